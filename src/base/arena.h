@@ -1,0 +1,32 @@
+/* arena.h - bump allocator: many small objects with one lifetime.
+ * Use:   arena_init, arena_alloc ..., arena_mark/arena_release for scratch, arena_fini.
+ * All memory is zeroed. Out of memory calls `oom` (default: message on stderr and abort). */
+#ifndef ARENA_H
+#define ARENA_H
+
+#include "vs.h"
+
+typedef struct arena_chunk arena_chunk;
+typedef struct arena {
+    arena_chunk *top;
+    size_t total;                /* bytes handed out */
+    void (*oom)(size_t bytes);   /* must not return */
+} arena;
+typedef struct arena_pos {
+    arena_chunk *top;
+    size_t used, total;
+} arena_pos;
+
+void arena_init(arena *a);
+void arena_fini(arena *a);
+/* `bytes` zeroed bytes aligned to 16; bytes may be 0. Never NULL. */
+void *arena_alloc(arena *a, size_t bytes);
+char *arena_strndup(arena *a, const char *s, size_t n);
+char *arena_printf(arena *a, const char *fmt, ...) VS_PRINTF(2, 3);
+arena_pos arena_mark(const arena *a);
+void arena_release(arena *a, arena_pos pos);
+
+#define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define arena_array(a, type, n) ((type *)arena_alloc((a), (size_t)(n) * sizeof(type)))
+
+#endif

@@ -1,0 +1,239 @@
+#include "diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "vec.h"
+
+enum { MAX_FILE_BYTES = 1 << 30, SHOWN_WIDTH = 120 };
+
+void diag_init(diag *d)
+{
+    *d = (diag){.max_error = 50};
+    arena_init(&d->mem);
+}
+
+void diag_fini(diag *d)
+{
+    for (size_t i = 0; i < vec_len(d->file); i++)
+        free((char *)d->file[i].text);
+    vec_free(d->file);
+    vec_free(d->msg);
+    arena_fini(&d->mem);
+}
+
+static int32_t own_file(diag *d, const char *name, char *text, size_t len, diag_span from)
+{
+    diag_file f = {arena_strndup(&d->mem, name, strlen(name)), text, len, from};
+    vec_push(d->file, f);
+    return (int32_t)vec_len(d->file) - 1;
+}
+
+int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from)
+{
+    char *copy = malloc(len + 1);
+    if (!copy)
+        d->mem.oom(len + 1);
+    memcpy(copy, text, len);
+    copy[len] = 0;
+    return own_file(d, name, copy, len, from);
+}
+
+/* The whole stream; also for pipes, whose size is unknown. */
+static char *slurp(FILE *fp, size_t *len, const char **why)
+{
+    size_t cap = 1 << 16, n = 0;
+    char *buf = malloc(cap + 1);
+    while (buf) {
+        n += fread(buf + n, 1, cap - n, fp);
+        if (n < cap)
+            break;
+        if (cap >= MAX_FILE_BYTES) {
+            *why = "is larger than 1 GiB";
+            free(buf);
+            return NULL;
+        }
+        char *more = realloc(buf, cap * 2 + 1);
+        if (!more)
+            free(buf);
+        buf = more;
+        cap *= 2;
+    }
+    if (!buf)
+        *why = "does not fit into memory";
+    else if (ferror(fp)) {
+        *why = "could not be read";
+        free(buf);
+        return NULL;
+    } else
+        buf[n] = 0;
+    *len = n;
+    return buf;
+}
+
+vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file, const char **why)
+{
+    struct stat sb;
+    *why = NULL;
+    if (stat(path, &sb)) {
+        *why = errno == ENOENT ? "does not exist" : errno == EACCES ? "may not be read" : "could not be opened";
+        return VS_EIO;
+    }
+    if (S_ISDIR(sb.st_mode)) {
+        *why = "is a directory";
+        return VS_EIO;
+    }
+    if (!S_ISREG(sb.st_mode) && !S_ISFIFO(sb.st_mode)) {
+        *why = "is not a regular file";
+        return VS_EIO;
+    }
+    FILE *fp = fopen(path, "rb");
+    if (!fp) {
+        *why = errno == EACCES ? "may not be read" : "could not be opened";
+        return VS_EIO;
+    }
+    size_t len = 0;
+    char *text = slurp(fp, &len, why);
+    fclose(fp);
+    if (!text)
+        return VS_EIO;
+    *file = own_file(d, path, text, len, from);
+    return VS_OK;
+}
+
+static void add_msg(diag *d, diag_level level, diag_span at, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = arena_alloc(&d->mem, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    vec_push(d->msg, (diag_msg){level, at, text});
+}
+
+void diag_error(diag *d, diag_span at, const char *fmt, ...)
+{
+    if (d->n_error++ >= d->max_error) {
+        d->n_dropped++;
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    add_msg(d, DIAG_ERROR, at, fmt, ap);
+    va_end(ap);
+}
+
+void diag_warning(diag *d, diag_span at, const char *fmt, ...)
+{
+    if (d->n_warning++ >= d->max_error * 4)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    add_msg(d, DIAG_WARNING, at, fmt, ap);
+    va_end(ap);
+}
+
+void diag_note(diag *d, diag_span at, const char *fmt, ...)
+{
+    if (d->n_dropped)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    add_msg(d, DIAG_NOTE, at, fmt, ap);
+    va_end(ap);
+}
+
+void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand)
+{
+    const char *near = str_nearest(name, cand, n_cand);
+    if (near)
+        diag_note(d, DIAG_NOWHERE, "did you mean '%s'?", near);
+}
+
+void diag_where(const diag *d, diag_span at, int *line, int *col)
+{
+    *line = *col = 1;
+    if (at.file < 0)
+        return;
+    const diag_file *f = &d->file[at.file];
+    for (size_t i = 0; i < at.off && i < f->len; i++) {
+        if (f->text[i] == '\n') {
+            ++*line;
+            *col = 1;
+        } else
+            ++*col;
+    }
+}
+
+static void put_visible(FILE *out, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        fputc(c == '\t' ? ' ' : c < 32 || c == 127 ? '?' : c, out);
+    }
+}
+
+/* The line of the span and a caret under it; a long line is shown as a window around the caret. */
+static void render_source(const diag *d, diag_span at, int line, FILE *out)
+{
+    const diag_file *f = &d->file[at.file];
+    size_t off = at.off < f->len ? at.off : f->len, a = off, b = off;
+    while (a > 0 && f->text[a - 1] != '\n' && off - a < SHOWN_WIDTH * 2 / 3)
+        a--;
+    bool cut_left = a > 0 && f->text[a - 1] != '\n';
+    while (b < f->len && f->text[b] != '\n' && b - a < SHOWN_WIDTH)
+        b++;
+    bool cut_right = b < f->len && f->text[b] != '\n';
+    if (b > a && f->text[b - 1] == '\r')
+        b--;
+    fprintf(out, "%5d | %s", line, cut_left ? "..." : "");
+    put_visible(out, f->text + a, b - a);
+    fprintf(out, "%s\n      | %*s", cut_right ? "..." : "", (int)(off - a) + (cut_left ? 3 : 0), "");
+    fputc('^', out);
+    for (size_t i = 1; i < at.len && off + i < b; i++)
+        fputc('~', out);
+    fputc('\n', out);
+}
+
+static void render_msg(const diag *d, const diag_msg *m, FILE *out, bool color)
+{
+    static const char *const level[] = {"error", "warning", "note"};
+    static const char *const paint[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    int line = 0, col = 0;
+    if (m->span.file >= 0) {
+        diag_where(d, m->span, &line, &col);
+        fprintf(out, "%s:%d:%d: ", d->file[m->span.file].name, line, col);
+    } else if (m->level != DIAG_NOTE)
+        fputs("vsim: ", out);
+    fprintf(out, "%s%s:%s ", color ? paint[m->level] : "", level[m->level], color ? "\033[0m" : "");
+    put_visible(out, m->text, strlen(m->text));
+    fputc('\n', out);
+    if (m->span.file >= 0)
+        render_source(d, m->span, line, out);
+    if (m->span.file < 0 || m->level == DIAG_NOTE)
+        return;
+    for (diag_span from = d->file[m->span.file].from; from.file >= 0; from = d->file[from.file].from) {
+        diag_where(d, from, &line, &col);
+        fprintf(out, "%s:%d:%d: note: included from here\n", d->file[from.file].name, line, col);
+    }
+}
+
+void diag_render(const diag *d, FILE *out, bool color)
+{
+    for (size_t i = 0; i < vec_len(d->msg); i++)
+        render_msg(d, &d->msg[i], out, color);
+    if (d->n_dropped)
+        fprintf(out, "vsim: %d further errors not shown\n", d->n_dropped);
+}
+
+diag_span diag_join(diag_span a, diag_span b)
+{
+    if (a.file != b.file || b.off + b.len < a.off)
+        return a;
+    a.len = b.off + b.len - a.off;
+    return a;
+}

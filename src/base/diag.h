@@ -1,0 +1,71 @@
+/* diag.h - source files, spans, and the messages about the user's input.
+ * Use:   diag_init, diag_add_file for each text read, diag_error/warning/note, diag_render at the end.
+ * Library code records messages here and returns VS_EINPUT; only `cli` prints.
+ * Rendered:
+ *     inv.cir:12:15: error: unknown model 'nmos1x'
+ *        12 | M1 out in 0 0 nmos1x w=1u l=0.1u
+ *           |               ^~~~~~                                       */
+#ifndef DIAG_H
+#define DIAG_H
+
+#include <stdio.h>
+
+#include "str.h"
+
+typedef enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } diag_level;
+
+/* A piece of source text. file is an index from diag_add_file; file < 0: no place known. */
+typedef struct diag_span {
+    int32_t file;
+    uint32_t off, len; /* bytes */
+} diag_span;
+#define DIAG_NOWHERE ((diag_span){-1, 0, 0})
+
+typedef struct diag_file {
+    const char *name; /* as the user wrote it */
+    const char *text; /* zero-terminated copy, owned by diag; may contain any byte before len */
+    size_t len;
+    diag_span from;   /* the include that brought it, or DIAG_NOWHERE */
+} diag_file;
+
+typedef struct diag_msg {
+    diag_level level;
+    diag_span span;
+    const char *text;
+} diag_msg;
+
+typedef struct diag {
+    arena mem;
+    diag_file *file; /* vec */
+    diag_msg *msg;   /* vec; a note belongs to the error or warning before it */
+    int n_error, n_warning, n_dropped;
+    int max_error;   /* further errors are counted, not kept; default 50 */
+} diag;
+
+void diag_init(diag *d);
+void diag_fini(diag *d);
+
+/* A text of `len` bytes under `name`; copied. Returns the file index. */
+int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from);
+/* Reads a file from disk. Refuses directories, devices and files above 1 GiB.
+ * Status: VS_OK and *file; VS_EIO with *why set to a static sentence ("is a directory", ...);
+ * records no message itself. */
+VS_MUST_USE vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file,
+                                     const char **why);
+
+void diag_error(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
+void diag_warning(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
+/* Adds to the message before it; dropped together with it. */
+void diag_note(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
+/* A note "did you mean 'x'?" if str_nearest finds one. */
+void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand);
+
+/* 1-based line and column (bytes) of a span's start. */
+void diag_where(const diag *d, diag_span at, int *line, int *col);
+/* All messages with source lines and carets; lines of any length are cut around the caret;
+ * control bytes are shown as '?'. */
+void diag_render(const diag *d, FILE *out, bool color);
+/* Span from the start of a to the end of b (same file). */
+diag_span diag_join(diag_span a, diag_span b);
+
+#endif

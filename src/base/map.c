@@ -1,0 +1,55 @@
+#include "map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t slot_of(const map *m, uint64_t key)
+{
+    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    size_t k = (size_t)(h ^ (h >> 32)) & (m->cap - 1);
+    while (m->slot[k].used && m->slot[k].key != key)
+        k = (k + 1) & (m->cap - 1);
+    return k;
+}
+
+int32_t map_get(const map *m, uint64_t key, int32_t absent)
+{
+    if (!m->n)
+        return absent;
+    const map_slot *s = &m->slot[slot_of(m, key)];
+    return s->used ? s->value : absent;
+}
+
+static void grow(map *m)
+{
+    map bigger = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
+    bigger.slot = calloc(bigger.cap, sizeof *bigger.slot);
+    if (!bigger.slot) {
+        fprintf(stderr, "vsim: out of memory\n");
+        abort();
+    }
+    for (size_t i = 0; i < m->cap; i++)
+        if (m->slot[i].used)
+            bigger.slot[slot_of(&bigger, m->slot[i].key)] = m->slot[i];
+    free(m->slot);
+    *m = bigger;
+}
+
+void map_set(map *m, uint64_t key, int32_t value)
+{
+    if (m->n * 2 >= m->cap)
+        grow(m);
+    map_slot *s = &m->slot[slot_of(m, key)];
+    if (!s->used) {
+        s->used = 1;
+        s->key = key;
+        m->n++;
+    }
+    s->value = value;
+}
+
+void map_free(map *m)
+{
+    free(m->slot);
+    *m = (map){0};
+}

@@ -1,0 +1,258 @@
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+void str_pool_init(str_pool *p)
+{
+    *p = (str_pool){0};
+    arena_init(&p->mem);
+}
+
+void str_pool_fini(str_pool *p)
+{
+    free(p->slot);
+    vec_free(p->by_id);
+    arena_fini(&p->mem);
+    *p = (str_pool){0};
+}
+
+uint64_t str_hash(const void *bytes, size_t n)
+{
+    const unsigned char *s = bytes;
+    uint64_t h = 0xcbf29ce484222325u ^ n;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ s[i]) * 0x100000001b3u;
+    h ^= h >> 32;
+    return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
+}
+
+static void grow_pool(str_pool *p)
+{
+    size_t cap = p->cap ? p->cap * 2 : 1024;
+    const char **slot = calloc(cap, sizeof *slot);
+    if (!slot)
+        p->mem.oom(cap * sizeof *slot);
+    for (size_t i = 0; i < p->cap; i++) {
+        if (!p->slot[i])
+            continue;
+        size_t k = str_hash(p->slot[i], strlen(p->slot[i])) & (cap - 1);
+        while (slot[k])
+            k = (k + 1) & (cap - 1);
+        slot[k] = p->slot[i];
+    }
+    free(p->slot);
+    p->slot = slot;
+    p->cap = cap;
+}
+
+const char *str_intern(str_pool *p, const char *s, size_t n)
+{
+    const char *nul = memchr(s, 0, n);
+    if (nul)
+        n = (size_t)(nul - s);
+    if (p->n * 2 >= p->cap)
+        grow_pool(p);
+    size_t k = str_hash(s, n) & (p->cap - 1);
+    for (; p->slot[k]; k = (k + 1) & (p->cap - 1))
+        if (!strncmp(p->slot[k], s, n) && !p->slot[k][n])
+            return p->slot[k];
+    p->n++;
+    return p->slot[k] = arena_strndup(&p->mem, s, n);
+}
+
+const char *str_intern0(str_pool *p, const char *s)
+{
+    return str_intern(p, s, strlen(s));
+}
+
+int32_t str_id(str_pool *p, const char *interned)
+{
+    for (size_t i = 0; i < vec_len(p->by_id); i++)
+        if (p->by_id[i] == interned)
+            return (int32_t)i;
+    vec_push(p->by_id, interned);
+    return (int32_t)vec_len(p->by_id) - 1;
+}
+
+const char *str_of_id(const str_pool *p, int32_t id)
+{
+    return id >= 0 && (size_t)id < vec_len(p->by_id) ? p->by_id[id] : "";
+}
+
+char str_lower_char(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+const char *str_intern_lower(str_pool *p, const char *s, size_t n)
+{
+    arena_pos mark = arena_mark(&p->mem);
+    char buf[128], *t = n <= sizeof buf ? buf : arena_alloc(&p->mem, n);
+    if (t == buf) {
+        for (size_t i = 0; i < n; i++)
+            t[i] = str_lower_char(s[i]);
+        return str_intern(p, t, n);
+    }
+    char *heap = malloc(n);
+    if (!heap)
+        p->mem.oom(n);
+    arena_release(&p->mem, mark);
+    for (size_t i = 0; i < n; i++)
+        heap[i] = str_lower_char(s[i]);
+    const char *r = str_intern(p, heap, n);
+    free(heap);
+    return r;
+}
+
+int str_ncasecmp(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int d = (unsigned char)str_lower_char(a[i]) - (unsigned char)str_lower_char(b[i]);
+        if (d || !a[i])
+            return d;
+    }
+    return 0;
+}
+
+int str_casecmp(const char *a, const char *b)
+{
+    return str_ncasecmp(a, b, SIZE_MAX);
+}
+
+/* Damerau-Levenshtein (adjacent transposition counts one) of names up to 63 characters. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MAX = 64 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n >= MAX || m >= MAX)
+        return MAX;
+    int d[MAX][MAX];
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = (int)i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            char x = str_lower_char(a[i - 1]), y = str_lower_char(b[j - 1]);
+            int best = d[i - 1][j - 1] + (x != y);
+            if (d[i - 1][j] + 1 < best)
+                best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best)
+                best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && x == str_lower_char(b[j - 2]) &&
+                y == str_lower_char(a[i - 2]) && d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    }
+    return d[n][m];
+}
+
+const char *str_nearest(const char *name, const char *const *cand, size_t n_cand)
+{
+    const char *best = NULL;
+    int limit = 1 + (int)(strlen(name) / 4), best_d = limit + 1;
+    for (size_t i = 0; i < n_cand; i++) {
+        int d = edit_distance(name, cand[i]);
+        if (d < best_d && d < (int)strlen(name)) {
+            best_d = d;
+            best = cand[i];
+        }
+    }
+    return best;
+}
+
+static bool is_letter(char c)
+{
+    c = str_lower_char(c);
+    return (c >= 'a' && c <= 'z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The decimal number at s without suffix; strtod alone would also accept hex, inf and nan. */
+static const char *scan_decimal(const char *s)
+{
+    const char *p = s;
+    if (*p == '+' || *p == '-')
+        p++;
+    const char *digits = p;
+    while (is_digit(*p))
+        p++;
+    size_t n = (size_t)(p - digits);
+    if (*p == '.') {
+        p++;
+        const char *frac = p;
+        while (is_digit(*p))
+            p++;
+        n += (size_t)(p - frac);
+    }
+    if (!n)
+        return NULL;
+    if (*p == 'e' || *p == 'E') {
+        const char *e = p + 1;
+        if (*e == '+' || *e == '-')
+            e++;
+        if (is_digit(*e)) {
+            while (is_digit(*e))
+                e++;
+            p = e;
+        }
+    }
+    return p;
+}
+
+bool str_spice_number(const char *s, const char **end, double *value)
+{
+    static const struct {
+        const char *name;
+        double scale;
+    } suffix[] = {{"meg", 1e6}, {"mil", 25.4e-6}, {"t", 1e12}, {"g", 1e9},  {"k", 1e3},  {"m", 1e-3},
+                  {"u", 1e-6},  {"n", 1e-9},      {"p", 1e-12}, {"f", 1e-15}, {"a", 1e-18}};
+    const char *p = scan_decimal(s);
+    if (!p)
+        return false;
+    /* The suffix is read as a decimal exponent where it is one, so that 0.1u is the double of 1e-7. */
+    char buf[400];
+    size_t n = (size_t)(p - s);
+    double scale = 1;
+    int exponent = 0;
+    for (size_t i = 0; i < VS_COUNT(suffix); i++) {
+        if (!str_ncasecmp(p, suffix[i].name, strlen(suffix[i].name))) {
+            scale = suffix[i].scale;
+            static const int decade[] = {6, 0, 12, 9, 3, -3, -6, -9, -12, -15, -18};
+            exponent = decade[i];
+            p += strlen(suffix[i].name);
+            break;
+        }
+    }
+    bool has_exp = memchr(s, 'e', n) || memchr(s, 'E', n);
+    if (exponent && !has_exp && n + 8 < sizeof buf) {
+        memcpy(buf, s, n);
+        int k = 0;
+        char tail[8];
+        tail[k++] = 'e';
+        if (exponent < 0)
+            tail[k++] = '-';
+        int e = exponent < 0 ? -exponent : exponent;
+        if (e >= 10)
+            tail[k++] = (char)('0' + e / 10);
+        tail[k++] = (char)('0' + e % 10);
+        tail[k] = 0;
+        memcpy(buf + n, tail, (size_t)k + 1);
+        *value = strtod(buf, NULL);
+    } else {
+        *value = strtod(s, NULL) * scale; /* mil, or 1e3k */
+    }
+    while (is_letter(*p))
+        p++;
+    if (end)
+        *end = p;
+    return true;
+}

@@ -1,0 +1,44 @@
+/* str.h - string pool: equal strings get equal pointers, so names compare by pointer.
+ *         Also ASCII case folding (netlists are case-insensitive; the locale plays no part). */
+#ifndef STR_H
+#define STR_H
+
+#include "arena.h"
+
+typedef struct str_pool {
+    arena mem;
+    const char **slot; /* open addressing, cap is a power of two */
+    size_t cap, n;
+    const char **by_id; /* vec; strings that were given a number by str_id */
+} str_pool;
+
+void str_pool_init(str_pool *p);
+void str_pool_fini(str_pool *p);
+/* The pool's copy of s[0..n), zero-terminated, valid until str_pool_fini. */
+const char *str_intern(str_pool *p, const char *s, size_t n);
+const char *str_intern0(str_pool *p, const char *s);
+/* The same of the text in ASCII lower case. */
+const char *str_intern_lower(str_pool *p, const char *s, size_t n);
+
+/* A small number for an interned string and back; the same string has the same number.
+ * str_of_id returns "" for a number never given out. */
+int32_t str_id(str_pool *p, const char *interned);
+const char *str_of_id(const str_pool *p, int32_t id);
+
+char str_lower_char(char c);
+/* Like strcmp/strncmp, ignoring ASCII case. */
+int str_casecmp(const char *a, const char *b);
+int str_ncasecmp(const char *a, const char *b, size_t n);
+uint64_t str_hash(const void *bytes, size_t n);
+
+/* The candidate nearest to `name` by edit distance (case ignored), or NULL if none is near enough
+ * to be a plausible slip (distance <= 1 + length / 4). */
+const char *str_nearest(const char *name, const char *const *cand, size_t n_cand);
+
+/* A SPICE number at the start of s: digits, exponent, then an SI suffix (t g meg k m u n p f a mil,
+ * any case) and a unit tail of letters, which is skipped: "10kOhm" is 1e4, "1meg" 1e6, "3mil" 76.2e-6.
+ *   end   out  first character after suffix and tail (NULL allowed)
+ * Returns true and *value if a number stands there. */
+bool str_spice_number(const char *s, const char **end, double *value);
+
+#endif

@@ -1,0 +1,38 @@
+#include "vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *vec_grow_(void *v, size_t extra, size_t elem)
+{
+    size_t len = vec_len(v), cap = v ? vec_head_of(v)->cap : 0;
+    if (len + extra <= cap && v)
+        return v;
+    size_t want = cap * 2 > len + extra ? cap * 2 : len + extra;
+    if (want < 8)
+        want = 8;
+    vec_head *h = realloc(v ? vec_head_of(v) : NULL, sizeof *h + want * elem);
+    if (!h) {
+        fprintf(stderr, "vsim: out of memory (%zu bytes)\n", want * elem);
+        abort();
+    }
+    h->len = len;
+    h->cap = want;
+    return h + 1;
+}
+
+void *vec_extend_(void *v, size_t n, size_t elem)
+{
+    v = vec_grow_(v, n, elem);
+    size_t len = vec_len(v);
+    memset((char *)v + len * elem, 0, n * elem);
+    vec_head_of(v)->len = len + n;
+    return v;
+}
+
+void vec_free_(void *v)
+{
+    if (v)
+        free(vec_head_of(v));
+}

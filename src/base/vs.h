@@ -1,0 +1,37 @@
+/* vs.h - what every module shares: the status codes and a few helpers.
+ * The sign of a status is what the caller can do: 0 done, > 0 try something else, < 0 give up. */
+#ifndef VS_H
+#define VS_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VS_STATUS_LIST(X)                                                   \
+    X(VS_OK, 0, "done")                                                     \
+    X(VS_NOCONV, 1, "Newton iteration did not converge")                    \
+    X(VS_REJECT, 2, "time step rejected")                                   \
+    X(VS_REPIVOT, 3, "pivots no longer usable")                             \
+    X(VS_STOP, 4, "stopped on request")                                     \
+    X(VS_EINPUT, -1, "error in the input")                                  \
+    X(VS_ENOMEM, -2, "out of memory")                                       \
+    X(VS_ESINGULAR, -3, "matrix is singular")                               \
+    X(VS_ESTEP, -4, "time step too small")                                  \
+    X(VS_EIO, -5, "file input or output failed")                            \
+    X(VS_EUNSUPPORTED, -6, "not supported")
+
+typedef enum vs_status {
+#define X(name, value, text) name = value,
+    VS_STATUS_LIST(X)
+#undef X
+} vs_status;
+
+#define VS_MUST_USE __attribute__((warn_unused_result))
+#define VS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define VS_COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The text of a status, never NULL. */
+const char *vs_status_text(vs_status st);
+
+#endif

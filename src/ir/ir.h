@@ -1,0 +1,313 @@
+/* ir.h - structured SSA: the form in which vsim holds a device model.
+ *
+ * A function is one list of instructions in execution order; the index of an instruction is the
+ * name of the value that it defines. Control flow is structured: regions are bracketed in the list,
+ *
+ *     if c ... else ... end   followed at once by   v = phi if, then_value, else_value   (0 or more)
+ *     loop   followed at once by   v = lphi init, next  (0 or more)  ... while c ... endloop
+ *
+ * so a pass is one walk over the list with a stack, "dominates" means "earlier, and its region is
+ * still open", and if-conversion is a local rewrite. A value defined inside a region is used only
+ * inside it or by the phis behind its `end`. `lphi` values are visible after `endloop` (the value
+ * at exit); `else` is always present. Compact models need no more: Verilog-A has no goto.
+ *
+ * Use:    ir_fn_init, ir_emit*, ir_out_add; passes rewrite a function into a new one; ir_fn_fini.
+ * Text:   docs/ir.md; ir_print, ir_read.
+ * Types:  F64; I32 (Verilog-A integer, wraps, 32 bits); BOOL. Strings are I32 ids of the string pool. */
+#ifndef IR_H
+#define IR_H
+
+#include "arena.h"
+#include "map.h"
+#include "vec.h"
+
+#include <stdio.h>
+
+typedef int32_t ir_val;
+enum { IR_NONE = -1 };
+
+typedef enum ir_type { IR_VOID, IR_F64, IR_I32, IR_BOOL } ir_type;
+
+/*  X(op, name, result, n operands)   operand types follow from the family (see ir_verify) */
+#define IR_OP_LIST(X)                                                                          \
+    X(CONST, "const", VOID, 0)  /* con[a]; typed                                            */ \
+    X(IN, "in", VOID, 0)        /* in[a]; typed                                             */ \
+    X(NEG, "neg", F64, 1) X(ADD, "add", F64, 2) X(SUB, "sub", F64, 2) X(MUL, "mul", F64, 2)    \
+    X(DIV, "div", F64, 2) X(MIN, "min", F64, 2) X(MAX, "max", F64, 2) X(ABS, "abs", F64, 1)    \
+    X(FLOOR, "floor", F64, 1) X(CEIL, "ceil", F64, 1) X(FMOD, "fmod", F64, 2)                  \
+    X(SQRT, "sqrt", F64, 1) X(EXP, "exp", F64, 1) X(LN, "ln", F64, 1) X(POW, "pow", F64, 2)    \
+    X(LOG10, "log10", F64, 1) X(SIN, "sin", F64, 1) X(COS, "cos", F64, 1) X(TAN, "tan", F64, 1)\
+    X(ASIN, "asin", F64, 1) X(ACOS, "acos", F64, 1) X(ATAN, "atan", F64, 1)                    \
+    X(ATAN2, "atan2", F64, 2) X(SINH, "sinh", F64, 1) X(COSH, "cosh", F64, 1)                  \
+    X(TANH, "tanh", F64, 1) X(ASINH, "asinh", F64, 1) X(ACOSH, "acosh", F64, 1)                \
+    X(ATANH, "atanh", F64, 1) X(HYPOT, "hypot", F64, 2)                                        \
+    X(EXPM1, "expm1", F64, 1) X(LOG1P, "log1p", F64, 1)                                        \
+    X(FLT, "flt", BOOL, 2) X(FLE, "fle", BOOL, 2) X(FEQ, "feq", BOOL, 2) X(FNE, "fne", BOOL, 2)\
+    X(INEG, "ineg", I32, 1) X(IADD, "iadd", I32, 2) X(ISUB, "isub", I32, 2)                    \
+    X(IMUL, "imul", I32, 2) X(IDIV, "idiv", I32, 2) /* x/0 is 0, INT_MIN/-1 wraps */           \
+    X(IMOD, "imod", I32, 2) X(ISHL, "ishl", I32, 2) X(ISHR, "ishr", I32, 2)                    \
+    X(IAND, "iand", I32, 2) X(IOR, "ior", I32, 2) X(IXOR, "ixor", I32, 2) X(INOT, "inot", I32, 1)\
+    X(ILT, "ilt", BOOL, 2) X(ILE, "ile", BOOL, 2) X(IEQ, "ieq", BOOL, 2) X(INE, "ine", BOOL, 2)\
+    X(BAND, "band", BOOL, 2) X(BOR, "bor", BOOL, 2) X(BXOR, "bxor", BOOL, 2) X(BNOT, "bnot", BOOL, 1)\
+    X(I2F, "i2f", F64, 1) X(F2I, "f2i", I32, 1) /* nearest, ties away from 0, saturating; NaN 0 */ \
+    X(B2I, "b2i", I32, 1) X(B2F, "b2f", F64, 1)                                                \
+    X(SELECT, "select", VOID, 3) /* a ? b : c; type of b */                                    \
+    X(LIMIT, "limit", F64, 1)    /* a itself; b (not a value): limited probe, a seed of ir_ad */ \
+    X(IF, "if", VOID, 1) X(ELSE, "else", VOID, 0) X(END, "end", VOID, 0)                       \
+    X(PHI, "phi", VOID, 3)       /* a: the IF; b: value of then; c: value of else */           \
+    X(LOOP, "loop", VOID, 0)                                                                   \
+    X(LPHI, "lphi", VOID, 3)     /* a: the LOOP; b: init; c: next */                           \
+    X(WHILE, "while", VOID, 1) X(ENDLOOP, "endloop", VOID, 0)                                  \
+    X(EFFECT, "effect", VOID, 0) /* eff[a]; interpreter only, kernels skip it */
+
+typedef enum ir_op {
+#define X(op, name, result, n) IR_##op,
+    IR_OP_LIST(X)
+#undef X
+        IR_N_OP
+} ir_op;
+
+typedef struct ir_inst {
+    uint8_t op;   /* ir_op */
+    uint8_t type; /* ir_type of the value, IR_VOID for markers */
+    uint16_t pad;
+    ir_val a, b, c; /* operands; for CONST, IN, EFFECT a is an index of con, in, eff */
+} ir_inst;
+
+/* Where a value comes from. Static kinds (known once the instance, its parameters, the temperature
+ * and the options are known) stand before IR_IN_ABSTIME. */
+#define IR_IN_LIST(X)                                                                              \
+    X(PARAM, "param", MODEL)       /* k: parameter; class MODEL or INST by ir_input.inst        */ \
+    X(GIVEN, "given", MODEL)       /* k: parameter; BOOL                                        */ \
+    X(PORTCONN, "portconn", INST)  /* k: port; BOOL                                             */ \
+    X(MFACTOR, "mfactor", INST)                                                                    \
+    X(TEMP, "temp", TEMP)          /* kelvin; the instance's own, dtemp included by the model   */ \
+    X(SIMPARAM, "simparam", TEMP)  /* k: ir_simparam, fixed during a run                        */ \
+    X(CACHE, "cache", TEMP)        /* k: setup value; only after the split                      */ \
+    X(ABSTIME, "abstime", TIME)    /* seconds                                                   */ \
+    X(DYN, "dyn", TIME)            /* k: ir_dyn, the same for all instances                     */ \
+    X(STATE, "state", X)           /* k: value kept from the last accepted time point           */ \
+    X(LIMOLD, "limold", X)         /* k: limited probe of the last iteration                    */ \
+    X(PROBE, "probe", X)           /* k: probe, volts or amperes                                */ \
+    X(DDT, "ddt", X)               /* k: symbol of the k-th ddt(); gone after mdl_form          */ \
+    X(NOISE, "noise", X)           /* k: symbol of the k-th noise source; gone after mdl_form   */
+typedef enum ir_in_kind {
+#define X(kind, name, cls) IR_IN_##kind,
+    IR_IN_LIST(X)
+#undef X
+        IR_N_IN
+} ir_in_kind;
+
+/* Dependence classes, a bit each; a value has the union over everything it was computed from,
+ * the conditions that chose it included. Static: no bit from TIME up. */
+typedef enum ir_class {
+    IR_CLASS_CONST = 0, IR_CLASS_MODEL = 1, IR_CLASS_INST = 2, IR_CLASS_TEMP = 4,
+    IR_CLASS_TIME = 8, IR_CLASS_X = 16
+} ir_class;
+#define ir_class_static(cls) ((cls) < IR_CLASS_TIME)
+
+/* Scalars that change during a run, the same for every instance (kernel argument dyn[]). */
+typedef enum ir_dyn {
+    IR_DYN_ALPHA,        /* leading coefficient of d/dt, 1/s; 0 in static analyses */
+    IR_DYN_GMIN,         /* siemens, may be raised by homotopy */
+    IR_DYN_SRCFACT,      /* source stepping factor 0..1 */
+    IR_DYN_ITER,         /* Newton iteration, 1-based */
+    IR_DYN_INITIAL_STEP, IR_DYN_FINAL_STEP, /* 0 or 1 */
+    IR_DYN_LIMIT,        /* 1: $limit acts */
+    IR_DYN_IS_DC,        /* analysis("dc") or static: op and dc sweeps, tran's first point */
+    IR_DYN_IS_TRAN, IR_DYN_IS_AC, IR_DYN_IS_NOISE, IR_DYN_IS_IC, IR_DYN_IS_NODESET,
+    IR_DYN_IS_STATIC,
+    IR_DYN_ABSTIME,      /* kernel slot of IR_IN_ABSTIME */
+    IR_N_DYN
+} ir_dyn;
+
+/* $simparam names with a fixed value during a run (IR_IN_SIMPARAM); gmin, sourceScaleFactor and
+ * iteration are IR_IN_DYN instead. */
+#define IR_SIMPARAM_LIST(X)                                                                   \
+    X(TNOM, "tnom", 27.0) X(SCALE, "scale", 1.0) X(SHRINK, "shrink", 0.0)                     \
+    X(IMAX, "imax", 1e3) X(IMELT, "imelt", 1e3) X(RTHRESH, "rthresh", 1e-3)                   \
+    X(MINR, "minr", 1e-3) X(RELTOL, "reltol", 1e-3) X(VNTOL, "vntol", 1e-6)                   \
+    X(ABSTOL, "abstol", 1e-12) X(CHGTOL, "chgtol", 1e-14) X(EPSMIN, "epsmin", 1e-28)          \
+    X(SIMVERSION, "simulatorVersion", 1.0) X(SIMSUBVERSION, "simulatorSubversion", 0.0)
+typedef enum ir_simparam {
+#define X(id, name, dflt) IR_SIMPARAM_##id,
+    IR_SIMPARAM_LIST(X)
+#undef X
+        IR_N_SIMPARAM
+} ir_simparam;
+
+typedef struct ir_input {
+    uint8_t kind; /* ir_in_kind */
+    uint8_t type; /* ir_type */
+    bool inst;    /* PARAM, GIVEN: an instance parameter */
+    int32_t k;
+} ir_input;
+
+/* What a function computes. a, b: equation row and unknown column of the module, or an index. */
+#define IR_OUT_LIST(X)                                                                         \
+    X(RES, "res")           /* a: row; i(x), current INTO the device at that terminal, ampere */ \
+    X(REACT, "react")       /* a: row; q(x), coulomb; the row's residual is i + dq/dt         */ \
+    X(G, "G")               /* a: row, b: unknown; di/dx                                      */ \
+    X(C, "C")               /* a: row, b: unknown; dq/dx                                      */ \
+    X(J, "J")               /* a: row, b: unknown; G + alpha C                                */ \
+    X(NOISE_PSD, "psd")     /* a: source; PSD at 1 Hz (white: at all)                         */ \
+    X(NOISE_EXP, "nexp")    /* a: source; PSD ~ f^-value (0 for white)                        */ \
+    X(NOISE_GAIN, "ngain")  /* a: source, b: row; factor of its amplitude                     */ \
+    X(NOISE_GAINC, "ngainc")/* a: source, b: row; factor of d/dt of its amplitude             */ \
+    X(DDT_ARG, "ddtarg")    /* a: ddt symbol; its argument; gone after mdl_form               */ \
+    X(STATE, "state")       /* a: state; its value if this point is accepted                  */ \
+    X(LIMNEW, "limnew")     /* a: limited probe; value used in this evaluation                */ \
+    X(LIMITED, "limited")   /* BOOL as 0/1: some probe was moved by limiting                  */ \
+    X(BOUND_STEP, "bound")  /* largest next step, seconds                                     */ \
+    X(OPVAR, "opvar")       /* a: operating-point variable                                    */ \
+    X(ISPOT, "ispot")       /* a: branch; BOOL: its current is an unknown (V contribution)    */ \
+    X(COLLAPSE, "collapse") /* a: branch; BOOL: V(branch) <+ 0, its nodes are one             */ \
+    X(DROP, "drop")         /* a: unknown; BOOL: unknown not in use (switch branch as flow)   */ \
+    X(CACHE, "cache")       /* a: setup value; set at top level or inside a region            */ \
+    X(PARAM, "param")       /* a: parameter; its value after defaults (params function)       */ \
+    X(PARAM_OK, "paramok")  /* a: parameter; BOOL: inside its range                           */
+typedef enum ir_out_kind {
+#define X(kind, name) IR_OUT_##kind,
+    IR_OUT_LIST(X)
+#undef X
+        IR_N_OUT
+} ir_out_kind;
+
+typedef struct ir_out {
+    uint8_t kind; /* ir_out_kind */
+    int32_t a, b;
+    ir_val v; /* a value visible at the end of the function */
+} ir_out;
+
+/* $strobe and its family. Arguments are values visible where the EFFECT stands. */
+typedef enum ir_eff_kind {
+    IR_EFF_STROBE, IR_EFF_DISPLAY, IR_EFF_WRITE, IR_EFF_MONITOR, IR_EFF_DEBUG, IR_EFF_INFO,
+    IR_EFF_WARNING, IR_EFF_ERROR, IR_EFF_FATAL, IR_EFF_FINISH, IR_EFF_STOP, IR_EFF_DISCONTINUITY
+} ir_eff_kind;
+typedef struct ir_effect {
+    uint8_t kind;
+    const char *format; /* interned; %d %h %o %b %c %s %e %f %g %r %m (instance path) %%; or NULL */
+    ir_val *arg;        /* vec; types tell how to print; %s takes an I32 string id */
+    int32_t where;      /* line in the source, for the message */
+} ir_effect;
+
+typedef struct ir_fn {
+    const char *name;
+    ir_inst *inst;    /* vec */
+    double *con;      /* vec; interned by bit pattern and type through con_map */
+    ir_input *in;     /* vec; interned */
+    ir_out *out;      /* vec */
+    ir_effect *eff;   /* vec */
+    map con_map, in_map;
+} ir_fn;
+
+void ir_fn_init(ir_fn *fn, const char *name);
+void ir_fn_fini(ir_fn *fn);
+
+/* -- building (ir.c): each appends one instruction and returns its value. No folding here. -- */
+ir_val ir_emit(ir_fn *fn, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c);
+ir_val ir_const(ir_fn *fn, double x);         /* F64; the same constant twice gives two instructions */
+ir_val ir_const_i(ir_fn *fn, int32_t i);
+ir_val ir_const_b(ir_fn *fn, bool b);
+ir_val ir_in(ir_fn *fn, ir_in_kind kind, int32_t k, ir_type type, bool inst);
+ir_val ir_un(ir_fn *fn, ir_op op, ir_val a);            /* result type from the table */
+ir_val ir_bin(ir_fn *fn, ir_op op, ir_val a, ir_val b);
+ir_val ir_select(ir_fn *fn, ir_val c, ir_val a, ir_val b);
+ir_val ir_if(ir_fn *fn, ir_val c);   /* returns the IF, an operand of its phis */
+void ir_else(ir_fn *fn);
+void ir_end(ir_fn *fn);
+ir_val ir_phi(ir_fn *fn, ir_val iff, ir_val then_v, ir_val else_v);
+ir_val ir_loop(ir_fn *fn);
+ir_val ir_lphi(ir_fn *fn, ir_val loop, ir_val init); /* set inst[].c = next before ENDLOOP */
+void ir_while(ir_fn *fn, ir_val c);
+void ir_endloop(ir_fn *fn);
+void ir_effect_add(ir_fn *fn, ir_effect eff); /* takes over eff.arg */
+int32_t ir_out_add(ir_fn *fn, ir_out_kind kind, int32_t a, int32_t b, ir_val v);
+
+const char *ir_op_name(ir_op op);
+int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b and c) */
+
+/* Types, regions, visibility of operands; on failure *why is a text in `scratch` naming the
+ * instruction. Passes are followed by it in tests and with --dump-ir. */
+bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
+void ir_print(const ir_fn *fn, FILE *out);
+/* Reads the text form (docs/ir.md). Status: VS_OK, VS_EINPUT with *why in scratch. */
+VS_MUST_USE vs_status ir_read(ir_fn *fn, const char *text, arena *scratch, const char **why);
+
+/* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding -- */
+typedef union ir_num {
+    double f;
+    int32_t i; /* I32; BOOL as 0 or 1 */
+} ir_num;
+/* Pure operations only (NEG..SELECT). */
+ir_num ir_eval_op(ir_op op, ir_num a, ir_num b, ir_num c);
+
+/* Interpreter: runs fn once.
+ *   input  in   value of each fn->in entry, in its type   [vec_len(fn->in)]
+ *   val    out  value of each instruction that ran         [vec_len(fn->inst)], caller's storage
+ *   ran    out  1 for each instruction that ran, or NULL   [vec_len(fn->inst)]
+ *   effect      called for each EFFECT that is reached, or NULL; values of its args in val
+ * A loop is stopped after 1e7 rounds. Status: VS_OK, VS_NOCONV (loop limit). */
+typedef struct ir_host {
+    void (*effect)(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val);
+    void *user;
+} ir_host;
+VS_MUST_USE vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *val, uint8_t *ran,
+                                const ir_host *host);
+
+/* -- passes: each writes a new function `to` (initialised by the pass) from `from` -- */
+
+/* Copies with constant folding, algebra that is exact in IEEE (x*1, x+(-0), x-0, --x, not x*0 unless
+ * `fold_zero`), value numbering (scoped by regions, commutative operands ordered), phi of equal
+ * values, selection of known branches, removal of everything no output or effect needs. */
+typedef struct ir_opt_flags {
+    bool fold_zero; /* 0*x is 0 although x may be inf or NaN (a term that a parameter switches off) */
+} ir_opt_flags;
+void ir_opt(ir_fn *to, const ir_fn *from, ir_opt_flags flags);
+
+/* Sparse conditional constant propagation (Wegman & Zadeck, TOPLAS 13(2), 1991; optimistic also
+ * through loops) with some values known beforehand, then rewriting: decided branches become
+ * straight code, dead regions vanish; followed by value numbering and dead code removal as ir_opt.
+ *   known      per instruction: 0 unknown, 1 use known_val as a constant, 2 only the branch decision
+ *              (BOOL) of this value is used where it is the condition of an `if`/`select`
+ * NULL for both: plain SCCP. */
+typedef struct ir_sccp_stats {
+    int n_branch, n_branch_decided, n_block, n_block_dead, n_const, n_select;
+} ir_sccp_stats;
+void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *known_val,
+             ir_opt_flags flags, ir_sccp_stats *st);
+
+/* Dependence class of every instruction: cls[vec_len(fn->inst)], bits of ir_class. A phi takes the
+ * class of its condition; an lphi that of its loop's conditions; an effect that of what encloses it. */
+void ir_classes(const ir_fn *fn, uint8_t *cls);
+
+/* Forward automatic differentiation.
+ *   seed    what to differentiate by [n_seed]: i >= 0 the input fn->in[i]; ~k the LIMIT k, which then
+ *           has derivative 1 and hides what it was computed from (without a seed: derivative 0)
+ *   want    values (indices into from->inst, visible at the end) whose derivatives are wanted [n_want]
+ *   deriv   out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain
+ * `to` gets the primal code of `from` (same outputs, values renumbered; map[old] = new, [n_inst])
+ * with derivative code beside it; only derivatives that a wanted one needs are made. Derivatives of
+ * exp, sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At a kink (abs, min,
+ * max, select) the derivative is that of the side taken. */
+void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
+           int n_want, ir_val *deriv, ir_val *map);
+
+/* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
+ * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known. The table
+ * is what ir_sccp takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */
+VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input,
+                                       ir_num *val, uint8_t *ran, const ir_host *host);
+
+/* Split at the static/dynamic border.
+ *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the kinds
+ *          ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values inside
+ *          both arms are computed), static branches stay branches; effects of static class.
+ *   eval   the rest; static values it needs are IN CACHE k (type kept), constants stay constants.
+ * Static values that cost nothing to redo (neg, not) need not be cached. An output whose value is
+ * static (a constant conductance) goes to eval as OUT of IN CACHE.
+ * A cache entry that is not computed on the static path taken holds 0.
+ * Returns the number of cache entries. */
+int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from);
+
+#endif

@@ -1,0 +1,71 @@
+/* jit.h - SSA to machine code: a kernel evaluates one form of one variant for many instances.
+ * Use:    jit_open; jit_compile per eval function; call the kernel; jit_close.
+ * Method: our own passes have shrunk the function; LLVM (C API) makes an object file of it, which
+ *         goes to the cache on disk; a small loader maps an object, fresh or cached, into memory, so
+ *         a warm start does not touch LLVM (libvsim-llvm is loaded with dlopen only to compile). */
+#ifndef JIT_H
+#define JIT_H
+
+#include "ir.h"
+
+/* What a kernel reads and writes. Instance i of the batch has local unknown u at x[map[i*n_u + u]];
+ * x[0] is the reference node and holds 0; unknowns that are not in use map to 0 too.
+ * Strides are compiled in. Arrays that the function does not use may be NULL. */
+typedef struct jit_batch {
+    const double *x;       /* [1 + unknowns of the circuit] */
+    const int32_t *map;    /* [nb * n_u] */
+    const double *cache;   /* [rows * n_cache] setup values; I32 and BOOL as exact doubles */
+    const int32_t *row_of; /* [nb] */
+    const double *dyn;     /* [IR_N_DYN] */
+    const double *state;   /* [nb * n_state] */
+    const double *limold;  /* [nb * n_lim] */
+    double *out;           /* [nb * n_out] in the order of the function's other outputs */
+    double *state_new;     /* [nb * n_state] */
+    double *limnew;        /* [nb * n_lim] */
+} jit_batch;
+typedef void (*jit_kernel)(const jit_batch *b, int64_t begin, int64_t end);
+
+/* The fixed sizes of a kernel. out_slot[i] is the place of eval->out[i] in its array: STATE in
+ * state_new, LIMNEW in limnew (both by their index a), all others in out. */
+typedef struct jit_layout {
+    int32_t n_u, n_cache, n_state, n_lim, n_out;
+    const int32_t *probe_hi, *probe_lo; /* [n_probe] local unknowns, -1: reference */
+    int32_t n_probe;
+    const int32_t *out_slot;            /* [vec_len(eval->out)] */
+} jit_layout;
+
+typedef struct jit_opt {
+    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/vsim or ~/.cache/vsim */
+    bool no_cache;
+    int opt_level;         /* 0..3, default 2 */
+    bool verbose;          /* notes about the cache through note() */
+    void (*note)(void *user, const char *text);
+    void *user;
+} jit_opt;
+typedef struct jit_stat {
+    int n_compiled, n_from_cache, n_cache_bad;
+    double seconds_compile; /* wall clock in LLVM */
+    size_t code_bytes;
+} jit_stat;
+
+typedef struct jit jit;
+
+/* Status: VS_OK; never fails for the lack of a cache folder (a note instead). */
+VS_MUST_USE vs_status jit_open(jit **j, const jit_opt *opt);
+void jit_close(jit **j); /* kernels become invalid */
+
+/* Machine code for an eval function (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
+ * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function's text, the
+ * layout, the CPU's features, the code generator's and LLVM's version.
+ * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, *why says so;
+ * VS_EINPUT: the function has an input that is not allowed. */
+VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
+                                  jit_kernel *kernel, size_t *code_bytes, const char **why);
+const jit_stat *jit_stats(const jit *j);
+
+/* The same contract by the interpreter: the oracle and --interpret.
+ * Status: VS_OK, VS_NOCONV (a loop without end). */
+VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
+                                    int64_t begin, int64_t end);
+
+#endif

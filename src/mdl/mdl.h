@@ -1,0 +1,123 @@
+/* mdl.h - a Verilog-A module as the simulator sees it: interface, parameter rows, variants.
+ * Use:    mdl_load/mdl_load_text; mdl_find; mdl_row per distinct parameter set; mdl_variant_get per
+ *         group and form; evaluate variant kernels over batches (src/dev).
+ *
+ * From a va_module a model makes, once: the equation form (mdl_form.c: ddt symbols split into charges
+ * or implicit unknowns, noise gains, Jacobian by ir_ad, limiting correction
+ * RES += sum dRES/dv (v - vlim), multiplicity), then per analysis form a function of only the outputs
+ * that this analysis needs. Per parameter row it evaluates the static values (ir_interp_static), takes
+ * the decisions (static branch conditions, values that are exactly 0, 1, -1), and looks the variant up
+ * by them; a new variant is ir_sccp + ir_split + jit_compile. Numbers stay loads from the row. */
+#ifndef MDL_H
+#define MDL_H
+
+#include "jit.h"
+#include "va.h"
+
+typedef enum mdl_form_kind {
+    MDL_DC,   /* RES, G */
+    MDL_TRAN, /* RES, REACT, J = G + alpha C */
+    MDL_AC,   /* G, C, NOISE_* */
+    MDL_FULL, /* everything with OPVAR: interpreter only */
+    MDL_N_FORM
+} mdl_form_kind;
+
+typedef struct mdl_model mdl_model; /* one module */
+typedef struct mdl_lib mdl_lib;     /* all modules that were loaded, the JIT, the built-in models */
+
+typedef struct mdl_opt {
+    const char *const *include; /* .va include folders [n_include] */
+    size_t n_include;
+    const char *model_dir;      /* folder of the standard models/ *.va; NULL: the installed or build one */
+    bool interpret;             /* no machine code */
+    bool no_specialize;         /* one variant per form: all static branches stay */
+    jit_opt jit;
+} mdl_opt;
+
+/* Status of each: VS_OK, VS_EINPUT/VS_EIO with messages in d. */
+VS_MUST_USE vs_status mdl_lib_new(mdl_lib **lib, diag *d, str_pool *names, const mdl_opt *opt);
+void mdl_lib_free(mdl_lib **lib);
+VS_MUST_USE vs_status mdl_load(mdl_lib *lib, const char *path);
+/* A module written by the program itself (behavioural sources); the text is kept for messages. */
+VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text);
+
+/* A module by name, ASCII case ignored; the last loaded wins. If it is not loaded yet and the
+ * standard folder has a file for it (its index: file name, or a `// vsim-types:` comment line listing
+ * model type names), that file is loaded. NULL if there is none (no message). */
+mdl_model *mdl_find(mdl_lib *lib, const char *name);
+/* Names of all modules known, loaded or in the standard folder: vec of interned strings. */
+const char **mdl_names(mdl_lib *lib);
+const va_module *mdl_module(const mdl_model *m);
+/* Unknowns of the model after mdl_form: those of the module and the implicit ones behind them. */
+int32_t mdl_n_unknown(const mdl_model *m);
+const va_unknown *mdl_unknown(const mdl_model *m, int32_t u);
+
+/* -- parameter rows -- */
+typedef struct mdl_given { /* one parameter of a card, already evaluated */
+    int32_t param;
+    double value;          /* integer and string (str_id) parameters as exact doubles */
+} mdl_given;
+typedef struct mdl_env {
+    double temp;           /* kelvin */
+    double mfactor;
+    const double *simparam; /* [IR_N_SIMPARAM] */
+    const uint8_t *portconn; /* [n_port] 0 or 1, NULL: all connected */
+} mdl_env;
+/* The row of one parameter set (model card and instance line merged by the caller, later wins).
+ * Equal sets in an equal environment give the same row, found by hash.
+ * Checks ranges: a violation is an error at `where` naming parameter, value and range.
+ * Status: VS_OK and *row; VS_EINPUT. */
+VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given,
+                              const mdl_env *env, diag_span where, const char *who, int32_t *row);
+int32_t mdl_n_row(const mdl_model *m);
+/* Value of a parameter in a row after defaults. */
+double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
+/* Static topology of a row: for each unknown the unknown that it is one with after node collapse
+ * (itself if none, -1: the reference node), or -2: not in use. Array [mdl_n_unknown], owned by the row.
+ * Ports are never replaced by internal nodes. */
+const int32_t *mdl_row_topology(mdl_model *m, int32_t row);
+/* Setup-time effects ($strobe, $warning, $error of static code) of a row, as text lines; printed once. */
+const char *const *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
+
+/* -- variants -- */
+typedef struct mdl_out { /* one number that the kernel writes per instance */
+    uint8_t kind;        /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP OPVAR */
+    int32_t a, b;        /* as in ir_out */
+} mdl_out;
+typedef struct mdl_variant {
+    const mdl_model *model;
+    mdl_form_kind form;
+    ir_fn setup, eval;
+    jit_layout lay;
+    jit_kernel kernel;   /* NULL: interpret */
+    mdl_out *out;        /* [lay.n_out] what out[k] is */
+    bool has_effects;    /* dynamic $strobe, $finish: run the interpreter at accepted points */
+    bool has_state;
+    /* figures for `explain` and tests */
+    ir_sccp_stats stats;
+    size_t code_bytes;
+    int32_t n_row;       /* rows that use it */
+} mdl_variant;
+/* The variant for a row in a form, compiled if it is new. Variants of a row in different forms are
+ * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
+VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,
+                                      mdl_variant **variant);
+/* Fills cache[lay.n_cache] for a row. */
+void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
+/* Kernel or interpreter over [begin, end). */
+VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int64_t end);
+/* Runs the interpreter for instance i and reports each effect as a formatted line.
+ *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
+vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const char *who,
+                      void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
+                      int *what);
+
+/* Counts for `vsim compile`: of the eval function as lowered and after ir_opt. */
+typedef struct mdl_counts {
+    int values_lowered, values_opt, branches, branches_static, selects, loops, derivatives;
+    int setup_values, unknowns, params, noise_sources;
+} mdl_counts;
+void mdl_count(mdl_model *m, mdl_counts *c);
+const jit_stat *mdl_jit_stats(const mdl_lib *lib);
+
+#endif

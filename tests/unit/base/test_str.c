@@ -1,0 +1,98 @@
+/* Tests of base/str.c and diag.c: numbers with suffixes, interning, nearest names, carets. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+
+START_TEST(spice_numbers_have_suffixes_and_tails)
+{
+    static const struct {
+        const char *text;
+        double value;
+        size_t used;
+    } t[] = {
+        {"1k", 1e3, 2},       {"1Meg", 1e6, 4},    {"1MEGohm", 1e6, 7}, {"0.1u", 1e-7, 4},
+        {"2mil", 50.8e-6, 4}, {"2.5e-3", 2.5e-3, 6}, {"1e3k", 1e6, 4},  {"5V", 5, 2},
+        {"1m", 1e-3, 2},      {"10pF", 1e-11, 4},  {"-.5n", -5e-10, 4}, {"1.e2", 100, 4},
+        {"1e", 1, 2},         {"7f", 7e-15, 2},    {"1.2u*3", 1.2e-6, 4},
+    };
+    for (size_t i = 0; i < VS_COUNT(t); i++) {
+        double x = 0;
+        const char *end = NULL;
+        ck_assert_msg(str_spice_number(t[i].text, &end, &x), "%s", t[i].text);
+        ck_assert_double_eq(x, t[i].value);
+        ck_assert_uint_eq((size_t)(end - t[i].text), t[i].used);
+    }
+    double x;
+    ck_assert(!str_spice_number("k1", NULL, &x));
+    ck_assert(!str_spice_number(".", NULL, &x));
+    ck_assert(!str_spice_number("-", NULL, &x));
+    ck_assert(!str_spice_number("nan", NULL, &x));
+}
+END_TEST
+
+START_TEST(equal_strings_are_one_pointer)
+{
+    str_pool p;
+    str_pool_init(&p);
+    const char *a = str_intern0(&p, "net1");
+    ck_assert_ptr_eq(a, str_intern(&p, "net12", 4));
+    ck_assert_ptr_eq(a, str_intern_lower(&p, "NET1", 4));
+    for (int i = 0; i < 5000; i++) {
+        char buf[32];
+        snprintf(buf, sizeof buf, "n%d", i);
+        ck_assert_str_eq(str_intern0(&p, buf), buf);
+    }
+    ck_assert_ptr_eq(a, str_intern0(&p, "net1"));
+    ck_assert_int_eq(str_id(&p, a), str_id(&p, str_intern0(&p, "net1")));
+    ck_assert_str_eq(str_of_id(&p, str_id(&p, a)), "net1");
+    str_pool_fini(&p);
+}
+END_TEST
+
+START_TEST(nearest_name_is_a_plausible_slip)
+{
+    const char *cand[] = {"nmos1", "pmos1", "resistor"};
+    ck_assert_str_eq(str_nearest("nmos1x", cand, 3), "nmos1");
+    ck_assert_str_eq(str_nearest("RESISTRO", cand, 3), "resistor");
+    ck_assert_ptr_null(str_nearest("capacitor", cand, 3));
+    ck_assert_ptr_null(str_nearest("q", cand, 3));
+}
+END_TEST
+
+START_TEST(message_has_line_column_and_caret)
+{
+    diag d;
+    diag_init(&d);
+    const char *text = "title\nM1 out in 0 0 nmos1x w=1u\n";
+    int32_t f = diag_add_file(&d, "inv.cir", text, strlen(text), DIAG_NOWHERE);
+    diag_error(&d, (diag_span){f, 20, 6}, "unknown model '%s'", "nmos1x");
+    char *buf = NULL;
+    size_t n = 0;
+    FILE *fp = open_memstream(&buf, &n);
+    diag_render(&d, fp, false);
+    fclose(fp);
+    ck_assert_str_eq(buf, "inv.cir:2:15: error: unknown model 'nmos1x'\n"
+                          "    2 | M1 out in 0 0 nmos1x w=1u\n"
+                          "      |               ^~~~~~\n");
+    free(buf);
+    diag_fini(&d);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("str");
+    TCase *t = tcase_create("str");
+    tcase_add_test(t, spice_numbers_have_suffixes_and_tails);
+    tcase_add_test(t, equal_strings_are_one_pointer);
+    tcase_add_test(t, nearest_name_is_a_plausible_slip);
+    tcase_add_test(t, message_has_line_column_and_caret);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
