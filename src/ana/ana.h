@@ -1,0 +1,71 @@
+/* ana.h - analyses of a circuit: operating point, dc sweep, transient.
+ * Use:    ana_init; ana_op / ana_dc / ana_tran; ana_fini. Results go to a sink as they are accepted.
+ * Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and Spectre, ch. 4;
+ *         docs/numerics.md has the formulas of predictor, corrector and truncation error. */
+#ifndef ANA_H
+#define ANA_H
+
+#include "ckt.h"
+#include "lu.h"
+
+typedef enum ana_method { ANA_TRAP, ANA_GEAR } ana_method;
+
+typedef struct ana_opt {
+    double reltol, vntol, abstol, chgtol, trtol; /* 1e-3 1e-6 1e-12 1e-14 */
+    double lteratio;      /* 3.5: truncation error may be this times the tolerance (trtol maps to it) */
+    double gmin;          /* 1e-12 S */
+    ana_method method;
+    int maxord;           /* Gear: 2 */
+    int itl1, itl2, itl4; /* iterations: op 100, dc point 50, transient point 10 */
+    bool residual_check;  /* default true */
+    double rshunt;        /* 0: none */
+    double max_growth;    /* of the step, default 2 */
+    double min_step;      /* 0: from tstop */
+    bool no_op_stepping;  /* only plain Newton (tests) */
+} ana_opt;
+void ana_opt_default(ana_opt *o);
+
+typedef struct ana_stat {
+    int64_t points_accepted, points_rejected, iterations;
+    double s_op, s_tran, s_factor, s_solve, s_output;
+    int64_t n_factor, n_refactor, n_solve;
+    const char *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
+} ana_stat;
+
+/* Accepted points, in order. axis: time, or the inner sweep value. x[n+1].
+ * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort. */
+typedef struct ana_sink {
+    vs_status (*point)(void *user, double axis, const double *x);
+    /* called every few milliseconds at most, for a progress display: fraction 0..1; may be NULL */
+    void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
+    /* asked between points: true stops the run (Ctrl-C); may be NULL */
+    bool (*stop)(void *user);
+    void *user;
+} ana_sink;
+
+typedef struct ana ana;
+/* The circuit must outlive it. Status: VS_OK, VS_ENOMEM, VS_ESINGULAR (structurally; message). */
+VS_MUST_USE vs_status ana_new(ana **a, ckt *c, const ana_opt *opt, diag *d);
+void ana_free(ana **a);
+const ana_stat *ana_stats(const ana *a);
+
+/* Node values for .nodeset (start) and .ic (forced during the transient's operating point). */
+typedef struct ana_node_value { int32_t unknown; double value; } ana_node_value;
+void ana_set_nodeset(ana *a, const ana_node_value *v, size_t n);
+void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
+
+/* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic forced.
+ * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried. */
+VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
+
+/* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink. */
+VS_MUST_USE vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x,
+                             bool warm, const ana_sink *sink);
+
+typedef struct ana_tran_opt {
+    double tstep, tstop, tstart, tmax; /* tmax 0: min(tstep?, (tstop-tstart)/50) as ngspice */
+    bool uic;
+} ana_tran_opt;
+VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+
+#endif

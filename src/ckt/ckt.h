@@ -1,0 +1,122 @@
+/* ckt.h - the circuit as equations: unknowns, Jacobian pattern, load.
+ * Use:    elab builds it (ckt_new, ckt_node, ckt_add_*, ckt_finish); the analyses call ckt_load.
+ *
+ * Unknowns x[1..n]: node voltages, branch currents, internal nodes; x[0] is the reference node, 0.
+ * Row i is the equation of unknown i: Kirchhoff's current law (sum of currents leaving the node into
+ * devices = 0) or a branch equation. The residual is r_i = f_i(x,t) + d/dt q_i(x); a load gives
+ *   f  [n+1]  resistive part                q  [n+1]  charge or flux part
+ *   fmax [n+1] largest |single contribution| to f_i, the reference of the residual test
+ *   qmax [n+1] the same for q_i
+ *   J  values of the CSC matrix G + alpha C (matrix row/column i-1 belongs to unknown i)
+ * Trash: stamps to the reference node or to unused unknowns go to f[0], q[0] and one value behind J. */
+#ifndef CKT_H
+#define CKT_H
+
+#include "csc.h"
+#include "diag.h"
+#include "mdl.h"
+
+typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
+typedef struct ckt_unknown {
+    const char *name;     /* "out", "x1.n3", "v1#branch", "m1#di" */
+    ckt_kind kind;
+    bool internal;        /* inside a device; not among the default vectors */
+    bool node;            /* a KCL row: homotopy may put a conductance on its diagonal */
+    double abstol;        /* of its nature as the model declares it, 0: vntol or abstol by kind */
+    double res_abstol;    /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
+    bool has_q;           /* its row has a charge: takes part in the truncation error test */
+} ckt_unknown;
+
+typedef enum ckt_mode { CKT_STATIC, CKT_TRAN } ckt_mode;
+typedef struct ckt_env {  /* what a load sees besides x */
+    ckt_mode mode;        /* STATIC: form MDL_DC, no q, J = G; TRAN: form MDL_TRAN */
+    double time;
+    double alpha;         /* 1/s */
+    double gmin;          /* across junctions ($simparam) */
+    double srcfact;       /* independent sources are scaled by it, 0..1 */
+    int iter;             /* Newton iteration, from 1 */
+    bool limit;           /* $limit acts; false: plain evaluation */
+    bool initial_step, final_step;
+    bool tran_op;         /* STATIC: the operating point of a transient (sources at t = 0) */
+} ckt_env;
+
+typedef struct ckt_stat {
+    int64_t n_load, n_eval; /* loads; device instance evaluations */
+    double s_eval, s_stamp; /* seconds */
+} ckt_stat;
+
+typedef struct ckt ckt;
+struct ckt_vec; /* nothing public */
+
+/* -- building (src/elab) -- */
+typedef struct ckt_opt {
+    double temp;            /* circuit temperature, kelvin */
+    const double *simparam; /* [IR_N_SIMPARAM], copied */
+    int threads;
+} ckt_opt;
+ckt *ckt_new(const ckt_opt *opt, diag *d);
+void ckt_free(ckt **c);
+/* The unknown of a node by interned name, made if new; "0" and "gnd" are 0. */
+int32_t ckt_node(ckt *c, const char *name);
+int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch" */
+
+/* One instance of a model. terminal: unknowns [n_port of the module]. Internal unknowns and branch
+ * currents are made here, named "<inst>#<unknown>" (a VA_CURRENT of the only branch: "<inst>#branch").
+ * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
+VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
+                                     const int32_t *terminal, diag_span span);
+/* Independent sources; the waveform is copied. V: its current unknown is "<name>#branch", positive
+ * from p through the source to n. Wave arguments: see wave.h. */
+typedef struct wave wave;
+VS_MUST_USE vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
+                                      double m, diag_span span);
+VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
+                                      double m, diag_span span);
+/* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes the
+ * pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources are
+ * named in messages (floating: warning and a gmin shunt; loop of sources: error).
+ * Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status ckt_finish(ckt *c, unsigned forms);
+
+/* -- facts -- */
+int32_t ckt_n(const ckt *c);                     /* unknowns without the reference */
+const ckt_unknown *ckt_unknowns(const ckt *c);   /* [n+1] */
+const csc *ckt_pattern(const ckt *c);            /* values: the last load's J */
+double *ckt_diag(ckt *c, int32_t unknown);       /* the diagonal value of a node row, NULL if none */
+ckt_stat *ckt_stats(ckt *c);
+/* The devices whose contribution to row i is largest in the last load, for messages: up to n names. */
+int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
+
+/* -- evaluation -- */
+/* Fills f, q (TRAN only), fmax, qmax [n+1] and the values of ckt_pattern.
+ *   limited  out  a device moved a voltage by limiting: the iteration may not be taken as converged
+ * Allocates nothing. Status: VS_OK; VS_NOCONV: a NaN or infinity came out (ckt_blame names it). */
+VS_MUST_USE vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                               double *fmax, double *qmax, bool *limited);
+/* The point of the last load is accepted: hidden state advances, effects ($strobe, $finish) run. */
+VS_MUST_USE vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x);
+/* A fresh start of Newton at x: limiting history is initialised from the models' start values. */
+void ckt_reset_limits(ckt *c);
+/* A rejected step: the limiting history returns to that of the last accepted point. */
+void ckt_restore_limits(ckt *c);
+
+/* -- time -- */
+/* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
+double ckt_next_break(ckt *c, double t);
+/* Largest step that models asked for with $bound_step in the last load, +inf if none. */
+double ckt_bound_step(const ckt *c);
+/* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;
+ * elab registers them: voltage p-n or current. */
+void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);
+/* For uic: sets x from node ics (node, value), sources at t = 0 and registered instance ics. */
+void ckt_uic(ckt *c, double *x);
+
+/* -- altering sources (dc sweeps) -- */
+int32_t ckt_find_source(const ckt *c, const char *name); /* -1 */
+double ckt_source_dc(const ckt *c, int32_t src);
+void ckt_set_source_dc(ckt *c, int32_t src, double value);
+
+/* The lines that effects print go here. */
+void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void *user);
+
+#endif

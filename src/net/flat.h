@@ -1,0 +1,135 @@
+/* flat.h - a deck without hierarchy: every subcircuit expanded, every parameter evaluated.
+ * Use:    net_read (net.h) gives the deck of cards; flat_build expands it; src/elab binds devices.
+ * It knows element letters and their terminals, but no device model. */
+#ifndef FLAT_H
+#define FLAT_H
+
+#include "net.h"
+
+typedef struct flat_param {
+    const char *name;    /* lower case, interned */
+    double value;
+    const char *str;     /* string value ("..." or a bare word that is no number), else NULL */
+    diag_span span;      /* of the value */
+} flat_param;
+
+typedef struct flat_model { /* one evaluated .model card */
+    const char *name;    /* as written (lower case, interned); local ones are found in scope */
+    const char *type;    /* lower case: "nmos", "d", "r", "psp103va", ... */
+    flat_param *param;   /* vec */
+    diag_span span;
+} flat_model;
+
+/* Expression of a behavioural source, parameters already folded to numbers. Nodes of the tree come
+ * from net.h (net_expr) with these leaves: number, node voltage, branch current, time, temper, hertz. */
+typedef enum flat_wave_kind {
+    FLAT_DC, FLAT_PULSE, FLAT_SIN, FLAT_EXP, FLAT_PWL, FLAT_SFFM, FLAT_AM
+} flat_wave_kind;
+typedef struct flat_source { /* V and I elements */
+    double dc;
+    bool dc_given;
+    double ac_mag, ac_phase; /* degrees */
+    flat_wave_kind wave;
+    double *arg;         /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
+    double pwl_repeat;   /* PWL r=: time to repeat from, -1: no repeat */
+    double pwl_delay;    /* PWL td= */
+    diag_span span;
+} flat_source;
+
+typedef struct flat_inst {
+    const char *name;    /* with its path: "x1.x2.m3" (lower case) */
+    char letter;         /* lower case */
+    int32_t *node;       /* [n_node] indices of flat->node */
+    int32_t n_node;
+    const flat_model *model; /* NULL: none */
+    const char *word;    /* the word where a model or value was expected, if it is neither (for messages) */
+    flat_param *param;   /* vec; key=value pairs, repeated ones last wins (a warning was given);
+                            a positional value is the parameter "value" ("gain" for E F G H linear) */
+    double m;            /* product of all m along the hierarchy, the instance's own included */
+    flat_source *source; /* V, I */
+    const net_expr *expr;/* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with one
+                            that depends on voltages */
+    bool expr_is_v;      /* B, E: the expression is a voltage */
+    const char **ref;    /* vec; names of other elements with path: F, H: the controlling source;
+                            K: the inductors; poly dimension in param "poly" */
+    double *poly;        /* vec; coefficients of POLY(n) E F G H */
+    bool off;
+    bool ic_given;
+    double ic[4];
+    int32_t n_ic;
+    diag_span span;      /* the card; name span = first word */
+    diag_span *node_span;/* [n_node] */
+    diag_span model_span;
+} flat_inst;
+
+typedef struct flat_ic { /* .ic, .nodeset */
+    int32_t node;
+    double value;
+    diag_span span;
+} flat_ic;
+
+typedef enum flat_ana_kind { FLAT_OP, FLAT_DCSWEEP, FLAT_TRAN } flat_ana_kind;
+typedef struct flat_sweep { /* one variable of .dc */
+    const char *name;    /* element with path, "temp", or "param:NAME" for a parameter */
+    enum { FLAT_SWEEP_SOURCE, FLAT_SWEEP_TEMP, FLAT_SWEEP_PARAM, FLAT_SWEEP_INST } what;
+    const char *param;   /* parameter name for PARAM; instance parameter for INST ("r1[resistance]") */
+    double *value;       /* vec; all values in order */
+    diag_span span;
+} flat_sweep;
+typedef struct flat_ana {
+    flat_ana_kind kind;
+    flat_sweep sweep[4]; /* DCSWEEP: [0] is the inner (fastest) one */
+    int32_t n_sweep;
+    double tstep, tstop, tstart, tmax; /* TRAN; tmax 0: not given */
+    bool uic;
+    diag_span span;
+} flat_ana;
+
+typedef struct flat_option {
+    const char *name;    /* lower case */
+    const char *str;     /* text of the value, "" for a flag */
+    double value;        /* its number, 1 for a flag, NaN if it is none */
+    diag_span span;
+} flat_option;
+
+typedef struct flat_save { /* .save, .print, .probe, .plot */
+    enum { FLAT_SAVE_ALL, FLAT_SAVE_V, FLAT_SAVE_I, FLAT_SAVE_PARAM, FLAT_SAVE_EXPR } what;
+    int32_t node[2];     /* V; -1: none */
+    const char *device, *param; /* I, PARAM (@dev[param]) */
+    const net_expr *expr;
+    const char *text;    /* as written, the vector's name */
+    diag_span span;
+} flat_save;
+
+typedef struct flat {
+    arena *mem;
+    const char *title;
+    const char **node;   /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
+    flat_inst *inst;     /* vec */
+    flat_model **model;  /* vec; all evaluated model cards */
+    flat_ic *ic, *nodeset; /* vec */
+    flat_ana *ana;       /* vec, in order of the deck */
+    flat_option *option; /* vec, last wins */
+    flat_save *save;     /* vec */
+    double *temp;        /* vec; .temp values, degrees Celsius */
+    const char **hdl;    /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
+    diag_span *hdl_span; /* vec */
+} flat;
+
+/* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name. */
+typedef struct flat_override {
+    const char *name;
+    double value;
+} flat_override;
+
+/* Expands a deck. All memory from `mem`.
+ *   temper   circuit temperature in degrees Celsius that expressions see
+ * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
+VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                                 double temper, const flat_override *over, size_t n_over);
+/* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
+VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
+/* Text form for --dump=circuit. */
+void flat_print(const flat *f, FILE *out);
+
+#endif
