@@ -1,0 +1,53 @@
+/* out.h - result files, written as the points are accepted.
+ * Use:    out_open; per analysis out_plot_begin, out_point..., out_plot_end; out_close.
+ * Format: SPICE raw file (ngspice manual, "Spice3f5 raw file"): a header of text lines and then the
+ *         points, one plot behind the other; binary doubles in the machine's byte order or text.
+ * The point count in a plot's header has a fixed width and is renewed with every flush, after its
+ * points: what a reader finds is complete at every moment. A flush happens when the buffer is full,
+ * OUT_FLUSH_SECONDS after the last one, and at the end. Memory does not grow with the points. */
+#ifndef OUT_H
+#define OUT_H
+
+#include "vs.h"
+
+#define OUT_FLUSH_SECONDS 0.05
+
+typedef enum out_format { OUT_RAW, OUT_ASCII, OUT_CSV } out_format;
+
+typedef struct out_vector {
+    const char *name; /* "time", "v(out)", "i(v1)" */
+    const char *type; /* "time", "voltage", "current", "temp-sweep", ... as ngspice names them */
+} out_vector;
+
+typedef struct out_file out_file;
+
+/* Opens `path` ("-" is standard output) for writing; an existing file is replaced.
+ * Status: VS_OK; VS_EIO with errno set. */
+VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format);
+
+/* Starts a plot of n vectors; the names are copied.
+ *   title    the deck's title line       plot   "Transient Analysis", "Operating Point", ...
+ * In CSV a second plot starts after an empty line with a header row of its own. */
+VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char *plot,
+                                     const out_vector *vec, int32_t n);
+/* One point: value[n]. Allocates nothing. Status: VS_OK; VS_EIO (disk full, ...). */
+VS_MUST_USE vs_status out_point(out_file *f, const double *value);
+VS_MUST_USE vs_status out_plot_end(out_file *f);
+int64_t out_points(const out_file *f); /* of the current plot */
+/* Flushes and closes; *f is NULL afterwards. Status of the last write. */
+vs_status out_close(out_file **f);
+
+/* Reader, for tests and comparison: one plot of a binary or ASCII raw file, or a CSV file. */
+typedef struct out_plot {
+    char *title, *plot;
+    int32_t n_vec;
+    char **name, **type; /* [n_vec] */
+    int64_t n_point;     /* complete points found: the header's count, or fewer if the file ends */
+    double *data;        /* [n_point * n_vec], point by point */
+} out_plot;
+/* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
+ * wrong with it (static text). */
+VS_MUST_USE vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why);
+void out_plot_free(out_plot *p);
+
+#endif
