@@ -47,6 +47,9 @@ VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *
 mdl_model *mdl_find(mdl_lib *lib, const char *name);
 /* Names of all modules known, loaded or in the standard folder: vec of interned strings. */
 const char **mdl_names(mdl_lib *lib);
+/* Modules loaded so far, in order of loading. */
+size_t mdl_n_loaded(const mdl_lib *lib);
+mdl_model *mdl_loaded(const mdl_lib *lib, size_t i);
 const va_module *mdl_module(const mdl_model *m);
 /* Unknowns of the model after mdl_form: those of the module and the implicit ones behind them. */
 int32_t mdl_n_unknown(const mdl_model *m);

@@ -1,0 +1,77 @@
+/* cli.h - the vsim command. Exit codes are part of the interface (vsim.1). */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdio.h>
+
+#include "diag.h"
+#include "mdl.h"
+#include "out.h"
+
+typedef enum cli_exit {
+    CLI_OK = 0,
+    CLI_INPUT = 1,       /* error in the deck or a model file */
+    CLI_USAGE = 2,       /* wrong command line */
+    CLI_NUMERIC = 3,     /* no convergence, time step too small, singular matrix */
+    CLI_IO = 4,          /* a file could not be read or written */
+    CLI_FATAL = 5,       /* a model stopped the run with $fatal or $error */
+    CLI_INTERRUPT = 130  /* Ctrl-C; results so far are kept */
+} cli_exit;
+
+typedef enum cli_command { CMD_RUN, CMD_CHECK, CMD_MODELS, CMD_COMPILE, CMD_HELP, CMD_VERSION } cli_command;
+
+typedef struct cli_opt {
+    cli_command command;
+    const char **arg;       /* vec: files, model names */
+    const char *raw;        /* -r; NULL: deck name with the format's ending */
+    const char *log;        /* -o */
+    out_format format;
+    bool no_output;         /* --no-output: nothing is written */
+    const char *stats;      /* --stats */
+    const char *dump;       /* --dump=... or NULL */
+    const char **include;   /* vec: -I */
+    const char **define;    /* vec: -D name=value: .param from outside */
+    const char *cache_dir;
+    int threads;            /* 0: automatic */
+    int verbose;
+    bool quiet, batch, strict, interpret, no_specialize, no_cache, branches;
+} cli_opt;
+
+/* Reads the command line. false: a message was printed, exit with CLI_USAGE. */
+bool cli_opt_parse(cli_opt *o, int argc, char **argv);
+void cli_help(const char *topic, FILE *out);
+
+int cli_run(const cli_opt *o);     /* run and check */
+int cli_models(const cli_opt *o);
+int cli_compile(const cli_opt *o);
+
+/* -- what run, models and compile share (cli_common.c) -- */
+typedef struct cli_base {
+    diag d;
+    str_pool names;
+    mdl_lib *lib;
+    FILE *log;              /* reports: stdout or the -o file */
+} cli_base;
+/* Status: VS_OK, or VS_EIO with the message printed. */
+VS_MUST_USE vs_status cli_base_init(cli_base *b, const cli_opt *o);
+void cli_base_fini(cli_base *b);
+VS_MUST_USE vs_status cli_open_models(cli_base *b, const cli_opt *o);
+/* Prints messages that are new since the last call on stderr (and in the log). */
+void cli_flush_messages(cli_base *b);
+/* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
+const char *cli_si(char buf[16], double x, const char *unit);
+double cli_seconds(void);   /* monotonic clock */
+
+/* -- progress on a terminal (cli_progress.c) -- */
+typedef struct cli_progress {
+    bool on;
+    double t0, last;
+    const char *what;
+} cli_progress;
+void cli_progress_begin(cli_progress *p, const char *what, bool quiet);
+/* axis with unit: simulated time or sweep value */
+void cli_progress_show(cli_progress *p, double fraction, double axis, const char *unit,
+                       int64_t points, int64_t iterations);
+void cli_progress_end(cli_progress *p);
+
+#endif

@@ -1,0 +1,152 @@
+/* cli_models.c - `vsim models` and `vsim compile`: what the model compiler knows of a module. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "vec.h"
+
+static const char *const type_name[] = {"real", "integer", "string"};
+
+static void print_params(const va_module *m, FILE *out)
+{
+    for (int inst = 1; inst >= 0; inst--) {
+        int n = 0;
+        for (size_t i = 0; i < vec_len(m->param); i++)
+            n += m->param[i].inst == inst && !m->param[i].local;
+        if (!n)
+            continue;
+        fprintf(out, "\n%s parameters (%d)\n  %-14s %-8s %-8s %-16s %-22s %s\n",
+                inst ? "Instance" : "Model", n, "name", "type", "unit", "default", "range", "description");
+        for (size_t i = 0; i < vec_len(m->param); i++) {
+            const va_param *p = &m->param[i];
+            if (p->inst != inst || p->local)
+                continue;
+            fprintf(out, "  %-14s %-8s %-8s %-16s %-22s %s", p->name, type_name[p->type], p->unit,
+                    p->dflt, p->range, p->desc);
+            for (size_t k = 0; k < vec_len(p->alias); k++)
+                fprintf(out, "%s%s", k ? ", " : "  (also ", p->alias[k]);
+            fputs(vec_len(p->alias) ? ")\n" : "\n", out);
+        }
+    }
+}
+
+static void print_module(const va_module *m, FILE *out)
+{
+    fprintf(out, "%s", m->name);
+    for (int32_t i = 0; i < m->n_port; i++)
+        fprintf(out, "%s%s", i ? ", " : " (", m->unknown[i].name);
+    fprintf(out, ")%s%s\n", *m->desc ? "  " : "", m->desc);
+    print_params(m, out);
+    if (vec_len(m->opvar))
+        fprintf(out, "\nOperating-point variables (%zu)\n", vec_len(m->opvar));
+    for (size_t i = 0; i < vec_len(m->opvar); i++)
+        fprintf(out, "  %-14s %-8s %s\n", m->opvar[i].name, m->opvar[i].unit, m->opvar[i].desc);
+}
+
+static void print_counts(mdl_model *model, FILE *out)
+{
+    const va_module *m = mdl_module(model);
+    mdl_counts c = {0};
+    mdl_count(model, &c);
+    fprintf(out, "module %s\n  ports      ", m->name);
+    for (int32_t i = 0; i < m->n_port; i++)
+        fprintf(out, " %s", m->unknown[i].name);
+    fprintf(out, "\n  unknowns    %d:", c.unknowns);
+    for (int32_t i = 0; i < mdl_n_unknown(model); i++)
+        fprintf(out, " %s", mdl_unknown(model, i)->name);
+    fprintf(out,
+            "\n  parameters  %d\n  noise       %d sources\n  SSA         %d values as lowered, %d after "
+            "value numbering\n  branches    %d, of which %d are decided by parameters; %d selects, %d loops\n"
+            "  derivatives %d entries of the Jacobian\n  setup       %d values computed once per "
+            "parameter set\n",
+            c.params, c.noise_sources, c.values_lowered, c.values_opt, c.branches, c.branches_static,
+            c.selects, c.loops, c.derivatives, c.setup_values);
+}
+
+static int list_models(cli_base *b)
+{
+    const char **name = mdl_names(b->lib);
+    for (size_t i = 0; i < vec_len(name); i++)
+        fprintf(b->log, "%s\n", name[i]);
+    vec_free(name);
+    return CLI_OK;
+}
+
+static int show_model(cli_base *b, const char *name)
+{
+    mdl_model *m = mdl_find(b->lib, name);
+    if (m) {
+        print_module(mdl_module(m), b->log);
+        return CLI_OK;
+    }
+    if (!b->d.n_error) {
+        const char **known = mdl_names(b->lib);
+        diag_error(&b->d, DIAG_NOWHERE, "no model '%s'", name);
+        diag_suggest(&b->d, name, known, vec_len(known));
+        vec_free(known);
+    }
+    return CLI_INPUT;
+}
+
+/* Each module of the library: how many branches trace back to parameters only. */
+static int branch_table(cli_base *b)
+{
+    const char **name = mdl_names(b->lib);
+    const mdl_model **seen = NULL;
+    fprintf(b->log, "%-16s %9s %9s %9s %9s\n", "module", "branches", "static", "selects", "values");
+    for (size_t i = 0; i < vec_len(name); i++) {
+        mdl_model *m = mdl_find(b->lib, name[i]);
+        bool again = !m;
+        for (size_t k = 0; k < vec_len(seen); k++)
+            again |= seen[k] == m;
+        if (again)
+            continue;
+        vec_push(seen, m);
+        mdl_counts c;
+        mdl_count(m, &c);
+        fprintf(b->log, "%-16s %9d %9d %9d %9d\n", mdl_module(m)->name, c.branches, c.branches_static,
+                c.selects, c.values_opt);
+    }
+    vec_free(seen);
+    vec_free(name);
+    return b->d.n_error ? CLI_INPUT : CLI_OK;
+}
+
+int cli_models(const cli_opt *o)
+{
+    cli_base b;
+    int code = CLI_IO;
+    if (!cli_base_init(&b, o)) {
+        code = cli_open_models(&b, o) ? CLI_INPUT
+               : o->branches          ? branch_table(&b)
+               : vec_len(o->arg)      ? show_model(&b, o->arg[0])
+                                      : list_models(&b);
+        cli_flush_messages(&b);
+    }
+    cli_base_fini(&b);
+    return code;
+}
+
+int cli_compile(const cli_opt *o)
+{
+    cli_base b;
+    if (cli_base_init(&b, o)) {
+        cli_base_fini(&b);
+        return CLI_IO;
+    }
+    double t0 = cli_seconds();
+    vs_status st = cli_open_models(&b, o);
+    size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
+    if (!st)
+        st = mdl_load(b.lib, o->arg[0]);
+    double t1 = cli_seconds();
+    for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
+        print_counts(mdl_loaded(b.lib, i), b.log);
+    if (!st)
+        fprintf(b.log, "compiled in %.1f ms\n", 1e3 * (t1 - t0));
+    if (!st && o->strict && b.d.n_warning)
+        st = VS_EINPUT;
+    cli_flush_messages(&b);
+    cli_base_fini(&b);
+    return st == VS_OK ? CLI_OK : st == VS_EIO ? CLI_IO : CLI_INPUT;
+}

@@ -1,0 +1,232 @@
+/* cli_opt.c - the command line: vsim's own options and ngspice's batch ones. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "vec.h"
+
+enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
+       OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES };
+
+static const struct option options[] = {
+    {"batch", no_argument, NULL, 'b'},
+    {"rawfile", required_argument, NULL, 'r'},
+    {"output", required_argument, NULL, 'o'},
+    {"include", required_argument, NULL, 'I'},
+    {"define", required_argument, NULL, 'D'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"ascii", no_argument, NULL, OPT_ASCII},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"no-output", no_argument, NULL, OPT_NO_OUTPUT},
+    {"stats", required_argument, NULL, OPT_STATS},
+    {"dump", required_argument, NULL, OPT_DUMP},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"strict", no_argument, NULL, OPT_STRICT},
+    {"interpret", no_argument, NULL, OPT_INTERPRET},
+    {"no-specialize", no_argument, NULL, OPT_NO_SPECIALIZE},
+    {"no-cache", no_argument, NULL, OPT_NO_CACHE},
+    {"cache-dir", required_argument, NULL, OPT_CACHE_DIR},
+    {"branches", no_argument, NULL, OPT_BRANCHES},
+    {"autorun", no_argument, NULL, 'a'},
+    {"no-spiceinit", no_argument, NULL, 'n'},
+    {0},
+};
+
+static const char *const dumps[] = {"cards", "circuit", "ir", "groups", "pattern"};
+
+static const struct {
+    const char *name;
+    cli_command command;
+} commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"models", CMD_MODELS},
+                {"compile", CMD_COMPILE}, {"help", CMD_HELP}};
+
+static bool usage(const char *what, const char *arg)
+{
+    fprintf(stderr, "vsim: %s%s%s%s\nTry 'vsim --help'.\n", what, arg ? " '" : "", arg ? arg : "",
+            arg ? "'" : "");
+    return false;
+}
+
+static bool parse_threads(cli_opt *o, const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 0 || n > 1024)
+        return usage("--threads takes a number from 0 (automatic) to 1024, not", text);
+    o->threads = (int)n;
+    return true;
+}
+
+static bool parse_dump(cli_opt *o, const char *text)
+{
+    for (size_t i = 0; i < VS_COUNT(dumps); i++)
+        if (!strcmp(text, dumps[i])) {
+            o->dump = dumps[i];
+            return true;
+        }
+    return usage("--dump takes cards, circuit, ir, groups or pattern, not", text);
+}
+
+static bool apply(cli_opt *o, int c, const char *text)
+{
+    switch (c) {
+    case 'b': o->batch = true; return true;
+    case 'a': case 'n': return true; /* ngspice's; vsim always runs at once and reads no .spiceinit */
+    case 'r': o->raw = text; return true;
+    case 'o': o->log = text; return true;
+    case 'I': vec_push(o->include, text); return true;
+    case 'D':
+        vec_push(o->define, text);
+        return strchr(text, '=') ? true : usage("-D takes NAME=VALUE, not", text);
+    case 'v': o->verbose++; return true;
+    case 'q': o->quiet = true; return true;
+    case 'h': o->command = CMD_HELP; return true;
+    case OPT_VERSION: o->command = CMD_VERSION; return true;
+    case OPT_ASCII: o->format = OUT_ASCII; return true;
+    case OPT_CSV: o->format = OUT_CSV; return true;
+    case OPT_NO_OUTPUT: o->no_output = true; return true;
+    case OPT_STATS: o->stats = text; return true;
+    case OPT_DUMP: return parse_dump(o, text);
+    case OPT_THREADS: return parse_threads(o, text);
+    case OPT_STRICT: o->strict = true; return true;
+    case OPT_INTERPRET: o->interpret = true; return true;
+    case OPT_NO_SPECIALIZE: o->no_specialize = true; return true;
+    case OPT_NO_CACHE: o->no_cache = true; return true;
+    case OPT_CACHE_DIR: o->cache_dir = text; return true;
+    case OPT_BRANCHES: o->branches = true; return true;
+    default: return usage("unknown option", NULL);
+    }
+}
+
+static bool check_arguments(const cli_opt *o)
+{
+    size_t n = vec_len(o->arg);
+    if ((o->command == CMD_RUN || o->command == CMD_CHECK) && n != 1)
+        return usage(n ? "one deck at a time; not expected:" : "no deck given", n ? o->arg[1] : NULL);
+    if (o->command == CMD_COMPILE && n != 1)
+        return usage("compile takes one Verilog-A file", NULL);
+    return true;
+}
+
+bool cli_opt_parse(cli_opt *o, int argc, char **argv)
+{
+    *o = (cli_opt){.command = CMD_RUN};
+    bool help = false;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "+:banr:o:I:D:vqh", options, NULL)) != -1 || optind < argc;) {
+        if (c == -1) { /* a word that is no option: a command, or a file */
+            const char *word = argv[optind++];
+            bool is_command = false;
+            for (size_t i = 0; i < VS_COUNT(commands) && !vec_len(o->arg); i++)
+                if (!strcmp(word, commands[i].name)) {
+                    o->command = commands[i].command;
+                    is_command = true;
+                }
+            if (!is_command)
+                vec_push(o->arg, word);
+            continue;
+        }
+        if (c == ':')
+            return usage("an argument is missing after", argv[optind - 1]);
+        if (c == '?') {
+            const char *cand[VS_COUNT(options)];
+            size_t n = 0;
+            for (; options[n].name; n++)
+                cand[n] = options[n].name;
+            const char *word = argv[optind - 1], *near = str_nearest(word + strspn(word, "-"), cand, n);
+            fprintf(stderr, "vsim: unknown option '%s'", word);
+            if (near)
+                fprintf(stderr, "; did you mean '--%s'?", near);
+            fputs("\nTry 'vsim --help'.\n", stderr);
+            return false;
+        }
+        if (!apply(o, c, optarg))
+            return false;
+        help |= c == 'h' || c == OPT_VERSION;
+    }
+    if (o->command == CMD_RUN && !vec_len(o->arg) && argc == 1)
+        return usage("no deck given", NULL);
+    return help || check_arguments(o);
+}
+
+static const char help_main[] =
+    "vsim - analog circuit simulator\n"
+    "\n"
+    "  vsim DECK.sp                 run every analysis of a SPICE deck, write DECK.raw\n"
+    "  vsim check DECK.sp           read, elaborate and compile it, without simulating\n"
+    "  vsim models [NAME]           device models; with a name: its parameters\n"
+    "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
+    "  vsim help [TOPIC]            topics: deck, results, exit\n"
+    "\n"
+    "Results\n"
+    "  -r FILE                      write results there (- is standard output)\n"
+    "  --ascii, --csv               text raw file; comma separated values\n"
+    "  --no-output                  write no results (for timing)\n"
+    "  -o FILE                      write the report there instead of on standard output\n"
+    "  --stats FILE.json            figures of the run for programs\n"
+    "\n"
+    "Input\n"
+    "  -I DIR                       search includes and Verilog-A files there too\n"
+    "  -D NAME=VALUE                set a .param from outside\n"
+    "  --strict                     warnings are errors\n"
+    "\n"
+    "How it runs\n"
+    "  --threads N                  threads for device evaluation (0: automatic, the default)\n"
+    "  --no-cache, --cache-dir DIR  compiled models are kept in ~/.cache/vsim otherwise\n"
+    "  --interpret, --no-specialize the plain paths through the model compiler, as oracles\n"
+    "  --dump=cards|circuit|ir|groups|pattern\n"
+    "                               print that stage of the way from text to equations\n"
+    "  -v                           more about what is done; -q: errors only\n"
+    "\n"
+    "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice.\n"
+    "\n"
+    "Try:  vsim netlists/ring.sp\n";
+
+static const char help_deck[] =
+    "A deck is a SPICE netlist; its first line is the title.\n"
+    "\n"
+    "  RC low-pass\n"
+    "  V1 in 0 PULSE(0 1 0 1n 1n 1u 2u)\n"
+    "  R1 in out 1k\n"
+    "  C1 out 0 {tau/1k}\n"
+    "  .param tau=1n\n"
+    "  .tran 1n 10u\n"
+    "  .end\n"
+    "\n"
+    "Verilog-A models:  .hdl \"mymodel.va\"\n"
+    "                   .model my1 mymodule (a=1 b=2)\n"
+    "                   N1 in out my1 w=1u\n"
+    "The language is described in docs/netlist.md, the Verilog-A subset in docs/verilog-a.md.\n";
+
+static const char help_results[] =
+    "Results go to a SPICE raw file (binary), which ngspice, gwave, gaw, spicelib, PyLTSpice, xschem\n"
+    "and others open. While vsim runs, and after a kill, the file holds every point written so far.\n"
+    "Vectors: time (or the sweep variable), v(node) of every node, i(source) of every voltage source\n"
+    "and inductor; `.save` narrows them.\n";
+
+static const char help_exit[] =
+    "Exit codes\n"
+    "  0    done\n"
+    "  1    error in the deck or a model file (messages on standard error)\n"
+    "  2    wrong command line\n"
+    "  3    no convergence, time step too small, or singular matrix\n"
+    "  4    a file could not be read or written\n"
+    "  5    a model stopped the run ($fatal, $error)\n"
+    "  130  interrupted; results up to then are kept\n";
+
+void cli_help(const char *topic, FILE *out)
+{
+    static const struct {
+        const char *name, *text;
+    } topics[] = {{"deck", help_deck}, {"results", help_results}, {"exit", help_exit}};
+    for (size_t i = 0; topic && i < VS_COUNT(topics); i++)
+        if (!strcmp(topic, topics[i].name)) {
+            fputs(topics[i].text, out);
+            return;
+        }
+    fputs(help_main, out);
+}
