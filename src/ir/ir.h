@@ -73,6 +73,9 @@ typedef struct ir_inst {
     uint16_t pad;
     ir_val a, b, c; /* operands; for CONST, IN, EFFECT a is an index of con, in, eff */
 } ir_inst;
+/* Markers carry the places of their partners in the fields that hold no operand; ir_emit fills them
+ * in, nobody else writes them:  IF: b ELSE, c END.  ELSE: a IF, b END.  END: a IF.
+ * LOOP: a WHILE, b ENDLOOP.  WHILE: b ENDLOOP, c LOOP.  ENDLOOP: a LOOP. */
 
 /* Where a value comes from. Static kinds (known once the instance, its parameters, the temperature
  * and the options are known) stand before IR_IN_ABSTIME. */
@@ -199,6 +202,7 @@ typedef struct ir_fn {
     ir_out *out;      /* vec */
     ir_effect *eff;   /* vec */
     map con_map, in_map;
+    ir_val *open;     /* vec; IF and LOOP regions not closed yet; empty when building is done */
 } ir_fn;
 
 void ir_fn_init(ir_fn *fn, const char *name);
@@ -239,7 +243,8 @@ typedef union ir_num {
     double f;
     int32_t i; /* I32; BOOL as 0 or 1 */
 } ir_num;
-/* Pure operations only (NEG..SELECT). */
+/* Pure operations only (NEG..SELECT). min is a < b ? a : b, max is a > b ? a : b. Shifts are logical;
+ * a count outside 0..31 gives 0. imod: sign of the dividend, x mod 0 is 0. */
 ir_num ir_eval_op(ir_op op, ir_num a, ir_num b, ir_num c);
 
 /* Interpreter: runs fn once.

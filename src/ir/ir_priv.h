@@ -1,0 +1,58 @@
+/* ir_priv.h - what the files of src/ir share: the op table, operand access, the rewriter. */
+#ifndef IR_PRIV_H
+#define IR_PRIV_H
+
+#include "ir.h"
+
+typedef struct ir_op_info {
+    const char *name;
+    uint8_t result; /* ir_type; IR_VOID: marker, or the type is in the instruction */
+    uint8_t arity;  /* operands that are values */
+    uint8_t first;  /* 0: operands start at a; 1: at b (PHI, LPHI) */
+} ir_op_info;
+extern const ir_op_info ir_op_table[IR_N_OP];
+
+/* Operand k of an instruction, 0 <= k < arity. */
+static inline ir_val ir_operand(const ir_inst *p, int k)
+{
+    const ir_val *v = &p->a;
+    return v[k + ir_op_table[p->op].first];
+}
+static inline void ir_set_operand(ir_inst *p, int k, ir_val x)
+{
+    ir_val *v = &p->a;
+    v[k + ir_op_table[p->op].first] = x;
+}
+
+#define ir_op_pure(op) ((op) >= IR_NEG && (op) <= IR_SELECT)
+
+/* Operand type of a pure operation, of LIMIT, IF, WHILE; k the operand. IR_VOID: the type of the
+ * instruction (SELECT's and the phis' values). */
+ir_type ir_operand_type(ir_op op, int k);
+
+static inline bool ir_num_same(ir_type t, ir_num a, ir_num b)
+{
+    if (t != IR_F64)
+        return a.i == b.i;
+    union { double f; uint64_t u; } x = {a.f}, y = {b.f};
+    return x.u == y.u;
+}
+static inline ir_num ir_num_of_con(ir_type t, double x)
+{
+    ir_num v = {.f = x};
+    if (t != IR_F64) {
+        v.f = 0;
+        v.i = (int32_t)x;
+    }
+    return v;
+}
+static inline double ir_con_of_num(ir_type t, ir_num v)
+{
+    return t == IR_F64 ? v.f : (double)v.i;
+}
+
+/* Index of a constant in fn->con, of an input in fn->in; added if new. */
+int32_t ir_con_index(ir_fn *fn, double x);
+int32_t ir_in_index(ir_fn *fn, ir_input in);
+
+#endif
