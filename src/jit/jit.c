@@ -1,0 +1,359 @@
+/* jit.c - the interface of the code generator: memory, cache on disk, LLVM, in this order.
+ * The module with LLVM is opened when the first kernel must be compiled, and not before. */
+#define _GNU_SOURCE
+#include "jit_priv.h"
+#include "jit_build.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+typedef struct unit { /* one kernel in memory */
+    jit_hash key;
+    jit_code code;
+    jit_kernel kernel;
+} unit;
+
+struct jit {
+    jit_opt opt;
+    jit_stat stat;
+    jit_cache cache;
+    unit *unit;           /* vec */
+    void *llvm;           /* handle of the module, NULL: not open */
+    bool llvm_failed;
+    jit_emit_fn emit;
+    char *why;            /* last text handed out, owned */
+};
+
+#define MODULE_FILE "libvsim-llvm.so"
+
+static void note(const jit *j, const char *fmt, ...) VS_PRINTF(2, 3);
+static void note(const jit *j, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    if (!j->opt.note)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    j->opt.note(j->opt.user, text);
+}
+
+static const char *keep_why(jit *j, const char *fmt, ...) VS_PRINTF(2, 3);
+static const char *keep_why(jit *j, const char *fmt, ...)
+{
+    va_list ap;
+    free(j->why);
+    va_start(ap, fmt);
+    if (vasprintf(&j->why, fmt, ap) < 0)
+        j->why = NULL;
+    va_end(ap);
+    return j->why ? j->why : "out of memory";
+}
+
+vs_status jit_open(jit **out, const jit_opt *opt)
+{
+    static const jit_opt standard = {.opt_level = 2};
+    const char *why = NULL;
+    jit *j = calloc(1, sizeof *j);
+    if (!j)
+        return VS_ENOMEM;
+    j->opt = opt ? *opt : standard;
+    if (!j->opt.no_cache)
+        jit_cache_open(&j->cache, j->opt.cache_dir, &why);
+    if (why)
+        note(j, "kernels are not kept on disk: %s", why);
+    *out = j;
+    return VS_OK;
+}
+
+/* The LLVM module stays open: unloading it would run LLVM's destructors under other users of it. */
+void jit_close(jit **pj)
+{
+    jit *j = *pj;
+    if (!j)
+        return;
+    for (size_t i = 0; i < vec_len(j->unit); i++)
+        jit_obj_unload(&j->unit[i].code);
+    vec_free(j->unit);
+    jit_cache_close(&j->cache);
+    free(j->why);
+    free(j);
+    *pj = NULL;
+}
+
+const jit_stat *jit_stats(const jit *j)
+{
+    return &j->stat;
+}
+
+/* -- the key -- */
+
+void jit_cpu_text(char *buf, size_t size)
+{
+    unsigned a = 0, b = 0, c = 0, d = 0, w[16] = {0};
+#ifdef __x86_64__
+    __get_cpuid(0, &a, &w[0], &w[1], &w[2]); /* vendor */
+    if (__get_cpuid(1, &a, &b, &c, &d))
+        w[3] = a, w[4] = c, w[5] = d; /* family and model, features */
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        w[6] = b, w[7] = c, w[8] = d;
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d))
+        w[9] = a, w[10] = d;
+    if (__get_cpuid(0x80000001, &a, &b, &c, &d))
+        w[11] = c, w[12] = d;
+    if (w[4] & bit_OSXSAVE) /* which registers the system keeps */
+        __asm__("xgetbv" : "=a"(w[13]), "=d"(w[14]) : "c"(0));
+#else
+    (void)a, (void)b, (void)c, (void)d;
+#endif
+    int n = 0;
+    for (size_t i = 0; i < VS_COUNT(w) && n < (int)size; i++)
+        n += snprintf(buf + n, size - (size_t)n, "%x ", w[i]);
+}
+
+static void add_bytes(unsigned char **v, const void *p, size_t n)
+{
+    vec_reserve(*v, n);
+    if (n)
+        memcpy(*v + vec_len(*v), p, n);
+    vec_head_of(*v)->len += n;
+}
+
+static void add_i32(unsigned char **v, int32_t x)
+{
+    add_bytes(v, &x, sizeof x);
+}
+
+static void add_fn(unsigned char **v, const ir_fn *fn)
+{
+    add_i32(v, (int32_t)vec_len(fn->inst));
+    for (size_t k = 0; k < vec_len(fn->inst); k++) {
+        const ir_inst *in = &fn->inst[k];
+        const int32_t w[4] = {in->op | in->type << 8, in->a, in->b, in->c};
+        add_bytes(v, w, sizeof w);
+    }
+    add_i32(v, (int32_t)vec_len(fn->con));
+    add_bytes(v, fn->con, vec_len(fn->con) * sizeof *fn->con);
+    add_i32(v, (int32_t)vec_len(fn->in));
+    for (size_t k = 0; k < vec_len(fn->in); k++) {
+        const int32_t w[2] = {fn->in[k].kind | fn->in[k].type << 8, fn->in[k].k};
+        add_bytes(v, w, sizeof w);
+    }
+    add_i32(v, (int32_t)vec_len(fn->out));
+    for (size_t k = 0; k < vec_len(fn->out); k++) {
+        const int32_t w[2] = {fn->out[k].kind, fn->out[k].v};
+        add_bytes(v, w, sizeof w);
+    }
+}
+
+static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
+{
+    unsigned char *v = NULL;
+    char cpu[256];
+    jit_cpu_text(cpu, sizeof cpu);
+    add_bytes(&v, JIT_GENERATOR, sizeof JIT_GENERATOR);
+    add_bytes(&v, cpu, strlen(cpu) + 1);
+    const int32_t w[] = {j->opt.opt_level, IR_N_OP,      IR_N_DYN,   lay->n_u,  lay->n_cache,
+                         lay->n_state,     lay->n_lim,   lay->n_out, lay->n_probe};
+    add_bytes(&v, w, sizeof w);
+    add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
+    add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
+    add_bytes(&v, lay->out_slot, vec_len(fn->out) * sizeof(int32_t));
+    add_fn(&v, fn);
+    jit_hash key = jit_hash_bytes(v, vec_len(v));
+    vec_free(v);
+    return key;
+}
+
+/* -- the module with LLVM -- */
+
+/* Folder of a file name, with a suffix and the module's name behind it. */
+static void *open_beside(const char *file, const char *suffix)
+{
+    const char *slash = strrchr(file, '/');
+    char path[PATH_MAX];
+    int n = slash ? (int)(slash - file) : 0;
+    if (!slash || snprintf(path, sizeof path, "%.*s/%s" MODULE_FILE, n, file, suffix) >=
+                      (int)sizeof path)
+        return NULL;
+    return access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Searched: $VSIM_LIBDIR; beside the program or library that contains this code, ../lib/vsim from
+ * there, the places of a build tree; the library folder given at build time. */
+static void *open_module(void)
+{
+    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/"};
+    const char *dir = getenv("VSIM_LIBDIR");
+    char self[PATH_MAX], at[PATH_MAX];
+    void *h = NULL;
+    Dl_info info;
+    if (dir && snprintf(at, sizeof at, "%s/", dir) < (int)sizeof at)
+        h = open_beside(at, "");
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    bool known = dladdr((void *)(uintptr_t)jit_open, &info) && info.dli_fname;
+    for (size_t i = 0; i < VS_COUNT(suffix) && !h; i++) {
+        h = open_beside(self, suffix[i]);
+        if (!h && known)
+            h = open_beside(info.dli_fname, suffix[i]);
+    }
+    return h ? h : open_beside(JIT_LIBDIR "/", "");
+}
+
+static bool load_llvm(jit *j, const char **why)
+{
+    if (j->llvm)
+        return true;
+    *why = "the code generator (" MODULE_FILE ") was not found";
+    if (j->llvm_failed)
+        return false;
+    j->llvm_failed = true;
+    j->llvm = open_module();
+    if (!j->llvm)
+        return false;
+    const char *version = dlsym(j->llvm, JIT_VERSION_SYMBOL);
+    *(void **)&j->emit = dlsym(j->llvm, JIT_EMIT_SYMBOL);
+    if (version && j->emit && !strcmp(version, JIT_GENERATOR)) {
+        j->llvm_failed = false;
+        return true;
+    }
+    *why = MODULE_FILE " is of another version";
+    dlclose(j->llvm);
+    j->llvm = NULL;
+    return false;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* -- compiling -- */
+
+static bool input_allowed(int kind)
+{
+    return kind == IR_IN_CACHE || kind == IR_IN_PROBE || kind == IR_IN_DYN ||
+           kind == IR_IN_ABSTIME || kind == IR_IN_STATE || kind == IR_IN_LIMOLD;
+}
+
+static vs_status check_inputs(jit *j, const ir_fn *fn, const char **why)
+{
+    static const char *const name[] = {
+#define X(kind, text, cls) text,
+        IR_IN_LIST(X)
+#undef X
+    };
+    for (size_t k = 0; k < vec_len(fn->in); k++)
+        if (!input_allowed(fn->in[k].kind)) {
+            *why = keep_why(j, "a kernel cannot read '%s'", name[fn->in[k].kind]);
+            return VS_EINPUT;
+        }
+    return VS_OK;
+}
+
+/* From a kernel of this process; else VS_NOCONV. */
+static bool find_unit(const jit *j, jit_hash key, const unit **found)
+{
+    for (size_t i = 0; i < vec_len(j->unit); i++)
+        if (!memcmp(&j->unit[i].key, &key, sizeof key)) {
+            *found = &j->unit[i];
+            return true;
+        }
+    return false;
+}
+
+static vs_status add_unit(jit *j, jit_hash key, const void *obj, size_t size, const char **why)
+{
+    unit u = {.key = key};
+    vs_status st = jit_obj_load(obj, size, &u.code, &u.kernel, why);
+    if (st == VS_OK) {
+        j->stat.code_bytes += u.code.text_bytes;
+        vec_push(j->unit, u);
+    }
+    return st;
+}
+
+/* A file that does not hold what its name says counts as absent. */
+static bool from_cache(jit *j, jit_hash key)
+{
+    void *obj = NULL;
+    size_t size = 0;
+    const char *why = NULL;
+    jit_found found = jit_cache_get(&j->cache, key, &obj, &size, &why);
+    if (found == JIT_CACHE_HIT && add_unit(j, key, obj, size, &why) != VS_OK)
+        found = JIT_CACHE_BAD;
+    free(obj);
+    if (found == JIT_CACHE_BAD) {
+        j->stat.n_cache_bad++;
+        note(j, "a file in the kernel cache is not used: it %s; compiling again", why);
+    } else if (found == JIT_CACHE_HIT) {
+        j->stat.n_from_cache++;
+        if (j->opt.verbose)
+            note(j, "kernel %016llx from the cache", (unsigned long long)key.w[0]);
+    }
+    return found == JIT_CACHE_HIT;
+}
+
+static vs_status from_llvm(jit *j, jit_hash key, const ir_fn *fn, const jit_layout *lay,
+                           const char **why)
+{
+    void *obj = NULL;
+    size_t size = 0;
+    char *err = NULL;
+    if (!load_llvm(j, why))
+        return VS_EUNSUPPORTED;
+    double t = seconds();
+    int failed = j->emit(fn, lay, j->opt.opt_level, &obj, &size, &err);
+    j->stat.seconds_compile += seconds() - t;
+    if (failed) {
+        *why = keep_why(j, "code generator: %s", err ? err : "out of memory");
+        free(err);
+        free(obj);
+        return VS_EUNSUPPORTED;
+    }
+    j->stat.n_compiled++;
+    vs_status st = add_unit(j, key, obj, size, why);
+    const char *trouble = NULL;
+    if (st == VS_OK && j->cache.dir && jit_cache_put(&j->cache, key, obj, size, &trouble) != VS_OK)
+        note(j, "kernel not kept on disk: %s", trouble);
+    else if (st == VS_OK && j->opt.verbose)
+        note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)key.w[0], size);
+    free(obj);
+    return st;
+}
+
+vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay, jit_kernel *kernel,
+                      size_t *code_bytes, const char **why)
+{
+    const unit *u = NULL;
+    *why = NULL;
+    vs_status st = check_inputs(j, eval, why);
+    if (st != VS_OK)
+        return st;
+    jit_hash key = key_of(j, eval, lay);
+    if (!find_unit(j, key, &u)) {
+        if (!from_cache(j, key))
+            st = from_llvm(j, key, eval, lay, why);
+        if (st != VS_OK)
+            return st;
+        u = &vec_last(j->unit);
+    }
+    *kernel = u->kernel;
+    if (code_bytes)
+        *code_bytes = u->code.text_bytes;
+    return VS_OK;
+}

@@ -1,0 +1,286 @@
+/* jit_cache.c - object files on disk, found by the hash of all that determines them.
+ * Use:    jit_cache_open; jit_cache_get; after a miss, compile and jit_cache_put; jit_cache_close.
+ * File:   <dir>/<32 hex digits>.vso = header, object. Written under a temporary name and renamed, so
+ *         that a reader sees a whole file or none. Read back: magic, key, size and checksum must
+ *         fit; a file that another user could have written is not used. A hit touches the file; a
+ *         put removes the files longest not used while the folder is beyond its limit. */
+#define _GNU_SOURCE
+#include "jit_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t rotl(uint64_t x, int r)
+{
+    return x << r | x >> (64 - r);
+}
+
+static uint64_t mix(uint64_t k)
+{
+    k = (k ^ (k >> 33)) * 0xff51afd7ed558ccdu;
+    k = (k ^ (k >> 33)) * 0xc4ceb9fe1a85ec53u;
+    return k ^ (k >> 33);
+}
+
+jit_hash jit_hash_bytes(const void *bytes, size_t n)
+{
+    const uint64_t c1 = 0x87c37b91114253d5u, c2 = 0x4cf5ad432745937fu;
+    const unsigned char *p = bytes;
+    uint64_t h1 = 0, h2 = 0;
+    for (size_t i = 0; i + 16 <= n; i += 16) {
+        uint64_t k1, k2;
+        memcpy(&k1, p + i, 8);
+        memcpy(&k2, p + i + 8, 8);
+        h1 = (rotl(h1 ^ rotl(k1 * c1, 31) * c2, 27) + h2) * 5 + 0x52dce729;
+        h2 = (rotl(h2 ^ rotl(k2 * c2, 33) * c1, 31) + h1) * 5 + 0x38495ab5;
+    }
+    unsigned char tail[16] = {0};
+    uint64_t k1, k2;
+    if (n % 16)
+        memcpy(tail, p + n - n % 16, n % 16);
+    memcpy(&k1, tail, 8);
+    memcpy(&k2, tail + 8, 8);
+    h2 ^= rotl(k2 * c2, 33) * c1;
+    h1 ^= rotl(k1 * c1, 31) * c2;
+    h1 ^= n;
+    h2 ^= n;
+    h1 += h2;
+    h2 += h1;
+    h1 = mix(h1);
+    h2 = mix(h2);
+    h1 += h2;
+    return (jit_hash){{h1, h2 + h1}};
+}
+
+typedef struct cache_head {
+    char magic[8];
+    jit_hash key;
+    uint64_t size; /* of the object behind the header */
+    jit_hash sum;  /* of the object */
+} cache_head;
+static const char MAGIC[8] = "vsimobj1";
+
+/* -- the folder -- */
+
+static char *default_dir(void)
+{
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *dir = NULL;
+    if (xdg && xdg[0] == '/') {
+        if (asprintf(&dir, "%s/vsim", xdg) < 0)
+            return NULL;
+    } else if (home && home[0] == '/') {
+        if (asprintf(&dir, "%s/.cache/vsim", home) < 0)
+            return NULL;
+    }
+    return dir;
+}
+
+static void make_dirs(char *path)
+{
+    for (char *p = path + 1; *p; p++)
+        if (*p == '/') {
+            *p = 0;
+            mkdir(path, 0700);
+            *p = '/';
+        }
+    mkdir(path, 0700);
+}
+
+/* Ours (or the system's) and not writable by others: what is in there may be executed. */
+static bool trusted(const struct stat *st)
+{
+    return (st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & 022);
+}
+
+void jit_cache_open(jit_cache *c, const char *dir, const char **why)
+{
+    struct stat st;
+    *why = NULL;
+    *c = (jit_cache){.max_bytes = (uint64_t)JIT_CACHE_MB << 20};
+    c->dir = dir ? strdup(dir) : default_dir();
+    if (!c->dir || !*c->dir) {
+        *why = "no cache folder: neither XDG_CACHE_HOME nor HOME is set";
+    } else {
+        make_dirs(c->dir);
+        if (stat(c->dir, &st) || !S_ISDIR(st.st_mode))
+            *why = "the cache folder cannot be made";
+        else if (!trusted(&st))
+            *why = "the cache folder belongs to, or can be written by, other users";
+    }
+    if (*why)
+        jit_cache_close(c);
+}
+
+void jit_cache_close(jit_cache *c)
+{
+    free(c->dir);
+    c->dir = NULL;
+}
+
+/* -- reading -- */
+
+static char *file_name(const jit_cache *c, jit_hash key, const char *suffix)
+{
+    char *path = NULL;
+    int n = asprintf(&path, "%s/%016llx%016llx%s", c->dir, (unsigned long long)key.w[0],
+                     (unsigned long long)key.w[1], suffix);
+    return n < 0 ? NULL : path;
+}
+
+static bool read_all(int fd, void *buf, size_t n)
+{
+    char *p = buf;
+    while (n) {
+        ssize_t got = read(fd, p, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        p += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+static const char *read_object(int fd, jit_hash key, void **obj, size_t *size)
+{
+    struct stat st;
+    cache_head h;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !trusted(&st))
+        return "belongs to, or can be written by, other users";
+    if (st.st_size < (off_t)sizeof h || !read_all(fd, &h, sizeof h) ||
+        memcmp(h.magic, MAGIC, sizeof MAGIC))
+        return "is not a cache file";
+    if (memcmp(&h.key, &key, sizeof key))
+        return "holds another kernel";
+    if (h.size != (uint64_t)st.st_size - sizeof h)
+        return "is truncated";
+    void *p = malloc(h.size + 1);
+    if (!p)
+        return "is too large for the memory";
+    if (read_all(fd, p, h.size)) {
+        jit_hash sum = jit_hash_bytes(p, h.size);
+        if (!memcmp(&sum, &h.sum, sizeof sum)) {
+            *obj = p;
+            *size = h.size;
+            return NULL;
+        }
+    }
+    free(p);
+    return "is damaged";
+}
+
+jit_found jit_cache_get(const jit_cache *c, jit_hash key, void **obj, size_t *size,
+                        const char **why)
+{
+    char *path = c->dir ? file_name(c, key, ".vso") : NULL;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    jit_found found = JIT_CACHE_MISS;
+    if (fd >= 0) {
+        *why = read_object(fd, key, obj, size);
+        found = *why ? JIT_CACHE_BAD : JIT_CACHE_HIT;
+        if (found == JIT_CACHE_HIT && utimensat(AT_FDCWD, path, NULL, 0))
+            found = JIT_CACHE_HIT; /* a folder that is read only: the age is not kept */
+        close(fd);
+    }
+    free(path);
+    return found;
+}
+
+/* -- writing -- */
+
+typedef struct cached {
+    char name[64];
+    struct timespec used;
+    uint64_t size;
+} cached;
+
+static int older(const void *a, const void *b)
+{
+    const struct timespec *s = &((const cached *)a)->used, *t = &((const cached *)b)->used;
+    if (s->tv_sec != t->tv_sec)
+        return s->tv_sec < t->tv_sec ? -1 : 1;
+    return s->tv_nsec < t->tv_nsec ? -1 : s->tv_nsec > t->tv_nsec;
+}
+
+static cached *list_files(const jit_cache *c, uint64_t *total)
+{
+    cached *list = NULL;
+    DIR *d = opendir(c->dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat st;
+        size_t n = strlen(e->d_name);
+        if (n >= sizeof list->name || n < 5 || !strstr(e->d_name, ".vso") ||
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+            continue;
+        cached one = {.used = st.st_mtim, .size = (uint64_t)st.st_size};
+        memcpy(one.name, e->d_name, n + 1);
+        vec_push(list, one);
+        *total += one.size;
+    }
+    if (d)
+        closedir(d);
+    return list;
+}
+
+/* Removes the files longest not used until the folder is within its limit. */
+static void trim(const jit_cache *c)
+{
+    uint64_t total = 0;
+    cached *list = list_files(c, &total);
+    if (total > c->max_bytes)
+        qsort(list, vec_len(list), sizeof *list, older);
+    for (size_t i = 0; i < vec_len(list) && total > c->max_bytes; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s", c->dir, list[i].name) >= 0 && !unlink(path))
+            total -= list[i].size;
+        free(path);
+    }
+    vec_free(list);
+}
+
+static bool write_all(int fd, const void *buf, size_t n)
+{
+    const char *p = buf;
+    while (n) {
+        ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        p += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+vs_status jit_cache_put(const jit_cache *c, jit_hash key, const void *obj, size_t size,
+                        const char **why)
+{
+    cache_head h = {.key = key, .size = size, .sum = jit_hash_bytes(obj, size)};
+    memcpy(h.magic, MAGIC, sizeof MAGIC);
+    char *path = c->dir ? file_name(c, key, ".vso") : NULL;
+    char *temp = c->dir ? file_name(c, key, ".vso.XXXXXX") : NULL;
+    int fd = path && temp ? mkstemp(temp) : -1;
+    bool ok = false;
+    if (fd >= 0) {
+        ok = write_all(fd, &h, sizeof h) && write_all(fd, obj, size);
+        ok = !close(fd) && ok;
+        ok = ok && !rename(temp, path);
+        if (!ok)
+            unlink(temp);
+    }
+    free(path);
+    free(temp);
+    *why = ok ? NULL : "the cache folder cannot be written";
+    if (ok)
+        trim(c);
+    return ok ? VS_OK : VS_EIO;
+}

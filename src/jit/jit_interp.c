@@ -1,0 +1,69 @@
+/* jit_interp.c - the kernel contract by the interpreter. */
+#include "jit_priv.h"
+
+#include <stdlib.h>
+
+static ir_num to_num(double x, int type)
+{
+    return type == IR_F64 ? (ir_num){.f = x} : (ir_num){.i = (int32_t)x};
+}
+
+static double to_f64(ir_num v, int type)
+{
+    return type == IR_F64 ? v.f : (double)v.i;
+}
+
+static double unknown(const jit_layout *lay, const jit_batch *b, int64_t i, int32_t u)
+{
+    return u < 0 ? 0.0 : b->x[b->map[i * lay->n_u + u]];
+}
+
+static double input_value(const jit_layout *lay, const jit_batch *b, int64_t i, const ir_input *in)
+{
+    switch ((ir_in_kind)in->kind) {
+    case IR_IN_PROBE:
+        return unknown(lay, b, i, lay->probe_hi[in->k]) - unknown(lay, b, i, lay->probe_lo[in->k]);
+    case IR_IN_CACHE: return b->cache[(int64_t)b->row_of[i] * lay->n_cache + in->k];
+    case IR_IN_DYN: return b->dyn[in->k];
+    case IR_IN_ABSTIME: return b->dyn[IR_DYN_ABSTIME];
+    case IR_IN_STATE: return b->state[i * lay->n_state + in->k];
+    case IR_IN_LIMOLD: return b->limold[i * lay->n_lim + in->k];
+    default: return 0.0;
+    }
+}
+
+static void store(const ir_fn *fn, const jit_layout *lay, const jit_batch *b, int64_t i,
+                  const ir_num *val)
+{
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        const ir_out *w = &fn->out[o];
+        double x = to_f64(val[w->v], fn->inst[w->v].type);
+        int32_t slot = lay->out_slot[o];
+        if (w->kind == IR_OUT_STATE)
+            b->state_new[i * lay->n_state + slot] = x;
+        else if (w->kind == IR_OUT_LIMNEW)
+            b->limnew[i * lay->n_lim + slot] = x;
+        else
+            b->out[i * lay->n_out + slot] = x;
+    }
+}
+
+vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
+                        int64_t begin, int64_t end)
+{
+    vs_status st = VS_OK;
+    ir_num *val = calloc(vec_len(eval->inst) + 1, sizeof *val);
+    ir_num *input = calloc(vec_len(eval->in) + 1, sizeof *input);
+    if (!val || !input)
+        st = VS_ENOMEM;
+    for (int64_t i = begin; i < end && st == VS_OK; i++) {
+        for (size_t k = 0; k < vec_len(eval->in); k++)
+            input[k] = to_num(input_value(lay, b, i, &eval->in[k]), eval->in[k].type);
+        st = ir_interp(eval, input, val, NULL, NULL);
+        if (st == VS_OK)
+            store(eval, lay, b, i, val);
+    }
+    free(val);
+    free(input);
+    return st;
+}

@@ -1,0 +1,739 @@
+/* jit_llvm.c - SSA to an object file with LLVM; the only file that includes LLVM.
+ * Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must compile.
+ * Use:    vsim_llvm_emit (type jit_emit_fn).
+ * Method: one LLVM function: a loop over instances whose body is the eval function. Structured
+ *         regions become basic blocks with phis. Our own passes have already optimised the code, so
+ *         that LLVM runs almost no IR passes; it selects instructions and allocates registers.
+ * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags, no contraction,
+ *         calls of libm under names that LLVM does not know.
+ * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
+ *         helpers that work for `lanes` instances at once; 1 today. */
+#include "jit_priv.h"
+#include "jit_build.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT extern const char vsim_llvm_version[];
+EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, int opt_level, void **obj,
+                          size_t *size, char **err);
+const char vsim_llvm_version[] = JIT_GENERATOR;
+
+/* An open `if` or `loop`. */
+typedef struct region {
+    ir_op op;                       /* IR_IF or IR_LOOP */
+    LLVMBasicBlockRef other, after; /* IF: else and merge block; LOOP: header and exit */
+    LLVMBasicBlockRef then_end, else_end;
+    LLVMValueRef rounds;            /* LOOP: phi that counts */
+    ir_val first;                   /* LOOP: its instruction */
+} region;
+
+typedef struct gen {
+    const ir_fn *fn;
+    const jit_layout *lay;
+    int lanes;
+    LLVMContextRef cx;
+    LLVMModuleRef mod;
+    LLVMBuilderRef b;
+    LLVMTypeRef f64, i64, i32, i1, ptr;
+    LLVMValueRef kernel;
+    LLVMValueRef *val;        /* [n_inst] */
+    region *open;             /* vec */
+    region closed;            /* the last region that ended: its phis follow */
+    int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
+    ir_val *pending;          /* vec; phis whose outputs are not stored yet */
+    LLVMValueRef *out_ptr;    /* [n_out] */
+    /* per instance, made at the head of the body */
+    LLVMValueRef x, map_row, cache_row, dyn, state_row, limold_row;
+    LLVMBasicBlockRef bail;   /* a loop does not end; NULL until needed */
+    LLVMValueRef md_out;      /* alias scope list of the output arrays */
+    unsigned kind_scope, kind_noalias;
+    const char *bad;          /* what is not supported */
+} gen;
+
+/* -- lanes: everything that depends on the number of instances evaluated at once -- */
+
+static LLVMTypeRef lane_type(const gen *g, int type)
+{
+    LLVMTypeRef t = type == IR_F64 ? g->f64 : type == IR_I32 ? g->i32 : g->i1;
+    return g->lanes == 1 ? t : LLVMVectorType(t, (unsigned)g->lanes);
+}
+
+static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
+{
+    if (g->lanes == 1)
+        return scalar;
+    LLVMValueRef v[16];
+    for (int k = 0; k < g->lanes; k++)
+        v[k] = scalar;
+    if (LLVMIsConstant(scalar))
+        return LLVMConstVector(v, (unsigned)g->lanes);
+    LLVMValueRef w = LLVMGetUndef(LLVMVectorType(LLVMTypeOf(scalar), (unsigned)g->lanes));
+    for (int k = 0; k < g->lanes; k++)
+        w = LLVMBuildInsertElement(g->b, w, scalar, LLVMConstInt(g->i32, (unsigned)k, 0), "");
+    return w;
+}
+
+static LLVMValueRef const_f64(gen *g, double x)
+{
+    LLVMValueRef bits = LLVMConstInt(g->i64, *(uint64_t *)(void *)&x, 0);
+    return splat(g, LLVMConstBitCast(bits, g->f64)); /* exact, NaN included */
+}
+
+static LLVMValueRef const_i32(gen *g, int32_t i)
+{
+    return splat(g, LLVMConstInt(g->i32, (uint32_t)i, 0));
+}
+
+static LLVMValueRef const_bool(gen *g, bool b)
+{
+    return splat(g, LLVMConstInt(g->i1, b, 0));
+}
+
+/* A call of a scalar function, lane by lane. */
+static LLVMValueRef call_lanes(gen *g, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef *arg, int n)
+{
+    if (g->lanes == 1)
+        return LLVMBuildCall2(g->b, type, f, arg, (unsigned)n, "");
+    LLVMValueRef w = LLVMGetUndef(lane_type(g, IR_F64));
+    for (int k = 0; k < g->lanes; k++) {
+        LLVMValueRef lane = LLVMConstInt(g->i32, (unsigned)k, 0), one[2];
+        for (int a = 0; a < n; a++)
+            one[a] = LLVMBuildExtractElement(g->b, arg[a], lane, "");
+        LLVMValueRef r = LLVMBuildCall2(g->b, type, f, one, (unsigned)n, "");
+        w = LLVMBuildInsertElement(g->b, w, r, lane, "");
+    }
+    return w;
+}
+
+/* -- memory -- */
+
+static LLVMValueRef element(gen *g, LLVMTypeRef type, LLVMValueRef base, int64_t k)
+{
+    LLVMValueRef at = LLVMConstInt(g->i64, (uint64_t)k, 1);
+    return LLVMBuildInBoundsGEP2(g->b, type, base, &at, 1, "");
+}
+
+/* A load from an input array; no output array overlaps it. */
+static LLVMValueRef load_input(gen *g, LLVMTypeRef type, LLVMValueRef at)
+{
+    LLVMValueRef v = LLVMBuildLoad2(g->b, type, at, "");
+    LLVMSetMetadata(v, g->kind_noalias, g->md_out);
+    return v;
+}
+
+static LLVMValueRef load_f64(gen *g, LLVMValueRef base, int64_t k)
+{
+    return load_input(g, g->f64, element(g, g->f64, base, k));
+}
+
+static LLVMValueRef batch_field(gen *g, LLVMValueRef batch, size_t offset)
+{
+    LLVMValueRef at = LLVMConstInt(g->i64, offset, 0);
+    at = LLVMBuildInBoundsGEP2(g->b, LLVMInt8TypeInContext(g->cx), batch, &at, 1, "");
+    return load_input(g, g->ptr, at);
+}
+
+/* &base[i * stride], doubles */
+static LLVMValueRef row_of(gen *g, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef i,
+                           int32_t stride)
+{
+    LLVMValueRef k = LLVMBuildMul(g->b, i, LLVMConstInt(g->i64, (uint64_t)stride, 0), "");
+    return LLVMBuildInBoundsGEP2(g->b, type, base, &k, 1, "");
+}
+
+static LLVMValueRef load_unknown(gen *g, int32_t u)
+{
+    if (u < 0)
+        return const_f64(g, 0.0);
+    LLVMValueRef node = load_input(g, g->i32, element(g, g->i32, g->map_row, u));
+    LLVMValueRef k = LLVMBuildSExt(g->b, node, g->i64, "");
+    return load_input(g, g->f64, LLVMBuildInBoundsGEP2(g->b, g->f64, g->x, &k, 1, ""));
+}
+
+/* -- inputs -- */
+
+static LLVMValueRef from_f64(gen *g, LLVMValueRef v, int type)
+{
+    if (type == IR_I32)
+        return LLVMBuildFPToSI(g->b, v, lane_type(g, IR_I32), "");
+    if (type == IR_BOOL)
+        return LLVMBuildFCmp(g->b, LLVMRealUNE, v, const_f64(g, 0.0), "");
+    return v;
+}
+
+static LLVMValueRef emit_probe(gen *g, int32_t k)
+{
+    LLVMValueRef hi = load_unknown(g, g->lay->probe_hi[k]);
+    if (g->lay->probe_lo[k] < 0)
+        return hi;
+    return LLVMBuildFSub(g->b, hi, load_unknown(g, g->lay->probe_lo[k]), "");
+}
+
+static LLVMValueRef emit_in(gen *g, const ir_input *in)
+{
+    switch ((ir_in_kind)in->kind) {
+    case IR_IN_PROBE: return emit_probe(g, in->k);
+    case IR_IN_CACHE: return from_f64(g, load_f64(g, g->cache_row, in->k), in->type);
+    case IR_IN_DYN: return from_f64(g, load_f64(g, g->dyn, in->k), in->type);
+    case IR_IN_ABSTIME: return load_f64(g, g->dyn, IR_DYN_ABSTIME);
+    case IR_IN_STATE: return from_f64(g, load_f64(g, g->state_row, in->k), in->type);
+    case IR_IN_LIMOLD: return load_f64(g, g->limold_row, in->k);
+    default: g->bad = "an input that a kernel cannot have"; return const_f64(g, 0.0);
+    }
+}
+
+/* -- operations -- */
+
+static LLVMValueRef intrinsic(gen *g, const char *name, LLVMValueRef *arg, int n)
+{
+    LLVMTypeRef type = LLVMTypeOf(arg[0]);
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->mod, id, &type, 1);
+    return LLVMBuildCall2(g->b, LLVMIntrinsicGetType(g->cx, id, &type, 1), f, arg, (unsigned)n, "");
+}
+
+static void add_attribute(gen *g, LLVMValueRef f, const char *name, uint64_t value)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    if (kind)
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(g->cx, kind, value));
+}
+
+static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n)
+{
+    LLVMTypeRef par[2] = {g->f64, g->f64};
+    LLVMTypeRef type = LLVMFunctionType(g->f64, par, (unsigned)n, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(g->mod, name);
+    if (!f) {
+        f = LLVMAddFunction(g->mod, name, type);
+        add_attribute(g, f, "nounwind", 0);
+        add_attribute(g, f, "willreturn", 0);
+        add_attribute(g, f, "memory", 0); /* none; ignored by versions without it */
+    }
+    return call_lanes(g, type, f, arg, n);
+}
+
+/* x/0 is 0; x/-1 is -x, x%-1 is 0, without the trap of INT_MIN/-1. */
+static LLVMValueRef emit_idiv(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef zero = const_i32(g, 0), one = const_i32(g, 1);
+    LLVMValueRef is0 = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero, "");
+    LLVMValueRef is_1 = LLVMBuildICmp(g->b, LLVMIntEQ, b, const_i32(g, -1), "");
+    LLVMValueRef odd = LLVMBuildOr(g->b, is0, is_1, "");
+    LLVMValueRef safe = LLVMBuildSelect(g->b, odd, one, b, "");
+    LLVMValueRef by_1 = op == IR_IDIV ? LLVMBuildSub(g->b, zero, a, "") : zero;
+    LLVMValueRef r = op == IR_IDIV ? LLVMBuildSDiv(g->b, a, safe, "")
+                                   : LLVMBuildSRem(g->b, a, safe, "");
+    r = LLVMBuildSelect(g->b, is_1, by_1, r, "");
+    return LLVMBuildSelect(g->b, is0, zero, r, "");
+}
+
+/* Nearest, ties away from zero, saturating, NaN 0. */
+static LLVMValueRef emit_f2i(gen *g, LLVMValueRef a)
+{
+    LLVMValueRef r = intrinsic(g, "llvm.round", &a, 1);
+    LLVMTypeRef type[2] = {lane_type(g, IR_I32), lane_type(g, IR_F64)};
+    unsigned id = LLVMLookupIntrinsicID("llvm.fptosi.sat", 15);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->mod, id, type, 2);
+    return LLVMBuildCall2(g->b, LLVMIntrinsicGetType(g->cx, id, type, 2), f, &r, 1, "");
+}
+
+/* Logical shifts; a count outside 0..31 gives 0. */
+static LLVMValueRef emit_shift(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, b, const_i32(g, 32), "");
+    LLVMValueRef n = LLVMBuildSelect(g->b, fits, b, const_i32(g, 0), "");
+    LLVMValueRef r = op == IR_ISHL ? LLVMBuildShl(g->b, a, n, "") : LLVMBuildLShr(g->b, a, n, "");
+    return LLVMBuildSelect(g->b, fits, r, const_i32(g, 0), "");
+}
+
+static LLVMValueRef compare_f(gen *g, LLVMRealPredicate p, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildFCmp(g->b, p, a, b, "");
+}
+
+static LLVMValueRef compare_i(gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildICmp(g->b, p, a, b, "");
+}
+
+/* NEG .. LIMIT */
+static LLVMValueRef emit_pure(gen *g, const ir_inst *in)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef v[3] = {0};
+    int n = ir_op_arity(in->op);
+    v[0] = n > 0 ? g->val[in->a] : NULL;
+    v[1] = n > 1 ? g->val[in->b] : NULL;
+    v[2] = n > 2 ? g->val[in->c] : NULL;
+    switch ((ir_op)in->op) {
+    case IR_NEG: return LLVMBuildFNeg(b, v[0], "");
+    case IR_ADD: return LLVMBuildFAdd(b, v[0], v[1], "");
+    case IR_SUB: return LLVMBuildFSub(b, v[0], v[1], "");
+    case IR_MUL: return LLVMBuildFMul(b, v[0], v[1], "");
+    case IR_DIV: return LLVMBuildFDiv(b, v[0], v[1], "");
+    case IR_MIN: return LLVMBuildSelect(b, compare_f(g, LLVMRealOLT, v[0], v[1]), v[0], v[1], "");
+    case IR_MAX: return LLVMBuildSelect(b, compare_f(g, LLVMRealOGT, v[0], v[1]), v[0], v[1], "");
+    case IR_ABS: return intrinsic(g, "llvm.fabs", v, 1);
+    case IR_FLOOR: return intrinsic(g, "llvm.floor", v, 1);
+    case IR_CEIL: return intrinsic(g, "llvm.ceil", v, 1);
+    case IR_SQRT: return intrinsic(g, "llvm.sqrt", v, 1);
+#define X(op, f, arity) case IR_##op: return call_math(g, "vm_" #f, v, arity);
+    JIT_MATH_LIST(X)
+#undef X
+    case IR_FLT: return compare_f(g, LLVMRealOLT, v[0], v[1]);
+    case IR_FLE: return compare_f(g, LLVMRealOLE, v[0], v[1]);
+    case IR_FEQ: return compare_f(g, LLVMRealOEQ, v[0], v[1]);
+    case IR_FNE: return compare_f(g, LLVMRealUNE, v[0], v[1]);
+    case IR_INEG: return LLVMBuildNeg(b, v[0], "");
+    case IR_IADD: return LLVMBuildAdd(b, v[0], v[1], "");
+    case IR_ISUB: return LLVMBuildSub(b, v[0], v[1], "");
+    case IR_IMUL: return LLVMBuildMul(b, v[0], v[1], "");
+    case IR_IDIV: case IR_IMOD: return emit_idiv(g, in->op, v[0], v[1]);
+    case IR_ISHL: case IR_ISHR: return emit_shift(g, in->op, v[0], v[1]);
+    case IR_IAND: case IR_BAND: return LLVMBuildAnd(b, v[0], v[1], "");
+    case IR_IOR: case IR_BOR: return LLVMBuildOr(b, v[0], v[1], "");
+    case IR_IXOR: case IR_BXOR: return LLVMBuildXor(b, v[0], v[1], "");
+    case IR_INOT: case IR_BNOT: return LLVMBuildNot(b, v[0], "");
+    case IR_ILT: return compare_i(g, LLVMIntSLT, v[0], v[1]);
+    case IR_ILE: return compare_i(g, LLVMIntSLE, v[0], v[1]);
+    case IR_IEQ: return compare_i(g, LLVMIntEQ, v[0], v[1]);
+    case IR_INE: return compare_i(g, LLVMIntNE, v[0], v[1]);
+    case IR_I2F: return LLVMBuildSIToFP(b, v[0], lane_type(g, IR_F64), "");
+    case IR_F2I: return emit_f2i(g, v[0]);
+    case IR_B2I: return LLVMBuildZExt(b, v[0], lane_type(g, IR_I32), "");
+    case IR_B2F: return LLVMBuildUIToFP(b, v[0], lane_type(g, IR_F64), "");
+    case IR_SELECT: return LLVMBuildSelect(b, v[0], v[1], v[2], "");
+    case IR_LIMIT: return v[0];
+    default: g->bad = ir_op_name(in->op); return const_f64(g, 0.0);
+    }
+}
+
+/* -- outputs: stored as soon as they are known, which keeps live ranges short -- */
+
+static void store_f64(gen *g, LLVMValueRef v, LLVMValueRef at)
+{
+    LLVMValueRef s = LLVMBuildStore(g->b, v, at);
+    LLVMSetMetadata(s, g->kind_scope, g->md_out);
+}
+
+static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
+{
+    if (type == IR_I32)
+        return LLVMBuildSIToFP(g->b, v, lane_type(g, IR_F64), "");
+    if (type == IR_BOOL)
+        return LLVMBuildUIToFP(g->b, v, lane_type(g, IR_F64), "");
+    return v;
+}
+
+/* Stores the outputs of value k that are not stored yet. */
+static void store_outputs(gen *g, ir_val k)
+{
+    for (int32_t o = g->out_head[k]; o >= 0; o = g->out_next[o])
+        store_f64(g, as_f64(g, g->val[k], g->fn->inst[k].type), g->out_ptr[o]);
+    g->out_head[k] = -1;
+}
+
+static void store_pending(gen *g)
+{
+    for (size_t i = 0; i < vec_len(g->pending); i++)
+        store_outputs(g, g->pending[i]);
+    vec_clear(g->pending);
+}
+
+/* -- regions -- */
+
+static LLVMBasicBlockRef new_block(gen *g)
+{
+    return LLVMAppendBasicBlockInContext(g->cx, g->kernel, "");
+}
+
+static void begin_if(gen *g, const ir_inst *in)
+{
+    LLVMBasicBlockRef then = new_block(g);
+    region r = {.op = IR_IF, .other = new_block(g), .after = new_block(g)};
+    LLVMBuildCondBr(g->b, g->val[in->a], then, r.other);
+    LLVMPositionBuilderAtEnd(g->b, then);
+    vec_push(g->open, r);
+}
+
+static void begin_else(gen *g)
+{
+    region *r = &vec_last(g->open);
+    r->then_end = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, r->after);
+    LLVMPositionBuilderAtEnd(g->b, r->other);
+}
+
+static void end_if(gen *g)
+{
+    g->closed = vec_pop(g->open);
+    g->closed.else_end = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, g->closed.after);
+    LLVMPositionBuilderAtEnd(g->b, g->closed.after);
+}
+
+static LLVMValueRef emit_phi(gen *g, const ir_inst *in)
+{
+    LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
+    LLVMValueRef v[2] = {g->val[in->b], g->val[in->c]};
+    LLVMBasicBlockRef from[2] = {g->closed.then_end, g->closed.else_end};
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+static void begin_loop(gen *g, ir_val first)
+{
+    region r = {.op = IR_LOOP, .other = new_block(g), .after = new_block(g), .first = first};
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+    LLVMValueRef zero = LLVMConstInt(g->i32, 0, 0);
+    LLVMBuildBr(g->b, r.other);
+    LLVMPositionBuilderAtEnd(g->b, r.other);
+    r.rounds = LLVMBuildPhi(g->b, g->i32, "");
+    LLVMAddIncoming(r.rounds, &zero, &before, 1);
+    r.then_end = before;
+    vec_push(g->open, r);
+}
+
+static LLVMValueRef emit_lphi(gen *g, const ir_inst *in)
+{
+    LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
+    LLVMAddIncoming(phi, &g->val[in->b], &vec_last(g->open).then_end, 1);
+    return phi;
+}
+
+static void emit_while(gen *g, const ir_inst *in)
+{
+    LLVMBasicBlockRef body = new_block(g);
+    size_t k = vec_len(g->open);
+    while (g->open[k - 1].op != IR_LOOP)
+        k--;
+    LLVMBuildCondBr(g->b, g->val[in->a], body, g->open[k - 1].after);
+    LLVMPositionBuilderAtEnd(g->b, body);
+}
+
+static void end_loop(gen *g)
+{
+    region r = vec_pop(g->open);
+    LLVMValueRef n = LLVMBuildAdd(g->b, r.rounds, LLVMConstInt(g->i32, 1, 0), "");
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULE, n,
+                                      LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(g->b);
+    if (!g->bail)
+        g->bail = new_block(g);
+    LLVMBuildCondBr(g->b, more, r.other, g->bail);
+    LLVMAddIncoming(r.rounds, &n, &end, 1);
+    for (ir_val k = r.first + 1; g->fn->inst[k].op == IR_LPHI; k++)
+        LLVMAddIncoming(g->val[k], &g->val[g->fn->inst[k].c], &end, 1);
+    LLVMPositionBuilderAtEnd(g->b, r.after);
+}
+
+/* -- the function -- */
+
+static void emit_inst(gen *g, ir_val k)
+{
+    const ir_inst *in = &g->fn->inst[k];
+    if (in->op != IR_PHI)
+        store_pending(g);
+    switch ((ir_op)in->op) {
+    case IR_CONST: {
+        double x = g->fn->con[in->a];
+        g->val[k] = in->type == IR_F64 ? const_f64(g, x)
+                    : in->type == IR_I32 ? const_i32(g, (int32_t)x) : const_bool(g, x != 0);
+        break;
+    }
+    case IR_IN: g->val[k] = emit_in(g, &g->fn->in[in->a]); break;
+    case IR_IF: begin_if(g, in); break;
+    case IR_ELSE: begin_else(g); break;
+    case IR_END: end_if(g); break;
+    case IR_PHI: g->val[k] = emit_phi(g, in); break;
+    case IR_LOOP: begin_loop(g, k); break;
+    case IR_LPHI: g->val[k] = emit_lphi(g, in); break;
+    case IR_WHILE: emit_while(g, in); break;
+    case IR_ENDLOOP: end_loop(g); break;
+    case IR_EFFECT: break;
+    default: g->val[k] = emit_pure(g, in); break;
+    }
+    /* an lphi has the value that the outputs mean only behind its loop */
+    if (g->out_head[k] >= 0 && in->op != IR_LPHI && !vec_len(g->open)) {
+        if (in->op == IR_PHI)
+            vec_push(g->pending, k);
+        else
+            store_outputs(g, k);
+    }
+}
+
+/* Which outputs each value feeds, and where they go. */
+static void place_outputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
+{
+    size_t n = vec_len(g->fn->inst), n_out = vec_len(g->fn->out);
+    const jit_layout *lay = g->lay;
+    LLVMValueRef out = NULL, state = NULL, lim = NULL;
+    memset(g->out_head, 0xff, n * sizeof *g->out_head);
+    for (size_t o = n_out; o-- > 0;) {
+        const ir_out *w = &g->fn->out[o];
+        LLVMValueRef *base = w->kind == IR_OUT_STATE ? &state
+                             : w->kind == IR_OUT_LIMNEW ? &lim : &out;
+        if (!*base) {
+            size_t at = base == &state ? offsetof(jit_batch, state_new)
+                        : base == &lim ? offsetof(jit_batch, limnew) : offsetof(jit_batch, out);
+            int32_t stride = base == &state ? lay->n_state
+                             : base == &lim ? lay->n_lim : lay->n_out;
+            *base = row_of(g, g->f64, batch_field(g, batch, at), i, stride);
+        }
+        g->out_ptr[o] = element(g, g->f64, *base, lay->out_slot[o]);
+        g->out_next[o] = g->out_head[w->v];
+        g->out_head[w->v] = (int32_t)o;
+    }
+}
+
+static bool has_input(const ir_fn *fn, int kind)
+{
+    for (size_t k = 0; k < vec_len(fn->in); k++)
+        if (fn->in[k].kind == kind)
+            return true;
+    return false;
+}
+
+/* Pointers to the data of instance i. Fields that the function does not use may be NULL, so that
+ * only those in use are touched. */
+static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
+{
+    const ir_fn *fn = g->fn;
+    const jit_layout *lay = g->lay;
+    if (has_input(fn, IR_IN_PROBE)) {
+        g->x = batch_field(g, batch, offsetof(jit_batch, x));
+        g->map_row = row_of(g, g->i32, batch_field(g, batch, offsetof(jit_batch, map)), i,
+                            lay->n_u);
+    }
+    if (has_input(fn, IR_IN_CACHE)) {
+        LLVMValueRef rows = batch_field(g, batch, offsetof(jit_batch, row_of));
+        LLVMValueRef row = LLVMBuildInBoundsGEP2(g->b, g->i32, rows, &i, 1, "");
+        row = LLVMBuildSExt(g->b, load_input(g, g->i32, row), g->i64, "");
+        g->cache_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, cache)), row,
+                              lay->n_cache);
+    }
+    if (has_input(fn, IR_IN_DYN) || has_input(fn, IR_IN_ABSTIME))
+        g->dyn = batch_field(g, batch, offsetof(jit_batch, dyn));
+    if (has_input(fn, IR_IN_STATE))
+        g->state_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, state)), i,
+                              lay->n_state);
+    if (has_input(fn, IR_IN_LIMOLD))
+        g->limold_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, limold)), i,
+                               lay->n_lim);
+}
+
+/* A loop that does not end: the outputs of the instance are NaN. */
+static void emit_bail(gen *g, LLVMBasicBlockRef next)
+{
+    LLVMPositionBuilderAtEnd(g->b, g->bail);
+    LLVMValueRef nan = const_f64(g, __builtin_nan(""));
+    for (size_t o = 0; o < vec_len(g->fn->out); o++)
+        store_f64(g, nan, g->out_ptr[o]);
+    LLVMBuildBr(g->b, next);
+}
+
+static void emit_body(gen *g)
+{
+    size_t n = vec_len(g->fn->inst);
+    for (size_t k = 0; k < n && !g->bad; k++)
+        emit_inst(g, (ir_val)k);
+    store_pending(g);
+    for (size_t k = 0; k < n && !g->bad; k++)
+        store_outputs(g, (ir_val)k);
+}
+
+/* void vsim_kernel(const jit_batch *batch, int64_t begin, int64_t end)
+ *     for (i = begin; i < end; i++) body(i) */
+static void emit_kernel(gen *g)
+{
+    LLVMTypeRef par[3] = {g->ptr, g->i64, g->i64};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, 3, 0);
+    g->kernel = LLVMAddFunction(g->mod, JIT_KERNEL_SYMBOL, type);
+    add_attribute(g, g->kernel, "nounwind", 0);
+    LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g);
+    LLVMBasicBlockRef next = new_block(g), exit = new_block(g);
+    LLVMValueRef batch = LLVMGetParam(g->kernel, 0), begin = LLVMGetParam(g->kernel, 1);
+
+    LLVMPositionBuilderAtEnd(g->b, entry);
+    LLVMBuildBr(g->b, head);
+    LLVMPositionBuilderAtEnd(g->b, head);
+    LLVMValueRef i = LLVMBuildPhi(g->b, g->i64, "");
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntSLT, i, LLVMGetParam(g->kernel, 2), "");
+    LLVMBuildCondBr(g->b, more, body, exit);
+
+    LLVMPositionBuilderAtEnd(g->b, body);
+    place_inputs(g, batch, i);
+    place_outputs(g, batch, i);
+    emit_body(g);
+    LLVMBuildBr(g->b, next);
+    if (g->bail)
+        emit_bail(g, next);
+
+    LLVMPositionBuilderAtEnd(g->b, next);
+    LLVMValueRef step = LLVMConstInt(g->i64, (unsigned)g->lanes, 0);
+    LLVMValueRef i1 = LLVMBuildAdd(g->b, i, step, "");
+    LLVMBuildBr(g->b, head);
+    LLVMAddIncoming(i, (LLVMValueRef[]){begin, i1}, (LLVMBasicBlockRef[]){entry, next}, 2);
+    LLVMPositionBuilderAtEnd(g->b, exit);
+    LLVMBuildRetVoid(g->b);
+}
+
+/* -- LLVM set-up -- */
+
+/* Two arrays of a batch, one read, one written, do not overlap. */
+static void make_alias_scope(gen *g)
+{
+    LLVMMetadataRef name = LLVMMDStringInContext2(g->cx, "vsim", 4);
+    LLVMMetadataRef domain = LLVMMDNodeInContext2(g->cx, &name, 1);
+    LLVMMetadataRef scope[2] = {LLVMMDStringInContext2(g->cx, "outputs", 7), domain};
+    LLVMMetadataRef list = LLVMMDNodeInContext2(g->cx, scope, 2);
+    list = LLVMMDNodeInContext2(g->cx, &list, 1);
+    g->md_out = LLVMMetadataAsValue(g->cx, list);
+    g->kind_scope = LLVMGetMDKindIDInContext(g->cx, "alias.scope", 11);
+    g->kind_noalias = LLVMGetMDKindIDInContext(g->cx, "noalias", 7);
+}
+
+static void gen_begin(gen *g)
+{
+    size_t n = vec_len(g->fn->inst) + 1, n_out = vec_len(g->fn->out) + 1;
+    g->cx = LLVMContextCreate();
+    g->mod = LLVMModuleCreateWithNameInContext(g->fn->name ? g->fn->name : "vsim", g->cx);
+    g->b = LLVMCreateBuilderInContext(g->cx);
+    g->f64 = LLVMDoubleTypeInContext(g->cx);
+    g->i64 = LLVMInt64TypeInContext(g->cx);
+    g->i32 = LLVMInt32TypeInContext(g->cx);
+    g->i1 = LLVMInt1TypeInContext(g->cx);
+    g->ptr = LLVMPointerTypeInContext(g->cx, 0);
+    vec_extend(g->val, n);
+    vec_extend(g->out_head, n);
+    vec_extend(g->out_next, n_out);
+    vec_extend(g->out_ptr, n_out);
+    make_alias_scope(g);
+}
+
+static void gen_end(gen *g)
+{
+    vec_free(g->val);
+    vec_free(g->out_head);
+    vec_free(g->out_next);
+    vec_free(g->out_ptr);
+    vec_free(g->open);
+    vec_free(g->pending);
+    LLVMDisposeBuilder(g->b);
+    LLVMDisposeModule(g->mod);
+    LLVMContextDispose(g->cx);
+}
+
+/* The target for this very machine. */
+static LLVMTargetMachineRef new_machine(int opt_level, char **err)
+{
+    static const LLVMCodeGenOptLevel level[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
+                                                LLVMCodeGenLevelDefault,
+                                                LLVMCodeGenLevelAggressive};
+    LLVMTargetRef target = NULL;
+    LLVMTargetMachineRef tm = NULL;
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    char *triple = LLVMGetDefaultTargetTriple(), *msg = NULL;
+    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
+        *err = strdup(msg);
+        LLVMDisposeMessage(msg);
+    } else {
+        int k = opt_level < 0 ? 0 : opt_level > 3 ? 3 : opt_level;
+        tm = LLVMCreateTargetMachine(target, triple, cpu, features, level[k], LLVMRelocPIC,
+                                     LLVMCodeModelSmall);
+        if (!tm)
+            *err = strdup("LLVM has no target machine for this computer");
+    }
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return tm;
+}
+
+static void run_passes(gen *g, LLVMTargetMachineRef tm, int opt_level)
+{
+    const char *passes = getenv("VSIM_LLVM_PASSES"); /* for measurements */
+    if (!passes)
+        passes = opt_level > 0 ? "function(early-cse)" : "";
+    LLVMPassBuilderOptionsRef opt = LLVMCreatePassBuilderOptions();
+    if (*passes) {
+        LLVMErrorRef e = LLVMRunPasses(g->mod, passes, tm, opt);
+        if (e)
+            LLVMConsumeError(e);
+    }
+    LLVMDisposePassBuilderOptions(opt);
+}
+
+static int emit_object(gen *g, int opt_level, void **obj, size_t *size, char **err)
+{
+    LLVMTargetMachineRef tm = new_machine(opt_level, err);
+    if (!tm)
+        return 1;
+    char *triple = LLVMGetTargetMachineTriple(tm), *msg = NULL;
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
+    LLVMSetTarget(g->mod, triple);
+    LLVMSetModuleDataLayout(g->mod, layout);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeTargetData(layout);
+    run_passes(g, tm, opt_level);
+    LLVMMemoryBufferRef buf = NULL;
+    int failed = LLVMTargetMachineEmitToMemoryBuffer(tm, g->mod, LLVMObjectFile, &msg, &buf);
+    if (failed) {
+        *err = strdup(msg ? msg : "LLVM wrote no object");
+        LLVMDisposeMessage(msg);
+    } else {
+        *size = LLVMGetBufferSize(buf);
+        *obj = malloc(*size + 1);
+        if (*obj)
+            memcpy(*obj, LLVMGetBufferStart(buf), *size);
+        LLVMDisposeMemoryBuffer(buf);
+    }
+    LLVMDisposeTargetMachine(tm);
+    return failed || !*obj;
+}
+
+static int check_module(gen *g, char **err)
+{
+    if (g->bad) {
+        *err = strdup(g->bad);
+        return 1;
+    }
+#ifndef NDEBUG
+    char *msg = NULL;
+    if (LLVMVerifyModule(g->mod, LLVMReturnStatusAction, &msg)) {
+        *err = strdup(msg);
+        LLVMDisposeMessage(msg);
+        return 1;
+    }
+    LLVMDisposeMessage(msg);
+#endif
+    return 0;
+}
+
+int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, int opt_level, void **obj, size_t *size,
+                   char **err)
+{
+    gen g = {.fn = fn, .lay = lay, .lanes = 1};
+    *obj = NULL;
+    *err = NULL;
+    gen_begin(&g);
+    emit_kernel(&g);
+    int failed = check_module(&g, err);
+    if (!failed)
+        failed = emit_object(&g, opt_level, obj, size, err);
+    gen_end(&g);
+    return failed;
+}
