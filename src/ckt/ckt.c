@@ -1,0 +1,455 @@
+/* ckt.c - building a circuit: unknowns, devices, sources, groups. */
+#include "ckt_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- names and unknowns -- */
+
+/* A failed look-up leaves its name in the pool: the one change behind a const circuit. */
+const char *ckt_own_name(const ckt *c, const char *name)
+{
+    return str_intern0(&((ckt *)(uintptr_t)c)->names, name);
+}
+
+int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
+{
+    const int32_t k = (int32_t)vec_len(c->unknown);
+    name = ckt_own_name(c, name);
+    vec_push(c->unknown,
+             (ckt_unknown){.name = name, .kind = kind, .internal = internal, .node = node});
+    if (map_get(&c->by_name, map_key(name), -1) < 0)
+        map_set(&c->by_name, map_key(name), k);
+    return k;
+}
+
+ckt *ckt_new(const ckt_opt *opt, diag *d)
+{
+    ckt *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    arena_init(&c->mem);
+    str_pool_init(&c->names);
+    c->d = d;
+    c->opt = *opt;
+    if (opt->simparam) {
+        double *copy = arena_array(&c->mem, double, IR_N_SIMPARAM);
+        memcpy(copy, opt->simparam, IR_N_SIMPARAM * sizeof(double));
+        c->opt.simparam = copy;
+    }
+    ckt_new_unknown(c, "0", CKT_VOLTAGE, false, false);
+    return c;
+}
+
+void ckt_free(ckt **pc)
+{
+    ckt *c = *pc;
+    if (!c)
+        return;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        dev_group_fini(&c->group[i]);
+    vec_free(c->group);
+    vec_free(c->unknown);
+    vec_free(c->inst);
+    vec_free(c->unk);
+    vec_free(c->source);
+    vec_free(c->ic);
+    vec_free(c->fix);
+    map_free(&c->by_name);
+    map_free(&c->source_by_name);
+    str_pool_fini(&c->names);
+    arena_fini(&c->mem);
+    free(c);
+    *pc = NULL;
+}
+
+int32_t ckt_node(ckt *c, const char *name)
+{
+    if (!strcmp(name, "gnd"))
+        return 0;
+    const int32_t k = map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
+    return k >= 0 ? k : ckt_new_unknown(c, name, CKT_VOLTAGE, false, true);
+}
+
+int32_t ckt_find(const ckt *c, const char *name)
+{
+    if (!strcmp(name, "gnd"))
+        return 0;
+    return map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
+}
+
+/* -- devices -- */
+
+/* The unknown that u is one with: itself, another, -1 reference, -2 not in use. */
+static int32_t root_of(const int32_t *topo, int32_t n, int32_t u)
+{
+    for (int32_t i = 0; i < n && u >= 0 && topo[u] != u; i++)
+        u = topo[u];
+    return u;
+}
+
+static bool is_unit(const va_unknown *v, const char *unit)
+{
+    return !v->unit || !v->unit[0] || !strcmp(v->unit, unit);
+}
+
+/* Tolerances as the model declares them, unless they are those of options (volt and ampere). */
+static void declare_tolerances(ckt_unknown *k, const va_unknown *v)
+{
+    if (v->kind == VA_PORT || v->kind == VA_NODE) {
+        if (is_unit(v, "V"))
+            return;
+        k->kind = CKT_OTHER;
+    } else if (v->kind == VA_CURRENT && is_unit(v, "A")) {
+        return;
+    }
+    k->abstol = v->abstol;
+    k->res_abstol = v->res_abstol;
+}
+
+static int32_t n_currents(const mdl_model *m, const int32_t *topo)
+{
+    int32_t n = 0;
+    for (int32_t u = 0; u < mdl_n_unknown(m); u++)
+        n += mdl_unknown(m, u)->kind == VA_CURRENT && topo[u] == u;
+    return n;
+}
+
+static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, int32_t u,
+                                  bool only_current)
+{
+    const va_unknown *v = mdl_unknown(m, u);
+    const bool node = v->kind == VA_PORT || v->kind == VA_NODE;
+    const bool current = v->kind == VA_CURRENT;
+    const char *name = arena_printf(&c->mem, "%s#%s", inst,
+                                    current && only_current ? "branch" : v->name);
+    const ckt_kind kind = node ? CKT_VOLTAGE : current ? CKT_CURRENT : CKT_OTHER;
+    const int32_t k = ckt_new_unknown(c, name, kind, !(current && only_current), node);
+    declare_tolerances(&c->unknown[k], v);
+    return k;
+}
+
+/* Two ports that a device makes one stay two nodes with a source of 0 V between them. */
+static vs_status short_ports(ckt *c, const ckt_inst *inst, int32_t a, int32_t b)
+{
+    if (a == b)
+        return VS_OK;
+    const wave zero = {.kind = WAVE_DC, .dc_given = true};
+    const char *name = arena_printf(&c->mem, "%s#short%d", inst->name, (int)a);
+    return ckt_add_vsource(c, name, a, b, &zero, 1, inst->span);
+}
+
+static vs_status map_ports(ckt *c, const ckt_inst *inst, const int32_t *terminal,
+                           const int32_t *topo, int32_t *unk, bool only_current)
+{
+    const int32_t n_port = mdl_module(inst->model)->n_port, n = mdl_n_unknown(inst->model);
+    for (int32_t u = 0; u < n_port; u++) {
+        if (terminal[u] >= 0) {
+            unk[u] = terminal[u];
+            if (terminal[u] > 0)
+                declare_tolerances(&c->unknown[terminal[u]], mdl_unknown(inst->model, u));
+        } else if (root_of(topo, n, u) == u) {
+            unk[u] = new_device_unknown(c, inst->name, inst->model, u, only_current);
+        }
+    }
+    for (int32_t u = 0; u < n_port; u++) {
+        const int32_t r = root_of(topo, n, u);
+        if (r == u || r == -2)
+            continue;
+        const int32_t other = r < 0 ? 0 : unk[r];
+        if (terminal[u] < 0)
+            unk[u] = other;
+        else if (short_ports(c, inst, unk[u], other) != VS_OK)
+            return VS_EINPUT;
+    }
+    return VS_OK;
+}
+
+static void map_internal(ckt *c, const ckt_inst *inst, const int32_t *topo, int32_t *unk,
+                         bool only_current)
+{
+    const int32_t n_port = mdl_module(inst->model)->n_port, n = mdl_n_unknown(inst->model);
+    for (int32_t u = n_port; u < n; u++)
+        if (topo[u] == u)
+            unk[u] = new_device_unknown(c, inst->name, inst->model, u, only_current);
+    for (int32_t u = n_port; u < n; u++)
+        if (topo[u] != u) {
+            const int32_t r = root_of(topo, n, u);
+            unk[u] = r < 0 ? 0 : unk[r];
+        }
+}
+
+vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
+                         const int32_t *terminal, diag_span span)
+{
+    assert(!c->finished);
+    const int32_t n = mdl_n_unknown(m);
+    const int32_t *topo = mdl_row_topology(m, row);
+    const ckt_inst inst = {.name = ckt_own_name(c, name), .model = m, .row = row,
+                           .first = (int32_t)vec_len(c->unk), .span = span};
+    vec_push(c->inst, inst);
+    vec_extend(c->unk, n);
+    int32_t *unk = &c->unk[inst.first];
+    const bool only_current = n_currents(m, topo) == 1;
+    if (map_ports(c, &inst, terminal, topo, unk, only_current) != VS_OK)
+        return VS_EINPUT;
+    map_internal(c, &inst, topo, unk, only_current);
+    return VS_OK;
+}
+
+/* -- sources -- */
+
+static void copy_wave(ckt *c, wave *w)
+{
+    double *arg = arena_array(&c->mem, double, w->n_arg);
+    if (w->n_arg)
+        memcpy(arg, w->arg, (size_t)w->n_arg * sizeof(double));
+    w->arg = arg;
+}
+
+static vs_status add_source(ckt *c, const char *name, ckt_source s)
+{
+    assert(!c->finished);
+    s.name = ckt_own_name(c, name);
+    s.brk_from = s.brk = 0;
+    copy_wave(c, &s.w);
+    if (map_get(&c->source_by_name, map_key(s.name), -1) >= 0) {
+        diag_error(c->d, s.span, "there is already a source '%s'", name);
+        return VS_EINPUT;
+    }
+    map_set(&c->source_by_name, map_key(s.name), (int32_t)vec_len(c->source));
+    vec_push(c->source, s);
+    return VS_OK;
+}
+
+vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
+                          diag_span span)
+{
+    const char *branch = arena_printf(&c->mem, "%s#branch", name);
+    const int32_t k = ckt_new_unknown(c, branch, CKT_CURRENT, false, false);
+    return add_source(c, name, (ckt_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w,
+                                            .span = span});
+}
+
+vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
+                          diag_span span)
+{
+    return add_source(c, name, (ckt_source){.p = p, .n = n, .m = m, .w = *w, .span = span});
+}
+
+/* -- grouping -- */
+
+typedef struct row_class { /* instances with the same model and row */
+    mdl_model *model;
+    int32_t row, group;
+    mdl_variant *variant[MDL_N_FORM];
+} row_class;
+
+typedef struct member { /* sort key of an instance */
+    int32_t group, row, inst;
+} member;
+
+static int compare_members(const void *va, const void *vb)
+{
+    const member *a = va, *b = vb;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return a->inst < b->inst ? -1 : a->inst > b->inst;
+}
+
+static vs_status get_variants(row_class *cl, unsigned forms)
+{
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (forms >> f & 1 && mdl_variant_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
+            return VS_EINPUT;
+    return VS_OK;
+}
+
+/* The group of a class: that of an earlier class with the same variants. `first` vec: one class of
+ * each group. */
+static int32_t group_of(const row_class *all, const row_class *cl, int32_t **first)
+{
+    for (size_t g = 0; g < vec_len(*first); g++) {
+        const row_class *o = &all[(*first)[g]];
+        if (o->model == cl->model && !memcmp(o->variant, cl->variant, sizeof cl->variant))
+            return (int32_t)g;
+    }
+    vec_push(*first, (int32_t)(cl - all));
+    return (int32_t)vec_len(*first) - 1;
+}
+
+static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *cl)
+{
+    int32_t *inst = NULL, *row = NULL;
+    const int32_t **unknown = NULL;
+    for (int32_t i = 0; i < nb; i++) {
+        vec_push(inst, mem[i].inst);
+        vec_push(row, mem[i].row);
+        vec_push(unknown, &c->unk[c->inst[mem[i].inst].first]);
+    }
+    vec_extend(c->group, 1);
+    dev_group *g = &vec_last(c->group);
+    dev_group_init(g, &c->mem, cl->model, inst, row, nb);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (cl->variant[f])
+            dev_form_add(g, &c->mem, f, cl->variant[f], unknown);
+    dev_state_init(g, &c->mem);
+    vec_free(inst);
+    vec_free(row);
+    vec_free(unknown);
+}
+
+/* Classes of instances, a group number each; *of [n instances] gets the class. */
+static vs_status classify(ckt *c, row_class **all, int32_t **first, int32_t **of)
+{
+    map model = {0}, by_row = {0};
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(c->inst) && st == VS_OK; i++) {
+        const ckt_inst *in = &c->inst[i];
+        int32_t mi = map_get(&model, map_key(in->model), -1);
+        if (mi < 0)
+            map_set(&model, map_key(in->model), mi = (int32_t)model.n);
+        const uint64_t key = (uint64_t)(uint32_t)mi << 32 | (uint32_t)in->row;
+        int32_t k = map_get(&by_row, key, -1);
+        if (k < 0) {
+            k = (int32_t)vec_len(*all);
+            map_set(&by_row, key, k);
+            vec_push(*all, (row_class){.model = in->model, .row = in->row});
+            st = get_variants(&(*all)[k], c->forms);
+            if (st != VS_OK)
+                diag_note(c->d, in->span, "in instance '%s'", in->name);
+            else
+                (*all)[k].group = group_of(*all, &(*all)[k], first);
+        }
+        vec_push(*of, k);
+    }
+    map_free(&model);
+    map_free(&by_row);
+    return st;
+}
+
+static vs_status make_groups(ckt *c)
+{
+    row_class *all = NULL;
+    int32_t *first = NULL, *of = NULL;
+    member *mem = NULL;
+    const vs_status st = classify(c, &all, &first, &of);
+    if (st == VS_OK && vec_len(c->inst)) {
+        for (size_t i = 0; i < vec_len(c->inst); i++)
+            vec_push(mem, (member){all[of[i]].group, c->inst[i].row, (int32_t)i});
+        qsort(mem, vec_len(mem), sizeof *mem, compare_members);
+        for (size_t i = 0, j; i < vec_len(mem); i = j) {
+            for (j = i + 1; j < vec_len(mem) && mem[j].group == mem[i].group;)
+                j++;
+            make_group(c, &mem[i], (int32_t)(j - i), &all[of[mem[i].inst]]);
+        }
+    }
+    vec_free(all);
+    vec_free(first);
+    vec_free(of);
+    vec_free(mem);
+    return st;
+}
+
+/* -- finish -- */
+
+static void mark_charges(ckt *c)
+{
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[MDL_TRAN];
+        for (int32_t k = 0; f->variant && k < f->n_out; k++)
+            if (f->variant->out[k].kind == IR_OUT_REACT)
+                for (int32_t i = 0; i < g->nb; i++)
+                    c->unknown[f->map[(size_t)i * (size_t)f->n_u + (size_t)f->variant->out[k].a]]
+                        .has_q = true;
+    }
+    c->unknown[0].has_q = false;
+}
+
+static void allocate_work(ckt *c)
+{
+    int32_t n_out = 1;
+    for (size_t g = 0; g < vec_len(c->group); g++)
+        for (int f = 0; f < MDL_N_FORM; f++)
+            if (c->group[g].form[f].n_out > n_out)
+                n_out = c->group[g].form[f].n_out;
+    c->out = arena_array(&c->mem, double, (size_t)n_out * DEV_BLOCK);
+    c->x = arena_array(&c->mem, double, vec_len(c->unknown));
+}
+
+static ckt_entry *all_entries(const ckt *c)
+{
+    ckt_entry *e = NULL;
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (c->forms >> f & 1)
+            ckt_device_entries(c, f, &e);
+    ckt_source_entries(c, &e);
+    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
+        if (c->unknown[k].node)
+            vec_push(e, ckt_entry_of(k, k));
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        vec_push(e, ckt_entry_of(c->fix[i].unknown, c->fix[i].unknown));
+    ckt_sort_entries(e);
+    return e;
+}
+
+vs_status ckt_finish(ckt *c, unsigned forms)
+{
+    assert(!c->finished);
+    c->finished = true;
+    c->forms = forms;
+    vs_status st = make_groups(c);
+    if (st != VS_OK)
+        return st;
+    mark_charges(c);
+    if (forms >> MDL_DC & 1) {
+        ckt_entry *dc = NULL;
+        ckt_device_entries(c, MDL_DC, &dc);
+        ckt_source_entries(c, &dc);
+        ckt_sort_entries(dc);
+        st = ckt_check_topology(c, dc);
+        vec_free(dc);
+    }
+    ckt_entry *e = all_entries(c);
+    ckt_make_pattern(c, e);
+    vec_free(e);
+    allocate_work(c);
+    return st;
+}
+
+/* -- facts -- */
+
+int32_t ckt_n(const ckt *c)
+{
+    return (int32_t)vec_len(c->unknown) - 1;
+}
+
+const ckt_unknown *ckt_unknowns(const ckt *c)
+{
+    return c->unknown;
+}
+
+const csc *ckt_pattern(const ckt *c)
+{
+    return &c->a;
+}
+
+double *ckt_diag(ckt *c, int32_t unknown)
+{
+    const int32_t s = c->diag_slot[unknown];
+    return unknown > 0 && s >= 0 ? &c->a.val[s] : NULL;
+}
+
+ckt_stat *ckt_stats(ckt *c)
+{
+    return &c->stat;
+}
+
+void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void *user)
+{
+    c->line = line;
+    c->line_user = user;
+}

@@ -1,0 +1,152 @@
+/* ckt_pattern.c - the Jacobian's pattern from the stamps, and the place of every stamp in it. */
+#include "ckt_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_matrix(uint8_t kind)
+{
+    return kind == IR_OUT_G || kind == IR_OUT_J;
+}
+
+void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e)
+{
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[form];
+        for (int32_t k = 0; f->variant && k < f->n_out; k++) {
+            const mdl_out *o = &f->variant->out[k];
+            if (!is_matrix(o->kind))
+                continue;
+            vec_reserve(*e, g->nb);
+            for (int32_t i = 0; i < g->nb; i++) {
+                const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+                vec_push(*e, ckt_entry_of(to[o->a], to[o->b]));
+            }
+        }
+    }
+}
+
+void ckt_source_entries(const ckt *c, ckt_entry **e)
+{
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (!s->is_v)
+            continue;
+        vec_push(*e, ckt_entry_of(s->p, s->k));
+        vec_push(*e, ckt_entry_of(s->n, s->k));
+        vec_push(*e, ckt_entry_of(s->k, s->p));
+        vec_push(*e, ckt_entry_of(s->k, s->n));
+    }
+}
+
+static int compare_entries(const void *va, const void *vb)
+{
+    const ckt_entry a = *(const ckt_entry *)va, b = *(const ckt_entry *)vb;
+    return a < b ? -1 : a > b;
+}
+
+void ckt_sort_entries(ckt_entry *e)
+{
+    const size_t n = vec_len(e);
+    if (!n)
+        return;
+    qsort(e, n, sizeof *e, compare_entries);
+    size_t k = 1;
+    for (size_t i = 1; i < n; i++)
+        if (e[i] != e[k - 1])
+            e[k++] = e[i];
+    vec_head_of(e)->len = k;
+}
+
+bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col)
+{
+    const ckt_entry key = ckt_entry_of(row, col);
+    return vec_len(e) && bsearch(&key, e, vec_len(e), sizeof *e, compare_entries);
+}
+
+/* Index into the values of unknowns (row, col), the trash place if one is the reference. */
+static int32_t slot_of(const csc *a, int32_t row, int32_t col)
+{
+    if (!row || !col)
+        return csc_nnz(a);
+    int32_t lo = a->colptr[col - 1], hi = a->colptr[col];
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (a->row[mid] < row - 1)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    assert(lo < a->colptr[col] && a->row[lo] == row - 1);
+    return lo;
+}
+
+/* Entries come sorted by rows, so that filling the columns in order leaves rows ascending. */
+static void make_csc(ckt *c, const ckt_entry *e)
+{
+    csc *a = &c->a;
+    a->n = ckt_n(c);
+    a->colptr = arena_array(&c->mem, int32_t, a->n + 1);
+    for (size_t i = 0; i < vec_len(e); i++)
+        if (ckt_entry_row(e[i]) && ckt_entry_col(e[i]))
+            a->colptr[ckt_entry_col(e[i])]++;
+    for (int32_t j = 0; j < a->n; j++)
+        a->colptr[j + 1] += a->colptr[j];
+    a->row = arena_array(&c->mem, int32_t, csc_nnz(a));
+    a->val = arena_array(&c->mem, double, csc_nnz(a) + 1);
+    int32_t *next = NULL;
+    vec_extend(next, a->n + 1);
+    memcpy(next, a->colptr, (size_t)(a->n + 1) * sizeof *next);
+    for (size_t i = 0; i < vec_len(e); i++)
+        if (ckt_entry_row(e[i]) && ckt_entry_col(e[i]))
+            a->row[next[ckt_entry_col(e[i]) - 1]++] = ckt_entry_row(e[i]) - 1;
+    vec_free(next);
+}
+
+static void find_diagonal(ckt *c)
+{
+    c->diag_slot = arena_array(&c->mem, int32_t, c->a.n + 1);
+    c->diag_slot[0] = -1;
+    for (int32_t j = 0; j < c->a.n; j++) {
+        c->diag_slot[j + 1] = -1;
+        for (int32_t p = c->a.colptr[j]; p < c->a.colptr[j + 1]; p++)
+            if (c->a.row[p] == j)
+                c->diag_slot[j + 1] = p;
+    }
+}
+
+static void place_form(ckt *c, const dev_group *g, dev_form *f)
+{
+    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb * (size_t)f->n_out);
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+        int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];
+        for (int32_t k = 0; k < f->n_out; k++) {
+            const mdl_out *o = &f->variant->out[k];
+            if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
+                slot[k] = to[o->a];
+            else if (is_matrix(o->kind))
+                slot[k] = slot_of(&c->a, to[o->a], to[o->b]);
+        }
+    }
+}
+
+void ckt_make_pattern(ckt *c, const ckt_entry *e)
+{
+    make_csc(c, e);
+    find_diagonal(c);
+    for (size_t g = 0; g < vec_len(c->group); g++)
+        for (int f = 0; f < MDL_N_FORM; f++)
+            if (c->group[g].form[f].variant)
+                place_form(c, &c->group[g], &c->group[g].form[f]);
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        ckt_source *s = &c->source[i];
+        s->slot[0] = slot_of(&c->a, s->p, s->k);
+        s->slot[1] = slot_of(&c->a, s->n, s->k);
+        s->slot[2] = slot_of(&c->a, s->k, s->p);
+        s->slot[3] = slot_of(&c->a, s->k, s->n);
+    }
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        c->fix[i].slot = c->diag_slot[c->fix[i].unknown];
+}

@@ -1,0 +1,99 @@
+/* ckt_priv.h - what the files of src/ckt share: the circuit itself. */
+#ifndef CKT_PRIV_H
+#define CKT_PRIV_H
+
+#include "ckt.h"
+#include "dev.h"
+#include "map.h"
+#include "wave.h"
+
+/* row << 32 | col of a matrix entry, rows and columns being unknowns (0: reference) */
+typedef uint64_t ckt_entry;
+static inline ckt_entry ckt_entry_of(int32_t row, int32_t col)
+{
+    return (uint64_t)(uint32_t)row << 32 | (uint32_t)col;
+}
+#define ckt_entry_row(e) ((int32_t)((e) >> 32))
+#define ckt_entry_col(e) ((int32_t)((e)&0xffffffffu))
+
+typedef struct ckt_inst {
+    const char *name;
+    mdl_model *model;
+    int32_t row, first; /* first: its unknowns are unk[first .. + mdl_n_unknown) */
+    diag_span span;
+} ckt_inst;
+
+typedef struct ckt_source { /* native V or I */
+    const char *name;
+    bool is_v;
+    int32_t p, n, k;        /* k: the current unknown of a V source, 0 for an I source */
+    double m;
+    wave w;
+    diag_span span;
+    int32_t slot[4];        /* V: (p,k) (n,k) (k,p) (k,n) */
+    double brk, brk_from;   /* brk is the first breakpoint after any t in [brk_from, brk) */
+} ckt_source;
+
+typedef struct ckt_ic {
+    int32_t p, n;
+    double value;
+} ckt_ic;
+
+typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
+    enum {
+        CKT_FIX_SHUNT,   /* gmin from a node to ground, in static loads and, if `always`, in all */
+        CKT_FIX_SERIES,  /* ckt_loop_ohm in a branch, in static loads */
+        CKT_FIX_UNIT     /* x = 0 for an unknown that is not in any static equation */
+    } kind;
+    int32_t unknown;
+    bool always;
+    int32_t slot;
+} ckt_fix;
+
+struct ckt {
+    arena mem;
+    str_pool names;
+    diag *d;
+    ckt_opt opt;
+    ckt_unknown *unknown;  /* vec; [0] reference */
+    map by_name, source_by_name;
+    ckt_inst *inst;        /* vec */
+    int32_t *unk;          /* vec */
+    ckt_source *source;    /* vec */
+    ckt_ic *ic;            /* vec */
+    bool finished;
+    unsigned forms;
+    dev_group *group;      /* vec */
+    ckt_fix *fix;          /* vec */
+    csc a;
+    int32_t *diag_slot;    /* [n+1], -1: none */
+    double *out;           /* one block of outputs */
+    /* the last load */
+    ckt_env env;
+    double dyn[IR_N_DYN];
+    double *x;             /* [n+1] */
+    double bound;
+    ckt_stat stat;
+    void (*line)(void *user, const char *text);
+    void *line_user;
+};
+
+static inline mdl_form_kind ckt_form_of(ckt_mode mode)
+{
+    return mode == CKT_STATIC ? MDL_DC : MDL_TRAN;
+}
+
+const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
+int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
+
+/* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
+ * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
+VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);
+/* ckt_pattern.c. Entries of all devices in a form and of the sources, unsorted, to the end of *e. */
+void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e);
+void ckt_source_entries(const ckt *c, ckt_entry **e);
+void ckt_sort_entries(ckt_entry *e);              /* sorts the vec, drops copies */
+bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
+void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
+
+#endif

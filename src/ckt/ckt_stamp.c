@@ -1,0 +1,358 @@
+/* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
+ * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
+#include "ckt_priv.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
+
+typedef struct load { /* where a load goes */
+    double *f, *q, *fmax, *qmax, *val;
+    bool limited;
+    double bound;
+} load;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What `analysis()` and its kin see. LRM, table of return values of analysis(): the operating point
+ * of a transient is "tran", "static" and "ic", but not "dc". */
+static void fill_dyn(double *dyn, const ckt_env *env)
+{
+    const bool fixed = env->mode == CKT_STATIC;
+    memset(dyn, 0, IR_N_DYN * sizeof *dyn);
+    dyn[IR_DYN_ALPHA] = fixed ? 0 : env->alpha;
+    dyn[IR_DYN_GMIN] = env->gmin;
+    dyn[IR_DYN_SRCFACT] = env->srcfact;
+    dyn[IR_DYN_ITER] = env->iter;
+    dyn[IR_DYN_INITIAL_STEP] = env->initial_step;
+    dyn[IR_DYN_FINAL_STEP] = env->final_step;
+    dyn[IR_DYN_LIMIT] = env->limit;
+    dyn[IR_DYN_IS_STATIC] = fixed;
+    dyn[IR_DYN_IS_DC] = fixed && !env->tran_op;
+    dyn[IR_DYN_IS_IC] = fixed && env->tran_op;
+    dyn[IR_DYN_IS_TRAN] = !fixed || env->tran_op;
+    dyn[IR_DYN_ABSTIME] = env->time;
+}
+
+/* -- native parts -- */
+
+static void add(double *sum, double *max, int32_t row, double v)
+{
+    sum[row] += v;
+    if (fabs(v) > max[row])
+        max[row] = fabs(v);
+}
+
+static double source_value(const ckt_source *s, const ckt_env *env)
+{
+    if (env->mode == CKT_STATIC && !env->tran_op)
+        return env->srcfact * wave_dc(&s->w);
+    return env->srcfact * wave_value(&s->w, env->time);
+}
+
+/* V: current x_k leaves p, enters n; row k is v_p - v_n - e = 0. I: its value leaves p, enters n. */
+static void stamp_source(const ckt_source *s, const ckt_env *env, const double *x, load *l)
+{
+    const double e = source_value(s, env);
+    if (!s->is_v) {
+        add(l->f, l->fmax, s->p, s->m * e);
+        add(l->f, l->fmax, s->n, -s->m * e);
+        return;
+    }
+    const double i = s->m * x[s->k];
+    add(l->f, l->fmax, s->p, i);
+    add(l->f, l->fmax, s->n, -i);
+    l->f[s->k] += x[s->p] - x[s->n] - e;
+    l->fmax[s->k] = fmax(fabs(x[s->p]), fmax(fabs(x[s->n]), fabs(e)));
+    l->val[s->slot[0]] += s->m;
+    l->val[s->slot[1]] -= s->m;
+    l->val[s->slot[2]] += 1;
+    l->val[s->slot[3]] -= 1;
+}
+
+static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
+{
+    if (env->mode != CKT_STATIC && !k->always)
+        return;
+    const double g = k->kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12)
+                     : k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+    add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
+    l->val[k->slot] += g;
+}
+
+/* -- devices -- */
+
+static inline void stamp_rows(double *restrict sum, double *restrict max, const double *out,
+                              const int32_t *slot, int32_t begin, int32_t end)
+{
+    for (int32_t k = begin; k < end; k++) {
+        const double v = out[k], a = fabs(v);
+        const int32_t r = slot[k];
+        sum[r] += v;
+        max[r] = a > max[r] ? a : max[r];
+    }
+}
+
+static void stamp_instance(const dev_form *fm, const double *out, const int32_t *slot, load *l)
+{
+    for (size_t r = 0; r < vec_len(fm->run); r++) {
+        const dev_run *run = &fm->run[r];
+        switch (run->kind) {
+        case IR_OUT_RES:
+            stamp_rows(l->f, l->fmax, out, slot, run->begin, run->end);
+            break;
+        case IR_OUT_REACT:
+            stamp_rows(l->q, l->qmax, out, slot, run->begin, run->end);
+            break;
+        case IR_OUT_G:
+        case IR_OUT_J:
+            for (int32_t k = run->begin; k < run->end; k++)
+                l->val[slot[k]] += out[k];
+            break;
+        case IR_OUT_LIMITED:
+            for (int32_t k = run->begin; k < run->end; k++)
+                l->limited |= out[k] != 0;
+            break;
+        case IR_OUT_BOUND_STEP:
+            for (int32_t k = run->begin; k < run->end; k++)
+                if (out[k] > 0 && out[k] < l->bound)
+                    l->bound = out[k];
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+{
+    const dev_form *fm = &g->form[form];
+    assert(fm->variant); /* the form was asked for in ckt_finish */
+    vs_status st = VS_OK;
+    dev_begin(g, form, x);
+    double t0 = seconds();
+    for (int32_t b = 0; b < g->nb && st == VS_OK; b += DEV_BLOCK) {
+        const int32_t e = b + DEV_BLOCK < g->nb ? b + DEV_BLOCK : g->nb;
+        st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
+        const double t1 = seconds();
+        for (int32_t i = b; i < e; i++)
+            stamp_instance(fm, c->out + (size_t)(i - b) * (size_t)fm->n_out,
+                           fm->slot + (size_t)i * (size_t)fm->n_out, l);
+        const double t2 = seconds();
+        c->stat.s_eval += t1 - t0;
+        c->stat.s_stamp += t2 - t1;
+        t0 = t2;
+    }
+    dev_advance(g);
+    c->stat.n_eval += g->nb;
+    return st;
+}
+
+static bool all_finite(const double *v, size_t n)
+{
+    int bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= !(fabs(v[i]) <= DBL_MAX);
+    return !bad;
+}
+
+vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
+                   double *qmx, bool *limited)
+{
+    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    const bool tran = env->mode == CKT_TRAN;
+    load l = {.f = f, .q = q, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY};
+    memset(f, 0, n1 * sizeof *f);
+    memset(fmx, 0, n1 * sizeof *fmx);
+    memset(c->a.val, 0, nv * sizeof *c->a.val);
+    if (tran) {
+        memset(q, 0, n1 * sizeof *q);
+        memset(qmx, 0, n1 * sizeof *qmx);
+    }
+    memcpy(c->x, x, n1 * sizeof *x);
+    c->env = *env;
+    fill_dyn(c->dyn, env);
+    c->stat.n_load++;
+
+    for (size_t i = 0; i < vec_len(c->source); i++)
+        stamp_source(&c->source[i], env, x, &l);
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        stamp_fix(&c->fix[i], env, x, &l);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
+        st = load_group(c, &c->group[i], ckt_form_of(env->mode), x, &l);
+    c->bound = l.bound;
+    *limited = l.limited;
+    if (st != VS_OK)
+        return st;
+    f[0] = fmx[0] = 0;
+    if (tran)
+        q[0] = qmx[0] = 0;
+    c->a.val[nv - 1] = 0;
+    if (!all_finite(f, n1) || (tran && !all_finite(q, n1)) || !all_finite(c->a.val, nv))
+        return VS_NOCONV;
+    return VS_OK;
+}
+
+/* -- blame -- */
+
+typedef struct culprit {
+    const char *name;
+    double amount;
+} culprit;
+
+/* Keeps the n largest, largest first; a NaN counts as infinite. */
+static int keep(culprit *best, int have, int n, culprit k)
+{
+    if (isnan(k.amount))
+        k.amount = INFINITY;
+    int at = have;
+    while (at > 0 && best[at - 1].amount < k.amount)
+        at--;
+    if (at >= n)
+        return have;
+    for (int i = have < n ? have : n - 1; i > at; i--)
+        best[i] = best[i - 1];
+    best[at] = k;
+    return have < n ? have + 1 : have;
+}
+
+/* |i| + alpha |q| that an instance adds to a row; row 0: infinite if any of its outputs is not finite. */
+static double share(const ckt *c, const dev_form *fm, const double *out, const int32_t *slot,
+                    int32_t row)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const uint8_t kind = fm->variant->out[k].kind;
+        const bool res = kind == IR_OUT_RES, react = kind == IR_OUT_REACT;
+        if (row && (res || react) && slot[k] == row)
+            sum += fabs(out[k]) * (res ? 1 : c->dyn[IR_DYN_ALPHA]);
+        else if (!row && (res || react || kind == IR_OUT_G || kind == IR_OUT_J) && !isfinite(out[k]))
+            return INFINITY;
+    }
+    return sum;
+}
+
+static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
+{
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const uint8_t kind = fm->variant->out[k].kind;
+        if ((kind == IR_OUT_RES || kind == IR_OUT_REACT) && slot[k] == row)
+            return true;
+    }
+    return false;
+}
+
+static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int have, int n)
+{
+    const mdl_form_kind form = ckt_form_of(c->env.mode);
+    const dev_form *fm = &g->form[form];
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
+        if (row && !touches(fm, slot, row))
+            continue;
+        if (dev_eval(g, form, c->dyn, c->x, i, i + 1, true, c->out) != VS_OK)
+            c->out[0] = NAN;
+        const double amount = share(c, fm, c->out, slot, row);
+        if (amount > 0 || isnan(amount))
+            have = keep(best, have, n, (culprit){c->inst[g->inst[i]].name, amount});
+    }
+    return have;
+}
+
+int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, int n)
+{
+    ckt *c = (ckt *)(uintptr_t)cc; /* works in the block buffer; limits are written as they were */
+    culprit best[16];
+    int have = 0;
+    if (n > (int)VS_COUNT(best))
+        n = VS_COUNT(best);
+    if (n <= 0 || !c->stat.n_load)
+        return 0;
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (!row || (s->p != row && s->n != row))
+            continue;
+        const double v = s->is_v ? s->m * c->x[s->k] : s->m * source_value(s, &c->env);
+        have = keep(best, have, n, (culprit){s->name, fabs(v)});
+    }
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        have = blame_group(c, &c->group[i], row, best, have, n);
+    for (int i = 0; i < have; i++) {
+        device[i] = best[i].name;
+        amount[i] = best[i].amount;
+    }
+    return have;
+}
+
+/* -- accepted points, limits -- */
+
+typedef struct effects {
+    ckt *c;
+    const char *who;
+    diag_span span;
+    bool fatal;
+} effects;
+
+static void on_effect(void *user, ir_eff_kind kind, const char *text)
+{
+    effects *e = user;
+    if (kind == IR_EFF_FATAL) {
+        diag_error(e->c->d, e->span, "instance '%s' ended the analysis: %s", e->who, text);
+        e->fatal = true;
+    } else if (e->c->line) {
+        e->c->line(e->c->line_user, text);
+    }
+}
+
+static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const double *x)
+{
+    vs_status st = VS_OK;
+    const mdl_variant *v = g->form[form].variant;
+    for (int32_t i = 0; v->has_effects && i < g->nb; i++) {
+        const ckt_inst *in = &c->inst[g->inst[i]];
+        effects e = {.c = c, .who = in->name, .span = in->span};
+        const jit_batch b = dev_batch(g, form, c->dyn, x, i, true, c->out);
+        int what = 0;
+        const vs_status one = mdl_effects(v, &b, 0, in->name, on_effect, &e, &what);
+        if (e.fatal || one < 0)
+            return VS_EINPUT;
+        if (what & 3) /* $finish, $stop */
+            st = VS_STOP;
+    }
+    return st;
+}
+
+vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+{
+    const mdl_form_kind form = ckt_form_of(env->mode);
+    vs_status st = VS_OK;
+    fill_dyn(c->dyn, env);
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        const vs_status one = run_effects(c, &c->group[i], form, x);
+        if (one != VS_OK && st >= 0)
+            st = one;
+        dev_accept(&c->group[i]);
+    }
+    return st;
+}
+
+void ckt_reset_limits(ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        c->group[i].lim_fresh = true;
+}
+
+void ckt_restore_limits(ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        dev_restore(&c->group[i]);
+}

@@ -1,0 +1,102 @@
+/* ckt_time.c - breakpoints, start values for uic, altering sources. */
+#include "ckt_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+double ckt_next_break(ckt *c, double t)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        ckt_source *s = &c->source[i];
+        if (s->w.kind == WAVE_DC)
+            continue;
+        if (!(s->brk_from <= t && t < s->brk)) {
+            s->brk = wave_next_break(&s->w, t);
+            s->brk_from = t;
+        }
+        if (s->brk < best)
+            best = s->brk;
+    }
+    return best;
+}
+
+double ckt_bound_step(const ckt *c)
+{
+    return c->stat.n_load ? c->bound : INFINITY;
+}
+
+/* -- uic -- */
+
+void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value)
+{
+    vec_push(c->ic, (ckt_ic){p, n, value});
+}
+
+/* x_p - x_n = value with one side known: sets the other. True if it set something. */
+static bool spread(double *x, bool *known, int32_t p, int32_t n, double value)
+{
+    if (known[p] == known[n])
+        return false;
+    if (known[n])
+        x[p] = x[n] + value;
+    else
+        x[n] = x[p] - value;
+    known[p] = known[n] = true;
+    return true;
+}
+
+static bool spread_all(const ckt *c, double *x, bool *known)
+{
+    bool any = false;
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (s->is_v)
+            any |= spread(x, known, s->p, s->n, wave_value(&s->w, 0));
+    }
+    for (size_t i = 0; i < vec_len(c->ic); i++)
+        any |= spread(x, known, c->ic[i].p, c->ic[i].n, c->ic[i].value);
+    return any;
+}
+
+/* Node conditions first, then voltages spread from known nodes through sources and instances; an
+ * instance between nodes of which nothing is known starts from its second node at 0. */
+void ckt_uic(ckt *c, double *x)
+{
+    bool *known = NULL;
+    memset(x, 0, vec_len(c->unknown) * sizeof *x);
+    vec_extend(known, vec_len(c->unknown));
+    known[0] = true;
+    for (size_t i = 0; i < vec_len(c->ic); i++)
+        if (!c->ic[i].n)
+            spread(x, known, c->ic[i].p, 0, c->ic[i].value);
+    while (spread_all(c, x, known))
+        continue;
+    for (size_t i = 0; i < vec_len(c->ic); i++) {
+        if (known[c->ic[i].p] || known[c->ic[i].n])
+            continue;
+        known[c->ic[i].n] = true;
+        while (spread_all(c, x, known))
+            continue;
+    }
+    x[0] = 0;
+    vec_free(known);
+}
+
+/* -- sources -- */
+
+int32_t ckt_find_source(const ckt *c, const char *name)
+{
+    return map_get(&c->source_by_name, map_key(ckt_own_name(c, name)), -1);
+}
+
+double ckt_source_dc(const ckt *c, int32_t src)
+{
+    return wave_dc(&c->source[src].w);
+}
+
+void ckt_set_source_dc(ckt *c, int32_t src, double value)
+{
+    c->source[src].w.dc = value;
+    c->source[src].w.dc_given = true;
+}

@@ -1,0 +1,342 @@
+/* ckt_topo.c - is there exactly one dc solution, as far as the structure tells?
+ *
+ * Two unknowns are joined if each appears in the other's static equation: resistors and junctions join
+ * nodes, voltage-defined branches join their nodes through the branch current, a controlled source does
+ * not join its output to its control. A set that does not contain ground has no dc path: its level is
+ * not determined. A device whose current in a node returns through ground shows as a diagonal entry
+ * without a partner and joins the node to ground.
+ * Voltage-defined branches in a loop: their currents are not determined (or their voltages disagree). */
+#include "ckt_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NAMED = 4, MAX_WARNINGS = 10 };
+
+static int32_t find(int32_t *up, int32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+static bool join(int32_t *up, int32_t a, int32_t b)
+{
+    a = find(up, a);
+    b = find(up, b);
+    if (a == b)
+        return false;
+    if (a < b) /* the smallest is the root: ground stays 0 */
+        up[b] = a;
+    else
+        up[a] = b;
+    return true;
+}
+
+static int32_t *new_sets(const ckt *c)
+{
+    int32_t *up = NULL;
+    vec_extend(up, vec_len(c->unknown));
+    for (size_t i = 0; i < vec_len(up); i++)
+        up[i] = (int32_t)i;
+    return up;
+}
+
+/* -- paths to ground -- */
+
+/* G(a,a) of a device that has no pair G(a,b), G(b,a): the current returns through ground. */
+static void join_returns(const ckt *c, int32_t *up)
+{
+    bool *has_diag = NULL, *has_pair = NULL;
+    vec_extend(has_diag, vec_len(c->unknown));
+    vec_extend(has_pair, vec_len(c->unknown));
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[MDL_DC];
+        for (int32_t i = 0; i < g->nb; i++) {
+            const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
+            for (int32_t k = 0; k < f->n_out; k++) {
+                const mdl_out *o = &f->variant->out[k];
+                if (o->kind != IR_OUT_G)
+                    continue;
+                if (o->a == o->b)
+                    has_diag[to[o->a]] = true;
+                for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
+                    const mdl_out *p = &f->variant->out[j];
+                    if (p->kind == IR_OUT_G && p->a == o->b && p->b == o->a)
+                        has_pair[to[o->a]] = true;
+                }
+            }
+            for (int32_t u = 0; u < f->n_u; u++) {
+                if (has_diag[to[u]] && !has_pair[to[u]])
+                    join(up, to[u], 0);
+            }
+            for (int32_t u = 0; u < f->n_u; u++)
+                has_diag[to[u]] = has_pair[to[u]] = false;
+        }
+    }
+    vec_free(has_diag);
+    vec_free(has_pair);
+}
+
+static void warn_floating(const ckt *c, int32_t *up, int32_t root)
+{
+    char text[256];
+    size_t len = 0;
+    int more = 0, named = 0;
+    for (int32_t k = root; k < (int32_t)vec_len(up); k++) {
+        if (find(up, k) != root || !c->unknown[k].node)
+            continue;
+        const size_t need = strlen(c->unknown[k].name) + 5;
+        if (named == MAX_NAMED || len + need >= sizeof text) {
+            more++;
+            continue;
+        }
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s'%s'", named ? ", " : "",
+                                c->unknown[k].name);
+        named++;
+    }
+    if (!named)
+        diag_warning(c->d, DIAG_NOWHERE, "%d nodes without a dc path to ground", more);
+    else if (more)
+        diag_warning(c->d, DIAG_NOWHERE, "no dc path to ground from nodes %s and %d more; "
+                     "gmin to ground is added", text, more);
+    else
+        diag_warning(c->d, DIAG_NOWHERE, "no dc path to ground from node%s %s; gmin to ground is added",
+                     named > 1 ? "s" : "", text);
+}
+
+/* For each root: has its set a row with a charge? */
+static bool *charged_sets(const ckt *c, int32_t *up)
+{
+    bool *charged = NULL;
+    vec_extend(charged, vec_len(up));
+    for (int32_t k = 1; k < (int32_t)vec_len(up); k++)
+        charged[find(up, k)] |= c->unknown[k].has_q;
+    return charged;
+}
+
+/* One shunt per floating set; also in the transient, if no charge holds its level there. */
+static void check_floating(ckt *c, const ckt_entry *dc, bool *floating)
+{
+    int32_t *up = new_sets(c);
+    for (size_t i = 0; i < vec_len(dc); i++) {
+        const int32_t a = ckt_entry_row(dc[i]), b = ckt_entry_col(dc[i]);
+        if (a < b && ckt_has_entry(dc, b, a))
+            join(up, a, b);
+    }
+    join_returns(c, up);
+    bool *charged = charged_sets(c, up);
+    int n = 0;
+    for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
+        floating[k] = find(up, k) != 0;
+        if (up[k] != k || !c->unknown[k].node)
+            continue;
+        vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !charged[k], 0});
+        if (n++ < MAX_WARNINGS)
+            warn_floating(c, up, k);
+    }
+    if (n > MAX_WARNINGS)
+        diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
+                     n - MAX_WARNINGS);
+    vec_free(charged);
+    vec_free(up);
+}
+
+/* Unknowns that no static equation has (rates of change of a model) are 0 there. */
+static void check_unused(ckt *c, const ckt_entry *dc)
+{
+    bool *row = NULL, *col = NULL;
+    vec_extend(row, vec_len(c->unknown));
+    vec_extend(col, vec_len(c->unknown));
+    for (size_t i = 0; i < vec_len(dc); i++) {
+        row[ckt_entry_row(dc[i])] = true;
+        col[ckt_entry_col(dc[i])] = true;
+    }
+    for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
+        if (!c->unknown[k].node && !row[k] && !col[k])
+            vec_push(c->fix, (ckt_fix){CKT_FIX_UNIT, k, false, 0});
+    vec_free(row);
+    vec_free(col);
+}
+
+/* -- single connections -- */
+
+typedef struct touch {
+    int32_t count;
+    const char *name;
+    diag_span span;
+} touch;
+
+static void touch_node(touch *t, int32_t node, const char *name, diag_span span)
+{
+    t[node].count++;
+    t[node].name = name;
+    t[node].span = span;
+}
+
+static void check_single(const ckt *c, const bool *floating)
+{
+    touch *t = NULL;
+    vec_extend(t, vec_len(c->unknown));
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const ckt_inst *in = &c->inst[i];
+        for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
+            touch_node(t, c->unk[in->first + u], in->name, in->span);
+    }
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
+        touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);
+    }
+    int n = 0;
+    for (size_t k = 1; k < vec_len(c->unknown); k++) {
+        const ckt_unknown *u = &c->unknown[k];
+        if (!u->node || u->internal || floating[k] || t[k].count != 1)
+            continue;
+        if (n++ < MAX_WARNINGS)
+            diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%s'",
+                         u->name, t[k].name);
+    }
+    if (n > MAX_WARNINGS)
+        diag_warning(c->d, DIAG_NOWHERE, "%d more nodes are connected to one terminal only",
+                     n - MAX_WARNINGS);
+    vec_free(t);
+}
+
+/* -- loops of voltage-defined branches -- */
+
+typedef struct edge {
+    int32_t p, n, k; /* k: current unknown */
+    bool is_source;
+    const char *name;
+    diag_span span;
+} edge;
+
+static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
+{
+    edge *e = NULL;
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (s->is_v)
+            vec_push(e, (edge){s->p, s->n, s->k, true, s->name, s->span});
+    }
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const ckt_inst *in = &c->inst[i];
+        const va_module *m = mdl_module(in->model);
+        const int32_t *unk = &c->unk[in->first];
+        for (size_t b = 0; b < vec_len(m->branch); b++) {
+            const va_branch *br = &m->branch[b];
+            const int32_t k = br->current >= 0 ? unk[br->current] : 0;
+            if (k && !ckt_has_entry(dc, k, k))
+                vec_push(e, (edge){br->hi >= 0 ? unk[br->hi] : 0, br->lo >= 0 ? unk[br->lo] : 0, k,
+                                   false, in->name, in->span});
+        }
+    }
+    return e;
+}
+
+/* Edges of the path from `from` to `to` among e[0..n): breadth first; *path gets them. */
+static void find_path(const ckt *c, const edge *e, size_t n, int32_t from, int32_t to,
+                      const edge ***path)
+{
+    int32_t *via = NULL; /* edge + 1 by which a node was reached */
+    vec_extend(via, vec_len(c->unknown));
+    via[from] = -1;
+    for (bool any = true; any && !via[to];) {
+        any = false;
+        for (size_t i = 0; i < n; i++) {
+            const bool p = via[e[i].p] != 0, q = via[e[i].n] != 0;
+            if (p == q)
+                continue;
+            via[p ? e[i].n : e[i].p] = (int32_t)i + 1;
+            any = true;
+        }
+    }
+    for (int32_t at = to; at != from && via[at] > 0;) {
+        const edge *k = &e[via[at] - 1];
+        vec_push(*path, k);
+        at = k->p == at ? k->n : k->p;
+    }
+    vec_free(via);
+}
+
+static bool all_sources(const edge *e, const edge *const *path)
+{
+    bool all = e->is_source;
+    for (size_t i = 0; i < vec_len(path); i++)
+        all &= path[i]->is_source;
+    return all;
+}
+
+/* The inductor of a loop gets a resistance: the last edge, else one on the path; NULL if none. */
+static const edge *with_flux(const ckt *c, const edge *e, const edge *const *path)
+{
+    if (!e->is_source && c->unknown[e->k].has_q)
+        return e;
+    for (size_t i = 0; i < vec_len(path); i++)
+        if (!path[i]->is_source && c->unknown[path[i]->k].has_q)
+            return path[i];
+    return NULL;
+}
+
+static void name_members(const ckt *c, const edge *const *path)
+{
+    for (size_t i = 0; i < vec_len(path) && i < 8; i++)
+        diag_note(c->d, path[i]->span, "'%s' is part of the loop", path[i]->name);
+    if (vec_len(path) > 8)
+        diag_note(c->d, DIAG_NOWHERE, "and %zu more", vec_len(path) - 8);
+}
+
+static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
+{
+    vs_status st = VS_OK;
+    const edge *coil = with_flux(c, e, path);
+    if (all_sources(e, path)) {
+        if (vec_len(path))
+            diag_error(c->d, e->span, "voltage source '%s' closes a loop of voltage sources", e->name);
+        else
+            diag_error(c->d, e->span, "both terminals of voltage source '%s' are at the same node",
+                       e->name);
+        st = VS_EINPUT;
+    } else if (coil) {
+        diag_warning(c->d, e->span,
+                     "'%s' closes a loop of inductors and voltage sources, whose dc current is not "
+                     "determined; '%s' gets 1 micro-ohm in dc", e->name, coil->name);
+        vec_push(c->fix, (ckt_fix){CKT_FIX_SERIES, coil->k, false, 0});
+    } else {
+        diag_warning(c->d, e->span, "'%s' closes a loop of voltage-defined branches; "
+                     "its current may not be determined", e->name);
+    }
+    name_members(c, path);
+    return st;
+}
+
+static vs_status check_loops(ckt *c, const ckt_entry *dc)
+{
+    vs_status st = VS_OK;
+    edge *e = voltage_edges(c, dc);
+    int32_t *up = new_sets(c);
+    for (size_t i = 0; i < vec_len(e); i++) {
+        if (join(up, e[i].p, e[i].n))
+            continue;
+        const edge **path = NULL;
+        find_path(c, e, i, e[i].p, e[i].n, &path);
+        if (report_loop(c, &e[i], path) != VS_OK)
+            st = VS_EINPUT;
+        vec_free(path);
+    }
+    vec_free(up);
+    vec_free(e);
+    return st;
+}
+
+vs_status ckt_check_topology(ckt *c, const ckt_entry *dc)
+{
+    bool *floating = NULL;
+    vec_extend(floating, vec_len(c->unknown));
+    check_floating(c, dc, floating);
+    check_unused(c, dc);
+    check_single(c, floating);
+    vec_free(floating);
+    return check_loops(c, dc);
+}

@@ -1,0 +1,163 @@
+/* dev.c - instance tables of a group and their evaluation. */
+#include "dev.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst, const int32_t *row,
+                    int32_t nb)
+{
+    *g = (dev_group){.model = m, .nb = nb};
+    g->inst = arena_array(mem, int32_t, nb);
+    g->row_of = arena_array(mem, int32_t, nb);
+    memcpy(g->inst, inst, (size_t)nb * sizeof *inst);
+    for (int32_t i = 0; i < nb; i++) {
+        assert(i == 0 || row[i] >= row[i - 1]);
+        g->n_row += i == 0 || row[i] != row[i - 1];
+        g->row_of[i] = g->n_row - 1;
+    }
+    g->row = arena_array(mem, int32_t, g->n_row);
+    for (int32_t i = 0; i < nb; i++)
+        g->row[g->row_of[i]] = row[i];
+}
+
+void dev_group_fini(dev_group *g)
+{
+    for (int f = 0; f < MDL_N_FORM; f++)
+        vec_free(g->form[f].run);
+}
+
+/* Outputs of one kind that follow each other make one run. */
+static void find_runs(dev_form *f)
+{
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const uint8_t kind = f->variant->out[k].kind;
+        if (kind != IR_OUT_RES && kind != IR_OUT_REACT && kind != IR_OUT_G && kind != IR_OUT_J &&
+            kind != IR_OUT_LIMITED && kind != IR_OUT_BOUND_STEP)
+            continue;
+        if (vec_len(f->run) && vec_last(f->run).kind == kind && vec_last(f->run).end == k)
+            vec_last(f->run).end++;
+        else
+            vec_push(f->run, (dev_run){kind, k, k + 1});
+    }
+}
+
+static bool same_map(const dev_form *a, const dev_form *b)
+{
+    return a->variant && a->map && a->n_u == b->n_u;
+}
+
+static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const *unknown)
+{
+    for (int k = 0; k < MDL_N_FORM && !f->map; k++)
+        if (&g->form[k] != f && same_map(&g->form[k], f))
+            f->map = g->form[k].map; /* unknowns are those of the row, not of the form */
+    if (f->map)
+        return;
+    f->map = arena_array(mem, int32_t, (size_t)g->nb * (size_t)f->n_u);
+    for (int32_t i = 0; i < g->nb; i++)
+        memcpy(&f->map[(size_t)i * (size_t)f->n_u], unknown[i], (size_t)f->n_u * sizeof(int32_t));
+}
+
+void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
+                  const int32_t *const *unknown)
+{
+    dev_form *f = &g->form[form];
+    assert(v->lay.n_u <= mdl_n_unknown(g->model));
+    *f = (dev_form){.variant = v, .n_u = v->lay.n_u, .n_out = v->lay.n_out, .n_cache = v->lay.n_cache};
+    fill_map(g, f, mem, unknown);
+    f->cache = arena_array(mem, double, (size_t)g->n_row * (size_t)f->n_cache);
+    for (int32_t r = 0; r < g->n_row; r++)
+        mdl_setup(v, g->row[r], &f->cache[(size_t)r * (size_t)f->n_cache]);
+    find_runs(f);
+    if (v->lay.n_lim > g->n_lim)
+        g->n_lim = v->lay.n_lim;
+    if (v->lay.n_state > g->n_state)
+        g->n_state = v->lay.n_state;
+}
+
+void dev_state_init(dev_group *g, arena *mem)
+{
+    for (int k = 0; k < DEV_N_LIM; k++)
+        g->lim[k] = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_lim);
+    g->state = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_state);
+    g->state_new = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_state);
+    g->lim_fresh = true;
+}
+
+static double probe_value(const va_probe *p, const int32_t *node, const double *x)
+{
+    return (p->hi >= 0 ? x[node[p->hi]] : 0) - (p->lo >= 0 ? x[node[p->lo]] : 0);
+}
+
+void dev_begin(dev_group *g, mdl_form_kind form, const double *x)
+{
+    if (!g->lim_fresh || !g->n_lim)
+        return;
+    g->lim_fresh = false;
+    const va_module *mod = mdl_module(g->model);
+    const dev_form *f = &g->form[form];
+    const int32_t n = f->variant->lay.n_lim;
+    const bool known = n <= (int32_t)vec_len(mod->lim_probe);
+    for (int32_t i = 0; i < g->nb; i++)
+        for (int32_t k = 0; k < n && known; k++)
+            g->lim[DEV_LIM_OLD][(size_t)i * (size_t)n + (size_t)k] =
+                probe_value(&mod->probe[mod->lim_probe[k]], &f->map[(size_t)i * (size_t)f->n_u], x);
+}
+
+static double *at(double *a, int32_t i, int32_t stride)
+{
+    return a ? a + (size_t)i * (size_t)stride : NULL;
+}
+
+jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
+                    int32_t begin, bool last, double *out)
+{
+    const dev_form *f = &g->form[form];
+    const jit_layout *lay = &f->variant->lay;
+    /* After dev_advance the roles of OLD and NEW are exchanged: NEW is what the last one read. */
+    const dev_lim from = last ? DEV_LIM_NEW : DEV_LIM_OLD, to = last ? DEV_LIM_OLD : DEV_LIM_NEW;
+    return (jit_batch){
+        .x = x,
+        .map = f->map + (size_t)begin * (size_t)f->n_u,
+        .cache = f->cache,
+        .row_of = g->row_of + begin,
+        .dyn = dyn,
+        .state = at(g->state, begin, lay->n_state),
+        .limold = at(g->lim[from], begin, lay->n_lim),
+        .out = out,
+        .state_new = at(g->state_new, begin, lay->n_state),
+        .limnew = at(g->lim[to], begin, lay->n_lim),
+    };
+}
+
+vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
+                   int32_t begin, int32_t end, bool last, double *out)
+{
+    const jit_batch b = dev_batch(g, form, dyn, x, begin, last, out);
+    return mdl_eval(g->form[form].variant, &b, 0, end - begin);
+}
+
+void dev_advance(dev_group *g)
+{
+    double *t = g->lim[DEV_LIM_OLD];
+    g->lim[DEV_LIM_OLD] = g->lim[DEV_LIM_NEW];
+    g->lim[DEV_LIM_NEW] = t;
+}
+
+void dev_accept(dev_group *g)
+{
+    const size_t n = (size_t)g->nb * (size_t)g->n_lim;
+    if (n)
+        memcpy(g->lim[DEV_LIM_ACC], g->lim[DEV_LIM_OLD], n * sizeof(double));
+    double *t = g->state;
+    g->state = g->state_new;
+    g->state_new = t;
+}
+
+void dev_restore(dev_group *g)
+{
+    const size_t n = (size_t)g->nb * (size_t)g->n_lim;
+    if (n)
+        memcpy(g->lim[DEV_LIM_OLD], g->lim[DEV_LIM_ACC], n * sizeof(double));
+}

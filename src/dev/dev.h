@@ -1,0 +1,78 @@
+/* dev.h - groups: all instances that share the variants of one model, evaluated together.
+ * Use:    dev_group_init, dev_form_add per analysis form, dev_state_init; dev_eval in each load;
+ *         dev_advance after it; dev_accept / dev_restore at accepted and rejected points; _fini.
+ *
+ * A group holds flat arrays only: instances of one parameter row share its setup values (cache), an
+ * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances is
+ * evaluated into a small buffer and stamped from there while it is in the processor's cache.
+ *
+ * Limited probes and hidden state come in three and two copies:
+ *   lim[ACC] of the last accepted point, lim[OLD] read by the kernel, lim[NEW] written by it;
+ *   state: of the last accepted point; state_new: as of the last evaluation. */
+#ifndef DEV_H
+#define DEV_H
+
+#include "mdl.h"
+
+enum { DEV_BLOCK = 128 }; /* instances per block */
+
+typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_lim;
+
+/* What a piece of a kernel's outputs is: out[begin..end) of every instance are of one kind. */
+typedef struct dev_run {
+    uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not kept */
+    int32_t begin, end;
+} dev_run;
+
+typedef struct dev_form {  /* one analysis form of a group; variant NULL: not asked for */
+    mdl_variant *variant;
+    int32_t n_u, n_out, n_cache;
+    int32_t *map;          /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
+    double *cache;         /* [n_row * n_cache] setup values of the rows used here */
+    dev_run *run;          /* vec */
+    int32_t *slot;         /* [nb * n_out] where out[k] goes; made by src/ckt */
+} dev_form;
+
+typedef struct dev_group {
+    mdl_model *model;
+    int32_t nb;            /* instances */
+    int32_t *inst;         /* [nb] their numbers in the circuit */
+    int32_t *row_of;       /* [nb] index into row; ascending, so that a SIMD word mostly shares one */
+    int32_t *row;          /* [n_row] rows of the model */
+    int32_t n_row;
+    dev_form form[MDL_N_FORM];
+    int32_t n_lim, n_state;
+    double *lim[DEV_N_LIM];  /* [nb * n_lim] */
+    double *state, *state_new; /* [nb * n_state] */
+    bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
+} dev_group;
+
+/* Instances inst[nb] with model rows row[nb] (ascending). Arrays are copied into `mem`. */
+void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst, const int32_t *row,
+                    int32_t nb);
+void dev_group_fini(dev_group *g);
+/* Adds a form: unknown gives for instance i of the group the circuit unknowns [mdl_n_unknown].
+ * Runs the setup of each row. All forms must be added before dev_state_init. */
+void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
+                  const int32_t *const *unknown);
+/* Limiting and hidden state, zero. */
+void dev_state_init(dev_group *g, arena *mem);
+
+/* Evaluates instances [begin, end) of a form at x.
+ *   last  in   false: the next evaluation (reads lim[OLD]); true: repeats the last one for messages
+ *              after dev_advance; it gives the same outputs and state again
+ *   out   out  [(end - begin) * n_out]
+ * Status: VS_OK; VS_NOCONV (a loop without end). Allocates nothing. */
+VS_MUST_USE vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
+                               int32_t begin, int32_t end, bool last, double *out);
+/* The batch as dev_eval hands it to the kernel (effects need it). */
+jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
+                    int32_t begin, bool last, double *out);
+/* Before the evaluation of a group: fills lim[OLD] from the probes at x if it is fresh. */
+void dev_begin(dev_group *g, mdl_form_kind form, const double *x);
+/* All instances were evaluated: what this one limited to is what the next one compares with. */
+void dev_advance(dev_group *g);
+void dev_accept(dev_group *g);
+void dev_restore(dev_group *g);
+
+#endif
