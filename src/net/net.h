@@ -1,0 +1,195 @@
+/* net.h - netlist text to cards: tokens with spans, grouped into subcircuit bodies, and expressions.
+ * Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h) expands the cards.
+ * It knows the shape of the language (comments, continuation, includes, sections, nesting) and no
+ * device. Source: ngspice manual ch. 2 and 3, SPICE3 user's guide; docs/netlist.md is the reference. */
+#ifndef NET_H
+#define NET_H
+
+#include "diag.h"
+
+/* -- expressions -- */
+
+#define NET_OP_LIST(X)                                                                            \
+    X(NET_NUM, "num")         /* num */                                                           \
+    X(NET_STR, "str")         /* name: the text */                                                \
+    X(NET_PARAM, "param")     /* name: a parameter or argument of a .func; gone after flat_build */ \
+    X(NET_VNODE, "v")         /* v(a) or v(a,b): name, name2 as written; node[0], node[1] resolved, \
+                                 node[1] is 0 (ground) for v(a) */                                \
+    X(NET_IBRANCH, "i")       /* i(src): name; after flat_build with the path of the element */   \
+    X(NET_TIME, "time")       /* second */                                                        \
+    X(NET_TEMPER, "temper")   /* degree Celsius */                                                \
+    X(NET_HERTZ, "hertz")                                                                         \
+    X(NET_NEG, "neg") X(NET_NOT, "!")                                                             \
+    X(NET_ADD, "+") X(NET_SUB, "-") X(NET_MUL, "*") X(NET_DIV, "/") X(NET_MOD, "%")               \
+    X(NET_POW, "**")                                                                              \
+    X(NET_LT, "<") X(NET_LE, "<=") X(NET_GT, ">") X(NET_GE, ">=") X(NET_EQ, "==") X(NET_NE, "!=") \
+    X(NET_AND, "&&") X(NET_OR, "||")                                                              \
+    X(NET_COND, "?:")         /* arg[0] ? arg[1] : arg[2]; also if() and ternary_fcn() */         \
+    X(NET_CALL, "call")       /* fn, or a user's .func: name, fn NET_FN_USER; gone after flat_build */
+
+typedef enum net_op {
+#define X(name, text) name,
+    NET_OP_LIST(X)
+#undef X
+    NET_N_OP
+} net_op;
+
+/* Built-in functions: id, name, least and greatest number of arguments. */
+#define NET_FN_LIST(X)                                                                            \
+    X(SIN, "sin", 1, 1) X(COS, "cos", 1, 1) X(TAN, "tan", 1, 1)                                   \
+    X(ASIN, "asin", 1, 1) X(ACOS, "acos", 1, 1) X(ATAN, "atan", 1, 1) X(ATAN2, "atan2", 2, 2)     \
+    X(SINH, "sinh", 1, 1) X(COSH, "cosh", 1, 1) X(TANH, "tanh", 1, 1)                             \
+    X(ASINH, "asinh", 1, 1) X(ACOSH, "acosh", 1, 1) X(ATANH, "atanh", 1, 1)                       \
+    X(EXP, "exp", 1, 1) X(LN, "ln", 1, 1) X(LOG10, "log10", 1, 1) X(SQRT, "sqrt", 1, 1)           \
+    X(ABS, "abs", 1, 1) X(MIN, "min", 2, 99) X(MAX, "max", 2, 99)                                 \
+    X(POWF, "pow", 2, 2)      /* x**y */                                                          \
+    X(PWR, "pwr", 2, 2)       /* sgn(x)*|x|**y */                                                 \
+    X(SGN, "sgn", 1, 1)                                                                           \
+    X(INT, "int", 1, 1)       /* towards 0 */                                                     \
+    X(FLOOR, "floor", 1, 1) X(CEIL, "ceil", 1, 1)                                                 \
+    X(NINT, "nint", 1, 1)     /* to nearest, ties to even */                                      \
+    X(ROUND, "round", 1, 1)   /* ties away from 0 */                                              \
+    X(U, "u", 1, 1)           /* x > 0 */                                                         \
+    X(URAMP, "uramp", 1, 1)   /* max(x, 0) */                                                     \
+    X(LIMIT, "limit", 2, 3)   /* clamp(x, lo, hi); of two arguments: HSPICE's variation, nominal x */ \
+    X(PWLF, "pwl", 3, 100000) /* x, x1,y1, x2,y2 ...; flat outside */                             \
+    X(HYPOT, "hypot", 2, 2) X(FMOD, "fmod", 2, 2) X(SQR, "sqr", 1, 1)                             \
+    X(GAUSS, "gauss", 3, 3) X(AGAUSS, "agauss", 3, 3) X(UNIF, "unif", 2, 2)                       \
+    X(AUNIF, "aunif", 2, 2)   /* the first argument: nominal */                                   \
+    X(DDT, "ddt", 1, 1)       /* time derivative; behavioural expressions only */                 \
+    X(IDT, "idt", 1, 2)       /* time integral; behavioural expressions only */
+
+typedef enum net_fn {
+#define X(id, text, lo, hi) NET_FN_##id,
+    NET_FN_LIST(X)
+#undef X
+    NET_FN_USER, NET_N_FN
+} net_fn;
+
+typedef struct net_expr {
+    net_op op;
+    net_fn fn;
+    int32_t n_arg;
+    int32_t node[2];
+    double num;
+    const char *name, *name2; /* interned lower case */
+    diag_span span;
+    const struct net_expr *arg[]; /* [n_arg] */
+} net_expr;
+
+const char *net_op_text(net_op op);
+const char *net_fn_text(net_fn fn);
+
+/* Parses the expression in at.off .. at.off + at.len of a file of d (continuation lines inside are
+ * skipped). Returns NULL after a message. All of the text must be used, unless
+ *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
+const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
+/* The same of a text that is in no file, shown as "<name>" in messages. */
+const net_expr *net_expr_parse_text(diag *d, str_pool *names, arena *mem, const char *name,
+                                    const char *text);
+/* One operation or built-in function on numbers. false: *why is a sentence with the values ("division by zero",
+ * "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
+bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char *why, size_t why_size);
+/* Fully bracketed text. `node` (or NULL) gives names of resolved nodes. */
+void net_expr_print(const net_expr *e, const char *const *node, FILE *out);
+
+/* -- tokens and cards -- */
+
+typedef enum net_tok_kind {
+    NET_T_WORD,  /* text: interned lower case */
+    NET_T_STR,   /* "...": text interned as written, without quotes */
+    NET_T_EXPR,  /* {...} or '...': text NULL; inside is off + 1, len - 2 */
+    NET_T_PUNCT  /* one of ( ) = , [ ] */
+} net_tok_kind;
+typedef struct net_tok {
+    const char *text;
+    uint32_t off, len; /* with quotes or braces */
+    uint8_t kind;
+    char punct;        /* PUNCT: the character, else 0 */
+    bool glued;        /* no blank between it and the token before */
+} net_tok;
+
+/* Dot cards: id, word. Several words may have one id. */
+#define NET_CARD_LIST(X)                                                                          \
+    X(PARAM, "param") X(PARAM, "parameter") X(FUNC, "func") X(SUBCKT, "subckt") X(SUBCKT, "macro") \
+    X(ENDS, "ends") X(ENDS, "eom") X(MODEL, "model") X(INCLUDE, "include") X(INCLUDE, "inc")      \
+    X(INCLUDE, "incl") X(LIB, "lib") X(ENDL, "endl") X(IF, "if") X(ELSEIF, "elseif")              \
+    X(ELSE, "else") X(ENDIF, "endif") X(GLOBAL, "global") X(OPTION, "option")                     \
+    X(OPTION, "options") X(OPTION, "opt") X(TEMP, "temp") X(IC, "ic") X(NODESET, "nodeset")       \
+    X(SAVE, "save") X(PRINT, "print") X(PRINT, "plot") X(PRINT, "probe") X(OP, "op") X(DC, "dc")  \
+    X(TRAN, "tran") X(END, "end") X(HDL, "hdl") X(HDL, "load") X(HDL, "pre_osdi")                 \
+    X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
+    X(NEEDED, "ac") X(NEEDED, "noise") X(NEEDED, "tf") X(NEEDED, "sens") X(NEEDED, "pz")          \
+    X(NEEDED, "disto") X(NEEDED, "sp") X(NEEDED, "pss") X(NEEDED, "hb")                           \
+    X(IGNORED, "four") X(IGNORED, "meas") X(IGNORED, "measure") X(IGNORED, "step")                \
+    X(IGNORED, "csparam") X(IGNORED, "width") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
+    X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
+    X(IGNORED, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
+    X(IGNORED, "backanno") X(IGNORED, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
+    X(IGNORED, "distribution") X(IGNORED, "mc") X(IGNORED, "wcase")
+
+typedef enum net_card_kind {
+    NET_ELEMENT, /* name: first word, letter */
+    NET_CARD_UNKNOWN, /* a message was given */
+    NET_CARD_MISSING, /* include inside .if that could not be read; name: the message, given if the
+                         branch is taken */
+    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
+    NET_CARD_LIB, NET_CARD_ENDL, NET_CARD_IF, NET_CARD_ELSEIF, NET_CARD_ELSE, NET_CARD_ENDIF,
+    NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
+    NET_CARD_PRINT, NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_END, NET_CARD_HDL,
+    NET_CARD_TITLE, NET_CARD_CONTROL, NET_CARD_ENDC,
+    NET_CARD_NEEDED, /* analyses that do not exist yet */
+    NET_CARD_IGNORED /* known elsewhere, without effect here */
+} net_card_kind;
+
+typedef struct net_sub net_sub;
+typedef struct net_card {
+    net_card_kind kind;
+    int32_t file;
+    int32_t n_tok;
+    net_tok *tok;      /* [n_tok]; [0] is the name or the dot word */
+    const char *name;  /* interned lower case; dot cards without the dot */
+    net_sub *sub;      /* SUBCKT: the definition */
+} net_card;
+
+struct net_sub { /* the deck itself or a subcircuit's body */
+    const char *name;      /* NULL: the deck */
+    net_sub *parent;       /* enclosing definition */
+    net_card *card;        /* vec */
+    const net_card *head;  /* the .subckt card; NULL: the deck */
+    diag_span span;        /* of its name */
+    int32_t index;
+};
+
+typedef struct net_deck {
+    arena *mem;
+    const char *title;
+    net_sub *top;
+    int32_t n_sub;         /* definitions, the deck itself is number 0 */
+    const char **hdl;      /* vec; pre_osdi files of .control blocks, resolved */
+    diag_span *hdl_span;   /* vec */
+} net_deck;
+
+typedef struct net_opt {
+    const char *const *include; /* [n_include] folders to search */
+    size_t n_include;
+    bool no_title;              /* the first line is a card (text from standard input) */
+} net_opt;
+
+/* Reads a deck with its includes; `opt` may be NULL. Everything is allocated in `mem`, names in
+ * `names`, source text in `d`.
+ * Status: VS_OK (warnings possible), VS_EINPUT, VS_EIO (the deck itself cannot be read); messages in d. */
+VS_MUST_USE vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *path,
+                               const net_opt *opt);
+VS_MUST_USE vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem,
+                                    const char *name, const char *text, size_t len, const net_opt *opt);
+/* A file named in a card: quotes removed by the caller, $ENV and ~ expanded, looked for beside `from`
+ * and in the include folders. The name is returned even if no such file is found. */
+const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from, const net_opt *opt);
+
+diag_span net_tok_span(const net_card *c, const net_tok *t);
+diag_span net_card_span(const net_card *c); /* the first word */
+/* Text form for --dump=cards. */
+void net_print(const net_deck *deck, const diag *d, FILE *out);
+
+#endif
