@@ -32,7 +32,9 @@ def cards(path):
 
 
 def expression(text):
-    return text.strip().strip("{}'")
+    """A value in VACASK's way: no braces; the suffixes meg and g are M and G there."""
+    text = re.sub(r'(?i)(?<=[0-9.])meg\b', 'M', text.strip().strip("{}'"))
+    return re.sub(r'(?<=[0-9.])g\b', 'G', text)
 
 
 def parameters(words):
@@ -170,10 +172,10 @@ class Vacask:
     def run(self, deck, folder):
         quiet = ['-se', '-sp', '-qp'] + ([] if self.output else ['--no-output'])
         wall, rss, out = timed([self.program, *quiet, deck + '.sim'], folder)
-        return {'wall': wall, 'rss_kb': rss, 'points': statistic(out, 'accepted timepoints', 'accepted'),
-                'rejected': statistic(out, 'rejected timepoints', 'rejected'),
-                'iterations': statistic(out, r'NR iterations', 'iterations'),
-                'evaluate': statistic(out, r'eval and load time', r'eval\w*load time'), 'log': out}
+        return {'wall': wall, 'rss_kb': rss, 'points': statistic(out, 'accepted timepoints'),
+                'rejected': statistic(out, 'rejected timepoints'),
+                'iterations': statistic(out, 'NR solver iterations'),
+                'evaluate': statistic(out, 'eval and load time'), 'log': out}
 
 
 class Ngspice:
