@@ -422,3 +422,11 @@ bool ir_verify(const ir_fn *fn, arena *scratch, const char **why)
         *why = v.why;
     return ok;
 }
+
+void ir_copy_tables(ir_fn *to, const ir_fn *from)
+{
+    for (size_t k = 0; k < vec_len(from->con); k++)
+        ir_con_index(to, from->con[k]);
+    for (size_t k = 0; k < vec_len(from->in); k++)
+        ir_in_index(to, from->in[k]);
+}

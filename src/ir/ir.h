@@ -235,7 +235,8 @@ int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b an
  * instruction. Passes are followed by it in tests and with --dump-ir. */
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
 void ir_print(const ir_fn *fn, FILE *out);
-/* Reads the text form (docs/ir.md). Status: VS_OK, VS_EINPUT with *why in scratch. */
+/* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too, so
+ * that ir_fn_fini is always right). Names and format strings live in scratch. Status: VS_OK, VS_EINPUT with *why in scratch. */
 VS_MUST_USE vs_status ir_read(ir_fn *fn, const char *text, arena *scratch, const char **why);
 
 /* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding -- */
@@ -261,6 +262,10 @@ VS_MUST_USE vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *va
                                 const ir_host *host);
 
 /* -- passes: each writes a new function `to` (initialised by the pass) from `from` -- */
+
+/* ir_opt, ir_sccp and ir_split drop inputs that are not used: to->in is a part of from->in, in its
+ * order. Constants and inputs stand at the head of `to`, each once. An `if` with nothing left in its
+ * arms becomes selects. An OUT CACHE in an arm that cannot run is dropped. */
 
 /* Copies with constant folding, algebra that is exact in IEEE (x*1, x+(-0), x-0, --x, not x*0 unless
  * `fold_zero`), value numbering (scoped by regions, commutative operands ordered), phi of equal
@@ -291,16 +296,17 @@ void ir_classes(const ir_fn *fn, uint8_t *cls);
  *           has derivative 1 and hides what it was computed from (without a seed: derivative 0)
  *   want    values (indices into from->inst, visible at the end) whose derivatives are wanted [n_want]
  *   deriv   out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain
- * `to` gets the primal code of `from` (same outputs, values renumbered; map[old] = new, [n_inst])
+ * `to` gets the primal code of `from` (same outputs, values renumbered; new_of[old] = new, [n_inst])
  * with derivative code beside it; only derivatives that a wanted one needs are made. Derivatives of
  * exp, sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At a kink (abs, min,
- * max, select) the derivative is that of the side taken. */
+ * max, select) the derivative is that of the side taken. Where it is infinite or undefined (sqrt at 0,
+ * pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in at the same indices. */
 void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
-           int n_want, ir_val *deriv, ir_val *map);
+           int n_want, ir_val *deriv, ir_val *new_of);
 
 /* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
- * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known. The table
- * is what ir_sccp takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */
+ * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known: it ran and,
+ * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */
 VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input,
                                        ir_num *val, uint8_t *ran, const ir_host *host);
 

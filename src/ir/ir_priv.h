@@ -55,4 +55,16 @@ static inline double ir_con_of_num(ir_type t, ir_num v)
 int32_t ir_con_index(ir_fn *fn, double x);
 int32_t ir_in_index(ir_fn *fn, ir_input in);
 
+/* What an analysis found out about the values of a function; NULL fields: nothing. */
+enum { IR_FACT_NONE, IR_FACT_CONST, IR_FACT_DECIDES };
+typedef struct ir_facts {
+    const uint8_t *state; /* [n_inst] CONST: the value is val; DECIDES: only as a condition */
+    const ir_num *val;
+} ir_facts;
+/* ir_opt with facts: `to` is initialised by it. */
+void ir_rewrite(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts);
+
+/* Copies of the tables that instructions point into: constants, inputs (same indices). */
+void ir_copy_tables(ir_fn *to, const ir_fn *from);
+
 #endif

@@ -1,0 +1,93 @@
+/* ir_class.c - dependence class of every instruction: from which kinds of inputs it is computed.
+ * Method: forward union; a loop is walked again until its lphis stop growing (a class has 5 bits, so
+ * soon); then effects, which take in the conditions of all regions around them. */
+#include "ir_priv.h"
+
+#include <string.h>
+
+static const uint8_t class_of_kind[IR_N_IN] = {
+#define X(kind, name, cls) [IR_IN_##kind] = CLASS_##cls,
+#define CLASS_MODEL IR_CLASS_MODEL
+#define CLASS_INST IR_CLASS_INST
+#define CLASS_TEMP IR_CLASS_TEMP
+#define CLASS_TIME IR_CLASS_TIME
+#define CLASS_X IR_CLASS_X
+    IR_IN_LIST(X)
+#undef X
+};
+
+static uint8_t class_of_input(const ir_input *in)
+{
+    return in->inst ? IR_CLASS_INST : class_of_kind[in->kind];
+}
+
+/* Takes next values and the loop's condition into the lphis; true if one has grown. */
+static bool grow_lphis(const ir_inst *inst, ir_val loop, uint8_t *cls)
+{
+    bool grown = false;
+    uint8_t cond = cls[inst[inst[loop].a].a];
+    for (ir_val k = loop + 1; inst[k].op == IR_LPHI; k++) {
+        uint8_t c = cls[k] | cls[inst[k].c] | cond;
+        grown |= c != cls[k];
+        cls[k] = c;
+    }
+    return grown;
+}
+
+static void walk_values(const ir_fn *fn, uint8_t *cls)
+{
+    const ir_inst *inst = fn->inst;
+    ir_val n = (ir_val)vec_len(inst);
+    for (ir_val i = 0; i < n; i++) {
+        const ir_inst *p = &inst[i];
+        switch (p->op) {
+        case IR_CONST: case IR_ELSE: case IR_END: case IR_LOOP: case IR_EFFECT: break;
+        case IR_IN: cls[i] = class_of_input(&fn->in[p->a]); break;
+        case IR_PHI: cls[i] = cls[p->a] | cls[p->b] | cls[p->c]; break;
+        case IR_LPHI: cls[i] |= cls[p->b]; break;
+        case IR_ENDLOOP:
+            if (grow_lphis(inst, p->a, cls))
+                i = p->a;
+            break;
+        default: {
+            uint8_t c = 0;
+            for (int k = 0; k < ir_op_table[p->op].arity; k++)
+                c |= cls[ir_operand(p, k)];
+            cls[i] = c;
+        }
+        }
+    }
+}
+
+static void walk_effects(const ir_fn *fn, uint8_t *cls)
+{
+    const ir_inst *inst = fn->inst;
+    uint8_t cur = 0, *outer = NULL; /* vec */
+    for (size_t i = 0; i < vec_len(inst); i++) {
+        const ir_inst *p = &inst[i];
+        switch (p->op) {
+        case IR_IF: case IR_LOOP:
+            vec_push(outer, cur);
+            cur |= p->op == IR_IF ? cls[i] : cls[inst[p->a].a];
+            break;
+        case IR_END: case IR_ENDLOOP:
+            cur = vec_last(outer);
+            (void)vec_pop(outer);
+            break;
+        case IR_EFFECT:
+            cls[i] = cur;
+            for (size_t k = 0; k < vec_len(fn->eff[p->a].arg); k++)
+                cls[i] |= cls[fn->eff[p->a].arg[k]];
+            break;
+        default: break;
+        }
+    }
+    vec_free(outer);
+}
+
+void ir_classes(const ir_fn *fn, uint8_t *cls)
+{
+    memset(cls, 0, vec_len(fn->inst));
+    walk_values(fn, cls);
+    walk_effects(fn, cls);
+}
