@@ -1,0 +1,107 @@
+/* ana.c - the analysis object: work vectors, tolerances, options. See ana.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ana_priv.h"
+
+void ana_opt_default(ana_opt *o)
+{
+    *o = (ana_opt){
+        .reltol = 1e-3, .vntol = 1e-6, .abstol = 1e-12, .chgtol = 1e-14, .trtol = 7,
+        .lteratio = 3.5, .gmin = 1e-12, .method = ANA_TRAP, .maxord = 2,
+        .itl1 = 100, .itl2 = 50, .itl4 = 10, .residual_check = true, .max_growth = 2,
+    };
+}
+
+double ana_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double *ana_vector(ana *a) { return arena_array(&a->mem, double, a->n + 1); }
+
+/* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */
+static void set_tolerances(ana *a)
+{
+    const ana_opt *o = &a->opt;
+    for (int32_t i = 1; i <= a->n; i++) {
+        const ckt_unknown *u = &a->u[i];
+        bool other = u->kind == CKT_OTHER;
+        a->tol_x[i] = u->kind == CKT_CURRENT ? o->abstol : o->vntol;
+        a->tol_r[i] = u->node ? o->abstol : o->vntol;
+        if (other && u->abstol > 0)
+            a->tol_x[i] = u->abstol;
+        if (other && u->res_abstol > 0)
+            a->tol_r[i] = u->res_abstol;
+        a->gdiag[i] = u->node ? ckt_diag(a->c, i) : NULL;
+    }
+}
+
+static void allocate(ana *a)
+{
+    double **v[] = {&a->f, &a->q, &a->fmax, &a->qmax, &a->r, &a->ref, &a->dx, &a->dx_prev, &a->tol_x,
+                    &a->tol_r, &a->x_good, &a->x_try, &a->x_start, &a->x_dc};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = ana_vector(a);
+    a->gdiag = arena_array(&a->mem, double *, a->n + 1);
+}
+
+vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
+{
+    ana *a = *out = calloc(1, sizeof *a);
+    if (!a)
+        return VS_ENOMEM;
+    a->c = c;
+    a->opt = *opt;
+    a->d = d;
+    a->n = ckt_n(c);
+    a->u = ckt_unknowns(c);
+    a->jac = ckt_pattern(c);
+    a->st.op_method = "none";
+    arena_init(&a->mem);
+    allocate(a);
+    set_tolerances(a);
+    lu_init(&a->lu, NULL);
+    vs_status st = lu_analyze(&a->lu, a->jac);
+    if (st == VS_ESINGULAR && a->lu.stat.singular >= 0)
+        diag_error(d, DIAG_NOWHERE, "the equations do not determine %s, whatever the values",
+                   ana_unknown_text(a, a->lu.stat.singular + 1));
+    else if (st == VS_ESINGULAR)
+        diag_error(d, DIAG_NOWHERE, "the equations do not determine all unknowns");
+    if (st != VS_OK)
+        ana_free(out);
+    return st;
+}
+
+void ana_free(ana **p)
+{
+    ana *a = *p;
+    if (!a)
+        return;
+    lu_fini(&a->lu);
+    vec_free(a->nodeset);
+    vec_free(a->ic);
+    arena_fini(&a->mem);
+    free(a);
+    *p = NULL;
+}
+
+const ana_stat *ana_stats(const ana *a) { return &a->st; }
+
+static ana_node_value *copy_values(ana_node_value *old, const ana_node_value *v, size_t n)
+{
+    vec_free(old);
+    for (size_t i = 0; i < n; i++)
+        vec_push(old, v[i]);
+    return old;
+}
+
+void ana_set_nodeset(ana *a, const ana_node_value *v, size_t n)
+{
+    a->nodeset = copy_values(a->nodeset, v, n);
+}
+
+void ana_set_ic(ana *a, const ana_node_value *v, size_t n) { a->ic = copy_values(a->ic, v, n); }

@@ -1,0 +1,78 @@
+/* ana_priv.h - what the files of src/ana share: the analysis object and one Newton solution.
+ * Unknowns and rows count from 1; element 0 of every vector [n+1] belongs to the reference node. */
+#ifndef ANA_PRIV_H
+#define ANA_PRIV_H
+
+#include "ana.h"
+
+/* Where a Newton iteration stood when it gave up. Amounts in the unit of the unknown or row. */
+typedef struct newton_report {
+    int iter;
+    int32_t worst_dx, worst_r; /* unknown and row farthest beyond their tolerance, 0: none */
+    double dx, dx_tol, r, r_tol;
+    int32_t singular;          /* unknown without pivot, 0: none */
+    bool nonfinite;            /* a device or the solution was not finite */
+    bool limited;              /* devices were still limiting */
+} newton_report;
+
+/* The equations one Newton run solves:
+ *   f(x) + [alpha q(x) + hist] + gshunt x + gpt (x - xref) + gforce (x_i - v_i) = 0
+ * the conductances on node rows only. */
+typedef struct newton_eq {
+    ckt_env env;          /* iter is set by newton_run */
+    const double *hist;   /* [n+1] A or V; NULL: no d/dt */
+    double gshunt;        /* S */
+    double gpt;           /* S */
+    const double *xref;   /* [n+1], where gpt pulls to */
+    const ana_node_value *force; /* [n_force] nodes held by gforce */
+    size_t n_force;
+    double gforce;        /* S */
+    const double *xmax;   /* [n+1] further reference of the update test, NULL: none */
+    int itl;
+    bool damp;            /* shorten updates that swing to and fro */
+} newton_eq;
+
+struct ana {
+    ckt *c;
+    ana_opt opt;
+    diag *d;
+    ana_stat st;
+    arena mem;
+    int32_t n;
+    const ckt_unknown *u; /* [n+1], the circuit's */
+    const csc *jac;       /* the circuit's */
+    lu_solver lu;
+    bool repivot;         /* the last run failed: choose new pivots */
+    double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
+    double *r;            /* [n+1] residual with all terms */
+    double *ref;          /* [n+1] size of the terms of each row */
+    double *dx, *dx_prev; /* [n+1] Newton updates: x_new = x - dx */
+    double *tol_x, *tol_r; /* [n+1] absolute tolerances */
+    double **gdiag;       /* [n+1] diagonal values of node rows, NULL elsewhere */
+    double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
+    ana_node_value *nodeset, *ic; /* vec */
+    struct tran *tran;    /* work of the transient, made at its first use */
+};
+
+/* -- newton.c -- */
+/* x in: start, out: the last evaluated point; on VS_OK a->f, a->q belong to it.
+ * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
+VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
+double *ana_vector(ana *a); /* zeroed, [n+1], lives as long as a */
+double ana_now(void);       /* seconds, monotonic */
+
+/* -- op.c -- */
+/* The equations of a static analysis with the options of a. */
+newton_eq ana_static_eq(const ana *a, bool tran_op);
+/* As ana_op, but the point is not yet accepted by the circuit. */
+VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
+
+/* -- report.c -- */
+/* "node 'x1.out'" or "current 'v1#branch'" */
+const char *ana_unknown_text(ana *a, int32_t unknown);
+/* The three devices that contribute most to the row: "m1 (1.2e-05 A), ...", "" if none. */
+const char *ana_blame_text(ana *a, int32_t row);
+/* Notes to the last message: worst update, worst residual, singular unknown. */
+void ana_note_newton(ana *a, const newton_report *rep);
+
+#endif

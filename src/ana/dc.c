@@ -1,0 +1,94 @@
+/* dc.c - sweep of a source. Each point starts from the one before; when Newton fails the way
+ * between them is halved, and when that does not help the operating point is sought afresh. */
+#include <math.h>
+#include <string.h>
+
+#include "ana_priv.h"
+
+#define MAX_HALVINGS 10
+
+/* Newton from x at the present source values; x moves only on success. */
+static vs_status continue_from(ana *a, double *x)
+{
+    newton_eq eq = ana_static_eq(a, false);
+    newton_report rep;
+    eq.itl = a->opt.itl2;
+    eq.env.initial_step = false;
+    memcpy(a->x_try, x, sizeof(double) * (size_t)(a->n + 1));
+    vs_status st = newton_run(a, &eq, a->x_try, &rep);
+    if (st == VS_OK)
+        memcpy(x, a->x_try, sizeof(double) * (size_t)(a->n + 1));
+    return st;
+}
+
+/* From the solution x at value `from` to `to`, in one step or in halves. */
+static vs_status walk(ana *a, int32_t source, double from, double to, double *x)
+{
+    double at = from, step = to - from;
+    int halvings = 0;
+    while (at != to) {
+        double next = fabs(to - at) <= fabs(step) ? to : at + step;
+        ckt_set_source_dc(a->c, source, next);
+        vs_status st = continue_from(a, x);
+        if (st < 0)
+            return st;
+        if (st == VS_OK) {
+            at = next;
+            continue;
+        }
+        if (++halvings > MAX_HALVINGS)
+            return VS_NOCONV;
+        step /= 2;
+        ckt_restore_limits(a->c);
+    }
+    return VS_OK;
+}
+
+static vs_status solve_point(ana *a, int32_t source, double from, double to, bool have, double *x)
+{
+    vs_status st = have ? walk(a, source, from, to, x) : VS_NOCONV;
+    if (st == VS_NOCONV) {
+        ckt_set_source_dc(a->c, source, to);
+        st = op_solve(a, x, false, false);
+    }
+    return st;
+}
+
+/* Values differ from point to point only in the swept source: accept, deliver, go on. */
+static vs_status deliver(ana *a, double value, const double *x, const ana_sink *sink)
+{
+    newton_eq eq = ana_static_eq(a, false);
+    vs_status st = ckt_accept(a->c, &eq.env, x);
+    if (st < 0)
+        return st;
+    double t0 = ana_now();
+    vs_status out = sink->point ? sink->point(sink->user, value, x) : VS_OK;
+    a->st.s_output += ana_now() - t0;
+    a->st.points_accepted++;
+    if (out == VS_OK && st == VS_OK && sink->stop && sink->stop(sink->user))
+        out = VS_STOP;
+    return st != VS_OK ? st : out;
+}
+
+vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x, bool warm,
+                 const ana_sink *sink)
+{
+    double original = ckt_source_dc(a->c, source);
+    vs_status st = VS_OK;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        if (k == 0) {
+            ckt_set_source_dc(a->c, source, value[0]);
+            st = op_solve(a, x, warm, false);
+        } else if (value[k] != value[k - 1]) {
+            st = solve_point(a, source, value[k - 1], value[k], true, x);
+        }
+        if (st == VS_NOCONV)
+            diag_note(a->d, DIAG_NOWHERE, "in the dc sweep, at the value %.6g", value[k]);
+        if (st == VS_OK)
+            st = deliver(a, value[k], x, sink);
+        if (sink->progress && st == VS_OK)
+            sink->progress(sink->user, (double)(k + 1) / (double)n, value[k], &a->st);
+    }
+    ckt_set_source_dc(a->c, source, original);
+    return st;
+}

@@ -1,0 +1,248 @@
+/* newton.c - Newton's method on the circuit equations, one run.
+ * The accepted point is the last *evaluated* one: its residual is known to be small, the next update
+ * would be small, and f and q that were computed there enter the history without another load.
+ * Source: Kundert, The Designer's Guide to SPICE and Spectre, 2.2.2 (both convergence criteria);
+ *         Deuflhard, Newton Methods for Nonlinear Problems, 2.1 (simplified update as a test). */
+#include <math.h>
+#include <string.h>
+
+#include "ana_priv.h"
+
+/* The test with the factors of the iteration before is only an estimate of the update: stricter. */
+#define CHORD_STRICT 0.5
+/* Rounding of sums in a row, in units of its largest term. */
+#define ROUNDING (32 * 2.2e-16)
+/* From this iteration on a residual of the size of rounding is enough. */
+#define STALLED 4
+/* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
+#define CLOCK_EVERY 16
+#define CLOCK_SMALL 256
+
+/* r = f + alpha q + hist; ref = the size that terms of the row have. The charge itself (with its
+ * constant part) counts only with its rounding: it is a difference of charges that flows. */
+static void add_history(ana *a, const newton_eq *eq)
+{
+    const double alpha = eq->env.alpha, *hist = eq->hist;
+    if (!hist) {
+        memcpy(a->r, a->f, sizeof(double) * (size_t)(a->n + 1));
+        memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
+        return;
+    }
+    const double floor = alpha * ROUNDING / a->opt.reltol;
+    for (int32_t i = 1; i <= a->n; i++) {
+        double flow = alpha * a->q[i] + hist[i];
+        a->r[i] = a->f[i] + flow;
+        a->ref[i] = fmax(fmax(a->fmax[i], fabs(flow)), floor * a->qmax[i]);
+    }
+}
+
+static void add_conductance(ana *a, int32_t i, double g, double v)
+{
+    if (!a->gdiag[i])
+        return;
+    a->r[i] += g * v;
+    a->ref[i] = fmax(a->ref[i], g * fabs(v));
+    *a->gdiag[i] += g;
+}
+
+static void add_homotopy(ana *a, const newton_eq *eq, const double *x)
+{
+    if (eq->gshunt > 0 || eq->gpt > 0)
+        for (int32_t i = 1; i <= a->n; i++) {
+            if (eq->gshunt > 0)
+                add_conductance(a, i, eq->gshunt, x[i]);
+            if (eq->gpt > 0)
+                add_conductance(a, i, eq->gpt, x[i] - eq->xref[i]);
+        }
+    for (size_t k = 0; k < eq->n_force; k++) {
+        int32_t i = eq->force[k].unknown;
+        add_conductance(a, i, eq->gforce, x[i] - eq->force[k].value);
+        a->ref[i] = fmax(a->ref[i], ROUNDING / a->opt.reltol * eq->gforce * fabs(x[i]));
+    }
+}
+
+static double residual_tolerance(const ana *a, int32_t i)
+{
+    return a->opt.reltol * a->ref[i] + a->tol_r[i];
+}
+
+static double update_tolerance(const ana *a, const newton_eq *eq, const double *x, int32_t i)
+{
+    double size = fmax(fabs(x[i]), fabs(x[i] - a->dx[i]));
+    if (eq->xmax)
+        size = fmax(size, eq->xmax[i]);
+    return a->opt.reltol * size + a->tol_x[i];
+}
+
+static bool residual_is_small(const ana *a)
+{
+    const double reltol = a->opt.reltol, *r = a->r, *ref = a->ref, *tol = a->tol_r;
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!(fabs(r[i]) <= reltol * ref[i] + tol[i]))
+            return false;
+    return true;
+}
+
+static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
+{
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
+            return false;
+    return true;
+}
+
+/* |r_i| <= c eps sum_j |J_ij x_j|: x solves equations that differ by rounding from the given ones, so
+ * no iteration can improve it, however far nodes that hang on 1e-9 S still move. Uses a->ref. */
+static bool residual_is_rounding(ana *a, const double *x)
+{
+    const csc *m = a->jac;
+    memset(a->ref, 0, sizeof(double) * (size_t)(a->n + 1));
+    for (int32_t j = 0; j < m->n; j++)
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
+            a->ref[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!(fabs(a->r[i]) <= ROUNDING * a->ref[i]))
+            return false;
+    return true;
+}
+
+static bool all_finite(const double *v, int32_t n)
+{
+    double s = 0;
+    for (int32_t i = 1; i <= n; i++)
+        s += v[i] * 0.0; /* 0 or NaN */
+    return s == 0;
+}
+
+/* Fills *rep from the vectors of the last iteration. */
+static void report(const ana *a, const newton_eq *eq, const double *x, newton_report *rep)
+{
+    double worst_dx = 1, worst_r = 1;
+    for (int32_t i = 1; i <= a->n; i++) {
+        double tx = update_tolerance(a, eq, x, i), tr = residual_tolerance(a, i);
+        if (!(fabs(a->dx[i]) <= worst_dx * tx)) {
+            worst_dx = fabs(a->dx[i]) / tx;
+            rep->worst_dx = i;
+            rep->dx = a->dx[i];
+            rep->dx_tol = tx;
+        }
+        if (!(fabs(a->r[i]) <= worst_r * tr)) {
+            worst_r = fabs(a->r[i]) / tr;
+            rep->worst_r = i;
+            rep->r = a->r[i];
+            rep->r_tol = tr;
+        }
+    }
+}
+
+static bool clock_now(const ana *a)
+{
+    return a->n >= CLOCK_SMALL || a->st.iterations % CLOCK_EVERY == 0;
+}
+
+/* Factors of the present matrix; pivots are chosen anew when they must be. */
+static vs_status factor(ana *a)
+{
+    bool timed = clock_now(a);
+    double t0 = timed ? ana_now() : 0;
+    vs_status st = VS_REPIVOT;
+    if (!a->repivot)
+        st = lu_refactor(&a->lu, a->jac);
+    if (st == VS_REPIVOT)
+        st = lu_factor(&a->lu, a->jac);
+    a->repivot = false;
+    if (timed)
+        a->st.s_factor += (ana_now() - t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+    return st;
+}
+
+/* dx = A^-1 r with the present factors. */
+static void solve(ana *a)
+{
+    bool timed = clock_now(a);
+    double t0 = timed ? ana_now() : 0;
+    memcpy(a->dx, a->r, sizeof(double) * (size_t)(a->n + 1));
+    a->dx[0] = 0;
+    lu_solve(&a->lu, a->dx + 1);
+    if (timed)
+        a->st.s_solve += (ana_now() - t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+}
+
+/* Length of the update: halved while successive updates point against each other. */
+static double damping(ana *a, double last)
+{
+    double dot = 0, now = 0, before = 0;
+    for (int32_t i = 1; i <= a->n; i++) {
+        dot += a->dx[i] * a->dx_prev[i];
+        now += a->dx[i] * a->dx[i];
+        before += a->dx_prev[i] * a->dx_prev[i];
+    }
+    memcpy(a->dx_prev, a->dx, sizeof(double) * (size_t)(a->n + 1));
+    bool swings = dot < -0.5 * sqrt(now * before) && now > 0.25 * before;
+    return swings ? fmax(last / 2, 1.0 / 16) : fmin(1, last * 2);
+}
+
+static void count(ana *a)
+{
+    a->st.n_factor = a->lu.stat.n_factor;
+    a->st.n_refactor = a->lu.stat.n_refactor;
+    a->st.n_solve = a->lu.stat.n_solve;
+}
+
+static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_report *rep)
+{
+    count(a);
+    a->repivot = true;
+    if (!rep->nonfinite)
+        report(a, eq, x, rep);
+    return VS_NOCONV;
+}
+
+vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
+{
+    newton_eq e = *eq;
+    double lambda = 1;
+    *rep = (newton_report){0};
+    memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
+    for (e.env.iter = 1; e.env.iter <= e.itl; e.env.iter++) {
+        rep->iter = e.env.iter;
+        a->st.iterations++;
+        rep->limited = false;
+        if (ckt_load(a->c, &e.env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
+            rep->nonfinite = true;
+            return give_up(a, &e, x, rep);
+        }
+        add_history(a, &e);
+        add_homotopy(a, &e, x);
+        bool may_stop = e.env.iter > 1 && !rep->limited &&
+                        (!a->opt.residual_check || residual_is_small(a));
+        if (may_stop) { /* the factors of the iteration before may already show a small update */
+            solve(a);
+            if (update_is_small(a, &e, x, CHORD_STRICT))
+                break;
+        }
+        vs_status st = factor(a);
+        if (st == VS_ESINGULAR) {
+            rep->singular = a->lu.stat.singular + 1;
+            return give_up(a, &e, x, rep);
+        }
+        if (st != VS_OK)
+            return st;
+        solve(a);
+        if (!all_finite(a->dx, a->n)) {
+            rep->singular = lu_weakest(&a->lu) + 1;
+            return give_up(a, &e, x, rep);
+        }
+        if (may_stop && (update_is_small(a, &e, x, 1) ||
+                         (e.env.iter >= STALLED && residual_is_rounding(a, x))))
+            break;
+        if (e.damp)
+            lambda = damping(a, lambda);
+        for (int32_t i = 1; i <= a->n; i++)
+            x[i] -= lambda * a->dx[i];
+    }
+    if (e.env.iter > e.itl)
+        return give_up(a, &e, x, rep);
+    count(a);
+    return VS_OK;
+}

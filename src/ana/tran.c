@@ -1,0 +1,302 @@
+/* tran.c - transient analysis: the loop over time, choice of the step, corners, output.
+ * Source: Nagel, SPICE2 (ERL-M520) ch. 6; Brenan, Campbell & Petzold, Numerical Solution of IVPs in
+ *         DAEs, ch. 5; step control constants as in VACASK (docs/numerics.md gives each). */
+#include <math.h>
+#include <string.h>
+
+#include "tran_priv.h"
+
+#define FIRST_FRACTION 0.25   /* first step, of the least of tstep, hmax and a quarter piece */
+#define PIECE_FRACTION 0.2501 /* of the distance between corners: at least 4 points in a piece */
+#define CUT_NEWTON 0.25       /* after Newton failed */
+#define REJECT_RATIO 2.5      /* reject if the step is this much longer than the best one */
+#define REJECT_RATIO_FIRST 10 /* the same for the estimate of a first step, which is coarse */
+#define NEAR_CORNER 0.1       /* no step may leave less than this part of itself to a corner */
+#define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
+#define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
+#define PROGRESS_EVERY 0.05   /* s */
+
+/* -- setting up -- */
+
+static double first_break(tran *t, double after)
+{
+    double b = ckt_next_break(t->a->c, after + SAME_TIME * t->o.tstop);
+    return fmin(b, t->o.tstop);
+}
+
+static tran *make_work(ana *a)
+{
+    tran *t = arena_new(&a->mem, tran);
+    double **v[] = {&t->q[0], &t->q[1], &t->q[2], &t->dq[0], &t->dq[1], &t->hist,
+                    &t->pred, &t->stage, &t->k1, &t->xmax};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = ana_vector(a);
+    for (int i = 0; i <= TRAN_KEEP; i++)
+        t->x[i] = ana_vector(a);
+    t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
+    t->a = a;
+    return t;
+}
+
+static vs_status check_times(ana *a, const ana_tran_opt *o)
+{
+    const char *wrong = !(o->tstop > 0)                           ? "the stop time must be positive"
+                        : !(o->tstep > 0)                         ? "the step must be positive"
+                        : !(o->tstart >= 0 && o->tstart < o->tstop) ? "the start time must lie before the stop time"
+                        : o->tmax < 0                             ? "the largest step must be positive"
+                                                                  : NULL;
+    if (!wrong)
+        return VS_OK;
+    diag_error(a->d, DIAG_NOWHERE, "transient: %s", wrong);
+    return VS_EINPUT;
+}
+
+static void set_limits(tran *t)
+{
+    const ana_tran_opt *o = &t->o;
+    t->hmax = o->tmax > 0 ? o->tmax : fmin(o->tstep, (o->tstop - o->tstart) / 50);
+    t->hmin = t->a->opt.min_step > 0 ? t->a->opt.min_step : 1e-11 * t->hmax;
+    t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
+    t->brk_prev = 0;
+    t->brk = first_break(t, 0);
+    t->n_piece = 1;
+    t->euler_left = o->uic ? 2 : 0; /* given values may jump: L-stable order 1 absorbs it */
+    t->newton_fails = t->lte_fails = 0;
+    t->t = t->next_progress = 0;
+}
+
+/* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own. */
+static vs_status initial_charge(tran *t)
+{
+    ana *a = t->a;
+    ckt_env env = {.mode = CKT_TRAN, .gmin = a->opt.gmin, .srcfact = 1, .iter = 1,
+                   .initial_step = true};
+    bool limited;
+    vs_status st = ckt_load(a->c, &env, t->x[1], a->f, t->q[1], a->fmax, a->qmax, &limited);
+    if (st == VS_NOCONV) {
+        diag_error(a->d, DIAG_NOWHERE, "the charges at time 0 are not finite");
+        newton_report rep = {.nonfinite = true, .iter = 1};
+        ana_note_newton(a, &rep);
+    }
+    if (st != VS_OK)
+        return st;
+    memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));
+    for (int32_t i = 1; i <= a->n; i++)
+        t->xmax[i] = fabs(t->x[1][i]);
+    return ckt_accept(a->c, &env, t->x[1]);
+}
+
+static vs_status initial_point(tran *t)
+{
+    ana *a = t->a;
+    double *x = t->x[1];
+    if (!t->o.uic)
+        return op_solve(a, x, false, true);
+    a->st.op_method = "uic";
+    memset(x, 0, sizeof(double) * (size_t)(a->n + 1));
+    for (size_t k = 0; k < vec_len(a->ic); k++)
+        x[a->ic[k].unknown] = a->ic[k].value;
+    ckt_reset_limits(a->c);
+    ckt_uic(a->c, x);
+    x[0] = 0;
+    return VS_OK;
+}
+
+/* -- output -- */
+
+static vs_status deliver(tran *t)
+{
+    ana *a = t->a;
+    vs_status st = VS_OK;
+    if (t->t < t->o.tstart - SAME_TIME * t->o.tstop || !t->sink->point)
+        return VS_OK;
+    bool timed = a->st.points_accepted % 16 == 0;
+    double t0 = timed ? ana_now() : 0;
+    st = t->sink->point(t->sink->user, t->t, t->x[1]);
+    if (timed)
+        a->st.s_output += 16 * (ana_now() - t0);
+    return st;
+}
+
+static vs_status report_progress(tran *t)
+{
+    const ana_sink *s = t->sink;
+    if (s->stop && s->stop(s->user))
+        return VS_STOP;
+    if (s->progress && (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)) {
+        double now = ana_now();
+        if (now >= t->next_progress) {
+            t->next_progress = now + PROGRESS_EVERY;
+            s->progress(s->user, t->t / t->o.tstop, t->t, &t->a->st);
+        }
+    }
+    return VS_OK;
+}
+
+/* -- choice of the step -- */
+
+/* The next corner or the soft mark tstart, where a point must lie but nothing jumps. */
+static double next_mark(const tran *t)
+{
+    bool before_start = t->t < t->o.tstart - SAME_TIME * t->o.tstop;
+    return before_start ? fmin(t->brk, t->o.tstart) : t->brk;
+}
+
+/* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of it. */
+static void plan(tran *t, double want)
+{
+    double mark = next_mark(t), left = mark - t->t;
+    double h = fmin(fmin(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
+    double bound = ckt_bound_step(t->a->c);
+    if (bound > 0)
+        h = fmin(h, bound);
+    if (h >= left * (1 - 1e-9)) {
+        t->h = left;
+        t->t_new = mark;
+    } else {
+        t->h = left - h < NEAR_CORNER * h ? left / 2 : h;
+        t->t_new = t->t + t->h;
+    }
+}
+
+static void start_piece(tran *t, int euler_steps)
+{
+    t->n_piece = 1;
+    t->euler_left = euler_steps;
+}
+
+/* -- accepting and rejecting -- */
+
+static vs_status accept(tran *t)
+{
+    ana *a = t->a;
+    ckt_env env = {.mode = CKT_TRAN, .time = t->t_new, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
+                   .srcfact = 1, .final_step = t->t_new == t->o.tstop};
+    vs_status st = ckt_accept(a->c, &env, t->x[0]);
+    if (st < 0)
+        return st;
+    double best = fmin(tran_best_step(t), a->opt.max_growth * t->h);
+    if (t->lte.order == 0)
+        best = t->h;
+    tran_shift(t);
+    t->n_piece++;
+    t->euler_left -= t->euler_left > 0;
+    t->newton_fails = t->lte_fails = 0;
+    a->st.points_accepted++;
+    if (t->t >= t->brk) {
+        t->brk_prev = t->brk;
+        t->brk = first_break(t, t->t);
+        start_piece(t, 0);
+    }
+    vs_status out = deliver(t);
+    if (t->t < t->o.tstop)
+        plan(t, best);
+    return st != VS_OK ? st : out;
+}
+
+static void reject(tran *t, double h)
+{
+    t->a->st.points_rejected++;
+    ckt_restore_limits(t->a->c);
+    plan(t, h);
+}
+
+static void explain_step(tran *t, bool newton)
+{
+    ana *a = t->a;
+    int32_t i = newton ? (t->rep.worst_dx ? t->rep.worst_dx : t->rep.worst_r) : t->lte.worst;
+    const char *who = i ? ana_unknown_text(a, i) : "a device";
+    diag_error(a->d, DIAG_NOWHERE, "time step too small at t = %.9g s: step %.3g s, limited by %s",
+               t->t, t->h, who);
+    if (newton) {
+        diag_note(a->d, DIAG_NOWHERE, "Newton did not converge in %d iterations", t->rep.iter);
+        ana_note_newton(a, &t->rep);
+    } else {
+        diag_note(a->d, DIAG_NOWHERE, "its truncation error is %.3g times the tolerance; devices "
+                  "there: %s", t->lte.ratio, ana_blame_text(a, i));
+    }
+}
+
+static vs_status newton_failed(tran *t)
+{
+    double h = CUT_NEWTON * t->h;
+    if (h < t->hmin) {
+        explain_step(t, true);
+        return VS_ESTEP;
+    }
+    if (++t->newton_fails >= 2)
+        start_piece(t, 1);
+    reject(t, h);
+    return VS_OK;
+}
+
+/* The worst unknown misses its prediction by the same amount however short the step: it jumped. */
+static bool is_jump(tran *t)
+{
+    double miss = fabs(t->lte.miss);
+    if (t->lte_fails++ == 0) {
+        t->first_h = t->h;
+        t->first_miss = miss;
+    }
+    return t->h < JUMP_SHRINK * t->first_h && miss > 0.5 * t->first_miss;
+}
+
+static vs_status judge(tran *t)
+{
+    tran_estimate(t);
+    double best = tran_best_step(t);
+    double limit = t->kind == TRAN_SDIRK ? REJECT_RATIO_FIRST : REJECT_RATIO;
+    if (t->h <= limit * best)
+        return accept(t);
+    if (is_jump(t)) {
+        vs_status st = accept(t);
+        start_piece(t, 1);
+        return st;
+    }
+    if (tran_rings(t))
+        start_piece(t, 0); /* the L-stable first step ends the ringing */
+    if (best < t->hmin) {
+        explain_step(t, false);
+        return VS_ESTEP;
+    }
+    reject(t, best);
+    return VS_OK;
+}
+
+static vs_status march(tran *t)
+{
+    vs_status st = VS_OK;
+    while (t->t < t->o.tstop && st == VS_OK) {
+        st = tran_solve(t);
+        st = st == VS_OK ? judge(t) : st == VS_NOCONV ? newton_failed(t) : st;
+        if (st == VS_OK)
+            st = report_progress(t);
+    }
+    return st;
+}
+
+vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
+{
+    vs_status st = check_times(a, opt);
+    if (st != VS_OK)
+        return st;
+    if (!a->tran)
+        a->tran = make_work(a);
+    tran *t = a->tran;
+    t->o = *opt;
+    t->sink = sink;
+    tran_classify(t);
+    set_limits(t);
+    st = initial_point(t);
+    if (st == VS_OK)
+        st = initial_charge(t);
+    if (st != VS_OK)
+        return st;
+    double t0 = ana_now();
+    st = deliver(t);
+    plan(t, FIRST_FRACTION * fmin(fmin(opt->tstep, t->hmax), PIECE_FRACTION * t->brk));
+    if (st == VS_OK)
+        st = march(t);
+    a->st.s_tran += ana_now() - t0;
+    return st;
+}

@@ -1,0 +1,70 @@
+/* tran_priv.h - state of a transient run, shared by tran*.c. See docs/numerics.md.
+ * A run is a row of smooth pieces between corners. At a corner derivatives may jump, so each piece
+ * starts with a one-step method that needs no past (SDIRK2: order 2, L-stable) and goes on with the
+ * method of the options. `n_piece` counts the points of the piece, its corner included. */
+#ifndef TRAN_PRIV_H
+#define TRAN_PRIV_H
+
+#include "ana_priv.h"
+#include "integ.h"
+
+#define TRAN_KEEP 4 /* past points of x; past[] has one less */
+
+typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
+
+/* Which unknowns the truncation error test looks at, and from when. */
+enum { LTE_NEVER, LTE_STATE, LTE_ALGEBRAIC };
+
+typedef struct tran_lte {
+    double ratio;     /* largest error / tolerance */
+    int order;        /* of the estimate; 0: none could be made */
+    int32_t worst;    /* unknown with the largest ratio */
+    double miss;      /* its corrected minus predicted value */
+} tran_lte;
+
+typedef struct tran {
+    ana *a;
+    ana_tran_opt o;
+    const ana_sink *sink;
+    double t, t_new, h;          /* last accepted time, time of the attempt, step */
+    double hmin, hmax;
+    double brk, brk_prev;        /* the corners around t: brk_prev <= t < brk */
+    int n_piece;                 /* accepted points since the corner, the corner included */
+    int euler_left;              /* backward Euler steps still to make */
+    tran_kind kind;              /* of the attempt */
+    double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
+    double *q[3];                /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before */
+    double *dq[2];               /* [n+1] dq/dt, attempt and at t */
+    double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
+    double *hist;                /* [n+1] part of dq/dt that the past gives */
+    double *pred;                /* [n+1] extrapolated x */
+    integ_pred pc;
+    bool have_pred;
+    double *stage, *k1;          /* [n+1] first stage of SDIRK2: x and dq/dt */
+    double *xmax;                /* [n+1] largest |x| accepted so far */
+    uint8_t *lte_class;          /* [n+1] */
+    integ_coef cc;
+    newton_report rep;
+    tran_lte lte;
+    int newton_fails, lte_fails; /* in a row */
+    double first_h, first_miss;  /* of the first LTE rejection in a row */
+    double next_progress;        /* s, clock */
+} tran;
+
+/* -- tran_step.c -- */
+/* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
+ * new point. Status: VS_OK, VS_NOCONV (t->rep), VS_ENOMEM. Allocates nothing but new pivots. */
+VS_MUST_USE vs_status tran_solve(tran *t);
+/* The attempt becomes the last point of the history. */
+void tran_shift(tran *t);
+
+/* -- tran_lte.c -- */
+void tran_classify(tran *t);
+/* Truncation error of the attempt into t->lte. */
+void tran_estimate(tran *t);
+/* Step that would have had an error equal to the tolerance; +inf if no estimate. */
+double tran_best_step(const tran *t);
+/* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */
+bool tran_rings(const tran *t);
+
+#endif

@@ -1,0 +1,378 @@
+/* mock_ckt.h - a circuit of a few hand-written devices behind the functions of ckt.h, so that the
+ * analyses are tested alone: R, C, L, sources, diode with limiting, cubic and tanh conductances.
+ * Include it in one test program; its definitions come before those of the library. */
+#ifndef MOCK_CKT_H
+#define MOCK_CKT_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckt.h"
+
+typedef enum mock_kind { MOCK_R, MOCK_C, MOCK_L, MOCK_V, MOCK_I, MOCK_D, MOCK_CUBIC, MOCK_TANH } mock_kind;
+
+typedef struct mock_wave {
+    double v1, v2, td, tr, tf, pw, per; /* pulse; tr > 0 */
+    double amp, freq;                   /* plus amp sin(2 pi freq t) */
+} mock_wave;
+
+typedef struct mock_dev {
+    mock_kind kind;
+    const char *name;
+    int32_t p, n, cp, cn, br; /* nodes, controlling nodes, branch unknown */
+    double val, val2;
+    mock_wave w;
+    double is, nvt, cjo, m, vj;      /* diode */
+    double vlim, vlim_ok, vcrit;     /* limited voltage now, at the accepted point */
+} mock_dev;
+
+#define MOCK_MAX 256
+struct ckt {
+    int32_t n;
+    ckt_unknown u[MOCK_MAX + 1];
+    mock_dev dev[MOCK_MAX];
+    int n_dev;
+    csc a;
+    double *trash;
+    ckt_stat stat;
+    bool nonfinite;      /* loads report a NaN */
+    double no_conv_from, no_conv_to; /* between these times devices never stop limiting */
+    int64_t n_accept, n_restore;
+    double ic[MOCK_MAX + 1];
+    double bound_step;
+    double jump_time, jump_value; /* an unannounced jump of all sources */
+};
+
+static inline int32_t mock_unknown(ckt *c, const char *name, ckt_kind kind, bool node)
+{
+    for (int32_t i = 1; i <= c->n; i++)
+        if (strcmp(c->u[i].name, name) == 0)
+            return i;
+    c->n++;
+    c->u[c->n] = (ckt_unknown){.name = name, .kind = kind, .node = node};
+    return c->n;
+}
+
+static inline int32_t mock_node(ckt *c, const char *name)
+{
+    return strcmp(name, "0") == 0 ? 0 : mock_unknown(c, name, CKT_VOLTAGE, true);
+}
+
+static inline mock_dev *mock_add(ckt *c, mock_kind k, const char *name, const char *p, const char *n,
+                                 double val)
+{
+    mock_dev *d = &c->dev[c->n_dev++];
+    *d = (mock_dev){.kind = k, .name = name, .p = mock_node(c, p), .n = mock_node(c, n), .val = val};
+    if (k == MOCK_V || k == MOCK_L) {
+        char *b = malloc(strlen(name) + 8);
+        strcpy(b, name);
+        strcat(b, "#branch");
+        d->br = mock_unknown(c, b, CKT_CURRENT, false);
+        c->u[d->br].has_q = k == MOCK_L;
+    }
+    if (k == MOCK_C)
+        c->u[d->p].has_q = c->u[d->n].has_q = true;
+    if (k == MOCK_D) {
+        d->is = 1e-14;
+        d->nvt = 0.02585;
+        d->vj = 1;
+        d->m = 0.5;
+    }
+    return d;
+}
+
+static inline void mock_finish(ckt *c)
+{
+    size_t n = (size_t)c->n;
+    c->a.n = c->n;
+    c->a.colptr = calloc(n + 1, sizeof(int32_t));
+    c->a.row = calloc(n * n, sizeof(int32_t));
+    c->a.val = calloc(n * n + 1, sizeof(double));
+    bool *on = calloc(n * n + 1, sizeof(bool));
+    for (int k = 0; k < c->n_dev; k++) {
+        const mock_dev *d = &c->dev[k];
+        const int32_t t[] = {d->p, d->n, d->cp, d->cn, d->br};
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 5; j++)
+                if (t[i] && t[j])
+                    on[(size_t)(t[j] - 1) * n + (size_t)t[i] - 1] = true;
+    }
+    int32_t nnz = 0;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < n; i++)
+            if (on[j * n + i])
+                c->a.row[nnz++] = (int32_t)i;
+        c->a.colptr[j + 1] = nnz;
+    }
+    free(on);
+}
+
+static inline void mock_drop(ckt *c)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        if (c->dev[k].br)
+            free((char *)c->u[c->dev[k].br].name);
+    free(c->a.colptr);
+    free(c->a.row);
+    free(c->a.val);
+    memset(c, 0, sizeof *c);
+}
+
+static inline double *mock_at(ckt *c, int32_t i, int32_t j)
+{
+    if (i > 0 && j > 0)
+        for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++)
+            if (c->a.row[k] == i - 1)
+                return &c->a.val[k];
+    return &c->a.val[csc_nnz(&c->a)];
+}
+
+static inline double mock_wave_value(const mock_wave *w, double t)
+{
+    double s = w->amp * sin(6.283185307179586 * w->freq * t), x = t - w->td;
+    if (w->tr <= 0 || x <= 0)
+        return w->v1 + s;
+    if (w->per > 0)
+        x = fmod(x, w->per);
+    if (x < w->tr)
+        return s + w->v1 + (w->v2 - w->v1) * x / w->tr;
+    x -= w->tr;
+    if (x < w->pw)
+        return s + w->v2;
+    x -= w->pw;
+    return s + (x < w->tf ? w->v2 + (w->v1 - w->v2) * x / w->tf : w->v1);
+}
+
+/* Currents and charges of one row, into the vectors of the load. */
+typedef struct mock_out {
+    ckt *c;
+    double alpha;
+    double *f, *q, *fmax, *qmax;
+} mock_out;
+
+static inline void mock_f(mock_out *o, int32_t row, double v)
+{
+    o->f[row] += v;
+    o->fmax[row] = fmax(o->fmax[row], fabs(v));
+}
+static inline void mock_q(mock_out *o, int32_t row, double v)
+{
+    if (!o->q)
+        return;
+    o->q[row] += v;
+    o->qmax[row] = fmax(o->qmax[row], fabs(v));
+}
+static inline void mock_j(mock_out *o, int32_t i, int32_t j, double g)
+{
+    *mock_at(o->c, i, j) += g;
+}
+static inline void mock_cond(mock_out *o, int32_t p, int32_t n, int32_t cp, int32_t cn, double g)
+{
+    mock_j(o, p, cp, g);
+    mock_j(o, p, cn, -g);
+    mock_j(o, n, cp, -g);
+    mock_j(o, n, cn, g);
+}
+
+static inline double mock_pnjlim(double v, double old, double vt, double vcrit, bool *limited)
+{
+    if (v > vcrit && fabs(v - old) > 2 * vt) {
+        *limited = true;
+        if (old > 0) {
+            double arg = 1 + (v - old) / vt;
+            return arg > 0 ? old + vt * log(arg) : vcrit;
+        }
+        return vt * log(v / vt);
+    }
+    return v;
+}
+
+static inline void mock_diode(mock_out *o, mock_dev *d, const ckt_env *env, const double *x,
+                              bool *limited)
+{
+    double vcrit = d->nvt * log(d->nvt / (1.414 * d->is)), v = x[d->p] - x[d->n], vd = v;
+    if (env->limit) {
+        bool here = false;
+        vd = mock_pnjlim(v, d->vlim, d->nvt, vcrit, &here);
+        *limited |= here;
+        d->vlim = vd;
+    }
+    double e = exp(fmin(vd / d->nvt, 80)), i = d->is * (e - 1) + env->gmin * vd;
+    double g = d->is * e / d->nvt + env->gmin;
+    i += g * (v - vd);
+    mock_f(o, d->p, i);
+    mock_f(o, d->n, -i);
+    mock_cond(o, d->p, d->n, d->p, d->n, g);
+    if (d->cjo > 0 && o->q) {
+        double fc = 0.5, q, cap, vb = v;
+        if (vb < fc * d->vj) {
+            double y = 1 - vb / d->vj;
+            cap = d->cjo * pow(y, -d->m);
+            q = d->cjo * d->vj / (1 - d->m) * (1 - pow(y, 1 - d->m));
+        } else {
+            double f1 = d->vj / (1 - d->m) * (1 - pow(1 - fc, 1 - d->m));
+            double f2 = pow(1 - fc, 1 + d->m), f3 = 1 - fc * (1 + d->m);
+            cap = d->cjo / f2 * (f3 + d->m * vb / d->vj);
+            q = d->cjo * (f1 + (f3 * (vb - fc * d->vj) +
+                                d->m / (2 * d->vj) * (vb * vb - fc * fc * d->vj * d->vj)) / f2);
+        }
+        mock_q(o, d->p, q);
+        mock_q(o, d->n, -q);
+        mock_cond(o, d->p, d->n, d->p, d->n, o->alpha * cap);
+    }
+}
+
+static inline void mock_load(mock_out *o, mock_dev *d, const ckt_env *env, const double *x,
+                             bool *limited)
+{
+    double v = x[d->p] - x[d->n], vc = x[d->cp] - x[d->cn], i, g;
+    double src = env->srcfact * mock_wave_value(&d->w, env->time);
+    if (o->c->jump_time > 0 && env->time >= o->c->jump_time)
+        src += o->c->jump_value;
+    switch (d->kind) {
+    case MOCK_R:
+        mock_f(o, d->p, v / d->val);
+        mock_f(o, d->n, -v / d->val);
+        mock_cond(o, d->p, d->n, d->p, d->n, 1 / d->val);
+        break;
+    case MOCK_C:
+        if (o->q) {
+            mock_q(o, d->p, d->val * v);
+            mock_q(o, d->n, -d->val * v);
+            mock_cond(o, d->p, d->n, d->p, d->n, o->alpha * d->val);
+        }
+        break;
+    case MOCK_V:
+    case MOCK_L:
+        mock_f(o, d->p, x[d->br]);
+        mock_f(o, d->n, -x[d->br]);
+        mock_j(o, d->p, d->br, 1);
+        mock_j(o, d->n, d->br, -1);
+        mock_f(o, d->br, v);
+        mock_j(o, d->br, d->p, 1);
+        mock_j(o, d->br, d->n, -1);
+        if (d->kind == MOCK_V) {
+            mock_f(o, d->br, -(src + env->srcfact * d->val));
+        } else if (o->q) {
+            mock_q(o, d->br, -d->val * x[d->br]);
+            mock_j(o, d->br, d->br, -o->alpha * d->val);
+        }
+        break;
+    case MOCK_I:
+        mock_f(o, d->p, src + env->srcfact * d->val);
+        mock_f(o, d->n, -(src + env->srcfact * d->val));
+        break;
+    case MOCK_D:
+        mock_diode(o, d, env, x, limited);
+        break;
+    case MOCK_CUBIC: /* i = val v + val2 v^3 */
+        i = d->val * v + d->val2 * v * v * v;
+        mock_f(o, d->p, i);
+        mock_f(o, d->n, -i);
+        mock_cond(o, d->p, d->n, d->p, d->n, d->val + 3 * d->val2 * v * v);
+        break;
+    case MOCK_TANH: /* i = val tanh(val2 vc) */
+        i = d->val * tanh(d->val2 * vc);
+        g = d->val * d->val2 / pow(cosh(d->val2 * vc), 2);
+        mock_f(o, d->p, i);
+        mock_f(o, d->n, -i);
+        mock_cond(o, d->p, d->n, d->cp, d->cn, g);
+        break;
+    }
+}
+
+int32_t ckt_n(const ckt *c) { return c->n; }
+const ckt_unknown *ckt_unknowns(const ckt *c) { return c->u; }
+const csc *ckt_pattern(const ckt *c) { return &c->a; }
+double *ckt_diag(ckt *c, int32_t i)
+{
+    double *v = mock_at(c, i, i);
+    return c->u[i].node && v != &c->a.val[csc_nnz(&c->a)] ? v : NULL;
+}
+ckt_stat *ckt_stats(ckt *c) { return &c->stat; }
+
+int ckt_blame(const ckt *c, int32_t row, const char **name, double *amount, int n)
+{
+    int k = 0;
+    for (int i = 0; i < c->n_dev && k < n; i++)
+        if (c->dev[i].p == row || c->dev[i].n == row || row == 0) {
+            name[k] = c->dev[i].name;
+            amount[k++] = 1;
+        }
+    return k;
+}
+
+vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fm,
+                   double *qm, bool *limited)
+{
+    size_t bytes = sizeof(double) * (size_t)(c->n + 1);
+    bool tran = env->mode == CKT_TRAN;
+    mock_out o = {.c = c, .alpha = tran ? env->alpha : 0, .f = f, .q = tran ? q : NULL, .fmax = fm,
+                  .qmax = qm};
+    c->stat.n_load++;
+    *limited = false;
+    memset(f, 0, bytes);
+    memset(fm, 0, bytes);
+    if (tran) {
+        memset(q, 0, bytes);
+        memset(qm, 0, bytes);
+    }
+    memset(c->a.val, 0, sizeof(double) * (size_t)(csc_nnz(&c->a) + 1));
+    for (int k = 0; k < c->n_dev; k++)
+        mock_load(&o, &c->dev[k], env, x, limited);
+    if (tran && env->time > c->no_conv_from && env->time < c->no_conv_to)
+        *limited = true;
+    return c->nonfinite ? VS_NOCONV : VS_OK;
+}
+
+vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+{
+    (void)env;
+    (void)x;
+    c->n_accept++;
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim_ok = c->dev[k].vlim;
+    return VS_OK;
+}
+void ckt_reset_limits(ckt *c)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = 0.6;
+}
+void ckt_restore_limits(ckt *c)
+{
+    c->n_restore++;
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = c->dev[k].vlim_ok;
+}
+
+double ckt_next_break(ckt *c, double t)
+{
+    double first = INFINITY;
+    for (int k = 0; k < c->n_dev; k++) {
+        const mock_wave *w = &c->dev[k].w;
+        if (w->tr <= 0)
+            continue;
+        const double corner[] = {0, w->tr, w->tr + w->pw, w->tr + w->pw + w->tf};
+        double base = w->td;
+        if (w->per > 0 && t > w->td)
+            base += w->per * floor((t - w->td) / w->per);
+        for (int p = 0; p < 2; p++)
+            for (int i = 0; i < 4; i++)
+                if (base + p * w->per + corner[i] > t)
+                    first = fmin(first, base + p * w->per + corner[i]);
+    }
+    return first;
+}
+double ckt_bound_step(const ckt *c) { return c->bound_step > 0 ? c->bound_step : INFINITY; }
+void ckt_uic(ckt *c, double *x)
+{
+    for (int32_t i = 1; i <= c->n; i++)
+        if (c->ic[i] != 0)
+            x[i] = c->ic[i];
+}
+double ckt_source_dc(const ckt *c, int32_t s) { return c->dev[s].val; }
+void ckt_set_source_dc(ckt *c, int32_t s, double v) { c->dev[s].val = v; }
+
+#endif
