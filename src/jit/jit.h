@@ -10,7 +10,8 @@
 
 /* What a kernel reads and writes. Instance i of the batch has local unknown u at x[map[i*n_u + u]];
  * x[0] is the reference node and holds 0; unknowns that are not in use map to 0 too.
- * Strides are compiled in. Arrays that the function does not use may be NULL. */
+ * Strides are compiled in. Arrays that the function does not use may be NULL. The arrays written do
+ * not overlap those read (state_new is not state). */
 typedef struct jit_batch {
     const double *x;       /* [1 + unknowns of the circuit] */
     const int32_t *map;    /* [nb * n_u] */
@@ -55,8 +56,9 @@ VS_MUST_USE vs_status jit_open(jit **j, const jit_opt *opt);
 void jit_close(jit **j); /* kernels become invalid */
 
 /* Machine code for an eval function (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
- * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function's text, the
- * layout, the CPU's features, the code generator's and LLVM's version.
+ * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function, the layout,
+ * the CPU's features, the code generator's and LLVM's version. *why lives until the next call.
+ * A loop without end leaves NaN in the outputs of its instance.
  * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, *why says so;
  * VS_EINPUT: the function has an input that is not allowed. */
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
@@ -67,5 +69,15 @@ const jit_stat *jit_stats(const jit *j);
  * Status: VS_OK, VS_NOCONV (a loop without end). */
 VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
                                     int64_t begin, int64_t end);
+
+/* What the inputs of eval are for instance i: input [vec_len(eval->in)], in their types. */
+void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t i,
+                ir_num *input);
+
+typedef struct jit_hash {
+    uint64_t w[2];
+} jit_hash;
+/* The hash behind cache keys, also for others: MurmurHash3 x64 128 (A. Appleby, public domain). */
+jit_hash jit_hash_bytes(const void *bytes, size_t n);
 
 #endif

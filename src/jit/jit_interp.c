@@ -48,6 +48,13 @@ static void store(const ir_fn *fn, const jit_layout *lay, const jit_batch *b, in
     }
 }
 
+void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t i,
+                ir_num *input)
+{
+    for (size_t k = 0; k < vec_len(eval->in); k++)
+        input[k] = to_num(input_value(lay, b, i, &eval->in[k]), eval->in[k].type);
+}
+
 vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
                         int64_t begin, int64_t end)
 {
@@ -57,8 +64,7 @@ vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batc
     if (!val || !input)
         st = VS_ENOMEM;
     for (int64_t i = begin; i < end && st == VS_OK; i++) {
-        for (size_t k = 0; k < vec_len(eval->in); k++)
-            input[k] = to_num(input_value(lay, b, i, &eval->in[k]), eval->in[k].type);
+        jit_inputs(eval, lay, b, i, input);
         st = ir_interp(eval, input, val, NULL, NULL);
         if (st == VS_OK)
             store(eval, lay, b, i, val);

@@ -84,7 +84,9 @@ static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
 
 static LLVMValueRef const_f64(gen *g, double x)
 {
-    LLVMValueRef bits = LLVMConstInt(g->i64, *(uint64_t *)(void *)&x, 0);
+    uint64_t w;
+    memcpy(&w, &x, sizeof w);
+    LLVMValueRef bits = LLVMConstInt(g->i64, w, 0);
     return splat(g, LLVMConstBitCast(bits, g->f64)); /* exact, NaN included */
 }
 

@@ -41,12 +41,6 @@ VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_code *code,
 void jit_obj_unload(jit_code *code);
 
 /* -- the cache (jit_cache.c) -- */
-typedef struct jit_hash {
-    uint64_t w[2];
-} jit_hash;
-/* MurmurHash3 x64 128 (A. Appleby, public domain). */
-jit_hash jit_hash_bytes(const void *bytes, size_t n);
-
 typedef struct jit_cache {
     char *dir;          /* NULL: no cache */
     uint64_t max_bytes; /* files beyond it are removed, oldest use first */

@@ -1,0 +1,358 @@
+/* mdl_lib.c - modules by name: files that were loaded, and the folder of standard models.
+ * The standard folder: mdl_opt.model_dir, else $VSIM_MODELS, else the source folder of the build if it
+ * still exists, else the installed one. Its index reads the files as text only: the names after
+ * `module`, those on lines "// vsim-types: ...", and the file's own name; a file is compiled when one
+ * of its names is asked for. */
+#define _GNU_SOURCE
+#include "mdl_build.h"
+#include "mdl_priv.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* -- models -- */
+
+static void note_inputs(mdl_model *m, const ir_fn *fn)
+{
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        m->temp_used |= fn->in[i].kind == IR_IN_TEMP;
+        if (fn->in[i].kind == IR_IN_SIMPARAM)
+            m->simparam_used |= 1u << fn->in[i].k;
+    }
+}
+
+mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod)
+{
+    mdl_model *m = calloc(1, sizeof *m);
+    m->lib = lib;
+    m->mod = mod;
+    arena_init(&m->mem);
+    note_inputs(m, &mod->eval);
+    note_inputs(m, &mod->params);
+    m->scratch = calloc(key_len(m) + 1, sizeof *m->scratch);
+    vec_push(lib->model, m);
+    return m;
+}
+
+static void free_model(mdl_model *m)
+{
+    for (size_t i = 0; i < vec_len(m->row); i++)
+        mdl_row_free(m->row[i]);
+    for (size_t i = 0; i < vec_len(m->variant); i++)
+        mdl_variant_free(m->variant[i]);
+    for (int f = 0; f < N_FORM; f++)
+        mdl_form_free(&m->form[f]);
+    vec_free(m->row);
+    vec_free(m->variant);
+    vec_free(m->unknown);
+    vec_free(m->probe);
+    ir_fn_fini(&m->full);
+    map_free(&m->row_of_hash);
+    free(m->scratch);
+    arena_fini(&m->mem);
+    free(m);
+}
+
+/* The equation form is made when a model is first used: a file may hold modules that nobody uses. */
+mdl_model *mdl_ready(mdl_model *m)
+{
+    if (m && !m->unknown && vec_len(m->mod->unknown))
+        mdl_form_build(m);
+    return m;
+}
+
+const va_module *mdl_module(const mdl_model *m)
+{
+    return m->mod;
+}
+
+int32_t mdl_n_unknown(const mdl_model *m)
+{
+    return (int32_t)vec_len(m->unknown);
+}
+
+const va_unknown *mdl_unknown(const mdl_model *m, int32_t u)
+{
+    return &m->unknown[u];
+}
+
+/* -- the library -- */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return path && *path && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static char *standard_folder(const mdl_opt *opt)
+{
+    const char *const try[] = {opt->model_dir, getenv("VSIM_MODELS"), MDL_SOURCE_DIR,
+                               MDL_INSTALL_DIR};
+    if (opt->model_dir)
+        return strdup(opt->model_dir);
+    for (size_t i = 1; i < VS_COUNT(try); i++)
+        if (is_folder(try[i]))
+            return strdup(try[i]);
+    return NULL;
+}
+
+vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *opt)
+{
+    mdl_lib *lib = calloc(1, sizeof *lib);
+    if (!lib)
+        return VS_ENOMEM;
+    lib->d = d;
+    lib->names = names;
+    if (opt)
+        lib->opt = *opt;
+    lib->dir = standard_folder(&lib->opt);
+    vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);
+    *out = lib;
+    if (st != VS_OK)
+        mdl_lib_free(out);
+    return st;
+}
+
+void mdl_lib_free(mdl_lib **plib)
+{
+    mdl_lib *lib = *plib;
+    if (!lib)
+        return;
+    for (size_t i = 0; i < vec_len(lib->model); i++)
+        free_model(lib->model[i]);
+    for (size_t i = 0; i < vec_len(lib->unit); i++) {
+        va_unit_fini(lib->unit[i]);
+        free(lib->unit[i]);
+    }
+    for (size_t i = 0; i < vec_len(lib->file); i++)
+        vec_free(lib->file[i].name);
+    vec_free(lib->model);
+    vec_free(lib->unit);
+    vec_free(lib->file);
+    vec_free(lib->all);
+    jit_close(&lib->jit);
+    free(lib->dir);
+    free(lib);
+    *plib = NULL;
+}
+
+const jit_stat *mdl_jit_stats(const mdl_lib *lib)
+{
+    static const jit_stat none;
+    return lib->jit ? jit_stats(lib->jit) : &none;
+}
+
+/* -- loading -- */
+
+/* The include folders of the user, then those of the standard models. */
+static const char **include_folders(const mdl_lib *lib, char **standard)
+{
+    const char **dir = NULL;
+    for (size_t i = 0; i < lib->opt.n_include; i++)
+        vec_push(dir, lib->opt.include[i]);
+    if (lib->dir && asprintf(standard, "%s/include", lib->dir) >= 0)
+        vec_push(dir, *standard);
+    return dir;
+}
+
+static vs_status load(mdl_lib *lib, const char *name, const char *text)
+{
+    char *standard = NULL;
+    const char **dir = include_folders(lib, &standard);
+    va_opt opt = {.include = dir, .n_include = vec_len(dir)};
+    va_unit *u = calloc(1, sizeof *u);
+    vs_status st = !u ? VS_ENOMEM
+                   : text ? va_compile_text(u, lib->d, lib->names, name, text, strlen(text), &opt)
+                          : va_compile(u, lib->d, lib->names, name, &opt);
+    if (st == VS_OK) {
+        vec_push(lib->unit, u);
+        for (size_t i = 0; i < vec_len(u->module); i++)
+            mdl_add_module(lib, u->module[i]);
+    } else if (u) {
+        va_unit_fini(u);
+        free(u);
+    }
+    vec_free(dir);
+    free(standard);
+    return st;
+}
+
+vs_status mdl_load(mdl_lib *lib, const char *path)
+{
+    return load(lib, path, NULL);
+}
+
+vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text)
+{
+    return load(lib, name, text);
+}
+
+/* -- the index of the standard folder -- */
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$';
+}
+
+static void add_name(mdl_lib *lib, lib_file *f, const char *s, size_t n)
+{
+    const char *name = str_intern_lower(lib->names, s, n);
+    for (size_t i = 0; i < vec_len(f->name); i++)
+        if (f->name[i] == name)
+            return;
+    vec_push(f->name, name);
+}
+
+static void add_types(mdl_lib *lib, lib_file *f, const char *line)
+{
+    static const char mark[] = "vsim-types:";
+    const char *end = line + strcspn(line, "\n"), *p = strstr(line, mark);
+    if (!p || p >= end)
+        return;
+    for (p += sizeof mark - 1; p < end;) {
+        size_t n = strcspn(p, " \t,\r\n");
+        if (n)
+            add_name(lib, f, p, n);
+        p += n ? n : 1;
+    }
+}
+
+/* End of the comment that starts at p, or p. */
+static const char *skip_comment(const char *p)
+{
+    if (p[0] == '/' && p[1] == '/')
+        return p + strcspn(p, "\n");
+    if (p[0] != '/' || p[1] != '*')
+        return p;
+    const char *end = strstr(p + 2, "*/");
+    return end ? end + 2 : p + strlen(p);
+}
+
+static void scan_text(mdl_lib *lib, lib_file *f, const char *p)
+{
+    bool after_module = false;
+    while (*p) {
+        const char *q = skip_comment(p);
+        if (q > p) {
+            if (p[1] == '/')
+                add_types(lib, f, p);
+            p = q;
+        } else if (is_word(*p)) {
+            for (q = p; is_word(*q);)
+                q++;
+            size_t n = (size_t)(q - p);
+            if (after_module) {
+                add_name(lib, f, p, n);
+                if (!f->main)
+                    f->main = str_intern_lower(lib->names, p, n);
+            }
+            after_module = (n == 6 && !memcmp(p, "module", n)) ||
+                           (n == 11 && !memcmp(p, "macromodule", n)) ||
+                           (n == 8 && !memcmp(p, "paramset", n));
+            p = q;
+        } else {
+            p++;
+        }
+    }
+}
+
+static char *read_text(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    char *text = NULL;
+    if (in) {
+        char buf[1 << 14];
+        for (size_t n; (n = fread(buf, 1, sizeof buf, in)) > 0;) {
+            size_t at = vec_len(text);
+            vec_extend(text, n);
+            memcpy(text + at, buf, n);
+        }
+        fclose(in);
+    }
+    vec_push(text, 0);
+    return text;
+}
+
+static void index_file(mdl_lib *lib, const char *name)
+{
+    char *path = NULL;
+    size_t n = strlen(name);
+    if (n < 4 || strcmp(name + n - 3, ".va") || asprintf(&path, "%s/%s", lib->dir, name) < 0)
+        return;
+    lib_file f = {.path = str_intern0(lib->names, path)};
+    char *text = read_text(path);
+    add_name(lib, &f, name, n - 3);
+    scan_text(lib, &f, text);
+    vec_push(lib->file, f);
+    vec_free(text);
+    free(path);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void make_index(mdl_lib *lib)
+{
+    struct dirent **list = NULL;
+    int n = lib->indexed || !lib->dir ? 0 : scandir(lib->dir, &list, NULL, by_name);
+    for (int i = 0; i < n; i++) {
+        index_file(lib, list[i]->d_name);
+        free(list[i]);
+    }
+    free(list);
+    lib->indexed = true;
+}
+
+/* -- finding -- */
+
+static mdl_model *loaded(const mdl_lib *lib, const char *name)
+{
+    for (size_t i = vec_len(lib->model); i-- > 0;)
+        if (!str_casecmp(lib->model[i]->mod->name, name))
+            return lib->model[i];
+    return NULL;
+}
+
+/* A file's text cannot tell which module a type name means: its module of that name, else its first. */
+static mdl_model *find_in_file(mdl_lib *lib, lib_file *f, const char *name)
+{
+    if (!f->loaded) {
+        f->loaded = true;
+        if (mdl_load(lib, f->path) != VS_OK)
+            return NULL;
+    }
+    mdl_model *m = loaded(lib, name);
+    return m || !f->main ? m : loaded(lib, f->main);
+}
+
+mdl_model *mdl_find(mdl_lib *lib, const char *name)
+{
+    mdl_model *m = loaded(lib, name);
+    if (m)
+        return mdl_ready(m);
+    make_index(lib);
+    const char *lower = str_intern_lower(lib->names, name, strlen(name));
+    for (size_t i = 0; i < vec_len(lib->file); i++)
+        for (size_t k = 0; k < vec_len(lib->file[i].name); k++)
+            if (lib->file[i].name[k] == lower)
+                return mdl_ready(find_in_file(lib, &lib->file[i], lower));
+    return NULL;
+}
+
+const char **mdl_names(mdl_lib *lib)
+{
+    make_index(lib);
+    vec_clear(lib->all);
+    for (size_t i = 0; i < vec_len(lib->model); i++)
+        vec_push(lib->all, lib->model[i]->mod->name);
+    for (size_t i = 0; i < vec_len(lib->file); i++)
+        for (size_t k = 0; !lib->file[i].loaded && k < vec_len(lib->file[i].name); k++)
+            vec_push(lib->all, lib->file[i].name[k]);
+    return lib->all;
+}

@@ -1,0 +1,104 @@
+/* mdl_priv.h - between the files of src/mdl. */
+#ifndef MDL_PRIV_H
+#define MDL_PRIV_H
+
+#include "mdl.h"
+
+/* A function of only the outputs of one analysis, and what specialisation must know of it.
+ * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. */
+enum { FORM_TOPOLOGY = MDL_N_FORM, N_FORM };
+typedef struct form_fn {
+    bool made;
+    ir_fn fn;
+    uint8_t *cls;      /* [n_inst] dependence classes */
+    ir_val *decide;    /* vec; static values that the key of a variant holds, in order */
+    uint8_t *how;      /* vec like decide; `known` of ir_sccp if the value is decided: 1 or 2 */
+} form_fn;
+
+/* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
+typedef struct row_data {
+    double *key;        /* [key_len] given values, given flags, environment; owned */
+    double *param;      /* [n_param] after defaults */
+    int32_t *topology;  /* [n_unknown] */
+    const char **message; /* vec; in the model's arena */
+    mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
+    int32_t next;       /* row with the same hash, -1 */
+} row_data;
+
+typedef struct variant_data {
+    mdl_variant v;      /* first member */
+    uint8_t *key;       /* vec; decisions, then topology */
+    ir_fn kernel_fn;    /* eval without effects, if it has any */
+    int32_t *hi, *lo, *slot; /* vecs behind v.lay */
+} variant_data;
+
+struct mdl_model {
+    mdl_lib *lib;
+    const va_module *mod;
+    arena mem;
+    va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
+    va_probe *probe;     /* vec; those of the module, then one per implicit unknown */
+    ir_fn full;          /* equation form with every output */
+    int n_derivative;    /* entries of G and C that are not zero for certain */
+    form_fn form[N_FORM];
+    row_data **row;      /* vec */
+    map row_of_hash;
+    double *scratch;     /* [key_len] */
+    uint32_t simparam_used;
+    bool temp_used;
+    variant_data **variant; /* vec */
+};
+
+typedef struct lib_file { /* one file of the standard folder */
+    const char *path;   /* interned */
+    const char **name;  /* vec; interned, lower case: what it may be asked for */
+    const char *main;   /* first module in it, lower case, or NULL */
+    bool loaded;
+} lib_file;
+
+struct mdl_lib {
+    diag *d;
+    str_pool *names;
+    mdl_opt opt;
+    jit *jit;           /* NULL: interpret */
+    bool noted_interpret;
+    char *dir;          /* standard folder, NULL: none */
+    va_unit **unit;     /* vec */
+    mdl_model **model;  /* vec, in order of loading */
+    lib_file *file;     /* vec */
+    bool indexed;
+    const char **all;   /* vec behind mdl_names */
+};
+
+/* Layout of row_data.key: */
+#define key_given(m) vec_len((m)->mod->param)
+#define key_temp(m) (2 * vec_len((m)->mod->param))
+#define key_mfactor(m) (key_temp(m) + 1)
+#define key_simparam(m) (key_temp(m) + 2)
+#define key_port(m) (key_simparam(m) + IR_N_SIMPARAM)
+#define key_len(m) (key_port(m) + (size_t)(m)->mod->n_port)
+
+/* mdl_form.c: fills unknown, probe, full of a model whose mod is set. */
+void mdl_form_build(mdl_model *m);
+/* The function of one form, made at the first call. */
+const form_fn *mdl_form_get(mdl_model *m, int form);
+void mdl_form_free(form_fn *f);
+bool mdl_is_node(const mdl_model *m, int32_t u);
+
+/* mdl_lib.c: takes a module (not owned) into the library; makes its equation form. */
+mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
+mdl_model *mdl_ready(mdl_model *m);
+
+/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs that
+ * are not static are 0. */
+void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
+void mdl_row_free(row_data *r);
+
+/* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
+void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,
+                     const ir_num *val, const char *who, char **text);
+
+/* mdl_variant.c */
+void mdl_variant_free(variant_data *v);
+
+#endif

@@ -1,0 +1,313 @@
+/* mdl_row.c - parameter rows: one distinct parameter set in one environment.
+ * A row is found by the hash of its complete input, so that ten thousand equal instances share one row
+ * at the price of a look-up each. A new row runs the module's params function (defaults, ranges),
+ * then the topology form (node collapse, messages of static code). */
+#include "mdl_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ir_num number(double x, int type)
+{
+    if (type == IR_F64)
+        return (ir_num){.f = x};
+    ir_num r = {.f = 0};
+    r.i = type == IR_BOOL ? x != 0 : ir_eval_op(IR_F2I, (ir_num){.f = x}, r, r).i;
+    return r;
+}
+
+static double as_double(ir_num v, int type)
+{
+    return type == IR_F64 ? v.f : (double)v.i;
+}
+
+/* Value of an input; `param` [n_param] are the parameters' values: those given for the params
+ * function, those after defaults for all others. */
+static double static_input(const mdl_model *m, const double *key, const double *param,
+                           const ir_input *in)
+{
+    switch ((ir_in_kind)in->kind) {
+    case IR_IN_PARAM: return param[in->k];
+    case IR_IN_GIVEN: return key[key_given(m) + (size_t)in->k];
+    case IR_IN_PORTCONN: return key[key_port(m) + (size_t)in->k];
+    case IR_IN_MFACTOR: return key[key_mfactor(m)];
+    case IR_IN_TEMP: return key[key_temp(m)];
+    case IR_IN_SIMPARAM: return key[key_simparam(m) + (size_t)in->k];
+    default: return 0.0;
+    }
+}
+
+static void fill_inputs(const mdl_model *m, const double *key, const double *param,
+                        const ir_fn *fn, ir_num *input)
+{
+    for (size_t i = 0; i < vec_len(fn->in); i++)
+        input[i] = number(static_input(m, key, param, &fn->in[i]), fn->in[i].type);
+}
+
+void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input)
+{
+    fill_inputs(m, r->key, r->param, fn, input);
+}
+
+void mdl_row_free(row_data *r)
+{
+    free(r->key);
+    free(r->param);
+    free(r->topology);
+    vec_free(r->message);
+    free(r);
+}
+
+/* -- the key -- */
+
+/* Fills m->scratch. Simulator parameters that the module does not read count as 0. */
+static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
+                          diag_span where, const char *who)
+{
+    double *key = m->scratch;
+    vs_status st = VS_OK;
+    memset(key, 0, key_len(m) * sizeof *key);
+    for (size_t i = 0; i < n_given; i++) {
+        const va_param *p = &m->mod->param[given[i].param];
+        if (p->local) {
+            diag_error(m->lib->d, where, "%s: '%s' of %s is a constant and cannot be set", who,
+                       p->name, m->mod->name);
+            st = VS_EINPUT;
+        }
+        key[given[i].param] = given[i].value + 0.0; /* -0 and 0 are one key */
+        key[key_given(m) + (size_t)given[i].param] = 1.0;
+    }
+    key[key_temp(m)] = m->temp_used ? env->temp : 0.0;
+    key[key_mfactor(m)] = env->mfactor;
+    for (int k = 0; k < IR_N_SIMPARAM; k++)
+        if (m->simparam_used >> k & 1)
+            key[key_simparam(m) + (size_t)k] = env->simparam[k];
+    for (int32_t k = 0; k < m->mod->n_port; k++)
+        key[key_port(m) + (size_t)k] = !env->portconn || env->portconn[k];
+    return st;
+}
+
+/* -- parameters -- */
+
+static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_span where,
+                        const char *who)
+{
+    const va_param *p = &m->mod->param[k];
+    diag *d = m->lib->d;
+    const char *space = p->unit && *p->unit ? " " : "", *unit = p->unit ? p->unit : "";
+    if (p->type == VA_STRING)
+        diag_error(d, where, "%s: parameter '%s' is \"%s\", which is not allowed%s%s", who, p->name,
+                   str_of_id(m->lib->names, (int32_t)r->param[k]),
+                   *p->range ? "; allowed: " : "", p->range);
+    else
+        diag_error(d, where, "%s: parameter '%s' is %.9g%s%s, outside its range %s", who, p->name,
+                   r->param[k], space, unit, p->range);
+    diag_note(d, p->span, "'%s' of module '%s' is declared here", p->name, m->mod->name);
+}
+
+static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const char *who)
+{
+    const ir_fn *fn = &m->mod->params;
+    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
+    fill_inputs(m, r->key, r->key, fn, input);
+    vs_status st = ir_interp(fn, input, val, NULL, NULL);
+    if (st != VS_OK) {
+        diag_error(m->lib->d, where, "%s: the defaults of module '%s' do not end", who,
+                   m->mod->name);
+        st = VS_EINPUT;
+    }
+    for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++)
+        if (fn->out[o].kind == IR_OUT_PARAM)
+            r->param[fn->out[o].a] = as_double(val[fn->out[o].v], fn->inst[fn->out[o].v].type);
+    vs_status ranges = st;
+    for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++)
+        if (fn->out[o].kind == IR_OUT_PARAM_OK && !val[fn->out[o].v].i) {
+            range_error(m, r, fn->out[o].a, where, who);
+            ranges = VS_EINPUT;
+        }
+    free(val);
+    free(input);
+    return ranges;
+}
+
+/* -- topology: union-find over the unknowns and the reference node -- */
+
+typedef struct collapse {
+    const mdl_model *m;
+    int32_t *parent; /* [n + 1]; n is the reference */
+    int32_t n;
+} collapse;
+
+static int32_t root(collapse *c, int32_t u)
+{
+    if (u < 0)
+        u = c->n;
+    while (c->parent[u] != u)
+        u = c->parent[u] = c->parent[c->parent[u]];
+    return u;
+}
+
+/* The reference node and ports stay; they are not one with each other. */
+static bool fixed(const collapse *c, int32_t u)
+{
+    return u == c->n || c->m->unknown[u].kind == VA_PORT;
+}
+
+/* True if the branch vanishes, its nodes being one. */
+static bool join(collapse *c, int32_t hi, int32_t lo)
+{
+    int32_t a = root(c, hi), b = root(c, lo);
+    if (a == b)
+        return true;
+    if (fixed(c, a) && fixed(c, b))
+        return false;
+    bool keep_a = fixed(c, a) || (!fixed(c, b) && a < b);
+    c->parent[keep_a ? b : a] = keep_a ? a : b;
+    return true;
+}
+
+static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val);
+
+typedef struct topology_run {
+    mdl_model *m;
+    row_data *r;
+    const char *who;
+    bool fatal;
+} topology_run;
+
+static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val)
+{
+    topology_run *t = user;
+    char *text = NULL;
+    if (eff->kind == IR_EFF_DISCONTINUITY)
+        return;
+    mdl_effect_text(t->m->lib->names, fn, eff, val, t->who, &text);
+    vec_push(text, 0);
+    vec_push(t->r->message, arena_strndup(&t->m->mem, text, strlen(text)));
+    t->fatal |= eff->kind == IR_EFF_FATAL;
+    vec_free(text);
+}
+
+static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *val,
+                           const uint8_t *ran, int32_t *topology)
+{
+    collapse c = {.m = m, .n = (int32_t)vec_len(m->unknown)};
+    uint8_t *unused = calloc((size_t)c.n + 1, 1);
+    c.parent = malloc(((size_t)c.n + 1) * sizeof *c.parent);
+    for (int32_t u = 0; u <= c.n; u++)
+        c.parent[u] = u;
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        const ir_out *w = &fn->out[o];
+        if (!ran[w->v] || !val[w->v].i)
+            continue;
+        if (w->kind == IR_OUT_DROP)
+            unused[w->a] = 1;
+        if (w->kind == IR_OUT_COLLAPSE) {
+            const va_branch *br = &m->mod->branch[w->a];
+            if (join(&c, br->hi, br->lo) && br->current >= 0)
+                unused[br->current] = 1;
+        }
+    }
+    for (int32_t u = 0; u < c.n; u++) {
+        int32_t r = root(&c, u);
+        topology[u] = unused[u] ? -2 : r == c.n ? -1 : r;
+    }
+    free(unused);
+    free(c.parent);
+}
+
+static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const char *who)
+{
+    const form_fn *f = mdl_form_get(m, FORM_TOPOLOGY);
+    size_t n = vec_len(f->fn.inst) + 1;
+    ir_num *val = calloc(n, sizeof *val);
+    uint8_t *ran = calloc(n, 1);
+    ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    topology_run run = {.m = m, .r = r, .who = who};
+    ir_host host = {.effect = note_effect, .user = &run};
+    mdl_row_inputs(m, r, &f->fn, input);
+    vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, &host);
+    if (st != VS_OK) {
+        diag_error(m->lib->d, where, "%s: a loop in module '%s' does not end", who, m->mod->name);
+        st = VS_EINPUT;
+    } else {
+        apply_topology(m, &f->fn, val, ran, r->topology);
+    }
+    if (run.fatal) {
+        diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message));
+        st = VS_EINPUT;
+    }
+    free(val);
+    free(ran);
+    free(input);
+    return st;
+}
+
+/* -- rows -- */
+
+static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_data **out)
+{
+    row_data *r = calloc(1, sizeof *r);
+    r->key = malloc((key_len(m) + 1) * sizeof *r->key);
+    memcpy(r->key, m->scratch, key_len(m) * sizeof *r->key);
+    r->param = calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
+    r->topology = calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
+    r->next = -1;
+    vs_status st = eval_params(m, r, where, who);
+    if (st == VS_OK)
+        st = find_topology(m, r, where, who);
+    if (st == VS_OK)
+        *out = r;
+    else
+        mdl_row_free(r);
+    return st;
+}
+
+vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
+                  diag_span where, const char *who, int32_t *row)
+{
+    vs_status st = fill_key(m, given, n_given, env, where, who);
+    if (st != VS_OK)
+        return st;
+    size_t bytes = key_len(m) * sizeof(double);
+    uint64_t hash = jit_hash_bytes(m->scratch, bytes).w[0];
+    int32_t first = map_get(&m->row_of_hash, hash, -1);
+    for (int32_t k = first; k >= 0; k = m->row[k]->next)
+        if (!memcmp(m->row[k]->key, m->scratch, bytes)) {
+            *row = k;
+            return VS_OK;
+        }
+    row_data *r = NULL;
+    st = new_row(m, where, who, &r);
+    if (st != VS_OK)
+        return st;
+    r->next = first;
+    *row = (int32_t)vec_len(m->row);
+    vec_push(m->row, r);
+    map_set(&m->row_of_hash, hash, *row);
+    return VS_OK;
+}
+
+int32_t mdl_n_row(const mdl_model *m)
+{
+    return (int32_t)vec_len(m->row);
+}
+
+double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
+{
+    return m->row[row]->param[param];
+}
+
+const int32_t *mdl_row_topology(mdl_model *m, int32_t row)
+{
+    return m->row[row]->topology;
+}
+
+const char *const *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
+{
+    *n = vec_len(m->row[row]->message);
+    return m->row[row]->message;
+}

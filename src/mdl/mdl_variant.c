@@ -1,0 +1,359 @@
+/* mdl_variant.c - the function of one form, specialised for the decisions that a row takes.
+ * Key:    for each static value on the border to dynamic code: the branch it decides, or whether it
+ *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
+ *         share a variant; the numbers themselves stay loads from the row's cache.
+ * Method: ir_sccp with the decisions known; rows and columns of collapsed nodes added up, those of
+ *         unknowns not in use left out; ir_split; jit_compile. */
+#include "mdl_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
+
+static uint8_t code_of(ir_num v, int type)
+{
+    if (type == IR_F64)
+        return v.f == 0 ? (signbit(v.f) ? MINUS_ZERO : ZERO) : v.f == 1 ? ONE
+               : v.f == -1 ? MINUS_ONE : OTHER;
+    return v.i == 0 ? ZERO : v.i == 1 ? ONE : v.i == -1 ? MINUS_ONE : OTHER;
+}
+
+/* -- decisions -- */
+
+typedef struct decisions {
+    const form_fn *f;
+    ir_num *val;    /* [n_inst] static values of the row */
+    uint8_t *known; /* [n_inst] for ir_sccp */
+    uint8_t *key;   /* vec */
+} decisions;
+
+static void decide_values(decisions *d, uint8_t *ran)
+{
+    const form_fn *f = d->f;
+    for (size_t i = 0; i < vec_len(f->decide); i++) {
+        ir_val k = f->decide[i];
+        uint8_t code = ran[k] ? code_of(d->val[k], f->fn.inst[k].type) : NOT_RUN;
+        if (code != NOT_RUN && code != OTHER)
+            d->known[k] = f->how[i];
+        vec_push(d->key, code);
+    }
+}
+
+/* A probe between nodes that are one, or of unknowns that are not in use, reads exactly 0. */
+static void decide_probes(decisions *d, const mdl_model *m, const int32_t *topology)
+{
+    for (size_t k = 0; k < vec_len(d->f->fn.inst); k++) {
+        const ir_inst *in = &d->f->fn.inst[k];
+        if (in->op != IR_IN || d->f->fn.in[in->a].kind != IR_IN_PROBE)
+            continue;
+        const va_probe *p = &m->probe[d->f->fn.in[in->a].k];
+        int32_t hi = p->hi < 0 ? -1 : topology[p->hi], lo = p->lo < 0 ? -1 : topology[p->lo];
+        if (hi == lo || (hi < 0 && lo < 0)) {
+            d->known[k] = 1;
+            d->val[k] = (ir_num){.f = 0.0};
+        }
+    }
+}
+
+static vs_status take_decisions(mdl_model *m, const row_data *r, const form_fn *f, decisions *d)
+{
+    size_t n = vec_len(f->fn.inst) + 1;
+    uint8_t *ran = calloc(n, 1);
+    ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    *d = (decisions){.f = f, .val = calloc(n, sizeof *d->val), .known = calloc(n, 1)};
+    vs_status st = VS_OK;
+    if (!m->lib->opt.no_specialize) {
+        mdl_row_inputs(m, r, &f->fn, input);
+        st = ir_interp_static(&f->fn, f->cls, input, d->val, ran, NULL);
+        decide_values(d, ran);
+        decide_probes(d, m, r->topology);
+        size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(d->key);
+        vec_extend(d->key, bytes);
+        memcpy(d->key + at, r->topology, bytes);
+    }
+    free(ran);
+    free(input);
+    return st;
+}
+
+static void free_decisions(decisions *d)
+{
+    free(d->val);
+    free(d->known);
+    vec_free(d->key);
+}
+
+/* -- outputs -- */
+
+static bool has_row(int kind)
+{
+    return kind == IR_OUT_RES || kind == IR_OUT_REACT || kind == IR_OUT_G || kind == IR_OUT_C ||
+           kind == IR_OUT_J;
+}
+
+static bool has_column(int kind)
+{
+    return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
+}
+
+static bool is_gain(int kind)
+{
+    return kind == IR_OUT_NOISE_GAIN || kind == IR_OUT_NOISE_GAINC;
+}
+
+static bool is_zero(const ir_fn *fn, ir_val v)
+{
+    return fn->inst[v].op == IR_CONST && fn->con[fn->inst[v].a] == 0;
+}
+
+/* Moves an output to the rows and columns that its unknowns are one with; false: it has none. */
+static bool move_output(const int32_t *topology, ir_out *w)
+{
+    if (has_row(w->kind))
+        w->a = topology[w->a];
+    if (has_column(w->kind) || is_gain(w->kind))
+        w->b = topology[w->b];
+    return !(has_row(w->kind) && w->a < 0) &&
+           !((has_column(w->kind) || is_gain(w->kind)) && w->b < 0);
+}
+
+static int64_t place_key(const ir_out *w)
+{
+    return (int64_t)w->kind << 56 | (int64_t)w->a << 28 | w->b;
+}
+
+/* Outputs on the same place are added up, certain zeros left out. The noise power of a source that
+ * reaches no row is left out too. */
+static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
+{
+    ir_out *out = NULL;
+    map at = {0};
+    uint8_t *heard = calloc(n_noise + 1, 1);
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        ir_out w = fn->out[o];
+        bool placed = has_row(w.kind) || is_gain(w.kind);
+        if (placed && (is_zero(fn, w.v) || (topology && !move_output(topology, &w))))
+            continue;
+        int32_t k = placed ? map_get(&at, (uint64_t)place_key(&w), -1) : -1;
+        if (is_gain(w.kind))
+            heard[w.a] = 1;
+        if (k >= 0) {
+            out[k].v = ir_bin(fn, IR_ADD, out[k].v, w.v);
+            continue;
+        }
+        if (placed)
+            map_set(&at, (uint64_t)place_key(&w), (int32_t)vec_len(out));
+        vec_push(out, w);
+    }
+    vec_free(fn->out);
+    for (size_t o = 0; o < vec_len(out); o++)
+        if ((out[o].kind != IR_OUT_NOISE_PSD && out[o].kind != IR_OUT_NOISE_EXP) ||
+            heard[out[o].a])
+            vec_push(fn->out, out[o]);
+    vec_free(out);
+    free(heard);
+    map_free(&at);
+}
+
+/* -- building -- */
+
+static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
+{
+    mdl_variant *v = &d->v;
+    mdl_out *out = NULL;
+    for (size_t p = 0; p < vec_len(m->probe); p++) {
+        vec_push(d->hi, m->probe[p].hi);
+        vec_push(d->lo, m->probe[p].lo);
+    }
+    for (size_t o = 0; o < vec_len(v->eval.out); o++) {
+        const ir_out *w = &v->eval.out[o];
+        bool own = w->kind == IR_OUT_STATE || w->kind == IR_OUT_LIMNEW;
+        vec_push(d->slot, own ? w->a : (int32_t)vec_len(out));
+        if (!own)
+            vec_push(out, (mdl_out){w->kind, w->a, w->b});
+        v->has_state |= w->kind == IR_OUT_STATE;
+    }
+    v->out = out;
+    v->lay = (jit_layout){.n_u = (int32_t)vec_len(m->unknown),
+                          .n_cache = n_cache,
+                          .n_state = m->mod->n_state,
+                          .n_lim = (int32_t)vec_len(m->mod->lim_probe),
+                          .n_out = (int32_t)vec_len(out),
+                          .probe_hi = d->hi,
+                          .probe_lo = d->lo,
+                          .n_probe = (int32_t)vec_len(m->probe),
+                          .out_slot = d->slot};
+}
+
+/* A copy without effects, if there are any: kernels skip them, and their arguments with them. */
+static const ir_fn *without_effects(variant_data *d)
+{
+    const ir_fn *eval = &d->v.eval;
+    bool any = false;
+    for (size_t k = 0; k < vec_len(eval->inst); k++)
+        any |= eval->inst[k].op == IR_EFFECT;
+    d->v.has_effects = any;
+    if (!any)
+        return eval;
+    ir_fn copy;
+    ir_opt(&copy, eval, (ir_opt_flags){0});
+    int32_t con = copy.inst[ir_const(&copy, 0.0)].a;
+    for (size_t k = 0; k < vec_len(copy.inst); k++)
+        if (copy.inst[k].op == IR_EFFECT)
+            copy.inst[k] = (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE,
+                                     .c = IR_NONE};
+    ir_opt(&d->kernel_fn, &copy, (ir_opt_flags){0});
+    ir_fn_fini(&copy);
+    return &d->kernel_fn;
+}
+
+static void compile_kernel(mdl_model *m, variant_data *d)
+{
+    mdl_lib *lib = m->lib;
+    const ir_fn *fn = without_effects(d);
+    const char *why = NULL;
+    if (!lib->jit || d->v.form == MDL_FULL)
+        return;
+    vs_status st = jit_compile(lib->jit, fn, &d->v.lay, &d->v.kernel, &d->v.code_bytes, &why);
+    if (st == VS_OK || lib->noted_interpret)
+        return;
+    diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
+    lib->noted_interpret = true;
+}
+
+static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
+                                   decisions *dec)
+{
+    variant_data *d = calloc(1, sizeof *d);
+    bool special = !m->lib->opt.no_specialize;
+    ir_fn part, clean;
+    d->v.model = m;
+    d->v.form = form;
+    d->key = dec->key;
+    dec->key = NULL;
+    ir_sccp(&part, &dec->f->fn, special ? dec->known : NULL, special ? dec->val : NULL,
+            (ir_opt_flags){.fold_zero = special}, &d->v.stats);
+    merge_outputs(&part, special ? r->topology : NULL, vec_len(m->mod->noise));
+    ir_opt(&clean, &part, (ir_opt_flags){.fold_zero = special});
+    int n_cache = ir_split(&d->v.setup, &d->v.eval, &clean);
+    ir_fn_fini(&part);
+    ir_fn_fini(&clean);
+    make_layout(m, d, n_cache);
+    compile_kernel(m, d);
+    return d;
+}
+
+static variant_data *find_variant(const mdl_model *m, mdl_form_kind form, const uint8_t *key)
+{
+    for (size_t i = 0; i < vec_len(m->variant); i++) {
+        variant_data *d = m->variant[i];
+        if (d->v.form == form && vec_len(d->key) == vec_len(key) &&
+            (!vec_len(key) || !memcmp(d->key, key, vec_len(key))))
+            return d;
+    }
+    return NULL;
+}
+
+vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
+{
+    row_data *r = m->row[row];
+    if (!r->variant[form]) {
+        decisions dec;
+        vs_status st = take_decisions(m, r, mdl_form_get(m, (int)form), &dec);
+        if (st != VS_OK) {
+            free_decisions(&dec);
+            diag_error(m->lib->d, m->mod->span, "a loop in module '%s' does not end",
+                       m->mod->name);
+            return VS_EUNSUPPORTED;
+        }
+        variant_data *d = find_variant(m, form, dec.key);
+        if (!d) {
+            d = build_variant(m, r, form, &dec);
+            vec_push(m->variant, d);
+        }
+        free_decisions(&dec);
+        d->v.n_row++;
+        r->variant[form] = &d->v;
+    }
+    *variant = r->variant[form];
+    return VS_OK;
+}
+
+void mdl_variant_free(variant_data *d)
+{
+    ir_fn_fini(&d->v.setup);
+    ir_fn_fini(&d->v.eval);
+    ir_fn_fini(&d->kernel_fn);
+    vec_free(d->v.out);
+    vec_free(d->key);
+    vec_free(d->hi);
+    vec_free(d->lo);
+    vec_free(d->slot);
+    free(d);
+}
+
+/* -- use -- */
+
+void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
+{
+    const ir_fn *fn = &v->setup;
+    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
+    memset(cache, 0, (size_t)v->lay.n_cache * sizeof *cache);
+    if (val && input) {
+        mdl_row_inputs(v->model, v->model->row[row], fn, input);
+        /* static code ended when the variant was made: the same loops end here */
+        vs_status st = ir_interp(fn, input, val, NULL, NULL);
+        for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
+            const ir_out *w = &fn->out[o];
+            int type = fn->inst[w->v].type;
+            if (w->kind == IR_OUT_CACHE)
+                cache[w->a] = type == IR_F64 ? val[w->v].f : (double)val[w->v].i;
+        }
+    }
+    free(val);
+    free(input);
+}
+
+vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int64_t end)
+{
+    if (!v->kernel)
+        return jit_interpret(&v->eval, &v->lay, b, begin, end);
+    v->kernel(b, begin, end);
+    return VS_OK;
+}
+
+/* -- counts -- */
+
+static void count_control(const ir_fn *fn, mdl_counts *c)
+{
+    uint8_t *cls = calloc(vec_len(fn->inst) + 1, 1);
+    ir_classes(fn, cls);
+    for (size_t k = 0; k < vec_len(fn->inst); k++) {
+        const ir_inst *in = &fn->inst[k];
+        c->branches += in->op == IR_IF;
+        c->branches_static += in->op == IR_IF && ir_class_static(cls[in->a]);
+        c->selects += in->op == IR_SELECT;
+        c->loops += in->op == IR_LOOP;
+    }
+    free(cls);
+}
+
+void mdl_count(mdl_model *m, mdl_counts *c)
+{
+    ir_fn opt, setup, eval;
+    *c = (mdl_counts){.values_lowered = (int)vec_len(m->mod->eval.inst),
+                      .derivatives = m->n_derivative,
+                      .unknowns = (int)vec_len(m->unknown),
+                      .params = (int)vec_len(m->mod->param),
+                      .noise_sources = (int)vec_len(m->mod->noise)};
+    ir_opt(&opt, &m->mod->eval, (ir_opt_flags){0});
+    c->values_opt = (int)vec_len(opt.inst);
+    count_control(&opt, c);
+    ir_fn_fini(&opt);
+    c->setup_values = ir_split(&setup, &eval, &mdl_form_get(m, MDL_TRAN)->fn);
+    ir_fn_fini(&setup);
+    ir_fn_fini(&eval);
+}
