@@ -278,8 +278,10 @@ static inline ir_val known_here(const rewriter *r, ir_val id)
 }
 
 /* The operand `v` of `from` as an id, here. */
-static inline ir_val resolve(const rewriter *r, ir_val v)
+static inline ir_val resolve(rewriter *r, ir_val v)
 {
+    if (r->facts.state && r->facts.state[v] == IR_FACT_CONST)
+        return constant(r, r->from->inst[v].type, r->facts.val[v]); /* its place may be skipped */
     assert(r->map[v] != IR_NONE);
     return known_here(r, r->map[v]);
 }
@@ -691,6 +693,12 @@ static ir_val make(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_v
 
 /* ---- 4. the rewriter: the walk ---- */
 
+/* The value is needed and was not found to be a constant. */
+static inline bool wanted(const rewriter *r, ir_val v)
+{
+    return (r->on[v] & LIVE) && !(r->facts.state && r->facts.state[v] == IR_FACT_CONST);
+}
+
 static int decide(rewriter *r, ir_val cond)
 {
     int d = decision(r->from, r->facts, cond);
@@ -728,12 +736,6 @@ static ir_val enter_if(rewriter *r, ir_val i)
 #define each_phi(r, i, end) \
     for (ir_val i = (end) + 1; (size_t)i < vec_len((r)->from->inst) && \
                                (r)->from->inst[i].op == IR_PHI; i++)
-
-/* The value is needed and was not found to be a constant. */
-static inline bool wanted(const rewriter *r, ir_val v)
-{
-    return (r->on[v] & LIVE) && !(r->facts.state && r->facts.state[v] == IR_FACT_CONST);
-}
 
 static ir_val turn_to_else(rewriter *r, ir_val i)
 {
@@ -806,11 +808,8 @@ static ir_val enter_loop(rewriter *r, ir_val i)
     if (!never)
         at = emit(r, IR_LOOP, IR_VOID, IR_NONE, IR_NONE, IR_NONE);
     for (; inst[k].op == IR_LPHI; k++) {
-        if (!wanted(r, k)) {
-            if (r->on[k] & LIVE)
-                r->map[k] = constant(r, inst[k].type, r->facts.val[k]);
+        if (!wanted(r, k))
             continue;
-        }
         ir_val init = resolve(r, inst[k].b);
         r->map[k] = never || trivial_lphi(inst, k)
                         ? init : emit(r, IR_LPHI, inst[k].type, at, init, IR_NONE);
@@ -856,8 +855,6 @@ static void copy_effect(rewriter *r, const ir_effect *e)
 static ir_val rewrite_value(rewriter *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
-    if (r->facts.state && r->facts.state[i] == IR_FACT_CONST)
-        return constant(r, p->type, r->facts.val[i]);
     int d;
     switch (p->op) {
     case IR_CONST:
@@ -892,26 +889,25 @@ static void walk(rewriter *r)
         case IR_LOOP: i = enter_loop(r, i); break;
         case IR_WHILE: i = pass_while(r, i); break;
         case IR_ENDLOOP: leave_loop(r); break;
-        case IR_PHI: /* done where the IF ends */
-            if ((r->on[i] & LIVE) && !wanted(r, i))
-                r->map[i] = constant(r, inst[i].type, r->facts.val[i]);
-            break;
+        case IR_PHI: break; /* done where the IF ends */
         case IR_EFFECT:
             if (r->on[i] & LIVE)
                 copy_effect(r, &r->from->eff[inst[i].a]);
             break;
         default:
-            if (r->on[i] & LIVE)
+            if (wanted(r, i))
                 r->map[i] = rewrite_value(r, i);
         }
     }
     for (size_t i = 0; i < vec_len(r->from->out); i++) {
         ir_out o = r->from->out[i];
-        o.v = r->map[o.v];
-        if (o.v != IR_NONE)
-            vec_push(r->t.out, o);
-        else
+        bool constant_out = r->facts.state && r->facts.state[o.v] == IR_FACT_CONST;
+        if (r->map[o.v] == IR_NONE && !constant_out) {
             assert(o.kind == IR_OUT_CACHE);
+            continue;
+        }
+        o.v = resolve(r, o.v);
+        vec_push(r->t.out, o);
     }
 }
 
