@@ -60,7 +60,8 @@ void ckt_free(ckt **c);
 int32_t ckt_node(ckt *c, const char *name);
 int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch" */
 
-/* One instance of a model. terminal: unknowns [n_port of the module]. Internal unknowns and branch
+/* One instance of a model. terminal: unknowns [n_port of the module]; -1: not connected, gets an
+ * unknown of its own; may be a branch current (controlled sources). Internal unknowns and branch
  * currents are made here, named "<inst>#<unknown>" (a VA_CURRENT of the only branch: "<inst>#branch").
  * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
@@ -84,7 +85,8 @@ const ckt_unknown *ckt_unknowns(const ckt *c);   /* [n+1] */
 const csc *ckt_pattern(const ckt *c);            /* values: the last load's J */
 double *ckt_diag(ckt *c, int32_t unknown);       /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
-/* The devices whose contribution to row i is largest in the last load, for messages: up to n names. */
+/* The devices whose contribution to row i is largest in the last load, for messages: up to n names.
+ * row 0: the devices that gave a NaN or infinity. */
 int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
 
 /* -- evaluation -- */

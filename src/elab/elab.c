@@ -1,0 +1,160 @@
+/* elab.c - the order of elaboration: models, nodes, elements, elements that refer to others, checks. */
+#include "elab_priv.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *elab_printf(elab *e, const char *fmt, ...)
+{
+    va_list ap, ap2;
+    va_start(ap, fmt);
+    va_copy(ap2, ap);
+    const int n = vsnprintf(NULL, 0, fmt, ap);
+    char *s = arena_alloc(&e->mem, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, ap2);
+    va_end(ap);
+    va_end(ap2);
+    return s;
+}
+
+static vs_status load_models(elab *e)
+{
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(e->f->hdl) && !e->opt->models_loaded; i++) {
+        const vs_status one = mdl_load(e->lib, e->f->hdl[i]);
+        if (one == VS_OK)
+            continue;
+        if (vec_len(e->f->hdl_span) > i)
+            diag_note(e->d, e->f->hdl_span[i], "loaded from here");
+        st = VS_EINPUT;
+    }
+    return st;
+}
+
+static vs_status add_instance(elab *e, const flat_inst *in)
+{
+    if (in->expr)
+        return elab_behavioural(e, in);
+    switch (in->letter) {
+    case 'v':
+    case 'i':
+        return elab_source(e, in);
+    case 'e':
+    case 'f':
+    case 'g':
+    case 'h':
+        return elab_controlled(e, in);
+    case 'k':
+        return elab_mutual(e, in);
+    default:
+        return elab_bind(e, in);
+    }
+}
+
+/* An element of a closed circle of references (or of one to nothing) is tried all the same: its
+ * message says what is missing. */
+static vs_status add_instances(elab *e)
+{
+    vs_status st = VS_OK;
+    const flat_inst **wait = NULL;
+    for (size_t i = 0; i < vec_len(e->f->inst); i++) {
+        const flat_inst *in = &e->f->inst[i];
+        if (!elab_ready(e, in))
+            vec_push(wait, in);
+        else if (add_instance(e, in) != VS_OK)
+            st = VS_EINPUT;
+    }
+    for (bool any = true, force = false; vec_len(wait) && (any || !force);) {
+        force = !any;
+        any = false;
+        size_t left = 0;
+        for (size_t i = 0; i < vec_len(wait); i++) {
+            const flat_inst *in = wait[i];
+            if (!force && !elab_ready(e, in)) {
+                wait[left++] = in;
+                continue;
+            }
+            any = true;
+            if (add_instance(e, in) != VS_OK)
+                st = VS_EINPUT;
+        }
+        vec_head_of(wait)->len = left;
+    }
+    vec_free(wait);
+    return st;
+}
+
+static void add_node_ics(elab *e)
+{
+    for (size_t i = 0; i < vec_len(e->f->ic); i++)
+        ckt_add_ic(e->c, e->node[e->f->ic[i].node], 0, e->f->ic[i].value);
+}
+
+static vs_status build(elab *e)
+{
+    vs_status st = load_models(e);
+    if (st != VS_OK)
+        return st;
+    for (size_t i = 0; i < vec_len(e->f->node); i++)
+        vec_push(e->node, ckt_node(e->c, e->f->node[i]));
+    for (size_t i = 0; i < vec_len(e->f->inst); i++)
+        map_set(&e->inst_of, map_key(e->f->inst[i].name), (int32_t)i);
+    add_node_ics(e);
+    st = add_instances(e);
+    return st == VS_OK ? ckt_finish(e->c, e->opt->forms) : st;
+}
+
+static void find_tran(elab *e)
+{
+    e->tstep = e->opt->tstep;
+    e->tstop = e->opt->tstop;
+    for (size_t i = 0; i < vec_len(e->f->ana) && e->tstop == 0; i++)
+        if (e->f->ana[i].kind == FLAT_TRAN) {
+            e->tstep = e->f->ana[i].tstep;
+            e->tstop = e->f->ana[i].tstop;
+        }
+}
+
+static void fini(elab *e)
+{
+    for (size_t i = 0; i < vec_len(e->card); i++)
+        vec_free(e->card[i].given);
+    vec_free(e->card);
+    vec_free(e->node);
+    vec_free(e->module);
+    vec_free(e->position);
+    map_free(&e->card_of);
+    map_free(&e->param_of);
+    map_free(&e->inst_of);
+    map_free(&e->row_of_inst);
+    arena_fini(&e->mem);
+}
+
+static const double default_simparam[IR_N_SIMPARAM] = {
+#define X(id, name, dflt) dflt,
+    IR_SIMPARAM_LIST(X)
+#undef X
+};
+
+double elab_kelvin(const elab *e)
+{
+    return e->opt->temp + 273.15;
+}
+
+vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
+                       const elab_opt *opt)
+{
+    elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = opt,
+              .simparam = opt->simparam ? opt->simparam : default_simparam};
+    arena_init(&e.mem);
+    find_tran(&e);
+    const ckt_opt copt = {elab_kelvin(&e), e.simparam, opt->threads};
+    *c = e.c = ckt_new(&copt, d);
+    const vs_status st = e.c ? build(&e) : VS_ENOMEM;
+    fini(&e);
+    if (st != VS_OK)
+        ckt_free(c);
+    return st;
+}

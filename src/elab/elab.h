@@ -1,0 +1,70 @@
+/* elab.h - from the flattened netlist to a circuit: the only place that sees netlist and devices.
+ * Use:    elab_options (the .option cards), elab_circuit, elab_outputs, elab_ics.
+ *
+ * Binding of an instance to a Verilog-A module:
+ *   R C L without model        resistor, capacitor, inductor
+ *   .model type r c l d        resistor, capacitor, inductor, diode
+ *   nmos pmos npn pnp njf pjf  mos1..mos3 by level, bjt, jfet, with their parameter `type` 1 or -1
+ *   any other model type       the module of that name (.hdl files, then the standard folder)
+ *   no model card, but a word  the module of that name
+ *   E G F H K                  vcvs vccs cccs ccvs mutual; a terminal of the last three is bound to the
+ *                              current unknown of the controlling element
+ *   B, POLY, VALUE={..}, R C L with an expression of voltages: a module written for the expression,
+ *                              its numbers being parameters, so that equal expressions share it
+ * Model card and instance line give one parameter set, the instance wins. */
+#ifndef ELAB_H
+#define ELAB_H
+
+#include "ckt.h"
+#include "flat.h"
+
+/* What .option and .temp say. Not given: NaN, or -1 for integers. */
+typedef struct elab_sim {
+    double simparam[IR_N_SIMPARAM]; /* complete: defaults and what options set */
+    double temp;                    /* degrees Celsius: .temp, option temp, 27 */
+    bool temp_given;
+    double reltol, vntol, abstol, chgtol, trtol, gmin, rshunt, max_growth, min_step;
+    int method;                     /* 0 trap, 1 gear */
+    int maxord, itl1, itl2, itl4;
+    int residual_check;             /* 0, 1 */
+} elab_sim;
+/* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
+ * Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status elab_options(elab_sim *sim, const flat *f, diag *d);
+
+typedef struct elab_opt {
+    double temp;             /* degrees Celsius */
+    const double *simparam;  /* [IR_N_SIMPARAM], NULL: defaults */
+    unsigned forms;          /* bits 1 << mdl_form_kind */
+    int threads;
+    double tstep, tstop;     /* for defaults of waveforms; tstop 0: the deck's first .tran */
+    bool models_loaded;      /* the .hdl files were loaded by an earlier call with this mdl_lib */
+} elab_opt;
+/* Builds and finishes the circuit. On failure *c is NULL and messages are in d.
+ * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
+VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
+                                   const elab_opt *opt);
+
+/* A result vector: factor * (x[hi] - x[lo]). */
+typedef struct elab_out {
+    const char *name;        /* "v(out)", "v(a,b)", "i(v1)" */
+    bool current;            /* ampere, else volt */
+    int32_t hi, lo;
+    double factor;
+} elab_out;
+/* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of the
+ * top level and below and the currents of the voltage sources; with `branches` also the currents of
+ * other branches that are unknowns (inductors, controlled voltage sources).
+ *   out  out  vec, the caller frees it; names live in `names`
+ * Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d,
+                                   str_pool *names, bool branches);
+
+typedef struct elab_node_value { /* as ana_node_value */
+    int32_t unknown;
+    double value;
+} elab_node_value;
+/* .ic and .nodeset as vecs; the caller frees them. */
+void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f);
+
+#endif

@@ -1,0 +1,458 @@
+/* elab_bind.c - instance and model card to module, parameter set and terminals. */
+#include "elab_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- modules -- */
+
+typedef struct builtin { /* model types of SPICE */
+    const char *type;
+    int level;             /* 0: any */
+    const char *module;
+    int polarity;          /* value of parameter `type`; 0: it has none */
+    int min_node;          /* terminals that must be given */
+} builtin;
+
+static const builtin builtins[] = {
+    {"r", 0, "resistor", 0, 2},  {"res", 0, "resistor", 0, 2},
+    {"c", 0, "capacitor", 0, 2}, {"cap", 0, "capacitor", 0, 2},
+    {"l", 0, "inductor", 0, 2},  {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},
+    {"nmos", 1, "mos1", 1, 4},   {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},   {"pmos", 2, "mos2", -1, 4},
+    {"nmos", 3, "mos3", 1, 4},   {"pmos", 3, "mos3", -1, 4},
+    {"npn", 0, "bjt", 1, 3},     {"pnp", 0, "bjt", -1, 3},
+    {"njf", 0, "jfet", 1, 3},    {"pjf", 0, "jfet", -1, 3},
+};
+
+static const char *plain_module(char letter)
+{
+    return letter == 'r' ? "resistor" : letter == 'c' ? "capacitor" : letter == 'l' ? "inductor" : NULL;
+}
+
+/* What a bare value on the line of an element means. */
+static const char *positional(char letter)
+{
+    static const struct {
+        char letter;
+        const char *param;
+    } t[] = {{'r', "r"}, {'c', "c"}, {'l', "l"}, {'d', "area"}, {'q', "area"}, {'j', "area"},
+             {'z', "area"}};
+    for (size_t i = 0; i < VS_COUNT(t); i++)
+        if (t[i].letter == letter)
+            return t[i].param;
+    return NULL;
+}
+
+mdl_model *elab_module(elab *e, const char *name, diag_span at)
+{
+    mdl_model *m = mdl_find(e->lib, name);
+    if (!m)
+        diag_error(e->d, at, "the standard model '%s' cannot be loaded", name);
+    return m;
+}
+
+static int model_level(const flat_model *c)
+{
+    double level = 1;
+    for (size_t i = 0; i < vec_len(c->param); i++)
+        if (!strcmp(c->param[i].name, "level"))
+            level = c->param[i].value;
+    return level == floor(level) && fabs(level) < 1000 ? (int)level : -1;
+}
+
+static bool is_builtin_type(const char *type)
+{
+    for (size_t i = 0; i < VS_COUNT(builtins); i++)
+        if (!strcmp(builtins[i].type, type))
+            return true;
+    return false;
+}
+
+static const builtin *find_builtin(const flat_model *c)
+{
+    for (size_t i = 0; i < VS_COUNT(builtins); i++) {
+        const builtin *b = &builtins[i];
+        if (!strcmp(b->type, c->type) && (b->level == 0 || b->level == model_level(c)))
+            return b;
+    }
+    return NULL;
+}
+
+static const char **known_types(elab *e)
+{
+    const char **v = NULL;
+    for (size_t i = 0; i < VS_COUNT(builtins); i++)
+        vec_push(v, builtins[i].type);
+    const char **all = mdl_names(e->lib);
+    for (size_t i = 0; i < vec_len(all); i++)
+        vec_push(v, all[i]);
+    return v;
+}
+
+static void unknown_type(elab *e, const flat_model *c)
+{
+    if (is_builtin_type(c->type)) {
+        diag_error(e->d, c->span, "model '%s': level %d of type '%s' is not supported; levels 1, 2 and 3 "
+                   "are, and any Verilog-A module by its name as the type", c->name, model_level(c),
+                   c->type);
+        return;
+    }
+    diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
+    const char **v = known_types(e);
+    diag_suggest(e->d, c->type, v, vec_len(v));
+    diag_note(e->d, DIAG_NOWHERE, "types are r c l d nmos pmos npn pnp njf pjf and the names of "
+              "Verilog-A modules (vsim models lists them)");
+    vec_free(v);
+}
+
+/* The module of a model card; *b is its builtin entry or NULL. NULL after a message. */
+static mdl_model *module_of_card(elab *e, const flat_model *c, const builtin **b)
+{
+    *b = find_builtin(c);
+    mdl_model *m = *b ? mdl_find(e->lib, (*b)->module)
+                   : is_builtin_type(c->type) ? NULL : mdl_find(e->lib, c->type);
+    if (!m)
+        unknown_type(e, c);
+    return m;
+}
+
+/* -- parameters -- */
+
+int32_t elab_param(elab *e, mdl_model *m, const char *name)
+{
+    size_t k = 0;
+    while (k < vec_len(e->module) && e->module[k] != m)
+        k++;
+    if (k == vec_len(e->module))
+        vec_push(e->module, m);
+    const uint64_t key = map_key(str_intern0(e->names, name)) ^ (uint64_t)(k + 1) << 48;
+    int32_t p = map_get(&e->param_of, key, -2);
+    if (p == -2) {
+        p = va_find_param(mdl_module(m), name);
+        if (p >= 0 && mdl_module(m)->param[p].local)
+            p = -1;
+        map_set(&e->param_of, key, p);
+    }
+    return p;
+}
+
+static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char *owner)
+{
+    const va_module *mod = mdl_module(m);
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(mod->param); i++) {
+        if (mod->param[i].local)
+            continue;
+        vec_push(cand, mod->param[i].name);
+        for (size_t a = 0; a < vec_len(mod->param[i].alias); a++)
+            vec_push(cand, mod->param[i].alias[a]);
+    }
+    diag_error(e->d, p->span, "%s: module '%s' has no parameter '%s'", owner, mod->name, p->name);
+    diag_suggest(e->d, p->name, cand, vec_len(cand));
+    diag_note(e->d, mod->span, "module '%s' is defined here", mod->name);
+    vec_free(cand);
+}
+
+/* The value of a parameter in the module's type. */
+static bool convert(elab *e, const va_param *vp, const flat_param *p, const char *owner, double *value)
+{
+    if (vp->type == VA_STRING) {
+        if (!p->str) {
+            diag_error(e->d, p->span, "%s: parameter '%s' needs a string", owner, p->name);
+            return false;
+        }
+        *value = str_id(e->names, str_intern0(e->names, p->str));
+        return true;
+    }
+    if (p->str) {
+        diag_error(e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", owner, p->name, p->str);
+        return false;
+    }
+    *value = p->value;
+    if (vp->type == VA_INTEGER && p->value != round(p->value)) {
+        *value = round(p->value);
+        diag_warning(e->d, p->span, "%s: parameter '%s' is an integer; %g is rounded to %g", owner,
+                     p->name, p->value, *value);
+    }
+    return true;
+}
+
+/* Parameters of other programs' cards that say nothing about the device itself. */
+static bool is_accepted(elab *e, const flat_param *p, const char *owner)
+{
+    static const char *const named[] = {"version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating",
+                                        "vceo", "iave", "vpk", "binunit"};
+    if (!strcmp(p->name, "level"))
+        return true;
+    for (size_t i = 0; i < VS_COUNT(named); i++)
+        if (!strcmp(p->name, named[i])) {
+            diag_warning(e->d, p->span, "%s: parameter '%s' has no effect here", owner, p->name);
+            return true;
+        }
+    return false;
+}
+
+static bool add_polarity(elab *e, elab_card *k, const builtin *b)
+{
+    const int32_t p = elab_param(e, k->mdl, "type");
+    if (p < 0) {
+        diag_error(e->d, k->model->span, "module '%s' has no parameter 'type'",
+                   mdl_module(k->mdl)->name);
+        return false;
+    }
+    vec_push(k->given, (mdl_given){p, b->polarity});
+    return true;
+}
+
+/* SPICE says the kind of a jfet, bjt or mos twice: npn as a parameter of a card is such a flag. */
+static bool is_flag_of_type(const flat_param *p)
+{
+    return !strcmp(p->name, "npn") || !strcmp(p->name, "pnp") || !strcmp(p->name, "nmos") ||
+           !strcmp(p->name, "pmos");
+}
+
+static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
+{
+    bool ok = true;
+    const char *owner = elab_printf(e, "model '%s'", k->model->name);
+    for (size_t i = 0; i < vec_len(k->model->param); i++) {
+        const flat_param *p = &k->model->param[i];
+        const int32_t at = elab_param(e, k->mdl, p->name);
+        double value;
+        if (at < 0) {
+            if (is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
+                continue;
+            unknown_param(e, k->mdl, p, owner);
+            ok = false;
+        } else if (convert(e, &mdl_module(k->mdl)->param[at], p, owner, &value)) {
+            vec_push(k->given, (mdl_given){at, value});
+        } else {
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* The card of a .model, resolved at its first use; its messages come once. */
+static const elab_card *card_of(elab *e, const flat_model *c)
+{
+    int32_t at = map_get(&e->card_of, map_key(c), -1);
+    if (at < 0) {
+        const builtin *b;
+        elab_card k = {.model = c};
+        k.mdl = module_of_card(e, c, &b);
+        k.ok = k.mdl && (!b || !b->polarity || add_polarity(e, &k, b));
+        k.ok = k.ok && resolve_params(e, &k, b != NULL);
+        at = (int32_t)vec_len(e->card);
+        vec_push(e->card, k);
+        map_set(&e->card_of, map_key(c), at);
+    }
+    return e->card[at].ok ? &e->card[at] : NULL;
+}
+
+/* Appends (or replaces) one parameter; e->position holds index + 1 of those present. */
+static void put(elab *e, mdl_given **v, int32_t param, double value)
+{
+    if (e->position[param]) {
+        (*v)[e->position[param] - 1].value = value;
+        return;
+    }
+    vec_push(*v, (mdl_given){param, value});
+    e->position[param] = (int32_t)vec_len(*v);
+}
+
+static void clear_positions(elab *e, const mdl_given *v)
+{
+    for (size_t i = 0; i < vec_len(v); i++)
+        e->position[v[i].param] = 0;
+}
+
+static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const flat_param *p,
+                               mdl_given **v, double *kelvin)
+{
+    const bool bare = !strcmp(p->name, "value");
+    const char *name = bare ? positional(in->letter) : p->name;
+    const char *owner = in->name;
+    if (!bare && !strcmp(name, "m"))
+        return true; /* multiplicity, in flat_inst.m */
+    const int32_t at = name ? elab_param(e, m, name) : -1;
+    double value;
+    if (at >= 0) {
+        if (!convert(e, &mdl_module(m)->param[at], p, owner, &value))
+            return false;
+        put(e, v, at, value);
+        return true;
+    }
+    if (!bare && !strcmp(name, "temp")) {
+        *kelvin = p->value + 273.15;
+        return true;
+    }
+    if (!bare && !strcmp(name, "dtemp")) {
+        *kelvin = elab_kelvin(e) + p->value;
+        return true;
+    }
+    if (bare)
+        diag_error(e->d, p->span, "%s: a bare value means nothing to module '%s'; write name=value",
+                   owner, mdl_module(m)->name);
+    else
+        unknown_param(e, m, p, owner);
+    return false;
+}
+
+/* -- terminals -- */
+
+static const char *port_list(elab *e, const va_module *mod)
+{
+    const char *s = "";
+    for (int32_t i = 0; i < mod->n_port; i++)
+        s = elab_printf(e, "%s%s%s", s, i ? " " : "", mod->unknown[i].name);
+    return s;
+}
+
+static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_node, int32_t *terminal,
+                           uint8_t *portconn)
+{
+    const va_module *mod = mdl_module(m);
+    if (in->n_node > mod->n_port) {
+        diag_error(e->d, in->node_span ? in->node_span[mod->n_port] : in->span,
+                   "%s: %d nodes given, but '%s' has only %d: %s", in->name, (int)in->n_node,
+                   mod->name, (int)mod->n_port, port_list(e, mod));
+        return false;
+    }
+    if (in->n_node < min_node) {
+        diag_error(e->d, in->span, "%s: %d nodes given, but '%s' needs %d: %s", in->name,
+                   (int)in->n_node, mod->name, min_node, port_list(e, mod));
+        return false;
+    }
+    for (int32_t i = 0; i < mod->n_port; i++) {
+        terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
+        portconn[i] = i < in->n_node;
+    }
+    return true;
+}
+
+/* -- instances -- */
+
+vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
+                   const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
+{
+    const mdl_env env = {temp, mfactor, e->simparam, portconn};
+    int32_t row;
+    if (mdl_row(m, given, n_given, &env, in->span, in->name, &row) != VS_OK)
+        return VS_EINPUT;
+    if (in->letter == 'l')
+        map_set(&e->row_of_inst, map_key(in->name), row);
+    return ckt_add_device(e->c, in->name, m, row, terminal, in->span);
+}
+
+static void unknown_model(elab *e, const flat_inst *in)
+{
+    if (!in->word) {
+        diag_error(e->d, in->span, "%s: a model is missing", in->name);
+        return;
+    }
+    diag_error(e->d, in->model_span, "%s: unknown model '%s'", in->name, in->word);
+    const char **cand = NULL, **all = mdl_names(e->lib);
+    for (size_t i = 0; i < vec_len(e->f->model); i++)
+        vec_push(cand, e->f->model[i]->name);
+    for (size_t i = 0; i < vec_len(all); i++)
+        vec_push(cand, all[i]);
+    const char *near = str_nearest(in->word, cand, vec_len(cand));
+    for (size_t i = 0; i < vec_len(e->f->model) && near; i++)
+        if (e->f->model[i]->name == near) {
+            diag_note(e->d, e->f->model[i]->span, "did you mean '%s', defined here?", near);
+            near = NULL;
+        }
+    if (near)
+        diag_note(e->d, DIAG_NOWHERE, "did you mean '%s'?", near);
+    vec_free(cand);
+}
+
+/* Module of an instance, its card (or NULL) and how many terminals it needs. */
+static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card, int *min_node)
+{
+    *card = NULL;
+    *min_node = 1;
+    if (in->model) {
+        const builtin *b = find_builtin(in->model);
+        *card = card_of(e, in->model);
+        *min_node = b ? b->min_node : 1;
+        return *card ? (*card)->mdl : NULL;
+    }
+    mdl_model *m = NULL;
+    if (in->word) {
+        m = mdl_find(e->lib, in->word);
+        if (!m)
+            unknown_model(e, in);
+        return m;
+    }
+    if (plain_module(in->letter)) {
+        *min_node = 2;
+        return elab_module(e, plain_module(in->letter), in->span);
+    }
+    unknown_model(e, in);
+    return NULL;
+}
+
+/* R, C and L need a value from somewhere. */
+static bool check_value(elab *e, const flat_inst *in, const elab_card *card)
+{
+    if (!plain_module(in->letter) || card || vec_len(in->param))
+        return true;
+    diag_error(e->d, in->span, "%s: the value is missing", in->name);
+    return false;
+}
+
+static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *terminal)
+{
+    if (!in->ic_given)
+        return;
+    if (in->letter == 'c' && in->n_ic > 0)
+        ckt_add_ic(e->c, terminal[0], terminal[1], in->ic[0]);
+    else if (in->letter == 'l' && in->n_ic > 0 && elab_branch(e, in->name) > 0)
+        ckt_add_ic(e->c, elab_branch(e, in->name), 0, in->ic[0]);
+    else if (in->letter == 'd' && in->n_ic > 0)
+        ckt_add_ic(e->c, terminal[0], terminal[1], in->ic[0]);
+    else if (in->letter == 'm' && in->n_ic > 0) { /* vds, vgs, vbs */
+        for (int32_t k = 0; k < in->n_ic && k < 3; k++)
+            ckt_add_ic(e->c, terminal[k == 0 ? 0 : k == 1 ? 1 : 3], terminal[2], in->ic[k]);
+    } else {
+        diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
+    }
+}
+
+vs_status elab_bind(elab *e, const flat_inst *in)
+{
+    const elab_card *card;
+    int min_node;
+    mdl_model *m = module_of(e, in, &card, &min_node);
+    if (!m || !check_value(e, in, card))
+        return VS_EINPUT;
+    const va_module *mod = mdl_module(m);
+    int32_t *terminal = NULL;
+    uint8_t *portconn = NULL;
+    vec_extend(terminal, mod->n_port);
+    vec_extend(portconn, mod->n_port);
+    if (vec_len(e->position) < vec_len(mod->param))
+        vec_extend(e->position, vec_len(mod->param) - vec_len(e->position));
+    bool ok = bind_terminals(e, in, m, min_node, terminal, portconn);
+    mdl_given *given = NULL;
+    double kelvin = elab_kelvin(e);
+    for (size_t i = 0; card && i < vec_len(card->given); i++)
+        put(e, &given, card->given[i].param, card->given[i].value);
+    for (size_t i = 0; i < vec_len(in->param); i++)
+        ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
+    clear_positions(e, given);
+    vs_status st = VS_EINPUT;
+    if (ok)
+        st = elab_add(e, in, m, given, vec_len(given), terminal, portconn, kelvin, in->m);
+    if (st == VS_OK)
+        add_instance_ic(e, in, terminal);
+    vec_free(given);
+    vec_free(terminal);
+    vec_free(portconn);
+    return st;
+}

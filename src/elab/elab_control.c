@@ -1,0 +1,206 @@
+/* elab_control.c - independent sources, linear controlled sources, coupled inductors. */
+#include "elab_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- references between elements -- */
+
+int32_t elab_branch(const elab *e, const char *element)
+{
+    char buf[512];
+    if (snprintf(buf, sizeof buf, "%s#branch", element) >= (int)sizeof buf)
+        return -1;
+    return ckt_find(e->c, buf);
+}
+
+static bool ref_ready(const elab *e, const char *name)
+{
+    return elab_branch(e, name) >= 0 || map_get(&e->inst_of, map_key(name), -1) < 0;
+}
+
+static bool expr_ready(const elab *e, const net_expr *x)
+{
+    if (x->op == NET_IBRANCH)
+        return ref_ready(e, x->name);
+    for (int32_t i = 0; i < x->n_arg; i++)
+        if (!expr_ready(e, x->arg[i]))
+            return false;
+    return true;
+}
+
+bool elab_ready(const elab *e, const flat_inst *in)
+{
+    for (size_t i = 0; i < vec_len(in->ref); i++)
+        if (!ref_ready(e, in->ref[i]))
+            return false;
+    return !in->expr || expr_ready(e, in->expr);
+}
+
+/* -- independent sources -- */
+
+static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
+{
+    static const wave_kind kind[] = {[FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,
+                                     [FLAT_SIN] = WAVE_SIN, [FLAT_EXP] = WAVE_EXP,
+                                     [FLAT_PWL] = WAVE_PWL, [FLAT_SFFM] = WAVE_SFFM,
+                                     [FLAT_AM] = WAVE_AM};
+    const flat_source *s = in->source;
+    *w = (wave){.kind = kind[s->wave], .dc = s->dc, .dc_given = s->dc_given, .ac_mag = s->ac_mag,
+                .ac_phase = s->ac_phase, .arg = s->arg, .n_arg = (int32_t)vec_len(s->arg),
+                .pwl_repeat = s->pwl_repeat, .pwl_delay = s->pwl_delay};
+    if (w->kind == WAVE_DC)
+        w->n_arg = 0;
+    const char *why = wave_check(w);
+    if (why) {
+        diag_error(e->d, s->span, "%s: %s", in->name, why);
+        return false;
+    }
+    wave_defaults(w, arg, e->tstep, e->tstop);
+    return true;
+}
+
+static void refuse_params(elab *e, const flat_inst *in, bool gain)
+{
+    for (size_t i = 0; i < vec_len(in->param); i++) {
+        const char *name = in->param[i].name;
+        if (!strcmp(name, "m") || !strcmp(name, "poly") || (gain && !strcmp(name, "gain")) ||
+            (gain && !strcmp(name, "value")))
+            continue;
+        diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect here", in->name, name);
+    }
+}
+
+vs_status elab_source(elab *e, const flat_inst *in)
+{
+    wave w;
+    double arg[8];
+    if (!in->source || in->n_node < 2) {
+        diag_error(e->d, in->span, "%s: a source needs two nodes and a value", in->name);
+        return VS_EINPUT;
+    }
+    if (!make_wave(e, in, &w, arg))
+        return VS_EINPUT;
+    refuse_params(e, in, false);
+    const int32_t p = e->node[in->node[0]], n = e->node[in->node[1]];
+    if (in->letter == 'v')
+        return ckt_add_vsource(e->c, in->name, p, n, &w, in->m, in->span);
+    return ckt_add_isource(e->c, in->name, p, n, &w, in->m, in->span);
+}
+
+/* -- controlled sources -- */
+
+static double param_value(const flat_inst *in, const char *a, const char *b, double absent)
+{
+    for (size_t i = vec_len(in->param); i-- > 0;)
+        if (!strcmp(in->param[i].name, a) || !strcmp(in->param[i].name, b))
+            return in->param[i].value;
+    return absent;
+}
+
+static bool control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
+{
+    *unknown = elab_branch(e, name);
+    if (*unknown >= 0)
+        return true;
+    if (map_get(&e->inst_of, map_key(name), -1) < 0)
+        diag_error(e->d, in->span, "%s: there is no element '%s'", in->name, name);
+    else
+        diag_error(e->d, in->span, "%s: the current of '%s' is not an unknown of the circuit; put a "
+                   "voltage source of 0 V in series and refer to that", in->name, name);
+    return false;
+}
+
+vs_status elab_controlled(elab *e, const flat_inst *in)
+{
+    static const struct {
+        char letter;
+        const char *module;
+    } t[] = {{'e', "vcvs"}, {'g', "vccs"}, {'f', "cccs"}, {'h', "ccvs"}};
+    const int dim = (int)param_value(in, "poly", "poly", 0);
+    if (vec_len(in->poly))
+        return elab_poly(e, in, dim > 0 ? dim : 1);
+    const char *name = NULL;
+    for (size_t i = 0; i < VS_COUNT(t); i++)
+        if (t[i].letter == in->letter)
+            name = t[i].module;
+    const bool by_current = in->letter == 'f' || in->letter == 'h';
+    const double gain = param_value(in, "gain", "value", NAN);
+    if (in->n_node < (by_current ? 2 : 4) || (by_current && !vec_len(in->ref)) || isnan(gain)) {
+        diag_error(e->d, in->span, by_current ? "%s: two nodes, a controlling source and a gain are needed"
+                                              : "%s: four nodes and a gain are needed", in->name);
+        return VS_EINPUT;
+    }
+    refuse_params(e, in, true);
+    int32_t terminal[4] = {0};
+    for (int32_t i = 0; i < in->n_node && i < 4; i++)
+        terminal[i] = e->node[in->node[i]];
+    if (by_current && !control_branch(e, in, in->ref[0], &terminal[2]))
+        return VS_EINPUT;
+    mdl_model *m = elab_module(e, name, in->span);
+    if (!m)
+        return VS_EINPUT;
+    const mdl_given given = {elab_param(e, m, "gain"), gain};
+    return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), in->m);
+}
+
+/* -- coupled inductors -- */
+
+/* Inductance of an element at tnom, 0 if it is none or its value comes from elsewhere. */
+static double inductance(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
+{
+    const int32_t row = map_get(&e->row_of_inst, map_key(name), -1);
+    if (row < 0) {
+        diag_error(e->d, in->span, map_get(&e->inst_of, map_key(name), -1) < 0
+                       ? "%s: there is no inductor '%s'" : "%s: '%s' is not an inductor with a fixed value",
+                   in->name, name);
+        return 0;
+    }
+    if (!control_branch(e, in, name, unknown))
+        return 0;
+    mdl_model *m = mdl_find(e->lib, "inductor");
+    const int32_t p = elab_param(e, m, "l"), scale = elab_param(e, m, "scale");
+    const double l = mdl_row_param(m, row, p) * (scale >= 0 ? mdl_row_param(m, row, scale) : 1);
+    if (!(l > 0))
+        diag_error(e->d, in->span, "%s: the inductance of '%s' is %g; it must be positive", in->name,
+                   name, l);
+    return l > 0 ? l : 0;
+}
+
+static vs_status couple(elab *e, const flat_inst *in, const char *a, const char *b, double k)
+{
+    int32_t terminal[2];
+    const double la = inductance(e, in, a, &terminal[0]);
+    const double lb = la > 0 ? inductance(e, in, b, &terminal[1]) : 0;
+    mdl_model *m = lb > 0 ? elab_module(e, "mutual", in->span) : NULL;
+    if (!m)
+        return VS_EINPUT;
+    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(la * lb)};
+    return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
+}
+
+/* Any number of inductors: each pair is coupled. */
+vs_status elab_mutual(elab *e, const flat_inst *in)
+{
+    const double k = param_value(in, "value", "k", param_value(in, "coupling", "coef", NAN));
+    if (vec_len(in->ref) < 2 || isnan(k)) {
+        diag_error(e->d, in->span, "%s: two inductors and a coefficient are needed", in->name);
+        return VS_EINPUT;
+    }
+    if (!(fabs(k) <= 1)) {
+        diag_error(e->d, in->span, "%s: the coupling coefficient %g is outside -1 .. 1", in->name, k);
+        return VS_EINPUT;
+    }
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(in->ref) && st == VS_OK; i++)
+        for (size_t j = i + 1; j < vec_len(in->ref) && st == VS_OK; j++) {
+            if (in->ref[i] == in->ref[j]) {
+                diag_error(e->d, in->span, "%s: '%s' is named twice", in->name, in->ref[i]);
+                st = VS_EINPUT;
+            } else {
+                st = couple(e, in, in->ref[i], in->ref[j], k);
+            }
+        }
+    return st;
+}

@@ -1,0 +1,136 @@
+/* elab_output.c - which vectors a run writes; .ic and .nodeset in terms of unknowns. */
+#include "elab.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct outputs {
+    elab_out *v;       /* vec */
+    map seen;          /* name -> index */
+    const ckt *c;
+    const flat *f;
+    diag *d;
+    str_pool *names;
+} outputs;
+
+static void add(outputs *o, const char *name, bool current, int32_t hi, int32_t lo)
+{
+    name = str_intern0(o->names, name);
+    if (map_get(&o->seen, map_key(name), -1) >= 0)
+        return;
+    map_set(&o->seen, map_key(name), (int32_t)vec_len(o->v));
+    vec_push(o->v, (elab_out){name, current, hi, lo, 1});
+}
+
+static void add_call(outputs *o, const char *fn, const char *arg, bool current, int32_t hi)
+{
+    char buf[512];
+    snprintf(buf, sizeof buf, "%s(%s)", fn, arg);
+    add(o, buf, current, hi, 0);
+}
+
+static void add_nodes(outputs *o)
+{
+    const ckt_unknown *u = ckt_unknowns(o->c);
+    for (int32_t k = 1; k <= ckt_n(o->c); k++)
+        if (u[k].node && !u[k].internal)
+            add_call(o, "v", u[k].name, false, k);
+}
+
+/* Currents of voltage sources; with `branches` every branch current. */
+static void add_currents(outputs *o, bool branches)
+{
+    const ckt_unknown *u = ckt_unknowns(o->c);
+    for (int32_t k = 1; k <= ckt_n(o->c); k++) {
+        const char *hash = strstr(u[k].name, "#branch");
+        char name[512];
+        if (u[k].kind != CKT_CURRENT || !hash || hash[7])
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(hash - u[k].name), u[k].name);
+        if (branches || ckt_find_source(o->c, name) >= 0)
+            add_call(o, "i", name, true, k);
+    }
+}
+
+static int32_t unknown_of(const outputs *o, int32_t node)
+{
+    return node <= 0 ? 0 : ckt_find(o->c, o->f->node[node]);
+}
+
+static void save_voltage(outputs *o, const flat_save *s)
+{
+    const int32_t hi = unknown_of(o, s->node[0]), lo = unknown_of(o, s->node[1]);
+    char buf[512];
+    if (s->node[1] < 0)
+        snprintf(buf, sizeof buf, "v(%s)", o->f->node[s->node[0]]);
+    else
+        snprintf(buf, sizeof buf, "v(%s,%s)", o->f->node[s->node[0]], o->f->node[s->node[1]]);
+    add(o, buf, false, hi, lo);
+}
+
+static void save_current(outputs *o, const flat_save *s)
+{
+    char branch[512];
+    snprintf(branch, sizeof branch, "%s#branch", s->device);
+    const int32_t k = ckt_find(o->c, branch);
+    if (k >= 0)
+        add_call(o, "i", s->device, true, k);
+    else
+        diag_warning(o->d, s->span, "i(%s) is not written: the current of '%s' is not an unknown of the "
+                     "circuit; put a voltage source of 0 V in series", s->device, s->device);
+}
+
+static void save(outputs *o, const flat_save *s, bool branches)
+{
+    switch (s->what) {
+    case FLAT_SAVE_ALL:
+        add_nodes(o);
+        add_currents(o, branches);
+        break;
+    case FLAT_SAVE_V:
+        save_voltage(o, s);
+        break;
+    case FLAT_SAVE_I:
+        save_current(o, s);
+        break;
+    case FLAT_SAVE_PARAM:
+        diag_warning(o->d, s->span, "'%s' is not written: values inside a device cannot be saved yet",
+                     s->text);
+        break;
+    case FLAT_SAVE_EXPR:
+        diag_warning(o->d, s->span, "'%s' is not written: expressions cannot be saved yet; save what they "
+                     "are made of", s->text);
+        break;
+    }
+}
+
+vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
+                       bool branches)
+{
+    outputs o = {.c = c, .f = f, .d = d, .names = names};
+    for (size_t i = 0; i < vec_len(f->save); i++)
+        save(&o, &f->save[i], branches);
+    if (!vec_len(o.v)) {
+        add_nodes(&o);
+        add_currents(&o, branches);
+    }
+    map_free(&o.seen);
+    *out = o.v;
+    return VS_OK;
+}
+
+static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c, const flat *f)
+{
+    *to = NULL;
+    for (size_t i = 0; i < vec_len(from); i++) {
+        const int32_t k = from[i].node > 0 ? ckt_find(c, f->node[from[i].node]) : 0;
+        if (k > 0)
+            vec_push(*to, (elab_node_value){k, from[i].value});
+    }
+}
+
+void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f)
+{
+    node_values(ic, f->ic, c, f);
+    node_values(nodeset, f->nodeset, c, f);
+}

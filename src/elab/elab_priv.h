@@ -1,0 +1,61 @@
+/* elab_priv.h - state of one elaboration, shared by the files of src/elab. */
+#ifndef ELAB_PRIV_H
+#define ELAB_PRIV_H
+
+#include "elab.h"
+#include "map.h"
+#include "wave.h"
+
+typedef struct elab_card { /* a model card resolved for a module */
+    const flat_model *model;
+    mdl_model *mdl;
+    mdl_given *given;      /* vec */
+    bool ok;
+} elab_card;
+
+typedef struct elab {
+    ckt *c;
+    diag *d;
+    str_pool *names;
+    mdl_lib *lib;
+    const flat *f;
+    const elab_opt *opt;
+    const double *simparam;
+    arena mem;
+    int32_t *node;         /* vec; flat node -> unknown */
+    elab_card *card;       /* vec */
+    map card_of;           /* flat_model -> card */
+    map param_of;          /* (module, name) -> parameter + 1, 0: none */
+    mdl_model **module;    /* vec; modules in use; the index is part of param_of's key */
+    int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
+    map inst_of;           /* name -> instance */
+    map row_of_inst;       /* inductor instance -> row (mutual inductance) */
+    double tstep, tstop;
+} elab;
+
+/* elab_bind.c: devices with model parameters */
+VS_MUST_USE vs_status elab_bind(elab *e, const flat_inst *in);
+/* The module by its fixed name (standard folder); NULL with a message. */
+mdl_model *elab_module(elab *e, const char *name, diag_span at);
+/* Adds a device of `m` with the given parameters and terminals. */
+VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
+                               size_t n_given, const int32_t *terminal, const uint8_t *portconn,
+                               double temp, double mfactor);
+int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
+double elab_kelvin(const elab *e);
+
+/* elab_control.c: E F G H K and waveforms */
+bool elab_ready(const elab *e, const flat_inst *in); /* elements that it refers to are there */
+VS_MUST_USE vs_status elab_source(elab *e, const flat_inst *in);
+VS_MUST_USE vs_status elab_controlled(elab *e, const flat_inst *in);
+VS_MUST_USE vs_status elab_mutual(elab *e, const flat_inst *in);
+/* The unknown of the current through an element; -1 if it has none. */
+int32_t elab_branch(const elab *e, const char *element);
+
+/* elab_behav.c: expressions and polynomials */
+VS_MUST_USE vs_status elab_behavioural(elab *e, const flat_inst *in);
+VS_MUST_USE vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim);
+
+const char *elab_printf(elab *e, const char *fmt, ...) VS_PRINTF(2, 3);
+
+#endif
