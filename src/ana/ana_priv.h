@@ -16,11 +16,13 @@ typedef struct newton_report {
 } newton_report;
 
 /* The equations one Newton run solves:
- *   f(x) + [alpha q(x) + hist] + gshunt x + gpt (x - xref) + gforce (x_i - v_i) = 0
- * the conductances on node rows only. */
+ *   f(x) + [alpha (q(x) - q_n) + hist] + gshunt x + gpt (x - xref) + gforce (x_i - v_i) = 0
+ * the conductances on node rows only. Charges enter as a difference: a large constant part of q
+ * (100 uF at 20 V) costs no digits of the current. */
 typedef struct newton_eq {
     ckt_env env;          /* iter is set by newton_run */
-    const double *hist;   /* [n+1] A or V; NULL: no d/dt */
+    const double *q_n;    /* [n+1] charges of the last point; NULL: no d/dt */
+    const double *hist;   /* [n+1] A or V, the rest of d/dt that the past gives */
     double gshunt;        /* S */
     double gpt;           /* S */
     const double *xref;   /* [n+1], where gpt pulls to */

@@ -18,19 +18,19 @@
 #define CLOCK_EVERY 16
 #define CLOCK_SMALL 256
 
-/* r = f + alpha q + hist; ref = the size that terms of the row have. The charge itself (with its
- * constant part) counts only with its rounding: it is a difference of charges that flows. */
+/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with
+ * its constant part) counts only with its rounding: it is a difference of charges that flows. */
 static void add_history(ana *a, const newton_eq *eq)
 {
-    const double alpha = eq->env.alpha, *hist = eq->hist;
-    if (!hist) {
+    const double alpha = eq->env.alpha, *hist = eq->hist, *q_n = eq->q_n;
+    if (!q_n) {
         memcpy(a->r, a->f, sizeof(double) * (size_t)(a->n + 1));
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
         return;
     }
     const double floor = alpha * ROUNDING / a->opt.reltol;
     for (int32_t i = 1; i <= a->n; i++) {
-        double flow = alpha * a->q[i] + hist[i];
+        double flow = alpha * (a->q[i] - q_n[i]) + hist[i];
         a->r[i] = a->f[i] + flow;
         a->ref[i] = fmax(fmax(a->fmax[i], fabs(flow)), floor * a->qmax[i]);
     }

@@ -36,7 +36,7 @@ typedef struct tran {
     double *q[3];                /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before */
     double *dq[2];               /* [n+1] dq/dt, attempt and at t */
     double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
-    double *hist;                /* [n+1] part of dq/dt that the past gives */
+    double *hist;                /* [n+1] dq/dt = alpha (q - q[1]) + hist */
     double *pred;                /* [n+1] extrapolated x */
     integ_pred pc;
     bool have_pred;

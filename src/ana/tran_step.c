@@ -4,20 +4,21 @@
 
 #include "tran_priv.h"
 
-/* hist = sum a_i q_{n-i} + b dq: the part of dq/dt at the new point that the past gives. */
+/* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
+ * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
 static void set_history(tran *t, const double *dq)
 {
     const integ_coef *c = &t->cc;
-    const double *q1 = t->q[1], *q2 = t->q[2];
+    const double *q1 = t->q[1], *q2 = t->q[2], b = c->b, a1 = c->a[1];
     const int32_t n = t->a->n;
-    for (int32_t i = 1; i <= n; i++)
-        t->hist[i] = c->a[0] * q1[i];
     if (c->n_past == 2)
         for (int32_t i = 1; i <= n; i++)
-            t->hist[i] += c->a[1] * q2[i];
-    if (c->b != 0)
+            t->hist[i] = -a1 * (q1[i] - q2[i]);
+    else if (b != 0)
         for (int32_t i = 1; i <= n; i++)
-            t->hist[i] += c->b * dq[i];
+            t->hist[i] = b * dq[i];
+    else
+        memset(t->hist, 0, sizeof(double) * (size_t)(n + 1));
 }
 
 /* Extrapolates x with as many points of the piece as there are, up to order 2. */
@@ -46,6 +47,7 @@ static vs_status solve_at(tran *t, double time, double *x)
     newton_eq eq = {
         .env = {.mode = CKT_TRAN, .time = time, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
                 .srcfact = 1, .limit = true, .final_step = time == t->o.tstop},
+        .q_n = t->q[1],
         .hist = t->hist,
         .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
         .xmax = t->xmax,
@@ -54,11 +56,12 @@ static vs_status solve_at(tran *t, double time, double *x)
     return newton_run(a, &eq, x, &t->rep);
 }
 
+/* dq/dt of the point that Newton found. */
 static void take_flow(const tran *t, double *dq)
 {
-    const double *q = t->a->q;
+    const double *q = t->a->q, *q1 = t->q[1];
     for (int32_t i = 1; i <= t->a->n; i++)
-        dq[i] = t->cc.alpha * q[i] + t->hist[i];
+        dq[i] = t->cc.alpha * (q[i] - q1[i]) + t->hist[i];
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */

@@ -192,13 +192,13 @@ static inline void mock_diode(mock_out *o, mock_dev *d, const ckt_env *env, cons
                               bool *limited)
 {
     double vcrit = d->nvt * log(d->nvt / (1.414 * d->is)), v = x[d->p] - x[d->n], vd = v;
-    if (env->limit) {
+    if (env->limit && d->val2 == 0) { /* val2 = 1: no limiting */
         bool here = false;
         vd = mock_pnjlim(v, d->vlim, d->nvt, vcrit, &here);
         *limited |= here;
         d->vlim = vd;
     }
-    double e = exp(fmin(vd / d->nvt, 80)), i = d->is * (e - 1) + env->gmin * vd;
+    double e = exp(fmin(vd / d->nvt, d->val2 != 0 ? 600 : 80)), i = d->is * (e - 1) + env->gmin * vd;
     double g = d->is * e / d->nvt + env->gmin;
     i += g * (v - vd);
     mock_f(o, d->p, i);

@@ -1,0 +1,380 @@
+/* Tests of the transient on the mock circuit: exact solutions, order, corners, rejection, messages. */
+#include <check.h>
+#include <malloc.h>
+
+#include "ana.h"
+#include "mock_ckt.h"
+
+static ckt c;
+static diag d;
+static ana_opt opt;
+static ana *a;
+
+typedef struct record {
+    int n;
+    int32_t unknown;
+    double t[20000], v[20000];
+    int alloc_at; /* heap in use at this point and at the last */
+    size_t heap_then, heap_last;
+    int stop_at;
+} record;
+static record rec;
+
+static vs_status keep(void *user, double t, const double *x)
+{
+    record *r = user;
+    ck_assert_int_lt(r->n, 20000);
+    r->t[r->n] = t;
+    r->v[r->n++] = x[r->unknown];
+    if (r->n == r->alloc_at)
+        r->heap_then = mallinfo2().uordblks;
+    r->heap_last = mallinfo2().uordblks;
+    return VS_OK;
+}
+static bool stop(void *user)
+{
+    record *r = user;
+    return r->stop_at && r->n >= r->stop_at;
+}
+
+static void setup(void)
+{
+    memset(&c, 0, sizeof c);
+    memset(&rec, 0, sizeof rec);
+    diag_init(&d);
+    ana_opt_default(&opt);
+    a = NULL;
+}
+static void teardown(void)
+{
+    ana_free(&a);
+    mock_drop(&c);
+    diag_fini(&d);
+}
+static vs_status run(const char *node, ana_tran_opt o)
+{
+    if (!c.a.colptr)
+        mock_finish(&c);
+    ana_free(&a);
+    ck_assert_int_eq(ana_new(&a, &c, &opt, &d), VS_OK);
+    rec.n = 0;
+    rec.unknown = mock_node(&c, node);
+    ana_sink sink = {.point = keep, .stop = stop, .user = &rec};
+    return ana_tran(a, &o, &sink);
+}
+static bool said(const char *text)
+{
+    for (size_t i = 0; i < vec_len(d.msg); i++)
+        if (strstr(d.msg[i].text, text))
+            return true;
+    return false;
+}
+static bool has_point(double t)
+{
+    for (int i = 0; i < rec.n; i++)
+        if (rec.t[i] == t)
+            return true;
+    return false;
+}
+
+/* 1 kOhm, 1 uF behind a sine of 1 V, 200 Hz; and its exact voltage from rest. */
+static const double W = 6.283185307179586 * 200, TAU = 1e-3;
+static void rc_sine(void)
+{
+    mock_add(&c, MOCK_V, "v1", "in", "0", 0)->w = (mock_wave){.amp = 1, .freq = 200};
+    mock_add(&c, MOCK_R, "r1", "in", "out", 1e3);
+    mock_add(&c, MOCK_C, "c1", "out", "0", 1e-6);
+}
+static double rc_sine_exact(double t)
+{
+    double k = 1 / (1 + W * W * TAU * TAU);
+    return k * (sin(W * t) - W * TAU * cos(W * t) + W * TAU * exp(-t / TAU));
+}
+static double worst_error(double (*exact)(double))
+{
+    double worst = 0;
+    for (int i = 0; i < rec.n; i++)
+        worst = fmax(worst, fabs(rec.v[i] - exact(rec.t[i])));
+    return worst;
+}
+/* Error at steps of h: truncation never limits. */
+static double error_with_step(double h)
+{
+    opt.lteratio = 1e9;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = h, .tstop = 10e-3, .tmax = h}), VS_OK);
+    return worst_error(rc_sine_exact);
+}
+
+START_TEST(halving_the_step_divides_the_error_by_two_to_the_order)
+{
+    static const struct {
+        ana_method m;
+        int order;
+    } t[] = {{ANA_TRAP, 1}, {ANA_TRAP, 2}, {ANA_GEAR, 1}, {ANA_GEAR, 2}};
+    rc_sine();
+    for (size_t i = 0; i < VS_COUNT(t); i++) {
+        opt.method = t[i].m;
+        opt.maxord = t[i].order;
+        double e1 = error_with_step(20e-6), e2 = error_with_step(10e-6);
+        double want = t[i].order == 1 ? 2 : 4;
+        ck_assert_msg(fabs(e1 / e2 - want) < 0.15 * want, "%zu: %g %g", i, e1, e2);
+    }
+}
+END_TEST
+
+START_TEST(a_linear_circuit_takes_two_iterations_a_point)
+{
+    rc_sine();
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 10e-3, .tmax = 1e-5}), VS_OK);
+    const ana_stat *s = ana_stats(a);
+    ck_assert_int_le(s->iterations, 2 * s->points_accepted + 10);
+    ck_assert_int_lt(s->n_refactor, 30); /* equal steps keep the factors */
+}
+END_TEST
+
+START_TEST(tighter_tolerance_gives_smaller_error_and_more_points)
+{
+    rc_sine();
+    double error[3];
+    int64_t points[3];
+    for (int i = 0; i < 3; i++) {
+        opt.reltol = pow(10, -3 - i);
+        opt.vntol = 1e-3 * opt.reltol;
+        ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-3, .tstop = 20e-3, .tmax = 1e-3}), VS_OK);
+        error[i] = worst_error(rc_sine_exact);
+        points[i] = ana_stats(a)->points_accepted;
+    }
+    ck_assert_double_lt(error[0], 10e-3);
+    ck_assert_double_lt(error[1], 0.4 * error[0]);
+    ck_assert_double_lt(error[2], 0.4 * error[1]);
+    ck_assert_int_gt(points[1], points[0]);
+    ck_assert_int_gt(points[2], points[1]);
+}
+END_TEST
+
+/* Pulse 0..1 V with 1 us edges, 1 ms high, period 2 ms, into 1 kOhm, 1 uF. */
+static void rc_pulse(void)
+{
+    mock_add(&c, MOCK_V, "v1", "in", "0", 0)->w =
+        (mock_wave){.v2 = 1, .tr = 1e-6, .tf = 1e-6, .pw = 1e-3, .per = 2e-3};
+    mock_add(&c, MOCK_R, "r1", "in", "out", 1e3);
+    mock_add(&c, MOCK_C, "c1", "out", "0", 1e-6);
+}
+static double ramp(double t) { return t > 0 ? 1e6 * (t - TAU * -expm1(-t / TAU)) : 0; }
+static double rc_pulse_exact(double t)
+{
+    double v = 0;
+    for (int k = 0; k < 3; k++) {
+        double b = k * 2e-3;
+        v += ramp(t - b) - ramp(t - b - 1e-6) - ramp(t - b - 1.001e-3) + ramp(t - b - 1.002e-3);
+    }
+    return v;
+}
+
+START_TEST(steps_land_on_corners_and_corners_cost_no_accuracy)
+{
+    rc_pulse();
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-6, .tstop = 5e-3, .tmax = 1e-6}), VS_OK);
+    ck_assert(has_point(1e-6) && has_point(2e-3));
+    ck_assert_double_lt(worst_error(rc_pulse_exact), 1e-7); /* backward Euler restarts: 6e-5 */
+    ck_assert_double_eq(rec.t[rec.n - 1], 5e-3);
+    ck_assert_int_le(rec.n, 5100);
+}
+END_TEST
+
+START_TEST(every_corner_is_followed_by_a_first_step_within_the_piece)
+{
+    rc_pulse();
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-3, .tstop = 5e-3, .tmax = 1e-3}), VS_OK);
+    int inside = 0; /* the 1 us edges have at least 4 steps each */
+    for (int i = 0; i < rec.n; i++)
+        inside += rec.t[i] > 0 && rec.t[i] < 1e-6;
+    ck_assert_int_ge(inside, 3);
+    ck_assert_double_lt(worst_error(rc_pulse_exact), 10e-3);
+    ck_assert_int_lt(rec.n, 400);
+}
+END_TEST
+
+START_TEST(output_starts_at_tstart_and_ends_at_tstop)
+{
+    rc_sine();
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 3.3e-3, .tstart = 1.23456e-3}),
+                     VS_OK);
+    ck_assert_double_eq(rec.t[0], 1.23456e-3);
+    ck_assert_double_eq(rec.t[rec.n - 1], 3.3e-3);
+    ck_assert_double_lt(worst_error(rc_sine_exact), 1e-4);
+}
+END_TEST
+
+START_TEST(oscillator_keeps_its_amplitude_with_the_trapezoidal_rule)
+{
+    mock_add(&c, MOCK_L, "l1", "out", "0", 1e-3);
+    mock_add(&c, MOCK_C, "c1", "out", "0", 1e-6);
+    mock_finish(&c);
+    c.ic[mock_node(&c, "out")] = 1;
+    double period = 6.283185307179586 * sqrt(1e-9), h = period / 400;
+    opt.lteratio = 1e9;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = h, .tstop = 10 * period, .tmax = h, .uic = true}),
+                     VS_OK);
+    double top = 0;
+    for (int i = rec.n - 410; i < rec.n; i++)
+        top = fmax(top, rec.v[i]);
+    ck_assert_double_eq_tol(top, 1, 0.02); /* the two first steps with uic damp a little */
+    ck_assert_double_eq_tol(rec.v[rec.n - 1], top, 0.01);
+    ck_assert_str_eq(ana_stats(a)->op_method, "uic");
+}
+END_TEST
+
+/* van der Pol, mu = 5: C v' = -(i_L) + g (v - v^3/3), L i' = v with L = C = 1 s. Period 11.6122. */
+START_TEST(relaxation_oscillator_has_its_period)
+{
+    mock_add(&c, MOCK_L, "l1", "x", "0", 1);
+    mock_add(&c, MOCK_C, "c1", "x", "0", 1);
+    mock_add(&c, MOCK_CUBIC, "n1", "x", "0", -5)->val2 = 5.0 / 3;
+    mock_finish(&c);
+    c.ic[mock_node(&c, "x")] = 2;
+    for (int m = 0; m < 2; m++) {
+        opt.method = m ? ANA_GEAR : ANA_TRAP;
+        opt.reltol = 1e-5;
+        opt.vntol = 1e-8;
+        ck_assert_int_eq(run("x", (ana_tran_opt){.tstep = 1, .tstop = 100, .tmax = 1, .uic = true}), VS_OK);
+        double first = 0, last = 0;
+        int cycles = -1;
+        for (int i = 1; i < rec.n; i++)
+            if (rec.t[i] > 20 && rec.v[i - 1] < 0 && rec.v[i] >= 0) {
+                last = rec.t[i - 1] - rec.v[i - 1] * (rec.t[i] - rec.t[i - 1]) / (rec.v[i] - rec.v[i - 1]);
+                if (++cycles == 0)
+                    first = last;
+            }
+        ck_assert_int_ge(cycles, 5);
+        ck_assert_double_eq_tol((last - first) / cycles, 11.6122, 0.02);
+        ck_assert_int_gt(ana_stats(a)->points_rejected, 0);
+    }
+}
+END_TEST
+
+START_TEST(a_run_allocates_nothing_per_point)
+{
+    rc_pulse();
+    rec.alloc_at = 50;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_OK);
+    ck_assert_int_gt(rec.n, 200);
+    ck_assert_uint_eq(rec.heap_last, rec.heap_then);
+}
+END_TEST
+
+START_TEST(newton_failures_shorten_the_step_and_then_name_the_place)
+{
+    rc_sine();
+    c.no_conv_from = 2e-3;
+    c.no_conv_to = 1;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_ESTEP);
+    ck_assert(said("time step too small at t = 0.0019999") || said("time step too small at t = 0.002"));
+    ck_assert(said("limiting"));
+    ck_assert_double_le(rec.t[rec.n - 1], 2e-3);
+    ck_assert_int_gt(c.n_restore, 5);
+}
+END_TEST
+
+START_TEST(a_short_stretch_without_convergence_is_passed)
+{
+    rc_sine();
+    c.no_conv_from = 2e-3;
+    c.no_conv_to = 2.0001e-3; /* steps of 10 us can miss it */
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_OK);
+}
+END_TEST
+
+START_TEST(an_unannounced_jump_is_passed)
+{
+    rc_sine();
+    mock_add(&c, MOCK_R, "r2", "in", "mid", 1e3);
+    mock_add(&c, MOCK_R, "r3", "mid", "0", 1e3);
+    c.jump_time = 2.1234567e-3;
+    c.jump_value = 3;
+    ck_assert_int_eq(run("mid", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_OK);
+    ck_assert_double_eq_tol(rec.v[rec.n - 1], 0.5 * (sin(W * 5e-3) + 3), 1e-6);
+    ck_assert_int_lt(ana_stats(a)->points_rejected, 60);
+}
+END_TEST
+
+START_TEST(steps_obey_the_bound_of_models)
+{
+    rc_sine();
+    c.bound_step = 3e-6;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-3, .tstop = 1e-3, .tmax = 1e-3}), VS_OK);
+    for (int i = 1; i < rec.n; i++)
+        ck_assert_double_le(rec.t[i] - rec.t[i - 1], 3e-6 * (1 + 1e-9));
+}
+END_TEST
+
+START_TEST(initial_conditions_start_the_run)
+{
+    mock_add(&c, MOCK_R, "r1", "out", "0", 1e3);
+    mock_add(&c, MOCK_C, "c1", "out", "0", 1e-6);
+    mock_finish(&c);
+    ck_assert_int_eq(ana_new(&a, &c, &opt, &d), VS_OK);
+    ana_node_value v = {mock_node(&c, "out"), 2};
+    ana_set_ic(a, &v, 1);
+    rec.unknown = v.unknown;
+    ana_sink sink = {.point = keep, .user = &rec};
+    ana_tran_opt o = {.tstep = 1e-5, .tstop = 1e-3};
+    ck_assert_int_eq(ana_tran(a, &o, &sink), VS_OK);
+    ck_assert_double_eq_tol(rec.v[0], 2, 1e-6);
+    ck_assert_double_eq_tol(rec.v[rec.n - 1], 2 * exp(-1), 1e-4);
+    rec.n = 0;
+    o.uic = true;
+    ck_assert_int_eq(ana_tran(a, &o, &sink), VS_OK);
+    ck_assert_double_eq_tol(rec.v[rec.n - 1], 2 * exp(-1), 1e-3);
+}
+END_TEST
+
+START_TEST(a_request_stops_the_run_in_order)
+{
+    rc_sine();
+    rec.stop_at = 20;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_STOP);
+    ck_assert_int_eq(rec.n, 20);
+    ck_assert_int_eq(d.n_error, 0);
+}
+END_TEST
+
+START_TEST(impossible_times_are_refused)
+{
+    rc_sine();
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = -1}), VS_EINPUT);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 0, .tstop = 1}), VS_EINPUT);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tstart = 2}), VS_EINPUT);
+    ck_assert_int_eq(d.n_error, 3);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("tran");
+    TCase *tc = tcase_create("tran");
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, halving_the_step_divides_the_error_by_two_to_the_order);
+    tcase_add_test(tc, a_linear_circuit_takes_two_iterations_a_point);
+    tcase_add_test(tc, tighter_tolerance_gives_smaller_error_and_more_points);
+    tcase_add_test(tc, steps_land_on_corners_and_corners_cost_no_accuracy);
+    tcase_add_test(tc, every_corner_is_followed_by_a_first_step_within_the_piece);
+    tcase_add_test(tc, output_starts_at_tstart_and_ends_at_tstop);
+    tcase_add_test(tc, oscillator_keeps_its_amplitude_with_the_trapezoidal_rule);
+    tcase_add_test(tc, relaxation_oscillator_has_its_period);
+    tcase_add_test(tc, a_run_allocates_nothing_per_point);
+    tcase_add_test(tc, newton_failures_shorten_the_step_and_then_name_the_place);
+    tcase_add_test(tc, a_short_stretch_without_convergence_is_passed);
+    tcase_add_test(tc, an_unannounced_jump_is_passed);
+    tcase_add_test(tc, steps_obey_the_bound_of_models);
+    tcase_add_test(tc, initial_conditions_start_the_run);
+    tcase_add_test(tc, a_request_stops_the_run_in_order);
+    tcase_add_test(tc, impossible_times_are_refused);
+    suite_add_tcase(s, tc);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
