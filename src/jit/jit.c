@@ -194,7 +194,7 @@ static void *open_beside(const char *file, const char *suffix)
  * there, the places of a build tree; the library folder given at build time. */
 static void *open_module(void)
 {
-    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/"};
+    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/", "src/jit/"};
     const char *dir = getenv("VSIM_LIBDIR");
     char self[PATH_MAX], at[PATH_MAX];
     void *h = NULL;

@@ -46,6 +46,7 @@ typedef struct gen {
     LLVMTypeRef f64, i64, i32, i1, ptr;
     LLVMValueRef kernel;
     LLVMValueRef *val;        /* [n_inst] */
+    uint8_t *in_phi;          /* [n_inst] an operand of a phi */
     region *open;             /* vec */
     region closed;            /* the last region that ended: its phis follow */
     int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
@@ -193,6 +194,29 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
     }
 }
 
+/* The value of an operand. Setup values are loaded anew at each use, so that the load becomes an
+ * operand of the instruction; loaded once, they would wait on the stack. */
+static LLVMValueRef use(gen *g, ir_val v)
+{
+    if (!g->val[v])
+        return emit_in(g, &g->fn->in[g->fn->inst[v].a]);
+    return g->val[v];
+}
+
+static bool loads_at_use(const gen *g, ir_val k)
+{
+    return g->fn->in[g->fn->inst[k].a].kind == IR_IN_CACHE && !g->in_phi[k];
+}
+
+static void find_phi_operands(gen *g)
+{
+    for (size_t k = 0; k < vec_len(g->fn->inst); k++) {
+        const ir_inst *in = &g->fn->inst[k];
+        if (in->op == IR_PHI || in->op == IR_LPHI)
+            g->in_phi[in->b] = g->in_phi[in->c] = 1;
+    }
+}
+
 /* -- operations -- */
 
 static LLVMValueRef intrinsic(gen *g, const char *name, LLVMValueRef *arg, int n)
@@ -275,9 +299,9 @@ static LLVMValueRef emit_pure(gen *g, const ir_inst *in)
     LLVMBuilderRef b = g->b;
     LLVMValueRef v[3] = {0};
     int n = ir_op_arity(in->op);
-    v[0] = n > 0 ? g->val[in->a] : NULL;
-    v[1] = n > 1 ? g->val[in->b] : NULL;
-    v[2] = n > 2 ? g->val[in->c] : NULL;
+    v[0] = n > 0 ? use(g, in->a) : NULL;
+    v[1] = n > 1 ? use(g, in->b) : NULL;
+    v[2] = n > 2 ? use(g, in->c) : NULL;
     switch ((ir_op)in->op) {
     case IR_NEG: return LLVMBuildFNeg(b, v[0], "");
     case IR_ADD: return LLVMBuildFAdd(b, v[0], v[1], "");
@@ -342,7 +366,7 @@ static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
 static void store_outputs(gen *g, ir_val k)
 {
     for (int32_t o = g->out_head[k]; o >= 0; o = g->out_next[o])
-        store_f64(g, as_f64(g, g->val[k], g->fn->inst[k].type), g->out_ptr[o]);
+        store_f64(g, as_f64(g, use(g, k), g->fn->inst[k].type), g->out_ptr[o]);
     g->out_head[k] = -1;
 }
 
@@ -364,7 +388,7 @@ static void begin_if(gen *g, const ir_inst *in)
 {
     LLVMBasicBlockRef then = new_block(g);
     region r = {.op = IR_IF, .other = new_block(g), .after = new_block(g)};
-    LLVMBuildCondBr(g->b, g->val[in->a], then, r.other);
+    LLVMBuildCondBr(g->b, use(g, in->a), then, r.other);
     LLVMPositionBuilderAtEnd(g->b, then);
     vec_push(g->open, r);
 }
@@ -420,7 +444,7 @@ static void emit_while(gen *g, const ir_inst *in)
     size_t k = vec_len(g->open);
     while (g->open[k - 1].op != IR_LOOP)
         k--;
-    LLVMBuildCondBr(g->b, g->val[in->a], body, g->open[k - 1].after);
+    LLVMBuildCondBr(g->b, use(g, in->a), body, g->open[k - 1].after);
     LLVMPositionBuilderAtEnd(g->b, body);
 }
 
@@ -454,7 +478,10 @@ static void emit_inst(gen *g, ir_val k)
                     : in->type == IR_I32 ? const_i32(g, (int32_t)x) : const_bool(g, x != 0);
         break;
     }
-    case IR_IN: g->val[k] = emit_in(g, &g->fn->in[in->a]); break;
+    case IR_IN:
+        if (!loads_at_use(g, k))
+            g->val[k] = emit_in(g, &g->fn->in[in->a]);
+        break;
     case IR_IF: begin_if(g, in); break;
     case IR_ELSE: begin_else(g); break;
     case IR_END: end_if(g); break;
@@ -548,6 +575,7 @@ static void emit_bail(gen *g, LLVMBasicBlockRef next)
 static void emit_body(gen *g)
 {
     size_t n = vec_len(g->fn->inst);
+    find_phi_operands(g);
     for (size_t k = 0; k < n && !g->bad; k++)
         emit_inst(g, (ir_val)k);
     store_pending(g);
@@ -618,6 +646,7 @@ static void gen_begin(gen *g)
     g->i1 = LLVMInt1TypeInContext(g->cx);
     g->ptr = LLVMPointerTypeInContext(g->cx, 0);
     vec_extend(g->val, n);
+    vec_extend(g->in_phi, n);
     vec_extend(g->out_head, n);
     vec_extend(g->out_next, n_out);
     vec_extend(g->out_ptr, n_out);
@@ -627,6 +656,7 @@ static void gen_begin(gen *g)
 static void gen_end(gen *g)
 {
     vec_free(g->val);
+    vec_free(g->in_phi);
     vec_free(g->out_head);
     vec_free(g->out_next);
     vec_free(g->out_ptr);
@@ -667,9 +697,7 @@ static LLVMTargetMachineRef new_machine(int opt_level, char **err)
 
 static void run_passes(gen *g, LLVMTargetMachineRef tm, int opt_level)
 {
-    const char *passes = getenv("VSIM_LLVM_PASSES"); /* for measurements */
-    if (!passes)
-        passes = opt_level > 0 ? "function(early-cse)" : "";
+    const char *passes = opt_level > 0 ? "function(early-cse)" : "";
     LLVMPassBuilderOptionsRef opt = LLVMCreatePassBuilderOptions();
     if (*passes) {
         LLVMErrorRef e = LLVMRunPasses(g->mod, passes, tm, opt);

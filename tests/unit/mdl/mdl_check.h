@@ -64,7 +64,7 @@ static inline mdl_env standard_env(void)
 static inline int32_t row_with(bench *b, mdl_model *m, mdl_env env, size_t n,
                                const char *const *name, const double *value)
 {
-    mdl_given given[64];
+    mdl_given given[64] = {0};
     int32_t row = -1;
     for (size_t i = 0; i < n; i++) {
         given[i] = (mdl_given){va_find_param(mdl_module(m), name[i]), value[i]};

@@ -1,0 +1,351 @@
+/* Modules from text: topology, variants, messages, the library's index. */
+#include "mdl_check.h"
+
+#include <sys/stat.h>
+
+static bench b;
+static void open_it(void)
+{
+    bench_open(&b, false, false);
+}
+static void close_it(void)
+{
+    bench_close(&b);
+}
+
+static mdl_model *model(const char *name, const char *text)
+{
+    char full[4000];
+    snprintf(full, sizeof full, "`include \"constants.vams\"\n`include \"disciplines.vams\"\n%s",
+             text);
+    vs_status st = mdl_load_text(b.lib, "test.va", full);
+    mdl_model *m = st == VS_OK ? mdl_find(b.lib, name) : NULL;
+    if (!m)
+        bench_show(&b);
+    ck_assert_ptr_nonnull(m);
+    return m;
+}
+
+static int32_t row1(mdl_model *m, const char *name, double value)
+{
+    int32_t row = row_with(&b, m, standard_env(), name != NULL, &name, &value);
+    if (row < 0)
+        bench_show(&b);
+    return row;
+}
+
+static int32_t unknown(const mdl_model *m, const char *name)
+{
+    for (int32_t u = 0; u < mdl_n_unknown(m); u++)
+        if (!strcmp(mdl_unknown(m, u)->name, name))
+            return u;
+    ck_abort_msg("no unknown %s", name);
+    return -1;
+}
+
+static const char *const SERIES = /* a resistance that may vanish, before a conductance */
+    "module series(p, n); inout p, n; electrical p, n, i;\n"
+    "parameter real rs = 0 from [0:inf); parameter real g = 1m from (0:inf);\n"
+    "analog begin\n"
+    "  if (rs > 0) I(p,i) <+ V(p,i)/rs; else V(p,i) <+ 0;\n"
+    "  I(i,n) <+ g*V(i,n);\n"
+    "end endmodule\n";
+
+START_TEST(node_behind_a_vanished_resistance_is_the_port)
+{
+    mdl_model *m = model("series", SERIES);
+    int32_t i = unknown(m, "i"), r0 = row1(m, "rs", 0), r1 = row1(m, "rs", 100);
+    ck_assert_int_eq(mdl_row_topology(m, r0)[i], 0);
+    ck_assert_int_eq(mdl_row_topology(m, r1)[i], i);
+    for (int32_t u = 3; u < mdl_n_unknown(m); u++) { /* current of the switch branch */
+        ck_assert_int_eq(mdl_row_topology(m, r0)[u], -2);
+        ck_assert_int_eq(mdl_row_topology(m, r1)[u], -2);
+    }
+    inst s;
+    inst_open(&s, m, r0, MDL_DC);
+    s.x[1] = 2, s.x[2] = 1, s.nodes[i] = s.nodes[0];
+    for (int32_t u = 3; u < mdl_n_unknown(m); u++)
+        s.nodes[u] = 0;
+    inst_eval(&s);
+    ck_assert_int_eq(s.v->lay.n_out, 6); /* 2 RES, 4 G */
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 1e-3, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_G, 1, 1), 1e-3, 1e-15);
+    inst_close(&s);
+    inst_open(&s, m, r1, MDL_DC);
+    s.x[1] = 2, s.x[2] = 1, s.x[1 + i] = 1.5;
+    for (int32_t u = 3; u < mdl_n_unknown(m); u++)
+        s.nodes[u] = 0;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 5e-3, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_RES, i, 0), -5e-3 + 0.5e-3, 1e-15);
+    inst_close(&s);
+}
+END_TEST
+
+START_TEST(chain_of_collapses_ends_at_the_port)
+{
+    mdl_model *m = model("chain",
+        "module chain(p, n); inout p, n; electrical p, n, a, bb, c;\n"
+        "analog begin V(c,bb) <+ 0; V(bb,a) <+ 0; V(a,p) <+ 0; I(c,n) <+ V(c,n); end endmodule\n");
+    const int32_t *t = mdl_row_topology(m, row1(m, NULL, 0));
+    ck_assert_int_eq(t[unknown(m, "a")], 0);
+    ck_assert_int_eq(t[unknown(m, "bb")], 0);
+    ck_assert_int_eq(t[unknown(m, "c")], 0);
+    ck_assert_int_eq(t[1], 1);
+}
+END_TEST
+
+START_TEST(ports_are_not_collapsed_into_each_other)
+{
+    mdl_model *m = model("wire",
+        "module wire(p, n); inout p, n; electrical p, n; analog V(p,n) <+ 0; endmodule\n");
+    int32_t row = row1(m, NULL, 0);
+    const int32_t *t = mdl_row_topology(m, row);
+    ck_assert_int_eq(mdl_n_unknown(m), 3);
+    ck_assert_int_eq(t[0], 0);
+    ck_assert_int_eq(t[1], 1);
+    ck_assert_int_eq(t[2], 2); /* its current stays an unknown */
+    inst s;
+    inst_open(&s, m, row, MDL_DC);
+    s.x[1] = 2, s.x[2] = 1, s.x[3] = 0.5;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 0.5, 0);
+    NEAR(inst_out(&s, IR_OUT_RES, 1, 0), -0.5, 0);
+    NEAR(fabs(inst_out(&s, IR_OUT_RES, 2, 0)), 1.0, 0);
+    NEAR(inst_out(&s, IR_OUT_G, 0, 2), 1.0, 0);
+    inst_close(&s);
+}
+END_TEST
+
+START_TEST(inductance_keeps_its_flux_in_the_current_row)
+{
+    mdl_model *m = model("coil",
+        "module coil(p, n); inout p, n; electrical p, n; branch (p,n) br;\n"
+        "parameter real l = 1u; analog V(br) <+ ddt(l*I(br)); endmodule\n");
+    ck_assert_int_eq(mdl_n_unknown(m), 3);
+    inst s;
+    mdl_env env = standard_env();
+    env.mfactor = 2;
+    inst_open(&s, m, row_with(&b, m, env, 0, NULL, NULL), MDL_TRAN);
+    s.x[1] = 5, s.x[2] = 1, s.x[3] = 3, s.dyn[IR_DYN_ALPHA] = 1e6;
+    inst_eval(&s);
+    double sign = inst_out(&s, IR_OUT_RES, 2, 0) > 0 ? 1 : -1;
+    NEAR(sign * inst_out(&s, IR_OUT_RES, 2, 0), 4.0, 1e-15);
+    NEAR(sign * inst_out(&s, IR_OUT_REACT, 2, 0), -3e-6, 1e-15);
+    NEAR(sign * inst_out(&s, IR_OUT_J, 2, 2), -1.0, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 6.0, 1e-15); /* two coils, i each */
+    NEAR(inst_out(&s, IR_OUT_J, 1, 2), -2.0, 1e-15);
+    inst_close(&s);
+}
+END_TEST
+
+static const char *const POLY =
+    "module poly(p, n); inout p, n; electrical p, n;\n"
+    "parameter real a = 1; parameter real c = 0; parameter integer mode = 0;\n"
+    "real x;\n"
+    "analog begin\n"
+    "  if (mode == 1) x = a*V(p,n); else x = a*exp(V(p,n));\n"
+    "  I(p,n) <+ x + c*pow(V(p,n), 2.5);\n"
+    "end endmodule\n";
+
+START_TEST(variants_follow_decisions_not_numbers)
+{
+    mdl_model *m = model("poly", POLY);
+    mdl_variant *v[6];
+    const struct {
+        const char *name;
+        double value;
+    } t[6] = {{"a", 2}, {"a", 3}, {"a", 1}, {"c", 0.5}, {"mode", 1}, {"a", 2}};
+    for (int k = 0; k < 6; k++)
+        ck_assert_int_eq(mdl_variant_get(m, row1(m, t[k].name, t[k].value), MDL_DC, &v[k]), VS_OK);
+    ck_assert_ptr_eq(v[0], v[1]); /* another number */
+    ck_assert_ptr_ne(v[0], v[2]); /* factor exactly 1 */
+    ck_assert_ptr_ne(v[2], v[3]); /* a term that is no longer 0 */
+    ck_assert_ptr_ne(v[2], v[4]); /* another branch */
+    ck_assert_ptr_eq(v[0], v[5]);
+    ck_assert_int_eq(v[0]->n_row, 2);
+    ck_assert_int_gt(v[4]->stats.n_branch_decided, 0);
+    bool has_pow = false;
+    for (size_t k = 0; k < vec_len(v[0]->eval.inst); k++)
+        has_pow |= v[0]->eval.inst[k].op == IR_POW || v[0]->eval.inst[k].op == IR_IF;
+    ck_assert_msg(!has_pow, "0 * pow() was not removed, or a branch remained");
+    ck_assert_int_eq(v[4]->lay.n_cache, 0); /* a = 1, c = 0: nothing is left to load */
+    ck_assert_int_eq(mdl_jit_stats(b.lib)->n_compiled, 4);
+}
+END_TEST
+
+START_TEST(multiplier_of_one_costs_nothing)
+{
+    mdl_model *m = model("poly", POLY);
+    mdl_variant *v;
+    ck_assert_int_eq(mdl_variant_get(m, row1(m, "mode", 1), MDL_DC, &v), VS_OK);
+    for (size_t k = 0; k < vec_len(v->eval.inst); k++)
+        ck_assert_int_ne(v->eval.inst[k].op, IR_MUL);
+}
+END_TEST
+
+START_TEST(messages_of_static_code_belong_to_the_row)
+{
+    mdl_model *m = model("talk",
+        "module talk(p, n); inout p, n; electrical p, n; parameter real r = 1k;\n"
+        "analog begin\n"
+        "  if (r < 1) $warning(\"%m: r = %g is small\", r);\n"
+        "  I(p,n) <+ V(p,n)/r;\n"
+        "  if (V(p,n) > 10) $strobe(\"V = %.3f at %d\", V(p,n), 7);\n"
+        "end endmodule\n");
+    size_t n = 0;
+    mdl_row_messages(m, row1(m, "r", 10), &n);
+    ck_assert_uint_eq(n, 0);
+    const char *const *text = mdl_row_messages(m, row1(m, "r", 0.5), &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(text[0], "warning: x1: r = 0.5 is small");
+}
+END_TEST
+
+static char heard[200];
+static void hear(void *user, ir_eff_kind kind, const char *text)
+{
+    (void)user, (void)kind;
+    strncat(heard, text, sizeof heard - strlen(heard) - 1);
+}
+
+START_TEST(effects_of_dynamic_code_run_on_request)
+{
+    mdl_model *m = model("talk2",
+        "module talk2(p, n); inout p, n; electrical p, n;\n"
+        "analog begin I(p,n) <+ V(p,n);\n"
+        "  if (V(p,n) > 10) begin $strobe(\"V = %.3f %s at %d%%\", V(p,n), \"high\", 7);\n"
+        "    $finish; end\n"
+        "end endmodule\n");
+    inst s;
+    int what = 0;
+    inst_open(&s, m, row1(m, NULL, 0), MDL_TRAN);
+    ck_assert(s.v->has_effects);
+    jit_batch batch = inst_batch(&s);
+    s.x[1] = 5;
+    inst_eval(&s);
+    ck_assert_int_eq(mdl_effects(s.v, &batch, 0, "x1", hear, NULL, &what), VS_OK);
+    ck_assert_str_eq(heard, "");
+    ck_assert_int_eq(what, 0);
+    s.x[1] = 12.5;
+    ck_assert_int_eq(mdl_effects(s.v, &batch, 0, "x1", hear, NULL, &what), VS_OK);
+    ck_assert_str_eq(heard, "V = 12.500 high at 7%$finish");
+    ck_assert_int_eq(what, 1);
+    inst_close(&s);
+}
+END_TEST
+
+START_TEST(range_error_names_parameter_value_and_place)
+{
+    mdl_model *m = model("series", SERIES);
+    ck_assert_int_eq(row_with(&b, m, standard_env(), 1, (const char *[]){"g"}, (double[]){-1}), -1);
+    ck_assert_int_eq(b.d.n_error, 1);
+    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "x1: parameter 'g' is -1"));
+    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "(0:inf)"));
+    ck_assert_int_eq(b.d.msg[1].level, DIAG_NOTE);
+    ck_assert_int_ge(b.d.msg[1].span.file, 0);
+    b.d.n_error = 0;
+}
+END_TEST
+
+START_TEST(ten_thousand_equal_instances_share_a_row)
+{
+    mdl_model *m = model("series", SERIES);
+    int32_t first = row1(m, "rs", 5);
+    for (int k = 0; k < 10112; k++)
+        ck_assert_int_eq(row1(m, "rs", 5), first);
+    ck_assert_int_eq(mdl_n_row(m), 1);
+}
+END_TEST
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+START_TEST(index_finds_modules_without_compiling_files)
+{
+    char dir[] = "/tmp/vsim-models-XXXXXX", cmd[64];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    write_file(dir, "one.va", "// vsim-types: res alias2\n/* module no1 */ // module no2\n"
+                              "`include \"disciplines.vams\"\n"
+                              "module First(p, n); inout p, n; electrical p, n;\n"
+                              "analog I(p,n) <+ V(p,n); endmodule\n");
+    write_file(dir, "broken.va", "module broken(p; this is not Verilog\n");
+    bench lib;
+    bench_open_opt(&lib, (mdl_opt){.model_dir = dir, .interpret = true});
+    const char **name = mdl_names(lib.lib);
+    const char *want[] = {"broken", "one", "res", "alias2", "first"};
+    ck_assert_uint_eq(vec_len(name), VS_COUNT(want));
+    for (size_t k = 0; k < VS_COUNT(want); k++)
+        ck_assert_str_eq(name[k], want[k]);
+    ck_assert_int_eq(lib.d.n_error, 0);
+    mdl_model *m = mdl_find(lib.lib, "RES");
+    ck_assert_ptr_nonnull(m);
+    ck_assert_str_eq(mdl_module(m)->name, "First");
+    ck_assert_ptr_eq(mdl_find(lib.lib, "FIRST"), m);
+    ck_assert_ptr_eq(mdl_find(lib.lib, "one"), m);
+    ck_assert_ptr_null(mdl_find(lib.lib, "no1"));
+    ck_assert_int_eq(lib.d.n_error, 0);
+    ck_assert_ptr_null(mdl_find(lib.lib, "broken"));
+    ck_assert_int_gt(lib.d.n_error, 0);
+    bench_close(&lib);
+    snprintf(cmd, sizeof cmd, "rm -rf %s", dir);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
+START_TEST(correlated_noise_has_one_source_and_two_gains)
+{
+    mdl_model *m = model("noisy",
+        "module noisy(a, bb, c); inout a, bb, c; electrical a, bb, c, n;\n"
+        "analog begin\n"
+        "  I(n) <+ V(n) + white_noise(4e-20, \"one\");\n"
+        "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n); I(bb,c) <+ 1e-3*V(bb,c) + 3*ddt(V(n));\n"
+        "  I(a,c) <+ flicker_noise(1e-18*V(a,c), 1.5, \"fl\");\n"
+        "end endmodule\n");
+    inst s;
+    inst_open(&s, m, row1(m, NULL, 0), MDL_AC);
+    s.x[1] = 2;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_NOISE_PSD, 0, 0), 4e-20, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_NOISE_PSD, 1, 0), 2e-18, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_NOISE_EXP, 1, 0), 1.5, 1e-15);
+    NEAR(fabs(inst_out(&s, IR_OUT_NOISE_GAIN, 1, 0)), 1.0, 1e-15);
+    NEAR(inst_out(&s, IR_OUT_NOISE_GAIN, 1, 2), -inst_out(&s, IR_OUT_NOISE_GAIN, 1, 0), 1e-15);
+    NEAR(inst_out(&s, IR_OUT_C, 1, unknown(m, "n")), 3.0, 1e-15);
+    inst_close(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("mdl model");
+    TCase *t = tcase_create("model");
+    tcase_add_checked_fixture(t, open_it, close_it);
+    tcase_add_test(t, node_behind_a_vanished_resistance_is_the_port);
+    tcase_add_test(t, chain_of_collapses_ends_at_the_port);
+    tcase_add_test(t, ports_are_not_collapsed_into_each_other);
+    tcase_add_test(t, inductance_keeps_its_flux_in_the_current_row);
+    tcase_add_test(t, variants_follow_decisions_not_numbers);
+    tcase_add_test(t, multiplier_of_one_costs_nothing);
+    tcase_add_test(t, messages_of_static_code_belong_to_the_row);
+    tcase_add_test(t, effects_of_dynamic_code_run_on_request);
+    tcase_add_test(t, range_error_names_parameter_value_and_place);
+    tcase_add_test(t, ten_thousand_equal_instances_share_a_row);
+    tcase_add_test(t, index_finds_modules_without_compiling_files);
+    tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

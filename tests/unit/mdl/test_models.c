@@ -1,0 +1,278 @@
+/* Every module in models/ at random biases: kernel = interpreter bit for bit, specialised =
+ * unspecialised, Jacobian = differences of the residual. */
+#include "mdl_check.h"
+
+enum { N_BIAS = 1000, N_DIFF = 150 };
+
+static char folder[600];
+static bench with_jit, with_interp, plain; /* specialised twice; unspecialised */
+static char **module_name;                 /* vec */
+
+/* xorshift64*, so that a failure can be repeated */
+static uint64_t seed;
+static double random01(void)
+{
+    seed ^= seed >> 12, seed ^= seed << 25, seed ^= seed >> 27;
+    return (double)((seed * 2685821657736338717u) >> 11) * 0x1p-53;
+}
+
+static double random_unknown(const va_unknown *u)
+{
+    double r = 2 * random01() - 1;
+    if (u->kind == VA_CURRENT)
+        return 1e-3 * r * r * r;
+    if (u->discipline && !strcmp(u->discipline, "thermal"))
+        return 20 * random01();
+    return 1.5 * r;
+}
+
+/* Collapsed unknowns share a value. */
+static void set_nodes(inst *s, const int32_t *topology)
+{
+    for (int32_t u = 0; u < s->v->lay.n_u; u++)
+        s->nodes[u] = topology[u] < 0 ? 0 : topology[u] + 1;
+}
+
+static void set_bias(inst *s, mdl_model *m)
+{
+    for (int32_t u = 0; u < s->v->lay.n_u; u++)
+        s->x[u + 1] = random_unknown(mdl_unknown(m, u));
+    for (int32_t k = 0; k < s->v->lay.n_lim; k++)
+        s->limold[k] = 0.3;
+    s->dyn[IR_DYN_ALPHA] = s->v->form == MDL_TRAN ? 1e9 : 0;
+}
+
+static void copy_bias(inst *to, const inst *from)
+{
+    memcpy(to->x, from->x, sizeof(double) * (size_t)(from->v->lay.n_u + 1));
+    memcpy(to->limold, from->limold, sizeof(double) * (size_t)from->v->lay.n_lim);
+    memcpy(to->dyn, from->dyn, sizeof to->dyn);
+}
+
+static bool same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || a == b;
+}
+
+static const char *place(const inst *s, mdl_model *m, int k)
+{
+    static char buf[200];
+    const mdl_out *w = &s->v->out[k];
+    snprintf(buf, sizeof buf, "%s form %d out %d kind %d (%d,%d)", mdl_module(m)->name,
+             s->v->form, k, w->kind, w->a, w->b);
+    return buf;
+}
+
+/* The outputs of an unspecialised instance, moved to where the specialised one has them. */
+static double gathered(const inst *s, const int32_t *topology, const mdl_out *w, double *size)
+{
+    double sum = 0;
+    bool row = w->kind == IR_OUT_RES || w->kind == IR_OUT_REACT || w->kind == IR_OUT_G ||
+               w->kind == IR_OUT_C || w->kind == IR_OUT_J;
+    bool gain = w->kind == IR_OUT_NOISE_GAIN || w->kind == IR_OUT_NOISE_GAINC;
+    bool col = gain || (row && w->kind != IR_OUT_RES && w->kind != IR_OUT_REACT);
+    for (int32_t k = 0; k < s->v->lay.n_out; k++) {
+        const mdl_out *o = &s->v->out[k];
+        if (o->kind != w->kind || (row ? topology[o->a] : o->a) != w->a ||
+            (col ? topology[o->b] : o->b) != w->b)
+            continue;
+        sum += s->out[k];
+        *size += fabs(s->out[k]);
+    }
+    return sum;
+}
+
+/* How much output k moves when the unknowns move by an ulp. */
+static double ulp_effect(inst *s, int k, double at)
+{
+    double sum = 0;
+    for (int32_t u = 0; u < s->v->lay.n_u; u++) {
+        double old = s->x[u + 1];
+        for (int up = 0; up < 2; up++) {
+            s->x[u + 1] = nextafter(old, up ? INFINITY : -INFINITY);
+            inst_eval(s);
+            sum += fabs(s->out[k] - at);
+        }
+        s->x[u + 1] = old;
+    }
+    inst_eval(s);
+    return sum;
+}
+
+static void check_biases(mdl_form_kind form, mdl_model *mj, mdl_model *mi, mdl_model *mp, int n_bias)
+{
+    inst j, i, p;
+    mdl_env env = standard_env();
+    inst_open(&j, mj, row_with(&with_jit, mj, env, 0, NULL, NULL), form);
+    inst_open(&i, mi, row_with(&with_interp, mi, env, 0, NULL, NULL), form);
+    inst_open(&p, mp, row_with(&plain, mp, env, 0, NULL, NULL), form);
+    const int32_t *topology = mdl_row_topology(mp, 0);
+    ck_assert_ptr_nonnull(j.v->kernel);
+    ck_assert_int_eq(j.v->lay.n_out, i.v->lay.n_out);
+    set_nodes(&j, topology), set_nodes(&i, topology), set_nodes(&p, topology);
+    for (int n = 0; n < n_bias; n++) {
+        set_bias(&j, mj);
+        copy_bias(&i, &j), copy_bias(&p, &j);
+        inst_eval(&j), inst_eval(&i), inst_eval(&p);
+        for (int k = 0; k < j.v->lay.n_out; k++) {
+            double size = 0, want = gathered(&p, topology, &j.v->out[k], &size);
+            ck_assert_msg(same(j.out[k], i.out[k]), "%s: kernel %.17g, interpreter %.17g",
+                          place(&j, mj, k), j.out[k], i.out[k]);
+            if (same(j.out[k], want) || fabs(j.out[k] - want) <= 1e-12 * size)
+                continue;
+            double allowed = 10 * ulp_effect(&j, k, j.out[k]);
+            ck_assert_msg(fabs(j.out[k] - want) <= allowed,
+                          "%s: specialised %.17g, unspecialised %.17g, allowed %g",
+                          place(&j, mj, k), j.out[k], want, allowed);
+        }
+    }
+    inst_close(&j), inst_close(&i), inst_close(&p);
+}
+
+/* -- derivatives -- */
+
+/* d out[k] / dx_u by central differences of step h */
+static void differences(inst *s, int32_t u, double h, double *d)
+{
+    double old = s->x[u + 1];
+    int n = s->v->lay.n_out;
+    s->x[u + 1] = old + h;
+    inst_eval(s);
+    memcpy(d, s->out, sizeof(double) * (size_t)n);
+    s->x[u + 1] = old - h;
+    inst_eval(s);
+    for (int k = 0; k < n; k++)
+        d[k] = (d[k] - s->out[k]) / (2 * h);
+    s->x[u + 1] = old;
+}
+
+static bool agrees(double g, double d1, double d2, double f, double h)
+{
+    double noise = 1e-13 * fabs(f) / h;
+    return fabs(g - d2) <= 8 * fabs(d1 - d2) + 1e-4 * fabs(g) + 10 * noise + 1e-18;
+}
+
+/* Checks each column; counts the entries and those that disagree (a kink between the points). */
+static void check_columns(inst *t, inst *a, int *n, int *n_bad, char *text)
+{
+    double d1[2000], d2[2000];
+    ck_assert_int_le(t->v->lay.n_out, 2000);
+    for (int32_t u = 0; u < t->v->lay.n_u; u++) {
+        if (t->nodes[u] != u + 1)
+            continue;
+        double h = t->v->model->unknown[u].kind == VA_CURRENT ? 1e-7 : 2e-5;
+        differences(t, u, h, d1);
+        differences(t, u, h / 4, d2);
+        inst_eval(t);
+        for (int k = 0; k < t->v->lay.n_out; k++) {
+            const mdl_out *w = &t->v->out[k];
+            if (w->kind != IR_OUT_RES && w->kind != IR_OUT_REACT)
+                continue;
+            double g = inst_out(a, w->kind == IR_OUT_RES ? IR_OUT_G : IR_OUT_C, w->a, u);
+            (*n)++;
+            if (agrees(g, d1[k], d2[k], t->out[k], h / 4))
+                continue;
+            (*n_bad)++;
+            sprintf(text, "%s row %d unknown %d: %.9g, differences %.9g %.9g",
+                    w->kind == IR_OUT_RES ? "G" : "C", w->a, u, g, d1[k], d2[k]);
+        }
+    }
+}
+
+static void check_derivatives(mdl_model *m)
+{
+    inst t, a;
+    int n = 0, n_bad = 0;
+    char text[200] = "";
+    int32_t row = row_with(&with_jit, m, standard_env(), 0, NULL, NULL);
+    inst_open(&t, m, row, MDL_TRAN);
+    inst_open(&a, m, row, MDL_AC);
+    set_nodes(&t, mdl_row_topology(m, row)), set_nodes(&a, mdl_row_topology(m, row));
+    for (int i = 0; i < N_DIFF; i++) {
+        set_bias(&t, m);
+        copy_bias(&a, &t);
+        a.dyn[IR_DYN_IS_AC] = a.dyn[IR_DYN_IS_NOISE] = 0, a.dyn[IR_DYN_IS_TRAN] = 1;
+        inst_eval(&a);
+        check_columns(&t, &a, &n, &n_bad, text);
+    }
+    ck_assert_msg(n_bad * 200 <= n, "%s: %d of %d derivatives differ; last %s",
+                  mdl_module(m)->name, n_bad, n, text);
+    inst_close(&t), inst_close(&a);
+}
+
+/* -- the folder -- */
+
+static mdl_model *find(bench *b, const char *name)
+{
+    mdl_model *m = mdl_find(b->lib, name);
+    if (!m || b->d.n_error)
+        bench_show(b);
+    ck_assert_msg(m != NULL, "module %s", name);
+    return m;
+}
+
+START_TEST(module_agrees_with_itself)
+{
+    const char *name = module_name[_i];
+    mdl_model *j = find(&with_jit, name), *i = find(&with_interp, name), *p = find(&plain, name);
+    seed = 88172645463325252u + (uint64_t)_i;
+    int n_bias = vec_len(j->full.inst) > 3000 ? N_BIAS / 5 : N_BIAS;
+    check_biases(MDL_DC, j, i, p, n_bias);
+    check_biases(MDL_TRAN, j, i, p, n_bias);
+    check_biases(MDL_AC, j, i, p, n_bias);
+    check_derivatives(j);
+}
+END_TEST
+
+static void open_all(void)
+{
+    const mdl_opt opt[3] = {{.model_dir = folder},
+                            {.model_dir = folder, .interpret = true},
+                            {.model_dir = folder, .interpret = true, .no_specialize = true}};
+    bench_open_opt(&with_jit, opt[0]);
+    bench_open_opt(&with_interp, opt[1]);
+    bench_open_opt(&plain, opt[2]);
+}
+
+static void close_all(void)
+{
+    bench_close(&with_jit);
+    bench_close(&with_interp);
+    bench_close(&plain);
+}
+
+/* Main module of each file in the folder. */
+static void list_modules(void)
+{
+    mdl_names(with_jit.lib); /* makes the index */
+    for (size_t f = 0; f < vec_len(with_jit.lib->file); f++)
+        if (with_jit.lib->file[f].main)
+            vec_push(module_name, strdup(with_jit.lib->file[f].main));
+}
+
+int main(void)
+{
+    const char *root = getenv("VSIM_SOURCE_ROOT"), *only = getenv("VSIM_MODEL");
+    snprintf(folder, sizeof folder, "%s/models", root ? root : ".");
+    open_all();
+    list_modules();
+    Suite *s = suite_create("mdl models");
+    TCase *t = tcase_create("models");
+    int n = (int)vec_len(module_name), first = 0;
+    for (int k = 0; k < n && only; k++)
+        if (!strcmp(module_name[k], only))
+            first = k, n = k + 1;
+    tcase_add_loop_test(t, module_agrees_with_itself, first, n);
+    tcase_set_timeout(t, 200);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    close_all();
+    for (size_t k = 0; k < vec_len(module_name); k++)
+        free(module_name[k]);
+    vec_free(module_name);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
