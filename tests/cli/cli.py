@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""The command line as users and tools meet it.   cli.py VSIM [test...]"""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
+import waves  # noqa: E402
+
+VSIM = ''
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+
+RC = """RC low-pass
+V1 in 0 PULSE(0 1 0 1n 1n 1u 2u)
+R1 in out 1k
+C1 out 0 1n
+.tran 10n 4u
+.end
+"""
+LONG = RC.replace('.tran 10n 4u', '.tran 1n 1 0 1n')  # 1e9 points: is always interrupted
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def deck(self, text, name='deck.sp'):
+        with open(self.path(name), 'w') as f:
+            f.write(text)
+        return name
+
+    def vsim(self, *args, code=0, **kw):
+        done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120, **kw)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+
+class Running(Folder):
+    def test_results_go_to_a_raw_file_named_after_the_deck(self):
+        done = self.vsim(self.deck(RC))
+        p = waves.read_raw(self.path('deck.raw'))
+        self.assertEqual(p.names[:3], ['time', 'v(in)', 'v(out)'])
+        self.assertIn('i(v1)', p.names)
+        self.assertGreater(len(p), 100)
+        self.assertIn('RC low-pass', done.stdout)
+        self.assertEqual(done.stderr, '')
+
+    def test_ngspice_command_line_is_a_drop_in(self):
+        done = self.vsim('-b', '-r', 'out.raw', '-o', 'log', self.deck(RC))
+        self.assertEqual(done.stdout, '')
+        self.assertGreater(len(waves.read_raw(self.path('out.raw'))), 100)
+        with open(self.path('log')) as f:
+            self.assertIn('transient', f.read())
+
+    def test_formats_agree(self):
+        self.deck(RC)
+        self.vsim('-r', 'a.raw', 'deck.sp')
+        self.vsim('--ascii', '-r', 'b.raw', 'deck.sp')
+        self.vsim('--csv', '-r', 'c.csv', 'deck.sp')
+        p = waves.read_raw(self.path('a.raw'))
+        with open(self.path('c.csv')) as f:
+            rows = f.read().strip().split('\n')
+        self.assertEqual(rows[0].split(','), p.names)
+        self.assertEqual(len(rows) - 1, len(p))
+        self.assertEqual([float(x) for x in rows[-1].split(',')], [c[-1] for c in p.columns])
+        with open(self.path('b.raw')) as f:
+            text = f.read()
+        self.assertEqual(int(re.search(r'No. Points: (\d+)', text).group(1)), len(p))
+
+    def test_standard_output_takes_results(self):
+        done = self.vsim('-q', '--csv', '-r', '-', self.deck(RC))
+        self.assertTrue(done.stdout.startswith('time,v(in),v(out)'), done.stdout[:80])
+
+    def test_statistics_have_the_promised_keys(self):
+        self.vsim('--stats', 's.json', self.deck(RC))
+        with open(self.path('s.json')) as f:
+            s = json.load(f)
+        for key in ('unknowns', 'points_accepted', 'points_rejected', 'newton_iterations',
+                    'device_evaluations', 'peak_memory_bytes'):
+            self.assertIn(key, s)
+        self.assertEqual(set(s['seconds']) >= {'parse', 'elaborate', 'compile', 'op', 'tran', 'evaluate',
+                                               'stamp', 'factor', 'solve', 'output', 'total'}, True)
+        self.assertEqual(s['unknowns'], 3)
+        self.assertGreater(s['peak_memory_bytes'], 1e6)
+
+    def test_no_output_writes_nothing(self):
+        self.vsim('--no-output', self.deck(RC))
+        self.assertEqual(os.listdir(self.tmp.name), ['deck.sp'])
+
+    def test_define_overrides_a_parameter(self):
+        self.deck('d\n.param v=1\nV1 a 0 {v}\nR1 a 0 1k\n.op\n.end\n')
+        self.vsim('-D', 'v=2.5', 'deck.sp')
+        self.assertEqual(waves.read_raw(self.path('deck.raw'))['v(a)'][0], 2.5)
+
+    def test_dc_sweeps_nest(self):
+        self.deck('d\n.param r=1k\nV1 a 0 1\nR1 a b {r}\nR2 b 0 1k\n.dc V1 0 1 0.5 r 1k 3k 1k\n.end\n')
+        self.vsim('deck.sp')
+        p = waves.read_raw(self.path('deck.raw'))
+        want = [v / (1 + r) for r in (1, 2, 3) for v in (0, 0.5, 1)]
+        self.assertEqual(len(p), 9)
+        for got, x in zip(p['v(b)'], want):
+            self.assertAlmostEqual(got, x, 9)
+
+    def test_temperature_is_swept(self):
+        self.deck('d\nI1 0 a 1m\nR1 a 0 1k tc1=0.01\n.dc temp 27 127 50\n.end\n')
+        self.vsim('deck.sp')
+        p = waves.read_raw(self.path('deck.raw'))
+        for got, x in zip(p['v(a)'], (1.0, 1.5, 2.0)):
+            self.assertAlmostEqual(got, x, 9)
+        self.assertEqual(list(p.columns[0]), [27.0, 77.0, 127.0])
+
+    def test_threads_do_not_change_a_bit(self):
+        self.deck(RC)
+        self.vsim('--threads', '1', '-r', 'a.raw', 'deck.sp')
+        self.vsim('--threads', '2', '-r', 'b.raw', 'deck.sp')
+        a, b = waves.read_raw(self.path('a.raw')), waves.read_raw(self.path('b.raw'))
+        self.assertEqual([c.tobytes() for c in a.columns], [c.tobytes() for c in b.columns])
+
+    def test_interpreter_and_plain_kernels_agree_with_the_specialised_ones(self):
+        self.deck('d\n.model dm d is=1e-14 rs=10 cjo=1p\nV1 a 0 SIN(0 2 1meg)\nR1 a b 100\nD1 b 0 dm\n'
+                  '.tran 10n 2u\n.end\n')
+        ref = None
+        for flags in ((), ('--no-specialize',), ('--interpret',)):
+            self.vsim(*flags, '-r', 'x.raw', 'deck.sp')
+            p = waves.read_raw(self.path('x.raw'))
+            if ref:
+                got = waves.at_times(p['time'], p['v(b)'], ref['time'])
+                self.assertLess(max(abs(x - y) for x, y in zip(got, ref['v(b)'])), 1e-5)
+            ref = ref or p
+
+
+class Interrupting(Folder):
+    def start(self):
+        self.deck(LONG)
+        return subprocess.Popen([VSIM, '-q', 'deck.sp'], cwd=self.tmp.name, stderr=subprocess.PIPE)
+
+    def wait_for_points(self, least=1000):
+        for _ in range(600):
+            time.sleep(0.05)
+            try:
+                if len(waves.read_raw(self.path('deck.raw'))) > least:
+                    return
+            except (OSError, ValueError, KeyError):
+                pass
+        self.fail('no points were written')
+
+    def test_kill_leaves_a_readable_file(self):
+        child = self.start()
+        self.wait_for_points()
+        child.kill()
+        child.wait()
+        child.stderr.close()
+        p = waves.read_raw(self.path('deck.raw'))
+        t = p['time']
+        self.assertGreater(len(p), 1000)
+        self.assertTrue(all(a < b for a, b in zip(t, t[1:])))
+
+    def test_interrupt_keeps_results_and_has_its_exit_code(self):
+        child = self.start()
+        self.wait_for_points()
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 130)
+        self.assertGreater(len(waves.read_raw(self.path('deck.raw'))), 1000)
+
+    def test_progress_is_shown_on_a_terminal_only(self):
+        self.deck(LONG)
+        master, slave = pty.openpty()
+        child = subprocess.Popen([VSIM, 'deck.sp'], cwd=self.tmp.name, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        self.wait_for_points()
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        seen = b''
+        try:
+            while True:
+                piece = os.read(master, 4096)
+                if not piece:
+                    break
+                seen += piece
+        except OSError:
+            pass
+        child.wait()
+        os.close(master)
+        self.assertIn(b'ETA', seen)
+        self.assertIn(b'%', seen)
+
+
+class Asking(Folder):
+    def test_help_teaches(self):
+        text = self.vsim('--help').stdout
+        for word in ('vsim DECK.sp', 'check', 'models', 'compile', '--stats'):
+            self.assertIn(word, text)
+        self.assertIn('130', self.vsim('help', 'exit').stdout)
+        self.assertRegex(self.vsim('--version').stdout, r'^vsim \d+\.\d+')
+
+    def test_models_are_listed_with_parameters(self):
+        self.assertIn('resistor', self.vsim('models').stdout)
+        text = self.vsim('models', 'psp103').stdout
+        for word in ('VFBO', 'm', 'default', 'TOXO'):
+            self.assertIn(word, text)
+        text = self.vsim('models', 'resistr', code=1).stderr
+        self.assertIn("did you mean 'resistor'?", text)
+
+    def test_check_does_not_simulate(self):
+        self.vsim('check', self.deck(LONG))
+        self.assertEqual(os.listdir(self.tmp.name), ['deck.sp'])
+
+    def test_compile_reports(self):
+        self.deck('`include "disciplines.vams"\nmodule g(a,b); inout a,b; electrical a,b;\n'
+                  'parameter real g=1 from [0:inf);\nanalog I(a,b) <+ g*V(a,b);\nendmodule\n', 'g.va')
+        text = self.vsim('compile', 'g.va').stdout
+        for word in ('module g', 'ports', 'a b', 'parameters  1'):
+            self.assertIn(word, text)
+
+    def test_wrong_command_lines(self):
+        for args in ((), ('a.sp', 'b.sp'), ('--nonsense', 'a.sp'), ('--threads', 'x', 'a.sp'), ('-r',),
+                     ('--dump=foo', 'a.sp'), ('compile',)):
+            done = self.vsim(*args, code=2)
+            self.assertIn('vsim', done.stderr)
+        self.assertIn("did you mean '--stats'?", self.vsim('--stat=x=y', '--stast', 'x', code=2).stderr)
+
+    def test_files_that_cannot_be_written_are_named(self):
+        self.deck(RC)
+        self.assertIn('nowhere/x.raw', self.vsim('-r', 'nowhere/x.raw', 'deck.sp', code=4).stderr)
+        self.assertIn('nowhere/log', self.vsim('-o', 'nowhere/log', 'deck.sp', code=4).stderr)
+        self.assertIn('missing.sp', self.vsim('missing.sp', code=4).stderr)
+
+    def test_dumps_show_the_stages(self):
+        self.deck(RC)
+        self.assertIn('%%MatrixMarket', self.vsim('check', '--dump=pattern', 'deck.sp').stdout)
+        self.assertIn('c1', self.vsim('check', '--dump=circuit', 'deck.sp').stdout)
+        self.assertIn('tran', self.vsim('check', '--dump=cards', 'deck.sp').stdout)
+        self.assertIn('resistor', self.vsim('check', '--dump=groups', 'deck.sp').stdout)
+        self.assertIn('probe', self.vsim('check', '--dump=ir', 'deck.sp').stdout)
+
+    def test_strict_makes_warnings_errors(self):
+        self.deck(RC.replace('.end', '.option nonsense=3\n.end'))
+        self.assertIn('nonsense', self.vsim('check', 'deck.sp').stderr)
+        self.vsim('check', '--strict', 'deck.sp', code=1)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
