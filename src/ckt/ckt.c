@@ -115,6 +115,15 @@ static int32_t n_currents(const mdl_model *m, const int32_t *topo)
     return n;
 }
 
+/* The unknown u = d/dt argument that src/mdl puts behind those of the module. */
+static bool is_rate(const mdl_model *m, int32_t u)
+{
+    return u >= (int32_t)vec_len(mdl_module(m)->unknown);
+}
+
+/* Known as well as its argument is, times 1/step: its row is exact once the argument has converged. */
+static const double RATE_ABSTOL = 1e30;
+
 static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, int32_t u,
                                   bool only_current)
 {
@@ -126,6 +135,8 @@ static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, 
     const ckt_kind kind = node ? CKT_VOLTAGE : current ? CKT_CURRENT : CKT_OTHER;
     const int32_t k = ckt_new_unknown(c, name, kind, !(current && only_current), node);
     declare_tolerances(&c->unknown[k], v);
+    if (is_rate(m, u))
+        c->unknown[k].abstol = RATE_ABSTOL;
     return k;
 }
 
@@ -355,17 +366,24 @@ static vs_status make_groups(ckt *c)
 
 /* -- finish -- */
 
+/* A charge in a row is memory of that unknown. A rate u = d/dt argument has none itself: its argument
+ * has, that is, the unknowns in its row. */
+static void mark_form(ckt *c, const dev_group *g, const dev_form *f)
+{
+    for (int32_t k = 0; k < f->n_out; k++) {
+        const mdl_out *o = &f->variant->out[k];
+        const bool react = o->kind == IR_OUT_REACT && !is_rate(g->model, o->a);
+        const bool argument = o->kind == IR_OUT_J && is_rate(g->model, o->a) && !is_rate(g->model, o->b);
+        for (int32_t i = 0; i < g->nb && (react || argument); i++)
+            c->unknown[f->map[(size_t)i * (size_t)f->n_u + (size_t)(react ? o->a : o->b)]].has_q = true;
+    }
+}
+
 static void mark_charges(ckt *c)
 {
-    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
-        const dev_group *g = &c->group[gi];
-        const dev_form *f = &g->form[MDL_TRAN];
-        for (int32_t k = 0; f->variant && k < f->n_out; k++)
-            if (f->variant->out[k].kind == IR_OUT_REACT)
-                for (int32_t i = 0; i < g->nb; i++)
-                    c->unknown[f->map[(size_t)i * (size_t)f->n_u + (size_t)f->variant->out[k].a]]
-                        .has_q = true;
-    }
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].form[MDL_TRAN].variant)
+            mark_form(c, &c->group[i], &c->group[i].form[MDL_TRAN]);
     c->unknown[0].has_q = false;
 }
 

@@ -336,13 +336,25 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
 
 /* -- instances -- */
 
+/* What the static code of a module prints ($strobe, $warning, ...), once per parameter set. */
+static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t row)
+{
+    size_t n;
+    const char *const *text = mdl_row_messages(m, row, &n);
+    for (size_t i = 0; i < n; i++)
+        diag_warning(e->d, in->span, "%s: %s", in->name, text[i]);
+}
+
 vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
                    const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
 {
     const mdl_env env = {temp, mfactor, e->simparam, portconn};
+    const int32_t n_row = mdl_n_row(m);
     int32_t row;
     if (mdl_row(m, given, n_given, &env, in->span, in->name, &row) != VS_OK)
         return VS_EINPUT;
+    if (row >= n_row)
+        report_row(e, in, m, row);
     if (in->letter == 'l')
         map_set(&e->row_of_inst, map_key(in->name), row);
     return ckt_add_device(e->c, in->name, m, row, terminal, in->span);
