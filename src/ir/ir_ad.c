@@ -172,9 +172,8 @@ static ir_val d_add(ad *s, ir_val x, ir_val y)
 {
     if (x == ZERO || y == ZERO)
         return x == ZERO ? y : x;
-    if (x + y == ONE + MINUS_ONE && x != y)
-        if (x < 0 && y < 0)
-            return ZERO;
+    if ((x == ONE && y == MINUS_ONE) || (x == MINUS_ONE && y == ONE))
+        return ZERO;
     return bin(s, IR_ADD, value_of(s, x), value_of(s, y));
 }
 
@@ -212,17 +211,20 @@ static ir_val reciprocal(ad *s, ir_val x) { return bin(s, IR_DIV, s->one, x); }
 /* 1/x, and 0 where x is 0 */
 static ir_val safe_reciprocal(ad *s, ir_val x)
 {
-    return ir_select(s->to, bin(s, IR_FEQ, x, s->zero), s->zero, reciprocal(s, x));
+    ir_val r = reciprocal(s, x), at_zero = bin(s, IR_FEQ, x, s->zero);
+    return ir_select(s->to, at_zero, s->zero, r);
 }
 
 /* (1 - x)(1 + x) and (x - 1)(x + 1), without cancellation near 1 */
 static ir_val one_minus_square(ad *s, ir_val x)
 {
-    return bin(s, IR_MUL, bin(s, IR_SUB, s->one, x), bin(s, IR_ADD, s->one, x));
+    ir_val below = bin(s, IR_SUB, s->one, x), above = bin(s, IR_ADD, s->one, x);
+    return bin(s, IR_MUL, below, above);
 }
 static ir_val square_minus_one(ad *s, ir_val x)
 {
-    return bin(s, IR_MUL, bin(s, IR_SUB, x, s->one), bin(s, IR_ADD, x, s->one));
+    ir_val below = bin(s, IR_SUB, x, s->one), above = bin(s, IR_ADD, x, s->one);
+    return bin(s, IR_MUL, below, above);
 }
 
 /* d pow(x, y)/dx = y v/x; k: value of y if it is a constant, else NaN */
@@ -237,7 +239,8 @@ static ir_val pow_dx(ad *s, ir_val x, ir_val y, ir_val v, double k)
     if (k == 3)
         return bin(s, IR_MUL, y, bin(s, IR_MUL, x, x));
     ir_val p = bin(s, IR_MUL, y, bin(s, IR_MUL, v, reciprocal(s, x)));
-    ir_val tiny = bin(s, IR_FLT, un(s, IR_ABS, x), ir_const(s->to, DBL_MIN));
+    ir_val size = un(s, IR_ABS, x);
+    ir_val tiny = bin(s, IR_FLT, size, ir_const(s->to, DBL_MIN));
     ir_val there = isnan(k) ? ir_select(s->to, bin(s, IR_FEQ, y, s->one), s->one, s->zero) : s->zero;
     return ir_select(s->to, tiny, there, p);
 }
@@ -246,21 +249,26 @@ static ir_val pow_dx(ad *s, ir_val x, ir_val y, ir_val v, double k)
 static ir_val pow_dy(ad *s, ir_val x, ir_val v)
 {
     ir_val p = bin(s, IR_MUL, v, un(s, IR_LN, x));
-    return ir_select(s->to, bin(s, IR_FLT, s->zero, x), p, s->zero);
+    ir_val above = bin(s, IR_FLT, s->zero, x);
+    return ir_select(s->to, above, p, s->zero);
 }
 
 /* d/da of the unary operation p; v its value */
 static ir_val partial(ad *s, ir_op op, ir_val a, ir_val v)
 {
+    ir_val r;
     switch (op) {
     case IR_NEG: return MINUS_ONE;
     case IR_ABS:
         return ir_select(s->to, bin(s, IR_FLT, a, s->zero), s->minus_one, s->one);
     case IR_SQRT:
-        return bin(s, IR_MUL, ir_const(s->to, 0.5), safe_reciprocal(s, v));
+        r = safe_reciprocal(s, v);
+        return bin(s, IR_MUL, ir_const(s->to, 0.5), r);
     case IR_EXP: return v;
     case IR_LN: return reciprocal(s, a);
-    case IR_LOG10: return bin(s, IR_MUL, ir_const(s->to, M_LOG10E), reciprocal(s, a));
+    case IR_LOG10:
+        r = reciprocal(s, a);
+        return bin(s, IR_MUL, ir_const(s->to, M_LOG10E), r);
     case IR_SIN: return un(s, IR_COS, a);
     case IR_COS: return un(s, IR_NEG, un(s, IR_SIN, a));
     case IR_TAN: return bin(s, IR_ADD, s->one, bin(s, IR_MUL, v, v));
@@ -300,7 +308,8 @@ static void partials2(ad *s, const ir_inst *p, ir_val v, bool da, bool db, ir_va
         break;
     }
     case IR_ATAN2: {
-        ir_val r = safe_reciprocal(s, bin(s, IR_ADD, bin(s, IR_MUL, a, a), bin(s, IR_MUL, b, b)));
+        ir_val aa = bin(s, IR_MUL, a, a), bb = bin(s, IR_MUL, b, b);
+        ir_val r = safe_reciprocal(s, bin(s, IR_ADD, aa, bb));
         *pa = da ? bin(s, IR_MUL, b, r) : ZERO;
         *pb = db ? un(s, IR_NEG, bin(s, IR_MUL, a, r)) : ZERO;
         break;
@@ -344,8 +353,10 @@ static void chain_binary(ad *s, ir_val i)
     const ir_inst *p = &s->from->inst[i];
     ir_val pa = ZERO, pb = ZERO;
     partials2(s, p, s->map[i], goes_through(s, i, p->a), goes_through(s, i, p->b), &pa, &pb);
-    each_seed(s, i, k)
-        set(s, i, k, d_add(s, d_mul(s, pa, get(s, p->a, k)), d_mul(s, pb, get(s, p->b, k))));
+    each_seed(s, i, k) {
+        ir_val da = d_mul(s, pa, get(s, p->a, k)), db = d_mul(s, pb, get(s, p->b, k));
+        set(s, i, k, d_add(s, da, db));
+    }
 }
 
 static void chain_div(ad *s, ir_val i)
@@ -373,9 +384,9 @@ static void chain_mul(ad *s, ir_val i)
     ir_val a = s->map[p->a], b = s->map[p->b];
     ir_val twice = p->a == p->b ? bin(s, IR_ADD, a, a) : ZERO;
     each_seed(s, i, k) {
-        ir_val da = get(s, p->a, k);
-        set(s, i, k, twice != ZERO ? d_mul(s, twice, da)
-                                   : d_add(s, d_mul(s, da, b), d_mul(s, a, get(s, p->b, k))));
+        ir_val x = d_mul(s, get(s, p->a, k), twice != ZERO ? twice : b);
+        ir_val y = twice != ZERO ? ZERO : d_mul(s, a, get(s, p->b, k));
+        set(s, i, k, d_add(s, x, y));
     }
 }
 

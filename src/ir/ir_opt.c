@@ -618,9 +618,10 @@ static ir_val simplify_convert(rewriter *r, ir_op op, ir_val a)
         return p.a;
     if (op == IR_F2I && p.op == IR_B2F)
         return make1(r, IR_B2I, p.a);
-    if (p.op == IR_SELECT && is_const(r, p.b) && is_const(r, p.c))
-        return make(r, IR_SELECT, ir_op_table[op].result, p.a, make1(r, op, p.b),
-                    make1(r, op, p.c));
+    if (p.op == IR_SELECT && is_const(r, p.b) && is_const(r, p.c)) {
+        ir_val x = make1(r, op, p.b), y = make1(r, op, p.c);
+        return make(r, IR_SELECT, ir_op_table[op].result, p.a, x, y);
+    }
     return IR_NONE;
 }
 

@@ -5,7 +5,7 @@
  *             unless it is a constant or differs between rounds of a loop that stays in eval (such
  *             a value is computed again there);
  *          3. setup is emitted and optimised; cache entries that came out equal or constant merge;
- *          4. eval is emitted with the cache as inputs, and optimised.
+ *          4. eval is emitted with the cache as inputs, and optimised; entries it lost go.
  * A value used in a loop and cached was the same in every round, so "the last one" is "the" one. */
 #include "ir_priv.h"
 
@@ -332,6 +332,46 @@ static void build_eval(split *s, ir_fn *eval, const entry *e)
     ir_fn_fini(&raw);
 }
 
+/* Entries that eval did not use in the end go; the others move up. Returns the number left. */
+static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry)
+{
+    int32_t *new_k = malloc(((size_t)n_entry + 1) * sizeof *new_k), n = 0;
+    assert(new_k);
+    memset(new_k, 0xff, (size_t)n_entry * sizeof *new_k);
+    for (size_t j = 0; j < vec_len(eval->in); j++)
+        if (eval->in[j].kind == IR_IN_CACHE)
+            new_k[eval->in[j].k] = 0;
+    for (int k = 0; k < n_entry; k++)
+        if (new_k[k] == 0)
+            new_k[k] = n++;
+    if (n < n_entry) {
+        ir_input *in = eval->in; /* the same inputs in the same order, numbered anew */
+        eval->in = NULL;
+        map_free(&eval->in_map);
+        for (size_t j = 0; j < vec_len(in); j++) {
+            if (in[j].kind == IR_IN_CACHE)
+                in[j].k = new_k[in[j].k];
+            ir_in_index(eval, in[j]);
+        }
+        vec_free(in);
+        ir_fn full = *setup;
+        full.out = NULL;
+        for (size_t j = 0; j < vec_len(setup->out); j++) {
+            ir_out o = setup->out[j];
+            if (o.kind == IR_OUT_CACHE && new_k[o.a] < 0)
+                continue;
+            if (o.kind == IR_OUT_CACHE)
+                o.a = new_k[o.a];
+            vec_push(full.out, o);
+        }
+        vec_free(setup->out);
+        ir_opt(setup, &full, (ir_opt_flags){0});
+        ir_fn_fini(&full);
+    }
+    free(new_k);
+    return n;
+}
+
 int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
 {
     size_t n = vec_len(from->inst);
@@ -359,6 +399,7 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     build_setup(&s, setup);
     int n_entry = merge_entries(setup, e, n_cached);
     build_eval(&s, eval, e);
+    n_entry = drop_unused(setup, eval, n_entry);
 
     free(e);
     free(s.cls);

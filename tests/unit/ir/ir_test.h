@@ -52,23 +52,31 @@ static inline int count_op(const ir_fn *fn, ir_op op)
 }
 
 /* Values of all outputs, interpreted; inputs found by kind and k through `value`. NaN for an output
- * in a region that did not run. */
+ * in a region that did not run; did_run (if not NULL) tells it from a NaN that was computed. */
 typedef ir_num (*input_fn)(const ir_input *in, void *user);
-static inline double *run_fn(const ir_fn *fn, input_fn value, void *user)
+static inline double *run_fn_ran(const ir_fn *fn, input_fn value, void *user, uint8_t **did_run)
 {
     size_t n = vec_len(fn->inst);
     ir_num *in = arena_array(&test_mem, ir_num, vec_len(fn->in) + 1);
     ir_num *val = arena_array(&test_mem, ir_num, n + 1);
     uint8_t *ran = arena_array(&test_mem, uint8_t, n + 1);
     double *out = arena_array(&test_mem, double, vec_len(fn->out) + 1);
+    uint8_t *out_ran = arena_array(&test_mem, uint8_t, vec_len(fn->out) + 1);
     for (size_t k = 0; k < vec_len(fn->in); k++)
         in[k] = value(&fn->in[k], user);
     ck_assert_int_eq(ir_interp(fn, in, val, ran, NULL), VS_OK);
     for (size_t k = 0; k < vec_len(fn->out); k++) {
         ir_val v = fn->out[k].v;
+        out_ran[k] = ran[v];
         out[k] = !ran[v] ? NAN : fn->inst[v].type == IR_F64 ? val[v].f : val[v].i;
     }
+    if (did_run)
+        *did_run = out_ran;
     return out;
+}
+static inline double *run_fn(const ir_fn *fn, input_fn value, void *user)
+{
+    return run_fn_ran(fn, value, user, NULL);
 }
 
 static inline bool same_bits(double a, double b)
