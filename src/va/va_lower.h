@@ -1,0 +1,139 @@
+/* va_lower.h - shared by the files that turn the typed tree into IR.
+ * Method: every variable element has a slot whose current SSA value is `cur[slot]`. A region
+ *         (if, loop) writes the slots it changes into a log; at its end the log tells which slots
+ *         need a phi. Accumulators of branches, arguments of ddt() and the like are slots too.
+ * A module is lowered again from the start when something was learnt too late (a branch turned out
+ * to need a current unknown); what was learnt is kept in lw_branch. */
+#ifndef VA_LOWER_H
+#define VA_LOWER_H
+
+#include "va_ast.h"
+
+/* Inputs that exist only until va_finish: derivatives asked for by ddx(), and what they derive by. */
+enum { LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
+
+typedef struct lw_branch {
+    const char *name;
+    int32_t hi, lo;        /* nodes, -1: reference */
+    diag_span span;
+    /* kept between passes */
+    bool has_pot;          /* some potential contribution */
+    bool need_current;     /* its flow is read before it is complete, or nothing contributes */
+    /* of this pass */
+    bool has_flow, probed; /* probed: flow read outside of its own potential contribution */
+    int32_t slot;          /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
+    int32_t last_contrib, first_read; /* sequence numbers, 0: none */
+} lw_branch;
+
+typedef enum lw_probe_kind { LW_NODES, LW_FLOW, LW_IMPLICIT } lw_probe_kind;
+typedef struct lw_probe {
+    lw_probe_kind kind;
+    int32_t a, b; /* nodes; or branch; or number of the implicit equation */
+} lw_probe;
+
+typedef struct lw_ddx {
+    ir_val e;       /* to be derived */
+    int32_t by;     /* k of the perturbation */
+} lw_ddx;
+
+typedef struct lw_log { int32_t slot; ir_val old; } lw_log;
+
+typedef struct lw {
+    va_ctx *c;
+    va_mod *m;          /* module whose text is lowered */
+    va_mod *pset;       /* paramset or NULL */
+    va_module *out;
+    ir_fn *fn;
+    arena *keep;        /* of the unit: names that outlive the compilation */
+    bool params;        /* lowering the params function */
+    bool failed, stop;  /* error; limit reached */
+    bool again;         /* restart the pass */
+    int64_t work;
+    int32_t param_base; /* paramset: number of its own parameters */
+    ir_val *pval;       /* params function: value of each parameter so far */
+    bool *pinst;        /* vec: parameter depends on the instance */
+
+    ir_val *cur;        /* vec by slot */
+    uint8_t *type;      /* vec by slot: ir_type */
+    int32_t *stamp;     /* vec by slot */
+    ir_val *then_val;   /* vec by slot, valid where stamp says so */
+    int32_t now;        /* last stamp given */
+    lw_log *log;        /* vec */
+    int32_t frame;      /* first slot of the function being inlined */
+    int inline_depth, loop_depth;
+    ir_val zero_f, zero_i, zero_b; /* visible everywhere */
+
+    lw_branch *br;      /* vec: declared branches first */
+    map br_of;          /* pair of nodes -> unnamed branch */
+    lw_probe *probe;    /* vec */
+    map probe_of;
+    bool *node_used, *node_ddx; /* [n_node] */
+    int32_t seq;
+    int32_t own_pot;    /* branch whose potential contribution is being lowered, -1: none */
+    lw_ddx *ddx;        /* vec */
+    int32_t *ddt;       /* vec: slot of each argument */
+    int32_t *psd, *nexp;/* vecs by noise source */
+    int32_t *limnew;    /* vec by $limit: slot of the value used; the flag "was used" follows */
+    int32_t *implicit;  /* vec by equation: slot of the residual; the flag "is used" follows */
+    int32_t limited, bound; /* slots */
+    bool bound_used;
+    ir_val event_cond;  /* inside a hoisted initial_step: its condition; IR_NONE: outside */
+    ir_val *init_val;   /* vec by variable slot: value before the first point */
+} lw;
+
+void lw_error(lw *L, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
+
+/* -- building with folding (va_lower_expr.c) -- */
+bool lw_konst(const lw *L, ir_val v, double *x);
+ir_val lw_un(lw *L, ir_op op, ir_val a);
+ir_val lw_bin(lw *L, ir_op op, ir_val a, ir_val b);
+ir_val lw_sel(lw *L, ir_val c, ir_val a, ir_val b);
+ir_val lw_f(lw *L, double x);
+ir_val lw_i(lw *L, int32_t x);
+ir_val lw_b(lw *L, bool x);
+ir_val lw_real(lw *L, ir_val v);
+ir_val lw_int(lw *L, ir_val v);
+ir_val lw_bool(lw *L, ir_val v);
+ir_val lw_as(lw *L, ir_val v, ir_type t);
+ir_val lw_dyn(lw *L, ir_dyn k);
+ir_type lw_ir_type(int va_type);
+ir_val lw_expr(lw *L, const va_expr *e);
+ir_val lw_trunc(lw *L, ir_val v);
+bool lw_const_index(lw *L, const va_expr *e, int32_t *k);
+
+/* -- slots and regions (va_lower_stmt.c) -- */
+int32_t lw_new_slot(lw *L, ir_type t, ir_val init);
+void lw_set(lw *L, int32_t slot, ir_val v);
+typedef struct lw_region {
+    ir_val iff;
+    size_t mark;
+    lw_log *then_mod; /* vec: slot and value at the end of the first arm */
+} lw_region;
+lw_region lw_if(lw *L, ir_val c);
+void lw_else(lw *L, lw_region *r);
+void lw_end(lw *L, lw_region *r); /* closes the region: phis of the slots */
+ir_val lw_end_value(lw *L, lw_region *r, ir_val then_v, ir_val else_v); /* the same with a value */
+void lw_stmt(lw *L, const va_stmt *s);
+int32_t lw_slot_of(const lw *L, const va_sym *y);
+ir_val lw_inline(lw *L, const va_expr *at, va_func *f, const ir_val *arg, va_expr *const *out);
+void lw_assign_elem(lw *L, const va_sym *y, const va_expr *index, ir_val v);
+
+/* -- branches, operators (va_lower_analog.c) -- */
+typedef struct lw_target {
+    int32_t branch; /* -1 until needed (plain potential read of nodes) */
+    int32_t hi, lo;
+    int sign;
+} lw_target;
+ir_val lw_access(lw *L, const va_expr *e);
+void lw_contrib(lw *L, const va_stmt *s);
+int32_t lw_contrib_slot(lw *L, const va_expr *access); /* slots of its branch: 4 from here */
+ir_val lw_flow_probe(lw *L, int32_t branch);
+ir_val lw_node_probe(lw *L, int32_t hi, int32_t lo);
+ir_val lw_implicit_probe(lw *L, int32_t k);
+ir_val lw_operator(lw *L, const va_expr *e);
+ir_val lw_limexp(lw *L, ir_val x);
+
+/* -- va_finish.c -- */
+void va_finish(lw *L);
+
+#endif
