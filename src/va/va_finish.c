@@ -324,7 +324,12 @@ static void forget(states *st, size_t mark)
         (void)vec_pop(st->fact);
 }
 
-static ir_val phi_cond(const states *st, const ir_inst *phi) { return st->fn->inst[phi->a].a; }
+/* A phi, or the select that ir_opt makes of one: b if the condition holds, else c. */
+static bool is_choice(const ir_inst *p) { return p->op == IR_PHI || p->op == IR_SELECT; }
+static ir_val phi_cond(const states *st, const ir_inst *p)
+{
+    return p->op == IR_SELECT ? p->a : st->fn->inst[p->a].a;
+}
 static bool in_set(const states *st, ir_val v) { return st->in_set[v] == st->now; }
 static bool spend(states *st) { return --st->budget > 0; }
 
@@ -334,7 +339,7 @@ static bool never_state(states *st, ir_val u)
     if (!in_set(st, u))
         return true;
     const ir_inst *p = &st->fn->inst[u];
-    if (u == st->s || p->op != IR_PHI || !spend(st))
+    if (u == st->s || !is_choice(p) || !spend(st))
         return false;
     int k = known(st, phi_cond(st, p));
     if (k >= 0)
@@ -357,7 +362,7 @@ static bool untouched(states *st, ir_val u, ir_val f)
     const ir_inst *pu = &st->fn->inst[u], *pf = &st->fn->inst[f];
     if (!spend(st))
         return false;
-    const ir_inst *p = pf->op == IR_PHI && in_set(st, f) ? pf : pu->op == IR_PHI ? pu : NULL;
+    const ir_inst *p = is_choice(pf) && in_set(st, f) ? pf : is_choice(pu) ? pu : NULL;
     if (!p)
         return false;
     int k = known(st, phi_cond(st, p));
@@ -393,11 +398,11 @@ static void reach_state(states *st, reach *r)
         for (int32_t k = st->first[u]; k < st->first[u + 1]; k++) {
             ir_val v = st->use[k];
             const ir_inst *p = &st->fn->inst[v];
-            if ((p->op != IR_PHI && p->op != IR_LPHI) || in_set(st, v))
+            if ((!is_choice(p) && p->op != IR_LPHI) || in_set(st, v))
                 continue;
             st->in_set[v] = st->now;
             vec_push(r->set, v);
-            ir_val c = p->op == IR_PHI ? phi_cond(st, p) : st->fn->inst[st->fn->inst[p->a].a].a;
+            ir_val c = is_choice(p) ? phi_cond(st, p) : st->fn->inst[st->fn->inst[p->a].a].a;
             r->dynamic = r->dynamic || !ir_class_static(st->cls[c]);
         }
     }
@@ -438,7 +443,7 @@ static bool keep_state(states *st, size_t k)
         ir_val u = r.set[i];
         for (int32_t j = st->first[u]; j < st->first[u + 1] && !keep; j++) {
             const ir_inst *p = &st->fn->inst[st->use[j]];
-            if (p->op != IR_PHI && p->op != IR_LPHI)
+            if (!is_choice(p) && p->op != IR_LPHI)
                 keep = !read_is_harmless(st, u, st->at[st->use[j]], st->final[k], r.dynamic);
         }
         for (int32_t j = st->out_first[u]; j < st->out_first[u + 1] && !keep; j++) {
