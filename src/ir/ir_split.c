@@ -332,8 +332,9 @@ static void build_eval(split *s, ir_fn *eval, const entry *e)
     ir_fn_fini(&raw);
 }
 
-/* Entries that eval did not use in the end go; the others move up. Returns the number left. */
-static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry)
+/* Entries that eval did not use in the end go; the others move up; setup loses what is not needed
+ * any more (merged: some of it is there already). Returns the number left. */
+static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry, bool merged)
 {
     int32_t *new_k = malloc(((size_t)n_entry + 1) * sizeof *new_k), n = 0;
     assert(new_k);
@@ -344,7 +345,7 @@ static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry)
     for (int k = 0; k < n_entry; k++)
         if (new_k[k] == 0)
             new_k[k] = n++;
-    if (n < n_entry) {
+    if (n < n_entry || merged) {
         ir_input *in = eval->in; /* the same inputs in the same order, numbered anew */
         eval->in = NULL;
         map_free(&eval->in_map);
@@ -399,7 +400,7 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     build_setup(&s, setup);
     int n_entry = merge_entries(setup, e, n_cached);
     build_eval(&s, eval, e);
-    n_entry = drop_unused(setup, eval, n_entry);
+    n_entry = drop_unused(setup, eval, n_entry, n_entry < n_cached);
 
     free(e);
     free(s.cls);
