@@ -97,8 +97,8 @@ END_TEST
 
 START_TEST(ports_are_not_collapsed_into_each_other)
 {
-    mdl_model *m = model("wire",
-        "module wire(p, n); inout p, n; electrical p, n; analog V(p,n) <+ 0; endmodule\n");
+    mdl_model *m = model("short2",
+        "module short2(p, n); inout p, n; electrical p, n; analog V(p,n) <+ 0; endmodule\n");
     int32_t row = row1(m, NULL, 0);
     const int32_t *t = mdl_row_topology(m, row);
     ck_assert_int_eq(mdl_n_unknown(m), 3);
@@ -241,7 +241,7 @@ START_TEST(range_error_names_parameter_value_and_place)
     ck_assert_int_eq(row_with(&b, m, standard_env(), 1, (const char *[]){"g"}, (double[]){-1}), -1);
     ck_assert_int_eq(b.d.n_error, 1);
     ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "x1: parameter 'g' is -1"));
-    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "(0:inf)"));
+    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "from (0:"));
     ck_assert_int_eq(b.d.msg[1].level, DIAG_NOTE);
     ck_assert_int_ge(b.d.msg[1].span.file, 0);
     b.d.n_error = 0;
