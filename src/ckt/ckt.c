@@ -410,7 +410,7 @@ static ckt_entry *all_entries(const ckt *c)
             vec_push(e, ckt_entry_of(k, k));
     for (size_t i = 0; i < vec_len(c->fix); i++)
         vec_push(e, ckt_entry_of(c->fix[i].unknown, c->fix[i].unknown));
-    ckt_sort_entries(e);
+    ckt_sort_entries(c, e);
     return e;
 }
 
@@ -427,7 +427,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         ckt_entry *dc = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
         ckt_source_entries(c, &dc);
-        ckt_sort_entries(dc);
+        ckt_sort_entries(c, dc);
         st = ckt_check_topology(c, dc);
         vec_free(dc);
     }

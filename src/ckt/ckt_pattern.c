@@ -46,14 +46,34 @@ static int compare_entries(const void *va, const void *vb)
     return a < b ? -1 : a > b;
 }
 
-void ckt_sort_entries(ckt_entry *e)
+/* Stable counting sort by column or row: from -> to, keys below n. */
+static void sort_by(const ckt_entry *from, ckt_entry *to, size_t len, bool row, int32_t *start,
+                    size_t n)
 {
-    const size_t n = vec_len(e);
-    if (!n)
+    memset(start, 0, (n + 1) * sizeof *start);
+    for (size_t i = 0; i < len; i++)
+        start[(row ? ckt_entry_row(from[i]) : ckt_entry_col(from[i])) + 1]++;
+    for (size_t k = 0; k < n; k++)
+        start[k + 1] += start[k];
+    for (size_t i = 0; i < len; i++)
+        to[start[row ? ckt_entry_row(from[i]) : ckt_entry_col(from[i])]++] = from[i];
+}
+
+void ckt_sort_entries(const ckt *c, ckt_entry *e)
+{
+    const size_t len = vec_len(e), n = vec_len(c->unknown);
+    if (!len)
         return;
-    qsort(e, n, sizeof *e, compare_entries);
+    ckt_entry *other = NULL;
+    int32_t *start = NULL;
+    vec_extend(other, len);
+    vec_extend(start, n + 1);
+    sort_by(e, other, len, false, start, n);
+    sort_by(other, e, len, true, start, n);
+    vec_free(other);
+    vec_free(start);
     size_t k = 1;
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < len; i++)
         if (e[i] != e[k - 1])
             e[k++] = e[i];
     vec_head_of(e)->len = k;

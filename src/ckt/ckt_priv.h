@@ -92,7 +92,7 @@ VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);
 /* ckt_pattern.c. Entries of all devices in a form and of the sources, unsorted, to the end of *e. */
 void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e);
 void ckt_source_entries(const ckt *c, ckt_entry **e);
-void ckt_sort_entries(ckt_entry *e);              /* sorts the vec, drops copies */
+void ckt_sort_entries(const ckt *c, ckt_entry *e);             /* sorts the vec, drops copies */
 bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
 void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
 
