@@ -131,7 +131,7 @@ static void mock_pair(mdl_model *m, mdl_form_kind f, ir_out_kind res, ir_out_kin
             mock_out(m, f, jac, a, b);
 }
 
-static void mock_resistor(mdl_model *m)
+__attribute__((unused)) static void mock_resistor(mdl_model *m)
 {
     mock_two_ports(m, "resistor");
     mock_pair(m, MDL_DC, IR_OUT_RES, IR_OUT_G);
@@ -150,7 +150,7 @@ static void mock_eval_c(const double *c, const double *dyn, const double *u, con
     memcpy(out, o, sizeof o);
 }
 
-static void mock_capacitor(mdl_model *m)
+__attribute__((unused)) static void mock_capacitor(mdl_model *m)
 {
     mock_two_ports(m, "capacitor");
     mock_pair(m, MDL_TRAN, IR_OUT_REACT, IR_OUT_J);
@@ -167,7 +167,7 @@ static void mock_eval_l(const double *c, const double *dyn, const double *u, con
     memcpy(out, o, (dyn[IR_DYN_ALPHA] > 0 ? 9 : 7) * sizeof *o);
 }
 
-static void mock_inductor(mdl_model *m)
+__attribute__((unused)) static void mock_inductor(mdl_model *m)
 {
     mock_two_ports(m, "inductor");
     mock_unknown(m, "flow(coil)", VA_CURRENT, "A");
