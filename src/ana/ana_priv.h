@@ -48,6 +48,7 @@ struct ana {
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
     double *r;            /* [n+1] residual with all terms */
     double *ref;          /* [n+1] size of the terms of each row */
+    double *size;         /* [n+1] of products in each row, scratch */
     double *dx, *dx_prev; /* [n+1] Newton updates: x_new = x - dx */
     double *tol_x, *tol_r; /* [n+1] absolute tolerances */
     double **gdiag;       /* [n+1] diagonal values of node rows, NULL elsewhere */

@@ -12,8 +12,10 @@
 #define CHORD_STRICT 0.5
 /* Rounding of sums in a row, in units of its largest term. */
 #define ROUNDING (32 * 2.2e-16)
-/* From this iteration on a residual of the size of rounding is enough. */
+/* From this iteration on it is enough that the residual is of the size of rounding, or that updates
+ * are this much below their tolerance: models compute charges with rounding errors nobody knows. */
 #define STALLED 4
+#define STALLED_STRICT 1e-3
 /* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
 #define CLOCK_EVERY 16
 #define CLOCK_SMALL 256
@@ -92,16 +94,17 @@ static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, 
 }
 
 /* |r_i| <= c eps sum_j |J_ij x_j|: x solves equations that differ by rounding from the given ones, so
- * no iteration can improve it, however far nodes that hang on 1e-9 S still move. Uses a->ref. */
+ * no iteration can improve it, however far nodes that hang on 1e-9 S still move. */
 static bool residual_is_rounding(ana *a, const double *x)
 {
     const csc *m = a->jac;
-    memset(a->ref, 0, sizeof(double) * (size_t)(a->n + 1));
+    double *size = a->size;
+    memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
     for (int32_t j = 0; j < m->n; j++)
         for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
-            a->ref[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
     for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(a->r[i]) <= ROUNDING * a->ref[i]))
+        if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
             return false;
     return true;
 }
@@ -233,8 +236,10 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             rep->singular = lu_weakest(&a->lu) + 1;
             return give_up(a, &e, x, rep);
         }
-        if (may_stop && (update_is_small(a, &e, x, 1) ||
-                         (e.env.iter >= STALLED && residual_is_rounding(a, x))))
+        if (may_stop && update_is_small(a, &e, x, 1))
+            break;
+        if (e.env.iter >= STALLED && !rep->limited &&
+            (update_is_small(a, &e, x, STALLED_STRICT) || residual_is_rounding(a, x)))
             break;
         if (e.damp)
             lambda = damping(a, lambda);

@@ -13,6 +13,7 @@
 #define REJECT_RATIO_FIRST 10 /* the same for the estimate of a first step, which is coarse */
 #define NEAR_CORNER 0.1       /* no step may leave less than this part of itself to a corner */
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
+#define NOISE 10              /* a miss below this many last Newton updates is noise */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
 #define PROGRESS_EVERY 0.05   /* s */
 
@@ -241,13 +242,33 @@ static bool is_jump(tran *t)
     return t->h < JUMP_SHRINK * t->first_h && miss > 0.5 * t->first_miss;
 }
 
+/* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large
+ * capacitors, over h), or is no more than what Newton leaves open (nodes that hang on 1e-9 S). */
+static bool is_noise(const tran *t)
+{
+    double miss = fabs(t->lte.miss);
+    return (t->lte_fails >= 1 && t->h < 0.5 * t->first_h && miss > 1.5 * t->first_miss) ||
+           (t->lte_fails >= 2 && miss <= NOISE * fabs(t->a->dx[t->lte.worst]));
+}
+
+/* The estimate of a first step is coarse: it shortens the step once, then the step stands. */
+static bool is_good(const tran *t, double best)
+{
+    if (t->kind == TRAN_SDIRK)
+        return t->lte_fails > 0 || t->h <= REJECT_RATIO_FIRST * best;
+    return t->h <= REJECT_RATIO * best;
+}
+
 static vs_status judge(tran *t)
 {
     tran_estimate(t);
     double best = tran_best_step(t);
-    double limit = t->kind == TRAN_SDIRK ? REJECT_RATIO_FIRST : REJECT_RATIO;
-    if (t->h <= limit * best)
+    if (is_good(t, best))
         return accept(t);
+    if (is_noise(t)) {
+        t->lte.order = 0; /* no estimate: the step stays */
+        return accept(t);
+    }
     if (is_jump(t)) {
         vs_status st = accept(t);
         start_piece(t, 1);
