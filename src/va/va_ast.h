@@ -273,6 +273,7 @@ typedef struct va_ctx {
     void **owned;         /* vec of vecs to free at the end */
     map said;             /* errors already given: span and format, against repeats by unrolling */
     bool fatal;           /* a limit was hit: stop reading */
+    bool incomplete;      /* an included file is missing: only the preprocessor goes on */
 } va_ctx;
 
 /* Error at a place; a note names the macro whose body the token stands in. */
@@ -339,7 +340,7 @@ typedef struct va_sema {
     int depth;
     bool in_params; /* default and range expressions */
     int n_index;    /* computed indices and analog operators met so far */
-    int n_func;     /* functions being checked, for the limit */
+    map unknown;    /* names already reported as unknown */
 } va_sema;
 void va_sema_module(va_ctx *c, va_mod *m);
 void va_sema_expr(va_sema *s, va_expr *e);

@@ -359,6 +359,7 @@ static void do_include(pp *p, source *s, const va_tok *dir)
     int32_t file;
     if (find_include(p, t.s, at, &file, &why)) {
         diag_error(p->c->d, at, "included file '%s' %s", t.s, why);
+        p->c->incomplete = true; /* what it would have defined is not to be missed again */
         return;
     }
     p->n_include++;
@@ -452,8 +453,10 @@ static void unknown_macro(pp *p, source *s, const va_tok *t)
     for (size_t i = 0; i < vec_len(p->c->macro); i++)
         if (!p->c->macro[i].undefined)
             vec_push(cand, p->c->macro[i].name);
-    diag_error(p->c->d, place(s, t), "macro '`%s' is not defined", t->s);
-    diag_suggest(p->c->d, t->s, cand, vec_len(cand));
+    if (!p->c->incomplete) {
+        diag_error(p->c->d, place(s, t), "macro '`%s' is not defined", t->s);
+        diag_suggest(p->c->d, t->s, cand, vec_len(cand));
+    }
     vec_free(cand);
     emit(p, s, (va_tok){.kind = T_ERROR, .macro = -1, .span = place(s, t)});
 }

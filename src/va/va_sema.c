@@ -547,6 +547,7 @@ static void check_declarations(va_sema *s, va_sym **decl)
 static void close_scope(va_sema *s)
 {
     map_free(&s->bind);
+    map_free(&s->unknown);
     vec_free(s->sym);
     va_own(s->c, s->m->param);
     va_own(s->c, s->m->var);

@@ -19,6 +19,10 @@ va_sym *va_lookup(va_sema *s, const char *name)
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
 {
     const char **cand = NULL;
+    bad(s);
+    if (map_get(&s->unknown, map_key(e->name), 0))
+        return; /* once for each name */
+    map_set(&s->unknown, map_key(e->name), 1);
     ERR(s, e, "unknown %s '%s'", what, e->name);
     for (size_t i = 0; i < vec_len(s->sym); i++)
         if (va_lookup(s, s->sym[i]->name) == s->sym[i])

@@ -90,7 +90,7 @@ static vs_status compile(va_unit *u, diag *d, str_pool *names, int32_t file, con
     arena_init(&c.mem);
     begin(&c);
     va_preprocess(&c, file);
-    if (!c.fatal) {
+    if (!c.fatal && !c.incomplete) {
         va_parse(&c);
         check_and_lower(&c, u);
     }
