@@ -103,17 +103,57 @@ static const char *condition(behav *b, const net_expr *x)
 
 /* -- functions -- */
 
-/* Small whole exponents are products: right and differentiable at and below 0. */
+/* Newton starts at 0 and may pass by points where a function or its slope is infinite. As ngspice does,
+ * roots and logarithms take |x|, which is kept off 0; a divisor is kept off 0; exp goes on as a line
+ * above 1e99. */
+static const char *magnitude(behav *b, const char *w)
+{
+    return elab_printf(b->e, "max(abs(%s), 1e-32)", w);
+}
+
+static const char *divisor(behav *b, const net_expr *x)
+{
+    if (x->op == NET_NUM && x->num != 0)
+        return num(b, x);
+    const char *w = held(b, x);
+    return elab_printf(b->e, "((abs(%s) < 1e-32) ? 1e-32 : %s)", w, w);
+}
+
+static const char *exponential(behav *b, const net_expr *x)
+{
+    const char *w = held(b, x);
+    return elab_printf(b->e, "(exp(min(%s, 227.9559242)) * (1.0 + max(%s - 227.9559242, 0.0)))", w, w);
+}
+
+/* w^n by repeated squaring, n > 0. */
+static const char *whole_power(behav *b, const char *w, int n)
+{
+    const char *s = NULL;
+    for (const char *square = w; n; n >>= 1) {
+        if (n & 1)
+            s = s ? elab_printf(b->e, "%s * %s", s, square) : square;
+        if (n > 1)
+            square = hold(b, elab_printf(b->e, "%s * %s", square, square));
+    }
+    return elab_printf(b->e, "(%s)", s);
+}
+
+/* Whole exponents keep the sign of the base; others take its magnitude. */
 static const char *power(behav *b, const net_expr *x, const net_expr *y)
 {
-    if (y->op == NET_NUM && y->num == floor(y->num) && y->num >= 2 && y->num <= 6) {
-        const char *w = held(b, x), *s = w;
-        for (int i = 1; i < (int)y->num; i++)
-            s = elab_printf(b->e, "%s * %s", s, w);
-        return elab_printf(b->e, "(%s)", s);
+    const char *w = held(b, x);
+    if (y->op == NET_NUM && y->num == floor(y->num) && fabs(y->num) <= 64) {
+        const int n = (int)fabs(y->num);
+        if (n == 0)
+            return "1.0";
+        const char *s = whole_power(b, w, n);
+        if (y->num > 0)
+            return s;
+        const char *v = hold(b, s);
+        return elab_printf(b->e, "(1.0 / ((abs(%s) < 1e-32) ? 1e-32 : %s))", v, v);
     }
-    const char *l = num(b, x);
-    return elab_printf(b->e, "pow(%s, %s)", l, num(b, y));
+    const char *base = magnitude(b, w);
+    return elab_printf(b->e, "pow(%s, %s)", base, num(b, y));
 }
 
 static const char *fold(behav *b, const net_expr *x, const char *fn)
@@ -154,11 +194,15 @@ static const char *call(behav *b, const net_expr *x)
     switch (x->fn) {
     case NET_FN_SIN: case NET_FN_COS: case NET_FN_TAN: case NET_FN_ASIN: case NET_FN_ACOS:
     case NET_FN_ATAN: case NET_FN_SINH: case NET_FN_COSH: case NET_FN_TANH: case NET_FN_ASINH:
-    case NET_FN_ACOSH: case NET_FN_ATANH: case NET_FN_EXP: case NET_FN_LN: case NET_FN_SQRT:
+    case NET_FN_ACOSH: case NET_FN_ATANH:
     case NET_FN_ABS: case NET_FN_FLOOR: case NET_FN_CEIL: case NET_FN_DDT:
         return elab_printf(e, "%s(%s)", net_fn_text(x->fn), num(b, x->arg[0]));
-    case NET_FN_LOG10:
-        return elab_printf(e, "log(%s)", num(b, x->arg[0]));
+    case NET_FN_EXP:
+        return exponential(b, x->arg[0]);
+    case NET_FN_LN: case NET_FN_LOG10: case NET_FN_SQRT: {
+        const char *fn = x->fn == NET_FN_LN ? "ln" : x->fn == NET_FN_SQRT ? "sqrt" : "log";
+        return elab_printf(e, "%s(%s)", fn, magnitude(b, held(b, x->arg[0])));
+    }
     case NET_FN_ATAN2: case NET_FN_HYPOT: case NET_FN_MIN: case NET_FN_MAX:
         return fold(b, x, net_fn_text(x->fn));
     case NET_FN_IDT:
@@ -169,7 +213,7 @@ static const char *call(behav *b, const net_expr *x)
         return power(b, x->arg[0], x->arg[1]);
     case NET_FN_PWR: {
         const char *w = held(b, x->arg[0]), *y = num(b, x->arg[1]);
-        return elab_printf(e, "((%s < 0.0) ? -pow(-%s, %s) : pow(%s, %s))", w, w, y, w, y);
+        return elab_printf(e, "(((%s < 0.0) ? -1.0 : 1.0) * pow(%s, %s))", w, magnitude(b, w), y);
     }
     case NET_FN_SGN: {
         const char *w = held(b, x->arg[0]);
@@ -203,7 +247,7 @@ static const char *call(behav *b, const net_expr *x)
         return pwl(b, x);
     case NET_FN_FMOD: {
         const char *l = num(b, x->arg[0]);
-        return elab_printf(e, "(%s %% %s)", l, num(b, x->arg[1]));
+        return elab_printf(e, "(%s %% %s)", l, divisor(b, x->arg[1]));
     }
     case NET_FN_SQR: {
         const char *w = held(b, x->arg[0]);
@@ -237,9 +281,13 @@ static const char *num(behav *b, const net_expr *x)
         return "0.0"; /* dc and transient */
     case NET_NEG:
         return elab_printf(e, "(-%s)", num(b, x->arg[0]));
-    case NET_ADD: case NET_SUB: case NET_MUL: case NET_DIV: case NET_MOD: {
+    case NET_ADD: case NET_SUB: case NET_MUL: {
         const char *l = num(b, x->arg[0]);
         return elab_printf(e, "(%s %s %s)", l, net_op_text(x->op), num(b, x->arg[1]));
+    }
+    case NET_DIV: case NET_MOD: {
+        const char *l = num(b, x->arg[0]);
+        return elab_printf(e, "(%s %s %s)", l, net_op_text(x->op), divisor(b, x->arg[1]));
     }
     case NET_POW:
         return power(b, x->arg[0], x->arg[1]);
@@ -355,28 +403,47 @@ static vs_status end(behav *b, const char *contribution, char **body)
     return st;
 }
 
+static bool has_param(const flat_inst *in, const char *name)
+{
+    for (size_t i = 0; i < vec_len(in->param); i++)
+        if (!strcmp(in->param[i].name, name))
+            return true;
+    return false;
+}
+
+/* The parameter that holds the expression itself has the value NaN. */
 static void warn_params(elab *e, const flat_inst *in)
 {
     for (size_t i = 0; i < vec_len(in->param); i++)
-        if (strcmp(in->param[i].name, "m") && strcmp(in->param[i].name, "poly"))
+        if (!isnan(in->param[i].value) && strcmp(in->param[i].name, "m") &&
+            strcmp(in->param[i].name, "poly"))
             diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect beside an expression",
                          in->name, in->param[i].name);
 }
 
-/* R: i = v/x. C: i = x dv/dt. L: v = x di/dt. Else the voltage or the current itself. */
+/* R: i = v/x. C: i = x dv/dt, or x is the charge. L: v = x di/dt. Else the voltage or the current. */
+static const char *contribution_form(const flat_inst *in)
+{
+    switch (in->letter) {
+    case 'r':
+        return "I(out) <+ V(out) / (%s);";
+    case 'c':
+        return has_param(in, "q") ? "I(out) <+ ddt(%s);" : "I(out) <+ (%s) * ddt(V(out));";
+    case 'l':
+        return "V(out) <+ (%s) * ddt(I(out));";
+    default:
+        return in->expr_is_v ? "V(out) <+ %s;" : "I(out) <+ %s;";
+    }
+}
+
 vs_status elab_behavioural(elab *e, const flat_inst *in)
 {
     char *body = NULL;
     size_t len = 0;
     behav b = begin(e, in, &body, &len);
     warn_params(e, in);
-    const char *x = num(&b, in->expr);
-    const char *form = in->letter == 'r'   ? "I(out) <+ V(out) / (%s);"
-                       : in->letter == 'c' ? "I(out) <+ (%s) * ddt(V(out));"
-                       : in->letter == 'l' ? "V(out) <+ (%s) * ddt(I(out));"
-                       : in->expr_is_v     ? "V(out) <+ %s;"
-                                           : "I(out) <+ %s;";
-    const char *at = strstr(form, "%s");
+    const char *x = in->letter == 'r' ? divisor(&b, in->expr) : num(&b, in->expr);
+    const char *form = contribution_form(in), *at = strstr(form, "%s");
     const char *text = elab_printf(e, "%.*s%s%s", (int)(at - form), form, x, at + 2);
     return end(&b, text, &body);
 }
