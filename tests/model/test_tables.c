@@ -1,6 +1,6 @@
 /* Device tables of the peers: terminal currents, conductances, capacitances and noise of
  * models/psp103.va against VACASK, of diode and mos1 against ngspice (tests/data, where the origin is
- * stated). With the argument `full DIR` the unthinned tables of that folder are used instead. */
+ * stated). */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
