@@ -123,9 +123,10 @@ static void fini(elab *e)
         vec_free(e->card[i].given);
     vec_free(e->card);
     vec_free(e->node);
-    vec_free(e->module);
     vec_free(e->position);
     map_free(&e->card_of);
+    map_free(&e->module_of);
+    map_free(&e->name_of);
     map_free(&e->param_of);
     map_free(&e->inst_of);
     map_free(&e->row_of_inst);

@@ -121,14 +121,19 @@ static mdl_model *module_of_card(elab *e, const flat_model *c, const builtin **b
 
 /* -- parameters -- */
 
+/* A small number for a pointer, the same for the same pointer. */
+static uint64_t number_of(map *m, const void *p)
+{
+    int32_t k = map_get(m, map_key(p), 0);
+    if (!k)
+        map_set(m, map_key(p), k = (int32_t)m->n + 1);
+    return (uint64_t)k;
+}
+
 int32_t elab_param(elab *e, mdl_model *m, const char *name)
 {
-    size_t k = 0;
-    while (k < vec_len(e->module) && e->module[k] != m)
-        k++;
-    if (k == vec_len(e->module))
-        vec_push(e->module, m);
-    const uint64_t key = map_key(str_intern0(e->names, name)) ^ (uint64_t)(k + 1) << 48;
+    name = str_intern0(e->names, name);
+    const uint64_t key = number_of(&e->module_of, m) << 32 | number_of(&e->name_of, name);
     int32_t p = map_get(&e->param_of, key, -2);
     if (p == -2) {
         p = va_find_param(mdl_module(m), name);

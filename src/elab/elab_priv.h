@@ -25,8 +25,8 @@ typedef struct elab {
     int32_t *node;         /* vec; flat node -> unknown */
     elab_card *card;       /* vec */
     map card_of;           /* flat_model -> card */
-    map param_of;          /* (module, name) -> parameter + 1, 0: none */
-    mdl_model **module;    /* vec; modules in use; the index is part of param_of's key */
+    map module_of, name_of; /* numbers of modules and of parameter names */
+    map param_of;          /* the two numbers -> parameter, -1: none */
     int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
     map inst_of;           /* name -> instance */
     map row_of_inst;       /* inductor instance -> row (mutual inductance) */
