@@ -1,0 +1,224 @@
+/* net_flat.c - a deck of cards to a flat circuit: the driver, and the text form of the result. */
+#include <math.h>
+#include <string.h>
+
+#include "net_flat_priv.h"
+
+static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper)
+{
+    *f = (flat){.mem = mem, .title = deck->title};
+    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper};
+    arena_init(&c.scratch);
+    c.body = arena_array(mem, body *, deck->n_sub);
+    vec_push(f->node, str_intern0(names, "0"));
+    map_set(&c.top_node, map_key(f->node[0]), 0);
+    flat_start_eval(&c);
+    return c;
+}
+
+static void freeze(flat_ctx *c)
+{
+    flat *f = c->f;
+    net_freeze(c->mem, f->node);
+    net_freeze(c->mem, f->inst);
+    net_freeze(c->mem, f->model);
+    net_freeze(c->mem, f->ic);
+    net_freeze(c->mem, f->nodeset);
+    net_freeze(c->mem, f->ana);
+    net_freeze(c->mem, f->option);
+    net_freeze(c->mem, f->save);
+    net_freeze(c->mem, f->temp);
+    net_freeze(c->mem, f->hdl);
+    net_freeze(c->mem, f->hdl_span);
+}
+
+static void finish(flat_ctx *c)
+{
+    freeze(c);
+    for (int32_t i = 0; i < c->deck->n_sub; i++)
+        flat_body_free(c->body[i]);
+    map *m[] = {&c->top_node, &c->is_global, &c->sub_param, &c->said, &c->inst_of, &c->node_of};
+    for (size_t i = 0; i < VS_COUNT(m); i++)
+        map_free(m[i]);
+    vec_free(c->busy);
+    vec_free(c->pend);
+    vec_free(c->pend_node);
+    vec_free(c->needed);
+    arena_fini(&c->scratch);
+}
+
+/* An analysis that does not exist is an error if it is all that the deck asks for. */
+static void report_needed(flat_ctx *c)
+{
+    for (size_t i = 0; i < vec_len(c->needed); i++) {
+        const net_card *card = c->needed[i];
+        if (vec_len(c->f->ana))
+            diag_warning(c->d, net_card_span(card), "the analysis '.%s' is not supported yet; ignored", card->name);
+        else
+            diag_error(c->d, net_card_span(card), "the analysis '.%s' is not supported yet", card->name);
+    }
+}
+
+static void take_top_cards(flat_ctx *c)
+{
+    const card_ref *r = c->root->b->other;
+    for (size_t i = 0; i < vec_len(r); i++)
+        if (flat_on(c->root, r[i].guard))
+            flat_top_card(c, r[i].card);
+    for (size_t i = 0; i < vec_len(c->deck->hdl); i++) {
+        vec_push(c->f->hdl, c->deck->hdl[i]);
+        vec_push(c->f->hdl_span, c->deck->hdl_span[i]);
+    }
+    report_needed(c);
+}
+
+vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
+                     const flat_override *over, size_t n_over)
+{
+    int before = d->n_error;
+    flat_ctx c = begin(f, deck, d, names, mem, temper);
+    c.over = over;
+    c.n_over = n_over;
+    flat_root(&c);
+    flat_expand(&c, c.root);
+    if (!c.stop) {
+        take_top_cards(&c);
+        flat_resolve_pending(&c);
+    }
+    finish(&c);
+    return d->n_error > before ? VS_EINPUT : VS_OK;
+}
+
+/* Messages are left to flat_build, which reads the same cards again. */
+vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem)
+{
+    diag quiet = {.file = d->file, .max_error = 1};
+    arena_init(&quiet.mem);
+    flat_ctx c = begin(f, deck, &quiet, names, mem, 27);
+    c.declarations = true;
+    body *b = flat_body(&c, deck->top);
+    flat_root(&c);
+    for (size_t i = 0; i < vec_len(b->other); i++) {
+        net_card_kind kind = b->other[i].card->kind;
+        if (flat_on(c.root, b->other[i].guard) && (kind == NET_CARD_OPTION || kind == NET_CARD_TEMP))
+            flat_option_card(&c, b->other[i].card);
+    }
+    finish(&c);
+    vec_free(quiet.msg);
+    arena_fini(&quiet.mem);
+    return VS_OK;
+}
+
+/* -- text -- */
+
+static void print_params(const flat_param *p, FILE *out)
+{
+    for (size_t i = 0; i < vec_len(p); i++)
+        if (p[i].str)
+            fprintf(out, " %s=\"%s\"", p[i].name, p[i].str);
+        else
+            fprintf(out, " %s=%.15g", p[i].name, p[i].value);
+}
+
+static void print_numbers(const double *x, size_t n, FILE *out)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%.15g", i ? " " : "", x[i]);
+}
+
+static void print_source(const flat_source *s, FILE *out)
+{
+    static const char *const name[] = {"dc", "pulse", "sin", "exp", "pwl", "sffm", "am"};
+    if (s->dc_given)
+        fprintf(out, " dc %.15g", s->dc);
+    if (s->ac_mag != 0)
+        fprintf(out, " ac %.15g %.15g", s->ac_mag, s->ac_phase);
+    if (s->wave == FLAT_DC)
+        return;
+    fprintf(out, " %s(", name[s->wave]);
+    print_numbers(s->arg, vec_len(s->arg), out);
+    fputc(')', out);
+    if (s->pwl_repeat >= 0)
+        fprintf(out, " r=%.15g", s->pwl_repeat);
+    if (s->pwl_delay != 0)
+        fprintf(out, " td=%.15g", s->pwl_delay);
+}
+
+static void print_inst(const flat *f, const flat_inst *x, FILE *out)
+{
+    fputs(x->name, out);
+    for (int32_t i = 0; i < x->n_node; i++)
+        fprintf(out, " %s", f->node[x->node[i]]);
+    for (size_t i = 0; i < vec_len(x->ref); i++)
+        fprintf(out, " <%s>", x->ref[i]);
+    if (x->model)
+        fprintf(out, " %s", x->model->name);
+    else if (x->word)
+        fprintf(out, " ?%s", x->word);
+    if (x->source)
+        print_source(x->source, out);
+    print_params(x->param, out);
+    if (vec_len(x->poly)) {
+        fputs(" poly(", out);
+        print_numbers(x->poly, vec_len(x->poly), out);
+        fputc(')', out);
+    }
+    if (x->expr) {
+        fprintf(out, " %s=", x->letter == 'b' || x->letter == 'e' || x->letter == 'g' ? x->expr_is_v ? "v" : "i" : "expr");
+        net_expr_print(x->expr, f->node, out);
+    }
+    if (x->m != 1)
+        fprintf(out, " m=%.15g", x->m);
+    for (int32_t i = 0; i < x->n_ic; i++)
+        fprintf(out, "%s%.15g", i ? "," : " ic=", x->ic[i]);
+    fputs(x->off ? " off\n" : "\n", out);
+}
+
+static void print_ana(const flat_ana *a, FILE *out)
+{
+    if (a->kind == FLAT_OP)
+        fputs(".op\n", out);
+    if (a->kind == FLAT_TRAN)
+        fprintf(out, ".tran %.15g %.15g %.15g %.15g%s\n", a->tstep, a->tstop, a->tstart, a->tmax, a->uic ? " uic" : "");
+    if (a->kind != FLAT_DCSWEEP)
+        return;
+    fputs(".dc", out);
+    for (int32_t i = 0; i < a->n_sweep; i++) {
+        const flat_sweep *w = &a->sweep[i];
+        size_t n = vec_len(w->value);
+        fprintf(out, " %s%s%s%s (%zu values", w->name, w->what == FLAT_SWEEP_INST ? "[" : "",
+                w->what == FLAT_SWEEP_INST ? w->param : "", w->what == FLAT_SWEEP_INST ? "]" : "", n);
+        if (n)
+            fprintf(out, " from %.15g to %.15g", w->value[0], w->value[n - 1]);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+}
+
+void flat_print(const flat *f, FILE *out)
+{
+    fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node), vec_len(f->inst),
+            vec_len(f->model));
+    for (size_t i = 0; i < vec_len(f->model); i++) {
+        fprintf(out, ".model %s %s", f->model[i]->name, f->model[i]->type);
+        print_params(f->model[i]->param, out);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < vec_len(f->inst); i++)
+        print_inst(f, &f->inst[i], out);
+    for (size_t i = 0; i < vec_len(f->option); i++)
+        fprintf(out, ".option %s%s%s\n", f->option[i].name, *f->option[i].str ? "=" : "", f->option[i].str);
+    for (size_t i = 0; i < vec_len(f->temp); i++)
+        fprintf(out, ".temp %.15g\n", f->temp[i]);
+    for (size_t i = 0; i < vec_len(f->hdl); i++)
+        fprintf(out, ".hdl \"%s\"\n", f->hdl[i]);
+    for (size_t i = 0; i < vec_len(f->ic); i++)
+        fprintf(out, ".ic v(%s)=%.15g\n", f->ic[i].node >= 0 ? f->node[f->ic[i].node] : "?", f->ic[i].value);
+    for (size_t i = 0; i < vec_len(f->nodeset); i++)
+        fprintf(out, ".nodeset v(%s)=%.15g\n", f->nodeset[i].node >= 0 ? f->node[f->nodeset[i].node] : "?",
+                f->nodeset[i].value);
+    for (size_t i = 0; i < vec_len(f->save); i++)
+        fprintf(out, ".save %s\n", f->save[i].text);
+    for (size_t i = 0; i < vec_len(f->ana); i++)
+        print_ana(&f->ana[i], out);
+}

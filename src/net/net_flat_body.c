@@ -1,0 +1,613 @@
+/* net_flat_body.c - a body is read once: its parameters, functions, models, subcircuits, elements,
+ * each with the .if branch it stands in. Also the values behind keys, and models on demand. */
+#include <math.h>
+#include <string.h>
+
+#include "net_flat_priv.h"
+
+/* -- cursor -- */
+
+diag_span cur_span(const cur *q)
+{
+    if (cur_more(q))
+        return net_tok_span(q->card, cur_tok(q));
+    const net_tok *t = &q->card->tok[q->card->n_tok - 1];
+    return (diag_span){q->card->file, t->off + t->len, 1};
+}
+
+bool cur_is(const cur *q, char punct)
+{
+    return cur_more(q) && cur_tok(q)->punct == punct;
+}
+
+bool cur_is_word(const cur *q, const char *word)
+{
+    return cur_more(q) && cur_tok(q)->kind == NET_T_WORD && !strcmp(cur_tok(q)->text, word);
+}
+
+bool cur_at_key(const cur *q)
+{
+    return q->i + 1 < q->card->n_tok && q->card->tok[q->i].kind == NET_T_WORD &&
+           q->card->tok[q->i + 1].punct == '=';
+}
+
+void cur_skip_punct(cur *q)
+{
+    while (cur_is(q, ',') || cur_is(q, '(') || cur_is(q, ')'))
+        q->i++;
+}
+
+void cur_unexpected(const cur *q, const char *what)
+{
+    if (!cur_more(q)) {
+        diag_error(q->c->d, cur_span(q), "%s", what);
+        return;
+    }
+    diag_span at = cur_span(q);
+    int n = at.len > 40 ? 40 : (int)at.len;
+    diag_error(q->c->d, at, "%s, not '%.*s'", what, n, q->c->d->file[at.file].text + at.off);
+}
+
+/* -- values -- */
+
+rhs flat_number(flat_ctx *c, double x, diag_span span)
+{
+    net_expr *e = arena_alloc(c->mem, sizeof *e);
+    e->op = NET_NUM;
+    e->num = x;
+    e->span = span;
+    return (rhs){.e = e, .span = span, .given = true};
+}
+
+static bool is_dynamic(const net_expr *e)
+{
+    if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ ||
+        (e->op == NET_CALL && e->fn >= NET_FN_DDT))
+        return true;
+    for (int32_t i = 0; i < e->n_arg; i++)
+        if (is_dynamic(e->arg[i]))
+            return true;
+    return false;
+}
+
+static bool is_identifier(const char *s)
+{
+    if (!((*s >= 'a' && *s <= 'z') || *s == '_'))
+        return false;
+    for (; *s; s++)
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9') || *s == '_' || *s == '.'))
+            return false;
+    return true;
+}
+
+/* 4.8.2: a version, a text whose value is its leading number */
+static bool is_version(const char *s, const char *rest)
+{
+    return rest > s && *rest == '.' && strspn(rest, ".0123456789") == strlen(rest);
+}
+
+/* One token, the common case: number, name, quoted text. false: it needs the expression parser. */
+static bool simple_value(flat_ctx *c, const net_tok *t, diag_span span, rhs *v)
+{
+    const char *end;
+    double x;
+    *v = (rhs){.span = span, .given = true};
+    if (t->kind == NET_T_STR) {
+        *v = flat_number(c, NAN, span);
+        ((net_expr *)v->e)->op = NET_STR;
+        ((net_expr *)v->e)->name = t->text;
+        v->word = t->text;
+        v->text = true;
+        return true;
+    }
+    if (t->kind != NET_T_WORD)
+        return false;
+    if (str_spice_number(t->text, &end, &x) && isfinite(x) && (!*end || is_version(t->text, end))) {
+        const char *word = *end ? t->text : NULL;
+        *v = flat_number(c, x, span);
+        v->word = word;
+        return true;
+    }
+    if (!is_identifier(t->text) || !strcmp(t->text, "time") || !strcmp(t->text, "temper") ||
+        !strcmp(t->text, "hertz"))
+        return false;
+    *v = flat_number(c, 0, span);
+    ((net_expr *)v->e)->op = NET_PARAM;
+    ((net_expr *)v->e)->name = t->text;
+    v->word = t->text;
+    v->maybe_dynamic = true;
+    return true;
+}
+
+static rhs parse_value(cur *q, diag_span span, uint32_t *end)
+{
+    rhs v = {.span = span, .given = true};
+    v.e = net_expr_parse(q->c->d, q->c->names, q->c->mem, span, end);
+    v.maybe_dynamic = v.e && (v.e->op == NET_PARAM || is_dynamic(v.e));
+    if (v.e)
+        v.span = v.e->span;
+    return v;
+}
+
+/* value = number | name | "text" | {expr} | 'expr' | (expr) | tokens without blanks between them */
+rhs cur_value(cur *q)
+{
+    if (!cur_more(q) || cur_is(q, ',') || cur_is(q, '=') || cur_is(q, ')')) {
+        cur_unexpected(q, "a value is expected");
+        return (rhs){.given = true, .span = cur_span(q)};
+    }
+    const net_card *card = q->card;
+    int32_t from = q->i, k = from, depth = 0;
+    for (; k < card->n_tok; k++) {
+        const net_tok *t = &card->tok[k];
+        if (k > from && !depth && (!t->glued || t->punct == ',' || t->punct == '=' || t->punct == ')'))
+            break;
+        depth += t->punct == '(' ? 1 : t->punct == ')' ? -1 : 0;
+        if (depth < 0)
+            break;
+    }
+    q->i = k;
+    diag_span span = net_tok_span(card, &card->tok[from]);
+    rhs v;
+    if (k == from + 1 && simple_value(q->c, &card->tok[from], span, &v))
+        return v;
+    return parse_value(q, diag_join(span, net_tok_span(card, &card->tok[k - 1])), NULL);
+}
+
+/* The same where blanks may stand inside: it reaches as far as an expression can be read. */
+rhs cur_expr(cur *q)
+{
+    if (!cur_more(q)) {
+        cur_unexpected(q, "an expression is expected");
+        return (rhs){.given = true, .span = cur_span(q)};
+    }
+    const net_card *card = q->card;
+    const net_tok *last = &card->tok[card->n_tok - 1];
+    bool alone = q->i + 1 >= card->n_tok ||
+                 (q->i + 2 < card->n_tok && card->tok[q->i + 2].punct == '=' && !card->tok[q->i + 1].glued);
+    rhs v;
+    if (alone && simple_value(q->c, cur_tok(q), cur_span(q), &v)) {
+        q->i++;
+        return v;
+    }
+    uint32_t end = last->off + last->len;
+    v = parse_value(q, diag_join(cur_span(q), net_tok_span(card, last)), &end);
+    if (v.e && v.e->op == NET_PARAM && is_identifier(v.e->name))
+        v.word = v.e->name;
+    if (v.e && v.e->op == NET_STR) {
+        v.word = v.e->name;
+        v.text = true;
+    }
+    if (!v.e) /* to the next key */
+        for (q->i++; cur_more(q) && !cur_at_key(q);)
+            q->i++;
+    while (v.e && cur_more(q) && cur_tok(q)->off < end)
+        q->i++;
+    return v;
+}
+
+bool cur_keyval(cur *q, keyval *kv)
+{
+    kv->key = cur_tok(q)->text;
+    kv->key_span = cur_span(q);
+    q->i += 2;
+    kv->v = cur_value(q);
+    return kv->v.e != NULL;
+}
+
+void flat_unique_keys(flat_ctx *c, keyval *kv)
+{
+    map seen = {0};
+    size_t n = vec_len(kv), k = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool quadratic = n < 12;
+        int32_t old = quadratic ? -1 : map_get(&seen, map_key(kv[i].key), -1);
+        for (size_t j = 0; quadratic && j < k; j++)
+            if (kv[j].key == kv[i].key)
+                old = (int32_t)j;
+        if (old >= 0) {
+            diag_warning(c->d, kv[i].key_span, "'%s' is given twice, the last one counts", kv[i].key);
+            diag_note(c->d, kv[old].key_span, "first given here");
+            kv[old] = kv[i];
+            continue;
+        }
+        if (!quadratic)
+            map_set(&seen, map_key(kv[i].key), (int32_t)k);
+        kv[k++] = kv[i];
+    }
+    if (n)
+        vec_head_of(kv)->len = k;
+    map_free(&seen);
+}
+
+/* -- declarations -- */
+
+int32_t flat_slot(flat_ctx *c, body *b, const char *name)
+{
+    (void)c;
+    int32_t k = map_get(&b->slot, map_key(name), -1);
+    if (k < 0) {
+        k = (int32_t)vec_len(b->slot_name);
+        vec_push(b->slot_name, name);
+        map_set(&b->slot, map_key(name), k);
+    }
+    return k;
+}
+
+static void warn_twice(flat_ctx *c, const char *what, const char *name, diag_span at, diag_span old)
+{
+    diag_warning(c->d, at, "%s '%s' is defined twice, the last one counts", what, name);
+    diag_note(c->d, old, "first defined here");
+}
+
+static void add_param(flat_ctx *c, body *b, param_def p)
+{
+    int32_t slot = map_get(&b->param_slot, map_key(p.name), -1);
+    if (slot < 0) {
+        slot = (int32_t)vec_len(b->param_name);
+        vec_push(b->param_name, p.name);
+        vec_push(b->param_last, -1);
+        map_set(&b->param_slot, map_key(p.name), slot);
+    }
+    p.slot = slot;
+    p.prev = b->param_last[slot];
+    if (p.prev >= 0 && b->param[p.prev].guard == p.guard)
+        warn_twice(c, "parameter", p.name, p.span, b->param[p.prev].span);
+    b->param_last[slot] = (int32_t)vec_len(b->param);
+    vec_push(b->param, p);
+    if (b->sub->name)
+        map_set(&c->sub_param, map_key(p.name), 1);
+}
+
+static void read_func(cur *q, int32_t guard);
+
+/* param = ".param" (name "=" expr)* ; also name(args) = expr, a function */
+static void read_params(cur *q, int32_t guard, bool port)
+{
+    while (cur_more(q)) {
+        cur_skip_punct(q);
+        if (!cur_more(q))
+            break;
+        if (cur_tok(q)->kind == NET_T_WORD && q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(') {
+            read_func(q, guard);
+            continue;
+        }
+        if (!cur_at_key(q)) {
+            cur_unexpected(q, "name=value is expected");
+            return;
+        }
+        param_def p = {.name = cur_tok(q)->text, .span = cur_span(q), .guard = guard, .port = port};
+        q->i += 2;
+        p.v = cur_expr(q);
+        add_param(q->c, q->b, p);
+    }
+}
+
+/* func = ".func" name "(" [name ("," name)*] ")" ["="] expr */
+static void read_func(cur *q, int32_t guard)
+{
+    func_def fn = {.guard = guard, .span = cur_span(q)};
+    if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
+        cur_unexpected(q, "a function name is expected");
+        q->i = q->card->n_tok;
+        return;
+    }
+    fn.name = cur_tok(q)->text;
+    q->i++;
+    if (!cur_is(q, '(')) {
+        cur_unexpected(q, "'(' is expected after the function name");
+        q->i = q->card->n_tok;
+        return;
+    }
+    const char **arg = NULL;
+    for (q->i++; cur_more(q) && !cur_is(q, ')'); q->i++)
+        if (cur_tok(q)->kind == NET_T_WORD)
+            vec_push(arg, cur_tok(q)->text);
+    q->i++;
+    if (cur_is(q, '='))
+        q->i++;
+    fn.n_arg = (int32_t)vec_len(arg);
+    fn.arg = net_freeze(q->c->mem, arg);
+    fn.e = cur_expr(q).e;
+    fn.prev = map_get(&q->b->func_of, map_key(fn.name), -1);
+    if (fn.prev >= 0 && q->b->func[fn.prev].guard == guard)
+        warn_twice(q->c, "function", fn.name, fn.span, q->b->func[fn.prev].span);
+    map_set(&q->b->func_of, map_key(fn.name), (int32_t)vec_len(q->b->func));
+    vec_push(q->b->func, fn);
+}
+
+/* The name before ".3" of a binned model, interned; NULL if it has no such ending. */
+static const char *bin_name(flat_ctx *c, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name || !dot[1] || strspn(dot + 1, "0123456789") != strlen(dot + 1))
+        return NULL;
+    return str_intern(c->names, name, (size_t)(dot - name));
+}
+
+static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
+{
+    cur q = {c, b, card, 1};
+    if (!cur_more(&q) || cur_tok(&q)->kind != NET_T_WORD) {
+        cur_unexpected(&q, ".model needs a name and a type");
+        return;
+    }
+    model_def m = {.name = cur_tok(&q)->text, .card = card, .guard = guard};
+    if (card->n_tok < 3 || card->tok[2].kind != NET_T_WORD) {
+        q.i = 2;
+        cur_unexpected(&q, "the model's type is expected");
+        return;
+    }
+    m.type = card->tok[2].text;
+    m.prev = map_get(&b->model_of, map_key(m.name), -1);
+    if (m.prev >= 0 && b->model[m.prev].guard == guard)
+        warn_twice(c, "model", m.name, cur_span(&q), net_tok_span(b->model[m.prev].card, &b->model[m.prev].card->tok[1]));
+    map_set(&b->model_of, map_key(m.name), (int32_t)vec_len(b->model));
+    const char *bin = bin_name(c, m.name);
+    if (bin)
+        map_set(&b->bin_of, map_key(bin), 1);
+    vec_push(b->model, m);
+}
+
+static void add_sub(flat_ctx *c, body *b, const net_card *card, int32_t guard)
+{
+    sub_def s = {.sub = card->sub, .guard = guard};
+    s.prev = map_get(&b->sub_of, map_key(s.sub->name), -1);
+    if (s.prev >= 0 && b->subs[s.prev].guard == guard)
+        warn_twice(c, "subcircuit", s.sub->name, s.sub->span, b->subs[s.prev].sub->span);
+    map_set(&b->sub_of, map_key(s.sub->name), (int32_t)vec_len(b->subs));
+    vec_push(b->subs, s);
+}
+
+/* -- the body -- */
+
+static int32_t open_branch(flat_ctx *c, body *b, const net_card *card, int32_t parent, int32_t before)
+{
+    branch g = {.parent = parent, .before = before};
+    if (card->kind != NET_CARD_ELSE && card->n_tok > 1) {
+        cur q = {c, b, card, 1};
+        g.cond = cur_expr(&q);
+        if (g.cond.e && cur_more(&q))
+            cur_unexpected(&q, "the condition ends here, nothing is expected");
+        g.cond.given = true;
+    } else {
+        g.cond.given = card->kind != NET_CARD_ELSE;
+    }
+    vec_push(b->branch, g);
+    return (int32_t)vec_len(b->branch) - 1;
+}
+
+static void declare_global(flat_ctx *c, const net_card *card)
+{
+    for (int32_t i = 1; i < card->n_tok; i++)
+        if (card->tok[i].kind == NET_T_WORD)
+            map_set(&c->is_global, map_key(card->tok[i].text), 1);
+}
+
+static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard)
+{
+    cur q = {c, b, card, 1};
+    switch (card->kind) {
+    case NET_ELEMENT:
+    case NET_CARD_UNKNOWN: break;
+    case NET_CARD_PARAM: read_params(&q, *guard, false); break;
+    case NET_CARD_FUNC: read_func(&q, *guard); break;
+    case NET_CARD_MODEL: add_model(c, b, card, *guard); break;
+    case NET_CARD_SUBCKT: add_sub(c, b, card, *guard); break;
+    case NET_CARD_IF: *guard = open_branch(c, b, card, *guard, -1); break;
+    case NET_CARD_ELSEIF: case NET_CARD_ELSE:
+        *guard = open_branch(c, b, card, b->branch[*guard].parent, *guard);
+        break;
+    case NET_CARD_ENDIF: *guard = b->branch[*guard].parent; break;
+    case NET_CARD_GLOBAL: declare_global(c, card); break;
+    default: vec_push(b->other, (card_ref){card, *guard}); break;
+    }
+}
+
+/* Elements come after the declarations: which words are models must be known. */
+static void read_elements(flat_ctx *c, body *b)
+{
+    int32_t guard = -1, next = 0;
+    const net_card *card = b->sub->card;
+    for (size_t i = 0; i < vec_len(card); i++) {
+        if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF || card[i].kind == NET_CARD_ELSE)
+            guard = next++; /* branches are numbered in the order of the text */
+        else if (card[i].kind == NET_CARD_ENDIF)
+            guard = b->branch[guard].parent;
+        elem e;
+        if (card[i].kind != NET_ELEMENT || !flat_read_elem(c, b, &card[i], &e))
+            continue;
+        e.guard = guard;
+        int32_t old = map_get(&b->elem_of, map_key(e.name), -1);
+        if (old >= 0 && b->elem[old].guard == guard) {
+            diag_error(c->d, net_card_span(&card[i]), "element '%s' is defined twice", e.name);
+            diag_note(c->d, net_card_span(b->elem[old].card), "first defined here");
+            continue;
+        }
+        map_set(&b->elem_of, map_key(e.name), (int32_t)vec_len(b->elem));
+        vec_push(b->elem, e);
+    }
+}
+
+/* subckt = ".subckt" name node* ["params:"] (name "=" value)* */
+static void read_head(flat_ctx *c, body *b)
+{
+    cur q = {c, b, b->sub->head, 2};
+    map seen = {0};
+    for (; cur_more(&q) && !cur_at_key(&q) && !cur_is_word(&q, "params:"); q.i++) {
+        if (cur_tok(&q)->kind != NET_T_WORD) {
+            if (!cur_tok(&q)->punct)
+                cur_unexpected(&q, "a node name is expected");
+            continue;
+        }
+        const char *name = cur_tok(&q)->text;
+        if (map_get(&seen, map_key(name), 0))
+            diag_error(c->d, cur_span(&q), "terminal '%s' is listed twice", name);
+        map_set(&seen, map_key(name), 1);
+        vec_push(b->port, flat_slot(c, b, name));
+    }
+    map_free(&seen);
+    if (cur_is_word(&q, "params:"))
+        q.i++;
+    read_params(&q, -1, true);
+}
+
+body *flat_body(flat_ctx *c, const net_sub *sub)
+{
+    body *b = c->body[sub->index];
+    if (b)
+        return b;
+    b = c->body[sub->index] = arena_new(c->mem, body);
+    b->sub = sub;
+    b->count = -1;
+    b->parent = sub->parent ? flat_body(c, sub->parent) : NULL;
+    if (sub->head)
+        read_head(c, b);
+    int32_t guard = -1;
+    for (size_t i = 0; i < vec_len(sub->card); i++)
+        read_card(c, b, &sub->card[i], &guard);
+    if (!c->declarations)
+        read_elements(c, b);
+    return b;
+}
+
+void flat_body_free(body *b)
+{
+    if (!b)
+        return;
+    vec_free(b->port);
+    vec_free(b->slot_name);
+    vec_free(b->param);
+    vec_free(b->param_name);
+    vec_free(b->param_last);
+    vec_free(b->func);
+    vec_free(b->model);
+    vec_free(b->subs);
+    vec_free(b->branch);
+    vec_free(b->elem);
+    vec_free(b->other);
+    map *m[] = {&b->slot, &b->param_slot, &b->func_of, &b->model_of, &b->bin_of, &b->sub_of, &b->elem_of};
+    for (size_t i = 0; i < VS_COUNT(m); i++)
+        map_free(m[i]);
+}
+
+bool flat_names_model(const body *b, const char *name)
+{
+    for (; b; b = b->parent)
+        if (map_get(&b->model_of, map_key(name), -1) >= 0 || map_get(&b->bin_of, map_key(name), 0))
+            return true;
+    return false;
+}
+
+/* -- in scope -- */
+
+const func_def *flat_find_func(scope *s, const char *name)
+{
+    for (; s; s = s->lex)
+        for (int32_t i = map_get(&s->b->func_of, map_key(name), -1); i >= 0; i = s->b->func[i].prev)
+            if (flat_on(s, s->b->func[i].guard))
+                return &s->b->func[i];
+    return NULL;
+}
+
+net_sub *flat_find_sub(scope *s, const char *name, scope **lex)
+{
+    for (; s; s = s->lex)
+        for (int32_t i = map_get(&s->b->sub_of, map_key(name), -1); i >= 0; i = s->b->subs[i].prev)
+            if (flat_on(s, s->b->subs[i].guard)) {
+                *lex = s;
+                return s->b->subs[i].sub;
+            }
+    return NULL;
+}
+
+/* model = ".model" name type ["("] (key "=" value)* [")"] */
+static void parse_model(flat_ctx *c, body *b, model_def *m)
+{
+    cur q = {c, b, m->card, 3};
+    keyval *kv = NULL;
+    m->parsed = true;
+    while (cur_skip_punct(&q), cur_more(&q)) {
+        keyval k;
+        if (cur_at_key(&q)) {
+            cur_keyval(&q, &k);
+            vec_push(kv, k);
+        } else {
+            diag_span at = cur_span(&q);
+            diag_error(c->d, at, "name=value is expected, not '%.*s'", at.len > 40 ? 40 : (int)at.len,
+                       c->d->file[at.file].text + at.off);
+            q.i++;
+        }
+    }
+    flat_unique_keys(c, kv);
+    m->kv = net_freeze(c->mem, kv);
+}
+
+static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
+{
+    int before = c->d->n_error;
+    if (!m->parsed)
+        parse_model(c, s->b, m);
+    size_t n = vec_len(m->kv);
+    flat_model *fm = arena_new(c->mem, flat_model);
+    *fm = (flat_model){m->name, m->type, net_fixed(c->mem, flat_param, n),
+                       net_tok_span(m->card, &m->card->tok[1])};
+    c->touched_local = false;
+    for (size_t i = 0; i < n; i++) {
+        flat_param *p = &fm->param[i];
+        p->name = m->kv[i].key;
+        p->span = m->kv[i].v.span;
+        if (!flat_value(c, s, &m->kv[i].v, &p->value, &p->str))
+            *bad = true;
+    }
+    *bad |= c->d->n_error > before;
+    vec_push(c->f->model, fm);
+    if (!c->touched_local)
+        m->constant = fm;
+    return fm;
+}
+
+flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad)
+{
+    for (; s; s = s->lex)
+        for (int32_t i = map_get(&s->b->model_of, map_key(name), -1); i >= 0; i = s->b->model[i].prev) {
+            model_def *m = &s->b->model[i];
+            if (!flat_on(s, m->guard))
+                continue;
+            if (m->constant)
+                return m->constant;
+            if (!s->model[i])
+                s->model[i] = eval_model(c, s, m, bad);
+            return s->model[i];
+        }
+    return NULL;
+}
+
+static double model_number(const flat_model *m, const char *key, double absent)
+{
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (!strcmp(m->param[i].name, key))
+            return m->param[i].value;
+    return absent;
+}
+
+flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad)
+{
+    size_t n = strlen(name);
+    for (; s; s = s->lex) {
+        if (!map_get(&s->b->bin_of, map_key(name), 0))
+            continue;
+        for (size_t i = 0; i < vec_len(s->b->model); i++) {
+            const char *bin = s->b->model[i].name;
+            if (strncmp(bin, name, n) || bin[n] != '.')
+                continue;
+            flat_model *m = flat_find_model(c, s, bin, bad);
+            double eps = 1e-12;
+            if (m && l >= model_number(m, "lmin", 0) - eps && l < model_number(m, "lmax", INFINITY) + eps &&
+                w >= model_number(m, "wmin", 0) - eps && w < model_number(m, "wmax", INFINITY) + eps)
+                return m;
+        }
+        return NULL;
+    }
+    return NULL;
+}

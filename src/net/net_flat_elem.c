@@ -1,0 +1,697 @@
+/* net_flat_elem.c - element cards by letter.
+ * Source: ngspice manual, chapters 3 to 11; SPICE3 user's guide. The grammar of each letter stands
+ * above its function; "key=value ..." may follow everywhere. */
+#include <math.h>
+#include <string.h>
+
+#include "net_flat_priv.h"
+
+typedef struct ereader {
+    cur q;
+    elem *e;
+    int32_t *slot;       /* vec */
+    diag_span *span;     /* vec */
+    keyval *kv, *ref;    /* vec */
+    rhs *poly;           /* vec */
+} ereader;
+
+static bool failed(ereader *r, const char *what)
+{
+    cur_unexpected(&r->q, what);
+    return false;
+}
+
+static bool is_word(const ereader *r)
+{
+    return cur_more(&r->q) && cur_tok(&r->q)->kind == NET_T_WORD && !cur_at_key(&r->q);
+}
+
+static bool take_node(ereader *r)
+{
+    vec_push(r->slot, flat_slot(r->q.c, r->q.b, cur_tok(&r->q)->text));
+    vec_push(r->span, cur_span(&r->q));
+    r->q.i++;
+    return true;
+}
+
+/* Exactly n more nodes; `what` says the whole form. */
+static bool take_nodes(ereader *r, int32_t n, const char *what)
+{
+    for (int32_t i = 0; i < n; i++) {
+        cur_skip_punct(&r->q);
+        if (!is_word(r))
+            return failed(r, what);
+        take_node(r);
+    }
+    cur_skip_punct(&r->q);
+    return true;
+}
+
+static bool take_word(ereader *r, const char *what)
+{
+    if (!is_word(r))
+        return failed(r, what);
+    r->e->word = cur_tok(&r->q)->text;
+    r->e->word_span = cur_span(&r->q);
+    r->q.i++;
+    return true;
+}
+
+static bool take_value(ereader *r, const char *key)
+{
+    r->e->value = cur_value(&r->q);
+    r->e->value_key = key;
+    return r->e->value.e != NULL;
+}
+
+/* ic = value ("," value)* */
+static bool take_ic(ereader *r)
+{
+    for (;;) {
+        rhs v = cur_value(&r->q);
+        if (!v.e)
+            return false;
+        if (r->e->n_ic == 4) {
+            diag_error(r->q.c->d, v.span, "ic= takes at most 4 values");
+            return false;
+        }
+        r->e->ic[r->e->n_ic++] = v;
+        if (!cur_is(&r->q, ','))
+            return true;
+        r->q.i++;
+    }
+}
+
+/* tc = value ["," value], which are tc1 and tc2 */
+static bool take_tc(ereader *r)
+{
+    keyval k = {str_intern0(r->q.c->names, "tc1"), cur_span(&r->q), {0}};
+    r->q.i += 2;
+    k.v = cur_value(&r->q);
+    vec_push(r->kv, k);
+    if (!k.v.e || !cur_is(&r->q, ','))
+        return k.v.e != NULL;
+    r->q.i++;
+    k.key = str_intern0(r->q.c->names, "tc2");
+    k.v = cur_value(&r->q);
+    vec_push(r->kv, k);
+    return k.v.e != NULL;
+}
+
+/* One key=value; m= and ic= have their own places. */
+static bool take_key(ereader *r)
+{
+    const char *key = cur_tok(&r->q)->text;
+    keyval k;
+    if (!strcmp(key, "ic")) {
+        r->q.i += 2;
+        return take_ic(r);
+    }
+    if (!strcmp(key, "tc"))
+        return take_tc(r);
+    if (!cur_keyval(&r->q, &k))
+        return false;
+    if (!strcmp(key, "m") && r->e->letter != 'x')
+        r->e->m = k.v;
+    else
+        vec_push(r->kv, k);
+    return true;
+}
+
+/* The rest of a card: keys, flags, and up to `n_name` bare values under these names. */
+static bool take_rest(ereader *r, const char *const *name, int32_t n_name)
+{
+    int32_t used = 0;
+    bool ok = true;
+    while (cur_skip_punct(&r->q), cur_more(&r->q)) {
+        if (cur_at_key(&r->q)) {
+            ok &= take_key(r);
+        } else if (cur_is_word(&r->q, "off")) {
+            r->e->off = true;
+            r->q.i++;
+        } else if (cur_is_word(&r->q, "params:")) {
+            r->q.i++;
+        } else if (used < n_name && cur_tok(&r->q)->kind != NET_T_PUNCT) {
+            keyval k = {str_intern0(r->q.c->names, name[used++]), cur_span(&r->q), {0}};
+            k.v = cur_value(&r->q);
+            vec_push(r->kv, k);
+            ok &= k.v.e != NULL;
+        } else {
+            return failed(r, "name=value is expected");
+        }
+    }
+    return ok;
+}
+
+/* -- R C L K -- */
+
+static bool is_key(const ereader *r, const char *a, const char *b)
+{
+    return cur_at_key(&r->q) && (cur_is_word(&r->q, a) || (b && cur_is_word(&r->q, b)));
+}
+
+/* r = "R" a b [value] [model] [value] ("r=" expr | key=value)* */
+static bool read_rcl(ereader *r)
+{
+    char letter[2] = {r->e->letter, 0};
+    static const char *const what[] = {"a resistor has two nodes and a value or model: Rname a b value",
+                                       "a capacitor has two nodes and a value or model: Cname a b value",
+                                       "an inductor has two nodes and a value or model: Lname a b value"};
+    if (!take_nodes(r, 2, what[r->e->letter == 'r' ? 0 : r->e->letter == 'c' ? 1 : 2]))
+        return false;
+    bool ok = true;
+    while (ok && cur_more(&r->q)) {
+        cur_skip_punct(&r->q);
+        if (!cur_more(&r->q))
+            break;
+        if (is_key(r, letter, r->e->letter == 'c' ? "q" : NULL)) {
+            bool charge = !cur_is_word(&r->q, letter);
+            r->q.i += 2;
+            r->e->expr = cur_value(&r->q);
+            r->e->value_key = charge ? "q" : letter[0] == 'r' ? "r" : letter[0] == 'c' ? "c" : "l";
+            ok = r->e->expr.e != NULL;
+        } else if (cur_at_key(&r->q)) {
+            ok = take_key(r);
+        } else if (is_word(r) && !r->e->word && flat_names_model(r->q.b, cur_tok(&r->q)->text)) {
+            ok = take_word(r, "");
+        } else if (!r->e->expr.given && !cur_is(&r->q, '=')) {
+            r->e->expr = cur_value(&r->q);
+            r->e->value_key = "value";
+            ok = r->e->expr.e != NULL;
+        } else {
+            return failed(r, "name=value is expected");
+        }
+    }
+    if (ok && !r->e->expr.given && !r->e->word && !vec_len(r->kv))
+        return failed(r, what[r->e->letter == 'r' ? 0 : r->e->letter == 'c' ? 1 : 2]);
+    return ok;
+}
+
+static bool take_ref(ereader *r, const char *what)
+{
+    cur_skip_punct(&r->q);
+    if (!is_word(r))
+        return failed(r, what);
+    vec_push(r->ref, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), {0}});
+    r->q.i++;
+    return true;
+}
+
+/* k = "K" inductor inductor+ value */
+static bool read_k(ereader *r)
+{
+    static const char what[] = "a coupling names inductors and a factor: Kname L1 L2 value";
+    while (is_word(r) && r->q.i + 1 < r->q.card->n_tok && cur_tok(&r->q)->text[0] == 'l')
+        take_ref(r, what);
+    if (vec_len(r->ref) < 2)
+        return failed(r, what);
+    if (!cur_more(&r->q))
+        return failed(r, what);
+    if (cur_at_key(&r->q))
+        return take_rest(r, NULL, 0);
+    return take_value(r, "value") && take_rest(r, NULL, 0);
+}
+
+/* -- V I -- */
+
+static const struct wave_word {
+    const char *name;
+    flat_wave_kind kind;
+} wave_words[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"sine", FLAT_SIN}, {"exp", FLAT_EXP},
+                  {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM}};
+
+static const struct wave_word *find_wave(const ereader *r)
+{
+    for (size_t i = 0; i < VS_COUNT(wave_words); i++)
+        if (cur_is_word(&r->q, wave_words[i].name))
+            return &wave_words[i];
+    return NULL;
+}
+
+static bool is_source_word(const ereader *r)
+{
+    static const char *const word[] = {"dc", "ac", "distof1", "distof2", "trnoise", "trrandom", "external",
+                                       "portnum", "z0", "r", "td", "m"};
+    for (size_t i = 0; i < VS_COUNT(word); i++)
+        if (cur_is_word(&r->q, word[i]))
+            return true;
+    return find_wave(r) != NULL || cur_at_key(&r->q);
+}
+
+static bool at_number(const ereader *r)
+{
+    return cur_more(&r->q) && !is_source_word(r) && !cur_is(&r->q, ')') && !cur_is(&r->q, '=');
+}
+
+/* wave = word ["="] "(" value* ")" | word value* */
+static bool read_wave(ereader *r, const struct wave_word *w)
+{
+    source_def *s = r->e->src;
+    rhs *arg = NULL;
+    int depth = 0;
+    bool ok = true;
+    if (s->wave != FLAT_DC) {
+        diag_error(r->q.c->d, cur_span(&r->q), "a second waveform; the source has one already");
+        return false;
+    }
+    s->wave = w->kind;
+    s->span = cur_span(&r->q);
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    while (ok && cur_more(&r->q)) {
+        if (cur_is(&r->q, '(') && (!depth || w->kind == FLAT_PWL)) {
+            depth++;
+        } else if (cur_is(&r->q, ')')) {
+            depth--;
+        } else if (!cur_is(&r->q, ',')) {
+            if (!depth && is_source_word(r))
+                break;
+            if (cur_at_key(&r->q))
+                break;
+            rhs v = cur_value(&r->q);
+            ok = v.e != NULL;
+            vec_push(arg, v);
+            continue;
+        }
+        r->q.i++;
+        if (depth <= 0 && r->q.card->tok[r->q.i - 1].punct == ')')
+            break;
+    }
+    if (ok && depth > 0 && !cur_more(&r->q))
+        ok = failed(r, "')' is expected at the end of the waveform");
+    if (ok && w->kind == FLAT_PWL && vec_len(arg) % 2) {
+        diag_error(r->q.c->d, vec_last(arg).span, "PWL takes pairs of time and value; this time has no value");
+        ok = false;
+    }
+    static const size_t most[] = {[FLAT_PULSE] = 8, [FLAT_SIN] = 6, [FLAT_EXP] = 6, [FLAT_SFFM] = 7, [FLAT_AM] = 6};
+    if (ok && w->kind != FLAT_PWL && vec_len(arg) > most[w->kind]) {
+        diag_error(r->q.c->d, arg[most[w->kind]].span, "too many values: %s takes at most %zu", w->name,
+                   most[w->kind]);
+        ok = false;
+    }
+    s->arg = net_freeze(r->q.c->mem, arg);
+    return ok;
+}
+
+static bool read_ac(ereader *r)
+{
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    cur_skip_punct(&r->q);
+    source_def *s = r->e->src;
+    s->ac_mag = flat_number(r->q.c, 1, cur_span(&r->q));
+    if (at_number(r))
+        s->ac_mag = cur_value(&r->q);
+    cur_skip_punct(&r->q);
+    if (s->ac_mag.e && at_number(r)) {
+        s->ac_phase = cur_value(&r->q);
+        return s->ac_phase.e != NULL;
+    }
+    return s->ac_mag.e != NULL;
+}
+
+static bool skip_distof(ereader *r)
+{
+    diag_warning(r->q.c->d, cur_span(&r->q), "'%s' is not supported yet; ignored", cur_tok(&r->q)->text);
+    r->q.i++;
+    for (int i = 0; i < 2 && at_number(r); i++)
+        (void)cur_value(&r->q);
+    return true;
+}
+
+static bool read_source_key(ereader *r)
+{
+    source_def *s = r->e->src;
+    if (s->wave == FLAT_PWL && (cur_is_word(&r->q, "r") || cur_is_word(&r->q, "td"))) {
+        rhs *v = cur_is_word(&r->q, "r") ? &s->repeat : &s->delay;
+        r->q.i += 2;
+        *v = cur_value(&r->q);
+        return v->e != NULL;
+    }
+    if (s->wave == FLAT_PWL && cur_is_word(&r->q, "file")) {
+        diag_error(r->q.c->d, cur_span(&r->q), "PWL from a file is not supported yet");
+        return false;
+    }
+    return take_key(r);
+}
+
+/* source = ("V" | "I") a b (["dc"] value | "ac" [mag [phase]] | wave | key=value)* */
+static bool read_source(ereader *r)
+{
+    if (!take_nodes(r, 2, r->e->letter == 'v' ? "a voltage source has two nodes: Vname plus minus value"
+                                              : "a current source has two nodes: Iname plus minus value"))
+        return false;
+    source_def *s = r->e->src = arena_new(r->q.c->mem, source_def);
+    s->span = net_card_span(r->q.card);
+    bool ok = true;
+    while (ok && cur_more(&r->q)) {
+        const struct wave_word *w = find_wave(r);
+        if (cur_is(&r->q, ',') || cur_is(&r->q, ')')) {
+            r->q.i++;
+        } else if (w) {
+            ok = read_wave(r, w);
+        } else if (cur_is_word(&r->q, "dc")) {
+            r->q.i++;
+            if (cur_is(&r->q, '='))
+                r->q.i++;
+            s->dc = cur_value(&r->q);
+            ok = s->dc.e != NULL;
+        } else if (cur_is_word(&r->q, "ac")) {
+            ok = read_ac(r);
+        } else if (cur_is_word(&r->q, "distof1") || cur_is_word(&r->q, "distof2")) {
+            ok = skip_distof(r);
+        } else if (cur_is_word(&r->q, "trnoise") || cur_is_word(&r->q, "trrandom") || cur_is_word(&r->q, "external")) {
+            diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet", cur_tok(&r->q)->text);
+            return false;
+        } else if (cur_at_key(&r->q)) {
+            ok = read_source_key(r);
+        } else if (cur_is_word(&r->q, "portnum") || cur_is_word(&r->q, "z0")) {
+            r->q.i += 2;
+        } else if (!s->dc.given) {
+            s->dc = cur_value(&r->q);
+            ok = s->dc.e != NULL;
+        } else {
+            return failed(r, "a waveform, dc or ac is expected");
+        }
+    }
+    return ok;
+}
+
+/* -- E G F H B -- */
+
+/* expr behind value=, vol=, cur=; the equals sign may be missing */
+static bool take_expr(ereader *r)
+{
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    r->e->expr = cur_expr(&r->q);
+    return r->e->expr.e != NULL;
+}
+
+static net_expr *new_call(ereader *r, int32_t n, diag_span span)
+{
+    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
+    *e = (net_expr){.op = NET_CALL, .fn = NET_FN_PWLF, .n_arg = n, .span = span,
+                    .name = str_intern0(r->q.c->names, "pwl")};
+    return e;
+}
+
+/* table = "table" ["="] expr "=" ("(" x "," y ")")* ; becomes pwl(expr, x, y, ...) */
+static bool read_table(ereader *r)
+{
+    diag_span at = cur_span(&r->q);
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    rhs x = cur_value(&r->q), *point = NULL;
+    bool ok = x.e != NULL;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    while (ok && (cur_skip_punct(&r->q), cur_more(&r->q)) && !cur_at_key(&r->q)) {
+        rhs v = cur_value(&r->q);
+        ok = v.e != NULL;
+        vec_push(point, v);
+    }
+    int32_t n = (int32_t)vec_len(point);
+    if (ok && (n < 2 || n % 2)) {
+        diag_error(r->q.c->d, at, "TABLE needs pairs of numbers: TABLE {expr} = (x,y) (x,y)");
+        ok = false;
+    }
+    if (ok) {
+        net_expr *e = new_call(r, n + 1, at);
+        e->arg[0] = x.e;
+        for (int32_t i = 0; i < n; i++)
+            e->arg[i + 1] = point[i].e;
+        r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
+    }
+    vec_free(point);
+    return ok;
+}
+
+/* poly = "poly" "(" n ")" controls coefficients ; controls: n node pairs, or n source names */
+static bool read_poly(ereader *r, bool by_current)
+{
+    r->q.i++;
+    cur_skip_punct(&r->q);
+    diag_span at = cur_span(&r->q);
+    rhs dim = cur_value(&r->q);
+    double n = dim.e && dim.e->op == NET_NUM ? dim.e->num : 0;
+    if (!dim.e || n < 1 || n > 100 || n != floor(n)) {
+        if (dim.e)
+            diag_error(r->q.c->d, at, "POLY needs a dimension from 1 to 100: POLY(2)");
+        return false;
+    }
+    r->e->poly_dim = (int32_t)n;
+    cur_skip_punct(&r->q);
+    for (int32_t i = 0; by_current && i < r->e->poly_dim; i++)
+        if (!take_ref(r, "POLY needs as many controlling sources as its dimension"))
+            return false;
+    if (!by_current && !take_nodes(r, 2 * r->e->poly_dim, "POLY needs two nodes for each dimension"))
+        return false;
+    while (cur_skip_punct(&r->q), cur_more(&r->q) && !cur_at_key(&r->q)) {
+        rhs v = cur_value(&r->q);
+        if (!v.e)
+            return false;
+        vec_push(r->poly, v);
+    }
+    if (!vec_len(r->poly))
+        return failed(r, "POLY needs coefficients");
+    return take_rest(r, NULL, 0);
+}
+
+static bool unsupported_form(ereader *r)
+{
+    static const char *const word[] = {"laplace", "freq", "delay", "foster", "pwl", "npwl", "ppwl",
+                                       "and", "nand", "or", "nor", "opamp", "transformer"};
+    for (size_t i = 0; i < VS_COUNT(word); i++)
+        if (cur_is_word(&r->q, word[i]) && r->q.i + 1 < r->q.card->n_tok &&
+            (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR)) {
+            diag_error(r->q.c->d, cur_span(&r->q), "the form '%s' of a controlled source is not supported yet",
+                       word[i]);
+            return true;
+        }
+    return false;
+}
+
+/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table ) */
+static bool read_eg(ereader *r)
+{
+    bool is_v = r->e->letter == 'e';
+    const char *what = is_v ? "a voltage-controlled source has four nodes and a gain: Ename a b c d gain"
+                            : "a voltage-controlled source has four nodes and a gain: Gname a b c d gain";
+    if (!take_nodes(r, 2, what))
+        return false;
+    if (cur_is_word(&r->q, "vcvs") || cur_is_word(&r->q, "vccs"))
+        r->q.i++;
+    r->e->expr_is_v = is_v;
+    if (unsupported_form(r))
+        return false;
+    if (cur_is_word(&r->q, "poly"))
+        return read_poly(r, false);
+    if (cur_is_word(&r->q, "table"))
+        return read_table(r) && take_rest(r, NULL, 0);
+    if (cur_is_word(&r->q, "value") || cur_is_word(&r->q, "vol") || cur_is_word(&r->q, "cur"))
+        return take_expr(r) && take_rest(r, NULL, 0);
+    if (!take_nodes(r, 2, what))
+        return false;
+    if (cur_at_key(&r->q) && cur_is_word(&r->q, "gain"))
+        r->q.i += 2;
+    if (!cur_more(&r->q))
+        return failed(r, what);
+    return take_value(r, "gain") && take_rest(r, NULL, 0);
+}
+
+/* f = ("F" | "H") a b ( source gain | poly ) */
+static bool read_fh(ereader *r)
+{
+    const char *what = r->e->letter == 'f'
+        ? "a current-controlled source has two nodes, a source and a gain: Fname a b vname gain"
+        : "a current-controlled source has two nodes, a source and a gain: Hname a b vname gain";
+    if (!take_nodes(r, 2, what))
+        return false;
+    if (cur_is_word(&r->q, "cccs") || cur_is_word(&r->q, "ccvs"))
+        r->q.i++;
+    if (unsupported_form(r))
+        return false;
+    if (cur_is_word(&r->q, "poly"))
+        return read_poly(r, true);
+    if (!take_ref(r, what))
+        return false;
+    cur_skip_punct(&r->q);
+    if (cur_at_key(&r->q) && cur_is_word(&r->q, "gain"))
+        r->q.i += 2;
+    if (!cur_more(&r->q))
+        return failed(r, what);
+    return take_value(r, "gain") && take_rest(r, NULL, 0);
+}
+
+/* b = "B" a b ("v" | "i") "=" expr */
+static bool read_b(ereader *r)
+{
+    static const char what[] = "a behavioural source has two nodes and v= or i=: Bname a b v={...}";
+    if (!take_nodes(r, 2, what))
+        return false;
+    while (cur_more(&r->q)) {
+        bool is_v = cur_is_word(&r->q, "v");
+        if (cur_at_key(&r->q) && (is_v || cur_is_word(&r->q, "i"))) {
+            if (r->e->expr.given) {
+                diag_error(r->q.c->d, cur_span(&r->q), "a behavioural source has one of v= and i=");
+                return false;
+            }
+            r->e->expr_is_v = is_v;
+            if (!take_expr(r))
+                return false;
+        } else if (cur_at_key(&r->q)) {
+            if (!take_key(r))
+                return false;
+        } else {
+            return failed(r, what);
+        }
+    }
+    return r->e->expr.given || failed(r, what);
+}
+
+/* -- elements with a model -- */
+
+typedef struct model_form {
+    char letter;
+    int32_t least, most, usual; /* nodes; usual: where the model is expected if no word is one */
+    const char *what;
+    const char *bare[2];        /* names of bare values after the model */
+} model_form;
+
+static const model_form forms[] = {
+    {'d', 2, 3, 2, "a diode has two nodes and a model: Dname anode cathode model", {"area", "pj"}},
+    {'q', 3, 5, 3, "a bipolar transistor has three to five nodes and a model: Qname c b e model", {"area", NULL}},
+    {'m', 4, 8, 4, "a MOS transistor has four or more nodes and a model: Mname d g s b model", {NULL, NULL}},
+    {'j', 3, 4, 3, "a JFET has three nodes and a model: Jname d g s model", {"area", NULL}},
+    {'z', 3, 4, 3, "a MESFET has three nodes and a model: Zname d g s model", {"area", NULL}},
+    {'n', 1, 1000, 0, "a Verilog-A instance has nodes and a model: Nname node ... model", {NULL, NULL}},
+    {'s', 4, 4, 4, "a switch has four nodes and a model: Sname a b c d model", {NULL, NULL}},
+    {'o', 4, 4, 4, "a lossy line has four nodes and a model: Oname a b c d model", {NULL, NULL}},
+    {'u', 3, 3, 3, "an RC line has three nodes and a model: Uname a b c model", {NULL, NULL}},
+};
+
+/* The position of the model name: the first word after the least number of nodes that names a model,
+ * else the usual place, else the last word. 0: there is none. */
+static int32_t model_place(const ereader *r, const model_form *f)
+{
+    const net_card *card = r->q.card;
+    int32_t n = 0, last = 0, usual = 0;
+    for (int32_t i = r->q.i; i < card->n_tok; i++) {
+        const net_tok *t = &card->tok[i];
+        if (t->punct && t->punct != '=')
+            continue;
+        if (t->kind != NET_T_WORD || (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
+            break;
+        if (n >= f->least && n <= f->most && flat_names_model(r->q.b, t->text))
+            return i;
+        if (n == f->usual)
+            usual = i;
+        if (n >= f->least)
+            last = i;
+        n++;
+    }
+    return f->usual ? usual : last;
+}
+
+static bool read_with_model(ereader *r, const model_form *f)
+{
+    int32_t place = model_place(r, f);
+    if (!place) {
+        int32_t n = 0;
+        while (cur_skip_punct(&r->q), is_word(r))
+            n++, r->q.i++;
+        diag_error(r->q.c->d, cur_span(&r->q), "%s (%d word%s given)", f->what, n, n == 1 ? "" : "s");
+        return false;
+    }
+    for (cur_skip_punct(&r->q); r->q.i < place; cur_skip_punct(&r->q))
+        take_node(r);
+    take_word(r, f->what);
+    if (f->letter == 's' && (cur_is_word(&r->q, "on") || cur_is_word(&r->q, "off"))) {
+        r->e->off = cur_is_word(&r->q, "off");
+        if (!r->e->off)
+            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+        r->q.i++;
+    }
+    return take_rest(r, f->bare, f->bare[0] ? f->bare[1] ? 2 : 1 : 0);
+}
+
+/* w = "W" a b source model ["on" | "off"] */
+static bool read_w(ereader *r)
+{
+    static const char what[] = "a current-controlled switch has two nodes, a source and a model: Wname a b vname model";
+    if (!take_nodes(r, 2, what) || !take_ref(r, what) || !take_word(r, what))
+        return false;
+    if (cur_is_word(&r->q, "on")) {
+        vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+        r->q.i++;
+    }
+    return take_rest(r, NULL, 0);
+}
+
+/* x = "X" node* subcircuit ["params:"] (name=value)* */
+static bool read_x(ereader *r)
+{
+    const net_card *card = r->q.card;
+    int32_t last = 0;
+    for (int32_t i = r->q.i; i < card->n_tok; i++) {
+        const net_tok *t = &card->tok[i];
+        if (t->punct == '(' || t->punct == ')' || t->punct == ',')
+            continue;
+        if (t->kind != NET_T_WORD || !strcmp(t->text, "params:") || (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
+            break;
+        last = i;
+    }
+    if (!last) {
+        diag_error(r->q.c->d, cur_span(&r->q), "an instance has nodes and a subcircuit: Xname node ... subcircuit");
+        return false;
+    }
+    for (cur_skip_punct(&r->q); r->q.i < last; cur_skip_punct(&r->q))
+        take_node(r);
+    take_word(r, "");
+    return take_rest(r, NULL, 0);
+}
+
+static bool read_by_letter(ereader *r)
+{
+    switch (r->e->letter) {
+    case 'r': case 'c': case 'l': return read_rcl(r);
+    case 'k': return read_k(r);
+    case 'v': case 'i': return read_source(r);
+    case 'e': case 'g': return read_eg(r);
+    case 'f': case 'h': return read_fh(r);
+    case 'b': return read_b(r);
+    case 'w': return read_w(r);
+    case 'x': return read_x(r);
+    case 't': return take_nodes(r, 4, "a transmission line has four nodes: Tname a b c d z0=...") &&
+                     take_rest(r, NULL, 0);
+    case 'a':
+        diag_error(r->q.c->d, net_card_span(r->q.card), "XSPICE code models (A elements) are not supported yet");
+        return false;
+    default:
+        for (size_t i = 0; i < VS_COUNT(forms); i++)
+            if (forms[i].letter == r->e->letter)
+                return read_with_model(r, &forms[i]);
+        diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
+        return false;
+    }
+}
+
+bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e)
+{
+    *e = (elem){.letter = card->name[0], .name = card->name, .card = card, .guard = -1};
+    ereader r = {.q = {c, b, card, 1}, .e = e};
+    bool ok = read_by_letter(&r);
+    e->n_node = (int32_t)vec_len(r.slot);
+    e->slot = net_freeze(c->mem, r.slot);
+    e->node_span = net_freeze(c->mem, r.span);
+    flat_unique_keys(c, r.kv);
+    e->kv = net_freeze(c->mem, r.kv);
+    e->ref = net_freeze(c->mem, r.ref);
+    e->poly = net_freeze(c->mem, r.poly);
+    return ok;
+}

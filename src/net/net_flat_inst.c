@@ -1,0 +1,636 @@
+/* net_flat_inst.c - expansion: scopes of subcircuit instances, nodes, flat elements. */
+#include <math.h>
+#include <string.h>
+
+#include "net_flat_priv.h"
+
+enum { MAX_DEPTH = 200 };
+static const double max_weight = 1e7; /* instances, terminals counted in; about 6 GB */
+
+/* -- names -- */
+
+const char *flat_join(flat_ctx *c, const scope *s, const char *name)
+{
+    if (!s->path_len)
+        return name;
+    char buf[256], *p = buf;
+    size_t n = strlen(name), all = s->path_len + n;
+    arena_pos mark = arena_mark(&c->scratch);
+    if (all > sizeof buf)
+        p = arena_alloc(&c->scratch, all);
+    memcpy(p, s->path, s->path_len);
+    memcpy(p + s->path_len, name, n);
+    const char *r = str_intern(c->names, p, all);
+    arena_release(&c->scratch, mark);
+    return r;
+}
+
+static int32_t new_node(flat_ctx *c, const char *name)
+{
+    vec_push(c->f->node, name);
+    return (int32_t)vec_len(c->f->node) - 1;
+}
+
+static bool is_ground(const char *name)
+{
+    return !strcmp(name, "0") || !strcmp(name, "gnd");
+}
+
+int32_t flat_top_node(flat_ctx *c, const char *name)
+{
+    if (is_ground(name))
+        return 0;
+    int32_t n = map_get(&c->top_node, map_key(name), -1);
+    if (n < 0) {
+        n = new_node(c, name);
+        map_set(&c->top_node, map_key(name), n);
+    }
+    return n;
+}
+
+int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
+{
+    if (s->node[slot] >= 0)
+        return s->node[slot];
+    const char *name = s->b->slot_name[slot];
+    int32_t n;
+    if (s == c->root || is_ground(name) || map_get(&c->is_global, map_key(name), 0))
+        n = flat_top_node(c, name);
+    else
+        n = new_node(c, flat_join(c, s, name));
+    return s->node[slot] = n;
+}
+
+/* -- scopes -- */
+
+static scope *new_scope(flat_ctx *c, body *b, scope *lex, scope *caller)
+{
+    scope *s = arena_new(&c->scratch, scope);
+    *s = (scope){.lex = lex, .caller = caller, .b = b, .path = "", .m = 1};
+    size_t n_slot = vec_len(b->slot_name);
+    s->depth = caller ? caller->depth + 1 : 0;
+    s->param = arena_array(&c->scratch, pval, vec_len(b->param_name));
+    s->model = arena_array(&c->scratch, flat_model *, vec_len(b->model));
+    s->on = arena_array(&c->scratch, bool, vec_len(b->branch));
+    s->node = arena_array(&c->scratch, int32_t, n_slot);
+    memset(s->node, 0xff, n_slot * sizeof *s->node);
+    return s;
+}
+
+static void give_params(flat_ctx *c, scope *s)
+{
+    for (size_t i = 0; i < c->n_over; i++) {
+        const char *name = str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name));
+        int32_t k = map_get(&s->b->param_slot, map_key(name), -1);
+        if (k < 0)
+            continue;
+        rhs *v = arena_new(c->mem, rhs);
+        *v = flat_number(c, c->over[i].value, DIAG_NOWHERE);
+        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .span = DIAG_NOWHERE};
+    }
+}
+
+/* A parameter from outside that the deck does not define is a definition of its own. */
+static void declare_over(flat_ctx *c, body *b)
+{
+    for (size_t i = 0; i < c->n_over; i++) {
+        const char *name = str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name));
+        if (map_get(&b->param_slot, map_key(name), -1) >= 0)
+            continue;
+        map_set(&b->param_slot, map_key(name), (int32_t)vec_len(b->param_name));
+        vec_push(b->param_name, name);
+        vec_push(b->param_last, -1);
+    }
+}
+
+scope *flat_root(flat_ctx *c)
+{
+    body *b = flat_body(c, c->deck->top);
+    declare_over(c, b);
+    c->root = new_scope(c, b, NULL, NULL);
+    give_params(c, c->root);
+    flat_decide_guards(c, c->root);
+    flat_eval_all(c, c->root);
+    return c->root;
+}
+
+/* -- parameters of an element -- */
+
+static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, const rhs *v)
+{
+    p->name = key;
+    p->span = v->span;
+    return flat_value(c, s, v, &p->value, &p->str);
+}
+
+static const char *interned_key(flat_ctx *c, const char *key)
+{
+    return str_intern0(c->names, key);
+}
+
+/* R, C, L: a number, or an expression that depends on the circuit; a bare word that is neither is
+ * kept for the message. */
+static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_param *p)
+{
+    p->name = interned_key(c, e->value_key);
+    p->span = e->expr.span;
+    if (e->expr.e && e->expr.maybe_dynamic && e->expr.e->op != NET_PARAM) {
+        x->expr = flat_fold(c, s, &e->expr);
+        if (!x->expr)
+            return false;
+        p->value = x->expr->op == NET_NUM ? x->expr->num : NAN;
+        if (x->expr->op == NET_NUM)
+            x->expr = NULL;
+        return true;
+    }
+    if (!flat_value(c, s, &e->expr, &p->value, &p->str))
+        return false;
+    if (p->str && !strcmp(e->value_key, "value") && !x->word && !isfinite(p->value)) {
+        x->word = p->str;
+        x->model_span = p->span;
+    }
+    return true;
+}
+
+static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+{
+    bool rcl = e->letter == 'r' || e->letter == 'c' || e->letter == 'l';
+    size_t n = vec_len(e->kv), extra = (size_t)e->value.given + (size_t)(rcl && e->expr.given) + (e->poly_dim > 0);
+    bool ok = true;
+    x->param = net_fixed(c->mem, flat_param, n + extra);
+    flat_param *p = x->param;
+    if (e->value.given)
+        ok &= take_param(c, s, p++, interned_key(c, e->value_key), &e->value);
+    if (rcl && e->expr.given)
+        ok &= take_rcl(c, s, e, x, p++);
+    if (e->poly_dim)
+        *p++ = (flat_param){interned_key(c, "poly"), e->poly_dim, NULL, e->poly[0].span};
+    for (size_t i = 0; i < n; i++)
+        ok &= take_param(c, s, p++, e->kv[i].key, &e->kv[i].v);
+    size_t used = (size_t)(p - x->param);
+    if (x->word && !x->model && rcl && used) { /* the word is no value: drop it */
+        for (size_t i = 0; i < used; i++)
+            if (x->param[i].str == x->word) {
+                memmove(&x->param[i], &x->param[i + 1], (used - i - 1) * sizeof *p);
+                vec_head_of(x->param)->len--;
+                if (!--used)
+                    x->param = NULL;
+                break;
+            }
+    }
+    return ok;
+}
+
+/* The product of all m along the path; not below 0. */
+static bool take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
+{
+    double y = 1;
+    if (m->given && !flat_eval(c, s, m, &y))
+        return false;
+    if (y < 0 && flat_first(c, m->span)) {
+        diag_error(c->d, m->span, "m=%g: a multiplicity is not negative", y);
+        flat_where(c, s);
+    }
+    *out = s->m * y;
+    return y >= 0;
+}
+
+/* -- models -- */
+
+static double param_of(const flat_inst *x, const char *key)
+{
+    for (size_t i = 0; i < vec_len(x->param); i++)
+        if (!strcmp(x->param[i].name, key))
+            return x->param[i].value;
+    return 0;
+}
+
+static bool no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name)
+{
+    if (flat_first(c, e->word_span)) {
+        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name, param_of(x, "l"),
+                   param_of(x, "w"));
+        flat_where(c, s);
+    }
+    return false;
+}
+
+static bool has_bins(const body *b, const char *name)
+{
+    for (; b; b = b->parent)
+        if (map_get(&b->bin_of, map_key(name), 0))
+            return true;
+    return false;
+}
+
+static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+{
+    if (!e->word)
+        return true;
+    bool bad = false;
+    const char *name = e->word;
+    x->model_span = e->word_span;
+    x->model = flat_find_model(c, s, name, &bad);
+    if (!x->model) { /* a parameter may hold the name */
+        pval *p = flat_find_param(c, s, name);
+        double y;
+        const char *str = NULL;
+        rhs v = {.e = NULL};
+        if (p) {
+            v = flat_number(c, 0, e->word_span);
+            ((net_expr *)v.e)->op = NET_PARAM;
+            ((net_expr *)v.e)->name = name;
+        }
+        if (p && flat_value(c, s, &v, &y, &str) && str)
+            x->model = flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
+    }
+    if (!x->model && has_bins(s->b, name)) {
+        x->model = flat_find_bin(c, s, name, param_of(x, "l"), param_of(x, "w"), &bad);
+        if (!x->model && !bad)
+            return no_bin(c, s, e, x, name);
+    }
+    if (!x->model)
+        x->word = name;
+    return !bad;
+}
+
+/* -- references to other elements -- */
+
+static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
+{
+    if (!flat_first(c, k->key_span))
+        return;
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(s->b->elem); i++)
+        vec_push(cand, s->b->elem[i].name);
+    diag_error(c->d, k->key_span, "no element '%s' here", k->key);
+    diag_suggest(c->d, k->key, cand, vec_len(cand));
+    flat_where(c, s);
+    vec_free(cand);
+}
+
+static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+{
+    size_t n = vec_len(e->ref);
+    x->ref = net_fixed(c->mem, const char *, n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = e->ref[i].key;
+        if (map_get(&s->b->elem_of, map_key(name), -1) >= 0 || strchr(name, '.'))
+            x->ref[i] = flat_join(c, s, name);
+        else if (map_get(&c->root->b->elem_of, map_key(name), -1) >= 0)
+            x->ref[i] = name;
+        else {
+            unknown_ref(c, s, &e->ref[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x)
+{
+    flat_source *o = x->source = arena_new(c->mem, flat_source);
+    size_t n = vec_len(d->arg);
+    bool ok = true;
+    *o = (flat_source){.dc_given = d->dc.given, .wave = d->wave, .pwl_repeat = -1, .span = d->span,
+                       .arg = net_fixed(c->mem, double, n)};
+    if (d->dc.given)
+        ok &= flat_eval(c, s, &d->dc, &o->dc);
+    if (d->ac_mag.given)
+        ok &= flat_eval(c, s, &d->ac_mag, &o->ac_mag);
+    if (d->ac_phase.given)
+        ok &= flat_eval(c, s, &d->ac_phase, &o->ac_phase);
+    if (d->repeat.given)
+        ok &= flat_eval(c, s, &d->repeat, &o->pwl_repeat);
+    if (d->delay.given)
+        ok &= flat_eval(c, s, &d->delay, &o->pwl_delay);
+    for (size_t i = 0; i < n; i++) {
+        ok &= flat_eval(c, s, &d->arg[i], &o->arg[i]);
+        if (ok && d->wave == FLAT_PWL && i >= 2 && i % 2 == 0 && o->arg[i] < o->arg[i - 2] &&
+            flat_first(c, d->arg[i].span)) {
+            diag_error(c->d, d->arg[i].span, "PWL times do not go back: %g after %g", o->arg[i], o->arg[i - 2]);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+/* -- elements -- */
+
+static void take_nodes(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+{
+    x->n_node = e->n_node;
+    x->node = arena_array(c->mem, int32_t, e->n_node);
+    for (int32_t i = 0; i < e->n_node; i++)
+        x->node[i] = flat_node(c, s, e->slot[i]);
+    x->node_span = e->node_span;
+}
+
+static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
+{
+    bool ok = true;
+    x->poly = net_fixed(c->mem, double, vec_len(e->poly));
+    for (size_t i = 0; i < vec_len(e->poly); i++)
+        ok &= flat_eval(c, s, &e->poly[i], &x->poly[i]);
+    x->ic_given = e->n_ic > 0;
+    x->n_ic = e->n_ic;
+    for (int32_t i = 0; i < e->n_ic; i++)
+        ok &= flat_eval(c, s, &e->ic[i], &x->ic[i]);
+    if (e->src)
+        ok &= take_source(c, s, e->src, x);
+    bool behavioural = strchr("begfh", e->letter) && e->expr.given;
+    if (behavioural) {
+        x->expr = flat_fold(c, s, &e->expr);
+        x->expr_is_v = e->expr_is_v;
+        ok &= x->expr != NULL;
+    }
+    return ok;
+}
+
+static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
+{
+    flat_inst x = {.name = flat_join(c, s, e->name), .letter = letter, .off = e->off,
+                   .span = net_card_span(e->card), .model_span = DIAG_NOWHERE};
+    take_nodes(c, s, e, &x);
+    bool ok = take_params(c, s, e, &x);
+    ok &= take_model(c, s, e, &x);
+    ok &= take_m(c, s, &e->m, &x.m);
+    ok &= take_refs(c, s, e, &x);
+    ok &= take_rest(c, s, e, &x);
+    if (ok)
+        vec_push(c->f->inst, x);
+}
+
+/* -- subcircuit instances -- */
+
+static void unknown_sub(flat_ctx *c, scope *s, const elem *e)
+{
+    if (!flat_first(c, e->word_span))
+        return;
+    const char **cand = NULL;
+    for (scope *l = s; l; l = l->lex)
+        for (size_t i = 0; i < vec_len(l->b->subs); i++)
+            vec_push(cand, l->b->subs[i].sub->name);
+    diag_error(c->d, e->word_span, "unknown subcircuit '%s'", e->word);
+    diag_suggest(c->d, e->word, cand, vec_len(cand));
+    flat_where(c, s);
+    vec_free(cand);
+}
+
+static bool check_recursion(flat_ctx *c, scope *s, const elem *e, body *b)
+{
+    bool again = b->in_progress && !vec_len(b->branch);
+    if (!again && s->depth < MAX_DEPTH)
+        return true;
+    if (b->recursive_said || !flat_first(c, e->word_span))
+        return false;
+    b->recursive_said = true;
+    if (!again) {
+        diag_error(c->d, e->word_span, "subcircuits are nested more than %d deep", MAX_DEPTH);
+        flat_where(c, s);
+        return false;
+    }
+    const char *chain = b->sub->name;
+    for (scope *l = s; l; l = l->caller) {
+        chain = arena_printf(&c->scratch, "%s -> %s", l->b->sub->name, chain);
+        if (l->b == b)
+            break;
+    }
+    diag_error(c->d, e->word_span, "subcircuit '%s' contains itself: %s", b->sub->name, chain);
+    flat_where(c, s);
+    return false;
+}
+
+static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
+{
+    size_t n = vec_len(b->port);
+    if ((size_t)e->n_node == n)
+        return true;
+    if (!flat_first(c, net_card_span(e->card)))
+        return false;
+    diag_error(c->d, net_card_span(e->card), "'%s' connects %d node%s, subcircuit '%s' has %zu", e->name,
+               e->n_node, e->n_node == 1 ? "" : "s", b->sub->name, n);
+    diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
+    flat_where(c, s);
+    return false;
+}
+
+static bool unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
+{
+    if (!flat_first(c, k->key_span))
+        return false;
+    diag_error(c->d, k->key_span, "subcircuit '%s' has no parameter '%s'", b->sub->name, k->key);
+    diag_suggest(c->d, k->key, b->param_name, vec_len(b->param_name));
+    diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
+    flat_where(c, s);
+    return false;
+}
+
+static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
+{
+    bool ok = true;
+    in->m = s->m;
+    for (size_t i = 0; i < vec_len(e->kv); i++) {
+        const keyval *k = &e->kv[i];
+        int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
+        if (slot >= 0)
+            in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .span = k->key_span};
+        else if (!strcmp(k->key, "m"))
+            ok &= take_m(c, s, &k->v, &in->m);
+        else
+            ok &= unknown_key(c, s, k, in->b);
+    }
+    return ok;
+}
+
+static void set_path(flat_ctx *c, scope *s, const elem *e, scope *in)
+{
+    char buf[256];
+    size_t n = strlen(e->name), all = s->path_len + n + 1;
+    char *p = all <= sizeof buf ? buf : arena_alloc(&c->scratch, all);
+    memcpy(p, s->path, s->path_len);
+    memcpy(p + s->path_len, e->name, n);
+    p[all - 1] = '.';
+    in->path = str_intern(c->names, p, all);
+    in->path_len = all;
+}
+
+static void expand_x(flat_ctx *c, scope *s, const elem *e)
+{
+    scope *lex = NULL;
+    net_sub *sub = flat_find_sub(s, e->word, &lex);
+    if (!sub && flat_names_model(s->b, e->word)) {
+        make_inst(c, s, e, 'n');
+        return;
+    }
+    if (!sub) { /* a parameter may hold the name */
+        unknown_sub(c, s, e);
+        return;
+    }
+    body *b = flat_body(c, sub);
+    if (!check_recursion(c, s, e, b) || !check_ports(c, s, e, b))
+        return;
+    arena_pos mark = arena_mark(&c->scratch);
+    scope *in = new_scope(c, b, lex, s);
+    set_path(c, s, e, in);
+    bool was = b->in_progress;
+    if (bind_params(c, s, e, in) && flat_decide_guards(c, in)) {
+        for (size_t i = 0; i < vec_len(b->port); i++)
+            in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
+        b->in_progress = true;
+        flat_expand(c, in);
+        b->in_progress = was;
+    }
+    arena_release(&c->scratch, mark);
+}
+
+static void expand_elem(flat_ctx *c, scope *s, const elem *e)
+{
+    if (++c->n_made > (int64_t)max_weight && !c->stop) {
+        diag_error(c->d, net_card_span(e->card), "more than %g elements", max_weight);
+        c->stop = true;
+    }
+    if (e->letter == 'x')
+        expand_x(c, s, e);
+    else
+        make_inst(c, s, e, e->letter);
+}
+
+/* Elements below a body, before any is made: a few lines may stand for 2^40. */
+static double count_body(flat_ctx *c, body *b, int depth)
+{
+    if (b->count >= 0)
+        return b->count;
+    if (b->in_progress || depth > MAX_DEPTH)
+        return 0;
+    b->in_progress = true;
+    double n = 0;
+    for (size_t i = 0; i < vec_len(b->elem); i++) {
+        const elem *e = &b->elem[i];
+        n += 1 + (double)(e->n_node + (int32_t)vec_len(e->kv)) / 16;
+        for (body *l = e->letter == 'x' ? b : NULL; l; l = l->parent) {
+            int32_t k = map_get(&l->sub_of, map_key(e->word), -1);
+            if (k < 0)
+                continue;
+            n += count_body(c, flat_body(c, l->subs[k].sub), depth + 1);
+            break;
+        }
+    }
+    b->in_progress = false;
+    return b->count = n;
+}
+
+void flat_expand(flat_ctx *c, scope *s)
+{
+    if (s == c->root && count_body(c, s->b, 0) > max_weight) {
+        diag_error(c->d, s->b->sub->span, "the circuit has %.3g elements when subcircuits are expanded, more than %g",
+                   s->b->count, max_weight);
+        c->stop = true;
+    }
+    for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++)
+        if (flat_on(s, s->b->elem[i].guard))
+            expand_elem(c, s, &s->b->elem[i]);
+    for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
+        if (flat_on(s, s->b->other[i].guard))
+            flat_local_card(c, s, s->b->other[i].card);
+}
+
+/* -- names that are known at the end -- */
+
+void flat_fill_maps(flat_ctx *c)
+{
+    if (c->node_of.n)
+        return;
+    for (size_t i = 0; i < vec_len(c->f->node); i++)
+        map_set(&c->node_of, map_key(c->f->node[i]), (int32_t)i);
+    for (size_t i = 0; i < vec_len(c->f->inst); i++)
+        map_set(&c->inst_of, map_key(c->f->inst[i].name), (int32_t)i);
+}
+
+/* A name as seen from a scope: below it, else from the top. */
+static int32_t find_from(flat_ctx *c, const map *m, const char *path, const char *name)
+{
+    const char *full = str_intern0(c->names, arena_printf(&c->scratch, "%s%s", path, name));
+    int32_t k = map_get(m, map_key(full), -1);
+    return k >= 0 ? k : map_get(m, map_key(name), -1);
+}
+
+static void unknown_node(flat_ctx *c, diag_span at, const char *name, bool warn)
+{
+    if (!flat_first(c, at))
+        return;
+    if (warn)
+        diag_warning(c->d, at, "no node '%s'; nothing is saved for it", name);
+    else
+        diag_error(c->d, at, "no node '%s'", name);
+    diag_suggest(c->d, name, c->f->node, vec_len(c->f->node));
+}
+
+static const char *const *inst_names(flat_ctx *c, size_t *n)
+{
+    *n = vec_len(c->f->inst);
+    const char **name = arena_array(&c->scratch, const char *, *n);
+    for (size_t i = 0; i < *n; i++)
+        name[i] = c->f->inst[i].name;
+    return name;
+}
+
+static void resolve_expr(flat_ctx *c, const pending *p)
+{
+    const char *name = p->k ? p->e->name2 : p->e->name;
+    if (p->e->op == NET_VNODE) {
+        int32_t n = !strcmp(name, "gnd") ? 0 : find_from(c, &c->node_of, p->path, name);
+        if (n < 0)
+            unknown_node(c, p->e->span, name, false);
+        p->e->node[p->k] = n < 0 ? 0 : n;
+        return;
+    }
+    int32_t n = find_from(c, &c->inst_of, p->path, name);
+    if (n >= 0) {
+        p->e->name = c->f->inst[n].name;
+    } else if (flat_first(c, p->e->span)) {
+        size_t k;
+        const char *const *cand = inst_names(c, &k);
+        diag_error(c->d, p->e->span, "no element '%s'", name);
+        diag_suggest(c->d, name, cand, k);
+    }
+}
+
+/* An element of .save, .print: also in ngspice's form "v.x1.v1". */
+static void resolve_device(flat_ctx *c, const pending_node *p)
+{
+    int32_t n = find_from(c, &c->inst_of, p->path, p->name);
+    if (n < 0 && p->name[0] && p->name[1] == '.')
+        n = find_from(c, &c->inst_of, p->path, p->name + 2);
+    if (n >= 0) {
+        c->f->save[p->index].device = c->f->inst[n].name;
+    } else if (flat_first(c, p->span)) {
+        size_t k;
+        const char *const *cand = inst_names(c, &k);
+        diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", p->name);
+        diag_suggest(c->d, p->name, cand, k);
+    }
+}
+
+void flat_resolve_pending(flat_ctx *c)
+{
+    flat_fill_maps(c);
+    for (size_t i = 0; i < vec_len(c->pend); i++)
+        resolve_expr(c, &c->pend[i]);
+    for (size_t i = 0; i < vec_len(c->pend_node); i++) {
+        pending_node *p = &c->pend_node[i];
+        if (p->what == PEND_DEVICE) {
+            resolve_device(c, p);
+            continue;
+        }
+        int32_t n = find_from(c, &c->node_of, p->path, p->name);
+        if (n < 0)
+            unknown_node(c, p->span, p->name, p->what == PEND_SAVE);
+        if (p->what == PEND_IC)
+            c->f->ic[p->index].node = n;
+        else if (p->what == PEND_NODESET)
+            c->f->nodeset[p->index].node = n;
+        else
+            c->f->save[p->index].node[p->k] = n;
+    }
+}

@@ -1,0 +1,270 @@
+/* net_flat_priv.h - between the files that expand a deck (net_flat*.c).
+ * A subcircuit body is read once into a `body` (elements with their nodes as slots, right sides as
+ * trees); every instance of it is a `scope`: arrays over the body's slots. Parameters and models are
+ * evaluated when first asked for.
+ *     net_flat.c        driver, printing
+ *     net_flat_body.c   body: declarations, .if branches; .model, .param, .func
+ *     net_flat_elem.c   element cards to `elem`
+ *     net_flat_eval.c   parameters, evaluation and folding of expressions
+ *     net_flat_inst.c   expansion
+ *     net_flat_card.c   analyses, options, saves, initial conditions */
+#ifndef NET_FLAT_PRIV_H
+#define NET_FLAT_PRIV_H
+
+#include "flat.h"
+#include "map.h"
+#include "net_priv.h"
+#include "vec.h"
+
+typedef struct body body;
+typedef struct scope scope;
+
+typedef struct rhs { /* what stands behind "key=" or at a place for a value */
+    const net_expr *e;   /* NULL: absent, or wrong (a message was given) */
+    const char *word;    /* a bare word or "text": the value if no parameter has that name */
+    diag_span span;
+    bool text;           /* "text" */
+    bool given;
+    bool maybe_dynamic;  /* contains v(), i(), time, hertz or a user's function */
+} rhs;
+typedef struct keyval {
+    const char *key;
+    diag_span key_span;
+    rhs v;
+} keyval;
+
+typedef struct source_def {
+    rhs dc, ac_mag, ac_phase;
+    flat_wave_kind wave;
+    rhs *arg;            /* vec in the arena */
+    rhs repeat, delay;
+    diag_span span;
+} source_def;
+
+typedef struct elem {
+    char letter;
+    const char *name;
+    const net_card *card;
+    int32_t guard;
+    int32_t n_node;
+    int32_t *slot;       /* [n_node] */
+    diag_span *node_span;
+    const char *word;    /* model or subcircuit name, NULL: none */
+    diag_span word_span;
+    rhs value;           /* positional value */
+    const char *value_key;
+    keyval *kv;          /* vec in the arena */
+    rhs m;
+    source_def *src;
+    rhs expr;            /* behavioural; becomes a value if nothing in it depends on the circuit */
+    bool expr_is_v;
+    keyval *ref;         /* vec; key: the name, span; v unused */
+    rhs *poly;           /* vec */
+    int32_t poly_dim;
+    bool off;
+    rhs ic[4];
+    int32_t n_ic;
+} elem;
+
+typedef struct param_def {
+    const char *name;
+    int32_t slot, guard, prev; /* prev: earlier definition of the same slot, -1 */
+    rhs v;
+    diag_span span;
+    bool port;           /* on the .subckt line */
+} param_def;
+typedef struct func_def {
+    const char *name;
+    const char **arg;    /* [n_arg] */
+    int32_t n_arg, guard, prev;
+    const net_expr *e;
+    diag_span span;
+} func_def;
+typedef struct model_def {
+    const char *name;
+    const net_card *card;
+    int32_t guard, prev;
+    bool parsed;
+    const char *type;
+    keyval *kv;
+    flat_model *constant; /* evaluated, and the same for every instance */
+} model_def;
+typedef struct sub_def {
+    net_sub *sub;
+    int32_t guard, prev;
+} sub_def;
+typedef struct branch { /* one branch of an .if; `guard` is an index of these */
+    int32_t parent;      /* branch it is in, -1 */
+    int32_t before;      /* previous branch of the same .if, -1 */
+    rhs cond;            /* not given: .else */
+} branch;
+typedef struct card_ref {
+    const net_card *card;
+    int32_t guard;
+} card_ref;
+
+struct body {
+    const net_sub *sub;
+    body *parent;
+    int32_t *port;       /* vec of slots */
+    const char **slot_name; /* vec */
+    map slot;            /* name -> slot */
+    param_def *param;    /* vec, order of the text */
+    const char **param_name; /* vec by slot */
+    map param_slot;      /* name -> slot */
+    int32_t *param_last; /* vec by slot: last definition */
+    func_def *func;
+    model_def *model;
+    sub_def *subs;
+    map func_of, model_of, bin_of, sub_of; /* name -> last definition */
+    branch *branch;      /* vec */
+    elem *elem;
+    map elem_of;
+    card_ref *other;     /* .ic .nodeset .save .print and missing includes; at top level all others */
+    bool in_progress;    /* being expanded (recursion) */
+    bool recursive_said;
+    double count;        /* instances below, < 0: not counted */
+};
+
+typedef enum pstate { P_NEW, P_BUSY, P_DONE, P_BAD } pstate;
+typedef struct pval {
+    const rhs *v;        /* NULL: not defined in this scope */
+    scope *where;        /* v is evaluated there */
+    double value;
+    const char *str;
+    pstate state;
+    bool fixed;          /* given by the instance or from outside */
+    diag_span span;
+} pval;
+struct scope {
+    scope *lex, *caller;
+    body *b;
+    const char *path;    /* "x1.x2." or "" */
+    size_t path_len;
+    double m;
+    int depth;
+    pval *param;         /* [param slots] */
+    int32_t *node;       /* [slots], -1: not yet */
+    flat_model **model;  /* [models] */
+    bool *on;            /* [guards] */
+    int32_t n_on;        /* guards decided so far; later ones count as off */
+};
+
+typedef struct busy {
+    const char *name;
+    diag_span span;
+} busy;
+typedef struct pending { /* a name that is looked up when all nodes and elements are there */
+    net_expr *e;         /* VNODE or IBRANCH */
+    int32_t k;           /* VNODE: which node */
+    const char *path;    /* of the scope, tried first */
+} pending;
+typedef struct pending_node {
+    enum { PEND_IC, PEND_NODESET, PEND_SAVE, PEND_DEVICE } what;
+    int32_t index, k;
+    const char *path, *name;
+    diag_span span;
+} pending_node;
+
+typedef struct flat_ctx {
+    flat *f;
+    const net_deck *deck;
+    diag *d;
+    str_pool *names;
+    arena *mem;
+    arena scratch;       /* scopes, released when an instance is done */
+    double temper;
+    const flat_override *over;
+    size_t n_over;
+    body **body;         /* [deck->n_sub] */
+    scope *root;
+    map top_node;        /* name -> node: ground, top level, .global */
+    map is_global;
+    map sub_param;       /* names that are parameters of some subcircuit */
+    bool touched_local;  /* evaluation used a parameter that a subcircuit defines */
+    busy *busy;          /* vec: parameters being evaluated */
+    int depth;           /* of evaluation */
+    int64_t steps;       /* budget of one evaluation */
+    map said;            /* places with a message already */
+    map inst_of;         /* name -> instance, filled at the end */
+    map node_of;
+    pending *pend;
+    pending_node *pend_node;
+    int64_t n_made;
+    bool stop;
+    bool declarations;   /* read no elements: for the options alone */
+    const net_card **needed; /* vec: analyses that do not exist yet */
+} flat_ctx;
+
+/* net_flat_eval.c. All give a message and return false/NULL on error. */
+bool flat_eval(flat_ctx *c, scope *s, const rhs *v, double *y);
+/* Number or text: *str is NULL for a number. */
+bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str);
+/* The expression with parameters folded, functions inlined and nodes resolved. */
+const net_expr *flat_fold(flat_ctx *c, scope *s, const rhs *v);
+pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
+/* Is this the first message for the place? An element of a subcircuit is read many times. */
+bool flat_first(flat_ctx *c, diag_span at);
+void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
+void flat_start_eval(flat_ctx *c);
+void flat_eval_all(flat_ctx *c, scope *s);
+bool flat_decide_guards(flat_ctx *c, scope *s);
+static inline bool flat_on(const scope *s, int32_t guard)
+{
+    return guard < 0 || (guard < s->n_on && s->on[guard]);
+}
+
+/* net_flat_body.c */
+body *flat_body(flat_ctx *c, const net_sub *sub);
+void flat_body_free(body *b);
+/* Visible from the body, whatever .if decides: is it a model, a binned model, a parameter? */
+bool flat_names_model(const body *b, const char *name);
+const func_def *flat_find_func(scope *s, const char *name);
+/* The model in scope; NULL: none of that name. *bad: it exists, but has an error. */
+flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad);
+/* The bin of name.1, name.2 ... for this length and width. */
+flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad);
+net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
+int32_t flat_slot(flat_ctx *c, body *b, const char *name);
+
+/* A cursor over the tokens of a card, and values read from it. */
+typedef struct cur {
+    flat_ctx *c;
+    body *b;
+    const net_card *card;
+    int32_t i;
+} cur;
+static inline bool cur_more(const cur *q) { return q->i < q->card->n_tok; }
+static inline const net_tok *cur_tok(const cur *q) { return &q->card->tok[q->i]; }
+diag_span cur_span(const cur *q);         /* the token, or just behind the last one */
+bool cur_is(const cur *q, char punct);
+bool cur_is_word(const cur *q, const char *word);
+bool cur_at_key(const cur *q);            /* word "=" */
+void cur_skip_punct(cur *q);              /* commas and brackets */
+rhs cur_value(cur *q);                    /* one value */
+rhs cur_expr(cur *q);                     /* an expression that may contain blanks */
+rhs flat_number(flat_ctx *c, double x, diag_span span);
+bool cur_keyval(cur *q, keyval *kv);      /* key "=" value */
+/* Warns about keys given twice and keeps the last. */
+void flat_unique_keys(flat_ctx *c, keyval *kv);
+/* The message that this token is not expected. */
+void cur_unexpected(const cur *q, const char *what);
+
+/* net_flat_elem.c: reads an element card into *e. false: a message was given. */
+bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
+
+/* net_flat_inst.c */
+scope *flat_root(flat_ctx *c);
+void flat_expand(flat_ctx *c, scope *s);
+int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
+int32_t flat_top_node(flat_ctx *c, const char *name);
+const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
+void flat_resolve_pending(flat_ctx *c);
+void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
+
+/* net_flat_card.c */
+void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */
+void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
+void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
+
+#endif

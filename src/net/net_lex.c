@@ -1,0 +1,245 @@
+/* net_lex.c - characters to logical lines of tokens: comments, continuation, quotes, braces.
+ * A logical line costs no allocation of its own: its tokens replace those of the line before. */
+#include <string.h>
+
+#include "net_priv.h"
+#include "vec.h"
+
+void *net_fixed_(arena *mem, size_t n, size_t elem)
+{
+    if (!n)
+        return NULL;
+    vec_head *h = arena_alloc(mem, sizeof *h + n * elem);
+    h->len = h->cap = n;
+    return h + 1;
+}
+
+void *net_freeze_(arena *mem, void *v, size_t elem)
+{
+    size_t n = vec_len(v);
+    void *copy = net_fixed_(mem, n, elem);
+    if (n)
+        memcpy(copy, v, n * elem);
+    vec_free_(v);
+    return copy;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool is_word_end(char c)
+{
+    switch (c) {
+    case ' ': case '\t': case '\r': case '\n': case '\f': case '\v': case '=': case ',': case '(':
+    case ')': case '{': case '}': case '\'': case '"': case ';':
+        return true;
+    default:
+        return false;
+    }
+}
+
+void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file)
+{
+    const diag_file *f = &d->file[file];
+    *l = (net_lex){.d = d, .names = names, .s = f->text, .len = (uint32_t)f->len, .file = file};
+    if (l->len >= 3 && !memcmp(l->s, "\xef\xbb\xbf", 3))
+        l->pos = 3; /* byte order mark */
+    const char *nul = memchr(l->s, 0, l->len);
+    if (nul) {
+        diag_error(d, (diag_span){file, (uint32_t)(nul - l->s), 1},
+                   "zero byte: '%s' is not a text file; the rest of it is not read", f->name);
+        l->len = (uint32_t)(nul - l->s);
+    }
+}
+
+void net_lex_fini(net_lex *l)
+{
+    vec_free(l->tok);
+}
+
+static uint32_t skip_blank(const char *s, uint32_t len, uint32_t p)
+{
+    while (p < len && is_blank(s[p]))
+        p++;
+    return p;
+}
+
+static uint32_t line_end(const char *s, uint32_t len, uint32_t p)
+{
+    const char *nl = memchr(s + p, '\n', len - p);
+    return nl ? (uint32_t)(nl - s) : len;
+}
+
+/* A comment that reaches to the end of the line? Within a line it needs a blank before it, so that
+ * names with '$' and paths with "//" stay whole; ';' does not. */
+static bool is_comment(const net_lex *l, uint32_t p, bool at_start)
+{
+    const char *s = l->s;
+    char c = s[p], next = p + 1 < l->len ? s[p + 1] : '\n';
+    if (c == ';')
+        return true;
+    bool apart = at_start || is_blank(s[p - 1]) || s[p - 1] == ',';
+    if (c == '/' && next == '/')
+        return apart;
+    return c == '$' && apart && (at_start || is_blank(next) || next == '\n');
+}
+
+/* The start of the first line at or after p that is neither blank nor all comment; len: none. */
+static uint32_t content_line(const char *s, uint32_t len, uint32_t p)
+{
+    while (p < len) {
+        uint32_t q = skip_blank(s, len, p);
+        char next = q + 1 < len ? s[q + 1] : '\n';
+        if (q >= len)
+            return len;
+        if (s[q] != '\n' && s[q] != '*' && s[q] != ';' && s[q] != '$' && !(s[q] == '/' && next == '/'))
+            return q;
+        p = line_end(s, len, q) + 1;
+    }
+    return len;
+}
+
+uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl)
+{
+    if (nl >= len)
+        return 0;
+    uint32_t q = content_line(s, len, nl + 1);
+    return q < len && s[q] == '+' ? q + 1 : 0;
+}
+
+static void push(net_lex *l, net_tok_kind kind, uint32_t from, uint32_t to, bool glued)
+{
+    net_tok t = {.off = from, .len = to - from, .kind = (uint8_t)kind, .glued = glued};
+    if (kind == NET_T_WORD)
+        t.text = str_intern_lower(l->names, l->s + from, to - from);
+    else if (kind == NET_T_STR) {
+        bool closed = to - from >= 2 && l->s[to - 1] == '"';
+        t.text = str_intern(l->names, l->s + from + 1, to - from - (closed ? 2 : 1));
+    } else if (kind == NET_T_PUNCT)
+        t.punct = l->s[from];
+    vec_push(l->tok, t);
+}
+
+/* The end of a quoted text that starts at p, after its closing character. A brace may span
+ * continuation lines; nothing else ends it but the end of the logical line. */
+static uint32_t scan_quoted(net_lex *l, uint32_t p)
+{
+    char open = l->s[p], close = open == '{' ? '}' : open;
+    int depth = 0;
+    for (uint32_t q = p + 1; q <= l->len; q++) {
+        char c = q < l->len ? l->s[q] : '\n';
+        if (c == '\n') {
+            uint32_t next = open == '"' ? 0 : net_lex_join(l->s, l->len, q);
+            if (!next) {
+                if (!l->quiet)
+                    diag_error(l->d, (diag_span){l->file, p, 1}, "no closing %s",
+                               open == '{' ? "brace '}'" : open == '"' ? "quote '\"'" : "quote (')");
+                while (q > p + 1 && is_blank(l->s[q - 1]))
+                    q--;
+                return q;
+            }
+            q = next - 1;
+        } else if (c == close && depth-- == 0) {
+            return q + 1;
+        } else if (c == open) {
+            depth++;
+        }
+    }
+    return l->len;
+}
+
+static uint32_t scan_word(const net_lex *l, uint32_t p)
+{
+    uint32_t q = p + 1;
+    while (q < l->len && !is_word_end(l->s[q]))
+        q++;
+    /* a backslash before the line end joins lines */
+    if (q > p + 1 && l->s[q - 1] == '\\' && skip_blank(l->s, l->len, q) < l->len &&
+        l->s[skip_blank(l->s, l->len, q)] == '\n')
+        q--;
+    return q;
+}
+
+/* After a line's last token: the start of its continuation, or 0 */
+static uint32_t end_of_line(net_lex *l, uint32_t p)
+{
+    p = line_end(l->s, l->len, p);
+    l->pos = p < l->len ? p + 1 : l->len;
+    return net_lex_join(l->s, l->len, p);
+}
+
+static bool is_joined(const net_lex *l, uint32_t p)
+{
+    if (l->s[p] != '\\')
+        return false;
+    while (p < l->len && l->s[p] == '\\')
+        p++;
+    uint32_t q = skip_blank(l->s, l->len, p);
+    return q < l->len && l->s[q] == '\n';
+}
+
+/* The tokens of the logical line whose first character is at p. */
+static void lex_line(net_lex *l, uint32_t p)
+{
+    bool at_start = true;
+    uint32_t last = UINT32_MAX;
+    for (;;) {
+        p = skip_blank(l->s, l->len, p);
+        if (p >= l->len || l->s[p] == '\n' || is_comment(l, p, at_start)) {
+            uint32_t next = end_of_line(l, p);
+            if (!next)
+                return;
+            p = next;
+            at_start = true;
+            continue;
+        }
+        if (is_joined(l, p)) {
+            p = line_end(l->s, l->len, p) + 1;
+            continue;
+        }
+        at_start = false;
+        char c = l->s[p];
+        bool glued = p == last;
+        uint32_t q = p + 1;
+        if (c == '=' || c == ',' || c == '(' || c == ')' || c == '}') {
+            push(l, NET_T_PUNCT, p, q, glued);
+        } else if (c == '{' || c == '\'' || c == '"') {
+            q = scan_quoted(l, p);
+            push(l, c == '"' ? NET_T_STR : NET_T_EXPR, p, q, glued);
+        } else {
+            q = scan_word(l, p);
+            push(l, NET_T_WORD, p, q, glued);
+        }
+        p = last = q;
+    }
+}
+
+bool net_lex_card(net_lex *l)
+{
+    vec_clear(l->tok);
+    while (!vec_len(l->tok)) {
+        uint32_t p = content_line(l->s, l->len, l->pos);
+        if (p >= l->len) {
+            l->pos = l->len;
+            return false;
+        }
+        if (l->s[p] == '+') {
+            if (!l->quiet)
+                diag_error(l->d, (diag_span){l->file, p, 1}, "continuation line with no card before it");
+            p++;
+        }
+        lex_line(l, p);
+    }
+    return true;
+}
+
+diag_span net_lex_raw_line(net_lex *l)
+{
+    uint32_t from = l->pos, to = line_end(l->s, l->len, from);
+    l->pos = to < l->len ? to + 1 : l->len;
+    while (to > from && is_blank(l->s[to - 1]))
+        to--;
+    return (diag_span){l->file, from, to - from};
+}

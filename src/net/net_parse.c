@@ -1,0 +1,580 @@
+/* net_parse.c - logical lines to cards: includes, library sections, subcircuit bodies, .if nesting.
+ * Cards keep the order of the text. What a card means is decided when the deck is expanded. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "net_priv.h"
+#include "vec.h"
+
+enum { MAX_INCLUDE_DEPTH = 100, MAX_FILES = 20000, MAX_TOTAL_BYTES = 1 << 29, MAX_NESTING = 200 };
+
+typedef struct open_file {
+    const char *path, *section; /* interned; section NULL: the whole file */
+} open_file;
+typedef struct open_if {
+    diag_span span;
+    net_sub *sub;
+    bool has_else;
+} open_if;
+
+typedef struct reader {
+    net_deck *deck;
+    diag *d;
+    str_pool *names;
+    arena *mem;
+    const net_opt *opt;
+    net_sub *cur;        /* definition that cards go to */
+    int nesting;
+    open_file *chain;    /* vec: files being read, outermost first */
+    open_if *open;       /* vec: .if without .endif so far */
+    size_t n_file, n_byte;
+    bool too_much;
+} reader;
+
+static const struct card_word {
+    net_card_kind kind;
+    const char *word;
+} card_words[] = {
+#define X(id, text) {NET_CARD_##id, text},
+    NET_CARD_LIST(X)
+#undef X
+};
+
+diag_span net_tok_span(const net_card *c, const net_tok *t)
+{
+    return (diag_span){c->file, t->off, t->len};
+}
+
+diag_span net_card_span(const net_card *c)
+{
+    return net_tok_span(c, &c->tok[0]);
+}
+
+/* -- file names -- */
+
+/* ~ at the start, $NAME and ${NAME} anywhere; an unknown variable stays as written */
+static const char *expand_name(arena *mem, const char *name)
+{
+    const char *out = "";
+    if (name[0] == '~' && (name[1] == '/' || !name[1]) && getenv("HOME")) {
+        out = getenv("HOME");
+        name++;
+    }
+    while (*name) {
+        size_t n = strcspn(name, "$");
+        out = arena_printf(mem, "%s%.*s", out, (int)n, name);
+        name += n;
+        if (!*name)
+            break;
+        bool braced = name[1] == '{';
+        const char *var = name + 1 + braced;
+        size_t k = strspn(var, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+        const char *value = k ? getenv(arena_strndup(mem, var, k)) : NULL;
+        const char *end = var + k + (braced && var[k] == '}');
+        out = value ? arena_printf(mem, "%s%s", out, value)
+                    : arena_printf(mem, "%s%.*s", out, (int)(end - name), name);
+        name = end;
+    }
+    return out;
+}
+
+static bool exists(const char *path)
+{
+    struct stat sb;
+    return !stat(path, &sb);
+}
+
+const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from, const net_opt *opt)
+{
+    name = expand_name(mem, name);
+    if (name[0] == '/' || !name[0])
+        return name;
+    const char *base = from >= 0 ? d->file[from].name : "";
+    const char *slash = strrchr(base, '/');
+    const char *beside = slash ? arena_printf(mem, "%.*s/%s", (int)(slash - base), base, name) : name;
+    if (exists(beside))
+        return beside;
+    for (size_t i = 0; opt && i < opt->n_include; i++) {
+        const char *path = arena_printf(mem, "%s/%s", opt->include[i], name);
+        if (exists(path))
+            return path;
+    }
+    return name;
+}
+
+/* -- cards -- */
+
+static void add_card(reader *r, const net_card *c)
+{
+    vec_push(r->cur->card, *c);
+}
+
+static net_card card_of(reader *r, const net_lex *l)
+{
+    net_card c = {.file = l->file, .n_tok = (int32_t)vec_len(l->tok)};
+    c.tok = arena_array(r->mem, net_tok, c.n_tok);
+    memcpy(c.tok, l->tok, (size_t)c.n_tok * sizeof *c.tok);
+    return c;
+}
+
+static net_card_kind kind_of_word(const char *word)
+{
+    for (size_t i = 0; i < VS_COUNT(card_words); i++)
+        if (!strcmp(card_words[i].word, word))
+            return card_words[i].kind;
+    return NET_CARD_UNKNOWN;
+}
+
+static void unknown_card(reader *r, const net_card *c)
+{
+    const char *cand[VS_COUNT(card_words)];
+    for (size_t i = 0; i < VS_COUNT(card_words); i++)
+        cand[i] = card_words[i].word;
+    diag_error(r->d, net_card_span(c), "unknown card '.%s'", c->name);
+    const char *near = str_nearest(c->name, cand, VS_COUNT(cand));
+    if (near)
+        diag_note(r->d, DIAG_NOWHERE, "did you mean '.%s'?", near);
+}
+
+/* -- files -- */
+
+static void read_text(reader *r, int32_t file, const char *section, diag_span section_span);
+
+static void show_chain(reader *r, size_t from)
+{
+    const char *text = "";
+    for (size_t i = from; i < vec_len(r->chain) && i < from + 10; i++)
+        text = arena_printf(r->mem, "%s'%s' includes ", text, r->chain[i].path);
+    diag_note(r->d, DIAG_NOWHERE, "%s'%s'%s", text, r->chain[from].path,
+              vec_len(r->chain) > from + 10 ? " (chain shortened)" : "");
+}
+
+/* false: a message was given */
+static bool check_chain(reader *r, const open_file *next, diag_span at)
+{
+    for (size_t i = 0; i < vec_len(r->chain); i++) {
+        const open_file *f = &r->chain[i];
+        if (f->path != next->path || f->section != next->section)
+            continue;
+        diag_error(r->d, at, "'%s' includes itself", next->path);
+        show_chain(r, i);
+        return false;
+    }
+    if (vec_len(r->chain) >= MAX_INCLUDE_DEPTH) {
+        diag_error(r->d, at, "includes are nested more than %d deep", MAX_INCLUDE_DEPTH);
+        return false;
+    }
+    if (r->n_file >= MAX_FILES || r->n_byte >= MAX_TOTAL_BYTES) {
+        if (!r->too_much)
+            diag_error(r->d, at, r->n_file >= MAX_FILES ? "more than 20000 included files"
+                                                        : "included text of more than 512 MiB");
+        r->too_much = true;
+        return false;
+    }
+    return true;
+}
+
+static void add_missing(reader *r, net_card *c, const net_tok *t, const char *text)
+{
+    c->kind = NET_CARD_MISSING;
+    c->name = text;
+    c->tok[0] = *t;
+    add_card(r, c);
+}
+
+/* include = ".include" file ;  lib = ".lib" file section */
+static void include_file(reader *r, net_card *c, const net_tok *t, const net_tok *section)
+{
+    diag_span at = net_tok_span(c, t), sec_at = section ? net_tok_span(c, section) : at;
+    bool quoted = t->kind == NET_T_STR || t->kind == NET_T_EXPR;
+    const char *text = r->d->file[c->file].text + t->off;
+    const char *name = quoted && t->len >= 2 ? arena_strndup(r->mem, text + 1, t->len - 2)
+                                             : arena_strndup(r->mem, text, t->len);
+    const char *path = net_find_file(r->d, r->mem, name, c->file, r->opt);
+    open_file next = {str_intern0(r->names, path), section ? section->text : NULL};
+    if (!check_chain(r, &next, at))
+        return;
+    int32_t file;
+    const char *why;
+    if (diag_read_file(r->d, path, at, &file, &why)) {
+        const char *msg = arena_printf(r->mem, "file '%s' %s", name, why);
+        if (vec_len(r->open))
+            add_missing(r, c, t, msg);
+        else
+            diag_error(r->d, at, "%s", msg);
+        return;
+    }
+    r->n_file++;
+    r->n_byte += r->d->file[file].len;
+    vec_push(r->chain, next);
+    read_text(r, file, next.section, sec_at);
+    (void)vec_pop(r->chain);
+}
+
+static void read_include(reader *r, net_card *c)
+{
+    if (c->n_tok < 2) {
+        diag_error(r->d, net_card_span(c), ".%s needs a file name", c->name);
+        return;
+    }
+    /* an unquoted name may contain characters that split words: it reaches to the next blank */
+    net_tok t = c->tok[1];
+    int32_t k = 2;
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
+        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    if (k < c->n_tok)
+        diag_warning(r->d, net_tok_span(c, &c->tok[k]), "text after the file name is ignored");
+    include_file(r, c, &t, NULL);
+}
+
+static void resolve_hdl(reader *r, net_card *c)
+{
+    if (c->n_tok < 2)
+        diag_error(r->d, net_card_span(c), ".%s needs a file name", c->name);
+    for (int32_t i = 1; i < c->n_tok; i++) {
+        net_tok *t = &c->tok[i];
+        bool quoted = t->kind == NET_T_STR || t->kind == NET_T_EXPR;
+        const char *text = r->d->file[c->file].text + t->off + quoted;
+        const char *name = arena_strndup(r->mem, text, t->len - (quoted && t->len > 1 ? 2 : 0));
+        t->text = str_intern0(r->names, net_find_file(r->d, r->mem, name, c->file, r->opt));
+    }
+    add_card(r, c);
+}
+
+/* -- subcircuits -- */
+
+static void begin_sub(reader *r, net_card *c)
+{
+    if (c->n_tok < 2 || c->tok[1].kind != NET_T_WORD) {
+        diag_error(r->d, net_card_span(c), ".%s needs a name", c->name);
+    }
+    if (++r->nesting > MAX_NESTING) {
+        diag_error(r->d, net_card_span(c), "subcircuit definitions are nested more than %d deep",
+                   MAX_NESTING);
+        r->too_much = true;
+        return;
+    }
+    net_sub *s = arena_new(r->mem, net_sub);
+    s->name = c->n_tok > 1 && c->tok[1].text ? c->tok[1].text : str_intern0(r->names, "?");
+    s->parent = r->cur;
+    s->span = c->n_tok > 1 ? net_tok_span(c, &c->tok[1]) : net_card_span(c);
+    s->index = r->deck->n_sub++;
+    c->sub = s;
+    net_card *head = arena_new(r->mem, net_card);
+    *head = *c;
+    s->head = head;
+    add_card(r, c);
+    r->cur = s;
+}
+
+static void add_endif(reader *r, diag_span at)
+{
+    net_card c = {.kind = NET_CARD_ENDIF, .file = at.file, .n_tok = 1, .name = "endif"};
+    c.tok = arena_new(r->mem, net_tok);
+    *c.tok = (net_tok){.off = at.off, .len = at.len, .text = ".endif", .kind = NET_T_WORD};
+    add_card(r, &c);
+}
+
+static void close_ifs(reader *r)
+{
+    while (vec_len(r->open) && vec_last(r->open).sub == r->cur) {
+        diag_error(r->d, vec_last(r->open).span, ".if without .endif");
+        add_endif(r, vec_last(r->open).span);
+        (void)vec_pop(r->open);
+    }
+}
+
+static void close_sub(reader *r)
+{
+    close_ifs(r);
+    r->cur = r->cur->parent;
+    r->nesting--;
+}
+
+static bool is_open(const reader *r, const char *name)
+{
+    for (const net_sub *s = r->cur; s->name; s = s->parent)
+        if (s->name == name)
+            return true;
+    return false;
+}
+
+static void end_sub(reader *r, const net_card *c)
+{
+    const char *name = c->n_tok > 1 ? c->tok[1].text : NULL;
+    if (!r->cur->name) {
+        diag_error(r->d, net_card_span(c), ".%s without .subckt", c->name);
+        return;
+    }
+    if (name && name != r->cur->name) {
+        diag_error(r->d, net_tok_span(c, &c->tok[1]), ".%s names '%s', but the open subcircuit is '%s'",
+                   c->name, name, r->cur->name);
+        diag_note(r->d, r->cur->span, "'%s' is opened here", r->cur->name);
+        while (is_open(r, name) && r->cur->name != name)
+            close_sub(r);
+    }
+    close_sub(r);
+}
+
+/* -- .if -- */
+
+static void conditional(reader *r, const net_card *c)
+{
+    diag_span at = net_card_span(c);
+    bool inside = vec_len(r->open) && vec_last(r->open).sub == r->cur;
+    if (c->kind == NET_CARD_IF) {
+        vec_push(r->open, (open_if){at, r->cur, false});
+    } else if (!inside) {
+        diag_error(r->d, at, ".%s without .if", c->name);
+        return;
+    } else if (c->kind == NET_CARD_ENDIF) {
+        (void)vec_pop(r->open);
+    } else {
+        open_if *o = &vec_last(r->open);
+        if (o->has_else) {
+            diag_error(r->d, at, ".%s after .else", c->name);
+            diag_note(r->d, o->span, "of the .if here");
+            return;
+        }
+        o->has_else = c->kind == NET_CARD_ELSE;
+    }
+    if ((c->kind == NET_CARD_IF || c->kind == NET_CARD_ELSEIF) && c->n_tok < 2)
+        diag_error(r->d, at, ".%s needs a condition", c->name);
+    add_card(r, c);
+}
+
+/* -- .control -- */
+
+static void add_pre_osdi(reader *r, net_lex *l)
+{
+    for (size_t i = 1; i < vec_len(l->tok); i++) {
+        const net_tok *t = &l->tok[i];
+        bool quoted = t->kind != NET_T_WORD && t->len >= 2;
+        const char *name = arena_strndup(r->mem, l->s + t->off + quoted, t->len - (quoted ? 2 : 0));
+        vec_push(r->deck->hdl, net_find_file(r->d, r->mem, name, l->file, r->opt));
+        vec_push(r->deck->hdl_span, (diag_span){l->file, t->off, t->len});
+    }
+}
+
+static void skip_control(reader *r, net_lex *l, const net_card *c)
+{
+    const char *list = "";
+    int n = 0;
+    bool closed = false;
+    l->quiet = true;
+    while (!closed && net_lex_card(l)) {
+        const char *word = l->tok[0].text ? l->tok[0].text : "";
+        closed = !strcmp(word, ".endc");
+        if (!strcmp(word, ".end")) {
+            l->pos = l->tok[0].off;
+            break;
+        }
+        if (!strcmp(word, "pre_osdi") || !strcmp(word, "osdi"))
+            add_pre_osdi(r, l);
+        else if (!closed && n++ < 6)
+            list = arena_printf(r->mem, "%s%s%.20s", list, *list ? ", " : "", word);
+    }
+    l->quiet = false;
+    diag_warning(r->d, net_card_span(c), "the .control block is not executed (%d commands%s%s%s)", n,
+                 n ? ": " : "", list, n > 6 ? ", ..." : "");
+    if (!closed)
+        diag_error(r->d, net_card_span(c), ".control without .endc");
+}
+
+/* -- .lib -- */
+
+static bool looks_like_file(const net_tok *t)
+{
+    return t->kind != NET_T_WORD || strchr(t->text, '.') || strchr(t->text, '/') || t->text[0] == '~';
+}
+
+/* Skips to the .endl of a section that nobody asked for. */
+static void skip_section(reader *r, net_lex *l, diag_span from)
+{
+    l->quiet = true;
+    while (net_lex_card(l))
+        if (l->tok[0].text && !strcmp(l->tok[0].text, ".endl")) {
+            l->quiet = false;
+            return;
+        }
+    l->quiet = false;
+    diag_error(r->d, from, ".lib section without .endl");
+}
+
+/* Goes to the cards of a section. false: it is not there, a message was given. */
+static bool seek_section(reader *r, net_lex *l, const char *section, diag_span at)
+{
+    const char **seen = NULL;
+    bool found = false;
+    l->quiet = true;
+    while (!found && net_lex_card(l)) {
+        const net_tok *t = l->tok;
+        if (vec_len(t) != 2 || !t[0].text || strcmp(t[0].text, ".lib") || !t[1].text)
+            continue;
+        vec_push(seen, t[1].text);
+        found = !str_casecmp(t[1].text, section);
+    }
+    l->quiet = false;
+    if (!found) {
+        diag_error(r->d, at, "no section '%s' in '%s'", section, r->d->file[l->file].name);
+        diag_suggest(r->d, section, seen, vec_len(seen));
+    }
+    vec_free(seen);
+    return found;
+}
+
+static void read_lib(reader *r, net_lex *l, net_card *c)
+{
+    if (c->n_tok < 2) {
+        diag_error(r->d, net_card_span(c), ".lib needs a file and a section");
+        return;
+    }
+    net_tok t = c->tok[1];
+    int32_t k = 2;
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
+        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    if (k < c->n_tok && c->tok[k].text)
+        include_file(r, c, &t, &c->tok[k]);
+    else if (looks_like_file(&t))
+        include_file(r, c, &t, NULL);
+    else
+        skip_section(r, l, net_card_span(c));
+}
+
+/* -- the loop -- */
+
+/* false: this was .end or .endl of the section being read */
+static bool take_card(reader *r, net_lex *l, const char *section)
+{
+    net_card c = card_of(r, l);
+    const net_tok *t = &c.tok[0];
+    if (t->kind != NET_T_WORD) {
+        diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
+        return true;
+    }
+    c.name = t->text;
+    if (c.name[0] != '.') {
+        c.kind = NET_ELEMENT;
+        add_card(r, &c);
+        return true;
+    }
+    c.name++;
+    c.kind = kind_of_word(c.name);
+    switch (c.kind) {
+    case NET_CARD_INCLUDE: read_include(r, &c); break;
+    case NET_CARD_LIB: read_lib(r, l, &c); break;
+    case NET_CARD_HDL: resolve_hdl(r, &c); break;
+    case NET_CARD_SUBCKT: begin_sub(r, &c); break;
+    case NET_CARD_ENDS: end_sub(r, &c); break;
+    case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF:
+        conditional(r, &c);
+        break;
+    case NET_CARD_CONTROL: skip_control(r, l, &c); break;
+    case NET_CARD_ENDC: diag_error(r->d, net_card_span(&c), ".endc without .control"); break;
+    case NET_CARD_ENDL:
+        if (section)
+            return false;
+        diag_error(r->d, net_card_span(&c), ".endl without .lib");
+        break;
+    case NET_CARD_END: return false;
+    case NET_CARD_TITLE: {
+        uint32_t from = t->off + t->len, to = from;
+        while (to < l->len && l->s[to] != '\n' && l->s[to] != '\r')
+            to++;
+        from += from < to;
+        r->deck->title = arena_strndup(r->mem, l->s + from, to - from);
+        break;
+    }
+    case NET_CARD_UNKNOWN: unknown_card(r, &c); break;
+    default: add_card(r, &c); break;
+    }
+    return true;
+}
+
+static void note_rest(reader *r, net_lex *l)
+{
+    l->quiet = true;
+    uint32_t end = l->pos;
+    if (net_lex_card(l)) {
+        diag_span at = {l->file, l->tok[0].off, l->tok[0].len};
+        diag_warning(r->d, at, "text after .end is ignored");
+    }
+    l->pos = end;
+}
+
+static void read_text(reader *r, int32_t file, const char *section, diag_span section_span)
+{
+    net_lex l;
+    net_lex_init(&l, r->d, r->names, file);
+    bool top = vec_len(r->chain) == 1;
+    if (top && !(r->opt && r->opt->no_title)) {
+        diag_span t = net_lex_raw_line(&l);
+        r->deck->title = arena_strndup(r->mem, l.s + t.off, t.len);
+    }
+    bool more = !section || seek_section(r, &l, section, section_span);
+    bool ended = !more;
+    while (more && !r->too_much) {
+        if (!net_lex_card(&l))
+            break;
+        more = take_card(r, &l, section);
+        ended = !more;
+    }
+    if (section && !ended && !r->too_much)
+        diag_error(r->d, section_span, "section '%s' of '%s' has no .endl", section, r->d->file[file].name);
+    if (ended && !section)
+        note_rest(r, &l);
+    net_lex_fini(&l);
+}
+
+static void freeze_sub(reader *r, net_sub *s)
+{
+    net_freeze(r->mem, s->card);
+    for (size_t i = 0; i < vec_len(s->card); i++)
+        if (s->card[i].sub)
+            freeze_sub(r, s->card[i].sub);
+}
+
+static vs_status read_all(reader *r, int32_t file)
+{
+    int before = r->d->n_error;
+    net_deck *deck = r->deck;
+    *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1};
+    deck->top = r->cur = arena_new(r->mem, net_sub);
+    deck->top->span = (diag_span){file, 0, 0};
+    vec_push(r->chain, (open_file){str_intern0(r->names, r->d->file[file].name), NULL});
+    read_text(r, file, NULL, DIAG_NOWHERE);
+    while (r->cur->name) {
+        if (!r->too_much)
+            diag_error(r->d, r->cur->span, ".subckt '%s' without .ends", r->cur->name);
+        close_sub(r);
+    }
+    close_ifs(r);
+    freeze_sub(r, deck->top);
+    net_freeze(r->mem, deck->hdl);
+    net_freeze(r->mem, deck->hdl_span);
+    vec_free(r->chain);
+    vec_free(r->open);
+    return r->d->n_error > before ? VS_EINPUT : VS_OK;
+}
+
+vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *path,
+                   const net_opt *opt)
+{
+    reader r = {.deck = deck, .d = d, .names = names, .mem = mem, .opt = opt};
+    int32_t file;
+    const char *why;
+    *deck = (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1};
+    if (diag_read_file(d, path, DIAG_NOWHERE, &file, &why)) {
+        diag_error(d, DIAG_NOWHERE, "deck '%s' %s", path, why);
+        return VS_EIO;
+    }
+    return read_all(&r, file);
+}
+
+vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *name,
+                        const char *text, size_t len, const net_opt *opt)
+{
+    reader r = {.deck = deck, .d = d, .names = names, .mem = mem, .opt = opt};
+    return read_all(&r, diag_add_file(d, name, text, len, DIAG_NOWHERE));
+}

@@ -1,0 +1,33 @@
+/* net_priv.h - between the files of the netlist reader: logical lines as tokens. */
+#ifndef NET_PRIV_H
+#define NET_PRIV_H
+
+#include "net.h"
+
+typedef struct net_lex {
+    diag *d;
+    str_pool *names;
+    const char *s;      /* the file's text */
+    uint32_t len, pos;
+    int32_t file;
+    bool quiet;         /* no messages: text that is skipped */
+    net_tok *tok;       /* vec: the logical line read last */
+} net_lex;
+
+void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file);
+void net_lex_fini(net_lex *l);
+/* Next logical line with at least one token into l->tok. false: end of the text. */
+bool net_lex_card(net_lex *l);
+/* The rest of the physical line at pos, without its end. */
+diag_span net_lex_raw_line(net_lex *l);
+/* If a continuation follows the line end at `nl`: the offset after its '+', else 0. */
+uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
+
+/* A growing array copied into the arena; vec_len works on the result. The original is freed. */
+void *net_freeze_(arena *mem, void *v, size_t elem);
+#define net_freeze(mem, v) ((v) = net_freeze_((mem), (v), sizeof *(v)))
+/* An array of n zeroed elements in the arena on which vec_len works; NULL for n = 0. */
+void *net_fixed_(arena *mem, size_t n, size_t elem);
+#define net_fixed(mem, type, n) ((type *)net_fixed_((mem), (n), sizeof(type)))
+
+#endif
