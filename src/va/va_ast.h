@@ -127,6 +127,7 @@ struct va_sym {
     bool ground, port, input, output; /* node; input, output also for function arguments */
     bool used;        /* node: probed or contributed to; parameter: default already checked */
     bool ddx;         /* node or branch: some ddx() derives by it */
+    uint8_t event;    /* variable: kind of events that assign it, as va_sema.event; 3: not one kind */
     bool in_func;     /* variable of an analog function: slot counts from the frame */
     const char *name;
     diag_span span;
@@ -161,6 +162,7 @@ typedef enum st_kind {
 typedef struct va_stmt va_stmt;
 struct va_stmt {
     uint8_t kind;
+    uint8_t when;      /* event: as va_sema.event */
     bool unroll;       /* loop: index or analog operator inside, or genvar */
     diag_span span;
     int32_t macro;
@@ -340,6 +342,7 @@ typedef struct va_sema {
     int depth;
     bool in_params; /* default and range expressions */
     int n_index;    /* computed indices and analog operators met so far */
+    int event;      /* inside an event: 1 initial_step without analysis, 2 final_step, 3 mixed */
     map unknown;    /* names already reported as unknown */
 } va_sema;
 void va_sema_module(va_ctx *c, va_mod *m);
@@ -347,6 +350,7 @@ void va_sema_expr(va_sema *s, va_expr *e);
 va_sym *va_lookup(va_sema *s, const char *name);
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what);
 bool va_sema_access(va_sema *s, va_expr *e);
+void va_count_assign(va_sema *s, va_sym *y);
 /* Value of an expression of literals, localparams and operators; false if it is not constant. */
 bool va_const_value(const va_expr *e, double *value);
 

@@ -1,4 +1,5 @@
-/* va_finish.c - from the raw function to va_module.eval: ddx(), hidden state, static-only outputs.
+/* va_finish.c - from the raw function to va_module.eval: ddx(), port currents, hidden state,
+ * outputs that count only if they are static.
  * ddx: each potential was lowered as probe + p_node, where p is an input that stands for 0. The
  *      derivative of a value by V(node) is the one by p; ir_ad makes it beside the value, so it is
  *      visible where ddx() was written. Then the p vanish.
@@ -60,6 +61,21 @@ static void finish_copy(ir_fn *to, const ir_fn *from, const ir_val *vmap)
         const ir_out *o = &from->out[i];
         ir_out_add(to, (ir_out_kind)o->kind, o->a, o->b, vmap[o->v]);
     }
+}
+
+/* The values that an instruction uses. */
+static int operands(const ir_inst *p, ir_val op[3])
+{
+    int n = 0;
+    if (p->op == IR_PHI || p->op == IR_LPHI) {
+        op[n++] = p->b;
+        op[n++] = p->c;
+    } else {
+        int k = ir_op_arity((ir_op)p->op);
+        for (int j = 0; j < k; j++)
+            op[n++] = j == 0 ? p->a : j == 1 ? p->b : p->c;
+    }
+    return n;
 }
 
 static int32_t dyn_k(const ir_fn *fn, ir_val v)
@@ -138,6 +154,89 @@ static void resolve_ddx(lw *L, ir_fn *to, const ir_fn *raw)
     vec_free(chosen);
 }
 
+/* -- port currents -- */
+
+/* The current of a port is the sum of its row, known only when everything else is. The function is
+ * copied twice: from the first copy come the equations, from the second, where I(<port>) has its
+ * value, the operating-point variables that use it. Equations must not: that would be a loop. */
+typedef struct ports {
+    const ir_fn *fn;
+    uint8_t *uses; /* [n_inst] depends on a port current */
+} ports;
+
+static bool is_port(const ir_fn *fn, ir_val v)
+{
+    int32_t k = dyn_k(fn, v);
+    return k >= LW_PORT && k < LW_DDX;
+}
+
+static void find_port_users(ports *p)
+{
+    const ir_fn *fn = p->fn;
+    for (int round = 0; round < 2; round++) { /* twice for loops */
+        for (size_t i = 0; i < vec_len(fn->inst); i++) {
+            const ir_inst *q = &fn->inst[i];
+            ir_val op[3];
+            int n = operands(q, op);
+            if (is_port(fn, (ir_val)i) || (q->op == IR_PHI && p->uses[fn->inst[q->a].a]))
+                p->uses[i] = 1;
+            for (int k = 0; k < n; k++)
+                p->uses[i] |= op[k] >= 0 && p->uses[op[k]];
+        }
+    }
+}
+
+static bool effect_uses(const ports *p, ir_val i)
+{
+    const ir_effect *e = &p->fn->eff[p->fn->inst[i].a];
+    bool yes = false;
+    for (size_t k = 0; k < vec_len(e->arg); k++)
+        yes = yes || p->uses[e->arg[k]];
+    return yes;
+}
+
+/* second: I(<port>) is row[port], and only messages that use one are given. */
+static void copy_ports(const ports *p, ir_fn *to, ir_val *vmap, const ir_val *row, ir_val zero)
+{
+    for (size_t i = 0; i < vec_len(p->fn->inst); i++) {
+        const ir_inst *q = &p->fn->inst[i];
+        if (is_port(p->fn, (ir_val)i))
+            vmap[i] = row ? row[dyn_k(p->fn, (ir_val)i) - LW_PORT] : zero;
+        else if (q->op != IR_EFFECT || effect_uses(p, (ir_val)i) == (row != NULL))
+            vmap[i] = copy_inst(to, p->fn, (ir_val)i, vmap);
+    }
+    for (size_t i = 0; i < vec_len(p->fn->inst); i++)
+        if (p->fn->inst[i].op == IR_LPHI)
+            to->inst[vmap[i]].c = vmap[p->fn->inst[i].c];
+}
+
+static void resolve_ports(lw *L, ir_fn *to, const ir_fn *from)
+{
+    arena *mem = &L->c->mem;
+    size_t n = vec_len(from->inst);
+    ports p = {.fn = from, .uses = arena_alloc(mem, n + 1)};
+    ir_val *first = arena_array(mem, ir_val, n + 1), *second = arena_array(mem, ir_val, n + 1);
+    ir_val *row = arena_array(mem, ir_val, vec_len(L->out->unknown) + 1);
+    find_port_users(&p);
+    ir_fn_init(to, from->name);
+    ir_val zero = ir_const(to, 0);
+    copy_ports(&p, to, first, NULL, zero);
+    for (int32_t k = 0; k < L->out->n_port; k++)
+        row[k] = zero;
+    for (size_t i = 0; i < vec_len(from->out); i++)
+        if (from->out[i].kind == IR_OUT_RES && from->out[i].a < L->out->n_port)
+            row[from->out[i].a] = first[from->out[i].v];
+    copy_ports(&p, to, second, row, zero);
+    for (size_t i = 0; i < vec_len(from->out); i++) {
+        const ir_out *o = &from->out[i];
+        bool uses = p.uses[o->v] && (o->kind == IR_OUT_OPVAR || o->kind == IR_OUT_STATE);
+        if (p.uses[o->v] && !uses)
+            lw_error(L, L->out->span, -1, "the current of a port, I(<port>), is used in the equations of "
+                     "module '%s': only output variables may use it", L->out->name);
+        ir_out_add(to, (ir_out_kind)o->kind, o->a, o->b, (uses ? second : first)[o->v]);
+    }
+}
+
 /* -- hidden state -- */
 
 /* Where an instruction stands: in the arm of an IF that stands in `up`. */
@@ -192,29 +291,13 @@ static void find_places(states *st)
     }
 }
 
-/* Calls the operands of an instruction one by one. */
-static int operands(const ir_fn *fn, const ir_inst *p, ir_val op[3])
-{
-    int n = 0;
-    if (p->op == IR_PHI || p->op == IR_LPHI) {
-        op[n++] = p->b;
-        op[n++] = p->c;
-    } else {
-        int k = ir_op_arity((ir_op)p->op);
-        for (int j = 0; j < k; j++)
-            op[n++] = j == 0 ? p->a : j == 1 ? p->b : p->c;
-    }
-    (void)fn;
-    return n;
-}
-
 static void count_uses(states *st, bool fill)
 {
     const ir_fn *fn = st->fn;
     size_t n = vec_len(fn->inst);
     for (size_t i = 0; i < n; i++) {
         ir_val op[3];
-        int k = operands(fn, &fn->inst[i], op);
+        int k = operands(&fn->inst[i], op);
         for (int j = 0; j < k; j++) {
             if (fill)
                 st->use[--st->first[op[j]]] = (int32_t)i;
@@ -589,21 +672,31 @@ static void drop_dynamic_outputs(lw *L, ir_fn *fn)
         (void)vec_pop(fn->out);
 }
 
+/* Replaces fn by what the pass makes of it. */
+static void apply(lw *L, ir_fn *fn, void (*pass)(lw *L, ir_fn *to, const ir_fn *from))
+{
+    ir_fn to;
+    pass(L, &to, fn);
+    ir_fn_fini(fn);
+    *fn = to;
+}
+
+static void optimize(lw *L, ir_fn *to, const ir_fn *from)
+{
+    (void)L;
+    ir_opt(to, from, (ir_opt_flags){0});
+}
+
 void va_finish(lw *L)
 {
-    ir_fn plain, small, done;
-    bool has_ddx = vec_len(L->ddx) > 0 || L->m->has_ddx;
     export_initial(L, L->fn);
-    if (has_ddx)
-        resolve_ddx(L, &plain, L->fn);
-    ir_opt(&small, has_ddx ? &plain : L->fn, (ir_opt_flags){0});
-    if (has_ddx)
-        ir_fn_fini(&plain);
-    resolve_states(L, &done, &small);
-    ir_fn_fini(&small);
-    ir_opt(&small, &done, (ir_opt_flags){0});
-    ir_fn_fini(&done);
-    drop_dynamic_outputs(L, &small);
-    ir_opt(&L->out->eval, &small, (ir_opt_flags){0});
-    ir_fn_fini(&small);
+    if (L->m->has_ddx)
+        apply(L, L->fn, resolve_ddx);
+    if (L->has_port)
+        apply(L, L->fn, resolve_ports);
+    apply(L, L->fn, optimize);
+    apply(L, L->fn, resolve_states);
+    apply(L, L->fn, optimize);
+    drop_dynamic_outputs(L, L->fn);
+    ir_opt(&L->out->eval, L->fn, (ir_opt_flags){0});
 }

@@ -9,8 +9,9 @@
 
 #include "va_ast.h"
 
-/* Inputs that exist only until va_finish: derivatives asked for by ddx(), and what they derive by. */
-enum { LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
+/* Inputs that exist only until va_finish: port currents I(<port>), derivatives asked for by ddx(), and
+ * what they derive by. */
+enum { LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
 
 typedef struct lw_branch {
     const char *name;
@@ -78,6 +79,7 @@ typedef struct lw {
     int32_t limited, bound; /* slots */
     bool bound_used;
     ir_val event_cond;  /* inside a hoisted initial_step: its condition; IR_NONE: outside */
+    bool has_port;      /* some I(<port>) */
     ir_val *init_val;   /* vec by variable slot: value before the first point */
 } lw;
 

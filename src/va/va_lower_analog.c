@@ -225,6 +225,10 @@ static ir_val read_flow(lw *L, const va_expr *e)
 
 ir_val lw_access(lw *L, const va_expr *e)
 {
+    if (e->num == 2) {
+        L->has_port = true;
+        return ir_in(L->fn, IR_IN_DYN, LW_PORT + e->arg[0]->sym->index, IR_F64, false);
+    }
     if (e->num != 0)
         return read_flow(L, e);
     lw_target t = target_of(L, e);
@@ -456,7 +460,7 @@ static ir_val limited_value(lw *L, const va_expr *e, ir_val v, ir_val old)
 static ir_val lower_limit(lw *L, const va_expr *e)
 {
     const va_expr *a = e->arg[0];
-    if (e->n_arg < 2 || (e->arg[1]->kind == EX_STR && a->num != 0))
+    if (e->n_arg < 2 || a->num == 2 || (e->arg[1]->kind == EX_STR && a->num != 0))
         return lw_expr(L, a);
     lw_target t = a->num == 0 ? target_of(L, a) : branch_target(L, a);
     if (a->num != 0 || t.hi < 0 || t.hi == t.lo)

@@ -350,92 +350,49 @@ static ir_val event_condition(lw *L, const va_stmt *s)
     return any;
 }
 
-static void count_assign(const va_stmt *s, va_sym ***sym, int sign)
+/* Slots of the variables that only events of this kind assign. */
+static uint8_t *assigned_by_event(lw *L, int when)
 {
-    if (!s)
-        return;
-    if (s->kind == ST_ASSIGN && s->lhs->sym) {
-        s->lhs->sym->n_assign += sign;
-        vec_push(*sym, s->lhs->sym);
-    }
-    for (int i = 0; i < s->n_body; i++)
-        count_assign(s->body[i], sym, sign);
+    uint8_t *mine = arena_alloc(&L->c->mem, vec_len(L->cur) + 1);
+    for (size_t i = 0; i < vec_len(L->m->var); i++)
+        for (int32_t k = 0; k < L->m->var[i]->n; k++)
+            mine[L->m->var[i]->index + k] = L->m->var[i]->event == when;
+    return mine;
 }
 
-/* True if nothing but this body assigns its variables, and the body does nothing else that lasts. */
-static bool assigns_alone(const va_stmt *s, va_sym ***sym)
+/* The body under initial_step or final_step, run always; its results are taken only in the event.
+ *  - Static values of variables that nothing but initial_step assigns are taken always: they are the
+ *    same at every point, and stay static (older models keep their setup there).
+ *  - So are variables that only final_step assigns: they are for output, and the solution at each
+ *    point is as good as the last one.
+ * Messages stay conditional by event_cond. */
+static void hoist(lw *L, const va_stmt *s)
 {
-    va_sym **again = NULL;
-    count_assign(s, sym, -1);
-    bool alone = true;
-    for (size_t i = 0; i < vec_len(*sym); i++)
-        alone = alone && (*sym)[i]->n_assign == 0 && (*sym)[i]->kind == SY_VAR;
-    count_assign(s, &again, 1);
-    vec_free(again);
-    return alone;
-}
-
-static bool only_assigns(const va_stmt *s)
-{
-    if (!s)
-        return true;
-    if (s->kind == ST_CONTRIB || s->kind == ST_EVENT)
-        return false;
-    if (s->kind == ST_TASK && s->rhs->op != FN_PRINT && s->rhs->op != FN_FINISH)
-        return false;
-    for (int i = 0; i < s->n_body; i++)
-        if (!only_assigns(s->body[i]))
-            return false;
-    return true;
-}
-
-static bool all_static(lw *L, va_sym **sym)
-{
-    size_t n = vec_len(L->fn->inst);
-    uint8_t *cls = arena_alloc(&L->c->mem, n);
+    size_t mark = vec_len(L->log), n_slot = vec_len(L->cur);
+    uint8_t *mine = assigned_by_event(L, s->when);
+    ir_val c = event_condition(L, s);
+    L->event_cond = c;
+    lw_stmt(L, s->body[0]);
+    L->event_cond = IR_NONE;
+    lw_log *mod = take_changes(L, mark);
+    uint8_t *cls = arena_alloc(&L->c->mem, vec_len(L->fn->inst) + 1);
     ir_classes(L->fn, cls);
-    for (size_t i = 0; i < vec_len(sym); i++)
-        for (int32_t k = 0; k < sym[i]->n; k++)
-            if (!ir_class_static(cls[L->cur[sym[i]->index + k]]))
-                return false;
-    return true;
-}
-
-/* A body under initial_step that computes static values into variables nobody else assigns may run
- * always: the values are the same, and they stay static (older models keep their setup there). */
-static bool try_hoist(lw *L, const va_stmt *s)
-{
-    va_sym **sym = NULL;
-    bool ok = !L->params && L->inline_depth == 0 && L->loop_depth == 0 && vec_len(L->fn->open) == 0 &&
-              L->event_cond < 0 && only_assigns(s->body[0]) && assigns_alone(s->body[0], &sym);
-    if (ok) {
-        size_t n_inst = vec_len(L->fn->inst), n_eff = vec_len(L->fn->eff), mark = vec_len(L->log);
-        size_t n_ddt = vec_len(L->ddt), n_psd = vec_len(L->psd), n_lim = vec_len(L->limnew);
-        L->event_cond = event_condition(L, s);
-        lw_stmt(L, s->body[0]);
-        L->event_cond = IR_NONE;
-        ok = all_static(L, sym) && vec_len(L->ddt) == n_ddt && vec_len(L->psd) == n_psd &&
-             vec_len(L->limnew) == n_lim;
-        if (!ok) {
-            lw_log *undone = take_changes(L, mark);
-            vec_free(undone);
-            while (vec_len(L->fn->eff) > n_eff)
-                vec_free(vec_pop(L->fn->eff).arg);
-            while (vec_len(L->fn->inst) > n_inst)
-                (void)vec_pop(L->fn->inst);
-        }
+    for (size_t i = 0; i < vec_len(mod); i++) {
+        int32_t k = mod[i].slot;
+        ir_val v = mod[i].old, old = L->cur[k];
+        bool always = (size_t)k < n_slot && mine[k] && (s->when == 2 || ir_class_static(cls[v]));
+        lw_set(L, k, always ? v : lw_sel(L, c, v, old));
     }
-    vec_free(sym);
-    return ok;
+    vec_free(mod);
 }
 
 static void lower_event(lw *L, const va_stmt *s)
 {
-    bool initial = s->n_event > 0;
-    for (int i = 0; i < s->n_event; i++)
-        initial = initial && !strcmp(s->event[i]->name, "initial_step") && !s->event[i]->n_arg;
-    if (initial && try_hoist(L, s))
+    if (s->when != 3 && L->inline_depth == 0 && L->loop_depth == 0 && vec_len(L->fn->open) == 0 &&
+        L->event_cond < 0) {
+        hoist(L, s);
         return;
+    }
     ir_val c = event_condition(L, s);
     double k;
     if (lw_konst(L, c, &k) && k == 0)

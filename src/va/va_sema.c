@@ -328,6 +328,13 @@ static void check_block(va_sema *s, va_stmt *st)
             map_set(&s->bind, map_key(st->decl[i]->name), st->decl[i]->shadowed);
 }
 
+/* Notes where a variable is assigned: everywhere, or under one kind of event only. */
+void va_count_assign(va_sema *s, va_sym *y)
+{
+    y->event = y->n_assign && y->event != s->event ? 3 : (uint8_t)s->event;
+    y->n_assign++;
+}
+
 static void check_target(va_sema *s, va_expr *e, bool loop_head)
 {
     va_sema_expr(s, e);
@@ -341,7 +348,7 @@ static void check_target(va_sema *s, va_expr *e, bool loop_head)
         va_error(s->c, e->at, e->macro, "'%s' cannot be assigned to: it is %s", e->name ? e->name : "this",
                  what ? what : "no variable");
     } else {
-        y->n_assign++;
+        va_count_assign(s, y);
     }
 }
 
@@ -387,6 +394,10 @@ static void check_contrib(va_sema *s, va_stmt *st)
         va_error(s->c, l->span, l->macro, "'%s' is no access function: nothing can be contributed to it",
                  l->name);
     }
+    if (l->type != TY_ERROR && l->num == 2) {
+        s->m->bad = true;
+        va_error(s->c, l->span, l->macro, "nothing can be contributed to the current of a port");
+    }
     if (st->rhs->type == VA_STRING || st->rhs->type >= TY_VOID) {
         s->m->bad = true;
         va_error(s->c, st->rhs->span, st->rhs->macro, "contribution must be a number");
@@ -411,7 +422,16 @@ static void check_event(va_sema *s, va_stmt *st)
             va_error(s->c, e->arg[k]->span, e->arg[k]->macro, "expected the name of an analysis in quotes");
         }
     }
+    bool initial = st->n_event > 0, final = st->n_event > 0;
+    for (int i = 0; i < st->n_event; i++) {
+        initial = initial && !strcmp(st->event[i]->name, "initial_step") && !st->event[i]->n_arg;
+        final = final && !strcmp(st->event[i]->name, "final_step");
+    }
+    int outer = s->event;
+    st->when = initial ? 1 : final ? 2 : 3;
+    s->event = outer ? 3 : st->when;
     check_stmt(s, st->body[0]);
+    s->event = outer;
 }
 
 static void check_loop(va_sema *s, va_stmt *st)

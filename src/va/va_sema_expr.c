@@ -352,12 +352,8 @@ static int access_kind(va_sema *s, const va_expr *e, va_sym *node)
     return -1;
 }
 
-static bool access_arg(va_sema *s, va_expr *e, va_expr *a)
+static bool access_arg(va_sema *s, va_expr *a)
 {
-    if (a->kind == EX_PORT) {
-        ERR(s, e, "port current '%s(<%s>)' is not supported", e->name, a->name);
-        return false;
-    }
     if (a->kind != EX_NAME) {
         if (a->kind != EX_ERROR) {
             bad(s);
@@ -386,6 +382,23 @@ static bool access_arg(va_sema *s, va_expr *e, va_expr *a)
     return true;
 }
 
+/* flow "(" "<" port ">" ")"; e->num: 2 */
+static bool port_access(va_sema *s, va_expr *e, va_expr *a)
+{
+    va_sym *y = va_lookup(s, a->name);
+    if (!y || y->kind != SY_NODE || !y->port || y->array) {
+        ERR(s, a, "'%s' is not a port", a->name);
+        return false;
+    }
+    int kind = access_kind(s, e, y);
+    if (kind == 0)
+        ERR(s, e, "only the flow of a port can be read, not its potential");
+    a->sym = y;
+    e->num = 2;
+    e->type = VA_REAL;
+    return kind == 1;
+}
+
 /* access "(" branch | node ["," node] ")"; e->num: 0 potential, 1 flow */
 bool va_sema_access(va_sema *s, va_expr *e)
 {
@@ -394,8 +407,10 @@ bool va_sema_access(va_sema *s, va_expr *e)
         ERR(s, e, "'%s' takes a branch, or one or two nodes", e->name);
         return false;
     }
+    if (e->n_arg == 1 && e->arg[0]->kind == EX_PORT)
+        return port_access(s, e, e->arg[0]);
     for (int i = 0; i < e->n_arg; i++)
-        if (!access_arg(s, e, e->arg[i]))
+        if (!access_arg(s, e->arg[i]))
             return false;
     if (e->n_arg == 2 && (e->arg[0]->sym->kind == SY_BRANCH || e->arg[1]->sym->kind == SY_BRANCH)) {
         ERR(s, e, "'%s' takes one branch or two nodes", e->name);
@@ -478,7 +493,7 @@ static bool check_user_call(va_sema *s, va_expr *e, va_func *f)
             continue;
         }
         if (want->output)
-            a->sym->n_assign++;
+            va_count_assign(s, a->sym);
         if (want->array || a->type == TY_LIST) {
             if (!want->array || a->kind != EX_NAME || a->type != TY_LIST || a->sym->n != want->n) {
                 bad(s);
@@ -525,6 +540,10 @@ static bool check_ddx(va_sema *s, va_expr *e)
     }
     if (!va_sema_access(s, u))
         return false;
+    if (u->num == 2) {
+        ERR(s, u, "no derivative by the current of a port");
+        return false;
+    }
     s->m->has_ddx = true;
     u->arg[0]->sym->ddx = true;
     return true;
