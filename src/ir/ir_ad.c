@@ -278,7 +278,7 @@ static ir_val partial(ad *s, ir_op op, ir_val a, ir_val v)
     case IR_ATAN: return reciprocal(s, bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a)));
     case IR_SINH: return un(s, IR_COSH, a);
     case IR_COSH: return un(s, IR_SINH, a);
-    case IR_TANH: return bin(s, IR_SUB, s->one, bin(s, IR_MUL, v, v));
+    case IR_TANH: return one_minus_square(s, v);
     case IR_ASINH: return reciprocal(s, un(s, IR_SQRT, bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a))));
     case IR_ACOSH: return safe_reciprocal(s, un(s, IR_SQRT, square_minus_one(s, a)));
     case IR_ATANH: return reciprocal(s, one_minus_square(s, a));

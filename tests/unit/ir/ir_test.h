@@ -54,6 +54,25 @@ static inline int count_op(const ir_fn *fn, ir_op op)
 /* Values of all outputs, interpreted; inputs found by kind and k through `value`. NaN for an output
  * in a region that did not run; did_run (if not NULL) tells it from a NaN that was computed. */
 typedef ir_num (*input_fn)(const ir_input *in, void *user);
+
+/* What the effects of the last run_fn reported: a sum, so that the order plays no part. */
+static uint64_t effects_seen;
+static inline void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val)
+{
+    (void)user;
+    uint64_t h = (uint64_t)eff->where * 1099511628211u + eff->kind;
+    for (size_t k = 0; k < vec_len(eff->arg); k++) {
+        ir_val a = eff->arg[k];
+        double x = fn->inst[a].type == IR_F64 ? val[a].f : val[a].i;
+        uint64_t bits;
+        if (isnan(x))
+            x = NAN;
+        memcpy(&bits, &x, sizeof bits);
+        h = (h ^ bits ^ bits >> 31) * 1099511628211u;
+    }
+    effects_seen += h;
+}
+
 static inline double *run_fn_ran(const ir_fn *fn, input_fn value, void *user, uint8_t **did_run)
 {
     size_t n = vec_len(fn->inst);
@@ -64,7 +83,9 @@ static inline double *run_fn_ran(const ir_fn *fn, input_fn value, void *user, ui
     uint8_t *out_ran = arena_array(&test_mem, uint8_t, vec_len(fn->out) + 1);
     for (size_t k = 0; k < vec_len(fn->in); k++)
         in[k] = value(&fn->in[k], user);
-    ck_assert_int_eq(ir_interp(fn, in, val, ran, NULL), VS_OK);
+    ir_host host = {note_effect, NULL};
+    effects_seen = 0;
+    ck_assert_int_eq(ir_interp(fn, in, val, ran, &host), VS_OK);
     for (size_t k = 0; k < vec_len(fn->out); k++) {
         ir_val v = fn->out[k].v;
         out_ran[k] = ran[v];
@@ -157,6 +178,16 @@ static inline void gen_pure(gen *g)
     vec_push(g->pool, v);
 }
 
+static inline void gen_effect(gen *g)
+{
+    ir_effect e = {.kind = IR_EFF_INFO, .where = rnd_to(&g->seed, 1000)};
+    for (int k = rnd_to(&g->seed, 3); k > 0; k--) {
+        ir_val arg = pick(g, rnd_type(g));
+        vec_push(e.arg, arg);
+    }
+    ir_effect_add(g->fn, e);
+}
+
 static inline void gen_block(gen *g, int depth, int len);
 
 static inline void shrink(gen *g, size_t to)
@@ -243,6 +274,8 @@ static inline void gen_block(gen *g, int depth, int len)
             gen_loop(g, depth);
         else if (what == 2 && !g->smooth)
             vec_push(g->pool, ir_emit(g->fn, IR_LIMIT, IR_F64, pick(g, IR_F64), 0, IR_NONE));
+        else if (what == 3 && rnd_to(&g->seed, 3) == 0)
+            gen_effect(g);
         else
             gen_pure(g);
     }

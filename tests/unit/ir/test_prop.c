@@ -7,7 +7,11 @@ static void expect_same(const ir_fn *f, const ir_fn *g, const values *v, uint64_
 {
     arena_pos pos = arena_mark(&test_mem);
     ck_assert_uint_eq(vec_len(f->out), vec_len(g->out));
-    double *a = run_fn(f, value_of_input, (void *)v), *b = run_fn(g, value_of_input, (void *)v);
+    double *a = run_fn(f, value_of_input, (void *)v);
+    uint64_t effects = effects_seen;
+    double *b = run_fn(g, value_of_input, (void *)v);
+    ck_assert_msg(effects == effects_seen, "%s, function %d: other effects\n%s\n%s", what, (int)seed,
+                  text_of(f), text_of(g));
     for (size_t k = 0; k < vec_len(f->out); k++)
         ck_assert_msg(same_bits(a[k], b[k]), "%s, function %d, output %zu: %.17g is not %.17g\n%s\n%s",
                       what, (int)seed, k, b[k], a[k], text_of(f), text_of(g));
@@ -93,8 +97,10 @@ START_TEST(setup_and_eval_compute_what_the_function_does)
         for (uint64_t j = 0; j < N_INPUT; j++) {
             values v = random_values(seed * 100 + j, false);
             double *want = run_fn(&f, value_of_input, &v);
+            uint64_t effects = effects_seen;
             uint8_t *ran;
             double *s = run_fn_ran(&setup, value_of_input, &v, &ran);
+            effects -= effects_seen;
             ir_num *cache = arena_array(&test_mem, ir_num, n_cache + 1);
             size_t at_setup = 0, at_eval = 0;
             for (size_t k = 0; k < vec_len(setup.out); k++) {
@@ -111,6 +117,8 @@ START_TEST(setup_and_eval_compute_what_the_function_does)
             }
             v.cache = cache;
             double *e = run_fn(&eval, value_of_input, &v);
+            ck_assert_msg(effects == effects_seen, "function %d: other effects\n%s\n%s\n%s", (int)seed,
+                          text_of(&f), text_of(&setup), text_of(&eval));
             for (size_t k = 0; k < vec_len(f.out); k++) {
                 bool eval_has = at_eval < vec_len(eval.out) && eval.out[at_eval].a == f.out[k].a &&
                                 eval.out[at_eval].kind == f.out[k].kind;
@@ -128,6 +136,21 @@ START_TEST(setup_and_eval_compute_what_the_function_does)
     }
 }
 END_TEST
+
+/* No value on the way is infinite or NaN: there the chain rule may give 0 * inf. */
+static bool all_finite(const ir_fn *f, values *v)
+{
+    size_t n = vec_len(f->inst);
+    ir_num *val = arena_array(&test_mem, ir_num, n), *in = arena_array(&test_mem, ir_num, vec_len(f->in));
+    uint8_t *ran = arena_array(&test_mem, uint8_t, n);
+    for (size_t k = 0; k < vec_len(f->in); k++)
+        in[k] = value_of_input(&f->in[k], v);
+    ck_assert_int_eq(ir_interp(f, in, val, ran, NULL), VS_OK);
+    for (size_t i = 0; i < n; i++)
+        if (ran[i] && f->inst[i].type == IR_F64 && !isfinite(val[i].f))
+            return false;
+    return true;
+}
 
 START_TEST(derivative_is_the_slope)
 {
@@ -158,7 +181,7 @@ START_TEST(derivative_is_the_slope)
             double *r = run_fn(&d, value_of_input, &v), *r0 = run_fn(&f, value_of_input, &v);
             for (size_t k = 0; k < n_out; k++)
                 ck_assert(same_bits(r[k], r0[k]));
-            for (int m = 0; m < N_SEED; m++) {
+            for (int m = 0; m < N_SEED && all_finite(&f, &v); m++) {
                 const double h = 1e-6;
                 values a = v, b = v, c = v, e = v;
                 a.probe[m] += h;
@@ -166,22 +189,27 @@ START_TEST(derivative_is_the_slope)
                 c.probe[m] += 2 * h;
                 e.probe[m] -= 2 * h;
                 double *ra = run_fn(&f, value_of_input, &a), *rb = run_fn(&f, value_of_input, &b);
+                values a2 = v, b2 = v;
+                a2.probe[m] += 30 * h;
+                b2.probe[m] -= 30 * h;
+                double *ra2 = run_fn(&f, value_of_input, &a2), *rb2 = run_fn(&f, value_of_input, &b2);
                 double *rc = run_fn(&f, value_of_input, &c), *re = run_fn(&f, value_of_input, &e);
                 for (size_t k = 0; k < n_out; k++) {
                     double slope = (ra[k] - rb[k]) / (2 * h), wide = (rc[k] - re[k]) / (4 * h);
-                    double got = 0;
+                    double wider = (ra2[k] - rb2[k]) / (60 * h), got = 0;
                     for (size_t o = n_out; o < vec_len(d.out); o++)
                         if (d.out[o].a == (int)(k * N_SEED) + m)
                             got = r[o];
                     double scale = 1 + fabs(slope) + fabs(r0[k]);
                     /* skip kinks, poles and what differences cannot resolve */
-                    if (!(fabs(slope - wide) < 1e-5 * scale) || fabs(r0[k]) > 1e4)
+                    if (!(fabs(slope - wide) < 1e-5 * scale) || !(fabs(slope - wider) < 1e-4 * scale) ||
+                        fabs(r0[k]) > 1e4)
                         continue;
                     double one_sided = (rc[k] - r0[k]) / (2 * h), other = (r0[k] - re[k]) / (2 * h);
                     if (!(fabs(one_sided - other) < 1e-3 * scale))
                         continue;
                     n_checked++;
-                    ck_assert_msg(fabs(got - slope) < 1e-4 * scale,
+                    ck_assert_msg(fabs(got - wider) < 3e-4 * scale,
                                   "function %d, d out %zu / d probe %d: %g, slope %g\n%s\n%s", (int)seed, k,
                                   m, got, slope, text_of(&f), text_of(&d));
                 }
