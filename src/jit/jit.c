@@ -344,6 +344,9 @@ vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay, jit_kern
     vs_status st = check_inputs(j, eval, why);
     if (st != VS_OK)
         return st;
+    *why = jit_obj_unsupported();
+    if (*why)
+        return VS_EUNSUPPORTED;
     jit_hash key = key_of(j, eval, lay);
     if (!find_unit(j, key, &u)) {
         if (!from_cache(j, key))

@@ -334,13 +334,23 @@ void jit_obj_unload(jit_code *code)
     *code = (jit_code){0};
 }
 
+const char *jit_obj_unsupported(void)
+{
+    return NULL;
+}
+
 #else
+
+const char *jit_obj_unsupported(void)
+{
+    return "the loader of machine code knows x86-64 ELF only";
+}
 
 vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
                        const char **why)
 {
     (void)obj, (void)size, (void)code, (void)kernel;
-    *why = "the loader of machine code knows x86-64 ELF only";
+    *why = jit_obj_unsupported();
     return VS_EUNSUPPORTED;
 }
 

@@ -39,6 +39,8 @@ typedef struct jit_code { /* one mapped object */
 VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
                                    const char **why);
 void jit_obj_unload(jit_code *code);
+/* NULL, or why no object can be loaded on this machine. */
+const char *jit_obj_unsupported(void);
 
 /* -- the cache (jit_cache.c) -- */
 typedef struct jit_cache {

@@ -245,11 +245,8 @@ static void scan_text(mdl_lib *lib, lib_file *f, const char *p)
             for (q = p; is_word(*q);)
                 q++;
             size_t n = (size_t)(q - p);
-            if (after_module) {
+            if (after_module)
                 add_name(lib, f, p, n);
-                if (!f->main)
-                    f->main = str_intern_lower(lib->names, p, n);
-            }
             after_module = (n == 6 && !memcmp(p, "module", n)) ||
                            (n == 11 && !memcmp(p, "macromodule", n)) ||
                            (n == 8 && !memcmp(p, "paramset", n));
@@ -319,16 +316,17 @@ static mdl_model *loaded(const mdl_lib *lib, const char *name)
     return NULL;
 }
 
-/* A file's text cannot tell which module a type name means: its module of that name, else its first. */
+/* A text cannot tell which module a type name means: the module of that name, else the first. */
 static mdl_model *find_in_file(mdl_lib *lib, lib_file *f, const char *name)
 {
     if (!f->loaded) {
+        size_t before = vec_len(lib->model);
         f->loaded = true;
-        if (mdl_load(lib, f->path) != VS_OK)
-            return NULL;
+        if (mdl_load(lib, f->path) == VS_OK && vec_len(lib->model) > before)
+            f->first = lib->model[before];
     }
     mdl_model *m = loaded(lib, name);
-    return m || !f->main ? m : loaded(lib, f->main);
+    return m ? m : f->first;
 }
 
 mdl_model *mdl_find(mdl_lib *lib, const char *name)

@@ -51,9 +51,9 @@ struct mdl_model {
 
 typedef struct lib_file { /* one file of the standard folder */
     const char *path;   /* interned */
-    const char **name;  /* vec; interned, lower case: what it may be asked for */
-    const char *main;   /* first module in it, lower case, or NULL */
+    const char **name;  /* vec; interned, lower case: what it may be asked for; [0] the file's own */
     bool loaded;
+    mdl_model *first;   /* first module in it once loaded, or NULL */
 } lib_file;
 
 struct mdl_lib {

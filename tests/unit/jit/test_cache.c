@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 
 static ir_fn fn;
 static simple_layout lay;
@@ -48,6 +49,38 @@ static char *only_file(void)
     ck_assert_int_eq(n, 1);
     return path;
 }
+
+static bool llvm_is_loaded(void)
+{
+    char line[1000];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f))
+        found |= strstr(line, "LLVM") || strstr(line, "vsim-llvm");
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Runs before any other test: another process fills the cache. */
+START_TEST(warm_start_does_not_load_llvm)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        jit *j = NULL;
+        jit_kernel kernel;
+        const char *why;
+        jit_opt opt = {.cache_dir = dir, .opt_level = 2};
+        _exit(jit_open(&j, &opt) || jit_compile(j, &fn, &lay.lay, &kernel, NULL, &why) ||
+              !llvm_is_loaded());
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(use(dir).n_from_cache, 1);
+    ck_assert(!llvm_is_loaded());
+}
+END_TEST
 
 START_TEST(second_use_comes_from_the_cache)
 {
@@ -216,6 +249,7 @@ int main(void)
     Suite *s = suite_create("jit cache");
     TCase *t = tcase_create("cache");
     tcase_add_checked_fixture(t, begin, end);
+    tcase_add_test(t, warm_start_does_not_load_llvm);
     tcase_add_test(t, second_use_comes_from_the_cache);
     tcase_add_test(t, another_function_or_layout_is_another_key);
     tcase_add_loop_test(t, damaged_file_is_compiled_again_with_a_note, 0, N_FAULT);

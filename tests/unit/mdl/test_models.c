@@ -295,7 +295,7 @@ static void close_all(void)
     bench_close(&plain);
 }
 
-/* Main module of each file in the folder; before any test, so without assertions of Check. */
+/* The names of the files in the folder; before any test, so without assertions of Check. */
 static void list_modules(void)
 {
     bench b = {0};
@@ -305,8 +305,7 @@ static void list_modules(void)
         abort();
     mdl_names(b.lib); /* makes the index */
     for (size_t f = 0; f < vec_len(b.lib->file); f++)
-        if (b.lib->file[f].main)
-            vec_push(module_name, strdup(b.lib->file[f].main));
+        vec_push(module_name, strdup(b.lib->file[f].name[0]));
     mdl_lib_free(&b.lib);
     diag_fini(&b.d);
     str_pool_fini(&b.names);
