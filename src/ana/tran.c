@@ -34,6 +34,9 @@ static tran *make_work(ana *a)
         *v[i] = ana_vector(a);
     for (int i = 0; i <= TRAN_KEEP; i++)
         t->x[i] = ana_vector(a);
+    for (int i = 0; i < TRAN_KEEP; i++)
+        t->y[i] = ana_vector(a);
+    t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
     t->a = a;
     return t;

@@ -120,6 +120,7 @@ void tran_shift(tran *t)
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, 3);
     rotate(t->dq, 2);
+    rotate(t->y, TRAN_KEEP);
     for (int i = TRAN_KEEP - 1; i > 0; i--)
         t->past[i] = t->past[i - 1];
     t->past[0] = t->h;
