@@ -586,11 +586,11 @@ static ir_val zero_of(ir_fn *to, ir_type t) { return t == IR_F64 ? ir_const(to, 
 
 /* A kept state is numbered anew. One with an initial value is accompanied by a flag, 0 before the
  * first point: value = flag ? state : initial. */
-static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const ir_val *vmap, int32_t *number)
+static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const ir_val *before, int32_t *number)
 {
     const ir_input *in = &st->fn->in[st->fn->inst[i].a];
     int32_t k = st->by_slot[in->k];
-    ir_val init = mapped(vmap, initial_of(st->fn, in->k));
+    ir_val init = mapped(before, initial_of(st->fn, in->k));
     if (!st->alive[k])
         return init >= 0 ? init : zero_of(to, (ir_type)in->type);
     number[k] = L->out->n_state;
@@ -604,23 +604,43 @@ static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const 
     return ir_select(to, set, s, init);
 }
 
+/* One copy of all instructions. number NULL: the copy before the states, which makes the initial
+ * values (they depend on no state); the rest of it is dead. */
+static void copy_states(lw *L, const states *st, ir_fn *to, ir_val *vmap, const ir_val *before, int32_t *number)
+{
+    const ir_fn *from = st->fn;
+    for (size_t i = 0; i < vec_len(from->inst); i++) {
+        const ir_inst *p = &from->inst[i];
+        bool state = p->op == IR_IN && from->in[p->a].kind == IR_IN_STATE;
+        if (state)
+            vmap[i] = number ? replace_state(L, st, to, (ir_val)i, before, number)
+                             : zero_of(to, (ir_type)p->type);
+        else if (number || p->op != IR_EFFECT)
+            vmap[i] = copy_inst(to, from, (ir_val)i, vmap);
+    }
+    for (size_t i = 0; i < vec_len(from->inst); i++)
+        if (from->inst[i].op == IR_LPHI)
+            to->inst[vmap[i]].c = vmap[from->inst[i].c];
+}
+
+static bool has_initial(const ir_fn *fn)
+{
+    for (size_t i = 0; i < vec_len(fn->out); i++)
+        if (fn->out[i].kind == IR_OUT_CACHE)
+            return true;
+    return false;
+}
+
 static void rewrite_states(lw *L, const states *st, ir_fn *to)
 {
     const ir_fn *from = st->fn;
     size_t n = vec_len(from->inst);
-    ir_val *vmap = arena_array(&L->c->mem, ir_val, n + 1);
+    ir_val *vmap = arena_array(&L->c->mem, ir_val, n + 1), *before = arena_array(&L->c->mem, ir_val, n + 1);
     int32_t *number = arena_array(&L->c->mem, int32_t, vec_len(st->in) + 1);
     ir_fn_init(to, from->name);
-    for (size_t i = 0; i < n; i++) {
-        const ir_inst *p = &from->inst[i];
-        if (p->op == IR_IN && from->in[p->a].kind == IR_IN_STATE)
-            vmap[i] = replace_state(L, st, to, (ir_val)i, vmap, number);
-        else
-            vmap[i] = copy_inst(to, from, (ir_val)i, vmap);
-    }
-    for (size_t i = 0; i < n; i++)
-        if (from->inst[i].op == IR_LPHI)
-            to->inst[vmap[i]].c = vmap[from->inst[i].c];
+    if (has_initial(from))
+        copy_states(L, st, to, before, NULL, NULL);
+    copy_states(L, st, to, vmap, before, number);
     for (size_t i = 0; i < vec_len(from->out); i++) {
         const ir_out *o = &from->out[i];
         int32_t k = o->kind == IR_OUT_STATE ? st->by_slot[o->a] : -1;
