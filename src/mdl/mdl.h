@@ -65,6 +65,8 @@ typedef struct mdl_env {
     double mfactor;
     const double *simparam; /* [IR_N_SIMPARAM] */
     const uint8_t *portconn; /* [n_port] 0 or 1, NULL: all connected */
+    bool no_noise;         /* the circuit has no noise analysis: internal nodes that only noise can
+                            * move from 0 are not in use */
 } mdl_env;
 /* The row of one parameter set (model card and instance line merged by the caller, later wins).
  * Equal sets in an equal environment give the same row, found by hash.

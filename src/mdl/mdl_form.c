@@ -10,7 +10,9 @@
  *      node rows carry m * gain, in all m * PSD.
  *   3. ir_ad by probes, limited probes and noise symbols. G and C gather the probes by unknown; gains
  *      are the derivatives by the noise symbols, which are 0 from here on.
- *   4. Limiting: the row is linearised at the limited value, RES += dRES/dv_lim * (v - v_lim). */
+ *   4. Limiting: the row is linearised at the limited value, RES += dRES/dv_lim * (v - v_lim).
+ *   5. Internal nodes that stay 0 unless a noise source moves them (a correlated source's own node) are
+ *      marked; a circuit without noise analysis leaves them out. */
 #include "mdl_priv.h"
 
 #include "bits.h"
@@ -566,6 +568,57 @@ static void add_jacobian(build *b)
     free(j.deriv);
 }
 
+/* -- 5. nodes that only noise moves -- */
+
+/* Whether value k is 0 when the inputs in `is_zero` are; zero [n_inst] of the values before. */
+static bool vanishes(const ir_fn *fn, ir_val k, const uint8_t *is_zero, const uint8_t *zero)
+{
+    const ir_inst *in = &fn->inst[k];
+    switch ((ir_op)in->op) {
+    case IR_IN: return is_zero[in->a];
+    case IR_CONST: return in->type == IR_F64 && fn->con[in->a] == 0;
+    case IR_NEG: case IR_LIMIT: case IR_DIV: return zero[in->a];
+    case IR_MUL: return zero[in->a] || zero[in->b];
+    case IR_ADD: case IR_SUB: return zero[in->a] && zero[in->b];
+    case IR_SELECT: case IR_PHI: return zero[in->b] && zero[in->c];
+    default: return false;
+    }
+}
+
+/* All probes of an internal node u measure it to the reference, and its row is 0 whenever V(u) is:
+ * V(u) = 0 solves it whatever the other unknowns are. */
+static bool is_quiet(const mdl_model *m, int32_t u, uint8_t *is_zero, uint8_t *zero)
+{
+    const ir_fn *fn = &m->full;
+    bool probed = false;
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
+        if (p && (p->hi == u || p->lo == u) && (p->hi < 0 ? -1 : p->lo) >= 0)
+            return false;
+        is_zero[i] = p && (p->hi == u || p->lo == u);
+        probed |= is_zero[i];
+    }
+    for (size_t k = 0; probed && k < vec_len(fn->inst); k++)
+        zero[k] = vanishes(fn, (ir_val)k, is_zero, zero);
+    for (size_t o = 0; probed && o < vec_len(fn->out); o++)
+        if ((fn->out[o].kind == IR_OUT_RES || fn->out[o].kind == IR_OUT_REACT) &&
+            fn->out[o].a == u && !zero[fn->out[o].v])
+            return false;
+    return probed;
+}
+
+static void find_quiet(mdl_model *m)
+{
+    uint8_t *is_zero = calloc(vec_len(m->full.in) + 1, 1);
+    uint8_t *zero = calloc(vec_len(m->full.inst) + 1, 1);
+    for (size_t u = 0; u < vec_len(m->unknown); u++) {
+        bool node = m->unknown[u].kind == VA_NODE;
+        vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero));
+    }
+    free(is_zero);
+    free(zero);
+}
+
 void mdl_form_build(mdl_model *m)
 {
     build b = {.m = m};
@@ -595,6 +648,7 @@ void mdl_form_build(mdl_model *m)
     zero_kind(&b.fn, IR_IN_NOISE);
     optimise(&b.fn);
     m->full = b.fn;
+    find_quiet(m);                                                /* 5 */
     free(b.implicit);
     free(b.unknown_of);
     free(b.res);

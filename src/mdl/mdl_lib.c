@@ -48,6 +48,7 @@ static void free_model(mdl_model *m)
     vec_free(m->row);
     vec_free(m->variant);
     vec_free(m->unknown);
+    vec_free(m->quiet);
     vec_free(m->probe);
     ir_fn_fini(&m->full);
     map_free(&m->row_of_hash);
@@ -232,9 +233,10 @@ static const char *skip_comment(const char *p)
     return end ? end + 2 : p + strlen(p);
 }
 
-static void scan_text(mdl_lib *lib, lib_file *f, const char *p)
+/* Returns whether a module stands in the text: files without one are there to be included. */
+static bool scan_text(mdl_lib *lib, lib_file *f, const char *p)
 {
-    bool after_module = false;
+    bool after_module = false, any = false;
     while (*p) {
         const char *q = skip_comment(p);
         if (q > p) {
@@ -247,6 +249,7 @@ static void scan_text(mdl_lib *lib, lib_file *f, const char *p)
             size_t n = (size_t)(q - p);
             if (after_module)
                 add_name(lib, f, p, n);
+            any |= after_module;
             after_module = (n == 6 && !memcmp(p, "module", n)) ||
                            (n == 11 && !memcmp(p, "macromodule", n)) ||
                            (n == 8 && !memcmp(p, "paramset", n));
@@ -255,6 +258,7 @@ static void scan_text(mdl_lib *lib, lib_file *f, const char *p)
             p++;
         }
     }
+    return any;
 }
 
 static char *read_text(const char *path)
@@ -283,8 +287,10 @@ static void index_file(mdl_lib *lib, const char *name)
     lib_file f = {.path = str_intern0(lib->names, path)};
     char *text = read_text(path);
     add_name(lib, &f, name, n - 3);
-    scan_text(lib, &f, text);
-    vec_push(lib->file, f);
+    if (scan_text(lib, &f, text))
+        vec_push(lib->file, f);
+    else
+        vec_free(f.name);
     vec_free(text);
     free(path);
 }
@@ -353,4 +359,14 @@ const char **mdl_names(mdl_lib *lib)
         for (size_t k = 0; !lib->file[i].loaded && k < vec_len(lib->file[i].name); k++)
             vec_push(lib->all, lib->file[i].name[k]);
     return lib->all;
+}
+
+size_t mdl_n_loaded(const mdl_lib *lib)
+{
+    return vec_len(lib->model);
+}
+
+mdl_model *mdl_loaded(const mdl_lib *lib, size_t i)
+{
+    return lib->model[i];
 }

@@ -39,6 +39,7 @@ struct mdl_model {
     va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
     va_probe *probe;     /* vec; those of the module, then one per implicit unknown */
     ir_fn full;          /* equation form with every output */
+    uint8_t *quiet;      /* vec [n_unknown] node that is 0 unless noise moves it */
     int n_derivative;    /* entries of G and C that are not zero for certain */
     form_fn form[N_FORM];
     row_data **row;      /* vec */
@@ -75,7 +76,8 @@ struct mdl_lib {
 #define key_temp(m) (2 * vec_len((m)->mod->param))
 #define key_mfactor(m) (key_temp(m) + 1)
 #define key_simparam(m) (key_temp(m) + 2)
-#define key_port(m) (key_simparam(m) + IR_N_SIMPARAM)
+#define key_no_noise(m) (key_simparam(m) + IR_N_SIMPARAM)
+#define key_port(m) (key_no_noise(m) + 1)
 #define key_len(m) (key_port(m) + (size_t)(m)->mod->n_port)
 
 /* mdl_form.c: fills unknown, probe, full of a model whose mod is set. */

@@ -84,6 +84,7 @@ static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, 
     for (int k = 0; k < IR_N_SIMPARAM; k++)
         if (m->simparam_used >> k & 1)
             key[key_simparam(m) + (size_t)k] = env->simparam[k];
+    key[key_no_noise(m)] = env->no_noise;
     for (int32_t k = 0; k < m->mod->n_port; k++)
         key[key_port(m) + (size_t)k] = !env->portconn || env->portconn[k];
     return st;
@@ -235,6 +236,9 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
         st = VS_EINPUT;
     } else {
         apply_topology(m, &f->fn, val, ran, r->topology);
+        for (size_t u = 0; u < vec_len(m->quiet); u++)
+            if (m->quiet[u] && r->key[key_no_noise(m)] != 0 && r->topology[u] == (int32_t)u)
+                r->topology[u] = -2;
     }
     if (run.fatal) {
         diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message));

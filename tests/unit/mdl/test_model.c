@@ -323,6 +323,32 @@ START_TEST(correlated_noise_has_one_source_and_two_gains)
 }
 END_TEST
 
+START_TEST(noise_node_is_in_use_only_for_noise)
+{
+    mdl_model *m = model("quiet",
+        "module quiet(a, c); inout a, c; electrical a, c, n, k;\n"
+        "analog begin\n"
+        "  I(n) <+ V(n)/(1 + V(a,c)*V(a,c)) + white_noise(4e-20, \"one\") + ddt(V(a)*V(n));\n"
+        "  I(k) <+ 1e-3*V(k) - 1m;\n"
+        "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n) + V(k);\n"
+        "end endmodule\n");
+    mdl_env env = standard_env();
+    int32_t n = unknown(m, "n"), k = unknown(m, "k"), row = row_with(&b, m, env, 0, NULL, NULL);
+    ck_assert_int_eq(mdl_row_topology(m, row)[n], n);
+    env.no_noise = true;
+    row = row_with(&b, m, env, 0, NULL, NULL);
+    ck_assert_int_eq(mdl_row_topology(m, row)[n], -2);
+    ck_assert_int_eq(mdl_row_topology(m, row)[k], k);
+    inst s;
+    inst_open(&s, m, row, MDL_TRAN);
+    s.x[1] = 3, s.nodes[n] = 0, s.dyn[IR_DYN_ALPHA] = 1e6;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 3e-3, 1e-15);
+    ck_assert(!inst_has(&s, IR_OUT_RES, n, 0) && !inst_has(&s, IR_OUT_J, 0, n));
+    inst_close(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("mdl model");
@@ -340,6 +366,7 @@ int main(void)
     tcase_add_test(t, ten_thousand_equal_instances_share_a_row);
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
+    tcase_add_test(t, noise_node_is_in_use_only_for_noise);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
