@@ -430,3 +430,41 @@ void ir_copy_tables(ir_fn *to, const ir_fn *from)
     for (size_t k = 0; k < vec_len(from->in); k++)
         ir_in_index(to, from->in[k]);
 }
+
+static void copy_effect(ir_fn *to, const ir_effect *e, const ir_val *new_of)
+{
+    ir_effect copy = *e;
+    copy.arg = NULL;
+    for (size_t k = 0; k < vec_len(e->arg); k++)
+        vec_push(copy.arg, new_of[e->arg[k]]);
+    ir_effect_add(to, copy);
+}
+
+void ir_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, ir_val *new_of)
+{
+    const ir_inst *p = &from->inst[i];
+    ir_inst x = {.a = IR_NONE, .b = IR_NONE, .c = IR_NONE};
+    int n = ir_op_table[p->op].arity;
+    x.op = p->op;
+    switch (p->op) {
+    case IR_CONST: case IR_IN: x.a = p->a; break;
+    case IR_LIMIT: x.b = p->b; break;
+    case IR_PHI: x.a = new_of[p->a]; break;
+    case IR_LPHI:
+        x.a = new_of[p->a];
+        n = 1;
+        break;
+    case IR_ENDLOOP:
+        for (ir_val k = p->a + 1; from->inst[k].op == IR_LPHI; k++)
+            to->inst[new_of[k]].c = new_of[from->inst[k].c];
+        break;
+    case IR_EFFECT:
+        new_of[i] = (ir_val)vec_len(to->inst);
+        copy_effect(to, &from->eff[p->a], new_of);
+        return;
+    default: break;
+    }
+    for (int k = 0; k < n; k++)
+        ir_set_operand(&x, k, new_of[ir_operand(p, k)]);
+    new_of[i] = ir_emit(to, p->op, p->type, x.a, x.b, x.c);
+}

@@ -304,6 +304,10 @@ void ir_classes(const ir_fn *fn, uint8_t *cls);
 void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
            int n_want, ir_val *deriv, ir_val *new_of);
 
+/* One reciprocal per denominator: x/d becomes x * (1/d) where several divisions use d, or where d is
+ * static and x is not; run before ir_split. Changes results by a rounding each; docs in ir_recip.c. */
+void ir_recip(ir_fn *to, const ir_fn *from);
+
 /* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
  * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known: it ran and,
  * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */

@@ -447,50 +447,13 @@ static void derive(ad *s, ir_val i)
 
 /* ---- 3. the walk ---- */
 
+/* Next values of the derivatives of the lphis. */
 static void close_loop(ad *s, ir_val loop)
 {
     const ir_inst *inst = s->from->inst;
-    for (ir_val i = loop + 1; inst[i].op == IR_LPHI; i++) {
-        s->to->inst[s->map[i]].c = s->map[inst[i].c];
+    for (ir_val i = loop + 1; inst[i].op == IR_LPHI; i++)
         each_seed(s, i, k)
             s->to->inst[get(s, i, k)].c = value_of(s, get(s, inst[i].c, k));
-    }
-}
-
-static void copy_primal(ad *s, ir_val i)
-{
-    const ir_inst *p = &s->from->inst[i];
-    ir_val x[3] = {p->a, p->b, p->c};
-    switch (p->op) {
-    case IR_EFFECT: {
-        ir_effect e = s->from->eff[p->a];
-        ir_val *arg = NULL;
-        for (size_t k = 0; k < vec_len(e.arg); k++)
-            vec_push(arg, s->map[e.arg[k]]);
-        e.arg = arg;
-        s->map[i] = (ir_val)vec_len(s->to->inst);
-        ir_effect_add(s->to, e);
-        return;
-    }
-    case IR_PHI:
-        x[0] = s->map[p->a];
-        break;
-    case IR_LPHI:
-        x[0] = s->map[p->a];
-        x[2] = IR_NONE;
-        break;
-    case IR_ENDLOOP:
-        close_loop(s, p->a);
-        break;
-    default: break;
-    }
-    bool marker = p->op >= IR_IF && p->op != IR_PHI && p->op != IR_LPHI;
-    int n = p->op == IR_LPHI ? 1 : ir_op_table[p->op].arity, first = ir_op_table[p->op].first;
-    for (int k = 0; k < 3 && marker; k++)
-        x[k] = IR_NONE;
-    for (int k = 0; k < n; k++)
-        x[first + k] = s->map[ir_operand(p, k)];
-    s->map[i] = ir_emit(s->to, p->op, p->type, x[0], x[1], x[2]);
 }
 
 static void layout(ad *s)
@@ -525,7 +488,9 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
     s.one = ir_const(to, 1);
     s.minus_one = ir_const(to, -1);
     for (size_t i = 0; i < n; i++) {
-        copy_primal(&s, (ir_val)i);
+        if (from->inst[i].op == IR_ENDLOOP)
+            close_loop(&s, from->inst[i].a);
+        ir_copy_inst(to, from, (ir_val)i, new_of);
         if (any(&s, set_of(&s, s.need, (ir_val)i)))
             derive(&s, (ir_val)i);
     }

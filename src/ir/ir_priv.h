@@ -66,5 +66,8 @@ void ir_rewrite(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts
 
 /* Copies of the tables that instructions point into: constants, inputs (same indices). */
 void ir_copy_tables(ir_fn *to, const ir_fn *from);
+/* Appends a copy of instruction i, operands through new_of[old], and sets new_of[i]; at ENDLOOP also
+ * the next values of the loop's lphis. Needs ir_copy_tables. */
+void ir_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, ir_val *new_of);
 
 #endif

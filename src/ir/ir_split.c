@@ -22,6 +22,7 @@ typedef struct split {
     uint8_t *differs; /* [n] computed from an lphi of a loop around it */
     ir_val *outer;   /* [n + 1] outermost LOOP around an instruction, IR_NONE: none; [n]: the end */
     ir_val *parent;  /* [n] innermost IF or LOOP around it, or IR_NONE */
+    ir_val *home;    /* [n] innermost such with a static condition */
     uint8_t *use;    /* [n] bits above */
     ir_val *work;    /* vec */
     ir_val *map;     /* [n] value in the function being built */
@@ -49,6 +50,7 @@ static void find_places(split *s)
             cur = s->parent[p->a];
         }
         s->parent[i] = cur;
+        s->home[i] = cur == IR_NONE || is_static(s, cond_of(s, cur)) ? cur : s->home[cur];
         if (p->op == IR_LOOP && out == IR_NONE)
             out = i;
         s->outer[i] = out;
@@ -151,11 +153,8 @@ static void mark_setup(split *s)
         ir_val i = vec_pop(s->work);
         const ir_inst *p = &s->inst[i];
         /* static regions around it stay, so they are needed; voltage-dependent ones vanish */
-        ir_val r = s->parent[i];
-        while (r != IR_NONE && !is_static(s, cond_of(s, r)))
-            r = s->parent[r];
-        if (r != IR_NONE)
-            mark(s, r, SETUP);
+        if (s->home[i] != IR_NONE)
+            mark(s, s->home[i], SETUP);
         if (p->op == IR_PHI || p->op == IR_LPHI)
             mark(s, p->a, SETUP);
         if (p->op == IR_LOOP)
@@ -382,9 +381,10 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     s.use = calloc(n + 1, 1);
     s.outer = malloc((n + 1) * sizeof *s.outer);
     s.parent = malloc((n + 1) * sizeof *s.parent);
+    s.home = malloc((n + 1) * sizeof *s.home);
     s.map = malloc((n + 1) * sizeof *s.map);
     s.top = malloc((n + 1) * sizeof *s.top);
-    assert(s.cls && s.differs && s.use && s.outer && s.parent && s.map && s.top);
+    assert(s.cls && s.differs && s.use && s.outer && s.parent && s.home && s.map && s.top);
 
     ir_classes(from, s.cls);
     find_places(&s);
@@ -408,6 +408,7 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     free(s.use);
     free(s.outer);
     free(s.parent);
+    free(s.home);
     free(s.map);
     free(s.top);
     vec_free(s.work);
