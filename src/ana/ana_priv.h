@@ -30,6 +30,7 @@ typedef struct newton_eq {
     size_t n_force;
     double gforce;        /* S */
     const double *xmax;   /* [n+1] further reference of the update test, NULL: none */
+    const double *rmax;   /* [n+1] the same of the residual test */
     int itl;
     bool damp;            /* shorten updates that swing to and fro */
 } newton_eq;

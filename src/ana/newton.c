@@ -30,11 +30,12 @@ static void add_history(ana *a, const newton_eq *eq)
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
         return;
     }
-    const double floor = alpha * ROUNDING / a->opt.reltol;
+    const double floor = alpha * ROUNDING / a->opt.reltol, *rmax = eq->rmax;
     for (int32_t i = 1; i <= a->n; i++) {
         double flow = alpha * (a->q[i] - q_n[i]) + hist[i];
+        double size = fmax(fmax(a->fmax[i], fabs(flow)), rmax[i]);
         a->r[i] = a->f[i] + flow;
-        a->ref[i] = fmax(fmax(a->fmax[i], fabs(flow)), floor * a->qmax[i]);
+        a->ref[i] = fmax(size, floor * a->qmax[i]);
     }
 }
 

@@ -29,7 +29,7 @@ static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
     double **v[] = {&t->q[0], &t->q[1], &t->q[2], &t->dq[0], &t->dq[1], &t->hist,
-                    &t->pred, &t->stage, &t->k1, &t->xmax};
+                    &t->pred, &t->stage, &t->k1, &t->xmax, &t->rmax};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     for (int i = 0; i <= TRAN_KEEP; i++)
@@ -85,8 +85,10 @@ static vs_status initial_charge(tran *t)
     if (st != VS_OK)
         return st;
     memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));
-    for (int32_t i = 1; i <= a->n; i++)
+    for (int32_t i = 1; i <= a->n; i++) {
         t->xmax[i] = fabs(t->x[1][i]);
+        t->rmax[i] = a->fmax[i];
+    }
     return ckt_accept(a->c, &env, t->x[1]);
 }
 

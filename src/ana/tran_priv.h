@@ -42,6 +42,7 @@ typedef struct tran {
     bool have_pred;
     double *stage, *k1;          /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;                /* [n+1] largest |x| accepted so far */
+    double *rmax;                /* [n+1] largest size of the terms of each row accepted so far */
     uint8_t *lte_class;          /* [n+1] */
     int32_t n_flow, *flow;       /* [n_flow] currents without memory */
     double *y[TRAN_KEEP];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */

@@ -51,6 +51,7 @@ static vs_status solve_at(tran *t, double time, double *x)
         .hist = t->hist,
         .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
         .xmax = t->xmax,
+        .rmax = t->rmax,
         .itl = a->opt.itl4,
     };
     return newton_run(a, &eq, x, &t->rep);
@@ -115,8 +116,11 @@ static void rotate(double **v, int n)
 
 void tran_shift(tran *t)
 {
-    for (int32_t i = 1; i <= t->a->n; i++)
+    const ana *a = t->a;
+    for (int32_t i = 1; i <= a->n; i++) {
         t->xmax[i] = fmax(t->xmax[i], fabs(t->x[0][i]));
+        t->rmax[i] = fmax(t->rmax[i], a->fmax[i]);
+    }
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, 3);
     rotate(t->dq, 2);
