@@ -396,7 +396,8 @@ static bool check_outputs(verify *v)
         if (o->kind >= IR_N_OUT || o->v < 0 || (size_t)o->v >= v->n || !v->fn->inst[o->v].type)
             return fail(v, o->v, arena_printf(v->scratch, "output %zu names no value", i));
         if (o->kind != IR_OUT_CACHE && !v->visible[o->v])
-            return fail(v, o->v, arena_printf(v->scratch, "output %zu is not visible at the end", i));
+            return fail(v, o->v,
+                        arena_printf(v->scratch, "output %zu is not visible at the end", i));
     }
     return true;
 }

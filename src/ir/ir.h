@@ -222,7 +222,8 @@ void ir_else(ir_fn *fn);
 void ir_end(ir_fn *fn);
 ir_val ir_phi(ir_fn *fn, ir_val iff, ir_val then_v, ir_val else_v);
 ir_val ir_loop(ir_fn *fn);
-ir_val ir_lphi(ir_fn *fn, ir_val loop, ir_val init); /* set inst[].c = next before ENDLOOP */
+/* Set inst[].c = next before ENDLOOP; not in one statement with the call that makes next: inst moves. */
+ir_val ir_lphi(ir_fn *fn, ir_val loop, ir_val init);
 void ir_while(ir_fn *fn, ir_val c);
 void ir_endloop(ir_fn *fn);
 void ir_effect_add(ir_fn *fn, ir_effect eff); /* takes over eff.arg */
@@ -236,7 +237,8 @@ int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b an
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
 void ir_print(const ir_fn *fn, FILE *out);
 /* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too, so
- * that ir_fn_fini is always right). Names and format strings live in scratch. Status: VS_OK, VS_EINPUT with *why in scratch. */
+ * that ir_fn_fini is always right). Names and format strings live in scratch.
+ * Status: VS_OK, VS_EINPUT with *why in scratch. */
 VS_MUST_USE vs_status ir_read(ir_fn *fn, const char *text, arena *scratch, const char **why);
 
 /* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding -- */
@@ -310,7 +312,8 @@ void ir_recip(ir_fn *to, const ir_fn *from);
 
 /* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
  * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known: it ran and,
- * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */
+ * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as
+ * ir_interp; dynamic inputs are not read. */
 VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input,
                                        ir_num *val, uint8_t *ran, const ir_host *host);
 

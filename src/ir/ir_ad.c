@@ -241,7 +241,9 @@ static ir_val pow_dx(ad *s, ir_val x, ir_val y, ir_val v, double k)
     ir_val p = bin(s, IR_MUL, y, bin(s, IR_MUL, v, reciprocal(s, x)));
     ir_val size = un(s, IR_ABS, x);
     ir_val tiny = bin(s, IR_FLT, size, ir_const(s->to, DBL_MIN));
-    ir_val there = isnan(k) ? ir_select(s->to, bin(s, IR_FEQ, y, s->one), s->one, s->zero) : s->zero;
+    ir_val there = s->zero;
+    if (isnan(k))
+        there = ir_select(s->to, bin(s, IR_FEQ, y, s->one), s->one, s->zero);
     return ir_select(s->to, tiny, there, p);
 }
 
@@ -279,7 +281,9 @@ static ir_val partial(ad *s, ir_op op, ir_val a, ir_val v)
     case IR_SINH: return un(s, IR_COSH, a);
     case IR_COSH: return un(s, IR_SINH, a);
     case IR_TANH: return one_minus_square(s, v);
-    case IR_ASINH: return reciprocal(s, un(s, IR_SQRT, bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a))));
+    case IR_ASINH:
+        r = bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a));
+        return reciprocal(s, un(s, IR_SQRT, r));
     case IR_ACOSH: return safe_reciprocal(s, un(s, IR_SQRT, square_minus_one(s, a)));
     case IR_ATANH: return reciprocal(s, one_minus_square(s, a));
     case IR_EXPM1: return bin(s, IR_ADD, v, s->one);

@@ -524,7 +524,8 @@ static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
         if (na != IR_NONE && nb != IR_NONE)
             return make2(r, IR_MUL, na, nb);
         if (na != IR_NONE || nb != IR_NONE)
-            return make1(r, IR_NEG, make2(r, IR_MUL, na != IR_NONE ? na : a, nb != IR_NONE ? nb : b));
+            return make1(r, IR_NEG,
+                         make2(r, IR_MUL, na != IR_NONE ? na : a, nb != IR_NONE ? nb : b));
         break;
     case IR_DIV:
         if (is_f(r, b, 1))
@@ -536,7 +537,8 @@ static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
         if (na != IR_NONE && nb != IR_NONE)
             return make2(r, IR_DIV, na, nb);
         if (na != IR_NONE || nb != IR_NONE)
-            return make1(r, IR_NEG, make2(r, IR_DIV, na != IR_NONE ? na : a, nb != IR_NONE ? nb : b));
+            return make1(r, IR_NEG,
+                         make2(r, IR_DIV, na != IR_NONE ? na : a, nb != IR_NONE ? nb : b));
         break;
     case IR_MIN: case IR_MAX:
         if (a == b)
@@ -912,7 +914,8 @@ static void walk(rewriter *r)
     }
 }
 
-static rewriter rewriter_of(const ir_fn *from, ir_opt_flags flags, ir_facts facts, const uint8_t *on)
+static rewriter rewriter_of(const ir_fn *from, ir_opt_flags flags, ir_facts facts,
+                            const uint8_t *on)
 {
     rewriter r = {.from = from, .facts = facts, .fold_zero = flags.fold_zero, .on = on};
     size_t n = vec_len(from->inst), cap = 64;

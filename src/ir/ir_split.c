@@ -213,7 +213,8 @@ static void copy_inst(split *s, ir_fn *to, ir_val i, uint8_t bit, operand_fn ope
                             IR_NONE);
         return;
     case IR_IN:
-        s->map[i] = ir_emit(to, IR_IN, p->type, ir_in_index(to, s->from->in[p->a]), IR_NONE, IR_NONE);
+        s->map[i] = ir_emit(to, IR_IN, p->type, ir_in_index(to, s->from->in[p->a]), IR_NONE,
+                            IR_NONE);
         return;
     case IR_LIMIT:
         s->map[i] = ir_emit(to, IR_LIMIT, IR_F64, operand(s, p->a, i), p->b, IR_NONE);

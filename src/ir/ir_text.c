@@ -223,7 +223,10 @@ static void scan(reader *r)
     }
 }
 
-static bool is_word(const reader *r, const char *w) { return r->tok == T_WORD && !strcmp(r->word, w); }
+static bool is_word(const reader *r, const char *w)
+{
+    return r->tok == T_WORD && !strcmp(r->word, w);
+}
 
 /* Index of the word in a list of names, -1 if it is not there. */
 static int one_of(const reader *r, const char *const *list, size_t n)
