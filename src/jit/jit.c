@@ -190,17 +190,21 @@ static void *open_beside(const char *file, const char *suffix)
     return access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Searched: $VSIM_LIBDIR; beside the program or library that contains this code, ../lib/vsim from
- * there, the places of a build tree; the library folder given at build time. */
+/* Searched: $VSIM_LIBDIR and nothing else if it is set; otherwise beside the program or library that
+ * contains this code, ../lib/vsim from there, the places of a build tree, and the library folder given
+ * at build time. */
 static void *open_module(void)
 {
-    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/", "src/jit/"};
+    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/",
+                                         "src/jit/"};
     const char *dir = getenv("VSIM_LIBDIR");
-    char self[PATH_MAX], at[PATH_MAX];
+    char self[PATH_MAX];
     void *h = NULL;
     Dl_info info;
-    if (dir && snprintf(at, sizeof at, "%s/", dir) < (int)sizeof at)
-        h = open_beside(at, "");
+    if (dir && *dir) {
+        int n = snprintf(self, sizeof self, "%s/", dir);
+        return n < (int)sizeof self ? open_beside(self, "") : NULL;
+    }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
     bool known = dladdr((void *)(uintptr_t)jit_open, &info) && info.dli_fname;
@@ -265,7 +269,6 @@ static vs_status check_inputs(jit *j, const ir_fn *fn, const char **why)
     return VS_OK;
 }
 
-/* From a kernel of this process; else VS_NOCONV. */
 static bool find_unit(const jit *j, jit_hash key, const unit **found)
 {
     for (size_t i = 0; i < vec_len(j->unit); i++)

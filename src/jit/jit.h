@@ -59,7 +59,8 @@ void jit_close(jit **j); /* kernels become invalid */
  * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function, the layout,
  * the CPU's features, the code generator's and LLVM's version. *why lives until the next call.
  * A loop without end leaves NaN in the outputs of its instance.
- * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, *why says so;
+ * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine other than
+ * x86-64 with ELF, which the loader does not know; *why says so;
  * VS_EINPUT: the function has an input that is not allowed. */
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);

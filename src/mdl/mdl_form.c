@@ -425,19 +425,20 @@ typedef struct jacobian {
     ir_fn to;
 } jacobian;
 
-static void choose_seeds(const ir_fn *fn, jacobian *j)
+static void choose_seeds(const ir_fn *fn, size_t n_lim, jacobian *j)
 {
-    uint8_t limited[1024] = {0};
+    uint8_t *limited = calloc(n_lim + 1, 1);
     for (size_t i = 0; i < vec_len(fn->in); i++)
         if (fn->in[i].kind == IR_IN_PROBE || fn->in[i].kind == IR_IN_NOISE)
             vec_push(j->seed, (int32_t)i);
     for (size_t k = 0; k < vec_len(fn->inst); k++) {
         const ir_inst *in = &fn->inst[k];
-        if (in->op == IR_LIMIT && in->b < (ir_val)sizeof limited && !limited[in->b]) {
+        if (in->op == IR_LIMIT && (size_t)in->b < n_lim && !limited[in->b]) {
             limited[in->b] = 1;
             vec_push(j->seed, ~in->b);
         }
     }
+    free(limited);
 }
 
 static void differentiate(build *b, jacobian *j)
@@ -445,7 +446,7 @@ static void differentiate(build *b, jacobian *j)
     size_t n_out = vec_len(b->fn.out);
     ir_val *want = calloc(n_out + 1, sizeof *want);
     ir_val *moved = calloc(vec_len(b->fn.inst) + 1, sizeof *moved);
-    choose_seeds(&b->fn, j);
+    choose_seeds(&b->fn, vec_len(b->m->mod->lim_probe), j);
     j->row = calloc(n_out + 1, sizeof *j->row);
     j->reactive = calloc(n_out + 1, 1);
     for (size_t o = 0; o < n_out; o++) {

@@ -76,6 +76,10 @@ static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, 
                        p->name, m->mod->name);
             st = VS_EINPUT;
         }
+        if (isnan(given[i].value)) {
+            diag_error(m->lib->d, where, "%s: parameter '%s' is not a number", who, p->name);
+            st = VS_EINPUT;
+        }
         key[given[i].param] = given[i].value + 0.0; /* -0 and 0 are one key */
         key[key_given(m) + (size_t)given[i].param] = 1.0;
     }
@@ -169,8 +173,6 @@ static bool join(collapse *c, int32_t hi, int32_t lo)
     c->parent[keep_a ? b : a] = keep_a ? a : b;
     return true;
 }
-
-static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const ir_num *val);
 
 typedef struct topology_run {
     mdl_model *m;

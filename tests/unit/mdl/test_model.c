@@ -349,6 +349,31 @@ START_TEST(noise_node_is_in_use_only_for_noise)
 }
 END_TEST
 
+START_TEST(without_code_generator_models_are_interpreted_with_a_warning)
+{
+    ck_assert_int_eq(setenv("VSIM_LIBDIR", "/nowhere", 1), 0);
+    mdl_model *m = model("series", SERIES);
+    inst s;
+    inst_open(&s, m, row1(m, "rs", 5), MDL_DC);
+    ck_assert_int_eq(unsetenv("VSIM_LIBDIR"), 0);
+    ck_assert_ptr_null(s.v->kernel);
+    s.x[1] = 2, s.x[3] = 1;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 0.2, 1e-15);
+    ck_assert_int_eq(b.d.n_warning, 1);
+    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "interpreter"));
+    inst_close(&s);
+}
+END_TEST
+
+START_TEST(given_value_must_be_a_number)
+{
+    mdl_model *m = model("series", SERIES);
+    ck_assert_int_eq(row_with(&b, m, standard_env(), 1, (const char *[]){"g"}, (double[]){NAN}), -1);
+    ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "'g' is not a number"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("mdl model");
@@ -367,6 +392,8 @@ int main(void)
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
     tcase_add_test(t, noise_node_is_in_use_only_for_noise);
+    tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
+    tcase_add_test(t, given_value_must_be_a_number);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
