@@ -174,6 +174,29 @@ START_TEST(variants_follow_decisions_not_numbers)
 }
 END_TEST
 
+/* A variant made for 0, 1 or -1 must not serve another number. */
+START_TEST(variants_are_right_for_each_row)
+{
+    static const double value[] = {0, 1, -1, 0.5, -0.0, 1, 0, 2, -1};
+    mdl_model *m = model("poly", POLY);
+    for (size_t i = 0; i < VS_COUNT(value); i++)
+        for (size_t k = 0; k < VS_COUNT(value); k++)
+            for (int mode = 0; mode < 2; mode++) {
+                inst s;
+                double a = value[i], c = value[k], v = 1.5;
+                int32_t row = row_with(&b, m, standard_env(), 3, (const char *[]){"a", "c", "mode"},
+                                       (double[]){a, c, mode});
+                inst_open(&s, m, row, MDL_DC);
+                s.x[1] = 2, s.x[2] = 0.5;
+                inst_eval(&s);
+                double x = mode == 1 ? a * v : a * exp(v), g = mode == 1 ? a : a * exp(v);
+                NEAR(inst_out(&s, IR_OUT_RES, 0, 0), x + c * pow(v, 2.5), 1e-15);
+                NEAR(inst_out(&s, IR_OUT_G, 0, 0), g + c * 2.5 * pow(v, 1.5), 1e-14);
+                inst_close(&s);
+            }
+}
+END_TEST
+
 START_TEST(multiplier_of_one_costs_nothing)
 {
     mdl_model *m = model("poly", POLY);
@@ -384,6 +407,7 @@ int main(void)
     tcase_add_test(t, ports_are_not_collapsed_into_each_other);
     tcase_add_test(t, inductance_keeps_its_flux_in_the_current_row);
     tcase_add_test(t, variants_follow_decisions_not_numbers);
+    tcase_add_test(t, variants_are_right_for_each_row);
     tcase_add_test(t, multiplier_of_one_costs_nothing);
     tcase_add_test(t, messages_of_static_code_belong_to_the_row);
     tcase_add_test(t, effects_of_dynamic_code_run_on_request);
