@@ -541,7 +541,9 @@ static bool keep_state(states *st, size_t k)
             keep = !read_is_harmless(st, u, -1, st->final[k], r.dynamic);
         }
     }
-    if (keep && !r.dynamic && r.static_leaves)
+    ir_val f = st->final[k];
+    bool static_end = f < 0 || in_set(st, f) || ir_class_static(st->cls[f]);
+    if (keep && !r.dynamic && r.static_leaves && static_end)
         keep = false;
     vec_free(r.set);
     return keep;

@@ -84,9 +84,10 @@ static void put_token(char **buf, const va_tok *t, va_parser *p)
         s = arena_strndup(&p->c->mem, s + 1, strlen(s) > 2 ? strlen(s) - 2 : 0);
     }
     size_t n = strlen(s), old = vec_len(*buf);
-    bool word = t->kind == T_NAME && old && (*buf)[old - 1] != ' ';
-    bool after_word = old && t->kind == '(' && (*buf)[old - 1] >= 'a' && (*buf)[old - 1] <= 'z';
-    if ((word && (*buf)[old - 1] != '(') || after_word)
+    char last = old ? (*buf)[old - 1] : ' ';
+    bool after_word = last == '_' || (last >= '0' && last <= '9') || (last >= 'A' && last <= 'z');
+    bool word = t->kind == T_NAME || t->kind == T_INT || t->kind == T_REAL;
+    if (after_word && (word || (t->kind == '(' && old >= 4 && !memcmp(*buf + old - 4, "from", 4))))
         vec_push(*buf, ' ');
     old = vec_len(*buf);
     vec_extend(*buf, n);
