@@ -89,6 +89,9 @@ ckt_stat *ckt_stats(ckt *c);
  * row 0: the devices that gave a NaN or infinity. */
 int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
 
+/* Text form for --dump=groups: groups, rows, variants, unknowns; with `ir` also the functions. */
+void ckt_dump_groups(const ckt *c, FILE *out, bool ir);
+
 /* -- evaluation -- */
 /* Fills f, q (TRAN only), fmax, qmax [n+1] and the values of ckt_pattern.
  *   limited  out  a device moved a voltage by limiting: the iteration may not be taken as converged

@@ -68,7 +68,7 @@ struct ckt {
     csc a;
     int32_t *diag_slot;    /* [n+1], -1: none */
     double *out;           /* one block of outputs */
-    /* the last load */
+    bool loaded;           /* there was a load; what follows is of the last one */
     ckt_env env;
     double dyn[IR_N_DYN];
     double *x;             /* [n+1] */

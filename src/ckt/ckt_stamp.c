@@ -181,6 +181,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     c->env = *env;
     fill_dyn(c->dyn, env);
     c->stat.n_load++;
+    c->loaded = true;
 
     for (size_t i = 0; i < vec_len(c->source); i++)
         stamp_source(&c->source[i], env, x, &l);
@@ -275,7 +276,7 @@ int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, i
     int have = 0;
     if (n > (int)VS_COUNT(best))
         n = VS_COUNT(best);
-    if (n <= 0 || !c->stat.n_load)
+    if (n <= 0 || !c->loaded)
         return 0;
     for (size_t i = 0; i < vec_len(c->source); i++) {
         const ckt_source *s = &c->source[i];

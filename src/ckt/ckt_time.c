@@ -23,7 +23,7 @@ double ckt_next_break(ckt *c, double t)
 
 double ckt_bound_step(const ckt *c)
 {
-    return c->stat.n_load ? c->bound : INFINITY;
+    return c->loaded ? c->bound : INFINITY;
 }
 
 /* -- uic -- */

@@ -24,7 +24,7 @@ static void add(outputs *o, const char *name, bool current, int32_t hi, int32_t 
 
 static void add_call(outputs *o, const char *fn, const char *arg, bool current, int32_t hi)
 {
-    char buf[512];
+    char buf[640];
     snprintf(buf, sizeof buf, "%s(%s)", fn, arg);
     add(o, buf, current, hi, 0);
 }
