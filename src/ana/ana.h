@@ -11,8 +11,9 @@
 typedef enum ana_method { ANA_TRAP, ANA_GEAR } ana_method;
 
 typedef struct ana_opt {
-    double reltol, vntol, abstol, chgtol, trtol; /* 1e-3 1e-6 1e-12 1e-14 */
-    double lteratio;      /* 3.5: truncation error may be this times the tolerance (trtol maps to it) */
+    double reltol, vntol, abstol; /* 1e-3 1e-6 V 1e-12 A */
+    double chgtol, trtol; /* for models ($simparam); errors are judged on unknowns, by lteratio */
+    double lteratio;      /* 3.5: truncation error may be this times the tolerance */
     double gmin;          /* 1e-12 S */
     ana_method method;
     int maxord;           /* Gear: 2 */
@@ -58,14 +59,19 @@ void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
  * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried. */
 VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
 
-/* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink. */
+/* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
+ * The source has its old value afterwards. Status: VS_OK; VS_STOP: on request of the sink or of a
+ * device; VS_NOCONV with messages: points before the failing one were delivered. */
 VS_MUST_USE vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *x,
                              bool warm, const ana_sink *sink);
 
 typedef struct ana_tran_opt {
-    double tstep, tstop, tstart, tmax; /* tmax 0: min(tstep?, (tstop-tstart)/50) as ngspice */
+    double tstep, tstop, tstart, tmax; /* s; tmax 0: min(tstep, (tstop-tstart)/50) as ngspice */
     bool uic;
 } ana_tran_opt;
+/* Points from tstart to exactly tstop go to the sink; all corners of sources are among the steps.
+ * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
+ * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 
 #endif

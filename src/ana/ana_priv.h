@@ -4,6 +4,7 @@
 #define ANA_PRIV_H
 
 #include "ana.h"
+#include "norm.h"
 
 /* Where a Newton iteration stood when it gave up. Amounts in the unit of the unknown or row. */
 typedef struct newton_report {

@@ -55,9 +55,10 @@ static vs_status solve_point(ana *a, int32_t source, double from, double to, boo
 }
 
 /* Values differ from point to point only in the swept source: accept, deliver, go on. */
-static vs_status deliver(ana *a, double value, const double *x, const ana_sink *sink)
+static vs_status deliver(ana *a, double value, bool first, const double *x, const ana_sink *sink)
 {
     newton_eq eq = ana_static_eq(a, false);
+    eq.env.initial_step = first;
     vs_status st = ckt_accept(a->c, &eq.env, x);
     if (st < 0)
         return st;
@@ -85,7 +86,7 @@ vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *
         if (st == VS_NOCONV)
             diag_note(a->d, DIAG_NOWHERE, "in the dc sweep, at the value %.6g", value[k]);
         if (st == VS_OK)
-            st = deliver(a, value[k], x, sink);
+            st = deliver(a, value[k], k == 0, x, sink);
         if (sink->progress && st == VS_OK)
             sink->progress(sink->user, (double)(k + 1) / (double)n, value[k], &a->st);
     }

@@ -33,9 +33,9 @@ static void add_history(ana *a, const newton_eq *eq)
     const double floor = alpha * ROUNDING / a->opt.reltol, *rmax = eq->rmax;
     for (int32_t i = 1; i <= a->n; i++) {
         double flow = alpha * (a->q[i] - q_n[i]) + hist[i];
-        double size = fmax(fmax(a->fmax[i], fabs(flow)), rmax[i]);
+        double size = norm_max(norm_max(a->fmax[i], fabs(flow)), rmax[i]);
         a->r[i] = a->f[i] + flow;
-        a->ref[i] = fmax(size, floor * a->qmax[i]);
+        a->ref[i] = norm_max(size, floor * a->qmax[i]);
     }
 }
 
@@ -44,7 +44,7 @@ static void add_conductance(ana *a, int32_t i, double g, double v)
     if (!a->gdiag[i])
         return;
     a->r[i] += g * v;
-    a->ref[i] = fmax(a->ref[i], g * fabs(v));
+    a->ref[i] = norm_max(a->ref[i], g * fabs(v));
     *a->gdiag[i] += g;
 }
 
@@ -60,7 +60,7 @@ static void add_homotopy(ana *a, const newton_eq *eq, const double *x)
     for (size_t k = 0; k < eq->n_force; k++) {
         int32_t i = eq->force[k].unknown;
         add_conductance(a, i, eq->gforce, x[i] - eq->force[k].value);
-        a->ref[i] = fmax(a->ref[i], ROUNDING / a->opt.reltol * eq->gforce * fabs(x[i]));
+        a->ref[i] = norm_max(a->ref[i], ROUNDING / a->opt.reltol * eq->gforce * fabs(x[i]));
     }
 }
 
@@ -71,9 +71,9 @@ static double residual_tolerance(const ana *a, int32_t i)
 
 static double update_tolerance(const ana *a, const newton_eq *eq, const double *x, int32_t i)
 {
-    double size = fmax(fabs(x[i]), fabs(x[i] - a->dx[i]));
+    double size = norm_max(fabs(x[i]), fabs(x[i] - a->dx[i]));
     if (eq->xmax)
-        size = fmax(size, eq->xmax[i]);
+        size = norm_max(size, eq->xmax[i]);
     return a->opt.reltol * size + a->tol_x[i];
 }
 
@@ -108,14 +108,6 @@ static bool residual_is_rounding(ana *a, const double *x)
         if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
             return false;
     return true;
-}
-
-static bool all_finite(const double *v, int32_t n)
-{
-    double s = 0;
-    for (int32_t i = 1; i <= n; i++)
-        s += v[i] * 0.0; /* 0 or NaN */
-    return s == 0;
 }
 
 /* Fills *rep from the vectors of the last iteration. */
@@ -183,7 +175,7 @@ static double damping(ana *a, double last)
     }
     memcpy(a->dx_prev, a->dx, sizeof(double) * (size_t)(a->n + 1));
     bool swings = dot < -0.5 * sqrt(now * before) && now > 0.25 * before;
-    return swings ? fmax(last / 2, 1.0 / 16) : fmin(1, last * 2);
+    return swings ? norm_max(last / 2, 1.0 / 16) : fmin(1, last * 2);
 }
 
 static void count(ana *a)
@@ -233,7 +225,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         if (st != VS_OK)
             return st;
         solve(a);
-        if (!all_finite(a->dx, a->n)) {
+        if (!norm_finite(a->dx, a->n)) {
             rep->singular = lu_weakest(&a->lu) + 1;
             return give_up(a, &e, x, rep);
         }

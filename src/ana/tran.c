@@ -63,8 +63,8 @@ static void set_limits(tran *t)
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
-    t->n_piece = 1;
-    t->euler_left = o->uic ? 2 : 0; /* given values may jump: L-stable order 1 absorbs it */
+    t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
+    t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = 0;
     t->t = t->next_progress = 0;
 }
@@ -99,11 +99,10 @@ static vs_status initial_point(tran *t)
     if (!t->o.uic)
         return op_solve(a, x, false, true);
     a->st.op_method = "uic";
-    memset(x, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (size_t k = 0; k < vec_len(a->ic); k++)
-        x[a->ic[k].unknown] = a->ic[k].value;
     ckt_reset_limits(a->c);
     ckt_uic(a->c, x);
+    for (size_t k = 0; k < vec_len(a->ic); k++)
+        x[a->ic[k].unknown] = a->ic[k].value;
     x[0] = 0;
     return VS_OK;
 }

@@ -42,7 +42,7 @@ static void worst_flow(tran *t, double factor)
         if (t->n_piece < 8 || t->pc.order != 2)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
-        double tol = fmax(t->a->opt.reltol * fmax(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
+        double tol = norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
         if (fabs(miss) * scale > t->lte.ratio * tol) {
             t->lte.ratio = fabs(miss) * scale / tol;
             t->lte.worst = i;
@@ -61,7 +61,7 @@ static void worst_ratio(tran *t, const double *pred, double factor, int max_clas
     t->lte.worst = 0;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = fabs(x[i] - pred[i]) * scale;
-        double tol = fmax(reltol * fmax(t->xmax[i], fabs(x[i])), a->tol_x[i]);
+        double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(x[i])), a->tol_x[i]);
         if (miss > t->lte.ratio * tol && t->lte_class[i] != LTE_NEVER &&
             t->lte_class[i] <= max_class) {
             t->lte.ratio = miss / tol;
@@ -106,9 +106,13 @@ void tran_estimate(tran *t)
 
 double tran_best_step(const tran *t)
 {
-    if (t->lte.order == 0 || t->lte.ratio == 0)
+    const double growth = t->a->opt.max_growth;
+    const int power = t->lte.order + 1;
+    if (t->lte.order == 0)
         return INFINITY;
-    return t->h * pow(t->lte.ratio, -1.0 / (t->lte.order + 1));
+    if (t->lte.ratio * (power == 3 ? growth : 1) * growth * growth <= 1)
+        return growth * t->h; /* the usual case, without pow */
+    return t->h * pow(t->lte.ratio, -1.0 / power);
 }
 
 /* Slopes of the last four steps, the attempt included, alternate around their mean. */

@@ -29,7 +29,8 @@ typedef struct tran {
     double t, t_new, h;          /* last accepted time, time of the attempt, step */
     double hmin, hmax;
     double brk, brk_prev;        /* the corners around t: brk_prev <= t < brk */
-    int n_piece;                 /* accepted points since the corner, the corner included */
+    int n_piece;                 /* accepted points since the corner, the corner included
+                                  * (given values of a start with uic not) */
     int euler_left;              /* backward Euler steps still to make */
     tran_kind kind;              /* of the attempt */
     double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
@@ -65,7 +66,8 @@ void tran_shift(tran *t);
 void tran_classify(tran *t);
 /* Truncation error of the attempt into t->lte. */
 void tran_estimate(tran *t);
-/* Step that would have had an error equal to the tolerance; +inf if no estimate. */
+/* Step that would have had an error equal to the tolerance, no more than max_growth h; +inf if there
+ * is no estimate. */
 double tran_best_step(const tran *t);
 /* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */
 bool tran_rings(const tran *t);

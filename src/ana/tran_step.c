@@ -118,8 +118,8 @@ void tran_shift(tran *t)
 {
     const ana *a = t->a;
     for (int32_t i = 1; i <= a->n; i++) {
-        t->xmax[i] = fmax(t->xmax[i], fabs(t->x[0][i]));
-        t->rmax[i] = fmax(t->rmax[i], a->fmax[i]);
+        t->xmax[i] = norm_max(t->xmax[i], fabs(t->x[0][i]));
+        t->rmax[i] = norm_max(t->rmax[i], a->fmax[i]);
     }
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, 3);

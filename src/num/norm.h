@@ -1,0 +1,19 @@
+/* norm.h - small helpers for loops over vectors. Vectors [n+1], element 0 belongs to the reference. */
+#ifndef NORM_H
+#define NORM_H
+
+#include "vs.h"
+
+/* Larger of two numbers that are not NaN. Unlike fmax it compiles to one instruction. */
+static inline double norm_max(double a, double b) { return a > b ? a : b; }
+
+/* Whether v[1..n] holds no infinity and no NaN. */
+static inline bool norm_finite(const double *v, int32_t n)
+{
+    double s = 0;
+    for (int32_t i = 1; i <= n; i++)
+        s += v[i] * 0.0; /* 0 or NaN */
+    return s == 0;
+}
+
+#endif
