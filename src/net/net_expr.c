@@ -323,7 +323,10 @@ static const net_expr *parse_power(eparse *p)
         p->pos = after;
         return a;
     }
+    if (++p->depth > MAX_DEPTH)
+        return fail(p, p->pos, 1, "expression is nested too deep");
     const net_expr *b = parse_unary(p);
+    p->depth--;
     if (!b)
         return NULL;
     net_expr *e = make(p, NET_POW, from, 2);

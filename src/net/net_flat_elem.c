@@ -583,7 +583,7 @@ static int32_t model_place(const ereader *r, const model_form *f)
     int32_t n = 0, last = 0, usual = 0;
     for (int32_t i = r->q.i; i < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
-        if (t->punct && t->punct != '=')
+        if (t->punct == '(' || t->punct == ')' || t->punct == ',')
             continue;
         if (t->kind != NET_T_WORD || (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
             break;

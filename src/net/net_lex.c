@@ -133,6 +133,7 @@ static uint32_t scan_quoted(net_lex *l, uint32_t p)
         if (c == '\n') {
             uint32_t next = open == '"' ? 0 : net_lex_join(l->s, l->len, q);
             if (!next) {
+                l->bad = true;
                 if (!l->quiet)
                     diag_error(l->d, (diag_span){l->file, p, 1}, "no closing %s",
                                open == '{' ? "brace '}'" : open == '"' ? "quote '\"'" : "quote (')");
@@ -219,6 +220,7 @@ static void lex_line(net_lex *l, uint32_t p)
 bool net_lex_card(net_lex *l)
 {
     vec_clear(l->tok);
+    l->bad = false;
     while (!vec_len(l->tok)) {
         uint32_t p = content_line(l->s, l->len, l->pos);
         if (p >= l->len) {

@@ -376,8 +376,8 @@ static void skip_control(reader *r, net_lex *l, const net_card *c)
             list = arena_printf(r->mem, "%s%s%.20s", list, *list ? ", " : "", word);
     }
     l->quiet = false;
-    diag_warning(r->d, net_card_span(c), "the .control block is not executed (%d commands%s%s%s)", n,
-                 n ? ": " : "", list, n > 6 ? ", ..." : "");
+    diag_warning(r->d, net_card_span(c), "the .control block is not executed (%d command%s%s%s%s)", n,
+                 n == 1 ? "" : "s", n ? ": " : "", list, n > 6 ? ", ..." : "");
     if (!closed)
         diag_error(r->d, net_card_span(c), ".control without .endc");
 }
@@ -444,6 +444,12 @@ static void read_lib(reader *r, net_lex *l, net_card *c)
 
 /* -- the loop -- */
 
+/* Cards that open or close something are taken even if they are wrong: what follows belongs to them. */
+static bool shapes_deck(net_card_kind kind)
+{
+    return kind == NET_CARD_SUBCKT || kind == NET_CARD_IF || kind == NET_CARD_ELSEIF || kind == NET_CARD_CONTROL;
+}
+
 /* false: this was .end or .endl of the section being read */
 static bool take_card(reader *r, net_lex *l, const char *section)
 {
@@ -456,11 +462,14 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     c.name = t->text;
     if (c.name[0] != '.') {
         c.kind = NET_ELEMENT;
-        add_card(r, &c);
+        if (!l->bad)
+            add_card(r, &c);
         return true;
     }
     c.name++;
     c.kind = kind_of_word(c.name);
+    if (l->bad && !shapes_deck(c.kind))
+        return true;
     switch (c.kind) {
     case NET_CARD_INCLUDE: read_include(r, &c); break;
     case NET_CARD_LIB: read_lib(r, l, &c); break;

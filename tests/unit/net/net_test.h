@@ -1,0 +1,93 @@
+/* net_test.h - a deck given as text, read and expanded; its messages and its flat form as text. */
+#ifndef NET_TEST_H
+#define NET_TEST_H
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flat.h"
+#include "vec.h"
+
+typedef struct fixture {
+    diag d;
+    str_pool names;
+    arena mem;
+    net_deck deck;
+    flat f;
+    vs_status read, build;
+} fixture;
+
+static inline void deck_init(fixture *t)
+{
+    diag_init(&t->d);
+    str_pool_init(&t->names);
+    arena_init(&t->mem);
+}
+
+static inline void deck_fini(fixture *t)
+{
+    arena_fini(&t->mem);
+    str_pool_fini(&t->names);
+    diag_fini(&t->d);
+}
+
+static inline void deck_from(fixture *t, const char *text, size_t len)
+{
+    deck_init(t);
+    t->read = net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", text, len, NULL);
+    t->build = flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0);
+}
+
+/* All messages as "line:col: error: text", one a line; the caller frees. Files other than the deck
+ * show their name. */
+static inline char *deck_messages(const fixture *t)
+{
+    static const char *const level[] = {"error", "warning", "note"};
+    char *buf = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&buf, &n);
+    for (size_t i = 0; i < vec_len(t->d.msg); i++) {
+        const diag_msg *m = &t->d.msg[i];
+        int line, col;
+        diag_where(&t->d, m->span, &line, &col);
+        if (m->span.file > 0)
+            fprintf(out, "%s:", t->d.file[m->span.file].name);
+        if (m->span.file >= 0)
+            fprintf(out, "%d:%d: ", line, col);
+        fprintf(out, "%s: %s\n", level[m->level], m->text);
+    }
+    fclose(out);
+    return buf;
+}
+
+/* flat_print without its two heading lines; the caller frees. */
+static inline char *deck_text(const fixture *t)
+{
+    char *buf = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&buf, &n);
+    flat_print(&t->f, out);
+    fclose(out);
+    char *p = strchr(strchr(buf, '\n') + 1, '\n') + 1;
+    memmove(buf, p, strlen(p) + 1);
+    return buf;
+}
+
+static inline int run_tests(const char *name, const TTest *const *tests, size_t n)
+{
+    Suite *s = suite_create(name);
+    TCase *c = tcase_create(name);
+    tcase_set_timeout(c, 120);
+    for (size_t i = 0; i < n; i++)
+        tcase_add_test(c, tests[i]);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
+
+#endif
