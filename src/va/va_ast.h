@@ -305,6 +305,7 @@ const char *va_builtin_file(const char *name, size_t *len); /* generated table *
 typedef struct va_parser {
     va_ctx *c;
     const va_tok *t; /* current */
+    const va_tok *complained; /* token of the last message: one is enough */
     va_mod *mod;
     va_func *func;
     int depth;

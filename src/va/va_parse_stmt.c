@@ -29,8 +29,9 @@ const char *va_tok_text(va_parser *p, const va_tok *t)
 void va_expected(va_parser *p, const char *what)
 {
     p->mod ? (void)(p->mod->bad = true) : (void)0;
-    if (p->t->kind == T_ERROR || p->too_deep)
+    if (p->t->kind == T_ERROR || p->too_deep || p->t == p->complained)
         return;
+    p->complained = p->t;
     va_error(p->c, p->t->span, p->t->macro, "expected %s, not %s", what, va_tok_text(p, p->t));
 }
 
@@ -603,6 +604,7 @@ static va_stmt *parse_simple(va_parser *p)
         s->rhs = lhs;
     } else {
         va_expected(p, lhs->kind == EX_NAME ? "'=', '<+' or '('" : "a statement");
+        s->kind = ST_NULL;
         ok = false;
     }
     if (!ok || !va_expect(p, ';', "at the end of the statement"))

@@ -595,7 +595,8 @@ vs_status va_preprocess(va_ctx *c, int32_t file)
         define_option(&p, c->opt->define[i]);
     read_file(&p, file);
     diag_span end = {file, (uint32_t)c->d->file[file].len, 0};
-    vec_push(c->tok, (va_tok){.kind = T_EOF, .macro = -1, .span = end});
+    for (int i = 0; i < 4; i++) /* the parser looks up to three tokens ahead */
+        vec_push(c->tok, (va_tok){.kind = T_EOF, .macro = -1, .span = end});
     vec_free(p.cond);
     return VS_OK;
 }
