@@ -39,11 +39,12 @@ typedef struct loader {
     size_t n_sym;
     const char *str;
     size_t str_size;
-    uint64_t *at;           /* vec [n_sec] offset of each loaded section in the mapping, or NOT_LOADED */
+    uint64_t *at;           /* vec [n_sec] offset of a section in the mapping, or NOT_LOADED */
     int32_t *slot;          /* vec [n_sym] GOT entry of a symbol, -1: none */
     size_t n_slot;
-    size_t text, stub, got, total; /* sizes and offsets in the mapping: text part is [0, got_part) */
-    size_t data;            /* offset of the read-only part, a page boundary */
+    size_t text;            /* bytes of text, at 0; the stubs stand behind it */
+    size_t stub, data, got; /* offsets of the stubs, of the read-only pages, of the GOT in them */
+    size_t total;           /* whole pages */
     unsigned char *base;
     const char *why;
 } loader;
