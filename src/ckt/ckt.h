@@ -113,7 +113,7 @@ double ckt_bound_step(const ckt *c);
 /* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;
  * elab registers them: voltage p-n or current. */
 void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);
-/* For uic: sets x from node ics (node, value), sources at t = 0 and registered instance ics. */
+/* For uic: sets x from the registered node and instance ics; everything else is 0, sources included. */
 void ckt_uic(ckt *c, double *x);
 
 /* -- altering sources (dc sweeps) -- */

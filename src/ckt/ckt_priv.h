@@ -74,6 +74,7 @@ struct ckt {
     double *x;             /* [n+1] */
     double bound;
     ckt_stat stat;
+    double s_clock;        /* seconds that reading the clock takes */
     void (*line)(void *user, const char *text);
     void *line_user;
 };

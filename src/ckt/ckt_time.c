@@ -49,17 +49,14 @@ static bool spread(double *x, bool *known, int32_t p, int32_t n, double value)
 static bool spread_all(const ckt *c, double *x, bool *known)
 {
     bool any = false;
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
-        if (s->is_v)
-            any |= spread(x, known, s->p, s->n, wave_value(&s->w, 0));
-    }
     for (size_t i = 0; i < vec_len(c->ic); i++)
         any |= spread(x, known, c->ic[i].p, c->ic[i].n, c->ic[i].value);
     return any;
 }
 
-/* Node conditions first, then voltages spread from known nodes through sources and instances; an
+/* Node conditions first, then voltages spread from known nodes through instances; all else is 0, the
+ * nodes of sources too: with uic a source is switched on just after t = 0, and its jump from 0
+ * reaches the circuit through the capacitances (ngspice and VACASK start the same way). An
  * instance between nodes of which nothing is known starts from its second node at 0. */
 void ckt_uic(ckt *c, double *x)
 {

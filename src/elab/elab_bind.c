@@ -353,7 +353,8 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
 vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
                    const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
 {
-    const mdl_env env = {temp, mfactor, e->simparam, portconn};
+    const mdl_env env = {.temp = temp, .mfactor = mfactor, .simparam = e->simparam,
+                         .portconn = portconn, .no_noise = !(e->opt->forms >> MDL_AC & 1)};
     const int32_t n_row = mdl_n_row(m);
     int32_t row;
     if (mdl_row(m, given, n_given, &env, in->span, in->name, &row) != VS_OK)
