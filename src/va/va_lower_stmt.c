@@ -74,9 +74,9 @@ void lw_else(lw *L, lw_region *r)
 
 static void join_slot(lw *L, ir_val iff, int32_t slot, ir_val a, ir_val b)
 {
-    if (a == b)
+    if (a == b && a == L->cur[slot])
         return;
-    lw_set(L, slot, a < 0 || b < 0 ? IR_NONE : ir_phi(L->fn, iff, a, b));
+    lw_set(L, slot, a == b ? a : a < 0 || b < 0 ? IR_NONE : ir_phi(L->fn, iff, a, b));
 }
 
 static void join_slots(lw *L, lw_region *r, const lw_log *else_mod)

@@ -10,6 +10,13 @@ START_TEST(if_joins_what_either_arm_assigns)
 }
 END_TEST
 
+START_TEST(both_arms_may_assign_the_same_value)
+{
+    ck_assert_double_eq(value_of("real x, w;", "x = V(a) + 1; w = 7; if (V(a) > 0.4) w = x; else w = x; y = w;"), 1.5);
+    ck_assert_double_eq(value_of("real x, w;", "x = V(a) + 1; w = 7; if (V(a) > 1) w = x; y = w;"), 7);
+}
+END_TEST
+
 START_TEST(case_takes_the_first_match_or_default)
 {
     static const char c[] = "case (k) 1, 2: y = 10; default: y = 99; 3: y = 30; 2: y = 7; endcase";
@@ -124,7 +131,7 @@ START_TEST(bound_step_is_the_least_one_asked_for)
 }
 END_TEST
 
-RUN_SUITE("va/stmt", if_joins_what_either_arm_assigns, case_takes_the_first_match_or_default,
+RUN_SUITE("va/stmt", if_joins_what_either_arm_assigns, both_arms_may_assign_the_same_value, case_takes_the_first_match_or_default,
           loops_run_until_their_condition_fails, functions_are_inlined_with_their_arguments,
           array_arguments_and_array_assignment, arrays_take_constant_and_computed_indices,
           blocks_have_their_own_names, declarations_may_have_values, messages_are_effects_with_a_format,
