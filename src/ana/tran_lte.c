@@ -7,6 +7,9 @@
 
 #include "tran_priv.h"
 
+#define EPSILON 2.2e-16
+#define NOISE 4 /* past points of the predictor have their own rounding */
+
 /* Unknowns with a charge or flux in their row are seen always, others only when the corner, where
  * they may jump, has left the predictor. Currents without memory (of voltage sources) contain dq/dt,
  * which may zigzag under the trapezoidal rule: they are seen through a filter, see below. */
@@ -21,6 +24,24 @@ void tran_classify(tran *t)
     }
 }
 
+/* Rounding of charges: relative errors of the machine precision, over the step, are currents that
+ * move the unknowns by z. All of one sign: what hangs on a small conductance to ground gets their sum.
+ * One solution with the last factors. */
+static const double *rounding_noise(const tran *t)
+{
+    ana *a = t->a;
+    double *z = a->size;
+    for (int32_t i = 1; i <= a->n; i++)
+        z[i] = NOISE * EPSILON * t->cc.alpha * a->qmax[i];
+    lu_solve(&a->lu, z + 1);
+    return z;
+}
+
+static double above(double miss, double noise)
+{
+    return norm_max(fabs(miss) - fabs(noise), 0);
+}
+
 /* The current of unknown i at the attempt without its zigzag: with e the distance of point 2 from the
  * line through points 1 and 3 (0 the attempt), half of e is the amplitude, and points 0 and 2 lie on
  * the same side. Of a smooth function it takes O(h^2), the same from each point. */
@@ -33,7 +54,7 @@ static double without_zigzag(const tran *t, int32_t i)
 }
 
 /* The same error test on the filtered currents, once all values in it are filtered. */
-static void worst_flow(tran *t, double factor)
+static void worst_flow(tran *t, double factor, const double *noise)
 {
     const double *w = t->pc.w, scale = factor / t->a->opt.lteratio;
     for (int32_t k = 0; k < t->n_flow; k++) {
@@ -43,28 +64,29 @@ static void worst_flow(tran *t, double factor)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
         double tol = norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
-        if (fabs(miss) * scale > t->lte.ratio * tol) {
-            t->lte.ratio = fabs(miss) * scale / tol;
+        double size = (noise ? above(miss, noise[i]) : fabs(miss)) * scale;
+        if (size > t->lte.ratio * tol) {
+            t->lte.ratio = size / tol;
             t->lte.worst = i;
             t->lte.miss = miss;
         }
     }
 }
 
-/* The largest |x - pred| factor / tolerance. */
-static void worst_ratio(tran *t, const double *pred, double factor, int max_class)
+/* The largest |x - pred| factor / tolerance; noise [n+1] is what rounding explains, NULL: nothing. */
+static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
 {
     const ana *a = t->a;
     const double reltol = a->opt.reltol, scale = factor / a->opt.lteratio;
-    const double *x = t->x[0];
+    const double *x = t->x[0], *pred = t->pred;
     t->lte.ratio = 0;
     t->lte.worst = 0;
     for (int32_t i = 1; i <= a->n; i++) {
-        double miss = fabs(x[i] - pred[i]) * scale;
+        double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);
         double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(x[i])), a->tol_x[i]);
-        if (miss > t->lte.ratio * tol && t->lte_class[i] != LTE_NEVER &&
+        if (miss * scale > t->lte.ratio * tol && t->lte_class[i] != LTE_NEVER &&
             t->lte_class[i] <= max_class) {
-            t->lte.ratio = miss / tol;
+            t->lte.ratio = miss * scale / tol;
             t->lte.worst = i;
         }
     }
@@ -80,7 +102,7 @@ static void estimate_sdirk(tran *t)
     const double *x1 = t->x[1], *s = t->stage;
     for (int32_t i = 1; i <= t->a->n; i++)
         t->pred[i] = x1[i] + (s[i] - x1[i]) / g;
-    worst_ratio(t, t->pred, 0.5 / (0.5 - g), LTE_STATE);
+    worst_ratio(t, 0.5 / (0.5 - g), LTE_STATE, NULL);
     t->lte.order = 1;
 }
 
@@ -99,9 +121,15 @@ void tran_estimate(tran *t)
         integ_corrector(INTEG_TRAP, order, t->h, t->past, &c);
     bool corner_gone = t->n_piece > order + 1;
     double factor = integ_lte_factor(&c, &t->pc);
-    worst_ratio(t, t->pred, factor, corner_gone ? LTE_ALGEBRAIC : LTE_STATE);
-    worst_flow(t, factor);
+    const int seen = corner_gone ? LTE_ALGEBRAIC : LTE_STATE;
     t->lte.order = order;
+    worst_ratio(t, factor, seen, NULL);
+    worst_flow(t, factor, NULL);
+    if (t->lte.ratio > 1) { /* the step would shrink: for a reason? */
+        const double *noise = rounding_noise(t);
+        worst_ratio(t, factor, seen, noise);
+        worst_flow(t, factor, noise);
+    }
 }
 
 double tran_best_step(const tran *t)
