@@ -310,6 +310,7 @@ typedef struct va_parser {
     va_func *func;
     int depth;
     bool too_deep;
+    bool generate; /* inside a generate construct of the module level */
 } va_parser;
 void va_parse(va_ctx *c);
 va_expr *va_parse_expr(va_parser *p);

@@ -610,7 +610,6 @@ static void parse_name_item(va_parser *p, va_attr *attr)
     }
 }
 
-/* Module-level `for`, `if`, `case` of the generate kind hold `analog` statements. */
 static void parse_analog(va_parser *p)
 {
     p->t++;
@@ -621,6 +620,14 @@ static void parse_analog(va_parser *p)
     } else {
         vec_push(p->mod->analog, va_parse_stmt(p));
     }
+}
+
+/* A loop or choice around `analog` blocks is the same loop or choice inside one. */
+static void parse_generate(va_parser *p)
+{
+    p->generate = true;
+    vec_push(p->mod->analog, va_parse_stmt(p));
+    p->generate = false;
 }
 
 static void parse_item(va_parser *p)
@@ -651,10 +658,7 @@ static void parse_item(va_parser *p)
     case KW_ANALOG: parse_analog(p); break;
     case KW_FUNCTION: parse_function(p); break;
     case KW_GENERATE: case KW_ENDGENERATE: p->t++; break;
-    case KW_FOR: case KW_IF: case KW_CASE:
-        refuse_item(p, "generate constructs outside 'analog' are not supported: write the loop "
-                       "inside the analog block");
-        break;
+    case KW_FOR: case KW_IF: case KW_CASE: parse_generate(p); break;
     case KW_INITIAL: case KW_ALWAYS: case KW_ASSIGN: case KW_REG: case KW_WREAL: case KW_TASK:
         refuse_item(p, "digital behaviour is not supported");
         break;

@@ -634,6 +634,15 @@ static va_stmt *parse_keyword_stmt(va_parser *p)
     case KW_CASE: case KW_CASEX: case KW_CASEZ: return parse_case(p);
     case KW_GENERATE: p->t++; return va_parse_stmt(p);
     case KW_FOREVER: return refuse(p, "'forever' never ends: expected another loop");
+    case KW_ANALOG: {
+        if (!p->generate)
+            break;
+        p->generate = false;
+        p->t++;
+        va_stmt *s = va_parse_stmt(p);
+        p->generate = true;
+        return s;
+    }
     case KW_ASSIGN: return refuse(p, "'assign' is not supported in analog code");
     case KW_ELSE: return refuse(p, "'else' without 'if'");
     case KW_REAL: case KW_INTEGER: case KW_STRING:
@@ -657,7 +666,9 @@ va_stmt *va_parse_stmt(va_parser *p)
     while (p->t->kind == T_ATTR_OPEN)
         va_parse_attrs(p);
     const va_tok *t = p->t;
-    if (va_is_name(t) || t->kind == T_SYSNAME) {
+    if (p->generate && (va_is_name(t) || t->kind == T_SYSNAME)) {
+        s = refuse(p, "a generate construct can only hold 'analog' blocks");
+    } else if (va_is_name(t) || t->kind == T_SYSNAME) {
         s = parse_simple(p);
     } else if (t->kind == T_NAME) {
         s = parse_keyword_stmt(p);

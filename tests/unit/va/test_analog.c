@@ -303,6 +303,18 @@ START_TEST(vectors_of_nodes_and_branches)
 }
 END_TEST
 
+START_TEST(generate_loops_hold_analog_blocks)
+{
+    bench b = bench_new("module m(p); inout [0:2] p; electrical [0:2] p; genvar i; parameter integer s = 1;"
+                        " for (i = 0; i < 3; i = i + 1) begin : g analog I(p[i]) <+ i; end"
+                        " if (s) analog begin I(p[0]) <+ 5; end else analog I(p[0]) <+ 7; endmodule");
+    bench_run(&b);
+    ck_assert_double_eq(res(&b, "p[0]"), 5);
+    ck_assert_double_eq(res(&b, "p[2]"), 2);
+    bench_free(&b);
+}
+END_TEST
+
 START_TEST(ground_is_the_reference)
 {
     bench b = bench_new(MOD("a", "electrical gnd; ground gnd; analog begin I(a, gnd) <+ V(a, gnd); I(gnd, a) <+ V(gnd, a) * 2; end"));
@@ -335,5 +347,5 @@ RUN_SUITE("va/analog", flow_enters_one_node_and_leaves_the_other, potential_sour
           resistor_as_potential_source_drops_when_it_is_none, ddt_is_a_symbol_and_its_argument_an_output,
           noise_is_a_symbol_per_call, ddx_derives_by_one_node, idt_is_an_unknown_of_its_own,
           junction_voltage_is_limited_like_in_spice, user_function_can_limit,
-          port_current_is_the_sum_of_its_row, vectors_of_nodes_and_branches, ground_is_the_reference,
+          port_current_is_the_sum_of_its_row, vectors_of_nodes_and_branches, generate_loops_hold_analog_blocks, ground_is_the_reference,
           natures_name_their_access_functions)

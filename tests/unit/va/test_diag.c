@@ -122,6 +122,7 @@ START_TEST(what_is_not_supported_is_named)
         {IN_ANALOG("I(b) <+ I(<a>);"), 2, 8, "I(<port>)"},
         {IN_ANALOG("casez (n) 1: x = 1; endcase"), 4, 1, "'casez' is not supported"},
         {IN_MODULE("resistor #(.r(1)) r1(a, b);"), 3, 1, "instances of other modules"},
+        {IN_MODULE("if (p) resistor r1(a, b);"), 3, 8, "can only hold 'analog' blocks"},
         {IN_MODULE("initial x = 1;"), 3, 1, "digital behaviour"},
         {IN_ANALOG("n = 0; while (V(a) > n) begin I(a) <+ ddt(V(a)); n = n + 1; end"), 4, 39, "number of rounds is not constant"},
         {IN_MODULE("electrical [0:3] v; integer k; analog for (k = 0; k < p; k = k + 1) I(v[k]) <+ 1;"), 3, 73, "index of 'v' must be constant"},
