@@ -46,6 +46,7 @@ struct ana {
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
+    double clock_cost;    /* s, of reading the clock */
     bool repivot;         /* the last run failed: choose new pivots */
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
     double *r;            /* [n+1] residual with all terms */
@@ -65,6 +66,7 @@ struct ana {
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
 double *ana_vector(ana *a); /* zeroed, [n+1], lives as long as a */
 double ana_now(void);       /* seconds, monotonic */
+double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 
 /* -- op.c -- */
 /* The equations of a static analysis with the options of a. */

@@ -148,7 +148,7 @@ static vs_status factor(ana *a)
         st = lu_factor(&a->lu, a->jac);
     a->repivot = false;
     if (timed)
-        a->st.s_factor += (ana_now() - t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_factor += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
     return st;
 }
 
@@ -161,7 +161,7 @@ static void solve(ana *a)
     a->dx[0] = 0;
     lu_solve(&a->lu, a->dx + 1);
     if (timed)
-        a->st.s_solve += (ana_now() - t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_solve += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
 }
 
 /* Length of the update: halved while successive updates point against each other. */

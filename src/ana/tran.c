@@ -119,7 +119,7 @@ static vs_status deliver(tran *t)
     double t0 = timed ? ana_now() : 0;
     st = t->sink->point(t->sink->user, t->t, t->x[1]);
     if (timed)
-        a->st.s_output += 16 * (ana_now() - t0);
+        a->st.s_output += 16 * ana_since(a, t0);
     return st;
 }
 
