@@ -207,7 +207,8 @@ void flat_unique_keys(flat_ctx *c, keyval *kv)
                 old = (int32_t)j;
         if (old >= 0) {
             diag_warning(c->d, kv[i].key_span, "'%s' is given twice, the last one counts", kv[i].key);
-            diag_note(c->d, kv[old].key_span, "first given here");
+            if (c->d->n_warning < c->d->max_error)
+                diag_note(c->d, kv[old].key_span, "first given here");
             kv[old] = kv[i];
             continue;
         }
@@ -237,7 +238,8 @@ int32_t flat_slot(flat_ctx *c, body *b, const char *name)
 static void warn_twice(flat_ctx *c, const char *what, const char *name, diag_span at, diag_span old)
 {
     diag_warning(c->d, at, "%s '%s' is defined twice, the last one counts", what, name);
-    diag_note(c->d, old, "first defined here");
+    if (c->d->n_warning < c->d->max_error) /* a note of a dropped warning would stand alone */
+        diag_note(c->d, old, "first defined here");
 }
 
 static void add_param(flat_ctx *c, body *b, param_def p)
