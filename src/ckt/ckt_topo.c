@@ -42,6 +42,37 @@ static int32_t *new_sets(const ckt *c)
     return up;
 }
 
+/* -- who is connected to a node -- */
+
+typedef struct touch {
+    int32_t count;
+    const char *name;
+    diag_span span;
+} touch;
+
+static void touch_node(touch *t, int32_t node, const char *name, diag_span span)
+{
+    t[node].count++;
+    t[node].name = name;
+    t[node].span = span;
+}
+
+static touch *find_touches(const ckt *c)
+{
+    touch *t = NULL;
+    vec_extend(t, vec_len(c->unknown));
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const ckt_inst *in = &c->inst[i];
+        for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
+            touch_node(t, c->unk[in->first + u], in->name, in->span);
+    }
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
+        touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);
+    }
+    return t;
+}
+
 /* -- paths to ground -- */
 
 /* G(a,a) of a device that has no pair G(a,b), G(b,a): the current returns through ground. */
@@ -79,7 +110,7 @@ static void join_returns(const ckt *c, int32_t *up)
     vec_free(has_pair);
 }
 
-static void warn_floating(const ckt *c, int32_t *up, int32_t root)
+static void warn_floating(const ckt *c, int32_t *up, int32_t root, diag_span at)
 {
     char text[256];
     size_t len = 0;
@@ -97,12 +128,12 @@ static void warn_floating(const ckt *c, int32_t *up, int32_t root)
         named++;
     }
     if (!named)
-        diag_warning(c->d, DIAG_NOWHERE, "%d nodes without a dc path to ground", more);
+        diag_warning(c->d, at, "%d nodes without a dc path to ground", more);
     else if (more)
-        diag_warning(c->d, DIAG_NOWHERE, "no dc path to ground from nodes %s and %d more; "
+        diag_warning(c->d, at, "no dc path to ground from nodes %s and %d more; "
                      "gmin to ground is added", text, more);
     else
-        diag_warning(c->d, DIAG_NOWHERE, "no dc path to ground from node%s %s; gmin to ground is added",
+        diag_warning(c->d, at, "no dc path to ground from node%s %s; gmin to ground is added",
                      named > 1 ? "s" : "", text);
 }
 
@@ -117,7 +148,7 @@ static bool *charged_sets(const ckt *c, int32_t *up)
 }
 
 /* One shunt per floating set; also in the transient, if no charge holds its level there. */
-static void check_floating(ckt *c, const ckt_entry *dc, bool *floating)
+static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
     for (size_t i = 0; i < vec_len(dc); i++) {
@@ -134,7 +165,7 @@ static void check_floating(ckt *c, const ckt_entry *dc, bool *floating)
             continue;
         vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !charged[k], 0});
         if (n++ < MAX_WARNINGS)
-            warn_floating(c, up, k);
+            warn_floating(c, up, k, t[k].count ? t[k].span : DIAG_NOWHERE);
     }
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
@@ -162,32 +193,8 @@ static void check_unused(ckt *c, const ckt_entry *dc)
 
 /* -- single connections -- */
 
-typedef struct touch {
-    int32_t count;
-    const char *name;
-    diag_span span;
-} touch;
-
-static void touch_node(touch *t, int32_t node, const char *name, diag_span span)
+static void check_single(const ckt *c, const touch *t, const bool *floating)
 {
-    t[node].count++;
-    t[node].name = name;
-    t[node].span = span;
-}
-
-static void check_single(const ckt *c, const bool *floating)
-{
-    touch *t = NULL;
-    vec_extend(t, vec_len(c->unknown));
-    for (size_t i = 0; i < vec_len(c->inst); i++) {
-        const ckt_inst *in = &c->inst[i];
-        for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
-            touch_node(t, c->unk[in->first + u], in->name, in->span);
-    }
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
-        touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);
-    }
     int n = 0;
     for (size_t k = 1; k < vec_len(c->unknown); k++) {
         const ckt_unknown *u = &c->unknown[k];
@@ -200,7 +207,6 @@ static void check_single(const ckt *c, const bool *floating)
     if (n > MAX_WARNINGS)
         diag_warning(c->d, DIAG_NOWHERE, "%d more nodes are connected to one terminal only",
                      n - MAX_WARNINGS);
-    vec_free(t);
 }
 
 /* -- loops of voltage-defined branches -- */
@@ -208,9 +214,27 @@ static void check_single(const ckt *c, const bool *floating)
 typedef struct edge {
     int32_t p, n, k; /* k: current unknown */
     bool is_source;
+    bool is_short;   /* of a device, v_p - v_n = const as the static equation: an inductor */
     const char *name;
     diag_span span;
 } edge;
+
+/* Has row k entries in columns hi and lo only? */
+static bool only_columns(const ckt_entry *dc, int32_t k, int32_t hi, int32_t lo)
+{
+    size_t a = 0, b = vec_len(dc);
+    while (a < b) {
+        const size_t mid = a + (b - a) / 2;
+        if (ckt_entry_row(dc[mid]) < k)
+            a = mid + 1;
+        else
+            b = mid;
+    }
+    for (; a < vec_len(dc) && ckt_entry_row(dc[a]) == k; a++)
+        if (ckt_entry_col(dc[a]) != hi && ckt_entry_col(dc[a]) != lo)
+            return false;
+    return true;
+}
 
 static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
 {
@@ -218,7 +242,7 @@ static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
     for (size_t i = 0; i < vec_len(c->source); i++) {
         const ckt_source *s = &c->source[i];
         if (s->is_v)
-            vec_push(e, (edge){s->p, s->n, s->k, true, s->name, s->span});
+            vec_push(e, (edge){s->p, s->n, s->k, true, false, s->name, s->span});
     }
     for (size_t i = 0; i < vec_len(c->inst); i++) {
         const ckt_inst *in = &c->inst[i];
@@ -227,9 +251,9 @@ static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
         for (size_t b = 0; b < vec_len(m->branch); b++) {
             const va_branch *br = &m->branch[b];
             const int32_t k = br->current >= 0 ? unk[br->current] : 0;
+            const int32_t hi = br->hi >= 0 ? unk[br->hi] : 0, lo = br->lo >= 0 ? unk[br->lo] : 0;
             if (k && !ckt_has_entry(dc, k, k))
-                vec_push(e, (edge){br->hi >= 0 ? unk[br->hi] : 0, br->lo >= 0 ? unk[br->lo] : 0, k,
-                                   false, in->name, in->span});
+                vec_push(e, (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name, in->span});
         }
     }
     return e;
@@ -269,12 +293,12 @@ static bool all_sources(const edge *e, const edge *const *path)
 }
 
 /* The inductor of a loop gets a resistance: the last edge, else one on the path; NULL if none. */
-static const edge *with_flux(const ckt *c, const edge *e, const edge *const *path)
+static const edge *inductor_of(const edge *e, const edge *const *path)
 {
-    if (!e->is_source && c->unknown[e->k].has_q)
+    if (e->is_short)
         return e;
     for (size_t i = 0; i < vec_len(path); i++)
-        if (!path[i]->is_source && c->unknown[path[i]->k].has_q)
+        if (path[i]->is_short)
             return path[i];
     return NULL;
 }
@@ -290,7 +314,7 @@ static void name_members(const ckt *c, const edge *const *path)
 static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
 {
     vs_status st = VS_OK;
-    const edge *coil = with_flux(c, e, path);
+    const edge *coil = inductor_of(e, path);
     if (all_sources(e, path)) {
         if (vec_len(path))
             diag_error(c->d, e->span, "voltage source '%s' closes a loop of voltage sources", e->name);
@@ -333,10 +357,12 @@ static vs_status check_loops(ckt *c, const ckt_entry *dc)
 vs_status ckt_check_topology(ckt *c, const ckt_entry *dc)
 {
     bool *floating = NULL;
+    touch *t = find_touches(c);
     vec_extend(floating, vec_len(c->unknown));
-    check_floating(c, dc, floating);
+    check_floating(c, dc, t, floating);
     check_unused(c, dc);
-    check_single(c, floating);
+    check_single(c, t, floating);
     vec_free(floating);
+    vec_free(t);
     return check_loops(c, dc);
 }
