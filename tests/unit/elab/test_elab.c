@@ -349,6 +349,61 @@ START_TEST(open_ports_are_told_to_the_module)
 }
 END_TEST
 
+START_TEST(currents_and_charges_of_devices_sum_to_zero)
+{
+    must("m1 d g s b nm w=10u l=1u\nd1 d s dm\nq1 d g s qn\nr1 g s 1k\nc1 g b 1p\nj1 d g b jm\n"
+         "c2 s b q={1p*v(g,s)*v(g,s)}\nb1 d b i={1m*v(g,s)}\n"
+         ".model nm nmos level=1 vto=0.5 cgso=1n cgdo=1n tox=10n cbd=1p\n.model dm d cjo=1p rs=1\n"
+         ".model qn npn cje=1p tf=1n rb=10\n.model jm njf cgs=1p\n");
+    for (int i = 1; i <= ckt_n(c); i++)
+        x[i] = ckt_unknowns(c)[i].node ? 0.1 * i : 1e-3;
+    bool limited;
+    const ckt_env e = {.mode = CKT_TRAN, .alpha = 1e9, .gmin = 1e-12, .srcfact = 1, .iter = 1};
+    ck_assert_int_eq(ckt_load(c, &e, x, f, q, fmx, qmx, &limited), VS_OK);
+    double sf = 0, sq = 0, mf = 0, mq = 0;
+    for (int i = 1; i <= ckt_n(c); i++)
+        if (ckt_unknowns(c)[i].node) {
+            sf += f[i];
+            sq += q[i];
+            mf = fmax(mf, fmx[i]);
+            mq = fmax(mq, qmx[i]);
+        }
+    ck_assert(mf > 0 && mq > 0);
+    ck_assert_msg(fabs(sf) <= 1e-12 * mf, "currents sum to %g of %g", sf, mf);
+    ck_assert_msg(fabs(sq) <= 1e-12 * mq, "charges sum to %g of %g", sq, mq);
+}
+END_TEST
+
+START_TEST(roots_and_quotients_start_at_zero)
+{
+    must("v1 a 0 4\nr1 a m 1k\nr2 m 0 1k\nb1 y 0 v={sqrt(v(m))+1/v(m)+ln(v(m))+v(m)**-2}\nry y 0 1\n");
+    solve_op();
+    near(v("y"), sqrt(2) + 0.5 + log(2) + 0.25, 1e-9);
+}
+END_TEST
+
+START_TEST(inductor_loop_is_seen_without_the_transient_form)
+{
+    ck_assert_int_eq(read_deck("v1 a 0 1\nl1 a 0 1m\nr1 a 0 1\n"), VS_OK);
+    const elab_opt opt = {.temp = 27, .forms = 1 << MDL_DC};
+    ck_assert_int_eq(elab_circuit(&c, &d, &names, lib, &fl, &opt), VS_OK);
+    ck_assert(said("loop of inductors"));
+    solve_op();
+}
+END_TEST
+
+START_TEST(temperature_of_circuit_and_instance)
+{
+    ck_assert_int_eq(read_deck("v1 a 0 1\nr1 a 0 1k tc1=0.01\nv2 b 0 1\nr2 b 0 1k tc1=0.01 temp=127\n"),
+                     VS_OK);
+    const elab_opt opt = {.temp = 77, .forms = 1 << MDL_DC};
+    ck_assert_int_eq(elab_circuit(&c, &d, &names, lib, &fl, &opt), VS_OK);
+    solve_op();
+    near(v("v1#branch"), -1e-3 / 1.5, 1e-9);
+    near(v("v2#branch"), -1e-3 / 2, 1e-9);
+}
+END_TEST
+
 /* -- messages -- */
 
 START_TEST(unknown_model_suggests_a_near_one)
@@ -502,6 +557,10 @@ int main(void)
     tcase_add_test(t, capacitance_may_be_an_expression);
     tcase_add_test(t, coupled_inductors_transform);
     tcase_add_test(t, open_ports_are_told_to_the_module);
+    tcase_add_test(t, currents_and_charges_of_devices_sum_to_zero);
+    tcase_add_test(t, roots_and_quotients_start_at_zero);
+    tcase_add_test(t, inductor_loop_is_seen_without_the_transient_form);
+    tcase_add_test(t, temperature_of_circuit_and_instance);
     tcase_add_test(t, unknown_model_suggests_a_near_one);
     tcase_add_test(t, unknown_type_is_named);
     tcase_add_test(t, unsupported_level_is_named);
