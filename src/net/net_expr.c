@@ -291,7 +291,7 @@ static const net_expr *parse_primary(eparse *p)
         skip(p);
         if (e && at(p, 0) != close)
             return fail(p, p->pos < p->end ? p->pos : p->end - 1, 1,
-                        c == '(' ? "')' expected" : c == '{' ? "'}' expected" : "closing quote expected");
+                        c == '(' ? "')' expected" : "an operator is expected here");
         p->pos++;
         return e;
     }
