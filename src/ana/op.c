@@ -117,8 +117,8 @@ static vs_status source_stepping(ana *a, const newton_eq *base, double *reached)
     return VS_NOCONV;
 }
 
-/* g = C/h of the pseudo capacitors falls as the pseudo time step h grows. The path follows a
- * transient, so it ends at a stable solution if there is one. */
+/* g = C/h of the pseudo capacitors falls as the pseudo time step h grows. Steps that long damp more
+ * than the circuit would: where there are several solutions, the one found may be unstable. */
 static vs_status pseudo_transient(ana *a, const newton_eq *base, double *reached)
 {
     const double first = 1e-2, most = 1e6, least = 1e-14;
