@@ -1,5 +1,6 @@
 /* wave.h - waveforms of independent sources and their breakpoints.
- * Source: ngspice manual, chapter "Independent sources" (PULSE SIN EXP PWL SFFM AM). */
+ * Source: ngspice manual, chapter "Independent sources" (PULSE SIN EXP PWL SFFM AM). Argument 8 of
+ *         PULSE is the number of pulses, 0: no end. */
 #ifndef WAVE_H
 #define WAVE_H
 

@@ -449,6 +449,8 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     mdl_model *m = module_of(e, in, &card, &min_node);
     if (!m || !check_value(e, in, card))
         return VS_EINPUT;
+    if (in->off)
+        diag_warning(e->d, in->span, "%s: off has no effect; .nodeset chooses between solutions", in->name);
     const va_module *mod = mdl_module(m);
     int32_t *terminal = NULL;
     uint8_t *portconn = NULL;

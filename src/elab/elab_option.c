@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/*  REAL  a double of elab_sim, POSITIVE and NOT_NEGATIVE by range; INT an int >= 1; SIMPARAM
- *  SILENT has no meaning here or asks for what is always done; NAMED exists elsewhere, warned about */
+/* POSITIVE, NOT_NEGATIVE: a double of elab_sim; INT: an int of it, 1 or more; SIMPARAM: read by models;
+ * SPECIAL: set_special; SILENT: asks for what is always or never done here (listings, the solver);
+ * NAMED: has a meaning elsewhere, a warning says that it has no effect. */
 typedef enum option_kind { POSITIVE, NOT_NEGATIVE, INT, SIMPARAM, SPECIAL, SILENT, NAMED } option_kind;
 
 typedef struct option_entry {
@@ -30,20 +31,20 @@ static const option_entry options[] = {
     {"epsmin", SIMPARAM, IR_SIMPARAM_EPSMIN},
     {"temp", SPECIAL, 0}, {"tnom", SPECIAL, 0}, {"method", SPECIAL, 0}, {"residual", SPECIAL, 0},
     {"acct", SILENT, 0}, {"noacct", SILENT, 0}, {"list", SILENT, 0}, {"nomod", SILENT, 0},
-    {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"noopiter", SILENT, 0},
-    {"ingold", SILENT, 0}, {"numdgt", SILENT, 0}, {"cptime", SILENT, 0}, {"limtim", SILENT, 0},
-    {"limpts", SILENT, 0}, {"lvlcod", SILENT, 0}, {"lvltim", SILENT, 0}, {"itl5", SILENT, 0},
-    {"post", SILENT, 0}, {"probe", SILENT, 0}, {"brief", SILENT, 0}, {"nowarn", SILENT, 0},
-    {"filetype", SILENT, 0}, {"rawfile", SILENT, 0}, {"klu", SILENT, 0}, {"sparse", SILENT, 0},
-    {"itl3", NAMED, 0}, {"itl6", NAMED, 0}, {"pivtol", NAMED, 0}, {"pivrel", NAMED, 0},
-    {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0}, {"cshunt", NAMED, 0},
-    {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0}, {"defad", NAMED, 0},
-    {"defas", NAMED, 0}, {"defm", NAMED, 0}, {"bypass", NAMED, 0}, {"trytocompact", NAMED, 0},
-    {"keepopinfo", NAMED, 0}, {"savecurrents", NAMED, 0}, {"autostop", NAMED, 0},
-    {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0}, {"badmos3", NAMED, 0},
-    {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", NAMED, 0}, {"seedinfo", NAMED, 0},
-    {"warn", NAMED, 0}, {"maxwarns", NAMED, 0}, {"cshunt", NAMED, 0}, {"minbreak", NAMED, 0},
+    {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"brief", SILENT, 0},
+    {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0},
+    {"itl3", NAMED, 0}, {"itl5", NAMED, 0}, {"itl6", NAMED, 0}, {"pivtol", NAMED, 0},
+    {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0},
+    {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0},
+    {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, {"bypass", NAMED, 0},
+    {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", NAMED, 0},
+    {"autostop", NAMED, 0}, {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
+    {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", NAMED, 0},
+    {"seedinfo", NAMED, 0}, {"warn", NAMED, 0}, {"maxwarns", NAMED, 0}, {"minbreak", NAMED, 0},
     {"parhier", NAMED, 0}, {"absdv", NAMED, 0}, {"reldv", NAMED, 0}, {"dcap", NAMED, 0},
+    {"noopiter", NAMED, 0}, {"ingold", NAMED, 0}, {"numdgt", NAMED, 0}, {"cptime", NAMED, 0},
+    {"limtim", NAMED, 0}, {"limpts", NAMED, 0}, {"lvlcod", NAMED, 0}, {"lvltim", NAMED, 0},
+    {"nowarn", NAMED, 0}, {"filetype", NAMED, 0}, {"rawfile", NAMED, 0}, {"sparse", NAMED, 0},
 };
 
 static void set_default(elab_sim *s)
