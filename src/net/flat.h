@@ -107,6 +107,7 @@ typedef struct flat {
     const char **node;   /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
     flat_inst *inst;     /* vec */
     flat_model **model;  /* vec; all evaluated model cards */
+    const char **model_name; /* vec; every model card of the top level, used or not: for suggestions */
     flat_ic *ic, *nodeset; /* vec */
     flat_ana *ana;       /* vec, in order of the deck */
     flat_option *option; /* vec, last wins */

@@ -22,6 +22,7 @@ static void freeze(flat_ctx *c)
     net_freeze(c->mem, f->node);
     net_freeze(c->mem, f->inst);
     net_freeze(c->mem, f->model);
+    net_freeze(c->mem, f->model_name);
     net_freeze(c->mem, f->ic);
     net_freeze(c->mem, f->nodeset);
     net_freeze(c->mem, f->ana);
@@ -69,6 +70,8 @@ static void take_top_cards(flat_ctx *c)
         vec_push(c->f->hdl, c->deck->hdl[i]);
         vec_push(c->f->hdl_span, c->deck->hdl_span[i]);
     }
+    for (size_t i = 0; i < vec_len(c->root->b->model); i++)
+        vec_push(c->f->model_name, c->root->b->model[i].name);
     report_needed(c);
 }
 

@@ -604,12 +604,26 @@ static void resolve_device(flat_ctx *c, const pending_node *p)
         n = find_from(c, &c->inst_of, p->path, p->name + 2);
     if (n >= 0) {
         c->f->save[p->index].device = c->f->inst[n].name;
-    } else if (flat_first(c, p->span)) {
+        return;
+    }
+    c->f->save[p->index].text = NULL;
+    if (flat_first(c, p->span)) {
         size_t k;
         const char *const *cand = inst_names(c, &k);
         diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", p->name);
         diag_suggest(c->d, p->name, cand, k);
     }
+}
+
+/* Items that do not exist were marked by text NULL. */
+static void drop_saves(flat *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(f->save); i++)
+        if (f->save[i].text)
+            f->save[n++] = f->save[i];
+    if (f->save)
+        vec_head_of(f->save)->len = n;
 }
 
 void flat_resolve_pending(flat_ctx *c)
@@ -626,6 +640,8 @@ void flat_resolve_pending(flat_ctx *c)
         int32_t n = find_from(c, &c->node_of, p->path, p->name);
         if (n < 0)
             unknown_node(c, p->span, p->name, p->what == PEND_SAVE);
+        if (n < 0 && p->what == PEND_SAVE)
+            c->f->save[p->index].text = NULL;
         if (p->what == PEND_IC)
             c->f->ic[p->index].node = n;
         else if (p->what == PEND_NODESET)
@@ -633,4 +649,5 @@ void flat_resolve_pending(flat_ctx *c)
         else
             c->f->save[p->index].node[p->k] = n;
     }
+    drop_saves(c->f);
 }

@@ -1,0 +1,4 @@
+bad deck: dc points
+v1 a 0 1
+r1 a 0 1k
+.dc v1 0 1 1e-12

@@ -1,0 +1,4 @@
+bad deck: dc step sign
+v1 a 0 1
+r1 a 0 1k
+.dc v1 0 1 -0.1

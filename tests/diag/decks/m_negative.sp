@@ -1,0 +1,5 @@
+bad deck: m negative
+v1 a 0 1
+r1 a 0 1k
+r2 a 0 1 m=-2
+.op

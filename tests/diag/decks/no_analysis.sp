@@ -1,0 +1,3 @@
+bad deck: no analysis
+v1 a 0 1
+r1 a 0 1k
