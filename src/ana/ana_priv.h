@@ -23,6 +23,7 @@ typedef struct newton_report {
 typedef struct newton_eq {
     ckt_env env;          /* iter is set by newton_run */
     const double *q_n;    /* [n+1] charges of the last point; NULL: no d/dt */
+    const double *qlo_n;  /* [n+1] what rounding took from them */
     const double *hist;   /* [n+1] A or V, the rest of d/dt that the past gives */
     double gshunt;        /* S */
     double gpt;           /* S */

@@ -24,7 +24,8 @@
  * its constant part) counts only with its rounding: it is a difference of charges that flows. */
 static void add_history(ana *a, const newton_eq *eq)
 {
-    const double alpha = eq->env.alpha, *hist = eq->hist, *q_n = eq->q_n;
+    const double alpha = eq->env.alpha, *hist = eq->hist, *q_n = eq->q_n, *qlo_n = eq->qlo_n;
+    const double *qlo = ckt_charge_rest(a->c);
     if (!q_n) {
         memcpy(a->r, a->f, sizeof(double) * (size_t)(a->n + 1));
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
@@ -32,7 +33,7 @@ static void add_history(ana *a, const newton_eq *eq)
     }
     const double floor = alpha * ROUNDING / a->opt.reltol, *rmax = eq->rmax;
     for (int32_t i = 1; i <= a->n; i++) {
-        double flow = alpha * (a->q[i] - q_n[i]) + hist[i];
+        double flow = alpha * ((a->q[i] - q_n[i]) + (qlo[i] - qlo_n[i])) + hist[i];
         double size = norm_max(norm_max(a->fmax[i], fabs(flow)), rmax[i]);
         a->r[i] = a->f[i] + flow;
         a->ref[i] = norm_max(size, floor * a->qmax[i]);

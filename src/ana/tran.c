@@ -28,7 +28,7 @@ static double first_break(tran *t, double after)
 static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
-    double **v[] = {&t->q[0], &t->q[1], &t->q[2], &t->dq[0], &t->dq[1], &t->hist,
+    double **v[] = {&t->q[0], &t->q[1], &t->q[2], &t->qlo[0], &t->qlo[1], &t->qlo[2], &t->dq[0], &t->dq[1], &t->hist,
                     &t->pred, &t->stage, &t->k1, &t->xmax, &t->rmax};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
@@ -84,6 +84,7 @@ static vs_status initial_charge(tran *t)
     }
     if (st != VS_OK)
         return st;
+    memcpy(t->qlo[1], ckt_charge_rest(a->c), sizeof(double) * (size_t)(a->n + 1));
     memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));
     for (int32_t i = 1; i <= a->n; i++) {
         t->xmax[i] = fabs(t->x[1][i]);

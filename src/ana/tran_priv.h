@@ -35,6 +35,7 @@ typedef struct tran {
     tran_kind kind;              /* of the attempt */
     double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
     double *q[3];                /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before */
+    double *qlo[3];              /* [n+1] what rounding took from them */
     double *dq[2];               /* [n+1] dq/dt, attempt and at t */
     double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
     double *hist;                /* [n+1] dq/dt = alpha (q - q[1]) + hist */

@@ -10,10 +10,11 @@ static void set_history(tran *t, const double *dq)
 {
     const integ_coef *c = &t->cc;
     const double *q1 = t->q[1], *q2 = t->q[2], b = c->b, a1 = c->a[1];
+    const double *lo1 = t->qlo[1], *lo2 = t->qlo[2];
     const int32_t n = t->a->n;
     if (c->n_past == 2)
         for (int32_t i = 1; i <= n; i++)
-            t->hist[i] = -a1 * (q1[i] - q2[i]);
+            t->hist[i] = -a1 * ((q1[i] - q2[i]) + (lo1[i] - lo2[i]));
     else if (b != 0)
         for (int32_t i = 1; i <= n; i++)
             t->hist[i] = b * dq[i];
@@ -48,6 +49,7 @@ static vs_status solve_at(tran *t, double time, double *x)
         .env = {.mode = CKT_TRAN, .time = time, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
                 .srcfact = 1, .limit = true, .final_step = time == t->o.tstop},
         .q_n = t->q[1],
+        .qlo_n = t->qlo[1],
         .hist = t->hist,
         .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
         .xmax = t->xmax,
@@ -60,9 +62,9 @@ static vs_status solve_at(tran *t, double time, double *x)
 /* dq/dt of the point that Newton found. */
 static void take_flow(const tran *t, double *dq)
 {
-    const double *q = t->a->q, *q1 = t->q[1];
+    const double *q = t->a->q, *q1 = t->q[1], *lo = ckt_charge_rest(t->a->c), *lo1 = t->qlo[1];
     for (int32_t i = 1; i <= t->a->n; i++)
-        dq[i] = t->cc.alpha * (q[i] - q1[i]) + t->hist[i];
+        dq[i] = t->cc.alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + t->hist[i];
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
@@ -102,6 +104,7 @@ vs_status tran_solve(tran *t)
     if (st != VS_OK)
         return st;
     memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
+    memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
     take_flow(t, t->dq[0]);
     return VS_OK;
 }
@@ -123,6 +126,7 @@ void tran_shift(tran *t)
     }
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, 3);
+    rotate(t->qlo, 3);
     rotate(t->dq, 2);
     rotate(t->y, TRAN_KEEP);
     for (int i = TRAN_KEEP - 1; i > 0; i--)

@@ -396,6 +396,7 @@ static void allocate_work(ckt *c)
                 n_out = c->group[g].form[f].n_out;
     c->out = arena_array(&c->mem, double, (size_t)n_out * DEV_BLOCK);
     c->x = arena_array(&c->mem, double, vec_len(c->unknown));
+    c->qlo = arena_array(&c->mem, double, vec_len(c->unknown));
 }
 
 static ckt_entry *all_entries(const ckt *c)

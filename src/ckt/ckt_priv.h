@@ -71,6 +71,7 @@ struct ckt {
     bool loaded;           /* there was a load; what follows is of the last one */
     ckt_env env;
     double dyn[IR_N_DYN];
+    double *qlo;           /* [n+1] rounding of the sums of q, of the last load */
     double *x;             /* [n+1] */
     double bound;
     ckt_stat stat;

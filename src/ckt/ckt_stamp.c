@@ -14,7 +14,7 @@ static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-
 enum { TIMED_EVERY = 16, SMALL = 64 };
 
 typedef struct load { /* where a load goes */
-    double *f, *q, *fmax, *qmax, *val;
+    double *f, *q, *qlo, *fmax, *qmax, *val;
     bool limited;
     double bound;
     int timed;        /* 0: no; else what its seconds are multiplied by */
@@ -118,6 +118,20 @@ static inline void stamp_rows(double *restrict sum, double *restrict max, const 
     }
 }
 
+/* The same with the rounding errors of the sums kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
+static inline void stamp_charges(double *restrict sum, double *restrict low, double *restrict max,
+                                 const double *out, const int32_t *slot, int32_t begin, int32_t end)
+{
+    for (int32_t k = begin; k < end; k++) {
+        const double v = out[k], a = fabs(v);
+        const int32_t r = slot[k];
+        const double s = sum[r], t = s + v, w = t - s;
+        sum[r] = t;
+        low[r] += (s - (t - w)) + (v - w);
+        max[r] = a > max[r] ? a : max[r];
+    }
+}
+
 static void stamp_instance(const dev_form *fm, const double *out, const int32_t *slot, load *l)
 {
     for (size_t r = 0; r < vec_len(fm->run); r++) {
@@ -127,7 +141,7 @@ static void stamp_instance(const dev_form *fm, const double *out, const int32_t 
             stamp_rows(l->f, l->fmax, out, slot, run->begin, run->end);
             break;
         case IR_OUT_REACT:
-            stamp_rows(l->q, l->qmax, out, slot, run->begin, run->end);
+            stamp_charges(l->q, l->qlo, l->qmax, out, slot, run->begin, run->end);
             break;
         case IR_OUT_G:
         case IR_OUT_J:
@@ -186,12 +200,13 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     const bool tran = env->mode == CKT_TRAN;
-    load l = {.f = f, .q = q, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY};
+    load l = {.f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
     memset(c->a.val, 0, nv * sizeof *c->a.val);
     if (tran) {
         memset(q, 0, n1 * sizeof *q);
+        memset(c->qlo, 0, n1 * sizeof *c->qlo);
         memset(qmx, 0, n1 * sizeof *qmx);
     }
     memcpy(c->x, x, n1 * sizeof *x);
@@ -216,11 +231,16 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
         return st;
     f[0] = fmx[0] = 0;
     if (tran)
-        q[0] = qmx[0] = 0;
+        q[0] = c->qlo[0] = qmx[0] = 0;
     c->a.val[nv - 1] = 0;
     if (!all_finite(f, n1) || (tran && !all_finite(q, n1)) || !all_finite(c->a.val, nv))
         return VS_NOCONV;
     return VS_OK;
+}
+
+const double *ckt_charge_rest(const ckt *c)
+{
+    return c->qlo;
 }
 
 /* -- blame -- */

@@ -326,6 +326,13 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     return c->nonfinite ? VS_NOCONV : VS_OK;
 }
 
+const double *ckt_charge_rest(const ckt *c)
+{
+    static const double none[4096];
+    assert(c->n < (int)VS_COUNT(none));
+    return none;
+}
+
 vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     (void)env;
