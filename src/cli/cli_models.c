@@ -68,7 +68,6 @@ static int list_models(cli_base *b)
     const char **name = mdl_names(b->lib);
     for (size_t i = 0; i < vec_len(name); i++)
         fprintf(b->log, "%s\n", name[i]);
-    vec_free(name);
     return CLI_OK;
 }
 
@@ -83,7 +82,6 @@ static int show_model(cli_base *b, const char *name)
         const char **known = mdl_names(b->lib);
         diag_error(&b->d, DIAG_NOWHERE, "no model '%s'", name);
         diag_suggest(&b->d, name, known, vec_len(known));
-        vec_free(known);
     }
     return CLI_INPUT;
 }
@@ -108,7 +106,6 @@ static int branch_table(cli_base *b)
                 c.selects, c.values_opt);
     }
     vec_free(seen);
-    vec_free(name);
     return b->d.n_error ? CLI_INPUT : CLI_OK;
 }
 

@@ -45,7 +45,8 @@ VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *
  * standard folder has a file for it (its index: file name, or a `// vsim-types:` comment line listing
  * model type names), that file is loaded. NULL if there is none (no message). */
 mdl_model *mdl_find(mdl_lib *lib, const char *name);
-/* Names of all modules known, loaded or in the standard folder: vec of interned strings. */
+/* Names of all modules known, loaded or in the standard folder: vec of interned strings, owned by the
+ * library and valid until the next call. */
 const char **mdl_names(mdl_lib *lib);
 /* Modules loaded so far, in order of loading. */
 size_t mdl_n_loaded(const mdl_lib *lib);
