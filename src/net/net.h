@@ -111,7 +111,8 @@ typedef struct net_tok {
 
 /* Dot cards: id, word. Several words may have one id. */
 #define NET_CARD_LIST(X)                                                                          \
-    X(PARAM, "param") X(PARAM, "parameter") X(FUNC, "func") X(SUBCKT, "subckt") X(SUBCKT, "macro") \
+    X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func")                    \
+    X(SUBCKT, "subckt") X(SUBCKT, "macro")                                                        \
     X(ENDS, "ends") X(ENDS, "eom") X(MODEL, "model") X(INCLUDE, "include") X(INCLUDE, "inc")      \
     X(INCLUDE, "incl") X(LIB, "lib") X(ENDL, "endl") X(IF, "if") X(ELSEIF, "elseif")              \
     X(ELSE, "else") X(ENDIF, "endif") X(GLOBAL, "global") X(OPTION, "option")                     \

@@ -287,6 +287,9 @@ static const net_expr *parse_primary(eparse *p)
     if (c == '(' || c == '{' || c == '\'') {
         char close = c == '(' ? ')' : c == '{' ? '}' : '\'';
         p->pos++;
+        skip(p);
+        if (at(p, 0) == close)
+            return fail(p, p->pos - 1, 2, "empty expression");
         const net_expr *e = parse_expr(p);
         skip(p);
         if (e && at(p, 0) != close)

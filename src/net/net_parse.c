@@ -28,7 +28,7 @@ typedef struct reader {
     int nesting;
     open_file *chain;    /* vec: files being read, outermost first */
     open_if *open;       /* vec: .if without .endif so far */
-    size_t n_file, n_byte;
+    size_t n_file, n_byte, n_card;
     bool too_much;
 } reader;
 
@@ -308,8 +308,13 @@ static void end_sub(reader *r, const net_card *c)
         return;
     }
     if (name && name != r->cur->name) {
-        diag_error(r->d, net_tok_span(c, &c->tok[1]), ".%s names '%s', but the open subcircuit is '%s'",
-                   c->name, name, r->cur->name);
+        /* the name of an outer one: this one has no .ends; any other name is a slip without harm */
+        const char *text = arena_printf(r->mem, ".%s names '%s', but the open subcircuit is '%s'", c->name, name,
+                                        r->cur->name);
+        if (is_open(r, name))
+            diag_error(r->d, net_tok_span(c, &c->tok[1]), "%s", text);
+        else
+            diag_warning(r->d, net_tok_span(c, &c->tok[1]), "%s", text);
         diag_note(r->d, r->cur->span, "'%s' is opened here", r->cur->name);
         while (is_open(r, name) && r->cur->name != name)
             close_sub(r);
@@ -455,6 +460,7 @@ static bool take_card(reader *r, net_lex *l, const char *section)
 {
     net_card c = card_of(r, l);
     const net_tok *t = &c.tok[0];
+    r->n_card++;
     if (t->kind != NET_T_WORD) {
         diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
         return true;
@@ -559,6 +565,8 @@ static vs_status read_all(reader *r, int32_t file)
         close_sub(r);
     }
     close_ifs(r);
+    if (!r->n_card && r->d->n_error == before)
+        diag_error(r->d, deck->top->span, "the deck has no cards%s", r->opt && r->opt->no_title ? "" : " after its title");
     freeze_sub(r, deck->top);
     net_freeze(r->mem, deck->hdl);
     net_freeze(r->mem, deck->hdl_span);

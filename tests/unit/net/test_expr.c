@@ -86,7 +86,7 @@ START_TEST(wrong_expressions_say_where)
         {"1 2", "5:11: error: an operator is expected here\n"},
         {"1?2", "5:12: error: ':' expected\n"},
         {"*2", "5:9: error: a value is expected, not '*'\n"},
-        {"", "5:9: error: empty expression\n"},
+        {"", "5:8: error: empty expression\n"},
         {"1k5", "5:9: error: bad number '1k5'\n"},
         {"s+1", "5:9: error: parameter 's' is the text \"txt\", a number is needed\n"},
     };
