@@ -1,0 +1,1 @@
+print('`ifdef A\n' * 100000)

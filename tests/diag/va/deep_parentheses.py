@@ -1,0 +1,4 @@
+print('`include "disciplines.vams"')
+print('module m(a, c);\n    inout a, c;\n    electrical a, c;')
+
+print('    analog I(a, c) <+ ' + '(' * 3000 + 'V(a, c)' + ')' * 3000 + ';\nendmodule')
