@@ -128,6 +128,8 @@ struct va_sym {
     bool used;        /* node: probed or contributed to; parameter: default already checked */
     bool ddx;         /* node or branch: some ddx() derives by it */
     uint8_t event;    /* variable: kind of events that assign it, as va_sema.event; 3: not one kind */
+    bool typed;       /* variable of an analog function: its type was declared */
+    bool bad_dims;    /* bounds had errors */
     bool in_func;     /* variable of an analog function: slot counts from the frame */
     const char *name;
     diag_span span;
@@ -221,6 +223,7 @@ typedef struct va_mod {
     va_sym **param, **var, **node, **branch; /* vecs in order; all scopes */
     int32_t n_node, n_branch, n_param, n_slot; /* elements */
     bool has_ddx;
+    diag_span port_flow; /* first I(<port>), if there is one */
 } va_mod;
 
 /* -- functions and tasks -- */

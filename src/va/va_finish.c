@@ -231,7 +231,7 @@ static void resolve_ports(lw *L, ir_fn *to, const ir_fn *from)
         const ir_out *o = &from->out[i];
         bool uses = p.uses[o->v] && (o->kind == IR_OUT_OPVAR || o->kind == IR_OUT_STATE);
         if (p.uses[o->v] && !uses)
-            lw_error(L, L->out->span, -1, "the current of a port, I(<port>), is used in the equations of "
+            lw_error(L, L->m->port_flow, -1, "the current of a port, I(<port>), is used in the equations of "
                      "module '%s': only output variables may use it", L->out->name);
         ir_out_add(to, (ir_out_kind)o->kind, o->a, o->b, (uses ? second : first)[o->v]);
     }

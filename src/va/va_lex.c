@@ -112,8 +112,14 @@ static va_tok lex_based(va_lexer *l, size_t start)
         }
         l->pos++;
     }
-    if (!any)
-        lex_error(l, start, "number has no digits after its base (x and z digits are not supported)");
+    bool more = is_word(peek(l, 0)) || peek(l, 0) == '?';
+    while (is_word(peek(l, 0)) || peek(l, 0) == '?')
+        l->pos++;
+    if (!any && !more)
+        lex_error(l, start, "number has no digits after its base");
+    else if (more)
+        lex_error(l, start, "malformed number: a digit does not belong to its base (x and z digits are "
+                            "not supported)");
     t.num = (int32_t)(uint32_t)v;
     t.span = span_from(l, start);
     return t;
@@ -191,8 +197,10 @@ static va_tok lex_number(va_lexer *l)
     buf[n] = 0;
     t.num = strtod(buf, NULL);
     t.kind = real || t.num > INT32_MAX ? T_REAL : T_INT;
-    if (is_alpha(peek(l, 0))) {
-        while (is_word(peek(l, 0)))
+    if (is_alpha(peek(l, 0)) || peek(l, 0) == '.') {
+        if ((peek(l, 0) == 'e' || peek(l, 0) == 'E') && sign)
+            l->pos += 2;
+        while (is_word(peek(l, 0)) || peek(l, 0) == '.')
             l->pos++;
         lex_error(l, start, "malformed number: expected digits with an optional exponent or one of "
                             "the scale factors T G M K k m u n p f a");
@@ -296,6 +304,13 @@ static va_tok lex_escaped(va_lexer *l)
     return t;
 }
 
+/* Bytes outside of ASCII and control characters: one message for a run of them. */
+static bool is_odd(const va_lexer *l)
+{
+    unsigned char ch = (unsigned char)peek(l, 0);
+    return l->pos < l->len && (ch >= 0x80 || (ch < ' ' && ch != '\n' && !is_blank((char)ch)));
+}
+
 static int punctuation(const va_lexer *l, size_t *n)
 {
     static const struct {
@@ -352,9 +367,9 @@ va_tok va_lex(va_lexer *l)
         l->pos += n;
         t.kind = (int16_t)kind;
         t.span = span_from(l, start);
-        if (kind >= 256 || strchr("+-*/%<>!&|^~?:;,.=()[]{}@#", kind))
+        if (kind >= 256 || (kind && strchr("+-*/%<>!&|^~?:;,.=()[]{}@#", kind)))
             return t;
-        while (l->pos < l->len && (unsigned char)l->text[l->pos] >= 0x80)
+        while (is_odd(l))
             l->pos++;
         lex_error(l, start, ch == '`' ? "stray '`': expected the name of a macro or directive"
                                       : "character has no meaning in Verilog-A");

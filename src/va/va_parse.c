@@ -30,6 +30,12 @@ static const va_tok *expect_name(va_parser *p, const char *what)
 {
     if (va_is_name(p->t))
         return p->t++;
+    if (p->t->kind == T_NAME && strchr("=;,()[", p->t[1].kind < 128 ? p->t[1].kind : '?')) {
+        va_error(p->c, p->t->span, p->t->macro, "expected %s, not '%s', which is a reserved word", what,
+                 p->t->s);
+        p->mod ? (void)(p->mod->bad = true) : (void)0;
+        return p->t++;
+    }
     va_expected(p, what);
     return NULL;
 }
@@ -125,6 +131,7 @@ void va_parse_dims(va_parser *p, va_sym *s)
     s->left = va_parse_expr(p);
     s->right = va_accept(p, ':') ? va_parse_expr(p) : NULL;
     va_expect(p, ']', "after the bounds");
+    va_parse_dims(p, s); /* a second dimension is an error */
 }
 
 static bool accept_type(va_parser *p, va_type *type)
@@ -283,7 +290,7 @@ static void parse_direction(va_parser *p, bool in_header)
 {
     va_sym model = {0};
     const va_tok *disc = NULL;
-    p->t++;
+    int kw = p->t++->kw;
     va_accept_kw(p, KW_WIRE);
     if (va_is_name(p->t) && (va_is_name(p->t + 1) || p->t[1].kind == '['))
         if (va_is_name(p->t + 1) || map_get(&p->c->disc_of, map_key(p->t->s), -1) >= 0)
@@ -308,6 +315,8 @@ static void parse_direction(va_parser *p, bool in_header)
         else if (!s->port)
             vec_push(p->mod->port, s);
         s->port = true;
+        s->input = s->input || kw != KW_OUTPUT;
+        s->output = s->output || kw != KW_INPUT;
         if (disc) {
             s->disc_name = disc->s;
             s->disc_span = disc->span;
@@ -336,6 +345,10 @@ static void parse_net_decl(va_parser *p, va_attr *attr)
             va_error(p->c, name->span, name->macro, "node '%s' already has the discipline '%s'",
                      name->s, s->disc_name);
             p->mod->bad = true;
+        } else if (s->disc_name && !s->port) {
+            va_error(p->c, name->span, name->macro, "'%s' is declared twice", name->s);
+            diag_note(p->c->d, s->span, "first here");
+            p->mod->bad = true;
         }
         s->disc_name = disc->s;
         s->disc_span = disc->span;
@@ -362,7 +375,12 @@ static void parse_ground(va_parser *p)
             va_skip_to_semi(p);
             return;
         }
-        mention_node(p, name, &model)->ground = true;
+        va_sym *s = mention_node(p, name, &model);
+        if (s->port) {
+            va_error(p->c, name->span, name->macro, "port '%s' cannot be the ground", name->s);
+            p->mod->bad = true;
+        }
+        s->ground = !s->port;
     } while (va_accept(p, ','));
     semi(p, "after the declaration");
 }
@@ -378,7 +396,8 @@ static void parse_branch(va_parser *p)
     }
     hi = p->t->kind == '<' ? NULL : va_parse_expr(p);
     if (!hi) {
-        va_error(p->c, p->t->span, p->t->macro, "port branches are not supported");
+        va_error(p->c, p->t->span, p->t->macro,
+                 "port branches are not supported: write I(<port>) where the current is read");
         p->mod->bad = true;
         va_skip_to_semi(p);
         return;
@@ -446,6 +465,13 @@ static void parse_genvar(va_parser *p)
 
 /* -- functions -- */
 
+static void declared_twice(va_parser *p, const va_sym *first, diag_span at)
+{
+    va_error(p->c, at, first->macro, "'%s' is declared twice", first->name);
+    diag_note(p->c->d, first->span, "first here");
+    p->mod->bad = true;
+}
+
 static void function_arg(va_parser *p, va_func *f, const va_tok *name, bool in, bool out,
                          const va_sym *model)
 {
@@ -459,6 +485,8 @@ static void function_arg(va_parser *p, va_func *f, const va_tok *name, bool in, 
     s->array = s->array || model->array;
     s->left = model->left ? model->left : s->left;
     s->right = model->right ? model->right : s->right;
+    if (s->input || s->output)
+        declared_twice(p, s, name->span);
     s->input = in;
     s->output = out;
     vec_push(f->arg, s);
@@ -497,6 +525,9 @@ static void parse_function_vars(va_parser *p, va_func *f)
     va_parse_var_decl(p, &more, NULL);
     for (size_t i = 0; i < vec_len(more); i++) {
         va_sym *old = find_decl(f->decl, more[i]->name, SY_VAR);
+        if (old && old->typed)
+            declared_twice(p, old, more[i]->span);
+        (old ? old : more[i])->typed = true;
         if (!old) {
             vec_push(f->decl, more[i]);
             continue;
@@ -516,7 +547,7 @@ static void parse_function_body(va_parser *p, va_func *f)
     va_stmt **body = NULL;
     const va_tok *start = p->t;
     while (p->t->kind != T_EOF && !at_kw(p, KW_ENDFUNCTION) && !at_kw(p, KW_ENDMODULE) &&
-           !at_kw(p, KW_MODULE)) {
+           !at_kw(p, KW_MODULE) && !at_kw(p, KW_ANALOG)) {
         const va_tok *before = p->t;
         if (at_kw(p, KW_INPUT) || at_kw(p, KW_OUTPUT) || at_kw(p, KW_INOUT))
             parse_function_dir(p, f, false);
@@ -527,8 +558,11 @@ static void parse_function_body(va_parser *p, va_func *f)
         if (p->t == before)
             p->t++;
     }
-    if (!va_accept_kw(p, KW_ENDFUNCTION))
+    if (!va_accept_kw(p, KW_ENDFUNCTION)) {
         va_expected(p, "'endfunction'");
+        if (!p->too_deep)
+            diag_note(p->c->d, f->sym->span, "of the function that begins here");
+    }
     va_stmt *b = arena_new(&p->c->mem, va_stmt);
     b->kind = ST_BLOCK;
     b->span = start->span;
@@ -577,12 +611,25 @@ static void parse_function(va_parser *p)
 
 /* -- modules -- */
 
+/* Behind the ';' of a statement, or behind the 'end' if it is a block. */
+static void skip_statement(va_parser *p)
+{
+    for (int nest = 0; p->t->kind != T_EOF && !at_kw(p, KW_ENDMODULE); p->t++) {
+        nest += at_kw(p, KW_BEGIN) + at_kw(p, KW_CASE) + (p->t->kind == '(');
+        nest -= at_kw(p, KW_END) + at_kw(p, KW_ENDCASE) + (p->t->kind == ')');
+        if (nest <= 0 && (p->t->kind == ';' || at_kw(p, KW_END) || at_kw(p, KW_ENDCASE))) {
+            p->t++;
+            return;
+        }
+    }
+}
+
 static void refuse_item(va_parser *p, const char *what)
 {
     va_error(p->c, p->t->span, p->t->macro, "%s", what);
     p->mod->bad = true;
     p->t++;
-    va_skip_to_semi(p);
+    skip_statement(p);
 }
 
 /* name name "(" or name "#": an instance of another module */
@@ -793,8 +840,11 @@ static void parse_paramset(va_parser *p, va_attr *attr)
         if (p->t == before)
             p->t++;
     }
-    if (!va_accept_kw(p, KW_ENDPARAMSET))
+    if (!va_accept_kw(p, KW_ENDPARAMSET)) {
         va_expected(p, "'endparamset'");
+        if (!p->too_deep)
+            diag_note(p->c->d, m->span, "of the paramset that begins here");
+    }
     va_own(p->c, m->port);
     va_own(p->c, m->decl);
     va_own(p->c, m->initial);
@@ -810,6 +860,16 @@ static va_nature *find_nature(const va_ctx *c, const char *name)
 {
     int32_t k = map_get(&c->nature_of, map_key(name), -1);
     return k < 0 ? NULL : c->nature[k];
+}
+
+static void unknown_nature(va_parser *p, const va_tok *t)
+{
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(p->c->nature); i++)
+        vec_push(cand, p->c->nature[i]->name);
+    va_error(p->c, t->span, t->macro, "unknown nature '%s'", t->s);
+    diag_suggest(p->c->d, t->s, cand, vec_len(cand));
+    vec_free(cand);
 }
 
 /* name "=" expression ";" of a nature */
@@ -850,7 +910,7 @@ static void parse_nature(va_parser *p)
             *n = *parent;
             n->name = own;
         } else {
-            va_error(p->c, p->t->span, p->t->macro, "unknown nature '%s'", p->t->s);
+            unknown_nature(p, p->t);
         }
         p->t++;
     }
@@ -871,14 +931,8 @@ static va_nature *expect_nature(va_parser *p)
 {
     const va_tok *t = expect_name(p, "the name of a nature");
     va_nature *n = t ? find_nature(p->c, t->s) : NULL;
-    if (t && !n) {
-        const char **cand = NULL;
-        for (size_t i = 0; i < vec_len(p->c->nature); i++)
-            vec_push(cand, p->c->nature[i]->name);
-        va_error(p->c, t->span, t->macro, "unknown nature '%s'", t->s);
-        diag_suggest(p->c->d, t->s, cand, vec_len(cand));
-        vec_free(cand);
-    }
+    if (t && !n)
+        unknown_nature(p, t);
     return n;
 }
 
@@ -969,4 +1023,5 @@ void va_parse(va_ctx *c)
                !at_kw(&p, KW_DISCIPLINE) && !at_kw(&p, KW_PARAMSET) && !at_kw(&p, KW_MACROMODULE))
             p.t++;
     }
+    c->fatal = c->fatal || p.too_deep; /* what was not read cannot be judged */
 }

@@ -57,10 +57,27 @@ static const char *kind_text(va_parser *p, int kind)
     return kind == T_NAME ? "a name" : va_tok_text(p, &t);
 }
 
+/* A forgotten ';' is missed behind the last token rather than before the next one. */
+static bool on_later_line(const va_parser *p, const va_tok *last)
+{
+    const diag_file *f = &p->c->d->file[last->span.file];
+    size_t from = last->span.off + last->span.len;
+    size_t to = p->t->span.file == last->span.file ? p->t->span.off : f->len;
+    return to > from && memchr(f->text + from, '\n', to - from);
+}
+
 bool va_expect(va_parser *p, int kind, const char *after)
 {
     if (va_accept(p, kind))
         return true;
+    const va_tok *last = p->t > p->c->tok ? p->t - 1 : NULL;
+    if (kind == ';' && last && last->macro < 0 && p->t->kind != T_ERROR && !p->too_deep &&
+        on_later_line(p, last)) {
+        p->mod ? (void)(p->mod->bad = true) : (void)0;
+        va_error(p->c, (diag_span){last->span.file, last->span.off + last->span.len, 0}, -1,
+                 "expected ';' %s", after);
+        return false;
+    }
     va_expected(p, after ? arena_printf(&p->c->mem, "%s %s", kind_text(p, kind), after)
                          : kind_text(p, kind));
     return false;
@@ -122,7 +139,8 @@ static void set_args(va_parser *p, va_expr *e, int32_t n, va_expr *const *arg)
     for (int32_t i = 0; i < n; i++) {
         e->arg[i] = arg[i];
         e->depth = arg[i]->depth >= e->depth ? arg[i]->depth + 1 : e->depth;
-        e->span = diag_join(e->span, arg[i]->span);
+        if (arg[i]->span.off + arg[i]->span.len > e->span.off + e->span.len)
+            e->span = diag_join(e->span, arg[i]->span);
     }
     if (e->depth > VA_MAX_NEST && !p->too_deep) {
         va_error(p->c, e->at, e->macro, "expression has more than %d levels", VA_MAX_NEST);
@@ -417,12 +435,12 @@ static bool parse_block_decl(va_parser *p, va_stmt *s)
 }
 
 /* block = "begin" [":" name] {declaration} {statement} "end" */
-static va_stmt *parse_block(va_parser *p)
+static va_stmt *parse_block(va_parser *p, bool of_if)
 {
     va_stmt *s = new_stmt(p, ST_BLOCK, p->t++), **body = NULL;
     if (va_accept(p, ':') && va_expect(p, T_NAME, "of the block"))
         s->name = p->t[-1].s;
-    while (!at_end_of_block(p)) {
+    while (!at_end_of_block(p) && !(of_if && p->t->kind == T_NAME && p->t->kw == KW_ELSE)) {
         if (parse_block_decl(p, s))
             continue;
         vec_push(body, va_parse_stmt(p));
@@ -445,7 +463,12 @@ static va_expr *parse_condition(va_parser *p, const char *after)
     if (!va_expect(p, '(', after))
         return va_new_expr(p, EX_ERROR, p->t);
     va_expr *e = va_parse_expr(p);
-    va_expect(p, ')', NULL);
+    if (!va_expect(p, ')', NULL) && p->t->kind == '=') {
+        diag_note(p->c->d, DIAG_NOWHERE, "did you mean '=='?");
+        p->t++;
+        (void)va_parse_expr(p);
+        va_accept(p, ')');
+    }
     return e;
 }
 
@@ -454,7 +477,8 @@ static va_stmt *parse_if(va_parser *p)
 {
     va_stmt *s = new_stmt(p, ST_IF, p->t++), *arm[2] = {NULL, NULL};
     s->rhs = parse_condition(p, "after 'if'");
-    arm[0] = va_parse_stmt(p);
+    bool block = p->t->kind == T_NAME && p->t->kw == KW_BEGIN;
+    arm[0] = block ? parse_block(p, true) : va_parse_stmt(p);
     if (va_accept_kw(p, KW_ELSE))
         arm[1] = va_parse_stmt(p);
     set_body(p, s, 2, arm);
@@ -538,8 +562,14 @@ static va_stmt *parse_case(va_parser *p)
         if (p->t == before)
             p->t++;
     }
-    if (!va_accept_kw(p, KW_ENDCASE))
+    if (!va_accept_kw(p, KW_ENDCASE)) {
         va_expected(p, "'endcase'");
+        if (!p->too_deep)
+            diag_note(p->c->d, s->span, "of the 'case' that begins here");
+    } else if (!vec_len(body)) {
+        va_error(p->c, s->span, s->macro, "'case' has no items");
+        p->mod->bad = true;
+    }
     int32_t n = (int32_t)vec_len(body);
     set_body(p, s, n, body);
     s->item = arena_array(&p->c->mem, va_expr **, n);
@@ -607,8 +637,16 @@ static va_stmt *parse_simple(va_parser *p)
         s->kind = ST_NULL;
         ok = false;
     }
-    if (!ok || !va_expect(p, ';', "at the end of the statement"))
+    if (!ok) {
+        s->kind = ST_NULL;
         va_skip_to_semi(p);
+    } else if (!va_expect(p, ';', "at the end of the statement")) {
+        if (p->t->kind == '<' && p->t[1].kind == '+')
+            diag_note(p->c->d, DIAG_NOWHERE, "did you mean '<+'?");
+        if (s->kind == ST_TASK)
+            s->kind = ST_NULL;
+        va_skip_to_semi(p);
+    }
     return s;
 }
 
@@ -626,7 +664,7 @@ static va_stmt *refuse(va_parser *p, const char *what)
 static va_stmt *parse_keyword_stmt(va_parser *p)
 {
     switch (p->t->kw) {
-    case KW_BEGIN: return parse_block(p);
+    case KW_BEGIN: return parse_block(p, false);
     case KW_IF: return parse_if(p);
     case KW_FOR: return parse_for(p);
     case KW_WHILE: return parse_while(p, ST_WHILE);

@@ -14,6 +14,7 @@ typedef struct cond {
     bool taken;  /* some arm of it was or is read */
     bool in_else;
     diag_span at;
+    const char *word; /* "ifdef" or "ifndef" */
 } cond;
 
 /* Where tokens come from: a file, or a list (macro body, or an argument on its way). */
@@ -163,7 +164,7 @@ static void skip_part(pp *p, source *s)
 static void do_ifdef(pp *p, source *s, const va_tok *t)
 {
     bool yes = name_is_defined(p, s, t) == is(t->s, "ifdef");
-    vec_push(p->cond, (cond){yes, false, place(s, t)});
+    vec_push(p->cond, (cond){yes, false, place(s, t), t->s});
     if (!yes)
         skip_part(p, s);
 }
@@ -305,7 +306,7 @@ static void read_file(pp *p, int32_t file)
     while (vec_len(p->cond) > base) {
         cond k = vec_pop(p->cond);
         if (!p->c->fatal)
-            diag_error(p->c->d, k.at, "conditional is not closed: expected '`endif'");
+            diag_error(p->c->d, k.at, "'`%s' is not closed: expected '`endif' before the end of the file", k.word);
     }
 }
 
@@ -341,6 +342,26 @@ static vs_status find_include(pp *p, const char *name, diag_span at, int32_t *fi
     return st ? try_builtin(p, name, at, file) : st;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Told at the outermost include: the way down to this one says nothing. */
+static void too_many_includes(pp *p, diag_span at)
+{
+    bool itself = false;
+    const diag_file *f = p->c->d->file;
+    const char *name = base_name(f[at.file].name);
+    for (; f[at.file].from.file >= 0; at = f[at.file].from)
+        itself = itself || is(base_name(f[f[at.file].from.file].name), name);
+    if (itself && !p->c->fatal)
+        diag_error(p->c->d, at, "file '%s' includes itself, without end", name);
+    p->c->fatal = p->c->fatal || itself;
+    fatal(p, at, "files include each other more than 200 levels deep");
+}
+
 static void do_include(pp *p, source *s, const va_tok *dir)
 {
     va_tok t = next_raw(s);
@@ -352,13 +373,15 @@ static void do_include(pp *p, source *s, const va_tok *dir)
         return;
     }
     if (p->n_include >= VA_MAX_INCLUDE) {
-        fatal(p, at, "files include each other more than 200 levels deep");
+        too_many_includes(p, at);
         return;
     }
     const char *why = "was not found";
     int32_t file;
     if (find_include(p, t.s, at, &file, &why)) {
+        static const char *const known[] = {"constants.vams", "disciplines.vams"};
         diag_error(p->c->d, at, "included file '%s' %s", t.s, why);
+        diag_suggest(p->c->d, t.s, known, VS_COUNT(known));
         p->c->incomplete = true; /* what it would have defined is not to be missed again */
         return;
     }
@@ -455,7 +478,11 @@ static void unknown_macro(pp *p, source *s, const va_tok *t)
             vec_push(cand, p->c->macro[i].name);
     if (!p->c->incomplete) {
         diag_error(p->c->d, place(s, t), "macro '`%s' is not defined", t->s);
-        diag_suggest(p->c->d, t->s, cand, vec_len(cand));
+        if ((t->s[0] == 'M' || t->s[0] == 'P') && t->s[1] == '_' &&
+            !find_macro(p, str_intern0(p->c->names, "M_PI")))
+            diag_note(p->c->d, DIAG_NOWHERE, "add `include \"constants.vams\" at the head of the file");
+        else
+            diag_suggest(p->c->d, t->s, cand, vec_len(cand));
     }
     vec_free(cand);
     emit(p, s, (va_tok){.kind = T_ERROR, .macro = -1, .span = place(s, t)});
@@ -564,7 +591,8 @@ static void process(pp *p, source *s)
         }
     }
     if (!s->lx && vec_len(p->cond) > base) {
-        diag_error(p->c->d, vec_last(p->cond).at, "conditional is not closed: expected '`endif'");
+        diag_error(p->c->d, vec_last(p->cond).at, "'`%s' is not closed: expected '`endif' in the same macro",
+                   vec_last(p->cond).word);
         while (vec_len(p->cond) > base)
             (void)vec_pop(p->cond);
     }

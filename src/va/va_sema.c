@@ -53,10 +53,15 @@ static void set_dims(va_sema *s, va_sym *y)
         ok = const_bound(s, y->right, &b) && ok;
     }
     int64_t n = ok ? llabs((int64_t)b - a) + 1 : 1;
-    if (n > VA_MAX_ARRAY || (!y->right && b < 0)) {
-        ERR(s, y, "'%s' has an impossible number of elements", y->name);
-        n = 1;
+    if (ok && !y->right && b < 0) {
+        ERR(s, y, "'%s' has no elements", y->name);
+        ok = false;
+    } else if (n > VA_MAX_ARRAY) {
+        ERR(s, y, "'%s' has more than %d elements", y->name, VA_MAX_ARRAY);
+        ok = false;
     }
+    y->bad_dims = !ok;
+    n = ok ? n : 1;
     y->first = ok ? a : 0;
     y->step = b >= a ? 1 : -1;
     y->n = (int32_t)n;
@@ -89,6 +94,15 @@ static void set_discipline(va_sema *s, va_sym *y)
     vec_free(cand);
 }
 
+static void check_port(va_sema *s, const va_sym *y)
+{
+    if (!y->input && !y->output && !y->disc_name)
+        ERR(s, y, "port '%s' is not declared: expected 'inout %s;' and 'electrical %s;'", y->name, y->name,
+            y->name);
+    else if (!y->input && !y->output)
+        ERR(s, y, "port '%s' has no direction: expected 'inout %s;'", y->name, y->name);
+}
+
 static void number_nodes(va_sema *s, va_sym **list, bool ports)
 {
     for (size_t i = 0; i < vec_len(list); i++) {
@@ -97,6 +111,8 @@ static void number_nodes(va_sema *s, va_sym **list, bool ports)
             continue;
         set_dims(s, y);
         set_discipline(s, y);
+        if (ports)
+            check_port(s, y);
         if (y->ground) {
             if (y->port)
                 ERR(s, y, "port '%s' cannot be the ground", y->name);
@@ -114,6 +130,10 @@ static void number_nodes(va_sema *s, va_sym **list, bool ports)
 
 static bool branch_terminal(va_sema *s, va_sym *b, va_expr *e)
 {
+    if (e->kind == EX_NAME && !va_lookup(s, e->name)) {
+        va_unknown_name(s, e, "node");
+        return false;
+    }
     if (e->kind != EX_NAME || (va_sema_expr(s, e), e->type != TY_NODE)) {
         if (e->kind != EX_NAME ? e->kind != EX_ERROR : e->type != TY_ERROR) {
             s->m->bad = true;
@@ -175,9 +195,13 @@ static void check_ranges(va_sema *s, va_sym *y)
             check_bound(s, y, r->lo);
             check_bound(s, y, r->hi);
             double lo, hi;
-            if (va_const_value(r->lo, &lo) && va_const_value(r->hi, &hi) && lo > hi) {
+            if (!va_const_value(r->lo, &lo) || !va_const_value(r->hi, &hi))
+                continue;
+            if (lo > hi || (lo == hi && (r->lo_open || r->hi_open))) {
                 s->m->bad = true;
-                va_error(s->c, r->lo->span, r->lo->macro, "range is empty: %g is above %g", lo, hi);
+                va_error(s->c, r->lo->span, r->lo->macro,
+                         lo > hi ? "range is empty: %g is above %g" : "range is empty: it does not contain %g",
+                         lo, hi);
             }
         } else if (r->lo->kind == EX_LIST) {
             for (int i = 0; i < r->lo->n_arg; i++)
@@ -191,7 +215,8 @@ static void check_ranges(va_sema *s, va_sym *y)
 static void check_list_init(va_sema *s, va_sym *y)
 {
     va_expr *e = y->init;
-    if (e->kind == EX_NAME && e->type == TY_LIST && e->sym->kind == SY_PARAM && e->sym->n == y->n)
+    if (y->bad_dims ||
+        (e->kind == EX_NAME && e->type == TY_LIST && e->sym->kind == SY_PARAM && e->sym->n == y->n))
         return;
     if (e->kind != EX_LIST) {
         s->m->bad = true;
@@ -230,6 +255,59 @@ static void check_init(va_sema *s, va_sym *y)
     }
 }
 
+/* 1: e is the same constant as v; 0: another; -1: not known here */
+static int same_const(const va_expr *e, const va_expr *v)
+{
+    double a, b;
+    if (e->kind == EX_STR || v->kind == EX_STR)
+        return e->kind == v->kind ? e->name == v->name : -1;
+    return va_const_value(e, &a) && va_const_value(v, &b) ? a == b : -1;
+}
+
+/* 1: the range r holds the constant v; 0: it does not; -1: not known here */
+static int range_holds(const va_range *r, const va_expr *v)
+{
+    double x, lo, hi;
+    if (r->is_list && r->lo->kind == EX_LIST) {
+        int found = 0;
+        for (int i = 0; i < r->lo->n_arg && found == 0; i++)
+            found = same_const(r->lo->arg[i], v);
+        return found;
+    }
+    if (r->is_list)
+        return same_const(r->lo, v);
+    if (!va_const_value(v, &x))
+        return -1;
+    if (r->lo->kind == EX_INF)
+        lo = -INFINITY;
+    else if (!va_const_value(r->lo, &lo))
+        return -1;
+    if (r->hi->kind == EX_INF)
+        hi = INFINITY;
+    else if (!va_const_value(r->hi, &hi))
+        return -1;
+    return (r->lo_open ? x > lo : x >= lo) && (r->hi_open ? x < hi : x <= hi);
+}
+
+/* A default outside of its range makes each use of the model fail that does not give the parameter. */
+static void check_default(va_sema *s, const va_sym *y)
+{
+    bool any = false, inside = false, excluded = false;
+    if (y->array || y->init->type == TY_ERROR)
+        return;
+    for (const va_range *r = y->range; r; r = r->next) {
+        int k = range_holds(r, y->init);
+        if (k < 0)
+            return;
+        any = any || !r->exclude;
+        inside = inside || (k && !r->exclude);
+        excluded = excluded || (k && r->exclude);
+    }
+    if (excluded || (any && !inside))
+        va_warning(s->c, y->init->span, y->init->macro, "default of '%s' is outside of its range: %s", y->name,
+                   y->text_range);
+}
+
 static void check_param(va_sema *s, va_sym *y)
 {
     set_dims(s, y);
@@ -244,6 +322,7 @@ static void check_param(va_sema *s, va_sym *y)
     va_sema_expr(s, y->init);
     check_init(s, y);
     check_ranges(s, y);
+    check_default(s, y);
     s->in_params = false;
 }
 
@@ -257,6 +336,13 @@ static void check_alias(va_sema *s, va_sym *y)
     if (y->target[0] == '$') { /* aliasparam m = $mfactor: the simulator's own m does that */
         s->m->bad = true;
         va_error(s->c, y->disc_span, y->macro, "alias of '%s' is not supported", y->target);
+        return;
+    }
+    if (t) {
+        s->m->bad = true;
+        va_error(s->c, y->disc_span, y->macro, t->kind == SY_ALIAS
+                 ? "'%s' is an alias itself: expected the name of a parameter"
+                 : "'%s' is not a parameter", y->target);
         return;
     }
     va_expr e = {.kind = EX_NAME, .name = y->target, .at = y->disc_span, .macro = y->macro};
@@ -335,18 +421,31 @@ void va_count_assign(va_sema *s, va_sym *y)
     y->n_assign++;
 }
 
+static const char *kind_text(const va_sym *y)
+{
+    switch (y->kind) {
+    case SY_PARAM: case SY_ALIAS: return "a parameter";
+    case SY_GENVAR: return "a genvar";
+    case SY_NODE: return "a node";
+    case SY_BRANCH: return "a branch";
+    case SY_FUNC: return "a function";
+    default: return "no variable";
+    }
+}
+
 static void check_target(va_sema *s, va_expr *e, bool loop_head)
 {
-    va_sema_expr(s, e);
-    if (e->kind == EX_ERROR || e->type == TY_ERROR)
+    va_sym *y = e->kind == EX_NAME ? va_lookup(s, e->name) : NULL;
+    if (!y || y->kind != SY_FUNC)
+        va_sema_expr(s, e);
+    if (e->kind == EX_ERROR || (e->type == TY_ERROR && !(y && y->kind == SY_FUNC)))
         return;
-    va_sym *y = e->kind == EX_NAME ? e->sym : NULL;
-    const char *what = !y ? "an expression" : y->kind == SY_PARAM ? "a parameter"
-                       : y->kind == SY_GENVAR && !loop_head ? "a genvar" : y->kind == SY_NODE ? "a node" : NULL;
+    const char *what = y ? kind_text(y) : e->kind == EX_CALL && e->op == FN_ACCESS
+                       ? "an access, to which '<+' contributes" : "an expression";
     if (!y || (y->kind != SY_VAR && !(y->kind == SY_GENVAR && loop_head))) {
         s->m->bad = true;
         va_error(s->c, e->at, e->macro, "'%s' cannot be assigned to: it is %s", e->name ? e->name : "this",
-                 what ? what : "no variable");
+                 what);
     } else {
         va_count_assign(s, y);
     }
@@ -406,6 +505,10 @@ static void check_contrib(va_sema *s, va_stmt *st)
 
 static void check_event(va_sema *s, va_stmt *st)
 {
+    if (s->func) {
+        ERR(s, st, "events cannot be used inside an analog function");
+        return;
+    }
     for (int i = 0; i < st->n_event; i++) {
         va_expr *e = st->event[i];
         bool known = !strcmp(e->name, "initial_step") || !strcmp(e->name, "final_step");
@@ -479,6 +582,10 @@ static void check_task(va_sema *s, va_stmt *st)
         va_warning(s->c, e->at, e->macro, "'%s' is not supported: it does nothing", e->name);
         return;
     }
+    if (!b && e->name[0] == '$') {
+        va_unknown_name(s, e, "system task");
+        return;
+    }
     va_sema_expr(s, e);
     if (e->type <= VA_STRING && e->op != FN_USER && e->op != FN_LIMIT)
         va_warning(s->c, e->at, e->macro, "the value of '%s' is not used", e->name);
@@ -520,6 +627,9 @@ static void check_function(va_sema *s, va_func *f)
         number_var(s, f->decl[i]);
     }
     check_stmt(s, f->body);
+    if (!f->result->n_assign && !s->m->bad)
+        va_warning(s->c, f->sym->span, f->sym->macro, "function '%s' never assigns its result: it is always 0",
+                   f->sym->name);
     for (size_t i = vec_len(f->decl); i-- > 0;)
         if (va_lookup(s, f->decl[i]->name) == f->decl[i])
             map_set(&s->bind, map_key(f->decl[i]->name), f->decl[i]->shadowed);
@@ -618,6 +728,12 @@ static void check_bind(va_sema *s, va_sym *b)
         vec_free(cand);
         return;
     }
+    for (size_t i = 0; s->m->bind[i] != b; i++) {
+        if (s->m->bind[i]->alias_of != t)
+            continue;
+        ERR(s, b, "'%s' is set twice", b->name);
+        diag_note(s->c->d, s->m->bind[i]->span, "first here");
+    }
     b->alias_of = t;
     b->type = t->type;
     b->array = t->array;
@@ -674,5 +790,9 @@ void va_sema_module(va_ctx *c, va_mod *m)
         check_stmt(&s, m->initial[i]);
     for (size_t i = 0; i < vec_len(m->analog); i++)
         check_stmt(&s, m->analog[i]);
+    for (size_t i = 0; i < vec_len(m->port) && !m->bad; i++)
+        if (!m->port[i]->disc_name)
+            va_warning(c, m->port[i]->span, m->port[i]->macro, "port '%s' has no discipline: expected a "
+                       "declaration like 'electrical %s;'", m->port[i]->name, m->port[i]->name);
     close_scope(&s);
 }

@@ -16,6 +16,18 @@ va_sym *va_lookup(va_sema *s, const char *name)
     return k < 0 ? NULL : s->sym[k];
 }
 
+/* A name that differs in case only is meant more likely than any other. */
+static void suggest(va_sema *s, const char *name, const char **cand)
+{
+    for (size_t i = 0; i < vec_len(cand); i++) {
+        if (str_casecmp(name, cand[i]))
+            continue;
+        diag_note(s->c->d, DIAG_NOWHERE, "did you mean '%s'?", cand[i]);
+        return;
+    }
+    diag_suggest(s->c->d, name, cand, vec_len(cand));
+}
+
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
 {
     const char **cand = NULL;
@@ -24,13 +36,20 @@ void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
         return; /* once for each name */
     map_set(&s->unknown, map_key(e->name), 1);
     ERR(s, e, "unknown %s '%s'", what, e->name);
+    if (e->kind == EX_NAME && va_find_builtin(s->c, e->name)) {
+        diag_note(s->c->d, DIAG_NOWHERE, "'%s' is a function: expected '%s(...)'", e->name, e->name);
+        return;
+    }
     for (size_t i = 0; i < vec_len(s->sym); i++)
         if (va_lookup(s, s->sym[i]->name) == s->sym[i])
             vec_push(cand, s->sym[i]->name);
     for (size_t i = 0; e->kind == EX_CALL && i < va_n_builtin; i++)
         if (va_builtins[i].cls != FC_REFUSE)
             vec_push(cand, va_builtins[i].name);
-    diag_suggest(s->c->d, e->name, cand, vec_len(cand));
+    for (size_t i = 0; e->kind == EX_CALL && i < vec_len(s->c->nature); i++)
+        if (s->c->nature[i]->access)
+            vec_push(cand, s->c->nature[i]->access);
+    suggest(s, e->name, cand);
     vec_free(cand);
 }
 
@@ -123,7 +142,7 @@ static const char *type_text(int t)
     case TY_LIST: return "a list";
     case TY_NODE: return "a node";
     case TY_BRANCH: return "a branch";
-    default: return "nothing";
+    default: return "without a value";
     }
 }
 
@@ -148,6 +167,9 @@ static bool want_number(va_sema *s, const va_expr *a, const char *of)
     if (a->type != TY_ERROR) {
         bad(s);
         va_error(s->c, a->span, a->macro, "%s is %s: expected a number", of, type_text(a->type));
+        const va_sym *n = a->type == TY_NODE ? a->sym : a->type == TY_BRANCH ? a->sym->hi->sym : NULL;
+        if (n && n->disc && n->disc->pot && n->disc->pot->access)
+            diag_note(s->c->d, DIAG_NOWHERE, "did you mean '%s(%s)'?", n->disc->pot->access, a->name);
     }
     return false;
 }
@@ -195,7 +217,7 @@ static void check_binary(va_sema *s, va_expr *e)
         e->type = VA_INTEGER;
         return;
     }
-    if (a->type == VA_STRING && b->type != VA_STRING && equality) {
+    if ((a->type == VA_STRING) != (b->type == VA_STRING) && equality) {
         ERR(s, e, "a string is compared with a number");
         return;
     }
@@ -236,6 +258,8 @@ static void check_index(va_sema *s, va_expr *e)
     va_expr *i = e->arg[0];
     double k;
     va_sema_expr(s, i);
+    if (e->sym->bad_dims)
+        return;
     if (i->type == VA_REAL) {
         bad(s);
         va_error(s->c, i->span, i->macro, "index is real: expected an integer");
@@ -256,14 +280,14 @@ static void check_index(va_sema *s, va_expr *e)
 }
 
 /* Resolves a name of any kind; the caller says which kinds it wants. */
-static void resolve_name(va_sema *s, va_expr *e)
+static void resolve_name(va_sema *s, va_expr *e, const char *what)
 {
     va_sym *y = va_lookup(s, e->name);
     if (y && y->kind == SY_ALIAS)
         y = y->alias_of;
     if (!y) {
         if (!va_lookup(s, e->name))
-            va_unknown_name(s, e, "name");
+            va_unknown_name(s, e, what);
         return;
     }
     e->sym = y;
@@ -277,7 +301,7 @@ static void resolve_name(va_sema *s, va_expr *e)
 
 static void check_name(va_sema *s, va_expr *e)
 {
-    resolve_name(s, e);
+    resolve_name(s, e, "name");
     va_sym *y = e->sym;
     if (!y)
         return;
@@ -361,7 +385,7 @@ static bool access_arg(va_sema *s, va_expr *a)
         }
         return false;
     }
-    resolve_name(s, a);
+    resolve_name(s, a, "node or branch");
     if (!a->sym)
         return false;
     if (a->sym->kind != SY_NODE && a->sym->kind != SY_BRANCH) {
@@ -394,6 +418,8 @@ static bool port_access(va_sema *s, va_expr *e, va_expr *a)
     if (kind == 0)
         ERR(s, e, "only the flow of a port can be read, not its potential");
     a->sym = y;
+    if (!s->m->port_flow.len)
+        s->m->port_flow = e->span;
     e->num = 2;
     e->type = VA_REAL;
     return kind == 1;
@@ -476,8 +502,10 @@ static bool check_user_call(va_sema *s, va_expr *e, va_func *f)
     e->op = FN_USER;
     e->sym = f->sym;
     e->type = f->sym->type;
-    if (!check_count(s, e, (int)vec_len(f->arg), (int)vec_len(f->arg)))
+    if (!check_count(s, e, (int)vec_len(f->arg), (int)vec_len(f->arg))) {
+        diag_note(s->c->d, f->sym->span, "declared here");
         return false;
+    }
     bool ok = true;
     for (int i = 0; i < e->n_arg; i++) {
         va_expr *a = e->arg[i];
@@ -518,7 +546,7 @@ static bool param_arg(va_sema *s, va_expr *e, sy_kind kind, const char *what)
         ERR(s, e, "'%s' takes the name of a %s", e->name, what);
         return false;
     }
-    resolve_name(s, a);
+    resolve_name(s, a, what);
     if (!a->sym)
         return false;
     bool ok = a->sym->kind == kind && (kind != SY_NODE || a->sym->port);
@@ -612,8 +640,8 @@ static bool check_limit(va_sema *s, va_expr *e)
     va_sym *f = how->kind == EX_NAME ? va_lookup(s, how->name) : NULL;
     if (!f || f->kind != SY_FUNC) {
         bad(s);
-        va_error(s->c, how->span, how->macro, "expected \"pnjlim\", \"fetlim\", \"limvds\" or an "
-                                               "analog function");
+        va_error(s->c, how->span, how->macro, "unknown limiting function: expected \"pnjlim\", \"fetlim\", "
+                                               "\"limvds\" or an analog function");
         return false;
     }
     how->sym = f;

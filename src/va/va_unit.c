@@ -92,7 +92,10 @@ static vs_status compile(va_unit *u, diag *d, str_pool *names, int32_t file, con
     va_preprocess(&c, file);
     if (!c.fatal && !c.incomplete) {
         va_parse(&c);
-        check_and_lower(&c, u);
+        if (!c.fatal)
+            check_and_lower(&c, u);
+        if (!vec_len(c.mod) && d->n_error == before)
+            diag_error(d, (diag_span){file, 0, 0}, "file contains no module");
     }
     end(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;
