@@ -16,18 +16,6 @@ va_sym *va_lookup(va_sema *s, const char *name)
     return k < 0 ? NULL : s->sym[k];
 }
 
-/* A name that differs in case only is meant more likely than any other. */
-static void suggest(va_sema *s, const char *name, const char **cand)
-{
-    for (size_t i = 0; i < vec_len(cand); i++) {
-        if (str_casecmp(name, cand[i]))
-            continue;
-        diag_note(s->c->d, DIAG_NOWHERE, "did you mean '%s'?", cand[i]);
-        return;
-    }
-    diag_suggest(s->c->d, name, cand, vec_len(cand));
-}
-
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
 {
     const char **cand = NULL;
@@ -49,7 +37,7 @@ void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
     for (size_t i = 0; e->kind == EX_CALL && i < vec_len(s->c->nature); i++)
         if (s->c->nature[i]->access)
             vec_push(cand, s->c->nature[i]->access);
-    suggest(s, e->name, cand);
+    diag_suggest(s->c->d, e->name, cand, vec_len(cand));
     vec_free(cand);
 }
 
