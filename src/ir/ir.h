@@ -310,6 +310,15 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
  * static and x is not; run before ir_split. Changes results by a rounding each; docs in ir_recip.c. */
 void ir_recip(ir_fn *to, const ir_fn *from);
 
+/* Branches become straight code and selects, loops get conditions that are false for lanes which do not
+ * take part (docs in ir_ifconv.c). Effects are left out; outputs keep their order. The code of `to` may
+ * be run for several instances at once.
+ *   n_branch, n_loop   before;  n_left  branches after: 0;  n_select  selects after */
+typedef struct ir_ifconv_stats {
+    int n_branch, n_loop, n_left, n_select;
+} ir_ifconv_stats;
+void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st);
+
 /* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
  * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known: it ran and,
  * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as
