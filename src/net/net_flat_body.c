@@ -5,6 +5,8 @@
 
 #include "net_flat_priv.h"
 
+enum { MAX_BINS = 1000 }; /* each element of such a model looks through them */
+
 /* -- cursor -- */
 
 diag_span cur_span(const cur *q)
@@ -252,6 +254,8 @@ static void add_param(flat_ctx *c, body *b, param_def p)
         map_set(&b->param_slot, map_key(p.name), slot);
     }
     p.slot = slot;
+    if (p.guard >= 0)
+        b->branch[p.guard].has_param = true;
     p.prev = b->param_last[slot];
     if (p.prev >= 0 && b->param[p.prev].guard == p.guard)
         warn_twice(c, "parameter", p.name, p.span, b->param[p.prev].span);
@@ -346,8 +350,15 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
         warn_twice(c, "model", m.name, cur_span(&q), net_tok_span(b->model[m.prev].card, &b->model[m.prev].card->tok[1]));
     map_set(&b->model_of, map_key(m.name), (int32_t)vec_len(b->model));
     const char *bin = bin_name(c, m.name);
+    m.bin_prev = bin ? map_get(&b->bin_of, map_key(bin), -1) : -1;
+    m.n_bin = m.bin_prev >= 0 ? b->model[m.bin_prev].n_bin + 1 : 1;
+    if (bin && m.n_bin > MAX_BINS) {
+        if (m.n_bin == MAX_BINS + 1)
+            diag_error(c->d, cur_span(&q), "more than %d bins of model '%s'", MAX_BINS, bin);
+        return;
+    }
     if (bin)
-        map_set(&b->bin_of, map_key(bin), 1);
+        map_set(&b->bin_of, map_key(bin), (int32_t)vec_len(b->model));
     vec_push(b->model, m);
 }
 
@@ -496,7 +507,7 @@ void flat_body_free(body *b)
 bool flat_names_model(const body *b, const char *name)
 {
     for (; b; b = b->parent)
-        if (map_get(&b->model_of, map_key(name), -1) >= 0 || map_get(&b->bin_of, map_key(name), 0))
+        if (map_get(&b->model_of, map_key(name), -1) >= 0 || map_get(&b->bin_of, map_key(name), -1) >= 0)
             return true;
     return false;
 }
@@ -595,21 +606,21 @@ static double model_number(const flat_model *m, const char *key, double absent)
 
 flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad)
 {
-    size_t n = strlen(name);
     for (; s; s = s->lex) {
-        if (!map_get(&s->b->bin_of, map_key(name), 0))
+        int32_t i = map_get(&s->b->bin_of, map_key(name), -1);
+        if (i < 0)
             continue;
-        for (size_t i = 0; i < vec_len(s->b->model); i++) {
-            const char *bin = s->b->model[i].name;
-            if (strncmp(bin, name, n) || bin[n] != '.')
-                continue;
-            flat_model *m = flat_find_model(c, s, bin, bad);
+        flat_model *found = NULL; /* the first that fits, so the last of this walk backwards */
+        for (; i >= 0; i = s->b->model[i].bin_prev) {
+            flat_model *m = flat_find_model(c, s, s->b->model[i].name, bad);
             double eps = 1e-12;
-            if (m && l >= model_number(m, "lmin", 0) - eps && l < model_number(m, "lmax", INFINITY) + eps &&
-                w >= model_number(m, "wmin", 0) - eps && w < model_number(m, "wmax", INFINITY) + eps)
-                return m;
+            if (m && l >= model_number(m, "lmin", 0) - eps &&
+                l < model_number(m, "lmax", INFINITY) + eps &&
+                w >= model_number(m, "wmin", 0) - eps &&
+                w < model_number(m, "wmax", INFINITY) + eps)
+                found = m;
         }
-        return NULL;
+        return found;
     }
     return NULL;
 }

@@ -415,7 +415,7 @@ static bool find_sweep(cur *q, flat_sweep *w)
     for (size_t i = 0; i < vec_len(c->root->b->param_name); i++)
         vec_push(cand, c->root->b->param_name[i]);
     diag_error(c->d, w->span, "no source, parameter or element '%s' to sweep", w->name);
-    diag_suggest(c->d, w->name, cand, vec_len(cand));
+    flat_suggest(c, w->name, cand, vec_len(cand));
     vec_free(cand);
     return false;
 }

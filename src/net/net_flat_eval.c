@@ -24,7 +24,28 @@ bool flat_first(flat_ctx *c, diag_span at)
     if (map_get(&c->said, key, 0))
         return false;
     map_set(&c->said, key, 1);
-    return true;
+    if (c->d->n_error < c->d->max_error)
+        return true;
+    c->d->n_error++; /* nothing more is kept: spare the search for near names */
+    c->d->n_dropped++;
+    return false;
+}
+
+void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n)
+{
+    enum { MOST = 2000 };
+    size_t k = 0, len = strlen(name), slip = 1 + len / 4;
+    if (c->d->n_warning > c->d->max_error || len > 60)
+        return;
+    arena_pos mark = arena_mark(&c->scratch);
+    const char **near = arena_array(&c->scratch, const char *, MOST);
+    for (size_t i = 0; i < n && k < MOST; i++) {
+        size_t m = strlen(cand[i]);
+        if (m + slip >= len && m <= len + slip)
+            near[k++] = cand[i];
+    }
+    diag_suggest(c->d, name, near, k);
+    arena_release(&c->scratch, mark);
 }
 
 void flat_where(flat_ctx *c, const scope *s)
@@ -136,7 +157,7 @@ static void unknown_param(flat_ctx *c, scope *s, const net_expr *e)
         for (size_t i = 0; i < vec_len(l->b->param_name); i++)
             vec_push(cand, l->b->param_name[i]);
     diag_error(c->d, e->span, "unknown parameter '%s'", e->name);
-    diag_suggest(c->d, e->name, cand, vec_len(cand));
+    flat_suggest(c, e->name, cand, vec_len(cand));
     flat_where(c, s);
     vec_free(cand);
 }
@@ -200,7 +221,7 @@ static const func_def *user_func(flat_ctx *c, scope *s, const net_expr *e)
     diag_span word = e->span;
     word.len = (uint32_t)strlen(e->name);
     diag_error(c->d, word, "unknown function '%s'", e->name);
-    diag_suggest(c->d, e->name, cand, vec_len(cand));
+    flat_suggest(c, e->name, cand, vec_len(cand));
     vec_free(cand);
     return NULL;
 }
@@ -376,16 +397,17 @@ bool flat_decide_guards(flat_ctx *c, scope *s)
     for (size_t i = 0; i < vec_len(s->b->branch); i++) {
         const branch *g = &s->b->branch[i];
         bool on = flat_on(s, g->parent);
-        for (int32_t k = g->before; on && k >= 0; k = s->b->branch[k].before)
-            on = !s->on[k];
+        bool done = g->before >= 0 && (s->on[g->before] & 2);
+        on = on && !done;
         double y = 1;
         if (on && g->cond.given && !flat_eval(c, s, &g->cond, &y)) {
             ok = false;
             y = 0;
         }
-        s->on[i] = on && y != 0;
+        on = on && y != 0;
+        s->on[i] = (uint8_t)((on ? 1 : 0) | (on || done ? 2 : 0));
         s->n_on = (int32_t)i + 1;
-        if (s->on[i])
+        if (on && g->has_param)
             choose_params(s); /* also forgets values that the branch redefines */
     }
     return ok;

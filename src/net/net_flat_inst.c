@@ -71,7 +71,7 @@ static scope *new_scope(flat_ctx *c, body *b, scope *lex, scope *caller)
     s->depth = caller ? caller->depth + 1 : 0;
     s->param = arena_array(&c->scratch, pval, vec_len(b->param_name));
     s->model = arena_array(&c->scratch, flat_model *, vec_len(b->model));
-    s->on = arena_array(&c->scratch, bool, vec_len(b->branch));
+    s->on = arena_array(&c->scratch, uint8_t, vec_len(b->branch));
     s->node = arena_array(&c->scratch, int32_t, n_slot);
     memset(s->node, 0xff, n_slot * sizeof *s->node);
     return s;
@@ -218,7 +218,7 @@ static bool no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, con
 static bool has_bins(const body *b, const char *name)
 {
     for (; b; b = b->parent)
-        if (map_get(&b->bin_of, map_key(name), 0))
+        if (map_get(&b->bin_of, map_key(name), -1) >= 0)
             return true;
     return false;
 }
@@ -264,7 +264,7 @@ static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
     for (size_t i = 0; i < vec_len(s->b->elem); i++)
         vec_push(cand, s->b->elem[i].name);
     diag_error(c->d, k->key_span, "no element '%s' here", k->key);
-    diag_suggest(c->d, k->key, cand, vec_len(cand));
+    flat_suggest(c, k->key, cand, vec_len(cand));
     flat_where(c, s);
     vec_free(cand);
 }
@@ -372,7 +372,7 @@ static void unknown_sub(flat_ctx *c, scope *s, const elem *e)
         for (size_t i = 0; i < vec_len(l->b->subs); i++)
             vec_push(cand, l->b->subs[i].sub->name);
     diag_error(c->d, e->word_span, "unknown subcircuit '%s'", e->word);
-    diag_suggest(c->d, e->word, cand, vec_len(cand));
+    flat_suggest(c, e->word, cand, vec_len(cand));
     flat_where(c, s);
     vec_free(cand);
 }
@@ -420,7 +420,7 @@ static bool unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
     if (!flat_first(c, k->key_span))
         return false;
     diag_error(c->d, k->key_span, "subcircuit '%s' has no parameter '%s'", b->sub->name, k->key);
-    diag_suggest(c->d, k->key, b->param_name, vec_len(b->param_name));
+    flat_suggest(c, k->key, b->param_name, vec_len(b->param_name));
     diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
     flat_where(c, s);
     return false;
@@ -563,7 +563,7 @@ static void unknown_node(flat_ctx *c, diag_span at, const char *name, bool warn)
         diag_warning(c->d, at, "no node '%s'; nothing is saved for it", name);
     else
         diag_error(c->d, at, "no node '%s'", name);
-    diag_suggest(c->d, name, c->f->node, vec_len(c->f->node));
+    flat_suggest(c, name, c->f->node, vec_len(c->f->node));
 }
 
 static const char *const *inst_names(flat_ctx *c, size_t *n)
@@ -592,7 +592,7 @@ static void resolve_expr(flat_ctx *c, const pending *p)
         size_t k;
         const char *const *cand = inst_names(c, &k);
         diag_error(c->d, p->e->span, "no element '%s'", name);
-        diag_suggest(c->d, name, cand, k);
+        flat_suggest(c, name, cand, k);
     }
 }
 
@@ -611,7 +611,7 @@ static void resolve_device(flat_ctx *c, const pending_node *p)
         size_t k;
         const char *const *cand = inst_names(c, &k);
         diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", p->name);
-        diag_suggest(c->d, p->name, cand, k);
+        flat_suggest(c, p->name, cand, k);
     }
 }
 

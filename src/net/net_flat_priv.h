@@ -84,6 +84,7 @@ typedef struct model_def {
     const char *name;
     const net_card *card;
     int32_t guard, prev;
+    int32_t bin_prev, n_bin; /* model name.k: the bin before, -1; bins so far */
     bool parsed;
     const char *type;
     keyval *kv;
@@ -97,6 +98,7 @@ typedef struct branch { /* one branch of an .if; `guard` is an index of these */
     int32_t parent;      /* branch it is in, -1 */
     int32_t before;      /* previous branch of the same .if, -1 */
     rhs cond;            /* not given: .else */
+    bool has_param;      /* defines parameters */
 } branch;
 typedef struct card_ref {
     const net_card *card;
@@ -116,7 +118,8 @@ struct body {
     func_def *func;
     model_def *model;
     sub_def *subs;
-    map func_of, model_of, bin_of, sub_of; /* name -> last definition */
+    map func_of, model_of, sub_of; /* name -> last definition */
+    map bin_of;          /* name without .k -> last bin */
     branch *branch;      /* vec */
     elem *elem;
     map elem_of;
@@ -146,7 +149,7 @@ struct scope {
     pval *param;         /* [param slots] */
     int32_t *node;       /* [slots], -1: not yet */
     flat_model **model;  /* [models] */
-    bool *on;            /* [guards] */
+    uint8_t *on;         /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
     int32_t n_on;        /* guards decided so far; later ones count as off */
 };
 
@@ -205,13 +208,15 @@ const net_expr *flat_fold(flat_ctx *c, scope *s, const rhs *v);
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
 /* Is this the first message for the place? An element of a subcircuit is read many times. */
 bool flat_first(flat_ctx *c, diag_span at);
+/* diag_suggest among names of about the right length, so that large circuits cost little. */
+void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n);
 void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
 void flat_start_eval(flat_ctx *c);
 void flat_eval_all(flat_ctx *c, scope *s);
 bool flat_decide_guards(flat_ctx *c, scope *s);
 static inline bool flat_on(const scope *s, int32_t guard)
 {
-    return guard < 0 || (guard < s->n_on && s->on[guard]);
+    return guard < 0 || (guard < s->n_on && (s->on[guard] & 1));
 }
 
 /* net_flat_body.c */

@@ -171,8 +171,8 @@ START_TEST(parameters_are_found_in_scope)
          ".model pp pmos\nx1.m1 q q q q pp\n"},
         {"m1 d g s b nch l=0.5u w=1u\nm2 d g s b nch l=3u w=1u\n.model nch.1 nmos lmin=0 lmax=1u wmin=0 wmax=10u\n"
          ".model nch.2 nmos lmin=1u lmax=9u wmin=0 wmax=10u",
-         ".model nch.1 nmos lmin=0 lmax=1e-06 wmin=0 wmax=1e-05\n"
          ".model nch.2 nmos lmin=1e-06 lmax=9e-06 wmin=0 wmax=1e-05\n"
+         ".model nch.1 nmos lmin=0 lmax=1e-06 wmin=0 wmax=1e-05\n"
          "m1 d g s b nch.1 l=5e-07 w=1e-06\nm2 d g s b nch.2 l=3e-06 w=1e-06\n"},
     };
     check_cases(t, VS_COUNT(t));
