@@ -122,10 +122,12 @@ int str_casecmp(const char *a, const char *b)
     return str_ncasecmp(a, b, SIZE_MAX);
 }
 
+enum { TOO_LONG = 64 }; /* distance of names with that many characters: not computed */
+
 /* Damerau-Levenshtein (adjacent transposition counts one) of names up to 63 characters. */
 static int edit_distance(const char *a, const char *b)
 {
-    enum { MAX = 64 };
+    enum { MAX = TOO_LONG };
     size_t n = strlen(a), m = strlen(b);
     if (n >= MAX || m >= MAX)
         return MAX;
@@ -157,7 +159,7 @@ const char *str_nearest(const char *name, const char *const *cand, size_t n_cand
     int limit = 1 + (int)(strlen(name) / 4), best_d = limit + 1;
     for (size_t i = 0; i < n_cand; i++) {
         int d = edit_distance(name, cand[i]);
-        if (d < best_d && d < (int)strlen(name)) {
+        if (d < best_d && d < (int)strlen(name) && d < TOO_LONG) {
             best_d = d;
             best = cand[i];
         }
