@@ -149,6 +149,11 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
 {
     elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = opt,
               .simparam = opt->simparam ? opt->simparam : default_simparam};
+    *c = NULL;
+    if (!vec_len(f->inst)) {
+        diag_error(d, DIAG_NOWHERE, "the deck has no devices: nothing to simulate");
+        return VS_EINPUT;
+    }
     arena_init(&e.mem);
     find_tran(&e);
     const ckt_opt copt = {elab_kelvin(&e), e.simparam, opt->threads};

@@ -374,8 +374,8 @@ static void unknown_model(elab *e, const flat_inst *in)
     }
     diag_error(e->d, in->model_span, "%s: unknown model '%s'", in->name, in->word);
     const char **cand = NULL, **all = mdl_names(e->lib);
-    for (size_t i = 0; i < vec_len(e->f->model); i++)
-        vec_push(cand, e->f->model[i]->name);
+    for (size_t i = 0; i < vec_len(e->f->model_name); i++)
+        vec_push(cand, e->f->model_name[i]);
     for (size_t i = 0; i < vec_len(all); i++)
         vec_push(cand, all[i]);
     const char *near = str_nearest(in->word, cand, vec_len(cand));

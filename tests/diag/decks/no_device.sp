@@ -1,0 +1,3 @@
+a deck without devices
+.op
+.end
