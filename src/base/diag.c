@@ -117,7 +117,8 @@ static void add_msg(diag *d, diag_level level, diag_span at, const char *fmt, va
 
 void diag_error(diag *d, diag_span at, const char *fmt, ...)
 {
-    if (d->n_error++ >= d->max_error) {
+    d->drop_notes = d->n_error++ >= d->max_error;
+    if (d->drop_notes) {
         d->n_dropped++;
         return;
     }
@@ -129,7 +130,8 @@ void diag_error(diag *d, diag_span at, const char *fmt, ...)
 
 void diag_warning(diag *d, diag_span at, const char *fmt, ...)
 {
-    if (d->n_warning++ >= d->max_error * 4)
+    d->drop_notes = d->n_warning++ >= d->max_error * 4;
+    if (d->drop_notes)
         return;
     va_list ap;
     va_start(ap, fmt);
@@ -139,7 +141,7 @@ void diag_warning(diag *d, diag_span at, const char *fmt, ...)
 
 void diag_note(diag *d, diag_span at, const char *fmt, ...)
 {
-    if (d->n_dropped)
+    if (d->drop_notes)
         return;
     va_list ap;
     va_start(ap, fmt);

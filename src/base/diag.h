@@ -39,6 +39,7 @@ typedef struct diag {
     diag_file *file; /* vec */
     diag_msg *msg;   /* vec; a note belongs to the error or warning before it */
     int n_error, n_warning, n_dropped;
+    bool drop_notes; /* the last error or warning was dropped, its notes are too */
     int max_error;   /* further errors are counted, not kept; default 50 */
 } diag;
 
