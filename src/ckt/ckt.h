@@ -89,6 +89,17 @@ ckt_stat *ckt_stats(ckt *c);
  * row 0: the devices that gave a NaN or infinity. */
 int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
 
+/* Group i: instances that share the variants of one model. */
+typedef struct ckt_group_facts {
+    mdl_model *model;
+    int32_t n_instance, n_row;                /* distinct parameter rows */
+    int32_t row;                              /* one of them */
+    const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
+    const char *first;                        /* name of the first instance */
+} ckt_group_facts;
+int32_t ckt_n_group(const ckt *c);
+ckt_group_facts ckt_group(const ckt *c, int32_t i);
+
 /* Text form for --dump=groups: groups, rows, variants, unknowns; with `ir` also the functions. */
 void ckt_dump_groups(const ckt *c, FILE *out, bool ir);
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "ckt.h"
 #include "diag.h"
 #include "mdl.h"
 #include "out.h"
@@ -18,7 +19,9 @@ typedef enum cli_exit {
     CLI_INTERRUPT = 130  /* Ctrl-C; results so far are kept */
 } cli_exit;
 
-typedef enum cli_command { CMD_RUN, CMD_CHECK, CMD_MODELS, CMD_COMPILE, CMD_HELP, CMD_VERSION } cli_command;
+typedef enum cli_command {
+    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_HELP, CMD_VERSION
+} cli_command;
 
 typedef struct cli_opt {
     cli_command command;
@@ -34,16 +37,19 @@ typedef struct cli_opt {
     const char *cache_dir;
     int threads;            /* 0: automatic */
     int verbose;
-    bool quiet, batch, strict, interpret, no_specialize, no_cache, branches;
+    bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;
 } cli_opt;
 
 /* Reads the command line. false: a message was printed, exit with CLI_USAGE. */
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
 void cli_help(const char *topic, FILE *out);
 
-int cli_run(const cli_opt *o);     /* run and check */
+int cli_run(const cli_opt *o);     /* run, check and explain */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
+int cli_cache(const cli_opt *o);
+/* What became of the model of each group of devices (cli_explain.c). */
+void cli_explain(const ckt *c, bool json, FILE *out);
 
 /* -- what run, models and compile share (cli_common.c) -- */
 typedef struct cli_base {

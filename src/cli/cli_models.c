@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "mdl_count.h"
 #include "vec.h"
 
 static const char *const type_name[] = {"real", "integer", "string"};
@@ -56,11 +57,13 @@ static void print_counts(mdl_model *model, FILE *out)
         fprintf(out, " %s", mdl_unknown(model, i)->name);
     fprintf(out,
             "\n  parameters  %d\n  noise       %d sources\n  SSA         %d values as lowered, %d after "
-            "value numbering\n  branches    %d, of which %d are decided by parameters; %d selects, %d loops\n"
+            "value numbering\n  branches    %d: %d decided by model, %d by instance parameters, %d by "
+            "temperature,\n              %d by voltages or time; %d loops among them\n"
             "  derivatives %d entries of the Jacobian\n  setup       %d values computed once per "
             "parameter set\n",
-            c.params, c.noise_sources, c.values_lowered, c.values_opt, c.branches, c.branches_static,
-            c.selects, c.loops, c.derivatives, c.setup_values);
+            c.params, c.noise_sources, c.values_lowered, c.values_opt, c.branches.total,
+            c.branches.model, c.branches.inst, c.branches.temp, c.branches.dynamic, c.branches.loops,
+            c.derivatives, c.setup_values);
 }
 
 static int list_models(cli_base *b)
@@ -86,12 +89,31 @@ static int show_model(cli_base *b, const char *name)
     return CLI_INPUT;
 }
 
-/* Each module of the library: how many branches trace back to parameters only. */
-static int branch_table(cli_base *b)
+/* -- branch table -- */
+
+static void print_branch_row(mdl_model *m, bool json, bool first, FILE *out)
+{
+    mdl_counts c;
+    mdl_count(m, &c);
+    const mdl_branches *b = &c.branches;
+    fprintf(out, json ? "%s    {\"module\": \"%s\", \"branches_total\": %d, \"branches_model\": %d, "
+                        "\"branches_instance\": %d, \"branches_temperature\": %d, "
+                        "\"branches_voltage\": %d, \"loops\": %d, \"values\": %d}"
+                      : "%s%-16s %9d %9d %9d %11d %9d %9d %9d\n",
+            json && !first ? ",\n" : "", mdl_module(m)->name, b->total, b->model, b->inst, b->temp,
+            b->dynamic, b->loops, c.values_opt);
+}
+
+/* Each module of the library: what its branches depend on. */
+static int branch_table(cli_base *b, bool json)
 {
     const char **name = mdl_names(b->lib);
     const mdl_model **seen = NULL;
-    fprintf(b->log, "%-16s %9s %9s %9s %9s\n", "module", "branches", "static", "selects", "values");
+    if (json)
+        fputs("{\n  \"modules\": [\n", b->log);
+    else
+        fprintf(b->log, "%-16s %9s %9s %9s %11s %9s %9s %9s\n", "module", "branches", "model",
+                "instance", "temperature", "voltage", "loops", "values");
     for (size_t i = 0; i < vec_len(name); i++) {
         mdl_model *m = mdl_find(b->lib, name[i]);
         bool again = !m;
@@ -99,12 +121,11 @@ static int branch_table(cli_base *b)
             again |= seen[k] == m;
         if (again)
             continue;
+        print_branch_row(m, json, !vec_len(seen), b->log);
         vec_push(seen, m);
-        mdl_counts c;
-        mdl_count(m, &c);
-        fprintf(b->log, "%-16s %9d %9d %9d %9d\n", mdl_module(m)->name, c.branches, c.branches_static,
-                c.selects, c.values_opt);
     }
+    if (json)
+        fputs("\n  ]\n}\n", b->log);
     vec_free(seen);
     return b->d.n_error ? CLI_INPUT : CLI_OK;
 }
@@ -115,7 +136,7 @@ int cli_models(const cli_opt *o)
     int code = CLI_IO;
     if (!cli_base_init(&b, o)) {
         code = cli_open_models(&b, o) ? CLI_INPUT
-               : o->branches          ? branch_table(&b)
+               : o->branches          ? branch_table(&b, o->json)
                : vec_len(o->arg)      ? show_model(&b, o->arg[0])
                                       : list_models(&b);
         cli_flush_messages(&b);

@@ -7,7 +7,8 @@
 #include "vec.h"
 
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
-       OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES };
+       OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
+       OPT_JSON };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -31,6 +32,7 @@ static const struct option options[] = {
     {"no-cache", no_argument, NULL, OPT_NO_CACHE},
     {"cache-dir", required_argument, NULL, OPT_CACHE_DIR},
     {"branches", no_argument, NULL, OPT_BRANCHES},
+    {"json", no_argument, NULL, OPT_JSON},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {0},
@@ -41,8 +43,9 @@ static const char *const dumps[] = {"cards", "circuit", "ir", "groups", "pattern
 static const struct {
     const char *name;
     cli_command command;
-} commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"models", CMD_MODELS},
-                {"compile", CMD_COMPILE}, {"help", CMD_HELP}};
+} commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"explain", CMD_EXPLAIN},
+                {"models", CMD_MODELS},   {"compile", CMD_COMPILE},
+                {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -98,6 +101,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_NO_CACHE: o->no_cache = true; return true;
     case OPT_CACHE_DIR: o->cache_dir = text; return true;
     case OPT_BRANCHES: o->branches = true; return true;
+    case OPT_JSON: o->json = true; return true;
     default: return usage("unknown option", NULL);
     }
 }
@@ -105,10 +109,18 @@ static bool apply(cli_opt *o, int c, const char *text)
 static bool check_arguments(const cli_opt *o)
 {
     size_t n = vec_len(o->arg);
-    if ((o->command == CMD_RUN || o->command == CMD_CHECK) && n != 1)
+    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN;
+    if (deck && n != 1)
         return usage(n ? "one deck at a time; not expected:" : "no deck given", n ? o->arg[1] : NULL);
     if (o->command == CMD_COMPILE && n != 1)
         return usage("compile takes one Verilog-A file", NULL);
+    if (o->command == CMD_CACHE && n > 1)
+        return usage("cache takes one of list, clear and path, not also", o->arg[1]);
+    if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
+        strcmp(o->arg[0], "path"))
+        return usage("cache takes list, clear or path, not", o->arg[0]);
+    if (o->json && o->command != CMD_EXPLAIN && !(o->command == CMD_MODELS && o->branches))
+        return usage("--json is for explain and models --branches; run writes --stats FILE.json", NULL);
     return true;
 }
 
@@ -158,8 +170,11 @@ static const char help_main[] =
     "\n"
     "  vsim DECK.sp                 run every analysis of a SPICE deck, write DECK.raw\n"
     "  vsim check DECK.sp           read, elaborate and compile it, without simulating\n"
+    "  vsim explain DECK.sp         what the model compiler made of each group of devices\n"
     "  vsim models [NAME]           device models; with a name: its parameters\n"
+    "  vsim models --branches       how much of each model's code parameters decide\n"
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
+    "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
     "  vsim help [TOPIC]            topics: deck, results, exit\n"
     "\n"
     "Results\n"
@@ -168,6 +183,7 @@ static const char help_main[] =
     "  --no-output                  write no results (for timing)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --stats FILE.json            figures of the run for programs\n"
+    "  --json                       explain, models --branches: the same for programs\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"

@@ -1,4 +1,4 @@
-/* cli_run.c - `vsim DECK` and `vsim check DECK`: text to waveforms.
+/* cli_run.c - `vsim DECK`, `vsim check DECK`, `vsim explain DECK`: text to waveforms.
  *
  * The order of the work is that of docs/design.md section 1; what a stage made is printed by --dump. */
 #include <errno.h>
@@ -672,10 +672,13 @@ int cli_run(const cli_opt *o)
     signal(SIGPIPE, SIG_IGN);
     vs_status st = prepare(&r);
     cli_flush_messages(&r.b);
+    bool report = !o->quiet && !o->json;
     if (!st) {
-        if (!o->quiet)
+        if (report)
             print_circuit_summary(&r);
         dump_stage(&r);
+        if (o->command == CMD_EXPLAIN)
+            cli_explain(r.ckt, o->json, r.b.log);
         fflush(r.b.log);
     }
     if (!st && o->command == CMD_RUN) {
@@ -689,7 +692,7 @@ int cli_run(const cli_opt *o)
         cli_flush_messages(&r.b);
     }
     r.s.total = cli_seconds() - t0;
-    if (st >= 0 && !o->quiet)
+    if (st >= 0 && report)
         print_end(&r);
     else if (!o->quiet && st == VS_EIO)
         fprintf(stderr, "vsim: %s\n", vs_status_text(st));

@@ -13,8 +13,10 @@ int main(int argc, char **argv)
     case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
     case CMD_MODELS: code = cli_models(&o); break;
     case CMD_COMPILE: code = cli_compile(&o); break;
+    case CMD_CACHE: code = cli_cache(&o); break;
     case CMD_RUN:
-    case CMD_CHECK: code = cli_run(&o); break;
+    case CMD_CHECK:
+    case CMD_EXPLAIN: code = cli_run(&o); break;
     }
     vec_free(o.arg);
     vec_free(o.include);

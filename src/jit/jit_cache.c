@@ -1,10 +1,12 @@
 /* jit_cache.c - object files on disk, found by the hash of all that determines them.
  * Use:    jit_cache_open; jit_cache_get; after a miss, compile and jit_cache_put; jit_cache_close.
+ *         For `vsim cache`: jit_cache.h.
  * File:   <dir>/<32 hex digits>.vso = header, object. Written under a temporary name and renamed, so
  *         that a reader sees a whole file or none. Read back: magic, key, size and checksum must
  *         fit; a file that another user could have written is not used. A hit touches the file; a
  *         put removes the files longest not used while the folder is beyond its limit. */
 #define _GNU_SOURCE
+#include "jit_cache.h"
 #include "jit_priv.h"
 
 #include <dirent.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static uint64_t rotl(uint64_t x, int r)
@@ -210,6 +213,12 @@ static int older(const void *a, const void *b)
     return s->tv_nsec < t->tv_nsec ? -1 : s->tv_nsec > t->tv_nsec;
 }
 
+/* 32 hex digits and .vso, perhaps with the ending of a temporary file */
+static bool is_ours(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 32 && !strncmp(name + 32, ".vso", 4);
+}
+
 static cached *list_files(const jit_cache *c, uint64_t *total)
 {
     cached *list = NULL;
@@ -217,7 +226,7 @@ static cached *list_files(const jit_cache *c, uint64_t *total)
     for (struct dirent *e; d && (e = readdir(d));) {
         struct stat st;
         size_t n = strlen(e->d_name);
-        if (n >= sizeof list->name || n < 5 || !strstr(e->d_name, ".vso") ||
+        if (n >= sizeof list->name || !is_ours(e->d_name) ||
             fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
             continue;
         cached one = {.used = st.st_mtim, .size = (uint64_t)st.st_size};
@@ -283,4 +292,61 @@ vs_status jit_cache_put(const jit_cache *c, jit_hash key, const void *obj, size_
     if (ok)
         trim(c);
     return ok ? VS_OK : VS_EIO;
+}
+
+/* -- for the user -- */
+
+vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why)
+{
+    struct timespec now;
+    *view = (jit_cache_view){.dir = dir ? strdup(dir) : default_dir(),
+                             .limit = (uint64_t)JIT_CACHE_MB << 20};
+    *why = "neither XDG_CACHE_HOME nor HOME is set";
+    if (!view->dir || !*view->dir)
+        return VS_EIO;
+    *why = "the folder cannot be read";
+    if (access(view->dir, R_OK | X_OK))
+        return errno == ENOENT ? VS_OK : VS_EIO;
+    *why = NULL;
+    const jit_cache c = {.dir = view->dir};
+    cached *list = list_files(&c, &view->total);
+    if (vec_len(list))
+        qsort(list, vec_len(list), sizeof *list, older);
+    clock_gettime(CLOCK_REALTIME, &now);
+    for (size_t i = vec_len(list); i-- > 0;) {
+        jit_cache_file f = {.size = list[i].size};
+        memcpy(f.name, list[i].name, sizeof f.name);
+        f.idle = (double)(now.tv_sec - list[i].used.tv_sec) +
+                 1e-9 * (double)(now.tv_nsec - list[i].used.tv_nsec);
+        vec_push(view->file, f);
+    }
+    vec_free(list);
+    return VS_OK;
+}
+
+void jit_cache_look_fini(jit_cache_view *view)
+{
+    free(view->dir);
+    vec_free(view->file);
+}
+
+vs_status jit_cache_clear(const char *dir, size_t *n_file, uint64_t *bytes, const char **why)
+{
+    jit_cache_view v;
+    vs_status st = jit_cache_look(&v, dir, why);
+    *n_file = 0;
+    *bytes = 0;
+    for (size_t i = 0; i < vec_len(v.file); i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s", v.dir, v.file[i].name) >= 0 && !unlink(path)) {
+            *n_file += 1;
+            *bytes += v.file[i].size;
+        } else {
+            *why = "a file cannot be removed";
+            st = VS_EIO;
+        }
+        free(path);
+    }
+    jit_cache_look_fini(&v);
+    return st;
 }

@@ -122,12 +122,6 @@ vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const
                       void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
                       int *what);
 
-/* Counts for `vsim compile`: of the eval function as lowered and after ir_opt. */
-typedef struct mdl_counts {
-    int values_lowered, values_opt, branches, branches_static, selects, loops, derivatives;
-    int setup_values, unknowns, params, noise_sources;
-} mdl_counts;
-void mdl_count(mdl_model *m, mdl_counts *c);
 const jit_stat *mdl_jit_stats(const mdl_lib *lib);
 
 #endif

@@ -324,36 +324,3 @@ vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int6
     v->kernel(b, begin, end);
     return VS_OK;
 }
-
-/* -- counts -- */
-
-static void count_control(const ir_fn *fn, mdl_counts *c)
-{
-    uint8_t *cls = calloc(vec_len(fn->inst) + 1, 1);
-    ir_classes(fn, cls);
-    for (size_t k = 0; k < vec_len(fn->inst); k++) {
-        const ir_inst *in = &fn->inst[k];
-        c->branches += in->op == IR_IF;
-        c->branches_static += in->op == IR_IF && ir_class_static(cls[in->a]);
-        c->selects += in->op == IR_SELECT;
-        c->loops += in->op == IR_LOOP;
-    }
-    free(cls);
-}
-
-void mdl_count(mdl_model *m, mdl_counts *c)
-{
-    ir_fn opt, setup, eval;
-    *c = (mdl_counts){.values_lowered = (int)vec_len(m->mod->eval.inst),
-                      .derivatives = m->n_derivative,
-                      .unknowns = (int)vec_len(m->unknown),
-                      .params = (int)vec_len(m->mod->param),
-                      .noise_sources = (int)vec_len(m->mod->noise)};
-    ir_opt(&opt, &m->mod->eval, (ir_opt_flags){0});
-    c->values_opt = (int)vec_len(opt.inst);
-    count_control(&opt, c);
-    ir_fn_fini(&opt);
-    c->setup_values = ir_split(&setup, &eval, &mdl_form_get(m, MDL_TRAN)->fn);
-    ir_fn_fini(&setup);
-    ir_fn_fini(&eval);
-}

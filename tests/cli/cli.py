@@ -141,6 +141,203 @@ class Running(Folder):
             ref = ref or p
 
 
+class Explaining(Folder):
+    KEYS = {'module', 'form', 'instances', 'rows', 'variant', 'blocks_before', 'blocks_after', 'branches_total',
+            'branches_decided', 'branches_left', 'constants_propagated', 'setup_values', 'unknowns_before',
+            'unknowns_after', 'code_bytes', 'compile_seconds', 'from_cache'}
+
+    def netlist(self, name):
+        return os.path.join(ROOT, 'netlists', name)
+
+    def explain(self, *args):
+        done = self.vsim('explain', '--json', *args)
+        self.assertEqual(done.stderr, '')
+        return json.loads(done.stdout)
+
+    def test_text_names_groups_and_figures(self):
+        text = self.vsim('explain', self.netlist('ring.sp')).stdout
+        for word in ('PSP103VA: 9 instances of 1 parameter row', 'blocks before', 'by model parameters',
+                     'by voltages', 'selects', 'constants propagated', 'setup values', 'divisions left',
+                     'unknowns per instance', 'code, bytes', 'compiled in'):
+            self.assertIn(word, text)
+        self.assertEqual(os.listdir(self.tmp.name), [])
+
+    def test_json_has_the_promised_keys(self):
+        e = self.explain('--no-cache', self.netlist('ring.sp'))
+        self.assertEqual(e['unknowns'], 11)
+        self.assertEqual([(g['module'], g['form'], g['instances'], g['rows']) for g in e['groups']],
+                         [('PSP103VA', f, 9, 1) for _ in 'np' for f in ('dc', 'tran')])
+        for g in e['groups']:
+            self.assertLessEqual(self.KEYS, set(g))
+            self.assertIs(g['from_cache'], False)
+            self.assertEqual(g['branches_total'], g['branches_decided'] + g['branches_select'] + g['branches_left'])
+            self.assertEqual(g['branches_total'], g['branches_model'] + g['branches_instance'] +
+                             g['branches_temperature'] + g['branches_voltage'])
+            self.assertGreater(g['branches_model'], 500)
+            self.assertGreater(g['branches_decided'], 0.9 * g['branches_total'])
+            self.assertLess(g['values_after'], 0.25 * g['values_before'])
+            self.assertGreater(g['constants_propagated'], 300)
+            self.assertLess(g['unknowns_after'], g['unknowns_before'])
+            self.assertEqual(g['unknowns_after'], 4)
+            self.assertGreater(g['code_bytes'], 1000)
+
+    def test_a_static_form_has_no_charges(self):
+        g = {g['form']: g for g in self.explain(self.netlist('ring.sp'))['groups']}
+        self.assertLess(g['dc']['values_after'], g['tran']['values_after'])
+        self.assertLess(g['dc']['derivatives_after'], g['tran']['derivatives_after'])
+
+    def test_without_specialisation_branches_stay(self):
+        g = self.explain('--no-specialize', '--interpret', self.netlist('ring.sp'))['groups'][-1]
+        self.assertLess(g['branches_decided'], 0.9 * g['branches_total'])
+        self.assertGreater(g['values_after'], 10000)
+
+    def test_a_multiplier_needs_two_transistors(self):
+        e = self.explain(self.netlist('c6288.sp'))
+        psp = [g for g in e['groups'] if g['module'] == 'PSP103VA' and g['form'] == 'tran']
+        self.assertEqual(sorted(g['variant'] for g in psp), [1, 2])
+        self.assertEqual(sum(g['instances'] for g in psp), 10112)
+        self.assertEqual([g['rows'] for g in psp], [1, 1])
+        self.assertLessEqual(e['unknowns'], 5300)
+
+    def test_models_show_what_their_branches_depend_on(self):
+        text = self.vsim('models', '--branches').stdout
+        self.assertRegex(text, r'PSP103VA +\d+')
+        rows = json.loads(self.vsim('models', '--branches', '--json').stdout)['modules']
+        by = {r['module'].lower(): r for r in rows}
+        for r in rows:
+            self.assertEqual(r['branches_total'], r['branches_model'] + r['branches_instance'] +
+                             r['branches_temperature'] + r['branches_voltage'], r)
+        self.assertGreater(by['psp103va']['branches_model'], 400)
+        self.assertEqual(by['psp103va']['loops'], 1)
+        self.assertEqual(by['vccs']['branches_total'], 0)
+
+
+class Caching(Folder):
+    DECK = ('d\n.model dm d is=1e-14 rs=10 cjo=1p\nV1 a 0 SIN(0 2 1meg)\nR1 a b 100\nD1 b 0 dm\n'
+            '.tran 10n 1u\n.end\n')
+
+    def setUp(self):
+        super().setUp()
+        self.deck(self.DECK)
+        self.first = self.run_deck()
+        self.assertGreater(self.first[0]['kernels_compiled'], 0)
+
+    def run_deck(self, *args, **kw):
+        """Figures of the run, everything printed, every number of the results."""
+        done = self.vsim('-v', '--cache-dir', 'c', '--stats', 's.json', '-r', 'x.raw', *args, 'deck.sp', **kw)
+        with open(self.path('s.json')) as f:
+            return json.load(f), done.stdout, [c.tobytes() for c in waves.read_raw(self.path('x.raw')).columns]
+
+    def files(self):
+        return sorted(os.path.join(self.path('c'), f) for f in os.listdir(self.path('c')) if f.endswith('.vso'))
+
+    def change(self, how):
+        for name in self.files():
+            with open(name, 'rb') as f:
+                data = bytearray(f.read())
+            with open(name, 'wb') as f:
+                f.write(how(data))
+
+    def recompiles(self, note):
+        n = self.first[0]['kernels_compiled']
+        stats, text, results = self.run_deck()
+        self.assertEqual((stats['kernels_compiled'], stats['kernels_from_cache']), (n, 0))
+        self.assertIn(note, text)
+        self.assertEqual(results, self.first[2])
+
+    def hits(self):
+        stats, text, results = self.run_deck()
+        self.assertEqual((stats['kernels_compiled'], stats['kernels_from_cache']),
+                         (0, self.first[0]['kernels_compiled']))
+        self.assertNotIn('not used', text)
+        self.assertEqual(results, self.first[2])
+
+    def test_what_is_kept_is_used(self):
+        self.hits()
+
+    def test_flipped_bits_anywhere_are_seen(self):
+        for place in (0.0, 0.005, 0.1, 0.5, 0.9, 1.0):
+            def flip(data, at=place):
+                data[int(at * (len(data) - 1))] ^= 0x10
+                return data
+            self.change(flip)
+            self.recompiles('compiling again')
+            self.hits()
+
+    def test_truncated_and_empty_files_are_seen(self):
+        for keep in (0.99, 0.5, 0.001, 0):
+            self.change(lambda data, k=keep: data[:int(k * len(data))])
+            self.recompiles('compiling again')
+            self.hits()
+
+    def test_kernels_under_foreign_names_are_seen(self):
+        names = self.files()
+        self.assertGreater(len(names), 1)
+        data = []
+        for name in names:
+            with open(name, 'rb') as f:
+                data.append(f.read())
+        for name, other in zip(names, data[1:] + data[:1]):
+            with open(name, 'wb') as f:
+                f.write(other)
+        self.recompiles('holds another kernel')
+        self.hits()
+
+    def test_files_that_others_can_write_are_not_run(self):
+        for name in self.files():
+            os.chmod(name, 0o666)
+        self.recompiles('can be written by, other users')
+        self.hits()
+        os.chmod(self.path('c'), 0o777)
+        self.recompiles('can be written by, other users')
+
+    def test_a_folder_that_cannot_be_made_or_written_is_noted(self):
+        n = self.first[0]['kernels_compiled']
+        with open(self.path('file'), 'w'):
+            pass
+        stats, text, results = self.run_deck('--cache-dir', 'file')
+        self.assertEqual(stats['kernels_compiled'], n)
+        self.assertIn('kernels are not kept on disk', text)
+        self.assertEqual(results, self.first[2])
+        for name in self.files():
+            os.remove(name)
+        for name in ('/proc', '/sys/kernel'):  # not even root writes there
+            if os.path.isdir(name):
+                stats, text, results = self.run_deck('--cache-dir', name)
+                self.assertEqual(stats['kernels_compiled'], n)
+                self.assertIn('not kept on disk', text)
+                self.assertEqual(results, self.first[2])
+        if os.geteuid():
+            os.chmod(self.path('c'), 0o500)
+            self.recompiles('not kept on disk')
+            os.chmod(self.path('c'), 0o700)
+
+    def test_list_path_clear(self):
+        cache = ('cache', '--cache-dir', 'c')
+        n = len(self.files())
+        with open(self.path('c/mine.txt'), 'w') as f:
+            f.write('not a kernel')
+        text = self.vsim(*cache).stdout
+        self.assertEqual(text, self.vsim(*cache, 'list').stdout)
+        self.assertEqual(len(re.findall(r'(?m)^ +[0-9a-f]{32}\.vso +\d+ +\d+ \w+ ago$', text)), n)
+        self.assertIn('%d files' % n, text)
+        self.assertIn('of at most', text)
+        self.assertEqual(self.vsim(*cache, 'path').stdout, 'c\n')
+        self.assertIn('%d files removed' % n, self.vsim(*cache, 'clear').stdout)
+        self.assertEqual(os.listdir(self.path('c')), ['mine.txt'])
+        self.assertIn('0 files', self.vsim(*cache).stdout)
+        self.assertEqual(self.run_deck()[2], self.first[2])
+        self.hits()
+
+    def test_path_follows_the_environment(self):
+        env = dict(os.environ, XDG_CACHE_HOME='/x')
+        self.assertEqual(self.vsim('cache', 'path', env=env).stdout, '/x/vsim\n')
+        self.assertIn('0 files', self.vsim('cache', env=env).stdout)
+        env = {'HOME': '/y'}
+        self.assertEqual(self.vsim('cache', 'path', env=env).stdout, '/y/.cache/vsim\n')
+        self.assertIn('neither', self.vsim('cache', 'list', code=4, env={}).stderr)
+
+
 class Interrupting(Folder):
     def start(self):
         self.deck(LONG)
@@ -201,7 +398,7 @@ class Interrupting(Folder):
 class Asking(Folder):
     def test_help_teaches(self):
         text = self.vsim('--help').stdout
-        for word in ('vsim DECK.sp', 'check', 'models', 'compile', '--stats'):
+        for word in ('vsim DECK.sp', 'check', 'explain', 'models', 'compile', 'cache', '--stats'):
             self.assertIn(word, text)
         self.assertIn('130', self.vsim('help', 'exit').stdout)
         self.assertRegex(self.vsim('--version').stdout, r'^vsim \d+\.\d+')
@@ -222,12 +419,15 @@ class Asking(Folder):
         self.deck('`include "disciplines.vams"\nmodule g(a,b); inout a,b; electrical a,b;\n'
                   'parameter real g=1 from [0:inf);\nanalog I(a,b) <+ g*V(a,b);\nendmodule\n', 'g.va')
         text = self.vsim('compile', 'g.va').stdout
-        for word in ('module g', 'ports', 'a b', 'parameters  1'):
+        for word in ('module g', 'ports', 'a b', 'parameters  1', 'unknowns    2: a b',
+                     'derivatives 4 entries'):
             self.assertIn(word, text)
+        self.assertRegex(text, r'setup +[1-9]')
 
     def test_wrong_command_lines(self):
         for args in ((), ('a.sp', 'b.sp'), ('--nonsense', 'a.sp'), ('--threads', 'x', 'a.sp'), ('-r',),
-                     ('--dump=foo', 'a.sp'), ('compile',)):
+                     ('--dump=foo', 'a.sp'), ('compile',), ('explain',), ('cache', 'foo'), ('cache', 'list', 'clear'),
+                     ('--json', 'a.sp'), ('models', '--json')):
             done = self.vsim(*args, code=2)
             self.assertIn('vsim', done.stderr)
         self.assertIn("did you mean '--stats'?", self.vsim('--stat=x=y', '--stast', 'x', code=2).stderr)

@@ -1,0 +1,120 @@
+/* cli_explain.c - `vsim explain DECK`: what the model compiler made of each group of devices.
+ * How to read it: docs/explain.md. */
+#include "cli.h"
+#include "mdl_count.h"
+
+static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "full"};
+
+/* What is reported of a form, in this order.
+ * X(key, label, value): an integer of mdl_figures f */
+#define FIGURE_LIST(X)                                                                              \
+    X("variant", "variant", f->number)                                                              \
+    X("blocks_before", "blocks before", f->blocks_before)                                           \
+    X("blocks_dead", "  cannot run", f->blocks_dead)                                                \
+    X("blocks_after", "  after", f->blocks_after)                                                   \
+    X("branches_total", "branches", f->before.total)                                                \
+    X("branches_model", "  by model parameters", f->before.model)                                   \
+    X("branches_instance", "  by instance parameters", f->before.inst)                              \
+    X("branches_temperature", "  by temperature", f->before.temp)                                   \
+    X("branches_voltage", "  by voltages or time", f->before.dynamic)                               \
+    X("loops", "  loops among them", f->before.loops)                                               \
+    X("branches_decided", "branches decided", f->branches_decided)                                  \
+    X("branches_select", "  now conditions of selects", f->branches_select)                         \
+    X("branches_left", "  left as branches", f->branches_left)                                      \
+    X("selects", "selects left", f->selects)                                                        \
+    X("values_before", "values before", f->values_before)                                           \
+    X("values_setup", "  computed at setup", f->values_setup)                                       \
+    X("values_after", "  after", f->values_after)                                                   \
+    X("derivatives_before", "derivative entries before", f->derivatives_before)                     \
+    X("derivatives_after", "  after", f->derivatives_after)                                         \
+    X("constants_propagated", "constants propagated", f->constants)                                 \
+    X("setup_values", "setup values cached", f->setup_values)                                       \
+    X("divisions", "divisions left", f->divisions)                                                  \
+    X("square_roots", "square roots left", f->roots)                                                \
+    X("functions", "exp, ln, pow, ... left", f->functions)                                          \
+    X("unknowns_before", "unknowns per instance before", f->unknowns_before)                        \
+    X("unknowns_after", "  after", f->unknowns_after)                                               \
+    X("code_bytes", "code, bytes", f->code_bytes)
+/* -- as text -- */
+
+static void print_text(const ckt *c, FILE *out)
+{
+    static const char *const label[] = {
+#define X(key, text, value) text,
+        FIGURE_LIST(X)
+#undef X
+    };
+    for (int32_t i = 0; i < ckt_n_group(c); i++) {
+        const ckt_group_facts g = ckt_group(c, i);
+        mdl_figures fig[MDL_N_FORM];
+        long long value[MDL_N_FORM][VS_COUNT(label)];
+        fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n  %-28s",
+                mdl_module(g.model)->name, (int)g.n_instance, g.n_instance == 1 ? "" : "s",
+                (int)g.n_row, g.n_row == 1 ? "" : "s", g.first, "");
+        for (int k = 0; k < MDL_N_FORM; k++) {
+            if (!g.variant[k])
+                continue;
+            mdl_figures *f = &fig[k];
+            mdl_figure(g.model, g.variant[k], g.row, f);
+            size_t n = 0;
+#define X(key, text, v) value[k][n++] = (long long)(v);
+            FIGURE_LIST(X)
+#undef X
+            fprintf(out, " %10s", form_name[k]);
+        }
+        for (size_t n = 0; n < VS_COUNT(label); n++) {
+            fprintf(out, "\n  %-28s", label[n]);
+            for (int k = 0; k < MDL_N_FORM; k++)
+                if (g.variant[k])
+                    fprintf(out, " %10lld", value[k][n]);
+        }
+        fprintf(out, "\n  %-28s", "compiled in, ms");
+        for (int k = 0; k < MDL_N_FORM; k++)
+            if (g.variant[k] && fig[k].from_cache)
+                fprintf(out, " %10s", "cached");
+            else if (g.variant[k])
+                fprintf(out, " %10.1f", 1e3 * fig[k].compile_seconds);
+        fputs("\n", out);
+    }
+}
+
+/* -- as JSON -- */
+
+static void print_entry(const ckt_group_facts *g, int form, FILE *out)
+{
+    mdl_figures figures, *f = &figures;
+    mdl_figure(g->model, g->variant[form], g->row, f);
+    fprintf(out, "    {\"module\": \"%s\", \"form\": \"%s\", \"instances\": %d, \"rows\": %d",
+            mdl_module(g->model)->name, form_name[form], (int)g->n_instance, (int)g->n_row);
+#define X(key, text, value) fprintf(out, ",\n     \"%s\": %lld", key, (long long)(value));
+    FIGURE_LIST(X)
+#undef X
+    fprintf(out, ",\n     \"compile_seconds\": %.6f,\n     \"from_cache\": %s}",
+            f->compile_seconds, f->from_cache ? "true" : "false");
+}
+
+static void print_json(const ckt *c, FILE *out)
+{
+    bool first = true;
+    fprintf(out, "{\n  \"unknowns\": %d,\n  \"matrix_entries\": %d,\n  \"groups\": [\n",
+            (int)ckt_n(c), (int)csc_nnz(ckt_pattern(c)));
+    for (int32_t i = 0; i < ckt_n_group(c); i++) {
+        const ckt_group_facts g = ckt_group(c, i);
+        for (int k = 0; k < MDL_N_FORM; k++) {
+            if (!g.variant[k])
+                continue;
+            fputs(first ? "" : ",\n", out);
+            print_entry(&g, k, out);
+            first = false;
+        }
+    }
+    fputs("\n  ]\n}\n", out);
+}
+
+void cli_explain(const ckt *c, bool json, FILE *out)
+{
+    if (json)
+        print_json(c, out);
+    else
+        print_text(c, out);
+}
