@@ -107,11 +107,12 @@ static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, loa
 
 /* -- devices -- */
 
+/* out[k * lanes] is output k of an instance: those of its pack are interleaved. */
 static inline void stamp_rows(double *restrict sum, double *restrict max, const double *out,
-                              const int32_t *slot, int32_t begin, int32_t end)
+                              int32_t lanes, const int32_t *slot, int32_t begin, int32_t end)
 {
     for (int32_t k = begin; k < end; k++) {
-        const double v = out[k], a = fabs(v);
+        const double v = out[k * lanes], a = fabs(v);
         const int32_t r = slot[k];
         sum[r] += v;
         max[r] = a > max[r] ? a : max[r];
@@ -120,10 +121,11 @@ static inline void stamp_rows(double *restrict sum, double *restrict max, const 
 
 /* The same with the rounding errors of the sums kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
 static inline void stamp_charges(double *restrict sum, double *restrict low, double *restrict max,
-                                 const double *out, const int32_t *slot, int32_t begin, int32_t end)
+                                 const double *out, int32_t lanes, const int32_t *slot, int32_t begin,
+                                 int32_t end)
 {
     for (int32_t k = begin; k < end; k++) {
-        const double v = out[k], a = fabs(v);
+        const double v = out[k * lanes], a = fabs(v);
         const int32_t r = slot[k];
         const double s = sum[r], t = s + v, w = t - s;
         sum[r] = t;
@@ -132,34 +134,47 @@ static inline void stamp_charges(double *restrict sum, double *restrict low, dou
     }
 }
 
-static void stamp_instance(const dev_form *fm, const double *out, const int32_t *slot, load *l)
+static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes, const int32_t *slot,
+                           load *l)
 {
     for (size_t r = 0; r < vec_len(fm->run); r++) {
         const dev_run *run = &fm->run[r];
         switch (run->kind) {
         case IR_OUT_RES:
-            stamp_rows(l->f, l->fmax, out, slot, run->begin, run->end);
+            stamp_rows(l->f, l->fmax, out, lanes, slot, run->begin, run->end);
             break;
         case IR_OUT_REACT:
-            stamp_charges(l->q, l->qlo, l->qmax, out, slot, run->begin, run->end);
+            stamp_charges(l->q, l->qlo, l->qmax, out, lanes, slot, run->begin, run->end);
             break;
         case IR_OUT_G:
         case IR_OUT_J:
             for (int32_t k = run->begin; k < run->end; k++)
-                l->val[slot[k]] += out[k];
+                l->val[slot[k]] += out[k * lanes];
             break;
         case IR_OUT_LIMITED:
             for (int32_t k = run->begin; k < run->end; k++)
-                l->limited |= out[k] != 0;
+                l->limited |= out[k * lanes] != 0;
             break;
         case IR_OUT_BOUND_STEP:
             for (int32_t k = run->begin; k < run->end; k++)
-                if (out[k] > 0 && out[k] < l->bound)
-                    l->bound = out[k];
+                if (out[k * lanes] > 0 && out[k * lanes] < l->bound)
+                    l->bound = out[k * lanes];
             break;
         default:
             break;
         }
+    }
+}
+
+/* Packs [begin, end), instance by instance: the order of sums does not depend on the lanes. */
+static void stamp_packs(const ckt *c, const dev_group *g, const dev_form *fm, int32_t begin, int32_t end,
+                        load *l)
+{
+    const size_t n_out = (size_t)fm->n_out;
+    for (int32_t p = begin; p < end; p++) {
+        const double *out = c->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+            stamp_instance(fm, out + (i - g->first[p]), g->lanes, fm->slot + (size_t)i * n_out, l);
     }
 }
 
@@ -170,13 +185,12 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     vs_status st = VS_OK;
     dev_begin(g, form, x);
     double t0 = l->timed ? seconds() : 0;
-    for (int32_t b = 0; b < g->nb && st == VS_OK; b += DEV_BLOCK) {
-        const int32_t e = b + DEV_BLOCK < g->nb ? b + DEV_BLOCK : g->nb;
+    const int32_t block = DEV_BLOCK / g->lanes;
+    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
+        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
         st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
         const double t1 = l->timed ? seconds() : 0;
-        for (int32_t i = b; i < e; i++)
-            stamp_instance(fm, c->out + (size_t)(i - b) * (size_t)fm->n_out,
-                           fm->slot + (size_t)i * (size_t)fm->n_out, l);
+        stamp_packs(c, g, fm, b, e, l);
         const double t2 = l->timed ? seconds() : 0;
         c->stat.s_eval += l->timed * fmax(t1 - t0 - c->s_clock, 0);
         c->stat.s_stamp += l->timed * fmax(t2 - t1 - c->s_clock, 0);
@@ -267,16 +281,16 @@ static int keep(culprit *best, int have, int n, culprit k)
 }
 
 /* |i| + alpha |q| that an instance adds to a row; row 0: infinite if any of its outputs is not finite. */
-static double share(const ckt *c, const dev_form *fm, const double *out, const int32_t *slot,
-                    int32_t row)
+static double share(const ckt *c, const dev_form *fm, const double *out, int32_t lanes,
+                    const int32_t *slot, int32_t row)
 {
     double sum = 0;
     for (int32_t k = 0; k < fm->n_out; k++) {
         const uint8_t kind = fm->variant->out[k].kind;
         const bool res = kind == IR_OUT_RES, react = kind == IR_OUT_REACT;
         if (row && (res || react) && slot[k] == row)
-            sum += fabs(out[k]) * (res ? 1 : c->dyn[IR_DYN_ALPHA]);
-        else if (!row && (res || react || kind == IR_OUT_G || kind == IR_OUT_J) && !isfinite(out[k]))
+            sum += fabs(out[k * lanes]) * (res ? 1 : c->dyn[IR_DYN_ALPHA]);
+        else if (!row && (res || react || kind == IR_OUT_G || kind == IR_OUT_J) && !isfinite(out[k * lanes]))
             return INFINITY;
     }
     return sum;
@@ -300,9 +314,10 @@ static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int hav
         const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
         if (row && !touches(fm, slot, row))
             continue;
-        if (dev_eval(g, form, c->dyn, c->x, i, i + 1, true, c->out) != VS_OK)
-            c->out[0] = NAN;
-        const double amount = share(c, fm, c->out, slot, row);
+        const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
+        if (dev_eval(g, form, c->dyn, c->x, p, p + 1, true, c->out) != VS_OK)
+            c->out[lane] = NAN;
+        const double amount = share(c, fm, c->out + lane, g->lanes, slot, row);
         if (amount > 0 || isnan(amount))
             have = keep(best, have, n, (culprit){c->inst[g->inst[i]].name, amount});
     }
@@ -361,9 +376,10 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
     for (int32_t i = 0; v->has_effects && i < g->nb; i++) {
         const ckt_inst *in = &c->inst[g->inst[i]];
         effects e = {.c = c, .who = in->name, .span = in->span};
-        const jit_batch b = dev_batch(g, form, c->dyn, x, i, true, c->out);
+        const int32_t p = dev_pack_of(g, i);
+        const jit_batch b = dev_batch(g, form, c->dyn, x, p, true, c->out);
         int what = 0;
-        const vs_status one = mdl_effects(v, &b, 0, in->name, on_effect, &e, &what);
+        const vs_status one = mdl_effects(v, g->row_per_lane, &b, i - g->first[p], in->name, on_effect, &e, &what);
         if (e.fatal || one < 0)
             return VS_EINPUT;
         if (what & 3) /* $finish, $stop */

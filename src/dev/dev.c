@@ -42,6 +42,63 @@ static void find_runs(dev_form *f)
     }
 }
 
+/* -- packs -- */
+
+/* Breaks the instances into packs of g->lanes, at changes of the row if one_row. */
+static int32_t break_packs(const dev_group *g, bool one_row, int32_t *first)
+{
+    int32_t n = 0;
+    for (int32_t i = 0, lane = 0; i < g->nb; i++, lane++)
+        if (i == 0 || lane == g->lanes || (one_row && g->row_of[i] != g->row_of[i - 1])) {
+            first[n++] = i;
+            lane = 0;
+        }
+    first[n] = g->nb;
+    return n;
+}
+
+/* One row for each pack unless that makes more than 3 packs of 2. */
+static void make_packs(dev_group *g, arena *mem, int32_t lanes)
+{
+    g->lanes = lanes;
+    g->first = arena_array(mem, int32_t, g->nb + 1);
+    int32_t mixed = break_packs(g, false, g->first);
+    g->n_pack = break_packs(g, true, g->first);
+    g->row_per_lane = g->n_pack > mixed + mixed / 2;
+    if (g->row_per_lane)
+        g->n_pack = break_packs(g, false, g->first);
+    g->pack_row = arena_array(mem, int32_t, g->n_pack);
+    for (int32_t p = 0; p < g->n_pack; p++)
+        g->pack_row[p] = g->row_of[g->first[p]];
+}
+
+int32_t dev_pack_of(const dev_group *g, int32_t i)
+{
+    int32_t lo = i / g->lanes, hi = g->n_pack;
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (g->first[mid] <= i)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The instance in a lane; padding repeats the last one of the pack. */
+static int32_t inst_in(const dev_group *g, int32_t pack, int32_t lane)
+{
+    const int32_t i = g->first[pack] + lane, end = g->first[pack + 1];
+    return i < end ? i : end - 1;
+}
+
+static size_t lane_place(const dev_group *g, int32_t pack, int32_t n, int32_t k, int32_t lane)
+{
+    return ((size_t)pack * (size_t)n + (size_t)k) * (size_t)g->lanes + (size_t)lane;
+}
+
+/* -- forms -- */
+
 static bool same_map(const dev_form *a, const dev_form *b)
 {
     return a->variant && a->map && a->n_u == b->n_u;
@@ -50,13 +107,38 @@ static bool same_map(const dev_form *a, const dev_form *b)
 static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const *unknown)
 {
     for (int k = 0; k < MDL_N_FORM && !f->map; k++)
-        if (&g->form[k] != f && same_map(&g->form[k], f))
+        if (&g->form[k] != f && same_map(&g->form[k], f)) {
             f->map = g->form[k].map; /* unknowns are those of the row, not of the form */
+            f->lane_map = g->form[k].lane_map;
+        }
     if (f->map)
         return;
     f->map = arena_array(mem, int32_t, (size_t)g->nb * (size_t)f->n_u);
     for (int32_t i = 0; i < g->nb; i++)
         memcpy(&f->map[(size_t)i * (size_t)f->n_u], unknown[i], (size_t)f->n_u * sizeof(int32_t));
+    f->lane_map = arena_array(mem, int32_t, (size_t)g->n_pack * (size_t)f->n_u * (size_t)g->lanes);
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t l = 0; l < g->lanes; l++)
+            for (int32_t u = 0; u < f->n_u; u++)
+                f->lane_map[lane_place(g, p, f->n_u, u, l)] = unknown[inst_in(g, p, l)][u];
+}
+
+/* Setup values: a row each, or spread over the lanes. */
+static void fill_cache(dev_group *g, dev_form *f, arena *mem)
+{
+    const size_t n = (size_t)f->n_cache;
+    double *rows = arena_array(mem, double, (size_t)g->n_row * n);
+    for (int32_t r = 0; r < g->n_row; r++)
+        mdl_setup(f->variant, g->row[r], &rows[(size_t)r * n]);
+    f->cache = rows;
+    if (!g->row_per_lane)
+        return;
+    f->cache = arena_array(mem, double, (size_t)g->n_pack * n * (size_t)g->lanes);
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t l = 0; l < g->lanes; l++)
+            for (int32_t k = 0; k < f->n_cache; k++)
+                f->cache[lane_place(g, p, f->n_cache, k, l)] =
+                    rows[(size_t)g->row_of[inst_in(g, p, l)] * n + (size_t)k];
 }
 
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
@@ -65,10 +147,12 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
     dev_form *f = &g->form[form];
     assert(v->lay.n_u <= mdl_n_unknown(g->model));
     *f = (dev_form){.variant = v, .n_u = v->lay.n_u, .n_out = v->lay.n_out, .n_cache = v->lay.n_cache};
+    if (!g->lanes)
+        make_packs(g, mem, v->lay.lanes);
+    assert(g->lanes == v->lay.lanes);
+    mdl_prepare(v, g->row_per_lane);
     fill_map(g, f, mem, unknown);
-    f->cache = arena_array(mem, double, (size_t)g->n_row * (size_t)f->n_cache);
-    for (int32_t r = 0; r < g->n_row; r++)
-        mdl_setup(v, g->row[r], &f->cache[(size_t)r * (size_t)f->n_cache]);
+    fill_cache(g, f, mem);
     find_runs(f);
     if (v->lay.n_lim > g->n_lim)
         g->n_lim = v->lay.n_lim;
@@ -76,12 +160,18 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
         g->n_state = v->lay.n_state;
 }
 
+/* Values of all lanes when an instance has n. */
+static size_t lane_count(const dev_group *g, int32_t n)
+{
+    return (size_t)g->n_pack * (size_t)n * (size_t)g->lanes;
+}
+
 void dev_state_init(dev_group *g, arena *mem)
 {
     for (int k = 0; k < DEV_N_LIM; k++)
-        g->lim[k] = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_lim);
-    g->state = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_state);
-    g->state_new = arena_array(mem, double, (size_t)g->nb * (size_t)g->n_state);
+        g->lim[k] = arena_array(mem, double, lane_count(g, g->n_lim));
+    g->state = arena_array(mem, double, lane_count(g, g->n_state));
+    g->state_new = arena_array(mem, double, lane_count(g, g->n_state));
     g->lim_fresh = true;
 }
 
@@ -99,15 +189,13 @@ void dev_begin(dev_group *g, mdl_form_kind form, const double *x)
     const dev_form *f = &g->form[form];
     const int32_t n = f->variant->lay.n_lim;
     const bool known = n <= (int32_t)vec_len(mod->lim_probe);
-    for (int32_t i = 0; i < g->nb; i++)
-        for (int32_t k = 0; k < n && known; k++)
-            g->lim[DEV_LIM_OLD][(size_t)i * (size_t)n + (size_t)k] =
-                probe_value(&mod->probe[mod->lim_probe[k]], &f->map[(size_t)i * (size_t)f->n_u], x);
-}
-
-static double *at(double *a, int32_t i, int32_t stride)
-{
-    return a ? a + (size_t)i * (size_t)stride : NULL;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t l = 0; l < g->lanes; l++) {
+            const int32_t *node = &f->map[(size_t)inst_in(g, p, l) * (size_t)f->n_u];
+            for (int32_t k = 0; k < n && known; k++)
+                g->lim[DEV_LIM_OLD][lane_place(g, p, n, k, l)] =
+                    probe_value(&mod->probe[mod->lim_probe[k]], node, x);
+        }
 }
 
 jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
@@ -115,19 +203,20 @@ jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const d
 {
     const dev_form *f = &g->form[form];
     const jit_layout *lay = &f->variant->lay;
+    const size_t lim = lane_place(g, begin, lay->n_lim, 0, 0), st = lane_place(g, begin, lay->n_state, 0, 0);
     /* After dev_advance the roles of OLD and NEW are exchanged: NEW is what the last one read. */
     const dev_lim from = last ? DEV_LIM_NEW : DEV_LIM_OLD, to = last ? DEV_LIM_OLD : DEV_LIM_NEW;
     return (jit_batch){
         .x = x,
-        .map = f->map + (size_t)begin * (size_t)f->n_u,
-        .cache = f->cache,
-        .row_of = g->row_of + begin,
+        .map = f->lane_map + lane_place(g, begin, f->n_u, 0, 0),
+        .cache = f->cache + (g->row_per_lane ? lane_place(g, begin, f->n_cache, 0, 0) : 0),
+        .row_of = g->pack_row + begin,
         .dyn = dyn,
-        .state = at(g->state, begin, lay->n_state),
-        .limold = at(g->lim[from], begin, lay->n_lim),
+        .state = g->state ? g->state + st : NULL,
+        .limold = g->lim[from] ? g->lim[from] + lim : NULL,
         .out = out,
-        .state_new = at(g->state_new, begin, lay->n_state),
-        .limnew = at(g->lim[to], begin, lay->n_lim),
+        .state_new = g->state_new ? g->state_new + st : NULL,
+        .limnew = g->lim[to] ? g->lim[to] + lim : NULL,
     };
 }
 
@@ -135,7 +224,7 @@ vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *dyn, const do
                    int32_t begin, int32_t end, bool last, double *out)
 {
     const jit_batch b = dev_batch(g, form, dyn, x, begin, last, out);
-    return mdl_eval(g->form[form].variant, &b, 0, end - begin);
+    return mdl_eval(g->form[form].variant, g->row_per_lane, &b, 0, end - begin);
 }
 
 void dev_advance(dev_group *g)
@@ -147,7 +236,7 @@ void dev_advance(dev_group *g)
 
 void dev_accept(dev_group *g)
 {
-    const size_t n = (size_t)g->nb * (size_t)g->n_lim;
+    const size_t n = lane_count(g, g->n_lim);
     if (n)
         memcpy(g->lim[DEV_LIM_ACC], g->lim[DEV_LIM_OLD], n * sizeof(double));
     double *t = g->state;
@@ -157,7 +246,7 @@ void dev_accept(dev_group *g)
 
 void dev_restore(dev_group *g)
 {
-    const size_t n = (size_t)g->nb * (size_t)g->n_lim;
+    const size_t n = lane_count(g, g->n_lim);
     if (n)
         memcpy(g->lim[DEV_LIM_OLD], g->lim[DEV_LIM_ACC], n * sizeof(double));
 }

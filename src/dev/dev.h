@@ -6,6 +6,11 @@
  * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances is
  * evaluated into a small buffer and stamped from there while it is in the processor's cache.
  *
+ * Kernels take packs of W instances (jit.h). Pack p holds the instances first[p] .. first[p+1]-1 in its
+ * lanes from 0; the lanes behind them are padding, copies of the last one. Either every pack is of one row
+ * (its setup values are broadcast), or, when that would leave many lanes empty, lanes have rows of
+ * their own (row_per_lane).
+ *
  * Limited probes and hidden state come in three and two copies:
  *   lim[ACC] of the last accepted point, lim[OLD] read by the kernel, lim[NEW] written by it;
  *   state: of the last accepted point; state_new: as of the last evaluation. */
@@ -14,7 +19,7 @@
 
 #include "mdl.h"
 
-enum { DEV_BLOCK = 128 }; /* instances per block */
+enum { DEV_BLOCK = 64 }; /* instances per block; a multiple of every W */
 
 typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_lim;
 
@@ -28,7 +33,9 @@ typedef struct dev_form {  /* one analysis form of a group; variant NULL: not as
     mdl_variant *variant;
     int32_t n_u, n_out, n_cache;
     int32_t *map;          /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
-    double *cache;         /* [n_row * n_cache] setup values of the rows used here */
+    int32_t *lane_map;     /* [n_pack][n_u][W] the same for kernels */
+    double *cache;         /* [n_row][n_cache] setup values of the rows used here;
+                            * row_per_lane: [n_pack][n_cache][W] */
     dev_run *run;          /* vec */
     int32_t *slot;         /* [nb * n_out] where out[k] goes; made by src/ckt */
 } dev_form;
@@ -37,13 +44,17 @@ typedef struct dev_group {
     mdl_model *model;
     int32_t nb;            /* instances */
     int32_t *inst;         /* [nb] their numbers in the circuit */
-    int32_t *row_of;       /* [nb] index into row; ascending, so that a SIMD word mostly shares one */
+    int32_t *row_of;       /* [nb] index into row; ascending */
     int32_t *row;          /* [n_row] rows of the model */
     int32_t n_row;
+    int32_t lanes, n_pack; /* W; 0 until the first form is added */
+    int32_t *first;        /* [n_pack + 1] */
+    int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */
+    bool row_per_lane;
     dev_form form[MDL_N_FORM];
     int32_t n_lim, n_state;
-    double *lim[DEV_N_LIM];  /* [nb * n_lim] */
-    double *state, *state_new; /* [nb * n_state] */
+    double *lim[DEV_N_LIM];  /* [n_pack][n_lim][W] */
+    double *state, *state_new; /* [n_pack][n_state][W] */
     bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 
@@ -52,20 +63,23 @@ void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst,
                     int32_t nb);
 void dev_group_fini(dev_group *g);
 /* Adds a form: unknown gives for instance i of the group the circuit unknowns [mdl_n_unknown].
- * Runs the setup of each row. All forms must be added before dev_state_init. */
+ * Runs the setup of each row, compiles the kernel. All forms must be added before dev_state_init. */
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
                   const int32_t *const *unknown);
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
 
-/* Evaluates instances [begin, end) of a form at x.
+/* The pack of instance i; its lane is i - first[pack]. */
+int32_t dev_pack_of(const dev_group *g, int32_t i);
+
+/* Evaluates packs [begin, end) of a form at x.
  *   last  in   false: the next evaluation (reads lim[OLD]); true: repeats the last one for messages
  *              after dev_advance; it gives the same outputs and state again
- *   out   out  [(end - begin) * n_out]
+ *   out   out  [end - begin][n_out][W]
  * Status: VS_OK; VS_NOCONV (a loop without end). Allocates nothing. */
 VS_MUST_USE vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
                                int32_t begin, int32_t end, bool last, double *out);
-/* The batch as dev_eval hands it to the kernel (effects need it). */
+/* The batch as dev_eval hands it to the kernel, from pack `begin` on (effects need it). */
 jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
                     int32_t begin, bool last, double *out);
 /* Before the evaluation of a group: fills lim[OLD] from the probes at x if it is fresh. */

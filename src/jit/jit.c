@@ -32,6 +32,7 @@ struct jit {
     bool llvm_failed;
     jit_emit_fn emit;
     char *why;            /* last text handed out, owned */
+    int lanes;
 };
 
 #define MODULE_FILE "libvsim-llvm.so"
@@ -61,6 +62,39 @@ static const char *keep_why(jit *j, const char *fmt, ...)
     return j->why ? j->why : "out of memory";
 }
 
+/* -- the machine -- */
+
+/* Lanes of the widest registers; AVX-512 is taken where its doubles are as fast as AVX2's. */
+static int lanes_of_machine(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return 8;
+    if (__builtin_cpu_supports("avx2"))
+        return 4;
+#endif
+    return 2;
+}
+
+static bool lanes_allowed(int n)
+{
+    return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+static void choose_machine(jit *j)
+{
+    const char *lanes = getenv("VSIM_LANES"), *cpu = getenv("VSIM_CPU");
+    int n = j->opt.lanes ? j->opt.lanes : lanes ? atoi(lanes) : 0;
+    j->lanes = lanes_allowed(n) ? n : lanes_of_machine();
+    if (!j->opt.cpu && cpu && *cpu)
+        j->opt.cpu = cpu;
+}
+
+int jit_lanes(const jit *j)
+{
+    return j->lanes;
+}
+
 vs_status jit_open(jit **out, const jit_opt *opt)
 {
     static const jit_opt standard = {.opt_level = 2};
@@ -69,6 +103,7 @@ vs_status jit_open(jit **out, const jit_opt *opt)
     if (!j)
         return VS_ENOMEM;
     j->opt = opt ? *opt : standard;
+    choose_machine(j);
     if (!j->opt.no_cache)
         jit_cache_open(&j->cache, j->opt.cache_dir, &why);
     if (why)
@@ -164,8 +199,11 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     jit_cpu_text(cpu, sizeof cpu);
     add_bytes(&v, JIT_GENERATOR, sizeof JIT_GENERATOR);
     add_bytes(&v, cpu, strlen(cpu) + 1);
-    const int32_t w[] = {j->opt.opt_level, IR_N_OP,      IR_N_DYN,   lay->n_u,  lay->n_cache,
-                         lay->n_state,     lay->n_lim,   lay->n_out, lay->n_probe};
+    if (j->opt.cpu)
+        add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
+    const int32_t w[] = {j->opt.opt_level, j->opt.libm, lay->lanes, lay->row_per_lane, IR_N_OP,
+                         IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
+                         lay->n_probe};
     add_bytes(&v, w, sizeof w);
     add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
     add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
@@ -320,7 +358,8 @@ static vs_status from_llvm(jit *j, jit_hash key, const ir_fn *fn, const jit_layo
     if (!load_llvm(j, why))
         return VS_EUNSUPPORTED;
     double t = seconds();
-    int failed = j->emit(fn, lay, j->opt.opt_level, &obj, &size, &err);
+    const jit_emit_opt opt = {.opt_level = j->opt.opt_level, .cpu = j->opt.cpu, .libm = j->opt.libm};
+    int failed = j->emit(fn, lay, &opt, &obj, &size, &err);
     j->stat.seconds_compile += seconds() - t;
     if (failed) {
         *why = keep_why(j, "code generator: %s", err ? err : "out of memory");
@@ -344,6 +383,7 @@ vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay, jit_kern
 {
     const unit *u = NULL;
     *why = NULL;
+    assert(lanes_allowed(lay->lanes));
     vs_status st = check_inputs(j, eval, why);
     if (st != VS_OK)
         return st;

@@ -8,27 +8,34 @@
 
 #include "ir.h"
 
-/* What a kernel reads and writes. Instance i of the batch has local unknown u at x[map[i*n_u + u]];
- * x[0] is the reference node and holds 0; unknowns that are not in use map to 0 too.
+/* What a kernel reads and writes. W instances (lanes) make a pack and are evaluated together; arrays
+ * with a value per instance are interleaved within the pack: value k of n of lane l in pack p is at
+ * [(p*n + k)*W + l]. Lanes that are padding have entries like the others (best: copies of one).
+ * Local unknown u is at x[map[..u..]]; x[0] is the reference node and holds 0; unknowns that are not in
+ * use map to 0 too. A pack has one parameter row, or each of its lanes has setup values of its own
+ * (jit_layout.row_per_lane).
  * Strides are compiled in. Arrays that the function does not use may be NULL. The arrays written do
  * not overlap those read (state_new is not state). */
 typedef struct jit_batch {
     const double *x;       /* [1 + unknowns of the circuit] */
-    const int32_t *map;    /* [nb * n_u] */
-    const double *cache;   /* [rows * n_cache] setup values; I32 and BOOL as exact doubles */
-    const int32_t *row_of; /* [nb] */
+    const int32_t *map;    /* [packs][n_u][W] */
+    const double *cache;   /* [rows][n_cache] setup values; I32 and BOOL as exact doubles;
+                            * row_per_lane: [packs][n_cache][W] */
+    const int32_t *row_of; /* [packs]; not used with row_per_lane */
     const double *dyn;     /* [IR_N_DYN] */
-    const double *state;   /* [nb * n_state] */
-    const double *limold;  /* [nb * n_lim] */
-    double *out;           /* [nb * n_out] in the order of the function's other outputs */
-    double *state_new;     /* [nb * n_state] */
-    double *limnew;        /* [nb * n_lim] */
+    const double *state;   /* [packs][n_state][W] */
+    const double *limold;  /* [packs][n_lim][W] */
+    double *out;           /* [packs][n_out][W] in the order of the function's other outputs */
+    double *state_new;     /* [packs][n_state][W] */
+    double *limnew;        /* [packs][n_lim][W] */
 } jit_batch;
-typedef void (*jit_kernel)(const jit_batch *b, int64_t begin, int64_t end);
+typedef void (*jit_kernel)(const jit_batch *b, int64_t begin, int64_t end); /* packs */
 
 /* The fixed sizes of a kernel. out_slot[i] is the place of eval->out[i] in its array: STATE in
  * state_new, LIMNEW in limnew (both by their index a), all others in out. */
 typedef struct jit_layout {
+    int32_t lanes;                      /* W: 1, 2, 4 or 8 */
+    bool row_per_lane;
     int32_t n_u, n_cache, n_state, n_lim, n_out;
     const int32_t *probe_hi, *probe_lo; /* [n_probe] local unknowns, -1: reference */
     int32_t n_probe;
@@ -39,6 +46,10 @@ typedef struct jit_opt {
     const char *cache_dir; /* NULL: $XDG_CACHE_HOME/vsim or ~/.cache/vsim */
     bool no_cache;
     int opt_level;         /* 0..3, default 2 */
+    int lanes;             /* W: 1, 2, 4, 8; 0: $VSIM_LANES, or what suits the processor */
+    const char *cpu;       /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
+    bool libm;             /* mathematical functions are those of the C library, as in the interpreter;
+                            * false: own vector code (docs/math.md) */
     bool verbose;          /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;
@@ -55,10 +66,13 @@ typedef struct jit jit;
 VS_MUST_USE vs_status jit_open(jit **j, const jit_opt *opt);
 void jit_close(jit **j); /* kernels become invalid */
 
+/* Lanes that kernels of this machine should have. Results do not depend on it. */
+int jit_lanes(const jit *j);
+
 /* Machine code for an eval function (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
  * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function, the layout,
  * the CPU's features, the code generator's and LLVM's version. *why lives until the next call.
- * A loop without end leaves NaN in the outputs of its instance.
+ * A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes = 1: see ir_ifconv.
  * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine other than
  * x86-64 with ELF, which the loader does not know; *why says so;
  * VS_EINPUT: the function has an input that is not allowed. */
@@ -66,12 +80,12 @@ VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *l
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);
 const jit_stat *jit_stats(const jit *j);
 
-/* The same contract by the interpreter: the oracle and --interpret.
+/* The same contract by the interpreter, lane by lane: the oracle and --interpret.
  * Status: VS_OK, VS_NOCONV (a loop without end). */
 VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
                                     int64_t begin, int64_t end);
 
-/* What the inputs of eval are for instance i: input [vec_len(eval->in)], in their types. */
+/* What the inputs of eval are for instance i (lane i % W of pack i / W): input [vec_len(eval->in)], in their types. */
 void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t i,
                 ir_num *input);
 

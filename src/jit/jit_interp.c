@@ -13,9 +13,21 @@ static double to_f64(ir_num v, int type)
     return type == IR_F64 ? v.f : (double)v.i;
 }
 
+/* Place of value k of n of instance i. */
+static int64_t at(const jit_layout *lay, int64_t i, int32_t n, int32_t k)
+{
+    return (i / lay->lanes * n + k) * lay->lanes + i % lay->lanes;
+}
+
 static double unknown(const jit_layout *lay, const jit_batch *b, int64_t i, int32_t u)
 {
-    return u < 0 ? 0.0 : b->x[b->map[i * lay->n_u + u]];
+    return u < 0 ? 0.0 : b->x[b->map[at(lay, i, lay->n_u, u)]];
+}
+
+static double setup_value(const jit_layout *lay, const jit_batch *b, int64_t i, int32_t k)
+{
+    return lay->row_per_lane ? b->cache[at(lay, i, lay->n_cache, k)]
+                             : b->cache[(int64_t)b->row_of[i / lay->lanes] * lay->n_cache + k];
 }
 
 static double input_value(const jit_layout *lay, const jit_batch *b, int64_t i, const ir_input *in)
@@ -23,11 +35,11 @@ static double input_value(const jit_layout *lay, const jit_batch *b, int64_t i, 
     switch ((ir_in_kind)in->kind) {
     case IR_IN_PROBE:
         return unknown(lay, b, i, lay->probe_hi[in->k]) - unknown(lay, b, i, lay->probe_lo[in->k]);
-    case IR_IN_CACHE: return b->cache[(int64_t)b->row_of[i] * lay->n_cache + in->k];
+    case IR_IN_CACHE: return setup_value(lay, b, i, in->k);
     case IR_IN_DYN: return b->dyn[in->k];
     case IR_IN_ABSTIME: return b->dyn[IR_DYN_ABSTIME];
-    case IR_IN_STATE: return b->state[i * lay->n_state + in->k];
-    case IR_IN_LIMOLD: return b->limold[i * lay->n_lim + in->k];
+    case IR_IN_STATE: return b->state[at(lay, i, lay->n_state, in->k)];
+    case IR_IN_LIMOLD: return b->limold[at(lay, i, lay->n_lim, in->k)];
     default: return 0.0;
     }
 }
@@ -40,11 +52,11 @@ static void store(const ir_fn *fn, const jit_layout *lay, const jit_batch *b, in
         double x = to_f64(val[w->v], fn->inst[w->v].type);
         int32_t slot = lay->out_slot[o];
         if (w->kind == IR_OUT_STATE)
-            b->state_new[i * lay->n_state + slot] = x;
+            b->state_new[at(lay, i, lay->n_state, slot)] = x;
         else if (w->kind == IR_OUT_LIMNEW)
-            b->limnew[i * lay->n_lim + slot] = x;
+            b->limnew[at(lay, i, lay->n_lim, slot)] = x;
         else
-            b->out[i * lay->n_out + slot] = x;
+            b->out[at(lay, i, lay->n_out, slot)] = x;
     }
 }
 
@@ -63,7 +75,7 @@ vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batc
     ir_num *input = calloc(vec_len(eval->in) + 1, sizeof *input);
     if (!val || !input)
         st = VS_ENOMEM;
-    for (int64_t i = begin; i < end && st == VS_OK; i++) {
+    for (int64_t i = begin * lay->lanes; i < end * lay->lanes && st == VS_OK; i++) {
         jit_inputs(eval, lay, b, i, input);
         st = ir_interp(eval, input, val, NULL, NULL);
         if (st == VS_OK)

@@ -1,13 +1,15 @@
 /* jit_llvm.c - SSA to an object file with LLVM; the only file that includes LLVM.
  * Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must compile.
  * Use:    vsim_llvm_emit (type jit_emit_fn).
- * Method: one LLVM function: a loop over instances whose body is the eval function. Structured
- *         regions become basic blocks with phis. Our own passes have already optimised the code, so
+ * Method: one LLVM function: a loop over packs of instances whose body is the eval function; an
+ *         SSA value is a vector with a lane for each instance of the pack. Loops run while any lane
+ *         wants, and keep the values of the others; branches exist with one lane only. Our own passes have already optimised the code, so
  *         that LLVM runs almost no IR passes; it selects instructions and allocates registers.
  * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags, no contraction,
  *         calls of libm under names that LLVM does not know.
  * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
- *         helpers that work for `lanes` instances at once; 1 today. */
+ *         helpers that work for `lanes` instances at once. No operation looks at another lane, so that
+ *         the results of an instance depend neither on its neighbours nor on the width. */
 #include "jit_priv.h"
 #include "jit_build.h"
 
@@ -15,7 +17,6 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const char vsim_llvm_version[];
-EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, int opt_level, void **obj,
-                          size_t *size, char **err);
+EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt,
+                          void **obj, size_t *size, char **err);
 const char vsim_llvm_version[] = JIT_GENERATOR;
 
 /* An open `if` or `loop`. */
@@ -33,6 +34,7 @@ typedef struct region {
     LLVMBasicBlockRef other, after; /* IF: else and merge block; LOOP: header and exit */
     LLVMBasicBlockRef then_end, else_end;
     LLVMValueRef rounds;            /* LOOP: phi that counts */
+    LLVMValueRef on;                /* LOOP: lanes that run the body */
     ir_val first;                   /* LOOP: its instruction */
 } region;
 
@@ -52,9 +54,10 @@ typedef struct gen {
     int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
     ir_val *pending;          /* vec; phis whose outputs are not stored yet */
     LLVMValueRef *out_ptr;    /* [n_out] */
-    /* per instance, made at the head of the body */
+    /* per pack, made at the head of the body */
     LLVMValueRef x, map_row, cache_row, dyn, state_row, limold_row;
-    LLVMBasicBlockRef bail;   /* a loop does not end; NULL until needed */
+    LLVMValueRef *unknown;    /* vec [n_u], NULL until loaded */
+    LLVMValueRef endless;     /* memory [lanes] of i32: a loop did not end; NULL: there is no loop */
     LLVMValueRef md_out;      /* alias scope list of the output arrays */
     unsigned kind_scope, kind_noalias;
     const char *bad;          /* what is not supported */
@@ -70,17 +73,17 @@ static LLVMTypeRef lane_type(const gen *g, int type)
 
 static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
 {
-    if (g->lanes == 1)
-        return scalar;
+    const unsigned n = (unsigned)g->lanes;
     LLVMValueRef v[16];
-    for (int k = 0; k < g->lanes; k++)
+    if (n == 1)
+        return scalar;
+    for (unsigned k = 0; k < n; k++)
         v[k] = scalar;
     if (LLVMIsConstant(scalar))
-        return LLVMConstVector(v, (unsigned)g->lanes);
-    LLVMValueRef w = LLVMGetUndef(LLVMVectorType(LLVMTypeOf(scalar), (unsigned)g->lanes));
-    for (int k = 0; k < g->lanes; k++)
-        w = LLVMBuildInsertElement(g->b, w, scalar, LLVMConstInt(g->i32, (unsigned)k, 0), "");
-    return w;
+        return LLVMConstVector(v, n);
+    LLVMValueRef none = LLVMGetUndef(LLVMVectorType(LLVMTypeOf(scalar), n));
+    LLVMValueRef one = LLVMBuildInsertElement(g->b, none, scalar, LLVMConstInt(g->i32, 0, 0), "");
+    return LLVMBuildShuffleVector(g->b, one, none, LLVMConstNull(LLVMVectorType(g->i32, n)), "");
 }
 
 static LLVMValueRef const_f64(gen *g, double x)
@@ -133,9 +136,19 @@ static LLVMValueRef load_input(gen *g, LLVMTypeRef type, LLVMValueRef at)
     return v;
 }
 
-static LLVMValueRef load_f64(gen *g, LLVMValueRef base, int64_t k)
+/* base[k] for all lanes */
+static LLVMValueRef load_shared(gen *g, LLVMValueRef base, int64_t k)
 {
-    return load_input(g, g->f64, element(g, g->f64, base, k));
+    return splat(g, load_input(g, g->f64, element(g, g->f64, base, k)));
+}
+
+/* base[k*W + lane] */
+static LLVMValueRef load_lanes(gen *g, LLVMValueRef base, int64_t k)
+{
+    LLVMValueRef at = element(g, g->f64, base, k * g->lanes);
+    LLVMValueRef v = load_input(g, lane_type(g, IR_F64), at);
+    LLVMSetAlignment(v, 8);
+    return v;
 }
 
 static LLVMValueRef batch_field(gen *g, LLVMValueRef batch, size_t offset)
@@ -145,7 +158,7 @@ static LLVMValueRef batch_field(gen *g, LLVMValueRef batch, size_t offset)
     return load_input(g, g->ptr, at);
 }
 
-/* &base[i * stride], doubles */
+/* &base[i * stride] */
 static LLVMValueRef row_of(gen *g, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef i,
                            int32_t stride)
 {
@@ -153,13 +166,27 @@ static LLVMValueRef row_of(gen *g, LLVMTypeRef type, LLVMValueRef base, LLVMValu
     return LLVMBuildInBoundsGEP2(g->b, type, base, &k, 1, "");
 }
 
+static LLVMValueRef load_at_node(gen *g, LLVMValueRef node_at)
+{
+    LLVMValueRef k = LLVMBuildSExt(g->b, load_input(g, g->i32, node_at), g->i64, "");
+    return load_input(g, g->f64, LLVMBuildInBoundsGEP2(g->b, g->f64, g->x, &k, 1, ""));
+}
+
 static LLVMValueRef load_unknown(gen *g, int32_t u)
 {
     if (u < 0)
         return const_f64(g, 0.0);
-    LLVMValueRef node = load_input(g, g->i32, element(g, g->i32, g->map_row, u));
-    LLVMValueRef k = LLVMBuildSExt(g->b, node, g->i64, "");
-    return load_input(g, g->f64, LLVMBuildInBoundsGEP2(g->b, g->f64, g->x, &k, 1, ""));
+    if (g->unknown[u])
+        return g->unknown[u];
+    LLVMValueRef v = LLVMGetUndef(lane_type(g, IR_F64));
+    for (int k = 0; k < g->lanes; k++) {
+        LLVMValueRef one = load_at_node(g, element(g, g->i32, g->map_row, (int64_t)u * g->lanes + k));
+        v = g->lanes == 1 ? one
+                          : LLVMBuildInsertElement(g->b, v, one, LLVMConstInt(g->i32, (unsigned)k, 0), "");
+    }
+    if (!vec_len(g->open)) /* visible everywhere */
+        g->unknown[u] = v;
+    return v;
 }
 
 /* -- inputs -- */
@@ -185,11 +212,13 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
 {
     switch ((ir_in_kind)in->kind) {
     case IR_IN_PROBE: return emit_probe(g, in->k);
-    case IR_IN_CACHE: return from_f64(g, load_f64(g, g->cache_row, in->k), in->type);
-    case IR_IN_DYN: return from_f64(g, load_f64(g, g->dyn, in->k), in->type);
-    case IR_IN_ABSTIME: return load_f64(g, g->dyn, IR_DYN_ABSTIME);
-    case IR_IN_STATE: return from_f64(g, load_f64(g, g->state_row, in->k), in->type);
-    case IR_IN_LIMOLD: return load_f64(g, g->limold_row, in->k);
+    case IR_IN_CACHE:
+        return from_f64(g, g->lay->row_per_lane ? load_lanes(g, g->cache_row, in->k)
+                                                : load_shared(g, g->cache_row, in->k), in->type);
+    case IR_IN_DYN: return from_f64(g, load_shared(g, g->dyn, in->k), in->type);
+    case IR_IN_ABSTIME: return load_shared(g, g->dyn, IR_DYN_ABSTIME);
+    case IR_IN_STATE: return from_f64(g, load_lanes(g, g->state_row, in->k), in->type);
+    case IR_IN_LIMOLD: return load_lanes(g, g->limold_row, in->k);
     default: g->bad = "an input that a kernel cannot have"; return const_f64(g, 0.0);
     }
 }
@@ -350,6 +379,7 @@ static LLVMValueRef emit_pure(gen *g, const ir_inst *in)
 static void store_f64(gen *g, LLVMValueRef v, LLVMValueRef at)
 {
     LLVMValueRef s = LLVMBuildStore(g->b, v, at);
+    LLVMSetAlignment(s, 8);
     LLVMSetMetadata(s, g->kind_scope, g->md_out);
 }
 
@@ -387,8 +417,11 @@ static LLVMBasicBlockRef new_block(gen *g)
 static void begin_if(gen *g, const ir_inst *in)
 {
     LLVMBasicBlockRef then = new_block(g);
+    if (g->lanes > 1)
+        g->bad = "branches cannot run for several lanes";
     region r = {.op = IR_IF, .other = new_block(g), .after = new_block(g)};
-    LLVMBuildCondBr(g->b, use(g, in->a), then, r.other);
+    LLVMValueRef cond = g->lanes > 1 ? LLVMConstInt(g->i1, 0, 0) : use(g, in->a);
+    LLVMBuildCondBr(g->b, cond, then, r.other);
     LLVMPositionBuilderAtEnd(g->b, then);
     vec_push(g->open, r);
 }
@@ -438,29 +471,55 @@ static LLVMValueRef emit_lphi(gen *g, const ir_inst *in)
     return phi;
 }
 
+static LLVMValueRef any_lane(gen *g, LLVMValueRef mask)
+{
+    return g->lanes == 1 ? mask : intrinsic(g, "llvm.vector.reduce.or", &mask, 1);
+}
+
+static LLVMValueRef endless_lanes(gen *g)
+{
+    LLVMValueRef v = LLVMBuildLoad2(g->b, lane_type(g, IR_I32), g->endless, "");
+    return LLVMBuildICmp(g->b, LLVMIntNE, v, const_i32(g, 0), "");
+}
+
+/* The lanes whose condition holds run the body, unless one of their loops did not end. */
 static void emit_while(gen *g, const ir_inst *in)
 {
     LLVMBasicBlockRef body = new_block(g);
     size_t k = vec_len(g->open);
     while (g->open[k - 1].op != IR_LOOP)
         k--;
-    LLVMBuildCondBr(g->b, use(g, in->a), body, g->open[k - 1].after);
+    region *r = &g->open[k - 1];
+    r->on = LLVMBuildAnd(g->b, use(g, in->a), LLVMBuildNot(g->b, endless_lanes(g), ""), "");
+    LLVMBuildCondBr(g->b, any_lane(g, r->on), body, r->after);
     LLVMPositionBuilderAtEnd(g->b, body);
+}
+
+/* Lanes that are still on after too many rounds are endless. */
+static void count_round(gen *g, const region *r, LLVMValueRef n)
+{
+    LLVMValueRef over = LLVMBuildICmp(g->b, LLVMIntUGT, n,
+                                      LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
+    LLVMValueRef bad = LLVMBuildAnd(g->b, r->on, splat(g, over), "");
+    bad = LLVMBuildOr(g->b, bad, endless_lanes(g), "");
+    LLVMBuildStore(g->b, LLVMBuildZExt(g->b, bad, lane_type(g, IR_I32), ""), g->endless);
 }
 
 static void end_loop(gen *g)
 {
     region r = vec_pop(g->open);
-    LLVMValueRef n = LLVMBuildAdd(g->b, r.rounds, LLVMConstInt(g->i32, 1, 0), "");
-    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULE, n,
-                                      LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
+    const ir_inst *inst = g->fn->inst;
+    LLVMValueRef n = LLVMBuildAdd(g->b, r.rounds, LLVMConstInt(g->i32, 1, 0), ""), *next = NULL;
+    count_round(g, &r, n);
+    for (ir_val k = r.first + 1; inst[k].op == IR_LPHI; k++)
+        vec_push(next, g->lanes == 1 ? g->val[inst[k].c]
+                                     : LLVMBuildSelect(g->b, r.on, g->val[inst[k].c], g->val[k], ""));
     LLVMBasicBlockRef end = LLVMGetInsertBlock(g->b);
-    if (!g->bail)
-        g->bail = new_block(g);
-    LLVMBuildCondBr(g->b, more, r.other, g->bail);
+    LLVMBuildBr(g->b, r.other);
     LLVMAddIncoming(r.rounds, &n, &end, 1);
-    for (ir_val k = r.first + 1; g->fn->inst[k].op == IR_LPHI; k++)
-        LLVMAddIncoming(g->val[k], &g->val[g->fn->inst[k].c], &end, 1);
+    for (size_t k = 0; k < vec_len(next); k++)
+        LLVMAddIncoming(g->val[r.first + 1 + (ir_val)k], &next[k], &end, 1);
+    vec_free(next);
     LLVMPositionBuilderAtEnd(g->b, r.after);
 }
 
@@ -518,9 +577,9 @@ static void place_outputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
                         : base == &lim ? offsetof(jit_batch, limnew) : offsetof(jit_batch, out);
             int32_t stride = base == &state ? lay->n_state
                              : base == &lim ? lay->n_lim : lay->n_out;
-            *base = row_of(g, g->f64, batch_field(g, batch, at), i, stride);
+            *base = row_of(g, g->f64, batch_field(g, batch, at), i, stride * g->lanes);
         }
-        g->out_ptr[o] = element(g, g->f64, *base, lay->out_slot[o]);
+        g->out_ptr[o] = element(g, g->f64, *base, (int64_t)lay->out_slot[o] * g->lanes);
         g->out_next[o] = g->out_head[w->v];
         g->out_head[w->v] = (int32_t)o;
     }
@@ -534,7 +593,14 @@ static bool has_input(const ir_fn *fn, int kind)
     return false;
 }
 
-/* Pointers to the data of instance i. Fields that the function does not use may be NULL, so that
+static LLVMValueRef load_row(gen *g, LLVMValueRef batch, LLVMValueRef i)
+{
+    LLVMValueRef rows = batch_field(g, batch, offsetof(jit_batch, row_of));
+    LLVMValueRef row = LLVMBuildInBoundsGEP2(g->b, g->i32, rows, &i, 1, "");
+    return LLVMBuildSExt(g->b, load_input(g, g->i32, row), g->i64, "");
+}
+
+/* Pointers to the data of pack i. Fields that the function does not use may be NULL, so that
  * only those in use are touched. */
 static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
 {
@@ -543,32 +609,55 @@ static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
     if (has_input(fn, IR_IN_PROBE)) {
         g->x = batch_field(g, batch, offsetof(jit_batch, x));
         g->map_row = row_of(g, g->i32, batch_field(g, batch, offsetof(jit_batch, map)), i,
-                            lay->n_u);
+                            lay->n_u * g->lanes);
+        memset(g->unknown, 0, vec_len(g->unknown) * sizeof(*g->unknown));
     }
     if (has_input(fn, IR_IN_CACHE)) {
-        LLVMValueRef rows = batch_field(g, batch, offsetof(jit_batch, row_of));
-        LLVMValueRef row = LLVMBuildInBoundsGEP2(g->b, g->i32, rows, &i, 1, "");
-        row = LLVMBuildSExt(g->b, load_input(g, g->i32, row), g->i64, "");
-        g->cache_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, cache)), row,
-                              lay->n_cache);
+        LLVMValueRef cache = batch_field(g, batch, offsetof(jit_batch, cache));
+        g->cache_row = lay->row_per_lane ? row_of(g, g->f64, cache, i, lay->n_cache * g->lanes)
+                                         : row_of(g, g->f64, cache, load_row(g, batch, i), lay->n_cache);
     }
     if (has_input(fn, IR_IN_DYN) || has_input(fn, IR_IN_ABSTIME))
         g->dyn = batch_field(g, batch, offsetof(jit_batch, dyn));
     if (has_input(fn, IR_IN_STATE))
         g->state_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, state)), i,
-                              lay->n_state);
+                              lay->n_state * g->lanes);
     if (has_input(fn, IR_IN_LIMOLD))
         g->limold_row = row_of(g, g->f64, batch_field(g, batch, offsetof(jit_batch, limold)), i,
-                               lay->n_lim);
+                               lay->n_lim * g->lanes);
 }
 
-/* A loop that does not end: the outputs of the instance are NaN. */
-static void emit_bail(gen *g, LLVMBasicBlockRef next)
+/* Memory for the lanes with a loop that does not end, if there are loops. */
+static void place_endless(gen *g, LLVMBasicBlockRef entry)
 {
-    LLVMPositionBuilderAtEnd(g->b, g->bail);
-    LLVMValueRef nan = const_f64(g, __builtin_nan(""));
-    for (size_t o = 0; o < vec_len(g->fn->out); o++)
-        store_f64(g, nan, g->out_ptr[o]);
+    bool any = false;
+    for (size_t k = 0; k < vec_len(g->fn->inst); k++)
+        any |= g->fn->inst[k].op == IR_LOOP;
+    if (!any)
+        return;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(entry));
+    g->endless = LLVMBuildAlloca(g->b, lane_type(g, IR_I32), "");
+    LLVMPositionBuilderAtEnd(g->b, here);
+    LLVMBuildStore(g->b, const_i32(g, 0), g->endless);
+}
+
+/* The outputs of endless lanes are NaN. */
+static void emit_endless(gen *g, LLVMBasicBlockRef next)
+{
+    if (!g->endless) {
+        LLVMBuildBr(g->b, next);
+        return;
+    }
+    LLVMBasicBlockRef spoil = new_block(g);
+    LLVMValueRef bad = endless_lanes(g), nan = const_f64(g, __builtin_nan(""));
+    LLVMBuildCondBr(g->b, any_lane(g, bad), spoil, next);
+    LLVMPositionBuilderAtEnd(g->b, spoil);
+    for (size_t o = 0; o < vec_len(g->fn->out); o++) {
+        LLVMValueRef was = LLVMBuildLoad2(g->b, lane_type(g, IR_F64), g->out_ptr[o], "");
+        LLVMSetAlignment(was, 8);
+        store_f64(g, LLVMBuildSelect(g->b, bad, nan, was, ""), g->out_ptr[o]);
+    }
     LLVMBuildBr(g->b, next);
 }
 
@@ -605,13 +694,12 @@ static void emit_kernel(gen *g)
     LLVMPositionBuilderAtEnd(g->b, body);
     place_inputs(g, batch, i);
     place_outputs(g, batch, i);
+    place_endless(g, entry);
     emit_body(g);
-    LLVMBuildBr(g->b, next);
-    if (g->bail)
-        emit_bail(g, next);
+    emit_endless(g, next);
 
     LLVMPositionBuilderAtEnd(g->b, next);
-    LLVMValueRef step = LLVMConstInt(g->i64, (unsigned)g->lanes, 0);
+    LLVMValueRef step = LLVMConstInt(g->i64, 1, 0);
     LLVMValueRef i1 = LLVMBuildAdd(g->b, i, step, "");
     LLVMBuildBr(g->b, head);
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, i1}, (LLVMBasicBlockRef[]){entry, next}, 2);
@@ -650,6 +738,7 @@ static void gen_begin(gen *g)
     vec_extend(g->out_head, n);
     vec_extend(g->out_next, n_out);
     vec_extend(g->out_ptr, n_out);
+    vec_extend(g->unknown, (size_t)g->lay->n_u + 1);
     make_alias_scope(g);
 }
 
@@ -660,6 +749,7 @@ static void gen_end(gen *g)
     vec_free(g->out_head);
     vec_free(g->out_next);
     vec_free(g->out_ptr);
+    vec_free(g->unknown);
     vec_free(g->open);
     vec_free(g->pending);
     LLVMDisposeBuilder(g->b);
@@ -667,8 +757,8 @@ static void gen_end(gen *g)
     LLVMContextDispose(g->cx);
 }
 
-/* The target for this very machine. */
-static LLVMTargetMachineRef new_machine(int opt_level, char **err)
+/* The target for this very machine, or for a type of processor. */
+static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
 {
     static const LLVMCodeGenOptLevel level[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
                                                 LLVMCodeGenLevelDefault,
@@ -683,8 +773,9 @@ static LLVMTargetMachineRef new_machine(int opt_level, char **err)
         *err = strdup(msg);
         LLVMDisposeMessage(msg);
     } else {
-        int k = opt_level < 0 ? 0 : opt_level > 3 ? 3 : opt_level;
-        tm = LLVMCreateTargetMachine(target, triple, cpu, features, level[k], LLVMRelocPIC,
+        int k = opt->opt_level < 0 ? 0 : opt->opt_level > 3 ? 3 : opt->opt_level;
+        tm = LLVMCreateTargetMachine(target, triple, opt->cpu ? opt->cpu : cpu,
+                                     opt->cpu ? "" : features, level[k], LLVMRelocPIC,
                                      LLVMCodeModelSmall);
         if (!tm)
             *err = strdup("LLVM has no target machine for this computer");
@@ -695,21 +786,9 @@ static LLVMTargetMachineRef new_machine(int opt_level, char **err)
     return tm;
 }
 
-static void run_passes(gen *g, LLVMTargetMachineRef tm, int opt_level)
+static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size, char **err)
 {
-    const char *passes = opt_level > 0 ? "function(early-cse)" : "";
-    LLVMPassBuilderOptionsRef opt = LLVMCreatePassBuilderOptions();
-    if (*passes) {
-        LLVMErrorRef e = LLVMRunPasses(g->mod, passes, tm, opt);
-        if (e)
-            LLVMConsumeError(e);
-    }
-    LLVMDisposePassBuilderOptions(opt);
-}
-
-static int emit_object(gen *g, int opt_level, void **obj, size_t *size, char **err)
-{
-    LLVMTargetMachineRef tm = new_machine(opt_level, err);
+    LLVMTargetMachineRef tm = new_machine(opt, err);
     if (!tm)
         return 1;
     char *triple = LLVMGetTargetMachineTriple(tm), *msg = NULL;
@@ -718,7 +797,6 @@ static int emit_object(gen *g, int opt_level, void **obj, size_t *size, char **e
     LLVMSetModuleDataLayout(g->mod, layout);
     LLVMDisposeMessage(triple);
     LLVMDisposeTargetData(layout);
-    run_passes(g, tm, opt_level);
     LLVMMemoryBufferRef buf = NULL;
     int failed = LLVMTargetMachineEmitToMemoryBuffer(tm, g->mod, LLVMObjectFile, &msg, &buf);
     if (failed) {
@@ -753,17 +831,17 @@ static int check_module(gen *g, char **err)
     return 0;
 }
 
-int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, int opt_level, void **obj, size_t *size,
-                   char **err)
+int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt, void **obj,
+                   size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .lanes = 1};
+    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);
     emit_kernel(&g);
     int failed = check_module(&g, err);
     if (!failed)
-        failed = emit_object(&g, opt_level, obj, size, err);
+        failed = emit_object(&g, opt, obj, size, err);
     gen_end(&g);
     return failed;
 }

@@ -5,10 +5,15 @@
 #include "jit.h"
 
 /* -- the code generator, in its own shared module (jit_llvm.c) -- */
+typedef struct jit_emit_opt {
+    int opt_level;
+    const char *cpu; /* NULL: this machine */
+    bool libm;
+} jit_emit_opt;
 /* Object file of one eval function, from malloc.
  * Returns 0 and *obj; otherwise *err is a text from malloc. */
-typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, int opt_level, void **obj,
-                           size_t *size, char **err);
+typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt,
+                           void **obj, size_t *size, char **err);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
 #define JIT_VERSION_SYMBOL "vsim_llvm_version" /* const char[]: JIT_GENERATOR of its build */
 #define JIT_KERNEL_SYMBOL "vsim_kernel"

@@ -30,7 +30,8 @@ typedef struct mdl_opt {
     size_t n_include;
     const char *model_dir;      /* folder of the standard models/ *.va; NULL: the installed or build one */
     bool interpret;             /* no machine code */
-    bool no_specialize;         /* one variant per form: all static branches stay */
+    bool no_specialize;         /* one variant per form: all static branches and divisions stay */
+    bool exact_division;        /* divisions stay with specialisation too: no ir_recip */
     jit_opt jit;
 } mdl_opt;
 
@@ -99,26 +100,31 @@ typedef struct mdl_variant {
     mdl_form_kind form;
     ir_fn setup, eval;
     jit_layout lay;
-    jit_kernel kernel;   /* NULL: interpret */
+    jit_kernel kernel[2]; /* by row_per_lane; NULL: not asked for with mdl_prepare, or interpret */
     mdl_out *out;        /* [lay.n_out] what out[k] is */
     bool has_effects;    /* dynamic $strobe, $finish: run the interpreter at accepted points */
     bool has_state;
     /* figures for `explain` and tests */
     ir_sccp_stats stats;
-    size_t code_bytes;
+    ir_ifconv_stats ifconv;
+    size_t code_bytes;   /* of the kernels compiled so far */
     int32_t n_row;       /* rows that use it */
 } mdl_variant;
-/* The variant for a row in a form, compiled if it is new. Variants of a row in different forms are
+/* The variant for a row in a form, made if it is new. Variants of a row in different forms are
  * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
 VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,
                                       mdl_variant **variant);
 /* Fills cache[lay.n_cache] for a row. */
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
-/* Kernel or interpreter over [begin, end). */
-VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int64_t end);
-/* Runs the interpreter for instance i and reports each effect as a formatted line.
+/* Compiles the kernel for packs of one row each, or with a row per lane, if it is not yet. */
+void mdl_prepare(mdl_variant *v, bool row_per_lane);
+/* Kernel or interpreter over the packs [begin, end) of v->lay.lanes instances. */
+VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,
+                               int64_t begin, int64_t end);
+/* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a formatted line.
  *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
-vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const char *who,
+vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
+                      const char *who,
                       void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
                       int *what);
 

@@ -153,7 +153,8 @@ static void report(void *user, const ir_fn *fn, const ir_effect *eff, const ir_n
     vec_free(text);
 }
 
-vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const char *who,
+vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
+                      const char *who,
                       void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
                       int *what)
 {
@@ -164,7 +165,9 @@ vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const
     ir_num *input = calloc(vec_len(v->eval.in) + 1, sizeof *input);
     vs_status st = val && input ? VS_OK : VS_ENOMEM;
     if (st == VS_OK) {
-        jit_inputs(&v->eval, &v->lay, b, i, input);
+        jit_layout lay = v->lay;
+        lay.row_per_lane = row_per_lane;
+        jit_inputs(&v->eval, &lay, b, i, input);
         st = ir_interp(&v->eval, input, val, NULL, &host);
     }
     *what = e.what;

@@ -3,7 +3,7 @@
  *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
  *         share a variant; the numbers themselves stay loads from the row's cache.
  * Method: ir_sccp with the decisions known; rows and columns of collapsed nodes added up, those of
- *         unknowns not in use left out; ir_split; jit_compile. */
+ *         unknowns not in use left out; reciprocals; ir_split; ir_ifconv; jit_compile. */
 #include "mdl_priv.h"
 
 #include <math.h>
@@ -176,7 +176,8 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
         v->has_state |= w->kind == IR_OUT_STATE;
     }
     v->out = out;
-    v->lay = (jit_layout){.n_u = (int32_t)vec_len(m->unknown),
+    v->lay = (jit_layout){.lanes = m->lib->jit && v->form != MDL_FULL ? jit_lanes(m->lib->jit) : 1,
+                          .n_u = (int32_t)vec_len(m->unknown),
                           .n_cache = n_cache,
                           .n_state = m->mod->n_state,
                           .n_lim = (int32_t)vec_len(m->mod->lim_probe),
@@ -187,40 +188,33 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
                           .out_slot = d->slot};
 }
 
-/* A copy without effects, if there are any: kernels skip them, and their arguments with them. */
-static const ir_fn *without_effects(variant_data *d)
+static bool has_effects(const ir_fn *fn)
 {
-    const ir_fn *eval = &d->v.eval;
-    bool any = false;
-    for (size_t k = 0; k < vec_len(eval->inst); k++)
-        any |= eval->inst[k].op == IR_EFFECT;
-    d->v.has_effects = any;
-    if (!any)
-        return eval;
-    ir_fn copy;
-    ir_opt(&copy, eval, (ir_opt_flags){0});
-    int32_t con = copy.inst[ir_const(&copy, 0.0)].a;
-    for (size_t k = 0; k < vec_len(copy.inst); k++)
-        if (copy.inst[k].op == IR_EFFECT)
-            copy.inst[k] = (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE,
-                                     .c = IR_NONE};
-    ir_opt(&d->kernel_fn, &copy, (ir_opt_flags){0});
-    ir_fn_fini(&copy);
-    return &d->kernel_fn;
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        if (fn->inst[k].op == IR_EFFECT)
+            return true;
+    return false;
 }
 
-static void compile_kernel(mdl_model *m, variant_data *d)
+static jit_kernel compile_kernel(variant_data *d, bool row_per_lane)
 {
-    mdl_lib *lib = m->lib;
-    const ir_fn *fn = without_effects(d);
+    mdl_lib *lib = d->v.model->lib;
     const char *why = NULL;
+    jit_kernel kernel = NULL;
+    jit_layout lay = d->v.lay;
+    size_t bytes = 0;
+    lay.row_per_lane = row_per_lane;
     if (!lib->jit || d->v.form == MDL_FULL)
-        return;
-    vs_status st = jit_compile(lib->jit, fn, &d->v.lay, &d->v.kernel, &d->v.code_bytes, &why);
-    if (st == VS_OK || lib->noted_interpret)
-        return;
-    diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
+        return NULL;
+    vs_status st = jit_compile(lib->jit, &d->kernel_fn, &lay, &kernel, &bytes, &why);
+    if (st == VS_OK) {
+        d->v.code_bytes += bytes;
+        return kernel;
+    }
+    if (!lib->noted_interpret)
+        diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
     lib->noted_interpret = true;
+    return NULL;
 }
 
 static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
@@ -228,7 +222,7 @@ static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kin
 {
     variant_data *d = calloc(1, sizeof *d);
     bool special = !m->lib->opt.no_specialize;
-    ir_fn part, clean;
+    ir_fn part, clean, quick;
     d->v.model = m;
     d->v.form = form;
     d->key = dec->key;
@@ -237,11 +231,17 @@ static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kin
             (ir_opt_flags){.fold_zero = special}, &d->v.stats);
     merge_outputs(&part, special ? r->topology : NULL, vec_len(m->mod->noise));
     ir_opt(&clean, &part, (ir_opt_flags){.fold_zero = special});
+    if (special && !m->lib->opt.exact_division) {
+        ir_recip(&quick, &clean);
+        ir_fn_fini(&clean);
+        clean = quick;
+    }
     int n_cache = ir_split(&d->v.setup, &d->v.eval, &clean);
     ir_fn_fini(&part);
     ir_fn_fini(&clean);
+    d->v.has_effects = has_effects(&d->v.eval);
+    ir_ifconv(&d->kernel_fn, &d->v.eval, &d->v.ifconv);
     make_layout(m, d, n_cache);
-    compile_kernel(m, d);
     return d;
 }
 
@@ -317,10 +317,24 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
     free(input);
 }
 
-vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int64_t end)
+/* Kernels are compiled when they are first asked for: a group needs only one of the two. */
+void mdl_prepare(mdl_variant *v, bool row_per_lane)
 {
-    if (!v->kernel)
-        return jit_interpret(&v->eval, &v->lay, b, begin, end);
-    v->kernel(b, begin, end);
-    return VS_OK;
+    variant_data *d = (variant_data *)v;
+    if (d->tried[row_per_lane])
+        return;
+    d->tried[row_per_lane] = true;
+    v->kernel[row_per_lane] = compile_kernel(d, row_per_lane);
+}
+
+vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t begin,
+                   int64_t end)
+{
+    jit_layout lay = v->lay;
+    if (v->kernel[row_per_lane]) {
+        v->kernel[row_per_lane](b, begin, end);
+        return VS_OK;
+    }
+    lay.row_per_lane = row_per_lane;
+    return jit_interpret(&v->eval, &lay, b, begin, end);
 }

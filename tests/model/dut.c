@@ -27,7 +27,7 @@ void dut_open(dut *t, bool interpret, bool no_specialize)
     diag_init(&t->d);
     str_pool_init(&t->names);
     mdl_opt o = {.interpret = interpret, .no_specialize = no_specialize,
-                 .model_dir = source_path(models, "models"), .jit = {.opt_level = 2}};
+                 .model_dir = source_path(models, "models"), .jit = {.opt_level = 2, .lanes = 1}};
     if (mdl_lib_new(&t->lib, &t->d, &t->names, &o))
         fail_with_messages(t, "no model library");
 #define X(id, name, dflt) t->simparam[IR_SIMPARAM_##id] = dflt;
@@ -125,7 +125,8 @@ static load evaluate(dut *t, mdl_form_kind form)
     jit_batch b = {.x = t->x, .map = t->map, .cache = t->cache, .row_of = &zero, .dyn = t->dyn,
                    .state = l.state, .limold = l.lim, .out = l.out, .state_new = l.state_new,
                    .limnew = l.limnew};
-    ck_assert_int_eq(mdl_eval(v, &b, 0, 1), VS_OK);
+    mdl_prepare(v, false);
+    ck_assert_int_eq(mdl_eval(v, false, &b, 0, 1), VS_OK);
     return l;
 }
 

@@ -32,6 +32,8 @@ static void mock_unknown(mdl_model *m, const char *name, va_unknown_kind kind, c
         m->topology[r][u] = u;
 }
 
+static int32_t mock_lanes = 1;
+
 static void mock_out(mdl_model *m, mdl_form_kind f, ir_out_kind kind, int32_t a, int32_t b)
 {
     mdl_variant *v = &m->variant[f];
@@ -41,6 +43,7 @@ static void mock_out(mdl_model *m, mdl_form_kind f, ir_out_kind kind, int32_t a,
     m->out[f][v->lay.n_out++] = (mdl_out){(uint8_t)kind, a, b};
     v->lay.n_u = (int32_t)vec_len(m->mod.unknown);
     v->lay.n_cache = 1;
+    v->lay.lanes = mock_lanes;
 }
 
 static void mock_fini(mdl_model *m)
@@ -65,6 +68,7 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
     m->variant[form].out = m->out[form];
     m->variant[form].lay.n_u = mdl_n_unknown(m);
     m->variant[form].lay.n_cache = 1;
+    m->variant[form].lay.lanes = mock_lanes;
     return VS_OK;
 }
 
@@ -74,31 +78,56 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
     ((mdl_model *)(uintptr_t)v->model)->n_setup++;
 }
 
-vs_status mdl_eval(const mdl_variant *v, const jit_batch *b, int64_t begin, int64_t end)
+void mdl_prepare(mdl_variant *v, bool row_per_lane) { (void)v, (void)row_per_lane; }
+
+/* The n values of lane l of a pack, to or from a row of their own. */
+static void mock_lane(double *row, double *packs, int64_t p, int32_t n, int32_t w, int32_t l, bool back)
+{
+    for (int32_t k = 0; packs && k < n; k++) {
+        double *at = &packs[(p * n + k) * w + l];
+        if (back)
+            *at = row[k];
+        else
+            row[k] = *at;
+    }
+}
+
+vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t begin,
+                   int64_t end)
 {
     const jit_layout *l = &v->lay;
-    for (int64_t i = begin; i < end; i++) {
-        double u[MOCK_MAX_U];
+    const int32_t w = l->lanes;
+    for (int64_t i = begin * w; i < end * w; i++) {
+        const int64_t p = i / w;
+        const int32_t lane = (int32_t)(i % w);
+        double u[MOCK_MAX_U], cache[4], state[4] = {0}, lim[4] = {0}, state_new[4] = {0}, limnew[4] = {0};
+        double out[MOCK_MAX_OUT] = {0};
         for (int32_t k = 0; k < l->n_u; k++)
-            u[k] = b->x[b->map[i * l->n_u + k]];
+            u[k] = b->x[b->map[(p * l->n_u + k) * w + lane]];
+        mock_lane(state, (double *)(uintptr_t)b->state, p, l->n_state, w, lane, false);
+        mock_lane(lim, (double *)(uintptr_t)b->limold, p, l->n_lim, w, lane, false);
+        if (row_per_lane)
+            mock_lane(cache, (double *)(uintptr_t)b->cache, p, l->n_cache, w, lane, false);
+        else
+            memcpy(cache, &b->cache[b->row_of[p] * l->n_cache], (size_t)l->n_cache * sizeof *cache);
         if (v->model->eval[v->form])
-            v->model->eval[v->form](&b->cache[b->row_of[i] * l->n_cache], b->dyn, u,
-                                    b->state ? &b->state[i * l->n_state] : NULL,
-                                    b->limold ? &b->limold[i * l->n_lim] : NULL,
-                                    &b->out[i * l->n_out],
-                                    b->state_new ? &b->state_new[i * l->n_state] : NULL,
-                                    b->limnew ? &b->limnew[i * l->n_lim] : NULL);
+            v->model->eval[v->form](cache, b->dyn, u, state, lim, out, state_new, limnew);
+        mock_lane(out, b->out, p, l->n_out, w, lane, true);
+        mock_lane(state_new, b->state_new, p, l->n_state, w, lane, true);
+        mock_lane(limnew, b->limnew, p, l->n_lim, w, lane, true);
     }
     return VS_OK;
 }
 
 static int mock_what;
-vs_status mdl_effects(const mdl_variant *v, const jit_batch *b, int64_t i, const char *who,
+vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
+                      const char *who,
                       void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
                       int *what)
 {
     char text[128];
-    snprintf(text, sizeof text, "%s at %g", who, b->x[b->map[i * v->lay.n_u]]);
+    snprintf(text, sizeof text, "%s at %g", who, b->x[b->map[i]]); /* unknown 0 */
+    (void)v, (void)row_per_lane;
     line(user, IR_EFF_STROBE, text);
     *what = mock_what;
     return VS_OK;

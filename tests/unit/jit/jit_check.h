@@ -39,7 +39,8 @@ static inline void remove_folder(char *dir)
 static inline jit *open_jit(const char *dir)
 {
     jit *j = NULL;
-    jit_opt opt = {.cache_dir = dir, .no_cache = !dir, .opt_level = 2, .note = take_note};
+    jit_opt opt = {.cache_dir = dir, .no_cache = !dir, .opt_level = 2, .libm = true,
+                   .note = take_note};
     n_note = 0;
     ck_assert_int_eq(jit_open(&j, &opt), VS_OK);
     return j;
@@ -80,7 +81,7 @@ static inline void simple_layout_init(simple_layout *s, const ir_fn *fn, int n_u
     for (size_t o = 0; o < vec_len(fn->out); o++)
         s->slot[o] = fn->out[o].kind == IR_OUT_STATE || fn->out[o].kind == IR_OUT_LIMNEW
                          ? fn->out[o].a : n_out++;
-    s->lay = (jit_layout){.n_u = n_u, .n_out = n_out, .probe_hi = s->hi, .probe_lo = s->lo,
+    s->lay = (jit_layout){.lanes = 1, .n_u = n_u, .n_out = n_out, .probe_hi = s->hi, .probe_lo = s->lo,
                           .n_probe = n_u, .out_slot = s->slot};
 }
 

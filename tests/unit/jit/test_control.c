@@ -141,7 +141,7 @@ START_TEST(batch_reads_and_writes_its_own_rows)
     jit *j = open_jit(NULL);
     build_all(&fn);
     const int32_t hi[] = {0, -1}, lo[] = {2, 1}, slot[] = {1, 2, 0, 0, 0, 1};
-    jit_layout lay = {.n_u = NU, .n_cache = 3, .n_state = 2, .n_lim = 1, .n_out = 3,
+    jit_layout lay = {.lanes = 1, .n_u = NU, .n_cache = 3, .n_state = 2, .n_lim = 1, .n_out = 3,
                       .probe_hi = hi, .probe_lo = lo, .n_probe = 2, .out_slot = slot};
     jit_kernel kernel = compile(j, &fn, &lay);
     double x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, dyn[IR_N_DYN] = {[IR_DYN_ALPHA] = 0.25};

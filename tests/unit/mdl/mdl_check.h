@@ -26,6 +26,8 @@ static inline void bench_open_opt(bench *b, mdl_opt opt)
     ck_assert_ptr_nonnull(mkdtemp(b->cache));
     opt.jit.cache_dir = b->cache;
     opt.jit.opt_level = 2;
+    opt.jit.lanes = 1;
+    opt.jit.libm = true; /* so that kernel and interpreter agree bit by bit */
     ck_assert_int_eq(mdl_lib_new(&b->lib, &b->d, &b->names, &opt), VS_OK);
 }
 
@@ -106,6 +108,7 @@ static inline void inst_open(inst *s, mdl_model *m, int32_t row, mdl_form_kind f
     s->dyn[IR_DYN_IS_AC] = s->dyn[IR_DYN_IS_NOISE] = form == MDL_AC;
     s->dyn[IR_DYN_IS_DC] = s->dyn[IR_DYN_IS_STATIC] = form == MDL_DC || form == MDL_FULL;
     mdl_setup(s->v, row, s->cache);
+    mdl_prepare(s->v, false);
 }
 
 static inline void inst_close(inst *s)
@@ -123,7 +126,7 @@ static inline jit_batch inst_batch(inst *s)
 static inline void inst_eval(inst *s)
 {
     jit_batch b = inst_batch(s);
-    ck_assert_int_eq(mdl_eval(s->v, &b, 0, 1), VS_OK);
+    ck_assert_int_eq(mdl_eval(s->v, false, &b, 0, 1), VS_OK);
 }
 
 /* Output of a kind at a place; 0 if there is none. */

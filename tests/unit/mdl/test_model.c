@@ -156,8 +156,10 @@ START_TEST(variants_follow_decisions_not_numbers)
         const char *name;
         double value;
     } t[6] = {{"a", 2}, {"a", 3}, {"a", 1}, {"c", 0.5}, {"mode", 1}, {"a", 2}};
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; k < 6; k++) {
         ck_assert_int_eq(mdl_variant_get(m, row1(m, t[k].name, t[k].value), MDL_DC, &v[k]), VS_OK);
+        mdl_prepare(v[k], false);
+    }
     ck_assert_ptr_eq(v[0], v[1]); /* another number */
     ck_assert_ptr_ne(v[0], v[2]); /* factor exactly 1 */
     ck_assert_ptr_ne(v[2], v[3]); /* a term that is no longer 0 */
@@ -247,11 +249,11 @@ START_TEST(effects_of_dynamic_code_run_on_request)
     jit_batch batch = inst_batch(&s);
     s.x[1] = 5;
     inst_eval(&s);
-    ck_assert_int_eq(mdl_effects(s.v, &batch, 0, "x1", hear, NULL, &what), VS_OK);
+    ck_assert_int_eq(mdl_effects(s.v, false, &batch, 0, "x1", hear, NULL, &what), VS_OK);
     ck_assert_str_eq(heard, "");
     ck_assert_int_eq(what, 0);
     s.x[1] = 12.5;
-    ck_assert_int_eq(mdl_effects(s.v, &batch, 0, "x1", hear, NULL, &what), VS_OK);
+    ck_assert_int_eq(mdl_effects(s.v, false, &batch, 0, "x1", hear, NULL, &what), VS_OK);
     ck_assert_str_eq(heard, "V = 12.500 high at 7%$finish");
     ck_assert_int_eq(what, 1);
     inst_close(&s);
@@ -379,7 +381,7 @@ START_TEST(without_code_generator_models_are_interpreted_with_a_warning)
     inst s;
     inst_open(&s, m, row1(m, "rs", 5), MDL_DC);
     ck_assert_int_eq(unsetenv("VSIM_LIBDIR"), 0);
-    ck_assert_ptr_null(s.v->kernel);
+    ck_assert_ptr_null(s.v->kernel[0]);
     s.x[1] = 2, s.x[3] = 1;
     inst_eval(&s);
     NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 0.2, 1e-15);
