@@ -108,6 +108,8 @@ typedef struct mdl_variant {
     ir_sccp_stats stats;
     ir_ifconv_stats ifconv;
     size_t code_bytes;   /* of the kernels compiled so far */
+    double compile_seconds; /* in the code generator */
+    bool from_cache;     /* a kernel was found on disk */
     int32_t n_row;       /* rows that use it */
 } mdl_variant;
 /* The variant for a row in a form, made if it is new. Variants of a row in different forms are

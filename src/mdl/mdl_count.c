@@ -147,7 +147,9 @@ void mdl_figure(mdl_model *m, const mdl_variant *v, int32_t row, mdl_figures *f)
                        .setup_values = (int)v->lay.n_cache,
                        .unknowns_before = (int)mdl_n_unknown(m),
                        .unknowns_after = count_in_use(m, row),
-                       .code_bytes = v->code_bytes};
+                       .code_bytes = v->code_bytes,
+                       .compile_seconds = v->compile_seconds,
+                       .from_cache = v->from_cache};
     f->blocks_before = count_blocks(&f->before);
     for (int32_t k = 0; k < v->lay.n_out; k++)
         f->derivatives_after += is_entry(v->out[k].kind);

@@ -43,7 +43,7 @@ typedef struct mdl_figures {
     int divisions, roots, functions; /* left; functions: exp, ln, pow and the like */
     int unknowns_before, unknowns_after; /* per instance, terminals among them */
     size_t code_bytes;
-    double compile_seconds; /* 0: from the cache, or the code of another variant */
+    double compile_seconds; /* 0: from the cache, or not compiled */
     bool from_cache;
 } mdl_figures;
 /* row: one that uses v. */

@@ -27,7 +27,7 @@ typedef struct row_data {
 
 typedef struct variant_data {
     mdl_variant v;      /* first member */
-    uint8_t *key;       /* vec; decisions, then topology */
+    uint8_t **key;      /* vec of vecs: decisions that lead here, then topology */
     ir_fn kernel_fn;    /* eval without effects and branches: what is compiled */
     bool tried[2];      /* to compile; by row_per_lane */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */

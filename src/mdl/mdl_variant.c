@@ -1,7 +1,8 @@
 /* mdl_variant.c - the function of one form, specialised for the decisions that a row takes.
  * Key:    for each static value on the border to dynamic code: the branch it decides, or whether it
  *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
- *         share a variant; the numbers themselves stay loads from the row's cache.
+ *         share a variant, and so do those whose decisions lead to the same code; the numbers
+ *         themselves stay loads from the row's cache.
  * Method: ir_sccp with the decisions known; rows and columns of collapsed nodes added up, those of
  *         unknowns not in use left out; reciprocals; ir_split; ir_ifconv; jit_compile. */
 #include "mdl_priv.h"
@@ -12,11 +13,17 @@
 
 enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
 
-static uint8_t code_of(ir_num v, int type)
+/* A real number that size or temperature have part in is 1 by accident: a sweep that passes there,
+ * or through the nominal temperature, compiles nothing. 0 is more: a term that is switched off. */
+static uint8_t code_of(ir_num v, int type, uint8_t cls)
 {
+    const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP);
     if (type == IR_F64)
-        return v.f == 0 ? (signbit(v.f) ? MINUS_ZERO : ZERO) : v.f == 1 ? ONE
-               : v.f == -1 ? MINUS_ONE : OTHER;
+        return v.f == 0    ? (signbit(v.f) ? MINUS_ZERO : ZERO)
+               : accident  ? OTHER
+               : v.f == 1  ? ONE
+               : v.f == -1 ? MINUS_ONE
+                           : OTHER;
     return v.i == 0 ? ZERO : v.i == 1 ? ONE : v.i == -1 ? MINUS_ONE : OTHER;
 }
 
@@ -34,7 +41,7 @@ static void decide_values(decisions *d, uint8_t *ran)
     const form_fn *f = d->f;
     for (size_t i = 0; i < vec_len(f->decide); i++) {
         ir_val k = f->decide[i];
-        uint8_t code = ran[k] ? code_of(d->val[k], f->fn.inst[k].type) : NOT_RUN;
+        uint8_t code = ran[k] ? code_of(d->val[k], f->fn.inst[k].type, f->cls[k]) : NOT_RUN;
         if (code != NOT_RUN && code != OTHER)
             d->known[k] = f->how[i];
         vec_push(d->key, code);
@@ -206,9 +213,12 @@ static jit_kernel compile_kernel(variant_data *d, bool row_per_lane)
     lay.row_per_lane = row_per_lane;
     if (!lib->jit || d->v.form == MDL_FULL)
         return NULL;
+    const jit_stat before = *jit_stats(lib->jit), *after = jit_stats(lib->jit);
     vs_status st = jit_compile(lib->jit, &d->kernel_fn, &lay, &kernel, &bytes, &why);
     if (st == VS_OK) {
         d->v.code_bytes += bytes;
+        d->v.compile_seconds += after->seconds_compile - before.seconds_compile;
+        d->v.from_cache |= after->n_from_cache > before.n_from_cache;
         return kernel;
     }
     if (!lib->noted_interpret)
@@ -225,8 +235,6 @@ static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kin
     ir_fn part, clean, quick;
     d->v.model = m;
     d->v.form = form;
-    d->key = dec->key;
-    dec->key = NULL;
     ir_sccp(&part, &dec->f->fn, special ? dec->known : NULL, special ? dec->val : NULL,
             (ir_opt_flags){.fold_zero = special}, &d->v.stats);
     merge_outputs(&part, special ? r->topology : NULL, vec_len(m->mod->noise));
@@ -249,11 +257,56 @@ static variant_data *find_variant(const mdl_model *m, mdl_form_kind form, const 
 {
     for (size_t i = 0; i < vec_len(m->variant); i++) {
         variant_data *d = m->variant[i];
-        if (d->v.form == form && vec_len(d->key) == vec_len(key) &&
-            (!vec_len(key) || !memcmp(d->key, key, vec_len(key))))
-            return d;
+        for (size_t k = 0; d->v.form == form && k < vec_len(d->key); k++)
+            if (vec_len(d->key[k]) == vec_len(key) &&
+                (!vec_len(key) || !memcmp(d->key[k], key, vec_len(key))))
+                return d;
     }
     return NULL;
+}
+
+static bool same_bytes(const void *a, const void *b, size_t na, size_t nb, size_t elem)
+{
+    return na == nb && (!na || !memcmp(a, b, na * elem));
+}
+
+static bool same_function(const ir_fn *a, const ir_fn *b)
+{
+    bool same = same_bytes(a->inst, b->inst, vec_len(a->inst), vec_len(b->inst), sizeof *a->inst) &&
+                same_bytes(a->con, b->con, vec_len(a->con), vec_len(b->con), sizeof *a->con) &&
+                vec_len(a->in) == vec_len(b->in) && vec_len(a->out) == vec_len(b->out);
+    for (size_t i = 0; same && i < vec_len(a->in); i++)
+        same = a->in[i].kind == b->in[i].kind && a->in[i].k == b->in[i].k;
+    for (size_t o = 0; same && o < vec_len(a->out); o++)
+        same = a->out[o].kind == b->out[o].kind && a->out[o].a == b->out[o].a &&
+               a->out[o].b == b->out[o].b && a->out[o].v == b->out[o].v;
+    return same;
+}
+
+/* Decisions in code that others have switched off change nothing: the outcome is what counts. */
+static variant_data *find_same(const mdl_model *m, const variant_data *d)
+{
+    for (size_t i = 0; i < vec_len(m->variant) && !d->v.has_effects; i++) {
+        variant_data *o = m->variant[i];
+        if (o->v.form == d->v.form && !o->v.has_effects && same_function(&o->v.eval, &d->v.eval) &&
+            same_function(&o->v.setup, &d->v.setup))
+            return o;
+    }
+    return NULL;
+}
+
+static variant_data *make_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
+                                  decisions *dec)
+{
+    variant_data *d = build_variant(m, r, form, dec), *same = find_same(m, d);
+    if (same)
+        mdl_variant_free(d);
+    else
+        vec_push(m->variant, d);
+    d = same ? same : d;
+    vec_push(d->key, dec->key);
+    dec->key = NULL;
+    return d;
 }
 
 vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
@@ -269,10 +322,8 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
             return VS_EUNSUPPORTED;
         }
         variant_data *d = find_variant(m, form, dec.key);
-        if (!d) {
-            d = build_variant(m, r, form, &dec);
-            vec_push(m->variant, d);
-        }
+        if (!d)
+            d = make_variant(m, r, form, &dec);
         free_decisions(&dec);
         d->v.n_row++;
         r->variant[form] = &d->v;
@@ -287,6 +338,8 @@ void mdl_variant_free(variant_data *d)
     ir_fn_fini(&d->v.eval);
     ir_fn_fini(&d->kernel_fn);
     vec_free(d->v.out);
+    for (size_t k = 0; k < vec_len(d->key); k++)
+        vec_free(d->key[k]);
     vec_free(d->key);
     vec_free(d->hi);
     vec_free(d->lo);

@@ -180,6 +180,13 @@ class Explaining(Folder):
             self.assertLess(g['unknowns_after'], g['unknowns_before'])
             self.assertEqual(g['unknowns_after'], 4)
             self.assertGreater(g['code_bytes'], 1000)
+            self.assertGreater(g['compile_seconds'], 0)
+
+    def test_kernels_come_from_the_cache_the_second_time(self):
+        for warm in (False, True):
+            for g in self.explain('--cache-dir', self.path('c'), self.netlist('ring.sp'))['groups']:
+                self.assertIs(g['from_cache'], warm)
+                self.assertEqual(g['compile_seconds'] == 0, warm)
 
     def test_a_static_form_has_no_charges(self):
         g = {g['form']: g for g in self.explain(self.netlist('ring.sp'))['groups']}
@@ -197,6 +204,9 @@ class Explaining(Folder):
         self.assertEqual(sorted(g['variant'] for g in psp), [1, 2])
         self.assertEqual(sum(g['instances'] for g in psp), 10112)
         self.assertEqual([g['rows'] for g in psp], [1, 1])
+        self.assertEqual([g['branches_left'] for g in psp], [0, 0])
+        self.assertEqual([g['blocks_after'] for g in psp], [1, 1])
+        self.assertTrue(all(g['selects'] > 100 for g in psp))
         self.assertLessEqual(e['unknowns'], 5300)
 
     def test_models_show_what_their_branches_depend_on(self):
