@@ -13,12 +13,13 @@
 
 enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
 
-/* A real number that size or temperature have part in is 1 by accident: a sweep that passes there,
- * or through the nominal temperature, compiles nothing. 0 is more: a term that is switched off. */
-static uint8_t code_of(ir_num v, int type, uint8_t cls)
+/* A real number computed from size or temperature is 1 by accident: a sweep that passes there, or
+ * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area), and
+ * 0 is a term that is switched off. */
+static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
 {
-    const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP);
-    if (type == IR_F64)
+    const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP) && in->op != IR_IN;
+    if (in->type == IR_F64)
         return v.f == 0    ? (signbit(v.f) ? MINUS_ZERO : ZERO)
                : accident  ? OTHER
                : v.f == 1  ? ONE
@@ -41,7 +42,7 @@ static void decide_values(decisions *d, uint8_t *ran)
     const form_fn *f = d->f;
     for (size_t i = 0; i < vec_len(f->decide); i++) {
         ir_val k = f->decide[i];
-        uint8_t code = ran[k] ? code_of(d->val[k], f->fn.inst[k].type, f->cls[k]) : NOT_RUN;
+        uint8_t code = ran[k] ? code_of(d->val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN;
         if (code != NOT_RUN && code != OTHER)
             d->known[k] = f->how[i];
         vec_push(d->key, code);
