@@ -34,6 +34,12 @@ static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "full"};
     X("functions", "exp, ln, pow, ... left", f->functions)                                          \
     X("unknowns_before", "unknowns per instance before", f->unknowns_before)                        \
     X("unknowns_after", "  after", f->unknowns_after)                                               \
+    X("split_setup_values", "split first: setup values", f->split.setup_values)                     \
+    X("split_branches", "  static branches", f->split.branches_static)                              \
+    X("split_branches_decided", "  ifs decided on the way taken",f->split.branches_decided)            \
+    X("split_blocks", "  blocks", f->split.blocks)                                                  \
+    X("split_blocks_dead", "  blocks that cannot run", f->split.blocks_dead)                        \
+    X("split_constants", "  constants", f->split.constants)                                         \
     X("code_bytes", "code, bytes", f->code_bytes)
 /* -- as text -- */
 

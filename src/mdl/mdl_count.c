@@ -133,6 +133,53 @@ static void count_after(const ir_fn *fn, mdl_figures *f)
     }
 }
 
+/* Setup values of a row, by their numbers in `setup`. */
+static ir_num *setup_values(const mdl_model *m, int32_t row, const ir_fn *setup, int n)
+{
+    ir_num *val = calloc(vec_len(setup->inst) + 1, sizeof *val);
+    ir_num *input = calloc(vec_len(setup->in) + 1, sizeof *input);
+    ir_num *cache = calloc((size_t)n + 1, sizeof *cache);
+    mdl_row_inputs(m, m->row[row], setup, input);
+    if (ir_interp(setup, input, val, NULL, NULL) == VS_OK)
+        for (size_t o = 0; o < vec_len(setup->out); o++)
+            if (setup->out[o].kind == IR_OUT_CACHE)
+                cache[setup->out[o].a] = val[setup->out[o].v];
+    free(val);
+    free(input);
+    return cache;
+}
+
+static void count_split(const mdl_model *m, int32_t row, const ir_fn *form, mdl_figures *f)
+{
+    ir_fn setup, eval, to;
+    ir_sccp_stats st;
+    const int n = ir_split(&setup, &eval, form);
+    ir_num *cache = setup_values(m, row, &setup, n);
+    ir_num *val = calloc(vec_len(eval.inst) + 1, sizeof *val);
+    uint8_t *known = calloc(vec_len(eval.inst) + 1, 1);
+    for (size_t k = 0; k < vec_len(eval.inst); k++) {
+        const ir_inst *in = &eval.inst[k];
+        if (in->op == IR_IN && eval.in[in->a].kind == IR_IN_CACHE) {
+            known[k] = 1;
+            val[k] = cache[eval.in[in->a].k];
+        }
+    }
+    const mdl_branches b = count_branches(&eval);
+    ir_sccp(&to, &eval, known, val, (ir_opt_flags){0}, &st);
+    f->split.setup_values = n;
+    f->split.branches_static = b.total - b.dynamic;
+    f->split.blocks = st.n_block;
+    f->split.blocks_dead = st.n_block_dead;
+    f->split.branches_decided = st.n_branch_decided;
+    f->split.constants = st.n_const;
+    free(cache);
+    free(val);
+    free(known);
+    ir_fn_fini(&setup);
+    ir_fn_fini(&eval);
+    ir_fn_fini(&to);
+}
+
 void mdl_figure(mdl_model *m, const mdl_variant *v, int32_t row, mdl_figures *f)
 {
     const ir_fn *form = &mdl_form_get(m, (int)v->form)->fn;
@@ -151,6 +198,7 @@ void mdl_figure(mdl_model *m, const mdl_variant *v, int32_t row, mdl_figures *f)
                        .compile_seconds = v->compile_seconds,
                        .from_cache = v->from_cache};
     f->blocks_before = count_blocks(&f->before);
+    count_split(m, row, form, f);
     for (int32_t k = 0; k < v->lay.n_out; k++)
         f->derivatives_after += is_entry(v->out[k].kind);
     count_after(vec_len(d->kernel_fn.inst) ? &d->kernel_fn : &v->eval, f);

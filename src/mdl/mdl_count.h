@@ -42,6 +42,13 @@ typedef struct mdl_figures {
     int setup_values;       /* kept per parameter row */
     int divisions, roots, functions; /* left; functions: exp, ln, pow and the like */
     int unknowns_before, unknowns_after; /* per instance, terminals among them */
+    /* The evaluation part alone, setup split off before specialisation, then every setup value of the row
+     * taken as a constant: how others count (docs/explain.md). */
+    struct {
+        int setup_values, branches_static, blocks, blocks_dead;
+        int branches_decided;  /* ifs and loops on the way that is taken */
+        int constants;
+    } split;
     size_t code_bytes;
     double compile_seconds; /* 0: from the cache, or not compiled */
     bool from_cache;
