@@ -21,8 +21,9 @@
 
 static double first_break(tran *t, double after)
 {
-    double b = ckt_next_break(t->a->c, after + SAME_TIME * t->o.tstop);
-    return fmin(b, t->o.tstop);
+    const double tstop = t->o.tstop;
+    double b = ckt_next_break(t->a->c, after + SAME_TIME * tstop);
+    return b < tstop * (1 - SAME_TIME) ? b : tstop;
 }
 
 static tran *make_work(ana *a)
@@ -42,23 +43,33 @@ static tran *make_work(ana *a)
     return t;
 }
 
+static double largest_step(const ana_tran_opt *o)
+{
+    return o->tmax > 0 ? o->tmax : fmin(o->tstep, (o->tstop - o->tstart) / 50);
+}
+
 static vs_status check_times(ana *a, const ana_tran_opt *o)
 {
     const char *wrong = !(o->tstop > 0)                           ? "the stop time must be positive"
                         : !(o->tstep > 0)                         ? "the step must be positive"
                         : !(o->tstart >= 0 && o->tstart < o->tstop) ? "the start time must lie before the stop time"
-                        : o->tmax < 0                             ? "the largest step must be positive"
+                        : !(o->tmax >= 0)                         ? "the largest step must be positive"
                                                                   : NULL;
-    if (!wrong)
+    if (wrong) {
+        diag_error(a->d, DIAG_NOWHERE, "transient: %s", wrong);
+        return VS_EINPUT;
+    }
+    if (largest_step(o) >= 2 * SAME_TIME * o->tstop)
         return VS_OK;
-    diag_error(a->d, DIAG_NOWHERE, "transient: %s", wrong);
+    diag_error(a->d, DIAG_NOWHERE, "transient: steps of at most %.3g s are too short to reach %.3g s; times have 15 digits",
+               largest_step(o), o->tstop);
     return VS_EINPUT;
 }
 
 static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
-    t->hmax = o->tmax > 0 ? o->tmax : fmin(o->tstep, (o->tstop - o->tstart) / 50);
+    t->hmax = largest_step(o);
     t->hmin = t->a->opt.min_step > 0 ? t->a->opt.min_step : 1e-11 * t->hmax;
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->brk_prev = 0;
@@ -155,7 +166,7 @@ static void plan(tran *t, double want)
     double h = fmin(fmin(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
     double bound = ckt_bound_step(t->a->c);
     if (bound > 0)
-        h = fmin(h, bound);
+        h = fmin(h, fmax(bound, t->hmin)); /* a wish of a model: time must go on */
     if (h >= left * (1 - 1e-9)) {
         t->h = left;
         t->t_new = mark;

@@ -57,12 +57,16 @@ typedef struct cli_base {
     str_pool names;
     mdl_lib *lib;
     FILE *log;              /* reports: stdout or the -o file */
+    bool quiet;             /* errors only */
 } cli_base;
 /* Status: VS_OK, or VS_EIO with the message printed. */
 VS_MUST_USE vs_status cli_base_init(cli_base *b, const cli_opt *o);
-void cli_base_fini(cli_base *b);
+/* Status: VS_OK, or VS_EIO if the report could not be written (a message was printed). */
+vs_status cli_base_fini(cli_base *b);
+/* Both paths lead to one regular file. */
+bool cli_same_file(const char *a, const char *b);
 VS_MUST_USE vs_status cli_open_models(cli_base *b, const cli_opt *o);
-/* Prints messages that are new since the last call on stderr (and in the log). */
+/* Prints messages that are new since the last call on stderr (and in the log); quiet: only errors. */
 void cli_flush_messages(cli_base *b);
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 const char *cli_si(char buf[16], double x, const char *unit);

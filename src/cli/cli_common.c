@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,11 +37,18 @@ static void print_note(void *user, const char *text)
 
 vs_status cli_base_init(cli_base *b, const cli_opt *o)
 {
-    *b = (cli_base){.log = stdout};
+    bool results_on_stdout = o->raw && !strcmp(o->raw, "-");
+    *b = (cli_base){.log = results_on_stdout ? stderr : stdout};
     diag_init(&b->d);
     str_pool_init(&b->names);
+    b->quiet = o->quiet;
     if (!o->log)
         return VS_OK;
+    for (size_t i = 0; i < vec_len(o->arg); i++)
+        if (cli_same_file(o->log, o->arg[i])) {
+            fprintf(stderr, "vsim: the report would overwrite '%s'\n", o->arg[i]);
+            return VS_EIO;
+        }
     b->log = fopen(o->log, "w");
     if (b->log)
         return VS_OK;
@@ -49,13 +57,31 @@ vs_status cli_base_init(cli_base *b, const cli_opt *o)
     return VS_EIO;
 }
 
-void cli_base_fini(cli_base *b)
+bool cli_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+/* A reader that went away (`vsim ... | head`) has what it wanted; a full disk has lost the report. */
+static vs_status close_log(FILE *log)
+{
+    errno = 0;
+    bool bad = ferror(log);
+    bad |= (log == stdout || log == stderr ? fflush(log) : fclose(log)) != 0;
+    if (!bad || (log == stdout && errno == EPIPE))
+        return VS_OK;
+    fprintf(stderr, "vsim: the report could not be written: %s\n", errno ? strerror(errno) : "write failed");
+    return VS_EIO;
+}
+
+vs_status cli_base_fini(cli_base *b)
 {
     mdl_lib_free(&b->lib);
     str_pool_fini(&b->names);
     diag_fini(&b->d);
-    if (b->log != stdout)
-        fclose(b->log);
+    return close_log(b->log);
 }
 
 vs_status cli_open_models(cli_base *b, const cli_opt *o)
@@ -73,11 +99,27 @@ vs_status cli_open_models(cli_base *b, const cli_opt *o)
     return mdl_lib_new(&b->lib, &b->d, &b->names, &mo);
 }
 
+static void keep_errors(diag *d)
+{
+    size_t n = 0;
+    bool keep = true;
+    for (size_t i = 0; i < vec_len(d->msg); i++) {
+        if (d->msg[i].level != DIAG_NOTE)
+            keep = d->msg[i].level == DIAG_ERROR;
+        if (keep)
+            d->msg[n++] = d->msg[i];
+    }
+    if (d->msg)
+        vec_head_of(d->msg)->len = n;
+}
+
 void cli_flush_messages(cli_base *b)
 {
     fflush(b->log);
+    if (b->quiet)
+        keep_errors(&b->d);
     diag_render(&b->d, stderr, isatty(STDERR_FILENO));
-    if (b->log != stdout)
+    if (b->log != stdout && b->log != stderr)
         diag_render(&b->d, b->log, false);
     vec_clear(b->d.msg);
     b->d.n_dropped = 0;

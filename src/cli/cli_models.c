@@ -141,7 +141,8 @@ int cli_models(const cli_opt *o)
                                       : list_models(&b);
         cli_flush_messages(&b);
     }
-    cli_base_fini(&b);
+    if (cli_base_fini(&b) && code == CLI_OK)
+        code = CLI_IO;
     return code;
 }
 
@@ -149,7 +150,7 @@ int cli_compile(const cli_opt *o)
 {
     cli_base b;
     if (cli_base_init(&b, o)) {
-        cli_base_fini(&b);
+        (void)cli_base_fini(&b);
         return CLI_IO;
     }
     double t0 = cli_seconds();
@@ -165,6 +166,7 @@ int cli_compile(const cli_opt *o)
     if (!st && o->strict && b.d.n_warning)
         st = VS_EINPUT;
     cli_flush_messages(&b);
-    cli_base_fini(&b);
+    if (cli_base_fini(&b) && st == VS_OK)
+        st = VS_EIO;
     return st == VS_OK ? CLI_OK : st == VS_EIO ? CLI_IO : CLI_INPUT;
 }

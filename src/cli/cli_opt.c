@@ -84,7 +84,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case 'I': vec_push(o->include, text); return true;
     case 'D':
         vec_push(o->define, text);
-        return strchr(text, '=') ? true : usage("-D takes NAME=VALUE, not", text);
+        return strchr(text, '=') > text ? true : usage("-D takes NAME=VALUE, not", text);
     case 'v': o->verbose++; return true;
     case 'q': o->quiet = true; return true;
     case 'h': o->command = CMD_HELP; return true;
@@ -139,7 +139,7 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
                     is_command = true;
                 }
             if (!is_command)
-                vec_push(o->arg, word);
+                vec_push(o->arg, strcmp(word, "-") ? word : "/dev/stdin");
             continue;
         }
         if (c == ':')

@@ -291,6 +291,8 @@ static vs_status run_op(run *r)
     vs_status st = start_analysis(r);
     if (!st)
         st = begin_plot(r, "Operating Point", NULL, NULL, NULL);
+    if (st)
+        return st;
     double *x = calloc((size_t)ckt_n(r->ckt) + 1, sizeof *x);
     if (!st)
         st = ana_op(r->ana, x, false, false);
@@ -324,10 +326,35 @@ static vs_status run_tran(run *r, const flat_ana *a)
 typedef struct dc_job {
     run *r;
     const flat_ana *a;
-    double *x;
+    double *x;              /* [n + 1] */
+    int32_t n;
     bool warm;
     double temper;
+    const char **name;      /* vec: what the plot's columns are called */
 } dc_job;
+
+/* A value may change the circuit behind the plot: its columns must still exist, wherever they are now. */
+static vs_status dc_follow(dc_job *j)
+{
+    run *r = j->r;
+    vec_free(r->vec);
+    size_t n_msg = vec_len(r->b.d.msg);
+    int n_warning = r->b.d.n_warning;
+    vs_status st = elab_outputs(&r->vec, r->ckt, &r->flat, &r->b.d, &r->b.names, true);
+    if (!st) { /* the warnings were given with the first point */
+        if (r->b.d.msg)
+            vec_head_of(r->b.d.msg)->len = n_msg;
+        r->b.d.n_warning = n_warning;
+    }
+    bool same = !st && vec_len(r->vec) == vec_len(j->name);
+    for (size_t i = 0; same && i < vec_len(j->name); i++)
+        same = !strcmp(r->vec[i].name, j->name[i]);
+    if (st || same)
+        return st;
+    diag_error(&r->b.d, j->a->span, "this sweep changes which nodes the circuit has; run the deck once for "
+               "each value, or .save what is always there");
+    return VS_EINPUT;
+}
 
 static vs_status dc_rebuild(dc_job *j)
 {
@@ -337,6 +364,15 @@ static vs_status dc_rebuild(dc_job *j)
         st = build_circuit(r, j->temper, true);
     if (!st)
         st = start_analysis(r);
+    if (!st)
+        st = dc_follow(j);
+    if (!st && j->n != ckt_n(r->ckt)) { /* no starting point: it belongs to another circuit */
+        free(j->x);
+        j->n = ckt_n(r->ckt);
+        j->x = calloc((size_t)j->n + 1, sizeof *j->x);
+        j->warm = false;
+        st = j->x ? VS_OK : VS_ENOMEM;
+    }
     return st;
 }
 
@@ -383,6 +419,10 @@ static vs_status dc_level(dc_job *j, int level)
             ckt_set_source_dc(r->ckt, src, v);
         } else if (s->what == FLAT_SWEEP_TEMP) {
             j->temper = v;
+            if (!(v > -273.15)) {
+                diag_error(&r->b.d, s->span, "%g degrees Celsius is not above absolute zero", v);
+                return VS_EINPUT;
+            }
             st = dc_rebuild(j);
         } else if (s->what == FLAT_SWEEP_PARAM) {
             set_override(r, s->param ? s->param : s->name, v);
@@ -427,7 +467,10 @@ static vs_status run_dc(run *r, const flat_ana *a)
         return st;
     /* The flat deck is built again while the sweep is walked: keep its own copy of the analysis. */
     flat_ana copy = *a;
-    dc_job j = {r, &copy, calloc((size_t)ckt_n(r->ckt) + 1, sizeof(double)), false, r->sim.temp};
+    dc_job j = {.r = r, .a = &copy, .n = ckt_n(r->ckt), .temper = r->sim.temp};
+    j.x = calloc((size_t)j.n + 1, sizeof *j.x);
+    for (size_t i = 0; i < vec_len(r->vec); i++)
+        vec_push(j.name, r->vec[i].name);
     cli_progress_begin(&r->progress, "dc", r->o->quiet);
     double t0 = cli_seconds();
     st = dc_level(&j, copy.n_sweep - 1);
@@ -435,6 +478,7 @@ static vs_status run_dc(run *r, const flat_ana *a)
         count(r);
     r->s.op += cli_seconds() - t0;
     free(j.x);
+    vec_free(j.name);
     return end_plot(r, st);
 }
 
@@ -531,13 +575,34 @@ static void print_end(run *r)
             r->s.solve, r->s.output, r->s.total, cli_si(mem, (double)peak_memory(), "B"));
 }
 
-static vs_status write_stats(const run *r)
+/* Results must not replace what was read. */
+static bool may_write(run *r, const char *path, const char *what)
+{
+    for (size_t i = 0; i < vec_len(r->b.d.file); i++)
+        if (cli_same_file(path, r->b.d.file[i].name)) {
+            diag_error(&r->b.d, DIAG_NOWHERE, "%s would overwrite the input file '%s'; -r FILE writes elsewhere",
+                       what, r->b.d.file[i].name);
+            return false;
+        }
+    const char *const other[] = {r->o->log, path == r->o->stats ? r->o->raw : NULL};
+    for (size_t i = 0; i < VS_COUNT(other); i++)
+        if (other[i] && cli_same_file(path, other[i])) {
+            diag_error(&r->b.d, DIAG_NOWHERE, "%s and another output cannot both go to '%s'", what, path);
+            return false;
+        }
+    return true;
+}
+
+static vs_status write_stats(run *r)
 {
     if (!r->o->stats)
         return VS_OK;
-    FILE *fp = fopen(r->o->stats, "w");
+    bool may = may_write(r, r->o->stats, "the figures");
+    cli_flush_messages(&r->b);
+    FILE *fp = may ? fopen(r->o->stats, "w") : NULL;
     if (!fp) {
-        fprintf(stderr, "vsim: '%s' cannot be written: %s\n", r->o->stats, strerror(errno));
+        if (may)
+            fprintf(stderr, "vsim: '%s' cannot be written: %s\n", r->o->stats, strerror(errno));
         return VS_EIO;
     }
     const jit_stat *js = mdl_jit_stats(r->b.lib);
@@ -555,7 +620,11 @@ static vs_status write_stats(const run *r)
             "    \"total\": %.6f\n  }\n}\n",
             r->s.parse, r->s.elaborate, r->s.compile, r->s.op, r->s.tran, r->s.evaluate, r->s.stamp, r->s.factor,
             r->s.solve, r->s.output, r->s.total);
-    return fclose(fp) ? VS_EIO : VS_OK;
+    bool bad = ferror(fp);
+    if (!fclose(fp) && !bad)
+        return VS_OK;
+    fprintf(stderr, "vsim: '%s' could not be written: %s\n", r->o->stats, strerror(errno));
+    return VS_EIO;
 }
 
 static void dump_pattern(const run *r)
@@ -601,10 +670,8 @@ static vs_status open_results(run *r)
     if (r->o->no_output)
         return VS_OK;
     const char *path = r->o->raw ? r->o->raw : default_raw(r);
-    if (!strcmp(path, r->o->arg[0])) {
-        diag_error(&r->b.d, DIAG_NOWHERE, "the results would overwrite the deck '%s'", path);
+    if (!may_write(r, path, "the results"))
         return VS_EINPUT;
-    }
     vs_status st = out_open(&r->out, path, r->o->format);
     if (st)
         diag_error(&r->b.d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path, strerror(errno));
@@ -625,6 +692,10 @@ static vs_status prepare(run *r)
         st = build_circuit(r, r->sim.temp, false);
     if (!st && r->b.d.n_error)
         st = VS_EINPUT;
+    if (!st && !ckt_n(r->ckt)) {
+        diag_error(&r->b.d, DIAG_NOWHERE, "there is nothing to compute: no element has a node besides ground");
+        st = VS_EINPUT;
+    }
     if (!st && r->o->strict && r->b.d.n_warning) {
         diag_error(&r->b.d, DIAG_NOWHERE, "warnings are errors (--strict)");
         st = VS_EINPUT;
@@ -646,7 +717,7 @@ static int exit_code(const run *r, vs_status st)
     }
 }
 
-static void close_run(run *r)
+static vs_status close_run(run *r)
 {
     ana_free(&r->ana);
     ckt_free(&r->ckt);
@@ -654,7 +725,7 @@ static void close_run(run *r)
     vec_free(r->over);
     free(r->row);
     arena_fini(&r->mem);
-    cli_base_fini(&r->b);
+    return cli_base_fini(&r->b);
 }
 
 int cli_run(const cli_opt *o)
@@ -663,7 +734,7 @@ int cli_run(const cli_opt *o)
     run r = {.o = o};
     arena_init(&r.mem);
     if (cli_base_init(&r.b, o)) {
-        close_run(&r);
+        (void)close_run(&r);
         return CLI_IO;
     }
     struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
@@ -685,8 +756,9 @@ int cli_run(const cli_opt *o)
         st = open_results(&r);
         if (!st)
             st = run_analyses(&r);
-        if (out_close(&r.out) && st >= 0) {
-            diag_error(&r.b.d, DIAG_NOWHERE, "the result file could not be written: %s", strerror(errno));
+        int why = 0;
+        if (out_close(&r.out, &why)) {
+            diag_error(&r.b.d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
             st = VS_EIO;
         }
         cli_flush_messages(&r.b);
@@ -694,11 +766,9 @@ int cli_run(const cli_opt *o)
     r.s.total = cli_seconds() - t0;
     if (st >= 0 && report)
         print_end(&r);
-    else if (!o->quiet && st == VS_EIO)
-        fprintf(stderr, "vsim: %s\n", vs_status_text(st));
     if (r.b.lib && write_stats(&r))
         st = VS_EIO;
     int code = exit_code(&r, st);
-    close_run(&r);
-    return code;
+    vs_status log = close_run(&r);
+    return code == CLI_OK && log ? CLI_IO : code;
 }

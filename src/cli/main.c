@@ -1,14 +1,36 @@
 /* main.c - dispatch of the vsim command. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "cli.h"
 #include "vec.h"
 
+/* A caller may have closed standard streams; a result file must not come to stand in their place. */
+static void open_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            _exit(CLI_IO);
+}
+
+static int flush_standard_output(int code)
+{
+    if (!fflush(stdout) || errno == EPIPE || code != CLI_OK)
+        return code;
+    fprintf(stderr, "vsim: standard output: %s\n", strerror(errno));
+    return CLI_IO;
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
     cli_opt o;
-    if (!cli_opt_parse(&o, argc, argv))
-        return CLI_USAGE;
     int code = CLI_OK;
-    switch (o.command) {
+    if (!cli_opt_parse(&o, argc, argv))
+        code = CLI_USAGE;
+    else switch (o.command) {
     case CMD_HELP: cli_help(vec_len(o.arg) ? o.arg[0] : NULL, stdout); break;
     case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
     case CMD_MODELS: code = cli_models(&o); break;
@@ -21,5 +43,5 @@ int main(int argc, char **argv)
     vec_free(o.arg);
     vec_free(o.include);
     vec_free(o.define);
-    return code;
+    return flush_standard_output(code);
 }

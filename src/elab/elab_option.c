@@ -159,6 +159,10 @@ vs_status elab_options(elab_sim *sim, const flat *f, diag *d)
         ok &= set_option(sim, &f->option[i], d);
     if (vec_len(f->temp)) {
         sim->temp = f->temp[0];
+        if (!(sim->temp > -273.15)) {
+            diag_error(d, DIAG_NOWHERE, ".temp %g: a temperature above -273.15 degrees Celsius is needed", sim->temp);
+            ok = false;
+        }
         sim->temp_given = true;
     }
     if (vec_len(f->temp) > 1)

@@ -88,13 +88,14 @@ static bool is_folder(const char *path)
     return path && *path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* What somebody chose is taken, right or wrong; the built-in places are tried. */
 static char *standard_folder(const mdl_opt *opt)
 {
-    const char *const try[] = {opt->model_dir, getenv("VSIM_MODELS"), MDL_SOURCE_DIR,
-                               MDL_INSTALL_DIR};
-    if (opt->model_dir)
-        return strdup(opt->model_dir);
-    for (size_t i = 1; i < VS_COUNT(try); i++)
+    static const char *const try[] = {MDL_SOURCE_DIR, MDL_INSTALL_DIR};
+    const char *chosen = opt->model_dir ? opt->model_dir : getenv("VSIM_MODELS");
+    if (chosen && *chosen)
+        return strdup(chosen);
+    for (size_t i = 0; i < VS_COUNT(try); i++)
         if (is_folder(try[i]))
             return strdup(try[i]);
     return NULL;
@@ -110,6 +111,12 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
     if (opt)
         lib->opt = *opt;
     lib->dir = standard_folder(&lib->opt);
+    if (lib->dir && !is_folder(lib->dir)) {
+        diag_error(d, DIAG_NOWHERE, "'%s', set as the folder of the standard models, is not a folder", lib->dir);
+        *out = lib;
+        mdl_lib_free(out);
+        return VS_EIO;
+    }
     vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);
     *out = lib;
     if (st != VS_OK)

@@ -23,7 +23,8 @@ struct out_file {
     int32_t n_vec;
     int n_plot;
     double last_flush;  /* seconds */
-    vs_status status;   /* the first failure sticks */
+    vs_status status;   /* the first failure sticks, */
+    int why;            /* with its errno */
 };
 
 static double now(void)
@@ -56,6 +57,12 @@ vs_status out_open(out_file **f, const char *path, out_format format)
     return VS_OK;
 }
 
+static void fail(out_file *f, int why)
+{
+    f->status = VS_EIO;
+    f->why = why;
+}
+
 static void write_all(out_file *f, const char *s, size_t n)
 {
     while (n && !f->status) {
@@ -63,7 +70,7 @@ static void write_all(out_file *f, const char *s, size_t n)
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0) {
-            f->status = VS_EIO;
+            fail(f, k ? errno : ENOSPC);
             return;
         }
         s += k;
@@ -83,7 +90,7 @@ static void flush(out_file *f)
     char text[COUNT_WIDTH + 1];
     int n = snprintf(text, sizeof text, "%-*lld", COUNT_WIDTH, (long long)f->n_point);
     if (pwrite(f->fd, text, (size_t)n, f->count_at) != n)
-        f->status = VS_EIO;
+        fail(f, errno);
     f->n_shown = f->n_point;
 }
 
@@ -209,14 +216,16 @@ int64_t out_points(const out_file *f)
     return f->n_point;
 }
 
-vs_status out_close(out_file **f)
+vs_status out_close(out_file **f, int *why)
 {
     if (!*f)
         return VS_OK;
     flush(*f);
+    if (close((*f)->fd) && !(*f)->status)
+        fail(*f, errno);
     vs_status st = (*f)->status;
-    if (close((*f)->fd))
-        st = VS_EIO;
+    if (why)
+        *why = (*f)->why;
     free((*f)->buf);
     free(*f);
     *f = NULL;

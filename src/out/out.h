@@ -34,8 +34,9 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 int64_t out_points(const out_file *f); /* of the current plot */
-/* Flushes and closes; *f is NULL afterwards. Status of the last write. */
-vs_status out_close(out_file **f);
+/* Flushes and closes; *f is NULL afterwards. Status of the writes; *why (or NULL): errno of the first
+ * that failed. */
+vs_status out_close(out_file **f, int *why);
 
 /* Reader, for tests and comparison: one plot of a binary or ASCII raw file, or a CSV file. */
 typedef struct out_plot {

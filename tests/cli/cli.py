@@ -405,6 +405,117 @@ class Interrupting(Folder):
         self.assertIn(b'%', seen)
 
 
+class Refusing(Folder):
+    """What careless and hostile users do: nothing is lost, nothing passes in silence."""
+    def read(self, name):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+    def test_no_output_replaces_an_input(self):
+        text = self.deck(RC) and self.read('deck.sp')
+        self.deck(RC, 'x.raw')
+        self.deck('* part\nR9 in 0 1k\n', 'part.inc')
+        self.deck(RC.replace('.tran', '.include part.inc\n.tran'), 'top.sp')
+        os.symlink('deck.sp', self.path('soft.sp'))
+        os.link(self.path('deck.sp'), self.path('hard.sp'))
+        for out in ('deck.sp', './deck.sp', self.path('deck.sp'), 'soft.sp', 'hard.sp'):
+            self.assertIn('overwrite', self.vsim('-r', out, 'deck.sp', code=1).stderr)
+            self.assertIn('overwrite', self.vsim('-o', out, 'deck.sp', code=4).stderr)
+            self.assertIn('overwrite', self.vsim('-r', 'y', '--stats', out, 'deck.sp', code=4).stderr)
+        self.assertIn('overwrite', self.vsim('x.raw', code=1).stderr)
+        self.assertIn('overwrite', self.vsim('-r', 'part.inc', 'top.sp', code=1).stderr)
+        self.assertEqual(self.read('deck.sp'), text)
+        self.assertEqual(self.read('x.raw'), text)
+        self.assertIn(b'R9', self.read('part.inc'))
+
+    def test_outputs_do_not_share_a_file(self):
+        self.deck(RC)
+        self.assertIn('cannot both', self.vsim('-o', 'z', '-r', 'z', 'deck.sp', code=1).stderr)
+        self.assertIn('cannot both', self.vsim('--stats', 'z', '-r', 'z', 'deck.sp', code=4).stderr)
+
+    @unittest.skipUnless(os.path.exists('/dev/full'), 'needs /dev/full')
+    def test_a_full_disk_is_named(self):
+        self.deck(RC)
+        for args in (('-q', '-r', '/dev/full'), ('-q', '--csv', '-r', '/dev/full'), ('-r', 'x', '-o', '/dev/full'),
+                     ('-q', '-r', 'x', '--stats', '/dev/full')):
+            self.assertIn('No space left', self.vsim(*args, 'deck.sp', code=4).stderr)
+        for args in (('-r', 'x', 'deck.sp'), ('-q', '--csv', '-r', '-', 'deck.sp'), ('models',), ('--help',)):
+            with open('/dev/full', 'w') as full:
+                done = subprocess.run([VSIM, *args], cwd=self.tmp.name, stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 4, args)
+            self.assertIn(b'No space left' if '-r' in args else b'vsim: ', done.stderr)
+
+    def test_reports_stay_out_of_results_on_standard_output(self):
+        done = self.vsim('--csv', '-r', '-', self.deck(RC))
+        self.assertTrue(done.stdout.startswith('time,v(in),v(out)'), done.stdout[:80])
+        self.assertNotIn('points', done.stdout)
+        self.assertIn('transient', done.stderr)
+
+    def test_a_reader_may_leave(self):
+        self.deck(RC)
+        for args, code in ((('-r', 'x.raw'), 0), (('--csv', '-r', '-'), 4)):
+            p = subprocess.Popen([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+            p.stdout.close()
+            p.stderr.read()
+            p.stderr.close()
+            self.assertEqual(p.wait(60), code)
+        self.assertGreater(len(waves.read_raw(self.path('x.raw'))), 100)
+
+    def test_closed_streams_do_not_become_results(self):
+        self.deck(RC)
+        done = subprocess.run(['sh', '-c', '"$0" -r x.raw deck.sp <&- >&- 2>&-', VSIM], cwd=self.tmp.name, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn(b'devices', self.read('x.raw'))
+        self.assertGreater(len(waves.read_raw(self.path('x.raw'))), 100)
+
+    def test_quiet_means_errors_only(self):
+        self.deck(RC.replace('.tran', '.options nosuch=1\n.tran'))
+        self.assertIn('nosuch', self.vsim('-r', 'x', 'deck.sp').stderr)
+        self.assertEqual(self.vsim('-q', '-r', 'x', 'deck.sp').stderr, '')
+
+    def test_a_deck_may_come_from_a_pipe(self):
+        done = subprocess.run([VSIM, '-q', '--csv', '-r', '-', '-'], cwd=self.tmp.name, input=RC.encode(),
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith(b'time,v(in)'))
+
+    def test_names_with_blanks_quotes_and_other_letters(self):
+        name = 'an \u00e4 "deck" \'x\'.sp'
+        self.vsim('-q', self.deck(RC, name))
+        self.assertGreater(len(waves.read_raw(self.path(name[:-3] + '.raw'))), 100)
+
+    def test_a_chosen_model_folder_must_exist(self):
+        env = dict(os.environ, VSIM_MODELS='/nowhere')
+        self.assertIn('/nowhere', self.vsim(self.deck(RC), code=4, env=env).stderr)
+
+    def test_definitions_need_a_name(self):
+        self.vsim('-D', '=1', self.deck(RC), code=2)
+
+    def test_a_corner_that_rounds_to_the_end_is_the_end(self):
+        self.deck('d\nV1 a 0 PULSE(0 1 0 0 0 0 1u)\nR1 a b 1k\nC1 b 0 1p\n.tran 1n 5u\n.end\n')
+        self.vsim('deck.sp')
+        self.assertLess(len(waves.read_raw(self.path('deck.raw'))), 10000)
+
+    def test_a_sweep_that_changes_the_circuit_is_refused(self):
+        self.deck('d\n.param a=1\n.if (a==1)\nR1 1 0 1k\n.else\nR1 1 x 1k\nR2 x 0 1k\nR3 x y 1k\nR4 y 0 1\n.endif\n'
+                  'V1 1 0 1\n.dc a 1 3 1\n.end\n')
+        self.assertIn('changes which nodes', self.vsim('deck.sp', code=1).stderr)
+        self.deck(re.sub(r'\.dc', '.save v(1) i(V1)\n.dc', self.read('deck.sp').decode()))
+        self.vsim('deck.sp')
+        p = waves.read_raw(self.path('deck.raw'))
+        for got, want in zip(p['i(v1)'], (-1e-3, -1 / (1000 + 1 / (1e-3 + 1 / 1001)), -1 / (1000 + 1 / (1e-3 + 1 / 1001)))):
+            self.assertAlmostEqual(got, want, 12)
+
+    def test_eight_runs_share_a_cold_cache(self):
+        self.deck(Caching.DECK)
+        runs = [subprocess.Popen([VSIM, '-q', '--cache-dir', 'cold', '-r', '%d.raw' % k, 'deck.sp'], cwd=self.tmp.name)
+                for k in range(8)]
+        self.assertEqual([r.wait(120) for r in runs], [0] * 8)
+        results = [[c.tobytes() for c in waves.read_raw(self.path('%d.raw' % k)).columns] for k in range(8)]
+        self.assertEqual(results, results[:1] * 8)
+
+
 class Asking(Folder):
     def test_help_teaches(self):
         text = self.vsim('--help').stdout

@@ -19,7 +19,7 @@ SECONDS = 120
 def command(vsim, kind, path, raw):
     if kind == 'va':
         return [vsim, 'compile', path]
-    return [vsim, '-q', '-r', raw, path]
+    return [vsim, '-r', raw, path]
 
 
 def run(vsim, kind, name):

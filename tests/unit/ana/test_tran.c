@@ -345,7 +345,9 @@ START_TEST(impossible_times_are_refused)
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = -1}), VS_EINPUT);
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 0, .tstop = 1}), VS_EINPUT);
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tstart = 2}), VS_EINPUT);
-    ck_assert_int_eq(d.n_error, 3);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-30, .tstop = 1}), VS_EINPUT);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tmax = 1e-20}), VS_EINPUT);
+    ck_assert_int_eq(d.n_error, 5);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* Tests of out.c with out_read.c: what is written is read back, at the end and in the middle. */
 #include <check.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ START_TEST(two_plots_read_back_in_every_format)
         ck_assert_int_eq(out_open(&f, path, fmt), VS_OK);
         write_plot(f, 10000);
         write_plot(f, 7);
-        ck_assert_int_eq(out_close(&f), VS_OK);
+        ck_assert_int_eq(out_close(&f, NULL), VS_OK);
         check_plot(0, 10000);
         check_plot(1, 7);
         out_plot p;
@@ -101,7 +102,9 @@ START_TEST(full_disk_is_reported)
     for (int i = 0; i < 100000 && !st; i++)
         st = out_point(f, row);
     ck_assert_int_eq(st, VS_EIO);
-    ck_assert_int_eq(out_close(&f), VS_EIO);
+    int why = 0;
+    ck_assert_int_eq(out_close(&f, &why), VS_EIO);
+    ck_assert_int_eq(why, ENOSPC);
 }
 END_TEST
 

@@ -1,0 +1,4 @@
+every terminal is at ground
+R1 0 0 1k
+.op
+.end
