@@ -1,15 +1,17 @@
-/* jit_llvm.c - SSA to an object file with LLVM; the only file that includes LLVM.
+/* jit_llvm.c - SSA to an object file with LLVM; the only file besides jit_math.c that includes LLVM.
  * Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must compile.
  * Use:    vsim_llvm_emit (type jit_emit_fn).
  * Method: one LLVM function: a loop over packs of instances whose body is the eval function; an
  *         SSA value is a vector with a lane for each instance of the pack. Loops run while any lane
  *         wants, and keep the values of the others; branches exist with one lane only. Our own passes have already optimised the code, so
  *         that LLVM runs almost no IR passes; it selects instructions and allocates registers.
- * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags, no contraction,
- *         calls of libm under names that LLVM does not know.
+ * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags, no contraction.
+ *         Mathematical functions are those of jit_math.c, or calls of libm under names that LLVM
+ *         does not know.
  * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
  *         helpers that work for `lanes` instances at once. No operation looks at another lane, so that
  *         the results of an instance depend neither on its neighbours nor on the width. */
+#include "jit_math.h"
 #include "jit_priv.h"
 #include "jit_build.h"
 
@@ -42,6 +44,8 @@ typedef struct gen {
     const ir_fn *fn;
     const jit_layout *lay;
     int lanes;
+    jit_vec vec;              /* for mathematical functions */
+    bool libm;
     LLVMContextRef cx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
@@ -57,6 +61,7 @@ typedef struct gen {
     /* per pack, made at the head of the body */
     LLVMValueRef x, map_row, cache_row, dyn, state_row, limold_row;
     LLVMValueRef *unknown;    /* vec [n_u], NULL until loaded */
+    int n_in_block;
     LLVMValueRef endless;     /* memory [lanes] of i32: a loop did not end; NULL: there is no loop */
     LLVMValueRef md_out;      /* alias scope list of the output arrays */
     unsigned kind_scope, kind_noalias;
@@ -278,6 +283,28 @@ static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n
     return call_lanes(g, type, f, arg, n);
 }
 
+static const char *math_name(ir_op op)
+{
+    switch (op) {
+#define X(o, f, arity) case IR_##o: return "vm_" #f;
+        JIT_MATH_LIST(X)
+#undef X
+    default: return NULL;
+    }
+}
+
+static LLVMValueRef call_libm(void *user, ir_op op, LLVMValueRef x)
+{
+    return call_math(user, math_name(op), &x, 1);
+}
+
+/* Vector code where there is some, else a call for each lane. */
+static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
+{
+    LLVMValueRef r = g->libm ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);
+    return r ? r : call_math(g, math_name(op), v, n);
+}
+
 /* x/0 is 0; x/-1 is -x, x%-1 is 0, without the trap of INT_MIN/-1. */
 static LLVMValueRef emit_idiv(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
 {
@@ -343,7 +370,7 @@ static LLVMValueRef emit_pure(gen *g, const ir_inst *in)
     case IR_FLOOR: return intrinsic(g, "llvm.floor", v, 1);
     case IR_CEIL: return intrinsic(g, "llvm.ceil", v, 1);
     case IR_SQRT: return intrinsic(g, "llvm.sqrt", v, 1);
-#define X(op, f, arity) case IR_##op: return call_math(g, "vm_" #f, v, arity);
+#define X(op, f, arity) case IR_##op: return emit_math(g, IR_##op, v, arity);
     JIT_MATH_LIST(X)
 #undef X
     case IR_FLT: return compare_f(g, LLVMRealOLT, v[0], v[1]);
@@ -525,11 +552,25 @@ static void end_loop(gen *g)
 
 /* -- the function -- */
 
+/* Instruction selection and scheduling take more than linear time in the length of a block. */
+static void break_block(gen *g)
+{
+    enum { MAX_IN_BLOCK = 200 };
+    if (++g->n_in_block < MAX_IN_BLOCK)
+        return;
+    g->n_in_block = 0;
+    LLVMBasicBlockRef next = new_block(g);
+    LLVMBuildBr(g->b, next);
+    LLVMPositionBuilderAtEnd(g->b, next);
+}
+
 static void emit_inst(gen *g, ir_val k)
 {
     const ir_inst *in = &g->fn->inst[k];
     if (in->op != IR_PHI)
         store_pending(g);
+    if (in->op >= IR_NEG && in->op <= IR_SELECT)
+        break_block(g);
     switch ((ir_op)in->op) {
     case IR_CONST: {
         double x = g->fn->con[in->a];
@@ -740,6 +781,7 @@ static void gen_begin(gen *g)
     vec_extend(g->out_ptr, n_out);
     vec_extend(g->unknown, (size_t)g->lay->n_u + 1);
     make_alias_scope(g);
+    g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma};
 }
 
 static void gen_end(gen *g)
@@ -755,6 +797,18 @@ static void gen_end(gen *g)
     LLVMDisposeBuilder(g->b);
     LLVMDisposeModule(g->mod);
     LLVMContextDispose(g->cx);
+}
+
+/* A processor named by its level (x86-64-v3) has what the level asks for; of others without this list
+ * only the baseline is assumed. */
+static bool has_fma(const jit_emit_opt *opt)
+{
+    if (opt->cpu)
+        return !strcmp(opt->cpu, "x86-64-v3") || !strcmp(opt->cpu, "x86-64-v4");
+    char *features = LLVMGetHostCPUFeatures();
+    bool yes = strstr(features, "+fma,") != NULL;
+    LLVMDisposeMessage(features);
+    return yes;
 }
 
 /* The target for this very machine, or for a type of processor. */
@@ -834,7 +888,7 @@ static int check_module(gen *g, char **err)
 int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt, void **obj,
                    size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes};
+    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes, .libm = opt->libm, .vec.fma = has_fma(opt)};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);
