@@ -209,6 +209,20 @@ class Explaining(Folder):
         self.assertTrue(all(g['selects'] > 100 for g in psp))
         self.assertLessEqual(e['unknowns'], 5300)
 
+    def test_sweeps_of_numbers_compile_once_and_a_flag_once_more(self):
+        with open(self.netlist('psp103_models.inc')) as f:
+            models = f.read().replace('vfbo=-1.1', 'vfbo={vf} swigate={sw}')
+        self.assertIn('{vf}', models)
+        self.deck(models, 'models.inc')
+        for sweep, want in (('vf -1.1 -0.9 0.01', 1), ('w 0.8u 1.2u 0.02u', 1), ('l 0.8u 1.2u 0.02u', 1),
+                            ('temp 17 37 1', 1), ('sw 0 1 1', 2)):
+            self.deck('d\n.param vf=-1.1 sw=0 w=10u l=1u\n.include "models.inc"\nn1 d g 0 0 psp103n w={w} l={l}\n'
+                      'vd d 0 1\nvg g 0 1\n.dc %s\n.end\n' % sweep)
+            self.vsim('--no-cache', '--stats', 's.json', 'deck.sp')
+            with open(self.path('s.json')) as f:
+                self.assertEqual(json.load(f)['kernels_compiled'], want, sweep)
+            self.assertEqual(len(waves.read_raw(self.path('deck.raw'))), 2 if want == 2 else 21, sweep)
+
     def test_models_show_what_their_branches_depend_on(self):
         text = self.vsim('models', '--branches').stdout
         self.assertRegex(text, r'PSP103VA +\d+')
