@@ -247,24 +247,22 @@ static vs_status newton_failed(tran *t)
     return VS_OK;
 }
 
-/* The worst unknown misses its prediction by the same amount however short the step: it jumped. */
+/* The worst miss of a prediction stays the same however short the step: something jumped. */
 static bool is_jump(tran *t)
 {
-    double miss = fabs(t->lte.miss);
     if (t->lte_fails++ == 0) {
         t->first_h = t->h;
-        t->first_miss = miss;
+        t->first_size = t->lte.size;
     }
-    return t->h < JUMP_SHRINK * t->first_h && miss > 0.5 * t->first_miss;
+    return t->h < JUMP_SHRINK * t->first_h && t->lte.size > 0.5 * t->first_size;
 }
 
 /* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large
  * capacitors, over h), or is no more than what Newton leaves open (nodes that hang on 1e-9 S). */
 static bool is_noise(const tran *t)
 {
-    double miss = fabs(t->lte.miss);
-    return (t->lte_fails >= 1 && t->h < 0.5 * t->first_h && miss > 1.5 * t->first_miss) ||
-           (t->lte_fails >= 2 && miss <= NOISE * fabs(t->a->dx[t->lte.worst]));
+    return (t->lte_fails >= 1 && t->h < 0.5 * t->first_h && t->lte.size > 1.5 * t->first_size) ||
+           (t->lte_fails >= 2 && fabs(t->lte.miss) <= NOISE * fabs(t->a->dx[t->lte.worst]));
 }
 
 /* The estimate of a first step is coarse: it shortens the step once, then the step stands. */

@@ -69,6 +69,7 @@ static void worst_flow(tran *t, double factor, const double *noise)
             t->lte.ratio = size / tol;
             t->lte.worst = i;
             t->lte.miss = miss;
+            t->lte.size = fabs(miss) / tol;
         }
     }
 }
@@ -88,6 +89,7 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
             t->lte_class[i] <= max_class) {
             t->lte.ratio = miss * scale / tol;
             t->lte.worst = i;
+            t->lte.size = fabs(x[i] - pred[i]) / tol;
         }
     }
     if (t->lte.worst)

@@ -20,6 +20,7 @@ typedef struct tran_lte {
     int order;        /* of the estimate; 0: none could be made */
     int32_t worst;    /* unknown with the largest ratio */
     double miss;      /* its corrected minus predicted value */
+    double size;      /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
 
 typedef struct tran {
@@ -52,7 +53,7 @@ typedef struct tran {
     newton_report rep;
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
-    double first_h, first_miss;  /* of the first LTE rejection in a row */
+    double first_h, first_size;  /* of the first LTE rejection in a row */
     double next_progress;        /* s, clock */
 } tran;
 

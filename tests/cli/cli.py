@@ -511,6 +511,16 @@ class Refusing(Folder):
         self.vsim('deck.sp')
         self.assertLess(len(waves.read_raw(self.path('deck.raw'))), 10000)
 
+    def test_jumps_of_behavioural_sources_are_passed(self):
+        self.deck('d\nV1 a 0 SIN(0.2 1 1MEG)\nB1 b 0 v=v(a)*v(a)+tanh(3*v(a))\nR1 b 0 1k\n'
+                  'B4 e 0 v=min(v(a),0.5)+max(v(a),0)+sgn(v(a)-0.11)\nR5 e 0 1k\n'
+                  'B3 f 0 v=v(a)>0.3 ? 2*v(a) : 0.6\nR6 f 0 1k\n'
+                  '.options reltol=1e-5 abstol=1e-15 vntol=1e-9\n.tran 5n 4u 0 2n\n.end\n')
+        self.vsim('deck.sp')
+        p = waves.read_raw(self.path('deck.raw'))
+        for a, e in zip(p['v(a)'], p['v(e)']):
+            self.assertAlmostEqual(e, min(a, 0.5) + max(a, 0) + (1 if a > 0.11 else -1), 6)
+
     def test_a_sweep_that_changes_the_circuit_is_refused(self):
         self.deck('d\n.param a=1\n.if (a==1)\nR1 1 0 1k\n.else\nR1 1 x 1k\nR2 x 0 1k\nR3 x y 1k\nR4 y 0 1\n.endif\n'
                   'V1 1 0 1\n.dc a 1 3 1\n.end\n')
