@@ -201,7 +201,7 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     add_bytes(&v, cpu, strlen(cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const int32_t w[] = {j->opt.opt_level, j->opt.libm, lay->lanes, lay->row_per_lane, IR_N_OP,
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact, lay->lanes, lay->row_per_lane, IR_N_OP,
                          IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
                          lay->n_probe};
     add_bytes(&v, w, sizeof w);
@@ -358,7 +358,7 @@ static vs_status from_llvm(jit *j, jit_hash key, const ir_fn *fn, const jit_layo
     if (!load_llvm(j, why))
         return VS_EUNSUPPORTED;
     double t = seconds();
-    const jit_emit_opt opt = {.opt_level = j->opt.opt_level, .cpu = j->opt.cpu, .libm = j->opt.libm};
+    const jit_emit_opt opt = {.opt_level = j->opt.opt_level, .cpu = j->opt.cpu, .exact = j->opt.exact};
     int failed = j->emit(fn, lay, &opt, &obj, &size, &err);
     j->stat.seconds_compile += seconds() - t;
     if (failed) {

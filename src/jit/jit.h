@@ -48,8 +48,8 @@ typedef struct jit_opt {
     int opt_level;         /* 0..3, default 2 */
     int lanes;             /* W: 1, 2, 4, 8; 0: $VSIM_LANES, or what suits the processor */
     const char *cpu;       /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
-    bool libm;             /* mathematical functions are those of the C library, as in the interpreter;
-                            * false: own vector code (docs/math.md) */
+    bool exact;            /* results are the interpreter's, bit by bit: functions of the C library;
+                            * false: own vector code (docs/math.md), fused multiply-add */
     bool verbose;          /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;

@@ -5,8 +5,9 @@
  *         SSA value is a vector with a lane for each instance of the pack. Loops run while any lane
  *         wants, and keep the values of the others; branches exist with one lane only. Our own passes have already optimised the code, so
  *         that LLVM runs almost no IR passes; it selects instructions and allocates registers.
- * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags, no contraction.
- *         Mathematical functions are those of jit_math.c, or calls of libm under names that LLVM
+ * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
+ *         only one sum uses is fused with it where the processor can, by rules of our own (find_fused),
+ *         the same for every width; not with jit_opt.exact. Mathematical functions are those of jit_math.c, or calls of libm under names that LLVM
  *         does not know.
  * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
  *         helpers that work for `lanes` instances at once. No operation looks at another lane, so that
@@ -45,7 +46,7 @@ typedef struct gen {
     const jit_layout *lay;
     int lanes;
     jit_vec vec;              /* for mathematical functions */
-    bool libm;
+    bool exact;
     LLVMContextRef cx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
@@ -53,6 +54,7 @@ typedef struct gen {
     LLVMValueRef kernel;
     LLVMValueRef *val;        /* [n_inst] */
     uint8_t *in_phi;          /* [n_inst] an operand of a phi */
+    uint8_t *fused;           /* [n_inst] MUL: part of a sum; ADD, SUB: 1, 2: which operand is */
     region *open;             /* vec */
     region closed;            /* the last region that ended: its phis follow */
     int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
@@ -301,7 +303,7 @@ static LLVMValueRef call_libm(void *user, ir_op op, LLVMValueRef x)
 /* Vector code where there is some, else a call for each lane. */
 static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
 {
-    LLVMValueRef r = g->libm ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);
+    LLVMValueRef r = g->exact ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);
     return r ? r : call_math(g, math_name(op), v, n);
 }
 
@@ -349,11 +351,70 @@ static LLVMValueRef compare_i(gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMVa
     return LLVMBuildICmp(g->b, p, a, b, "");
 }
 
-/* NEG .. LIMIT */
-static LLVMValueRef emit_pure(gen *g, const ir_inst *in)
+/* -- fused multiply-add -- */
+
+/* How often each value is used, up to 2. */
+static void count_uses(const ir_fn *fn, uint8_t *uses)
 {
+    for (size_t k = 0; k < vec_len(fn->inst); k++) {
+        const ir_inst *p = &fn->inst[k];
+        const bool phi = p->op == IR_PHI || p->op == IR_LPHI;
+        const ir_val v[3] = {phi ? p->b : p->a, phi ? p->c : p->b, phi ? IR_NONE : p->c};
+        for (int i = 0; i < ir_op_arity(p->op); i++)
+            uses[v[i]] += uses[v[i]] < 2;
+    }
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        uses[fn->out[o].v] = 2;
+}
+
+/* A product that one sum in the same region uses, and nothing else, is computed with the sum. In a
+ * difference of two products none is: there ab - ba must be 0. */
+static void find_fused(gen *g)
+{
+    const ir_inst *inst = g->fn->inst;
+    const size_t n = vec_len(inst);
+    uint8_t *uses = NULL;
+    int32_t *place = NULL, n_place = 0; /* vec: number of the stretch between markers */
+    vec_extend(uses, n + 1);
+    vec_extend(place, n + 1);
+    count_uses(g->fn, uses);
+    for (size_t k = 0; k < n; k++) {
+        const ir_inst *p = &inst[k];
+        n_place += p->op >= IR_IF;
+        place[k] = n_place;
+        if (p->op != IR_ADD && p->op != IR_SUB)
+            continue;
+        const bool a = inst[p->a].op == IR_MUL && uses[p->a] == 1 && place[p->a] == n_place;
+        const bool b = inst[p->b].op == IR_MUL && uses[p->b] == 1 && place[p->b] == n_place;
+        const bool two = inst[p->a].op == IR_MUL && inst[p->b].op == IR_MUL;
+        if ((!a && !b) || (two && p->op == IR_SUB))
+            continue;
+        g->fused[k] = b ? 2 : 1;
+        g->fused[b ? p->b : p->a] = 1;
+    }
+    vec_free(uses);
+    vec_free(place);
+}
+
+static LLVMValueRef emit_fused(gen *g, const ir_inst *in, bool second)
+{
+    const ir_inst *mul = &g->fn->inst[second ? in->b : in->a];
+    LLVMValueRef v[3] = {use(g, mul->a), use(g, mul->b), use(g, second ? in->a : in->b)};
+    if (in->op == IR_SUB && second)
+        v[0] = LLVMBuildFNeg(g->b, v[0], "");
+    if (in->op == IR_SUB && !second)
+        v[2] = LLVMBuildFNeg(g->b, v[2], "");
+    return intrinsic(g, "llvm.fma", v, 3);
+}
+
+/* NEG .. LIMIT */
+static LLVMValueRef emit_pure(gen *g, ir_val k)
+{
+    const ir_inst *in = &g->fn->inst[k];
     LLVMBuilderRef b = g->b;
     LLVMValueRef v[3] = {0};
+    if (g->fused[k])
+        return in->op == IR_MUL ? NULL : emit_fused(g, in, g->fused[k] == 2);
     int n = ir_op_arity(in->op);
     v[0] = n > 0 ? use(g, in->a) : NULL;
     v[1] = n > 1 ? use(g, in->b) : NULL;
@@ -591,7 +652,7 @@ static void emit_inst(gen *g, ir_val k)
     case IR_WHILE: emit_while(g, in); break;
     case IR_ENDLOOP: end_loop(g); break;
     case IR_EFFECT: break;
-    default: g->val[k] = emit_pure(g, in); break;
+    default: g->val[k] = emit_pure(g, k); break;
     }
     /* an lphi has the value that the outputs mean only behind its loop */
     if (g->out_head[k] >= 0 && in->op != IR_LPHI && !vec_len(g->open)) {
@@ -706,6 +767,8 @@ static void emit_body(gen *g)
 {
     size_t n = vec_len(g->fn->inst);
     find_phi_operands(g);
+    if (g->vec.fma && !g->exact)
+        find_fused(g);
     for (size_t k = 0; k < n && !g->bad; k++)
         emit_inst(g, (ir_val)k);
     store_pending(g);
@@ -776,6 +839,7 @@ static void gen_begin(gen *g)
     g->ptr = LLVMPointerTypeInContext(g->cx, 0);
     vec_extend(g->val, n);
     vec_extend(g->in_phi, n);
+    vec_extend(g->fused, n);
     vec_extend(g->out_head, n);
     vec_extend(g->out_next, n_out);
     vec_extend(g->out_ptr, n_out);
@@ -788,6 +852,7 @@ static void gen_end(gen *g)
 {
     vec_free(g->val);
     vec_free(g->in_phi);
+    vec_free(g->fused);
     vec_free(g->out_head);
     vec_free(g->out_next);
     vec_free(g->out_ptr);
@@ -888,7 +953,7 @@ static int check_module(gen *g, char **err)
 int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt, void **obj,
                    size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes, .libm = opt->libm, .vec.fma = has_fma(opt)};
+    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = has_fma(opt)};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);

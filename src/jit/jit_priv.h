@@ -8,7 +8,7 @@
 typedef struct jit_emit_opt {
     int opt_level;
     const char *cpu; /* NULL: this machine */
-    bool libm;
+    bool exact;
 } jit_emit_opt;
 /* Object file of one eval function, from malloc.
  * Returns 0 and *obj; otherwise *err is a text from malloc. */

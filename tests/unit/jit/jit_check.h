@@ -39,7 +39,7 @@ static inline void remove_folder(char *dir)
 static inline jit *open_jit(const char *dir)
 {
     jit *j = NULL;
-    jit_opt opt = {.cache_dir = dir, .no_cache = !dir, .opt_level = 2, .libm = true,
+    jit_opt opt = {.cache_dir = dir, .no_cache = !dir, .opt_level = 2, .exact = true,
                    .note = take_note};
     n_note = 0;
     ck_assert_int_eq(jit_open(&j, &opt), VS_OK);

@@ -70,7 +70,7 @@ START_TEST(warm_start_does_not_load_llvm)
         jit *j = NULL;
         jit_kernel kernel;
         const char *why;
-        jit_opt opt = {.cache_dir = dir, .opt_level = 2, .libm = true};
+        jit_opt opt = {.cache_dir = dir, .opt_level = 2, .exact = true};
         _exit(jit_open(&j, &opt) || jit_compile(j, &fn, &lay.lay, &kernel, NULL, &why) ||
               !llvm_is_loaded());
     }

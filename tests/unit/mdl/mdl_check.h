@@ -27,7 +27,7 @@ static inline void bench_open_opt(bench *b, mdl_opt opt)
     opt.jit.cache_dir = b->cache;
     opt.jit.opt_level = 2;
     opt.jit.lanes = 1;
-    opt.jit.libm = true; /* so that kernel and interpreter agree bit by bit */
+    opt.jit.exact = true; /* so that kernel and interpreter agree bit by bit */
     ck_assert_int_eq(mdl_lib_new(&b->lib, &b->d, &b->names, &opt), VS_OK);
 }
 
