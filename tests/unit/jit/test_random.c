@@ -193,12 +193,104 @@ START_TEST(random_function_equals_interpreter)
 }
 END_TEST
 
+/* The same functions without branches, N_INST instances in packs of each width: with exact code the
+ * interpreter's bits, with fast code those of one lane. Rows for each pack or each lane. */
+enum { N_INST = 24, N_OUT = 12, N_CACHE = 3, N_ROW = 3 };
+
+typedef struct packed {
+    int32_t nodes[N_PROBE * N_INST], row_of[N_INST];
+    double cache[N_CACHE * N_INST], out[N_OUT * N_INST];
+} packed;
+
+static int32_t row_of(int i, int lanes, bool per_lane)
+{
+    return (per_lane ? i : i / lanes) % N_ROW;
+}
+
+static jit_batch pack(packed *p, const double *x, const double *row, int lanes, bool per_lane)
+{
+    for (int i = 0; i < N_INST; i++) {
+        int at = i / lanes, lane = i % lanes;
+        for (int k = 0; k < N_PROBE; k++)
+            p->nodes[(at * N_PROBE + k) * lanes + lane] = 1 + i * N_PROBE + k;
+        p->row_of[at] = row_of(i, lanes, per_lane);
+        for (int k = 0; k < N_CACHE && per_lane; k++)
+            p->cache[(at * N_CACHE + k) * lanes + lane] = row[row_of(i, lanes, true) * N_CACHE + k];
+    }
+    return (jit_batch){.x = x, .map = p->nodes, .cache = per_lane ? p->cache : row,
+                       .row_of = per_lane ? NULL : p->row_of, .out = p->out};
+}
+
+static double out_of(const packed *p, int i, int k, int lanes)
+{
+    return p->out[(i / lanes * N_OUT + k) * lanes + i % lanes];
+}
+
+static void check_width(jit *j, const ir_fn *fn, const double *x, const double *row, int lanes, bool per_lane,
+                        const packed *want, const char *what)
+{
+    static packed p;
+    simple_layout l;
+    simple_layout_init(&l, fn, N_PROBE);
+    l.lay.n_cache = N_CACHE;
+    l.lay.lanes = lanes;
+    l.lay.row_per_lane = per_lane;
+    jit_batch b = pack(&p, x, row, lanes, per_lane);
+    compile(j, fn, &l.lay)(&b, 0, N_INST / lanes);
+    for (int i = 0; i < N_INST; i++)
+        for (int k = 0; k < N_OUT; k++)
+            ck_assert_msg(same(out_of(&p, i, k, lanes), want->out[i * N_OUT + k]),
+                          "%s: function %u, %d lanes, instance %d out %d: %.17g, not %.17g", what, state, lanes,
+                          i, k, out_of(&p, i, k, lanes), want->out[i * N_OUT + k]);
+}
+
+START_TEST(lanes_do_not_see_each_other)
+{
+    scope s;
+    ir_fn fn;
+    simple_layout l;
+    jit *fast = NULL;
+    static packed want;
+    double x[1 + N_PROBE * N_INST] = {0}, row[N_CACHE * N_ROW];
+    state = 999u + 7919u * (uint32_t)_i;
+    build(&s);
+    ir_ifconv(&fn, &s.fn, NULL);
+    for (int k = 1; k <= N_PROBE * N_INST; k++)
+        x[k] = rnd(8) ? ((double)rnd(2001) - 1000) / 100 : rnd(2) ? 0 : 1e12 * (double)rnd(9);
+    for (int k = 0; k < N_ROW; k++)
+        row[k * N_CACHE] = (double)rnd(100) / 7, row[k * N_CACHE + 1] = (double)rnd(9) - 4, row[k * N_CACHE + 2] = rnd(2);
+    ck_assert_int_eq(jit_open(&fast, &(jit_opt){.no_cache = true, .opt_level = 2}), VS_OK);
+    for (int lanes = 2; lanes <= 8; lanes *= 2)
+        for (int per_lane = 0; per_lane < 2; per_lane++) {
+            /* one lane, in the rows that the packs have */
+            double each[N_CACHE * N_INST];
+            for (int i = 0; i < N_INST; i++)
+                memcpy(&each[i * N_CACHE], &row[row_of(i, lanes, per_lane) * N_CACHE], N_CACHE * sizeof *row);
+            simple_layout_init(&l, &fn, N_PROBE);
+            l.lay.n_cache = N_CACHE;
+            jit_batch b = pack(&want, x, each, 1, false);
+            for (int i = 0; i < N_INST; i++)
+                want.row_of[i] = i;
+            ck_assert_int_eq(jit_interpret(&fn, &l.lay, &b, 0, N_INST), VS_OK);
+            check_width(the_jit, &fn, x, row, lanes, per_lane, &want, "exact");
+            compile(fast, &fn, &l.lay)(&b, 0, N_INST);
+            check_width(fast, &fn, x, row, lanes, per_lane, &want, "fast");
+        }
+    jit_close(&fast);
+    for (int t = IR_F64; t <= IR_BOOL; t++)
+        vec_free(s.v[t]);
+    ir_fn_fini(&s.fn);
+    ir_fn_fini(&fn);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("jit random");
     TCase *t = tcase_create("random");
     tcase_add_unchecked_fixture(t, open_one, close_one);
     tcase_add_loop_test(t, random_function_equals_interpreter, 0, N_FN);
+    tcase_add_loop_test(t, lanes_do_not_see_each_other, 0, 25);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
