@@ -1,4 +1,5 @@
 /* ana.c - the analysis object: work vectors, tolerances, options. See ana.h. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,6 +78,7 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);
     a->st.op_method = "none";
+    a->alpha_lu = NAN;
     a->clock_cost = measure_clock();
     arena_init(&a->mem);
     allocate(a);

@@ -34,6 +34,7 @@ typedef struct newton_eq {
     const double *xmax;   /* [n+1] further reference of the update test, NULL: none */
     const double *rmax;   /* [n+1] the same of the residual test */
     int itl;
+    bool solved;          /* x solves a linearisation: its first evaluation may end the run */
     bool damp;            /* shorten updates that swing to and fro */
 } newton_eq;
 
@@ -48,6 +49,7 @@ struct ana {
     const csc *jac;       /* the circuit's */
     lu_solver lu;
     double clock_cost;    /* s, of reading the clock */
+    double alpha_lu;      /* 1/s, alpha of the present factors, NAN: none */
     bool repivot;         /* the last run failed: choose new pivots */
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
     double *r;            /* [n+1] residual with all terms */

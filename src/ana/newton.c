@@ -10,6 +10,9 @@
 
 /* The test with the factors of the iteration before is only an estimate of the update: stricter. */
 #define CHORD_STRICT 0.5
+/* A point that one evaluation confirms has not been corrected with what that evaluation found, so its
+ * error is that of the tests; after a correction it is mostly the square of that. */
+#define FIRST_STRICT 0.1
 /* Rounding of sums in a row, in units of its largest term. */
 #define ROUNDING (32 * 2.2e-16)
 /* From this iteration on it is enough that the residual is of the size of rounding, or that updates
@@ -78,11 +81,11 @@ static double update_tolerance(const ana *a, const newton_eq *eq, const double *
     return a->opt.reltol * size + a->tol_x[i];
 }
 
-static bool residual_is_small(const ana *a)
+static bool residual_is_small(const ana *a, double strict)
 {
     const double reltol = a->opt.reltol, *r = a->r, *ref = a->ref, *tol = a->tol_r;
     for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(r[i]) <= reltol * ref[i] + tol[i]))
+        if (!(fabs(r[i]) <= strict * (reltol * ref[i] + tol[i])))
             return false;
     return true;
 }
@@ -158,9 +161,7 @@ static void solve(ana *a)
 {
     bool timed = clock_now(a);
     double t0 = timed ? ana_now() : 0;
-    memcpy(a->dx, a->r, sizeof(double) * (size_t)(a->n + 1));
-    a->dx[0] = 0;
-    lu_solve(&a->lu, a->dx + 1);
+    lu_solve(&a->lu, a->r + 1, a->dx + 1);
     if (timed)
         a->st.s_solve += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
 }
@@ -211,14 +212,16 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         }
         add_history(a, &e);
         add_homotopy(a, &e, x);
-        bool may_stop = e.env.iter > 1 && !rep->limited &&
-                        (!a->opt.residual_check || residual_is_small(a));
+        double strict = e.env.iter == 1 ? FIRST_STRICT : 1;
+        bool may_stop = (e.env.iter > 1 || e.solved) && !rep->limited &&
+                        (!a->opt.residual_check || residual_is_small(a, strict));
         if (may_stop) { /* the factors of the iteration before may already show a small update */
             solve(a);
-            if (update_is_small(a, &e, x, CHORD_STRICT))
+            if (update_is_small(a, &e, x, CHORD_STRICT * strict))
                 break;
         }
         vs_status st = factor(a);
+        a->alpha_lu = st == VS_OK ? e.env.alpha : NAN;
         if (st == VS_ESINGULAR) {
             rep->singular = a->lu.stat.singular + 1;
             return give_up(a, &e, x, rep);
@@ -230,7 +233,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             rep->singular = lu_weakest(&a->lu) + 1;
             return give_up(a, &e, x, rep);
         }
-        if (may_stop && update_is_small(a, &e, x, 1))
+        if (may_stop && update_is_small(a, &e, x, strict))
             break;
         if (e.env.iter >= STALLED && !rep->limited &&
             (update_is_small(a, &e, x, STALLED_STRICT) || residual_is_rounding(a, x)))

@@ -29,14 +29,18 @@ static double first_break(tran *t, double after)
 static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
-    double **v[] = {&t->q[0], &t->q[1], &t->q[2], &t->qlo[0], &t->qlo[1], &t->qlo[2], &t->dq[0], &t->dq[1], &t->hist,
-                    &t->pred, &t->stage, &t->k1, &t->xmax, &t->rmax};
+    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->pred, &t->stage, &t->k1, &t->src, &t->xmax,
+                    &t->rmax};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     for (int i = 0; i <= TRAN_KEEP; i++)
         t->x[i] = ana_vector(a);
-    for (int i = 0; i < TRAN_KEEP; i++)
+    for (int i = 0; i < TRAN_KEEP; i++) {
+        t->q[i] = ana_vector(a);
+        t->qlo[i] = ana_vector(a);
+        t->f[i] = ana_vector(a);
         t->y[i] = ana_vector(a);
+    }
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
     t->a = a;
@@ -96,6 +100,8 @@ static vs_status initial_charge(tran *t)
     if (st != VS_OK)
         return st;
     memcpy(t->qlo[1], ckt_charge_rest(a->c), sizeof(double) * (size_t)(a->n + 1));
+    ckt_source_terms(a->c, &env, t->src);
+    tran_take_resistive(t, t->f[1]);
     memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));
     for (int32_t i = 1; i <= a->n; i++) {
         t->xmax[i] = fabs(t->x[1][i]);

@@ -33,7 +33,7 @@ static const double *rounding_noise(const tran *t)
     double *z = a->size;
     for (int32_t i = 1; i <= a->n; i++)
         z[i] = NOISE * EPSILON * t->cc.alpha * a->qmax[i];
-    lu_solve(&a->lu, z + 1);
+    lu_solve(&a->lu, z + 1, z + 1);
     return z;
 }
 

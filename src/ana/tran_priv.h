@@ -35,8 +35,10 @@ typedef struct tran {
     int euler_left;              /* backward Euler steps still to make */
     tran_kind kind;              /* of the attempt */
     double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
-    double *q[3];                /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before */
-    double *qlo[3];              /* [n+1] what rounding took from them */
+    double *q[TRAN_KEEP];        /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before, ... */
+    double *qlo[TRAN_KEEP];      /* [n+1] what rounding took from them */
+    double *f[TRAN_KEEP];        /* [n+1] resistive part without sources, f[0] attempt, ... */
+    double *src;                 /* [n+1] sources at t_new */
     double *dq[2];               /* [n+1] dq/dt, attempt and at t */
     double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
     double *hist;                /* [n+1] dq/dt = alpha (q - q[1]) + hist */
@@ -61,6 +63,8 @@ typedef struct tran {
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep), VS_ENOMEM. Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);
+/* f [n+1]: resistive part of the last load without the sources t->src. */
+void tran_take_resistive(const tran *t, double *f);
 /* The attempt becomes the last point of the history. */
 void tran_shift(tran *t);
 

@@ -4,6 +4,8 @@
 
 #include "tran_priv.h"
 
+#define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
+
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
  * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
 static void set_history(tran *t, const double *dq)
@@ -42,7 +44,39 @@ static void predict(tran *t)
             t->pred[i] = w0 * x1[i] + w1 * x2[i] + w2 * x3[i];
 }
 
-static vs_status solve_at(tran *t, double time, double *x)
+void tran_take_resistive(const tran *t, double *f)
+{
+    const double *all = t->a->f, *src = t->src;
+    for (int32_t i = 1; i <= t->a->n; i++)
+        f[i] = all[i] - src[i];
+}
+
+static bool same_alpha(const tran *t)
+{
+    return fabs(t->cc.alpha - t->a->alpha_lu) <= ALPHA_SAME * t->cc.alpha;
+}
+
+/* One Newton update from the predicted point without evaluating devices there: f without sources and q
+ * are extrapolated as x is, sources are known, and the factors are those of the last point. Exact for
+ * what is linear; as good as the prediction for the rest. */
+static void improve_prediction(tran *t)
+{
+    ana *a = t->a;
+    const double alpha = t->cc.alpha, *w = t->pc.w;
+    const double w0 = w[0], w1 = w[1], w2 = t->pc.order == 2 ? w[2] : 0;
+    const double *f1 = t->f[1], *f2 = t->f[2], *f3 = t->f[3];
+    const double *q1 = t->q[1], *q2 = t->q[2], *q3 = t->q[3];
+    const double *l1 = t->qlo[1], *l2 = t->qlo[2], *l3 = t->qlo[3];
+    for (int32_t i = 1; i <= a->n; i++) {
+        double dq = w1 * ((q2[i] - q1[i]) + (l2[i] - l1[i])) + w2 * ((q3[i] - q1[i]) + (l3[i] - l1[i]));
+        a->r[i] = (w0 * f1[i] + w1 * f2[i] + w2 * f3[i]) + t->src[i] + (alpha * dq + t->hist[i]);
+    }
+    lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    for (int32_t i = 1; i <= a->n; i++)
+        t->x[0][i] = t->pred[i] - a->dx[i];
+}
+
+static vs_status solve_at(tran *t, double time, double *x, bool solved)
 {
     ana *a = t->a;
     newton_eq eq = {
@@ -55,6 +89,7 @@ static vs_status solve_at(tran *t, double time, double *x)
         .xmax = t->xmax,
         .rmax = t->rmax,
         .itl = a->opt.itl4,
+        .solved = solved,
     };
     return newton_run(a, &eq, x, &t->rep);
 }
@@ -74,14 +109,14 @@ static vs_status solve_sdirk(tran *t)
     integ_corrector(INTEG_SDIRK_A, 1, t->h, t->past, &t->cc);
     set_history(t, NULL);
     memcpy(t->stage, t->x[1], bytes);
-    vs_status st = solve_at(t, t->t + INTEG_SDIRK_GAMMA * t->h, t->stage);
+    vs_status st = solve_at(t, t->t + INTEG_SDIRK_GAMMA * t->h, t->stage, false);
     if (st != VS_OK)
         return st;
     take_flow(t, t->k1);
     integ_corrector(INTEG_SDIRK_B, 2, t->h, t->past, &t->cc);
     set_history(t, t->k1);
     memcpy(t->x[0], t->stage, bytes);
-    return solve_at(t, t->t_new, t->x[0]);
+    return solve_at(t, t->t_new, t->x[0], false);
 }
 
 static vs_status solve_multistep(tran *t)
@@ -91,20 +126,27 @@ static vs_status solve_multistep(tran *t)
     int order = t->kind == TRAN_EULER || t->a->opt.maxord < 2 ? 1 : 2;
     integ_corrector(m, order, t->h, t->past, &t->cc);
     set_history(t, t->dq[1]);
-    memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
+    bool solved = t->have_pred && same_alpha(t) && t->a->opt.rshunt <= 0;
+    if (solved)
+        improve_prediction(t);
+    else
+        memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
     t->x[0][0] = 0;
-    return solve_at(t, t->t_new, t->x[0]);
+    return solve_at(t, t->t_new, t->x[0], solved);
 }
 
 vs_status tran_solve(tran *t)
 {
     t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
     predict(t);
+    const ckt_env at_new = {.mode = CKT_TRAN, .time = t->t_new, .srcfact = 1};
+    ckt_source_terms(t->a->c, &at_new, t->src);
     vs_status st = t->kind == TRAN_SDIRK ? solve_sdirk(t) : solve_multistep(t);
     if (st != VS_OK)
         return st;
     memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
     memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
+    tran_take_resistive(t, t->f[0]);
     take_flow(t, t->dq[0]);
     return VS_OK;
 }
@@ -125,8 +167,9 @@ void tran_shift(tran *t)
         t->rmax[i] = norm_max(t->rmax[i], a->fmax[i]);
     }
     rotate(t->x, TRAN_KEEP + 1);
-    rotate(t->q, 3);
-    rotate(t->qlo, 3);
+    rotate(t->q, TRAN_KEEP);
+    rotate(t->qlo, TRAN_KEEP);
+    rotate(t->f, TRAN_KEEP);
     rotate(t->dq, 2);
     rotate(t->y, TRAN_KEEP);
     for (int i = TRAN_KEEP - 1; i > 0; i--)

@@ -1,4 +1,4 @@
-/* ckt_time.c - breakpoints, start values for uic, altering sources. */
+/* ckt_time.c - what sources are at a time, breakpoints, start values for uic, altering sources. */
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -24,6 +24,23 @@ double ckt_next_break(ckt *c, double t)
 double ckt_bound_step(const ckt *c)
 {
     return c->loaded ? c->bound : INFINITY;
+}
+
+void ckt_source_terms(const ckt *c, const ckt_env *env, double *s)
+{
+    memset(s, 0, vec_len(c->unknown) * sizeof *s);
+    const bool moving = env->mode != CKT_STATIC || env->tran_op;
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *v = &c->source[i];
+        const double e = env->srcfact * (moving ? wave_value(&v->w, env->time) : wave_dc(&v->w));
+        if (v->is_v) {
+            s[v->k] -= e;
+        } else {
+            s[v->p] += v->m * e;
+            s[v->n] -= v->m * e;
+        }
+    }
+    s[0] = 0;
 }
 
 /* -- uic -- */

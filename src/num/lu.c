@@ -6,10 +6,13 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
+#include "lu_tiny.h"
+
 struct lu_fac {
     klu_common common;
     klu_symbolic *sym;
     klu_numeric *num;
+    lu_tiny *tiny;      /* not NULL: its factors are the present ones; num has the pivots */
     double *val;        /* [nnz] the values that are factored */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 };
@@ -24,6 +27,7 @@ void lu_init(lu_solver *lu, const lu_opt *opt)
 
 static void free_numeric(struct lu_fac *f)
 {
+    lu_tiny_free(&f->tiny);
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
 }
@@ -109,6 +113,10 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
     klu_rcond(f->sym, f->num, &f->common);
     lu->stat.rcond = f->rcond_pivot = f->common.rcond;
     lu->stat.nnz_lu = f->num->lnz + f->num->unz;
+    if (!lu->opt.no_tiny)
+        f->tiny = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
+    if (f->tiny && !(lu_tiny_factor(f->tiny, a) > 0))
+        lu_tiny_free(&f->tiny);
     return VS_OK;
 }
 
@@ -130,32 +138,66 @@ static bool pivots_are_good(lu_solver *lu, const csc *a)
     return true;
 }
 
+/* Takes the values of a into f->val; true if they are those that were there. */
+static bool same_values(struct lu_fac *f, const csc *a)
+{
+    const int32_t n = csc_nnz(a);
+    int32_t k = 0;
+    while (k < n && f->val[k] == a->val[k])
+        k++;
+    if (k == n)
+        return true;
+    memcpy(f->val + k, a->val + k, sizeof(double) * (size_t)(n - k));
+    return false;
+}
+
+/* Whether the list of operations gave factors whose pivots need no closer look. */
+static bool tiny_is_good(lu_solver *lu, const csc *a)
+{
+    struct lu_fac *f = lu->fac;
+    if (!f->tiny)
+        return false;
+    lu->stat.rcond = lu_tiny_factor(f->tiny, a);
+    if (!(lu->stat.rcond > 0))
+        lu_tiny_free(&f->tiny);
+    return lu->stat.rcond > 0 && lu->stat.rcond >= lu->opt.rcond_drop * f->rcond_pivot;
+}
+
 vs_status lu_refactor(lu_solver *lu, const csc *a)
 {
     struct lu_fac *f = lu->fac;
     assert(f && f->sym && f->sym->n == a->n);
     if (!f->num)
         return VS_REPIVOT;
-    if (memcmp(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a)) == 0) {
+    if (same_values(f, a)) {
         lu->stat.n_reuse++;
         return VS_OK;
     }
     lu->stat.n_refactor++;
+    if (tiny_is_good(lu, a))
+        return VS_OK;
     int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
     if (!ok || f->common.status != KLU_OK || !pivots_are_good(lu, a)) {
         free_numeric(f);
         return VS_REPIVOT;
     }
-    remember_values(f, a);
+    if (f->tiny)
+        lu_tiny_set_scale(f->tiny, f->num->Rs);
     return VS_OK;
 }
 
-void lu_solve(lu_solver *lu, double *b)
+void lu_solve(lu_solver *lu, const double *b, double *x)
 {
     struct lu_fac *f = lu->fac;
     assert(f && f->num);
     lu->stat.n_solve++;
-    klu_solve(f->sym, f->num, f->sym->n, 1, b, &f->common);
+    if (f->tiny) {
+        lu_tiny_solve(f->tiny, b, x);
+        return;
+    }
+    if (x != b)
+        memcpy(x, b, sizeof(double) * (size_t)f->sym->n);
+    klu_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
 }
 
 int32_t lu_weakest(const lu_solver *lu)
@@ -163,6 +205,8 @@ int32_t lu_weakest(const lu_solver *lu)
     const struct lu_fac *f = lu->fac;
     if (!f || !f->num)
         return -1;
+    if (f->tiny)
+        return lu_tiny_weakest(f->tiny);
     const double *u = f->num->Udiag;
     int32_t at = -1;
     for (int32_t k = 0; k < f->sym->n; k++)

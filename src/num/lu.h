@@ -1,5 +1,6 @@
 /* lu.h - sparse LU of the Newton matrix, on KLU.
  * Use:    lu_init, lu_analyze (new pattern), lu_factor/lu_refactor (new values), lu_solve, lu_fini
+ *         KLU chooses pivots; small matrices are then refactored and solved by lu_tiny with these.
  * Source: Davis & Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010. The check after
  *         a refactorisation follows SUNDIALS, sunlinsol_klu.c (cheap estimate first). */
 #ifndef LU_H
@@ -11,6 +12,7 @@ typedef struct lu_opt {
     double pivot_tol;  /* a diagonal entry this times the column's largest is taken as pivot; 1e-3 */
     double rcond_drop; /* refactor: look closer when min|u_kk|/max|u_kk| fell by this; 1e-3 */
     double growth_min; /* refactor: least accepted reciprocal pivot growth; 1e-8 */
+    bool no_tiny;      /* KLU for all sizes (tests) */
 } lu_opt;
 
 typedef struct lu_stat {
@@ -44,8 +46,8 @@ VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
  * Allocates nothing. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
-/* b [n] becomes the solution of A x = b with the present factors. Allocates nothing. */
-void lu_solve(lu_solver *lu, double *b);
+/* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing. */
+void lu_solve(lu_solver *lu, const double *b, double *x);
 
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1 none. */
 int32_t lu_weakest(const lu_solver *lu);

@@ -326,6 +326,24 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     return c->nonfinite ? VS_NOCONV : VS_OK;
 }
 
+void ckt_source_terms(const ckt *c, const ckt_env *env, double *s)
+{
+    memset(s, 0, sizeof(double) * (size_t)(c->n + 1));
+    for (int k = 0; k < c->n_dev; k++) {
+        const mock_dev *d = &c->dev[k];
+        double e = env->srcfact * (mock_wave_value(&d->w, env->time) + d->val);
+        if (c->jump_time > 0 && env->time >= c->jump_time)
+            e += env->srcfact * c->jump_value;
+        if (d->kind == MOCK_V)
+            s[d->br] -= e;
+        if (d->kind == MOCK_I) {
+            s[d->p] += e;
+            s[d->n] -= e;
+        }
+    }
+    s[0] = 0;
+}
+
 const double *ckt_charge_rest(const ckt *c)
 {
     static const double none[4096];

@@ -64,7 +64,7 @@ START_TEST(solution_satisfies_the_equations_after_factor_and_refactor)
     ck_assert_int_eq(lu_factor(&lu, &a), VS_OK);
     const double b[] = {1, 2, 3, 4};
     double x[] = {1, 2, 3, 4};
-    lu_solve(&lu, x);
+    lu_solve(&lu, x, x);
     ck_assert_double_le(residual(4, A, x, b), 1e-14);
     set_values(&a, 4, B);
     vs_status st = lu_refactor(&lu, &a);
@@ -72,7 +72,7 @@ START_TEST(solution_satisfies_the_equations_after_factor_and_refactor)
         st = lu_factor(&lu, &a);
     ck_assert_int_eq(st, VS_OK);
     double y[] = {1, 2, 3, 4};
-    lu_solve(&lu, y);
+    lu_solve(&lu, y, y);
     ck_assert_double_le(residual(4, B, y, b), 1e-12);
     lu_fini(&lu);
     csc_drop(&a);
@@ -91,7 +91,7 @@ START_TEST(equal_values_are_not_factored_again_and_nothing_is_allocated)
     for (int i = 0; i < 10; i++) {
         a.val[0] = 4 + i / 2;
         ck_assert_int_eq(lu_refactor(&lu, &a), VS_OK);
-        lu_solve(&lu, x);
+        lu_solve(&lu, x, x);
     }
     ck_assert_uint_eq(mallinfo2().uordblks, before);
     ck_assert_int_eq(lu.stat.n_reuse, 6);
@@ -114,7 +114,7 @@ START_TEST(pivots_that_vanish_ask_for_new_ones)
     ck_assert_int_eq(lu_factor(&lu, &a), VS_OK);
     double x[] = {1, 2};
     const double b[] = {1, 2};
-    lu_solve(&lu, x);
+    lu_solve(&lu, x, x);
     ck_assert_double_le(residual(2, q, x, b), 1e-12);
     lu_fini(&lu);
     csc_drop(&a);

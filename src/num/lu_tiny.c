@@ -1,0 +1,227 @@
+/* lu_tiny.c - see lu_tiny.h.
+ * i, j, k count pivots: entry (i, j) is row p[i], column q[j] of the matrix.
+ *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j >= i
+ * Values: L row by row, then U without its diagonal from the last row to the first: the order in which
+ * a solution reads them. The diagonal is kept as its reciprocal. */
+#include "lu_tiny.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "vec.h"
+
+typedef struct entry { /* one value of L or U: val[dst] = (a[src] - sum of n products) [* inv[scale]] */
+    int32_t src;       /* index into the values of the matrix, -1: fill */
+    int16_t dst;       /* index into val, -1: the pivot of the row */
+    int16_t n;         /* the next n of pair */
+    int16_t scale;     /* l_ik: k, else -1 */
+} entry;
+
+typedef struct pair { /* val[l] * val[u] */
+    int16_t l, u;
+} pair;
+
+struct lu_tiny {
+    int32_t n, n_val;
+    int32_t p[LU_TINY_MAX_N], q[LU_TINY_MAX_N];
+    entry *entry;                     /* vec: row by row, columns ascending */
+    int32_t end[LU_TINY_MAX_N];       /* one behind the last entry of row i */
+    pair *pair;                       /* vec: of all entries, one behind the other */
+    int16_t l_end[LU_TINY_MAX_N];     /* row i of L: values l_end[i-1] .. l_end[i] */
+    int16_t u_end[LU_TINY_MAX_N + 1]; /* row i of U: values u_end[i+1] .. u_end[i] */
+    uint8_t *col;                     /* vec [n_val]: column of each value */
+    double *val;                      /* [n_val] */
+    double inv[LU_TINY_MAX_N];        /* 1 / u_kk */
+    double weight[LU_TINY_MAX_N];     /* 1 / scale */
+    double y[LU_TINY_MAX_N];
+};
+
+static bool has(uint64_t row, int32_t j) { return row >> j & 1; }
+static uint64_t below(int32_t j) { return ((uint64_t)1 << j) - 1; }
+
+/* What planning knows of the permuted pattern. */
+typedef struct plan {
+    uint64_t row[LU_TINY_MAX_N];                /* bit j: (i, j) is in L or U */
+    int32_t src[LU_TINY_MAX_N][LU_TINY_MAX_N];  /* index into the matrix, -1: none */
+    int16_t at[LU_TINY_MAX_N][LU_TINY_MAX_N];   /* index into val, -1: a pivot */
+} plan;
+
+static void read_pattern(const lu_tiny *t, const csc *a, plan *s)
+{
+    int32_t i_of[LU_TINY_MAX_N];
+    for (int32_t i = 0; i < t->n; i++) {
+        i_of[t->p[i]] = i;
+        s->row[i] = 0;
+        for (int32_t j = 0; j < t->n; j++)
+            s->src[i][j] = -1;
+    }
+    for (int32_t j = 0; j < t->n; j++)
+        for (int32_t k = a->colptr[t->q[j]]; k < a->colptr[t->q[j] + 1]; k++) {
+            int32_t i = i_of[a->row[k]];
+            s->row[i] |= (uint64_t)1 << j;
+            s->src[i][j] = k;
+        }
+}
+
+/* Row i gets what the rows above have to the right of its entries below the diagonal. */
+static void fill_in(const lu_tiny *t, plan *s)
+{
+    for (int32_t i = 0; i < t->n; i++) {
+        s->row[i] |= (uint64_t)1 << i;
+        for (int32_t k = 0; k < i; k++)
+            if (has(s->row[i], k))
+                s->row[i] |= s->row[k] & ~below(k);
+    }
+}
+
+static void place(lu_tiny *t, plan *s)
+{
+    for (int32_t i = 0; i < t->n; i++) {
+        for (int32_t k = 0; k < i; k++)
+            if (has(s->row[i], k)) {
+                s->at[i][k] = (int16_t)t->n_val++;
+                vec_push(t->col, (uint8_t)k);
+            }
+        t->l_end[i] = (int16_t)t->n_val;
+        s->at[i][i] = -1;
+    }
+    t->u_end[t->n] = (int16_t)t->n_val;
+    for (int32_t i = t->n - 1; i >= 0; i--) {
+        for (int32_t j = i + 1; j < t->n; j++)
+            if (has(s->row[i], j)) {
+                s->at[i][j] = (int16_t)t->n_val++;
+                vec_push(t->col, (uint8_t)j);
+            }
+        t->u_end[i] = (int16_t)t->n_val;
+    }
+}
+
+static void plan_entry(lu_tiny *t, const plan *s, int32_t i, int32_t j)
+{
+    entry e = {.src = s->src[i][j], .dst = s->at[i][j], .scale = (int16_t)(j < i ? j : -1)};
+    for (int32_t m = 0; m < i && m < j; m++)
+        if (has(s->row[i], m) && has(s->row[m], j)) {
+            vec_push(t->pair, (pair){s->at[i][m], s->at[m][j]});
+            e.n++;
+        }
+    vec_push(t->entry, e);
+}
+
+static void plan_all(lu_tiny *t, const plan *s)
+{
+    for (int32_t i = 0; i < t->n; i++) {
+        for (int32_t j = 0; j < t->n; j++)
+            if (has(s->row[i], j))
+                plan_entry(t, s, i, j);
+        t->end[i] = (int32_t)vec_len(t->entry);
+        if (vec_len(t->pair) > LU_TINY_MAX_PAIRS)
+            return;
+    }
+}
+
+lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale)
+{
+    if (a->n > LU_TINY_MAX_N)
+        return NULL;
+    lu_tiny *t = calloc(1, sizeof *t);
+    plan *s = malloc(sizeof *s);
+    if (t && s) {
+        t->n = a->n;
+        for (int32_t k = 0; k < a->n; k++) {
+            t->p[k] = p[k];
+            t->q[k] = q[k];
+        }
+        lu_tiny_set_scale(t, scale);
+        read_pattern(t, a, s);
+        fill_in(t, s);
+        place(t, s);
+        plan_all(t, s);
+        t->val = calloc((size_t)t->n_val + 1, sizeof(double));
+    }
+    free(s);
+    if (t && (!t->val || vec_len(t->pair) > LU_TINY_MAX_PAIRS))
+        lu_tiny_free(&t);
+    return t;
+}
+
+void lu_tiny_free(lu_tiny **p)
+{
+    lu_tiny *t = *p;
+    if (!t)
+        return;
+    vec_free(t->entry);
+    vec_free(t->pair);
+    vec_free(t->col);
+    free(t->val);
+    free(t);
+    *p = NULL;
+}
+
+void lu_tiny_set_scale(lu_tiny *t, const double *scale)
+{
+    for (int32_t k = 0; k < t->n; k++)
+        t->weight[k] = 1 / scale[k];
+}
+
+double lu_tiny_factor(lu_tiny *t, const csc *a)
+{
+    const entry *e = t->entry;
+    const pair *f = t->pair;
+    const double *av = a->val;
+    double *restrict val = t->val, *restrict inv = t->inv, least = INFINITY, most = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        double pivot = 0;
+        for (const entry *end = t->entry + t->end[i]; e < end; e++) {
+            double v = e->src >= 0 ? av[e->src] : 0;
+            for (const pair *last = f + e->n; f < last; f++)
+                v -= val[f->l] * val[f->u];
+            if (e->scale >= 0)
+                val[e->dst] = v * inv[e->scale];
+            else if (e->dst >= 0)
+                val[e->dst] = v;
+            else
+                pivot = v;
+        }
+        if (pivot == 0)
+            return 0;
+        inv[i] = 1 / pivot;
+        double size = fabs(pivot) * t->weight[i];
+        least = size < least ? size : least;
+        most = size > most ? size : most;
+    }
+    return t->n ? least / most : 1;
+}
+
+void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
+{
+    const double *restrict val = t->val, *restrict inv = t->inv;
+    const uint8_t *restrict col = t->col;
+    const int32_t n = t->n;
+    double *restrict y = t->y;
+    int32_t k = 0;
+    for (int32_t i = 0; i < n; i++) {
+        double v = b[t->p[i]];
+        for (const int32_t end = t->l_end[i]; k < end; k++)
+            v -= val[k] * y[col[k]];
+        y[i] = v;
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        double v = y[i];
+        for (const int32_t end = t->u_end[i]; k < end; k++)
+            v -= val[k] * y[col[k]];
+        y[i] = v * inv[i];
+        x[t->q[i]] = y[i];
+    }
+}
+
+int32_t lu_tiny_nnz(const lu_tiny *t) { return t->n_val + 2 * t->n; }
+
+int32_t lu_tiny_weakest(const lu_tiny *t)
+{
+    int32_t at = -1;
+    for (int32_t k = 0; k < t->n; k++)
+        if (at < 0 || t->inv[k] * t->inv[k] * t->weight[at] * t->weight[at] >
+                          t->inv[at] * t->inv[at] * t->weight[k] * t->weight[k])
+            at = k;
+    return at < 0 ? -1 : t->q[at];
+}
