@@ -81,7 +81,7 @@ static void set_limits(tran *t)
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = 0;
-    t->t = t->next_progress = 0;
+    t->t = t->next_progress = t->jump_end = 0;
 }
 
 /* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own. */
@@ -253,14 +253,20 @@ static vs_status newton_failed(tran *t)
     return VS_OK;
 }
 
-/* The worst miss of a prediction stays the same however short the step: something jumped. */
+/* The worst miss of a prediction stays the same however short the step: something jumped. Steps that
+ * are accepted on the way, up to the place of the jump, do not count as an end of the search. */
 static bool is_jump(tran *t)
 {
     if (t->lte_fails++ == 0) {
         t->first_h = t->h;
         t->first_size = t->lte.size;
+        if (t->t >= t->jump_end) {
+            t->jump_end = t->t_new;
+            t->jump_h = t->h;
+        }
+        return false;
     }
-    return t->h < JUMP_SHRINK * t->first_h && t->lte.size > 0.5 * t->first_size;
+    return t->h < JUMP_SHRINK * t->jump_h && t->lte.size > 0.5 * t->first_size;
 }
 
 /* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large

@@ -75,7 +75,7 @@ R2 c 0 1k
 R3 c 0 2k
 E1 d 0 value={sin(v(a))+0.5*abs(v(b))}
 R4 d 0 1k
-B4 e 0 v=min(v(a),0.5)+max(v(a),0)+tanh(50*(v(a)-0.11))
+B4 e 0 v=min(v(a),0.5)+max(v(a),0)+tanh(5*(v(a)-0.11))
 R5 e 0 1k
 B3 f 0 v=v(a)>0.3 ? 2*v(a) : 0.6
 R6 f 0 1k
