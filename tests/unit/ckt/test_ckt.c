@@ -513,30 +513,42 @@ START_TEST(blocks_cover_every_instance)
 }
 END_TEST
 
+/* Every test with kernels of each width. */
+static void begin_1(void) { mock_lanes = 1, begin(); }
+static void begin_2(void) { mock_lanes = 2, begin(); }
+static void begin_4(void) { mock_lanes = 4, begin(); }
+static void begin_8(void) { mock_lanes = 8, begin(); }
+
 int main(void)
 {
+    static void (*const start[])(void) = {begin_1, begin_2, begin_4, begin_8};
+    const TTest *const test[] = {
+        divider_stamps_f_and_j,
+        pattern_is_sorted_and_merged,
+        currents_and_charges_of_a_floating_part_sum_to_zero,
+        jacobian_is_the_derivative,
+        gmin_holds_a_node_without_dc_path,
+        lonely_terminal_is_named,
+        current_source_gives_no_dc_path,
+        loop_of_sources_is_an_error_with_its_members,
+        shorted_source_is_an_error,
+        inductor_across_a_source_gets_a_resistance_in_dc,
+        nan_is_found_and_blamed,
+        largest_contributors_come_first,
+        collapsed_nodes_share_an_unknown,
+        limits_advance_accept_and_return,
+        blame_does_not_disturb_limits,
+        uic_spreads_from_known_nodes,
+        breakpoints_of_all_sources_merge,
+        blocks_cover_every_instance};
     Suite *s = suite_create("ckt");
-    TCase *t = tcase_create("ckt");
-    tcase_add_checked_fixture(t, begin, end);
-    tcase_add_test(t, divider_stamps_f_and_j);
-    tcase_add_test(t, pattern_is_sorted_and_merged);
-    tcase_add_test(t, currents_and_charges_of_a_floating_part_sum_to_zero);
-    tcase_add_test(t, jacobian_is_the_derivative);
-    tcase_add_test(t, gmin_holds_a_node_without_dc_path);
-    tcase_add_test(t, lonely_terminal_is_named);
-    tcase_add_test(t, current_source_gives_no_dc_path);
-    tcase_add_test(t, loop_of_sources_is_an_error_with_its_members);
-    tcase_add_test(t, shorted_source_is_an_error);
-    tcase_add_test(t, inductor_across_a_source_gets_a_resistance_in_dc);
-    tcase_add_test(t, nan_is_found_and_blamed);
-    tcase_add_test(t, largest_contributors_come_first);
-    tcase_add_test(t, collapsed_nodes_share_an_unknown);
-    tcase_add_test(t, limits_advance_accept_and_return);
-    tcase_add_test(t, blame_does_not_disturb_limits);
-    tcase_add_test(t, uic_spreads_from_known_nodes);
-    tcase_add_test(t, breakpoints_of_all_sources_merge);
-    tcase_add_test(t, blocks_cover_every_instance);
-    suite_add_tcase(s, t);
+    for (size_t w = 0; w < VS_COUNT(start); w++) {
+        TCase *t = tcase_create("ckt");
+        tcase_add_checked_fixture(t, start[w], end);
+        for (size_t k = 0; k < VS_COUNT(test); k++)
+            tcase_add_test(t, test[k]);
+        suite_add_tcase(s, t);
+    }
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
     int failed = srunner_ntests_failed(r);

@@ -58,6 +58,55 @@ START_TEST(instances_of_one_row_share_its_setup)
 }
 END_TEST
 
+/* out[0] of instance i, evaluated with everything and by its pack alone */
+static void check_packs(int32_t nb, const double *want)
+{
+    double x[65] = {0}, out[64 * 6 * 8], dyn[IR_N_DYN] = {0};
+    for (int32_t i = 1; i <= nb; i++)
+        x[i] = i;
+    ck_assert_int_eq(dev_eval(&g, MDL_DC, dyn, x, 0, g.n_pack, false, out), VS_OK);
+    for (int32_t i = 0; i < nb; i++) {
+        const int32_t p = dev_pack_of(&g, i), lane = i - g.first[p];
+        double one[6 * 8];
+        ck_assert_int_lt(lane, g.lanes);
+        ck_assert_double_eq(out[p * 6 * g.lanes + lane], want[i]);
+        ck_assert_int_eq(dev_eval(&g, MDL_DC, dyn, x, p, p + 1, false, one), VS_OK);
+        ck_assert_double_eq(one[lane], want[i]);
+    }
+}
+
+START_TEST(packs_break_where_the_row_changes)
+{
+    static const int32_t row[] = {0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2};
+    mock_resistor(&m);
+    for (int f = MDL_DC; f <= MDL_TRAN; f++)
+        m.variant[f].lay.lanes = 4;
+    for (int r = 0; r < MOCK_MAX_ROW; r++)
+        m.param[r] = r + 1;
+    make(row, 11);
+    ck_assert(!g.row_per_lane);
+    ck_assert_int_eq(g.n_pack, 4); /* 4 + 2, 4 + 1 */
+    ck_assert_int_eq(g.first[2], 6);
+    ck_assert_int_eq(g.form[MDL_DC].lane_map[1 * 2 * 4 + 3], 6); /* padding repeats the last one */
+    check_packs(11, (const double[]){1, 2, 3, 4, 5, 6, 21, 24, 27, 30, 33});
+}
+END_TEST
+
+START_TEST(many_rows_are_given_to_the_lanes)
+{
+    static const int32_t row[] = {0, 1, 2, 3, 4, 5, 5};
+    mock_resistor(&m);
+    for (int f = MDL_DC; f <= MDL_TRAN; f++)
+        m.variant[f].lay.lanes = 4;
+    for (int r = 0; r < MOCK_MAX_ROW; r++)
+        m.param[r] = r + 1;
+    make(row, 7);
+    ck_assert(g.row_per_lane);
+    ck_assert_int_eq(g.n_pack, 2);
+    check_packs(7, (const double[]){1, 4, 9, 16, 25, 36, 42});
+}
+END_TEST
+
 START_TEST(outputs_of_one_kind_make_one_run)
 {
     mock_inductor(&m);
@@ -142,6 +191,8 @@ int main(void)
     TCase *t = tcase_create("dev");
     tcase_add_checked_fixture(t, begin, end);
     tcase_add_test(t, instances_of_one_row_share_its_setup);
+    tcase_add_test(t, packs_break_where_the_row_changes);
+    tcase_add_test(t, many_rows_are_given_to_the_lanes);
     tcase_add_test(t, outputs_of_one_kind_make_one_run);
     tcase_add_test(t, state_advances_only_when_accepted);
     tcase_add_test(t, limits_follow_iterations_and_return);
