@@ -19,6 +19,7 @@ typedef struct run {
     const cli_opt *o;
     cli_base b;
     arena mem;
+    arena sweep_mem;        /* the circuit of one value of a sweep */
     net_deck deck;
     flat flat;
     elab_sim sim;
@@ -95,11 +96,10 @@ static vs_status read_deck(run *r)
     return st;
 }
 
-static vs_status flatten(run *r, double temper)
+static vs_status flatten(run *r, arena *mem, double temper)
 {
     double t0 = cli_seconds();
-    vs_status st = flat_build(&r->flat, &r->deck, &r->b.d, &r->b.names, &r->mem, temper, r->over,
-                              vec_len(r->over));
+    vs_status st = flat_build(&r->flat, &r->deck, &r->b.d, &r->b.names, mem, temper, r->over, vec_len(r->over));
     r->s.elaborate += cli_seconds() - t0;
     return st;
 }
@@ -359,7 +359,11 @@ static vs_status dc_follow(dc_job *j)
 static vs_status dc_rebuild(dc_job *j)
 {
     run *r = j->r;
-    vs_status st = flatten(r, j->temper);
+    ana_free(&r->ana);
+    ckt_free(&r->ckt);
+    arena_fini(&r->sweep_mem);
+    arena_init(&r->sweep_mem);
+    vs_status st = flatten(r, &r->sweep_mem, j->temper);
     if (!st)
         st = build_circuit(r, j->temper, true);
     if (!st)
@@ -503,7 +507,7 @@ static vs_status run_analyses(run *r)
             vec_clear(r->over);
             st = add_defines(r);
             if (!st)
-                st = flatten(r, r->sim.temp);
+                st = flatten(r, &r->mem, r->sim.temp);
             if (!st)
                 st = build_circuit(r, r->sim.temp, true);
         }
@@ -682,7 +686,7 @@ static vs_status prepare(run *r)
 {
     vs_status st = read_deck(r);
     if (!st)
-        st = flatten(r, r->sim.temp);
+        st = flatten(r, &r->mem, r->sim.temp);
     if (!st) {
         double t0 = cli_seconds();
         st = cli_open_models(&r->b, r->o);
@@ -724,6 +728,7 @@ static vs_status close_run(run *r)
     vec_free(r->vec);
     vec_free(r->over);
     free(r->row);
+    arena_fini(&r->sweep_mem);
     arena_fini(&r->mem);
     return cli_base_fini(&r->b);
 }
@@ -733,6 +738,7 @@ int cli_run(const cli_opt *o)
     double t0 = cli_seconds();
     run r = {.o = o};
     arena_init(&r.mem);
+    arena_init(&r.sweep_mem);
     if (cli_base_init(&r.b, o)) {
         (void)close_run(&r);
         return CLI_IO;

@@ -521,6 +521,13 @@ class Refusing(Folder):
         for a, e in zip(p['v(a)'], p['v(e)']):
             self.assertAlmostEqual(e, min(a, 0.5) + max(a, 0) + (1 if a > 0.11 else -1), 6)
 
+    def test_sweeps_of_parameters_need_memory_for_one_circuit(self):
+        self.deck('d\n.param a=1\nV1 1 0 {a}\nR1 1 2 1k\nR2 2 0 {a*1k+1}\n.dc a 1 2 1e-3\n.end\n')
+        self.vsim('--interpret', '--stats', 's.json', 'deck.sp')
+        with open(self.path('s.json')) as f:
+            self.assertLess(json.load(f)['peak_memory_bytes'], 30e6)  # 65 kB a point before
+        self.assertEqual(len(waves.read_raw(self.path('deck.raw'))), 1001)
+
     def test_a_sweep_that_changes_the_circuit_is_refused(self):
         self.deck('d\n.param a=1\n.if (a==1)\nR1 1 0 1k\n.else\nR1 1 x 1k\nR2 x 0 1k\nR3 x y 1k\nR4 y 0 1\n.endif\n'
                   'V1 1 0 1\n.dc a 1 3 1\n.end\n')
