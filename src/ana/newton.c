@@ -20,15 +20,16 @@
 #define STALLED 4
 #define STALLED_STRICT 1e-3
 /* Small systems: the clock is read on one iteration of this many, for its own cost shows. */
-#define CLOCK_EVERY 16
+#define CLOCK_EVERY 64
 #define CLOCK_SMALL 256
 
 /* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with
  * its constant part) counts only with its rounding: it is a difference of charges that flows. */
 static void add_history(ana *a, const newton_eq *eq)
 {
-    const double alpha = eq->env.alpha, *hist = eq->hist, *q_n = eq->q_n, *qlo_n = eq->qlo_n;
-    const double *qlo = ckt_charge_rest(a->c);
+    const double alpha = eq->env.alpha, *q_n = eq->q_n, *qlo_n = eq->qlo_n, *hist = eq->hist;
+    const double *qlo = ckt_charge_rest(a->c), *f = a->f, *q = a->q, *fm = a->fmax, *qm = a->qmax;
+    double *restrict r = a->r, *restrict ref = a->ref;
     if (!q_n) {
         memcpy(a->r, a->f, sizeof(double) * (size_t)(a->n + 1));
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
@@ -36,10 +37,10 @@ static void add_history(ana *a, const newton_eq *eq)
     }
     const double floor = alpha * ROUNDING / a->opt.reltol, *rmax = eq->rmax;
     for (int32_t i = 1; i <= a->n; i++) {
-        double flow = alpha * ((a->q[i] - q_n[i]) + (qlo[i] - qlo_n[i])) + hist[i];
-        double size = norm_max(norm_max(a->fmax[i], fabs(flow)), rmax[i]);
-        a->r[i] = a->f[i] + flow;
-        a->ref[i] = norm_max(size, floor * a->qmax[i]);
+        double flow = alpha * ((q[i] - q_n[i]) + (qlo[i] - qlo_n[i])) + hist[i];
+        double size = norm_max(norm_max(fm[i], fabs(flow)), rmax[i]);
+        r[i] = f[i] + flow;
+        ref[i] = norm_max(size, floor * qm[i]);
     }
 }
 
@@ -92,9 +93,18 @@ static bool residual_is_small(const ana *a, double strict)
 
 static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
 {
-    for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
+    if (!eq->xmax) {
+        for (int32_t i = 1; i <= a->n; i++)
+            if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
+                return false;
+        return true;
+    }
+    const double reltol = a->opt.reltol, *dx = a->dx, *tol = a->tol_x, *xmax = eq->xmax;
+    for (int32_t i = 1; i <= a->n; i++) { /* the same without calls, for transients */
+        double size = norm_max(norm_max(fabs(x[i]), fabs(x[i] - dx[i])), xmax[i]);
+        if (!(fabs(dx[i]) <= strict * (reltol * size + tol[i])))
             return false;
+    }
     return true;
 }
 
@@ -180,6 +190,13 @@ static double damping(ana *a, double last)
     return swings ? norm_max(last / 2, 1.0 / 16) : fmin(1, last * 2);
 }
 
+static void move(const ana *a, double lambda, double *restrict x)
+{
+    const double *restrict dx = a->dx;
+    for (int32_t i = 1; i <= a->n; i++)
+        x[i] -= lambda * dx[i];
+}
+
 static void count(ana *a)
 {
     a->st.n_factor = a->lu.stat.n_factor;
@@ -198,53 +215,53 @@ static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_re
 
 vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
 {
-    newton_eq e = *eq;
+    ckt_env env = eq->env;
     double lambda = 1;
     *rep = (newton_report){0};
-    memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (e.env.iter = 1; e.env.iter <= e.itl; e.env.iter++) {
-        rep->iter = e.env.iter;
+    if (eq->damp)
+        memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
+    for (env.iter = 1; env.iter <= eq->itl; env.iter++) {
+        rep->iter = env.iter;
         a->st.iterations++;
         rep->limited = false;
-        if (ckt_load(a->c, &e.env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
+        if (ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
             rep->nonfinite = true;
-            return give_up(a, &e, x, rep);
+            return give_up(a, eq, x, rep);
         }
-        add_history(a, &e);
-        add_homotopy(a, &e, x);
-        double strict = e.env.iter == 1 ? FIRST_STRICT : 1;
-        bool may_stop = (e.env.iter > 1 || e.solved) && !rep->limited &&
+        add_history(a, eq);
+        add_homotopy(a, eq, x);
+        double strict = env.iter == 1 ? FIRST_STRICT : 1;
+        bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
                         (!a->opt.residual_check || residual_is_small(a, strict));
         if (may_stop) { /* the factors of the iteration before may already show a small update */
             solve(a);
-            if (update_is_small(a, &e, x, CHORD_STRICT * strict))
+            if (update_is_small(a, eq, x, CHORD_STRICT * strict))
                 break;
         }
         vs_status st = factor(a);
-        a->alpha_lu = st == VS_OK ? e.env.alpha : NAN;
+        a->alpha_lu = st == VS_OK ? env.alpha : NAN;
         if (st == VS_ESINGULAR) {
             rep->singular = a->lu.stat.singular + 1;
-            return give_up(a, &e, x, rep);
+            return give_up(a, eq, x, rep);
         }
         if (st != VS_OK)
             return st;
         solve(a);
         if (!norm_finite(a->dx, a->n)) {
             rep->singular = lu_weakest(&a->lu) + 1;
-            return give_up(a, &e, x, rep);
+            return give_up(a, eq, x, rep);
         }
-        if (may_stop && update_is_small(a, &e, x, strict))
+        if (may_stop && update_is_small(a, eq, x, strict))
             break;
-        if (e.env.iter >= STALLED && !rep->limited &&
-            (update_is_small(a, &e, x, STALLED_STRICT) || residual_is_rounding(a, x)))
+        if (env.iter >= STALLED && !rep->limited &&
+            (update_is_small(a, eq, x, STALLED_STRICT) || residual_is_rounding(a, x)))
             break;
-        if (e.damp)
+        if (eq->damp)
             lambda = damping(a, lambda);
-        for (int32_t i = 1; i <= a->n; i++)
-            x[i] -= lambda * a->dx[i];
+        move(a, lambda, x);
     }
-    if (e.env.iter > e.itl)
-        return give_up(a, &e, x, rep);
+    if (env.iter > eq->itl)
+        return give_up(a, eq, x, rep);
     count(a);
     return VS_OK;
 }

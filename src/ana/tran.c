@@ -15,6 +15,7 @@
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
 #define NOISE 10              /* a miss below this many last Newton updates is noise */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
+#define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
 #define PROGRESS_EVERY 0.05   /* s */
 
 /* -- setting up -- */
@@ -82,6 +83,7 @@ static void set_limits(tran *t)
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = 0;
     t->t = t->next_progress = t->jump_end = 0;
+    t->grid[0] = 0;
 }
 
 /* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own. */
@@ -133,11 +135,11 @@ static vs_status deliver(tran *t)
     vs_status st = VS_OK;
     if (t->t < t->o.tstart - SAME_TIME * t->o.tstop || !t->sink->point)
         return VS_OK;
-    bool timed = a->st.points_accepted % 16 == 0;
+    bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
     double t0 = timed ? ana_now() : 0;
     st = t->sink->point(t->sink->user, t->t, t->x[1]);
     if (timed)
-        a->st.s_output += 16 * ana_since(a, t0);
+        a->st.s_output += OUTPUT_TIMED_EVERY * ana_since(a, t0);
     return st;
 }
 

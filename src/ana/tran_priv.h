@@ -52,6 +52,8 @@ typedef struct tran {
     int32_t n_flow, *flow;       /* [n_flow] currents without memory */
     double *y[TRAN_KEEP];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;
+    double grid[3];              /* s, h, past[0], past[1] that pc and cc were made for; 0: none */
+    tran_kind last_kind;         /* and the kind */
     newton_report rep;
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */

@@ -13,15 +13,30 @@ static void set_history(tran *t, const double *dq)
     const integ_coef *c = &t->cc;
     const double *q1 = t->q[1], *q2 = t->q[2], b = c->b, a1 = c->a[1];
     const double *lo1 = t->qlo[1], *lo2 = t->qlo[2];
+    double *restrict hist = t->hist;
     const int32_t n = t->a->n;
     if (c->n_past == 2)
         for (int32_t i = 1; i <= n; i++)
-            t->hist[i] = -a1 * ((q1[i] - q2[i]) + (lo1[i] - lo2[i]));
+            hist[i] = -a1 * ((q1[i] - q2[i]) + (lo1[i] - lo2[i]));
     else if (b != 0)
         for (int32_t i = 1; i <= n; i++)
-            t->hist[i] = b * dq[i];
+            hist[i] = b * dq[i];
     else
-        memset(t->hist, 0, sizeof(double) * (size_t)(n + 1));
+        memset(hist, 0, sizeof(double) * (size_t)(n + 1));
+}
+
+/* Coefficients stay as they are while steps do: most of the time. */
+static bool same_grid(const tran *t)
+{
+    return t->h == t->grid[0] && t->past[0] == t->grid[1] && t->past[1] == t->grid[2];
+}
+
+static void remember_grid(tran *t)
+{
+    t->grid[0] = t->h;
+    t->grid[1] = t->past[0];
+    t->grid[2] = t->past[1];
+    t->last_kind = t->kind;
 }
 
 /* Extrapolates x with as many points of the piece as there are, up to order 2. */
@@ -31,20 +46,24 @@ static void predict(tran *t)
     if (t->kind != TRAN_MAIN && order > 1)
         order = 1;
     t->have_pred = order >= 1;
-    if (!t->have_pred)
+    if (!t->have_pred) {
+        t->pc.order = 0;
         return;
-    integ_predictor(order, t->h, t->past, &t->pc);
+    }
+    if (!same_grid(t) || t->pc.order != order)
+        integ_predictor(order, t->h, t->past, &t->pc);
     const double w0 = t->pc.w[0], w1 = t->pc.w[1], w2 = t->pc.w[2];
     const double *x1 = t->x[1], *x2 = t->x[2], *x3 = t->x[3];
+    double *restrict pred = t->pred;
     if (order == 1)
         for (int32_t i = 1; i <= t->a->n; i++)
-            t->pred[i] = w0 * x1[i] + w1 * x2[i];
+            pred[i] = w0 * x1[i] + w1 * x2[i];
     else
         for (int32_t i = 1; i <= t->a->n; i++)
-            t->pred[i] = w0 * x1[i] + w1 * x2[i] + w2 * x3[i];
+            pred[i] = w0 * x1[i] + w1 * x2[i] + w2 * x3[i];
 }
 
-void tran_take_resistive(const tran *t, double *f)
+void tran_take_resistive(const tran *t, double *restrict f)
 {
     const double *all = t->a->f, *src = t->src;
     for (int32_t i = 1; i <= t->a->n; i++)
@@ -67,13 +86,15 @@ static void improve_prediction(tran *t)
     const double *f1 = t->f[1], *f2 = t->f[2], *f3 = t->f[3];
     const double *q1 = t->q[1], *q2 = t->q[2], *q3 = t->q[3];
     const double *l1 = t->qlo[1], *l2 = t->qlo[2], *l3 = t->qlo[3];
+    const double *src = t->src, *hist = t->hist, *pred = t->pred, *dx = a->dx;
+    double *restrict r = a->r, *restrict x = t->x[0];
     for (int32_t i = 1; i <= a->n; i++) {
         double dq = w1 * ((q2[i] - q1[i]) + (l2[i] - l1[i])) + w2 * ((q3[i] - q1[i]) + (l3[i] - l1[i]));
-        a->r[i] = (w0 * f1[i] + w1 * f2[i] + w2 * f3[i]) + t->src[i] + (alpha * dq + t->hist[i]);
+        r[i] = (w0 * f1[i] + w1 * f2[i] + w2 * f3[i]) + src[i] + (alpha * dq + hist[i]);
     }
-    lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    lu_solve(&a->lu, r + 1, a->dx + 1);
     for (int32_t i = 1; i <= a->n; i++)
-        t->x[0][i] = t->pred[i] - a->dx[i];
+        x[i] = pred[i] - dx[i];
 }
 
 static vs_status solve_at(tran *t, double time, double *x, bool solved)
@@ -95,17 +116,19 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved)
 }
 
 /* dq/dt of the point that Newton found. */
-static void take_flow(const tran *t, double *dq)
+static void take_flow(const tran *t, double *restrict dq)
 {
     const double *q = t->a->q, *q1 = t->q[1], *lo = ckt_charge_rest(t->a->c), *lo1 = t->qlo[1];
+    const double alpha = t->cc.alpha, *hist = t->hist;
     for (int32_t i = 1; i <= t->a->n; i++)
-        dq[i] = t->cc.alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + t->hist[i];
+        dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
 static vs_status solve_sdirk(tran *t)
 {
     const size_t bytes = sizeof(double) * (size_t)(t->a->n + 1);
+    t->grid[0] = 0; /* cc is about to be another method's */
     integ_corrector(INTEG_SDIRK_A, 1, t->h, t->past, &t->cc);
     set_history(t, NULL);
     memcpy(t->stage, t->x[1], bytes);
@@ -124,7 +147,9 @@ static vs_status solve_multistep(tran *t)
     const size_t bytes = sizeof(double) * (size_t)(t->a->n + 1);
     integ_method m = t->a->opt.method == ANA_GEAR ? INTEG_GEAR : INTEG_TRAP;
     int order = t->kind == TRAN_EULER || t->a->opt.maxord < 2 ? 1 : 2;
-    integ_corrector(m, order, t->h, t->past, &t->cc);
+    if (!same_grid(t) || t->last_kind != t->kind || t->cc.order != order)
+        integ_corrector(m, order, t->h, t->past, &t->cc);
+    remember_grid(t);
     set_history(t, t->dq[1]);
     bool solved = t->have_pred && same_alpha(t) && t->a->opt.rshunt <= 0;
     if (solved)
@@ -162,9 +187,11 @@ static void rotate(double **v, int n)
 void tran_shift(tran *t)
 {
     const ana *a = t->a;
+    const double *x = t->x[0], *fm = a->fmax;
+    double *restrict xmax = t->xmax, *restrict rmax = t->rmax;
     for (int32_t i = 1; i <= a->n; i++) {
-        t->xmax[i] = norm_max(t->xmax[i], fabs(t->x[0][i]));
-        t->rmax[i] = norm_max(t->rmax[i], a->fmax[i]);
+        xmax[i] = norm_max(xmax[i], fabs(x[i]));
+        rmax[i] = norm_max(rmax[i], fm[i]);
     }
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, TRAN_KEEP);

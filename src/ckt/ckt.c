@@ -1,6 +1,7 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
 #include "ckt_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,7 @@ static vs_status add_source(ckt *c, const char *name, ckt_source s)
     assert(!c->finished);
     s.name = ckt_own_name(c, name);
     s.brk_from = s.brk = 0;
+    s.t_last = NAN;
     copy_wave(c, &s.w);
     if (map_get(&c->source_by_name, map_key(s.name), -1) >= 0) {
         diag_error(c->d, s.span, "there is already a source '%s'", name);

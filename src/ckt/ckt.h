@@ -111,7 +111,7 @@ VS_MUST_USE vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, doub
                                double *fmax, double *qmax, bool *limited);
 /* The part of f that the independent sources give whatever x is, s [n+1]; f - s depends on time only
  * through x, or explicitly in models. */
-void ckt_source_terms(const ckt *c, const ckt_env *env, double *s);
+void ckt_source_terms(ckt *c, const ckt_env *env, double *s);
 /* What rounding took from the charge sums q of the last TRAN load: q_i + rest_i is the exact sum of the
  * devices' charges. [n+1], valid until the next load. Charges of a large capacitor cancel between its
  * two nodes only in these exact sums: 20 V on 100 uF round by 4e-19 C, which a step of 1 us turns

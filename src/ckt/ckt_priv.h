@@ -31,6 +31,7 @@ typedef struct ckt_source { /* native V or I */
     wave w;
     diag_span span;
     int32_t slot[4];        /* V: (p,k) (n,k) (k,p) (k,n) */
+    double t_last, v_last;  /* the wave's value v_last at the time t_last; NAN: none yet */
     double brk, brk_from;   /* brk is the first breakpoint after any t in [brk_from, brk) */
 } ckt_source;
 
@@ -88,6 +89,8 @@ static inline mdl_form_kind ckt_form_of(ckt_mode mode)
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
 int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
 
+/* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */
+double ckt_source_value(ckt_source *s, const ckt_env *env);
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
  * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
 VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);

@@ -9,9 +9,9 @@
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
 
-/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16 is
- * timed and counts for 16. */
-enum { TIMED_EVERY = 16, SMALL = 64 };
+/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 64 is
+ * timed and counts for 64. */
+enum { TIMED_EVERY = 64, SMALL = 64 };
 
 typedef struct load { /* where a load goes */
     double *f, *q, *qlo, *fmax, *qmax, *val;
@@ -61,6 +61,8 @@ static void fill_dyn(double *dyn, const ckt_env *env)
 
 /* -- native parts -- */
 
+static double larger(double a, double b) { return a > b ? a : b; } /* fmax is a call */
+
 static void add(double *sum, double *max, int32_t row, double v)
 {
     sum[row] += v;
@@ -68,17 +70,10 @@ static void add(double *sum, double *max, int32_t row, double v)
         max[row] = fabs(v);
 }
 
-static double source_value(const ckt_source *s, const ckt_env *env)
-{
-    if (env->mode == CKT_STATIC && !env->tran_op)
-        return env->srcfact * wave_dc(&s->w);
-    return env->srcfact * wave_value(&s->w, env->time);
-}
-
 /* V: current x_k leaves p, enters n; row k is v_p - v_n - e = 0. I: its value leaves p, enters n. */
-static void stamp_source(const ckt_source *s, const ckt_env *env, const double *x, load *l)
+static void stamp_source(ckt_source *s, const ckt_env *env, const double *x, load *l)
 {
-    const double e = source_value(s, env);
+    const double e = ckt_source_value(s, env);
     if (!s->is_v) {
         add(l->f, l->fmax, s->p, s->m * e);
         add(l->f, l->fmax, s->n, -s->m * e);
@@ -88,7 +83,7 @@ static void stamp_source(const ckt_source *s, const ckt_env *env, const double *
     add(l->f, l->fmax, s->p, i);
     add(l->f, l->fmax, s->n, -i);
     l->f[s->k] += x[s->p] - x[s->n] - e;
-    l->fmax[s->k] = fmax(fabs(x[s->p]), fmax(fabs(x[s->n]), fabs(e)));
+    l->fmax[s->k] = larger(fabs(x[s->p]), larger(fabs(x[s->n]), fabs(e)));
     l->val[s->slot[0]] += s->m;
     l->val[s->slot[1]] -= s->m;
     l->val[s->slot[2]] += 1;
@@ -334,10 +329,10 @@ int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, i
     if (n <= 0 || !c->loaded)
         return 0;
     for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
+        ckt_source *s = &c->source[i];
         if (!row || (s->p != row && s->n != row))
             continue;
-        const double v = s->is_v ? s->m * c->x[s->k] : s->m * source_value(s, &c->env);
+        const double v = s->is_v ? s->m * c->x[s->k] : s->m * ckt_source_value(s, &c->env);
         have = keep(best, have, n, (culprit){s->name, fabs(v)});
     }
     for (size_t i = 0; i < vec_len(c->group); i++)

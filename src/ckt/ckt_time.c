@@ -26,13 +26,25 @@ double ckt_bound_step(const ckt *c)
     return c->loaded ? c->bound : INFINITY;
 }
 
-void ckt_source_terms(const ckt *c, const ckt_env *env, double *s)
+double ckt_source_value(ckt_source *s, const ckt_env *env)
+{
+    if (env->mode == CKT_STATIC && !env->tran_op)
+        return env->srcfact * wave_dc(&s->w);
+    if (s->w.kind == WAVE_DC)
+        return env->srcfact * s->w.dc;
+    if (s->t_last != env->time) {
+        s->v_last = wave_value(&s->w, env->time);
+        s->t_last = env->time;
+    }
+    return env->srcfact * s->v_last;
+}
+
+void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     memset(s, 0, vec_len(c->unknown) * sizeof *s);
-    const bool moving = env->mode != CKT_STATIC || env->tran_op;
     for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *v = &c->source[i];
-        const double e = env->srcfact * (moving ? wave_value(&v->w, env->time) : wave_dc(&v->w));
+        ckt_source *v = &c->source[i];
+        const double e = ckt_source_value(v, env);
         if (v->is_v) {
             s[v->k] -= e;
         } else {

@@ -87,7 +87,7 @@ static void place(lu_tiny *t, plan *s)
     }
     t->u_end[t->n] = (int16_t)t->n_val;
     for (int32_t i = t->n - 1; i >= 0; i--) {
-        for (int32_t j = i + 1; j < t->n; j++)
+        for (int32_t j = t->n - 1; j > i; j--) /* what was solved last is needed last */
             if (has(s->row[i], j)) {
                 s->at[i][j] = (int16_t)t->n_val++;
                 vec_push(t->col, (uint8_t)j);

@@ -326,7 +326,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     return c->nonfinite ? VS_NOCONV : VS_OK;
 }
 
-void ckt_source_terms(const ckt *c, const ckt_env *env, double *s)
+void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     memset(s, 0, sizeof(double) * (size_t)(c->n + 1));
     for (int k = 0; k < c->n_dev; k++) {
