@@ -12,7 +12,9 @@ typedef struct vec_head {
 
 #define vec_head_of(v) ((vec_head *)(void *)(v) - 1)
 #define vec_len(v) ((v) ? vec_head_of(v)->len : (size_t)0)
-#define vec_reserve(v, extra) ((v) = vec_grow_((v), (size_t)(extra), sizeof *(v)))
+#define vec_full_(v, extra) (!(v) || vec_head_of(v)->cap - vec_head_of(v)->len < (size_t)(extra))
+#define vec_reserve(v, extra) \
+    (vec_full_(v, extra) ? (void)((v) = vec_grow_((v), (size_t)(extra), sizeof *(v))) : (void)0)
 #define vec_push(v, ...) (vec_reserve(v, 1), (v)[vec_head_of(v)->len++] = (__VA_ARGS__))
 /* n zeroed elements at the end */
 #define vec_extend(v, n) ((v) = vec_extend_((v), (size_t)(n), sizeof *(v)))

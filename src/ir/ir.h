@@ -273,6 +273,8 @@ VS_MUST_USE vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *va
  * `fold_zero`), value numbering (scoped by regions, commutative operands ordered), phi of equal
  * values, selection of known branches, removal of everything no output or effect needs. */
 typedef struct ir_opt_flags {
+    bool once;      /* one round; else rounds until the function does not shrink any more (the last
+                     * few per cent, at the price of at least another round) */
     bool fold_zero; /* 0*x is 0 although x may be inf or NaN (a term that a parameter switches off) */
 } ir_opt_flags;
 void ir_opt(ir_fn *to, const ir_fn *from, ir_opt_flags flags);

@@ -1094,7 +1094,7 @@ void ir_rewrite(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts
 {
     enum { MAX_REWRITES = 5 };
     rewrite_once(to, from, flags, facts);
-    for (int k = 1; k < MAX_REWRITES; k++) {
+    for (int k = 1; k < MAX_REWRITES && !flags.once; k++) {
         ir_fn next;
         rewrite_once(&next, to, flags, (ir_facts){0});
         bool smaller = vec_len(next.inst) < vec_len(to->inst);

@@ -51,7 +51,7 @@ static void replace_fn(ir_fn *fn, ir_fn *with)
 static void optimise(ir_fn *fn)
 {
     ir_fn to;
-    ir_opt(&to, fn, (ir_opt_flags){0});
+    ir_opt(&to, fn, (ir_opt_flags){.once = true}); /* variants are optimised to the end */
     replace_fn(fn, &to);
 }
 
@@ -310,7 +310,8 @@ static void name_implicit(build *b)
         }
     }
     /* the table that finds an input by its description no longer fits: made anew by a copy */
-    optimise(&b->fn);
+    if (vec_len(b->m->mod->unknown) < vec_len(b->m->unknown))
+        optimise(&b->fn);
 }
 
 static void read_rows(build *b)
@@ -630,7 +631,7 @@ void mdl_form_build(mdl_model *m)
         vec_push(m->probe, m->mod->probe[p]);
     b.implicit = calloc(n_ddt + 1, 1);
     b.unknown_of = calloc(n_ddt + 1, sizeof *b.unknown_of);
-    ir_opt(&b.fn, &m->mod->eval, (ir_opt_flags){0});
+    ir_opt(&b.fn, &m->mod->eval, (ir_opt_flags){.once = true});
 
     find_linear(&b);                                              /* 1 */
     name_implicit(&b);
@@ -678,8 +679,8 @@ static bool belongs(int form, int kind)
 }
 
 /* Effects of dynamic code belong to the forms of accepted points, those of static code to the
- * topology form. The others become constants that nothing uses. */
-static void drop_effects(ir_fn *fn, int form)
+ * topology form. The others become constants that nothing uses; true if there were any. */
+static bool drop_effects(ir_fn *fn, int form)
 {
     size_t n = vec_len(fn->inst);
     uint8_t *cls = calloc(n + 1, 1);
@@ -697,6 +698,7 @@ static void drop_effects(ir_fn *fn, int form)
                                 .c = IR_NONE};
     }
     free(cls);
+    return con >= 0;
 }
 
 /* Values of static class that dynamic code or an output uses, and the conditions that choose
@@ -789,11 +791,11 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
     for (size_t o = 0; o < vec_len(m->full.out); o++)
         if (belongs(form, m->full.out[o].kind))
             vec_push(view.out, m->full.out[o]);
-    ir_opt(&part, &view, (ir_opt_flags){0});
+    ir_opt(&part, &view, (ir_opt_flags){.once = true});
     vec_free(view.out);
-    drop_effects(&part, form);
-    ir_opt(&f->fn, &part, (ir_opt_flags){0});
-    ir_fn_fini(&part);
+    if (drop_effects(&part, form))
+        optimise(&part);
+    f->fn = part;
     f->cls = calloc(vec_len(f->fn.inst) + 1, 1);
     ir_classes(&f->fn, f->cls);
     find_border(f);

@@ -706,7 +706,7 @@ static void apply(lw *L, ir_fn *fn, void (*pass)(lw *L, ir_fn *to, const ir_fn *
 static void optimize(lw *L, ir_fn *to, const ir_fn *from)
 {
     (void)L;
-    ir_opt(to, from, (ir_opt_flags){0});
+    ir_opt(to, from, (ir_opt_flags){.once = true});
 }
 
 void va_finish(lw *L)
@@ -720,5 +720,5 @@ void va_finish(lw *L)
     apply(L, L->fn, resolve_states);
     apply(L, L->fn, optimize);
     drop_dynamic_outputs(L, L->fn);
-    ir_opt(&L->out->eval, L->fn, (ir_opt_flags){0});
+    ir_opt(&L->out->eval, L->fn, (ir_opt_flags){.once = true});
 }
