@@ -9,9 +9,9 @@
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
 
-/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 64 is
- * timed and counts for 64. */
-enum { TIMED_EVERY = 64, SMALL = 64 };
+/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16 is
+ * timed and counts for 16. */
+enum { TIMED_EVERY = 16, SMALL = 64 };
 
 typedef struct load { /* where a load goes */
     double *f, *q, *qlo, *fmax, *qmax, *val;
