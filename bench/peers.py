@@ -190,6 +190,6 @@ class Ngspice:
         return deck in self.decks and not output
 
     def run(self, deck, folder):
-        wall, rss, out = timed([self.program, '-b', os.path.join(NETLISTS, deck)], folder)
+        wall, rss, out = timed([self.program, '-b', '-r', 'ng.raw', os.path.join(NETLISTS, deck)], folder)
         return {'wall': wall, 'rss_kb': rss, 'points': statistic(out, 'No. of Data Rows'), 'rejected': None,
                 'iterations': None, 'evaluate': None}
