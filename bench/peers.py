@@ -5,8 +5,8 @@ decks use (R C D V I X N elements, .model .subckt .param .include .tran), so tha
 import json
 import os
 import re
-import resource
 import subprocess
+import threading
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
@@ -112,18 +112,36 @@ def to_vacask(deck, options, settings=''):
     return '\n'.join(text)
 
 
+def watch_memory(pid, peak):
+    """Keeps the kernel's high-water mark of a process while it runs. (ru_maxrss would count what this
+    script had when it started the process.)"""
+    try:
+        while True:
+            with open('/proc/%d/status' % pid) as f:
+                m = re.search(r'VmHWM:\s*(\d+)', f.read())
+            if not m:
+                return
+            peak[0] = int(m.group(1))
+            time.sleep(0.02)
+    except OSError:
+        pass
+
+
 def timed(command, folder):
     """One run: wall seconds, peak resident kilobytes, standard output."""
     before = time.perf_counter()
     child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env=dict(os.environ, OMP_NUM_THREADS='1'))
+    peak = [0]
+    watcher = threading.Thread(target=watch_memory, args=(child.pid, peak))
+    watcher.start()
     out = child.stdout.read().decode('utf-8', 'replace')
-    _, status, usage = os.wait4(child.pid, 0)
+    child.wait()
     wall = time.perf_counter() - before
-    child.returncode = os.waitstatus_to_exitcode(status)
+    watcher.join()
     if child.returncode:
         raise RuntimeError('%s failed (%d):\n%s' % (' '.join(command), child.returncode, out[-2000:]))
-    return wall, usage.ru_maxrss, out
+    return wall, peak[0], out
 
 
 def statistic(out, *names):
