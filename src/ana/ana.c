@@ -109,6 +109,7 @@ void ana_free(ana **p)
 }
 
 const ana_stat *ana_stats(const ana *a) { return &a->st; }
+void ana_set_watch(ana *a, const ana_watch *w) { a->watch = w; }
 
 static ana_node_value *copy_values(ana_node_value *old, const ana_node_value *v, size_t n)
 {

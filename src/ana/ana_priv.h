@@ -4,6 +4,7 @@
 #define ANA_PRIV_H
 
 #include "ana.h"
+#include "ana_trace.h"
 #include "norm.h"
 
 /* Where a Newton iteration stood when it gave up. Amounts in the unit of the unknown or row. */
@@ -61,6 +62,7 @@ struct ana {
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
     ana_node_value *nodeset, *ic; /* vec */
     struct tran *tran;    /* work of the transient, made at its first use */
+    const ana_watch *watch; /* NULL: nobody looks on */
 };
 
 /* -- newton.c -- */

@@ -124,10 +124,10 @@ static bool residual_is_rounding(ana *a, const double *x)
     return true;
 }
 
-/* Fills *rep from the vectors of the last iteration. */
-static void report(const ana *a, const newton_eq *eq, const double *x, newton_report *rep)
+/* Fills *rep from the vectors of the last iteration: what is beyond `least` times its tolerance. */
+static void report(const ana *a, const newton_eq *eq, const double *x, double least, newton_report *rep)
 {
-    double worst_dx = 1, worst_r = 1;
+    double worst_dx = least, worst_r = least;
     for (int32_t i = 1; i <= a->n; i++) {
         double tx = update_tolerance(a, eq, x, i), tr = residual_tolerance(a, i);
         if (!(fabs(a->dx[i]) <= worst_dx * tx)) {
@@ -156,10 +156,14 @@ static vs_status factor(ana *a)
     bool timed = clock_now(a);
     double t0 = timed ? ana_now() : 0;
     vs_status st = VS_REPIVOT;
+    watch_phase(a->watch, ANA_IN_REFACTOR);
     if (!a->repivot)
         st = lu_refactor(&a->lu, a->jac);
-    if (st == VS_REPIVOT)
+    if (st == VS_REPIVOT) {
+        watch_phase(a->watch, ANA_IN_FACTOR);
         st = lu_factor(&a->lu, a->jac);
+    }
+    watch_phase(a->watch, ANA_IN_TEST);
     a->repivot = false;
     if (timed)
         a->st.s_factor += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
@@ -171,7 +175,9 @@ static void solve(ana *a)
 {
     bool timed = clock_now(a);
     double t0 = timed ? ana_now() : 0;
+    watch_phase(a->watch, ANA_IN_SOLVE);
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    watch_phase(a->watch, ANA_IN_TEST);
     if (timed)
         a->st.s_solve += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
 }
@@ -204,12 +210,32 @@ static void count(ana *a)
     a->st.n_solve = a->lu.stat.n_solve;
 }
 
+/* Tells a watcher what this iteration came to. */
+static void tell(const ana *a, const newton_eq *eq, const double *x, const newton_report *rep, double lambda,
+                 bool converged)
+{
+    if (!a->watch || !a->watch->iteration)
+        return;
+    newton_report worst = *rep;
+    if (!rep->nonfinite)
+        report(a, eq, x, converged ? 0 : 1, &worst);
+    const ana_iteration it = {
+        .iter = rep->iter, .tran = eq->env.mode == CKT_TRAN, .converged = converged,
+        .limited = rep->limited, .nonfinite = rep->nonfinite, .singular = rep->singular != 0,
+        .damping = lambda, .worst_dx = worst.worst_dx, .worst_r = worst.worst_r, .dx = worst.dx,
+        .dx_tol = worst.dx_tol, .r = worst.r, .r_tol = worst.r_tol,
+    };
+    a->watch->iteration(a->watch->user, &it);
+}
+
 static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_report *rep)
 {
     count(a);
     a->repivot = true;
+    if (rep->iter <= eq->itl && (rep->nonfinite || rep->singular))
+        tell(a, eq, x, rep, 1, false);
     if (!rep->nonfinite)
-        report(a, eq, x, rep);
+        report(a, eq, x, 1, rep);
     return VS_NOCONV;
 }
 
@@ -224,10 +250,13 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         rep->iter = env.iter;
         a->st.iterations++;
         rep->limited = false;
+        watch_phase(a->watch, ANA_IN_LOAD);
         if (ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
             rep->nonfinite = true;
             return give_up(a, eq, x, rep);
         }
+        watch_phase(a->watch, ANA_IN_TEST);
+        watch_loaded(a->watch, &env, x);
         add_history(a, eq);
         add_homotopy(a, eq, x);
         double strict = env.iter == 1 ? FIRST_STRICT : 1;
@@ -258,10 +287,12 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             break;
         if (eq->damp)
             lambda = damping(a, lambda);
+        tell(a, eq, x, rep, lambda, false);
         move(a, lambda, x);
     }
     if (env.iter > eq->itl)
         return give_up(a, eq, x, rep);
+    tell(a, eq, x, rep, 1, true);
     count(a);
     return VS_OK;
 }

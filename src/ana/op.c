@@ -257,5 +257,8 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
 {
     newton_eq eq = ana_static_eq(a, tran_op);
     vs_status st = op_solve(a, x, warm, tran_op);
+    const ana_step done = {.is_static = true};
+    if (st == VS_OK)
+        watch_step(a->watch, &done);
     return st == VS_OK ? ckt_accept(a->c, &eq.env, x) : st;
 }

@@ -137,7 +137,9 @@ static vs_status deliver(tran *t)
         return VS_OK;
     bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
     double t0 = timed ? ana_now() : 0;
+    watch_phase(a->watch, ANA_IN_OUTPUT);
     st = t->sink->point(t->sink->user, t->t, t->x[1]);
+    watch_phase(a->watch, ANA_IN_OTHER);
     if (timed)
         a->st.s_output += OUTPUT_TIMED_EVERY * ana_since(a, t0);
     return st;
@@ -226,6 +228,18 @@ static void reject(tran *t, double h)
     plan(t, h);
 }
 
+/* Tells a watcher how the attempt ended. */
+static void tell(const tran *t, ana_verdict v, double best)
+{
+    if (!t->a->watch)
+        return;
+    const bool newton = v == ANA_STEP_NEWTON;
+    const ana_step s = {.t = t->t_new, .h = t->h, .best = best, .ratio = newton ? 0 : t->lte.ratio,
+                        .worst = newton ? 0 : t->lte.worst, .iterations = t->rep.iter, .verdict = v,
+                        .corner = t->t_new >= t->brk};
+    watch_step(t->a->watch, &s);
+}
+
 static void explain_step(tran *t, bool newton)
 {
     ana *a = t->a;
@@ -245,6 +259,7 @@ static void explain_step(tran *t, bool newton)
 static vs_status newton_failed(tran *t)
 {
     double h = CUT_NEWTON * t->h;
+    tell(t, ANA_STEP_NEWTON, h);
     if (h < t->hmin) {
         explain_step(t, true);
         return VS_ESTEP;
@@ -289,21 +304,28 @@ static bool is_good(const tran *t, double best)
 
 static vs_status judge(tran *t)
 {
+    watch_phase(t->a->watch, ANA_IN_LTE);
     tran_estimate(t);
     double best = tran_best_step(t);
-    if (is_good(t, best))
+    watch_phase(t->a->watch, ANA_IN_OTHER);
+    if (is_good(t, best)) {
+        tell(t, ANA_STEP_GOOD, best);
         return accept(t);
+    }
     if (is_noise(t)) {
         t->lte.order = 0; /* no estimate: the step stays */
+        tell(t, ANA_STEP_NOISE, best);
         return accept(t);
     }
     if (is_jump(t)) {
+        tell(t, ANA_STEP_JUMP, best);
         vs_status st = accept(t);
         start_piece(t, 1);
         return st;
     }
     if (tran_rings(t))
         start_piece(t, 0); /* the L-stable first step ends the ringing */
+    tell(t, ANA_STEP_LTE, best);
     if (best < t->hmin) {
         explain_step(t, false);
         return VS_ESTEP;

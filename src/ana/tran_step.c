@@ -92,7 +92,9 @@ static void improve_prediction(tran *t)
         double dq = w1 * ((q2[i] - q1[i]) + (l2[i] - l1[i])) + w2 * ((q3[i] - q1[i]) + (l3[i] - l1[i]));
         r[i] = (w0 * f1[i] + w1 * f2[i] + w2 * f3[i]) + src[i] + (alpha * dq + hist[i]);
     }
+    watch_phase(a->watch, ANA_IN_SOLVE);
     lu_solve(&a->lu, r + 1, a->dx + 1);
+    watch_phase(a->watch, ANA_IN_PREDICT);
     for (int32_t i = 1; i <= a->n; i++)
         x[i] = pred[i] - dx[i];
 }
@@ -163,10 +165,12 @@ static vs_status solve_multistep(tran *t)
 vs_status tran_solve(tran *t)
 {
     t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
+    watch_phase(t->a->watch, ANA_IN_PREDICT);
     predict(t);
     const ckt_env at_new = {.mode = CKT_TRAN, .time = t->t_new, .srcfact = 1};
     ckt_source_terms(t->a->c, &at_new, t->src);
     vs_status st = t->kind == TRAN_SDIRK ? solve_sdirk(t) : solve_multistep(t);
+    watch_phase(t->a->watch, ANA_IN_OTHER);
     if (st != VS_OK)
         return st;
     memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
