@@ -15,6 +15,7 @@ void str_pool_fini(str_pool *p)
 {
     free(p->slot);
     vec_free(p->by_id);
+    map_free(&p->id_at);
     arena_fini(&p->mem);
     *p = (str_pool){0};
 }
@@ -70,16 +71,24 @@ const char *str_intern0(str_pool *p, const char *s)
 
 int32_t str_id(str_pool *p, const char *interned)
 {
-    for (size_t i = 0; i < vec_len(p->by_id); i++)
-        if (p->by_id[i] == interned)
-            return (int32_t)i;
+    int32_t id = (int32_t)(str_hash(interned, strlen(interned)) & 0x3fffffff) | 0x40000000;
+    for (;; id = id == INT32_MAX ? 0x40000000 : id + 1) {
+        int32_t at = map_get(&p->id_at, (uint64_t)id, -1);
+        if (at >= 0 && p->by_id[at] == interned)
+            return id;
+        if (at < 0)
+            break;
+        p->id_clash = true;
+    }
+    map_set(&p->id_at, (uint64_t)id, (int32_t)vec_len(p->by_id));
     vec_push(p->by_id, interned);
-    return (int32_t)vec_len(p->by_id) - 1;
+    return id;
 }
 
 const char *str_of_id(const str_pool *p, int32_t id)
 {
-    return id >= 0 && (size_t)id < vec_len(p->by_id) ? p->by_id[id] : "";
+    int32_t at = id > 0 ? map_get(&p->id_at, (uint64_t)id, -1) : -1;
+    return at >= 0 ? p->by_id[at] : "";
 }
 
 char str_lower_char(char c)

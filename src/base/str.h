@@ -4,12 +4,15 @@
 #define STR_H
 
 #include "arena.h"
+#include "map.h"
 
 typedef struct str_pool {
     arena mem;
     const char **slot; /* open addressing, cap is a power of two */
     size_t cap, n;
     const char **by_id; /* vec; strings that were given a number by str_id */
+    map id_at;          /* number -> index of by_id */
+    bool id_clash;      /* a string did not get the number that its text alone gives */
 } str_pool;
 
 void str_pool_init(str_pool *p);
@@ -20,7 +23,8 @@ const char *str_intern0(str_pool *p, const char *s);
 /* The same of the text in ASCII lower case. */
 const char *str_intern_lower(str_pool *p, const char *s, size_t n);
 
-/* A small number for an interned string and back; the same string has the same number.
+/* A positive number below 2^31 for an interned string and back; the same string has the same number, in
+ * other pools and processes too as long as id_clash is false.
  * str_of_id returns "" for a number never given out. */
 int32_t str_id(str_pool *p, const char *interned);
 const char *str_of_id(const str_pool *p, int32_t id);

@@ -331,13 +331,12 @@ static vs_status add_unit(jit *j, jit_hash key, const void *obj, size_t size, co
 /* A file that does not hold what its name says counts as absent. */
 static bool from_cache(jit *j, jit_hash key)
 {
-    void *obj = NULL;
-    size_t size = 0;
+    jit_cache_item obj;
     const char *why = NULL;
-    jit_found found = jit_cache_get(&j->cache, key, &obj, &size, &why);
-    if (found == JIT_CACHE_HIT && add_unit(j, key, obj, size, &why) != VS_OK)
+    jit_found found = jit_cache_get(&j->cache, JIT_CACHE_KERNEL, key, &obj, &why);
+    if (found == JIT_CACHE_HIT && add_unit(j, key, obj.data, obj.size, &why) != VS_OK)
         found = JIT_CACHE_BAD;
-    free(obj);
+    jit_cache_release(&obj);
     if (found == JIT_CACHE_BAD) {
         j->stat.n_cache_bad++;
         note(j, "a file in the kernel cache is not used: it %s; compiling again", why);
@@ -370,7 +369,7 @@ static vs_status from_llvm(jit *j, jit_hash key, const ir_fn *fn, const jit_layo
     j->stat.n_compiled++;
     vs_status st = add_unit(j, key, obj, size, why);
     const char *trouble = NULL;
-    if (st == VS_OK && j->cache.dir && jit_cache_put(&j->cache, key, obj, size, &trouble) != VS_OK)
+    if (st == VS_OK && j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, key, obj, size, &trouble) != VS_OK)
         note(j, "kernel not kept on disk: %s", trouble);
     else if (st == VS_OK && j->opt.verbose)
         note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)key.w[0], size);

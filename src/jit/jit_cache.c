@@ -1,13 +1,11 @@
-/* jit_cache.c - object files on disk, found by the hash of all that determines them.
- * Use:    jit_cache_open; jit_cache_get; after a miss, compile and jit_cache_put; jit_cache_close.
- *         For `vsim cache`: jit_cache.h.
- * File:   <dir>/<32 hex digits>.vso = header, object. Written under a temporary name and renamed, so
+/* jit_cache.c - files on disk, found by the hash of all that determines them. See jit_cache.h.
+ * File:   <dir>/<32 hex digits>.vso (or .vsm) = header, data. Written under a temporary name and renamed, so
  *         that a reader sees a whole file or none. Read back: magic, key, size and checksum must
  *         fit; a file that another user could have written is not used. A hit touches the file; a
  *         put removes the files longest not used while the folder is beyond its limit. */
 #define _GNU_SOURCE
 #include "jit_cache.h"
-#include "jit_priv.h"
+#include "vec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,10 +63,12 @@ jit_hash jit_hash_bytes(const void *bytes, size_t n)
 typedef struct cache_head {
     char magic[8];
     jit_hash key;
-    uint64_t size; /* of the object behind the header */
-    jit_hash sum;  /* of the object */
+    uint64_t size; /* of the data behind the header */
+    jit_hash sum;  /* of the data */
 } cache_head;
-static const char MAGIC[8] = "vsimobj1";
+_Static_assert(sizeof(cache_head) % 16 == 0, "the data behind the header are aligned to 16");
+static const char MAGIC[][8] = {{"vsimobj1"}, {"vsimmdl1"}}; /* by jit_cache_kind */
+static const char *const SUFFIX[] = {".vso", ".vsm"};
 
 /* -- the folder -- */
 
@@ -129,65 +130,58 @@ void jit_cache_close(jit_cache *c)
 
 /* -- reading -- */
 
-static char *file_name(const jit_cache *c, jit_hash key, const char *suffix)
+static char *file_name(const jit_cache *c, jit_cache_kind kind, jit_hash key, const char *more)
 {
     char *path = NULL;
-    int n = asprintf(&path, "%s/%016llx%016llx%s", c->dir, (unsigned long long)key.w[0],
-                     (unsigned long long)key.w[1], suffix);
+    int n = asprintf(&path, "%s/%016llx%016llx%s%s", c->dir, (unsigned long long)key.w[0],
+                     (unsigned long long)key.w[1], SUFFIX[kind], more);
     return n < 0 ? NULL : path;
 }
 
-static bool read_all(int fd, void *buf, size_t n)
+static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key)
 {
-    char *p = buf;
-    while (n) {
-        ssize_t got = read(fd, p, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        p += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-static const char *read_object(int fd, jit_hash key, void **obj, size_t *size)
-{
-    struct stat st;
     cache_head h;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !trusted(&st))
-        return "belongs to, or can be written by, other users";
-    if (st.st_size < (off_t)sizeof h || !read_all(fd, &h, sizeof h) ||
-        memcmp(h.magic, MAGIC, sizeof MAGIC))
+    if (bytes < sizeof h)
+        return "is not a cache file";
+    memcpy(&h, mem, sizeof h);
+    if (memcmp(h.magic, MAGIC[kind], sizeof h.magic))
         return "is not a cache file";
     if (memcmp(&h.key, &key, sizeof key))
-        return "holds another kernel";
-    if (h.size != (uint64_t)st.st_size - sizeof h)
+        return "holds something else";
+    if (h.size != bytes - sizeof h)
         return "is truncated";
-    void *p = malloc(h.size + 1);
-    if (!p)
-        return "is too large for the memory";
-    if (read_all(fd, p, h.size)) {
-        jit_hash sum = jit_hash_bytes(p, h.size);
-        if (!memcmp(&sum, &h.sum, sizeof sum)) {
-            *obj = p;
-            *size = h.size;
-            return NULL;
-        }
-    }
-    free(p);
-    return "is damaged";
+    const jit_hash sum = jit_hash_bytes((const char *)mem + sizeof h, h.size);
+    return memcmp(&sum, &h.sum, sizeof sum) ? "is damaged" : NULL;
 }
 
-jit_found jit_cache_get(const jit_cache *c, jit_hash key, void **obj, size_t *size,
+static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache_item *item)
+{
+    struct stat st;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !trusted(&st))
+        return "belongs to, or can be written by, other users";
+    if (st.st_size < (off_t)sizeof(cache_head))
+        return "is not a cache file";
+    const size_t bytes = (size_t)st.st_size;
+    void *mem = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (mem == MAP_FAILED)
+        return "cannot be mapped into memory";
+    const char *why = check_head(mem, bytes, kind, key);
+    if (why)
+        munmap(mem, bytes);
+    else
+        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head), mem, bytes};
+    return why;
+}
+
+jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, jit_cache_item *item,
                         const char **why)
 {
-    char *path = c->dir ? file_name(c, key, ".vso") : NULL;
+    char *path = c->dir ? file_name(c, kind, key, "") : NULL;
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     jit_found found = JIT_CACHE_MISS;
+    *item = (jit_cache_item){0};
     if (fd >= 0) {
-        *why = read_object(fd, key, obj, size);
+        *why = map_file(fd, kind, key, item);
         found = *why ? JIT_CACHE_BAD : JIT_CACHE_HIT;
         if (found == JIT_CACHE_HIT && utimensat(AT_FDCWD, path, NULL, 0))
             found = JIT_CACHE_HIT; /* a folder that is read only: the age is not kept */
@@ -195,6 +189,13 @@ jit_found jit_cache_get(const jit_cache *c, jit_hash key, void **obj, size_t *si
     }
     free(path);
     return found;
+}
+
+void jit_cache_release(jit_cache_item *item)
+{
+    if (item->map)
+        munmap(item->map, item->map_bytes);
+    *item = (jit_cache_item){0};
 }
 
 /* -- writing -- */
@@ -213,10 +214,11 @@ static int older(const void *a, const void *b)
     return s->tv_nsec < t->tv_nsec ? -1 : s->tv_nsec > t->tv_nsec;
 }
 
-/* 32 hex digits and .vso, perhaps with the ending of a temporary file */
+/* 32 hex digits and a suffix of ours, perhaps with the ending of a temporary file */
 static bool is_ours(const char *name)
 {
-    return strspn(name, "0123456789abcdef") == 32 && !strncmp(name + 32, ".vso", 4);
+    return strspn(name, "0123456789abcdef") == 32 &&
+           (!strncmp(name + 32, SUFFIX[JIT_CACHE_KERNEL], 4) || !strncmp(name + 32, SUFFIX[JIT_CACHE_MODEL], 4));
 }
 
 static cached *list_files(const jit_cache *c, uint64_t *total)
@@ -270,17 +272,17 @@ static bool write_all(int fd, const void *buf, size_t n)
     return true;
 }
 
-vs_status jit_cache_put(const jit_cache *c, jit_hash key, const void *obj, size_t size,
-                        const char **why)
+vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
+                        size_t size, const char **why)
 {
-    cache_head h = {.key = key, .size = size, .sum = jit_hash_bytes(obj, size)};
-    memcpy(h.magic, MAGIC, sizeof MAGIC);
-    char *path = c->dir ? file_name(c, key, ".vso") : NULL;
-    char *temp = c->dir ? file_name(c, key, ".vso.XXXXXX") : NULL;
+    cache_head h = {.key = key, .size = size, .sum = jit_hash_bytes(data, size)};
+    memcpy(h.magic, MAGIC[kind], sizeof h.magic);
+    char *path = c->dir ? file_name(c, kind, key, "") : NULL;
+    char *temp = c->dir ? file_name(c, kind, key, ".XXXXXX") : NULL;
     int fd = path && temp ? mkstemp(temp) : -1;
     bool ok = false;
     if (fd >= 0) {
-        ok = write_all(fd, &h, sizeof h) && write_all(fd, obj, size);
+        ok = write_all(fd, &h, sizeof h) && write_all(fd, data, size);
         ok = !close(fd) && ok;
         ok = ok && !rename(temp, path);
         if (!ok)

@@ -1,13 +1,41 @@
-/* jit_cache.h - the cache of kernels on disk, as its user sees it.
- * Use:    jit_cache_look, read the fields, jit_cache_look_fini; jit_cache_clear.
+/* jit_cache.h - the cache on disk: kernels and prepared models, found by the hash of all that determines them.
+ * Use:    jit_cache_open; jit_cache_get, use the item, jit_cache_release; after a miss make it and
+ *         jit_cache_put; jit_cache_close. For `vsim cache`: jit_cache_look, read the fields,
+ *         jit_cache_look_fini; jit_cache_clear.
  * Files of other programs in the folder are neither listed nor removed. */
 #ifndef JIT_CACHE_H
 #define JIT_CACHE_H
 
-#include "vs.h"
+#include "jit.h"
 
-#include <stddef.h>
-#include <stdint.h>
+typedef struct jit_cache {
+    char *dir;          /* NULL: no cache */
+    uint64_t max_bytes; /* files beyond it are removed, oldest use first */
+} jit_cache;
+enum { JIT_CACHE_MB = 256 };
+/* dir NULL: the user's cache folder. Makes the folder. *why set (static text) if there is no cache. */
+void jit_cache_open(jit_cache *c, const char *dir, const char **why);
+void jit_cache_close(jit_cache *c);
+
+typedef enum jit_cache_kind {
+    JIT_CACHE_KERNEL, /* .vso: object file of a kernel (jit.c) */
+    JIT_CACHE_MODEL   /* .vsm: a model or a part of one, prepared (mdl_keep.c) */
+} jit_cache_kind;
+typedef struct jit_cache_item { /* a file mapped into memory, to be read only */
+    const void *data;   /* aligned to 16 */
+    size_t size;
+    void *map;
+    size_t map_bytes;
+} jit_cache_item;
+typedef enum jit_found { JIT_CACHE_MISS, JIT_CACHE_HIT, JIT_CACHE_BAD } jit_found;
+/* HIT: *item, whole and unchanged since it was put; its user releases it.
+ * BAD: a file is there but cannot be used; *why says how. */
+jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, jit_cache_item *item,
+                        const char **why);
+void jit_cache_release(jit_cache_item *item);
+/* Status: VS_OK, VS_EIO with *why. */
+VS_MUST_USE vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key,
+                                    const void *data, size_t size, const char **why);
 
 typedef struct jit_cache_file {
     char name[64];
@@ -27,7 +55,7 @@ typedef struct jit_cache_view {
 VS_MUST_USE vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why);
 void jit_cache_look_fini(jit_cache_view *view);
 
-/* Removes all kernels; counts what was removed.
+/* Removes all files; counts what was removed.
  * Status: VS_OK; VS_EIO: a file could not be removed (*why, static). */
 VS_MUST_USE vs_status jit_cache_clear(const char *dir, size_t *n_file, uint64_t *bytes, const char **why);
 

@@ -3,6 +3,7 @@
 #define JIT_PRIV_H
 
 #include "jit.h"
+#include "jit_cache.h"
 
 /* -- the code generator, in its own shared module (jit_llvm.c) -- */
 typedef struct jit_emit_opt {
@@ -46,23 +47,6 @@ VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_code *code,
 void jit_obj_unload(jit_code *code);
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);
-
-/* -- the cache (jit_cache.c) -- */
-typedef struct jit_cache {
-    char *dir;          /* NULL: no cache */
-    uint64_t max_bytes; /* files beyond it are removed, oldest use first */
-} jit_cache;
-enum { JIT_CACHE_MB = 256 };
-/* dir NULL: the user's cache folder. Makes the folder. *why set (static text) if there is no cache. */
-void jit_cache_open(jit_cache *c, const char *dir, const char **why);
-void jit_cache_close(jit_cache *c);
-typedef enum jit_found { JIT_CACHE_MISS, JIT_CACHE_HIT, JIT_CACHE_BAD } jit_found;
-/* HIT: *obj from malloc. BAD: a file is there but cannot be used; *why says how. */
-jit_found jit_cache_get(const jit_cache *c, jit_hash key, void **obj, size_t *size,
-                        const char **why);
-/* Status: VS_OK, VS_EIO with *why. */
-VS_MUST_USE vs_status jit_cache_put(const jit_cache *c, jit_hash key, const void *obj, size_t size,
-                                    const char **why);
 
 /* Features of this machine that generated code depends on, as text (jit.c). */
 void jit_cpu_text(char *buf, size_t size);

@@ -87,6 +87,7 @@ typedef struct va_unit {
     arena mem;
     str_pool *names;        /* not owned */
     va_module **module;     /* vec; paramsets are resolved into modules of their own */
+    const char **absent;    /* vec; interned paths where an included file was looked for in vain */
 } va_unit;
 
 typedef struct va_opt {
@@ -106,6 +107,9 @@ VS_MUST_USE vs_status va_compile(va_unit *u, diag *d, str_pool *names, const cha
 VS_MUST_USE vs_status va_compile_text(va_unit *u, diag *d, str_pool *names, const char *name,
                                       const char *text, size_t len, const va_opt *opt);
 void va_unit_fini(va_unit *u);
+/* The text of a file that is built in, by name ("disciplines.vams") or by the name that diag shows it under
+ * ("<built-in>/disciplines.vams"); NULL if there is none. */
+const char *va_builtin_text(const char *name, size_t *len);
 
 /* Index of a parameter by name or alias, ASCII case ignored; an exact match wins. -1 if none. */
 int32_t va_find_param(const va_module *m, const char *name);

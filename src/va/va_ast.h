@@ -276,6 +276,7 @@ typedef struct va_ctx {
     map nature_of, disc_of;
     va_mod **mod;         /* vec */
     void **owned;         /* vec of vecs to free at the end */
+    const char **absent;  /* vec; as in va_unit */
     map said;             /* errors already given: span and format, against repeats by unrolling */
     bool fatal;           /* a limit was hit: stop reading */
     bool incomplete;      /* an included file is missing: only the preprocessor goes on */
@@ -303,6 +304,7 @@ va_kw va_keyword(const va_ctx *c, const char *name);
 /* -- va_pp.c -- */
 vs_status va_preprocess(va_ctx *c, int32_t file);
 const char *va_builtin_file(const char *name, size_t *len); /* generated table */
+#define VA_BUILTIN_FOLDER "<built-in>/"
 
 /* -- va_parse.c, va_parse_stmt.c -- */
 typedef struct va_parser {

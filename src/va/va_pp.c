@@ -315,7 +315,10 @@ static vs_status try_path(pp *p, const char *dir, size_t n, const char *name, di
 {
     const char *sep = n && dir[n - 1] != '/' ? "/" : "";
     const char *path = arena_printf(&p->c->mem, "%.*s%s%s", (int)n, dir, sep, name);
-    return diag_read_file(p->c->d, path, at, file, why);
+    vs_status st = diag_read_file(p->c->d, path, at, file, why);
+    if (st)
+        vec_push(p->c->absent, str_intern0(p->c->names, path));
+    return st;
 }
 
 static vs_status try_builtin(pp *p, const char *name, diag_span at, int32_t *file)
@@ -325,7 +328,7 @@ static vs_status try_builtin(pp *p, const char *name, diag_span at, int32_t *fil
     const char *text = va_builtin_file(base, &len);
     if (!text)
         return VS_EIO;
-    *file = diag_add_file(p->c->d, arena_printf(&p->c->mem, "<built-in>/%s", base), text, len, at);
+    *file = diag_add_file(p->c->d, arena_printf(&p->c->mem, VA_BUILTIN_FOLDER "%s", base), text, len, at);
     return VS_OK;
 }
 

@@ -97,6 +97,7 @@ static vs_status compile(va_unit *u, diag *d, str_pool *names, int32_t file, con
         if (!vec_len(c.mod) && d->n_error == before)
             diag_error(d, (diag_span){file, 0, 0}, "file contains no module");
     }
+    u->absent = c.absent;
     end(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
@@ -149,7 +150,15 @@ void va_unit_fini(va_unit *u)
     for (size_t i = 0; i < vec_len(u->module); i++)
         free_module(u->module[i]);
     vec_free(u->module);
+    vec_free(u->absent);
     arena_fini(&u->mem);
+}
+
+const char *va_builtin_text(const char *name, size_t *len)
+{
+    static const char folder[] = VA_BUILTIN_FOLDER;
+    const bool shown = !strncmp(name, folder, sizeof folder - 1);
+    return va_builtin_file(shown ? name + sizeof folder - 1 : name, len);
 }
 
 static bool named(const va_param *p, const char *name, bool exact)

@@ -196,7 +196,7 @@ START_TEST(write_failure_is_a_note_only)
     jit_cache_open(&c, dir, &why);
     ck_assert_ptr_null(why);
     ck_assert_int_eq(rmdir(dir), 0);
-    ck_assert_int_eq(jit_cache_put(&c, (jit_hash){{1, 2}}, "abc", 3, &why), VS_EIO);
+    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 2}}, "abc", 3, &why), VS_EIO);
     ck_assert_ptr_nonnull(why);
     jit_cache_close(&c);
     ck_assert_int_eq(mkdir(dir, 0700), 0);
@@ -208,20 +208,19 @@ START_TEST(oldest_files_go_when_the_folder_is_full)
     jit_cache c;
     const char *why = NULL;
     static char body[4000];
-    void *obj;
-    size_t size;
+    jit_cache_item item;
     jit_cache_open(&c, dir, &why);
     c.max_bytes = 13000; /* three files */
     for (uint64_t k = 0; k < 3; k++)
-        ck_assert_int_eq(jit_cache_put(&c, (jit_hash){{k, k}}, body, sizeof body, &why), VS_OK);
+        ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{k, k}}, body, sizeof body, &why), VS_OK);
     usleep(20000);
-    ck_assert_int_eq(jit_cache_get(&c, (jit_hash){{0, 0}}, &obj, &size, &why), JIT_CACHE_HIT);
-    ck_assert_uint_eq(size, sizeof body);
-    free(obj);
-    ck_assert_int_eq(jit_cache_put(&c, (jit_hash){{9, 9}}, body, sizeof body, &why), VS_OK);
-    ck_assert_int_eq(jit_cache_get(&c, (jit_hash){{1, 1}}, &obj, &size, &why), JIT_CACHE_MISS);
-    ck_assert_int_eq(jit_cache_get(&c, (jit_hash){{0, 0}}, &obj, &size, &why), JIT_CACHE_HIT);
-    free(obj);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why), JIT_CACHE_HIT);
+    ck_assert_uint_eq(item.size, sizeof body);
+    jit_cache_release(&item);
+    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{9, 9}}, body, sizeof body, &why), VS_OK);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 1}}, &item, &why), JIT_CACHE_MISS);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why), JIT_CACHE_HIT);
+    jit_cache_release(&item);
     jit_cache_close(&c);
 }
 END_TEST
