@@ -31,6 +31,8 @@ typedef struct elab_sim {
 /* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
  * Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status elab_options(elab_sim *sim, const flat *f, diag *d);
+/* The same on top of options that were read before. */
+VS_MUST_USE vs_status elab_set_options(elab_sim *sim, const flat *f, diag *d);
 
 typedef struct elab_opt {
     double temp;             /* degrees Celsius */

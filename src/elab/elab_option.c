@@ -153,8 +153,13 @@ static bool set_option(elab_sim *s, const flat_option *o, diag *d)
 
 vs_status elab_options(elab_sim *sim, const flat *f, diag *d)
 {
-    bool ok = true;
     set_default(sim);
+    return elab_set_options(sim, f, d);
+}
+
+vs_status elab_set_options(elab_sim *sim, const flat *f, diag *d)
+{
+    bool ok = true;
     for (size_t i = 0; i < vec_len(f->option); i++)
         ok &= set_option(sim, &f->option[i], d);
     if (vec_len(f->temp)) {

@@ -128,6 +128,14 @@ typedef struct flat_override {
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
                                  double temper, const flat_override *over, size_t n_over);
+/* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says is in
+ * *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
+                                arena *mem, double temper, const flat_override *over, size_t n_over,
+                                const net_card *card);
+/* The number of a parameter of the top level. false: there is none of that name. */
+bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
+                      const flat_override *over, size_t n_over, const char *name, double *value);
 /* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
 VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
 /* Text form for --dump=circuit. */

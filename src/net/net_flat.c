@@ -92,6 +92,58 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
+/* The deck's parameters, with the elements and nodes of a netlist that was expanded before. */
+static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                       double temper, const flat_override *over, size_t n_over)
+{
+    flat_ctx c = begin(out, deck, d, names, mem, temper);
+    vec_free(out->node);
+    out->node = f->node;
+    out->inst = f->inst;
+    out->model = f->model;
+    for (size_t i = 1; i < vec_len(f->node); i++)
+        map_set(&c.top_node, map_key(f->node[i]), (int32_t)i);
+    c.over = over;
+    c.n_over = n_over;
+    c.declarations = true;
+    flat_body(&c, deck->top);
+    flat_root(&c);
+    return c;
+}
+
+static void leave(flat_ctx *c)
+{
+    c->f->node = NULL; /* these belong to the other netlist */
+    c->f->inst = NULL;
+    c->f->model = NULL;
+    finish(c);
+}
+
+vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                    double temper, const flat_override *over, size_t n_over, const net_card *card)
+{
+    int before = d->n_error;
+    flat_ctx c = resume(out, f, deck, d, names, mem, temper, over, n_over);
+    flat_top_card(&c, card);
+    report_needed(&c);
+    flat_resolve_pending(&c);
+    leave(&c);
+    return d->n_error > before ? VS_EINPUT : VS_OK;
+}
+
+bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
+                      const flat_override *over, size_t n_over, const char *name, double *value)
+{
+    flat out;
+    flat_ctx c = resume(&out, f, deck, d, names, mem, temper, over, n_over);
+    const pval *p = flat_find_param(&c, c.root, name);
+    bool ok = p && !p->str;
+    if (ok)
+        *value = p->value;
+    leave(&c);
+    return ok;
+}
+
 /* Messages are left to flat_build, which reads the same cards again. */
 vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem)
 {

@@ -21,6 +21,7 @@ struct out_file {
     off_t count_at;     /* place of the point count in the file */
     int64_t n_point, n_shown; /* points so far; the count that the file states */
     int32_t n_vec;
+    bool complex;       /* a value is a real and an imaginary part */
     int n_plot;
     double last_flush;  /* seconds */
     vs_status status;   /* the first failure sticks, */
@@ -120,17 +121,29 @@ static void put_line_text(out_file *f, const char *s)
     }
 }
 
+static void put_csv_name(out_file *f, const char *name, const char *part)
+{
+    bool quote = strpbrk(name, ",\"") != NULL;
+    puts_to(f, quote ? "\"" : "");
+    for (const char *s = name; *s; s++)
+        put(f, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+    puts_to(f, part);
+    puts_to(f, quote ? "\"" : "");
+}
+
+/* A complex vector has two columns, NAME.re and NAME.im; the axis is real. */
 static void put_csv_header(out_file *f, const out_vector *vec, int32_t n)
 {
     if (f->n_plot)
         puts_to(f, "\n");
     for (int32_t i = 0; i < n; i++) {
-        bool quote = strpbrk(vec[i].name, ",\"") != NULL;
-        puts_to(f, i ? (quote ? ",\"" : ",") : quote ? "\"" : "");
-        for (const char *s = vec[i].name; *s; s++)
-            put(f, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-        if (quote)
-            puts_to(f, "\"");
+        bool two = f->complex && i;
+        puts_to(f, i ? "," : "");
+        put_csv_name(f, vec[i].name, two ? ".re" : "");
+        if (two) {
+            puts_to(f, ",");
+            put_csv_name(f, vec[i].name, ".im");
+        }
     }
     puts_to(f, "\n");
 }
@@ -148,7 +161,8 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
     puts_to(f, line);
     puts_to(f, "Plotname: ");
     put_line_text(f, plot);
-    snprintf(line, sizeof line, "\nFlags: real\nNo. Variables: %d\nNo. Points: ", n);
+    snprintf(line, sizeof line, "\nFlags: %s\nNo. Variables: %d\nNo. Points: ",
+             f->complex ? "complex" : "real", n);
     puts_to(f, line);
     f->count_at = f->written + (off_t)f->used;
     snprintf(line, sizeof line, "%-*d\nVariables:\n", COUNT_WIDTH, 0);
@@ -165,9 +179,10 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
 }
 
 vs_status out_plot_begin(out_file *f, const char *title, const char *plot, const out_vector *vec,
-                         int32_t n)
+                         int32_t n, bool complex)
 {
     f->n_vec = n;
+    f->complex = complex;
     f->n_point = f->n_shown = 0;
     if (f->format == OUT_CSV)
         put_csv_header(f, vec, n);
@@ -181,13 +196,18 @@ vs_status out_plot_begin(out_file *f, const char *title, const char *plot, const
 static void put_text_point(out_file *f, const double *value)
 {
     char s[48];
-    int n;
+    int w = 1 + f->complex, n;
     if (f->format == OUT_ASCII) {
         n = snprintf(s, sizeof s, " %lld", (long long)f->n_point);
         put(f, s, (size_t)n);
     }
     for (int32_t i = 0; i < f->n_vec; i++) {
-        n = snprintf(s, sizeof s, f->format == OUT_ASCII ? "\t%.17g\n" : i ? ",%.17g" : "%.17g", value[i]);
+        n = f->format == OUT_ASCII ? snprintf(s, sizeof s, w == 2 ? "\t%.17g," : "\t%.17g\n", value[i * w])
+                                   : snprintf(s, sizeof s, i ? ",%.17g" : "%.17g", value[i * w]);
+        put(f, s, (size_t)n);
+        if (w == 1 || (f->format == OUT_CSV && !i))
+            continue;
+        n = snprintf(s, sizeof s, f->format == OUT_ASCII ? "%.17g\n" : ",%.17g", value[i * w + 1]);
         put(f, s, (size_t)n);
     }
     puts_to(f, "\n");
@@ -196,7 +216,7 @@ static void put_text_point(out_file *f, const double *value)
 vs_status out_point(out_file *f, const double *value)
 {
     if (f->format == OUT_RAW)
-        put(f, (const char *)value, (size_t)f->n_vec * sizeof *value);
+        put(f, (const char *)value, (size_t)f->n_vec * (1 + f->complex) * sizeof *value);
     else
         put_text_point(f, value);
     f->n_point++;

@@ -27,10 +27,11 @@ VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format
 
 /* Starts a plot of n vectors; the names are copied.
  *   title    the deck's title line       plot   "Transient Analysis", "Operating Point", ...
+ *   complex  every value, the axis included, is a real and an imaginary part
  * In CSV a second plot starts after an empty line with a header row of its own. */
 VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char *plot,
-                                     const out_vector *vec, int32_t n);
-/* One point: value[n]. Allocates nothing. Status: VS_OK; VS_EIO (disk full, ...). */
+                                     const out_vector *vec, int32_t n, bool complex);
+/* One point: value[n], complex: [2 n], real and imaginary part in turn. Allocates nothing. Status: VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 int64_t out_points(const out_file *f); /* of the current plot */
@@ -42,9 +43,10 @@ vs_status out_close(out_file **f, int *why);
 typedef struct out_plot {
     char *title, *plot;
     int32_t n_vec;
+    bool complex;
     char **name, **type; /* [n_vec] */
     int64_t n_point;     /* complete points found: the header's count, or fewer if the file ends */
-    double *data;        /* [n_point * n_vec], point by point */
+    double *data;        /* [n_point * n_vec], point by point; complex: twice that, re and im in turn */
 } out_plot;
 /* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
  * wrong with it (static text). */

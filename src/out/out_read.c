@@ -86,10 +86,9 @@ static const char *read_header(out_plot *p, text *t, bool *binary)
             n_vec = atoll(v);
         else if ((v = after(line, "No. Points:")))
             p->n_point = atoll(v);
-        else if ((v = after(line, "Flags:")) && strstr(v, "complex")) {
-            free(line);
-            return "holds complex values";
-        } else if (after(line, "Variables:")) {
+        else if ((v = after(line, "Flags:")))
+            p->complex = strstr(v, "complex") != NULL;
+        else if (after(line, "Variables:")) {
             if (n_vec < 1 || n_vec > MAX_VECTORS) {
                 free(line);
                 return "states no sensible number of variables";
@@ -115,7 +114,7 @@ static const char *read_header(out_plot *p, text *t, bool *binary)
 
 static const char *read_values(out_plot *p, text *t, bool binary)
 {
-    size_t row = (size_t)p->n_vec * sizeof(double);
+    size_t n_value = (size_t)p->n_vec * (1 + p->complex), row = n_value * sizeof(double);
     if (p->n_point < 0)
         return "states no sensible number of points";
     if (binary) {
@@ -137,14 +136,14 @@ static const char *read_values(out_plot *p, text *t, bool binary)
         strtoll(t->s + t->at, &end, 10);
         if (end == t->s + t->at)
             break;
-        for (int32_t k = 0; k < p->n_vec; k++) {
-            char *from = end;
+        for (size_t k = 0; k < n_value; k++) {
+            char *from = end + (*end == ',');
             double x = strtod(from, &end);
             if (end == from)
                 break;
             vec_push(v, x);
         }
-        if (vec_len(v) != start + (size_t)p->n_vec)
+        if (vec_len(v) != start + n_value)
             break;
         t->at = (size_t)(end - t->s);
         t->at += strspn(t->s + t->at, "\r\n \t");

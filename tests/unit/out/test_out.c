@@ -20,7 +20,7 @@ static void name_file(void)
 
 static void write_plot(out_file *f, int n)
 {
-    ck_assert_int_eq(out_plot_begin(f, "a title", "Transient Analysis", vec, 3), VS_OK);
+    ck_assert_int_eq(out_plot_begin(f, "a title", "Transient Analysis", vec, 3, false), VS_OK);
     for (int i = 0; i < n; i++) {
         double row[] = {i * 1e-9, i / 3.0, -i};
         ck_assert_int_eq(out_point(f, row), VS_OK);
@@ -68,7 +68,7 @@ START_TEST(file_is_complete_up_to_its_count_after_a_kill)
     pid_t child = fork();
     if (!child) {
         out_file *f;
-        if (out_open(&f, path, OUT_RAW) || out_plot_begin(f, "t", "Transient Analysis", vec, 3))
+        if (out_open(&f, path, OUT_RAW) || out_plot_begin(f, "t", "Transient Analysis", vec, 3, false))
             _exit(1);
         for (int i = 0;; i++) {
             double row[] = {i * 1e-9, i / 3.0, -i};
@@ -97,7 +97,7 @@ START_TEST(full_disk_is_reported)
     out_file *f;
     if (access("/dev/full", W_OK) || out_open(&f, "/dev/full", OUT_RAW))
         return;
-    vs_status st = out_plot_begin(f, "t", "x", vec, 3);
+    vs_status st = out_plot_begin(f, "t", "x", vec, 3, false);
     double row[3] = {0};
     for (int i = 0; i < 100000 && !st; i++)
         st = out_point(f, row);

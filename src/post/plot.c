@@ -1,0 +1,182 @@
+/* plot.c - plots in memory. See plot.h. */
+#include "plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vec.h"
+
+void post_set_init(post_set *s, str_pool *names)
+{
+    *s = (post_set){.names = names, .number = 1};
+}
+
+static void free_vec(post_vec *v)
+{
+    free(v->v);
+    free(v);
+}
+
+static void free_plot(post_plot *p)
+{
+    for (size_t i = 0; i < vec_len(p->vec); i++)
+        free_vec(p->vec[i]);
+    vec_free(p->vec);
+    free(p);
+}
+
+void post_set_fini(post_set *s)
+{
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        free_plot(s->plot[i]);
+    vec_free(s->plot);
+    s->current = NULL;
+}
+
+/* As ngspice: one number for all types, which grows when a name would be there twice. */
+post_plot *post_plot_new(post_set *s, const char *type, const char *title, const char *what)
+{
+    char name[64];
+    for (;; s->number++) {
+        snprintf(name, sizeof name, "%s%d", type, s->number);
+        if (!post_set_find(s, name))
+            break;
+    }
+    post_plot *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->name = str_intern0(s->names, name);
+    p->title = str_intern0(s->names, title);
+    p->what = str_intern0(s->names, what);
+    time_t t = time(NULL);
+    struct tm tm;
+    localtime_r(&t, &tm);
+    strftime(p->date, sizeof p->date, "%a %b %d %H:%M:%S  %Y", &tm);
+    vec_push(s->plot, p);
+    s->current = p;
+    return p;
+}
+
+void post_plot_destroy(post_set *s, post_plot *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        if (s->plot[i] != p)
+            s->plot[n++] = s->plot[i];
+    if (s->plot)
+        vec_head_of(s->plot)->len = n;
+    if (s->current == p)
+        s->current = n ? s->plot[n - 1] : NULL;
+    free_plot(p);
+}
+
+post_plot *post_set_find(const post_set *s, const char *name)
+{
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        if (!str_casecmp(s->plot[i]->name, name))
+            return s->plot[i];
+    return NULL;
+}
+
+post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex)
+{
+    post_vec *v = NULL;
+    for (size_t i = 0; i < vec_len(p->vec) && !v; i++)
+        if (!str_casecmp(p->vec[i]->name, name))
+            v = p->vec[i];
+    if (!v) {
+        v = calloc(1, sizeof *v);
+        if (!v)
+            return NULL;
+        vec_push(p->vec, v);
+    }
+    v->name = str_intern0(s->names, name);
+    v->type = str_intern0(s->names, type);
+    v->complex = complex;
+    free(v->v);
+    v->v = NULL;
+    v->n = v->cap = 0;
+    return v;
+}
+
+void post_plot_remove(post_plot *p, const post_vec *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(p->vec); i++)
+        if (p->vec[i] != v)
+            p->vec[n++] = p->vec[i];
+        else
+            free_vec(p->vec[i]);
+    if (p->vec)
+        vec_head_of(p->vec)->len = n;
+    if (p->scale == v)
+        p->scale = NULL;
+}
+
+/* 0: no; 1: another way to write it, "out" or "v1#branch"; 2: the same name. */
+static int match(const char *vector, const char *name)
+{
+    if (!str_casecmp(vector, name))
+        return 2;
+    size_t nv = strlen(vector), n = strlen(name);
+    bool call = nv > 3 && vector[1] == '(' && vector[nv - 1] == ')';
+    const char *hash = strchr(name, '#');
+    if (call && str_lower_char(vector[0]) == 'v')
+        return n == nv - 3 && !str_ncasecmp(vector + 2, name, n);
+    if (call && str_lower_char(vector[0]) == 'i' && hash && !str_casecmp(hash, "#branch"))
+        return (size_t)(hash - name) == nv - 3 && !str_ncasecmp(vector + 2, name, nv - 3);
+    bool asked = n > 3 && name[1] == '(' && str_lower_char(name[0]) == 'v';
+    return asked && nv == n - 3 && !str_ncasecmp(vector, name + 2, nv);
+}
+
+bool post_name_matches(const char *vector, const char *name)
+{
+    return match(vector, name) > 0;
+}
+
+post_vec *post_plot_find(const post_plot *p, const char *name)
+{
+    post_vec *other = NULL;
+    for (size_t i = 0; i < vec_len(p->vec); i++) {
+        int m = match(p->vec[i]->name, name);
+        if (m == 2)
+            return p->vec[i];
+        if (m && !other)
+            other = p->vec[i];
+    }
+    return other;
+}
+
+bool post_vec_push(post_vec *v, double re, double im)
+{
+    size_t w = 1 + v->complex;
+    if (v->n == v->cap) {
+        int64_t cap = v->cap ? 2 * v->cap : 64;
+        double *more = realloc(v->v, (size_t)cap * w * sizeof *more);
+        if (!more)
+            return false;
+        v->v = more;
+        v->cap = cap;
+    }
+    v->v[(size_t)v->n * w] = re;
+    if (v->complex)
+        v->v[(size_t)v->n * w + 1] = im;
+    v->n++;
+    return true;
+}
+
+bool post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
+{
+    size_t bytes = (size_t)n * (1 + complex) * sizeof *x;
+    double *copy = malloc(bytes + 1);
+    if (!copy)
+        return false;
+    memcpy(copy, x, bytes);
+    free(v->v);
+    v->v = copy;
+    v->n = v->cap = n;
+    v->complex = complex;
+    return true;
+}

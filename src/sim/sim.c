@@ -1,0 +1,468 @@
+/* sim.c - deck, netlist, circuit and what changes them. See sim.h. */
+#include "sim_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vec.h"
+
+double sim_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
+{
+    *s = (sim){.d = d, .names = names, .hook = *hook, .stale = true};
+    arena_init(&s->mem);
+    arena_init(&s->ckt_mem);
+    post_set_init(&s->plots, names);
+}
+
+void sim_fini(sim *s)
+{
+    ana_free(&s->ana);
+    ckt_free(&s->ckt);
+    vec_free(s->keep_name);
+    vec_free(s->save);
+    vec_free(s->over);
+    vec_free(s->change);
+    vec_free(s->vec);
+    vec_free(s->mem_vec);
+    free(s->row);
+    free(s->x);
+    post_set_fini(&s->plots);
+    arena_fini(&s->ckt_mem);
+    arena_fini(&s->mem);
+}
+
+bool sim_stopped(const sim *s)
+{
+    return s->hook.stop && s->hook.stop(s->hook.user);
+}
+
+/* -- the deck -- */
+
+vs_status sim_read(sim *s, const char *path, const net_opt *opt)
+{
+    double t0 = sim_seconds();
+    vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, opt);
+    s->st.s.parse += sim_seconds() - t0;
+    return st;
+}
+
+vs_status sim_options(sim *s)
+{
+    double t0 = sim_seconds();
+    flat options;
+    vs_status st = flat_options(&options, &s->deck, s->d, s->names, &s->mem);
+    if (!st)
+        st = elab_options(&s->option, &options, s->d);
+    s->temp = s->option.temp;
+    s->st.s.parse += sim_seconds() - t0;
+    return st;
+}
+
+/* -- changes -- */
+
+static flat_inst *find_instance(sim *s, const char *name)
+{
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        if (s->flat.inst[i].name == name)
+            return &s->flat.inst[i];
+    return NULL;
+}
+
+/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena. */
+static flat_param *replace_param(arena *mem, const flat_param *old, const char *const *drop, flat_param add)
+{
+    size_t n = 0;
+    vec_head *h = arena_alloc(mem, sizeof *h + (vec_len(old) + 1) * sizeof *old);
+    flat_param *p = (flat_param *)(h + 1);
+    for (size_t i = 0; i < vec_len(old); i++) {
+        bool gone = old[i].name == add.name;
+        for (size_t k = 0; drop[k] && !gone; k++)
+            gone = !strcmp(old[i].name, drop[k]);
+        if (!gone)
+            p[n++] = old[i];
+    }
+    p[n++] = add;
+    h->len = h->cap = n;
+    return p;
+}
+
+static double *copy_numbers(arena *mem, const double *x, size_t n)
+{
+    vec_head *h = arena_alloc(mem, sizeof *h + n * sizeof *x);
+    memcpy(h + 1, x, n * sizeof *x);
+    h->len = h->cap = n;
+    return (double *)(h + 1);
+}
+
+static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
+{
+    static const struct {
+        const char *name;
+        flat_wave_kind wave;
+    } form[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"exp", FLAT_EXP},
+                {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM}};
+    for (size_t i = 0; i < VS_COUNT(form); i++)
+        if (!strcmp(c->param, form[i].name)) {
+            in->source->wave = form[i].wave;
+            in->source->arg = copy_numbers(&s->ckt_mem, c->value, (size_t)c->n);
+            return VS_OK;
+        }
+    if (!*c->param || !strcmp(c->param, "dc")) {
+        in->source->dc = c->value[0];
+        in->source->dc_given = true;
+    } else if (!strcmp(c->param, "acmag") || !strcmp(c->param, "ac")) {
+        in->source->ac_mag = c->value[0];
+        in->source->ac_phase = c->n > 1 ? c->value[1] : in->source->ac_phase;
+    } else if (!strcmp(c->param, "acphase")) {
+        in->source->ac_phase = c->value[0];
+    } else {
+        diag_error(s->d, c->span, "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
+        return VS_EINPUT;
+    }
+    return VS_OK;
+}
+
+/* The main value of R, C and L has several names. */
+static vs_status change_instance(sim *s, flat_inst *in, const sim_change *c)
+{
+    static const char *const alias[][4] = {{"resistance", "r", "value", NULL},
+                                           {"capacitance", "c", "value", NULL},
+                                           {"inductance", "l", "value", NULL},
+                                           {"gain", NULL},
+                                           {NULL}};
+    const char *const *drop = alias[4];
+    const char *name = c->param;
+    if (in->source)
+        return change_source(s, in, c);
+    const char *at = strchr("rcl", in->letter);
+    if (at && *at)
+        drop = alias[at - "rcl"];
+    else if (strchr("efgh", in->letter))
+        drop = alias[3];
+    if (!strcmp(name, "m")) {
+        in->m = c->value[0];
+        return VS_OK;
+    }
+    bool main_value = !*name;
+    for (size_t i = 0; drop[i]; i++)
+        main_value |= !strcmp(name, drop[i]);
+    if (main_value)
+        in->expr = NULL;
+    else
+        drop = alias[4];
+    if (main_value)
+        name = str_intern0(s->names, strchr("efgh", in->letter) ? "gain" : "value");
+    in->param = replace_param(&s->ckt_mem, in->param, drop,
+                              (flat_param){.name = name, .value = c->value[0], .span = c->span});
+    return VS_OK;
+}
+
+static vs_status change_model(sim *s, const sim_change *c)
+{
+    bool any = false;
+    static const char *const none[] = {NULL};
+    for (size_t i = 0; i < vec_len(s->flat.model); i++)
+        if (s->flat.model[i]->name == c->name) {
+            s->flat.model[i]->param = replace_param(&s->ckt_mem, s->flat.model[i]->param, none,
+                                                    (flat_param){.name = c->param, .value = c->value[0],
+                                                                 .span = c->span});
+            any = true;
+        }
+    if (any)
+        return VS_OK;
+    diag_error(s->d, c->span, "no model '%s' is in use", c->name);
+    diag_suggest(s->d, c->name, s->flat.model_name, vec_len(s->flat.model_name));
+    return VS_EINPUT;
+}
+
+static void suggest_instance(sim *s, const char *name)
+{
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        vec_push(cand, s->flat.inst[i].name);
+    diag_suggest(s->d, name, cand, vec_len(cand));
+    vec_free(cand);
+}
+
+static vs_status apply_changes(sim *s)
+{
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(s->change); i++) {
+        const sim_change *c = &s->change[i];
+        flat_inst *in = c->model ? NULL : find_instance(s, c->name);
+        vs_status one = VS_EINPUT;
+        if (c->model) {
+            one = change_model(s, c);
+        } else if (in) {
+            one = change_instance(s, in, c);
+        } else {
+            diag_error(s->d, c->span, "there is no element '%s' to alter", c->name);
+            suggest_instance(s, c->name);
+        }
+        if (one)
+            st = one;
+    }
+    return st;
+}
+
+void sim_set_param(sim *s, const char *name, double value)
+{
+    s->stale = true;
+    for (size_t i = 0; i < vec_len(s->over); i++)
+        if (s->over[i].name == name) {
+            s->over[i].value = value;
+            return;
+        }
+    vec_push(s->over, (flat_override){name, value});
+}
+
+vs_status sim_set_temp(sim *s, double celsius, diag_span span)
+{
+    if (!(celsius > -273.15)) {
+        diag_error(s->d, span, "%g degrees Celsius is not above absolute zero", celsius);
+        return VS_EINPUT;
+    }
+    s->stale |= s->temp != celsius;
+    s->temp = celsius;
+    return VS_OK;
+}
+
+void sim_alter(sim *s, const sim_change *c)
+{
+    sim_change copy = *c;
+    copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
+    s->stale = true;
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        if (s->change[i].name == c->name && s->change[i].param == c->param && s->change[i].model == c->model) {
+            s->change[i] = copy;
+            return;
+        }
+    vec_push(s->change, copy);
+}
+
+void sim_reset(sim *s, const flat_override *over, size_t n)
+{
+    vec_clear(s->over);
+    for (size_t i = 0; i < n; i++)
+        vec_push(s->over, over[i]);
+    vec_clear(s->change);
+    s->temp = s->option.temp;
+    s->stale = true;
+}
+
+/* -- netlist and circuit -- */
+
+/* What was said when the deck was elaborated first is not said again. */
+typedef struct quiet_mark {
+    size_t n_msg;
+    int n_warning;
+} quiet_mark;
+
+static quiet_mark mark_messages(const sim *s)
+{
+    return (quiet_mark){vec_len(s->d->msg), s->d->n_warning};
+}
+
+static void drop_repeated(sim *s, quiet_mark m, vs_status st)
+{
+    if (st || !s->built)
+        return;
+    if (s->d->msg)
+        vec_head_of(s->d->msg)->len = m.n_msg;
+    s->d->n_warning = m.n_warning;
+}
+
+/* The deck's own list of analyses outlives the flat netlists that come later. */
+static void copy_analyses(sim *s)
+{
+    s->n_todo = vec_len(s->flat.ana);
+    s->todo = arena_array(&s->mem, flat_ana, s->n_todo);
+    if (s->n_todo)
+        memcpy(s->todo, s->flat.ana, s->n_todo * sizeof *s->todo);
+}
+
+vs_status sim_flatten(sim *s)
+{
+    ana_free(&s->ana);
+    ckt_free(&s->ckt);
+    double t0 = sim_seconds();
+    quiet_mark m = mark_messages(s);
+    bool first = !s->flat.mem;
+    arena_fini(&s->ckt_mem);
+    arena_init(&s->ckt_mem);
+    vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem, s->temp, s->over,
+                              vec_len(s->over));
+    if (first)
+        copy_analyses(s);
+    if (!st)
+        st = apply_changes(s);
+    drop_repeated(s, m, st);
+    s->stale = st != VS_OK;
+    s->st.s.elaborate += sim_seconds() - t0;
+    return st;
+}
+
+unsigned sim_forms(const sim *s)
+{
+    unsigned forms = 1u << MDL_DC | s->forms;
+    for (size_t i = 0; i < s->n_todo; i++)
+        forms |= sim_kind_of(s->todo[i].kind)->forms;
+    return forms;
+}
+
+static vs_status build_circuit(sim *s)
+{
+    ana_free(&s->ana);
+    ckt_free(&s->ckt);
+    double t0 = sim_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
+    quiet_mark m = mark_messages(s);
+    elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = sim_forms(s),
+                   .threads = s->threads, .models_loaded = s->built};
+    vs_status st = elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
+    drop_repeated(s, m, st);
+    double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
+    s->st.s.compile += compile;
+    s->st.s.elaborate += sim_seconds() - t0 - compile;
+    if (st)
+        return st;
+    s->built = true;
+    if (s->hook.line)
+        ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
+    s->st.unknowns = ckt_n(s->ckt);
+    return VS_OK;
+}
+
+vs_status sim_build(sim *s)
+{
+    vs_status st = s->stale ? sim_flatten(s) : VS_OK;
+    return st || s->ckt ? st : build_circuit(s);
+}
+
+/* -- the analysis object -- */
+
+static void take(double *to, double given)
+{
+    if (!isnan(given))
+        *to = given;
+}
+
+static void take_int(int *to, int given)
+{
+    if (given >= 0)
+        *to = given;
+}
+
+static ana_opt analysis_options(const elab_sim *s)
+{
+    ana_opt o;
+    ana_opt_default(&o);
+    take(&o.reltol, s->reltol);
+    take(&o.vntol, s->vntol);
+    take(&o.abstol, s->abstol);
+    take(&o.chgtol, s->chgtol);
+    take(&o.trtol, s->trtol);
+    take(&o.lteratio, s->trtol);
+    take(&o.gmin, s->gmin);
+    take(&o.rshunt, s->rshunt);
+    take(&o.max_growth, s->max_growth);
+    take(&o.min_step, s->min_step);
+    take_int(&o.maxord, s->maxord);
+    take_int(&o.itl1, s->itl1);
+    take_int(&o.itl2, s->itl2);
+    take_int(&o.itl4, s->itl4);
+    if (s->method >= 0)
+        o.method = s->method ? ANA_GEAR : ANA_TRAP;
+    if (s->residual_check >= 0)
+        o.residual_check = s->residual_check;
+    return o;
+}
+
+vs_status sim_start(sim *s)
+{
+    ana_free(&s->ana);
+    ana_opt o = analysis_options(&s->option);
+    vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
+    if (st)
+        return st;
+    elab_node_value *ic, *nodeset;
+    elab_ics(&ic, &nodeset, s->ckt, &s->flat);
+    ana_node_value *list = NULL;
+    for (size_t i = 0; i < vec_len(ic); i++)
+        vec_push(list, (ana_node_value){ic[i].unknown, ic[i].value});
+    ana_set_ic(s->ana, list, vec_len(list));
+    vec_clear(list);
+    for (size_t i = 0; i < vec_len(nodeset); i++)
+        vec_push(list, (ana_node_value){nodeset[i].unknown, nodeset[i].value});
+    ana_set_nodeset(s->ana, list, vec_len(list));
+    vec_free(list);
+    vec_free(ic);
+    vec_free(nodeset);
+    return VS_OK;
+}
+
+vs_status sim_rebuild(sim *s)
+{
+    s->stale = true;
+    vs_status st = sim_build(s);
+    return st ? st : sim_start(s);
+}
+
+void sim_count(sim *s)
+{
+    const ana_stat *a = ana_stats(s->ana);
+    s->st.accepted += a->points_accepted;
+    s->st.rejected += a->points_rejected;
+    s->st.iterations += a->iterations;
+    s->st.s.op += a->s_op;
+    s->st.s.tran += a->s_tran;
+    s->st.s.factor += a->s_factor;
+    s->st.s.solve += a->s_solve;
+    s->st.s.output += a->s_output;
+    if (a->op_method)
+        s->st.op_method = a->op_method;
+    ckt_stat *c = ckt_stats(s->ckt);
+    s->st.evaluations += c->n_eval;
+    s->st.s.evaluate += c->s_eval;
+    s->st.s.stamp += c->s_stamp;
+    *c = (ckt_stat){0};
+}
+
+vs_status sim_solution(sim *s, double **x, bool *warm)
+{
+    int32_t n = ckt_n(s->ckt);
+    *warm = s->x_valid && s->n_x == n;
+    if (!s->x || s->n_x != n) { /* no starting point: it belongs to another circuit */
+        free(s->x);
+        s->n_x = n;
+        s->x = calloc((size_t)n + 1, sizeof *s->x);
+        s->x_valid = false;
+    }
+    *x = s->x;
+    return s->x ? VS_OK : VS_ENOMEM;
+}
+
+vs_status sim_run(sim *s, const flat_ana *a)
+{
+    const sim_kind *k = sim_kind_of(a->kind);
+    if (k->forms & ~sim_forms(s)) { /* the models were compiled without what this analysis needs */
+        s->forms |= k->forms;
+        ana_free(&s->ana);
+        ckt_free(&s->ckt);
+    }
+    vs_status st = sim_build(s);
+    if (!st)
+        st = k->run(s, a);
+    return st;
+}
+
+const char *sim_analysis_name(flat_ana_kind kind) { return sim_kind_of(kind)->name; }
+const char *sim_analysis_word(flat_ana_kind kind) { return sim_kind_of(kind)->word; }

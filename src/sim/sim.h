@@ -1,0 +1,129 @@
+/* sim.h - the run engine: a deck read once, its circuit built at need, analyses run in any order.
+ * Use:    sim_init; sim_read; sim_set_models; sim_build; sim_run for each analysis; sim_fini.
+ *         Between runs sim_set_param, sim_set_temp, sim_alter, sim_set_option change the circuit: the
+ *         next sim_run elaborates anew, with the compiled models kept in the mdl_lib and the last
+ *         solution as a start where it fits. Sweeps, Monte Carlo and .control work that way.
+ *         The clients are the command line (src/cli) and .control (src/ctl).
+ * Results of an analysis go to the file `out` as they are accepted, and to a plot in memory only when
+ * `keep` asks for it: a plain run needs the same memory however long it is. */
+#ifndef SIM_H
+#define SIM_H
+
+#include "ana.h"
+#include "elab.h"
+#include "out.h"
+#include "plot.h"
+
+/* What the client hears of a run; every function may be NULL. */
+typedef struct sim_hook {
+    void (*line)(void *user, const char *text);        /* a line that a model prints */
+    void (*begin)(void *user, const char *what);       /* a longer analysis begins: "tran", "dc" */
+    void (*progress)(void *user, double fraction, double axis, const char *unit, const ana_stat *st);
+    void (*end)(void *user);                           /* of its points */
+    void (*value)(void *user, const char *name, double value); /* of an operating point */
+    bool (*stop)(void *user);                          /* Ctrl-C */
+    void *user;
+} sim_hook;
+
+typedef enum sim_keep { SIM_KEEP_NOTHING, SIM_KEEP_NAMED, SIM_KEEP_ALL } sim_keep;
+
+/* A value in place of the deck's, by the name of an instance or model of the flat netlist. */
+typedef struct sim_change {
+    const char *name;      /* interned lower case: "r1", "x1.m2", "nmos1" */
+    bool model;
+    const char *param;     /* interned; "" the main value */
+    const double *value;   /* [n] */
+    int32_t n;             /* more than one: arguments of a waveform */
+    diag_span span;
+} sim_change;
+
+typedef struct sim_stat {
+    struct {
+        double parse, elaborate, compile, op, tran, evaluate, stamp, factor, solve, output;
+    } s;                   /* seconds */
+    int64_t accepted, rejected, iterations, evaluations, written;
+    int32_t unknowns;
+    const char *op_method;
+} sim_stat;
+
+typedef struct sim {
+    diag *d;
+    str_pool *names;
+    mdl_lib *lib;          /* sim_set_models; the client's */
+    int threads;
+    sim_hook hook;
+    out_file *out;         /* the client's; NULL: no result file */
+    sim_keep keep;
+    const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
+    const char **save;     /* vec: vectors instead of the deck's .save (control); "all": these too */
+    post_set plots;
+
+    arena mem;             /* the deck and its first flat netlist */
+    arena ckt_mem;         /* flat netlists that came later, one at a time */
+    net_deck deck;
+    flat flat;             /* of the present circuit */
+    flat_ana *todo;        /* [n_todo] the deck's analyses, in its order */
+    size_t n_todo;
+    elab_sim option;
+    flat_override *over;   /* vec: values of .params */
+    sim_change *change;    /* vec */
+    double temp;           /* degrees Celsius */
+    bool stale;            /* something changed: the circuit must be built again */
+    bool built;            /* there was a circuit before */
+    unsigned forms;        /* of models, besides those that the deck's analyses need */
+    ckt *ckt;
+    ana *ana;
+    double *x;             /* [n_x + 1] last static solution */
+    int32_t n_x;
+    bool x_valid;
+    sim_stat st;
+
+    /* of the analysis under way */
+    elab_out *vec;         /* vec: what is written */
+    elab_out *mem_vec;     /* vec: what is kept */
+    double *row;
+    const char *unit;      /* of the axis, NULL: none */
+    bool own_axis;         /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
+    double axis;
+    bool complex;
+    post_plot *plot;       /* NULL: nothing is kept */
+} sim;
+
+void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook);
+void sim_fini(sim *s);
+
+/* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
+VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
+/* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
+VS_MUST_USE vs_status sim_options(sim *s);
+/* The flat netlist with the present parameters; sim_build does it when something changed. */
+VS_MUST_USE vs_status sim_flatten(sim *s);
+/* The circuit, if there is none or something changed. Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
+VS_MUST_USE vs_status sim_build(sim *s);
+
+/* One analysis, of the deck or of sim_parse. Status: as of the analysis; messages in d. */
+VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
+/* "operating point", "dc sweep", "transient", ... */
+const char *sim_analysis_name(flat_ana_kind kind);
+/* The word of its cards and plots: "op", "dc", "tran", ... */
+const char *sim_analysis_word(flat_ana_kind kind);
+/* An analysis as a card without its dot: "tran 1n 10u". Memory from s->mem.
+ *   text, from   the words; the place that messages show as their origin
+ * Status: VS_OK, VS_EINPUT with messages. */
+VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from);
+
+/* -- changes; the next sim_run or sim_build sees them -- */
+void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */
+/* Status: VS_OK; VS_EINPUT: below absolute zero (message at `span`). */
+VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
+/* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
+void sim_alter(sim *s, const sim_change *c);
+/* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */
+void sim_reset(sim *s, const flat_override *over, size_t n);
+/* An .option card as text: "reltol=1e-5". Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
+
+/* The value of a parameter of the deck's top level. false: none of that name. */
+bool sim_param(sim *s, const char *name, double *value);
+
+#endif

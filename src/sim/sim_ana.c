@@ -1,0 +1,195 @@
+/* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
+ * object (sim_start), opens its plot (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+static vs_status run_op(sim *s, const flat_ana *a)
+{
+    (void)a;
+    double *x;
+    bool warm;
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_plot_begin(s, "op", "Operating Point", NULL, false);
+    if (!st)
+        st = sim_solution(s, &x, &warm);
+    if (st)
+        return st;
+    memset(x, 0, ((size_t)s->n_x + 1) * sizeof *x);
+    st = ana_op(s->ana, x, false, false);
+    s->x_valid = st == VS_OK;
+    if (!st)
+        st = sim_plot_point(s, 0, x, NULL);
+    for (size_t i = 0; !st && s->hook.value && i < vec_len(s->vec); i++)
+        s->hook.value(s->hook.user, s->vec[i].name, s->vec[i].factor * (x[s->vec[i].hi] - x[s->vec[i].lo]));
+    sim_count(s);
+    return sim_plot_end(s, st);
+}
+
+static vs_status run_tran(sim *s, const flat_ana *a)
+{
+    static const sim_axis axis = {"time", "time", "s"};
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
+    if (st)
+        return st;
+    ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic};
+    ana_sink sink;
+    if (s->hook.begin)
+        s->hook.begin(s->hook.user, "tran");
+    st = ana_tran(s->ana, &to, sim_sink(s, &sink));
+    sim_count(s);
+    return sim_plot_end(s, st);
+}
+
+/* -- .dc: the outer loops, and those sweeps that are no source: every point of these elaborates anew
+ *    with the value in place. The inner loop over a source is ana_dc. -- */
+
+typedef struct dc_job {
+    sim *s;
+    const flat_ana *a;
+    bool warm;
+} dc_job;
+
+static vs_status dc_rebuild(dc_job *j)
+{
+    sim *s = j->s;
+    double *x;
+    bool fits;
+    vs_status st = sim_rebuild(s);
+    if (!st)
+        st = sim_plot_follow(s, j->a->span);
+    if (!st) {
+        s->x_valid = true; /* whether it is a solution, `warm` says */
+        st = sim_solution(s, &x, &fits);
+        j->warm &= fits;
+    }
+    return st;
+}
+
+static int32_t sweep_source(sim *s, const flat_sweep *w)
+{
+    int32_t src = ckt_find_source(s->ckt, w->name);
+    if (src < 0)
+        diag_error(s->d, w->span, "'%s' is no independent source that .dc could sweep", w->name);
+    return src;
+}
+
+static vs_status dc_set(dc_job *j, const flat_sweep *w, double v)
+{
+    sim *s = j->s;
+    int32_t src;
+    vs_status st = VS_OK;
+    switch (w->what) {
+    case FLAT_SWEEP_SOURCE:
+        src = sweep_source(s, w);
+        if (src < 0)
+            return VS_EINPUT;
+        ckt_set_source_dc(s->ckt, src, v);
+        return VS_OK;
+    case FLAT_SWEEP_TEMP:
+        st = sim_set_temp(s, v, w->span);
+        return st ? st : dc_rebuild(j);
+    case FLAT_SWEEP_PARAM:
+        sim_set_param(s, w->param ? w->param : w->name, v);
+        return dc_rebuild(j);
+    default:
+        diag_error(s->d, w->span, ".dc over the instance parameter '%s' is not supported; use a .param", w->name);
+        return VS_EINPUT;
+    }
+}
+
+/* Runs everything inside loop `level` for each of its values. */
+static vs_status dc_level(dc_job *j, int level)
+{
+    sim *s = j->s;
+    const flat_sweep *w = &j->a->sweep[level];
+    ana_sink sink;
+    sim_sink(s, &sink);
+    if (level == 0 && w->what == FLAT_SWEEP_SOURCE) {
+        int32_t src = sweep_source(s, w);
+        if (src < 0)
+            return VS_EINPUT;
+        vs_status st = ana_dc(s->ana, src, w->value, vec_len(w->value), s->x, j->warm, &sink);
+        j->warm = st == VS_OK;
+        return st;
+    }
+    for (size_t k = 0; k < vec_len(w->value); k++) {
+        vs_status st = dc_set(j, w, w->value[k]);
+        if (!st && level) {
+            st = dc_level(j, level - 1);
+        } else if (!st) {
+            st = ana_op(s->ana, s->x, j->warm, false);
+            s->own_axis = true;
+            s->axis = w->value[k];
+            if (!st)
+                st = sim_plot_point(s, w->value[k], s->x, NULL);
+            sim_count(s);
+        }
+        if (st)
+            return st;
+        j->warm = true;
+        if (sim_stopped(s))
+            return VS_STOP;
+    }
+    return VS_OK;
+}
+
+/* Values of the sweep that an outer source or an elaboration left behind do not stay. */
+static void dc_undo(sim *s, const flat_ana *a, flat_override *over, double temp)
+{
+    bool outer = a->n_sweep > 1 || a->sweep[0].what != FLAT_SWEEP_SOURCE;
+    vec_clear(s->over);
+    for (size_t i = 0; i < vec_len(over); i++)
+        vec_push(s->over, over[i]);
+    s->temp = temp;
+    s->stale |= outer;
+}
+
+static vs_status run_dc(sim *s, const flat_ana *a)
+{
+    static const char *const name[] = {"v-sweep", "temp-sweep", "param-sweep", "param-sweep"};
+    static const char *const type[] = {"voltage", "temperature", "notype", "notype"};
+    const flat_sweep *inner = &a->sweep[0];
+    bool is_current = inner->what == FLAT_SWEEP_SOURCE && strchr(inner->name, 'i') == inner->name;
+    sim_axis axis = {is_current ? "i-sweep" : name[inner->what], is_current ? "current" : type[inner->what],
+                     is_current ? "A" : "V"};
+    double *x;
+    bool fits;
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_plot_begin(s, "dc", "DC transfer characteristic", &axis, false);
+    if (!st)
+        st = sim_solution(s, &x, &fits);
+    if (st)
+        return st;
+    memset(x, 0, ((size_t)s->n_x + 1) * sizeof *x);
+    flat_override *over = NULL;
+    for (size_t i = 0; i < vec_len(s->over); i++)
+        vec_push(over, s->over[i]);
+    double temp = s->temp, t0 = sim_seconds();
+    dc_job j = {.s = s, .a = a};
+    if (s->hook.begin)
+        s->hook.begin(s->hook.user, "dc");
+    st = dc_level(&j, a->n_sweep - 1);
+    s->x_valid = st == VS_OK;
+    if (s->ana)
+        sim_count(s);
+    s->st.s.op += sim_seconds() - t0;
+    dc_undo(s, a, over, temp);
+    vec_free(over);
+    return sim_plot_end(s, st);
+}
+
+const sim_kind *sim_kind_of(flat_ana_kind kind)
+{
+    static const sim_kind kinds[] = {
+        [FLAT_OP] = {"op", "operating point", 1u << MDL_DC, run_op},
+        [FLAT_DCSWEEP] = {"dc", "dc sweep", 1u << MDL_DC, run_dc},
+        [FLAT_TRAN] = {"tran", "transient", 1u << MDL_DC | 1u << MDL_TRAN, run_tran},
+    };
+    return &kinds[kind];
+}

@@ -1,0 +1,62 @@
+/* sim_card.c - cards that come after the deck: analyses and options of .control, parameters by name. */
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+/* The card of a text; NULL after a message. */
+static const net_card *read_card(sim *s, const char *text, diag_span from)
+{
+    net_deck *one = arena_new(&s->mem, net_deck);
+    net_opt opt = {.no_title = true};
+    size_t file = vec_len(s->d->file);
+    vs_status st = net_read_text(one, s->d, s->names, &s->mem, "command", text, strlen(text), &opt);
+    if (vec_len(s->d->file) > file)
+        s->d->file[file].from = from;
+    return !st && vec_len(one->top->card) ? &one->top->card[0] : NULL;
+}
+
+static vs_status read_into(sim *s, flat *out, const char *text, diag_span from)
+{
+    vs_status st = s->flat.mem ? VS_OK : sim_flatten(s);
+    const net_card *card = st ? NULL : read_card(s, arena_printf(&s->mem, ".%s", text), from);
+    if (!card)
+        return VS_EINPUT;
+    return flat_card(out, &s->flat, &s->deck, s->d, s->names, &s->mem, s->temp, s->over, vec_len(s->over), card);
+}
+
+vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from)
+{
+    flat out;
+    int warnings = s->d->n_warning;
+    vs_status st = read_into(s, &out, text, from);
+    if (st)
+        return st;
+    if (!vec_len(out.ana)) { /* known, but only a warning came: it cannot be run */
+        if (s->d->n_warning == warnings)
+            diag_error(s->d, from, "'%s' is no analysis", text);
+        return VS_EINPUT;
+    }
+    *a = out.ana[0];
+    return VS_OK;
+}
+
+vs_status sim_set_option(sim *s, const char *text, diag_span from)
+{
+    flat out;
+    vs_status st = read_into(s, &out, arena_printf(&s->mem, "option %s", text), from);
+    if (!st)
+        st = elab_set_options(&s->option, &out, s->d);
+    if (!st && s->option.temp_given && vec_len(out.option))
+        for (size_t i = 0; i < vec_len(out.option); i++)
+            if (!strcmp(out.option[i].name, "temp"))
+                s->temp = s->option.temp;
+    s->stale = true;
+    return st;
+}
+
+bool sim_param(sim *s, const char *name, double *value)
+{
+    return s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &s->mem, s->temp, s->over,
+                                           vec_len(s->over), name, value);
+}

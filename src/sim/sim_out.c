@@ -1,0 +1,215 @@
+/* sim_out.c - results of the analysis under way: to the result file, to a plot in memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+static double value_of(const elab_out *o, const double *x)
+{
+    return o->factor * (x[o->hi] - x[o->lo]);
+}
+
+static bool listed(const elab_out *v, const elab_out *o)
+{
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (v[i].name == o->name)
+            return true;
+    return false;
+}
+
+/* Adds the vectors of `name` to the list; the deck's .save does not matter to them. */
+static void keep_named(sim *s, const char *const *name, const elab_out *all)
+{
+    for (size_t k = 0; k < vec_len(name); k++)
+        for (size_t i = 0; i < vec_len(all); i++)
+            if ((!strcmp(name[k], "all") || post_name_matches(all[i].name, name[k])) && !listed(s->mem_vec, &all[i]))
+                vec_push(s->mem_vec, all[i]);
+}
+
+static vs_status choose_kept(sim *s)
+{
+    vs_status st = VS_OK;
+    vec_free(s->mem_vec);
+    if (s->keep == SIM_KEEP_NOTHING)
+        return VS_OK;
+    flat all_saved = s->flat;
+    all_saved.save = NULL;
+    elab_out *all = NULL;
+    st = elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
+    if (!st && s->keep == SIM_KEEP_ALL && !vec_len(s->save))
+        for (size_t i = 0; i < vec_len(s->vec); i++)
+            vec_push(s->mem_vec, s->vec[i]);
+    if (!st && s->keep == SIM_KEEP_ALL)
+        keep_named(s, s->save, all);
+    if (!st)
+        keep_named(s, s->keep_name, all);
+    vec_free(all);
+    return st;
+}
+
+static vs_status open_plots(sim *s, const char *word, const char *what, const out_vector *v, int32_t n,
+                            const out_vector *kept, int32_t n_kept, const sim_axis *axis)
+{
+    free(s->row);
+    s->row = calloc(2 * ((size_t)n + 1), sizeof *s->row);
+    s->unit = axis ? axis->unit : NULL;
+    s->own_axis = false;
+    s->plot = NULL;
+    if (!s->row)
+        return VS_ENOMEM;
+    if (s->keep != SIM_KEEP_NOTHING) {
+        s->plot = post_plot_new(&s->plots, word, s->flat.title, what);
+        if (!s->plot)
+            return VS_ENOMEM;
+        for (int32_t i = 0; i < n_kept; i++) {
+            bool is_axis = axis && !i;
+            post_vec *p = post_plot_add(&s->plots, s->plot, kept[i].name, kept[i].type, s->complex && !is_axis);
+            if (!p)
+                return VS_ENOMEM;
+            if (is_axis)
+                s->plot->scale = p;
+        }
+    }
+    return s->out ? out_plot_begin(s->out, s->flat.title, what, v, n, s->complex) : VS_OK;
+}
+
+static out_vector *columns_of(const elab_out *v, const sim_axis *axis)
+{
+    out_vector *c = NULL;
+    if (axis)
+        vec_push(c, (out_vector){axis->name, axis->type});
+    for (size_t i = 0; i < vec_len(v); i++)
+        vec_push(c, (out_vector){v[i].name, v[i].current ? "current" : "voltage"});
+    return c;
+}
+
+vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis, bool complex)
+{
+    vec_free(s->vec);
+    s->complex = complex;
+    vs_status st = elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
+    if (!st)
+        st = choose_kept(s);
+    if (st)
+        return st;
+    out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
+    st = open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
+    vec_free(file);
+    vec_free(kept);
+    return st;
+}
+
+vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
+{
+    size_t n = 0, k = 0;
+    if (s->own_axis)
+        axis = s->axis;
+    s->st.written += s->out || s->plot;
+    if (s->plot) {
+        bool ok = !s->unit || post_vec_push(s->plot->vec[k++], axis, 0);
+        for (size_t i = 0; ok && i < vec_len(s->mem_vec); i++)
+            ok = post_vec_push(s->plot->vec[k++], value_of(&s->mem_vec[i], x), xi ? value_of(&s->mem_vec[i], xi) : 0);
+        if (!ok)
+            return VS_ENOMEM;
+    }
+    if (!s->out)
+        return VS_OK;
+    if (s->unit) {
+        s->row[n++] = axis;
+        if (s->complex)
+            s->row[n++] = 0;
+    }
+    for (size_t i = 0; i < vec_len(s->vec); i++) {
+        s->row[n++] = value_of(&s->vec[i], x);
+        if (s->complex)
+            s->row[n++] = xi ? value_of(&s->vec[i], xi) : 0;
+    }
+    return out_point(s->out, s->row);
+}
+
+vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v, int32_t n,
+                             const sim_axis *axis, bool complex)
+{
+    vec_free(s->vec);
+    vec_free(s->mem_vec);
+    s->complex = complex;
+    return open_plots(s, word, what, v, n, v, n, axis);
+}
+
+vs_status sim_plot_row(sim *s, const double *row)
+{
+    int w = 1 + s->complex;
+    s->st.written += s->out || s->plot;
+    for (size_t i = 0; s->plot && i < vec_len(s->plot->vec); i++)
+        if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w], s->complex ? row[i * (size_t)w + 1] : 0))
+            return VS_ENOMEM;
+    return s->out ? out_point(s->out, row) : VS_OK;
+}
+
+vs_status sim_plot_end(sim *s, vs_status st)
+{
+    if (s->hook.end)
+        s->hook.end(s->hook.user);
+    vs_status closing = s->out ? out_plot_end(s->out) : VS_OK;
+    return st ? st : closing;
+}
+
+/* -- the sink -- */
+
+static vs_status take_point(void *user, double axis, const double *x)
+{
+    return sim_plot_point(user, axis, x, NULL);
+}
+
+static void show_progress(void *user, double fraction, double axis, const ana_stat *st)
+{
+    sim *s = user;
+    if (s->hook.progress)
+        s->hook.progress(s->hook.user, fraction, axis, s->unit ? s->unit : "", st);
+}
+
+static bool asked_to_stop(void *user)
+{
+    return sim_stopped(user);
+}
+
+const ana_sink *sim_sink(sim *s, ana_sink *sink)
+{
+    *sink = (ana_sink){.point = take_point, .progress = show_progress, .stop = asked_to_stop, .user = s};
+    return sink;
+}
+
+/* -- sweeps -- */
+
+static bool same_names(const elab_out *a, const elab_out *b)
+{
+    bool same = vec_len(a) == vec_len(b);
+    for (size_t i = 0; same && i < vec_len(a); i++)
+        same = !strcmp(a[i].name, b[i].name);
+    return same;
+}
+
+vs_status sim_plot_follow(sim *s, diag_span span)
+{
+    elab_out *was = s->vec, *kept = s->mem_vec;
+    s->vec = s->mem_vec = NULL;
+    size_t n_msg = vec_len(s->d->msg);
+    int n_warning = s->d->n_warning;
+    vs_status st = elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
+    if (!st)
+        st = choose_kept(s);
+    if (!st) { /* the warnings were given with the first point */
+        if (s->d->msg)
+            vec_head_of(s->d->msg)->len = n_msg;
+        s->d->n_warning = n_warning;
+    }
+    bool same = !st && same_names(s->vec, was) && same_names(s->mem_vec, kept);
+    vec_free(was);
+    vec_free(kept);
+    if (st || same)
+        return st;
+    diag_error(s->d, span, "this sweep changes which nodes the circuit has; run the deck once for "
+               "each value, or .save what is always there");
+    return VS_EINPUT;
+}

@@ -1,0 +1,54 @@
+/* sim_priv.h - between the engine (sim.c), its results (sim_out.c) and the analyses (sim_ana.c). */
+#ifndef SIM_PRIV_H
+#define SIM_PRIV_H
+
+#include "sim.h"
+
+double sim_seconds(void);
+
+/* -- sim.c -- */
+unsigned sim_forms(const sim *s); /* bits 1 << mdl_form_kind that the deck's analyses need */
+/* The analysis object for the present circuit, with options, .ic and .nodeset. */
+VS_MUST_USE vs_status sim_start(sim *s);
+/* Adds the figures of the analysis object to the run's before it is closed or asked again. */
+void sim_count(sim *s);
+/* The circuit at the present parameters and temperature, and its analysis object: inside a sweep. */
+VS_MUST_USE vs_status sim_rebuild(sim *s);
+/* s->x with room for the circuit; *warm: it holds a solution of a circuit of this size. */
+VS_MUST_USE vs_status sim_solution(sim *s, double **x, bool *warm);
+bool sim_stopped(const sim *s);
+
+/* -- sim_out.c: results -- */
+typedef struct sim_axis {
+    const char *name;  /* "time", "frequency", "v-sweep" */
+    const char *type;  /* "time", "frequency", "voltage" */
+    const char *unit;  /* "s", "Hz", "V" */
+} sim_axis;
+/* A plot of the usual vectors (.save, or all voltages and currents).
+ *   word, what   "tran", "Transient Analysis"     axis   NULL: a single point
+ * Status: VS_OK, VS_ENOMEM, VS_EIO. */
+VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis,
+                                     bool complex);
+/* A point of it, x[n+1]; xi: imaginary parts, NULL for a real plot. */
+VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
+/* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is one. */
+VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
+                                         int32_t n, const sim_axis *axis, bool complex);
+/* row[n], complex [2 n]. */
+VS_MUST_USE vs_status sim_plot_row(sim *s, const double *row);
+/* Ends the plot; st: how the analysis went. Status: st, or that of writing. */
+VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
+/* The sink that passes points of a real analysis on, with progress and stop. */
+const ana_sink *sim_sink(sim *s, ana_sink *sink);
+/* The vectors of the circuit that was built since: the plot's columns must still exist. */
+VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
+
+/* -- sim_ana.c -- */
+typedef struct sim_kind {
+    const char *word, *name;
+    unsigned forms;         /* of the models, bits 1 << mdl_form_kind */
+    vs_status (*run)(sim *s, const flat_ana *a);
+} sim_kind;
+const sim_kind *sim_kind_of(flat_ana_kind kind);
+
+#endif
