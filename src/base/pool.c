@@ -1,0 +1,187 @@
+/* pool.c - see pool.h. */
+#define _GNU_SOURCE
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the gaps
+ * between the parallel parts of a Newton iteration are shorter, those between analyses are not. */
+enum { SPIN_ROUNDS = 200, SLEEP_ROUNDS = 4000 };
+#define CLOSED 0x7fffffffu /* as next piece: there is none */
+
+struct pool {
+    int size, n_started;
+    pthread_t *thread;       /* [size - 1] */
+    _Atomic uint64_t ticket; /* job number << 32 | next piece */
+    _Atomic(pool_fn) fn;     /* of the job; valid for who got a piece of it */
+    _Atomic(void *) user;
+    _Atomic int32_t n;
+    _Atomic int32_t done;    /* pieces of the job that have returned */
+    _Atomic int sleeping;
+    _Atomic bool stop;
+    pthread_mutex_t lock;    /* for sleeping */
+    pthread_cond_t wake;
+};
+
+typedef struct start {
+    pool *p;
+    int worker;
+} start;
+
+void pool_wait(int n)
+{
+    if (n >= SPIN_ROUNDS) {
+        sched_yield();
+        return;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Takes pieces of the present job until there are none. */
+static void work(pool *p, int worker)
+{
+    uint64_t t = atomic_load_explicit(&p->ticket, memory_order_acquire);
+    for (;;) {
+        /* A job's fields change only after its last piece was done and the ticket was closed: then
+         * there is no piece, or the swap below fails. */
+        const pool_fn fn = atomic_load_explicit(&p->fn, memory_order_relaxed);
+        void *user = atomic_load_explicit(&p->user, memory_order_relaxed);
+        const int32_t i = (int32_t)(uint32_t)t;
+        if (i >= atomic_load_explicit(&p->n, memory_order_acquire))
+            return;
+        if (!atomic_compare_exchange_weak_explicit(&p->ticket, &t, t + 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        fn(user, i, worker);
+        atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
+        t = atomic_load_explicit(&p->ticket, memory_order_acquire);
+    }
+}
+
+/* Until the job after `seen` begins, or the end. */
+static void await_job(pool *p, uint64_t seen)
+{
+    for (int round = 0; round < SLEEP_ROUNDS; round++) {
+        if (atomic_load_explicit(&p->ticket, memory_order_acquire) >> 32 != seen ||
+            atomic_load_explicit(&p->stop, memory_order_relaxed))
+            return;
+        pool_wait(round);
+    }
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->sleeping, 1);
+    while (atomic_load(&p->ticket) >> 32 == seen && !atomic_load(&p->stop))
+        pthread_cond_wait(&p->wake, &p->lock);
+    atomic_fetch_sub(&p->sleeping, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *thread_main(void *arg)
+{
+    const start s = *(start *)arg;
+    free(arg);
+    uint64_t seen = 0;
+    for (;;) {
+        await_job(s.p, seen);
+        if (atomic_load(&s.p->stop))
+            return NULL;
+        seen = atomic_load_explicit(&s.p->ticket, memory_order_acquire) >> 32;
+        work(s.p, s.worker);
+    }
+}
+
+pool *pool_new(int threads)
+{
+    pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->size = threads > 1 ? threads : 1;
+    p->thread = calloc((size_t)p->size, sizeof *p->thread);
+    if (!p->thread) {
+        free(p);
+        return NULL;
+    }
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    return p;
+}
+
+static void wake_all(pool *p)
+{
+    if (!atomic_load(&p->sleeping))
+        return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void pool_free(pool **pp)
+{
+    pool *p = *pp;
+    if (!p)
+        return;
+    atomic_store(&p->stop, true);
+    wake_all(p);
+    for (int i = 0; i < p->n_started; i++)
+        pthread_join(p->thread[i], NULL);
+    pthread_cond_destroy(&p->wake);
+    pthread_mutex_destroy(&p->lock);
+    free(p->thread);
+    free(p);
+    *pp = NULL;
+}
+
+int pool_size(const pool *p)
+{
+    return p ? p->size : 1;
+}
+
+/* The other threads; fewer than asked for if the system gives no more. */
+static void start_threads(pool *p)
+{
+    while (p->n_started < p->size - 1) {
+        start *s = malloc(sizeof *s);
+        if (s)
+            *s = (start){p, p->n_started + 1};
+        if (!s || pthread_create(&p->thread[p->n_started], NULL, thread_main, s)) {
+            free(s);
+            p->size = p->n_started + 1;
+            return;
+        }
+        p->n_started++;
+    }
+}
+
+void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
+{
+    if (!p || p->size == 1 || n < 2) {
+        for (int32_t i = 0; i < n; i++)
+            fn(user, i, 0);
+        return;
+    }
+    start_threads(p);
+    const uint64_t job = atomic_load_explicit(&p->ticket, memory_order_relaxed) >> 32;
+    atomic_store(&p->ticket, job << 32 | CLOSED);
+    atomic_store_explicit(&p->fn, fn, memory_order_release);
+    atomic_store_explicit(&p->user, user, memory_order_release);
+    atomic_store_explicit(&p->n, n, memory_order_release);
+    atomic_store_explicit(&p->done, 0, memory_order_release);
+    atomic_store(&p->ticket, ((job + 1) & 0xffffffffu) << 32);
+    wake_all(p);
+    work(p, 0);
+    for (int round = 0; atomic_load_explicit(&p->done, memory_order_acquire) < n; round++)
+        pool_wait(round);
+}
+
+int pool_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 1;
+    const int n = CPU_COUNT(&set);
+    return n > 0 ? n : 1;
+}

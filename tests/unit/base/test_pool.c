@@ -1,0 +1,112 @@
+/* Tests of base/pool.c: every piece once, whatever the number of threads and jobs. */
+#include "pool.h"
+
+#include <check.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct job {
+    _Atomic int *times; /* [n] how often piece i ran */
+    _Atomic int strangers;
+    int size;
+} job;
+
+static void count_piece(void *user, int32_t i, int worker)
+{
+    job *j = user;
+    atomic_fetch_add(&j->times[i], 1);
+    if (worker < 0 || worker >= j->size)
+        atomic_fetch_add(&j->strangers, 1);
+}
+
+static void check_jobs(pool *p, int n_job, int32_t n)
+{
+    job j = {.size = pool_size(p)};
+    j.times = calloc((size_t)n + 1, sizeof *j.times);
+    for (int k = 1; k <= n_job; k++) {
+        pool_run(p, n, count_piece, &j);
+        for (int32_t i = 0; i < n; i++)
+            ck_assert_int_eq(j.times[i], k);
+    }
+    ck_assert_int_eq(j.strangers, 0);
+    free(j.times);
+}
+
+START_TEST(every_piece_runs_once_in_each_job)
+{
+    for (int threads = 1; threads <= 5; threads++) {
+        pool *p = pool_new(threads);
+        ck_assert_int_eq(pool_size(p), threads);
+        check_jobs(p, 200, 100);
+        check_jobs(p, 2000, 3);
+        check_jobs(p, 5, 0);
+        check_jobs(p, 5, 1);
+        pool_free(&p);
+        ck_assert_ptr_null(p);
+    }
+}
+END_TEST
+
+START_TEST(threads_that_sleep_wake_for_the_next_job)
+{
+    pool *p = pool_new(3);
+    for (int k = 0; k < 20; k++) {
+        check_jobs(p, 2, 50);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    pool_free(&p);
+}
+END_TEST
+
+START_TEST(no_pool_is_the_plain_loop)
+{
+    check_jobs(NULL, 3, 10);
+    ck_assert_int_eq(pool_size(NULL), 1);
+    ck_assert_int_ge(pool_processors(), 1);
+}
+END_TEST
+
+typedef struct meeting {
+    _Atomic int here;
+    _Atomic int met;
+} meeting;
+
+/* Waits until both pieces run at the same time. */
+static void meet(void *user, int32_t i, int worker)
+{
+    meeting *m = user;
+    (void)i;
+    (void)worker;
+    atomic_fetch_add(&m->here, 1);
+    for (int round = 0; atomic_load(&m->here) < 2; round++)
+        pool_wait(round);
+    atomic_fetch_add(&m->met, 1);
+}
+
+START_TEST(two_threads_work_at_the_same_time)
+{
+    pool *p = pool_new(2);
+    meeting m = {0};
+    pool_run(p, 2, meet, &m);
+    ck_assert_int_eq(m.met, 2);
+    pool_free(&p);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("pool");
+    TCase *t = tcase_create("pool");
+    tcase_add_test(t, every_piece_runs_once_in_each_job);
+    tcase_add_test(t, threads_that_sleep_wake_for_the_next_job);
+    tcase_add_test(t, no_pool_is_the_plain_loop);
+    tcase_add_test(t, two_threads_work_at_the_same_time);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
