@@ -23,8 +23,10 @@ static const builtin builtins[] = {
     {"nmos", 1, "mos1", 1, 4},   {"pmos", 1, "mos1", -1, 4},
     {"nmos", 2, "mos2", 1, 4},   {"pmos", 2, "mos2", -1, 4},
     {"nmos", 3, "mos3", 1, 4},   {"pmos", 3, "mos3", -1, 4},
-    {"npn", 0, "bjt", 1, 3},     {"pnp", 0, "bjt", -1, 3},
-    {"njf", 0, "jfet", 1, 3},    {"pjf", 0, "jfet", -1, 3},
+    {"npn", 1, "bjt", 1, 3},     {"pnp", 1, "bjt", -1, 3},
+    {"npn", 4, "vbic", 1, 3},    {"pnp", 4, "vbic", -1, 3},
+    {"npn", 9, "vbic", 1, 3},    {"pnp", 9, "vbic", -1, 3},
+    {"njf", 1, "jfet", 1, 3},    {"pjf", 1, "jfet", -1, 3},
 };
 
 static const char *plain_module(char letter)
@@ -81,6 +83,16 @@ static const builtin *find_builtin(const flat_model *c)
     return NULL;
 }
 
+/* "1, 2, 3": the levels of a type. */
+static const char *level_list(elab *e, const char *type)
+{
+    const char *s = "";
+    for (size_t i = 0; i < VS_COUNT(builtins); i++)
+        if (!strcmp(builtins[i].type, type))
+            s = elab_printf(e, "%s%s%d", s, *s ? ", " : "", builtins[i].level);
+    return s;
+}
+
 static const char **known_types(elab *e)
 {
     const char **v = NULL;
@@ -95,9 +107,9 @@ static const char **known_types(elab *e)
 static void unknown_type(elab *e, const flat_model *c)
 {
     if (is_builtin_type(c->type)) {
-        diag_error(e->d, c->span, "model '%s': level %d of type '%s' is not supported; levels 1, 2 and 3 "
-                   "are, and any Verilog-A module by its name as the type", c->name, model_level(c),
-                   c->type);
+        diag_error(e->d, c->span, "model '%s': level %d of type '%s' is not supported; %s %s, and any "
+                   "Verilog-A module by its name as the type", c->name, model_level(c), c->type,
+                   level_list(e, c->type), strchr(level_list(e, c->type), ' ') ? "are" : "is");
         return;
     }
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
@@ -186,7 +198,7 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 }
 
 /* Parameters of other programs' cards that say nothing about the device itself. */
-static bool is_accepted(elab *e, const flat_param *p, const char *owner)
+bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {"version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating",
                                         "vceo", "iave", "vpk", "binunit"};
@@ -228,7 +240,7 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
         const int32_t at = elab_param(e, k->mdl, p->name);
         double value;
         if (at < 0) {
-            if (is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
+            if (elab_is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
                 continue;
             unknown_param(e, k->mdl, p, owner);
             ok = false;
@@ -336,6 +348,8 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
     }
+    if (in->letter == 'q' && in->n_node == 3 && mod->n_port > 3)
+        terminal[3] = 0; /* a substrate that is not given is ground */
     return true;
 }
 

@@ -175,7 +175,8 @@ static bool solve_dense(double complex *a, double complex *b, int n, int m)
     return true;
 }
 
-bool dut_solve(dut *t, const double *v, double *cur)
+/* Newton's iteration from the internal unknowns as they are. */
+static bool iterate(dut *t, const double *v, double *cur)
 {
     int np = t->n_port, ni = t->n_x - np;
     for (int p = 0; p < np; p++)
@@ -224,6 +225,23 @@ bool dut_solve(dut *t, const double *v, double *cur)
         }
     }
     return false;
+}
+
+/* From the last solution; if that fails, the sources are raised from 0. */
+bool dut_solve(dut *t, const double *v, double *cur)
+{
+    enum { N_RAMP = 50 };
+    if (iterate(t, v, cur))
+        return true;
+    memset(t->x, 0, sizeof t->x);
+    for (int k = 1; k <= N_RAMP; k++) {
+        double part[DUT_MAX];
+        for (int p = 0; p < t->n_port; p++)
+            part[p] = v[p] * k / N_RAMP;
+        if (!iterate(t, part, cur))
+            return false;
+    }
+    return true;
 }
 
 /* The small-signal matrix at the last solution, split in ports (first np) and the rest. */

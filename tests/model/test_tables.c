@@ -1,5 +1,5 @@
 /* Device tables of the peers: terminal currents, conductances, capacitances and noise of
- * models/psp103.va against VACASK, of diode and mos1 against ngspice (tests/data, where the origin is
+ * models/psp103.va against VACASK, of the classic models against ngspice (tests/data, where the origin is
  * stated). */
 #include <check.h>
 #include <math.h>
@@ -187,25 +187,63 @@ END_TEST
 
 /* -- SPICE models -- */
 
-static const char *mos1_instance(const char *w)
+typedef struct classic { /* a device of the tables of ngspice */
+    const char *module, *cards;
+    const char *terminal;   /* letters of the columns: "Id", "Vd", "G_dg" */
+    bool bulk;              /* MOS: Vbs instead of Vb, sizes W and L */
+    bool approximate;       /* conductances of ngspice are not always the derivatives of its currents:
+                             * rows where they differ are left out (docs/models/basic.md) */
+} classic;
+
+static const classic diode = {"diode", "tests/data/models.inc", "ac", false, false};
+static const classic mos1 = {"mos1", "tests/data/models.inc", "dgsb", true, false};
+static const classic mos2 = {"mos2", "tests/data/models_mos2.inc", "dgsb", true, true};
+static const classic mos3 = {"mos3", "tests/data/models_mos3.inc", "dgsb", true, true};
+static const classic bjt = {"bjt", "tests/data/models.inc", "cbes", false, true};
+static const classic jfet = {"jfet", "tests/data/models.inc", "dgs", false, false};
+
+static bool same_cell(const table *t, int row, const char *name)
 {
-    return !strcmp(w, "10u") ? "w=10u l=1u ad=5p as=5p pd=21u ps=21u" : "w=20u l=2u ad=10p as=10p pd=41u ps=41u";
+    return table_col(t, name) < 0 || !strcmp(table_str(t, row, name), table_str(t, row - 1, name));
 }
 
-static void spice_setup(dut *dev, const table *t, int row, bool mos)
+/* Junctions of the decks: 0.5 um deep, drawn at the width of the gate. */
+static void mos_instance(const table *t, int row, char *text, size_t n)
 {
-    if (row && !strcmp(table_str(t, row, "model"), table_str(t, row - 1, "model")) &&
-        (!mos || (!strcmp(table_str(t, row, "W"), table_str(t, row - 1, "W")) &&
-                  (table_col(t, "Vbs") < 0 ||
-                   !strcmp(table_str(t, row, "Vbs"), table_str(t, row - 1, "Vbs"))))))
+    double w = table_num(t, row, "W"), l = table_num(t, row, "L");
+    snprintf(text, n, "w=%.17g l=%.17g ad=%.17g as=%.17g pd=%.17g ps=%.17g", w, l, w * 0.5e-6, w * 0.5e-6,
+             2 * w + 1e-6, 2 * w + 1e-6);
+}
+
+static void spice_setup(dut *dev, const classic *k, const table *t, int row)
+{
+    if (row && same_cell(t, row, "model") && same_cell(t, row, "W") && same_cell(t, row, "Vbs"))
         return;
-    char path[512], type[32], text[2048];
+    char path[512], type[32], text[2048], inst[256] = "";
     const char *name = table_str(t, row, "model");
-    char *card = card_of(source_path(path, "tests/data/models.inc"), name, type);
-    snprintf(text, sizeof text, "%s%s", card, !strcmp(type, "pmos") ? " type=-1" : "");
-    dut_set(dev, text, mos ? mos1_instance(table_str(t, row, "W")) : !strcmp(name, "dsw") ? "pj=1" : "",
-            table_num(t, row, "temp_C"), 0);
+    char *card = card_of(source_path(path, k->cards), name, type);
+    const bool p = !strcmp(type, "pmos") || !strcmp(type, "pnp") || !strcmp(type, "pjf");
+    snprintf(text, sizeof text, "%s%s", card, p ? " type=-1" : "");
+    if (k->bulk)
+        mos_instance(t, row, inst, sizeof inst);
+    else if (!strcmp(name, "dsw"))
+        strcpy(inst, "pj=1");
+    dut_set(dev, text, inst, table_num(t, row, "temp_C"), 0);
     free(card);
+}
+
+/* Terminal voltages: what has no column is 0 V, but for the collector of the Gummel plots. */
+static void spice_bias(const classic *k, const table *t, int row, double v[4])
+{
+    char col[4];
+    for (int i = 0; k->terminal[i]; i++) {
+        snprintf(col, sizeof col, "V%c", k->terminal[i]);
+        v[i] = table_col(t, col) >= 0 ? table_num(t, row, col) : 0;
+        if (k->terminal[i] == 'c' && k->terminal[0] == 'c' && table_col(t, col) < 0)
+            v[i] = table_num(t, row, "Vb") < 0 ? -2 : 2;
+    }
+    if (k->bulk && table_col(t, "Vbs") >= 0)
+        v[3] = table_num(t, row, "Vbs");
 }
 
 /* Behind a series resistance of 1 ohm or more a current is a difference of voltages up to 5 V: table
@@ -214,39 +252,61 @@ static void spice_setup(dut *dev, const table *t, int row, bool mos)
 #define SERIES_G 5e-17
 
 /* Errors relative to the largest current of the row: the tables are good to 1e-9 of that. */
-static void check_spice_dc(const char *file, const char *module)
+static void check_spice_dc(const char *file, const classic *k)
 {
-    bool mos = !strcmp(module, "mos1");
-    const char *names = mos ? terminals : "ac";
-    int n = mos ? 4 : 2;
+    const int n = (int)strlen(k->terminal);
     table t;
     table_read(&t, file);
     dut dev;
     dut_open(&dev, false, false);
-    dut_model(&dev, module);
+    dut_model(&dev, k->module);
     worst w = {0};
     for (int row = 0; row < t.n_row; row++) {
         double v[4] = {0}, i[4], want[4], scale = 0;
         char col[4];
-        spice_setup(&dev, &t, row, mos);
-        if (mos) {
-            v[0] = table_num(&t, row, "Vd");
-            v[1] = table_num(&t, row, "Vg");
-            v[3] = table_num(&t, row, "Vbs");
-        } else
-            v[0] = table_num(&t, row, "Va");
+        spice_setup(&dev, k, &t, row);
+        spice_bias(k, &t, row, v);
         ck_assert_msg(dut_solve(&dev, v, i), "%s row %d does not converge", file, row);
-        for (int k = 0; k < n; k++) {
-            snprintf(col, sizeof col, "I%c", names[k]);
-            want[k] = table_num(&t, row, col);
-            scale = fmax(scale, fabs(want[k]));
+        for (int j = 0; j < n; j++) {
+            snprintf(col, sizeof col, "I%c", k->terminal[j]);
+            want[j] = table_num(&t, row, col);
+            scale = fmax(scale, fabs(want[j]));
         }
-        for (int k = 0; k < n; k++) {
-            snprintf(col, sizeof col, "I%c", names[k]);
-            note(&w, i[k], want[k], 1e-6 * fabs(want[k]) + 1e-8 * scale + SERIES_A, ROW_TEXT, row, col);
+        for (int j = 0; j < n; j++) {
+            snprintf(col, sizeof col, "I%c", k->terminal[j]);
+            note(&w, i[j], want[j], 1e-6 * fabs(want[j]) + 1e-8 * scale + SERIES_A, ROW_TEXT, row, col);
         }
     }
     printf("%s: %d rows, worst error/bound %.3g (%s)\n", file, t.n_row, w.ratio, w.where);
+    ck_assert_msg(w.ratio <= 1, "%s: %s", file, w.where);
+    dut_close(&dev);
+    table_free(&t);
+}
+
+static void check_spice_ac(const char *file, const classic *k)
+{
+    table t;
+    table_read(&t, file);
+    dut dev;
+    dut_open(&dev, false, false);
+    dut_model(&dev, k->module);
+    const int n = (int)strlen(k->terminal);
+    worst w = {0};
+    int n_left_out = 0;
+    for (int row = 0; row < t.n_row; row++) {
+        double v[4] = {0}, i[4];
+        worst g = {0};
+        spice_setup(&dev, k, &t, row);
+        spice_bias(k, &t, row, v);
+        ck_assert(dut_solve(&dev, v, i));
+        check_matrices(&g, &dev, &t, row, n, k->terminal, 1e-6, INFINITY, SERIES_G);
+        if (k->approximate && g.ratio > 1)
+            n_left_out++;
+        else
+            check_matrices(&w, &dev, &t, row, n, k->terminal, 1e-6, 1e-5, SERIES_G);
+    }
+    printf("%s: %d rows but %d, worst error/bound %.3g (%s)\n", file, t.n_row, n_left_out, w.ratio, w.where);
+    ck_assert_int_le(n_left_out, t.n_row * 3 / 5);
     ck_assert_msg(w.ratio <= 1, "%s: %s", file, w.where);
     dut_close(&dev);
     table_free(&t);
@@ -254,56 +314,78 @@ static void check_spice_dc(const char *file, const char *module)
 
 START_TEST(diode_currents_equal_ngspice)
 {
-    check_spice_dc("diode_dc_t27.csv", "diode");
-    check_spice_dc("diode_dc_t100.csv", "diode");
+    check_spice_dc("diode_dc_t27.csv", &diode);
+    check_spice_dc("diode_dc_t100.csv", &diode);
 }
 END_TEST
-
-START_TEST(mos1_currents_equal_ngspice)
-{
-    static const char *const file[] = {
-        "mos1_idvg_n_t27.csv", "mos1_idvg_n_t100.csv", "mos1_idvg_p_t27.csv", "mos1_idvg_p_t100.csv",
-        "mos1_idvd_n_t27.csv", "mos1_idvd_n_t100.csv", "mos1_idvd_p_t27.csv", "mos1_idvd_p_t100.csv"};
-    for (size_t i = 0; i < VS_COUNT(file); i++)
-        check_spice_dc(file[i], "mos1");
-}
-END_TEST
-
-static void check_spice_ac(const char *file, const char *module)
-{
-    bool mos = !strcmp(module, "mos1");
-    table t;
-    table_read(&t, file);
-    dut dev;
-    dut_open(&dev, false, false);
-    dut_model(&dev, module);
-    worst w = {0};
-    for (int row = 0; row < t.n_row; row++) {
-        double v[4], i[4];
-        const char *const col[2][4] = {{"Va", "Vc"}, {"Vd", "Vg", "Vs", "Vb"}};
-        spice_setup(&dev, &t, row, mos);
-        for (int k = 0; k < (mos ? 4 : 2); k++)
-            v[k] = table_num(&t, row, col[mos][k]);
-        ck_assert(dut_solve(&dev, v, i));
-        check_matrices(&w, &dev, &t, row, mos ? 4 : 2, mos ? terminals : "ac", 1e-6, 1e-5, SERIES_G);
-    }
-    printf("%s: %d rows, worst error/bound %.3g (%s)\n", file, t.n_row, w.ratio, w.where);
-    ck_assert_msg(w.ratio <= 1, "%s: %s", file, w.where);
-    dut_close(&dev);
-    table_free(&t);
-}
 
 START_TEST(diode_capacitances_equal_ngspice)
 {
-    check_spice_ac("diode_cv_t27.csv", "diode");
-    check_spice_ac("diode_cv_t100.csv", "diode");
+    check_spice_ac("diode_cv_t27.csv", &diode);
+    check_spice_ac("diode_cv_t100.csv", &diode);
 }
 END_TEST
 
-START_TEST(mos1_capacitances_equal_ngspice)
+static void check_mos(const classic *k)
 {
-    check_spice_ac("mos1_ac_n_t27.csv", "mos1");
-    check_spice_ac("mos1_ac_p_t27.csv", "mos1");
+    static const char *const sweep[] = {"idvg_n_t27", "idvg_n_t100", "idvg_p_t27", "idvg_p_t100",
+                                        "idvd_n_t27", "idvd_n_t100", "idvd_p_t27", "idvd_p_t100"};
+    for (size_t i = 0; i < VS_COUNT(sweep); i++) {
+        char file[64];
+        snprintf(file, sizeof file, "%s_%s.csv", k->module, sweep[i]);
+        check_spice_dc(file, k);
+    }
+}
+
+START_TEST(mos1_currents_equal_ngspice) { check_mos(&mos1); }
+END_TEST
+START_TEST(mos2_currents_equal_ngspice) { check_mos(&mos2); }
+END_TEST
+START_TEST(mos3_currents_equal_ngspice) { check_mos(&mos3); }
+END_TEST
+
+START_TEST(mos_capacitances_equal_ngspice)
+{
+    check_spice_ac("mos1_ac_n_t27.csv", &mos1);
+    check_spice_ac("mos1_ac_p_t27.csv", &mos1);
+    check_spice_ac("mos2_ac_n_t27.csv", &mos2);
+    check_spice_ac("mos2_ac_p_t27.csv", &mos2);
+    check_spice_ac("mos3_ac_n_t27.csv", &mos3);
+    check_spice_ac("mos3_ac_p_t27.csv", &mos3);
+}
+END_TEST
+
+START_TEST(bjt_currents_equal_ngspice)
+{
+    static const char *const file[] = {
+        "bjt_gummel_npn_t27.csv", "bjt_gummel_npn_t100.csv", "bjt_gummel_pnp_t27.csv", "bjt_gummel_pnp_t100.csv",
+        "bjt_output_npn_t27.csv", "bjt_output_npn_t100.csv", "bjt_output_pnp_t27.csv", "bjt_output_pnp_t100.csv"};
+    for (size_t i = 0; i < VS_COUNT(file); i++)
+        check_spice_dc(file[i], &bjt);
+}
+END_TEST
+
+START_TEST(bjt_capacitances_equal_ngspice)
+{
+    check_spice_ac("bjt_ac_t27.csv", &bjt);
+    check_spice_ac("bjt_ac_t100.csv", &bjt);
+}
+END_TEST
+
+START_TEST(jfet_currents_equal_ngspice)
+{
+    static const char *const file[] = {
+        "jfet_idvg_n_t27.csv", "jfet_idvg_n_t100.csv", "jfet_idvg_p_t27.csv", "jfet_idvg_p_t100.csv",
+        "jfet_idvd_n_t27.csv", "jfet_idvd_n_t100.csv", "jfet_idvd_p_t27.csv", "jfet_idvd_p_t100.csv"};
+    for (size_t i = 0; i < VS_COUNT(file); i++)
+        check_spice_dc(file[i], &jfet);
+}
+END_TEST
+
+START_TEST(jfet_capacitances_equal_ngspice)
+{
+    check_spice_ac("jfet_ac_t27.csv", &jfet);
+    check_spice_ac("jfet_ac_t100.csv", &jfet);
 }
 END_TEST
 
@@ -319,7 +401,13 @@ int main(void)
     tcase_add_test(t, diode_currents_equal_ngspice);
     tcase_add_test(t, diode_capacitances_equal_ngspice);
     tcase_add_test(t, mos1_currents_equal_ngspice);
-    tcase_add_test(t, mos1_capacitances_equal_ngspice);
+    tcase_add_test(t, mos2_currents_equal_ngspice);
+    tcase_add_test(t, mos3_currents_equal_ngspice);
+    tcase_add_test(t, mos_capacitances_equal_ngspice);
+    tcase_add_test(t, bjt_currents_equal_ngspice);
+    tcase_add_test(t, bjt_capacitances_equal_ngspice);
+    tcase_add_test(t, jfet_currents_equal_ngspice);
+    tcase_add_test(t, jfet_capacitances_equal_ngspice);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
