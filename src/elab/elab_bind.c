@@ -198,7 +198,7 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 }
 
 /* Parameters of other programs' cards that say nothing about the device itself. */
-bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
+static bool is_accepted(elab *e, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {"version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating",
                                         "vceo", "iave", "vpk", "binunit"};
@@ -240,7 +240,7 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
         const int32_t at = elab_param(e, k->mdl, p->name);
         double value;
         if (at < 0) {
-            if (elab_is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
+            if (is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
                 continue;
             unknown_param(e, k->mdl, p, owner);
             ok = false;
