@@ -47,6 +47,7 @@ void ckt_free(ckt **pc)
     ckt *c = *pc;
     if (!c)
         return;
+    ckt_flat_drop(c);
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_group_fini(&c->group[i]);
     vec_free(c->group);
@@ -438,6 +439,8 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
+    if (st == VS_OK && forms >> MDL_TRAN & 1)
+        ckt_flat_make(c);
     return st;
 }
 

@@ -53,6 +53,7 @@ typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;
+    bool no_flat;           /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);
 void ckt_free(ckt **c);

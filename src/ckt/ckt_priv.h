@@ -77,6 +77,7 @@ struct ckt {
     double bound;
     ckt_stat stat;
     double s_clock;        /* seconds that reading the clock takes */
+    struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
 };
@@ -100,5 +101,17 @@ void ckt_source_entries(const ckt *c, ckt_entry **e);
 void ckt_sort_entries(const ckt *c, ckt_entry *e);             /* sorts the vec, drops copies */
 bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
 void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
+
+/* ckt_stamp.c */
+double ckt_seconds(void);
+double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
+/* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
+typedef struct ckt_flat ckt_flat;
+void ckt_flat_make(ckt *c);
+void ckt_flat_drop(ckt *c);
+/* The part of ckt_load between its preparation and its test for finite values, TRAN only.
+ * timed: 0, or what measured seconds are multiplied by. */
+VS_MUST_USE vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                                    double *fmx, double *qmx, bool *limited, int timed);
 
 #endif

@@ -2,10 +2,11 @@
  * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
 #include "ckt_priv.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
+
+#include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
 
@@ -20,7 +21,7 @@ typedef struct load { /* where a load goes */
     int timed;        /* 0: no; else what its seconds are multiplied by */
 } load;
 
-static double seconds(void)
+double ckt_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -32,7 +33,7 @@ static double clock_cost(void)
 {
     double best = 1;
     for (int i = 0; i < 20; i++) {
-        const double t0 = seconds(), t1 = seconds();
+        const double t0 = ckt_seconds(), t1 = ckt_seconds();
         if (t1 - t0 < best)
             best = t1 - t0;
     }
@@ -90,12 +91,17 @@ static void stamp_source(ckt_source *s, const ckt_env *env, const double *x, loa
     l->val[s->slot[3]] -= 1;
 }
 
+double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
+{
+    return k->kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12)
+           : k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+}
+
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
 {
     if (env->mode != CKT_STATIC && !k->always)
         return;
-    const double g = k->kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12)
-                     : k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+    const double g = ckt_fix_value(k, env);
     add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
     l->val[k->slot] += g;
 }
@@ -179,14 +185,14 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     assert(fm->variant); /* the form was asked for in ckt_finish */
     vs_status st = VS_OK;
     dev_begin(g, form, x);
-    double t0 = l->timed ? seconds() : 0;
+    double t0 = l->timed ? ckt_seconds() : 0;
     const int32_t block = DEV_BLOCK / g->lanes;
     for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
         const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
         st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
-        const double t1 = l->timed ? seconds() : 0;
+        const double t1 = l->timed ? ckt_seconds() : 0;
         stamp_packs(c, g, fm, b, e, l);
-        const double t2 = l->timed ? seconds() : 0;
+        const double t2 = l->timed ? ckt_seconds() : 0;
         c->stat.s_eval += l->timed * fmax(t1 - t0 - c->s_clock, 0);
         c->stat.s_stamp += l->timed * fmax(t2 - t1 - c->s_clock, 0);
         t0 = t2;
@@ -196,37 +202,21 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     return st;
 }
 
-static bool all_finite(const double *v, size_t n)
-{
-    int bad = 0;
-    for (size_t i = 0; i < n; i++)
-        bad |= !(fabs(v[i]) <= DBL_MAX);
-    return !bad;
-}
-
-vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
-                   double *qmx, bool *limited)
+/* Everything at x the general way: sums in memory, block by block. */
+static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
+                             double *qmx, bool *limited, int timed)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    const bool tran = env->mode == CKT_TRAN;
-    load l = {.f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY};
+    load l = {.f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY,
+              .timed = timed};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
     memset(c->a.val, 0, nv * sizeof *c->a.val);
-    if (tran) {
+    if (env->mode == CKT_TRAN) {
         memset(q, 0, n1 * sizeof *q);
         memset(c->qlo, 0, n1 * sizeof *c->qlo);
         memset(qmx, 0, n1 * sizeof *qmx);
     }
-    memcpy(c->x, x, n1 * sizeof *x);
-    c->env = *env;
-    fill_dyn(c->dyn, env);
-    l.timed = vec_len(c->inst) > SMALL ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
-    if (!c->loaded)
-        c->s_clock = clock_cost();
-    c->stat.n_load++;
-    c->loaded = true;
-
     for (size_t i = 0; i < vec_len(c->source); i++)
         stamp_source(&c->source[i], env, x, &l);
     for (size_t i = 0; i < vec_len(c->fix); i++)
@@ -236,13 +226,31 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
         st = load_group(c, &c->group[i], ckt_form_of(env->mode), x, &l);
     c->bound = l.bound;
     *limited = l.limited;
+    return st;
+}
+
+vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
+                   double *qmx, bool *limited)
+{
+    const int32_t n = ckt_n(c), nnz = csc_nnz(&c->a);
+    const bool tran = env->mode == CKT_TRAN;
+    memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
+    c->env = *env;
+    fill_dyn(c->dyn, env);
+    const int timed = vec_len(c->inst) > SMALL ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
+    if (!c->loaded)
+        c->s_clock = clock_cost();
+    c->stat.n_load++;
+    c->loaded = true;
+    const vs_status st = tran && c->flat ? ckt_flat_load(c, env, x, f, q, fmx, qmx, limited, timed)
+                                         : load_blocks(c, env, x, f, q, fmx, qmx, limited, timed);
     if (st != VS_OK)
         return st;
     f[0] = fmx[0] = 0;
     if (tran)
         q[0] = c->qlo[0] = qmx[0] = 0;
-    c->a.val[nv - 1] = 0;
-    if (!all_finite(f, n1) || (tran && !all_finite(q, n1)) || !all_finite(c->a.val, nv))
+    c->a.val[nnz] = 0;
+    if (!norm_finite(f, n) || (tran && !norm_finite(q, n)) || !norm_finite(c->a.val - 1, nnz))
         return VS_NOCONV;
     return VS_OK;
 }

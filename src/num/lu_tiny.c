@@ -2,13 +2,18 @@
  * i, j, k count pivots: entry (i, j) is row p[i], column q[j] of the matrix.
  *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j >= i
  * Values: L row by row, then U without its diagonal from the last row to the first: the order in which
- * a solution reads them. The diagonal is kept as its reciprocal. */
+ * a solution reads them. The diagonal is kept as its reciprocal. The lists of operations are run from
+ * tables, or, where line.h knows the machine, as code without tables: the same operations in the same
+ * order, so the same numbers. */
 #include "lu_tiny.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "line.h"
 #include "vec.h"
+
+enum { MAX_CODE_PAIRS = 2048 }; /* more would not stay in the processor's instruction cache */
 
 typedef struct entry { /* one value of L or U: val[dst] = (a[src] - sum of n products) [* inv[scale]] */
     int32_t src;       /* index into the values of the matrix, -1: fill */
@@ -30,10 +35,14 @@ struct lu_tiny {
     int16_t l_end[LU_TINY_MAX_N];     /* row i of L: values l_end[i-1] .. l_end[i] */
     int16_t u_end[LU_TINY_MAX_N + 1]; /* row i of U: values u_end[i+1] .. u_end[i] */
     uint8_t *col;                     /* vec [n_val]: column of each value */
+    double *work;                     /* val, inv, weight, y, extreme in one piece */
     double *val;                      /* [n_val] */
-    double inv[LU_TINY_MAX_N];        /* 1 / u_kk */
-    double weight[LU_TINY_MAX_N];     /* 1 / scale */
-    double y[LU_TINY_MAX_N];
+    double *inv;                      /* [n] 1 / u_kk */
+    double *weight;                   /* [n] 1 / scale */
+    double *y;                        /* [n] */
+    double *extreme;                  /* [3] least and largest |u_kk| over scale; infinity */
+    line *factor_line, *solve_line;   /* NULL: tables */
+    line_fn factor, solve;
 };
 
 static bool has(uint64_t row, int32_t j) { return row >> j & 1; }
@@ -119,6 +128,108 @@ static void plan_all(lu_tiny *t, const plan *s)
     }
 }
 
+static bool allocate(lu_tiny *t)
+{
+    const size_t n = (size_t)t->n, nv = (size_t)t->n_val;
+    t->work = calloc(nv + 3 * n + 3, sizeof(double));
+    if (!t->work)
+        return false;
+    t->val = t->work;
+    t->inv = t->val + nv;
+    t->weight = t->inv + n;
+    t->y = t->weight + n;
+    t->extreme = t->y + n;
+    t->extreme[2] = INFINITY;
+    return true;
+}
+
+/* -- code -- */
+
+enum { VALUE, PRODUCT, LEAST, MOST, SIZE }; /* registers */
+enum { WORK, MATRIX, RESULT = 2, RIGHT = 1 }; /* arrays */
+
+static int32_t place_of(const lu_tiny *t, const double *at) { return (int32_t)(at - t->work); }
+
+static void write_pivot(const lu_tiny *t, line *l, int32_t i)
+{
+    line_one(l, PRODUCT);
+    line_reg(l, LINE_DIV, PRODUCT, VALUE);
+    line_store(l, PRODUCT, WORK, place_of(t, t->inv + i));
+    line_abs(l, VALUE);
+    line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->weight + i));
+    line_copy(l, SIZE, VALUE);
+    line_reg(l, LINE_MIN, SIZE, LEAST);
+    line_copy(l, LEAST, SIZE);
+    line_reg(l, LINE_MAX, VALUE, MOST);
+    line_copy(l, MOST, VALUE);
+}
+
+static void write_product(line *l, int32_t a, int32_t b)
+{
+    line_load(l, PRODUCT, WORK, a);
+    line_mem(l, LINE_MUL, PRODUCT, WORK, b);
+    line_reg(l, LINE_SUB, VALUE, PRODUCT);
+}
+
+static void write_factor(lu_tiny *t, line *l)
+{
+    const entry *e = t->entry;
+    const pair *f = t->pair;
+    line_load(l, LEAST, WORK, place_of(t, t->extreme + 2));
+    line_zero(l, MOST);
+    for (int32_t i = 0; i < t->n; i++)
+        for (const entry *end = t->entry + t->end[i]; e < end; e++) {
+            if (e->src >= 0)
+                line_load(l, VALUE, MATRIX, e->src);
+            else
+                line_zero(l, VALUE);
+            for (const pair *last = f + e->n; f < last; f++)
+                write_product(l, f->l, f->u);
+            if (e->scale >= 0)
+                line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->inv + e->scale));
+            if (e->dst >= 0)
+                line_store(l, VALUE, WORK, e->dst);
+            else
+                write_pivot(t, l, i);
+        }
+    line_store(l, LEAST, WORK, place_of(t, t->extreme));
+    line_store(l, MOST, WORK, place_of(t, t->extreme + 1));
+}
+
+static void write_solve(lu_tiny *t, line *l)
+{
+    const int32_t y = place_of(t, t->y);
+    int32_t k = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        line_load(l, VALUE, RIGHT, t->p[i]);
+        for (; k < t->l_end[i]; k++)
+            write_product(l, k, y + t->col[k]);
+        line_store(l, VALUE, WORK, y + i);
+    }
+    for (int32_t i = t->n - 1; i >= 0; i--) {
+        line_load(l, VALUE, WORK, y + i);
+        for (; k < t->u_end[i]; k++)
+            write_product(l, k, y + t->col[k]);
+        line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->inv + i));
+        line_store(l, VALUE, WORK, y + i);
+        line_store(l, VALUE, RESULT, t->q[i]);
+    }
+}
+
+static void write_code(lu_tiny *t)
+{
+    if (vec_len(t->pair) > MAX_CODE_PAIRS)
+        return;
+    t->factor_line = line_new();
+    t->solve_line = line_new();
+    if (!t->factor_line || !t->solve_line)
+        return;
+    write_factor(t, t->factor_line);
+    write_solve(t, t->solve_line);
+    t->factor = line_done(t->factor_line);
+    t->solve = line_done(t->solve_line);
+}
+
 lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale)
 {
     if (a->n > LU_TINY_MAX_N)
@@ -131,16 +242,18 @@ lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const dou
             t->p[k] = p[k];
             t->q[k] = q[k];
         }
-        lu_tiny_set_scale(t, scale);
         read_pattern(t, a, s);
         fill_in(t, s);
         place(t, s);
         plan_all(t, s);
-        t->val = calloc((size_t)t->n_val + 1, sizeof(double));
     }
     free(s);
-    if (t && (!t->val || vec_len(t->pair) > LU_TINY_MAX_PAIRS))
+    if (t && (!s || vec_len(t->pair) > LU_TINY_MAX_PAIRS || !allocate(t)))
         lu_tiny_free(&t);
+    if (t) {
+        lu_tiny_set_scale(t, scale);
+        write_code(t);
+    }
     return t;
 }
 
@@ -152,7 +265,9 @@ void lu_tiny_free(lu_tiny **p)
     vec_free(t->entry);
     vec_free(t->pair);
     vec_free(t->col);
-    free(t->val);
+    free(t->work);
+    line_free(&t->factor_line);
+    line_free(&t->solve_line);
     free(t);
     *p = NULL;
 }
@@ -163,8 +278,17 @@ void lu_tiny_set_scale(lu_tiny *t, const double *scale)
         t->weight[k] = 1 / scale[k];
 }
 
+void lu_tiny_use_tables(lu_tiny *t)
+{
+    t->factor = t->solve = NULL;
+}
+
 double lu_tiny_factor(lu_tiny *t, const csc *a)
 {
+    if (t->factor) {
+        t->factor(t->work, a->val, NULL, NULL, NULL, NULL);
+        return t->n ? t->extreme[0] / t->extreme[1] : 1;
+    }
     const entry *e = t->entry;
     const pair *f = t->pair;
     const double *av = a->val;
@@ -194,6 +318,10 @@ double lu_tiny_factor(lu_tiny *t, const csc *a)
 
 void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
 {
+    if (t->solve) {
+        t->solve(t->work, b, x, NULL, NULL, NULL);
+        return;
+    }
     const double *restrict val = t->val, *restrict inv = t->inv;
     const uint8_t *restrict col = t->col;
     const int32_t n = t->n;

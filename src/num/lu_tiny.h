@@ -33,6 +33,9 @@ double lu_tiny_factor(lu_tiny *t, const csc *a);
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_tiny_solve(lu_tiny *t, const double *b, double *x);
 
+/* From now on by tables, not by code (tests; other machines have nothing else). */
+void lu_tiny_use_tables(lu_tiny *t);
+
 int32_t lu_tiny_nnz(const lu_tiny *t);     /* entries of L and U, both with their diagonal */
 int32_t lu_tiny_weakest(const lu_tiny *t); /* the column of the least |u_kk| over scale */
 

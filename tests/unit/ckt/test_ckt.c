@@ -513,6 +513,101 @@ START_TEST(blocks_cover_every_instance)
 }
 END_TEST
 
+/* The functions behind mock_eval_g and mock_eval_c, by which linear groups are recognised. */
+static const char *const resistor_text =
+    "fn r v = in f64 probe 0 g = in f64 cache 0 i = mul g, v n = neg i m = neg g "
+    "out res 0 0 i out res 1 0 n out J 0 0 g out J 0 1 m out J 1 0 m out J 1 1 g";
+static const char *const capacitor_text =
+    "fn c v = in f64 probe 0 c = in f64 cache 0 a = in f64 dyn 0 q = mul c, v n = neg q j = mul c, a m = neg j "
+    "out react 0 0 q out react 1 0 n out J 0 0 j out J 0 1 m out J 1 0 m out J 1 1 j";
+static const char *const square_text =
+    "fn s v = in f64 probe 0 g = in f64 cache 0 w = mul v, v i = mul g, w n = neg i m = neg g "
+    "out res 0 0 i out res 1 0 n out J 0 0 g out J 0 1 m out J 1 0 m out J 1 1 g";
+
+static int n_kernel; /* instances that kernels evaluated */
+static void eval_g(const double *cc, const double *dyn, const double *u, const double *state,
+                   const double *limold, double *out, double *state_new, double *limnew)
+{
+    n_kernel++;
+    mock_eval_g(cc, dyn, u, state, limold, out, state_new, limnew);
+}
+
+/* A ladder with sources, a floating node and, in the last rung, an inductor. */
+static void add_ladder(const char *text)
+{
+    arena mem;
+    const char *why;
+    arena_init(&mem);
+    ir_fn_fini(&res.variant[MDL_TRAN].eval);
+    ck_assert_int_eq(ir_read(&res.variant[MDL_TRAN].eval, text, &mem, &why), VS_OK);
+    ck_assert_int_eq(ir_read(&cap.variant[MDL_TRAN].eval, capacitor_text, &mem, &why), VS_OK);
+    arena_fini(&mem);
+    res.eval[MDL_TRAN] = eval_g;
+    for (int k = 0; k < MOCK_MAX_ROW; k++) {
+        res.param[k] = 0.1 + 0.37 * k;
+        cap.param[k] = 1e-6 * (1 + 0.7 * k);
+    }
+    ind.param[0] = 1e-3;
+    add_v("v1", "n0", "0", 1.1);
+    add_i("i1", "n3", "n1", 0.3);
+    for (int k = 0; k < 6; k++) {
+        char name[16], a[16], b[16];
+        snprintf(name, sizeof name, "r%d", k);
+        snprintf(a, sizeof a, "n%d", k);
+        snprintf(b, sizeof b, "n%d", k + 1);
+        add(&res, k % 3, name, a, b);
+        name[0] = 'c';
+        add(&cap, k, name, b, k % 2 ? "0" : "n0");
+    }
+    add(&cap, 7, "cf", "n2", "lone");
+    add(&ind, 0, "l1", "n6", "0");
+    ck_assert_int_eq(finish(), VS_OK);
+}
+
+static void check_flat(const char *text, int kernels)
+{
+    const ckt_opt plain = {.temp = 300, .no_flat = true};
+    double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[128];
+    add_ladder(text);
+    const size_t bytes = sizeof(double) * (size_t)(ckt_n(c) + 1), nnz = (size_t)csc_nnz(ckt_pattern(c));
+    for (int32_t k = 1; k <= ckt_n(c); k++)
+        x[k] = sin(k * 1.7) + 20;
+    n_kernel = 0;
+    ck_assert_int_eq(load(&tran), VS_OK);
+    ck_assert_int_eq(n_kernel > 0, kernels);
+    memcpy(f1, f, bytes);
+    memcpy(q1, q, bytes);
+    memcpy(fm1, fmx, bytes);
+    memcpy(qm1, qmx, bytes);
+    memcpy(low1, ckt_charge_rest(c), bytes);
+    memcpy(val1, ckt_pattern(c)->val, sizeof(double) * nnz);
+    ckt_free(&c);
+    c = ckt_new(&plain, &d);
+    add_ladder(text);
+    ck_assert_int_eq(load(&tran), VS_OK);
+    ck_assert_mem_eq(f, f1, bytes);
+    ck_assert_mem_eq(q, q1, bytes);
+    ck_assert_mem_eq(fmx, fm1, bytes);
+    ck_assert_mem_eq(qmx, qm1, bytes);
+    ck_assert_mem_eq(ckt_charge_rest(c), low1, bytes);
+    for (size_t k = 0; k < nnz; k++)
+        ck_assert_double_eq_tol(ckt_pattern(c)->val[k], val1[k], 1e-15 * (1 + fabs(val1[k])));
+    ir_fn_fini(&res.variant[MDL_TRAN].eval);
+    ir_fn_fini(&cap.variant[MDL_TRAN].eval);
+}
+
+START_TEST(flat_loads_are_the_general_ones_without_kernels_of_linear_devices)
+{
+    check_flat(resistor_text, 0);
+}
+END_TEST
+
+START_TEST(a_function_that_is_not_linear_keeps_its_kernel)
+{
+    check_flat(square_text, 1);
+}
+END_TEST
+
 /* Every test with kernels of each width. */
 static void begin_1(void) { mock_lanes = 1, begin(); }
 static void begin_2(void) { mock_lanes = 2, begin(); }
@@ -540,7 +635,9 @@ int main(void)
         blame_does_not_disturb_limits,
         uic_spreads_from_known_nodes,
         breakpoints_of_all_sources_merge,
-        blocks_cover_every_instance};
+        blocks_cover_every_instance,
+        flat_loads_are_the_general_ones_without_kernels_of_linear_devices,
+        a_function_that_is_not_linear_keeps_its_kernel};
     Suite *s = suite_create("ckt");
     for (size_t w = 0; w < VS_COUNT(start); w++) {
         TCase *t = tcase_create("ckt");

@@ -174,6 +174,40 @@ START_TEST(large_and_dense_matrices_are_left_to_klu)
 }
 END_TEST
 
+START_TEST(code_and_tables_give_the_same_bits)
+{
+    int compared = 0;
+    for (int k = 0; k < 200; k++) {
+        seed = (uint64_t)(k + 1) * 0x20003u;
+        const int32_t n = 1 + k % LU_TINY_MAX_N;
+        csc a = random_pattern(n, 3.0 / n);
+        random_values(&a);
+        int32_t id[N];
+        double scale[N], b[N], x[N], y[N];
+        for (int32_t i = 0; i < n; i++) {
+            id[i] = i;
+            scale[i] = 1 + uniform();
+            b[i] = uniform() - 0.5;
+        }
+        lu_tiny *code = lu_tiny_new(&a, id, id, scale), *tables = lu_tiny_new(&a, id, id, scale);
+        if (code && tables) {
+            lu_tiny_use_tables(tables);
+            const double r = lu_tiny_factor(code, &a), s = lu_tiny_factor(tables, &a);
+            ck_assert_double_eq(r, s);
+            if (r > 0) {
+                lu_tiny_solve(code, b, x);
+                lu_tiny_solve(tables, b, y);
+                ck_assert_mem_eq(x, y, sizeof(double) * (size_t)n);
+                compared++;
+            }
+        }
+        lu_tiny_free(&code);
+        lu_tiny_free(&tables);
+    }
+    ck_assert_int_ge(compared, 10); /* the diagonal is not always a set of pivots */
+}
+END_TEST
+
 START_TEST(new_values_allocate_nothing)
 {
     seed = 7;
@@ -205,6 +239,7 @@ int main(void)
     tcase_add_test(tc, pivots_off_the_diagonal_are_followed);
     tcase_add_test(tc, a_zero_pivot_is_told_and_small_ones_show_in_the_ratio);
     tcase_add_test(tc, large_and_dense_matrices_are_left_to_klu);
+    tcase_add_test(tc, code_and_tables_give_the_same_bits);
     tcase_add_test(tc, new_values_allocate_nothing);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);

@@ -1,0 +1,669 @@
+/* ckt_flat.c - loads of small circuits in transients: one list of contributions, summed row by row.
+ *
+ * In a circuit of a few dozen devices the general load (ckt_stamp.c) finds its way for longer than it
+ * computes. Here every current and charge has a fixed place in one vector v: the outputs of the kernels,
+ * one group behind the other, then those of conductances, capacitances and sources. A row of f is the
+ * sum of v at known places, in the order in which the general load adds them: f, q and their maxima are
+ * the same bit by bit. In the matrix what conductances, capacitances and sources give stays while alpha
+ * does: a base to which the devices' entries are added (rounding differs from the general load).
+ *
+ * A group is linear if its instances have two terminals and a current g v or a charge c v and nothing
+ * else: found in its function (every output of degree 1 in the probes, the Jacobian of degree 0) and
+ * confirmed by its numbers. Whatever the model's text, its kernel then need not run.
+ *
+ * Where line.h knows the machine the sums are code without loops: the same operations, the same bits. */
+#include "ckt_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "line.h"
+#include "norm.h"
+
+enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
+enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instruction cache */
+
+typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] into n */
+    int32_t p, n, at;
+    double value;       /* S or F */
+    int32_t slot[4];    /* (p,p) (p,n) (n,p) (n,n) */
+} pair;
+
+typedef struct active { /* a group whose kernel runs */
+    dev_group *g;
+    int32_t at;         /* v[at ..]: [n_pack][n_out][lanes] */
+} active;
+
+typedef struct anchor { /* v[at] = conductance of c->fix[fix] times its unknown */
+    int32_t fix, at;
+} anchor;
+
+typedef struct gather { /* sums: target k gets v[from[begin..end)] */
+    int32_t target, begin, end;
+} gather;
+
+struct ckt_flat {
+    size_t n_v, n_val;
+    double *v;
+    pair *g, *c;              /* vec */
+    active *active;           /* vec */
+    int32_t *source;          /* vec: where in v the contributions of each begin */
+    anchor *fix;              /* vec */
+    gather *f, *q, *j;        /* vec */
+    int32_t *from;            /* vec */
+    int32_t *limited, *bound; /* vec: places in v */
+    double *base;             /* [n_val] */
+    double base_alpha, base_gmin;
+    line *pair_line, *f_line, *q_line, *j_line;
+    line_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
+    double *value;            /* [pairs] for pair_fn: those of g, then of c */
+};
+
+/* -- which groups are linear -- */
+
+enum { SOLID, LINEAR, OTHER }; /* degree in the probes */
+typedef struct degree {
+    uint8_t of;
+    bool alpha; /* alpha is in it */
+} degree;
+
+static degree degree_of_input(const ir_input *in)
+{
+    if (in->kind == IR_IN_CACHE && in->type == IR_F64)
+        return (degree){SOLID, false};
+    if (in->kind == IR_IN_PROBE)
+        return (degree){LINEAR, false};
+    if (in->kind == IR_IN_DYN && in->k == IR_DYN_ALPHA)
+        return (degree){SOLID, true};
+    return (degree){OTHER, false};
+}
+
+static degree degree_of_op(const ir_inst *s, degree a, degree b)
+{
+    const bool alpha = a.alpha || b.alpha;
+    if (a.of == OTHER || b.of == OTHER)
+        return (degree){OTHER, alpha};
+    switch (s->op) {
+    case IR_NEG:
+        return a;
+    case IR_ADD:
+    case IR_SUB:
+        return (degree){a.of == b.of ? a.of : OTHER, alpha};
+    case IR_MUL:
+        return (degree){a.of + b.of, alpha};
+    case IR_DIV:
+        return (degree){b.of == SOLID ? a.of : OTHER, alpha};
+    default:
+        return (degree){OTHER, alpha};
+    }
+}
+
+static bool outputs_are_linear(const ir_fn *fn, const degree *d)
+{
+    for (size_t i = 0; i < vec_len(fn->out); i++) {
+        const degree o = d[fn->out[i].v];
+        const bool current = fn->out[i].kind == IR_OUT_RES || fn->out[i].kind == IR_OUT_REACT;
+        if (current ? o.of > LINEAR || o.alpha : fn->out[i].kind != IR_OUT_J || o.of != SOLID)
+            return false;
+    }
+    return vec_len(fn->out) > 0 && vec_len(fn->eff) == 0;
+}
+
+static bool is_linear(const ir_fn *fn)
+{
+    degree *d = NULL;
+    for (size_t i = 0; i < vec_len(fn->inst); i++) {
+        const ir_inst *s = &fn->inst[i];
+        const int n = ir_op_arity((ir_op)s->op);
+        degree r = {OTHER, false};
+        if (s->op == IR_CONST)
+            r = (degree){SOLID, false};
+        else if (s->op == IR_IN)
+            r = degree_of_input(&fn->in[s->a]);
+        else if (s->op >= IR_NEG && s->op <= IR_DIV)
+            r = degree_of_op(s, d[s->a], n > 1 ? d[s->b] : d[s->a]);
+        vec_push(d, r);
+    }
+    const bool yes = outputs_are_linear(fn, d);
+    vec_free(d);
+    return yes;
+}
+
+/* The outputs of a two-terminal element: a current or charge into a and the opposite into b. */
+typedef struct two {
+    bool charge;
+    int32_t a, b;    /* local unknowns */
+    int32_t aa;      /* the output that is the Jacobian's entry (a,a) */
+} two;
+
+static bool find_two(const mdl_variant *v, two *t)
+{
+    int32_t row[2], n_row = 0, n_j = 0;
+    *t = (two){.aa = -1};
+    for (int32_t k = 0; k < v->lay.n_out; k++) {
+        const mdl_out *o = &v->out[k];
+        if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT) {
+            if (n_row == 2 || (n_row == 1 && t->charge != (o->kind == IR_OUT_REACT)))
+                return false;
+            t->charge = o->kind == IR_OUT_REACT;
+            row[n_row++] = o->a;
+        } else {
+            n_j++;
+        }
+    }
+    if (n_row != 2 || n_j != 4 || row[0] == row[1])
+        return false;
+    t->a = row[0];
+    t->b = row[1];
+    for (int32_t k = 0; k < v->lay.n_out; k++)
+        if (v->out[k].kind == IR_OUT_J && v->out[k].a == t->a && v->out[k].b == t->a)
+            t->aa = k;
+    return t->aa >= 0;
+}
+
+/* Jacobian entries of lane-interleaved outputs: y (a,a), -y (a,b), -y (b,a), y (b,b)? */
+static bool is_pair(const mdl_variant *v, const two *t, const double *out, int32_t lanes)
+{
+    const double y = out[t->aa * lanes];
+    for (int32_t k = 0; k < v->lay.n_out; k++) {
+        const mdl_out *o = &v->out[k];
+        if (o->kind != IR_OUT_J)
+            continue;
+        if ((o->a != t->a && o->a != t->b) || (o->b != t->a && o->b != t->b) ||
+            out[k * lanes] != (o->a == o->b ? y : -y))
+            return false;
+    }
+    return isfinite(y);
+}
+
+static void find_slots(const dev_form *fm, const two *t, int32_t i, pair *p)
+{
+    const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const mdl_out *o = &fm->variant->out[k];
+        if (o->kind == IR_OUT_J)
+            p->slot[2 * (o->a == t->b) + (o->b == t->b)] = slot[k];
+    }
+}
+
+/* All instances of a linear group as pairs, to the end of *to; false: it has to run as it is. The
+ * Jacobian at alpha = 0 tells conductances, at alpha = 1 capacitances. */
+static bool take_pairs(ckt *c, dev_group *g, pair **to, bool *charge)
+{
+    const dev_form *fm = &g->form[MDL_TRAN];
+    two t;
+    if (!is_linear(&fm->variant->eval) || g->n_lim || g->n_state || !find_two(fm->variant, &t))
+        return false;
+    double dyn[IR_N_DYN] = {0};
+    const size_t keep = vec_len(*to);
+    dyn[IR_DYN_ALPHA] = t.charge;
+    for (int32_t i = 0; i < g->nb; i++) {
+        const int32_t p = dev_pack_of(g, i);
+        const double *out = c->out + (i - g->first[p]);
+        const int32_t *unk = &fm->map[(size_t)i * (size_t)fm->n_u];
+        if (dev_eval(g, MDL_TRAN, dyn, c->x, p, p + 1, false, c->out) != VS_OK ||
+            !is_pair(fm->variant, &t, out, g->lanes)) {
+            if (*to)
+                vec_head_of(*to)->len = keep;
+            return false;
+        }
+        pair e = {.p = unk[t.a], .n = unk[t.b], .value = out[t.aa * g->lanes]};
+        find_slots(fm, &t, i, &e);
+        vec_push(*to, e);
+    }
+    *charge = t.charge;
+    return true;
+}
+
+/* -- the list -- */
+
+typedef struct term { /* v[at] goes to a target */
+    int32_t target, at;
+} term;
+
+typedef struct maker {
+    ckt *c;
+    ckt_flat *fl;
+    term *f, *q, *j; /* vec */
+} maker;
+
+static void push(term **to, int32_t target, int32_t at)
+{
+    vec_push(*to, (term){target, at});
+}
+
+/* Room for n contributions. */
+static int32_t take(maker *m, int32_t n)
+{
+    const int32_t at = (int32_t)m->fl->n_v;
+    m->fl->n_v += (size_t)n;
+    return at;
+}
+
+static void list_sources(maker *m)
+{
+    for (size_t i = 0; i < vec_len(m->c->source); i++) {
+        const ckt_source *s = &m->c->source[i];
+        const int32_t at = take(m, 5);
+        vec_push(m->fl->source, at);
+        push(&m->f, s->p, at);
+        push(&m->f, s->n, at + 1);
+        for (int32_t k = 2; s->is_v && k < 5; k++)
+            push(&m->f, s->k, at + k);
+    }
+    for (size_t i = 0; i < vec_len(m->c->fix); i++) {
+        const ckt_fix *k = &m->c->fix[i];
+        if (!k->always) /* static loads only */
+            continue;
+        const anchor a = {.fix = (int32_t)i, .at = take(m, 1)};
+        vec_push(m->fl->fix, a);
+        push(&m->f, k->unknown, a.at);
+    }
+}
+
+static void list_pair(maker *m, pair *p, term **to)
+{
+    p->at = take(m, 2);
+    push(to, p->p, p->at);
+    push(to, p->n, p->at + 1);
+}
+
+static void list_output(maker *m, uint8_t kind, int32_t slot, int32_t at)
+{
+    if (kind == IR_OUT_RES)
+        push(&m->f, slot, at);
+    else if (kind == IR_OUT_REACT)
+        push(&m->q, slot, at);
+    else if ((kind == IR_OUT_G || kind == IR_OUT_J) && slot < csc_nnz(&m->c->a))
+        push(&m->j, slot, at);
+    else if (kind == IR_OUT_LIMITED)
+        vec_push(m->fl->limited, at);
+    else if (kind == IR_OUT_BOUND_STEP)
+        vec_push(m->fl->bound, at);
+}
+
+static void list_group(maker *m, dev_group *g)
+{
+    const dev_form *fm = &g->form[MDL_TRAN];
+    const active a = {.g = g, .at = take(m, g->n_pack * fm->n_out * g->lanes)};
+    vec_push(m->fl->active, a);
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+            for (int32_t k = 0; k < fm->n_out; k++)
+                list_output(m, fm->variant->out[k].kind, fm->slot[(size_t)i * (size_t)fm->n_out + (size_t)k],
+                            a.at + (p * fm->n_out + k) * g->lanes + i - g->first[p]);
+}
+
+static void list_groups(maker *m)
+{
+    for (size_t i = 0; i < vec_len(m->c->group); i++) {
+        dev_group *g = &m->c->group[i];
+        pair *pairs = NULL;
+        bool charge;
+        if (take_pairs(m->c, g, &pairs, &charge)) {
+            for (size_t k = 0; k < vec_len(pairs); k++) {
+                list_pair(m, &pairs[k], charge ? &m->q : &m->f);
+                if (charge)
+                    vec_push(m->fl->c, pairs[k]);
+                else
+                    vec_push(m->fl->g, pairs[k]);
+            }
+        } else {
+            list_group(m, g);
+        }
+        vec_free(pairs);
+    }
+}
+
+/* Terms of one target behind each other, in their order: a sum each. Targets from `first` on. */
+static void make_sums(ckt_flat *fl, const term *t, int32_t first, int32_t n, bool empty_too, gather **to)
+{
+    for (int32_t k = first; k < n; k++) {
+        gather s = {.target = k, .begin = (int32_t)vec_len(fl->from)};
+        for (size_t i = 0; i < vec_len(t); i++)
+            if (t[i].target == k)
+                vec_push(fl->from, t[i].at);
+        s.end = (int32_t)vec_len(fl->from);
+        if (empty_too || s.end > s.begin)
+            vec_push(*to, s);
+    }
+}
+
+/* -- as code -- */
+
+enum { SUM, TERM, MOST, REST, NEXT, PART }; /* registers */
+
+/* a0: x, a1: value, a2: v */
+static void write_pairs(line *l, const pair *p, int32_t first)
+{
+    for (int32_t k = 0; k < (int32_t)vec_len(p); k++) {
+        line_load(l, TERM, 0, p[k].p);
+        line_mem(l, LINE_SUB, TERM, 0, p[k].n);
+        line_mem(l, LINE_MUL, TERM, 1, first + k);
+        line_store(l, TERM, 2, p[k].at);
+        line_neg(l, TERM);
+        line_store(l, TERM, 2, p[k].at + 1);
+    }
+}
+
+static void write_most(line *l)
+{
+    line_abs(l, TERM);
+    line_reg(l, LINE_MAX, TERM, MOST); /* |t| > most ? |t| : most */
+    line_copy(l, MOST, TERM);
+}
+
+/* a0: v, a2: f, a3: fmax */
+static void write_currents(line *l, const gather *s, const int32_t *from)
+{
+    for (const gather *end = s + vec_len(s); s < end; s++) {
+        line_zero(l, SUM);
+        line_zero(l, MOST);
+        for (int32_t k = s->begin; k < s->end; k++) {
+            line_load(l, TERM, 0, from[k]);
+            line_reg(l, LINE_ADD, SUM, TERM);
+            write_most(l);
+        }
+        line_store(l, SUM, 2, s->target);
+        line_store(l, MOST, 3, s->target);
+    }
+}
+
+/* a0: v, a2: q, a3: low, a4: qmax; see sum_charges */
+static void write_charges(line *l, const gather *s, const int32_t *from)
+{
+    for (const gather *end = s + vec_len(s); s < end; s++) {
+        line_zero(l, SUM);
+        line_zero(l, REST);
+        line_zero(l, MOST);
+        for (int32_t k = s->begin; k < s->end; k++) {
+            line_load(l, TERM, 0, from[k]);
+            line_copy(l, NEXT, SUM);
+            line_reg(l, LINE_ADD, NEXT, TERM); /* u */
+            line_copy(l, PART, NEXT);
+            line_reg(l, LINE_SUB, PART, SUM);  /* w = u - sum */
+            line_copy(l, PART + 1, NEXT);
+            line_reg(l, LINE_SUB, PART + 1, PART);
+            line_reg(l, LINE_SUB, SUM, PART + 1); /* sum - (u - w) */
+            line_copy(l, PART + 1, TERM);
+            line_reg(l, LINE_SUB, PART + 1, PART); /* t - w */
+            line_reg(l, LINE_ADD, SUM, PART + 1);
+            line_reg(l, LINE_ADD, REST, SUM);
+            line_copy(l, SUM, NEXT);
+            write_most(l);
+        }
+        line_store(l, SUM, 2, s->target);
+        line_store(l, REST, 3, s->target);
+        line_store(l, MOST, 4, s->target);
+    }
+}
+
+/* a0: v, a1: base, a2: values of the matrix */
+static void write_jacobian(line *l, const gather *s, const int32_t *from, int32_t n_val)
+{
+    const gather *end = s + vec_len(s);
+    for (int32_t slot = 0; slot < n_val; slot++) {
+        line_load(l, SUM, 1, slot);
+        for (int32_t k = s < end && s->target == slot ? s->begin : 0; s < end && s->target == slot && k < s->end; k++)
+            line_mem(l, LINE_ADD, SUM, 0, from[k]);
+        line_store(l, SUM, 2, slot);
+        s += s < end && s->target == slot;
+    }
+}
+
+static line_fn finish_line(line **l)
+{
+    line_fn fn = line_done(*l);
+    if (!fn)
+        line_free(l);
+    return fn;
+}
+
+static void write_code(ckt *c, ckt_flat *fl)
+{
+    const size_t n_g = vec_len(fl->g), n_pair = n_g + vec_len(fl->c);
+    line **l[] = {&fl->pair_line, &fl->f_line, &fl->q_line, &fl->j_line};
+    if (vec_len(fl->from) > MAX_CODE_TERMS)
+        return;
+    for (size_t i = 0; i < VS_COUNT(l); i++)
+        if (!(*l[i] = line_new()))
+            return;
+    fl->value = arena_array(&c->mem, double, n_pair);
+    for (size_t i = 0; i < n_pair; i++)
+        fl->value[i] = i < n_g ? fl->g[i].value : fl->c[i - n_g].value;
+    write_pairs(fl->pair_line, fl->g, 0);
+    write_pairs(fl->pair_line, fl->c, (int32_t)n_g);
+    write_currents(fl->f_line, fl->f, fl->from);
+    write_charges(fl->q_line, fl->q, fl->from);
+    write_jacobian(fl->j_line, fl->j, fl->from, (int32_t)fl->n_val);
+    fl->pair_fn = finish_line(&fl->pair_line);
+    fl->f_fn = finish_line(&fl->f_line);
+    fl->q_fn = finish_line(&fl->q_line);
+    fl->j_fn = finish_line(&fl->j_line);
+}
+
+void ckt_flat_make(ckt *c)
+{
+    if (vec_len(c->inst) > MAX_INSTANCES || vec_len(c->unknown) > MAX_UNKNOWNS || c->opt.no_flat)
+        return;
+    ckt_flat *fl = c->flat = arena_new(&c->mem, ckt_flat);
+    maker m = {.c = c, .fl = fl};
+    const int32_t n1 = (int32_t)vec_len(c->unknown);
+    list_sources(&m);
+    list_groups(&m);
+    make_sums(fl, m.f, 1, n1, true, &fl->f);
+    make_sums(fl, m.q, 1, n1, true, &fl->q);
+    fl->n_val = (size_t)csc_nnz(&c->a) + 1;
+    make_sums(fl, m.j, 0, csc_nnz(&c->a), false, &fl->j);
+    fl->v = arena_array(&c->mem, double, fl->n_v);
+    fl->base = arena_array(&c->mem, double, fl->n_val);
+    fl->base_alpha = NAN;
+    write_code(c, fl);
+    vec_free(m.f);
+    vec_free(m.q);
+    vec_free(m.j);
+}
+
+void ckt_flat_drop(ckt *c)
+{
+    ckt_flat *fl = c->flat;
+    if (!fl)
+        return;
+    vec_free(fl->g);
+    vec_free(fl->c);
+    vec_free(fl->active);
+    vec_free(fl->source);
+    vec_free(fl->fix);
+    vec_free(fl->f);
+    vec_free(fl->q);
+    vec_free(fl->j);
+    vec_free(fl->from);
+    vec_free(fl->limited);
+    vec_free(fl->bound);
+    line_free(&fl->pair_line);
+    line_free(&fl->f_line);
+    line_free(&fl->q_line);
+    line_free(&fl->j_line);
+    c->flat = NULL;
+}
+
+/* -- a load -- */
+
+static void add_pair(double *val, const pair *p, double y)
+{
+    val[p->slot[0]] += y;
+    val[p->slot[1]] -= y;
+    val[p->slot[2]] -= y;
+    val[p->slot[3]] += y;
+}
+
+static void make_base(const ckt *c, ckt_flat *fl, const ckt_env *env)
+{
+    double *val = fl->base;
+    memset(val, 0, fl->n_val * sizeof *val);
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (!s->is_v)
+            continue;
+        val[s->slot[0]] += s->m;
+        val[s->slot[1]] -= s->m;
+        val[s->slot[2]] += 1;
+        val[s->slot[3]] -= 1;
+    }
+    for (size_t i = 0; i < vec_len(fl->fix); i++) {
+        const ckt_fix *k = &c->fix[fl->fix[i].fix];
+        val[k->slot] += ckt_fix_value(k, env);
+    }
+    for (size_t i = 0; i < vec_len(fl->g); i++)
+        add_pair(val, &fl->g[i], fl->g[i].value);
+    for (size_t i = 0; i < vec_len(fl->c); i++)
+        add_pair(val, &fl->c[i], env->alpha * fl->c[i].value);
+    val[fl->n_val - 1] = 0;
+    fl->base_alpha = env->alpha;
+    fl->base_gmin = env->gmin;
+}
+
+static void eval_pairs_of(const pair *p, const double *x, double *restrict v)
+{
+    for (const pair *end = p + vec_len(p); p < end; p++) {
+        const double i = p->value * (x[p->p] - x[p->n]);
+        v[p->at] = i;
+        v[p->at + 1] = -i;
+    }
+}
+
+static void eval_pairs(const ckt_flat *fl, const double *x)
+{
+    if (fl->pair_fn) {
+        fl->pair_fn(x, fl->value, fl->v, NULL, NULL, NULL);
+        return;
+    }
+    eval_pairs_of(fl->g, x, fl->v);
+    eval_pairs_of(fl->c, x, fl->v);
+}
+
+/* As stamp_source in ckt_stamp.c: two currents; three terms of the row of a voltage source. */
+static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const double *x)
+{
+    for (size_t k = 0; k < vec_len(c->source); k++) {
+        ckt_source *s = &c->source[k];
+        double *v = fl->v + fl->source[k];
+        const double e = ckt_source_value(s, env), i = s->m * (s->is_v ? x[s->k] : e);
+        v[0] = i;
+        v[1] = -i;
+        v[2] = x[s->p];
+        v[3] = -x[s->n];
+        v[4] = -e;
+    }
+    for (size_t i = 0; i < vec_len(fl->fix); i++) {
+        const ckt_fix *k = &c->fix[fl->fix[i].fix];
+        fl->v[fl->fix[i].at] = ckt_fix_value(k, env) * x[k->unknown];
+    }
+}
+
+static vs_status eval_groups(ckt *c, const ckt_flat *fl, const double *x)
+{
+    for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
+        dev_group *g = a->g;
+        dev_begin(g, MDL_TRAN, x);
+        const vs_status st = dev_eval(g, MDL_TRAN, c->dyn, x, 0, g->n_pack, false, fl->v + a->at);
+        dev_advance(g);
+        if (st != VS_OK)
+            return st;
+    }
+    return VS_OK;
+}
+
+static void sum_currents(const ckt_flat *fl, double *restrict f, double *restrict max)
+{
+    const double *v = fl->v;
+    const int32_t *from = fl->from;
+    if (fl->f_fn) {
+        fl->f_fn(v, NULL, f, max, NULL, NULL);
+        return;
+    }
+    for (const gather *s = fl->f, *end = s + vec_len(s); s < end; s++) {
+        double sum = 0, most = 0;
+        for (int32_t k = s->begin; k < s->end; k++) {
+            const double t = v[from[k]];
+            sum += t;
+            most = norm_max(fabs(t), most);
+        }
+        f[s->target] = sum;
+        max[s->target] = most;
+    }
+}
+
+/* The rounding errors of the sums are kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
+static void sum_charges(const ckt_flat *fl, double *restrict q, double *restrict low, double *restrict max)
+{
+    const double *v = fl->v;
+    const int32_t *from = fl->from;
+    if (fl->q_fn) {
+        fl->q_fn(v, NULL, q, low, max, NULL);
+        return;
+    }
+    for (const gather *s = fl->q, *end = s + vec_len(s); s < end; s++) {
+        double sum = 0, rest = 0, most = 0;
+        for (int32_t k = s->begin; k < s->end; k++) {
+            const double t = v[from[k]], u = sum + t, w = u - sum;
+            rest += (sum - (u - w)) + (t - w);
+            sum = u;
+            most = norm_max(fabs(t), most);
+        }
+        q[s->target] = sum;
+        low[s->target] = rest;
+        max[s->target] = most;
+    }
+}
+
+static void sum_jacobian(const ckt_flat *fl, double *restrict val)
+{
+    const double *v = fl->v;
+    const int32_t *from = fl->from;
+    if (fl->j_fn) {
+        fl->j_fn(v, fl->base, val, NULL, NULL, NULL);
+        return;
+    }
+    memcpy(val, fl->base, fl->n_val * sizeof *val);
+    for (const gather *s = fl->j, *end = s + vec_len(s); s < end; s++) {
+        double sum = val[s->target];
+        for (int32_t k = s->begin; k < s->end; k++)
+            sum += v[from[k]];
+        val[s->target] = sum;
+    }
+}
+
+static void read_flags(ckt *c, const ckt_flat *fl, bool *limited)
+{
+    c->bound = INFINITY;
+    *limited = false;
+    for (size_t k = 0; k < vec_len(fl->limited); k++)
+        *limited |= fl->v[fl->limited[k]] != 0;
+    for (size_t k = 0; k < vec_len(fl->bound); k++)
+        if (fl->v[fl->bound[k]] > 0 && fl->v[fl->bound[k]] < c->bound)
+            c->bound = fl->v[fl->bound[k]];
+}
+
+vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
+                        double *qmx, bool *limited, int timed)
+{
+    ckt_flat *fl = c->flat;
+    const double t0 = timed ? ckt_seconds() : 0;
+    if (env->alpha != fl->base_alpha || env->gmin != fl->base_gmin)
+        make_base(c, fl, env);
+    eval_sources(c, fl, env, x);
+    eval_pairs(fl, x);
+    const vs_status st = eval_groups(c, fl, x);
+    const double t1 = timed ? ckt_seconds() : 0;
+    sum_currents(fl, f, fmx);
+    sum_charges(fl, q, c->qlo, qmx);
+    sum_jacobian(fl, c->a.val);
+    read_flags(c, fl, limited);
+    c->stat.n_eval += (int64_t)vec_len(c->inst);
+    if (timed) {
+        c->stat.s_eval += timed * fmax(t1 - t0 - c->s_clock, 0);
+        c->stat.s_stamp += timed * fmax(ckt_seconds() - t1 - c->s_clock, 0);
+    }
+    return st;
+}
