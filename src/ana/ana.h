@@ -1,5 +1,5 @@
-/* ana.h - analyses of a circuit: operating point, dc sweep, transient.
- * Use:    ana_init; ana_op / ana_dc / ana_tran; ana_fini. Results go to a sink as they are accepted.
+/* ana.h - analyses of a circuit: operating point, dc sweep, transient, small signals.
+ * Use:    ana_new; ana_op / ana_dc / ana_tran / ana_ac ...; ana_free. Results go to a sink as they are accepted.
  * Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and Spectre, ch. 4;
  *         docs/numerics.md has the formulas of predictor, corrector and truncation error. */
 #ifndef ANA_H
@@ -37,6 +37,8 @@ typedef struct ana_stat {
  * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort. */
 typedef struct ana_sink {
     vs_status (*point)(void *user, double axis, const double *x);
+    /* ac: phasors z [2 (n+1)], re and im in turn, and the operating point x [n+1]; may be NULL */
+    vs_status (*zpoint)(void *user, double axis, const double *x, const double *z);
     /* called every few milliseconds at most, for a progress display: fraction 0..1; may be NULL */
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
@@ -73,5 +75,66 @@ typedef struct ana_tran_opt {
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+
+/* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md) -- */
+/* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK; VS_STOP: on
+ * request; VS_NOCONV: no operating point; VS_ESINGULAR; VS_ENOMEM; what the sink returns. With messages. */
+typedef enum ana_grid { ANA_DEC, ANA_OCT, ANA_LIN } ana_grid;
+typedef struct ana_freq { /* hertz */
+    ana_grid grid;
+    int64_t n;             /* points per decade or octave; lin: in all */
+    double from, to;       /* dec, oct: 0 < from <= to */
+} ana_freq;
+double *ana_frequencies(const ana_freq *f); /* vec */
+
+/* Every phasor of the circuit to sink->zpoint. */
+VS_MUST_USE vs_status ana_ac(ana *a, const ana_freq *f, const ana_sink *sink);
+
+/* The other analyses give plots of named columns, each plot between begin and end. */
+typedef struct ana_column { const char *name, *type; } ana_column; /* "frequency", "voltage", ... */
+typedef struct ana_table {
+    vs_status (*begin)(void *user, const char *plot, const ana_column *col, int32_t n, bool complex);
+    vs_status (*row)(void *user, const double *v); /* [n]; complex: [2n], re and im in turn */
+    vs_status (*end)(void *user);
+    void (*progress)(void *user, double fraction, double axis, const ana_stat *st); /* as ana_sink */
+    bool (*stop)(void *user);
+    void *user;
+} ana_table;
+
+typedef struct ana_output { /* x[hi] - x[lo]; a current: its unknown, and 0 */
+    int32_t hi, lo;
+    bool current;
+    const char *name;       /* "v(out)" */
+} ana_output;
+
+typedef struct ana_noise_opt {
+    ana_output out;
+    int32_t source;         /* the input: what onoise is referred to */
+    ana_freq freq;
+    int64_t summary;        /* 0: totals only; k: every k-th point, with the parts of every device */
+} ana_noise_opt;
+VS_MUST_USE vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t);
+
+VS_MUST_USE vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t);
+
+/* Derivatives of the output by every parameter that is not 0. freq NULL: of the dc value. */
+VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t);
+
+typedef struct ana_pz_opt {
+    int32_t in[2], out[2];  /* nodes; 0: the reference */
+    bool voltage;           /* transfer function output voltage / input voltage, else / input current */
+    bool poles, zeros;
+} ana_pz_opt;
+VS_MUST_USE vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t);
+
+typedef struct ana_port {   /* source behind a resistance z0 between nodes p and n */
+    int32_t p, n, source;
+    double z0;              /* ohm */
+} ana_port;
+/* S, Y, Z parameters; with `noise` the noise current correlation matrix Cy and, of two ports, NF NFmin Rn SOpt.
+ *   s  out  called for each frequency with S [n_port^2], row by row, re and im in turn; may be NULL */
+VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f, bool noise,
+                             const ana_table *t,
+                             vs_status (*s)(void *user, double f, const double *s), void *user);
 
 #endif

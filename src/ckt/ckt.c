@@ -57,6 +57,9 @@ void ckt_free(ckt **pc)
     vec_free(c->source);
     vec_free(c->ic);
     vec_free(c->fix);
+    vec_free(c->noise);
+    vec_free(c->noise_gain);
+    map_free(&c->inst_by_name);
     map_free(&c->by_name);
     map_free(&c->source_by_name);
     str_pool_fini(&c->names);

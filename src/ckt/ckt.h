@@ -125,6 +125,71 @@ void ckt_reset_limits(ckt *c);
 /* A rejected step: the limiting history returns to that of the last accepted point. */
 void ckt_restore_limits(ckt *c);
 
+/* -- small signals (ckt_ac.c); `forms` of ckt_finish must have MDL_AC -- */
+typedef struct ckt_noise {  /* one noise source of a device */
+    int32_t device, source; /* number of the device; of the source in its module */
+    double psd, exponent;   /* psd f^-exponent: A^2/Hz, V^2/Hz */
+    int32_t first, end;     /* what it drives: gain[first .. end) */
+} ckt_noise;
+typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n */
+    int32_t row;
+    bool rate;
+    double gain;
+} ckt_noise_gain;
+/* The linearised circuit at x: G and C in the places of ckt_pattern, g and c [nnz + 1].
+ *   noise  in   the devices see analysis("noise"); their noise sources are collected
+ * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
+VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                                  double *cap);
+/* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b. */
+void ckt_ac_drive(const ckt *c, double *b);
+/* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */
+const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain);
+double ckt_noise_density(const ckt *c, const ckt_noise *s, double f); /* at f hertz */
+const char *ckt_noise_name(const ckt *c, const ckt_noise *s);         /* as the module calls it, or "" */
+
+/* -- devices and sources by number, their details (ckt_detail.c) -- */
+int32_t ckt_n_device(const ckt *c);
+const char *ckt_device_name(const ckt *c, int32_t device);
+typedef struct ckt_device_facts {
+    const char *name;
+    mdl_model *model;
+    int32_t row;
+    const int32_t *unknown; /* [mdl_n_unknown] of the circuit */
+    diag_span span;
+} ckt_device_facts;
+ckt_device_facts ckt_device(const ckt *c, int32_t device);
+int32_t ckt_n_source(const ckt *c);
+typedef struct ckt_source_facts {
+    const char *name;
+    bool is_v;
+    int32_t p, n, k;        /* nodes; the current's unknown of a voltage source, else 0 */
+    double m, dc, ac_mag, ac_phase;
+    diag_span span;
+} ckt_source_facts;
+ckt_source_facts ckt_source_at(const ckt *c, int32_t source);
+/* All outputs of a device at x by the interpreter: RES REACT G C OPVAR ... of the equation form,
+ * without specialisation. A parameter of its row may be changed for this evaluation.
+ *   param  in   -1: none
+ *   out    out  vecs: values, and what each is: rows and columns are unknowns of the circuit
+ * Status: VS_OK; VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
+VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device,
+                                         int32_t param, double value, double **out, mdl_out **what);
+/* "@device[name]": an operating-point variable or a parameter of a device, or dc, i, v, p, acmag,
+ * acphase of an independent source. Evaluated when it is asked for. */
+typedef struct ckt_detail {
+    enum { CKT_DETAIL_OPVAR, CKT_DETAIL_PARAM, CKT_DETAIL_SOURCE } what;
+    int32_t device, k;
+    const char *unit;       /* "A", "V", ... "" if none */
+} ckt_detail;
+typedef enum ckt_lookup { CKT_FOUND, CKT_NO_DEVICE, CKT_NO_DETAIL } ckt_lookup;
+ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_detail *d);
+/* Names of all details of a device, for lists and suggestions: vec that the caller frees. */
+const char **ckt_detail_names(ckt *c, const char *device);
+/* Values of k details at x: value [k]. A device is evaluated once for all that follow each other. */
+VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                                  size_t k, double *value);
+
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
 double ckt_next_break(ckt *c, double t);

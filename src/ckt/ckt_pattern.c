@@ -6,7 +6,7 @@
 
 static bool is_matrix(uint8_t kind)
 {
-    return kind == IR_OUT_G || kind == IR_OUT_J;
+    return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
 }
 
 void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e)

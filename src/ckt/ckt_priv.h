@@ -80,6 +80,9 @@ struct ckt {
     struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
+    ckt_noise *noise;      /* vec; of the last ckt_load_ac */
+    ckt_noise_gain *noise_gain; /* vec */
+    map inst_by_name;      /* device name -> number; made at the first question */
 };
 
 static inline mdl_form_kind ckt_form_of(ckt_mode mode)
@@ -90,6 +93,8 @@ static inline mdl_form_kind ckt_form_of(ckt_mode mode)
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
 int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
 
+/* ckt_stamp.c: what `analysis()` and its kin see. */
+void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */
 double ckt_source_value(ckt_source *s, const ckt_env *env);
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.

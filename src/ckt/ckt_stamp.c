@@ -42,7 +42,7 @@ static double clock_cost(void)
 
 /* What `analysis()` and its kin see. LRM, table of return values of analysis(): the operating point
  * of a transient is "tran", "static" and "ic", but not "dc". */
-static void fill_dyn(double *dyn, const ckt_env *env)
+void ckt_fill_dyn(double *dyn, const ckt_env *env)
 {
     const bool fixed = env->mode == CKT_STATIC;
     memset(dyn, 0, IR_N_DYN * sizeof *dyn);
@@ -236,7 +236,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     const bool tran = env->mode == CKT_TRAN;
     memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
-    fill_dyn(c->dyn, env);
+    ckt_fill_dyn(c->dyn, env);
     const int timed = vec_len(c->inst) > SMALL ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
     if (!c->loaded)
         c->s_clock = clock_cost();
@@ -395,7 +395,7 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(env->mode);
     vs_status st = VS_OK;
-    fill_dyn(c->dyn, env);
+    ckt_fill_dyn(c->dyn, env);
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const vs_status one = run_effects(c, &c->group[i], form, x);
         if (one != VS_OK && st >= 0)

@@ -130,6 +130,20 @@ vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *
                       void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
                       int *what);
 
+/* -- one device at one point (mdl_point.c) -- */
+typedef struct mdl_at {
+    const double *x;     /* [1 + unknowns of the circuit] */
+    const int32_t *map;  /* [mdl_n_unknown]; 0: reference or not in use */
+    const double *dyn;   /* [IR_N_DYN] */
+    const double *state; /* [n_state], NULL: 0 */
+} mdl_at;
+/* Every output of the equation form (kinds of MDL_FULL), limiting off: values and what they are are
+ * appended to vecs. By the interpreter, not specialised: unknowns that are one keep outputs of their own.
+ *   param  in  a parameter to be changed for this evaluation, -1: none
+ * Status: VS_OK; VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
+VS_MUST_USE vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value,
+                                const mdl_at *at, double **value, mdl_out **what);
+
 const jit_stat *mdl_jit_stats(const mdl_lib *lib);
 
 #endif

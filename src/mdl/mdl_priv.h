@@ -96,6 +96,9 @@ mdl_model *mdl_ready(mdl_model *m);
  * are not static are 0. */
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
 void mdl_row_free(row_data *r);
+/* A copy of a row with another value of one parameter, not among the model's rows; the caller frees it.
+ * Status: VS_OK; VS_EINPUT: out of range (no message). */
+VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out);
 
 /* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
 void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,

@@ -112,6 +112,7 @@ static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_s
     diag_note(d, p->span, "'%s' of module '%s' is declared here", p->name, m->mod->name);
 }
 
+/* who NULL: no messages */
 static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const char *who)
 {
     const ir_fn *fn = &m->mod->params;
@@ -119,18 +120,19 @@ static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const c
     ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
     fill_inputs(m, r->key, r->key, fn, input);
     vs_status st = ir_interp(fn, input, val, NULL, NULL);
-    if (st != VS_OK) {
+    if (st != VS_OK && who)
         diag_error(m->lib->d, where, "%s: the defaults of module '%s' do not end", who,
                    m->mod->name);
+    if (st != VS_OK)
         st = VS_EINPUT;
-    }
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++)
         if (fn->out[o].kind == IR_OUT_PARAM)
             r->param[fn->out[o].a] = as_double(val[fn->out[o].v], fn->inst[fn->out[o].v].type);
     vs_status ranges = st;
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++)
         if (fn->out[o].kind == IR_OUT_PARAM_OK && !val[fn->out[o].v].i) {
-            range_error(m, r, fn->out[o].a, where, who);
+            if (who)
+                range_error(m, r, fn->out[o].a, where, who);
             ranges = VS_EINPUT;
         }
     free(val);
@@ -295,6 +297,27 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     vec_push(m->row, r);
     map_set(&m->row_of_hash, hash, *row);
     return VS_OK;
+}
+
+vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)
+{
+    const row_data *from = m->row[row];
+    const size_t n_unknown = vec_len(m->unknown) + 1;
+    row_data *r = calloc(1, sizeof *r);
+    r->key = malloc((key_len(m) + 1) * sizeof *r->key);
+    memcpy(r->key, from->key, key_len(m) * sizeof *r->key);
+    r->key[param] = value;
+    r->key[key_given(m) + (size_t)param] = 1.0;
+    r->param = calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
+    r->topology = malloc(n_unknown * sizeof *r->topology);
+    memcpy(r->topology, from->topology, (n_unknown - 1) * sizeof *r->topology);
+    r->next = -1;
+    const vs_status st = eval_params(m, r, DIAG_NOWHERE, NULL);
+    if (st == VS_OK)
+        *out = r;
+    else
+        mdl_row_free(r);
+    return st;
 }
 
 int32_t mdl_n_row(const mdl_model *m)

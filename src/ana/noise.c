@@ -1,0 +1,248 @@
+/* noise.c - noise at an output from every source of every device.
+ * One adjoint solution per frequency, (G + j omega C)' y = c with c the output's unit vector, gives the
+ * gain from every row at once: a source with density S and gains a_k into rows k has the output density
+ * S |sum_k a_k y_k|^2 (of a charge: j omega a_k). Rohrer, Nagel, Meyer, Weber, IEEE J. Solid-State
+ * Circuits 6(4), 1971.
+ * Integrals assume a power law between two frequencies, for each source: exact for white and 1/f noise. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "small.h"
+
+typedef struct part { /* a device, or one noise source of it */
+    const char *name; /* "r1", "q1_ic" */
+    int32_t owner;    /* part of the device, -1 if this is one */
+    double now, last; /* output density at this frequency and the one before */
+    double out, in;   /* integrals of output and input density */
+} part;
+
+typedef struct noise {
+    small s;
+    const ana_noise_opt *o;
+    const ana_table *t;
+    part *part;        /* vec; a device's sources stand before it */
+    int32_t *part_of;  /* vec; of each noise source */
+    double *y, *drive; /* [2 (n+1)] */
+    double f, f_last, gain2, gain2_last; /* |output / input|^2 */
+    double total, out, in;
+    double *row;       /* vec */
+} noise;
+
+/* -- names -- */
+
+static int32_t part_named(noise *w, size_t from, const char *name)
+{
+    for (size_t i = from; i < vec_len(w->part); i++)
+        if (!strcmp(w->part[i].name, name))
+            return (int32_t)i;
+    vec_push(w->part, ((part){.name = name, .owner = -1}));
+    return (int32_t)vec_len(w->part) - 1;
+}
+
+/* Sources of a device that have one name are one part, as the LRM (4.6.4) has it. */
+static void name_parts(noise *w)
+{
+    ana *a = w->s.a;
+    size_t n;
+    const ckt_noise_gain *gain;
+    const ckt_noise *s = ckt_noises(a->c, &n, &gain);
+    for (size_t i = 0, end; i < n; i = end) {
+        const char *device = ckt_device_name(a->c, s[i].device);
+        const size_t first = vec_len(w->part);
+        for (end = i; end < n && s[end].device == s[i].device; end++) {
+            const char *name = ckt_noise_name(a->c, &s[end]);
+            const char *full = *name ? arena_printf(&a->mem, "%s_%s", device, name)
+                                     : arena_printf(&a->mem, "%s_noise%d", device, (int)s[end].source + 1);
+            vec_push(w->part_of, part_named(w, first, full));
+        }
+        vec_push(w->part, ((part){.name = device, .owner = -1}));
+        for (size_t k = first; k + 1 < vec_len(w->part); k++)
+            w->part[k].owner = (int32_t)vec_len(w->part) - 1;
+    }
+}
+
+/* -- one frequency -- */
+
+static double density(const noise *w, const ckt_noise *s, const ckt_noise_gain *gain, double omega)
+{
+    double re = 0, im = 0;
+    for (int32_t k = s->first; k < s->end; k++) {
+        const double *y = &w->y[2 * gain[k].row], a = gain[k].gain;
+        re += gain[k].rate ? -omega * a * y[1] : a * y[0];
+        im += gain[k].rate ? omega * a * y[0] : a * y[1];
+    }
+    return ckt_noise_density(w->s.a->c, s, w->f) * (re * re + im * im);
+}
+
+static vs_status solve(noise *w)
+{
+    const double omega = 2 * acos(-1) * w->f;
+    size_t n;
+    const ckt_noise_gain *gain;
+    const ckt_noise *s = ckt_noises(w->s.a->c, &n, &gain);
+    const vs_status st = small_factor(&w->s, omega);
+    if (st != VS_OK)
+        return st;
+    small_adjoint(&w->s, &w->o->out, w->y);
+    small_solve_t(&w->s, w->y);
+    double re = 0, im = 0;
+    for (int32_t i = 1; i <= w->s.a->n; i++) {
+        re += w->drive[2 * i] * w->y[2 * i];
+        im += w->drive[2 * i] * w->y[2 * i + 1];
+    }
+    w->gain2 = re * re + im * im;
+    for (size_t i = 0; i < vec_len(w->part); i++)
+        w->part[i].now = 0;
+    w->total = 0;
+    for (size_t i = 0; i < n; i++) {
+        part *p = &w->part[w->part_of[i]];
+        const double d = density(w, &s[i], gain, omega);
+        p->now += d;
+        w->part[p->owner].now += d;
+        w->total += d;
+    }
+    return VS_OK;
+}
+
+/* -- integrals -- */
+
+/* Integral of d from f0 to f1 with d ~ f^a between d0 and d1. */
+static double integral(double d0, double d1, double f0, double f1)
+{
+    if (!(d0 > 0 && d1 > 0 && f0 > 0))
+        return 0.5 * (d0 + d1) * (f1 - f0);
+    const double u = log(f1 / f0), a1 = log(d1 / d0) / u + 1, z = a1 * u;
+    return d0 * f0 * u * (fabs(z) < 1e-9 ? 1 + z / 2 : expm1(z) / z);
+}
+
+static void integrate(noise *w)
+{
+    for (size_t i = 0; i < vec_len(w->part); i++) {
+        part *p = &w->part[i];
+        if (p->owner < 0)
+            continue;
+        const double out = integral(p->last, p->now, w->f_last, w->f);
+        const double in = w->gain2 > 0 && w->gain2_last > 0
+                              ? integral(p->last / w->gain2_last, p->now / w->gain2, w->f_last, w->f) : 0;
+        p->out += out;
+        p->in += in;
+        w->part[p->owner].out += out;
+        w->part[p->owner].in += in;
+        w->out += out;
+        w->in += in;
+    }
+}
+
+static void remember(noise *w)
+{
+    for (size_t i = 0; i < vec_len(w->part); i++)
+        w->part[i].last = w->part[i].now;
+    w->f_last = w->f;
+    w->gain2_last = w->gain2;
+}
+
+/* -- plots -- */
+
+static vs_status begin_spectrum(noise *w)
+{
+    ana_column *col = NULL;
+    const char *type = w->o->out.current ? "current-density" : "voltage-density";
+    vec_push(col, ((ana_column){"frequency", "frequency"}));
+    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++)
+        vec_push(col, ((ana_column){arena_printf(&w->s.a->mem, "onoise_%s", w->part[i].name), type}));
+    vec_push(col, ((ana_column){"onoise_spectrum", type}));
+    const bool v = ckt_source_at(w->s.a->c, w->o->source).is_v;
+    vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
+    const vs_status st = w->t->begin(w->t->user, "Noise Spectral Density Curves", col, (int32_t)vec_len(col),
+                                     false);
+    vec_free(col);
+    return st;
+}
+
+static vs_status put_spectrum(noise *w)
+{
+    vec_clear(w->row);
+    vec_push(w->row, w->f);
+    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++)
+        vec_push(w->row, sqrt(w->part[i].now));
+    vec_push(w->row, sqrt(w->total));
+    vec_push(w->row, w->gain2 > 0 ? sqrt(w->total / w->gain2) : 0);
+    return w->t->row(w->t->user, w->row);
+}
+
+static vs_status put_totals(noise *w)
+{
+    ana_column *col = NULL;
+    arena *mem = &w->s.a->mem;
+    const char *type = w->o->out.current ? "current" : "voltage";
+    const char *in = ckt_source_at(w->s.a->c, w->o->source).is_v ? "voltage" : "current";
+    vec_clear(w->row);
+    for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++) {
+        const part *p = &w->part[i];
+        vec_push(col, ((ana_column){arena_printf(mem, "onoise_total_%s", p->name), type}));
+        vec_push(col, ((ana_column){arena_printf(mem, "inoise_total_%s", p->name), in}));
+        vec_push(w->row, sqrt(p->out));
+        vec_push(w->row, sqrt(p->in));
+    }
+    vec_push(col, ((ana_column){"onoise_total", type}));
+    vec_push(col, ((ana_column){"inoise_total", in}));
+    vec_push(w->row, sqrt(w->out));
+    vec_push(w->row, sqrt(w->in));
+    vs_status st = w->t->begin(w->t->user, "Integrated Noise", col, (int32_t)vec_len(col), false);
+    if (st == VS_OK)
+        st = w->t->row(w->t->user, w->row);
+    if (st == VS_OK)
+        st = w->t->end(w->t->user);
+    vec_free(col);
+    return st;
+}
+
+static vs_status sweep(noise *w, const double *f, size_t n)
+{
+    vs_status st = begin_spectrum(w);
+    if (st != VS_OK)
+        return st;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        w->f = f[k];
+        st = solve(w);
+        if (st != VS_OK)
+            break;
+        if (k > 0)
+            integrate(w);
+        remember(w);
+        if (w->o->summary <= 1 || k % (size_t)w->o->summary == 0)
+            st = put_spectrum(w);
+        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], w->t->progress, w->t->stop, w->t->user) &&
+            st == VS_OK)
+            st = VS_STOP;
+    }
+    const vs_status closing = w->t->end(w->t->user);
+    return st == VS_OK ? closing : st;
+}
+
+vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
+{
+    noise w = {.o = o, .t = t};
+    double *f = ana_frequencies(&o->freq);
+    vs_status st = small_begin(&w.s, a, true);
+    w.y = calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
+    w.drive = calloc(2 * ((size_t)a->n + 1), sizeof *w.drive);
+    if (st == VS_OK && (!w.y || !w.drive))
+        st = VS_ENOMEM;
+    if (st == VS_OK) {
+        name_parts(&w);
+        small_drive(&w.s, o->source, w.drive);
+        st = sweep(&w, f, vec_len(f));
+    }
+    if (st == VS_OK)
+        st = put_totals(&w);
+    small_fini(&w.s);
+    free(w.y);
+    free(w.drive);
+    vec_free(w.part);
+    vec_free(w.part_of);
+    vec_free(w.row);
+    vec_free(f);
+    return st;
+}

@@ -1,0 +1,166 @@
+/* small.c - see small.h. */
+#include "small.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+ckt_env small_env(const ana *a)
+{
+    ckt_env env = ana_static_eq(a, false).env;
+    env.limit = false;
+    env.iter = 1;
+    return env;
+}
+
+static vs_status allocate(small *s, ana *a)
+{
+    const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
+    *s = (small){.a = a};
+    lu_z_init(&s->lu);
+    s->x = calloc((size_t)a->n + 1, sizeof(double));
+    s->g = calloc(nnz, sizeof(double));
+    s->c = calloc(nnz, sizeof(double));
+    s->val = calloc(2 * nnz, sizeof(double));
+    return s->x && s->g && s->c && s->val ? VS_OK : VS_ENOMEM;
+}
+
+void small_fini(small *s)
+{
+    lu_z_fini(&s->lu);
+    free(s->x);
+    free(s->g);
+    free(s->c);
+    free(s->val);
+}
+
+static vs_status singular(small *s, double omega)
+{
+    ana *a = s->a;
+    const int32_t u = s->lu.singular + 1;
+    const char *who = u > 0 ? arena_printf(&a->d->mem, " at %s", ana_unknown_text(a, u)) : "";
+    diag_error(a->d, DIAG_NOWHERE, "the small-signal matrix is singular%s at %.6g Hz", who,
+               omega / (2 * acos(-1)));
+    diag_note(a->d, DIAG_NOWHERE, "a node without a conducting path, or a loop of voltage sources and "
+              "inductors, has no small-signal solution there; option rshunt puts a resistor at every node");
+    return VS_ESINGULAR;
+}
+
+static vs_status prepare(small *s)
+{
+    ana *a = s->a;
+    const vs_status st = lu_z_analyze(&s->lu, a->jac);
+    if (a->opt.rshunt > 0)
+        for (int32_t i = 1; i <= a->n; i++)
+            if (a->gdiag[i])
+                s->g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+    return st == VS_ESINGULAR ? singular(s, 0) : st;
+}
+
+static vs_status operating_point(small *s, ana *a)
+{
+    vs_status st = allocate(s, a);
+    if (st == VS_OK)
+        st = ana_op(a, s->x, false, false);
+    return st;
+}
+
+vs_status small_begin(small *s, ana *a, bool noise)
+{
+    vs_status st = operating_point(s, a);
+    if (st != VS_OK)
+        return st;
+    const ckt_env env = small_env(a);
+    st = ckt_load_ac(a->c, &env, s->x, noise, s->g, s->c);
+    if (st == VS_NOCONV)
+        diag_error(a->d, DIAG_NOWHERE, "a device gives a conductance or capacitance that is not finite at the "
+                   "operating point");
+    return st == VS_OK ? prepare(s) : st;
+}
+
+vs_status small_begin_static(small *s, ana *a)
+{
+    vs_status st = operating_point(s, a);
+    if (st != VS_OK)
+        return st;
+    const ckt_env env = small_env(a);
+    bool limited;
+    st = ckt_load(a->c, &env, s->x, a->f, a->q, a->fmax, a->qmax, &limited);
+    if (st != VS_OK) {
+        diag_error(a->d, DIAG_NOWHERE, "a device gives a value that is not finite at the operating point");
+        return st;
+    }
+    memcpy(s->g, a->jac->val, sizeof(double) * (size_t)csc_nnz(a->jac));
+    return prepare(s);
+}
+
+vs_status small_factor(small *s, double omega)
+{
+    const int32_t nnz = csc_nnz(s->a->jac);
+    for (int32_t k = 0; k < nnz; k++) {
+        s->val[2 * k] = s->g[k];
+        s->val[2 * k + 1] = omega * s->c[k];
+    }
+    const double t0 = ana_now();
+    const vs_status st = lu_z_factor(&s->lu, s->val);
+    s->a->st.s_factor += ana_now() - t0;
+    return st == VS_ESINGULAR ? singular(s, omega) : st;
+}
+
+void small_solve(small *s, double *b)
+{
+    const double t0 = ana_now();
+    b[0] = b[1] = 0;
+    lu_z_solve(&s->lu, b + 2);
+    s->a->st.n_solve++;
+    s->a->st.s_solve += ana_now() - t0;
+}
+
+void small_solve_t(small *s, double *b)
+{
+    const double t0 = ana_now();
+    b[0] = b[1] = 0;
+    lu_z_solve_t(&s->lu, b + 2);
+    s->a->st.n_solve++;
+    s->a->st.s_solve += ana_now() - t0;
+}
+
+void small_output(const ana_output *o, const double *z, double *re, double *im)
+{
+    *re = z[2 * o->hi] - z[2 * o->lo];
+    *im = z[2 * o->hi + 1] - z[2 * o->lo + 1];
+}
+
+void small_adjoint(const small *s, const ana_output *o, double *b)
+{
+    memset(b, 0, sizeof(double) * 2 * ((size_t)s->a->n + 1));
+    b[2 * o->hi] += 1;
+    b[2 * o->lo] -= 1;
+    b[0] = 0;
+}
+
+void small_drive(const small *s, int32_t source, double *b)
+{
+    const ckt_source_facts v = ckt_source_at(s->a->c, source);
+    memset(b, 0, sizeof(double) * 2 * ((size_t)s->a->n + 1));
+    if (v.is_v) {
+        b[2 * v.k] = 1;
+    } else {
+        b[2 * v.p] -= v.m;
+        b[2 * v.n] += v.m;
+        b[0] = 0;
+    }
+}
+
+bool small_tick(small *s, double fraction, double axis,
+                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *), void *user)
+{
+    const double now = ana_now();
+    s->a->st.points_accepted++;
+    if (now >= s->next_progress) {
+        s->next_progress = now + 0.05;
+        if (progress)
+            progress(user, fraction, axis, &s->a->st);
+    }
+    return stop && stop(user);
+}

@@ -1,0 +1,46 @@
+/* small.h - what the small-signal analyses share: the operating point, (G + j omega C) and its factors.
+ * Complex vectors [2 (n+1)] are re and im in turn; element 0 belongs to the reference node. */
+#ifndef SMALL_H
+#define SMALL_H
+
+#include "ana_priv.h"
+#include "lu_z.h"
+
+typedef struct small {
+    ana *a;
+    double *x;          /* [n+1] operating point */
+    double *g, *c;      /* [nnz+1] in the places of a->jac */
+    double *val;        /* [2 nnz] of the last small_factor */
+    lu_z lu;
+    double next_progress; /* s, clock */
+} small;
+
+/* Finds the operating point and linearises there. On failure messages were given; small_fini in any case.
+ * Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
+VS_MUST_USE vs_status small_begin(small *s, ana *a, bool noise);
+/* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys. */
+VS_MUST_USE vs_status small_begin_static(small *s, ana *a);
+void small_fini(small *s);
+
+/* Factors G + j omega C. Allocates only when pivots are chosen anew.
+ * Status: VS_OK; VS_ESINGULAR with a message that names the unknown; VS_ENOMEM. */
+VS_MUST_USE vs_status small_factor(small *s, double omega);
+/* A b = b and A' b = b in place, b [2 (n+1)]; element 0 becomes 0. */
+void small_solve(small *s, double *b);
+void small_solve_t(small *s, double *b);
+
+/* A voltage between two unknowns, or a current (lo 0): value of the output in z. */
+void small_output(const ana_output *o, const double *z, double *re, double *im);
+/* b = unit vector of the output, its adjoint right side */
+void small_adjoint(const small *s, const ana_output *o, double *b);
+/* b [2 (n+1)]: the right side of a unit value of an independent source (1 V or 1 A) */
+void small_drive(const small *s, int32_t source, double *b);
+
+/* The env of a static load at the operating point. */
+ckt_env small_env(const ana *a);
+
+/* Reports progress at most every 50 ms; true if the user asked to stop. */
+bool small_tick(small *s, double fraction, double axis,
+                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *), void *user);
+
+#endif

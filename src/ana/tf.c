@@ -1,0 +1,60 @@
+/* tf.c - dc small-signal gain, input and output resistance (ngspice manual, ".TF").
+ * With A = df/dx at the operating point: gain = c' A^-1 b, c the output's unit vector and b a unit of the
+ * input source; the resistances are voltage over current at the source and between the output nodes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "small.h"
+
+static const double open_ohm = 1e20; /* what ngspice prints for an infinite resistance */
+
+static double input_resistance(const small *s, int32_t source, const double *z)
+{
+    const ckt_source_facts v = ckt_source_at(s->a->c, source);
+    if (!v.is_v)
+        return z[2 * v.n] - z[2 * v.p];
+    const double i = -v.m * z[2 * v.k];
+    return fabs(i) < 1 / open_ohm ? open_ohm : 1 / i;
+}
+
+/* Output a voltage: of 1 A into hi and out of lo. Output a current: 1 V in the branch. */
+static double output_resistance(small *s, const ana_output *o, double *z)
+{
+    double re, im;
+    small_adjoint(s, o, z);
+    small_solve(s, z);
+    small_output(o, z, &re, &im);
+    if (!o->current)
+        return re;
+    return fabs(re) < 1 / open_ohm ? open_ohm : fabs(1 / re);
+}
+
+vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t)
+{
+    small s;
+    double v[3], im, *z = calloc(2 * ((size_t)a->n + 1), sizeof *z);
+    const ckt_source_facts src = ckt_source_at(a->c, source);
+    vs_status st = small_begin_static(&s, a);
+    if (st == VS_OK)
+        st = z ? small_factor(&s, 0) : VS_ENOMEM;
+    if (st == VS_OK) {
+        small_drive(&s, source, z);
+        small_solve(&s, z);
+        small_output(out, z, &v[0], &im);
+        v[2] = input_resistance(&s, source, z);
+        v[1] = output_resistance(&s, out, z);
+        const char *to = arena_printf(&a->mem, "output_impedance_at_%s", out->name);
+        const char *in = arena_printf(&a->mem, "%s#Input_impedance", src.name);
+        const ana_column col[] = {{"Transfer_function", "voltage"}, {to, "voltage"}, {in, "voltage"}};
+        st = t->begin(t->user, "Transfer Function", col, 3, false);
+        if (st == VS_OK)
+            st = t->row(t->user, v);
+        if (st == VS_OK)
+            st = t->end(t->user);
+        a->st.points_accepted++;
+    }
+    small_fini(&s);
+    free(z);
+    return st;
+}

@@ -1,0 +1,217 @@
+/* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
+ * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase analysis("ac")
+ *         or analysis("noise") holds and analysis("static") does not. */
+#include "ckt_priv.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct load {
+    ckt *c;
+    double *g, *cap;
+    bool noise;
+    int32_t n_source;   /* of the module of the group */
+    int32_t *place;     /* vec [n_source] of ckt.noise, -1: none */
+} load;
+
+/* -- noise -- */
+
+static ckt_noise *noise_of(load *l, int32_t device, int32_t source)
+{
+    ckt *c = l->c;
+    if (l->place[source] < 0) {
+        l->place[source] = (int32_t)vec_len(c->noise);
+        vec_push(c->noise, ((ckt_noise){.device = device, .source = source}));
+    }
+    return &c->noise[l->place[source]];
+}
+
+/* Gains of one source stand together: those of an instance are sorted by source. */
+static void take_gains(load *l, const dev_form *fm, const double *out, int32_t lanes, const int32_t *to,
+                       int32_t source, ckt_noise *s)
+{
+    s->first = (int32_t)vec_len(l->c->noise_gain);
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const mdl_out *o = &fm->variant->out[k];
+        const bool rate = o->kind == IR_OUT_NOISE_GAINC;
+        if ((o->kind == IR_OUT_NOISE_GAIN || rate) && o->a == source && to[o->b] > 0)
+            vec_push(l->c->noise_gain, ((ckt_noise_gain){to[o->b], rate, out[k * lanes]}));
+    }
+    s->end = (int32_t)vec_len(l->c->noise_gain);
+}
+
+static void take_noise(load *l, const dev_group *g, const dev_form *fm, int32_t i, const double *out)
+{
+    const int32_t *to = &fm->map[(size_t)i * (size_t)fm->n_u];
+    const size_t first = vec_len(l->c->noise);
+    for (int32_t k = 0; k < l->n_source; k++)
+        l->place[k] = -1;
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const mdl_out *o = &fm->variant->out[k];
+        if (o->kind == IR_OUT_NOISE_PSD)
+            noise_of(l, g->inst[i], o->a)->psd = out[k * g->lanes];
+        else if (o->kind == IR_OUT_NOISE_EXP)
+            noise_of(l, g->inst[i], o->a)->exponent = out[k * g->lanes];
+    }
+    for (size_t k = first; k < vec_len(l->c->noise); k++) {
+        ckt_noise *s = &l->c->noise[k];
+        take_gains(l, fm, out, g->lanes, to, s->source, s);
+    }
+}
+
+static int by_device(const void *va, const void *vb)
+{
+    const ckt_noise *a = va, *b = vb;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->source < b->source ? -1 : a->source > b->source;
+}
+
+const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain)
+{
+    *n = vec_len(c->noise);
+    *gain = c->noise_gain;
+    return c->noise;
+}
+
+static const va_noise *noise_facts(const ckt *c, const ckt_noise *s)
+{
+    return &mdl_module(c->inst[s->device].model)->noise[s->source];
+}
+
+const char *ckt_noise_name(const ckt *c, const ckt_noise *s)
+{
+    const char *name = noise_facts(c, s)->name;
+    return name ? name : "";
+}
+
+/* Piecewise linear, with log_table in the logarithms; constant outside (LRM 4.6.4.3, 4.6.4.4). */
+static double table_density(const va_noise *t, double f)
+{
+    const size_t n = vec_len(t->table) / 2;
+    if (!n || f <= t->table[0])
+        return n ? t->table[1] : 0;
+    size_t k = 1;
+    while (k < n && t->table[2 * k] < f)
+        k++;
+    if (k == n)
+        return t->table[2 * n - 1];
+    const double f0 = t->table[2 * k - 2], p0 = t->table[2 * k - 1];
+    const double f1 = t->table[2 * k], p1 = t->table[2 * k + 1];
+    if (t->log_table && f0 > 0 && p0 > 0 && p1 > 0)
+        return p0 * pow(p1 / p0, log(f / f0) / log(f1 / f0));
+    return p0 + (p1 - p0) * (f - f0) / (f1 - f0);
+}
+
+double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
+{
+    const va_noise *t = noise_facts(c, s);
+    if (t->kind == VA_TABLE)
+        return s->psd * table_density(t, f);
+    return s->exponent == 0 ? s->psd : s->exponent == 1 ? s->psd / f : s->psd * pow(f, -s->exponent);
+}
+
+/* -- matrices -- */
+
+static void stamp_instance(load *l, const dev_group *g, const dev_form *fm, int32_t i, const double *out)
+{
+    const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        const uint8_t kind = fm->variant->out[k].kind;
+        if (kind == IR_OUT_G)
+            l->g[slot[k]] += out[k * g->lanes];
+        else if (kind == IR_OUT_C)
+            l->cap[slot[k]] += out[k * g->lanes];
+    }
+    if (l->noise)
+        take_noise(l, g, fm, i, out);
+}
+
+static vs_status load_group(load *l, dev_group *g, const double *x)
+{
+    ckt *c = l->c;
+    const dev_form *fm = &g->form[MDL_AC];
+    assert(fm->variant); /* the form was asked for in ckt_finish */
+    vs_status st = VS_OK;
+    l->n_source = (int32_t)vec_len(mdl_module(g->model)->noise);
+    vec_clear(l->place);
+    vec_extend(l->place, l->n_source);
+    dev_begin(g, MDL_AC, x);
+    const int32_t block = DEV_BLOCK / g->lanes;
+    const size_t pack = (size_t)fm->n_out * (size_t)g->lanes;
+    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
+        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
+        st = dev_eval(g, MDL_AC, c->dyn, x, b, e, false, c->out);
+        for (int32_t p = b; p < e; p++)
+            for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+                stamp_instance(l, g, fm, i, c->out + (size_t)(p - b) * pack + (i - g->first[p]));
+    }
+    c->stat.n_eval += g->nb;
+    return st;
+}
+
+static void stamp_native(ckt *c, const ckt_env *env, double *g)
+{
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        if (!s->is_v)
+            continue;
+        g[s->slot[0]] += s->m;
+        g[s->slot[1]] -= s->m;
+        g[s->slot[2]] += 1;
+        g[s->slot[3]] -= 1;
+    }
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        if (c->fix[i].always)
+            g[c->fix[i].slot] += c->fix[i].kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12) : 1;
+}
+
+vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g, double *cap)
+{
+    const size_t nv = (size_t)csc_nnz(&c->a) + 1;
+    load l = {.c = c, .g = g, .cap = cap, .noise = noise};
+    memset(g, 0, nv * sizeof *g);
+    memset(cap, 0, nv * sizeof *cap);
+    vec_clear(c->noise);
+    vec_clear(c->noise_gain);
+    ckt_fill_dyn(c->dyn, env);
+    c->dyn[IR_DYN_IS_STATIC] = c->dyn[IR_DYN_IS_DC] = c->dyn[IR_DYN_IS_IC] = c->dyn[IR_DYN_IS_TRAN] = 0;
+    c->dyn[IR_DYN_IS_AC] = !noise;
+    c->dyn[IR_DYN_IS_NOISE] = noise;
+    c->dyn[IR_DYN_LIMIT] = 0;
+    c->stat.n_load++;
+    stamp_native(c, env, g);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
+        st = load_group(&l, &c->group[i], x);
+    vec_free(l.place);
+    if (vec_len(c->noise))
+        qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);
+    g[nv - 1] = cap[nv - 1] = 0;
+    for (size_t k = 0; k < nv && st == VS_OK; k++)
+        if (!(fabs(g[k]) <= DBL_MAX && fabs(cap[k]) <= DBL_MAX))
+            st = VS_NOCONV;
+    return st;
+}
+
+/* A phasor mag at phase degrees. V: v_p - v_n = e in row k; I: it leaves p and enters n. */
+void ckt_ac_drive(const ckt *c, double *b)
+{
+    memset(b, 0, 2 * vec_len(c->unknown) * sizeof *b);
+    for (size_t i = 0; i < vec_len(c->source); i++) {
+        const ckt_source *s = &c->source[i];
+        const double mag = s->w.ac_mag, a = s->w.ac_phase * (acos(-1) / 180);
+        const double e[2] = {s->w.ac_phase == 0 ? mag : mag * cos(a), s->w.ac_phase == 0 ? 0 : mag * sin(a)};
+        for (int k = 0; k < 2; k++) {
+            if (s->is_v) {
+                b[2 * s->k + k] += e[k];
+            } else {
+                b[2 * s->p + k] -= s->m * e[k];
+                b[2 * s->n + k] += s->m * e[k];
+            }
+        }
+    }
+    b[0] = b[1] = 0;
+}

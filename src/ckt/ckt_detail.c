@@ -1,0 +1,201 @@
+/* ckt_detail.c - devices and sources by number or name; operating-point variables and parameters.
+ * Nothing here costs a run that does not ask: devices are evaluated by the interpreter on request. */
+#include "ckt_priv.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+int32_t ckt_n_device(const ckt *c)
+{
+    return (int32_t)vec_len(c->inst);
+}
+
+const char *ckt_device_name(const ckt *c, int32_t device)
+{
+    return c->inst[device].name;
+}
+
+ckt_device_facts ckt_device(const ckt *c, int32_t device)
+{
+    const ckt_inst *in = &c->inst[device];
+    return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], in->span};
+}
+
+int32_t ckt_n_source(const ckt *c)
+{
+    return (int32_t)vec_len(c->source);
+}
+
+ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
+{
+    const ckt_source *s = &c->source[source];
+    return (ckt_source_facts){s->name, s->is_v, s->p, s->n, s->k, s->m, wave_dc(&s->w), s->w.ac_mag,
+                              s->w.ac_phase, s->span};
+}
+
+/* -- one device -- */
+
+/* The hidden state of a device as of the last accepted point; vec, NULL if it has none. */
+static double *state_of(const ckt *c, int32_t device)
+{
+    double *v = NULL;
+    if (!mdl_module(c->inst[device].model)->n_state)
+        return NULL;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        for (int32_t i = 0; g->model == c->inst[device].model && g->state && i < g->nb; i++) {
+            if (g->inst[i] != device)
+                continue;
+            const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
+            for (int32_t k = 0; k < g->n_state; k++)
+                vec_push(v, g->state[((size_t)p * (size_t)g->n_state + (size_t)k) * (size_t)g->lanes +
+                                     (size_t)lane]);
+            return v;
+        }
+    }
+    return v;
+}
+
+static bool has_row(uint8_t kind)
+{
+    return kind == IR_OUT_RES || kind == IR_OUT_REACT || kind == IR_OUT_G || kind == IR_OUT_C ||
+           kind == IR_OUT_J;
+}
+
+vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device, int32_t param,
+                             double value, double **out, mdl_out **what)
+{
+    const ckt_inst *in = &c->inst[device];
+    const int32_t *to = &c->unk[in->first];
+    double dyn[IR_N_DYN], *state = state_of(c, device);
+    ckt_fill_dyn(dyn, env);
+    dyn[IR_DYN_LIMIT] = 0;
+    const mdl_at at = {.x = x, .map = to, .dyn = dyn, .state = state};
+    vec_clear(*out);
+    vec_clear(*what);
+    const vs_status st = mdl_point(in->model, in->row, param, value, &at, out, what);
+    for (size_t k = 0; k < vec_len(*what); k++) {
+        mdl_out *o = &(*what)[k];
+        if (has_row(o->kind))
+            o->a = to[o->a];
+        if (o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J)
+            o->b = to[o->b];
+    }
+    vec_free(state);
+    return st;
+}
+
+/* -- details by name -- */
+
+static int32_t device_of(ckt *c, const char *name)
+{
+    if (!c->inst_by_name.n)
+        for (size_t i = 0; i < vec_len(c->inst); i++)
+            map_set(&c->inst_by_name, map_key(c->inst[i].name), (int32_t)i);
+    return map_get(&c->inst_by_name, map_key(ckt_own_name(c, name)), -1);
+}
+
+static const char *const source_detail[] = {"dc", "acmag", "acphase", "i", "v", "p"};
+static const char *const v_unit[] = {"V", "V", "", "A", "V", "W"};
+static const char *const i_unit[] = {"A", "A", "", "A", "V", "W"};
+
+static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *name, ckt_detail *d)
+{
+    for (size_t k = 0; k < VS_COUNT(source_detail); k++)
+        if (!strcasecmp(source_detail[k], name)) {
+            const char *unit = c->source[source].is_v ? v_unit[k] : i_unit[k];
+            *d = (ckt_detail){CKT_DETAIL_SOURCE, source, (int32_t)k, unit};
+            return CKT_FOUND;
+        }
+    return CKT_NO_DETAIL;
+}
+
+static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
+{
+    const va_module *mod = mdl_module(c->inst[device].model);
+    for (size_t k = 0; k < vec_len(mod->opvar); k++)
+        if (!strcasecmp(mod->opvar[k].name, name) && mod->opvar[k].type != VA_STRING) {
+            *d = (ckt_detail){CKT_DETAIL_OPVAR, device, (int32_t)k, mod->opvar[k].unit};
+            return CKT_FOUND;
+        }
+    const int32_t p = va_find_param(mod, name);
+    if (p < 0 || mod->param[p].type == VA_STRING)
+        return CKT_NO_DETAIL;
+    *d = (ckt_detail){CKT_DETAIL_PARAM, device, p, mod->param[p].unit};
+    return CKT_FOUND;
+}
+
+ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_detail *d)
+{
+    const int32_t i = device_of(c, device);
+    const int32_t s = i < 0 ? ckt_find_source(c, device) : -1;
+    ckt_lookup l = i >= 0   ? find_device_detail(c, i, name, d)
+                   : s >= 0 ? find_source_detail(c, s, name, d)
+                            : CKT_NO_DEVICE;
+    if (l == CKT_FOUND && !d->unit)
+        d->unit = "";
+    return l;
+}
+
+const char **ckt_detail_names(ckt *c, const char *device)
+{
+    const char **v = NULL;
+    const int32_t i = device_of(c, device);
+    if (i < 0) {
+        for (size_t k = 0; k < VS_COUNT(source_detail) && ckt_find_source(c, device) >= 0; k++)
+            vec_push(v, source_detail[k]);
+        return v;
+    }
+    const va_module *mod = mdl_module(c->inst[i].model);
+    for (size_t k = 0; k < vec_len(mod->opvar); k++)
+        if (mod->opvar[k].type != VA_STRING)
+            vec_push(v, mod->opvar[k].name);
+    for (size_t k = 0; k < vec_len(mod->param); k++)
+        if (mod->param[k].type != VA_STRING)
+            vec_push(v, mod->param[k].name);
+    return v;
+}
+
+static double source_value(ckt_source *s, const ckt_env *env, const double *x, int32_t k)
+{
+    const double e = ckt_source_value(s, env), v = x[s->p] - x[s->n];
+    const double i = s->is_v ? x[s->k] : e;
+    switch (k) {
+    case 0: return wave_dc(&s->w);
+    case 1: return s->w.ac_mag;
+    case 2: return s->w.ac_phase;
+    case 3: return i;
+    case 4: return v;
+    default: return s->m * v * i;
+    }
+}
+
+vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d, size_t n,
+                      double *value)
+{
+    double *out = NULL;
+    mdl_out *what = NULL;
+    int32_t have = -1;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n && st == VS_OK; i++) {
+        if (d[i].what == CKT_DETAIL_SOURCE) {
+            value[i] = source_value(&c->source[d[i].device], env, x, d[i].k);
+            continue;
+        }
+        const ckt_inst *in = &c->inst[d[i].device];
+        if (d[i].what == CKT_DETAIL_PARAM) {
+            value[i] = mdl_row_param(in->model, in->row, d[i].k);
+            continue;
+        }
+        if (have != d[i].device)
+            st = ckt_device_outputs(c, env, x, have = d[i].device, -1, 0, &out, &what);
+        value[i] = NAN;
+        for (size_t k = 0; k < vec_len(what) && st == VS_OK; k++)
+            if (what[k].kind == IR_OUT_OPVAR && what[k].a == d[i].k)
+                value[i] = out[k];
+    }
+    vec_free(out);
+    vec_free(what);
+    return st;
+}
