@@ -1,5 +1,5 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
-#include "ckt_priv.h"
+#include "ckt_osdi.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +51,7 @@ void ckt_free(ckt **pc)
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_group_fini(&c->group[i]);
     vec_free(c->group);
+    ckt_osdi_free(c);
     vec_free(c->unknown);
     vec_free(c->inst);
     vec_free(c->unk);
@@ -390,6 +391,7 @@ static void mark_charges(ckt *c)
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].form[MDL_TRAN].variant)
             mark_form(c, &c->group[i], &c->group[i].form[MDL_TRAN]);
+    ckt_osdi_mark_charges(c);
     c->unknown[0].has_q = false;
 }
 
@@ -411,6 +413,7 @@ static ckt_entry *all_entries(const ckt *c)
     for (int f = 0; f < MDL_N_FORM; f++)
         if (c->forms >> f & 1)
             ckt_device_entries(c, f, &e);
+    ckt_osdi_entries(c, (c->forms & ~(1u << MDL_DC)) != 0, &e);
     ckt_source_entries(c, &e);
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (c->unknown[k].node)
@@ -433,6 +436,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     if (forms >> MDL_DC & 1) {
         ckt_entry *dc = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
+        ckt_osdi_entries(c, false, &dc);
         ckt_source_entries(c, &dc);
         ckt_sort_entries(c, dc);
         st = ckt_check_topology(c, dc);
@@ -442,7 +446,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
-    if (st == VS_OK && forms >> MDL_TRAN & 1)
+    if (st == VS_OK && forms >> MDL_TRAN & 1 && !c->osdi)
         ckt_flat_make(c);
     return st;
 }

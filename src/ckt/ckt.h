@@ -15,6 +15,7 @@
 #include "csc.h"
 #include "diag.h"
 #include "mdl.h"
+#include "osdi.h"
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
@@ -67,6 +68,9 @@ int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch
  * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                                      const int32_t *terminal, diag_span span);
+/* A device of an OSDI library; terminal[in->n_terminal]. The instance must outlive the circuit.
+ * Status: VS_OK, VS_ENOMEM. */
+VS_MUST_USE vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span);
 /* Independent sources; the waveform is copied. V: its current unknown is "<name>#branch", positive
  * from p through the source to n. Wave arguments: see wave.h. */
 typedef struct wave wave;
@@ -98,6 +102,16 @@ typedef struct ckt_group_facts {
     const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
     const char *first;                        /* name of the first instance */
 } ckt_group_facts;
+/* Devices of OSDI libraries, in the order in which they were added. */
+typedef struct ckt_osdi_facts {
+    const char *name;
+    osdi_inst *in;
+    const int32_t *unknown; /* [module->n_node] of the circuit */
+    int32_t n_terminal;
+    diag_span span;
+} ckt_osdi_facts;
+int32_t ckt_n_osdi(const ckt *c);
+ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
 ckt_group_facts ckt_group(const ckt *c, int32_t i);
 

@@ -1,5 +1,5 @@
 /* ckt_pattern.c - the Jacobian's pattern from the stamps, and the place of every stamp in it. */
-#include "ckt_priv.h"
+#include "ckt_osdi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col)
 }
 
 /* Index into the values of unknowns (row, col), the trash place if one is the reference. */
-static int32_t slot_of(const csc *a, int32_t row, int32_t col)
+int32_t ckt_slot_of(const csc *a, int32_t row, int32_t col)
 {
     if (!row || !col)
         return csc_nnz(a);
@@ -147,7 +147,7 @@ static void place_form(ckt *c, const dev_group *g, dev_form *f)
             if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
                 slot[k] = to[o->a];
             else if (is_matrix(o->kind))
-                slot[k] = slot_of(&c->a, to[o->a], to[o->b]);
+                slot[k] = ckt_slot_of(&c->a, to[o->a], to[o->b]);
         }
     }
 }
@@ -162,11 +162,12 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e)
                 place_form(c, &c->group[g], &c->group[g].form[f]);
     for (size_t i = 0; i < vec_len(c->source); i++) {
         ckt_source *s = &c->source[i];
-        s->slot[0] = slot_of(&c->a, s->p, s->k);
-        s->slot[1] = slot_of(&c->a, s->n, s->k);
-        s->slot[2] = slot_of(&c->a, s->k, s->p);
-        s->slot[3] = slot_of(&c->a, s->k, s->n);
+        s->slot[0] = ckt_slot_of(&c->a, s->p, s->k);
+        s->slot[1] = ckt_slot_of(&c->a, s->n, s->k);
+        s->slot[2] = ckt_slot_of(&c->a, s->k, s->p);
+        s->slot[3] = ckt_slot_of(&c->a, s->k, s->n);
     }
+    ckt_osdi_place(c);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         c->fix[i].slot = c->diag_slot[c->fix[i].unknown];
 }

@@ -65,6 +65,7 @@ struct ckt {
     bool finished;
     unsigned forms;
     dev_group *group;      /* vec */
+    struct ckt_osdi *osdi; /* devices of OSDI libraries; NULL: none */
     ckt_fix *fix;          /* vec */
     csc a;
     int32_t *diag_slot;    /* [n+1], -1: none */
@@ -97,6 +98,7 @@ int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, 
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */
 double ckt_source_value(ckt_source *s, const ckt_env *env);
+int32_t ckt_slot_of(const csc *a, int32_t row, int32_t col); /* place of an entry of unknowns; nnz: trash */
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
  * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
 VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);

@@ -1,6 +1,6 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
  * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
-#include "ckt_priv.h"
+#include "ckt_osdi.h"
 
 #include <math.h>
 #include <string.h>
@@ -224,6 +224,9 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         st = load_group(c, &c->group[i], ckt_form_of(env->mode), x, &l);
+    const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
+    if (st == VS_OK)
+        ckt_osdi_load(c, env, x, &sums);
     c->bound = l.bound;
     *limited = l.limited;
     return st;
@@ -345,6 +348,11 @@ int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, i
     }
     for (size_t i = 0; i < vec_len(c->group); i++)
         have = blame_group(c, &c->group[i], row, best, have, n);
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const double share_of = ckt_osdi_share(c, i, row);
+        if (share_of > 0 || isnan(share_of))
+            have = keep(best, have, n, (culprit){ckt_osdi_at(c, i).name, share_of});
+    }
     for (int i = 0; i < have; i++) {
         device[i] = best[i].name;
         amount[i] = best[i].amount;
@@ -402,17 +410,20 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
             st = one;
         dev_accept(&c->group[i]);
     }
-    return st;
+    const vs_status osdi = ckt_osdi_accept(c);
+    return osdi != VS_OK && st >= 0 ? osdi : st;
 }
 
 void ckt_reset_limits(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)
         c->group[i].lim_fresh = true;
+    ckt_osdi_reset(c);
 }
 
 void ckt_restore_limits(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_restore(&c->group[i]);
+    ckt_osdi_restore(c);
 }

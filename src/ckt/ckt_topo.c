@@ -66,6 +66,11 @@ static touch *find_touches(const ckt *c)
         for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
             touch_node(t, c->unk[in->first + u], in->name, in->span);
     }
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const ckt_osdi_facts o = ckt_osdi_at(c, i);
+        for (int32_t u = 0; u < o.n_terminal; u++)
+            touch_node(t, o.unknown[u], o.name, o.span);
+    }
     for (size_t i = 0; i < vec_len(c->source); i++) {
         touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
         touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);

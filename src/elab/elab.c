@@ -23,11 +23,14 @@ static vs_status load_models(elab *e)
 {
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(e->f->hdl) && !e->opt->models_loaded; i++) {
-        const vs_status one = mdl_load(e->lib, e->f->hdl[i]);
+        const char *path = e->f->hdl[i];
+        const diag_span at = vec_len(e->f->hdl_span) > i ? e->f->hdl_span[i] : DIAG_NOWHERE;
+        const bool compiled = elab_is_osdi(path);
+        const vs_status one = compiled ? osdi_load(mdl_osdi(e->lib), path, e->d, at) : mdl_load(e->lib, path);
         if (one == VS_OK)
             continue;
-        if (vec_len(e->f->hdl_span) > i)
-            diag_note(e->d, e->f->hdl_span[i], "loaded from here");
+        if (!compiled && vec_len(e->f->hdl_span) > i)
+            diag_note(e->d, at, "loaded from here");
         st = VS_EINPUT;
     }
     return st;

@@ -198,7 +198,7 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 }
 
 /* Parameters of other programs' cards that say nothing about the device itself. */
-static bool is_accepted(elab *e, const flat_param *p, const char *owner)
+bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {"version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating",
                                         "vceo", "iave", "vpk", "binunit"};
@@ -240,7 +240,7 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
         const int32_t at = elab_param(e, k->mdl, p->name);
         double value;
         if (at < 0) {
-            if (is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
+            if (elab_is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
                 continue;
             unknown_param(e, k->mdl, p, owner);
             ok = false;
@@ -458,6 +458,9 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
 
 vs_status elab_bind(elab *e, const flat_inst *in)
 {
+    const osdi_module *compiled = elab_osdi_module(e, in);
+    if (compiled)
+        return elab_osdi(e, in, compiled);
     const elab_card *card;
     int min_node;
     mdl_model *m = module_of(e, in, &card, &min_node);

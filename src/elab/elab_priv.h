@@ -41,6 +41,12 @@ mdl_model *elab_module(elab *e, const char *name, diag_span at);
 VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
                                size_t n_given, const int32_t *terminal, const uint8_t *portconn,
                                double temp, double mfactor);
+/* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind */
+bool elab_is_osdi(const char *path);
+const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);
+VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m);
+/* A parameter of other programs' cards that says nothing about the device itself (with a warning). */
+bool elab_is_accepted(elab *e, const flat_param *p, const char *owner);
 int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);
 

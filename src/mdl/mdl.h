@@ -12,6 +12,7 @@
 #define MDL_H
 
 #include "jit.h"
+#include "osdi.h"
 #include "va.h"
 
 typedef enum mdl_form_kind {
@@ -145,5 +146,7 @@ VS_MUST_USE vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double
                                 const mdl_at *at, double **value, mdl_out **what);
 
 const jit_stat *mdl_jit_stats(const mdl_lib *lib);
+/* Modules of compiled OSDI libraries; they live as long as this library. */
+osdi_lib *mdl_osdi(mdl_lib *lib);
 
 #endif

@@ -156,6 +156,10 @@ const jit_stat *mdl_jit_stats(const mdl_lib *lib)
 /* -- loading -- */
 
 /* The include folders of the user, then those of the standard models. */
+    osdi_lib_free(&lib->osdi);
+    for (size_t i = 0; i < vec_len(lib->unit); i++)
+        if (!lib->unit[i]->kept) /* nobody asked for its modules */
+            mdl_keep_unit(lib, lib->unit[i]);
 static const char **include_folders(const mdl_lib *lib, char **standard)
 {
     const char **dir = NULL;
@@ -178,6 +182,13 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
     if (st == VS_OK) {
         vec_push(lib->unit, u);
         for (size_t i = 0; i < vec_len(u->module); i++)
+osdi_lib *mdl_osdi(mdl_lib *lib)
+{
+    if (!lib->osdi)
+        lib->osdi = osdi_lib_new();
+    return lib->osdi;
+}
+
             mdl_add_module(lib, u->module[i]);
     } else if (u) {
         va_unit_fini(u);

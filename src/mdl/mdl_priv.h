@@ -89,6 +89,7 @@ void mdl_form_free(form_fn *f);
 bool mdl_is_node(const mdl_model *m, int32_t u);
 
 /* mdl_lib.c: takes a module (not owned) into the library; makes its equation form. */
+    osdi_lib *osdi;     /* made at the first question */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
 mdl_model *mdl_ready(mdl_model *m);
 
@@ -108,3 +109,23 @@ void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *ef
 void mdl_variant_free(variant_data *v);
 
 #endif
+/* Takes the models of the unit added last out of the library, and empties the unit. */
+void mdl_drop_unit(mdl_lib *lib, lib_unit *lu);
+/* Contents of a file, a vec with a 0 behind them; "" if it cannot be read. */
+char *mdl_read_text(const char *path);
+
+/* mdl_keep.c: prepared models on disk.
+ * A unit from its record, with its texts in diag and its messages given again; false: it is to be compiled.
+ * lu has path, first_... set. */
+bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
+/* After a unit was compiled: what the record will say of its source. */
+void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
+/* Writes the record of a unit as it is now. */
+void mdl_keep_unit(mdl_lib *lib, lib_unit *lu);
+bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
+void mdl_keep_form(mdl_model *m, int form, const form_fn *f);
+/* decisions: the vec that the variant is found by. Fills setup, eval, kernel_fn and figures. */
+bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache);
+void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
+/* ir_fn_fini for a function that points into a mapped file. */
+void mdl_keep_drop_fn(ir_fn *fn);

@@ -319,8 +319,8 @@ static vs_status check_version(osdi_file *f, diag *d, diag_span at)
     f->minor = *minor;
     f->size = *minor >= 4 ? number(f->handle, "OSDI_DESCRIPTOR_SIZE")
                           : (uint32_t)offsetof(osdi_abi_descriptor, given_model);
-    if (*major != 0 || *minor < 3 || *minor > 4 || f->size < offsetof(osdi_abi_descriptor, given_model)) {
-        diag_error(d, at, "'%s' is of OSDI version %u.%u; versions 0.3 and 0.4 can be loaded", f->path, *major,
+    if (*major != 0 || *minor < 3 || *minor > 5 || f->size < offsetof(osdi_abi_descriptor, given_model)) {
+        diag_error(d, at, "'%s' is of OSDI version %u.%u; versions 0.3 to 0.5 can be loaded", f->path, *major,
                    *minor);
         return VS_EINPUT;
     }
