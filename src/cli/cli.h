@@ -20,7 +20,8 @@ typedef enum cli_exit {
 } cli_exit;
 
 typedef enum cli_command {
-    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_HELP, CMD_VERSION
+    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_HELP,
+    CMD_VERSION
 } cli_command;
 
 typedef struct cli_opt {
@@ -35,6 +36,8 @@ typedef struct cli_opt {
     const char **include;   /* vec: -I */
     const char **define;    /* vec: -D name=value: .param from outside */
     const char *cache_dir;
+    const char *order, *svg, *mtx, *at; /* analyze */
+    const char *trace;      /* profile */
     int threads;            /* 0: automatic */
     int verbose;
     bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;
@@ -44,12 +47,23 @@ typedef struct cli_opt {
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
 void cli_help(const char *topic, FILE *out);
 
-int cli_run(const cli_opt *o);     /* run, check and explain */
+int cli_run(const cli_opt *o);     /* run, check, explain, profile, analyze of a deck */
+int cli_analyze(const cli_opt *o); /* of a deck or a matrix */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
 /* What became of the model of each group of devices (cli_explain.c). */
 void cli_explain(const ckt *c, bool json, FILE *out);
+
+/* `analyze` around the run of a deck (cli_analyze.c); NULL: a message in the diag of s, or no memory.
+ * After the report the circuit is no longer needed. */
+struct sim;
+typedef struct cli_survey cli_survey;
+cli_survey *cli_survey_begin(const cli_opt *o, struct sim *s);
+bool cli_survey_done(const cli_survey *v);  /* what --at asks for is there: the run may end */
+VS_MUST_USE vs_status cli_survey_report(cli_survey *v, FILE *out);
+void cli_survey_free(cli_survey *v);
+bool cli_is_matrix(const char *path);
 
 /* -- what run, models and compile share (cli_common.c) -- */
 typedef struct cli_base {
@@ -69,6 +83,10 @@ VS_MUST_USE vs_status cli_open_models(cli_base *b, const cli_opt *o);
 /* Prints messages that are new since the last call on stderr (and in the log); quiet: only errors. */
 void cli_flush_messages(cli_base *b);
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
+void cli_json_string(FILE *out, const char *s); /* quoted */
+/* A file to write; not one that was read. NULL: a message was printed. cli_close: VS_EIO likewise. */
+FILE *cli_create(const cli_opt *o, const char *path);
+VS_MUST_USE vs_status cli_close(FILE *fp, const char *path);
 const char *cli_si(char buf[16], double x, const char *unit);
 double cli_seconds(void);   /* monotonic clock */
 

@@ -30,6 +30,44 @@ const char *cli_si(char buf[16], double x, const char *unit)
     return buf;
 }
 
+void cli_json_string(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        const unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 32 || c == 127)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+FILE *cli_create(const cli_opt *o, const char *path)
+{
+    for (size_t i = 0; i < vec_len(o->arg); i++)
+        if (cli_same_file(path, o->arg[i])) {
+            fprintf(stderr, "vsim: '%s' would overwrite the input\n", path);
+            return NULL;
+        }
+    FILE *fp = fopen(path, "w");
+    if (!fp)
+        fprintf(stderr, "vsim: '%s' cannot be written: %s\n", path, strerror(errno));
+    return fp;
+}
+
+vs_status cli_close(FILE *fp, const char *path)
+{
+    errno = 0;
+    const bool bad = ferror(fp);
+    if (!fclose(fp) && !bad)
+        return VS_OK;
+    fprintf(stderr, "vsim: '%s' could not be written: %s\n", path, errno ? strerror(errno) : "write failed");
+    return VS_EIO;
+}
+
 static void print_note(void *user, const char *text)
 {
     fprintf(user, "note: %s\n", text);

@@ -8,7 +8,7 @@
 
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
-       OPT_JSON };
+       OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -33,6 +33,11 @@ static const struct option options[] = {
     {"cache-dir", required_argument, NULL, OPT_CACHE_DIR},
     {"branches", no_argument, NULL, OPT_BRANCHES},
     {"json", no_argument, NULL, OPT_JSON},
+    {"order", required_argument, NULL, OPT_ORDER},
+    {"svg", required_argument, NULL, OPT_SVG},
+    {"mtx", required_argument, NULL, OPT_MTX},
+    {"at", required_argument, NULL, OPT_AT},
+    {"trace", required_argument, NULL, OPT_TRACE},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {0},
@@ -44,6 +49,7 @@ static const struct {
     const char *name;
     cli_command command;
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"explain", CMD_EXPLAIN},
+                {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE},
                 {"models", CMD_MODELS},   {"compile", CMD_COMPILE},
                 {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
@@ -102,6 +108,11 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_CACHE_DIR: o->cache_dir = text; return true;
     case OPT_BRANCHES: o->branches = true; return true;
     case OPT_JSON: o->json = true; return true;
+    case OPT_ORDER: o->order = text; return true;
+    case OPT_SVG: o->svg = text; return true;
+    case OPT_MTX: o->mtx = text; return true;
+    case OPT_AT: o->at = text; return true;
+    case OPT_TRACE: o->trace = text; return true;
     default: return usage("unknown option", NULL);
     }
 }
@@ -109,7 +120,13 @@ static bool apply(cli_opt *o, int c, const char *text)
 static bool check_arguments(const cli_opt *o)
 {
     size_t n = vec_len(o->arg);
-    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN;
+    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
+                o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
+    const char *analyze_only = o->order ? "--order" : o->svg ? "--svg" : o->mtx ? "--mtx" : o->at ? "--at" : NULL;
+    if (analyze_only && o->command != CMD_ANALYZE)
+        return usage("only analyze takes", analyze_only);
+    if (o->trace && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--trace");
     if (deck && n != 1)
         return usage(n ? "one deck at a time; not expected:" : "no deck given", n ? o->arg[1] : NULL);
     if (o->command == CMD_COMPILE && n != 1)
@@ -119,8 +136,9 @@ static bool check_arguments(const cli_opt *o)
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
         strcmp(o->arg[0], "path"))
         return usage("cache takes list, clear or path, not", o->arg[0]);
-    if (o->json && o->command != CMD_EXPLAIN && !(o->command == CMD_MODELS && o->branches))
-        return usage("--json is for explain and models --branches; run writes --stats FILE.json", NULL);
+    if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE && o->command != CMD_PROFILE &&
+        !(o->command == CMD_MODELS && o->branches))
+        return usage("--json is for explain, analyze, profile and models --branches; run writes --stats FILE.json", NULL);
     return true;
 }
 
@@ -171,6 +189,8 @@ static const char help_main[] =
     "  vsim DECK.sp                 run every analysis of a SPICE deck, write DECK.raw\n"
     "  vsim check DECK.sp           read, elaborate and compile it, without simulating\n"
     "  vsim explain DECK.sp         what the model compiler made of each group of devices\n"
+    "  vsim analyze DECK.sp|M.mtx   what the matrix promises a solver: fill, blocks, parallelism\n"
+    "  vsim profile DECK.sp         where the time of a run goes, step and iteration histories\n"
     "  vsim models [NAME]           device models; with a name: its parameters\n"
     "  vsim models --branches       how much of each model's code parameters decide\n"
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
@@ -183,7 +203,14 @@ static const char help_main[] =
     "  --no-output                  write no results (for timing)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --stats FILE.json            figures of the run for programs\n"
-    "  --json                       explain, models --branches: the same for programs\n"
+    "  --json                       explain, analyze, profile, models --branches: for programs\n"
+    "\n"
+    "Analyze (docs/analyze.md), profile (docs/profile.md)\n"
+    "  --order amd|colamd|natural|rcm|nd   ordering whose forest is shown and drawn\n"
+    "  --csv                        the level sets of the forest as comma separated values\n"
+    "  --svg FILE, --mtx FILE       picture of the pattern; the matrix as Matrix Market\n"
+    "  --at op|TIME                 the Jacobian of the operating point, or at a time\n"
+    "  --trace FILE                 profile: events for ui.perfetto.dev and chrome://tracing\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"

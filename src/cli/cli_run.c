@@ -21,6 +21,7 @@ typedef struct run {
     cli_progress progress;
     int fatal;              /* 2: $stop or $fatal was reached */
     double total;           /* s */
+    cli_survey *survey;     /* of analyze */
 } run;
 
 static volatile sig_atomic_t interrupted;
@@ -35,8 +36,8 @@ static void on_signal(int sig)
 
 static bool asked_to_stop(void *user)
 {
-    (void)user;
-    return interrupted != 0;
+    const run *r = user;
+    return interrupted != 0 || (r->survey && cli_survey_done(r->survey));
 }
 
 static void print_line(void *user, const char *text)
@@ -67,7 +68,7 @@ static void end_progress(void *user)
 static void print_value(void *user, const char *name, double value)
 {
     run *r = user;
-    if (!r->o->quiet)
+    if (!r->o->quiet && r->o->command == CMD_RUN)
         fprintf(r->b.log, "  %-24s %.9g\n", name, value);
 }
 
@@ -105,7 +106,7 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
 {
     const sim_stat *now = &r->sim.st;
     int64_t points = a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
-    if (r->o->quiet || !r->sim.ana)
+    if (r->o->quiet || r->o->json || r->o->command == CMD_ANALYZE || !r->sim.ana)
         return;
     fprintf(r->b.log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s", sim_analysis_name(a->kind),
             (long long)points, (long long)now->rejected, (long long)(now->iterations - before->iterations),
@@ -288,7 +289,7 @@ static const char *default_raw(run *r)
 
 static vs_status open_results(run *r)
 {
-    if (r->o->no_output)
+    if (r->o->no_output || (r->o->command != CMD_RUN && !r->o->raw))
         return VS_OK;
     const char *path = r->o->raw ? r->o->raw : default_raw(r);
     if (!may_write(r, path, "the results"))
@@ -339,6 +340,36 @@ static int exit_code(const run *r, vs_status st)
     }
 }
 
+static vs_status run_deck(run *r)
+{
+    vs_status st = open_results(r);
+    if (!st)
+        st = run_analyses(r);
+    int why = 0;
+    if (out_close(&r->sim.out, &why)) {
+        diag_error(&r->b.d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+        st = VS_EIO;
+    }
+    cli_flush_messages(&r->b);
+    return st;
+}
+
+/* The run, with someone who looks on. */
+static vs_status survey_deck(run *r)
+{
+    r->survey = cli_survey_begin(r->o, &r->sim);
+    vs_status st = r->survey ? run_deck(r) : VS_EINPUT;
+    if (r->survey && (st == VS_OK || st == VS_STOP)) {
+        st = cli_survey_report(r->survey, r->b.log);
+        cli_flush_messages(&r->b);
+    }
+    if (r->survey)
+        cli_survey_free(r->survey);
+    r->survey = NULL;
+    cli_flush_messages(&r->b);
+    return st;
+}
+
 static vs_status close_run(run *r)
 {
     sim_fini(&r->sim);
@@ -363,7 +394,7 @@ int cli_run(const cli_opt *o)
     signal(SIGPIPE, SIG_IGN);
     vs_status st = prepare(&r);
     cli_flush_messages(&r.b);
-    bool report = !o->quiet && !o->json;
+    bool report = !o->quiet && !o->json && o->command != CMD_ANALYZE;
     if (!st) {
         if (report)
             print_circuit_summary(&r);
@@ -372,17 +403,10 @@ int cli_run(const cli_opt *o)
             cli_explain(r.sim.ckt, o->json, r.b.log);
         fflush(r.b.log);
     }
-    if (!st && o->command == CMD_RUN) {
-        st = open_results(&r);
-        if (!st)
-            st = run_analyses(&r);
-        int why = 0;
-        if (out_close(&r.sim.out, &why)) {
-            diag_error(&r.b.d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
-            st = VS_EIO;
-        }
-        cli_flush_messages(&r.b);
-    }
+    if (!st && (o->command == CMD_RUN || o->command == CMD_PROFILE))
+        st = run_deck(&r);
+    else if (!st && o->command == CMD_ANALYZE)
+        st = survey_deck(&r);
     r.total = cli_seconds() - t0;
     if (st >= 0 && report)
         print_end(&r);

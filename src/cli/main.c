@@ -36,7 +36,9 @@ int main(int argc, char **argv)
     case CMD_MODELS: code = cli_models(&o); break;
     case CMD_COMPILE: code = cli_compile(&o); break;
     case CMD_CACHE: code = cli_cache(&o); break;
+    case CMD_ANALYZE: code = cli_analyze(&o); break;
     case CMD_RUN:
+    case CMD_PROFILE:
     case CMD_CHECK:
     case CMD_EXPLAIN: code = cli_run(&o); break;
     }

@@ -393,6 +393,7 @@ vs_status sim_start(sim *s)
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;
+    ana_set_watch(s->ana, s->watch);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
     ana_node_value *list = NULL;

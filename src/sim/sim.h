@@ -10,6 +10,7 @@
 #define SIM_H
 
 #include "ana.h"
+#include "ana_trace.h"
 #include "elab.h"
 #include "out.h"
 #include "plot.h"
@@ -52,6 +53,7 @@ typedef struct sim {
     mdl_lib *lib;          /* sim_set_models; the client's */
     int threads;
     sim_hook hook;
+    const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
     out_file *out;         /* the client's; NULL: no result file */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
