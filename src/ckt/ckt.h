@@ -90,6 +90,8 @@ const ckt_unknown *ckt_unknowns(const ckt *c);   /* [n+1] */
 const csc *ckt_pattern(const ckt *c);            /* values: the last load's J */
 double *ckt_diag(ckt *c, int32_t unknown);       /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
+/* Small circuits time one load in 16 otherwise, and no groups. */
+void ckt_time_all(ckt *c, bool all);
 /* The devices whose contribution to row i is largest in the last load, for messages: up to n names.
  * row 0: the devices that gave a NaN or infinity. */
 int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
@@ -101,6 +103,8 @@ typedef struct ckt_group_facts {
     int32_t row;                              /* one of them */
     const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
     const char *first;                        /* name of the first instance */
+    int64_t n_eval;                           /* evaluations of instances so far */
+    double s_eval;                            /* s, evaluation and stamping; see ckt_time_all */
 } ckt_group_facts;
 /* Devices of OSDI libraries, in the order in which they were added. */
 typedef struct ckt_osdi_facts {

@@ -568,6 +568,7 @@ static vs_status eval_groups(ckt *c, const ckt_flat *fl, const double *x)
         dev_begin(g, MDL_TRAN, x);
         const vs_status st = dev_eval(g, MDL_TRAN, c->dyn, x, 0, g->n_pack, false, fl->v + a->at);
         dev_advance(g);
+        g->n_eval += g->nb;
         if (st != VS_OK)
             return st;
     }

@@ -77,6 +77,7 @@ struct ckt {
     double *x;             /* [n+1] */
     double bound;
     ckt_stat stat;
+    bool time_all;         /* every load is timed, also those of small circuits */
     double s_clock;        /* seconds that reading the clock takes */
     struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);

@@ -195,9 +195,11 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
         const double t2 = l->timed ? ckt_seconds() : 0;
         c->stat.s_eval += l->timed * fmax(t1 - t0 - c->s_clock, 0);
         c->stat.s_stamp += l->timed * fmax(t2 - t1 - c->s_clock, 0);
+        g->s_eval += l->timed * fmax(t2 - t0 - 2 * c->s_clock, 0);
         t0 = t2;
     }
     dev_advance(g);
+    g->n_eval += g->nb;
     c->stat.n_eval += g->nb;
     return st;
 }
@@ -240,7 +242,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
     ckt_fill_dyn(c->dyn, env);
-    const int timed = vec_len(c->inst) > SMALL ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
+    const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
     if (!c->loaded)
         c->s_clock = clock_cost();
     c->stat.n_load++;
@@ -257,6 +259,8 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
         return VS_NOCONV;
     return VS_OK;
 }
+
+void ckt_time_all(ckt *c, bool all) { c->time_all = all; }
 
 const double *ckt_charge_rest(const ckt *c)
 {

@@ -55,6 +55,8 @@ typedef struct dev_group {
     int32_t n_lim, n_state;
     double *lim[DEV_N_LIM];  /* [n_pack][n_lim][W] */
     double *state, *state_new; /* [n_pack][n_state][W] */
+    int64_t n_eval;        /* instances evaluated so far, by loads */
+    double s_eval;         /* s, for them and their stamps, where loads are timed */
     bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 
