@@ -26,6 +26,7 @@ typedef struct ckt_unknown {
     double abstol;        /* of its nature as the model declares it, 0: vntol or abstol by kind */
     double res_abstol;    /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
     bool has_q;           /* its row has a charge: takes part in the truncation error test */
+    bool closed;          /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
 typedef enum ckt_mode { CKT_STATIC, CKT_TRAN } ckt_mode;
@@ -145,7 +146,8 @@ void ckt_restore_limits(ckt *c);
 
 /* -- small signals (ckt_ac.c); `forms` of ckt_finish must have MDL_AC -- */
 typedef struct ckt_noise {  /* one noise source of a device */
-    int32_t device, source; /* number of the device; of the source in its module */
+    int32_t device, source; /* number of the device (those of OSDI libraries behind the others); of the
+                             * source in its module */
     double psd, exponent;   /* psd f^-exponent: A^2/Hz, V^2/Hz */
     int32_t first, end;     /* what it drives: gain[first .. end) */
 } ckt_noise;
@@ -168,7 +170,7 @@ const char *ckt_noise_name(const ckt *c, const ckt_noise *s);         /* as the 
 
 /* -- devices and sources by number, their details (ckt_detail.c) -- */
 int32_t ckt_n_device(const ckt *c);
-const char *ckt_device_name(const ckt *c, int32_t device);
+const char *ckt_device_name(const ckt *c, int32_t device); /* ckt_n_device + i: i-th of OSDI libraries */
 typedef struct ckt_device_facts {
     const char *name;
     mdl_model *model;
@@ -196,7 +198,7 @@ VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const doubl
 /* "@device[name]": an operating-point variable or a parameter of a device, or dc, i, v, p, acmag,
  * acphase of an independent source. Evaluated when it is asked for. */
 typedef struct ckt_detail {
-    enum { CKT_DETAIL_OPVAR, CKT_DETAIL_PARAM, CKT_DETAIL_SOURCE } what;
+    enum { CKT_DETAIL_OPVAR, CKT_DETAIL_PARAM, CKT_DETAIL_SOURCE, CKT_DETAIL_OSDI } what;
     int32_t device, k;
     const char *unit;       /* "A", "V", ... "" if none */
 } ckt_detail;

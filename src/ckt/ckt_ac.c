@@ -1,7 +1,7 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
  * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase analysis("ac")
  *         or analysis("noise") holds and analysis("static") does not. */
-#include "ckt_priv.h"
+#include "ckt_osdi.h"
 
 #include <float.h>
 #include <math.h>
@@ -83,6 +83,8 @@ static const va_noise *noise_facts(const ckt *c, const ckt_noise *s)
 
 const char *ckt_noise_name(const ckt *c, const ckt_noise *s)
 {
+    if (s->device >= ckt_n_device(c))
+        return ckt_osdi_noise_name(c, s->device - ckt_n_device(c), s->source);
     const char *name = noise_facts(c, s)->name;
     return name ? name : "";
 }
@@ -107,6 +109,8 @@ static double table_density(const va_noise *t, double f)
 
 double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
 {
+    if (s->device >= ckt_n_device(c))
+        return ckt_osdi_noise_density(c, s->device - ckt_n_device(c), s->source, f);
     const va_noise *t = noise_facts(c, s);
     if (t->kind == VA_TABLE)
         return s->psd * table_density(t, f);
@@ -186,6 +190,7 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         st = load_group(&l, &c->group[i], x);
+    ckt_osdi_load_ac(c, env, x, noise, g, cap);
     vec_free(l.place);
     if (vec_len(c->noise))
         qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);

@@ -1,6 +1,6 @@
 /* ckt_detail.c - devices and sources by number or name; operating-point variables and parameters.
  * Nothing here costs a run that does not ask: devices are evaluated by the interpreter on request. */
-#include "ckt_priv.h"
+#include "ckt_osdi.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,8 @@ int32_t ckt_n_device(const ckt *c)
 
 const char *ckt_device_name(const ckt *c, int32_t device)
 {
-    return c->inst[device].name;
+    const int32_t n = ckt_n_device(c);
+    return device < n ? c->inst[device].name : ckt_osdi_at(c, device - n).name;
 }
 
 ckt_device_facts ckt_device(const ckt *c, int32_t device)
@@ -126,11 +127,28 @@ static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *n
     return CKT_FOUND;
 }
 
+static bool osdi_number(const osdi_module *m, int32_t id)
+{
+    return osdi_param_type(m, id) != OSDI_TYPE_STRING && !osdi_param_is_array(m, id);
+}
+
+static ckt_lookup find_osdi_detail(const ckt *c, int32_t device, const char *name, ckt_detail *d)
+{
+    const osdi_module *m = ckt_osdi_at(c, device).in->module;
+    const int32_t id = osdi_param(m, name);
+    if (id < 0 || !osdi_number(m, id))
+        return CKT_NO_DETAIL;
+    *d = (ckt_detail){CKT_DETAIL_OSDI, device, id, m->abi->param[id].unit};
+    return CKT_FOUND;
+}
+
 ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_detail *d)
 {
     const int32_t i = device_of(c, device);
-    const int32_t s = i < 0 ? ckt_find_source(c, device) : -1;
+    const int32_t o = i < 0 ? ckt_osdi_find(c, device) : -1;
+    const int32_t s = i < 0 && o < 0 ? ckt_find_source(c, device) : -1;
     ckt_lookup l = i >= 0   ? find_device_detail(c, i, name, d)
+                   : o >= 0 ? find_osdi_detail(c, o, name, d)
                    : s >= 0 ? find_source_detail(c, s, name, d)
                             : CKT_NO_DEVICE;
     if (l == CKT_FOUND && !d->unit)
@@ -141,7 +159,14 @@ ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_det
 const char **ckt_detail_names(ckt *c, const char *device)
 {
     const char **v = NULL;
-    const int32_t i = device_of(c, device);
+    const int32_t i = device_of(c, device), o = i < 0 ? ckt_osdi_find(c, device) : -1;
+    if (o >= 0) {
+        const osdi_module *m = ckt_osdi_at(c, o).in->module;
+        for (int32_t k = 0; k < osdi_n_param(m) + osdi_n_opvar(m); k++)
+            if (osdi_number(m, k))
+                vec_push(v, osdi_param_name(m, k));
+        return v;
+    }
     if (i < 0) {
         for (size_t k = 0; k < VS_COUNT(source_detail) && ckt_find_source(c, device) >= 0; k++)
             vec_push(v, source_detail[k]);
@@ -181,6 +206,10 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
     for (size_t i = 0; i < n && st == VS_OK; i++) {
         if (d[i].what == CKT_DETAIL_SOURCE) {
             value[i] = source_value(&c->source[d[i].device], env, x, d[i].k);
+            continue;
+        }
+        if (d[i].what == CKT_DETAIL_OSDI) {
+            value[i] = ckt_osdi_value(c, env, x, d[i].device, d[i].k);
             continue;
         }
         const ckt_inst *in = &c->inst[d[i].device];

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct odev { /* one device */
     osdi_inst *in;
@@ -22,6 +23,10 @@ struct ckt_osdi {
     int32_t *slot;         /* vec; per device [n_jacobian] places in the matrix */
     double *state[N_HISTORY]; /* vecs; per device [n_state] */
     double *x, *r;         /* vecs [most nodes]; work of one device */
+    double *density;       /* vec; noise of one device at one frequency */
+    double density_f;
+    int32_t density_of;    /* -1: none yet */
+    map by_name;           /* made at the first question */
     bool fresh;            /* limiting starts anew with the next evaluation */
 };
 
@@ -40,6 +45,8 @@ void ckt_osdi_free(ckt *c)
     vec_free(s->slot);
     vec_free(s->x);
     vec_free(s->r);
+    vec_free(s->density);
+    map_free(&s->by_name);
     for (int k = 0; k < N_HISTORY; k++)
         vec_free(s->state[k]);
     free(s);
@@ -63,6 +70,7 @@ static int32_t new_unknown(ckt *c, const odev *o, const osdi_node *n)
     const char *name = arena_printf(&c->mem, "%s#%s", o->name, n->name);
     const ckt_kind kind = n->flow ? (n->ampere ? CKT_CURRENT : CKT_OTHER) : n->volt ? CKT_VOLTAGE : CKT_OTHER;
     const int32_t k = ckt_new_unknown(c, name, kind, true, !n->flow);
+    c->unknown[k].closed = true;
     c->unknown[k].abstol = n->abstol;
     c->unknown[k].res_abstol = n->res_abstol;
     return k;
@@ -77,6 +85,7 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
             return VS_ENOMEM;
         c->osdi->lib = in->module->lib;
         c->osdi->fresh = true;
+        c->osdi->density_of = -1;
     }
     struct ckt_osdi *s = c->osdi;
     const osdi_module *m = in->module;
@@ -177,6 +186,13 @@ static osdi_dyn dyn_of(const ckt *c, const ckt_env *env)
     return y;
 }
 
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void gather(const struct ckt_osdi *s, const odev *o, const double *x)
 {
     const int32_t *unk = &s->unk[o->unk];
@@ -229,6 +245,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     struct ckt_osdi *s = c->osdi;
     if (!s)
         return;
+    const double t0 = seconds();
     const osdi_dyn y = dyn_of(c, env);
     osdi_begin(s->lib, simparam_of(c), &y);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
@@ -252,6 +269,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     s->state[OLD] = s->state[NEW];
     s->state[NEW] = old;
     c->stat.n_eval += (int64_t)vec_len(s->dev);
+    c->stat.s_eval += seconds() - t0;
 }
 
 vs_status ckt_osdi_accept(ckt *c)
@@ -310,19 +328,88 @@ double ckt_osdi_share(ckt *c, int32_t device, int32_t row)
     return sum;
 }
 
+/* Sources of a device: a current between two nodes, or, at a branch equation, a voltage. */
+static void take_noise(ckt *c, int32_t device)
+{
+    const odev *o = &c->osdi->dev[device];
+    const osdi_abi_descriptor *d = abi_of(o);
+    const int32_t *unk = &c->osdi->unk[o->unk];
+    for (uint32_t k = 0; k < d->n_noise; k++) {
+        ckt_noise n = {.device = ckt_n_device(c) + device, .source = (int32_t)k,
+                       .first = (int32_t)vec_len(c->noise_gain)};
+        const uint32_t end[2] = {d->noise[k].nodes.a, d->noise[k].nodes.b};
+        for (int side = 0; side < 2; side++)
+            if (end[side] < d->n_node && unk[end[side]] > 0)
+                vec_push(c->noise_gain, ((ckt_noise_gain){unk[end[side]], false, side ? -1 : 1}));
+        n.end = (int32_t)vec_len(c->noise_gain);
+        if (n.end > n.first)
+            vec_push(c->noise, n);
+    }
+}
+
+double ckt_osdi_noise_density(const ckt *c, int32_t device, int32_t source, double f)
+{
+    struct ckt_osdi *s = c->osdi;
+    const osdi_inst *in = s->dev[device].in;
+    if (s->density_of != device || s->density_f != f) {
+        if (vec_len(s->density) < in->module->abi->n_noise)
+            vec_extend(s->density, in->module->abi->n_noise - vec_len(s->density));
+        osdi_noise(s->dev[device].in, f, s->density);
+        s->density_of = device;
+        s->density_f = f;
+    }
+    return s->density[source];
+}
+
+const char *ckt_osdi_noise_name(const ckt *c, int32_t device, int32_t source)
+{
+    const char *name = abi_of(&c->osdi->dev[device])->noise[source].name;
+    return name ? name : "";
+}
+
+int32_t ckt_osdi_find(const ckt *c, const char *name)
+{
+    struct ckt_osdi *s = c->osdi;
+    if (!s)
+        return -1;
+    for (size_t i = s->by_name.n; i < vec_len(s->dev); i++)
+        map_set(&s->by_name, map_key(s->dev[i].name), (int32_t)i);
+    return map_get(&s->by_name, map_key(ckt_own_name(c, name)), -1);
+}
+
+/* Small-signal flags: everything that depends on x, no limiting. */
+static void at_point(ckt *c, const ckt_env *env, osdi_dyn *y, uint32_t flags)
+{
+    *y = dyn_of(c, env);
+    y->flags = OSDI_CALC_RESIST_RES | OSDI_CALC_REACT_RES | OSDI_CALC_RESIST_JAC | OSDI_CALC_REACT_JAC |
+               OSDI_CALC_OP | flags;
+    osdi_begin(c->osdi->lib, simparam_of(c), y);
+    c->osdi->density_of = -1;
+}
+
+double ckt_osdi_value(ckt *c, const ckt_env *env, const double *x, int32_t device, int32_t id)
+{
+    struct ckt_osdi *s = c->osdi;
+    const odev *o = &s->dev[device];
+    osdi_dyn y;
+    at_point(c, env, &y, analysis_flags(env));
+    evaluate(s, o, &y, x);
+    return osdi_value(o->in, id);
+}
+
 void ckt_osdi_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g, double *cap)
 {
     struct ckt_osdi *s = c->osdi;
     if (!s)
         return;
-    osdi_dyn y = dyn_of(c, env);
-    y.flags = OSDI_ANALYSIS_AC | OSDI_CALC_RESIST_JAC | OSDI_CALC_REACT_JAC | OSDI_CALC_OP |
-              (noise ? OSDI_ANALYSIS_NOISE | OSDI_CALC_NOISE : 0);
-    osdi_begin(s->lib, simparam_of(c), &y);
+    osdi_dyn y;
+    at_point(c, env, &y, OSDI_ANALYSIS_AC | (noise ? OSDI_ANALYSIS_NOISE | OSDI_CALC_NOISE : 0));
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         evaluate(s, o, &y, x);
         add_matrix(o, &s->slot[o->slot], osdi_jacobian_g(o->in), g);
         add_matrix(o, &s->slot[o->slot], osdi_jacobian_c(o->in), cap);
+        if (noise)
+            take_noise(c, (int32_t)i);
     }
 }

@@ -121,7 +121,7 @@ static void warn_floating(const ckt *c, int32_t *up, int32_t root, diag_span at)
     size_t len = 0;
     int more = 0, named = 0;
     for (int32_t k = root; k < (int32_t)vec_len(up); k++) {
-        if (find(up, k) != root || !c->unknown[k].node)
+        if (find(up, k) != root || !c->unknown[k].node || c->unknown[k].closed)
             continue;
         const size_t need = strlen(c->unknown[k].name) + 5;
         if (named == MAX_NAMED || len + need >= sizeof text) {
@@ -152,6 +152,17 @@ static bool *charged_sets(const ckt *c, int32_t *up)
     return charged;
 }
 
+/* For each root: has its set a node that is not inside a device of an OSDI library? Sets without one get
+ * their shunt without a word. */
+static bool *open_sets(const ckt *c, int32_t *up)
+{
+    bool *open = NULL;
+    vec_extend(open, vec_len(up));
+    for (int32_t k = 1; k < (int32_t)vec_len(up); k++)
+        open[find(up, k)] |= c->unknown[k].node && !c->unknown[k].closed;
+    return open;
+}
+
 /* One shunt per floating set; also in the transient, if no charge holds its level there. */
 static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *floating)
 {
@@ -162,13 +173,15 @@ static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *fl
             join(up, a, b);
     }
     join_returns(c, up);
-    bool *charged = charged_sets(c, up);
+    bool *charged = charged_sets(c, up), *open = open_sets(c, up);
     int n = 0;
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
         floating[k] = find(up, k) != 0;
         if (up[k] != k || !c->unknown[k].node)
             continue;
         vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !charged[k], 0});
+        if (!open[k])
+            continue;
         if (n++ < MAX_WARNINGS)
             warn_floating(c, up, k, t[k].count ? t[k].span : DIAG_NOWHERE);
     }
@@ -176,6 +189,7 @@ static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *fl
         diag_warning(c->d, DIAG_NOWHERE, "%d more groups of nodes without a dc path to ground",
                      n - MAX_WARNINGS);
     vec_free(charged);
+    vec_free(open);
     vec_free(up);
 }
 
