@@ -12,7 +12,9 @@
  *      are the derivatives by the noise symbols, which are 0 from here on.
  *   4. Limiting: the row is linearised at the limited value, RES += dRES/dv_lim * (v - v_lim).
  *   5. Internal nodes that stay 0 unless a noise source moves them (a correlated source's own node) are
- *      marked; a circuit without noise analysis leaves them out. */
+ *      marked; a circuit without noise analysis leaves them out. Internal unknowns that with some parameters
+ *      are 0 together, whatever the others are (a part that a flag switches off), are marked too: which of them
+ *      a row leaves out is found when it is made (mdl_row.c). */
 #include "mdl_priv.h"
 
 #include "bits.h"
@@ -615,10 +617,88 @@ static void find_quiet(mdl_model *m)
     uint8_t *zero = calloc(vec_len(m->full.inst) + 1, 1);
     for (size_t u = 0; u < vec_len(m->unknown); u++) {
         bool node = m->unknown[u].kind == VA_NODE;
-        vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero));
+        vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero) ? QUIET : 0);
     }
     free(is_zero);
     free(zero);
+}
+
+typedef struct vanishing {
+    const ir_fn *fn;
+    const uint8_t *cls, *ran;
+    const ir_num *val;
+    const uint8_t *is_zero; /* [n_in] */
+    uint8_t *zero;          /* [n_inst] of the values before */
+} vanishing;
+
+/* Value of a select or phi: the one chosen, where the condition is static. */
+static bool choice_vanishes(const vanishing *z, ir_val cond, ir_val yes, ir_val no)
+{
+    if (!ir_class_static(z->cls[cond]))
+        return z->zero[yes] && z->zero[no];
+    if (!z->val)
+        return z->zero[yes] || z->zero[no];
+    return z->ran[cond] && (z->val[cond].i ? z->zero[yes] : z->zero[no]);
+}
+
+static bool vanishes_in_row(const vanishing *z, ir_val k)
+{
+    const ir_inst *in = &z->fn->inst[k];
+    if (z->val && in->type == IR_F64 && ir_class_static(z->cls[k]))
+        return z->ran[k] && z->val[k].f == 0;
+    if (in->op == IR_SELECT)
+        return choice_vanishes(z, in->a, in->b, in->c);
+    if (in->op == IR_PHI)
+        return choice_vanishes(z, z->fn->inst[in->a].a, in->b, in->c);
+    return vanishes(z->fn, k, z->is_zero, z->zero);
+}
+
+static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *idle, uint8_t *is_zero)
+{
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
+        is_zero[i] = p && (p->hi < 0 || idle[p->hi]) && (p->lo < 0 || idle[p->lo]);
+    }
+}
+
+void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
+                   uint8_t *idle)
+{
+    uint8_t *is_zero = calloc(vec_len(fn->in) + 1, 1), *zero = calloc(vec_len(fn->inst) + 1, 1);
+    const vanishing z = {fn, cls, ran, val, is_zero, zero};
+    for (bool again = true; again;) {
+        again = false;
+        set_zero_inputs(m, fn, idle, is_zero);
+        for (size_t k = 0; k < vec_len(fn->inst); k++)
+            zero[k] = vanishes_in_row(&z, (ir_val)k);
+        for (size_t o = 0; o < vec_len(fn->out); o++) {
+            const ir_out *w = &fn->out[o];
+            if ((w->kind == IR_OUT_RES || w->kind == IR_OUT_REACT) && idle[w->a] && !zero[w->v]) {
+                idle[w->a] = 0;
+                again = true;
+            }
+        }
+    }
+    free(is_zero);
+    free(zero);
+}
+
+/* Internal unknowns of a part that some parameters leave without a drive; no noise source reaches it. */
+static void find_may_idle(mdl_model *m)
+{
+    const ir_fn *fn = &m->full;
+    uint8_t *idle = calloc(vec_len(m->unknown) + 1, 1), *cls = calloc(vec_len(fn->inst) + 1, 1);
+    ir_classes(fn, cls);
+    for (size_t u = 0; u < vec_len(m->unknown); u++)
+        idle[u] = m->unknown[u].kind != VA_PORT;
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        if (fn->out[o].kind == IR_OUT_NOISE_GAIN || fn->out[o].kind == IR_OUT_NOISE_GAINC)
+            idle[fn->out[o].b] = 0;
+    mdl_form_idle(m, fn, cls, NULL, NULL, idle);
+    for (size_t u = 0; u < vec_len(m->unknown); u++)
+        m->quiet[u] |= idle[u] ? MAY_IDLE : 0;
+    free(idle);
+    free(cls);
 }
 
 void mdl_form_build(mdl_model *m)
@@ -651,6 +731,7 @@ void mdl_form_build(mdl_model *m)
     optimise(&b.fn);
     m->full = b.fn;
     find_quiet(m);                                                /* 5 */
+    find_may_idle(m);
     free(b.implicit);
     free(b.unknown_of);
     free(b.res);
@@ -661,6 +742,8 @@ void mdl_form_build(mdl_model *m)
 
 static bool belongs(int form, int kind)
 {
+    if (form == FORM_IDLE)
+        return kind == IR_OUT_RES || kind == IR_OUT_REACT;
     switch (kind) {
     case IR_OUT_RES: return form != MDL_AC && form != FORM_TOPOLOGY;
     case IR_OUT_STATE: case IR_OUT_LIMNEW: case IR_OUT_LIMITED:
@@ -690,7 +773,7 @@ static bool drop_effects(ir_fn *fn, int form)
         if (fn->inst[k].op != IR_EFFECT)
             continue;
         bool is_static = ir_class_static(cls[k]);
-        if (form == FORM_TOPOLOGY ? is_static : !is_static && form != MDL_AC)
+        if (form == FORM_TOPOLOGY ? is_static : !is_static && form != MDL_AC && form != FORM_IDLE)
             continue;
         if (con < 0)
             con = fn->inst[ir_const(fn, 0.0)].a;
@@ -788,9 +871,11 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
         return f;
     ir_fn part, view = m->full; /* the same code with fewer outputs */
     view.out = NULL;
-    for (size_t o = 0; o < vec_len(m->full.out); o++)
-        if (belongs(form, m->full.out[o].kind))
-            vec_push(view.out, m->full.out[o]);
+    for (size_t o = 0; o < vec_len(m->full.out); o++) {
+        const ir_out *w = &m->full.out[o];
+        if (belongs(form, w->kind) && (form != FORM_IDLE || m->quiet[w->a] & MAY_IDLE))
+            vec_push(view.out, *w);
+    }
     ir_opt(&part, &view, (ir_opt_flags){.once = true});
     vec_free(view.out);
     if (drop_effects(&part, form))

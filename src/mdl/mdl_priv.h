@@ -5,8 +5,10 @@
 #include "mdl.h"
 
 /* A function of only the outputs of one analysis, and what specialisation must know of it.
- * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. */
-enum { FORM_TOPOLOGY = MDL_N_FORM, N_FORM };
+ * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. FORM_IDLE: RES and REACT of the
+ * unknowns that may be idle. */
+enum { FORM_TOPOLOGY = MDL_N_FORM, FORM_IDLE, N_FORM };
+enum { QUIET = 1, MAY_IDLE = 2 };
 typedef struct form_fn {
     bool made;
     ir_fn fn;
@@ -40,7 +42,8 @@ struct mdl_model {
     va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
     va_probe *probe;     /* vec; those of the module, then one per implicit unknown */
     ir_fn full;          /* equation form with every output */
-    uint8_t *quiet;      /* vec [n_unknown] node that is 0 unless noise moves it */
+    uint8_t *quiet;      /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with some
+                          * parameters it belongs to a part of the module that nothing drives */
     int n_derivative;    /* entries of G and C that are not zero for certain */
     form_fn form[N_FORM];
     row_data **row;      /* vec */
@@ -86,6 +89,11 @@ void mdl_form_build(mdl_model *m);
 /* The function of one form, made at the first call. */
 const form_fn *mdl_form_get(mdl_model *m, int form);
 void mdl_form_free(form_fn *f);
+/* The unknowns of idle[n_unknown] that are 0 whatever the others are: removes those whose rows are not 0 when
+ * all of idle[] are. fn: RES and REACT of at least these. val, ran: static values known (ir_interp_static), with
+ * cls; NULL: each static branch may go the way that suits. */
+void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
+                   uint8_t *idle);
 bool mdl_is_node(const mdl_model *m, int32_t u);
 
 /* mdl_lib.c: takes a module (not owned) into the library; makes its equation form. */

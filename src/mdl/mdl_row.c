@@ -1,7 +1,7 @@
 /* mdl_row.c - parameter rows: one distinct parameter set in one environment.
  * A row is found by the hash of its complete input, so that ten thousand equal instances share one row
  * at the price of a look-up each. A new row runs the module's params function (defaults, ranges),
- * then the topology form (node collapse, messages of static code). */
+ * then the topology form (node collapse, messages of static code), and looks for unknowns that this set leaves idle. */
 #include "mdl_priv.h"
 
 #include <math.h>
@@ -224,6 +224,37 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
     free(c.parent);
 }
 
+/* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag switches off. Those
+ * that are one with others stay. Status: VS_OK, VS_NOCONV (a loop without end). */
+static vs_status drop_idle(mdl_model *m, row_data *r)
+{
+    size_t n_u = vec_len(m->unknown), n = 0;
+    uint8_t *idle = calloc(n_u + 1, 1);
+    for (size_t u = 0; u < n_u; u++)
+        idle[u] = m->quiet[u] & MAY_IDLE && r->topology[u] == (int32_t)u;
+    for (size_t u = 0; u < n_u; u++)
+        if (r->topology[u] >= 0 && r->topology[u] != (int32_t)u)
+            idle[r->topology[u]] = 0;
+    for (size_t u = 0; u < n_u; u++)
+        n += idle[u];
+    vs_status st = VS_OK;
+    if (n) {
+        const form_fn *f = mdl_form_get(m, FORM_IDLE);
+        ir_num *val = calloc(vec_len(f->fn.inst) + 1, sizeof *val);
+        ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+        uint8_t *ran = calloc(vec_len(f->fn.inst) + 1, 1);
+        mdl_row_inputs(m, r, &f->fn, input);
+        st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
+        mdl_form_idle(m, &f->fn, f->cls, val, ran, idle);
+        free(val), free(input), free(ran);
+    }
+    for (size_t u = 0; u < n_u && st == VS_OK; u++)
+        if (idle[u])
+            r->topology[u] = -2;
+    free(idle);
+    return st;
+}
+
 static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const char *who)
 {
     const form_fn *f = mdl_form_get(m, FORM_TOPOLOGY);
@@ -235,14 +266,16 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
     ir_host host = {.effect = note_effect, .user = &run};
     mdl_row_inputs(m, r, &f->fn, input);
     vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, &host);
+    if (st == VS_OK) {
+        apply_topology(m, &f->fn, val, ran, r->topology);
+        for (size_t u = 0; u < vec_len(m->quiet); u++)
+            if (m->quiet[u] & QUIET && r->key[key_no_noise(m)] != 0 && r->topology[u] == (int32_t)u)
+                r->topology[u] = -2;
+        st = drop_idle(m, r);
+    }
     if (st != VS_OK) {
         diag_error(m->lib->d, where, "%s: a loop in module '%s' does not end", who, m->mod->name);
         st = VS_EINPUT;
-    } else {
-        apply_topology(m, &f->fn, val, ran, r->topology);
-        for (size_t u = 0; u < vec_len(m->quiet); u++)
-            if (m->quiet[u] && r->key[key_no_noise(m)] != 0 && r->topology[u] == (int32_t)u)
-                r->topology[u] = -2;
     }
     if (run.fatal) {
         diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message));

@@ -374,6 +374,38 @@ START_TEST(noise_node_is_in_use_only_for_noise)
 }
 END_TEST
 
+/* A state that a flag switches off: node, both branch currents and the integral stand alone. */
+START_TEST(unknowns_that_nothing_drives_leave_the_matrix)
+{
+    mdl_model *m = model("idle",
+        "module idle(a, c); inout a, c; electrical a, c, q; branch (q) st; branch (q) res;\n"
+        "parameter integer sw = 0; parameter real r = 1k; real f, ic;\n"
+        "analog begin\n"
+        "  f = 0; ic = 0;\n"
+        "  if (sw > 0) f = V(a,c) - V(st);\n"
+        "  if (sw < 0) ic = 0.5;\n"
+        "  V(res) <+ r*I(res);\n"
+        "  V(st) <+ idt(1e6*f, ic);\n"
+        "  I(a,c) <+ 1m*V(a,c) + 1m*V(st)*V(st);\n"
+        "end endmodule\n");
+    const int32_t off = row1(m, "sw", 0), on = row1(m, "sw", 1), start = row1(m, "sw", -1);
+    const int32_t n = mdl_n_unknown(m);
+    ck_assert_int_eq(n, 7); /* with the current of each branch, the integral, its derivative */
+    for (int32_t u = 0; u < n; u++) {
+        ck_assert_int_eq(mdl_row_topology(m, off)[u], u < 2 ? u : -2);
+        ck_assert_int_eq(mdl_row_topology(m, on)[u], u);
+        ck_assert_int_eq(mdl_row_topology(m, start)[u], u);
+    }
+    inst s;
+    inst_open(&s, m, off, MDL_TRAN);
+    s.x[1] = 3, s.x[2] = 1;
+    inst_eval(&s);
+    NEAR(inst_out(&s, IR_OUT_RES, 0, 0), 2e-3, 1e-15);
+    ck_assert_int_eq(s.v->lay.n_out, 6); /* two currents and their four derivatives */
+    inst_close(&s);
+}
+END_TEST
+
 START_TEST(without_code_generator_models_are_interpreted_with_a_warning)
 {
     ck_assert_int_eq(setenv("VSIM_LIBDIR", "/nowhere", 1), 0);
@@ -418,6 +450,7 @@ int main(void)
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
     tcase_add_test(t, noise_node_is_in_use_only_for_noise);
+    tcase_add_test(t, unknowns_that_nothing_drives_leave_the_matrix);
     tcase_add_test(t, without_code_generator_models_are_interpreted_with_a_warning);
     tcase_add_test(t, given_value_must_be_a_number);
     tcase_set_timeout(t, 60);
