@@ -3,6 +3,7 @@
 #include <check.h>
 #include <complex.h>
 #include <ctype.h>
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,20 @@ const char *source_path(char buf[512], const char *relative)
     const char *root = getenv("VSIM_SOURCE_ROOT");
     snprintf(buf, 512, "%s/%s", root ? root : ".", relative);
     return buf;
+}
+
+bool dut_kit(char folder[512])
+{
+    char pattern[600];
+    const char *peers = getenv("VSIM_PEERS");
+    glob_t g;
+    *folder = 0;
+    snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/ihp/models/ngspice/va",
+             peers ? peers : "build/peers");
+    if (glob(pattern, 0, NULL, &g) == 0)
+        snprintf(folder, 512, "%s", g.gl_pathv[0]);
+    globfree(&g);
+    return *folder != 0;
 }
 
 static void fail_with_messages(dut *t, const char *what)
@@ -53,9 +68,8 @@ void dut_model(dut *t, const char *name)
     ck_assert_int_le(t->n_u, DUT_MAX);
 }
 
-static size_t add_given(dut *t, const char *text, mdl_given *given, size_t n)
+size_t dut_given(const va_module *m, const char *text, mdl_given *given, size_t n)
 {
-    const va_module *m = mdl_module(t->m);
     while (*(text += strspn(text, " \t\n()+"))) {
         char name[64];
         size_t len = strcspn(text, "= ");
@@ -92,8 +106,8 @@ static void number_unknowns(dut *t)
 void dut_set(dut *t, const char *card, const char *instance, double temp_c, double gmin)
 {
     static mdl_given given[4096];
-    size_t n = add_given(t, card, given, 0);
-    n = add_given(t, instance, given, n);
+    size_t n = dut_given(mdl_module(t->m), card, given, 0);
+    n = dut_given(mdl_module(t->m), instance, given, n);
     t->dyn[IR_DYN_GMIN] = gmin;
     mdl_env env = {.temp = temp_c + 273.15, .mfactor = 1, .simparam = t->simparam};
     if (mdl_row(t->m, given, n, &env, DIAG_NOWHERE, "dut", &t->row))

@@ -27,6 +27,8 @@ void dut_file(dut *t, const char *path);        /* load a Verilog-A file; ck_abo
 void dut_model(dut *t, const char *name);
 /* Parameters "a=1 b=2u ..." in SPICE numbers; unknown names fail the test unless in `ignore`. */
 void dut_set(dut *t, const char *card, const char *instance, double temp_c, double gmin);
+/* Appends the parameters of such a text to given[n]; the new n. Unknown names fail the test. */
+size_t dut_given(const va_module *m, const char *text, mdl_given *given, size_t n);
 /* Solves at port voltages v[n_port]; false: no convergence. i[n_port]. */
 bool dut_solve(dut *t, const double *v, double *i);
 /* Y = G + j omega C between ports at the last solution, internal unknowns eliminated: [n_port^2],
@@ -54,5 +56,8 @@ void table_free(table *t);
  * the model type. Caller frees. */
 char *card_of(const char *path, const char *model, char type[32]);
 const char *source_path(char buf[512], const char *relative);
+/* The Verilog-A folder of the IHP SG13G2 kit (PyPI ihp-gdsfactory, tests/peers.txt) in $VSIM_PEERS; false:
+ * not there. */
+bool dut_kit(char folder[512]);
 
 #endif

@@ -3,7 +3,6 @@
  * two share equations: all 103.6 parameters at their defaults (docs/models/psp103.md).
  * Skipped (exit 77) where build/peers does not have the kit. */
 #include <check.h>
-#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +10,6 @@
 #include "dut.h"
 
 static char folder[512];
-
-static bool find_kit(void)
-{
-    char pattern[600];
-    const char *peers = getenv("VSIM_PEERS");
-    snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/ihp/models/ngspice/va",
-             peers ? peers : "build/peers");
-    glob_t g;
-    if (glob(pattern, 0, NULL, &g) == 0)
-        snprintf(folder, sizeof folder, "%s", g.gl_pathv[0]);
-    globfree(&g);
-    return *folder != 0;
-}
 
 static const struct {
     const char *file, *module;
@@ -132,7 +118,7 @@ END_TEST
 
 int main(void)
 {
-    if (!find_kit())
+    if (!dut_kit(folder))
         return 77;
     Suite *s = suite_create("originals");
     TCase *t = tcase_create("originals");
