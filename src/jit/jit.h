@@ -95,4 +95,7 @@ typedef struct jit_hash {
 /* The hash behind cache keys, also for others: MurmurHash3 x64 128 (A. Appleby, public domain). */
 jit_hash jit_hash_bytes(const void *bytes, size_t n);
 
+/* Features of this machine that generated code, and the C library's rounding, depend on, as text. */
+void jit_cpu_text(char *buf, size_t size);
+
 #endif

@@ -48,7 +48,4 @@ void jit_obj_unload(jit_code *code);
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);
 
-/* Features of this machine that generated code depends on, as text (jit.c). */
-void jit_cpu_text(char *buf, size_t size);
-
 #endif

@@ -867,7 +867,7 @@ static void find_border(form_fn *f)
 const form_fn *mdl_form_get(mdl_model *m, int form)
 {
     form_fn *f = &m->form[form];
-    if (f->made)
+    if (f->made || mdl_keep_load_form(m, form, f))
         return f;
     ir_fn part, view = m->full; /* the same code with fewer outputs */
     view.out = NULL;
@@ -885,12 +885,15 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
     ir_classes(&f->fn, f->cls);
     find_border(f);
     f->made = true;
+    mdl_keep_form(m, form, f);
     return f;
 }
 
 void mdl_form_free(form_fn *f)
 {
-    if (!f->made)
+    if (f->kept)
+        mdl_keep_drop_fn(&f->fn);
+    if (!f->made || f->kept)
         return;
     ir_fn_fini(&f->fn);
     free(f->cls);

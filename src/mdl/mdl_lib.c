@@ -50,18 +50,40 @@ static void free_model(mdl_model *m)
     vec_free(m->unknown);
     vec_free(m->quiet);
     vec_free(m->probe);
-    ir_fn_fini(&m->full);
+    (m->full_kept ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
     map_free(&m->row_of_hash);
     free(m->scratch);
     arena_fini(&m->mem);
     free(m);
 }
 
+static void fini_unit(lib_unit *lu)
+{
+    for (size_t i = 0; lu->item.map && i < vec_len(lu->u.module); i++) {
+        mdl_keep_drop_fn(&lu->u.module[i]->eval);
+        mdl_keep_drop_fn(&lu->u.module[i]->params);
+    }
+    va_unit_fini(&lu->u);
+    jit_cache_release(&lu->item);
+}
+
+void mdl_drop_unit(mdl_lib *lib, lib_unit *lu)
+{
+    while (vec_len(lib->model) > lu->first_model)
+        free_model(vec_pop(lib->model));
+    fini_unit(lu);
+    lu->u = (va_unit){.names = lib->names};
+    arena_init(&lu->u.mem);
+}
+
 /* The equation form is made when a model is first used: a file may hold modules that nobody uses. */
 mdl_model *mdl_ready(mdl_model *m)
 {
-    if (m && !m->unknown && vec_len(m->mod->unknown))
+    if (m && !m->unknown && vec_len(m->mod->unknown)) {
         mdl_form_build(m);
+        if (m->home)
+            mdl_keep_unit(m->lib, m->home);
+    }
     return m;
 }
 
@@ -117,6 +139,10 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
         mdl_lib_free(out);
         return VS_EIO;
     }
+    const char *no_cache; /* the JIT tells of it */
+    if (!lib->opt.jit.no_cache)
+        jit_cache_open(&lib->cache, lib->opt.jit.cache_dir, &no_cache);
+    jit_cpu_text(lib->cpu, sizeof lib->cpu);
     vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);
     *out = lib;
     if (st != VS_OK)
@@ -129,12 +155,20 @@ void mdl_lib_free(mdl_lib **plib)
     mdl_lib *lib = *plib;
     if (!lib)
         return;
+    osdi_lib_free(&lib->osdi);
+    for (size_t i = 0; i < vec_len(lib->unit); i++)
+        if (!lib->unit[i]->kept) /* nobody asked for its modules */
+            mdl_keep_unit(lib, lib->unit[i]);
     for (size_t i = 0; i < vec_len(lib->model); i++)
         free_model(lib->model[i]);
     for (size_t i = 0; i < vec_len(lib->unit); i++) {
-        va_unit_fini(lib->unit[i]);
+        fini_unit(lib->unit[i]);
         free(lib->unit[i]);
     }
+    for (size_t i = 0; i < vec_len(lib->item); i++)
+        jit_cache_release(&lib->item[i]);
+    vec_free(lib->item);
+    jit_cache_close(&lib->cache);
     for (size_t i = 0; i < vec_len(lib->file); i++)
         vec_free(lib->file[i].name);
     vec_free(lib->model);
@@ -147,6 +181,13 @@ void mdl_lib_free(mdl_lib **plib)
     *plib = NULL;
 }
 
+osdi_lib *mdl_osdi(mdl_lib *lib)
+{
+    if (!lib->osdi)
+        lib->osdi = osdi_lib_new();
+    return lib->osdi;
+}
+
 const jit_stat *mdl_jit_stats(const mdl_lib *lib)
 {
     static const jit_stat none;
@@ -156,10 +197,6 @@ const jit_stat *mdl_jit_stats(const mdl_lib *lib)
 /* -- loading -- */
 
 /* The include folders of the user, then those of the standard models. */
-    osdi_lib_free(&lib->osdi);
-    for (size_t i = 0; i < vec_len(lib->unit); i++)
-        if (!lib->unit[i]->kept) /* nobody asked for its modules */
-            mdl_keep_unit(lib, lib->unit[i]);
 static const char **include_folders(const mdl_lib *lib, char **standard)
 {
     const char **dir = NULL;
@@ -170,29 +207,47 @@ static const char **include_folders(const mdl_lib *lib, char **standard)
     return dir;
 }
 
+static lib_unit *new_unit(const mdl_lib *lib, const char *path)
+{
+    lib_unit *lu = calloc(1, sizeof *lu);
+    if (!lu)
+        return NULL;
+    lu->u.names = lib->names;
+    arena_init(&lu->u.mem);
+    lu->path = path ? str_intern0(lib->names, path) : NULL;
+    lu->first_file = (int32_t)vec_len(lib->d->file);
+    lu->first_msg = (int32_t)vec_len(lib->d->msg);
+    lu->n_warning_before = lib->d->n_warning;
+    lu->first_model = vec_len(lib->model);
+    return lu;
+}
+
+static vs_status compile_unit(mdl_lib *lib, lib_unit *lu, const char *name, const char *text, const va_opt *opt)
+{
+    arena_fini(&lu->u.mem);
+    vs_status st = text ? va_compile_text(&lu->u, lib->d, lib->names, name, text, strlen(text), opt)
+                        : va_compile(&lu->u, lib->d, lib->names, name, opt);
+    for (size_t i = 0; st == VS_OK && i < vec_len(lu->u.module); i++)
+        mdl_add_module(lib, lu->u.module[i])->home = lu;
+    if (st == VS_OK)
+        mdl_keep_note_unit(lib, lu);
+    return st;
+}
+
 static vs_status load(mdl_lib *lib, const char *name, const char *text)
 {
     char *standard = NULL;
     const char **dir = include_folders(lib, &standard);
     va_opt opt = {.include = dir, .n_include = vec_len(dir)};
-    va_unit *u = calloc(1, sizeof *u);
-    vs_status st = !u ? VS_ENOMEM
-                   : text ? va_compile_text(u, lib->d, lib->names, name, text, strlen(text), &opt)
-                          : va_compile(u, lib->d, lib->names, name, &opt);
+    lib_unit *lu = new_unit(lib, text ? NULL : name);
+    vs_status st = !lu ? VS_ENOMEM
+                   : mdl_keep_load_unit(lib, lu, dir, vec_len(dir)) ? VS_OK
+                                                                   : compile_unit(lib, lu, name, text, &opt);
     if (st == VS_OK) {
-        vec_push(lib->unit, u);
-        for (size_t i = 0; i < vec_len(u->module); i++)
-osdi_lib *mdl_osdi(mdl_lib *lib)
-{
-    if (!lib->osdi)
-        lib->osdi = osdi_lib_new();
-    return lib->osdi;
-}
-
-            mdl_add_module(lib, u->module[i]);
-    } else if (u) {
-        va_unit_fini(u);
-        free(u);
+        vec_push(lib->unit, lu);
+    } else if (lu) {
+        va_unit_fini(&lu->u);
+        free(lu);
     }
     vec_free(dir);
     free(standard);
@@ -279,7 +334,7 @@ static bool scan_text(mdl_lib *lib, lib_file *f, const char *p)
     return any;
 }
 
-static char *read_text(const char *path)
+char *mdl_read_text(const char *path)
 {
     FILE *in = fopen(path, "rb");
     char *text = NULL;
@@ -303,7 +358,7 @@ static void index_file(mdl_lib *lib, const char *name)
     if (n < 4 || strcmp(name + n - 3, ".va") || asprintf(&path, "%s/%s", lib->dir, name) < 0)
         return;
     lib_file f = {.path = str_intern0(lib->names, path)};
-    char *text = read_text(path);
+    char *text = mdl_read_text(path);
     add_name(lib, &f, name, n - 3);
     if (scan_text(lib, &f, text))
         vec_push(lib->file, f);

@@ -2,6 +2,7 @@
 #ifndef MDL_PRIV_H
 #define MDL_PRIV_H
 
+#include "jit_cache.h"
 #include "mdl.h"
 
 /* A function of only the outputs of one analysis, and what specialisation must know of it.
@@ -11,6 +12,7 @@ enum { FORM_TOPOLOGY = MDL_N_FORM, FORM_IDLE, N_FORM };
 enum { QUIET = 1, MAY_IDLE = 2 };
 typedef struct form_fn {
     bool made;
+    bool kept;         /* all arrays are those of a mapped file */
     ir_fn fn;
     uint8_t *cls;      /* [n_inst] dependence classes */
     ir_val *decide;    /* vec; static values that the key of a variant holds, in order */
@@ -32,16 +34,31 @@ typedef struct variant_data {
     uint8_t **key;      /* vec of vecs: decisions that lead here, then topology */
     ir_fn kernel_fn;    /* eval without effects and branches: what is compiled */
     bool tried[2];      /* to compile; by row_per_lane */
+    bool kept;          /* the functions are those of a mapped file */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
 
+typedef struct lib_unit { /* one Verilog-A text and what came of it */
+    va_unit u;
+    const char *path;     /* interned; NULL: a text of the program, which is not kept */
+    int32_t first_file, n_file, first_msg, n_msg; /* in diag */
+    int n_warning_before;
+    size_t first_model;   /* its modules in lib->model, in order */
+    bool keep;            /* its parts may be kept on disk */
+    bool kept;            /* there is a record of it, with every equation form made so far */
+    jit_hash key, text;   /* of the record; of all source text */
+    jit_cache_item item;  /* what the functions of the modules point into; empty: made from source */
+} lib_unit;
+
 struct mdl_model {
     mdl_lib *lib;
+    lib_unit *home;      /* NULL: a module of its own, which is not kept on disk */
     const va_module *mod;
     arena mem;
     va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
     va_probe *probe;     /* vec; those of the module, then one per implicit unknown */
     ir_fn full;          /* equation form with every output */
+    bool full_kept;      /* it is that of the mapped file of the unit */
     uint8_t *quiet;      /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with some
                           * parameters it belongs to a part of the module that nothing drives */
     int n_derivative;    /* entries of G and C that are not zero for certain */
@@ -68,9 +85,13 @@ struct mdl_lib {
     jit *jit;           /* NULL: interpret */
     bool noted_interpret;
     char *dir;          /* standard folder, NULL: none */
-    va_unit **unit;     /* vec */
+    lib_unit **unit;    /* vec */
+    jit_cache cache;    /* of prepared models */
+    jit_cache_item *item; /* vec; mapped forms and variants */
+    char cpu[256];
     mdl_model **model;  /* vec, in order of loading */
     lib_file *file;     /* vec */
+    osdi_lib *osdi;     /* made at the first question */
     bool indexed;
     const char **all;   /* vec behind mdl_names */
 };
@@ -96,27 +117,10 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
                    uint8_t *idle);
 bool mdl_is_node(const mdl_model *m, int32_t u);
 
-/* mdl_lib.c: takes a module (not owned) into the library; makes its equation form. */
-    osdi_lib *osdi;     /* made at the first question */
+/* mdl_lib.c: takes a module (not owned) into the library. */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
+/* Makes the equation form if it is not made yet. */
 mdl_model *mdl_ready(mdl_model *m);
-
-/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs that
- * are not static are 0. */
-void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
-void mdl_row_free(row_data *r);
-/* A copy of a row with another value of one parameter, not among the model's rows; the caller frees it.
- * Status: VS_OK; VS_EINPUT: out of range (no message). */
-VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out);
-
-/* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
-void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,
-                     const ir_num *val, const char *who, char **text);
-
-/* mdl_variant.c */
-void mdl_variant_free(variant_data *v);
-
-#endif
 /* Takes the models of the unit added last out of the library, and empties the unit. */
 void mdl_drop_unit(mdl_lib *lib, lib_unit *lu);
 /* Contents of a file, a vec with a 0 behind them; "" if it cannot be read. */
@@ -137,3 +141,20 @@ bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data 
 void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
 /* ir_fn_fini for a function that points into a mapped file. */
 void mdl_keep_drop_fn(ir_fn *fn);
+
+/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs that
+ * are not static are 0. */
+void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
+void mdl_row_free(row_data *r);
+/* A copy of a row with another value of one parameter, not among the model's rows; the caller frees it.
+ * Status: VS_OK; VS_EINPUT: out of range (no message). */
+VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out);
+
+/* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
+void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,
+                     const ir_num *val, const char *who, char **text);
+
+/* mdl_variant.c */
+void mdl_variant_free(variant_data *v);
+
+#endif

@@ -228,14 +228,11 @@ static jit_kernel compile_kernel(variant_data *d, bool row_per_lane)
     return NULL;
 }
 
-static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
-                                   decisions *dec)
+/* setup, eval, kernel_fn; returns the number of setup values. */
+static int build_functions(variant_data *d, const mdl_model *m, const row_data *r, const decisions *dec)
 {
-    variant_data *d = calloc(1, sizeof *d);
-    bool special = !m->lib->opt.no_specialize;
+    const bool special = !m->lib->opt.no_specialize;
     ir_fn part, clean, quick;
-    d->v.model = m;
-    d->v.form = form;
     ir_sccp(&part, &dec->f->fn, special ? dec->known : NULL, special ? dec->val : NULL,
             (ir_opt_flags){.fold_zero = special}, &d->v.stats);
     merge_outputs(&part, special ? r->topology : NULL, vec_len(m->mod->noise));
@@ -248,9 +245,23 @@ static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kin
     int n_cache = ir_split(&d->v.setup, &d->v.eval, &clean);
     ir_fn_fini(&part);
     ir_fn_fini(&clean);
-    d->v.has_effects = has_effects(&d->v.eval);
     ir_ifconv(&d->kernel_fn, &d->v.eval, &d->v.ifconv);
+    return n_cache;
+}
+
+static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
+                                   const decisions *dec)
+{
+    variant_data *d = calloc(1, sizeof *d);
+    int n_cache;
+    d->v.model = m;
+    d->v.form = form;
+    if (!mdl_keep_load_variant(m, dec->key, d, &n_cache))
+        n_cache = build_functions(d, m, r, dec);
+    d->v.has_effects = has_effects(&d->v.eval);
     make_layout(m, d, n_cache);
+    if (!d->kept)
+        mdl_keep_variant(m, dec->key, d);
     return d;
 }
 
@@ -335,9 +346,10 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
 
 void mdl_variant_free(variant_data *d)
 {
-    ir_fn_fini(&d->v.setup);
-    ir_fn_fini(&d->v.eval);
-    ir_fn_fini(&d->kernel_fn);
+    void (*const drop)(ir_fn *) = d->kept ? mdl_keep_drop_fn : ir_fn_fini;
+    drop(&d->v.setup);
+    drop(&d->v.eval);
+    drop(&d->kernel_fn);
     vec_free(d->v.out);
     for (size_t k = 0; k < vec_len(d->key); k++)
         vec_free(d->key[k]);

@@ -110,6 +110,7 @@ void va_unit_fini(va_unit *u);
 /* The text of a file that is built in, by name ("disciplines.vams") or by the name that diag shows it under
  * ("<built-in>/disciplines.vams"); NULL if there is none. */
 const char *va_builtin_text(const char *name, size_t *len);
+#define VA_OPTIONS_FILE "<options>" /* diag's name for the texts of macros that were set from outside */
 
 /* Index of a parameter by name or alias, ASCII case ignored; an exact match wins. -1 if none. */
 int32_t va_find_param(const va_module *m, const char *name);

@@ -607,7 +607,7 @@ static void define_option(pp *p, const char *def)
     const char *eq = strchr(def, '=');
     size_t n = eq ? (size_t)(eq - def) : strlen(def);
     const char *text = eq ? eq + 1 : "1";
-    int32_t file = diag_add_file(p->c->d, "<options>", text, strlen(text), DIAG_NOWHERE);
+    int32_t file = diag_add_file(p->c->d, VA_OPTIONS_FILE, text, strlen(text), DIAG_NOWHERE);
     va_lexer l = {.c = p->c, .text = p->c->d->file[file].text, .len = strlen(text), .file = file,
                   .line_mode = true};
     va_macro m = {.name = str_intern(p->c->names, def, n), .def = {file, 0, 0}, .n_param = -1};

@@ -1,0 +1,863 @@
+/* mdl_keep.c - prepared models on disk, in the folder of the kernels (jit_cache.h). See mdl_priv.h.
+ * Records, each a file:
+ *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths where an
+ *             included file was looked for in vain, the messages, the modules with their functions and, for
+ *             those that were used, the equation form. Found by the path and the include folders; good only if
+ *             each text is still the same and nothing has appeared where nothing was.
+ *   form      the function of one analysis form of a module, its classes and its border.
+ *   variant   setup, evaluation and kernel function for one vector of decisions.
+ *             Form and variant are found by the hash of the texts themselves, and what they belong to.
+ * All keys hold a hash of the code that makes models (hash.py) and the processor, whose C library may round
+ * in its own way. A record that does not fit counts as absent: the model is made from its source.
+ * Format: one sequence of integers, texts and arrays; an array stands at a multiple of 16 with the head of a
+ * vec before it, so that the instructions of a function are used where they are mapped. Every length,
+ * and every operand, is checked when it is read. */
+#define _GNU_SOURCE
+#include "mdl_hash.h"
+#include "mdl_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NO_TEXT = -1, ALIGN = 16 };
+
+/* -- writing -- */
+
+typedef struct writer {
+    char *buf;          /* vec */
+    int32_t first_file; /* of the unit: files of spans count from here */
+} writer;
+
+static void put(writer *w, const void *bytes, size_t n)
+{
+    const size_t at = vec_len(w->buf);
+    vec_extend(w->buf, n);
+    if (n)
+        memcpy(w->buf + at, bytes, n);
+}
+
+static void put_int(writer *w, int64_t x)
+{
+    put(w, &x, sizeof x);
+}
+
+static void put_real(writer *w, double x)
+{
+    put(w, &x, sizeof x);
+}
+
+static void put_text(writer *w, const char *s)
+{
+    put_int(w, s ? (int64_t)strlen(s) : NO_TEXT);
+    if (s)
+        put(w, s, strlen(s) + 1);
+}
+
+static void put_array(writer *w, const void *v, size_t n, size_t elem)
+{
+    static const char zero[ALIGN];
+    const vec_head head = {n, n};
+    put(w, zero, -vec_len(w->buf) % ALIGN);
+    put(w, &head, sizeof head);
+    put(w, v, n * elem);
+}
+_Static_assert(sizeof(vec_head) == ALIGN, "data behind the head are aligned to 16");
+
+#define put_vec(w, v) put_array(w, v, vec_len(v), sizeof *(v))
+
+static void put_span(writer *w, diag_span at)
+{
+    put_int(w, at.file < 0 ? -1 : at.file - w->first_file);
+    put_int(w, at.off);
+    put_int(w, at.len);
+}
+
+static void put_fn(writer *w, const ir_fn *fn)
+{
+    put_text(w, fn->name);
+    put_vec(w, fn->inst);
+    put_vec(w, fn->con);
+    put_vec(w, fn->in);
+    put_vec(w, fn->out);
+    put_int(w, (int64_t)vec_len(fn->eff));
+    for (size_t i = 0; i < vec_len(fn->eff); i++) {
+        put_int(w, fn->eff[i].kind);
+        put_int(w, fn->eff[i].where);
+        put_text(w, fn->eff[i].format);
+        put_vec(w, fn->eff[i].arg);
+    }
+}
+
+/* -- reading -- */
+
+typedef struct reader {
+    const char *data;
+    size_t size, at;
+    bool bad;           /* a length or an index does not fit; what was read from there on is empty */
+    str_pool *names;
+    int32_t first_file, n_file;
+} reader;
+
+static const void *take(reader *r, size_t n)
+{
+    if (r->bad || n > r->size - r->at) {
+        r->bad = true;
+        return NULL;
+    }
+    r->at += n;
+    return r->data + r->at - n;
+}
+
+static int64_t get_int(reader *r)
+{
+    int64_t x = 0;
+    const void *p = take(r, sizeof x);
+    if (p)
+        memcpy(&x, p, sizeof x);
+    return x;
+}
+
+static int32_t get_i32(reader *r)
+{
+    const int64_t x = get_int(r);
+    r->bad |= x < INT32_MIN || x > INT32_MAX;
+    return r->bad ? 0 : (int32_t)x;
+}
+
+/* A number of things that follow, each of at least 8 bytes. */
+static size_t get_count(reader *r)
+{
+    const int64_t x = get_int(r);
+    r->bad |= x < 0 || (uint64_t)x > (r->size - r->at) / 8;
+    return r->bad ? 0 : (size_t)x;
+}
+
+static double get_real(reader *r)
+{
+    double x = 0;
+    const void *p = take(r, sizeof x);
+    if (p)
+        memcpy(&x, p, sizeof x);
+    return x;
+}
+
+/* In the mapped file. */
+static const char *get_text(reader *r)
+{
+    const int64_t n = get_int(r);
+    if (n == NO_TEXT || r->bad)
+        return NULL;
+    const char *s = n < 0 || (uint64_t)n >= r->size ? (r->bad = true, NULL) : take(r, (size_t)n + 1);
+    r->bad |= s && s[n];
+    return r->bad ? NULL : s;
+}
+
+/* "" for none. */
+static const char *get_words(reader *r)
+{
+    const char *s = get_text(r);
+    return s ? s : "";
+}
+
+static const char *get_name(reader *r)
+{
+    const char *s = get_text(r);
+    return s ? str_intern0(r->names, s) : NULL;
+}
+
+static const char *get_known_name(reader *r)
+{
+    return str_intern0(r->names, get_words(r));
+}
+
+/* A vec in the mapped file: not to be changed or freed. */
+static const void *get_array(reader *r, size_t elem)
+{
+    (void)take(r, -r->at % ALIGN);
+    const vec_head *head = take(r, sizeof *head);
+    if (!head || head->len != head->cap || head->len > (r->size - r->at) / elem) {
+        r->bad = true;
+        return NULL;
+    }
+    return head->len ? take(r, head->len * elem) : NULL;
+}
+
+/* Copies an array to a vec. */
+#define get_vec(r, v)                                                          \
+    do {                                                                       \
+        const void *from_ = get_array(r, sizeof *(v));                         \
+        if (from_) {                                                           \
+            vec_extend(v, vec_len(from_));                                     \
+            memcpy(v, from_, vec_len(from_) * sizeof *(v));                    \
+        }                                                                      \
+    } while (0)
+
+static diag_span get_span(reader *r)
+{
+    const int32_t file = get_i32(r);
+    const int64_t off = get_int(r), len = get_int(r);
+    r->bad |= file < -1 || file >= r->n_file || off < 0 || off > UINT32_MAX || len < 0 || len > UINT32_MAX;
+    return r->bad || file < 0 ? DIAG_NOWHERE
+                              : (diag_span){r->first_file + file, (uint32_t)off, (uint32_t)len};
+}
+
+static bool inst_fits(const ir_fn *fn, const ir_inst *in)
+{
+    const ir_val n = (ir_val)vec_len(fn->inst);
+    if (in->op >= IR_N_OP || in->type > IR_BOOL)
+        return false;
+    if (in->op == IR_CONST || in->op == IR_IN || in->op == IR_EFFECT)
+        return in->a >= 0 && (size_t)in->a < (in->op == IR_CONST ? vec_len(fn->con)
+                                              : in->op == IR_IN  ? vec_len(fn->in) : vec_len(fn->eff));
+    return in->a >= -1 && in->a < n && (in->op == IR_LIMIT || (in->b >= -1 && in->b < n)) && in->c >= -1 &&
+           in->c < n;
+}
+
+static bool fn_fits(const ir_fn *fn)
+{
+    const ir_val n = (ir_val)vec_len(fn->inst);
+    bool fits = true;
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        fits &= inst_fits(fn, &fn->inst[k]);
+    for (size_t k = 0; k < vec_len(fn->in); k++)
+        fits &= fn->in[k].kind < IR_N_IN && fn->in[k].type <= IR_BOOL;
+    for (size_t k = 0; k < vec_len(fn->out); k++)
+        fits &= fn->out[k].kind < IR_N_OUT && fn->out[k].v >= 0 && fn->out[k].v < n;
+    for (size_t e = 0; e < vec_len(fn->eff); e++)
+        for (size_t k = 0; k < vec_len(fn->eff[e].arg); k++)
+            fits &= fn->eff[e].arg[k] >= 0 && fn->eff[e].arg[k] < n;
+    return fits;
+}
+
+static void get_fn(reader *r, ir_fn *fn)
+{
+    ir_fn_init(fn, get_text(r));
+    fn->inst = (ir_inst *)(uintptr_t)get_array(r, sizeof *fn->inst);
+    fn->con = (double *)(uintptr_t)get_array(r, sizeof *fn->con);
+    fn->in = (ir_input *)(uintptr_t)get_array(r, sizeof *fn->in);
+    fn->out = (ir_out *)(uintptr_t)get_array(r, sizeof *fn->out);
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        ir_effect e = {.kind = (uint8_t)get_int(r)};
+        e.where = get_i32(r);
+        e.format = get_name(r);
+        get_vec(r, e.arg);
+        vec_push(fn->eff, e);
+    }
+    r->bad |= vec_len(fn->inst) > INT32_MAX || !fn_fits(fn);
+}
+
+void mdl_keep_drop_fn(ir_fn *fn)
+{
+    for (size_t i = 0; i < vec_len(fn->eff); i++)
+        vec_free(fn->eff[i].arg);
+    vec_free(fn->eff);
+    *fn = (ir_fn){0};
+}
+
+/* -- keys and files -- */
+
+static void note(const mdl_lib *lib, const char *fmt, ...) VS_PRINTF(2, 3);
+static void note(const mdl_lib *lib, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    if (!lib->opt.jit.note)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    lib->opt.jit.note(lib->opt.jit.user, text);
+}
+
+static void begin_key(writer *w, const mdl_lib *lib, const char *what)
+{
+    *w = (writer){0};
+    put_text(w, MDL_BUILD);
+    put_text(w, lib->cpu);
+    put_int(w, sizeof(void *));
+    put_text(w, what);
+}
+
+static jit_hash end_key(writer *w)
+{
+    jit_hash key = jit_hash_bytes(w->buf, vec_len(w->buf));
+    vec_free(w->buf);
+    return key;
+}
+
+static jit_hash unit_key(const mdl_lib *lib, const char *path, const char *const *dir, size_t n_dir)
+{
+    writer w;
+    begin_key(&w, lib, "unit");
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    put_text(&w, here);
+    put_text(&w, path);
+    for (size_t i = 0; i < n_dir; i++)
+        put_text(&w, dir[i]);
+    free(here);
+    return end_key(&w);
+}
+
+/* Forms and variants of small models are made faster than read. */
+static bool kept_on_disk(const mdl_model *m)
+{
+    enum { SMALL = 300 };
+    return m->home && m->home->keep && vec_len(m->full.inst) > SMALL;
+}
+
+static int64_t index_of(const mdl_model *m)
+{
+    for (size_t i = 0; i < vec_len(m->home->u.module); i++)
+        if (m->home->u.module[i] == m->mod)
+            return (int64_t)i;
+    return -1;
+}
+
+static jit_hash part_key(const mdl_model *m, const char *what, int form, const void *more, size_t n)
+{
+    writer w;
+    const mdl_opt *o = &m->lib->opt;
+    begin_key(&w, m->lib, what);
+    put(&w, &m->home->text, sizeof m->home->text);
+    put_int(&w, index_of(m));
+    put_int(&w, form);
+    put_int(&w, o->no_specialize | o->exact_division << 1);
+    put(&w, more, n);
+    return end_key(&w);
+}
+
+/* Opens a record; false: there is none to use. */
+static bool open_record(mdl_lib *lib, jit_hash key, jit_cache_item *item, reader *r)
+{
+    const char *why = NULL;
+    const jit_found found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
+    if (found == JIT_CACHE_BAD)
+        note(lib, "a file in the cache is not used: it %s; preparing the model again", why);
+    *r = (reader){.data = item->data, .size = item->size, .names = lib->names};
+    return found == JIT_CACHE_HIT;
+}
+
+static void close_record(mdl_lib *lib, jit_hash key, const writer *w)
+{
+    const char *why = NULL;
+    if (jit_cache_put(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), &why) != VS_OK)
+        note(lib, "model not kept on disk: %s", why);
+    char *buf = w->buf;
+    vec_free(buf);
+}
+
+static void refuse_record(mdl_lib *lib, jit_cache_item *item)
+{
+    note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
+    jit_cache_release(item);
+}
+
+/* -- modules -- */
+
+static void put_unknowns(writer *w, const va_unknown *v)
+{
+    put_int(w, (int64_t)vec_len(v));
+    for (size_t i = 0; i < vec_len(v); i++) {
+        put_text(w, v[i].name);
+        put_int(w, v[i].kind);
+        put_text(w, v[i].discipline);
+        put_text(w, v[i].unit);
+        put_real(w, v[i].abstol);
+        put_real(w, v[i].res_abstol);
+    }
+}
+
+static va_unknown *get_unknowns(reader *r)
+{
+    va_unknown *v = NULL;
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_unknown u = {.name = get_known_name(r)};
+        u.kind = (va_unknown_kind)get_int(r);
+        u.discipline = get_name(r);
+        u.unit = get_name(r);
+        u.abstol = get_real(r);
+        u.res_abstol = get_real(r);
+        vec_push(v, u);
+    }
+    return v;
+}
+
+static void put_params(writer *w, const va_param *p, size_t n)
+{
+    put_int(w, (int64_t)n);
+    for (; n-- > 0; p++) {
+        put_text(w, p->name);
+        put_int(w, (int64_t)vec_len(p->alias));
+        for (size_t k = 0; k < vec_len(p->alias); k++)
+            put_text(w, p->alias[k]);
+        put_int(w, p->type | p->inst << 8 | p->local << 9);
+        put_text(w, p->desc);
+        put_text(w, p->unit);
+        put_text(w, p->dflt);
+        put_text(w, p->range);
+        put_span(w, p->span);
+    }
+}
+
+static va_param *get_params(reader *r)
+{
+    va_param *v = NULL;
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_param p = {.name = get_known_name(r)};
+        for (size_t k = 0, m = get_count(r); k < m && !r->bad; k++)
+            vec_push(p.alias, get_known_name(r));
+        const int64_t bits = get_int(r);
+        p.type = (va_type)(bits & 0xff);
+        p.inst = bits >> 8 & 1;
+        p.local = bits >> 9 & 1;
+        r->bad |= p.type > VA_STRING;
+        p.desc = get_words(r);
+        p.unit = get_words(r);
+        p.dflt = get_words(r);
+        p.range = get_words(r);
+        p.span = get_span(r);
+        vec_push(v, p);
+    }
+    return v;
+}
+
+static void put_module(writer *w, const va_module *m)
+{
+    put_text(w, m->name);
+    put_span(w, m->span);
+    put_text(w, m->desc);
+    put_int(w, m->n_port);
+    put_int(w, m->n_ddt);
+    put_int(w, m->n_state);
+    put_unknowns(w, m->unknown);
+    put_vec(w, m->probe);
+    put_int(w, (int64_t)vec_len(m->branch));
+    for (size_t i = 0; i < vec_len(m->branch); i++) {
+        const va_branch *b = &m->branch[i];
+        const int32_t place[3] = {b->hi, b->lo, b->current};
+        put_text(w, b->name);
+        put_array(w, place, 3, sizeof *place);
+    }
+    put_params(w, m->param, vec_len(m->param));
+    put_int(w, (int64_t)vec_len(m->opvar));
+    for (size_t i = 0; i < vec_len(m->opvar); i++) {
+        put_text(w, m->opvar[i].name);
+        put_text(w, m->opvar[i].desc);
+        put_text(w, m->opvar[i].unit);
+        put_int(w, m->opvar[i].type);
+    }
+    put_int(w, (int64_t)vec_len(m->noise));
+    for (size_t i = 0; i < vec_len(m->noise); i++) {
+        put_text(w, m->noise[i].name);
+        put_int(w, m->noise[i].kind | m->noise[i].log_table << 8);
+        put_vec(w, m->noise[i].table);
+    }
+    put_vec(w, m->lim_probe);
+    put_fn(w, &m->eval);
+    put_fn(w, &m->params);
+}
+
+static void get_branches(reader *r, va_module *m)
+{
+    const int64_t n_unknown = (int64_t)vec_len(m->unknown);
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_branch b = {.name = get_known_name(r)};
+        const int32_t *place = get_array(r, sizeof *place);
+        r->bad |= vec_len(place) != 3;
+        if (r->bad)
+            return;
+        b.hi = place[0], b.lo = place[1], b.current = place[2];
+        for (int k = 0; k < 3; k++)
+            r->bad |= place[k] < -1 || place[k] >= n_unknown;
+        vec_push(m->branch, b);
+    }
+}
+
+static bool probes_fit(const va_probe *p, size_t n, size_t n_unknown)
+{
+    bool fit = true;
+    for (size_t i = 0; i < n; i++)
+        fit &= p[i].hi >= -1 && p[i].lo >= -1 && p[i].hi < (int64_t)n_unknown && p[i].lo < (int64_t)n_unknown;
+    return fit;
+}
+
+static void get_module(reader *r, va_module *m)
+{
+    m->name = get_known_name(r);
+    m->span = get_span(r);
+    m->desc = get_words(r);
+    m->n_port = get_i32(r);
+    m->n_ddt = get_i32(r);
+    m->n_state = get_i32(r);
+    m->unknown = get_unknowns(r);
+    get_vec(r, m->probe);
+    get_branches(r, m);
+    m->param = get_params(r);
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_opvar v = {.name = get_known_name(r)};
+        v.desc = get_words(r);
+        v.unit = get_words(r);
+        v.type = (va_type)get_int(r);
+        vec_push(m->opvar, v);
+    }
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_noise v = {.name = get_known_name(r)};
+        const int64_t bits = get_int(r);
+        v.kind = (va_noise_kind)(bits & 0xff);
+        v.log_table = bits >> 8 & 1;
+        get_vec(r, v.table);
+        vec_push(m->noise, v);
+    }
+    get_vec(r, m->lim_probe);
+    for (size_t i = 0; i < vec_len(m->lim_probe); i++)
+        r->bad |= m->lim_probe[i] < 0 || (size_t)m->lim_probe[i] >= vec_len(m->probe);
+    r->bad |= m->n_port < 0 || (size_t)m->n_port > vec_len(m->unknown) || m->n_ddt < 0 || m->n_state < 0 ||
+              !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
+    get_fn(r, &m->eval);
+    get_fn(r, &m->params);
+}
+
+static void put_equations(writer *w, const mdl_model *m)
+{
+    put_unknowns(w, m->unknown);
+    put_vec(w, m->probe);
+    put_vec(w, m->quiet);
+    put_int(w, m->n_derivative);
+    put_fn(w, &m->full);
+}
+
+static void get_equations(reader *r, mdl_model *m)
+{
+    m->unknown = get_unknowns(r);
+    get_vec(r, m->probe);
+    get_vec(r, m->quiet);
+    m->n_derivative = get_i32(r);
+    get_fn(r, &m->full);
+    m->full_kept = true;
+    r->bad |= vec_len(m->quiet) != vec_len(m->unknown) ||
+              !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
+}
+
+/* -- units -- */
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static bool is_option(const char *name)
+{
+    return !strcmp(name, VA_OPTIONS_FILE);
+}
+
+static bool is_builtin(const char *name)
+{
+    size_t len;
+    return name[0] == '<' && va_builtin_text(name, &len);
+}
+
+void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
+{
+    const diag *d = lib->d;
+    writer w = {0};
+    int32_t n_warning = 0;
+    bool keep = lu->path && lib->cache.dir && !lib->names->id_clash;
+    lu->n_file = (int32_t)vec_len(d->file) - lu->first_file;
+    lu->n_msg = (int32_t)vec_len(d->msg) - lu->first_msg;
+    for (int32_t i = lu->first_file; keep && i < lu->first_file + lu->n_file; i++) {
+        const jit_hash h = jit_hash_bytes(d->file[i].text, d->file[i].len);
+        keep = is_option(d->file[i].name) || is_builtin(d->file[i].name) || is_regular(d->file[i].name);
+        put_int(&w, (int64_t)d->file[i].len);
+        put(&w, &h, sizeof h);
+    }
+    for (int32_t i = lu->first_msg; i < lu->first_msg + lu->n_msg; i++) {
+        const diag_msg *m = &d->msg[i];
+        n_warning += m->level == DIAG_WARNING;
+        keep &= m->level != DIAG_ERROR && (m->span.file < 0 || m->span.file >= lu->first_file);
+    }
+    lu->keep = keep && n_warning == d->n_warning - lu->n_warning_before;
+    lu->text = jit_hash_bytes(w.buf, vec_len(w.buf));
+    vec_free(w.buf);
+}
+
+static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
+{
+    const diag *d = lib->d;
+    put_int(w, (int64_t)vec_len(lib->names->by_id));
+    for (size_t i = 0; i < vec_len(lib->names->by_id); i++) {
+        put_text(w, lib->names->by_id[i]);
+        put_int(w, str_id(lib->names, lib->names->by_id[i]));
+    }
+    put_int(w, lu->n_file);
+    for (int32_t i = lu->first_file; i < lu->first_file + lu->n_file; i++) {
+        const diag_file *f = &d->file[i];
+        const jit_hash h = jit_hash_bytes(f->text, f->len);
+        put_text(w, f->name);
+        put_text(w, is_option(f->name) ? f->text : NULL);
+        put_int(w, (int64_t)f->len);
+        put_int(w, (int64_t)h.w[0]);
+        put_int(w, (int64_t)h.w[1]);
+        put_span(w, f->from);
+    }
+    put_int(w, (int64_t)vec_len(lu->u.absent));
+    for (size_t i = 0; i < vec_len(lu->u.absent); i++)
+        put_text(w, lu->u.absent[i]);
+    put_int(w, lu->n_msg);
+    for (int32_t i = lu->first_msg; i < lu->first_msg + lu->n_msg; i++) {
+        put_int(w, d->msg[i].level);
+        put_span(w, d->msg[i].span);
+        put_text(w, d->msg[i].text);
+    }
+}
+
+void mdl_keep_unit(mdl_lib *lib, lib_unit *lu)
+{
+    if (!lu->keep || lib->names->id_clash)
+        return;
+    writer w = {.first_file = lu->first_file};
+    put_source(&w, lib, lu);
+    put_int(&w, (int64_t)vec_len(lu->u.module));
+    for (size_t i = 0; i < vec_len(lu->u.module); i++) {
+        const mdl_model *m = lib->model[lu->first_model + i];
+        put_module(&w, m->mod);
+        put_int(&w, vec_len(m->unknown) > 0);
+        if (vec_len(m->unknown))
+            put_equations(&w, m);
+    }
+    close_record(lib, lu->key, &w);
+    lu->kept = true;
+}
+
+/* The numbers of strings are part of the functions. */
+static bool same_strings(reader *r)
+{
+    bool same = true;
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        const char *s = get_known_name(r);
+        same &= str_id(r->names, s) == get_i32(r);
+    }
+    return same && !r->names->id_clash;
+}
+
+typedef struct source { /* one text of a unit, read again */
+    const char *name;
+    char *text;         /* vec, zero-terminated; NULL: built in or an option */
+    const char *built_in;
+    size_t len;
+    diag_span from;
+} source;
+
+static bool same_text(reader *r, source *s, writer *sum)
+{
+    *s = (source){.name = get_words(r), .built_in = get_text(r)};
+    s->len = s->built_in ? strlen(s->built_in) : 0;
+    const int64_t len = get_int(r);
+    const jit_hash want = {{(uint64_t)get_int(r), (uint64_t)get_int(r)}};
+    s->from = get_span(r);
+    if (r->bad)
+        return false;
+    if (is_builtin(s->name)) {
+        s->built_in = va_builtin_text(s->name, &s->len);
+    } else if (!s->built_in && is_regular(s->name)) {
+        s->text = mdl_read_text(s->name);
+        s->len = vec_len(s->text) - 1;
+    }
+    const char *text = s->text ? s->text : s->built_in;
+    if (!text || (int64_t)s->len != len)
+        return false;
+    const jit_hash h = jit_hash_bytes(text, s->len);
+    put_int(sum, len);
+    put(sum, &h, sizeof h);
+    return !memcmp(&h, &want, sizeof h);
+}
+
+/* The texts of a unit, if all are as they were; sets lu->text. */
+static bool same_texts(reader *r, lib_unit *lu, source **text)
+{
+    writer sum = {0};
+    bool same = true;
+    r->n_file = (int32_t)get_count(r);
+    for (int32_t i = 0; i < r->n_file && same && !r->bad; i++) {
+        source s;
+        same = same_text(r, &s, &sum);
+        vec_push(*text, s);
+    }
+    for (size_t i = 0, n = same ? get_count(r) : 0; i < n && same && !r->bad; i++) {
+        vec_push(lu->u.absent, get_known_name(r));
+        same = !is_regular(vec_last(lu->u.absent));
+    }
+    lu->n_file = r->n_file;
+    lu->text = jit_hash_bytes(sum.buf, vec_len(sum.buf));
+    vec_free(sum.buf);
+    return same;
+}
+
+static void take_messages(reader *r, mdl_lib *lib)
+{
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        const int64_t level = get_int(r);
+        const diag_span at = get_span(r);
+        const char *text = get_words(r);
+        if (r->bad)
+            return;
+        if (level == DIAG_WARNING)
+            diag_warning(lib->d, at, "%s", text);
+        else
+            diag_note(lib->d, at, "%s", text);
+    }
+}
+
+static void skip_messages(reader *r)
+{
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        const int64_t level = get_int(r);
+        (void)get_span(r);
+        r->bad |= !get_text(r) || (level != DIAG_WARNING && level != DIAG_NOTE);
+    }
+}
+
+static void get_modules(reader *r, mdl_lib *lib, lib_unit *lu)
+{
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        va_module *mod = arena_new(&lu->u.mem, va_module);
+        get_module(r, mod);
+        vec_push(lu->u.module, mod);
+        mdl_model *m = mdl_add_module(lib, mod);
+        m->home = lu;
+        if (get_int(r) && !r->bad)
+            get_equations(r, m);
+    }
+}
+
+static void take_files(mdl_lib *lib, const source *text)
+{
+    for (size_t i = 0; i < vec_len(text); i++)
+        (void)diag_add_file(lib->d, text[i].name, text[i].text ? text[i].text : text[i].built_in, text[i].len,
+                            text[i].from);
+}
+
+bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir)
+{
+    reader r;
+    source *text = NULL;
+    if (!lib->cache.dir || !lu->path)
+        return false;
+    lu->key = unit_key(lib, lu->path, dir, n_dir);
+    if (!open_record(lib, lu->key, &lu->item, &r))
+        return false;
+    r.first_file = lu->first_file;
+    bool ok = same_strings(&r) && same_texts(&r, lu, &text);
+    reader messages = r;
+    if (ok) {
+        skip_messages(&r);
+        get_modules(&r, lib, lu);
+        ok = !r.bad;
+    }
+    if (ok) {
+        take_files(lib, text);
+        take_messages(&messages, lib);
+        lu->n_msg = (int32_t)vec_len(lib->d->msg) - lu->first_msg;
+        lu->keep = lu->kept = true;
+        if (lib->opt.jit.verbose)
+            note(lib, "model file '%s' from the cache", lu->path);
+    } else {
+        mdl_drop_unit(lib, lu);
+        if (r.bad)
+            note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
+    }
+    for (size_t i = 0; i < vec_len(text); i++)
+        vec_free(text[i].text);
+    vec_free(text);
+    return ok;
+}
+
+/* -- forms and variants -- */
+
+bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f)
+{
+    mdl_lib *lib = m->lib;
+    jit_cache_item item;
+    reader r;
+    if (!kept_on_disk(m) || !open_record(lib, part_key(m, "form", form, NULL, 0), &item, &r))
+        return false;
+    get_fn(&r, &f->fn);
+    f->cls = (uint8_t *)(uintptr_t)get_array(&r, 1);
+    f->decide = (ir_val *)(uintptr_t)get_array(&r, sizeof *f->decide);
+    f->how = (uint8_t *)(uintptr_t)get_array(&r, 1);
+    r.bad |= vec_len(f->cls) != vec_len(f->fn.inst) || vec_len(f->decide) != vec_len(f->how);
+    for (size_t i = 0; i < vec_len(f->decide); i++)
+        r.bad |= f->decide[i] < 0 || (size_t)f->decide[i] >= vec_len(f->fn.inst);
+    if (r.bad) {
+        mdl_keep_drop_fn(&f->fn);
+        refuse_record(lib, &item);
+        *f = (form_fn){0};
+        return false;
+    }
+    vec_push(lib->item, item);
+    f->made = f->kept = true;
+    return true;
+}
+
+void mdl_keep_form(mdl_model *m, int form, const form_fn *f)
+{
+    writer w = {0};
+    if (!kept_on_disk(m))
+        return;
+    put_fn(&w, &f->fn);
+    put_array(&w, f->cls, vec_len(f->fn.inst), 1);
+    put_vec(&w, f->decide);
+    put_vec(&w, f->how);
+    close_record(m->lib, part_key(m, "form", form, NULL, 0), &w);
+}
+
+bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache)
+{
+    mdl_lib *lib = m->lib;
+    jit_cache_item item;
+    reader r;
+    if (!kept_on_disk(m) ||
+        !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)), &item, &r))
+        return false;
+    get_fn(&r, &d->v.setup);
+    get_fn(&r, &d->v.eval);
+    get_fn(&r, &d->kernel_fn);
+    *n_cache = get_i32(&r);
+    const void *stats = take(&r, sizeof d->v.stats), *ifconv = take(&r, sizeof d->v.ifconv);
+    if (stats && ifconv) {
+        memcpy(&d->v.stats, stats, sizeof d->v.stats);
+        memcpy(&d->v.ifconv, ifconv, sizeof d->v.ifconv);
+    }
+    for (size_t o = 0; o < vec_len(d->v.setup.out) && !r.bad; o++)
+        r.bad |= d->v.setup.out[o].kind == IR_OUT_CACHE &&
+                 (d->v.setup.out[o].a < 0 || d->v.setup.out[o].a >= *n_cache);
+    d->kept = true;
+    if (r.bad) {
+        mdl_keep_drop_fn(&d->v.setup);
+        mdl_keep_drop_fn(&d->v.eval);
+        mdl_keep_drop_fn(&d->kernel_fn);
+        d->kept = false;
+        refuse_record(lib, &item);
+        return false;
+    }
+    vec_push(lib->item, item);
+    return true;
+}
+
+void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d)
+{
+    writer w = {0};
+    if (!kept_on_disk(m))
+        return;
+    put_fn(&w, &d->v.setup);
+    put_fn(&w, &d->v.eval);
+    put_fn(&w, &d->kernel_fn);
+    put_int(&w, d->v.lay.n_cache);
+    put(&w, &d->v.stats, sizeof d->v.stats);
+    put(&w, &d->v.ifconv, sizeof d->v.ifconv);
+    close_record(m->lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)), &w);
+}
