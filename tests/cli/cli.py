@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The command line as users and tools meet it.   cli.py VSIM [test...]"""
+import glob
 import json
 import os
 import pty
@@ -43,7 +44,8 @@ class Folder(unittest.TestCase):
     def vsim(self, *args, code=0, **kw):
         done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=120, **kw)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
 
@@ -252,8 +254,8 @@ class Caching(Folder):
         with open(self.path('s.json')) as f:
             return json.load(f), done.stdout, [c.tobytes() for c in waves.read_raw(self.path('x.raw')).columns]
 
-    def files(self):
-        return sorted(os.path.join(self.path('c'), f) for f in os.listdir(self.path('c')) if f.endswith('.vso'))
+    def files(self, ends=('.vso', '.vsm')):
+        return sorted(os.path.join(self.path('c'), f) for f in os.listdir(self.path('c')) if f.endswith(ends))
 
     def change(self, how):
         for name in self.files():
@@ -262,11 +264,13 @@ class Caching(Folder):
             with open(name, 'wb') as f:
                 f.write(how(data))
 
-    def recompiles(self, note):
+    def recompiles(self, *notes):
         n = self.first[0]['kernels_compiled']
         stats, text, results = self.run_deck()
         self.assertEqual((stats['kernels_compiled'], stats['kernels_from_cache']), (n, 0))
-        self.assertIn(note, text)
+        for note in notes:
+            self.assertIn(note, text)
+        self.assertNotRegex(text, 'model file .* from the cache')
         self.assertEqual(results, self.first[2])
 
     def hits(self):
@@ -274,6 +278,7 @@ class Caching(Folder):
         self.assertEqual((stats['kernels_compiled'], stats['kernels_from_cache']),
                          (0, self.first[0]['kernels_compiled']))
         self.assertNotIn('not used', text)
+        self.assertEqual(len(re.findall('model file .* from the cache', text)), 2)
         self.assertEqual(results, self.first[2])
 
     def test_what_is_kept_is_used(self):
@@ -285,16 +290,16 @@ class Caching(Folder):
                 data[int(at * (len(data) - 1))] ^= 0x10
                 return data
             self.change(flip)
-            self.recompiles('compiling again')
+            self.recompiles('compiling again', 'preparing the model again')
             self.hits()
 
     def test_truncated_and_empty_files_are_seen(self):
         for keep in (0.99, 0.5, 0.001, 0):
             self.change(lambda data, k=keep: data[:int(k * len(data))])
-            self.recompiles('compiling again')
+            self.recompiles('compiling again', 'preparing the model again')
             self.hits()
 
-    def test_kernels_under_foreign_names_are_seen(self):
+    def test_files_under_foreign_names_are_seen(self):
         names = self.files()
         self.assertGreater(len(names), 1)
         data = []
@@ -304,7 +309,11 @@ class Caching(Folder):
         for name, other in zip(names, data[1:] + data[:1]):
             with open(name, 'wb') as f:
                 f.write(other)
-        self.recompiles('holds another kernel')
+        self.recompiles('compiling again', 'preparing the model again')
+        self.hits()
+        names = self.files('.vso')
+        os.rename(names[0], names[1])
+        self.assertIn('holds something else', self.run_deck()[1])
         self.hits()
 
     def test_files_that_others_can_write_are_not_run(self):
@@ -343,7 +352,7 @@ class Caching(Folder):
             f.write('not a kernel')
         text = self.vsim(*cache).stdout
         self.assertEqual(text, self.vsim(*cache, 'list').stdout)
-        self.assertEqual(len(re.findall(r'(?m)^ +[0-9a-f]{32}\.vso +\d+ +\d+ \w+ ago$', text)), n)
+        self.assertEqual(len(re.findall(r'(?m)^ +[0-9a-f]{32}\.vs[om] +\d+ +\d+ \w+ ago$', text)), n)
         self.assertIn('%d files' % n, text)
         self.assertIn('of at most', text)
         self.assertEqual(self.vsim(*cache, 'path').stdout, 'c\n')
@@ -352,6 +361,86 @@ class Caching(Folder):
         self.assertIn('0 files', self.vsim(*cache).stdout)
         self.assertEqual(self.run_deck()[2], self.first[2])
         self.hits()
+
+    def model(self, name, body, extra=''):
+        self.deck('`include "disciplines.vams"\n%smodule t(a, c); inout a, c; electrical a, c;\n%s\nendmodule\n'
+                  % (extra, body), name)
+
+    def test_an_edited_include_is_noticed(self):
+        self.deck('`define G 1e-3\n', 'g.inc')
+        self.model('t.va', 'analog I(a, c) <+ `G * V(a, c);', '`include "g.inc"\n')
+        self.deck('t\n.hdl t.va\nV1 a 0 1\nN1 a 0 tm\n.model tm t\n.op\n.end\n')
+        current = lambda: self.vsim('-v', '--cache-dir', 'c', 'deck.sp').stdout
+        cold = current()
+        self.assertNotRegex(cold, 't.va.* from the cache')
+        warm = current()
+        self.assertRegex(warm, 't.va.* from the cache')
+        value = lambda text: re.search(r'(?mi)^.*i\(v1\).*$', text).group(0)
+        self.assertEqual(value(cold), value(warm))
+        self.deck('`define G 2e-3\n', 'g.inc')
+        edited = current()
+        self.assertNotRegex(edited, 't.va.* from the cache')
+        self.assertNotEqual(value(edited), value(cold))
+        self.assertEqual(value(current()), value(edited))
+
+    def test_a_file_that_appears_where_one_was_looked_for_is_noticed(self):
+        os.mkdir(self.path('lib'))
+        self.deck('`define G 1e-3\n', 'lib/g.inc')
+        self.model('t.va', 'parameter real g = `G; analog I(a, c) <+ g * V(a, c);', '`include "g.inc"\n')
+        show = lambda: self.vsim('--cache-dir', 'c', '-v', '-I', 'lib', 'compile', 't.va').stdout
+        show()
+        self.assertIn('from the cache', show())
+        self.deck('`define G 2e-3 + 0\n', 'g.inc')
+        self.assertNotIn('from the cache', show())
+        self.assertIn('from the cache', show())
+        os.remove(self.path('g.inc'))
+        self.assertNotIn('from the cache', show())
+
+    def test_warnings_of_a_kept_model_are_given_again(self):
+        self.model('t.va', 'parameter real g = `G from (0:2);\nanalog I(a, c) <+ g * V(a, c);', '`define G 5\n')
+        out = [self.vsim('--cache-dir', 'c', 'compile', 't.va') for _ in range(2)]
+        text = [re.sub('compiled in .*', '', o.stdout) + o.stderr for o in out]
+        self.assertIn('t.va:4:20: warning', text[0])
+        self.assertIn('^', text[0])
+        self.assertEqual(text[0], text[1])
+
+    def test_errors_point_into_the_source_of_a_kept_model(self):
+        self.model('t.va', 'parameter real g = 1 from (0:2);\nanalog I(a, c) <+ g * V(a, c);')
+        self.deck('t\n.hdl t.va\nV1 a 0 1\nN1 a 0 tm\n.model tm t g=3\n.op\n.end\n')
+        first, second = (self.vsim('--cache-dir', 'c', 'deck.sp', code=1) for _ in range(2))
+        self.assertIn('t.va:3:16', first.stdout + first.stderr)
+        self.assertEqual((first.stdout, first.stderr), (second.stdout, second.stderr))
+
+    def test_texts_as_values_survive(self):
+        self.model('t.va', 'parameter string kind = "low" from \'{"low", "high"};\n'
+                   'analog I(a, c) <+ (kind == "high" ? 2e-3 : 1e-3) * V(a, c);')
+        for kind, other in (('low', 'high'), ('high', 'low'), ('low', 'high')):
+            self.deck('t\n.hdl t.va\nV1 a 0 1\nN1 a 0 tm\nN2 a 0 tn\n.model tm t kind="%s"\n'
+                      '.model tn t kind="%s"\n.op\n.end\n' % (kind, other))
+            self.assertRegex(self.vsim('--cache-dir', 'c', 'deck.sp').stdout, r'(?i)i\(v1\) +-0\.003\n')
+
+    def test_every_view_of_a_model_is_the_same_from_the_cache(self):
+        deck = os.path.join(ROOT, 'netlists', 'ring.sp')
+        views = [('models', 'psp103va'), ('models', '--branches', '--json'), ('check', '--dump=ir', deck),
+                 ('check', '--dump=groups', deck), ('check', '--dump=ir', '--interpret', deck),
+                 ('check', '--dump=ir', '--no-specialize', deck)]
+        figures = r'(?m)^time by phase.*$|\d+ kernels? compiled, \d+ from the cache'
+        for view in views:
+            plain = re.sub(figures, '', self.vsim('--no-cache', *view).stdout)
+            for _ in range(2):
+                self.assertEqual(plain, re.sub(figures, '', self.vsim('--cache-dir', 'c', *view).stdout), view)
+
+    def test_every_model_file_compiles_to_the_same_from_the_cache(self):
+        kit = 'lib/python3*/site-packages/ihp/models/ngspice/va/*/*.va'  # as tests/model/test_originals.c
+        files = glob.glob(os.path.join(ROOT, 'models', '*.va'))
+        files += glob.glob(os.path.join(os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers')), kit))
+        for name in files:
+            out = [self.vsim(*option, 'compile', name, code=None)
+                   for option in (('--no-cache',), ('--cache-dir', 'c'), ('--cache-dir', 'c'), ('--cache-dir', 'c', '-v'))]
+            text = [re.sub('compiled in .*', '', o.stdout) + o.stderr for o in out]
+            self.assertEqual(text[0], text[1])
+            self.assertEqual(text[0], text[2])
+            self.assertEqual('from the cache' in text[3], out[0].returncode == 0, name)
 
     def test_path_follows_the_environment(self):
         env = dict(os.environ, XDG_CACHE_HOME='/x')
