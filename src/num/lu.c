@@ -1,21 +1,35 @@
-/* lu.c - see lu.h. */
-#include "lu.h"
+/* lu.c - choice of the method, values that did not change, counters. See lu.h. */
+#include "lu_priv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/klu.h>
+#include <suitesparse/btf.h>
 
-#include "lu_tiny.h"
+/* When LU_AUTO leaves KLU, measured on random, grid and circuit matrices (docs/numerics.md). A dense
+ * matrix: from this size, if KLU's work is above this share of n^3/3. */
+enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
+static const double DENSE_SHARE = 0.2;
+/* UMFPACK: multiplications per entry of the factors, above which its blocks pay. */
+static const double UMFPACK_WORK = 250;
 
-struct lu_fac {
-    klu_common common;
-    klu_symbolic *sym;
-    klu_numeric *num;
-    lu_tiny *tiny;      /* not NULL: its factors are the present ones; num has the pivots */
-    double *val;        /* [nnz] the values that are factored */
-    double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
+static const char *const kind_name[] = {
+#define X(id, name) name,
+    LU_KIND_LIST(X)
+#undef X
 };
+
+const char *lu_kind_name(lu_kind k)
+{
+    return kind_name[k];
+}
+
+int lu_kind_of(const char *name)
+{
+    for (int k = 0; k < LU_N_KIND; k++)
+        if (!strcmp(kind_name[k], name))
+            return k;
+    return -1;
+}
 
 void lu_init(lu_solver *lu, const lu_opt *opt)
 {
@@ -23,30 +37,26 @@ void lu_init(lu_solver *lu, const lu_opt *opt)
     if (opt)
         lu->opt = *opt;
     lu->stat.singular = -1;
+    lu->stat.method = "";
 }
 
-static void free_numeric(struct lu_fac *f)
+static void drop(lu_fac **fac)
 {
-    lu_tiny_free(&f->tiny);
-    if (f->num)
-        klu_free_numeric(&f->num, &f->common);
+    lu_fac *f = *fac;
+    if (!f)
+        return;
+    double *val = f->val;
+    f->method->free(f);
+    free(val);
+    *fac = NULL;
 }
 
 void lu_fini(lu_solver *lu)
 {
-    struct lu_fac *f = lu->fac;
-    if (!f)
-        return;
-    free_numeric(f);
-    if (f->sym)
-        klu_free_symbolic(&f->sym, &f->common);
-    free(f->val);
-    free(f);
-    lu->fac = NULL;
+    drop(&lu->fac);
 }
 
-/* The first column that a maximum matching of columns with rows leaves out; -1 if none or no memory. */
-static int32_t unmatched_column(const csc *a)
+int32_t lu_unmatched_column(const csc *a)
 {
     size_t n = (size_t)a->n;
     int32_t *match = malloc(sizeof(int32_t) * n), *work = malloc(sizeof(int32_t) * 5 * n);
@@ -70,76 +80,86 @@ static int32_t unmatched_column(const csc *a)
     return col;
 }
 
+/* Innards of a method for the pattern of a, in *fac. */
+static vs_status start_method(lu_solver *lu, const lu_method *m, const csc *a, lu_fac **fac)
+{
+    *fac = NULL;
+    const vs_status st = m->analyze(lu, a, fac);
+    if (!*fac)
+        return st;
+    (*fac)->method = m;
+    (*fac)->val = malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
+    if (st == VS_OK && (*fac)->val)
+        return VS_OK;
+    drop(fac);
+    return st == VS_OK ? VS_ENOMEM : st;
+}
+
 vs_status lu_analyze(lu_solver *lu, const csc *a)
 {
     lu_fini(lu);
-    struct lu_fac *f = lu->fac = calloc(1, sizeof *f);
-    if (!f)
-        return VS_ENOMEM;
-    klu_defaults(&f->common);
-    f->common.tol = lu->opt.pivot_tol;
-    f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
-    f->val = malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
-    f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
-    if (!f->sym || !f->val)
-        return f->common.status == KLU_SINGULAR ? VS_ESINGULAR : VS_ENOMEM;
-    if (f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n) {
-        lu->stat.singular = unmatched_column(a);
-        return VS_ESINGULAR;
-    }
-    return VS_OK;
+    const lu_method *m = lu->opt.kind == LU_UMFPACK ? &lu_method_umfpack
+                         : lu->opt.kind == LU_DENSE ? &lu_method_dense : &lu_method_klu;
+    const vs_status st = start_method(lu, m, a, &lu->fac);
+    lu->stat.method = m->name;
+    if (st == VS_ESINGULAR)
+        lu->stat.singular = lu_unmatched_column(a);
+    return st;
 }
 
-static void remember_values(struct lu_fac *f, const csc *a)
+static void remember_values(lu_fac *f, const csc *a)
 {
     memcpy(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    f->have = true;
+}
+
+/* The method that suits KLU's first factors better; NULL: none. */
+static const lu_method *better_method(const lu_solver *lu, const csc *a)
+{
+    const double n = a->n, dense = n * n * n / 3;
+    if (lu->opt.kind != LU_AUTO || lu->fac->method != &lu_method_klu)
+        return NULL;
+    if (a->n >= DENSE_MIN_N && a->n <= DENSE_MAX_N && lu->stat.work > DENSE_SHARE * dense && lu_load_lapack())
+        return &lu_method_dense;
+    if (lu->stat.work > UMFPACK_WORK * lu->stat.nnz_lu && lu_load_umfpack())
+        return &lu_method_umfpack;
+    return NULL;
+}
+
+/* Goes over to another method if there is a better one and it can. */
+static void reconsider(lu_solver *lu, const csc *a)
+{
+    const lu_method *m = better_method(lu, a);
+    lu_fac *other;
+    if (!m || start_method(lu, m, a, &other) != VS_OK)
+        return;
+    const lu_stat before = lu->stat;
+    if (m->factor(lu, other, a) == VS_OK) {
+        drop(&lu->fac);
+        lu->fac = other;
+    } else {
+        lu->stat = before;
+        drop(&other);
+    }
 }
 
 vs_status lu_factor(lu_solver *lu, const csc *a)
 {
-    struct lu_fac *f = lu->fac;
-    assert(f && f->sym && f->sym->n == a->n);
-    free_numeric(f);
-    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    lu_fac *f = lu->fac;
+    assert(f);
+    f->have = false;
     lu->stat.n_factor++;
-    if (!f->num) {
-        if (f->common.status != KLU_SINGULAR)
-            return VS_ENOMEM;
-        int col = f->common.singular_col;
-        lu->stat.singular = col >= 0 && col < a->n ? col : -1;
-        return VS_ESINGULAR;
-    }
-    remember_values(f, a);
-    klu_rcond(f->sym, f->num, &f->common);
-    lu->stat.rcond = f->rcond_pivot = f->common.rcond;
-    lu->stat.nnz_lu = f->num->lnz + f->num->unz;
-    if (!lu->opt.no_tiny)
-        f->tiny = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
-    if (f->tiny && !(lu_tiny_factor(f->tiny, a) > 0))
-        lu_tiny_free(&f->tiny);
+    lu->stat.singular = -1;
+    const vs_status st = f->method->factor(lu, f, a);
+    if (st != VS_OK)
+        return st;
+    reconsider(lu, a);
+    remember_values(lu->fac, a);
     return VS_OK;
 }
 
-/* The old pivots are good if the diagonal of U did not become much more uneven, or else if its
- * entries are not much larger than those of A (reciprocal growth). */
-static bool pivots_are_good(lu_solver *lu, const csc *a)
-{
-    struct lu_fac *f = lu->fac;
-    klu_rcond(f->sym, f->num, &f->common);
-    lu->stat.rcond = f->common.rcond;
-    if (!(f->common.rcond > 0))
-        return false;
-    if (f->common.rcond >= lu->opt.rcond_drop * f->rcond_pivot)
-        return true;
-    klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
-    if (!(f->common.rgrowth >= lu->opt.growth_min))
-        return false;
-    f->rcond_pivot = f->common.rcond;
-    return true;
-}
-
 /* Takes the values of a into f->val; true if they are those that were there. */
-static bool same_values(struct lu_fac *f, const csc *a)
+static bool same_values(lu_fac *f, const csc *a)
 {
     const int32_t n = csc_nnz(a);
     int32_t k = 0;
@@ -151,66 +171,32 @@ static bool same_values(struct lu_fac *f, const csc *a)
     return false;
 }
 
-/* Whether the list of operations gave factors whose pivots need no closer look. */
-static bool tiny_is_good(lu_solver *lu, const csc *a)
-{
-    struct lu_fac *f = lu->fac;
-    if (!f->tiny)
-        return false;
-    lu->stat.rcond = lu_tiny_factor(f->tiny, a);
-    if (!(lu->stat.rcond > 0))
-        lu_tiny_free(&f->tiny);
-    return lu->stat.rcond > 0 && lu->stat.rcond >= lu->opt.rcond_drop * f->rcond_pivot;
-}
-
 vs_status lu_refactor(lu_solver *lu, const csc *a)
 {
-    struct lu_fac *f = lu->fac;
-    assert(f && f->sym && f->sym->n == a->n);
-    if (!f->num)
+    lu_fac *f = lu->fac;
+    assert(f);
+    if (!f->have)
         return VS_REPIVOT;
     if (same_values(f, a)) {
         lu->stat.n_reuse++;
         return VS_OK;
     }
     lu->stat.n_refactor++;
-    if (tiny_is_good(lu, a))
-        return VS_OK;
-    int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
-    if (!ok || f->common.status != KLU_OK || !pivots_are_good(lu, a)) {
-        free_numeric(f);
-        return VS_REPIVOT;
-    }
-    if (f->tiny)
-        lu_tiny_set_scale(f->tiny, f->num->Rs);
-    return VS_OK;
+    const vs_status st = f->method->refactor(lu, f, a);
+    f->have = st == VS_OK;
+    return st;
 }
 
 void lu_solve(lu_solver *lu, const double *b, double *x)
 {
-    struct lu_fac *f = lu->fac;
-    assert(f && f->num);
+    lu_fac *f = lu->fac;
+    assert(f && f->have);
     lu->stat.n_solve++;
-    if (f->tiny) {
-        lu_tiny_solve(f->tiny, b, x);
-        return;
-    }
-    if (x != b)
-        memcpy(x, b, sizeof(double) * (size_t)f->sym->n);
-    klu_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
+    f->method->solve(f, b, x);
 }
 
 int32_t lu_weakest(const lu_solver *lu)
 {
-    const struct lu_fac *f = lu->fac;
-    if (!f || !f->num)
-        return -1;
-    if (f->tiny)
-        return lu_tiny_weakest(f->tiny);
-    const double *u = f->num->Udiag;
-    int32_t at = -1;
-    for (int32_t k = 0; k < f->sym->n; k++)
-        if (at < 0 || fabs(u[k]) < fabs(u[at]))
-            at = k;
-    return at < 0 ? -1 : f->sym->Q[at];
+    const lu_fac *f = lu->fac;
+    return f && f->have ? f->method->weakest(f) : -1;
 }

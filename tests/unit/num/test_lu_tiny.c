@@ -90,7 +90,7 @@ START_TEST(random_patterns_are_solved_as_well_as_by_klu)
         lu_solver tiny, klu;
         lu_init(&tiny, NULL);
         lu_init(&klu, NULL);
-        klu.opt.no_tiny = true;
+        klu.opt.kind = LU_KLU;
         vs_status st = lu_analyze(&tiny, &a);
         ck_assert_int_eq(lu_analyze(&klu, &a), st);
         if (st == VS_OK) {

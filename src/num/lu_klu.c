@@ -1,0 +1,178 @@
+/* lu_klu.c - KLU chooses pivots; small and large matrices are then refactored and solved by lists of operations
+ * (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/klu.h>
+
+#include "lu_priv.h"
+#include "lu_super.h"
+#include "lu_tiny.h"
+
+/* Below, KLU's own loops are as fast as those over supernodes. */
+enum { SUPER_MIN_N = 500 };
+
+typedef struct klu {
+    lu_fac head;
+    klu_common common;
+    klu_symbolic *sym;
+    klu_numeric *num;
+    lu_tiny *tiny;      /* not NULL: its factors are the present ones; num has the pivots */
+    lu_super *super;    /* the same */
+    double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
+} klu;
+
+static void free_numeric(klu *f)
+{
+    lu_tiny_free(&f->tiny);
+    lu_super_free(&f->super);
+    if (f->num)
+        klu_free_numeric(&f->num, &f->common);
+}
+
+static void k_free(lu_fac *fac)
+{
+    klu *f = (klu *)fac;
+    free_numeric(f);
+    if (f->sym)
+        klu_free_symbolic(&f->sym, &f->common);
+    free(f);
+}
+
+static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
+{
+    klu *f = calloc(1, sizeof *f);
+    if (!f)
+        return VS_ENOMEM;
+    *fac = &f->head;
+    klu_defaults(&f->common);
+    f->common.tol = lu->opt.pivot_tol;
+    f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
+    f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
+    if (!f->sym)
+        return f->common.status == KLU_SINGULAR ? VS_ESINGULAR : VS_ENOMEM;
+    const int rank = f->sym->structural_rank;
+    return rank >= 0 && rank < a->n ? VS_ESINGULAR : VS_OK;
+}
+
+/* Faster factors with KLU's pivots, if the size is one for them. */
+static void specialise(lu_solver *lu, klu *f, const csc *a)
+{
+    const lu_kind kind = lu->opt.kind;
+    lu->stat.method = "klu";
+    if (kind == LU_AUTO || kind == LU_TINY)
+        f->tiny = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
+    if (f->tiny && !(lu_tiny_factor(f->tiny, a) > 0))
+        lu_tiny_free(&f->tiny);
+    if (f->tiny)
+        lu->stat.method = "klu/tiny";
+    if (kind == LU_AUTO && !f->tiny && a->n >= SUPER_MIN_N)
+        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool);
+    if (f->super && !(lu_super_factor(f->super, a) > 0))
+        lu_super_free(&f->super);
+    if (f->super)
+        lu->stat.method = "klu/supernodes";
+}
+
+static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    klu *f = (klu *)fac;
+    free_numeric(f);
+    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    if (!f->num && f->common.status != KLU_SINGULAR)
+        return VS_ENOMEM;
+    if (f->num)
+        klu_rcond(f->sym, f->num, &f->common);
+    if (!f->num || !(f->common.rcond > 0)) {
+        const int col = f->num ? -1 : f->common.singular_col;
+        lu->stat.singular = col >= 0 && col < a->n ? col : -1;
+        free_numeric(f);
+        return VS_ESINGULAR;
+    }
+    lu->stat.rcond = f->rcond_pivot = f->common.rcond;
+    lu->stat.nnz_lu = f->num->lnz + f->num->unz;
+    klu_flops(f->sym, f->num, &f->common);
+    lu->stat.work = f->common.flops / 2;
+    specialise(lu, f, a);
+    return VS_OK;
+}
+
+/* The old pivots are good if the diagonal of U did not become much more uneven, or else if its
+ * entries are not much larger than those of A (reciprocal growth). */
+static bool pivots_are_good(lu_solver *lu, klu *f, const csc *a)
+{
+    klu_rcond(f->sym, f->num, &f->common);
+    lu->stat.rcond = f->common.rcond;
+    if (!(f->common.rcond > 0))
+        return false;
+    if (f->common.rcond >= lu->opt.rcond_drop * f->rcond_pivot)
+        return true;
+    klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
+    if (!(f->common.rgrowth >= lu->opt.growth_min))
+        return false;
+    f->rcond_pivot = f->common.rcond;
+    return true;
+}
+
+/* Whether the faster method gave factors whose pivots need no closer look. */
+static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
+{
+    if (!f->tiny && !f->super)
+        return false;
+    const double rcond = lu->stat.rcond = f->tiny ? lu_tiny_factor(f->tiny, a) : lu_super_factor(f->super, a);
+    if (!(rcond > 0)) {
+        lu_tiny_free(&f->tiny);
+        lu_super_free(&f->super);
+    }
+    return rcond > 0 && rcond >= lu->opt.rcond_drop * f->rcond_pivot;
+}
+
+static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    klu *f = (klu *)fac;
+    if (special_is_good(lu, f, a))
+        return VS_OK;
+    int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
+    if (!ok || f->common.status != KLU_OK || !pivots_are_good(lu, f, a)) {
+        free_numeric(f);
+        return VS_REPIVOT;
+    }
+    if (f->tiny)
+        lu_tiny_set_scale(f->tiny, f->num->Rs);
+    if (f->super)
+        lu_super_set_scale(f->super, f->num->Rs);
+    return VS_OK;
+}
+
+static void k_solve(lu_fac *fac, const double *b, double *x)
+{
+    klu *f = (klu *)fac;
+    if (f->tiny) {
+        lu_tiny_solve(f->tiny, b, x);
+        return;
+    }
+    if (f->super) {
+        lu_super_solve(f->super, b, x);
+        return;
+    }
+    if (x != b)
+        memcpy(x, b, sizeof(double) * (size_t)f->sym->n);
+    klu_solve(f->sym, f->num, f->sym->n, 1, x, &f->common);
+}
+
+static int32_t k_weakest(const lu_fac *fac)
+{
+    const klu *f = (const klu *)fac;
+    if (f->tiny)
+        return lu_tiny_weakest(f->tiny);
+    if (f->super)
+        return lu_super_weakest(f->super);
+    const double *u = f->num->Udiag;
+    int32_t at = -1;
+    for (int32_t k = 0; k < f->sym->n; k++)
+        if (at < 0 || fabs(u[k]) < fabs(u[at]))
+            at = k;
+    return at < 0 ? -1 : f->sym->Q[at];
+}
+
+const lu_method lu_method_klu = {"klu", k_analyze, k_factor, k_refactor, k_solve, k_weakest, k_free};

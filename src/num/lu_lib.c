@@ -1,0 +1,73 @@
+/* lu_lib.c - UMFPACK and LAPACK, loaded when they are first asked for. See lu_priv.h.
+ * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit. */
+#include "lu_priv.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <suitesparse/umfpack.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+/* Of several BLAS in one process the one that is asked directly is the fastest installed. */
+static const char *const lapack_names[] = {"libopenblas.so.0", "libflexiblas.so.3", "liblapack.so.3"};
+static const char *const umfpack_names[] = {"libumfpack.so." TEXT(UMFPACK_MAIN_VERSION)};
+
+static void *open_first(const char *const *name, size_t n)
+{
+    void *lib = NULL;
+    for (size_t i = 0; i < n && !lib; i++)
+        lib = dlopen(name[i], RTLD_NOW | RTLD_LOCAL);
+    return lib;
+}
+
+/* dlsym gives an object pointer for a function; POSIX says that they convert. */
+static bool find(void *lib, const char *name, void *place)
+{
+    void *p = dlsym(lib, name);
+    memcpy(place, &p, sizeof p);
+    return p != NULL;
+}
+
+static lu_lapack lapack;
+static bool have_lapack;
+static pthread_once_t lapack_once = PTHREAD_ONCE_INIT;
+
+static void load_lapack(void)
+{
+    void *lib = open_first(lapack_names, VS_COUNT(lapack_names));
+    void (*set_threads)(int);
+    have_lapack = lib && find(lib, "dgetrf_", &lapack.getrf) && find(lib, "dgetrs_", &lapack.getrs);
+    if (have_lapack && find(lib, "openblas_set_num_threads", &set_threads))
+        set_threads(1); /* its sums depend on how many there are */
+}
+
+const lu_lapack *lu_load_lapack(void)
+{
+    pthread_once(&lapack_once, load_lapack);
+    return have_lapack ? &lapack : NULL;
+}
+
+static lu_umf_calls umf;
+static bool have_umf;
+static pthread_once_t umf_once = PTHREAD_ONCE_INIT;
+
+static void load_umfpack(void)
+{
+    void *lib = open_first(umfpack_names, VS_COUNT(umfpack_names));
+    void (*set_threads)(int);
+    have_umf = lib && find(lib, "umfpack_di_defaults", &umf.defaults) &&
+               find(lib, "umfpack_di_symbolic", &umf.symbolic) && find(lib, "umfpack_di_numeric", &umf.numeric) &&
+               find(lib, "umfpack_di_wsolve", &umf.wsolve) && find(lib, "umfpack_di_get_numeric", &umf.get_numeric) &&
+               find(lib, "umfpack_di_free_symbolic", &umf.free_symbolic) &&
+               find(lib, "umfpack_di_free_numeric", &umf.free_numeric);
+    if (have_umf && find(lib, "openblas_set_num_threads", &set_threads)) /* also finds what it depends on */
+        set_threads(1);
+}
+
+const lu_umf_calls *lu_load_umfpack(void)
+{
+    pthread_once(&umf_once, load_umfpack);
+    return have_umf ? &umf : NULL;
+}

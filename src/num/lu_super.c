@@ -1,0 +1,604 @@
+/* lu_super.c - see lu_super.h. Everything is in the order of pivots: row k and column k are those of pivot k. */
+#include "lu_super.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The loops over the rows of a block, for each vector width; without fused operations all give the same bits. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDE
+#endif
+
+enum {
+    MAX_WIDTH = 32,      /* columns of a supernode: a later part of a run need not wait for all of it */
+    MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
+    TASKS_PER_THREAD = 6
+};
+
+struct lu_super {
+    int32_t n, n_super, n_block;
+    int32_t *start;      /* [n_super + 1] first column */
+    int32_t *of;         /* [n] supernode of a column */
+    int32_t *ip;         /* [n_super + 1] its rows in idx: its own columns, then those below */
+    int32_t *idx;
+    int64_t *lp;         /* [n_super] its block in lx, columns of ip[s + 1] - ip[s] rows */
+    double *lx;
+    int32_t *gp;         /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its end */
+    int32_t *seg;        /* first row */
+    int64_t *up;         /* [n] values of the segments, one after the other */
+    double *ux, *diag;   /* diag [n] u_kk */
+    int32_t *ap, *apos, *arow; /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
+    int32_t *fp, *fpos, *frow; /* the same above the blocks */
+    double *fx;
+    int32_t *block;      /* [n_block + 1] first column of the diagonal blocks */
+    int32_t *p, *q;      /* [n] row and column of A */
+    double *scale;       /* [n] */
+    double *x, *t;       /* [threads][n] work, x zero; [threads][n] */
+    double *y;           /* [n] right side */
+    /* threads */
+    pool *pool;
+    bool parallel;
+    int32_t n_task, n_top;
+    int32_t *task;       /* [n_task + 1] parts that are independent, in list */
+    int32_t *list;       /* supernodes of the parts, then those that join them */
+    _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
+    uint32_t round;
+    const csc *a;        /* of the present factorisation */
+};
+
+/* -- plan -- */
+
+typedef struct lists { /* L and U by columns as KLU has them, rows ascending; L with its diagonal */
+    int32_t *lp, *li, *up, *ui, *fp, *fi, *p, *q, *r;
+    double *lx, *ux, *fx, *rs;
+} lists;
+
+static void free_lists(lists *v)
+{
+    int32_t *const ints[] = {v->lp, v->li, v->up, v->ui, v->fp, v->fi, v->p, v->q, v->r};
+    double *const reals[] = {v->lx, v->ux, v->fx, v->rs};
+    for (size_t i = 0; i < VS_COUNT(ints); i++)
+        free(ints[i]);
+    for (size_t i = 0; i < VS_COUNT(reals); i++)
+        free(reals[i]);
+}
+
+static bool extract(lists *v, klu_symbolic *sym, klu_numeric *num, klu_common *common)
+{
+    const size_t n = (size_t)sym->n, nl = (size_t)num->lnz, nu = (size_t)num->unz, nf = (size_t)num->nzoff;
+    *v = (lists){.lp = malloc(4 * (n + 1)), .li = malloc(4 * (nl + 1)), .up = malloc(4 * (n + 1)),
+                 .ui = malloc(4 * (nu + 1)), .fp = malloc(4 * (n + 1)), .fi = malloc(4 * (nf + 1)),
+                 .p = malloc(4 * (n + 1)), .q = malloc(4 * (n + 1)), .r = malloc(4 * (n + 2)),
+                 .lx = malloc(8 * (nl + 1)), .ux = malloc(8 * (nu + 1)), .fx = malloc(8 * (nf + 1)),
+                 .rs = malloc(8 * (n + 1))};
+    if (!v->lp || !v->li || !v->up || !v->ui || !v->fp || !v->fi || !v->p || !v->q || !v->r || !v->lx || !v->ux ||
+        !v->fx || !v->rs)
+        return false;
+    return klu_sort(sym, num, common) && klu_extract(num, sym, v->lp, v->li, v->lx, v->up, v->ui, v->ux, v->fp,
+                                                     v->fi, v->fx, v->p, v->q, v->rs, v->r, common);
+}
+
+/* Has column k of L, below its diagonal, the rows of column k + 1? */
+static bool continues(const lists *v, int32_t k)
+{
+    const int32_t a = v->lp[k] + 1, b = v->lp[k + 1], len = v->lp[k + 2] - b;
+    return v->lp[k + 1] - a == len && !memcmp(v->li + a, v->li + b, (size_t)len * sizeof(int32_t));
+}
+
+static void *array(size_t n, size_t size)
+{
+    return calloc(n + 1, size);
+}
+
+/* Splits the columns into supernodes; their rows. */
+static bool find_supernodes(lu_super *s, const lists *v)
+{
+    const int32_t n = s->n;
+    s->start = array((size_t)n + 1, sizeof(int32_t));
+    s->of = array((size_t)n, sizeof(int32_t));
+    s->ip = array((size_t)n + 1, sizeof(int32_t));
+    s->lp = array((size_t)n + 1, sizeof(int64_t));
+    s->idx = array((size_t)v->lp[n], sizeof(int32_t));
+    if (!s->start || !s->of || !s->ip || !s->lp || !s->idx)
+        return false;
+    int64_t values = 0;
+    int32_t rows = 0;
+    for (int32_t b = 0; b < s->n_block; b++)
+        for (int32_t k = s->block[b]; k < s->block[b + 1];) {
+            int32_t end = k + 1;
+            while (end < s->block[b + 1] && end - k < MAX_WIDTH && continues(v, end - 1))
+                end++;
+            const int32_t ld = v->lp[k + 1] - v->lp[k];
+            memcpy(s->idx + rows, v->li + v->lp[k], (size_t)ld * sizeof(int32_t));
+            s->lp[s->n_super] = values;
+            s->start[s->n_super] = k;
+            s->ip[s->n_super] = rows;
+            for (int32_t j = k; j < end; j++)
+                s->of[j] = s->n_super;
+            s->n_super++;
+            rows += ld;
+            values += (int64_t)ld * (end - k);
+            k = end;
+        }
+    s->start[s->n_super] = n;
+    s->ip[s->n_super] = rows;
+    s->lx = array((size_t)values, sizeof(double));
+    return s->lx != NULL;
+}
+
+/* The last row of the segment that begins with row f, in column k. */
+static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
+{
+    const int32_t end = s->start[s->of[f] + 1];
+    return (end < k ? end : k) - 1;
+}
+
+/* Columns of U as segments. False too if one does not reach the end of its supernode (entries that KLU left out). */
+static bool find_segments(lu_super *s, const lists *v)
+{
+    const int32_t n = s->n;
+    s->gp = array((size_t)n + 1, sizeof(int32_t));
+    s->up = array((size_t)n + 1, sizeof(int64_t));
+    s->seg = array((size_t)v->up[n], sizeof(int32_t));
+    s->ux = array((size_t)v->up[n], sizeof(double));
+    s->diag = array((size_t)n, sizeof(double));
+    if (!s->gp || !s->up || !s->seg || !s->ux || !s->diag)
+        return false;
+    int32_t segs = 0;
+    int64_t values = 0;
+    for (int32_t k = 0; k < n; k++) {
+        s->gp[k] = segs;
+        s->up[k] = values;
+        const int32_t end = v->up[k + 1] - 1; /* the diagonal is the last */
+        for (int32_t i = v->up[k]; i < end;) {
+            const int32_t f = v->ui[i], len = segment_end(s, f, k) - f + 1;
+            if (i + len > end || v->ui[i + len - 1] != f + len - 1)
+                return false;
+            s->seg[segs++] = f;
+            values += len;
+            i += len;
+        }
+    }
+    s->gp[n] = segs;
+    return true;
+}
+
+/* Where the entries of A go: into the column's block, or above it. */
+static bool find_entries(lu_super *s, const csc *a)
+{
+    const size_t n = (size_t)s->n, nnz = (size_t)csc_nnz(a);
+    int32_t *pinv = array(n, sizeof(int32_t)), *first = array(n, sizeof(int32_t));
+    s->ap = array(n + 1, sizeof(int32_t));
+    s->fp = array(n + 1, sizeof(int32_t));
+    s->apos = array(nnz, sizeof(int32_t));
+    s->arow = array(nnz, sizeof(int32_t));
+    s->fpos = array(nnz, sizeof(int32_t));
+    s->frow = array(nnz, sizeof(int32_t));
+    bool ok = pinv && first && s->ap && s->fp && s->apos && s->arow && s->fpos && s->frow;
+    int32_t na = 0, nf = 0;
+    for (int32_t k = 0; ok && k < s->n; k++)
+        pinv[s->p[k]] = k;
+    for (int32_t b = 0; ok && b < s->n_block; b++)
+        for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
+            first[k] = s->block[b];
+    for (int32_t k = 0; ok && k < s->n; k++) {
+        s->ap[k] = na;
+        s->fp[k] = nf;
+        for (int32_t i = a->colptr[s->q[k]]; i < a->colptr[s->q[k] + 1]; i++) {
+            const int32_t row = pinv[a->row[i]];
+            if (row < first[k]) {
+                s->fpos[nf] = i;
+                s->frow[nf++] = row;
+            } else {
+                s->apos[na] = i;
+                s->arow[na++] = row;
+            }
+        }
+    }
+    if (ok) {
+        s->ap[n] = na;
+        s->fp[n] = nf;
+        s->fx = array((size_t)nf, sizeof(double));
+        ok = s->fx != NULL;
+    }
+    free(pinv);
+    free(first);
+    return ok;
+}
+
+/* -- plan of threads -- */
+
+static int32_t root(int32_t *up, int32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+/* Multiplications in a supernode's columns. */
+static double work_of(const lu_super *s, int32_t sn)
+{
+    double w = 0;
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t f = s->seg[g], o = s->of[f], len = segment_end(s, f, k) - f + 1;
+            w += (double)len * (s->ip[o + 1] - s->ip[o] - (f - s->start[o]));
+        }
+    return w + s->ip[sn + 1] - s->ip[sn];
+}
+
+typedef struct parts { /* union-find of supernodes into parts of limited work */
+    int32_t *up;     /* [n_super] */
+    double *work;    /* [n_super] of a root; < 0: joins parts, in none */
+    int32_t *seen;   /* [n_super] the last supernode that asked for this root, + 1 */
+    double limit;
+} parts;
+
+/* Work of the parts that sn depends on; infinite if one of these joins parts. */
+static double needs(const lu_super *s, parts *v, int32_t sn)
+{
+    double sum = 0;
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t r = root(v->up, s->of[s->seg[g]]);
+            if (v->work[r] < 0)
+                return INFINITY;
+            if (r == sn || v->seen[r] == sn + 1)
+                continue;
+            sum += v->work[r];
+            v->seen[r] = sn + 1;
+        }
+    return sum;
+}
+
+/* The parts that sn depends on become one with it. */
+static void unite(const lu_super *s, parts *v, int32_t sn)
+{
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++)
+            v->up[root(v->up, s->of[s->seg[g]])] = sn;
+}
+
+/* Puts sn into the part of all that it depends on, if the work of the union fits. */
+static void place(const lu_super *s, parts *v, int32_t sn)
+{
+    v->up[sn] = sn;
+    v->work[sn] = 0;
+    const double sum = needs(s, v, sn) + work_of(s, sn);
+    if (sum > v->limit) {
+        v->work[sn] = -1;
+        return;
+    }
+    unite(s, v, sn);
+    v->work[sn] = sum;
+}
+
+/* Lists the parts, then the supernodes in none; ascending in each. */
+static void list_parts(lu_super *s, parts *v, int32_t *number)
+{
+    int32_t at = 0;
+    for (int32_t k = 0; k < s->n_super; k++) {
+        const int32_t r = root(v->up, k);
+        if (v->work[r] >= 0)
+            s->task[number[r]]++;
+    }
+    for (int32_t i = 0; i < s->n_task; i++) {
+        const int32_t len = s->task[i];
+        s->task[i] = at;
+        at += len;
+    }
+    s->n_top = s->n_super - at;
+    for (int32_t k = 0; k < s->n_super; k++) {
+        const int32_t r = root(v->up, k);
+        s->list[v->work[r] >= 0 ? s->task[number[r]]++ : at++] = k;
+    }
+    for (int32_t i = s->n_task; i > 0; i--) /* they have moved to the ends */
+        s->task[i] = s->task[i - 1];
+    s->task[0] = 0;
+}
+
+static bool plan_threads(lu_super *s, double work)
+{
+    if (pool_size(s->pool) < 2 || work < MIN_PARALLEL)
+        return true;
+    const size_t n = (size_t)s->n_super;
+    parts v = {.up = array(n, sizeof(int32_t)), .work = array(n, sizeof(double)), .seen = array(n, sizeof(int32_t)),
+               .limit = work / (pool_size(s->pool) * TASKS_PER_THREAD)};
+    int32_t *number = array(n, sizeof(int32_t));
+    s->task = array(n + 1, sizeof(int32_t));
+    s->list = array(n, sizeof(int32_t));
+    s->done = array(n, sizeof *s->done);
+    s->parallel = v.up && v.work && v.seen && number && s->task && s->list && s->done;
+    if (s->parallel) {
+        for (int32_t k = 0; k < s->n_super; k++)
+            place(s, &v, k);
+        for (int32_t k = 0; k < s->n_super; k++)
+            if (root(v.up, k) == k && v.work[k] >= 0)
+                number[k] = s->n_task++;
+        list_parts(s, &v, number);
+    }
+    const bool ok = s->parallel;
+    free(v.up);
+    free(v.work);
+    free(v.seen);
+    free(number);
+    return ok;
+}
+
+/* -- new values -- */
+
+/* x[id[r]] -= sum_c l[c * ld + r] u[c], 0 <= r < rows, for m > 2 columns; t: work [rows] */
+WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id, const double *restrict l, int32_t ld,
+                               int32_t rows, const double *restrict u, int32_t m, double *restrict t)
+{
+    const size_t step = (size_t)ld;
+    const double *restrict a = l, *restrict b = a + step, *restrict d = b + step;
+    int32_t c = (m - 1) % 4 + 1; /* columns before whole groups of four */
+    const double ua = u[0], ub = c > 1 ? u[1] : 0, ud = c > 2 ? u[2] : 0;
+    if (c == 1)
+        for (int32_t r = 0; r < rows; r++)
+            t[r] = a[r] * ua;
+    else if (c == 2)
+        for (int32_t r = 0; r < rows; r++)
+            t[r] = a[r] * ua + b[r] * ub;
+    else if (c == 3)
+        for (int32_t r = 0; r < rows; r++)
+            t[r] = (a[r] * ua + b[r] * ub) + d[r] * ud;
+    else {
+        const double *restrict e = d + step;
+        const double ue = u[3];
+        for (int32_t r = 0; r < rows; r++)
+            t[r] = (a[r] * ua + b[r] * ub) + (d[r] * ud + e[r] * ue);
+    }
+    for (; c < m; c += 4) {
+        const double *restrict a0 = l + (size_t)c * step, *restrict a1 = a0 + step, *restrict a2 = a1 + step,
+                     *restrict a3 = a2 + step;
+        const double u0 = u[c], u1 = u[c + 1], u2 = u[c + 2], u3 = u[c + 3];
+        for (int32_t r = 0; r < rows; r++)
+            t[r] += (a0[r] * u0 + a1[r] * u1) + (a2[r] * u2 + a3[r] * u3);
+    }
+    for (int32_t r = 0; r < rows; r++)
+        x[id[r]] -= t[r];
+}
+
+/* The same for any number of columns. */
+static inline void subtract_product(double *restrict x, const int32_t *restrict id, const double *restrict l,
+                                    int32_t ld, int32_t rows, const double *restrict u, int32_t m, double *restrict t)
+{
+    const double u0 = u[0];
+    if (m == 1) {
+        for (int32_t r = 0; r < rows; r++)
+            x[id[r]] -= l[r] * u0;
+    } else if (m == 2) {
+        const double u1 = u[1], *restrict l1 = l + ld;
+        for (int32_t r = 0; r < rows; r++)
+            x[id[r]] -= l[r] * u0 + l1[r] * u1;
+    } else {
+        subtract_wide(x, id, l, ld, rows, u, m, t);
+    }
+}
+
+/* The unit triangle of m columns of a supernode is solved for y [m]. */
+static inline void solve_triangle(double *restrict y, const double *restrict l, int32_t ld, int32_t m)
+{
+    for (int32_t c = 0; c + 1 < m; c++) {
+        const double u = y[c];
+        const double *restrict col = l + (size_t)c * (size_t)ld;
+        for (int32_t r = c + 1; r < m; r++)
+            y[r] -= col[r] * u;
+    }
+}
+
+/* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the supernode's
+ * block from the segment's first column and row on, id: its rows from there on, `rows` of them. */
+static inline void eliminate(double *restrict x, int32_t f, const int32_t *restrict id, const double *restrict l,
+                             int32_t ld, int32_t rows, double *restrict u, int32_t m, double *restrict t)
+{
+    if (m == 1) {
+        const double u0 = u[0] = x[f];
+        x[f] = 0;
+        for (int32_t r = 1; r < rows; r++)
+            x[id[r]] -= l[r] * u0;
+        return;
+    }
+    solve_triangle(x + f, l, ld, m);
+    for (int32_t r = 0; r < m; r++) {
+        u[r] = x[f + r];
+        x[f + r] = 0;
+    }
+    subtract_product(x, id + m, l + m, ld, rows - m, u, m, t);
+}
+
+/* Column k of L and U. x, t: work of this thread. */
+static void factor_column(lu_super *s, int32_t k, const double *restrict val, double *restrict x, double *restrict t)
+{
+    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
+        x[s->arow[i]] = val[s->apos[i]];
+    double *restrict u = s->ux + s->up[k];
+    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+        const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o], m = segment_end(s, f, k) + 1 - f;
+        const int32_t ld = s->ip[o + 1] - s->ip[o];
+        const double *l = s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1);
+        eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, u, m, t);
+        u += m;
+    }
+    const int32_t o = s->of[k], pos = k - s->start[o], ld = s->ip[o + 1] - s->ip[o];
+    const int32_t *restrict id = s->idx + s->ip[o];
+    double *restrict l = s->lx + s->lp[o] + (size_t)pos * (size_t)ld;
+    const double pivot = s->diag[k] = x[k];
+    x[k] = 0;
+    for (int32_t r = pos + 1; r < ld; r++) {
+        l[r] = x[id[r]] / pivot;
+        x[id[r]] = 0;
+    }
+}
+
+static void factor_supernode(lu_super *s, int32_t sn, int worker)
+{
+    const size_t at = (size_t)worker * (size_t)s->n;
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        factor_column(s, k, s->a->val, s->x + at, s->t + at);
+}
+
+/* A part: what it needs is in it. */
+static void run_task(void *user, int32_t i, int worker)
+{
+    lu_super *s = user;
+    for (int32_t k = s->task[i]; k < s->task[i + 1]; k++) {
+        factor_supernode(s, s->list[k], worker);
+        atomic_store_explicit(&s->done[s->list[k]], s->round, memory_order_release);
+    }
+}
+
+/* A supernode that joins parts: waits for each that it needs. They have been started: pieces begin in order. */
+static void run_top(void *user, int32_t i, int worker)
+{
+    lu_super *s = user;
+    const int32_t sn = s->list[s->task[s->n_task] + i];
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t o = s->of[s->seg[g]];
+            for (int n = 0; o != sn && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round; n++)
+                pool_wait(n);
+        }
+    factor_supernode(s, sn, worker);
+    atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
+}
+
+double lu_super_factor(lu_super *s, const csc *a)
+{
+    s->a = a;
+    if (s->parallel) {
+        s->round++;
+        pool_run(s->pool, s->n_task, run_task, s);
+        pool_run(s->pool, s->n_top, run_top, s);
+    } else {
+        for (int32_t sn = 0; sn < s->n_super; sn++)
+            factor_supernode(s, sn, 0);
+    }
+    for (int32_t i = 0; i < s->fp[s->n]; i++)
+        s->fx[i] = a->val[s->fpos[i]];
+    double least = INFINITY, most = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        const double u = fabs(s->diag[k]) / s->scale[k];
+        if (!(u > 0 && u < INFINITY))
+            return 0;
+        least = u < least ? u : least;
+        most = u > most ? u : most;
+    }
+    return s->n ? least / most : 1;
+}
+
+/* -- solution -- */
+
+static void solve_lower(const lu_super *s, int32_t from, int32_t to, double *restrict y)
+{
+    for (int32_t o = from; o < to; o++) {
+        const int32_t c0 = s->start[o], m = s->start[o + 1] - c0, ld = s->ip[o + 1] - s->ip[o];
+        const double *restrict l = s->lx + s->lp[o];
+        solve_triangle(y + c0, l, ld, m);
+        if (ld > m)
+            subtract_product(y, s->idx + s->ip[o] + m, l + m, ld, ld - m, y + c0, m, s->t);
+    }
+}
+
+static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *restrict y)
+{
+    for (int32_t k = end - 1; k >= first; k--) {
+        const double yk = y[k] /= s->diag[k];
+        const double *restrict u = s->ux + s->up[k];
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t f = s->seg[g], stop = segment_end(s, f, k) + 1;
+            for (int32_t r = f; r < stop; r++)
+                y[r] -= *u++ * yk;
+        }
+    }
+}
+
+void lu_super_solve(lu_super *s, const double *b, double *x)
+{
+    double *restrict y = s->y;
+    for (int32_t k = 0; k < s->n; k++)
+        y[k] = b[s->p[k]];
+    for (int32_t i = s->n_block - 1; i >= 0; i--) {
+        const int32_t k0 = s->block[i], k1 = s->block[i + 1];
+        solve_lower(s, s->of[k0], s->of[k1 - 1] + 1, y);
+        solve_upper(s, k0, k1, y);
+        for (int32_t k = k0; k < k1; k++)
+            for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
+                y[s->frow[j]] -= s->fx[j] * y[k];
+    }
+    for (int32_t k = 0; k < s->n; k++)
+        x[s->q[k]] = y[k];
+}
+
+int32_t lu_super_weakest(const lu_super *s)
+{
+    int32_t at = -1;
+    for (int32_t k = 0; k < s->n; k++)
+        if (at < 0 || fabs(s->diag[k]) / s->scale[k] < fabs(s->diag[at]) / s->scale[at])
+            at = k;
+    return at < 0 ? -1 : s->q[at];
+}
+
+/* -- life -- */
+
+void lu_super_set_scale(lu_super *s, const double *scale)
+{
+    memcpy(s->scale, scale, sizeof(double) * (size_t)s->n);
+}
+
+static bool make_work(lu_super *s)
+{
+    const size_t n = (size_t)s->n, threads = (size_t)pool_size(s->pool);
+    s->scale = array(n, sizeof(double));
+    s->x = array(n * threads, sizeof(double));
+    s->t = array(n * threads, sizeof(double));
+    s->y = array(n, sizeof(double));
+    return s->scale && s->x && s->t && s->y;
+}
+
+lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common, pool *p)
+{
+    lists v = {0};
+    lu_super *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->n = a->n;
+    s->n_block = sym->nblocks;
+    s->pool = p;
+    bool ok = extract(&v, sym, num, common);
+    s->p = v.p;
+    s->q = v.q;
+    s->block = v.r;
+    v.p = v.q = v.r = NULL;
+    ok = ok && find_supernodes(s, &v) && find_segments(s, &v) && find_entries(s, a) && make_work(s);
+    double work = 0;
+    for (int32_t k = 0; ok && k < s->n_super; k++)
+        work += work_of(s, k);
+    ok = ok && plan_threads(s, work);
+    free_lists(&v);
+    if (!ok)
+        lu_super_free(&s);
+    else
+        lu_super_set_scale(s, num->Rs);
+    return s;
+}
+
+void lu_super_free(lu_super **ps)
+{
+    lu_super *s = *ps;
+    if (!s)
+        return;
+    void *const all[] = {s->start, s->of, s->ip, s->idx, s->lp, s->lx, s->gp, s->seg, s->up, s->ux, s->diag, s->ap,
+                         s->apos, s->arow, s->fp, s->fpos, s->frow, s->fx, s->block, s->p, s->q, s->scale, s->x,
+                         s->t, s->y, s->task, s->list, (void *)s->done};
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        free(all[i]);
+    free(s);
+    *ps = NULL;
+}

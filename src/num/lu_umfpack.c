@@ -1,0 +1,112 @@
+/* lu_umfpack.c - LU by UMFPACK: a front of dense blocks, pivots chosen each time. See lu.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/umfpack.h>
+
+#include "lu_priv.h"
+
+typedef struct umfpack {
+    lu_fac head;
+    const lu_umf_calls *lib;
+    const csc *a;     /* the pattern; its values at a solution are not used */
+    void *sym, *num;
+    double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
+    double *x, *w;    /* [n], [n] */
+    int *wi;          /* [n] */
+} umfpack;
+
+static void umf_free(lu_fac *fac)
+{
+    umfpack *u = (umfpack *)fac;
+    if (u->num)
+        u->lib->free_numeric(&u->num);
+    if (u->sym)
+        u->lib->free_symbolic(&u->sym);
+    free(u->x);
+    free(u->w);
+    free(u->wi);
+    free(u);
+}
+
+static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
+{
+    const size_t n = (size_t)a->n;
+    const lu_umf_calls *lib = lu_load_umfpack();
+    if (!lib)
+        return VS_EUNSUPPORTED;
+    umfpack *u = calloc(1, sizeof *u);
+    if (!u)
+        return VS_ENOMEM;
+    *fac = &u->head;
+    u->lib = lib;
+    u->a = a;
+    u->x = malloc(sizeof(double) * (n + 1));
+    u->w = malloc(sizeof(double) * (n + 1));
+    u->wi = malloc(sizeof(int) * (n + 1));
+    if (!u->x || !u->w || !u->wi)
+        return VS_ENOMEM;
+    lib->defaults(u->control);
+    u->control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
+    u->control[UMFPACK_SYM_PIVOT_TOLERANCE] = lu->opt.pivot_tol;
+    u->control[UMFPACK_IRSTEP] = 0; /* Newton refines */
+    if (lu_unmatched_column(a) >= 0)
+        return VS_ESINGULAR;
+    const int st = lib->symbolic(a->n, a->n, a->colptr, a->row, NULL, &u->sym, u->control, u->info);
+    return st == UMFPACK_OK ? VS_OK : VS_ENOMEM;
+}
+
+/* The column whose |u_kk| is least; a zero or NaN is. */
+static int32_t umf_weakest(const lu_fac *fac)
+{
+    umfpack *u = (umfpack *)(uintptr_t)fac; /* its calls take no const */
+    const int n = u->a->n;
+    double *d = malloc(sizeof(double) * ((size_t)n + 1));
+    int *q = malloc(sizeof(int) * ((size_t)n + 1));
+    int recip;
+    int32_t at = -1;
+    if (u->num && d && q &&
+        u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL, u->num) == UMFPACK_OK)
+        for (int32_t k = 0; k < n; k++)
+            if (at < 0 || !(fabs(d[k]) >= fabs(d[at])))
+                at = k;
+    at = at < 0 ? -1 : q[at];
+    free(d);
+    free(q);
+    return at;
+}
+
+static vs_status umf_factor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    umfpack *u = (umfpack *)fac;
+    if (u->num)
+        u->lib->free_numeric(&u->num);
+    const int st = u->lib->numeric(a->colptr, a->row, a->val, u->sym, &u->num, u->control, u->info);
+    if (st < 0)
+        return VS_ENOMEM;
+    lu->stat.rcond = u->info[UMFPACK_RCOND];
+    if (st != UMFPACK_OK || !(lu->stat.rcond > 0)) {
+        lu->stat.singular = umf_weakest(fac);
+        return VS_ESINGULAR;
+    }
+    lu->stat.nnz_lu = (int32_t)fmin(u->info[UMFPACK_LNZ] + u->info[UMFPACK_UNZ], INT32_MAX);
+    lu->stat.work = u->info[UMFPACK_FLOPS] / 2;
+    lu->stat.method = "umfpack";
+    return VS_OK;
+}
+
+static vs_status umf_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    const vs_status st = umf_factor(lu, fac, a);
+    return st == VS_ESINGULAR ? VS_REPIVOT : st;
+}
+
+static void umf_solve(lu_fac *fac, const double *b, double *x)
+{
+    umfpack *u = (umfpack *)fac;
+    u->lib->wsolve(UMFPACK_A, u->a->colptr, u->a->row, u->a->val, u->x, b, u->num, u->control, u->info, u->wi, u->w);
+    memcpy(x, u->x, sizeof(double) * (size_t)u->a->n);
+}
+
+const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, umf_refactor,
+                                     umf_solve, umf_weakest, umf_free};

@@ -1,0 +1,358 @@
+/* Tests of num/lu.c: every method on the same systems, choice by LU_AUTO, threads, matrices without factors. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lu.h"
+#include "pool.h"
+
+/* -- systems: entries by columns, built from a list -- */
+
+typedef struct entry {
+    int32_t row, col;
+    double val;
+} entry;
+
+typedef struct system {
+    const char *name;
+    csc a;
+    double *start; /* [nnz] values at first */
+} system_t;
+
+static uint32_t seed;
+static double noise(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (double)(seed >> 8) / (1 << 24) + 0.1;
+}
+
+static int by_place(const void *va, const void *vb)
+{
+    const entry *a = va, *b = vb;
+    return a->col != b->col ? (a->col < b->col ? -1 : 1) : a->row < b->row ? -1 : a->row > b->row;
+}
+
+static system_t system_of(const char *name, int32_t n, entry *e, int32_t n_entry)
+{
+    system_t s = {.name = name, .a = {.n = n}};
+    qsort(e, (size_t)n_entry, sizeof *e, by_place);
+    s.a.colptr = calloc((size_t)n + 1, sizeof(int32_t));
+    s.a.row = calloc((size_t)n_entry + 1, sizeof(int32_t));
+    s.a.val = calloc((size_t)n_entry + 1, sizeof(double));
+    int32_t nnz = 0;
+    for (int32_t i = 0; i < n_entry; i++) {
+        if (i && e[i].row == e[i - 1].row && e[i].col == e[i - 1].col) {
+            s.a.val[nnz - 1] += e[i].val;
+            continue;
+        }
+        s.a.row[nnz] = e[i].row;
+        s.a.val[nnz++] = e[i].val;
+        s.a.colptr[e[i].col + 1]++;
+    }
+    for (int32_t k = 0; k < n; k++)
+        s.a.colptr[k + 1] += s.a.colptr[k];
+    s.start = malloc(sizeof(double) * ((size_t)nnz + 1));
+    memcpy(s.start, s.a.val, sizeof(double) * (size_t)nnz);
+    return s;
+}
+
+static void drop(system_t *s)
+{
+    free(s->a.colptr);
+    free(s->a.row);
+    free(s->a.val);
+    free(s->start);
+}
+
+static int32_t conductance(entry *e, int32_t k, int32_t a, int32_t b, double g)
+{
+    e[k] = (entry){a, a, g};
+    if (b < 0)
+        return k + 1;
+    e[k + 1] = (entry){b, b, g};
+    e[k + 2] = (entry){a, b, -g};
+    e[k + 3] = (entry){b, a, -g};
+    return k + 4;
+}
+
+/* Resistors on a grid of w x w x d nodes, a controlled source here and there, node 0 to ground. */
+static system_t grid(const char *name, int32_t w, int32_t d)
+{
+    const int32_t n = w * w * d;
+    entry *e = malloc(sizeof *e * (size_t)n * 20);
+    int32_t k = conductance(e, 0, 0, -1, 1);
+    seed = 7;
+    for (int32_t z = 0; z < d; z++)
+        for (int32_t y = 0; y < w; y++)
+            for (int32_t x = 0; x < w; x++) {
+                const int32_t at = (z * w + y) * w + x;
+                if (x + 1 < w)
+                    k = conductance(e, k, at, at + 1, noise());
+                if (y + 1 < w)
+                    k = conductance(e, k, at, at + w, noise());
+                if (z + 1 < d)
+                    k = conductance(e, k, at, at + w * w, noise());
+                if (at % 7 == 3 && x + 1 < w)
+                    e[k++] = (entry){at, at + 1, noise()};
+                e[k++] = (entry){at, at, 0.01 * noise()};
+            }
+    const system_t s = system_of(name, n, e, k);
+    free(e);
+    return s;
+}
+
+/* Grids behind voltage sources: rows and columns without a diagonal, blocks that follow from others. */
+static system_t blocks(void)
+{
+    enum { W = 12, N = W * W, PARTS = 5, SIZE = N + 1 };
+    entry *e = malloc(sizeof *e * PARTS * SIZE * 12);
+    int32_t k = 0;
+    seed = 5;
+    for (int32_t p = 0; p < PARTS; p++) {
+        const int32_t o = p * SIZE, branch = o + N;
+        for (int32_t i = 0; i < N; i++) {
+            if (i % W + 1 < W)
+                k = conductance(e, k, o + i, o + i + 1, noise());
+            if (i + W < N)
+                k = conductance(e, k, o + i, o + i + W, noise());
+            e[k++] = (entry){o + i, o + i, 0.1 * noise()};
+        }
+        e[k++] = (entry){o, branch, 1};
+        e[k++] = (entry){branch, o, 1};
+        if (p)
+            e[k++] = (entry){branch, o - SIZE + 17, -2};
+    }
+    const system_t s = system_of("blocks", PARTS * SIZE, e, k);
+    free(e);
+    return s;
+}
+
+static system_t full(int32_t n)
+{
+    entry *e = malloc(sizeof *e * (size_t)(n * n));
+    seed = 3;
+    for (int32_t i = 0; i < n * n; i++)
+        e[i] = (entry){i % n, i / n, noise() + (i % n == i / n ? 5 : 0)};
+    const system_t s = system_of("full", n, e, n * n);
+    free(e);
+    return s;
+}
+
+/* Rows and columns in other units: conductances of 1e-12 S beside equations of volts. */
+static void rescale(system_t *s)
+{
+    s->name = "badly scaled";
+    for (int32_t j = 0; j < s->a.n; j++)
+        for (int32_t k = s->a.colptr[j]; k < s->a.colptr[j + 1]; k++)
+            s->a.val[k] = s->start[k] *= pow(10, s->a.row[k] % 13 - 12) * pow(10, j % 5);
+}
+
+/* -- checks -- */
+
+/* The largest |r_i| / sum_j |a_ij x_j|: the backward error of a solution. */
+static double backward_error(const csc *a, const double *x, const double *b)
+{
+    const size_t n = (size_t)a->n;
+    double *r = calloc(n, sizeof *r), *size = calloc(n, sizeof *size), worst = 0;
+    for (size_t j = 0; j < n; j++)
+        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++) {
+            r[a->row[k]] += a->val[k] * x[j];
+            size[a->row[k]] += fabs(a->val[k] * x[j]);
+        }
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, fabs(r[i] - b[i]) / (size[i] + fabs(b[i])));
+    free(r);
+    free(size);
+    return worst;
+}
+
+/* Values that move a little with each step, signs kept. */
+static void change_values(system_t *s, int step)
+{
+    for (int32_t k = 0; k < s->a.colptr[s->a.n]; k++)
+        s->a.val[k] = s->start[k] * (1 + 0.05 * sin(step * (k % 17)));
+}
+
+/* Solutions after a factorisation and three refactorisations, x [4][n]. */
+static void solve_all(system_t *s, lu_kind kind, pool *p, const char *method, double *x)
+{
+    const size_t n = (size_t)s->a.n;
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    lu.opt.kind = kind;
+    lu.opt.pool = p;
+    double *b = malloc(sizeof(double) * n);
+    for (size_t i = 0; i < n; i++)
+        b[i] = i % 11 ? sin((double)i) : 0;
+    change_values(s, 0);
+    ck_assert_int_eq(lu_analyze(&lu, &s->a), VS_OK);
+    for (int step = 0; step < 4; step++, x += n) {
+        change_values(s, step);
+        if (step == 0 || lu_refactor(&lu, &s->a) != VS_OK)
+            ck_assert_int_eq(lu_factor(&lu, &s->a), VS_OK);
+        memcpy(x, b, sizeof(double) * n);
+        lu_solve(&lu, x, x);
+        ck_assert_msg(backward_error(&s->a, x, b) < 1e-10, "%s, %s, step %d: %g", s->name, lu.stat.method, step,
+                      backward_error(&s->a, x, b));
+        ck_assert_int_ge(lu_weakest(&lu), 0);
+        ck_assert(lu.stat.rcond > 0 && lu.stat.rcond <= 1);
+    }
+    ck_assert_str_eq(lu.stat.method, method);
+    free(b);
+    lu_fini(&lu);
+}
+
+static void compare(system_t s, const char *automatic)
+{
+    const size_t n4 = 4 * (size_t)s.a.n;
+    double *ref = malloc(sizeof(double) * n4), *x = malloc(sizeof(double) * n4), scale = 0;
+    solve_all(&s, LU_KLU, NULL, "klu", ref);
+    for (size_t i = 0; i < n4; i++)
+        scale = fmax(scale, fabs(ref[i]));
+    const struct {
+        lu_kind kind;
+        const char *method;
+    } t[] = {{LU_UMFPACK, "umfpack"}, {LU_DENSE, "dense"}, {LU_AUTO, automatic}};
+    for (size_t k = 0; k < VS_COUNT(t); k++) {
+        solve_all(&s, t[k].kind, NULL, t[k].method, x);
+        for (size_t i = 0; i < n4; i++)
+            ck_assert_msg(fabs(x[i] - ref[i]) <= 1e-9 * scale, "%s, %s: x[%zu] = %.17g, KLU: %.17g", s.name,
+                          t[k].method, i, x[i], ref[i]);
+    }
+    free(ref);
+    free(x);
+    drop(&s);
+}
+
+START_TEST(methods_agree_and_the_automatic_one_is_by_size)
+{
+    compare(grid("small", 4, 1), "klu/tiny");
+    compare(grid("medium", 12, 1), "klu");
+    compare(grid("plane", 40, 1), "klu/supernodes");
+    compare(grid("cube", 11, 11), "klu/supernodes");
+    compare(blocks(), "klu/supernodes");
+    compare(full(30), "klu");
+    compare(full(150), "dense");
+    system_t s = grid("", 30, 1);
+    rescale(&s);
+    compare(s, "klu/supernodes");
+}
+END_TEST
+
+START_TEST(great_fill_is_left_to_umfpack)
+{
+    system_t s = grid("large cube", 24, 24);
+    double *x = malloc(sizeof(double) * 4 * (size_t)s.a.n);
+    solve_all(&s, LU_AUTO, NULL, "umfpack", x);
+    free(x);
+    drop(&s);
+}
+END_TEST
+
+START_TEST(results_do_not_depend_on_threads)
+{
+    system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks()};
+    for (size_t k = 0; k < VS_COUNT(all); k++) {
+        const size_t n4 = 4 * (size_t)all[k].a.n;
+        double *ref = malloc(sizeof(double) * n4), *x = malloc(sizeof(double) * n4);
+        solve_all(&all[k], LU_AUTO, NULL, "klu/supernodes", ref);
+        for (int threads = 2; threads <= 4; threads++) {
+            pool *p = pool_new(threads);
+            solve_all(&all[k], LU_AUTO, p, "klu/supernodes", x);
+            ck_assert_msg(!memcmp(x, ref, sizeof(double) * n4), "%s, %d threads", all[k].name, threads);
+            pool_free(&p);
+        }
+        free(ref);
+        free(x);
+        drop(&all[k]);
+    }
+}
+END_TEST
+
+static const lu_kind kinds[] = {LU_AUTO, LU_KLU, LU_TINY, LU_UMFPACK, LU_DENSE};
+
+/* What a matrix with one bad entry or row says; then good values again. */
+static void check_failure(system_t *s, lu_kind kind, int32_t row, double value)
+{
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    lu.opt.kind = kind;
+    change_values(s, 1);
+    ck_assert_int_eq(lu_analyze(&lu, &s->a), VS_OK);
+    ck_assert_int_eq(lu_factor(&lu, &s->a), VS_OK);
+    for (int32_t k = 0; k < s->a.colptr[s->a.n]; k++)
+        if (s->a.row[k] == row)
+            s->a.val[k] = value;
+    const vs_status again = lu_refactor(&lu, &s->a);
+    if (again == VS_OK && isnan(value)) { /* not looked for by every method, but it comes out */
+        double *x = calloc((size_t)s->a.n, sizeof *x);
+        lu_solve(&lu, x, x);
+        ck_assert(!isfinite(x[0]));
+        free(x);
+    } else {
+        ck_assert_msg(again == VS_REPIVOT, "%s, %s, row of %g", s->name, lu_kind_name(kind), value);
+    }
+    ck_assert_int_eq(lu_factor(&lu, &s->a), VS_ESINGULAR);
+    ck_assert_int_lt(lu.stat.singular, s->a.n);
+    ck_assert_int_eq(lu_refactor(&lu, &s->a), VS_REPIVOT);
+    change_values(s, 2);
+    ck_assert_int_eq(lu_factor(&lu, &s->a), VS_OK);
+    lu_fini(&lu);
+}
+
+START_TEST(matrices_without_factors_are_found_by_every_method)
+{
+    system_t all[] = {grid("small", 4, 1), grid("plane", 24, 1), full(120)};
+    for (size_t k = 0; k < VS_COUNT(all); k++) {
+        for (size_t i = 0; i < VS_COUNT(kinds); i++) {
+            check_failure(&all[k], kinds[i], 5, 0);
+            check_failure(&all[k], kinds[i], 5, NAN);
+        }
+        drop(&all[k]);
+    }
+}
+END_TEST
+
+START_TEST(structure_without_pivots_is_found_before_values)
+{
+    entry e[] = {{0, 0, 1}, {1, 1, 1}, {0, 2, 1}, {1, 2, 1}, {0, 1, 2}};
+    system_t s = system_of("empty row", 3, e, VS_COUNT(e));
+    for (size_t i = 0; i < VS_COUNT(kinds); i++) {
+        lu_solver lu;
+        lu_init(&lu, NULL);
+        lu.opt.kind = kinds[i];
+        ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_ESINGULAR);
+        ck_assert_int_ge(lu.stat.singular, 0);
+        lu_fini(&lu);
+    }
+    drop(&s);
+}
+END_TEST
+
+START_TEST(names_and_numbers_of_methods_correspond)
+{
+    for (int k = 0; k < LU_N_KIND; k++)
+        ck_assert_int_eq(lu_kind_of(lu_kind_name((lu_kind)k)), k);
+    ck_assert_int_eq(lu_kind_of("sparse"), -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("lu_kinds");
+    TCase *t = tcase_create("lu_kinds");
+    tcase_add_test(t, methods_agree_and_the_automatic_one_is_by_size);
+    tcase_add_test(t, great_fill_is_left_to_umfpack);
+    tcase_add_test(t, results_do_not_depend_on_threads);
+    tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
+    tcase_add_test(t, structure_without_pivots_is_found_before_values);
+    tcase_add_test(t, names_and_numbers_of_methods_correspond);
+    tcase_set_timeout(t, 200);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
