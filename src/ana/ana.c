@@ -111,6 +111,16 @@ void ana_free(ana **p)
 const ana_stat *ana_stats(const ana *a) { return &a->st; }
 void ana_set_watch(ana *a, const ana_watch *w) { a->watch = w; }
 
+const char *ana_phase_name(ana_phase p)
+{
+    static const char *const name[] = {
+#define X(name, text) text,
+        ANA_PHASE_LIST(X)
+#undef X
+    };
+    return name[p];
+}
+
 static ana_node_value *copy_values(ana_node_value *old, const ana_node_value *v, size_t n)
 {
     vec_free(old);

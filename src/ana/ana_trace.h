@@ -17,7 +17,8 @@
     X(ANA_IN_SOLVE, "solve")                      \
     X(ANA_IN_PREDICT, "predict")                  \
     X(ANA_IN_LTE, "truncation error")             \
-    X(ANA_IN_OUTPUT, "output")
+    X(ANA_IN_OUTPUT, "output")                    \
+    X(ANA_IN_WATCH, "watching") /* work that only a watcher causes */
 typedef enum ana_phase {
 #define X(name, text) name,
     ANA_PHASE_LIST(X)
@@ -52,7 +53,7 @@ typedef struct ana_step {
     double best;       /* s, the step the truncation error allows, +inf: no estimate */
     double ratio;      /* error / tolerance */
     int32_t worst;     /* the unknown with the largest error, 0: none */
-    int iterations;    /* of the last Newton run */
+    int iterations;    /* of the last Newton run, transients */
     ana_verdict verdict;
     bool corner;       /* it ended at a corner of a source */
     bool is_static;    /* an operating point or a point of a dc sweep instead: t is the axis */
@@ -68,6 +69,7 @@ typedef struct ana_watch {
     void *user;
 } ana_watch;
 
+const char *ana_phase_name(ana_phase p);
 /* The watch must outlive its use; NULL: none. */
 void ana_set_watch(ana *a, const ana_watch *w);
 

@@ -217,6 +217,7 @@ static void tell(const ana *a, const newton_eq *eq, const double *x, const newto
     if (!a->watch || !a->watch->iteration)
         return;
     newton_report worst = *rep;
+    watch_phase(a->watch, ANA_IN_WATCH);
     if (!rep->nonfinite)
         report(a, eq, x, converged ? 0 : 1, &worst);
     const ana_iteration it = {
@@ -226,6 +227,7 @@ static void tell(const ana *a, const newton_eq *eq, const double *x, const newto
         .dx_tol = worst.dx_tol, .r = worst.r, .r_tol = worst.r_tol,
     };
     a->watch->iteration(a->watch->user, &it);
+    watch_phase(a->watch, ANA_IN_TEST);
 }
 
 static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_report *rep)

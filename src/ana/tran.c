@@ -93,7 +93,9 @@ static vs_status initial_charge(tran *t)
     ckt_env env = {.mode = CKT_TRAN, .gmin = a->opt.gmin, .srcfact = 1, .iter = 1,
                    .initial_step = true};
     bool limited;
+    watch_phase(a->watch, ANA_IN_LOAD);
     vs_status st = ckt_load(a->c, &env, t->x[1], a->f, t->q[1], a->fmax, a->qmax, &limited);
+    watch_phase(a->watch, ANA_IN_OTHER);
     if (st == VS_NOCONV) {
         diag_error(a->d, DIAG_NOWHERE, "the charges at time 0 are not finite");
         newton_report rep = {.nonfinite = true, .iter = 1};
@@ -116,8 +118,13 @@ static vs_status initial_point(tran *t)
 {
     ana *a = t->a;
     double *x = t->x[1];
-    if (!t->o.uic)
-        return op_solve(a, x, false, true);
+    if (!t->o.uic) {
+        const ana_step done = {.is_static = true};
+        vs_status st = op_solve(a, x, false, true);
+        if (st == VS_OK)
+            watch_step(a->watch, &done);
+        return st;
+    }
     a->st.op_method = "uic";
     ckt_reset_limits(a->c);
     ckt_uic(a->c, x);

@@ -354,6 +354,16 @@ static vs_status run_deck(run *r)
     return st;
 }
 
+static vs_status profile_deck(run *r)
+{
+    cli_profile *p = cli_profile_begin(r->o, &r->sim);
+    if (!p)
+        return VS_EIO;
+    vs_status st = run_deck(r);
+    vs_status written = cli_profile_end(p, r->sim.ckt ? r->b.log : NULL);
+    return st ? st : written;
+}
+
 /* The run, with someone who looks on. */
 static vs_status survey_deck(run *r)
 {
@@ -403,8 +413,10 @@ int cli_run(const cli_opt *o)
             cli_explain(r.sim.ckt, o->json, r.b.log);
         fflush(r.b.log);
     }
-    if (!st && (o->command == CMD_RUN || o->command == CMD_PROFILE))
+    if (!st && o->command == CMD_RUN)
         st = run_deck(&r);
+    else if (!st && o->command == CMD_PROFILE)
+        st = profile_deck(&r);
     else if (!st && o->command == CMD_ANALYZE)
         st = survey_deck(&r);
     r.total = cli_seconds() - t0;

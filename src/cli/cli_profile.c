@@ -1,0 +1,561 @@
+/* cli_profile.c - `vsim profile DECK`: where the time of a run goes, and what decided its steps.
+ *
+ * The analyses tell when they pass from one phase to the next (ana_trace.h); each passage is one reading
+ * of the clock, whose own cost is taken off. docs/profile.md explains the figures and the trace. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ana_trace.h"
+#include "cli.h"
+#include "sim.h"
+#include "vec.h"
+
+enum {
+    TRACE_EVENTS = 60000, /* phases and iterations one by one, some 6 MB; then a chunk of points each */
+    FIRST_CHUNK = 1000,   /* points; chunks grow with the run, so that a trace has at most some thousand */
+    MAX_ITER = 32,        /* longer runs are counted together */
+    TIME_BINS = 24,
+    STEP_BINS = 128,      /* octaves of the step around 1 s */
+    TOP = 10
+};
+
+/* What the table shows. A load is split by the circuit's own clock. */
+enum { ROW_EVALUATE, ROW_STAMP, ROW_LOAD, ROW_TEST, ROW_FACTOR, ROW_REFACTOR, ROW_SOLVE, ROW_PREDICT, ROW_LTE,
+       ROW_OUTPUT, ROW_OTHER, N_ROW };
+static const char *const row_name[N_ROW] = {
+    "evaluate", "stamp", "load, rest", "convergence test", "factor", "refactor", "solve", "predict",
+    "truncation error", "output", "other"};
+static const int row_of[ANA_N_PHASE] = {
+    [ANA_IN_OTHER] = ROW_OTHER, [ANA_IN_LOAD] = ROW_LOAD, [ANA_IN_TEST] = ROW_TEST, [ANA_IN_FACTOR] = ROW_FACTOR,
+    [ANA_IN_REFACTOR] = ROW_REFACTOR, [ANA_IN_SOLVE] = ROW_SOLVE, [ANA_IN_PREDICT] = ROW_PREDICT,
+    [ANA_IN_LTE] = ROW_LTE, [ANA_IN_OUTPUT] = ROW_OUTPUT, [ANA_IN_WATCH] = N_ROW};
+
+typedef struct time_bin {
+    int64_t points, rejected;
+    double least, most;       /* s, accepted steps */
+} time_bin;
+
+typedef struct decider {
+    int64_t steps;            /* next step as long as its error allows, or a rejection */
+    int64_t updates, rows;    /* iterations that went on because of it */
+} decider;
+
+struct cli_profile {
+    const cli_opt *o;
+    sim *s;
+    ana_watch watch;
+    double clock;             /* s, that an empty phase seems to take */
+    double start, since;      /* of the run, of the phase */
+    ana_phase phase;
+    double seconds[N_ROW + 1], total;
+    double overhead, measured; /* s, of what is done here; of reading the clock */
+    int64_t calls[N_ROW + 1];
+    double eval0, stamp0;     /* the circuit's clocks at the begin of a load */
+    const ckt *ckt;           /* whose loads are counted */
+    int64_t loads;
+
+    int64_t iterations, by_iterations[MAX_ITER + 1]; /* accepted points of transients */
+    int point_iterations;     /* of the point under way */
+    int64_t n_static, n_accepted, n_verdict[ANA_STEP_NEWTON + 1], n_corner;
+    int64_t by_step[STEP_BINS];
+    time_bin bin[TIME_BINS];
+    double bin_width;         /* s */
+    decider *by_unknown;      /* [n+1] vec */
+    int64_t n_by_error, n_by_other; /* steps */
+    double last_best;         /* of the step before; 0: it says nothing about the next */
+    int32_t last_worst;
+
+    FILE *trace;
+    bool detail;              /* events one by one */
+    int64_t n_event;
+    double iter_start, point_start; /* clock, NAN: not begun */
+    int64_t chunk_points, chunk_size, chunk_iterations, chunk_rejected;
+    double chunk_start, chunk_t, last_t; /* clock, s, s */
+};
+
+/* -- trace: complete events of chrome's format, microseconds from the begin of the run -- */
+
+static void event(cli_profile *p, const char *name, const char *category, double from, double to)
+{
+    fprintf(p->trace, "%s{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f",
+            p->n_event++ ? ",\n" : "", name, category, 1e6 * (from - p->start), 1e6 * fmax(to - from, 0));
+}
+
+static void end_chunk(cli_profile *p, double now, double t)
+{
+    if (!p->chunk_points)
+        return;
+    char name[64];
+    snprintf(name, sizeof name, "%lld points", (long long)p->chunk_points);
+    event(p, name, "points", p->chunk_start, now);
+    fprintf(p->trace, ",\"args\":{\"from\":%.9g,\"to\":%.9g,\"points\":%lld,\"rejected\":%lld,\"iterations\":%lld}}",
+            p->chunk_t, t, (long long)p->chunk_points, (long long)p->chunk_rejected, (long long)p->chunk_iterations);
+    p->chunk_points = p->chunk_rejected = p->chunk_iterations = 0;
+    p->chunk_start = now;
+    p->chunk_t = t;
+    const int64_t hundredth = (p->n_accepted + p->n_static) / 100;
+    p->chunk_size = hundredth > FIRST_CHUNK ? hundredth : FIRST_CHUNK;
+}
+
+static void trace_point(cli_profile *p, const ana_step *s, double now)
+{
+    static const char *const verdict[] = {"accepted", "accepted at a jump", "accepted as rounding",
+                                          "rejected: truncation error", "rejected: Newton"};
+    if (!p->trace)
+        return;
+    p->last_t = s->t;
+    if (!p->detail) {
+        p->chunk_points++;
+        p->chunk_iterations += p->point_iterations;
+        p->chunk_rejected += s->verdict >= ANA_STEP_LTE;
+        if (p->chunk_points >= p->chunk_size)
+            end_chunk(p, now, s->t);
+        return;
+    }
+    if (!isnan(p->point_start)) {
+        event(p, s->is_static ? "static point" : s->verdict >= ANA_STEP_LTE ? "rejected step" : "time point", "point",
+              p->point_start, now);
+        fprintf(p->trace, ",\"args\":{\"axis\":%.9g", s->t);
+        if (!s->is_static)
+            fprintf(p->trace, ",\"step\":%.6g,\"verdict\":\"%s\"", s->h, verdict[s->verdict]);
+        fprintf(p->trace, ",\"iterations\":%d}}", p->point_iterations);
+    }
+    p->point_start = NAN;
+    p->detail = p->n_event < TRACE_EVENTS;
+    p->chunk_start = now;
+    p->chunk_t = s->t;
+}
+
+static void trace_phase(cli_profile *p, double now, double eval, double stamp)
+{
+    if (!p->trace || !p->detail || p->phase == ANA_IN_WATCH || p->phase == ANA_IN_OTHER)
+        return;
+    event(p, ana_phase_name(p->phase), "phase", p->since, now);
+    if (p->phase == ANA_IN_LOAD)
+        fprintf(p->trace, ",\"args\":{\"evaluate us\":%.3f,\"stamp us\":%.3f}", 1e6 * eval, 1e6 * stamp);
+    fputc('}', p->trace);
+}
+
+/* -- what the analyses tell -- */
+
+static void see_phase(void *user, ana_phase next)
+{
+    cli_profile *p = user;
+    const double now = cli_seconds();
+    double dt = fmax(now - p->since - p->clock, 0), eval = 0, stamp = 0;
+    const ckt_stat *c = ckt_stats(p->s->ckt);
+    if (p->phase == ANA_IN_LOAD) {
+        p->loads++;
+        eval = c->s_eval - p->eval0;
+        stamp = c->s_stamp - p->stamp0;
+        p->seconds[ROW_EVALUATE] += eval;
+        p->seconds[ROW_STAMP] += stamp;
+        p->calls[ROW_EVALUATE]++;
+        p->calls[ROW_STAMP]++;
+        dt = fmax(dt - eval - stamp - p->clock, 0); /* the circuit reads the clock too */
+    }
+    if (p->phase != next || p->phase == ANA_IN_LOAD) {
+        trace_phase(p, now, eval, stamp);
+        p->calls[row_of[p->phase]]++;
+    }
+    p->seconds[row_of[p->phase]] += dt;
+    if (next == ANA_IN_LOAD) {
+        p->eval0 = c->s_eval;
+        p->stamp0 = c->s_stamp;
+        if (p->ckt != p->s->ckt) { /* a circuit not seen before */
+            p->ckt = p->s->ckt;
+            p->loads = 0;
+            ckt_time_all(p->s->ckt, true);
+        }
+        if (isnan(p->iter_start))
+            p->iter_start = now;
+    }
+    if ((next == ANA_IN_LOAD || next == ANA_IN_PREDICT) && isnan(p->point_start))
+        p->point_start = now;
+    p->phase = next;
+    p->since = cli_seconds();
+    p->overhead += p->since - now;
+}
+
+static void see_iteration(void *user, const ana_iteration *it)
+{
+    cli_profile *p = user;
+    if (p->trace && p->detail && !isnan(p->iter_start)) {
+        event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start, cli_seconds());
+        fprintf(p->trace, ",\"args\":{\"number\":%d}}", it->iter);
+    }
+    p->iter_start = NAN;
+    p->iterations++;
+    p->point_iterations++;
+    if (it->converged || it->nonfinite)
+        return;
+    const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0, r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
+    const int32_t who = dx >= r ? it->worst_dx : it->worst_r;
+    const int32_t n = ckt_n(p->s->ckt);
+    if ((int32_t)vec_len(p->by_unknown) <= n)
+        vec_extend(p->by_unknown, n + 1 - (int32_t)vec_len(p->by_unknown));
+    if (who && dx >= r)
+        p->by_unknown[who].updates++;
+    else if (who)
+        p->by_unknown[who].rows++;
+}
+
+/* Bins of equal width from 0 on; when the time leaves them, pairs become one. */
+static time_bin *bin_at(cli_profile *p, double t, double h)
+{
+    if (!(p->bin_width > 0))
+        p->bin_width = h;
+    while (t >= p->bin_width * TIME_BINS) {
+        for (int i = 0; i < TIME_BINS; i++) {
+            time_bin b = {0};
+            for (int k = 2 * i; k < 2 * i + 2 && k < TIME_BINS; k++) {
+                const time_bin *a = &p->bin[k];
+                b.least = a->points && (!b.points || a->least < b.least) ? a->least : b.least;
+                b.most = fmax(b.most, a->most);
+                b.points += a->points;
+                b.rejected += a->rejected;
+            }
+            p->bin[i] = b;
+        }
+        p->bin_width *= 2;
+    }
+    return &p->bin[(int)(t / p->bin_width)];
+}
+
+static void count_step(cli_profile *p, const ana_step *s)
+{
+    time_bin *b = bin_at(p, s->t - 0.5 * s->h, s->h);
+    p->n_verdict[s->verdict]++;
+    p->n_corner += s->corner && s->verdict < ANA_STEP_LTE;
+    if (p->last_worst && fabs(s->h - p->last_best) <= 1e-6 * s->h) {
+        p->by_unknown[p->last_worst].steps++;
+        p->n_by_error++;
+    } else {
+        p->n_by_other++;
+    }
+    p->last_worst = isfinite(s->best) ? s->worst : 0;
+    p->last_best = s->best;
+    if (s->verdict >= ANA_STEP_LTE) {
+        b->rejected++;
+        return;
+    }
+    const int octave = ilogb(s->h) + STEP_BINS - 16;
+    p->by_step[octave < 0 ? 0 : octave >= STEP_BINS ? STEP_BINS - 1 : octave]++;
+    b->least = b->points && b->least < s->h ? b->least : s->h;
+    b->most = fmax(b->most, s->h);
+    b->points++;
+    p->n_accepted++;
+    p->by_iterations[p->point_iterations < MAX_ITER ? p->point_iterations : MAX_ITER]++;
+}
+
+static void see_step(void *user, const ana_step *s)
+{
+    cli_profile *p = user;
+    const double now = cli_seconds();
+    const int32_t n = ckt_n(p->s->ckt);
+    if ((int32_t)vec_len(p->by_unknown) <= n)
+        vec_extend(p->by_unknown, n + 1 - (int32_t)vec_len(p->by_unknown));
+    if (s->is_static) {
+        p->n_static++;
+        p->last_worst = 0;
+        p->bin_width = 0; /* a transient begins anew */
+        memset(p->bin, 0, sizeof p->bin);
+    } else {
+        count_step(p, s);
+    }
+    trace_point(p, s, now);
+    p->point_iterations = 0;
+    const double spent = cli_seconds() - now; /* no part of the phase under way */
+    p->since += spent;
+    p->overhead += spent;
+}
+
+/* -- begin, end -- */
+
+/* What a phase without work is measured to take: the clock and the calls around it. */
+static void calibrate(cli_profile *p)
+{
+    double least = 1;
+    for (int batch = 0; batch < 20; batch++) {
+        p->seconds[ROW_TEST] = 0;
+        p->phase = ANA_IN_TEST;
+        p->since = cli_seconds();
+        for (int i = 0; i < 500; i++)
+            see_phase(p, ANA_IN_TEST);
+        least = fmin(least, p->seconds[ROW_TEST] / 500);
+    }
+    p->clock = least;
+    p->phase = ANA_IN_OTHER;
+    p->seconds[ROW_TEST] = p->overhead = 0;
+}
+
+cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
+{
+    cli_profile *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    *p = (cli_profile){.o = o, .s = s, .iter_start = NAN, .point_start = NAN,
+                       .chunk_size = FIRST_CHUNK, .detail = true};
+    p->watch = (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
+    if (o->trace) {
+        p->trace = cli_create(o, o->trace);
+        if (!p->trace) {
+            free(p);
+            return NULL;
+        }
+        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
+    }
+    s->watch = &p->watch;
+    calibrate(p);
+    p->start = p->since = cli_seconds();
+    return p;
+}
+
+/* -- report -- */
+
+static double share(double part, double all) { return all > 0 ? 100 * part / all : 0; }
+
+static void print_phases(const cli_profile *p, FILE *out)
+{
+    char b[2][16];
+    fprintf(out, "\n  %-18s %12s %10s %10s %8s\n", "phase", "calls", "total", "mean", "share");
+    for (int i = 0; i < N_ROW; i++) {
+        if (!p->calls[i] && p->seconds[i] <= 0)
+            continue;
+        fprintf(out, "  %-18s %12lld %10s %10s %6.1f %%\n", row_name[i], (long long)p->calls[i],
+                cli_si(b[0], p->seconds[i], "s"),
+                p->calls[i] && i != ROW_OTHER ? cli_si(b[1], p->seconds[i] / (double)p->calls[i], "s") : "",
+                share(p->seconds[i], p->total));
+    }
+    fprintf(out, "  %-18s %12s %10s   (%.3g s for watching not counted)\n", "analyses", "", cli_si(b[0], p->total, "s"),
+            p->seconds[N_ROW] + p->overhead + p->measured);
+}
+
+static void print_groups(const cli_profile *p, FILE *out)
+{
+    const ckt *c = p->s->ckt;
+    char b[2][16];
+    if (c != p->ckt)
+        return;
+    double timed = 0; /* small circuits evaluate all groups at once */
+    for (int32_t i = 0; i < ckt_n_group(c); i++)
+        timed += ckt_group(c, i).s_eval;
+    const bool by_group = timed > 0.5 * (p->seconds[ROW_EVALUATE] + p->seconds[ROW_STAMP]);
+    fprintf(out, "\n  %-20s %-12s %9s %12s %12s %10s %10s\n", "group", "first", "instances", "evaluations", "left out",
+            by_group ? "time" : "", by_group ? "each" : "");
+    for (int32_t i = 0; i < ckt_n_group(c); i++) {
+        const ckt_group_facts g = ckt_group(c, i);
+        const double out_of = (double)p->loads * g.n_instance - (double)g.n_eval;
+        fprintf(out, "  %-20s %-12s %9d %12lld %12.0f", mdl_module(g.model)->name, g.first, g.n_instance,
+                (long long)g.n_eval, fmax(out_of, 0));
+        if (by_group && g.n_eval)
+            fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"), cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
+        fputc('\n', out);
+    }
+}
+
+static void print_points(const cli_profile *p, FILE *out)
+{
+    const int64_t *v = p->n_verdict;
+    if (p->n_static)
+        fprintf(out, "\n  %lld static points\n", (long long)p->n_static);
+    if (!p->n_accepted)
+        return;
+    fprintf(out, "\n  %lld time points accepted, %lld of them at corners of sources, %lld where something jumps, %lld with "
+            "an error that is rounding\n  rejected: %lld for the truncation error, %lld because Newton did not converge\n",
+            (long long)p->n_accepted, (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE],
+            (long long)v[ANA_STEP_LTE], (long long)v[ANA_STEP_NEWTON]);
+    fputs("  iterations of a point:", out);
+    for (int i = 0; i <= MAX_ITER; i++)
+        if (p->by_iterations[i])
+            fprintf(out, "  %d%s: %lld", i, i == MAX_ITER ? " or more" : "", (long long)p->by_iterations[i]);
+    fputs("\n", out);
+}
+
+static void print_steps(const cli_profile *p, FILE *out)
+{
+    char b[3][16];
+    int64_t most = 1;
+    if (!p->n_accepted)
+        return;
+    for (int i = 0; i < STEP_BINS; i++)
+        most = p->by_step[i] > most ? p->by_step[i] : most;
+    fprintf(out, "\n  %-24s %12s\n", "step", "points");
+    for (int i = 0; i < STEP_BINS; i++) {
+        if (!p->by_step[i])
+            continue;
+        const double lo = ldexp(1, i - (STEP_BINS - 16));
+        fprintf(out, "  %9s ... %-9s %13lld  %.*s\n", cli_si(b[0], lo, "s"), cli_si(b[1], 2 * lo, "s"),
+                (long long)p->by_step[i], (int)ceil(40.0 * (double)p->by_step[i] / (double)most),
+                "########################################");
+    }
+    fprintf(out, "\n  %-26s %9s %9s %11s %11s\n", "time", "accepted", "rejected", "least step", "largest");
+    for (int i = 0; i < TIME_BINS; i++) {
+        const time_bin *t = &p->bin[i];
+        if (!t->points && !t->rejected)
+            continue;
+        fprintf(out, "  %9s ... %-11s %11lld %9lld %11s", cli_si(b[0], i * p->bin_width, "s"),
+                cli_si(b[1], (i + 1) * p->bin_width, "s"), (long long)t->points, (long long)t->rejected,
+                cli_si(b[2], t->least, "s"));
+        fprintf(out, " %11s\n", cli_si(b[0], t->most, "s"));
+    }
+}
+
+static int64_t count_of(const decider *d, int what)
+{
+    return what == 0 ? d->steps : what == 1 ? d->updates : d->rows;
+}
+
+/* The TOP unknowns by count `what`, most first: their number. */
+static int find_top(const cli_profile *p, int what, int32_t top[TOP])
+{
+    int n = 0;
+    for (int32_t i = 1; i < (int32_t)vec_len(p->by_unknown); i++) {
+        const int64_t k = count_of(&p->by_unknown[i], what);
+        if (!k || (n == TOP && k <= count_of(&p->by_unknown[top[n - 1]], what)))
+            continue;
+        int at = n < TOP ? n++ : TOP - 1;
+        while (at > 0 && count_of(&p->by_unknown[top[at - 1]], what) < k) {
+            top[at] = top[at - 1];
+            at--;
+        }
+        top[at] = i;
+    }
+    return n;
+}
+
+static const struct {
+    const char *key, *text;
+} deciders[] = {{"step", "its truncation error decided the step"},
+                {"update", "Newton went on because its update was largest"},
+                {"residual", "Newton went on because its equation was farthest off"}};
+
+static const char *name_of(const cli_profile *p, int32_t i)
+{
+    return i <= ckt_n(p->s->ckt) ? ckt_unknowns(p->s->ckt)[i].name : "?";
+}
+
+static void print_deciders(const cli_profile *p, FILE *out)
+{
+    if (p->n_by_error + p->n_by_other)
+        fprintf(out, "\n  %lld steps were as long as the truncation error allowed, %lld were decided by corners, the "
+                "largest step or growth\n", (long long)p->n_by_error, (long long)p->n_by_other);
+    for (int what = 0; what < 3; what++) {
+        int32_t top[TOP];
+        const int n = find_top(p, what, top);
+        if (n)
+            fprintf(out, "\n  %s\n", deciders[what].text);
+        for (int i = 0; i < n; i++)
+            fprintf(out, "  %12lld  %s\n", (long long)count_of(&p->by_unknown[top[i]], what), name_of(p, top[i]));
+    }
+}
+
+static void json_tail(const cli_profile *p, FILE *out)
+{
+    bool first = true;
+    fprintf(out, "  \"steps\": [");
+    for (int i = 0; i < STEP_BINS; i++)
+        if (p->by_step[i]) {
+            fprintf(out, "%s{\"from\": %.17g, \"points\": %lld}", first ? "" : ", ", ldexp(1, i - (STEP_BINS - 16)),
+                    (long long)p->by_step[i]);
+            first = false;
+        }
+    fprintf(out, "],\n  \"history\": [");
+    first = true;
+    for (int i = 0; i < TIME_BINS; i++)
+        if (p->bin[i].points || p->bin[i].rejected) {
+            fprintf(out, "%s{\"from\": %.17g, \"accepted\": %lld, \"rejected\": %lld, \"least_step\": %.17g, "
+                    "\"largest_step\": %.17g}", first ? "" : ",\n    ", i * p->bin_width, (long long)p->bin[i].points,
+                    (long long)p->bin[i].rejected, p->bin[i].least, p->bin[i].most);
+            first = false;
+        }
+    fprintf(out, "],\n  \"steps_by_error\": %lld, \"steps_by_limits\": %lld,\n  \"decided\": {", (long long)p->n_by_error,
+            (long long)p->n_by_other);
+    for (int what = 0; what < 3; what++) {
+        int32_t top[TOP];
+        const int n = find_top(p, what, top);
+        fprintf(out, "%s\"%s\": [", what ? ",\n    " : "", deciders[what].key);
+        for (int i = 0; i < n; i++) {
+            fputs(i ? ", {\"unknown\": " : "{\"unknown\": ", out);
+            cli_json_string(out, name_of(p, top[i]));
+            fprintf(out, ", \"times\": %lld}", (long long)count_of(&p->by_unknown[top[i]], what));
+        }
+        fputc(']', out);
+    }
+    fputs("}\n}\n", out);
+}
+
+static void print_json(const cli_profile *p, FILE *out)
+{
+    const int64_t *v = p->n_verdict;
+    fprintf(out, "{\n  \"seconds\": %.9g,\n  \"phases\": [\n", p->total);
+    for (int i = 0; i < N_ROW; i++)
+        fprintf(out, "    {\"phase\": \"%s\", \"calls\": %lld, \"seconds\": %.9g}%s\n", row_name[i], (long long)p->calls[i],
+                p->seconds[i], i + 1 < N_ROW ? "," : "");
+    fprintf(out, "  ],\n  \"groups\": [\n");
+    const int32_t n = ckt_n_group(p->s->ckt);
+    for (int32_t i = 0; i < n; i++) {
+        const ckt_group_facts g = ckt_group(p->s->ckt, i);
+        fprintf(out, "    {\"model\": \"%s\", \"first\": ", mdl_module(g.model)->name);
+        cli_json_string(out, g.first);
+        fprintf(out, ", \"instances\": %d, \"evaluations\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
+                (long long)g.n_eval, g.s_eval, i + 1 < n ? "," : "");
+    }
+    fprintf(out, "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, \"at_jumps\": %lld, "
+            "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": %lld},\n"
+            "  \"iterations\": %lld, \"iterations_of_a_point\": {", (long long)p->n_static, (long long)p->n_accepted,
+            (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE],
+            (long long)v[ANA_STEP_NEWTON], (long long)p->iterations);
+    bool first = true;
+    for (int i = 0; i <= MAX_ITER; i++)
+        if (p->by_iterations[i]) {
+            fprintf(out, "%s\"%d\": %lld", first ? "" : ", ", i, (long long)p->by_iterations[i]);
+            first = false;
+        }
+    fputs("},\n", out);
+    json_tail(p, out);
+}
+
+static vs_status close_trace(cli_profile *p, double now)
+{
+    if (!p->trace)
+        return VS_OK;
+    end_chunk(p, now, p->last_t);
+    fprintf(p->trace, "\n],\"otherData\":{\"deck\":");
+    cli_json_string(p->trace, p->o->arg[0]);
+    fprintf(p->trace, ",\"points one by one\":\"%s\"}}\n", p->detail ? "all" : "the first ones, then chunks");
+    FILE *fp = p->trace;
+    p->trace = NULL;
+    return cli_close(fp, p->o->trace);
+}
+
+vs_status cli_profile_end(cli_profile *p, FILE *out)
+{
+    const double now = cli_seconds();
+    double sum = 0;
+    p->s->watch = NULL;
+    p->total = now - p->start - p->seconds[N_ROW] - p->overhead;
+    for (int i = 0; i < N_ROW; i++)
+        sum += i == ROW_OTHER ? 0 : p->seconds[i];
+    int64_t passages = 0;
+    for (int i = 0; i <= N_ROW; i++)
+        passages += p->calls[i];
+    p->measured = p->clock * (double)passages;
+    p->total = fmax(p->total - p->measured, sum);
+    p->seconds[ROW_OTHER] = p->total - sum;
+    p->calls[ROW_OTHER] = 0;
+    if (out && p->o->json) {
+        print_json(p, out);
+    } else if (out) {
+        print_phases(p, out);
+        print_groups(p, out);
+        print_points(p, out);
+        print_steps(p, out);
+        print_deciders(p, out);
+    }
+    const vs_status st = close_trace(p, now);
+    vec_free(p->by_unknown);
+    free(p);
+    return st;
+}
