@@ -104,7 +104,7 @@ typedef struct ana_table {
 typedef struct ana_output { /* x[hi] - x[lo]; a current: its unknown, and 0 */
     int32_t hi, lo;
     bool current;
-    const char *name;       /* "v(out)" */
+    const char *name;       /* "v(out)"; of a current: its element, "v1" */
 } ana_output;
 
 typedef struct ana_noise_opt {

@@ -44,7 +44,8 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
         small_output(out, z, &v[0], &im);
         v[2] = input_resistance(&s, source, z);
         v[1] = output_resistance(&s, out, z);
-        const char *to = arena_printf(&a->mem, "output_impedance_at_%s", out->name);
+        const char *to = out->current ? arena_printf(&a->mem, "%s#Output_impedance", out->name)
+                                      : arena_printf(&a->mem, "output_impedance_at_%s", out->name);
         const char *in = arena_printf(&a->mem, "%s#Input_impedance", src.name);
         const ana_column col[] = {{"Transfer_function", "voltage"}, {to, "voltage"}, {in, "voltage"}};
         st = t->begin(t->user, "Transfer Function", col, 3, false);

@@ -72,6 +72,20 @@ static void refuse_params(elab *e, const flat_inst *in, bool gain)
     }
 }
 
+/* A port: the source stands behind z0, which makes no noise, at the node "<name>#res". */
+static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inner)
+{
+    mdl_model *m = elab_module(e, "vccs", in->span);
+    if (!m)
+        return VS_EINPUT;
+    *inner = ckt_node(e->c, elab_printf(e, "%s#res", in->name));
+    flat_inst z0 = *in;
+    z0.name = str_intern0(e->names, elab_printf(e, "%s#z0", in->name));
+    const int32_t terminal[] = {p, *inner, p, *inner};
+    const mdl_given given = {elab_param(e, m, "gain"), 1 / in->source->z0};
+    return elab_add(e, &z0, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
+}
+
 vs_status elab_source(elab *e, const flat_inst *in)
 {
     wave w;
@@ -83,7 +97,10 @@ vs_status elab_source(elab *e, const flat_inst *in)
     if (!make_wave(e, in, &w, arg))
         return VS_EINPUT;
     refuse_params(e, in, false);
-    const int32_t p = e->node[in->node[0]], n = e->node[in->node[1]];
+    int32_t p = e->node[in->node[0]];
+    const int32_t n = e->node[in->node[1]];
+    if (in->source->port && add_port(e, in, p, &p) != VS_OK)
+        return VS_EINPUT;
     if (in->letter == 'v')
         return ckt_add_vsource(e->c, in->name, p, n, &w, in->m, in->span);
     return ckt_add_isource(e->c, in->name, p, n, &w, in->m, in->span);

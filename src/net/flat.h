@@ -33,6 +33,8 @@ typedef struct flat_source { /* V and I elements */
     double *arg;         /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
     double pwl_repeat;   /* PWL r=: time to repeat from, -1: no repeat */
     double pwl_delay;    /* PWL td= */
+    int32_t port;        /* V: portnum, from 1; 0: no port */
+    double z0;           /* ohm, in series with a port; 50 */
     diag_span span;
 } flat_source;
 
@@ -68,7 +70,10 @@ typedef struct flat_ic { /* .ic, .nodeset */
     diag_span span;
 } flat_ic;
 
-typedef enum flat_ana_kind { FLAT_OP, FLAT_DCSWEEP, FLAT_TRAN } flat_ana_kind;
+typedef enum flat_ana_kind {
+    FLAT_OP, FLAT_DCSWEEP, FLAT_TRAN, FLAT_AC, FLAT_NOISE, FLAT_TF, FLAT_SENS, FLAT_PZ, FLAT_SP
+} flat_ana_kind;
+typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
 typedef struct flat_sweep { /* one variable of .dc */
     const char *name;    /* element with path, "temp", or "param:NAME" for a parameter */
     enum { FLAT_SWEEP_SOURCE, FLAT_SWEEP_TEMP, FLAT_SWEEP_PARAM, FLAT_SWEEP_INST } what;
@@ -82,6 +87,18 @@ typedef struct flat_ana {
     int32_t n_sweep;
     double tstep, tstop, tstart, tmax; /* TRAN; tmax 0: not given */
     bool uic;
+    bool has_freq;       /* AC, NOISE, SP always; SENS: of the ac response */
+    flat_grid grid;
+    int64_t n_freq;      /* points per decade or octave; LIN: in all */
+    double f_from, f_to; /* Hz */
+    int32_t out[2];      /* NOISE TF SENS PZ: nodes of the output voltage; [1]: 0 if none is given */
+    const char *out_branch; /* element whose current is the output, NULL */
+    const char *out_name; /* "v(out)", "i(v1)" */
+    const char *source;  /* NOISE, TF: the input, with path */
+    int64_t summary;     /* NOISE: points per summary, 0: not given */
+    int32_t in[2];       /* PZ: nodes of the input */
+    bool voltage, poles, zeros; /* PZ */
+    bool donoise;        /* SP */
     diag_span span;
 } flat_ana;
 

@@ -120,8 +120,8 @@ typedef struct net_tok {
     X(SAVE, "save") X(PRINT, "print") X(PRINT, "plot") X(PRINT, "probe") X(OP, "op") X(DC, "dc")  \
     X(TRAN, "tran") X(END, "end") X(HDL, "hdl") X(HDL, "load") X(HDL, "pre_osdi")                 \
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
-    X(NEEDED, "ac") X(NEEDED, "noise") X(NEEDED, "tf") X(NEEDED, "sens") X(NEEDED, "pz")          \
-    X(NEEDED, "disto") X(NEEDED, "sp") X(NEEDED, "pss") X(NEEDED, "hb")                           \
+    X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
+    X(NEEDED, "disto") X(NEEDED, "pss") X(NEEDED, "hb")                           \
     X(IGNORED, "four") X(IGNORED, "meas") X(IGNORED, "measure") X(IGNORED, "step")                \
     X(IGNORED, "csparam") X(IGNORED, "width") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
@@ -139,6 +139,7 @@ typedef enum net_card_kind {
     NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
     NET_CARD_PRINT, NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_END, NET_CARD_HDL,
     NET_CARD_TITLE, NET_CARD_CONTROL, NET_CARD_ENDC,
+    NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF, NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP,
     NET_CARD_NEEDED, /* analyses that do not exist yet */
     NET_CARD_IGNORED /* known elsewhere, without effect here */
 } net_card_kind;

@@ -229,8 +229,33 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
     fputs(x->off ? " off\n" : "\n", out);
 }
 
+static void print_small(const flat_ana *a, FILE *out)
+{
+    static const char *const word[] = {[FLAT_AC] = "ac", [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
+                                       [FLAT_SENS] = "sens", [FLAT_PZ] = "pz", [FLAT_SP] = "sp"};
+    static const char *const grid[] = {"dec", "oct", "lin"};
+    fprintf(out, ".%s", word[a->kind]);
+    if (a->out_name)
+        fprintf(out, " %s", a->out_name);
+    if (a->source)
+        fprintf(out, " %s", a->source);
+    if (a->has_freq)
+        fprintf(out, "%s %s %lld %.15g %.15g", a->kind == FLAT_SENS ? " ac" : "", grid[a->grid],
+                (long long)a->n_freq, a->f_from, a->f_to);
+    if (a->summary)
+        fprintf(out, " %lld", (long long)a->summary);
+    if (a->kind == FLAT_PZ)
+        fprintf(out, " %d %d %d %d %s %s", (int)a->in[0], (int)a->in[1], (int)a->out[0], (int)a->out[1],
+                a->voltage ? "vol" : "cur", a->poles && a->zeros ? "pz" : a->poles ? "pol" : "zer");
+    fputs(a->donoise ? " donoise\n" : "\n", out);
+}
+
 static void print_ana(const flat_ana *a, FILE *out)
 {
+    if (a->kind > FLAT_TRAN) {
+        print_small(a, out);
+        return;
+    }
     if (a->kind == FLAT_OP)
         fputs(".op\n", out);
     if (a->kind == FLAT_TRAN)

@@ -493,13 +493,22 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         break;
     case NET_CARD_DC: read_dc(c, card); break;
     case NET_CARD_TRAN: read_tran(c, card); break;
+    case NET_CARD_AC: case NET_CARD_NOISE: case NET_CARD_TF: case NET_CARD_SENS: case NET_CARD_PZ: case NET_CARD_SP:
+        flat_small_card(c, card);
+        break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {
             vec_push(c->f->hdl, card->tok[i].text);
             vec_push(c->f->hdl_span, net_tok_span(card, &card->tok[i]));
         }
         break;
-    case NET_CARD_NEEDED: vec_push(c->needed, card); break;
+    case NET_CARD_NEEDED:
+        if (!strcmp(card->name, "disto"))
+            diag_error(c->d, net_card_span(card), "there is no .disto analysis; run .tran over some periods and "
+                       "take its harmonics with .four");
+        else
+            vec_push(c->needed, card);
+        break;
     case NET_CARD_IGNORED:
         diag_warning(c->d, net_card_span(card), "'.%s' is not supported yet; ignored", card->name);
         break;

@@ -321,6 +321,22 @@ static bool skip_distof(ereader *r)
     return true;
 }
 
+static bool is_port_word(const ereader *r)
+{
+    return r->e->letter == 'v' && (cur_is_word(&r->q, "portnum") || cur_is_word(&r->q, "z0"));
+}
+
+/* port = ("portnum" | "z0") ["="] value */
+static bool read_port(ereader *r)
+{
+    rhs *v = cur_is_word(&r->q, "z0") ? &r->e->src->z0 : &r->e->src->port;
+    r->q.i++;
+    if (cur_is(&r->q, '='))
+        r->q.i++;
+    *v = cur_value(&r->q);
+    return v->e != NULL;
+}
+
 static bool read_source_key(ereader *r)
 {
     source_def *s = r->e->src;
@@ -365,10 +381,10 @@ static bool read_source(ereader *r)
         } else if (cur_is_word(&r->q, "trnoise") || cur_is_word(&r->q, "trrandom") || cur_is_word(&r->q, "external")) {
             diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet", cur_tok(&r->q)->text);
             return false;
-        } else if (cur_at_key(&r->q)) {
+        } else if (cur_at_key(&r->q) && !is_port_word(r)) {
             ok = read_source_key(r);
-        } else if (cur_is_word(&r->q, "portnum") || cur_is_word(&r->q, "z0")) {
-            r->q.i += 2;
+        } else if (is_port_word(r)) {
+            ok = read_port(r);
         } else if (!s->dc.given) {
             s->dc = cur_value(&r->q);
             ok = s->dc.e != NULL;

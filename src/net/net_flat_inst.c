@@ -287,6 +287,26 @@ static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     return true;
 }
 
+static bool take_port(flat_ctx *c, scope *s, const source_def *d, flat_source *o)
+{
+    double number = 0;
+    o->z0 = 50;
+    if (!d->port.given)
+        return true;
+    if (!flat_eval(c, s, &d->port, &number) || (d->z0.given && !flat_eval(c, s, &d->z0, &o->z0)))
+        return false;
+    if (!(number >= 1 && number <= 1000 && number == (int32_t)number)) {
+        diag_error(c->d, d->port.span, "portnum is a whole number from 1 on, not %g", number);
+        return false;
+    }
+    if (!(o->z0 > 0)) {
+        diag_error(c->d, d->z0.span, "z0 must be positive, not %g", o->z0);
+        return false;
+    }
+    o->port = (int32_t)number;
+    return true;
+}
+
 static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x)
 {
     flat_source *o = x->source = arena_new(c->mem, flat_source);
@@ -304,6 +324,7 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
         ok &= flat_eval(c, s, &d->repeat, &o->pwl_repeat);
     if (d->delay.given)
         ok &= flat_eval(c, s, &d->delay, &o->pwl_delay);
+    ok = take_port(c, s, d, o) && ok;
     for (size_t i = 0; i < n; i++) {
         ok &= flat_eval(c, s, &d->arg[i], &o->arg[i]);
         if (ok && d->wave == FLAT_PWL && i >= 2 && i % 2 == 0 && o->arg[i] < o->arg[i - 2] &&

@@ -7,7 +7,8 @@
  *     net_flat_elem.c   element cards to `elem`
  *     net_flat_eval.c   parameters, evaluation and folding of expressions
  *     net_flat_inst.c   expansion
- *     net_flat_card.c   analyses, options, saves, initial conditions */
+ *     net_flat_card.c   dc and transient, options, saves, initial conditions
+ *     net_flat_ana.c    small-signal analyses */
 #ifndef NET_FLAT_PRIV_H
 #define NET_FLAT_PRIV_H
 
@@ -38,6 +39,7 @@ typedef struct source_def {
     flat_wave_kind wave;
     rhs *arg;            /* vec in the arena */
     rhs repeat, delay;
+    rhs port, z0;
     diag_span span;
 } source_def;
 
@@ -271,5 +273,8 @@ void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */
 void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
+
+/* net_flat_ana.c: .ac .noise .tf .sens .pz .sp */
+void flat_small_card(flat_ctx *c, const net_card *card);
 
 #endif

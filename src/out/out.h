@@ -39,6 +39,13 @@ int64_t out_points(const out_file *f); /* of the current plot */
  * that failed. */
 vs_status out_close(out_file **f, int *why);
 
+/* Touchstone 1.1: S-parameters of n ports with reference resistances z0 [n]; if these differ, S is renormalised
+ * to z0[0]. s [n][n] row by row, re and im in turn. Status: VS_OK; VS_EIO with errno set. */
+typedef struct out_touchstone out_touchstone;
+VS_MUST_USE vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0, int32_t n);
+VS_MUST_USE vs_status out_touchstone_point(out_touchstone *f, double hz, const double *s);
+vs_status out_touchstone_close(out_touchstone **f); /* *f is NULL afterwards */
+
 /* Reader, for tests and comparison: one plot of a binary or ASCII raw file, or a CSV file. */
 typedef struct out_plot {
     char *title, *plot;

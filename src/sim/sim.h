@@ -55,6 +55,7 @@ typedef struct sim {
     sim_hook hook;
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
     out_file *out;         /* the client's; NULL: no result file */
+    const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: they do not */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
     const char **save;     /* vec: vectors instead of the deck's .save (control); "all": these too */

@@ -190,6 +190,12 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_OP] = {"op", "operating point", 1u << MDL_DC, run_op},
         [FLAT_DCSWEEP] = {"dc", "dc sweep", 1u << MDL_DC, run_dc},
         [FLAT_TRAN] = {"tran", "transient", 1u << MDL_DC | 1u << MDL_TRAN, run_tran},
+        [FLAT_AC] = {"ac", "ac analysis", 1u << MDL_DC | 1u << MDL_AC, sim_run_ac},
+        [FLAT_NOISE] = {"noise", "noise", 1u << MDL_DC | 1u << MDL_AC, sim_run_noise},
+        [FLAT_TF] = {"tf", "transfer function", 1u << MDL_DC, sim_run_tf},
+        [FLAT_SENS] = {"sens", "sensitivities", 1u << MDL_DC | 1u << MDL_AC, sim_run_sens},
+        [FLAT_PZ] = {"pz", "poles and zeros", 1u << MDL_DC | 1u << MDL_AC, sim_run_pz},
+        [FLAT_SP] = {"sp", "S-parameters", 1u << MDL_DC | 1u << MDL_AC, sim_run_sp},
     };
     return &kinds[kind];
 }

@@ -43,6 +43,14 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink);
 /* The vectors of the circuit that was built since: the plot's columns must still exist. */
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
 
+/* -- sim_small.c: .ac .noise .tf .sens .pz .sp -- */
+vs_status sim_run_ac(sim *s, const flat_ana *a);
+vs_status sim_run_noise(sim *s, const flat_ana *a);
+vs_status sim_run_tf(sim *s, const flat_ana *a);
+vs_status sim_run_sens(sim *s, const flat_ana *a);
+vs_status sim_run_pz(sim *s, const flat_ana *a);
+vs_status sim_run_sp(sim *s, const flat_ana *a);
+
 /* -- sim_ana.c -- */
 typedef struct sim_kind {
     const char *word, *name;

@@ -1,0 +1,291 @@
+/* sim_small.c - small-signal analyses of the deck: cards to the settings of src/ana, results to plots. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+static const sim_axis frequency = {"frequency", "frequency", "Hz"};
+
+static ana_freq grid_of(const flat_ana *a)
+{
+    static const ana_grid grid[] = {[FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN};
+    return (ana_freq){grid[a->grid], a->n_freq, a->f_from, a->f_to};
+}
+
+static int32_t unknown_of(const sim *s, int32_t node)
+{
+    return node > 0 ? ckt_find(s->ckt, s->flat.node[node]) : 0;
+}
+
+static vs_status output_of(sim *s, const flat_ana *a, ana_output *o)
+{
+    *o = (ana_output){unknown_of(s, a->out[0]), unknown_of(s, a->out[1]), false, a->out_name};
+    if (!a->out_branch)
+        return VS_OK;
+    const char *branch = arena_printf(&s->ckt_mem, "%s#branch", a->out_branch);
+    *o = (ana_output){ckt_find(s->ckt, branch), 0, true, a->out_branch};
+    if (o->hi > 0)
+        return VS_OK;
+    diag_error(s->d, a->span, "the current of '%s' is not an unknown of the circuit; put a voltage source of 0 V in "
+               "series", a->out_branch);
+    return VS_EINPUT;
+}
+
+static vs_status source_of(sim *s, const flat_ana *a, int32_t *source)
+{
+    *source = ckt_find_source(s->ckt, a->source);
+    if (*source >= 0)
+        return VS_OK;
+    diag_error(s->d, a->span, "'%s' is no independent source", a->source);
+    return VS_EINPUT;
+}
+
+/* -- plots of named columns -- */
+
+typedef struct table {
+    sim *s;
+    const char *word; /* of the plots in memory */
+    ana_sink base;    /* progress and stop */
+} table;
+
+static vs_status table_begin(void *user, const char *plot, const ana_column *col, int32_t n, bool complex)
+{
+    table *t = user;
+    out_vector *v = NULL;
+    for (int32_t i = 0; i < n; i++)
+        vec_push(v, ((out_vector){col[i].name, col[i].type}));
+    const bool axis = n > 0 && !strcmp(col[0].type, "frequency");
+    const vs_status st = sim_plot_begin_own(t->s, t->word, plot, v, n, axis ? &frequency : NULL, complex);
+    vec_free(v);
+    if (st == VS_OK && axis && t->s->hook.begin)
+        t->s->hook.begin(t->s->hook.user, t->word);
+    return st;
+}
+
+static vs_status table_row(void *user, const double *v)
+{
+    return sim_plot_row(((table *)user)->s, v);
+}
+
+static vs_status table_end(void *user)
+{
+    return sim_plot_end(((table *)user)->s, VS_OK);
+}
+
+static void table_progress(void *user, double fraction, double axis, const ana_stat *st)
+{
+    table *t = user;
+    t->base.progress(t->base.user, fraction, axis, st);
+}
+
+static bool table_stop(void *user)
+{
+    table *t = user;
+    return t->base.stop(t->base.user);
+}
+
+static ana_table table_of(table *t, sim *s, const char *word)
+{
+    *t = (table){.s = s, .word = word};
+    (void)sim_sink(s, &t->base);
+    return (ana_table){table_begin, table_row, table_end, table_progress, table_stop, t};
+}
+
+/* -- .ac -- */
+
+typedef struct ac_job {
+    table t;         /* first: the callbacks of a table serve here too */
+    double *re, *im; /* [n+1] */
+} ac_job;
+
+static vs_status ac_point(void *user, double f, const double *x, const double *z)
+{
+    ac_job *j = user;
+    (void)x;
+    for (int32_t i = 0; i <= ckt_n(j->t.s->ckt); i++) {
+        j->re[i] = z[2 * i];
+        j->im[i] = z[2 * i + 1];
+    }
+    return sim_plot_point(j->t.s, f, j->re, j->im);
+}
+
+static vs_status warn_no_drive(sim *s, const flat_ana *a)
+{
+    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++)
+        if (ckt_source_at(s->ckt, i).ac_mag != 0)
+            return VS_OK;
+    diag_warning(s->d, a->span, "no source has an ac value: all results are 0; write 'ac 1' on the input source");
+    return VS_OK;
+}
+
+vs_status sim_run_ac(sim *s, const flat_ana *a)
+{
+    ac_job j;
+    const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
+    const ana_freq f = grid_of(a);
+    vs_status st = sim_start(s);
+    if (!st)
+        st = warn_no_drive(s, a);
+    if (!st)
+        st = sim_plot_begin(s, "ac", "AC Analysis", &frequency, true);
+    if (st)
+        return st;
+    (void)table_of(&j.t, s, "ac");
+    j.re = calloc(n1, sizeof *j.re);
+    j.im = calloc(n1, sizeof *j.im);
+    const ana_sink sink = {.zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
+    if (s->hook.begin)
+        s->hook.begin(s->hook.user, "ac");
+    st = j.re && j.im ? ana_ac(s->ana, &f, &sink) : VS_ENOMEM;
+    free(j.re);
+    free(j.im);
+    sim_count(s);
+    return sim_plot_end(s, st);
+}
+
+/* -- the others -- */
+
+vs_status sim_run_noise(sim *s, const flat_ana *a)
+{
+    table t;
+    ana_noise_opt o = {.freq = grid_of(a), .summary = a->summary};
+    vs_status st = sim_start(s);
+    if (!st)
+        st = output_of(s, a, &o.out);
+    if (!st)
+        st = source_of(s, a, &o.source);
+    if (st)
+        return st;
+    const ana_table at = table_of(&t, s, "noise");
+    st = ana_noise(s->ana, &o, &at);
+    sim_count(s);
+    return st;
+}
+
+vs_status sim_run_tf(sim *s, const flat_ana *a)
+{
+    table t;
+    ana_output out;
+    int32_t source;
+    vs_status st = sim_start(s);
+    if (!st)
+        st = output_of(s, a, &out);
+    if (!st)
+        st = source_of(s, a, &source);
+    if (st)
+        return st;
+    const ana_table at = table_of(&t, s, "tf");
+    st = ana_tf(s->ana, &out, source, &at);
+    sim_count(s);
+    return st;
+}
+
+vs_status sim_run_sens(sim *s, const flat_ana *a)
+{
+    table t;
+    ana_output out;
+    const ana_freq f = grid_of(a);
+    vs_status st = sim_start(s);
+    if (!st)
+        st = output_of(s, a, &out);
+    if (st)
+        return st;
+    const ana_table at = table_of(&t, s, "sens");
+    st = ana_sens(s->ana, &out, a->has_freq ? &f : NULL, &at);
+    sim_count(s);
+    return st;
+}
+
+vs_status sim_run_pz(sim *s, const flat_ana *a)
+{
+    table t;
+    ana_pz_opt o = {.voltage = a->voltage, .poles = a->poles, .zeros = a->zeros};
+    vs_status st = sim_start(s);
+    if (st)
+        return st;
+    for (int k = 0; k < 2; k++) {
+        o.in[k] = unknown_of(s, a->in[k]);
+        o.out[k] = unknown_of(s, a->out[k]);
+    }
+    const ana_table at = table_of(&t, s, "pz");
+    st = ana_pz(s->ana, &o, &at);
+    sim_count(s);
+    return st;
+}
+
+/* -- .sp -- */
+
+/* Ports 1 .. n, each once; *port is a vec. */
+static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
+{
+    int32_t most = 0, n = 0;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
+        const flat_source *v = s->flat.inst[i].source;
+        n += v && v->port;
+        most = v && v->port > most ? v->port : most;
+    }
+    if (!n) {
+        diag_error(s->d, a->span, ".sp needs ports: voltage sources with 'portnum 1 z0 50' and so on");
+        return VS_EINPUT;
+    }
+    vec_extend(*port, (size_t)most);
+    for (int32_t k = 0; k < most; k++)
+        (*port)[k].z0 = 0;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
+        const flat_inst *in = &s->flat.inst[i];
+        if (!in->source || !in->source->port)
+            continue;
+        ana_port *p = &(*port)[in->source->port - 1];
+        if (p->z0 > 0) {
+            diag_error(s->d, in->span, "%s: there are two ports %d", in->name, (int)in->source->port);
+            return VS_EINPUT;
+        }
+        *p = (ana_port){unknown_of(s, in->node[0]), unknown_of(s, in->node[1]),
+                        ckt_find_source(s->ckt, in->name), in->source->z0};
+    }
+    for (int32_t k = 0; k < most; k++)
+        if (!((*port)[k].z0 > 0)) {
+            diag_error(s->d, a->span, "port %d is missing: port numbers go from 1 to the number of ports", (int)k + 1);
+            return VS_EINPUT;
+        }
+    return VS_OK;
+}
+
+static vs_status put_touchstone(void *user, double f, const double *v)
+{
+    return out_touchstone_point(user, f, v);
+}
+
+vs_status sim_run_sp(sim *s, const flat_ana *a)
+{
+    table t;
+    ana_port *port = NULL;
+    double *z0 = NULL;
+    out_touchstone *file = NULL;
+    const ana_freq f = grid_of(a);
+    vs_status st = sim_start(s);
+    if (!st)
+        st = ports_of(s, a, &port);
+    for (size_t k = 0; k < vec_len(port); k++)
+        vec_push(z0, port[k].z0);
+    if (!st && s->touchstone) {
+        const char *path = arena_printf(&s->mem, "%s.s%zup", s->touchstone, vec_len(port));
+        st = out_touchstone_open(&file, path, z0, (int32_t)vec_len(z0));
+        if (st)
+            diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path, strerror(errno));
+    }
+    const ana_table at = table_of(&t, s, "sp");
+    if (!st) {
+        st = ana_sp(s->ana, port, (int32_t)vec_len(port), &f, a->donoise, &at, file ? put_touchstone : NULL, file);
+        sim_count(s);
+    }
+    if (out_touchstone_close(&file) && !st) {
+        diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s", strerror(errno));
+        st = VS_EIO;
+    }
+    vec_free(port);
+    vec_free(z0);
+    return st;
+}

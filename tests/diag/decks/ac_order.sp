@@ -1,0 +1,5 @@
+bad deck: ac order
+v1 a 0 ac 1
+r1 a b 1k
+r2 b 0 1k
+.ac dec 10 1k 1

@@ -1,0 +1,5 @@
+bad deck: pz held
+v1 a 0 ac 1
+r1 a b 1k
+r2 b 0 1k
+.pz a 0 b 0 cur pz

@@ -1,0 +1,5 @@
+bad deck: sp ports
+v1 a 0 ac 1
+r1 a b 1k
+r2 b 0 1k
+.sp dec 5 1 1k
