@@ -59,6 +59,14 @@ int32_t mdl_n_unknown(const mdl_model *m) { return (int32_t)vec_len(m->mod.unkno
 const va_unknown *mdl_unknown(const mdl_model *m, int32_t u) { return &m->mod.unknown[u]; }
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->topology[row]; }
 
+double mdl_row_param(const mdl_model *m, int32_t row, int32_t param) { return (void)m, (void)row, (double)param; }
+vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value, const mdl_at *at, double **value,
+                    mdl_out **what)
+{
+    (void)m, (void)row, (void)param, (void)param_value, (void)at, (void)value, (void)what;
+    return VS_OK; /* no outputs: the mock devices have no details */
+}
+
 vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **v)
 {
     (void)row;
