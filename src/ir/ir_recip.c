@@ -4,8 +4,9 @@
  *          1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or
  *          is NaN where d is below the smallest normal number.
  * Method:  a denominator gets a reciprocal, right behind its definition, if two divisions use it or if
- *          it is static and the division is not (then ir_split computes the reciprocal in setup);
- *          a division by a constant multiplies by the constant's reciprocal. */
+ *          it is static (then ir_split computes the reciprocal in setup); a division by a constant
+ *          multiplies by the constant's reciprocal. Divisions of static values stay: setup runs once, and
+ *          its values are those of the model text, rounding for rounding. */
 #include "ir_priv.h"
 
 #include <math.h>
@@ -30,13 +31,13 @@ static void find_denominators(recip *r)
     const ir_fn *f = r->from;
     for (size_t i = 0; i < vec_len(f->inst); i++) {
         const ir_inst *p = &f->inst[i];
-        if (p->op != IR_DIV)
+        if (p->op != IR_DIV || ir_class_static(r->cls[i]))
             continue;
         const ir_inst *d = &f->inst[p->b];
         if (d->op == IR_CONST)
             r->uses[p->b] = normal_reciprocal(f->con[d->a]) != 0 ? 2 : 0;
         else if (r->uses[p->b] < 2)
-            r->uses[p->b] += ir_class_static(r->cls[p->b]) && !ir_class_static(r->cls[i]) ? 2 : 1;
+            r->uses[p->b] += ir_class_static(r->cls[p->b]) ? 2 : 1;
     }
 }
 
@@ -54,7 +55,7 @@ static void emit_reciprocal(recip *r, ir_val d)
 static void copy_or_multiply(recip *r, ir_val i)
 {
     const ir_inst *p = &r->from->inst[i];
-    if (p->op == IR_DIV && r->of[p->b] != IR_NONE)
+    if (p->op == IR_DIV && !ir_class_static(r->cls[i]) && r->of[p->b] != IR_NONE)
         r->map[i] = ir_bin(&r->to, IR_MUL, r->map[p->a], r->of[p->b]);
     else
         ir_copy_inst(&r->to, r->from, i, r->map);
