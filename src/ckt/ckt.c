@@ -363,6 +363,7 @@ static vs_status make_groups(ckt *c)
                 j++;
             make_group(c, &mem[i], (int32_t)(j - i), &all[of[mem[i].inst]]);
         }
+        mdl_compile_wanted(c->group[0].model);
     }
     vec_free(all);
     vec_free(first);

@@ -150,7 +150,7 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
     if (!g->lanes)
         make_packs(g, mem, v->lay.lanes);
     assert(g->lanes == v->lay.lanes);
-    mdl_prepare(v, g->row_per_lane);
+    mdl_want(v, g->row_per_lane);
     fill_map(g, f, mem, unknown);
     fill_cache(g, f, mem);
     find_runs(f);

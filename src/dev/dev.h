@@ -65,7 +65,7 @@ void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst,
                     int32_t nb);
 void dev_group_fini(dev_group *g);
 /* Adds a form: unknown gives for instance i of the group the circuit unknowns [mdl_n_unknown].
- * Runs the setup of each row, compiles the kernel. All forms must be added before dev_state_init. */
+ * Runs the setup of each row, asks for the kernel (mdl_compile_wanted makes it). All forms must be added before dev_state_init. */
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
                   const int32_t *const *unknown);
 /* Limiting and hidden state, zero. */

@@ -1,12 +1,17 @@
 /* jit.c - the interface of the code generator: memory, cache on disk, LLVM, in this order.
- * The module with LLVM is opened when the first kernel must be compiled, and not before. */
+ * The module with LLVM is opened when the first kernel must be compiled, and not before. Kernels that are
+ * new are compiled by as many threads as there are processors, the largest first, each in an LLVM context of
+ * its own; everything else is done by the caller's thread, in the order of the jobs. */
 #define _GNU_SOURCE
 #include "jit_priv.h"
 #include "jit_build.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,57 +353,167 @@ static bool from_cache(jit *j, jit_hash key)
     return found == JIT_CACHE_HIT;
 }
 
-static vs_status from_llvm(jit *j, jit_hash key, const ir_fn *fn, const jit_layout *lay,
-                           const char **why)
+/* -- compiling several at once -- */
+
+typedef struct emit_task { /* a job that LLVM must do */
+    jit_job *job;
+    jit_hash key;
+    void *obj;
+    size_t size;
+    char *err;
+    bool failed;
+} emit_task;
+
+typedef struct team {
+    jit *j;
+    emit_task *task;      /* [n] in the order in which they are taken */
+    size_t n;
+    atomic_size_t next;
+} team;
+
+static void *work(void *arg)
 {
-    void *obj = NULL;
-    size_t size = 0;
-    char *err = NULL;
-    if (!load_llvm(j, why))
-        return VS_EUNSUPPORTED;
-    double t = seconds();
-    const jit_emit_opt opt = {.opt_level = j->opt.opt_level, .cpu = j->opt.cpu, .exact = j->opt.exact};
-    int failed = j->emit(fn, lay, &opt, &obj, &size, &err);
-    j->stat.seconds_compile += seconds() - t;
-    if (failed) {
-        *why = keep_why(j, "code generator: %s", err ? err : "out of memory");
-        free(err);
-        free(obj);
-        return VS_EUNSUPPORTED;
+    team *t = arg;
+    const jit_opt *o = &t->j->opt;
+    const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact};
+    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->n;) {
+        emit_task *k = &t->task[i];
+        const double t0 = seconds();
+        k->failed = t->j->emit(k->job->eval, k->job->lay, &opt, &k->obj, &k->size, &k->err);
+        k->job->seconds = seconds() - t0;
     }
-    j->stat.n_compiled++;
-    vs_status st = add_unit(j, key, obj, size, why);
+    return NULL;
+}
+
+static size_t n_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 1;
+    return (size_t)CPU_COUNT(&set);
+}
+
+enum { MAX_THREADS = 64 };
+
+static void work_together(team *t)
+{
+    size_t n = t->j->opt.threads > 0 ? (size_t)t->j->opt.threads : n_processors(), started = 0;
+    pthread_t thread[MAX_THREADS];
+    n = n > t->n ? t->n : n;
+    while (started + 1 < n && started < MAX_THREADS && !pthread_create(&thread[started], NULL, work, t))
+        started++;
+    work(t);
+    while (started)
+        pthread_join(thread[--started], NULL);
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const emit_task *s = a, *t = b;
+    const size_t ns = vec_len(s->job->eval->inst), nt = vec_len(t->job->eval->inst);
+    return ns != nt ? (ns < nt ? 1 : -1) : s->job < t->job ? -1 : s->job > t->job;
+}
+
+/* Loads what a task made and keeps it on disk. */
+static void finish_task(jit *j, emit_task *k, const char **why)
+{
+    jit_job *job = k->job;
     const char *trouble = NULL;
-    if (st == VS_OK && j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, key, obj, size, &trouble) != VS_OK)
-        note(j, "kernel not kept on disk: %s", trouble);
-    else if (st == VS_OK && j->opt.verbose)
-        note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)key.w[0], size);
-    free(obj);
-    return st;
+    if (k->failed) {
+        *why = keep_why(j, "code generator: %s", k->err ? k->err : "out of memory");
+        job->st = VS_EUNSUPPORTED;
+    } else {
+        j->stat.n_compiled++;
+        job->st = add_unit(j, k->key, k->obj, k->size, why);
+    }
+    if (job->st == VS_OK) {
+        job->kernel = vec_last(j->unit).kernel;
+        job->code_bytes = vec_last(j->unit).code.text_bytes;
+        if (j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, k->obj, k->size, &trouble) != VS_OK)
+            note(j, "kernel not kept on disk: %s", trouble);
+        else if (j->opt.verbose)
+            note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], k->size);
+    }
+    free(k->err);
+    free(k->obj);
+}
+
+static void from_llvm(jit *j, emit_task *task, size_t n, const char **why)
+{
+    team t = {.j = j, .task = task, .n = n};
+    if (!load_llvm(j, why)) {
+        for (size_t i = 0; i < n; i++)
+            task[i].job->st = VS_EUNSUPPORTED;
+        return;
+    }
+    const double t0 = seconds();
+    qsort(task, n, sizeof *task, larger_first);
+    work_together(&t);
+    j->stat.seconds_compile += seconds() - t0;
+    for (size_t i = 0; i < n; i++)
+        finish_task(j, &task[i], why);
+}
+
+/* From memory or disk; false: to be compiled. */
+static bool take_ready(jit *j, jit_hash key, jit_job *job)
+{
+    const unit *u = NULL;
+    if (!find_unit(j, key, &u)) {
+        if (!from_cache(j, key))
+            return false;
+        u = &vec_last(j->unit);
+        job->from_cache = true;
+    }
+    job->kernel = u->kernel;
+    job->code_bytes = u->code.text_bytes;
+    return true;
+}
+
+static bool is_asked_for(const emit_task *task, jit_hash key)
+{
+    for (size_t i = 0; i < vec_len(task); i++)
+        if (!memcmp(&task[i].key, &key, sizeof key))
+            return true;
+    return false;
+}
+
+void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why)
+{
+    emit_task *new = NULL;
+    jit_hash *key = NULL;
+    *why = NULL;
+    vec_extend(key, n);
+    for (size_t i = 0; i < n; i++) {
+        jit_job *b = &job[i];
+        *b = (jit_job){.eval = b->eval, .lay = b->lay};
+        assert(lanes_allowed(b->lay->lanes));
+        b->st = check_inputs(j, b->eval, why);
+        if (b->st == VS_OK && jit_obj_unsupported()) {
+            b->st = VS_EUNSUPPORTED;
+            *why = jit_obj_unsupported();
+        }
+        if (b->st != VS_OK)
+            continue;
+        key[i] = key_of(j, b->eval, b->lay);
+        if (!take_ready(j, key[i], b) && !is_asked_for(new, key[i]))
+            vec_push(new, (emit_task){.job = b, .key = key[i]});
+    }
+    if (vec_len(new))
+        from_llvm(j, new, vec_len(new), why);
+    for (size_t i = 0; i < n; i++) /* twice in one call */
+        if (job[i].st == VS_OK && !job[i].kernel && !take_ready(j, key[i], &job[i]))
+            job[i].st = VS_EUNSUPPORTED;
+    vec_free(new);
+    vec_free(key);
 }
 
 vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay, jit_kernel *kernel,
                       size_t *code_bytes, const char **why)
 {
-    const unit *u = NULL;
-    *why = NULL;
-    assert(lanes_allowed(lay->lanes));
-    vs_status st = check_inputs(j, eval, why);
-    if (st != VS_OK)
-        return st;
-    *why = jit_obj_unsupported();
-    if (*why)
-        return VS_EUNSUPPORTED;
-    jit_hash key = key_of(j, eval, lay);
-    if (!find_unit(j, key, &u)) {
-        if (!from_cache(j, key))
-            st = from_llvm(j, key, eval, lay, why);
-        if (st != VS_OK)
-            return st;
-        u = &vec_last(j->unit);
-    }
-    *kernel = u->kernel;
-    if (code_bytes)
-        *code_bytes = u->code.text_bytes;
-    return VS_OK;
+    jit_job job = {.eval = eval, .lay = lay};
+    jit_compile_all(j, &job, 1, why);
+    *kernel = job.kernel;
+    if (code_bytes && job.st == VS_OK)
+        *code_bytes = job.code_bytes;
+    return job.st;
 }

@@ -50,13 +50,14 @@ typedef struct jit_opt {
     const char *cpu;       /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
     bool exact;            /* results are the interpreter's, bit by bit: functions of the C library;
                             * false: own vector code (docs/math.md), fused multiply-add */
+    int threads;           /* that compile at once; 0: as many as there are processors */
     bool verbose;          /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;
 } jit_opt;
 typedef struct jit_stat {
     int n_compiled, n_from_cache, n_cache_bad;
-    double seconds_compile; /* wall clock in LLVM */
+    double seconds_compile; /* wall clock while kernels were compiled */
     size_t code_bytes;
 } jit_stat;
 
@@ -69,13 +70,25 @@ void jit_close(jit **j); /* kernels become invalid */
 /* Lanes that kernels of this machine should have. Results do not depend on it. */
 int jit_lanes(const jit *j);
 
-/* Machine code for an eval function (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
- * dyn[IR_DYN_ABSTIME]; EFFECT is skipped). The cache key is a hash of the function, the layout,
- * the CPU's features, the code generator's and LLVM's version. *why lives until the next call.
- * A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes = 1: see ir_ifconv.
- * Status: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine other than
+typedef struct jit_job { /* one kernel to be made */
+    const ir_fn *eval;
+    const jit_layout *lay;
+    /* out */
+    vs_status st;
+    jit_kernel kernel;
+    size_t code_bytes;
+    double seconds;        /* of its thread, in LLVM */
+    bool from_cache;       /* found on disk */
+} jit_job;
+/* Machine code for eval functions (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
+ * dyn[IR_DYN_ABSTIME]; EFFECT is skipped), those that are new compiled at the same time, with the same result
+ * as one after another. The cache key is a hash of the function, the layout,
+ * the CPU's features, the code generator's and LLVM's version. *why, of the last that failed, lives until the
+ * next call. A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes = 1: see ir_ifconv.
+ * Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine other than
  * x86-64 with ELF, which the loader does not know; *why says so;
  * VS_EINPUT: the function has an input that is not allowed. */
+void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why);
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);
 const jit_stat *jit_stats(const jit *j);

@@ -21,6 +21,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -876,6 +877,14 @@ static bool has_fma(const jit_emit_opt *opt)
     return yes;
 }
 
+/* LLVM's list of targets is one of the process; kernels may be made by several threads. */
+static pthread_once_t target_known = PTHREAD_ONCE_INIT;
+static void name_target(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
 /* The target for this very machine, or for a type of processor. */
 static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
 {
@@ -884,8 +893,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
                                                 LLVMCodeGenLevelAggressive};
     LLVMTargetRef target = NULL;
     LLVMTargetMachineRef tm = NULL;
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
+    pthread_once(&target_known, name_target);
     char *triple = LLVMGetDefaultTargetTriple(), *msg = NULL;
     char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     if (LLVMGetTargetFromTriple(triple, &target, &msg)) {

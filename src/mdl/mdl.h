@@ -101,7 +101,7 @@ typedef struct mdl_variant {
     mdl_form_kind form;
     ir_fn setup, eval;
     jit_layout lay;
-    jit_kernel kernel[2]; /* by row_per_lane; NULL: not asked for with mdl_prepare, or interpret */
+    jit_kernel kernel[2]; /* by row_per_lane; NULL: not asked for, or interpret */
     mdl_out *out;        /* [lay.n_out] what out[k] is */
     bool has_effects;    /* dynamic $strobe, $finish: run the interpreter at accepted points */
     bool has_state;
@@ -109,7 +109,7 @@ typedef struct mdl_variant {
     ir_sccp_stats stats;
     ir_ifconv_stats ifconv;
     size_t code_bytes;   /* of the kernels compiled so far */
-    double compile_seconds; /* in the code generator */
+    double compile_seconds; /* in the code generator, of one thread */
     bool from_cache;     /* a kernel was found on disk */
     int32_t n_row;       /* rows that use it */
 } mdl_variant;
@@ -119,7 +119,11 @@ VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind f
                                       mdl_variant **variant);
 /* Fills cache[lay.n_cache] for a row. */
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
-/* Compiles the kernel for packs of one row each, or with a row per lane, if it is not yet. */
+/* Asks for the kernel for packs of one row each, or with a row per lane. */
+void mdl_want(mdl_variant *v, bool row_per_lane);
+/* Makes all kernels of the model's library that were asked for and are not made yet, at the same time. */
+void mdl_compile_wanted(const mdl_model *m);
+/* Both, for one kernel. */
 void mdl_prepare(mdl_variant *v, bool row_per_lane);
 /* Kernel or interpreter over the packs [begin, end) of v->lay.lanes instances. */
 VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,

@@ -168,6 +168,7 @@ void mdl_lib_free(mdl_lib **plib)
     for (size_t i = 0; i < vec_len(lib->item); i++)
         jit_cache_release(&lib->item[i]);
     vec_free(lib->item);
+    vec_free(lib->want);
     jit_cache_close(&lib->cache);
     for (size_t i = 0; i < vec_len(lib->file); i++)
         vec_free(lib->file[i].name);

@@ -33,7 +33,7 @@ typedef struct variant_data {
     mdl_variant v;      /* first member */
     uint8_t **key;      /* vec of vecs: decisions that lead here, then topology */
     ir_fn kernel_fn;    /* eval without effects and branches: what is compiled */
-    bool tried[2];      /* to compile; by row_per_lane */
+    bool asked[2];      /* for the kernel; by row_per_lane */
     bool kept;          /* the functions are those of a mapped file */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
@@ -84,6 +84,10 @@ struct mdl_lib {
     mdl_opt opt;
     jit *jit;           /* NULL: interpret */
     bool noted_interpret;
+    struct want {       /* a kernel that was asked for and is not made yet */
+        variant_data *d;
+        bool row_per_lane;
+    } *want;            /* vec */
     char *dir;          /* standard folder, NULL: none */
     lib_unit **unit;    /* vec */
     jit_cache cache;    /* of prepared models */

@@ -204,30 +204,6 @@ static bool has_effects(const ir_fn *fn)
     return false;
 }
 
-static jit_kernel compile_kernel(variant_data *d, bool row_per_lane)
-{
-    mdl_lib *lib = d->v.model->lib;
-    const char *why = NULL;
-    jit_kernel kernel = NULL;
-    jit_layout lay = d->v.lay;
-    size_t bytes = 0;
-    lay.row_per_lane = row_per_lane;
-    if (!lib->jit || d->v.form == MDL_FULL)
-        return NULL;
-    const jit_stat before = *jit_stats(lib->jit), *after = jit_stats(lib->jit);
-    vs_status st = jit_compile(lib->jit, &d->kernel_fn, &lay, &kernel, &bytes, &why);
-    if (st == VS_OK) {
-        d->v.code_bytes += bytes;
-        d->v.compile_seconds += after->seconds_compile - before.seconds_compile;
-        d->v.from_cache |= after->n_from_cache > before.n_from_cache;
-        return kernel;
-    }
-    if (!lib->noted_interpret)
-        diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
-    lib->noted_interpret = true;
-    return NULL;
-}
-
 /* setup, eval, kernel_fn; returns the number of setup values. */
 static int build_functions(variant_data *d, const mdl_model *m, const row_data *r, const decisions *dec)
 {
@@ -383,14 +359,62 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
     free(input);
 }
 
-/* Kernels are compiled when they are first asked for: a group needs only one of the two. */
-void mdl_prepare(mdl_variant *v, bool row_per_lane)
+/* -- kernels -- */
+
+/* Only those that are asked for: a group needs one of the two. */
+void mdl_want(mdl_variant *v, bool row_per_lane)
 {
     variant_data *d = (variant_data *)v;
-    if (d->tried[row_per_lane])
+    mdl_lib *lib = v->model->lib;
+    if (d->asked[row_per_lane])
         return;
-    d->tried[row_per_lane] = true;
-    v->kernel[row_per_lane] = compile_kernel(d, row_per_lane);
+    d->asked[row_per_lane] = true;
+    if (lib->jit && v->form != MDL_FULL)
+        vec_push(lib->want, (struct want){d, row_per_lane});
+}
+
+static void take_kernel(mdl_lib *lib, const struct want *w, const jit_job *job, const char *why)
+{
+    mdl_variant *v = &w->d->v;
+    if (job->st == VS_OK) {
+        v->kernel[w->row_per_lane] = job->kernel;
+        v->code_bytes += job->code_bytes;
+        v->compile_seconds += job->seconds;
+        v->from_cache |= job->from_cache;
+        return;
+    }
+    if (!lib->noted_interpret)
+        diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
+    lib->noted_interpret = true;
+}
+
+void mdl_compile_wanted(const mdl_model *m)
+{
+    mdl_lib *lib = m->lib;
+    const size_t n = vec_len(lib->want);
+    jit_layout *lay = NULL;
+    jit_job *job = NULL;
+    const char *why = NULL;
+    vec_extend(lay, n);
+    vec_extend(job, n);
+    for (size_t i = 0; i < n; i++) {
+        lay[i] = lib->want[i].d->v.lay;
+        lay[i].row_per_lane = lib->want[i].row_per_lane;
+        job[i] = (jit_job){.eval = &lib->want[i].d->kernel_fn, .lay = &lay[i]};
+    }
+    if (n)
+        jit_compile_all(lib->jit, job, n, &why);
+    for (size_t i = 0; i < n; i++)
+        take_kernel(lib, &lib->want[i], &job[i], why);
+    vec_clear(lib->want);
+    vec_free(lay);
+    vec_free(job);
+}
+
+void mdl_prepare(mdl_variant *v, bool row_per_lane)
+{
+    mdl_want(v, row_per_lane);
+    mdl_compile_wanted(v->model);
 }
 
 vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t begin,

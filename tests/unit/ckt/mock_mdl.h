@@ -86,7 +86,8 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
     ((mdl_model *)(uintptr_t)v->model)->n_setup++;
 }
 
-void mdl_prepare(mdl_variant *v, bool row_per_lane) { (void)v, (void)row_per_lane; }
+void mdl_want(mdl_variant *v, bool row_per_lane) { (void)v, (void)row_per_lane; }
+void mdl_compile_wanted(const mdl_model *m) { (void)m; }
 
 /* The n values of lane l of a pack, to or from a row of their own. */
 static void mock_lane(double *row, double *packs, int64_t p, int32_t n, int32_t w, int32_t l, bool back)

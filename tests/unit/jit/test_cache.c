@@ -225,6 +225,62 @@ START_TEST(oldest_files_go_when_the_folder_is_full)
 }
 END_TEST
 
+/* Functions of different lengths; the last is the first again. */
+enum { N_TOGETHER = 9 };
+static void many_functions(ir_fn f[N_TOGETHER], simple_layout l[N_TOGETHER])
+{
+    for (int k = 0; k < N_TOGETHER; k++) {
+        ir_fn_init(&f[k], "f");
+        ir_val x = ir_in(&f[k], IR_IN_PROBE, 0, IR_F64, false), y = x;
+        for (int n = 0; n < 20 + 15 * (k % (N_TOGETHER - 1)); n++)
+            y = ir_bin(&f[k], IR_ADD, ir_bin(&f[k], IR_MUL, y, x), ir_un(&f[k], n % 5 ? IR_NEG : IR_EXP, x));
+        ir_out_add(&f[k], IR_OUT_RES, 0, 0, y);
+        simple_layout_init(&l[k], &f[k], 1);
+    }
+}
+
+static void compile_together(const char *where, int threads, const ir_fn *f, const simple_layout *l,
+                             double out[N_TOGETHER])
+{
+    jit *j = NULL;
+    jit_opt opt = {.cache_dir = where, .opt_level = 2, .exact = true, .threads = threads};
+    jit_job job[N_TOGETHER];
+    const char *why = NULL;
+    ck_assert_int_eq(jit_open(&j, &opt), VS_OK);
+    for (int k = 0; k < N_TOGETHER; k++)
+        job[k] = (jit_job){.eval = &f[k], .lay = &l[k].lay};
+    jit_compile_all(j, job, N_TOGETHER, &why);
+    for (int k = 0; k < N_TOGETHER; k++) {
+        double x[2] = {0, 0.7};
+        int32_t nodes = 1;
+        ck_assert_int_eq(job[k].st, VS_OK);
+        ck_assert_uint_gt(job[k].code_bytes, 0);
+        ck_assert(!job[k].from_cache && job[k].seconds >= 0);
+        job[k].kernel(&(jit_batch){.x = x, .map = &nodes, .out = &out[k]}, 0, 1);
+    }
+    ck_assert_int_eq(jit_stats(j)->n_compiled, N_TOGETHER - 1);
+    ck_assert_ptr_eq((void *)(uintptr_t)job[0].kernel, (void *)(uintptr_t)job[N_TOGETHER - 1].kernel);
+    jit_close(&j);
+}
+
+START_TEST(kernels_compiled_together_are_those_compiled_one_by_one)
+{
+    ir_fn f[N_TOGETHER];
+    simple_layout l[N_TOGETHER];
+    double one[N_TOGETHER], many[N_TOGETHER];
+    char *other = new_folder(), cmd[200];
+    many_functions(f, l);
+    compile_together(dir, 1, f, l, one);
+    compile_together(other, 5, f, l, many);
+    ck_assert_mem_eq(one, many, sizeof one);
+    snprintf(cmd, sizeof cmd, "diff -r %s %s", dir, other); /* the same names, the same bytes */
+    ck_assert_int_eq(system(cmd), 0);
+    for (int k = 0; k < N_TOGETHER; k++)
+        ir_fn_fini(&f[k]);
+    remove_folder(other);
+}
+END_TEST
+
 START_TEST(hash_depends_on_each_byte_and_the_length)
 {
     char text[64] = {0};
@@ -257,6 +313,7 @@ int main(void)
     tcase_add_test(t, folder_open_to_others_is_not_used);
     tcase_add_test(t, write_failure_is_a_note_only);
     tcase_add_test(t, oldest_files_go_when_the_folder_is_full);
+    tcase_add_test(t, kernels_compiled_together_are_those_compiled_one_by_one);
     tcase_add_test(t, hash_depends_on_each_byte_and_the_length);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
