@@ -63,6 +63,7 @@ struct ana {
     ana_node_value *nodeset, *ic; /* vec */
     struct tran *tran;    /* work of the transient, made at its first use */
     const ana_watch *watch; /* NULL: nobody looks on */
+    int64_t n_run[2], n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
 };
 
 /* -- newton.c -- */
@@ -78,6 +79,27 @@ double ana_since(const ana *a, double t0); /* seconds since t0 without the cost 
 newton_eq ana_static_eq(const ana *a, bool tran_op);
 /* As ana_op, but the point is not yet accepted by the circuit. */
 VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
+
+/* -- ana_fail.c -- */
+/* A failed run made again: between begin and end every iteration is kept; figures stay as they were. */
+typedef struct ana_log {
+    ana *a;
+    ana_watch watch;
+    const ana_watch *before;
+    ana_stat st;
+    int64_t runs[2], limits[2];
+    ana_iteration *it;    /* vec: of the last Newton run */
+    const char **device;  /* vec: which device adds most to the worst row, "": none */
+} ana_log;
+void ana_log_begin(ana_log *l, ana *a);
+void ana_log_end(ana_log *l);
+/* Notes to the last message: the table of iterations; what may help, x [n+1] being the last point. */
+void ana_note_iterations(const ana_log *l);
+/* gmin_reached: the least conductance with a solution, <= 0: there was none. */
+void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x, double gmin_reached);
+void ana_hint_step(const ana_log *l, const newton_report *rep, const double *x, double t);
+/* A warning if Newton mostly stopped at its limit, set by `option`; st: how the analysis ended. */
+void ana_warn_limit(ana *a, vs_status st, bool tran, const char *option, int limit);
 
 /* -- report.c -- */
 /* "node 'x1.out'" or "current 'v1#branch'" */

@@ -95,5 +95,6 @@ vs_status ana_dc(ana *a, int32_t source, const double *value, size_t n, double *
             sink->progress(sink->user, (double)(k + 1) / (double)n, value[k], &a->st);
     }
     ckt_set_source_dc(a->c, source, original);
+    ana_warn_limit(a, st, false, "itl2", a->opt.itl2);
     return st;
 }

@@ -292,8 +292,12 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         tell(a, eq, x, rep, lambda, false);
         move(a, lambda, x);
     }
-    if (env.iter > eq->itl)
+    const bool tran = eq->env.mode == CKT_TRAN;
+    a->n_run[tran]++;
+    if (env.iter > eq->itl) {
+        a->n_limit[tran]++;
         return give_up(a, eq, x, rep);
+    }
     tell(a, eq, x, rep, 1, true);
     count(a);
     return VS_OK;

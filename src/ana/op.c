@@ -199,23 +199,38 @@ static vs_status plain_newton(ana *a, const newton_eq *base, double *x, bool war
     return newton_run(a, &eq, x, rep);
 }
 
-static void explain_failure(ana *a, const op_progress *p)
+static const char *how_far(const ana *a, double down_to)
 {
-    diag_error(a->d, DIAG_NOWHERE, "no operating point found");
-    ana_note_newton(a, &p->first);
-    if (a->opt.no_op_stepping)
-        return;
-    const char *g = p->gmin < 0 ? "no solution at all"
-                                : arena_printf(&a->d->mem, "solutions down to %.3g S", p->gmin);
-    const char *s = p->source < 0 ? "no solution at all"
-                                  : arena_printf(&a->d->mem, "up to %.4g %% of the sources",
-                                                 100 * p->source);
-    const char *t = p->pseudo < 0 ? "no solution at all"
-                                  : arena_printf(&a->d->mem, "solutions down to %.3g S", p->pseudo);
-    diag_note(a->d, DIAG_NOWHERE, "tried: Newton (%d iterations), gmin stepping (%s), source "
-              "stepping (%s), pseudo-transient (%s)", p->first.iter, g, s, t);
+    return down_to < 0    ? "no solution at all"
+           : down_to == 0 ? "none in the last step"
+                          : arena_printf(&a->d->mem, "solutions down to %.3g S", down_to);
 }
 
+static void note_homotopies(ana *a, const op_progress *p)
+{
+    const char *s = p->source < 0 ? "no solution at all"
+                                  : arena_printf(&a->d->mem, "up to %.4g %% of the sources",
+                                                 fmin(100 * p->source, 99.99));
+    diag_note(a->d, DIAG_NOWHERE, "tried: Newton (%d iterations), gmin stepping (%s), source stepping (%s), "
+              "pseudo-transient (%s)", p->first.iter, how_far(a, p->gmin), s, how_far(a, p->pseudo));
+}
+
+/* Plain Newton is made again: its iterations are what can be understood. */
+static void explain_failure(ana *a, const newton_eq *eq, const op_progress *p)
+{
+    ana_log log;
+    newton_report rep = p->first;
+    ana_log_begin(&log, a);
+    const vs_status again = plain_newton(a, eq, a->x_try, false, &rep);
+    diag_error(a->d, DIAG_NOWHERE, "no operating point found");
+    ana_note_newton(a, &rep);
+    if (again == VS_NOCONV)
+        ana_note_iterations(&log);
+    if (!a->opt.no_op_stepping)
+        note_homotopies(a, p);
+    ana_hint_static(&log, &rep, a->x_try, p->gmin);
+    ana_log_end(&log);
+}
 static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progress *p)
 {
     static const struct {
@@ -249,7 +264,7 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     a->st.s_op += ana_now() - t0;
     x[0] = 0;
     if (st == VS_NOCONV)
-        explain_failure(a, &p);
+        explain_failure(a, &eq, &p);
     return st;
 }
 

@@ -247,6 +247,23 @@ static void tell(const tran *t, ana_verdict v, double best)
     watch_step(t->a->watch, &s);
 }
 
+/* The attempt that failed once more, for its iterations. */
+static void explain_newton(tran *t)
+{
+    ana *a = t->a;
+    ana_log log;
+    ana_log_begin(&log, a);
+    ckt_restore_limits(a->c);
+    const vs_status again = tran_solve(t);
+    diag_note(a->d, DIAG_NOWHERE, "Newton did not converge in %d iterations", t->rep.iter);
+    ana_note_newton(a, &t->rep);
+    if (again == VS_NOCONV) {
+        ana_note_iterations(&log);
+        ana_hint_step(&log, &t->rep, t->x[0], t->t);
+    }
+    ana_log_end(&log);
+}
+
 static void explain_step(tran *t, bool newton)
 {
     ana *a = t->a;
@@ -255,11 +272,12 @@ static void explain_step(tran *t, bool newton)
     diag_error(a->d, DIAG_NOWHERE, "time step too small at t = %.9g s: step %.3g s, limited by %s",
                t->t, t->h, who);
     if (newton) {
-        diag_note(a->d, DIAG_NOWHERE, "Newton did not converge in %d iterations", t->rep.iter);
-        ana_note_newton(a, &t->rep);
+        explain_newton(t);
     } else {
         diag_note(a->d, DIAG_NOWHERE, "its truncation error is %.3g times the tolerance; devices "
                   "there: %s", t->lte.ratio, ana_blame_text(a, i));
+        diag_note(a->d, DIAG_NOWHERE, "hint: if one of them jumps at this time, give it a finite slope; else "
+                  "looser tolerances (.options reltol, trtol) or method=gear");
     }
 }
 
@@ -375,6 +393,7 @@ vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     plan(t, FIRST_FRACTION * fmin(fmin(opt->tstep, t->hmax), PIECE_FRACTION * t->brk));
     if (st == VS_OK)
         st = march(t);
+    ana_warn_limit(a, st, true, "itl4", a->opt.itl4);
     a->st.s_tran += ana_now() - t0;
     return st;
 }
