@@ -23,10 +23,14 @@ static const builtin builtins[] = {
     {"nmos", 1, "mos1", 1, 4},   {"pmos", 1, "mos1", -1, 4},
     {"nmos", 2, "mos2", 1, 4},   {"pmos", 2, "mos2", -1, 4},
     {"nmos", 3, "mos3", 1, 4},   {"pmos", 3, "mos3", -1, 4},
+    {"nmos", 6, "mos6", 1, 4},   {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3}, {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
     {"npn", 1, "bjt", 1, 3},     {"pnp", 1, "bjt", -1, 3},
     {"npn", 4, "vbic", 1, 3},    {"pnp", 4, "vbic", -1, 3},
     {"npn", 9, "vbic", 1, 3},    {"pnp", 9, "vbic", -1, 3},
     {"njf", 1, "jfet", 1, 3},    {"pjf", 1, "jfet", -1, 3},
+    {"nmf", 1, "mesfet", 1, 3},  {"pmf", 1, "mesfet", -1, 3},
+    {"sw", 0, "sw", 0, 4},       {"csw", 0, "csw", 0, 2},
 };
 
 static const char *plain_module(char letter)
@@ -115,8 +119,8 @@ static void unknown_type(elab *e, const flat_model *c)
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
     const char **v = known_types(e);
     diag_suggest(e->d, c->type, v, vec_len(v));
-    diag_note(e->d, DIAG_NOWHERE, "types are r c l d nmos pmos npn pnp njf pjf and the names of "
-              "Verilog-A modules (vsim models lists them)");
+    diag_note(e->d, DIAG_NOWHERE, "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
+              "the names of Verilog-A modules (vsim models lists them)");
     vec_free(v);
 }
 
@@ -200,8 +204,14 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 /* Parameters of other programs' cards that say nothing about the device itself. */
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
 {
-    static const char *const named[] = {"version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating",
-                                        "vceo", "iave", "vpk", "binunit"};
+    static const char *const named[] = {
+        "version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating", "vceo", "iave", "vpk", "binunit",
+        /* limits of safe operation */
+        "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max", "vbc_max",
+        "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max", "vbd_max", "vgsr_max",
+        "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max", "rth_ext", "derating",
+        /* soft recovery, self-heating of diode and bipolar transistor */
+        "vp", "rth0", "cth0"};
     if (!strcmp(p->name, "level"))
         return true;
     for (size_t i = 0; i < VS_COUNT(named); i++)
@@ -224,11 +234,18 @@ static bool add_polarity(elab *e, elab_card *k, const builtin *b)
     return true;
 }
 
-/* SPICE says the kind of a jfet, bjt or mos twice: npn as a parameter of a card is such a flag. */
-static bool is_flag_of_type(const flat_param *p)
+/* SPICE says the kind of a transistor twice: npn as a parameter of a card is such a flag. Only pchan of a
+ * vdmos card says more than the type: *polarity -1. */
+static bool is_flag_of_type(const flat_param *p, int *polarity)
 {
-    return !strcmp(p->name, "npn") || !strcmp(p->name, "pnp") || !strcmp(p->name, "nmos") ||
-           !strcmp(p->name, "pmos");
+    static const char *const flag[] = {"npn", "pnp", "nmos", "pmos", "njf", "pjf", "nmf", "pmf", "nchan",
+                                       "vdmosn", "vdmosp", "pchan"};
+    for (size_t i = 0; i < VS_COUNT(flag); i++)
+        if (!strcmp(p->name, flag[i])) {
+            *polarity = !strcmp(p->name, "pchan") && p->value != 0 ? -1 : 0;
+            return true;
+        }
+    return false;
 }
 
 static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
@@ -239,11 +256,15 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
         const flat_param *p = &k->model->param[i];
         const int32_t at = elab_param(e, k->mdl, p->name);
         double value;
+        int polarity = 0;
         if (at < 0) {
-            if (elab_is_accepted(e, p, owner) || (is_builtin && is_flag_of_type(p)))
-                continue;
-            unknown_param(e, k->mdl, p, owner);
-            ok = false;
+            if (is_builtin && is_flag_of_type(p, &polarity)) {
+                if (polarity)
+                    vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity});
+            } else if (!elab_is_accepted(e, p, owner)) {
+                unknown_param(e, k->mdl, p, owner);
+                ok = false;
+            }
         } else if (convert(e, &mdl_module(k->mdl)->param[at], p, owner, &value)) {
             vec_push(k->given, (mdl_given){at, value});
         } else {
@@ -350,6 +371,12 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
     }
     if (in->letter == 'q' && in->n_node == 3 && mod->n_port > 3)
         terminal[3] = 0; /* a substrate that is not given is ground */
+    for (size_t i = 0; i < vec_len(in->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
+        const int32_t t = in->n_node + (int32_t)i;
+        portconn[t] = true;
+        if (!elab_control_branch(e, in, in->ref[i], &terminal[t]))
+            return false;
+    }
     return true;
 }
 
@@ -438,22 +465,30 @@ static bool check_value(elab *e, const flat_inst *in, const elab_card *card)
     return false;
 }
 
+/* Pairs of terminals that ic= of an element names, in its order. */
 static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *terminal)
 {
+    static const struct {
+        char letter;
+        int32_t n, pair[3][2];
+    } t[] = {{'c', 1, {{0, 1}}},                   {'d', 1, {{0, 1}}},
+             {'m', 3, {{0, 2}, {1, 2}, {3, 2}}},   /* vds, vgs, vbs */
+             {'q', 2, {{1, 2}, {0, 2}}},           /* vbe, vce */
+             {'j', 2, {{0, 2}, {1, 2}}},           /* vds, vgs */
+             {'z', 2, {{0, 2}, {1, 2}}}};
     if (!in->ic_given)
         return;
-    if (in->letter == 'c' && in->n_ic > 0)
-        ckt_add_ic(e->c, terminal[0], terminal[1], in->ic[0]);
-    else if (in->letter == 'l' && in->n_ic > 0 && elab_branch(e, in->name) > 0)
+    if (in->letter == 'l' && in->n_ic > 0 && elab_branch(e, in->name) > 0) {
         ckt_add_ic(e->c, elab_branch(e, in->name), 0, in->ic[0]);
-    else if (in->letter == 'd' && in->n_ic > 0)
-        ckt_add_ic(e->c, terminal[0], terminal[1], in->ic[0]);
-    else if (in->letter == 'm' && in->n_ic > 0) { /* vds, vgs, vbs */
-        for (int32_t k = 0; k < in->n_ic && k < 3; k++)
-            ckt_add_ic(e->c, terminal[k == 0 ? 0 : k == 1 ? 1 : 3], terminal[2], in->ic[k]);
-    } else {
-        diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
+        return;
     }
+    for (size_t k = 0; k < VS_COUNT(t); k++)
+        if (t[k].letter == in->letter) {
+            for (int32_t i = 0; i < in->n_ic && i < t[k].n; i++)
+                ckt_add_ic(e->c, terminal[t[k].pair[i][0]], terminal[t[k].pair[i][1]], in->ic[i]);
+            return;
+        }
+    diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
 }
 
 vs_status elab_bind(elab *e, const flat_inst *in)
@@ -466,8 +501,6 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     mdl_model *m = module_of(e, in, &card, &min_node);
     if (!m || !check_value(e, in, card))
         return VS_EINPUT;
-    if (in->off)
-        diag_warning(e->d, in->span, "%s: off has no effect; .nodeset chooses between solutions", in->name);
     const va_module *mod = mdl_module(m);
     int32_t *terminal = NULL;
     uint8_t *portconn = NULL;

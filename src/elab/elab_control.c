@@ -116,7 +116,7 @@ static double param_value(const flat_inst *in, const char *a, const char *b, dou
     return absent;
 }
 
-static bool control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
+bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown)
 {
     *unknown = elab_branch(e, name);
     if (*unknown >= 0)
@@ -153,7 +153,7 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
     int32_t terminal[4] = {0};
     for (int32_t i = 0; i < in->n_node && i < 4; i++)
         terminal[i] = e->node[in->node[i]];
-    if (by_current && !control_branch(e, in, in->ref[0], &terminal[2]))
+    if (by_current && !elab_control_branch(e, in, in->ref[0], &terminal[2]))
         return VS_EINPUT;
     mdl_model *m = elab_module(e, name, in->span);
     if (!m)
@@ -174,7 +174,7 @@ static double inductance(elab *e, const flat_inst *in, const char *name, int32_t
                    in->name, name);
         return 0;
     }
-    if (!control_branch(e, in, name, unknown))
+    if (!elab_control_branch(e, in, name, unknown))
         return 0;
     mdl_model *m = mdl_find(e->lib, "inductor");
     const int32_t p = elab_param(e, m, "l"), scale = elab_param(e, m, "scale");

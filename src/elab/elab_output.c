@@ -129,8 +129,24 @@ static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c,
     }
 }
 
+/* A transistor that is off at first: its base or gate is held at its emitter or source while the nodeset
+ * nodes are held, if that is ground. Newton starts with all junctions at 0 V, so that others need
+ * nothing. */
+static void hold_off(elab_node_value **nodeset, const ckt *c, const flat *f)
+{
+    for (size_t i = 0; i < vec_len(f->inst); i++) {
+        const flat_inst *in = &f->inst[i];
+        if (!in->off || (in->letter != 'q' && in->letter != 'm') || in->n_node < 3 || in->node[2] != 0)
+            continue;
+        const int32_t k = in->node[1] > 0 ? ckt_find(c, f->node[in->node[1]]) : 0;
+        if (k > 0)
+            vec_push(*nodeset, (elab_node_value){k, 0});
+    }
+}
+
 void elab_ics(elab_node_value **ic, elab_node_value **nodeset, const ckt *c, const flat *f)
 {
     node_values(ic, f->ic, c, f);
     node_values(nodeset, f->nodeset, c, f);
+    hold_off(nodeset, c, f);
 }

@@ -534,7 +534,14 @@ net_sub *flat_find_sub(scope *s, const char *name, scope **lex)
     return NULL;
 }
 
-/* model = ".model" name type ["("] (key "=" value)* [")"] */
+/* A word alone is a flag, which is 1: ".model irf540 vdmos nchan". */
+static bool at_flag(const cur *q)
+{
+    const net_tok *t = cur_tok(q);
+    return t->kind == NET_T_WORD && t->text[0] >= 'a' && t->text[0] <= 'z';
+}
+
+/* model = ".model" name type ["("] (key "=" value | flag)* [")"] */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
     cur q = {c, b, m->card, 3};
@@ -545,6 +552,9 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
         if (cur_at_key(&q)) {
             cur_keyval(&q, &k);
             vec_push(kv, k);
+        } else if (at_flag(&q)) {
+            vec_push(kv, (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
+            q.i++;
         } else {
             diag_span at = cur_span(&q);
             diag_error(c->d, at, "name=value is expected, not '%.*s'", at.len > 40 ? 40 : (int)at.len,

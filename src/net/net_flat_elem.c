@@ -131,6 +131,9 @@ static bool take_rest(ereader *r, const char *const *name, int32_t n_name)
             r->q.i++;
         } else if (cur_is_word(&r->q, "params:")) {
             r->q.i++;
+        } else if (cur_is_word(&r->q, "thermal")) {
+            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+            r->q.i++;
         } else if (used < n_name && cur_tok(&r->q)->kind != NET_T_PUNCT) {
             keyval k = {str_intern0(r->q.c->names, name[used++]), cur_span(&r->q), {0}};
             k.v = cur_value(&r->q);
@@ -582,7 +585,7 @@ typedef struct model_form {
 static const model_form forms[] = {
     {'d', 2, 3, 2, "a diode has two nodes and a model: Dname anode cathode model", {"area", "pj"}},
     {'q', 3, 5, 3, "a bipolar transistor has three to five nodes and a model: Qname c b e model", {"area", NULL}},
-    {'m', 4, 8, 4, "a MOS transistor has four or more nodes and a model: Mname d g s b model", {NULL, NULL}},
+    {'m', 3, 8, 4, "a MOS transistor has four or more nodes and a model: Mname d g s b model", {NULL, NULL}},
     {'j', 3, 4, 3, "a JFET has three nodes and a model: Jname d g s model", {"area", NULL}},
     {'z', 3, 4, 3, "a MESFET has three nodes and a model: Zname d g s model", {"area", NULL}},
     {'n', 1, 1000, 0, "a Verilog-A instance has nodes and a model: Nname node ... model", {NULL, NULL}},
