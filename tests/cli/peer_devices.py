@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Devices in decks, vsim against ngspice: as peers.py, which does the comparing.
+
+    peer_devices.py VSIM [NAME...]        exit code 77 if ngspice is not installed
+
+Left out, because ngspice 39 is not what later versions are: theta of vdmos, VBIC off its nominal temperature
+(both fixed later), breakdown of a diode with sidewall current. Switches change within a step of ngspice, so that
+their decks have short steps."""
+import sys
+
+import peers
+
+peers.DECKS = {
+    'switches': ("""
+VIN in 0 5
+VC c 0 PULSE(0 5 1u 0.5u 0.5u 3u 8u)
+R1 in out 1k
+C1 out 0 100p
+S1 out 0 c 0 swm
+.model swm sw vt=2.5 vh=0.5 ron=10 roff=1meg
+S2 in o2 c 0 swz
+R2 o2 0 1k
+.model swz sw vt=1 ron=1 roff=1e9
+VS c2 0 PULSE(0 1 1u 0.5u 0.5u 3u 8u)
+RS c2 0 1k
+W1 in o3 VS cw
+R3 o3 0 1k
+.model cw csw it=-0.5m ih=0.1m ron=1 roff=1meg
+""", ['.op', '.tran 20n 16u 0 0.2n']),
+    'switch_hysteresis': ("""
+VIN in 0 5
+VC c 0 0
+R1 in out 1k
+S1 out 0 c 0 swm
+R2 in o2 1k
+S2 o2 0 c 0 swm on
+.model swm sw vt=2.5 vh=1 ron=10 roff=1meg
+""", ['.op', '.dc VC 0 5 0.26', '.dc VC 5 0 -0.26']),
+    'buck': ("""
+VIN in 0 12
+VG g 0 PULSE(0 5 0 20n 20n 2u 5u)
+S1 in sw g 0 swm
+.model swm sw vt=2.5 vh=0.2 ron=20m roff=1meg
+D1 0 sw dm
+.model dm d is=1e-9 n=1.2 rs=10m cjo=100p
+L1 sw out 10u ic=0
+C1 out 0 47u ic=4
+RL out 0 4
+""", ['.tran 50n 50u 0 1n uic']),
+    'mesfet': ("""
+VD d 0 3
+VG g 0 -0.2
+RD d x 100
+Z1 x g 0 zm area=1.5
+.model zm nmf vto=-1.3 beta=2m b=0.2 alpha=2 lambda=0.05 rd=2 rs=2 cgs=1p cgd=0.2p is=1e-14
+VP p 0 -3
+Z2 p gp 0 zp
+VGP gp 0 0.5
+.model zp pmf vto=-1.5 beta=1m b=0.3 lambda=0.01
+""", ['.op', '.dc VG -2 0.4 0.1', '.dc VD -1 5 0.25']),
+    'vdmos': ("""
+VD d 0 10
+VG g 0 4
+RD d x 0.5
+M1 x g 0 irf
+.model irf vdmos nchan vto=3 kp=20 rd=0.05 rs=0.02 rg=3 rb=0.01 is=1e-12 cjo=0.5n bv=100 ibv=250u cgs=1.4n
++ cgdmin=20p cgdmax=2n a=0.5 lambda=2m ksubthres=0.08 mtriode=1.2
+M2 dp gp 0 irp
+VDP dp 0 -8
+VGP gp 0 -4
+.model irp vdmos pchan vto=-3 kp=8 rd=0.1 rs=0.05 rds=1meg
+""", ['.op', '.dc VG 0 8 0.2', '.dc VD -2 12 0.5', '.dc temp -40 125 33']),
+    'vdmos_switching': ("""
+VD d 0 20
+VG g 0 PULSE(0 10 0.1u 20n 20n 1u 3u)
+RG g gg 10
+RD d x 10
+M1 x gg 0 irf
+.model irf vdmos nchan vto=3 kp=20 rd=0.05 rs=0.02 rg=3 rb=0.01 is=1e-12 cjo=0.5n bv=100 cgs=1.4n cgdmin=20p
++ cgdmax=1n a=0.5
+""", ['.tran 5n 4u 0 2n']),
+    'mos6': ("""
+VD d 0 3
+VG g 0 2
+VB b 0 -0.5
+M1 d g 0 b nm w=10u l=1u
+.model nm nmos level=6 vto=0.7 kv=1.1 nv=0.9 kc=5e-5 nc=1.2 lambda0=0.05 lambda1=0.005 gamma=0.4 gamma1=0.03
++ sigma=0.02 phi=0.65 tox=20n cgso=0.2n cgdo=0.2n
+M2 dp gp 0 0 pm w=20u l=1u
+VDP dp 0 -3
+VGP gp 0 -2
+.model pm pmos level=6 vto=-0.8 kv=1.2 nv=0.8 kc=2e-5 nc=1.3 lambda=0.04
+""", ['.op', '.dc VD -0.5 4 0.25', '.dc VG 0 3 0.2']),
+    'diode_full': ("""
+.model d1 d is=1e-14 n=1.1 rs=2 ikf=10m isr=1e-11 nr=2 bv=12 ibv=1u nbv=1.2 tcv=1m eg=1.12 xti=3.2 trs=2m cjo=2p vj=0.8
++ m=0.42 tt=4n tm1=1m tlev=0
+.model d2 d is=1e-14 jsw=1e-15 ns=1.3 cjsw=1p php=0.7 mjsw=0.3 cjo=1p tlev=1 tlevc=1 cta=1m ctp=1m tpb=1m
+VA a 0 0.5
+RA a x 10
+D1 x 0 d1
+D2 x 0 d2 area=3 pj=12
+D3 x 0 d1 2 m=3
+""", ['.op', '.dc VA -15 1.2 0.3', '.dc temp -40 125 33']),
+    'bjt_full': ("""
+.model qn npn is=1e-16 bf=120 nf=1 vaf=60 ikf=0.02 ise=2e-14 ne=1.8 br=3 nr=1 var=12 ikr=0.01 isc=1e-14 nc=1.6 rb=100
++ irb=1e-4 rbm=15 re=1 rc=12 cje=0.2p cjc=0.12p xcjc=0.6 tf=15p xtf=3 vtf=4 itf=0.03 tr=1n cjs=0.1p xtb=1.5 xti=3
+VC c 0 2
+VB b 0 0.75
+VS s 0 -1
+Q1 c b 0 s qn
+Q2 c b e qn
+RE e 0 100
+""", ['.op', '.dc VC -0.3 5 0.25 VB 0.6 0.85 0.05', '.dc temp -40 125 33']),
+    'vbic': ("""
+.model qv npn level=4 is=1e-16 rcx=10 rci=40 vo=2 gamm=2e-11 hrcf=2 rbx=10 rbi=30 re=2 rs=20 rbp=40 ibei=1e-18 iben=5e-15
++ nen=2 ibci=2e-17 ibcn=5e-15 avc1=2 avc2=15 isp=1e-15 wsp=0.8 nfp=1 ibeip=1e-17 vef=50 ver=5 ikf=20m ikr=1m ikp=0.5m
++ cje=0.1p cjc=0.05p tf=5p xtf=20 itf=50m
+VC c 0 2
+VB b 0 0.8
+VS s 0 0
+Q1 c b 0 s qv
+.model qp pnp level=4 is=1e-16 rci=20 rbi=20 ibei=1e-18
+VCP cp 0 -2
+VBP bp 0 -0.8
+Q2 cp bp 0 0 qp
+""", ['.op', '.dc VC -0.2 4 0.2 VB 0.65 0.95 0.1']),
+}
+
+if __name__ == '__main__':
+    sys.exit(peers.main())
