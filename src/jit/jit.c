@@ -5,13 +5,11 @@
 #define _GNU_SOURCE
 #include "jit_priv.h"
 #include "jit_build.h"
+#include "pool.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,46 +363,20 @@ typedef struct emit_task { /* a job that LLVM must do */
 } emit_task;
 
 typedef struct team {
-    jit *j;
-    emit_task *task;      /* [n] in the order in which they are taken */
-    size_t n;
-    atomic_size_t next;
+    const jit *j;
+    emit_task *task;      /* vec, in the order in which they are taken */
 } team;
 
-static void *work(void *arg)
+static void emit_one(void *user, int32_t i, int worker)
 {
-    team *t = arg;
+    const team *t = user;
     const jit_opt *o = &t->j->opt;
     const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact};
-    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->n;) {
-        emit_task *k = &t->task[i];
-        const double t0 = seconds();
-        k->failed = t->j->emit(k->job->eval, k->job->lay, &opt, &k->obj, &k->size, &k->err);
-        k->job->seconds = seconds() - t0;
-    }
-    return NULL;
-}
-
-static size_t n_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set))
-        return 1;
-    return (size_t)CPU_COUNT(&set);
-}
-
-enum { MAX_THREADS = 64 };
-
-static void work_together(team *t)
-{
-    size_t n = t->j->opt.threads > 0 ? (size_t)t->j->opt.threads : n_processors(), started = 0;
-    pthread_t thread[MAX_THREADS];
-    n = n > t->n ? t->n : n;
-    while (started + 1 < n && started < MAX_THREADS && !pthread_create(&thread[started], NULL, work, t))
-        started++;
-    work(t);
-    while (started)
-        pthread_join(thread[--started], NULL);
+    emit_task *k = &t->task[i];
+    const double t0 = seconds();
+    (void)worker;
+    k->failed = t->j->emit(k->job->eval, k->job->lay, &opt, &k->obj, &k->size, &k->err);
+    k->job->seconds = seconds() - t0;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -438,19 +410,22 @@ static void finish_task(jit *j, emit_task *k, const char **why)
     free(k->obj);
 }
 
-static void from_llvm(jit *j, emit_task *task, size_t n, const char **why)
+static void from_llvm(jit *j, emit_task *task, const char **why)
 {
-    team t = {.j = j, .task = task, .n = n};
+    team t = {.j = j, .task = task};
+    const int n = (int)vec_len(task), threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
     if (!load_llvm(j, why)) {
-        for (size_t i = 0; i < n; i++)
+        for (int i = 0; i < n; i++)
             task[i].job->st = VS_EUNSUPPORTED;
         return;
     }
     const double t0 = seconds();
-    qsort(task, n, sizeof *task, larger_first);
-    work_together(&t);
+    qsort(task, (size_t)n, sizeof *task, larger_first);
+    pool *p = pool_new(threads < n ? threads : n);
+    pool_run(p, n, emit_one, &t);
+    pool_free(&p);
     j->stat.seconds_compile += seconds() - t0;
-    for (size_t i = 0; i < n; i++)
+    for (int i = 0; i < n; i++)
         finish_task(j, &task[i], why);
 }
 
@@ -499,7 +474,7 @@ void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why)
             vec_push(new, (emit_task){.job = b, .key = key[i]});
     }
     if (vec_len(new))
-        from_llvm(j, new, vec_len(new), why);
+        from_llvm(j, new, why);
     for (size_t i = 0; i < n; i++) /* twice in one call */
         if (job[i].st == VS_OK && !job[i].kernel && !take_ready(j, key[i], &job[i]))
             job[i].st = VS_EUNSUPPORTED;
