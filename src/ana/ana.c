@@ -38,7 +38,7 @@ static double measure_clock(void)
     return least;
 }
 
-double *ana_vector(ana *a) { return arena_array(&a->mem, double, a->n + 1); }
+double *ana_vector(ana *a) { return arena_array(&a->mem, double, a->m); }
 
 /* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */
 static void set_tolerances(ana *a)
@@ -75,6 +75,7 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     a->opt = *opt;
     a->d = d;
     a->n = ckt_n(c);
+    a->m = LOOP_PADDED(a->n);
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);
     a->st.op_method = "none";

@@ -5,6 +5,7 @@
 
 #include "ana.h"
 #include "ana_trace.h"
+#include "loop.h"
 #include "norm.h"
 
 /* Where a Newton iteration stood when it gave up. Amounts in the unit of the unknown or row. */
@@ -32,7 +33,8 @@ typedef struct newton_eq {
     const ana_node_value *force; /* [n_force] nodes held by gforce */
     size_t n_force;
     double gforce;        /* S */
-    const double *xmax;   /* [n+1] further reference of the update test, NULL: none */
+    const double *xmax;   /* [m] further reference of the update test, NULL: none; if given, all
+                           * vectors here and x have m elements */
     const double *rmax;   /* [n+1] the same of the residual test */
     int itl;
     bool solved;          /* x solves a linearisation: its first evaluation may end the run */
@@ -45,7 +47,7 @@ struct ana {
     diag *d;
     ana_stat st;
     arena mem;
-    int32_t n;
+    int32_t n, m;         /* unknowns; elements of vectors, LOOP_PADDED(n) */
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
@@ -70,7 +72,7 @@ struct ana {
 /* x in: start, out: the last evaluated point; on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
-double *ana_vector(ana *a); /* zeroed, [n+1], lives as long as a */
+double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
 double ana_now(void);       /* seconds, monotonic */
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 

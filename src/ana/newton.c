@@ -23,25 +23,22 @@
 #define CLOCK_EVERY 64
 #define CLOCK_SMALL 256
 
-/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with
- * its constant part) counts only with its rounding: it is a difference of charges that flows. */
-static void add_history(ana *a, const newton_eq *eq)
+static bool pulls(const newton_eq *eq) { return eq->gshunt > 0 || eq->gpt > 0 || eq->n_force > 0; }
+
+/* Fills r and ref; true if r passes the test already. A static load has no history. */
+static bool add_history(ana *a, const newton_eq *eq, double strict)
 {
-    const double alpha = eq->env.alpha, *q_n = eq->q_n, *qlo_n = eq->qlo_n, *hist = eq->hist;
-    const double *qlo = ckt_charge_rest(a->c), *f = a->f, *q = a->q, *fm = a->fmax, *qm = a->qmax;
-    double *restrict r = a->r, *restrict ref = a->ref;
-    if (!q_n) {
-        memcpy(a->r, a->f, sizeof(double) * (size_t)(a->n + 1));
-        memcpy(a->ref, a->fmax, sizeof(double) * (size_t)(a->n + 1));
-        return;
+    const double alpha = eq->env.alpha, reltol = a->opt.reltol;
+    if (!eq->q_n) {
+        memcpy(a->r, a->f, sizeof(double) * (size_t)a->m);
+        memcpy(a->ref, a->fmax, sizeof(double) * (size_t)a->m);
+        return false;
     }
-    const double floor = alpha * ROUNDING / a->opt.reltol, *rmax = eq->rmax;
-    for (int32_t i = 1; i <= a->n; i++) {
-        double flow = alpha * ((q[i] - q_n[i]) + (qlo[i] - qlo_n[i])) + hist[i];
-        double size = norm_max(norm_max(fm[i], fabs(flow)), rmax[i]);
-        r[i] = f[i] + flow;
-        ref[i] = norm_max(size, floor * qm[i]);
-    }
+    const loop_rows rows = {
+        .f = a->f, .q = a->q, .qlo = ckt_charge_rest(a->c), .fmax = a->fmax, .qmax = a->qmax,
+        .q_n = eq->q_n, .qlo_n = eq->qlo_n, .hist = eq->hist, .rmax = eq->rmax, .tol = a->tol_r,
+        .r = a->r, .ref = a->ref, .alpha = alpha, .floor = alpha * ROUNDING / reltol, .reltol = reltol};
+    return loop_residual(&rows, a->m, strict);
 }
 
 static void add_conductance(ana *a, int32_t i, double g, double v)
@@ -82,29 +79,21 @@ static double update_tolerance(const ana *a, const newton_eq *eq, const double *
     return a->opt.reltol * size + a->tol_x[i];
 }
 
-static bool residual_is_small(const ana *a, double strict)
+/* in: what add_history said, true only for residuals that nothing was added to. */
+static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double strict)
 {
-    const double reltol = a->opt.reltol, *r = a->r, *ref = a->ref, *tol = a->tol_r;
-    for (int32_t i = 1; i <= a->n; i++)
-        if (!(fabs(r[i]) <= strict * (reltol * ref[i] + tol[i])))
-            return false;
-    return true;
+    if (eq->q_n && !pulls(eq))
+        return in;
+    return loop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
 }
 
 static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
 {
-    if (!eq->xmax) {
-        for (int32_t i = 1; i <= a->n; i++)
-            if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
-                return false;
-        return true;
-    }
-    const double reltol = a->opt.reltol, *dx = a->dx, *tol = a->tol_x, *xmax = eq->xmax;
-    for (int32_t i = 1; i <= a->n; i++) { /* the same without calls, for transients */
-        double size = norm_max(norm_max(fabs(x[i]), fabs(x[i] - dx[i])), xmax[i]);
-        if (!(fabs(dx[i]) <= strict * (reltol * size + tol[i])))
+    if (eq->xmax)
+        return loop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
             return false;
-    }
     return true;
 }
 
@@ -196,11 +185,14 @@ static double damping(ana *a, double last)
     return swings ? norm_max(last / 2, 1.0 / 16) : fmin(1, last * 2);
 }
 
-static void move(const ana *a, double lambda, double *restrict x)
+static void move(const ana *a, const newton_eq *eq, double lambda, double *restrict x)
 {
     const double *restrict dx = a->dx;
-    for (int32_t i = 1; i <= a->n; i++)
-        x[i] -= lambda * dx[i];
+    if (eq->xmax)
+        loop_move(x, dx, lambda, a->m);
+    else
+        for (int32_t i = 1; i <= a->n; i++)
+            x[i] -= lambda * dx[i];
 }
 
 static void count(ana *a)
@@ -259,11 +251,11 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         }
         watch_phase(a->watch, ANA_IN_TEST);
         watch_loaded(a->watch, &env, x);
-        add_history(a, eq);
-        add_homotopy(a, eq, x);
         double strict = env.iter == 1 ? FIRST_STRICT : 1;
+        bool small = add_history(a, eq, strict);
+        add_homotopy(a, eq, x);
         bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
-                        (!a->opt.residual_check || residual_is_small(a, strict));
+                        (!a->opt.residual_check || residual_is_small(a, eq, small, strict));
         if (may_stop) { /* the factors of the iteration before may already show a small update */
             solve(a);
             if (update_is_small(a, eq, x, CHORD_STRICT * strict))
@@ -290,7 +282,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         if (eq->damp)
             lambda = damping(a, lambda);
         tell(a, eq, x, rep, lambda, false);
-        move(a, lambda, x);
+        move(a, eq, lambda, x);
     }
     const bool tran = eq->env.mode == CKT_TRAN;
     a->n_run[tran]++;

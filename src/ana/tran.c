@@ -44,6 +44,8 @@ static tran *make_work(ana *a)
     }
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
+    t->lte_weight[0] = ana_vector(a);
+    t->lte_weight[1] = ana_vector(a);
     t->a = a;
     return t;
 }

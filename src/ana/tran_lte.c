@@ -19,6 +19,8 @@ void tran_classify(tran *t)
     for (int32_t i = 1; i <= t->a->n; i++) {
         const ckt_unknown *u = &t->a->u[i];
         t->lte_class[i] = u->has_q ? LTE_STATE : u->kind == CKT_CURRENT ? LTE_NEVER : LTE_ALGEBRAIC;
+        t->lte_weight[0][i] = t->lte_class[i] == LTE_STATE;
+        t->lte_weight[1][i] = t->lte_class[i] != LTE_NEVER;
         if (!u->has_q && u->kind == CKT_CURRENT)
             t->flow[t->n_flow++] = i;
     }
@@ -40,6 +42,13 @@ static const double *rounding_noise(const tran *t)
 static double above(double miss, double noise)
 {
     return norm_max(fabs(miss) - fabs(noise), 0);
+}
+
+/* Below this ratio of error to tolerance the step grows by as much as it may. */
+static double unseen_ratio(const tran *t)
+{
+    const double g = t->a->opt.max_growth;
+    return 1 / (g * g * g);
 }
 
 /* The current of unknown i at the attempt without its zigzag: with e the distance of point 2 from the
@@ -82,6 +91,10 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
     const double *x = t->x[0], *pred = t->pred;
     t->lte.ratio = 0;
     t->lte.worst = 0;
+    if (!noise && !a->watch && /* the usual case: nothing is seen of it */
+        loop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC], reltol,
+                           unseen_ratio(t) / scale, a->m))
+        return;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);
         double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(x[i])), a->tol_x[i]);

@@ -49,6 +49,7 @@ typedef struct tran {
     double *xmax;                /* [n+1] largest |x| accepted so far */
     double *rmax;                /* [n+1] largest size of the terms of each row accepted so far */
     uint8_t *lte_class;          /* [n+1] */
+    double *lte_weight[2];       /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
     int32_t n_flow, *flow;       /* [n_flow] currents without memory */
     double *y[TRAN_KEEP];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;

@@ -6,23 +6,20 @@
 
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
+static loop_past past_of(double *const *v) { return (loop_past){v[1], v[2], v[3]}; }
+
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
  * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
 static void set_history(tran *t, const double *dq)
 {
     const integ_coef *c = &t->cc;
-    const double *q1 = t->q[1], *q2 = t->q[2], b = c->b, a1 = c->a[1];
-    const double *lo1 = t->qlo[1], *lo2 = t->qlo[2];
-    double *restrict hist = t->hist;
-    const int32_t n = t->a->n;
+    const int32_t m = t->a->m;
     if (c->n_past == 2)
-        for (int32_t i = 1; i <= n; i++)
-            hist[i] = -a1 * ((q1[i] - q2[i]) + (lo1[i] - lo2[i]));
-    else if (b != 0)
-        for (int32_t i = 1; i <= n; i++)
-            hist[i] = b * dq[i];
+        loop_history(t->hist, c->a[1], past_of(t->q), past_of(t->qlo), m);
+    else if (c->b != 0)
+        loop_scale(t->hist, c->b, dq, m);
     else
-        memset(hist, 0, sizeof(double) * (size_t)(n + 1));
+        memset(t->hist, 0, sizeof(double) * (size_t)m);
 }
 
 /* Coefficients stay as they are while steps do: most of the time. */
@@ -52,22 +49,12 @@ static void predict(tran *t)
     }
     if (!same_grid(t) || t->pc.order != order)
         integ_predictor(order, t->h, t->past, &t->pc);
-    const double w0 = t->pc.w[0], w1 = t->pc.w[1], w2 = t->pc.w[2];
-    const double *x1 = t->x[1], *x2 = t->x[2], *x3 = t->x[3];
-    double *restrict pred = t->pred;
-    if (order == 1)
-        for (int32_t i = 1; i <= t->a->n; i++)
-            pred[i] = w0 * x1[i] + w1 * x2[i];
-    else
-        for (int32_t i = 1; i <= t->a->n; i++)
-            pred[i] = w0 * x1[i] + w1 * x2[i] + w2 * x3[i];
+    loop_predict(t->pred, t->pc.w, order, past_of(t->x), t->a->m);
 }
 
-void tran_take_resistive(const tran *t, double *restrict f)
+void tran_take_resistive(const tran *t, double *f)
 {
-    const double *all = t->a->f, *src = t->src;
-    for (int32_t i = 1; i <= t->a->n; i++)
-        f[i] = all[i] - src[i];
+    loop_subtract(f, t->a->f, t->src, t->a->m);
 }
 
 static bool same_alpha(const tran *t)
@@ -81,22 +68,13 @@ static bool same_alpha(const tran *t)
 static void improve_prediction(tran *t)
 {
     ana *a = t->a;
-    const double alpha = t->cc.alpha, *w = t->pc.w;
-    const double w0 = w[0], w1 = w[1], w2 = t->pc.order == 2 ? w[2] : 0;
-    const double *f1 = t->f[1], *f2 = t->f[2], *f3 = t->f[3];
-    const double *q1 = t->q[1], *q2 = t->q[2], *q3 = t->q[3];
-    const double *l1 = t->qlo[1], *l2 = t->qlo[2], *l3 = t->qlo[3];
-    const double *src = t->src, *hist = t->hist, *pred = t->pred, *dx = a->dx;
-    double *restrict r = a->r, *restrict x = t->x[0];
-    for (int32_t i = 1; i <= a->n; i++) {
-        double dq = w1 * ((q2[i] - q1[i]) + (l2[i] - l1[i])) + w2 * ((q3[i] - q1[i]) + (l3[i] - l1[i]));
-        r[i] = (w0 * f1[i] + w1 * f2[i] + w2 * f3[i]) + src[i] + (alpha * dq + hist[i]);
-    }
+    const double *w = t->pc.w, w2 = t->pc.order == 2 ? w[2] : 0;
+    loop_predicted_residual(a->r, (double[]){w[0], w[1], w2}, past_of(t->f), past_of(t->q), past_of(t->qlo),
+                            t->src, t->hist, t->cc.alpha, a->m);
     watch_phase(a->watch, ANA_IN_SOLVE);
-    lu_solve(&a->lu, r + 1, a->dx + 1);
+    lu_solve(&a->lu, a->r + 1, a->dx + 1);
     watch_phase(a->watch, ANA_IN_PREDICT);
-    for (int32_t i = 1; i <= a->n; i++)
-        x[i] = pred[i] - dx[i];
+    loop_subtract(t->x[0], t->pred, a->dx, a->m);
 }
 
 static vs_status solve_at(tran *t, double time, double *x, bool solved)
@@ -118,12 +96,9 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved)
 }
 
 /* dq/dt of the point that Newton found. */
-static void take_flow(const tran *t, double *restrict dq)
+static void take_flow(const tran *t, double *dq)
 {
-    const double *q = t->a->q, *q1 = t->q[1], *lo = ckt_charge_rest(t->a->c), *lo1 = t->qlo[1];
-    const double alpha = t->cc.alpha, *hist = t->hist;
-    for (int32_t i = 1; i <= t->a->n; i++)
-        dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
+    loop_flow(dq, t->cc.alpha, t->a->q, t->q[1], ckt_charge_rest(t->a->c), t->qlo[1], t->hist, t->a->m);
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
@@ -190,13 +165,8 @@ static void rotate(double **v, int n)
 
 void tran_shift(tran *t)
 {
-    const ana *a = t->a;
-    const double *x = t->x[0], *fm = a->fmax;
-    double *restrict xmax = t->xmax, *restrict rmax = t->rmax;
-    for (int32_t i = 1; i <= a->n; i++) {
-        xmax[i] = norm_max(xmax[i], fabs(x[i]));
-        rmax[i] = norm_max(rmax[i], fm[i]);
-    }
+    loop_larger(t->xmax, t->x[0], t->a->m);
+    loop_larger(t->rmax, t->a->fmax, t->a->m);
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, TRAN_KEEP);
     rotate(t->qlo, TRAN_KEEP);

@@ -405,7 +405,7 @@ static void allocate_work(ckt *c)
                 n_out = c->group[g].form[f].n_out;
     c->out = arena_array(&c->mem, double, (size_t)n_out * DEV_BLOCK);
     c->x = arena_array(&c->mem, double, vec_len(c->unknown));
-    c->qlo = arena_array(&c->mem, double, vec_len(c->unknown));
+    c->qlo = arena_array(&c->mem, double, vec_len(c->unknown) + CKT_PADDING);
 }
 
 static ckt_entry *all_entries(const ckt *c)
@@ -423,6 +423,19 @@ static ckt_entry *all_entries(const ckt *c)
         vec_push(e, ckt_entry_of(c->fix[i].unknown, c->fix[i].unknown));
     ckt_sort_entries(c, e);
     return e;
+}
+
+static bool nothing_to_accept(const ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        const dev_group *g = &c->group[i];
+        if (g->n_lim || g->n_state)
+            return false;
+        for (int f = 0; f < MDL_N_FORM; f++)
+            if (g->form[f].variant && g->form[f].variant->has_effects)
+                return false;
+    }
+    return true;
 }
 
 vs_status ckt_finish(ckt *c, unsigned forms)
@@ -447,6 +460,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
+    c->plain_accept = !c->osdi && nothing_to_accept(c);
     if (st == VS_OK && forms >> MDL_TRAN & 1 && !c->osdi)
         ckt_flat_make(c);
     return st;

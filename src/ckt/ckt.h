@@ -136,6 +136,7 @@ void ckt_source_terms(ckt *c, const ckt_env *env, double *s);
  * devices' charges. [n+1], valid until the next load. Charges of a large capacitor cancel between its
  * two nodes only in these exact sums: 20 V on 100 uF round by 4e-19 C, which a step of 1 us turns
  * into 4e-13 A, and nodes that hang on 1 Gohm into 0.4 mV. */
+enum { CKT_PADDING = 8 }; /* zeros behind the vector, for loops over vector registers */
 const double *ckt_charge_rest(const ckt *c);
 /* The point of the last load is accepted: hidden state advances, effects ($strobe, $finish) run. */
 VS_MUST_USE vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x);

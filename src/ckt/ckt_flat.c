@@ -32,6 +32,8 @@ typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] in
 typedef struct active { /* a group whose kernel runs */
     dev_group *g;
     int32_t at;         /* v[at ..]: [n_pack][n_out][lanes] */
+    jit_kernel kernel;  /* NULL: no machine code */
+    jit_batch batch;    /* for kernel; x, limits and state change from load to load */
 } active;
 
 typedef struct anchor { /* v[at] = conductance of c->fix[fix] times its unknown */
@@ -54,6 +56,8 @@ struct ckt_flat {
     int32_t *limited, *bound; /* vec: places in v */
     double *base;             /* [n_val] */
     double base_alpha, base_gmin;
+    double dyn[IR_N_DYN];
+    ckt_env env;              /* what dyn was filled from */
     line *pair_line, *f_line, *q_line, *j_line;
     line_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
     double *value;            /* [pairs] for pair_fn: those of g, then of c */
@@ -378,6 +382,11 @@ static void write_charges(line *l, const gather *s, const int32_t *from)
         line_zero(l, MOST);
         for (int32_t k = s->begin; k < s->end; k++) {
             line_load(l, TERM, 0, from[k]);
+            if (k == s->begin) { /* exact */
+                line_reg(l, LINE_ADD, SUM, TERM);
+                write_most(l);
+                continue;
+            }
             line_copy(l, NEXT, SUM);
             line_reg(l, LINE_ADD, NEXT, TERM); /* u */
             line_copy(l, PART, NEXT);
@@ -442,6 +451,15 @@ static void write_code(ckt *c, ckt_flat *fl)
     fl->j_fn = finish_line(&fl->j_line);
 }
 
+static void place_outputs(ckt_flat *fl)
+{
+    static const double no_x[1];
+    for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
+        a->kernel = a->g->form[MDL_TRAN].variant->kernel[a->g->row_per_lane];
+        a->batch = dev_batch(a->g, MDL_TRAN, fl->dyn, no_x, 0, false, fl->v + a->at);
+    }
+}
+
 void ckt_flat_make(ckt *c)
 {
     if (vec_len(c->inst) > MAX_INSTANCES || vec_len(c->unknown) > MAX_UNKNOWNS || c->opt.no_flat)
@@ -458,6 +476,8 @@ void ckt_flat_make(ckt *c)
     fl->v = arena_array(&c->mem, double, fl->n_v);
     fl->base = arena_array(&c->mem, double, fl->n_val);
     fl->base_alpha = NAN;
+    fl->env.mode = CKT_STATIC;
+    place_outputs(fl);
     write_code(c, fl);
     vec_free(m.f);
     vec_free(m.q);
@@ -561,12 +581,39 @@ static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const d
     }
 }
 
-static vs_status eval_groups(ckt *c, const ckt_flat *fl, const double *x)
+static bool same_but_iteration(const ckt_env *a, const ckt_env *b)
+{
+    return a->mode == b->mode && a->gmin == b->gmin && a->srcfact == b->srcfact && a->limit == b->limit &&
+           a->initial_step == b->initial_step && a->final_step == b->final_step;
+}
+
+static void fill_dyn(ckt_flat *fl, const ckt_env *env)
+{
+    if (!same_but_iteration(env, &fl->env))
+        ckt_fill_dyn(fl->dyn, env);
+    fl->dyn[IR_DYN_ALPHA] = env->alpha;
+    fl->dyn[IR_DYN_ITER] = env->iter;
+    fl->dyn[IR_DYN_ABSTIME] = env->time;
+    fl->env = *env;
+}
+
+static vs_status eval_groups(ckt_flat *fl, const double *x)
 {
     for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
         dev_group *g = a->g;
-        dev_begin(g, MDL_TRAN, x);
-        const vs_status st = dev_eval(g, MDL_TRAN, c->dyn, x, 0, g->n_pack, false, fl->v + a->at);
+        if (g->lim_fresh)
+            dev_begin(g, MDL_TRAN, x);
+        if (a->kernel) {
+            a->batch.x = x;
+            a->batch.limold = g->lim[DEV_LIM_OLD];
+            a->batch.limnew = g->lim[DEV_LIM_NEW];
+            a->batch.state = g->state;
+            a->batch.state_new = g->state_new;
+            a->kernel(&a->batch, 0, g->n_pack);
+            dev_advance(g);
+            continue;
+        }
+        const vs_status st = dev_eval(g, MDL_TRAN, fl->dyn, x, 0, g->n_pack, false, fl->v + a->at);
         dev_advance(g);
         g->n_eval += g->nb;
         if (st != VS_OK)
@@ -655,7 +702,8 @@ vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, 
         make_base(c, fl, env);
     eval_sources(c, fl, env, x);
     eval_pairs(fl, x);
-    const vs_status st = eval_groups(c, fl, x);
+    fill_dyn(fl, env);
+    const vs_status st = eval_groups(fl, x);
     const double t1 = timed ? ckt_seconds() : 0;
     sum_currents(fl, f, fmx);
     sum_charges(fl, q, c->qlo, qmx);

@@ -79,6 +79,7 @@ struct ckt {
     ckt_stat stat;
     bool time_all;         /* every load is timed, also those of small circuits */
     double s_clock;        /* seconds that reading the clock takes */
+    bool plain_accept;     /* no device has limits, state or effects */
     struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
@@ -112,6 +113,7 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all sl
 
 /* ckt_stamp.c */
 double ckt_seconds(void);
+void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
 /* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;

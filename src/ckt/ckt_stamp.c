@@ -209,6 +209,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
                              double *qmx, bool *limited, int timed)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    ckt_fill_dyn(c->dyn, env);
     load l = {.f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY,
               .timed = timed};
     memset(f, 0, n1 * sizeof *f);
@@ -241,7 +242,6 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     const bool tran = env->mode == CKT_TRAN;
     memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
-    ckt_fill_dyn(c->dyn, env);
     const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
     if (!c->loaded)
         c->s_clock = clock_cost();
@@ -343,6 +343,7 @@ int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, i
         n = VS_COUNT(best);
     if (n <= 0 || !c->loaded)
         return 0;
+    ckt_fill_dyn(c->dyn, &c->env);
     for (size_t i = 0; i < vec_len(c->source); i++) {
         ckt_source *s = &c->source[i];
         if (!row || (s->p != row && s->n != row))
@@ -407,6 +408,8 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(env->mode);
     vs_status st = VS_OK;
+    if (c->plain_accept)
+        return VS_OK;
     ckt_fill_dyn(c->dyn, env);
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const vs_status one = run_effects(c, &c->group[i], form, x);

@@ -1,0 +1,119 @@
+/* loop.c - see loop.h. Every function is compiled for the processors that VS_CLONES names and chosen when
+ * the program starts. `m & ~(LOOP_WIDTH - 1)` tells the compiler that there is no rest. */
+#include "loop.h"
+
+#include <math.h>
+
+#include "norm.h"
+
+#define EACH(i) int32_t i = 0, end_ = m & ~(LOOP_WIDTH - 1); i < end_; i++
+
+VS_CLONES bool loop_residual(const loop_rows *l, int32_t m, double strict)
+{
+    const double *f = l->f, *q = l->q, *qlo = l->qlo, *fm = l->fmax, *qm = l->qmax, *tol = l->tol;
+    const double *q_n = l->q_n, *qlo_n = l->qlo_n, *hist = l->hist, *rmax = l->rmax;
+    const double alpha = l->alpha, floor_q = l->floor, reltol = l->reltol;
+    double *restrict r = l->r, *restrict ref = l->ref;
+    int64_t bad = 0;
+#pragma GCC ivdep /* what is written overlaps nothing that is read */
+    for (EACH(i)) {
+        const double flow = alpha * ((q[i] - q_n[i]) + (qlo[i] - qlo_n[i])) + hist[i];
+        const double size = norm_max(norm_max(fm[i], fabs(flow)), rmax[i]);
+        const double rest = f[i] + flow, base = norm_max(size, floor_q * qm[i]);
+        r[i] = rest;
+        ref[i] = base;
+        bad |= fabs(rest) <= strict * (reltol * base + tol[i]) ? 0 : -1;
+    }
+    return !bad;
+}
+
+VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol,
+                                      int32_t m, double strict)
+{
+    int64_t bad = 0;
+    for (EACH(i))
+        bad |= fabs(r[i]) <= strict * (reltol * ref[i] + tol[i]) ? 0 : -1;
+    return !bad;
+}
+
+VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
+                                    double reltol, int32_t m, double strict)
+{
+    int64_t bad = 0;
+    for (EACH(i)) {
+        const double size = norm_max(norm_max(fabs(x[i]), fabs(x[i] - dx[i])), xmax[i]);
+        bad |= fabs(dx[i]) <= strict * (reltol * size + tol[i]) ? 0 : -1;
+    }
+    return !bad;
+}
+
+VS_CLONES void loop_move(double *restrict x, const double *dx, double lambda, int32_t m)
+{
+    for (EACH(i))
+        x[i] -= lambda * dx[i];
+}
+
+VS_CLONES void loop_predict(double *restrict v, const double *w, int order, loop_past p, int32_t m)
+{
+    const double w0 = w[0], w1 = w[1], w2 = w[2];
+    if (order == 1)
+        for (EACH(i))
+            v[i] = w0 * p.v1[i] + w1 * p.v2[i];
+    else
+        for (EACH(i))
+            v[i] = w0 * p.v1[i] + w1 * p.v2[i] + w2 * p.v3[i];
+}
+
+VS_CLONES void loop_history(double *restrict hist, double a1, loop_past q, loop_past lo, int32_t m)
+{
+    for (EACH(i))
+        hist[i] = -a1 * ((q.v1[i] - q.v2[i]) + (lo.v1[i] - lo.v2[i]));
+}
+
+VS_CLONES void loop_scale(double *restrict hist, double b, const double *dq, int32_t m)
+{
+    for (EACH(i))
+        hist[i] = b * dq[i];
+}
+
+VS_CLONES void loop_predicted_residual(double *restrict r, const double *w, loop_past f, loop_past q,
+                                       loop_past lo, const double *src, const double *hist, double alpha,
+                                       int32_t m)
+{
+    const double w0 = w[0], w1 = w[1], w2 = w[2];
+    for (EACH(i)) {
+        const double dq = w1 * ((q.v2[i] - q.v1[i]) + (lo.v2[i] - lo.v1[i])) +
+                          w2 * ((q.v3[i] - q.v1[i]) + (lo.v3[i] - lo.v1[i]));
+        r[i] = (w0 * f.v1[i] + w1 * f.v2[i] + w2 * f.v3[i]) + src[i] + (alpha * dq + hist[i]);
+    }
+}
+
+VS_CLONES void loop_flow(double *restrict dq, double alpha, const double *q, const double *q1,
+                         const double *lo, const double *lo1, const double *hist, int32_t m)
+{
+    for (EACH(i))
+        dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
+}
+
+VS_CLONES void loop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
+{
+    for (EACH(i))
+        d[i] = a[i] - b[i];
+}
+
+VS_CLONES void loop_larger(double *restrict most, const double *v, int32_t m)
+{
+    for (EACH(i))
+        most[i] = norm_max(most[i], fabs(v[i]));
+}
+
+VS_CLONES bool loop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
+                                  const double *weight, double reltol, double limit, int32_t m)
+{
+    int64_t bad = 0;
+    for (EACH(i)) {
+        const double bound = norm_max(reltol * norm_max(xmax[i], fabs(x[i])), tol[i]);
+        bad |= fabs(x[i] - pred[i]) * weight[i] <= limit * bound ? 0 : -1;
+    }
+    return !bad;
+}

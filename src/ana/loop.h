@@ -1,0 +1,54 @@
+/* loop.h - the loops over all unknowns that a time point is made of, for vector units.
+ * Use:    vectors have LOOP_PADDED(n) elements (ana_vector): element 0 belongs to the reference, those
+ *         behind n are 0 and stay 0, so that loops run over whole vector registers without a rest.
+ *         Results do not depend on the processor: no products are fused, no sums reordered. */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include "vs.h"
+
+enum { LOOP_WIDTH = 4 };
+#define LOOP_PADDED(n) (((n) + 1 + LOOP_WIDTH - 1) & ~(LOOP_WIDTH - 1))
+
+/* Past values of one quantity, the latest first; what rounding took from it beside it. */
+typedef struct loop_past {
+    const double *v1, *v2, *v3;
+} loop_past;
+
+typedef struct loop_rows { /* rows of the equations, all [m] */
+    const double *f, *q, *qlo, *fmax, *qmax;  /* of the load */
+    const double *q_n, *qlo_n, *hist, *rmax;  /* of the past */
+    const double *tol;
+    double *r, *ref;                          /* out */
+    double alpha, floor, reltol;
+} loop_rows;
+
+/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with its
+ * constant part) counts only with its rounding, times `floor`: it is a difference of charges that flows.
+ * True if |r| <= strict (reltol ref + tol) in all rows. */
+bool loop_residual(const loop_rows *l, int32_t m, double strict);
+bool loop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol, int32_t m,
+                            double strict);
+/* |dx| <= strict (reltol max(|x|, |x - dx|, xmax) + tol) everywhere? */
+bool loop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
+                          double reltol, int32_t m, double strict);
+void loop_move(double *x, const double *dx, double lambda, int32_t m); /* x -= lambda dx */
+/* v = w[0] v1 + w[1] v2 [+ w[2] v3] */
+void loop_predict(double *v, const double *w, int order, loop_past p, int32_t m);
+/* hist = -a1 ((q1 - q2) + (lo1 - lo2)) */
+void loop_history(double *hist, double a1, loop_past q, loop_past lo, int32_t m);
+/* hist = b dq */
+void loop_scale(double *hist, double b, const double *dq, int32_t m);
+/* r = extrapolated f without sources + src + alpha (extrapolated q - q1) + hist */
+void loop_predicted_residual(double *r, const double *w, loop_past f, loop_past q, loop_past lo,
+                             const double *src, const double *hist, double alpha, int32_t m);
+/* dq = alpha ((q - q1) + (lo - lo1)) + hist */
+void loop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
+               const double *lo1, const double *hist, int32_t m);
+void loop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
+void loop_larger(double *most, const double *v, int32_t m);                 /* most = max(most, |v|) */
+/* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
+bool loop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
+                        const double *weight, double reltol, double limit, int32_t m);
+
+#endif
