@@ -204,9 +204,9 @@ typedef struct ckt_detail {
     const char *unit;       /* "A", "V", ... "" if none */
 } ckt_detail;
 typedef enum ckt_lookup { CKT_FOUND, CKT_NO_DEVICE, CKT_NO_DETAIL } ckt_lookup;
-ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_detail *d);
+ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d);
 /* Names of all details of a device, for lists and suggestions: vec that the caller frees. */
-const char **ckt_detail_names(ckt *c, const char *device);
+const char **ckt_detail_names(const ckt *c, const char *device);
 /* Values of k details at x: value [k]. A device is evaluated once for all that follow each other. */
 VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
                                   size_t k, double *value);

@@ -89,8 +89,9 @@ vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_
 
 /* -- details by name -- */
 
-static int32_t device_of(ckt *c, const char *name)
+static int32_t device_of(const ckt *cc, const char *name)
 {
+    ckt *c = (ckt *)(uintptr_t)cc; /* the map is made at the first question */
     if (!c->inst_by_name.n)
         for (size_t i = 0; i < vec_len(c->inst); i++)
             map_set(&c->inst_by_name, map_key(c->inst[i].name), (int32_t)i);
@@ -142,7 +143,7 @@ static ckt_lookup find_osdi_detail(const ckt *c, int32_t device, const char *nam
     return CKT_FOUND;
 }
 
-ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_detail *d)
+ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d)
 {
     const int32_t i = device_of(c, device);
     const int32_t o = i < 0 ? ckt_osdi_find(c, device) : -1;
@@ -156,7 +157,7 @@ ckt_lookup ckt_find_detail(ckt *c, const char *device, const char *name, ckt_det
     return l;
 }
 
-const char **ckt_detail_names(ckt *c, const char *device)
+const char **ckt_detail_names(const ckt *c, const char *device)
 {
     const char **v = NULL;
     const int32_t i = device_of(c, device), o = i < 0 ? ckt_osdi_find(c, device) : -1;

@@ -47,13 +47,17 @@ typedef struct elab_opt {
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
 
-/* A result vector: factor * (x[hi] - x[lo]). */
+/* A result vector: factor * (x[hi] - x[lo]), or a value inside a device. */
 typedef struct elab_out {
     const char *name;        /* "v(out)", "v(a,b)", "i(v1)" */
     bool current;            /* ampere, else volt */
     int32_t hi, lo;
     double factor;
+    bool is_detail;          /* "@m1[gm]": not from x; hi is then the client's, 0 at first */
+    ckt_detail detail;
 } elab_out;
+/* "voltage", "current" or "notype" */
+const char *elab_out_type(const elab_out *o);
 /* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of the
  * top level and below and the currents of the voltage sources; with `branches` also the currents of
  * other branches that are unknowns (inductors, controlled voltage sources).

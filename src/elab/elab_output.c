@@ -19,7 +19,7 @@ static void add(outputs *o, const char *name, bool current, int32_t hi, int32_t 
     if (map_get(&o->seen, map_key(name), -1) >= 0)
         return;
     map_set(&o->seen, map_key(name), (int32_t)vec_len(o->v));
-    vec_push(o->v, (elab_out){name, current, hi, lo, 1});
+    vec_push(o->v, ((elab_out){.name = name, .current = current, .hi = hi, .lo = lo, .factor = 1}));
 }
 
 static void add_call(outputs *o, const char *fn, const char *arg, bool current, int32_t hi)
@@ -68,6 +68,67 @@ static void save_voltage(outputs *o, const flat_save *s)
     add(o, buf, false, hi, lo);
 }
 
+const char *elab_out_type(const elab_out *o)
+{
+    if (!o->is_detail)
+        return o->current ? "current" : "voltage";
+    return !strcmp(o->detail.unit, "A") ? "current" : !strcmp(o->detail.unit, "V") ? "voltage" : "notype";
+}
+
+/* Whether there is a message at this place: each analysis asks for its vectors anew. */
+static bool said(const outputs *o, diag_span at)
+{
+    for (size_t i = 0; i < vec_len(o->d->msg); i++) {
+        const diag_span *s = &o->d->msg[i].span;
+        if (s->file == at.file && s->off == at.off && s->len == at.len)
+            return true;
+    }
+    return false;
+}
+
+static void add_detail(outputs *o, const char *name, ckt_detail d)
+{
+    const size_t n = vec_len(o->v);
+    add(o, name, !strcmp(d.unit, "A"), 0, 0);
+    if (vec_len(o->v) > n) {
+        vec_last(o->v).is_detail = true;
+        vec_last(o->v).detail = d;
+    }
+}
+
+/* @device[name] */
+static void save_detail(outputs *o, const flat_save *s)
+{
+    ckt_detail d;
+    if (ckt_find_detail(o->c, s->device, s->param, &d) == CKT_FOUND) {
+        add_detail(o, s->text, d);
+        return;
+    }
+    if (said(o, s->span))
+        return;
+    const char **name = ckt_detail_names(o->c, s->device);
+    if (vec_len(name))
+        diag_warning(o->d, s->span, "'%s' is not written: '%s' has no variable or parameter '%s'", s->text, s->device,
+                     s->param);
+    else
+        diag_warning(o->d, s->span, "'%s' is not written: '%s' is no device with variables of its own", s->text,
+                     s->device);
+    diag_suggest(o->d, s->param, name, vec_len(name));
+    vec_free(name);
+}
+
+/* The current of an element that is no unknown: what its model calls i. */
+static bool save_own_current(outputs *o, const flat_save *s)
+{
+    ckt_detail d;
+    char buf[512];
+    if (ckt_find_detail(o->c, s->device, "i", &d) != CKT_FOUND || d.what == CKT_DETAIL_PARAM)
+        return false;
+    snprintf(buf, sizeof buf, "i(%s)", s->device);
+    add_detail(o, buf, d);
+    return true;
+}
+
 static void save_current(outputs *o, const flat_save *s)
 {
     char branch[512];
@@ -75,7 +136,7 @@ static void save_current(outputs *o, const flat_save *s)
     const int32_t k = ckt_find(o->c, branch);
     if (k >= 0)
         add_call(o, "i", s->device, true, k);
-    else
+    else if (!save_own_current(o, s) && !said(o, s->span))
         diag_warning(o->d, s->span, "i(%s) is not written: the current of '%s' is not an unknown of the "
                      "circuit; put a voltage source of 0 V in series", s->device, s->device);
 }
@@ -94,8 +155,7 @@ static void save(outputs *o, const flat_save *s, bool branches)
         save_current(o, s);
         break;
     case FLAT_SAVE_PARAM:
-        diag_warning(o->d, s->span, "'%s' is not written: values inside a device cannot be saved yet",
-                     s->text);
+        save_detail(o, s);
         break;
     case FLAT_SAVE_EXPR:
         diag_warning(o->d, s->span, "'%s' is not written: expressions cannot be saved yet; save what they "

@@ -170,6 +170,7 @@ typedef struct net_deck {
     int32_t n_sub;         /* definitions, the deck itself is number 0 */
     const char **hdl;      /* vec; pre_osdi files of .control blocks, resolved */
     diag_span *hdl_span;   /* vec */
+    bool taken;            /* its analyses were taken from an earlier expansion: later ones leave .dc out */
 } net_deck;
 
 typedef struct net_opt {

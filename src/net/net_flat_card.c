@@ -491,7 +491,10 @@ void flat_top_card(flat_ctx *c, const net_card *card)
             diag_warning(c->d, net_tok_span(card, &card->tok[1]), "text after .op is ignored");
         vec_push(c->f->ana, (flat_ana){.kind = FLAT_OP, .span = net_card_span(card)});
         break;
-    case NET_CARD_DC: read_dc(c, card); break;
+    case NET_CARD_DC:
+        if (!c->deck->taken || c->declarations) /* the values of a sweep are not listed for each of them */
+            read_dc(c, card);
+        break;
     case NET_CARD_TRAN: read_tran(c, card); break;
     case NET_CARD_AC: case NET_CARD_NOISE: case NET_CARD_TF: case NET_CARD_SENS: case NET_CARD_PZ: case NET_CARD_SP:
         flat_small_card(c, card);

@@ -33,6 +33,8 @@ void sim_fini(sim *s)
     vec_free(s->change);
     vec_free(s->vec);
     vec_free(s->mem_vec);
+    vec_free(s->detail);
+    vec_free(s->detail_value);
     free(s->row);
     free(s->x);
     post_set_fini(&s->plots);
@@ -303,6 +305,7 @@ vs_status sim_flatten(sim *s)
                               vec_len(s->over));
     if (first)
         copy_analyses(s);
+    s->deck.taken = true;
     if (!st)
         st = apply_changes(s);
     drop_repeated(s, m, st);

@@ -84,6 +84,10 @@ typedef struct sim {
     /* of the analysis under way */
     elab_out *vec;         /* vec: what is written */
     elab_out *mem_vec;     /* vec: what is kept */
+    ckt_detail *detail;    /* vec: those of vec and mem_vec; hi of these is the index */
+    double *detail_value;  /* vec: at the point under way */
+    bool transient;        /* details are those of a point in time */
+    const double *op_x;    /* ac: the operating point behind the phasors */
     double *row;
     const char *unit;      /* of the axis, NULL: none */
     bool own_axis;         /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */

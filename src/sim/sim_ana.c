@@ -1,9 +1,38 @@
 /* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
  * object (sim_start), opens its plot (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim_priv.h"
 #include "vec.h"
+
+enum { MAX_TOLD = 100 }; /* devices whose operating-point variables are told; of others @dev[name] gives them */
+
+/* The operating-point variables of all devices. */
+static vs_status tell_devices(sim *s, const double *x)
+{
+    const ckt_env env = sim_env(s, 0);
+    const int32_t n = ckt_n_device(s->ckt);
+    vs_status st = VS_OK;
+    for (int32_t i = 0; i < n && n <= MAX_TOLD && !st; i++) {
+        const va_opvar *var = mdl_module(ckt_device(s->ckt, i).model)->opvar;
+        ckt_detail *d = NULL;
+        double *value = NULL;
+        for (size_t k = 0; k < vec_len(var); k++)
+            if (var[k].type != VA_STRING)
+                vec_push(d, ((ckt_detail){CKT_DETAIL_OPVAR, i, (int32_t)k, ""}));
+        vec_extend(value, vec_len(d));
+        st = ckt_details(s->ckt, &env, x, d, vec_len(d), value);
+        for (size_t k = 0; k < vec_len(d) && !st; k++) {
+            char name[600];
+            snprintf(name, sizeof name, "@%s[%s]", ckt_device_name(s->ckt, i), var[d[k].k].name);
+            s->hook.value(s->hook.user, name, value[k]);
+        }
+        vec_free(d);
+        vec_free(value);
+    }
+    return st;
+}
 
 static vs_status run_op(sim *s, const flat_ana *a)
 {
@@ -23,7 +52,9 @@ static vs_status run_op(sim *s, const flat_ana *a)
     if (!st)
         st = sim_plot_point(s, 0, x, NULL);
     for (size_t i = 0; !st && s->hook.value && i < vec_len(s->vec); i++)
-        s->hook.value(s->hook.user, s->vec[i].name, s->vec[i].factor * (x[s->vec[i].hi] - x[s->vec[i].lo]));
+        s->hook.value(s->hook.user, s->vec[i].name, sim_value(s, &s->vec[i], x));
+    if (!st && s->hook.value)
+        st = tell_devices(s, x);
     sim_count(s);
     return sim_plot_end(s, st);
 }
@@ -96,9 +127,11 @@ static vs_status dc_set(dc_job *j, const flat_sweep *w, double v)
     case FLAT_SWEEP_PARAM:
         sim_set_param(s, w->param ? w->param : w->name, v);
         return dc_rebuild(j);
-    default:
-        diag_error(s->d, w->span, ".dc over the instance parameter '%s' is not supported; use a .param", w->name);
-        return VS_EINPUT;
+    default: { /* the value of an element */
+        const sim_change c = {.name = w->name, .param = str_intern0(s->names, ""), .value = &v, .n = 1, .span = w->span};
+        sim_alter(s, &c);
+        return dc_rebuild(j);
+    }
     }
 }
 
@@ -139,12 +172,15 @@ static vs_status dc_level(dc_job *j, int level)
 }
 
 /* Values of the sweep that an outer source or an elaboration left behind do not stay. */
-static void dc_undo(sim *s, const flat_ana *a, flat_override *over, double temp)
+static void dc_undo(sim *s, const flat_ana *a, flat_override *over, sim_change *change, double temp)
 {
     bool outer = a->n_sweep > 1 || a->sweep[0].what != FLAT_SWEEP_SOURCE;
     vec_clear(s->over);
     for (size_t i = 0; i < vec_len(over); i++)
         vec_push(s->over, over[i]);
+    vec_clear(s->change);
+    for (size_t i = 0; i < vec_len(change); i++)
+        vec_push(s->change, change[i]);
     s->temp = temp;
     s->stale |= outer;
 }
@@ -170,6 +206,9 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     flat_override *over = NULL;
     for (size_t i = 0; i < vec_len(s->over); i++)
         vec_push(over, s->over[i]);
+    sim_change *change = NULL;
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        vec_push(change, s->change[i]);
     double temp = s->temp, t0 = sim_seconds();
     dc_job j = {.s = s, .a = a};
     if (s->hook.begin)
@@ -179,8 +218,9 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     if (s->ana)
         sim_count(s);
     s->st.s.op += sim_seconds() - t0;
-    dc_undo(s, a, over, temp);
+    dc_undo(s, a, over, change, temp);
     vec_free(over);
+    vec_free(change);
     return sim_plot_end(s, st);
 }
 

@@ -5,9 +5,50 @@
 #include "sim_priv.h"
 #include "vec.h"
 
-static double value_of(const elab_out *o, const double *x)
+double sim_value(const sim *s, const elab_out *o, const double *x)
 {
-    return o->factor * (x[o->hi] - x[o->lo]);
+    return o->is_detail ? s->detail_value[o->hi] : o->factor * (x[o->hi] - x[o->lo]);
+}
+
+/* Details have no imaginary part. */
+static double imaginary(const elab_out *o, const double *xi)
+{
+    return o->is_detail || !xi ? 0 : o->factor * (xi[o->hi] - xi[o->lo]);
+}
+
+/* -- values inside devices: evaluated at the points that are written, once for each device -- */
+
+static void number_details(sim *s, elab_out *v)
+{
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (v[i].is_detail) {
+            v[i].hi = (int32_t)vec_len(s->detail);
+            vec_push(s->detail, v[i].detail);
+        }
+}
+
+static void find_details(sim *s)
+{
+    vec_clear(s->detail);
+    vec_clear(s->detail_value);
+    number_details(s, s->vec);
+    number_details(s, s->mem_vec);
+    vec_extend(s->detail_value, vec_len(s->detail));
+}
+
+ckt_env sim_env(const sim *s, double time)
+{
+    const double gmin = s->option.gmin;
+    return (ckt_env){.mode = s->transient ? CKT_TRAN : CKT_STATIC, .time = s->transient ? time : 0, .srcfact = 1,
+                     .iter = 1, .gmin = gmin >= 0 ? gmin : 1e-12};
+}
+
+static vs_status update_details(sim *s, double time, const double *x)
+{
+    if (!vec_len(s->detail))
+        return VS_OK;
+    const ckt_env env = sim_env(s, time);
+    return ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail), s->detail_value);
 }
 
 static bool listed(const elab_out *v, const elab_out *o)
@@ -80,7 +121,7 @@ static out_vector *columns_of(const elab_out *v, const sim_axis *axis)
     if (axis)
         vec_push(c, (out_vector){axis->name, axis->type});
     for (size_t i = 0; i < vec_len(v); i++)
-        vec_push(c, (out_vector){v[i].name, v[i].current ? "current" : "voltage"});
+        vec_push(c, (out_vector){v[i].name, elab_out_type(&v[i])});
     return c;
 }
 
@@ -93,6 +134,9 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
         st = choose_kept(s);
     if (st)
         return st;
+    find_details(s);
+    s->transient = !strcmp(word, "tran");
+    s->op_x = NULL;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
     st = open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
     vec_free(file);
@@ -106,10 +150,13 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     if (s->own_axis)
         axis = s->axis;
     s->st.written += s->out || s->plot;
+    vs_status st = update_details(s, axis, x);
+    if (st)
+        return st;
     if (s->plot) {
         bool ok = !s->unit || post_vec_push(s->plot->vec[k++], axis, 0);
         for (size_t i = 0; ok && i < vec_len(s->mem_vec); i++)
-            ok = post_vec_push(s->plot->vec[k++], value_of(&s->mem_vec[i], x), xi ? value_of(&s->mem_vec[i], xi) : 0);
+            ok = post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x), imaginary(&s->mem_vec[i], xi));
         if (!ok)
             return VS_ENOMEM;
     }
@@ -121,9 +168,9 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
             s->row[n++] = 0;
     }
     for (size_t i = 0; i < vec_len(s->vec); i++) {
-        s->row[n++] = value_of(&s->vec[i], x);
+        s->row[n++] = sim_value(s, &s->vec[i], x);
         if (s->complex)
-            s->row[n++] = xi ? value_of(&s->vec[i], xi) : 0;
+            s->row[n++] = imaginary(&s->vec[i], xi);
     }
     return out_point(s->out, s->row);
 }
@@ -204,6 +251,8 @@ vs_status sim_plot_follow(sim *s, diag_span span)
             vec_head_of(s->d->msg)->len = n_msg;
         s->d->n_warning = n_warning;
     }
+    if (!st)
+        find_details(s);
     bool same = !st && same_names(s->vec, was) && same_names(s->mem_vec, kept);
     vec_free(was);
     vec_free(kept);

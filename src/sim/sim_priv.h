@@ -29,6 +29,10 @@ typedef struct sim_axis {
  * Status: VS_OK, VS_ENOMEM, VS_EIO. */
 VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis,
                                      bool complex);
+/* A vector at x, once sim_plot_point was there (values inside devices). */
+double sim_value(const sim *s, const elab_out *o, const double *x);
+/* What devices see at a point of the analysis under way. */
+ckt_env sim_env(const sim *s, double time);
 /* A point of it, x[n+1]; xi: imaginary parts, NULL for a real plot. */
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
 /* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is one. */

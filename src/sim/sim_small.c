@@ -103,7 +103,7 @@ typedef struct ac_job {
 static vs_status ac_point(void *user, double f, const double *x, const double *z)
 {
     ac_job *j = user;
-    (void)x;
+    j->t.s->op_x = x;
     for (int32_t i = 0; i <= ckt_n(j->t.s->ckt); i++) {
         j->re[i] = z[2 * i];
         j->im[i] = z[2 * i + 1];
