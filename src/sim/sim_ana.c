@@ -83,14 +83,28 @@ typedef struct dc_job {
     sim *s;
     const flat_ana *a;
     bool warm;
+    double at[4];  /* the value of each loop */
 } dc_job;
 
-static vs_status dc_rebuild(dc_job *j)
+/* A new circuit has the deck's values of the sources of the outer loops. */
+static void dc_restore_sources(const dc_job *j, int level)
+{
+    for (int k = level + 1; k < j->a->n_sweep; k++) {
+        const flat_sweep *w = &j->a->sweep[k];
+        const int32_t src = w->what == FLAT_SWEEP_SOURCE ? ckt_find_source(j->s->ckt, w->name) : -1;
+        if (src >= 0)
+            ckt_set_source_dc(j->s->ckt, src, j->at[k]);
+    }
+}
+
+static vs_status dc_rebuild(dc_job *j, int level)
 {
     sim *s = j->s;
     double *x;
     bool fits;
     vs_status st = sim_rebuild(s);
+    if (!st)
+        dc_restore_sources(j, level);
     if (!st)
         st = sim_plot_follow(s, j->a->span);
     if (!st) {
@@ -109,9 +123,10 @@ static int32_t sweep_source(sim *s, const flat_sweep *w)
     return src;
 }
 
-static vs_status dc_set(dc_job *j, const flat_sweep *w, double v)
+static vs_status dc_set(dc_job *j, int level, double v)
 {
     sim *s = j->s;
+    const flat_sweep *w = &j->a->sweep[level];
     int32_t src;
     vs_status st = VS_OK;
     switch (w->what) {
@@ -123,14 +138,14 @@ static vs_status dc_set(dc_job *j, const flat_sweep *w, double v)
         return VS_OK;
     case FLAT_SWEEP_TEMP:
         st = sim_set_temp(s, v, w->span);
-        return st ? st : dc_rebuild(j);
+        return st ? st : dc_rebuild(j, level);
     case FLAT_SWEEP_PARAM:
         sim_set_param(s, w->param ? w->param : w->name, v);
-        return dc_rebuild(j);
+        return dc_rebuild(j, level);
     default: { /* the value of an element */
         const sim_change c = {.name = w->name, .param = str_intern0(s->names, ""), .value = &v, .n = 1, .span = w->span};
         sim_alter(s, &c);
-        return dc_rebuild(j);
+        return dc_rebuild(j, level);
     }
     }
 }
@@ -151,7 +166,7 @@ static vs_status dc_level(dc_job *j, int level)
         return st;
     }
     for (size_t k = 0; k < vec_len(w->value); k++) {
-        vs_status st = dc_set(j, w, w->value[k]);
+        vs_status st = dc_set(j, level, j->at[level] = w->value[k]);
         if (!st && level) {
             st = dc_level(j, level - 1);
         } else if (!st) {
