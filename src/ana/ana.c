@@ -85,12 +85,17 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     allocate(a);
     set_tolerances(a);
     lu_init(&a->lu, NULL);
+    a->lu.opt.kind = opt->lu;
+    a->lu.opt.pool = ckt_pool(c);
     vs_status st = lu_analyze(&a->lu, a->jac);
     if (st == VS_ESINGULAR && a->lu.stat.singular >= 0)
         diag_error(d, DIAG_NOWHERE, "the equations do not determine %s, whatever the values",
                    ana_unknown_text(a, a->lu.stat.singular + 1));
     else if (st == VS_ESINGULAR)
         diag_error(d, DIAG_NOWHERE, "the equations do not determine all unknowns");
+    else if (st == VS_EUNSUPPORTED)
+        diag_error(d, DIAG_NOWHERE, "option lu=%s: the library for it is not installed, or %d unknowns are too many "
+                   "for it; without the option a method is chosen", lu_kind_name(opt->lu), a->n);
     if (st != VS_OK)
         ana_free(out);
     return st;

@@ -22,6 +22,7 @@ typedef struct ana_opt {
     double rshunt;        /* 0: none */
     double max_growth;    /* of the step, default 2 */
     double min_step;      /* 0: from tstop */
+    lu_kind lu;           /* how linear systems are solved; LU_AUTO */
     bool no_op_stepping;  /* only plain Newton (tests) */
 } ana_opt;
 void ana_opt_default(ana_opt *o);

@@ -177,6 +177,55 @@ void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
         pool_wait(round);
 }
 
+/* -- pieces with an ordered part -- */
+
+typedef struct ordered {
+    pool_fn fn, take;
+    void *user;
+    int32_t n, slots;
+    _Atomic int32_t turn;  /* the piece to take next */
+    _Atomic bool busy;     /* somebody takes */
+    _Atomic int32_t made[POOL_MAX_SLOTS]; /* number + 1 of the piece that a slot holds */
+} ordered;
+
+static bool next_is_made(ordered *o)
+{
+    const int32_t t = atomic_load(&o->turn);
+    return t < o->n && atomic_load(&o->made[t % o->slots]) == t + 1;
+}
+
+/* Takes what is ready, unless another thread does. Who stops taking looks once more: a piece that became
+ * ready meanwhile was left to him. */
+static void drain(ordered *o, int worker)
+{
+    while (next_is_made(o) && !atomic_exchange(&o->busy, true)) {
+        while (next_is_made(o)) {
+            o->take(o->user, atomic_load(&o->turn), worker);
+            atomic_fetch_add(&o->turn, 1);
+        }
+        atomic_store(&o->busy, false);
+    }
+}
+
+static void run_ordered(void *user, int32_t i, int worker)
+{
+    ordered *o = user;
+    for (int round = 0; i - atomic_load(&o->turn) >= o->slots; round++) {
+        drain(o, worker);
+        pool_wait(round);
+    }
+    o->fn(o->user, i, worker);
+    atomic_store(&o->made[i % o->slots], i + 1);
+    drain(o, worker);
+}
+
+void pool_run_ordered(pool *p, int32_t n, int32_t slots, pool_fn fn, pool_fn take, void *user)
+{
+    assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
+    ordered o = {.fn = fn, .take = take, .user = user, .n = n, .slots = slots};
+    pool_run(p, n, run_ordered, &o);
+}
+
 int pool_processors(void)
 {
     cpu_set_t set;

@@ -25,6 +25,11 @@ int pool_size(const pool *p);
 /* Calls fn(user, 0 .. n-1), in ascending order of start, and returns when all have returned. Not to be called from
  * inside a job, nor from two threads at a time. Allocates nothing after the first call. */
 void pool_run(pool *p, int32_t n, pool_fn fn, void *user);
+/* The same with a second part of each piece, take(user, i, worker), called for i = 0, 1, 2 ... in this order, one
+ * call at a time, each after fn(user, i): sums whose order must not depend on threads. fn(user, i) may use buffer
+ * i % slots (slots <= POOL_MAX_SLOTS): it is not called before take(user, i - slots) has returned. */
+enum { POOL_MAX_SLOTS = 64 };
+void pool_run_ordered(pool *p, int32_t n, int32_t slots, pool_fn fn, pool_fn take, void *user);
 /* A moment of waiting in a loop that waits for another thread: the n-th in a row, from 0. */
 void pool_wait(int n);
 

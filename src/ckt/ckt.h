@@ -54,7 +54,9 @@ struct ckt_vec; /* nothing public */
 typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
-    int threads;
+    int threads;            /* 0: as many as there are processors, up to 8 */
+    double parallel_min;    /* operations in the evaluation of a group, from which on threads share it; 0: the
+                             * measured default. Results do not depend on either */
     bool no_flat;           /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);
@@ -91,6 +93,7 @@ const ckt_unknown *ckt_unknowns(const ckt *c);   /* [n+1] */
 const csc *ckt_pattern(const ckt *c);            /* values: the last load's J */
 double *ckt_diag(ckt *c, int32_t unknown);       /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
+struct pool *ckt_pool(const ckt *c);             /* the threads of this circuit; NULL: one */
 /* Small circuits time one load in 16 otherwise, and no groups. */
 void ckt_time_all(ckt *c, bool all);
 /* The devices whose contribution to row i is largest in the last load, for messages: up to n names.

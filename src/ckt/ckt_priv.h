@@ -5,6 +5,7 @@
 #include "ckt.h"
 #include "dev.h"
 #include "map.h"
+#include "pool.h"
 #include "wave.h"
 
 /* row << 32 | col of a matrix entry, rows and columns being unknowns (0: reference) */
@@ -69,7 +70,11 @@ struct ckt {
     ckt_fix *fix;          /* vec */
     csc a;
     int32_t *diag_slot;    /* [n+1], -1: none */
-    double *out;           /* one block of outputs */
+    double *out;           /* [n_buffer][out_size] blocks of outputs */
+    size_t out_size;
+    int32_t n_buffer;
+    pool *pool;            /* NULL: one thread */
+    double parallel_min;   /* operations of a group's evaluation, above which threads share it */
     bool loaded;           /* there was a load; what follows is of the last one */
     ckt_env env;
     double dyn[IR_N_DYN];

@@ -3,6 +3,7 @@
 #include "ckt_osdi.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,6 +14,10 @@ static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-
 /* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16 is
  * timed and counts for 16. */
 enum { TIMED_EVERY = 16, SMALL = 64 };
+
+/* Operations of a kernel per output, above which evaluation is worth more than twice the stamp (some 1 ns per
+ * output, 0.1 ns per operation of 8 lanes). */
+enum { PARALLEL_PER_OUT = 30 };
 
 typedef struct load { /* where a load goes */
     double *f, *q, *qlo, *fmax, *qmax, *val;
@@ -168,36 +173,108 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
 }
 
 /* Packs [begin, end), instance by instance: the order of sums does not depend on the lanes. */
-static void stamp_packs(const ckt *c, const dev_group *g, const dev_form *fm, int32_t begin, int32_t end,
+static void stamp_packs(const dev_group *g, const dev_form *fm, const double *block, int32_t begin, int32_t end,
                         load *l)
 {
     const size_t n_out = (size_t)fm->n_out;
     for (int32_t p = begin; p < end; p++) {
-        const double *out = c->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        const double *out = block + (size_t)(p - begin) * n_out * (size_t)g->lanes;
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             stamp_instance(fm, out + (i - g->first[p]), g->lanes, fm->slot + (size_t)i * n_out, l);
     }
 }
 
-static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+/* -- threads: blocks are evaluated at the same time and stamped one after the other, in their order -- */
+
+typedef struct parallel {
+    ckt *c;
+    dev_group *g;
+    mdl_form_kind form;
+    const double *x;
+    load *l;
+    int32_t block;       /* packs of a block */
+    _Atomic int status;  /* of an evaluation that failed, else VS_OK */
+    double s_stamp;
+} parallel;
+
+static double *block_buffer(const ckt *c, int32_t i) { return c->out + (size_t)(i % c->n_buffer) * c->out_size; }
+
+static int32_t block_end(const parallel *p, int32_t i)
+{
+    const int32_t e = (i + 1) * p->block;
+    return e < p->g->n_pack ? e : p->g->n_pack;
+}
+
+static void eval_block(void *user, int32_t i, int worker)
+{
+    parallel *p = user;
+    (void)worker;
+    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->block, block_end(p, i), false,
+                                  block_buffer(p->c, i));
+    if (st != VS_OK)
+        p->status = st;
+}
+
+static void stamp_block(void *user, int32_t i, int worker)
+{
+    parallel *p = user;
+    (void)worker;
+    const double t0 = p->l->timed ? ckt_seconds() : 0;
+    stamp_packs(p->g, &p->g->form[p->form], block_buffer(p->c, i), i * p->block, block_end(p, i), p->l);
+    if (p->l->timed)
+        p->s_stamp += ckt_seconds() - t0;
+}
+
+/* Evaluation and stamping together are `evaluate` in the figures but for the time of the stamps. */
+static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+{
+    parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .block = DEV_BLOCK / g->lanes};
+    const double t0 = l->timed ? ckt_seconds() : 0;
+    pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block, stamp_block, &p);
+    if (l->timed) {
+        const double all = ckt_seconds() - t0;
+        c->stat.s_stamp += l->timed * p.s_stamp;
+        c->stat.s_eval += l->timed * fmax(all - p.s_stamp, 0);
+        g->s_eval += l->timed * all;
+    }
+    return (vs_status)p.status;
+}
+
+/* Whether threads save more on a group than it costs to wake them, and the evaluation is what takes the time:
+ * stamps are made by one thread at a time. */
+static bool is_parallel(const ckt *c, const dev_group *g, const dev_form *fm)
+{
+    const double one = (double)vec_len(fm->variant->eval.inst);
+    return c->pool && one * g->nb >= c->parallel_min && one >= PARALLEL_PER_OUT * fm->n_out;
+}
+
+static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
-    assert(fm->variant); /* the form was asked for in ckt_finish */
     vs_status st = VS_OK;
-    dev_begin(g, form, x);
     double t0 = l->timed ? ckt_seconds() : 0;
     const int32_t block = DEV_BLOCK / g->lanes;
     for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
         const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
         st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
         const double t1 = l->timed ? ckt_seconds() : 0;
-        stamp_packs(c, g, fm, b, e, l);
+        stamp_packs(g, fm, c->out, b, e, l);
         const double t2 = l->timed ? ckt_seconds() : 0;
         c->stat.s_eval += l->timed * fmax(t1 - t0 - c->s_clock, 0);
         c->stat.s_stamp += l->timed * fmax(t2 - t1 - c->s_clock, 0);
         g->s_eval += l->timed * fmax(t2 - t0 - 2 * c->s_clock, 0);
         t0 = t2;
     }
+    return st;
+}
+
+static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+{
+    const dev_form *fm = &g->form[form];
+    assert(fm->variant); /* the form was asked for in ckt_finish */
+    dev_begin(g, form, x);
+    const vs_status st = is_parallel(c, g, fm) ? load_group_parallel(c, g, form, x, l)
+                                               : load_blocks_of(c, g, form, x, l);
     dev_advance(g);
     g->n_eval += g->nb;
     c->stat.n_eval += g->nb;

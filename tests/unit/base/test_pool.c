@@ -94,6 +94,46 @@ START_TEST(two_threads_work_at_the_same_time)
 }
 END_TEST
 
+/* A sum of numbers of different size: each order gives other bits. */
+typedef struct sums {
+    double made[7], sum;
+    int32_t next;
+    _Atomic int wrong;
+} sums;
+
+static void make_term(void *user, int32_t i, int worker)
+{
+    (void)worker;
+    ((sums *)user)->made[i % 7] = 1.0 / (1 + i * 37 % 101);
+}
+
+static void add_term(void *user, int32_t i, int worker)
+{
+    sums *s = user;
+    (void)worker;
+    s->wrong += i != s->next++;
+    s->sum += s->made[i % 7];
+}
+
+START_TEST(ordered_parts_come_one_by_one)
+{
+    sums ref = {0};
+    pool_run_ordered(NULL, 1000, 7, make_term, add_term, &ref);
+    ck_assert_int_eq(ref.next, 1000);
+    for (int threads = 1; threads <= 5; threads++) {
+        pool *p = pool_new(threads);
+        for (int k = 0; k < 100; k++) {
+            sums s = {0};
+            pool_run_ordered(p, 1000, 7, make_term, add_term, &s);
+            ck_assert_int_eq(s.wrong, 0);
+            ck_assert_int_eq(s.next, 1000);
+            ck_assert(s.sum == ref.sum);
+        }
+        pool_free(&p);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("pool");
@@ -102,6 +142,7 @@ int main(void)
     tcase_add_test(t, threads_that_sleep_wake_for_the_next_job);
     tcase_add_test(t, no_pool_is_the_plain_loop);
     tcase_add_test(t, two_threads_work_at_the_same_time);
+    tcase_add_test(t, ordered_parts_come_one_by_one);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
