@@ -38,6 +38,8 @@ typedef struct cli_opt {
     const char *cache_dir;
     const char *order, *svg, *mtx, *at; /* analyze */
     const char *trace;      /* profile */
+    const char *measures;   /* --measures: the table of .meas results */
+    bool allow_shell;       /* .control may start programs */
     int threads;            /* 0: automatic */
     int verbose;
     bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;

@@ -8,7 +8,8 @@
 
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
-       OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE };
+       OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
+       OPT_MEASURES, OPT_ALLOW_SHELL };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -38,6 +39,8 @@ static const struct option options[] = {
     {"mtx", required_argument, NULL, OPT_MTX},
     {"at", required_argument, NULL, OPT_AT},
     {"trace", required_argument, NULL, OPT_TRACE},
+    {"measures", required_argument, NULL, OPT_MEASURES},
+    {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {0},
@@ -113,6 +116,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_MTX: o->mtx = text; return true;
     case OPT_AT: o->at = text; return true;
     case OPT_TRACE: o->trace = text; return true;
+    case OPT_MEASURES: o->measures = text; return true;
+    case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
     default: return usage("unknown option", NULL);
     }
 }
@@ -203,6 +208,7 @@ static const char help_main[] =
     "  --no-output                  write no results (for timing)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --stats FILE.json            figures of the run for programs\n"
+    "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
     "  --json                       explain, analyze, profile, models --branches: for programs\n"
     "\n"
     "Analyze (docs/analyze.md), profile (docs/profile.md)\n"
@@ -216,6 +222,7 @@ static const char help_main[] =
     "  -I DIR                       search includes and Verilog-A files there too\n"
     "  -D NAME=VALUE                set a .param from outside\n"
     "  --strict                     warnings are errors\n"
+    "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
     "\n"
     "How it runs\n"
     "  --threads N                  threads for device evaluation (0: automatic, the default)\n"
@@ -243,6 +250,9 @@ static const char help_deck[] =
     "Verilog-A models:  .hdl \"mymodel.va\"\n"
     "                   .model my1 mymodule (a=1 b=2)\n"
     "                   N1 in out my1 w=1u\n"
+    "Measures and tables:  .meas tran rise TRIG v(out) VAL=0.1 RISE=1 TARG v(out) VAL=0.9 RISE=1\n"
+    "                      .four 1meg v(out)   .print tran v(out)     (docs/measure.md)\n"
+    "Scripts:              .control ... .endc as in ngspice           (docs/control.md)\n"
     "The language is described in docs/netlist.md, the Verilog-A subset in docs/verilog-a.md.\n";
 
 static const char help_results[] =

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ctl.h"
 #include "sim.h"
 #include "vec.h"
 
@@ -22,6 +23,8 @@ typedef struct run {
     int fatal;              /* 2: $stop or $fatal was reached */
     double total;           /* s */
     cli_survey *survey;     /* of analyze */
+    ctl *ctl;               /* cards and blocks about results */
+    int quit;               /* exit code of `quit` in a .control block */
 } run;
 
 static volatile sig_atomic_t interrupted;
@@ -116,6 +119,19 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
     fputs(st ? " (not finished)\n" : "\n", r->b.log);
 }
 
+static void analysed(void *user, const flat_ana *a, const sim_stat *before, double t0, vs_status st)
+{
+    run *r = user;
+    report_analysis(r, a, before, t0, st);
+    ana_free(&r->sim.ana);
+}
+
+static void flush_messages(void *user)
+{
+    run *r = user;
+    cli_flush_messages(&r->b);
+}
+
 static vs_status run_analyses(run *r)
 {
     sim *s = &r->sim;
@@ -133,8 +149,35 @@ static vs_status run_analyses(run *r)
         cli_flush_messages(&r->b);
         report_analysis(r, &s->todo[i], &before, t0, st);
         ana_free(&s->ana);
+        if (!st)
+            st = ctl_dot(r->ctl, s->todo[i].kind);
     }
     return st;
+}
+
+/* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit. */
+static vs_status run_block(run *r)
+{
+    bool quit;
+    vs_status st = ctl_run(r->ctl, &quit, &r->quit);
+    if (!st && !quit && !ctl_analysed(r->ctl) && r->sim.n_todo)
+        st = run_analyses(r);
+    return st;
+}
+
+/* What was computed is shown by cards and commands, and .control may change the deck: only `vsim DECK`. */
+static vs_status run_all(run *r)
+{
+    ctl_opt co = {.log = r->b.log, .allow_shell = r->o->allow_shell, .quiet = r->o->quiet, .version = VSIM_VERSION,
+                  .measures = r->o->measures, .analysed = analysed, .flush = flush_messages, .user = r};
+    r->ctl = ctl_new(&r->sim, &co);
+    if (!r->ctl)
+        return VS_ENOMEM;
+    bool block = r->o->command == CMD_RUN && ctl_has_block(&r->sim);
+    ctl_want(&r->sim);
+    vs_status st = block ? run_block(r) : run_analyses(r), table = ctl_write_measures(r->ctl);
+    ctl_free(&r->ctl);
+    return st ? st : table;
 }
 
 /* -- reports -- */
@@ -289,7 +332,8 @@ static const char *default_raw(run *r)
 
 static vs_status open_results(run *r)
 {
-    if (r->o->no_output || (r->o->command != CMD_RUN && !r->o->raw))
+    /* a block writes what it wants by itself, perhaps to a file of that name */
+    if (r->o->no_output || ((r->o->command != CMD_RUN || ctl_has_block(&r->sim)) && !r->o->raw))
         return VS_OK;
     const char *path = r->o->raw ? r->o->raw : default_raw(r);
     if (!may_write(r, path, "the results"))
@@ -331,7 +375,7 @@ static int exit_code(const run *r, vs_status st)
     if (interrupted)
         return CLI_INTERRUPT;
     switch (st) {
-    case VS_OK: return CLI_OK;
+    case VS_OK: return r->quit;
     case VS_STOP: return r->fatal ? CLI_FATAL : CLI_OK;
     case VS_EINPUT:
     case VS_EUNSUPPORTED: return CLI_INPUT;
@@ -344,7 +388,7 @@ static vs_status run_deck(run *r)
 {
     vs_status st = open_results(r);
     if (!st)
-        st = run_analyses(r);
+        st = run_all(r);
     int why = 0;
     if (out_close(&r->sim.out, &why)) {
         diag_error(&r->b.d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));

@@ -109,7 +109,7 @@ typedef struct flat_option {
     diag_span span;
 } flat_option;
 
-typedef struct flat_save { /* .save, .print, .probe, .plot */
+typedef struct flat_save { /* .save, .probe */
     enum { FLAT_SAVE_ALL, FLAT_SAVE_V, FLAT_SAVE_I, FLAT_SAVE_PARAM, FLAT_SAVE_EXPR } what;
     int32_t node[2];     /* V; -1: none */
     const char *device, *param; /* I, PARAM (@dev[param]) */
@@ -129,6 +129,7 @@ typedef struct flat {
     flat_ana *ana;       /* vec, in order of the deck */
     flat_option *option; /* vec, last wins */
     flat_save *save;     /* vec */
+    const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
     double *temp;        /* vec; .temp values, degrees Celsius */
     const char **hdl;    /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
     diag_span *hdl_span; /* vec */

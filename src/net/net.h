@@ -117,13 +117,13 @@ typedef struct net_tok {
     X(INCLUDE, "incl") X(LIB, "lib") X(ENDL, "endl") X(IF, "if") X(ELSEIF, "elseif")              \
     X(ELSE, "else") X(ENDIF, "endif") X(GLOBAL, "global") X(OPTION, "option")                     \
     X(OPTION, "options") X(OPTION, "opt") X(TEMP, "temp") X(IC, "ic") X(NODESET, "nodeset")       \
-    X(SAVE, "save") X(PRINT, "print") X(PRINT, "plot") X(PRINT, "probe") X(OP, "op") X(DC, "dc")  \
+    X(SAVE, "save") X(SAVE, "probe") X(POST, "print") X(POST, "plot") X(OP, "op") X(DC, "dc")    \
     X(TRAN, "tran") X(END, "end") X(HDL, "hdl") X(HDL, "load") X(HDL, "pre_osdi")                 \
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(NEEDED, "disto") X(NEEDED, "pss") X(NEEDED, "hb")                           \
-    X(IGNORED, "four") X(IGNORED, "meas") X(IGNORED, "measure") X(IGNORED, "step")                \
-    X(IGNORED, "csparam") X(IGNORED, "width") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
+    X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(IGNORED, "step")         \
+    X(IGNORED, "csparam") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
     X(IGNORED, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(IGNORED, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
@@ -137,7 +137,8 @@ typedef enum net_card_kind {
     NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
     NET_CARD_LIB, NET_CARD_ENDL, NET_CARD_IF, NET_CARD_ELSEIF, NET_CARD_ELSE, NET_CARD_ENDIF,
     NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
-    NET_CARD_PRINT, NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_END, NET_CARD_HDL,
+    NET_CARD_POST, /* what is computed from results: .meas .four .print .plot; read by src/ctl */
+    NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_END, NET_CARD_HDL,
     NET_CARD_TITLE, NET_CARD_CONTROL, NET_CARD_ENDC,
     NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF, NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP,
     NET_CARD_NEEDED, /* analyses that do not exist yet */
@@ -171,6 +172,8 @@ typedef struct net_deck {
     const char **hdl;      /* vec; pre_osdi files of .control blocks, resolved */
     diag_span *hdl_span;   /* vec */
     bool taken;            /* its analyses were taken from an earlier expansion: later ones leave .dc out */
+    diag_span *control;    /* vec; the lines of .control blocks, with what continues them */
+    diag_span control_at;  /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;
 
 typedef struct net_opt {

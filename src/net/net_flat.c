@@ -28,6 +28,7 @@ static void freeze(flat_ctx *c)
     net_freeze(c->mem, f->ana);
     net_freeze(c->mem, f->option);
     net_freeze(c->mem, f->save);
+    net_freeze(c->mem, f->post);
     net_freeze(c->mem, f->temp);
     net_freeze(c->mem, f->hdl);
     net_freeze(c->mem, f->hdl_span);

@@ -160,10 +160,14 @@ static void save_item(flat_ctx *c, scope *s, const rhs *v)
     flat_save o = {.node = {-1, -1}, .span = e->span};
     o.text = text_of(c, e->span);
     if (e->op == NET_CALL && e->fn == NET_FN_USER && is_ac_output(e->name)) {
-        diag_warning(c->d, e->span, "'%s' belongs to the .ac analysis, which is not supported yet", e->name);
-        return;
-    }
-    if (e->op == NET_VNODE) {
+        const char *name[2] = {NULL, NULL}; /* vdb(a,b): saved is what it is computed from */
+        for (int32_t i = 0; i < 2 && i < e->n_arg; i++)
+            name[i] = e->arg[i]->op == NET_PARAM ? e->arg[i]->name : text_of(c, e->arg[i]->span);
+        if (name[0] && e->name[0] == 'v')
+            save_node(c, s, &o, e, name[0], name[1]);
+        else if (name[0])
+            save_device(c, s, &o, e, name[0], NULL);
+    } else if (e->op == NET_VNODE) {
         save_node(c, s, &o, e, e->name, e->name2);
     } else if (e->op == NET_IBRANCH) {
         save_device(c, s, &o, e, e->name, NULL);
@@ -182,23 +186,6 @@ static void save_item(flat_ctx *c, scope *s, const rhs *v)
     vec_push(c->f->save, o);
 }
 
-/* The analysis named after .print; false: its results do not exist. */
-static bool skip_analysis_word(cur *q)
-{
-    static const char *const word[] = {"tran", "dc", "op", "ac", "noise", "disto", "pz", "tf", "sens"};
-    for (size_t i = 0; i < VS_COUNT(word); i++) {
-        if (!cur_is_word(q, word[i]))
-            continue;
-        q->i++;
-        if (i < 3)
-            return true;
-        diag_warning(q->c->d, net_card_span(q->card), ".%s of the %s analysis, which is not supported yet; ignored",
-                     q->card->name, word[i]);
-        return false;
-    }
-    return true;
-}
-
 static void skip_group(cur *q)
 {
     int depth = 0;
@@ -214,12 +201,10 @@ static void skip_group(cur *q)
 static void read_save(flat_ctx *c, scope *s, const net_card *card)
 {
     cur q = {c, s->b, card, 1};
-    if (card->kind == NET_CARD_PRINT && !skip_analysis_word(&q))
-        return;
     if (!cur_more(&q))
         vec_push(c->f->save, (flat_save){.what = FLAT_SAVE_ALL, .node = {-1, -1}, .text = "all", .span = net_card_span(card)});
     while (cur_more(&q)) {
-        if (cur_is(&q, '(')) { /* axis limits of .plot */
+        if (cur_is(&q, '(')) { /* limits of .probe */
             skip_group(&q);
             continue;
         }
@@ -249,7 +234,7 @@ void flat_local_card(flat_ctx *c, scope *s, const net_card *card)
 {
     switch (card->kind) {
     case NET_CARD_IC: case NET_CARD_NODESET: read_ic(c, s, card); break;
-    case NET_CARD_SAVE: case NET_CARD_PRINT: read_save(c, s, card); break;
+    case NET_CARD_SAVE: read_save(c, s, card); break;
     case NET_CARD_MISSING: {
         diag_span at = net_card_span(card);
         if (flat_first(c, at))
@@ -505,6 +490,7 @@ void flat_top_card(flat_ctx *c, const net_card *card)
             vec_push(c->f->hdl_span, net_tok_span(card, &card->tok[i]));
         }
         break;
+    case NET_CARD_POST: vec_push(c->f->post, card); break;
     case NET_CARD_NEEDED:
         if (!strcmp(card->name, "disto"))
             diag_error(c->d, net_card_span(card), "there is no .disto analysis; run .tran over some periods and "

@@ -351,38 +351,63 @@ static void conditional(reader *r, const net_card *c)
 
 /* -- .control -- */
 
-static void add_pre_osdi(reader *r, net_lex *l)
+static bool line_is(const char *s, uint32_t len, const char *word)
 {
-    for (size_t i = 1; i < vec_len(l->tok); i++) {
-        const net_tok *t = &l->tok[i];
-        bool quoted = t->kind != NET_T_WORD && t->len >= 2;
-        const char *name = arena_strndup(r->mem, l->s + t->off + quoted, t->len - (quoted ? 2 : 0));
-        vec_push(r->deck->hdl, net_find_file(r->d, r->mem, name, l->file, r->opt));
-        vec_push(r->deck->hdl_span, (diag_span){l->file, t->off, t->len});
+    size_t n = strlen(word);
+    return len >= n && !str_ncasecmp(s, word, n) && (len == n || s[n] == ' ' || s[n] == '\t');
+}
+
+/* Model libraries are loaded before the circuit is built, wherever the command stands. */
+static void add_pre_osdi(reader *r, diag_span line, const char *s)
+{
+    for (uint32_t i = 0; i < line.len;) {
+        while (i < line.len && strchr(" \t", s[i]))
+            i++;
+        char quote = i < line.len && strchr("\"'", s[i]) ? s[i] : 0;
+        uint32_t from = i += quote != 0;
+        while (i < line.len && (quote ? s[i] != quote : !strchr(" \t", s[i])))
+            i++;
+        if (i == from)
+            continue;
+        const char *name = arena_strndup(r->mem, s + from, i - from);
+        vec_push(r->deck->hdl, net_find_file(r->d, r->mem, name, line.file, r->opt));
+        vec_push(r->deck->hdl_span, (diag_span){line.file, line.off + from, i - from});
+        i += quote != 0;
     }
 }
 
-static void skip_control(reader *r, net_lex *l, const net_card *c)
+/* The lines up to .endc, with those that continue them; they are run by src/ctl. */
+static void read_control(reader *r, net_lex *l, const net_card *c)
 {
-    const char *list = "";
-    int n = 0;
     bool closed = false;
-    l->quiet = true;
-    while (!closed && net_lex_card(l)) {
-        const char *word = l->tok[0].text ? l->tok[0].text : "";
-        closed = !strcmp(word, ".endc");
-        if (!strcmp(word, ".end")) {
-            l->pos = l->tok[0].off;
+    if (r->deck->control_at.file < 0)
+        r->deck->control_at = net_card_span(c);
+    while (!closed && l->pos < l->len) {
+        uint32_t start = l->pos;
+        diag_span at = net_lex_raw_line(l);
+        while (at.len && strchr(" \t", l->s[at.off])) {
+            at.off++;
+            at.len--;
+        }
+        const char *s = l->s + at.off;
+        closed = line_is(s, at.len, ".endc");
+        if (line_is(s, at.len, ".end")) {
+            l->pos = start;
             break;
         }
-        if (!strcmp(word, "pre_osdi") || !strcmp(word, "osdi"))
-            add_pre_osdi(r, l);
-        else if (!closed && n++ < 6)
-            list = arena_printf(r->mem, "%s%s%.20s", list, *list ? ", " : "", word);
+        if (!at.len || *s == '*' || closed)
+            continue;
+        if (*s == '+' && vec_len(r->deck->control)) {
+            diag_span *last = &vec_last(r->deck->control);
+            last->len = at.off + at.len - last->off;
+            continue;
+        }
+        uint32_t word = line_is(s, at.len, "pre_osdi") ? 8 : line_is(s, at.len, "osdi") ? 4 : 0;
+        if (word)
+            add_pre_osdi(r, (diag_span){at.file, at.off + word, at.len - word}, s + word);
+        else
+            vec_push(r->deck->control, at);
     }
-    l->quiet = false;
-    diag_warning(r->d, net_card_span(c), "the .control block is not executed (%d command%s%s%s%s)", n,
-                 n == 1 ? "" : "s", n ? ": " : "", list, n > 6 ? ", ..." : "");
     if (!closed)
         diag_error(r->d, net_card_span(c), ".control without .endc");
 }
@@ -485,7 +510,7 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF:
         conditional(r, &c);
         break;
-    case NET_CARD_CONTROL: skip_control(r, l, &c); break;
+    case NET_CARD_CONTROL: read_control(r, l, &c); break;
     case NET_CARD_ENDC: diag_error(r->d, net_card_span(&c), ".endc without .control"); break;
     case NET_CARD_ENDL:
         if (section)
@@ -554,7 +579,7 @@ static vs_status read_all(reader *r, int32_t file)
 {
     int before = r->d->n_error;
     net_deck *deck = r->deck;
-    *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1};
+    *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1, .control_at = DIAG_NOWHERE};
     deck->top = r->cur = arena_new(r->mem, net_sub);
     deck->top->span = (diag_span){file, 0, 0};
     vec_push(r->chain, (open_file){str_intern0(r->names, r->d->file[file].name), NULL});
@@ -570,6 +595,7 @@ static vs_status read_all(reader *r, int32_t file)
     freeze_sub(r, deck->top);
     net_freeze(r->mem, deck->hdl);
     net_freeze(r->mem, deck->hdl_span);
+    net_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;
@@ -581,7 +607,8 @@ vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const c
     reader r = {.deck = deck, .d = d, .names = names, .mem = mem, .opt = opt};
     int32_t file;
     const char *why;
-    *deck = (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1};
+    *deck = (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1,
+                       .control_at = DIAG_NOWHERE};
     if (diag_read_file(d, path, DIAG_NOWHERE, &file, &why)) {
         diag_error(d, DIAG_NOWHERE, "deck '%s' %s", path, why);
         return VS_EIO;

@@ -243,12 +243,20 @@ void sim_alter(sim *s, const sim_change *c)
     sim_change copy = *c;
     copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
     s->stale = true;
+    size_t n = 0; /* the newest is the last */
     for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name == c->name && s->change[i].param == c->param && s->change[i].model == c->model) {
-            s->change[i] = copy;
-            return;
-        }
+        if (s->change[i].name != c->name || s->change[i].param != c->param || s->change[i].model != c->model)
+            s->change[n++] = s->change[i];
+    if (s->change)
+        vec_head_of(s->change)->len = n;
     vec_push(s->change, copy);
+}
+
+void sim_unalter(sim *s)
+{
+    if (vec_len(s->change))
+        (void)vec_pop(s->change);
+    s->stale = true;
 }
 
 void sim_reset(sim *s, const flat_override *over, size_t n)

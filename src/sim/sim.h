@@ -125,10 +125,17 @@ void sim_set_param(sim *s, const char *name, double value); /* name interned low
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
+/* Takes the last change back, after a build that it made fail. */
+void sim_unalter(sim *s);
 /* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */
 void sim_reset(sim *s, const flat_override *over, size_t n);
 /* An .option card as text: "reltol=1e-5". Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
+
+/* The text of a card from token `first` on, with blanks where comments, line ends and their '+' were, so
+ * that places in it are places in the file, from *at. The same of a piece of the deck. In `mem`. */
+const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at);
+const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
 /* The value of a parameter of the deck's top level. false: none of that name. */
 bool sim_param(sim *s, const char *name, double *value);

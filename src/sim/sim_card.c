@@ -60,3 +60,45 @@ bool sim_param(sim *s, const char *name, double *value)
     return s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &s->mem, s->temp, s->over,
                                            vec_len(s->over), name, value);
 }
+
+/* -- text -- */
+
+/* Blanks for line ends and the marks of continuation lines. */
+static void join_lines(char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] != '\n' && s[i] != '\r')
+            continue;
+        bool end = s[i] == '\n';
+        s[i] = ' ';
+        size_t k = i + 1;
+        while (end && k < n && (s[k] == ' ' || s[k] == '\t' || s[k] == '\r'))
+            k++;
+        if (end && k < n && s[k] == '+')
+            s[k] = ' ';
+    }
+}
+
+const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at)
+{
+    if (first >= c->n_tok) {
+        *at = net_card_span(c);
+        return "";
+    }
+    const net_tok *last = &c->tok[c->n_tok - 1];
+    uint32_t from = c->tok[first].off, n = last->off + last->len - from;
+    char *text = arena_alloc(mem, n + 1);
+    memset(text, ' ', n);
+    for (int32_t i = first; i < c->n_tok; i++)
+        memcpy(text + (c->tok[i].off - from), s->d->file[c->file].text + c->tok[i].off, c->tok[i].len);
+    join_lines(text, n);
+    *at = (diag_span){c->file, from, n};
+    return text;
+}
+
+const char *sim_span_text(const sim *s, arena *mem, diag_span at)
+{
+    char *text = arena_strndup(mem, s->d->file[at.file].text + at.off, at.len);
+    join_lines(text, at.len);
+    return text;
+}

@@ -1,0 +1,530 @@
+/* ctl.c - blocks, loops, conditions; which command is which. See ctl.h. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_priv.h"
+
+enum { MAX_NESTING = 100 };
+
+typedef enum kind { K_COMMAND, K_WHILE, K_DOWHILE, K_REPEAT, K_FOREACH, K_IF, K_BREAK, K_CONTINUE } kind;
+
+typedef struct stmt {
+    kind kind;
+    diag_span at;
+    const char *text;      /* behind the word of loops and conditions, else the line */
+    struct stmt *body, *other; /* vecs; `other`: behind else */
+} stmt;
+
+typedef struct parser {
+    ctl *c;
+    size_t i;
+    int depth;
+    vs_status st;
+} parser;
+
+vs_status ctl_fail(ctl *c, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    diag_error(c->d, c->at, "%s", text);
+    return VS_EINPUT;
+}
+
+diag_span ctl_place(const ctl *c, const char *part, size_t len)
+{
+    if (!c->same_text || part < c->line || part > c->line + strlen(c->line))
+        return c->at;
+    return (diag_span){c->line_at.file, c->line_at.off + (uint32_t)(part - c->line), (uint32_t)len};
+}
+
+/* -- reading -- */
+
+/* A comment behind blanks: ';', "//" or "$ ". */
+static void cut_comment(char *s)
+{
+    char quote = 0;
+    for (char *p = s; *p; p++) {
+        if (quote) {
+            quote = *p == quote ? 0 : quote;
+            continue;
+        }
+        if (*p == '"' || *p == '\'')
+            quote = *p;
+        bool start = p == s || p[-1] == ' ' || p[-1] == '\t';
+        if (start && (*p == ';' || (*p == '/' && p[1] == '/') || (*p == '$' && (p[1] == ' ' || !p[1])))) {
+            *p = 0;
+            return;
+        }
+    }
+}
+
+static char *line_of(ctl *c, diag_span at)
+{
+    const char *text = sim_span_text(c->s, &c->mem, at);
+    char *s = arena_strndup(&c->mem, text, strlen(text));
+    cut_comment(s);
+    size_t n = strlen(s);
+    while (n && strchr(" \t", s[n - 1]))
+        s[--n] = 0;
+    return s;
+}
+
+static bool word_is(const char *s, const char *word, const char **rest)
+{
+    size_t n = strlen(word);
+    if (str_ncasecmp(s, word, n) || (s[n] && !strchr(" \t(", s[n])))
+        return false;
+    *rest = s + n + strspn(s + n, " \t");
+    return true;
+}
+
+static bool starts_block(const char *s, kind *k, const char **rest)
+{
+    static const char *const word[] = {"while", "dowhile", "repeat", "foreach", "if"};
+    for (size_t i = 0; i < VS_COUNT(word); i++)
+        if (word_is(s, word[i], rest)) {
+            *k = (kind)(K_WHILE + (int)i);
+            return true;
+        }
+    return false;
+}
+
+typedef enum stop_word { STOP_TEXT, STOP_END, STOP_ELSE } stop_word;
+
+static stmt *read_block(parser *p, stop_word *by);
+
+static vs_status misplaced(parser *p, diag_span at, const char *what)
+{
+    diag_error(p->c->d, at, "%s", what);
+    p->st = VS_EINPUT;
+    return p->st;
+}
+
+static stmt read_stmt(parser *p, const char *s, diag_span at)
+{
+    stmt x = {.at = at, .text = s};
+    const char *rest;
+    stop_word by = STOP_END;
+    if (word_is(s, "break", &rest) || word_is(s, "continue", &rest)) {
+        x.kind = word_is(s, "break", &rest) ? K_BREAK : K_CONTINUE;
+        return x;
+    }
+    if (!starts_block(s, &x.kind, &x.text))
+        return x;
+    if (p->depth == MAX_NESTING) {
+        (void)misplaced(p, at, "blocks are nested too deep");
+        p->i = vec_len(p->c->s->deck.control);
+        return x;
+    }
+    p->depth++;
+    x.body = read_block(p, &by);
+    if (by == STOP_ELSE && x.kind == K_IF)
+        x.other = read_block(p, &by);
+    p->depth--;
+    if (by != STOP_END)
+        (void)misplaced(p, at, by == STOP_ELSE ? "an 'else' in this block has no 'if'" : "there is no 'end' to this block");
+    return x;
+}
+
+/* Statements up to `end` or `else` or the end of the text. */
+static stmt *read_block(parser *p, stop_word *by)
+{
+    ctl *c = p->c;
+    stmt *list = NULL;
+    const char *rest;
+    *by = STOP_TEXT;
+    while (p->i < vec_len(c->s->deck.control)) {
+        diag_span at = c->s->deck.control[p->i++];
+        const char *s = line_of(c, at);
+        if (!*s || *s == '#')
+            continue;
+        bool end = word_is(s, "end", &rest) || word_is(s, "endif", &rest), other = word_is(s, "else", &rest);
+        if ((end || other) && p->depth) {
+            *by = end ? STOP_END : STOP_ELSE;
+            return list;
+        }
+        if (end || other) {
+            (void)misplaced(p, at, end ? "an 'end' has no block" : "an 'else' has no 'if'");
+            continue;
+        }
+        stmt x = read_stmt(p, s, at);
+        vec_push(list, x);
+    }
+    return list;
+}
+
+static void free_block(stmt *list)
+{
+    for (size_t i = 0; i < vec_len(list); i++) {
+        free_block(list[i].body);
+        free_block(list[i].other);
+    }
+    vec_free(list);
+}
+
+/* -- commands -- */
+
+static vs_status cmd_quit(ctl *c, const char *text)
+{
+    char *end;
+    long code = strtol(text, &end, 10);
+    if (*text && (end == text || *(end + strspn(end, " \t")) || code < 0 || code > 255))
+        return ctl_fail(c, "quit takes an exit code from 0 to 255, not '%s'", text);
+    c->quit = true;
+    c->code = (int)code;
+    return VS_OK;
+}
+
+static vs_status cmd_shell(ctl *c, const char *text)
+{
+    if (!c->o.allow_shell)
+        return ctl_fail(c, "'%s' would start a program; --allow-shell permits it", c->line);
+    fflush(NULL);
+    int rc = system(text);
+    return rc ? ctl_fail(c, "the program failed (status %d)", rc) : VS_OK;
+}
+
+static vs_status cmd_refused(ctl *c, const char *text)
+{
+    (void)text;
+    size_t n = strcspn(c->line, " \t");
+    return ctl_fail(c, "'%.*s' is refused: a deck reads no scripts, result files or code models and does not change the "
+                    "folder", (int)n, c->line);
+}
+
+static vs_status cmd_interactive(ctl *c, const char *text)
+{
+    (void)text;
+    size_t n = strcspn(c->line, " \t");
+    return ctl_fail(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
+}
+
+static vs_status cmd_nothing(ctl *c, const char *text)
+{
+    (void)c;
+    (void)text;
+    return VS_OK;
+}
+
+static vs_status cmd_version(ctl *c, const char *text)
+{
+    (void)text;
+    fprintf(c->out, "vsim %s\n", c->o.version ? c->o.version : "");
+    return VS_OK;
+}
+
+static vs_status cmd_strcmp(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    if (vec_len(w) == 3) {
+        int k = strcmp(w[1], w[2]);
+        const char *v = k < 0 ? "-1" : k > 0 ? "1" : "0";
+        ctl_put(c, w[0], &v, 1);
+    } else {
+        st = ctl_fail(c, "strcmp takes a variable and two texts");
+    }
+    vec_free(w);
+    return st;
+}
+
+static vs_status cmd_seed(ctl *c, const char *text)
+{
+    double x = 1;
+    const char *end = "";
+    if (*text && (!str_spice_number(text, &end, &x) || *end))
+        return ctl_fail(c, "setseed takes a number, not '%s'", text);
+    c->seed = (uint64_t)(int64_t)x;
+    return VS_OK;
+}
+
+typedef struct command {
+    const char *name;
+    vs_status (*run)(ctl *c, const char *text);
+    bool to_file;       /* "> file" is taken off the line */
+} command;
+
+static const command commands[] = {
+    {"op", ctl_analysis, false}, {"dc", ctl_analysis, false}, {"ac", ctl_analysis, false},
+    {"tran", ctl_analysis, false}, {"noise", ctl_analysis, false}, {"tf", ctl_analysis, false},
+    {"sens", ctl_analysis, false}, {"pz", ctl_analysis, false}, {"sp", ctl_analysis, false},
+    {"disto", ctl_analysis, false}, {"run", ctl_run_all, false},
+    {"alter", ctl_alter, false}, {"altermod", ctl_altermod, false}, {"alterparam", ctl_alterparam, false},
+    {"reset", ctl_reset, false}, {"mc_source", ctl_reset, false}, {"save", ctl_save, false},
+    {"show", ctl_show, true}, {"showmod", ctl_showmod, true}, {"listing", ctl_listing, true},
+    {"rusage", ctl_rusage, true}, {"version", cmd_version, true},
+    {"let", ctl_let, false}, {"unlet", ctl_unlet, false}, {"compose", ctl_compose, false},
+    {"define", ctl_define, false}, {"undefine", ctl_undefine, false},
+    {"print", ctl_print, true}, {"echo", ctl_echo, true}, {"write", ctl_write, false},
+    {"wrdata", ctl_wrdata, false}, {"meas", ctl_meas, true}, {"measure", ctl_meas, true},
+    {"display", ctl_display, true}, {"setplot", ctl_setplot, true}, {"setscale", ctl_setscale, false},
+    {"settype", ctl_settype, false}, {"destroy", ctl_destroy, false},
+    {"linearize", ctl_linearize, false}, {"fft", ctl_fft, false}, {"psd", ctl_psd, false},
+    {"spec", ctl_spec, false}, {"fourier", ctl_fourier, true},
+    {"plot", ctl_plot, false}, {"asciiplot", ctl_plot, false}, {"gnuplot", ctl_gnuplot, false},
+    {"hardcopy", ctl_gnuplot, false},
+    {"set", ctl_set, true}, {"unset", ctl_unset, false}, {"option", ctl_option, true},
+    {"options", ctl_option, true}, {"quit", cmd_quit, false}, {"exit", cmd_quit, false},
+    {"strcmp", cmd_strcmp, false}, {"setseed", cmd_seed, false},
+    {"shell", cmd_shell, false}, {"system", cmd_shell, false},
+    {"source", cmd_refused, false}, {"codemodel", cmd_refused, false}, {"load", cmd_refused, false},
+    {"use", cmd_refused, false}, {"cd", cmd_refused, false},
+    {"pre_osdi", cmd_nothing, false}, {"osdi", cmd_nothing, false}, /* done before the circuit was built */
+    {"rehash", cmd_nothing, false},
+    {"resume", cmd_interactive, false}, {"step", cmd_interactive, false}, {"stop", cmd_interactive, false},
+    {"trace", cmd_interactive, false}, {"iplot", cmd_interactive, false}, {"delete", cmd_interactive, false},
+    {"status", cmd_interactive, false}, {"edit", cmd_interactive, false}, {"help", cmd_interactive, false},
+    {"history", cmd_interactive, false}, {"alias", cmd_interactive, false}, {"unalias", cmd_interactive, false},
+    {"bug", cmd_interactive, false}, {"where", cmd_interactive, false}, {"remcirc", cmd_interactive, false},
+    {"setcirc", cmd_interactive, false}, {"snload", cmd_interactive, false}, {"snsave", cmd_interactive, false},
+    {"goto", cmd_interactive, false}, {"label", cmd_interactive, false}, {"cross", cmd_interactive, false},
+    {"reshape", cmd_interactive, false}, {"transpose", cmd_interactive, false}, {"bg_run", cmd_interactive, false},
+    {"esave", cmd_interactive, false},
+};
+
+static vs_status unknown_command(ctl *c, const char *word)
+{
+    const char *cand[VS_COUNT(commands)];
+    for (size_t i = 0; i < VS_COUNT(commands); i++)
+        cand[i] = commands[i].name;
+    diag_error(c->d, ctl_place(c, c->line, strlen(word)), "there is no command '%s'", word);
+    diag_suggest(c->d, word, cand, VS_COUNT(cand));
+    return VS_EINPUT;
+}
+
+static vs_status dispatch(ctl *c)
+{
+    const char *s = c->line;
+    size_t n = strcspn(s, " \t");
+    if (*s == '!')
+        return cmd_shell(c, s + 1);
+    const char *word = arena_strndup(&c->scratch, s, n), *rest = s + n + strspn(s + n, " \t");
+    for (size_t i = 0; i < VS_COUNT(commands); i++) {
+        if (str_casecmp(commands[i].name, word))
+            continue;
+        vs_status st = commands[i].to_file ? ctl_redirect(c, &rest) : VS_OK;
+        /* the analysis' own word belongs to the card */
+        if (!st)
+            st = commands[i].run(c, commands[i].run == ctl_analysis ? s : rest);
+        vs_status closing = ctl_end_redirect(c);
+        return st ? st : closing;
+    }
+    return unknown_command(c, word);
+}
+
+/* -- running -- */
+
+static void end_command(ctl *c, vs_status st)
+{
+    if (st && !c->worst)
+        c->worst = st;
+    if (c->o.flush)
+        c->o.flush(c->o.user);
+    arena_fini(&c->scratch);
+    arena_init(&c->scratch);
+}
+
+static bool prepare(ctl *c, const stmt *x)
+{
+    c->at = x->at;
+    c->e.span = x->at;
+    c->same_text = true;
+    c->line = x->text;
+    const char *text = ctl_substitute(c, x->text);
+    if (!text) {
+        end_command(c, VS_EINPUT);
+        return false;
+    }
+    c->same_text = !strcmp(text, x->text);
+    c->line = text;
+    uint32_t skip = 0; /* the word before a condition */
+    if (x->kind != K_COMMAND) {
+        const char *whole = c->d->file[x->at.file].text + x->at.off;
+        while (skip + strlen(x->text) < x->at.len && strncmp(whole + skip, x->text, strlen(x->text)))
+            skip++;
+    }
+    c->line_at = (diag_span){x->at.file, x->at.off + skip, (uint32_t)strlen(text)};
+    c->e.line = c->same_text ? text : NULL;
+    c->e.line_at = c->line_at;
+    return true;
+}
+
+static ctl_flow run_block(ctl *c, const stmt *list);
+
+/* false also after a message. */
+static bool condition(ctl *c, const stmt *x)
+{
+    double v = 0;
+    if (!prepare(c, x))
+        return false;
+    bool ok = *c->line || (ctl_fail(c, "a condition is expected"), false);
+    ok = ok && post_eval_number(&c->e, c->line, &v);
+    end_command(c, ok ? VS_OK : VS_EINPUT);
+    return ok && v != 0;
+}
+
+/* One turn of a loop: true to go on with the next. */
+static bool turn(ctl *c, const stmt *x, ctl_flow *flow)
+{
+    *flow = run_block(c, x->body);
+    if (*flow == FLOW_QUIT)
+        return false;
+    bool leave = *flow == FLOW_BREAK;
+    *flow = FLOW_ON;
+    return !leave;
+}
+
+static ctl_flow run_repeat(ctl *c, const stmt *x)
+{
+    double n = INFINITY;
+    ctl_flow flow = FLOW_ON;
+    if (!prepare(c, x))
+        return flow;
+    bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
+    end_command(c, ok ? VS_OK : VS_EINPUT);
+    for (double k = 0; ok && k < n; k++)
+        if (!turn(c, x, &flow))
+            break;
+    return flow;
+}
+
+static ctl_flow run_foreach(ctl *c, const stmt *x)
+{
+    ctl_flow flow = FLOW_ON;
+    if (!prepare(c, x))
+        return flow;
+    char **w = ctl_words(c, c->line), **word = NULL;
+    for (size_t i = 0; i < vec_len(w); i++) /* ( a b c ): brackets are no words */
+        if (strcmp(w[i], "(") && strcmp(w[i], ")"))
+            vec_push(word, arena_strndup(&c->mem, w[i], strlen(w[i])));
+    vec_free(w);
+    end_command(c, vec_len(word) ? VS_OK : ctl_fail(c, "foreach takes a variable and its values"));
+    for (size_t i = 1; i < vec_len(word); i++) {
+        const char *v = word[i];
+        ctl_put(c, word[0], &v, 1);
+        if (!turn(c, x, &flow))
+            break;
+    }
+    vec_free(word);
+    return flow;
+}
+
+static ctl_flow run_stmt(ctl *c, const stmt *x)
+{
+    ctl_flow flow = FLOW_ON;
+    switch (x->kind) {
+    case K_BREAK: return FLOW_BREAK;
+    case K_CONTINUE: return FLOW_CONTINUE;
+    case K_IF: return run_block(c, condition(c, x) ? x->body : x->other);
+    case K_REPEAT: return run_repeat(c, x);
+    case K_FOREACH: return run_foreach(c, x);
+    case K_WHILE:
+        while (condition(c, x) && turn(c, x, &flow))
+            ;
+        return flow;
+    case K_DOWHILE:
+        while (turn(c, x, &flow) && condition(c, x))
+            ;
+        return flow;
+    case K_COMMAND:
+        if (prepare(c, x) && *c->line)
+            end_command(c, dispatch(c));
+        return c->quit ? FLOW_QUIT : FLOW_ON;
+    }
+    return FLOW_ON;
+}
+
+static bool interrupted(ctl *c)
+{
+    if (!c->s->hook.stop || !c->s->hook.stop(c->s->hook.user))
+        return false;
+    c->worst = VS_STOP;
+    return true;
+}
+
+static ctl_flow run_block(ctl *c, const stmt *list)
+{
+    if (interrupted(c)) /* also in a loop around nothing */
+        return FLOW_QUIT;
+    for (size_t i = 0; i < vec_len(list); i++) {
+        ctl_flow flow = run_stmt(c, &list[i]);
+        if (interrupted(c))
+            return FLOW_QUIT;
+        if (flow != FLOW_ON)
+            return flow;
+    }
+    return FLOW_ON;
+}
+
+/* -- the object -- */
+
+static bool number_of(void *user, const char *name, double *value)
+{
+    ctl *c = user;
+    if (*name == '@')
+        return ctl_device_value(c, name, value);
+    for (size_t i = vec_len(c->result); i-- > 0;)
+        if (!str_casecmp(c->result[i].m.name, name) && c->result[i].m.ok) {
+            *value = c->result[i].m.value;
+            return true;
+        }
+    return sim_param(c->s, str_intern_lower(c->names, name, strlen(name)), value);
+}
+
+ctl *ctl_new(sim *s, const ctl_opt *o)
+{
+    ctl *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = (ctl){.s = s, .o = *o, .d = s->d, .names = s->names, .out = o->log, .seed = 1, .at = DIAG_NOWHERE};
+    arena_init(&c->mem);
+    arena_init(&c->scratch);
+    c->constants = post_plot_new(&s->plots, "const", s->deck.title, "Constant values");
+    if (c->constants)
+        c->constants->name = str_intern0(c->names, "const");
+    s->plots.number = 1;
+    c->e = (post_env){.set = &s->plots, .d = c->d, .span = DIAG_NOWHERE, .mem = &c->scratch, .seed = &c->seed,
+                      .number = number_of, .user = c};
+    return c;
+}
+
+void ctl_free(ctl **p)
+{
+    ctl *c = *p;
+    if (!c)
+        return;
+    ctl_free_vars(c);
+    for (size_t i = 0; i < vec_len(c->def); i++)
+        vec_free(c->def[i].arg);
+    vec_free(c->def);
+    vec_free(c->result);
+    arena_fini(&c->scratch);
+    arena_fini(&c->mem);
+    free(c);
+    *p = NULL;
+}
+
+bool ctl_has_block(const sim *s) { return s->deck.control_at.file >= 0; }
+bool ctl_analysed(const ctl *c) { return c->n_analysis > 0; }
+
+vs_status ctl_run(ctl *c, bool *quit, int *code)
+{
+    parser p = {.c = c};
+    stop_word by;
+    stmt *list = read_block(&p, &by);
+    void (*value)(void *, const char *, double) = c->s->hook.value;
+    c->s->hook.value = NULL; /* `op` prints nothing by itself here */
+    c->worst = p.st;
+    if (!p.st)
+        (void)run_block(c, list);
+    c->s->hook.value = value;
+    free_block(list);
+    *quit = c->quit;
+    *code = c->code;
+    return c->worst;
+}

@@ -1,0 +1,320 @@
+/* ctl_ana.c - analyses, changes of the circuit, and what it consists of. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "ctl_priv.h"
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static vs_status run_one(ctl *c, const flat_ana *a)
+{
+    sim_stat before = c->s->st;
+    double t0 = seconds();
+    vs_status st = sim_run(c->s, a);
+    c->n_analysis++;
+    if (a->kind == FLAT_TRAN) {
+        c->tran[0] = a->tstep;
+        c->tran[1] = a->tstop;
+        c->tran[2] = a->tstart;
+    }
+    if (c->o.analysed)
+        c->o.analysed(c->o.user, a, &before, t0, st);
+    return st;
+}
+
+vs_status ctl_analysis(ctl *c, const char *text)
+{
+    flat_ana a;
+    vs_status st = sim_parse(c->s, &a, text, c->at);
+    return st ? st : run_one(c, &a);
+}
+
+vs_status ctl_run_all(ctl *c, const char *text)
+{
+    if (*text)
+        return ctl_fail(c, "run takes nothing behind it; results go to files by write");
+    vs_status st = sim_build(c->s);
+    if (!st && !c->s->n_todo)
+        return ctl_fail(c, "the deck has no analysis to run");
+    for (size_t i = 0; i < c->s->n_todo && !st; i++) {
+        st = run_one(c, &c->s->todo[i]);
+        if (!st)
+            st = ctl_dot(c, c->s->todo[i].kind);
+    }
+    return st;
+}
+
+/* -- alter -- */
+
+/* Numbers of "[ 1 2u ]" or an expression. vec; false: a message was given. */
+static bool read_values(ctl *c, const char *text, double **out)
+{
+    *out = NULL;
+    text += strspn(text, " \t");
+    if (*text != '[') {
+        double x;
+        bool ok = post_eval_number(&c->e, text, &x);
+        if (ok)
+            vec_push(*out, x);
+        return ok;
+    }
+    char *inside = arena_strndup(&c->scratch, text + 1, strcspn(text + 1, "]"));
+    char **w = ctl_words(c, inside);
+    bool ok = vec_len(w) > 0 || (ctl_fail(c, "there are no numbers in [ ]"), false);
+    for (size_t i = 0; i < vec_len(w) && ok; i++) {
+        double x;
+        ok = post_eval_number(&c->e, w[i], &x);
+        vec_push(*out, x);
+    }
+    vec_free(w);
+    return ok;
+}
+
+/* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u"; without '=' the last word is the value. */
+static vs_status read_change(ctl *c, const char *text, bool model)
+{
+    const char *eq = strchr(text, '='), *value = eq ? eq + 1 : NULL;
+    if (!eq) {
+        const char *end = text + strlen(text);
+        while (end > text && !strchr(" \t", end[-1]))
+            end--;
+        value = eq = end;
+    }
+    char **w = ctl_words(c, arena_strndup(&c->scratch, text, (size_t)(eq - text)));
+    sim_change x = {.model = model, .span = c->at};
+    const char *name = vec_len(w) ? w[0] : "", *param = vec_len(w) > 1 ? w[1] : "";
+    const char *open = *name == '@' ? strchr(name, '[') : NULL;
+    vs_status st = VS_OK;
+    if (!*name || vec_len(w) > 2 || (model && vec_len(w) < 2 && !open))
+        st = ctl_fail(c, model ? "altermod takes a model, a parameter and a value: altermod nch vth0 = 0.4"
+                               : "alter takes an element, a parameter and a value: alter r1 = 2k, alter m1 w = 2u");
+    if (!st && open) {
+        param = arena_strndup(&c->scratch, open + 1, strcspn(open + 1, "]"));
+        name = arena_strndup(&c->scratch, name + 1, (size_t)(open - name) - 1);
+    }
+    double *v = NULL;
+    if (!st && !read_values(c, value, &v))
+        st = VS_EINPUT;
+    if (!st) {
+        x.name = str_intern_lower(c->names, name, strlen(name));
+        x.param = str_intern_lower(c->names, param, strlen(param));
+        x.value = v;
+        x.n = (int32_t)vec_len(v);
+        sim_alter(c->s, &x);
+    }
+    vec_free(v);
+    vec_free(w);
+    if (!st && (st = sim_build(c->s)) < 0) /* a wrong name shows here: the change must not stay */
+        sim_unalter(c->s);
+    return st;
+}
+
+vs_status ctl_alter(ctl *c, const char *text) { return read_change(c, text, false); }
+vs_status ctl_altermod(ctl *c, const char *text) { return read_change(c, text, true); }
+
+vs_status ctl_alterparam(ctl *c, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    char **w = ctl_words(c, eq ? arena_strndup(&c->scratch, text, (size_t)(eq - text)) : "");
+    double x, old;
+    vs_status st = VS_OK;
+    if (vec_len(w) != 1)
+        st = ctl_fail(c, "alterparam takes a parameter of the deck and a value: alterparam wn = 2u");
+    const char *name = st ? NULL : str_intern_lower(c->names, w[0], strlen(w[0]));
+    vec_free(w);
+    if (!st && !sim_param(c->s, name, &old))
+        st = ctl_fail(c, "the deck has no parameter '%s'", name);
+    if (!st && !post_eval_number(&c->e, eq + 1, &x))
+        st = VS_EINPUT;
+    if (!st)
+        sim_set_param(c->s, name, x);
+    return st;
+}
+
+/* Parameters that were set stay, as in ngspice; alter is undone. */
+vs_status ctl_reset(ctl *c, const char *text)
+{
+    (void)text;
+    flat_override *over = NULL;
+    for (size_t i = 0; i < vec_len(c->s->over); i++)
+        vec_push(over, c->s->over[i]);
+    sim_reset(c->s, over, vec_len(over));
+    vec_free(over);
+    return VS_OK;
+}
+
+vs_status ctl_save(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    for (size_t i = 0; i < vec_len(w); i++)
+        if (!str_casecmp(w[i], "all"))
+            vec_push(c->s->save, str_intern0(c->names, "all"));
+        else if (str_casecmp(w[i], "none"))
+            post_names(c->names, w[i], &c->s->save);
+        else
+            vec_clear(c->s->save);
+    vec_free(w);
+    return VS_OK;
+}
+
+/* -- values inside devices -- */
+
+static const flat_inst *find_instance(const ctl *c, const char *name, size_t n)
+{
+    for (size_t i = 0; i < vec_len(c->s->flat.inst); i++)
+        if (strlen(c->s->flat.inst[i].name) == n && !str_ncasecmp(c->s->flat.inst[i].name, name, n))
+            return &c->s->flat.inst[i];
+    return NULL;
+}
+
+static bool source_value(const flat_source *s, const char *param, double *value)
+{
+    if (!strcmp(param, "dc"))
+        *value = s->dc;
+    else if (!strcmp(param, "acmag"))
+        *value = s->ac_mag;
+    else if (!strcmp(param, "acphase"))
+        *value = s->ac_phase;
+    else
+        return false;
+    return true;
+}
+
+bool ctl_device_value(ctl *c, const char *name, double *value)
+{
+    static const char *const main_value[] = {"resistance", "capacitance", "inductance", "r", "c", "l", "value"};
+    const char *open = strchr(name, '[');
+    if (!open)
+        return false;
+    const flat_inst *in = find_instance(c, name + 1, (size_t)(open - name) - 1);
+    const char *param = str_intern_lower(c->names, open + 1, strcspn(open + 1, "]"));
+    const flat_param *p = in ? in->param : NULL;
+    if (!in) { /* @model[param] */
+        size_t n = (size_t)(open - name) - 1;
+        for (size_t i = 0; i < vec_len(c->s->flat.model) && !p; i++)
+            if (strlen(c->s->flat.model[i]->name) == n && !str_ncasecmp(c->s->flat.model[i]->name, name + 1, n))
+                p = c->s->flat.model[i]->param;
+    }
+    if (in && in->source && source_value(in->source, param, value))
+        return true;
+    bool is_main = false;
+    for (size_t i = 0; in && strchr("rcl", in->letter) && i < VS_COUNT(main_value); i++)
+        is_main |= !strcmp(param, main_value[i]);
+    for (size_t i = vec_len(p); i-- > 0;) {
+        bool alias = false;
+        for (size_t k = 0; is_main && k < VS_COUNT(main_value); k++)
+            alias |= !strcmp(p[i].name, main_value[k]);
+        if (!p[i].str && (alias || p[i].name == param)) {
+            *value = p[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void show_params(ctl *c, const flat_param *p)
+{
+    for (size_t i = 0; i < vec_len(p); i++)
+        if (p[i].str)
+            fprintf(c->out, " %12s  %s\n", p[i].name, p[i].str);
+        else
+            fprintf(c->out, " %12s  %.12g\n", p[i].name, p[i].value);
+}
+
+static void show_instance(ctl *c, const flat_inst *in)
+{
+    fprintf(c->out, " %12s  %s\n", "device", in->name);
+    if (in->model)
+        fprintf(c->out, " %12s  %s\n", "model", in->model->name);
+    for (int32_t i = 0; i < in->n_node; i++)
+        fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", c->s->flat.node[in->node[i]]);
+    if (in->source && in->source->dc_given)
+        fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
+    if (in->source && in->source->ac_mag != 0)
+        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase", in->source->ac_phase);
+    if (in->m != 1)
+        fprintf(c->out, " %12s  %.12g\n", "m", in->m);
+    show_params(c, in->param);
+    fputc('\n', c->out);
+}
+
+/* show [element | letter | all]... */
+vs_status ctl_show(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    vs_status st = sim_build(c->s);
+    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
+        const char *what = vec_len(w) ? w[k] : "all";
+        if (!strcmp(what, ":"))
+            break; /* the list of values is always complete */
+        bool any = false, all = !str_casecmp(what, "all");
+        for (size_t i = 0; i < vec_len(c->s->flat.inst); i++) {
+            const flat_inst *in = &c->s->flat.inst[i];
+            bool letter = strlen(what) == 1 && str_lower_char(*what) == in->letter;
+            if (!all && !letter && str_casecmp(what, in->name))
+                continue;
+            show_instance(c, in);
+            any = true;
+        }
+        if (!any)
+            st = ctl_fail(c, "there is no element '%s'", what);
+    }
+    vec_free(w);
+    return st;
+}
+
+vs_status ctl_showmod(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    vs_status st = sim_build(c->s);
+    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
+        const char *what = vec_len(w) ? w[k] : "all";
+        bool any = false, all = !str_casecmp(what, "all");
+        const flat_inst *in = *what == '#' ? find_instance(c, what + 1, strlen(what + 1)) : find_instance(c, what, strlen(what));
+        for (size_t i = 0; i < vec_len(c->s->flat.model); i++) {
+            const flat_model *m = c->s->flat.model[i];
+            if (!all && str_casecmp(what, m->name) && !(in && in->model == m))
+                continue;
+            fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
+            show_params(c, m->param);
+            fputc('\n', c->out);
+            any = true;
+        }
+        if (!any && !all)
+            st = ctl_fail(c, "there is no model '%s'", what);
+    }
+    vec_free(w);
+    return st;
+}
+
+vs_status ctl_listing(ctl *c, const char *text)
+{
+    (void)text;
+    vs_status st = sim_build(c->s);
+    if (!st)
+        flat_print(&c->s->flat, c->out);
+    return st;
+}
+
+vs_status ctl_rusage(ctl *c, const char *text)
+{
+    (void)text;
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    const sim_stat *st = &c->s->st;
+    fprintf(c->out, "CPU time = %.3f s\nTotal analysis time = %.3f s\nMaximum program size = %.3f MB\n"
+            "Circuit equations = %d\nTransient timepoints: accepted = %lld, rejected = %lld\n"
+            "Total iterations = %lld\n",
+            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+            st->s.op + st->s.tran, (double)u.ru_maxrss / 1024, st->unknowns, (long long)st->accepted,
+            (long long)st->rejected, (long long)st->iterations);
+    return VS_OK;
+}

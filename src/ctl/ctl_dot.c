@@ -1,0 +1,258 @@
+/* ctl_dot.c - the deck's cards for results: .meas .four .print .plot; the table of measures. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "ctl_priv.h"
+#include "four.h"
+#include "table.h"
+
+/* -- measures -- */
+
+/* The newest plot of an analysis; the current one if it is of that kind. */
+static post_plot *plot_of(ctl *c, const char *word)
+{
+    post_set *s = &c->s->plots;
+    size_t n = strlen(word);
+    post_plot *p = s->current;
+    for (size_t i = vec_len(s->plot) + 1; i-- > 0;) {
+        if (p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9')
+            return p;
+        p = i ? s->plot[i - 1] : NULL;
+    }
+    return NULL;
+}
+
+static void keep_result(ctl *c, const char *analysis, const post_plot *p, const post_meas *m)
+{
+    ctl_result r = {str_intern0(c->names, analysis), p->name, *m};
+    if (m->why)
+        r.m.why = arena_printf(&c->mem, "%s", m->why);
+    vec_push(c->result, r);
+}
+
+vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at)
+{
+    static const char *const words[] = {"tran", "ac", "dc", "sp", "noise", "op"};
+    bool known = false;
+    for (size_t i = 0; i < VS_COUNT(words); i++)
+        known |= !str_casecmp(words[i], analysis);
+    if (!known) {
+        diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'", analysis);
+        return VS_EINPUT;
+    }
+    post_plot *p = plot_of(c, analysis), *was = c->s->plots.current;
+    if (!p) {
+        diag_error(c->d, at, "there is no %s analysis whose results could be measured", analysis);
+        return VS_EINPUT;
+    }
+    post_meas m;
+    c->s->plots.current = p;
+    vs_status st = post_measure(&c->e, text, at, &m);
+    c->s->plots.current = was;
+    if (st)
+        return st;
+    keep_result(c, analysis, p, &m);
+    if (!m.ok) {
+        diag_warning(c->d, at, "the measure '%s' failed: %s", m.name, m.why ? m.why : "no such value");
+        fprintf(c->out, "%-20s=  failed\n", m.name);
+        return VS_OK;
+    }
+    post_measure_print(&m, c->out);
+    post_vec *v = post_plot_add(&c->s->plots, p, m.name, "notype", false);
+    return v && post_vec_push(v, m.value, 0) ? VS_OK : VS_ENOMEM;
+}
+
+/* -- cards -- */
+
+typedef struct dot_card {
+    const char *word;    /* "meas", "four", "print", "plot", "width" */
+    const char *analysis; /* "tran", ...; "": none given */
+    const char *text;    /* behind the analysis */
+    diag_span at;
+} dot_card;
+
+static dot_card read_card(const sim *s, arena *mem, const net_card *card)
+{
+    static const char *const words[] = {"tran", "ac", "dc", "op", "noise", "sp", "tf", "pz", "sens", "disto"};
+    dot_card d = {.word = card->name, .analysis = ""};
+    if (!strcmp(d.word, "measure"))
+        d.word = "meas";
+    d.text = sim_card_text(s, mem, card, 1, &d.at);
+    size_t n = strcspn(d.text, " \t");
+    bool named = !strcmp(d.word, "meas");
+    for (size_t i = 0; i < VS_COUNT(words) && !named; i++)
+        named = strlen(words[i]) == n && !str_ncasecmp(words[i], d.text, n);
+    if (!named || !strcmp(d.word, "four"))
+        return d;
+    size_t skip = n + strspn(d.text + n, " \t");
+    char *analysis = arena_strndup(mem, d.text, n);
+    for (char *p = analysis; *p; p++)
+        *p = str_lower_char(*p);
+    d.analysis = analysis;
+    d.text += skip;
+    d.at.off += (uint32_t)skip;
+    d.at.len -= (uint32_t)skip;
+    return d;
+}
+
+void ctl_want(sim *s)
+{
+    arena mem;
+    arena_init(&mem);
+    if (ctl_has_block(s))
+        s->keep = SIM_KEEP_ALL;
+    for (size_t i = 0; i < vec_len(s->flat.post); i++) {
+        dot_card d = read_card(s, &mem, s->flat.post[i]);
+        if (!strcmp(d.word, "width"))
+            continue;
+        if (s->keep == SIM_KEEP_NOTHING)
+            s->keep = SIM_KEEP_NAMED;
+        if (!strcmp(d.word, "meas"))
+            post_measure_names(s->names, d.text, &s->keep_name);
+        else
+            post_names(s->names, *d.text ? d.text : "all", &s->keep_name);
+    }
+    arena_fini(&mem);
+}
+
+static vs_status print_card(ctl *c, const dot_card *d)
+{
+    post_table t = {.digits = (int)ctl_number_value(c, "numdgt", 6), .width = (int)ctl_number_value(c, "width", 80),
+                    .as_columns = true};
+    char *text = arena_strndup(&c->scratch, d->text, strlen(d->text));
+    if (!strcmp(d->word, "plot")) /* limits of an axis: (0,5) behind a blank */
+        for (char *p = text; *p; p++)
+            if (*p == '(' && (p == text || p[-1] == ' '))
+                for (; *p && *p != ')'; p++)
+                    *p = ' ', p[1] = p[1] == ')' ? ' ' : p[1];
+    post_val *v;
+    if (!ctl_values(c, *text ? text : "all", &v))
+        return VS_EINPUT;
+    const post_plot *p = c->s->plots.current;
+    size_t n = 0; /* the axis is the first column anyway */
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (!p->scale || v[i].v != p->scale->v)
+            v[n++] = v[i];
+    t.as_columns = p->scale != NULL;
+    post_print(v, n, p, &t, c->out);
+    vec_free(v);
+    return VS_OK;
+}
+
+static vs_status run_card(ctl *c, const dot_card *d, const char *word)
+{
+    c->at = c->e.span = d->at;
+    c->line = c->e.line = d->text;
+    c->line_at = c->e.line_at = d->at;
+    c->same_text = true;
+    if (!strcmp(d->word, "meas"))
+        return str_casecmp(d->analysis, word) ? VS_OK : ctl_measure(c, word, d->text, d->at);
+    if (!strcmp(d->word, "four"))
+        return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
+    if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
+        return VS_OK;
+    return *d->analysis && strcmp(d->analysis, word) ? VS_OK : print_card(c, d);
+}
+
+/* .width out=132 */
+static void take_width(ctl *c, const dot_card *d)
+{
+    const char *eq = strchr(d->text, '=');
+    const char *value = eq ? eq + 1 + strspn(eq + 1, " \t") : "";
+    if (*value && !str_ncasecmp(d->text, "out", 3))
+        ctl_put(c, "width", &value, 1);
+}
+
+vs_status ctl_dot(ctl *c, flat_ana_kind kind)
+{
+    vs_status st = VS_OK;
+    const char *word = sim_analysis_word(kind);
+    /* cards live in the deck, the list of them in the flat netlist, which an analysis may have renewed */
+    for (size_t i = 0; i < vec_len(c->s->flat.post); i++) {
+        dot_card d = read_card(c->s, &c->scratch, c->s->flat.post[i]);
+        if (!strcmp(d.word, "width"))
+            take_width(c, &d);
+        vs_status one = run_card(c, &d, word);
+        if (one && !st)
+            st = one;
+    }
+    if (c->o.flush)
+        c->o.flush(c->o.user);
+    return st;
+}
+
+/* -- the table -- */
+
+static void number_or_null(FILE *out, double x, bool json)
+{
+    if (isfinite(x))
+        fprintf(out, "%.17g", x);
+    else
+        fputs(json ? "null" : "nan", out);
+}
+
+static void json_text(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else
+            fprintf(out, (unsigned char)*s < 32 ? "\\u%04x" : "%c", (unsigned char)*s);
+    fputc('"', out);
+}
+
+static void write_json(const ctl *c, FILE *out)
+{
+    fputs("[\n", out);
+    for (size_t i = 0; i < vec_len(c->result); i++) {
+        const ctl_result *r = &c->result[i];
+        fprintf(out, "  {\"name\": ");
+        json_text(out, r->m.name);
+        fprintf(out, ", \"analysis\": \"%s\", \"plot\": \"%s\", \"value\": ", r->analysis, r->plot);
+        number_or_null(out, r->m.ok ? r->m.value : NAN, true);
+        for (int k = 0; k < r->m.n_part; k++) {
+            fprintf(out, ", \"%s\": ", r->m.part[k]);
+            number_or_null(out, r->m.part_value[k], true);
+        }
+        if (!r->m.ok) {
+            fputs(", \"failed\": ", out);
+            json_text(out, r->m.why ? r->m.why : "no such value");
+        }
+        fprintf(out, "}%s\n", i + 1 < vec_len(c->result) ? "," : "");
+    }
+    fputs("]\n", out);
+}
+
+static void write_csv(const ctl *c, FILE *out)
+{
+    fputs("name,analysis,plot,value\n", out);
+    for (size_t i = 0; i < vec_len(c->result); i++) {
+        const ctl_result *r = &c->result[i];
+        fprintf(out, "%s,%s,%s,", r->m.name, r->analysis, r->plot);
+        number_or_null(out, r->m.ok ? r->m.value : NAN, false);
+        fputc('\n', out);
+    }
+}
+
+vs_status ctl_write_measures(ctl *c)
+{
+    const char *path = c->o.measures;
+    if (!path)
+        return VS_OK;
+    c->at = DIAG_NOWHERE;
+    FILE *fp = ctl_open(c, path, "w");
+    if (!fp)
+        return VS_EIO;
+    size_t n = strlen(path);
+    if (n > 5 && !str_casecmp(path + n - 5, ".json"))
+        write_json(c, fp);
+    else
+        write_csv(c, fp);
+    bool bad = ferror(fp);
+    if (!fclose(fp) && !bad)
+        return VS_OK;
+    ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
+    return VS_EIO;
+}

@@ -1,0 +1,127 @@
+/* ctl_priv.h - between the files of the interpreter:
+ *     ctl.c       blocks, loops, conditions, the table of commands
+ *     ctl_text.c  $variables, words, redirection; variables and their effects
+ *     ctl_ana.c   analyses, alter, show
+ *     ctl_vec.c   let, print, write, meas, spectra, pictures
+ *     ctl_dot.c   .meas .four .print of the deck, the table of measures */
+#ifndef CTL_PRIV_H
+#define CTL_PRIV_H
+
+#include "ctl.h"
+#include "expr.h"
+#include "meas.h"
+#include "vec.h"
+
+typedef struct ctl_var {
+    const char *name;       /* interned lower case */
+    char **word;            /* vec of heap copies; none: a flag */
+} ctl_var;
+
+typedef struct ctl_result { /* of a measure */
+    const char *analysis, *plot;
+    post_meas m;            /* texts in the arena of the run */
+} ctl_result;
+
+struct ctl {
+    sim *s;
+    ctl_opt o;
+    diag *d;
+    str_pool *names;
+    arena mem;              /* of the whole run */
+    arena scratch;          /* of one command */
+    post_env e;             /* e.mem is scratch */
+    ctl_var *var;           /* vec */
+    ctl_result *result;     /* vec */
+    post_def *def;          /* vec */
+    uint64_t seed;
+    post_plot *constants;
+    FILE *out;              /* of the command under way: o.log, or a file by > */
+    diag_span at;           /* of the command: its line */
+    diag_span line_at;      /* of `line`, if same_text */
+    bool same_text;         /* the command's text is that of its line: columns agree */
+    const char *line;       /* the command after substitution */
+    vs_status worst;        /* first failure */
+    int64_t n_analysis;
+    bool quit;
+    int code;
+    double tran[3];         /* step, end, start of the last transient */
+    int n_picture;
+};
+
+typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_QUIT } ctl_flow;
+
+/* A message at the command; gives VS_EINPUT. */
+vs_status ctl_fail(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
+/* The place of a part of c->line. */
+diag_span ctl_place(const ctl *c, const char *part, size_t len);
+
+/* -- ctl_text.c -- */
+/* The line with $name, $name[k], $#name, $?name, $&vector replaced; in scratch. NULL after a message. */
+const char *ctl_substitute(ctl *c, const char *line);
+/* Words at blanks; quotes are removed and keep blanks. vec, words in scratch; the caller frees the vec. */
+char **ctl_words(ctl *c, const char *text);
+const ctl_var *ctl_get(const ctl *c, const char *name);
+/* The first word of a variable; "" for a flag, NULL: not set. */
+const char *ctl_value(const ctl *c, const char *name);
+double ctl_number_value(const ctl *c, const char *name, double absent);
+void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
+void ctl_remove(ctl *c, const char *name);
+void ctl_free_vars(ctl *c);
+/* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
+vs_status ctl_redirect(ctl *c, const char **text);
+vs_status ctl_end_redirect(ctl *c);
+/* A file to write; NULL after a message: it is an input of the run, or cannot be opened. */
+FILE *ctl_open(ctl *c, const char *path, const char *mode);
+bool ctl_may_write(ctl *c, const char *path);
+vs_status ctl_set(ctl *c, const char *text);
+vs_status ctl_unset(ctl *c, const char *text);
+vs_status ctl_option(ctl *c, const char *text);
+
+/* -- ctl_ana.c -- */
+vs_status ctl_analysis(ctl *c, const char *text);
+vs_status ctl_run_all(ctl *c, const char *text);
+vs_status ctl_alter(ctl *c, const char *text);
+vs_status ctl_altermod(ctl *c, const char *text);
+vs_status ctl_alterparam(ctl *c, const char *text);
+vs_status ctl_reset(ctl *c, const char *text);
+vs_status ctl_save(ctl *c, const char *text);
+vs_status ctl_show(ctl *c, const char *text);
+vs_status ctl_showmod(ctl *c, const char *text);
+vs_status ctl_listing(ctl *c, const char *text);
+vs_status ctl_rusage(ctl *c, const char *text);
+/* @dev[param] of the netlist, for expressions. */
+bool ctl_device_value(ctl *c, const char *name, double *value);
+
+/* -- ctl_vec.c -- */
+/* The expressions of a list; "all" and "plot.all" stand for many. vec, the caller frees it. */
+bool ctl_values(ctl *c, const char *text, post_val **out);
+vs_status ctl_let(ctl *c, const char *text);
+vs_status ctl_unlet(ctl *c, const char *text);
+vs_status ctl_compose(ctl *c, const char *text);
+vs_status ctl_define(ctl *c, const char *text);
+vs_status ctl_undefine(ctl *c, const char *text);
+vs_status ctl_print(ctl *c, const char *text);
+vs_status ctl_echo(ctl *c, const char *text);
+vs_status ctl_write(ctl *c, const char *text);
+vs_status ctl_wrdata(ctl *c, const char *text);
+vs_status ctl_display(ctl *c, const char *text);
+vs_status ctl_setplot(ctl *c, const char *text);
+vs_status ctl_setscale(ctl *c, const char *text);
+vs_status ctl_settype(ctl *c, const char *text);
+vs_status ctl_destroy(ctl *c, const char *text);
+
+/* -- ctl_wave.c -- */
+vs_status ctl_linearize(ctl *c, const char *text);
+vs_status ctl_fft(ctl *c, const char *text);
+vs_status ctl_psd(ctl *c, const char *text);
+vs_status ctl_spec(ctl *c, const char *text);
+vs_status ctl_fourier(ctl *c, const char *text);
+vs_status ctl_plot(ctl *c, const char *text);
+vs_status ctl_gnuplot(ctl *c, const char *text); /* also hardcopy: the first word is a file */
+vs_status ctl_meas(ctl *c, const char *text);
+
+/* -- ctl_dot.c -- */
+/* A measure on the newest plot of that analysis: result printed, kept, and a vector of the plot. */
+vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at);
+
+#endif

@@ -1,0 +1,404 @@
+/* ctl_text.c - $variables, words, files behind '>'; set, unset, option. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ctl_priv.h"
+
+/* -- variables -- */
+
+static void free_words(char **w)
+{
+    for (size_t i = 0; i < vec_len(w); i++)
+        free(w[i]);
+    vec_free(w);
+}
+
+const ctl_var *ctl_get(const ctl *c, const char *name)
+{
+    for (size_t i = 0; i < vec_len(c->var); i++)
+        if (!str_casecmp(c->var[i].name, name))
+            return &c->var[i];
+    return NULL;
+}
+
+const char *ctl_value(const ctl *c, const char *name)
+{
+    const ctl_var *v = ctl_get(c, name);
+    return !v ? NULL : vec_len(v->word) ? v->word[0] : "";
+}
+
+double ctl_number_value(const ctl *c, const char *name, double absent)
+{
+    const char *s = ctl_value(c, name), *end;
+    double x;
+    return s && str_spice_number(s, &end, &x) && !*end ? x : absent;
+}
+
+void ctl_put(ctl *c, const char *name, const char *const *word, size_t n)
+{
+    char **copy = NULL; /* the words may be those that are replaced */
+    for (size_t i = 0; i < n; i++)
+        vec_push(copy, strdup(word[i]));
+    for (size_t i = 0; i < vec_len(c->var); i++)
+        if (!str_casecmp(c->var[i].name, name)) {
+            free_words(c->var[i].word);
+            c->var[i].word = copy;
+            return;
+        }
+    vec_push(c->var, (ctl_var){str_intern_lower(c->names, name, strlen(name)), copy});
+}
+
+void ctl_remove(ctl *c, const char *name)
+{
+    for (size_t i = 0; i < vec_len(c->var); i++)
+        if (!str_casecmp(c->var[i].name, name)) {
+            free_words(c->var[i].word);
+            c->var[i] = vec_last(c->var);
+            (void)vec_pop(c->var);
+            return;
+        }
+}
+
+void ctl_free_vars(ctl *c)
+{
+    for (size_t i = 0; i < vec_len(c->var); i++)
+        free_words(c->var[i].word);
+    vec_free(c->var);
+}
+
+/* What is known without being set. vec of words in scratch; false: nothing of that name. */
+static bool words_of(ctl *c, const char *name, const char ***out)
+{
+    const ctl_var *v = ctl_get(c, name);
+    const post_plot *p = c->s->plots.current;
+    *out = NULL;
+    if (v) {
+        for (size_t i = 0; i < vec_len(v->word); i++)
+            vec_push(*out, v->word[i]);
+        return true;
+    }
+    if (!str_casecmp(name, "plots"))
+        for (size_t i = 0; i < vec_len(c->s->plots.plot); i++)
+            vec_push(*out, c->s->plots.plot[i]->name);
+    else if (!str_casecmp(name, "program"))
+        vec_push(*out, "vsim");
+    else if (!str_casecmp(name, "temp"))
+        vec_push(*out, arena_printf(&c->scratch, "%.12G", c->s->temp));
+    else if (p && !str_casecmp(name, "curplot"))
+        vec_push(*out, p->name);
+    else if (p && !str_casecmp(name, "curplotname"))
+        vec_push(*out, p->what);
+    else if (p && !str_casecmp(name, "curplottitle"))
+        vec_push(*out, p->title);
+    else if (p && !str_casecmp(name, "curplotdate"))
+        vec_push(*out, p->date);
+    return *out != NULL;
+}
+
+/* -- substitution -- */
+
+static void put(char **text, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        vec_push(*text, s[i]);
+}
+
+static bool name_char(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+/* $&vector, $&plot.vector[3], $&v(out): the text of its values. Behind it is returned, NULL: a message. */
+static const char *put_vector(ctl *c, char **text, const char *s)
+{
+    const char *a = s;
+    bool braced = *s == '{';
+    if (braced)
+        s = strchr(s, '}');
+    else
+        while (name_char(*s) || strchr(".#@", *s ? *s : ' '))
+            s++;
+    if (!s || s == a) {
+        ctl_fail(c, "$& is followed by the name of a vector");
+        return NULL;
+    }
+    if (!braced && (*s == '(' || *s == '[')) {
+        const char *close = strchr(s, *s == '(' ? ')' : ']');
+        s = close ? close + 1 : s;
+    }
+    post_val v;
+    const char *name = arena_strndup(&c->scratch, braced ? a + 1 : a, (size_t)(s - a) - braced);
+    if (!post_eval(&c->e, name, &v))
+        return NULL;
+    for (int64_t k = 0; k < v.n; k++) {
+        char num[96];
+        int n = v.complex ? snprintf(num, sizeof num, "%s%.12G,%.12G", k ? " " : "", v.v[2 * k], v.v[2 * k + 1])
+                          : snprintf(num, sizeof num, "%s%.12G", k ? " " : "", v.v[k]);
+        put(text, num, (size_t)n);
+    }
+    return s + braced;
+}
+
+/* $name, ${name}, $name[2], $#name, $?name */
+static const char *put_variable(ctl *c, char **text, const char *s)
+{
+    char mode = strchr("#?", *s) ? *s : 0;
+    s += mode != 0;
+    bool braced = *s == '{';
+    s += braced;
+    const char *a = s;
+    while (name_char(*s))
+        s++;
+    const char *name = arena_strndup(&c->scratch, a, (size_t)(s - a)), **w;
+    long from = 1, to = -1;
+    if (*s == '[') {
+        char *end;
+        from = to = strtol(s + 1, &end, 10);
+        if (*end == '-')
+            to = strtol(end + 1, &end, 10);
+        if (*end == ']')
+            s = end + 1;
+    }
+    if (braced && *s == '}')
+        s++;
+    bool known = words_of(c, name, &w);
+    char num[32];
+    if (mode) {
+        int n = snprintf(num, sizeof num, "%zu", mode == '?' ? (size_t)known : vec_len(w));
+        put(text, num, (size_t)n);
+    } else if (!known) {
+        const char **cand = NULL;
+        for (size_t i = 0; i < vec_len(c->var); i++)
+            vec_push(cand, c->var[i].name);
+        ctl_fail(c, "there is no variable '%s'; $&%s would be the value of a vector", name, name);
+        diag_suggest(c->d, name, cand, vec_len(cand));
+        vec_free(cand);
+        s = NULL;
+    }
+    for (size_t i = 0; !mode && i < vec_len(w); i++)
+        if ((long)i + 1 >= from && (to < 0 || (long)i + 1 <= to)) {
+            if (i && (long)i + 1 > from)
+                put(text, " ", 1);
+            put(text, w[i], strlen(w[i]));
+        }
+    vec_free(w);
+    return s;
+}
+
+const char *ctl_substitute(ctl *c, const char *line)
+{
+    char *text = NULL;
+    const char *s = line;
+    while (s && *s) {
+        if (*s == '\\' && s[1] == '$') {
+            put(&text, "$", 1);
+            s += 2;
+        } else if (*s == '$' && s[1] == '&') {
+            s = put_vector(c, &text, s + 2);
+        } else if (*s == '$' && s[1] && (name_char(s[1]) || (strchr("{#?", s[1]) && (name_char(s[2]) || s[1] == '{')))) {
+            s = put_variable(c, &text, s + 1);
+        } else if (*s == '{' && s[1] == '$' && strchr(s, '}')) { /* {$name}: the braces only end the name */
+            const char *close = s[2] == '&' ? put_vector(c, &text, s + 3) : put_variable(c, &text, s + 2);
+            if (close && *close != '}') {
+                ctl_fail(c, "'}' is expected behind a variable in braces");
+                close = NULL;
+            }
+            s = close ? close + 1 : NULL;
+        } else {
+            put(&text, s++, 1);
+        }
+    }
+    put(&text, "", 1);
+    const char *copy = s ? arena_strndup(&c->scratch, text, strlen(text)) : NULL;
+    vec_free(text);
+    return copy;
+}
+
+char **ctl_words(ctl *c, const char *s)
+{
+    char **w = NULL;
+    while (*(s += strspn(s, " \t"))) {
+        char *one = NULL, quote = 0;
+        for (; *s && (quote || !strchr(" \t", *s)); s++) {
+            if (quote ? *s == quote : *s == '"' || *s == '\'')
+                quote = quote ? 0 : *s;
+            else
+                vec_push(one, *s);
+        }
+        vec_push(one, 0);
+        char *copy = arena_strndup(&c->scratch, one, strlen(one));
+        vec_push(w, copy);
+        vec_free(one);
+    }
+    return w;
+}
+
+/* -- files -- */
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool ctl_may_write(ctl *c, const char *path)
+{
+    for (size_t i = 0; i < vec_len(c->d->file); i++)
+        if (same_file(path, c->d->file[i].name)) {
+            ctl_fail(c, "'%s' is an input of this run and would be overwritten", path);
+            return false;
+        }
+    return true;
+}
+
+FILE *ctl_open(ctl *c, const char *path, const char *mode)
+{
+    if (!ctl_may_write(c, path))
+        return NULL;
+    FILE *fp = fopen(path, mode);
+    if (!fp)
+        ctl_fail(c, "'%s' cannot be written: %s", path, strerror(errno));
+    return fp;
+}
+
+/* The last '>' that stands alone and has one word behind it. */
+vs_status ctl_redirect(ctl *c, const char **text)
+{
+    const char *s = *text, *mark = NULL;
+    char quote = 0;
+    for (const char *p = s; *p; p++) {
+        if (quote ? *p == quote : *p == '"' || *p == '\'')
+            quote = quote ? 0 : *p;
+        else if (!quote && *p == '>' && (p == s || strchr(" \t", p[-1])) && p[1] != '=')
+            mark = p, p += p[1] == '>';
+    }
+    if (!mark)
+        return VS_OK;
+    bool append = mark[1] == '>';
+    char **w = ctl_words(c, mark + 1 + append);
+    vs_status st = VS_OK;
+    if (vec_len(w) == 1) {
+        FILE *fp = ctl_open(c, w[0], append ? "a" : "w");
+        st = fp ? VS_OK : VS_EIO;
+        if (fp)
+            c->out = fp;
+        *text = arena_strndup(&c->scratch, s, (size_t)(mark - s));
+    }
+    vec_free(w);
+    return st;
+}
+
+vs_status ctl_end_redirect(ctl *c)
+{
+    if (c->out == c->o.log)
+        return VS_OK;
+    bool bad = ferror(c->out);
+    bad |= fclose(c->out) != 0;
+    c->out = c->o.log;
+    if (!bad)
+        return VS_OK;
+    ctl_fail(c, "the file could not be written: %s", strerror(errno));
+    return VS_EIO;
+}
+
+/* -- set, unset, option -- */
+
+/* Variables that ngspice sets and that change nothing here, so that a deck may set them. */
+static bool effect_of(ctl *c, const char *name, vs_status *st)
+{
+    double x = ctl_number_value(c, name, NAN);
+    *st = VS_OK;
+    if (!strcmp(name, "temp") && !isnan(x)) {
+        *st = sim_set_temp(c->s, x, c->at);
+    } else if (!strcmp(name, "units")) {
+        c->e.degrees = !str_casecmp(ctl_value(c, name), "degrees");
+    } else if ((!strcmp(name, "rndseed") || !strcmp(name, "seed")) && !isnan(x)) {
+        c->seed = (uint64_t)(int64_t)x;
+    } else if (!strcmp(name, "curplot")) {
+        *st = ctl_setplot(c, ctl_value(c, name));
+        ctl_remove(c, name);
+    } else if (!strcmp(name, "filetype")) {
+        const char *v = ctl_value(c, name);
+        if (str_casecmp(v, "ascii") && str_casecmp(v, "binary"))
+            *st = ctl_fail(c, "filetype is ascii or binary, not '%s'", v);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void print_variables(ctl *c)
+{
+    for (size_t i = 0; i < vec_len(c->var); i++) {
+        fprintf(c->out, "  %s", c->var[i].name);
+        for (size_t k = 0; k < vec_len(c->var[i].word); k++)
+            fprintf(c->out, "%s%s", k ? " " : "\t", c->var[i].word[k]);
+        fputc('\n', c->out);
+    }
+}
+
+/* set name | set name = value | set name = ( a b c ), several in a row */
+vs_status ctl_set(ctl *c, const char *text)
+{
+    char *spaced = NULL; /* '=', '(' and ')' outside quotes are words */
+    char quote = 0;
+    for (const char *s = text; *s; s++) {
+        if (quote ? *s == quote : *s == '"' || *s == '\'')
+            quote = quote ? 0 : *s;
+        bool alone = !quote && (*s == '=' || *s == '(' || *s == ')');
+        put(&spaced, " ", alone);
+        put(&spaced, s, 1);
+        put(&spaced, " ", alone);
+    }
+    put(&spaced, "", 1);
+    char **w = ctl_words(c, spaced);
+    vec_free(spaced);
+    vs_status st = VS_OK;
+    if (!vec_len(w))
+        print_variables(c);
+    for (size_t i = 0; i < vec_len(w) && !st;) {
+        const char *name = str_intern_lower(c->names, w[i], strlen(w[i])), **value = NULL;
+        i++;
+        if (i < vec_len(w) && !strcmp(w[i], "=")) {
+            i++;
+            bool list = i < vec_len(w) && !strcmp(w[i], "(");
+            i += list;
+            do {
+                if (i < vec_len(w) && strcmp(w[i], ")"))
+                    vec_push(value, w[i]);
+            } while (i < vec_len(w) && strcmp(w[i++], ")") && list);
+            if (!list && !vec_len(value))
+                st = ctl_fail(c, "set %s = needs a value", name);
+        }
+        if (!st) {
+            ctl_put(c, name, value, vec_len(value));
+            effect_of(c, name, &st);
+        }
+        vec_free(value);
+    }
+    vec_free(w);
+    return st;
+}
+
+vs_status ctl_unset(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    for (size_t i = 0; i < vec_len(w); i++) {
+        ctl_remove(c, w[i]);
+        if (!str_casecmp(w[i], "units"))
+            c->e.degrees = false;
+    }
+    vec_free(w);
+    return VS_OK;
+}
+
+vs_status ctl_option(ctl *c, const char *text)
+{
+    if (*text)
+        return sim_set_option(c->s, text, c->at);
+    fprintf(c->out, "temp = %.12g\n", c->s->temp);
+    return VS_OK;
+}

@@ -1,0 +1,501 @@
+/* ctl_vec.c - vectors and plots: let, print, echo, write, wrdata, display, setplot. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl_priv.h"
+#include "table.h"
+
+/* -- lists of expressions -- */
+
+static post_val value_of(const post_vec *v, const post_plot *p)
+{
+    return (post_val){.complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = v->name};
+}
+
+/* "all", "tran1.all", "allv", "alli" at the start of the list. */
+static bool take_all(ctl *c, const char **text, post_val **out)
+{
+    const char *s = *text + strspn(*text, " \t,");
+    size_t n = strcspn(s, " \t,");
+    const char *dot = memchr(s, '.', n), *word = dot ? dot + 1 : s;
+    size_t len = (size_t)(s + n - word);
+    if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) || (len == 4 && !strchr("vi", str_lower_char(word[3]))))
+        return false;
+    const post_plot *p = dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, s, (size_t)(dot - s)))
+                             : c->s->plots.current;
+    for (size_t i = 0; p && i < vec_len(p->vec); i++) {
+        const char *type = p->vec[i]->type;
+        if (len == 3 || !strcmp(type, str_lower_char(word[3]) == 'v' ? "voltage" : "current")) {
+            post_val v = value_of(p->vec[i], p);
+            vec_push(*out, v);
+        }
+    }
+    *text = s + n;
+    return true;
+}
+
+bool ctl_values(ctl *c, const char *text, post_val **out)
+{
+    *out = NULL;
+    while (text && *(text += strspn(text, " \t,"))) {
+        post_val v;
+        if (take_all(c, &text, out))
+            continue;
+        if (!post_eval_next(&c->e, &text, &v)) {
+            vec_free(*out);
+            return false;
+        }
+        vec_push(*out, v);
+    }
+    return true;
+}
+
+/* -- let -- */
+
+static post_plot *plot_of(ctl *c, const char **name)
+{
+    const char *dot = strchr(*name, '.');
+    post_plot *p = dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, *name, (size_t)(dot - *name))) : NULL;
+    if (p)
+        *name = dot + 1;
+    return p ? p : c->s->plots.current;
+}
+
+static vs_status assign_part(ctl *c, post_plot *p, const char *name, const char *index, const post_val *v)
+{
+    post_vec *old = post_plot_find(p, name);
+    double k;
+    if (!old)
+        return ctl_fail(c, "there is no vector '%s' of which a value could be set", name);
+    if (!post_eval_number(&c->e, index, &k))
+        return VS_EINPUT;
+    if (!(k >= 0 && k < (double)old->n) || k != floor(k))
+        return ctl_fail(c, "the index %g is outside 0 .. %lld", k, (long long)old->n - 1);
+    if (v->n != 1)
+        return ctl_fail(c, "a single value is needed, not %lld", (long long)v->n);
+    if (v->complex && !old->complex)
+        return ctl_fail(c, "'%s' is real, the value is complex", name);
+    size_t at = (size_t)k * (1 + old->complex);
+    old->v[at] = v->v[0];
+    if (old->complex)
+        old->v[at + 1] = v->complex ? v->v[1] : 0;
+    return VS_OK;
+}
+
+/* let name = expr | let name[k] = expr | let plot.name = expr */
+vs_status ctl_let(ctl *c, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    if (!*text)
+        return ctl_display(c, "");
+    if (!eq)
+        return ctl_fail(c, "let takes a name and an expression: let x = 2*v(out)");
+    const char *end = eq;
+    while (end > text && strchr(" \t", end[-1]))
+        end--;
+    const char *name = arena_strndup(&c->scratch, text, (size_t)(end - text)), *index = NULL;
+    const char *open = strchr(name, '[');
+    if (open) {
+        index = arena_strndup(&c->scratch, open + 1, strcspn(open + 1, "]"));
+        name = arena_strndup(&c->scratch, name, (size_t)(open - name));
+    }
+    post_plot *p = plot_of(c, &name);
+    post_val v;
+    if (!*name || strpbrk(name, " \t()'\"$+-*/<>") || (*name >= '0' && *name <= '9'))
+        return ctl_fail(c, "'%s' cannot be the name of a vector", name);
+    if (!post_eval(&c->e, eq + 1, &v))
+        return VS_EINPUT;
+    if (index)
+        return assign_part(c, p, name, index, &v);
+    post_vec *made = post_plot_find(p, name);
+    if (!made)
+        made = post_plot_add(&c->s->plots, p, name, v.type, v.complex);
+    if (!made || !post_vec_set(made, v.v, v.n, v.complex))
+        return VS_ENOMEM;
+    made->type = str_intern0(c->names, v.type);
+    return VS_OK;
+}
+
+vs_status ctl_unlet(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(w); i++) {
+        const char *name = w[i];
+        post_plot *p = plot_of(c, &name);
+        post_vec *v = post_plot_find(p, name);
+        if (v)
+            post_plot_remove(p, v);
+        else
+            st = ctl_fail(c, "there is no vector '%s'", w[i]);
+    }
+    vec_free(w);
+    return st;
+}
+
+/* compose name values a b c | compose name start=a stop=b (step=d | lin=n | dec=n | log=n) */
+vs_status ctl_compose(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    double *x = NULL, start = 0, stop = NAN, step = NAN, lin = NAN, log = NAN;
+    vs_status st = VS_OK;
+    if (vec_len(w) < 3)
+        st = ctl_fail(c, "compose takes a name and 'values' with numbers, or start=, stop= and step= or lin= or log=");
+    if (!st && !str_casecmp(w[1], "values")) {
+        for (size_t i = 2; i < vec_len(w) && !st; i++) {
+            double y;
+            if (post_eval_number(&c->e, w[i], &y))
+                vec_push(x, y);
+            else
+                st = VS_EINPUT;
+        }
+    } else if (!st) {
+        static const char *const key[] = {"start", "stop", "step", "lin", "log"};
+        double *to[] = {&start, &stop, &step, &lin, &log};
+        for (size_t i = 1; i < vec_len(w) && !st; i++) {
+            char *eq = strchr(w[i], '=');
+            size_t k = 0;
+            while (eq && k < VS_COUNT(key) && (strlen(key[k]) != (size_t)(eq - w[i]) || str_ncasecmp(key[k], w[i], strlen(key[k]))))
+                k++;
+            if (!eq || k == VS_COUNT(key))
+                st = ctl_fail(c, "'%s' is not start=, stop=, step=, lin= or log=", w[i]);
+            else if (!post_eval_number(&c->e, eq + 1, to[k]))
+                st = VS_EINPUT;
+        }
+        double n = !isnan(lin) ? lin : !isnan(log) ? log : floor((stop - start) / step + 1e-9) + 1;
+        if (!st && (!(n >= 1 && n <= 1e8) || (!isnan(log) && !(start > 0 && stop > 0))))
+            st = ctl_fail(c, "these limits give no points");
+        for (double k = 0; !st && k < n; k++) {
+            double u = n > 1 ? k / (n - 1) : 0;
+            vec_push(x, !isnan(log)   ? start * pow(stop / start, u)
+                        : !isnan(lin) ? start + (stop - start) * u
+                                      : start + k * step);
+        }
+    }
+    if (!st) {
+        post_vec *v = post_plot_add(&c->s->plots, c->s->plots.current, w[0], "notype", false);
+        st = v && post_vec_set(v, x, (int64_t)vec_len(x), false) ? VS_OK : VS_ENOMEM;
+    }
+    vec_free(x);
+    vec_free(w);
+    return st;
+}
+
+/* -- define -- */
+
+static void forget(ctl *c, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(c->def); i++)
+        if (str_casecmp(c->def[i].name, name))
+            c->def[n++] = c->def[i];
+        else
+            vec_free(c->def[i].arg);
+    if (c->def)
+        vec_head_of(c->def)->len = n;
+    c->e.def = c->def;
+}
+
+/* define f(x,y) text */
+vs_status ctl_define(ctl *c, const char *text)
+{
+    const char *open = strchr(text, '('), *close = open ? strchr(open, ')') : NULL;
+    if (!close || open == text || !close[1 + strspn(close + 1, " \t=")])
+        return ctl_fail(c, "define takes a function and its expression: define par(x,y) x*y/(x+y)");
+    post_def d = {.name = str_intern_lower(c->names, text, strcspn(text, " \t("))};
+    for (const char *s = open + 1; s < close;) {
+        s += strspn(s, " \t,");
+        size_t n = strcspn(s, " \t,)");
+        if (n)
+            vec_push(d.arg, str_intern_lower(c->names, s, n));
+        s += n + (s + n < close && !n);
+    }
+    const char *body = close + 1 + strspn(close + 1, " \t=");
+    d.text = arena_strndup(&c->mem, body, strlen(body));
+    forget(c, d.name);
+    vec_push(c->def, d);
+    c->e.def = c->def;
+    return VS_OK;
+}
+
+vs_status ctl_undefine(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    for (size_t i = 0; i < vec_len(w); i++)
+        forget(c, w[i]);
+    vec_free(w);
+    return VS_OK;
+}
+
+/* -- print, echo -- */
+
+static bool first_word_is(const char **text, const char *word)
+{
+    size_t n = strlen(word);
+    const char *s = *text + strspn(*text, " \t");
+    if (str_ncasecmp(s, word, n) || !strchr(" \t", s[n]) || !s[n])
+        return false;
+    *text = s + n;
+    return true;
+}
+
+vs_status ctl_print(ctl *c, const char *text)
+{
+    post_table t = {.digits = (int)ctl_number_value(c, "numdgt", 6), .width = (int)ctl_number_value(c, "width", 80)};
+    t.as_line = first_word_is(&text, "line");
+    t.as_columns = !t.as_line && (first_word_is(&text, "col") || first_word_is(&text, "column"));
+    t.no_index = ctl_get(c, "noprintindex") != NULL;
+    t.digits = t.digits < 1 ? 1 : t.digits > 17 ? 17 : t.digits;
+    post_val *v;
+    if (!*text)
+        return ctl_fail(c, "print takes expressions, or all");
+    if (!ctl_values(c, text, &v))
+        return VS_EINPUT;
+    const post_plot *p = vec_len(v) && v[0].plot ? v[0].plot : c->s->plots.current;
+    post_print(v, vec_len(v), p, &t, c->out);
+    vec_free(v);
+    return VS_OK;
+}
+
+vs_status ctl_echo(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    size_t first = vec_len(w) && !strcmp(w[0], "-n");
+    for (size_t i = first; i < vec_len(w); i++)
+        fprintf(c->out, "%s%s", i > first ? " " : "", w[i]);
+    if (!first)
+        fputc('\n', c->out);
+    vec_free(w);
+    return VS_OK;
+}
+
+/* -- files -- */
+
+/* The first word is the file, the rest a list of vectors; none: all. */
+static bool file_and_values(ctl *c, const char *text, const char **path, post_val **v)
+{
+    size_t n = strcspn(text, " \t");
+    char **w = ctl_words(c, arena_strndup(&c->scratch, text, n));
+    *path = vec_len(w) ? w[0] : NULL;
+    vec_free(w);
+    if (!*path) {
+        ctl_fail(c, "a file name is expected");
+        return false;
+    }
+    const char *list = text + n + strspn(text + n, " \t");
+    if (!ctl_values(c, *list ? list : "all", v))
+        return false;
+    if (vec_len(*v))
+        return true;
+    ctl_fail(c, "there are no vectors to write");
+    return false;
+}
+
+/* The bytes of `from` at the end of `to`. */
+static bool append_file(const char *from, const char *to)
+{
+    char buf[65536];
+    FILE *a = fopen(from, "rb"), *b = fopen(to, "ab");
+    bool ok = a && b;
+    for (size_t n; ok && (n = fread(buf, 1, sizeof buf, a));)
+        ok = fwrite(buf, 1, n, b) == n;
+    if (a)
+        fclose(a);
+    return (!b || !fclose(b)) && ok;
+}
+
+vs_status ctl_write(ctl *c, const char *text)
+{
+    const char *path;
+    post_val *v;
+    out_file *f = NULL;
+    if (!file_and_values(c, text, &path, &v))
+        return VS_EINPUT;
+    bool append = ctl_get(c, "appendwrite") != NULL, ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
+    const char *part = append ? arena_printf(&c->scratch, "%s.part", path) : path;
+    vs_status st = ctl_may_write(c, path) ? VS_OK : VS_EINPUT;
+    if (!st && out_open(&f, part, ascii ? OUT_ASCII : OUT_RAW)) {
+        ctl_fail(c, "'%s' cannot be written: %s", part, strerror(errno));
+        st = VS_EIO;
+    }
+    if (!st) {
+        const post_plot *p = v[0].plot ? v[0].plot : c->s->plots.current;
+        /* vectors that a plain list names with those of its axis are of one length; the others are refused */
+        st = post_write_raw(&c->e, v, vec_len(v), p, f);
+    }
+    int why = 0;
+    if (out_close(&f, &why) && !st) {
+        ctl_fail(c, "'%s' could not be written: %s", path, strerror(why));
+        st = VS_EIO;
+    }
+    if (append && !st && !append_file(part, path)) {
+        ctl_fail(c, "'%s' could not be extended: %s", path, strerror(errno));
+        st = VS_EIO;
+    }
+    if (append)
+        unlink(part);
+    vec_free(v);
+    return st;
+}
+
+vs_status ctl_wrdata(ctl *c, const char *text)
+{
+    const char *path;
+    post_val *v;
+    if (!file_and_values(c, text, &path, &v))
+        return VS_EINPUT;
+    FILE *fp = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w");
+    vs_status st = fp ? VS_OK : VS_EIO;
+    if (fp) {
+        bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"), ctl_get(c, "wr_vecnames"),
+                                  (int)ctl_number_value(c, "numdgt", 8), fp);
+        if (fclose(fp) || !ok) {
+            ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
+            st = VS_EIO;
+        }
+    }
+    vec_free(v);
+    return st;
+}
+
+/* -- plots -- */
+
+static int by_name(const void *a, const void *b)
+{
+    return str_casecmp((*(const post_vec *const *)a)->name, (*(const post_vec *const *)b)->name);
+}
+
+vs_status ctl_display(ctl *c, const char *text)
+{
+    const post_plot *p = c->s->plots.current;
+    char **w = ctl_words(c, text);
+    post_vec **v = NULL;
+    for (size_t i = 0; i < vec_len(p->vec); i++) {
+        bool wanted = !vec_len(w);
+        for (size_t k = 0; k < vec_len(w) && !wanted; k++)
+            wanted = post_name_matches(p->vec[i]->name, w[k]) || !str_casecmp(w[k], "all");
+        if (wanted)
+            vec_push(v, p->vec[i]);
+    }
+    vec_free(w);
+    fprintf(c->out, "Here are the vectors currently active:\n\nTitle: %s\nName: %s (%s)\nDate: %s\n\n", p->title, p->name,
+            p->what, p->date);
+    if (v)
+        qsort(v, vec_len(v), sizeof *v, by_name);
+    for (size_t i = 0; i < vec_len(v); i++)
+        fprintf(c->out, "    %-20s: %s, %s, %lld long%s\n", v[i]->name, v[i]->type, v[i]->complex ? "complex" : "real",
+                (long long)v[i]->n, v[i] == p->scale ? " [default scale]" : "");
+    vec_free(v);
+    return VS_OK;
+}
+
+vs_status ctl_setplot(ctl *c, const char *text)
+{
+    post_set *s = &c->s->plots;
+    char **w = ctl_words(c, text);
+    const char *name = vec_len(w) ? w[0] : NULL;
+    vec_free(w);
+    size_t at = 0, n = vec_len(s->plot);
+    while (at < n && s->plot[at] != s->current)
+        at++;
+    if (!name) {
+        fputs("List of plots available:\n\n", c->out);
+        for (size_t i = n; i-- > 0;)
+            fprintf(c->out, "%s\t%s\t%s (%s)\n", s->plot[i] == s->current ? "Current " : "", s->plot[i]->name,
+                    s->plot[i]->title, s->plot[i]->what);
+        return VS_OK;
+    }
+    if (!str_casecmp(name, "new"))
+        return post_plot_new(s, "unknown", c->s->deck.title, "Anonymous") ? VS_OK : VS_ENOMEM;
+    if (!str_casecmp(name, "previous") || !str_casecmp(name, "next")) {
+        bool next = str_lower_char(*name) == 'n';
+        if (next ? at + 1 >= n : at == 0)
+            return ctl_fail(c, "there is no %s plot", name);
+        s->current = s->plot[next ? at + 1 : at - 1];
+        return VS_OK;
+    }
+    post_plot *p = post_set_find(s, name);
+    if (p) {
+        s->current = p;
+        return VS_OK;
+    }
+    const char **cand = NULL;
+    for (size_t i = 0; i < n; i++)
+        vec_push(cand, s->plot[i]->name);
+    ctl_fail(c, "there is no plot '%s'", name);
+    diag_suggest(c->d, name, cand, vec_len(cand));
+    vec_free(cand);
+    return VS_EINPUT;
+}
+
+vs_status ctl_setscale(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    const char *name = vec_len(w) ? w[0] : "";
+    post_plot *p = plot_of(c, &name);
+    post_vec *v = *name ? post_plot_find(p, name) : NULL;
+    vec_free(w);
+    if (!v)
+        return ctl_fail(c, "setscale takes a vector of the plot, not '%s'", name);
+    p->scale = v;
+    return VS_OK;
+}
+
+vs_status ctl_settype(ctl *c, const char *text)
+{
+    static const char *const types[] = {"notype", "time", "frequency", "voltage", "current", "temperature", "charge",
+                                        "decibel", "phase", "impedance", "admittance", "power", "onoise-spectrum",
+                                        "inoise-spectrum", "res", "capacitance"};
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    bool known = false;
+    for (size_t i = 0; i < VS_COUNT(types) && vec_len(w); i++)
+        known |= !str_casecmp(types[i], w[0]);
+    if (vec_len(w) < 2)
+        st = ctl_fail(c, "settype takes a type and vectors: settype voltage y");
+    else if (!known) {
+        st = ctl_fail(c, "there is no type '%s'", w[0]);
+        diag_suggest(c->d, w[0], types, VS_COUNT(types));
+    }
+    for (size_t i = 1; i < vec_len(w) && !st; i++) {
+        const char *name = w[i];
+        post_vec *v = post_plot_find(plot_of(c, &name), name);
+        if (v)
+            v->type = str_intern_lower(c->names, w[0], strlen(w[0]));
+        else
+            st = ctl_fail(c, "there is no vector '%s'", w[i]);
+    }
+    vec_free(w);
+    return st;
+}
+
+/* destroy [all | plots]; none: the current one */
+vs_status ctl_destroy(ctl *c, const char *text)
+{
+    post_set *s = &c->s->plots;
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    if (vec_len(w) && !str_casecmp(w[0], "all")) {
+        for (size_t i = vec_len(s->plot); i-- > 0;)
+            if (s->plot[i] != c->constants)
+                post_plot_destroy(s, s->plot[i]);
+        s->number = 1;
+    } else if (!vec_len(w)) {
+        if (s->current == c->constants)
+            st = ctl_fail(c, "the plot of constants stays");
+        else
+            post_plot_destroy(s, s->current);
+    }
+    for (size_t i = 0; i < vec_len(w) && str_casecmp(w[0], "all") && !st; i++) {
+        post_plot *p = post_set_find(s, w[i]);
+        if (!p || p == c->constants)
+            st = ctl_fail(c, p ? "the plot of constants stays" : "there is no plot '%s'", w[i]);
+        else
+            post_plot_destroy(s, p);
+    }
+    vec_free(w);
+    return st;
+}

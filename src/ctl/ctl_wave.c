@@ -1,0 +1,243 @@
+/* ctl_wave.c - curves as a whole: spectra, measures, pictures. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "ctl_priv.h"
+#include "four.h"
+#include "svg.h"
+
+/* -- spectra -- */
+
+static post_window window_of(const ctl *c)
+{
+    return (post_window){ctl_value(c, "specwindow"), ctl_number_value(c, "specwindoworder", 2)};
+}
+
+vs_status ctl_linearize(ctl *c, const char *text)
+{
+    post_val *v;
+    if (!ctl_values(c, *text ? text : "all", &v))
+        return VS_EINPUT;
+    double x[3] = {NAN, NAN, NAN};
+    static const char *const name[] = {"lin-tstep", "lin-tstart", "lin-tstop"};
+    for (int i = 0; i < 3; i++) { /* vectors of the plot, as ngspice has them */
+        const post_vec *w = post_plot_find(c->s->plots.current, name[i]);
+        x[i] = w && w->n ? w->v[0] : NAN;
+    }
+    size_t n = 0; /* numbers that were let stay behind */
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (post_axis(&v[i]) || *text)
+            v[n++] = v[i];
+    bool ok = post_linearize(&c->e, v, n, isnan(x[0]) ? c->tran[0] : x[0], x[1], x[2]);
+    vec_free(v);
+    return ok ? VS_OK : VS_EINPUT;
+}
+
+static vs_status spectrum(ctl *c, const char *text, bool psd, int average)
+{
+    post_val *v;
+    if (!*text)
+        return ctl_fail(c, "the vectors to transform are expected");
+    if (!ctl_values(c, text, &v))
+        return VS_EINPUT;
+    bool ok = post_fft(&c->e, v, vec_len(v), window_of(c), psd, average);
+    vec_free(v);
+    return ok ? VS_OK : VS_EINPUT;
+}
+
+vs_status ctl_fft(ctl *c, const char *text) { return spectrum(c, text, false, 0); }
+
+/* psd lines vectors: powers, averaged over so many lines to each side */
+vs_status ctl_psd(ctl *c, const char *text)
+{
+    size_t n = strcspn(text, " \t");
+    const char *end;
+    double x;
+    if (!str_spice_number(arena_strndup(&c->scratch, text, n), &end, &x) || *end || !(x >= 0 && x < 1e6))
+        return ctl_fail(c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
+    return spectrum(c, text + n + strspn(text + n, " \t"), true, (int)x);
+}
+
+vs_status ctl_spec(ctl *c, const char *text)
+{
+    double x[3];
+    for (int i = 0; i < 3; i++) {
+        size_t n = strcspn(text, " \t");
+        if (!n)
+            return ctl_fail(c, "spec takes start, stop and step of the frequency, then vectors");
+        if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &x[i]))
+            return VS_EINPUT;
+        text += n + strspn(text + n, " \t");
+    }
+    post_val *v;
+    if (!ctl_values(c, text, &v))
+        return VS_EINPUT;
+    bool ok = vec_len(v) ? post_spec(&c->e, v, vec_len(v), window_of(c), x[0], x[1], x[2])
+                         : (ctl_fail(c, "the vectors to transform are expected"), false);
+    vec_free(v);
+    return ok ? VS_OK : VS_EINPUT;
+}
+
+vs_status ctl_fourier(ctl *c, const char *text)
+{
+    size_t n = strcspn(text, " \t");
+    double freq;
+    post_val *v;
+    if (!n)
+        return ctl_fail(c, "a fundamental frequency and vectors are expected: fourier 1meg v(out)");
+    if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &freq) || !ctl_values(c, text + n, &v))
+        return VS_EINPUT;
+    vs_status st = vec_len(v) ? VS_OK : ctl_fail(c, "there are no vectors behind the frequency");
+    for (size_t i = 0; i < vec_len(v) && !st; i++) {
+        post_four f;
+        if (!post_fourier(&c->e, &v[i], freq, (int)ctl_number_value(c, "nfreqs", 10),
+                          (int)ctl_number_value(c, "fourgridsize", 200), &f)) {
+            st = VS_EINPUT;
+            break;
+        }
+        post_fourier_print(&f, v[i].name, c->out);
+        for (int k = 1;; k++) { /* fourier11, fourier12, ...: frequencies, amplitudes, phases */
+            const char *name = arena_printf(&c->scratch, "fourier1%d", k);
+            if (post_plot_find(c->s->plots.current, name))
+                continue;
+            post_vec *w = post_plot_add(&c->s->plots, c->s->plots.current, name, "notype", false);
+            for (int row = 0; w && row < 3; row++)
+                for (int j = 0; j < f.n; j++)
+                    if (!post_vec_push(w, row == 0 ? j * freq : row == 1 ? f.mag[j] : f.phase[j], 0))
+                        st = VS_ENOMEM;
+            break;
+        }
+    }
+    vec_free(v);
+    return st;
+}
+
+/* meas tran name ... */
+vs_status ctl_meas(ctl *c, const char *text)
+{
+    size_t n = strcspn(text, " \t");
+    const char *word = arena_strndup(&c->scratch, text, n), *rest = text + n + strspn(text + n, " \t");
+    return ctl_measure(c, word, rest, ctl_place(c, rest, strlen(rest)));
+}
+
+/* -- pictures -- */
+
+typedef struct request {
+    post_picture p;
+    const char *axis;      /* behind vs */
+    char *list;            /* vec: the expressions */
+} request;
+
+/* Takes "xlimit a b", "title text" and the like out of the words of a plot command. */
+static vs_status read_request(ctl *c, const char *text, request *r)
+{
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    *r = (request){.p = {.xlo = NAN, .xhi = NAN, .ylo = NAN, .yhi = NAN}};
+    for (size_t i = 0; i < vec_len(w) && !st; i++) {
+        double *lim[2] = {NULL, NULL};
+        const char **label = NULL;
+        if (!str_casecmp(w[i], "xlimit") || !str_casecmp(w[i], "xl"))
+            lim[0] = &r->p.xlo, lim[1] = &r->p.xhi;
+        else if (!str_casecmp(w[i], "ylimit") || !str_casecmp(w[i], "yl"))
+            lim[0] = &r->p.ylo, lim[1] = &r->p.yhi;
+        else if (!str_casecmp(w[i], "title"))
+            label = &r->p.title;
+        else if (!str_casecmp(w[i], "xlabel"))
+            label = &r->p.xlabel;
+        else if (!str_casecmp(w[i], "ylabel"))
+            label = &r->p.ylabel;
+        else if (!str_casecmp(w[i], "vs"))
+            label = &r->axis;
+        else if (!str_casecmp(w[i], "xlog") || !str_casecmp(w[i], "loglog"))
+            r->p.xlog = true, r->p.ylog |= str_lower_char(*w[i]) == 'l';
+        else if (!str_casecmp(w[i], "ylog"))
+            r->p.ylog = true;
+        else if (!str_casecmp(w[i], "pointplot"))
+            r->p.points = true;
+        else if (!str_casecmp(w[i], "xdelta") || !str_casecmp(w[i], "ydelta"))
+            i++; /* the grid's steps are chosen here */
+        else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") && str_casecmp(w[i], "lingrid") &&
+                 str_casecmp(w[i], "nointerp") && str_casecmp(w[i], "combplot")) {
+            for (const char *s = w[i]; *s; s++)
+                vec_push(r->list, *s);
+            vec_push(r->list, ' ');
+        }
+        for (int k = 0; lim[0] && k < 2 && !st; k++)
+            if (++i >= vec_len(w))
+                st = ctl_fail(c, "two limits are expected");
+            else if (!post_eval_number(&c->e, w[i], lim[k]))
+                st = VS_EINPUT;
+        if (label && ++i < vec_len(w))
+            *label = w[i];
+        else if (label)
+            st = ctl_fail(c, "'%s' needs something behind it", w[i - 1]);
+    }
+    vec_push(r->list, 0);
+    vec_free(w);
+    return st;
+}
+
+static vs_status draw(ctl *c, const char *path, const char *text)
+{
+    request r;
+    post_val *v = NULL, axis;
+    vs_status st = read_request(c, text, &r);
+    if (!st && !ctl_values(c, r.list, &v))
+        st = VS_EINPUT;
+    if (!st && !vec_len(v))
+        st = ctl_fail(c, "there is nothing to draw: vectors are expected");
+    if (!st && r.axis && !post_eval(&c->e, r.axis, &axis))
+        st = VS_EINPUT;
+    size_t n = 0; /* the axis itself is no curve */
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (!v[i].plot || !v[i].plot->scale || v[i].v != v[i].plot->scale->v || vec_len(v) == 1)
+            v[n++] = v[i];
+    if (!st && !r.axis && v[0].plot && v[0].plot->scale && !strcmp(v[0].plot->scale->type, "frequency") &&
+        isnan(r.p.xlo) && v[0].plot->scale->n > 2) { /* decades: equal ratios */
+        const double *f = v[0].plot->scale->v;
+        int w = 1 + v[0].plot->scale->complex;
+        r.p.xlog |= f[0] > 0 && fabs(f[w] / f[0] - f[2 * w] / f[w]) < 1e-6 * f[w] / f[0];
+    }
+    FILE *fp = st ? NULL : ctl_open(c, path, "w");
+    if (!st && !fp)
+        st = VS_EIO;
+    if (fp) {
+        errno = 0;
+        bool ok = post_svg(&c->e, v, n, r.axis ? &axis : NULL, &r.p, fp);
+        bool lost = fclose(fp) != 0 || (!ok && errno);
+        if (lost)
+            ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
+        st = lost ? VS_EIO : ok ? VS_OK : VS_EINPUT;
+        if (ok && !lost && !c->o.quiet)
+            fprintf(c->out, "picture: %s\n", path);
+    }
+    vec_free(v);
+    vec_free(r.list);
+    return st;
+}
+
+/* plot: DECK_plot1.svg, DECK_plot2.svg, ... in the current folder */
+vs_status ctl_plot(ctl *c, const char *text)
+{
+    const char *deck = c->d->file[0].name, *base = strrchr(deck, '/');
+    base = base ? base + 1 : deck;
+    const char *dot = strrchr(base, '.');
+    int n = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
+    return draw(c, arena_printf(&c->scratch, "%.*s_plot%d.svg", n, base, ++c->n_picture), text);
+}
+
+vs_status ctl_gnuplot(ctl *c, const char *text)
+{
+    size_t n = strcspn(text, " \t");
+    char **w = ctl_words(c, arena_strndup(&c->scratch, text, n));
+    const char *name = vec_len(w) ? w[0] : NULL;
+    vec_free(w);
+    if (!name)
+        return ctl_fail(c, "a file and vectors are expected");
+    const char *base = strrchr(name, '/'), *dot = strrchr(base ? base : name, '.');
+    size_t keep = dot && (!str_casecmp(dot, ".svg") || !str_casecmp(dot, ".ps") || !str_casecmp(dot, ".png") ||
+                          !str_casecmp(dot, ".eps")) ? (size_t)(dot - name) : strlen(name);
+    return draw(c, arena_printf(&c->scratch, "%.*s.svg", (int)keep, name), text + n);
+}

@@ -1,0 +1,720 @@
+/* expr.c - parser and evaluation of vector expressions. See expr.h.
+ *   list = expr+                        expr = or ["?" expr ":" expr]
+ *   or = and (("|" | "or") and)*        and = cmp (("&" | "and") cmp)*
+ *   cmp = sum (("=" "==" "<>" "!=" "<" ">" "<=" ">=" "eq" "ne" "lt" "gt" "le" "ge") sum)*
+ *   sum = term (("+" | "-") term)*      term = unary (("*" | "/" | "%") unary)*
+ *   unary = ("-" | "+" | "~" | "!" | "not") unary | power
+ *   power = postfix (("^" | "**") unary)?
+ *   postfix = primary ("[" expr ["," expr] "]" | "[[" expr "," expr "]]")*
+ *   primary = number | name | name "(" args ")" | "(" expr ["," expr] ")" | "'" expr "'" | "{" expr "}" */
+#include "expr.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "post_priv.h"
+
+enum { MAX_DEPTH = 200, MAX_ARG = 8 };
+
+typedef struct parser {
+    post_env *e;
+    const char *s;       /* the rest */
+    int depth;
+    const char ***names; /* only collects names, evaluates nothing */
+    str_pool *pool;
+} parser;
+
+bool post_fail(post_env *e, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    diag_error(e->d, e->span, "%s", text);
+    return false;
+}
+
+post_val post_new_val(post_env *e, int64_t n, bool complex)
+{
+    return (post_val){.complex = complex, .n = n, .type = "notype", .name = "",
+                      .v = arena_alloc(e->mem, (size_t)n * (1 + complex) * sizeof(double) + sizeof(double))};
+}
+
+post_val post_number(post_env *e, double x)
+{
+    post_val v = post_new_val(e, 1, false);
+    v.v[0] = x;
+    return v;
+}
+
+const post_vec *post_axis(const post_val *v)
+{
+    const post_vec *a = v->plot ? v->plot->scale : NULL;
+    return a && a->n == v->n ? a : NULL;
+}
+
+bool post_constant(const char *name, double value[2], bool *complex)
+{
+    static const struct {
+        const char *name;
+        double re, im;
+    } t[] = {{"pi", M_PI, 0}, {"e", M_E, 0}, {"c", 299792458.0, 0}, {"i", 0, 1}, {"kelvin", -273.15, 0},
+             {"echarge", 1.602176634e-19, 0}, {"boltz", 1.380649e-23, 0}, {"planck", 6.62607015e-34, 0},
+             {"true", 1, 0}, {"false", 0, 0}, {"yes", 1, 0}, {"no", 0, 0}};
+    for (size_t k = 0; k < VS_COUNT(t); k++)
+        if (!str_casecmp(name, t[k].name)) {
+            value[0] = t[k].re;
+            value[1] = t[k].im;
+            *complex = t[k].im != 0;
+            return true;
+        }
+    return false;
+}
+
+/* -- text -- */
+
+/* Messages point to n characters from `a`, if that is a part of the file. */
+static void point(parser *p, const char *a, size_t n)
+{
+    post_env *e = p->e;
+    if (e->line && a >= e->line && a <= e->line + strlen(e->line))
+        e->span = (diag_span){e->line_at.file, e->line_at.off + (uint32_t)(a - e->line), (uint32_t)(n ? n : 1)};
+}
+
+static void blanks(parser *p)
+{
+    p->s += strspn(p->s, " \t\r\n");
+}
+
+static bool name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.#@$", c)) ||
+           (unsigned char)c >= 128;
+}
+
+static bool take(parser *p, const char *op)
+{
+    blanks(p);
+    size_t n = strlen(op);
+    if (str_ncasecmp(p->s, op, n))
+        return false;
+    if (op[0] >= 'a' && op[0] <= 'z' && name_char(p->s[n]))
+        return false;
+    p->s += n;
+    return true;
+}
+
+static bool expect(parser *p, const char *op, const char *what)
+{
+    if (take(p, op))
+        return true;
+    point(p, p->s, 1);
+    return post_fail(p->e, *p->s ? "'%s' is expected %s, not '%.20s'" : "'%s' is expected %s", op, what, p->s);
+}
+
+/* -- operations -- */
+
+static post_val like(post_env *e, const post_val *a, const post_val *b, bool complex)
+{
+    int64_t n = a->n > b->n ? a->n : b->n;
+    if (!a->n || !b->n)
+        n = 0;
+    post_val r = post_new_val(e, n, complex);
+    r.plot = a->plot && (a->n == n || !b->plot) ? a->plot : b->plot;
+    return r;
+}
+
+static const char *type_of(char op, const post_val *a, const post_val *b)
+{
+    bool plain_a = !strcmp(a->type, "notype"), plain_b = !strcmp(b->type, "notype");
+    if (op == '+' || op == '-' || op == '%')
+        return !strcmp(a->type, b->type) || plain_b ? a->type : plain_a ? b->type : "notype";
+    if (op == '*')
+        return plain_b ? a->type : plain_a ? b->type : "notype";
+    return op == '/' && plain_b ? a->type : "notype";
+}
+
+static double compare(int op, cplx x, cplx y)
+{
+    double a = creal(x), b = creal(y);
+    switch (op) {
+    case '<': return a < b;
+    case '>': return a > b;
+    case 'l': return a <= b;
+    case 'g': return a >= b;
+    case '=': return x == y;
+    case 'n': return x != y;
+    case '&': return x != 0 && y != 0;
+    default: return x != 0 || y != 0;
+    }
+}
+
+static cplx arithmetic(int op, cplx x, cplx y)
+{
+    switch (op) {
+    case '+': return x + y;
+    case '-': return x - y;
+    case '*': return x * y;
+    case '/': return x / y;
+    default: return cpow(x, y);
+    }
+}
+
+static double arithmetic_real(int op, double x, double y)
+{
+    switch (op) {
+    case '+': return x + y;
+    case '-': return x - y;
+    case '*': return x * y;
+    case '/': return x / y;
+    case '%': return fmod(x, y);
+    default: return pow(x, y);
+    }
+}
+
+static post_val apply(post_env *e, int op, const post_val *a, const post_val *b)
+{
+    bool logic = strchr("<>lg=n&|", op) != NULL;
+    bool complex = !logic && op != '%' && (a->complex || b->complex);
+    if (op == '^' && !complex) /* a negative number to a broken power */
+        for (int64_t k = 0; k < a->n && !complex; k++)
+            for (int64_t j = 0; j < b->n && !complex; j++)
+                if (b->n == 1 || j == k)
+                    complex = a->v[k] < 0 && b->v[j] != floor(b->v[j]);
+    post_val r = like(e, a, b, complex);
+    for (int64_t k = 0; k < r.n; k++)
+        if (logic)
+            post_put(&r, k, compare(op, post_at(a, k), post_at(b, k)));
+        else if (complex)
+            post_put(&r, k, arithmetic(op, post_at(a, k), post_at(b, k)));
+        else
+            r.v[k] = arithmetic_real(op, creal(post_at(a, k)), creal(post_at(b, k)));
+    r.type = type_of((char)op, a, b);
+    return r;
+}
+
+/* -- names -- */
+
+static post_val of_vec(post_env *e, const post_vec *v, const post_plot *plot)
+{
+    return (post_val){.complex = v->complex, .n = v->n, .v = v->v, .plot = plot, .type = v->type,
+                      .name = arena_printf(e->mem, "%s", v->name)};
+}
+
+static bool find_in(post_env *e, const post_plot *plot, const char *name, post_val *out)
+{
+    const post_vec *v = plot ? post_plot_find(plot, name) : NULL;
+    if (v)
+        *out = of_vec(e, v, plot);
+    return v != NULL;
+}
+
+static bool find_vector(post_env *e, const char *name, post_val *out)
+{
+    const char *dot = strchr(name, '.');
+    if (find_in(e, e->set->current, name, out) || find_in(e, post_set_find(e->set, "const"), name, out))
+        return true;
+    if (dot && dot != name) {
+        const char *plot = arena_strndup(e->mem, name, (size_t)(dot - name));
+        if (find_in(e, post_set_find(e->set, plot), dot + 1, out))
+            return true;
+        if (!str_casecmp(plot, "const"))
+            name = dot + 1;
+    }
+    double c[2];
+    bool complex;
+    if (post_constant(name, c, &complex)) {
+        *out = post_new_val(e, 1, complex);
+        post_put(out, 0, c[0] + I * c[1]);
+        return true;
+    }
+    return false;
+}
+
+static bool no_vector(post_env *e, const char *name)
+{
+    post_fail(e, "there is no vector '%s'%s%s", name, e->set->current ? " in the plot " : "; no analysis has run",
+              e->set->current ? e->set->current->name : "");
+    const post_plot *p = e->set->current;
+    const char **cand = NULL;
+    for (size_t i = 0; p && i < vec_len(p->vec); i++)
+        vec_push(cand, p->vec[i]->name);
+    diag_suggest(e->d, name, cand, vec_len(cand));
+    vec_free(cand);
+    return false;
+}
+
+static bool look_up(parser *p, const char *name, post_val *out)
+{
+    post_env *e = p->e;
+    double x;
+    if (find_vector(e, name, out))
+        return true;
+    if (e->number && e->number(e->user, name, &x)) {
+        *out = post_number(e, x);
+        return true;
+    }
+    return no_vector(e, name);
+}
+
+/* -- calls -- */
+
+static bool expression(parser *p, post_val *out);
+
+/* The raw text up to ',' or the closing bracket: a node or element name. */
+static const char *raw_name(parser *p)
+{
+    blanks(p);
+    const char *a = p->s;
+    int depth = 0;
+    for (; *p->s && (depth || (*p->s != ',' && *p->s != ')')); p->s++)
+        depth += *p->s == '(' || *p->s == '[' ? 1 : *p->s == ')' || *p->s == ']' ? -1 : 0;
+    size_t n = (size_t)(p->s - a);
+    while (n && strchr(" \t", a[n - 1]))
+        n--;
+    return p->names ? str_intern_lower(p->pool, a, n) : arena_strndup(p->e->mem, a, n);
+}
+
+static void note_name(parser *p, const char *name)
+{
+    vec_push(*p->names, str_intern_lower(p->pool, name, strlen(name)));
+}
+
+static bool node_voltage(parser *p, char letter, const char *prefix, const char *node, post_val *out)
+{
+    char name[600];
+    if (p->names) {
+        snprintf(name, sizeof name, "%c(%s)", letter, node);
+        note_name(p, name);
+        return true;
+    }
+    if (letter == 'v' && (!strcmp(node, "0") || !str_casecmp(node, "gnd"))) {
+        *out = post_number(p->e, 0);
+        out->type = "voltage";
+        return true;
+    }
+    snprintf(name, sizeof name, "%s%c(%s)", prefix, letter, node);
+    return find_vector(p->e, name, out) || no_vector(p->e, name);
+}
+
+/* v(a), v(a,b), i(v1) and what .print knows of them in ac: vm vp vdb vr vi, im ip idb ir ii. */
+static bool access(parser *p, const char *fn, bool *taken, post_val *out)
+{
+    static const struct {
+        const char *suffix, *fn;
+    } part[] = {{"", NULL}, {"m", "mag"}, {"p", "ph"}, {"db", "db"}, {"r", "re"}, {"i", "im"}};
+    const char *dot = strrchr(fn, '.'), *word = dot ? dot + 1 : fn;
+    char letter = str_lower_char(word[0]), prefix[128];
+    size_t k = VS_COUNT(part);
+    for (size_t i = 0; i < VS_COUNT(part) && (letter == 'v' || letter == 'i'); i++)
+        if (!str_casecmp(word + 1, part[i].suffix))
+            k = i;
+    *taken = k < VS_COUNT(part) && !(letter == 'i' && k == 1); /* im() is the imaginary part */
+    if (!*taken)
+        return true;
+    snprintf(prefix, sizeof prefix, "%.*s", (int)(word - fn), fn);
+    post_val a = {0}, b = {0};
+    if (!node_voltage(p, letter, prefix, raw_name(p), &a))
+        return false;
+    if (take(p, ",")) {
+        if (!node_voltage(p, letter, prefix, raw_name(p), &b))
+            return false;
+        if (!p->names)
+            a = apply(p->e, '-', &a, &b);
+    }
+    if (!expect(p, ")", "after a node"))
+        return false;
+    *out = a;
+    bool known;
+    return p->names || !part[k].fn || post_call(p->e, part[k].fn, &a, 1, out, &known);
+}
+
+/* The text of a user's function with its arguments in place, each in brackets. */
+static const char *substitute(post_env *e, const post_def *f, const char *const *arg)
+{
+    char *text = NULL;
+    for (const char *s = f->text; *s;) {
+        size_t n = 0;
+        while (name_char(s[n]))
+            n++;
+        const char *with = NULL;
+        for (size_t i = 0; n && i < vec_len(f->arg); i++)
+            if (strlen(f->arg[i]) == n && !str_ncasecmp(f->arg[i], s, n))
+                with = arg[i];
+        size_t len = n ? n : 1;
+        if (with)
+            vec_push(text, '(');
+        for (size_t i = 0; i < (with ? strlen(with) : len); i++)
+            vec_push(text, with ? with[i] : s[i]);
+        if (with)
+            vec_push(text, ')');
+        s += len;
+    }
+    vec_push(text, 0);
+    const char *copy = arena_strndup(e->mem, text, strlen(text));
+    vec_free(text);
+    return copy;
+}
+
+static bool call_user(parser *p, const post_def *f, const char *const *arg, int n_arg, post_val *out)
+{
+    post_env *e = p->e;
+    if ((size_t)n_arg != vec_len(f->arg))
+        return post_fail(e, "the function '%s' takes %zu arguments, not %d", f->name, vec_len(f->arg), n_arg);
+    if (e->depth > 50)
+        return post_fail(e, "the function '%s' calls itself without end", f->name);
+    const char *text = substitute(e, f, arg);
+    e->depth++;
+    bool ok = strlen(text) < (1u << 20) ? post_eval(e, text, out)
+                                        : post_fail(e, "the function '%s' grows without end", f->name);
+    e->depth--;
+    return ok;
+}
+
+static bool call(parser *p, const char *name, const char *start, post_val *out)
+{
+    bool taken, known;
+    if (!access(p, name, &taken, out))
+        return false;
+    if (taken)
+        return true;
+    post_val arg[MAX_ARG];
+    const char *text[MAX_ARG];
+    const post_def *def = NULL;
+    int n = 0;
+    for (size_t i = 0; !p->names && i < vec_len(p->e->def); i++)
+        if (!str_casecmp(p->e->def[i].name, name))
+            def = &p->e->def[i];
+    blanks(p);
+    const char *inside = p->s;
+    /* a vector whose name has brackets: noise and fft results, "onoise_total(r1)" */
+    for (bool more = *p->s != ')'; more; more = take(p, ",")) {
+        if (n == MAX_ARG)
+            return post_fail(p->e, "%s() has more than %d arguments", name, MAX_ARG);
+        blanks(p);
+        const char *a = p->s;
+        if (def) {
+            raw_name(p);
+            text[n++] = arena_strndup(p->e->mem, a, (size_t)(p->s - a));
+            continue;
+        }
+        if (!p->names && n == 0) {
+            const char *close = strchr(inside, ')');
+            char whole[600];
+            if (close && !strpbrk(arena_strndup(p->e->mem, inside, (size_t)(close - inside)), "+*/(, ")) {
+                snprintf(whole, sizeof whole, "%.*s", (int)(close + 1 - start), start);
+                if (find_in(p->e, p->e->set->current, whole, out)) {
+                    p->s = close + 1;
+                    return true;
+                }
+            }
+        }
+        if (!expression(p, &arg[n++]))
+            return false;
+    }
+    if (!expect(p, ")", "after the arguments"))
+        return false;
+    if (p->names)
+        return true;
+    if (def)
+        return call_user(p, def, text, n, out);
+    if (!post_call(p->e, name, arg, n, out, &known) && known)
+        return false;
+    if (known)
+        return true;
+    post_fail(p->e, "there is no function '%s'", name);
+    diag_suggest(p->e->d, name, post_function_names, post_n_function);
+    return false;
+}
+
+/* -- grammar -- */
+
+static bool index_range(parser *p, post_val *v)
+{
+    bool by_scale = take(p, "[[");
+    if (!by_scale && !take(p, "["))
+        return true;
+    post_val lo, hi;
+    bool two = false;
+    if (!expression(p, &lo))
+        return false;
+    if (take(p, ",")) {
+        two = true;
+        if (!expression(p, &hi))
+            return false;
+    }
+    if (!expect(p, by_scale ? "]]" : "]", "after an index"))
+        return false;
+    if (p->names)
+        return true;
+    double a = creal(post_at(&lo, 0)), b = two ? creal(post_at(&hi, 0)) : a;
+    const post_vec *axis = post_axis(v);
+    post_val r = post_new_val(p->e, v->n, v->complex);
+    int64_t n = 0;
+    if (by_scale && !axis)
+        return post_fail(p->e, "[[ ]] needs a vector with an axis");
+    if (!by_scale && !(a >= 0 && b >= 0 && a < (double)v->n && b < (double)v->n))
+        return post_fail(p->e, "the index %g is outside 0 .. %lld", !(a >= 0 && a < (double)v->n) ? a : b,
+                         (long long)v->n - 1);
+    if (by_scale) {
+        for (int64_t k = 0; k < v->n; k++) {
+            double x = axis->complex ? axis->v[2 * k] : axis->v[k];
+            if (x >= fmin(a, b) && x <= fmax(a, b))
+                post_put(&r, n++, post_at(v, k));
+        }
+    } else {
+        int64_t i = (int64_t)a, j = (int64_t)b, step = i <= j ? 1 : -1;
+        for (int64_t k = i;; k += step) {
+            post_put(&r, n++, post_at(v, k));
+            if (k == j)
+                break;
+        }
+    }
+    r.n = n;
+    r.type = v->type;
+    r.plot = v->plot;
+    *v = r;
+    return index_range(p, v);
+}
+
+static bool name_or_call(parser *p, post_val *out)
+{
+    const char *a = p->s;
+    const diag_span outside = p->e->span;
+    if (*p->s == '@') { /* @m1[gm] */
+        while (name_char(*p->s))
+            p->s++;
+        const char *close = *p->s == '[' ? strchr(p->s, ']') : NULL;
+        if (close)
+            p->s = close + 1;
+    } else {
+        while (name_char(*p->s))
+            p->s++;
+    }
+    size_t n = (size_t)(p->s - a);
+    point(p, a, *p->s == '(' ? n + strcspn(p->s, ")") + (strchr(p->s, ')') != NULL) : n);
+    if (!n)
+        return post_fail(p->e, *a ? "an expression is expected, not '%.20s'" : "an expression is expected", a);
+    if (p->names) {
+        const char *name = str_intern_lower(p->pool, a, n);
+        if (take(p, "("))
+            return call(p, name, a, out);
+        note_name(p, name);
+        return true;
+    }
+    const char *name = arena_strndup(p->e->mem, a, n);
+    bool is_call = *p->s == '(';
+    p->s += is_call;
+    bool ok = is_call ? call(p, name, a, out) : look_up(p, name, out);
+    if (ok)
+        p->e->span = outside;
+    return ok;
+}
+
+static bool closed(parser *p, const char *close, post_val *out)
+{
+    post_val im;
+    if (!expression(p, out))
+        return false;
+    if (*close == ')' && take(p, ",")) {
+        if (!expression(p, &im))
+            return false;
+        if (!p->names) {
+            post_val j = post_new_val(p->e, 1, true);
+            post_put(&j, 0, I);
+            im = apply(p->e, '*', &im, &j);
+            *out = apply(p->e, '+', out, &im);
+        }
+    }
+    return expect(p, close, "to close the bracket");
+}
+
+static bool primary(parser *p, post_val *out)
+{
+    double x;
+    const char *end;
+    blanks(p);
+    if (take(p, "("))
+        return closed(p, ")", out);
+    if (take(p, "{"))
+        return closed(p, "}", out);
+    if (take(p, "'"))
+        return closed(p, "'", out);
+    if (take(p, "\""))
+        return closed(p, "\"", out);
+    if (((*p->s >= '0' && *p->s <= '9') || (*p->s == '.' && p->s[1] >= '0' && p->s[1] <= '9')) &&
+        str_spice_number(p->s, &end, &x)) {
+        p->s = end;
+        if (!p->names)
+            *out = post_number(p->e, x);
+        return true;
+    }
+    return name_or_call(p, out);
+}
+
+static bool postfix(parser *p, post_val *out)
+{
+    return primary(p, out) && index_range(p, out);
+}
+
+static bool unary(parser *p, post_val *out)
+{
+    if (++p->depth > MAX_DEPTH)
+        return post_fail(p->e, "the expression is nested too deep");
+    bool ok, known;
+    if (take(p, "-")) {
+        ok = unary(p, out);
+        if (ok && !p->names)
+            ok = post_call(p->e, "unary minus", out, 1, out, &known);
+    } else if (take(p, "+")) {
+        ok = unary(p, out);
+    } else if (take(p, "~") || (strncmp(p->s, "!=", 2) && take(p, "!")) || take(p, "not")) {
+        ok = unary(p, out);
+        if (ok && !p->names) {
+            post_val zero = post_number(p->e, 0);
+            *out = apply(p->e, '=', out, &zero);
+        }
+    } else {
+        ok = postfix(p, out);
+        if (ok && (take(p, "^") || take(p, "**"))) {
+            post_val b;
+            ok = unary(p, &b);
+            if (ok && !p->names)
+                *out = apply(p->e, '^', out, &b);
+        }
+    }
+    p->depth--;
+    return ok;
+}
+
+typedef struct operation {
+    const char *text;
+    char op;
+} operation;
+
+static bool left(parser *p, post_val *out, const operation *op, size_t n, bool (*below)(parser *, post_val *))
+{
+    if (!below(p, out))
+        return false;
+    for (;;) {
+        size_t k = 0;
+        while (k < n && !take(p, op[k].text))
+            k++;
+        if (k == n)
+            return true;
+        post_val b;
+        if (!below(p, &b))
+            return false;
+        if (!p->names)
+            *out = apply(p->e, op[k].op, out, &b);
+    }
+}
+
+static bool term(parser *p, post_val *out)
+{
+    static const operation op[] = {{"*", '*'}, {"/", '/'}, {"%", '%'}};
+    return left(p, out, op, VS_COUNT(op), unary);
+}
+
+static bool sum(parser *p, post_val *out)
+{
+    static const operation op[] = {{"+", '+'}, {"-", '-'}};
+    return left(p, out, op, VS_COUNT(op), term);
+}
+
+static bool comparison(parser *p, post_val *out)
+{
+    static const operation op[] = {{"<>", 'n'}, {"!=", 'n'}, {"<=", 'l'}, {">=", 'g'}, {"==", '='}, {"<", '<'},
+                                   {">", '>'},  {"=", '='},  {"eq", '='}, {"ne", 'n'}, {"lt", '<'}, {"gt", '>'},
+                                   {"le", 'l'}, {"ge", 'g'}};
+    return left(p, out, op, VS_COUNT(op), sum);
+}
+
+static bool conjunction(parser *p, post_val *out)
+{
+    static const operation op[] = {{"&&", '&'}, {"&", '&'}, {"and", '&'}};
+    return left(p, out, op, VS_COUNT(op), comparison);
+}
+
+static bool disjunction(parser *p, post_val *out)
+{
+    static const operation op[] = {{"||", '|'}, {"|", '|'}, {"or", '|'}};
+    return left(p, out, op, VS_COUNT(op), conjunction);
+}
+
+static bool expression(parser *p, post_val *out)
+{
+    if (++p->depth > MAX_DEPTH)
+        return post_fail(p->e, "the expression is nested too deep");
+    bool ok = disjunction(p, out);
+    if (ok && take(p, "?")) {
+        post_val a, b;
+        ok = expression(p, &a) && expect(p, ":", "in a choice") && expression(p, &b);
+        if (ok && !p->names) {
+            post_val r = like(p->e, &a, &b, a.complex || b.complex);
+            if (out->n > 1 && out->n > r.n) {
+                r = post_new_val(p->e, out->n, r.complex);
+                r.plot = out->plot;
+            }
+            for (int64_t k = 0; k < r.n; k++)
+                post_put(&r, k, post_at(out, k) != 0 ? post_at(&a, k) : post_at(&b, k));
+            *out = r;
+        }
+    }
+    p->depth--;
+    return ok;
+}
+
+/* -- entry -- */
+
+bool post_eval_next(post_env *e, const char **text, post_val *out)
+{
+    parser p = {.e = e, .s = *text};
+    blanks(&p);
+    const char *a = p.s;
+    if (!expression(&p, out))
+        return false;
+    size_t n = (size_t)(p.s - a);
+    while (n && strchr(" \t\r\n", a[n - 1]))
+        n--;
+    out->name = arena_strndup(e->mem, a, n);
+    blanks(&p);
+    *text = *p.s ? p.s : NULL;
+    return true;
+}
+
+bool post_eval(post_env *e, const char *text, post_val *out)
+{
+    if (!post_eval_next(e, &text, out))
+        return false;
+    return !text || post_fail(e, "'%.30s' is not expected behind the expression", text);
+}
+
+bool post_eval_number(post_env *e, const char *text, double *x)
+{
+    post_val v;
+    if (!post_eval(e, text, &v))
+        return false;
+    if (v.n < 1)
+        return post_fail(e, "'%s' has no value", text);
+    *x = creal(post_at(&v, v.n - 1));
+    return true;
+}
+
+void post_names(str_pool *names, const char *text, const char ***list)
+{
+    diag quiet = {.max_error = 1};
+    arena_init(&quiet.mem);
+    post_env e = {.d = &quiet, .span = DIAG_NOWHERE, .line_at = DIAG_NOWHERE, .mem = &quiet.mem};
+    parser p = {.e = &e, .s = text, .names = list, .pool = names};
+    post_val v;
+    do
+        blanks(&p);
+    while (*p.s && expression(&p, &v));
+    vec_free(quiet.msg);
+    arena_fini(&quiet.mem);
+}

@@ -1,0 +1,269 @@
+/* four.c - Fourier series and spectra. See four.h. */
+#include "four.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "post_priv.h"
+
+enum { MAX_LINES = 10000000 };
+
+/* Real curve over its axis; false: a message was given. */
+static bool over_time(post_env *e, const post_val *v, double **x, double **y, const char *what)
+{
+    const post_vec *a = post_axis(v);
+    if (!a || a->n < 2)
+        return post_fail(e, "%s needs a vector over time; '%s' has no axis", what, v->name);
+    *x = arena_array(e->mem, double, a->n);
+    *y = arena_array(e->mem, double, a->n);
+    for (int64_t k = 0; k < a->n; k++) {
+        (*x)[k] = a->complex ? a->v[2 * k] : a->v[k];
+        (*y)[k] = creal(post_at(v, k));
+    }
+    return true;
+}
+
+bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, post_four *f)
+{
+    double *x, *y;
+    *f = (post_four){.n = n > 0 ? n : 10, .grid = grid > 0 ? grid : 200, .freq = freq};
+    if (!(freq > 0))
+        return post_fail(e, "the fundamental frequency must be positive, not %g", freq);
+    if (!over_time(e, v, &x, &y, "a Fourier series"))
+        return false;
+    double end = x[v->n - 1], start = end - 1 / freq;
+    if (start < x[0] - 1e-9 / freq)
+        return post_fail(e, "the transient of %g s is shorter than a period of %g Hz", end - x[0], freq);
+    f->mag = arena_array(e->mem, double, f->n);
+    f->phase = arena_array(e->mem, double, f->n);
+    double *g = arena_array(e->mem, double, f->grid), square = 0;
+    for (int i = 0; i < f->grid; i++)
+        g[i] = post_interpolate(x, y, v->n, fmax(start + i / (freq * f->grid), x[0]));
+    for (int k = 0; k < f->n; k++) {
+        double s = 0, c = 0;
+        for (int i = 0; i < f->grid; i++) {
+            double angle = 2 * M_PI * (double)((int64_t)k * i % f->grid) / f->grid;
+            s += g[i] * sin(angle);
+            c += g[i] * cos(angle);
+        }
+        f->mag[k] = k ? 2 * hypot(s, c) / f->grid : c / f->grid;
+        f->phase[k] = k ? atan2(c, s) * 180 / M_PI : 0;
+        square += k > 1 ? f->mag[k] * f->mag[k] : 0;
+    }
+    f->thd = f->n > 1 && f->mag[1] > 0 ? 100 * sqrt(square) / f->mag[1] : 0;
+    return true;
+}
+
+void post_fourier_print(const post_four *f, const char *name, FILE *out)
+{
+    fprintf(out, "Fourier analysis for %s:\n  No. Harmonics: %d, THD: %g %%, Gridsize: %d, Interpolation Degree: 1\n\n",
+            name, f->n, f->thd, f->grid);
+    fprintf(out, "Harmonic Frequency   Magnitude   Phase       Norm. Mag   Norm. Phase\n"
+                 "-------- ---------   ---------   -----       ---------   -----------\n");
+    for (int k = 0; k < f->n; k++)
+        fprintf(out, " %-4d    %-11g %-11g %-11g %-11g %-11g\n", k, k * f->freq, f->mag[k], f->phase[k],
+                k && f->n > 1 && f->mag[1] > 0 ? f->mag[k] / f->mag[1] : 0, k ? f->phase[k] - f->phase[1] : 0);
+    fputc('\n', out);
+}
+
+/* -- equal steps -- */
+
+static post_plot *new_plot(post_env *e, const char *type, const char *what, const char *axis, const char *axis_type,
+                           const post_plot *from)
+{
+    post_plot *p = post_plot_new(e->set, type, from->title, what);
+    if (p)
+        p->scale = post_plot_add(e->set, p, axis, axis_type, false);
+    return p && p->scale ? p : NULL;
+}
+
+bool post_linearize(post_env *e, const post_val *v, size_t n, double step, double from, double to)
+{
+    const post_plot *now = e->set->current;
+    double *x, *y;
+    if (!n || !now || !now->scale)
+        return post_fail(e, "there is no transient to linearize");
+    if (!over_time(e, &v[0], &x, &y, "linearize"))
+        return false;
+    int64_t last = v[0].n - 1;
+    double a = isnan(from) ? x[0] : from, b = isnan(to) ? x[last] : to;
+    double h = step > 0 ? step : (b - a) / (double)last;
+    double count = floor((b - a) / h * (1 + 1e-12) + 1e-9) + 1;
+    if (!(count >= 2 && count < MAX_LINES))
+        return post_fail(e, "%g points from %g to %g in steps of %g", count, a, b, h);
+    post_plot *p = new_plot(e, "tran", "Transient Analysis (linearized)", now->scale->name, now->scale->type, now);
+    bool ok = p != NULL;
+    for (int64_t k = 0; ok && k < (int64_t)count; k++)
+        ok = post_vec_push(p->scale, a + (double)k * h, 0);
+    for (size_t i = 0; ok && i < n; i++) {
+        if (!strcmp(v[i].name, now->scale->name))
+            continue;
+        if (!over_time(e, &v[i], &x, &y, "linearize"))
+            return false;
+        post_vec *w = post_plot_add(e->set, p, v[i].name, v[i].type, false);
+        ok = w != NULL;
+        for (int64_t k = 0; ok && k < (int64_t)count; k++)
+            ok = post_vec_push(w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])), 0);
+    }
+    return ok || post_fail(e, "no memory");
+}
+
+/* -- windows, all with the mean 1 -- */
+
+static double bessel_i0(double x)
+{
+    double sum = 1, term = 1;
+    for (int k = 1; k < 200 && term > 1e-17 * sum; k++) {
+        term *= (x / (2 * k)) * (x / (2 * k));
+        sum += term;
+    }
+    return sum;
+}
+
+static bool window_of(post_env *e, post_window w, int64_t n, double *out)
+{
+    static const char *const names[] = {"none", "rectangular", "bartlet", "bartlett", "triangle", "hanning",
+                                        "cosine", "hamming", "blackman", "flattop", "gaussian", "kaiser"};
+    const char *name = w.name ? w.name : "hanning";
+    size_t k = 0;
+    double mean = 0;
+    while (k < VS_COUNT(names) && str_casecmp(name, names[k]))
+        k++;
+    if (k == VS_COUNT(names)) {
+        post_fail(e, "there is no window '%s'", name);
+        diag_suggest(e->d, name, names, VS_COUNT(names));
+        return false;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double u = 2 * M_PI * (double)i / (double)n, r = 2 * (double)i / (double)n - 1;
+        double order = w.order > 0 ? w.order : 2;
+        switch (k) {
+        case 0: case 1: out[i] = 1; break;
+        case 2: case 3: case 4: out[i] = 1 - fabs(r); break;
+        case 5: case 6: out[i] = 1 - cos(u); break;
+        case 7: out[i] = 1 - 0.46 / 0.54 * cos(u); break;
+        case 8: out[i] = 0.42 - 0.5 * cos(u) + 0.08 * cos(2 * u); break;
+        case 9:
+            out[i] = 1 - 1.93 * cos(u) + 1.29 * cos(2 * u) - 0.388 * cos(3 * u) + 0.032 * cos(4 * u);
+            break;
+        case 10: out[i] = exp(-0.5 * pow(order * r, 2)); break;
+        default: out[i] = bessel_i0(order * M_PI * sqrt(fmax(0, 1 - r * r))); break;
+        }
+        mean += out[i] / (double)n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        out[i] /= mean > 0 ? mean : 1;
+    return true;
+}
+
+/* -- spectra -- */
+
+static const char *spectrum_name(post_env *e, const post_val *v)
+{
+    return arena_printf(e->mem, "%s", v->name);
+}
+
+/* Sums of 2 m + 1 neighbours, divided by their number. */
+static void smooth(post_env *e, double *p, int64_t n, int m)
+{
+    double *sum = arena_array(e->mem, double, n + 1);
+    for (int64_t k = 0; k < n; k++)
+        sum[k + 1] = sum[k] + p[k];
+    for (int64_t k = 0; k < n; k++) {
+        int64_t lo = k - m < 0 ? 0 : k - m, hi = k + m >= n ? n - 1 : k + m;
+        p[k] = (sum[hi + 1] - sum[lo]) / (double)(hi - lo + 1);
+    }
+}
+
+/* x[0..n) at equal steps; the curve's end belongs to the next period. */
+static bool sample(post_env *e, const post_val *v, cplx **out, int64_t *n, double *span, const char *what)
+{
+    double *x, *y;
+    if (!over_time(e, v, &x, &y, what))
+        return false;
+    *n = v->n - 1;
+    *span = x[*n] - x[0];
+    if (!(*span > 0))
+        return post_fail(e, "%s needs a curve over a rising axis", what);
+    *out = arena_alloc(e->mem, (size_t)*n * sizeof **out);
+    for (int64_t k = 0; k < *n; k++)
+        (*out)[k] = post_interpolate(x, y, v->n, x[0] + *span * (double)k / (double)*n);
+    return true;
+}
+
+bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd, int average)
+{
+    const post_plot *now = e->set->current;
+    post_plot *p = NULL;
+    for (size_t i = 0; i < n; i++) {
+        cplx *x;
+        int64_t m;
+        double span;
+        if (!sample(e, &v[i], &x, &m, &span, psd ? "psd" : "fft"))
+            return false;
+        double *win = arena_array(e->mem, double, m);
+        if (!window_of(e, w, m, win))
+            return false;
+        for (int64_t k = 0; k < m; k++)
+            x[k] *= win[k];
+        if (!post_dft(x, m, false))
+            return post_fail(e, "no memory");
+        int64_t lines = m / 2 + 1;
+        bool ok = true;
+        if (!p) {
+            p = new_plot(e, "sp", psd ? "PSD" : "Spectrum", "frequency", "frequency", now);
+            ok = p != NULL;
+            for (int64_t k = 0; ok && k < lines; k++)
+                ok = post_vec_push(p->scale, (double)k / span, 0);
+        }
+        post_vec *s = ok ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd) : NULL;
+        double *power = arena_array(e->mem, double, lines);
+        ok = s != NULL;
+        for (int64_t k = 0; ok && k < lines; k++) {
+            cplx a = x[k] * (k ? 2.0 : 1.0) / (double)m;
+            power[k] = cabs(a) * cabs(a) * (k ? 0.5 : 1);
+            ok = psd || post_vec_push(s, creal(a), cimag(a));
+        }
+        if (psd && average > 0)
+            smooth(e, power, lines, average);
+        for (int64_t k = 0; ok && psd && k < lines; k++)
+            ok = post_vec_push(s, power[k], 0);
+        if (!ok)
+            return post_fail(e, "no memory");
+    }
+    return true;
+}
+
+bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double from, double to, double step)
+{
+    const post_plot *now = e->set->current;
+    double lines = floor((to - from) / step * (1 + 1e-12) + 1e-9) + 1;
+    if (!(step > 0) || !(from >= 0) || !(lines >= 1 && lines < MAX_LINES))
+        return post_fail(e, "frequencies from %g to %g in steps of %g", from, to, step);
+    post_plot *p = NULL;
+    for (size_t i = 0; i < n; i++) {
+        cplx *x;
+        int64_t m;
+        double span;
+        if (!sample(e, &v[i], &x, &m, &span, "spec"))
+            return false;
+        double *win = arena_array(e->mem, double, m);
+        if (!window_of(e, w, m, win))
+            return false;
+        if (!p)
+            p = new_plot(e, "sp", "Spectrum", "frequency", "frequency", now);
+        post_vec *s = p ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, true) : NULL;
+        bool ok = s != NULL;
+        for (int64_t k = 0; ok && k < (int64_t)lines; k++) {
+            double f = from + (double)k * step;
+            cplx sum = 0;
+            for (int64_t t = 0; t < m; t++)
+                sum += x[t] * win[t] * cexp(-2 * I * M_PI * f * span * (double)t / (double)m);
+            sum *= (f > 0 ? 2.0 : 1.0) / (double)m;
+            ok = post_vec_push(s, creal(sum), cimag(sum)) && (i || post_vec_push(p->scale, f, 0));
+        }
+        if (!ok)
+            return post_fail(e, "no memory");
+    }
+    return true;
+}

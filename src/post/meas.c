@@ -1,0 +1,536 @@
+/* meas.c - .measure. See meas.h.
+ *   measure = name (trig targ | find | when | range expr limits | "param" "=" expr)
+ *   trig = "trig" (expr key* | "at" "=" t)    targ likewise
+ *   find = ("find" | "deriv") expr (when | "at" "=" t)    when = "when" expr "=" expr key*
+ *   key = ("val" "td" "rise" "fall" "cross" "from" "to") "=" value */
+#include "meas.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "post_priv.h"
+
+typedef struct word {
+    const char *text;   /* the whole, or what is left of "=" */
+    const char *value;  /* right of "=", NULL: none */
+    uint32_t off, len;
+} word;
+
+typedef enum edge { EDGE_CROSS, EDGE_RISE, EDGE_FALL } edge;
+
+typedef struct clause { /* a place on the axis */
+    const char *expr, *val;
+    double at, td, from, to; /* NAN: not given */
+    edge edge;
+    int number;         /* which one; -1: the last */
+    bool edge_given;
+} clause;
+
+typedef struct job {
+    post_env *e;
+    diag_span at;
+    size_t text_len;
+    word *w;            /* vec */
+    size_t i;
+    post_meas *m;
+} job;
+
+typedef struct curve {
+    double *x, *y;
+    int64_t n;
+} curve;
+
+/* -- words -- */
+
+static bool wrong(job *j, const word *w, const char *fmt, const char *a, const char *b)
+{
+    diag_span at = j->at;
+    if (w && at.len == j->text_len)
+        at = (diag_span){at.file, at.off + w->off, w->len};
+    char text[400];
+    size_t n = 0;
+    for (const char *s = fmt; *s && n + 1 < sizeof text; s++) { /* %1, %2 */
+        const char *with = *s != '%' ? NULL : s[1] == '1' ? a : b;
+        if (!with) {
+            text[n++] = *s;
+            continue;
+        }
+        s++;
+        for (; *with && n + 1 < sizeof text; with++)
+            text[n++] = *with;
+    }
+    text[n] = 0;
+    diag_error(j->e->d, at, "%s", text);
+    return false;
+}
+
+/* End of a word from s: blanks end it outside brackets and quotes, unless an '=' is beside them. */
+static const char *word_end(const char *s, const char **equals)
+{
+    const char *begin = s;
+    int depth = 0;
+    char quote = 0;
+    *equals = NULL;
+    for (; *s; s++) {
+        if (quote) {
+            quote = *s == quote ? 0 : quote;
+            continue;
+        }
+        if (*s == '\'' || *s == '"') {
+            quote = *s;
+        } else if (strchr("([{", *s)) {
+            depth++;
+        } else if (strchr(")]}", *s)) {
+            depth--;
+        } else if (*s == '=' && depth <= 0 && !*equals && s[1] != '=' && (s == begin || !strchr("<>!=", s[-1]))) {
+            *equals = s;
+            s += strspn(s + 1, " \t");
+        } else if (depth <= 0 && strchr(" \t,", *s)) {
+            const char *next = s + strspn(s, " \t");
+            if (*next != '=' || next[1] == '=' || *equals)
+                return s;
+            s = next - 1;
+        }
+    }
+    return s;
+}
+
+static const char *trimmed(post_env *e, const char *a, const char *b)
+{
+    while (a < b && strchr(" \t", *a))
+        a++;
+    while (b > a && strchr(" \t", b[-1]))
+        b--;
+    return arena_strndup(e->mem, a, (size_t)(b - a));
+}
+
+static void read_words(job *j, const char *text)
+{
+    for (const char *s = text; *(s += strspn(s, " \t,\r\n"));) {
+        const char *eq, *end = word_end(s, &eq);
+        word w = {.off = (uint32_t)(s - text), .len = (uint32_t)(end - s)};
+        w.text = trimmed(j->e, s, eq ? eq : end);
+        w.value = eq ? trimmed(j->e, eq + 1, end) : NULL;
+        vec_push(j->w, w);
+        s = end;
+    }
+}
+
+static const word *peek(const job *j)
+{
+    return j->i < vec_len(j->w) ? &j->w[j->i] : NULL;
+}
+
+static bool is(const word *w, const char *name)
+{
+    return w && !str_casecmp(w->text, name);
+}
+
+/* -- reading clauses -- */
+
+static bool read_key(job *j, clause *c, const word *w)
+{
+    static const char *const keys[] = {"val", "td", "at", "from", "to", "rise", "fall", "cross"};
+    double *number[] = {NULL, &c->td, &c->at, &c->from, &c->to};
+    size_t k = 0;
+    while (k < VS_COUNT(keys) && str_casecmp(w->text, keys[k]))
+        k++;
+    if (k == VS_COUNT(keys)) {
+        wrong(j, w, "'%1' is not known here; val, td, at, from, to, rise, fall and cross are", w->text, "");
+        diag_suggest(j->e->d, w->text, keys, VS_COUNT(keys));
+        return false;
+    }
+    if (!w->value)
+        return wrong(j, w, "'%1' needs a value: %1=...", w->text, "");
+    if (k == 0) {
+        c->val = w->value;
+        return true;
+    }
+    if (k < VS_COUNT(number))
+        return post_eval_number(j->e, w->value, number[k]);
+    c->edge = k == 5 ? EDGE_RISE : k == 6 ? EDGE_FALL : EDGE_CROSS;
+    c->edge_given = true;
+    double n = -1;
+    if (str_casecmp(w->value, "last") && !post_eval_number(j->e, w->value, &n))
+        return false;
+    if (n != -1 && !(n >= 1 && n < 1e9 && n == floor(n)))
+        return wrong(j, w, "%1 takes a whole number from 1 on, or LAST, not '%2'", w->text, w->value);
+    c->number = (int)n;
+    return true;
+}
+
+static clause no_clause(void)
+{
+    return (clause){.at = NAN, .td = NAN, .from = NAN, .to = NAN, .edge = EDGE_CROSS, .number = 1};
+}
+
+static bool is_part(const word *w)
+{
+    return is(w, "trig") || is(w, "targ") || is(w, "when") || is(w, "find");
+}
+
+static bool read_keys(job *j, clause *c)
+{
+    for (const word *w; (w = peek(j)) && !is_part(w); j->i++)
+        if (!read_key(j, c, w))
+            return false;
+    return true;
+}
+
+/* Behind trig, targ: a curve with val=, or at=. */
+static bool read_place(job *j, clause *c, const char *what)
+{
+    const word *w = peek(j);
+    *c = no_clause();
+    if (!w)
+        return wrong(j, NULL, "%1 needs a vector with VAL=, or AT=", what, "");
+    if (!is(w, "at")) {
+        c->expr = w->text;
+        c->val = w->value;
+        j->i++;
+    }
+    if (!read_keys(j, c))
+        return false;
+    if (!c->expr && isnan(c->at))
+        return wrong(j, w, "%1 needs a vector with VAL=, or AT=", what, "");
+    return !c->expr || c->val || wrong(j, w, "%1 needs VAL=, the value that '%2' crosses", what, c->expr);
+}
+
+static bool read_when(job *j, clause *c)
+{
+    const word *w = peek(j);
+    *c = no_clause();
+    if (!w)
+        return wrong(j, NULL, "WHEN needs a condition: WHEN v(out)=0.5", "", "");
+    c->expr = w->text;
+    c->val = w->value;
+    j->i++;
+    if (!read_keys(j, c))
+        return false;
+    return c->val || wrong(j, w, "WHEN needs a value for '%1': WHEN %1=...", w->text, "");
+}
+
+/* -- curves -- */
+
+static bool fail(job *j, const char *why)
+{
+    if (!j->m->why)
+        j->m->why = why;
+    return false;
+}
+
+/* The reason of a failed evaluation is that of the measure; its message is not an error of the deck. */
+static bool evaluate(job *j, const char *text, post_val *v)
+{
+    diag *d = j->e->d, quiet = {.max_error = 1};
+    arena_init(&quiet.mem);
+    j->e->d = &quiet;
+    bool ok = post_eval(j->e, text, v);
+    j->e->d = d;
+    if (!ok)
+        fail(j, vec_len(quiet.msg) ? arena_printf(j->e->mem, "%s", quiet.msg[0].text) : "it cannot be computed");
+    vec_free(quiet.msg);
+    arena_fini(&quiet.mem);
+    return ok;
+}
+
+static bool curve_of(job *j, const char *text, const char *minus, curve *c)
+{
+    post_val v, w;
+    const post_plot *p = j->e->set->current;
+    if (!evaluate(j, text, &v) || (minus && !evaluate(j, minus, &w)))
+        return false;
+    const post_vec *x = p ? p->scale : NULL;
+    int64_t n = x ? x->n : 0;
+    if (!x || (v.n != n && v.n != 1) || (minus && w.n != n && w.n != 1))
+        return fail(j, arena_printf(j->e->mem, "'%s' has no axis to measure along", text));
+    c->n = n;
+    c->x = arena_array(j->e->mem, double, n + 1);
+    c->y = arena_array(j->e->mem, double, n + 1);
+    for (int64_t k = 0; k < n; k++) {
+        c->x[k] = x->complex ? x->v[2 * k] : x->v[k];
+        c->y[k] = creal(post_at(&v, k)) - (minus ? creal(post_at(&w, k)) : 0);
+    }
+    return n > 0 || fail(j, "the plot has no points");
+}
+
+/* The part between from and to, with points at both ends. */
+static bool cut(job *j, const curve *c, double from, double to, curve *out)
+{
+    double first = fmin(c->x[0], c->x[c->n - 1]), last = fmax(c->x[0], c->x[c->n - 1]);
+    double a = isnan(from) ? first : from, b = isnan(to) ? last : to;
+    double slack = 1e-9 * (last - first);
+    if (a > b)
+        return fail(j, arena_printf(j->e->mem, "FROM=%g is behind TO=%g", a, b));
+    if (b < first - slack || a > last + slack)
+        return fail(j, arena_printf(j->e->mem, "%g .. %g is outside the curve, which goes from %g to %g", a, b, first, last));
+    a = fmax(a, first);
+    b = fmin(b, last);
+    bool up = c->x[c->n - 1] >= c->x[0];
+    out->x = arena_array(j->e->mem, double, c->n + 2);
+    out->y = arena_array(j->e->mem, double, c->n + 2);
+    out->n = 0;
+    for (int64_t i = -1; i <= c->n; i++) {
+        int64_t k = up ? i : c->n - 1 - i;
+        double t = i < 0 ? a : i == c->n ? b : c->x[k];
+        if (i >= 0 && i < c->n && !(t > a && t < b))
+            continue;
+        if (i == c->n && b == a)
+            continue;
+        out->x[out->n] = t;
+        out->y[out->n++] = i < 0 || i == c->n ? post_interpolate(c->x, c->y, c->n, t) : c->y[k];
+    }
+    return true;
+}
+
+/* Where the curve, which is expr - val, crosses 0 as the clause says. */
+static bool crossing(job *j, const clause *c, double *t)
+{
+    curve d;
+    if (!isnan(c->at) && !c->expr) {
+        *t = c->at;
+        return true;
+    }
+    if (!curve_of(j, c->expr, c->val, &d))
+        return false;
+    int n = 0;
+    double lo = fmax(isnan(c->td) ? -INFINITY : c->td, isnan(c->from) ? -INFINITY : c->from);
+    double hi = isnan(c->to) ? INFINITY : c->to;
+    for (int64_t k = 1; k < d.n; k++) {
+        double a = d.y[k - 1], b = d.y[k];
+        bool rise = a < 0 && b >= 0, fall = a > 0 && b <= 0;
+        if (!(c->edge == EDGE_RISE ? rise : c->edge == EDGE_FALL ? fall : rise || fall))
+            continue;
+        double x = d.x[k - 1] + (d.x[k] - d.x[k - 1]) * (a / (a - b));
+        if (x < lo || x > hi)
+            continue;
+        *t = x;
+        if (++n == c->number)
+            return true;
+    }
+    static const char *const name[] = {"crosses", "rises through", "falls through"};
+    if (n && c->number < 0)
+        return true;
+    return fail(j, arena_printf(j->e->mem, n == 1 ? "'%s' %s %s only once" : n ? "'%s' %s %s only %d times"
+                                                                              : "'%s' never %s %s",
+                                c->expr, n ? name[c->edge] : c->edge == EDGE_CROSS ? "crosses" :
+                                c->edge == EDGE_RISE ? "rises through" : "falls through", c->val, n));
+}
+
+/* -- the forms -- */
+
+static void part(job *j, const char *name, double value)
+{
+    post_meas *m = j->m;
+    m->part[m->n_part] = name;
+    m->part_value[m->n_part++] = value;
+}
+
+static vs_status trig_targ(job *j)
+{
+    clause trig = no_clause(), targ = no_clause();
+    bool have_trig = false, have_targ = false;
+    for (const word *w; (w = peek(j));) {
+        bool is_trig = is(w, "trig");
+        if (!is_trig && !is(w, "targ"))
+            return wrong(j, w, "TRIG or TARG is expected, not '%1'", w->text, "") ? VS_OK : VS_EINPUT;
+        j->i++;
+        if (!read_place(j, is_trig ? &trig : &targ, is_trig ? "TRIG" : "TARG"))
+            return VS_EINPUT;
+        have_trig |= is_trig;
+        have_targ |= !is_trig;
+    }
+    if (!have_trig || !have_targ)
+        return wrong(j, NULL, "%1 is missing", have_trig ? "TARG" : "TRIG", "") ? VS_OK : VS_EINPUT;
+    double t0, t1;
+    if (!crossing(j, &trig, &t0) || !crossing(j, &targ, &t1))
+        return VS_OK;
+    j->m->value = t1 - t0;
+    j->m->ok = true;
+    part(j, "targ", t1);
+    part(j, "trig", t0);
+    return VS_OK;
+}
+
+/* Slope at t of the parabola through the three nearest points. */
+static double slope_at(const curve *c, double t)
+{
+    int64_t m = 1;
+    if (c->n < 3)
+        return c->n == 2 ? (c->y[1] - c->y[0]) / (c->x[1] - c->x[0]) : NAN;
+    while (m < c->n - 2 && fabs(c->x[m + 1] - t) < fabs(c->x[m] - t))
+        m++;
+    double x0 = c->x[m - 1], x1 = c->x[m], x2 = c->x[m + 1];
+    double d01 = (c->y[m] - c->y[m - 1]) / (x1 - x0), d12 = (c->y[m + 1] - c->y[m]) / (x2 - x1);
+    if (x1 == x0 || x2 == x1)
+        return x1 == x0 ? d12 : d01;
+    return d01 + (d12 - d01) / (x2 - x0) * (2 * t - x0 - x1);
+}
+
+static vs_status find(job *j, bool slope)
+{
+    const word *w = peek(j);
+    clause c = no_clause();
+    curve y;
+    if (!w || w->value)
+        return wrong(j, w, "%1 needs a vector", slope ? "DERIV" : "FIND", "") ? VS_OK : VS_EINPUT;
+    const char *expr = w->text;
+    j->i++;
+    bool ok = is(peek(j), "when") ? (j->i++, read_when(j, &c)) : read_keys(j, &c);
+    if (!ok)
+        return VS_EINPUT;
+    if (peek(j) || (!c.expr && isnan(c.at)))
+        return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK : VS_EINPUT;
+    double t;
+    if (!crossing(j, &c, &t) || !curve_of(j, expr, NULL, &y))
+        return VS_OK;
+    double v = post_interpolate(y.x, y.y, y.n, t);
+    if (isnan(v)) {
+        fail(j, arena_printf(j->e->mem, "%g is outside the curve, which goes from %g to %g", t, y.x[0], y.x[y.n - 1]));
+        return VS_OK;
+    }
+    j->m->value = slope ? slope_at(&y, t) : v;
+    j->m->ok = true;
+    return VS_OK;
+}
+
+static vs_status when(job *j)
+{
+    clause c;
+    if (!read_when(j, &c))
+        return VS_EINPUT;
+    j->m->ok = crossing(j, &c, &j->m->value);
+    return VS_OK;
+}
+
+typedef enum range_kind { R_AVG, R_RMS, R_INTEG, R_MIN, R_MAX, R_PP, R_MIN_AT, R_MAX_AT } range_kind;
+
+static vs_status range(job *j, range_kind kind)
+{
+    const word *w = peek(j);
+    clause c = no_clause();
+    curve all, y;
+    if (!w || w->value)
+        return wrong(j, w, "a vector is expected", "", "") ? VS_OK : VS_EINPUT;
+    const char *expr = w->text;
+    j->i++;
+    if (!read_keys(j, &c))
+        return VS_EINPUT;
+    if (!isnan(c.td))
+        c.from = isnan(c.from) ? c.td : fmax(c.from, c.td);
+    if (!curve_of(j, expr, NULL, &all) || !cut(j, &all, c.from, c.to, &y))
+        return VS_OK;
+    double area = 0, square = 0, span = y.x[y.n - 1] - y.x[0];
+    int64_t lo = 0, hi = 0;
+    for (int64_t k = 0; k < y.n; k++) {
+        lo = y.y[k] < y.y[lo] ? k : lo;
+        hi = y.y[k] > y.y[hi] ? k : hi;
+        if (k) {
+            double dx = y.x[k] - y.x[k - 1], a = y.y[k - 1], b = y.y[k];
+            area += dx * (a + b) / 2;
+            square += dx * (a * a + a * b + b * b) / 3;
+        }
+    }
+    post_meas *m = j->m;
+    m->ok = true;
+    switch (kind) {
+    case R_AVG: m->value = span > 0 ? area / span : y.y[0]; break;
+    case R_RMS: m->value = span > 0 ? sqrt(square / span) : fabs(y.y[0]); break;
+    case R_INTEG: m->value = area; break;
+    case R_PP: m->value = y.y[hi] - y.y[lo]; break;
+    case R_MIN: m->value = y.y[lo]; part(j, "at", y.x[lo]); return VS_OK;
+    case R_MAX: m->value = y.y[hi]; part(j, "at", y.x[hi]); return VS_OK;
+    case R_MIN_AT: m->value = y.x[lo]; part(j, "with", y.y[lo]); return VS_OK;
+    case R_MAX_AT: m->value = y.x[hi]; part(j, "with", y.y[hi]); return VS_OK;
+    }
+    part(j, "from", y.x[0]);
+    part(j, "to", y.x[y.n - 1]);
+    return VS_OK;
+}
+
+static vs_status param(job *j, const word *w)
+{
+    post_val v;
+    if (!w->value)
+        return wrong(j, w, "PARAM needs an expression: PARAM='...'", "", "") ? VS_OK : VS_EINPUT;
+    if (!evaluate(j, w->value, &v))
+        return VS_OK;
+    j->m->ok = v.n > 0;
+    j->m->value = v.n > 0 ? creal(post_at(&v, v.n - 1)) : NAN;
+    return VS_OK;
+}
+
+/* -- entry -- */
+
+static const char *const forms[] = {"avg", "rms", "integ", "min", "max", "pp", "min_at", "max_at", "integral",
+                                    "trig", "targ", "find", "when", "deriv", "derivative", "param"};
+
+static vs_status dispatch(job *j)
+{
+    const word *w = peek(j);
+    if (!w)
+        return wrong(j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "", "") ? VS_OK
+                                                                                                        : VS_EINPUT;
+    if (is(w, "trig") || is(w, "targ"))
+        return trig_targ(j);
+    j->i++;
+    if (is(w, "find") || is(w, "deriv") || is(w, "derivative"))
+        return find(j, !is(w, "find"));
+    if (is(w, "when"))
+        return when(j);
+    if (is(w, "param"))
+        return param(j, w);
+    for (size_t k = 0; k < 9; k++)
+        if (is(w, forms[k]))
+            return range(j, k == 8 ? R_INTEG : (range_kind)k);
+    wrong(j, w, "'%1' is no form of a measure", w->text, "");
+    diag_suggest(j->e->d, w->text, forms, VS_COUNT(forms));
+    return VS_EINPUT;
+}
+
+vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m)
+{
+    job j = {.e = e, .at = at, .text_len = strlen(text), .m = m};
+    *m = (post_meas){0};
+    read_words(&j, text);
+    vs_status st = VS_EINPUT;
+    if (!vec_len(j.w) || j.w[0].value) {
+        wrong(&j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "", "");
+    } else {
+        m->name = str_intern_lower(e->set->names, j.w[0].text, strlen(j.w[0].text));
+        j.i = 1;
+        st = dispatch(&j);
+    }
+    if (!st && m->ok && !isfinite(m->value)) {
+        m->ok = false;
+        m->why = "the result is not a finite number";
+    }
+    vec_free(j.w);
+    return st;
+}
+
+void post_measure_names(str_pool *names, const char *text, const char ***list)
+{
+    arena mem;
+    arena_init(&mem);
+    post_env e = {.mem = &mem};
+    job j = {.e = &e};
+    read_words(&j, text);
+    for (size_t i = 1; i < vec_len(j.w); i++) {
+        post_names(names, j.w[i].text, list);
+        if (j.w[i].value)
+            post_names(names, j.w[i].value, list);
+    }
+    vec_free(j.w);
+    arena_fini(&mem);
+}
+
+void post_measure_print(const post_meas *m, FILE *out)
+{
+    if (!m->ok)
+        return;
+    fprintf(out, "%-20s=  %e", m->name, m->value);
+    for (int i = 0; i < m->n_part; i++)
+        fprintf(out, " %s=  %e", m->part[i], m->part_value[i]);
+    fputc('\n', out);
+}

@@ -1,0 +1,44 @@
+/* post_priv.h - between the files of src/post. */
+#ifndef POST_PRIV_H
+#define POST_PRIV_H
+
+#include <complex.h>
+#undef complex /* plots and values have a member of that name */
+
+#include "expr.h"
+#include "vec.h"
+
+typedef double _Complex cplx;
+
+/* Room for n values; complex: 2 n doubles. */
+post_val post_new_val(post_env *e, int64_t n, bool complex);
+post_val post_number(post_env *e, double x);
+/* Value k, the last one if there are fewer. */
+static inline cplx post_at(const post_val *v, int64_t k)
+{
+    k = k < v->n ? k : v->n - 1;
+    return v->complex ? v->v[2 * k] + I * v->v[2 * k + 1] : v->v[k];
+}
+static inline void post_put(post_val *v, int64_t k, cplx x)
+{
+    if (v->complex) {
+        v->v[2 * k] = creal(x);
+        v->v[2 * k + 1] = cimag(x);
+    } else {
+        v->v[k] = creal(x);
+    }
+}
+bool post_fail(post_env *e, const char *fmt, ...) VS_PRINTF(2, 3);
+
+/* -- func.c -- */
+/* false: a message was given. *known: there is a function of that name. */
+bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val *out, bool *known);
+extern const char *const post_function_names[];
+extern const size_t post_n_function;
+
+/* Discrete Fourier transform of n values in place, any n; inverse: without the factor 1/n. */
+bool post_dft(cplx *x, int64_t n, bool inverse);
+/* y at t, linear between the points of the axis x[n], which rises or falls; NAN outside. */
+double post_interpolate(const double *x, const double *y, int64_t n, double t);
+
+#endif

@@ -1,0 +1,8 @@
+bad deck
+v1 a 0 1
+r1 a b 1k
+r2 b 0 1k
+.control
+while 1
+echo never
+.endc

@@ -1,0 +1,10 @@
+bad deck
+v1 a 0 1
+r1 a b 1k
+r2 b 0 1k
+.control
+op
+prnt v(b)
+print v(c)
+let x = 3*(v(b)
+.endc
