@@ -152,19 +152,22 @@ def statistic(out, *names):
     return None
 
 
+# Each simulator: prepare(deck, folder) says whether it can run the deck; run(deck, folder, output) is one run,
+# whose waveforms are in folder/raw if `output`.
+
 class Vsim:
     name = 'vsim'
+    raw = 'vsim.raw'
 
     def __init__(self, program):
         self.program = os.path.abspath(program)
 
-    def prepare(self, deck, folder, output):
-        self.output = output
+    def prepare(self, deck, folder):
         return True
 
-    def run(self, deck, folder):
+    def run(self, deck, folder, output=False):
         stats = os.path.join(folder, 'vsim.json')
-        raw = ['-r', os.path.join(folder, 'vsim.raw')] if self.output else ['--no-output']
+        raw = ['-r', os.path.join(folder, self.raw)] if output else ['--no-output']
         wall, rss, _ = timed([self.program, '-q', '--threads', '1', '--stats', stats, *raw,
                               os.path.join(NETLISTS, deck)], folder)
         with open(stats) as f:
@@ -176,19 +179,19 @@ class Vsim:
 
 class Vacask:
     name = 'VACASK'
+    raw = 'tran1.raw'
     options = {'mul.sp': 'nr_residualcheck=0', 'c6288.sp': 'tran_lteratio=1.5'}
 
     def __init__(self, program):
         self.program = os.path.abspath(program)
 
-    def prepare(self, deck, folder, output):
-        self.output = output
+    def prepare(self, deck, folder):
         with open(os.path.join(folder, deck + '.sim'), 'w') as f:
             f.write(to_vacask(deck, self.options.get(deck, '')))
         return True
 
-    def run(self, deck, folder):
-        quiet = ['-se', '-sp', '-qp'] + ([] if self.output else ['--no-output'])
+    def run(self, deck, folder, output=False):
+        quiet = ['-se', '-sp', '-qp'] + ([] if output else ['--no-output'])
         wall, rss, out = timed([self.program, *quiet, deck + '.sim'], folder)
         return {'wall': wall, 'rss_kb': rss, 'points': statistic(out, 'accepted timepoints'),
                 'rejected': statistic(out, 'rejected timepoints'),
@@ -199,15 +202,16 @@ class Vacask:
 class Ngspice:
     """Debian's ngspice 39: no OSDI, so only the decks with built-in models."""
     name = 'ngspice'
+    raw = 'ng.raw'
     decks = ('rc.sp', 'mul.sp')
 
     def __init__(self, program='ngspice'):
         self.program = program
 
-    def prepare(self, deck, folder, output):
-        return deck in self.decks and not output
+    def prepare(self, deck, folder):
+        return deck in self.decks
 
-    def run(self, deck, folder):
-        wall, rss, out = timed([self.program, '-b', '-r', 'ng.raw', os.path.join(NETLISTS, deck)], folder)
+    def run(self, deck, folder, output=False):
+        wall, rss, out = timed([self.program, '-b', '-r', self.raw, os.path.join(NETLISTS, deck)], folder)
         return {'wall': wall, 'rss_kb': rss, 'points': statistic(out, 'No. of Data Rows'), 'rejected': None,
                 'iterations': None, 'evaluate': None}

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""vsim analyze and vsim profile as users and programs meet them.   tools.py VSIM [test...]"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+VSIM = ''
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+
+DIODES = """rectifier
+V1 in 0 SIN(0 5 10k)
+R1 in a 10
+D1 a out dm
+X1 out load
+C1 out 0 100n
+.subckt load p
+R1 p 0 1k
+D2 p 0 dm
+.ends
+.model dm d(is=1e-14)
+.tran 1u 300u
+.end
+"""
+PULSE = """steps
+V1 in 0 PULSE(0 1 1u 1n 1n 5u 10u)
+R1 in out 1k
+C1 out 0 1n
+.tran 10n 40u
+.end
+"""
+LADDER = 'ladder\nV1 n0 0 1\n' + ''.join('R%d n%d n%d 1k\nC%d n%d 0 1p\n' % (i, i, i + 1, i, i + 1)
+                                         for i in range(300)) + '.tran 1n 20n\n.end\n'
+HEAD = '%%MatrixMarket matrix coordinate '
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), 'w') as f:
+            f.write(text)
+        return name
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def vsim(self, *args, code=0):
+        done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+
+def grid(k):
+    entries = []
+    for v in range(k * k):
+        entries.append((v + 1, v + 1))
+        if v % k:
+            entries.append((v + 1, v))
+        if v >= k:
+            entries.append((v + 1, v + 1 - k))
+    return HEAD + 'pattern symmetric\n%d %d %d\n' % (k * k, k * k, len(entries)) + \
+        ''.join('%d %d\n' % e for e in entries)
+
+
+class Analyze(Tool):
+    def test_a_grid_has_the_known_figures(self):
+        self.write('grid.mtx', grid(20))
+        r = json.loads(self.vsim('analyze', '--json', 'grid.mtx').stdout)
+        self.assertEqual((r['unknowns'], r['entries'], r['structural_rank']), (400, 400 + 4 * 20 * 19, 400))
+        self.assertEqual((r['bandwidth'], r['blocks']['number']), (20, 1))
+        self.assertEqual(r['symmetry']['with_partner'], r['symmetry']['off_diagonal'])
+        orders = {o['ordering']: o for o in r['orderings']}
+        for name in ('amd', 'natural', 'rcm', 'nd'):  # diagonal pivots: KLU makes what was counted
+            o = orders[name]
+            self.assertEqual(o['klu']['lnz'], o['nnz_l'], name)
+            self.assertEqual(o['klu']['unz'], o['nnz_l'], name)
+            self.assertEqual(o['klu']['flops'], o['flops'], name)
+        self.assertLess(orders['amd']['nnz_lu'], orders['natural']['nnz_lu'])
+        levels = orders['amd']['level_sets']
+        self.assertEqual(sum(s[0] for s in levels), 400)
+        self.assertAlmostEqual(sum(s[1] for s in levels), orders['amd']['flops'])
+
+    def test_level_sets_are_csv(self):
+        self.write('grid.mtx', grid(8))
+        rows = [line.split(',') for line in self.vsim('analyze', '--csv', '--order', 'natural', 'grid.mtx').stdout.split()]
+        self.assertEqual(rows[0][:3], ['level', 'columns', 'flops'])
+        self.assertEqual([r[1] for r in rows[1:]], ['1'] * 64)  # a band is a path
+        self.assertEqual(rows[-1][4], '64')
+
+    def test_a_deck_tells_of_stamps_and_stability(self):
+        self.write('d.sp', DIODES)
+        text = self.vsim('analyze', 'd.sp').stdout
+        for part in ('Jacobian at 0.0003 s', 'structural rank', 'amd', 'colamd', 'elimination forest', 'devices per entry',
+                     'colours', 'the pattern is fixed'):
+            self.assertIn(part, text)
+        r = json.loads(self.vsim('analyze', '--json', 'd.sp').stdout)
+        s = r['stability']
+        self.assertGreater(s['loads'], 300)
+        self.assertEqual(s['looked_at'], s['loads'])
+        self.assertGreater(s['constant'], 0)
+        self.assertLess(s['constant'], r['entries'])  # diodes change
+        self.assertEqual(r['stamps']['most_on_row'], 4)  # out: d1, x1.r1, x1.d2, c1
+        self.assertEqual(r['stamps']['full_row'], 'out')
+        self.assertGreaterEqual(r['stamps']['colors'], 4)
+        self.assertEqual(sum(b['entries'] for b in r['stamps']['devices_per_entry']), r['stamps']['entries'])
+
+    def test_the_matrix_is_that_of_the_point(self):
+        self.write('p.sp', PULSE)
+        self.vsim('analyze', 'p.sp', '--at', 'op', '--mtx', 'op.mtx')
+        self.vsim('analyze', 'p.sp', '--at', '21u', '--mtx', 'at.mtx')
+        names = dict(re.findall(r'^% (\d+) (\S+)$', self.read('op.mtx'), re.M))
+        out = [k for k, v in names.items() if v == 'out'][0]
+
+        def entry(name):
+            return float(re.search(r'^%s %s (\S+)$' % (out, out), self.read(name), re.M).group(1))
+
+        self.assertAlmostEqual(entry('op.mtx'), 1e-3)  # 1/R; no alpha C
+        step = float(re.search(r'step (\S+) s', self.read('at.mtx')).group(1))
+        self.assertIn('Jacobian at 2.1e-05 s', self.read('at.mtx'))
+        ratio = (entry('at.mtx') - 1e-3) * step / 1e-9
+        self.assertTrue(1 <= ratio < 4, ratio)  # alpha h: 2 of the trapezoidal rule, 1/0.29 of SDIRK2
+        again = json.loads(self.vsim('analyze', '--json', 'at.mtx').stdout)
+        deck = json.loads(self.vsim('analyze', '--json', '--at', '21u', 'p.sp').stdout)
+        for key in ('unknowns', 'entries', 'blocks', 'bandwidth', 'orderings'):
+            self.assertEqual(again[key], deck[key], key)
+
+    def test_the_run_ends_where_at_says(self):
+        self.write('d.sp', DIODES)
+        short = json.loads(self.vsim('analyze', '--json', '--at', '10u', 'd.sp').stdout)
+        full = json.loads(self.vsim('analyze', '--json', 'd.sp').stdout)
+        self.assertLess(short['stability']['loads'], full['stability']['loads'] / 5)
+        self.assertIn('ended before 1 s', self.vsim('analyze', '--at', '1', 'd.sp').stderr)
+
+    def test_pictures_are_small_and_valid(self):
+        self.write('grid.mtx', grid(120))
+        self.vsim('analyze', '--svg', 'a.svg', 'grid.mtx')
+        xml.dom.minidom.parse(self.path('a.svg'))
+        self.assertLess(os.path.getsize(self.path('a.svg')), 300000)
+        self.assertIn('one cell: 90 x 90 entries', self.read('a.svg'))
+
+    def test_singular_and_complex_matrices(self):
+        self.write('s.mtx', HEAD + 'real general\n3 3 2\n1 1 1\n2 2 1\n')
+        r = json.loads(self.vsim('analyze', '--json', 's.mtx').stdout)
+        self.assertEqual(r['structural_rank'], 2)
+        self.assertEqual(r['orderings'][0]['klu']['state'], 'singular')
+        self.write('c.mtx', HEAD + 'complex hermitian\n2 2 3\n1 1 2 0\n2 1 1 1\n2 2 2 0\n')
+        self.assertEqual(json.loads(self.vsim('analyze', '--json', 'c.mtx').stdout)['entries'], 4)
+        self.assertIn('complex', self.vsim('analyze', '--mtx', 'x.mtx', 'c.mtx', code=1).stderr)
+
+    def test_wrong_files_and_options_are_told(self):
+        self.write('bad.mtx', HEAD + 'real general\n2 2 2\n1 1 1\n5 1 1\n')
+        err = self.vsim('analyze', 'bad.mtx', code=1).stderr
+        self.assertIn('bad.mtx:4:1: error: a row must lie between 1 and 2', err)
+        self.assertIn('4 | 5 1 1', err)
+        self.write('g.mtx', grid(3))
+        self.assertIn("did you mean 'colamd'", self.vsim('analyze', '--order', 'colamb', 'g.mtx', code=1).stderr)
+        self.assertIn('--at', self.vsim('analyze', '--at', '1u', 'g.mtx', code=2).stderr)
+        self.assertIn('overwrite', self.vsim('analyze', '--svg', 'g.mtx', 'g.mtx', code=4).stderr)
+        self.assertIn('only analyze', self.vsim('--svg', 'x', 'g.mtx', code=2).stderr)
+        self.assertIn('only profile', self.vsim('analyze', '--trace', 'x', 'g.mtx', code=2).stderr)
+        self.write('d.sp', DIODES)
+        self.assertIn("'op' or a time", self.vsim('analyze', '--at', 'noon', 'd.sp', code=1).stderr)
+        self.vsim('analyze', 'none.mtx', code=4)
+
+
+class Profile(Tool):
+    def profile(self, deck, *args):
+        return json.loads(self.vsim('profile', '--json', *args, deck).stdout)
+
+    def test_phases_add_up(self):
+        r = self.profile(self.write('l.sp', LADDER))
+        phases = {p['phase']: p for p in r['phases']}
+        self.assertEqual(set(phases), {'evaluate', 'stamp', 'load, rest', 'convergence test', 'factor', 'refactor', 'solve',
+                                       'predict', 'truncation error', 'output', 'other'})
+        self.assertAlmostEqual(sum(p['seconds'] for p in r['phases']), r['seconds'], delta=1e-6 + 1e-3 * r['seconds'])
+        self.assertGreaterEqual(phases['evaluate']['calls'], r['iterations'])
+        for name in ('evaluate', 'stamp', 'solve'):
+            self.assertGreater(phases[name]['seconds'], 0, name)
+        self.assertGreater(sum(g['instances'] for g in r['groups']), 599)
+
+    def test_points_and_iterations_are_those_of_the_run(self):
+        self.write('d.sp', DIODES)
+        r = self.profile('d.sp')
+        self.vsim('-q', '--no-output', '--stats', 's.json', 'd.sp')
+        s = json.loads(self.read('s.json'))
+        self.assertEqual(r['accepted'], s['points_accepted'])
+        self.assertEqual(sum(r['rejected'].values()), s['points_rejected'])
+        self.assertEqual(r['iterations'], s['newton_iterations'])
+        self.assertEqual(sum(r['iterations_of_a_point'].values()), r['accepted'])
+        self.assertEqual(sum(b['points'] for b in r['steps']), r['accepted'])
+        self.assertEqual(sum(b['accepted'] for b in r['history']), r['accepted'])
+        self.assertEqual(sum(b['rejected'] for b in r['history']), s['points_rejected'])
+        self.assertEqual(r['static_points'], 1)
+        known = {'in', 'a', 'out', 'v1#branch'}
+        for what, top in r['decided'].items():
+            self.assertLessEqual(len(top), 10)
+            self.assertEqual(sorted((t['times'] for t in top), reverse=True), [t['times'] for t in top], what)
+            for t in top:
+                self.assertTrue(t['unknown'] in known or '#' in t['unknown'], t)
+        self.assertGreater(r['steps_by_error'], 10)
+
+    def test_corners_and_rejections_are_counted(self):
+        r = self.profile(self.write('p.sp', PULSE))
+        self.assertGreaterEqual(r['at_corners'], 15)  # four in each of four periods, and the end
+        self.assertLessEqual(r['at_corners'], 18)
+        text = self.vsim('profile', 'p.sp').stdout
+        for part in ('phase', 'evaluate', 'iterations of a point', 'rejected:', 'least step', 'decided'):
+            self.assertIn(part, text)
+
+    def test_newton_rejections_are_told_apart(self):
+        deck = 'few iterations\nV1 in 0 SIN(0 5 1k)\nD1 in out dm\nR1 out 0 1k\nC1 out 0 1n\n.model dm d(is=1e-14)\n' \
+            '.options itl4=2 reltol=1e-9 vntol=1e-12 abstol=1e-18 trtol=1e6\n.tran 10u 2m\n.end\n'
+        self.assertGreater(self.profile(self.write('n.sp', deck))['rejected']['newton'], 0)
+
+    def events(self, deck):
+        self.vsim('profile', '--trace', 't.json', deck)
+        t = json.loads(self.read('t.json'))
+        for e in t['traceEvents']:
+            self.assertEqual(e['ph'], 'X')
+            self.assertGreaterEqual(e['ts'], 0)
+            self.assertGreaterEqual(e['dur'], 0)
+        return t['traceEvents']
+
+    def test_the_trace_nests(self):
+        e = self.events(self.write('d.sp', DIODES))
+        kind = {k: [x for x in e if x['cat'] == k] for k in ('point', 'iteration', 'phase')}
+        r = self.profile('d.sp')
+        self.assertEqual(len(kind['iteration']), r['iterations'])
+        self.assertEqual(len(kind['point']), r['accepted'] + sum(r['rejected'].values()) + 1)
+        self.assertEqual({x['name'] for x in kind['phase']} - {'factor', 'refactor'},
+                         {'load', 'convergence test', 'solve', 'predict', 'truncation error', 'output'})
+        points = [(x['ts'], x['ts'] + x['dur']) for x in kind['point']]
+        for inner in kind['iteration'] + [x for x in kind['phase'] if x['name'] in ('load', 'solve', 'predict')]:
+            mid = inner['ts'] + inner['dur'] / 2
+            if mid <= points[-1][1]:
+                self.assertTrue(any(a <= mid <= b for a, b in points), inner)
+
+    def test_long_traces_stay_small(self):
+        e = self.events(self.write('p.sp', PULSE.replace('.tran 10n 40u', '.tran 1n 60u 0 1n')))
+        self.assertLess(os.path.getsize(self.path('t.json')), 10e6)
+        chunks = [x for x in e if x['cat'] == 'points']
+        self.assertGreater(len(chunks), 10)
+        told = sum(1 for x in e if x['cat'] == 'point' and x['name'] != 'static point')
+        r = self.profile('p.sp')
+        self.assertEqual(told + sum(c['args']['points'] for c in chunks), r['accepted'] + sum(r['rejected'].values()))
+
+    def test_results_are_written_on_request_only(self):
+        self.write('p.sp', PULSE)
+        self.vsim('profile', 'p.sp')
+        self.assertFalse(os.path.exists(self.path('p.raw')))
+        self.vsim('profile', '-r', 'p.raw', 'p.sp')
+        self.assertGreater(os.path.getsize(self.path('p.raw')), 1000)
+        self.assertIn('cannot be written', self.vsim('profile', '--trace', '/none/t', 'p.sp', code=4).stderr)
+        self.assertIn('overwrite', self.vsim('profile', '--trace', 'p.sp', 'p.sp', code=4).stderr)
+
+    def test_waveforms_do_not_depend_on_being_watched(self):
+        self.write('d.sp', DIODES)
+        self.vsim('-q', '--csv', '-r', 'a.csv', 'd.sp')
+        self.vsim('profile', '--csv', '-r', 'b.csv', 'd.sp')
+        self.assertEqual(self.read('a.csv'), self.read('b.csv'))
+
+
+def main():
+    global VSIM
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
+
+
+main()
