@@ -36,6 +36,7 @@ struct jit {
     jit_emit_fn emit;
     char *why;            /* last text handed out, owned */
     int lanes;
+    char cpu[256];        /* jit_cpu_text: asking the processor is slow in a virtual machine */
 };
 
 #define MODULE_FILE "libvsim-llvm.so"
@@ -107,6 +108,7 @@ vs_status jit_open(jit **out, const jit_opt *opt)
         return VS_ENOMEM;
     j->opt = opt ? *opt : standard;
     choose_machine(j);
+    jit_cpu_text(j->cpu, sizeof j->cpu);
     if (!j->opt.no_cache)
         jit_cache_open(&j->cache, j->opt.cache_dir, &why);
     if (why)
@@ -198,10 +200,8 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
 static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
     unsigned char *v = NULL;
-    char cpu[256];
-    jit_cpu_text(cpu, sizeof cpu);
     add_bytes(&v, JIT_GENERATOR, sizeof JIT_GENERATOR);
-    add_bytes(&v, cpu, strlen(cpu) + 1);
+    add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
     const int32_t w[] = {j->opt.opt_level, j->opt.exact, lay->lanes, lay->row_per_lane, IR_N_OP,

@@ -7,6 +7,7 @@
  *   form      the function of one analysis form of a module, its classes and its border.
  *   variant   setup, evaluation and kernel function for one vector of decisions.
  *             Form and variant are found by the hash of the texts themselves, and what they belong to.
+ *   index     the names in the files of the standard folder; found by their sizes and times.
  * All keys hold a hash of the code that makes models (hash.py) and the processor, whose C library may round
  * in its own way. A record that does not fit counts as absent: the model is made from its source.
  * Format: one sequence of integers, texts and arrays; an array stands at a multiple of 16 with the head of a
@@ -16,11 +17,13 @@
 #include "mdl_hash.h"
 #include "mdl_priv.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NO_TEXT = -1, ALIGN = 16 };
@@ -774,6 +777,73 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
         vec_free(text[i].text);
     vec_free(text);
     return ok;
+}
+
+/* -- the index of the standard folder -- */
+
+/* Found by the sizes and times of the files. Not kept while a file is so young that its next change may have the
+ * same time. */
+static bool key_of_index(mdl_lib *lib, struct dirent *const *list, int n)
+{
+    enum { YOUNG = 2 }; /* seconds */
+    writer w;
+    bool old = true;
+    begin_key(&w, lib, "index");
+    put_text(&w, lib->dir);
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+        struct stat st;
+        if (asprintf(&path, "%s/%s", lib->dir, list[i]->d_name) < 0)
+            path = NULL;
+        const bool found = path && !stat(path, &st) && S_ISREG(st.st_mode);
+        put_text(&w, list[i]->d_name);
+        put_int(&w, found ? (int64_t)st.st_size : -1);
+        put_int(&w, found ? (int64_t)st.st_ino : 0);
+        put_int(&w, found ? (int64_t)st.st_mtim.tv_sec : 0);
+        put_int(&w, found ? st.st_mtim.tv_nsec : 0);
+        old &= !found || st.st_mtim.tv_sec + YOUNG < time(NULL);
+        free(path);
+    }
+    lib->index_key = end_key(&w);
+    return old;
+}
+
+bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n)
+{
+    jit_cache_item item;
+    reader r;
+    if (!lib->cache.dir)
+        return false;
+    lib->keep_index = key_of_index(lib, list, n);
+    if (!lib->keep_index || !open_record(lib, lib->index_key, &item, &r))
+        return false;
+    for (size_t i = 0, n_file = get_count(&r); i < n_file && !r.bad; i++) {
+        lib_file f = {.path = get_known_name(&r)};
+        for (size_t k = 0, n_name = get_count(&r); k < n_name && !r.bad; k++)
+            vec_push(f.name, get_known_name(&r));
+        vec_push(lib->file, f);
+    }
+    jit_cache_release(&item);
+    for (size_t i = 0; r.bad && i < vec_len(lib->file); i++)
+        vec_free(lib->file[i].name);
+    if (r.bad)
+        vec_clear(lib->file);
+    return !r.bad;
+}
+
+void mdl_keep_index(mdl_lib *lib)
+{
+    writer w = {0};
+    if (!lib->keep_index)
+        return;
+    put_int(&w, (int64_t)vec_len(lib->file));
+    for (size_t i = 0; i < vec_len(lib->file); i++) {
+        put_text(&w, lib->file[i].path);
+        put_int(&w, (int64_t)vec_len(lib->file[i].name));
+        for (size_t k = 0; k < vec_len(lib->file[i].name); k++)
+            put_text(&w, lib->file[i].name[k]);
+    }
+    close_record(lib, lib->index_key, &w);
 }
 
 /* -- forms and variants -- */

@@ -378,10 +378,13 @@ static void make_index(mdl_lib *lib)
 {
     struct dirent **list = NULL;
     int n = lib->indexed || !lib->dir ? 0 : scandir(lib->dir, &list, NULL, by_name);
-    for (int i = 0; i < n; i++) {
-        index_file(lib, list[i]->d_name);
-        free(list[i]);
+    if (n > 0 && !mdl_keep_load_index(lib, list, n)) {
+        for (int i = 0; i < n; i++)
+            index_file(lib, list[i]->d_name);
+        mdl_keep_index(lib);
     }
+    for (int i = 0; i < n; i++)
+        free(list[i]);
     free(list);
     lib->indexed = true;
 }

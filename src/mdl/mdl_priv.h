@@ -96,7 +96,8 @@ struct mdl_lib {
     mdl_model **model;  /* vec, in order of loading */
     lib_file *file;     /* vec */
     osdi_lib *osdi;     /* made at the first question */
-    bool indexed;
+    bool indexed, keep_index; /* the index is made; it may be kept on disk */
+    jit_hash index_key;
     const char **all;   /* vec behind mdl_names */
 };
 
@@ -138,6 +139,11 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
 void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
 void mdl_keep_unit(mdl_lib *lib, lib_unit *lu);
+/* The index of the standard folder, which holds the n entries list: lib->file from its record; false: to be made.
+ * Then mdl_keep_index writes it. */
+struct dirent;
+bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n);
+void mdl_keep_index(mdl_lib *lib);
 bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
 void mdl_keep_form(mdl_model *m, int form, const form_fn *f);
 /* decisions: the vec that the variant is found by. Fills setup, eval, kernel_fn and figures. */
