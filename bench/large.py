@@ -5,7 +5,8 @@
                                         and instances of subcircuits on a grid of nodes
     large.py ladder 1000000 > lad.sp    RC ladder of N nodes, driven by a step
     large.py nested 1000 > nested.sp    subcircuits in subcircuits, N deep, a resistor at each level
-    large.py line 1000000 > line.sp     one logical line of N words (a sum of N terms), unbroken
+    large.py words 1000000 > words.sp   one line of N words (nodes of .save)
+    large.py sum 500 > sum.sp           an expression of N terms
     large.py pwl 100000 > pwl.sp        one source of N points over continuation lines"""
 import sys
 
@@ -39,8 +40,12 @@ def nested(n):
     print("v1 in 0 1\nx1 in 0 s0\n.op\n.end")
 
 
-def line(n):
-    print("* one line\nv1 in 0 1\nr1 in 0 {%s}\n.op\n.end" % "+".join(["1"] * n))
+def words(n):
+    print("* one line\nv1 in 0 1\nr1 in 0 1\n.save %s\n.op\n.end" % " ".join(["v(in)"] * n))
+
+
+def sum_of(n):
+    print("* one expression\nv1 in 0 1\nr1 in 0 {%s}\n.op\n.end" % "+".join(["1"] * n))
 
 
 def pwl(n):
@@ -51,7 +56,7 @@ def pwl(n):
 
 
 def main():
-    kinds = {"flat": flat, "ladder": ladder, "nested": nested, "line": line, "pwl": pwl}
+    kinds = {"flat": flat, "ladder": ladder, "nested": nested, "words": words, "sum": sum_of, "pwl": pwl}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds or not sys.argv[2].isdigit() or int(sys.argv[2]) < 1:
         sys.exit(__doc__)
     kinds[sys.argv[1]](int(sys.argv[2]))

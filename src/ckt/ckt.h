@@ -55,8 +55,8 @@ typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;            /* 0: as many as there are processors, up to 8 */
-    double parallel_min;    /* operations in the evaluation of a group, from which on threads share it; 0: the
-                             * measured default. Results do not depend on either */
+    double parallel_min;    /* operations in the evaluation of a group, from which on threads share it; 0:
+                             * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
     bool no_flat;           /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);

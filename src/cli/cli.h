@@ -40,7 +40,8 @@ typedef struct cli_opt {
     const char *trace;      /* profile */
     const char *measures;   /* --measures: the table of .meas results */
     bool allow_shell;       /* .control may start programs */
-    int threads;            /* 0: automatic */
+    int threads;            /* 0: automatic, or as the deck says */
+    int lu;                 /* lu_kind + 1; 0: as the deck says */
     int verbose;
     bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;
 } cli_opt;

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "cli.h"
+#include "lu.h"
 #include "vec.h"
 
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
        OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
-       OPT_MEASURES, OPT_ALLOW_SHELL };
+       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_LU };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -27,6 +28,7 @@ static const struct option options[] = {
     {"stats", required_argument, NULL, OPT_STATS},
     {"dump", required_argument, NULL, OPT_DUMP},
     {"threads", required_argument, NULL, OPT_THREADS},
+    {"lu", required_argument, NULL, OPT_LU},
     {"strict", no_argument, NULL, OPT_STRICT},
     {"interpret", no_argument, NULL, OPT_INTERPRET},
     {"no-specialize", no_argument, NULL, OPT_NO_SPECIALIZE},
@@ -73,6 +75,15 @@ static bool parse_threads(cli_opt *o, const char *text)
     return true;
 }
 
+static bool parse_lu(cli_opt *o, const char *text)
+{
+    const int kind = lu_kind_of(text);
+    if (kind < 0)
+        return usage("--lu takes auto, klu, tiny, umfpack or dense, not", text);
+    o->lu = kind + 1;
+    return true;
+}
+
 static bool parse_dump(cli_opt *o, const char *text)
 {
     for (size_t i = 0; i < VS_COUNT(dumps); i++)
@@ -104,6 +115,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
     case OPT_THREADS: return parse_threads(o, text);
+    case OPT_LU: return parse_lu(o, text);
     case OPT_STRICT: o->strict = true; return true;
     case OPT_INTERPRET: o->interpret = true; return true;
     case OPT_NO_SPECIALIZE: o->no_specialize = true; return true;
@@ -225,7 +237,9 @@ static const char help_main[] =
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
     "\n"
     "How it runs\n"
-    "  --threads N                  threads for device evaluation (0: automatic, the default)\n"
+    "  --threads N                  threads for large circuits (0: automatic, the default)\n"
+    "  --lu auto|klu|tiny|umfpack|dense\n"
+    "                               how linear systems are solved\n"
     "  --no-cache, --cache-dir DIR  compiled models are kept in ~/.cache/vsim otherwise\n"
     "  --interpret, --no-specialize the plain paths through the model compiler, as oracles\n"
     "  --dump=cards|circuit|ir|groups|pattern\n"

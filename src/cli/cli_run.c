@@ -438,6 +438,7 @@ int cli_run(const cli_opt *o)
     sim_hook hook = {print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
     sim_init(&r.sim, &r.b.d, &r.b.names, &hook);
     r.sim.threads = o->threads;
+    r.sim.lu = o->lu;
     if (open) {
         (void)close_run(&r);
         return CLI_IO;

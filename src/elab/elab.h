@@ -27,6 +27,8 @@ typedef struct elab_sim {
     int method;                     /* 0 trap, 1 gear */
     int maxord, itl1, itl2, itl4;
     int residual_check;             /* 0, 1 */
+    int lu;                         /* lu_kind */
+    int threads;                    /* 0: automatic */
 } elab_sim;
 /* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
  * Status: VS_OK, VS_EINPUT. */

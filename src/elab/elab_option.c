@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "lu.h"
+
 /* POSITIVE, NOT_NEGATIVE: a double of elab_sim; INT: an int of it, 1 or more; SIMPARAM: read by models;
  * SPECIAL: set_special; SILENT: asks for what is always or never done here (listings, the solver);
  * NAMED: has a meaning elsewhere, a warning says that it has no effect. */
@@ -30,9 +32,10 @@ static const option_entry options[] = {
     {"minr", SIMPARAM, IR_SIMPARAM_MINR}, {"rthresh", SIMPARAM, IR_SIMPARAM_RTHRESH},
     {"epsmin", SIMPARAM, IR_SIMPARAM_EPSMIN},
     {"temp", SPECIAL, 0}, {"tnom", SPECIAL, 0}, {"method", SPECIAL, 0}, {"residual", SPECIAL, 0},
+    {"lu", SPECIAL, 0}, {"threads", SPECIAL, 0},
     {"acct", SILENT, 0}, {"noacct", SILENT, 0}, {"list", SILENT, 0}, {"nomod", SILENT, 0},
     {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"brief", SILENT, 0},
-    {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0},
+    {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0}, {"share", SILENT, 0}, {"noshare", SILENT, 0},
     {"itl3", NAMED, 0}, {"itl5", NAMED, 0}, {"itl6", NAMED, 0}, {"pivtol", NAMED, 0},
     {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0},
     {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0},
@@ -57,7 +60,7 @@ static void set_default(elab_sim *s)
     *s = (elab_sim){.temp = 27, .reltol = NAN, .vntol = NAN, .abstol = NAN, .chgtol = NAN,
                     .trtol = NAN, .gmin = NAN, .rshunt = NAN, .max_growth = NAN, .min_step = NAN,
                     .method = -1, .maxord = -1, .itl1 = -1, .itl2 = -1, .itl4 = -1,
-                    .residual_check = -1};
+                    .residual_check = -1, .lu = -1, .threads = -1};
     memcpy(s->simparam, simparam, sizeof simparam);
 }
 
@@ -93,8 +96,18 @@ static bool set_special(elab_sim *s, const flat_option *o, diag *d)
         s->method = !trap;
         return true;
     }
+    if (!strcmp(o->name, "lu")) {
+        s->lu = lu_kind_of(o->str);
+        return s->lu >= 0 || bad_value(d, o, "auto, klu, tiny, umfpack or dense");
+    }
     if (!isfinite(o->value))
         return bad_value(d, o, "a number");
+    if (!strcmp(o->name, "threads")) {
+        if (!(o->value >= 0 && o->value <= 1024) || o->value != floor(o->value))
+            return bad_value(d, o, "a whole number from 0 (automatic) to 1024");
+        s->threads = (int)o->value;
+        return true;
+    }
     if (!strcmp(o->name, "residual")) {
         s->residual_check = o->value != 0;
         return true;

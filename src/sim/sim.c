@@ -337,7 +337,8 @@ static vs_status build_circuit(sim *s)
     double t0 = sim_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
     quiet_mark m = mark_messages(s);
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = sim_forms(s),
-                   .threads = s->threads, .models_loaded = s->built};
+                   .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
+                   .models_loaded = s->built};
     vs_status st = elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
@@ -372,7 +373,7 @@ static void take_int(int *to, int given)
         *to = given;
 }
 
-static ana_opt analysis_options(const elab_sim *s)
+static ana_opt analysis_options(const elab_sim *s, int lu)
 {
     ana_opt o;
     ana_opt_default(&o);
@@ -394,13 +395,15 @@ static ana_opt analysis_options(const elab_sim *s)
         o.method = s->method ? ANA_GEAR : ANA_TRAP;
     if (s->residual_check >= 0)
         o.residual_check = s->residual_check;
+    if (lu || s->lu >= 0)
+        o.lu = (lu_kind)(lu ? lu - 1 : s->lu);
     return o;
 }
 
 vs_status sim_start(sim *s)
 {
     ana_free(&s->ana);
-    ana_opt o = analysis_options(&s->option);
+    ana_opt o = analysis_options(&s->option, s->lu);
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;

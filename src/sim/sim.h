@@ -51,7 +51,8 @@ typedef struct sim {
     diag *d;
     str_pool *names;
     mdl_lib *lib;          /* sim_set_models; the client's */
-    int threads;
+    int threads;           /* 0: as option threads says */
+    int lu;                /* lu_kind + 1; 0: as option lu says */
     sim_hook hook;
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
     out_file *out;         /* the client's; NULL: no result file */

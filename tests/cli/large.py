@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Size: methods of linear solution, threads, long and deep decks.   large.py VSIM [test...]"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, '..', '..')
+sys.path.insert(0, os.path.join(HERE, '..', 'golden'))
+import waves  # noqa: E402
+
+VSIM = ''
+BENCH = os.path.join(ROOT, 'bench')
+MODELS = os.path.join(ROOT, 'netlists', 'psp103_models.inc')
+
+
+def generated(script, *args):
+    return subprocess.run([sys.executable, os.path.join(BENCH, script), *args], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def vsim(self, text, *args, code=0, raw='out.raw', **environment):
+        """Runs a deck; gives the text of its messages, the figures of the run, the path of its results."""
+        with open(self.path('deck.sp'), 'w') as f:
+            f.write(text)
+        done = subprocess.run([VSIM, '-r', raw, '--stats', 'stats.json', *args, 'deck.sp'], cwd=self.tmp.name,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=280,
+                              env=dict(os.environ, **environment))
+        self.assertEqual(done.returncode, code, done.stdout[-3000:])
+        stats = None
+        if os.path.exists(self.path('stats.json')):
+            with open(self.path('stats.json')) as f:
+                stats = json.load(f)
+        return done.stdout, stats, self.path(raw)
+
+    def bits(self, path):
+        with open(path, 'rb') as f:
+            return re.sub(rb'Date:[^\n]*', b'', f.read())
+
+
+def multiplier(bits, analysis):
+    return re.sub(r'(?m)^\.tran.*', analysis, generated('mult.py', str(bits), '--deck', '--models', MODELS))
+
+
+class Threads(Folder):
+    def test_results_are_the_same_bits_for_any_number(self):
+        deck = multiplier(6, '.tran 2p 60p uic')
+        _, one, ref = self.vsim(deck, '--threads', '1')
+        for n in ('2', '3'):
+            _, many, out = self.vsim(deck, '--threads', n, raw=n + '.raw', VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(out), self.bits(ref))
+            self.assertEqual(many['newton_iterations'], one['newton_iterations'])
+            self.assertEqual(many['device_evaluations'], one['device_evaluations'])
+
+    def test_the_option_says_the_same_as_the_argument(self):
+        deck = multiplier(4, '.op\n.option threads=2')
+        _, _, ref = self.vsim(multiplier(4, '.op'), '--threads', '1')
+        _, _, out = self.vsim(deck, raw='two.raw', VSIM_PARALLEL_MIN='1')
+        self.assertEqual(self.bits(out), self.bits(ref))
+        text, _, _ = self.vsim(deck.replace('threads=2', 'threads=1.5'), code=1)
+        self.assertIn('option threads=1.5: a whole number from 0 (automatic) to 1024 is needed', text)
+
+
+RESISTORS = 'resistors\nv1 a 0 1\n' + ''.join(
+    'r%d_%d n%d n%d %g\n' % (i, j, i, j, 1 + (i * 7 + j) % 5) for i in range(30) for j in range(i)) + \
+    'r1 a n0 1\nr2 n29 0 1\nd1 n7 0 dm\n.model dm d is=1e-12\n.op\n.end\n'
+
+
+class Methods(Folder):
+    def values(self, path):
+        plot = waves.read_raw(path)
+        return [v[0] for v in plot.data] if hasattr(plot, 'data') else [plot[n][0] for n in plot.names]
+
+    def test_all_give_the_same_solution(self):
+        _, _, ref = self.vsim(RESISTORS, '--lu', 'klu')
+        ref = self.values(ref)
+        for lu in ('tiny', 'umfpack', 'dense', 'auto'):
+            for args, deck in ((('--lu', lu), RESISTORS), ((), RESISTORS + '.option lu=%s\n' % lu)):
+                _, _, out = self.vsim(deck.replace('.end\n', '', 1), *args, raw=lu + '.raw')
+                for a, b in zip(self.values(out), ref):
+                    self.assertAlmostEqual(a, b, delta=1e-9)
+
+    def test_libraries_are_loaded_only_when_asked_for(self):
+        for lu, name in (('umfpack', 'libumfpack'), ('dense', 'libopenblas|liblapack'), ('auto', None)):
+            text, _, _ = self.vsim(RESISTORS, '--lu', lu, LD_DEBUG='libs')
+            self.assertEqual(bool(re.search(name or 'libumfpack|libopenblas|liblapack|libcholmod', text)),
+                             name is not None, lu)
+
+    def test_a_wrong_name_is_an_error(self):
+        text, _, _ = self.vsim(RESISTORS.replace('.op', '.op\n.option lu=sparse'), code=1)
+        self.assertIn('option lu=sparse: auto, klu, tiny, umfpack or dense is needed', text)
+        self.vsim(RESISTORS, '--lu', 'sparse', code=2)
+
+    def test_a_matrix_too_large_for_the_method_is_an_error(self):
+        deck = generated('large.py', 'ladder', '25000').replace('.tran 1n 20n', '.op\n.option lu=dense')
+        text, _, _ = self.vsim(deck, code=1)
+        self.assertIn('option lu=dense', text)
+
+
+class Size(Folder):
+    def figures(self, kind, n):
+        return self.vsim(generated('large.py', kind, str(n)), '-q', '--threads', '1')[1]
+
+    def test_time_and_memory_of_a_ladder_grow_with_its_length(self):
+        small, large = self.figures('ladder', 10000), self.figures('ladder', 80000)
+        self.assertLess(large['peak_memory_bytes'], 9 * small['peak_memory_bytes'])
+        self.assertLess(large['peak_memory_bytes'], 80000 * 3000)
+        self.assertLess(large['seconds']['elaborate'], 24 * small['seconds']['elaborate'] + 1)
+
+    def test_a_deck_of_many_lines(self):
+        s = self.figures('flat', 50000)
+        self.assertEqual(s['unknowns'], 30002)
+        self.assertLess(s['seconds']['parse'], 2)
+
+    def test_depth_is_an_error_before_it_is_a_crash(self):
+        self.vsim(generated('large.py', 'nested', '150'))
+        text, _, _ = self.vsim(generated('large.py', 'nested', '3000'), code=1)
+        self.assertIn('200', text)
+
+    def test_long_lines(self):
+        self.vsim(generated('large.py', 'words', '100000'))
+        self.vsim(generated('large.py', 'pwl', '100000'))
+        text, _, _ = self.vsim(generated('large.py', 'sum', '100000'), code=1)
+        self.assertIn('nested too deep', text)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=1)
