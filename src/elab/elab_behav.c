@@ -432,6 +432,8 @@ static const char *contribution_form(const flat_inst *in)
     case 'l':
         return "V(out) <+ (%s) * ddt(I(out));";
     default:
+        if (in->is_row) /* one unknown, where a voltage source has two */
+            return "I(out) <+ V(out) - (%s);";
         return in->expr_is_v ? "V(out) <+ %s;" : "I(out) <+ %s;";
     }
 }

@@ -52,6 +52,7 @@ typedef struct flat_inst {
     const net_expr *expr;/* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with one
                             that depends on voltages */
     bool expr_is_v;      /* B, E: the expression is a voltage */
+    bool is_row;         /* B made for a shared expression: the row v(node[0]) - expression = 0, no current */
     const char **ref;    /* vec; names of other elements with path: F, H: the controlling source;
                             K: the inductors; poly dimension in param "poly" */
     double *poly;        /* vec; coefficients of POLY(n) E F G H */

@@ -73,6 +73,7 @@ typedef struct net_expr {
     int32_t node[2];
     double num;
     const char *name, *name2; /* interned lower case */
+    const char *label;        /* the .var, with path, whose value this is; NULL: none */
     diag_span span;
     const struct net_expr *arg[]; /* [n_arg] */
 } net_expr;
@@ -111,7 +112,8 @@ typedef struct net_tok {
 
 /* Dot cards: id, word. Several words may have one id. */
 #define NET_CARD_LIST(X)                                                                          \
-    X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func")                    \
+    X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func") X(VAR, "var")      \
+    X(FOR, "for") X(ENDFOR, "endfor")                                                             \
     X(SUBCKT, "subckt") X(SUBCKT, "macro")                                                        \
     X(ENDS, "ends") X(ENDS, "eom") X(MODEL, "model") X(INCLUDE, "include") X(INCLUDE, "inc")      \
     X(INCLUDE, "incl") X(LIB, "lib") X(ENDL, "endl") X(IF, "if") X(ELSEIF, "elseif")              \
@@ -134,7 +136,7 @@ typedef enum net_card_kind {
     NET_CARD_UNKNOWN, /* a message was given */
     NET_CARD_MISSING, /* include inside .if that could not be read; name: the message, given if the
                          branch is taken */
-    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
+    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_VAR, NET_CARD_FOR, NET_CARD_ENDFOR, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
     NET_CARD_LIB, NET_CARD_ENDL, NET_CARD_IF, NET_CARD_ELSEIF, NET_CARD_ELSE, NET_CARD_ENDIF,
     NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
     NET_CARD_POST, /* what is computed from results: .meas .four .print .plot; read by src/ctl */
@@ -176,9 +178,15 @@ typedef struct net_deck {
     diag_span control_at;  /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;
 
+typedef struct net_define { /* a parameter of the top level that is set from outside */
+    const char *name;
+    double value;
+} net_define;
 typedef struct net_opt {
     const char *const *include; /* [n_include] folders to search */
     size_t n_include;
+    const net_define *define;   /* [n_define]; for bounds of loops and indices */
+    size_t n_define;
     bool no_title;              /* the first line is a card (text from standard input) */
 } net_opt;
 

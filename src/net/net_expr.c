@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net_loop.h"
 #include "net_priv.h"
 #include "vec.h"
 
@@ -128,13 +129,20 @@ static const net_expr *parse_number(eparse *p)
     return e;
 }
 
+/* One character of a name, or a list of indices "[1,2]" as a whole. */
+static void skip_name_char(eparse *p)
+{
+    const size_t index = at(p, 0) == '[' ? net_index_len(p->s + p->pos, p->end - p->pos) : 0;
+    p->pos += index ? (uint32_t)index : 1;
+}
+
 /* A node or element name up to ',' or ')'; blanks around it are dropped. NULL: empty. */
 static const char *parse_raw_name(eparse *p)
 {
     skip(p);
     uint32_t from = p->pos;
     while (p->pos < p->end && !strchr(",() \t\r\n", p->s[p->pos]))
-        p->pos++;
+        skip_name_char(p);
     uint32_t to = p->pos;
     skip(p);
     return to > from ? str_intern_lower(p->names, p->s + from, to - from) : NULL;
@@ -252,7 +260,7 @@ static const net_expr *parse_name(eparse *p)
 {
     uint32_t from = p->pos;
     while (is_name(at(p, 0)))
-        p->pos++;
+        skip_name_char(p);
     const char *name = str_intern_lower(p->names, p->s + from, p->pos - from);
     uint32_t after = p->pos;
     skip(p);

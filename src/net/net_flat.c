@@ -88,6 +88,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     if (!c.stop) {
         take_top_cards(&c);
         flat_resolve_pending(&c);
+        if (d->n_error == before)
+            flat_share(&c);
     }
     finish(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;

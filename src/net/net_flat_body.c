@@ -268,7 +268,7 @@ static void add_param(flat_ctx *c, body *b, param_def p)
 static void read_func(cur *q, int32_t guard);
 
 /* param = ".param" (name "=" expr)* ; also name(args) = expr, a function */
-static void read_params(cur *q, int32_t guard, bool port)
+static void read_params(cur *q, int32_t guard, bool port, bool var)
 {
     while (cur_more(q)) {
         cur_skip_punct(q);
@@ -282,9 +282,10 @@ static void read_params(cur *q, int32_t guard, bool port)
             cur_unexpected(q, "name=value is expected");
             return;
         }
-        param_def p = {.name = cur_tok(q)->text, .span = cur_span(q), .guard = guard, .port = port};
+        param_def p = {.name = cur_tok(q)->text, .span = cur_span(q), .guard = guard, .port = port, .var = var};
         q->i += 2;
         p.v = cur_expr(q);
+        p.v.maybe_dynamic |= var;
         add_param(q->c, q->b, p);
     }
 }
@@ -403,7 +404,7 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     switch (card->kind) {
     case NET_ELEMENT:
     case NET_CARD_UNKNOWN: break;
-    case NET_CARD_PARAM: read_params(&q, *guard, false); break;
+    case NET_CARD_PARAM: case NET_CARD_VAR: read_params(&q, *guard, false, card->kind == NET_CARD_VAR); break;
     case NET_CARD_FUNC: read_func(&q, *guard); break;
     case NET_CARD_MODEL: add_model(c, b, card, *guard); break;
     case NET_CARD_SUBCKT: add_sub(c, b, card, *guard); break;
@@ -462,7 +463,7 @@ static void read_head(flat_ctx *c, body *b)
     map_free(&seen);
     if (cur_is_word(&q, "params:"))
         q.i++;
-    read_params(&q, -1, true);
+    read_params(&q, -1, true, false);
 }
 
 body *flat_body(flat_ctx *c, const net_sub *sub)

@@ -363,7 +363,7 @@ void flat_eval_all(flat_ctx *c, scope *s)
 {
     for (size_t i = 0; i < vec_len(s->b->param); i++) {
         pval *p = &s->param[s->b->param[i].slot];
-        if (!p->v)
+        if (!p->v || s->b->param[i].var)
             continue;
         flat_start_eval(c);
         force(c, p, s->b->param[i].name);
@@ -514,6 +514,14 @@ static int64_t tree_size(const net_expr *e, int64_t most)
     return n;
 }
 
+/* Later uses get the same tree; it carries the name, unless it is that of another one. */
+static void keep_folded(folder *f, pval *p, const char *name, const net_expr *r)
+{
+    p->folded = r;
+    if (r->n_arg && !r->label)
+        ((net_expr *)(uintptr_t)r)->label = flat_join(f->c, p->where, name);
+}
+
 static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
 {
     double y;
@@ -532,6 +540,8 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
             return fr->tree[k];
         }
         pval *p = flat_find_param(f->c, f->s, e->name);
+        if (p && p->folded)
+            return p->folded;
         if (p && p->v && p->v->maybe_dynamic && p->state == P_NEW) {
             p->state = P_BUSY; /* a parameter that stands for a behavioural expression */
             folder inner = *f;
@@ -539,6 +549,8 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
             const net_expr *r = p->v->e ? fold(&inner, p->v->e, NULL) : NULL;
             p->state = P_NEW;
             f->failed |= inner.failed || !r;
+            if (!f->failed)
+                keep_folded(f, p, e->name, r);
             return r ? r : e;
         }
         if (!eval_param(f->c, f->s, e, NULL, &y)) {

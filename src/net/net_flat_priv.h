@@ -74,6 +74,7 @@ typedef struct param_def {
     rhs v;
     diag_span span;
     bool port;           /* on the .subckt line */
+    bool var;            /* of a .var card: an expression, evaluated where it is used */
 } param_def;
 typedef struct func_def {
     const char *name;
@@ -139,6 +140,7 @@ typedef struct pval {
     const char *str;
     pstate state;
     bool fixed;          /* given by the instance or from outside */
+    const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
 struct scope {
@@ -268,6 +270,9 @@ int32_t flat_top_node(flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
+
+/* net_share.c: heavy expressions that several elements have in common become unknowns. */
+void flat_share(flat_ctx *c);
 
 /* net_flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */

@@ -2,6 +2,7 @@
  * A logical line costs no allocation of its own: its tokens replace those of the line before. */
 #include <string.h>
 
+#include "net_loop.h"
 #include "net_priv.h"
 #include "vec.h"
 
@@ -154,8 +155,10 @@ static uint32_t scan_quoted(net_lex *l, uint32_t p)
 static uint32_t scan_word(const net_lex *l, uint32_t p)
 {
     uint32_t q = p + 1;
-    while (q < l->len && !is_word_end(l->s[q]))
-        q++;
+    while (q < l->len && !is_word_end(l->s[q])) {
+        const size_t index = l->s[q] == '[' ? net_index_len(l->s + q, l->len - q) : 0;
+        q += index ? (uint32_t)index : 1;
+    }
     /* a backslash before the line end joins lines */
     if (q > p + 1 && l->s[q - 1] == '\\' && skip_blank(l->s, l->len, q) < l->len &&
         l->s[skip_blank(l->s, l->len, q)] == '\n')

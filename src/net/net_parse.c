@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "net_loop.h"
 #include "net_priv.h"
 #include "vec.h"
 
@@ -30,6 +31,8 @@ typedef struct reader {
     open_if *open;       /* vec: .if without .endif so far */
     size_t n_file, n_byte, n_card;
     bool too_much;
+    bool expanded;       /* this text has no loops, indices and sums left */
+    net_loop loop;
 } reader;
 
 static const struct card_word {
@@ -480,6 +483,59 @@ static bool shapes_deck(net_card_kind kind)
     return kind == NET_CARD_SUBCKT || kind == NET_CARD_IF || kind == NET_CARD_ELSEIF || kind == NET_CARD_CONTROL;
 }
 
+/* -- loops and indices -- */
+
+/* Cards from a text that was made; freed here. */
+static void read_made(reader *r, char *text, size_t len, diag_span from, const char *what)
+{
+    if (!text)
+        return;
+    const char *name = arena_printf(r->mem, "%s (%s)", r->d->file[from.file].name, what);
+    const int32_t file = diag_add_file(r->d, name, text, len, from);
+    const bool before = r->expanded;
+    free(text);
+    r->expanded = true;
+    vec_push(r->chain, (open_file){str_intern0(r->names, name), NULL});
+    read_text(r, file, NULL, DIAG_NOWHERE);
+    (void)vec_pop(r->chain);
+    r->expanded = before;
+}
+
+/* A .for card: everything up to its .endfor. */
+static void read_loop(reader *r, net_lex *l, const net_card *c)
+{
+    const diag_span head = diag_join(net_card_span(c), net_tok_span(c, &c->tok[c->n_tok - 1]));
+    const uint32_t from = l->pos;
+    int level = 1;
+    uint32_t end = from;
+    l->quiet = true;
+    while (level > 0 && net_lex_card(l)) {
+        const char *word = l->tok[0].text ? l->tok[0].text : "";
+        level += !strcmp(word, ".for");
+        level -= !strcmp(word, ".endfor");
+        end = l->tok[0].off;
+    }
+    l->quiet = false;
+    if (level > 0) {
+        diag_error(r->d, net_card_span(c), ".for without .endfor");
+        return;
+    }
+    while (end > from && l->s[end - 1] != '\n')
+        end--; /* blanks before .endfor */
+    diag_span bounds = head;
+    bounds.off += c->tok[0].len;
+    bounds.len -= c->tok[0].len;
+    size_t len;
+    char *text = net_loop_expand(&r->loop, bounds, (diag_span){c->file, from, end - from}, &len);
+    read_made(r, text, len, net_card_span(c), ".for");
+}
+
+/* The text of a card, from its first word to its last. */
+static diag_span card_text(const net_card *c)
+{
+    return diag_join(net_card_span(c), net_tok_span(c, &c->tok[c->n_tok - 1]));
+}
+
 /* false: this was .end or .endl of the section being read */
 static bool take_card(reader *r, net_lex *l, const char *section)
 {
@@ -488,6 +544,13 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     r->n_card++;
     if (t->kind != NET_T_WORD) {
         diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
+        return true;
+    }
+    const diag_span whole = card_text(&c);
+    if (!r->expanded && !l->bad && strcmp(t->text, ".for") && net_loop_wanted(l->s + whole.off, whole.len)) {
+        size_t len;
+        char *text = net_loop_card(&r->loop, whole, &len);
+        read_made(r, text, len, net_card_span(&c), "indices and sums written out");
         return true;
     }
     c.name = t->text;
@@ -505,6 +568,13 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     case NET_CARD_INCLUDE: read_include(r, &c); break;
     case NET_CARD_LIB: read_lib(r, l, &c); break;
     case NET_CARD_HDL: resolve_hdl(r, &c); break;
+    case NET_CARD_FOR: read_loop(r, l, &c); break;
+    case NET_CARD_ENDFOR: diag_error(r->d, net_card_span(&c), ".endfor without .for"); break;
+    case NET_CARD_PARAM:
+        if (!r->cur->name)
+            net_loop_param(&r->loop, &c);
+        add_card(r, &c);
+        break;
     case NET_CARD_SUBCKT: begin_sub(r, &c); break;
     case NET_CARD_ENDS: end_sub(r, &c); break;
     case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF:
@@ -579,6 +649,7 @@ static vs_status read_all(reader *r, int32_t file)
 {
     int before = r->d->n_error;
     net_deck *deck = r->deck;
+    net_loop_init(&r->loop, r->d, r->names, r->opt);
     *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1, .control_at = DIAG_NOWHERE};
     deck->top = r->cur = arena_new(r->mem, net_sub);
     deck->top->span = (diag_span){file, 0, 0};
@@ -598,6 +669,7 @@ static vs_status read_all(reader *r, int32_t file)
     net_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);
+    net_loop_fini(&r->loop);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
