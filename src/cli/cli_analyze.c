@@ -40,6 +40,7 @@ struct cli_survey {
     double compared;
     bool tran;                  /* the values are of a transient */
     double time, h;             /* of the values, and their step */
+    bool accepted;              /* the values are of an accepted point, else of the last load */
     ckt_mode mode;              /* of the last load */
 };
 
@@ -67,6 +68,7 @@ static void take_pattern(cli_survey *v, const csc *jac)
     v->last = arena_array(&v->mem, double, nnz);
     v->what = arena_array(&v->mem, uint8_t, nnz);
     v->n_seen = 0;
+    v->accepted = false;
 }
 
 static void see_load(void *user, const ckt_env *env, const double *x)
@@ -106,6 +108,7 @@ static void see_step(void *user, const ana_step *p)
     if (v->done || p->verdict == ANA_STEP_LTE || p->verdict == ANA_STEP_NEWTON || jac->colptr != v->pattern)
         return;
     memcpy(v->a.val, jac->val, sizeof *jac->val * (size_t)csc_nnz(jac));
+    v->accepted = true;
     v->tran = !p->is_static;
     v->time = p->t;
     v->h = p->h;
@@ -469,8 +472,12 @@ vs_status cli_survey_report(cli_survey *v, FILE *out)
         diag_warning(v->s->d, DIAG_NOWHERE, "the run ended before %g s; values are of its last point", v->at);
     if (v->tran)
         title = arena_printf(&v->mem, "%s: Jacobian at %.9g s, step %.4g s", deck, v->time, v->h);
-    else
+    else if (v->accepted)
         title = arena_printf(&v->mem, "%s: Jacobian of the %s", deck, v->time == 0 ? "operating point" : "last point of the sweep");
+    else /* an analysis whose operating point is nobody's result */
+        title = arena_printf(&v->mem, "%s: Jacobian of the last load", deck);
+    if (!v->accepted)
+        memcpy(v->a.val, v->last, sizeof *v->last * (size_t)csc_nnz(&v->a));
     const ckt_unknown *u = ckt_unknowns(v->s->ckt);
     const bool same = ckt_n(v->s->ckt) == v->a.n;
     for (int32_t i = 1; same && i <= v->a.n; i++)

@@ -215,7 +215,7 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
     return st;
 }
 
-/* Sorts the order of all positions by blocks, within each as it is. */
+/* Sorts the order of all positions by blocks, within each as it is; but small ones as KLU has them. */
 static void gather_blocks(const spa_report *r, const blocks *b, const int32_t *all, int32_t *perm)
 {
     int32_t *next = NULL;
@@ -224,6 +224,9 @@ static void gather_blocks(const spa_report *r, const blocks *b, const int32_t *a
     for (int32_t k = 0; k < r->n; k++)
         perm[next[b->of[all[k]]]++] = all[k];
     vec_free(next);
+    for (int32_t i = 0; i < r->n_block; i++)
+        for (int32_t k = r->block[i]; k < r->block[i + 1] && r->block[i + 1] - r->block[i] <= SMALL_BLOCK; k++)
+            perm[k] = k;
 }
 
 static vs_status find_order(spa_order o, const spa_report *r, const blocks *b, const spa_graph *g, int32_t *perm,
