@@ -196,23 +196,43 @@ static void write_factor(lu_tiny *t, line *l)
     line_store(l, MOST, WORK, place_of(t, t->extreme + 1));
 }
 
+/* The y found last stay in registers: each step waits for the one before, and the way through memory
+ * would take as long again as product and difference. */
+enum { FIRST_Y = 2, N_Y = LINE_MAX_REGISTERS - FIRST_Y };
+
+static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
+
+/* r -= val[k] y_j, y_j found `ago` steps before. */
+static void write_step(const lu_tiny *t, line *l, int r, int32_t k, int32_t j, int32_t ago)
+{
+    line_load(l, PRODUCT, WORK, k);
+    if (ago < N_Y)
+        line_reg(l, LINE_MUL, PRODUCT, y_register(j));
+    else
+        line_mem(l, LINE_MUL, PRODUCT, WORK, place_of(t, t->y + j));
+    line_reg(l, LINE_SUB, r, PRODUCT);
+}
+
 static void write_solve(lu_tiny *t, line *l)
 {
-    const int32_t y = place_of(t, t->y);
+    const int32_t y = place_of(t, t->y), n = t->n;
     int32_t k = 0;
-    for (int32_t i = 0; i < t->n; i++) {
-        line_load(l, VALUE, RIGHT, t->p[i]);
+    for (int32_t i = 0; i < n; i++) {
+        const int r = y_register(i);
+        line_load(l, r, RIGHT, t->p[i]);
         for (; k < t->l_end[i]; k++)
-            write_product(l, k, y + t->col[k]);
-        line_store(l, VALUE, WORK, y + i);
+            write_step(t, l, r, k, t->col[k], i - t->col[k]);
+        line_store(l, r, WORK, y + i);
     }
-    for (int32_t i = t->n - 1; i >= 0; i--) {
-        line_load(l, VALUE, WORK, y + i);
+    for (int32_t i = n - 1; i >= 0; i--) {
+        const int r = y_register(i);
+        if (n - i > N_Y) /* it made room for a later one */
+            line_load(l, r, WORK, y + i);
         for (; k < t->u_end[i]; k++)
-            write_product(l, k, y + t->col[k]);
-        line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->inv + i));
-        line_store(l, VALUE, WORK, y + i);
-        line_store(l, VALUE, RESULT, t->q[i]);
+            write_step(t, l, r, k, t->col[k], t->col[k] - i);
+        line_mem(l, LINE_MUL, r, WORK, place_of(t, t->inv + i));
+        line_store(l, r, WORK, y + i);
+        line_store(l, r, RESULT, t->q[i]);
     }
 }
 
