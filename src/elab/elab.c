@@ -147,6 +147,21 @@ double elab_kelvin(const elab *e)
     return e->opt->temp + 273.15;
 }
 
+/* Instances of the model that has most; linear elements have none. */
+static int32_t largest_group(const flat *f)
+{
+    map count = {0};
+    int32_t most = 0;
+    for (size_t i = 0; i < vec_len(f->inst); i++)
+        if (f->inst[i].model) {
+            const int32_t n = map_get(&count, map_key(f->inst[i].model), 0) + 1;
+            map_set(&count, map_key(f->inst[i].model), n);
+            most = n > most ? n : most;
+        }
+    map_free(&count);
+    return most;
+}
+
 vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                        const elab_opt *opt)
 {
@@ -159,6 +174,7 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
     }
     arena_init(&e.mem);
     find_tran(&e);
+    mdl_largest_group(lib, largest_group(f));
     const ckt_opt copt = {.temp = elab_kelvin(&e), .simparam = e.simparam, .threads = opt->threads};
     *c = e.c = ckt_new(&copt, d);
     const vs_status st = e.c ? build(&e) : VS_ENOMEM;

@@ -113,6 +113,9 @@ typedef struct mdl_variant {
     bool from_cache;     /* a kernel was found on disk */
     int32_t n_row;       /* rows that use it */
 } mdl_variant;
+/* The circuit has no more than n instances of one model: decides on the lanes of kernels. Heard once,
+ * before the first variant. */
+void mdl_largest_group(mdl_lib *lib, int32_t n);
 /* The variant for a row in a form, made if it is new. Variants of a row in different forms are
  * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
 VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,

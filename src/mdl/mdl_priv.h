@@ -83,6 +83,7 @@ struct mdl_lib {
     str_pool *names;
     mdl_opt opt;
     jit *jit;           /* NULL: interpret */
+    int lanes;          /* of kernels; 0: not decided yet */
     bool noted_interpret;
     struct want {       /* a kernel that was asked for and is not made yet */
         variant_data *d;

@@ -165,6 +165,14 @@ static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
     map_free(&at);
 }
 
+/* Lanes beyond 4 cost as much as they are: no more for circuits whose groups would leave them empty. */
+static int lanes_of(mdl_lib *lib, int32_t largest)
+{
+    if (!lib->lanes)
+        lib->lanes = jit_lanes(lib->jit) > 4 && largest <= 4 ? 4 : jit_lanes(lib->jit);
+    return lib->lanes;
+}
+
 /* -- building -- */
 
 static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
@@ -184,7 +192,7 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
         v->has_state |= w->kind == IR_OUT_STATE;
     }
     v->out = out;
-    v->lay = (jit_layout){.lanes = m->lib->jit && v->form != MDL_FULL ? jit_lanes(m->lib->jit) : 1,
+    v->lay = (jit_layout){.lanes = m->lib->jit && v->form != MDL_FULL ? lanes_of(m->lib, INT32_MAX) : 1,
                           .n_u = (int32_t)vec_len(m->unknown),
                           .n_cache = n_cache,
                           .n_state = m->mod->n_state,
@@ -386,6 +394,12 @@ static void take_kernel(mdl_lib *lib, const struct want *w, const jit_job *job, 
     if (!lib->noted_interpret)
         diag_warning(lib->d, DIAG_NOWHERE, "models run in the interpreter, which is slow: %s", why);
     lib->noted_interpret = true;
+}
+
+void mdl_largest_group(mdl_lib *lib, int32_t n)
+{
+    if (lib->jit && n > 0)
+        lanes_of(lib, n);
 }
 
 void mdl_compile_wanted(const mdl_model *m)
