@@ -101,6 +101,7 @@ vs_status small_factor(small *s, double omega)
         s->val[2 * k] = s->g[k];
         s->val[2 * k + 1] = omega * s->c[k];
     }
+    ckt_ac_delays(s->a->c, omega, s->val);
     const double t0 = ana_now();
     const vs_status st = lu_z_factor(&s->lu, s->val);
     s->a->st.s_factor += ana_now() - t0;

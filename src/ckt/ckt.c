@@ -1,4 +1,5 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
+#include "ckt_line.h"
 #include "ckt_osdi.h"
 
 #include <math.h>
@@ -73,6 +74,7 @@ void ckt_free(ckt **pc)
         dev_group_fini(&c->group[i]);
     vec_free(c->group);
     ckt_osdi_free(c);
+    ckt_line_free(c);
     vec_free(c->unknown);
     vec_free(c->inst);
     vec_free(c->unk);
@@ -96,6 +98,11 @@ int32_t ckt_node(ckt *c, const char *name)
         return 0;
     const int32_t k = map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
     return k >= 0 ? k : ckt_new_unknown(c, name, CKT_VOLTAGE, false, true);
+}
+
+int32_t ckt_inner_node(ckt *c, const char *name)
+{
+    return ckt_new_unknown(c, name, CKT_VOLTAGE, true, true);
 }
 
 int32_t ckt_find(const ckt *c, const char *name)
@@ -439,6 +446,7 @@ static ckt_entry *all_entries(const ckt *c)
         if (c->forms >> f & 1)
             ckt_device_entries(c, f, &e);
     ckt_osdi_entries(c, (c->forms & ~(1u << MDL_DC)) != 0, &e);
+    ckt_line_entries(c, &e);
     ckt_source_entries(c, &e);
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (c->unknown[k].node)
@@ -475,6 +483,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         ckt_entry *dc = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
         ckt_osdi_entries(c, false, &dc);
+        ckt_line_entries(c, &dc);
         ckt_source_entries(c, &dc);
         ckt_sort_entries(c, dc);
         st = ckt_check_topology(c, dc);
@@ -484,8 +493,9 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
-    c->plain_accept = !c->osdi && nothing_to_accept(c);
-    if (st == VS_OK && forms >> MDL_TRAN & 1 && !c->osdi)
+    const bool native = c->osdi || ckt_has_line(c);
+    c->plain_accept = !native && nothing_to_accept(c);
+    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native)
         ckt_flat_make(c);
     return st;
 }

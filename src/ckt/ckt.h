@@ -63,6 +63,7 @@ ckt *ckt_new(const ckt_opt *opt, diag *d);
 void ckt_free(ckt **c);
 /* The unknown of a node by interned name, made if new; "0" and "gnd" are 0. */
 int32_t ckt_node(ckt *c, const char *name);
+int32_t ckt_inner_node(ckt *c, const char *name); /* a new one inside an element */
 int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch" */
 
 /* One instance of a model. terminal: unknowns [n_port of the module]; -1: not connected, gets an
@@ -81,6 +82,10 @@ VS_MUST_USE vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32
                                       double m, diag_span span);
 VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
                                       double m, diag_span span);
+/* Ideal line between the ports (node[0], node[1]) and (node[2], node[3]): impedance z > 0 in ohm, delay
+ * td > 0 in seconds; m of them in parallel. Its currents are the unknowns "<name>#i1", "<name>#i2". */
+VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
+                                   double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes the
  * pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources are
  * named in messages (floating: warning and a gmin shunt; loop of sources: error).
@@ -165,6 +170,8 @@ typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n
  * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
 VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
                                   double *cap);
+/* What delays add to G + j omega C: val [2 nnz], re and im in turn. */
+void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b. */
 void ckt_ac_drive(const ckt *c, double *b);
 /* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */
@@ -217,6 +224,8 @@ VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, c
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
 double ckt_next_break(ckt *c, double t);
+/* Breakpoints appear while time goes on: ckt_next_break is to be asked at each point. */
+bool ckt_has_delays(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);
 /* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;

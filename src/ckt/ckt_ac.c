@@ -1,6 +1,7 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
  * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase analysis("ac")
  *         or analysis("noise") holds and analysis("static") does not. */
+#include "ckt_line.h"
 #include "ckt_osdi.h"
 
 #include <float.h>
@@ -191,6 +192,7 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         st = load_group(&l, &c->group[i], x);
     ckt_osdi_load_ac(c, env, x, noise, g, cap);
+    ckt_line_load_ac(c, g);
     vec_free(l.place);
     if (vec_len(c->noise))
         qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);

@@ -67,6 +67,8 @@ struct ckt {
     unsigned forms;
     dev_group *group;      /* vec */
     struct ckt_osdi *osdi; /* devices of OSDI libraries; NULL: none */
+    struct ckt_lines *lines; /* NULL: none */
+    double last_break;     /* what ckt_next_break said last */
     ckt_fix *fix;          /* vec */
     csc a;
     int32_t *diag_slot;    /* [n+1], -1: none */

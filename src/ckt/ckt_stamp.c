@@ -1,5 +1,6 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
  * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
+#include "ckt_line.h"
 #include "ckt_osdi.h"
 
 #include <math.h>
@@ -307,6 +308,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
     if (st == VS_OK)
         ckt_osdi_load(c, env, x, &sums);
+    ckt_line_load(c, env, x, f, fmx, &l.bound);
     c->bound = l.bound;
     *limited = l.limited;
     return st;
@@ -494,6 +496,7 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
             st = one;
         dev_accept(&c->group[i]);
     }
+    ckt_line_accept(c, env, x, env->time == c->last_break);
     const vs_status osdi = ckt_osdi_accept(c);
     return osdi != VS_OK && st >= 0 ? osdi : st;
 }

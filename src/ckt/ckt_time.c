@@ -1,5 +1,5 @@
 /* ckt_time.c - what sources are at a time, breakpoints, start values for uic, altering sources. */
-#include "ckt_priv.h"
+#include "ckt_line.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,8 @@ double ckt_next_break(ckt *c, double t)
         if (s->brk < best)
             best = s->brk;
     }
-    return best;
+    c->last_break = fmin(best, ckt_line_next_break(c, t));
+    return c->last_break;
 }
 
 double ckt_bound_step(const ckt *c)
@@ -52,6 +53,7 @@ void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
             s[v->n] -= v->m * e;
         }
     }
+    ckt_line_source_terms(c, env, s);
     s[0] = 0;
 }
 

@@ -6,7 +6,7 @@
  * not determined. A device whose current in a node returns through ground shows as a diagonal entry
  * without a partner and joins the node to ground.
  * Voltage-defined branches in a loop: their currents are not determined (or their voltages disagree). */
-#include "ckt_priv.h"
+#include "ckt_line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +71,12 @@ static touch *find_touches(const ckt *c)
         for (int32_t u = 0; u < o.n_terminal; u++)
             touch_node(t, o.unknown[u], o.name, o.span);
     }
+    const int32_t *node;
+    const char *name;
+    diag_span span;
+    for (int32_t i = 0; ckt_line_at(c, i, &node, &name, &span); i++)
+        for (int j = 0; j < 4; j++)
+            touch_node(t, node[j], name, span);
     for (size_t i = 0; i < vec_len(c->source); i++) {
         touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
         touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);

@@ -51,6 +51,10 @@ static vs_status add_instance(elab *e, const flat_inst *in)
         return elab_controlled(e, in);
     case 'k':
         return elab_mutual(e, in);
+    case 't':
+    case 'o':
+    case 'u':
+        return elab_line(e, in);
     default:
         return elab_bind(e, in);
     }

@@ -61,6 +61,9 @@ int32_t elab_branch(const elab *e, const char *element);
 /* The same for the controlling source `name` of an element; false with a message. */
 bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t *unknown);
 
+/* elab_line.c: T O U */
+VS_MUST_USE vs_status elab_line(elab *e, const flat_inst *in);
+
 /* elab_behav.c: expressions and polynomials */
 VS_MUST_USE vs_status elab_behavioural(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim);

@@ -46,7 +46,7 @@ D1 0 sw dm
 L1 sw out 10u ic=0
 C1 out 0 47u ic=4
 RL out 0 4
-""", ['.tran 50n 50u 0 1n uic']),
+""", ['.tran 50n 50u 0 0.5n uic']),
     'mesfet': ("""
 VD d 0 3
 VG g 0 -0.2
@@ -124,6 +124,50 @@ VCP cp 0 -2
 VBP bp 0 -0.8
 Q2 cp bp 0 0 qp
 """, ['.op', '.dc VC -0.2 4 0.2 VB 0.65 0.95 0.1']),
+    'line': ("""
+V1 in 0 PULSE(0 1 1n 0.5n 0.5n 20n 60n)
+R1 in a 25
+T1 a 0 b 0 z0=50 td=4n
+R2 b 0 200
+R3 in c 50
+T2 c 0 d 0 z0=75 f=100meg nl=0.3
+C2 d 0 10p
+""", ['.op', '.tran 0.2n 80n 0 0.05n', '.dc V1 -1 1 0.5']),
+    'line_cascade': ("""
+V1 in 0 SIN(0 1 100meg)
+R1 in a 50
+T1 a 0 b 0 z0=50 td=1n
+T2 b 0 c 0 z0=100 td=1.7n
+R2 c 0 30
+L1 b x 20n
+R3 x 0 100
+""", ['.tran 0.1n 60n 0 0.05n']),
+    'line_differential': ("""
+V1 in 0 PULSE(0 1 1n 0.5n 0.5n 5n 30n)
+R1 in p 50
+R2 0 n 50
+T1 p n q m z0=100 td=2n
+R3 q m 150
+R4 m 0 1k
+""", ['.tran 0.1n 40n 0 0.01n']),
+    'line_lossy': ("""
+V1 in 0 PULSE(0 1 1n 1n 1n 20n 60n)
+R1 in a 50
+O1 a 0 b 0 mo
+.model mo ltra r=12.45 l=8.972e-9 g=0 c=0.468e-12 len=4
+R2 b 0 100
+""", ['.op', '.tran 0.2n 60n 0 0.1n']),
+    'line_rc': ("""
+V1 in 0 PULSE(0 1 1n 1n 1n 400n 900n)
+R1 in a 1k
+O1 a 0 b 0 mo
+.model mo ltra r=100 c=1p len=20
+R2 b 0 10k
+R3 in c 1k
+U1 c d 0 mu l=50u
+.model mu urc rperl=10meg cperl=10n k=1.5 fmax=1g
+R4 d 0 10k
+""", ['.op', '.tran 2n 1u 0 0.25n']),
 }
 
 if __name__ == '__main__':

@@ -1,0 +1,31 @@
+/* ckt_line.h - inside src/ckt: ideal lines, delays between two ports.
+ *
+ * Line with impedance z and delay td; i_1, i_2 are currents into its ports, v_1, v_2 their voltages.
+ *   static      v_1 = v_2, i_1 + i_2 = 0
+ *   transient   v_1 - z i_1 = e_1(t) = (v_2 + z i_2)(t - td), and the same with 1 and 2 exchanged
+ *   ac          the same with exp(-j omega td) for the delay
+ * Source: Branin, "Transient analysis of lossless transmission lines", Proc. IEEE 55(11), 1967.
+ * The waves v + z i of accepted points are the history; between points they are parabolas, straight lines
+ * beside a corner. A corner of a wave is a corner of the other port td later: a breakpoint. */
+#ifndef CKT_LINE_H
+#define CKT_LINE_H
+
+#include "ckt_priv.h"
+
+typedef struct ckt_lines ckt_lines;
+
+void ckt_line_free(ckt *c);
+bool ckt_has_line(const ckt *c);
+void ckt_line_entries(const ckt *c, ckt_entry **e);   /* of all forms */
+void ckt_line_place(ckt *c);                          /* after the pattern is made */
+/* Nodes of line i; false: there is no such line. */
+bool ckt_line_at(const ckt *c, int32_t i, const int32_t **node, const char **name, diag_span *span);
+/* Adds to f, fmax and the values of J; *bound: no step may be longer. */
+void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax, double *bound);
+void ckt_line_source_terms(ckt *c, const ckt_env *env, double *s);
+void ckt_line_load_ac(const ckt *c, double *g);       /* the part without delays */
+/* The point at env->time is accepted; corner: waves may have a corner there. */
+void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner);
+double ckt_line_next_break(const ckt *c, double t);   /* first one after t, +inf if none */
+
+#endif

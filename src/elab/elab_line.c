@@ -1,0 +1,278 @@
+/* elab_line.c - lines: T (ideal), O (lossy), U (RC): ideal delays, resistors and capacitors.
+ * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Branin 1967 for lossy
+ *         lines as ideal lines with lumped losses between them; Gertzberg's lumps for U, which grow
+ *         by a factor k from both ends to the middle. */
+#include "elab_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_LUMPS = 1000, RC_LUMPS = 64, LEAST_SECTIONS = 4, MOST_SECTIONS = 64 };
+
+typedef struct values { /* parameters of an element and of its card; the element's own first */
+    elab *e;
+    const flat_inst *in;
+    const char *const *known;
+    size_t n_known;
+    bool ok;
+} values;
+
+static const flat_param *find(const flat_param *p, const char *name)
+{
+    for (size_t i = vec_len(p); i-- > 0;)
+        if (!strcmp(p[i].name, name))
+            return &p[i];
+    return NULL;
+}
+
+static bool given(const values *v, const char *name)
+{
+    return find(v->in->param, name) || (v->in->model && find(v->in->model->param, name));
+}
+
+static double number(values *v, const char *name, double absent)
+{
+    const flat_param *p = find(v->in->param, name);
+    if (!p && v->in->model)
+        p = find(v->in->model->param, name);
+    if (!p)
+        return absent;
+    if (!p->str)
+        return p->value;
+    diag_error(v->e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", v->in->name, name, p->str);
+    v->ok = false;
+    return absent;
+}
+
+static void check_names(values *v, const flat_param *p, const char *owner)
+{
+    for (size_t i = 0; i < vec_len(p); i++) {
+        size_t k = 0;
+        while (k < v->n_known && strcmp(v->known[k], p[i].name))
+            k++;
+        if (k < v->n_known)
+            continue;
+        diag_error(v->e->d, p[i].span, "%s: a line has no parameter '%s'", owner, p[i].name);
+        diag_suggest(v->e->d, p[i].name, (const char **)v->known, v->n_known);
+        v->ok = false;
+    }
+}
+
+static values begin(elab *e, const flat_inst *in, const char *const *known, size_t n)
+{
+    values v = {e, in, known, n, true};
+    check_names(&v, in->param, in->name);
+    if (in->model)
+        check_names(&v, in->model->param, elab_printf(e, "model '%s'", in->model->name));
+    return v;
+}
+
+static bool refuse(values *v, const char *what)
+{
+    diag_error(v->e->d, v->in->span, "%s: %s", v->in->name, what);
+    return false;
+}
+
+/* -- parts -- */
+
+static int32_t inner_node(const values *v, const char *what, int k)
+{
+    return ckt_inner_node(v->e->c, elab_printf(v->e, "%s#%s%d", v->in->name, what, k));
+}
+
+/* A resistor, capacitor or conductance (a resistor of 1/x) between two unknowns. */
+static vs_status part(values *v, const char *module, const char *param, const char *name, int32_t a, int32_t b,
+                      double x)
+{
+    elab *e = v->e;
+    mdl_model *m = elab_module(e, module, v->in->span);
+    if (!m)
+        return VS_EINPUT;
+    flat_inst in = *v->in;
+    in.name = elab_printf(e, "%s#%s", v->in->name, name);
+    in.letter = 'r';
+    const mdl_given given = {elab_param(e, m, param), x};
+    return elab_add(e, &in, m, &given, 1, (const int32_t[]){a, b}, NULL, elab_kelvin(e), v->in->m);
+}
+
+static vs_status resistor(values *v, const char *name, int32_t a, int32_t b, double r)
+{
+    return part(v, "resistor", "r", name, a, b, r);
+}
+
+static vs_status capacitor(values *v, const char *name, int32_t a, int32_t b, double c)
+{
+    return c > 0 ? part(v, "capacitor", "c", name, a, b, c) : VS_OK;
+}
+
+/* -- T -- */
+
+static void line_ic(elab *e, const flat_inst *in, const int32_t *node) /* v1, i1, v2, i2 */
+{
+    for (int32_t k = 0; in->ic_given && k < in->n_ic; k++) {
+        const char *i = elab_printf(e, "%s#i%d", in->name, k / 2 + 1);
+        if (k % 2)
+            ckt_add_ic(e->c, ckt_find(e->c, i), 0, in->ic[k]);
+        else
+            ckt_add_ic(e->c, node[k], node[k + 1], in->ic[k]);
+    }
+}
+
+static vs_status ideal(elab *e, const flat_inst *in)
+{
+    static const char *const known[] = {"z0", "zo", "td", "f", "nl", "rel", "abs"};
+    values v = begin(e, in, known, VS_COUNT(known));
+    int32_t node[4];
+    for (int k = 0; k < 4; k++)
+        node[k] = e->node[in->node[k]];
+    const double z = number(&v, "z0", number(&v, "zo", NAN));
+    const double td = number(&v, "td", number(&v, "nl", 0.25) / number(&v, "f", 1e9));
+    if (v.ok && !(z > 0))
+        v.ok = refuse(&v, "an ideal line needs its impedance: z0 above 0");
+    if (v.ok && !(td > 0 && isfinite(td)))
+        v.ok = refuse(&v, "an ideal line needs its delay: td above 0, or f and nl (wave lengths at f)");
+    if (!v.ok)
+        return VS_EINPUT;
+    const vs_status st = ckt_add_line(e->c, in->name, node, z, td, in->m, in->span);
+    line_ic(e, in, node);
+    return st;
+}
+
+/* -- O -- */
+
+typedef struct lossy { /* of the whole line */
+    double r, l, g, c;
+    int32_t node[4];
+} lossy;
+
+/* n sections, each an ideal line between two halves of its resistance; conductances at the joints. */
+static vs_status rlc(values *v, const lossy *o)
+{
+    elab *e = v->e;
+    const double z = sqrt(o->l / o->c), td = sqrt(o->l * o->c);
+    int n = (int)ceil(fmin(30 * (o->r / z + o->g * z), MOST_SECTIONS));
+    n = o->r == 0 && o->g == 0 ? 1 : n < LEAST_SECTIONS ? LEAST_SECTIONS : n;
+    int32_t at = o->node[0];
+    vs_status st = VS_OK;
+    for (int k = 0; k < n && st == VS_OK; k++) {
+        const double before = o->r / n * (k ? 1 : 0.5);
+        int32_t in = at;
+        if (before > 0) {
+            in = inner_node(v, "a", k);
+            st = resistor(v, elab_printf(e, "r%d", k), at, in, before);
+        }
+        if (st == VS_OK && o->g > 0)
+            st = resistor(v, elab_printf(e, "g%d", k), in, o->node[1], n / o->g);
+        const bool last = k + 1 == n;
+        const int32_t out = last && o->r == 0 ? o->node[2] : inner_node(v, "b", k);
+        const int32_t node[4] = {in, o->node[1], out, o->node[3]};
+        if (st == VS_OK)
+            st = ckt_add_line(e->c, elab_printf(e, "%s#t%d", v->in->name, k), node, z, td / n, v->in->m, v->in->span);
+        if (st == VS_OK && last && o->r > 0)
+            st = resistor(v, elab_printf(e, "r%d", n), out, o->node[2], o->r / n / 2);
+        at = out;
+    }
+    return st;
+}
+
+/* No inductance: a ladder of equal lumps with the capacitance or conductance at its joints, half at the ends. */
+static vs_status ladder(values *v, const lossy *o)
+{
+    elab *e = v->e;
+    vs_status st = VS_OK;
+    int32_t at = o->node[0];
+    for (int k = 0; k <= RC_LUMPS && st == VS_OK; k++) {
+        const double part_of = (k == 0 || k == RC_LUMPS ? 0.5 : 1) / RC_LUMPS;
+        st = capacitor(v, elab_printf(e, "c%d", k), at, o->node[1], o->c * part_of);
+        if (st == VS_OK && o->g > 0)
+            st = resistor(v, elab_printf(e, "g%d", k), at, o->node[1], 1 / (o->g * part_of));
+        if (k == RC_LUMPS || st != VS_OK)
+            break;
+        const int32_t next = k + 1 == RC_LUMPS ? o->node[2] : inner_node(v, "a", k);
+        st = resistor(v, elab_printf(e, "r%d", k), at, next, o->r / RC_LUMPS);
+        at = next;
+    }
+    return st;
+}
+
+static vs_status lossy_line(elab *e, const flat_inst *in)
+{
+    static const char *const known[] = {"r", "l", "g", "c", "len", "rel", "abs", "nocontrol", "steplimit", "ltra",
+                                        "nosteplimit", "lininterp", "quadinterp", "mixedinterp", "truncnr",
+                                        "truncdontcut", "compactrel", "compactabs", "level"};
+    values v = begin(e, in, known, VS_COUNT(known));
+    const double len = number(&v, "len", NAN);
+    if (v.ok && !(len > 0))
+        v.ok = refuse(&v, "a lossy line needs its length: len above 0");
+    lossy o = {number(&v, "r", 0) * len, number(&v, "l", 0) * len, number(&v, "g", 0) * len, number(&v, "c", 0) * len,
+               {0}};
+    for (int k = 0; k < 4; k++)
+        o.node[k] = e->node[in->node[k]];
+    const bool has_l = o.l > 0, has_c = o.c > 0, has_r = o.r > 0, has_g = o.g > 0;
+    if (v.ok && !(o.r >= 0 && o.l >= 0 && o.g >= 0 && o.c >= 0))
+        v.ok = refuse(&v, "r, l, g and c of a lossy line must not be negative");
+    if (v.ok && !(has_l && has_c) && !(has_r && !has_l && (has_c || has_g)))
+        v.ok = refuse(&v, "a lossy line needs l and c, or r and c, or r and g");
+    if (v.ok && !(has_l && has_c) && o.node[1] != o.node[3])
+        v.ok = refuse(&v, "a line without inductance needs one reference node for both ends");
+    if (in->ic_given)
+        diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
+    if (!v.ok)
+        return VS_EINPUT;
+    return has_l && has_c ? rlc(&v, &o) : ladder(&v, &o);
+}
+
+/* -- U -- */
+
+/* Lumps r1 k^i and c1 k^i from each end; the largest capacitance is the one in the middle. */
+static vs_status rc_line(elab *e, const flat_inst *in)
+{
+    static const char *const known[] = {"l", "n", "k", "fmax", "rperl", "cperl", "isperl", "rsperl", "level"};
+    values v = begin(e, in, known, VS_COUNT(known));
+    const double len = number(&v, "l", NAN), k = number(&v, "k", 1.5), fmax_ = number(&v, "fmax", 1e9);
+    const double r0 = len * number(&v, "rperl", 1000), c0 = len * number(&v, "cperl", 1e-12);
+    if (v.ok && !(len > 0))
+        v.ok = refuse(&v, "an RC line needs its length: l above 0");
+    if (v.ok && !(k > 1 && r0 > 0 && c0 > 0))
+        v.ok = refuse(&v, "an RC line needs k above 1, rperl and cperl above 0");
+    if (v.ok && given(&v, "isperl"))
+        v.ok = refuse(&v, "RC lines of diodes (isperl) are not supported");
+    if (!v.ok)
+        return VS_EINPUT;
+    const double wnorm = fmax_ * r0 * c0 * 2 * acos(-1);
+    double n = wnorm < 35 ? 3 : floor(fmax(3, log(wnorm * ((k - 1) / k) * ((k - 1) / k)) / log(k)));
+    n = number(&v, "n", n);
+    if (!(n >= 1 && n <= MOST_LUMPS && n == floor(n))) {
+        refuse(&v, elab_printf(e, "the number of lumps n must be a whole number from 1 to %d", MOST_LUMPS));
+        return VS_EINPUT;
+    }
+    double r = r0 * (k - 1) / (2 * pow(k, n) - 2), c = c0 * (k - 1) / (pow(k, n - 1) * (k + 1) - 2);
+    int32_t lo = e->node[in->node[0]], hi = e->node[in->node[1]];
+    const int32_t ref = e->node[in->node[2]];
+    vs_status st = VS_OK;
+    for (int i = 1; i <= (int)n && st == VS_OK; i++, r *= k, c *= k) {
+        const int32_t new_hi = inner_node(&v, "hi", i), new_lo = i == (int)n ? new_hi : inner_node(&v, "lo", i);
+        st = resistor(&v, elab_printf(e, "rlo%d", i), lo, new_lo, r);
+        if (st == VS_OK)
+            st = resistor(&v, elab_printf(e, "rhi%d", i), new_hi, hi, r);
+        if (st == VS_OK)
+            st = capacitor(&v, elab_printf(e, "clo%d", i), new_lo, ref, c);
+        if (st == VS_OK && i < (int)n)
+            st = capacitor(&v, elab_printf(e, "chi%d", i), new_hi, ref, c);
+        lo = new_lo;
+        hi = new_hi;
+    }
+    return st;
+}
+
+vs_status elab_line(elab *e, const flat_inst *in)
+{
+    const char *type = in->letter == 'o' ? "ltra" : in->letter == 'u' ? "urc" : NULL;
+    if (type && (!in->model || strcmp(in->model->type, type))) {
+        diag_error(e->d, in->model ? in->model_span : in->span, "%s: %s '%s'; this element needs a model of type '%s'",
+                   in->name, in->model ? "unsuitable model" : "unknown model", in->model ? in->model->name
+                   : in->word ? in->word : "", type);
+        return VS_EINPUT;
+    }
+    return in->letter == 't' ? ideal(e, in) : in->letter == 'o' ? lossy_line(e, in) : rc_line(e, in);
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Lines, switches and transistors in decks, against exact solutions.
+
+    devices.py VSIM [CASE...]"""
+import cmath
+import csv
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def run(vsim, deck):
+    """Columns by name; those of ac complex."""
+    with tempfile.TemporaryDirectory() as tmp:
+        path, out = os.path.join(tmp, 'deck.sp'), os.path.join(tmp, 'out.csv')
+        with open(path, 'w') as f:
+            f.write('%s\n.end\n' % deck)
+        done = subprocess.run([vsim, '-q', '--csv', '-r', out, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            sys.exit('exit code %d\n%s\n%s' % (done.returncode, deck, done.stdout))
+        with open(out) as f:
+            rows = list(csv.reader(line for line in f if not line.startswith('#')))
+    col = {n: [float(r[k]) for r in rows[1:]] for k, n in enumerate(rows[0])}
+    for n in [n[:-3] for n in col if n.endswith('.re')]:
+        col[n] = [complex(a, b) for a, b in zip(col[n + '.re'], col[n + '.im'])]
+    return col
+
+
+def check(what, value, bound):
+    ok = value <= bound
+    print('%-62s %10.3g  bound %8.2g  %s' % (what, value, bound, 'ok' if ok else 'FAILED'))
+    if not ok:
+        failures.append(what)
+
+
+def ramp(t, start, width):
+    return min(max((t - start) / width, 0), 1)
+
+
+def case_line(vsim):
+    """Bounces between a source of 25 ohm and 200 ohm at the end: reflections -1/3 and 3/5."""
+    r = run(vsim, """line
+V1 in 0 PULSE(0 1 1n 0.5n 0.5n 20n 60n)
+R1 in a 25
+T1 a 0 b 0 z0=50 td=4n
+R2 b 0 200
+.tran 0.2n 59n""")
+
+    def pulse(t):
+        return ramp(t, 1e-9, 0.5e-9) - ramp(t, 21.5e-9, 0.5e-9)
+
+    def end(t):
+        return sum(2 / 3 * 1.6 * (-1 / 3 * 0.6)**k * pulse(t - 4e-9 * (2 * k + 1)) for k in range(12))
+
+    err = [abs(v - end(t)) for t, v in zip(r['time'], r['v(b)'])]
+    check('ideal line: voltage at the end, V', max(err), 1e-4)
+    check('ideal line: points', len(err), 500)
+
+
+def case_line_ac(vsim):
+    r = run(vsim, """line ac
+V1 in 0 ac 1
+R1 in a 25
+T1 a 0 b 0 z0=50 td=4n
+R2 b 0 200
+R3 in c 50
+O1 c 0 d 0 mo
+.model mo ltra r=12.45 l=8.972e-9 c=0.468e-12 len=4
+R4 d 0 100
+R5 in e 1k
+O2 e 0 f 0 mrc
+.model mrc ltra r=100 c=1p len=20
+R6 f 0 10k
+.ac lin 50 1meg 500meg""")
+
+    def end(w, z, gamma, rs, rl):
+        ch, sh = cmath.cosh(gamma), cmath.sinh(gamma)
+        return 1 / (ch + rs * sh / z + (z * sh + rs * ch) / rl)
+
+    for name, series, shunt, rs, rl, bound in (('b', lambda w: 1j * w * 50 * 4e-9, lambda w: 1j * w * 4e-9 / 50, 25, 200, 1e-9),
+                                               ('d', lambda w: 49.8 + 1j * w * 4 * 8.972e-9, lambda w: 1j * w * 4 * 0.468e-12, 50, 100, 2e-4),
+                                               ('f', lambda w: 2000, lambda w: 1j * w * 20e-12, 1000, 10e3, 2e-4)):
+        err = 0
+        for f, v in zip(r['frequency'], r['v(%s)' % name]):
+            w = 2 * math.pi * f
+            err = max(err, abs(v - end(w, cmath.sqrt(series(w) / shunt(w)), cmath.sqrt(series(w) * shunt(w)), rs, rl)))
+        check('line, ac, at %s' % name, err, bound)
+
+
+def case_line_dc(vsim):
+    r = run(vsim, """lines in dc
+V1 in 0 1
+R1 in a 50
+T1 a 0 b 0 z0=75 td=1n
+R2 b 0 150
+R3 in c 1k
+U1 c d 0 mu l=2m
+.model mu urc rperl=1meg cperl=1n
+R4 d 0 1k
+.op""")
+    check('ideal line is a short', abs(r['v(b)'][0] - 0.75), 1e-9)
+    check('RC line is its resistance', abs(r['v(d)'][0] - 0.25), 1e-9)
+
+
+def case_switch(vsim):
+    deck = """switch
+V1 in 0 5
+VC c 0 0
+R1 in o 1k
+S1 o 0 c 0 m
+.model m sw vt=2.5 vh=0.5 ron=10 roff=1meg
+.dc VC %s"""
+    low, high = 5 * 10 / 1010, 5 * 1e6 / 1.001e6
+    for sweep, closed in (('0 5 0.25', lambda v: v > 3), ('5 0 -0.25', lambda v: v >= 2)):
+        r = run(vsim, deck % sweep)
+        err = max(abs(o - (low if closed(c) else high)) for c, o in zip(r['v(c)'], r['v(o)']))
+        check('switch with hysteresis, ' + sweep, err, 1e-6)
+
+
+def case_switch_time(vsim):
+    """A capacitor that its own switch empties at vt + vh and leaves alone at vt - vh."""
+    r = run(vsim, """relaxation
+I1 0 a 1m
+C1 a 0 1n ic=0
+S1 a 0 a 0 m
+.model m sw vt=3 vh=1 ron=100 roff=1g
+.tran 10n 40u uic""")
+    late = [v for t, v in zip(r['time'], r['v(a)']) if t > 8e-6]
+    check('relaxation oscillator: upper turn, V', abs(max(late) - 4), 0.03)
+    check('relaxation oscillator: lower turn, V', abs(min(late) - 2), 0.03)
+
+
+def case_vbic_heat(vsim):
+    """The output conductance in ac below the thermal pole is the slope of the dc curve, above it is not."""
+    deck = """vbic
+VC c 0 dc %.9g ac 1
+VB b 0 0.85
+Q1 c b 0 0 t q
+.model q npn level=9 is=1e-16 rci=20 rbi=20 re=5 ibei=1e-18 vef=100 rth=2000 cth=1n tnf=1e-4
+%s"""
+    h = 1e-4
+    i = [run(vsim, deck % (1.5 + d, '.options reltol=1e-9\n.op'))['i(vc)'][0] for d in (-h, h)]
+    slope = (i[1] - i[0]) / (2 * h)
+    r = run(vsim, deck % (1.5, '.options reltol=1e-9\n.ac lin 2 0.001 1e9'))['i(vc)']
+    check('self-heating: ac at 1 mHz against the slope in dc', abs(r[0].real / slope - 1), 1e-5)
+    check('self-heating: gone at 1 GHz', 0 if abs(r[1].real / slope - 1) > 0.5 else 1, 0)
+
+
+def case_off(vsim):
+    """The transistor that is off at first decides how a flip-flop stands."""
+    for off1, off2, low in (('off', '', 'b'), ('', 'off', 'a')):
+        r = run(vsim, """flip-flop
+V1 vcc 0 5
+R1 vcc a 1k
+R2 vcc b 1k
+R3 a gb 10k
+R4 b ga 10k
+Q1 a ga 0 q %s
+Q2 b gb 0 q %s
+.model q npn is=1e-16 bf=100
+.op""" % (off1, off2))
+        check('flip-flop, low at ' + low, r['v(%s)' % low][0], 0.5)
+
+
+def case_vdmos_polarity(vsim):
+    n = run(vsim, 'n\nVD d 0 5\nVG g 0 4\nM1 d g 0 m\n.model m vdmos nchan vto=2 kp=1\n.op')
+    p = run(vsim, 'p\nVD d 0 -5\nVG g 0 -4\nM1 d g 0 m\n.model m vdmos pchan vto=-2 kp=1\n.op')
+    check('p channel is the mirror of n channel', abs(n['i(vd)'][0] + p['i(vd)'][0]), 1e-12)
+    check('0.5 kp (vgs - vto)^2', abs(n['i(vd)'][0] + 2), 1e-6)
+
+
+def main():
+    for name, case in list(globals().items()):
+        if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):
+            case(os.path.abspath(sys.argv[1]))
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == '__main__':
+    main()
