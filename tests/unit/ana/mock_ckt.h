@@ -372,6 +372,12 @@ void ckt_restore_limits(ckt *c)
         c->dev[k].vlim = c->dev[k].vlim_ok;
 }
 
+bool ckt_has_delays(const ckt *c)
+{
+    (void)c;
+    return false;
+}
+
 double ckt_next_break(ckt *c, double t)
 {
     double first = INFINITY;
