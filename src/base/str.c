@@ -14,6 +14,7 @@ void str_pool_init(str_pool *p)
 void str_pool_fini(str_pool *p)
 {
     free(p->slot);
+    free(p->hash);
     vec_free(p->by_id);
     map_free(&p->id_at);
     arena_fini(&p->mem);
@@ -30,22 +31,27 @@ uint64_t str_hash(const void *bytes, size_t n)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
+/* Places come from the lower half of a hash, which is kept: nothing is read again when the pool grows. */
 static void grow_pool(str_pool *p)
 {
-    size_t cap = p->cap ? p->cap * 2 : 1024;
+    const size_t cap = p->cap ? p->cap * 2 : 1024;
     const char **slot = calloc(cap, sizeof *slot);
-    if (!slot)
-        p->mem.oom(cap * sizeof *slot);
+    uint32_t *hash = malloc(cap * sizeof *hash);
+    if (!slot || !hash)
+        p->mem.oom(cap * (sizeof *slot + sizeof *hash));
     for (size_t i = 0; i < p->cap; i++) {
         if (!p->slot[i])
             continue;
-        size_t k = str_hash(p->slot[i], strlen(p->slot[i])) & (cap - 1);
+        size_t k = p->hash[i] & (cap - 1);
         while (slot[k])
             k = (k + 1) & (cap - 1);
         slot[k] = p->slot[i];
+        hash[k] = p->hash[i];
     }
     free(p->slot);
+    free(p->hash);
     p->slot = slot;
+    p->hash = hash;
     p->cap = cap;
 }
 
@@ -56,11 +62,13 @@ const char *str_intern(str_pool *p, const char *s, size_t n)
         n = (size_t)(nul - s);
     if (p->n * 2 >= p->cap)
         grow_pool(p);
-    size_t k = str_hash(s, n) & (p->cap - 1);
+    const uint32_t hash = (uint32_t)str_hash(s, n);
+    size_t k = hash & (p->cap - 1);
     for (; p->slot[k]; k = (k + 1) & (p->cap - 1))
-        if (!strncmp(p->slot[k], s, n) && !p->slot[k][n])
+        if (p->hash[k] == hash && !strncmp(p->slot[k], s, n) && !p->slot[k][n])
             return p->slot[k];
     p->n++;
+    p->hash[k] = hash;
     return p->slot[k] = arena_strndup(&p->mem, s, n);
 }
 

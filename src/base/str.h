@@ -9,6 +9,7 @@
 typedef struct str_pool {
     arena mem;
     const char **slot; /* open addressing, cap is a power of two */
+    uint32_t *hash;    /* [cap] part of the hash of each */
     size_t cap, n;
     const char **by_id; /* vec; strings that were given a number by str_id */
     map id_at;          /* number -> index of by_id */

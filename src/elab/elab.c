@@ -131,6 +131,9 @@ static void fini(elab *e)
     vec_free(e->card);
     vec_free(e->node);
     vec_free(e->position);
+    vec_free(e->seen);
+    vec_free(e->sign);
+    map_free(&e->seen_at);
     map_free(&e->card_of);
     map_free(&e->module_of);
     map_free(&e->name_of);

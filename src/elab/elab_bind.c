@@ -391,20 +391,32 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
         diag_warning(e->d, in->span, "%s: %s", in->name, text[i]);
 }
 
-vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
-                   const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
+static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
+                          const uint8_t *portconn, double temp, double mfactor, int32_t *row)
 {
     const mdl_env env = {.temp = temp, .mfactor = mfactor, .simparam = e->simparam,
                          .portconn = portconn, .no_noise = !(e->opt->forms >> MDL_AC & 1)};
     const int32_t n_row = mdl_n_row(m);
-    int32_t row;
-    if (mdl_row(m, given, n_given, &env, in->span, in->name, &row) != VS_OK)
+    if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;
-    if (row >= n_row)
-        report_row(e, in, m, row);
+    if (*row >= n_row)
+        report_row(e, in, m, *row);
+    return VS_OK;
+}
+
+static vs_status add_with_row(elab *e, const flat_inst *in, mdl_model *m, int32_t row, const int32_t *terminal)
+{
     if (in->letter == 'l')
         map_set(&e->row_of_inst, map_key(in->name), row);
     return ckt_add_device(e->c, in->name, m, row, terminal, in->span);
+}
+
+vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
+                   const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
+{
+    int32_t row;
+    const vs_status st = row_of(e, in, m, given, n_given, portconn, temp, mfactor, &row);
+    return st == VS_OK ? add_with_row(e, in, m, row, terminal) : st;
 }
 
 static void unknown_model(elab *e, const flat_inst *in)
@@ -491,6 +503,76 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
     diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
 }
 
+/* -- rows that are known -- */
+
+static uint64_t bits_of(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+/* All that the row of an instance depends on, in e->sign. false: texts, which no number stands for. */
+static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_card *card)
+{
+    vec_clear(e->sign);
+    vec_push(e->sign, (uint64_t)(uintptr_t)m);
+    vec_push(e->sign, (uint64_t)(uintptr_t)(card ? card->model : NULL));
+    vec_push(e->sign, (uint64_t)in->n_node << 8 | (unsigned char)in->letter);
+    vec_push(e->sign, bits_of(in->m));
+    for (size_t i = 0; i < vec_len(in->param); i++) {
+        if (in->param[i].str)
+            return false;
+        vec_push(e->sign, (uint64_t)(uintptr_t)in->param[i].name);
+        vec_push(e->sign, bits_of(in->param[i].value));
+    }
+    return true;
+}
+
+/* The row of an earlier instance with the present sign, -1: none. */
+static int32_t row_seen(const elab *e, uint64_t hash)
+{
+    for (int32_t k = map_get(&e->seen_at, hash, -1); k >= 0; k = e->seen[k].next)
+        if (e->seen[k].n == vec_len(e->sign) && !memcmp(e->seen[k].sign, e->sign, e->seen[k].n * sizeof(uint64_t)))
+            return e->seen[k].row;
+    return -1;
+}
+
+static void remember_row(elab *e, uint64_t hash, int32_t row)
+{
+    const size_t n = vec_len(e->sign);
+    uint64_t *copy = arena_array(&e->mem, uint64_t, n);
+    memcpy(copy, e->sign, n * sizeof *copy);
+    vec_push(e->seen, (elab_seen){copy, (uint32_t)n, row, map_get(&e->seen_at, hash, -1)});
+    map_set(&e->seen_at, hash, (int32_t)vec_len(e->seen) - 1);
+}
+
+/* The row of an instance from its card and parameters. */
+static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card, const uint8_t *portconn,
+                          int32_t *row)
+{
+    const bool known = sign(e, in, m, card);
+    const uint64_t hash = known ? str_hash(e->sign, vec_len(e->sign) * sizeof *e->sign) : 0;
+    if (known && (*row = row_seen(e, hash)) >= 0)
+        return VS_OK;
+    const va_module *mod = mdl_module(m);
+    if (vec_len(e->position) < vec_len(mod->param))
+        vec_extend(e->position, vec_len(mod->param) - vec_len(e->position));
+    mdl_given *given = NULL;
+    double kelvin = elab_kelvin(e);
+    bool ok = true;
+    for (size_t i = 0; card && i < vec_len(card->given); i++)
+        put(e, &given, card->given[i].param, card->given[i].value);
+    for (size_t i = 0; i < vec_len(in->param); i++)
+        ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
+    clear_positions(e, given);
+    const vs_status st = ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
+    if (known && st == VS_OK)
+        remember_row(e, hash, *row);
+    vec_free(given);
+    return st;
+}
+
 vs_status elab_bind(elab *e, const flat_inst *in)
 {
     const osdi_module *compiled = elab_osdi_module(e, in);
@@ -506,22 +588,14 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     uint8_t *portconn = NULL;
     vec_extend(terminal, mod->n_port);
     vec_extend(portconn, mod->n_port);
-    if (vec_len(e->position) < vec_len(mod->param))
-        vec_extend(e->position, vec_len(mod->param) - vec_len(e->position));
-    bool ok = bind_terminals(e, in, m, min_node, terminal, portconn);
-    mdl_given *given = NULL;
-    double kelvin = elab_kelvin(e);
-    for (size_t i = 0; card && i < vec_len(card->given); i++)
-        put(e, &given, card->given[i].param, card->given[i].value);
-    for (size_t i = 0; i < vec_len(in->param); i++)
-        ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
-    clear_positions(e, given);
-    vs_status st = VS_EINPUT;
-    if (ok)
-        st = elab_add(e, in, m, given, vec_len(given), terminal, portconn, kelvin, in->m);
+    vs_status st = bind_terminals(e, in, m, min_node, terminal, portconn) ? VS_OK : VS_EINPUT;
+    int32_t row;
+    if (st == VS_OK)
+        st = find_row(e, in, m, card, portconn, &row);
+    if (st == VS_OK)
+        st = add_with_row(e, in, m, row, terminal);
     if (st == VS_OK)
         add_instance_ic(e, in, terminal);
-    vec_free(given);
     vec_free(terminal);
     vec_free(portconn);
     return st;

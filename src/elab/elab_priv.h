@@ -13,6 +13,12 @@ typedef struct elab_card { /* a model card resolved for a module */
     bool ok;
 } elab_card;
 
+typedef struct elab_seen { /* a parameter row and what it was made from, so that equal instances cost a look-up */
+    const uint64_t *sign;  /* [n] in the arena */
+    uint32_t n;
+    int32_t row, next;     /* next: the one before with this hash, -1 */
+} elab_seen;
+
 typedef struct elab {
     ckt *c;
     diag *d;
@@ -29,6 +35,9 @@ typedef struct elab {
     map param_of;          /* the two numbers -> parameter, -1: none */
     int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
     map inst_of;           /* name -> instance */
+    map seen_at;           /* hash of what decides a row -> the last elab_seen of that hash */
+    elab_seen *seen;       /* vec */
+    uint64_t *sign;        /* vec; scratch of elab_bind */
     map row_of_inst;       /* inductor instance -> row (mutual inductance) */
     double tstep, tstop;
 } elab;
