@@ -217,7 +217,7 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
             return true;
         }
     }
-    return false;
+    return sim_device_value(c->s, name, value);
 }
 
 static void show_params(ctl *c, const flat_param *p)

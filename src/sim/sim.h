@@ -138,6 +138,8 @@ VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
 const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at);
 const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
+/* "@m1[gm]" at the last operating point. false: there is none, or no such value. */
+bool sim_device_value(sim *s, const char *name, double *value);
 /* The value of a parameter of the deck's top level. false: none of that name. */
 bool sim_param(sim *s, const char *name, double *value);
 

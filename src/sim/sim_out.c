@@ -68,6 +68,66 @@ static void keep_named(sim *s, const char *const *name, const elab_out *all)
                 vec_push(s->mem_vec, all[i]);
 }
 
+/* Messages of what is only tried are not shown. */
+static elab_out *try_outputs(sim *s, flat_save *save)
+{
+    flat f = s->flat;
+    elab_out *v = NULL;
+    diag quiet = {.file = s->d->file, .max_error = 1};
+    arena_init(&quiet.mem);
+    f.save = save;
+    vs_status st = elab_outputs(&v, s->ckt, &f, &quiet, s->names, true);
+    vec_free(quiet.msg);
+    arena_fini(&quiet.mem);
+    if (st)
+        vec_free(v);
+    return v;
+}
+
+/* "@m1[gm]" as .save has it; false: the name is of another kind. */
+static bool detail_name(sim *s, const char *name, flat_save *o)
+{
+    const char *open = name[0] == '@' ? strchr(name, '[') : NULL;
+    if (!open)
+        return false;
+    *o = (flat_save){.what = FLAT_SAVE_PARAM, .node = {-1, -1}, .text = name, .span = DIAG_NOWHERE,
+                     .device = str_intern_lower(s->names, name + 1, (size_t)(open - name) - 1),
+                     .param = str_intern_lower(s->names, open + 1, strcspn(open + 1, "]"))};
+    return true;
+}
+
+/* Those of `name` that are values inside devices. */
+static void keep_details(sim *s, const char *const *name)
+{
+    flat_save *save = NULL, o;
+    for (size_t k = 0; k < vec_len(name); k++)
+        if (detail_name(s, name[k], &o))
+            vec_push(save, o);
+    elab_out *v = save ? try_outputs(s, save) : NULL;
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (v[i].is_detail && !listed(s->mem_vec, &v[i]))
+            vec_push(s->mem_vec, v[i]);
+    vec_free(v);
+    vec_free(save);
+}
+
+bool sim_device_value(sim *s, const char *name, double *value)
+{
+    flat_save *save = NULL, o;
+    if (!s->ckt || s->stale || !s->x_valid || s->n_x != ckt_n(s->ckt) || !detail_name(s, name, &o))
+        return false;
+    vec_push(save, o);
+    elab_out *v = try_outputs(s, save);
+    bool ok = vec_len(v) && v[0].is_detail;
+    s->transient = false;
+    const ckt_env env = sim_env(s, 0);
+    if (ok)
+        ok = ckt_details(s->ckt, &env, s->x, &v[0].detail, 1, value) == VS_OK;
+    vec_free(v);
+    vec_free(save);
+    return ok;
+}
+
 static vs_status choose_kept(sim *s)
 {
     vs_status st = VS_OK;
@@ -85,6 +145,10 @@ static vs_status choose_kept(sim *s)
         keep_named(s, s->save, all);
     if (!st)
         keep_named(s, s->keep_name, all);
+    if (!st)
+        keep_details(s, s->keep_name);
+    if (!st && s->keep == SIM_KEEP_ALL)
+        keep_details(s, s->save);
     vec_free(all);
     return st;
 }
