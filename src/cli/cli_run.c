@@ -141,7 +141,7 @@ static vs_status run_analyses(run *r)
         cli_flush_messages(&r->b);
         return sim_run(s, &op);
     }
-    vs_status st = VS_OK;
+    vs_status st = VS_OK, cards = VS_OK; /* a wrong card does not keep the other analyses from running */
     for (size_t i = 0; i < s->n_todo && !st; i++) {
         sim_stat before = s->st;
         double t0 = cli_seconds();
@@ -149,10 +149,10 @@ static vs_status run_analyses(run *r)
         cli_flush_messages(&r->b);
         report_analysis(r, &s->todo[i], &before, t0, st);
         ana_free(&s->ana);
-        if (!st)
-            st = ctl_dot(r->ctl, s->todo[i].kind);
+        vs_status one = st ? VS_OK : ctl_dot(r->ctl, s->todo[i].kind);
+        cards = cards ? cards : one;
     }
-    return st;
+    return st ? st : cards;
 }
 
 /* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit. */

@@ -44,12 +44,13 @@ vs_status ctl_run_all(ctl *c, const char *text)
     vs_status st = sim_build(c->s);
     if (!st && !c->s->n_todo)
         return ctl_fail(c, "the deck has no analysis to run");
+    vs_status cards = VS_OK; /* a wrong card does not keep the other analyses from running */
     for (size_t i = 0; i < c->s->n_todo && !st; i++) {
         st = run_one(c, &c->s->todo[i]);
-        if (!st)
-            st = ctl_dot(c, c->s->todo[i].kind);
+        vs_status one = st ? VS_OK : ctl_dot(c, c->s->todo[i].kind);
+        cards = cards ? cards : one;
     }
-    return st;
+    return st ? st : cards;
 }
 
 /* -- alter -- */

@@ -9,18 +9,27 @@
 
 /* -- measures -- */
 
-/* The newest plot of an analysis; the current one if it is of that kind. */
+static bool is_of(const post_plot *p, const char *word)
+{
+    size_t n = strlen(word);
+    return p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9';
+}
+
+/* The current plot if it is of that analysis, else the newest; one with an axis before others (noise has
+ * its spectra in one plot and their integrals in another). NULL: none. */
 static post_plot *plot_of(ctl *c, const char *word)
 {
     post_set *s = &c->s->plots;
-    size_t n = strlen(word);
-    post_plot *p = s->current;
-    for (size_t i = vec_len(s->plot) + 1; i-- > 0;) {
-        if (p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9')
+    post_plot *any = is_of(s->current, word) ? s->current : NULL;
+    if (any && any->scale)
+        return any;
+    for (size_t i = vec_len(s->plot); i-- > 0;) {
+        post_plot *p = s->plot[i];
+        if (is_of(p, word) && p->scale)
             return p;
-        p = i ? s->plot[i - 1] : NULL;
+        any = !any && is_of(p, word) ? p : any;
     }
-    return NULL;
+    return any;
 }
 
 static void keep_result(ctl *c, const char *analysis, const post_plot *p, const post_meas *m)
@@ -152,7 +161,13 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
         return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
         return VS_OK;
-    return *d->analysis && strcmp(d->analysis, word) ? VS_OK : print_card(c, d);
+    post_plot *was = c->s->plots.current, *p = plot_of(c, word);
+    if ((*d->analysis && strcmp(d->analysis, word)) || !p)
+        return VS_OK;
+    c->s->plots.current = p;
+    vs_status st = print_card(c, d);
+    c->s->plots.current = was;
+    return st;
 }
 
 /* .width out=132 */
