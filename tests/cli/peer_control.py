@@ -134,7 +134,7 @@ DECKS = {
                '.meas tran delay param=\'(tphl+tplh)/2\'\n.meas tran charge integ i(vdd) from=0 to=20n\n'
                '.meas tran low min v(out) from=5n to=8n\n'),
     'small_signal': ('V1 in 0 dc 1 ac 1\nR1 in out 1k\nC1 out 0 1n\nR2 out 0 10k\n' + control(
-        'noise v(out) v1 dec 5 1k 10meg', 'print onoise_total inoise_total', 'setplot noise1',
+        'noise v(out) v1 dec 5 1k 10meg', 'print onoise_total', 'setplot noise1',
         'print onoise_spectrum[3] inoise_spectrum[3]', 'meas noise at find onoise_spectrum at=10k',
         'let density = onoise_spectrum^2', 'meas noise sum integ density', 'tf v(out) v1', 'print transfer_function',
         'pz in 0 out 0 vol pz', 'print pole(1)', 'sens v(out)', 'print r1 r2 v1')),
