@@ -262,6 +262,7 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     if (st == VS_NOCONV && !a->opt.no_op_stepping)
         st = try_homotopies(a, &eq, x, &p);
     a->st.s_op += ana_now() - t0;
+    watch_phase(a->watch, ANA_IN_OTHER);
     x[0] = 0;
     if (st == VS_NOCONV)
         explain_failure(a, &eq, &p);

@@ -601,6 +601,7 @@ static vs_status eval_groups(ckt_flat *fl, const double *x)
 {
     for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
         dev_group *g = a->g;
+        g->n_eval += g->nb;
         if (g->lim_fresh)
             dev_begin(g, MDL_TRAN, x);
         if (a->kernel) {
@@ -615,7 +616,6 @@ static vs_status eval_groups(ckt_flat *fl, const double *x)
         }
         const vs_status st = dev_eval(g, MDL_TRAN, fl->dyn, x, 0, g->n_pack, false, fl->v + a->at);
         dev_advance(g);
-        g->n_eval += g->nb;
         if (st != VS_OK)
             return st;
     }

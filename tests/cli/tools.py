@@ -210,6 +210,10 @@ class Profile(Tool):
             for t in top:
                 self.assertTrue(t['unknown'] in known or '#' in t['unknown'], t)
         self.assertGreater(r['steps_by_error'], 10)
+        diodes = [g for g in r['groups'] if g['model'] == 'diode']
+        self.assertEqual(sum(g['instances'] for g in diodes), 2)
+        loads = [p for p in r['phases'] if p['phase'] == 'evaluate'][0]['calls']
+        self.assertEqual(sum(g['evaluations'] for g in diodes), 2 * loads)
 
     def test_corners_and_rejections_are_counted(self):
         r = self.profile(self.write('p.sp', PULSE))
