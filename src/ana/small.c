@@ -46,15 +46,31 @@ static vs_status singular(small *s, double omega)
     return VS_ESINGULAR;
 }
 
-static vs_status prepare(small *s)
+static void add_shunts(small *s)
 {
     ana *a = s->a;
-    const vs_status st = lu_z_analyze(&s->lu, a->jac);
-    if (a->opt.rshunt > 0)
-        for (int32_t i = 1; i <= a->n; i++)
-            if (a->gdiag[i])
-                s->g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+    for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
+        if (a->gdiag[i])
+            s->g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+}
+
+static vs_status prepare(small *s)
+{
+    const vs_status st = lu_z_analyze(&s->lu, s->a->jac);
+    add_shunts(s);
     return st == VS_ESINGULAR ? singular(s, 0) : st;
+}
+
+static vs_status linearise(small *s, double f)
+{
+    ana *a = s->a;
+    ckt_env env = small_env(a);
+    env.freq = f;
+    const vs_status st = ckt_load_ac(a->c, &env, s->x, s->noise, s->g, s->c);
+    if (st == VS_NOCONV)
+        diag_error(a->d, DIAG_NOWHERE, "a device gives a conductance or capacitance that is not finite at the "
+                   "operating point");
+    return st;
 }
 
 static vs_status operating_point(small *s, ana *a)
@@ -70,11 +86,9 @@ vs_status small_begin(small *s, ana *a, bool noise)
     vs_status st = operating_point(s, a);
     if (st != VS_OK)
         return st;
-    const ckt_env env = small_env(a);
-    st = ckt_load_ac(a->c, &env, s->x, noise, s->g, s->c);
-    if (st == VS_NOCONV)
-        diag_error(a->d, DIAG_NOWHERE, "a device gives a conductance or capacitance that is not finite at the "
-                   "operating point");
+    s->noise = noise;
+    s->by_freq = ckt_uses_freq(a->c);
+    st = linearise(s, 0);
     return st == VS_OK ? prepare(s) : st;
 }
 
@@ -97,6 +111,12 @@ vs_status small_begin_static(small *s, ana *a)
 vs_status small_factor(small *s, double omega)
 {
     const int32_t nnz = csc_nnz(s->a->jac);
+    if (s->by_freq) {
+        const vs_status st = linearise(s, omega / (2 * acos(-1)));
+        if (st != VS_OK)
+            return st;
+        add_shunts(s);
+    }
     for (int32_t k = 0; k < nnz; k++) {
         s->val[2 * k] = s->g[k];
         s->val[2 * k + 1] = omega * s->c[k];

@@ -12,6 +12,7 @@ typedef struct small {
     double *g, *c;      /* [nnz+1] in the places of a->jac */
     double *val;        /* [2 nnz] of the last small_factor */
     lu_z lu;
+    bool noise, by_freq; /* as small_begin; G and C change with the frequency */
     double next_progress; /* s, clock */
 } small;
 

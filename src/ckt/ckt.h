@@ -39,6 +39,7 @@ typedef struct ckt_env {  /* what a load sees besides x */
     int iter;             /* Newton iteration, from 1 */
     bool limit;           /* $limit acts; false: plain evaluation */
     bool initial_step, final_step;
+    double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
     bool tran_op;         /* STATIC: the operating point of a transient (sources at t = 0) */
 } ckt_env;
 
@@ -172,6 +173,8 @@ VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, b
                                   double *cap);
 /* What delays add to G + j omega C: val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
+/* Whether G and C depend on env->freq: an expression has `hertz`. */
+bool ckt_uses_freq(const ckt *c);
 /* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b. */
 void ckt_ac_drive(const ckt *c, double *b);
 /* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */

@@ -203,6 +203,17 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     return st;
 }
 
+bool ckt_uses_freq(const ckt *c)
+{
+    for (size_t g = 0; g < vec_len(c->group); g++) {
+        const mdl_variant *v = c->group[g].form[MDL_AC].variant;
+        for (size_t k = 0; v && k < vec_len(v->eval.in); k++)
+            if (v->eval.in[k].kind == IR_IN_DYN && v->eval.in[k].k == IR_DYN_FREQ)
+                return true;
+    }
+    return false;
+}
+
 /* A phasor mag at phase degrees. V: v_p - v_n = e in row k; I: it leaves p and enters n. */
 void ckt_ac_drive(const ckt *c, double *b)
 {

@@ -64,6 +64,7 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
     dyn[IR_DYN_IS_IC] = fixed && env->tran_op;
     dyn[IR_DYN_IS_TRAN] = !fixed || env->tran_op;
     dyn[IR_DYN_ABSTIME] = env->time;
+    dyn[IR_DYN_FREQ] = env->freq;
 }
 
 /* -- native parts -- */

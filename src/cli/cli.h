@@ -32,6 +32,7 @@ typedef struct cli_opt {
     out_format format;
     bool no_output;         /* --no-output: nothing is written */
     const char *stats;      /* --stats */
+    const char *touchstone; /* --touchstone */
     const char *dump;       /* --dump=... or NULL */
     const char **include;   /* vec: -I */
     const char **define;    /* vec: -D name=value: .param from outside */

@@ -10,7 +10,7 @@
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
        OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
-       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_LU };
+       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_LU, OPT_TOUCHSTONE };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -43,6 +43,7 @@ static const struct option options[] = {
     {"trace", required_argument, NULL, OPT_TRACE},
     {"measures", required_argument, NULL, OPT_MEASURES},
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
+    {"touchstone", required_argument, NULL, OPT_TOUCHSTONE},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {0},
@@ -130,6 +131,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TRACE: o->trace = text; return true;
     case OPT_MEASURES: o->measures = text; return true;
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
+    case OPT_TOUCHSTONE: o->touchstone = text; return true;
     default: return usage("unknown option", NULL);
     }
 }
@@ -219,6 +221,7 @@ static const char help_main[] =
     "  --ascii, --csv               text raw file; comma separated values\n"
     "  --no-output                  write no results (for timing)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
+    "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"
     "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
     "  --json                       explain, analyze, profile, models --branches: for programs\n"

@@ -437,6 +437,7 @@ int cli_run(const cli_opt *o)
     vs_status open = cli_base_init(&r.b, o);
     sim_hook hook = {print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
     sim_init(&r.sim, &r.b.d, &r.b.names, &hook);
+    r.sim.touchstone = o->touchstone;
     r.sim.threads = o->threads;
     r.sim.lu = o->lu;
     if (open) {

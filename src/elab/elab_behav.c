@@ -278,7 +278,7 @@ static const char *num(behav *b, const net_expr *x)
     case NET_TEMPER:
         return "($temperature - 273.15)";
     case NET_HERTZ:
-        return "0.0"; /* dc and transient */
+        return "$simparam(\"hertz\")";
     case NET_NEG:
         return elab_printf(e, "(-%s)", num(b, x->arg[0]));
     case NET_ADD: case NET_SUB: case NET_MUL: {

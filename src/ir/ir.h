@@ -121,11 +121,12 @@ typedef enum ir_dyn {
     IR_DYN_IS_TRAN, IR_DYN_IS_AC, IR_DYN_IS_NOISE, IR_DYN_IS_IC, IR_DYN_IS_NODESET,
     IR_DYN_IS_STATIC,
     IR_DYN_ABSTIME,      /* kernel slot of IR_IN_ABSTIME */
+    IR_DYN_FREQ,         /* hertz in small-signal analyses, 0 elsewhere */
     IR_N_DYN
 } ir_dyn;
 
-/* $simparam names with a fixed value during a run (IR_IN_SIMPARAM); gmin, sourceScaleFactor and
- * iteration are IR_IN_DYN instead. */
+/* $simparam names with a fixed value during a run (IR_IN_SIMPARAM); gmin, sourceScaleFactor,
+ * iteration and hertz are IR_IN_DYN instead. */
 #define IR_SIMPARAM_LIST(X)                                                                   \
     X(TNOM, "tnom", 27.0) X(SCALE, "scale", 1.0) X(SHRINK, "shrink", 0.0)                     \
     X(IMAX, "imax", 1e3) X(IMELT, "imelt", 1e3) X(RTHRESH, "rthresh", 1e-3)                   \

@@ -142,8 +142,9 @@ static vs_status dc_set(dc_job *j, int level, double v)
     case FLAT_SWEEP_PARAM:
         sim_set_param(s, w->param ? w->param : w->name, v);
         return dc_rebuild(j, level);
-    default: { /* the value of an element */
-        const sim_change c = {.name = w->name, .param = str_intern0(s->names, ""), .value = &v, .n = 1, .span = w->span};
+    default: { /* the value of an element, or a parameter of it */
+        const bool value = !w->param || !strcmp(w->param, "value");
+        const sim_change c = {.name = w->name, .param = value ? str_intern0(s->names, "") : w->param, .value = &v, .n = 1, .span = w->span};
         sim_alter(s, &c);
         return dc_rebuild(j, level);
     }

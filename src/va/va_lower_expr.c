@@ -376,7 +376,7 @@ static const struct {
     IR_SIMPARAM_LIST(X)
 #undef X
     {"gmin", IR_DYN_GMIN, true}, {"sourceScaleFactor", IR_DYN_SRCFACT, true},
-    {"iteration", IR_DYN_ITER, true},
+    {"iteration", IR_DYN_ITER, true}, {"hertz", IR_DYN_FREQ, true},
 };
 
 static ir_val lower_simparam(lw *L, const va_expr *e)
@@ -391,7 +391,7 @@ static ir_val lower_simparam(lw *L, const va_expr *e)
         if (!L->params)
             return lw_dyn(L, (ir_dyn)simparam[i].k);
         if (e->n_arg < 2)
-            return lw_f(L, simparam[i].k == IR_DYN_GMIN ? 1e-12 : 1);
+            return lw_f(L, simparam[i].k == IR_DYN_GMIN ? 1e-12 : simparam[i].k == IR_DYN_FREQ ? 0 : 1);
     }
     if (e->n_arg > 1)
         return lw_real(L, lw_expr(L, e->arg[1]));

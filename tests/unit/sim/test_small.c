@@ -159,6 +159,14 @@ START_TEST(a_sweep_chooses_pivots_once)
 }
 END_TEST
 
+START_TEST(expressions_know_the_frequency)
+{
+    must_run("V1 in 0 ac 1\nR0 in 0 1k\nB1 out 0 v=v(in)/(1+hertz/1k)\nR1 out 0 1k\n.ac lin 3 1k 3k");
+    for (int64_t k = 0; k < 3; k++)
+        assert_near(value("v(out)", k), 1.0 / (double)(k + 2), 1e-12);
+}
+END_TEST
+
 /* -- noise -- */
 
 START_TEST(noise_of_rc_is_kt_over_c)
@@ -451,6 +459,14 @@ START_TEST(sweep_over_a_resistor)
 }
 END_TEST
 
+START_TEST(sweep_over_a_parameter_of_an_element)
+{
+    must_run("V1 in 0 1\nR1 in out 1k\nR2 out 0 1k tc1=0\n.temp 127\n.dc r2[tc1] 0 10m 5m");
+    ck_assert_int_eq(points("v(out)"), 3);
+    assert_near(value("v(out)", 2), 2.0 / 3, 1e-12);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sim/small");
@@ -462,6 +478,7 @@ int main(void)
     tcase_add_test(t, octaves_keep_their_step);
     tcase_add_test(t, a_floating_node_is_named);
     tcase_add_test(t, a_sweep_chooses_pivots_once);
+    tcase_add_test(t, expressions_know_the_frequency);
     tcase_add_test(t, noise_of_rc_is_kt_over_c);
     tcase_add_test(t, noise_of_two_resistors_adds_in_power);
     tcase_add_test(t, noise_of_a_transistor_stage);
@@ -481,6 +498,7 @@ int main(void)
     tcase_add_test(t, touchstone_has_one_reference);
     tcase_add_test(t, details_of_devices_are_vectors);
     tcase_add_test(t, sweep_over_a_resistor);
+    tcase_add_test(t, sweep_over_a_parameter_of_an_element);
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_NORMAL);
