@@ -3,6 +3,7 @@
 
     mult.py 16 > c6288_multiplier.inc     subcircuit with ports a0.. b0.. p0..
     mult.py 64 --deck > mult64.sp         a whole deck with supplies and inputs
+    mult.py 64 --deck --tran "2p 0.2n" > mult64.sp   another analysis than 2p 2n uic
     mult.py 64 --flat > mult64.sp         the same with all gates at top level, transistors not wrapped
 
 N*N AND gates make the partial products. Row r = 1 .. N-1 is a row of carry-save adders, then a ripple
@@ -121,6 +122,7 @@ def main():
     p.add_argument("--name", help="name of the subcircuit (default: multN, c6288 for N = 16)")
     p.add_argument("--deck", action="store_true")
     p.add_argument("--flat", action="store_true")
+    p.add_argument("--tran", default="2p 2n uic", metavar="ARGS", help="of .tran; all inputs rise at 0.1 ns")
     p.add_argument("--models", default="psp103_models.inc", help="file with nmos and pmos")
     o = p.parse_args()
     if not 2 <= o.bits <= 512:
@@ -138,7 +140,7 @@ def main():
         else:
             print(wrapped("xmul " + " ".join(ports(o.bits)) + " " + name), file=out)
         print(wrapped(".save " + " ".join(f"v(p{i})" for i in range(2 * o.bits))), file=out)
-        print(".options method=trap\n.tran 2p 2n uic\n.end", file=out)
+        print(f".options method=trap\n.tran {o.tran}\n.end", file=out)
 
 
 if __name__ == "__main__":
