@@ -260,6 +260,8 @@ static void explain_newton(tran *t)
     ckt_restore_limits(a->c);
     const vs_status again = tran_solve(t);
     diag_note(a->d, DIAG_NOWHERE, "Newton did not converge in %d iterations", t->rep.iter);
+    diag_note(a->d, DIAG_NOWHERE, "tried: steps from %.3g s down to %.3g s, %lld rejected so far", t->hmax, t->h,
+              (long long)log.st.points_rejected);
     ana_note_newton(a, &t->rep);
     if (again == VS_NOCONV) {
         ana_note_iterations(&log);
