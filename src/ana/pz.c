@@ -378,8 +378,8 @@ static int by_frequency(const void *va, const void *vb)
                                             : (cimag(a) > cimag(b) ? -1 : 1);
 }
 
-/* All roots, by size; *root is a vec. Status: VS_OK; VS_ESINGULAR: every s is one; VS_NOCONV; VS_ENOMEM. */
-static vs_status find_roots(ana *a, pencil *m, cplx **root)
+/* All roots, by size; *root is a vec. Status: VS_OK; VS_STOP; VS_ESINGULAR: every s is one; VS_ENOMEM. */
+static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
 {
     census c;
     vs_status st = count_roots(m, &c);
@@ -398,6 +398,8 @@ static vs_status find_roots(ana *a, pencil *m, cplx **root)
             if (busy[i])
                 st = correct(m, s, n, c.n_zero, i, &busy[i]);
             any |= busy[i];
+            if (st == VS_OK && t->stop && t->stop(t->user))
+                st = VS_STOP;
         }
         a->st.iterations++;
     }
@@ -453,7 +455,7 @@ static void add_row(const pz *w, const int32_t node[2], entry **e)
             vec_push(*e, ((entry){w->s.a->n, node[k] - 1, k ? -1 : 1, 0}));
 }
 
-static vs_status roots_of(pz *w, bool zeros, cplx **root)
+static vs_status roots_of(pz *w, bool zeros, const ana_table *t, cplx **root)
 {
     ana *a = w->s.a;
     entry *e = circuit_entries(w);
@@ -471,7 +473,7 @@ static vs_status roots_of(pz *w, bool zeros, cplx **root)
         st = VS_EINPUT;
     }
     if (st == VS_OK)
-        st = find_roots(a, &m, root);
+        st = find_roots(a, &m, t, root);
     if (st == VS_ESINGULAR && zeros) { /* the transfer function is 0 */
         diag_warning(a->d, DIAG_NOWHERE, "the output of .pz does not depend on its input: it has no zeros");
         st = VS_OK;
@@ -535,9 +537,9 @@ vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t)
         st = VS_EINPUT;
     }
     if (st == VS_OK && o->poles)
-        st = roots_of(&w, false, &pole);
+        st = roots_of(&w, false, t, &pole);
     if (st == VS_OK && o->zeros)
-        st = roots_of(&w, true, &zero);
+        st = roots_of(&w, true, t, &zero);
     a->st.points_accepted++;
     if (st == VS_OK)
         st = put(&w, pole, zero, t);

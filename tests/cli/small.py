@@ -66,7 +66,7 @@ R8 g 0 1k
 """, ['.ac dec 5 1k 100meg', '.tf v(d) V1', '.tf v(f) I6', '.tf i(V5) I6', '.noise v(g) I6 dec 10 1 1k',
       '.noise v(d,b) V1 dec 20 1 1meg 1', '.pz a 0 d 0 vol pol', '.sens v(d) | r1 r2 r3 r4 v1']),
     'bjt_stage': (STAGE, ['.ac dec 10 1 10g', '.noise v(c) VIN dec 100 10 10meg', '.noise v(c) VIN dec 100 10 1meg 1',
-                          '.tf v(c) VIN']),
+                          '.tf v(c) VIN', '.pz in 0 c 0 vol pz']),
     'diode': ("""
 .model dm D is=1e-14 rs=2 n=1.1 cjo=4p vj=0.8 m=0.45 tt=5n kf=1e-14 af=1
 V1 in 0 dc 5 ac 1
@@ -86,7 +86,8 @@ MP1 n n vdd vdd pm w=20u l=1u
 MP2 out n vdd vdd pm w=20u l=1u
 MN1 out g 0 0 nm w=5u l=1u
 CL out 0 100f
-""", ['.ac dec 5 1k 10g', '.noise v(out) VIN dec 100 10 100meg', '.tf v(out) VIN']),
+""", ['.ac dec 5 1k 10g', '.noise v(out) VIN dec 100 10 100meg', '.tf v(out) VIN',
+      '.pz g 0 out 0 vol pz']),
     'jfet': ("""
 .model jn NJF vto=-2 beta=1m lambda=0.01 rd=10 rs=10 cgs=2p cgd=1p kf=1e-17 af=1
 VD d 0 10
@@ -95,7 +96,7 @@ RD d x 1k
 J1 x g s jn
 RS s 0 100
 CS s 0 1u
-""", ['.ac dec 5 10 10g', '.noise v(x) VG dec 100 10 10meg', '.tf v(x) VG']),
+""", ['.ac dec 5 10 10g', '.noise v(x) VG dec 100 10 10meg', '.tf v(x) VG', '.pz g 0 x 0 vol pz']),
     'active_filter': ("""
 I1 0 in ac 1
 RS in 0 1k
@@ -157,7 +158,7 @@ VIN in 0 dc 0 ac 1
 X1 in o1 e vcc half
 X2 0 o2 e vcc half
 IE e vee 1m
-""", ['.ac dec 5 1k 10g', '.tf v(o2) VIN', '.noise v(o1,o2) VIN dec 100 1k 10meg']),
+""", ['.ac dec 5 1k 10g', '.tf v(o2) VIN', '.noise v(o1,o2) VIN dec 100 1k 10meg', '.pz in 0 o2 0 vol pz']),
 }
 
 
