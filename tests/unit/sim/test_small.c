@@ -211,6 +211,27 @@ START_TEST(noise_of_a_transistor_stage)
 }
 END_TEST
 
+/* One source through an internal node into two branches: amplitudes add with their signs. */
+START_TEST(correlated_noise_adds_in_amplitude)
+{
+    char path[] = "/tmp/vsim-small-XXXXXX.va", text[512];
+    FILE *fp = fdopen(mkstemps(path, 3), "w");
+    fputs("`include \"disciplines.vams\"\nmodule corr(a, b);\n  inout a, b; electrical a, b, x;\n  analog begin\n"
+          "    I(x) <+ V(x) + white_noise(1e-18, \"common\");\n    I(a) <+ 3.0 * V(x);\n    I(b) <+ -2.0 * V(x);\n"
+          "    I(b) <+ ddt(1n * V(x));\n    I(a) <+ white_noise(4e-18, \"own\");\n  end\nendmodule\n", fp);
+    fclose(fp);
+    snprintf(text, sizeof text, ".hdl \"%s\"\n.model m corr\nN1 a b m\nG1 a 0 a 0 1\nG2 b 0 b 0 1\nI1 0 a ac 1\n"
+             ".noise v(a,b) I1 lin 1 1meg 1meg 1", path);
+    must_run(text);
+    unlink(path);
+    s.plots.current = s.plots.plot[0];
+    const double w = 2 * M_PI * 1e6;
+    assert_near(value("onoise_n1_common", 0), 1e-9 * hypot(5, w * 1e-9), 1e-9);
+    assert_near(value("onoise_n1_own", 0), 2e-9, 1e-9);
+    assert_near(value("onoise_n1", 0), 1e-9 * hypot(hypot(5, w * 1e-9), 2), 1e-9);
+}
+END_TEST
+
 START_TEST(summaries_thin_the_spectrum)
 {
     must_run("V1 in 0 ac 1\nR1 in out 1k\nC1 out 0 1p\n.noise v(out) V1 lin 11 1 101 5");
@@ -482,6 +503,7 @@ int main(void)
     tcase_add_test(t, noise_of_rc_is_kt_over_c);
     tcase_add_test(t, noise_of_two_resistors_adds_in_power);
     tcase_add_test(t, noise_of_a_transistor_stage);
+    tcase_add_test(t, correlated_noise_adds_in_amplitude);
     tcase_add_test(t, summaries_thin_the_spectrum);
     tcase_add_test(t, transfer_function_of_an_attenuator);
     tcase_add_test(t, transfer_function_of_a_current);
