@@ -387,8 +387,10 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
 {
     size_t n;
     const char *const *text = mdl_row_messages(m, row, &n);
+    static const char prefix[] = "warning: ";
     for (size_t i = 0; i < n; i++)
-        diag_warning(e->d, in->span, "%s: %s", in->name, text[i]);
+        diag_warning(e->d, in->span, "%s: %s", in->name,
+                     strncmp(text[i], prefix, sizeof prefix - 1) ? text[i] : text[i] + sizeof prefix - 1);
 }
 
 static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,

@@ -200,6 +200,7 @@ static const classic mos1 = {"mos1", "tests/data/models.inc", "dgsb", true, fals
 static const classic mos2 = {"mos2", "tests/data/models_mos2.inc", "dgsb", true, true};
 static const classic mos3 = {"mos3", "tests/data/models_mos3.inc", "dgsb", true, true};
 static const classic bjt = {"bjt", "tests/data/models.inc", "cbes", false, true};
+static const classic vbic = {"vbic", "tests/data/models_vbic.inc", "cbes", false, false};
 static const classic jfet = {"jfet", "tests/data/models.inc", "dgs", false, false};
 
 static bool same_cell(const table *t, int row, const char *name)
@@ -215,21 +216,26 @@ static void mos_instance(const table *t, int row, char *text, size_t n)
              2 * w + 1e-6, 2 * w + 1e-6);
 }
 
+static void set_model(dut *dev, const classic *k, const table *t, int row, const char *inst, double gmin)
+{
+    char path[512], type[32], text[4096];
+    char *card = card_of(source_path(path, k->cards), table_str(t, row, "model"), type);
+    const bool p = !strcmp(type, "pmos") || !strcmp(type, "pnp") || !strcmp(type, "pjf");
+    snprintf(text, sizeof text, "%s%s", card, p ? " type=-1" : "");
+    dut_set(dev, text, inst, table_num(t, row, "temp_C"), gmin);
+    free(card);
+}
+
 static void spice_setup(dut *dev, const classic *k, const table *t, int row)
 {
     if (row && same_cell(t, row, "model") && same_cell(t, row, "W") && same_cell(t, row, "Vbs"))
         return;
-    char path[512], type[32], text[2048], inst[256] = "";
-    const char *name = table_str(t, row, "model");
-    char *card = card_of(source_path(path, k->cards), name, type);
-    const bool p = !strcmp(type, "pmos") || !strcmp(type, "pnp") || !strcmp(type, "pjf");
-    snprintf(text, sizeof text, "%s%s", card, p ? " type=-1" : "");
+    char inst[256] = "";
     if (k->bulk)
         mos_instance(t, row, inst, sizeof inst);
-    else if (!strcmp(name, "dsw"))
+    else if (!strcmp(table_str(t, row, "model"), "dsw"))
         strcpy(inst, "pj=1");
-    dut_set(dev, text, inst, table_num(t, row, "temp_C"), 0);
-    free(card);
+    set_model(dev, k, t, row, inst, 0);
 }
 
 /* Terminal voltages: what has no column is 0 V, but for the collector of the Gummel plots. */
@@ -372,6 +378,37 @@ START_TEST(bjt_capacitances_equal_ngspice)
 }
 END_TEST
 
+/* 1e-4 of the largest current, and 1e-6 of each above 1 pA: gmin lies elsewhere there (docs). */
+START_TEST(vbic_currents_equal_ngspice)
+{
+    table t;
+    table_read(&t, "vbic_gummel.csv");
+    dut dev;
+    dut_open(&dev, false, false);
+    dut_model(&dev, vbic.module);
+    worst w = {0};
+    for (int row = 0; row < t.n_row; row++) {
+        double v[5] = {0}, i[5];
+        if (!row || !same_cell(&t, row, "temp_C"))
+            dev.row = -1;
+        if (dev.row < 0 || !same_cell(&t, row, "model"))
+            set_model(&dev, &vbic, &t, row, "", 1e-15);
+        spice_bias(&vbic, &t, row, v);
+        ck_assert_msg(dut_solve(&dev, v, i), "row %d does not converge", row);
+        for (int j = 0; j < 4; j++) {
+            char col[4];
+            snprintf(col, sizeof col, "I%c", vbic.terminal[j]);
+            const double want = table_num(&t, row, col);
+            note(&w, i[j], want, 1e-6 * fabs(want) + 2e-14, ROW_TEXT, row, col);
+        }
+    }
+    printf("vbic_gummel.csv: %d rows, worst error/bound %.3g (%s)\n", t.n_row, w.ratio, w.where);
+    ck_assert_msg(w.ratio <= 1, "%s", w.where);
+    dut_close(&dev);
+    table_free(&t);
+}
+END_TEST
+
 START_TEST(jfet_currents_equal_ngspice)
 {
     static const char *const file[] = {
@@ -406,6 +443,7 @@ int main(void)
     tcase_add_test(t, mos_capacitances_equal_ngspice);
     tcase_add_test(t, bjt_currents_equal_ngspice);
     tcase_add_test(t, bjt_capacitances_equal_ngspice);
+    tcase_add_test(t, vbic_currents_equal_ngspice);
     tcase_add_test(t, jfet_currents_equal_ngspice);
     tcase_add_test(t, jfet_capacitances_equal_ngspice);
     suite_add_tcase(s, t);
