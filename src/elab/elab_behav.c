@@ -411,12 +411,33 @@ static bool has_param(const flat_inst *in, const char *name)
     return false;
 }
 
+static bool of_temperature(const char *name)
+{
+    return !strcmp(name, "tc1") || !strcmp(name, "tc2") || !strcmp(name, "temp") || !strcmp(name, "dtemp");
+}
+
+/* 1 + tc1 dt + tc2 dt^2, dt = T - tnom: what the temperature does to the value of an expression. */
+static double temperature_factor(const elab *e, const flat_inst *in)
+{
+    double tc1 = 0, tc2 = 0, t = elab_kelvin(e) - 273.15, dtemp = 0;
+    for (size_t i = 0; i < vec_len(in->param); i++) {
+        const flat_param *p = &in->param[i];
+        if (!of_temperature(p->name))
+            continue;
+        double *to = !strcmp(p->name, "tc1") ? &tc1 : !strcmp(p->name, "tc2") ? &tc2
+                     : !strcmp(p->name, "temp") ? &t : &dtemp;
+        *to = p->value;
+    }
+    const double dt = t + dtemp - e->simparam[IR_SIMPARAM_TNOM];
+    return 1 + dt * (tc1 + dt * tc2);
+}
+
 /* The parameter that holds the expression itself has the value NaN. */
 static void warn_params(elab *e, const flat_inst *in)
 {
     for (size_t i = 0; i < vec_len(in->param); i++)
         if (!isnan(in->param[i].value) && strcmp(in->param[i].name, "m") &&
-            strcmp(in->param[i].name, "poly"))
+            strcmp(in->param[i].name, "poly") && !of_temperature(in->param[i].name))
             diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect beside an expression",
                          in->name, in->param[i].name);
 }
@@ -445,6 +466,9 @@ vs_status elab_behavioural(elab *e, const flat_inst *in)
     behav b = begin(e, in, &body, &len);
     warn_params(e, in);
     const char *x = in->letter == 'r' ? divisor(&b, in->expr) : num(&b, in->expr);
+    const double factor = temperature_factor(e, in);
+    if (factor != 1)
+        x = elab_printf(e, "((%s) * %s)", x, constant(&b, factor));
     const char *form = contribution_form(in), *at = strstr(form, "%s");
     const char *text = elab_printf(e, "%.*s%s%s", (int)(at - form), form, x, at + 2);
     return end(&b, text, &body);

@@ -124,6 +124,19 @@ VCP cp 0 -2
 VBP bp 0 -0.8
 Q2 cp bp 0 0 qp
 """, ['.op', '.dc VC -0.2 4 0.2 VB 0.65 0.95 0.1']),
+    'temperature': ("""
+V1 a 0 2
+B1 b 0 v=v(a)*2 tc1=1m tc2=10u
+R1 b 0 1k
+B2 0 c i=1m*v(a) tc1=2m
+R2 c 0 1k tc1=-1m
+R3 a d r={1k+v(a)} tc1=3m
+R4 d 0 1k dtemp=20 tc1=1m
+R5 a e rm l=20u w=2u
+R6 e 0 rm l=20u w=4u tc1=5m
+.model rm r rsh=100 narrow=0.1u tc1=1m
+C1 a 0 1p
+""", ['.op', '.dc temp -40 125 33', '.dc V1 -1 3 0.5']),
     'line': ("""
 V1 in 0 PULSE(0 1 1n 0.5n 0.5n 20n 60n)
 R1 in a 25
