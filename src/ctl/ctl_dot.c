@@ -257,9 +257,10 @@ vs_status ctl_write_measures(ctl *c)
     if (!path)
         return VS_OK;
     c->at = DIAG_NOWHERE;
-    FILE *fp = ctl_open(c, path, "w");
-    if (!fp)
-        return VS_EIO;
+    FILE *fp;
+    vs_status st = ctl_open(c, path, "w", &fp);
+    if (st)
+        return st;
     size_t n = strlen(path);
     if (n > 5 && !str_casecmp(path + n - 5, ".json"))
         write_json(c, fp);

@@ -70,8 +70,8 @@ void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
 vs_status ctl_redirect(ctl *c, const char **text);
 vs_status ctl_end_redirect(ctl *c);
-/* A file to write; NULL after a message: it is an input of the run, or cannot be opened. */
-FILE *ctl_open(ctl *c, const char *path, const char *mode);
+/* A file to write. Status: VS_OK; VS_EINPUT: it is an input of the run; VS_EIO. With messages. */
+vs_status ctl_open(ctl *c, const char *path, const char *mode, FILE **fp);
 bool ctl_may_write(ctl *c, const char *path);
 vs_status ctl_set(ctl *c, const char *text);
 vs_status ctl_unset(ctl *c, const char *text);

@@ -254,14 +254,16 @@ bool ctl_may_write(ctl *c, const char *path)
     return true;
 }
 
-FILE *ctl_open(ctl *c, const char *path, const char *mode)
+vs_status ctl_open(ctl *c, const char *path, const char *mode, FILE **fp)
 {
+    *fp = NULL;
     if (!ctl_may_write(c, path))
-        return NULL;
-    FILE *fp = fopen(path, mode);
-    if (!fp)
-        ctl_fail(c, "'%s' cannot be written: %s", path, strerror(errno));
-    return fp;
+        return VS_EINPUT;
+    *fp = fopen(path, mode);
+    if (*fp)
+        return VS_OK;
+    ctl_fail(c, "'%s' cannot be written: %s", path, strerror(errno));
+    return VS_EIO;
 }
 
 /* The last '>' that stands alone and has one word behind it. */
@@ -281,8 +283,8 @@ vs_status ctl_redirect(ctl *c, const char **text)
     char **w = ctl_words(c, mark + 1 + append);
     vs_status st = VS_OK;
     if (vec_len(w) == 1) {
-        FILE *fp = ctl_open(c, w[0], append ? "a" : "w");
-        st = fp ? VS_OK : VS_EIO;
+        FILE *fp;
+        st = ctl_open(c, w[0], append ? "a" : "w", &fp);
         if (fp)
             c->out = fp;
         *text = arena_strndup(&c->scratch, s, (size_t)(mark - s));

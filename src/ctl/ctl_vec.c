@@ -323,7 +323,6 @@ vs_status ctl_write(ctl *c, const char *text)
     }
     if (!st) {
         const post_plot *p = v[0].plot ? v[0].plot : c->s->plots.current;
-        /* vectors that a plain list names with those of its axis are of one length; the others are refused */
         st = post_write_raw(&c->e, v, vec_len(v), p, f);
     }
     int why = 0;
@@ -347,8 +346,8 @@ vs_status ctl_wrdata(ctl *c, const char *text)
     post_val *v;
     if (!file_and_values(c, text, &path, &v))
         return VS_EINPUT;
-    FILE *fp = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w");
-    vs_status st = fp ? VS_OK : VS_EIO;
+    FILE *fp;
+    vs_status st = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w", &fp);
     if (fp) {
         bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"), ctl_get(c, "wr_vecnames"),
                                   (int)ctl_number_value(c, "numdgt", 8), fp);

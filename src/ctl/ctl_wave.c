@@ -200,9 +200,9 @@ static vs_status draw(ctl *c, const char *path, const char *text)
         int w = 1 + v[0].plot->scale->complex;
         r.p.xlog |= f[0] > 0 && fabs(f[w] / f[0] - f[2 * w] / f[w]) < 1e-6 * f[w] / f[0];
     }
-    FILE *fp = st ? NULL : ctl_open(c, path, "w");
-    if (!st && !fp)
-        st = VS_EIO;
+    FILE *fp = NULL;
+    if (!st)
+        st = ctl_open(c, path, "w", &fp);
     if (fp) {
         errno = 0;
         bool ok = post_svg(&c->e, v, n, r.axis ? &axis : NULL, &r.p, fp);

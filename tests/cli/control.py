@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""What .control blocks and cards for results do to files, exit codes and memory.
+
+    control.py VSIM [unittest arguments]"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.dom.minidom
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
+import waves  # noqa: E402
+
+VSIM = ''
+RC = """RC low-pass
+.param r=1k
+V1 in 0 dc 1 ac 1 PULSE(0 1 0 1n 1n 1u 2u)
+R1 in out {r}
+C1 out 0 1n
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def start(self, deck, *args):
+        with open(self.path('deck.sp'), 'w') as f:
+            f.write(deck + '.end\n')
+        return subprocess.Popen([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, stdin=subprocess.DEVNULL, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run_deck(self, deck, *args, code=0):
+        child = self.start(deck, *args)
+        out, err = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, code, out + err)
+        return out, err
+
+    def control(self, *lines, args=(), code=0):
+        return self.run_deck(RC + '.tran 10n 4u\n.control\n' + '\n'.join(lines) + '\n.endc\n', '-q', *args, code=code)
+
+
+class Blocks(Folder):
+    def test_a_block_writes_what_it_says_and_no_more(self):
+        self.control('run', 'write mine.raw v(out)')
+        self.assertEqual(sorted(os.listdir(self.tmp.name)), ['deck.sp', 'mine.raw'])
+        self.assertEqual(waves.read_raw(self.path('mine.raw')).names, ['time', 'v(out)'])
+
+    def test_a_named_result_file_takes_all_that_is_computed(self):
+        self.control('op', 'tran 10n 1u', args=('-r', 'all.raw'))
+        with open(self.path('all.raw'), 'rb') as f:
+            self.assertEqual(re.findall(rb'Plotname: (.*)', f.read()), [b'Operating Point', b'Transient Analysis'])
+
+    def test_a_block_that_runs_nothing_leaves_the_deck_its_analyses(self):
+        out, _ = self.run_deck(RC + '.tran 10n 4u\n.control\nset x = 1\n.endc\n')
+        self.assertIn('transient: ', out)
+        out, _ = self.run_deck(RC + '.tran 10n 4u\n.control\nquit\n.endc\n')
+        self.assertNotIn('transient: ', out)
+
+    def test_quit_gives_the_exit_code(self):
+        self.control('quit 7', code=7)
+        self.control('quit')
+
+    def test_errors_are_told_and_the_next_command_runs(self):
+        out, err = self.control('print nix', 'echo still here', code=1)
+        self.assertIn('still here', out)
+        self.assertIn("there is no vector 'nix'", err)
+
+    def test_programs_start_only_if_allowed(self):
+        self.control('shell touch made', code=1)
+        self.assertFalse(os.path.exists(self.path('made')))
+        self.control('shell touch made', '!touch made2', args=('--allow-shell',))
+        self.assertTrue(os.path.exists(self.path('made')) and os.path.exists(self.path('made2')))
+
+    def test_output_goes_to_files(self):
+        self.control('echo one > log.txt', 'echo two >> log.txt', 'op', 'print v(out) >> log.txt')
+        self.assertEqual(self.read('log.txt'), 'one\ntwo\nv(out) = 1.000000e+00\n')
+
+    def test_raw_files_grow_if_asked(self):
+        self.control('set appendwrite', 'op', 'write all.raw v(out)', 'ac dec 1 1k 1meg', 'write all.raw v(out)')
+        with open(self.path('all.raw'), 'rb') as f:
+            text = f.read()
+        self.assertEqual(re.findall(rb'Plotname: (.*)', text), [b'Operating Point', b'AC Analysis'])
+        self.assertEqual(re.findall(rb'Flags: (.*)', text), [b'real', b'complex'])
+        self.assertEqual(sorted(os.listdir(self.tmp.name)), ['all.raw', 'deck.sp'])
+
+    def test_an_endless_loop_ends_with_ctrl_c(self):
+        for body in ('', 'let x = 1\n', 'op\n'):
+            child = self.start(RC + '.control\nrepeat\n' + body + 'end\n.endc\n', '-q')
+            time.sleep(0.7)
+            self.assertIsNone(child.poll())
+            child.send_signal(signal.SIGINT)
+            child.communicate(timeout=20)
+            self.assertEqual(child.returncode, 130)
+
+    def test_loops_need_no_more_memory_the_longer_they_run(self):
+        def peak(n):
+            out, _ = self.run_deck(RC + '.control\nlet k = 0\nrepeat %d\nlet k = k + sin(k)\nif k > 1\nset a = $&k\nend\nend\n'
+                                   'rusage\n.endc\n' % n, '-q')
+            return float(re.search(r'Maximum program size = ([\d.]+)', out).group(1))
+        self.assertLess(peak(20000), peak(200) + 4)
+
+    def test_kernels_compile_once_for_all_changes(self):
+        self.control('foreach r 1k 2k 3k 4k', 'alter r1 = $r', 'tran 10n 1u', 'end', 'alterparam r = 7k', 'reset', 'tran 10n 1u',
+                     args=('--no-cache', '--stats', 's.json'))
+        with open(self.path('s.json')) as f:
+            changed = json.load(f)['kernels_compiled']
+        self.control('tran 10n 1u', args=('--no-cache', '--stats', 's.json'))
+        with open(self.path('s.json')) as f:
+            self.assertEqual(changed, json.load(f)['kernels_compiled'])
+
+    def test_pictures_are_valid_svg(self):
+        self.control('tran 10n 4u', 'plot v(in) v(out) title "in & out" xlimit 0 2u', 'hardcopy file.ps v(out) vs v(in)',
+                     'ac dec 10 1k 100meg', 'gnuplot bode vdb(out) ylabel dB', 'plot mag(v(out)) loglog')
+        for name, curves in (('deck_plot1.svg', 2), ('file.svg', 1), ('bode.svg', 1), ('deck_plot2.svg', 1)):
+            doc = xml.dom.minidom.parse(self.path(name))
+            drawn = [p for p in doc.getElementsByTagName('path') if p.getAttribute('stroke-width') == '1.5']
+            self.assertEqual(len(drawn), curves, name)
+            self.assertTrue(all(len(p.getAttribute('d')) > 50 for p in drawn), name)
+        self.assertIn('in &amp; out', self.read('deck_plot1.svg'))
+
+    def test_inputs_are_never_written_over(self):
+        for line in ('write deck.sp v(out)', 'wrdata deck.sp v(out)', 'echo x > deck.sp', 'hardcopy deck.sp v(out)'):
+            _, err = self.control('op', line, code=0 if line.startswith('hard') else 1)
+            self.assertIn('RC low-pass', self.read('deck.sp'))
+            self.assertTrue(line.startswith('hard') or 'overwritten' in err, err)
+
+
+class Cards(Folder):
+    def test_measures_are_written_as_a_table(self):
+        deck = RC + '.tran 10n 4u\n.meas tran top max v(out)\n.meas tran never when v(out)=9\n.meas tran late trig at=1u targ at=3u\n'
+        self.run_deck(deck, '-q', '--no-output', '--measures', 'm.json')
+        with open(self.path('m.json')) as f:
+            m = {x['name']: x for x in json.load(f)}
+        self.assertGreater(m['top']['value'], 0.5)
+        self.assertIn('at', m['top'])
+        self.assertIsNone(m['never']['value'])
+        self.assertIn('never crosses', m['never']['failed'])
+        self.assertAlmostEqual(m['late']['value'], 2e-6)
+        self.run_deck(deck, '-q', '--no-output', '--measures', 'm.csv')
+        self.assertEqual(len(self.read('m.csv').split('\n')), 5)
+
+    def test_a_measure_needs_memory_for_its_vectors_only(self):
+        nodes = ''.join('Ra%d in n%d 1k\nCa%d n%d 0 1n\n' % (k, k, k, k) for k in range(100))
+        def peak(card):
+            self.run_deck(RC + nodes + '.tran 1n 20u 0 1n\n' + card, '-q', '--no-output', '--stats', 's.json')
+            with open(self.path('s.json')) as f:
+                return json.load(f)['peak_memory_bytes']
+        without, one, all_of_them = peak(''), peak('.meas tran top max v(out)\n'), peak('.control\nrun\n.endc\n')
+        self.assertLess(one - without, 2e6)
+        self.assertGreater(all_of_them - without, 8e6)
+
+    def test_print_shows_a_table_and_does_not_choose_what_is_saved(self):
+        out, _ = self.run_deck(RC + '.tran 10n 4u\n.print tran v(out)*2 i(v1)\n')
+        self.assertIn('Index   time            v(out)*2        i(v1)', out)
+        self.assertIn('v(in)', waves.read_raw(self.path('deck.raw')).names)
+
+    def test_cards_see_what_save_left_out(self):
+        out, _ = self.run_deck(RC + '.tran 10n 4u\n.save v(in)\n.meas tran top max v(out)\n')
+        self.assertRegex(out, r'top +=  7\.')
+        self.assertEqual(waves.read_raw(self.path('deck.raw')).names, ['time', 'v(in)'])
+
+    def test_a_wrong_card_does_not_stop_the_others(self):
+        out, err = self.run_deck(RC + '.print v(nix)\n.op\n.tran 10n 4u\n.meas tran top max v(out)\n', code=1)
+        self.assertIn('top ', out)
+        self.assertIn("'v(nix)'", err)
+
+    def test_fourier_of_a_square_wave(self):
+        out, _ = self.run_deck(RC.replace('2u)', '2.002u)') + '.tran 1n 20.02u 0 1n\n.four 499500.4995 v(in)\n')
+        rows = [line.split() for line in out.split('\n') if re.match(r' [13] ', line)]
+        self.assertAlmostEqual(float(rows[0][2]), 0.6366, places=2)
+        self.assertAlmostEqual(float(rows[1][2]), 0.2122, places=2)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
