@@ -15,7 +15,7 @@
 #include "vec.h"
 
 #define WATCH_LIMIT 4e9 /* values compared; loads beyond are not looked at */
-#define KLU_FLOPS 2e10  /* some 20 s */
+#define KLU_FLOPS 2e9   /* some seconds */
 #define KLU_NNZ 1e8     /* 1.6 GB */
 #define SHOWN_LEVELS 14
 
