@@ -6,6 +6,7 @@
 The bounds are the errors that VACASK's own default run has against the same references, and for the
 tightened runs what the order of the method promises."""
 import json
+import math
 import os
 import re
 import subprocess
@@ -136,6 +137,71 @@ def case_c6288_tight(vsim):
     worst, mean, wrong, _ = waves.c6288_errors(r.plot)
     check('c6288, reltol 1e-4, trtol 1: crossing times, mean, s', mean, 0.03e-12)
     check('c6288, reltol 1e-4, trtol 1: bits with another sequence of edges', wrong, 0)
+
+
+ORDER_RC = """sine into RC
+vs 1 0 sin(0 1 10k)
+r1 1 2 1k
+c1 2 0 10n
+.options method=%s maxord=2 %s
+.tran %s 300u 0 %s
+.end
+"""
+ORDER_LC = """sine into LC without losses
+vs 1 0 sin(0 1 10k)
+l1 1 2 25.330295910584443u
+c1 2 0 1u
+.options method=%s maxord=2 %s
+.tran %s 300u 0 %s
+.end
+"""
+
+
+def rc_sine(t):
+    """v(2) of ORDER_RC: w tau = 2 pi 0.1; the start of the sine excites one decaying exponential."""
+    wt = 2 * math.pi * 0.1
+    return (math.sin(2e4 * math.pi * t) - wt * math.cos(2e4 * math.pi * t) + wt * math.exp(-t / 1e-5)) / (1 + wt * wt)
+
+
+def lc_sine(t):
+    """v(2) of ORDER_LC: the forced sine and the free one of the tank, which never decays."""
+    w, w0 = 2e4 * math.pi, 1 / math.sqrt(25.330295910584443e-6 * 1e-6)
+    return (math.sin(w * t) - w / w0 * math.sin(w0 * t)) / (1 - (w / w0) ** 2)
+
+
+def run_text(vsim, text):
+    with tempfile.TemporaryDirectory() as tmp:
+        path, raw = os.path.join(tmp, 'deck.sp'), os.path.join(tmp, 'out.raw')
+        with open(path, 'w') as f:
+            f.write(text)
+        if subprocess.run([vsim, '-q', '-r', raw, path], stdin=subprocess.DEVNULL).returncode:
+            sys.exit('vsim failed on\n' + text)
+        return waves.read_raw(raw)
+
+
+def error_of(vsim, deck, node, exact, method, options, step, after):
+    p = run_text(vsim, deck % (method, options, step, step))
+    return max(abs(v - exact(t)) for t, v in zip(p['time'], p['v(%s)' % node]) if t >= after)
+
+
+def case_order(vsim):
+    """Second order of both methods with fixed steps; with steps that the truncation error chooses the error
+    follows the tolerance to the power 2/3: 4.6 for each factor of 10."""
+    fixed = 'reltol=1e-9 vntol=1e-12 abstol=1e-15 trtol=1e12' # every step is tmax
+    for name, deck, node, exact, steps in (('rc', ORDER_RC, '2', rc_sine, (0.8, 0.4, 0.2, 0.1)),
+                                           ('lc', ORDER_LC, '2', lc_sine, (0.4, 0.2, 0.1, 0.05))):
+        for method in ('trap', 'gear'):
+            errors = [error_of(vsim, deck, node, exact, method, fixed, '%gu' % h, 0) for h in steps]
+            print('%s, %s, steps %s us: errors %s V' % (name, method, steps, ' '.join('%.3e' % e for e in errors)))
+            for a, b in zip(errors, errors[1:]):
+                order = math.log2(a / b)
+                check('%s, %s: order of the method, distance from 2' % (name, method), abs(order - 2), 0.2)
+    for method in ('trap', 'gear'):
+        errors = [error_of(vsim, ORDER_RC, '2', rc_sine, method, 'reltol=%g vntol=%g abstol=%g' % (r, r, r * 1e-6),
+                           '10u', 5e-5) for r in (1e-3, 1e-4, 1e-5, 1e-6)]
+        print('rc, %s, reltol 1e-3 .. 1e-6: errors %s V' % (method, ' '.join('%.3e' % e for e in errors)))
+        check('rc, %s: decades of error per decade of reltol, distance from 2/3' % method,
+              abs(math.log10(errors[0] / errors[3]) / 3 - 2 / 3), 0.1)
 
 
 def main():
