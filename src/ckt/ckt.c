@@ -75,6 +75,7 @@ void ckt_free(ckt **pc)
     vec_free(c->group);
     ckt_osdi_free(c);
     ckt_line_free(c);
+    pool_free(&c->pool);
     vec_free(c->unknown);
     vec_free(c->inst);
     vec_free(c->unk);
