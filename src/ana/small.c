@@ -87,6 +87,7 @@ vs_status small_begin(small *s, ana *a, bool noise)
     if (st != VS_OK)
         return st;
     s->noise = noise;
+    s->delays = true;
     s->by_freq = ckt_uses_freq(a->c);
     st = linearise(s, 0);
     return st == VS_OK ? prepare(s) : st;
@@ -121,7 +122,8 @@ vs_status small_factor(small *s, double omega)
         s->val[2 * k] = s->g[k];
         s->val[2 * k + 1] = omega * s->c[k];
     }
-    ckt_ac_delays(s->a->c, omega, s->val);
+    if (s->delays)
+        ckt_ac_delays(s->a->c, omega, s->val);
     const double t0 = ana_now();
     const vs_status st = lu_z_factor(&s->lu, s->val);
     s->a->st.s_factor += ana_now() - t0;

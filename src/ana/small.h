@@ -11,6 +11,7 @@ typedef struct small {
     double *x;          /* [n+1] operating point */
     double *g, *c;      /* [nnz+1] in the places of a->jac */
     double *val;        /* [2 nnz] of the last small_factor */
+    bool delays;        /* delays add to G + j omega C */
     lu_z lu;
     bool noise, by_freq; /* as small_begin; G and C change with the frequency */
     double next_progress; /* s, clock */

@@ -4,11 +4,12 @@
     peer_devices.py VSIM [NAME...]        exit code 77 if ngspice is not installed
 
 Left out, because ngspice 39 is not what later versions are: theta of vdmos, VBIC off its nominal temperature
-(both fixed later), breakdown of a diode with sidewall current. Switches change within a step of ngspice, so that
+and in ac (fixed later), breakdown of a diode with sidewall current. Switches change within a step of ngspice, so that
 their decks have short steps."""
 import sys
 
 import peers
+import small
 
 peers.DECKS = {
     'switches': ("""
@@ -183,5 +184,57 @@ R4 d 0 10k
 """, ['.op', '.tran 2n 1u 0 0.25n']),
 }
 
+small.DECKS = {
+    'line': ("""
+V1 in 0 ac 1
+R1 in a 25
+T1 a 0 b 0 z0=50 td=4n
+R2 b 0 200
+C2 b 0 2p
+R3 in c 1k
+U1 c d 0 mu l=50u
+.model mu urc rperl=10meg cperl=10n k=1.5 fmax=1g
+R4 d 0 10k
+""", ['.ac lin 40 1meg 500meg', '.tf v(b) V1', '.noise v(d) V1 dec 100 1k 1g']),
+    'mesfet': ("""
+VD d 0 3
+RD d x 500
+VG g 0 dc -0.3 ac 1
+RG g gg 100
+Z1 x gg 0 zm
+.model zm nmf vto=-1.3 beta=2m b=0.2 alpha=2 lambda=0.05 rd=20 rs=20 cgs=1p cgd=0.2p kf=1e-14
+""", ['.ac dec 5 1k 10g', '.noise v(x) VG dec 5 1 1meg', '.tf v(x) VG']),
+    'vdmos': ("""
+VD d 0 10
+RD d x 2
+VG g 0 dc 3.5 ac 1
+M1 x g 0 mm
+.model mm vdmos vto=3 kp=5 rd=0.1 rs=0.05 rg=2 cgs=1n cgdmin=20p cgdmax=1n a=0.5 cjo=0.5n kf=1e-10
+""", ['.ac dec 5 1k 1g', '.noise v(x) VG dec 5 1 1meg', '.tf v(x) VG']),
+    'mos6': ("""
+VD d 0 5
+RD d x 5k
+VG g 0 dc 1.5 ac 1
+M1 x g 0 0 nm w=10u l=1u
+.model nm nmos level=6 vto=0.7 kv=1.1 nv=0.9 kc=5e-5 nc=1.2 lambda=0.02 tox=20n cgso=0.2n cgdo=0.2n
+""", ['.tf v(x) VG']),  # its ac analysis gives 0 in ngspice
+    'vbic': ("""
+VC c 0 2
+RC c x 200
+VB b 0 dc 0.8 ac 1
+RB b bb 50
+Q1 x bb 0 0 qv
+.model qv npn level=4 is=1e-16 rcx=10 rci=20 vo=1 gamm=1e-12 rbx=20 rbi=30 re=2 rs=20 ibei=1e-18 vef=60 ver=6 ikf=10m
++ cje=50f cjc=30f cjep=20f cjcp=40f cbeo=10f cbco=5f tf=3p xtf=10 itf=20m qco=1f kfn=1e-10
+""", ['.tf v(x) VB']),
+    'diode': ("""
+V1 a 0 dc 1 ac 1
+R1 a x 1k
+D1 x 0 dm
+.model dm d is=1e-14 rs=10 cjo=1p tt=1n kf=1e-14 af=1
+""", ['.ac dec 5 1k 10g', '.noise v(x) V1 dec 5 1 1meg']),
+}
+
 if __name__ == '__main__':
-    sys.exit(peers.main())
+    status = peers.main()
+    sys.exit(status or small.main())
