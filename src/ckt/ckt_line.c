@@ -7,6 +7,8 @@
 #define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
 #define CORNER_VOLT 1e-6    /* nor one that moves the wave by less than this part of its largest value in td */
 
+#define SHORT 1e-9          /* resistance in dc, part of z: a line from a port to itself has a solution */
+
 typedef struct point { /* of the history */
     double t, a[2];    /* v + z i of port 1, 2 */
     bool corner;
@@ -177,10 +179,12 @@ static void load_static(const line *l, const double *x, double *f, double *fmax,
     const int32_t *n = l->node, *k = l->k;
     for (int j = 0; j < 4; j++)
         add(f, fmax, k[0], (j == 0 || j == 3 ? 1 : -1) * x[n[j]]);
+    add(f, fmax, k[0], -SHORT * l->z * x[k[0]]);
     add(f, fmax, k[1], l->z * x[k[0]]);
     add(f, fmax, k[1], l->z * x[k[1]]);
     val[l->slot[4]] += 1, val[l->slot[5]] -= 1;  /* row k1: v_1 - v_2 */
     val[l->slot[7]] -= 1, val[l->slot[8]] += 1;
+    val[l->slot[6]] -= SHORT * l->z;
     val[l->slot[12]] += l->z, val[l->slot[15]] += l->z; /* row k2: i_1 + i_2 */
 }
 

@@ -1,7 +1,7 @@
 /* ckt_line.h - inside src/ckt: ideal lines, delays between two ports.
  *
  * Line with impedance z and delay td; i_1, i_2 are currents into its ports, v_1, v_2 their voltages.
- *   static      v_1 = v_2, i_1 + i_2 = 0
+ *   static      v_1 - v_2 = 1e-9 z i_1, i_1 + i_2 = 0
  *   transient   v_1 - z i_1 = e_1(t) = (v_2 + z i_2)(t - td), and the same with 1 and 2 exchanged
  *   ac          the same with exp(-j omega td) for the delay
  * Source: Branin, "Transient analysis of lossless transmission lines", Proc. IEEE 55(11), 1967.

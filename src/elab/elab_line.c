@@ -9,6 +9,8 @@
 
 enum { MOST_LUMPS = 1000, RC_LUMPS = 64, LEAST_SECTIONS = 4, MOST_SECTIONS = 64 };
 
+static const double MOST_STEPS = 1e8;
+
 typedef struct values { /* parameters of an element and of its card; the element's own first */
     elab *e;
     const flat_inst *in;
@@ -105,6 +107,15 @@ static vs_status capacitor(values *v, const char *name, int32_t a, int32_t b, do
     return c > 0 ? part(v, "capacitor", "c", name, a, b, c) : VS_OK;
 }
 
+/* Steps are shorter than the delay: one that is tiny beside the time to be simulated never ends. */
+static bool refuse_short(values *v, double td)
+{
+    if (!v->ok || v->e->tstop <= MOST_STEPS * td)
+        return v->ok;
+    return refuse(v, elab_printf(v->e, "a delay of %.3g s needs more than %.0e steps to reach %.3g s; leave the line out",
+                                 td, MOST_STEPS, v->e->tstop));
+}
+
 /* -- T -- */
 
 static void line_ic(elab *e, const flat_inst *in, const int32_t *node) /* v1, i1, v2, i2 */
@@ -131,6 +142,7 @@ static vs_status ideal(elab *e, const flat_inst *in)
         v.ok = refuse(&v, "an ideal line needs its impedance: z0 above 0");
     if (v.ok && !(td > 0 && isfinite(td)))
         v.ok = refuse(&v, "an ideal line needs its delay: td above 0, or f and nl (wave lengths at f)");
+    v.ok = refuse_short(&v, td);
     if (!v.ok)
         return VS_EINPUT;
     const vs_status st = ckt_add_line(e->c, in->name, node, z, td, in->m, in->span);
@@ -152,6 +164,8 @@ static vs_status rlc(values *v, const lossy *o)
     const double z = sqrt(o->l / o->c), td = sqrt(o->l * o->c);
     int n = (int)ceil(fmin(30 * (o->r / z + o->g * z), MOST_SECTIONS));
     n = o->r == 0 && o->g == 0 ? 1 : n < LEAST_SECTIONS ? LEAST_SECTIONS : n;
+    if (!refuse_short(v, td / n))
+        return VS_EINPUT;
     int32_t at = o->node[0];
     vs_status st = VS_OK;
     for (int k = 0; k < n && st == VS_OK; k++) {
