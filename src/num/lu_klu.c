@@ -18,14 +18,16 @@ typedef struct klu {
     klu_symbolic *sym;
     klu_numeric *num;
     lu_tiny *tiny;      /* not NULL: its factors are the present ones; num has the pivots */
-    lu_super *super;    /* the same */
+    lu_super *super;    /* the same if super_on */
+    bool super_on;
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 } klu;
 
+/* The plan of supernodes stays: the next pivots are mostly the same. It is in use while f->super_on. */
 static void free_numeric(klu *f)
 {
     lu_tiny_free(&f->tiny);
-    lu_super_free(&f->super);
+    f->super_on = false;
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
 }
@@ -34,6 +36,7 @@ static void k_free(lu_fac *fac)
 {
     klu *f = (klu *)fac;
     free_numeric(f);
+    lu_super_free(&f->super);
     if (f->sym)
         klu_free_symbolic(&f->sym, &f->common);
     free(f);
@@ -66,11 +69,16 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         lu_tiny_free(&f->tiny);
     if (f->tiny)
         lu->stat.method = "klu/tiny";
-    if (kind == LU_AUTO && !f->tiny && a->n >= SUPER_MIN_N)
-        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool);
-    if (f->super && !(lu_super_factor(f->super, a) > 0))
+    if (kind != LU_AUTO || f->tiny || a->n < SUPER_MIN_N)
+        return;
+    if (f->super && lu_super_fits(f->super, f->num)) {
+        lu_super_set_scale(f->super, f->num->Rs);
+    } else {
         lu_super_free(&f->super);
-    if (f->super)
+        f->super = lu_super_new(a, f->sym, f->num, &f->common, lu->opt.pool);
+    }
+    f->super_on = f->super && lu_super_factor(f->super, a) > 0;
+    if (f->super_on)
         lu->stat.method = "klu/supernodes";
 }
 
@@ -117,12 +125,12 @@ static bool pivots_are_good(lu_solver *lu, klu *f, const csc *a)
 /* Whether the faster method gave factors whose pivots need no closer look. */
 static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
 {
-    if (!f->tiny && !f->super)
+    if (!f->tiny && !f->super_on)
         return false;
     const double rcond = lu->stat.rcond = f->tiny ? lu_tiny_factor(f->tiny, a) : lu_super_factor(f->super, a);
     if (!(rcond > 0)) {
         lu_tiny_free(&f->tiny);
-        lu_super_free(&f->super);
+        f->super_on = false;
     }
     return rcond > 0 && rcond >= lu->opt.rcond_drop * f->rcond_pivot;
 }
@@ -139,7 +147,7 @@ static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
     }
     if (f->tiny)
         lu_tiny_set_scale(f->tiny, f->num->Rs);
-    if (f->super)
+    if (f->super_on)
         lu_super_set_scale(f->super, f->num->Rs);
     return VS_OK;
 }
@@ -151,7 +159,7 @@ static void k_solve(lu_fac *fac, const double *b, double *x)
         lu_tiny_solve(f->tiny, b, x);
         return;
     }
-    if (f->super) {
+    if (f->super_on) {
         lu_super_solve(f->super, b, x);
         return;
     }
@@ -165,7 +173,7 @@ static int32_t k_weakest(const lu_fac *fac)
     const klu *f = (const klu *)fac;
     if (f->tiny)
         return lu_tiny_weakest(f->tiny);
-    if (f->super)
+    if (f->super_on)
         return lu_super_weakest(f->super);
     const double *u = f->num->Udiag;
     int32_t at = -1;

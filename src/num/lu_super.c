@@ -589,6 +589,11 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
     return s;
 }
 
+bool lu_super_fits(const lu_super *s, const klu_numeric *num)
+{
+    return !memcmp(s->p, num->Pnum, sizeof(int32_t) * (size_t)s->n);
+}
+
 void lu_super_free(lu_super **ps)
 {
     lu_super *s = *ps;

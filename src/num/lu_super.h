@@ -26,6 +26,9 @@ typedef struct lu_super lu_super;
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common, pool *p);
 void lu_super_free(lu_super **s);
 
+/* Whether the plan is also that of other factors of the same pattern: they have the same pivots. */
+bool lu_super_fits(const lu_super *s, const klu_numeric *num);
+
 /* Sizes of the rows, in the order of pivots; only lu_super_factor's result depends on it. */
 void lu_super_set_scale(lu_super *s, const double *scale);
 
