@@ -357,6 +357,8 @@ static vs_status prepare(run *r)
     }
     if (!st)
         st = sim_build(&r->sim);
+    if (!st)
+        st = ctl_check(&r->sim, r->o->command == CMD_CHECK);
     if (!st && r->b.d.n_error)
         st = VS_EINPUT;
     if (!st && !ckt_n(r->sim.ckt)) {

@@ -509,6 +509,45 @@ void ctl_free(ctl **p)
     *p = NULL;
 }
 
+/* A first word that no command has; what a variable gives is only known when it runs. */
+static void check_commands(ctl *c, const stmt *list)
+{
+    for (size_t i = 0; i < vec_len(list); i++) {
+        const char *s = list[i].text;
+        const size_t n = strcspn(s, " \t");
+        bool known = list[i].kind != K_COMMAND || *s == '!' || memchr(s, '$', n);
+        for (size_t k = 0; k < VS_COUNT(commands) && !known; k++)
+            known = strlen(commands[k].name) == n && !str_ncasecmp(commands[k].name, s, n);
+        c->at = list[i].at;
+        c->same_text = false;
+        if (!known)
+            (void)unknown_command(c, arena_strndup(&c->scratch, s, n));
+        check_commands(c, list[i].body);
+        check_commands(c, list[i].other);
+    }
+}
+
+vs_status ctl_check(sim *s, bool blocks)
+{
+    const ctl_opt none = {.log = stderr};
+    ctl *c = ctl_new(s, &none);
+    if (!c)
+        return VS_ENOMEM;
+    c->e.check = true;
+    int errors = s->d->n_error;
+    vs_status st = ctl_check_cards(c);
+    if (blocks) {
+        parser p = {.c = c};
+        stop_word by;
+        stmt *list = read_block(&p, &by);
+        check_commands(c, list);
+        free_block(list);
+    }
+    post_plot_destroy(&s->plots, c->constants);
+    ctl_free(&c);
+    return !st && s->d->n_error > errors ? VS_EINPUT : st;
+}
+
 bool ctl_has_block(const sim *s) { return s->deck.control_at.file >= 0; }
 bool ctl_analysed(const ctl *c) { return c->n_analysis > 0; }
 

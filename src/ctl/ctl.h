@@ -30,6 +30,9 @@ void ctl_free(ctl **c);
 bool ctl_has_block(const sim *s);
 /* Tells the engine which vectors the deck's cards (or its block: all) need in memory. */
 void ctl_want(sim *s);
+/* The form of the deck's cards, before anything runs; `commands`: also that of its blocks.
+ * Status: VS_OK, VS_EINPUT with messages. */
+VS_MUST_USE vs_status ctl_check(sim *s, bool commands);
 /* Runs the blocks. *quit: `quit` was reached, with its exit code in *code.
  * Status: VS_OK; VS_STOP: interrupted; that of the first failure. */
 VS_MUST_USE vs_status ctl_run(ctl *c, bool *quit, int *code);

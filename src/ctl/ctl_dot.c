@@ -40,16 +40,20 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
     vec_push(c->result, r);
 }
 
-vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at)
+static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
     static const char *const words[] = {"tran", "ac", "dc", "sp", "noise", "op"};
-    bool known = false;
     for (size_t i = 0; i < VS_COUNT(words); i++)
-        known |= !str_casecmp(words[i], analysis);
-    if (!known) {
-        diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'", analysis);
+        if (!str_casecmp(words[i], analysis))
+            return true;
+    diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'", analysis);
+    return false;
+}
+
+vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at)
+{
+    if (!known_analysis(c, analysis, at))
         return VS_EINPUT;
-    }
     post_plot *p = plot_of(c, analysis), *was = c->s->plots.current;
     if (!p) {
         diag_error(c->d, at, "there is no %s analysis whose results could be measured", analysis);
@@ -167,6 +171,27 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
     c->s->plots.current = p;
     vs_status st = print_card(c, d);
     c->s->plots.current = was;
+    return st;
+}
+
+/* An error of form is told before the analysis has run for an hour. */
+vs_status ctl_check_cards(ctl *c)
+{
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(c->s->flat.post); i++) {
+        dot_card d = read_card(c->s, &c->scratch, c->s->flat.post[i]);
+        post_meas m;
+        post_val *v = NULL;
+        vs_status one = VS_OK;
+        c->at = c->e.span = c->e.line_at = d.at;
+        c->e.line = d.text;
+        if (!strcmp(d.word, "meas"))
+            one = known_analysis(c, d.analysis, d.at) ? post_measure(&c->e, d.text, d.at, &m) : VS_EINPUT;
+        else if (!strcmp(d.word, "print") || !strcmp(d.word, "four"))
+            one = ctl_values(c, d.text, &v) ? VS_OK : VS_EINPUT;
+        vec_free(v);
+        st = st ? st : one;
+    }
     return st;
 }
 

@@ -120,6 +120,8 @@ vs_status ctl_plot(ctl *c, const char *text);
 vs_status ctl_gnuplot(ctl *c, const char *text); /* also hardcopy: the first word is a file */
 vs_status ctl_meas(ctl *c, const char *text);
 
+vs_status ctl_check_cards(ctl *c);
+
 /* -- ctl_dot.c -- */
 /* A measure on the newest plot of that analysis: result printed, kept, and a vector of the plot. */
 vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at);

@@ -251,9 +251,13 @@ static bool no_vector(post_env *e, const char *name)
 static bool look_up(parser *p, const char *name, post_val *out)
 {
     post_env *e = p->e;
-    double x;
-    if (find_vector(e, name, out))
+    double x = 1;
+    if (!e->check && find_vector(e, name, out))
         return true;
+    if (e->check) {
+        *out = post_number(e, 1);
+        return true;
+    }
     if (e->number && e->number(e->user, name, &x)) {
         *out = post_number(e, x);
         return true;
@@ -295,6 +299,10 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
     if (letter == 'v' && (!strcmp(node, "0") || !str_casecmp(node, "gnd"))) {
         *out = post_number(p->e, 0);
         out->type = "voltage";
+        return true;
+    }
+    if (p->e->check) {
+        *out = post_number(p->e, 1);
         return true;
     }
     snprintf(name, sizeof name, "%s%c(%s)", prefix, letter, node);
@@ -449,7 +457,7 @@ static bool index_range(parser *p, post_val *v)
     }
     if (!expect(p, by_scale ? "]]" : "]", "after an index"))
         return false;
-    if (p->names)
+    if (p->names || p->e->check)
         return true;
     double a = creal(post_at(&lo, 0)), b = two ? creal(post_at(&hi, 0)) : a;
     const post_vec *axis = post_axis(v);

@@ -32,6 +32,7 @@ typedef struct post_env {
     diag_span line_at;     /* part that is wrong; NULL: they point to `span` */
     arena *mem;
     post_def *def;         /* vec, the owner's */
+    bool check;            /* only the form is looked at: every vector is there and is the number 1 */
     bool degrees;          /* angles */
     uint64_t *seed;        /* of sunif, sgauss, rnd; the owner's */
     /* what is no vector: parameters, results of measures, device values. NULL: nothing */

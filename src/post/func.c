@@ -555,6 +555,10 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
         *known = true;
         if (n_arg < t[i].lo || n_arg > t[i].hi)
             return post_fail(e, "%s() takes %d argument%s, not %d", name, t[i].lo, t[i].hi > 1 ? " or more" : "", n_arg);
+        if (e->check) {
+            *out = post_number(e, 1);
+            return true;
+        }
         if (arg->n < 1 && strcmp(t[i].name, "length"))
             return post_fail(e, "%s() of an empty vector", name);
         post_val r;

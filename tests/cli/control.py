@@ -163,6 +163,13 @@ class Cards(Folder):
         self.assertLess(one - without, 2e6)
         self.assertGreater(all_of_them - without, 8e6)
 
+    def test_errors_of_form_are_told_before_the_run(self):
+        for card in ('.meas tran x maxx v(out)', '.print tran v(out', '.four 1meg foo(v(out))'):
+            _, err = self.run_deck(RC + '.tran 1n 1 0 1n\n' + card + '\n', code=1)
+            self.assertIn('deck.sp:7:', err)
+        _, err = self.run_deck(RC + '.control\nprnt x\nif 1\nech y\nend\n$cmd z\n.endc\n', 'check', code=1)
+        self.assertEqual(re.findall(r"did you mean '(\w+)'", err), ['print', 'echo'])
+
     def test_print_shows_a_table_and_does_not_choose_what_is_saved(self):
         out, _ = self.run_deck(RC + '.tran 10n 4u\n.print tran v(out)*2 i(v1)\n')
         self.assertIn('Index   time            v(out)*2        i(v1)', out)
