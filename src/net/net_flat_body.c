@@ -535,11 +535,17 @@ net_sub *flat_find_sub(scope *s, const char *name, scope **lex)
     return NULL;
 }
 
-/* A word alone is a flag, which is 1: ".model irf540 vdmos nchan". */
+/* Words that stand alone on a card are 1: ".model irf540 vdmos nchan". */
 static bool at_flag(const cur *q)
 {
-    const net_tok *t = cur_tok(q);
-    return t->kind == NET_T_WORD && t->text[0] >= 'a' && t->text[0] <= 'z';
+    static const char *const flag[] = {
+        "nchan", "pchan", "npn", "pnp", "nmos", "pmos", "njf", "pjf", "nmf", "pmf", "vdmosn", "vdmosp",
+        /* how ngspice treats lossy lines */
+        "nocontrol", "steplimit", "nosteplimit", "lininterp", "quadinterp", "mixedinterp", "truncnr", "truncdontcut"};
+    for (size_t i = 0; i < VS_COUNT(flag); i++)
+        if (cur_is_word(q, flag[i]))
+            return true;
+    return false;
 }
 
 /* model = ".model" name type ["("] (key "=" value | flag)* [")"] */
