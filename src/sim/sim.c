@@ -20,6 +20,7 @@ void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
     *s = (sim){.d = d, .names = names, .hook = *hook, .stale = true};
     arena_init(&s->mem);
     arena_init(&s->ckt_mem);
+    arena_init(&s->card_mem);
     post_set_init(&s->plots, names);
 }
 
@@ -38,6 +39,7 @@ void sim_fini(sim *s)
     free(s->row);
     free(s->x);
     post_set_fini(&s->plots);
+    arena_fini(&s->card_mem);
     arena_fini(&s->ckt_mem);
     arena_fini(&s->mem);
 }

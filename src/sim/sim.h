@@ -63,6 +63,7 @@ typedef struct sim {
     post_set plots;
 
     arena mem;             /* the deck and its first flat netlist */
+    arena card_mem;        /* the card that sim_parse read last */
     arena ckt_mem;         /* flat netlists that came later, one at a time */
     net_deck deck;
     flat flat;             /* of the present circuit */
@@ -115,7 +116,7 @@ VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
 const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */
 const char *sim_analysis_word(flat_ana_kind kind);
-/* An analysis as a card without its dot: "tran 1n 10u". Memory from s->mem.
+/* An analysis as a card without its dot: "tran 1n 10u". It stays until the next one is read.
  *   text, from   the words; the place that messages show as their origin
  * Status: VS_OK, VS_EINPUT with messages. */
 VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from);

@@ -7,10 +7,10 @@
 /* The card of a text; NULL after a message. */
 static const net_card *read_card(sim *s, const char *text, diag_span from)
 {
-    net_deck *one = arena_new(&s->mem, net_deck);
+    net_deck *one = arena_new(&s->card_mem, net_deck);
     net_opt opt = {.no_title = true};
     size_t file = vec_len(s->d->file);
-    vs_status st = net_read_text(one, s->d, s->names, &s->mem, "command", text, strlen(text), &opt);
+    vs_status st = net_read_text(one, s->d, s->names, &s->card_mem, "command", text, strlen(text), &opt);
     if (vec_len(s->d->file) > file)
         s->d->file[file].from = from;
     return !st && vec_len(one->top->card) ? &one->top->card[0] : NULL;
@@ -19,10 +19,12 @@ static const net_card *read_card(sim *s, const char *text, diag_span from)
 static vs_status read_into(sim *s, flat *out, const char *text, diag_span from)
 {
     vs_status st = s->flat.mem ? VS_OK : sim_flatten(s);
-    const net_card *card = st ? NULL : read_card(s, arena_printf(&s->mem, ".%s", text), from);
+    arena_fini(&s->card_mem); /* a loop over analyses needs the memory of one */
+    arena_init(&s->card_mem);
+    const net_card *card = st ? NULL : read_card(s, arena_printf(&s->card_mem, ".%s", text), from);
     if (!card)
         return VS_EINPUT;
-    return flat_card(out, &s->flat, &s->deck, s->d, s->names, &s->mem, s->temp, s->over, vec_len(s->over), card);
+    return flat_card(out, &s->flat, &s->deck, s->d, s->names, &s->card_mem, s->temp, s->over, vec_len(s->over), card);
 }
 
 vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from)
@@ -57,8 +59,12 @@ vs_status sim_set_option(sim *s, const char *text, diag_span from)
 
 bool sim_param(sim *s, const char *name, double *value)
 {
-    return s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &s->mem, s->temp, s->over,
-                                           vec_len(s->over), name, value);
+    arena mem;
+    arena_init(&mem);
+    bool ok = s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &mem, s->temp, s->over,
+                                              vec_len(s->over), name, value);
+    arena_fini(&mem);
+    return ok;
 }
 
 /* -- text -- */
