@@ -23,6 +23,8 @@ typedef struct elab_sim {
     double simparam[IR_N_SIMPARAM]; /* complete: defaults and what options set */
     double temp;                    /* degrees Celsius: .temp, option temp, 27 */
     bool temp_given;
+    bool seed_given;         /* statistical functions draw */
+    uint64_t seed;
     double reltol, vntol, abstol, chgtol, trtol, gmin, rshunt, max_growth, min_step;
     int method;                     /* 0 trap, 1 gear */
     int maxord, itl1, itl2, itl4;

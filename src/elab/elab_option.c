@@ -42,7 +42,7 @@ static const option_entry options[] = {
     {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, {"bypass", NAMED, 0},
     {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", NAMED, 0},
     {"autostop", NAMED, 0}, {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
-    {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", NAMED, 0},
+    {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", SPECIAL, 0},
     {"seedinfo", NAMED, 0}, {"warn", NAMED, 0}, {"maxwarns", NAMED, 0}, {"minbreak", NAMED, 0},
     {"parhier", NAMED, 0}, {"absdv", NAMED, 0}, {"reldv", NAMED, 0}, {"dcap", NAMED, 0},
     {"noopiter", NAMED, 0}, {"ingold", NAMED, 0}, {"numdgt", NAMED, 0}, {"cptime", NAMED, 0},
@@ -99,6 +99,13 @@ static bool set_special(elab_sim *s, const flat_option *o, diag *d)
     if (!strcmp(o->name, "lu")) {
         s->lu = lu_kind_of(o->str);
         return s->lu >= 0 || bad_value(d, o, "auto, klu, tiny, umfpack or dense");
+    }
+    if (!strcmp(o->name, "seed")) {
+        if (!(o->value >= 0 && o->value < 9e15) || o->value != floor(o->value))
+            return bad_value(d, o, "a whole number, 0 or more");
+        s->seed = (uint64_t)o->value;
+        s->seed_given = true;
+        return true;
     }
     if (!isfinite(o->value))
         return bad_value(d, o, "a number");

@@ -157,6 +157,14 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
                       const flat_override *over, size_t n_over, const char *name, double *value);
 /* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
 VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
+/* A draw of a statistical function: the same for the same arguments, on every machine, whatever else was drawn.
+ *   seed, sample   of the deck (.option seed), of one run among many (0: the only one)
+ *   path, name     of the instance ("x1.x2.", "" at top level), of the parameter, element or model in it
+ *   draw           0, 1, 2 ...: several in one expression
+ * Returns of the standard normal distribution; evenly from -1 to 1; or -1 or 1. */
+typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
+double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
+                   flat_dist kind);
 /* Text form for --dump=circuit. */
 void flat_print(const flat *f, FILE *out);
 

@@ -173,6 +173,10 @@ typedef struct net_deck {
     int32_t n_sub;         /* definitions, the deck itself is number 0 */
     const char **hdl;      /* vec; pre_osdi files of .control blocks, resolved */
     diag_span *hdl_span;   /* vec */
+    bool vary;             /* gauss, agauss, unif, aunif, limit(a,b) draw with `seed`, `sample` (flat_random): set by
+                              the owner before an expansion. Else they have their nominal values */
+    uint64_t seed;
+    int64_t sample;
     bool taken;            /* its analyses were taken from an earlier expansion: later ones leave .dc out */
     diag_span *control;    /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at;  /* the first .control card; DIAG_NOWHERE: none */

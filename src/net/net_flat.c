@@ -7,7 +7,7 @@
 static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper)
 {
     *f = (flat){.mem = mem, .title = deck->title};
-    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper};
+    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper, .nominal = DIAG_NOWHERE};
     arena_init(&c.scratch);
     c.body = arena_array(mem, body *, deck->n_sub);
     vec_push(f->node, str_intern0(names, "0"));
@@ -91,6 +91,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         if (d->n_error == before)
             flat_share(&c);
     }
+    if (c.nominal.file >= 0 && !deck->taken && d->n_error == before)
+        diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 makes them draw");
     finish(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }

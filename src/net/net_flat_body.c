@@ -582,6 +582,8 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     flat_model *fm = arena_new(c->mem, flat_model);
     *fm = (flat_model){m->name, m->type, net_fixed(c->mem, flat_param, n),
                        net_tok_span(m->card, &m->card->tok[1])};
+    const busy outer = c->drawing;
+    c->drawing = (busy){m->name, s->path, fm->span, 0};
     c->touched_local = false;
     for (size_t i = 0; i < n; i++) {
         flat_param *p = &fm->param[i];
@@ -590,6 +592,7 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
         if (!flat_value(c, s, &m->kv[i].v, &p->value, &p->str))
             *bad = true;
     }
+    c->drawing = outer;
     *bad |= c->d->n_error > before;
     vec_push(c->f->model, fm);
     if (!c->touched_local)

@@ -136,7 +136,7 @@ static bool force(flat_ctx *c, pval *p, const char *name)
         return false;
     }
     p->state = P_BUSY;
-    vec_push(c->busy, (busy){name, p->span});
+    vec_push(c->busy, (busy){name, p->path, p->span, 0});
     bool ok = false;
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
@@ -226,9 +226,40 @@ static const func_def *user_func(flat_ctx *c, scope *s, const net_expr *e)
     return NULL;
 }
 
+/* gauss, agauss, unif, aunif, limit(a,b): nominal value, variation, and how many sigmas it stands for. */
+static bool is_random(const net_expr *e)
+{
+    return e->op == NET_CALL && ((e->fn >= NET_FN_GAUSS && e->fn <= NET_FN_AUNIF) ||
+                                 (e->fn == NET_FN_LIMIT && e->n_arg == 2));
+}
+
+static double draw(flat_ctx *c, const net_expr *e, const double *x)
+{
+    const bool relative = e->fn == NET_FN_GAUSS || e->fn == NET_FN_UNIF;
+    const bool normal = e->fn == NET_FN_GAUSS || e->fn == NET_FN_AGAUSS;
+    double spread = (relative ? x[0] : 1) * x[1];
+    if (normal)
+        spread = x[2] == 0 ? 0 : spread / x[2];
+    if (!c->deck->vary && spread != 0 && c->nominal.file < 0)
+        c->nominal = e->span;
+    busy *of = vec_len(c->busy) ? &c->busy[vec_len(c->busy) - 1] : &c->drawing;
+    const int32_t k = of->n_draw++;
+    if (of->path && *of->path)
+        c->touched_local = true;
+    if (!c->deck->vary || spread == 0)
+        return x[0];
+    return x[0] + spread * flat_random(c->deck->seed, c->deck->sample, of->path ? of->path : "",
+                                       of->name ? of->name : "", k,
+                                       normal ? FLAT_NORMAL : e->fn == NET_FN_LIMIT ? FLAT_SIGN : FLAT_UNIFORM);
+}
+
 static bool apply(flat_ctx *c, scope *s, const net_expr *e, const double *x, double *y)
 {
     char why[200];
+    if (is_random(e)) {
+        *y = draw(c, e, x);
+        return true;
+    }
     if (net_apply(e->op, e->fn, x, e->n_arg, y, why, sizeof why))
         return true;
     if (flat_first(c, e->span)) {
@@ -384,7 +415,7 @@ static void choose_params(scope *s)
         p->v = NULL;
         for (int32_t i = b->param_last[k]; i >= 0; i = b->param[i].prev)
             if (flat_on(s, b->param[i].guard)) {
-                *p = (pval){.v = &b->param[i].v, .where = s, .span = b->param[i].span};
+                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .span = b->param[i].span};
                 break;
             }
     }

@@ -86,7 +86,7 @@ static void give_params(flat_ctx *c, scope *s)
             continue;
         rhs *v = arena_new(c->mem, rhs);
         *v = flat_number(c, c->over[i].value, DIAG_NOWHERE);
-        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .span = DIAG_NOWHERE};
+        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .path = "", .span = DIAG_NOWHERE};
     }
 }
 
@@ -455,7 +455,8 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
         if (slot >= 0)
-            in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .span = k->key_span};
+            in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .path = in->path,
+                                      .span = k->key_span};
         else if (!strcmp(k->key, "m"))
             ok &= take_m(c, s, &k->v, &in->m);
         else
@@ -511,6 +512,7 @@ static void expand_elem(flat_ctx *c, scope *s, const elem *e)
         diag_error(c->d, net_card_span(e->card), "more than %g elements", max_weight);
         c->stop = true;
     }
+    c->drawing = (busy){e->name, s->path, DIAG_NOWHERE, 0};
     if (e->letter == 'x')
         expand_x(c, s, e);
     else

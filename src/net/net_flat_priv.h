@@ -140,6 +140,7 @@ typedef struct pval {
     const char *str;
     pstate state;
     bool fixed;          /* given by the instance or from outside */
+    const char *path;    /* of the instance it belongs to */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
@@ -158,8 +159,9 @@ struct scope {
 };
 
 typedef struct busy {
-    const char *name;
+    const char *name, *path;
     diag_span span;
+    int32_t n_draw;      /* statistical functions so far */
 } busy;
 typedef struct pending { /* a name that is looked up when all nodes and elements are there */
     net_expr *e;         /* VNODE or IBRANCH */
@@ -190,6 +192,8 @@ typedef struct flat_ctx {
     map sub_param;       /* names that are parameters of some subcircuit */
     bool touched_local;  /* evaluation used a parameter that a subcircuit defines */
     busy *busy;          /* vec: parameters being evaluated */
+    busy drawing;        /* what is evaluated if no parameter is: an element, a model */
+    diag_span nominal;   /* the first statistical function that had its nominal value */
     int depth;           /* of evaluation */
     int64_t steps;       /* budget of one evaluation */
     map said;            /* places with a message already */

@@ -311,6 +311,8 @@ vs_status sim_flatten(sim *s)
     bool first = !s->flat.mem;
     arena_fini(&s->ckt_mem);
     arena_init(&s->ckt_mem);
+    s->deck.vary = s->option.seed_given;
+    s->deck.seed = s->option.seed;
     vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem, s->temp, s->over,
                               vec_len(s->over));
     if (first)

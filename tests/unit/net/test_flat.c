@@ -271,6 +271,76 @@ START_TEST(options_are_read_alone)
 }
 END_TEST
 
+static double value_of(const fixture *t, const char *name)
+{
+    for (size_t i = 0; i < vec_len(t->f.inst); i++)
+        if (!strcmp(t->f.inst[i].name, name))
+            return t->f.inst[i].param[0].value;
+    ck_abort_msg("no %s", name);
+    return NAN;
+}
+
+static void draw_deck(fixture *t, const char *deck, uint64_t seed, int64_t sample)
+{
+    deck_init(t);
+    ck_assert_int_eq(net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
+    t->deck.vary = true;
+    t->deck.seed = seed;
+    t->deck.sample = sample;
+    ck_assert_int_eq(flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0), VS_OK);
+    ck_assert_uint_eq(vec_len(t->d.msg), 0);
+}
+
+/* A parameter is one draw, two instances are two; others, and their order, leave a draw as it is. */
+START_TEST(draws_belong_to_names)
+{
+    static const char *const body = ".subckt s a\n.param q=agauss(1,0.3,3)\nr1 a 0 q\nr2 a 0 q\n"
+                                    "r3 a 0 {agauss(1,.1,0)}\n.ends\n";
+    char one[400], two[400];
+    snprintf(one, sizeof one, "t\n.param p=gauss(2,.1,1)\n%sr0 1 0 p\nx1 1 s\nx2 1 s\nx3 1 s q={agauss(9,1,1)}\n", body);
+    snprintf(two, sizeof two, "t\n%s.param w=unif(3,.5) p=gauss(2,.1,1)\nr9 1 0 w\nx2 1 s\nx1 1 s\nr0 1 0 p\n", body);
+    fixture a, b, c, d;
+    draw_deck(&a, one, 7, 0);
+    draw_deck(&b, two, 7, 0);
+    draw_deck(&c, one, 8, 0);
+    draw_deck(&d, one, 7, 1);
+    ck_assert_double_eq(value_of(&a, "x1.r1"), value_of(&a, "x1.r2"));
+    ck_assert_double_ne(value_of(&a, "x1.r1"), value_of(&a, "x2.r1"));
+    ck_assert_double_eq(value_of(&a, "x1.r3"), 1);
+    ck_assert(fabs(value_of(&a, "x3.r1") - 9) < 6 && value_of(&a, "x3.r1") != 9);
+    static const char *const both[] = {"r0", "x1.r1", "x2.r1"};
+    for (size_t i = 0; i < VS_COUNT(both); i++) {
+        ck_assert_double_eq(value_of(&a, both[i]), value_of(&b, both[i]));
+        ck_assert_double_ne(value_of(&a, both[i]), value_of(&c, both[i]));
+        ck_assert_double_ne(value_of(&a, both[i]), value_of(&d, both[i]));
+    }
+    ck_assert(value_of(&b, "r9") > 1.5 && value_of(&b, "r9") < 4.5);
+    fixture *const all[] = {&a, &b, &c, &d};
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        deck_fini(all[i]);
+}
+END_TEST
+
+START_TEST(draws_are_distributed)
+{
+    enum { N = 100000 };
+    double m[3][5] = {{0}};
+    for (int64_t i = 0; i < N; i++)
+        for (int k = 0; k < 3; k++) {
+            const double x = flat_random(1, i, "x1.", "vth", 0, (flat_dist)k);
+            for (int p = 1; p < 5; p++)
+                m[k][p] += pow(x, p) / N;
+        }
+    static const double wanted[3][5] = {{1, 0, 1, 0, 3}, {1, 0, 1.0 / 3, 0, 0.2}, {1, 0, 1, 0, 1}};
+    for (int k = 0; k < 3; k++)
+        for (int p = 1; p < 5; p++)
+            ck_assert_double_eq_tol(m[k][p], wanted[k][p], (p < 3 ? 0.015 : 0.06));
+    /* these bits are the same on every machine */
+    ck_assert_double_eq(flat_random(1, 2, "x1.", "vth", 3, FLAT_NORMAL), 0x1.070f023c7540ap-3);
+    ck_assert_double_eq(flat_random(1, 2, "x1.", "vth", 3, FLAT_UNIFORM), 0x1.9f9121c69dd4p-1);
+}
+END_TEST
+
 START_TEST(title_and_cards_are_kept)
 {
     fixture t;
@@ -292,6 +362,7 @@ int main(void)
 {
     const TTest *const tests[] = {lines_become_cards, elements_have_nodes_and_values, sources_have_waveforms,
                                   parameters_are_found_in_scope, branches_are_taken_by_condition, dot_cards_are_read,
-                                  values_from_outside_win, options_are_read_alone, title_and_cards_are_kept};
+                                  values_from_outside_win, options_are_read_alone, draws_belong_to_names, draws_are_distributed,
+                                  title_and_cards_are_kept};
     return run_tests("net/flat", tests, VS_COUNT(tests));
 }
