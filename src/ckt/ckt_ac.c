@@ -108,7 +108,7 @@ static double table_density(const va_noise *t, double f)
     return p0 + (p1 - p0) * (f - f0) / (f1 - f0);
 }
 
-double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
+static double signed_density(const ckt *c, const ckt_noise *s, double f)
 {
     if (s->device >= ckt_n_device(c))
         return ckt_osdi_noise_density(c, s->device - ckt_n_device(c), s->source, f);
@@ -116,6 +116,12 @@ double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
     if (t->kind == VA_TABLE)
         return s->psd * table_density(t, f);
     return s->exponent == 0 ? s->psd : s->exponent == 1 ? s->psd / f : s->psd * pow(f, -s->exponent);
+}
+
+/* Models give the power the sign of the current that makes it (r3_cmc's flicker noise): its size is meant. */
+double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
+{
+    return fabs(signed_density(c, s, f));
 }
 
 /* -- matrices -- */
