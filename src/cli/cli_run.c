@@ -95,11 +95,11 @@ static vs_status add_defines(run *r)
 static vs_status read_deck(run *r)
 {
     net_opt no = {.include = r->o->include, .n_include = vec_len(r->o->include)};
-    vs_status st = sim_read(&r->sim, r->o->arg[0], &no);
+    vs_status st = add_defines(r);
+    if (!st)
+        st = sim_read(&r->sim, r->o->arg[0], &no);
     if (!st && r->o->dump && !strcmp(r->o->dump, "cards"))
         net_print(&r->sim.deck, &r->b.d, r->b.log);
-    if (!st)
-        st = add_defines(r);
     return st ? st : sim_options(&r->sim);
 }
 

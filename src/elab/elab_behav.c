@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE = 100 }; /* nodes of an expression's tree */
+
 typedef struct behav {
     elab *e;
     const flat_inst *in;
@@ -21,6 +23,8 @@ typedef struct behav {
     const char **branch; /* vec; elements of terminals c0, ... */
     double *num;         /* vec; values of k0, ... */
     int32_t n_var;
+    bool apart;          /* large: p and n are not among the nodes that it reads, 0 and 1 are numbers as
+                          * others are, so that one shape serves whatever it is connected to */
     FILE *body;          /* statements that set the variables */
     bool failed;
 } behav;
@@ -31,7 +35,7 @@ static const char *num(behav *b, const net_expr *x);
 
 static const char *terminal(behav *b, int32_t node)
 {
-    size_t i = 0;
+    size_t i = b->apart ? 2 : 0;
     while (i < vec_len(b->node) && b->node[i] != node)
         i++;
     if (i == vec_len(b->node))
@@ -63,7 +67,7 @@ static const char *current(behav *b, const char *element)
 
 static const char *constant(behav *b, double v)
 {
-    if (v == 0 || v == 1)
+    if (!b->apart && (v == 0 || v == 1))
         return v == 0 ? "0.0" : "1.0";
     vec_push(b->num, v);
     return elab_printf(b->e, "k%zu", vec_len(b->num) - 1);
@@ -385,6 +389,14 @@ static vs_status add_module(behav *b, const char *contribution, char **body)
     return st;
 }
 
+/* Do the trees have more than `most` leaves and operators? */
+static bool exceeds(const net_expr *x, int *most)
+{
+    for (int32_t i = 0; i < x->n_arg && *most > 0; i++)
+        exceeds(x->arg[i], most);
+    return --*most < 0;
+}
+
 static behav begin(elab *e, const flat_inst *in, char **body, size_t *len)
 {
     behav b = {.e = e, .in = in, .body = open_memstream(body, len)};
@@ -464,6 +476,8 @@ vs_status elab_behavioural(elab *e, const flat_inst *in)
     char *body = NULL;
     size_t len = 0;
     behav b = begin(e, in, &body, &len);
+    int most = LARGE;
+    b.apart = exceeds(in->expr, &most);
     warn_params(e, in);
     const char *x = in->letter == 'r' ? divisor(&b, in->expr) : num(&b, in->expr);
     const double factor = temperature_factor(e, in);

@@ -137,10 +137,7 @@ typedef struct flat {
 } flat;
 
 /* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name. */
-typedef struct flat_override {
-    const char *name;
-    double value;
-} flat_override;
+typedef net_define flat_override;
 
 /* Expands a deck. All memory from `mem`.
  *   temper   circuit temperature in degrees Celsius that expressions see

@@ -1,5 +1,5 @@
-/* osdi_abi.h - the binary interface of compiled device models: OSDI 0.3 and 0.4.
- * Source: the OSDI specification of the OpenVAF project, versions 0.3 and 0.4. Field order and types
+/* osdi_abi.h - the binary interface of compiled device models: OSDI 0.3 to 0.5.
+ * Source: the OSDI specification of the OpenVAF project, versions 0.3 to 0.5. Field order and types
  * are the interface; version 0.4 appends to the descriptor of 0.3, and a library tells the size of its
  * descriptors (OSDI_DESCRIPTOR_SIZE), so that fields behind that size are not there. */
 #ifndef OSDI_ABI_H

@@ -54,7 +54,10 @@ bool sim_stopped(const sim *s)
 vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 {
     double t0 = sim_seconds();
-    vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, opt);
+    net_opt with = *opt;
+    with.define = s->over;
+    with.n_define = vec_len(s->over);
+    vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
     s->st.s.parse += sim_seconds() - t0;
     return st;
 }
