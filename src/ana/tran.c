@@ -88,6 +88,21 @@ static void set_limits(tran *t)
     t->grid[0] = 0;
 }
 
+/* With uic the charges are those of sources at 0 V. What flows there is no measure of anything (a junction
+ * between a given node and a supply that is still off may carry 1e9 A): Newton starts, and what later
+ * tolerances refer to is taken, with the sources on. t->q[0] is scratch. */
+static vs_status switch_on(tran *t, ckt_env *env)
+{
+    ana *a = t->a;
+    bool limited;
+    ckt_switch_on(a->c, t->x[1]);
+    ckt_reset_limits(a->c);
+    watch_phase(a->watch, ANA_IN_LOAD);
+    vs_status st = ckt_load(a->c, env, t->x[1], a->f, t->q[0], a->fmax, a->qmax, &limited);
+    watch_phase(a->watch, ANA_IN_OTHER);
+    return st == VS_NOCONV ? VS_OK : st; /* where it is not finite Newton will tell */
+}
+
 /* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own. */
 static vs_status initial_charge(tran *t)
 {
@@ -106,6 +121,8 @@ static vs_status initial_charge(tran *t)
     if (st != VS_OK)
         return st;
     memcpy(t->qlo[1], ckt_charge_rest(a->c), sizeof(double) * (size_t)(a->n + 1));
+    if (t->o.uic && (st = switch_on(t, &env)) != VS_OK)
+        return st;
     ckt_source_terms(a->c, &env, t->src);
     tran_take_resistive(t, t->f[1]);
     memset(t->dq[1], 0, sizeof(double) * (size_t)(a->n + 1));

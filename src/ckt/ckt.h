@@ -236,6 +236,8 @@ double ckt_bound_step(const ckt *c);
 void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);
 /* For uic: sets x from the registered node and instance ics; everything else is 0, sources included. */
 void ckt_uic(ckt *c, double *x);
+/* The moment after: nodes that voltage sources tie to ground have their voltage at t = 0, the others stay. */
+void ckt_switch_on(const ckt *c, double *x);
 
 /* -- altering sources (dc sweeps) -- */
 int32_t ckt_find_source(const ckt *c, const char *name); /* -1 */

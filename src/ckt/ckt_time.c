@@ -111,6 +111,23 @@ void ckt_uic(ckt *c, double *x)
     vec_free(known);
 }
 
+void ckt_switch_on(const ckt *c, double *x)
+{
+    bool *known = NULL, again = true;
+    vec_extend(known, vec_len(c->unknown));
+    known[0] = true;
+    while (again) {
+        again = false;
+        for (size_t i = 0; i < vec_len(c->source); i++) {
+            const ckt_source *s = &c->source[i];
+            if (s->is_v)
+                again |= spread(x, known, s->p, s->n, wave_value(&s->w, 0));
+        }
+    }
+    x[0] = 0;
+    vec_free(known);
+}
+
 /* -- sources -- */
 
 int32_t ckt_find_source(const ckt *c, const char *name)

@@ -192,6 +192,11 @@ static const char *pwl(behav *b, const net_expr *x)
     return table(b, x, w, 0, n - 1);
 }
 
+static const char *compare0(behav *b, const net_expr *x, const char *op)
+{
+    return elab_printf(b->e, "((%s %s 0.0) ? 1.0 : 0.0)", num(b, x->arg[0]), op);
+}
+
 static const char *call(behav *b, const net_expr *x)
 {
     elab *e = b->e;
@@ -237,8 +242,18 @@ static const char *call(behav *b, const net_expr *x)
         const char *w = held(b, x->arg[0]);
         return elab_printf(e, "((%s < 0.0) ? -floor(0.5 - %s) : floor(%s + 0.5))", w, w, w);
     }
-    case NET_FN_U:
-        return elab_printf(e, "((%s > 0.0) ? 1.0 : 0.0)", num(b, x->arg[0]));
+    case NET_FN_U: {
+        const char *w = held(b, x->arg[0]);
+        return elab_printf(e, "((%s > 0.0) ? 1.0 : (%s < 0.0) ? 0.0 : 0.5)", w, w);
+    }
+    case NET_FN_U2:
+        return elab_printf(e, "min(max(%s, 0.0), 1.0)", num(b, x->arg[0]));
+    case NET_FN_EQ0: return compare0(b, x, "==");
+    case NET_FN_NE0: return compare0(b, x, "!=");
+    case NET_FN_GT0: return compare0(b, x, ">");
+    case NET_FN_LT0: return compare0(b, x, "<");
+    case NET_FN_GE0: return compare0(b, x, ">=");
+    case NET_FN_LE0: return compare0(b, x, "<=");
     case NET_FN_URAMP:
         return elab_printf(e, "max(%s, 0.0)", num(b, x->arg[0]));
     case NET_FN_LIMIT: {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LUMPS = 1000, RC_LUMPS = 64, LEAST_SECTIONS = 4, MOST_SECTIONS = 64 };
+enum { MOST_LUMPS = 1000, RC_LUMPS = 64, LEAST_SECTIONS = 8, MOST_SECTIONS = 64 };
 
 static const double MOST_STEPS = 1e8;
 
@@ -162,7 +162,7 @@ static vs_status rlc(values *v, const lossy *o)
 {
     elab *e = v->e;
     const double z = sqrt(o->l / o->c), td = sqrt(o->l * o->c);
-    int n = (int)ceil(fmin(30 * (o->r / z + o->g * z), MOST_SECTIONS));
+    int n = (int)ceil(fmin(120 * (o->r / z + o->g * z), MOST_SECTIONS));
     n = o->r == 0 && o->g == 0 ? 1 : n < LEAST_SECTIONS ? LEAST_SECTIONS : n;
     if (!refuse_short(v, td / n))
         return VS_EINPUT;

@@ -49,7 +49,10 @@ typedef enum net_op {
     X(FLOOR, "floor", 1, 1) X(CEIL, "ceil", 1, 1)                                                 \
     X(NINT, "nint", 1, 1)     /* to nearest, ties to even */                                      \
     X(ROUND, "round", 1, 1)   /* ties away from 0 */                                              \
-    X(U, "u", 1, 1)           /* x > 0 */                                                         \
+    X(U, "u", 1, 1)           /* x > 0; 1/2 at 0 */                                               \
+    X(U2, "u2", 1, 1)         /* clamp(x, 0, 1) */                                                \
+    X(EQ0, "eq0", 1, 1) X(NE0, "ne0", 1, 1) X(GT0, "gt0", 1, 1) X(LT0, "lt0", 1, 1)               \
+    X(GE0, "ge0", 1, 1) X(LE0, "le0", 1, 1) /* comparisons with 0: 1 or 0 */                      \
     X(URAMP, "uramp", 1, 1)   /* max(x, 0) */                                                     \
     X(LIMIT, "limit", 2, 3)   /* clamp(x, lo, hi); of two arguments: HSPICE's variation, nominal x */ \
     X(PWLF, "pwl", 3, 100000) /* x, x1,y1, x2,y2 ...; flat outside */                             \

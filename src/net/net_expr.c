@@ -593,7 +593,14 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_CEIL: *y = ceil(a); break;
     case NET_FN_NINT: *y = rint(a); break;
     case NET_FN_ROUND: *y = round(a); break;
-    case NET_FN_U: *y = a > 0; break;
+    case NET_FN_U: *y = 0.5 * ((a > 0) + (a >= 0)); break;
+    case NET_FN_U2: *y = fmin(fmax(a, 0), 1); break;
+    case NET_FN_EQ0: *y = a == 0; break;
+    case NET_FN_NE0: *y = a != 0; break;
+    case NET_FN_GT0: *y = a > 0; break;
+    case NET_FN_LT0: *y = a < 0; break;
+    case NET_FN_GE0: *y = a >= 0; break;
+    case NET_FN_LE0: *y = a <= 0; break;
     case NET_FN_URAMP: *y = a > 0 ? a : 0; break;
     case NET_FN_LIMIT: *y = n == 2 ? a : a < x[1] ? x[1] : a > x[2] ? x[2] : a; break;
     case NET_FN_PWLF: *y = apply_pwl(x, n); break;

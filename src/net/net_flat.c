@@ -76,6 +76,25 @@ static void take_top_cards(flat_ctx *c)
     report_needed(c);
 }
 
+/* A value from outside for a parameter that the deck does not define, nor any expression needs. */
+static void report_unused(flat_ctx *c)
+{
+    const body *b = c->root->b;
+    for (size_t i = 0; i < vec_len(b->param_name); i++) {
+        const pval *p = &c->root->param[i];
+        if (b->param_last[i] >= 0 || !p->fixed || p->used)
+            continue;
+        diag_warning(c->d, DIAG_NOWHERE, "the deck has no parameter '%s' for the value given from outside",
+                     b->param_name[i]);
+        const char **near = NULL;
+        for (size_t k = 0; k < vec_len(b->param_name); k++)
+            if (b->param_last[k] >= 0)
+                vec_push(near, b->param_name[k]);
+        diag_suggest(c->d, b->param_name[i], near, vec_len(near));
+        vec_free(near);
+    }
+}
+
 vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
                      const flat_override *over, size_t n_over)
 {
@@ -88,6 +107,7 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     if (!c.stop) {
         take_top_cards(&c);
         flat_resolve_pending(&c);
+        report_unused(&c);
         if (d->n_error == before)
             flat_share(&c);
     }

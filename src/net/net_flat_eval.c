@@ -92,7 +92,10 @@ static bool constant(const char *name, double *y)
 static pval *own_param(scope *s, const char *name)
 {
     int32_t k = map_get(&s->b->param_slot, map_key(name), -1);
-    return k >= 0 && s->param[k].v ? &s->param[k] : NULL;
+    if (k < 0 || !s->param[k].v)
+        return NULL;
+    s->param[k].used = true;
+    return &s->param[k];
 }
 
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name)

@@ -141,6 +141,7 @@ typedef struct pval {
     pstate state;
     bool fixed;          /* given by the instance or from outside */
     const char *path;    /* of the instance it belongs to */
+    bool used;           /* an expression asked for it */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;

@@ -403,6 +403,12 @@ double ckt_next_break(ckt *c, double t)
     return first;
 }
 double ckt_bound_step(const ckt *c) { return c->bound_step > 0 ? c->bound_step : INFINITY; }
+void ckt_switch_on(const ckt *c, double *x) /* no sources of voltages from which nodes follow */
+{
+    (void)c;
+    (void)x;
+}
+
 void ckt_uic(ckt *c, double *x)
 {
     for (int32_t i = 1; i <= c->n; i++)
