@@ -188,11 +188,12 @@ typedef struct net_deck {
 typedef struct net_define { /* a parameter of the top level that is set from outside */
     const char *name;
     double value;
+    bool used;                  /* out: a loop's bound or an index asked for it */
 } net_define;
 typedef struct net_opt {
     const char *const *include; /* [n_include] folders to search */
     size_t n_include;
-    const net_define *define;   /* [n_define]; for bounds of loops and indices */
+    net_define *define;         /* [n_define]; for bounds of loops and indices */
     size_t n_define;
     bool no_title;              /* the first line is a card (text from standard input) */
 } net_opt;

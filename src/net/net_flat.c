@@ -76,13 +76,21 @@ static void take_top_cards(flat_ctx *c)
     report_needed(c);
 }
 
+static bool used_by_loops(const flat_ctx *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_over; i++)
+        if (c->over[i].used && !str_casecmp(c->over[i].name, name))
+            return true;
+    return false;
+}
+
 /* A value from outside for a parameter that the deck does not define, nor any expression needs. */
 static void report_unused(flat_ctx *c)
 {
     const body *b = c->root->b;
     for (size_t i = 0; i < vec_len(b->param_name); i++) {
         const pval *p = &c->root->param[i];
-        if (b->param_last[i] >= 0 || !p->fixed || p->used)
+        if (b->param_last[i] >= 0 || !p->fixed || p->used || used_by_loops(c, b->param_name[i]))
             continue;
         diag_warning(c->d, DIAG_NOWHERE, "the deck has no parameter '%s' for the value given from outside",
                      b->param_name[i]);

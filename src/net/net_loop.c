@@ -118,6 +118,7 @@ static bool param_value(net_loop *l, const char *name, double *y)
     for (size_t i = 0; l->opt && i < l->opt->n_define; i++)
         if (!str_casecmp(l->opt->define[i].name, name)) {
             *y = l->opt->define[i].value;
+            l->opt->define[i].used = true;
             return true;
         }
     const int32_t k = map_get(&l->param_of, map_key(name), -1);

@@ -229,7 +229,7 @@ void sim_set_param(sim *s, const char *name, double value)
             s->over[i].value = value;
             return;
         }
-    vec_push(s->over, (flat_override){name, value});
+    vec_push(s->over, (flat_override){name, value, false});
 }
 
 vs_status sim_set_temp(sim *s, double celsius, diag_span span)

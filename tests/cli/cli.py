@@ -592,6 +592,14 @@ class Refusing(Folder):
         env = dict(os.environ, VSIM_MODELS='/nowhere')
         self.assertIn('/nowhere', self.vsim(self.deck(RC), code=4, env=env).stderr)
 
+    def test_define_of_a_parameter_that_the_deck_lacks_is_a_warning(self):
+        deck = self.deck('x\n.param rload=1k\nV1 a 0 1\nR1 a 0 {rload}\nR2 a 0 {extra}\n.op\n')
+        out = self.vsim('-D', 'rlaod=2', '-D', 'extra=1', deck)
+        self.assertIn("no parameter 'rlaod'", out.stderr)
+        self.assertIn("did you mean 'rload'?", out.stderr)
+        self.assertNotIn('extra', out.stderr)
+        self.vsim('--strict', '-D', 'rlaod=2', '-D', 'extra=1', deck, code=1)
+
     def test_definitions_need_a_name(self):
         self.vsim('-D', '=1', self.deck(RC), code=2)
 
