@@ -341,7 +341,7 @@ static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *c
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     for (int f = 0; f < MDL_N_FORM; f++)
         if (cl->variant[f])
-            dev_form_add(g, &c->mem, f, cl->variant[f], unknown);
+            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, f != MDL_DC || ckt_form_of(c, CKT_STATIC) == MDL_DC);
     dev_state_init(g, &c->mem);
     vec_free(inst);
     vec_free(row);

@@ -31,7 +31,7 @@ typedef struct ckt_unknown {
 
 typedef enum ckt_mode { CKT_STATIC, CKT_TRAN } ckt_mode;
 typedef struct ckt_env {  /* what a load sees besides x */
-    ckt_mode mode;        /* STATIC: form MDL_DC, no q, J = G; TRAN: form MDL_TRAN */
+    ckt_mode mode;        /* STATIC: no q, J = G; TRAN: J = G + alpha C */
     double time;
     double alpha;         /* 1/s */
     double gmin;          /* across junctions ($simparam) */

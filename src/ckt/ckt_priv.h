@@ -95,9 +95,11 @@ struct ckt {
     map inst_by_name;      /* device name -> number; made at the first question */
 };
 
-static inline mdl_form_kind ckt_form_of(ckt_mode mode)
+/* The form that loads evaluate. A circuit that has a transient needs no second set of kernels for its
+ * operating point: with alpha = 0 the transient form has J = G, and its charges are left out. */
+static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
 {
-    return mode == CKT_STATIC ? MDL_DC : MDL_TRAN;
+    return mode == CKT_STATIC && !(c->forms >> MDL_TRAN & 1) ? MDL_DC : MDL_TRAN;
 }
 
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */

@@ -22,6 +22,7 @@ enum { PARALLEL_PER_OUT = 30 };
 
 typedef struct load { /* where a load goes */
     double *f, *q, *qlo, *fmax, *qmax, *val;
+    bool charges;     /* q is asked for */
     bool limited;
     double bound;
     int timed;        /* 0: no; else what its seconds are multiplied by */
@@ -152,7 +153,8 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
             stamp_rows(l->f, l->fmax, out, lanes, slot, run->begin, run->end);
             break;
         case IR_OUT_REACT:
-            stamp_charges(l->q, l->qlo, l->qmax, out, lanes, slot, run->begin, run->end);
+            if (l->charges)
+                stamp_charges(l->q, l->qlo, l->qmax, out, lanes, slot, run->begin, run->end);
             break;
         case IR_OUT_G:
         case IR_OUT_J:
@@ -290,7 +292,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     ckt_fill_dyn(c->dyn, env);
     load l = {.f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY,
-              .timed = timed};
+              .charges = env->mode == CKT_TRAN, .timed = timed};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
     memset(c->a.val, 0, nv * sizeof *c->a.val);
@@ -305,7 +307,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
         stamp_fix(&c->fix[i], env, x, &l);
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(c, &c->group[i], ckt_form_of(env->mode), x, &l);
+        st = load_group(c, &c->group[i], ckt_form_of(c, env->mode), x, &l);
     const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
     if (st == VS_OK)
         ckt_osdi_load(c, env, x, &sums);
@@ -398,7 +400,7 @@ static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
 
 static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int have, int n)
 {
-    const mdl_form_kind form = ckt_form_of(c->env.mode);
+    const mdl_form_kind form = ckt_form_of(c, c->env.mode);
     const dev_form *fm = &g->form[form];
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
@@ -486,7 +488,7 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
 
 vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
-    const mdl_form_kind form = ckt_form_of(env->mode);
+    const mdl_form_kind form = ckt_form_of(c, env->mode);
     vs_status st = VS_OK;
     if (c->plain_accept)
         return VS_OK;

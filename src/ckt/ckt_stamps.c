@@ -34,7 +34,7 @@ int32_t ckt_each_stamp(const ckt *c, ckt_mode mode,
     const walk w = {stamp, user};
     const int32_t n_inst = (int32_t)vec_len(c->inst), n_source = (int32_t)vec_len(c->source);
     for (size_t i = 0; i < vec_len(c->group); i++)
-        walk_group(&w, &c->group[i], &c->group[i].form[ckt_form_of(mode)]);
+        walk_group(&w, &c->group[i], &c->group[i].form[ckt_form_of(c, mode)]);
     for (int32_t i = 0; i < n_source; i++) {
         const ckt_source *s = &c->source[i];
         if (!s->is_v)

@@ -142,17 +142,19 @@ static void fill_cache(dev_group *g, dev_form *f, arena *mem)
 }
 
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
-                  const int32_t *const *unknown)
+                  const int32_t *const *unknown, bool evaluated)
 {
     dev_form *f = &g->form[form];
     assert(v->lay.n_u <= mdl_n_unknown(g->model));
-    *f = (dev_form){.variant = v, .n_u = v->lay.n_u, .n_out = v->lay.n_out, .n_cache = v->lay.n_cache};
+    *f = (dev_form){.variant = v, .evaluated = evaluated, .n_u = v->lay.n_u, .n_out = v->lay.n_out, .n_cache = v->lay.n_cache};
     if (!g->lanes)
         make_packs(g, mem, v->lay.lanes);
     assert(g->lanes == v->lay.lanes);
-    mdl_want(v, g->row_per_lane);
     fill_map(g, f, mem, unknown);
-    fill_cache(g, f, mem);
+    if (evaluated) {
+        mdl_want(v, g->row_per_lane);
+        fill_cache(g, f, mem);
+    }
     find_runs(f);
     if (v->lay.n_lim > g->n_lim)
         g->n_lim = v->lay.n_lim;

@@ -31,6 +31,7 @@ typedef struct dev_run {
 
 typedef struct dev_form {  /* one analysis form of a group; variant NULL: not asked for */
     mdl_variant *variant;
+    bool evaluated;        /* false: the form only tells what its equations are made of */
     int32_t n_u, n_out, n_cache;
     int32_t *map;          /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
     int32_t *lane_map;     /* [n_pack][n_u][W] the same for kernels */
@@ -65,9 +66,10 @@ void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst,
                     int32_t nb);
 void dev_group_fini(dev_group *g);
 /* Adds a form: unknown gives for instance i of the group the circuit unknowns [mdl_n_unknown].
- * Runs the setup of each row, asks for the kernel (mdl_compile_wanted makes it). All forms must be added before dev_state_init. */
+ * evaluated: runs the setup of each row, asks for the kernel (mdl_compile_wanted makes it).
+ * All forms must be added before dev_state_init. */
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
-                  const int32_t *const *unknown);
+                  const int32_t *const *unknown, bool evaluated);
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
 

@@ -20,7 +20,7 @@ PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
 
 # name: OSDI file, module, model parameters, terminals of the device, its instance parameters
 DEVICES = {
-    'diode': ('diode.osdi', 'diode', 'is=1e-14 rs=5 n=1.1 cjo=2p tt=1n', ['out', '0'], ''),
+    'diode': ('diode.osdi', 'diode', 'is=1e-14 rs=5 n=1.1 cjo=2p tt=1n', ['out', 'in'], ''),
     'vbic': ('vbic_1p3.osdi', 'vbic13', 'rcx=10 rbx=20 re=1 cje=20f cjc=10f tf=2p', ['out', 'in', '0'], ''),
     'bsim3': ('bsim3v3.osdi', 'bsim3', 'type=1 vth0=0.5 tox=7n', ['out', 'in', '0', '0'], 'w=5u l=0.5u'),
     'bsim4': ('bsim4v8.osdi', 'bsim4', 'type=1 vth0=0.4 toxe=2n rdsw=200', ['out', 'in', '0', '0'], 'w=2u l=0.1u'),

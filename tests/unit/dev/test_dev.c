@@ -33,7 +33,7 @@ static void make(const int32_t *row, int32_t nb)
     }
     dev_group_init(&g, &mem, &m, inst, row, nb);
     for (int f = MDL_DC; f <= MDL_TRAN; f++)
-        dev_form_add(&g, &mem, f, &m.variant[f], unknown);
+        dev_form_add(&g, &mem, f, &m.variant[f], unknown, true);
     dev_state_init(&g, &mem);
 }
 
