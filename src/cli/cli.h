@@ -40,6 +40,7 @@ typedef struct cli_opt {
     const char *order, *svg, *mtx, *at; /* analyze */
     const char *trace;      /* profile */
     const char *measures;   /* --measures: the table of .meas results */
+    bool no_init;
     bool allow_shell;       /* .control may start programs */
     int threads;            /* 0: automatic, or as the deck says */
     int lu;                 /* lu_kind + 1; 0: as the deck says */

@@ -46,6 +46,7 @@ static const struct option options[] = {
     {"touchstone", required_argument, NULL, OPT_TOUCHSTONE},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
+    {"no-init", no_argument, NULL, 'n'},
     {0},
 };
 
@@ -99,7 +100,8 @@ static bool apply(cli_opt *o, int c, const char *text)
 {
     switch (c) {
     case 'b': o->batch = true; return true;
-    case 'a': case 'n': return true; /* ngspice's; vsim always runs at once and reads no .spiceinit */
+    case 'a': return true; /* ngspice's; vsim always runs at once */
+    case 'n': o->no_init = true; return true;
     case 'r': o->raw = text; return true;
     case 'o': o->log = text; return true;
     case 'I': vec_push(o->include, text); return true;
@@ -237,6 +239,7 @@ static const char help_main[] =
     "  -I DIR                       search includes and Verilog-A files there too\n"
     "  -D NAME=VALUE                set a .param from outside\n"
     "  --strict                     warnings are errors\n"
+    "  -n, --no-init                do not read .spiceinit (beside the deck, here, at home)\n"
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
     "\n"
     "How it runs\n"

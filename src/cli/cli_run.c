@@ -94,7 +94,7 @@ static vs_status add_defines(run *r)
 
 static vs_status read_deck(run *r)
 {
-    net_opt no = {.include = r->o->include, .n_include = vec_len(r->o->include)};
+    net_opt no = {.include = r->o->include, .n_include = vec_len(r->o->include), .init = !r->o->no_init};
     vs_status st = add_defines(r);
     if (!st)
         st = sim_read(&r->sim, r->o->arg[0], &no);

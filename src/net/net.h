@@ -195,6 +195,7 @@ typedef struct net_opt {
     size_t n_include;
     net_define *define;         /* [n_define]; for bounds of loops and indices */
     size_t n_define;
+    bool init;                  /* read .spiceinit: beside the deck, here or at home */
     bool no_title;              /* the first line is a card (text from standard input) */
 } net_opt;
 

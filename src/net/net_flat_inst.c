@@ -436,15 +436,15 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
     return false;
 }
 
-static bool unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
+/* ngspice says nothing. */
+static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 {
     if (!flat_first(c, k->key_span))
-        return false;
-    diag_error(c->d, k->key_span, "subcircuit '%s' has no parameter '%s'", b->sub->name, k->key);
+        return;
+    diag_warning(c->d, k->key_span, "subcircuit '%s' has no parameter '%s': it has no effect", b->sub->name, k->key);
     flat_suggest(c, k->key, b->param_name, vec_len(b->param_name));
     diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
     flat_where(c, s);
-    return false;
 }
 
 static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
@@ -460,7 +460,7 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
         else if (!strcmp(k->key, "m"))
             ok &= take_m(c, s, &k->v, &in->m);
         else
-            ok &= unknown_key(c, s, k, in->b);
+            unknown_key(c, s, k, in->b);
     }
     return ok;
 }

@@ -654,6 +654,16 @@ static vs_status read_all(reader *r, int32_t file)
     deck->top = r->cur = arena_new(r->mem, net_sub);
     deck->top->span = (diag_span){file, 0, 0};
     vec_push(r->chain, (open_file){str_intern0(r->names, r->d->file[file].name), NULL});
+    const char **folder = NULL;
+    net_opt with_init = r->opt ? *r->opt : (net_opt){0};
+    if (with_init.init) {
+        for (size_t i = 0; i < with_init.n_include; i++)
+            vec_push(folder, with_init.include[i]);
+        net_init_file(deck, r->d, r->mem, r->d->file[file].name, r->opt, &folder);
+        with_init.include = folder;
+        with_init.n_include = vec_len(folder);
+        r->opt = &with_init;
+    }
     read_text(r, file, NULL, DIAG_NOWHERE);
     while (r->cur->name) {
         if (!r->too_much)
@@ -669,6 +679,7 @@ static vs_status read_all(reader *r, int32_t file)
     net_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);
+    vec_free(folder);
     net_loop_fini(&r->loop);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;
 }

@@ -24,6 +24,9 @@ diag_span net_lex_raw_line(net_lex *l);
 /* If a continuation follows the line end at `nl`: the offset after its '+', else 0. */
 uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
 
+/* The start-up file of the deck at `path`, if there is one: models to deck->hdl, folders for includes (vec). */
+void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt, const char ***folder);
+
 /* A growing array copied into the arena; vec_len works on the result. The original is freed. */
 void *net_freeze_(arena *mem, void *v, size_t elem);
 #define net_freeze(mem, v) ((v) = net_freeze_((mem), (v), sizeof *(v)))

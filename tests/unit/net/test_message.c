@@ -79,7 +79,7 @@ START_TEST(wrong_decks_say_what_and_where)
          "2:1: error: 'x1' connects 1 node, subcircuit 'inv' has 2\n"
          "3:9: note: 'inv' is defined here\n"},
         {"X1 a b inv q=1\n.subckt inv a b qq=2\nR1 a b 1\n.ends",
-         "2:12: error: subcircuit 'inv' has no parameter 'q'\n"
+         "2:12: warning: subcircuit 'inv' has no parameter 'q': it has no effect\n"
          "3:9: note: 'inv' is defined here\n"},
         {"X1",
          "2:3: error: an instance has nodes and a subcircuit: Xname node ... subcircuit\n"},

@@ -1,0 +1,132 @@
+/* net_init.c - ngspice's start-up file: the models that it loads and the folders that it names. Of its commands only
+ * those that say what a deck needs have a meaning here.
+ * Source: ngspice manual, "Initialization files"; docs/pdk-ihp.md shows one. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "net_priv.h"
+#include "vec.h"
+
+/* Variables that change nothing here: how ngspice reads other dialects, its windows, its threads. */
+static const char *const silent[] = {"ngbehavior", "ng_nomodcheck", "num_threads", "interactive", "noaskquit",
+                                     "nomoremode", "skywaterpdk", "enable_noisy_r", "noinit", "filetype", "color0",
+                                     "color1", "osdi_enabled", "numdgt", "history", "editor", "hcopydevtype"};
+
+typedef struct init {
+    net_deck *deck;
+    diag *d;
+    arena *mem;
+    const net_opt *opt;
+    const char ***folder; /* vec */
+    int32_t file;
+    const char *s;
+    uint32_t pos, end;    /* of the line */
+} init;
+
+/* The next word, without its quotes. false: none. */
+static bool next_word(init *r, diag_span *at, const char **word)
+{
+    while (r->pos < r->end && strchr(" \t\r=(),", r->s[r->pos]))
+        r->pos++;
+    if (r->pos >= r->end)
+        return false;
+    const char quote = strchr("\"'", r->s[r->pos]) ? r->s[r->pos] : 0;
+    const uint32_t from = r->pos += quote != 0;
+    while (r->pos < r->end && (quote ? r->s[r->pos] != quote : !strchr(" \t\r=(),", r->s[r->pos])))
+        r->pos++;
+    *at = (diag_span){r->file, from, r->pos - from};
+    *word = arena_strndup(r->mem, r->s + from, r->pos - from);
+    r->pos += quote != 0 && r->pos < r->end;
+    return true;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat sb;
+    return !stat(path, &sb) && S_ISREG(sb.st_mode);
+}
+
+/* A compiled model that is not there may stand beside its source. */
+static void add_osdi(init *r)
+{
+    diag_span at;
+    const char *word;
+    while (next_word(r, &at, &word)) {
+        const char *path = net_find_file(r->d, r->mem, word, r->file, r->opt);
+        const size_t n = strlen(path);
+        if (!is_file(path) && n > 5 && !strcmp(path + n - 5, ".osdi")) {
+            const char *source = arena_printf(r->mem, "%.*s.va", (int)(n - 5), path);
+            path = is_file(source) ? source : path;
+        }
+        vec_push(r->deck->hdl, path);
+        vec_push(r->deck->hdl_span, at);
+    }
+}
+
+static void set_variable(init *r, diag_span name_at, const char *name)
+{
+    diag_span at;
+    const char *word;
+    if (!strcmp(name, "sourcepath")) {
+        while (next_word(r, &at, &word))
+            if (strcmp(word, "$sourcepath") != 0)
+                vec_push(*r->folder, net_find_file(r->d, r->mem, word, r->file, NULL));
+        return;
+    }
+    for (size_t i = 0; i < VS_COUNT(silent); i++)
+        if (!strcmp(silent[i], name))
+            return;
+    diag_warning(r->d, name_at, "the variable '%s' has no effect here", name);
+}
+
+static void read_line(init *r)
+{
+    diag_span at, second;
+    const char *word, *name;
+    if (!next_word(r, &at, &word) || strchr("*#$;", word[0]) || !strcmp(word, "echo"))
+        return;
+    if (!strcmp(word, "osdi") || !strcmp(word, "pre_osdi")) {
+        add_osdi(r);
+        return;
+    }
+    const bool set = !strcmp(word, "set") || !strcmp(word, "setcs");
+    if ((set || !strcmp(word, "unset")) && next_word(r, &second, &name))
+        set_variable(r, second, name);
+    else if (!set)
+        diag_warning(r->d, at, "'%s' has no effect in a start-up file; osdi FILE, set sourcepath = ( FOLDER ... ) have",
+                     word);
+}
+
+/* The first of: beside the deck, here, at home. */
+static const char *find_init(arena *mem, const char *deck)
+{
+    const char *slash = strrchr(deck, '/'), *home = getenv("HOME");
+    const char *path = slash ? arena_printf(mem, "%.*s/.spiceinit", (int)(slash - deck), deck) : ".spiceinit";
+    if (is_file(path))
+        return path;
+    if (is_file(".spiceinit"))
+        return ".spiceinit";
+    path = home ? arena_printf(mem, "%s/.spiceinit", home) : "";
+    return is_file(path) ? path : NULL;
+}
+
+void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt, const char ***folder)
+{
+    const char *why, *name = find_init(mem, path);
+    init r = {.deck = deck, .d = d, .mem = mem, .opt = opt, .folder = folder};
+    if (!name)
+        return;
+    if (diag_read_file(d, name, DIAG_NOWHERE, &r.file, &why)) {
+        diag_warning(d, DIAG_NOWHERE, "start-up file '%s' %s", name, why);
+        return;
+    }
+    r.s = d->file[r.file].text;
+    const uint32_t len = (uint32_t)d->file[r.file].len;
+    for (uint32_t from = 0; from < len; from = r.end + 1) {
+        const char *nl = memchr(r.s + from, '\n', len - from);
+        r.pos = from;
+        r.end = nl ? (uint32_t)(nl - r.s) : len;
+        read_line(&r);
+    }
+}

@@ -1,0 +1,16 @@
+* inv_tran
+.lib "$PDK/ngspice/models/cornerMOSlv.lib" mos_tt
+.options reltol=1e-6 abstol=1e-12 vntol=1e-9 chgtol=1e-21 gmin=1e-15
+.subckt inv a y vdd
+xn y a 0 0 sg13_lv_nmos w=1u l=0.13u
+xp y a vdd vdd sg13_lv_pmos w=2u l=0.13u
+.ends
+vdd vdd 0 dc 1.2
+vin in 0 dc 0 pulse(0 1.2 50p 20p 20p 180p 400p)
+x1 in out vdd inv
+x2 out out2 vdd inv
+c1 out 0 5f
+c2 out2 0 5f
+.save v(in) v(out) v(out2) i(vdd)
+.tran 0.5p 900p 0 0.1p
+.end

@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""The IHP SG13G2 kit of PyPI's ihp-gdsfactory (tests/peers.txt), its files as they are, in vsim.
+
+    ihp.py VSIM [--all] [--table] [NAME...]     exit code 77 if the kit is not in $VSIM_PEERS (./bootstrap test)
+
+Decks and results stand in tests/data/ihp (README.md there): every device over corners and temperatures, in dc, ac
+and noise, and small circuits. An error is the largest difference over the largest value of its vector; differences
+below FLOOR are no digits of either simulator. Where ngspice and VACASK disagree, vsim has to agree with itself: a
+small-signal value with the slope of its own dc curve, self-heating with the device at that temperature.
+A run without --all takes a part of the decks; --table prints docs/pdk-ihp.md's. NAME: a part of a deck's or check's
+name."""
+import concurrent.futures
+import csv
+import glob
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+DATA = os.path.join(ROOT, 'tests', 'data', 'ihp')
+PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
+VA = ('psp103/psp103.va', 'psp103/psp103_nqs.va', 'r3_cmc/r3_cmc.va', 'mosvar/mosvar.va')
+FLOOR = {'mos': 1e-13, 'varicap': 1e-12, 'other': 1e-15, 'v': 1e-9}  # ampere, volt: dc only
+
+# groups, what they are measured against, and how well they agree
+SAME_VA, BUILT_IN = 1e-6, 1e-4
+VERILOG_A = re.compile(r'[lh]v_|res_|rsil|rppd|rhigh|nmoscl|inv_|cap_ac')
+# Decks whose reference is not right everywhere: docs/pdk-ihp.md says why
+LOOSE = {
+    'isolbox_iv': 1e-2,   # ngspice's sidewall junction does not break down
+    'diode_cv': 2e-2,     # ngspice: slope of the recombination current, negative junction potential
+    'npn_yp': 6e-2, 'npn_noise': 2e-2,  # against VACASK: another VBIC, that maps temperatures differently
+    'npn_yp_125': 1,
+    'npn_hot': 0.5,       # self-heating off 27 degrees: two answers
+}
+DEFAULT = re.compile(r'lv_nmos_(idvg|yp)_tt_27|lv_pmos_idvd_ss_125|lv_nmos_idvg_ff_-40|hv_pmos_idvg_ff_125|hv_nmos_idvd_tt_27|'
+                     r'lv_pmos_yp_rf|hv_nmos_noise|lv_nmos_noise|npn13G2_(gummel|out|yp)_typ_27|npn13G2_gummel_typ_125|'
+                     r'npn13G2l_out_bcs_27|npn13G2v_(gummel_wcs|noise_typ)_27|pnpMPA_(out_typ_27|yp_typ_125)|'
+                     r'res_(iv_typ_-40|iv_wcs_125|ac|temp)|r\w+_noise|cap_ac_bcs_27|hv_svaricap_(cv_tt_(27|125)|iv_tt)|'
+                     r'dantenna_iv_tt_125|schottky_iv_ss_27|isolbox_iv_tt_27|esd_iv_tt_-40|nmoscl_iv_tt|diode_cv|inv_|'
+                     r'ota_(op|dc|ac|noise)|diffpair_dc')
+
+
+class Failed(Exception):
+    pass
+
+
+class Kit:
+    def __init__(self, vsim, kit, folder):
+        self.vsim, self.models, self.folder = os.path.abspath(vsim), kit, folder
+        self.hdl = ['.hdl "$PDK/ngspice/va/%s"' % f for f in VA]
+        self.env = dict(os.environ, PDK=kit, HOME=folder, VSIM_CACHE_DIR='')
+
+    def run(self, name, text, hdl=True, code=0, option=()):
+        """Writes and runs a deck; the process. Its results are in read(name)."""
+        lines = text.split('\n')
+        path = os.path.join(self.folder, name + '.sp')
+        with open(path, 'w') as f:
+            f.write('\n'.join([lines[0]] + (self.hdl if hdl else []) + lines[1:]))
+        p = subprocess.run([self.vsim, '--cache-dir', os.path.join(self.folder, 'cache'), '--csv', '-r',
+                            os.path.join(self.folder, name + '.csv'), *option, path],
+                           capture_output=True, text=True, env=self.env, timeout=500)
+        if p.returncode != code:
+            raise Failed('%s: exit code %d: %s' % (name, p.returncode, (p.stderr or p.stdout)[-600:]))
+        return p
+
+    def read(self, name):
+        """The first plot: vectors by name."""
+        with open(os.path.join(self.folder, name + '.csv')) as f:
+            rows = list(csv.reader(f))
+        n = next((i for i, r in enumerate(rows) if i and (not r or r[0][:1].isalpha())), len(rows))
+        cols = list(zip(*[[float(x) for x in r] for r in rows[1:n]]))
+        return dict(zip([h.lower() for h in rows[0]], cols))
+
+    def solve(self, name, text, **kw):
+        self.run(name, text, **kw)
+        return self.read(name)
+
+
+# -- decks and their results --
+
+class Deck:
+    """One corner and temperature of a group."""
+    def __init__(self, group, corner, temp):
+        self.group, self.corner, self.temp = group, corner, temp
+        self.name = group + ('' if corner == '-' else '_' + corner) + ('' if temp == '27' and corner == '-' else '_' + temp)
+        self.rows, self.max = {}, {}
+
+    def text(self):
+        with open(os.path.join(DATA, self.group + '.sp')) as f:
+            title, body = f.read().split('\n', 1)
+        return '%s\n.temp %s\n%s' % (title, self.temp, body.replace('@corner@', self.corner))
+
+    def kind(self):
+        return re.search(r'(?m)^\.(dc|ac|noise|tran|op)\b', self.text()).group(1)
+
+
+def load(suffix):
+    """Decks by name with the rows of <group><suffix>."""
+    decks = {}
+    for path in sorted(glob.glob(os.path.join(DATA, '*.csv'))):
+        group, ext = os.path.basename(path).split('.', 1)
+        if '.' + ext != suffix:
+            continue
+        with open(path) as f:
+            head, *rows = list(csv.reader(f))
+        for r in rows:
+            d = Deck(group, r[0], r[1])
+            d = decks.setdefault(d.name, d)
+            values = dict(zip(head[3:], map(float, r[3:])))
+            if r[2] == 'max':
+                d.max = values
+            else:
+                d.rows[int(r[2])] = values
+    return decks
+
+
+def cold_columns(text):
+    """Vectors of the instances without self-heating."""
+    return {c % n for n in re.findall(r'(?mi)^x(\d+) .*selft=0', text)
+            for c in ('i(vc%s)', 'i(vb%s)', 'i(ve%s)', 'i(vs%s)', 'v(b%s)')}
+
+
+def tolerance(deck, column, foreign):
+    """Of one vector of a deck; `foreign`: the reference is VACASK."""
+    npn = deck.group.startswith('npn')
+    if npn and foreign:
+        return LOOSE['npn_noise' if 'noise' in deck.group else 'npn_yp_125' if deck.temp == '125' else 'npn_yp']
+    if npn and deck.temp != '27' and column not in cold_columns(deck.text()):
+        return LOOSE['npn_hot']
+    if deck.group == 'diode_cv' and deck.temp == '125' and column[:7] in ('i(va25)', 'i(va33)'):
+        return LOOSE['diode_cv']
+    if deck.group in LOOSE and deck.group != 'diode_cv':
+        return LOOSE[deck.group]
+    return SAME_VA if VERILOG_A.match(deck.group) else BUILT_IN
+
+
+def floor_of(deck, column):
+    if deck.kind() not in ('dc', 'op'):
+        return 0
+    return FLOOR['v' if column[0] == 'v' else 'varicap' if 'svaricap' in deck.group else
+                 'mos' if re.match('[lh]v_|inv|ota', deck.group) else 'other']
+
+
+def compare(deck, got, foreign):
+    """The worst error, its vector, and what is wrong."""
+    first = next(iter(got))
+    worst, where, bad = 0.0, '', []
+    for column in deck.max:
+        name = column.lower()
+        if name not in got:
+            if column != next(iter(deck.max)):  # the sweep's own name may differ
+                bad.append('no vector ' + column)
+            continue
+        if not all(map(math.isfinite, got[name])):
+            bad.append('%s is not finite' % column)
+            continue
+        other = re.sub(r'\.(re|im)$', lambda m: '.im' if m.group(1) == 're' else '.re', column)
+        scale = max((x for x in (deck.max[column], deck.max.get(other, 0)) if not math.isnan(x)), default=0)
+        for i, row in deck.rows.items():
+            if math.isnan(row[column]) or not scale:
+                continue
+            if i >= len(got[first]):
+                bad.append('%d points, row %d is wanted' % (len(got[first]), i))
+                return worst, where, bad
+            error = abs(got[name][i] - row[column])
+            if error > max(tolerance(deck, column, foreign) * scale, floor_of(deck, column)):
+                bad.append('%s[%d]: %.9g, reference %.9g' % (column, i, got[name][i], row[column]))
+            if error > floor_of(deck, column) and error / scale > worst:
+                worst, where = error / scale, column
+    return worst, where, bad
+
+
+def check_deck(kit, name, ngspice, vacask):
+    """Runs a deck and compares it with what is there. List of (reference, worst, vector, complaints)."""
+    deck = ngspice[name]
+    kit.run(name, deck.text())
+    got = kit.read(name)
+    result = []
+    hot = deck.group.startswith('npn') and deck.kind() in ('ac', 'noise')
+    if not hot:  # ngspice is wrong there
+        result.append(('ngspice',) + compare(deck, got, False))
+    if name in vacask:
+        result.append(('VACASK',) + compare(vacask[name], got, True))
+    return result
+
+
+# -- vsim against itself and its own equations --
+
+TIGHT = '.options reltol=1e-9 abstol=1e-18 vntol=1e-12 gmin=1e-15\n'
+
+
+def near(what, got, wanted, tol):
+    if not (math.isfinite(got) and abs(got - wanted) <= tol * abs(wanted)):
+        raise Failed('%s: %.9g, %.9g is wanted' % (what, got, wanted))
+    return abs(got / wanted - 1) if wanted else 0
+
+
+def slope(kit, name, deck, source, at, h):
+    """d/dv of the currents into the sources, from five points of a dc sweep."""
+    got = kit.solve(name, '%s.dc %s %.9g %.9g %.9g\n.end\n' % (deck, source, at - 2 * h, at + 2.1 * h, h))
+    return {k: (v[0] - 8 * v[1] + 8 * v[3] - v[4]) / (12 * h) for k, v in got.items() if k[:2] == 'i('}
+
+
+def check_hbt_slope(kit):
+    """Small-signal conductances of a self-heated transistor far below its thermal corner are its dc slopes."""
+    worst = 0
+    for model, vbe in (('npn13G2', 0.92), ('npn13G2l', 0.9), ('npn13G2v', 0.9)):
+        for temp in ('27', '125'):
+            deck = ('* slope\n.lib "$PDK/ngspice/models/cornerHBT.lib" hbt_typ\n.temp %s\n%svc c 0 1\nvb b 0 %g ac 1\n'
+                    'x1 c b 0 0 %s Nx=%d\n' % (temp, TIGHT, vbe, model, 4 if model == 'npn13G2' else 2))
+            ac = kit.solve('slope_ac', deck + '.ac lin 1 10 10\n.end\n')
+            for k, s in slope(kit, 'slope_dc', deck, 'vb', vbe, 5e-4).items():
+                worst = max(worst, near('%s at %s, %s' % (model, temp, k), ac[k + '.re'][0], s, 1e-5))
+    return worst
+
+
+def check_hbt_heat(kit):
+    """A self-heated transistor carries what one without self-heating carries at its temperature."""
+    worst = 0
+    for temp, vbe in ((27, 0.92), (125, 0.8), (125, 0.9)):
+        deck = ('* heat\n.lib "$PDK/ngspice/models/cornerHBT.lib" hbt_typ\n.temp %.12g\n' + TIGHT +
+                'vc c 0 1\nvb b 0 %g\n' % vbe + 'x1 c b 0 0 %s\n.op\n.end\n')
+        hot = kit.solve('hot', deck % (temp, 't npn13G2_5t Nx=4'))
+        cold = kit.solve('cold', deck % (temp + hot['v(t)'][0], 'npn13G2 Nx=4 selft=0'))
+        worst = max([worst] + [near('%d + %.3f degrees, %s' % (temp, hot['v(t)'][0], k), hot[k][0], cold[k][0], 1e-6)
+                               for k in ('i(vc)', 'i(vb)')])
+    return worst
+
+
+def check_diode_slope(kit):
+    """The conductance of a diode with knee and recombination currents is its dc slope."""
+    worst = 0
+    for temp in ('27', '125'):
+        deck = ('* slope\n.lib "$PDK/ngspice/models/cornerDIO.lib" dio_tt\n.temp %s\n%sv1 a 0 0.4 ac 1\nx1 0 a 0 diodevdd_2kv\n'
+                % (temp, TIGHT))
+        ac = kit.solve('diode_ac', deck + '.ac lin 1 1 1\n.end\n')
+        worst = max(worst, near(temp, ac['i(v1).re'][0], slope(kit, 'diode_dc', deck, 'v1', 0.4, 5e-4)['i(v1)'], 1e-6))
+    return worst
+
+
+def check_breakdown(kit):
+    """isolbox: a junction with sidewall carries ibv at bv, in all."""
+    got = kit.solve('breakdown', '* bv\nv1 a 0 -9.7\nd1 a 0 dm area=3.6 pj=3.6\n' + TIGHT +
+                    '.model dm d is=3.89e-20 jsw=7.239e-20 n=1.01 bv=9.7 ibv=1e-12 nbv=0.1 tlev=2 xti=1.529\n.op\n.end\n',
+                    hdl=False)
+    return near('ibv', got['i(v1)'][0], 1e-12 + 9.7e-15, 3e-4)
+
+
+# -- transients --
+
+def crossings(t, v, level, rising):
+    out = []
+    for i in range(1, len(t)):
+        if v[i - 1] < level <= v[i] if rising else v[i - 1] > level >= v[i]:
+            out.append(t[i - 1] + (level - v[i - 1]) / (v[i] - v[i - 1]) * (t[i] - t[i - 1]))
+    return out
+
+
+def check_inv_tran(kit):
+    """Delays of the inverter: ngspice 29.1860 and 28.3730 ps, VACASK 29.1859 and 28.3730 ps."""
+    got = kit.solve('inv_tran', Deck('inv_tran', '-', '27').text())
+    t, worst = got['time'], 0
+    for start, rising, wanted in ((60e-12, False, 29.186e-12), (260e-12, True, 28.373e-12)):
+        worst = max(worst, near('delay', crossings(t, got['v(out)'], 0.6, rising)[0] - start, wanted, 1e-4))
+    return worst
+
+
+def check_ring5(kit):
+    """Period of the ring: ngspice 294.86999 ps, VACASK 294.86997 ps."""
+    got = kit.solve('ring5', Deck('ring5', '-', '27').text())
+    up = crossings(got['time'], got['v(n1)'], 0.6, True)
+    return near('period', (up[-1] - up[-3]) / 2, 294.87e-12, 2e-6)
+
+
+def check_waves(kit):
+    """Transients of the amplifier and the pair at points of ngspice's; VACASK differs by as much."""
+    worst = 0
+    for group, limit in (('ota_tran', 1.5e-3), ('diffpair_tran', 1e-3)):
+        deck = load('.csv')[group]
+        got = kit.solve(group, deck.text())
+        t = got['time']
+        for row in deck.rows.values():
+            k = next((i for i in range(1, len(t)) if t[i] >= row['time']), len(t) - 1)
+            part = (row['time'] - t[k - 1]) / (t[k] - t[k - 1])
+            for name, wanted in row.items():
+                if name[0] != 'v':
+                    continue
+                v = got[name]
+                off = abs(v[k - 1] + part * (v[k] - v[k - 1]) - wanted)
+                worst = max(worst, off)
+                if not off <= limit:
+                    raise Failed('%s %s at %g s: off by %.2g V' % (group, name, row['time'], off))
+    return worst
+
+
+QUICK = {'hbt_slope': check_hbt_slope, 'hbt_heat': check_hbt_heat, 'diode_slope': check_diode_slope, 'breakdown': check_breakdown,
+         'inv_tran': check_inv_tran}
+LONG = {'ring5': check_ring5, 'waves': check_waves}
+
+# -- running --
+
+def main():
+    args = [a for a in sys.argv[1:] if a[:2] != '--']
+    everything, table = '--all' in sys.argv, '--table' in sys.argv
+    found = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'ihp', 'models'))
+    if not found:
+        print('the IHP kit is not in', PEERS)
+        return 77
+    ngspice, vacask = load('.csv'), load('.vacask.csv')
+    wanted = [n for n in ngspice if ngspice[n].kind() != 'tran']
+    wanted = [n for n in wanted if (any(a in n for a in args[1:]) if args[1:] else everything or DEFAULT.match(n))]
+    failed, count, rows = 0, 0, {}
+    with tempfile.TemporaryDirectory(prefix='vsim-ihp') as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        kit = Kit(args[0], found[0], folder)
+        kit.run('first', 'first\nv1 a 0 1\nr1 a 0 1\n.op\n')  # compiles the models
+
+        def one(name):
+            try:
+                return name, check_deck(kit, name, ngspice, vacask)
+            except (Failed, OSError, KeyError, IndexError) as e:
+                return name, [('run', 0, '', [str(e)])]
+        for name, result in pool.map(one, wanted):
+            for reference, worst, where, bad in result:
+                failed += bool(bad)
+                d = ngspice[name]
+                rows.setdefault((d.group, reference), []).append((worst, where, name))
+                print('%-26s %-8s %.1e %-14s %s' % (name, reference, worst, where, '; '.join(bad[:3])), flush=True)
+        checks = dict(QUICK, **(LONG if everything or args[1:] else {}))
+        for name in [c for c in checks if not args[1:] or any(a in c for a in args[1:])]:
+            count += 1
+            try:
+                print('%-26s %.1e' % (name, checks[name](kit)), flush=True)
+            except (Failed, OSError, KeyError, IndexError) as e:
+                failed += 1
+                print('%-26s %s' % (name, e), flush=True)
+    if table:
+        print('| decks | compared with | | largest error | at |\n|---|---|---|---|---|')
+        for (group, reference), r in sorted(rows.items()):
+            worst, where, name = max(r)
+            print('| %s | %s | %d | %.1e | %s of %s |' % (group, reference, len(r), worst, where, name))
+    print('%d of %d failed' % (failed, count + sum(map(len, rows.values()))))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
