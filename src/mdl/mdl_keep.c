@@ -72,6 +72,27 @@ _Static_assert(sizeof(vec_head) == ALIGN, "data behind the head are aligned to 1
 
 #define put_vec(w, v) put_array(w, v, vec_len(v), sizeof *(v))
 
+/* Structures with padding, whose bytes shall be the same each time. */
+static void put_inputs(writer *w, const ir_input *v)
+{
+    const size_t n = vec_len(v);
+    ir_input *in = calloc(n + 1, sizeof *in);
+    for (size_t i = 0; i < n; i++)
+        in[i].kind = v[i].kind, in[i].type = v[i].type, in[i].inst = v[i].inst, in[i].k = v[i].k;
+    put_array(w, in, n, sizeof *in);
+    free(in);
+}
+
+static void put_outs(writer *w, const ir_out *v)
+{
+    const size_t n = vec_len(v);
+    ir_out *out = calloc(n + 1, sizeof *out);
+    for (size_t i = 0; i < n; i++)
+        out[i].kind = v[i].kind, out[i].a = v[i].a, out[i].b = v[i].b, out[i].v = v[i].v;
+    put_array(w, out, n, sizeof *out);
+    free(out);
+}
+
 static void put_span(writer *w, diag_span at)
 {
     put_int(w, at.file < 0 ? -1 : at.file - w->first_file);
@@ -84,8 +105,8 @@ static void put_fn(writer *w, const ir_fn *fn)
     put_text(w, fn->name);
     put_vec(w, fn->inst);
     put_vec(w, fn->con);
-    put_vec(w, fn->in);
-    put_vec(w, fn->out);
+    put_inputs(w, fn->in);
+    put_outs(w, fn->out);
     put_int(w, (int64_t)vec_len(fn->eff));
     for (size_t i = 0; i < vec_len(fn->eff); i++) {
         put_int(w, fn->eff[i].kind);

@@ -184,6 +184,8 @@ R4 d 0 10k
 """, ['.op', '.tran 2n 1u 0 0.25n']),
 }
 
+FLICKER = 'tox=20n ld=0.1u rd=10 rs=10 kf=1e-26 af=1\n'
+
 small.DECKS = {
     'line': ("""
 V1 in 0 ac 1
@@ -211,6 +213,19 @@ VG g 0 dc 3.5 ac 1
 M1 x g 0 mm
 .model mm vdmos vto=3 kp=5 rd=0.1 rs=0.05 rg=2 cgs=1n cgdmin=20p cgdmax=1n a=0.5 cjo=0.5n kf=1e-10
 """, ['.ac dec 5 1k 1g', '.noise v(x) VG dec 5 1 1meg', '.tf v(x) VG']),
+    'mos_flicker': ('.model n1 nmos level=1 kp=50u gamma=0.4 ' + FLICKER + '.model n2 nmos level=2 kp=50u delta=0.5 ' +
+                    FLICKER + '.model n3 nmos level=3 kp=50u theta=0.1 ' + FLICKER + '.model p1 pmos level=1 ' + FLICKER + """
+VD d 0 3
+VG g 0 dc 1.5 ac 1
+R1 d x1 1k
+M1 x1 g 0 0 n1 w=20u l=2u
+R2 d x2 1k
+M2 x2 g 0 0 n2 w=10u l=1u
+R3 d x3 2k
+M3 x3 g 0 0 n3 w=10u l=2u m=2
+R4 x4 0 5k
+M4 x4 g d d p1 w=30u l=1u
+""", ['.noise v(x%d) VG dec 5 1 1meg 1' % k for k in (1, 2, 3, 4)]),
     'mos6': ("""
 VD d 0 5
 RD d x 5k

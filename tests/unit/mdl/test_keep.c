@@ -3,6 +3,7 @@
 #include "mdl_check.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <sys/stat.h>
 
 static char dir[32], path[64];
@@ -181,6 +182,30 @@ static char *read_record(jit_hash *key, size_t *size)
     return data;
 }
 
+/* Nothing of what stood in memory before goes into a record. */
+START_TEST(a_record_is_the_same_each_time)
+{
+    char *record[2], cmd[64];
+    size_t size[2];
+    jit_hash key;
+    for (int k = 0; k < 2; k++) {
+        world w;
+        mallopt(M_PERTURB, k ? 0x5a : 0xa5);
+        snprintf(cmd, sizeof cmd, "rm -f %s/*.vsm", dir);
+        ck_assert_int_eq(system(cmd), 0);
+        world_open(&w);
+        ck_assert_int_eq(n_from_cache, 0);
+        world_close(&w);
+        record[k] = read_record(&key, &size[k]);
+    }
+    mallopt(M_PERTURB, 0);
+    ck_assert_uint_eq(size[0], size[1]);
+    ck_assert_int_eq(memcmp(record[0], record[1], size[0]), 0);
+    free(record[0]);
+    free(record[1]);
+}
+END_TEST
+
 /* Data that are wrong although their sum is right: nothing is read or called outside of them. */
 START_TEST(wrong_lengths_and_indices_are_refused)
 {
@@ -221,6 +246,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, a_kept_model_is_the_model);
     tcase_add_test(t, a_changed_text_is_compiled);
+    tcase_add_test(t, a_record_is_the_same_each_time);
     tcase_add_test(t, wrong_lengths_and_indices_are_refused);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

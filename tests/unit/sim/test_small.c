@@ -196,6 +196,27 @@ START_TEST(noise_of_two_resistors_adds_in_power)
 }
 END_TEST
 
+/* Transistors in saturation, one for each nlev, the first without: the density at 100 Hz from id and gm. */
+START_TEST(flicker_noise_of_nlev)
+{
+    const double cox = 3.9 * 8.854187817e-12 / 20e-9, w = 8e-6, l = 2e-6, f = 100, kf = 1e-24, af = 1.2;
+    const double vov = 0.8, gm = 50e-6 * w / l * vov, id = 0.5 * gm * vov, p = kf * pow(id, af);
+    const double of_gm = kf * gm * gm / (w * l * cox * pow(f, af));
+    const double want[] = {p / (w * l * cox * cox * f), p / (l * l * cox * f), p / (w * l * cox * f), of_gm, of_gm};
+#define N_(k, nlev)                                                                              \
+    "M" k " x g 0 0 n" k " w=8u l=2u\n.model n" k " nmos vto=0.7 kp=50u tox=20n kf=1e-24 af=1.2 " nlev "\n"
+    must_run("VD x1 0 3\nVG g 0 dc 1.5 ac 1\nR1 x1 x 1\n" N_("1", "") N_("2", "nlev=0") N_("3", "nlev=1")
+             N_("4", "nlev=2") N_("5", "nlev=3") ".noise v(x) VG lin 1 100 100 1");
+#undef N_
+    s.plots.current = s.plots.plot[0];
+    for (int k = 0; k < 5; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "onoise_m%d_1overf", k + 1);
+        assert_near(value(name, 0), sqrt(want[k]), 1e-4);
+    }
+}
+END_TEST
+
 /* Collector current 1 mA from a current source at the emitter of an ideal transistor: shot noise of the
  * collector, the load's, and the base's through its resistor. */
 START_TEST(noise_of_a_transistor_stage)
@@ -502,6 +523,7 @@ int main(void)
     tcase_add_test(t, expressions_know_the_frequency);
     tcase_add_test(t, noise_of_rc_is_kt_over_c);
     tcase_add_test(t, noise_of_two_resistors_adds_in_power);
+    tcase_add_test(t, flicker_noise_of_nlev);
     tcase_add_test(t, noise_of_a_transistor_stage);
     tcase_add_test(t, correlated_noise_adds_in_amplitude);
     tcase_add_test(t, summaries_thin_the_spectrum);
