@@ -195,6 +195,8 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
     *value = p->value;
     if (vp->type == VA_INTEGER && p->value != round(p->value)) {
         *value = round(p->value);
+        if (!strcmp(p->name, "level")) /* 103.60 tells simulators the version */
+            return true;
         diag_warning(e->d, p->span, "%s: parameter '%s' is an integer; %g is rounded to %g", owner,
                      p->name, p->value, *value);
     }
