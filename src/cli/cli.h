@@ -20,7 +20,7 @@ typedef enum cli_exit {
 } cli_exit;
 
 typedef enum cli_command {
-    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_HELP,
+    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_MERGE, CMD_HELP,
     CMD_VERSION
 } cli_command;
 
@@ -42,6 +42,9 @@ typedef struct cli_opt {
     const char *measures;   /* --measures: the table of .meas results */
     bool no_init;
     bool allow_shell;       /* .control may start programs */
+    int jobs;               /* workers of a sweep; 0: one for each processor */
+    int shard, n_shard;     /* from 0 */
+    bool resume, redo;
     int threads;            /* 0: automatic, or as the deck says */
     int lu;                 /* lu_kind + 1; 0: as the deck says */
     int verbose;
@@ -52,11 +55,15 @@ typedef struct cli_opt {
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
 void cli_help(const char *topic, FILE *out);
 
+struct sim;
 int cli_run(const cli_opt *o);     /* run, check, explain, profile, analyze of a deck */
 int cli_analyze(const cli_opt *o); /* of a deck or a matrix */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
+int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
+/* The sweep of a deck that was read and built. */
+VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */
 void cli_explain(const ckt *c, bool json, FILE *out);
 

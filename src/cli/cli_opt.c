@@ -10,7 +10,7 @@
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
        OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
-       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_LU, OPT_TOUCHSTONE };
+       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_REDO, OPT_LU, OPT_TOUCHSTONE };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -43,6 +43,10 @@ static const struct option options[] = {
     {"trace", required_argument, NULL, OPT_TRACE},
     {"measures", required_argument, NULL, OPT_MEASURES},
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"shard", required_argument, NULL, OPT_SHARD},
+    {"resume", no_argument, NULL, OPT_RESUME},
+    {"redo", no_argument, NULL, OPT_REDO},
     {"touchstone", required_argument, NULL, OPT_TOUCHSTONE},
     {"autorun", no_argument, NULL, 'a'},
     {"no-spiceinit", no_argument, NULL, 'n'},
@@ -58,6 +62,7 @@ static const struct {
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"explain", CMD_EXPLAIN},
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE},
                 {"models", CMD_MODELS},   {"compile", CMD_COMPILE},
+                {"merge", CMD_MERGE},
                 {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
@@ -74,6 +79,27 @@ static bool parse_threads(cli_opt *o, const char *text)
     if (end == text || *end || n < 0 || n > 1024)
         return usage("--threads takes a number from 0 (automatic) to 1024, not", text);
     o->threads = (int)n;
+    return true;
+}
+
+static bool parse_jobs(cli_opt *o, const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 0 || n > 256)
+        return usage("--jobs takes a number from 0 (one for each processor) to 256, not", text);
+    o->jobs = (int)n;
+    return true;
+}
+
+static bool parse_shard(cli_opt *o, const char *text)
+{
+    char *end, *last;
+    long i = strtol(text, &end, 10), n = *end == '/' ? strtol(end + 1, &last, 10) : 0;
+    if (end == text || *end != '/' || last == end + 1 || *last || i < 1 || n < i || n > 1000000)
+        return usage("--shard takes I/N with I from 1 to N, not", text);
+    o->shard = (int)i - 1;
+    o->n_shard = (int)n;
     return true;
 }
 
@@ -133,6 +159,10 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TRACE: o->trace = text; return true;
     case OPT_MEASURES: o->measures = text; return true;
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
+    case OPT_JOBS: return parse_jobs(o, text);
+    case OPT_SHARD: return parse_shard(o, text);
+    case OPT_RESUME: o->resume = true; return true;
+    case OPT_REDO: o->redo = true; return true;
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
     default: return usage("unknown option", NULL);
     }
@@ -152,6 +182,12 @@ static bool check_arguments(const cli_opt *o)
         return usage(n ? "one deck at a time; not expected:" : "no deck given", n ? o->arg[1] : NULL);
     if (o->command == CMD_COMPILE && n != 1)
         return usage("compile takes one Verilog-A file", NULL);
+    if (o->command == CMD_MERGE && n < 2)
+        return usage("merge takes the file to write and the results of all shards", NULL);
+    if (o->redo && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
+        return usage("only run and explain take", "--redo");
+    if ((o->jobs != 1 || o->n_shard > 1 || o->resume) && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
+        return usage("--jobs, --shard and --resume are for running a deck", NULL);
     if (o->command == CMD_CACHE && n > 1)
         return usage("cache takes one of list, clear and path, not also", o->arg[1]);
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
@@ -165,7 +201,7 @@ static bool check_arguments(const cli_opt *o)
 
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
-    *o = (cli_opt){.command = CMD_RUN};
+    *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
     bool help = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "+:banr:o:I:D:vqh", options, NULL)) != -1 || optind < argc;) {
@@ -215,6 +251,7 @@ static const char help_main[] =
     "  vsim models [NAME]           device models; with a name: its parameters\n"
     "  vsim models --branches       how much of each model's code parameters decide\n"
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
+    "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
     "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
     "  vsim help [TOPIC]            topics: deck, results, exit\n"
     "\n"
@@ -241,6 +278,12 @@ static const char help_main[] =
     "  --strict                     warnings are errors\n"
     "  -n, --no-init                do not read .spiceinit (beside the deck, here, at home)\n"
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
+    "\n"
+    "Sweeps: .step .mc (docs/sweeps.md)\n"
+    "  --jobs N                     worker processes (0: one for each processor)\n"
+    "  --resume                     go on where an interrupted sweep was\n"
+    "  --shard I/N                  only points I, I+N, I+2N ...: for machines that share no memory\n"
+    "  --redo                       run, explain: what each point made anew\n"
     "\n"
     "How it runs\n"
     "  --threads N                  threads for large circuits (0: automatic, the default)\n"

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "ctl.h"
 #include "sim.h"
+#include "swp.h"
 #include "vec.h"
 
 /* Everything of one run; owned by cli_run. */
@@ -386,8 +387,26 @@ static int exit_code(const run *r, vs_status st)
     }
 }
 
+/* The files of a sweep: it opens them itself, to go on in them. */
+static vs_status run_sweep(run *r)
+{
+    const cli_opt *o = r->o;
+    const char *out = o->no_output || o->command == CMD_EXPLAIN ? NULL : o->raw ? o->raw : default_raw(r);
+    if ((out && !may_write(r, out, "the results")) || (o->measures && !may_write(r, o->measures, "the measures")))
+        return VS_EINPUT;
+    cli_flush_messages(&r->b);
+    vs_status st = cli_sweep(o, &r->sim, out, r->b.log);
+    cli_flush_messages(&r->b);
+    return st;
+}
+
 static vs_status run_deck(run *r)
 {
+    if (r->o->command == CMD_RUN && swp_wanted(&r->sim) && !ctl_has_block(&r->sim))
+        return run_sweep(r);
+    if (r->o->command == CMD_RUN && swp_wanted(&r->sim))
+        diag_warning(&r->b.d, r->sim.deck.control_at, "a deck with a .control block does as the block says; its .step and .mc "
+                     "cards have no effect");
     vs_status st = open_results(r);
     if (!st)
         st = run_all(r);
@@ -459,6 +478,8 @@ int cli_run(const cli_opt *o)
         dump_stage(&r);
         if (o->command == CMD_EXPLAIN)
             cli_explain(r.sim.ckt, o->json, r.b.log);
+        if (o->command == CMD_EXPLAIN && o->redo && swp_wanted(&r.sim))
+            st = run_sweep(&r);
         fflush(r.b.log);
     }
     if (!st && o->command == CMD_RUN)

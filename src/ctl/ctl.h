@@ -14,6 +14,7 @@
 typedef struct ctl_opt {
     FILE *log;              /* what the commands print */
     bool allow_shell, quiet;
+    bool no_measures;       /* measures are not printed: the caller has a table of them */
     const char *version;    /* of the program */
     const char *measures;   /* file for the table of measures, NULL: none; .json or comma separated */
     /* an analysis ended; messages are to be shown now. Both may be NULL. */
@@ -40,6 +41,10 @@ VS_MUST_USE vs_status ctl_run(ctl *c, bool *quit, int *code);
 bool ctl_analysed(const ctl *c);
 /* The cards for the analysis that ran last, of this kind. */
 VS_MUST_USE vs_status ctl_dot(ctl *c, flat_ana_kind kind);
+/* The names of the deck's measures, in its order, to the vec. */
+void ctl_measure_names(const sim *s, const char ***list);
+/* The k-th measure so far; false: there are fewer. *value is NaN if it failed. */
+bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value);
 /* Writes the table of measures, if one is asked for. Status: VS_OK, VS_EIO (message). */
 VS_MUST_USE vs_status ctl_write_measures(ctl *c);
 

@@ -68,10 +68,12 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
     keep_result(c, analysis, p, &m);
     if (!m.ok) {
         diag_warning(c->d, at, "the measure '%s' failed: %s", m.name, m.why ? m.why : "no such value");
-        fprintf(c->out, "%-20s=  failed\n", m.name);
+        if (!c->o.no_measures)
+            fprintf(c->out, "%-20s=  failed\n", m.name);
         return VS_OK;
     }
-    post_measure_print(&m, c->out);
+    if (!c->o.no_measures)
+        post_measure_print(&m, c->out);
     post_vec *v = post_plot_add(&c->s->plots, p, m.name, "notype", false);
     return v && post_vec_push(v, m.value, 0) ? VS_OK : VS_ENOMEM;
 }
@@ -220,6 +222,29 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
     if (c->o.flush)
         c->o.flush(c->o.user);
     return st;
+}
+
+void ctl_measure_names(const sim *s, const char ***list)
+{
+    arena mem;
+    arena_init(&mem);
+    for (size_t i = 0; i < vec_len(s->flat.post); i++) {
+        dot_card d = read_card(s, &mem, s->flat.post[i]);
+        if (strcmp(d.word, "meas"))
+            continue;
+        const char *name = str_intern_lower(s->names, d.text, strcspn(d.text, " \t"));
+        vec_push(*list, name);
+    }
+    arena_fini(&mem);
+}
+
+bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value)
+{
+    if (k >= vec_len(c->result))
+        return false;
+    *name = c->result[k].m.name;
+    *value = c->result[k].m.ok ? c->result[k].m.value : NAN;
+    return true;
 }
 
 /* -- the table -- */

@@ -78,6 +78,9 @@ typedef struct mdl_env {
 VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given,
                               const mdl_env *env, diag_span where, const char *who, int32_t *row);
 int32_t mdl_n_row(const mdl_model *m);
+/* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A sweep
+ * needs the rows of one point; variants and kernels stay. */
+void mdl_drop_rows(mdl_lib *lib, int32_t most);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
 /* Static topology of a row: for each unknown the unknown that it is one with after node collapse

@@ -353,6 +353,22 @@ vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, r
     return st;
 }
 
+void mdl_drop_rows(mdl_lib *lib, int32_t most)
+{
+    for (size_t i = 0; i < vec_len(lib->model); i++) {
+        mdl_model *m = lib->model[i];
+        if ((int64_t)vec_len(m->row) <= most)
+            continue;
+        for (size_t k = 0; k < vec_len(m->row); k++)
+            mdl_row_free(m->row[k]);
+        for (size_t k = 0; k < vec_len(m->variant); k++)
+            m->variant[k]->v.n_row = 0;
+        vec_clear(m->row);
+        map_free(&m->row_of_hash);
+        m->row_of_hash = (map){0};
+    }
+}
+
 int32_t mdl_n_row(const mdl_model *m)
 {
     return (int32_t)vec_len(m->row);

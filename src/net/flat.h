@@ -103,6 +103,33 @@ typedef struct flat_ana {
     diag_span span;
 } flat_ana;
 
+/* -- families of runs: .step, .mc, .limits (docs/sweeps.md) -- */
+typedef enum flat_target_kind {
+    FLAT_SET_PARAM, FLAT_SET_TEMP, FLAT_SET_INST, FLAT_SET_MODEL, FLAT_SET_OPTION, FLAT_SET_LIB
+} flat_target_kind;
+typedef struct flat_target { /* what a step changes */
+    flat_target_kind kind;
+    const char *name;    /* parameter, element with path, model, option; LIB: the file as written */
+    const char *param;   /* INST, MODEL; "" the main value */
+    const char *text;    /* as results call it: "r", "temp", "@m1[w]", "nm(vto)" */
+    diag_span span;
+} flat_target;
+typedef struct flat_step {
+    enum { FLAT_STEP_LINEAR, FLAT_STEP_LOG, FLAT_STEP_VALUES, FLAT_STEP_WORDS } form;
+    flat_target *target; /* vec; one, or one for each column of a file */
+    int64_t n;           /* points */
+    double from, step;   /* LINEAR: from + i step; LOG: from * step^(i / per) */
+    double per;
+    double *value;       /* vec, VALUES: [n][targets] */
+    const char **word;   /* vec, WORDS: sections of a library */
+    diag_span span;
+} flat_step;
+typedef struct flat_limit { /* .limits measure min=.. max=.. */
+    const char *name;
+    double min, max;     /* -INFINITY, INFINITY: none */
+    diag_span span;
+} flat_limit;
+
 typedef struct flat_option {
     const char *name;    /* lower case */
     const char *str;     /* text of the value, "" for a flag */
@@ -130,6 +157,12 @@ typedef struct flat {
     flat_ana *ana;       /* vec, in order of the deck */
     flat_option *option; /* vec, last wins */
     flat_save *save;     /* vec */
+    flat_step *step;     /* vec; the first varies fastest */
+    flat_limit *limit;   /* vec */
+    int64_t mc;          /* samples, 0: no .mc */
+    uint64_t mc_seed;
+    diag_span mc_span;
+    const char **used;   /* vec; parameters of the top level that something depends on */
     const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
     double *temp;        /* vec; .temp values, degrees Celsius */
     const char **hdl;    /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
@@ -162,6 +195,8 @@ VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_p
 typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
 double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
                    flat_dist kind);
+/* The k-th value of column `col` of a step. */
+double flat_step_value(const flat_step *w, int64_t k, size_t col);
 /* Text form for --dump=circuit. */
 void flat_print(const flat *f, FILE *out);
 

@@ -127,12 +127,12 @@ typedef struct net_tok {
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(NEEDED, "disto") X(NEEDED, "pss") X(NEEDED, "hb")                           \
-    X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(IGNORED, "step")         \
+    X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(STEP, "step")            \
     X(IGNORED, "csparam") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
     X(IGNORED, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(IGNORED, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
-    X(IGNORED, "distribution") X(IGNORED, "mc") X(IGNORED, "wcase")
+    X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")
 
 typedef enum net_card_kind {
     NET_ELEMENT, /* name: first word, letter */
@@ -147,6 +147,7 @@ typedef enum net_card_kind {
     NET_CARD_TITLE, NET_CARD_CONTROL, NET_CARD_ENDC,
     NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF, NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP,
     NET_CARD_NEEDED, /* analyses that do not exist yet */
+    NET_CARD_STEP, /* .step .mc .limits: families of runs */
     NET_CARD_IGNORED /* known elsewhere, without effect here */
 } net_card_kind;
 
@@ -181,6 +182,7 @@ typedef struct net_deck {
     uint64_t seed;
     int64_t sample;
     bool taken;            /* its analyses were taken from an earlier expansion: later ones leave .dc out */
+    bool stepping;         /* its .step cards were taken from an earlier expansion */
     diag_span *control;    /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at;  /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;
@@ -196,6 +198,8 @@ typedef struct net_opt {
     net_define *define;         /* [n_define]; for bounds of loops and indices */
     size_t n_define;
     bool init;                  /* read .spiceinit: beside the deck, here or at home */
+    const int32_t *section;     /* [n_section] for each .step lib card, which of its sections; NULL: the first */
+    size_t n_section;
     bool no_title;              /* the first line is a card (text from standard input) */
 } net_opt;
 

@@ -28,6 +28,9 @@ static void freeze(flat_ctx *c)
     net_freeze(c->mem, f->ana);
     net_freeze(c->mem, f->option);
     net_freeze(c->mem, f->save);
+    net_freeze(c->mem, f->step);
+    net_freeze(c->mem, f->limit);
+    net_freeze(c->mem, f->used);
     net_freeze(c->mem, f->post);
     net_freeze(c->mem, f->temp);
     net_freeze(c->mem, f->hdl);
@@ -103,6 +106,14 @@ static void report_unused(flat_ctx *c)
     }
 }
 
+static void list_used(flat_ctx *c)
+{
+    const body *b = c->root->b;
+    for (size_t i = 0; i < vec_len(b->param_name); i++)
+        if (c->root->param[i].used)
+            vec_push(c->f->used, b->param_name[i]);
+}
+
 vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
                      const flat_override *over, size_t n_over)
 {
@@ -118,9 +129,10 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         report_unused(&c);
         if (d->n_error == before)
             flat_share(&c);
+        list_used(&c);
     }
-    if (c.nominal.file >= 0 && !deck->taken && d->n_error == before)
-        diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 makes them draw");
+    if (c.nominal.file >= 0 && !deck->taken && !f->mc && d->n_error == before)
+        diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 or .mc makes them draw");
     finish(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }

@@ -491,6 +491,10 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         }
         break;
     case NET_CARD_POST: vec_push(c->f->post, card); break;
+    case NET_CARD_STEP:
+        if (!c->deck->stepping)
+            flat_step_card(c, card);
+        break;
     case NET_CARD_NEEDED:
         if (!strcmp(card->name, "disto"))
             diag_error(c->d, net_card_span(card), "there is no .disto analysis; run .tran over some periods and "

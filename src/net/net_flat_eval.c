@@ -416,9 +416,10 @@ static void choose_params(scope *s)
         if (p->fixed)
             continue;
         p->v = NULL;
+        const bool used = p->used;
         for (int32_t i = b->param_last[k]; i >= 0; i = b->param[i].prev)
             if (flat_on(s, b->param[i].guard)) {
-                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .span = b->param[i].span};
+                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = used, .span = b->param[i].span};
                 break;
             }
     }

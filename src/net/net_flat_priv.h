@@ -284,6 +284,9 @@ void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodes
 void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
 
+/* net_step.c: .step .mc .limits */
+void flat_step_card(flat_ctx *c, const net_card *card);
+
 /* net_flat_ana.c: .ac .noise .tf .sens .pz .sp */
 void flat_small_card(flat_ctx *c, const net_card *card);
 

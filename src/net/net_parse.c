@@ -31,6 +31,7 @@ typedef struct reader {
     open_if *open;       /* vec: .if without .endif so far */
     size_t n_file, n_byte, n_card;
     bool too_much;
+    size_t n_step_lib;   /* .step lib cards so far */
     bool expanded;       /* this text has no loops, indices and sums left */
     net_loop loop;
 } reader;
@@ -457,6 +458,24 @@ static bool seek_section(reader *r, net_lex *l, const char *section, diag_span a
     return found;
 }
 
+/* ".step lib FILE a b ..": in its place stands the section of the present step. The card itself stays. */
+static void read_step_lib(reader *r, net_card *c)
+{
+    if (c->n_tok < 2 || c->tok[1].kind != NET_T_WORD || strcmp(c->tok[1].text, "lib"))
+        return;
+    net_tok t = c->n_tok > 2 ? c->tok[2] : c->tok[1];
+    int32_t k = 3;
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
+        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    const size_t which = r->n_step_lib++;
+    const int32_t at = r->opt && which < r->opt->n_section ? r->opt->section[which] : 0;
+    if (k + at >= c->n_tok || !c->tok[k + at].text) {
+        diag_error(r->d, net_card_span(c), ".step lib needs a file and its sections");
+        return;
+    }
+    include_file(r, c, &t, &c->tok[k + at]);
+}
+
 static void read_lib(reader *r, net_lex *l, net_card *c)
 {
     if (c->n_tok < 2) {
@@ -568,6 +587,10 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     case NET_CARD_INCLUDE: read_include(r, &c); break;
     case NET_CARD_LIB: read_lib(r, l, &c); break;
     case NET_CARD_HDL: resolve_hdl(r, &c); break;
+    case NET_CARD_STEP:
+        add_card(r, &c);
+        read_step_lib(r, &c);
+        break;
     case NET_CARD_FOR: read_loop(r, l, &c); break;
     case NET_CARD_ENDFOR: diag_error(r->d, net_card_span(&c), ".endfor without .for"); break;
     case NET_CARD_PARAM:

@@ -23,6 +23,7 @@ struct out_file {
     int32_t n_vec;
     bool complex;       /* a value is a real and an imaginary part */
     int n_plot;
+    const out_stamp *stamp;
     double last_flush;  /* seconds */
     vs_status status;   /* the first failure sticks, */
     int why;            /* with its errno */
@@ -35,12 +36,9 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-vs_status out_open(out_file **f, const char *path, out_format format)
+/* Owns fd, also when it fails. */
+static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
 {
-    bool to_stdout = !strcmp(path, "-");
-    int fd = to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return VS_EIO;
     out_file *o = calloc(1, sizeof *o);
     if (o)
         o->buf = malloc(BUFFER_BYTES);
@@ -53,9 +51,27 @@ vs_status out_open(out_file **f, const char *path, out_format format)
     struct stat sb;
     o->fd = fd;
     o->format = format;
-    o->can_seek = !to_stdout && !fstat(fd, &sb) && S_ISREG(sb.st_mode);
+    o->can_seek = can_seek && !fstat(fd, &sb) && S_ISREG(sb.st_mode);
     *f = o;
     return VS_OK;
+}
+
+vs_status out_open(out_file **f, const char *path, out_format format)
+{
+    bool to_stdout = !strcmp(path, "-");
+    int fd = to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
+}
+
+vs_status out_open_fd(out_file **f, int fd, out_format format)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return own < 0 ? VS_EIO : take_fd(f, own, format, true);
+}
+
+void out_set_stamp(out_file *f, const out_stamp *stamp)
+{
+    f->stamp = stamp;
 }
 
 static void fail(out_file *f, int why)
@@ -136,6 +152,10 @@ static void put_csv_header(out_file *f, const out_vector *vec, int32_t n)
 {
     if (f->n_plot)
         puts_to(f, "\n");
+    if (f->stamp && f->stamp->names && *f->stamp->names) {
+        puts_to(f, f->stamp->names);
+        puts_to(f, ",");
+    }
     for (int32_t i = 0; i < n; i++) {
         bool two = f->complex && i;
         puts_to(f, i ? "," : "");
@@ -152,7 +172,7 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
                            int32_t n)
 {
     char line[96];
-    time_t t = time(NULL);
+    time_t t = f->stamp ? (time_t)f->stamp->date : time(NULL);
     struct tm tm;
     localtime_r(&t, &tm);
     puts_to(f, "Title: ");
@@ -200,6 +220,9 @@ static void put_text_point(out_file *f, const double *value)
     if (f->format == OUT_ASCII) {
         n = snprintf(s, sizeof s, " %lld", (long long)f->n_point);
         put(f, s, (size_t)n);
+    } else if (f->stamp && f->stamp->values && *f->stamp->values) {
+        puts_to(f, f->stamp->values);
+        puts_to(f, ",");
     }
     for (int32_t i = 0; i < f->n_vec; i++) {
         n = f->format == OUT_ASCII ? snprintf(s, sizeof s, w == 2 ? "\t%.17g," : "\t%.17g\n", value[i * w])

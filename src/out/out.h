@@ -25,6 +25,16 @@ typedef struct out_file out_file;
  * Status: VS_OK; VS_EIO with errno set. */
 VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format);
 
+/* The same for a file that is open: the place is its start; fd stays the caller's. */
+VS_MUST_USE vs_status out_open_fd(out_file **f, int fd, out_format format);
+/* What each plot carries besides: a fixed date in place of now; columns in front of each line of CSV, as text
+ * ("r,temp", "1000,27"). Texts are the caller's and must stay. NULL: none. */
+typedef struct out_stamp {
+    int64_t date;
+    const char *names, *values;
+} out_stamp;
+void out_set_stamp(out_file *f, const out_stamp *stamp);
+
 /* Starts a plot of n vectors; the names are copied.
  *   title    the deck's title line       plot   "Transient Analysis", "Operating Point", ...
  *   complex  every value, the axis included, is a real and an imaginary part

@@ -8,6 +8,8 @@
 
 #include "vec.h"
 
+enum { MOST_ROWS = 64 }; /* of a model that are kept of circuits that are gone, besides two for each instance */
+
 double sim_seconds(void)
 {
     struct timespec t;
@@ -60,6 +62,20 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
     s->st.s.parse += sim_seconds() - t0;
     return st;
+}
+
+vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, const net_opt *opt)
+{
+    net_opt with = opt ? *opt : (net_opt){0};
+    with.define = s->over;
+    with.n_define = vec_len(s->over);
+    return net_read(deck, s->d, s->names, mem, path, &with);
+}
+
+void sim_use_deck(sim *s, const net_deck *deck)
+{
+    s->deck = *deck;
+    s->stale = true;
 }
 
 vs_status sim_options(sim *s)
@@ -221,9 +237,18 @@ static vs_status apply_changes(sim *s)
     return st;
 }
 
+/* Is something of the present circuit computed from this parameter of the top level? */
+static bool is_used(const sim *s, const char *name)
+{
+    for (size_t i = 0; i < vec_len(s->flat.used); i++)
+        if (s->flat.used[i] == name)
+            return true;
+    return !s->flat.mem;
+}
+
 void sim_set_param(sim *s, const char *name, double value)
 {
-    s->stale = true;
+    s->stale |= is_used(s, name);
     for (size_t i = 0; i < vec_len(s->over); i++)
         if (s->over[i].name == name) {
             s->over[i].value = value;
@@ -246,9 +271,17 @@ vs_status sim_set_temp(sim *s, double celsius, diag_span span)
 void sim_alter(sim *s, const sim_change *c)
 {
     sim_change copy = *c;
-    copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
+    copy.value = NULL;
     s->stale = true;
-    size_t n = 0; /* the newest is the last */
+    size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        if (s->change[i].name == c->name && s->change[i].param == c->param && s->change[i].model == c->model &&
+            s->change[i].n == c->n)
+            copy.value = s->change[i].value;
+    if (copy.value)
+        memcpy((double *)(uintptr_t)copy.value, c->value, (size_t)c->n * sizeof *c->value);
+    else
+        copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
     for (size_t i = 0; i < vec_len(s->change); i++)
         if (s->change[i].name != c->name || s->change[i].param != c->param || s->change[i].model != c->model)
             s->change[n++] = s->change[i];
@@ -325,6 +358,7 @@ vs_status sim_flatten(sim *s)
         st = apply_changes(s);
     drop_repeated(s, m, st);
     s->stale = st != VS_OK;
+    s->st.expanded++;
     s->st.s.elaborate += sim_seconds() - t0;
     return st;
 }
@@ -343,6 +377,8 @@ static vs_status build_circuit(sim *s)
     ckt_free(&s->ckt);
     double t0 = sim_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
     quiet_mark m = mark_messages(s);
+    if (s->built)
+        mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = sim_forms(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
                    .models_loaded = s->built};
@@ -354,6 +390,7 @@ static vs_status build_circuit(sim *s)
     if (st)
         return st;
     s->built = true;
+    s->st.built++;
     if (s->hook.line)
         ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
     s->st.unknowns = ckt_n(s->ckt);

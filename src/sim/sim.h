@@ -43,6 +43,7 @@ typedef struct sim_stat {
         double parse, elaborate, compile, op, tran, evaluate, stamp, factor, solve, output;
     } s;                   /* seconds */
     int64_t accepted, rejected, iterations, evaluations, written;
+    int64_t expanded, built; /* flat netlists and circuits made */
     int32_t unknowns;
     const char *op_method;
 } sim_stat;
@@ -94,6 +95,7 @@ typedef struct sim {
     const char *unit;      /* of the axis, NULL: none */
     bool own_axis;         /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
     double axis;
+    const char *label;     /* behind the name of each plot in the file: "r=1000 temp=27"; NULL: nothing */
     bool complex;
     post_plot *plot;       /* NULL: nothing is kept */
 } sim;
@@ -103,6 +105,9 @@ void sim_fini(sim *s);
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
+/* Another deck in its place, e.g. with other sections of a library; its text stays the reader's. */
+VS_MUST_USE vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, const net_opt *opt);
+void sim_use_deck(sim *s, const net_deck *deck);
 /* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
 VS_MUST_USE vs_status sim_options(sim *s);
 /* The flat netlist with the present parameters; sim_build does it when something changed. */

@@ -1,4 +1,5 @@
 /* sim_out.c - results of the analysis under way: to the result file, to a plot in memory. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +177,11 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
                 s->plot->scale = p;
         }
     }
-    return s->out ? out_plot_begin(s->out, s->flat.title, what, v, n, s->complex) : VS_OK;
+    if (!s->out)
+        return VS_OK;
+    char name[400];
+    snprintf(name, sizeof name, s->label && *s->label ? "%s, %s" : "%s", what, s->label);
+    return out_plot_begin(s->out, s->flat.title, name, v, n, s->complex);
 }
 
 static out_vector *columns_of(const elab_out *v, const sim_axis *axis)

@@ -1,0 +1,569 @@
+/* swp.c - points of a sweep: their values, what they change, the run of one. See swp.h. */
+#include "swp_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LABEL = 2000 };
+
+bool swp_wanted(const sim *s)
+{
+    return vec_len(s->flat.step) || s->flat.mc;
+}
+
+void swp_rec_fini(swp_rec *r)
+{
+    free(r->value);
+    free(r->text);
+    free(r->msg);
+    *r = (swp_rec){0};
+}
+
+/* -- numbers of points -- */
+
+/* The index in step `i`; the sample is the first digit. */
+static int64_t digit(const swp *w, int64_t point, size_t i)
+{
+    point /= w->mc ? w->mc : 1;
+    for (size_t k = 0; k < i; k++)
+        point /= w->step[k].n;
+    return point % w->step[i].n;
+}
+
+void swp_values(const swp *w, int64_t point, char *text, size_t size)
+{
+    size_t n = 0;
+    *text = 0;
+    for (size_t i = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target) && n < size; c++) {
+            const int64_t k = digit(w, point, i);
+            if (w->step[i].form == FLAT_STEP_WORDS)
+                n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "", w->step[i].word[k]);
+            else
+                n += (size_t)snprintf(text + n, size - n, "%s%.12g", n ? "," : "", flat_step_value(&w->step[i], k, c));
+        }
+    if (w->mc && n < size)
+        snprintf(text + n, size - n, "%s%lld", n ? "," : "", (long long)(point % w->mc + 1));
+}
+
+void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
+{
+    size_t n = 0;
+    *text = 0;
+    for (size_t i = 0; i < vec_len(b->step) && n < size; i++) {
+        const size_t len = strcspn(csv, ",");
+        n += (size_t)snprintf(text + n, size - n, "%s%s=%.*s", i ? " " : "", b->step[i], (int)len, csv);
+        csv += len + (csv[len] == ',');
+    }
+}
+
+/* -- changes -- */
+
+static vs_status set_option(swp *w, const flat_target *t, double y)
+{
+    sim *s = w->s;
+    const int warnings = s->d->n_warning;
+    flat_option *list = NULL;
+    vec_push(list, ((flat_option){.name = t->name, .str = arena_printf(&w->mem, "%.17g", y), .value = y, .span = t->span}));
+    flat f = {.option = list};
+    vs_status st = elab_set_options(&s->option, &f, s->d);
+    vec_free(list);
+    if (!st && s->d->n_warning > warnings) {
+        diag_error(s->d, t->span, "no option '%s' to step", t->name);
+        st = VS_EINPUT;
+    }
+    if (!st && !strcmp(t->name, "temp"))
+        s->temp = s->option.temp;
+    s->stale = true;
+    return st;
+}
+
+/* The decks with other sections of libraries are read once and kept. */
+static vs_status set_deck(swp *w, int64_t point)
+{
+    int32_t *section = NULL;
+    size_t which = 0, radix = 1;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < w->n_step; i++)
+        if (w->step[i].form == FLAT_STEP_WORDS) {
+            vec_push(section, (int32_t)digit(w, point, i));
+            which += radix * (size_t)digit(w, point, i);
+            radix *= (size_t)w->step[i].n;
+        }
+    if (which >= vec_len(w->deck))
+        vec_extend(w->deck, which + 1 - vec_len(w->deck));
+    if (!w->deck[which]) {
+        net_opt no = w->o->read ? *w->o->read : (net_opt){0};
+        no.section = section;
+        no.n_section = vec_len(section);
+        net_deck *d = arena_new(&w->mem, net_deck);
+        st = sim_read_into(w->s, d, &w->mem, w->o->deck, &no);
+        d->stepping = true;
+        if (!st)
+            w->deck[which] = d;
+    }
+    if (!st)
+        sim_use_deck(w->s, w->deck[which]);
+    vec_free(section);
+    return st;
+}
+
+static vs_status set_target(swp *w, const flat_target *t, double y)
+{
+    sim *s = w->s;
+    switch (t->kind) {
+    case FLAT_SET_PARAM: sim_set_param(s, t->name, y); return VS_OK;
+    case FLAT_SET_TEMP: return sim_set_temp(s, y, t->span);
+    case FLAT_SET_OPTION: return set_option(w, t, y);
+    case FLAT_SET_INST: case FLAT_SET_MODEL: {
+        const sim_change c = {.name = t->name, .model = t->kind == FLAT_SET_MODEL, .param = t->param, .value = &y, .n = 1,
+                              .span = t->span};
+        sim_alter(s, &c);
+        return VS_OK;
+    }
+    case FLAT_SET_LIB: break;
+    }
+    return VS_OK;
+}
+
+/* Only what differs from the point before is set. */
+static vs_status set_point(swp *w, int64_t point)
+{
+    vs_status st = VS_OK;
+    bool lib = false;
+    for (size_t i = 0; i < w->n_step && !st; i++)
+        lib |= w->step[i].form == FLAT_STEP_WORDS && w->at[i] != digit(w, point, i);
+    if (lib)
+        st = set_deck(w, point);
+    for (size_t i = 0; i < w->n_step && !st; i++) {
+        const flat_step *a = &w->step[i];
+        const int64_t k = digit(w, point, i);
+        if (k == w->at[i])
+            continue;
+        w->at[i] = k;
+        for (size_t c = 0; c < vec_len(a->target) && !st && a->form != FLAT_STEP_WORDS; c++)
+            st = set_target(w, &a->target[c], flat_step_value(a, k, c));
+        if (st)
+            w->at[i] = -1;
+    }
+    if (w->mc) {
+        w->s->option.seed_given = true;
+        w->s->option.seed = w->seed;
+        w->s->deck.sample = point % w->mc + 1;
+        w->s->stale = true;
+    }
+    w->any = true;
+    return st;
+}
+
+/* -- the run of a point -- */
+
+static vs_status build(sim *s)
+{
+    if (s->stale)
+        s->deck.taken = false; /* analyses may depend on what is stepped */
+    return sim_build(s);
+}
+
+/* An analysis whose values outlive the flat netlist. */
+static flat_ana keep_analysis(const flat_ana *a)
+{
+    flat_ana k = *a;
+    for (int32_t i = 0; i < k.n_sweep; i++) {
+        k.sweep[i].value = NULL;
+        for (size_t j = 0; j < vec_len(a->sweep[i].value); j++)
+            vec_push(k.sweep[i].value, a->sweep[i].value[j]);
+    }
+    return k;
+}
+
+static vs_status run_analyses(swp *w, ctl *c)
+{
+    static const flat_ana op = {.kind = FLAT_OP};
+    sim *s = w->s;
+    vs_status st = build(s), cards = VS_OK;
+    size_t i = 0;
+    do {
+        if (!st)
+            st = build(s);
+        if (st)
+            break;
+        flat_ana a = keep_analysis(i < vec_len(s->flat.ana) ? &s->flat.ana[i] : &op);
+        st = sim_run(s, &a);
+        vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
+        cards = cards ? cards : one;
+        for (int32_t k = 0; k < a.n_sweep; k++)
+            vec_free(a.sweep[k].value);
+        ana_free(&s->ana);
+    } while (++i < vec_len(s->flat.ana) && !st);
+    return st ? st : cards;
+}
+
+/* What the engine tells while it computes a point. */
+typedef struct listener {
+    swp *w;
+    FILE *text;
+} listener;
+
+static void print_line(void *user, const char *text)
+{
+    const listener *l = user;
+    fprintf(l->text, "%s\n", text);
+}
+
+static bool asked_to_stop(void *user)
+{
+    swp *w = ((const listener *)user)->w;
+    return swp_stopped(w);
+}
+
+bool swp_stopped(swp *w)
+{
+    w->stopped |= w->client.stop && w->client.stop(w->client.user);
+    return w->stopped;
+}
+
+static void take_results(const swp *w, const ctl *c, swp_rec *r)
+{
+    const size_t n = vec_len(w->meas);
+    const char *name;
+    double y;
+    for (size_t k = 0; c && ctl_result_at(c, k, &name, &y); k++)
+        for (size_t i = 0; i < n; i++)
+            if (w->meas[i] == name)
+                r->value[i] = y;
+}
+
+int swp_spool(const swp *w)
+{
+    const char *near = w->o->out && strcmp(w->o->out, "-") ? w->o->out : "/tmp/vsim";
+    char *name = malloc(strlen(near) + 16);
+    if (!name)
+        return -1;
+    sprintf(name, "%s.part-XXXXXX", near);
+    int fd = mkstemp(name);
+    if (fd >= 0) {
+        unlink(name);
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    free(name);
+    return fd;
+}
+
+static vs_status run_point(swp *w, FILE *text, swp_rec *r)
+{
+    sim *s = w->s;
+    ctl_opt co = {.log = text, .allow_shell = w->o->allow_shell, .quiet = true, .no_measures = true, .version = w->o->version};
+    if (w->o->out) {
+        if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) || out_open_fd(&s->out, w->spool, w->o->format))
+            return VS_EIO;
+        out_set_stamp(s->out, &w->stamp);
+    }
+    ctl *c = ctl_new(s, &co);
+    vs_status st = c ? VS_OK : VS_ENOMEM;
+    if (!st)
+        st = run_analyses(w, c);
+    take_results(w, c, r);
+    ctl_free(&c);
+    int why = 0;
+    if (out_close(&s->out, &why)) {
+        diag_error(s->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+        st = VS_EIO;
+    }
+    r->n_bytes = w->o->out ? (int64_t)lseek(w->spool, 0, SEEK_END) : 0;
+    return st;
+}
+
+/* What the point left in memory is given back: a sweep of any length needs that of one point. */
+static void forget(swp *w)
+{
+    sim *s = w->s;
+    post_set_fini(&s->plots);
+    post_set_init(&s->plots, s->names);
+}
+
+static int kernels(const sim *s)
+{
+    return mdl_jit_stats(s->lib)->n_compiled;
+}
+
+static void drop_warnings(diag *d)
+{
+    size_t n = 0;
+    bool keep = true;
+    for (size_t i = 0; i < vec_len(d->msg); i++) {
+        if (d->msg[i].level != DIAG_NOTE)
+            keep = d->msg[i].level == DIAG_ERROR;
+        if (keep)
+            d->msg[n++] = d->msg[i];
+    }
+    if (d->msg)
+        vec_head_of(d->msg)->len = n;
+}
+
+void swp_point(swp *w, int64_t point, swp_rec *r)
+{
+    sim *s = w->s;
+    size_t n_text = 0, n_msg = 0, n_file = vec_len(s->d->file);
+    char values[LABEL], label[LABEL];
+    arena_pos mark = arena_mark(&s->d->mem);
+    *r = (swp_rec){.point = point, .value = malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
+    for (size_t i = 0; i < vec_len(w->meas); i++)
+        r->value[i] = NAN;
+    FILE *text = open_memstream(&r->text, &n_text), *msg = open_memstream(&r->msg, &n_msg);
+    swp_values(w, point, values, sizeof values);
+    swp_label(&w->book, values, label, sizeof label);
+    s->label = label;
+    w->stamp.values = values;
+    listener l = {w, text};
+    s->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
+    const sim_stat before = s->st;
+    const int compiled = kernels(s), n_error = s->d->n_error, n_warning = s->d->n_warning;
+    vs_status st = set_point(w, point);
+    if (!st)
+        st = run_point(w, text, r);
+    if (!st && s->d->n_error > n_error)
+        st = VS_EINPUT;
+    if (st == VS_STOP && !w->stopped && s->d->n_error > n_error)
+        st = VS_EINPUT; /* a model ended it */
+    r->status = st;
+    r->expanded = (uint32_t)(s->st.expanded - before.expanded);
+    r->built = (uint32_t)(s->st.built - before.built);
+    r->compiled = (uint32_t)(kernels(s) - compiled);
+    if (w->o->quiet)
+        drop_warnings(s->d);
+    diag_render(s->d, msg, false);
+    vec_clear(s->d->msg);
+    s->d->n_error = n_error;
+    s->d->n_warning = n_warning;
+    s->d->n_dropped = 0;
+    if (vec_len(s->d->file) == n_file)
+        arena_release(&s->d->mem, mark);
+    fclose(text);
+    fclose(msg);
+    r->n_text = (uint32_t)n_text;
+    r->n_msg = (uint32_t)n_msg;
+    s->label = NULL;
+    s->hook = (sim_hook){0};
+    forget(w);
+}
+
+/* -- the sweep -- */
+
+static bool count_points(swp *w)
+{
+    const int64_t most = INT64_C(1) << 62;
+    w->total = w->mc ? w->mc : 1;
+    for (size_t i = 0; i < w->n_step; i++) {
+        if (w->step[i].n > most / w->total) {
+            diag_error(w->s->d, w->step[i].span, "the nested steps have more than 4.6e18 points together");
+            return false;
+        }
+        w->total *= w->step[i].n;
+    }
+    return true;
+}
+
+/* A deck that fails at both ends is wrong as a whole; that is said once. */
+static vs_status check_ends(swp *w)
+{
+    sim *s = w->s;
+    const int n_error = s->d->n_error;
+    vs_status st = set_point(w, 0);
+    if (!st)
+        st = build(s);
+    if (!st)
+        return VS_OK;
+    const size_t n_msg = vec_len(s->d->msg);
+    const int n_first = s->d->n_error;
+    vs_status last = w->total > 1 ? set_point(w, w->total - 1) : st;
+    if (!last)
+        last = build(s);
+    if (s->d->msg)
+        vec_head_of(s->d->msg)->len = last ? n_msg : 0;
+    s->d->n_error = last ? n_first : n_error;
+    return last ? st : VS_OK;
+}
+
+static vs_status check_limits(swp *w)
+{
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(w->s->flat.limit); i++) {
+        const flat_limit *l = &w->s->flat.limit[i];
+        bool found = false;
+        for (size_t k = 0; k < vec_len(w->meas); k++)
+            if (w->meas[k] == l->name) {
+                w->book.min[k] = l->min;
+                w->book.max[k] = l->max;
+                found = true;
+            }
+        if (found)
+            continue;
+        diag_error(w->s->d, l->span, "no measure '%s' that could have limits", l->name);
+        diag_suggest(w->s->d, l->name, w->meas, vec_len(w->meas));
+        st = VS_EINPUT;
+    }
+    return st;
+}
+
+/* Loops and indices are written out when the deck is read: what decides them cannot be stepped. */
+static vs_status check_loops(const swp *w)
+{
+    const flat_target *t = NULL;
+    net_define *with = NULL;
+    net_opt no = w->o->read ? *w->o->read : (net_opt){0};
+    for (size_t i = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
+            if (w->step[i].target[c].kind == FLAT_SET_PARAM)
+                vec_push(with, ((net_define){.name = w->step[i].target[c].name, .value = flat_step_value(&w->step[i], 0, c)}));
+    if (!with)
+        return VS_OK;
+    const size_t n = vec_len(with);
+    for (size_t i = 0; i < vec_len(w->s->over); i++)
+        vec_push(with, w->s->over[i]);
+    diag quiet;
+    arena mem;
+    net_deck deck;
+    diag_init(&quiet);
+    arena_init(&mem);
+    no.define = with;
+    no.n_define = vec_len(with);
+    (void)!net_read(&deck, &quiet, w->s->names, &mem, w->o->deck, &no);
+    for (size_t i = 0, k = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
+            if (w->step[i].target[c].kind == FLAT_SET_PARAM && k < n && with[k++].used)
+                t = &w->step[i].target[c];
+    arena_fini(&mem);
+    diag_fini(&quiet);
+    vec_free(with);
+    if (!t)
+        return VS_OK;
+    diag_error(w->s->d, t->span, "'%s' decides a loop or an index of the deck, so it cannot be stepped; run the deck once for "
+               "each value with -D %s=...", t->name, t->name);
+    return VS_EINPUT;
+}
+
+static uint64_t identity(const swp *w)
+{
+    const diag *d = w->s->d;
+    uint64_t id = (uint64_t)w->total * 31 + w->seed + (uint64_t)w->o->format;
+    for (size_t i = 0; i < vec_len(d->file); i++)
+        id = id * 0x100000001b3u ^ str_hash(d->file[i].text, d->file[i].len);
+    for (size_t i = 0; i < vec_len(w->s->over); i++)
+        id = id * 0x100000001b3u ^ str_hash(&w->s->over[i].value, sizeof(double)) ^
+             str_hash(w->s->over[i].name, strlen(w->s->over[i].name));
+    return id;
+}
+
+static void name_columns(swp *w)
+{
+    swp_book *b = &w->book;
+    for (size_t i = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
+            vec_push(b->step, w->step[i].target[c].text);
+    if (w->mc)
+        vec_push(b->step, "sample");
+    ctl_measure_names(w->s, &w->meas);
+    b->meas = w->meas;
+    for (size_t i = 0; i < vec_len(w->meas); i++) {
+        vec_push(b->min, -INFINITY);
+        vec_push(b->max, INFINITY);
+    }
+    const char *names = "";
+    for (size_t i = 0; i < vec_len(b->step); i++)
+        names = arena_printf(&w->mem, "%s%s%s", names, i ? "," : "", b->step[i]);
+    w->stamp.names = names;
+}
+
+static int64_t date_of(const char *deck)
+{
+    struct stat sb;
+    return stat(deck, &sb) ? 0 : (int64_t)sb.st_mtime;
+}
+
+static vs_status begin(swp *w, int64_t *next)
+{
+    sim *s = w->s;
+    const swp_opt *o = w->o;
+    name_columns(w);
+    if (!count_points(w) || check_limits(w) || check_loops(w))
+        return VS_EINPUT;
+    w->stamp.date = date_of(o->deck);
+    const bool pipe = o->out && !strcmp(o->out, "-");
+    w->book.path = o->out;
+    w->book.measures = o->measures;
+    w->book.format = (int)o->format;
+    w->book.csv = o->format == OUT_CSV;
+    w->book.quiet = o->quiet;
+    w->book.redo = o->redo;
+    w->book.table = vec_len(w->meas) && !o->quiet;
+    w->book.log = o->log;
+    w->book.total = w->total;
+    w->book.n_mine = o->shard < w->total ? (w->total - o->shard - 1) / o->n_shard + 1 : 0;
+    w->book.mc = w->mc;
+    w->book.shard = o->shard;
+    w->book.n_shard = o->n_shard;
+    w->book.id = identity(w);
+    s->deck.stepping = true;
+    ctl_want(s);
+    vs_status st = check_ends(w);
+    if (!st && (o->resume || o->n_shard > 1) && (!o->out || pipe) && !o->measures) {
+        diag_error(s->d, DIAG_NOWHERE, "%s needs a result file", o->resume ? "--resume" : "--shard");
+        st = VS_EINPUT;
+    }
+    if (st)
+        return st;
+    if ((st = swp_book_open(&w->book, o->resume, next)))
+        diag_error(s->d, DIAG_NOWHERE, "%s", w->book.why);
+    return st;
+}
+
+static vs_status report(swp *w, vs_status st)
+{
+    const swp_book *b = &w->book;
+    if (!w->o->quiet)
+        fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done, (long long)b->n_mine,
+                w->o->n_shard > 1 ? " of this shard" : "", (long long)b->n_failed);
+    return st ? st : b->worst;
+}
+
+vs_status swp_run(sim *s, const swp_opt *o)
+{
+    swp w = {.s = s, .o = o, .n_step = vec_len(s->flat.step), .step = s->flat.step, .mc = s->flat.mc,
+             .seed = s->flat.mc_seed, .spool = -1};
+    const sim_hook hook = s->hook;
+    int64_t next = 0;
+    arena_init(&w.mem);
+    arena_init(&w.book.mem);
+    w.book.fd = w.book.mfd = w.book.jfd = -1;
+    w.at = arena_array(&w.mem, int64_t, w.n_step + 1);
+    for (size_t i = 0; i < w.n_step; i++)
+        w.at[i] = -1;
+    w.client = hook;
+    s->hook = (sim_hook){0};
+    vs_status st = begin(&w, &next);
+    if (!st) {
+        const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;
+        st = jobs > 1 ? swp_workers(&w, next, jobs) : swp_alone(&w, next);
+        vs_status end = swp_book_close(&w.book, !st);
+        if (end && *w.book.why)
+            diag_error(s->d, DIAG_NOWHERE, "%s", w.book.why);
+        st = report(&w, st ? st : end);
+    }
+    s->hook = hook;
+    s->label = NULL;
+    vec_free(w.deck);
+    vec_free(w.meas);
+    vec_free(w.book.step);
+    vec_free(w.book.min);
+    vec_free(w.book.max);
+    arena_fini(&w.book.mem);
+    arena_fini(&w.mem);
+    return st;
+}

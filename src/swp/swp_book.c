@@ -1,0 +1,475 @@
+/* swp_book.c - results in the order of the points: the result file, the table of measures, the journal.
+ * The journal has a line for each point whose results are in the files, with the lengths of the files behind
+ * it. It is written last, in one write: whatever is cut off behind it was not finished. */
+#include "swp_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LABEL = 2000, BLOCK = 1 << 16 };
+
+static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(b->why, sizeof b->why, fmt, ap);
+    va_end(ap);
+    return st;
+}
+
+static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *end, const char *path)
+{
+    while (n) {
+        const ssize_t k = write(fd, s, n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return fail(b, VS_EIO, "'%s' could not be written: %s", path, strerror(k ? errno : ENOSPC));
+        s += k;
+        n -= (size_t)k;
+        *end += k;
+    }
+    return VS_OK;
+}
+
+/* -- the journal -- */
+
+static vs_status begin_journal(swp_book *b)
+{
+    char *text = NULL;
+    size_t n = 0;
+    off_t end = 0;
+    FILE *fp = open_memstream(&text, &n);
+    fprintf(fp, "vsim-sweep 1\nid %016llx\ntotal %lld %d %d %d %lld\n", (unsigned long long)b->id, (long long)b->total,
+            b->shard, b->n_shard, b->format, (long long)b->mc);
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        fprintf(fp, "meas %s %a %a\n", b->meas[i], b->min[i], b->max[i]);
+    for (size_t i = 0; i < vec_len(b->step); i++)
+        fprintf(fp, "step %s\n", b->step[i]);
+    fputs("points\n", fp);
+    fclose(fp);
+    vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
+    free(text);
+    return st;
+}
+
+static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bool new_header)
+{
+    if (b->jfd < 0)
+        return VS_OK;
+    char *text = NULL;
+    size_t n = 0;
+    off_t end = 0;
+    FILE *fp = open_memstream(&text, &n);
+    if (new_header)
+        fprintf(fp, "h %.*s\n", (int)vec_len(b->last_header), b->last_header);
+    fprintf(fp, "p %lld %d %d %lld %lld\t%s\t", (long long)r->point, (int)r->status, (int)b->elided, (long long)b->end, (long long)b->mend, label);
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        fprintf(fp, "%a ", r->value[i]);
+    fputs(".\n", fp);
+    fclose(fp);
+    vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
+    free(text);
+    return st;
+}
+
+static bool read_line(swp_journal *j)
+{
+    const ssize_t n = getline(&j->line, &j->cap, j->fp);
+    if (n <= 0 || j->line[n - 1] != '\n')
+        return false;
+    j->line[n - 1] = 0;
+    j->good += n;
+    return true;
+}
+
+bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
+{
+    *j = (swp_journal){.fp = fopen(path, "re")};
+    unsigned long long id;
+    long long total, mc;
+    bool ok = j->fp && read_line(j) && !strcmp(j->line, "vsim-sweep 1") && read_line(j) &&
+              sscanf(j->line, "id %llx", &id) == 1 && read_line(j) &&
+              sscanf(j->line, "total %lld %d %d %d %lld", &total, &j->shard, &j->n_shard, &j->format, &mc) == 5;
+    bool points = false;
+    while (ok && !points && (ok = read_line(j))) {
+        char *name = j->line + 5, *end = name + strcspn(name, " ");
+        points = !strcmp(j->line, "points");
+        if (!strncmp(j->line, "meas ", 5)) {
+            char *next;
+            vec_push(j->meas, arena_strndup(mem, name, (size_t)(end - name)));
+            vec_push(j->min, strtod(end, &next));
+            vec_push(j->max, strtod(next, NULL));
+        } else if (!strncmp(j->line, "step ", 5)) {
+            vec_push(j->step, arena_strndup(mem, name, strlen(name)));
+        }
+    }
+    if (!ok) {
+        swp_journal_close(j);
+        return false;
+    }
+    j->id = id;
+    j->total = total;
+    j->mc = mc;
+    j->rec.value = calloc(vec_len(j->meas) + 1, sizeof *j->rec.value);
+    return j->rec.value != NULL;
+}
+
+bool swp_journal_next(swp_journal *j, arena *mem)
+{
+    const char *before = j->header;
+    const off_t good = j->good;
+    while (true) {
+        if (!read_line(j)) {
+            j->good = good;
+            return false;
+        }
+        if (!strncmp(j->line, "h ", 2)) {
+            j->header = arena_strndup(mem, j->line + 2, strlen(j->line + 2));
+            continue;
+        }
+        long long point, end, mend;
+        int status, elided, at = 0;
+        const size_t n = strlen(j->line);
+        if (n < 2 || j->line[n - 1] != '.' ||
+            sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) != 5 ||
+            j->line[at] != '\t') {
+            j->good = good;
+            return false;
+        }
+        j->start = j->end;
+        j->end = (off_t)end;
+        j->mend = (off_t)mend;
+        j->rec.point = point;
+        j->rec.status = status;
+        j->rec.n_bytes = j->end - j->start;
+        j->elided = elided ? before : NULL;
+        j->label = j->line + at + 1;
+        char *v = strchr(j->label, '\t');
+        if (!v) {
+            j->good = good;
+            return false;
+        }
+        *v++ = 0;
+        for (size_t i = 0; i < vec_len(j->meas); i++)
+            j->rec.value[i] = strtod(v, &v);
+        return true;
+    }
+}
+
+void swp_journal_close(swp_journal *j)
+{
+    if (j->fp)
+        fclose(j->fp);
+    free(j->line);
+    free(j->rec.value);
+    vec_free(j->step);
+    vec_free(j->meas);
+    vec_free(j->min);
+    vec_free(j->max);
+    *j = (swp_journal){0};
+}
+
+/* -- the table of measures -- */
+
+static vs_status begin_measures(swp_book *b)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *fp = open_memstream(&text, &n);
+    fputs("point", fp);
+    for (size_t i = 0; i < vec_len(b->step); i++)
+        fprintf(fp, ",%s", b->step[i]);
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        fprintf(fp, ",%s", b->meas[i]);
+    fputs(",status\n", fp);
+    fclose(fp);
+    vs_status st = write_all(b, b->mfd, text, n, &b->mend, b->measures);
+    free(text);
+    return st;
+}
+
+static vs_status write_measures(swp_book *b, const swp_rec *r, const char *label)
+{
+    if (b->mfd < 0)
+        return VS_OK;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *fp = open_memstream(&text, &n);
+    fprintf(fp, "%lld,%s", (long long)r->point + 1, label);
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        if (isnan(r->value[i]))
+            fputs(",nan", fp);
+        else
+            fprintf(fp, ",%.17g", r->value[i]);
+    fprintf(fp, ",%s\n", r->status ? "failed" : "done");
+    fclose(fp);
+    vs_status st = write_all(b, b->mfd, text, n, &b->mend, b->measures);
+    free(text);
+    return st;
+}
+
+static void print_head(swp_book *b)
+{
+    if (!b->table)
+        return;
+    fprintf(b->log, "%8s", "point");
+    for (size_t i = 0; i < vec_len(b->step); i++)
+        fprintf(b->log, "  %-12s", b->step[i]);
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        fprintf(b->log, "  %-14s", b->meas[i]);
+    fputc('\n', b->log);
+}
+
+static void print_row(swp_book *b, const swp_rec *r, const char *label)
+{
+    if (!b->table)
+        return;
+    fprintf(b->log, "%8lld", (long long)r->point + 1);
+    for (size_t i = 0; i < vec_len(b->step); i++) {
+        const int n = (int)strcspn(label, ",");
+        fprintf(b->log, "  %-12.*s", n, label);
+        label += n + (label[n] == ',');
+    }
+    for (size_t i = 0; i < vec_len(b->meas); i++)
+        if (isnan(r->value[i]))
+            fprintf(b->log, "  %-14s", "failed");
+        else
+            fprintf(b->log, "  %-14.7g", r->value[i]);
+    fputc('\n', b->log);
+}
+
+/* -- the result file -- */
+
+enum { CSV_HEADER, CSV_DATA, CSV_LINE_END };
+
+/* Sections of CSV with the header of the one before go on in its table. */
+static vs_status put_csv(swp_book *b, const char *s, size_t n, bool *new_header)
+{
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n && !st;) {
+        if (b->csv_state == CSV_LINE_END && s[i] == '\n') {
+            b->csv_state = CSV_HEADER;
+            i++;
+            continue;
+        }
+        const char *stop = memchr(s + i, '\n', n - i);
+        const size_t len = stop ? (size_t)(stop - s) - i + 1 : n - i;
+        if (b->csv_state != CSV_HEADER) {
+            st = write_all(b, b->fd, s + i, len, &b->end, b->path);
+            b->csv_state = stop ? CSV_LINE_END : CSV_DATA;
+            i += len;
+            continue;
+        }
+        for (size_t k = 0; k < len - (stop != NULL); k++)
+            vec_push(b->header, s[i + k]);
+        i += len;
+        if (!stop)
+            continue;
+        const size_t m = vec_len(b->header);
+        const bool first = !b->any_header;
+        b->any_header = true;
+        b->elided = first && m == vec_len(b->last_header) && !memcmp(b->header, b->last_header, m) ? true : b->elided;
+        if (m != vec_len(b->last_header) || memcmp(b->header, b->last_header, m)) {
+            char *was = b->last_header;
+            if (b->end)
+                st = write_all(b, b->fd, "\n", 1, &b->end, b->path);
+            if (!st)
+                st = write_all(b, b->fd, b->header, m, &b->end, b->path);
+            if (!st)
+                st = write_all(b, b->fd, "\n", 1, &b->end, b->path);
+            b->last_header = b->header;
+            b->header = was;
+            *new_header = true;
+        }
+        vec_clear(b->header);
+        b->csv_state = CSV_LINE_END;
+    }
+    return st;
+}
+
+static vs_status copy_results(swp_book *b, int src, off_t at, int64_t n, const char *header, bool *new_header)
+{
+    char block[BLOCK];
+    vs_status st = VS_OK;
+    b->csv_state = CSV_HEADER;
+    b->any_header = b->elided = false;
+    if (header)
+        st = put_csv(b, header, strlen(header), new_header);
+    if (header && !st)
+        st = put_csv(b, "\n", 1, new_header);
+    while (n > 0 && !st) {
+        const ssize_t k = pread(src, block, n < BLOCK ? (size_t)n : BLOCK, at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return fail(b, VS_EIO, "results of a point could not be read: %s", strerror(k ? errno : EIO));
+        st = b->csv ? put_csv(b, block, (size_t)k, new_header)
+                    : write_all(b, b->fd, block, (size_t)k, &b->end, b->path);
+        at += k;
+        n -= k;
+    }
+    return st;
+}
+
+/* -- points -- */
+
+static void remember(swp_book *b, const swp_rec *r, const char *label)
+{
+    b->n_done++;
+    b->n_failed += r->status != VS_OK;
+    if (r->status && !b->worst)
+        b->worst = (vs_status)r->status;
+    print_row(b, r, label);
+    if (!b->mc || b->n_shard > 1 || !vec_len(b->meas))
+        return;
+    const size_t n = vec_len(b->meas);
+    if (b->n_sample * (int64_t)n >= (int64_t)vec_len(b->sample))
+        vec_extend(b->sample, n);
+    memcpy(b->sample + (size_t)b->n_sample * n, r->value, n * sizeof *r->value);
+    if ((size_t)b->n_sample >= vec_len(b->who))
+        vec_extend(b->who, 1);
+    b->who[b->n_sample++] = (swp_sample){r->point % b->mc + 1, r->status != VS_OK};
+    if (b->n_sample < b->mc)
+        return;
+    char text[LABEL];
+    swp_label(b, label, text, sizeof text);
+    char *cut = strstr(text, " sample=");
+    if (cut)
+        *cut = 0;
+    if (b->table)
+        swp_statistics(b, cut ? text : "", b->log);
+    b->n_sample = 0;
+}
+
+static void tell(swp_book *b, const swp_rec *r, const char *label)
+{
+    char text[LABEL];
+    swp_label(b, label, text, sizeof text);
+    if (b->redo)
+        fprintf(b->log, "point %lld: %s: %u netlists expanded, %u circuits built, %u kernels compiled%s\n",
+                (long long)r->point + 1, text, r->expanded, r->built, r->compiled,
+                r->expanded || r->built ? "" : " (nothing depends on what changed)");
+    if (r->n_text)
+        fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text, r->text);
+    if (!r->n_msg && !r->status)
+        return;
+    fflush(b->log);
+    fprintf(stderr, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text, r->status ? " failed: " : ":",
+            r->status ? vs_status_text((vs_status)r->status) : "", (int)r->n_msg, r->n_msg ? r->msg : "");
+}
+
+vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at, const char *header)
+{
+    bool new_header = false;
+    vs_status st = b->fd >= 0 ? copy_results(b, src, at, r->n_bytes, header, &new_header) : VS_OK;
+    if (!st)
+        st = write_measures(b, r, label);
+    if (!st)
+        st = note_point(b, r, label, new_header);
+    tell(b, r, label);
+    remember(b, r, label);
+    return st;
+}
+
+/* -- opening -- */
+
+static vs_status resume(swp_book *b, int64_t *next)
+{
+    swp_journal j;
+    if (!swp_journal_open(&j, b->journal, &b->mem))
+        return fail(b, VS_EINPUT, "there is no journal '%s' to resume from", b->journal);
+    if (j.id != b->id || j.total != b->total || j.shard != b->shard || j.n_shard != b->n_shard || j.format != b->format ||
+        vec_len(j.meas) != vec_len(b->meas)) {
+        swp_journal_close(&j);
+        return fail(b, VS_EINPUT, "'%s' belongs to another sweep: the deck or the options have changed", b->journal);
+    }
+    b->mend = -1;
+    while (swp_journal_next(&j, &b->mem)) {
+        remember(b, &j.rec, j.label);
+        b->end = j.end;
+        b->mend = j.mend;
+        ++*next;
+    }
+    for (size_t i = 0; j.header && i < strlen(j.header); i++)
+        vec_push(b->last_header, j.header[i]);
+    const off_t good = j.good;
+    swp_journal_close(&j);
+    if (ftruncate(b->jfd, good) || lseek(b->jfd, good, SEEK_SET) < 0)
+        return fail(b, VS_EIO, "'%s' could not be cut: %s", b->journal, strerror(errno));
+    return VS_OK;
+}
+
+static vs_status cut(swp_book *b, int fd, off_t end, const char *path)
+{
+    struct stat sb;
+    if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
+        return VS_OK;
+    if (sb.st_size < end)
+        return fail(b, VS_EINPUT, "'%s' is shorter than its journal says", path);
+    if (ftruncate(fd, end) || lseek(fd, end, SEEK_SET) < 0)
+        return fail(b, VS_EIO, "'%s' could not be cut: %s", path, strerror(errno));
+    return VS_OK;
+}
+
+static vs_status open_one(swp_book *b, const char *path, int *fd)
+{
+    if (!path)
+        return VS_OK;
+    *fd = !strcmp(path, "-") ? dup(STDOUT_FILENO) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0 && errno == EACCES)
+        *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    return *fd >= 0 ? VS_OK : fail(b, VS_EIO, "'%s' cannot be written: %s", path, strerror(errno));
+}
+
+vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
+{
+    const char *of = b->path && strcmp(b->path, "-") ? b->path : b->measures;
+    struct stat sb;
+    *next = 0;
+    if (of && (stat(of, &sb) || S_ISREG(sb.st_mode)))
+        b->journal = arena_printf(&b->mem, "%s.journal", of);
+    vs_status st = open_one(b, b->path, &b->fd);
+    if (!st)
+        st = open_one(b, b->measures, &b->mfd);
+    if (!st)
+        st = open_one(b, b->journal, &b->jfd);
+    print_head(b);
+    const bool old = again && b->jfd >= 0 && !fstat(b->jfd, &sb) && sb.st_size > 0;
+    if (!st && old)
+        st = resume(b, next);
+    else if (!st && b->jfd >= 0 && !(st = cut(b, b->jfd, 0, b->journal)))
+        st = begin_journal(b);
+    const bool fresh = !*next;
+    if (!st)
+        st = cut(b, b->fd, fresh ? (b->end = 0) : b->end, b->path);
+    if (!st)
+        st = cut(b, b->mfd, fresh ? (b->mend = 0) : b->mend, b->measures);
+    if (!st && b->mfd >= 0 && fresh)
+        st = begin_measures(b);
+    return st;
+}
+
+vs_status swp_book_close(swp_book *b, bool finished)
+{
+    vs_status st = VS_OK;
+    int *fd[] = {&b->fd, &b->mfd, &b->jfd};
+    for (size_t i = 0; i < VS_COUNT(fd); i++) {
+        if (*fd[i] >= 0 && close(*fd[i]) && !st)
+            st = fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
+        *fd[i] = -1;
+    }
+    if (finished && !st && b->journal && b->n_shard == 1)
+        unlink(b->journal);
+    vec_free(b->header);
+    vec_free(b->last_header);
+    vec_free(b->sample);
+    vec_free(b->who);
+    return st;
+}

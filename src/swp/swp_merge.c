@@ -1,0 +1,128 @@
+/* swp_merge.c - the parts of a sweep that shards computed, as one. The journals beside the parts say where
+ * the results of each point begin and end. */
+#include "swp_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct part {
+    const char *path;
+    swp_journal j;
+    int fd;
+} part;
+
+static vs_status refuse(char why[300], const char *path, const char *what)
+{
+    snprintf(why, 300, "'%s' %s", path, what);
+    return VS_EINPUT;
+}
+
+static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
+{
+    p->path = path;
+    if (!swp_journal_open(&p->j, arena_printf(mem, "%s.journal", path), mem))
+        return refuse(why, path, "has no journal beside it: it is no result of --shard");
+    p->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (p->fd >= 0)
+        return VS_OK;
+    snprintf(why, 300, "'%s' cannot be read: %s", path, strerror(errno));
+    return VS_EIO;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* In the order of the shards, one of each. */
+static vs_status sort_parts(part *p, size_t n, char why[300])
+{
+    for (size_t i = 0; i < n; i++) {
+        const swp_journal *a = &p[0].j, *b = &p[i].j;
+        if (b->id != a->id || b->total != a->total || b->n_shard != a->n_shard || b->format != a->format)
+            return refuse(why, p[i].path, "belongs to another sweep than the first part");
+    }
+    if ((size_t)p[0].j.n_shard != n) {
+        snprintf(why, 300, "the sweep has %d shards, %zu were given", p[0].j.n_shard, n);
+        return VS_EINPUT;
+    }
+    for (size_t i = 0; i < n; i++)
+        while ((size_t)p[i].j.shard != i) {
+            const size_t to = (size_t)p[i].j.shard;
+            if ((size_t)p[to].j.shard == to)
+                return refuse(why, p[i].path, "is a shard that was given twice");
+            part t = p[i];
+            p[i] = p[to];
+            p[to] = t;
+        }
+    return VS_OK;
+}
+
+static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
+{
+    vs_status st = VS_OK;
+    for (int64_t k = 0; k < b->total && !st; k++) {
+        part *q = &p[k % (int64_t)n];
+        if (!swp_journal_next(&q->j, &b->mem) || q->j.rec.point != k) {
+            snprintf(why, 300, "'%s' is not finished: point %lld is missing (go on with --resume)", q->path, (long long)k + 1);
+            return VS_EINPUT;
+        }
+        swp_rec r = q->j.rec;
+        off_t at = q->j.start;
+        if (b->csv && !q->j.elided && at && r.n_bytes) { /* the empty line before its header */
+            at++;
+            r.n_bytes--;
+        }
+        st = swp_book_add(b, &r, q->j.label, q->fd, at, b->csv ? q->j.elided : NULL);
+        if (st)
+            snprintf(why, 300, "%s", b->why);
+    }
+    return st;
+}
+
+vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n, FILE *log, char why[300])
+{
+    arena mem;
+    arena_init(&mem);
+    part *p = arena_array(&mem, part, n + 1);
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n; i++)
+        p[i].fd = -1;
+    for (size_t i = 0; i < n && !st; i++)
+        st = same_file(out, path[i]) || (measures && same_file(measures, path[i]))
+                 ? refuse(why, path[i], "would be overwritten") : open_part(&p[i], path[i], &mem, why);
+    if (!st)
+        st = sort_parts(p, n, why);
+    if (!st) {
+        swp_journal *j = &p[0].j;
+        swp_book b = {.path = out, .measures = measures, .csv = j->format == OUT_CSV, .table = vec_len(j->meas) > 0, .format = j->format,
+                      .total = j->total, .n_mine = j->total, .mc = j->mc, .n_shard = 1, .id = j->id, .step = j->step,
+                      .meas = j->meas, .min = j->min, .max = j->max, .log = log, .fd = -1, .mfd = -1, .jfd = -1};
+        int64_t next;
+        arena_init(&b.mem);
+        st = swp_book_open(&b, false, &next);
+        if (st)
+            snprintf(why, 300, "%s", b.why);
+        if (!st)
+            st = add_points(&b, p, n, why);
+        vs_status end = swp_book_close(&b, true);
+        if (end && !st)
+            snprintf(why, 300, "%s", b.why);
+        st = st ? st : end;
+        if (!st)
+            fprintf(log, "sweep: %lld points, %lld failed\n", (long long)b.n_done, (long long)b.n_failed);
+        arena_fini(&b.mem);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].fd >= 0)
+            close(p[i].fd);
+        swp_journal_close(&p[i].j);
+    }
+    arena_fini(&mem);
+    return st;
+}

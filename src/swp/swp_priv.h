@@ -1,0 +1,129 @@
+/* swp_priv.h - between the files of a sweep:
+ *     swp.c        points: values, what they change, the run of one
+ *     swp_jobs.c   who computes which: this process or workers
+ *     swp_book.c   results in order: files, table, journal
+ *     swp_stat.c   statistics of samples
+ *     swp_merge.c  parts of several machines to one */
+#ifndef SWP_PRIV_H
+#define SWP_PRIV_H
+
+#include <sys/types.h>
+
+#include "swp.h"
+#include "vec.h"
+
+/* What became of a point. */
+typedef struct swp_rec {
+    int64_t point;
+    int32_t status;
+    uint32_t n_text, n_msg;
+    int64_t n_bytes;      /* of results */
+    uint32_t expanded, built, compiled; /* flat netlists, circuits, kernels made for it */
+    double *value;        /* [n_meas], NaN: failed */
+    char *text, *msg;     /* what cards print; messages */
+} swp_rec;
+void swp_rec_fini(swp_rec *r);
+
+typedef struct swp_sample {
+    int64_t number;
+    bool failed;
+} swp_sample;
+
+/* Results in order. */
+typedef struct swp_book {
+    /* set by the owner */
+    const char *path, *measures; /* NULL: none */
+    bool csv, quiet, table, redo;
+    int format;
+    int64_t total, n_mine, mc; /* points of the family, of this shard; samples (0: no .mc) */
+    int shard, n_shard;
+    uint64_t id;          /* of deck and options */
+    const char **step, **meas; /* vecs: names of columns */
+    double *min, *max;    /* vecs [n_meas] limits */
+    FILE *log;
+
+    int fd, mfd, jfd;
+    off_t end, mend;
+    const char *journal;  /* file; NULL: none */
+    char *header, *last_header; /* vecs: of CSV */
+    int csv_state;
+    bool any_header, elided; /* of the results of a point: one was read; the first was not repeated */
+    int64_t n_done, n_failed;
+    vs_status worst;
+    double *sample;       /* [mc][n_meas] of the present group */
+    swp_sample *who;
+    int64_t n_sample;
+    arena mem;
+    char why[300];
+} swp_book;
+
+/* Opens the files. resume: goes on behind what the journal says; *next: how many points are done.
+ * Status: VS_OK; VS_EIO, VS_EINPUT with why. */
+VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
+/* The next point in order, `label` its values as CSV; its results stand in src from `at` on, behind `header`
+ * (NULL: none) if that is not repeated there. */
+VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
+                                   const char *header);
+/* finished: all points are there. */
+vs_status swp_book_close(swp_book *b, bool finished);
+/* "r=1000 temp=27" */
+void swp_label(const swp_book *b, const char *csv, char *text, size_t size);
+
+/* A journal, line by line. */
+typedef struct swp_journal {
+    FILE *fp;
+    int64_t total, mc;
+    int shard, n_shard, format;
+    uint64_t id;
+    const char **step, **meas;
+    double *min, *max;
+    off_t start;          /* of the present point in the result file */
+    off_t end, mend;      /* behind it */
+    char *label;
+    const char *header;   /* CSV header that was written last */
+    const char *elided;   /* the one that stands for the present point too, NULL: it has its own */
+    off_t good;           /* bytes of the journal that are whole */
+    swp_rec rec;
+    char *line;
+    size_t cap;
+} swp_journal;
+/* false: not a journal. */
+bool swp_journal_open(swp_journal *j, const char *path, arena *mem);
+bool swp_journal_next(swp_journal *j, arena *mem); /* false: no further whole line */
+void swp_journal_close(swp_journal *j);
+
+/* swp_stat.c: the statistics of the samples of one combination of steps. */
+void swp_statistics(const swp_book *b, const char *label, FILE *log);
+
+/* The sweep of a deck. */
+typedef struct swp {
+    sim *s;
+    const swp_opt *o;
+    const flat_step *step; /* [n_step] */
+    size_t n_step;
+    int64_t mc, total;
+    uint64_t seed;
+    int64_t *at;           /* [n_step] index of the point that is set, -1: none */
+    bool any;              /* a point is set */
+    sim_hook client;
+    net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
+    arena mem;
+    const char **meas;
+    swp_book book;
+    out_stamp stamp;
+    bool stopped;
+    int spool;             /* results of the point under way */
+} swp;
+
+/* The values of a point as CSV. */
+void swp_values(const swp *w, int64_t point, char *text, size_t size);
+/* Computes a point; its results are in w->spool. */
+void swp_point(swp *w, int64_t point, swp_rec *r);
+bool swp_stopped(swp *w);
+static inline int64_t swp_mine(const swp *w, int64_t k) { return w->o->shard + k * w->o->n_shard; }
+int swp_spool(const swp *w); /* an unlinked file; -1 with errno */
+/* swp_jobs.c. From the k-th of this shard's points on. */
+VS_MUST_USE vs_status swp_alone(swp *w, int64_t k);
+VS_MUST_USE vs_status swp_workers(swp *w, int64_t k, int jobs);
+
+#endif

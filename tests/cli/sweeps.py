@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Families of runs: .step and .mc, workers, shards, journals, memory.
+
+    sweeps.py VSIM [unittest arguments]"""
+import csv
+import math
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+VSIM = ''
+DIVIDER = """divider
+.param r=1k c=1n unused=0
+V1 in 0 dc 1
+R1 in out {r}
+R2 out 0 1k tc1=1e-3
+.dc V1 0 1 1
+.meas dc vo find v(out) at=1
+"""
+RC = """RC
+.param r=1k c=1n
+V1 in 0 dc 1 PULSE(0 1 0 1n 1n 10u 20u)
+R1 in out {r}
+C1 out 0 {c}
+.tran 10n 20u
+.meas tran d trig v(in) val=0.5 rise=1 targ v(out) val=0.5 rise=1
+.meas tran top max v(out)
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), 'w') as f:
+            f.write(text)
+        os.utime(self.path(name), (10**9, 10**9))
+        return name
+
+    def data(self, name):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+    def start(self, *args):
+        return subprocess.Popen([VSIM, *args], cwd=self.tmp.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+
+    def run_it(self, *args, code=0):
+        p = self.start(*args)
+        out, err = p.communicate(timeout=200)
+        self.assertEqual(p.returncode, code, out + err)
+        return out, err
+
+    def rows(self, deck, *args, code=0):
+        self.write('d.sp', deck)
+        self.run_it('--measures', 'm.csv', '-r', 'd.raw', *args, 'd.sp', code=code)
+        with open(self.path('m.csv')) as f:
+            return list(csv.DictReader(f))
+
+
+class Steps(Folder):
+    def test_first_step_varies_fastest(self):
+        rows = self.rows(DIVIDER + '.step param r list 1k 3k\n.step temp 27 127 100\n')
+        want = [(1000, 27), (3000, 27), (1000, 127), (3000, 127)]
+        self.assertEqual([(float(r['r']), float(r['temp'])) for r in rows], want)
+        for row, (r, t) in zip(rows, want):
+            r2 = 1000 * (1 + 1e-3 * (t - 27))
+            self.assertAlmostEqual(float(row['vo']), r2 / (r + r2), places=6)
+
+    def test_what_can_be_stepped(self):
+        self.write('pts.csv', 'r,temp,unused\n1k,27,1\n3k,27,2\n')
+        self.write('c.lib', '.lib tt\n.param q=1k\n.endl\n.lib ss\n.param q=3k\n.endl\n')
+        for card in ('.step r1 1k 3k 2k', '.step @r1[value] list 1k 3k', '.step file pts.csv', '.step lin param r 1k 3k 2k',
+                     '.step param r lin 2 1k 3k', '.step file pts.csv r', '.step r list 1k,3k'):
+            self.assertEqual([round(float(r['vo']), 6) for r in self.rows(DIVIDER + card + '\n')], [0.5, 0.25], card)
+        deck = DIVIDER.replace('R1 in out {r}', 'R1 in out {q}') + '.step lib c.lib tt ss\n'
+        self.assertEqual([(r['lib'], round(float(r['vo']), 6)) for r in self.rows(deck)], [('tt', 0.5), ('ss', 0.25)])
+        deck = DIVIDER.replace('R1 in out {r}', 'R1 in out rm 1k') + '.model rm r (r=1k tc1=0)\n.step r rm(tc1) list 0 1e-2\n.temp 127\n'
+        got = [float(r['vo']) for r in self.rows(deck)]
+        self.assertAlmostEqual(got[0], 1100 / 2100, places=6)
+        self.assertAlmostEqual(got[1], 1100 / 3100, places=6)
+        got = [float(r['r']) for r in self.rows(DIVIDER + '.step dec param r 1k 100k 2\n')]
+        for a, b in zip(got, [1e3, 10**3.5, 1e4, 10**4.5, 1e5]):
+            self.assertAlmostEqual(a / b, 1, places=9)
+
+    def test_analyses_follow_the_parameter(self):
+        deck = 'x\n.param t=1u\nV1 a 0 PWL(0 0 1 1)\nR1 a 0 1\n.tran 10n {t}\n.meas tran m max v(a)\n.step t list 1u 2u\n'
+        rows = self.rows(deck)
+        self.assertAlmostEqual(float(rows[1]['m']) / float(rows[0]['m']), 2, places=6)
+
+    def test_one_file_tells_the_values(self):
+        self.rows(DIVIDER + '.step param r list 1k 3k\n')
+        self.assertEqual(re.findall(rb'Plotname: (.*)', self.data('d.raw')),
+                         [b'DC transfer characteristic, r=1000', b'DC transfer characteristic, r=3000'])
+        self.run_it('--csv', '-r', 'd.csv', 'd.sp')
+        with open(self.path('d.csv')) as f:
+            rows = list(csv.reader(f))
+        self.assertEqual(rows[0][:3], ['r', 'v-sweep', 'v(in)'])
+        self.assertEqual([r[0] for r in rows[1:]], ['1000', '1000', '3000', '3000'])
+
+    def test_a_point_that_fails_does_not_end_the_sweep(self):
+        self.write('d.sp', DIVIDER + 'R9 out 0 {1/(r-2k)+1k}\n.step param r 1k 3k 1k\n')
+        out, err = self.run_it('--measures', 'm.csv', 'd.sp', code=1)
+        self.assertIn('point 2 (r=2000) failed', err)
+        self.assertIn('division of 1 by zero', err)
+        self.assertIn('3 of 3 points, 1 failed', out)
+        self.assertIn('2,2000,nan,failed', self.data('m.csv').decode())
+
+    def test_redo(self):
+        self.write('d.sp', DIVIDER + '.step param unused 1 1000 1\n')
+        out, _ = self.run_it('explain', '--redo', 'd.sp')
+        self.assertEqual(len(re.findall(r'0 netlists expanded, 0 circuits built, 0 kernels compiled', out)), 1000)
+        self.write('d.sp', DIVIDER + '.step param r 1 4 1\n')
+        out, _ = self.run_it('explain', '--redo', 'd.sp')
+        self.assertEqual(len(re.findall(r'circuits built, 0 kernels compiled', out)), 4)
+        self.assertEqual(len(re.findall(r' 1 netlists expanded, 1 circuits built', out)), 3)
+
+
+class MonteCarlo(Folder):
+    DECK = DIVIDER.replace('{r}', '{agauss(1k,300,3)}') + '.limits vo min=0.49 max=0.52\n'
+
+    def test_statistics(self):
+        rows = self.rows(self.DECK + '.mc 200 seed=5\n')
+        v = [float(r['vo']) for r in rows]
+        out, _ = self.run_it('d.sp')
+        mean, sigma = (float(x) for x in re.search(r'mean (\S+), sigma (\S+),', out).groups())
+        self.assertAlmostEqual(mean, statistics.mean(v), places=6)
+        self.assertAlmostEqual(sigma, statistics.stdev(v), places=6)
+        r = [1000 / x - 1000 for x in v]
+        self.assertLess(abs(statistics.mean(r) - 1000), 5 * 100 / math.sqrt(200))
+        self.assertLess(abs(statistics.stdev(r) / 100 - 1), 0.3)
+        good = sum(0.49 <= x <= 0.52 for x in v)
+        self.assertIn('yield: %d of 200' % good, out)
+        worst = v.index(min(v)) + 1
+        self.assertRegex(out, r'lowest: \S+ \(sample %d\)' % worst)
+
+    def test_seeds(self):
+        a = [r['vo'] for r in self.rows(self.DECK + '.mc 5 seed=5\n')]
+        longer = [r['vo'] for r in self.rows(self.DECK + '.mc 9 seed=5\n')]
+        other = [r['vo'] for r in self.rows(self.DECK + '.mc 5 seed=6\n')]
+        self.assertEqual(a, longer[:5])
+        self.assertFalse(set(a) & set(other))
+        self.assertEqual(len(set(longer)), 9)
+
+
+class Workers(Folder):
+    SWEEP = RC + '.step param r 1k 5k 100\n.step param c list 1n 2n\n'
+
+    def results(self, tag, *args, code=0):
+        self.run_it(*args, '-r', tag + '.raw', '--measures', tag + '.csv', 'd.sp', code=code)
+        return self.data(tag + '.raw'), self.data(tag + '.csv')
+
+    def test_same_bytes_for_any_number(self):
+        self.write('d.sp', self.SWEEP)
+        one = self.results('a')
+        for n in '2', '4', '0':
+            self.assertEqual(self.results('b', '--jobs', n), one)
+        self.assertFalse([f for f in os.listdir(self.tmp.name) if 'journal' in f or 'part' in f])
+        self.run_it('--csv', '-r', 'c1.csv', 'd.sp')
+        self.run_it('--csv', '--jobs', '3', '-r', 'c2.csv', 'd.sp')
+        self.assertEqual(self.data('c1.csv'), self.data('c2.csv'))
+
+    def test_shards(self):
+        self.write('d.sp', self.SWEEP.replace('.tran', '.op\n.tran') + '.mc 2\n')
+        one = self.results('a')
+        self.run_it('--csv', '-r', 'one.csv', 'd.sp')
+        for i in '1', '2', '3':
+            self.run_it('--shard', i + '/3', '-r', 's' + i, 'd.sp')
+            self.run_it('--csv', '--shard', i + '/3', '-r', 't' + i, 'd.sp')
+        self.run_it('merge', 'all.raw', '--measures', 'all.csv', 's2', 's1', 's3')
+        self.assertEqual((self.data('all.raw'), self.data('all.csv')), one)
+        self.run_it('merge', 'sum.csv', 't1', 't2', 't3')
+        self.assertEqual(self.data('sum.csv'), self.data('one.csv'))
+        _, err = self.run_it('merge', 'x.raw', 's1', 's2', code=1)
+        self.assertIn('has 3 shards, 2 were given', err)
+        _, err = self.run_it('merge', 'x.raw', 's1', 's1', 's3', code=1)
+        self.assertIn('given twice', err)
+        self.write('d.sp', DIVIDER + '.step r list 1 2 3 4\n')
+        for i in '1', '2':
+            self.run_it('--csv', '--shard', i + '/2', '-r', 'u' + i, 'd.sp')
+        self.run_it('--csv', '-r', 'one.csv', 'd.sp')
+        self.run_it('merge', 'sum.csv', 'u1', 'u2')
+        self.assertEqual(self.data('sum.csv'), self.data('one.csv'))
+
+    def children(self, pid):
+        with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+            return [int(x) for x in f.read().split()]
+
+    def wait_for(self, p, what):
+        for _ in range(2000):
+            if p.poll() is not None:
+                self.fail('ended too early')
+            if what():
+                return
+            time.sleep(0.005)
+        self.fail('did not start')
+
+    def points(self, name):
+        try:
+            return self.data(name).count(b'\np ')
+        except OSError:
+            return 0
+
+    LONG = RC.replace('20u', '60u') + '.step param r 1k 5k 20\n.step param c list 1n 2n\n'
+
+    def test_a_worker_that_dies_costs_nothing(self):
+        self.write('d.sp', self.LONG)
+        one = self.results('a')
+        p = self.start('--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
+        self.wait_for(p, lambda: self.points('b.raw.journal') > 5)
+        os.kill(self.children(p.pid)[0], signal.SIGKILL)
+        p.communicate(timeout=100)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+
+    def test_resume(self):
+        self.write('d.sp', self.LONG)
+        one = self.results('a')
+        for jobs, sig in ('1', signal.SIGKILL), ('2', signal.SIGKILL), ('1', signal.SIGINT), ('2', signal.SIGTERM):
+            p = self.start('--jobs', jobs, '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
+            self.wait_for(p, lambda: self.points('b.raw.journal') > 20)
+            p.send_signal(sig)
+            p.communicate(timeout=100)
+            self.assertEqual(p.returncode, -sig if sig == signal.SIGKILL else 130)
+            done = self.points('b.raw.journal')
+            self.assertLess(done, 402)
+            with open(self.path('b.raw'), 'ab') as f:
+                f.write(b'half a point')
+            with open(self.path('b.raw.journal'), 'ab') as f:
+                f.write(b'p 7 0')
+            out, _ = self.run_it('--resume', '--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
+            self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+            self.assertIn('402 of 402 points', out)
+
+    def test_a_journal_of_another_sweep(self):
+        self.write('d.sp', self.LONG)
+        p = self.start('-r', 'b.raw', 'd.sp')
+        self.wait_for(p, lambda: self.points('b.raw.journal') > 5)
+        p.kill()
+        p.communicate()
+        self.write('d.sp', self.SWEEP)
+        _, err = self.run_it('--resume', '-r', 'b.raw', 'd.sp', code=1)
+        self.assertIn('belongs to another sweep', err)
+
+
+class Memory(Folder):
+    def memory(self, p):
+        with open('/proc/%d/status' % p.pid) as f:
+            return int(re.search(r'VmRSS:\s+(\d+)', f.read()).group(1))
+
+    def look(self, p, deck):
+        time.sleep(1.5)
+        first = self.memory(p)
+        time.sleep(2)
+        last = self.memory(p)
+        self.assertIsNone(p.poll())
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=100)
+        self.assertEqual(p.returncode, 130)
+        self.assertLess(last, first + 1000, deck)
+        self.assertLess(last, 200000)
+
+    def test_billions_of_points(self):
+        for step in '.step param r 1 4e9 1', '.step r1 1 65536 1\n.step @r2[tc1] 0 65535 1', '.step param unused 1 4e9 1':
+            self.write('d.sp', DIVIDER + step + '\n')
+            p = self.start('--measures', 'd.csv', '-o', 'd.log', 'd.sp')
+            self.look(p, step)
+            self.assertGreater(self.data('d.csv').count(b'\n'), 500, step)
+
+    def test_billions_of_periods(self):
+        self.write('d.sp', 'pulses\nV1 a 0 PULSE(0 1 0 1n 1n 4n 10n)\nR1 a b 1k\nC1 b 0 1p\n.tran 1n {10n*2**32}\n')
+        self.look(self.start('--no-output', 'd.sp'), 'pulse')
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
