@@ -63,8 +63,12 @@ static touch *find_touches(const ckt *c)
     vec_extend(t, vec_len(c->unknown));
     for (size_t i = 0; i < vec_len(c->inst); i++) {
         const ckt_inst *in = &c->inst[i];
-        for (int32_t u = 0; u < mdl_module(in->model)->n_port; u++)
+        const va_module *m = mdl_module(in->model);
+        for (int32_t u = 0; u < m->n_port; u++) {
             touch_node(t, c->unk[in->first + u], in->name, in->span);
+            if (m->unknown[u].discipline && strcmp(m->unknown[u].discipline, "electrical") != 0)
+                t[c->unk[in->first + u]].count++; /* a temperature may be left to itself */
+        }
     }
     for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
         const ckt_osdi_facts o = ckt_osdi_at(c, i);

@@ -1,9 +1,13 @@
 /* elab_bind.c - instance and model card to module, parameter set and terminals. */
 #include "elab_priv.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/types.h>
 
 /* -- modules -- */
 
@@ -108,6 +112,62 @@ static const char **known_types(elab *e)
     return v;
 }
 
+/* Does this file define the module? */
+static bool defines(const char *path, const char *module)
+{
+    enum { MOST = 1 << 22 };
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0, read = 0;
+    bool found = false;
+    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0; read += (size_t)n) {
+        const char *s = line + strspn(line, " \t");
+        if (strncmp(s, "module", 6) != 0 || !strchr(" \t", s[6]))
+            continue;
+        s += 6 + strspn(s + 6, " \t");
+        const size_t len = strcspn(s, " \t(;\r\n");
+        found = len == strlen(module) && !strncasecmp(s, module, len);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A .va file in this folder, or in one below it, that defines the module; NULL: none. */
+static const char *source_in(elab *e, const char *folder, const char *module, int below)
+{
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    int seen = 0;
+    for (struct dirent *x; d && !found && seen < 200 && (x = readdir(d));) {
+        const size_t n = strlen(x->d_name);
+        if (x->d_name[0] == '.')
+            continue;
+        seen++;
+        const char *path = elab_printf(e, "%s/%s", folder, x->d_name);
+        if (n > 3 && !strcmp(x->d_name + n - 3, ".va"))
+            found = defines(path, module) ? path : NULL;
+        else if (below > 0 && !strchr(x->d_name, '.'))
+            found = source_in(e, path, module, below - 1);
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* Kits have their Verilog-A beside the libraries: a folder va or verilog-a there or one or two up. */
+static const char *find_source(elab *e, diag_span at, const char *module)
+{
+    static const char *const folder[] = {"va", "../va", "../../va", "verilog-a", "../verilog-a", "../../verilog-a", "."};
+    const char *file = at.file >= 0 ? e->d->file[at.file].name : "", *slash = strrchr(file, '/');
+    const char *found = NULL;
+    for (size_t i = 0; i < VS_COUNT(folder) && !found; i++)
+        found = source_in(e, slash ? elab_printf(e, "%.*s/%s", (int)(slash - file), file, folder[i]) : folder[i], module,
+                          strcmp(folder[i], ".") ? 1 : 0);
+    return found;
+}
+
 static void unknown_type(elab *e, const flat_model *c)
 {
     if (is_builtin_type(c->type)) {
@@ -117,6 +177,11 @@ static void unknown_type(elab *e, const flat_model *c)
         return;
     }
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
+    const char *source = find_source(e, c->span, c->type);
+    if (source) {
+        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it", source, source);
+        return;
+    }
     const char **v = known_types(e);
     diag_suggest(e->d, c->type, v, vec_len(v));
     diag_note(e->d, DIAG_NOWHERE, "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
@@ -174,6 +239,9 @@ static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char
     diag_error(e->d, p->span, "%s: module '%s' has no parameter '%s'", owner, mod->name, p->name);
     diag_suggest(e->d, p->name, cand, vec_len(cand));
     diag_note(e->d, mod->span, "module '%s' is defined here", mod->name);
+    const char *source = e->d->n_error == 1 ? find_source(e, p->span, mod->name) : NULL;
+    if (source)
+        diag_note(e->d, DIAG_NOWHERE, "the libraries may mean the one of .hdl \"%s\"", source);
     vec_free(cand);
 }
 
@@ -195,6 +263,8 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
     *value = p->value;
     if (vp->type == VA_INTEGER && p->value != round(p->value)) {
         *value = round(p->value);
+        if (!strcmp(p->name, "level")) /* 103.60 tells simulators the version */
+            return true;
         diag_warning(e->d, p->span, "%s: parameter '%s' is an integer; %g is rounded to %g", owner,
                      p->name, p->value, *value);
     }

@@ -2,6 +2,7 @@
  * numbers, printing. Walking a tree with parameters in scope is flat_eval.c.
  * Precedence from ?: || && comparison + * unary ** as in ngspice; ** and ^ bind to the right and
  * before a minus in front: -2**2 is -4. */
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -204,6 +205,11 @@ static void check_arity(eparse *p, const char *name, net_fn fn, int32_t n, diag_
     p->failed = true;
 }
 
+static bool starts_value(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
 /* call = name "(" [expr ("," expr)*] ")" */
 static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
 {
@@ -218,6 +224,8 @@ static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
             vec_push(arg, a);
         if (!p->failed && at(p, 0) == ',')
             p->pos++;
+        else if (!p->failed && starts_value(at(p, 0)))
+            diag_warning(p->d, (diag_span){p->file, p->pos, 1}, "a ',' is missing before this argument");
         else if (!p->failed && at(p, 0) != ')')
             fail(p, p->pos, 1, "',' or ')' expected");
         skip(p);

@@ -244,6 +244,12 @@ static void warn_twice(flat_ctx *c, const char *what, const char *name, diag_spa
         diag_note(c->d, old, "first defined here");
 }
 
+/* Two definitions with one text are one. */
+static bool same_text(const flat_ctx *c, diag_span a, diag_span b)
+{
+    return a.len && a.len == b.len && !memcmp(c->d->file[a.file].text + a.off, c->d->file[b.file].text + b.off, a.len);
+}
+
 static void add_param(flat_ctx *c, body *b, param_def p)
 {
     int32_t slot = map_get(&b->param_slot, map_key(p.name), -1);
@@ -257,7 +263,7 @@ static void add_param(flat_ctx *c, body *b, param_def p)
     if (p.guard >= 0)
         b->branch[p.guard].has_param = true;
     p.prev = b->param_last[slot];
-    if (p.prev >= 0 && b->param[p.prev].guard == p.guard)
+    if (p.prev >= 0 && b->param[p.prev].guard == p.guard && !same_text(c, p.v.span, b->param[p.prev].v.span))
         warn_twice(c, "parameter", p.name, p.span, b->param[p.prev].span);
     b->param_last[slot] = (int32_t)vec_len(b->param);
     vec_push(b->param, p);

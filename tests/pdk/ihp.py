@@ -297,6 +297,115 @@ def check_waves(kit):
     return worst
 
 
+# -- habits of the kit --
+
+def amps(kit, name, elements, libs, extra='', **kw):
+    """Currents of x1, x2 ... each `model parameters` with its nodes after d: i(v1), i(v2) ..., at the operating point."""
+    lines = ['* ' + name] + ['.lib "$PDK/ngspice/models/%s.lib" %s' % lib for lib in libs] + [TIGHT + extra, 'vdd d 0 1']
+    for i, e in enumerate(elements, 1):
+        lines += ['v%d d d%d 0' % (i, i), 'x%d d%d %s' % (i, i, e)]
+    p = kit.run(name, '\n'.join(lines + ['.op', '.end', '']), **kw)
+    got = kit.read(name)
+    return [got['i(v%d)' % i][0] for i in range(1, len(elements) + 1)], p.stderr
+
+
+RES, MOS, HBT = ('cornerRES', 'res_typ'), ('cornerMOSlv', 'mos_tt'), ('cornerHBT', 'hbt_typ')
+
+
+SLIPS = "a ',' is missing|.ends names 'diodevdd_4kv_mod'"
+
+
+def expect(what, ok):
+    if not ok:
+        raise Failed(what)
+
+
+def check_parameters(kit):
+    """Body parameters, derived ones too, are overridden on the X line; case, m and unknown names."""
+    (a, b, c, e), said = amps(kit, 'parameters', ['0 0 rsil w=1u l=10u', '0 0 RSIL W=1u L=10u', '0 0 rsil w=1u l=10u leff=20u',
+                                                  '0 0 rsil w=1u l=10u foo=3'], [RES])
+    expect('names are case-insensitive', a == b)
+    expect('a derived parameter is overridden, %g %g' % (a, c), 0.4 < c / a < 0.6)
+    expect('an unknown parameter is named in a warning', a == e and "has no parameter 'foo'" in said)
+    (m1, m2, q1, q2, c1, c2), _ = amps(kit, 'multiplicity', ['d 0 0 sg13_lv_nmos w=1u l=0.13u m=%d' % m for m in (1, 2)] +
+                                       ['b 0 0 npn13G2 selft=0 m=%d' % m for m in (1, 2)] +
+                                       ['0 cparasitic c=1p m=%d' % m for m in (1, 2)], [MOS, HBT, ('cornerCAP', 'cap_typ')],
+                                       'vb b 0 0.8\n')
+    near('m of a subcircuit with that parameter', m2, 2 * m1, 1e-9)
+    return near('m of one without', q2, 2 * q1, 1e-9)
+
+
+def check_mismatch(kit):
+    """*_mismatch: nominal without a seed, with one every device its own, the same in every run and any order."""
+    libs = [(f, s + '_mismatch') for f, s in (RES, MOS, HBT)] + [('cornerCAP', 'cap_typ_mismatch')]
+    devices = ['d 0 0 sg13_lv_nmos w=1u l=0.13u', 'd 0 0 sg13_lv_nmos w=1u l=0.13u', '0 0 rsil', '0 0 rsil', 'b 0 0 npn13G2']
+    one, said = amps(kit, 'nominal', devices, libs, 'vb b 0 0.8\n')
+    plain, _ = amps(kit, 'plain', devices, [RES, MOS, HBT], 'vb b 0 0.8\n')
+    expect('without a seed one note says so', said.count('.option seed') == 1)
+    for i in (0, 1, 4):
+        near('nominal %d' % (i + 1), one[i], plain[i], 1e-12)
+    runs = [amps(kit, 'seed%d' % s, devices, libs, 'vb b 0 0.8\n.option seed=%d\n' % s)[0] for s in (1, 1, 2)]
+    expect('the same seed gives the same numbers', runs[0] == runs[1])
+    expect('another seed gives others', all(a != b for a, b in zip(runs[0], runs[2])))
+    expect('devices differ', runs[0][0] != runs[0][1] and runs[0][2] != runs[0][3])
+    fewer, _ = amps(kit, 'fewer', devices[:2], libs, 'vb b 0 0.8\n.option seed=1\n')
+    expect('other devices change nothing, %s %s' % (fewer, runs[0]), all(abs(a / b - 1) < 1e-9 for a, b in zip(fewer, runs[0])))
+    spread = max(abs(a / b - 1) for a, b in zip(runs[0], plain))
+    expect('the spread is that of a process, %g' % spread, 1e-4 < spread < 0.5)
+    return 0
+
+
+def check_stat(kit):
+    """*_stat: one draw for all devices of a run."""
+    libs = [(f, s + '_stat') for f, s in (RES, MOS, HBT)] + [('cornerCAP', 'cap_typ_stat')]
+    devices = ['d 0 0 sg13_lv_nmos w=1u l=0.13u', 'd 0 0 sg13_lv_nmos w=1u l=0.13u', 'b 0 0 npn13G2']
+    runs = [amps(kit, 'stat%d' % s, devices, libs, 'vb b 0 0.8\n.option seed=%d\n' % s)[0] for s in range(1, 9)]
+    for r in runs:
+        near('devices are alike', r[0], r[1], 1e-9)
+    for k in (0, 2):
+        mean = sum(r[k] for r in runs) / len(runs)
+        sd = math.sqrt(sum((r[k] / mean - 1) ** 2 for r in runs) / (len(runs) - 1))
+        expect('runs differ as a process does, %g' % sd, 1e-4 < sd < 0.3)
+    return 0
+
+
+def check_libraries(kit):
+    """Every section of every library is read, with a device of it, without an error."""
+    device = {'cornerMOSlv': 'd 0 0 sg13_lv_nmos w=1u l=0.13u', 'cornerMOShv': 'd 0 0 sg13_hv_pmos w=1u l=0.4u', 'cornerHBT': 'd 0 0 npn13G2l',
+              'cornerRES': '0 0 rppd', 'cornerCAP': '0 cap_cmim', 'cornerDIO': '0 dantenna'}
+    n = 0
+    for lib, e in device.items():
+        with open(os.path.join(kit.models, 'ngspice', 'models', lib + '.lib'), encoding='latin-1') as f:
+            for section in re.findall(r'(?mi)^\.lib\s+(\w+)', f.read()):
+                _, said = amps(kit, 'section', [e], [(lib, section)])
+                for warning in re.findall('warning: (.*)', said):  # slips in the kit
+                    expect('%s: %s' % (section, warning), re.match(SLIPS, warning))
+                n += 1
+    expect('sections were found', n == 47)
+    return 0
+
+
+def check_spiceinit(kit):
+    """.spiceinit beside the deck loads the models; without the models the message names the file."""
+    deck = '* init\n.lib "$PDK/ngspice/models/cornerRES.lib" res_typ\nvd d 0 1\nx1 d 0 0 rhigh\n.op\n.end\n'
+    path = os.path.join(kit.folder, '.spiceinit')
+    wanted = kit.solve('by_hdl', deck)['i(vd)'][0]
+    p = kit.run('none', deck, hdl=False, code=1)
+    expect('the message names the source, ' + p.stderr[-300:], '.hdl "' in p.stderr and 'r3_cmc.va' in p.stderr)
+    with open(path, 'w') as f:
+        f.write('* start-up\nset ngbehavior=hsa\nset frobnicate\nosdi $PDK/ngspice/va/r3_cmc/r3_cmc.osdi\n')
+    try:
+        p = kit.run('by_init', deck, hdl=False)
+        expect('the models are those', kit.read('by_init')['i(vd)'][0] == wanted)
+        expect('a variable without effect is named', ".spiceinit:3:5: warning: the variable 'frobnicate'" in p.stderr)
+        kit.run('no_init', deck, hdl=False, code=1, option=('--no-init',))
+    finally:
+        os.remove(path)
+    return 0
+
+
+HABITS = {'parameters': check_parameters, 'mismatch': check_mismatch, 'stat': check_stat, 'libraries': check_libraries,
+          'spiceinit': check_spiceinit}
 QUICK = {'hbt_slope': check_hbt_slope, 'hbt_heat': check_hbt_heat, 'diode_slope': check_diode_slope, 'breakdown': check_breakdown,
          'inv_tran': check_inv_tran}
 LONG = {'ring5': check_ring5, 'waves': check_waves}
@@ -329,7 +438,7 @@ def main():
                 d = ngspice[name]
                 rows.setdefault((d.group, reference), []).append((worst, where, name))
                 print('%-26s %-8s %.1e %-14s %s' % (name, reference, worst, where, '; '.join(bad[:3])), flush=True)
-        checks = dict(QUICK, **(LONG if everything or args[1:] else {}))
+        checks = dict(QUICK, **HABITS, **(LONG if everything or args[1:] else {}))
         for name in [c for c in checks if not args[1:] or any(a in c for a in args[1:])]:
             count += 1
             try:
