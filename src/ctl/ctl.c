@@ -285,6 +285,16 @@ static const command commands[] = {
     {"goto", cmd_interactive, false}, {"label", cmd_interactive, false}, {"cross", cmd_interactive, false},
     {"reshape", cmd_interactive, false}, {"transpose", cmd_interactive, false}, {"bg_run", cmd_interactive, false},
     {"esave", cmd_interactive, false},
+    {"aspice", cmd_interactive, false}, {"jobs", cmd_interactive, false}, {"rspice", cmd_interactive, false},
+    {"dump", cmd_interactive, false}, {"state", cmd_interactive, false}, {"wrs2p", cmd_interactive, false},
+    {"sysinfo", cmd_interactive, false}, {"devhelp", cmd_interactive, false}, {"inventory", cmd_interactive, false},
+    {"circbyline", cmd_interactive, false}, {"mdump", cmd_interactive, false}, {"mrdump", cmd_interactive, false},
+    {"diff", cmd_interactive, false}, {"cutout", cmd_interactive, false}, {"deftype", cmd_interactive, false},
+    {"optran", cmd_interactive, false}, {"pss", cmd_interactive, false}, {"tutorial", cmd_interactive, false},
+    {"setcs", cmd_interactive, false}, {"wrnodev", cmd_interactive, false}, {"xgraph", cmd_interactive, false},
+    {"cdump", cmd_interactive, false}, {"strslice", cmd_interactive, false}, {"strstr", cmd_interactive, false},
+    {"fopen", cmd_interactive, false}, {"fread", cmd_interactive, false}, {"fclose", cmd_interactive, false},
+    {"oldhelp", cmd_interactive, false},
 };
 
 static vs_status unknown_command(ctl *c, const char *word)

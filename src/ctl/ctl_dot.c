@@ -176,6 +176,17 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
     return st;
 }
 
+/* A card about results that no analysis of the deck makes; a block may still run one. */
+static void warn_idle(ctl *c, const dot_card *d)
+{
+    const char *word = !strcmp(d->word, "four") ? "tran" : strcmp(d->word, "width") ? d->analysis : "";
+    bool runs = !*word || ctl_has_block(c->s);
+    for (size_t i = 0; i < vec_len(c->s->flat.ana) && !runs; i++)
+        runs = !str_casecmp(sim_analysis_word(c->s->flat.ana[i].kind), word);
+    if (!runs)
+        diag_warning(c->d, d->at, "this card does nothing: the deck has no .%s analysis", word);
+}
+
 /* An error of form is told before the analysis has run for an hour. */
 vs_status ctl_check_cards(ctl *c)
 {
@@ -193,6 +204,8 @@ vs_status ctl_check_cards(ctl *c)
             one = ctl_values(c, d.text, &v) ? VS_OK : VS_EINPUT;
         vec_free(v);
         st = st ? st : one;
+        if (!one)
+            warn_idle(c, &d);
     }
     return st;
 }

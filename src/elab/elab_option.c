@@ -8,7 +8,8 @@
 #include "lu.h"
 
 /* POSITIVE, NOT_NEGATIVE: a double of elab_sim; INT: an int of it, 1 or more; SIMPARAM: read by models;
- * SPECIAL: set_special; SILENT: asks for what is always or never done here (listings, the solver);
+ * SPECIAL: set_special; SILENT: read elsewhere (savecurrents: elab_output.c; seed: net), or asks for what
+ * is always or never done here (listings, the solver);
  * NAMED: has a meaning elsewhere, a warning says that it has no effect. */
 typedef enum option_kind { POSITIVE, NOT_NEGATIVE, INT, SIMPARAM, SPECIAL, SILENT, NAMED } option_kind;
 
@@ -40,7 +41,7 @@ static const option_entry options[] = {
     {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0},
     {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0},
     {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, {"bypass", NAMED, 0},
-    {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", NAMED, 0},
+    {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", SILENT, 0},
     {"autostop", NAMED, 0}, {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
     {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", SPECIAL, 0},
     {"seedinfo", NAMED, 0}, {"warn", NAMED, 0}, {"maxwarns", NAMED, 0}, {"minbreak", NAMED, 0},
@@ -48,6 +49,11 @@ static const option_entry options[] = {
     {"noopiter", NAMED, 0}, {"ingold", NAMED, 0}, {"numdgt", NAMED, 0}, {"cptime", NAMED, 0},
     {"limtim", NAMED, 0}, {"limpts", NAMED, 0}, {"lvlcod", NAMED, 0}, {"lvltim", NAMED, 0},
     {"nowarn", NAMED, 0}, {"filetype", NAMED, 0}, {"rawfile", NAMED, 0}, {"sparse", NAMED, 0},
+    {"xtrtol", NAMED, 0}, {"noopac", NAMED, 0}, {"noopalter", NAMED, 0}, {"maxopalter", NAMED, 0},
+    {"maxeviter", NAMED, 0}, {"convlimit", NAMED, 0}, {"convstep", NAMED, 0}, {"convabsstep", NAMED, 0},
+    {"ltrreltol", NAMED, 0}, {"ltrabstol", NAMED, 0}, {"indverbosity", NAMED, 0}, {"digits", NAMED, 0},
+    {"norefvalue", NAMED, 0}, {"ngbehavior", NAMED, 0}, {"wnflag", NAMED, 0}, {"altinit", NAMED, 0},
+    {"nosubckt", NAMED, 0}, {"noprintscale", NAMED, 0}, {"width", NAMED, 0},
 };
 
 static void set_default(elab_sim *s)

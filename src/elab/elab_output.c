@@ -141,9 +141,40 @@ static void save_current(outputs *o, const flat_save *s)
                      "circuit; put a voltage source of 0 V in series", s->device, s->device);
 }
 
+/* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic], ... */
+static void add_device_currents(outputs *o)
+{
+    static const char *const word[] = {"i", "id", "ig", "is", "ib", "ic", "ie"};
+    for (size_t i = 0; i < vec_len(o->f->inst); i++) {
+        const flat_inst *in = &o->f->inst[i];
+        for (size_t k = 0; k < VS_COUNT(word) && in->letter != 'v' && in->letter != 'l'; k++) {
+            ckt_detail d;
+            char buf[640];
+            if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND || d.what == CKT_DETAIL_PARAM)
+                continue;
+            snprintf(buf, sizeof buf, "@%s[%s]", in->name, word[k]);
+            add_detail(o, buf, d);
+        }
+    }
+}
+
+static bool asks_for_currents(const flat *f)
+{
+    bool asks = false;
+    for (size_t i = 0; i < vec_len(f->option); i++)
+        if (!strcmp(f->option[i].name, "savecurrents"))
+            asks = f->option[i].value != 0;
+    return asks;
+}
+
 static void save(outputs *o, const flat_save *s, bool branches)
 {
     switch (s->what) {
+    case FLAT_SAVE_ALLI:
+        add_nodes(o);
+        add_currents(o, true);
+        add_device_currents(o);
+        break;
     case FLAT_SAVE_ALL:
         add_nodes(o);
         add_currents(o, branches);
@@ -174,6 +205,8 @@ vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str
         add_nodes(&o);
         add_currents(&o, branches);
     }
+    if (asks_for_currents(f))
+        add_device_currents(&o);
     map_free(&o.seen);
     *out = o.v;
     return VS_OK;

@@ -138,7 +138,7 @@ typedef struct flat_option {
 } flat_option;
 
 typedef struct flat_save { /* .save, .probe */
-    enum { FLAT_SAVE_ALL, FLAT_SAVE_V, FLAT_SAVE_I, FLAT_SAVE_PARAM, FLAT_SAVE_EXPR } what;
+    enum { FLAT_SAVE_ALL, FLAT_SAVE_ALLI /* currents inside devices too */, FLAT_SAVE_V, FLAT_SAVE_I, FLAT_SAVE_PARAM, FLAT_SAVE_EXPR } what;
     int32_t node[2];     /* V; -1: none */
     const char *device, *param; /* I, PARAM (@dev[param]) */
     const net_expr *expr;

@@ -130,8 +130,9 @@ static void save_device(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, 
 static void save_word(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, const char *name)
 {
     const char *hash = strchr(name, '#'), *open = strchr(name, '[');
-    if (!strcmp(name, "all") || !strcmp(name, "allv") || !strcmp(name, "alli") || !strcmp(name, "allcurrents")) {
-        o->what = FLAT_SAVE_ALL;
+    const bool currents = !strcmp(name, "alli") || !strcmp(name, "allcurrents");
+    if (currents || !strcmp(name, "all") || !strcmp(name, "allv")) {
+        o->what = currents ? FLAT_SAVE_ALLI : FLAT_SAVE_ALL;
         o->text = name;
     } else if (hash && !strcmp(hash, "#branch")) {
         save_device(c, s, o, e, str_intern(c->names, name, (size_t)(hash - name)), NULL);

@@ -695,7 +695,11 @@ static bool read_by_letter(ereader *r)
         for (size_t i = 0; i < VS_COUNT(forms); i++)
             if (forms[i].letter == r->e->letter)
                 return read_with_model(r, &forms[i]);
-        diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
+        if (r->e->letter == 'p' || r->e->letter == 'y')
+            diag_error(r->q.c->d, net_card_span(r->q.card), "coupled lines (P) and TXL lines (Y) are not supported; "
+                       "O with an ltra model is a single lossy line");
+        else
+            diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
         return false;
     }
 }

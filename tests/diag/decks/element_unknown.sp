@@ -1,5 +1,5 @@
 bad deck: element unknown
 v1 a 0 1
 r1 a 0 1k
-p1 a 0 5
+!1 a 0 5
 .op

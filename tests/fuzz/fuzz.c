@@ -1,0 +1,500 @@
+/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw and CSV files.
+ * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER...
+ *         -k keeps inputs that reach new code. An input alone (-n 0) is run as it is.
+ * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal (built with
+ * -Dfuzz=true also each finding of ASan and UBSan) is a finding, and FOUND_FILE holds the input.
+ * Compilers that instrument edges (-fsanitize-coverage=trace-pc) lead the choice of parents: an input that
+ * reaches new code joins the corpus. With clang, meson links libFuzzer instead (FUZZ_LIBFUZZER, one target
+ * for each program). Inputs run in an empty folder and cannot name files outside of it. */
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "va.h"
+#include "vec.h"
+
+enum { MOST = 16384, LIMIT = 20, MAP_BITS = 16 };
+#define FOUND_FILE "fuzz-found"
+
+/* -- what is fuzzed -- */
+
+static void fuzz_net(const char *text, size_t n)
+{
+    diag d;
+    str_pool names;
+    arena mem;
+    diag_init(&d);
+    str_pool_init(&names);
+    arena_init(&mem);
+    net_deck deck;
+    if (net_read_text(&deck, &d, &names, &mem, "fuzz", text, n, NULL) == VS_OK) {
+        flat f;
+        if (flat_build(&f, &deck, &d, &names, &mem, 27, NULL, 0) != VS_OK && !d.n_error)
+            abort(); /* refused without a message */
+    } else if (!d.n_error) {
+        abort();
+    }
+    arena_fini(&mem);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+static void fuzz_va(const char *text, size_t n)
+{
+    diag d;
+    str_pool names;
+    diag_init(&d);
+    str_pool_init(&names);
+    va_unit u = {0};
+    const va_opt o = {0};
+    if (va_compile_text(&u, &d, &names, "fuzz", text, n, &o) != VS_OK && !d.n_error)
+        abort();
+    va_unit_fini(&u);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+static void write_file(const char *name, const char *text, size_t n)
+{
+    FILE *f = fopen(name, "w");
+    if (!f || fwrite(text, 1, n, f) != n || fclose(f)) {
+        perror(name);
+        exit(1);
+    }
+}
+
+static void fuzz_raw(const char *text, size_t n)
+{
+    write_file("input", text, n);
+    for (int32_t k = 0; k < 3; k++) {
+        out_plot p;
+        const char *why = NULL;
+        if (out_read(&p, "input", k, &why) != VS_OK) {
+            if (!why)
+                abort();
+            break;
+        }
+        out_plot_free(&p);
+    }
+}
+
+static int n_asked;
+
+static bool enough(void *user)
+{
+    (void)user;
+    return ++n_asked > 2000;
+}
+
+/* Some elements and the input between .control and .endc; commands run, loops end after 2000 steps. */
+static void fuzz_control(const char *text, size_t n)
+{
+    static const char head[] = "fuzz\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\n"
+                               "C1 out 0 1n\n.tran 1u 20u\n.control\n";
+    static const char tail[] = "\n.endc\n.end\n";
+    static FILE *null;
+    const net_opt no = {0};
+    diag d;
+    str_pool names;
+    sim s;
+    mdl_lib *lib = NULL;
+    const mdl_opt mo = {.interpret = true};
+    const sim_hook hook = {.stop = enough};
+    char *deck = NULL;
+    vec_extend(deck, sizeof head + n + sizeof tail);
+    const size_t len = (size_t)snprintf(deck, sizeof head + n + sizeof tail, "%s%.*s%s", head, (int)n, text, tail);
+    write_file("input", deck, len);
+    vec_free(deck);
+    if (!null)
+        null = fopen("/dev/null", "w");
+    diag_init(&d);
+    str_pool_init(&names);
+    sim_init(&s, &d, &names, &hook);
+    if (mdl_lib_new(&lib, &d, &names, &mo) != VS_OK)
+        abort();
+    s.lib = lib;
+    n_asked = 0;
+    vs_status st = sim_read(&s, "input", &no);
+    if (!st)
+        st = sim_options(&s);
+    if (!st)
+        st = sim_flatten(&s);
+    if (!st) {
+        const ctl_opt o = {.log = null, .quiet = true, .version = "fuzz"};
+        bool quit;
+        int code;
+        if (ctl_check(&s, true) != VS_OK && !d.n_error)
+            abort();
+        ctl *c = ctl_new(&s, &o);
+        ctl_want(&s);
+        st = ctl_run(c, &quit, &code);
+        ctl_free(&c);
+    }
+    sim_fini(&s);
+    mdl_lib_free(&lib);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+static const struct target {
+    const char *name;
+    void (*run)(const char *text, size_t n);
+} targets[] = {{"net", fuzz_net}, {"va", fuzz_va}, {"control", fuzz_control}, {"raw", fuzz_raw}};
+
+/* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or bracket. */
+static size_t tame(char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool after = i && (isalnum((unsigned char)s[i - 1]) || s[i - 1] == ')' || s[i - 1] == '/');
+        if ((s[i] == '/' && !after) || s[i] == '~' || (s[i] == '.' && i && s[i - 1] == '.'))
+            s[i] = '*';
+    }
+    return n;
+}
+
+static void enter_folder(void)
+{
+    char memory[] = "/dev/shm/vsim-fuzz-XXXXXX", disk[] = "/tmp/vsim-fuzz-XXXXXX";
+    const char *folder = mkdtemp(memory);
+    folder = folder ? folder : mkdtemp(disk);
+    if (!folder || chdir(folder)) {
+        perror(disk);
+        exit(1);
+    }
+    unsetenv("HOME");
+    unsetenv("PWD");
+}
+
+#ifdef FUZZ_LIBFUZZER
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    enter_folder();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static char text[MOST + 1];
+    if (n > MOST)
+        return -1;
+    memcpy(text, data, n);
+    targets[FUZZ_LIBFUZZER].run(text, tame(text, n));
+    return 0;
+}
+
+#else
+
+/* -- coverage: called at each edge where the compiler does that -- */
+
+static uint8_t edge_seen[1 << MAP_BITS];
+static int n_new_edge;
+
+void __sanitizer_cov_trace_pc(void);
+__attribute__((no_sanitize_coverage, no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc(void)
+{
+    const uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    uint8_t *e = &edge_seen[(pc ^ pc >> MAP_BITS) & ((1 << MAP_BITS) - 1)];
+    n_new_edge += !*e;
+    *e = 1;
+}
+
+/* -- mutation -- */
+
+typedef struct input {
+    char *s; /* vec */
+    bool found; /* by reaching new code */
+} input;
+
+static input *corpus; /* vec */
+static uint64_t rng = 1;
+
+static uint64_t below(uint64_t n)
+{
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return n ? rng % n : 0;
+}
+
+static void cut(char *s, size_t *n, size_t at, size_t len)
+{
+    memmove(s + at, s + at + len, *n - at - len);
+    *n -= len;
+}
+
+static void paste(char *s, size_t *n, size_t at, const char *t, size_t len)
+{
+    if (*n + len > MOST)
+        return;
+    memmove(s + at + len, s + at, *n - at);
+    memmove(s + at, t, len);
+    *n += len;
+}
+
+/* The word (or the run of other characters) around a place. */
+static void word_at(const char *s, size_t n, size_t *at, size_t *len)
+{
+    size_t a = *at, b = a;
+    while (a > 0 && isalnum((unsigned char)s[a - 1]))
+        a--;
+    while (b < n && isalnum((unsigned char)s[b]))
+        b++;
+    *at = a;
+    *len = b > a ? b - a : n > a;
+}
+
+static void mutate_once(char *s, size_t *n)
+{
+    static const char *const odd[] = {"{", "}", "(", ")", "'", "\"", "\n", "\n+", "=", ",", "*", "-", "1e999", "-1", "0",
+                                      "nan", "1e-320", "2147483648", "9999999999999999999", "\\", "$", ";", "[", "]",
+                                      ".", "^", "**", "?", ":", "\xff", "\t", "//", "/*", "`", "@", "#", "<", "<<",
+                                      ".end\n", "m=0", "0.0", "inf"};
+    const char *t = odd[below(VS_COUNT(odd))];
+    const input *other = &corpus[below(vec_len(corpus))];
+    char part[256];
+    size_t at = below(*n + 1), len = 1 + below(below(8) ? 6 : 200);
+    if (len > *n - at)
+        len = *n - at;
+    switch (below(9)) {
+    case 0: if (at < *n) s[at] ^= (char)(1 << below(8)); break;
+    case 1: if (at < *n) s[at] = (char)below(256); break;
+    case 2: cut(s, n, at, len); break;
+    case 3: paste(s, n, at, t, strlen(t)); break;
+    case 4: /* a part of another input */
+        if (vec_len(other->s)) {
+            const size_t from = below(vec_len(other->s)), m = below(vec_len(other->s) - from + 1);
+            paste(s, n, at, other->s + from, m < 120 ? m : 120);
+        }
+        break;
+    case 5: /* a part twice */
+        len = len < sizeof part ? len : sizeof part;
+        memcpy(part, s + at, len);
+        paste(s, n, at, part, len);
+        break;
+    case 6: /* a word elsewhere */
+    case 7:
+        word_at(s, *n, &at, &len);
+        if (len < sizeof part && at + len <= *n) {
+            memcpy(part, s + at, len);
+            size_t to = below(*n + 1), old;
+            word_at(s, *n, &to, &old);
+            if (to + old <= *n)
+                cut(s, n, to, old);
+            paste(s, n, to, part, len);
+        }
+        break;
+    case 8:
+        word_at(s, *n, &at, &len);
+        if (at + len <= *n)
+            cut(s, n, at, len);
+        paste(s, n, at, t, strlen(t));
+        break;
+    }
+}
+
+static size_t make(char *s)
+{
+    const input *parent = &corpus[below(vec_len(corpus))];
+    size_t n = vec_len(parent->s);
+    memcpy(s, parent->s, n);
+    for (uint64_t k = 1 + below(below(4) ? 4 : 24); k > 0; k--)
+        mutate_once(s, &n);
+    return tame(s, n);
+}
+
+/* -- the run -- */
+
+static char text[2 * MOST];
+static size_t n_text;
+static char found_path[PATH_MAX];
+
+static void save_finding(void)
+{
+    FILE *f = fopen(found_path, "w");
+    if (!f)
+        return;
+    fwrite(text, 1, n_text, f);
+    fclose(f);
+    fprintf(stderr, "fuzz: the input is in %s\n", found_path);
+}
+
+static void on_signal(int sig)
+{
+    signal(sig, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    fprintf(stderr, "fuzz: signal %d%s\n", sig, sig == SIGALRM ? ": no end within the limit" : "");
+    save_finding();
+    raise(sig == SIGALRM ? SIGABRT : sig);
+}
+
+/* ASan and UBSan: report, then SIGABRT. A sanitizer keeps its own handler of bad accesses. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "abort_on_error=1:detect_leaks=0";
+}
+
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+    return "abort_on_error=1:halt_on_error=1:print_stacktrace=1";
+}
+
+static void catch_signals(void)
+{
+    signal(SIGABRT, on_signal);
+    signal(SIGALRM, on_signal);
+#ifndef __SANITIZE_ADDRESS__
+    signal(SIGSEGV, on_signal);
+    signal(SIGBUS, on_signal);
+    signal(SIGFPE, on_signal);
+    signal(SIGILL, on_signal);
+#endif
+}
+
+static void add_input(const char *s, size_t n, bool found)
+{
+    input in = {.found = found};
+    vec_extend(in.s, n);
+    memcpy(in.s, s, n);
+    vec_push(corpus, in);
+}
+
+static void add_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        perror(path);
+        exit(1);
+    }
+    n_text = fread(text, 1, MOST, f);
+    fclose(f);
+    add_input(text, n_text, false);
+}
+
+static void add_path(const char *path)
+{
+    struct stat st;
+    DIR *dir = stat(path, &st) || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
+    if (!dir) {
+        add_file(path);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(dir));) {
+        char name[PATH_MAX];
+        snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+        if (e->d_name[0] != '.')
+            add_file(name);
+    }
+    closedir(dir);
+}
+
+static void run_one(const struct target *t)
+{
+    const struct itimerval limit = {.it_value.tv_sec = LIMIT}, none = {0};
+    char *copy = malloc(n_text + 1); /* its own allocation: reading beyond the end is seen */
+    memcpy(copy, text, n_text);
+    setitimer(ITIMER_REAL, &limit, NULL);
+    t->run(copy, n_text);
+    setitimer(ITIMER_REAL, &none, NULL);
+    free(copy);
+}
+
+/* What the inputs wrote; no input makes folders. */
+static void leave_folder(void)
+{
+    char folder[PATH_MAX];
+    DIR *dir = opendir(".");
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlink(e->d_name);
+    if (dir)
+        closedir(dir);
+    if (getcwd(folder, sizeof folder))
+        rmdir(folder);
+}
+
+static void keep_input(const char *folder, long k)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/new%06ld", folder, k);
+    write_file(path, text, n_text);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    long runs = -1, done = 0;
+    double limit = 10;
+    const char *keep = NULL;
+    int opt;
+    while ((opt = getopt(argc, argv, "n:t:s:k:")) != -1) {
+        if (opt == 'n') runs = atol(optarg);
+        else if (opt == 't') limit = atof(optarg);
+        else if (opt == 's') rng = strtoull(optarg, NULL, 10) * 2654435761u + 1;
+        else if (opt == 'k') keep = realpath(optarg, NULL);
+        else return 2;
+    }
+    const struct target *t = NULL;
+    for (size_t i = 0; i < VS_COUNT(targets) && optind < argc; i++)
+        if (!strcmp(targets[i].name, argv[optind]))
+            t = &targets[i];
+    if (!t || optind + 1 >= argc) {
+        fprintf(stderr, "usage: fuzz net|va|control|raw [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+        return 2;
+    }
+    for (int i = optind + 1; i < argc; i++)
+        add_path(argv[i]);
+    snprintf(found_path, sizeof found_path, "%s/%s-%s", getcwd(text, sizeof text), FOUND_FILE, t->name);
+    enter_folder();
+    catch_signals();
+    const size_t n_seed = vec_len(corpus);
+    for (size_t i = 0; i < n_seed; i++) {
+        n_text = vec_len(corpus[i].s);
+        memcpy(text, corpus[i].s, n_text);
+        run_one(t);
+    }
+    const double t0 = seconds();
+    for (; runs < 0 ? seconds() - t0 < limit : done < runs; done++) {
+        n_text = make(text);
+        n_new_edge = 0;
+        run_one(t);
+        if (!n_new_edge)
+            continue;
+        add_input(text, n_text, true);
+        if (keep)
+            keep_input(keep, done);
+    }
+    leave_folder();
+    int edges = 0;
+    for (size_t i = 0; i < sizeof edge_seen; i++)
+        edges += edge_seen[i];
+    printf("%s: %ld inputs in %.1f s, %zu seeds, %zu that reached new code, %d edges, no finding\n", t->name, done,
+           seconds() - t0, n_seed, vec_len(corpus) - n_seed, edges);
+    return 0;
+}
+
+#endif
