@@ -648,6 +648,9 @@ static void compare_instance(tally *t, trial *r, const evaluator *special, int i
         if (!isfinite(want)) {
             t->n_not_finite++;
             t->n_folded += isfinite(got);
+            if (isfinite(got) && getenv("VSIM_AGREE_ALL"))
+                fprintf(stderr, "%s: specialised %.17g, unspecialised %g: a factor folds\n",
+                        place_name(r->plain_lib->m, r->form, p, r->set), got, want);
             continue;
         }
         if (error <= 1e-12 * size || error <= 1e-30 * largest(want_of, r->plain.v, p->kind)) {
