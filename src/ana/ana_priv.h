@@ -16,6 +16,7 @@ typedef struct newton_report {
     int32_t singular;          /* unknown without pivot, 0: none */
     bool nonfinite;            /* a device or the solution was not finite */
     bool limited;              /* devices were still limiting */
+    bool updated;              /* x is one update beyond the last evaluated point: see newton_eq.fix */
 } newton_report;
 
 /* The equations one Newton run solves:
@@ -36,6 +37,8 @@ typedef struct newton_eq {
     const double *xmax;   /* [m] further reference of the update test, NULL: none; if given, all
                            * vectors here and x have m elements */
     const double *rmax;   /* [n+1] the same of the residual test */
+    double *fix;          /* [m] NULL, or the run may end with an update that no evaluation follows;
+                           * then rep->updated, f is brought to x, and q at x is q - fix */
     int itl;
     bool solved;          /* x solves a linearisation: its first evaluation may end the run */
     bool damp;            /* shorten updates that swing to and fro */
@@ -61,6 +64,7 @@ struct ana {
     double *dx, *dx_prev; /* [n+1] Newton updates: x_new = x - dx */
     double *tol_x, *tol_r; /* [n+1] absolute tolerances */
     double **gdiag;       /* [n+1] diagonal values of node rows, NULL elsewhere */
+    double *f_prev, *q_prev; /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
     ana_node_value *nodeset, *ic; /* vec */
     struct tran *tran;    /* work of the transient, made at its first use */
@@ -69,7 +73,7 @@ struct ana {
 };
 
 /* -- newton.c -- */
-/* x in: start, out: the last evaluated point; on VS_OK a->f, a->q belong to it.
+/* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */

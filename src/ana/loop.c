@@ -3,6 +3,7 @@
 #include "loop.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "norm.h"
 
@@ -51,6 +52,31 @@ VS_CLONES void loop_move(double *restrict x, const double *dx, double lambda, in
 {
     for (EACH(i))
         x[i] -= lambda * dx[i];
+}
+
+VS_CLONES static void last_shared(const loop_last *l, double *restrict x, double *restrict f,
+                                  double *restrict fix, int32_t m)
+{
+    const double *dx = l->dx, *r = l->r, *q = l->q, *f_prev = l->f_prev, *q_prev = l->q_prev;
+    const double alpha = l->alpha;
+    for (EACH(i)) {
+        const double dq = alpha * fabs(q[i] - q_prev[i]), df = fabs(f[i] - f_prev[i]);
+        const double all = dq + df, part = all > 0 ? dq / all : 0, flow = part * r[i];
+        x[i] -= dx[i];
+        f[i] -= r[i] - flow;
+        fix[i] = flow / alpha;
+    }
+}
+
+void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int32_t m)
+{
+    if (l->q_prev) {
+        last_shared(l, x, f, fix, m);
+        return;
+    }
+    loop_move(x, l->dx, 1, m);
+    loop_move(f, l->r, 1, m);
+    memset(fix, 0, sizeof *fix * (size_t)m);
 }
 
 VS_CLONES void loop_predict(double *restrict v, const double *w, int order, loop_past p, int32_t m)

@@ -23,6 +23,13 @@ typedef struct loop_rows { /* rows of the equations, all [m] */
     double alpha, floor, reltol;
 } loop_rows;
 
+typedef struct loop_last { /* of the last evaluation, all [m] */
+    const double *dx, *r;      /* the update found there, the residual it removes */
+    const double *q;
+    const double *f_prev, *q_prev; /* of the evaluation before; NULL: there was none */
+    double alpha;
+} loop_last;
+
 /* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with its
  * constant part) counts only with its rounding, times `floor`: it is a difference of charges that flows.
  * True if |r| <= strict (reltol ref + tol) in all rows. */
@@ -42,6 +49,9 @@ void loop_scale(double *hist, double b, const double *dq, int32_t m);
 /* r = extrapolated f without sources + src + alpha (extrapolated q - q1) + hist */
 void loop_predicted_residual(double *r, const double *w, loop_past f, loop_past q, loop_past lo,
                              const double *src, const double *hist, double alpha, int32_t m);
+/* x -= dx, and f and q follow to first order: alpha dq + df = r is shared as the iteration before shared
+ * its change; without one (q_prev NULL) all is f. q itself stays: fix is what q_new has less. */
+void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int32_t m);
 /* dq = alpha ((q - q1) + (lo - lo1)) + hist */
 void loop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
                const double *lo1, const double *hist, int32_t m);

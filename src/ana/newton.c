@@ -1,6 +1,7 @@
 /* newton.c - Newton's method on the circuit equations, one run.
  * The accepted point is the last *evaluated* one: its residual is known to be small, the next update
- * would be small, and f and q that were computed there enter the history without another load.
+ * would be small, and f and q that were computed there enter the history without another load. Or, in a
+ * transient, it is one small update beyond it, and f and q follow to first order.
  * Source: Kundert, The Designer's Guide to SPICE and Spectre, 2.2.2 (both convergence criteria);
  *         Deuflhard, Newton Methods for Nonlinear Problems, 2.1 (simplified update as a test). */
 #include <math.h>
@@ -13,6 +14,11 @@
 /* A point that one evaluation confirms has not been corrected with what that evaluation found, so its
  * error is that of the tests; after a correction it is mostly the square of that. */
 #define FIRST_STRICT 0.1
+/* An update no evaluation follows: at most this many tolerances, from residuals of at most this many.
+ * It is Newton's own, so what it leaves is of second order; how it divides into charge and current is an
+ * estimate (loop_last_update), at the first evaluation none: there it must be as small as is accepted anyhow. */
+#define LAST_UPDATE 2
+#define LAST_RESIDUAL 100
 /* Rounding of sums in a row, in units of its largest term. */
 #define ROUNDING (32 * 2.2e-16)
 /* From this iteration on it is enough that the residual is of the size of rounding, or that updates
@@ -233,6 +239,28 @@ static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_re
     return VS_NOCONV;
 }
 
+static bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *rep)
+{
+    return eq->fix && !rep->limited && (rep->iter > 1 || eq->solved) && !pulls(eq) &&
+           loop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
+}
+
+static void keep_loaded(const ana *a)
+{
+    memcpy(a->f_prev, a->f, sizeof(double) * (size_t)a->m);
+    memcpy(a->q_prev, a->q, sizeof(double) * (size_t)a->m);
+}
+
+/* The last update, without an evaluation after it. */
+static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
+{
+    const bool first = rep->iter == 1;
+    const loop_last l = {.dx = a->dx, .r = a->r, .q = a->q, .alpha = eq->env.alpha,
+                         .f_prev = first ? NULL : a->f_prev, .q_prev = first ? NULL : a->q_prev};
+    loop_last_update(&l, x, a->f, eq->fix, a->m);
+    rep->updated = true;
+}
+
 vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
 {
     ckt_env env = eq->env;
@@ -261,6 +289,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             if (update_is_small(a, eq, x, CHORD_STRICT * strict))
                 break;
         }
+        const bool last = may_be_last(a, eq, rep);
         vs_status st = factor(a);
         a->alpha_lu = st == VS_OK ? env.alpha : NAN;
         if (st == VS_ESINGULAR) {
@@ -276,6 +305,10 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         }
         if (may_stop && update_is_small(a, eq, x, strict))
             break;
+        if (last && update_is_small(a, eq, x, env.iter == 1 ? FIRST_STRICT : LAST_UPDATE)) {
+            finish(a, eq, rep, x);
+            break;
+        }
         if (env.iter >= STALLED && !rep->limited &&
             (update_is_small(a, eq, x, STALLED_STRICT) || residual_is_rounding(a, x)))
             break;
@@ -283,6 +316,8 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
             lambda = damping(a, lambda);
         tell(a, eq, x, rep, lambda, false);
         move(a, eq, lambda, x);
+        if (eq->fix)
+            keep_loaded(a);
     }
     const bool tran = eq->env.mode == CKT_TRAN;
     a->n_run[tran]++;

@@ -30,7 +30,7 @@ static double first_break(tran *t, double after)
 static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
-    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->pred, &t->stage, &t->k1, &t->src, &t->xmax,
+    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->fix, &t->pred, &t->stage, &t->k1, &t->src, &t->xmax,
                     &t->rmax};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);

@@ -42,6 +42,7 @@ typedef struct tran {
     double *dq[2];               /* [n+1] dq/dt, attempt and at t */
     double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
     double *hist;                /* [n+1] dq/dt = alpha (q - q[1]) + hist */
+    double *fix;                 /* [n+1] what the attempt's charges have less than those of the load */
     double *pred;                /* [n+1] extrapolated x */
     integ_pred pc;
     bool have_pred;

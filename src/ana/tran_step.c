@@ -77,7 +77,7 @@ static void improve_prediction(tran *t)
     loop_subtract(t->x[0], t->pred, a->dx, a->m);
 }
 
-static vs_status solve_at(tran *t, double time, double *x, bool solved)
+static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
 {
     ana *a = t->a;
     newton_eq eq = {
@@ -89,16 +89,17 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved)
         .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
         .xmax = t->xmax,
         .rmax = t->rmax,
+        .fix = fix,
         .itl = a->opt.itl4,
         .solved = solved,
     };
     return newton_run(a, &eq, x, &t->rep);
 }
 
-/* dq/dt of the point that Newton found. */
-static void take_flow(const tran *t, double *dq)
+/* dq/dt of the point that Newton found, lo being the rest of its charges. */
+static void take_flow(const tran *t, const double *lo, double *dq)
 {
-    loop_flow(dq, t->cc.alpha, t->a->q, t->q[1], ckt_charge_rest(t->a->c), t->qlo[1], t->hist, t->a->m);
+    loop_flow(dq, t->cc.alpha, t->a->q, t->q[1], lo, t->qlo[1], t->hist, t->a->m);
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
@@ -109,14 +110,14 @@ static vs_status solve_sdirk(tran *t)
     integ_corrector(INTEG_SDIRK_A, 1, t->h, t->past, &t->cc);
     set_history(t, NULL);
     memcpy(t->stage, t->x[1], bytes);
-    vs_status st = solve_at(t, t->t + INTEG_SDIRK_GAMMA * t->h, t->stage, false);
+    vs_status st = solve_at(t, t->t + INTEG_SDIRK_GAMMA * t->h, t->stage, false, NULL);
     if (st != VS_OK)
         return st;
-    take_flow(t, t->k1);
+    take_flow(t, ckt_charge_rest(t->a->c), t->k1);
     integ_corrector(INTEG_SDIRK_B, 2, t->h, t->past, &t->cc);
     set_history(t, t->k1);
     memcpy(t->x[0], t->stage, bytes);
-    return solve_at(t, t->t_new, t->x[0], false);
+    return solve_at(t, t->t_new, t->x[0], false, NULL);
 }
 
 static vs_status solve_multistep(tran *t)
@@ -134,7 +135,7 @@ static vs_status solve_multistep(tran *t)
     else
         memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
     t->x[0][0] = 0;
-    return solve_at(t, t->t_new, t->x[0], solved);
+    return solve_at(t, t->t_new, t->x[0], solved, t->fix);
 }
 
 vs_status tran_solve(tran *t)
@@ -149,9 +150,12 @@ vs_status tran_solve(tran *t)
     if (st != VS_OK)
         return st;
     memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
-    memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
+    if (t->rep.updated) /* added to the charges themselves it would be lost in their rounding */
+        loop_subtract(t->qlo[0], ckt_charge_rest(t->a->c), t->fix, t->a->m);
+    else
+        memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
     tran_take_resistive(t, t->f[0]);
-    take_flow(t, t->dq[0]);
+    take_flow(t, t->qlo[0], t->dq[0]);
     return VS_OK;
 }
 
