@@ -135,9 +135,6 @@ static void fini(elab *e)
     vec_free(e->sign);
     map_free(&e->seen_at);
     map_free(&e->card_of);
-    map_free(&e->module_of);
-    map_free(&e->name_of);
-    map_free(&e->param_of);
     map_free(&e->inst_of);
     map_free(&e->row_of_inst);
     arena_fini(&e->mem);

@@ -202,27 +202,9 @@ static mdl_model *module_of_card(elab *e, const flat_model *c, const builtin **b
 
 /* -- parameters -- */
 
-/* A small number for a pointer, the same for the same pointer. */
-static uint64_t number_of(map *m, const void *p)
-{
-    int32_t k = map_get(m, map_key(p), 0);
-    if (!k)
-        map_set(m, map_key(p), k = (int32_t)m->n + 1);
-    return (uint64_t)k;
-}
-
 int32_t elab_param(elab *e, mdl_model *m, const char *name)
 {
-    name = str_intern0(e->names, name);
-    const uint64_t key = number_of(&e->module_of, m) << 32 | number_of(&e->name_of, name);
-    int32_t p = map_get(&e->param_of, key, -2);
-    if (p == -2) {
-        p = va_find_param(mdl_module(m), name);
-        if (p >= 0 && mdl_module(m)->param[p].local)
-            p = -1;
-        map_set(&e->param_of, key, p);
-    }
-    return p;
+    return mdl_find_param(m, str_intern0(e->names, name));
 }
 
 static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char *owner)

@@ -31,8 +31,6 @@ typedef struct elab {
     int32_t *node;         /* vec; flat node -> unknown */
     elab_card *card;       /* vec */
     map card_of;           /* flat_model -> card */
-    map module_of, name_of; /* numbers of modules and of parameter names */
-    map param_of;          /* the two numbers -> parameter, -1: none */
     int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
     map inst_of;           /* name -> instance */
     map seen_at;           /* hash of what decides a row -> the last elab_seen of that hash */

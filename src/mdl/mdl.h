@@ -71,6 +71,9 @@ typedef struct mdl_env {
     bool no_noise;         /* the circuit has no noise analysis: internal nodes that only noise can
                             * move from 0 are not in use */
 } mdl_env;
+/* A parameter that a card may give, by name or alias (interned in the library's names); -1: none. The answer is
+ * kept: the circuits of a sweep ask again and again. */
+int32_t mdl_find_param(mdl_model *m, const char *name);
 /* The row of one parameter set (model card and instance line merged by the caller, later wins).
  * Equal sets in an equal environment give the same row, found by hash.
  * Checks ranges: a violation is an error at `where` naming parameter, value and range.

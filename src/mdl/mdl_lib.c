@@ -52,6 +52,7 @@ static void free_model(mdl_model *m)
     vec_free(m->probe);
     (m->full_kept ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
     map_free(&m->row_of_hash);
+    map_free(&m->param_of);
     free(m->scratch);
     arena_fini(&m->mem);
     free(m);

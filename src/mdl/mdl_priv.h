@@ -65,6 +65,7 @@ struct mdl_model {
     form_fn form[N_FORM];
     row_data **row;      /* vec */
     map row_of_hash;
+    map param_of;       /* interned name -> parameter, -1: none; as they are asked for */
     double *scratch;     /* [key_len] */
     uint32_t simparam_used;
     bool temp_used;

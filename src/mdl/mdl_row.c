@@ -289,6 +289,19 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
 
 /* -- rows -- */
 
+int32_t mdl_find_param(mdl_model *m, const char *name)
+{
+    int32_t p = map_get(&m->param_of, map_key(name), -2);
+    if (p == -2) {
+        p = va_find_param(m->mod, name);
+        if (p >= 0 && m->mod->param[p].local)
+            p = -1;
+        map_set(&m->param_of, map_key(name), p);
+    }
+    return p;
+}
+
+
 static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_data **out)
 {
     row_data *r = calloc(1, sizeof *r);
