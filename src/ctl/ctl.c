@@ -335,6 +335,7 @@ static void end_command(ctl *c, vs_status st)
         c->worst = st;
     if (c->o.flush)
         c->o.flush(c->o.user);
+    c->e.line = NULL; /* it is in the memory that goes */
     arena_fini(&c->scratch);
     arena_init(&c->scratch);
 }
