@@ -19,6 +19,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
+import osdi  # noqa: E402
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 DATA = os.path.join(ROOT, 'tests', 'data', 'ihp')
 PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
@@ -404,11 +407,31 @@ def check_spiceinit(kit):
     return 0
 
 
+def check_vacask(kit):
+    """MOS in VACASK itself, with the kit's libraries for it: the same operating point. It compiles the models for 16 s."""
+    program = os.path.join(PEERS, 'bin', 'vacask')
+    if not os.path.exists(program):
+        return 0
+    devices = ['d g 0 0 sg13_lv_nmos w=1u l=0.13u', 'd g 0 0 sg13_lv_nmos w=10u l=1u ng=4']
+    mine, _ = amps(kit, 'mine', [e[2:] for e in devices], [MOS], 'vg g 0 0.8\n')
+    lines = ['mos', 'include "%s/vacask/models/cornerMOSlv.lib" section=mos_tt' % kit.models, 'ground 0', 'model v vsource',
+             'vg (g 0) v dc=0.8', 'vdd (d 0) v dc=1']
+    for i, e in enumerate(devices, 1):
+        _, g, s, b, name, *given = e.split()
+        lines += ['v%d (d d%d) v dc=0' % (i, i), 'x%d (d%d %s %s %s) %s %s' % (i, i, g, s, b, name, ' '.join(given))]
+    lines += ['control', 'options reltol=1e-6 abstol=1e-14 vntol=1e-9', 'analysis op1 op', 'endc', '']
+    with open(os.path.join(kit.folder, 'mos.sim'), 'w') as f:
+        f.write('\n'.join(lines))
+    subprocess.run([program, 'mos.sim'], cwd=kit.folder, capture_output=True, timeout=500, check=True)
+    got, _ = osdi.read_raw(os.path.join(kit.folder, 'op1.raw'))
+    return max(near('v%d' % i, got['v%d:flow(br)' % i][0], mine[i - 1], 1e-6) for i in (1, 2))
+
+
 HABITS = {'parameters': check_parameters, 'mismatch': check_mismatch, 'stat': check_stat, 'libraries': check_libraries,
           'spiceinit': check_spiceinit}
 QUICK = {'hbt_slope': check_hbt_slope, 'hbt_heat': check_hbt_heat, 'diode_slope': check_diode_slope, 'breakdown': check_breakdown,
          'inv_tran': check_inv_tran}
-LONG = {'ring5': check_ring5, 'waves': check_waves}
+LONG = {'vacask': check_vacask, 'ring5': check_ring5, 'waves': check_waves}
 
 # -- running --
 
