@@ -245,7 +245,7 @@ START_TEST(values_from_outside_win)
     deck_fini(&t);
     deck_init(&t);
     ck_assert_int_eq(net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
-    flat_override over[] = {{"A", 10}, {"new", 3}};
+    flat_override over[] = {{"A", 10, false}, {"new", 3, false}};
     ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2), VS_OK);
     char *text = deck_text(&t);
     ck_assert_str_eq(text, "r1 p 0 value=11\nr2 p 0 value=3\nx1.r1 p 0 value=5\n");
