@@ -62,6 +62,10 @@ def check_points(r, least, most):
         failures.append('points accepted')
 
 
+def check_iterations(r, most):
+    check('Newton iterations per accepted point', r.stats['newton_iterations'] / r.stats['points_accepted'], most)
+
+
 def case_rc(vsim):
     r = run(vsim, 'rc.sp')
     t, v = r.plot['time'], r.plot['v(2)']
@@ -112,6 +116,7 @@ def case_ring(vsim):
     r = run(vsim, 'ring.sp')
     period, cycles = waves.mean_period(r.plot['time'], r.plot['v(1)'], 0.6, 20e-9)
     check('ring: relative error of the period (%d cycles)' % cycles, abs(period / EXACT_PERIOD - 1), 0.00387)
+    check_iterations(r, 2.5)
 
 
 def case_ring_tight(vsim):
@@ -130,6 +135,7 @@ def case_c6288(vsim):
     check('c6288: final word differs from 0xfffe0001', word ^ 0xfffe0001, 0)
     check('c6288: peak memory, MB', r.stats['peak_memory_bytes'] / 1e6, 250)
     check_points(r, 900, 1150)
+    check_iterations(r, 2.5)
 
 
 def case_c6288_tight(vsim):
