@@ -34,9 +34,9 @@ static vs_status sweep(small *s, const double *f, size_t n, double *z, const ana
             break;
         ckt_ac_drive(a->c, z);
         small_solve(s, z);
-        const double t0 = ana_now();
+        const double t0 = vs_seconds();
         st = sink->zpoint ? sink->zpoint(sink->user, f[k], s->x, z) : VS_OK;
-        a->st.s_output += ana_now() - t0;
+        a->st.s_output += vs_seconds() - t0;
         if (small_tick(s, (double)(k + 1) / (double)n, f[k], sink->progress, sink->stop, sink->user) &&
             st == VS_OK)
             st = VS_STOP;

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ana_priv.h"
 
@@ -15,16 +14,9 @@ void ana_opt_default(ana_opt *o)
     };
 }
 
-double ana_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 double ana_since(const ana *a, double t0)
 {
-    double dt = ana_now() - t0 - a->clock_cost;
+    double dt = vs_seconds() - t0 - a->clock_cost;
     return dt > 0 ? dt : 0;
 }
 
@@ -32,7 +24,7 @@ static double measure_clock(void)
 {
     double least = 1;
     for (int i = 0; i < 16; i++) {
-        double t0 = ana_now(), dt = ana_now() - t0;
+        double t0 = vs_seconds(), dt = vs_seconds() - t0;
         least = dt < least ? dt : least;
     }
     return least;

@@ -77,7 +77,6 @@ struct ana {
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
 double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
-double ana_now(void);       /* seconds, monotonic */
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 
 /* -- op.c -- */

@@ -62,13 +62,13 @@ static vs_status deliver(ana *a, double value, bool first, const double *x, cons
     vs_status st = ckt_accept(a->c, &eq.env, x);
     if (st < 0)
         return st;
-    double t0 = ana_now();
+    double t0 = vs_seconds();
     const ana_step done = {.t = value, .is_static = true};
     watch_step(a->watch, &done);
     watch_phase(a->watch, ANA_IN_OUTPUT);
     vs_status out = sink->point ? sink->point(sink->user, value, x) : VS_OK;
     watch_phase(a->watch, ANA_IN_OTHER);
-    a->st.s_output += ana_now() - t0;
+    a->st.s_output += vs_seconds() - t0;
     a->st.points_accepted++;
     if (out == VS_OK && st == VS_OK && sink->stop && sink->stop(sink->user))
         out = VS_STOP;

@@ -149,7 +149,7 @@ static bool clock_now(const ana *a)
 static vs_status factor(ana *a)
 {
     bool timed = clock_now(a);
-    double t0 = timed ? ana_now() : 0;
+    double t0 = timed ? vs_seconds() : 0;
     vs_status st = VS_REPIVOT;
     watch_phase(a->watch, ANA_IN_REFACTOR);
     if (!a->repivot)
@@ -169,7 +169,7 @@ static vs_status factor(ana *a)
 static void solve(ana *a)
 {
     bool timed = clock_now(a);
-    double t0 = timed ? ana_now() : 0;
+    double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_SOLVE);
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     watch_phase(a->watch, ANA_IN_TEST);

@@ -254,14 +254,14 @@ static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progr
 
 vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
 {
-    double t0 = ana_now();
+    double t0 = vs_seconds();
     newton_eq eq = ana_static_eq(a, tran_op);
     op_progress p = {.gmin = -1, .source = -1, .pseudo = -1};
     a->st.op_method = "Newton";
     vs_status st = plain_newton(a, &eq, x, warm, &p.first);
     if (st == VS_NOCONV && !a->opt.no_op_stepping)
         st = try_homotopies(a, &eq, x, &p);
-    a->st.s_op += ana_now() - t0;
+    a->st.s_op += vs_seconds() - t0;
     watch_phase(a->watch, ANA_IN_OTHER);
     x[0] = 0;
     if (st == VS_NOCONV)

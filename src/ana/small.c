@@ -124,28 +124,28 @@ vs_status small_factor(small *s, double omega)
     }
     if (s->delays)
         ckt_ac_delays(s->a->c, omega, s->val);
-    const double t0 = ana_now();
+    const double t0 = vs_seconds();
     const vs_status st = lu_z_factor(&s->lu, s->val);
-    s->a->st.s_factor += ana_now() - t0;
+    s->a->st.s_factor += vs_seconds() - t0;
     return st == VS_ESINGULAR ? singular(s, omega) : st;
 }
 
 void small_solve(small *s, double *b)
 {
-    const double t0 = ana_now();
+    const double t0 = vs_seconds();
     b[0] = b[1] = 0;
     lu_z_solve(&s->lu, b + 2);
     s->a->st.n_solve++;
-    s->a->st.s_solve += ana_now() - t0;
+    s->a->st.s_solve += vs_seconds() - t0;
 }
 
 void small_solve_t(small *s, double *b)
 {
-    const double t0 = ana_now();
+    const double t0 = vs_seconds();
     b[0] = b[1] = 0;
     lu_z_solve_t(&s->lu, b + 2);
     s->a->st.n_solve++;
-    s->a->st.s_solve += ana_now() - t0;
+    s->a->st.s_solve += vs_seconds() - t0;
 }
 
 void small_output(const ana_output *o, const double *z, double *re, double *im)
@@ -178,7 +178,7 @@ void small_drive(const small *s, int32_t source, double *b)
 bool small_tick(small *s, double fraction, double axis,
                 void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *), void *user)
 {
-    const double now = ana_now();
+    const double now = vs_seconds();
     s->a->st.points_accepted++;
     if (now >= s->next_progress) {
         s->next_progress = now + 0.05;

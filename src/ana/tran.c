@@ -162,7 +162,7 @@ static vs_status deliver(tran *t)
     if (t->t < t->o.tstart - SAME_TIME * t->o.tstop || !t->sink->point)
         return VS_OK;
     bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
-    double t0 = timed ? ana_now() : 0;
+    double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_OUTPUT);
     st = t->sink->point(t->sink->user, t->t, t->x[1]);
     watch_phase(a->watch, ANA_IN_OTHER);
@@ -177,7 +177,7 @@ static vs_status report_progress(tran *t)
     if (s->stop && s->stop(s->user))
         return VS_STOP;
     if (s->progress && (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)) {
-        double now = ana_now();
+        double now = vs_seconds();
         if (now >= t->next_progress) {
             t->next_progress = now + PROGRESS_EVERY;
             s->progress(s->user, t->t / t->o.tstop, t->t, &t->a->st);
@@ -411,12 +411,12 @@ vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
         st = initial_charge(t);
     if (st != VS_OK)
         return st;
-    double t0 = ana_now();
+    double t0 = vs_seconds();
     st = deliver(t);
     plan(t, FIRST_FRACTION * fmin(fmin(opt->tstep, t->hmax), PIECE_FRACTION * t->brk));
     if (st == VS_OK)
         st = march(t);
     ana_warn_limit(a, st, true, "itl4", a->opt.itl4);
-    a->st.s_tran += ana_now() - t0;
+    a->st.s_tran += vs_seconds() - t0;
     return st;
 }

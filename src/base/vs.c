@@ -1,5 +1,7 @@
 #include "vs.h"
 
+#include <time.h>
+
 const char *vs_status_text(vs_status st)
 {
     switch (st) {
@@ -10,4 +12,11 @@ const char *vs_status_text(vs_status st)
 #undef X
     }
     return "unknown status";
+}
+
+double vs_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

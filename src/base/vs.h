@@ -42,4 +42,7 @@ typedef enum vs_status {
 /* The text of a status, never NULL. */
 const char *vs_status_text(vs_status st);
 
+/* Seconds on a clock that never goes back; its zero is any. */
+double vs_seconds(void);
+
 #endif

@@ -697,14 +697,14 @@ vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, 
                         double *qmx, bool *limited, int timed)
 {
     ckt_flat *fl = c->flat;
-    const double t0 = timed ? ckt_seconds() : 0;
+    const double t0 = timed ? vs_seconds() : 0;
     if (env->alpha != fl->base_alpha || env->gmin != fl->base_gmin)
         make_base(c, fl, env);
     eval_sources(c, fl, env, x);
     eval_pairs(fl, x);
     fill_dyn(fl, env);
     const vs_status st = eval_groups(fl, x);
-    const double t1 = timed ? ckt_seconds() : 0;
+    const double t1 = timed ? vs_seconds() : 0;
     sum_currents(fl, f, fmx);
     sum_charges(fl, q, c->qlo, qmx);
     sum_jacobian(fl, c->a.val);
@@ -712,7 +712,7 @@ vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, 
     c->stat.n_eval += (int64_t)vec_len(c->inst);
     if (timed) {
         c->stat.s_eval += timed * fmax(t1 - t0 - c->s_clock, 0);
-        c->stat.s_stamp += timed * fmax(ckt_seconds() - t1 - c->s_clock, 0);
+        c->stat.s_stamp += timed * fmax(vs_seconds() - t1 - c->s_clock, 0);
     }
     return st;
 }

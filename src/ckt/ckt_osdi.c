@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct odev { /* one device */
     osdi_inst *in;
@@ -186,13 +185,6 @@ static osdi_dyn dyn_of(const ckt *c, const ckt_env *env)
     return y;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void gather(const struct ckt_osdi *s, const odev *o, const double *x)
 {
     const int32_t *unk = &s->unk[o->unk];
@@ -245,7 +237,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     struct ckt_osdi *s = c->osdi;
     if (!s)
         return;
-    const double t0 = seconds();
+    const double t0 = vs_seconds();
     const osdi_dyn y = dyn_of(c, env);
     osdi_begin(s->lib, simparam_of(c), &y);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
@@ -269,7 +261,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     s->state[OLD] = s->state[NEW];
     s->state[NEW] = old;
     c->stat.n_eval += (int64_t)vec_len(s->dev);
-    c->stat.s_eval += seconds() - t0;
+    c->stat.s_eval += vs_seconds() - t0;
 }
 
 vs_status ckt_osdi_accept(ckt *c)

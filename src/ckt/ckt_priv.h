@@ -120,8 +120,6 @@ void ckt_sort_entries(const ckt *c, ckt_entry *e);             /* sorts the vec,
 bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
 void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
 
-/* ckt_stamp.c */
-double ckt_seconds(void);
 void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
 /* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */

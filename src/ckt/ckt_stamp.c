@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "norm.h"
 
@@ -28,19 +27,12 @@ typedef struct load { /* where a load goes */
     int timed;        /* 0: no; else what its seconds are multiplied by */
 } load;
 
-double ckt_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds that one reading of the clock takes. */
 static double clock_cost(void)
 {
     double best = 1;
     for (int i = 0; i < 20; i++) {
-        const double t0 = ckt_seconds(), t1 = ckt_seconds();
+        const double t0 = vs_seconds(), t1 = vs_seconds();
         if (t1 - t0 < best)
             best = t1 - t0;
     }
@@ -223,20 +215,20 @@ static void stamp_block(void *user, int32_t i, int worker)
 {
     parallel *p = user;
     (void)worker;
-    const double t0 = p->l->timed ? ckt_seconds() : 0;
+    const double t0 = p->l->timed ? vs_seconds() : 0;
     stamp_packs(p->g, &p->g->form[p->form], block_buffer(p->c, i), i * p->block, block_end(p, i), p->l);
     if (p->l->timed)
-        p->s_stamp += ckt_seconds() - t0;
+        p->s_stamp += vs_seconds() - t0;
 }
 
 /* Evaluation and stamping together are `evaluate` in the figures but for the time of the stamps. */
 static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .block = DEV_BLOCK / g->lanes};
-    const double t0 = l->timed ? ckt_seconds() : 0;
+    const double t0 = l->timed ? vs_seconds() : 0;
     pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block, stamp_block, &p);
     if (l->timed) {
-        const double all = ckt_seconds() - t0;
+        const double all = vs_seconds() - t0;
         c->stat.s_stamp += l->timed * p.s_stamp;
         c->stat.s_eval += l->timed * fmax(all - p.s_stamp, 0);
         g->s_eval += l->timed * all;
@@ -256,14 +248,14 @@ static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const 
 {
     const dev_form *fm = &g->form[form];
     vs_status st = VS_OK;
-    double t0 = l->timed ? ckt_seconds() : 0;
+    double t0 = l->timed ? vs_seconds() : 0;
     const int32_t block = DEV_BLOCK / g->lanes;
     for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
         const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
         st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
-        const double t1 = l->timed ? ckt_seconds() : 0;
+        const double t1 = l->timed ? vs_seconds() : 0;
         stamp_packs(g, fm, c->out, b, e, l);
-        const double t2 = l->timed ? ckt_seconds() : 0;
+        const double t2 = l->timed ? vs_seconds() : 0;
         c->stat.s_eval += l->timed * fmax(t1 - t0 - c->s_clock, 0);
         c->stat.s_stamp += l->timed * fmax(t2 - t1 - c->s_clock, 0);
         g->s_eval += l->timed * fmax(t2 - t0 - 2 * c->s_clock, 0);

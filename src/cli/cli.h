@@ -105,7 +105,6 @@ void cli_json_string(FILE *out, const char *s); /* quoted */
 FILE *cli_create(const cli_opt *o, const char *path);
 VS_MUST_USE vs_status cli_close(FILE *fp, const char *path);
 const char *cli_si(char buf[16], double x, const char *unit);
-double cli_seconds(void);   /* monotonic clock */
 
 /* -- progress on a terminal (cli_progress.c) -- */
 typedef struct cli_progress {

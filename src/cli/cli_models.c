@@ -153,12 +153,12 @@ int cli_compile(const cli_opt *o)
         (void)cli_base_fini(&b);
         return CLI_IO;
     }
-    double t0 = cli_seconds();
+    double t0 = vs_seconds();
     vs_status st = cli_open_models(&b, o);
     size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
     if (!st)
         st = mdl_load(b.lib, o->arg[0]);
-    double t1 = cli_seconds();
+    double t1 = vs_seconds();
     for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
         print_counts(mdl_loaded(b.lib, i), b.log);
     if (!st)

@@ -142,7 +142,7 @@ static void trace_phase(cli_profile *p, double now, double eval, double stamp)
 static void see_phase(void *user, ana_phase next)
 {
     cli_profile *p = user;
-    const double now = cli_seconds();
+    const double now = vs_seconds();
     double dt = fmax(now - p->since - p->clock, 0), eval = 0, stamp = 0;
     const ckt_stat *c = ckt_stats(p->s->ckt);
     if (p->phase == ANA_IN_LOAD) {
@@ -174,7 +174,7 @@ static void see_phase(void *user, ana_phase next)
     if ((next == ANA_IN_LOAD || next == ANA_IN_PREDICT) && isnan(p->point_start))
         p->point_start = now;
     p->phase = next;
-    p->since = cli_seconds();
+    p->since = vs_seconds();
     p->overhead += p->since - now;
 }
 
@@ -182,7 +182,7 @@ static void see_iteration(void *user, const ana_iteration *it)
 {
     cli_profile *p = user;
     if (p->trace && p->detail && !isnan(p->iter_start)) {
-        event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start, cli_seconds());
+        event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start, vs_seconds());
         fprintf(p->trace, ",\"args\":{\"number\":%d}}", it->iter);
     }
     p->iter_start = NAN;
@@ -252,7 +252,7 @@ static void count_step(cli_profile *p, const ana_step *s)
 static void see_step(void *user, const ana_step *s)
 {
     cli_profile *p = user;
-    const double now = cli_seconds();
+    const double now = vs_seconds();
     const int32_t n = ckt_n(p->s->ckt);
     if ((int32_t)vec_len(p->by_unknown) <= n)
         vec_extend(p->by_unknown, n + 1 - (int32_t)vec_len(p->by_unknown));
@@ -266,7 +266,7 @@ static void see_step(void *user, const ana_step *s)
     }
     trace_point(p, s, now);
     p->point_iterations = 0;
-    const double spent = cli_seconds() - now; /* no part of the phase under way */
+    const double spent = vs_seconds() - now; /* no part of the phase under way */
     p->since += spent;
     p->overhead += spent;
 }
@@ -280,7 +280,7 @@ static void calibrate(cli_profile *p)
     for (int batch = 0; batch < 20; batch++) {
         p->seconds[ROW_TEST] = 0;
         p->phase = ANA_IN_TEST;
-        p->since = cli_seconds();
+        p->since = vs_seconds();
         for (int i = 0; i < 500; i++)
             see_phase(p, ANA_IN_TEST);
         least = fmin(least, p->seconds[ROW_TEST] / 500);
@@ -308,7 +308,7 @@ cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
     }
     s->watch = &p->watch;
     calibrate(p);
-    p->start = p->since = cli_seconds();
+    p->start = p->since = vs_seconds();
     return p;
 }
 
@@ -532,7 +532,7 @@ static vs_status close_trace(cli_profile *p, double now)
 
 vs_status cli_profile_end(cli_profile *p, FILE *out)
 {
-    const double now = cli_seconds();
+    const double now = vs_seconds();
     double sum = 0;
     p->s->watch = NULL;
     p->total = now - p->start - p->seconds[N_ROW] - p->overhead;

@@ -10,7 +10,7 @@ enum { BAR = 24 };
 
 void cli_progress_begin(cli_progress *p, const char *what, bool quiet)
 {
-    *p = (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .t0 = cli_seconds(), .what = what};
+    *p = (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .t0 = vs_seconds(), .what = what};
 }
 
 static void clock_text(char *buf, size_t n, double s)
@@ -28,7 +28,7 @@ static void clock_text(char *buf, size_t n, double s)
 void cli_progress_show(cli_progress *p, double fraction, double axis, const char *unit,
                        int64_t points, int64_t iterations)
 {
-    double t = cli_seconds();
+    double t = vs_seconds();
     if (!p->on || t - p->last < REDRAW_SECONDS)
         return;
     p->last = t;

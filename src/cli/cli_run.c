@@ -114,7 +114,7 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
         return;
     fprintf(r->b.log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s", sim_analysis_name(a->kind),
             (long long)points, (long long)now->rejected, (long long)(now->iterations - before->iterations),
-            cli_seconds() - t0);
+            vs_seconds() - t0);
     if (now->op_method)
         fprintf(r->b.log, "; operating point by %s", now->op_method);
     fputs(st ? " (not finished)\n" : "\n", r->b.log);
@@ -145,7 +145,7 @@ static vs_status run_analyses(run *r)
     vs_status st = VS_OK, cards = VS_OK; /* a wrong card does not keep the other analyses from running */
     for (size_t i = 0; i < s->n_todo && !st; i++) {
         sim_stat before = s->st;
-        double t0 = cli_seconds();
+        double t0 = vs_seconds();
         st = sim_run(s, &s->todo[i]);
         cli_flush_messages(&r->b);
         report_analysis(r, &s->todo[i], &before, t0, st);
@@ -351,10 +351,10 @@ static vs_status prepare(run *r)
     if (!st)
         st = sim_flatten(&r->sim);
     if (!st) {
-        double t0 = cli_seconds();
+        double t0 = vs_seconds();
         st = cli_open_models(&r->b, r->o);
         r->sim.lib = r->b.lib;
-        r->sim.st.s.elaborate += cli_seconds() - t0;
+        r->sim.st.s.elaborate += vs_seconds() - t0;
     }
     if (!st)
         st = sim_build(&r->sim);
@@ -453,7 +453,7 @@ static vs_status close_run(run *r)
 
 int cli_run(const cli_opt *o)
 {
-    double t0 = cli_seconds();
+    double t0 = vs_seconds();
     run r = {.o = o};
     vs_status open = cli_base_init(&r.b, o);
     sim_hook hook = {print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
@@ -488,7 +488,7 @@ int cli_run(const cli_opt *o)
         st = profile_deck(&r);
     else if (!st && o->command == CMD_ANALYZE)
         st = survey_deck(&r);
-    r.total = cli_seconds() - t0;
+    r.total = vs_seconds() - t0;
     if (st >= 0 && report)
         print_end(&r);
     if (r.b.lib && write_stats(&r))

@@ -3,21 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "ctl_priv.h"
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static vs_status run_one(ctl *c, const flat_ana *a)
 {
     sim_stat before = c->s->st;
-    double t0 = seconds();
+    double t0 = vs_seconds();
     vs_status st = sim_run(c->s, a);
     c->n_analysis++;
     if (a->kind == FLAT_TRAN) {

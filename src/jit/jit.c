@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef __x86_64__
@@ -280,13 +279,6 @@ static bool load_llvm(jit *j, const char **why)
     return false;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* -- compiling -- */
 
 static bool input_allowed(int kind)
@@ -373,10 +365,10 @@ static void emit_one(void *user, int32_t i, int worker)
     const jit_opt *o = &t->j->opt;
     const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact};
     emit_task *k = &t->task[i];
-    const double t0 = seconds();
+    const double t0 = vs_seconds();
     (void)worker;
     k->failed = t->j->emit(k->job->eval, k->job->lay, &opt, &k->obj, &k->size, &k->err);
-    k->job->seconds = seconds() - t0;
+    k->job->seconds = vs_seconds() - t0;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -419,12 +411,12 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
             task[i].job->st = VS_EUNSUPPORTED;
         return;
     }
-    const double t0 = seconds();
+    const double t0 = vs_seconds();
     qsort(task, (size_t)n, sizeof *task, larger_first);
     pool *p = pool_new(threads < n ? threads : n);
     pool_run(p, n, emit_one, &t);
     pool_free(&p);
-    j->stat.seconds_compile += seconds() - t0;
+    j->stat.seconds_compile += vs_seconds() - t0;
     for (int i = 0; i < n; i++)
         finish_task(j, &task[i], why);
 }

@@ -4,18 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "vec.h"
 
 enum { MOST_ROWS = 64 }; /* of a model that are kept of circuits that are gone, besides two for each instance */
-
-double sim_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
 {
@@ -55,12 +47,12 @@ bool sim_stopped(const sim *s)
 
 vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 {
-    double t0 = sim_seconds();
+    double t0 = vs_seconds();
     net_opt with = *opt;
     with.define = s->over;
     with.n_define = vec_len(s->over);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
-    s->st.s.parse += sim_seconds() - t0;
+    s->st.s.parse += vs_seconds() - t0;
     return st;
 }
 
@@ -80,13 +72,13 @@ void sim_use_deck(sim *s, const net_deck *deck)
 
 vs_status sim_options(sim *s)
 {
-    double t0 = sim_seconds();
+    double t0 = vs_seconds();
     flat options;
     vs_status st = flat_options(&options, &s->deck, s->d, s->names, &s->mem);
     if (!st)
         st = elab_options(&s->option, &options, s->d);
     s->temp = s->option.temp;
-    s->st.s.parse += sim_seconds() - t0;
+    s->st.s.parse += vs_seconds() - t0;
     return st;
 }
 
@@ -342,7 +334,7 @@ vs_status sim_flatten(sim *s)
 {
     ana_free(&s->ana);
     ckt_free(&s->ckt);
-    double t0 = sim_seconds();
+    double t0 = vs_seconds();
     quiet_mark m = mark_messages(s);
     bool first = !s->flat.mem;
     arena_fini(&s->ckt_mem);
@@ -359,7 +351,7 @@ vs_status sim_flatten(sim *s)
     drop_repeated(s, m, st);
     s->stale = st != VS_OK;
     s->st.expanded++;
-    s->st.s.elaborate += sim_seconds() - t0;
+    s->st.s.elaborate += vs_seconds() - t0;
     return st;
 }
 
@@ -375,7 +367,7 @@ static vs_status build_circuit(sim *s)
 {
     ana_free(&s->ana);
     ckt_free(&s->ckt);
-    double t0 = sim_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
+    double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
     quiet_mark m = mark_messages(s);
     if (s->built)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
@@ -386,7 +378,7 @@ static vs_status build_circuit(sim *s)
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
     s->st.s.compile += compile;
-    s->st.s.elaborate += sim_seconds() - t0 - compile;
+    s->st.s.elaborate += vs_seconds() - t0 - compile;
     if (st)
         return st;
     s->built = true;

@@ -4,7 +4,6 @@
 
 #include "sim.h"
 
-double sim_seconds(void);
 
 /* -- sim.c -- */
 unsigned sim_forms(const sim *s); /* bits 1 << mdl_form_kind that the deck's analyses need */
