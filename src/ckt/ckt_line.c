@@ -301,9 +301,10 @@ static void forget(line *l, double t)
     size_t k = 0;
     while (k < vec_len(l->brk) && l->brk[k] < t)
         k++;
-    memmove(l->brk, l->brk + k, (vec_len(l->brk) - k) * sizeof *l->brk);
-    if (l->brk)
+    if (k) {
+        memmove(l->brk, l->brk + k, (vec_len(l->brk) - k) * sizeof *l->brk);
         vec_head_of(l->brk)->len -= k;
+    }
 }
 
 void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
