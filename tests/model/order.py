@@ -5,7 +5,7 @@
 
 An adder of PSP103 gates with diodes: --threads 1 and 2 and VSIM_LANES 1, 2, 4, 8 write the same bytes. With its devices
 in another order the sums of a row round otherwise, and with them step sizes: static results agree to 1e-9 V, a
-transient to 2e-5 V in the same number of points."""
+transient to its reltol of the 1.2 V swing, at the same times."""
 import os
 import random
 import re
@@ -77,12 +77,14 @@ def compare_orders(vsim, tmp, cards, analysis, tolerance):
         other = list(cards)
         random.Random(seed).shuffle(other)
         b = waves.read_raw(run(vsim, tmp, deck(other, analysis), 'order'))
-        if len(a) != len(b):
+        axis = a.names[0]
+        if axis != 'time' and len(a) != len(b):
             print('%s, order %d: %d points, not %d' % (analysis, seed, len(b), len(a)))
             failed += 1
             continue
-        for n in a.names:
-            worst = max(abs(x - y) for x, y in zip(a[n], b[n]))
+        for n in a.names[1:]:
+            y = waves.at_times(b[axis], b[n], a[axis]) if axis == 'time' else b[n]
+            worst = max(abs(p - q) for p, q in zip(a[n], y))
             if not worst <= tolerance:
                 print('%s, order %d: %s differs by %.3g' % (analysis, seed, n, worst))
                 failed += 1
@@ -99,7 +101,7 @@ def main():
                 if bytes_of(run(vsim, tmp, deck(cards, TRAN), 'again', threads, lanes)) != want:
                     print('%d threads, lanes %s: other results' % (threads, lanes))
                     failed += 1
-        for analysis, tolerance in ((STATIC, 1e-9), (TRAN, 2e-5)):
+        for analysis, tolerance in ((STATIC, 1e-9), (TRAN, 1.2e-3)):
             failed += compare_orders(vsim, tmp, cards, analysis, tolerance)
     print('%d differences' % failed)
     return 1 if failed else 0
