@@ -5,7 +5,7 @@
 
 An adder of PSP103 gates with diodes: --threads 1 and 2 and VSIM_LANES 1, 2, 4, 8 write the same bytes. With its devices
 in another order the sums of a row round otherwise, and with them step sizes: static results agree to 1e-9 V, a
-transient to its reltol of the 1.2 V swing, at the same times."""
+transient to a few times its reltol of the 1.2 V swing, at the same times."""
 import os
 import random
 import re
@@ -101,7 +101,7 @@ def main():
                 if bytes_of(run(vsim, tmp, deck(cards, TRAN), 'again', threads, lanes)) != want:
                     print('%d threads, lanes %s: other results' % (threads, lanes))
                     failed += 1
-        for analysis, tolerance in ((STATIC, 1e-9), (TRAN, 1.2e-3)):
+        for analysis, tolerance in ((STATIC, 1e-9), (TRAN, 3e-3)):
             failed += compare_orders(vsim, tmp, cards, analysis, tolerance)
     print('%d differences' % failed)
     return 1 if failed else 0
