@@ -217,7 +217,7 @@ START_TEST(wrong_decks_say_what_and_where)
         {"=3",
          "2:1: error: a card starts with a name or a dot word\n"},
         {"P1 a b 1",
-         "2:1: error: coupled lines (P) and TXL lines (Y) are not supported\n"},
+         "2:1: error: coupled lines (P) and TXL lines (Y) are not supported; O with an ltra model is a single lossy line\n"},
         {"A1 a b mod",
          "2:1: error: XSPICE code models (A elements) are not supported yet\n"},
         {"T1 a b",
