@@ -232,6 +232,20 @@ void diag_render(const diag *d, FILE *out, bool color)
         fprintf(out, "vsim: %d further errors not shown\n", d->n_dropped);
 }
 
+void diag_keep_errors(diag *d)
+{
+    size_t n = 0;
+    bool keep = true;
+    for (size_t i = 0; i < vec_len(d->msg); i++) {
+        if (d->msg[i].level != DIAG_NOTE)
+            keep = d->msg[i].level == DIAG_ERROR;
+        if (keep)
+            d->msg[n++] = d->msg[i];
+    }
+    if (d->msg)
+        vec_head_of(d->msg)->len = n;
+}
+
 diag_span diag_join(diag_span a, diag_span b)
 {
     if (a.file != b.file || b.off + b.len < a.off)

@@ -61,6 +61,9 @@ void diag_note(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 /* A note "did you mean 'x'?" if str_nearest finds one. */
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand);
 
+/* Leaves the errors, with their notes. */
+void diag_keep_errors(diag *d);
+
 /* 1-based line and column (bytes) of a span's start. */
 void diag_where(const diag *d, diag_span at, int *line, int *col);
 /* All messages with source lines and carets; lines of any length are cut around the caret;

@@ -54,12 +54,7 @@ void ckt_osdi_free(ckt *c)
 
 static const double *simparam_of(const ckt *c)
 {
-    static const double dflt[IR_N_SIMPARAM] = {
-#define X(id, name, value) value,
-        IR_SIMPARAM_LIST(X)
-#undef X
-    };
-    return c->opt.simparam ? c->opt.simparam : dflt;
+    return c->opt.simparam ? c->opt.simparam : ir_simparam_default;
 }
 
 /* -- building -- */

@@ -59,24 +59,10 @@ typedef struct counter {
     uint64_t **used;           /* [n+1] vecs: colours taken at a row, bit by bit */
 } counter;
 
-static int32_t find_entry(const csc *a, int32_t row, int32_t col)
-{
-    int32_t lo = a->colptr[col - 1], hi = a->colptr[col];
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (a->row[mid] < row - 1)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    assert(lo < a->colptr[col] && a->row[lo] == row - 1);
-    return lo;
-}
-
 static void count_stamp(void *user, int32_t device, int32_t row, int32_t col)
 {
     counter *k = user;
-    const int32_t e = find_entry(k->a, row, col);
+    const int32_t e = ckt_slot_of(k->a, row, col);
     k->f->n_stamp++;
     if (k->last[e] != device + 1) {
         k->last[e] = device + 1;

@@ -129,25 +129,11 @@ vs_status cli_open_models(cli_base *b, const cli_opt *o)
     return mdl_lib_new(&b->lib, &b->d, &b->names, &mo);
 }
 
-static void keep_errors(diag *d)
-{
-    size_t n = 0;
-    bool keep = true;
-    for (size_t i = 0; i < vec_len(d->msg); i++) {
-        if (d->msg[i].level != DIAG_NOTE)
-            keep = d->msg[i].level == DIAG_ERROR;
-        if (keep)
-            d->msg[n++] = d->msg[i];
-    }
-    if (d->msg)
-        vec_head_of(d->msg)->len = n;
-}
-
 void cli_flush_messages(cli_base *b)
 {
     fflush(b->log);
     if (b->quiet)
-        keep_errors(&b->d);
+        diag_keep_errors(&b->d);
     diag_render(&b->d, stderr, isatty(STDERR_FILENO));
     if (b->log != stdout && b->log != stderr)
         diag_render(&b->d, b->log, false);

@@ -26,7 +26,7 @@ static vs_status load_models(elab *e)
         const char *path = e->f->hdl[i];
         const diag_span at = vec_len(e->f->hdl_span) > i ? e->f->hdl_span[i] : DIAG_NOWHERE;
         const bool compiled = elab_is_osdi(path);
-        const vs_status one = compiled ? osdi_load(mdl_osdi(e->lib), path, e->d, at) : mdl_load(e->lib, path);
+        const vs_status one = compiled ? mdl_load_osdi(e->lib, path, at) : mdl_load(e->lib, path);
         if (one == VS_OK)
             continue;
         if (!compiled && vec_len(e->f->hdl_span) > i)
@@ -140,12 +140,6 @@ static void fini(elab *e)
     arena_fini(&e->mem);
 }
 
-static const double default_simparam[IR_N_SIMPARAM] = {
-#define X(id, name, dflt) dflt,
-    IR_SIMPARAM_LIST(X)
-#undef X
-};
-
 double elab_kelvin(const elab *e)
 {
     return e->opt->temp + 273.15;
@@ -170,7 +164,7 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
                        const elab_opt *opt)
 {
     elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = opt,
-              .simparam = opt->simparam ? opt->simparam : default_simparam};
+              .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
     *c = NULL;
     if (!vec_len(f->inst)) {
         diag_error(d, DIAG_NOWHERE, "the deck has no devices: nothing to simulate");

@@ -58,16 +58,11 @@ static const option_entry options[] = {
 
 static void set_default(elab_sim *s)
 {
-    static const double simparam[IR_N_SIMPARAM] = {
-#define X(id, name, dflt) dflt,
-        IR_SIMPARAM_LIST(X)
-#undef X
-    };
     *s = (elab_sim){.temp = 27, .reltol = NAN, .vntol = NAN, .abstol = NAN, .chgtol = NAN,
                     .trtol = NAN, .gmin = NAN, .rshunt = NAN, .max_growth = NAN, .min_step = NAN,
                     .method = -1, .maxord = -1, .itl1 = -1, .itl2 = -1, .itl4 = -1,
                     .residual_check = -1, .lu = -1, .threads = -1};
-    memcpy(s->simparam, simparam, sizeof simparam);
+    memcpy(s->simparam, ir_simparam_default, sizeof s->simparam);
 }
 
 static bool bad_value(diag *d, const flat_option *o, const char *wanted)

@@ -15,7 +15,7 @@ bool elab_is_osdi(const char *path)
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in)
 {
     const char *name = in->model ? in->model->type : in->word;
-    return name ? osdi_find(mdl_osdi(e->lib), name) : NULL;
+    return name ? mdl_find_osdi(e->lib, name) : NULL;
 }
 
 static void unknown_param(elab *e, const osdi_module *m, const flat_param *p, const char *owner)

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #define IS_PHI(op) ((op) == IR_PHI || (op) == IR_LPHI)
+const double ir_simparam_default[IR_N_SIMPARAM] = {
+#define X(id, name, dflt) dflt,
+    IR_SIMPARAM_LIST(X)
+#undef X
+};
+
 const ir_op_info ir_op_table[IR_N_OP] = {
 #define X(op, name, result, n) \
     [IR_##op] = {name, IR_##result, IS_PHI(IR_##op) ? 2 : n, IS_PHI(IR_##op)},

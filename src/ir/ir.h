@@ -139,6 +139,7 @@ typedef enum ir_simparam {
 #undef X
         IR_N_SIMPARAM
 } ir_simparam;
+extern const double ir_simparam_default[IR_N_SIMPARAM];
 
 typedef struct ir_input {
     uint8_t kind; /* ir_in_kind */

@@ -183,11 +183,16 @@ void mdl_lib_free(mdl_lib **plib)
     *plib = NULL;
 }
 
-osdi_lib *mdl_osdi(mdl_lib *lib)
+vs_status mdl_load_osdi(mdl_lib *lib, const char *path, diag_span at)
 {
     if (!lib->osdi)
         lib->osdi = osdi_lib_new();
-    return lib->osdi;
+    return lib->osdi ? osdi_load(lib->osdi, path, lib->d, at) : VS_ENOMEM;
+}
+
+const osdi_module *mdl_find_osdi(const mdl_lib *lib, const char *name)
+{
+    return lib->osdi ? osdi_find(lib->osdi, name) : NULL;
 }
 
 const jit_stat *mdl_jit_stats(const mdl_lib *lib)

@@ -97,7 +97,7 @@ struct mdl_lib {
     char cpu[256];
     mdl_model **model;  /* vec, in order of loading */
     lib_file *file;     /* vec */
-    osdi_lib *osdi;     /* made at the first question */
+    osdi_lib *osdi;     /* NULL: none was loaded */
     bool indexed, keep_index; /* the index is made; it may be kept on disk */
     jit_hash index_key;
     const char **all;   /* vec behind mdl_names */

@@ -427,7 +427,6 @@ static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
                 fwrite(s + i, 1, k, out);
             i += done ? done : k;
         } else {
-            track(&w, s[i]);
             putc(s[i++], out);
         }
     }

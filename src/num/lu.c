@@ -171,6 +171,12 @@ static bool same_values(lu_fac *f, const csc *a)
     return false;
 }
 
+static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)
+{
+    const vs_status st = f->method->factor(lu, f, a);
+    return st == VS_ESINGULAR ? VS_REPIVOT : st;
+}
+
 vs_status lu_refactor(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac;
@@ -182,7 +188,7 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     lu->stat.n_refactor++;
-    const vs_status st = f->method->refactor(lu, f, a);
+    const vs_status st = f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     f->have = st == VS_OK;
     return st;
 }

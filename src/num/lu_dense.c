@@ -93,12 +93,6 @@ static vs_status dense_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     return VS_OK;
 }
 
-static vs_status dense_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
-{
-    const vs_status st = dense_factor(lu, fac, a);
-    return st == VS_ESINGULAR ? VS_REPIVOT : st;
-}
-
 static void dense_solve(lu_fac *fac, const double *b, double *x)
 {
     dense *d = (dense *)fac;
@@ -120,5 +114,5 @@ static int32_t dense_weakest(const lu_fac *fac)
     return at;
 }
 
-const lu_method lu_method_dense = {"dense",     dense_analyze, dense_factor, dense_refactor,
+const lu_method lu_method_dense = {"dense",     dense_analyze, dense_factor, NULL,
                                    dense_solve, dense_weakest, dense_free};

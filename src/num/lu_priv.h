@@ -13,7 +13,7 @@ typedef struct lu_fac {
 
 /* Contracts as those of the functions of lu.h with the same names; values are compared, counted and
  * remembered by lu.c. `analyze` gives innards without `method` and `val`; NULL with a status.
- * refactor: also for a method that chooses pivots anew each time. rcond in lu->stat after both. */
+ * refactor: NULL for a method that chooses pivots anew each time: it factors. rcond in lu->stat after both. */
 typedef struct lu_method {
     const char *name;
     vs_status (*analyze)(lu_solver *lu, const csc *a, lu_fac **fac);

@@ -95,12 +95,6 @@ static vs_status umf_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     return VS_OK;
 }
 
-static vs_status umf_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
-{
-    const vs_status st = umf_factor(lu, fac, a);
-    return st == VS_ESINGULAR ? VS_REPIVOT : st;
-}
-
 static void umf_solve(lu_fac *fac, const double *b, double *x)
 {
     umfpack *u = (umfpack *)fac;
@@ -108,5 +102,5 @@ static void umf_solve(lu_fac *fac, const double *b, double *x)
     memcpy(x, u->x, sizeof(double) * (size_t)u->a->n);
 }
 
-const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, umf_refactor,
+const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, NULL,
                                      umf_solve, umf_weakest, umf_free};

@@ -292,20 +292,6 @@ static int kernels(const sim *s)
     return mdl_jit_stats(s->lib)->n_compiled;
 }
 
-static void drop_warnings(diag *d)
-{
-    size_t n = 0;
-    bool keep = true;
-    for (size_t i = 0; i < vec_len(d->msg); i++) {
-        if (d->msg[i].level != DIAG_NOTE)
-            keep = d->msg[i].level == DIAG_ERROR;
-        if (keep)
-            d->msg[n++] = d->msg[i];
-    }
-    if (d->msg)
-        vec_head_of(d->msg)->len = n;
-}
-
 void swp_point(swp *w, int64_t point, swp_rec *r)
 {
     sim *s = w->s;
@@ -336,7 +322,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->built = (uint32_t)(s->st.built - before.built);
     r->compiled = (uint32_t)(kernels(s) - compiled);
     if (w->o->quiet)
-        drop_warnings(s->d);
+        diag_keep_errors(s->d);
     diag_render(s->d, msg, false);
     vec_clear(s->d->msg);
     s->d->n_error = n_error;
