@@ -422,6 +422,7 @@ static void mark_charges(ckt *c)
         if (c->group[i].form[MDL_TRAN].variant)
             mark_form(c, &c->group[i], &c->group[i].form[MDL_TRAN]);
     ckt_osdi_mark_charges(c);
+    ckt_line_mark_charges(c);
     c->unknown[0].has_q = false;
 }
 

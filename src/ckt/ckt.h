@@ -87,6 +87,15 @@ VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32
  * td > 0 in seconds; m of them in parallel. Its currents are the unknowns "<name>#i1", "<name>#i2". */
 VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
                                    double m, diag_span span);
+typedef struct ckt_lossy_opt { /* of a lossy line */
+    double r, l, g, c;    /* ohm, henry, siemens, farad of the whole length; one of r and l, one of g and c is > 0 */
+    double t_end;         /* longest time of interest, s */
+    bool limited;         /* steps are shorter than its delay */
+    bool ic;              /* ckt_add_ic was called for its ports: the state that it starts from with uic */
+} ckt_lossy_opt;
+/* Like ckt_add_line, with losses: not r = g = 0. */
+VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const ckt_lossy_opt *o,
+                                         double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes the
  * pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources are
  * named in messages (floating: warning and a gmin shunt; loop of sources: error).

@@ -1,5 +1,6 @@
 /* ckt_line.c - see ckt_line.h. */
 #include "ckt_line.h"
+#include "ckt_lossy.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,28 +8,29 @@
 #define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
 #define CORNER_VOLT 1e-6    /* nor one that moves the wave by less than this part of its largest value in td */
 
+#define LEAST_GAIN 1e-6     /* an edge that arrives smaller needs no breakpoint */
 #define SHORT 1e-9          /* resistance in dc, part of z: a line from a port to itself has a solution */
-
-typedef struct point { /* of the history */
-    double t, a[2];    /* v + z i of port 1, 2 */
-    bool corner;
-} point;
 
 typedef struct line {
     const char *name;
     int32_t node[4];   /* p1 n1 p2 n2 */
     int32_t k[2];      /* current unknowns */
     double z, td, m;
+    lossy *loss;       /* NULL: ideal */
+    bool limited;      /* steps are shorter than td, so that corners arrive as corners */
+    bool ic;           /* initial conditions are given: they hold in a start with uic */
     diag_span span;
     int32_t slot[16];  /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2 likewise */
-    point *past;       /* vec; oldest first */
+    line_point *past;  /* vec; oldest first */
     double *brk;       /* vec; pending breakpoints, ascending */
     double size;       /* largest |a| so far */
-    double t_last, e[2]; /* incident waves at t_last; NAN: none yet */
+    double t_last;     /* NAN: none yet */
+    line_eq eq;        /* at t_last */
 } line;
 
 struct ckt_lines {
     line *line; /* vec */
+    bool uic;   /* nothing was solved before the start: lossy lines are empty */
 };
 
 static line *lines_of(const ckt *c)
@@ -56,18 +58,61 @@ void ckt_line_free(ckt *c)
     vec_free(all);
 }
 
-vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
-                       diag_span span)
+static line *add_line(ckt *c, const char *name, const int32_t node[4], double m, diag_span span)
 {
-    assert(!c->finished && z > 0 && td > 0);
+    assert(!c->finished);
     if (!c->lines)
         c->lines = arena_new(&c->mem, ckt_lines);
-    line l = {.name = ckt_own_name(c, name), .z = z, .td = td, .m = m, .span = span, .t_last = NAN};
+    line l = {.name = ckt_own_name(c, name), .m = m, .span = span, .t_last = NAN};
     memcpy(l.node, node, sizeof l.node);
     for (int p = 0; p < 2; p++)
         l.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true, false);
     vec_push(c->lines->line, l);
+    return &vec_last(c->lines->line);
+}
+
+vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
+                       diag_span span)
+{
+    assert(z > 0 && td > 0);
+    line *l = add_line(c, name, node, m, span);
+    l->z = z;
+    l->td = td;
+    l->limited = true;
     return VS_OK;
+}
+
+vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const ckt_lossy_opt *o, double m,
+                             diag_span span)
+{
+    rlgc r;
+    line *l = add_line(c, name, node, m, span);
+    rlgc_make(&r, o->r, o->l, o->g, o->c, o->t_end, &c->mem);
+    l->loss = lossy_new(&r, &c->mem);
+    l->z = r.z;
+    l->td = r.delay;
+    l->limited = o->limited && r.gain >= LEAST_GAIN && r.delay > 0;
+    l->ic = o->ic;
+    return VS_OK;
+}
+
+void ckt_line_mark_charges(ckt *c)
+{
+    const line *all = lines_of(c);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const line *l = &all[i];
+        if (!l->loss || lossy_rlgc(l->loss)->n == 0)
+            continue;
+        const bool on_current = lossy_rlgc(l->loss)->on_current;
+        for (int j = 0; j < 4; j++)
+            c->unknown[on_current ? l->k[j / 2] : l->node[j]].has_q = true;
+    }
+}
+
+void ckt_line_uic(ckt *c)
+{
+    if (c->lines)
+        c->lines->uic = true;
 }
 
 bool ckt_line_at(const ckt *c, int32_t i, const int32_t **node, const char **name, diag_span *span)
@@ -129,7 +174,7 @@ static size_t interval(const line *l, double t)
 }
 
 /* Newton's form of the parabola through three points. */
-static double parabola(const point *p0, const point *p1, const point *p2, int port, double t)
+static double parabola(const line_point *p0, const line_point *p1, const line_point *p2, int port, double t)
 {
     const double d01 = (p1->a[port] - p0->a[port]) / (p1->t - p0->t);
     const double d12 = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
@@ -139,7 +184,7 @@ static double parabola(const point *p0, const point *p1, const point *p2, int po
 static double wave_at_time(const line *l, int port, double t)
 {
     const size_t n = vec_len(l->past);
-    const point *p = l->past;
+    const line_point *p = l->past;
     if (n == 0)
         return 0;
     if (t <= p[0].t || n == 1)
@@ -154,15 +199,18 @@ static double wave_at_time(const line *l, int port, double t)
     return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
 }
 
-/* e_1, e_2 at a time; the same time as in the last call costs nothing. */
-static const double *incident(line *l, double t)
+/* The equation at a time; the same time as in the last call costs nothing. */
+static const line_eq *equation_at(line *l, double t)
 {
-    if (l->t_last != t) {
-        l->e[0] = wave_at_time(l, 1, t - l->td);
-        l->e[1] = wave_at_time(l, 0, t - l->td);
-        l->t_last = t;
-    }
-    return l->e;
+    if (l->t_last == t)
+        return &l->eq;
+    const double a[2] = {wave_at_time(l, 0, t - l->td), wave_at_time(l, 1, t - l->td)};
+    if (l->loss)
+        l->eq = lossy_equation(l->loss, t, l->past, a);
+    else
+        l->eq = (line_eq){.cv = 1, .ci = 1, .s = {-a[1], -a[0]}};
+    l->t_last = t;
+    return &l->eq;
 }
 
 /* -- loads -- */
@@ -174,32 +222,45 @@ static void add(double *sum, double *max, int32_t row, double v)
         max[row] = fabs(v);
 }
 
+/* Coefficients of a port's row: its own v and i, those of the other port. */
+typedef struct row {
+    double v, i, v_other, i_other;
+} row;
+
+static void load_row(const line *l, int p, const row *w, const double *x, double *f, double *fmax, double *val)
+{
+    const int32_t *own = &l->node[2 * p], *other = &l->node[2 - 2 * p], *slot = &l->slot[4 + 6 * p];
+    const int32_t column[6] = {own[0], own[1], l->k[p], other[0], other[1], l->k[1 - p]};
+    const double value[6] = {w->v, -w->v, w->i, w->v_other, -w->v_other, w->i_other};
+    for (int j = 0; j < 6; j++) {
+        if (value[j] == 0)
+            continue;
+        add(f, fmax, l->k[p], value[j] * x[column[j]]);
+        val[slot[j]] += value[j];
+    }
+}
+
 static void load_static(const line *l, const double *x, double *f, double *fmax, double *val)
 {
-    const int32_t *n = l->node, *k = l->k;
-    for (int j = 0; j < 4; j++)
-        add(f, fmax, k[0], (j == 0 || j == 3 ? 1 : -1) * x[n[j]]);
-    add(f, fmax, k[0], -SHORT * l->z * x[k[0]]);
-    add(f, fmax, k[1], l->z * x[k[0]]);
-    add(f, fmax, k[1], l->z * x[k[1]]);
-    val[l->slot[4]] += 1, val[l->slot[5]] -= 1;  /* row k1: v_1 - v_2 */
-    val[l->slot[7]] -= 1, val[l->slot[8]] += 1;
-    val[l->slot[6]] -= SHORT * l->z;
-    val[l->slot[12]] += l->z, val[l->slot[15]] += l->z; /* row k2: i_1 + i_2 */
+    const rlgc *o = l->loss ? lossy_rlgc(l->loss) : NULL;
+    row w[2] = {{1, -SHORT * l->z, -1, 0}, {0, l->z, 0, l->z}}; /* v_1 = v_2, i_1 + i_2 = 0 */
+    if (o) {
+        double complex a, b;
+        rlgc_hyperbolic(rlgc_lambda(o, 0), &a, &b);
+        w[0] = o->r > 0 ? (row){creal(a), -o->r, -creal(b), 0} : (row){o->g, -creal(a), 0, -creal(b)};
+        w[1] = w[0];
+    }
+    for (int p = 0; p < 2; p++)
+        load_row(l, p, &w[p], x, f, fmax, val);
 }
 
 static void load_tran(line *l, double t, const double *x, double *f, double *fmax, double *val)
 {
-    const double *e = incident(l, t);
+    const line_eq *e = equation_at(l, t);
+    const row w = {e->cv, -e->ci * l->z, -e->k * e->cv, -e->k * e->ci * l->z};
     for (int p = 0; p < 2; p++) {
-        const int32_t *n = &l->node[2 * p], k = l->k[p], *slot = &l->slot[4 + 6 * p];
-        add(f, fmax, k, x[n[0]]);
-        add(f, fmax, k, -x[n[1]]);
-        add(f, fmax, k, -l->z * x[k]);
-        add(f, fmax, k, -e[p]);
-        val[slot[0]] += 1;
-        val[slot[1]] -= 1;
-        val[slot[2]] -= l->z;
+        load_row(l, p, &w, x, f, fmax, val);
+        add(f, fmax, l->k[p], e->s[p]);
     }
 }
 
@@ -215,6 +276,8 @@ static void load_currents(const line *l, const double *x, double *f, double *fma
 void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax, double *bound)
 {
     line *all = lines_of(c);
+    if (all && env->mode == CKT_STATIC)
+        c->lines->uic = false;
     for (size_t i = 0; i < vec_len(all); i++) {
         line *l = &all[i];
         load_currents(l, x, f, fmax, c->a.val);
@@ -222,7 +285,7 @@ void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
             load_static(l, x, f, fmax, c->a.val);
         else
             load_tran(l, env->time, x, f, fmax, c->a.val);
-        if (l->td / 2 < *bound) /* a corner is seen one point later, which must not be td later */
+        if (l->limited && l->td / 2 < *bound) /* a corner is seen one point later, which must not be td later */
             *bound = l->td / 2;
     }
 }
@@ -231,9 +294,9 @@ void ckt_line_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     line *all = lines_of(c);
     for (size_t i = 0; i < vec_len(all) && env->mode == CKT_TRAN; i++) {
-        const double *e = incident(&all[i], env->time);
-        s[all[i].k[0]] -= e[0];
-        s[all[i].k[1]] -= e[1];
+        const line_eq *e = equation_at(&all[i], env->time);
+        s[all[i].k[0]] += e->s[0];
+        s[all[i].k[1]] += e->s[1];
     }
 }
 
@@ -244,7 +307,7 @@ void ckt_line_load_ac(const ckt *c, double *g)
         const line *l = &all[i];
         for (int j = 0; j < 4; j++)
             g[l->slot[j]] += j % 2 ? -l->m : l->m;
-        for (int p = 0; p < 2; p++) {
+        for (int p = 0; p < 2 && !l->loss; p++) {
             g[l->slot[4 + 6 * p]] += 1;
             g[l->slot[5 + 6 * p]] -= 1;
             g[l->slot[6 + 6 * p]] -= l->z;
@@ -252,20 +315,47 @@ void ckt_line_load_ac(const ckt *c, double *g)
     }
 }
 
+static void add_complex(const ckt *c, double *val, int32_t slot, double complex x)
+{
+    if (slot >= csc_nnz(&c->a))
+        return;
+    val[2 * slot] += creal(x);
+    val[2 * slot + 1] += cimag(x);
+}
+
+/* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits where lambda is
+ * small, hyperbolic functions have poles where it is near a multiple of j pi. */
+static void lossy_row(const rlgc *o, double complex s, double complex w[4])
+{
+    const double complex lambda = rlgc_lambda(o, s), y = rlgc_y(o, s), e = cexp(-lambda);
+    double complex a, b;
+    if (cabs(lambda) < 0.5) {
+        rlgc_hyperbolic(lambda, &a, &b);
+        w[0] = o->on_current ? o->g + s * o->c : a;
+        w[1] = o->on_current ? -a : -(o->r + s * o->l);
+        w[2] = o->on_current ? 0 : -b;
+        w[3] = o->on_current ? -b : 0;
+        return;
+    }
+    w[0] = o->on_current ? 1 : y;
+    w[1] = o->on_current ? -y * o->z : -o->z;
+    w[2] = -e * w[0];
+    w[3] = e * w[1];
+}
+
 void ckt_ac_delays(const ckt *c, double omega, double *val)
 {
     const line *all = lines_of(c);
     for (size_t i = 0; i < vec_len(all); i++) {
         const line *l = &all[i];
-        const double e[2] = {cos(omega * l->td), -sin(omega * l->td)};
+        const double complex e = cexp(-I * omega * l->td);
+        double complex w[4] = {0, 0, -e, -e * l->z};
+        if (l->loss)
+            lossy_row(lossy_rlgc(l->loss), I * omega, w);
         for (int p = 0; p < 2; p++)
-            for (int j = 0; j < 3; j++) {
-                const int32_t s = l->slot[7 + 6 * p + j];
-                const double w = j == 0 ? 1 : j == 1 ? -1 : l->z;
-                if (s < csc_nnz(&c->a)) {
-                    val[2 * s] -= w * e[0];
-                    val[2 * s + 1] -= w * e[1];
-                }
+            for (int j = 0; j < 6; j++) {
+                const int32_t k = j % 3 == 2 ? 1 : 0;
+                add_complex(c, val, l->slot[4 + 6 * p + j], (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
             }
     }
 }
@@ -276,9 +366,9 @@ void ckt_ac_delays(const ckt *c, double omega, double *val)
 static void note_corner(line *l)
 {
     const size_t n = vec_len(l->past);
-    if (n < 2 || !l->past[n - 2].corner)
+    if (n < 2 || !l->past[n - 2].corner || !l->limited)
         return;
-    const point *p1 = &l->past[n - 2], *p2 = &l->past[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
+    const line_point *p1 = &l->past[n - 2], *p2 = &l->past[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
     for (int port = 0; port < 2; port++) {
         const double right = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
         const double left = p0 ? (p1->a[port] - p0->a[port]) / (p1->t - p0->t) : 0;
@@ -307,19 +397,45 @@ static void forget(line *l, double t)
     }
 }
 
+/* Voltage and z times the current of each port. */
+static void port_state(const line *l, const double *x, double v[2], double zi[2])
+{
+    for (int p = 0; p < 2; p++) {
+        v[p] = x[l->node[2 * p]] - x[l->node[2 * p + 1]];
+        zi[p] = l->z * x[l->k[p]];
+    }
+}
+
+static void start_line(line *l, double t, const double *x, bool uic)
+{
+    const double zero[2] = {0, 0};
+    double v[2], zi[2];
+    vec_clear(l->past);
+    vec_clear(l->brk);
+    l->size = 0;
+    port_state(l, x, v, zi);
+    const bool empty = uic && !l->ic;
+    if (l->loss)
+        lossy_start(l->loss, t, v, zi, empty ? zero : v, empty ? zero : zi);
+}
+
 void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
 {
     line *all = lines_of(c);
     for (size_t i = 0; i < vec_len(all) && env->mode == CKT_TRAN; i++) {
         line *l = &all[i];
-        if (env->initial_step) {
-            vec_clear(l->past);
-            vec_clear(l->brk);
-            l->size = 0;
-        }
-        point p = {.t = env->time, .corner = corner || env->initial_step};
+        if (env->initial_step)
+            start_line(l, env->time, x, c->lines->uic);
+        line_point p = {.t = env->time, .corner = corner || env->initial_step};
+        double v[2], zi[2];
+        port_state(l, x, v, zi);
+        if (l->loss && !env->initial_step)
+            lossy_accept(l->loss, env->time, l->past, v, zi, p.a);
+        else if (l->loss)
+            lossy_wave(l->loss, p.a);
         for (int j = 0; j < 2; j++) {
-            p.a[j] = x[l->node[2 * j]] - x[l->node[2 * j + 1]] + l->z * x[l->k[j]];
+            if (!l->loss)
+                p.a[j] = v[j] + zi[j];
             l->size = fmax(l->size, fabs(p.a[j]));
         }
         vec_push(l->past, p);

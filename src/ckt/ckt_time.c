@@ -92,6 +92,7 @@ static bool spread_all(const ckt *c, double *x, bool *known)
 void ckt_uic(ckt *c, double *x)
 {
     bool *known = NULL;
+    ckt_line_uic(c);
     memset(x, 0, vec_len(c->unknown) * sizeof *x);
     vec_extend(known, vec_len(c->unknown));
     known[0] = true;

@@ -1,15 +1,17 @@
-/* elab_line.c - lines: T (ideal), O (lossy), U (RC): ideal delays, resistors and capacitors.
- * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Branin 1967 for lossy
- *         lines as ideal lines with lumped losses between them; Gertzberg's lumps for U, which grow
- *         by a factor k from both ends to the middle. */
+/* elab_line.c - lines: T (ideal), O (lossy), U (lumps of resistors and capacitors).
+ * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Gertzberg's lumps for
+ *         U, which grow by a factor k from both ends to the middle. */
 #include "elab_priv.h"
+#include "rlgc.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LUMPS = 1000, RC_LUMPS = 64, LEAST_SECTIONS = 8, MOST_SECTIONS = 64 };
+enum { MOST_LUMPS = 1000 };
 
 static const double MOST_STEPS = 1e8;
+static const double SHORT_LINE = 1e5; /* a lossy line that is shorter beside the end of time does not limit steps */
+static const double LONG_TIME = 1e6;  /* of a lossy line without a transient, in delays */
 
 typedef struct values { /* parameters of an element and of its card; the element's own first */
     elab *e;
@@ -152,63 +154,6 @@ static vs_status ideal(elab *e, const flat_inst *in)
 
 /* -- O -- */
 
-typedef struct lossy { /* of the whole line */
-    double r, l, g, c;
-    int32_t node[4];
-} lossy;
-
-/* n sections, each an ideal line between two halves of its resistance; conductances at the joints. */
-static vs_status rlc(values *v, const lossy *o)
-{
-    elab *e = v->e;
-    const double z = sqrt(o->l / o->c), td = sqrt(o->l * o->c);
-    int n = (int)ceil(fmin(120 * (o->r / z + o->g * z), MOST_SECTIONS));
-    n = o->r == 0 && o->g == 0 ? 1 : n < LEAST_SECTIONS ? LEAST_SECTIONS : n;
-    if (!refuse_short(v, td / n))
-        return VS_EINPUT;
-    int32_t at = o->node[0];
-    vs_status st = VS_OK;
-    for (int k = 0; k < n && st == VS_OK; k++) {
-        const double before = o->r / n * (k ? 1 : 0.5);
-        int32_t in = at;
-        if (before > 0) {
-            in = inner_node(v, "a", k);
-            st = resistor(v, elab_printf(e, "r%d", k), at, in, before);
-        }
-        if (st == VS_OK && o->g > 0)
-            st = resistor(v, elab_printf(e, "g%d", k), in, o->node[1], n / o->g);
-        const bool last = k + 1 == n;
-        const int32_t out = last && o->r == 0 ? o->node[2] : inner_node(v, "b", k);
-        const int32_t node[4] = {in, o->node[1], out, o->node[3]};
-        if (st == VS_OK)
-            st = ckt_add_line(e->c, elab_printf(e, "%s#t%d", v->in->name, k), node, z, td / n, v->in->m, v->in->span);
-        if (st == VS_OK && last && o->r > 0)
-            st = resistor(v, elab_printf(e, "r%d", n), out, o->node[2], o->r / n / 2);
-        at = out;
-    }
-    return st;
-}
-
-/* No inductance: a ladder of equal lumps with the capacitance or conductance at its joints, half at the ends. */
-static vs_status ladder(values *v, const lossy *o)
-{
-    elab *e = v->e;
-    vs_status st = VS_OK;
-    int32_t at = o->node[0];
-    for (int k = 0; k <= RC_LUMPS && st == VS_OK; k++) {
-        const double part_of = (k == 0 || k == RC_LUMPS ? 0.5 : 1) / RC_LUMPS;
-        st = capacitor(v, elab_printf(e, "c%d", k), at, o->node[1], o->c * part_of);
-        if (st == VS_OK && o->g > 0)
-            st = resistor(v, elab_printf(e, "g%d", k), at, o->node[1], 1 / (o->g * part_of));
-        if (k == RC_LUMPS || st != VS_OK)
-            break;
-        const int32_t next = k + 1 == RC_LUMPS ? o->node[2] : inner_node(v, "a", k);
-        st = resistor(v, elab_printf(e, "r%d", k), at, next, o->r / RC_LUMPS);
-        at = next;
-    }
-    return st;
-}
-
 static vs_status lossy_line(elab *e, const flat_inst *in)
 {
     static const char *const known[] = {"r", "l", "g", "c", "len", "rel", "abs", "nocontrol", "steplimit", "ltra",
@@ -218,22 +163,28 @@ static vs_status lossy_line(elab *e, const flat_inst *in)
     const double len = number(&v, "len", NAN);
     if (v.ok && !(len > 0))
         v.ok = refuse(&v, "a lossy line needs its length: len above 0");
-    lossy o = {number(&v, "r", 0) * len, number(&v, "l", 0) * len, number(&v, "g", 0) * len, number(&v, "c", 0) * len,
-               {0}};
+    ckt_lossy_opt o = {.r = number(&v, "r", 0) * len, .l = number(&v, "l", 0) * len, .g = number(&v, "g", 0) * len,
+                       .c = number(&v, "c", 0) * len, .ic = in->ic_given};
+    int32_t node[4];
     for (int k = 0; k < 4; k++)
-        o.node[k] = e->node[in->node[k]];
-    const bool has_l = o.l > 0, has_c = o.c > 0, has_r = o.r > 0, has_g = o.g > 0;
-    if (v.ok && !(o.r >= 0 && o.l >= 0 && o.g >= 0 && o.c >= 0))
+        node[k] = e->node[in->node[k]];
+    if (v.ok && !(o.r >= 0 && o.l >= 0 && o.g >= 0 && o.c >= 0 && isfinite(o.r + o.l + o.g + o.c)))
         v.ok = refuse(&v, "r, l, g and c of a lossy line must not be negative");
-    if (v.ok && !(has_l && has_c) && !(has_r && !has_l && (has_c || has_g)))
-        v.ok = refuse(&v, "a lossy line needs l and c, or r and c, or r and g");
-    if (v.ok && !(has_l && has_c) && o.node[1] != o.node[3])
-        v.ok = refuse(&v, "a line without inductance needs one reference node for both ends");
-    if (in->ic_given)
-        diag_warning(e->d, in->span, "%s: ic= is not supported for this element", in->name);
+    const rlgc_kind kind = rlgc_kind_of(o.r, o.l, o.g, o.c);
+    if (v.ok && kind == RLGC_NONE)
+        v.ok = refuse(&v, "a lossy line needs r or l, and g or c, above 0");
+    const double td = sqrt(o.l * o.c);
+    if (v.ok && kind == RLGC_IDEAL)
+        v.ok = refuse_short(&v, td);
     if (!v.ok)
         return VS_EINPUT;
-    return has_l && has_c ? rlc(&v, &o) : ladder(&v, &o);
+    o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
+    o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
+    o.limited = !given(&v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
+    const vs_status st = kind == RLGC_IDEAL ? ckt_add_line(e->c, in->name, node, sqrt(o.l / o.c), td, in->m, in->span)
+                                            : ckt_add_lossy_line(e->c, in->name, node, &o, in->m, in->span);
+    line_ic(e, in, node);
+    return st;
 }
 
 /* -- U -- */

@@ -2,6 +2,7 @@
 """Lines, switches and transistors in decks, against exact solutions.
 
     devices.py VSIM [CASE...]"""
+import bisect
 import cmath
 import csv
 import math
@@ -68,28 +69,90 @@ V1 in 0 ac 1
 R1 in a 25
 T1 a 0 b 0 z0=50 td=4n
 R2 b 0 200
-R3 in c 50
-O1 c 0 d 0 mo
-.model mo ltra r=12.45 l=8.972e-9 c=0.468e-12 len=4
-R4 d 0 100
-R5 in e 1k
-O2 e 0 f 0 mrc
-.model mrc ltra r=100 c=1p len=20
-R6 f 0 10k
 .ac lin 50 1meg 500meg""")
 
     def end(w, z, gamma, rs, rl):
         ch, sh = cmath.cosh(gamma), cmath.sinh(gamma)
         return 1 / (ch + rs * sh / z + (z * sh + rs * ch) / rl)
 
-    for name, series, shunt, rs, rl, bound in (('b', lambda w: 1j * w * 50 * 4e-9, lambda w: 1j * w * 4e-9 / 50, 25, 200, 1e-9),
-                                               ('d', lambda w: 49.8 + 1j * w * 4 * 8.972e-9, lambda w: 1j * w * 4 * 0.468e-12, 50, 100, 2e-4),
-                                               ('f', lambda w: 2000, lambda w: 1j * w * 20e-12, 1000, 10e3, 2e-4)):
-        err = 0
-        for f, v in zip(r['frequency'], r['v(%s)' % name]):
-            w = 2 * math.pi * f
-            err = max(err, abs(v - end(w, cmath.sqrt(series(w) / shunt(w)), cmath.sqrt(series(w) * shunt(w)), rs, rl)))
-        check('line, ac, at %s' % name, err, bound)
+    err = 0
+    for f, v in zip(r['frequency'], r['v(b)']):
+        w = 2 * math.pi * f
+        err = max(err, abs(v - end(w, 50, 1j * w * 4e-9, 25, 200)))
+    check('line, ac', err, 1e-9)
+
+
+# Lossy lines: name, r l g c of the whole line, source and load resistance
+LOSSY = (('rlc', 49.8, 35.888e-9, 0, 1.872e-12, 50, 100), ('rc', 2000, 0, 0, 20e-12, 1000, 10e3),
+         ('rlgc', 20, 100e-9, 1e-3, 40e-12, 50, 100), ('more g', 5, 100e-9, 20e-3, 40e-12, 50, 100),
+         ('lgc', 0, 100e-9, 4e-3, 40e-12, 30, 100), ('rlg', 50, 400e-9, 4e-3, 0, 50, 100), ('rgc', 500, 0, 1e-3, 20e-12, 50, 1e3),
+         ('rg', 100, 0, 5e-3, 0, 50, 100), ('very lossy', 1e5, 10e-9, 0, 1e-13, 100, 1e6))
+
+
+def lossy_deck(title, source, cards):
+    text = [title, source]
+    for k, (_, r, l, g, c, rs, rl) in enumerate(LOSSY):
+        text.append('RS%d in a%d %g\nO%d a%d 0 b%d 0 m%d\nRL%d b%d 0 %g' % (k, k, rs, k, k, k, k, k, k, rl))
+        text.append('.model m%d ltra r=%g l=%g g=%g c=%g len=4' % (k, r / 4, l / 4, g / 4, c / 4))
+    return '\n'.join(text + cards)
+
+
+def interpolate(x, y, at):
+    k = min(max(bisect.bisect(x, at), 1), len(x) - 1)
+    return y[k - 1] + (y[k] - y[k - 1]) * (at - x[k - 1]) / (x[k] - x[k - 1])
+
+
+def lossy_ports(s, r, l, g, c, rs, rl):
+    """Voltages at both ends for 1 V behind rs, from the line's equations with hyperbolic functions."""
+    z, gamma = cmath.sqrt((r + s * l) / (g + s * c)), cmath.sqrt((r + s * l) * (g + s * c))
+    e = cmath.exp(-2 * gamma)
+    ch, sh = (1 + e) / 2, (1 - e) / 2 # both times exp(-gamma)
+    den = ch + rs * sh / z + (z * sh + rs * ch) / rl
+    return (ch + z * sh / rl) / den, cmath.exp(-gamma) / den
+
+
+def case_lossy_ac_dc(vsim):
+    r = run(vsim, lossy_deck('lossy lines, ac', 'V1 in 0 dc 1 ac 1', ['.ac dec 7 1k 30g']))
+    for k, o in enumerate(LOSSY):
+        for p, node in enumerate('ab'):
+            err = max(abs(v - lossy_ports(2j * math.pi * f, *o[1:])[p]) for f, v in zip(r['frequency'], r['v(%s%d)' % (node, k)]))
+            check('lossy line %s, ac, %s' % (o[0], node), err, 1e-9)
+    r = run(vsim, lossy_deck('lossy lines, dc', 'V1 in 0 dc 1', ['.op']))
+    for k, o in enumerate(LOSSY):
+        for p, node in enumerate('ab'):
+            check('lossy line %s, dc, %s' % (o[0], node), abs(r['v(%s%d)' % (node, k)][0] - lossy_ports(1e-3, *o[1:])[p].real), 1e-9)
+
+
+def in_time(f, times, period, terms):
+    """Values at some times of what has the Laplace transforms f(s), a pair: damped Fourier series (Dubner and Abate 1968)."""
+    a = 8 / period
+    sums = [[0, 0] for _ in times]
+    for k in range(terms):
+        s = a + 1j * k * math.pi / period
+        v = [x * (0.5 if k == 0 else 1) for x in f(s)]
+        for i, t in enumerate(times):
+            turn = cmath.exp(1j * math.pi * t / period * k)
+            for p in range(2):
+                sums[i][p] += (v[p] * turn).real
+    return [[math.exp(a * t) / period * x for x in v] for t, v in zip(times, sums)]
+
+
+def case_lossy_tran(vsim):
+    # smooth drive: (1 - cos)/2 of 4 ns up, a step then; its transform falls as 1/s^3
+    w = math.pi / 4e-9
+    drive = "B1 in 0 v={1.5 + (time < 1n ? 0 : time < 5n ? (1-cos(%.17g*(time-1n)))/2 : 1)}" % w
+    r = run(vsim, lossy_deck('lossy lines, tran', drive, ['.tran 20p 40n 0 20p']))
+
+    def source(s):
+        return math.pi ** 2 / 16e-18 / 2 * (cmath.exp(-1e-9 * s) + cmath.exp(-5e-9 * s)) / (s * (s * s + w * w))
+
+    times = [k * 1.3e-9 + 1.1e-9 for k in range(29)]
+    for k, o in enumerate(LOSSY):
+        want = in_time(lambda s: [source(s) * x for x in lossy_ports(s, *o[1:])], times, 80e-9, 6000)
+        for p, node in enumerate('ab'):
+            rest = 1.5 * lossy_ports(1e-3, *o[1:])[p].real
+            got = [interpolate(r['time'], r['v(%s%d)' % (node, k)], t) - rest for t in times]
+            check('lossy line %s, tran, %s' % (o[0], node), max(abs(x - y[p]) for x, y in zip(got, want)), 2e-4)
 
 
 def case_line_dc(vsim):
