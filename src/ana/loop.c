@@ -127,6 +127,13 @@ VS_CLONES void loop_subtract(double *restrict d, const double *a, const double *
         d[i] = a[i] - b[i];
 }
 
+VS_CLONES void loop_weights(double *restrict w, const double *max, const double *tol, double part, double reltol,
+                            int32_t m)
+{
+    for (EACH(i))
+        w[i] = 1 / (part * (reltol * max[i] + tol[i]));
+}
+
 VS_CLONES void loop_larger(double *restrict most, const double *v, int32_t m)
 {
     for (EACH(i))

@@ -56,6 +56,8 @@ void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int
 void loop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
                const double *lo1, const double *hist, int32_t m);
 void loop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
+/* w = 1 / (part (reltol max + tol)) */
+void loop_weights(double *w, const double *max, const double *tol, double part, double reltol, int32_t m);
 void loop_larger(double *most, const double *v, int32_t m);                 /* most = max(most, |v|) */
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
 bool loop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,

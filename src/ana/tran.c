@@ -31,7 +31,7 @@ static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
     double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->fix, &t->pred, &t->stage, &t->k1, &t->src, &t->xmax,
-                    &t->rmax};
+                    &t->rmax, &t->weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     for (int i = 0; i <= TRAN_KEEP; i++)
@@ -130,6 +130,7 @@ static vs_status initial_charge(tran *t)
         t->xmax[i] = fabs(t->x[1][i]);
         t->rmax[i] = a->fmax[i];
     }
+    tran_weigh(t);
     return ckt_accept(a->c, &env, t->x[1]);
 }
 

@@ -49,6 +49,7 @@ typedef struct tran {
     double *stage, *k1;          /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;                /* [n+1] largest |x| accepted so far */
     double *rmax;                /* [n+1] largest size of the terms of each row accepted so far */
+    double *weight;              /* [n+1] 1 / what bypassed instances may leave out in a row */
     uint8_t *lte_class;          /* [n+1] */
     double *lte_weight[2];       /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
     int32_t n_flow, *flow;       /* [n_flow] currents without memory */
@@ -68,6 +69,8 @@ typedef struct tran {
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep), VS_ENOMEM. Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);
+/* What bypassed instances may leave out, from the largest terms so far. */
+void tran_weigh(tran *t);
 /* f [n+1]: resistive part of the last load without the sources t->src. */
 void tran_take_resistive(const tran *t, double *f);
 /* The attempt becomes the last point of the history. */

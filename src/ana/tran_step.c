@@ -4,6 +4,8 @@
 
 #include "tran_priv.h"
 
+/* Of the tolerance of a row's residual: what each bypassed instance may leave out in it. */
+#define BYPASS_PART 0.05
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
 static loop_past past_of(double *const *v) { return (loop_past){v[1], v[2], v[3]}; }
@@ -82,7 +84,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
     ana *a = t->a;
     newton_eq eq = {
         .env = {.mode = CKT_TRAN, .time = time, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
-                .srcfact = 1, .limit = true, .final_step = time == t->o.tstop},
+                .srcfact = 1, .limit = true, .final_step = time == t->o.tstop, .weight = t->weight},
         .q_n = t->q[1],
         .qlo_n = t->qlo[1],
         .hist = t->hist,
@@ -167,10 +169,19 @@ static void rotate(double **v, int n)
     v[0] = last;
 }
 
+void tran_weigh(tran *t)
+{
+    loop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
+    for (int32_t i = t->a->n + 1; i < t->a->m; i++)
+        t->weight[i] = 0;
+    t->weight[0] = 0;
+}
+
 void tran_shift(tran *t)
 {
     loop_larger(t->xmax, t->x[0], t->a->m);
     loop_larger(t->rmax, t->a->fmax, t->a->m);
+    tran_weigh(t);
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, TRAN_KEEP);
     rotate(t->qlo, TRAN_KEEP);

@@ -1,6 +1,7 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
 #include "ckt_line.h"
 #include "ckt_osdi.h"
+#include "dev_lin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -286,6 +287,9 @@ vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const 
 
 /* -- grouping -- */
 
+/* Bypass by itself: instances of the circuit, operations per output of a model. */
+enum { BYPASS_INSTANCES = 64, BYPASS_PER_OUT = 30 };
+
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
     int32_t row, group;
@@ -314,6 +318,23 @@ static vs_status get_variants(row_class *cl, unsigned forms)
     return VS_OK;
 }
 
+/* Asks for charges and derivatives apart where bypass pays: in models with many operations for each output, in
+ * circuits of some size; for small ones there are loads of their own (ckt_flat.c). */
+static vs_status choose_bypass(const ckt *c, row_class *cl)
+{
+    const mdl_variant *v = cl->variant[MDL_TRAN];
+    mdl_variant *apart;
+    if (c->opt.bypass == CKT_BYPASS_OFF)
+        return VS_OK;
+    if (c->opt.bypass == CKT_BYPASS_AUTO &&
+        (vec_len(c->inst) <= BYPASS_INSTANCES || vec_len(v->eval.inst) < BYPASS_PER_OUT * (size_t)v->lay.n_out))
+        return VS_OK;
+    const vs_status st = mdl_variant_get(cl->model, cl->row, MDL_APART, &apart);
+    if (st == VS_OK && dev_lin_suits(cl->model, v, apart))
+        cl->variant[MDL_APART] = apart;
+    return st;
+}
+
 /* The group of a class: that of an earlier class with the same variants. `first` vec: one class of
  * each group. */
 static int32_t group_of(const row_class *all, const row_class *cl, int32_t **first)
@@ -325,6 +346,14 @@ static int32_t group_of(const row_class *all, const row_class *cl, int32_t **fir
     }
     vec_push(*first, (int32_t)(cl - all));
     return (int32_t)vec_len(*first) - 1;
+}
+
+/* Forms that only tell what the equations are made of are not. */
+static bool is_evaluated(const ckt *c, const row_class *cl, int form)
+{
+    return form == MDL_DC     ? ckt_form_of(c, CKT_STATIC) == MDL_DC
+           : form == MDL_TRAN ? !cl->variant[MDL_APART]
+                              : true;
 }
 
 static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *cl)
@@ -341,8 +370,10 @@ static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *c
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     for (int f = 0; f < MDL_N_FORM; f++)
         if (cl->variant[f])
-            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, f != MDL_DC || ckt_form_of(c, CKT_STATIC) == MDL_DC);
+            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
     dev_state_init(g, &c->mem);
+    if (cl->variant[MDL_APART])
+        dev_lin_init(g, &c->mem, pool_size(c->pool));
     vec_free(inst);
     vec_free(row);
     vec_free(unknown);
@@ -365,6 +396,8 @@ static vs_status classify(ckt *c, row_class **all, int32_t **first, int32_t **of
             map_set(&by_row, key, k);
             vec_push(*all, (row_class){.model = in->model, .row = in->row});
             st = get_variants(&(*all)[k], c->forms);
+            if (st == VS_OK && c->forms >> MDL_TRAN & 1)
+                st = choose_bypass(c, &(*all)[k]);
             if (st != VS_OK)
                 diag_note(c->d, in->span, "in instance '%s'", in->name);
             else
@@ -472,6 +505,14 @@ static bool nothing_to_accept(const ckt *c)
     return true;
 }
 
+static bool keeps_linearisations(const ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin)
+            return true;
+    return false;
+}
+
 vs_status ckt_finish(ckt *c, unsigned forms)
 {
     assert(!c->finished);
@@ -497,7 +538,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     allocate_work(c);
     const bool native = c->osdi || ckt_has_line(c);
     c->plain_accept = !native && nothing_to_accept(c);
-    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native)
+    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native && !keeps_linearisations(c))
         ckt_flat_make(c);
     return st;
 }

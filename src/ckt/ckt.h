@@ -40,6 +40,8 @@ typedef struct ckt_env {  /* what a load sees besides x */
     bool limit;           /* $limit acts; false: plain evaluation */
     bool initial_step, final_step;
     double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
+    const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for the reference;
+                           * NULL: all instances are evaluated */
     bool tran_op;         /* STATIC: the operating point of a transient (sources at t = 0) */
 } ckt_env;
 
@@ -52,12 +54,19 @@ typedef struct ckt ckt;
 struct ckt_vec; /* nothing public */
 
 /* -- building (src/elab) -- */
+/* Whether instances whose voltages hardly move contribute their stored linearisation in a transient. */
+typedef enum ckt_bypass {
+    CKT_BYPASS_AUTO,        /* models whose evaluation is worth it, in circuits that are not small */
+    CKT_BYPASS_OFF,
+    CKT_BYPASS_ALL          /* every model that suits */
+} ckt_bypass;
 typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;            /* 0: as many as there are processors, up to 8 */
     double parallel_min;    /* operations in the evaluation of a group, from which on threads share it; 0:
                              * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
+    ckt_bypass bypass;
     bool no_flat;           /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);

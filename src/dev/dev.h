@@ -58,6 +58,7 @@ typedef struct dev_group {
     double *state, *state_new; /* [n_pack][n_state][W] */
     int64_t n_eval;        /* instances evaluated so far, by loads */
     double s_eval;         /* s, for them and their stamps, where loads are timed */
+    struct dev_lin *lin;   /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
     bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 

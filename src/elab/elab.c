@@ -173,7 +173,8 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
     arena_init(&e.mem);
     find_tran(&e);
     mdl_largest_group(lib, largest_group(f));
-    const ckt_opt copt = {.temp = elab_kelvin(&e), .simparam = e.simparam, .threads = opt->threads};
+    const ckt_opt copt = {.temp = elab_kelvin(&e), .simparam = e.simparam, .threads = opt->threads,
+                          .bypass = opt->bypass};
     *c = e.c = ckt_new(&copt, d);
     const vs_status st = e.c ? build(&e) : VS_ENOMEM;
     fini(&e);

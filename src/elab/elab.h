@@ -31,6 +31,7 @@ typedef struct elab_sim {
     int residual_check;             /* 0, 1 */
     int lu;                         /* lu_kind */
     int threads;                    /* 0: automatic */
+    ckt_bypass bypass;
 } elab_sim;
 /* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
  * Status: VS_OK, VS_EINPUT. */
@@ -43,6 +44,7 @@ typedef struct elab_opt {
     const double *simparam;  /* [IR_N_SIMPARAM], NULL: defaults */
     unsigned forms;          /* bits 1 << mdl_form_kind */
     int threads;
+    ckt_bypass bypass;
     double tstep, tstop;     /* for defaults of waveforms; tstop 0: the deck's first .tran */
     bool models_loaded;      /* the .hdl files were loaded by an earlier call with this mdl_lib */
 } elab_opt;

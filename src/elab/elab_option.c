@@ -33,14 +33,14 @@ static const option_entry options[] = {
     {"minr", SIMPARAM, IR_SIMPARAM_MINR}, {"rthresh", SIMPARAM, IR_SIMPARAM_RTHRESH},
     {"epsmin", SIMPARAM, IR_SIMPARAM_EPSMIN},
     {"temp", SPECIAL, 0}, {"tnom", SPECIAL, 0}, {"method", SPECIAL, 0}, {"residual", SPECIAL, 0},
-    {"lu", SPECIAL, 0}, {"threads", SPECIAL, 0},
+    {"lu", SPECIAL, 0}, {"threads", SPECIAL, 0}, {"bypass", SPECIAL, 0},
     {"acct", SILENT, 0}, {"noacct", SILENT, 0}, {"list", SILENT, 0}, {"nomod", SILENT, 0},
     {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"brief", SILENT, 0},
     {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0}, {"share", SILENT, 0}, {"noshare", SILENT, 0},
     {"itl3", NAMED, 0}, {"itl5", NAMED, 0}, {"itl6", NAMED, 0}, {"pivtol", NAMED, 0},
     {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0},
     {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0},
-    {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, {"bypass", NAMED, 0},
+    {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, 
     {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", SILENT, 0},
     {"autostop", NAMED, 0}, {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
     {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", SPECIAL, 0},
@@ -100,6 +100,11 @@ static bool set_special(elab_sim *s, const flat_option *o, diag *d)
     if (!strcmp(o->name, "lu")) {
         s->lu = lu_kind_of(o->str);
         return s->lu >= 0 || bad_value(d, o, "auto, klu, tiny, umfpack or dense");
+    }
+    if (!strcmp(o->name, "bypass")) {
+        const bool automatic = !strcmp(o->str, "auto"), off = o->value == 0, all = o->value == 1;
+        s->bypass = automatic ? CKT_BYPASS_AUTO : off ? CKT_BYPASS_OFF : CKT_BYPASS_ALL;
+        return automatic || off || all || bad_value(d, o, "0, 1 or auto");
     }
     if (!strcmp(o->name, "seed")) {
         if (!(o->value >= 0 && o->value < 9e15) || o->value != floor(o->value))

@@ -748,10 +748,10 @@ static bool belongs(int form, int kind)
     case IR_OUT_RES: return form != MDL_AC && form != FORM_TOPOLOGY;
     case IR_OUT_STATE: case IR_OUT_LIMNEW: case IR_OUT_LIMITED:
         return form != MDL_AC && form != FORM_TOPOLOGY;
-    case IR_OUT_REACT: return form == MDL_TRAN || form == MDL_FULL;
-    case IR_OUT_BOUND_STEP: return form == MDL_TRAN || form == MDL_FULL;
-    case IR_OUT_G: return form == MDL_DC || form == MDL_AC || form == MDL_FULL;
-    case IR_OUT_C: return form == MDL_AC || form == MDL_FULL;
+    case IR_OUT_REACT: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
+    case IR_OUT_BOUND_STEP: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
+    case IR_OUT_G: return form == MDL_DC || form == MDL_AC || form == MDL_APART || form == MDL_FULL;
+    case IR_OUT_C: return form == MDL_AC || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_J: return form == MDL_TRAN;
     case IR_OUT_NOISE_PSD: case IR_OUT_NOISE_EXP: case IR_OUT_NOISE_GAIN: case IR_OUT_NOISE_GAINC:
         return form == MDL_AC || form == MDL_FULL;

@@ -373,7 +373,7 @@ static vs_status build_circuit(sim *s)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = sim_forms(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
-                   .models_loaded = s->built};
+                   .bypass = s->option.bypass, .models_loaded = s->built};
     vs_status st = elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;

@@ -50,8 +50,8 @@ class Folder(unittest.TestCase):
             return re.sub(rb'Date:[^\n]*', b'', f.read())
 
 
-def multiplier(bits, analysis):
-    return re.sub(r'(?m)^\.tran.*', analysis, generated('mult.py', str(bits), '--deck', '--models', MODELS))
+def multiplier(bits, analysis, form='--deck'):
+    return re.sub(r'(?m)^\.tran.*', analysis, generated('mult.py', str(bits), form, '--models', MODELS))
 
 
 class Threads(Folder):
@@ -71,6 +71,48 @@ class Threads(Folder):
         self.assertEqual(self.bits(out), self.bits(ref))
         text, _, _ = self.vsim(deck.replace('threads=2', 'threads=1.5'), code=1)
         self.assertIn('option threads=1.5: a whole number from 0 (automatic) to 1024 is needed', text)
+
+
+class Bypass(Folder):
+    """Instances that hardly move contribute what they were linearised to."""
+
+    def deck(self, option, analysis='.tran 2p 300p uic'):
+        return multiplier(4, '.options bypass=%s\n%s' % (option, analysis))
+
+    def flat_deck(self):
+        deck = multiplier(4, '.options bypass=1\n.tran 2p 60p uic', '--flat')
+        return re.sub(r'(?m)^m(\w+ .*) ([np])mos ', r'n\1 psp103\2 ', deck)
+
+    def test_it_saves_evaluations_and_changes_little(self):
+        _, off, ref = self.vsim(self.deck('0'), '--threads', '1')
+        _, on, out = self.vsim(self.deck('auto'), '--threads', '1', raw='on.raw')
+        self.assertLess(on['device_evaluations'], 0.5 * off['device_evaluations'])
+        self.assertLess(abs(on['newton_iterations'] - off['newton_iterations']), 0.03 * off['newton_iterations'])
+        a, b = waves.read_raw(ref), waves.read_raw(out)
+        for name in a.names[1:]:
+            if name.startswith('v('):
+                worst, _ = waves.error(b['time'], b[name], a['time'], a[name])
+                self.assertLess(worst, 5e-3, name)
+
+    def check_bits(self, deck):
+        _, one, ref = self.vsim(deck, '--threads', '1', VSIM_LANES='8')
+        for lanes, threads in (('1', '1'), ('2', '1'), ('4', '2'), ('8', '2')):
+            _, many, out = self.vsim(deck, '--threads', threads, raw='m.raw', VSIM_LANES=lanes, VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(out), self.bits(ref), (lanes, threads))
+            self.assertEqual(many['device_evaluations'], one['device_evaluations'])
+        self.assertLess(one['device_evaluations'], 0.9 * one['newton_iterations'] * deck.count('psp103'))
+
+    def test_results_are_the_same_bits_for_any_lanes_and_threads(self):
+        self.check_bits(self.flat_deck())
+
+    def test_and_so_they_are_where_every_instance_has_parameters_of_its_own(self):
+        count = iter(range(10**6))
+        self.check_bits(re.sub(r'\bw=(\S+)u', lambda m: 'w=%gu' % (float(m[1]) * (1 + next(count) * 1e-3)),
+                               self.flat_deck()))
+
+    def test_values_of_the_option(self):
+        text, _, _ = self.vsim(self.deck('2'), code=1)
+        self.assertIn('option bypass=2: 0, 1 or auto is needed', text)
 
 
 RESISTORS = 'resistors\nv1 a 0 1\n' + ''.join(
