@@ -116,6 +116,7 @@ typedef struct net_tok {
 /* Dot cards: id, word. Several words may have one id. */
 #define NET_CARD_LIST(X)                                                                          \
     X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func") X(VAR, "var")      \
+    X(CSPARAM, "csparam")                                                                         \
     X(FOR, "for") X(ENDFOR, "endfor")                                                             \
     X(SUBCKT, "subckt") X(SUBCKT, "macro")                                                        \
     X(ENDS, "ends") X(ENDS, "eom") X(MODEL, "model") X(INCLUDE, "include") X(INCLUDE, "inc")      \
@@ -128,7 +129,7 @@ typedef struct net_tok {
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(NEEDED, "disto") X(NEEDED, "pss") X(NEEDED, "hb")                           \
     X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(STEP, "step")            \
-    X(IGNORED, "csparam") X(IGNORED, "protect") X(IGNORED, "unprotect")       \
+    X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
     X(IGNORED, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(IGNORED, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
@@ -139,7 +140,9 @@ typedef enum net_card_kind {
     NET_CARD_UNKNOWN, /* a message was given */
     NET_CARD_MISSING, /* include inside .if that could not be read; name: the message, given if the
                          branch is taken */
-    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_VAR, NET_CARD_FOR, NET_CARD_ENDFOR, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
+    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_VAR,
+    NET_CARD_CSPARAM, /* a parameter that only commands of .control blocks see */
+    NET_CARD_FOR, NET_CARD_ENDFOR, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
     NET_CARD_LIB, NET_CARD_ENDL, NET_CARD_IF, NET_CARD_ELSEIF, NET_CARD_ELSE, NET_CARD_ENDIF,
     NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
     NET_CARD_POST, /* what is computed from results: .meas .four .print .plot; read by src/ctl */

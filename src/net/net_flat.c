@@ -181,7 +181,8 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
 {
     flat out;
     flat_ctx c = resume(&out, f, deck, d, names, mem, temper, over, n_over);
-    const pval *p = flat_find_param(&c, c.root, name);
+    const pval *p = flat_find_param(&c, c.root, flat_csparam_name(&c, name));
+    p = p ? p : flat_find_param(&c, c.root, name);
     bool ok = p && !p->str;
     if (ok)
         *value = p->value;

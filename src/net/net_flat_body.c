@@ -274,13 +274,15 @@ static void add_param(flat_ctx *c, body *b, param_def p)
 static void read_func(cur *q, int32_t guard);
 
 /* param = ".param" (name "=" expr)* ; also name(args) = expr, a function */
-static void read_params(cur *q, int32_t guard, bool port, bool var)
+static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
 {
+    const bool var = kind == NET_CARD_VAR;
     while (cur_more(q)) {
         cur_skip_punct(q);
         if (!cur_more(q))
             break;
-        if (cur_tok(q)->kind == NET_T_WORD && q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(') {
+        if (kind != NET_CARD_CSPARAM && cur_tok(q)->kind == NET_T_WORD && q->i + 1 < q->card->n_tok &&
+            q->card->tok[q->i + 1].punct == '(') {
             read_func(q, guard);
             continue;
         }
@@ -289,6 +291,8 @@ static void read_params(cur *q, int32_t guard, bool port, bool var)
             return;
         }
         param_def p = {.name = cur_tok(q)->text, .span = cur_span(q), .guard = guard, .port = port, .var = var};
+        if (kind == NET_CARD_CSPARAM)
+            p.name = flat_csparam_name(q->c, p.name);
         q->i += 2;
         p.v = cur_expr(q);
         p.v.maybe_dynamic |= var;
@@ -410,7 +414,13 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     switch (card->kind) {
     case NET_ELEMENT:
     case NET_CARD_UNKNOWN: break;
-    case NET_CARD_PARAM: case NET_CARD_VAR: read_params(&q, *guard, false, card->kind == NET_CARD_VAR); break;
+    case NET_CARD_PARAM: case NET_CARD_VAR: read_params(&q, *guard, false, card->kind); break;
+    case NET_CARD_CSPARAM:
+        if (b->sub->name)
+            diag_warning(c->d, net_card_span(card), "'.csparam' has no effect inside a subcircuit");
+        else
+            read_params(&q, *guard, false, card->kind);
+        break;
     case NET_CARD_FUNC: read_func(&q, *guard); break;
     case NET_CARD_MODEL: add_model(c, b, card, *guard); break;
     case NET_CARD_SUBCKT: add_sub(c, b, card, *guard); break;
@@ -469,7 +479,7 @@ static void read_head(flat_ctx *c, body *b)
     map_free(&seen);
     if (cur_is_word(&q, "params:"))
         q.i++;
-    read_params(&q, -1, true, false);
+    read_params(&q, -1, true, NET_CARD_PARAM);
 }
 
 body *flat_body(flat_ctx *c, const net_sub *sub)

@@ -26,6 +26,23 @@ static bool is_word(const ereader *r)
     return cur_more(&r->q) && cur_tok(&r->q)->kind == NET_T_WORD && !cur_at_key(&r->q);
 }
 
+/* The name in {name}, interned: a parameter that may hold the name of a model. NULL: another kind of token. */
+static const char *braced_name(const ereader *r, const net_tok *t)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const diag_span at = net_tok_span(r->q.card, t);
+    if (t->kind != NET_T_EXPR || at.len < 3)
+        return NULL;
+    const char *s = r->q.c->d->file[at.file].text + at.off + 1, *end = s + at.len - 2;
+    while (s < end && *s == ' ')
+        s++;
+    while (end > s && end[-1] == ' ')
+        end--;
+    if (s == end || strspn(s, letters) < (size_t)(end - s))
+        return NULL;
+    return str_intern_lower(r->q.c->names, s, (size_t)(end - s));
+}
+
 static bool take_node(ereader *r)
 {
     vec_push(r->slot, flat_slot(r->q.c, r->q.b, cur_tok(&r->q)->text));
@@ -49,9 +66,10 @@ static bool take_nodes(ereader *r, int32_t n, const char *what)
 
 static bool take_word(ereader *r, const char *what)
 {
-    if (!is_word(r))
+    const char *braced = cur_more(&r->q) ? braced_name(r, cur_tok(&r->q)) : NULL;
+    if (!braced && !is_word(r))
         return failed(r, what);
-    r->e->word = cur_tok(&r->q)->text;
+    r->e->word = braced ? braced : cur_tok(&r->q)->text;
     r->e->word_span = cur_span(&r->q);
     r->q.i++;
     return true;
@@ -604,6 +622,8 @@ static int32_t model_place(const ereader *r, const model_form *f)
         const net_tok *t = &card->tok[i];
         if (t->punct == '(' || t->punct == ')' || t->punct == ',')
             continue;
+        if (n >= f->least && n <= f->most && braced_name(r, t))
+            return i;
         if (t->kind != NET_T_WORD || (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
             break;
         if (n >= f->least && n <= f->most && flat_names_model(r->q.b, t->text))

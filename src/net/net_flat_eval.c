@@ -98,6 +98,13 @@ static pval *own_param(scope *s, const char *name)
     return &s->param[k];
 }
 
+const char *flat_csparam_name(const flat_ctx *c, const char *name)
+{
+    char text[256];
+    const int n = snprintf(text, sizeof text, "csparam %s", name);
+    return str_intern(c->names, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name)
 {
     for (scope *at = s; at != c->root; at = at->caller)

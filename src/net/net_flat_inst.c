@@ -225,11 +225,14 @@ static bool has_bins(const body *b, const char *name)
 
 static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
-    if (!e->word)
-        return true;
+    const char *name = e->word ? e->word : x->word; /* x: text in the place of the value */
     bool bad = false;
-    const char *name = e->word;
-    x->model_span = e->word_span;
+    if (!name)
+        return true;
+    if (e->word)
+        x->model_span = e->word_span;
+    else
+        name = str_intern_lower(c->names, name, strlen(name));
     x->model = flat_find_model(c, s, name, &bad);
     if (!x->model) { /* a parameter may hold the name */
         pval *p = flat_find_param(c, s, name);

@@ -215,6 +215,8 @@ bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str
 /* The expression with parameters folded, functions inlined and nodes resolved. */
 const net_expr *flat_fold(flat_ctx *c, scope *s, const rhs *v);
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
+/* Under what name a parameter of .csparam is kept: no expression can name it. */
+const char *flat_csparam_name(const flat_ctx *c, const char *name);
 /* Is this the first message for the place? An element of a subcircuit is read many times. */
 bool flat_first(flat_ctx *c, diag_span at);
 /* diag_suggest among names of about the right length, so that large circuits cost little. */

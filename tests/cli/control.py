@@ -185,6 +185,14 @@ class Cards(Folder):
         self.assertIn('top ', out)
         self.assertIn("'v(nix)'", err)
 
+    def test_csparam_is_a_name_of_commands_only(self):
+        deck = RC + '.param k=2\n.csparam k={k+5} only=1\n.subckt s a\n.csparam z=1\nR1 a 0 1\n.ends\nX1 in s\n.op\n'
+        out, err = self.run_deck(deck + '.control\nop\nprint k only\n.endc\n')
+        self.assertRegex(out, r'k = 7\.0+e\+00\nonly = 1\.0')
+        self.assertIn("'.csparam' has no effect inside a subcircuit", err)
+        _, err = self.run_deck(deck + 'R9 in 0 {only}\n', code=1)
+        self.assertIn('only', err)
+
     def test_fourier_of_a_square_wave(self):
         out, _ = self.run_deck(RC.replace('2u)', '2.002u)') + '.tran 1n 20.02u 0 1n\n.four 499500.4995 v(in)\n')
         rows = [line.split() for line in out.split('\n') if re.match(r' [13] ', line)]

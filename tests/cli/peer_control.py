@@ -41,6 +41,8 @@ def control(*lines):
 
 
 DECKS = {
+    'csparam': ('.param r1v=2k k=2\n.csparam k={3*k}\n.csparam z={2*3+k}\n.csparam r1v={r1v}\nV1 a 0 5\nR1 a 0 {r1v}\n.op\n' + control(
+        'op', 'print v(a)*k', 'print z r1v', 'let y = k + z', 'print y')),
     'meas_tran': ('.param vth=0.5\n' + RC + TRAN + """
 .meas tran trig_targ trig v(in) val=0.5 rise=1 targ v(out) val='vth' rise=1
 .meas tran fall_last trig v(in) val=0.5 rise=1 targ v(out) val=0.5 fall=last

@@ -46,6 +46,20 @@ START_TEST(lines_become_cards)
 }
 END_TEST
 
+START_TEST(texts_of_parameters_name_models)
+{
+    static const deck_case t[] = {
+        {".param rm=\"low\"\n.model low r r=100\nR1 a b {rm}", ".model low r r=100\nr1 a b low\n"},
+        {".param dm=\"Dd\" k=2\n.model dd d is=1\nD1 a b { dm } {k}", ".model dd d is=1\nd1 a b dd area=2\n"},
+        {".param nm=\"nch\"\n.model nch nmos vto=1\nM1 a b c 0 {nm} w=1\nM2 a b c 0 nm w=1",
+         ".model nch nmos vto=1\nm1 a b c 0 nch w=1\nm2 a b c 0 nch w=1\n"},
+        {".model hi r r=1\n.model lo r r=2\n.subckt s a mod=\"hi\"\nR1 a 0 {mod}\n.ends\nX1 a s\nX2 b s mod=\"lo\"",
+         ".model hi r r=1\n.model lo r r=2\nx1.r1 a 0 hi\nx2.r1 b 0 lo\n"},
+    };
+    check_cases(t, VS_COUNT(t));
+}
+END_TEST
+
 START_TEST(elements_have_nodes_and_values)
 {
     static const deck_case t[] = {
@@ -360,7 +374,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {lines_become_cards, elements_have_nodes_and_values, sources_have_waveforms,
+    const TTest *const tests[] = {lines_become_cards, texts_of_parameters_name_models, elements_have_nodes_and_values, sources_have_waveforms,
                                   parameters_are_found_in_scope, branches_are_taken_by_condition, dot_cards_are_read,
                                   values_from_outside_win, options_are_read_alone, draws_belong_to_names, draws_are_distributed,
                                   title_and_cards_are_kept};
