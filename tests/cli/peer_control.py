@@ -66,6 +66,47 @@ DECKS = {
 .meas tran sum param='trig_targ*2+vth'
 .meas tran choice param='avg_part < rms_part ? 1 : 2'
 """),
+    'meas_tran_more': ('.param half=0.5\n' + RC + 'E1 twice 0 out 0 2\n' + TRAN + """
+.meas tran cross_last when v(out)=0.5 cross=last
+.meas tran rise_last when v(out)=0.5 rise=last
+.meas tran fall_last when v(out)=0.5 fall=last
+.meas tran when_td when v(out)=0.5 rise=1 td=5u
+.meas tran when_from when v(out)=0.5 fall=1 from=5u to=11u
+.meas tran find_cross find v(twice) when v(out)=0.5 cross=3
+.meas tran find_td find v(in) when v(out)=0.5 fall=1 td=4u
+.meas tran find_expr find par('v(in)*2+1') at=2u
+.meas tran find_current find i(v1) at=1.3u
+.meas tran trig_rise_last trig v(in) val=0.5 rise=last targ v(out) val=0.5 rise=last
+.meas tran trig_cross trig v(in) val=0.5 cross=1 targ v(in) val=0.5 cross=4
+.meas tran trig_fall trig v(in) val='half' fall=1 targ v(out) val='half/2' fall=1
+.meas tran trig_two_td trig v(in) val=0.5 td=2u fall=1 targ v(out) val=0.5 td=6u rise=1
+.meas tran rms_all rms v(out)
+.meas tran pp_all pp v(out)
+.meas tran integ_all integ v(out)
+.meas tran min_current min i(v1)
+.meas tran avg_expr avg par('v(in)*v(in)') from=1.1u to=3.1u
+.meas tran max_at_all max_at v(out)
+.meas tran p1 param='half*3'
+.meas tran p2 param='p1+integ_all*1meg'
+.meas tran p3 param='sqrt(p1*p1)+max(p1,p2)-min(p1,p2)'
+"""),
+    'meas_ac_more': (RC + control(
+        'ac dec 50 10k 100meg', 'meas ac m_min min vm(out)', 'meas ac m_pp pp vdb(out)', 'meas ac m_rms rms vm(out)',
+        'meas ac m_integ integ vm(out)', 'meas ac m_avg avg vm(out)', 'meas ac m_max max vdb(out) from=1meg to=10meg',
+        'meas ac at_min min_at vdb(out)', 'meas ac at_max max_at vm(out)', 'meas ac cross when vm(out)=0.5 cross=1',
+        'meas ac fall when vp(out)=-0.7 fall=1', 'meas ac last when vdb(out)=-20 cross=last',
+        'meas ac find_at find vp(out) at=531k', 'meas ac find_when find vdb(out) when vp(out)=-0.785398 fall=1',
+        'meas ac curves find vm(out) when vr(out)=vi(in) cross=1', 'meas ac part_i find vi(out) when vm(out)=0.9 cross=1',
+        'meas ac range trig vdb(out) val=-6 fall=1 targ vdb(out) val=-20 fall=1', 'meas ac from_at trig at=1meg targ vdb(out) val=-20 fall=1',
+        'let both = m_min + m_avg', 'print both')),
+    'meas_dc_more': ('V1 in 0 1\nR1 in out 1k\nD1 out 0 dm\n.model dm d is=1e-14 n=1.1 rs=5\nE1 line 0 in 0 0.4\n' + control(
+        'dc v1 0 2 0.005', 'meas dc d_min min v(out) from=0.5 to=2', 'meas dc d_rms rms v(out) from=0.5 to=1.5', 'meas dc d_pp pp i(v1)',
+        'meas dc at_min min_at i(v1)', 'meas dc at_max max_at v(out)', 'meas dc d_max max v(out) from=0.1 to=0.4002',
+        'meas dc rise when v(out)=0.3 rise=1', 'meas dc cross when v(out)=0.6 cross=1', 'meas dc last when v(out)=0.6 cross=last',
+        'meas dc curves when v(out)=v(line) fall=1', 'meas dc find_curves find i(v1) when v(out)=v(line) fall=1',
+        'meas dc span trig v(out) val=0.2 rise=1 targ v(out) val=0.6 rise=1', 'meas dc d_avg avg i(v1)', 'meas dc d_integ integ i(v1)',
+        'meas dc diff find v(in,out) at=1.2', 'dc v1 2 0 -0.01', 'meas dc down when v(out)=0.6 cross=1', 'meas dc find_down find v(out) at=0.4',
+        'meas dc down_max max v(out)')),
     'meas_ac': (RC + control(
         'ac dec 20 1k 100meg', 'meas ac db_at find vdb(out) at=1meg', 'meas ac corner when vdb(out)=-3',
         'meas ac phase find vp(out) when vm(out)=0.5', 'meas ac re find vr(out) at=1meg',
@@ -85,6 +126,32 @@ DECKS = {
         'let d = ~t', 'print d', 'let e = t ? 5 : 7', 'print e', 'print norm(x)[3] unitvec(4)[2] pi const.e boltz*1e23',
         'let s = stddev(y)', 'print s', 'define par(a,b) a*b/(a+b)', 'print par(1k,2k)', 'print nint(2.6) cph(c)',
         'print 1meg 2.5k 3u 1.5e-3')),
+    'functions_more': (RC + control(
+        'let x = (vector(9)-4)/5', 'let y = asin(x)', 'print y[1] y[8]', 'let y = acos(x)', 'print y[0] y[8]', 'let y = tan(x)', 'print y[2]',
+        'print ln(2) sgn(-3) sgn(2) floor(-1.5) ceil(-1.5) nint(-2.6)', 'let p = pos(x)', 'print p[2] p[7]', 'print vecmin(x) vecmax(x) mean(abs(x))',
+        'let g = x^2', 'let n = norm(g)', 'print n[0] n[4] n[8]', 'let i = mag((3,4)*x)', 'print i[0] i[8]', 'print im((1,2)*(3,-1)) real((1,2)*(3,-1)) imag((1,2)/(0,2))',
+        'print ph((1,1)) cph((1,1))[0] db(0.1) abs((3,4)) mag(-2) log10(0.01) exp(-1)', 'let z = sqrt((-4,0))', 'print re(z) im(z)',
+        'print 5 % 3 2 ^ 10 7 / 2 1 <> 2 3 >= 3 2 <= 1 5 > 4 5 < 4', 'print x[2,4]',
+        'print e c pi kelvin planck/1e-34 TRUE FALSE yes no', 'print 3k 2m 5meg 1e3 2.5u*1meg 4n*1g 7p*1t 3mil/1u')),
+    'functions_tran': (RC + TRAN + control(
+        'run', 'let i = integ(v(out))', 'meas tran i_end find i at=11u', 'let d = deriv(v(out))', 'meas tran d_at find d at=2u',
+        'linearize v(out) v(in)', 'let a = avg(v(out))', 'print a[1000] a[2000]', 'let l = length(v(out))', 'print l mean(v(out)) vecmax(v(out)) vecmin(v(out)) stddev(v(out))',
+        'let w = v(out)[100,200]', 'print length(w) w[0] w[100]')),
+    'functions_netlist': ('.param a=0.7 b=-1.3 big=3.7\n.func sq(x) {x*x}\n.func two(x,y) {sq(x)+y}\n' + '\n'.join(
+        'R%d n%d 0 {%s}\nI%d 0 n%d 1' % (k, k, f, k, k) for k, f in enumerate((
+            '3+sin(a)', '3+cos(a)', '3+tan(a)', '3+asin(a)', '3+acos(a)', '3+atan(b)', '3+sinh(a)', '3+cosh(a)', '3+tanh(b)', '3+asinh(b)', '3+acosh(big)',
+            '3+atanh(a)', 'exp(a)', '3+ln(a)', '3+log(a)', '3+log10(a)', 'sqrt(big)', 'abs(b)', '5+min(a,b)', 'max(a,big)', 'pow(big,2)', 'pwr(big,3)', '3+sgn(b)',
+            'int(big)', 'floor(big)', 'ceil(a)', 'nint(big)', 'ternary_fcn(a>b,2,3)', 'a>b ? 4 : 5', 'a<b ? 4 : 5', 'big**2', 'two(a,big)',
+            '1+(a>b && b<0)', '1+(a<b || big>1)', '1+(a==0.7)', '1+(a!=0.7)', '1+(a>=0.7)', '1+(a<=0.6)', 'big*2/3+1-0.5', '3+arctan(b)', '1k+1meg*1u', 'sqr(big)',
+            '2+!(a>b)', '10+(-a)*b', '7-2**2', 'temper', '3+var'))) + '\n.param var=1\n' + control(
+                'op', 'print ' + ' '.join('v(n%d)' % k for k in range(47)))),
+    'functions_behavioural': ('V1 x 0 0.7\nV2 y 0 -1.3\nV3 z 0 3.7\n' + '\n'.join('B%d n%d 0 v=%s' % (k, k, f) for k, f in enumerate((
+        'sin(v(x))', 'cos(v(x))', 'tan(v(x))', 'asin(v(x))', 'acos(v(x))', 'atan(v(y))', 'sinh(v(x))', 'cosh(v(x))', 'tanh(v(y))', 'asinh(v(y))', 'acosh(v(z)+2)',
+        'atanh(v(x))', 'exp(v(x))', 'ln(v(x))', 'log(v(x))', 'log10(v(x))', 'sqrt(v(z))', 'abs(v(y))', 'min(v(x),v(y))', 'max(v(x),v(z))', 'pow(v(z),2)',
+        'pwr(v(y),3)', 'sgn(v(y))', 'floor(v(z))', 'ceil(v(y))', 'nint(v(z))', 'u(v(x))', 'u2(v(x))', 'uramp(v(z))', 'uramp(v(y))', 'eq0(v(x))', 'ne0(v(x))',
+        'gt0(v(x))', 'lt0(v(x))', 'ge0(v(y))', 'le0(v(y))', 'v(x)>v(y) ? 1 : 2', 'ternary_fcn(v(x)<v(y),1,2)', 'pwl(v(x), 0,1, 1,3, 2,4)', 'v(x)^2', 'v(z)**1.5',
+        'v(x)*v(y)/v(z)+1-2', 'v(x,y)', '-i(v3)*1k+1', 'v(x)>0 && v(y)>0', 'v(x)>0 || v(y)>0', '!(v(x)>0)', 'pi+e', 'temper', 'v(x)==v(x)', 'v(x)!=v(y)', 'v(x)>=0.7', 'v(x)<=0.6'))) + '\nR9 z 0 1k\n' + control(
+            'op', 'print ' + ' '.join('v(n%d)' % k for k in range(53)))),
     'vectors': (RC + TRAN + control(
         'run', 'let p = v(in)*i(v1)', 'let d = deriv(v(out))', 'meas tran slope find d at=1.5u',
         'let q = integ(i(v1))', 'meas tran charge find q at=2.5u', 'meas tran power avg p',
@@ -146,8 +213,57 @@ DECKS = {
         'tf v(out) v1', 'print transfer_function')),
 }
 
+RC_HALF = 1.1 + 0.3 * math.log(2 * 3 * (1 - math.exp(-1 / 3)))  # us: v(out) of RC is 0.5 after a ramp of 0.1 us
+
+
+def noise_of(f):
+    """Density of 1k and 10k in parallel with 1 nF, its integral from 0, that of its square."""
+    r = 1e4 / 11
+    f0, white = 1 / (2 * math.pi * r * 1e-9), math.sqrt(4 * 1.38064852e-23 * 300.15 * r)
+    return white / math.hypot(1, f / f0), white * f0 * math.asinh(f / f0), white * white * f0 * math.atan(f / f0)
+
+
+def ladder(f):
+    """S11, S21 in 50 ohm of 20 ohm, 20 pF to ground, 100 nH."""
+    y, z = 2j * math.pi * f * 20e-12, 2j * math.pi * f * 100e-9
+    a, b, c, d = 1 + 20 * y, 20 + (1 + 20 * y) * z, y, 1 + y * z
+    n = a + b / 50 + c * 50 + d
+    return abs((a + b / 50 - c * 50 - d) / n), abs(2 / n)
+
+
+def frequency_of(s21):
+    lo, hi = 1e8, 1e9
+    for _ in range(60):
+        lo, hi = ((lo + hi) / 2, hi) if ladder((lo + hi) / 2)[1] > s21 else (lo, (lo + hi) / 2)
+    return lo
+
+
+GRID = [1e6 * 10 ** (k / 20) for k in range(61)]
+
 # what ngspice 39 does not know: name -> (deck, value)
 KNOWN = {
+    'meas_curves': (RC + 'E1 twice 0 out 0 2\n' + TRAN + '.meas tran c1 when v(twice)=v(in) cross=1\n.meas tran c2r when v(twice)=v(in) rise=2\n'
+                    '.meas tran c3 when v(twice)=v(in) cross=3\n.meas tran cf find v(out) when v(in)=v(twice) cross=1\n'
+                    '.meas tran diff find v(in,out) at=1.3u\n.meas tran least min v(out,in)\n.meas tran least_at min_at v(out,in)\n'
+                    '.meas tran targ_at trig v(out) val=0.5 rise=1 targ at=4u\n.meas tran word integral v(in) from=2u to=3u\n',
+                    {'c1': (RC_HALF * 1e-6, 1e-5), 'c2r': ((RC_HALF + 5) * 1e-6, 1e-4), 'c3': ((RC_HALF + 5) * 1e-6, 1e-4), 'cf': (0.5, 1e-4),
+                     'diff': (3 * (1 - math.exp(-1 / 3)) * math.exp(-0.2 / 0.3), 1e-3), 'least': (-3 * (1 - math.exp(-1 / 3)), 1e-3),
+                     'least_at': (1.1e-6, 1e-3), 'targ_at': ((4 - RC_HALF) * 1e-6, 1e-5), 'word': (1e-6, 1e-6)}),
+    'meas_noise': ('V1 in 0 dc 1 ac 1\nR1 in out 1k\nC1 out 0 1n\nR2 out 0 10k\n' + control(
+        'noise v(out) v1 dec 100 1k 10meg', 'setplot noise1', 'meas noise n_at find onoise_spectrum at=10k',
+        'meas noise n_when when onoise_spectrum=2e-9 fall=1', 'meas noise n_max max onoise_spectrum', 'meas noise n_min min onoise_spectrum',
+        'meas noise n_avg avg onoise_spectrum from=10k to=1meg', 'meas noise n_integ integ onoise_spectrum', 'meas noise n_rms rms onoise_spectrum',
+        'meas noise n_pp pp onoise_spectrum', 'meas noise n_at_min min_at onoise_spectrum'),
+        {'n_at': (noise_of(1e4)[0], 1e-4), 'n_when': (math.sqrt((noise_of(0)[0] / 2e-9) ** 2 - 1) / (2 * math.pi * 1e4 / 11 * 1e-9), 1e-3),
+         'n_max': (noise_of(1e3)[0], 1e-4), 'n_min': (noise_of(1e7)[0], 1e-4), 'n_at_min': (1e7, 1e-6),
+         'n_avg': ((noise_of(1e6)[1] - noise_of(1e4)[1]) / 9.9e5, 1e-3), 'n_integ': (noise_of(1e7)[1] - noise_of(1e3)[1], 1e-3),
+         'n_rms': (math.sqrt((noise_of(1e7)[2] - noise_of(1e3)[2]) / (1e7 - 1e3)), 1e-3), 'n_pp': (noise_of(1e3)[0] - noise_of(1e7)[0], 1e-4)}),
+    'meas_sp': ('V1 a 0 dc 0 ac 1 portnum 1 z0 50\nV2 b 0 dc 0 ac 1 portnum 2 z0 50\nR1 a m 20\nL1 m b 100n\nC1 m 0 20p\n' + control(
+        'sp dec 20 1meg 1g', 'let s21 = mag(S_2_1)', 'let s11 = mag(S_1_1)', 'meas sp q_at find s21 at=100meg', 'meas sp q_when when s21=0.5 fall=1',
+        'meas sp q_max max s11', 'meas sp q_min min s21', 'meas sp q_pp pp s21', 'meas sp q_at_max max_at s11'),
+        {'q_at': (ladder(1e8)[1], 1e-6), 'q_when': (frequency_of(0.5), 5e-3), 'q_max': (max(ladder(f)[0] for f in GRID), 1e-6), 'q_min': (min(ladder(f)[1] for f in GRID), 1e-6),
+         'q_at_max': (max(GRID, key=lambda f: ladder(f)[0]), 1e-6),
+         'q_pp': (max(ladder(f)[1] for f in GRID) - min(ladder(f)[1] for f in GRID), 1e-6)}),
     'meas_deriv': (RC + TRAN + '.meas tran slope deriv v(out) at=1.5u\n.meas tran up deriv v(out) when v(out)=0.5 rise=1\n',
                    # the capacitor's current over its capacitance
                    {'slope': (math.exp(-(0.5 - 0.1) / 0.3) * 3 * (1 - math.exp(-1 / 3)) / 0.3e-6, 1e-3)}),
