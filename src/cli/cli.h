@@ -45,12 +45,15 @@ typedef struct cli_opt {
     int jobs;               /* workers of a sweep; 0: one for each processor */
     int shard, n_shard;     /* from 0 */
     bool resume, redo;
+    int mpi;                /* 1, -1: --mpi, --no-mpi; 0: as the environment says */
+    struct rank_link *link; /* one rank of several, NULL: alone */
     int threads;            /* 0: automatic, or as the deck says */
     int lu;                 /* lu_kind + 1; 0: as the deck says */
     int verbose;
     bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;
 } cli_opt;
 
+int cli_exit_code(vs_status st); /* VS_STOP: 0 */
 /* Reads the command line. false: a message was printed, exit with CLI_USAGE. */
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
 void cli_help(const char *topic, FILE *out);
@@ -62,6 +65,9 @@ int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
 int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
+/* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has nothing to do, or a message
+ * was printed; exit with *code. */
+bool cli_join(cli_opt *o, struct rank_link *l, int *code);
 /* The sweep of a deck that was read and built. */
 VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */

@@ -65,6 +65,18 @@ static void print_note(void *user, const char *text)
     fprintf(user, "note: %s\n", text);
 }
 
+int cli_exit_code(vs_status st)
+{
+    switch (st) {
+    case VS_OK:
+    case VS_STOP: return CLI_OK;
+    case VS_EINPUT:
+    case VS_EUNSUPPORTED: return CLI_INPUT;
+    case VS_EIO: return CLI_IO;
+    default: return CLI_NUMERIC;
+    }
+}
+
 vs_status cli_base_init(cli_base *b, const cli_opt *o)
 {
     bool results_on_stdout = o->raw && !strcmp(o->raw, "-");

@@ -10,7 +10,8 @@
 enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
        OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
        OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
-       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_REDO, OPT_LU, OPT_TOUCHSTONE };
+       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_REDO, OPT_LU, OPT_TOUCHSTONE,
+       OPT_MPI, OPT_NO_MPI };
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -46,6 +47,8 @@ static const struct option options[] = {
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"resume", no_argument, NULL, OPT_RESUME},
+    {"mpi", no_argument, NULL, OPT_MPI},
+    {"no-mpi", no_argument, NULL, OPT_NO_MPI},
     {"redo", no_argument, NULL, OPT_REDO},
     {"touchstone", required_argument, NULL, OPT_TOUCHSTONE},
     {"autorun", no_argument, NULL, 'a'},
@@ -161,6 +164,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
     case OPT_JOBS: return parse_jobs(o, text);
     case OPT_SHARD: return parse_shard(o, text);
+    case OPT_MPI: o->mpi = 1; return true;
+    case OPT_NO_MPI: o->mpi = -1; return true;
     case OPT_RESUME: o->resume = true; return true;
     case OPT_REDO: o->redo = true; return true;
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
@@ -186,6 +191,10 @@ static bool check_arguments(const cli_opt *o)
         return usage("merge takes the file to write and the results of all shards", NULL);
     if (o->redo && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
         return usage("only run and explain take", "--redo");
+    if (o->mpi > 0 && o->command != CMD_RUN)
+        return usage("only running a deck takes", "--mpi");
+    if (o->mpi > 0 && o->n_shard > 1)
+        return usage("--mpi and --shard are two ways to share the points: take one", NULL);
     if ((o->jobs != 1 || o->n_shard > 1 || o->resume) && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
         return usage("--jobs, --shard and --resume are for running a deck", NULL);
     if (o->command == CMD_CACHE && n > 1)
@@ -283,6 +292,8 @@ static const char help_main[] =
     "  --jobs N                     worker processes (0: one for each processor)\n"
     "  --resume                     go on where an interrupted sweep was\n"
     "  --shard I/N                  only points I, I+N, I+2N ...: for machines that share no memory\n"
+    "  mpirun -n N vsim DECK.sp     points by N processes, on any number of machines; --no-mpi: each\n"
+    "                               process works on its own; --mpi: where the launcher is not seen\n"
     "  --redo                       run, explain: what each point made anew\n"
     "\n"
     "How it runs\n"

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "ctl.h"
+#include "rank.h"
 #include "sim.h"
 #include "swp.h"
 #include "vec.h"
@@ -377,14 +378,7 @@ static int exit_code(const run *r, vs_status st)
 {
     if (interrupted)
         return CLI_INTERRUPT;
-    switch (st) {
-    case VS_OK: return r->quit;
-    case VS_STOP: return r->fatal ? CLI_FATAL : CLI_OK;
-    case VS_EINPUT:
-    case VS_EUNSUPPORTED: return CLI_INPUT;
-    case VS_EIO: return CLI_IO;
-    default: return CLI_NUMERIC;
-    }
+    return st == VS_OK ? r->quit : st == VS_STOP && r->fatal ? CLI_FATAL : cli_exit_code(st);
 }
 
 /* The files of a sweep: it opens them itself, to go on in them. */
@@ -407,6 +401,9 @@ static vs_status run_deck(run *r)
     if (r->o->command == CMD_RUN && swp_wanted(&r->sim))
         diag_warning(&r->b.d, r->sim.deck.control_at, "a deck with a .control block does as the block says; its .step and .mc "
                      "cards have no effect");
+    if (r->o->link)
+        diag_warning(&r->b.d, DIAG_NOWHERE, "%d processes were started by MPI, but the deck has no points to share%s: one computes it",
+                     r->o->link->size, swp_wanted(&r->sim) ? "" : " (.step, .mc)");
     vs_status st = open_results(r);
     if (!st)
         st = run_all(r);

@@ -1,5 +1,8 @@
-/* cli_sweep.c - sweeps from the command line, and `vsim merge`. */
+/* cli_sweep.c - sweeps from the command line, ranks of MPI, and `vsim merge`. */
+#include <string.h>
+
 #include "cli.h"
+#include "rank.h"
 #include "swp.h"
 #include "vec.h"
 
@@ -7,18 +10,40 @@ vs_status cli_sweep(const cli_opt *o, sim *s, const char *out, FILE *log)
 {
     const net_opt read = {.include = o->include, .n_include = vec_len(o->include)};
     const swp_opt so = {.deck = o->arg[0], .read = &read, .log = log, .out = out, .format = o->format,
-                        .measures = o->command == CMD_RUN ? o->measures : NULL, .jobs = o->jobs, .shard = o->shard,
+                        .measures = o->command == CMD_RUN ? o->measures : NULL, .jobs = o->jobs, .link = o->link, .shard = o->shard,
                         .n_shard = o->n_shard, .resume = o->resume, .quiet = o->quiet, .allow_shell = o->allow_shell,
                         .version = VSIM_VERSION, .redo = o->redo};
     return swp_run(s, &so);
 }
 
+bool cli_join(cli_opt *o, rank_link *l, int *code)
+{
+    int rank = -1, size = 0;
+    char why[300];
+    *code = CLI_OK;
+    if (o->command != CMD_RUN || o->mpi < 0 || o->n_shard > 1 || (!rank_look(&rank, &size) && !o->mpi))
+        return true;
+    const char *wrong = !strcmp(o->arg[0], "/dev/stdin") ? "a deck from standard input reaches one rank only: give a file" : NULL;
+    if (!wrong && rank_begin(l, rank, size, why))
+        wrong = why;
+    if (wrong) {
+        *code = CLI_USAGE;
+        if (rank <= 0)
+            fprintf(stderr, "vsim: started by an MPI launcher, but %s (--no-mpi: each process works on its own)\n", wrong);
+        return false;
+    }
+    o->link = l;
+    if (l->rank == 0)
+        return true;
+    o->log = o->stats = o->touchstone = NULL;
+    return rank_receive(l) && l->head.kind == RANK_GO; /* else there is no sweep */
+}
+
 int cli_merge(const cli_opt *o)
 {
     char why[300];
-    switch (swp_merge(o->arg[0], o->measures, o->arg + 1, vec_len(o->arg) - 1, stdout, why)) {
-    case VS_OK: return CLI_OK;
-    case VS_EINPUT: fprintf(stderr, "vsim: %s\n", why); return CLI_INPUT;
-    default: fprintf(stderr, "vsim: %s\n", why); return CLI_IO;
-    }
+    vs_status worst, st = swp_merge(o->arg[0], o->measures, o->arg + 1, vec_len(o->arg) - 1, stdout, &worst, why);
+    if (st)
+        fprintf(stderr, "vsim: %s\n", why);
+    return cli_exit_code(st ? st : worst);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "rank.h"
 #include "vec.h"
 
 /* A caller may have closed standard streams; a result file must not come to stand in their place. */
@@ -27,10 +28,11 @@ int main(int argc, char **argv)
 {
     open_standard_streams();
     cli_opt o;
+    rank_link link;
     int code = CLI_OK;
     if (!cli_opt_parse(&o, argc, argv))
         code = CLI_USAGE;
-    else switch (o.command) {
+    else if (cli_join(&o, &link, &code)) switch (o.command) {
     case CMD_HELP: cli_help(vec_len(o.arg) ? o.arg[0] : NULL, stdout); break;
     case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
     case CMD_MODELS: code = cli_models(&o); break;
@@ -43,6 +45,8 @@ int main(int argc, char **argv)
     case CMD_CHECK:
     case CMD_EXPLAIN: code = cli_run(&o); break;
     }
+    if (o.link)
+        vec_free(o.link->data);
     vec_free(o.arg);
     vec_free(o.include);
     vec_free(o.define);

@@ -5,15 +5,14 @@
 #define _GNU_SOURCE
 #include "jit_priv.h"
 #include "jit_build.h"
+#include "io.h"
 #include "pool.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -218,44 +217,6 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 
 /* -- the module with LLVM -- */
 
-/* Folder of a file name, with a suffix and the module's name behind it. */
-static void *open_beside(const char *file, const char *suffix)
-{
-    const char *slash = strrchr(file, '/');
-    char path[PATH_MAX];
-    int n = slash ? (int)(slash - file) : 0;
-    if (!slash || snprintf(path, sizeof path, "%.*s/%s" MODULE_FILE, n, file, suffix) >=
-                      (int)sizeof path)
-        return NULL;
-    return access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
-/* Searched: $VSIM_LIBDIR and nothing else if it is set; otherwise beside the program or library that
- * contains this code, ../lib/vsim from there, the places of a build tree, and the library folder given
- * at build time. */
-static void *open_module(void)
-{
-    static const char *const suffix[] = {"", "vsim/", "../lib/vsim/", "../jit/", "../src/jit/",
-                                         "src/jit/"};
-    const char *dir = getenv("VSIM_LIBDIR");
-    char self[PATH_MAX];
-    void *h = NULL;
-    Dl_info info;
-    if (dir && *dir) {
-        int n = snprintf(self, sizeof self, "%s/", dir);
-        return n < (int)sizeof self ? open_beside(self, "") : NULL;
-    }
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    bool known = dladdr((void *)(uintptr_t)jit_open, &info) && info.dli_fname;
-    for (size_t i = 0; i < VS_COUNT(suffix) && !h; i++) {
-        h = open_beside(self, suffix[i]);
-        if (!h && known)
-            h = open_beside(info.dli_fname, suffix[i]);
-    }
-    return h ? h : open_beside(JIT_LIBDIR "/", "");
-}
-
 static bool load_llvm(jit *j, const char **why)
 {
     if (j->llvm)
@@ -264,7 +225,7 @@ static bool load_llvm(jit *j, const char **why)
     if (j->llvm_failed)
         return false;
     j->llvm_failed = true;
-    j->llvm = open_module();
+    j->llvm = plugin_open(MODULE_FILE, "jit", JIT_LIBDIR, false);
     if (!j->llvm)
         return false;
     const char *version = dlsym(j->llvm, JIT_VERSION_SYMBOL);

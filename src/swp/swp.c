@@ -241,7 +241,8 @@ static void take_results(const swp *w, const ctl *c, swp_rec *r)
 
 int swp_spool(const swp *w)
 {
-    const char *near = w->o->out && strcmp(w->o->out, "-") ? w->o->out : "/tmp/vsim";
+    const bool far = w->o->link && w->o->link->rank > 0; /* there need not be such a folder */
+    const char *near = w->o->out && strcmp(w->o->out, "-") && !far ? w->o->out : "/tmp/vsim";
     char *name = malloc(strlen(near) + 16);
     if (!name)
         return -1;
@@ -308,6 +309,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     w->stamp.values = values;
     listener l = {w, text};
     s->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
+    const double t0 = vs_seconds();
     const sim_stat before = s->st;
     const int compiled = kernels(s), n_error = s->d->n_error, n_warning = s->d->n_warning;
     vs_status st = set_point(w, point);
@@ -318,6 +320,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     if (st == VS_STOP && !w->stopped && s->d->n_error > n_error)
         st = VS_EINPUT; /* a model ended it */
     r->status = st;
+    r->seconds = vs_seconds() - t0;
     r->expanded = (uint32_t)(s->st.expanded - before.expanded);
     r->built = (uint32_t)(s->st.built - before.built);
     r->compiled = (uint32_t)(kernels(s) - compiled);
@@ -502,6 +505,8 @@ static vs_status begin(swp *w, int64_t *next)
         diag_error(s->d, DIAG_NOWHERE, "%s needs a result file", o->resume ? "--resume" : "--shard");
         st = VS_EINPUT;
     }
+    if (!st && o->link && o->link->rank > 0)
+        return swp_ranks_check(w);
     if (st)
         return st;
     if ((st = swp_book_open(&w->book, o->resume, next)))
@@ -536,11 +541,12 @@ vs_status swp_run(sim *s, const swp_opt *o)
     if (!st) {
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;
-        st = jobs > 1 ? swp_workers(&w, next, jobs) : swp_alone(&w, next);
+        const bool serves = o->link && o->link->rank > 0;
+        st = serves ? swp_serve(&w, jobs) : jobs > 1 || o->link ? swp_workers(&w, next, jobs) : swp_alone(&w, next);
         vs_status end = swp_book_close(&w.book, !st);
-        if (end && *w.book.why)
+        if ((st < 0 || end) && *w.book.why)
             diag_error(s->d, DIAG_NOWHERE, "%s", w.book.why);
-        st = report(&w, st ? st : end);
+        st = serves ? st : report(&w, st ? st : end);
     }
     s->hook = hook;
     s->label = NULL;

@@ -1,4 +1,4 @@
-/* swp_jobs.c - who computes which point: this process, or workers that it forks.
+/* swp_jobs.c - who computes which point: this process, workers that it forks, or other ranks (swp_ranks.c).
  * A worker reads numbers of points from a pipe and answers each with a record on another; the results of the
  * point stand in its spool file, which both have open. The parent computes nothing: it stays as it was after
  * reading the deck, so that a worker that died can be replaced by a new one at any time. */
@@ -12,8 +12,13 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
-enum { LABEL = 2000, AHEAD = 8, MOST_JOBS = 256, TRIES = 2 };
+#include "io.h"
+
+enum { LABEL = 2000, AHEAD = 8, TRIES = 2 };
 
 vs_status swp_alone(swp *w, int64_t k)
 {
@@ -40,98 +45,59 @@ vs_status swp_alone(swp *w, int64_t k)
     return st;
 }
 
-/* -- pipes -- */
-
-static bool put(int fd, const void *p, size_t n)
-{
-    for (const char *s = p; n;) {
-        const ssize_t k = write(fd, s, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return false;
-        s += k;
-        n -= (size_t)k;
-    }
-    return true;
-}
-
-static bool get(int fd, void *p, size_t n)
-{
-    for (char *s = p; n;) {
-        const ssize_t k = read(fd, s, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return false;
-        s += k;
-        n -= (size_t)k;
-    }
-    return true;
-}
+/* -- records -- */
 
 static bool send_record(int fd, const swp_rec *r, size_t n_meas)
 {
-    return put(fd, r, sizeof *r) && put(fd, r->value, n_meas * sizeof *r->value) && put(fd, r->text, r->n_text) &&
-           put(fd, r->msg, r->n_msg);
+    return io_write(fd, r, sizeof *r) && io_write(fd, r->value, n_meas * sizeof *r->value) &&
+           io_write(fd, r->text, r->n_text) && io_write(fd, r->msg, r->n_msg);
 }
 
-static bool receive(int fd, swp_rec *r, size_t n_meas)
+bool swp_receive(int fd, swp_rec *r, size_t n_meas)
 {
-    if (!get(fd, r, sizeof *r)) {
+    if (!io_read(fd, r, sizeof *r)) {
         *r = (swp_rec){0};
         return false;
     }
     r->value = calloc(n_meas + 1, sizeof *r->value);
     r->text = malloc(r->n_text + 1);
     r->msg = malloc(r->n_msg + 1);
-    if (r->value && r->text && r->msg && get(fd, r->value, n_meas * sizeof *r->value) && get(fd, r->text, r->n_text) &&
-        get(fd, r->msg, r->n_msg))
+    if (r->value && r->text && r->msg && io_read(fd, r->value, n_meas * sizeof *r->value) &&
+        io_read(fd, r->text, r->n_text) && io_read(fd, r->msg, r->n_msg))
         return true;
     swp_rec_fini(r);
     return false;
 }
 
+char *swp_results_of(const swp_rec *r, int spool)
+{
+    char *bytes = malloc((size_t)r->n_bytes + 1);
+    for (int64_t i = 0; bytes && i < r->n_bytes;) {
+        const ssize_t n = pread(spool, bytes + i, (size_t)(r->n_bytes - i), i);
+        if (n <= 0) {
+            free(bytes);
+            return NULL;
+        }
+        i += n;
+    }
+    return bytes;
+}
+
 /* -- workers -- */
 
-typedef struct worker {
-    pid_t pid;            /* 0: none */
-    int ask, answer;      /* ends of this process */
-    int spool;
-    int64_t k;            /* what it computes, -1: nothing */
-} worker;
-
-/* A record that came before its turn; the results are a copy. */
-typedef struct early {
-    bool there;
-    swp_rec r;
-    char *bytes;
-} early;
-
-typedef struct crew {
-    swp *w;
-    worker *one;          /* [n] */
-    int n;
-    int64_t next;         /* given out next */
-    int64_t due;          /* written next */
-    int64_t *again;       /* vec: points that a worker took with it when it died */
-    int *tries;           /* [AHEAD * n] by k modulo: deaths at this point */
-    early *wait;          /* [AHEAD * n] by k modulo */
-    int copy;             /* file for the results of a record that waited */
-} crew;
-
-static void work(crew *c, int ask, int answer, int spool)
+static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int spool)
 {
-    swp *w = c->w;
     int64_t point;
-    for (int i = 0; i < c->n; i++)
-        if (c->one[i].pid) {
-            close(c->one[i].ask);
-            close(c->one[i].answer);
+    for (int i = 0; i < n; i++)
+        if (all[i].pid) {
+            close(all[i].ask);
+            close(all[i].answer);
         }
+    if (w->o->link)
+        close(w->o->link->fd);
     w->spool = spool;
     w->s->threads = w->s->threads ? w->s->threads : 1;
-    while (get(ask, &point, sizeof point)) {
+    while (io_read(ask, &point, sizeof point)) {
         swp_rec r;
         swp_point(w, point, &r);
         if (!send_record(answer, &r, vec_len(w->meas)))
@@ -141,10 +107,10 @@ static void work(crew *c, int ask, int answer, int spool)
     _exit(0);
 }
 
-static bool hire(crew *c, worker *v)
+bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v)
 {
     int ask[2], answer[2];
-    if (c->w->o->out && v->spool < 0 && (v->spool = swp_spool(c->w)) < 0)
+    if (w->o->out && v->spool < 0 && (v->spool = swp_spool(w)) < 0)
         return false;
     if (pipe(ask))
         return false;
@@ -154,11 +120,16 @@ static bool hire(crew *c, worker *v)
         return false;
     }
     fflush(NULL);
-    const pid_t pid = fork();
+    const pid_t self = getpid(), pid = fork();
     if (pid == 0) {
+#ifdef __linux__
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        if (getppid() != self)
+            _exit(0);
         close(ask[1]);
         close(answer[0]);
-        work(c, ask[0], answer[1], v->spool);
+        work(w, all, n, ask[0], answer[1], v->spool);
     }
     close(ask[0]);
     close(answer[1]);
@@ -167,11 +138,11 @@ static bool hire(crew *c, worker *v)
         close(answer[0]);
         return false;
     }
-    *v = (worker){pid, ask[1], answer[0], v->spool, -1};
+    *v = (swp_worker){pid, ask[1], answer[0], v->spool, -1};
     return true;
 }
 
-static int dismiss(worker *v, int sig)
+int swp_dismiss(swp_worker *v, int sig)
 {
     int how = 0;
     if (!v->pid)
@@ -186,61 +157,58 @@ static int dismiss(worker *v, int sig)
     return how;
 }
 
-static bool give_out(crew *c, worker *v)
+/* -- points -- */
+
+int64_t swp_next(swp_crew *c)
 {
-    const int64_t ahead = (int64_t)AHEAD * c->n;
     if (vec_len(c->again))
-        v->k = vec_pop(c->again);
-    else if (c->next < c->w->book.n_mine && c->next < c->due + ahead)
-        v->k = c->next++;
-    else
-        return true;
-    const int64_t point = swp_mine(c->w, v->k);
-    return put(v->ask, &point, sizeof point);
+        return vec_pop(c->again);
+    return c->next < c->w->book.n_mine && c->next < c->due + c->window ? c->next++ : -1;
 }
 
-static early *slot(crew *c, int64_t k)
+static bool give_out(swp_crew *c, swp_worker *v)
 {
-    return &c->wait[k % ((int64_t)AHEAD * c->n)];
+    v->k = swp_next(c);
+    const int64_t point = swp_mine(c->w, v->k);
+    return v->k < 0 || io_write(v->ask, &point, sizeof point);
 }
 
-static vs_status no_room(crew *c)
+static swp_early *slot(swp_crew *c, int64_t k)
+{
+    return &c->wait[k % c->window];
+}
+
+static vs_status no_room(swp_crew *c)
 {
     snprintf(c->w->book.why, sizeof c->w->book.why, "no room for results that came early: %s", strerror(errno));
     return VS_EIO;
 }
 
-static vs_status put_early(crew *c, worker *v, swp_rec *r)
+void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes)
 {
-    early *e = slot(c, v->k);
-    *e = (early){.there = true, .r = *r, .bytes = malloc((size_t)r->n_bytes + 1)};
-    for (int64_t i = 0; e->bytes && i < r->n_bytes;) {
-        const ssize_t n = pread(v->spool, e->bytes + i, (size_t)(r->n_bytes - i), i);
-        if (n <= 0)
-            return no_room(c);
-        i += n;
-    }
-    return e->bytes ? VS_OK : VS_ENOMEM;
+    *slot(c, k) = (swp_early){.there = true, .r = *r, .bytes = bytes};
+    c->seconds += 0.1 * (r->seconds - c->seconds);
 }
 
-static vs_status add(crew *c, const swp_rec *r, int src)
+static vs_status add(swp_crew *c, const swp_rec *r, int src)
 {
     char label[LABEL];
     swp_values(c->w, r->point, label, sizeof label);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
-    c->tries[c->due % ((int64_t)AHEAD * c->n)] = 0;
+    c->tries[c->due % c->window] = 0;
     c->due++;
     return st;
 }
 
 /* Records whose turn has come. */
-static vs_status write_due(crew *c)
+static vs_status write_due(swp_crew *c)
 {
     vs_status st = VS_OK;
     while (!st && c->due < c->w->book.n_mine && slot(c, c->due)->there) {
-        early e = *slot(c, c->due);
-        *slot(c, c->due) = (early){0};
-        if (e.r.n_bytes && (ftruncate(c->copy, 0) || pwrite(c->copy, e.bytes, (size_t)e.r.n_bytes, 0) != e.r.n_bytes))
+        swp_early e = *slot(c, c->due);
+        *slot(c, c->due) = (swp_early){0};
+        if (e.r.n_bytes && (ftruncate(c->copy, 0) || lseek(c->copy, 0, SEEK_SET) ||
+                            !io_write(c->copy, e.bytes, (size_t)e.r.n_bytes)))
             st = no_room(c);
         if (!st)
             st = add(c, &e.r, c->copy);
@@ -251,67 +219,83 @@ static vs_status write_due(crew *c)
 }
 
 /* The point of a worker that ended goes to another one, once; then it has failed. */
-static vs_status replace(crew *c, worker *v)
+void swp_died(swp_crew *c, int64_t k, int how)
+{
+    if (++c->tries[k % c->window] < TRIES) {
+        vec_push(c->again, k);
+        return;
+    }
+    const size_t n = vec_len(c->w->meas);
+    swp_rec r = {.point = swp_mine(c->w, k), .status = VS_ENOMEM, .value = calloc(n + 1, sizeof(double)),
+                 .text = strdup(""), .msg = malloc(100)};
+    if (r.msg)
+        r.n_msg = (uint32_t)snprintf(r.msg, 100, "error: the process that computed it ended by %s %d, twice\n",
+                                     WIFSIGNALED(how) ? "signal" : "exit code",
+                                     WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+    for (size_t i = 0; r.value && i < n; i++)
+        r.value[i] = NAN;
+    swp_came(c, k, &r, NULL);
+}
+
+static vs_status replace(swp_crew *c, swp_worker *v)
 {
     const int64_t k = v->k;
-    const int how = dismiss(v, 0);
+    const int how = swp_dismiss(v, 0);
     v->k = -1;
-    if (k >= 0 && ++c->tries[k % ((int64_t)AHEAD * c->n)] < TRIES) {
-        vec_push(c->again, k);
-    } else if (k >= 0) {
-        const size_t n = vec_len(c->w->meas);
-        early *e = slot(c, k);
-        *e = (early){.there = true, .r = {.point = swp_mine(c->w, k), .status = VS_ENOMEM, .value = calloc(n + 1, sizeof(double)),
-                                          .text = strdup(""), .msg = malloc(100)}};
-        if (e->r.msg)
-            e->r.n_msg = (uint32_t)snprintf(e->r.msg, 100, "error: the process that computed it ended by %s %d, twice\n",
-                                            WIFSIGNALED(how) ? "signal" : "exit code",
-                                            WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-        for (size_t i = 0; e->r.value && i < n; i++)
-            e->r.value[i] = NAN;
-    }
-    if (hire(c, v))
+    if (k >= 0)
+        swp_died(c, k, how);
+    if (swp_hire(c->w, c->one, c->n, v))
         return VS_OK;
     snprintf(c->w->book.why, sizeof c->w->book.why, "no further worker could be started: %s", strerror(errno));
     return VS_ENOMEM;
 }
 
-static vs_status take_answer(crew *c, worker *v)
+static vs_status take_answer(swp_crew *c, swp_worker *v)
 {
     swp_rec r;
-    if (!receive(v->answer, &r, vec_len(c->w->meas)))
+    if (!swp_receive(v->answer, &r, vec_len(c->w->meas)))
         return swp_stopped(c->w) ? VS_STOP : replace(c, v);
     if (r.status == VS_STOP && swp_stopped(c->w)) {
         swp_rec_fini(&r);
         return VS_STOP;
     }
-    vs_status st;
-    if (v->k == c->due) {
-        st = add(c, &r, v->spool);
-        swp_rec_fini(&r);
-    } else {
-        st = put_early(c, v, &r);
-    }
+    const int64_t k = v->k;
     v->k = -1;
-    return st;
+    if (k == c->due) {
+        vs_status st = add(c, &r, v->spool);
+        swp_rec_fini(&r);
+        return st;
+    }
+    char *bytes = swp_results_of(&r, v->spool);
+    if (!bytes) {
+        swp_rec_fini(&r);
+        return no_room(c);
+    }
+    swp_came(c, k, &r, bytes);
+    return VS_OK;
 }
 
-static vs_status manage(crew *c)
+static vs_status manage(swp_crew *c)
 {
-    struct pollfd p[MOST_JOBS];
+    struct pollfd p[SWP_MOST_JOBS + 1];
     vs_status st = VS_OK;
     while (!st && c->due < c->w->book.n_mine) {
         for (int i = 0; i < c->n && !st; i++)
             if (c->one[i].k < 0 && !give_out(c, &c->one[i]))
                 st = replace(c, &c->one[i]);
+        if (c->ranks && !st)
+            st = swp_ranks_give(c);
         for (int i = 0; i < c->n; i++)
             p[i] = (struct pollfd){.fd = c->one[i].answer, .events = POLLIN};
-        const int ready = st ? 0 : poll(p, (nfds_t)c->n, 1000);
+        p[c->n] = (struct pollfd){.fd = c->ranks ? c->w->o->link->fd : -1, .events = POLLIN};
+        const int ready = st ? 0 : poll(p, (nfds_t)c->n + 1, 1000);
         if (swp_stopped(c->w))
             return VS_STOP;
         for (int i = 0; i < c->n && ready > 0 && !st; i++)
             if (p[i].revents)
                 st = take_answer(c, &c->one[i]);
+        if (!st && ready > 0 && p[c->n].revents)
+            st = swp_ranks_take(c);
         if (!st)
             st = write_due(c);
     }
@@ -320,7 +304,8 @@ static vs_status manage(crew *c)
 
 vs_status swp_workers(swp *w, int64_t k, int jobs)
 {
-    jobs = jobs > MOST_JOBS ? MOST_JOBS : jobs;
+    const int others = w->o->link ? w->o->link->size - 1 : 0;
+    jobs = jobs > SWP_MOST_JOBS ? SWP_MOST_JOBS : jobs;
     if (jobs > w->book.n_mine - k)
         jobs = w->book.n_mine - k > 1 ? (int)(w->book.n_mine - k) : 1;
     /* threads do not survive a fork: workers make circuits of their own */
@@ -328,33 +313,37 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     ckt_free(&w->s->ckt);
     arena mem;
     arena_init(&mem);
-    crew c = {.w = w, .n = jobs, .next = k, .due = k, .copy = -1};
-    c.one = arena_array(&mem, worker, jobs);
-    c.tries = arena_array(&mem, int, AHEAD * jobs);
-    c.wait = arena_array(&mem, early, AHEAD * jobs);
+    swp_crew c = {.w = w, .n = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,
+                  .window = (int64_t)AHEAD * jobs * (1 + others)};
+    c.one = arena_array(&mem, swp_worker, jobs);
+    c.tries = arena_array(&mem, int, c.window);
+    c.wait = arena_array(&mem, swp_early, c.window);
     for (int i = 0; i < jobs; i++)
         c.one[i].spool = c.one[i].k = -1;
     vs_status st = VS_OK;
     if (w->o->out && (c.copy = swp_spool(w)) < 0)
         st = no_room(&c);
+    if (!st && others && !(c.ranks = swp_ranks_new(w)))
+        st = VS_ENOMEM;
     for (int i = 0; i < jobs && !st; i++)
-        if (!hire(&c, &c.one[i])) {
+        if (!swp_hire(w, c.one, jobs, &c.one[i])) {
             snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s", strerror(errno));
             st = VS_ENOMEM;
         }
     if (!st)
         st = manage(&c);
     for (int i = 0; i < jobs; i++) {
-        (void)dismiss(&c.one[i], st ? SIGKILL : 0);
+        (void)swp_dismiss(&c.one[i], st ? SIGKILL : 0);
         if (c.one[i].spool >= 0)
             close(c.one[i].spool);
     }
-    for (int i = 0; i < AHEAD * jobs; i++) {
+    for (int64_t i = 0; i < c.window; i++) {
         swp_rec_fini(&c.wait[i].r);
         free(c.wait[i].bytes);
     }
     if (c.copy >= 0)
         close(c.copy);
+    swp_ranks_free(c.ranks);
     vec_free(c.again);
     arena_fini(&mem);
     return st;

@@ -85,12 +85,14 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
     return st;
 }
 
-vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n, FILE *log, char why[300])
+vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n, FILE *log,
+                    vs_status *worst, char why[300])
 {
     arena mem;
     arena_init(&mem);
     part *p = arena_array(&mem, part, n + 1);
     vs_status st = VS_OK;
+    *worst = VS_OK;
     for (size_t i = 0; i < n; i++)
         p[i].fd = -1;
     for (size_t i = 0; i < n && !st; i++)
@@ -114,6 +116,7 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
         if (end && !st)
             snprintf(why, 300, "%s", b.why);
         st = st ? st : end;
+        *worst = b.worst;
         if (!st)
             fprintf(log, "sweep: %lld points, %lld failed\n", (long long)b.n_done, (long long)b.n_failed);
         arena_fini(&b.mem);

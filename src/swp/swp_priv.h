@@ -1,6 +1,7 @@
 /* swp_priv.h - between the files of a sweep:
  *     swp.c        points: values, what they change, the run of one
- *     swp_jobs.c   who computes which: this process or workers
+ *     swp_jobs.c   who computes which: this process, workers, other ranks
+ *     swp_ranks.c  ranks of MPI: given out to, and serving
  *     swp_book.c   results in order: files, table, journal
  *     swp_stat.c   statistics of samples
  *     swp_merge.c  parts of several machines to one */
@@ -19,6 +20,7 @@ typedef struct swp_rec {
     uint32_t n_text, n_msg;
     int64_t n_bytes;      /* of results */
     uint32_t expanded, built, compiled; /* flat netlists, circuits, kernels made for it */
+    double seconds;       /* that it took */
     double *value;        /* [n_meas], NaN: failed */
     char *text, *msg;     /* what cards print; messages */
 } swp_rec;
@@ -121,9 +123,68 @@ void swp_values(const swp *w, int64_t point, char *text, size_t size);
 void swp_point(swp *w, int64_t point, swp_rec *r);
 bool swp_stopped(swp *w);
 static inline int64_t swp_mine(const swp *w, int64_t k) { return w->o->shard + k * w->o->n_shard; }
+static inline int64_t swp_turn(const swp *w, int64_t point) { return (point - w->o->shard) / w->o->n_shard; }
 int swp_spool(const swp *w); /* an unlinked file; -1 with errno */
-/* swp_jobs.c. From the k-th of this shard's points on. */
+
+/* -- swp_jobs.c -- */
+
+/* A process that computes. */
+typedef struct swp_worker {
+    pid_t pid;            /* 0: none */
+    int ask, answer;      /* ends of this process */
+    int spool;
+    int64_t k;            /* what it computes, -1: nothing */
+} swp_worker;
+
+/* A record that came before its turn; the results are a copy. */
+typedef struct swp_early {
+    bool there;
+    swp_rec r;
+    char *bytes;
+} swp_early;
+
+/* Who gives points out and writes their results. */
+typedef struct swp_crew {
+    swp *w;
+    swp_worker *one;      /* [n] */
+    int n;
+    struct swp_ranks *ranks; /* NULL: none */
+    int64_t window;       /* points that may be under way or wait for their turn */
+    int64_t next;         /* given out next */
+    int64_t due;          /* written next */
+    int64_t *again;       /* vec: points that a worker took with it when it died */
+    int *tries;           /* [window] by k modulo: deaths at this point */
+    swp_early *wait;      /* [window] by k modulo */
+    int copy;             /* file for the results of a record that waited */
+    double seconds;       /* of a point, sliding mean */
+} swp_crew;
+
+enum { SWP_MOST_JOBS = 256 };
+/* From the k-th of this shard's points on. */
 VS_MUST_USE vs_status swp_alone(swp *w, int64_t k);
 VS_MUST_USE vs_status swp_workers(swp *w, int64_t k, int jobs);
+/* all: [n] the workers of this process, v one of them. false: errno */
+bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v);
+int swp_dismiss(swp_worker *v, int sig); /* how it ended; sig 0: it is asked to */
+bool swp_receive(int fd, swp_rec *r, size_t n_meas);
+/* All results of a record in the spool, as malloc'ed bytes. NULL: errno */
+char *swp_results_of(const swp_rec *r, int spool);
+int64_t swp_next(swp_crew *c);       /* -1: nothing to give out now */
+void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes); /* takes over what they own */
+void swp_died(swp_crew *c, int64_t k, int how);
+
+/* -- swp_ranks.c -- */
+typedef struct swp_ranks swp_ranks;
+/* Of rank 0. NULL: no memory. */
+swp_ranks *swp_ranks_new(swp *w);
+void swp_ranks_free(swp_ranks *p);
+/* Points to those who have less than they can use. */
+VS_MUST_USE vs_status swp_ranks_give(swp_crew *c);
+/* A frame is there. */
+VS_MUST_USE vs_status swp_ranks_take(swp_crew *c);
+/* Of the others: is this sweep that of rank 0? Status: VS_OK; VS_EINPUT with a message. */
+VS_MUST_USE vs_status swp_ranks_check(const swp *w);
+/* Computes for rank 0 until this process is stopped. Status: VS_STOP, or an error in w->book.why. */
+VS_MUST_USE vs_status swp_serve(swp *w, int jobs);
 
 #endif

@@ -186,6 +186,13 @@ class Workers(Folder):
         self.assertIn('has 3 shards, 2 were given', err)
         _, err = self.run_it('merge', 'x.raw', 's1', 's1', 's3', code=1)
         self.assertIn('given twice', err)
+        self.write('d.sp', DIVIDER + 'R9 out 0 {1/(r-2k)+1k}\n.step param r 1k 3k 1k\n')
+        for i, code in ('1', 0), ('2', 1):  # point 2 fails
+            self.run_it('--shard', i + '/2', '-r', 'f' + i, '--measures', 'f' + i + '.m', 'd.sp', code=code)
+        one = self.results('a', code=1)
+        out, _ = self.run_it('merge', 'all.raw', '--measures', 'all.csv', 'f1', 'f2', code=1)
+        self.assertEqual((self.data('all.raw'), self.data('all.csv')), one)
+        self.assertIn('3 points, 1 failed', out)
         self.write('d.sp', DIVIDER + '.step r list 1 2 3 4\n')
         for i in '1', '2':
             self.run_it('--csv', '--shard', i + '/2', '-r', 'u' + i, 'd.sp')

@@ -1,0 +1,383 @@
+/* rank_mpi.c - the first process of a rank: carries frames between MPI and its simulator. See rank.h.
+ * It never waits inside MPI, since most MPI libraries wait by spinning and the processor is the simulator's: it looks
+ * for messages now and then, more often when there were some, and sleeps in ppoll in between.
+ * The end: the simulator of rank 0 ends; END goes to all, each stops its simulator and says BYE; if all did, all are told to
+ * finalize MPI (a collective call, which would wait for ever for a rank that is gone), else to leave without. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <mpi.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "rank.h"
+#include "rank_build.h"
+#include "vec.h"
+
+enum { TAG = 1, SENDS = 8 /* at a time, of a simulator's results */, SAID = 2000 };
+static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
+static const int BRISK = 100;                           /* rounds without a message until it is calm */
+static const double PULSE = 1;                          /* s between signs of life */
+
+typedef struct sending {
+    MPI_Request request;
+    char *bytes;
+} sending;
+
+typedef struct relay {
+    const rank_relay_opt *o;
+    int rank, size;
+    int code;             /* of the simulator */
+    int fd;               /* to the simulator; -1: it ended */
+    char *in, *out;       /* vecs: bytes from it, and to it */
+    size_t written;       /* of out */
+    sending *send;        /* vec */
+    double *heard;        /* [size] when; of rank 0 alone except there */
+    bool *gone, *bye;     /* [size] */
+    double pulse;
+    bool end, final, abandon;
+    int idle;             /* rounds */
+} relay;
+
+static volatile sig_atomic_t simulator; /* signals are handed on */
+
+static void hand_on(int sig)
+{
+    if (simulator > 0)
+        kill((pid_t)simulator, sig);
+}
+
+/* MPI_Init waits until all ranks are there. If one never comes, the simulator of rank 0 does all the work meanwhile,
+ * and this process must not wait longer than for a rank that went silent later. */
+static unsigned int patience;
+
+static void simulator_ended_early(int sig)
+{
+    (void)sig;
+    alarm(patience);
+}
+
+static void give_up(int sig)
+{
+    int how = 0;
+    (void)sig;
+    if (waitpid((pid_t)simulator, &how, WNOHANG) > 0)
+        _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
+}
+
+static void start_mpi(const rank_relay_opt *o)
+{
+    struct sigaction child = {.sa_handler = simulator_ended_early, .sa_flags = SA_NOCLDSTOP}, timer = {.sa_handler = give_up};
+    patience = (unsigned int)o->silence;
+    sigaction(SIGCHLD, &child, NULL);
+    sigaction(SIGALRM, &timer, NULL);
+    MPI_Init(NULL, NULL);
+    signal(SIGCHLD, SIG_DFL);
+    alarm(0);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
+/* -- to other ranks -- */
+
+static void send_to(relay *r, int to, rank_kind kind, const void *data, size_t n)
+{
+    const rank_frame f = {.kind = kind, .rank = r->rank, .n = (int64_t)n};
+    sending s = {.bytes = malloc(sizeof f + n)};
+    if (to == r->rank || r->gone[to] || !s.bytes) {
+        free(s.bytes);
+        return;
+    }
+    memcpy(s.bytes, &f, sizeof f);
+    if (n)
+        memcpy(s.bytes + sizeof f, data, n);
+    if (MPI_Isend(s.bytes, (int)(sizeof f + n), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &s.request) == MPI_SUCCESS)
+        vec_push(r->send, s);
+    else
+        free(s.bytes);
+}
+
+static void send_all(relay *r, rank_kind kind, const void *data, size_t n)
+{
+    for (int i = 0; i < r->size; i++)
+        send_to(r, i, kind, data, n);
+}
+
+static void finish_sends(relay *r)
+{
+    for (size_t i = 0; i < vec_len(r->send);) {
+        int done = 0;
+        if (MPI_Test(&r->send[i].request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+            i++;
+            continue;
+        }
+        free(r->send[i].bytes);
+        r->send[i] = vec_last(r->send);
+        (void)vec_pop(r->send);
+        r->idle = 0;
+    }
+}
+
+/* -- the simulator -- */
+
+static void to_simulator(relay *r, int from, rank_kind kind, const void *data, size_t n)
+{
+    const rank_frame f = {.kind = kind, .rank = from, .n = (int64_t)n};
+    if (r->fd < 0)
+        return;
+    const size_t at = vec_len(r->out);
+    vec_extend(r->out, sizeof f + n);
+    memcpy(r->out + at, &f, sizeof f);
+    if (n)
+        memcpy(r->out + at + sizeof f, data, n);
+}
+
+static void write_out(relay *r)
+{
+    while (r->fd >= 0 && r->written < vec_len(r->out)) {
+        const ssize_t k = send(r->fd, r->out + r->written, vec_len(r->out) - r->written, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (k <= 0 && errno != EINTR)
+            return;
+        r->written += k > 0 ? (size_t)k : 0;
+    }
+    vec_clear(r->out);
+    r->written = 0;
+}
+
+/* Whole frames of the simulator go to whom they are for. */
+static void pass_frames(relay *r)
+{
+    size_t at = 0;
+    rank_frame f;
+    while (vec_len(r->in) - at >= sizeof f) {
+        memcpy(&f, r->in + at, sizeof f);
+        if (vec_len(r->in) - at < sizeof f + (size_t)f.n)
+            break;
+        if (f.rank < 0)
+            send_all(r, (rank_kind)f.kind, r->in + at + sizeof f, (size_t)f.n);
+        else if (f.rank < r->size)
+            send_to(r, f.rank, (rank_kind)f.kind, r->in + at + sizeof f, (size_t)f.n);
+        at += sizeof f + (size_t)f.n;
+    }
+    if (at) {
+        memmove(r->in, r->in + at, vec_len(r->in) - at);
+        vec_head_of(r->in)->len -= at;
+    }
+}
+
+/* Rank 0's leads to the end; of another one, rank 0 hears why. */
+static void simulator_ended(relay *r)
+{
+    int how = 0;
+    close(r->fd);
+    r->fd = -1;
+    while (waitpid(r->o->pid, &how, 0) < 0 && errno == EINTR)
+        ;
+    simulator = 0;
+    r->code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+    if (r->rank == 0) {
+        r->end = true;
+        send_all(r, RANK_END, NULL, 0);
+        return;
+    }
+    char text[SAID + 100];
+    ssize_t n = pread(r->o->said, text, SAID, 0);
+    n = n > 0 ? n : 0;
+    if (!n)
+        n = snprintf(text, sizeof text, "the simulator ended with %s %d\n", WIFSIGNALED(how) ? "signal" : "exit code",
+                     WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+    if (!r->end)
+        send_to(r, 0, RANK_GONE, text, (size_t)n);
+}
+
+static void read_in(relay *r)
+{
+    const size_t at = vec_len(r->in);
+    vec_reserve(r->in, RANK_PIECE);
+    const ssize_t k = recv(r->fd, r->in + at, RANK_PIECE, MSG_DONTWAIT);
+    if (k > 0) {
+        vec_head_of(r->in)->len += (size_t)k;
+        pass_frames(r);
+        r->idle = 0;
+    } else if (k == 0 || (errno != EINTR && errno != EAGAIN)) {
+        simulator_ended(r);
+    }
+}
+
+/* -- from other ranks -- */
+
+static void lose(relay *r, int rank, const char *why)
+{
+    if (r->gone[rank])
+        return;
+    r->gone[rank] = true;
+    to_simulator(r, rank, RANK_GONE, why, strlen(why));
+}
+
+static void stop_simulator(relay *r)
+{
+    if (r->fd < 0)
+        return;
+    kill(r->o->pid, SIGKILL); /* it has nothing that anyone waits for */
+    simulator_ended(r);
+}
+
+static void take(relay *r, const rank_frame *f, const char *data)
+{
+    r->heard[f->rank] = vs_seconds();
+    switch ((rank_kind)f->kind) {
+    case RANK_ALIVE: break;
+    case RANK_END:
+        r->end = true;
+        stop_simulator(r);
+        send_to(r, 0, RANK_BYE, NULL, 0);
+        break;
+    case RANK_BYE: r->bye[f->rank] = true; break;
+    case RANK_FINAL: r->final = true; break;
+    case RANK_ABANDON: r->abandon = true; break;
+    default: to_simulator(r, f->rank, (rank_kind)f->kind, data, (size_t)f->n); break;
+    }
+}
+
+static void receive(relay *r)
+{
+    int there = 0, n = 0;
+    MPI_Status st;
+    while (vec_len(r->out) < 4 * RANK_PIECE && MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &st) == MPI_SUCCESS &&
+           there) {
+        MPI_Get_count(&st, MPI_BYTE, &n);
+        char *bytes = malloc((size_t)n + 1);
+        rank_frame f;
+        if (!bytes || MPI_Recv(bytes, n, MPI_BYTE, st.MPI_SOURCE, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            n < (int)sizeof f) {
+            free(bytes);
+            return;
+        }
+        memcpy(&f, bytes, sizeof f);
+        f.rank = st.MPI_SOURCE;
+        f.n = n - (int)sizeof f;
+        if (!r->gone[f.rank]) /* one that was given up may come back: its points are with others */
+            take(r, &f, bytes + sizeof f);
+        free(bytes);
+        r->idle = 0;
+    }
+}
+
+static void look_for_signs(relay *r)
+{
+    const double now = vs_seconds();
+    char why[100];
+    if (now - r->pulse >= PULSE) {
+        r->pulse = now;
+        if (r->rank == 0)
+            send_all(r, RANK_ALIVE, NULL, 0);
+        else
+            send_to(r, 0, RANK_ALIVE, NULL, 0);
+    }
+    snprintf(why, sizeof why, "nothing was heard of it for %g s\n", r->o->silence);
+    for (int i = 0; i < (r->rank ? 1 : r->size); i++)
+        if (i != r->rank && now - r->heard[i] > r->o->silence)
+            lose(r, i, why);
+}
+
+/* -- the end -- */
+
+static bool all_left(const relay *r)
+{
+    for (int i = 1; i < r->size; i++)
+        if (!r->bye[i] && !r->gone[i])
+            return false;
+    return true;
+}
+
+static bool any_gone(const relay *r)
+{
+    for (int i = 0; i < r->size; i++)
+        if (r->gone[i])
+            return true;
+    return false;
+}
+
+static bool is_over(relay *r)
+{
+    if (r->rank == 0 && r->end && !r->final && !r->abandon && all_left(r)) {
+        *(any_gone(r) ? &r->abandon : &r->final) = true;
+        send_all(r, r->final ? RANK_FINAL : RANK_ABANDON, NULL, 0);
+    }
+    if (r->rank && r->gone[0])
+        r->abandon = true;
+    return (r->final && (r->rank || !vec_len(r->send))) || r->abandon;
+}
+
+static void leave(relay *r)
+{
+    const double t0 = vs_seconds();
+    while (vec_len(r->send) && vs_seconds() - t0 < (r->abandon ? 0.5 : r->o->silence)) {
+        finish_sends(r);
+        usleep(1000);
+    }
+    fflush(NULL);
+    if (!r->abandon)
+        MPI_Finalize();
+}
+
+static void work(relay *r)
+{
+    while (!is_over(r)) {
+        struct pollfd p = {.fd = r->fd};
+        const bool busy = r->rank && vec_len(r->send) >= SENDS;
+        p.events = (short)((busy ? 0 : POLLIN) | (vec_len(r->out) ? POLLOUT : 0));
+        const struct timespec t = {0, r->idle < BRISK ? BRISK_NS : CALM_NS};
+        r->idle += r->idle < BRISK;
+        if (ppoll(&p, 1, &t, NULL) < 0)
+            p.revents = 0;
+        write_out(r);
+        if (p.revents & (POLLIN | POLLHUP | POLLERR))
+            read_in(r);
+        receive(r);
+        finish_sends(r);
+        look_for_signs(r);
+    }
+    stop_simulator(r);
+    leave(r);
+}
+
+__attribute__((visibility("default"))) const char vsim_rank_version[] = RANK_VERSION;
+__attribute__((visibility("default"))) rank_relay vsim_rank_relay;
+
+int vsim_rank_relay(const rank_relay_opt *o)
+{
+    relay r = {.o = o, .fd = o->fd};
+    struct sigaction sa = {.sa_handler = hand_on};
+    simulator = o->pid;
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    start_mpi(o);
+    MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &r.size);
+    if (o->rank >= 0 && (o->rank != r.rank || o->size != r.size)) {
+        fprintf(stderr, "vsim: the launcher started rank %d of %d, MPI says %d of %d: is libvsim-mpi.so built for another MPI?\n",
+                o->rank, o->size, r.rank, r.size);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    r.heard = calloc((size_t)r.size, sizeof *r.heard);
+    r.gone = calloc((size_t)r.size, sizeof *r.gone);
+    r.bye = calloc((size_t)r.size, sizeof *r.bye);
+    if (!r.heard || !r.gone || !r.bye)
+        MPI_Abort(MPI_COMM_WORLD, 4);
+    for (int i = 0; i < r.size; i++)
+        r.heard[i] = vs_seconds();
+    if (o->rank < 0)
+        to_simulator(&r, 0, RANK_PLACE, (int32_t[]){r.rank, r.size}, 2 * sizeof(int32_t));
+    work(&r);
+    const int code = r.rank ? 0 : r.code;
+    if (r.abandon)
+        _exit(code);
+    return code;
+}

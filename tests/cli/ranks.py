@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Sweeps by the processes of mpirun: the same bytes for any number of ranks, ranks that die, interrupted jobs.
+
+    ranks.py VSIM [unittest arguments]     exit code 77 where there is no mpirun, or vsim was built without MPI"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+VSIM = ''
+SWEEP = """RC
+.param r=1k c=1n
+V1 in 0 dc 1 PULSE(0 1 0 1n 1n 10u 20u)
+R1 in out {r}
+C1 out 0 {c}
+.tran 10n 60u
+.meas tran d trig v(in) val=0.5 rise=1 targ v(out) val=0.5 rise=1
+.meas tran top max v(out)
+.step param r 1k 5k %s
+.step param c list 1n 2n
+"""
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', VSIM_RANK_TIMEOUT='3',
+           OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi', OMPI_MCA_btl='self,vader')
+
+
+def children(pid):
+    try:
+        with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+            return [int(x) for x in f.read().split()]
+    except OSError:
+        return []
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def write(self, text, name='d.sp'):
+        with open(self.path(name), 'w') as f:
+            f.write(text)
+        os.utime(self.path(name), (10**9, 10**9))
+
+    def data(self, name):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+    def start(self, command):
+        return subprocess.Popen(command, cwd=self.tmp.name, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_it(self, *args, ranks=1, code=0):
+        p = self.start(['mpirun', '-n', str(ranks), VSIM, *args] if ranks > 1 else [VSIM, *args])
+        out, err = p.communicate(timeout=100)
+        self.assertEqual(p.returncode, code, out + err)
+        return out, err
+
+    def results(self, tag, *args, ranks=1, code=0):
+        self.run_it('-q', '-r', tag + '.raw', '--measures', tag + '.csv', *args, 'd.sp', ranks=ranks, code=code)
+        return self.data(tag + '.raw'), self.data(tag + '.csv')
+
+    def points(self, name):
+        try:
+            return self.data(name).count(b'\np ')
+        except OSError:
+            return 0
+
+    def begin(self, *options):
+        """mpirun with three ranks; when all of them compute: its process, and (launched process, simulator, worker) of each."""
+        p = self.start(['mpirun', *options, '-n', '3', VSIM, '-q', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp'])
+        for _ in range(4000):
+            rank = [(a, b, c) for a in children(p.pid) for b in children(a) for c in children(b)[:1]]
+            if p.poll() is not None:
+                self.fail('ended too early: %s' % (p.communicate(),))
+            if len(rank) == 3 and self.points('b.raw.journal') > 10:
+                return p, rank
+            time.sleep(0.005)
+        self.fail('the ranks do not start')
+
+    def end(self, p, code=0):
+        out, err = p.communicate(timeout=100)
+        self.assertEqual(p.returncode, code, out + err)
+        return err
+
+    def test_same_bytes_for_any_number_of_ranks(self):
+        self.write(SWEEP % '100')
+        one = self.results('a')
+        for ranks in 2, 3, 4:
+            self.assertEqual(self.results('b', ranks=ranks), one)
+        self.assertEqual(self.results('b', '--jobs', '2', ranks=2), one)
+        self.run_it('--csv', '-r', 'c1.csv', 'd.sp')
+        self.run_it('--csv', '-r', 'c2.csv', 'd.sp', ranks=3)
+        self.assertEqual(self.data('c1.csv'), self.data('c2.csv'))
+        self.assertFalse([f for f in os.listdir(self.tmp.name) if 'journal' in f or 'part' in f])
+
+    def test_the_report_is_told_once(self):
+        self.write(SWEEP % '1k' + '.print tran v(out)\n')
+        out, err = self.run_it('-r', 'a.raw', 'd.sp', ranks=3)
+        alone, _ = self.run_it('-r', 'b.raw', 'd.sp')
+        cut = lambda text: [line for line in text.split('\n') if not re.match('time by phase| +Transient Analysis', line)]
+        self.assertEqual(cut(out), cut(alone))
+        self.assertEqual(err, '')
+
+    def test_long_results_come_in_pieces(self):
+        self.write('x\n.param r=1k\nV1 a 0 SIN(0 1 1k)\nR1 a b {r}\nC1 b 0 1n\n.tran 1n 60u 0 1n\n.step param r list 1k 2k 3k 4k\n')
+        one = self.results_of_raw('a')
+        self.assertGreater(len(one), 4 << 20)
+        self.assertEqual(self.results_of_raw('b', ranks=2), one)
+
+    def results_of_raw(self, tag, ranks=1):
+        self.run_it('-q', '-r', tag + '.raw', 'd.sp', ranks=ranks)
+        return self.data(tag + '.raw')
+
+    def test_points_that_fail_are_told(self):
+        self.write(SWEEP % '500' + 'R9 out 0 {1/(r-2k)+1k}\n')
+        one = self.results('a', code=1)
+        self.assertEqual(self.results('b', ranks=3, code=1), one)
+        self.assertEqual(self.data('b.csv').count(b'failed'), 2)
+        _, err = self.run_it('-q', '-r', 'b.raw', 'd.sp', ranks=3, code=1)
+        self.assertEqual(len(re.findall(r'point \d+ \(r=2000 c=\S+\) failed', err)), 2, err)
+
+    def test_no_sweep(self):
+        self.write('x\nV1 a 0 1\nR1 a 0 1k\n.op\n')
+        out, err = self.run_it('d.sp', ranks=3)
+        self.assertIn('3 processes were started by MPI, but the deck has no points to share (.step, .mc): one computes it', err)
+        self.assertEqual(len(re.findall(r'v\(a\)', out)), 1)
+        out, err = self.run_it('--no-mpi', '--no-output', 'd.sp', ranks=3)
+        self.assertEqual(len(re.findall(r'v\(a\)', out)), 3)
+        self.assertEqual(err, '')
+
+    def test_bad_decks_are_told_once(self):
+        self.write('x\nV1 a 0 1\nR1 a\n.step param r 1 2 1\n')
+        _, err = self.run_it('d.sp', ranks=3, code=1)
+        self.assertEqual(err.count('a resistor has two nodes'), 1)
+        p = self.start(['mpirun', '-n', '2', VSIM, '-'])
+        _, err = p.communicate(timeout=100)
+        self.assertEqual(p.returncode, 2)
+        self.assertEqual(err.count('a deck from standard input reaches one rank only'), 1)
+
+    def test_a_plug_in_that_is_missing(self):
+        self.write(SWEEP % '1k')
+        p = subprocess.run(['mpirun', '-n', '2', VSIM, 'd.sp'], cwd=self.tmp.name, env=dict(ENV, VSIM_LIBDIR=self.tmp.name),
+                           capture_output=True, text=True, timeout=100)
+        self.assertEqual(p.returncode, 2)
+        self.assertEqual(p.stderr.count('libvsim-mpi.so cannot be loaded'), 1, p.stderr)
+
+    LONG = SWEEP.replace('60u', '150u') % '20'
+
+    def test_processes_that_die(self):
+        self.write(self.LONG)
+        one = self.results('a', '--jobs', '2')
+        for victim in 'worker', 'simulator':
+            p, rank = self.begin()
+            os.kill(rank[1]['launched simulator worker'.split().index(victim)], signal.SIGKILL)
+            err = self.end(p)
+            self.assertEqual('rank 1 of 3 is lost, others compute its points' in err, victim == 'simulator', err)
+            self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+        # a rank as a whole: Open MPI ends the job, or lets the others go on
+        p, rank = self.begin()
+        os.kill(rank[2][0], signal.SIGKILL)
+        p.communicate(timeout=100)
+        self.assertNotEqual(p.returncode, 0)
+        self.resume(one)
+        p, rank = self.begin('--enable-recovery')
+        os.kill(rank[2][0], signal.SIGKILL)
+        self.assertIn('rank 2 of 3 is lost', self.end(p))
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+        # and the whole job
+        p, rank = self.begin()
+        for pid in [p.pid] + [r[0] for r in rank]:
+            os.kill(pid, signal.SIGKILL)
+        p.communicate(timeout=100)
+        self.resume(one)
+        for pids in rank:
+            for pid in pids[1:]:
+                self.assertFalse(os.path.exists('/proc/%d/exe' % pid), 'outlives its rank')
+
+    def resume(self, one):
+        done = self.points('b.raw.journal')
+        self.assertGreater(done, 10)
+        self.assertLess(done, 402)
+        self.run_it('-q', '--resume', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp', ranks=2)
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    if not shutil.which('mpirun') or not os.path.exists(os.path.join(os.path.dirname(VSIM), 'src/rank/libvsim-mpi.so')):
+        print('no mpirun, or no libvsim-mpi.so')
+        sys.exit(77)
+    unittest.main()
