@@ -294,7 +294,9 @@ static const command commands[] = {
     {"setcs", cmd_interactive, false}, {"wrnodev", cmd_interactive, false}, {"xgraph", cmd_interactive, false},
     {"cdump", cmd_interactive, false}, {"strslice", cmd_interactive, false}, {"strstr", cmd_interactive, false},
     {"fopen", cmd_interactive, false}, {"fread", cmd_interactive, false}, {"fclose", cmd_interactive, false},
-    {"oldhelp", cmd_interactive, false},
+    {"oldhelp", cmd_interactive, false}, {"edisplay", cmd_interactive, false}, {"eprint", cmd_interactive, false},
+    {"eprvcd", cmd_interactive, false}, {"getcwd", cmd_interactive, false}, {"remzerovec", cmd_interactive, false},
+    {"shift", cmd_interactive, false},
 };
 
 static vs_status unknown_command(ctl *c, const char *word)
