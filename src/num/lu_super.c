@@ -32,6 +32,9 @@ struct lu_super {
     int64_t *up;         /* [n] values of the segments, one after the other */
     double *ux, *diag;   /* diag [n] u_kk */
     int32_t *ap, *apos, *arow; /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
+    double *av;          /* their values in the last factorisation */
+    uint8_t *changed;    /* [n] columns of L and U that this factorisation made anew */
+    bool have;           /* there is a last factorisation */
     int32_t *fp, *fpos, *frow; /* the same above the blocks */
     double *fx;
     int32_t *block;      /* [n_block + 1] first column of the diagonal blocks */
@@ -203,7 +206,8 @@ static bool find_entries(lu_super *s, const csc *a)
         s->ap[n] = na;
         s->fp[n] = nf;
         s->fx = array((size_t)nf, sizeof(double));
-        ok = s->fx != NULL;
+        s->av = array((size_t)na, sizeof(double));
+        ok = s->fx && s->av;
     }
     free(pinv);
     free(first);
@@ -413,11 +417,26 @@ static inline void eliminate(double *restrict x, int32_t f, const int32_t *restr
     subtract_product(x, id + m, l + m, ld, rows - m, u, m, t);
 }
 
+/* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it uses did. */
+static inline bool must_change(lu_super *s, int32_t k, const double *restrict val)
+{
+    bool yes = !s->have;
+    for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++) {
+        const double v = val[s->apos[i]];
+        yes |= v != s->av[i];
+        s->av[i] = v;
+    }
+    for (int32_t g = s->gp[k]; g < s->gp[k + 1] && !yes; g++)
+        for (int32_t f = s->seg[g], end = segment_end(s, f, k); f <= end && !yes; f++)
+            yes = s->changed[f];
+    return yes;
+}
+
 /* Column k of L and U. x, t: work of this thread. */
-static void factor_column(lu_super *s, int32_t k, const double *restrict val, double *restrict x, double *restrict t)
+static void factor_column(lu_super *s, int32_t k, double *restrict x, double *restrict t)
 {
     for (int32_t i = s->ap[k]; i < s->ap[k + 1]; i++)
-        x[s->arow[i]] = val[s->apos[i]];
+        x[s->arow[i]] = s->av[i];
     double *restrict u = s->ux + s->up[k];
     for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
         const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o], m = segment_end(s, f, k) + 1 - f;
@@ -440,8 +459,11 @@ static void factor_column(lu_super *s, int32_t k, const double *restrict val, do
 static void factor_supernode(lu_super *s, int32_t sn, int worker)
 {
     const size_t at = (size_t)worker * (size_t)s->n;
-    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
-        factor_column(s, k, s->a->val, s->x + at, s->t + at);
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
+        s->changed[k] = must_change(s, k, s->a->val);
+        if (s->changed[k])
+            factor_column(s, k, s->x + at, s->t + at);
+    }
 }
 
 /* A part: what it needs is in it. */
@@ -480,6 +502,7 @@ double lu_super_factor(lu_super *s, const csc *a)
         for (int32_t sn = 0; sn < s->n_super; sn++)
             factor_supernode(s, sn, 0);
     }
+    s->have = false; /* until it turns out well */
     for (int32_t i = 0; i < s->fp[s->n]; i++)
         s->fx[i] = a->val[s->fpos[i]];
     double least = INFINITY, most = 0;
@@ -490,6 +513,7 @@ double lu_super_factor(lu_super *s, const csc *a)
         least = u < least ? u : least;
         most = u > most ? u : most;
     }
+    s->have = true;
     return s->n ? least / most : 1;
 }
 
@@ -559,7 +583,8 @@ static bool make_work(lu_super *s)
     s->x = array(n * threads, sizeof(double));
     s->t = array(n * threads, sizeof(double));
     s->y = array(n, sizeof(double));
-    return s->scale && s->x && s->t && s->y;
+    s->changed = array(n, 1);
+    return s->scale && s->x && s->t && s->y && s->changed;
 }
 
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common, pool *p)
@@ -601,7 +626,7 @@ void lu_super_free(lu_super **ps)
         return;
     void *const all[] = {s->start, s->of, s->ip, s->idx, s->lp, s->lx, s->gp, s->seg, s->up, s->ux, s->diag, s->ap,
                          s->apos, s->arow, s->fp, s->fpos, s->frow, s->fx, s->block, s->p, s->q, s->scale, s->x,
-                         s->t, s->y, s->task, s->list, (void *)s->done};
+                         s->t, s->y, s->av, s->changed, s->task, s->list, (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         free(all[i]);
     free(s);
