@@ -1,7 +1,6 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
 #include "ckt_line.h"
 #include "ckt_osdi.h"
-#include "dev_lin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,6 +347,13 @@ static int32_t group_of(const row_class *all, const row_class *cl, int32_t **fir
     return (int32_t)vec_len(*first) - 1;
 }
 
+/* Blocks that may be evaluated and not yet stamped. */
+static int buffers_of(const ckt *c)
+{
+    const int n = c->pool ? 2 * pool_size(c->pool) + 2 : 1;
+    return n < POOL_MAX_SLOTS ? n : POOL_MAX_SLOTS;
+}
+
 /* Forms that only tell what the equations are made of are not. */
 static bool is_evaluated(const ckt *c, const row_class *cl, int form)
 {
@@ -373,7 +379,7 @@ static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *c
             dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
     dev_state_init(g, &c->mem);
     if (cl->variant[MDL_APART])
-        dev_lin_init(g, &c->mem, pool_size(c->pool));
+        dev_lin_init(g, &c->mem, buffers_of(c));
     vec_free(inst);
     vec_free(row);
     vec_free(unknown);
@@ -466,8 +472,7 @@ static void allocate_work(ckt *c)
         for (int f = 0; f < MDL_N_FORM; f++)
             if (c->group[g].form[f].n_out > n_out)
                 n_out = c->group[g].form[f].n_out;
-    c->n_buffer = c->pool ? 2 * pool_size(c->pool) + 2 : 1;
-    c->n_buffer = c->n_buffer < POOL_MAX_SLOTS ? c->n_buffer : POOL_MAX_SLOTS;
+    c->n_buffer = buffers_of(c);
     c->out_size = (size_t)n_out * DEV_BLOCK;
     c->out = arena_array(&c->mem, double, (size_t)c->n_buffer * c->out_size);
     c->x = arena_array(&c->mem, double, vec_len(c->unknown));
@@ -505,14 +510,6 @@ static bool nothing_to_accept(const ckt *c)
     return true;
 }
 
-static bool keeps_linearisations(const ckt *c)
-{
-    for (size_t i = 0; i < vec_len(c->group); i++)
-        if (c->group[i].lin)
-            return true;
-    return false;
-}
-
 vs_status ckt_finish(ckt *c, unsigned forms)
 {
     assert(!c->finished);
@@ -536,9 +533,10 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
+    ckt_bypass_make(c);
     const bool native = c->osdi || ckt_has_line(c);
     c->plain_accept = !native && nothing_to_accept(c);
-    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native && !keeps_linearisations(c))
+    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native && !c->bypass)
         ckt_flat_make(c);
     return st;
 }

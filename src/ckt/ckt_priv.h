@@ -3,7 +3,7 @@
 #define CKT_PRIV_H
 
 #include "ckt.h"
-#include "dev.h"
+#include "dev_lin.h"
 #include "map.h"
 #include "pool.h"
 #include "wave.h"
@@ -87,6 +87,7 @@ struct ckt {
     bool time_all;         /* every load is timed, also those of small circuits */
     double s_clock;        /* seconds that reading the clock takes */
     bool plain_accept;     /* no device has limits, state or effects */
+    struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
@@ -122,6 +123,14 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all sl
 
 void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
+/* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum for all together;
+ * then nothing of them is stamped. _make at the end of ckt_finish, if there are any. */
+void ckt_bypass_make(ckt *c);
+void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
+VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed);
+/* Adds to f, q and the values of J; q NULL: a load without charges. */
+void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax, int timed);
+void ckt_bypass_accept(ckt *c);
 /* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;
 void ckt_flat_make(ckt *c);

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "dev_lin.h"
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
@@ -188,6 +187,7 @@ typedef struct parallel {
     ckt *c;
     dev_group *g;
     mdl_form_kind form;
+    const double *x;
     load *l;
     int32_t block;       /* packs of a block */
     _Atomic int status;  /* of an evaluation that failed, else VS_OK */
@@ -202,21 +202,12 @@ static int32_t block_end(const parallel *p, int32_t i)
     return e < p->g->n_pack ? e : p->g->n_pack;
 }
 
-/* Outputs of packs: of an evaluation, or of kept linearisations. */
-static vs_status outputs(const ckt *c, dev_group *g, mdl_form_kind form, const load *l, int32_t begin, int32_t end,
-                         double *out)
-{
-    if (!g->lin)
-        return dev_eval(g, form, c->dyn, l->at.x, begin, end, false, out);
-    dev_lin_outputs(g, &l->at, begin, end, out);
-    return VS_OK;
-}
-
 static void eval_block(void *user, int32_t i, int worker)
 {
     parallel *p = user;
     (void)worker;
-    const vs_status st = outputs(p->c, p->g, p->form, p->l, i * p->block, block_end(p, i), block_buffer(p->c, i));
+    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->block, block_end(p, i), false,
+                                  block_buffer(p->c, i));
     if (st != VS_OK)
         p->status = st;
 }
@@ -232,9 +223,9 @@ static void stamp_block(void *user, int32_t i, int worker)
 }
 
 /* Evaluation and stamping together are `evaluate` in the figures but for the time of the stamps. */
-static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, load *l)
+static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
-    parallel p = {.c = c, .g = g, .form = form, .l = l, .block = DEV_BLOCK / g->lanes};
+    parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .block = DEV_BLOCK / g->lanes};
     const double t0 = l->timed ? vs_seconds() : 0;
     pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block, stamp_block, &p);
     if (l->timed) {
@@ -254,7 +245,7 @@ static bool is_parallel(const ckt *c, const dev_group *g, const dev_form *fm)
     return c->pool && one * g->nb >= c->parallel_min && one >= PARALLEL_PER_OUT * fm->n_out;
 }
 
-static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, load *l)
+static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
     vs_status st = VS_OK;
@@ -262,7 +253,7 @@ static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, load *
     const int32_t block = DEV_BLOCK / g->lanes;
     for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
         const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
-        st = outputs(c, g, form, l, b, e, c->out);
+        st = dev_eval(g, form, c->dyn, x, b, e, false, c->out);
         const double t1 = l->timed ? vs_seconds() : 0;
         stamp_packs(g, fm, c->out, b, e, l);
         const double t2 = l->timed ? vs_seconds() : 0;
@@ -274,84 +265,18 @@ static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, load *
     return st;
 }
 
-/* -- bypass: instances that moved are evaluated, then all contribute their linearisations -- */
-
-typedef struct moved {
-    ckt *c;
-    dev_group *g;
-    const dev_lin_at *at;
-    int32_t block, n;    /* packs of a piece, packs */
-    _Atomic int status;
-} moved;
-
-static int32_t piece_end(const moved *m, int32_t i)
-{
-    const int32_t e = (i + 1) * m->block;
-    return e < m->n ? e : m->n;
-}
-
-static void select_piece(void *user, int32_t i, int worker)
-{
-    moved *m = user;
-    (void)worker;
-    dev_lin_select(m->g, m->at, i * m->block, piece_end(m, i));
-}
-
-static void eval_piece(void *user, int32_t i, int worker)
-{
-    moved *m = user;
-    const vs_status st = dev_lin_eval(m->g, m->at, i * m->block, piece_end(m, i), worker);
-    if (st != VS_OK)
-        m->status = st;
-}
-
-static void run_pieces(moved *m, bool many, int32_t block, int32_t n, pool_fn piece)
-{
-    m->block = block;
-    m->n = n;
-    n = (n + block - 1) / block;
-    if (many) {
-        pool_run(m->c->pool, n, piece, m);
-        return;
-    }
-    for (int32_t i = 0; i < n; i++)
-        piece(m, i, 0);
-}
-
-/* Instances that are bypassed are looked at in larger pieces: it takes some 10 ns each. */
-static vs_status evaluate_moved(ckt *c, dev_group *g, bool many, load *l, int32_t *n_eval)
-{
-    enum { LOOKED_AT = 2048 };
-    moved m = {.c = c, .g = g, .at = &l->at};
-    const double t0 = l->timed ? vs_seconds() : 0;
-    dev_lin_begin(g, &l->at);
-    run_pieces(&m, many, LOOKED_AT / g->lanes, g->n_pack, select_piece);
-    const int32_t n = dev_lin_gather(g);
-    run_pieces(&m, many, DEV_BLOCK / g->lanes, n, eval_piece);
-    *n_eval = g->lin->n_item;
-    if (l->timed) {
-        const double s = l->timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
-        c->stat.s_eval += s;
-        g->s_eval += s;
-    }
-    return (vs_status)m.status;
-}
-
-static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, load *l)
+static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
     assert(fm->variant); /* the form was asked for in ckt_finish */
-    const bool many = is_parallel(c, g, fm);
-    int32_t n_eval = g->nb;
-    vs_status st = VS_OK;
-    dev_begin(g, form, l->at.x);
     if (g->lin)
-        st = evaluate_moved(c, g, many, l, &n_eval);
-    if (st == VS_OK)
-        st = many ? load_group_parallel(c, g, form, l) : load_blocks_of(c, g, form, l);
+        return ckt_bypass_eval(c, g, is_parallel(c, g, fm), &l->at, l->timed);
+    dev_begin(g, form, x);
+    const vs_status st = is_parallel(c, g, fm) ? load_group_parallel(c, g, form, x, l)
+                                               : load_blocks_of(c, g, form, x, l);
     dev_advance(g);
-    g->n_eval += n_eval;
-    c->stat.n_eval += n_eval;
+    g->n_eval += g->nb;
+    c->stat.n_eval += g->nb;
     return st;
 }
 
@@ -378,8 +303,12 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
     vs_status st = VS_OK;
+    if (c->bypass)
+        ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(c, &c->group[i], ckt_form_of(c, env->mode), &l);
+        st = load_group(c, &c->group[i], ckt_form_of(c, env->mode), x, &l);
+    if (c->bypass && st == VS_OK)
+        ckt_bypass_sum(c, &l.at, f, env->mode == CKT_TRAN ? q : NULL, fmx, qmx, timed);
     const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
     if (st == VS_OK)
         ckt_osdi_load(c, env, x, &sums);
@@ -564,6 +493,8 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
 {
     const mdl_form_kind form = ckt_form_of(c, env->mode);
     vs_status st = VS_OK;
+    if (c->bypass)
+        ckt_bypass_accept(c);
     if (c->plain_accept)
         return VS_OK;
     ckt_fill_dyn(c->dyn, env);

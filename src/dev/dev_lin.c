@@ -1,4 +1,4 @@
-/* dev_lin.c - see dev_lin.h. Loops over lanes are compiled for each W; nothing is fused or summed in another order. */
+/* dev_lin.c - see dev_lin.h. Nothing is fused or summed in another order, whatever the processor. */
 #include "dev_lin.h"
 
 #include <math.h>
@@ -19,10 +19,14 @@ enum { MAX_LANES = 8 };
 #define SAFETY 4
 #define FADING 0.25
 
+/* What a bypassed instance may leave out is 1: terms above this leave a rounding of some 1e-5 in sums. */
+#define WILD 1e11
+
 struct dev_lin_buffer {
     int32_t *map;  /* [DEV_BLOCK / W][n_u][W] */
     int32_t *row;  /* [DEV_BLOCK / W] */
     double *out;   /* [DEV_BLOCK / W][n_out][W] */
+    double *change; /* [DEV_BLOCK][n_out] of what is kept; in the places of i0 and q0 of i0 - G v0, q0 - C v0 */
 };
 
 /* -- tables -- */
@@ -103,7 +107,7 @@ static bool inputs_suit(const mdl_model *m, const mdl_variant *v)
             if (kind != VA_PORT && kind != VA_NODE)
                 return false; /* distances are volts */
         }
-    return n > 0 && n <= DEV_LIN_COLS;
+    return n > 0 && n <= DEV_LIN_COLS && v->lay.n_out <= DEV_LIN_OUTS;
 }
 
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart)
@@ -160,6 +164,28 @@ static void list_inputs(const dev_group *g, struct dev_lin *l, arena *mem)
             l->dyn[l->n_dyn++] = v->eval.in[i].k;
 }
 
+/* What of an evaluation is added to which sum: i, q, g, c. */
+static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart, arena *mem)
+{
+    int32_t n = 0;
+    l->add = arena_array(mem, dev_lin_add_at, 2 * tran->lay.n_out);
+    l->is_slope = arena_array(mem, uint8_t, apart->lay.n_out);
+    for (int what = 0; what < 4; what++) {
+        l->add_begin[what] = n;
+        for (int32_t k = 0; k < tran->lay.n_out; k++) {
+            const dev_lin_out *o = &l->out[k];
+            const int of = o->kind == IR_OUT_RES ? 0 : o->kind == IR_OUT_REACT ? 1 : 2;
+            const int32_t at = what == 3 ? o->c : what == 2 ? o->g : o->at;
+            if (what < 2 ? of != what : at < 0)
+                continue;
+            l->add[n++] = (dev_lin_add_at){k, at};
+            if (what >= 2)
+                l->is_slope[at] = 1;
+        }
+    }
+    l->add_begin[4] = n;
+}
+
 static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart, arena *mem)
 {
     int32_t n = 0;
@@ -181,9 +207,10 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
         }
         w->end = n;
     }
+    list_additions(l, tran, apart, mem);
 }
 
-void dev_lin_init(dev_group *g, arena *mem, int workers)
+void dev_lin_init(dev_group *g, arena *mem, int buffers)
 {
     const dev_form *f = &g->form[MDL_APART];
     const size_t w = (size_t)g->lanes, packs = (size_t)g->n_pack, most = DEV_BLOCK / w;
@@ -197,18 +224,21 @@ void dev_lin_init(dev_group *g, arena *mem, int workers)
             memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
                    &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
     l->v0 = arena_array(mem, double, packs * (size_t)l->n_col * w);
-    l->kept = arena_array(mem, double, packs * (size_t)f->n_out * w);
+    l->kept = arena_array(mem, double, (size_t)g->nb * (size_t)f->n_out);
     l->bound = arena_array(mem, double, packs * 2 * w);
     for (size_t i = 0; i < packs * 2 * w; i++)
         l->bound[i] = INFINITY;
     l->mask = arena_array(mem, uint8_t, packs);
     l->item = arena_array(mem, int32_t, g->nb);
     l->first = arena_array(mem, int32_t, g->nb + 1);
-    l->buffer = arena_array(mem, struct dev_lin_buffer, workers);
-    for (int i = 0; i < workers; i++) {
+    l->recent = arena_array(mem, int32_t, g->nb);
+    l->is_recent = arena_array(mem, uint8_t, g->nb);
+    l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
+    for (int i = 0; i < buffers; i++) {
         l->buffer[i].map = arena_array(mem, int32_t, most * (size_t)f->n_u * w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
         l->buffer[i].out = arena_array(mem, double, most * (size_t)f->n_out * w);
+        l->buffer[i].change = arena_array(mem, double, DEV_BLOCK * (size_t)f->n_out);
     }
 }
 
@@ -218,6 +248,7 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
 {
     struct dev_lin *l = g->lin;
     bool same = true;
+    l->wild = false;
     for (int32_t k = 0; k < l->n_dyn; k++) {
         same &= l->dyn_at[k] == at->dyn[l->dyn[k]];
         l->dyn_at[k] = at->dyn[l->dyn[k]];
@@ -275,6 +306,21 @@ void dev_lin_select(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t en
     }
 }
 
+/* Its number in the group. */
+static int32_t instance_of(const dev_group *g, int32_t code)
+{
+    return g->first[code / g->lanes] + code % g->lanes;
+}
+
+static void note_recent(dev_group *g, int32_t code)
+{
+    struct dev_lin *l = g->lin;
+    const int32_t i = instance_of(g, code);
+    if (!l->is_recent[i])
+        l->recent[l->n_recent++] = i;
+    l->is_recent[i] = 1;
+}
+
 /* New packs are of one row each; with a row per lane setup values lie by packs, and these stay as they are. */
 int32_t dev_lin_gather(dev_group *g)
 {
@@ -294,6 +340,8 @@ int32_t dev_lin_gather(dev_group *g)
     }
     l->first[np] = n;
     l->n_item = n;
+    for (int32_t i = 0; i < n; i++)
+        note_recent(g, l->item[i]);
     return l->n_pack = np;
 }
 
@@ -348,36 +396,6 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
     return st;
 }
 
-/* How far the prediction was off, and how far it can be off at 1 V, in units of the rows' tolerances. */
-typedef struct misses {
-    double off[2], steep[2]; /* currents, charges */
-} misses;
-
-static misses compare(const dev_group *g, const dev_lin_at *a, int32_t code, const double *now, const double *was,
-                      const double *dv)
-{
-    const struct dev_lin *l = g->lin;
-    const dev_form *f = &g->form[MDL_TRAN];
-    const int32_t w = g->lanes, i = g->first[code / w] + code % w;
-    const int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];
-    misses m = {{0, 0}, {0, 0}};
-    for (int32_t k = 0; k < f->n_out; k++) {
-        const dev_lin_out *o = &l->out[k];
-        if (o->kind == IR_OUT_J)
-            continue;
-        double line = was[o->at * w], slope = 0;
-        for (int32_t t = o->begin; t < o->end; t++) {
-            line += was[l->term[t].at * w] * dv[l->term[t].col];
-            slope += fabs(now[l->term[t].at * w]);
-        }
-        const double weight = a->weight ? a->weight[slot[k]] : 0, off = weight * fabs(now[o->at * w] - line);
-        const int charge = o->kind == IR_OUT_REACT;
-        m.off[charge] = off > m.off[charge] ? off : m.off[charge];
-        m.steep[charge] = weight * slope > m.steep[charge] ? weight * slope : m.steep[charge];
-    }
-    return m;
-}
-
 static double larger(double a, double b) { return a > b ? a : b; }
 
 /* A new bound from the old one, what was measured and what can be. */
@@ -391,105 +409,258 @@ static double new_bound(double old, double off, double steep, double d)
     return larger(SAFETY * off / (d * d), larger(FADING * old, LEAST_PART * most));
 }
 
-/* Keeps a new linearisation: now[k * W] are the outputs of the form APART at x. */
-static void keep(dev_group *g, const dev_lin_at *a, int32_t code, const double *now)
-{
-    struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_out = l->apart->n_out;
-    const int32_t *at = &l->at[place(g, code, l->n_col)];
-    double *v0 = &l->v0[place(g, code, l->n_col)], *was = &l->kept[place(g, code, n_out)];
-    double *bound = &l->bound[place(g, code, 2)];
-    double dv[DEV_LIN_COLS], d = 0;
-    for (int32_t c = 0; c < l->n_col; c++) {
-        dv[c] = a->x[at[c * w]] - v0[c * w];
-        d = larger(d, fabs(dv[c]));
-        v0[c * w] = a->x[at[c * w]];
-    }
-    if (a->weight) {
-        const misses m = compare(g, a, code, now, was, dv);
-        for (int k = 0; k < 2; k++)
-            bound[k * w] = new_bound(bound[k * w], m.off[k], m.steep[k], d);
-    } else {
-        bound[0] = bound[w] = INFINITY; /* no row has a tolerance yet */
-    }
-    bool finite = true;
-    for (int32_t k = 0; k < n_out; k++) {
-        was[k * w] = now[k * w];
-        finite &= isfinite(now[k * w]) != 0;
-    }
-    if (!finite)
-        bound[0] = INFINITY;
-}
+/* A pack of new linearisations beside the old ones, lane by lane. */
+typedef struct lin_pack {
+    const double *now;                 /* [n_out][W] outputs of the form APART */
+    double was[DEV_LIN_OUTS * MAX_LANES]; /* [n_out][W], then now - was; in the places of currents and charges */
+    double v[DEV_LIN_COLS * MAX_LANES], dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][W] the place, and from the old one */
+    double off[2][MAX_LANES];          /* how far the prediction was off, currents and charges, */
+    double steep[2][MAX_LANES];        /* how far it can be off at 1 V, */
+    double size[MAX_LANES];            /* and the size of terms: all in units of what may be left out in a row */
+    int32_t item[MAX_LANES];           /* what is in a lane, -1: nothing */
+} lin_pack;
 
-vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, int worker)
+/* The lanes of a new pack with what is kept of their instances; lanes without one are 0. */
+static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *k)
 {
     const struct dev_lin *l = g->lin;
-    struct dev_lin_buffer *b = &l->buffer[worker];
-    const size_t pack = (size_t)l->apart->n_out * (size_t)g->lanes;
+    const int32_t w = g->lanes, n_out = l->apart->n_out, n = l->first[p + 1] - l->first[p];
+    if (n < w) {
+        memset(k->was, 0, (size_t)(n_out * w) * sizeof(double));
+        memset(k->v, 0, sizeof k->v);
+        memset(k->dv, 0, sizeof k->dv);
+    }
+    for (int i = 0; i < w; i++)
+        k->item[i] = -1;
+    for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
+        const int32_t code = l->item[at], i = lane_of(g, p, at);
+        const size_t from = place(g, code, l->n_col);
+        const double *kept = &l->kept[(size_t)instance_of(g, code) * (size_t)n_out];
+        k->item[i] = at;
+        for (int32_t c = 0; c < l->n_col; c++) {
+            k->v[c * w + i] = a->x[l->at[from + (size_t)(c * w)]];
+            k->dv[c * w + i] = k->v[c * w + i] - l->v0[from + (size_t)(c * w)];
+        }
+        for (int32_t j = 0; j < n_out; j++)
+            k->was[j * w + i] = kept[j];
+    }
+}
+
+/* One row of all lanes: currents of i0 + G dv, or charges. (G v)_now - (G v)_was = (now - was) v + was dv. */
+static inline __attribute__((always_inline)) void compare_row(const struct dev_lin *l, const dev_lin_out *o, double scale,
+                                                              const double *weight, lin_pack *k, const int w)
+{
+    double off[MAX_LANES], at_0[MAX_LANES], slope[MAX_LANES], size[MAX_LANES];
+    const int charge = o->kind == IR_OUT_REACT;
+    for (int i = 0; i < w; i++) {
+        off[i] = at_0[i] = k->now[o->at * w + i] - k->was[o->at * w + i];
+        size[i] = fabs(k->now[o->at * w + i]);
+        slope[i] = 0;
+    }
+    for (int32_t t = o->begin; t < o->end; t++) {
+        const double *now = &k->now[l->term[t].at * w], *was = &k->was[l->term[t].at * w];
+        const double *v = &k->v[l->term[t].col * w], *dv = &k->dv[l->term[t].col * w];
+        for (int i = 0; i < w; i++) {
+            off[i] -= was[i] * dv[i];
+            at_0[i] -= (now[i] - was[i]) * v[i] + was[i] * dv[i];
+            slope[i] += fabs(now[i]);
+            size[i] += fabs(now[i] * v[i]);
+        }
+    }
+    for (int i = 0; i < w; i++) {
+        k->was[o->at * w + i] = at_0[i];
+        k->off[charge][i] = larger(weight[i] * fabs(off[i]), k->off[charge][i]);
+        k->steep[charge][i] = larger(weight[i] * slope[i], k->steep[charge][i]);
+        k->size[i] = larger(weight[i] * scale * size[i], k->size[i]);
+    }
+}
+
+static inline __attribute__((always_inline)) void compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k,
+                                                               const int w)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = &g->form[MDL_TRAN];
+    memset(k->off, 0, sizeof k->off);
+    memset(k->steep, 0, sizeof k->steep);
+    memset(k->size, 0, sizeof k->size);
+    for (int32_t r = 0; r < f->n_out; r++) {
+        const dev_lin_out *o = &l->out[r];
+        double weight[MAX_LANES] = {0};
+        if (o->kind == IR_OUT_J)
+            continue;
+        for (int i = 0; i < w && a->weight; i++)
+            if (k->item[i] >= 0)
+                weight[i] = a->weight[f->slot[(size_t)instance_of(g, l->item[k->item[i]]) * (size_t)f->n_out + (size_t)r]];
+        compare_row(l, o, o->kind == IR_OUT_REACT ? a->alpha : 1, weight, k, w);
+    }
+    for (int32_t j = 0; j < l->apart->n_out; j++)
+        if (l->is_slope[j])
+            for (int i = 0; i < w; i++)
+                k->was[j * w + i] = k->now[j * w + i] - k->was[j * w + i];
+}
+
+VS_CLONES static void compare_8(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 8); }
+VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 4); }
+
+static void compare(const dev_group *g, const dev_lin_at *a, lin_pack *k)
+{
+    switch (g->lanes) {
+    case 8: compare_8(g, a, k); break;
+    case 4: compare_4(g, a, k); break;
+    case 2: compare_pack(g, a, k, 2); break;
+    default: compare_pack(g, a, k, 1); break;
+    }
+}
+
+/* Keeps the new linearisation of lane i; change [n_out]. */
+static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i, double *change)
+{
+    struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes, n_out = l->apart->n_out, code = l->item[k->item[i]];
+    double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
+    double *kept = &l->kept[(size_t)instance_of(g, code) * (size_t)n_out];
+    double d = 0, now_0 = 0, change_0 = 0; /* 0 unless something is not finite */
+    for (int32_t c = 0; c < l->n_col; c++) {
+        v0[c * w] = k->v[c * w + i];
+        d = larger(d, fabs(k->dv[c * w + i]));
+    }
+    for (int32_t j = 0; j < n_out; j++) {
+        kept[j] = k->now[j * w + i];
+        change[j] = k->was[j * w + i];
+        now_0 += 0 * kept[j];
+        change_0 += 0 * change[j];
+    }
+    for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
+        bound[b * w] = a->weight && now_0 == 0 ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d) : INFINITY;
+    if (change_0 != 0 || !(k->size[i] < WILD))
+        l->wild = true;
+}
+
+vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, int buffer)
+{
+    const struct dev_lin *l = g->lin;
+    struct dev_lin_buffer *b = &l->buffer[buffer];
+    const size_t n_out = (size_t)l->apart->n_out;
     const vs_status st = run_kernel(g, a, begin, end, b);
-    for (int32_t p = begin; p < end && st == VS_OK; p++)
-        for (int32_t i = l->first[p]; i < l->first[p + 1]; i++)
-            keep(g, a, l->item[i], b->out + (size_t)(p - begin) * pack + lane_of(g, p, i));
+    lin_pack k;
+    for (int32_t p = begin; p < end && st == VS_OK; p++) {
+        k.now = b->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
+        fetch(g, a, p, &k);
+        compare(g, a, &k);
+        for (int i = 0; i < g->lanes; i++)
+            if (k.item[i] >= 0)
+                keep(g, a, &k, i, b->change + (size_t)(k.item[i] - l->first[begin]) * n_out);
+    }
     return st;
 }
 
-/* -- outputs -- */
+/* -- sums -- */
 
-static inline __attribute__((always_inline)) void output_pack(const struct dev_lin *l, const dev_form *f, int32_t p,
-                                                              const double *x, double alpha, double *restrict out,
-                                                              const int w)
+/* Adds an instance's part of what `of` [n_out] has. */
+static void add_instance(const dev_group *g, int32_t inst, const double *restrict of, const dev_lin_sums *to)
 {
-    const int32_t *at = &l->at[(size_t)p * (size_t)l->n_col * (size_t)w];
-    const double *v0 = &l->v0[(size_t)p * (size_t)l->n_col * (size_t)w];
-    const double *kept = &l->kept[(size_t)p * (size_t)l->apart->n_out * (size_t)w];
-    double dv[DEV_LIN_COLS * MAX_LANES];
-    for (int32_t c = 0; c < l->n_col; c++)
-        for (int i = 0; i < w; i++)
-            dv[c * w + i] = x[at[c * w + i]] - v0[c * w + i];
-    for (int32_t k = 0; k < f->n_out; k++) {
-        const dev_lin_out *o = &l->out[k];
-        double sum[MAX_LANES];
-        if (o->kind != IR_OUT_J) {
-            for (int i = 0; i < w; i++)
-                sum[i] = kept[o->at * w + i];
-            for (int32_t t = o->begin; t < o->end; t++) {
-                const double *s = &kept[l->term[t].at * w], *v = &dv[l->term[t].col * w];
-                for (int i = 0; i < w; i++)
-                    sum[i] += s[i] * v[i];
-            }
-        } else {
-            for (int i = 0; i < w; i++)
-                sum[i] = (o->g >= 0 ? kept[o->g * w + i] : 0) + (o->c >= 0 ? alpha * kept[o->c * w + i] : 0);
-        }
-        for (int i = 0; i < w; i++)
-            out[k * w + i] = sum[i];
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = &g->form[MDL_TRAN];
+    const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
+    double *const sum[] = {to->i, to->q, to->g, to->c};
+    for (int what = 0; what < 4; what++) {
+        double *restrict s = sum[what];
+        for (const dev_lin_add_at *p = l->add + l->add_begin[what], *end = l->add + l->add_begin[what + 1]; p < end; p++)
+            s[slot[p->to]] += of[p->at];
     }
 }
 
-static inline __attribute__((always_inline)) void output_packs(const dev_group *g, const dev_lin_at *a, int32_t begin,
-                                                               int32_t end, double *out, const int w)
+void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, const dev_lin_sums *to)
 {
+    const struct dev_lin *l = g->lin;
+    const double *change = l->buffer[buffer].change;
+    for (int32_t i = l->first[begin]; i < l->first[end]; i++, change += l->apart->n_out)
+        add_instance(g, instance_of(g, l->item[i]), change, to);
+}
+
+/* What an instance keeps, and the distance of x from where it does; [DEV_LIN_COLS]. */
+static const double *kept_of(const dev_group *g, int32_t pack, int32_t lane, const double *x, double *v0, double *dv)
+{
+    const struct dev_lin *l = g->lin;
+    const size_t first = place(g, pack * g->lanes + lane, l->n_col);
+    for (int32_t c = 0; c < l->n_col; c++) {
+        v0[c] = l->v0[first + (size_t)(c * g->lanes)];
+        dv[c] = x ? x[l->at[first + (size_t)(c * g->lanes)]] - v0[c] : 0;
+    }
+    return &l->kept[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
+}
+
+/* i0 + G dv or q0 + C dv */
+static double value_at(const struct dev_lin *l, const dev_lin_out *o, const double *kept, const double *dv)
+{
+    double sum = kept[o->at];
+    for (int32_t t = o->begin; t < o->end; t++)
+        sum += kept[l->term[t].at] * dv[l->term[t].col];
+    return sum;
+}
+
+void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t n_out = g->form[MDL_TRAN].n_out;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
+            double v0[DEV_LIN_COLS], back[DEV_LIN_COLS], of[DEV_LIN_OUTS];
+            const double *kept = kept_of(g, p, i - g->first[p], NULL, v0, back);
+            for (int32_t c = 0; c < l->n_col; c++)
+                back[c] = -v0[c];
+            memcpy(of, kept, (size_t)l->apart->n_out * sizeof *of);
+            for (int32_t k = 0; k < n_out; k++)
+                if (l->out[k].kind != IR_OUT_J)
+                    of[l->out[k].at] = value_at(l, &l->out[k], kept, back);
+            add_instance(g, i, of, to);
+        }
+}
+
+static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qmax)
+{
+    const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
-    for (int32_t p = begin; p < end; p++)
-        output_pack(g->lin, f, p, a->x, a->alpha, out + (size_t)(p - begin) * (size_t)(f->n_out * w), w);
+    const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
+    const double *kept = &l->kept[(size_t)inst * (size_t)l->apart->n_out];
+    for (int what = 0; what < (qmax ? 2 : 1); what++) {
+        double *max = what ? qmax : fmax;
+        for (int32_t p = l->add_begin[what]; p < l->add_begin[what + 1]; p++) {
+            const double v = fabs(kept[l->add[p].at]);
+            const int32_t r = slot[l->add[p].to];
+            max[r] = v > max[r] ? v : max[r];
+        }
+    }
 }
 
-VS_CLONES static void output_8(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, double *out)
+void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax)
 {
-    output_packs(g, a, begin, end, out, 8);
+    const struct dev_lin *l = g->lin;
+    for (int32_t k = 0; k < (all ? g->nb : l->n_recent); k++)
+        sizes_of(g, all ? k : l->recent[k], fmax, qmax);
 }
 
-VS_CLONES static void output_4(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, double *out)
+void dev_lin_accept(dev_group *g)
 {
-    output_packs(g, a, begin, end, out, 4);
+    struct dev_lin *l = g->lin;
+    for (int32_t k = 0; k < l->n_recent; k++)
+        l->is_recent[l->recent[k]] = 0;
+    l->n_recent = 0;
 }
 
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, double *out)
 {
-    switch (g->lanes) {
-    case 8: output_8(g, a, begin, end, out); break;
-    case 4: output_4(g, a, begin, end, out); break;
-    case 2: output_packs(g, a, begin, end, out, 2); break;
-    default: output_packs(g, a, begin, end, out, 1); break;
-    }
+    const struct dev_lin *l = g->lin;
+    const int32_t n = g->form[MDL_TRAN].n_out;
+    double v0[DEV_LIN_COLS], dv[DEV_LIN_COLS];
+    for (int32_t p = begin; p < end; p++)
+        for (int32_t lane = 0; lane < g->first[p + 1] - g->first[p]; lane++) {
+            const double *kept = kept_of(g, p, lane, a->x, v0, dv);
+            for (int32_t k = 0; k < n; k++) {
+                const dev_lin_out *o = &l->out[k];
+                out[((p - begin) * n + k) * g->lanes + lane] =
+                    o->kind != IR_OUT_J ? value_at(l, o, kept, dv)
+                                        : (o->g >= 0 ? kept[o->g] : 0) + (o->c >= 0 ? a->alpha * kept[o->c] : 0);
+            }
+        }
 }

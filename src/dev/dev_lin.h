@@ -1,7 +1,7 @@
 /* dev_lin.h - linearisations of a group's instances, kept from load to load (bypass).
  * Use:    dev_lin_suits for a pair of variants, dev_lin_init after the forms TRAN and APART were added; in a load
- *         dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for what it counted, and
- *         dev_lin_outputs in the place of dev_eval of the form TRAN.
+ *         dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for what it counted and
+ *         dev_lin_add behind each, in order; or dev_lin_add_all; dev_lin_sizes; dev_lin_accept at accepted points.
  *
  * An instance keeps i0, q0, G, C of its last evaluation at v0. As long as that is good enough it contributes
  *   i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C,
@@ -10,13 +10,18 @@
  * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be off when
  * currents follow exp(v / 25 mV). An instance is evaluated when the bound exceeds 1 or d its limit.
  * The decision is one for each instance, from x and what it keeps: results do not depend on lanes or threads.
- * Instances to be evaluated are put together into new packs, in their order. */
+ * Instances to be evaluated are put together into new packs, in their order.
+ *
+ * The sums over all instances are kept too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit. An evaluation
+ * adds what it changed, in the order of instances, so that those that did not move cost a comparison and no more:
+ * f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in them: they are made anew now and then, and at once
+ * when a value was so large that its rounding can be seen (dev_lin.wild). */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
 #include "dev.h"
 
-enum { DEV_LIN_COLS = 32 }; /* most unknowns that an instance may depend on */
+enum { DEV_LIN_COLS = 32, DEV_LIN_OUTS = 512 }; /* most unknowns that an instance may depend on, and outputs */
 
 typedef struct dev_lin_term { /* + kept[at] * (v - v0)[col] */
     int32_t at, col;
@@ -29,6 +34,10 @@ typedef struct dev_lin_out { /* an output of the form TRAN */
     int32_t g, c;            /* J: places of both parts, -1: 0 */
 } dev_lin_out;
 
+typedef struct dev_lin_add_at { /* sum[slot of the TRAN output `to`] += kept[at] */
+    int32_t to, at;
+} dev_lin_add_at;
+
 struct dev_lin {
     const dev_form *apart;
     int32_t n_col, col[DEV_LIN_COLS]; /* local unknowns that outputs depend on */
@@ -36,19 +45,30 @@ struct dev_lin {
     int32_t *probed_col;        /* and their columns, -1: the reference */
     dev_lin_out *out;           /* [n_out of TRAN] */
     dev_lin_term *term;
+    dev_lin_add_at *add;        /* those for i, q, g, c: from add_begin on */
+    int32_t add_begin[5];
+    uint8_t *is_slope;          /* [n_out of APART] G or C */
     int32_t n_dyn, dyn[IR_N_DYN]; /* which of the dynamic inputs the kernel reads, */
     double dyn_at[IR_N_DYN];    /* and what they were: linearisations hold for these */
     int32_t *at;                /* [n_pack][n_col][W] unknowns of the columns */
     double *v0;                 /* [n_pack][n_col][W] */
-    double *kept;               /* [n_pack][n_out of APART][W] */
+    double *kept;               /* [nb][n_out of APART] */
     double *bound;              /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
     uint8_t *mask;              /* [n_pack] lanes to be evaluated */
     /* what is to be evaluated, after dev_lin_gather */
     int32_t *item;              /* [nb] pack * W + lane */
     int32_t n_pack, *first;     /* [nb + 1] packs of items */
     int32_t n_item;
-    struct dev_lin_buffer *buffer; /* [workers] */
+    int32_t n_recent, *recent;  /* [nb] instances evaluated since the last accepted point */
+    uint8_t *is_recent;         /* [nb] */
+    _Atomic bool wild;          /* since dev_lin_begin an instance gave values that would leave their rounding in sums */
+    struct dev_lin_buffer *buffer; /* [buffers] */
 };
+
+typedef struct dev_lin_sums { /* over the instances of all groups */
+    double *g, *c;          /* by places of matrix entries */
+    double *i, *q;          /* [n+1] i0 - G v0, q0 - C v0 */
+} dev_lin_sums;
 
 typedef struct dev_lin_at { /* a load */
     const double *x, *dyn;
@@ -58,15 +78,23 @@ typedef struct dev_lin_at { /* a load */
 
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree. */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
-/* Makes g->lin, empty. workers: threads that may call dev_lin_eval at the same time. */
-void dev_lin_init(dev_group *g, arena *mem, int workers);
+/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add. */
+void dev_lin_init(dev_group *g, arena *mem, int buffers);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at);
 /* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls. */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);
 /* Packs of instances to be evaluated; g->lin->n_item of them. */
 int32_t dev_lin_gather(dev_group *g);
 /* Evaluates those packs from begin to end, end - begin <= DEV_BLOCK / W. Status: as dev_eval. */
-VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, int worker);
+VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, int buffer);
+/* Adds what that evaluation changed. */
+void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, const dev_lin_sums *to);
+/* Adds all instances to sums that are 0. */
+void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
+/* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all instances, or of
+ * those evaluated since the last accepted point: the others had theirs before. */
+void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
+void dev_lin_accept(dev_group *g);
 /* Outputs of the form TRAN at x of the packs [begin, end), as dev_eval has them. */
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, double *out);
 

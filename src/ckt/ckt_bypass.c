@@ -1,0 +1,190 @@
+/* ckt_bypass.c - loads of groups that keep linearisations of their instances (dev_lin.h).
+ *
+ * Over all these groups G, C, i0 - G v0 and q0 - C v0 are summed by places of the circuit. A load evaluates the
+ * instances that moved, adds what this changes, and has
+ *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
+ * Loads without tolerances (static ones, the first of a transient) evaluate everything and make the sums anew; so
+ * does one load in EVERY, and the one after a load with values whose rounding would stay in the sums. */
+#include "ckt_priv.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { EVERY = 256 };
+
+struct ckt_bypass_work {
+    dev_lin_sums sums;
+    double *f, *q;   /* [n+1] of a load */
+    int age;         /* loads since the sums were made; < 0: they must be made */
+    bool fresh;      /* this load makes them */
+};
+
+void ckt_bypass_make(ckt *c)
+{
+    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    bool any = false;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        any |= c->group[i].lin != NULL;
+    if (!any)
+        return;
+    struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);
+    b->sums = (dev_lin_sums){.g = arena_array(&c->mem, double, nv), .c = arena_array(&c->mem, double, nv),
+                             .i = arena_array(&c->mem, double, n1), .q = arena_array(&c->mem, double, n1)};
+    b->f = arena_array(&c->mem, double, n1);
+    b->q = arena_array(&c->mem, double, n1);
+    b->age = -1;
+}
+
+void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
+{
+    struct ckt_bypass_work *b = c->bypass;
+    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    b->fresh = !at->weight || b->age < 0 || b->age >= EVERY;
+    b->age = b->fresh ? 0 : b->age + 1;
+    if (!b->fresh)
+        return;
+    memset(b->sums.g, 0, nv * sizeof(double));
+    memset(b->sums.c, 0, nv * sizeof(double));
+    memset(b->sums.i, 0, n1 * sizeof(double));
+    memset(b->sums.q, 0, n1 * sizeof(double));
+}
+
+/* -- instances that moved -- */
+
+typedef struct moved {
+    ckt *c;
+    dev_group *g;
+    const dev_lin_at *at;
+    int32_t block, n;    /* packs of a piece, packs */
+    _Atomic int status;
+} moved;
+
+static int32_t piece_end(const moved *m, int32_t i)
+{
+    const int32_t e = (i + 1) * m->block;
+    return e < m->n ? e : m->n;
+}
+
+static void select_piece(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    (void)worker;
+    dev_lin_select(m->g, m->at, i * m->block, piece_end(m, i));
+}
+
+static void eval_piece(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    (void)worker;
+    const vs_status st = dev_lin_eval(m->g, m->at, i * m->block, piece_end(m, i), i % m->c->n_buffer);
+    if (st != VS_OK)
+        m->status = st;
+}
+
+static void add_piece(void *user, int32_t i, int worker)
+{
+    moved *m = user;
+    (void)worker;
+    if (!m->c->bypass->fresh && m->status == VS_OK)
+        dev_lin_add(m->g, i * m->block, piece_end(m, i), i % m->c->n_buffer, &m->c->bypass->sums);
+}
+
+static int32_t cut(moved *m, int32_t block, int32_t n)
+{
+    m->block = block;
+    m->n = n;
+    return (n + block - 1) / block;
+}
+
+/* To look at an instance takes some 3 ns: pieces are larger. */
+static void select_moved(moved *m, bool many)
+{
+    enum { LOOKED_AT = 4096 };
+    const int32_t n = cut(m, LOOKED_AT / m->g->lanes, m->g->n_pack);
+    if (many)
+        pool_run(m->c->pool, n, select_piece, m);
+    else
+        for (int32_t i = 0; i < n; i++)
+            select_piece(m, i, 0);
+}
+
+static void eval_moved(moved *m, bool many)
+{
+    const int32_t n = cut(m, DEV_BLOCK / m->g->lanes, dev_lin_gather(m->g));
+    if (many)
+        pool_run_ordered(m->c->pool, n, m->c->n_buffer, eval_piece, add_piece, m);
+    for (int32_t i = 0; i < n && !many; i++) {
+        eval_piece(m, i, 0);
+        add_piece(m, i, 0);
+    }
+}
+
+vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed)
+{
+    struct ckt_bypass_work *b = c->bypass;
+    moved m = {.c = c, .g = g, .at = at};
+    const double t0 = timed ? vs_seconds() : 0;
+    dev_lin_begin(g, at);
+    select_moved(&m, many);
+    eval_moved(&m, many);
+    if (g->lin->wild || m.status != VS_OK)
+        b->age = EVERY; /* the next load makes the sums anew */
+    if (b->fresh)
+        dev_lin_add_all(g, &b->sums);
+    g->n_eval += g->lin->n_item;
+    c->stat.n_eval += g->lin->n_item;
+    if (timed) {
+        const double s = timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
+        c->stat.s_eval += s;
+        g->s_eval += s;
+    }
+    return (vs_status)m.status;
+}
+
+/* -- sums -- */
+
+/* f += G x, q += C x, J += G + alpha C */
+static void multiply(const csc *a, const dev_lin_sums *s, const double *restrict x, double alpha, double *restrict f,
+                     double *restrict q, double *restrict val)
+{
+    for (int32_t j = 0; j < a->n; j++) {
+        const double xj = x[j + 1];
+        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++) {
+            const int32_t r = a->row[k] + 1;
+            const double g = s->g[k], c = s->c[k];
+            val[k] += g + alpha * c;
+            f[r] += g * xj;
+            q[r] += c * xj;
+        }
+    }
+}
+
+void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax, int timed)
+{
+    struct ckt_bypass_work *b = c->bypass;
+    const int32_t n = ckt_n(c);
+    const double t0 = timed ? vs_seconds() : 0;
+    memcpy(b->f, b->sums.i, (size_t)(n + 1) * sizeof(double));
+    memcpy(b->q, b->sums.q, (size_t)(n + 1) * sizeof(double));
+    multiply(&c->a, &b->sums, at->x, at->alpha, b->f, b->q, c->a.val);
+    for (int32_t i = 1; i <= n; i++)
+        f[i] += b->f[i];
+    for (int32_t i = 1; i <= n && q; i++) { /* the other charges' rounding is in qlo (two-sum) */
+        const double s = q[i], t = s + b->q[i], w = t - s;
+        q[i] = t;
+        c->qlo[i] += (s - (t - w)) + (b->q[i] - w);
+    }
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin)
+            dev_lin_sizes(&c->group[i], b->fresh, fmax_, q ? qmax : NULL);
+    if (timed)
+        c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
+}
+
+void ckt_bypass_accept(ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin)
+            dev_lin_accept(&c->group[i]);
+}
