@@ -28,8 +28,12 @@ static void walk_group(const walk *w, const dev_group *g, const dev_form *f)
     }
 }
 
-int32_t ckt_each_stamp(const ckt *c, ckt_mode mode,
-                       void (*stamp)(void *user, int32_t device, int32_t row, int32_t col), void *user)
+/* Calls `stamp` for every matrix entry that a load in `mode` adds to, device after device; entries of
+ * the reference node are left out.
+ *   device    number of the device, then of the independent sources, from 0
+ *   row, col  unknowns, from 1 */
+static void each_stamp(const ckt *c, ckt_mode mode, void (*stamp)(void *user, int32_t device, int32_t row, int32_t col),
+                       void *user)
 {
     const walk w = {stamp, user};
     const int32_t n_inst = (int32_t)vec_len(c->inst), n_source = (int32_t)vec_len(c->source);
@@ -44,7 +48,6 @@ int32_t ckt_each_stamp(const ckt *c, ckt_mode mode,
         one(&w, n_inst + i, s->k, s->p);
         one(&w, n_inst + i, s->k, s->n);
     }
-    return n_inst + n_source;
 }
 
 /* -- conflicts -- */
@@ -158,11 +161,11 @@ void ckt_find_conflicts(const ckt *c, ckt_mode mode, ckt_conflicts *f)
     vec_extend(k.on_row, a->n + 1);
     vec_extend(k.row_last, a->n + 1);
     vec_extend(k.used, a->n + 1);
-    ckt_each_stamp(c, mode, count_stamp, &k);
+    each_stamp(c, mode, count_stamp, &k);
     summarize(&k);
     memset(k.row_last, 0, sizeof *k.row_last * (size_t)(a->n + 1));
     k.device = -1;
-    ckt_each_stamp(c, mode, gather_row, &k);
+    each_stamp(c, mode, gather_row, &k);
     color_device(&k);
     for (int32_t i = 0; i <= a->n; i++)
         vec_free(k.used[i]);

@@ -4,14 +4,6 @@
 
 #include "ckt.h"
 
-/* Calls `stamp` for every matrix entry that a load in `mode` adds to, device after device; entries of
- * the reference node are left out.
- *   device    number of the device, then of the independent sources, from 0
- *   row, col  unknowns, from 1
- * Returns the number of devices and sources (those without entries included). */
-int32_t ckt_each_stamp(const ckt *c, ckt_mode mode,
-                       void (*stamp)(void *user, int32_t device, int32_t row, int32_t col), void *user);
-
 enum { CKT_CONFLICT_BINS = 24, CKT_HUB = 1024 };
 
 typedef struct ckt_conflicts { /* devices that add to one place cannot do so at the same time */

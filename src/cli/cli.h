@@ -81,7 +81,6 @@ cli_survey *cli_survey_begin(const cli_opt *o, struct sim *s);
 bool cli_survey_done(const cli_survey *v);  /* what --at asks for is there: the run may end */
 VS_MUST_USE vs_status cli_survey_report(cli_survey *v, FILE *out);
 void cli_survey_free(cli_survey *v);
-bool cli_is_matrix(const char *path);
 /* `profile` around it (cli_profile.c); NULL: a message was printed, or no memory. _end frees it and
  * prints the report unless out is NULL; the circuit must still be there. */
 typedef struct cli_profile cli_profile;

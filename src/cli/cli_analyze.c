@@ -487,7 +487,7 @@ vs_status cli_survey_report(cli_survey *v, FILE *out)
     return st;
 }
 
-bool cli_is_matrix(const char *path)
+static bool is_matrix(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return (dot && !str_casecmp(dot, ".mtx")) || spa_mm_is(path);
@@ -507,7 +507,7 @@ int cli_analyze(const cli_opt *o)
     arena mem;
     csc a = {0};
     spa_mm m;
-    if (!cli_is_matrix(o->arg[0]))
+    if (!is_matrix(o->arg[0]))
         return cli_run(o);
     if (o->at) {
         fprintf(stderr, "vsim: --at is for decks; a matrix file has one set of values\n");

@@ -65,7 +65,6 @@ const ctl_var *ctl_get(const ctl *c, const char *name);
 const char *ctl_value(const ctl *c, const char *name);
 double ctl_number_value(const ctl *c, const char *name, double absent);
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
-void ctl_remove(ctl *c, const char *name);
 void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
 vs_status ctl_redirect(ctl *c, const char **text);

@@ -51,7 +51,7 @@ void ctl_put(ctl *c, const char *name, const char *const *word, size_t n)
     vec_push(c->var, (ctl_var){str_intern_lower(c->names, name, strlen(name)), copy});
 }
 
-void ctl_remove(ctl *c, const char *name)
+static void remove_var(ctl *c, const char *name)
 {
     for (size_t i = 0; i < vec_len(c->var); i++)
         if (!str_casecmp(c->var[i].name, name)) {
@@ -321,7 +321,7 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
         c->seed = (uint64_t)(int64_t)x;
     } else if (!strcmp(name, "curplot")) {
         *st = ctl_setplot(c, ctl_value(c, name));
-        ctl_remove(c, name);
+        remove_var(c, name);
     } else if (!strcmp(name, "filetype")) {
         const char *v = ctl_value(c, name);
         if (str_casecmp(v, "ascii") && str_casecmp(v, "binary"))
@@ -389,7 +389,7 @@ vs_status ctl_unset(ctl *c, const char *text)
 {
     char **w = ctl_words(c, text);
     for (size_t i = 0; i < vec_len(w); i++) {
-        ctl_remove(c, w[i]);
+        remove_var(c, w[i]);
         if (!str_casecmp(w[i], "units"))
             c->e.degrees = false;
     }

@@ -31,7 +31,7 @@ typedef struct build {
     int32_t *unknown_of; /* [n_ddt] implicit unknown, -1 */
 } build;
 
-bool mdl_is_node(const mdl_model *m, int32_t u)
+static bool is_node(const mdl_model *m, int32_t u)
 {
     return m->unknown[u].kind == VA_PORT || m->unknown[u].kind == VA_NODE;
 }
@@ -383,7 +383,7 @@ static void scale_rows(build *b)
     ir_fn *fn = &b->fn;
     ir_val mult = ir_in(fn, IR_IN_MFACTOR, 0, IR_F64, true);
     for (int32_t r = 0; r < b->n_row; r++) {
-        if (!mdl_is_node(b->m, r))
+        if (!is_node(b->m, r))
             continue;
         if (b->res[r] != IR_NONE)
             b->res[r] = ir_bin(fn, IR_MUL, mult, b->res[r]);

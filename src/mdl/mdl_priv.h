@@ -122,7 +122,6 @@ void mdl_form_free(form_fn *f);
  * cls; NULL: each static branch may go the way that suits. */
 void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
                    uint8_t *idle);
-bool mdl_is_node(const mdl_model *m, int32_t u);
 
 /* mdl_lib.c: takes a module (not owned) into the library. */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);

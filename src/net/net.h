@@ -88,9 +88,6 @@ const char *net_fn_text(net_fn fn);
  * skipped). Returns NULL after a message. All of the text must be used, unless
  *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
-/* The same of a text that is in no file, shown as "<name>" in messages. */
-const net_expr *net_expr_parse_text(diag *d, str_pool *names, arena *mem, const char *name,
-                                    const char *text);
 /* One operation or built-in function on numbers. false: *why is a sentence with the values ("division by zero",
  * "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
 bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char *why, size_t why_size);

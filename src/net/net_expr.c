@@ -491,14 +491,6 @@ const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span s
     return e;
 }
 
-const net_expr *net_expr_parse_text(diag *d, str_pool *names, arena *mem, const char *name,
-                                    const char *text)
-{
-    size_t n = strlen(text);
-    int32_t file = diag_add_file(d, name, text, n, DIAG_NOWHERE);
-    return net_expr_parse(d, names, mem, (diag_span){file, 0, (uint32_t)n}, NULL);
-}
-
 /* -- numbers -- */
 
 static bool bad(char *why, size_t size, const char *fmt, double x)

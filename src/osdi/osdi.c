@@ -80,7 +80,7 @@ void osdi_set_line_sink(osdi_lib *lib, void (*line)(void *user, const char *who,
 }
 
 /* The message is the simulator's to free, unless it is the bare format. */
-void osdi_message(void *handle, char *text, uint32_t level)
+static void take_message(void *handle, char *text, uint32_t level)
 {
     const osdi_handle *h = handle;
     const uint32_t l = level & OSDI_LOG_MASK;
@@ -335,7 +335,7 @@ static vs_status add_modules(osdi_lib *lib, osdi_file *f, diag *d, diag_span at)
     read_natures(f);
     void **log = dlsym(f->handle, "osdi_log");
     if (log)
-        *log = (void *)osdi_message;
+        *log = (void *)take_message;
     for (uint32_t i = 0; i < n && n <= MAX_NODE && st == VS_OK; i++)
         st = add_module(lib, f, (const osdi_abi_descriptor *)(const void *)(first + (size_t)i * f->size), d, at);
     return st;

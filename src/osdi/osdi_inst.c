@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Value lists of $simparam: `fixed` ones and those of this load. */
-osdi_abi_simparam osdi_simparam(osdi_lib *lib, const double *fixed, const osdi_dyn *dyn)
+static osdi_abi_simparam simparam_lists(osdi_lib *lib, const double *fixed, const osdi_dyn *dyn)
 {
     memcpy(lib->sim_value, fixed, IR_N_SIMPARAM * sizeof *fixed);
     lib->sim_value[IR_N_SIMPARAM] = dyn ? dyn->gmin : 1e-12;
@@ -111,7 +111,7 @@ vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_se
         if (set[i].str)
             vec_last(k->set).str = arena_strndup(&m->lib->mem, set[i].str, strlen(set[i].str));
     }
-    osdi_abi_simparam sim = osdi_simparam(m->lib, env->simparam, NULL);
+    osdi_abi_simparam sim = simparam_lists(m->lib, env->simparam, NULL);
     osdi_abi_init res = {0};
     const int errors = env->d->n_error;
     if (ok)
@@ -204,7 +204,7 @@ vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set
         ok &= put(m, own->pub.data, model->data, &set[i], env);
     if (!ok)
         return VS_EINPUT;
-    osdi_abi_simparam sim = osdi_simparam(lib, env->simparam, NULL);
+    osdi_abi_simparam sim = simparam_lists(lib, env->simparam, NULL);
     osdi_abi_init res = {0};
     const int errors = env->d->n_error;
     m->abi->setup_inst(&own->handle, own->pub.data, model->data, env->kelvin, (uint32_t)n_terminal, &sim, &res);
@@ -221,7 +221,7 @@ vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set
 
 void osdi_begin(osdi_lib *lib, const double *simparam, const osdi_dyn *dyn)
 {
-    (void)osdi_simparam(lib, simparam, dyn);
+    (void)simparam_lists(lib, simparam, dyn);
 }
 
 void osdi_eval(osdi_inst *in, const osdi_dyn *dyn, double *x, double *old_state, double *new_state)

@@ -64,8 +64,6 @@ struct osdi_lib {
 #define osdi_has(file, field) \
     ((file)->size >= offsetof(osdi_abi_descriptor, field) + sizeof(((osdi_abi_descriptor *)0)->field))
 
-osdi_abi_simparam osdi_simparam(osdi_lib *lib, const double *fixed, const osdi_dyn *dyn);
-void osdi_message(void *handle, char *text, uint32_t level);
 /* osdi_limit.c: the function for a name and number of arguments, NULL: not known. */
 void *osdi_limiter(const char *name, uint32_t n_arg);
 

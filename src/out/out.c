@@ -254,11 +254,6 @@ vs_status out_plot_end(out_file *f)
     return f->status;
 }
 
-int64_t out_points(const out_file *f)
-{
-    return f->n_point;
-}
-
 vs_status out_close(out_file **f, int *why)
 {
     if (!*f)

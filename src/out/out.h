@@ -44,7 +44,6 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
 /* One point: value[n], complex: [2 n], real and imaginary part in turn. Allocates nothing. Status: VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
-int64_t out_points(const out_file *f); /* of the current plot */
 /* Flushes and closes; *f is NULL afterwards. Status of the writes; *why (or NULL): errno of the first
  * that failed. */
 vs_status out_close(out_file **f, int *why);

@@ -57,7 +57,8 @@ const post_vec *post_axis(const post_val *v)
     return a && a->n == v->n ? a : NULL;
 }
 
-bool post_constant(const char *name, double value[2], bool *complex)
+/* "const" plot: pi, e, c, kelvin, echarge, boltz, planck, true, false, yes, no; i is complex. */
+static bool constant(const char *name, double value[2], bool *complex)
 {
     static const struct {
         const char *name;
@@ -227,7 +228,7 @@ static bool find_vector(post_env *e, const char *name, post_val *out)
     }
     double c[2];
     bool complex;
-    if (post_constant(name, c, &complex)) {
+    if (constant(name, c, &complex)) {
         *out = post_new_val(e, 1, complex);
         post_put(out, 0, c[0] + I * c[1]);
         return true;

@@ -50,9 +50,6 @@ bool post_eval_number(post_env *e, const char *text, double *x);
 /* The vectors that a text names, for saving what will be needed: each is interned and pushed. */
 void post_names(str_pool *names, const char *text, const char ***list);
 
-/* "const" plot: pi, e, c, kelvin, echarge, boltz, planck, true, false, yes, no; i is complex. */
-bool post_constant(const char *name, double value[2], bool *complex);
-
 /* The axis of a value; NULL: none, or of another length. */
 const post_vec *post_axis(const post_val *v);
 

@@ -355,7 +355,8 @@ vs_status sim_flatten(sim *s)
     return st;
 }
 
-unsigned sim_forms(const sim *s)
+/* Bits 1 << mdl_form_kind that the deck's analyses need. */
+static unsigned forms_of(const sim *s)
 {
     unsigned forms = 1u << MDL_DC | s->forms;
     for (size_t i = 0; i < s->n_todo; i++)
@@ -371,7 +372,7 @@ static vs_status build_circuit(sim *s)
     quiet_mark m = mark_messages(s);
     if (s->built)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
-    elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = sim_forms(s),
+    elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = forms_of(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
                    .bypass = s->option.bypass, .models_loaded = s->built};
     vs_status st = elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
@@ -504,7 +505,7 @@ vs_status sim_solution(sim *s, double **x, bool *warm)
 vs_status sim_run(sim *s, const flat_ana *a)
 {
     const sim_kind *k = sim_kind_of(a->kind);
-    if (k->forms & ~sim_forms(s)) { /* the models were compiled without what this analysis needs */
+    if (k->forms & ~forms_of(s)) { /* the models were compiled without what this analysis needs */
         s->forms |= k->forms;
         ana_free(&s->ana);
         ckt_free(&s->ckt);

@@ -6,7 +6,6 @@
 
 
 /* -- sim.c -- */
-unsigned sim_forms(const sim *s); /* bits 1 << mdl_form_kind that the deck's analyses need */
 /* The analysis object for the present circuit, with options, .ic and .nodeset. */
 VS_MUST_USE vs_status sim_start(sim *s);
 /* Adds the figures of the analysis object to the run's before it is closed or asked again. */
