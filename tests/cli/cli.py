@@ -8,9 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+import folder
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
 import waves  # noqa: E402
@@ -28,18 +29,9 @@ C1 out 0 1n
 LONG = RC.replace('.tran 10n 4u', '.tran 1n 1 0 1n')  # 1e9 points: is always interrupted
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Folder(folder.Folder):
     def deck(self, text, name='deck.sp'):
-        with open(self.path(name), 'w') as f:
-            f.write(text)
-        return name
+        return self.write(name, text)
 
     def vsim(self, *args, code=0, **kw):
         done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,

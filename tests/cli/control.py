@@ -8,10 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import xml.dom.minidom
+
+import folder
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
 import waves  # noqa: E402
@@ -25,21 +26,9 @@ C1 out 0 1n
 """
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
-    def read(self, name):
-        with open(self.path(name)) as f:
-            return f.read()
-
+class Folder(folder.Folder):
     def start(self, deck, *args):
-        with open(self.path('deck.sp'), 'w') as f:
-            f.write(deck + '.end\n')
+        self.write('deck.sp', deck + '.end\n')
         return subprocess.Popen([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, stdin=subprocess.DEVNULL, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

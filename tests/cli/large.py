@@ -5,8 +5,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import folder
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, '..', '..')
@@ -23,18 +24,10 @@ def generated(script, *args):
                           stdout=subprocess.PIPE, text=True).stdout
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Folder(folder.Folder):
     def vsim(self, text, *args, code=0, raw='out.raw', **environment):
         """Runs a deck; gives the text of its messages, the figures of the run, the path of its results."""
-        with open(self.path('deck.sp'), 'w') as f:
-            f.write(text)
+        self.write('deck.sp', text)
         done = subprocess.run([VSIM, '-r', raw, '--stats', 'stats.json', *args, 'deck.sp'], cwd=self.tmp.name,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=280,
                               env=dict(os.environ, **environment))

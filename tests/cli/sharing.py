@@ -8,8 +8,9 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import folder
 
 VSIM = ''
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
@@ -54,24 +55,16 @@ def integrate(na, nv, nl, ni, t_end, h):
     return {'v(e[1,0,%d])' % min(7, nl - 1): e[cells.index((1, 0, min(7, nl - 1)))], 'v(x[0,0,0,0])': x[0][0]}
 
 
-class Sharing(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-
-    def tearDown(self):
-        self.tmp.cleanup()
-
+class Sharing(folder.Folder):
     def vsim(self, text, *args, code=0):
-        deck = os.path.join(self.tmp.name, 'deck.sp')
-        with open(deck, 'w') as f:
-            f.write(text)
+        deck = self.path(self.write('deck.sp', text))
         done = subprocess.run([VSIM, *args, deck], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         return done.stdout + done.stderr
 
     def table(self, text):
         self.vsim(text, '-q', '--csv', '-r', 'out.csv')
-        with open(os.path.join(self.tmp.name, 'out.csv')) as f:
+        with open(self.path('out.csv')) as f:
             rows = list(csv.reader(f))
         return {n: [float(r[i]) for r in rows[1:]] for i, n in enumerate(rows[0])}
 

@@ -10,9 +10,10 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+import folder
 
 VSIM = ''
 DIVIDER = """divider
@@ -34,17 +35,9 @@ C1 out 0 {c}
 """
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Folder(folder.Folder):
     def write(self, name, text):
-        with open(self.path(name), 'w') as f:
-            f.write(text)
+        super().write(name, text)
         os.utime(self.path(name), (10**9, 10**9))
         return name
 

@@ -5,9 +5,10 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.dom.minidom
+
+import folder
 
 VSIM = ''
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
@@ -38,23 +39,7 @@ LADDER = 'ladder\nV1 n0 0 1\n' + ''.join('R%d n%d n%d 1k\nC%d n%d 0 1p\n' % (i, 
 HEAD = '%%MatrixMarket matrix coordinate '
 
 
-class Tool(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), 'w') as f:
-            f.write(text)
-        return name
-
-    def read(self, name):
-        with open(self.path(name)) as f:
-            return f.read()
-
+class Tool(folder.Folder):
     def vsim(self, *args, code=0):
         done = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=120)
