@@ -79,7 +79,11 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     lu_init(&a->lu, NULL);
     a->lu.opt.kind = opt->lu;
     a->lu.opt.pool = ckt_pool(c);
-    vs_status st = lu_analyze(&a->lu, a->jac);
+    vs_status st = VS_OK;
+    if (!ckt_take_lu(c, opt->lu, &a->lu)) {
+        st = lu_analyze(&a->lu, a->jac);
+        a->st.n_symbolic = 1;
+    }
     if (st == VS_ESINGULAR && a->lu.stat.singular >= 0)
         diag_error(d, DIAG_NOWHERE, "the equations do not determine %s, whatever the values",
                    ana_unknown_text(a, a->lu.stat.singular + 1));
@@ -98,7 +102,7 @@ void ana_free(ana **p)
     ana *a = *p;
     if (!a)
         return;
-    lu_fini(&a->lu);
+    ckt_give_lu(a->c, &a->lu);
     vec_free(a->nodeset);
     vec_free(a->ic);
     arena_fini(&a->mem);

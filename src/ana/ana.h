@@ -31,6 +31,7 @@ typedef struct ana_stat {
     int64_t points_accepted, points_rejected, iterations;
     double s_op, s_tran, s_factor, s_solve, s_output;
     int64_t n_factor, n_refactor, n_solve;
+    int64_t n_symbolic;  /* orderings made: 0 if the circuit had one */
     const char *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
 } ana_stat;
 

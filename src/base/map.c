@@ -48,6 +48,27 @@ void map_set(map *m, uint64_t key, int32_t value)
     s->value = value;
 }
 
+/* The slots behind a hole that could not be found across it move up (Knuth, TAOCP 3, 6.4, algorithm R). */
+void map_remove(map *m, uint64_t key)
+{
+    if (!m->n)
+        return;
+    const size_t mask = m->cap - 1;
+    size_t hole = slot_of(m, key);
+    if (!m->slot[hole].used)
+        return;
+    for (size_t k = (hole + 1) & mask; m->slot[k].used; k = (k + 1) & mask) {
+        const uint64_t h = m->slot[k].key * 0x9e3779b97f4a7c15u;
+        const size_t home = (size_t)(h ^ (h >> 32)) & mask;
+        if (((k - home) & mask) < ((k - hole) & mask))
+            continue; /* it is found from its home without passing the hole */
+        m->slot[hole] = m->slot[k];
+        hole = k;
+    }
+    m->slot[hole] = (map_slot){0};
+    m->n--;
+}
+
 void map_free(map *m)
 {
     free(m->slot);

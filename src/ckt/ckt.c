@@ -17,6 +17,10 @@ const char *ckt_own_name(const ckt *c, const char *name)
 int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
 {
     const int32_t k = (int32_t)vec_len(c->unknown);
+    if (c->redoing) {
+        ckt_redo_fails(c, "other unknowns");
+        return 0;
+    }
     name = ckt_own_name(c, name);
     vec_push(c->unknown,
              (ckt_unknown){.name = name, .kind = kind, .internal = internal, .node = node});
@@ -70,6 +74,8 @@ void ckt_free(ckt **pc)
     if (!c)
         return;
     ckt_flat_drop(c);
+    ckt_redo_free(c);
+    lu_fini(&c->spare);
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_group_fini(&c->group[i]);
     vec_free(c->group);
@@ -228,6 +234,8 @@ static void map_internal(ckt *c, const ckt_inst *inst, const int32_t *topo, int3
 vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                          const int32_t *terminal, diag_span span)
 {
+    if (c->redoing)
+        return ckt_redo_device(c, m, row, terminal);
     assert(!c->finished);
     const int32_t n = mdl_n_unknown(m);
     const int32_t *topo = mdl_row_topology(m, row);
@@ -272,6 +280,8 @@ static vs_status add_source(ckt *c, const char *name, ckt_source s)
 vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
                           diag_span span)
 {
+    if (c->redoing)
+        return ckt_redo_source(c, true, p, n, w, m);
     const char *branch = arena_printf(&c->mem, "%s#branch", name);
     const int32_t k = ckt_new_unknown(c, branch, CKT_CURRENT, false, false);
     return add_source(c, name, (ckt_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w,
@@ -281,6 +291,8 @@ vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const 
 vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
                           diag_span span)
 {
+    if (c->redoing)
+        return ckt_redo_source(c, false, p, n, w, m);
     return add_source(c, name, (ckt_source){.p = p, .n = n, .m = m, .w = *w, .span = span});
 }
 
@@ -295,8 +307,8 @@ typedef struct row_class { /* instances with the same model and row */
     mdl_variant *variant[MDL_N_FORM];
 } row_class;
 
-typedef struct member { /* sort key of an instance */
-    int32_t group, row, inst;
+typedef struct member { /* sort key of an instance: classes come in the order of their first instances */
+    int32_t group, class, inst;
 } member;
 
 static int compare_members(const void *va, const void *vb)
@@ -304,8 +316,8 @@ static int compare_members(const void *va, const void *vb)
     const member *a = va, *b = vb;
     if (a->group != b->group)
         return a->group < b->group ? -1 : 1;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
     return a->inst < b->inst ? -1 : a->inst > b->inst;
 }
 
@@ -368,7 +380,7 @@ static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *c
     const int32_t **unknown = NULL;
     for (int32_t i = 0; i < nb; i++) {
         vec_push(inst, mem[i].inst);
-        vec_push(row, mem[i].row);
+        vec_push(row, c->inst[mem[i].inst].row);
         vec_push(unknown, &c->unk[c->inst[mem[i].inst].first]);
     }
     vec_extend(c->group, 1);
@@ -424,7 +436,7 @@ static vs_status make_groups(ckt *c)
     const vs_status st = classify(c, &all, &first, &of);
     if (st == VS_OK && vec_len(c->inst)) {
         for (size_t i = 0; i < vec_len(c->inst); i++)
-            vec_push(mem, (member){all[of[i]].group, c->inst[i].row, (int32_t)i});
+            vec_push(mem, (member){all[of[i]].group, of[i], (int32_t)i});
         qsort(mem, vec_len(mem), sizeof *mem, compare_members);
         for (size_t i = 0, j; i < vec_len(mem); i = j) {
             for (j = i + 1; j < vec_len(mem) && mem[j].group == mem[i].group;)

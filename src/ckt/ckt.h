@@ -14,6 +14,7 @@
 
 #include "csc.h"
 #include "diag.h"
+#include "lu.h"
 #include "mdl.h"
 #include "osdi.h"
 
@@ -110,6 +111,29 @@ VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t
  * named in messages (floating: warning and a gmin shunt; loop of sources: error).
  * Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status ckt_finish(ckt *c, unsigned forms);
+
+/* -- other values in the same circuit (ckt_redo.c) --
+ * ckt_redo_begin; for elements whose values changed ckt_redo_at and the same ckt_add_... again, which now
+ * compare with what is there and take rows, waveforms and initial conditions; ckt_redo_end. The circuit is then the
+ * one that would have been built anew, to the last bit of its loads. */
+typedef struct ckt_place { /* how many of each were added */
+    int32_t device, source, ic;
+} ckt_place;
+ckt_place ckt_here(const ckt *c);
+bool ckt_redo_begin(ckt *c); /* false: there are devices that cannot; only ckt_redo_end may follow */
+void ckt_redo_at(ckt *c, ckt_place at);
+typedef struct ckt_redone {
+    int32_t rows, sources, ics;
+    const char *why;      /* with VS_REJECT: what else changed */
+} ckt_redone;
+/* temp in kelvin. Status: VS_OK; VS_REJECT: the circuit must be built anew, nothing else may be done with it. */
+VS_MUST_USE vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what);
+/* As if there had been no load: limits, hidden state, breakpoints. */
+void ckt_fresh(ckt *c);
+/* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or for
+ * another method. Its pool is that of the circuit. */
+bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu);
+void ckt_give_lu(ckt *c, lu_solver *lu);
 
 /* -- facts -- */
 int32_t ckt_n(const ckt *c);                     /* unknowns without the reference */

@@ -484,6 +484,46 @@ void ckt_flat_make(ckt *c)
     vec_free(m.j);
 }
 
+static bool runs_as_it_is(const ckt_flat *fl, const dev_group *g)
+{
+    for (size_t i = 0; i < vec_len(fl->active); i++)
+        if (fl->active[i].g == g)
+            return true;
+    return false;
+}
+
+/* The pairs of a group again, in their places. */
+static bool refresh_pairs(ckt *c, ckt_flat *fl, dev_group *g, size_t *n_g, size_t *n_c)
+{
+    pair *pairs = NULL;
+    bool charge;
+    bool ok = take_pairs(c, g, &pairs, &charge);
+    for (size_t k = 0; ok && k < vec_len(pairs); k++) {
+        pair *to = charge ? &fl->c[(*n_c)++] : &fl->g[(*n_g)++];
+        to->value = pairs[k].value;
+    }
+    vec_free(pairs);
+    return ok;
+}
+
+bool ckt_flat_refresh(ckt *c)
+{
+    ckt_flat *fl = c->flat;
+    size_t n_g = 0, n_c = 0;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (!runs_as_it_is(fl, &c->group[i]) && !refresh_pairs(c, fl, &c->group[i], &n_g, &n_c))
+            return false;
+    for (size_t i = 0; fl->value && i < vec_len(fl->g) + vec_len(fl->c); i++)
+        fl->value[i] = i < vec_len(fl->g) ? fl->g[i].value : fl->c[i - vec_len(fl->g)].value;
+    return true;
+}
+
+void ckt_flat_fresh(ckt *c)
+{
+    c->flat->base_alpha = NAN;
+    c->flat->env = (ckt_env){.mode = CKT_STATIC};
+}
+
 void ckt_flat_drop(ckt *c)
 {
     ckt_flat *fl = c->flat;

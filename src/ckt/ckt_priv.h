@@ -94,6 +94,9 @@ struct ckt {
     ckt_noise *noise;      /* vec; of the last ckt_load_ac */
     ckt_noise_gain *noise_gain; /* vec */
     map inst_by_name;      /* device name -> number; made at the first question */
+    lu_solver spare;       /* ordering that no analysis has at present; fac NULL: none */
+    struct ckt_redo *redo; /* NULL: nothing was done again yet */
+    bool redoing;          /* ckt_add_... compare */
 };
 
 /* The form that loads evaluate. A circuit that has a transient needs no second set of kernels for its
@@ -131,6 +134,15 @@ VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev
 /* Adds to f, q and the values of J; q NULL: a load without charges. */
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax, int timed);
 void ckt_bypass_accept(ckt *c);
+/* ckt_redo.c: ckt_add_... while redoing. */
+VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t *terminal);
+VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w, double m);
+void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);
+void ckt_redo_fails(ckt *c, const char *why);
+void ckt_redo_free(ckt *c);
+/* ckt_flat.c. The values of devices or sources are others; false: it must be made anew. */
+bool ckt_flat_refresh(ckt *c);
+void ckt_flat_fresh(ckt *c);
 /* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;
 void ckt_flat_make(ckt *c);

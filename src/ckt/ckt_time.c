@@ -61,7 +61,10 @@ void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 
 void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value)
 {
-    vec_push(c->ic, (ckt_ic){p, n, value});
+    if (c->redoing)
+        ckt_redo_ic(c, p, n, value);
+    else
+        vec_push(c->ic, (ckt_ic){p, n, value});
 }
 
 /* x_p - x_n = value with one side known: sets the other. True if it set something. */

@@ -12,7 +12,6 @@ void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst,
     g->row_of = arena_array(mem, int32_t, nb);
     memcpy(g->inst, inst, (size_t)nb * sizeof *inst);
     for (int32_t i = 0; i < nb; i++) {
-        assert(i == 0 || row[i] >= row[i - 1]);
         g->n_row += i == 0 || row[i] != row[i - 1];
         g->row_of[i] = g->n_row - 1;
     }
@@ -123,6 +122,17 @@ static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const
                 f->lane_map[lane_place(g, p, f->n_u, u, l)] = unknown[inst_in(g, p, l)][u];
 }
 
+/* Setup values of a row to the lanes that have it. */
+static void spread_rows(const dev_group *g, dev_form *f, const double *rows)
+{
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t l = 0; l < g->lanes; l++) {
+            const int32_t r = g->row_of[inst_in(g, p, l)];
+            for (int32_t k = 0; k < f->n_cache; k++)
+                f->cache[lane_place(g, p, f->n_cache, k, l)] = rows[(size_t)r * (size_t)f->n_cache + (size_t)k];
+        }
+}
+
 /* Setup values: a row each, or spread over the lanes. */
 static void fill_cache(dev_group *g, dev_form *f, arena *mem)
 {
@@ -130,15 +140,24 @@ static void fill_cache(dev_group *g, dev_form *f, arena *mem)
     double *rows = arena_array(mem, double, (size_t)g->n_row * n);
     for (int32_t r = 0; r < g->n_row; r++)
         mdl_setup(f->variant, g->row[r], &rows[(size_t)r * n]);
-    f->cache = rows;
+    f->cache = f->rows = rows;
     if (!g->row_per_lane)
         return;
     f->cache = arena_array(mem, double, (size_t)g->n_pack * n * (size_t)g->lanes);
-    for (int32_t p = 0; p < g->n_pack; p++)
-        for (int32_t l = 0; l < g->lanes; l++)
-            for (int32_t k = 0; k < f->n_cache; k++)
-                f->cache[lane_place(g, p, f->n_cache, k, l)] =
-                    rows[(size_t)g->row_of[inst_in(g, p, l)] * n + (size_t)k];
+    spread_rows(g, f, rows);
+}
+
+void dev_rows_changed(dev_group *g, const int32_t *which, size_t n)
+{
+    for (int k = 0; k < MDL_N_FORM; k++) {
+        dev_form *f = &g->form[k];
+        if (!f->variant || !f->evaluated)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            mdl_setup(f->variant, g->row[which[i]], &f->rows[(size_t)which[i] * (size_t)f->n_cache]);
+        if (g->row_per_lane && n)
+            spread_rows(g, f, f->rows);
+    }
 }
 
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
@@ -174,6 +193,16 @@ void dev_state_init(dev_group *g, arena *mem)
         g->lim[k] = arena_array(mem, double, lane_count(g, g->n_lim));
     g->state = arena_array(mem, double, lane_count(g, g->n_state));
     g->state_new = arena_array(mem, double, lane_count(g, g->n_state));
+    g->lim_fresh = true;
+}
+
+void dev_state_fresh(dev_group *g)
+{
+    const size_t lim = lane_count(g, g->n_lim) * sizeof(double), state = lane_count(g, g->n_state) * sizeof(double);
+    for (int k = 0; k < DEV_N_LIM; k++)
+        memset(g->lim[k], 0, lim);
+    memset(g->state, 0, state);
+    memset(g->state_new, 0, state);
     g->lim_fresh = true;
 }
 

@@ -37,6 +37,7 @@ typedef struct dev_form {  /* one analysis form of a group; variant NULL: not as
     int32_t *lane_map;     /* [n_pack][n_u][W] the same for kernels */
     double *cache;         /* [n_row][n_cache] setup values of the rows used here;
                             * row_per_lane: [n_pack][n_cache][W] */
+    double *rows;          /* [n_row][n_cache]; row_per_lane: what cache was spread from, else cache */
     dev_run *run;          /* vec */
     int32_t *slot;         /* [nb * n_out] where out[k] goes; made by src/ckt */
 } dev_form;
@@ -45,7 +46,7 @@ typedef struct dev_group {
     mdl_model *model;
     int32_t nb;            /* instances */
     int32_t *inst;         /* [nb] their numbers in the circuit */
-    int32_t *row_of;       /* [nb] index into row; ascending */
+    int32_t *row_of;       /* [nb] index into row; ascending, equal rows stand together */
     int32_t *row;          /* [n_row] rows of the model */
     int32_t n_row;
     int32_t lanes, n_pack; /* W; 0 until the first form is added */
@@ -62,7 +63,7 @@ typedef struct dev_group {
     bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 
-/* Instances inst[nb] with model rows row[nb] (ascending). Arrays are copied into `mem`. */
+/* Instances inst[nb] with model rows row[nb], equal ones together. Arrays are copied into `mem`. */
 void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst, const int32_t *row,
                     int32_t nb);
 void dev_group_fini(dev_group *g);
@@ -73,6 +74,11 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
                   const int32_t *const *unknown, bool evaluated);
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
+
+/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their setup runs. */
+void dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
+/* Limits and state as dev_state_init leaves them. */
+void dev_state_fresh(dev_group *g);
 
 /* The pack of instance i; its lane is i - first[pack]. */
 int32_t dev_pack_of(const dev_group *g, int32_t i);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *elab_printf(elab *e, const char *fmt, ...)
@@ -22,7 +23,7 @@ const char *elab_printf(elab *e, const char *fmt, ...)
 static vs_status load_models(elab *e)
 {
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(e->f->hdl) && !e->opt->models_loaded; i++) {
+    for (size_t i = 0; i < vec_len(e->f->hdl) && !e->opt.models_loaded; i++) {
         const char *path = e->f->hdl[i];
         const diag_span at = vec_len(e->f->hdl_span) > i ? e->f->hdl_span[i] : DIAG_NOWHERE;
         const bool compiled = elab_is_osdi(path);
@@ -60,6 +61,13 @@ static vs_status add_instance(elab *e, const flat_inst *in)
     }
 }
 
+static vs_status place_instance(elab *e, const flat_inst *in)
+{
+    if (e->made)
+        e->made[in - e->f->inst] = ckt_here(e->c);
+    return add_instance(e, in);
+}
+
 /* An element of a closed circle of references (or of one to nothing) is tried all the same: its
  * message says what is missing. */
 static vs_status add_instances(elab *e)
@@ -70,7 +78,7 @@ static vs_status add_instances(elab *e)
         const flat_inst *in = &e->f->inst[i];
         if (!elab_ready(e, in))
             vec_push(wait, in);
-        else if (add_instance(e, in) != VS_OK)
+        else if (place_instance(e, in) != VS_OK)
             st = VS_EINPUT;
     }
     for (bool any = true, force = false; vec_len(wait) && (any || !force);) {
@@ -84,7 +92,7 @@ static vs_status add_instances(elab *e)
                 continue;
             }
             any = true;
-            if (add_instance(e, in) != VS_OK)
+            if (place_instance(e, in) != VS_OK)
                 st = VS_EINPUT;
         }
         vec_head_of(wait)->len = left;
@@ -110,13 +118,13 @@ static vs_status build(elab *e)
         map_set(&e->inst_of, map_key(e->f->inst[i].name), (int32_t)i);
     add_node_ics(e);
     st = add_instances(e);
-    return st == VS_OK ? ckt_finish(e->c, e->opt->forms) : st;
+    return st == VS_OK ? ckt_finish(e->c, e->opt.forms) : st;
 }
 
 static void find_tran(elab *e)
 {
-    e->tstep = e->opt->tstep;
-    e->tstop = e->opt->tstop;
+    e->tstep = e->opt.tstep;
+    e->tstop = e->opt.tstop;
     for (size_t i = 0; i < vec_len(e->f->ana) && e->tstop == 0; i++)
         if (e->f->ana[i].kind == FLAT_TRAN) {
             e->tstep = e->f->ana[i].tstep;
@@ -137,12 +145,14 @@ static void fini(elab *e)
     map_free(&e->card_of);
     map_free(&e->inst_of);
     map_free(&e->row_of_inst);
+    vec_free(e->made);
+    vec_free(e->coupled);
     arena_fini(&e->mem);
 }
 
 double elab_kelvin(const elab *e)
 {
-    return e->opt->temp + 273.15;
+    return e->opt.temp + 273.15;
 }
 
 /* Instances of the model that has most; linear elements have none. */
@@ -160,25 +170,113 @@ static int32_t largest_group(const flat *f)
     return most;
 }
 
-vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
-                       const elab_opt *opt)
+static vs_status start(elab *e, bool keep)
 {
-    elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = opt,
-              .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
-    *c = NULL;
+    const flat *f = e->f;
     if (!vec_len(f->inst)) {
-        diag_error(d, DIAG_NOWHERE, "the deck has no devices: nothing to simulate");
+        diag_error(e->d, DIAG_NOWHERE, "the deck has no devices: nothing to simulate");
         return VS_EINPUT;
     }
-    arena_init(&e.mem);
-    find_tran(&e);
-    mdl_largest_group(lib, largest_group(f));
-    const ckt_opt copt = {.temp = elab_kelvin(&e), .simparam = e.simparam, .threads = opt->threads,
-                          .bypass = opt->bypass};
-    *c = e.c = ckt_new(&copt, d);
-    const vs_status st = e.c ? build(&e) : VS_ENOMEM;
+    arena_init(&e->mem);
+    find_tran(e);
+    if (keep)
+        vec_extend(e->made, vec_len(f->inst));
+    for (size_t i = 0; keep && i < vec_len(f->inst); i++)
+        if (f->inst[i].letter == 'k')
+            vec_push(e->coupled, (int32_t)i);
+    mdl_largest_group(e->lib, largest_group(f));
+    const ckt_opt copt = {.temp = elab_kelvin(e), .simparam = e->simparam, .threads = e->opt.threads,
+                          .bypass = e->opt.bypass};
+    e->c = ckt_new(&copt, e->d);
+    return e->c ? build(e) : VS_ENOMEM;
+}
+
+vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f, const elab_opt *opt)
+{
+    elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = *opt,
+              .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
+    const vs_status st = start(&e, false);
+    *c = e.c;
     fini(&e);
     if (st != VS_OK)
         ckt_free(c);
     return st;
+}
+
+vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
+                            const elab_opt *opt)
+{
+    elab *e = *kept = calloc(1, sizeof *e);
+    *c = NULL;
+    if (!e)
+        return VS_ENOMEM;
+    *e = (elab){.d = d, .names = names, .lib = lib, .f = f, .opt = *opt,
+                .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
+    const vs_status st = start(e, true);
+    *c = e->c;
+    if (st != VS_OK) {
+        ckt_free(c);
+        elab_free(kept);
+    }
+    return st;
+}
+
+void elab_free(elab **e)
+{
+    if (!*e)
+        return;
+    fini(*e);
+    free(*e);
+    *e = NULL;
+}
+
+/* -- again -- */
+
+void elab_redo_begin(elab *e, double temp, const double *simparam)
+{
+    e->opt.temp = temp;
+    e->simparam = simparam ? simparam : ir_simparam_default;
+    e->couple = false;
+    map_free(&e->seen_at); /* rows are given back and their numbers used again */
+    vec_clear(e->seen);
+    e->mark = arena_mark(&e->mem);
+    e->failed = !ckt_redo_begin(e->c);
+}
+
+void elab_redo_model(elab *e, const flat_model *m)
+{
+    elab_forget_card(e, m);
+}
+
+void elab_redo(elab *e, int32_t inst)
+{
+    const flat_inst *in = &e->f->inst[inst];
+    if (e->failed)
+        return;
+    e->couple |= in->letter == 'l';
+    ckt_redo_at(e->c, e->made[inst]);
+    e->failed |= add_instance(e, in) != VS_OK;
+}
+
+void elab_redo_starts(elab *e)
+{
+    ckt_redo_at(e->c, (ckt_place){0, 0, 0});
+    if (!e->failed)
+        add_node_ics(e);
+}
+
+vs_status elab_redo_end(elab *e, ckt_redone *what)
+{
+    for (size_t i = 0; e->couple && i < vec_len(e->coupled); i++)
+        elab_redo(e, e->coupled[i]);
+    vs_status st = ckt_redo_end(e->c, elab_kelvin(e), e->simparam, what);
+    arena_release(&e->mem, e->mark);
+    if (e->failed && !what->why)
+        what->why = "a message";
+    return e->failed ? VS_REJECT : st;
+}
+
+int32_t elab_find(const elab *e, const char *name)
+{
+    return map_get(&e->inst_of, map_key(name), -1);
 }

@@ -52,6 +52,23 @@ typedef struct elab_opt {
  * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
+/* The same, and what is needed to bind single instances again; it needs the flat netlist and the circuit.
+ *   kept  out  elab_free it before the circuit; NULL on failure */
+typedef struct elab elab;
+VS_MUST_USE vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
+                                        const elab_opt *opt);
+void elab_free(elab **e);
+/* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards, elab_redo for
+ * instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end.
+ *   temp  degrees Celsius   simparam  as in elab_opt
+ * Status of elab_redo_end: VS_OK; VS_REJECT: build the circuit anew, what->why tells what is in the way. */
+void elab_redo_begin(elab *e, double temp, const double *simparam);
+void elab_redo_model(elab *e, const flat_model *m);
+void elab_redo(elab *e, int32_t inst);
+void elab_redo_starts(elab *e);
+VS_MUST_USE vs_status elab_redo_end(elab *e, ckt_redone *what);
+/* Index of an instance, -1: none. */
+int32_t elab_find(const elab *e, const char *name);
 
 /* A result vector: factor * (x[hi] - x[lo]), or a value inside a device. */
 typedef struct elab_out {

@@ -326,21 +326,35 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
     return ok;
 }
 
+static void resolve_card(elab *e, elab_card *k)
+{
+    const builtin *b;
+    vec_clear(k->given);
+    k->resolved = true;
+    k->mdl = module_of_card(e, k->model, &b);
+    k->ok = k->mdl && (!b || !b->polarity || add_polarity(e, k, b));
+    k->ok = k->ok && resolve_params(e, k, b != NULL);
+}
+
 /* The card of a .model, resolved at its first use; its messages come once. */
 static const elab_card *card_of(elab *e, const flat_model *c)
 {
     int32_t at = map_get(&e->card_of, map_key(c), -1);
     if (at < 0) {
-        const builtin *b;
-        elab_card k = {.model = c};
-        k.mdl = module_of_card(e, c, &b);
-        k.ok = k.mdl && (!b || !b->polarity || add_polarity(e, &k, b));
-        k.ok = k.ok && resolve_params(e, &k, b != NULL);
         at = (int32_t)vec_len(e->card);
-        vec_push(e->card, k);
+        vec_push(e->card, (elab_card){.model = c});
         map_set(&e->card_of, map_key(c), at);
     }
+    if (!e->card[at].resolved)
+        resolve_card(e, &e->card[at]);
     return e->card[at].ok ? &e->card[at] : NULL;
+}
+
+void elab_forget_card(elab *e, const flat_model *m)
+{
+    const int32_t at = map_get(&e->card_of, map_key(m), -1);
+    if (at >= 0)
+        e->card[at].resolved = false;
 }
 
 /* Appends (or replaces) one parameter; e->position holds index + 1 of those present. */
@@ -449,7 +463,7 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
                           const uint8_t *portconn, double temp, double mfactor, int32_t *row)
 {
     const mdl_env env = {.temp = temp, .mfactor = mfactor, .simparam = e->simparam,
-                         .portconn = portconn, .no_noise = !(e->opt->forms >> MDL_AC & 1)};
+                         .portconn = portconn, .no_noise = !(e->opt.forms >> MDL_AC & 1)};
     const int32_t n_row = mdl_n_row(m);
     if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;

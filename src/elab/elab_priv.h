@@ -10,7 +10,7 @@ typedef struct elab_card { /* a model card resolved for a module */
     const flat_model *model;
     mdl_model *mdl;
     mdl_given *given;      /* vec */
-    bool ok;
+    bool resolved, ok;
 } elab_card;
 
 typedef struct elab_seen { /* a parameter row and what it was made from, so that equal instances cost a look-up */
@@ -19,13 +19,13 @@ typedef struct elab_seen { /* a parameter row and what it was made from, so that
     int32_t row, next;     /* next: the one before with this hash, -1 */
 } elab_seen;
 
-typedef struct elab {
+struct elab {
     ckt *c;
     diag *d;
     str_pool *names;
     mdl_lib *lib;
     const flat *f;
-    const elab_opt *opt;
+    elab_opt opt;
     const double *simparam;
     arena mem;
     int32_t *node;         /* vec; flat node -> unknown */
@@ -38,7 +38,13 @@ typedef struct elab {
     uint64_t *sign;        /* vec; scratch of elab_bind */
     map row_of_inst;       /* inductor instance -> row (mutual inductance) */
     double tstep, tstop;
-} elab;
+    /* kept: */
+    ckt_place *made;       /* vec; for each instance where its devices begin */
+    int32_t *coupled;      /* vec; mutual inductances */
+    bool couple;           /* redo: an inductor is another one */
+    arena_pos mark;
+    bool failed;
+};
 
 /* elab_bind.c: devices with model parameters */
 VS_MUST_USE vs_status elab_bind(elab *e, const flat_inst *in);
@@ -53,6 +59,8 @@ bool elab_is_osdi(const char *path);
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m);
 /* A parameter of other programs' cards that says nothing about the device itself (with a warning). */
+/* The card is another one: it is resolved again. */
+void elab_forget_card(elab *e, const flat_model *m);
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner);
 int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);

@@ -85,6 +85,8 @@ int32_t mdl_n_row(const mdl_model *m);
 /* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A sweep
  * needs the rows of one point; variants and kernels stay. */
 void mdl_drop_rows(mdl_lib *lib, int32_t most);
+/* A row that nothing uses any more: its number will be given to another one. */
+void mdl_row_release(mdl_model *m, int32_t row);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
 /* Static topology of a row: for each unknown the unknown that it is one with after node collapse

@@ -40,12 +40,14 @@ mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod)
 static void free_model(mdl_model *m)
 {
     for (size_t i = 0; i < vec_len(m->row); i++)
-        mdl_row_free(m->row[i]);
+        if (m->row[i])
+            mdl_row_free(m->row[i]);
     for (size_t i = 0; i < vec_len(m->variant); i++)
         mdl_variant_free(m->variant[i]);
     for (int f = 0; f < N_FORM; f++)
         mdl_form_free(&m->form[f]);
     vec_free(m->row);
+    vec_free(m->free_row);
     vec_free(m->variant);
     vec_free(m->unknown);
     vec_free(m->quiet);

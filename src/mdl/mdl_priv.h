@@ -26,6 +26,7 @@ typedef struct row_data {
     int32_t *topology;  /* [n_unknown] */
     const char **message; /* vec; in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
+    uint64_t hash;
     int32_t next;       /* row with the same hash, -1 */
 } row_data;
 
@@ -63,7 +64,8 @@ struct mdl_model {
                           * parameters it belongs to a part of the module that nothing drives */
     int n_derivative;    /* entries of G and C that are not zero for certain */
     form_fn form[N_FORM];
-    row_data **row;      /* vec */
+    row_data **row;      /* vec; NULL: free */
+    int32_t *free_row;   /* vec: numbers to be given again */
     map row_of_hash;
     map param_of;       /* interned name -> parameter, -1: none; as they are asked for */
     double *scratch;     /* [key_len] */

@@ -339,10 +339,37 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     if (st != VS_OK)
         return st;
     r->next = first;
-    *row = (int32_t)vec_len(m->row);
-    vec_push(m->row, r);
+    r->hash = hash;
+    if (vec_len(m->free_row)) {
+        m->row[*row = vec_pop(m->free_row)] = r;
+    } else {
+        *row = (int32_t)vec_len(m->row);
+        vec_push(m->row, r);
+    }
     map_set(&m->row_of_hash, hash, *row);
     return VS_OK;
+}
+
+void mdl_row_release(mdl_model *m, int32_t row)
+{
+    row_data *r = m->row[row];
+    int32_t k = map_get(&m->row_of_hash, r->hash, -1);
+    if (k == row && r->next < 0)
+        map_remove(&m->row_of_hash, r->hash);
+    else if (k == row)
+        map_set(&m->row_of_hash, r->hash, r->next);
+    while (k >= 0 && k != row) {
+        row_data *before = m->row[k];
+        k = before->next;
+        if (k == row)
+            before->next = r->next;
+    }
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (r->variant[f])
+            r->variant[f]->n_row--;
+    mdl_row_free(r);
+    m->row[row] = NULL;
+    vec_push(m->free_row, row);
 }
 
 vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)
@@ -373,7 +400,9 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
         if ((int64_t)vec_len(m->row) <= most)
             continue;
         for (size_t k = 0; k < vec_len(m->row); k++)
-            mdl_row_free(m->row[k]);
+            if (m->row[k])
+                mdl_row_free(m->row[k]);
+        vec_clear(m->free_row);
         for (size_t k = 0; k < vec_len(m->variant); k++)
             m->variant[k]->v.n_row = 0;
         vec_clear(m->row);

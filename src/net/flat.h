@@ -172,11 +172,42 @@ typedef struct flat {
 /* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name. */
 typedef net_define flat_override;
 
+/* -- what depends on what (net_redo.c) -- */
+typedef struct flat_plan flat_plan;
+enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW }; /* the others: numbers of parameters from outside */
+typedef enum flat_owner_kind { FLAT_OWNER_INST, FLAT_OWNER_MODEL, FLAT_OWNER_IC } flat_owner_kind;
+typedef struct flat_owner { /* values that are made again together */
+    flat_owner_kind kind;
+    int32_t inst;          /* INST: index */
+    const flat_model *model; /* MODEL */
+    uint64_t mask;         /* bits 1 << knob that they depend on */
+    int32_t begin, end;    /* its slots, private */
+} flat_owner;
+flat_plan *flat_plan_new(void);
+void flat_plan_free(flat_plan **p);
+const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
+/* Knobs that more depends on than values of owners: which elements there are, what the analyses are. */
+uint64_t flat_plan_structure(const flat_plan *p);
+/* The knob of a parameter from outside, -1: it was none when the deck was expanded. */
+int flat_plan_knob(const flat_plan *p, const char *name);
+/* The parameters of an instance or model card stand in another list now, which has no `gone` and neither what is
+ * missing in it: these are not written to any more. */
+void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone);
+/* The number of a parameter of the top level. false: there is none of that name. */
+bool flat_plan_param(flat_plan *p, const char *name, double *value);
+/* Knobs `changed` have other values: flat_redo_begin, flat_redo_owner for each owner that depends on one,
+ * flat_redo_end.
+ * Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells what is wrong. */
+void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper, uint64_t changed);
+VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
+VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
+
 /* Expands a deck. All memory from `mem`.
  *   temper   circuit temperature in degrees Celsius that expressions see
+ *   plan     NULL, or where dependences are written down; it then needs f, deck, d, names and mem
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
-                                 double temper, const flat_override *over, size_t n_over);
+                                 double temper, const flat_override *over, size_t n_over, flat_plan *plan);
 /* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says is in
  * *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,

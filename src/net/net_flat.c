@@ -37,9 +37,8 @@ static void freeze(flat_ctx *c)
     net_freeze(c->mem, f->hdl_span);
 }
 
-static void finish(flat_ctx *c)
+void flat_ctx_free(flat_ctx *c)
 {
-    freeze(c);
     for (int32_t i = 0; i < c->deck->n_sub; i++)
         flat_body_free(c->body[i]);
     map *m[] = {&c->top_node, &c->is_global, &c->sub_param, &c->said, &c->inst_of, &c->node_of};
@@ -50,6 +49,12 @@ static void finish(flat_ctx *c)
     vec_free(c->pend_node);
     vec_free(c->needed);
     arena_fini(&c->scratch);
+}
+
+static void finish(flat_ctx *c)
+{
+    freeze(c);
+    flat_ctx_free(c);
 }
 
 /* An analysis that does not exist is an error if it is all that the deck asks for. */
@@ -68,8 +73,11 @@ static void take_top_cards(flat_ctx *c)
 {
     const card_ref *r = c->root->b->other;
     for (size_t i = 0; i < vec_len(r); i++)
-        if (flat_on(c->root, r[i].guard))
+        if (flat_on(c->root, r[i].guard)) {
+            c->mask = 0;
             flat_top_card(c, r[i].card);
+            flat_structural(c);
+        }
     for (size_t i = 0; i < vec_len(c->deck->hdl); i++) {
         vec_push(c->f->hdl, c->deck->hdl[i]);
         vec_push(c->f->hdl_span, c->deck->hdl_span[i]);
@@ -115,12 +123,14 @@ static void list_used(flat_ctx *c)
 }
 
 vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
-                     const flat_override *over, size_t n_over)
+                     const flat_override *over, size_t n_over, flat_plan *plan)
 {
     int before = d->n_error;
+    bool shares = false;
     flat_ctx c = begin(f, deck, d, names, mem, temper);
     c.over = over;
     c.n_over = n_over;
+    c.plan = plan;
     flat_root(&c);
     flat_expand(&c, c.root);
     if (!c.stop) {
@@ -128,12 +138,17 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         flat_resolve_pending(&c);
         report_unused(&c);
         if (d->n_error == before)
-            flat_share(&c);
+            shares = flat_share(&c, false);
         list_used(&c);
     }
     if (c.nominal.file >= 0 && !deck->taken && !f->mc && d->n_error == before)
         diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 or .mc makes them draw");
-    finish(&c);
+    if (plan && d->n_error == before) {
+        freeze(&c);
+        flat_plan_keep(plan, &c, shares);
+    } else {
+        finish(&c);
+    }
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
 

@@ -591,6 +591,10 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
 
 static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
 {
+    if (c->redoing) {
+        c->structural = *bad = true;
+        return NULL;
+    }
     int before = c->d->n_error;
     if (!m->parsed)
         parse_model(c, s->b, m);
@@ -605,8 +609,10 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
         flat_param *p = &fm->param[i];
         p->name = m->kv[i].key;
         p->span = m->kv[i].v.span;
+        const busy start = flat_slot_begin(c);
         if (!flat_value(c, s, &m->kv[i].v, &p->value, &p->str))
             *bad = true;
+        flat_slot_end(c, s, &m->kv[i].v, start, (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
     }
     c->drawing = outer;
     *bad |= c->d->n_error > before;

@@ -82,10 +82,14 @@ static void read_ic(flat_ctx *c, scope *s, const net_card *card)
         const net_tok *name = probe ? &t[2] : t;
         flat_ic ic = {.span = net_tok_span(card, name)};
         q.i += probe ? 5 : 2;
-        if (!number(&q, s, &ic.value))
+        const rhs v = cur_value(&q);
+        const busy before = flat_slot_begin(c);
+        if (!v.e || !flat_eval(c, s, &v, &ic.value))
             return;
-        ic.node = find_node(c, s, name->text);
         int32_t index = (int32_t)vec_len(is_ic ? c->f->ic : c->f->nodeset);
+        flat_slot_end(c, s, &v, before, (flat_slot_at){.kind = is_ic ? SLOT_NODE_IC : SLOT_NODESET, .k = index});
+        c->mask = 0;
+        ic.node = find_node(c, s, name->text);
         if (is_ic)
             vec_push(c->f->ic, ic);
         else

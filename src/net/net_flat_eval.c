@@ -137,8 +137,10 @@ static void report_cycle(flat_ctx *c, const char *name, diag_span at)
 
 static bool force(flat_ctx *c, pval *p, const char *name)
 {
-    if (p->state == P_DONE)
+    if (p->state == P_DONE) {
+        c->mask |= p->mask;
         return true;
+    }
     if (p->state == P_BAD)
         return false;
     if (p->state == P_BUSY) {
@@ -148,10 +150,12 @@ static bool force(flat_ctx *c, pval *p, const char *name)
     p->state = P_BUSY;
     vec_push(c->busy, (busy){name, p->path, p->span, 0});
     bool ok = false;
+    const uint64_t outer = flat_param_begin(c, p);
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
         ok = flat_value(c, p->where, p->v, &p->value, &p->str);
     c->depth -= 2;
+    flat_param_end(c, p, outer);
     if (vec_len(c->busy))
         (void)vec_pop(c->busy);
     p->state = ok ? P_DONE : P_BAD;
@@ -252,6 +256,8 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
         spread = x[2] == 0 ? 0 : spread / x[2];
     if (!c->deck->vary && spread != 0 && c->nominal.file < 0)
         c->nominal = e->span;
+    if (spread != 0)
+        c->mask |= UINT64_C(1) << KNOB_DRAW;
     busy *of = vec_len(c->busy) ? &c->busy[vec_len(c->busy) - 1] : &c->drawing;
     const int32_t k = of->n_draw++;
     if (of->path && *of->path)
@@ -318,7 +324,10 @@ static bool eval_deep(flat_ctx *c, scope *s, const net_expr *e, const frame *fr,
         return false;
     switch (e->op) {
     case NET_NUM: *y = e->num; return true;
-    case NET_TEMPER: *y = c->temper; return true;
+    case NET_TEMPER:
+        c->mask |= UINT64_C(1) << KNOB_TEMPER;
+        *y = c->temper;
+        return true;
     case NET_PARAM: return eval_param(c, s, e, fr, y);
     case NET_AND: case NET_OR: case NET_COND: return eval_lazy(c, s, e, fr, y);
     case NET_STR: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_HERTZ:
@@ -426,7 +435,8 @@ static void choose_params(scope *s)
         const bool used = p->used;
         for (int32_t i = b->param_last[k]; i >= 0; i = b->param[i].prev)
             if (flat_on(s, b->param[i].guard)) {
-                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = used, .span = b->param[i].span};
+                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = used, .span = b->param[i].span,
+                            .listed = p->listed};
                 break;
             }
     }
@@ -442,10 +452,12 @@ bool flat_decide_guards(flat_ctx *c, scope *s)
         bool done = g->before >= 0 && (s->on[g->before] & 2);
         on = on && !done;
         double y = 1;
+        c->mask = 0;
         if (on && g->cond.given && !flat_eval(c, s, &g->cond, &y)) {
             ok = false;
             y = 0;
         }
+        flat_structural(c);
         on = on && y != 0;
         s->on[i] = (uint8_t)((on ? 1 : 0) | (on || done ? 2 : 0));
         s->n_on = (int32_t)i + 1;
@@ -582,13 +594,17 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
             return fr->tree[k];
         }
         pval *p = flat_find_param(f->c, f->s, e->name);
-        if (p && p->folded)
+        if (p && p->folded) {
+            f->c->mask |= p->mask;
             return p->folded;
+        }
         if (p && p->v && p->v->maybe_dynamic && p->state == P_NEW) {
             p->state = P_BUSY; /* a parameter that stands for a behavioural expression */
             folder inner = *f;
             inner.s = p->where;
+            const uint64_t outer = flat_param_begin(f->c, p);
             const net_expr *r = p->v->e ? fold(&inner, p->v->e, NULL) : NULL;
+            flat_param_end(f->c, p, outer);
             p->state = P_NEW;
             f->failed |= inner.failed || !r;
             if (!f->failed)

@@ -27,6 +27,10 @@ const char *flat_join(flat_ctx *c, const scope *s, const char *name)
 
 static int32_t new_node(flat_ctx *c, const char *name)
 {
+    if (c->redoing) { /* an expression reads a node that nothing had */
+        c->structural = true;
+        return 0;
+    }
     vec_push(c->f->node, name);
     return (int32_t)vec_len(c->f->node) - 1;
 }
@@ -86,7 +90,7 @@ static void give_params(flat_ctx *c, scope *s)
             continue;
         rhs *v = arena_new(c->mem, rhs);
         *v = flat_number(c, c->over[i].value, DIAG_NOWHERE);
-        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .path = "", .span = DIAG_NOWHERE};
+        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .path = "", .span = DIAG_NOWHERE, .knob = knob_bit(i)};
     }
 }
 
@@ -120,7 +124,10 @@ static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, co
 {
     p->name = key;
     p->span = v->span;
-    return flat_value(c, s, v, &p->value, &p->str);
+    const busy before = flat_slot_begin(c);
+    const bool ok = flat_value(c, s, v, &p->value, &p->str);
+    flat_slot_end(c, s, v, before, (flat_slot_at){.kind = SLOT_PARAM, .param = p});
+    return ok;
 }
 
 static const char *interned_key(flat_ctx *c, const char *key)
@@ -134,8 +141,10 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
 {
     p->name = interned_key(c, e->value_key);
     p->span = e->expr.span;
+    const busy before = flat_slot_begin(c);
     if (e->expr.e && e->expr.maybe_dynamic && e->expr.e->op != NET_PARAM) {
         x->expr = flat_fold(c, s, &e->expr);
+        flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_RCL, .param = p});
         if (!x->expr)
             return false;
         p->value = x->expr->op == NET_NUM ? x->expr->num : NAN;
@@ -145,6 +154,7 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
     }
     if (!flat_value(c, s, &e->expr, &p->value, &p->str))
         return false;
+    flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_PARAM, .param = p});
     if (p->str && !strcmp(e->value_key, "value") && !x->word && !isfinite(p->value)) {
         x->word = p->str;
         x->model_span = p->span;
@@ -172,6 +182,7 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
         for (size_t i = 0; i < used; i++)
             if (x->param[i].str == x->word) {
                 memmove(&x->param[i], &x->param[i + 1], (used - i - 1) * sizeof *p);
+                flat_slots_shift(c, x->param, i);
                 vec_head_of(x->param)->len--;
                 if (!--used)
                     x->param = NULL;
@@ -197,7 +208,7 @@ static bool take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
 
 /* -- models -- */
 
-static double param_of(const flat_inst *x, const char *key)
+double flat_param_of(const flat_inst *x, const char *key)
 {
     for (size_t i = 0; i < vec_len(x->param); i++)
         if (!strcmp(x->param[i].name, key))
@@ -208,8 +219,8 @@ static double param_of(const flat_inst *x, const char *key)
 static bool no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name)
 {
     if (flat_first(c, e->word_span)) {
-        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name, param_of(x, "l"),
-                   param_of(x, "w"));
+        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name, flat_param_of(x, "l"),
+                   flat_param_of(x, "w"));
         flat_where(c, s);
     }
     return false;
@@ -244,13 +255,17 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
             ((net_expr *)v.e)->op = NET_PARAM;
             ((net_expr *)v.e)->name = name;
         }
-        if (p && flat_value(c, s, &v, &y, &str) && str)
+        c->mask = 0;
+        const bool text = p && flat_value(c, s, &v, &y, &str) && str;
+        flat_structural(c);
+        if (text)
             x->model = flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
     }
     if (!x->model && has_bins(s->b, name)) {
-        x->model = flat_find_bin(c, s, name, param_of(x, "l"), param_of(x, "w"), &bad);
+        x->model = flat_find_bin(c, s, name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
         if (!x->model && !bad)
             return no_bin(c, s, e, x, name);
+        flat_slot_end(c, s, NULL, c->drawing, (flat_slot_at){.kind = SLOT_BIN, .name = name});
     }
     if (!x->model)
         x->word = name;
@@ -310,6 +325,24 @@ static bool take_port(flat_ctx *c, scope *s, const source_def *d, flat_source *o
     return true;
 }
 
+static bool take_number(flat_ctx *c, scope *s, const rhs *v, double *to)
+{
+    const busy before = flat_slot_begin(c);
+    const bool ok = flat_eval(c, s, v, to);
+    flat_slot_end(c, s, v, before, (flat_slot_at){.kind = SLOT_NUMBER, .number = to});
+    return ok;
+}
+
+bool flat_pwl_goes_back(const flat_source *o, size_t *at)
+{
+    for (size_t i = 2; o->wave == FLAT_PWL && i < vec_len(o->arg); i += 2)
+        if (o->arg[i] < o->arg[i - 2]) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
 static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x)
 {
     flat_source *o = x->source = arena_new(c->mem, flat_source);
@@ -318,23 +351,24 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     *o = (flat_source){.dc_given = d->dc.given, .wave = d->wave, .pwl_repeat = -1, .span = d->span,
                        .arg = net_fixed(c->mem, double, n)};
     if (d->dc.given)
-        ok &= flat_eval(c, s, &d->dc, &o->dc);
+        ok &= take_number(c, s, &d->dc, &o->dc);
     if (d->ac_mag.given)
-        ok &= flat_eval(c, s, &d->ac_mag, &o->ac_mag);
+        ok &= take_number(c, s, &d->ac_mag, &o->ac_mag);
     if (d->ac_phase.given)
-        ok &= flat_eval(c, s, &d->ac_phase, &o->ac_phase);
+        ok &= take_number(c, s, &d->ac_phase, &o->ac_phase);
     if (d->repeat.given)
-        ok &= flat_eval(c, s, &d->repeat, &o->pwl_repeat);
+        ok &= take_number(c, s, &d->repeat, &o->pwl_repeat);
     if (d->delay.given)
-        ok &= flat_eval(c, s, &d->delay, &o->pwl_delay);
+        ok &= take_number(c, s, &d->delay, &o->pwl_delay);
+    c->mask = 0;
     ok = take_port(c, s, d, o) && ok;
-    for (size_t i = 0; i < n; i++) {
-        ok &= flat_eval(c, s, &d->arg[i], &o->arg[i]);
-        if (ok && d->wave == FLAT_PWL && i >= 2 && i % 2 == 0 && o->arg[i] < o->arg[i - 2] &&
-            flat_first(c, d->arg[i].span)) {
-            diag_error(c->d, d->arg[i].span, "PWL times do not go back: %g after %g", o->arg[i], o->arg[i - 2]);
-            ok = false;
-        }
+    flat_structural(c);
+    for (size_t i = 0; i < n; i++)
+        ok &= take_number(c, s, &d->arg[i], &o->arg[i]);
+    size_t at;
+    if (ok && flat_pwl_goes_back(o, &at) && flat_first(c, d->arg[at].span)) {
+        diag_error(c->d, d->arg[at].span, "PWL times do not go back: %g after %g", o->arg[at], o->arg[at - 2]);
+        ok = false;
     }
     return ok;
 }
@@ -355,16 +389,21 @@ static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     bool ok = true;
     x->poly = net_fixed(c->mem, double, vec_len(e->poly));
     for (size_t i = 0; i < vec_len(e->poly); i++)
-        ok &= flat_eval(c, s, &e->poly[i], &x->poly[i]);
+        ok &= take_number(c, s, &e->poly[i], &x->poly[i]);
     x->ic_given = e->n_ic > 0;
     x->n_ic = e->n_ic;
-    for (int32_t i = 0; i < e->n_ic; i++)
+    for (int32_t i = 0; i < e->n_ic; i++) {
+        const busy before = flat_slot_begin(c);
         ok &= flat_eval(c, s, &e->ic[i], &x->ic[i]);
+        flat_slot_end(c, s, &e->ic[i], before, (flat_slot_at){.kind = SLOT_IC, .k = i});
+    }
     if (e->src)
         ok &= take_source(c, s, e->src, x);
     bool behavioural = strchr("begfh", e->letter) && e->expr.given;
     if (behavioural) {
+        const busy before = flat_slot_begin(c);
         x->expr = flat_fold(c, s, &e->expr);
+        flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_EXPR});
         x->expr_is_v = e->expr_is_v;
         ok &= x->expr != NULL;
     }
@@ -378,7 +417,9 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
     take_nodes(c, s, e, &x);
     bool ok = take_params(c, s, e, &x);
     ok &= take_model(c, s, e, &x);
+    const busy before = flat_slot_begin(c);
     ok &= take_m(c, s, &e->m, &x.m);
+    flat_slot_end(c, s, &e->m, before, (flat_slot_at){.kind = SLOT_M});
     ok &= take_refs(c, s, e, &x);
     ok &= take_rest(c, s, e, &x);
     if (ok)
@@ -460,9 +501,11 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
         if (slot >= 0)
             in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .path = in->path,
                                       .span = k->key_span};
-        else if (!strcmp(k->key, "m"))
+        else if (!strcmp(k->key, "m")) {
+            c->mask = 0;
             ok &= take_m(c, s, &k->v, &in->m);
-        else
+            flat_structural(c);
+        } else
             unknown_key(c, s, k, in->b);
     }
     return ok;
@@ -506,7 +549,8 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         flat_expand(c, in);
         b->in_progress = was;
     }
-    arena_release(&c->scratch, mark);
+    if (!c->plan) /* whose slots evaluate in these scopes again */
+        arena_release(&c->scratch, mark);
 }
 
 static void expand_elem(flat_ctx *c, scope *s, const elem *e)
@@ -557,8 +601,11 @@ void flat_expand(flat_ctx *c, scope *s)
         if (flat_on(s, s->b->elem[i].guard))
             expand_elem(c, s, &s->b->elem[i]);
     for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
-        if (flat_on(s, s->b->other[i].guard))
+        if (flat_on(s, s->b->other[i].guard)) {
+            c->mask = 0;
             flat_local_card(c, s, s->b->other[i].card);
+            flat_structural(c);
+        }
 }
 
 /* -- names that are known at the end -- */

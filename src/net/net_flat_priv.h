@@ -8,7 +8,8 @@
  *     net_flat_eval.c   parameters, evaluation and folding of expressions
  *     net_flat_inst.c   expansion
  *     net_flat_card.c   dc and transient, options, saves, initial conditions
- *     net_flat_ana.c    small-signal analyses */
+ *     net_flat_ana.c    small-signal analyses
+ *     net_redo.c        which values depend on what, and their evaluation again */
 #ifndef NET_FLAT_PRIV_H
 #define NET_FLAT_PRIV_H
 
@@ -16,6 +17,10 @@
 #include "map.h"
 #include "net_priv.h"
 #include "vec.h"
+
+/* Bits of a mask: over[i], and these. */
+enum { KNOB_MANY = 60, KNOB_TEMPER, KNOB_DRAW };
+static inline uint64_t knob_bit(size_t i) { return UINT64_C(1) << (i < KNOB_MANY ? i : KNOB_MANY); }
 
 typedef struct body body;
 typedef struct scope scope;
@@ -142,6 +147,9 @@ typedef struct pval {
     bool fixed;          /* given by the instance or from outside */
     const char *path;    /* of the instance it belongs to */
     bool used;           /* an expression asked for it */
+    bool listed;         /* in the plan */
+    bool again;          /* redoing: it had a value before */
+    uint64_t knob, mask; /* the knob that it is itself; all that its value depends on */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
@@ -205,6 +213,10 @@ typedef struct flat_ctx {
     int64_t n_made;
     bool stop;
     bool declarations;   /* read no elements: for the options alone */
+    flat_plan *plan;     /* NULL: dependences are not written down */
+    uint64_t mask;       /* knobs that what was evaluated since it was set to 0 depends on */
+    bool redoing;        /* values again, after the expansion */
+    bool structural;     /* redoing: more would change than values */
     const net_card **needed; /* vec: analyses that do not exist yet */
 } flat_ctx;
 
@@ -278,8 +290,36 @@ const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path an
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
 
-/* net_share.c: heavy expressions that several elements have in common become unknowns. */
-void flat_share(flat_ctx *c);
+/* net_share.c: heavy expressions that several elements have in common become unknowns; true if there are any.
+ * dry: only tells. */
+bool flat_share(flat_ctx *c, bool dry);
+
+/* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot of an
+ * owner if it depends on a knob. */
+typedef enum flat_slot_kind { SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET } flat_slot_kind;
+typedef struct flat_slot_at { /* where the value goes */
+    flat_slot_kind kind;
+    const flat_model *model; /* its owner; NULL: the instance under way, or none (NODE_IC, NODESET) */
+    double *number;          /* NUMBER */
+    flat_param *param;       /* PARAM, RCL */
+    int32_t k;               /* IC; NODE_IC, NODESET: index */
+    const char *name;        /* BIN: of the model */
+} flat_slot_at;
+busy flat_slot_begin(flat_ctx *c);
+void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
+/* What was evaluated since c->mask was 0 decides more than a value. */
+void flat_structural(flat_ctx *c);
+/* Element i was taken out of a list of parameters of the instance under way. */
+void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
+/* Around the evaluation of a parameter: returns what c->mask was. */
+uint64_t flat_param_begin(flat_ctx *c, const pval *p);
+void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
+void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
+/* net_flat.c */
+void flat_ctx_free(flat_ctx *c);
+/* net_flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
+bool flat_pwl_goes_back(const flat_source *o, size_t *at);
+double flat_param_of(const flat_inst *x, const char *key);
 
 /* net_flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */

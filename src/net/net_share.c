@@ -162,7 +162,7 @@ static void propose(graph *g)
 }
 
 /* From the operands up: what is left of a value when its chosen operands are unknowns. */
-static bool settle(graph *g)
+static bool settle(graph *g, bool dry)
 {
     bool any = false;
     for (size_t k = 0; k < vec_len(g->v); k++) {
@@ -178,6 +178,8 @@ static bool settle(graph *g)
         }
         if (!v->chosen || !worth(v))
             continue;
+        if (dry)
+            return true;
         const char *name = free_name(g, v);
         v->node = (int32_t)vec_len(g->f->node);
         vec_push(g->f->node, name);
@@ -249,12 +251,13 @@ static bool shared_off(const flat *f)
     return off;
 }
 
-void flat_share(flat_ctx *c)
+bool flat_share(flat_ctx *c, bool dry)
 {
     graph g = {.f = c->f, .names = c->names, .mem = c->mem};
     const size_t n = vec_len(c->f->inst);
+    bool any = false;
     if (shared_off(c->f))
-        return;
+        return false;
     for (size_t i = 0; i < n; i++) {
         if (!c->f->inst[i].expr)
             continue;
@@ -267,7 +270,8 @@ void flat_share(flat_ctx *c)
         for (size_t i = 0; i < vec_len(c->f->node); i++)
             map_set(&g.node_names, map_key(c->f->node[i]), (int32_t)i);
         propose(&g);
-        if (settle(&g)) {
+        any = settle(&g, dry);
+        if (any && !dry) {
             map done = {0};
             const net_expr **row = NULL; /* trees before any is rewritten */
             for (size_t k = 0; k < vec_len(g.v); k++)
@@ -287,4 +291,5 @@ void flat_share(flat_ctx *c)
     map_free(&g.of_tree);
     map_free(&g.by_hash);
     map_free(&g.node_names);
+    return any;
 }

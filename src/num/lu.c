@@ -107,6 +107,17 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
     return st;
 }
 
+bool lu_forget(lu_solver *lu)
+{
+    lu_fac *f = lu->fac;
+    if (!f || !f->method->forget || (lu->opt.kind != LU_AUTO && lu->opt.kind != LU_KLU && lu->opt.kind != LU_TINY))
+        return false;
+    f->method->forget(f);
+    f->have = false;
+    lu->stat = (lu_stat){.singular = -1, .method = f->method->name};
+    return true;
+}
+
 static void remember_values(lu_fac *f, const csc *a)
 {
     memcpy(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));

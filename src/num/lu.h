@@ -57,6 +57,10 @@ void lu_fini(lu_solver *lu);
  * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it; VS_ENOMEM. */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
+/* The state after lu_analyze, for other values in the same pattern: no factors, counters at 0. false: the factors
+ * went over to a method that lu_analyze does not start with, so it must be called again. */
+bool lu_forget(lu_solver *lu);
+
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_ENOMEM. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);

@@ -42,6 +42,14 @@ static void k_free(lu_fac *fac)
     free(f);
 }
 
+/* The plan goes too: it remembers values. */
+static void k_forget(lu_fac *fac)
+{
+    klu *f = (klu *)fac;
+    free_numeric(f);
+    lu_super_free(&f->super);
+}
+
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     klu *f = calloc(1, sizeof *f);
@@ -183,4 +191,4 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu", k_analyze, k_factor, k_refactor, k_solve, k_weakest, k_free};
+const lu_method lu_method_klu = {"klu", k_analyze, k_factor, k_refactor, k_solve, k_weakest, k_free, k_forget};

@@ -22,6 +22,7 @@ typedef struct lu_method {
     void (*solve)(lu_fac *fac, const double *b, double *x);
     int32_t (*weakest)(const lu_fac *fac);
     void (*free)(lu_fac *fac);
+    void (*forget)(lu_fac *fac); /* frees the numbers, keeps the ordering; NULL: cannot */
 } lu_method;
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense;

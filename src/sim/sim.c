@@ -2,6 +2,7 @@
 #include "sim_priv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,21 @@ void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
     arena_init(&s->ckt_mem);
     arena_init(&s->card_mem);
     post_set_init(&s->plots, names);
+    gen_init(&s->gen);
+}
+
+void sim_drop_circuit(sim *s)
+{
+    ana_free(&s->ana);
+    elab_free(&s->elab);
+    ckt_free(&s->ckt);
 }
 
 void sim_fini(sim *s)
 {
-    ana_free(&s->ana);
-    ckt_free(&s->ckt);
+    sim_drop_circuit(s);
+    sim_plan_drop(s);
+    gen_fini(&s->gen);
     vec_free(s->keep_name);
     vec_free(s->save);
     vec_free(s->over);
@@ -67,7 +77,7 @@ vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, co
 void sim_use_deck(sim *s, const net_deck *deck)
 {
     s->deck = *deck;
-    s->stale = true;
+    sim_deep(s, "lib");
 }
 
 vs_status sim_options(sim *s)
@@ -86,27 +96,47 @@ vs_status sim_options(sim *s)
 
 static flat_inst *find_instance(sim *s, const char *name)
 {
+    const int32_t k = s->elab ? elab_find(s->elab, name) : -1;
+    if (k >= 0)
+        return &s->flat.inst[k];
     for (size_t i = 0; i < vec_len(s->flat.inst); i++)
         if (s->flat.inst[i].name == name)
             return &s->flat.inst[i];
     return NULL;
 }
 
-/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena. */
-static flat_param *replace_param(arena *mem, const flat_param *old, const char *const *drop, flat_param add)
+static bool is_dropped(const flat_param *p, const char *const *drop)
 {
+    for (size_t k = 0; drop[k]; k++)
+        if (!strcmp(p->name, drop[k]))
+            return true;
+    return false;
+}
+
+/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena. If it has `add`
+ * and none to drop it takes the value. */
+static flat_param *replace_param(sim *s, flat_param *old, const char *const *drop, flat_param add)
+{
+    flat_param *same = NULL;
     size_t n = 0;
-    vec_head *h = arena_alloc(mem, sizeof *h + (vec_len(old) + 1) * sizeof *old);
-    flat_param *p = (flat_param *)(h + 1);
+    bool any = false;
     for (size_t i = 0; i < vec_len(old); i++) {
-        bool gone = old[i].name == add.name;
-        for (size_t k = 0; drop[k] && !gone; k++)
-            gone = !strcmp(old[i].name, drop[k]);
-        if (!gone)
-            p[n++] = old[i];
+        any |= old[i].name != add.name && is_dropped(&old[i], drop);
+        same = old[i].name == add.name ? &old[i] : same;
     }
+    if (same && !any) {
+        *same = add;
+        return old;
+    }
+    vec_head *h = arena_alloc(&s->ckt_mem, sizeof *h + (vec_len(old) + 1) * sizeof *old);
+    flat_param *p = (flat_param *)(h + 1);
+    for (size_t i = 0; i < vec_len(old); i++)
+        if (old[i].name != add.name && !is_dropped(&old[i], drop))
+            p[n++] = old[i];
     p[n++] = add;
     h->len = h->cap = n;
+    if (s->plan)
+        flat_plan_moved(s->plan, old, p, add.name);
     return p;
 }
 
@@ -128,7 +158,10 @@ static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
     for (size_t i = 0; i < VS_COUNT(form); i++)
         if (!strcmp(c->param, form[i].name)) {
             in->source->wave = form[i].wave;
-            in->source->arg = copy_numbers(&s->ckt_mem, c->value, (size_t)c->n);
+            if (vec_len(in->source->arg) == (size_t)c->n)
+                memcpy(in->source->arg, c->value, (size_t)c->n * sizeof *c->value);
+            else
+                in->source->arg = copy_numbers(&s->ckt_mem, c->value, (size_t)c->n);
             return VS_OK;
         }
     if (!*c->param || !strcmp(c->param, "dc")) {
@@ -176,7 +209,7 @@ static vs_status change_instance(sim *s, flat_inst *in, const sim_change *c)
         drop = alias[4];
     if (main_value)
         name = str_intern0(s->names, strchr("efgh", in->letter) ? "gain" : "value");
-    in->param = replace_param(&s->ckt_mem, in->param, drop,
+    in->param = replace_param(s, in->param, drop,
                               (flat_param){.name = name, .value = c->value[0], .span = c->span});
     return VS_OK;
 }
@@ -187,7 +220,7 @@ static vs_status change_model(sim *s, const sim_change *c)
     static const char *const none[] = {NULL};
     for (size_t i = 0; i < vec_len(s->flat.model); i++)
         if (s->flat.model[i]->name == c->name) {
-            s->flat.model[i]->param = replace_param(&s->ckt_mem, s->flat.model[i]->param, none,
+            s->flat.model[i]->param = replace_param(s, s->flat.model[i]->param, none,
                                                     (flat_param){.name = c->param, .value = c->value[0],
                                                                  .span = c->span});
             any = true;
@@ -208,7 +241,7 @@ static void suggest_instance(sim *s, const char *name)
     vec_free(cand);
 }
 
-static vs_status apply_changes(sim *s)
+vs_status sim_apply_changes(sim *s)
 {
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(s->change); i++) {
@@ -240,13 +273,57 @@ static bool is_used(const sim *s, const char *name)
 
 void sim_set_param(sim *s, const char *name, double value)
 {
-    s->stale |= is_used(s, name);
-    for (size_t i = 0; i < vec_len(s->over); i++)
-        if (s->over[i].name == name) {
-            s->over[i].value = value;
-            return;
-        }
-    vec_push(s->over, (flat_override){name, value, false});
+    size_t i = 0;
+    while (i < vec_len(s->over) && s->over[i].name != name)
+        i++;
+    if (i < vec_len(s->over))
+        s->over[i].value = value;
+    else
+        vec_push(s->over, (flat_override){name, value, false});
+    if (is_used(s, name))
+        sim_param_changed(s, name);
+}
+
+void sim_set_sample(sim *s, uint64_t seed, int64_t sample)
+{
+    s->option.seed_given = s->deck.vary = true;
+    s->option.seed = s->deck.seed = seed;
+    s->deck.sample = sample;
+    sim_knob_changed(s, FLAT_KNOB_DRAW, "sample");
+}
+
+vs_status sim_set_option_number(sim *s, const char *name, double value, diag_span span)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    flat_option *list = NULL;
+    vec_push(list, ((flat_option){.name = name, .str = text, .value = value, .span = span}));
+    const flat f = {.option = list};
+    const elab_sim before = s->option;
+    const int warnings = s->d->n_warning;
+    vs_status st = elab_set_options(&s->option, &f, s->d);
+    vec_free(list);
+    if (!st && s->d->n_warning > warnings) {
+        diag_error(s->d, span, "no option '%s' to step", name);
+        st = VS_EINPUT;
+    }
+    if (st)
+        return st;
+    if (!strcmp(name, "temp"))
+        return sim_set_temp(s, s->option.temp, span);
+    if (before.seed_given != s->option.seed_given || before.seed != s->option.seed)
+        sim_set_sample(s, s->option.seed, s->deck.sample);
+    else if (memcmp(before.simparam, s->option.simparam, sizeof before.simparam)) /* one that devices read */
+        sim_ambient_changed(s, name, false);
+    else
+        sim_analysis_changed(s, name);
+    return VS_OK;
+}
+
+void sim_fresh(sim *s)
+{
+    if (s->ckt)
+        ckt_fresh(s->ckt);
 }
 
 vs_status sim_set_temp(sim *s, double celsius, diag_span span)
@@ -255,8 +332,10 @@ vs_status sim_set_temp(sim *s, double celsius, diag_span span)
         diag_error(s->d, span, "%g degrees Celsius is not above absolute zero", celsius);
         return VS_EINPUT;
     }
-    s->stale |= s->temp != celsius;
-    s->temp = celsius;
+    if (s->temp != celsius) {
+        s->temp = celsius;
+        sim_ambient_changed(s, "temp", true);
+    }
     return VS_OK;
 }
 
@@ -264,12 +343,14 @@ void sim_alter(sim *s, const sim_change *c)
 {
     sim_change copy = *c;
     copy.value = NULL;
-    s->stale = true;
+    copy.node = -1;
     size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
     for (size_t i = 0; i < vec_len(s->change); i++)
         if (s->change[i].name == c->name && s->change[i].param == c->param && s->change[i].model == c->model &&
-            s->change[i].n == c->n)
+            s->change[i].n == c->n) {
             copy.value = s->change[i].value;
+            copy.node = s->change[i].node;
+        }
     if (copy.value)
         memcpy((double *)(uintptr_t)copy.value, c->value, (size_t)c->n * sizeof *c->value);
     else
@@ -280,13 +361,14 @@ void sim_alter(sim *s, const sim_change *c)
     if (s->change)
         vec_head_of(s->change)->len = n;
     vec_push(s->change, copy);
+    sim_change_changed(s, &vec_last(s->change));
 }
 
 void sim_unalter(sim *s)
 {
     if (vec_len(s->change))
         (void)vec_pop(s->change);
-    s->stale = true;
+    sim_deep(s, "alter");
 }
 
 void sim_reset(sim *s, const flat_override *over, size_t n)
@@ -296,7 +378,7 @@ void sim_reset(sim *s, const flat_override *over, size_t n)
         vec_push(s->over, over[i]);
     vec_clear(s->change);
     s->temp = s->option.temp;
-    s->stale = true;
+    sim_deep(s, "reset");
 }
 
 /* -- netlist and circuit -- */
@@ -332,8 +414,8 @@ static void copy_analyses(sim *s)
 
 vs_status sim_flatten(sim *s)
 {
-    ana_free(&s->ana);
-    ckt_free(&s->ckt);
+    sim_drop_circuit(s);
+    sim_plan_drop(s);
     double t0 = vs_seconds();
     quiet_mark m = mark_messages(s);
     bool first = !s->flat.mem;
@@ -341,16 +423,21 @@ vs_status sim_flatten(sim *s)
     arena_init(&s->ckt_mem);
     s->deck.vary = s->option.seed_given;
     s->deck.seed = s->option.seed;
+    s->plan = first ? NULL : flat_plan_new(); /* a deck that runs once needs none */
+    s->plan_taken = s->deck.taken;
     vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem, s->temp, s->over,
-                              vec_len(s->over));
+                              vec_len(s->over), s->plan);
+    if (st)
+        sim_plan_drop(s);
     if (first)
         copy_analyses(s);
     s->deck.taken = true;
     if (!st)
-        st = apply_changes(s);
+        st = sim_apply_changes(s);
     drop_repeated(s, m, st);
-    s->stale = st != VS_OK;
+    s->stale = s->deep = st != VS_OK;
     s->st.expanded++;
+    s->gen.count[GEN_NETLIST].rebuilt++;
     s->st.s.elaborate += vs_seconds() - t0;
     return st;
 }
@@ -364,10 +451,17 @@ static unsigned forms_of(const sim *s)
     return forms;
 }
 
+static int64_t count_rows(const ckt *c)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < ckt_n_group(c); i++)
+        n += ckt_group(c, i).n_row;
+    return n;
+}
+
 static vs_status build_circuit(sim *s)
 {
-    ana_free(&s->ana);
-    ckt_free(&s->ckt);
+    sim_drop_circuit(s);
     double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
     quiet_mark m = mark_messages(s);
     if (s->built)
@@ -375,7 +469,8 @@ static vs_status build_circuit(sim *s)
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = forms_of(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
                    .bypass = s->option.bypass, .models_loaded = s->built};
-    vs_status st = elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
+    vs_status st = s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
+                           : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
     s->st.s.compile += compile;
@@ -384,6 +479,9 @@ static vs_status build_circuit(sim *s)
         return st;
     s->built = true;
     s->st.built++;
+    s->gen.count[GEN_PATTERN].rebuilt++;
+    s->gen.count[GEN_ROW].rebuilt += count_rows(s->ckt);
+    sim_plan_ready(s);
     if (s->hook.line)
         ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
     s->st.unknowns = ckt_n(s->ckt);
@@ -392,7 +490,9 @@ static vs_status build_circuit(sim *s)
 
 vs_status sim_build(sim *s)
 {
-    vs_status st = s->stale ? sim_flatten(s) : VS_OK;
+    vs_status st = VS_OK;
+    if (s->stale && sim_redo(s))
+        st = sim_flatten(s);
     return st || s->ckt ? st : build_circuit(s);
 }
 
@@ -444,6 +544,8 @@ vs_status sim_start(sim *s)
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;
+    for (gen_kind k = GEN_PATTERN; k < GEN_N_KIND; k++)
+        sim_ask(s, k);
     ana_set_watch(s->ana, s->watch);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
@@ -463,8 +565,9 @@ vs_status sim_start(sim *s)
 
 vs_status sim_rebuild(sim *s)
 {
-    s->stale = true;
     vs_status st = sim_build(s);
+    if (!st)
+        sim_fresh(s);
     return st ? st : sim_start(s);
 }
 
@@ -474,6 +577,7 @@ void sim_count(sim *s)
     s->st.accepted += a->points_accepted;
     s->st.rejected += a->points_rejected;
     s->st.iterations += a->iterations;
+    s->st.symbolic += a->n_symbolic;
     s->st.s.op += a->s_op;
     s->st.s.tran += a->s_tran;
     s->st.s.factor += a->s_factor;
@@ -507,8 +611,7 @@ vs_status sim_run(sim *s, const flat_ana *a)
     const sim_kind *k = sim_kind_of(a->kind);
     if (k->forms & ~forms_of(s)) { /* the models were compiled without what this analysis needs */
         s->forms |= k->forms;
-        ana_free(&s->ana);
-        ckt_free(&s->ckt);
+        sim_drop_circuit(s);
     }
     vs_status st = sim_build(s);
     if (!st)

@@ -12,6 +12,7 @@
 #include "ana.h"
 #include "ana_trace.h"
 #include "elab.h"
+#include "gen.h"
 #include "out.h"
 #include "plot.h"
 
@@ -36,6 +37,7 @@ typedef struct sim_change {
     const double *value;   /* [n] */
     int32_t n;             /* more than one: arguments of a waveform */
     diag_span span;
+    int32_t node;          /* in sim.gen; -1: none; the engine's */
 } sim_change;
 
 typedef struct sim_stat {
@@ -44,6 +46,9 @@ typedef struct sim_stat {
     } s;                   /* seconds */
     int64_t accepted, rejected, iterations, evaluations, written;
     int64_t expanded, built; /* flat netlists and circuits made */
+    int64_t redone;        /* changes of values in place */
+    int64_t rows, sources; /* of devices and sources, made again in place */
+    int64_t symbolic;      /* orderings of matrices */
     int32_t unknowns;
     const char *op_method;
 } sim_stat;
@@ -74,7 +79,15 @@ typedef struct sim {
     flat_override *over;   /* vec: values of .params */
     sim_change *change;    /* vec */
     double temp;           /* degrees Celsius */
-    bool stale;            /* something changed: the circuit must be built again */
+    bool stale;            /* something changed: the circuit is to be brought up to date */
+    bool deep;             /* more than values, or not known what: the netlist must be expanded again */
+    char why[160];         /* what changed since the client cleared it, for reports */
+    flat_plan *plan;       /* NULL: dependences are not known */
+    bool plan_taken;       /* the plan's expansion left .dc out */
+    elab *elab;            /* bindings of ckt; NULL: none are kept */
+    gen gen;               /* what is made from what, if there is a plan */
+    int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
+    uint64_t changed;      /* knobs that are not in the netlist yet */
     bool built;            /* there was a circuit before */
     unsigned forms;        /* of models, besides those that the deck's analyses need */
     ckt *ckt;
@@ -132,6 +145,16 @@ void sim_set_param(sim *s, const char *name, double value); /* name interned low
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
+/* Statistical functions draw for this sample. */
+void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
+/* A number among the options. Status: VS_OK; VS_EINPUT with a message. */
+VS_MUST_USE vs_status sim_set_option_number(sim *s, const char *name, double value, diag_span span);
+/* Values will change again and again: the next build notes what depends on what. */
+void sim_many(sim *s);
+/* Frees the circuit; the next sim_build makes it from the netlist that is there. */
+void sim_drop_circuit(sim *s);
+/* The next analysis starts as if the circuit had just been built. */
+void sim_fresh(sim *s);
 /* Takes the last change back, after a build that it made fail. */
 void sim_unalter(sim *s);
 /* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */

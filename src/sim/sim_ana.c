@@ -198,7 +198,8 @@ static void dc_undo(sim *s, const flat_ana *a, flat_override *over, sim_change *
     for (size_t i = 0; i < vec_len(change); i++)
         vec_push(s->change, change[i]);
     s->temp = temp;
-    s->stale |= outer;
+    if (outer)
+        sim_deep(s, "the end of .dc");
 }
 
 static vs_status run_dc(sim *s, const flat_ana *a)

@@ -53,13 +53,15 @@ vs_status sim_set_option(sim *s, const char *text, diag_span from)
         for (size_t i = 0; i < vec_len(out.option); i++)
             if (!strcmp(out.option[i].name, "temp"))
                 s->temp = s->option.temp;
-    s->stale = true;
+    sim_deep(s, "options");
     return st;
 }
 
 bool sim_param(sim *s, const char *name, double *value)
 {
     arena mem;
+    if (s->plan && !s->stale)
+        return flat_plan_param(s->plan, name, value);
     arena_init(&mem);
     bool ok = s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &mem, s->temp, s->over,
                                               vec_len(s->over), name, value);

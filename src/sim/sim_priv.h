@@ -16,6 +16,25 @@ VS_MUST_USE vs_status sim_rebuild(sim *s);
 VS_MUST_USE vs_status sim_solution(sim *s, double **x, bool *warm);
 bool sim_stopped(const sim *s);
 
+/* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status sim_apply_changes(sim *s);
+
+/* -- sim_redo.c: values in place -- */
+/* The circuit was built: from now on it is known what depends on what. */
+void sim_plan_ready(sim *s);
+void sim_plan_drop(sim *s);
+void sim_knob_changed(sim *s, int knob, const char *name);
+void sim_param_changed(sim *s, const char *name);
+void sim_ambient_changed(sim *s, const char *name, bool temper);
+void sim_change_changed(sim *s, const sim_change *c);
+void sim_analysis_changed(sim *s, const char *name); /* an option that no device reads */
+void sim_deep(sim *s, const char *what); /* the netlist must be expanded again */
+/* Status: VS_OK: netlist and circuit are up to date, or the circuit is gone and to be built; VS_REJECT: the netlist
+ * must be expanded again. */
+VS_MUST_USE vs_status sim_redo(sim *s);
+/* An analysis needs the circuit's object of this kind and makes it if it is out of date. */
+void sim_ask(sim *s, gen_kind kind);
+
 /* -- sim_out.c: results -- */
 typedef struct sim_axis {
     const char *name;  /* "time", "frequency", "v-sweep" */

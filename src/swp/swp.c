@@ -64,25 +64,6 @@ void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
 
 /* -- changes -- */
 
-static vs_status set_option(swp *w, const flat_target *t, double y)
-{
-    sim *s = w->s;
-    const int warnings = s->d->n_warning;
-    flat_option *list = NULL;
-    vec_push(list, ((flat_option){.name = t->name, .str = arena_printf(&w->mem, "%.17g", y), .value = y, .span = t->span}));
-    flat f = {.option = list};
-    vs_status st = elab_set_options(&s->option, &f, s->d);
-    vec_free(list);
-    if (!st && s->d->n_warning > warnings) {
-        diag_error(s->d, t->span, "no option '%s' to step", t->name);
-        st = VS_EINPUT;
-    }
-    if (!st && !strcmp(t->name, "temp"))
-        s->temp = s->option.temp;
-    s->stale = true;
-    return st;
-}
-
 /* The decks with other sections of libraries are read once and kept. */
 static vs_status set_deck(swp *w, int64_t point)
 {
@@ -119,7 +100,7 @@ static vs_status set_target(swp *w, const flat_target *t, double y)
     switch (t->kind) {
     case FLAT_SET_PARAM: sim_set_param(s, t->name, y); return VS_OK;
     case FLAT_SET_TEMP: return sim_set_temp(s, y, t->span);
-    case FLAT_SET_OPTION: return set_option(w, t, y);
+    case FLAT_SET_OPTION: return sim_set_option_number(s, t->name, y, t->span);
     case FLAT_SET_INST: case FLAT_SET_MODEL: {
         const sim_change c = {.name = t->name, .model = t->kind == FLAT_SET_MODEL, .param = t->param, .value = &y, .n = 1,
                               .span = t->span};
@@ -151,12 +132,8 @@ static vs_status set_point(swp *w, int64_t point)
         if (st)
             w->at[i] = -1;
     }
-    if (w->mc) {
-        w->s->option.seed_given = true;
-        w->s->option.seed = w->seed;
-        w->s->deck.sample = point % w->mc + 1;
-        w->s->stale = true;
-    }
+    if (w->mc)
+        sim_set_sample(w->s, w->seed, point % w->mc + 1);
     w->any = true;
     return st;
 }
@@ -312,6 +289,8 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     const double t0 = vs_seconds();
     const sim_stat before = s->st;
     const int compiled = kernels(s), n_error = s->d->n_error, n_warning = s->d->n_warning;
+    *s->why = 0;
+    sim_fresh(s);
     vs_status st = set_point(w, point);
     if (!st)
         st = run_point(w, text, r);
@@ -324,6 +303,11 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->expanded = (uint32_t)(s->st.expanded - before.expanded);
     r->built = (uint32_t)(s->st.built - before.built);
     r->compiled = (uint32_t)(kernels(s) - compiled);
+    r->redone = (uint32_t)(s->st.redone - before.redone);
+    r->rows = (uint32_t)(s->st.rows - before.rows);
+    r->sources = (uint32_t)(s->st.sources - before.sources);
+    r->symbolic = (uint32_t)(s->st.symbolic - before.symbolic);
+    memcpy(r->why, s->why, sizeof r->why);
     if (w->o->quiet)
         diag_keep_errors(s->d);
     diag_render(s->d, msg, false);
@@ -499,6 +483,7 @@ static vs_status begin(swp *w, int64_t *next)
     w->book.n_shard = o->n_shard;
     w->book.id = identity(w);
     s->deck.stepping = true;
+    sim_many(s);
     ctl_want(s);
     vs_status st = check_ends(w);
     if (!st && (o->resume || o->n_shard > 1) && (!o->out || pipe) && !o->measures) {

@@ -309,8 +309,7 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     if (jobs > w->book.n_mine - k)
         jobs = w->book.n_mine - k > 1 ? (int)(w->book.n_mine - k) : 1;
     /* threads do not survive a fork: workers make circuits of their own */
-    ana_free(&w->s->ana);
-    ckt_free(&w->s->ckt);
+    sim_drop_circuit(w->s);
     arena mem;
     arena_init(&mem);
     swp_crew c = {.w = w, .n = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,

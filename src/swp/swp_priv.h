@@ -21,6 +21,8 @@ typedef struct swp_rec {
     int64_t n_bytes;      /* of results */
     uint32_t expanded, built, compiled; /* flat netlists, circuits, kernels made for it */
     double seconds;       /* that it took */
+    uint32_t redone, rows, sources, symbolic; /* changes in place; rows and sources in them; orderings */
+    char why[160];        /* what changed */
     double *value;        /* [n_meas], NaN: failed */
     char *text, *msg;     /* what cards print; messages */
 } swp_rec;

@@ -117,7 +117,7 @@ class Steps(Folder):
         self.write('d.sp', DIVIDER + '.step param r 1 4 1\n')
         out, _ = self.run_it('explain', '--redo', 'd.sp')
         self.assertEqual(len(re.findall(r'circuits built, 0 kernels compiled', out)), 4)
-        self.assertEqual(len(re.findall(r' 1 netlists expanded, 1 circuits built', out)), 3)
+        self.assertEqual(len(re.findall(r' 0 netlists expanded, 0 circuits built, .*; in place 1 rows, 0 sources \(r\)', out)), 3)
 
 
 class MonteCarlo(Folder):

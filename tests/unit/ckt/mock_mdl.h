@@ -58,6 +58,7 @@ const va_module *mdl_module(const mdl_model *m) { return &m->mod; }
 int32_t mdl_n_unknown(const mdl_model *m) { return (int32_t)vec_len(m->mod.unknown); }
 const va_unknown *mdl_unknown(const mdl_model *m, int32_t u) { return &m->mod.unknown[u]; }
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->topology[row]; }
+void mdl_row_release(mdl_model *m, int32_t row) { (void)m, (void)row; }
 
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param) { return (void)m, (void)row, (double)param; }
 vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value, const mdl_at *at, double **value,

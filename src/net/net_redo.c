@@ -1,0 +1,394 @@
+/* net_redo.c - the values of a flat netlist again, after something that they depend on changed.
+ * Knobs are parameters from outside, the temperature that expressions see, the sample of statistical
+ * functions: a bit each. While the deck is expanded each value that depends on one becomes a *slot*: its
+ * expression, the scope it is evaluated in, its place. Slots of one instance or model card form an owner.
+ * The evaluation is that of the expansion, in the same scopes, so that numbers are the same to the last
+ * bit. Whatever is decided by numbers and is no value (an .if, a bin, which nodes an expression reads) is
+ * seen, and the deck is then expanded anew. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_flat_priv.h"
+
+enum { MAX_TREES = 16 << 20 }; /* bytes of expressions made again, before the deck is expanded anew */
+
+typedef struct slot {
+    flat_slot_at at;
+    uint64_t mask;
+    scope *s;
+    const rhs *v;
+    int32_t inst;        /* owner; -1: none */
+    busy before;         /* statistical functions count on from here */
+    int32_t n_draw;      /* and are here when it is evaluated */
+} slot;
+
+struct flat_plan {
+    slot *slot;          /* vec; in the order of owners when kept */
+    pval **param;        /* vec; parameters that depend on knobs */
+    uint64_t structure;
+    flat_owner *owner;   /* vec */
+    const char **knob;   /* vec; names of parameters from outside */
+    flat_ctx c;          /* of the expansion */
+    arena trees;
+    bool kept, shares;
+    uint64_t changed;    /* of the present redo */
+    bool any_tree;
+    arena_pos scratch;
+};
+
+flat_plan *flat_plan_new(void)
+{
+    flat_plan *p = calloc(1, sizeof *p);
+    if (p)
+        arena_init(&p->trees);
+    return p;
+}
+
+void flat_plan_free(flat_plan **pp)
+{
+    flat_plan *p = *pp;
+    if (!p)
+        return;
+    if (p->kept)
+        flat_ctx_free(&p->c);
+    vec_free(p->slot);
+    vec_free(p->param);
+    vec_free(p->owner);
+    vec_free(p->knob);
+    arena_fini(&p->trees);
+    free(p);
+    *pp = NULL;
+}
+
+/* -- writing down -- */
+
+busy flat_slot_begin(flat_ctx *c)
+{
+    c->mask = 0;
+    return c->drawing;
+}
+
+void flat_structural(flat_ctx *c)
+{
+    if (c->plan)
+        c->plan->structure |= c->mask;
+}
+
+/* A bin depends on the length and width that the instance's slots before this one give, and on limits that are
+ * looked up again. */
+static uint64_t bin_mask(const flat_plan *p, int32_t inst)
+{
+    uint64_t mask = 0;
+    for (size_t i = vec_len(p->slot); i-- > 0 && (p->slot[i].inst == inst || p->slot[i].at.model);)
+        mask |= p->slot[i].mask;
+    return mask;
+}
+
+static bool is_bin_limit(const flat_slot_at *at)
+{
+    static const char *const name[] = {"lmin", "lmax", "wmin", "wmax"};
+    for (size_t i = 0; at->model && i < VS_COUNT(name); i++)
+        if (!strcmp(at->param->name, name[i]))
+            return true;
+    return false;
+}
+
+void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at)
+{
+    flat_plan *p = c->plan;
+    if (!p || c->redoing)
+        return;
+    const bool card = at.kind == SLOT_NODE_IC || at.kind == SLOT_NODESET;
+    const int32_t inst = at.model || card ? -1 : (int32_t)vec_len(c->f->inst);
+    const uint64_t mask = at.kind == SLOT_BIN ? bin_mask(p, inst) : c->mask;
+    if (!mask)
+        return;
+    if (is_bin_limit(&at))
+        p->structure |= mask;
+    const rhs *keep = v;
+    if (card) {
+        rhs *copy = arena_new(c->mem, rhs);
+        *copy = *v;
+        keep = copy;
+    }
+    vec_push(p->slot, (slot){.at = at, .mask = mask, .s = s, .v = keep, .inst = inst, .before = before,
+                             .n_draw = c->drawing.n_draw});
+}
+
+void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i)
+{
+    if (!c->plan)
+        return;
+    const int32_t inst = (int32_t)vec_len(c->f->inst);
+    for (size_t k = vec_len(c->plan->slot); k-- > 0 && c->plan->slot[k].inst == inst;) {
+        slot *o = &c->plan->slot[k];
+        if (!o->at.param || o->at.param < list + i)
+            continue;
+        if (o->at.param == list + i)
+            c->plan->structure |= o->mask; /* the word of a model */
+        else
+            o->at.param--;
+    }
+}
+
+uint64_t flat_param_begin(flat_ctx *c, const pval *p)
+{
+    const uint64_t outer = c->mask;
+    c->mask = p->knob;
+    return outer;
+}
+
+void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
+{
+    if (c->redoing && c->mask & ~p->mask)
+        c->structural = true; /* it depends on more than was known */
+    if (c->plan && c->mask && !p->listed) {
+        vec_push(c->plan->param, p);
+        p->listed = true;
+    }
+    p->mask |= c->mask;
+    c->mask = outer | p->mask;
+}
+
+/* -- owners -- */
+
+static flat_owner_kind kind_of(const slot *o)
+{
+    return o->at.model ? FLAT_OWNER_MODEL : o->inst >= 0 ? FLAT_OWNER_INST : FLAT_OWNER_IC;
+}
+
+typedef struct key {
+    int32_t kind, order, at; /* order: of the owner; at: place in the list before */
+} key;
+
+static int compare_keys(const void *va, const void *vb)
+{
+    const key *a = va, *b = vb;
+    return a->kind != b->kind ? a->kind - b->kind : a->order != b->order ? a->order - b->order : a->at - b->at;
+}
+
+/* Slots of model cards stand among those of the instance that needed the card first. */
+static void sort_slots(flat_plan *p)
+{
+    map number = {0};
+    key *k = NULL;
+    slot *sorted = NULL;
+    for (size_t i = 0; i < vec_len(p->slot); i++) {
+        const slot *o = &p->slot[i];
+        int32_t order = o->inst;
+        if (o->at.model) {
+            order = map_get(&number, map_key(o->at.model), -1);
+            if (order < 0)
+                map_set(&number, map_key(o->at.model), order = (int32_t)number.n);
+        }
+        vec_push(k, (key){kind_of(o), order, (int32_t)i});
+    }
+    if (k)
+        qsort(k, vec_len(k), sizeof *k, compare_keys);
+    for (size_t i = 0; i < vec_len(k); i++) {
+        const slot *o = &p->slot[k[i].at];
+        const bool same = i && k[i].kind == k[i - 1].kind && k[i].order == k[i - 1].order;
+        vec_push(sorted, *o);
+        if (!same)
+            vec_push(p->owner, (flat_owner){.kind = kind_of(o), .inst = o->inst, .model = o->at.model, .begin = (int32_t)i});
+        vec_last(p->owner).end = (int32_t)i + 1;
+        vec_last(p->owner).mask |= o->mask;
+    }
+    vec_free(p->slot);
+    p->slot = sorted;
+    vec_free(k);
+    map_free(&number);
+}
+
+void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares)
+{
+    p->c = *c;
+    p->kept = true;
+    p->shares = shares;
+    p->c.mem = &p->trees;
+    vec_clear(p->c.pend);
+    for (size_t i = 0; i < c->n_over; i++)
+        vec_push(p->knob, str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name)));
+    p->c.over = NULL;
+    sort_slots(p);
+}
+
+const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n)
+{
+    *n = vec_len(p->owner);
+    return p->owner;
+}
+
+uint64_t flat_plan_structure(const flat_plan *p)
+{
+    return p->structure | UINT64_C(1) << KNOB_MANY;
+}
+
+int flat_plan_knob(const flat_plan *p, const char *name)
+{
+    for (size_t i = 0; i < vec_len(p->knob); i++)
+        if (p->knob[i] == name)
+            return i < KNOB_MANY ? (int)i : KNOB_MANY;
+    return -1;
+}
+
+void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone)
+{
+    for (size_t i = 0; i < vec_len(p->slot); i++) {
+        flat_slot_at *at = &p->slot[i].at;
+        if (!at->param || at->param < old || at->param >= old + vec_len(old))
+            continue;
+        const char *name = at->param->name;
+        flat_param *to = NULL;
+        for (size_t k = 0; k < vec_len(list) && name != gone; k++)
+            if (list[k].name == name)
+                to = &list[k];
+        at->param = to;
+    }
+}
+
+bool flat_plan_param(flat_plan *p, const char *name, double *value)
+{
+    const scope *root = p->c.root;
+    const int32_t k = map_get(&root->b->param_slot, map_key(name), -1);
+    if (k < 0 || !root->param[k].v || root->param[k].state != P_DONE || root->param[k].str)
+        return false;
+    *value = root->param[k].value;
+    return true;
+}
+
+/* -- again -- */
+
+static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
+{
+    scope *root = p->c.root;
+    for (size_t i = 0; i < n_over && i < vec_len(p->knob); i++) {
+        const int32_t k = map_get(&root->b->param_slot, map_key(p->knob[i]), -1);
+        if (k >= 0 && root->param[k].v)
+            ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
+    }
+}
+
+/* Parameters of the top level are evaluated whether a slot asks for them or not, as the expansion does. */
+static void eval_params(flat_plan *p)
+{
+    const body *b = p->c.root->b;
+    for (size_t i = 0; i < vec_len(p->param) && !p->c.structural; i++) {
+        const pval *v = p->param[i], *first = p->c.root->param;
+        if (!v->again || v->state != P_NEW || v < first || v >= first + vec_len(b->param_name))
+            continue;
+        const net_expr e = {.op = NET_PARAM, .name = b->param_name[v - first], .span = DIAG_NOWHERE};
+        const rhs name = {.e = &e, .span = DIAG_NOWHERE, .given = true};
+        const char *str;
+        double y;
+        p->c.structural |= !flat_value(&p->c, p->c.root, &name, &y, &str);
+    }
+}
+
+void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper, uint64_t changed)
+{
+    flat_ctx *c = &p->c;
+    p->changed = changed;
+    p->any_tree = false;
+    p->scratch = arena_mark(&c->scratch);
+    c->redoing = true;
+    c->structural = (changed & flat_plan_structure(p)) != 0;
+    c->temper = temper;
+    set_knobs(p, over, n_over);
+    for (size_t i = 0; i < vec_len(p->param); i++) {
+        pval *v = p->param[i];
+        if (!(v->mask & changed))
+            continue;
+        v->folded = NULL;
+        v->again = v->state == P_DONE;
+        if (v->again)
+            v->state = P_NEW;
+    }
+    eval_params(p);
+}
+
+static bool redo_param(flat_ctx *c, const slot *o)
+{
+    double y;
+    const char *str, *before = o->at.param->str;
+    if (!flat_value(c, o->s, o->v, &y, &str) || str || before)
+        return false;
+    o->at.param->value = y;
+    return true;
+}
+
+static bool redo_m(flat_ctx *c, const slot *o, flat_inst *x)
+{
+    double y = 1;
+    if (o->v->given && !flat_eval(c, o->s, o->v, &y))
+        return false;
+    x->m = o->s->m * y;
+    return y >= 0;
+}
+
+static bool redo_tree(flat_plan *p, const slot *o, flat_inst *x)
+{
+    const net_expr *e = flat_fold(&p->c, o->s, o->v);
+    p->any_tree = true;
+    if (!e || (o->at.kind == SLOT_RCL && (e->op == NET_NUM) != (x->expr == NULL)))
+        return false;
+    if (o->at.kind == SLOT_RCL && e->op == NET_NUM)
+        o->at.param->value = e->num;
+    else
+        x->expr = e;
+    return true;
+}
+
+static bool redo_slot(flat_plan *p, const slot *o)
+{
+    flat_ctx *c = &p->c;
+    flat_inst *x = o->inst >= 0 ? &c->f->inst[o->inst] : NULL;
+    bool bad = false;
+    switch (o->at.kind) {
+    case SLOT_NUMBER: return flat_eval(c, o->s, o->v, o->at.number);
+    case SLOT_PARAM: return !o->at.param || redo_param(c, o);
+    case SLOT_M: return redo_m(c, o, x);
+    case SLOT_IC: return flat_eval(c, o->s, o->v, &x->ic[o->at.k]);
+    case SLOT_EXPR: return redo_tree(p, o, x);
+    case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
+    case SLOT_BIN: return flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad) == x->model && !bad;
+    case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
+    case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
+    }
+    return false;
+}
+
+vs_status flat_redo_owner(flat_plan *p, size_t owner)
+{
+    const flat_owner *w = &p->owner[owner];
+    flat_ctx *c = &p->c;
+    for (int32_t i = w->begin; i < w->end && !c->structural; i++) {
+        const slot *o = &p->slot[i];
+        if (!(o->mask & p->changed))
+            continue;
+        c->drawing = o->before;
+        c->mask = 0;
+        const bool ok = redo_slot(p, o);
+        c->structural |= !ok || c->mask & ~o->mask || (o->at.kind != SLOT_BIN && c->drawing.n_draw != o->n_draw);
+    }
+    size_t at;
+    if (w->kind == FLAT_OWNER_INST && c->f->inst[w->inst].source)
+        c->structural |= flat_pwl_goes_back(c->f->inst[w->inst].source, &at);
+    return c->structural ? VS_REJECT : VS_OK;
+}
+
+vs_status flat_redo_end(flat_plan *p)
+{
+    flat_ctx *c = &p->c;
+    if (!c->structural && vec_len(c->pend)) {
+        const int before = c->d->n_error;
+        flat_resolve_pending(c);
+        c->structural |= c->d->n_error > before;
+    }
+    vec_clear(c->pend);
+    if (!c->structural && p->any_tree)
+        c->structural |= p->shares || flat_share(c, true) || p->trees.total > MAX_TREES;
+    arena_release(&c->scratch, p->scratch);
+    return c->structural ? VS_REJECT : VS_OK;
+}

@@ -1,0 +1,328 @@
+/* sim_redo.c - values that change are put into the netlist and the circuit that are there.
+ * From the second expansion of a deck on it is known which values depend on what (flat_plan), and the circuit
+ * keeps what binds its elements (elab_circuit_kept). Inputs (parameters, temperature, options, the sample,
+ * altered values) and what is made from them are nodes with generation counters (gen.h): a change marks its
+ * dependents, sim_build makes these again and nothing else. What cannot be done in place is seen where it
+ * is decided, and the circuit, or the netlist too, is then made anew; results are the same. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+enum { N_KNOB = 64 };
+
+/* -- the graph -- */
+
+static bool is_device(const flat_inst *in)
+{
+    return !in->source || in->source->port;
+}
+
+/* Nodes of instances come first, those of owners of values behind them. */
+static void add_nodes(sim *s, const flat_owner *owner, size_t n_owner)
+{
+    gen *g = &s->gen;
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        gen_node(g, is_device(&s->flat.inst[i]) ? GEN_DEVICE : GEN_SOURCE);
+    s->owner_node = (int32_t)vec_len(g->node);
+    for (size_t i = 0; i < n_owner; i++)
+        gen_node(g, owner[i].kind == FLAT_OWNER_IC ? GEN_START : GEN_VALUE);
+    for (int i = 0; i < N_KNOB; i++)
+        s->knob_node[i] = gen_node(g, GEN_INPUT);
+    s->ambient_node = gen_node(g, GEN_INPUT);
+    s->option_node = gen_node(g, GEN_INPUT);
+    for (int k = 0; k < GEN_N_KIND; k++)
+        s->whole[k] = -1;
+    static const gen_kind whole[] = {GEN_NETLIST, GEN_PATTERN, GEN_SYMBOLIC, GEN_FACTORS, GEN_LINEAR, GEN_BREAKS, GEN_OP};
+    for (size_t i = 0; i < VS_COUNT(whole); i++)
+        s->whole[whole[i]] = gen_node(g, whole[i]);
+}
+
+/* Netlist to pattern to ordering; numbers of devices and sources to what is computed with them. */
+static void add_common_edges(sim *s)
+{
+    gen *g = &s->gen;
+    const int32_t *w = s->whole;
+    gen_edge(g, w[GEN_NETLIST], w[GEN_PATTERN]);
+    gen_edge(g, w[GEN_PATTERN], w[GEN_SYMBOLIC]);
+    gen_edge(g, w[GEN_PATTERN], w[GEN_BREAKS]);
+    gen_edge(g, w[GEN_PATTERN], w[GEN_LINEAR]);
+    gen_edge(g, w[GEN_LINEAR], w[GEN_FACTORS]);
+    gen_edge(g, w[GEN_SYMBOLIC], w[GEN_FACTORS]);
+    gen_edge(g, w[GEN_FACTORS], w[GEN_OP]);
+    gen_edge(g, w[GEN_BREAKS], w[GEN_OP]);
+    gen_edge(g, s->option_node, w[GEN_OP]);
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
+        const flat_inst *in = &s->flat.inst[i];
+        gen_edge(g, (int32_t)i, w[GEN_LINEAR]);
+        if (in->source)
+            gen_edge(g, (int32_t)i, w[GEN_BREAKS]);
+        if (is_device(in))
+            gen_edge(g, s->ambient_node, (int32_t)i);
+    }
+}
+
+static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
+{
+    gen *g = &s->gen;
+    map of_model = {0};
+    for (size_t i = 0; i < n_owner; i++) {
+        const int32_t node = s->owner_node + (int32_t)i;
+        for (int k = 0; k < N_KNOB; k++)
+            if (owner[i].mask >> k & 1)
+                gen_edge(g, s->knob_node[k], node);
+        if (owner[i].kind == FLAT_OWNER_INST)
+            gen_edge(g, node, owner[i].inst);
+        else if (owner[i].kind == FLAT_OWNER_MODEL)
+            map_set(&of_model, map_key(owner[i].model), node);
+        else
+            gen_edge(g, node, s->whole[GEN_OP]);
+    }
+    for (size_t i = 0; i < vec_len(s->flat.inst) && of_model.n; i++) {
+        const int32_t node = s->flat.inst[i].model ? map_get(&of_model, map_key(s->flat.inst[i].model), -1) : -1;
+        if (node >= 0)
+            gen_edge(g, node, (int32_t)i);
+    }
+    map_free(&of_model);
+}
+
+/* An altered value is an input of its own. */
+static void add_change_edges(sim *s)
+{
+    gen *g = &s->gen;
+    for (size_t i = 0; i < vec_len(s->change); i++) {
+        sim_change *c = &s->change[i];
+        c->node = gen_node(g, GEN_INPUT);
+        for (size_t k = 0; k < vec_len(s->flat.inst); k++) {
+            const flat_inst *in = &s->flat.inst[k];
+            if (c->model ? in->model && in->model->name == c->name : in->name == c->name)
+                gen_edge(g, c->node, (int32_t)k);
+        }
+    }
+}
+
+void sim_plan_ready(sim *s)
+{
+    if (!s->plan || s->gen.sealed)
+        return;
+    size_t n;
+    const flat_owner *owner = flat_plan_owners(s->plan, &n);
+    const uint64_t structure = flat_plan_structure(s->plan);
+    add_nodes(s, owner, n);
+    add_common_edges(s);
+    add_owner_edges(s, owner, n);
+    add_change_edges(s);
+    for (int k = 0; k < N_KNOB; k++)
+        if (structure >> k & 1)
+            gen_edge(&s->gen, s->knob_node[k], s->whole[GEN_NETLIST]);
+    gen_seal(&s->gen);
+    s->changed = 0;
+}
+
+void sim_plan_drop(sim *s)
+{
+    flat_plan_free(&s->plan);
+    gen_clear(&s->gen);
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        s->change[i].node = -1;
+}
+
+/* -- what changed -- */
+
+static void tell(sim *s, const char *what)
+{
+    const size_t n = strlen(s->why);
+    snprintf(s->why + n, sizeof s->why - n, "%s%s", n ? ", " : "", what);
+}
+
+static bool planned(const sim *s) { return s->plan && s->gen.sealed && !s->deep; }
+
+void sim_knob_changed(sim *s, int knob, const char *name)
+{
+    tell(s, name);
+    s->stale = true;
+    if (!planned(s) || knob < 0) {
+        s->deep = true;
+        return;
+    }
+    s->changed |= UINT64_C(1) << knob;
+    gen_change(&s->gen, s->knob_node[knob]);
+}
+
+void sim_param_changed(sim *s, const char *name)
+{
+    sim_knob_changed(s, s->plan ? flat_plan_knob(s->plan, name) : -1, name);
+}
+
+/* Temperature or an option that devices read: every device. */
+void sim_ambient_changed(sim *s, const char *name, bool temper)
+{
+    tell(s, name);
+    s->stale = true;
+    if (!planned(s)) {
+        s->deep = true;
+        return;
+    }
+    gen_change(&s->gen, s->ambient_node);
+    if (temper) {
+        s->changed |= UINT64_C(1) << FLAT_KNOB_TEMPER;
+        gen_change(&s->gen, s->knob_node[FLAT_KNOB_TEMPER]);
+    }
+}
+
+void sim_change_changed(sim *s, const sim_change *c)
+{
+    char text[200];
+    snprintf(text, sizeof text, c->model ? "%s(%s)" : *c->param ? "@%s[%s]" : "%s", c->name, c->param);
+    tell(s, text);
+    s->stale = true;
+    if (planned(s) && c->node >= 0)
+        gen_change(&s->gen, c->node);
+    else
+        s->deep = true;
+}
+
+void sim_analysis_changed(sim *s, const char *name)
+{
+    tell(s, name);
+    if (planned(s))
+        gen_change(&s->gen, s->option_node);
+}
+
+void sim_deep(sim *s, const char *what)
+{
+    tell(s, what);
+    s->stale = s->deep = true;
+}
+
+void sim_many(sim *s)
+{
+    if (!s->plan)
+        sim_deep(s, "first");
+}
+
+/* -- in place -- */
+
+typedef struct todo {
+    int32_t *owner, *inst; /* vecs */
+    bool starts, netlist;
+} todo;
+
+static todo collect(sim *s)
+{
+    todo t = {0};
+    gen *g = &s->gen;
+    for (int32_t k; (k = gen_next(g)) >= 0;) {
+        if (g->node[k].kind == GEN_VALUE || g->node[k].kind == GEN_START)
+            vec_push(t.owner, k - s->owner_node);
+        else if (g->node[k].kind == GEN_DEVICE || g->node[k].kind == GEN_SOURCE)
+            vec_push(t.inst, k);
+        t.netlist |= k == s->whole[GEN_NETLIST];
+        t.starts |= g->node[k].kind == GEN_START;
+    }
+    return t;
+}
+
+static vs_status redo_netlist(sim *s, const todo *t)
+{
+    vs_status st = VS_OK;
+    flat_redo_begin(s->plan, s->over, vec_len(s->over), s->temp, s->changed);
+    for (size_t i = 0; i < vec_len(t->owner) && !st; i++)
+        st = flat_redo_owner(s->plan, (size_t)t->owner[i]);
+    vs_status end = flat_redo_end(s->plan);
+    st = st ? st : end;
+    return st ? st : sim_apply_changes(s);
+}
+
+static vs_status redo_circuit(sim *s, const todo *t)
+{
+    size_t n;
+    ckt_redone what;
+    const flat_owner *owner = flat_plan_owners(s->plan, &n);
+    const double t0 = vs_seconds();
+    ana_free(&s->ana);
+    elab_redo_begin(s->elab, s->temp, s->option.simparam);
+    for (size_t i = 0; i < vec_len(t->owner); i++)
+        if (owner[t->owner[i]].kind == FLAT_OWNER_MODEL)
+            elab_redo_model(s->elab, owner[t->owner[i]].model);
+    for (size_t i = 0; i < vec_len(s->change); i++)
+        for (size_t k = 0; s->change[i].model && k < vec_len(s->flat.model); k++)
+            if (s->flat.model[k]->name == s->change[i].name)
+                elab_redo_model(s->elab, s->flat.model[k]);
+    for (size_t i = 0; i < vec_len(t->inst); i++)
+        elab_redo(s->elab, t->inst[i]);
+    if (t->starts)
+        elab_redo_starts(s->elab);
+    const vs_status st = elab_redo_end(s->elab, &what);
+    if (st) {
+        tell(s, what.why ? what.why : "the circuit");
+    } else {
+        s->gen.count[GEN_ROW].rebuilt += what.rows;
+        s->st.rows += what.rows;
+        s->st.sources += what.sources;
+    }
+    s->st.s.elaborate += vs_seconds() - t0;
+    return st;
+}
+
+/* Messages of what is only tried are forgotten; what is wrong shows again when it is made anew. */
+typedef struct tried {
+    size_t n_msg;
+    int n_error, n_warning, n_dropped;
+} tried;
+
+static tried before_trial(const sim *s)
+{
+    return (tried){vec_len(s->d->msg), s->d->n_error, s->d->n_warning, s->d->n_dropped};
+}
+
+static void forget_trial(sim *s, tried t)
+{
+    if (s->d->msg)
+        vec_head_of(s->d->msg)->len = t.n_msg;
+    s->d->n_error = t.n_error;
+    s->d->n_warning = t.n_warning;
+    s->d->n_dropped = t.n_dropped;
+}
+
+static void count_rebuilt(sim *s, const todo *t)
+{
+    for (size_t i = 0; i < vec_len(t->owner); i++)
+        gen_rebuilt(&s->gen, s->owner_node + t->owner[i]);
+    for (size_t i = 0; i < vec_len(t->inst); i++)
+        gen_rebuilt(&s->gen, t->inst[i]);
+}
+
+vs_status sim_redo(sim *s)
+{
+    if (!planned(s) || (s->plan_taken && !s->deck.taken))
+        return VS_REJECT;
+    todo t = collect(s);
+    const tried before = before_trial(s);
+    vs_status st = t.netlist || !gen_current(&s->gen, s->whole[GEN_NETLIST]) ? VS_REJECT : redo_netlist(s, &t);
+    if (st)
+        tell(s, "the netlist");
+    if (!st && s->ckt && redo_circuit(s, &t))
+        sim_drop_circuit(s); /* the netlist is right: the circuit alone is built anew */
+    if (!st) {
+        count_rebuilt(s, &t);
+        s->st.redone++;
+        s->stale = false;
+        s->changed = 0;
+    }
+    forget_trial(s, before);
+    vec_free(t.owner);
+    vec_free(t.inst);
+    return st;
+}
+
+/* -- questions of the analyses -- */
+
+void sim_ask(sim *s, gen_kind kind)
+{
+    if (!s->gen.sealed || s->whole[kind] < 0)
+        return;
+    if (!gen_current(&s->gen, s->whole[kind]))
+        gen_rebuilt(&s->gen, s->whole[kind]);
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Sweeps that change values in place: every point is the run of that point alone, bit by bit, and only what
+depends on a change is made again.
+
+    redo.py VSIM SOURCE_ROOT [unittest arguments]"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+VSIM = ROOT = ''
+LINE = re.compile(r'point (\d+): (.*?): (\d+) netlists expanded, (\d+) circuits built, (\d+) kernels compiled, '
+                  r'(\d+) matrices ordered; in place (\d+) rows, (\d+) sources \((.*)\)')
+
+HEAD = """values in place
+.param p=2 q=2.5
+.model dm d (is=1e-14 rs=5 cjo=1p)
+.model nm nmos (level=1 vto=0.7 kp=1e-4 lambda=0.02)
+.subckt cell a b r0=1k
+R1 a m {r0*(1+p/10)}
+R2 m b {r0}
+C1 m 0 {1p*q}
+D1 m 0 dm area={1+q}
+.ends
+"""
+# what depends on p and q, what the parts beside it are; `build`: points may build the circuit anew
+CASES = {
+    'resistor': 'V1 a 0 1\nR1 a b {1k*p}\nR2 b 0 1.5k\nC1 b 0 1n\n.op\n.tran 10n 1u\n',
+    'capacitor': 'V1 a 0 pulse(0 1 0 1n 1n 100n 200n)\nR1 a b 1k\nC1 b 0 {10p*p}\nC2 b 0 15p\n.tran 1n 1u\n',
+    'inductors': 'V1 a 0 sin(0 1 1meg)\nR1 a b 50\nL1 b 0 {1u*p}\nL2 c 0 {2.1u*q}\nK1 L1 L2 0.5\nR2 c 0 50\n.tran 5n 2u\n',
+    'source': 'V1 a 0 dc {p} ac {q}\nR1 a b 1k\nD1 b 0 dm\nC1 b 0 1p\n.op\n.ac dec 3 1k 1g\n.noise v(b) V1 dec 2 1k 1meg\n',
+    'pulse': 'V1 a 0 pulse(0 {p} {10n*q} 1n 1n {50n*p} 200n)\nR1 a b 1k\nC1 b 0 10p\n.tran 1n 600n\n',
+    'pwl': 'V1 a 0 pwl(0 0 {10n*q} {p} 100n 0)\nI1 b 0 sin(0 {1m*p} {1meg*q})\nR1 a b 1k\nC1 b 0 10p\n.tran 1n 600n\n',
+    'subcircuits': 'V1 a 0 1\nX1 a b cell r0={1k*q}\nX2 b 0 cell\nX3 b c cell r0={2.1k*p}\nR9 c 0 1k\n.op\n.tran 10n 1u\n',
+    'transistors': 'Vd d 0 1.8\nVg g 0 {0.5+p/4}\nM1 d g s 0 nm w={1u*q} l=1u\nM2 d g s 0 nm w=2.5u l=1u m={p}\nRs s 0 10k\n.op\n'
+                   '.dc Vg 0 1.8 0.2\n.tran 1n 20n\n',
+    'model card': '.model nx nmos (level=1 vto={0.4+p/10} kp=1e-4 lambda={0.01*q})\nVd d 0 1.8\nVg g 0 1\nM1 d g s 0 nx w=1u l=1u\n'
+                  'M2 d g s 0 nm w=2u l=1u\nRs s 0 10k\n.op\n.tran 1n 20n\n',
+    'expressions': '.func f(x) {x*x*p}\nV1 a 0 sin(0.5 1 1meg)\nB1 b 0 v={f(v(a))+q}\nB2 c 0 i={1m*v(a)*p+1u*temper}\n'
+                   'R1 b 0 1k\nR2 c 0 {1k+q}\nR3 b e {1k*(1+p*v(a)*v(a))}\nC3 e 0 1p\nE1 g 0 value={q*v(b)}\nR4 g 0 1k\n.tran 10n 2u\n',
+    'controlled': 'V1 a 0 1\nR1 a 0 1k\nE1 b 0 a 0 {p}\nG1 c 0 a 0 {1m*q}\nF1 d 0 V1 {q}\nH1 e 0 V1 {100*p}\n'
+                  'E2 f 0 poly(1) a 0 0 {p} {q}\nR2 b 0 1k\nR3 c 0 1k\nR4 d 0 1k\nR5 e 0 1k\nR6 f 0 1k\n.op\n',
+    'ics': '.ic v(b)={p/4}\n.nodeset v(a)={q}\nV1 a 0 1\nR1 a b 1k\nC1 b 0 1n\nC2 b c 1n ic={q/8}\nR2 c 0 10k\n.tran 10n 1u\n.tran 10n 1u 0 10n uic\n',
+    'chains': '.param a1={p*2} a2={a1+q} a3={a1>2?a2:a1}\n.var w={a3*v(a)}\nV1 a 0 1\nR1 a b {1k*a3}\nR2 b 0 {500+a2}\nB1 0 b i={1u*w}\n.op\n',
+    'measures': '.param lim={p/4}\nV1 a 0 pulse(0 1 0 1n 1n 100n 200n)\nR1 a b {1k*p}\nC1 b 0 50p\n.tran 1n 400n\n'
+                '.meas tran d when v(b)={lim/2} rise=1\n.meas tran e param={2*p+q}\n',
+    'one row for two': 'V1 a 0 1\nM1 a a 0 0 nm w={1u*p} l=1u\nM2 a a b 0 nm w={2u} l=1u\nM3 a a b 0 nm w={1u*p} l=1u\nR1 b 0 1k\n.op\n',
+    'a branch': 'V1 a 0 1\n.if (p>2)\nR1 a b 1k\n.else\nR1 a b 2k\nR3 b c 1k\nR4 c 0 1k\n.endif\nR2 b 0 {1k*q}\n.op\n',
+    'collapse': '.model dr d (is=1e-14 rs={p-2})\nV1 a 0 0.8\nR1 a b 10\nD1 b 0 dr area={q}\n.op\n.tran 1n 10n\n',
+    'analysis': 'V1 a 0 sin(0 1 1meg)\nR1 a b {1k*q}\nC1 b 0 100p\n.tran 10n {p*1u}\n',
+    'bins': '.model nb.1 nmos (level=1 vto=0.5 lmin=0 lmax=1 wmin=0 wmax=2.5u)\n.model nb.2 nmos (level=1 vto=0.9 lmin=0 lmax=1 wmin=2.5u wmax=1)\n'
+            'V1 a 0 1.5\nM1 a a b 0 nb w={1u*p} l=1u\nR1 b 0 {1k*q}\n.op\n',
+    'switches': '.model sm sw (vt={0.5*q} vh=0.1 ron=1)\nV1 a 0 sin(0 1 1meg)\nS1 a b a 0 sm\nR1 b 0 {1k*p}\n.tran 10n 2u\n',
+    'line': 'V1 a 0 pulse(0 1 0 1n 1n 20n 100n)\nR1 a b {50*p}\nT1 b 0 c 0 z0={50*q} td=5n\nR2 c 0 50\n.tran 1n 100n\n',
+    'ports': 'V1 a 0 dc 0 portnum 1 z0=50\nV2 b 0 dc 0 portnum 2 z0=50\nR1 a b {50*p}\nC1 b 0 {1p*q}\n.sp lin 3 1meg 1g\n',
+    'sensitivity': 'V1 a 0 {p} ac 1\nR1 a b {1k*q}\nR2 b 0 2.2k\nC1 b 0 1p\n.tf v(b) V1\n.sens v(b)\n.pz a 0 b 0 vol pz\n',
+}
+STEPS = [(p, q) for q in (2.5, 4) for p in (2, 3, 5)]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), 'w') as f:
+            f.write(text)
+        os.utime(self.path(name), (10**9, 10**9))
+
+    def run_it(self, *args, code=0):
+        p = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return p.stdout
+
+    def plots(self, name):
+        """Name and bytes of each plot, without date and label."""
+        with open(self.path(name), 'rb') as f:
+            data = f.read()
+        out = []
+        for part in data.split(b'Title: ')[1:]:
+            head, _, rest = part.partition(b'Binary:\n')
+            kept = [x for x in head.split(b'\n')[1:] if not x.startswith(b'Date')]
+            out.append((b'\n'.join(re.sub(rb'^(Plotname: [^,]*).*', rb'\1', x) for x in kept), rest))
+        return out
+
+    def points(self, out):
+        got = [m.groups() for m in map(LINE.match, out.splitlines()) if m]
+        return [dict(zip('number label expanded built compiled ordered rows sources why'.split(), g)) for g in got]
+
+    def total(self, points, key):
+        return sum(int(p[key]) for p in points)
+
+
+class Equal(Folder):
+    def compare(self, deck, cards, alone, *args):
+        """The sweep's plots against runs of each point alone; its --redo lines."""
+        self.write('d.sp', deck + cards)
+        out = self.run_it('--redo', '-r', 's.raw', *args, 'd.sp')
+        swept = self.plots('s.raw')
+        single = []
+        for k, (text, opts) in enumerate(alone):
+            self.write('one.sp', text)
+            self.run_it('-q', '-r', 'o.raw', *opts, 'one.sp')
+            single += self.plots('o.raw')
+        self.assertEqual(len(swept), len(single))
+        for a, b in zip(swept, single):
+            self.assertEqual(a[0], b[0])
+            self.assertTrue(a[1] == b[1], 'numbers of ' + a[0].decode())
+        return self.points(out)
+
+    def param_case(self, name):
+        deck = HEAD + CASES[name]
+        alone = [(deck, ['-D', f'p={p}', '-D', f'q={q}']) for p, q in STEPS]
+        return self.compare(deck, '.step p list 2 3 5\n.step q list 2.5 4\n', alone)
+
+    def test_jobs(self):
+        for name in ('subcircuits', 'expressions', 'one row for two'):
+            self.write('d.sp', HEAD + CASES[name] + '.step p list 2 3 5\n.step q list 2.5 4\n')
+            self.run_it('-q', '-r', 'a.raw', '--measures', 'a.csv', 'd.sp')
+            self.run_it('-q', '-r', 'b.raw', '--measures', 'b.csv', '--jobs', '3', 'd.sp')
+            for ext in ('raw', 'csv'):
+                with open(self.path('a.' + ext), 'rb') as a, open(self.path('b.' + ext), 'rb') as b:
+                    self.assertTrue(a.read() == b.read(), name)
+
+    def test_other_targets(self):
+        body = HEAD + CASES['transistors']
+        for card, changes in {
+                '.step @m1[w] list 1u 3u 1u': [('M1 d g s 0 nm w={1u*q}', f'M1 d g s 0 nm w={w}') for w in ('1u', '3u', '1u')],
+                '.step nm(vto) list 0.7 0.6': [('vto=0.7', f'vto={v}') for v in (0.7, 0.6)],
+                '.step Vd list 1.8 1': [('Vd d 0 1.8', f'Vd d 0 {v}') for v in (1.8, 1)],
+                '.step Rs list 10k 1k': [('Rs s 0 10k', f'Rs s 0 {v}') for v in ('10k', '1k')],
+                '.step temp list 27 85 0': [('.op\n', f'.op\n.temp {t}\n') for t in (27, 85, 0)],
+                '.step option tnom list 27 50': [('.op\n', f'.op\n.option tnom={t}\n') for t in (27, 50)],
+                '.step option reltol list 1e-3 1e-5': [('.op\n', f'.op\n.option reltol={t}\n') for t in (1e-3, 1e-5)]}.items():
+            with self.subTest(card=card):
+                points = self.compare(body, card + '\n', [(body.replace(*c), []) for c in changes])
+                self.assertEqual(self.total(points[1:], 'expanded'), 0)
+                self.assertEqual(self.total(points[1:], 'ordered'), 0)
+
+    def test_temperature_in_expressions(self):
+        deck = HEAD + CASES['expressions'].replace('{1k+q}', '{1k+temper}')
+        alone = [(deck + f'.temp {t}\n', []) for t in (27, 85, -40)]
+        points = self.compare(deck, '.step temp list 27 85 -40\n', alone)
+        self.assertEqual(self.total(points[1:], 'expanded'), 0)
+
+    def test_samples(self):
+        deck = HEAD.replace('r0=1k', 'r0={agauss(1k,100,1)}') + CASES['subcircuits'].replace('2.1k*p', 'agauss(2k,10,1)*p')
+        self.write('d.sp', deck + '.step p list 1 2\n.mc 6 seed=3\n')
+        points = self.points(self.run_it('--redo', '-r', 'a.raw', 'd.sp'))
+        self.assertEqual(self.total(points[1:], 'expanded'), 0)
+        self.run_it('-q', '-r', 'b.raw', '--jobs', '4', 'd.sp')
+        self.assertEqual(self.plots('a.raw'), self.plots('b.raw'))
+        for k in range(12): # every point by a process that knows no other
+            self.run_it('-q', '-r', f'p{k}.raw', '--shard', f'{k + 1}/12', 'd.sp')
+            self.assertEqual(self.plots(f'p{k}.raw'), self.plots('a.raw')[2 * k:2 * k + 2])
+
+
+def add_cases():
+    anew = {'a branch', 'analysis', 'line', 'one row for two', 'collapse', 'bins'} # some points are more than other values
+    for name in CASES:
+        def test(self, name=name):
+            points = self.param_case(name)
+            self.assertEqual(len(points), len(STEPS))
+            if name not in anew:
+                self.assertEqual(self.total(points[1:], 'expanded') + self.total(points[1:], 'built'), 0)
+                self.assertEqual(self.total(points[1:], 'ordered') + self.total(points[1:], 'compiled'), 0)
+        setattr(Equal, 'test_' + name.replace(' ', '_'), test)
+
+
+if __name__ == '__main__':
+    VSIM, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    add_cases()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
