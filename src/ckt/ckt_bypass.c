@@ -36,6 +36,11 @@ void ckt_bypass_make(ckt *c)
     b->age = -1;
 }
 
+void ckt_bypass_fresh(ckt *c)
+{
+    c->bypass->age = -1;
+}
+
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
 {
     struct ckt_bypass_work *b = c->bypass;

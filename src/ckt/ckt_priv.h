@@ -129,6 +129,7 @@ double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, 
 /* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum for all together;
  * then nothing of them is stamped. _make at the end of ckt_finish, if there are any. */
 void ckt_bypass_make(ckt *c);
+void ckt_bypass_fresh(ckt *c); /* the sums are to be made anew */
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
 VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed);
 /* Adds to f, q and the values of J; q NULL: a load without charges. */

@@ -166,11 +166,11 @@ static bool moves_together(const ckt_redo *r, const dev_group *g, int32_t device
     return true;
 }
 
-static bool same_variants(const ckt *c, const dev_group *g, int32_t row)
+static bool same_variants(const dev_group *g, int32_t row)
 {
     for (int f = 0; f < MDL_N_FORM; f++) {
         mdl_variant *v;
-        if (!(c->forms >> f & 1))
+        if (!g->form[f].variant)
             continue;
         if (mdl_variant_get(g->model, row, (mdl_form_kind)f, &v) != VS_OK || v != g->form[f].variant)
             return false;
@@ -200,7 +200,7 @@ static vs_status take_rows(ckt *c, ckt_redo *r)
             ckt_redo_fails(c, "which instances share a row");
             return VS_REJECT;
         }
-        if (!same_variants(c, g, r->row[d])) {
+        if (!same_variants(g, r->row[d])) {
             ckt_redo_fails(c, "the variants of models");
             return VS_REJECT;
         }
@@ -294,6 +294,8 @@ void ckt_fresh(ckt *c)
     c->env = (ckt_env){0};
     if (c->flat)
         ckt_flat_fresh(c);
+    if (c->bypass)
+        ckt_bypass_fresh(c);
 }
 
 /* -- the ordering -- */

@@ -1,5 +1,5 @@
 /* dev.c - instance tables of a group and their evaluation. */
-#include "dev.h"
+#include "dev_lin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +204,8 @@ void dev_state_fresh(dev_group *g)
     memset(g->state, 0, state);
     memset(g->state_new, 0, state);
     g->lim_fresh = true;
+    if (g->lin)
+        dev_lin_fresh(g);
 }
 
 static double probe_value(const va_probe *p, const int32_t *node, const double *x)

@@ -226,8 +226,6 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->v0 = arena_array(mem, double, packs * (size_t)l->n_col * w);
     l->kept = arena_array(mem, double, (size_t)g->nb * (size_t)f->n_out);
     l->bound = arena_array(mem, double, packs * 2 * w);
-    for (size_t i = 0; i < packs * 2 * w; i++)
-        l->bound[i] = INFINITY;
     l->mask = arena_array(mem, uint8_t, packs);
     l->item = arena_array(mem, int32_t, g->nb);
     l->first = arena_array(mem, int32_t, g->nb + 1);
@@ -240,6 +238,22 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         l->buffer[i].out = arena_array(mem, double, most * (size_t)f->n_out * w);
         l->buffer[i].change = arena_array(mem, double, DEV_BLOCK * (size_t)f->n_out);
     }
+    dev_lin_fresh(g);
+}
+
+void dev_lin_fresh(dev_group *g)
+{
+    struct dev_lin *l = g->lin;
+    const size_t lanes = (size_t)g->n_pack * (size_t)g->lanes;
+    for (size_t i = 0; i < 2 * lanes; i++)
+        l->bound[i] = INFINITY;
+    memset(l->v0, 0, lanes * (size_t)l->n_col * sizeof *l->v0);
+    memset(l->kept, 0, (size_t)g->nb * (size_t)l->apart->n_out * sizeof *l->kept);
+    memset(l->dyn_at, 0, sizeof l->dyn_at);
+    memset(l->mask, 0, (size_t)g->n_pack);
+    memset(l->is_recent, 0, (size_t)g->nb);
+    l->n_recent = 0;
+    l->wild = false;
 }
 
 /* -- what is to be evaluated -- */

@@ -80,6 +80,8 @@ typedef struct dev_lin_at { /* a load */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
 /* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
+/* As dev_lin_init leaves it: nothing is kept. */
+void dev_lin_fresh(dev_group *g);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at);
 /* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls. */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);

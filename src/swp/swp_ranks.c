@@ -355,8 +355,7 @@ vs_status swp_serve(swp *w, int jobs)
     const int32_t workers = s.n;
     vs_status st = VS_OK;
     s.one = one;
-    ana_free(&w->s->ana); /* as in swp_workers */
-    ckt_free(&w->s->ckt);
+    sim_drop_circuit(w->s); /* as in swp_workers */
     for (int i = 0; i < s.n; i++)
         one[i] = (swp_worker){.spool = -1, .k = -1};
     for (int i = 0; i < s.n && !st; i++)
