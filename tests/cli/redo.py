@@ -55,6 +55,8 @@ CASES = {
     'switches': '.model sm sw (vt={0.5*q} vh=0.1 ron=1)\nV1 a 0 sin(0 1 1meg)\nS1 a b a 0 sm\nR1 b 0 {1k*p}\n.tran 10n 2u\n',
     'line': 'V1 a 0 pulse(0 1 0 1n 1n 20n 100n)\nR1 a b {50*p}\nT1 b 0 c 0 z0={50*q} td=5n\nR2 c 0 50\n.tran 1n 100n\n',
     'ports': 'V1 a 0 dc 0 portnum 1 z0=50\nV2 b 0 dc 0 portnum 2 z0=50\nR1 a b {50*p}\nC1 b 0 {1p*q}\n.sp lin 3 1meg 1g\n',
+    'large': 'V1 n0 0 sin(0 1 1meg)\n.for i = 1 to 520\nR[{i}] n{i-1} n{i} {10+i*q}\nC[{i}] n{i} 0 1p\nD[{i}] n{i} 0 dm area={p}\n.endfor\n'
+             '.tran 20n 40n\n',
     'sensitivity': 'V1 a 0 {p} ac 1\nR1 a b {1k*q}\nR2 b 0 2.2k\nC1 b 0 1p\n.tf v(b) V1\n.sens v(b)\n.pz a 0 b 0 vol pz\n',
 }
 STEPS = [(p, q) for q in (2.5, 4) for p in (2, 3, 5)]
@@ -97,7 +99,7 @@ class Folder(unittest.TestCase):
         return sum(int(p[key]) for p in points)
 
 
-class Equal(Folder):
+class Compare(Folder):
     def compare(self, deck, cards, alone, *args):
         """The sweep's plots against runs of each point alone; its --redo lines."""
         self.write('d.sp', deck + cards)
@@ -114,6 +116,8 @@ class Equal(Folder):
             self.assertTrue(a[1] == b[1], 'numbers of ' + a[0].decode())
         return self.points(out)
 
+
+class Equal(Compare):
     def param_case(self, name):
         deck = HEAD + CASES[name]
         alone = [(deck, ['-D', f'p={p}', '-D', f'q={q}']) for p, q in STEPS]
@@ -159,6 +163,50 @@ class Equal(Folder):
         for k in range(12): # every point by a process that knows no other
             self.run_it('-q', '-r', f'p{k}.raw', '--shard', f'{k + 1}/12', 'd.sp')
             self.assertEqual(self.plots(f'p{k}.raw'), self.plots('a.raw')[2 * k:2 * k + 2])
+
+
+class Ring(Compare):
+    """Nine inverters, 18 PSP103 transistors."""
+
+    def deck(self, analysis, *change):
+        with open(os.path.join(ROOT, 'netlists/ring.sp')) as f:
+            text = f.read()
+        text = text.replace('psp103_models.inc', os.path.join(ROOT, 'netlists/psp103_models.inc'))
+        text = re.sub(r'(?m)^\.tran.*|^\.end$', '', text).replace('*change\n', '')
+        for old, new in zip(change[::2], change[1::2]):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        return text + analysis
+
+    def counts(self, card, analysis='.op\n'):
+        self.write('d.sp', self.deck(analysis) + card + '\n')
+        points = self.points(self.run_it('explain', '--redo', 'd.sp'))
+        for key in ('expanded', 'built', 'compiled', 'ordered'):
+            self.assertEqual(self.total(points[1:], key), 0, key)
+        return points
+
+    def test_a_model_parameter(self):
+        points = self.counts('.step psp103n(vfbo) -1.1 -0.9002 0.0002')
+        self.assertEqual(len(points), 1000)
+        self.assertEqual({p['rows'] for p in points[1:]}, {'1'}) # the row of nine equal transistors
+        self.assertEqual({p['why'] for p in points[1:]}, {'psp103n(vfbo)'})
+
+    def test_an_instance_parameter_and_temperature(self):
+        self.assertEqual({p['rows'] for p in self.counts('.step @xu3.xmn.nm[l] 0.9u 0.99u 0.01u')[1:]}, {'1'})
+        self.assertEqual({p['rows'] for p in self.counts('.step temp 0 100 10')[1:]}, {'2'})
+
+    def test_nothing_that_counts(self):
+        points = self.counts('.param unused=1\n.step unused 1 50 1')
+        self.assertEqual(self.total(points[1:], 'rows'), 0)
+        self.assertEqual({p['why'] for p in points[1:]}, {'nothing depends on what changed'})
+
+    def test_transients_are_those_of_runs_alone(self):
+        for option in ('', '.option bypass=1\n', '.option bypass=0\n'):
+            tran = option + '.tran 0.05n 8n 0 0.05n\n'
+            alone = [(self.deck(tran + f'.param wn={w}\n', 'inverter w=10u l=1u\nvdd', 'inverter w={wn} l=1u\nvdd'), []) for w in ('12u', '9u', '11u')]
+            points = self.compare(self.deck(tran + '.param wn=10u\n', 'inverter w=10u l=1u\nvdd', 'inverter w={wn} l=1u\nvdd'),
+                                  '.step wn list 12u 9u 11u\n', alone)
+            self.assertEqual({p['rows'] for p in points[1:]}, {'2'})
 
 
 def add_cases():
