@@ -659,11 +659,11 @@ static void resolve_states(lw *L, ir_fn *to, const ir_fn *from)
     size_t n = vec_len(from->inst);
     states st = {.fn = from, .cls = arena_alloc(mem, n + 1), .at = arena_array(mem, int32_t, n + 1),
                  .in_set = arena_array(mem, int32_t, n + 1),
-                 .by_slot = arena_array(mem, int32_t, L->m->n_slot + 1)};
+                 .by_slot = arena_array(mem, int32_t, (size_t)L->m->n_slot + vec_len(L->state) + 1)};
     ir_classes(from, st.cls);
     find_places(&st);
     find_uses(&st, mem);
-    find_states(&st, L->m->n_slot);
+    find_states(&st, L->m->n_slot + (int32_t)vec_len(L->state));
     find_alive(&st);
     rewrite_states(L, &st, to);
     vec_free(st.place);

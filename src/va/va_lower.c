@@ -224,6 +224,8 @@ static void begin_pass(lw *L)
     vec_clear(L->nexp);
     vec_clear(L->limnew);
     vec_clear(L->implicit);
+    vec_clear(L->state);
+    vec_clear(L->state_in);
     map_free(&L->probe_of);
     for (size_t i = 0; i < vec_len(L->br); i++) {
         lw_branch *b = &L->br[i];
@@ -273,6 +275,8 @@ static void lower_initial(lw *L)
             L->cur[s] = ir_in(L->fn, IR_IN_STATE, s, lw_ir_type(y->type), false);
         }
     }
+    for (int32_t k = 0; k < L->most_state; k++)
+        vec_push(L->state_in, ir_in(L->fn, IR_IN_STATE, L->m->n_slot + k, IR_F64, false));
     vec_clear(L->log);
 }
 
@@ -516,6 +520,8 @@ static void emit_states(lw *L)
         for (int32_t k = 0; k < y->n && y->kind == SY_VAR; k++)
             ir_out_add(L->fn, IR_OUT_STATE, y->index + k, 0, L->cur[y->index + k]);
     }
+    for (size_t i = 0; i < vec_len(L->state); i++)
+        ir_out_add(L->fn, IR_OUT_STATE, L->m->n_slot + (int32_t)i, 0, L->cur[L->state[i]]);
 }
 
 /* -- modules -- */
@@ -557,6 +563,8 @@ static void end_module(lw *L)
     vec_free(L->nexp);
     vec_free(L->limnew);
     vec_free(L->implicit);
+    vec_free(L->state);
+    vec_free(L->state_in);
     vec_free(L->pinst);
     map_free(&L->br_of);
     map_free(&L->probe_of);

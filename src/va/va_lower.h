@@ -75,6 +75,9 @@ typedef struct lw {
     int32_t *ddt;       /* vec: slot of each argument */
     int32_t *psd, *nexp;/* vecs by noise source */
     int32_t *limnew;    /* vec by $limit: slot of the value used; the flag "was used" follows */
+    int32_t *state;     /* vec: slots of operators' states, numbered behind the variables */
+    ir_val *state_in;   /* vec: their values at the last point, read ahead of everything else */
+    int32_t most_state; /* so many the passes so far needed */
     int32_t *implicit;  /* vec by equation: slot of the residual; the flag "is used" follows */
     int32_t limited, bound; /* slots */
     bool bound_used;
@@ -132,6 +135,13 @@ int32_t lw_contrib_slot(lw *L, const va_expr *access); /* slots of its branch: 4
 ir_val lw_flow_probe(lw *L, int32_t branch);
 ir_val lw_node_probe(lw *L, int32_t hi, int32_t lo);
 ir_val lw_implicit_probe(lw *L, int32_t k);
+/* An unknown y with an equation of its own: `arg` and `res` are slots, dy = d(arg)/dt, res = 0 is the equation. */
+typedef struct lw_equation {
+    ir_val y, dy;
+    int32_t arg, res;
+} lw_equation;
+lw_equation lw_new_equation(lw *L);
+ir_val lw_time_operator(lw *L, const va_expr *e); /* va_lower_time.c */
 ir_val lw_operator(lw *L, const va_expr *e);
 ir_val lw_limexp(lw *L, ir_val x);
 

@@ -300,6 +300,20 @@ static ir_val lower_ddt(lw *L, const va_expr *e)
     return ir_in(L->fn, IR_IN_DDT, k, IR_F64, false);
 }
 
+lw_equation lw_new_equation(lw *L)
+{
+    const int32_t k = (int32_t)vec_len(L->implicit), kd = (int32_t)vec_len(L->ddt);
+    lw_equation e = {.arg = lw_new_slot(L, IR_F64, L->zero_f)};
+    e.res = lw_new_slot(L, IR_F64, L->zero_f);
+    lw_new_slot(L, IR_BOOL, L->zero_b);
+    vec_push(L->implicit, e.res);
+    vec_push(L->ddt, e.arg);
+    e.y = lw_implicit_probe(L, k);
+    e.dy = ir_in(L->fn, IR_IN_DDT, kd, IR_F64, false);
+    lw_set(L, e.res + 1, lw_b(L, true));
+    return e;
+}
+
 /* idt(x, ic, assert): unknown y with dy/dt - x = 0; y - ic = 0 in static analyses and while assert. */
 static ir_val lower_idt(lw *L, const va_expr *e)
 {
@@ -310,19 +324,13 @@ static ir_val lower_idt(lw *L, const va_expr *e)
     ir_val hold = has_ic ? lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC)) : L->zero_b;
     if (has_assert)
         hold = lw_bin(L, IR_BOR, hold, lw_bool(L, lw_expr(L, e->arg[2])));
-    int32_t k = (int32_t)vec_len(L->implicit), kd = (int32_t)vec_len(L->ddt);
-    int32_t arg = lw_new_slot(L, IR_F64, L->zero_f), res = lw_new_slot(L, IR_F64, L->zero_f);
-    lw_new_slot(L, IR_BOOL, L->zero_b);
-    vec_push(L->implicit, res);
-    vec_push(L->ddt, arg);
-    ir_val y = lw_implicit_probe(L, k), dy = ir_in(L->fn, IR_IN_DDT, kd, IR_F64, false);
-    ir_val r = lw_bin(L, IR_SUB, dy, x);
+    const lw_equation q = lw_new_equation(L);
+    ir_val r = lw_bin(L, IR_SUB, q.dy, x);
     if (has_ic || has_assert)
-        r = lw_sel(L, hold, lw_bin(L, IR_SUB, y, ic), r);
-    lw_set(L, arg, y);
-    lw_set(L, res, r);
-    lw_set(L, res + 1, lw_b(L, true));
-    return y;
+        r = lw_sel(L, hold, lw_bin(L, IR_SUB, q.y, ic), r);
+    lw_set(L, q.arg, q.y);
+    lw_set(L, q.res, r);
+    return q.y;
 }
 
 static ir_val new_noise(lw *L, const va_expr *e, va_noise_kind kind, int name_arg, ir_val psd, ir_val nexp)
@@ -489,6 +497,7 @@ ir_val lw_operator(lw *L, const va_expr *e)
     case FN_DDX: return lower_ddx(L, e);
     case FN_IDT: return lower_idt(L, e);
     case FN_LIMIT: return lower_limit(L, e);
+    case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE: return lw_time_operator(L, e);
     default: return lower_noise(L, e);
     }
 }

@@ -589,6 +589,28 @@ static bool check_table(va_sema *s, va_expr *e)
     return want_string(s, e, 1);
 }
 
+/* A list '{...} of at least `least` numbers, in pairs if they are roots. */
+static bool check_numbers_list(va_sema *s, va_expr *a, int least, bool roots)
+{
+    if (a->kind == EX_NULL && least == 0)
+        return true;
+    if (a->kind != EX_LIST || a->n_arg < least || (roots && a->n_arg % 2)) {
+        bad(s);
+        va_error(s->c, a->span, a->macro, roots ? "expected a list of roots '{real, imaginary, ...}"
+                                                : "expected a list of coefficients '{c0, c1, ...}");
+        return false;
+    }
+    return numbers(s, a, 0, a->n_arg);
+}
+
+/* laplace_XY(x, X, Y): X zeros (z) or numerator (n), Y poles (p) or denominator (d) */
+static bool check_laplace(va_sema *s, va_expr *e)
+{
+    const bool zeros = e->name[8] == 'z', poles = e->name[9] == 'p';
+    return numbers(s, e, 0, 1) && check_numbers_list(s, e->arg[1], zeros ? 0 : 1, zeros) &&
+           check_numbers_list(s, e->arg[2], 1, poles);
+}
+
 /* $limit(access, "name" | function, ...) */
 static bool check_limit(va_sema *s, va_expr *e)
 {
@@ -718,6 +740,8 @@ static void check_builtin(va_sema *s, va_expr *e, const va_builtin *b)
     case FN_PRINT: case FN_FINISH: ok = check_print(s, e); type = TY_VOID; break;
     case FN_SKIP: type = VA_INTEGER; break;
     case FN_IDT: ok = numbers(s, e, 0, 3); break;
+    case FN_TRANSITION: ok = numbers(s, e, 0, 4); break;
+    case FN_LAPLACE: ok = check_laplace(s, e); break;
     default: ok = numbers(s, e, 0, e->n_arg);
     }
     if (!ok)

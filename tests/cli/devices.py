@@ -237,6 +237,97 @@ def case_vdmos_polarity(vsim):
     check('0.5 kp (vgs - vto)^2', abs(n['i(vd)'][0] + 2), 1e-6)
 
 
+TIME_OPERATORS = """`include "disciplines.vams"
+module comparator(in, out);
+  inout in, out; electrical in, out;
+  parameter real td = 0, tr = 2n, tf = 1n;
+  real x;
+  analog begin
+    if (V(in) > 0.5) x = 1; else x = 0;
+    if (td > 0) V(out) <+ transition(x, td, tr, tf);
+    else V(out) <+ transition(x, 0, tr, tf);
+  end
+endmodule
+module slewer(in, out);
+  inout in, out; electrical in, out;
+  analog V(out) <+ slew(V(in), 0.5e9, -0.25e9);
+endmodule
+module lowpass(in, out);
+  inout in, out; electrical in, out;
+  parameter real w0 = 1e9, q = 0.625;
+  analog V(out) <+ laplace_nd(V(in), '{1, 0.2/w0}, '{1, 1/(q*w0), 1/(w0*w0)});
+endmodule
+module roots(in, out);
+  inout in, out; electrical in, out;
+  analog V(out) <+ laplace_zp(V(in), '{-5e9, 0}, '{-0.8e9, 0.6e9, -0.8e9, -0.6e9});
+endmodule
+module mixed(in, out);
+  inout in, out; electrical in, out;
+  analog V(out) <+ laplace_np(V(in), '{0, 1n}, '{-1e9, 0}) + laplace_zd(V(in), , '{1, 1n});
+endmodule
+"""
+
+
+def case_time_operators(vsim):
+    """transition, slew, laplace_* of Verilog-A against their definitions."""
+    with tempfile.TemporaryDirectory() as tmp:
+        with open(os.path.join(tmp, 'ops.va'), 'w') as f:
+            f.write(TIME_OPERATORS)
+        deck = """operators
+.hdl "%s"
+V1 in 0 dc 0 ac 1 PULSE(0 1 1n 1n 1n 8n 20n)
+N1 in c comparator
+N2 in late comparator td=3n
+N3 in s slewer
+N4 in n lowpass
+N5 in z roots
+N6 in m mixed
+R1 c 0 1k
+R2 late 0 1k
+R3 s 0 1k
+R4 n 0 1k
+R5 z 0 1k
+R6 m 0 1k
+""" % os.path.join(tmp, 'ops.va')
+        r = run(vsim, deck + '.ac dec 5 1meg 10g')
+        t = run(vsim, deck + '.tran 0.01n 40n 0 0.01n')
+
+    def h(f):
+        s = 2j * math.pi * f / 1e9
+        return (1 + 0.2 * s) / (1 + 1.6 * s + s * s)
+
+    for node, want in (('n', h), ('z', h), ('m', lambda f: 1), ('s', lambda f: 1)):
+        check('%s, ac' % node, max(abs(v - want(f)) for f, v in zip(r['frequency'], r['v(%s)' % node])), 1e-12)
+
+    def step(x): # of h, from its poles -0.8 +- 0.6j; x in ns
+        p = complex(-0.8, 0.6)
+        residue = (1 + 0.2 * p) / (p * 2j * 0.6)
+        return (1 + 2 * (residue * cmath.exp(p * x)).real) if x > 0 else 0
+
+    def answer(t): # to the ramps of the pulse: integrals of the step response, by the midpoint rule
+        def part(to):
+            n = 400
+            return sum(step(t - to - (k + 0.5) / n) for k in range(n)) / n
+        return part(1) - part(10) + part(21) - part(30)
+
+    times = [0.7 + 1.3 * k for k in range(30)]
+    for node in 'nz':
+        err = max(abs(interpolate(t['time'], t['v(%s)' % node], x * 1e-9) - answer(x)) for x in times)
+        check('%s, tran' % node, err, 2e-4)
+    check('low-pass and high-pass are all', max(abs(a - b) for a, b in zip(t['v(m)'], t['v(in)'])), 1e-6)
+
+    def bounds(x, first, second): # piecewise linear, once per period of 20 ns
+        x = x % 20
+        return interpolate(first, second, x)
+
+    for node, late in (('c', 0), ('late', 3)): # the change is seen up to a step after 1.5 and 10.5 ns
+        err = max(abs(interpolate(t['time'], t['v(%s)' % node], x * 1e-9) -
+                      bounds(x - late, [0, 1.5, 3.5, 10.5, 11.5, 20], [0, 0, 1, 1, 0, 0])) for x in times)
+        check('transition, delay %g ns' % late, err, 0.015)
+    err = max(abs(interpolate(t['time'], t['v(s)'], x * 1e-9) - bounds(x, [0, 1, 3, 10, 14, 20], [0, 0, 1, 1, 0, 0])) for x in times)
+    check('slew', err, 1e-3)
+
+
 def main():
     for name, case in list(globals().items()):
         if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):

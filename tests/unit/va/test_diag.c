@@ -111,8 +111,11 @@ START_TEST(what_is_not_supported_is_named)
 {
     static const diag_case t[] = {
         {IN_ANALOG("V(a): V(b) == 1;"), 4, 1, "indirect branch contributions"},
-        {IN_ANALOG("x = transition(n, 0, 1n);"), 4, 5, "'transition' is not supported"},
-        {IN_ANALOG("x = laplace_nd(V(a), '{1}, '{1, 2});"), 4, 5, "'laplace_nd' is not supported"},
+        {IN_ANALOG("n = 0; while (V(a) > n) begin x = slew(V(a), 1); n = n + 1; end"), 4, 35, "number of rounds is not constant"},
+        {IN_ANALOG("x = laplace_nd(V(a), '{1, 2, 3}, '{1, 2});"), 4, 5, "'laplace_nd' has more zeros than poles"},
+        {IN_ANALOG("x = laplace_nd(V(a), 1, '{1, 2});"), 4, 22, "expected a list of coefficients"},
+        {IN_ANALOG("x = laplace_zp(V(a), '{1}, '{1, 2});"), 4, 22, "expected a list of roots"},
+        {IN_ANALOG("x = zi_nd(V(a), '{1}, '{1, 2}, 1n);"), 4, 5, "'zi_nd' is not supported"},
         {IN_ANALOG("x = absdelay(V(a), 1n);"), 4, 5, "'absdelay' is not supported"},
         {IN_ANALOG("x = $random;"), 4, 5, "'$random' is not supported"},
         {IN_ANALOG("x = $table_model(1, \"f\");"), 4, 5, "'$table_model' is not supported"},
