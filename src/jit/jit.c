@@ -34,8 +34,11 @@ struct jit {
     jit_emit_fn emit;
     char *why;            /* last text handed out, owned */
     int lanes;
+    bool fma;             /* what kernels are made for has fused multiply-add */
     char cpu[256];        /* jit_cpu_text: asking the processor is slow in a virtual machine */
 };
+
+enum { PIECE = 700 }; /* jit_opt.piece where none is given; docs/explain.md has the measurements */
 
 #define MODULE_FILE "libvsim-llvm.so"
 
@@ -80,7 +83,20 @@ static int lanes_of_machine(void)
 
 static bool lanes_allowed(int n)
 {
-    return n == 1 || n == 2 || n == 4 || n == 8;
+    return n == 1 || n == 2 || n == 4 || n == 8 || n==16;
+}
+
+/* A processor named by its level (x86-64-v3) has what the level asks for; of others without this list
+ * only the baseline is assumed. */
+static bool has_fma(const char *cpu)
+{
+    if (cpu)
+        return !strcmp(cpu, "x86-64-v3") || !strcmp(cpu, "x86-64-v4");
+#ifdef __x86_64__
+    return __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
 }
 
 static void choose_machine(jit *j)
@@ -90,6 +106,9 @@ static void choose_machine(jit *j)
     j->lanes = lanes_allowed(n) ? n : lanes_of_machine();
     if (!j->opt.cpu && cpu && *cpu)
         j->opt.cpu = cpu;
+    j->fma = has_fma(j->opt.cpu);
+    if (!j->opt.piece)
+        j->opt.piece = PIECE;
 }
 
 int jit_lanes(const jit *j)
@@ -202,7 +221,7 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const int32_t w[] = {j->opt.opt_level, j->opt.exact, lay->lanes, lay->row_per_lane, IR_N_OP,
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact, j->opt.piece, lay->lanes, lay->row_per_lane, IR_N_OP,
                          IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
                          lay->n_probe};
     add_bytes(&v, w, sizeof w);
@@ -324,11 +343,14 @@ static void emit_one(void *user, int32_t i, int worker)
 {
     const team *t = user;
     const jit_opt *o = &t->j->opt;
-    const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact};
+    const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact, .fma = t->j->fma};
     emit_task *k = &t->task[i];
     const double t0 = vs_seconds();
+    jit_cut cut;
     (void)worker;
-    k->failed = t->j->emit(k->job->eval, k->job->lay, &opt, &k->obj, &k->size, &k->err);
+    jit_cut_init(&cut, k->job->eval, opt.fma && !opt.exact, o->piece);
+    k->failed = t->j->emit(k->job->eval, k->job->lay, &cut, &opt, &k->obj, &k->size, &k->err);
+    jit_cut_fini(&cut);
     k->job->seconds = vs_seconds() - t0;
 }
 

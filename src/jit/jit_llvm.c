@@ -1,14 +1,16 @@
 /* jit_llvm.c - SSA to an object file with LLVM; the only file besides jit_math.c that includes LLVM.
  * Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must compile.
  * Use:    vsim_llvm_emit (type jit_emit_fn).
- * Method: one LLVM function: a loop over packs of instances whose body is the eval function; an
- *         SSA value is a vector with a lane for each instance of the pack. Loops run while any lane
- *         wants, and keep the values of the others; branches exist with one lane only. Our own passes have already optimised the code, so
- *         that LLVM runs almost no IR passes; it selects instructions and allocates registers.
+ * Method: one LLVM function: a loop over packs of instances whose body is the eval function, in the order of
+ *         jit_order.c; an SSA value is a vector with a lane for each instance of the pack. A long one is cut
+ *         (jit_cut.c): a function for each piece, and the kernel calls one after the other for a few packs
+ *         together; values that later pieces read wait in its frame. Loops run while any lane wants, and keep the
+ *         values of the others; branches exist with one lane only. Our own passes have already optimised the
+ *         code, so that LLVM runs almost no IR passes; it selects instructions and allocates registers.
  * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
- *         only one sum uses is fused with it where the processor can, by rules of our own (find_fused),
- *         the same for every width; not with jit_opt.exact. Mathematical functions are those of jit_math.c, or calls of libm under names that LLVM
- *         does not know.
+ *         only one sum uses is fused with it where the processor can, by rules of our own (jit_cut.c),
+ *         the same for every width; not with jit_opt.exact. Mathematical functions are those of jit_math.c, or
+ *         calls of libm under names that LLVM does not know.
  * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
  *         helpers that work for `lanes` instances at once. No operation looks at another lane, so that
  *         the results of an instance depend neither on its neighbours nor on the width. */
@@ -28,8 +30,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const char vsim_llvm_version[];
-EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt,
-                          void **obj, size_t *size, char **err);
+EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut,
+                          const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 const char vsim_llvm_version[] = JIT_GENERATOR;
 
 /* An open `if` or `loop`. */
@@ -55,7 +57,11 @@ typedef struct gen {
     LLVMValueRef kernel;
     LLVMValueRef *val;        /* [n_inst] */
     uint8_t *in_phi;          /* [n_inst] an operand of a phi */
-    uint8_t *fused;           /* [n_inst] MUL: part of a sum; ADD, SUB: 1, 2: which operand is */
+    const jit_cut *cut;
+    int32_t piece;            /* being made: the eval function from `begin` to `end` */
+    ir_val begin, end;
+    int32_t *to_keep;         /* [n_inst] slot of a value that is not stored there yet, or -1 */
+    LLVMValueRef kept;        /* memory of the pack for values that wait: slot s at kept[(s - middle_slot)*W] */
     region *open;             /* vec */
     region closed;            /* the last region that ended: its phis follow */
     int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
@@ -231,13 +237,78 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
     }
 }
 
-/* The value of an operand. Setup values are loaded anew at each use, so that the load becomes an
- * operand of the instruction; loaded once, they would wait on the stack. */
+/* -- values that wait for later pieces -- */
+
+/* The slot that g->kept points to: a signed byte of displacement reaches 128 vectors both ways. */
+static int32_t middle_slot(const gen *g)
+{
+    return g->cut->n_slot < 128 ? g->cut->n_slot / 2 : 64;
+}
+
+/* Memory for one pack: the slots, and one more for endless loops. */
+static int32_t kept_doubles(const gen *g)
+{
+    return (g->cut->n_slot + 1) * g->lanes;
+}
+
+/* Packs whose values wait at the same time: what the first-level cache has room for beside the rest. */
+static int32_t packs_at_once(const gen *g)
+{
+    enum { MOST = 8, BYTES = 20480 };
+    const int32_t fit = BYTES / (kept_doubles(g) * 8);
+    return fit < 1 ? 1 : fit > MOST ? MOST : fit;
+}
+
+static LLVMValueRef slot_at(gen *g, int32_t slot)
+{
+    return element(g, g->f64, g->kept, (int64_t)(slot - middle_slot(g)) * g->lanes);
+}
+
+/* Integers and truth values wait as 64 bits. */
+static LLVMTypeRef slot_type(const gen *g, int type)
+{
+    LLVMTypeRef t = type == IR_F64 ? g->f64 : g->i64;
+    return g->lanes == 1 ? t : LLVMVectorType(t, (unsigned)g->lanes);
+}
+
+static LLVMValueRef load_kept(gen *g, ir_val k)
+{
+    const int type = g->fn->inst[k].type;
+    LLVMValueRef v = load_input(g, slot_type(g, type), slot_at(g, g->cut->slot[k]));
+    LLVMSetAlignment(v, (unsigned)g->lanes * 8);
+    if (type == IR_BOOL)
+        return LLVMBuildICmp(g->b, LLVMIntSLT, v, LLVMConstNull(slot_type(g, type)), "");
+    return type == IR_I32 ? LLVMBuildTrunc(g->b, v, lane_type(g, type), "") : v;
+}
+
+static void keep(gen *g, ir_val k)
+{
+    const int type = g->fn->inst[k].type;
+    LLVMValueRef v = g->val[k];
+    if (type != IR_F64)
+        v = LLVMBuildSExt(g->b, v, slot_type(g, type), "");
+    LLVMValueRef s = LLVMBuildStore(g->b, v, slot_at(g, g->to_keep[k]));
+    LLVMSetAlignment(s, (unsigned)g->lanes * 8);
+    LLVMSetMetadata(s, g->kind_scope, g->md_out);
+    g->to_keep[k] = -1;
+}
+
+static LLVMValueRef emit_const(gen *g, const ir_inst *in)
+{
+    const double x = g->fn->con[in->a];
+    return in->type == IR_F64 ? const_f64(g, x) : in->type == IR_I32 ? const_i32(g, (int32_t)x) : const_bool(g, x != 0);
+}
+
+/* The value of an operand. Setup values and those of earlier pieces are loaded anew at each use, so that the
+ * load becomes an operand of the instruction; loaded once, they would wait on the stack. */
 static LLVMValueRef use(gen *g, ir_val v)
 {
-    if (!g->val[v])
-        return emit_in(g, &g->fn->in[g->fn->inst[v].a]);
-    return g->val[v];
+    const ir_inst *in = &g->fn->inst[v];
+    if (g->val[v])
+        return g->val[v];
+    if (in->op == IR_CONST)
+        return emit_const(g, in);
+    return in->op == IR_IN && g->cut->slot[v] < 0 ? emit_in(g, &g->fn->in[in->a]) : load_kept(g, v);
 }
 
 static bool loads_at_use(const gen *g, ir_val k)
@@ -270,6 +341,13 @@ static void add_attribute(gen *g, LLVMValueRef f, const char *name, uint64_t val
     if (kind)
         LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                                 LLVMCreateEnumAttribute(g->cx, kind, value));
+}
+
+/* Values on the stack are aligned as wide registers need it: without it half of all accesses would touch two
+ * cache lines. */
+static void align_stack(gen *g, LLVMValueRef f)
+{
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateStringAttribute(g->cx, "stackrealign", 12, "", 0));
 }
 
 static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n)
@@ -352,51 +430,6 @@ static LLVMValueRef compare_i(gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMVa
     return LLVMBuildICmp(g->b, p, a, b, "");
 }
 
-/* -- fused multiply-add -- */
-
-/* How often each value is used, up to 2. */
-static void count_uses(const ir_fn *fn, uint8_t *uses)
-{
-    for (size_t k = 0; k < vec_len(fn->inst); k++) {
-        const ir_inst *p = &fn->inst[k];
-        const bool phi = p->op == IR_PHI || p->op == IR_LPHI;
-        const ir_val v[3] = {phi ? p->b : p->a, phi ? p->c : p->b, phi ? IR_NONE : p->c};
-        for (int i = 0; i < ir_op_arity(p->op); i++)
-            uses[v[i]] += uses[v[i]] < 2;
-    }
-    for (size_t o = 0; o < vec_len(fn->out); o++)
-        uses[fn->out[o].v] = 2;
-}
-
-/* A product that one sum in the same region uses, and nothing else, is computed with the sum. In a
- * difference of two products none is: there ab - ba must be 0. */
-static void find_fused(gen *g)
-{
-    const ir_inst *inst = g->fn->inst;
-    const size_t n = vec_len(inst);
-    uint8_t *uses = NULL;
-    int32_t *place = NULL, n_place = 0; /* vec: number of the stretch between markers */
-    vec_extend(uses, n + 1);
-    vec_extend(place, n + 1);
-    count_uses(g->fn, uses);
-    for (size_t k = 0; k < n; k++) {
-        const ir_inst *p = &inst[k];
-        n_place += p->op >= IR_IF;
-        place[k] = n_place;
-        if (p->op != IR_ADD && p->op != IR_SUB)
-            continue;
-        const bool a = inst[p->a].op == IR_MUL && uses[p->a] == 1 && place[p->a] == n_place;
-        const bool b = inst[p->b].op == IR_MUL && uses[p->b] == 1 && place[p->b] == n_place;
-        const bool two = inst[p->a].op == IR_MUL && inst[p->b].op == IR_MUL;
-        if ((!a && !b) || (two && p->op == IR_SUB))
-            continue;
-        g->fused[k] = b ? 2 : 1;
-        g->fused[b ? p->b : p->a] = 1;
-    }
-    vec_free(uses);
-    vec_free(place);
-}
-
 static LLVMValueRef emit_fused(gen *g, const ir_inst *in, bool second)
 {
     const ir_inst *mul = &g->fn->inst[second ? in->b : in->a];
@@ -414,8 +447,8 @@ static LLVMValueRef emit_pure(gen *g, ir_val k)
     const ir_inst *in = &g->fn->inst[k];
     LLVMBuilderRef b = g->b;
     LLVMValueRef v[3] = {0};
-    if (g->fused[k])
-        return in->op == IR_MUL ? NULL : emit_fused(g, in, g->fused[k] == 2);
+    if (g->cut->fused[k])
+        return in->op == IR_MUL ? NULL : emit_fused(g, in, g->cut->fused[k] == 2);
     int n = ir_op_arity(in->op);
     v[0] = n > 0 ? use(g, in->a) : NULL;
     v[1] = n > 1 ? use(g, in->b) : NULL;
@@ -481,9 +514,16 @@ static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
     return v;
 }
 
-/* Stores the outputs of value k that are not stored yet. */
-static void store_outputs(gen *g, ir_val k)
+static bool is_stored(const gen *g, ir_val k)
 {
+    return g->out_head[k] >= 0 || g->to_keep[k] >= 0;
+}
+
+/* Stores value k for later pieces and as outputs where that is not done yet. */
+static void store_value(gen *g, ir_val k)
+{
+    if (g->to_keep[k] >= 0)
+        keep(g, k);
     for (int32_t o = g->out_head[k]; o >= 0; o = g->out_next[o])
         store_f64(g, as_f64(g, use(g, k), g->fn->inst[k].type), g->out_ptr[o]);
     g->out_head[k] = -1;
@@ -492,7 +532,7 @@ static void store_outputs(gen *g, ir_val k)
 static void store_pending(gen *g)
 {
     for (size_t i = 0; i < vec_len(g->pending); i++)
-        store_outputs(g, g->pending[i]);
+        store_value(g, g->pending[i]);
     vec_clear(g->pending);
 }
 
@@ -634,14 +674,9 @@ static void emit_inst(gen *g, ir_val k)
     if (in->op >= IR_NEG && in->op <= IR_SELECT)
         break_block(g);
     switch ((ir_op)in->op) {
-    case IR_CONST: {
-        double x = g->fn->con[in->a];
-        g->val[k] = in->type == IR_F64 ? const_f64(g, x)
-                    : in->type == IR_I32 ? const_i32(g, (int32_t)x) : const_bool(g, x != 0);
-        break;
-    }
+    case IR_CONST: g->val[k] = emit_const(g, in); break;
     case IR_IN:
-        if (!loads_at_use(g, k))
+        if (!loads_at_use(g, k) && g->cut->home[k] == g->piece)
             g->val[k] = emit_in(g, &g->fn->in[in->a]);
         break;
     case IR_IF: begin_if(g, in); break;
@@ -656,11 +691,11 @@ static void emit_inst(gen *g, ir_val k)
     default: g->val[k] = emit_pure(g, k); break;
     }
     /* an lphi has the value that the outputs mean only behind its loop */
-    if (g->out_head[k] >= 0 && in->op != IR_LPHI && !vec_len(g->open)) {
+    if (g->cut->home[k] == g->piece && is_stored(g, k) && in->op != IR_LPHI && !vec_len(g->open)) {
         if (in->op == IR_PHI)
             vec_push(g->pending, k);
         else
-            store_outputs(g, k);
+            store_value(g, k);
     }
 }
 
@@ -730,25 +765,35 @@ static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
                                lay->n_lim * g->lanes);
 }
 
-/* Memory for the lanes with a loop that does not end, if there are loops. */
+static bool has_loop(const ir_fn *fn)
+{
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        if (fn->inst[k].op == IR_LOOP)
+            return true;
+    return false;
+}
+
+/* Memory for the lanes with a loop that does not end, if there are loops; the last slot where there are pieces. */
 static void place_endless(gen *g, LLVMBasicBlockRef entry)
 {
-    bool any = false;
-    for (size_t k = 0; k < vec_len(g->fn->inst); k++)
-        any |= g->fn->inst[k].op == IR_LOOP;
-    if (!any)
+    if (!has_loop(g->fn))
         return;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(entry));
-    g->endless = LLVMBuildAlloca(g->b, lane_type(g, IR_I32), "");
-    LLVMPositionBuilderAtEnd(g->b, here);
-    LLVMBuildStore(g->b, const_i32(g, 0), g->endless);
+    if (g->cut->n_piece > 1) {
+        g->endless = slot_at(g, g->cut->n_slot);
+    } else {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+        LLVMPositionBuilderBefore(g->b, LLVMGetBasicBlockTerminator(entry));
+        g->endless = LLVMBuildAlloca(g->b, lane_type(g, IR_I32), "");
+        LLVMPositionBuilderAtEnd(g->b, here);
+    }
+    if (g->piece == 0)
+        LLVMBuildStore(g->b, const_i32(g, 0), g->endless);
 }
 
 /* The outputs of endless lanes are NaN. */
 static void emit_endless(gen *g, LLVMBasicBlockRef next)
 {
-    if (!g->endless) {
+    if (!g->endless || g->piece + 1 < g->cut->n_piece) {
         LLVMBuildBr(g->b, next);
         return;
     }
@@ -764,27 +809,38 @@ static void emit_endless(gen *g, LLVMBasicBlockRef next)
     LLVMBuildBr(g->b, next);
 }
 
-static void emit_body(gen *g)
+/* Values of earlier pieces that a phi takes, and probes that this piece is the first to read. */
+static void emit_head(gen *g)
 {
-    size_t n = vec_len(g->fn->inst);
-    find_phi_operands(g);
-    if (g->vec.fma && !g->exact)
-        find_fused(g);
-    for (size_t k = 0; k < n && !g->bad; k++)
-        emit_inst(g, (ir_val)k);
-    store_pending(g);
-    for (size_t k = 0; k < n && !g->bad; k++)
-        store_outputs(g, (ir_val)k);
+    const ir_inst *inst = g->fn->inst;
+    for (ir_val k = 0; g->piece && k < (ir_val)vec_len(g->fn->inst); k++)
+        if (inst[k].op == IR_IN && g->cut->home[k] == g->piece) {
+            g->val[k] = emit_in(g, &g->fn->in[inst[k].a]);
+            store_value(g, k);
+        }
+    for (ir_val i = g->begin; g->piece && i < g->end; i++) {
+        const ir_inst *p = &inst[g->cut->order[i]];
+        const ir_val v[2] = {p->b, p->c};
+        for (int a = 0; a < 2 && (p->op == IR_PHI || p->op == IR_LPHI); a++)
+            if (g->cut->home[v[a]] < g->piece)
+                g->val[v[a]] = use(g, v[a]);
+    }
 }
 
-/* void vsim_kernel(const jit_batch *batch, int64_t begin, int64_t end)
- *     for (i = begin; i < end; i++) body(i) */
-static void emit_kernel(gen *g)
+static void emit_body(gen *g)
 {
-    LLVMTypeRef par[3] = {g->ptr, g->i64, g->i64};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, 3, 0);
-    g->kernel = LLVMAddFunction(g->mod, JIT_KERNEL_SYMBOL, type);
-    add_attribute(g, g->kernel, "nounwind", 0);
+    emit_head(g);
+    for (ir_val i = g->begin; i < g->end && !g->bad; i++)
+        emit_inst(g, g->cut->order[i]);
+    store_pending(g);
+    for (ir_val i = g->begin; i < g->end && !g->bad; i++)
+        if (g->cut->home[g->cut->order[i]] == g->piece)
+            store_value(g, g->cut->order[i]);
+}
+
+/* for (i = begin; i < end; i++) body(i), as the function g->kernel; kept: memory of pack begin, or NULL */
+static void emit_packs(gen *g, LLVMValueRef kept)
+{
     LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g);
     LLVMBasicBlockRef next = new_block(g), exit = new_block(g);
     LLVMValueRef batch = LLVMGetParam(g->kernel, 0), begin = LLVMGetParam(g->kernel, 1);
@@ -797,6 +853,8 @@ static void emit_kernel(gen *g)
     LLVMBuildCondBr(g->b, more, body, exit);
 
     LLVMPositionBuilderAtEnd(g->b, body);
+    if (kept)
+        g->kept = row_of(g, g->f64, kept, LLVMBuildSub(g->b, i, begin, ""), kept_doubles(g));
     place_inputs(g, batch, i);
     place_outputs(g, batch, i);
     place_endless(g, entry);
@@ -810,6 +868,80 @@ static void emit_kernel(gen *g)
     LLVMAddIncoming(i, (LLVMValueRef[]){begin, i1}, (LLVMBasicBlockRef[]){entry, next}, 2);
     LLVMPositionBuilderAtEnd(g->b, exit);
     LLVMBuildRetVoid(g->b);
+}
+
+static LLVMTypeRef kernel_type(const gen *g, unsigned n_par)
+{
+    LLVMTypeRef par[4] = {g->ptr, g->i64, g->i64, g->ptr};
+    return LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, n_par, 0);
+}
+
+/* static void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
+static LLVMValueRef emit_piece(gen *g, int32_t p)
+{
+    g->kernel = LLVMAddFunction(g->mod, "vsim_piece", kernel_type(g, 4));
+    LLVMSetLinkage(g->kernel, LLVMInternalLinkage);
+    add_attribute(g, g->kernel, "nounwind", 0);
+    align_stack(g, g->kernel);
+    add_attribute(g, g->kernel, "noinline", 0);
+    memset(g->val, 0, vec_len(g->val) * sizeof *g->val);
+    g->n_in_block = 0;
+    g->piece = p;
+    g->begin = g->cut->begin[p];
+    g->end = g->cut->begin[p + 1];
+    emit_packs(g, LLVMGetParam(g->kernel, 3));
+    return g->kernel;
+}
+
+/* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the other, for b .. e } */
+static void emit_pieces(gen *g, LLVMValueRef kernel)
+{
+    LLVMValueRef *piece = NULL;
+    for (int32_t p = 0; p < g->cut->n_piece; p++)
+        vec_push(piece, emit_piece(g, p));
+    g->kernel = kernel;
+    LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g), exit = new_block(g);
+    LLVMValueRef batch = LLVMGetParam(kernel, 0), begin = LLVMGetParam(kernel, 1), end = LLVMGetParam(kernel, 2);
+    const int32_t packs = packs_at_once(g);
+
+    LLVMPositionBuilderAtEnd(g->b, entry);
+    LLVMTypeRef memory = LLVMArrayType(g->f64, (unsigned)(packs * kept_doubles(g)));
+    LLVMValueRef kept = LLVMBuildAlloca(g->b, memory, "");
+    LLVMSetAlignment(kept, 64);
+    kept = element(g, g->f64, kept, middle_slot(g) * g->lanes);
+    LLVMBuildBr(g->b, head);
+
+    LLVMPositionBuilderAtEnd(g->b, head);
+    LLVMValueRef b = LLVMBuildPhi(g->b, g->i64, "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, b, end, ""), body, exit);
+
+    LLVMPositionBuilderAtEnd(g->b, body);
+    LLVMValueRef e = LLVMBuildAdd(g->b, b, LLVMConstInt(g->i64, (uint64_t)packs, 0), "");
+    e = LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, e, end, ""), e, end, "");
+    LLVMValueRef arg[4] = {batch, b, e, kept};
+    for (size_t p = 0; p < vec_len(piece); p++)
+        LLVMBuildCall2(g->b, kernel_type(g, 4), piece[p], arg, 4, "");
+    LLVMBuildBr(g->b, head);
+    LLVMAddIncoming(b, (LLVMValueRef[]){begin, e}, (LLVMBasicBlockRef[]){entry, body}, 2);
+
+    LLVMPositionBuilderAtEnd(g->b, exit);
+    LLVMBuildRetVoid(g->b);
+    vec_free(piece);
+}
+
+/* void vsim_kernel(const jit_batch *batch, int64_t begin, int64_t end) */
+static void emit_kernel(gen *g)
+{
+    g->kernel = LLVMAddFunction(g->mod, JIT_KERNEL_SYMBOL, kernel_type(g, 3));
+    add_attribute(g, g->kernel, "nounwind", 0);
+    align_stack(g, g->kernel);
+    find_phi_operands(g);
+    if (g->cut->n_piece > 1) {
+        emit_pieces(g, g->kernel);
+        return;
+    }
+    g->end = (ir_val)vec_len(g->fn->inst);
+    emit_packs(g, NULL);
 }
 
 /* -- LLVM set-up -- */
@@ -840,7 +972,8 @@ static void gen_begin(gen *g)
     g->ptr = LLVMPointerTypeInContext(g->cx, 0);
     vec_extend(g->val, n);
     vec_extend(g->in_phi, n);
-    vec_extend(g->fused, n);
+    vec_extend(g->to_keep, n);
+    memcpy(g->to_keep, g->cut->slot, (n - 1) * sizeof *g->to_keep);
     vec_extend(g->out_head, n);
     vec_extend(g->out_next, n_out);
     vec_extend(g->out_ptr, n_out);
@@ -853,7 +986,7 @@ static void gen_end(gen *g)
 {
     vec_free(g->val);
     vec_free(g->in_phi);
-    vec_free(g->fused);
+    vec_free(g->to_keep);
     vec_free(g->out_head);
     vec_free(g->out_next);
     vec_free(g->out_ptr);
@@ -863,18 +996,6 @@ static void gen_end(gen *g)
     LLVMDisposeBuilder(g->b);
     LLVMDisposeModule(g->mod);
     LLVMContextDispose(g->cx);
-}
-
-/* A processor named by its level (x86-64-v3) has what the level asks for; of others without this list
- * only the baseline is assumed. */
-static bool has_fma(const jit_emit_opt *opt)
-{
-    if (opt->cpu)
-        return !strcmp(opt->cpu, "x86-64-v3") || !strcmp(opt->cpu, "x86-64-v4");
-    char *features = LLVMGetHostCPUFeatures();
-    bool yes = strstr(features, "+fma,") != NULL;
-    LLVMDisposeMessage(features);
-    return yes;
 }
 
 /* LLVM's list of targets is one of the process; kernels may be made by several threads. */
@@ -958,10 +1079,10 @@ static int check_module(gen *g, char **err)
     return 0;
 }
 
-int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt, void **obj,
-                   size_t *size, char **err)
+int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, const jit_emit_opt *opt,
+                   void **obj, size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = has_fma(opt)};
+    gen g = {.fn = fn, .lay = lay, .cut = cut, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = opt->fma};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);

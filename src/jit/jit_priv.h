@@ -5,16 +5,37 @@
 #include "jit.h"
 #include "jit_cache.h"
 
+/* -- pieces of a long kernel (jit_cut.c) -- */
+typedef struct jit_cut {
+    int32_t n_piece;   /* at least 1 */
+    ir_val *order;     /* vec [n_inst] instructions as they are to be made: before their readers, regions whole */
+    ir_val *begin;     /* vec [n_piece + 1] piece p is order[begin[p] .. begin[p + 1]); no region is cut */
+    int32_t *home;     /* vec [n_inst] piece that computes a value; a probe: the first that reads it */
+    int32_t *slot;     /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it is a
+                        * constant or an input other than a probe and is made anew there */
+    int32_t n_slot;
+    uint8_t *fused;    /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
+} jit_cut;
+/*   fuse    products are fused with the sum that alone uses them
+ *   limit   of instructions in a piece, by a rough count; 0: one piece */
+void jit_cut_init(jit_cut *cut, const ir_fn *fn, bool fuse, int limit);
+void jit_cut_fini(jit_cut *cut);
+/* Appends the instructions of fn to *order (jit_order.c). */
+void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused);
+/* Values that instruction k reads, with those of the product that is fused with it. */
+int jit_operands(const ir_fn *fn, const uint8_t *fused, ir_val k, ir_val v[4]);
+
 /* -- the code generator, in its own shared module (jit_llvm.c) -- */
 typedef struct jit_emit_opt {
     int opt_level;
     const char *cpu; /* NULL: this machine */
     bool exact;
+    bool fma;        /* the processor has fused multiply-add */
 } jit_emit_opt;
-/* Object file of one eval function, from malloc.
+/* Object file of one eval function in the pieces of `cut`, from malloc.
  * Returns 0 and *obj; otherwise *err is a text from malloc. */
-typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_emit_opt *opt,
-                           void **obj, size_t *size, char **err);
+typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut,
+                           const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
 #define JIT_VERSION_SYMBOL "vsim_llvm_version" /* const char[]: JIT_GENERATOR of its build */
 #define JIT_KERNEL_SYMBOL "vsim_kernel"

@@ -1,5 +1,7 @@
-/* Regions, loops, every array of a batch: machine code against the interpreter. */
+/* Regions, loops, every array of a batch: machine code against the interpreter, whole and in small pieces. */
 #include "jit_check.h"
+
+static const int PIECE[] = {-1, 0, 2, 10}; /* of loop tests */
 
 static ir_val probe(ir_fn *fn, int k)
 {
@@ -7,10 +9,10 @@ static ir_val probe(ir_fn *fn, int k)
 }
 
 /* Two unknowns, all outputs in order, 200 random points and some special ones. */
-static void check_fn(ir_fn *fn)
+static void check_fn(ir_fn *fn, int piece)
 {
     simple_layout s;
-    jit *j = open_jit(NULL);
+    jit *j = open_pieces(NULL, piece);
     simple_layout_init(&s, fn, 2);
     jit_kernel kernel = compile(j, fn, &s.lay);
     const int32_t nodes[2] = {1, 2};
@@ -51,7 +53,7 @@ START_TEST(nested_branches_choose_their_values)
     ir_out_add(&fn, IR_OUT_RES, 1, 0, w);
     ir_out_add(&fn, IR_OUT_RES, 2, 0, u);
     ir_out_add(&fn, IR_OUT_RES, 3, 0, ir_bin(&fn, IR_ADD, u, w));
-    check_fn(&fn);
+    check_fn(&fn, PIECE[_i]);
 }
 END_TEST
 
@@ -79,7 +81,7 @@ START_TEST(loops_carry_values_and_may_not_run_at_all)
     ir_out_add(&fn, IR_OUT_RES, 0, 0, s);
     ir_out_add(&fn, IR_OUT_RES, 1, 0, t);
     ir_out_add(&fn, IR_OUT_OPVAR, 0, 0, k);
-    check_fn(&fn);
+    check_fn(&fn, PIECE[_i]);
 }
 END_TEST
 
@@ -87,7 +89,7 @@ START_TEST(endless_loop_gives_nan_and_goes_on)
 {
     ir_fn fn;
     simple_layout s;
-    jit *j = open_jit(NULL);
+    jit *j = open_pieces(NULL, PIECE[_i]);
     ir_fn_init(&fn, "endless");
     ir_val a = probe(&fn, 0), zero = ir_const(&fn, 0);
     ir_val l = ir_loop(&fn), p = ir_lphi(&fn, l, a);
@@ -138,7 +140,7 @@ START_TEST(batch_reads_and_writes_its_own_rows)
 {
     enum { NB = 5, NU = 3 };
     ir_fn fn;
-    jit *j = open_jit(NULL);
+    jit *j = open_pieces(NULL, PIECE[_i]);
     build_all(&fn);
     const int32_t hi[] = {0, -1}, lo[] = {2, 1}, slot[] = {1, 2, 0, 0, 0, 1};
     jit_layout lay = {.lanes = 1, .n_u = NU, .n_cache = 3, .n_state = 2, .n_lim = 1, .n_out = 3,
@@ -193,10 +195,10 @@ int main(void)
 {
     Suite *s = suite_create("jit control");
     TCase *t = tcase_create("control");
-    tcase_add_test(t, nested_branches_choose_their_values);
-    tcase_add_test(t, loops_carry_values_and_may_not_run_at_all);
-    tcase_add_test(t, endless_loop_gives_nan_and_goes_on);
-    tcase_add_test(t, batch_reads_and_writes_its_own_rows);
+    tcase_add_loop_test(t, nested_branches_choose_their_values, 0, VS_COUNT(PIECE));
+    tcase_add_loop_test(t, loops_carry_values_and_may_not_run_at_all, 0, VS_COUNT(PIECE));
+    tcase_add_loop_test(t, endless_loop_gives_nan_and_goes_on, 0, VS_COUNT(PIECE));
+    tcase_add_loop_test(t, batch_reads_and_writes_its_own_rows, 0, VS_COUNT(PIECE));
     tcase_add_test(t, unknown_inputs_are_refused);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);

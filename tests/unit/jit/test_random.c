@@ -1,4 +1,5 @@
-/* Random structured functions of every operation: machine code against the interpreter, bit for bit. */
+/* Random structured functions of every operation: machine code against the interpreter, bit for bit; whole and in
+ * pieces of some instructions. */
 #include "jit_check.h"
 
 enum { N_FN = 150, N_POINT = 40, N_PROBE = 4, MAX_DEPTH = 4 };
@@ -154,14 +155,21 @@ static void build(scope *s)
         ir_out_add(&s->fn, IR_OUT_RES, o, 0, pick(s, (ir_type)(IR_F64 + o % 3)));
 }
 
-static jit *the_jit;
-static void open_one(void)
+static const int PIECE[] = {-1, 0, 4, 25};
+static jit *exact[VS_COUNT(PIECE)], *fast[VS_COUNT(PIECE)]; /* exact and fast code in each size of pieces */
+static void open_all(void)
 {
-    the_jit = open_jit(NULL);
+    for (size_t k = 0; k < VS_COUNT(PIECE); k++) {
+        exact[k] = open_pieces(NULL, PIECE[k]);
+        ck_assert_int_eq(jit_open(&fast[k], &(jit_opt){.no_cache = true, .opt_level = 2, .piece = PIECE[k]}), VS_OK);
+    }
 }
-static void close_one(void)
+static void close_all(void)
 {
-    jit_close(&the_jit);
+    for (size_t k = 0; k < VS_COUNT(PIECE); k++) {
+        jit_close(&exact[k]);
+        jit_close(&fast[k]);
+    }
 }
 
 START_TEST(random_function_equals_interpreter)
@@ -172,7 +180,7 @@ START_TEST(random_function_equals_interpreter)
     build(&s);
     simple_layout_init(&l, &s.fn, N_PROBE);
     l.lay.n_cache = 3;
-    jit_kernel kernel = compile(the_jit, &s.fn, &l.lay);
+    jit_kernel kernel = compile(exact[_i % (int)VS_COUNT(PIECE)], &s.fn, &l.lay);
     const int32_t nodes[N_PROBE] = {1, 2, 3, 4}, row = 0;
     for (int i = 0; i < N_POINT; i++) {
         double x[N_PROBE + 1] = {0}, got[12], want[12];
@@ -249,7 +257,6 @@ START_TEST(lanes_do_not_see_each_other)
     scope s;
     ir_fn fn;
     simple_layout l;
-    jit *fast = NULL;
     static packed want;
     double x[1 + N_PROBE * N_INST] = {0}, row[N_CACHE * N_ROW];
     state = 999u + 7919u * (uint32_t)_i;
@@ -259,7 +266,7 @@ START_TEST(lanes_do_not_see_each_other)
         x[k] = rnd(8) ? ((double)rnd(2001) - 1000) / 100 : rnd(2) ? 0 : 1e12 * (double)rnd(9);
     for (int k = 0; k < N_ROW; k++)
         row[k * N_CACHE] = (double)rnd(100) / 7, row[k * N_CACHE + 1] = (double)rnd(9) - 4, row[k * N_CACHE + 2] = rnd(2);
-    ck_assert_int_eq(jit_open(&fast, &(jit_opt){.no_cache = true, .opt_level = 2}), VS_OK);
+    const int in_pieces = 1 + _i % ((int)VS_COUNT(PIECE) - 1);
     for (int lanes = 2; lanes <= 8; lanes *= 2)
         for (int per_lane = 0; per_lane < 2; per_lane++) {
             /* one lane, in the rows that the packs have */
@@ -272,11 +279,11 @@ START_TEST(lanes_do_not_see_each_other)
             for (int i = 0; i < N_INST; i++)
                 want.row_of[i] = i;
             ck_assert_int_eq(jit_interpret(&fn, &l.lay, &b, 0, N_INST), VS_OK);
-            check_width(the_jit, &fn, x, row, lanes, per_lane, &want, "exact");
-            compile(fast, &fn, &l.lay)(&b, 0, N_INST);
-            check_width(fast, &fn, x, row, lanes, per_lane, &want, "fast");
+            check_width(exact[in_pieces], &fn, x, row, lanes, per_lane, &want, "exact");
+            compile(fast[0], &fn, &l.lay)(&b, 0, N_INST);
+            check_width(fast[0], &fn, x, row, lanes, per_lane, &want, "fast");
+            check_width(fast[in_pieces], &fn, x, row, lanes, per_lane, &want, "fast, in pieces");
         }
-    jit_close(&fast);
     for (int t = IR_F64; t <= IR_BOOL; t++)
         vec_free(s.v[t]);
     ir_fn_fini(&s.fn);
@@ -288,7 +295,7 @@ int main(void)
 {
     Suite *s = suite_create("jit random");
     TCase *t = tcase_create("random");
-    tcase_add_unchecked_fixture(t, open_one, close_one);
+    tcase_add_unchecked_fixture(t, open_all, close_all);
     tcase_add_loop_test(t, random_function_equals_interpreter, 0, N_FN);
     tcase_add_loop_test(t, lanes_do_not_see_each_other, 0, 25);
     tcase_set_timeout(t, 120);
