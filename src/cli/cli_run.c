@@ -260,6 +260,17 @@ static bool may_write(run *r, const char *path, const char *what)
     return true;
 }
 
+/* What was asked for, found out of date, made again: in this process, not by workers. */
+static void write_generations(const gen *g, FILE *fp)
+{
+    fputs("  \"generations\": {\n", fp);
+    for (int k = 0; k < GEN_N_KIND; k++)
+        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n", gen_kind_name((gen_kind)k),
+                (long long)g->count[k].lookups, (long long)g->count[k].invalid, (long long)g->count[k].rebuilt,
+                k + 1 < GEN_N_KIND ? "," : "");
+    fputs("  },\n", fp);
+}
+
 static vs_status write_stats(run *r)
 {
     if (!r->o->stats)
@@ -276,12 +287,13 @@ static vs_status write_stats(run *r)
     fprintf(fp,
             "{\n  \"unknowns\": %d,\n  \"points_accepted\": %lld,\n  \"points_rejected\": %lld,\n"
             "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"peak_memory_bytes\": %zu,\n"
-            "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n"
-            "  \"seconds\": {\n",
+            "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
             r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected, (long long)r->sim.st.iterations,
             (long long)r->sim.st.evaluations, peak_memory(), js->n_compiled, js->n_from_cache,
             r->sim.st.op_method ? r->sim.st.op_method : "");
+    write_generations(&r->sim.gen, fp);
     fprintf(fp,
+            "  \"seconds\": {\n"
             "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": %.6f,\n"
             "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, \"output\": %.6f,\n"
             "    \"total\": %.6f\n  }\n}\n",

@@ -306,7 +306,7 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
     const char *owner = elab_printf(e, "model '%s'", k->model->name);
     for (size_t i = 0; i < vec_len(k->model->param); i++) {
         const flat_param *p = &k->model->param[i];
-        const int32_t at = elab_param(e, k->mdl, p->name);
+        const int32_t at = mdl_find_param(k->mdl, p->name);
         double value;
         int polarity = 0;
         if (at < 0) {
@@ -382,7 +382,7 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
     const char *owner = in->name;
     if (!bare && !strcmp(name, "m"))
         return true; /* multiplicity, in flat_inst.m */
-    const int32_t at = name ? elab_param(e, m, name) : -1;
+    const int32_t at = !name ? -1 : bare ? elab_param(e, m, name) : mdl_find_param(m, name);
     double value;
     if (at >= 0) {
         if (!convert(e, &mdl_module(m)->param[at], p, owner, &value))

@@ -544,6 +544,7 @@ vs_status sim_start(sim *s)
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;
+    s->gen.count[GEN_SYMBOLIC].rebuilt += ana_stats(s->ana)->n_symbolic;
     for (gen_kind k = GEN_PATTERN; k < GEN_N_KIND; k++)
         sim_ask(s, k);
     ana_set_watch(s->ana, s->watch);
