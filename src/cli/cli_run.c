@@ -411,8 +411,8 @@ static vs_status run_deck(run *r)
     if (r->o->command == CMD_RUN && swp_wanted(&r->sim) && !ctl_has_block(&r->sim))
         return run_sweep(r);
     if (r->o->command == CMD_RUN && swp_wanted(&r->sim))
-        diag_warning(&r->b.d, r->sim.deck.control_at, "a deck with a .control block does as the block says; its .step and .mc "
-                     "cards have no effect");
+        diag_warning(&r->b.d, r->sim.deck.control_at, "a deck with a .control block does as the block says; its .step, .mc "
+                     "and .alter cards, and further values of .temp, have no effect");
     if (r->o->link)
         diag_warning(&r->b.d, DIAG_NOWHERE, "%d processes were started by MPI, but the deck has no points to share%s: one computes it",
                      r->o->link->size, swp_wanted(&r->sim) ? "" : " (.step, .mc)");

@@ -196,8 +196,6 @@ vs_status elab_set_options(elab_sim *sim, const flat *f, diag *d)
         }
         sim->temp_given = true;
     }
-    if (vec_len(f->temp) > 1)
-        diag_warning(d, DIAG_NOWHERE, "only the first .temp value, %g, is used", f->temp[0]);
     const struct {
         double value;
         ir_simparam to;

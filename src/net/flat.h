@@ -105,7 +105,7 @@ typedef struct flat_ana {
 
 /* -- families of runs: .step, .mc, .limits (docs/sweeps.md) -- */
 typedef enum flat_target_kind {
-    FLAT_SET_PARAM, FLAT_SET_TEMP, FLAT_SET_INST, FLAT_SET_MODEL, FLAT_SET_OPTION, FLAT_SET_LIB
+    FLAT_SET_PARAM, FLAT_SET_TEMP, FLAT_SET_INST, FLAT_SET_MODEL, FLAT_SET_OPTION, FLAT_SET_LIB, FLAT_SET_ALTER
 } flat_target_kind;
 typedef struct flat_target { /* what a step changes */
     flat_target_kind kind;
@@ -121,7 +121,7 @@ typedef struct flat_step {
     double from, step;   /* LINEAR: from + i step; LOG: from * step^(i / per) */
     double per;
     double *value;       /* vec, VALUES: [n][targets] */
-    const char **word;   /* vec, WORDS: sections of a library */
+    const char **word;   /* vec, WORDS: sections of a library; runs of .alter */
     diag_span span;
 } flat_step;
 typedef struct flat_limit { /* .limits measure min=.. max=.. */

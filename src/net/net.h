@@ -128,8 +128,8 @@ typedef struct net_tok {
     X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(STEP, "step")            \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
-    X(IGNORED, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
-    X(IGNORED, "backanno") X(IGNORED, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
+    X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
+    X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
     X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")
 
 typedef enum net_card_kind {
@@ -148,6 +148,8 @@ typedef enum net_card_kind {
     NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF, NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP,
     NET_CARD_NEEDED, /* analyses that do not exist yet */
     NET_CARD_STEP, /* .step .mc .limits: families of runs */
+    NET_CARD_ALTER, /* a run with changed cards */
+    NET_CARD_DEL, /* .del lib in .alter */
     NET_CARD_IGNORED /* known elsewhere, without effect here */
 } net_card_kind;
 
@@ -200,6 +202,7 @@ typedef struct net_opt {
     bool init;                  /* read .spiceinit: beside the deck, here or at home */
     const int32_t *section;     /* [n_section] for each .step lib card, which of its sections; NULL: the first */
     size_t n_section;
+    int32_t alter;              /* .alter blocks that are applied; those behind are left out */
     bool no_title;              /* the first line is a card (text from standard input) */
 } net_opt;
 

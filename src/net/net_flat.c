@@ -48,6 +48,7 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->pend);
     vec_free(c->pend_node);
     vec_free(c->needed);
+    vec_free(c->alter);
     arena_fini(&c->scratch);
 }
 
@@ -78,6 +79,8 @@ static void take_top_cards(flat_ctx *c)
             flat_top_card(c, r[i].card);
             flat_structural(c);
         }
+    if (!c->deck->stepping)
+        flat_step_finish(c);
     for (size_t i = 0; i < vec_len(c->deck->hdl); i++) {
         vec_push(c->f->hdl, c->deck->hdl[i]);
         vec_push(c->f->hdl_span, c->deck->hdl_span[i]);

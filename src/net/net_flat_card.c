@@ -49,6 +49,7 @@ void flat_option_card(flat_ctx *c, const net_card *card)
             if (!number(&q, c->root, &y))
                 return;
             vec_push(c->f->temp, y);
+            c->temp_at = net_card_span(card);
         } else if (cur_tok(&q)->kind == NET_T_WORD) {
             read_option(&q);
         } else {
@@ -500,6 +501,7 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         if (!c->deck->stepping)
             flat_step_card(c, card);
         break;
+    case NET_CARD_ALTER: flat_alter_card(c, card); break;
     case NET_CARD_NEEDED:
         if (!strcmp(card->name, "disto"))
             diag_error(c->d, net_card_span(card), "there is no .disto analysis; run .tran over some periods and "

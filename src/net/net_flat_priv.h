@@ -218,6 +218,9 @@ typedef struct flat_ctx {
     bool redoing;        /* values again, after the expansion */
     bool structural;     /* redoing: more would change than values */
     const net_card **needed; /* vec: analyses that do not exist yet */
+    const char **alter;  /* vec: names of runs: "main", those of .alter cards */
+    diag_span alter_at;
+    diag_span temp_at;   /* of the last .temp card */
 } flat_ctx;
 
 /* net_flat_eval.c. All give a message and return false/NULL on error. */
@@ -328,6 +331,8 @@ void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .t
 
 /* net_step.c: .step .mc .limits */
 void flat_step_card(flat_ctx *c, const net_card *card);
+void flat_alter_card(flat_ctx *c, const net_card *card);
+void flat_step_finish(flat_ctx *c); /* the families of .temp and .alter, behind all steps */
 
 /* net_flat_ana.c: .ac .noise .tf .sens .pz .sp */
 void flat_small_card(flat_ctx *c, const net_card *card);

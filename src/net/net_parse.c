@@ -32,6 +32,10 @@ typedef struct reader {
     size_t n_file, n_byte, n_card;
     bool too_much;
     size_t n_step_lib;   /* .step lib cards so far */
+    int32_t n_alter;     /* .alter cards so far */
+    bool skip;           /* in an .alter block that is not applied */
+    size_t block;        /* first card of the .alter block */
+    net_range *range;    /* vec: what files at top level gave */
     bool expanded;       /* this text has no loops, indices and sums left */
     net_loop loop;
 } reader;
@@ -211,9 +215,60 @@ static void include_file(reader *r, net_card *c, const net_tok *t, const net_tok
     }
     r->n_file++;
     r->n_byte += r->d->file[file].len;
+    const bool top = !r->cur->name && vec_len(r->chain) == 1;
+    net_range range = {next.path, next.section, vec_len(r->cur->card), 0};
     vec_push(r->chain, next);
     read_text(r, file, next.section, sec_at);
     (void)vec_pop(r->chain);
+    range.to = vec_len(r->cur->card);
+    if (top && !r->cur->name)
+        vec_push(r->range, range);
+}
+
+/* -- .alter -- */
+
+static void end_alter(reader *r)
+{
+    if (r->n_alter && !r->skip)
+        net_alter_merge(r->deck->top, r->block);
+}
+
+static void begin_alter(reader *r, net_card *c)
+{
+    if (r->cur->name || vec_len(r->open) || vec_len(r->chain) > 1) {
+        diag_error(r->d, net_card_span(c), ".alter stands in the deck itself, not inside .subckt, .if or an included file");
+        return;
+    }
+    end_alter(r);
+    r->n_alter++;
+    add_card(r, c);
+    r->block = vec_len(r->cur->card);
+    r->skip = !r->opt || r->n_alter > r->opt->alter;
+}
+
+/* del = ".del" "lib" file [section] */
+static void delete_lib(reader *r, net_card *c)
+{
+    if (!r->n_alter || c->n_tok < 3 || !c->tok[1].text || strcmp(c->tok[1].text, "lib")) {
+        diag_error(r->d, net_card_span(c), ".del lib FILE [section] stands in an .alter block");
+        return;
+    }
+    net_tok t = c->tok[2];
+    int32_t k = 3;
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
+        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    const bool quoted = t.kind == NET_T_STR || t.kind == NET_T_EXPR;
+    const char *text = r->d->file[c->file].text + t.off;
+    const char *name = arena_strndup(r->mem, text + quoted, t.len - (quoted ? 2 : 0));
+    const char *path = str_intern0(r->names, net_find_file(r->d, r->mem, name, c->file, r->opt));
+    const char *section = k < c->n_tok ? c->tok[k].text : NULL;
+    bool found = false;
+    for (size_t i = 0; i < vec_len(r->range); i++)
+        found |= r->range[i].path == path && r->range[i].section == section;
+    if (!found)
+        diag_error(r->d, net_tok_span(c, &t), "the deck has no .lib or .include of '%s'%s%s", name, section ? " with section " : "",
+                   section ? section : "");
+    net_alter_delete(r->deck->top, r->range, vec_len(r->range), path, section);
 }
 
 static void read_include(reader *r, net_card *c)
@@ -562,9 +617,12 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     const net_tok *t = &c.tok[0];
     r->n_card++;
     if (t->kind != NET_T_WORD) {
-        diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
+        if (!r->skip)
+            diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
         return true;
     }
+    if (r->skip && strcmp(t->text, ".alter") && strcmp(t->text, ".end"))
+        return true;
     const diag_span whole = card_text(&c);
     if (!r->expanded && !l->bad && strcmp(t->text, ".for") && net_loop_wanted(l->s + whole.off, whole.len)) {
         size_t len;
@@ -591,6 +649,8 @@ static bool take_card(reader *r, net_lex *l, const char *section)
         add_card(r, &c);
         read_step_lib(r, &c);
         break;
+    case NET_CARD_ALTER: begin_alter(r, &c); break;
+    case NET_CARD_DEL: delete_lib(r, &c); break;
     case NET_CARD_FOR: read_loop(r, l, &c); break;
     case NET_CARD_ENDFOR: diag_error(r->d, net_card_span(&c), ".endfor without .for"); break;
     case NET_CARD_PARAM:
@@ -696,12 +756,14 @@ static vs_status read_all(reader *r, int32_t file)
     close_ifs(r);
     if (!r->n_card && r->d->n_error == before)
         diag_error(r->d, deck->top->span, "the deck has no cards%s", r->opt && r->opt->no_title ? "" : " after its title");
+    end_alter(r);
     freeze_sub(r, deck->top);
     net_freeze(r->mem, deck->hdl);
     net_freeze(r->mem, deck->hdl_span);
     net_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);
+    vec_free(r->range);
     vec_free(folder);
     net_loop_fini(&r->loop);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;

@@ -34,4 +34,14 @@ void *net_freeze_(arena *mem, void *v, size_t elem);
 void *net_fixed_(arena *mem, size_t n, size_t elem);
 #define net_fixed(mem, type, n) ((type *)net_fixed_((mem), (n), sizeof(type)))
 
+/* -- net_alter.c -- */
+typedef struct net_range { /* cards [from, to) of the top level that a file or a section of it gave */
+    const char *path, *section; /* interned; section NULL: the whole file */
+    size_t from, to;
+} net_range;
+/* The cards of the top level from `from` on are an .alter block: they replace those before them. */
+void net_alter_merge(net_sub *top, size_t from);
+/* .del lib: the cards of a file or section are no longer there. */
+void net_alter_delete(net_sub *top, const net_range *range, size_t n, const char *path, const char *section);
+
 #endif

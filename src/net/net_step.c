@@ -1,4 +1,4 @@
-/* net_step.c - the cards of families of runs: .step .mc .limits (docs/sweeps.md).
+/* net_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter (docs/sweeps.md).
  * A step is kept as a rule, not as a list: 4e9 points need no memory. */
 #include <math.h>
 #include <string.h>
@@ -572,4 +572,50 @@ void flat_step_card(flat_ctx *c, const net_card *card)
         read_limits(&q);
     else
         read_step(&q);
+}
+
+/* -- families of other cards -- */
+
+/* alter = ".alter" [title]; blanks of the title become '_', for it is a value in tables */
+void flat_alter_card(flat_ctx *c, const net_card *card)
+{
+    const char *name = NULL;
+    for (int32_t i = 1; i < card->n_tok; i++) {
+        const net_tok *t = &card->tok[i];
+        if (t->kind == NET_T_WORD || t->kind == NET_T_STR)
+            name = name ? arena_printf(c->mem, "%s_%s", name, t->text) : t->text;
+    }
+    if (!vec_len(c->alter))
+        vec_push(c->alter, "main");
+    if (!name)
+        name = arena_printf(c->mem, "%zu", vec_len(c->alter));
+    vec_push(c->alter, str_intern0(c->names, name));
+    c->alter_at = net_card_span(card);
+}
+
+void flat_step_finish(flat_ctx *c)
+{
+    flat *f = c->f;
+    if (vec_len(f->temp) > 1) {
+        flat_step w = {.form = FLAT_STEP_VALUES, .n = (int64_t)vec_len(f->temp), .span = c->temp_at};
+        const char *temp = str_intern0(c->names, "temp");
+        vec_push(w.target, ((flat_target){FLAT_SET_TEMP, temp, "", temp, c->temp_at}));
+        for (size_t i = 0; i < vec_len(f->temp); i++)
+            vec_push(w.value, f->temp[i]);
+        const bool ok = !twice(c, &w);
+        net_freeze(c->mem, w.target);
+        net_freeze(c->mem, w.value);
+        if (ok)
+            vec_push(f->step, w);
+    }
+    if (vec_len(c->alter)) {
+        flat_step w = {.form = FLAT_STEP_WORDS, .n = (int64_t)vec_len(c->alter), .span = c->alter_at};
+        const char *alter = str_intern0(c->names, "alter");
+        vec_push(w.target, ((flat_target){FLAT_SET_ALTER, alter, "", alter, c->alter_at}));
+        for (size_t i = 0; i < vec_len(c->alter); i++)
+            vec_push(w.word, c->alter[i]);
+        net_freeze(c->mem, w.target);
+        net_freeze(c->mem, w.word);
+        vec_push(f->step, w);
+    }
 }

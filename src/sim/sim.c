@@ -53,6 +53,26 @@ bool sim_stopped(const sim *s)
     return s->hook.stop && s->hook.stop(s->hook.user);
 }
 
+/* What was said when the deck was elaborated first is not said again. */
+typedef struct quiet_mark {
+    size_t n_msg;
+    int n_warning;
+} quiet_mark;
+
+static quiet_mark mark_messages(const sim *s)
+{
+    return (quiet_mark){vec_len(s->d->msg), s->d->n_warning};
+}
+
+static void drop_repeated(sim *s, quiet_mark m, vs_status st)
+{
+    if (st || !s->built)
+        return;
+    if (s->d->msg)
+        vec_head_of(s->d->msg)->len = m.n_msg;
+    s->d->n_warning = m.n_warning;
+}
+
 /* -- the deck -- */
 
 vs_status sim_read(sim *s, const char *path, const net_opt *opt)
@@ -74,19 +94,26 @@ vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, co
     return net_read(deck, s->d, s->names, mem, path, &with);
 }
 
-void sim_use_deck(sim *s, const net_deck *deck)
+vs_status sim_use_deck(sim *s, const net_deck *deck)
 {
+    const quiet_mark m = mark_messages(s);
     s->deck = *deck;
-    sim_deep(s, "lib");
+    sim_deep(s, "another deck");
+    const vs_status st = sim_options(s);
+    drop_repeated(s, m, st);
+    return st;
 }
 
 vs_status sim_options(sim *s)
 {
     double t0 = vs_seconds();
     flat options;
-    vs_status st = flat_options(&options, &s->deck, s->d, s->names, &s->mem);
+    arena mem;
+    arena_init(&mem);
+    vs_status st = flat_options(&options, &s->deck, s->d, s->names, &mem);
     if (!st)
         st = elab_options(&s->option, &options, s->d);
+    arena_fini(&mem);
     s->temp = s->option.temp;
     s->st.s.parse += vs_seconds() - t0;
     return st;
@@ -382,26 +409,6 @@ void sim_reset(sim *s, const flat_override *over, size_t n)
 }
 
 /* -- netlist and circuit -- */
-
-/* What was said when the deck was elaborated first is not said again. */
-typedef struct quiet_mark {
-    size_t n_msg;
-    int n_warning;
-} quiet_mark;
-
-static quiet_mark mark_messages(const sim *s)
-{
-    return (quiet_mark){vec_len(s->d->msg), s->d->n_warning};
-}
-
-static void drop_repeated(sim *s, quiet_mark m, vs_status st)
-{
-    if (st || !s->built)
-        return;
-    if (s->d->msg)
-        vec_head_of(s->d->msg)->len = m.n_msg;
-    s->d->n_warning = m.n_warning;
-}
 
 /* The deck's own list of analyses outlives the flat netlists that come later. */
 static void copy_analyses(sim *s)

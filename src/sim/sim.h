@@ -120,7 +120,8 @@ void sim_fini(sim *s);
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
 /* Another deck in its place, e.g. with other sections of a library; its text stays the reader's. */
 VS_MUST_USE vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, const net_opt *opt);
-void sim_use_deck(sim *s, const net_deck *deck);
+/* Status: that of its options. */
+VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
 /* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
 VS_MUST_USE vs_status sim_options(sim *s);
 /* The flat netlist with the present parameters; sim_build does it when something changed. */

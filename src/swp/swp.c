@@ -64,15 +64,18 @@ void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
 
 /* -- changes -- */
 
-/* The decks with other sections of libraries are read once and kept. */
+/* The decks with other sections of libraries or .alter blocks are read once and kept. */
 static vs_status set_deck(swp *w, int64_t point)
 {
-    int32_t *section = NULL;
+    int32_t *section = NULL, alter = 0;
     size_t which = 0, radix = 1;
     vs_status st = VS_OK;
     for (size_t i = 0; i < w->n_step; i++)
         if (w->step[i].form == FLAT_STEP_WORDS) {
-            vec_push(section, (int32_t)digit(w, point, i));
+            if (w->step[i].target[0].kind == FLAT_SET_ALTER)
+                alter = (int32_t)digit(w, point, i);
+            else
+                vec_push(section, (int32_t)digit(w, point, i));
             which += radix * (size_t)digit(w, point, i);
             radix *= (size_t)w->step[i].n;
         }
@@ -82,6 +85,7 @@ static vs_status set_deck(swp *w, int64_t point)
         net_opt no = w->o->read ? *w->o->read : (net_opt){0};
         no.section = section;
         no.n_section = vec_len(section);
+        no.alter = alter;
         net_deck *d = arena_new(&w->mem, net_deck);
         st = sim_read_into(w->s, d, &w->mem, w->o->deck, &no);
         d->stepping = true;
@@ -89,7 +93,10 @@ static vs_status set_deck(swp *w, int64_t point)
             w->deck[which] = d;
     }
     if (!st)
-        sim_use_deck(w->s, w->deck[which]);
+        st = sim_use_deck(w->s, w->deck[which]);
+    for (size_t i = 0; i < w->n_step; i++)
+        if (w->step[i].form != FLAT_STEP_WORDS)
+            w->at[i] = -1; /* options are those of the deck again */
     vec_free(section);
     return st;
 }
@@ -107,7 +114,7 @@ static vs_status set_target(swp *w, const flat_target *t, double y)
         sim_alter(s, &c);
         return VS_OK;
     }
-    case FLAT_SET_LIB: break;
+    case FLAT_SET_LIB: case FLAT_SET_ALTER: break;
     }
     return VS_OK;
 }

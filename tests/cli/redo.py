@@ -165,6 +165,62 @@ class Equal(Compare):
             self.assertEqual(self.plots(f'p{k}.raw'), self.plots('a.raw')[2 * k:2 * k + 2])
 
 
+class Families(Compare):
+    DECK = ('families\n.param r=1k\nV1 in 0 dc 1\nR1 in out {r}\nR2 out 0 1k tc1=1e-3\n.model dm d (is=1e-14)\nD1 out 0 dm\n.op\n'
+            '.tran 1u 2u\n.meas tran vo find v(out) at=1u\n')
+
+    def results(self, deck, *args, code=0):
+        self.write('d.sp', deck)
+        self.run_it('-q', '-r', 'd.raw', '--measures', 'm.csv', *args, 'd.sp', code=code)
+        with open(self.path('m.csv')) as f:
+            return [line.split(',') for line in f.read().splitlines()]
+
+    def test_temperatures(self):
+        alone = [(self.DECK + f'.temp {t}\n', []) for t in (27, 127, -40)]
+        points = self.compare(self.DECK, '.temp 27 127 -40\n', alone)
+        self.assertEqual([p['label'] for p in points], ['temp=27', 'temp=127', 'temp=-40'])
+        self.assertEqual(self.total(points[1:], 'built'), 0)
+        deck = self.DECK + '.step r list 1k 2k\n.temp 27 127\n'
+        self.assertEqual([r[1:3] for r in self.results(deck)[1:]], [['1000', '27'], ['2000', '27'], ['1000', '127'], ['2000', '127']])
+        self.write('d.sp', self.DECK + '.step temp 0 10 10\n.temp 1 2\n')
+        p = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertIn("'temp' is stepped twice", p.stderr)
+
+    def test_alter_blocks(self):
+        blocks = ['.alter other r\n.param r=2k\n', '.alter\nR2 out 0 3k\n.model dm d (is=1e-12)\nC9 out 0 1n\n',
+                  '.alter hot\n.temp 100\n.option reltol=1e-5\n.tran 1u 3u\n']
+        one = self.DECK.replace('r=1k', 'r=2k')
+        two = one.replace('R2 out 0 1k tc1=1e-3', 'R2 out 0 3k').replace('1e-14', '1e-12') + 'C9 out 0 1n\n'
+        three = two.replace('.tran 1u 2u', '.tran 1u 3u') + '.temp 100\n.option reltol=1e-5\n'
+        alone = [(text, []) for text in (self.DECK, one, two, three)]
+        points = self.compare(self.DECK, ''.join(blocks), alone)
+        self.assertEqual([p['label'] for p in points], ['alter=main', 'alter=other_r', 'alter=2', 'alter=hot'])
+        self.assertEqual(self.total(points, 'compiled'), 0)
+        jobs = self.results(self.DECK + ''.join(blocks), '--jobs', '3')
+        self.assertEqual(jobs, self.results(self.DECK + ''.join(blocks)))
+        deck = self.DECK + '.step r list 1k 2k\n.option reltol=1e-4\n' + blocks[1]
+        rows = self.results(deck)
+        self.assertEqual([r[1:3] for r in rows[1:]], [['1000', 'main'], ['2000', 'main'], ['1000', '1'], ['2000', '1']])
+
+    def test_alter_with_libraries(self):
+        self.write('m.lib', '.lib slow\n.model rm r (r=3k)\n.param gone=1\n.endl\n.lib fast\n.model rm r (r=1k)\n.endl\n')
+        deck = self.DECK.replace('R1 in out {r}', 'R1 in out rm') + ".lib 'm.lib' slow\n"
+        fast = deck.replace("' slow", "' fast")
+        self.compare(deck, ".alter\n.del lib 'm.lib' slow\n.lib 'm.lib' fast\n", [(deck, []), (fast, [])])
+        self.compare(deck, ".alter\n.lib 'm.lib' fast\n", [(deck, []), (fast, [])])
+
+    def test_wrong_blocks(self):
+        for cards, text in ((".alter\n.del lib 'x.lib' a\n", "no .lib or .include of 'x.lib' with section a"),
+                            ('.subckt s a\n.alter\n.ends\n', '.alter stands in the deck itself'),
+                            ('.if (1)\n.alter\n.endif\n', '.alter stands in the deck itself'),
+                            ('.del lib a b\n', '.del lib FILE [section] stands in an .alter block'),
+                            ('.alter\nR1 in out\n', 'a resistor has two nodes and a value')):
+            self.write('d.sp', self.DECK + cards)
+            p = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+            self.assertEqual(p.returncode, 1, cards)
+            self.assertIn(text, p.stderr)
+
+
 class Ring(Compare):
     """Nine inverters, 18 PSP103 transistors."""
 
