@@ -33,6 +33,7 @@ static const builtin builtins[] = {
     {"npn", 4, "vbic", 1, 3},    {"pnp", 4, "vbic", -1, 3},
     {"npn", 9, "vbic", 1, 3},    {"pnp", 9, "vbic", -1, 3},
     {"njf", 1, "jfet", 1, 3},    {"pjf", 1, "jfet", -1, 3},
+    {"njf", 2, "jfet2", 1, 3},   {"pjf", 2, "jfet2", -1, 3},
     {"nmf", 1, "mesfet", 1, 3},  {"pmf", 1, "mesfet", -1, 3},
     {"sw", 0, "sw", 0, 4},       {"csw", 0, "csw", 0, 2},
 };

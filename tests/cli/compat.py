@@ -18,7 +18,7 @@ R8 b c 1k
 R7 c 0 1k
 .model m14 nmos level=14
 .model q6 npn level=6
-.model j2 njf level=2
+.model j3 njf level=3
 .model z5 nmf level=5
 .model m9 nmos level=9
 .model m49 nmos level=49

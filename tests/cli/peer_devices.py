@@ -171,6 +171,19 @@ O1 a 0 b 0 mo
 .model mo ltra r=12.45 l=8.972e-9 g=0 c=0.468e-12 len=4
 R2 b 0 100
 """, ['.op', '.tran 0.2n 60n 0 0.1n']),
+    'jfet2': ("""
+.model a njf level=2 vto=-1.5 beta=2m q=2.2 p=2.5 lambda=0.02 xi=3 z=0.8 vst=0.05 mvst=0.1 lfgam=0.03 lfg1=0.002 lfg2=0.001 delta=0.2
++ rd=5 rs=4 n=1.1 ibd=1e-8 vbd=2 cgs=0.3p cgd=0.1p acgam=0.05 xc=0.2 hfgam=0.08 hfeta=0.02 hfe1=0.01 hfe2=0.02 hfg1=0.005 hfg2=0.004
++ taug=1u taud=2u cds=0.05p
+.model b pjf level=2 vto=-2 beta=1m
+VD d 0 2
+VG g 0 dc -0.5 PULSE(-0.5 -0.1 0.5u 10n 10n 2u 10u)
+RG g gg 50
+RD d dd 100
+J1 dd gg 0 a 2
+J2 e gg 0 b
+RE d e 1k
+""", ['.op', '.dc vd 0 4 0.25 vg -2 0.4 0.4', '.tran 5n 6u 0 5n']),
     'line_rc': ("""
 V1 in 0 PULSE(0 1 1n 1n 1n 400n 900n)
 R1 in a 1k
@@ -187,6 +200,15 @@ R4 d 0 10k
 FLICKER = 'tox=20n ld=0.1u rd=10 rs=10 kf=1e-26 af=1\n'
 
 small.DECKS = {
+    'jfet2': ("""
+.model a njf level=2 vto=-1.5 beta=2m q=2.2 p=2.5 lambda=0.02 xi=3 z=0.8 vst=0.05 mvst=0.1 lfgam=0.03 delta=0.2 rd=5 rs=4 ibd=1e-8 vbd=2
++ cgs=0.3p cgd=0.1p acgam=0.05 xc=0.2 hfgam=0.08 hfeta=0.02 hfe1=0.01 hfe2=0.02 hfg1=0.005 hfg2=0.004 taug=1u taud=2u cds=0.05p
+VD d 0 2
+VG g 0 dc -0.5 ac 1
+RG g gg 50
+RD d dd 100
+J1 dd gg 0 a 2
+""", ['.ac dec 5 1k 10g']),
     'line': ("""
 V1 in 0 ac 1
 R1 in a 25
