@@ -298,8 +298,9 @@ vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const 
 
 /* -- grouping -- */
 
-/* Bypass by itself: instances of the circuit, operations per output of a model. */
-enum { BYPASS_INSTANCES = 64, BYPASS_PER_OUT = 30 };
+/* Bypass by itself: operations of a model, per output; and in all, in circuits of so few instances that loads of their
+ * own (ckt_flat.c) are quicker than these. */
+enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000 };
 
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
@@ -329,16 +330,18 @@ static vs_status get_variants(row_class *cl, unsigned forms)
     return VS_OK;
 }
 
-/* Asks for charges and derivatives apart where bypass pays: in models with many operations for each output, in
- * circuits of some size; for small ones there are loads of their own (ckt_flat.c). */
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Asks for charges and derivatives apart where bypass pays. */
 static vs_status choose_bypass(const ckt *c, row_class *cl)
 {
     const mdl_variant *v = cl->variant[MDL_TRAN];
     mdl_variant *apart;
     if (c->opt.bypass == CKT_BYPASS_OFF)
         return VS_OK;
+    const size_t least = vec_len(c->inst) > BYPASS_SMALL ? 0 : BYPASS_SMALL_OPERATIONS;
     if (c->opt.bypass == CKT_BYPASS_AUTO &&
-        (vec_len(c->inst) <= BYPASS_INSTANCES || vec_len(v->eval.inst) < BYPASS_PER_OUT * (size_t)v->lay.n_out))
+        vec_len(v->eval.inst) < larger(least, BYPASS_PER_OUT * (size_t)v->lay.n_out))
         return VS_OK;
     const vs_status st = mdl_variant_get(cl->model, cl->row, MDL_APART, &apart);
     if (st == VS_OK && dev_lin_suits(cl->model, v, apart))

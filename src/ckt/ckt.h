@@ -57,7 +57,7 @@ struct ckt_vec; /* nothing public */
 /* -- building (src/elab) -- */
 /* Whether instances whose voltages hardly move contribute their stored linearisation in a transient. */
 typedef enum ckt_bypass {
-    CKT_BYPASS_AUTO,        /* models whose evaluation is worth it, in circuits that are not small */
+    CKT_BYPASS_AUTO,        /* models whose evaluation is worth it */
     CKT_BYPASS_OFF,
     CKT_BYPASS_ALL          /* every model that suits */
 } ckt_bypass;
