@@ -64,6 +64,7 @@ struct ana {
     double *dx, *dx_prev; /* [n+1] Newton updates: x_new = x - dx */
     double *tol_x, *tol_r; /* [n+1] absolute tolerances */
     double **gdiag;       /* [n+1] diagonal values of node rows, NULL elsewhere */
+    double dx_size;       /* of the iteration before, if eq.fix: its largest update in tolerances */
     double *f_prev, *q_prev; /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
     ana_node_value *nodeset, *ic; /* vec */

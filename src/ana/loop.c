@@ -2,6 +2,7 @@
  * the program starts. `m & ~(LOOP_WIDTH - 1)` tells the compiler that there is no rest. */
 #include "loop.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,6 +47,18 @@ VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const dou
         bad |= fabs(dx[i]) <= strict * (reltol * size + tol[i]) ? 0 : -1;
     }
     return !bad;
+}
+
+VS_CLONES double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol,
+                                  double reltol, int32_t m)
+{
+    double most[LOOP_WIDTH] = {0};
+    for (int32_t i = 0, end = m & ~(LOOP_WIDTH - 1); i < end; i += LOOP_WIDTH)
+        for (int k = 0; k < LOOP_WIDTH; k++) {
+            const double size = norm_max(norm_max(fabs(x[i + k]), fabs(x[i + k] - dx[i + k])), xmax[i + k]);
+            most[k] = norm_max(most[k], fabs(dx[i + k]) / (reltol * size + tol[i + k] + DBL_MIN));
+        }
+    return norm_max(norm_max(most[0], most[1]), norm_max(most[2], most[3]));
 }
 
 VS_CLONES void loop_move(double *restrict x, const double *dx, double lambda, int32_t m)

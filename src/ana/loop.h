@@ -39,6 +39,9 @@ bool loop_residual_is_small(const double *r, const double *ref, const double *to
 /* |dx| <= strict (reltol max(|x|, |x - dx|, xmax) + tol) everywhere? */
 bool loop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
                           double reltol, int32_t m, double strict);
+/* The largest |dx| in these units, strict 1. */
+double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol, double reltol,
+                        int32_t m);
 void loop_move(double *x, const double *dx, double lambda, int32_t m); /* x -= lambda dx */
 /* v = w[0] v1 + w[1] v2 [+ w[2] v3] */
 void loop_predict(double *v, const double *w, int order, loop_past p, int32_t m);

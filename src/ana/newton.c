@@ -19,6 +19,10 @@
  * estimate (loop_last_update), at the first evaluation none: there it must be as small as is accepted anyhow. */
 #define LAST_UPDATE 2
 #define LAST_RESIDUAL 100
+/* Such an update by the factors of the iteration before must be this much smaller than that iteration's: what it leaves
+ * is this part of it. */
+#define CONTRACTION 0.1
+#define FACTORS_COST 256 /* unknowns, from which on a factorisation costs several solutions */
 /* Rounding of sums in a row, in units of its largest term. */
 #define ROUNDING (32 * 2.2e-16)
 /* From this iteration on it is enough that the residual is of the size of rounding, or that updates
@@ -245,8 +249,17 @@ static bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *
            loop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
 }
 
-static void keep_loaded(const ana *a)
+/* Whether the update by the factors of the iteration before is as good as Newton's own. */
+static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 {
+    const double now = loop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+    return now <= LAST_UPDATE && now <= CONTRACTION * a->dx_size;
+}
+
+static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
+{
+    if (a->n >= FACTORS_COST)
+        a->dx_size = loop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
     memcpy(a->f_prev, a->f, sizeof(double) * (size_t)a->m);
     memcpy(a->q_prev, a->q, sizeof(double) * (size_t)a->m);
 }
@@ -284,12 +297,17 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         add_homotopy(a, eq, x);
         bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
                         (!a->opt.residual_check || residual_is_small(a, eq, small, strict));
-        if (may_stop) { /* the factors of the iteration before may already show a small update */
+        const bool try_last = a->n >= FACTORS_COST && env.iter > 1 && may_be_last(a, eq, rep);
+        if (may_stop || try_last) { /* the factors of the iteration before may already show a small update */
             solve(a);
-            if (update_is_small(a, eq, x, CHORD_STRICT * strict))
+            if (may_stop && update_is_small(a, eq, x, CHORD_STRICT * strict))
                 break;
+            if (try_last && contracts(a, eq, x)) {
+                finish(a, eq, rep, x);
+                break;
+            }
         }
-        const bool last = may_be_last(a, eq, rep);
+        const bool last = try_last || may_be_last(a, eq, rep);
         vs_status st = factor(a);
         a->alpha_lu = st == VS_OK ? env.alpha : NAN;
         if (st == VS_ESINGULAR) {
@@ -317,7 +335,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         tell(a, eq, x, rep, lambda, false);
         move(a, eq, lambda, x);
         if (eq->fix)
-            keep_loaded(a);
+            keep_loaded(a, eq, x);
     }
     const bool tran = eq->env.mode == CKT_TRAN;
     a->n_run[tran]++;

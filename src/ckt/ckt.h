@@ -48,6 +48,7 @@ typedef struct ckt_env {  /* what a load sees besides x */
 
 typedef struct ckt_stat {
     int64_t n_load, n_eval; /* loads; device instance evaluations */
+    int64_t n_bypass;       /* times that an instance was loaded without being evaluated */
     double s_eval, s_stamp; /* seconds */
 } ckt_stat;
 
@@ -156,6 +157,7 @@ typedef struct ckt_group_facts {
     const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
     const char *first;                        /* name of the first instance */
     int64_t n_eval;                           /* evaluations of instances so far */
+    int64_t n_bypass;                         /* times that kept linearisations served instead */
     double s_eval;                            /* s, evaluation and stamping; see ckt_time_all */
 } ckt_group_facts;
 /* Devices of OSDI libraries, in the order in which they were added. */

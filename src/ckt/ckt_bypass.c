@@ -139,6 +139,8 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
         dev_lin_add_all(g, &b->sums);
     g->n_eval += g->lin->n_item;
     c->stat.n_eval += g->lin->n_item;
+    g->n_bypass += g->nb - g->lin->n_item;
+    c->stat.n_bypass += g->nb - g->lin->n_item;
     if (timed) {
         const double s = timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
         c->stat.s_eval += s;

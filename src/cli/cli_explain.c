@@ -3,7 +3,7 @@
 #include "cli.h"
 #include "mdl_count.h"
 
-static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "apart", "full"};
+static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran", "full"}; /* with bypass APART is the transient */
 
 /* What is reported of a form, in this order.
  * X(key, label, value): an integer of mdl_figures f */

@@ -53,7 +53,6 @@ struct cli_profile {
     int64_t calls[N_ROW + 1];
     double eval0, stamp0;     /* the circuit's clocks at the begin of a load */
     const ckt *ckt;           /* whose loads are counted */
-    int64_t loads;
 
     int64_t iterations, by_iterations[MAX_ITER + 1]; /* accepted points of transients */
     int point_iterations;     /* of the point under way */
@@ -146,7 +145,6 @@ static void see_phase(void *user, ana_phase next)
     double dt = fmax(now - p->since - p->clock, 0), eval = 0, stamp = 0;
     const ckt_stat *c = ckt_stats(p->s->ckt);
     if (p->phase == ANA_IN_LOAD) {
-        p->loads++;
         eval = c->s_eval - p->eval0;
         stamp = c->s_stamp - p->stamp0;
         p->seconds[ROW_EVALUATE] += eval;
@@ -165,7 +163,6 @@ static void see_phase(void *user, ana_phase next)
         p->stamp0 = c->s_stamp;
         if (p->ckt != p->s->ckt) { /* a circuit not seen before */
             p->ckt = p->s->ckt;
-            p->loads = 0;
             ckt_time_all(p->s->ckt, true);
         }
         if (isnan(p->iter_start))
@@ -342,13 +339,12 @@ static void print_groups(const cli_profile *p, FILE *out)
     for (int32_t i = 0; i < ckt_n_group(c); i++)
         timed += ckt_group(c, i).s_eval;
     const bool by_group = timed > 0.5 * (p->seconds[ROW_EVALUATE] + p->seconds[ROW_STAMP]);
-    fprintf(out, "\n  %-20s %-12s %9s %12s %12s %10s %10s\n", "group", "first", "instances", "evaluations", "left out",
+    fprintf(out, "\n  %-20s %-12s %9s %12s %12s %10s %10s\n", "group", "first", "instances", "evaluations", "bypasses",
             by_group ? "time" : "", by_group ? "each" : "");
     for (int32_t i = 0; i < ckt_n_group(c); i++) {
         const ckt_group_facts g = ckt_group(c, i);
-        const double out_of = (double)p->loads * g.n_instance - (double)g.n_eval;
-        fprintf(out, "  %-20s %-12s %9d %12lld %12.0f", mdl_module(g.model)->name, g.first, g.n_instance,
-                (long long)g.n_eval, fmax(out_of, 0));
+        fprintf(out, "  %-20s %-12s %9d %12lld %12lld", mdl_module(g.model)->name, g.first, g.n_instance,
+                (long long)g.n_eval, (long long)g.n_bypass);
         if (by_group && g.n_eval)
             fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"), cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
         fputc('\n', out);
@@ -499,8 +495,8 @@ static void print_json(const cli_profile *p, FILE *out)
         const ckt_group_facts g = ckt_group(p->s->ckt, i);
         fprintf(out, "    {\"model\": \"%s\", \"first\": ", mdl_module(g.model)->name);
         cli_json_string(out, g.first);
-        fprintf(out, ", \"instances\": %d, \"evaluations\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
-                (long long)g.n_eval, g.s_eval, i + 1 < n ? "," : "");
+        fprintf(out, ", \"instances\": %d, \"evaluations\": %lld, \"bypasses\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
+                (long long)g.n_eval, (long long)g.n_bypass, g.s_eval, i + 1 < n ? "," : "");
     }
     fprintf(out, "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, \"at_jumps\": %lld, "
             "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": %lld},\n"

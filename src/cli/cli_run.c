@@ -286,10 +286,11 @@ static vs_status write_stats(run *r)
     const jit_stat *js = mdl_jit_stats(r->b.lib);
     fprintf(fp,
             "{\n  \"unknowns\": %d,\n  \"points_accepted\": %lld,\n  \"points_rejected\": %lld,\n"
-            "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"peak_memory_bytes\": %zu,\n"
+            "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"device_bypasses\": %lld,\n"
+            "  \"peak_memory_bytes\": %zu,\n"
             "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
             r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected, (long long)r->sim.st.iterations,
-            (long long)r->sim.st.evaluations, peak_memory(), js->n_compiled, js->n_from_cache,
+            (long long)r->sim.st.evaluations, (long long)r->sim.st.bypasses, peak_memory(), js->n_compiled, js->n_from_cache,
             r->sim.st.op_method ? r->sim.st.op_method : "");
     write_generations(&r->sim.gen, fp);
     fprintf(fp,

@@ -57,7 +57,7 @@ typedef struct dev_group {
     int32_t n_lim, n_state;
     double *lim[DEV_N_LIM];  /* [n_pack][n_lim][W] */
     double *state, *state_new; /* [n_pack][n_state][W] */
-    int64_t n_eval;        /* instances evaluated so far, by loads */
+    int64_t n_eval, n_bypass; /* instances evaluated so far by loads; left at their linearisations */
     double s_eval;         /* s, for them and their stamps, where loads are timed */
     struct dev_lin *lin;   /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
     bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */

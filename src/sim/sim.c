@@ -595,6 +595,7 @@ void sim_count(sim *s)
         s->st.op_method = a->op_method;
     ckt_stat *c = ckt_stats(s->ckt);
     s->st.evaluations += c->n_eval;
+    s->st.bypasses += c->n_bypass;
     s->st.s.evaluate += c->s_eval;
     s->st.s.stamp += c->s_stamp;
     *c = (ckt_stat){0};

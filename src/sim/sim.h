@@ -44,7 +44,7 @@ typedef struct sim_stat {
     struct {
         double parse, elaborate, compile, op, tran, evaluate, stamp, factor, solve, output;
     } s;                   /* seconds */
-    int64_t accepted, rejected, iterations, evaluations, written;
+    int64_t accepted, rejected, iterations, evaluations, bypasses, written;
     int64_t expanded, built; /* flat netlists and circuits made */
     int64_t redone;        /* changes of values in place */
     int64_t rows, sources; /* of devices and sources, made again in place */
