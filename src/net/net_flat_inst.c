@@ -447,6 +447,7 @@ static bool check_recursion(flat_ctx *c, scope *s, const elem *e, body *b)
     bool again = b->in_progress && !vec_len(b->branch);
     if (!again && s->depth < MAX_DEPTH)
         return true;
+    c->stop |= !again; /* two instances in each level are 2^MAX_DEPTH in all */
     if (b->recursive_said || !flat_first(c, e->word_span))
         return false;
     b->recursive_said = true;
