@@ -23,7 +23,7 @@
 enum { TAG = 1, SENDS = 8 /* at a time, of a simulator's results */, SAID = 2000 };
 static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
 static const int BRISK = 100;                           /* rounds without a message until it is calm */
-static const double PULSE = 1;                          /* s between signs of life */
+static const double PULSE = 1, GRACE = 2;               /* s between signs of life; for an end without a signal */
 
 typedef struct sending {
     MPI_Request request;
@@ -170,14 +170,29 @@ static void pass_frames(relay *r)
     }
 }
 
-/* Rank 0's leads to the end; of another one, rank 0 hears why. */
-static void simulator_ended(relay *r)
+/* It ends when it sees the end of the socket; if it sees nothing for a while, by a signal. */
+static int wait_for_simulator(relay *r)
 {
+    const double t0 = vs_seconds();
     int how = 0;
     close(r->fd);
     r->fd = -1;
+    while (r->end && vs_seconds() - t0 < GRACE) {
+        if (waitpid(r->o->pid, &how, WNOHANG) > 0)
+            return how;
+        usleep(1000);
+    }
+    if (r->end)
+        kill(r->o->pid, SIGKILL); /* it has nothing that anyone waits for */
     while (waitpid(r->o->pid, &how, 0) < 0 && errno == EINTR)
         ;
+    return how;
+}
+
+/* Rank 0's leads to the end; of another one, rank 0 hears why. */
+static void simulator_ended(relay *r)
+{
+    const int how = wait_for_simulator(r);
     simulator = 0;
     r->code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     if (r->rank == 0) {
@@ -219,14 +234,6 @@ static void lose(relay *r, int rank, const char *why)
     to_simulator(r, rank, RANK_GONE, why, strlen(why));
 }
 
-static void stop_simulator(relay *r)
-{
-    if (r->fd < 0)
-        return;
-    kill(r->o->pid, SIGKILL); /* it has nothing that anyone waits for */
-    simulator_ended(r);
-}
-
 static void take(relay *r, const rank_frame *f, const char *data)
 {
     r->heard[f->rank] = vs_seconds();
@@ -234,7 +241,8 @@ static void take(relay *r, const rank_frame *f, const char *data)
     case RANK_ALIVE: break;
     case RANK_END:
         r->end = true;
-        stop_simulator(r);
+        if (r->fd >= 0)
+            simulator_ended(r);
         send_to(r, 0, RANK_BYE, NULL, 0);
         break;
     case RANK_BYE: r->bye[f->rank] = true; break;
@@ -343,7 +351,9 @@ static void work(relay *r)
         finish_sends(r);
         look_for_signs(r);
     }
-    stop_simulator(r);
+    r->end = true;
+    if (r->fd >= 0) /* rank 0 is lost */
+        simulator_ended(r);
     leave(r);
 }
 
