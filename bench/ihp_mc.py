@@ -39,7 +39,7 @@ class Bench:
                         OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi')
         with open(os.path.join(ROOT, 'tests', 'data', 'ihp', 'inv_mc.sp')) as f:
             title, body = f.read().split('\n', 1)
-        for name, samples in ('deck.sp', args.samples), ('warm.sp', 2):
+        for name, samples in ('deck.sp', args.samples), ('half.sp', args.samples // 2), ('warm.sp', 2):
             with open(self.path(name), 'w') as f:
                 f.write('\n'.join([title] + ['.hdl "$PDK/ngspice/va/%s"' % v for v in VA] +
                                   [body.replace('.mc 200', '.mc %d' % samples)]))
@@ -68,6 +68,13 @@ class Bench:
         self.finish(self.start(*args))
         t1, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         return t1 - t0, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def halves(self):
+        """Clock of two processes with half the samples each, which know nothing of each other: what the machine can give."""
+        t0 = time.monotonic()
+        for p in [self.start([], [], tag, 'half.sp') for tag in ('half1', 'half2')]:
+            self.finish(p)
+        return time.monotonic() - t0
 
     def data(self, tag):
         with open(self.path(tag + '.raw'), 'rb') as f, open(self.path(tag + '.csv'), 'rb') as g:
@@ -120,8 +127,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='vsim-mc') as folder:
         b = Bench(args, found[0], folder)
         b.finish(b.start([], [], 'warm', 'warm.sp'))  # compiles the models
-        times = {}
+        times, halves = {}, []
         for _ in range(args.repeat):
+            halves.append(b.halves())
             for what, tag, launcher, options in ways:
                 times.setdefault(what, []).append(b.timed(launcher, options, tag))
                 b.expect_same(what, tag)
@@ -129,6 +137,8 @@ def main():
         mid = {w: [statistics.median(x) for x in zip(*t)] for w, t in times.items()}
         for what, (clock, cpu) in mid.items():
             print('%-14s %8.2f %8.2f %6.2f' % (what, clock, cpu, mid['one process'][0] / clock))
+        print('two processes with half the samples each: %.2f s, %.2f: the bound of this machine' %
+              (statistics.median(halves), mid['one process'][0] / statistics.median(halves)))
         kills = [('a worker', [], ['--jobs', '2'], 1, 0), ('the run', [], ['--jobs', '2'], 0, -9)]
         if have_mpi:
             kills += [('a worker of a rank', ['mpirun', '-n', '4'], [], 3, 0), ('a rank', ['mpirun', '-n', '4'], [], 1, 137)]

@@ -149,6 +149,12 @@ void jit_close(jit **pj)
     *pj = NULL;
 }
 
+void jit_own_code(const jit *j)
+{
+    for (size_t i = 0; i < vec_len(j->unit); i++)
+        jit_obj_own(&j->unit[i].code);
+}
+
 const jit_stat *jit_stats(const jit *j)
 {
     return &j->stat;

@@ -94,6 +94,9 @@ void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why);
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);
 const jit_stat *jit_stats(const jit *j);
+/* After a fork: the code in pages that this process shares with no other. Two processes on two processors that fetch
+ * long kernels from the same physical pages run some 10 % slower (docs/sweeps.md). */
+void jit_own_code(const jit *j);
 
 /* The same contract by the interpreter, lane by lane: the oracle and --interpret.
  * Status: VS_OK, VS_NOCONV (a loop without end). */

@@ -11,6 +11,7 @@
 #include "jit_priv.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -319,13 +320,27 @@ vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel 
     bool ok = (uintptr_t)obj % 8 == 0 && read_header(&l) && read_symbols(&l) && lay_out(&l) &&
               map_and_link(&l, kernel);
     if (ok)
-        *code = (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text};
+        *code = (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text, .data_at = l.data};
     else if (l.base)
         munmap(l.base, l.total);
     *why = ok ? NULL : l.why ? l.why : "object is not aligned";
     vec_free(l.at);
     vec_free(l.slot);
     return ok ? VS_OK : VS_EUNSUPPORTED;
+}
+
+void jit_obj_own(const jit_code *code)
+{
+    const long page = sysconf(_SC_PAGESIZE);
+    if (page <= 0 || mprotect(code->base, code->bytes, PROT_READ | PROT_WRITE))
+        return;
+    for (size_t at = 0; at < code->bytes; at += (size_t)page) {
+        volatile char *p = (char *)code->base + at;
+        *p = *p; /* written: copied */
+    }
+    if (mprotect(code->base, code->data_at, PROT_READ | PROT_EXEC) ||
+        mprotect((char *)code->base + code->data_at, code->bytes - code->data_at, PROT_READ))
+        abort(); /* it was granted when the object was loaded */
 }
 
 void jit_obj_unload(jit_code *code)
@@ -341,6 +356,11 @@ const char *jit_obj_unsupported(void)
 }
 
 #else
+
+void jit_obj_own(const jit_code *code)
+{
+    (void)code;
+}
 
 const char *jit_obj_unsupported(void)
 {

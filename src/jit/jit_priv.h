@@ -59,6 +59,7 @@ typedef struct jit_code { /* one mapped object */
     void *base;
     size_t bytes;         /* of the mapping */
     size_t text_bytes;
+    size_t data_at;       /* what stands before may be executed */
 } jit_code;
 /* Maps a relocatable object and finds JIT_KERNEL_SYMBOL. The object is only read.
  * Status: VS_OK; VS_EUNSUPPORTED: not an object for this machine, or it uses a relocation or a
@@ -66,6 +67,7 @@ typedef struct jit_code { /* one mapped object */
 VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
                                    const char **why);
 void jit_obj_unload(jit_code *code);
+void jit_obj_own(const jit_code *code); /* of jit_own_code */
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);
 

@@ -95,6 +95,8 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         }
     if (w->o->link)
         close(w->o->link->fd);
+    if (w->s->lib)
+        mdl_own_code(w->s->lib);
     w->spool = spool;
     w->s->threads = w->s->threads ? w->s->threads : 1;
     while (io_read(ask, &point, sizeof point)) {
