@@ -20,7 +20,7 @@ typedef enum cli_exit {
 } cli_exit;
 
 typedef enum cli_command {
-    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_MERGE, CMD_HELP,
+    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_MERGE, CMD_TUNE, CMD_HELP,
     CMD_VERSION
 } cli_command;
 
@@ -64,6 +64,9 @@ int cli_analyze(const cli_opt *o); /* of a deck or a matrix */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
+int cli_tune(const cli_opt *o);
+/* What `vsim tune` found on this machine: operations from which on threads evaluate; 0: nothing. -v: told in log. */
+double cli_tuned(const cli_opt *o, FILE *log);
 int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
 /* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has nothing to do, or a message
  * was printed; exit with *code. */

@@ -65,7 +65,7 @@ static const struct {
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"explain", CMD_EXPLAIN},
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE},
                 {"models", CMD_MODELS},   {"compile", CMD_COMPILE},
-                {"merge", CMD_MERGE},
+                {"merge", CMD_MERGE},     {"tune", CMD_TUNE},
                 {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
@@ -197,6 +197,8 @@ static bool check_arguments(const cli_opt *o)
         return usage("--mpi and --shard are two ways to share the points: take one", NULL);
     if ((o->jobs != 1 || o->n_shard > 1 || o->resume) && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
         return usage("--jobs, --shard and --resume are for running a deck", NULL);
+    if (o->command == CMD_TUNE && n)
+        return usage("tune takes no argument, not", o->arg[0]);
     if (o->command == CMD_CACHE && n > 1)
         return usage("cache takes one of list, clear and path, not also", o->arg[1]);
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
@@ -261,6 +263,7 @@ static const char help_main[] =
     "  vsim models --branches       how much of each model's code parameters decide\n"
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
     "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
+    "  vsim tune                    measure from what size on threads pay here, for later runs\n"
     "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
     "  vsim help [TOPIC]            topics: deck, results, exit\n"
     "\n"

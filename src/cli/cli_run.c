@@ -368,6 +368,7 @@ static vs_status prepare(run *r)
         double t0 = vs_seconds();
         st = cli_open_models(&r->b, r->o);
         r->sim.lib = r->b.lib;
+        r->sim.parallel_min = r->o->threads == 1 ? 0 : cli_tuned(r->o, r->b.log);
         r->sim.st.s.elaborate += vs_seconds() - t0;
     }
     if (!st)

@@ -186,7 +186,7 @@ static vs_status start(elab *e, bool keep)
             vec_push(e->coupled, (int32_t)i);
     mdl_largest_group(e->lib, largest_group(f));
     const ckt_opt copt = {.temp = elab_kelvin(e), .simparam = e->simparam, .threads = e->opt.threads,
-                          .bypass = e->opt.bypass};
+                          .bypass = e->opt.bypass, .parallel_min = e->opt.parallel_min};
     e->c = ckt_new(&copt, e->d);
     return e->c ? build(e) : VS_ENOMEM;
 }

@@ -44,6 +44,7 @@ typedef struct elab_opt {
     const double *simparam;  /* [IR_N_SIMPARAM], NULL: defaults */
     unsigned forms;          /* bits 1 << mdl_form_kind */
     int threads;
+    double parallel_min;     /* as in ckt_opt */
     ckt_bypass bypass;
     double tstep, tstop;     /* for defaults of waveforms; tstop 0: the deck's first .tran */
     bool models_loaded;      /* the .hdl files were loaded by an earlier call with this mdl_lib */

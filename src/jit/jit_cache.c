@@ -86,6 +86,11 @@ static char *default_dir(void)
     return dir;
 }
 
+char *jit_cache_folder(const char *dir)
+{
+    return dir ? strdup(dir) : default_dir();
+}
+
 static void make_dirs(char *path)
 {
     for (char *p = path + 1; *p; p++)
@@ -108,7 +113,7 @@ void jit_cache_open(jit_cache *c, const char *dir, const char **why)
     struct stat st;
     *why = NULL;
     *c = (jit_cache){.max_bytes = (uint64_t)JIT_CACHE_MB << 20};
-    c->dir = dir ? strdup(dir) : default_dir();
+    c->dir = jit_cache_folder(dir);
     if (!c->dir || !*c->dir) {
         *why = "no cache folder: neither XDG_CACHE_HOME nor HOME is set";
     } else {
@@ -301,7 +306,7 @@ vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, c
 vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why)
 {
     struct timespec now;
-    *view = (jit_cache_view){.dir = dir ? strdup(dir) : default_dir(),
+    *view = (jit_cache_view){.dir = jit_cache_folder(dir),
                              .limit = (uint64_t)JIT_CACHE_MB << 20};
     *why = "neither XDG_CACHE_HOME nor HOME is set";
     if (!view->dir || !*view->dir)

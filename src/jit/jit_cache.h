@@ -16,6 +16,8 @@ enum { JIT_CACHE_MB = 256 };
 /* dir NULL: the user's cache folder. Makes the folder. *why set (static text) if there is no cache. */
 void jit_cache_open(jit_cache *c, const char *dir, const char **why);
 void jit_cache_close(jit_cache *c);
+/* The folder that dir names, as above, malloc'ed; it need not be there. NULL: none. */
+char *jit_cache_folder(const char *dir);
 
 typedef enum jit_cache_kind {
     JIT_CACHE_KERNEL, /* .vso: object file of a kernel (jit.c) */

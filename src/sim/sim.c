@@ -475,7 +475,7 @@ static vs_status build_circuit(sim *s)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = forms_of(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
-                   .bypass = s->option.bypass, .models_loaded = s->built};
+                   .parallel_min = s->parallel_min, .bypass = s->option.bypass, .models_loaded = s->built};
     vs_status st = s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
                            : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);

@@ -1,0 +1,225 @@
+/* cli_tune.c - `vsim tune`: from what size on threads pay here, measured and kept for later runs.
+ * Threads change no result, only who computes; so a file that is wrong costs time, not digits. It is text, in the folder of
+ * compiled models, and counts only on the processor and the number of processors that it names. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "io.h"
+#include "jit_cache.h"
+#include "pool.h"
+
+enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
+static const double GAP = 20e-6;              /* s between parallel parts: the rest of a Newton iteration */
+static const double LEAST = 1e5, MOST = 1e9;  /* operations */
+static const char HEAD[] = "vsim-tune 1";
+
+typedef struct tune {
+    char cpu[256];
+    int processors;
+    double parallel_min; /* operations of a group's evaluation */
+} tune;
+
+/* -- the file -- */
+
+static bool tune_path(const cli_opt *o, bool make, char *path, size_t size)
+{
+    const char *why;
+    bool ok;
+    if (make) {
+        jit_cache c;
+        jit_cache_open(&c, o->cache_dir, &why);
+        ok = c.dir && snprintf(path, size, "%s/tune", c.dir) < (int)size;
+        if (!ok)
+            fprintf(stderr, "vsim: %s\n", why ? why : "the path of the cache folder is too long");
+        jit_cache_close(&c);
+        return ok;
+    }
+    char *dir = jit_cache_folder(o->cache_dir);
+    ok = dir && *dir && snprintf(path, size, "%s/tune", dir) < (int)size;
+    free(dir);
+    return ok;
+}
+
+static void this_machine(tune *t)
+{
+    jit_cpu_text(t->cpu, sizeof t->cpu);
+    for (char *p = t->cpu; *p; p++)
+        *p = *p < ' ' || *p > '~' ? '_' : *p;
+    t->processors = pool_processors();
+}
+
+/* NULL, or what is wrong with the file. */
+static const char *parse(FILE *fp, tune *t)
+{
+    char line[400];
+    tune here = {0};
+    bool cpu = false, same = false;
+    this_machine(&here);
+    if (!fgets(line, sizeof line, fp) || strncmp(line, HEAD, sizeof HEAD - 1))
+        return "it is not a file of this version's vsim tune";
+    while (fgets(line, sizeof line, fp)) {
+        line[strcspn(line, "\n")] = 0;
+        cpu |= !strncmp(line, "cpu ", 4) && !strcmp(line + 4, here.cpu);
+        same |= !strncmp(line, "processors ", 11) && atoi(line + 11) == here.processors;
+        if (!strncmp(line, "parallel_min ", 13))
+            t->parallel_min = strtod(line + 13, NULL);
+    }
+    if (!cpu || !same)
+        return "it was measured on another machine";
+    return t->parallel_min >= LEAST && t->parallel_min <= MOST ? NULL : "its numbers make no sense";
+}
+
+double cli_tuned(const cli_opt *o, FILE *log)
+{
+    char path[4096];
+    tune t = {0};
+    FILE *fp = !o->no_cache && tune_path(o, false, path, sizeof path) ? fopen(path, "re") : NULL;
+    if (!fp)
+        return 0;
+    const char *wrong = parse(fp, &t);
+    fclose(fp);
+    if (o->verbose && wrong)
+        fprintf(log, "note: '%s' is not used: %s\n", path, wrong);
+    else if (o->verbose)
+        fprintf(log, "note: threads from %.3g operations on ('%s')\n", t.parallel_min, path);
+    return wrong ? 0 : t.parallel_min;
+}
+
+/* -- measuring -- */
+
+static void nothing(void *user, int32_t i, int worker)
+{
+    (void)user, (void)i, (void)worker;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+static void busy(void *user, int32_t i, int worker)
+{
+    const double end = vs_seconds() + *(const double *)user;
+    (void)i, (void)worker;
+    while (vs_seconds() < end)
+        ;
+}
+
+/* Seconds of a job of so much work by all threads, with the gap of an iteration before. */
+static double shared(pool *p, double work)
+{
+    double s[ROUNDS], piece = work / PARTS;
+    for (int i = 0; i < ROUNDS; i++) {
+        busy(&(double){GAP}, 0, 0);
+        const double t0 = vs_seconds();
+        pool_run(p, PARTS, busy, &piece);
+        s[i] = vs_seconds() - t0;
+    }
+    return median(s, ROUNDS);
+}
+
+/* The least work, doubled from 2 us on, of which threads save a quarter. */
+static double worth_sharing(pool *p)
+{
+    double work = 2e-6;
+    while (work < 1e-3 && shared(p, work) > 0.75 * work)
+        work *= 2;
+    return work;
+}
+
+VS_CLONES static double operations(double *x)
+{
+    for (int k = 0; k < OPS; k++)
+        for (int i = 0; i < WIDTH; i++)
+            x[i] = x[i] * 0.999 + 1e-3;
+    return x[0];
+}
+
+/* Seconds of one operation of one instance, in lanes; a kernel's mixture with divisions and elementary functions takes
+ * several times that of a multiplication and an addition. */
+static double operation(void)
+{
+    enum { MIXTURE = 3 };
+    double x[WIDTH] = {0}, s[ROUNDS], sum = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        const double t0 = vs_seconds();
+        sum += operations(x);
+        s[i] = (vs_seconds() - t0) / (OPS * WIDTH);
+    }
+    return MIXTURE * median(s, ROUNDS) * (sum > 0 ? 1 : 2);
+}
+
+/* Seconds to start a worker, have one answer, and end it. */
+static double worker(void)
+{
+    double s[21];
+    for (size_t i = 0; i < VS_COUNT(s); i++) {
+        int fd[2];
+        char c = 0;
+        const double t0 = vs_seconds();
+        if (pipe(fd))
+            return NAN;
+        const pid_t pid = fork();
+        if (pid == 0)
+            _exit(!io_write(fd[1], &c, 1));
+        if (pid > 0 && io_read(fd[0], &c, 1))
+            waitpid(pid, NULL, 0);
+        close(fd[0]);
+        close(fd[1]);
+        s[i] = vs_seconds() - t0;
+    }
+    return median(s, VS_COUNT(s));
+}
+
+static vs_status write_file(const char *path, const tune *t)
+{
+    FILE *fp = fopen(path, "w");
+    bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\n", HEAD, t->cpu, t->processors, t->parallel_min) > 0;
+    ok = fp && !fclose(fp) && ok;
+    if (!ok)
+        fprintf(stderr, "vsim: '%s' could not be written\n", path);
+    return ok ? VS_OK : VS_EIO;
+}
+
+int cli_tune(const cli_opt *o)
+{
+    char path[4096];
+    tune t = {0};
+    this_machine(&t);
+    if (!tune_path(o, true, path, sizeof path))
+        return CLI_IO;
+    if (t.processors < 2) {
+        printf("one processor: threads are not used, and there is nothing to measure\n");
+        return CLI_OK;
+    }
+    const double w = worker();
+    double t0 = vs_seconds();
+    pool *p = pool_new(t.processors < 8 ? t.processors : 8);
+    if (!p)
+        return CLI_NUMERIC;
+    pool_run(p, PARTS, nothing, NULL);
+    const double start = vs_seconds() - t0, least = worth_sharing(p), op = operation();
+    pool_free(&p);
+    t.parallel_min = fmin(fmax(least / op, LEAST), MOST);
+    printf("processors                  %d\n"
+           "start of threads            %.3g us (compiling a kernel takes 1000 us and more: threads from 2 kernels on)\n"
+           "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors idle?)\n"
+           "an operation of a kernel    %.3g ns\n"
+           "evaluation by threads       from %.3g operations on (without this file: %.3g)\n"
+           "start of a worker           %.3g us (--jobs: what a sweep takes with fewer points than that is lost)\n"
+           "written to %s\n",
+           t.processors, 1e6 * start, 1e6 * least, 1e9 * op, t.parallel_min, 2e6, 1e6 * w, path);
+    return cli_exit_code(write_file(path, &t));
+}

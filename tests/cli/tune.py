@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""`vsim tune` and its file; no threads where they are overhead.
+
+    tune.py VSIM [unittest arguments]"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+VSIM = ''
+DECK = 'x\nV1 a 0 SIN(0 1 1k)\nR1 a b 1k\nC1 b 0 1n\n.tran 1u %s\n'
+
+
+class Tune(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.tmp.name, name)
+
+    def run_it(self, *args, code=0):
+        p = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True, timeout=100)
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return p.stdout + p.stderr
+
+    def note(self, text, *options):
+        with open(self.path('c/tune'), 'w') as f:
+            f.write(text)
+        return self.run_it('-v', '--no-output', '--cache-dir', 'c', *options, 'd.sp')
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, 'one processor')
+    def test_the_file(self):
+        with open(self.path('d.sp'), 'w') as f:
+            f.write(DECK % '1m')
+        self.assertRegex(self.run_it('tune', '--cache-dir', 'c'), r'evaluation by threads +from \S+ operations on')
+        with open(self.path('c/tune')) as f:
+            good = f.read()
+        least = float(re.fullmatch(r'vsim-tune 1\ncpu .+\nprocessors \d+\nparallel_min (\S+)\n', good).group(1))
+        self.assertTrue(1e5 <= least <= 1e9, least)
+        self.assertRegex(self.note(good), r'note: threads from \S+ operations on')
+        self.assertIn('measured on another machine', self.note(good.replace('cpu ', 'cpu x')))
+        self.assertIn('measured on another machine', self.note(re.sub('processors', 'processors 9', good)))
+        self.assertIn("not a file of this version's", self.note('vsim-tune 9\n' + good))
+        self.assertIn("not a file of this version's", self.note(''))
+        for wrong in 'nan', '-1', '1e30', '', 'many':
+            self.assertIn('its numbers make no sense', self.note(re.sub('min .*', 'min ' + wrong, good)), wrong)
+        self.assertNotIn('operations on', self.note(good, '--no-cache'))
+        self.assertNotIn('operations on', self.note(good, '--threads', '1'))
+        self.assertIn("tune takes no argument, not 'x'", self.run_it('tune', 'x', code=2))
+
+    def test_small_circuits_start_no_threads(self):
+        with open(self.path('d.sp'), 'w') as f:
+            f.write(DECK % '1000')
+        p = subprocess.Popen([VSIM, '-q', '--no-output', '--threads', '2', 'd.sp'], cwd=self.tmp.name)
+        try:
+            seen = set()
+            while p.poll() is None and len(seen) < 3:
+                with open('/proc/%d/stat' % p.pid) as f:
+                    ticks = int(f.read().rsplit(')', 1)[1].split()[11])
+                if ticks > 5:  # 50 ms of work: it is in the transient
+                    self.assertEqual(len(os.listdir('/proc/%d/task' % p.pid)), 1)
+                    seen.add(ticks)
+            self.assertEqual(len(seen), 3)
+        finally:
+            p.kill()
+            p.wait()
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
