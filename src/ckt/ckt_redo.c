@@ -120,7 +120,8 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
 {
     ckt_redo *r = c->redo;
     const int32_t i = r->at.source++;
-    if (r->why || i >= (int32_t)vec_len(c->source) || c->source[i].is_v != is_v || c->source[i].p != p || c->source[i].n != n) {
+    if (r->why || i >= (int32_t)vec_len(c->source) || c->source[i].is_v != is_v || c->source[i].p != p ||
+        c->source[i].n != n) {
         ckt_redo_fails(c, "other sources");
         return VS_REJECT;
     }

@@ -31,7 +31,8 @@ static bool same_thing(const net_card *a, const net_card *b)
     case NET_ELEMENT: return a->name == b->name;
     case NET_CARD_MODEL: return a->n_tok > 1 && b->n_tok > 1 && a->tok[1].text == b->tok[1].text;
     case NET_CARD_SUBCKT: return a->sub && b->sub && a->sub->name == b->sub->name;
-    case NET_CARD_POST: return is_measure(a) && is_measure(b) && a->tok[1].text == b->tok[1].text && a->tok[2].text == b->tok[2].text;
+    case NET_CARD_POST:
+        return is_measure(a) && is_measure(b) && a->tok[1].text == b->tok[1].text && a->tok[2].text == b->tok[2].text;
     default: return false;
     }
 }

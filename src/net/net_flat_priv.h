@@ -19,7 +19,7 @@
 #include "vec.h"
 
 /* Bits of a mask: over[i], and these. */
-enum { KNOB_MANY = 60, KNOB_TEMPER, KNOB_DRAW };
+enum { KNOB_MANY = 60, KNOB_TEMPER = FLAT_KNOB_TEMPER, KNOB_DRAW = FLAT_KNOB_DRAW };
 static inline uint64_t knob_bit(size_t i) { return UINT64_C(1) << (i < KNOB_MANY ? i : KNOB_MANY); }
 
 typedef struct body body;
@@ -299,7 +299,9 @@ bool flat_share(flat_ctx *c, bool dry);
 
 /* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot of an
  * owner if it depends on a knob. */
-typedef enum flat_slot_kind { SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET } flat_slot_kind;
+typedef enum flat_slot_kind {
+    SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET
+} flat_slot_kind;
 typedef struct flat_slot_at { /* where the value goes */
     flat_slot_kind kind;
     const flat_model *model; /* its owner; NULL: the instance under way, or none (NODE_IC, NODESET) */

@@ -352,7 +352,8 @@ static bool redo_slot(flat_plan *p, const slot *o)
     case SLOT_IC: return flat_eval(c, o->s, o->v, &x->ic[o->at.k]);
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
-    case SLOT_BIN: return flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad) == x->model && !bad;
+    case SLOT_BIN:
+        return flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad) == x->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
     }
