@@ -271,7 +271,7 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
         l->bound[i] = INFINITY;
 }
 
-/* Lanes whose bound does not hold. A bound that is not a number does not. */
+/* Lanes whose bound does not hold. A bound that is not a number does not; an x that is none makes sums that are none. */
 static inline __attribute__((always_inline)) unsigned select_pack(const struct dev_lin *l, int32_t p,
                                                                   const double *x, double alpha, const int w)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "../ckt/mock_mdl.h"
-#include "dev.h"
+#include "dev_lin.h"
 
 static arena mem;
 static mdl_model m;
@@ -17,6 +17,7 @@ static void begin(void)
 static void end(void)
 {
     dev_group_fini(&g);
+    vec_free(m.variant[MDL_APART].eval.in);
     mock_fini(&m);
     arena_fini(&mem);
 }
@@ -185,6 +186,146 @@ START_TEST(limits_follow_iterations_and_return)
 }
 END_TEST
 
+/* -- kept linearisations: i = k v^2, q = k v^3 between p and n -- */
+
+static int n_square;
+
+static void eval_square(const double *c, const double *dyn, const double *u, const double *state,
+                        const double *limold, double *out, double *state_new, double *limnew)
+{
+    (void)dyn, (void)state, (void)limold, (void)state_new, (void)limnew;
+    const double v = u[0] - u[1], k = v > 2 ? NAN : c[0], i = k * v * v, q = k * v * v * v, cap = 3 * k * v * v, di = 2 * k * v;
+    const double o[] = {i, -i, q, -q, di, -di, -di, di, cap, -cap, -cap, cap};
+    memcpy(out, o, sizeof o);
+    n_square++;
+}
+
+static void entries(mdl_form_kind f, ir_out_kind kind)
+{
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++)
+            mock_out(&m, f, kind, a, b);
+}
+
+enum { N_SQUARE = 11, N_PLACE = 4 * (N_SQUARE + 1) };
+static double sum_g[N_PLACE], sum_c[N_PLACE], sum_i[N_SQUARE + 2], sum_q[N_SQUARE + 2];
+static const dev_lin_sums sums = {sum_g, sum_c, sum_i, sum_q};
+
+static void make_squares(void)
+{
+    int32_t row[N_SQUARE] = {0}, slot[N_SQUARE * 8];
+    mock_two_ports(&m, "square");
+    static const mdl_form_kind form[] = {MDL_TRAN, MDL_APART};
+    for (int k = 0; k < 2; k++)
+        for (int32_t a = 0; a < 4; a++)
+            mock_out(&m, form[k], a < 2 ? IR_OUT_RES : IR_OUT_REACT, a % 2, 0);
+    entries(MDL_TRAN, IR_OUT_J);
+    entries(MDL_APART, IR_OUT_G);
+    entries(MDL_APART, IR_OUT_C);
+    m.eval[MDL_APART] = eval_square;
+    static const int32_t hi[] = {0}, lo[] = {1};
+    vec_push(m.variant[MDL_APART].eval.in, (ir_input){.kind = IR_IN_PROBE, .type = IR_F64});
+    m.variant[MDL_APART].lay.probe_hi = hi;
+    m.variant[MDL_APART].lay.probe_lo = lo;
+    m.param[0] = 0.5;
+    int32_t inst[N_SQUARE], unk[N_SQUARE][2];
+    const int32_t *unknown[N_SQUARE];
+    for (int32_t i = 0; i < N_SQUARE; i++) {
+        inst[i] = i;
+        unk[i][0] = i + 1;
+        unk[i][1] = 0;
+        unknown[i] = unk[i];
+        for (int32_t k = 0; k < 8; k++)
+            slot[i * 8 + k] = k < 4 ? unk[i][k % 2] : k == 4 ? i : N_PLACE - 1;
+    }
+    dev_group_init(&g, &mem, &m, inst, row, N_SQUARE);
+    dev_form_add(&g, &mem, MDL_TRAN, &m.variant[MDL_TRAN], unknown, false);
+    dev_form_add(&g, &mem, MDL_APART, &m.variant[MDL_APART], unknown, true);
+    dev_state_init(&g, &mem);
+    g.form[MDL_TRAN].slot = arena_array(&mem, int32_t, N_SQUARE * 8);
+    memcpy(g.form[MDL_TRAN].slot, slot, sizeof slot);
+    dev_lin_init(&g, &mem, 1);
+    memset(sum_g, 0, sizeof sum_g);
+    memset(sum_c, 0, sizeof sum_c);
+    memset(sum_i, 0, sizeof sum_i);
+    memset(sum_q, 0, sizeof sum_q);
+}
+
+/* A load whose evaluations correct the sums; how many instances were evaluated. */
+static int32_t load_squares(const double *x, const double *weight)
+{
+    static const double dyn[IR_N_DYN];
+    const dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    dev_lin_begin(&g, &at);
+    dev_lin_select(&g, &at, 0, g.n_pack);
+    const int32_t n = dev_lin_gather(&g);
+    for (int32_t p = 0; p < n; p++) {
+        ck_assert_int_eq(dev_lin_eval(&g, &at, p, p + 1, 0), VS_OK);
+        dev_lin_add(&g, p, p + 1, 0, &sums);
+    }
+    return g.lin->n_item;
+}
+
+START_TEST(instances_that_hardly_move_keep_their_linearisation)
+{
+    static const int32_t lanes[] = {1, 4, 8};
+    mock_lanes = lanes[_i];
+    make_squares();
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0};
+    for (int i = 1; i <= N_SQUARE; i++) {
+        x[i] = 0.1 * i;
+        weight[i] = 1e3; /* 1 mA or 1 mA/alpha may be left out */
+    }
+    ck_assert_int_eq(load_squares(x, weight), N_SQUARE); /* nothing is kept yet */
+    n_square = 0;
+    ck_assert_int_eq(load_squares(x, weight), 0);
+    ck_assert_int_eq(n_square, 0);
+    x[3] += 2e-3; /* 0.5 dv^2 is below 1 mA */
+    x[7] += 6e-3; /* farther than a bound may hold */
+    ck_assert_int_eq(load_squares(x, weight), 1);
+    ck_assert_double_eq_tol(sum_i[3] + sum_g[2] * x[3], 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3, 1e-15); /* on the tangent */
+    ck_assert_double_eq_tol(sum_i[7] + sum_g[6] * x[7], 0.5 * 0.706 * 0.706, 1e-15);                  /* on the curve */
+    ck_assert_double_eq_tol(sum_q[7] + sum_c[6] * x[7], 0.5 * 0.706 * 0.706 * 0.706, 1e-15);
+    double max[N_SQUARE + 1] = {0};
+    dev_lin_accept(&g);
+    x[5] += 6e-3;
+    ck_assert_int_eq(load_squares(x, weight), 1);
+    dev_lin_sizes(&g, false, max, NULL);
+    ck_assert_double_eq_tol(max[5], 0.5 * x[5] * x[5], 1e-15);
+    ck_assert_double_eq(max[7], 0); /* not since the accepted point */
+    mock_lanes = 1;
+}
+END_TEST
+
+START_TEST(corrected_sums_are_those_made_anew)
+{
+    make_squares();
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0};
+    for (int i = 1; i <= N_SQUARE; i++)
+        weight[i] = 1e6;
+    for (int n = 0; n < 50; n++) {
+        for (int i = 1; i <= N_SQUARE; i++)
+            x[i] = 0.3 + 0.01 * ((i * 7 + n * (i % 4) * 3) % 11);
+        load_squares(x, weight);
+    }
+    double was_i[N_SQUARE + 2], was_g[N_PLACE];
+    memcpy(was_i, sum_i, sizeof sum_i);
+    memcpy(was_g, sum_g, sizeof sum_g);
+    memset(sum_i, 0, sizeof sum_i);
+    memset(sum_g, 0, sizeof sum_g);
+    dev_lin_add_all(&g, &sums);
+    for (int i = 1; i <= N_SQUARE; i++) {
+        ck_assert_double_ne(sum_i[i], 0);
+        ck_assert_double_eq_tol(was_i[i], sum_i[i], 1e-15);
+        ck_assert_double_eq_tol(was_g[i - 1], sum_g[i - 1], 1e-15);
+    }
+    ck_assert(!g.lin->wild);
+    x[2] = 3;
+    load_squares(x, weight);
+    ck_assert(g.lin->wild); /* what is not finite never leaves sums */
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("dev");
@@ -196,6 +337,8 @@ int main(void)
     tcase_add_test(t, outputs_of_one_kind_make_one_run);
     tcase_add_test(t, state_advances_only_when_accepted);
     tcase_add_test(t, limits_follow_iterations_and_return);
+    tcase_add_loop_test(t, instances_that_hardly_move_keep_their_linearisation, 0, 3);
+    tcase_add_test(t, corrected_sums_are_those_made_anew);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
