@@ -237,6 +237,30 @@ def case_vdmos_polarity(vsim):
     check('0.5 kp (vgs - vto)^2', abs(n['i(vd)'][0] + 2), 1e-6)
 
 
+def case_lossy_start(vsim):
+    """With uic a line is empty, or as ic= says; nosteplimit lets steps be longer than the delay."""
+    deck = """start
+V1 in 0 1
+R1 in a 50
+O1 a 0 b 0 m %s
+R2 b 0 100
+.model m ltra %s r=2 l=100n c=40p len=1
+.tran 0.02n 8n 0 0.02n uic"""
+    r = run(vsim, deck % ('', ''))
+    check('empty line: voltage divider with its impedance', abs(interpolate(r['time'], r['v(a)'], 0.5e-9) - 0.5), 5e-3)
+    check('empty line: nothing arrives before its delay', abs(interpolate(r['time'], r['v(b)'], 1.9e-9)), 1e-4)
+    check('empty line: it arrives then', abs(interpolate(r['time'], r['v(b)'], 2.1e-9) - 0.5 * math.exp(-0.02) * 4 / 3), 5e-3)
+    i = 1 / 152
+    r = run(vsim, deck % ('ic=%.17g,%.17g,%.17g,%.17g' % (102 * i, i, 100 * i, -i), ''))
+    check('line that starts in balance stays there', max(abs(v - 100 * i) for t, v in zip(r['time'], r['v(b)']) if t > 1e-9), 1e-5)
+    count = {}
+    for word in ('', 'nosteplimit'):
+        r = run(vsim, (deck % ('', word)).replace('V1 in 0 1', 'V1 in 0 PULSE(0 1 100n 50n 50n 1u 9u)').replace('.tran 0.02n 8n 0 0.02n uic', '.tran 10n 2u'))
+        count[word] = len(r['time'])
+        check('slow pulse, end: %s' % (word or 'steps within the delay'), abs(interpolate(r['time'], r['v(b)'], 0.9e-6) - 100 * i), 5e-4)
+    check('points without the limit, part of those with it', count['nosteplimit'] / count[''], 0.25)
+
+
 TIME_OPERATORS = """`include "disciplines.vams"
 module comparator(in, out);
   inout in, out; electrical in, out;
