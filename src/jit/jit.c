@@ -38,8 +38,6 @@ struct jit {
     char cpu[256];        /* jit_cpu_text: asking the processor is slow in a virtual machine */
 };
 
-enum { PIECE = 700 }; /* jit_opt.piece where none is given; docs/explain.md has the measurements */
-
 #define MODULE_FILE "libvsim-llvm.so"
 
 static void note(const jit *j, const char *fmt, ...) VS_PRINTF(2, 3);
@@ -107,8 +105,6 @@ static void choose_machine(jit *j)
     if (!j->opt.cpu && cpu && *cpu)
         j->opt.cpu = cpu;
     j->fma = has_fma(j->opt.cpu);
-    if (!j->opt.piece)
-        j->opt.piece = PIECE;
 }
 
 int jit_lanes(const jit *j)
@@ -220,6 +216,18 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
     }
 }
 
+/* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was measured best
+ * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. A kernel
+ * narrower than the machine allows is for groups of one pack, which would gain nothing. */
+static jit_cut_opt cut_of(const jit *j, const jit_layout *lay)
+{
+    enum { WIDE = 700, NARROW = 3000 };
+    const int best = lay->lanes < j->lanes ? 0 : lay->lanes == 8 ? WIDE : NARROW;
+    return (jit_cut_opt){.fuse = j->fma && !j->opt.exact,
+                         .interleave = lay->lanes == 8 || j->opt.piece > 0,
+                         .limit = j->opt.piece ? j->opt.piece : best};
+}
+
 static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
     unsigned char *v = NULL;
@@ -227,8 +235,9 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const int32_t w[] = {j->opt.opt_level, j->opt.exact, j->opt.piece, lay->lanes, lay->row_per_lane, IR_N_OP,
-                         IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
+    const jit_cut_opt cut = cut_of(j, lay);
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact, cut.fuse, cut.interleave, cut.limit,
+                         lay->lanes, lay->row_per_lane, IR_N_OP, IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
                          lay->n_probe};
     add_bytes(&v, w, sizeof w);
     add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
@@ -354,7 +363,7 @@ static void emit_one(void *user, int32_t i, int worker)
     const double t0 = vs_seconds();
     jit_cut cut;
     (void)worker;
-    jit_cut_init(&cut, k->job->eval, opt.fma && !opt.exact, o->piece);
+    jit_cut_init(&cut, k->job->eval, cut_of(t->j, k->job->lay));
     k->failed = t->j->emit(k->job->eval, k->job->lay, &cut, &opt, &k->obj, &k->size, &k->err);
     jit_cut_fini(&cut);
     k->job->seconds = vs_seconds() - t0;

@@ -50,7 +50,7 @@ typedef struct jit_opt {
     const char *cpu;       /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
     bool exact;            /* results are the interpreter's, bit by bit: functions of the C library;
                             * false: own vector code (docs/math.md), fused multiply-add */
-    int piece;             /* instructions in a piece of a long kernel, roughly; 0: what suits the processor,
+    int piece;             /* instructions in a piece of a long kernel, roughly; 0: what suits the width,
                             * -1: no pieces; results do not depend on it */
     int threads;           /* that compile at once; 0: as many as there are processors */
     bool verbose;          /* notes about the cache through note() */

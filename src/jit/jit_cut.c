@@ -1,12 +1,13 @@
 /* jit_cut.c - a long kernel in pieces that fit the processor's instruction cache.
  * Use:    jit_cut_init, read the fields, jit_cut_fini (jit_priv.h).
- * Method: straight code of a hundred kilobytes runs at the speed at which instructions are fetched from the
- *         second-level cache. A piece that fits the first level is run for several packs before the next one, and
- *         then is fetched once for all of them. Values that later pieces need wait in memory. Cuts are where few
+ * Method: straight code of a hundred kilobytes runs no faster than instructions come from the second-level cache,
+ *         and what the processor sees ahead belongs to one pack. A piece is run for several packs before the next
+ *         one: it is fetched once for them, and the start of a pack runs beside the end of the one before. Values
+ *         that later pieces need wait in memory. Cuts are where few
  *         values wait: the sum over all cuts is least among the ways to have no piece above the limit (one walk,
  *         best way to each place from those within a piece before it). Constants and setup values do not wait;
  *         they are loaded anew.
- *         Everything follows from the function and the options, not from the number of lanes. */
+ *         Results do not depend on cuts or order. */
 #include "jit_priv.h"
 
 #include <limits.h>
@@ -245,9 +246,9 @@ static void give_slots(const cutter *c, jit_cut *cut)
 
 enum { MOST_SLOTS = 4096 };
 
-void jit_cut_init(jit_cut *cut, const ir_fn *fn, bool fuse, int limit)
+void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
 {
-    cutter c = {.fn = fn, .cut = cut, .n = (ir_val)vec_len(fn->inst), .limit = limit > 0 ? limit : INT_MAX};
+    cutter c = {.fn = fn, .cut = cut, .n = (ir_val)vec_len(fn->inst), .limit = opt.limit > 0 ? opt.limit : INT_MAX};
     *cut = (jit_cut){0};
     vec_extend(cut->fused, c.n + 1);
     vec_extend(cut->home, c.n + 1);
@@ -257,9 +258,13 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, bool fuse, int limit)
     vec_extend(c.first, c.n + 1);
     vec_extend(c.live, c.n + 2);
     vec_extend(c.whole, c.n + 1);
-    if (fuse)
+    if (opt.fuse)
         find_fused(fn, cut->fused);
-    jit_order(&cut->order, fn, cut->fused);
+    if (opt.interleave)
+        jit_order(&cut->order, fn, cut->fused);
+    else
+        for (ir_val k = 0; k < c.n; k++)
+            vec_push(cut->order, k);
     find_readers(&c);
     count_live(&c);
     choose_cuts(&c, &cut->begin);
@@ -268,7 +273,8 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, bool fuse, int limit)
     give_slots(&c, cut);
     if (cut->n_slot > MOST_SLOTS) { /* they are memory of the stack */
         jit_cut_fini(cut);
-        jit_cut_init(cut, fn, fuse, 0);
+        opt.limit = 0;
+        jit_cut_init(cut, fn, opt);
     }
     vec_free(c.place);
     vec_free(c.last);

@@ -16,9 +16,12 @@ typedef struct jit_cut {
     int32_t n_slot;
     uint8_t *fused;    /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
 } jit_cut;
-/*   fuse    products are fused with the sum that alone uses them
- *   limit   of instructions in a piece, by a rough count; 0: one piece */
-void jit_cut_init(jit_cut *cut, const ir_fn *fn, bool fuse, int limit);
+typedef struct jit_cut_opt {
+    bool fuse;         /* products are computed with the sum that alone uses them */
+    bool interleave;   /* chains run beside each other (jit_order.c) */
+    int limit;         /* of instructions in a piece, by a rough count; 0: one piece */
+} jit_cut_opt;
+void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt);
 void jit_cut_fini(jit_cut *cut);
 /* Appends the instructions of fn to *order (jit_order.c). */
 void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused);

@@ -43,7 +43,7 @@ static int32_t piece_of(const jit_cut *cut, ir_val place)
     return p;
 }
 
-/* Operands come first, in memory where they come from another piece; what is read later keeps its place until then. */
+/* Operands come first, in memory where they come from another piece; what is read later keeps its place till then. */
 static void check_cut(const jit_cut *cut, const ir_fn *fn)
 {
     ir_val *at = places(cut, fn), v[4], *owner = NULL;
@@ -77,7 +77,7 @@ START_TEST(a_long_function_is_cut_into_pieces)
     jit_cut cut;
     build_chains(&fn, 100, end);
     for (int limit = 1; limit < 300; limit = limit * 2 + 1) {
-        jit_cut_init(&cut, &fn, _i, limit);
+        jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = _i & 1, .interleave = _i > 1, .limit = limit});
         ck_assert_int_ge(cut.n_piece, 600 / limit);
         ck_assert_int_eq(cut.begin[0], 0);
         ck_assert_int_eq(cut.begin[cut.n_piece], (int)vec_len(fn.inst));
@@ -86,7 +86,7 @@ START_TEST(a_long_function_is_cut_into_pieces)
         check_cut(&cut, &fn);
         jit_cut_fini(&cut);
     }
-    jit_cut_init(&cut, &fn, _i, 0);
+    jit_cut_init(&cut, &fn, (jit_cut_opt){.interleave = _i > 1});
     ck_assert_int_eq(cut.n_piece, 1);
     ck_assert_int_eq(cut.n_slot, 0);
     jit_cut_fini(&cut);
@@ -100,7 +100,7 @@ START_TEST(chains_run_beside_each_other)
     ir_val end[2];
     jit_cut cut;
     build_chains(&fn, 30, end);
-    jit_cut_init(&cut, &fn, _i, 0);
+    jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = _i, .interleave = true});
     ir_val *at = places(&cut, &fn), *half = NULL;
     for (ir_val k = 0; k < end[1]; k++)
         if (fn.inst[k].op == IR_DIV)
@@ -134,7 +134,7 @@ START_TEST(regions_stay_whole)
     fn.inst[w].c = next;
     ir_endloop(&fn);
     ir_out_add(&fn, IR_OUT_RES, 0, 0, ir_bin(&fn, IR_ADD, w, x));
-    jit_cut_init(&cut, &fn, false, 1);
+    jit_cut_init(&cut, &fn, (jit_cut_opt){.interleave = true, .limit = 1});
     ir_val *at = places(&cut, &fn);
     for (ir_val k = iff; k < q; k++)
         ck_assert_int_eq(at[k + 1], at[k] + 1);
@@ -163,7 +163,7 @@ START_TEST(no_cut_needs_much_memory)
     for (int k = N - 1; k >= 0; k--)
         sum = ir_bin(&fn, IR_SUB, sum, x[k]);
     ir_out_add(&fn, IR_OUT_RES, 0, 0, sum);
-    jit_cut_init(&cut, &fn, true, 200);
+    jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = true, .interleave = true, .limit = 200});
     ck_assert_int_eq(cut.n_piece, 1);
     ck_assert_int_eq(cut.n_slot, 0);
     vec_free(x);
@@ -177,7 +177,7 @@ START_TEST(an_empty_function_is_one_piece)
     ir_fn fn;
     jit_cut cut;
     ir_fn_init(&fn, "empty");
-    jit_cut_init(&cut, &fn, true, 10);
+    jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = true, .interleave = true, .limit = 10});
     ck_assert_int_eq(cut.n_piece, 1);
     ck_assert_int_eq(cut.begin[1], 0);
     jit_cut_fini(&cut);
@@ -229,7 +229,7 @@ int main(void)
 {
     Suite *s = suite_create("jit cut");
     TCase *t = tcase_create("cut");
-    tcase_add_loop_test(t, a_long_function_is_cut_into_pieces, 0, 2);
+    tcase_add_loop_test(t, a_long_function_is_cut_into_pieces, 0, 4);
     tcase_add_loop_test(t, chains_run_beside_each_other, 0, 2);
     tcase_add_test(t, regions_stay_whole);
     tcase_add_test(t, no_cut_needs_much_memory);
