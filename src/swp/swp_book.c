@@ -121,46 +121,47 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     return j->rec.value != NULL;
 }
 
+/* The next point; before: the header of the points so far. false: what follows is not whole. */
+static bool read_point(swp_journal *j, const char *before, arena *mem)
+{
+    do {
+        if (!read_line(j))
+            return false;
+        if (!strncmp(j->line, "h ", 2))
+            j->header = arena_strndup(mem, j->line + 2, strlen(j->line + 2));
+    } while (!strncmp(j->line, "h ", 2));
+    long long point, end, mend;
+    int status, elided, at = 0;
+    const size_t n = strlen(j->line);
+    if (n < 2 || j->line[n - 1] != '.' ||
+        sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) != 5 || j->line[at] != '\t')
+        return false;
+    char *v = strchr(j->line + at + 1, '\t');
+    if (!v)
+        return false;
+    *v++ = 0;
+    j->label = j->line + at + 1;
+    j->start = j->end;
+    j->end = (off_t)end;
+    j->mend = (off_t)mend;
+    j->elided = elided ? before : NULL;
+    j->rec.point = point;
+    j->rec.status = status;
+    j->rec.n_bytes = j->end - j->start;
+    for (size_t i = 0; i < vec_len(j->meas); i++)
+        j->rec.value[i] = strtod(v, &v);
+    return true;
+}
+
 bool swp_journal_next(swp_journal *j, arena *mem)
 {
     const char *before = j->header;
     const off_t good = j->good;
-    while (true) {
-        if (!read_line(j)) {
-            j->good = good;
-            return false;
-        }
-        if (!strncmp(j->line, "h ", 2)) {
-            j->header = arena_strndup(mem, j->line + 2, strlen(j->line + 2));
-            continue;
-        }
-        long long point, end, mend;
-        int status, elided, at = 0;
-        const size_t n = strlen(j->line);
-        if (n < 2 || j->line[n - 1] != '.' ||
-            sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) != 5 ||
-            j->line[at] != '\t') {
-            j->good = good;
-            return false;
-        }
-        j->start = j->end;
-        j->end = (off_t)end;
-        j->mend = (off_t)mend;
-        j->rec.point = point;
-        j->rec.status = status;
-        j->rec.n_bytes = j->end - j->start;
-        j->elided = elided ? before : NULL;
-        j->label = j->line + at + 1;
-        char *v = strchr(j->label, '\t');
-        if (!v) {
-            j->good = good;
-            return false;
-        }
-        *v++ = 0;
-        for (size_t i = 0; i < vec_len(j->meas); i++)
-            j->rec.value[i] = strtod(v, &v);
+    if (read_point(j, before, mem))
         return true;
-    }
+    j->good = good; /* a header without its point does not count either */
+    j->header = before;
+    return false;
 }
 
 void swp_journal_close(swp_journal *j)
