@@ -441,8 +441,8 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
     const int32_t w = g->lanes, n_out = l->apart->n_out, n = l->first[p + 1] - l->first[p];
     if (n < w) {
         memset(k->was, 0, (size_t)(n_out * w) * sizeof(double));
-        memset(k->v, 0, sizeof k->v);
-        memset(k->dv, 0, sizeof k->dv);
+        memset(k->v, 0, (size_t)(l->n_col * w) * sizeof(double));
+        memset(k->dv, 0, (size_t)(l->n_col * w) * sizeof(double));
     }
     for (int i = 0; i < w; i++)
         k->item[i] = -1;
