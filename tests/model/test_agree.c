@@ -10,7 +10,7 @@
  * same bits.
  *
  * VSIM_SWEEP=SETS,BIASES sets the size, for each module (standard: 2,32; the full size is 200,64, which is
- * 12,800 biases of each module in each of its three forms).
+ * 12,800 biases of each module in each of its four forms).
  * VSIM_MODEL=NAME takes that module only. VSIM_SHARE=K/N takes the sets K, K+N, ... only.
  * Modules: all of models/, and those of the IHP SG13G2 kit where build/peers has it. */
 #include <check.h>
@@ -25,7 +25,7 @@
 
 enum { BLOCK = 32, MAX_GIVEN = 4096, N_WIDTH = 4, ALL_WIDTHS = 20 };
 static const int width[N_WIDTH] = {8, 4, 2, 1};
-static const mdl_form_kind forms[] = {MDL_DC, MDL_TRAN, MDL_AC};
+static const mdl_form_kind forms[] = {MDL_DC, MDL_TRAN, MDL_APART, MDL_AC};
 
 typedef struct subject { /* a module, and where it comes from */
     char name[32], file[700]; /* file "": of the standard folder */
@@ -238,7 +238,7 @@ static void choose_biases(biases *b, mdl_model *m, mdl_form_kind form)
     b->dyn[IR_DYN_SRCFACT] = b->dyn[IR_DYN_LIMIT] = 1;
     b->dyn[IR_DYN_ITER] = 2;
     b->dyn[IR_DYN_ALPHA] = form == MDL_TRAN ? pow(10, 8 + 4 * random01()) : 0;
-    b->dyn[IR_DYN_IS_TRAN] = form == MDL_TRAN;
+    b->dyn[IR_DYN_IS_TRAN] = form == MDL_TRAN || form == MDL_APART;
     b->dyn[IR_DYN_IS_AC] = b->dyn[IR_DYN_IS_NOISE] = form == MDL_AC;
     b->dyn[IR_DYN_IS_DC] = b->dyn[IR_DYN_IS_STATIC] = form == MDL_DC;
 }
