@@ -3,8 +3,8 @@
  * Over all these groups G, C, i0 - G v0 and q0 - C v0 are summed by places of the circuit. A load evaluates the
  * instances that moved, adds what this changes, and has
  *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
- * Loads without tolerances (static ones, the first of a transient) evaluate everything and make the sums anew; so
- * does one load in EVERY, and the one after a load with values whose rounding would stay in the sums. */
+ * Static loads know nothing of it. Loads without tolerances evaluate everything and make the sums anew; so does
+ * the first of a transient, one load in EVERY, and the one after a load with values whose rounding would stay in the sums. */
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -177,14 +177,14 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
     multiply(&c->a, &b->sums, at->x, at->alpha, b->f, b->q, c->a.val);
     for (int32_t i = 1; i <= n; i++)
         f[i] += b->f[i];
-    for (int32_t i = 1; i <= n && q; i++) { /* the other charges' rounding is in qlo (two-sum) */
+    for (int32_t i = 1; i <= n; i++) { /* the other charges' rounding is in qlo (two-sum) */
         const double s = q[i], t = s + b->q[i], w = t - s;
         q[i] = t;
         c->qlo[i] += (s - (t - w)) + (b->q[i] - w);
     }
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)
-            dev_lin_sizes(&c->group[i], b->fresh, fmax_, q ? qmax : NULL);
+            dev_lin_sizes(&c->group[i], b->fresh, fmax_, qmax);
     if (timed)
         c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }

@@ -159,7 +159,7 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e)
     find_diagonal(c);
     for (size_t g = 0; g < vec_len(c->group); g++)
         for (int f = 0; f < MDL_N_FORM; f++)
-            if (c->group[g].form[f].variant && f != MDL_APART) /* its outputs go where those of TRAN do */
+            if (c->group[g].form[f].variant)
                 place_form(c, &c->group[g], &c->group[g].form[f]);
     for (size_t i = 0; i < vec_len(c->source); i++) {
         ckt_source *s = &c->source[i];

@@ -132,7 +132,7 @@ void ckt_bypass_make(ckt *c);
 void ckt_bypass_fresh(ckt *c); /* the sums are to be made anew */
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
 VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed);
-/* Adds to f, q and the values of J; q NULL: a load without charges. */
+/* Adds to f, q and the values of J. */
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax, int timed);
 void ckt_bypass_accept(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */

@@ -265,11 +265,17 @@ static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const 
     return st;
 }
 
+/* What loads of a group evaluate: groups that keep linearisations have no kernel of the form TRAN. */
+static mdl_form_kind form_of(const ckt *c, const dev_group *g, ckt_mode mode)
+{
+    return g->lin ? MDL_APART : ckt_form_of(c, mode);
+}
+
 static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
     assert(fm->variant); /* the form was asked for in ckt_finish */
-    if (g->lin)
+    if (g->lin && l->charges)
         return ckt_bypass_eval(c, g, is_parallel(c, g, fm), &l->at, l->timed);
     dev_begin(g, form, x);
     const vs_status st = is_parallel(c, g, fm) ? load_group_parallel(c, g, form, x, l)
@@ -303,12 +309,13 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
     vs_status st = VS_OK;
-    if (c->bypass)
+    const bool kept = c->bypass && env->mode == CKT_TRAN;
+    if (kept)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(c, &c->group[i], ckt_form_of(c, env->mode), x, &l);
-    if (c->bypass && st == VS_OK)
-        ckt_bypass_sum(c, &l.at, f, env->mode == CKT_TRAN ? q : NULL, fmx, qmx, timed);
+        st = load_group(c, &c->group[i], form_of(c, &c->group[i], env->mode), x, &l);
+    if (kept && st == VS_OK)
+        ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
     const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
     if (st == VS_OK)
         ckt_osdi_load(c, env, x, &sums);
@@ -401,14 +408,15 @@ static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
 
 static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int have, int n)
 {
-    const mdl_form_kind form = ckt_form_of(c, c->env.mode);
+    const bool kept = g->lin && c->env.mode == CKT_TRAN; /* as the load had them */
+    const mdl_form_kind form = kept ? MDL_TRAN : form_of(c, g, c->env.mode);
     const dev_form *fm = &g->form[form];
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
         if (row && !touches(fm, slot, row))
             continue;
         const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
-        if (g->lin)
+        if (kept)
             dev_lin_outputs(g, &(dev_lin_at){.x = c->x, .alpha = c->dyn[IR_DYN_ALPHA]}, p, p + 1, c->out);
         else if (dev_eval(g, form, c->dyn, c->x, p, p + 1, true, c->out) != VS_OK)
             c->out[lane] = NAN;
