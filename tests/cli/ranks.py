@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from folder import Folder
 
 VSIM = ''
 SWEEP = """RC
@@ -36,14 +37,7 @@ def children(pid):
         return []
 
 
-class Ranks(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Ranks(Folder):
     def write(self, text, name='d.sp'):
         with open(self.path(name), 'w') as f:
             f.write(text)

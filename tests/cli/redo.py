@@ -7,8 +7,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder import Folder
 
 VSIM = ROOT = ''
 LINE = re.compile(r'point (\d+): (.*?): (\d+) netlists expanded, (\d+) circuits built, (\d+) kernels compiled, '
@@ -62,17 +63,9 @@ CASES = {
 STEPS = [(p, q) for q in (2.5, 4) for p in (2, 3, 5)]
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Sweeps(Folder):
     def write(self, name, text):
-        with open(self.path(name), 'w') as f:
-            f.write(text)
+        super().write(name, text)
         os.utime(self.path(name), (10**9, 10**9))
 
     def run_it(self, *args, code=0):
@@ -99,7 +92,7 @@ class Folder(unittest.TestCase):
         return sum(int(p[key]) for p in points)
 
 
-class Compare(Folder):
+class Compare(Sweeps):
     def compare(self, deck, cards, alone, *args):
         """The sweep's plots against runs of each point alone; its --redo lines."""
         self.write('d.sp', deck + cards)

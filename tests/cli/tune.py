@@ -6,21 +6,15 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from folder import Folder
 
 VSIM = ''
 DECK = 'x\nV1 a 0 SIN(0 1 1k)\nR1 a b 1k\nC1 b 0 1n\n.tran 1u %s\n'
 
 
-class Tune(unittest.TestCase):
-    def setUp(self):
-        self.tmp = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tmp.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.tmp.name, name)
-
+class Tune(Folder):
     def run_it(self, *args, code=0):
         p = subprocess.run([VSIM, *args], cwd=self.tmp.name, capture_output=True, text=True, timeout=100)
         self.assertEqual(p.returncode, code, p.stdout + p.stderr)
