@@ -30,8 +30,9 @@ void ana_opt_default(ana_opt *o);
 typedef struct ana_stat {
     int64_t points_accepted, points_rejected, iterations;
     double s_op, s_tran, s_factor, s_solve, s_output;
-    int64_t n_factor, n_refactor, n_solve;
+    int64_t n_factor, n_refactor, n_reuse, n_solve; /* n_reuse: of factors of the same values */
     int64_t n_symbolic;  /* orderings made: 0 if the circuit had one */
+    int64_t n_op, n_op_taken; /* operating points found; taken over (ana_keep) */
     const char *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
 } ana_stat;
 
@@ -62,6 +63,19 @@ void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
 /* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic forced.
  * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried. */
 VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
+
+/* An operating point that was found, with what devices remember of it. While nothing that it depends on changes
+ * another one need not be looked for: x and all that follows are the same to the last bit. It is the owner who knows
+ * (sim_kept.c), and clears `valid`. */
+typedef struct ana_kept {
+    bool valid;
+    int32_t n;            /* unknowns */
+    double *x, *state;    /* [n+1]; ckt_state_save */
+    const char *method;
+} ana_kept;
+/* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL: nowhere. */
+void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op);
+void ana_kept_fini(ana_kept *k);
 
 /* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
  * The source has its old value afterwards. Status: VS_OK; VS_STOP: on request of the sink or of a

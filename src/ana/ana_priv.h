@@ -68,6 +68,7 @@ struct ana {
     double *f_prev, *q_prev; /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
     ana_node_value *nodeset, *ic; /* vec */
+    ana_kept *kept[2];    /* of ana_op, of ana_tran; NULL: none */
     struct tran *tran;    /* work of the transient, made at its first use */
     const ana_watch *watch; /* NULL: nobody looks on */
     int64_t n_run[2], n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
@@ -85,6 +86,8 @@ double ana_since(const ana *a, double t0); /* seconds since t0 without the cost 
 newton_eq ana_static_eq(const ana *a, bool tran_op);
 /* As ana_op, but the point is not yet accepted by the circuit. */
 VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
+/* The same from nothing for a transient: what follows knows of it x and what devices remember, not the pivots. */
+VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 
 /* -- ana_fail.c -- */
 /* A failed run made again: between begin and end every iteration is kept; figures stay as they were. */

@@ -209,6 +209,7 @@ static void count(ana *a)
 {
     a->st.n_factor = a->lu.stat.n_factor;
     a->st.n_refactor = a->lu.stat.n_refactor;
+    a->st.n_reuse = a->lu.stat.n_reuse;
     a->st.n_solve = a->lu.stat.n_solve;
 }
 

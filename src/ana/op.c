@@ -4,6 +4,7 @@
  *   pseudo-transient    a capacitor at every node, backward Euler with growing steps
  * Source: ngspice manual ch. "Convergence"; Kelley & Keyes, SIAM J. Numer. Anal. 35(2), 1998. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ana_priv.h"
@@ -258,6 +259,7 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     newton_eq eq = ana_static_eq(a, tran_op);
     op_progress p = {.gmin = -1, .source = -1, .pseudo = -1};
     a->st.op_method = "Newton";
+    a->st.n_op++;
     vs_status st = plain_newton(a, &eq, x, warm, &p.first);
     if (st == VS_NOCONV && !a->opt.no_op_stepping)
         st = try_homotopies(a, &eq, x, &p);
@@ -269,12 +271,78 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     return st;
 }
 
+/* -- operating points that are there already -- */
+
+void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op)
+{
+    a->kept[0] = op;
+    a->kept[1] = tran_op;
+}
+
+void ana_kept_fini(ana_kept *k)
+{
+    free(k->x);
+    free(k->state);
+    *k = (ana_kept){0};
+}
+
+/* Who looks on sees every operating point being found. */
+static bool take_over(ana *a, const ana_kept *k, double *x)
+{
+    if (!k || !k->valid || k->n != a->n || a->watch)
+        return false;
+    copy(a, x, k->x);
+    ckt_state_load(a->c, k->state);
+    a->st.op_method = k->method;
+    a->st.n_op_taken++;
+    return true;
+}
+
+static void keep(ana *a, ana_kept *k, const double *x)
+{
+    size_t n_state;
+    if (!k || !ckt_state_size(a->c, &n_state))
+        return;
+    ana_kept_fini(k);
+    k->n = a->n;
+    k->x = malloc(((size_t)a->n + 1) * sizeof *k->x);
+    k->state = malloc((n_state + 1) * sizeof *k->state);
+    k->valid = k->x && k->state;
+    if (!k->valid)
+        return;
+    copy(a, k->x, x);
+    ckt_state_save(a->c, k->state);
+    k->method = a->st.op_method;
+}
+
+vs_status op_of_tran(ana *a, double *x)
+{
+    if (take_over(a, a->kept[1], x))
+        return VS_OK;
+    ckt_state_zero(a->c);
+    const vs_status st = op_solve(a, x, false, true);
+    a->alpha_lu = NAN;
+    a->repivot = false;
+    if (lu_restart(&a->lu) && st == VS_OK)
+        keep(a, a->kept[1], x);
+    return st;
+}
+
 vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
 {
+    ana_kept *k = warm || tran_op ? NULL : a->kept[0];
+    if (take_over(a, k, x))
+        return VS_OK;
+    if (!warm)
+        ckt_state_zero(a->c);
     newton_eq eq = ana_static_eq(a, tran_op);
     vs_status st = op_solve(a, x, warm, tran_op);
     const ana_step done = {.is_static = true};
     if (st == VS_OK)
         watch_step(a->watch, &done);
-    return st == VS_OK ? ckt_accept(a->c, &eq.env, x) : st;
+    if (st == VS_OK)
+        st = ckt_accept(a->c, &eq.env, x);
+    if (st == VS_OK)
+        keep(a, k, x);
+    return st;
 }

@@ -140,7 +140,7 @@ static vs_status initial_point(tran *t)
     double *x = t->x[1];
     if (!t->o.uic) {
         const ana_step done = {.is_static = true};
-        vs_status st = op_solve(a, x, false, true);
+        vs_status st = op_of_tran(a, x);
         if (st == VS_OK)
             watch_step(a->watch, &done);
         return st;

@@ -21,9 +21,8 @@
     X(START, "starts")       /* initial conditions */                                                 \
     X(PATTERN, "patterns")   /* circuit: unknowns, pattern, places of stamps */                       \
     X(SYMBOLIC, "symbolic")  /* ordering of the matrix */                                             \
-    X(FACTORS, "factors")    /* numeric factors */                                                    \
-    X(LINEAR, "linear")      /* the stamped linear part */                                            \
-    X(BREAKS, "breaks")      /* breakpoints of waveforms */                                           \
+    X(FACTORS, "factors")    /* numeric factors; here values are compared (lu.c) */                   \
+    X(LINEAR, "linear")      /* conductances and capacitances in place of kernels (ckt_flat.c) */     \
     X(OP, "points")          /* operating point */
 typedef enum gen_kind {
 #define X(id, text) GEN_##id,

@@ -123,14 +123,28 @@ typedef struct ckt_place { /* how many of each were added */
 ckt_place ckt_here(const ckt *c);
 bool ckt_redo_begin(ckt *c); /* false: there are devices that cannot; only ckt_redo_end may follow */
 void ckt_redo_at(ckt *c, ckt_place at);
+enum { /* what other numbers reach */
+    CKT_OTHER_STATIC = 1,  /* devices in static loads */
+    CKT_OTHER_DC = 2,      /* sources in an operating point */
+    CKT_OTHER_START = 4,   /* sources at time 0 */
+    CKT_OTHER_LINEAR = 8   /* resistors and capacitors whose kernel does not run (ckt_flat.c) */
+};
 typedef struct ckt_redone {
     int32_t rows, sources, ics;
+    unsigned other;       /* bits CKT_OTHER_... */
     const char *why;      /* with VS_REJECT: what else changed */
 } ckt_redone;
 /* temp in kelvin. Status: VS_OK; VS_REJECT: the circuit must be built anew, nothing else may be done with it. */
 VS_MUST_USE vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what);
 /* As if there had been no load: limits, hidden state, breakpoints. */
 void ckt_fresh(ckt *c);
+/* Limits and hidden state of all devices as numbers: false: they are not all that an operating point leaves behind (lines,
+ * OSDI libraries, models that print or end the run). *n of them; copied out, and back in. */
+bool ckt_state_size(const ckt *c, size_t *n);
+void ckt_state_save(const ckt *c, double *to);
+void ckt_state_load(ckt *c, const double *from);
+/* Hidden state at 0: what an operating point that starts from nothing begins with. */
+void ckt_state_zero(ckt *c);
 /* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or for
  * another method. Its pool is that of the circuit. */
 bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu);

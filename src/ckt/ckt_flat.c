@@ -492,6 +492,11 @@ static bool runs_as_it_is(const ckt_flat *fl, const dev_group *g)
     return false;
 }
 
+bool ckt_flat_has_pairs(const ckt *c, int32_t group)
+{
+    return !runs_as_it_is(c->flat, &c->group[group]);
+}
+
 /* The pairs of a group again, in their places. */
 static bool refresh_pairs(ckt *c, ckt_flat *fl, dev_group *g, size_t *n_g, size_t *n_c)
 {

@@ -106,6 +106,12 @@ static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
     return mode == CKT_STATIC && !(c->forms >> MDL_TRAN & 1) ? MDL_DC : MDL_TRAN;
 }
 
+/* The same of a group: those that keep linearisations have no kernel of the form TRAN. */
+static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt_mode mode)
+{
+    return g->lin ? MDL_APART : ckt_form_of(c, mode);
+}
+
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
 int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
 
@@ -141,8 +147,9 @@ VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, c
 void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);
 void ckt_redo_fails(ckt *c, const char *why);
 void ckt_redo_free(ckt *c);
-/* ckt_flat.c. The values of devices or sources are others; false: it must be made anew. */
+/* ckt_flat.c. Values of groups that have pairs are others; false: it must be made anew. */
 bool ckt_flat_refresh(ckt *c);
+bool ckt_flat_has_pairs(const ckt *c, int32_t group); /* conductances or capacitances instead of a kernel */
 void ckt_flat_fresh(ckt *c);
 /* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;

@@ -116,6 +116,17 @@ vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t
     return VS_OK;
 }
 
+/* Of a waveform an operating point sees one value. */
+static unsigned other_values(const wave *a, double ma, const wave *b, double mb)
+{
+    const double dc[2] = {wave_dc(a), wave_dc(b)};
+    const double start[2] = {a->kind == WAVE_DC ? a->dc : wave_value(a, 0), b->kind == WAVE_DC ? b->dc : wave_value(b, 0)};
+    if (memcmp(&ma, &mb, sizeof ma))
+        return CKT_OTHER_DC | CKT_OTHER_START;
+    return (memcmp(&dc[0], &dc[1], sizeof *dc) ? CKT_OTHER_DC : 0) |
+           (memcmp(&start[0], &start[1], sizeof *start) ? CKT_OTHER_START : 0);
+}
+
 vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w, double m)
 {
     ckt_redo *r = c->redo;
@@ -126,6 +137,7 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
         return VS_REJECT;
     }
     ckt_source *s = &c->source[i];
+    r->n.other |= other_values(&s->w, s->m, w, m);
     double *arg = (double *)(uintptr_t)s->w.arg;
     if (w->n_arg > s->w.n_arg)
         arg = arena_array(&c->mem, double, w->n_arg);
@@ -240,7 +252,11 @@ static void set_rows(ckt *c, ckt_redo *r)
         for (size_t k = 0; k < vec_len(r->changed); k++)
             if (r->group[r->changed[k]] == (int32_t)gi && stands_for_slot(r, &c->group[gi], r->changed[k]))
                 vec_push(r->which, r->place[r->changed[k]]);
-        dev_rows_changed(&c->group[gi], r->which, vec_len(r->which));
+        const unsigned forms = dev_rows_changed(&c->group[gi], r->which, vec_len(r->which));
+        if (forms >> ckt_group_form(c, &c->group[gi], CKT_STATIC) & 1)
+            r->n.other |= CKT_OTHER_STATIC;
+        if (forms >> MDL_TRAN & 1 && c->flat && ckt_flat_has_pairs(c, (int32_t)gi))
+            r->n.other |= CKT_OTHER_LINEAR;
     }
     for (size_t k = 0; k < vec_len(old); k++)
         if (map_get(&r->slot_of, slot_key(of[k], old[k]), -1) < 0)
@@ -270,7 +286,7 @@ vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *
     vec_clear(r->changed);
     if (!st)
         ckt_fresh(c);
-    if (!st && c->flat && !ckt_flat_refresh(c)) {
+    if (!st && r->n.other & CKT_OTHER_LINEAR && !ckt_flat_refresh(c)) {
         ckt_redo_fails(c, "linear parts");
         st = VS_REJECT;
     }
@@ -297,6 +313,44 @@ void ckt_fresh(ckt *c)
         ckt_flat_fresh(c);
     if (c->bypass)
         ckt_bypass_fresh(c);
+}
+
+/* -- what an operating point leaves behind -- */
+
+bool ckt_state_size(const ckt *c, size_t *n)
+{
+    *n = 0;
+    if (c->osdi || ckt_has_line(c))
+        return false;
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        for (int f = 0; f < MDL_N_FORM; f++)
+            if (c->group[i].form[f].variant && c->group[i].form[f].variant->has_effects)
+                return false;
+        *n += dev_state_size(&c->group[i]);
+    }
+    return true;
+}
+
+void ckt_state_save(const ckt *c, double *to)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        dev_state_save(&c->group[i], to);
+        to += dev_state_size(&c->group[i]);
+    }
+}
+
+void ckt_state_load(ckt *c, const double *from)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        dev_state_load(&c->group[i], from);
+        from += dev_state_size(&c->group[i]);
+    }
+}
+
+void ckt_state_zero(ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        dev_state_zero(&c->group[i]);
 }
 
 /* -- the ordering -- */

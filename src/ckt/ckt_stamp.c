@@ -265,12 +265,6 @@ static vs_status load_blocks_of(ckt *c, dev_group *g, mdl_form_kind form, const 
     return st;
 }
 
-/* What loads of a group evaluate: groups that keep linearisations have no kernel of the form TRAN. */
-static mdl_form_kind form_of(const ckt *c, const dev_group *g, ckt_mode mode)
-{
-    return g->lin ? MDL_APART : ckt_form_of(c, mode);
-}
-
 static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
 {
     const dev_form *fm = &g->form[form];
@@ -313,7 +307,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     if (kept)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(c, &c->group[i], form_of(c, &c->group[i], env->mode), x, &l);
+        st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
     if (kept && st == VS_OK)
         ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
     const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
@@ -409,7 +403,7 @@ static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
 static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int have, int n)
 {
     const bool kept = g->lin && c->env.mode == CKT_TRAN; /* as the load had them */
-    const mdl_form_kind form = kept ? MDL_TRAN : form_of(c, g, c->env.mode);
+    const mdl_form_kind form = kept ? MDL_TRAN : ckt_group_form(c, g, c->env.mode);
     const dev_form *fm = &g->form[form];
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;

@@ -261,13 +261,14 @@ static bool may_write(run *r, const char *path, const char *what)
 }
 
 /* What was asked for, found out of date, made again: in this process, not by workers. */
-static void write_generations(const gen *g, FILE *fp)
+static void write_generations(const sim *s, FILE *fp)
 {
     fputs("  \"generations\": {\n", fp);
-    for (int k = 0; k < GEN_N_KIND; k++)
-        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n", gen_kind_name((gen_kind)k),
-                (long long)g->count[k].lookups, (long long)g->count[k].invalid, (long long)g->count[k].rebuilt,
-                k + 1 < GEN_N_KIND ? "," : "");
+    for (gen_kind k = 0; k < GEN_N_KIND; k++) {
+        const gen_count n = sim_gen_count(s, k);
+        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n", gen_kind_name(k),
+                (long long)n.lookups, (long long)n.invalid, (long long)n.rebuilt, k + 1 < GEN_N_KIND ? "," : "");
+    }
     fputs("  },\n", fp);
 }
 
@@ -292,7 +293,7 @@ static vs_status write_stats(run *r)
             r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected, (long long)r->sim.st.iterations,
             (long long)r->sim.st.evaluations, (long long)r->sim.st.bypasses, peak_memory(), js->n_compiled, js->n_from_cache,
             r->sim.st.op_method ? r->sim.st.op_method : "");
-    write_generations(&r->sim.gen, fp);
+    write_generations(&r->sim, fp);
     fprintf(fp,
             "  \"seconds\": {\n"
             "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": %.6f,\n"

@@ -147,17 +147,29 @@ static void fill_cache(dev_group *g, dev_form *f, arena *mem)
     spread_rows(g, f, rows);
 }
 
-void dev_rows_changed(dev_group *g, const int32_t *which, size_t n)
+unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n)
 {
+    unsigned changed = 0;
+    double *before = NULL;
     for (int k = 0; k < MDL_N_FORM; k++) {
         dev_form *f = &g->form[k];
+        const size_t n_cache = (size_t)f->n_cache;
         if (!f->variant || !f->evaluated)
             continue;
-        for (size_t i = 0; i < n; i++)
-            mdl_setup(f->variant, g->row[which[i]], &f->rows[(size_t)which[i] * (size_t)f->n_cache]);
+        vec_clear(before);
+        vec_extend(before, n_cache + 1);
+        for (size_t i = 0; i < n; i++) {
+            double *at = &f->rows[(size_t)which[i] * n_cache];
+            memcpy(before, at, n_cache * sizeof *at);
+            mdl_setup(f->variant, g->row[which[i]], at);
+            if (memcmp(before, at, n_cache * sizeof *at))
+                changed |= 1u << k;
+        }
         if (g->row_per_lane && n)
             spread_rows(g, f, f->rows);
     }
+    vec_free(before);
+    return changed;
 }
 
 void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
@@ -196,13 +208,43 @@ void dev_state_init(dev_group *g, arena *mem)
     g->lim_fresh = true;
 }
 
+void dev_state_zero(dev_group *g)
+{
+    const size_t n = lane_count(g, g->n_state) * sizeof(double);
+    memset(g->state, 0, n);
+    memset(g->state_new, 0, n);
+}
+
+size_t dev_state_size(const dev_group *g)
+{
+    return DEV_N_LIM * lane_count(g, g->n_lim) + 2 * lane_count(g, g->n_state);
+}
+
+void dev_state_save(const dev_group *g, double *to)
+{
+    const size_t lim = lane_count(g, g->n_lim), state = lane_count(g, g->n_state);
+    for (int k = 0; k < DEV_N_LIM; k++)
+        memcpy(to + (size_t)k * lim, g->lim[k], lim * sizeof *to);
+    memcpy(to + DEV_N_LIM * lim, g->state, state * sizeof *to);
+    memcpy(to + DEV_N_LIM * lim + state, g->state_new, state * sizeof *to);
+}
+
+void dev_state_load(dev_group *g, const double *from)
+{
+    const size_t lim = lane_count(g, g->n_lim), state = lane_count(g, g->n_state);
+    for (int k = 0; k < DEV_N_LIM; k++)
+        memcpy(g->lim[k], from + (size_t)k * lim, lim * sizeof *from);
+    memcpy(g->state, from + DEV_N_LIM * lim, state * sizeof *from);
+    memcpy(g->state_new, from + DEV_N_LIM * lim + state, state * sizeof *from);
+    g->lim_fresh = false;
+}
+
 void dev_state_fresh(dev_group *g)
 {
-    const size_t lim = lane_count(g, g->n_lim) * sizeof(double), state = lane_count(g, g->n_state) * sizeof(double);
+    const size_t lim = lane_count(g, g->n_lim) * sizeof(double);
     for (int k = 0; k < DEV_N_LIM; k++)
         memset(g->lim[k], 0, lim);
-    memset(g->state, 0, state);
-    memset(g->state_new, 0, state);
+    dev_state_zero(g);
     g->lim_fresh = true;
     if (g->lin)
         dev_lin_fresh(g);

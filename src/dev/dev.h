@@ -75,10 +75,16 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
 
-/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their setup runs. */
-void dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
-/* Limits and state as dev_state_init leaves them. */
+/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their setup runs.
+ * Returns the forms, bits 1 << mdl_form_kind, whose setup values are others now. */
+unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
+/* Limits and state as dev_state_init leaves them; hidden state alone. */
 void dev_state_fresh(dev_group *g);
+void dev_state_zero(dev_group *g);
+/* All of both as numbers: how many; copied out, and back in. */
+size_t dev_state_size(const dev_group *g);
+void dev_state_save(const dev_group *g, double *to);
+void dev_state_load(dev_group *g, const double *from);
 
 /* The pack of instance i; its lane is i - first[pack]. */
 int32_t dev_pack_of(const dev_group *g, int32_t i);

@@ -234,6 +234,7 @@ void elab_free(elab **e)
 
 void elab_redo_begin(elab *e, double temp, const double *simparam)
 {
+    const double tstep = e->tstep, tstop = e->tstop;
     e->opt.temp = temp;
     e->simparam = simparam ? simparam : ir_simparam_default;
     e->couple = false;
@@ -241,6 +242,12 @@ void elab_redo_begin(elab *e, double temp, const double *simparam)
     vec_clear(e->seen);
     e->mark = arena_mark(&e->mem);
     e->failed = !ckt_redo_begin(e->c);
+    find_tran(e);
+    if (e->tstep == tstep && e->tstop == tstop)
+        return;
+    for (size_t i = 0; i < vec_len(e->f->inst); i++) /* what waveforms leave out is taken from the times of .tran */
+        if (e->f->inst[i].source)
+            elab_redo(e, (int32_t)i);
 }
 
 void elab_redo_model(elab *e, const flat_model *m)

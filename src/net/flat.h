@@ -175,7 +175,7 @@ typedef net_define flat_override;
 /* -- what depends on what (net_redo.c) -- */
 typedef struct flat_plan flat_plan;
 enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW }; /* the others: numbers of parameters from outside */
-typedef enum flat_owner_kind { FLAT_OWNER_INST, FLAT_OWNER_MODEL, FLAT_OWNER_IC } flat_owner_kind;
+typedef enum flat_owner_kind { FLAT_OWNER_INST, FLAT_OWNER_MODEL, FLAT_OWNER_IC, FLAT_OWNER_ANA } flat_owner_kind;
 typedef struct flat_owner { /* values that are made again together */
     flat_owner_kind kind;
     int32_t inst;          /* INST: index */

@@ -70,14 +70,25 @@ static void report_needed(flat_ctx *c)
     }
 }
 
+/* The numbers of an analysis can be others later; that there is one cannot, nor the values of .dc. */
+static void end_card(flat_ctx *c, const net_card *card, size_t n_ana, busy before)
+{
+    const size_t n = vec_len(c->f->ana);
+    if (n == n_ana + 1 && card->kind != NET_CARD_DC)
+        flat_slot_end(c, c->root, NULL, before, (flat_slot_at){.kind = SLOT_ANA, .k = (int32_t)n_ana, .card = card});
+    else
+        flat_structural(c);
+}
+
 static void take_top_cards(flat_ctx *c)
 {
     const card_ref *r = c->root->b->other;
     for (size_t i = 0; i < vec_len(r); i++)
         if (flat_on(c->root, r[i].guard)) {
-            c->mask = 0;
+            const busy before = flat_slot_begin(c);
+            const size_t n_ana = vec_len(c->f->ana);
             flat_top_card(c, r[i].card);
-            flat_structural(c);
+            end_card(c, r[i].card, n_ana, before);
         }
     if (!c->deck->stepping)
         flat_step_finish(c);

@@ -300,14 +300,15 @@ bool flat_share(flat_ctx *c, bool dry);
 /* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot of an
  * owner if it depends on a knob. */
 typedef enum flat_slot_kind {
-    SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET
+    SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET, SLOT_ANA
 } flat_slot_kind;
 typedef struct flat_slot_at { /* where the value goes */
     flat_slot_kind kind;
     const flat_model *model; /* its owner; NULL: the instance under way, or none (NODE_IC, NODESET) */
     double *number;          /* NUMBER */
     flat_param *param;       /* PARAM, RCL */
-    int32_t k;               /* IC; NODE_IC, NODESET: index */
+    int32_t k;               /* IC; NODE_IC, NODESET, ANA: index */
+    const net_card *card;    /* ANA: its numbers are read again */
     const char *name;        /* BIN: of the model */
 } flat_slot_at;
 busy flat_slot_begin(flat_ctx *c);

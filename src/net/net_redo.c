@@ -100,7 +100,7 @@ void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_a
     if (!p || c->redoing)
         return;
     const bool card = at.kind == SLOT_NODE_IC || at.kind == SLOT_NODESET;
-    const int32_t inst = at.model || card ? -1 : (int32_t)vec_len(c->f->inst);
+    const int32_t inst = at.model || card || at.kind == SLOT_ANA ? -1 : (int32_t)vec_len(c->f->inst);
     const uint64_t mask = at.kind == SLOT_BIN ? bin_mask(p, inst) : c->mask;
     if (!mask)
         return;
@@ -155,7 +155,7 @@ void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
 
 static flat_owner_kind kind_of(const slot *o)
 {
-    return o->at.model ? FLAT_OWNER_MODEL : o->inst >= 0 ? FLAT_OWNER_INST : FLAT_OWNER_IC;
+    return o->at.kind == SLOT_ANA ? FLAT_OWNER_ANA : o->at.model ? FLAT_OWNER_MODEL : o->inst >= 0 ? FLAT_OWNER_INST : FLAT_OWNER_IC;
 }
 
 typedef struct key {
@@ -340,6 +340,20 @@ static bool redo_tree(flat_plan *p, const slot *o, flat_inst *x)
     return true;
 }
 
+/* The card is read again; its analysis takes the place of the one that it gave. */
+static bool redo_ana(flat_ctx *c, const slot *o)
+{
+    flat_ana *all = c->f->ana;
+    c->f->ana = NULL;
+    flat_top_card(c, o->at.card);
+    const bool ok = vec_len(c->f->ana) == 1;
+    if (ok)
+        all[o->at.k] = c->f->ana[0];
+    vec_free(c->f->ana);
+    c->f->ana = all;
+    return ok;
+}
+
 static bool redo_slot(flat_plan *p, const slot *o)
 {
     flat_ctx *c = &p->c;
@@ -356,6 +370,7 @@ static bool redo_slot(flat_plan *p, const slot *o)
         return flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad) == x->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
+    case SLOT_ANA: return redo_ana(c, o);
     }
     return false;
 }
@@ -389,7 +404,8 @@ vs_status flat_redo_end(flat_plan *p)
     }
     vec_clear(c->pend);
     if (!c->structural && p->any_tree)
-        c->structural |= p->shares || flat_share(c, true) || p->trees.total > MAX_TREES;
+        c->structural |= p->shares || flat_share(c, true);
+    c->structural |= p->trees.total > MAX_TREES;
     arena_release(&c->scratch, p->scratch);
     return c->structural ? VS_REJECT : VS_OK;
 }

@@ -107,15 +107,50 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
     return st;
 }
 
-bool lu_forget(lu_solver *lu)
+bool lu_restart(lu_solver *lu)
 {
     lu_fac *f = lu->fac;
     if (!f || !f->method->forget || (lu->opt.kind != LU_AUTO && lu->opt.kind != LU_KLU && lu->opt.kind != LU_TINY))
         return false;
     f->method->forget(f);
-    f->have = false;
+    f->have = f->spare = false;
+    return true;
+}
+
+/* Factors that nothing went before are those that the next run would make from the same values: in a linear circuit
+ * whose sources change. */
+bool lu_forget(lu_solver *lu)
+{
+    lu_fac *f = lu->fac;
+    const bool first = f && f->have && lu->stat.n_factor <= 1 && lu->stat.n_refactor == 0;
+    if (first && f->method->forget) {
+        f->have = false;
+        f->spare = true;
+        if (lu->stat.n_factor)
+            f->first = lu->stat;
+    }
+    if (!(f && f->spare) && !lu_restart(lu))
+        return false;
     lu->stat = (lu_stat){.singular = -1, .method = f->method->name};
     return true;
+}
+
+static bool take_spare(lu_solver *lu, const csc *a)
+{
+    lu_fac *f = lu->fac;
+    const bool same = f->spare && !memcmp(f->val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    if (f->spare && !same)
+        f->method->forget(f);
+    f->spare = false;
+    if (!same)
+        return false;
+    lu_stat now = f->first;
+    now.n_factor = lu->stat.n_factor;
+    now.n_refactor = lu->stat.n_refactor;
+    now.n_reuse = lu->stat.n_reuse + 1;
+    now.n_solve = lu->stat.n_solve;
+    lu->stat = now;
+    return f->have = true;
 }
 
 static void remember_values(lu_fac *f, const csc *a)
@@ -158,6 +193,8 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
 {
     lu_fac *f = lu->fac;
     assert(f);
+    if (take_spare(lu, a))
+        return VS_OK;
     f->have = false;
     lu->stat.n_factor++;
     lu->stat.singular = -1;

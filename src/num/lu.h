@@ -61,6 +61,10 @@ VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
  * went over to a method that lu_analyze does not start with, so it must be called again. */
 bool lu_forget(lu_solver *lu);
 
+/* Forgets the factors, so that what follows does not depend on what was factored before; counters stay. false: it goes on
+ * with the method that the factors went over to, and knows them. */
+bool lu_restart(lu_solver *lu);
+
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_ENOMEM. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);

@@ -9,6 +9,8 @@ typedef struct lu_fac {
     const struct lu_method *method;
     double *val;  /* [nnz] the values that are factored, kept by lu.c */
     bool have;    /* there are factors */
+    bool spare;   /* there are, of a run that is over: they serve if the next one begins with the same values */
+    lu_stat first; /* as it was when they were made */
 } lu_fac;
 
 /* Contracts as those of the functions of lu.h with the same names; values are compared, counted and

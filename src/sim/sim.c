@@ -18,6 +18,7 @@ void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
     arena_init(&s->card_mem);
     post_set_init(&s->plots, names);
     gen_init(&s->gen);
+    sim_kept_init(s);
 }
 
 void sim_drop_circuit(sim *s)
@@ -32,6 +33,7 @@ void sim_fini(sim *s)
     sim_drop_circuit(s);
     sim_plan_drop(s);
     gen_fini(&s->gen);
+    sim_kept_fini(s);
     vec_free(s->keep_name);
     vec_free(s->save);
     vec_free(s->over);
@@ -486,6 +488,8 @@ static vs_status build_circuit(sim *s)
         return st;
     s->built = true;
     s->st.built++;
+    sim_number_changed(s, SIM_OF_CIRCUIT);
+    gen_rebuilt(&s->numbers, s->linear_node);
     s->gen.count[GEN_PATTERN].rebuilt++;
     s->gen.count[GEN_ROW].rebuilt += count_rows(s->ckt);
     sim_plan_ready(s);
@@ -552,8 +556,9 @@ vs_status sim_start(sim *s)
     if (st)
         return st;
     s->gen.count[GEN_SYMBOLIC].rebuilt += ana_stats(s->ana)->n_symbolic;
-    for (gen_kind k = GEN_PATTERN; k < GEN_N_KIND; k++)
-        sim_ask(s, k);
+    sim_ask(s, GEN_PATTERN);
+    sim_ask(s, GEN_SYMBOLIC);
+    (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->watch);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
@@ -586,6 +591,7 @@ void sim_count(sim *s)
     s->st.rejected += a->points_rejected;
     s->st.iterations += a->iterations;
     s->st.symbolic += a->n_symbolic;
+    sim_kept_count(s, a);
     s->st.s.op += a->s_op;
     s->st.s.tran += a->s_tran;
     s->st.s.factor += a->s_factor;

@@ -49,9 +49,20 @@ typedef struct sim_stat {
     int64_t redone;        /* changes of values in place */
     int64_t rows, sources; /* of devices and sources, made again in place */
     int64_t symbolic;      /* orderings of matrices */
+    int64_t ops, ops_taken; /* operating points found; taken over */
     int32_t unknowns;
     const char *op_method;
 } sim_stat;
+
+/* Numbers that results depend on, in a circuit that stays. */
+typedef enum sim_number {
+    SIM_OF_CIRCUIT,        /* all, and there is another circuit */
+    SIM_OF_DEVICES, SIM_OF_DC, SIM_OF_START, /* what static loads see of devices; of sources, in dc and at time 0 */
+    SIM_OF_LINEAR,         /* of resistors and capacitors in small circuits */
+    SIM_OF_ICS,            /* .ic, .nodeset */
+    SIM_OF_OPTIONS,        /* of analyses */
+    SIM_N_NUMBER
+} sim_number;
 
 typedef struct sim {
     diag *d;
@@ -88,6 +99,9 @@ typedef struct sim {
     elab *elab;            /* bindings of ckt; NULL: none are kept */
     gen gen;               /* what is made from what, if there is a plan */
     int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
+    gen numbers;           /* of the circuit, and what is computed from them alone (sim_kept.c) */
+    int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
+    ana_kept kept[2];      /* operating points: of .op and small signals, of .tran */
     uint64_t changed;      /* knobs that are not in the netlist yet */
     bool built;            /* there was a circuit before */
     unsigned forms;        /* of models, besides those that the deck's analyses need */
@@ -168,6 +182,9 @@ VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
  * that places in it are places in the file, from *at. The same of a piece of the deck. In `mem`. */
 const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at);
 const char *sim_span_text(const sim *s, arena *mem, diag_span at);
+
+/* What was asked for, out of date, made again: of the netlist, and of what is computed. */
+gen_count sim_gen_count(const sim *s, gen_kind k);
 
 /* "@m1[gm]" at the last operating point. false: there is none, or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);

@@ -1,5 +1,5 @@
 /* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
- * object (sim_start), opens its plot (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
+ * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static vs_status run_op(sim *s, const flat_ana *a)
     (void)a;
     double *x;
     bool warm;
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = sim_plot_begin(s, "op", "Operating Point", NULL, false);
     if (!st)
@@ -62,7 +62,7 @@ static vs_status run_op(sim *s, const flat_ana *a)
 static vs_status run_tran(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, true);
     if (!st)
         st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
     if (st)

@@ -35,6 +35,16 @@ VS_MUST_USE vs_status sim_redo(sim *s);
 /* An analysis needs the circuit's object of this kind and makes it if it is out of date. */
 void sim_ask(sim *s, gen_kind kind);
 
+/* -- sim_kept.c: what is computed from numbers alone, and outlives an analysis -- */
+void sim_kept_init(sim *s);
+void sim_kept_fini(sim *s);
+void sim_number_changed(sim *s, sim_number k);
+void sim_numbers_redone(sim *s, const ckt_redone *what);
+/* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and the sources at time 0. */
+VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
+/* The figures of an analysis object are taken: which of them were made. */
+void sim_kept_count(sim *s, const ana_stat *a);
+
 /* -- sim_out.c: results -- */
 typedef struct sim_axis {
     const char *name;  /* "time", "frequency", "v-sweep" */

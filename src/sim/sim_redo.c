@@ -34,33 +34,21 @@ static void add_nodes(sim *s, const flat_owner *owner, size_t n_owner)
     s->option_node = gen_node(g, GEN_INPUT);
     for (int k = 0; k < GEN_N_KIND; k++)
         s->whole[k] = -1;
-    static const gen_kind whole[] = {GEN_NETLIST, GEN_PATTERN, GEN_SYMBOLIC, GEN_FACTORS, GEN_LINEAR, GEN_BREAKS, GEN_OP};
+    static const gen_kind whole[] = {GEN_NETLIST, GEN_PATTERN, GEN_SYMBOLIC};
     for (size_t i = 0; i < VS_COUNT(whole); i++)
         s->whole[whole[i]] = gen_node(g, whole[i]);
 }
 
-/* Netlist to pattern to ordering; numbers of devices and sources to what is computed with them. */
+/* Netlist to pattern to ordering. What is computed with the numbers: sim_kept.c. */
 static void add_common_edges(sim *s)
 {
     gen *g = &s->gen;
     const int32_t *w = s->whole;
     gen_edge(g, w[GEN_NETLIST], w[GEN_PATTERN]);
     gen_edge(g, w[GEN_PATTERN], w[GEN_SYMBOLIC]);
-    gen_edge(g, w[GEN_PATTERN], w[GEN_BREAKS]);
-    gen_edge(g, w[GEN_PATTERN], w[GEN_LINEAR]);
-    gen_edge(g, w[GEN_LINEAR], w[GEN_FACTORS]);
-    gen_edge(g, w[GEN_SYMBOLIC], w[GEN_FACTORS]);
-    gen_edge(g, w[GEN_FACTORS], w[GEN_OP]);
-    gen_edge(g, w[GEN_BREAKS], w[GEN_OP]);
-    gen_edge(g, s->option_node, w[GEN_OP]);
-    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
-        const flat_inst *in = &s->flat.inst[i];
-        gen_edge(g, (int32_t)i, w[GEN_LINEAR]);
-        if (in->source)
-            gen_edge(g, (int32_t)i, w[GEN_BREAKS]);
-        if (is_device(in))
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++)
+        if (is_device(&s->flat.inst[i]))
             gen_edge(g, s->ambient_node, (int32_t)i);
-    }
 }
 
 static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
@@ -76,8 +64,6 @@ static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
             gen_edge(g, node, owner[i].inst);
         else if (owner[i].kind == FLAT_OWNER_MODEL)
             map_set(&of_model, map_key(owner[i].model), node);
-        else
-            gen_edge(g, node, s->whole[GEN_OP]);
     }
     for (size_t i = 0; i < vec_len(s->flat.inst) && of_model.n; i++) {
         const int32_t node = s->flat.inst[i].model ? map_get(&of_model, map_key(s->flat.inst[i].model), -1) : -1;
@@ -188,6 +174,7 @@ void sim_analysis_changed(sim *s, const char *name)
     tell(s, name);
     if (planned(s))
         gen_change(&s->gen, s->option_node);
+    sim_number_changed(s, SIM_OF_OPTIONS);
 }
 
 void sim_deep(sim *s, const char *what)
@@ -258,6 +245,9 @@ static vs_status redo_circuit(sim *s, const todo *t)
     if (st) {
         tell(s, what.why ? what.why : "the circuit");
     } else {
+        sim_numbers_redone(s, &what);
+        if (t->starts)
+            sim_number_changed(s, SIM_OF_ICS);
         s->gen.count[GEN_ROW].rebuilt += what.rows;
         s->st.rows += what.rows;
         s->st.sources += what.sources;

@@ -125,7 +125,7 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     ac_job j;
     const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
     const ana_freq f = grid_of(a);
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = warn_no_drive(s, a);
     if (!st)
@@ -151,7 +151,7 @@ vs_status sim_run_noise(sim *s, const flat_ana *a)
 {
     table t;
     ana_noise_opt o = {.freq = grid_of(a), .summary = a->summary};
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = output_of(s, a, &o.out);
     if (!st)
@@ -169,7 +169,7 @@ vs_status sim_run_tf(sim *s, const flat_ana *a)
     table t;
     ana_output out;
     int32_t source;
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = output_of(s, a, &out);
     if (!st)
@@ -187,7 +187,7 @@ vs_status sim_run_sens(sim *s, const flat_ana *a)
     table t;
     ana_output out;
     const ana_freq f = grid_of(a);
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = output_of(s, a, &out);
     if (st)
@@ -202,7 +202,7 @@ vs_status sim_run_pz(sim *s, const flat_ana *a)
 {
     table t;
     ana_pz_opt o = {.voltage = a->voltage, .poles = a->poles, .zeros = a->zeros};
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (st)
         return st;
     for (int k = 0; k < 2; k++) {
@@ -265,7 +265,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     double *z0 = NULL;
     out_touchstone *file = NULL;
     const ana_freq f = grid_of(a);
-    vs_status st = sim_start(s);
+    vs_status st = sim_start_op(s, false);
     if (!st)
         st = ports_of(s, a, &port);
     for (size_t k = 0; k < vec_len(port); k++)

@@ -314,6 +314,8 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->rows = (uint32_t)(s->st.rows - before.rows);
     r->sources = (uint32_t)(s->st.sources - before.sources);
     r->symbolic = (uint32_t)(s->st.symbolic - before.symbolic);
+    r->ops = (uint32_t)(s->st.ops - before.ops);
+    r->ops_taken = (uint32_t)(s->st.ops_taken - before.ops_taken);
     memcpy(r->why, s->why, sizeof r->why);
     if (w->o->quiet)
         diag_keep_errors(s->d);

@@ -354,9 +354,9 @@ static void tell(swp_book *b, const swp_rec *r, const char *label)
     char text[LABEL];
     swp_label(b, label, text, sizeof text);
     if (b->redo)
-        fprintf(b->log, "point %lld: %s: %u netlists expanded, %u circuits built, %u kernels compiled, %u matrices ordered; "
-                "in place %u rows, %u sources (%s)\n", (long long)r->point + 1, text, r->expanded, r->built, r->compiled,
-                r->symbolic, r->rows, r->sources,
+        fprintf(b->log, "point %lld: %s: %u netlists expanded, %u circuits built, %u kernels compiled, %u matrices ordered, "
+                "%u operating points found, %u taken over; in place %u rows, %u sources (%s)\n", (long long)r->point + 1, text, r->expanded, r->built, r->compiled,
+                r->symbolic, r->ops, r->ops_taken, r->rows, r->sources,
                 r->expanded || r->built || r->redone ? r->why : "nothing depends on what changed");
     if (r->n_text)
         fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text, r->text);

@@ -22,6 +22,7 @@ typedef struct swp_rec {
     uint32_t expanded, built, compiled; /* flat netlists, circuits, kernels made for it */
     double seconds;       /* that it took */
     uint32_t redone, rows, sources, symbolic; /* changes in place; rows and sources in them; orderings */
+    uint32_t ops, ops_taken; /* operating points found, taken over */
     char why[160];        /* what changed */
     double *value;        /* [n_meas], NaN: failed */
     char *text, *msg;     /* what cards print; messages */

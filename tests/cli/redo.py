@@ -3,6 +3,7 @@
 depends on a change is made again.
 
     redo.py VSIM SOURCE_ROOT [unittest arguments]"""
+import json
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from folder import Folder
 
 VSIM = ROOT = ''
 LINE = re.compile(r'point (\d+): (.*?): (\d+) netlists expanded, (\d+) circuits built, (\d+) kernels compiled, '
-                  r'(\d+) matrices ordered; in place (\d+) rows, (\d+) sources \((.*)\)')
+                  r'(\d+) matrices ordered, (\d+) operating points found, (\d+) taken over; in place (\d+) rows, (\d+) sources \((.*)\)')
 
 HEAD = """values in place
 .param p=2 q=2.5
@@ -86,7 +87,7 @@ class Sweeps(Folder):
 
     def points(self, out):
         got = [m.groups() for m in map(LINE.match, out.splitlines()) if m]
-        return [dict(zip('number label expanded built compiled ordered rows sources why'.split(), g)) for g in got]
+        return [dict(zip('number label expanded built compiled ordered found taken rows sources why'.split(), g)) for g in got]
 
     def total(self, points, key):
         return sum(int(p[key]) for p in points)
@@ -214,6 +215,73 @@ class Families(Compare):
             self.assertIn(text, p.stderr)
 
 
+KEPT = """operating points
+.param p=2
+.model dm d (is=1e-14 rs=5 cjo=1p KF)
+.model nm nmos (level=1 vto=0.7 kp=1e-4 lambda=0.02 cgso=1n)
+.model sm sw (vt=0.5 vh=0.1 ron=10 roff=1meg)
+V1 a 0 DRIVE
+Vd d 0 1.8
+R1 a b RES
+D1 b 0 dm
+C1 b 0 CAP
+M1 d b s 0 nm w=10u l=1u
+Rs s 0 10k
+S1 b e a 0 sm
+Re e 0 5k
+"""
+
+
+class Kept(Compare):
+    """Operating points that a change does not reach are taken over."""
+    TEXT = {'DRIVE': 'dc 0.9 ac 1', 'RES': '1k', 'CAP': '1p', 'KF': '', 'ANA': '.op\n.tran 1n 40n\n.ac dec 2 1k 1g\n'
+            '.noise v(b) V1 dec 2 1k 1meg\n.tf v(b) V1\n'}
+
+    def taken(self, first=(2, 3), values=(2, 3, 5), **change):
+        """(found, taken over) of the points behind the first; all equal runs alone."""
+        text = dict(self.TEXT, **change)
+        deck = KEPT + text.pop('ANA')
+        for name, value in text.items():
+            deck = deck.replace(name, value)
+        alone = [(deck, ['-D', f'p={p}']) for p in values]
+        points = self.compare(deck, '.step p list ' + ' '.join(map(str, values)) + '\n', alone)
+        self.assertEqual((int(points[0]['found']), int(points[0]['taken'])), first)
+        got = {(int(p['found']), int(p['taken'])) for p in points[1:]}
+        self.assertEqual(len(got), 1)
+        return got.pop()
+
+    def test_what_does_not_reach_them(self):
+        for change in ({'DRIVE': 'dc 0.9 ac {p}'}, {'DRIVE': 'dc 0.9 pulse(0.9 {p} 1n 1n 1n 5n 20n)'}, {'KF': 'kf={p*1e-15} af=1'},
+                       {'DRIVE': 'dc 0.9 sin(0.9 {p/10} 10meg)'}, {'ANA': '.op\n.tran 1n {p*20n}\n.ac dec {p} 1k 1g\n'
+                                                                   '.noise v(b) V1 dec 2 1k {p*1meg}\n.tf v(b) V1\n'}):
+            with self.subTest(change=change):
+                self.assertEqual(self.taken(**change), (0, 5))
+
+    def test_what_does(self):
+        self.assertEqual(self.taken(RES='{1k*p}'), (2, 3))
+        self.assertEqual(self.taken(DRIVE='dc {p/5} ac 1'), (2, 3))
+        self.assertEqual(self.taken(DRIVE='dc 0.9 pulse({p/5} 1 1n 1n 1n 5n 20n)'), (1, 4)) # of the transient alone
+        self.assertEqual(self.taken(DRIVE='dc {p/5} pulse(0.8 1 1n 1n 1n 5n 20n) ac 1'), (1, 4)) # of all others
+
+    def test_times_that_waveforms_take_from_tran(self):
+        tran = {'ANA': '.op\n.tran {p*1n} {p*20n}\n.ac dec 2 1k 1g\n.noise v(b) V1 dec 2 1k 1meg\n.tf v(b) V1\n'}
+        self.assertEqual(self.taken(DRIVE='dc 0.9 pulse(0.9 0.2 1n)', **tran), (0, 5))
+
+    def test_analyses_of_other_kinds(self):
+        ana = '.tran 1n 40n\n.op\n.pz a 0 b 0 vol pz\n.sens v(b)\n.dc V1 0 1 0.25\n'
+        self.assertEqual(self.taken(first=(3, 2), DRIVE='dc 0.9 ac {p}', ANA=ana), (1, 4)) # that of .dc is found
+
+    def test_factors_of_a_linear_circuit(self):
+        grid = 'grid\n.param p=1\n.for i = 1 to 40\n.for k = 1 to 30\nR[{i},{k}] n[{i},{k}] n[{i-1},{k}] 1\nRc[{i},{k}] n[{i},{k}] n[{i},{k-1}] 2\n' \
+               '.endfor\n.endfor\nRg n[1,1] 0 1\nI1 0 n[20,20] {p*1m}\n.op\n'
+        alone = [(grid, ['-D', f'p={p}']) for p in (1, 2, 3)]
+        self.compare(grid, '.step p list 1 2 3\n', alone, '--stats', 's.json')
+        with open(self.path('s.json')) as f:
+            n = json.load(f)['generations']['factors']
+        self.assertEqual(n['rebuilt'], 1)
+        self.assertGreaterEqual(n['lookups'], 3)
+
+
 class Ring(Compare):
     """Nine inverters, 18 PSP103 transistors."""
 
@@ -259,7 +327,7 @@ class Ring(Compare):
 
 
 def add_cases():
-    anew = {'a branch', 'analysis', 'line', 'one row for two', 'collapse', 'bins'} # some points are more than other values
+    anew = {'a branch', 'line', 'one row for two', 'collapse', 'bins'} # some points are more than other values
     for name in CASES:
         def test(self, name=name):
             points = self.param_case(name)

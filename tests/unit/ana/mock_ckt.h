@@ -372,6 +372,27 @@ void ckt_restore_limits(ckt *c)
         c->dev[k].vlim = c->dev[k].vlim_ok;
 }
 
+/* The limits are all that its devices remember. */
+bool ckt_state_size(const ckt *c, size_t *n)
+{
+    *n = (size_t)c->n_dev;
+    return true;
+}
+void ckt_state_save(const ckt *c, double *to)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        to[k] = c->dev[k].vlim;
+}
+void ckt_state_load(ckt *c, const double *from)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = from[k];
+}
+void ckt_state_zero(ckt *c)
+{
+    (void)c;
+}
+
 bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu)
 {
     (void)c, (void)kind, (void)lu;

@@ -90,6 +90,33 @@ START_TEST(series_diodes_without_limiting_need_a_homotopy)
 }
 END_TEST
 
+START_TEST(an_operating_point_that_is_kept_is_taken_over)
+{
+    ana_kept kept[2] = {{0}};
+    series(3, 20, true);
+    begin();
+    ana_keep(a, &kept[0], &kept[1]);
+    ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
+    ck_assert(kept[0].valid && !kept[1].valid);
+    const double v = at("n2"), limit = c.dev[2].vlim;
+    const int64_t n = ana_stats(a)->iterations;
+    memset(x, 0, sizeof(double) * (size_t)(ckt_n(&c) + 1));
+    c.dev[2].vlim = 0.1;
+    ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
+    ck_assert(at("n2") == v);
+    ck_assert(c.dev[2].vlim == limit);
+    ck_assert_int_eq(ana_stats(a)->iterations, n);
+    ck_assert_int_eq(ana_stats(a)->n_op_taken, 1);
+    ck_assert_int_eq(ana_op(a, x, false, true), VS_OK); /* that of a transient is another one */
+    ck_assert_int_gt(ana_stats(a)->iterations, n);
+    kept[0].valid = false;
+    ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
+    ck_assert_int_eq(ana_stats(a)->n_op, 3);
+    ana_kept_fini(&kept[0]);
+    ana_kept_fini(&kept[1]);
+}
+END_TEST
+
 /* Two inverters back to back: stable at about +-1 V, unstable at 0. */
 static void latch(void)
 {
@@ -249,6 +276,7 @@ int main(void)
     tcase_add_test(tc, divider_is_exact);
     tcase_add_test(tc, series_diodes_converge_with_limiting);
     tcase_add_test(tc, series_diodes_without_limiting_need_a_homotopy);
+    tcase_add_test(tc, an_operating_point_that_is_kept_is_taken_over);
     tcase_add_test(tc, nodeset_chooses_the_state_of_a_latch);
     tcase_add_test(tc, no_solution_names_node_device_and_what_was_tried);
     tcase_add_test(tc, node_without_path_to_ground_is_named);

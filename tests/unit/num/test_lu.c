@@ -121,6 +121,43 @@ START_TEST(pivots_that_vanish_ask_for_new_ones)
 }
 END_TEST
 
+/* What follows lu_forget has the bits of a new solver, whatever was factored before. */
+START_TEST(factors_serve_the_next_run_if_they_are_its_first)
+{
+    csc a = csc_of(4, A, B);
+    lu_solver lu, other;
+    lu_init(&lu, NULL);
+    lu_init(&other, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &a), VS_OK);
+    ck_assert_int_eq(lu_analyze(&other, &a), VS_OK);
+    for (int run = 0; run < 5; run++) {
+        const double *d = run == 2 || run == 4 ? B : A;
+        double x[] = {1, 2, 3, 4}, y[] = {1, 2, 3, 4};
+        set_values(&a, 4, d);
+        ck_assert_int_eq(lu_refactor(&lu, &a), VS_REPIVOT);
+        ck_assert_int_eq(lu_factor(&lu, &a), VS_OK);
+        ck_assert_int_eq(lu.stat.n_factor, run == 1 ? 0 : 1);
+        ck_assert_int_eq(lu.stat.n_reuse, run == 1 ? 1 : 0);
+        ck_assert_double_gt(lu.stat.rcond, 0);
+        lu_solve(&lu, x, x);
+        ck_assert_int_eq(lu_factor(&other, &a), VS_OK);
+        lu_solve(&other, y, y);
+        for (int i = 0; i < 4; i++)
+            ck_assert(x[i] == y[i]);
+        if (run == 3) { /* A's factors went before those of B: not the first */
+            set_values(&a, 4, B);
+            if (lu_refactor(&lu, &a) != VS_OK)
+                ck_assert_int_eq(lu_factor(&lu, &a), VS_OK);
+        }
+        ck_assert(lu_forget(&lu));
+        ck_assert(lu_restart(&other));
+    }
+    lu_fini(&lu);
+    lu_fini(&other);
+    csc_drop(&a);
+}
+END_TEST
+
 START_TEST(singular_matrices_name_an_unknown)
 {
     const double numeric[] = {1, -1, 0, /**/ -1, 1, 0, /**/ 0, 0, 2};
@@ -165,6 +202,7 @@ int main(void)
     tcase_add_test(tc, solution_satisfies_the_equations_after_factor_and_refactor);
     tcase_add_test(tc, equal_values_are_not_factored_again_and_nothing_is_allocated);
     tcase_add_test(tc, pivots_that_vanish_ask_for_new_ones);
+    tcase_add_test(tc, factors_serve_the_next_run_if_they_are_its_first);
     tcase_add_test(tc, singular_matrices_name_an_unknown);
     tcase_add_test(tc, weakest_pivot_is_found);
     suite_add_tcase(s, tc);

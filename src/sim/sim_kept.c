@@ -1,0 +1,90 @@
+/* sim_kept.c - operating points that are taken over: while nothing that one depends on changes, the next analysis and the
+ * next point of a sweep have it already.
+ * What sim_redo.c made again need not reach an operating point: a row whose static setup gives the same values, an ac
+ * value, a waveform that begins as before. ckt_redo_end tells what it reaches; from there on it is generation counters
+ * again (gen.h). An operating point is x and what devices remember (ana_kept), so that what follows has the same bits. */
+#include "sim_priv.h"
+#include "vec.h"
+
+void sim_kept_init(sim *s)
+{
+    gen *g = &s->numbers;
+    gen_init(g);
+    for (int k = 0; k < SIM_N_NUMBER; k++)
+        s->number_node[k] = gen_node(g, GEN_INPUT);
+    s->linear_node = gen_node(g, GEN_LINEAR);
+    const int32_t *n = s->number_node;
+    gen_edge(g, n[SIM_OF_CIRCUIT], s->linear_node);
+    gen_edge(g, n[SIM_OF_LINEAR], s->linear_node);
+    for (int tran = 0; tran < 2; tran++) {
+        const int32_t op = s->op_node[tran] = gen_node(g, GEN_OP);
+        gen_edge(g, n[SIM_OF_CIRCUIT], op);
+        gen_edge(g, n[SIM_OF_DEVICES], op);
+        gen_edge(g, n[tran ? SIM_OF_START : SIM_OF_DC], op);
+        gen_edge(g, n[SIM_OF_ICS], op);
+        gen_edge(g, n[SIM_OF_OPTIONS], op);
+    }
+    gen_seal(g);
+}
+
+void sim_kept_fini(sim *s)
+{
+    ana_kept_fini(&s->kept[0]);
+    ana_kept_fini(&s->kept[1]);
+    gen_fini(&s->numbers);
+}
+
+void sim_number_changed(sim *s, sim_number k)
+{
+    gen_change(&s->numbers, s->number_node[k]);
+    while (gen_next(&s->numbers) >= 0)
+        continue;
+    for (int tran = 0; tran < 2; tran++) {
+        const gen_node_data *n = &s->numbers.node[s->op_node[tran]];
+        s->kept[tran].valid &= n->made >= n->due;
+    }
+}
+
+void sim_numbers_redone(sim *s, const ckt_redone *what)
+{
+    static const struct {
+        unsigned bit;
+        sim_number number;
+    } reach[] = {{CKT_OTHER_STATIC, SIM_OF_DEVICES}, {CKT_OTHER_DC, SIM_OF_DC}, {CKT_OTHER_START, SIM_OF_START},
+                 {CKT_OTHER_LINEAR, SIM_OF_LINEAR}};
+    for (size_t i = 0; i < VS_COUNT(reach); i++)
+        if (what->other & reach[i].bit)
+            sim_number_changed(s, reach[i].number);
+    if (what->other & CKT_OTHER_LINEAR)
+        gen_rebuilt(&s->numbers, s->linear_node);
+}
+
+vs_status sim_start_op(sim *s, bool tran)
+{
+    const vs_status st = sim_start(s);
+    if (st)
+        return st;
+    (void)gen_current(&s->numbers, s->op_node[tran]);
+    ana_keep(s->ana, tran ? NULL : &s->kept[0], tran ? &s->kept[1] : NULL);
+    return VS_OK;
+}
+
+void sim_kept_count(sim *s, const ana_stat *a)
+{
+    gen_count *c = s->numbers.count;
+    s->st.ops += a->n_op;
+    s->st.ops_taken += a->n_op_taken;
+    c[GEN_OP].rebuilt += a->n_op;
+    for (int k = 0; k < 2; k++)
+        if (s->kept[k].valid)
+            s->numbers.node[s->op_node[k]].made = s->numbers.tick;
+    c[GEN_FACTORS].lookups += a->n_factor + a->n_refactor + a->n_reuse;
+    c[GEN_FACTORS].invalid += a->n_factor + a->n_refactor;
+    c[GEN_FACTORS].rebuilt += a->n_factor + a->n_refactor;
+}
+
+gen_count sim_gen_count(const sim *s, gen_kind k)
+{
+    const gen_count a = s->gen.count[k], b = k == GEN_INPUT ? (gen_count){0} : s->numbers.count[k];
+    return (gen_count){a.lookups + b.lookups, a.invalid + b.invalid, a.rebuilt + b.rebuilt};
+}
