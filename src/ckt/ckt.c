@@ -259,6 +259,16 @@ static void copy_wave(ckt *c, wave *w)
     if (w->n_arg)
         memcpy(arg, w->arg, (size_t)w->n_arg * sizeof(double));
     w->arg = arg;
+    ckt_forget_samples(c, w);
+}
+
+void ckt_forget_samples(ckt *c, wave *w)
+{
+    if (w->kind != WAVE_TRNOISE)
+        return;
+    if (!w->memo)
+        w->memo = arena_array(&c->mem, double, 3);
+    w->memo[0] = NAN;
 }
 
 static vs_status add_source(ckt *c, const char *name, ckt_source s)

@@ -143,6 +143,8 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
 void ckt_bypass_accept(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t *terminal);
+/* A waveform that remembers samples begins anew with new arguments. */
+void ckt_forget_samples(ckt *c, wave *w);
 VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w, double m);
 void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);
 void ckt_redo_fails(ckt *c, const char *why);

@@ -143,8 +143,11 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
         arg = arena_array(&c->mem, double, w->n_arg);
     if (w->n_arg)
         memcpy(arg, w->arg, (size_t)w->n_arg * sizeof *arg);
+    double *memo = s->w.memo;
     s->w = *w;
     s->w.arg = arg;
+    s->w.memo = memo;
+    ckt_forget_samples(c, &s->w);
     s->m = m;
     r->n.sources++;
     return VS_OK;

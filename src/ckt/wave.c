@@ -2,7 +2,7 @@
  * Source: ngspice manual, chapter "Independent sources". A periodic wave is reduced to one period by
  * phase = t - k per, k = floor(t/per); the product is not rounded (fma), so that the phase stays
  * exact to the spacing of doubles at t also after 2^32 periods. */
-#include "wave.h"
+#include "wave_noise.h"
 
 #include <float.h>
 #include <math.h>
@@ -59,6 +59,8 @@ const char *wave_check(const wave *w)
             return "an argument of the waveform is not a finite number";
     if (w->kind == WAVE_PWL)
         return check_pwl(w);
+    if (w->kind == WAVE_TRNOISE || w->kind == WAVE_TRRANDOM)
+        return wave_noise_check(w);
     if (w->n_arg < count[w->kind].min)
         return count[w->kind].few;
     if (w->n_arg > count[w->kind].max)
@@ -84,7 +86,7 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
     if (w->kind == WAVE_DC || w->kind == WAVE_PWL)
         return;
     const int32_t given = w->n_arg;
-    for (int32_t i = 0; i < 8; i++)
+    for (int32_t i = 0; i < WAVE_ARGS; i++)
         arg[i] = i < given ? w->arg[i] : 0;
     switch (w->kind) {
     case WAVE_PULSE:
@@ -109,12 +111,19 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
     case WAVE_AM:
         default_if_zero(&arg[AM_MF], tstop > 0 ? 1 / tstop : 0);
         break;
+    case WAVE_TRRANDOM:
+        if (given <= 3)
+            arg[3] = 1;
+        break;
+    case WAVE_TRNOISE:
+        wave_noise_defaults(arg, tstop);
+        break;
     case WAVE_DC:
     case WAVE_PWL:
         break;
     }
     w->arg = arg;
-    w->n_arg = 8;
+    w->n_arg = WAVE_ARGS;
 }
 
 static double arg_at(const wave *w, int32_t i)
@@ -217,9 +226,13 @@ static double pwl_value(const wave *w, double t)
     t -= w->pwl_delay;
     if (t > end && w->pwl_repeat >= 0)
         t = w->pwl_repeat + phase_of(t - w->pwl_repeat, end - w->pwl_repeat);
-    const int32_t k = pwl_count(w, t);
+    int32_t k = pwl_count(w, t);
     if (k == 0)
         return w->arg[1];
+    while (k > 1 && w->arg[2 * k - 2] == t && w->arg[2 * k - 4] == t) /* a jump: the value before it */
+        k--;
+    if (w->arg[2 * k - 2] == t)
+        return w->arg[2 * k - 1];
     if (k == n)
         return w->arg[2 * n - 1];
     const double *a = &w->arg[2 * k - 2];
@@ -243,6 +256,9 @@ double wave_value(const wave *w, double t)
         return sffm_value(w, t);
     case WAVE_AM:
         return am_value(w, t);
+    case WAVE_TRNOISE:
+    case WAVE_TRRANDOM:
+        return wave_noise_value(w, t);
     }
     return 0;
 }
@@ -350,6 +366,9 @@ double wave_next_break(const wave *w, double t)
         return first_after(t, &(double){arg_at(w, AM_TD)}, 1);
     case WAVE_PWL:
         return pwl_break(w, t);
+    case WAVE_TRNOISE:
+    case WAVE_TRRANDOM:
+        return wave_noise_break(w, t + resolution(t, 0));
     case WAVE_DC:
     case WAVE_SFFM:
         break;

@@ -1,6 +1,8 @@
 /* elab_control.c - independent sources, linear controlled sources, coupled inductors. */
 #include "elab_priv.h"
 
+#include "draw.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,11 +47,13 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
     static const wave_kind kind[] = {[FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,
                                      [FLAT_SIN] = WAVE_SIN, [FLAT_EXP] = WAVE_EXP,
                                      [FLAT_PWL] = WAVE_PWL, [FLAT_SFFM] = WAVE_SFFM,
-                                     [FLAT_AM] = WAVE_AM};
+                                     [FLAT_AM] = WAVE_AM,
+                                     [FLAT_TRNOISE] = WAVE_TRNOISE, [FLAT_TRRANDOM] = WAVE_TRRANDOM};
     const flat_source *s = in->source;
     *w = (wave){.kind = kind[s->wave], .dc = s->dc, .dc_given = s->dc_given, .ac_mag = s->ac_mag,
                 .ac_phase = s->ac_phase, .arg = s->arg, .n_arg = (int32_t)vec_len(s->arg),
-                .pwl_repeat = s->pwl_repeat, .pwl_delay = s->pwl_delay};
+                .pwl_repeat = s->pwl_repeat, .pwl_delay = s->pwl_delay,
+                .key = draw_text(draw_number(draw_seed(0, 0), s->draw), in->name)};
     if (w->kind == WAVE_DC)
         w->n_arg = 0;
     const char *why = wave_check(w);
@@ -89,7 +93,7 @@ static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inne
 vs_status elab_source(elab *e, const flat_inst *in)
 {
     wave w;
-    double arg[8];
+    double arg[WAVE_ARGS];
     if (!in->source || in->n_node < 2) {
         diag_error(e->d, in->span, "%s: a source needs two nodes and a value", in->name);
         return VS_EINPUT;

@@ -23,7 +23,7 @@ typedef struct flat_model { /* one evaluated .model card */
 /* Expression of a behavioural source, parameters already folded to numbers. Nodes of the tree come
  * from net.h (net_expr) with these leaves: number, node voltage, branch current, time, temper, hertz. */
 typedef enum flat_wave_kind {
-    FLAT_DC, FLAT_PULSE, FLAT_SIN, FLAT_EXP, FLAT_PWL, FLAT_SFFM, FLAT_AM
+    FLAT_DC, FLAT_PULSE, FLAT_SIN, FLAT_EXP, FLAT_PWL, FLAT_SFFM, FLAT_AM, FLAT_TRNOISE, FLAT_TRRANDOM
 } flat_wave_kind;
 typedef struct flat_source { /* V and I elements */
     double dc;
@@ -33,6 +33,7 @@ typedef struct flat_source { /* V and I elements */
     double *arg;         /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
     double pwl_repeat;   /* PWL r=: time to repeat from, -1: no repeat */
     double pwl_delay;    /* PWL td= */
+    double draw;         /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
     int32_t port;        /* V: portnum, from 1; 0: no port */
     double z0;           /* ohm, in series with a port; 50 */
     diag_span span;

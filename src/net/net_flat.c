@@ -258,7 +258,7 @@ static void print_numbers(const double *x, size_t n, FILE *out)
 
 static void print_source(const flat_source *s, FILE *out)
 {
-    static const char *const name[] = {"dc", "pulse", "sin", "exp", "pwl", "sffm", "am"};
+    static const char *const name[] = {"dc", "pulse", "sin", "exp", "pwl", "sffm", "am", "trnoise", "trrandom"};
     if (s->dc_given)
         fprintf(out, " dc %.15g", s->dc);
     if (s->ac_mag != 0)

@@ -239,7 +239,8 @@ static const struct wave_word {
     const char *name;
     flat_wave_kind kind;
 } wave_words[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"sine", FLAT_SIN}, {"exp", FLAT_EXP},
-                  {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM}};
+                  {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM},
+                  {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
 
 static const struct wave_word *find_wave(const ereader *r)
 {
@@ -251,8 +252,8 @@ static const struct wave_word *find_wave(const ereader *r)
 
 static bool is_source_word(const ereader *r)
 {
-    static const char *const word[] = {"dc", "ac", "distof1", "distof2", "trnoise", "trrandom", "external",
-                                       "portnum", "z0", "r", "td", "m"};
+    static const char *const word[] = {"dc", "ac", "distof1", "distof2", "external", "portnum",
+                                       "z0", "r", "td", "m"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]))
             return true;
@@ -262,6 +263,23 @@ static bool is_source_word(const ereader *r)
 static bool at_number(const ereader *r)
 {
     return cur_more(&r->q) && !is_source_word(r) && !cur_is(&r->q, ')') && !cur_is(&r->q, '=');
+}
+
+static net_expr *new_call(ereader *r, net_fn fn, const char *name, int32_t n, diag_span span)
+{
+    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
+    *e = (net_expr){.op = NET_CALL, .fn = fn, .n_arg = n, .span = span, .name = str_intern0(r->q.c->names, name)};
+    return e;
+}
+
+/* aunif(0, 1): with a seed another number for each sample. It is from nowhere, so that no message tells the user of
+ * a nominal value. */
+static rhs own_draw(ereader *r)
+{
+    net_expr *e = new_call(r, NET_FN_AUNIF, "aunif", 2, DIAG_NOWHERE);
+    for (int32_t i = 0; i < 2; i++)
+        e->arg[i] = flat_number(r->q.c, i, DIAG_NOWHERE).e;
+    return (rhs){.e = e, .span = DIAG_NOWHERE, .given = true};
 }
 
 /* wave = word ["="] "(" value* ")" | word value* */
@@ -305,12 +323,15 @@ static bool read_wave(ereader *r, const struct wave_word *w)
         diag_error(r->q.c->d, vec_last(arg).span, "PWL takes pairs of time and value; this time has no value");
         ok = false;
     }
-    static const size_t most[] = {[FLAT_PULSE] = 8, [FLAT_SIN] = 6, [FLAT_EXP] = 6, [FLAT_SFFM] = 7, [FLAT_AM] = 6};
+    static const size_t most[] = {[FLAT_PULSE] = 8, [FLAT_SIN] = 6, [FLAT_EXP] = 6, [FLAT_SFFM] = 7, [FLAT_AM] = 6,
+                                  [FLAT_TRNOISE] = 7, [FLAT_TRRANDOM] = 5};
     if (ok && w->kind != FLAT_PWL && vec_len(arg) > most[w->kind]) {
         diag_error(r->q.c->d, arg[most[w->kind]].span, "too many values: %s takes at most %zu", w->name,
                    most[w->kind]);
         ok = false;
     }
+    if (w->kind == FLAT_TRNOISE || w->kind == FLAT_TRRANDOM)
+        s->draw = own_draw(r);
     s->arg = net_freeze(r->q.c->mem, arg);
     return ok;
 }
@@ -368,8 +389,12 @@ static bool read_source_key(ereader *r)
         return v->e != NULL;
     }
     if (s->wave == FLAT_PWL && cur_is_word(&r->q, "file")) {
-        diag_error(r->q.c->d, cur_span(&r->q), "PWL from a file is not supported yet");
-        return false;
+        if (vec_len(s->arg) || s->table) {
+            diag_error(r->q.c->d, cur_span(&r->q), "this PWL has its pairs already");
+            return false;
+        }
+        r->q.i += 2;
+        return flat_pwl_file(&r->q, &s->table);
     }
     return take_key(r);
 }
@@ -399,7 +424,7 @@ static bool read_source(ereader *r)
             ok = read_ac(r);
         } else if (cur_is_word(&r->q, "distof1") || cur_is_word(&r->q, "distof2")) {
             ok = skip_distof(r);
-        } else if (cur_is_word(&r->q, "trnoise") || cur_is_word(&r->q, "trrandom") || cur_is_word(&r->q, "external")) {
+        } else if (cur_is_word(&r->q, "external")) {
             diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet", cur_tok(&r->q)->text);
             return false;
         } else if (cur_at_key(&r->q) && !is_port_word(r)) {
@@ -428,14 +453,6 @@ static bool take_expr(ereader *r)
     return r->e->expr.e != NULL;
 }
 
-static net_expr *new_call(ereader *r, int32_t n, diag_span span)
-{
-    net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
-    *e = (net_expr){.op = NET_CALL, .fn = NET_FN_PWLF, .n_arg = n, .span = span,
-                    .name = str_intern0(r->q.c->names, "pwl")};
-    return e;
-}
-
 /* table = "table" ["="] expr "=" ("(" x "," y ")")* ; becomes pwl(expr, x, y, ...) */
 static bool read_table(ereader *r)
 {
@@ -458,7 +475,7 @@ static bool read_table(ereader *r)
         ok = false;
     }
     if (ok) {
-        net_expr *e = new_call(r, n + 1, at);
+        net_expr *e = new_call(r, NET_FN_PWLF, "pwl", n + 1, at);
         e->arg[0] = x.e;
         for (int32_t i = 0; i < n; i++)
             e->arg[i + 1] = point[i].e;

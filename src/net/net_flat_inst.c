@@ -365,6 +365,12 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     flat_structural(c);
     for (size_t i = 0; i < n; i++)
         ok &= take_number(c, s, &d->arg[i], &o->arg[i]);
+    if (d->draw.given)
+        ok &= take_number(c, s, &d->draw, &o->draw);
+    if (vec_len(d->table)) {
+        o->arg = net_fixed(c->mem, double, vec_len(d->table));
+        memcpy(o->arg, d->table, vec_len(d->table) * sizeof *o->arg);
+    }
     size_t at;
     if (ok && flat_pwl_goes_back(o, &at) && flat_first(c, d->arg[at].span)) {
         diag_error(c->d, d->arg[at].span, "PWL times do not go back: %g after %g", o->arg[at], o->arg[at - 2]);

@@ -43,7 +43,9 @@ typedef struct source_def {
     rhs dc, ac_mag, ac_phase;
     flat_wave_kind wave;
     rhs *arg;            /* vec in the arena */
+    double *table;       /* vec in the arena: PWL pairs of a file */
     rhs repeat, delay;
+    rhs draw;            /* TRNOISE, TRRANDOM */
     rhs port, z0;
     diag_span span;
 } source_def;
@@ -280,6 +282,14 @@ bool cur_keyval(cur *q, keyval *kv);      /* key "=" value */
 void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
+
+/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the card, read. */
+bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
+/* Lines, fields of a line and numbers of a table as text. */
+size_t table_line_end(const diag_file *f, size_t i);
+bool table_line_blank(const char *s, size_t i, size_t end); /* nothing, or a comment behind # */
+/* The file of a PWL: lines of time and value. pairs: vec in the arena. */
+bool flat_pwl_file(cur *q, double **pairs);
 
 /* net_flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);

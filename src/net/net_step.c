@@ -265,20 +265,6 @@ static bool field(const char *s, size_t end, size_t *pos, diag_span *at)
     return true;
 }
 
-static size_t line_end(const diag_file *f, size_t i)
-{
-    while (i < f->len && f->text[i] != '\n')
-        i++;
-    return i;
-}
-
-static bool blank(const char *s, size_t i, size_t end)
-{
-    while (i < end && strchr(" \t\r", s[i]))
-        i++;
-    return i >= end || s[i] == '#';
-}
-
 /* The numbers of one line for the columns that are wanted. */
 static bool take_row(flat_ctx *c, flat_step *w, const int32_t *column, int32_t n_column, size_t from, size_t end,
                      int32_t file)
@@ -353,38 +339,25 @@ static bool header(flat_ctx *c, flat_step *w, const char **want, diag_span card,
 static bool points_file(cur *q, flat_step *w)
 {
     flat_ctx *c = q->c;
-    if (!cur_more(q)) {
-        cur_unexpected(q, "a file of points is expected");
-        return false;
-    }
-    diag_span at = cur_span(q);
-    const net_card *card = q->card;
-    const bool quoted = cur_tok(q)->kind != NET_T_WORD;
-    for (q->i++; !quoted && q->i < card->n_tok && card->tok[q->i].glued; q->i++)
-        at = diag_join(at, cur_span(q));
-    const char *text = c->d->file[at.file].text + at.off;
-    const char *name = arena_strndup(c->mem, text + quoted, at.len - (quoted ? 2 : 0));
+    diag_span at;
     int32_t file;
-    const char *why;
-    if (diag_read_file(c->d, net_find_file(c->d, c->mem, name, card->file, NULL), at, &file, &why)) {
-        diag_error(c->d, at, "file '%s' %s", name, why);
+    if (!cur_file(q, "a file of points is expected", &at, &file))
         return false;
-    }
     const char **want = NULL;
     int32_t *column = NULL;
     (void)wanted(q, &want);
     const diag_file *f = &c->d->file[file];
-    size_t end = line_end(f, 0);
+    size_t end = table_line_end(f, 0);
     w->form = FLAT_STEP_VALUES;
     bool ok = header(c, w, want, at, file, end, &column);
     for (size_t i = end + 1; ok && i < f->len; i = end + 1) {
-        end = line_end(f, i);
-        if (!blank(f->text, i, end))
+        end = table_line_end(f, i);
+        if (!table_line_blank(f->text, i, end))
             ok = take_row(c, w, column, (int32_t)vec_len(column), i, end, file);
     }
     w->n = vec_len(w->target) ? (int64_t)(vec_len(w->value) / vec_len(w->target)) : 0;
     if (ok && !w->n) {
-        diag_error(c->d, at, "file '%s' has no points", name);
+        diag_error(c->d, at, "file '%s' has no points", f->name);
         ok = false;
     }
     vec_free(want);

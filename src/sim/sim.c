@@ -183,7 +183,8 @@ static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
         const char *name;
         flat_wave_kind wave;
     } form[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"exp", FLAT_EXP},
-                {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM}};
+                {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM},
+                {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
     for (size_t i = 0; i < VS_COUNT(form); i++)
         if (!strcmp(c->param, form[i].name)) {
             in->source->wave = form[i].wave;

@@ -31,7 +31,7 @@ END_TEST
 START_TEST(pulse_defaults_come_from_the_transient)
 {
     wave w = WAVE(WAVE_PULSE, 0, 1);
-    double arg[8];
+    double arg[WAVE_ARGS];
     wave_defaults(&w, arg, 1e-9, 1e-6);
     near(wave_value(&w, 0.5e-9), 0.5);
     near(wave_value(&w, 0.9e-6), 1);

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Random waveforms, tables of PWL in files and jumps of sources: the same numbers for any steps, workers and files.
+
+    sources.py VSIM"""
+import csv
+import math
+import subprocess
+import sys
+import unittest
+
+from folder import Folder
+
+VSIM = None
+
+
+class Sources(Folder):
+    def run_deck(self, text, *args, name='d.sp', fails=False):
+        self.write(name, text)
+        r = subprocess.run([VSIM, '--csv', '-r', 'out.csv', *args, name], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode != 0, fails, r.stdout + r.stderr)
+        return r.stdout + r.stderr if fails else self.read('out.csv')
+
+    def columns(self, text):
+        rows = list(csv.reader(text.splitlines()))
+        return [[float(v) for v in c] for c in zip(*rows[1:])]
+
+    def noise(self, tmax, more=''):
+        return self.run_deck(f'noise\nv1 a 0 dc 1 trnoise(1m 1u 1 1m 5m 20u 30u)\nv2 b 0 trrandom(2 1u 0 1)\nr1 a 0 1k\nr2 b 0 1k\n'
+                             f'.tran 1u 60u 0 {tmax}\n{more}.end\n')
+
+    def test_values_do_not_depend_on_the_steps(self):
+        """At the corners, which all runs meet."""
+        def table(text):
+            t, a, b = self.columns(text)[:3]
+            return {round(x * 1e6): (u, v) for x, u, v in zip(t, a, b) if abs(x * 1e6 - round(x * 1e6)) < 1e-9}
+        coarse, fine = table(self.noise('1u')), table(self.noise('0.13u'))
+        self.assertGreater(len(coarse), 59)
+        for k in coarse:
+            for u, v in zip(coarse[k], fine[k]):
+                self.assertAlmostEqual(u, v, delta=1e-12)
+        self.assertEqual(coarse[0], (1, 0))
+
+    def test_seeds_and_samples(self):
+        plain = self.noise('1u')
+        self.assertEqual(plain, self.noise('1u'))
+        seeds = [self.noise('1u', f'.option seed={k}\n') for k in (1, 2, 1)]
+        self.assertEqual(seeds[0], seeds[2])
+        self.assertNotEqual(seeds[0], seeds[1])
+        deck = ('noise\nv1 a 0 trnoise(1m 1u)\nr1 a b 1k\nc1 b 0 1n\n.mc 6 seed=4\n.tran 1u 40u\n'
+                '.meas tran last find v(b) at=39.5u\n.end\n')
+        one = self.run_deck(deck)
+        self.assertEqual(one, self.run_deck(deck, '--jobs', '2', '--measures', 'm.csv'))
+        values = [float(r['last']) for r in csv.DictReader(self.read('m.csv').splitlines())]
+        self.assertEqual(len(set(values)), 6)
+        self.assertLess(max(map(abs, values)), 5e-3)
+
+    def test_pwl_file(self):
+        deck = 'pwl\nv1 a 0 pwl{}\nr1 a b 1k\nc1 b 0 1n\n.tran 0.1u 8u\n.end\n'
+        self.write('my table.txt', '* time value\n0 0\n\n1u, 1 # up\n2u\t0.5\r\n  5u , -1;\n')
+        inline = self.run_deck(deck.format('(0 0 1u 1 2u 0.5 5u -1) r=1u td=0.5u'))
+        self.assertEqual(inline, self.run_deck(deck.format(' file="my table.txt" r=1u td=0.5u')))
+        self.assertEqual(inline, self.run_deck(deck.format('(file="my table.txt") r=1u td=0.5u')))
+        for text, message in (('0 0\n1u\n', "bad.txt:2:1: error: a time and a value are expected"),
+                              ('0 0 0\n', 'bad.txt:1:5: error: text behind time and value'),
+                              ('1 0\n0 1\n', 'bad.txt:2:1: error: PWL times do not go back: 0 after 1'),
+                              ('# none\n', "error: file 'bad.txt' has no pairs of time and value")):
+            self.write('bad.txt', text)
+            self.assertIn(message, self.run_deck(deck.format(' file=bad.txt'), fails=True))
+
+    def test_jumps_are_exact(self):
+        """At the jump the value before it, behind it the exact answer of the RC; no step is rejected."""
+        deck = 'jump\nv1 a 0 pwl(0 0 1u 0 1u 1 3u 1 3u 1.01)\nr1 a b 1k\nc1 b 0 1n\n.tran 20n 4u\n.end\n'
+        t, a, b = self.columns(self.run_deck(deck, '--stats', 'st.json'))[:3]
+        for x, u, v in zip(t, a, b):
+            up, more = max(x - 1e-6, 0), max(x - 3e-6, 0)
+            self.assertEqual(u, 1.01 if more > 0 else 1 if up > 0 else 0)
+            self.assertAlmostEqual(v, 1 - math.exp(-up / 1e-6) + 0.01 * (1 - math.exp(-more / 1e-6)), delta=1e-4)
+        self.assertIn('"points_rejected": 0', self.read('st.json'))
+
+
+if __name__ == '__main__':
+    VSIM = sys.argv.pop(1)
+    unittest.main()
