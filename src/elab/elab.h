@@ -32,6 +32,7 @@ typedef struct elab_sim {
     int lu;                         /* lu_kind */
     int threads;                    /* 0: automatic */
     ckt_bypass bypass;
+    bool interp;                    /* result files of transients have the multiples of tstep */
 } elab_sim;
 /* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
  * Status: VS_OK, VS_EINPUT. */

@@ -616,6 +616,20 @@ static void remember_row(elab *e, uint64_t hash, int32_t row)
     map_set(&e->seen_at, hash, (int32_t)vec_len(e->seen) - 1);
 }
 
+/* Geometry of MOS transistors that have none. */
+static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
+{
+    static const struct {
+        const char *name;
+        ir_simparam of;
+    } t[] = {{"l", IR_SIMPARAM_DEFL}, {"w", IR_SIMPARAM_DEFW}, {"ad", IR_SIMPARAM_DEFAD}, {"as", IR_SIMPARAM_DEFAS}};
+    for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
+        const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
+        if (at >= 0)
+            put(e, v, at, e->simparam[t[i].of]);
+    }
+}
+
 /* The row of an instance from its card and parameters. */
 static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card, const uint8_t *portconn,
                           int32_t *row)
@@ -630,6 +644,7 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     mdl_given *given = NULL;
     double kelvin = elab_kelvin(e);
     bool ok = true;
+    default_geometry(e, in, m, &given);
     for (size_t i = 0; card && i < vec_len(card->given); i++)
         put(e, &given, card->given[i].param, card->given[i].value);
     for (size_t i = 0; i < vec_len(in->param); i++)

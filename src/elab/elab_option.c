@@ -32,17 +32,18 @@ static const option_entry options[] = {
     {"imax", SIMPARAM, IR_SIMPARAM_IMAX}, {"imelt", SIMPARAM, IR_SIMPARAM_IMELT},
     {"minr", SIMPARAM, IR_SIMPARAM_MINR}, {"rthresh", SIMPARAM, IR_SIMPARAM_RTHRESH},
     {"epsmin", SIMPARAM, IR_SIMPARAM_EPSMIN},
+    {"defl", SIMPARAM, IR_SIMPARAM_DEFL}, {"defw", SIMPARAM, IR_SIMPARAM_DEFW},
+    {"defad", SIMPARAM, IR_SIMPARAM_DEFAD}, {"defas", SIMPARAM, IR_SIMPARAM_DEFAS},
     {"temp", SPECIAL, 0}, {"tnom", SPECIAL, 0}, {"method", SPECIAL, 0}, {"residual", SPECIAL, 0},
     {"lu", SPECIAL, 0}, {"threads", SPECIAL, 0}, {"bypass", SPECIAL, 0},
     {"acct", SILENT, 0}, {"noacct", SILENT, 0}, {"list", SILENT, 0}, {"nomod", SILENT, 0},
     {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"brief", SILENT, 0},
     {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0}, {"share", SILENT, 0}, {"noshare", SILENT, 0},
     {"itl3", NAMED, 0}, {"itl5", NAMED, 0}, {"itl6", NAMED, 0}, {"pivtol", NAMED, 0},
-    {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", NAMED, 0},
-    {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defl", NAMED, 0}, {"defw", NAMED, 0},
-    {"defad", NAMED, 0}, {"defas", NAMED, 0}, {"defm", NAMED, 0}, 
+    {"pivrel", NAMED, 0}, {"gminsteps", NAMED, 0}, {"srcsteps", NAMED, 0}, {"gshunt", SPECIAL, 0},
+    {"cshunt", NAMED, 0}, {"ramptime", NAMED, 0}, {"defm", NAMED, 0},
     {"trytocompact", NAMED, 0}, {"keepopinfo", NAMED, 0}, {"savecurrents", SILENT, 0},
-    {"autostop", NAMED, 0}, {"interp", NAMED, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
+    {"autostop", NAMED, 0}, {"interp", SPECIAL, 0}, {"xmu", NAMED, 0}, {"noinit", NAMED, 0},
     {"badmos3", NAMED, 0}, {"oldlimit", NAMED, 0}, {"rseries", NAMED, 0}, {"seed", SPECIAL, 0},
     {"seedinfo", NAMED, 0}, {"warn", NAMED, 0}, {"maxwarns", NAMED, 0}, {"minbreak", NAMED, 0},
     {"parhier", NAMED, 0}, {"absdv", NAMED, 0}, {"reldv", NAMED, 0}, {"dcap", NAMED, 0},
@@ -123,6 +124,16 @@ static bool set_special(elab_sim *s, const flat_option *o, diag *d)
     }
     if (!strcmp(o->name, "residual")) {
         s->residual_check = o->value != 0;
+        return true;
+    }
+    if (!strcmp(o->name, "interp")) {
+        s->interp = o->value != 0;
+        return true;
+    }
+    if (!strcmp(o->name, "gshunt")) {
+        if (o->value < 0)
+            return bad_value(d, o, "a number, 0 or more");
+        s->rshunt = o->value > 0 ? 1 / o->value : 0;
         return true;
     }
     if (o->value <= -273.15)

@@ -54,6 +54,13 @@ typedef struct sim_stat {
     const char *op_method;
 } sim_stat;
 
+/* Multiples of tstep at which a transient's results are written: option interp. */
+typedef struct sim_grid {
+    double start, step;    /* step 0: every point is written */
+    int64_t next;          /* multiple not written yet */
+    double *before;        /* [2 n] the row of the point before, and one at work */
+} sim_grid;
+
 /* Numbers that results depend on, in a circuit that stays. */
 typedef enum sim_number {
     SIM_OF_CIRCUIT,        /* all, and there is another circuit */
@@ -120,6 +127,7 @@ typedef struct sim {
     bool transient;        /* details are those of a point in time */
     const double *op_x;    /* ac: the operating point behind the phasors */
     double *row;
+    sim_grid grid;
     const char *unit;      /* of the axis, NULL: none */
     bool own_axis;         /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
     double axis;

@@ -71,7 +71,9 @@ static vs_status run_tran(sim *s, const flat_ana *a)
     ana_sink sink;
     if (s->hook.begin)
         s->hook.begin(s->hook.user, "tran");
+    sim_grid_begin(s, a);
     st = ana_tran(s->ana, &to, sim_sink(s, &sink));
+    sim_grid_end(s);
     sim_count(s);
     return sim_plot_end(s, st);
 }

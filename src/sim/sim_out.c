@@ -1,4 +1,5 @@
 /* sim_out.c - results of the analysis under way: to the result file, to a plot in memory. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,43 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     return st;
 }
 
+/* Option interp: the row at multiples of tstep from tstart on, on the straight line from the point before. */
+static vs_status write_row(sim *s, double time, size_t n)
+{
+    sim_grid *g = &s->grid;
+    if (!(g->step > 0))
+        return out_point(s->out, s->row);
+    if (!g->before)
+        g->before = malloc(2 * n * sizeof *g->before);
+    if (!g->before)
+        return VS_ENOMEM;
+    double *line = g->before + n;
+    vs_status st = VS_OK;
+    for (double t; !st && (t = fma((double)g->next, g->step, g->start)) <= time + 1e-9 * g->step; g->next++) {
+        const bool here = fabs(t - time) <= 1e-9 * g->step;
+        const double part = here ? 1 : (t - g->before[0]) / (time - g->before[0]);
+        for (size_t i = 0; i < n; i++)
+            line[i] = here ? s->row[i] : g->before[i] + part * (s->row[i] - g->before[i]);
+        line[0] = here ? time : t;
+        st = out_point(s->out, line);
+    }
+    memcpy(g->before, s->row, n * sizeof *s->row);
+    return st;
+}
+
+void sim_grid_begin(sim *s, const flat_ana *a)
+{
+    sim_grid_end(s);
+    if (s->option.interp)
+        s->grid = (sim_grid){.start = a->tstart, .step = a->tstep};
+}
+
+void sim_grid_end(sim *s)
+{
+    free(s->grid.before);
+    s->grid = (sim_grid){0};
+}
+
 vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
 {
     size_t n = 0, k = 0;
@@ -241,7 +279,7 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
         if (s->complex)
             s->row[n++] = imaginary(&s->vec[i], xi);
     }
-    return out_point(s->out, s->row);
+    return write_row(s, axis, n);
 }
 
 vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v, int32_t n,

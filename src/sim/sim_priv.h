@@ -65,6 +65,9 @@ VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const
 /* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is one. */
 VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
                                          int32_t n, const sim_axis *axis, bool complex);
+/* Points between these two are written at multiples of tstep if option interp says so. */
+void sim_grid_begin(sim *s, const flat_ana *a);
+void sim_grid_end(sim *s);
 /* row[n], complex [2 n]. */
 VS_MUST_USE vs_status sim_plot_row(sim *s, const double *row);
 /* Ends the plot; st: how the analysis went. Status: st, or that of writing. */

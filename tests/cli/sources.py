@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random waveforms, tables of PWL in files and jumps of sources: the same numbers for any steps, workers and files.
+"""Random waveforms, tables of PWL in files and jumps of sources: the same numbers for any steps, workers and files. Options that change
+what a deck means: interp, defl and its kind, gshunt.
 
     sources.py VSIM"""
 import csv
@@ -76,6 +77,23 @@ class Sources(Folder):
             self.assertEqual(u, 1.01 if more > 0 else 1 if up > 0 else 0)
             self.assertAlmostEqual(v, 1 - math.exp(-up / 1e-6) + 0.01 * (1 - math.exp(-more / 1e-6)), delta=1e-4)
         self.assertIn('"points_rejected": 0', self.read('st.json'))
+
+    def test_interp_writes_multiples_of_tstep(self):
+        deck = 'interp\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\n{}.tran 50n 3u {} 10n\n.end\n'
+        t, a = self.columns(self.run_deck(deck.format('.options interp\n', '1u')))[:2]
+        self.assertEqual([round(x * 1e9, 6) for x in t], [1000 + 50 * k for k in range(41)])
+        for x, y in zip(t, a):
+            self.assertAlmostEqual(y, math.sin(2e6 * math.pi * x), delta=6e-4)
+        every = self.columns(self.run_deck(deck.format('', '0')))[0]
+        self.assertGreater(len(every), 300)
+
+    def test_default_geometry_and_gshunt(self):
+        deck = ('geometry\nv1 a 0 2\n.options {}\nm1 a a 0 0 nm\nm2 a a 0 0 nm l={} w={}\nr1 a b 1k\n'
+                '.model nm nmos level=1 kp=20u vto=0.7 cj=1m\n.save @m1[id] @m2[id] v(b)\n.op\n.end\n')
+        one, two, b = self.columns(self.run_deck(deck.format('defl=1u defw=3u gshunt=1m', '1u', '3u')))
+        self.assertEqual(one, two)
+        self.assertAlmostEqual(one[0], 0.5 * 20e-6 * 3 * 1.3 ** 2, delta=1e-9)
+        self.assertAlmostEqual(b[0], 1, delta=1e-6)
 
 
 if __name__ == '__main__':
