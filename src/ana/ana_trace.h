@@ -44,7 +44,8 @@ typedef enum ana_verdict {
     ANA_STEP_JUMP,     /* accepted: something jumps, no step is short enough */
     ANA_STEP_NOISE,    /* accepted: the error is rounding */
     ANA_STEP_LTE,      /* rejected: truncation error */
-    ANA_STEP_NEWTON    /* rejected: Newton did not converge */
+    ANA_STEP_NEWTON,   /* rejected: Newton did not converge */
+    ANA_STEP_EVENT     /* rejected: an event of a model lies within it */
 } ana_verdict;
 
 /* One attempt of a time step, at its end. */

@@ -221,6 +221,20 @@ static void start_piece(tran *t, int euler_steps)
 
 /* -- accepting and rejecting -- */
 
+/* Unknowns that count modulo something: the whole history moves, so that extrapolation goes on. The charge of such
+ * an unknown's row is the unknown. */
+static void wrap_unknowns(tran *t)
+{
+    double by;
+    int32_t k;
+    for (int32_t i = 0; (k = ckt_wrapped(t->a->c, i, t->x[1], &by)) >= 0; i++) {
+        for (int j = 1; j <= TRAN_KEEP && by != 0; j++)
+            t->x[j][k] -= by;
+        for (int j = 1; j < TRAN_KEEP && by != 0; j++)
+            t->q[j][k] -= by;
+    }
+}
+
 static vs_status accept(tran *t)
 {
     ana *a = t->a;
@@ -233,6 +247,7 @@ static vs_status accept(tran *t)
     if (t->lte.order == 0)
         best = t->h;
     tran_shift(t);
+    wrap_unknowns(t);
     t->n_piece++;
     t->euler_left -= t->euler_left > 0;
     t->newton_fails = t->lte_fails = 0;
@@ -262,7 +277,7 @@ static void tell(const tran *t, ana_verdict v, double best)
 {
     if (!t->a->watch)
         return;
-    const bool newton = v == ANA_STEP_NEWTON;
+    const bool newton = v == ANA_STEP_NEWTON || v == ANA_STEP_EVENT; /* no error was estimated */
     const ana_step s = {.t = t->t_new, .h = t->h, .best = best, .ratio = newton ? 0 : t->lte.ratio,
                         .worst = newton ? 0 : t->lte.worst, .iterations = t->rep.iter, .verdict = v,
                         .corner = t->t_new >= t->brk};
@@ -351,8 +366,20 @@ static bool is_good(const tran *t, double best)
     return t->h <= REJECT_RATIO * best;
 }
 
+/* A model has found an event within the step, which should have ended there. */
+static bool is_too_late(const tran *t, double asked)
+{
+    return asked < t->h * (1 - 1e-9) && asked >= t->hmin;
+}
+
 static vs_status judge(tran *t)
 {
+    const double asked = ckt_asked_step(t->a->c);
+    if (is_too_late(t, asked)) {
+        tell(t, ANA_STEP_EVENT, asked);
+        reject(t, asked);
+        return VS_OK;
+    }
     watch_phase(t->a->watch, ANA_IN_LTE);
     tran_estimate(t);
     double best = tran_best_step(t);

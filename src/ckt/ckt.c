@@ -1,4 +1,5 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
+#include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
 
@@ -81,6 +82,7 @@ void ckt_free(ckt **pc)
     vec_free(c->group);
     ckt_osdi_free(c);
     ckt_line_free(c);
+    ckt_delay_free(c);
     pool_free(&c->pool);
     vec_free(c->unknown);
     vec_free(c->inst);
@@ -248,6 +250,7 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     if (map_ports(c, &inst, terminal, topo, unk, only_current) != VS_OK)
         return VS_EINPUT;
     map_internal(c, &inst, topo, unk, only_current);
+    ckt_delay_add(c, mdl_module(m), unk);
     return VS_OK;
 }
 
@@ -518,6 +521,7 @@ static ckt_entry *all_entries(const ckt *c)
             ckt_device_entries(c, f, &e);
     ckt_osdi_entries(c, (c->forms & ~(1u << MDL_DC)) != 0, &e);
     ckt_line_entries(c, &e);
+    ckt_delay_entries(c, &e);
     ckt_source_entries(c, &e);
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (c->unknown[k].node)
@@ -555,6 +559,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         ckt_device_entries(c, MDL_DC, &dc);
         ckt_osdi_entries(c, false, &dc);
         ckt_line_entries(c, &dc);
+        ckt_delay_entries(c, &dc);
         ckt_source_entries(c, &dc);
         ckt_sort_entries(c, dc);
         st = ckt_check_topology(c, dc);
@@ -565,7 +570,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     vec_free(e);
     allocate_work(c);
     ckt_bypass_make(c);
-    const bool native = c->osdi || ckt_has_line(c);
+    const bool native = c->osdi || ckt_has_delays(c);
     c->plain_accept = !native && nothing_to_accept(c);
     if (st == VS_OK && forms >> MDL_TRAN & 1 && !native && !c->bypass)
         ckt_flat_make(c);

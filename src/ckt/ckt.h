@@ -289,6 +289,11 @@ double ckt_next_break(ckt *c, double t);
 bool ckt_has_delays(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);
+/* Unknown i of those that are to be moved by a multiple of their modulus (idtmod), the point x being accepted: the
+ * unknown, 0 if that is not in use, and in *by what is to be subtracted. -1: there is no such i. */
+int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by);
+/* Length that the step of the last load should have had, because an event lies within it; +inf: any. */
+double ckt_asked_step(const ckt *c);
 /* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;
  * elab registers them: voltage p-n or current. */
 void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);

@@ -1,6 +1,7 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
  * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase analysis("ac")
  *         or analysis("noise") holds and analysis("static") does not. */
+#include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
 
@@ -199,6 +200,7 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
         st = load_group(&l, &c->group[i], x);
     ckt_osdi_load_ac(c, env, x, noise, g, cap);
     ckt_line_load_ac(c, g);
+    ckt_delay_load_ac(c, x, g);
     vec_free(l.place);
     if (vec_len(c->noise))
         qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);
@@ -207,6 +209,17 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
         if (!(fabs(g[k]) <= DBL_MAX && fabs(cap[k]) <= DBL_MAX))
             st = VS_NOCONV;
     return st;
+}
+
+bool ckt_has_delays(const ckt *c)
+{
+    return ckt_has_line(c) || ckt_has_delay(c);
+}
+
+void ckt_ac_delays(const ckt *c, double omega, double *val)
+{
+    ckt_line_ac(c, omega, val);
+    ckt_delay_ac(c, omega, val);
 }
 
 bool ckt_uses_freq(const ckt *c)

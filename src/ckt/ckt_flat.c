@@ -729,13 +729,12 @@ static void sum_jacobian(const ckt_flat *fl, double *restrict val)
 
 static void read_flags(ckt *c, const ckt_flat *fl, bool *limited)
 {
-    c->bound = INFINITY;
+    c->bound = c->asked = INFINITY;
     *limited = false;
     for (size_t k = 0; k < vec_len(fl->limited); k++)
         *limited |= fl->v[fl->limited[k]] != 0;
     for (size_t k = 0; k < vec_len(fl->bound); k++)
-        if (fl->v[fl->bound[k]] > 0 && fl->v[fl->bound[k]] < c->bound)
-            c->bound = fl->v[fl->bound[k]];
+        ckt_take_bound(fl->v[fl->bound[k]], &c->bound, &c->asked);
 }
 
 vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,

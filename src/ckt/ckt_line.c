@@ -1,12 +1,9 @@
 /* ckt_line.c - see ckt_line.h. */
 #include "ckt_line.h"
-#include "ckt_lossy.h"
+#include "ckt_past.h"
 
 #include <math.h>
 #include <string.h>
-
-#define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
-#define CORNER_VOLT 1e-6    /* nor one that moves the wave by less than this part of its largest value in td */
 
 #define LEAST_GAIN 1e-6     /* an edge that arrives smaller needs no breakpoint */
 #define SHORT 1e-9          /* resistance in dc, part of z: a line from a port to itself has a solution */
@@ -21,9 +18,7 @@ typedef struct line {
     bool ic;           /* initial conditions are given: they hold in a start with uic */
     diag_span span;
     int32_t slot[16];  /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2 likewise */
-    line_point *past;  /* vec; oldest first */
-    double *brk;       /* vec; pending breakpoints, ascending */
-    double size;       /* largest |a| so far */
+    past past;
     double t_last;     /* NAN: none yet */
     line_eq eq;        /* at t_last */
 } line;
@@ -43,18 +38,11 @@ bool ckt_has_line(const ckt *c)
     return vec_len(lines_of(c)) > 0;
 }
 
-bool ckt_has_delays(const ckt *c)
-{
-    return ckt_has_line(c);
-}
-
 void ckt_line_free(ckt *c)
 {
     line *all = lines_of(c);
-    for (size_t i = 0; i < vec_len(all); i++) {
-        vec_free(all[i].past);
-        vec_free(all[i].brk);
-    }
+    for (size_t i = 0; i < vec_len(all); i++)
+        past_free(&all[i].past);
     vec_free(all);
 }
 
@@ -159,54 +147,14 @@ void ckt_line_place(ckt *c)
 
 /* -- history -- */
 
-/* Index k with past[k].t <= t < past[k+1].t; the first or last interval if t lies outside. */
-static size_t interval(const line *l, double t)
-{
-    size_t lo = 0, hi = vec_len(l->past) - 1;
-    while (hi - lo > 1) {
-        const size_t mid = (lo + hi) / 2;
-        if (l->past[mid].t <= t)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Newton's form of the parabola through three points. */
-static double parabola(const line_point *p0, const line_point *p1, const line_point *p2, int port, double t)
-{
-    const double d01 = (p1->a[port] - p0->a[port]) / (p1->t - p0->t);
-    const double d12 = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
-    return p0->a[port] + (t - p0->t) * (d01 + (t - p1->t) * (d12 - d01) / (p2->t - p0->t));
-}
-
-static double wave_at_time(const line *l, int port, double t)
-{
-    const size_t n = vec_len(l->past);
-    const line_point *p = l->past;
-    if (n == 0)
-        return 0;
-    if (t <= p[0].t || n == 1)
-        return p[0].a[port];
-    if (t >= p[n - 1].t)
-        return p[n - 1].a[port];
-    const size_t k = interval(l, t);
-    if (k > 0 && !p[k].corner)
-        return parabola(&p[k - 1], &p[k], &p[k + 1], port, t);
-    if (k + 2 < n && !p[k + 1].corner)
-        return parabola(&p[k], &p[k + 1], &p[k + 2], port, t);
-    return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
-}
-
 /* The equation at a time; the same time as in the last call costs nothing. */
 static const line_eq *equation_at(line *l, double t)
 {
     if (l->t_last == t)
         return &l->eq;
-    const double a[2] = {wave_at_time(l, 0, t - l->td), wave_at_time(l, 1, t - l->td)};
+    const double a[2] = {past_at(&l->past, 0, t - l->td), past_at(&l->past, 1, t - l->td)};
     if (l->loss)
-        l->eq = lossy_equation(l->loss, t, l->past, a);
+        l->eq = lossy_equation(l->loss, t, l->past.point, a);
     else
         l->eq = (line_eq){.cv = 1, .ci = 1, .s = {-a[1], -a[0]}};
     l->t_last = t;
@@ -315,14 +263,6 @@ void ckt_line_load_ac(const ckt *c, double *g)
     }
 }
 
-static void add_complex(const ckt *c, double *val, int32_t slot, double complex x)
-{
-    if (slot >= csc_nnz(&c->a))
-        return;
-    val[2 * slot] += creal(x);
-    val[2 * slot + 1] += cimag(x);
-}
-
 /* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits where lambda is
  * small, hyperbolic functions have poles where it is near a multiple of j pi. */
 static void lossy_row(const rlgc *o, double complex s, double complex w[4])
@@ -343,7 +283,7 @@ static void lossy_row(const rlgc *o, double complex s, double complex w[4])
     w[3] = e * w[1];
 }
 
-void ckt_ac_delays(const ckt *c, double omega, double *val)
+void ckt_line_ac(const ckt *c, double omega, double *val)
 {
     const line *all = lines_of(c);
     for (size_t i = 0; i < vec_len(all); i++) {
@@ -355,47 +295,12 @@ void ckt_ac_delays(const ckt *c, double omega, double *val)
         for (int p = 0; p < 2; p++)
             for (int j = 0; j < 6; j++) {
                 const int32_t k = j % 3 == 2 ? 1 : 0;
-                add_complex(c, val, l->slot[4 + 6 * p + j], (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
+                ckt_add_complex(c, val, l->slot[4 + 6 * p + j], (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
             }
     }
 }
 
 /* -- accepted points -- */
-
-/* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was 0. */
-static void note_corner(line *l)
-{
-    const size_t n = vec_len(l->past);
-    if (n < 2 || !l->past[n - 2].corner || !l->limited)
-        return;
-    const line_point *p1 = &l->past[n - 2], *p2 = &l->past[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
-    for (int port = 0; port < 2; port++) {
-        const double right = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
-        const double left = p0 ? (p1->a[port] - p0->a[port]) / (p1->t - p0->t) : 0;
-        const double change = fabs(right - left);
-        if (change <= CORNER_RATIO * fmax(fabs(left), fabs(right)) || change * l->td <= CORNER_VOLT * l->size)
-            continue;
-        vec_push(l->brk, p1->t + l->td);
-        return;
-    }
-}
-
-/* Points that no later time looks at go, half of the history at a time. */
-static void forget(line *l, double t)
-{
-    const size_t n = vec_len(l->past), half = n / 2;
-    if (n < 64 || l->past[half + 2].t >= t - l->td)
-        return;
-    memmove(l->past, l->past + half, (n - half) * sizeof *l->past);
-    vec_head_of(l->past)->len = n - half;
-    size_t k = 0;
-    while (k < vec_len(l->brk) && l->brk[k] < t)
-        k++;
-    if (k) {
-        memmove(l->brk, l->brk + k, (vec_len(l->brk) - k) * sizeof *l->brk);
-        vec_head_of(l->brk)->len -= k;
-    }
-}
 
 /* Voltage and z times the current of each port. */
 static void port_state(const line *l, const double *x, double v[2], double zi[2])
@@ -410,9 +315,7 @@ static void start_line(line *l, double t, const double *x, bool uic)
 {
     const double zero[2] = {0, 0};
     double v[2], zi[2];
-    vec_clear(l->past);
-    vec_clear(l->brk);
-    l->size = 0;
+    past_clear(&l->past);
     port_state(l, x, v, zi);
     const bool empty = uic && !l->ic;
     if (l->loss)
@@ -430,18 +333,14 @@ void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
         double v[2], zi[2];
         port_state(l, x, v, zi);
         if (l->loss && !env->initial_step)
-            lossy_accept(l->loss, env->time, l->past, v, zi, p.a);
+            lossy_accept(l->loss, env->time, l->past.point, v, zi, p.a);
         else if (l->loss)
             lossy_wave(l->loss, p.a);
-        for (int j = 0; j < 2; j++) {
-            if (!l->loss)
-                p.a[j] = v[j] + zi[j];
-            l->size = fmax(l->size, fabs(p.a[j]));
-        }
-        vec_push(l->past, p);
+        for (int j = 0; j < 2 && !l->loss; j++)
+            p.a[j] = v[j] + zi[j];
+        past_add(&l->past, &p, l->limited ? l->td : 0);
         l->t_last = NAN;
-        note_corner(l);
-        forget(l, env->time);
+        past_forget(&l->past, env->time - l->td, env->time);
     }
 }
 
@@ -450,10 +349,6 @@ double ckt_line_next_break(const ckt *c, double t)
     double best = INFINITY;
     const line *all = lines_of(c);
     for (size_t i = 0; i < vec_len(all); i++)
-        for (size_t k = 0; k < vec_len(all[i].brk); k++)
-            if (all[i].brk[k] > t) {
-                best = fmin(best, all[i].brk[k]);
-                break;
-            }
+        best = fmin(best, past_next_break(&all[i].past, t));
     return best;
 }

@@ -10,8 +10,7 @@
  *   transient   ckt_lossy.h
  *   ac          as static with s = j omega; with waves where lambda is large
  * Source: Branin, "Transient analysis of lossless transmission lines", Proc. IEEE 55(11), 1967.
- * The waves v + z i of accepted points are the history; between points they are parabolas, straight lines
- * beside a corner. A corner of a wave is a corner of the other port td later: a breakpoint. */
+ * The waves v + z i of accepted points are the history (ckt_past.h). */
 #ifndef CKT_LINE_H
 #define CKT_LINE_H
 
@@ -31,6 +30,7 @@ bool ckt_line_at(const ckt *c, int32_t i, const int32_t **node, const char **nam
 void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax, double *bound);
 void ckt_line_source_terms(ckt *c, const ckt_env *env, double *s);
 void ckt_line_load_ac(const ckt *c, double *g);       /* the part that is the same at all frequencies */
+void ckt_line_ac(const ckt *c, double omega, double *val); /* the rest, as ckt_ac_delays */
 /* The point at env->time is accepted; corner: waves may have a corner there. */
 void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner);
 double ckt_line_next_break(const ckt *c, double t);   /* first one after t, +inf if none */

@@ -1,4 +1,5 @@
 /* ckt_pattern.c - the Jacobian's pattern from the stamps, and the place of every stamp in it. */
+#include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
 
@@ -170,6 +171,7 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e)
     }
     ckt_osdi_place(c);
     ckt_line_place(c);
+    ckt_delay_place(c);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         c->fix[i].slot = c->diag_slot[c->fix[i].unknown];
 }

@@ -8,6 +8,8 @@
 #include "pool.h"
 #include "wave.h"
 
+#include <complex.h>
+
 /* row << 32 | col of a matrix entry, rows and columns being unknowns (0: reference) */
 typedef uint64_t ckt_entry;
 static inline ckt_entry ckt_entry_of(int32_t row, int32_t col)
@@ -68,6 +70,7 @@ struct ckt {
     dev_group *group;      /* vec */
     struct ckt_osdi *osdi; /* devices of OSDI libraries; NULL: none */
     struct ckt_lines *lines; /* NULL: none */
+    struct ckt_delays *delays; /* NULL: none; delays and wrapped unknowns of models */
     double last_break;     /* what ckt_next_break said last */
     ckt_fix *fix;          /* vec */
     csc a;
@@ -82,7 +85,7 @@ struct ckt {
     double dyn[IR_N_DYN];
     double *qlo;           /* [n+1] rounding of the sums of q, of the last load */
     double *x;             /* [n+1] */
-    double bound;
+    double bound, asked;   /* largest next step; length that this one should have had; +inf */
     ckt_stat stat;
     bool time_all;         /* every load is timed, also those of small circuits */
     double s_clock;        /* seconds that reading the clock takes */
@@ -120,6 +123,21 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */
 double ckt_source_value(ckt_source *s, const ckt_env *env);
 int32_t ckt_slot_of(const csc *a, int32_t row, int32_t col); /* place of an entry of unknowns; nnz: trash */
+static inline void ckt_add_complex(const ckt *c, double *val, int32_t slot, double complex x)
+{
+    if (slot >= csc_nnz(&c->a))
+        return;
+    val[2 * slot] += creal(x);
+    val[2 * slot + 1] += cimag(x);
+}
+/* An output BOUND_STEP of a model. */
+static inline void ckt_take_bound(double v, double *bound, double *asked)
+{
+    if (v > 0)
+        *bound = v < *bound ? v : *bound;
+    else if (v < 0)
+        *asked = -v < *asked ? -v : *asked;
+}
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
  * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
 VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);

@@ -310,6 +310,7 @@ void ckt_fresh(ckt *c)
     memset(c->x, 0, n1 * sizeof *c->x);
     memset(c->qlo, 0, (n1 + CKT_PADDING) * sizeof *c->qlo);
     c->last_break = c->bound = 0;
+    c->asked = INFINITY;
     c->loaded = false;
     c->env = (ckt_env){0};
     if (c->flat)

@@ -1,5 +1,6 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
  * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
+#include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
 
@@ -24,7 +25,7 @@ typedef struct load { /* where a load goes */
     dev_lin_at at;    /* the same for groups that keep linearisations */
     bool charges;     /* q is asked for */
     bool limited;
-    double bound;
+    double bound, asked;
     int timed;        /* 0: no; else what its seconds are multiplied by */
 } load;
 
@@ -160,8 +161,7 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
             break;
         case IR_OUT_BOUND_STEP:
             for (int32_t k = run->begin; k < run->end; k++)
-                if (out[k * lanes] > 0 && out[k * lanes] < l->bound)
-                    l->bound = out[k * lanes];
+                ckt_take_bound(out[k * lanes], &l->bound, &l->asked);
             break;
         default:
             break;
@@ -288,7 +288,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     ckt_fill_dyn(c->dyn, env);
     load l = {.at = {.x = x, .dyn = c->dyn, .weight = env->mode == CKT_TRAN ? env->weight : NULL,
                      .alpha = c->dyn[IR_DYN_ALPHA]},
-              .f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY,
+              .f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY, .asked = INFINITY,
               .charges = env->mode == CKT_TRAN, .timed = timed};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
@@ -314,7 +314,9 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     if (st == VS_OK)
         ckt_osdi_load(c, env, x, &sums);
     ckt_line_load(c, env, x, f, fmx, &l.bound);
+    ckt_delay_load(c, env, x, f, fmx, &l.bound);
     c->bound = l.bound;
+    c->asked = l.asked;
     *limited = l.limited;
     return st;
 }
@@ -507,6 +509,7 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
         dev_accept(&c->group[i]);
     }
     ckt_line_accept(c, env, x, env->time == c->last_break);
+    ckt_delay_accept(c, env, x, env->time == c->last_break);
     const vs_status osdi = ckt_osdi_accept(c);
     return osdi != VS_OK && st >= 0 ? osdi : st;
 }

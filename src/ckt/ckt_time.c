@@ -1,4 +1,5 @@
 /* ckt_time.c - what sources are at a time, breakpoints, start values for uic, altering sources. */
+#include "ckt_delay.h"
 #include "ckt_line.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ double ckt_next_break(ckt *c, double t)
         if (s->brk < best)
             best = s->brk;
     }
+    best = fmin(best, ckt_delay_next_break(c, t));
     c->last_break = fmin(best, ckt_line_next_break(c, t));
     return c->last_break;
 }
@@ -25,6 +27,11 @@ double ckt_next_break(ckt *c, double t)
 double ckt_bound_step(const ckt *c)
 {
     return c->loaded ? c->bound : INFINITY;
+}
+
+double ckt_asked_step(const ckt *c)
+{
+    return c->loaded ? c->asked : INFINITY;
 }
 
 double ckt_source_value(ckt_source *s, const ckt_env *env)

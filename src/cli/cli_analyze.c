@@ -105,7 +105,7 @@ static void see_step(void *user, const ana_step *p)
 {
     cli_survey *v = user;
     const csc *jac = ckt_pattern(v->s->ckt);
-    if (v->done || p->verdict == ANA_STEP_LTE || p->verdict == ANA_STEP_NEWTON || jac->colptr != v->pattern)
+    if (v->done || p->verdict >= ANA_STEP_LTE || jac->colptr != v->pattern)
         return;
     memcpy(v->a.val, jac->val, sizeof *jac->val * (size_t)csc_nnz(jac));
     v->accepted = true;

@@ -56,7 +56,7 @@ struct cli_profile {
 
     int64_t iterations, by_iterations[MAX_ITER + 1]; /* accepted points of transients */
     int point_iterations;     /* of the point under way */
-    int64_t n_static, n_accepted, n_verdict[ANA_STEP_NEWTON + 1], n_corner;
+    int64_t n_static, n_accepted, n_verdict[ANA_STEP_EVENT + 1], n_corner;
     int64_t by_step[STEP_BINS];
     time_bin bin[TIME_BINS];
     double bin_width;         /* s */
@@ -100,7 +100,8 @@ static void end_chunk(cli_profile *p, double now, double t)
 static void trace_point(cli_profile *p, const ana_step *s, double now)
 {
     static const char *const verdict[] = {"accepted", "accepted at a jump", "accepted as rounding",
-                                          "rejected: truncation error", "rejected: Newton"};
+                                          "rejected: truncation error", "rejected: Newton",
+                                          "rejected: an event within it"};
     if (!p->trace)
         return;
     p->last_t = s->t;
@@ -359,9 +360,9 @@ static void print_points(const cli_profile *p, FILE *out)
     if (!p->n_accepted)
         return;
     fprintf(out, "\n  %lld time points accepted, %lld of them at corners of sources, %lld where something jumps, %lld with "
-            "an error that is rounding\n  rejected: %lld for the truncation error, %lld because Newton did not converge\n",
+            "an error that is rounding\n  rejected: %lld for the truncation error, %lld because Newton did not converge, %lld for events of models\n",
             (long long)p->n_accepted, (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE],
-            (long long)v[ANA_STEP_LTE], (long long)v[ANA_STEP_NEWTON]);
+            (long long)v[ANA_STEP_LTE], (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT]);
     fputs("  iterations of a point:", out);
     for (int i = 0; i <= MAX_ITER; i++)
         if (p->by_iterations[i])
@@ -499,10 +500,10 @@ static void print_json(const cli_profile *p, FILE *out)
                 (long long)g.n_eval, (long long)g.n_bypass, g.s_eval, i + 1 < n ? "," : "");
     }
     fprintf(out, "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, \"at_jumps\": %lld, "
-            "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": %lld},\n"
+            "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": %lld, \"event\": %lld},\n"
             "  \"iterations\": %lld, \"iterations_of_a_point\": {", (long long)p->n_static, (long long)p->n_accepted,
             (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE],
-            (long long)v[ANA_STEP_NEWTON], (long long)p->iterations);
+            (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT], (long long)p->iterations);
     bool first = true;
     for (int i = 0; i <= MAX_ITER; i++)
         if (p->by_iterations[i]) {

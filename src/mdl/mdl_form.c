@@ -694,6 +694,10 @@ static void find_may_idle(mdl_model *m)
     for (size_t o = 0; o < vec_len(fn->out); o++)
         if (fn->out[o].kind == IR_OUT_NOISE_GAIN || fn->out[o].kind == IR_OUT_NOISE_GAINC)
             idle[fn->out[o].b] = 0;
+    for (size_t i = 0; i < vec_len(m->mod->native); i++) /* the circuit drives them */
+        for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
+            if (m->mod->native[i].unknown[k] >= 0)
+                idle[m->mod->native[i].unknown[k]] = 0;
     mdl_form_idle(m, fn, cls, NULL, NULL, idle);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
         m->quiet[u] |= idle[u] ? MAY_IDLE : 0;

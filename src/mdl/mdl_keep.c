@@ -481,6 +481,7 @@ static void put_module(writer *w, const va_module *m)
         put_vec(w, m->noise[i].table);
     }
     put_vec(w, m->lim_probe);
+    put_vec(w, m->native);
     put_fn(w, &m->eval);
     put_fn(w, &m->params);
 }
@@ -539,6 +540,10 @@ static void get_module(reader *r, va_module *m)
     get_vec(r, m->lim_probe);
     for (size_t i = 0; i < vec_len(m->lim_probe); i++)
         r->bad |= m->lim_probe[i] < 0 || (size_t)m->lim_probe[i] >= vec_len(m->probe);
+    get_vec(r, m->native);
+    for (size_t i = 0; i < vec_len(m->native); i++)
+        for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
+            r->bad |= m->native[i].unknown[k] < -1 || m->native[i].unknown[k] >= (int64_t)vec_len(m->unknown);
     r->bad |= m->n_port < 0 || (size_t)m->n_port > vec_len(m->unknown) || m->n_ddt < 0 || m->n_state < 0 ||
               !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
     get_fn(r, &m->eval);

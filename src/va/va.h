@@ -10,7 +10,7 @@
  *   eval: inputs of every kind but CACHE; outputs RES (each row that has one), DDT_ARG, NOISE_PSD,
  *   NOISE_EXP, STATE, LIMNEW, LIMITED, BOUND_STEP, OPVAR, ISPOT, COLLAPSE, DROP, all values visible at
  *   the end. ddt(q) is IN DDT k with OUT DDT_ARG k = q; a noise call is IN NOISE k (both are symbols,
- *   value 0 for the interpreter; src/mdl resolves them). $mfactor is applied by src/mdl.
+ *   value 0 for the interpreter; src/mdl resolves them). BOUND_STEP below 0: the step should have been this long. $mfactor is applied by src/mdl.
  *   params: inputs PARAM, GIVEN, MFACTOR, TEMP, SIMPARAM; outputs PARAM and PARAM_OK of each
  *   parameter in order of declaration; a parameter that is not given gets its default expression.
  *   Values are carried in the parameter's own type. */
@@ -67,6 +67,18 @@ typedef struct va_noise {
     bool log_table;
 } va_noise;
 
+/* What functions cannot express, done by the circuit on unknowns of the module (implicit equations, -1: none).
+ *   VA_DELAY  adds y - u(t - d) to the row of y, which has nothing else; d is taken as it is at t, at least 0
+ *             and at most most; unknowns u, y, d, most
+ *   VA_WRAP   after an accepted point z is moved by a multiple of m (if that is above 0) to 0 <= z < m; the
+ *             equations see z modulo m only; unknowns z, m */
+typedef enum va_native_kind { VA_DELAY, VA_WRAP } va_native_kind;
+enum { VA_NATIVE_UNKNOWNS = 4 };
+typedef struct va_native {
+    va_native_kind kind;
+    int32_t unknown[VA_NATIVE_UNKNOWNS];
+} va_native;
+
 typedef struct va_module {
     const char *name;
     diag_span span;
@@ -79,6 +91,7 @@ typedef struct va_module {
     va_opvar *opvar;        /* vec; OUT OPVAR k */
     va_noise *noise;        /* vec; IN NOISE k */
     int32_t *lim_probe;     /* vec; LIMIT k acts on probe lim_probe[k] */
+    va_native *native;      /* vec */
     int32_t n_ddt, n_state;
     ir_fn eval, params;
 } va_module;

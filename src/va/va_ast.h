@@ -232,6 +232,7 @@ typedef enum va_fn_class {
     FC_MATH,   /* one IR operation, real arguments */
     FC_OTHER,  /* its own code */
     FC_OPERATOR, /* analog operator: not inside functions */
+    FC_EVENT,  /* only in @(...) */
     FC_TASK,   /* statement */
     FC_NOTASK, /* statement that is not supported but changes nothing: warning */
     FC_REFUSE  /* not supported */
@@ -242,7 +243,8 @@ typedef enum va_fn_id {
     FN_ITOR, FN_DDT, FN_DDX, FN_IDT, FN_WHITE, FN_FLICKER, FN_TABLE, FN_TABLE_LOG, FN_LIMEXP,
     FN_LIMIT, FN_SIMPARAM, FN_PARAM_GIVEN, FN_PORT_CONN, FN_TEMPERATURE, FN_VT, FN_MFACTOR,
     FN_ZERO, FN_ONE, FN_ABSTIME, FN_ANALYSIS, FN_BOUND_STEP, FN_DISCONTINUITY, FN_PRINT,
-    FN_FINISH, FN_SKIP, FN_TRANSITION, FN_SLEW, FN_LAPLACE, FN_REFUSE
+    FN_FINISH, FN_SKIP, FN_TRANSITION, FN_SLEW, FN_LAPLACE, FN_IDTMOD, FN_ABSDELAY,
+    FN_LAST_CROSSING, FN_CROSS, FN_ABOVE, FN_TIMER, FN_REFUSE
 } va_fn_id;
 
 typedef struct va_builtin {
@@ -348,6 +350,7 @@ typedef struct va_sema {
     va_func *func; /* being checked */
     int depth;
     bool in_params; /* default and range expressions */
+    bool in_event;  /* what comes next stands in @(...) */
     int n_index;    /* computed indices and analog operators met so far */
     int event;      /* inside an event: 1 initial_step without analysis, 2 final_step, 3 mixed */
     map unknown;    /* names already reported as unknown */

@@ -224,6 +224,7 @@ static void begin_pass(lw *L)
     vec_clear(L->nexp);
     vec_clear(L->limnew);
     vec_clear(L->implicit);
+    vec_clear(L->native);
     vec_clear(L->state);
     vec_clear(L->state_in);
     map_free(&L->probe_of);
@@ -385,6 +386,12 @@ static layout number_unknowns(lw *L)
     for (size_t i = 0; i < vec_len(L->implicit); i++)
         vec_push(out->unknown, (va_unknown){.name = arena_printf(L->keep, "idt%d", (int)i + 1),
                                             .kind = VA_IMPLICIT, .unit = ""});
+    for (size_t i = 0; i < vec_len(L->native); i++) {
+        va_native n = {.kind = L->native[i].kind};
+        for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
+            n.unknown[k] = L->native[i].eq[k] < 0 ? -1 : y.implicit + L->native[i].eq[k];
+        vec_push(out->native, n);
+    }
     for (size_t i = 0; i < vec_len(out->branch); i++) {
         va_branch *b = &out->branch[i];
         b->hi = b->hi < 0 ? -1 : y.node[b->hi];
@@ -563,6 +570,7 @@ static void end_module(lw *L)
     vec_free(L->nexp);
     vec_free(L->limnew);
     vec_free(L->implicit);
+    vec_free(L->native);
     vec_free(L->state);
     vec_free(L->state_in);
     vec_free(L->pinst);

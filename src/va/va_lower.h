@@ -37,6 +37,11 @@ typedef struct lw_ddx {
     int32_t by;     /* k of the perturbation */
 } lw_ddx;
 
+typedef struct lw_native { /* va_native before unknowns have numbers: implicit equations, -1: none */
+    va_native_kind kind;
+    int32_t eq[VA_NATIVE_UNKNOWNS];
+} lw_native;
+
 typedef struct lw_log { int32_t slot; ir_val old; } lw_log;
 
 typedef struct lw {
@@ -79,6 +84,7 @@ typedef struct lw {
     ir_val *state_in;   /* vec: their values at the last point, read ahead of everything else */
     int32_t most_state; /* so many the passes so far needed */
     int32_t *implicit;  /* vec by equation: slot of the residual; the flag "is used" follows */
+    lw_native *native;  /* vec */
     int32_t limited, bound; /* slots */
     bool bound_used;
     ir_val event_cond;  /* inside a hoisted initial_step: its condition; IR_NONE: outside */
@@ -139,9 +145,12 @@ ir_val lw_implicit_probe(lw *L, int32_t k);
 typedef struct lw_equation {
     ir_val y, dy;
     int32_t arg, res;
+    int32_t k; /* its number */
 } lw_equation;
 lw_equation lw_new_equation(lw *L);
 ir_val lw_time_operator(lw *L, const va_expr *e); /* va_lower_time.c */
+ir_val lw_event(lw *L, const va_expr *e);         /* the same: does the event cross, above or timer happen? */
+bool lw_refuse_in_loop(lw *L, const va_expr *e);
 ir_val lw_operator(lw *L, const va_expr *e);
 ir_val lw_limexp(lw *L, ir_val x);
 

@@ -281,7 +281,7 @@ void lw_contrib(lw *L, const va_stmt *s)
 
 /* -- operators -- */
 
-static bool refuse_in_loop(lw *L, const va_expr *e)
+bool lw_refuse_in_loop(lw *L, const va_expr *e)
 {
     if (L->loop_depth)
         lw_error(L, e->at, e->macro, "'%s' stands in a loop whose number of rounds is not constant", e->name);
@@ -303,7 +303,7 @@ static ir_val lower_ddt(lw *L, const va_expr *e)
 lw_equation lw_new_equation(lw *L)
 {
     const int32_t k = (int32_t)vec_len(L->implicit), kd = (int32_t)vec_len(L->ddt);
-    lw_equation e = {.arg = lw_new_slot(L, IR_F64, L->zero_f)};
+    lw_equation e = {.arg = lw_new_slot(L, IR_F64, L->zero_f), .k = k};
     e.res = lw_new_slot(L, IR_F64, L->zero_f);
     lw_new_slot(L, IR_BOOL, L->zero_b);
     vec_push(L->implicit, e.res);
@@ -490,14 +490,15 @@ static ir_val lower_limit(lw *L, const va_expr *e)
 
 ir_val lw_operator(lw *L, const va_expr *e)
 {
-    if (e->op != FN_DDX && refuse_in_loop(L, e))
+    if (e->op != FN_DDX && lw_refuse_in_loop(L, e))
         return L->zero_f;
     switch (e->op) {
     case FN_DDT: return lower_ddt(L, e);
     case FN_DDX: return lower_ddx(L, e);
     case FN_IDT: return lower_idt(L, e);
     case FN_LIMIT: return lower_limit(L, e);
-    case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE: return lw_time_operator(L, e);
+    case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE: case FN_IDTMOD: case FN_ABSDELAY: case FN_LAST_CROSSING:
+        return lw_time_operator(L, e);
     default: return lower_noise(L, e);
     }
 }

@@ -470,7 +470,8 @@ static ir_val lower_call(lw *L, const va_expr *e)
     case FN_ABSTIME: return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false);
     case FN_ANALYSIS: return lower_analysis(L, e);
     case FN_DDT: case FN_DDX: case FN_IDT: case FN_WHITE: case FN_FLICKER: case FN_TABLE:
-    case FN_TABLE_LOG: case FN_LIMIT: case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE: return lw_operator(L, e);
+    case FN_TABLE_LOG: case FN_LIMIT: case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE:
+    case FN_IDTMOD: case FN_ABSDELAY: case FN_LAST_CROSSING: return lw_operator(L, e);
     default: break;
     }
     a = e->n_arg > 0 ? lw_expr(L, e->arg[0]) : L->zero_f;

@@ -337,6 +337,10 @@ static ir_val event_condition(lw *L, const va_stmt *s)
     ir_val any = lw_b(L, false);
     for (int i = 0; i < s->n_event; i++) {
         const va_expr *e = s->event[i];
+        if (e->op == FN_CROSS || e->op == FN_ABOVE || e->op == FN_TIMER) {
+            any = lw_bin(L, IR_BOR, any, lw_event(L, e));
+            continue;
+        }
         bool initial = !strcmp(e->name, "initial_step");
         ir_val c = lw_bool(L, lw_dyn(L, initial ? IR_DYN_INITIAL_STEP : IR_DYN_FINAL_STEP));
         if (e->n_arg) {
@@ -468,6 +472,14 @@ static void add_effect(lw *L, ir_effect eff)
     lw_end(L, &r);
 }
 
+/* $bound_step(x): x > 0 counts; below 0 the output has another meaning. */
+static void lower_bound_step(lw *L, ir_val x)
+{
+    const ir_val wish = lw_sel(L, lw_bin(L, IR_FLT, lw_f(L, 0), x), x, lw_f(L, HUGE_VAL));
+    L->bound_used = true;
+    lw_set(L, L->bound, lw_bin(L, IR_MIN, L->cur[L->bound], wish));
+}
+
 static void lower_task(lw *L, const va_stmt *s)
 {
     const va_expr *e = s->rhs;
@@ -475,8 +487,7 @@ static void lower_task(lw *L, const va_stmt *s)
     int line, col;
     switch (e->op) {
     case FN_BOUND_STEP:
-        L->bound_used = true;
-        lw_set(L, L->bound, lw_bin(L, IR_MIN, L->cur[L->bound], lw_real(L, lw_expr(L, e->arg[0]))));
+        lower_bound_step(L, lw_real(L, lw_expr(L, e->arg[0])));
         return;
     case FN_USER: case FN_LIMIT: (void)lw_expr(L, e); return;
     case FN_PRINT: case FN_FINISH:

@@ -1,5 +1,7 @@
-/* va_lower_time.c - operators that shape a signal in time: transition, slew, laplace_nd and its kin.
- * Source: Verilog-AMS LRM 2.4, 4.5.8 (transition), 4.5.9 (slew), 4.5.11 (Laplace transform filters).
+/* va_lower_time.c - operators that shape a signal in time: transition, slew, laplace_nd and its kin, idtmod, absdelay,
+ * last_crossing; the events cross, above and timer.
+ * Source: Verilog-AMS LRM 2.4, 4.5.5 (idtmod), 4.5.7 (absdelay), 4.5.8 (transition), 4.5.9 (slew), 4.5.10
+ * (last_crossing), 4.5.11 (Laplace transform filters), 5.10.3 (events).
  *
  * transition and slew remember what was at the last accepted point in hidden states; the laplace filters are linear
  * equations of unknowns of their own (controllable form, scaled by w = |d_0/d_n|^(1/n) so that all have the size of
@@ -11,6 +13,10 @@
 enum { PENDING = 8 };     /* changes of transition() on their way through its delay; more replace the last one */
 #define SHORTEST 1e-12    /* seconds of a ramp that is given as 0 or not at all */
 #define NEAR 1e-6         /* part of a ramp or a delay that is as good as its end */
+#define FOUND 1e-4        /* part of the longest step so far: a crossing that is as near as this has been found */
+#define FOUND_FIRST 1e-5  /* part of the step itself, for the first one */
+#define NO_BETTER 1e-9    /* of the longest step: nearer than this is not asked for, whatever the value is */
+#define SAME_TIME 1e-14   /* times this far apart, relative, are the same */
 
 #define ADD(a, b) lw_bin(L, IR_ADD, a, b)
 #define SUB(a, b) lw_bin(L, IR_SUB, a, b)
@@ -19,6 +25,10 @@ enum { PENDING = 8 };     /* changes of transition() on their way through its de
 #define MIN(a, b) lw_bin(L, IR_MIN, a, b)
 #define MAX(a, b) lw_bin(L, IR_MAX, a, b)
 #define LE(a, b) lw_bin(L, IR_FLE, a, b)
+#define LT(a, b) lw_bin(L, IR_FLT, a, b)
+#define OR(a, b) lw_bin(L, IR_BOR, a, b)
+#define ABS(a) lw_un(L, IR_ABS, a)
+#define FLOOR(a) lw_un(L, IR_FLOOR, a)
 #define AND(a, b) lw_bin(L, IR_BAND, a, b)
 #define NOT(a) lw_un(L, IR_BNOT, a)
 #define SEL(c, a, b) lw_sel(L, c, a, b)
@@ -54,6 +64,13 @@ static ir_val passes(lw *L)
 static ir_val number(lw *L, const va_expr *e, int i, ir_val absent)
 {
     return e->n_arg > i && e->arg[i]->kind != EX_NULL ? lw_real(L, lw_expr(L, e->arg[i])) : absent;
+}
+
+static bool is_static(lw *L, ir_val v)
+{
+    uint8_t *cls = arena_alloc(&L->c->mem, vec_len(L->fn->inst) + 1);
+    ir_classes(L->fn, cls);
+    return ir_class_static(cls[v]);
 }
 
 /* -- transition -- */
@@ -274,9 +291,164 @@ static ir_val lower_laplace(lw *L, const va_expr *e)
     return y;
 }
 
+/* -- idtmod, absdelay: with the help of the circuit (va_native) -- */
+
+/* The number of a new unknown whose value is v. */
+static int32_t unknown_of(lw *L, ir_val v)
+{
+    const lw_equation q = lw_new_equation(L);
+    lw_set(L, q.res, SUB(q.y, v));
+    return q.k;
+}
+
+/* 0 <= z - k m < m; z itself if m is not above 0. */
+static ir_val wrapped(lw *L, ir_val z, ir_val m)
+{
+    const ir_val some = LT(lw_f(L, 0), m);
+    return SUB(z, SEL(some, MUL(m, FLOOR(DIV(z, SEL(some, m, lw_f(L, 1))))), lw_f(L, 0)));
+}
+
+/* idtmod(x, ic, modulus, offset): z = integral - offset is the unknown; static analyses have y = ic. */
+static ir_val lower_idtmod(lw *L, const va_expr *e)
+{
+    const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), ic = number(L, e, 1, L->zero_f);
+    const ir_val m = number(L, e, 2, L->zero_f), offset = number(L, e, 3, L->zero_f);
+    const ir_val hold = lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC));
+    const lw_equation q = lw_new_equation(L);
+    lw_set(L, q.arg, q.y);
+    const ir_val start = SUB(q.y, wrapped(L, SUB(ic, offset), m));
+    lw_set(L, q.res, ADD(q.dy, SEL(hold, start, lw_un(L, IR_NEG, x)))); /* dy is 0 in static analyses */
+    vec_push(L->native, (lw_native){VA_WRAP, {q.k, unknown_of(L, m), -1, -1}});
+    return ADD(offset, wrapped(L, q.y, m));
+}
+
+/* absdelay(x, td, most): without `most` a delay that changes stays what it was at the first point. */
+static ir_val lower_absdelay(lw *L, const va_expr *e)
+{
+    const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), td = lw_real(L, lw_expr(L, e->arg[1]));
+    const bool has_most = e->n_arg > 2 && e->arg[2]->kind != EX_NULL;
+    ir_val d = td;
+    if (!has_most && !is_static(L, td)) {
+        const int32_t first = new_state(L);
+        d = SEL(passes(L), td, L->cur[first]);
+        lw_set(L, first, d);
+    }
+    lw_native n = {VA_DELAY, {unknown_of(L, x), -1, unknown_of(L, d), -1}};
+    if (has_most)
+        n.eq[3] = unknown_of(L, lw_real(L, lw_expr(L, e->arg[2])));
+    const lw_equation q = lw_new_equation(L);
+    n.eq[1] = q.k;
+    vec_push(L->native, n);
+    return q.y;
+}
+
+/* -- crossings and events -- */
+
+/* If c: the step should have been so long; what is computed from here on does not count. */
+static void ask_for_step(lw *L, ir_val c, ir_val length)
+{
+    const ir_val asked = lw_un(L, IR_NEG, MAX(length, lw_f(L, 1e-300)));
+    L->bound_used = true;
+    lw_set(L, L->bound, MIN(L->cur[L->bound], SEL(c, asked, lw_f(L, HUGE_VAL))));
+}
+
+typedef struct crossing {
+    ir_val hit, at;   /* since the last point x came to 0 from the other side; when: by a straight line */
+    ir_val x, t0;     /* x now; time of the last point */
+} crossing;
+
+/* up, down: which directions count */
+static crossing find_crossing(lw *L, ir_val x, ir_val up, ir_val down)
+{
+    const int32_t last = new_state(L), time = new_state(L);
+    const ir_val old = L->cur[last], zero = lw_f(L, 0);
+    const ir_val rises = AND(up, AND(LT(old, zero), LE(zero, x))), falls = AND(down, AND(LT(zero, old), LE(x, zero)));
+    crossing c = {.hit = AND(NOT(passes(L)), OR(rises, falls)), .x = x, .t0 = L->cur[time]};
+    const ir_val part = DIV(old, SEL(c.hit, SUB(old, x), lw_f(L, 1)));
+    c.at = ADD(c.t0, MUL(part, SUB(now(L), c.t0)));
+    lw_set(L, last, x);
+    lw_set(L, time, now(L));
+    return c;
+}
+
+static crossing crossing_of(lw *L, const va_expr *e, bool has_direction)
+{
+    const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), zero = lw_f(L, 0);
+    const ir_val dir = has_direction ? number(L, e, 1, zero) : lw_f(L, 1);
+    return find_crossing(L, x, LE(zero, dir), LE(dir, zero));
+}
+
+/* last_crossing(x, direction): no event, no influence on steps. */
+static ir_val lower_last_crossing(lw *L, const va_expr *e)
+{
+    const crossing c = crossing_of(L, e, true);
+    const int32_t at = new_state(L);
+    lw_set(L, at, SEL(passes(L), lw_f(L, -1), SEL(c.hit, c.at, L->cur[at])));
+    return L->cur[at];
+}
+
+/* A point lies at most `time_tol` behind the crossing, or x is asked to be within expr_tol too: else the step ends
+ * too late and is made again. */
+static void place_point(lw *L, const crossing *c, ir_val time_tol, ir_val expr_tol)
+{
+    const int32_t longest = new_state(L);
+    const ir_val h = SUB(now(L), c->t0), ref = MAX(L->cur[longest], MUL(lw_f(L, FOUND_FIRST / FOUND), h));
+    const ir_val tol = time_tol >= 0 ? MAX(time_tol, lw_f(L, 0)) : MUL(lw_f(L, FOUND), ref);
+    const ir_val behind = SUB(now(L), c->at);
+    ir_val late = LT(tol, behind);
+    if (expr_tol >= 0)
+        late = OR(late, AND(LT(expr_tol, ABS(c->x)), LT(MUL(lw_f(L, NO_BETTER), ref), behind)));
+    ask_for_step(L, AND(c->hit, late), ADD(SUB(c->at, c->t0), MUL(lw_f(L, 0.5), MIN(tol, behind))));
+    lw_set(L, longest, SEL(passes(L), lw_f(L, 0), MAX(L->cur[longest], h)));
+}
+
+/* cross(x, direction, time_tol, expr_tol), above(x, time_tol, expr_tol) */
+static ir_val lower_crossing(lw *L, const va_expr *e)
+{
+    const bool above = e->op == FN_ABOVE;
+    const int first = above ? 1 : 2;
+    const crossing c = crossing_of(L, e, !above);
+    place_point(L, &c, number(L, e, first, IR_NONE), number(L, e, first + 1, IR_NONE));
+    return above ? OR(c.hit, AND(passes(L), LT(lw_f(L, 0), c.x))) : c.hit;
+}
+
+/* timer(start, period, time_tol). `next` is when it happens next; a start that changes begins anew. */
+static ir_val lower_timer(lw *L, const va_expr *e)
+{
+    const ir_val zero = lw_f(L, 0), one = lw_f(L, 1), never = lw_f(L, HUGE_VAL), t = now(L);
+    const ir_val start = lw_real(L, lw_expr(L, e->arg[0])), period = number(L, e, 1, zero), again = LT(zero, period);
+    const ir_val p = SEL(again, period, one), near = MAX(number(L, e, 2, zero), MUL(lw_f(L, SAME_TIME), ABS(t)));
+    const ir_val still = OR(NOT(lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN))), lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC)));
+    const ir_val first = lw_bool(L, lw_dyn(L, IR_DYN_INITIAL_STEP));
+    const int32_t given = new_state(L), next = new_state(L), time = new_state(L);
+    const ir_val from = SEL(first, SUB(SUB(t, near), lw_f(L, 1e-300)), L->cur[time]); /* events up to here are past */
+    const ir_val fresh = is_static(L, start) ? first : OR(first, lw_bin(L, IR_FNE, start, L->cur[given]));
+    const ir_val later = ADD(start, MUL(p, ADD(one, FLOOR(DIV(ADD(SUB(from, start), near), p)))));
+    const ir_val begin = SEL(LE(start, from), SEL(again, later, never), start);
+    const ir_val at = SEL(fresh, begin, L->cur[next]);
+    const ir_val due = AND(NOT(still), LE(SUB(at, t), near)), passed = SUB(t, at);
+    ask_for_step(L, AND(due, AND(NOT(first), LT(near, passed))), SUB(at, from));
+    const ir_val ahead = ADD(at, MUL(p, ADD(one, FLOOR(DIV(MAX(SEL(due, passed, zero), zero), p)))));
+    lw_set(L, given, start);
+    lw_set(L, time, t);
+    lw_set(L, next, SEL(due, SEL(again, ahead, never), at));
+    stop_at(L, still, L->cur[next], near);
+    return due;
+}
+
+ir_val lw_event(lw *L, const va_expr *e)
+{
+    if (lw_refuse_in_loop(L, e))
+        return L->zero_b;
+    return e->op == FN_TIMER ? lower_timer(L, e) : lower_crossing(L, e);
+}
+
 ir_val lw_time_operator(lw *L, const va_expr *e)
 {
     switch (e->op) {
+    case FN_IDTMOD: return lower_idtmod(L, e);
+    case FN_ABSDELAY: return lower_absdelay(L, e);
+    case FN_LAST_CROSSING: return lower_last_crossing(L, e);
     case FN_LAPLACE: return lower_laplace(L, e);
     case FN_SLEW: return lower_slew(L, e);
     default: return lower_transition(L, e);

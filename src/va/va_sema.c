@@ -511,11 +511,18 @@ static void check_event(va_sema *s, va_stmt *st)
     }
     for (int i = 0; i < st->n_event; i++) {
         va_expr *e = st->event[i];
+        const va_builtin *b = va_find_builtin(s->c, e->name);
+        if (e->kind == EX_CALL && b && b->cls == FC_EVENT) {
+            s->in_event = true;
+            va_sema_expr(s, e);
+            s->in_event = false;
+            continue;
+        }
         bool known = !strcmp(e->name, "initial_step") || !strcmp(e->name, "final_step");
         if (!known) {
             s->m->bad = true;
-            va_error(s->c, e->at, e->macro, "event '%s' is not supported: only initial_step and "
-                     "final_step are", e->name);
+            va_error(s->c, e->at, e->macro, "event '%s' is not supported: initial_step, final_step, cross(...), "
+                     "above(...) and timer(...) are", e->name);
             continue;
         }
         for (int k = 0; k < e->n_arg; k++) {

@@ -703,9 +703,16 @@ static void numeric_result(va_expr *e)
 static bool place_allows(va_sema *s, va_expr *e, const va_builtin *b)
 {
     if (b->cls == FC_REFUSE) {
-        ERR(s, e, "'%s' is not supported", e->name);
+        const bool sampled = !strncmp(e->name, "zi_", 3);
+        ERR(s, e, "'%s' is not supported%s", e->name,
+            sampled ? ": write its difference equation in @(timer(0, period))" : "");
         return false;
     }
+    if (b->cls == FC_EVENT && !s->in_event) {
+        ERR(s, e, "'%s' is an event: it can only stand in @(...)", e->name);
+        return false;
+    }
+    s->in_event = false; /* its arguments do not */
     bool op = b->cls == FC_OPERATOR;
     if (op && s->func)
         ERR(s, e, "analog operator '%s' cannot be used inside an analog function", e->name);
@@ -723,7 +730,7 @@ static void check_builtin(va_sema *s, va_expr *e, const va_builtin *b)
         return;
     bool ok = true;
     e->num = (double)(b - va_builtins);
-    if (b->cls == FC_OPERATOR && b->id != FN_DDX)
+    if ((b->cls == FC_OPERATOR && b->id != FN_DDX) || b->cls == FC_EVENT)
         s->n_index++;
     int type = VA_REAL;
     switch (b->id) {
@@ -740,7 +747,7 @@ static void check_builtin(va_sema *s, va_expr *e, const va_builtin *b)
     case FN_PRINT: case FN_FINISH: ok = check_print(s, e); type = TY_VOID; break;
     case FN_SKIP: type = VA_INTEGER; break;
     case FN_IDT: ok = numbers(s, e, 0, 3); break;
-    case FN_TRANSITION: ok = numbers(s, e, 0, 4); break;
+    case FN_TRANSITION: case FN_IDTMOD: ok = numbers(s, e, 0, 4); break;
     case FN_LAPLACE: ok = check_laplace(s, e); break;
     default: ok = numbers(s, e, 0, e->n_arg);
     }

@@ -141,6 +141,7 @@ static void free_module(va_module *m)
     vec_free(m->opvar);
     vec_free(m->noise);
     vec_free(m->lim_probe);
+    vec_free(m->native);
     ir_fn_fini(&m->eval);
     ir_fn_fini(&m->params);
 }

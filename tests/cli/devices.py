@@ -352,6 +352,139 @@ R6 m 0 1k
     check('slew', err, 1e-3)
 
 
+EVENTS = """`include "disciplines.vams"
+module vco(in, out, ph);
+  inout in, out, ph; electrical in, out, ph;
+  parameter real gain = 1e9;
+  real phase;
+  analog begin
+    phase = idtmod(gain*V(in), 0.25, 1, -0.5);
+    V(ph) <+ idtmod(gain*V(in), 7.5, 3);
+    V(out) <+ sin(6.283185307179586*phase);
+  end
+endmodule
+module comparator(in, out);
+  inout in, out; electrical in, out;
+  parameter real th = 0.3;
+  real x, n, last;
+  analog begin
+    @(initial_step) begin x = V(in) > th; n = 0; end
+    @(cross(V(in) - th, +1)) begin x = 1; $strobe("up %.15g", $abstime); end
+    @(cross(V(in) - th, -1, 1p)) begin x = 0; $strobe("down %.15g", $abstime); end
+    @(cross(V(in) - th, 0, 1, 1n) or above(th - V(in))) n = n + 1;
+    last = last_crossing(V(in) - th, +1);
+    @(final_step) $strobe("count %g last %.15g", n, last);
+    V(out) <+ transition(x, 0, 10p, 10p);
+  end
+endmodule
+module late(in, out);
+  inout in, out; electrical in, out;
+  parameter real td = 1n, swing = 0;
+  analog if (swing > 0) V(out) <+ absdelay(V(in), td + swing*V(in), td + swing);
+  else V(out) <+ absdelay(V(in), td);
+endmodule
+module ticks(out);
+  inout out; electrical out;
+  real n, at;
+  analog begin
+    @(initial_step) at = 3.3n;
+    @(timer(1n, 2n)) begin n = n + 1; $strobe("tick %.15g", $abstime); end
+    @(timer(at)) begin at = at + 4.4n; $strobe("next %.15g", $abstime); end
+    V(out) <+ transition(n, 0, 10p, 10p);
+  end
+endmodule
+module steps(in, out);
+  inout in, out; electrical in, out;
+  real x;
+  analog begin
+    @(cross(V(in) - 0.25, 0)) begin x = V(in) > 0.25; $strobe("jump %.15g", $abstime); end
+    V(out) <+ x;
+  end
+endmodule
+"""
+
+
+def case_events(vsim):
+    """idtmod, absdelay, last_crossing, @(cross), @(above), @(timer) of Verilog-A against what they mean."""
+    w = 2 * math.pi * 0.31e9
+    with tempfile.TemporaryDirectory() as tmp:
+        name = os.path.join(tmp, 'events.va')
+        with open(name, 'w') as f:
+            f.write(EVENTS)
+        deck = """events
+.hdl "%s"
+V1 in 0 dc 0.25 ac 1 SIN(0 1 0.31g)
+V2 p 0 dc 0 ac 1 PULSE(0 1 1n 0.1n 0.1n 3n 9n)
+V3 one 0 1
+""" % name
+        parts = {'vco': 'N1 one o ph vco', 'comparator': 'N2 in c comparator', 'ticks': 'N3 t ticks',
+                 'late': 'N4 in d late\nN5 p pd late td=0.37n\nN6 in close late td=1f\nN7 in moves late swing=0.2n\nN8 p none late td=0',
+                 'steps': 'N9 in s steps\nN10 s sd late td=0.5n'}
+        out = {}
+        for part, cards in parts.items():
+            path = os.path.join(tmp, 'deck.sp')
+            with open(path, 'w') as f:
+                f.write(deck + cards + '\n.tran 0.1n 20n\n.end\n')
+            done = subprocess.run([vsim, '-q', '--csv', '-r', os.path.join(tmp, 'out.csv'), path], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            out[part] = [line.split() for line in done.stdout.splitlines()]
+            with open(os.path.join(tmp, 'out.csv')) as f:
+                rows = list(csv.reader(line for line in f if not line.startswith('#')))
+            for k, column in enumerate(rows[0]):
+                out[part, column] = [float(r[k]) for r in rows[1:]]
+        ac = run(vsim, deck + parts['late'] + '\n' + parts['vco'].replace('one', 'in') + '\n.ac dec 3 1meg 10g')
+        many = run(vsim, deck + parts['vco'] + '\n.tran 0.05n 3u 2.99u')
+
+    def times(part, word):
+        return [float(line[1]) for line in out[part] if line[0] == word]
+
+    def curve(part, column, want):
+        return max(abs(v - want(t)) for t, v in zip(out[part, 'time'], out[part, column]))
+
+    check('idtmod', curve('vco', 'v(o)', lambda t: math.cos(2e9 * math.pi * t)), 1e-6)
+    check('idtmod, 3000 periods', max(abs(v - math.cos(2e9 * math.pi * t)) for t, v in zip(many['time'], many['v(o)'])), 1e-5)
+    check('idtmod, its range', max(max(-v, v - 3) for v in out['vco', 'v(ph)']), 1e-9)
+    check('idtmod, modulo', max(abs((v - 1.5 - 1e9 * t + 1.5) % 3 - 1.5) for t, v in zip(out['vco', 'time'], out['vco', 'v(ph)'])), 1e-6)
+    check('idtmod, ac', max(abs(v * 2j * math.pi * f / 1e9 - 1) for f, v in zip(ac['frequency'], ac['v(ph)'])), 1e-9)
+
+    up = [(math.asin(0.3) + 2 * math.pi * k) / w for k in range(7)]
+    down = [(math.pi - math.asin(0.3) + 2 * math.pi * k) / w for k in range(6)]
+    for word, want, bound in (('up', up, 2e-14), ('down', down, 1.2e-12)):
+        got = times('comparator', word)
+        check('cross, %s: so many' % word, abs(len(got) - len(want)), 0)
+        check('cross, %s: when' % word, max(abs(a - b) for a, b in zip(got, want)), bound)
+    count = [line for line in out['comparator'] if line[0] == 'count'][0]
+    check('cross in both directions and above: so many', abs(float(count[1]) - 14), 0)
+    check('last_crossing', abs(float(count[3]) - up[-1]), 2e-14)
+    check('timer, periodic', max(abs(a - b) for a, b in zip(times('ticks', 'tick'), [1e-9 + 2e-9 * k for k in range(10)])), 1e-20)
+    check('timer, periodic: so many', abs(len(times('ticks', 'tick')) - 10), 0)
+    check('timer, set anew', max(abs(a - b) for a, b in zip(times('ticks', 'next'), [3.3e-9 + 4.4e-9 * k for k in range(4)])), 1e-20)
+    check('timer, set anew: so many', abs(len(times('ticks', 'next')) - 4), 0)
+    jump = sorted((s + 2 * math.pi * k) / w for k in range(7) for s in (math.asin(0.25), math.pi - math.asin(0.25)))
+    jump = [t for t in jump if t < 20e-9]
+    check('cross where the output jumps: when', max(abs(a - b) for a, b in zip(times('steps', 'jump'), jump)), 1e-12)
+    check('and how often', abs(len(times('steps', 'jump')) - len(jump)), 0)
+    check('a jump, delayed', max(abs(interpolate(out['steps', 'time'], out['steps', 'v(sd)'], x * 1e-10 + 0.5e-9) -
+                                     (sum(t < x * 1e-10 for t in jump) % 2)) for x in range(1, 195)
+                                 if min(abs(t - x * 1e-10) for t in jump) > 1.2e-10), 1e-3)
+
+    def sine(late):
+        return lambda t: math.sin(w * (t - late)) if t > late else 0
+
+    def pulse(t):
+        t = max(t, 0) % 9e-9
+        return ramp(t, 1e-9, 0.1e-9) - ramp(t, 4.1e-9, 0.1e-9)
+
+    check('absdelay of a sine', curve('late', 'v(d)', sine(1e-9)), 1e-3)
+    check('absdelay, much less than the step', curve('late', 'v(close)', sine(1e-15)), 1e-5)
+    check('absdelay of a pulse', curve('late', 'v(pd)', lambda t: pulse(t - 0.37e-9)), 1e-9)
+    check('absdelay, 0', curve('late', 'v(none)', pulse), 1e-9)
+    check('absdelay that moves', curve('late', 'v(moves)', lambda t: sine(1e-9 + 0.2e-9 * math.sin(w * t))(t)), 2e-3)
+    for node, late in (('d', 1e-9), ('pd', 0.37e-9), ('none', 0), ('moves', 1.05e-9)):
+        check('absdelay, ac, %s' % node, max(abs(v - cmath.exp(-2j * math.pi * f * late))
+                                             for f, v in zip(ac['frequency'], ac['v(%s)' % node])), 1e-12)
+
+
 def main():
     for name, case in list(globals().items()):
         if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):

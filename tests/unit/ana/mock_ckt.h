@@ -433,6 +433,18 @@ double ckt_next_break(ckt *c, double t)
     }
     return first;
 }
+double ckt_asked_step(const ckt *c)
+{
+    (void)c;
+    return INFINITY;
+}
+
+int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
+{
+    (void)c, (void)i, (void)x, (void)by;
+    return -1;
+}
+
 double ckt_bound_step(const ckt *c) { return c->bound_step > 0 ? c->bound_step : INFINITY; }
 void ckt_switch_on(const ckt *c, double *x) /* no sources of voltages from which nodes follow */
 {

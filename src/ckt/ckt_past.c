@@ -1,0 +1,123 @@
+/* ckt_past.c - see ckt_past.h. */
+#include "ckt_past.h"
+#include "vec.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHORT 0.2           /* an interval that much shorter than its neighbour may be a jump */
+#define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
+#define CORNER_VOLT 1e-6    /* nor one that moves the wave by less than this part of its largest value in a delay */
+
+void past_clear(past *p)
+{
+    vec_clear(p->point);
+    vec_clear(p->brk);
+    p->size = 0;
+}
+
+void past_free(past *p)
+{
+    vec_free(p->point);
+    vec_free(p->brk);
+}
+
+/* Index k with point[k].t <= t < point[k+1].t; the first or last interval if t lies outside. */
+static size_t interval(const past *p, double t)
+{
+    size_t lo = 0, hi = vec_len(p->point) - 1;
+    while (hi - lo > 1) {
+        const size_t mid = (lo + hi) / 2;
+        if (p->point[mid].t <= t)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+double past_parabola(const double t[3], const double a[3], double at)
+{
+    const double d01 = (a[1] - a[0]) / (t[1] - t[0]);
+    const double d12 = (a[2] - a[1]) / (t[2] - t[1]);
+    return a[0] + (at - t[0]) * (d01 + (at - t[1]) * (d12 - d01) / (t[2] - t[0]));
+}
+
+bool past_is_smooth(double other, double own)
+{
+    return other >= SHORT * own;
+}
+
+static double parabola(const line_point *p, int port, double at)
+{
+    const double t[3] = {p[0].t, p[1].t, p[2].t}, a[3] = {p[0].a[port], p[1].a[port], p[2].a[port]};
+    return past_parabola(t, a, at);
+}
+
+double past_at(const past *h, int port, double t)
+{
+    const size_t n = vec_len(h->point);
+    const line_point *p = h->point;
+    if (n == 0)
+        return 0;
+    if (t <= p[0].t || n == 1)
+        return p[0].a[port];
+    if (t >= p[n - 1].t)
+        return p[n - 1].a[port];
+    const size_t k = interval(h, t);
+    if (k > 0 && !p[k].corner && past_is_smooth(p[k].t - p[k - 1].t, p[k + 1].t - p[k].t))
+        return parabola(&p[k - 1], port, t);
+    if (k + 2 < n && !p[k + 1].corner && past_is_smooth(p[k + 2].t - p[k + 1].t, p[k + 1].t - p[k].t))
+        return parabola(&p[k], port, t);
+    return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
+}
+
+/* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was 0. */
+static void note_corner(past *p, double delay)
+{
+    const size_t n = vec_len(p->point);
+    if (n < 2 || !p->point[n - 2].corner || !(delay > 0))
+        return;
+    const line_point *p1 = &p->point[n - 2], *p2 = &p->point[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
+    for (int port = 0; port < 2; port++) {
+        const double right = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
+        const double left = p0 ? (p1->a[port] - p0->a[port]) / (p1->t - p0->t) : 0;
+        const double change = fabs(right - left);
+        if (change <= CORNER_RATIO * fmax(fabs(left), fabs(right)) || change * delay <= CORNER_VOLT * p->size)
+            continue;
+        vec_push(p->brk, p1->t + delay);
+        return;
+    }
+}
+
+void past_add(past *p, const line_point *point, double delay)
+{
+    for (int port = 0; port < 2; port++)
+        p->size = fmax(p->size, fabs(point->a[port]));
+    vec_push(p->point, *point);
+    note_corner(p, delay);
+}
+
+void past_forget(past *p, double least, double now)
+{
+    const size_t n = vec_len(p->point), half = n / 2;
+    if (n < 64 || p->point[half + 2].t >= least)
+        return;
+    memmove(p->point, p->point + half, (n - half) * sizeof *p->point);
+    vec_head_of(p->point)->len = n - half;
+    size_t k = 0;
+    while (k < vec_len(p->brk) && p->brk[k] < now)
+        k++;
+    if (k) {
+        memmove(p->brk, p->brk + k, (vec_len(p->brk) - k) * sizeof *p->brk);
+        vec_head_of(p->brk)->len -= k;
+    }
+}
+
+double past_next_break(const past *p, double t)
+{
+    for (size_t k = 0; k < vec_len(p->brk); k++)
+        if (p->brk[k] > t)
+            return p->brk[k];
+    return INFINITY;
+}
