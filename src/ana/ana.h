@@ -76,6 +76,9 @@ typedef struct ana_kept {
 /* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL: nowhere. */
 void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op);
 void ana_kept_fini(ana_kept *k);
+/* What these begin from instead of nothing, x [n+1] of the caller; Newton's method that does not get anywhere from there
+ * begins from nothing after all. NULL: nothing. */
+void ana_begin_from(ana *a, const double *op, const double *tran_op);
 
 /* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
  * The source has its old value afterwards. Status: VS_OK; VS_STOP: on request of the sink or of a

@@ -286,6 +286,20 @@ void ana_kept_fini(ana_kept *k)
     *k = (ana_kept){0};
 }
 
+void ana_begin_from(ana *a, const double *op, const double *tran_op)
+{
+    a->begin[0] = op;
+    a->begin[1] = tran_op;
+}
+
+/* x where there is something to begin from. */
+static bool begin_at(const ana *a, bool tran_op, double *x)
+{
+    if (a->begin[tran_op])
+        copy(a, x, a->begin[tran_op]);
+    return a->begin[tran_op] != NULL;
+}
+
 /* Who looks on sees every operating point being found. */
 static bool take_over(ana *a, const ana_kept *k, double *x)
 {
@@ -320,7 +334,7 @@ vs_status op_of_tran(ana *a, double *x)
     if (take_over(a, a->kept[1], x))
         return VS_OK;
     ckt_state_zero(a->c);
-    const vs_status st = op_solve(a, x, false, true);
+    const vs_status st = op_solve(a, x, begin_at(a, true, x), true);
     a->alpha_lu = NAN;
     a->repivot = false;
     if (lu_restart(&a->lu) && st == VS_OK)
@@ -336,7 +350,7 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
     if (!warm)
         ckt_state_zero(a->c);
     newton_eq eq = ana_static_eq(a, tran_op);
-    vs_status st = op_solve(a, x, warm, tran_op);
+    vs_status st = op_solve(a, x, warm || begin_at(a, tran_op, x), tran_op);
     const ana_step done = {.is_static = true};
     if (st == VS_OK)
         watch_step(a->watch, &done);

@@ -29,6 +29,7 @@ typedef struct elab_sim {
     int method;                     /* 0 trap, 1 gear */
     int maxord, itl1, itl2, itl4;
     int residual_check;             /* 0, 1 */
+    bool start_first;               /* points of a sweep begin from the solution of the first one */
     int lu;                         /* lu_kind */
     int threads;                    /* 0: automatic */
     ckt_bypass bypass;

@@ -36,6 +36,7 @@ static const option_entry options[] = {
     {"defad", SIMPARAM, IR_SIMPARAM_DEFAD}, {"defas", SIMPARAM, IR_SIMPARAM_DEFAS},
     {"temp", SPECIAL, 0}, {"tnom", SPECIAL, 0}, {"method", SPECIAL, 0}, {"residual", SPECIAL, 0},
     {"lu", SPECIAL, 0}, {"threads", SPECIAL, 0}, {"bypass", SPECIAL, 0},
+    {"stepstart", SPECIAL, 0},
     {"acct", SILENT, 0}, {"noacct", SILENT, 0}, {"list", SILENT, 0}, {"nomod", SILENT, 0},
     {"nopage", SILENT, 0}, {"node", SILENT, 0}, {"opts", SILENT, 0}, {"brief", SILENT, 0},
     {"post", SILENT, 0}, {"probe", SILENT, 0}, {"klu", SILENT, 0}, {"share", SILENT, 0}, {"noshare", SILENT, 0},
@@ -106,6 +107,10 @@ static bool set_special(elab_sim *s, const flat_option *o, diag *d)
         const bool automatic = !strcmp(o->str, "auto"), off = o->value == 0, all = o->value == 1;
         s->bypass = automatic ? CKT_BYPASS_AUTO : off ? CKT_BYPASS_OFF : CKT_BYPASS_ALL;
         return automatic || off || all || bad_value(d, o, "0, 1 or auto");
+    }
+    if (!strcmp(o->name, "stepstart")) {
+        s->start_first = !strcmp(o->str, "first");
+        return s->start_first || !strcmp(o->str, "none") || bad_value(d, o, "first or none");
     }
     if (!strcmp(o->name, "seed")) {
         if (!(o->value >= 0 && o->value < 9e15) || o->value != floor(o->value))

@@ -494,8 +494,6 @@ static vs_status build_circuit(sim *s)
     s->gen.count[GEN_PATTERN].rebuilt++;
     s->gen.count[GEN_ROW].rebuilt += count_rows(s->ckt);
     sim_plan_ready(s);
-    if (s->hook.line)
-        ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
     s->st.unknowns = ckt_n(s->ckt);
     return VS_OK;
 }
@@ -561,6 +559,7 @@ vs_status sim_start(sim *s)
     sim_ask(s, GEN_SYMBOLIC);
     (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->watch);
+    ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
     ana_node_value *list = NULL;

@@ -109,6 +109,9 @@ typedef struct sim {
     gen numbers;           /* of the circuit, and what is computed from them alone (sim_kept.c) */
     int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
     ana_kept kept[2];      /* operating points: of .op and small signals, of .tran */
+    ana_kept first[2];     /* what those of a sweep's points begin from (sim_find_first) */
+    uint64_t first_names, names_now; /* of the unknowns of first, and of those of the circuit that was built as */
+    int64_t names_built;   /* the names_built-th */
     uint64_t changed;      /* knobs that are not in the netlist yet */
     bool built;            /* there was a circuit before */
     unsigned forms;        /* of models, besides those that the deck's analyses need */
@@ -177,6 +180,9 @@ VS_MUST_USE vs_status sim_set_option_number(sim *s, const char *name, double val
 void sim_many(sim *s);
 /* Frees the circuit; the next sim_build makes it from the netlist that is there. */
 void sim_drop_circuit(sim *s);
+/* From now on operating points begin from that of the present values, which is found here; tran: those of transients. No
+ * message if there is none: they then begin from nothing. */
+void sim_find_first(sim *s, bool tran);
 /* The next analysis starts as if the circuit had just been built. */
 void sim_fresh(sim *s);
 /* Takes the last change back, after a build that it made fail. */

@@ -229,7 +229,10 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     for (size_t i = 0; i < vec_len(s->change); i++)
         vec_push(change, s->change[i]);
     double temp = s->temp, t0 = vs_seconds();
-    dc_job j = {.s = s, .a = a};
+    const double *begin = sim_begin(s, false);
+    dc_job j = {.s = s, .a = a, .warm = begin != NULL};
+    if (begin)
+        memcpy(x, begin, ((size_t)s->n_x + 1) * sizeof *x);
     if (s->hook.begin)
         s->hook.begin(s->hook.user, "dc");
     st = dc_level(&j, a->n_sweep - 1);

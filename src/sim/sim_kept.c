@@ -4,6 +4,10 @@
  * value, a waveform that begins as before. ckt_redo_end tells what it reaches; from there on it is generation counters
  * again (gen.h). An operating point is x and what devices remember (ana_kept), so that what follows has the same bits. */
 #include "sim_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "vec.h"
 
 void sim_kept_init(sim *s)
@@ -31,6 +35,8 @@ void sim_kept_fini(sim *s)
 {
     ana_kept_fini(&s->kept[0]);
     ana_kept_fini(&s->kept[1]);
+    ana_kept_fini(&s->first[0]);
+    ana_kept_fini(&s->first[1]);
     gen_fini(&s->numbers);
 }
 
@@ -59,12 +65,52 @@ void sim_numbers_redone(sim *s, const ckt_redone *what)
         gen_rebuilt(&s->numbers, s->linear_node);
 }
 
+/* -- what operating points begin from -- */
+
+/* Points whose circuits have other unknowns begin from nothing. */
+static uint64_t names_of(sim *s)
+{
+    const ckt_unknown *u = ckt_unknowns(s->ckt);
+    uint64_t h = 0;
+    if (s->names_built == s->st.built)
+        return s->names_now;
+    for (int32_t i = 1; i <= ckt_n(s->ckt); i++)
+        h = h * 0x100000001b3u ^ str_hash(u[i].name, strlen(u[i].name));
+    s->names_built = s->st.built;
+    return s->names_now = h;
+}
+
+const double *sim_begin(sim *s, bool tran)
+{
+    const ana_kept *k = &s->first[tran];
+    return k->valid && k->n == ckt_n(s->ckt) && s->first_names == names_of(s) ? k->x : NULL;
+}
+
+void sim_find_first(sim *s, bool tran)
+{
+    ana_kept *k = &s->first[tran];
+    k->valid = false;
+    sim_fresh(s);
+    if (sim_start(s))
+        return;
+    free(k->x);
+    k->n = ckt_n(s->ckt);
+    k->x = calloc((size_t)k->n + 1, sizeof *k->x);
+    k->valid = k->x && ana_op(s->ana, k->x, false, tran) == VS_OK;
+    s->first_names = names_of(s);
+    sim_count(s);
+    ana_free(&s->ana);
+    sim_fresh(s);
+    sim_number_changed(s, SIM_OF_OPTIONS);
+}
+
 vs_status sim_start_op(sim *s, bool tran)
 {
     const vs_status st = sim_start(s);
     if (st)
         return st;
     (void)gen_current(&s->numbers, s->op_node[tran]);
+    ana_begin_from(s->ana, sim_begin(s, false), sim_begin(s, true));
     ana_keep(s->ana, tran ? NULL : &s->kept[0], tran ? &s->kept[1] : NULL);
     return VS_OK;
 }

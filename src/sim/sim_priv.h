@@ -42,6 +42,8 @@ void sim_number_changed(sim *s, sim_number k);
 void sim_numbers_redone(sim *s, const ckt_redone *what);
 /* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and the sources at time 0. */
 VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
+/* What an operating point begins from, [n+1]; NULL: nothing. */
+const double *sim_begin(sim *s, bool tran);
 /* The figures of an analysis object are taken: which of them were made. */
 void sim_kept_count(sim *s, const ana_stat *a);
 

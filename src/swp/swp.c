@@ -188,6 +188,29 @@ static vs_status run_analyses(swp *w, ctl *c)
     return st ? st : cards;
 }
 
+/* Every process finds it by itself, so that no point's results depend on which ones it computes. */
+static void find_first(swp *w)
+{
+    sim *s = w->s;
+    bool needed[2] = {false, false};
+    const size_t n_msg = vec_len(s->d->msg);
+    const int n_error = s->d->n_error, n_warning = s->d->n_warning;
+    w->have_first = true;
+    if (set_point(w, 0) == VS_OK && build(s) == VS_OK) {
+        for (size_t i = 0; i < vec_len(s->flat.ana); i++)
+            if (s->flat.ana[i].kind != FLAT_TRAN || !s->flat.ana[i].uic)
+                needed[s->flat.ana[i].kind == FLAT_TRAN] = true;
+        needed[0] |= !vec_len(s->flat.ana);
+        for (int tran = 0; tran < 2; tran++)
+            if (needed[tran])
+                sim_find_first(s, tran);
+    }
+    if (s->d->msg)
+        vec_head_of(s->d->msg)->len = n_msg;
+    s->d->n_error = n_error;
+    s->d->n_warning = n_warning;
+}
+
 /* What the engine tells while it computes a point. */
 typedef struct listener {
     swp *w;
@@ -280,6 +303,8 @@ static int kernels(const sim *s)
 void swp_point(swp *w, int64_t point, swp_rec *r)
 {
     sim *s = w->s;
+    if (w->start_first && !w->have_first)
+        find_first(w);
     size_t n_text = 0, n_msg = 0, n_file = vec_len(s->d->file);
     char values[LABEL], label[LABEL];
     arena_pos mark = arena_mark(&s->d->mem);
@@ -523,6 +548,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
              .seed = s->flat.mc_seed, .spool = -1};
     const sim_hook hook = s->hook;
     int64_t next = 0;
+    w.start_first = s->option.start_first;
     arena_init(&w.mem);
     arena_init(&w.book.mem);
     w.book.fd = w.book.mfd = w.book.jfd = -1;

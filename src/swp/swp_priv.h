@@ -110,6 +110,8 @@ typedef struct swp {
     uint64_t seed;
     int64_t *at;           /* [n_step] index of the point that is set, -1: none */
     bool any;              /* a point is set */
+    bool start_first;      /* points begin from the solution of the first one, */
+    bool have_first;       /* which this process has looked for */
     sim_hook client;
     net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
     arena mem;

@@ -3,11 +3,13 @@
 depends on a change is made again.
 
     redo.py VSIM SOURCE_ROOT [unittest arguments]"""
+import array
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 from folder import Folder
@@ -280,6 +282,88 @@ class Kept(Compare):
             n = json.load(f)['generations']['factors']
         self.assertEqual(n['rebuilt'], 1)
         self.assertGreaterEqual(n['lookups'], 3)
+
+
+class Effects(Sweeps):
+    def test_models_print_at_every_point(self):
+        self.write('s.va', '`include "disciplines.vams"\nmodule sres(p,n); inout p,n; electrical p,n;\nparameter real r=1k;\nanalog begin\n'
+                           'I(p,n) <+ V(p,n)/r;\n@(initial_step) $strobe("begins with %g", r);\nend\nendmodule\n')
+        deck = 'prints\n.param p=1 none=0\n.hdl "s.va"\nV1 a 0 1\nN1 a b m r={1k*p}\n.model m sres\nR2 b 0 1k\n.op\n'
+        for steps, said in (('.step p list 1 2 3\n', '1000 2000 3000'), ('.step none list 1 2 3\n', '1000 1000 1000')):
+            self.write('d.sp', deck + steps)
+            for jobs in ('1', '2'): # the operating point of such a circuit is found each time
+                out = self.run_it('--no-output', '--jobs', jobs, 'd.sp')
+                self.assertEqual(re.findall('begins with (.*)', out), said.split())
+
+
+class Start(Compare):
+    """.option stepstart=first: points begin from the solution of the first one, whoever computes them."""
+    DECK = HEAD + ('V1 a 0 pulse(1.2 0.4 1n 1n 1n 5n 20n)\nR1 a b 100\nX1 b c cell r0={100*q}\nD2 c 0 dm area={p}\nM1 a b c 0 nm w={1u*p} l=1u\n'
+                   'Rc c 0 1meg\n.ic v(c)=0.3\n.op\n.tran 1n 10n\n.ac dec 2 1k 1meg\n.dc V1 0.9 1.3 0.1\n.option stepstart=first\n')
+
+    def raw(self, deck, *args):
+        self.write('d.sp', deck)
+        self.run_it('-q', '-r', 'd.raw', *args, 'd.sp')
+        return self.plots('d.raw')
+
+    def test_whoever_computes_them(self):
+        steps = '.step p list 2 3 5\n.step q list 2.5 4\n'
+        whole = self.raw(self.DECK + steps)
+        self.assertEqual(len(whole), 24)
+        self.assertEqual(self.raw(self.DECK + steps, '--jobs', '3'), whole)
+        for k in range(6):
+            self.assertEqual(self.raw(self.DECK + steps, '--shard', f'{k + 1}/6'), whole[4 * k:4 * k + 4])
+        other = self.raw(self.DECK + '.step p list 2 5 3\n.step q list 2.5 4\n') # the same first point
+        self.assertEqual([other[i:i + 4] for i in (0, 8, 4, 12, 20, 16)], [whole[i:i + 4] for i in range(0, 24, 4)])
+
+    def test_fewer_iterations_to_the_same_values(self):
+        steps, n = '.step p list 2 2.1 1.9 2.2\n', {}
+        deck = re.sub(r'\.tran.*\n|\.dc.*\n', '', self.DECK)
+        values = {}
+        for word in ('first', 'none'):
+            values[word] = [array.array('d', p[1][:8 * (len(p[1]) // 8)]) for p in self.raw(deck.replace('=first', '=' + word) + steps, '--stats', 's.json')]
+            with open(self.path('s.json')) as f:
+                n[word] = json.load(f)['newton_iterations']
+        self.assertLess(n['first'], 0.7 * n['none'])
+        self.assertNotEqual(values['first'], values['none'])
+        for a, b in zip(values['first'], values['none']):
+            for x, y in zip(a, b):
+                self.assertLess(abs(x - y), 1e-3 * abs(y) + 1e-6)
+
+    def test_a_run_that_was_killed_goes_on(self):
+        deck = self.DECK + '.step p list 2 3 5\n.step q 1 4 0.03\n'
+        whole = self.raw(deck)
+        p = subprocess.Popen([VSIM, '-q', '-r', 'd.raw', 'd.sp'], cwd=self.tmp.name)
+        while p.poll() is None:
+            try:
+                with open(self.path('d.raw.journal'), 'rb') as f:
+                    if f.read().count(b'\np ') >= 5:
+                        p.kill()
+            except FileNotFoundError:
+                pass
+            time.sleep(0.001)
+        self.assertEqual(self.raw(deck, '--resume'), whole)
+
+    def test_other_circuits_begin_from_nothing(self):
+        deck = self.DECK + '.if (p>2)\nR7 c d 1k\nR8 d 0 1k\n.endif\n'
+        points = self.raw(deck + '.step p list 2 3\n')
+        alone = self.raw(deck.replace('stepstart=first', 'stepstart=none'), '-D', 'p=3')
+        self.assertEqual(points[4:], alone)
+
+    def test_a_first_point_that_fails(self):
+        deck = HEAD + 'V1 a 0 1\nR1 a b {1k*q}\nD1 b 0 dm area={q}\n.if (p==1)\nV2 a 0 2\n.endif\n.op\n.option stepstart=first\n'
+        self.write('d.sp', deck + '.step p list 1 2\n')
+        p = subprocess.run([VSIM, '-q', '-r', 'd.raw', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(p.returncode, 1)
+        self.assertEqual(p.stderr.count('loop of voltage sources'), 1)
+        got = self.plots('d.raw')
+        self.assertEqual(got[-1:], self.raw(deck.replace('stepstart=first', 'stepstart=none'), '-D', 'p=2'))
+
+    def test_a_wrong_word(self):
+        self.write('d.sp', self.DECK.replace('stepstart=first', 'stepstart=last'))
+        p = subprocess.run([VSIM, 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn('option stepstart=last: first or none is needed', p.stderr)
 
 
 class Ring(Compare):
