@@ -192,6 +192,34 @@ static const char *pwl(behav *b, const net_expr *x)
     return table(b, x, w, 0, n - 1);
 }
 
+static const char *list(behav *b, const double *c, int degree)
+{
+    const char *s = constant(b, c[0]);
+    for (int i = 1; i <= degree; i++)
+        s = elab_printf(b->e, "%s, %s", s, constant(b, c[i]));
+    return s;
+}
+
+/* Coefficients are numbers of the module, so that one serves all filters of a degree. */
+static const char *filter(behav *b, const net_expr *x)
+{
+    elab *e = b->e;
+    elab_ratio h;
+    if (!elab_transfer(e, b->in->name, x->arg[1], &h)) {
+        b->failed = true;
+        return "0.0";
+    }
+    const char *in = held(b, x->arg[0]), *sum = elab_printf(e, "%s * %s", constant(b, h.whole[0]), in);
+    if (h.whole[1] != 0)
+        sum = elab_printf(e, "%s + %s * ddt(%s)", sum, constant(b, h.whole[1]), in);
+    if (h.n_den > 0 && (h.n_num > 0 || h.num[0] != 0)) {
+        const char *num = list(b, h.num, h.n_num), *den = list(b, h.den, h.n_den);
+        sum = elab_printf(e, "%s + laplace_nd(%s, '{%s}, '{%s})", sum, in, num, den);
+    }
+    sum = hold(b, sum);
+    return h.delay > 0 ? hold(b, elab_printf(e, "absdelay(%s, %s)", sum, constant(b, h.delay))) : sum;
+}
+
 static const char *compare0(behav *b, const net_expr *x, const char *op)
 {
     return elab_printf(b->e, "((%s %s 0.0) ? 1.0 : 0.0)", num(b, x->arg[0]), op);
@@ -218,6 +246,8 @@ static const char *call(behav *b, const net_expr *x)
         if (x->n_arg == 1)
             return elab_printf(e, "idt(%s)", num(b, x->arg[0]));
         return fold(b, x, "idt");
+    case NET_FN_LAPLACE:
+        return filter(b, x);
     case NET_FN_POWF:
         return power(b, x->arg[0], x->arg[1]);
     case NET_FN_PWR: {
@@ -319,7 +349,7 @@ static const char *num(behav *b, const net_expr *x)
     }
     case NET_CALL:
         return call(b, x);
-    case NET_STR: case NET_PARAM: case NET_N_OP:
+    case NET_S: case NET_STR: case NET_PARAM: case NET_N_OP:
         break;
     }
     diag_error(e->d, x->span, "%s: '%s' cannot be used in an expression of voltages", b->in->name,

@@ -79,6 +79,15 @@ bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t
 /* elab_line.c: T O U */
 VS_MUST_USE vs_status elab_line(elab *e, const flat_inst *in);
 
+/* elab_transfer.c. whole[0] + whole[1] s + num/den, all times exp(-s delay); coefficients by power of s; the degree of num
+ * is less than that of den, or both are 0 and num is 0. */
+enum { ELAB_DEGREE = 30, ELAB_WHOLE = 2 };
+typedef struct elab_ratio {
+    double num[ELAB_DEGREE + 1], den[ELAB_DEGREE + 1], whole[ELAB_WHOLE], delay;
+    int n_num, n_den; /* degrees */
+} elab_ratio;
+/* h: expression of NET_S and numbers. false: a message was given. */
+VS_MUST_USE bool elab_transfer(elab *e, const char *who, const net_expr *h, elab_ratio *x);
 /* elab_behav.c: expressions and polynomials */
 VS_MUST_USE vs_status elab_behavioural(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim);

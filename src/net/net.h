@@ -19,6 +19,7 @@
     X(NET_TIME, "time")       /* second */                                                        \
     X(NET_TEMPER, "temper")   /* degree Celsius */                                                \
     X(NET_HERTZ, "hertz")                                                                         \
+    X(NET_S, "s")             /* of a transfer function: in the second argument of laplace() */   \
     X(NET_NEG, "neg") X(NET_NOT, "!")                                                             \
     X(NET_ADD, "+") X(NET_SUB, "-") X(NET_MUL, "*") X(NET_DIV, "/") X(NET_MOD, "%")               \
     X(NET_POW, "**")                                                                              \
@@ -60,7 +61,8 @@ typedef enum net_op {
     X(GAUSS, "gauss", 3, 3) X(AGAUSS, "agauss", 3, 3) X(UNIF, "unif", 2, 2)                       \
     X(AUNIF, "aunif", 2, 2)   /* the first argument: nominal */                                   \
     X(DDT, "ddt", 1, 1)       /* time derivative; behavioural expressions only */                 \
-    X(IDT, "idt", 1, 2)       /* time integral; behavioural expressions only */
+    X(IDT, "idt", 1, 2)       /* time integral; behavioural expressions only */                   \
+    X(LAPLACE, "laplace", 2, 2) /* x, transfer function; behavioural expressions only */
 
 typedef enum net_fn {
 #define X(id, text, lo, hi) NET_FN_##id,
@@ -87,6 +89,8 @@ const char *net_fn_text(net_fn fn);
 /* Parses the expression in at.off .. at.off + at.len of a file of d (continuation lines inside are
  * skipped). Returns NULL after a message. All of the text must be used, unless
  *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
+/* The parameter s in a tree becomes the variable of a transfer function. */
+void net_expr_in_s(const net_expr *e);
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
 /* One operation or built-in function on numbers. false: *why is a sentence with the values ("division by zero",
  * "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */

@@ -210,6 +210,14 @@ static bool starts_value(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+void net_expr_in_s(const net_expr *e)
+{
+    if (e->op == NET_PARAM && !strcmp(e->name, "s"))
+        ((net_expr *)(uintptr_t)e)->op = NET_S;
+    for (int32_t i = 0; i < e->n_arg; i++)
+        net_expr_in_s(e->arg[i]);
+}
+
 /* call = name "(" [expr ("," expr)*] ")" */
 static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
 {
@@ -245,6 +253,8 @@ static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
         e->name = name;
         for (int32_t i = 0; i < n; i++)
             e->arg[i] = arg[i];
+        if (!cond && fn == NET_FN_LAPLACE)
+            net_expr_in_s(e->arg[1]);
     }
     vec_free(arg);
     return e;
@@ -610,6 +620,7 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_GAUSS: case NET_FN_AGAUSS: case NET_FN_UNIF: case NET_FN_AUNIF: *y = a; break;
     case NET_FN_DDT: *y = 0; break;
     case NET_FN_IDT: *y = n > 1 ? x[1] : 0; break;
+    case NET_FN_LAPLACE: *y = a * x[1]; break;
     case NET_FN_USER: case NET_N_FN: assert(false);
     }
     return true;
@@ -675,7 +686,7 @@ void net_expr_print(const net_expr *e, const char *const *node, FILE *out)
     switch (e->op) {
     case NET_NUM: fprintf(out, "%.15g", e->num); break;
     case NET_STR: fprintf(out, "\"%s\"", e->name); break;
-    case NET_PARAM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: fputs(e->name, out); break;
+    case NET_PARAM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_S: fputs(e->name, out); break;
     case NET_VNODE:
         fputs("v(", out);
         print_node(e, 0, node, out);

@@ -63,7 +63,7 @@ rhs flat_number(flat_ctx *c, double x, diag_span span)
 
 static bool is_dynamic(const net_expr *e)
 {
-    if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ ||
+    if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ || e->op == NET_S ||
         (e->op == NET_CALL && e->fn >= NET_FN_DDT))
         return true;
     for (int32_t i = 0; i < e->n_arg; i++)

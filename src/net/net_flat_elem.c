@@ -516,21 +516,48 @@ static bool read_poly(ereader *r, bool by_current)
     return take_rest(r, NULL, 0);
 }
 
+/* laplace = "laplace" ["="] expr ["="] expr ; becomes laplace(expr, expr) */
+static bool read_laplace(ereader *r)
+{
+    const diag_span at = cur_span(&r->q);
+    static const char what[] = "a signal and a transfer function are expected: LAPLACE {v(a)} {1/(1+s*1u)}";
+    rhs part[2] = {{0}, {0}};
+    r->q.i++;
+    for (int i = 0; i < 2; i++) {
+        if (cur_is(&r->q, '='))
+            r->q.i++;
+        cur_skip_punct(&r->q);
+        if (!cur_more(&r->q))
+            return failed(r, what);
+        part[i] = cur_value(&r->q);
+        if (!part[i].e)
+            return false;
+    }
+    if (cur_skip_punct(&r->q), cur_more(&r->q) && !cur_at_key(&r->q))
+        return failed(r, what);
+    net_expr *e = new_call(r, NET_FN_LAPLACE, "laplace", 2, at);
+    e->arg[0] = part[0].e;
+    e->arg[1] = part[1].e;
+    net_expr_in_s(e->arg[1]);
+    r->e->expr = (rhs){.e = e, .span = at, .given = true, .maybe_dynamic = true};
+    return true;
+}
+
 static bool unsupported_form(ereader *r)
 {
-    static const char *const word[] = {"laplace", "freq", "delay", "foster", "pwl", "npwl", "ppwl",
+    static const char *const word[] = {"freq", "delay", "foster", "pwl", "npwl", "ppwl",
                                        "and", "nand", "or", "nor", "opamp", "transformer"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]) && r->q.i + 1 < r->q.card->n_tok &&
             (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR)) {
-            diag_error(r->q.c->d, cur_span(&r->q), "the form '%s' of a controlled source is not supported yet",
-                       word[i]);
+            diag_error(r->q.c->d, cur_span(&r->q), "the form '%s' of a controlled source is not supported%s", word[i],
+                       i == 0 ? ": a table over frequency; write a transfer function, LAPLACE {v(a)} {1/(1+s*1u)}" : "");
             return true;
         }
     return false;
 }
 
-/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table ) */
+/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace ) */
 static bool read_eg(ereader *r)
 {
     bool is_v = r->e->letter == 'e';
@@ -547,6 +574,8 @@ static bool read_eg(ereader *r)
         return read_poly(r, false);
     if (cur_is_word(&r->q, "table"))
         return read_table(r) && take_rest(r, NULL, 0);
+    if (cur_is_word(&r->q, "laplace"))
+        return read_laplace(r) && take_rest(r, NULL, 0);
     if (cur_is_word(&r->q, "value") || cur_is_word(&r->q, "vol") || cur_is_word(&r->q, "cur"))
         return take_expr(r) && take_rest(r, NULL, 0);
     if (!take_nodes(r, 2, what))

@@ -330,7 +330,7 @@ static bool eval_deep(flat_ctx *c, scope *s, const net_expr *e, const frame *fr,
         return true;
     case NET_PARAM: return eval_param(c, s, e, fr, y);
     case NET_AND: case NET_OR: case NET_COND: return eval_lazy(c, s, e, fr, y);
-    case NET_STR: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_HERTZ:
+    case NET_STR: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_HERTZ: case NET_S:
         if (flat_first(c, e->span)) {
             if (e->op == NET_STR)
                 diag_error(c->d, e->span, "a number is needed, not a text");
@@ -542,7 +542,7 @@ static const net_expr *fold_user(folder *f, const net_expr *e, const frame *fr)
 static const net_expr *fold_args(folder *f, const net_expr *e, const frame *fr)
 {
     net_expr *r = fold_node(f, e, e->op, e->n_arg);
-    bool all = e->fn != NET_FN_DDT && e->fn != NET_FN_IDT;
+    bool all = e->op != NET_CALL || e->fn < NET_FN_DDT;
     double few[8], *x = e->n_arg <= 8 ? few : arena_array(&f->c->scratch, double, e->n_arg);
     for (int32_t i = 0; i < e->n_arg && !f->failed; i++) {
         r->arg[i] = fold(f, e->arg[i], fr);
@@ -585,7 +585,7 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
         return e;
     }
     switch (e->op) {
-    case NET_NUM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_STR: return e;
+    case NET_NUM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_S: case NET_STR: return e;
     case NET_VNODE: case NET_IBRANCH: return fold_probe(f, e);
     case NET_PARAM: {
         int32_t k = frame_arg(fr, e->name);

@@ -21,7 +21,7 @@ typedef struct value { /* one distinct subexpression */
     double ops, leaves;    /* of the tree; shared parts count each time */
     double weight;         /* how often it is evaluated in one load */
     int32_t lo, hi;        /* first and last element that uses it */
-    bool memory;           /* ddt, idt: has a state of its own in each element */
+    bool memory;           /* ddt, idt, laplace: has a state of its own in each element */
     bool chosen;
     int32_t node;          /* of its unknown, 0: none */
 } value;
@@ -44,7 +44,7 @@ static double op_cost(const net_expr *e)
 {
     switch (e->op) {
     case NET_NUM: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_TEMPER: case NET_HERTZ:
-    case NET_STR: case NET_PARAM:
+    case NET_S: case NET_STR: case NET_PARAM:
         return 0;
     case NET_DIV: case NET_MOD: return 4;
     case NET_POW: return 20;
@@ -96,7 +96,7 @@ static int32_t add_value(graph *g, const net_expr *e, const int32_t *arg)
     map_set(&g->by_hash, h, k);
     value v = {.e = e, .arg = (int32_t)vec_len(g->arg), .ops = op_cost(e), .lo = INT32_MAX, .hi = -1,
                .leaves = e->op == NET_VNODE || e->op == NET_IBRANCH,
-               .memory = e->op == NET_CALL && (e->fn == NET_FN_DDT || e->fn == NET_FN_IDT)};
+               .memory = e->op == NET_CALL && e->fn >= NET_FN_DDT};
     for (int32_t i = 0; i < e->n_arg; i++) {
         const value *a = &g->v[arg[i]];
         vec_push(g->arg, arg[i]);

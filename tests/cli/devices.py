@@ -485,6 +485,47 @@ V3 one 0 1
                                              for f, v in zip(ac['frequency'], ac['v(%s)' % node])), 1e-12)
 
 
+def case_transfer(vsim):
+    """E, G with LAPLACE and laplace() in expressions: exact in ac; the step response of a low-pass."""
+    deck = """transfer functions
+.param tau=1u w0=6.28meg q=0.7
+.func lp(s,w,q) {1/(1+s/(w*q)+(s/w)**2)}
+V1 in 0 dc 0.5 ac 1 PULSE(0 1 1u 10n 10n 5u 20u)
+E1 a 0 laplace {v(in)} = {1/(1+s*tau)}
+E2 b 0 LAPLACE {v(in)} {lp(s,w0,q)}
+G1 0 c LAPLACE {2*v(in)} = {(1+2*s*tau)/(1+s*tau)*exp(-0.3u*s)} m=2
+B1 d 0 v=laplace(v(in), s*tau/(1+s*tau) + 1/(1+s*tau))
+B2 e 0 v={1+laplace(v(in), 1+s*1n)*2}
+E3 f 0 LAPLACE {v(in)} {1/(1+sqrt(tau)*sqrt(tau)*s)^3}
+E4 g 0 LAPLACE {v(in)} {s/(s+s^2*tau)}
+E5 h 0 LAPLACE {v(in)} {3*exp(-1)}
+"""
+    deck += ''.join('R%s %s 0 1\n' % (n, n) for n in 'abcdefgh')
+    r = run(vsim, deck + '.ac dec 5 1k 100meg')
+
+    def second(s):
+        return 1 / (1 + s / (6.28e6 * 0.7) + (s / 6.28e6)**2)
+
+    for node, want in (('a', lambda s: 1 / (1 + s * 1e-6)), ('b', second),
+                       ('c', lambda s: 4 * (1 + 2e-6 * s) / (1 + 1e-6 * s) * cmath.exp(-0.3e-6 * s)), ('d', lambda s: 1),
+                       ('e', lambda s: 2 + 2e-9 * s), ('f', lambda s: 1 / (1 + 1e-6 * s)**3),
+                       ('g', lambda s: 1 / (1 + s * 1e-6)), ('h', lambda s: 3 * math.exp(-1))):
+        check('transfer function, ac, %s' % node, max(abs(v - want(2j * math.pi * f)) / max(1, abs(v))
+                                                      for f, v in zip(r['frequency'], r['v(%s)' % node])), 1e-10)
+    dc = run(vsim, deck + '.op')
+    check('transfer function, dc', max(abs(dc['v(%s)' % n][0] - v) for n, v in
+                                       (('a', 0.5), ('b', 0.5), ('c', 2), ('d', 0.5), ('e', 2), ('f', 0.5), ('g', 0.5))), 1e-9)
+    t = run(vsim, deck + '.tran 10n 10u')
+
+    def filtered(t): # of the pulse, by 1/(1 + s tau)
+        def part(x): # of a ramp of slope 1 that begins at 0
+            return x - 1e-6 * (1 - math.exp(-x / 1e-6)) if x > 0 else 0
+        return (part(t - 1e-6) - part(t - 1.01e-6) - part(t - 6.01e-6) + part(t - 6.02e-6)) / 1e-8
+
+    check('transfer function, tran', max(abs(v - filtered(x)) for x, v in zip(t['time'], t['v(a)'])), 1e-4)
+    check('a pole and a zero, tran', max(abs(a - b) for a, b in zip(t['v(d)'], t['v(in)'])), 1e-4)
+
+
 def main():
     for name, case in list(globals().items()):
         if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):
