@@ -45,6 +45,7 @@ typedef struct flat_inst {
     int32_t *node;       /* [n_node] indices of flat->node */
     int32_t n_node;
     const flat_model *model; /* NULL: none */
+    const flat_model **bin; /* vec; with a plan: the bins among which its length and width choose, NULL: no bins */
     const char *word;    /* the word where a model or value was expected, if it is neither (for messages) */
     flat_param *param;   /* vec; key=value pairs, repeated ones last wins (a warning was given);
                             a positional value is the parameter "value" ("gain" for E F G H linear) */

@@ -666,3 +666,17 @@ flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, dou
     }
     return NULL;
 }
+
+const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name)
+{
+    const flat_model **bin = NULL;
+    bool bad = false;
+    while (s && map_get(&s->b->bin_of, map_key(name), -1) < 0)
+        s = s->lex;
+    for (int32_t i = s ? map_get(&s->b->bin_of, map_key(name), -1) : -1; i >= 0; i = s->b->model[i].bin_prev) {
+        const flat_model *m = flat_find_model(c, s, s->b->model[i].name, &bad);
+        if (m)
+            vec_push(bin, m);
+    }
+    return net_freeze(c->mem, bin);
+}

@@ -423,8 +423,17 @@ void flat_eval_all(flat_ctx *c, scope *s)
 
 /* -- .if -- */
 
-/* The definition that counts: the last one in a branch that is taken. Values given from outside stay. */
-static void choose_params(scope *s)
+/* Does a branch decide which definition counts? */
+static bool is_guarded(const body *b, int32_t slot)
+{
+    for (int32_t i = b->param_last[slot]; i >= 0; i = b->param[i].prev)
+        if (b->param[i].guard >= 0)
+            return true;
+    return false;
+}
+
+/* Values given from outside stay. */
+void flat_choose_params(scope *s)
 {
     body *b = s->b;
     for (size_t k = 0; k < vec_len(b->param_name); k++) {
@@ -432,20 +441,23 @@ static void choose_params(scope *s)
         if (p->fixed)
             continue;
         p->v = NULL;
-        const bool used = p->used;
         for (int32_t i = b->param_last[k]; i >= 0; i = b->param[i].prev)
             if (flat_on(s, b->param[i].guard)) {
-                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = used, .span = b->param[i].span,
-                            .listed = p->listed};
+                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = p->used, .span = b->param[i].span,
+                            .listed = p->listed, .mask = p->mask};
                 break;
             }
+        p->knob = s->guard_mask && is_guarded(b, (int32_t)k) ? s->guard_mask : 0;
+        p->mask |= p->knob;
     }
 }
 
 bool flat_decide_guards(flat_ctx *c, scope *s)
 {
     bool ok = true;
-    choose_params(s);
+    uint64_t mask = 0;
+    s->n_on = 0;
+    flat_choose_params(s);
     for (size_t i = 0; i < vec_len(s->b->branch); i++) {
         const branch *g = &s->b->branch[i];
         bool on = flat_on(s, g->parent);
@@ -457,13 +469,14 @@ bool flat_decide_guards(flat_ctx *c, scope *s)
             ok = false;
             y = 0;
         }
-        flat_structural(c);
+        mask |= c->mask;
         on = on && y != 0;
         s->on[i] = (uint8_t)((on ? 1 : 0) | (on || done ? 2 : 0));
         s->n_on = (int32_t)i + 1;
         if (on && g->has_param)
-            choose_params(s); /* also forgets values that the branch redefines */
+            flat_choose_params(s); /* also forgets values that the branch redefines */
     }
+    flat_guards_fact(c, s, mask);
     return ok;
 }
 

@@ -193,10 +193,11 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 }
 
 /* The product of all m along the path; not below 0. */
-static bool take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
+bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
 {
     double y = 1;
-    if (m->given && !flat_eval(c, s, m, &y))
+    c->mask |= s->m_mask;
+    if (m && m->given && !flat_eval(c, s, m, &y))
         return false;
     if (y < 0 && flat_first(c, m->span)) {
         diag_error(c->d, m->span, "m=%g: a multiplicity is not negative", y);
@@ -266,6 +267,7 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
         if (!x->model && !bad)
             return no_bin(c, s, e, x, name);
         flat_slot_end(c, s, NULL, c->drawing, (flat_slot_at){.kind = SLOT_BIN, .name = name});
+        x->bin = c->plan ? flat_bins(c, s, name) : NULL;
     }
     if (!x->model)
         x->word = name;
@@ -424,7 +426,7 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
     bool ok = take_params(c, s, e, &x);
     ok &= take_model(c, s, e, &x);
     const busy before = flat_slot_begin(c);
-    ok &= take_m(c, s, &e->m, &x.m);
+    ok &= flat_take_m(c, s, &e->m, &x.m);
     flat_slot_end(c, s, &e->m, before, (flat_slot_at){.kind = SLOT_M});
     ok &= take_refs(c, s, e, &x);
     ok &= take_rest(c, s, e, &x);
@@ -500,22 +502,23 @@ static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 
 static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
-    bool ok = true;
-    in->m = s->m;
+    const rhs *m = NULL;
     for (size_t i = 0; i < vec_len(e->kv); i++) {
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
         if (slot >= 0)
             in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .path = in->path,
                                       .span = k->key_span};
-        else if (!strcmp(k->key, "m")) {
-            c->mask = 0;
-            ok &= take_m(c, s, &k->v, &in->m);
-            flat_structural(c);
-        } else
+        else if (!strcmp(k->key, "m"))
+            m = &k->v;
+        else
             unknown_key(c, s, k, in->b);
     }
-    return ok;
+    c->mask = 0;
+    if (!flat_take_m(c, s, m, &in->m))
+        return false;
+    flat_m_fact(c, in, m, c->mask);
+    return true;
 }
 
 static void set_path(flat_ctx *c, scope *s, const elem *e, scope *in)

@@ -151,7 +151,7 @@ typedef struct pval {
     bool used;           /* an expression asked for it */
     bool listed;         /* in the plan */
     bool again;          /* redoing: it had a value before */
-    uint64_t knob, mask; /* the knob that it is itself; all that its value depends on */
+    uint64_t knob, mask; /* the knob that it is itself, those that choose its definition; all that its value depends on */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
@@ -161,6 +161,7 @@ struct scope {
     const char *path;    /* "x1.x2." or "" */
     size_t path_len;
     double m;
+    uint64_t m_mask, guard_mask; /* what m, which branches are taken depends on */
     int depth;
     pval *param;         /* [param slots] */
     int32_t *node;       /* [slots], -1: not yet */
@@ -242,6 +243,8 @@ void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
 void flat_start_eval(flat_ctx *c);
 void flat_eval_all(flat_ctx *c, scope *s);
 bool flat_decide_guards(flat_ctx *c, scope *s);
+/* The definition that counts for each parameter: the last one in a branch that is taken. Forgets values. */
+void flat_choose_params(scope *s);
 static inline bool flat_on(const scope *s, int32_t guard)
 {
     return guard < 0 || (guard < s->n_on && (s->on[guard] & 1));
@@ -257,6 +260,8 @@ const func_def *flat_find_func(scope *s, const char *name);
 flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad);
 /* The bin of name.1, name.2 ... for this length and width. */
 flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad);
+/* All bins that this search looks at, a vec in c->mem. */
+const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name);
 net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
 
@@ -325,6 +330,10 @@ busy flat_slot_begin(flat_ctx *c);
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
 /* What was evaluated since c->mask was 0 decides more than a value. */
 void flat_structural(flat_ctx *c);
+/* Facts that are decided once per scope, with what was evaluated for them: its branches, its m (given by `m`, NULL:
+ * that of its caller). They are decided again when what they depend on changes. */
+void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
+void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* Element i was taken out of a list of parameters of the instance under way. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
 /* Around the evaluation of a parameter: returns what c->mask was. */
@@ -336,6 +345,7 @@ void flat_ctx_free(flat_ctx *c);
 /* net_flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
 double flat_param_of(const flat_inst *x, const char *key);
+bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
 
 /* net_flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */

@@ -23,7 +23,15 @@ typedef struct slot {
     int32_t n_draw;      /* and are here when it is evaluated */
 } slot;
 
+typedef struct fact { /* decided once per scope; in the order of the expansion */
+    enum { FACT_GUARDS, FACT_M } what;
+    uint64_t mask;
+    scope *s;
+    const rhs *m;        /* M: NULL: as its caller's */
+} fact;
+
 struct flat_plan {
+    fact *fact;          /* vec */
     slot *slot;          /* vec; in the order of owners when kept */
     pval **param;        /* vec; parameters that depend on knobs */
     uint64_t structure;
@@ -33,6 +41,7 @@ struct flat_plan {
     arena trees;
     bool kept, shares;
     uint64_t changed;    /* of the present redo */
+    const char *why;     /* it is not enough */
     bool any_tree;
     arena_pos scratch;
 };
@@ -52,6 +61,7 @@ void flat_plan_free(flat_plan **pp)
         return;
     if (p->kept)
         flat_ctx_free(&p->c);
+    vec_free(p->fact);
     vec_free(p->slot);
     vec_free(p->param);
     vec_free(p->owner);
@@ -73,6 +83,24 @@ void flat_structural(flat_ctx *c)
 {
     if (c->plan)
         c->plan->structure |= c->mask;
+}
+
+void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask)
+{
+    if (c->redoing && mask & ~s->guard_mask)
+        c->structural = true;
+    if (!c->plan || c->redoing || !mask)
+        return;
+    s->guard_mask = mask;
+    flat_choose_params(s); /* whose values depend on it too */
+    vec_push(c->plan->fact, (fact){FACT_GUARDS, mask, s, NULL});
+}
+
+void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask)
+{
+    s->m_mask = mask;
+    if (c->plan && mask)
+        vec_push(c->plan->fact, (fact){FACT_M, mask, s, m});
 }
 
 /* A bin depends on the length and width that the instance's slots before this one give, and on limits that are
@@ -270,6 +298,61 @@ static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
     }
 }
 
+/* Has the branch nothing but parameters? */
+static bool only_params(const body *b, int32_t guard)
+{
+    bool more = false;
+    for (size_t i = 0; i < vec_len(b->elem); i++)
+        more |= b->elem[i].guard == guard;
+    for (size_t i = 0; i < vec_len(b->func); i++)
+        more |= b->func[i].guard == guard;
+    for (size_t i = 0; i < vec_len(b->model); i++)
+        more |= b->model[i].guard == guard;
+    for (size_t i = 0; i < vec_len(b->subs); i++)
+        more |= b->subs[i].guard == guard;
+    for (size_t i = 0; i < vec_len(b->other); i++)
+        more |= b->other[i].guard == guard;
+    return !more;
+}
+
+/* Decides the branches of a scope again. false: the elements or names that there are change. */
+static bool redo_guards(flat_plan *p, scope *s)
+{
+    const body *b = s->b;
+    const size_t n = vec_len(b->branch), n_param = vec_len(b->param_name);
+    uint8_t *on = arena_array(&p->c.scratch, uint8_t, n);
+    bool *defined = arena_array(&p->c.scratch, bool, n_param);
+    memcpy(on, s->on, n);
+    for (size_t i = 0; i < n_param; i++)
+        defined[i] = s->param[i].v != NULL;
+    bool same = flat_decide_guards(&p->c, s);
+    for (size_t i = 0; i < n; i++)
+        same &= (on[i] & 1) == (s->on[i] & 1) || only_params(b, (int32_t)i);
+    for (size_t i = 0; i < n_param; i++)
+        same &= defined[i] == (s->param[i].v != NULL);
+    flat_choose_params(s); /* values that conditions asked for are forgotten, as in the expansion */
+    if (s == p->c.root)
+        flat_eval_all(&p->c, s);
+    for (size_t i = 0; i < n_param; i++)
+        same &= s->param[i].state != P_BAD;
+    return same;
+}
+
+/* Facts in the order of the expansion: what one depends on stands before it. */
+static void redo_facts(flat_plan *p)
+{
+    for (size_t i = 0; i < vec_len(p->fact) && !p->c.structural; i++) {
+        const fact *o = &p->fact[i];
+        if (!(o->mask & p->changed))
+            continue;
+        p->c.mask = 0;
+        if (o->what == FACT_M ? flat_take_m(&p->c, o->s->caller, o->m, &o->s->m) && !(p->c.mask & ~o->mask) : redo_guards(p, o->s))
+            continue;
+        p->why = o->what == FACT_M ? "m" : ".if";
+        p->c.structural = true;
+    }
+}
+
 /* Parameters of the top level are evaluated whether a slot asks for them or not, as the expansion does. */
 static void eval_params(flat_plan *p)
 {
@@ -305,6 +388,7 @@ void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, dou
         if (v->again)
             v->state = P_NEW;
     }
+    redo_facts(p);
     eval_params(p);
 }
 
@@ -367,7 +451,8 @@ static bool redo_slot(flat_plan *p, const slot *o)
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
     case SLOT_BIN:
-        return flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad) == x->model && !bad;
+        x->model = flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
+        return x->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
     case SLOT_ANA: return redo_ana(c, o);

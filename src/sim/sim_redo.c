@@ -51,6 +51,22 @@ static void add_common_edges(sim *s)
             gen_edge(g, s->ambient_node, (int32_t)i);
 }
 
+static void add_model_edge(gen *g, const map *of_model, const flat_model *m, int32_t inst)
+{
+    const int32_t node = m ? map_get(of_model, map_key(m), -1) : -1;
+    if (node >= 0)
+        gen_edge(g, node, inst);
+}
+
+/* One of the model cards that an instance may have. */
+static bool may_have(const flat_inst *in, const char *model)
+{
+    bool may = in->model && in->model->name == model;
+    for (size_t i = 0; i < vec_len(in->bin); i++)
+        may |= in->bin[i]->name == model;
+    return may;
+}
+
 static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
 {
     gen *g = &s->gen;
@@ -66,9 +82,10 @@ static void add_owner_edges(sim *s, const flat_owner *owner, size_t n_owner)
             map_set(&of_model, map_key(owner[i].model), node);
     }
     for (size_t i = 0; i < vec_len(s->flat.inst) && of_model.n; i++) {
-        const int32_t node = s->flat.inst[i].model ? map_get(&of_model, map_key(s->flat.inst[i].model), -1) : -1;
-        if (node >= 0)
-            gen_edge(g, node, (int32_t)i);
+        const flat_inst *in = &s->flat.inst[i];
+        add_model_edge(g, &of_model, in->bin ? NULL : in->model, (int32_t)i);
+        for (size_t k = 0; k < vec_len(in->bin); k++)
+            add_model_edge(g, &of_model, in->bin[k], (int32_t)i);
     }
     map_free(&of_model);
 }
@@ -82,7 +99,7 @@ static void add_change_edges(sim *s)
         c->node = gen_node(g, GEN_INPUT);
         for (size_t k = 0; k < vec_len(s->flat.inst); k++) {
             const flat_inst *in = &s->flat.inst[k];
-            if (c->model ? in->model && in->model->name == c->name : in->name == c->name)
+            if (c->model ? may_have(in, c->name) : in->name == c->name)
                 gen_edge(g, c->node, (int32_t)k);
         }
     }

@@ -6,6 +6,7 @@ depends on a change is made again.
 import array
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -56,6 +57,12 @@ CASES = {
     'analysis': 'V1 a 0 sin(0 1 1meg)\nR1 a b {1k*q}\nC1 b 0 100p\n.tran 10n {p*1u}\n',
     'bins': '.model nb.1 nmos (level=1 vto=0.5 lmin=0 lmax=1 wmin=0 wmax=2.5u)\n.model nb.2 nmos (level=1 vto=0.9 lmin=0 lmax=1 wmin=2.5u wmax=1)\n'
             'V1 a 0 1.5\nM1 a a b 0 nb w={1u*p} l=1u\nR1 b 0 {1k*q}\n.op\n',
+    'branches of parameters': '.subckt s a b k=1\n.param r=1k c=1p\n.if (k>2)\n.param r={1k*k} c=2p\n.elseif (k>1.5)\n.param r=700\n.endif\n'
+                              'R1 a m {r}\nR2 m b {2*r}\nC1 m 0 {c}\nX1 m t r={r/2}\n.ends\n.subckt t a r=1\n.if (r>600)\n.param g={r+1}\n.else\n'
+                              '.param g={2*r}\n.endif\nR1 a 0 {g}\n.ends\nV1 a 0 1\nX1 a b s k={p}\nX2 b 0 s\nR1 b 0 {1k*q}\n.op\n.tran 10n 100n\n',
+    'branches that stay': 'V1 a 0 1\n.if (p>0)\nR1 a b {1k*p}\n.else\nR1 a c 1k\n.endif\n.if (q*p>1e3)\nR9 a 0 1\n.endif\nR2 b 0 {1k*q}\n.op\n',
+    'multiplicities': '.subckt s a b n=1\nX1 a b t m={n}\n.ends\n.subckt t a b\nR1 a b 1k\nC1 a b 1p\nI1 a b 1m\n.ends\nV1 a 0 1\nX1 a b s m={p} n={q}\n'
+                      'X2 b 0 t m={1+q}\nR1 b 0 1k\n.op\n.tran 10n 100n\n',
     'switches': '.model sm sw (vt={0.5*q} vh=0.1 ron=1)\nV1 a 0 sin(0 1 1meg)\nS1 a b a 0 sm\nR1 b 0 {1k*p}\n.tran 10n 2u\n',
     'line': 'V1 a 0 pulse(0 1 0 1n 1n 20n 100n)\nR1 a b {50*p}\nT1 b 0 c 0 z0={50*q} td=5n\nR2 c 0 50\n.tran 1n 100n\n',
     'ports': 'V1 a 0 dc 0 portnum 1 z0=50\nV2 b 0 dc 0 portnum 2 z0=50\nR1 a b {50*p}\nC1 b 0 {1p*q}\n.sp lin 3 1meg 1g\n',
@@ -410,15 +417,108 @@ class Ring(Compare):
             self.assertEqual({p['rows'] for p in points[1:]}, {'2'})
 
 
+class Random(Compare):
+    """Decks made at random: nested subcircuits, .if in them and around them, m of subcircuits, bins, models and parameters in branches."""
+    MODELS = ('.model dm d (is=1e-14 rs=5 cjo=1p)\n.model nb.1 nmos (level=1 vto=0.5 lmin=0 lmax=1 wmin=0 wmax=2.5u)\n'
+              '.model nb.2 nmos (level=1 vto=0.9 lmin=0 lmax=1 wmin=2.5u wmax=1)\n.global g1\n')
+
+    def number(self, r):
+        return r.choice(['p', 'q', 'k', 'w', '1.5', 'p*q', 'k+p', '(p>2?1:3)', 'w/2+1', '2', '2', '3'])
+
+    def condition(self, r):
+        return r.choice(['p>2', 'q>3', 'k>2', 'w>2.2', 'p+q>5', 'k*p<7', 'p==3', '1', 'q<3 && k>1'])
+
+    def element(self, r, kind, i, nodes, subs):
+        a, b = r.sample(nodes, 2)
+        if kind == 'x':
+            name, ports = r.choice(subs)
+            over = ''.join(f' {x}={{{self.number(r)}}}' for x in ('k', 'w', 'm') if r.random() < 0.35)
+            return f'X{i} {" ".join(r.choice(nodes) for _ in range(ports))} {name}{over}\n'
+        return {'r': f'R{i} {a} {b} {{1k*({self.number(r)})}}\n', 'c': f'C{i} {a} {b} {{1p*({self.number(r)})}}\n',
+                'd': f'D{i} {a} {b} {r.choice(["dm", "dl"])} area={{{self.number(r)}}}\n', 'i': f'I{i} {a} {b} {{1u*({self.number(r)})}}\n',
+                'm': f'M{i} {a} {b} 0 0 nb w={{1u*({self.number(r)})}} l=1u m={{{self.number(r)}}}\n',
+                'b': f'B{i} {a} 0 i={{1u*v({a},{b})*({self.number(r)})+1n*v(g1)}}\n',
+                'ic': f'.ic v({a})={{0.1*({self.number(r)})}}\n'}[kind]
+
+    def body(self, r, nodes, subs, depth=0):
+        out = ''
+        for _ in range(r.randint(2, 5)):
+            self.serial += 1
+            what = r.random()
+            if what < 0.3 and depth < 2:
+                out += f'.if ({self.condition(r)})\n{self.body(r, nodes, subs, depth + 1)}'
+                if r.random() < 0.4:
+                    out += f'.elseif ({self.condition(r)})\n{self.body(r, nodes, subs, depth + 1)}'
+                if r.random() < 0.6:
+                    out += f'.else\n{self.body(r, nodes, subs, depth + 1)}'
+                out += '.endif\n'
+            elif what < 0.4:
+                out += f'.param w={{{r.choice(["p", "q", "1", "2", "3", "p+1", "q/2"])}}}\n'
+            elif what < 0.45 and depth:
+                out += f'.model dl d (is={{1e-14*({self.number(r)})}} cjo=2p)\n'
+            else:
+                out += self.element(r, r.choice(['r', 'c', 'd', 'i', 'm', 'b', 'ic'] + ['x'] * 3 * bool(subs)), self.serial, nodes, subs)
+        return out
+
+    def deck(self, seed):
+        r = random.Random(seed)
+        self.serial = 0
+        subs, out = [], f'random {seed}\n.param p=2 q=2.5 k={r.choice(["1", "p", "q+1"])} w={r.choice(["1", "p", "2*q"])}\n' + self.MODELS
+        out += '.model dl d (is=2e-14)\n.option noshare\n'
+        for i in range(r.randint(2, 4)):
+            ports = r.randint(2, 3)
+            nodes = [f'p{k}' for k in range(ports)] + ['n1', 'n2', '0'] + ['g1'] * (r.random() < 0.4)
+            out += f'.subckt s{i} {" ".join(nodes[:ports])} k=1{" w=2" * (r.random() < 0.5)}\n'
+            out += ''.join(f'RG{k} {n} 0 20k\n' for k, n in enumerate(nodes[:ports] + ['n1', 'n2'])) + f'{self.body(r, nodes, subs)}.ends\n'
+            subs.append((f's{i}', ports))
+        nodes = ['a', 'b', 'c', '0', 'e']
+        out += 'V1 a 0 1\nR1 a b 1k\n' + self.body(r, nodes, subs)
+        return out + self.body(r, nodes, subs) + 'R2 b c 10k\nR3 c e 5k\nR4 e g1 1k\nR5 g1 0 3k\n.op\n.tran 10n 30n\n'
+
+    def test_decks(self):
+        kept = total = 0
+        for seed in range(int(os.environ.get('VSIM_DECKS', '30'))):
+            deck = self.deck(seed)
+            points = [(2, 2.5), (3, 2.5), (1, 4), (3, 4), (2, 2.5), (2.1, 2.5)]
+            self.write('v.csv', 'p,q\n' + ''.join(f'{p},{q}\n' for p, q in points))
+            self.write('d.sp', deck + '.step file v.csv\n')
+            run = subprocess.run([VSIM, '--redo', '-r', 's.raw', 'd.sp'], cwd=self.tmp.name, capture_output=True, text=True, timeout=300)
+            single, alone = [], {}
+            for p, q in dict.fromkeys(points):
+                self.write('one.sp', deck)
+                one = subprocess.run([VSIM, '-q', '-r', 'o.raw', '-D', f'p={p}', '-D', f'q={q}', 'one.sp'], cwd=self.tmp.name,
+                                     capture_output=True, text=True, timeout=300)
+                alone[p, q] = self.plots('o.raw') if one.returncode == 0 else None
+            swept = self.plots('s.raw') if os.path.exists(self.path('s.raw')) else []
+            with self.subTest(seed=seed):
+                if any(a is None for a in alone.values()): # a deck that fails somewhere: the sweep fails too
+                    self.assertNotEqual(run.returncode, 0)
+                    continue
+                self.assertEqual(run.returncode, 0, run.stderr)
+                for p in points:
+                    single += alone[p]
+                self.assertEqual(len(swept), len(single))
+                for a, b in zip(swept, single):
+                    self.assertEqual(a[0], b[0])
+                    self.assertTrue(a[1] == b[1], 'numbers of ' + a[0].decode())
+                got = self.points(run.stdout)
+                total += len(got)
+                kept += sum(p['built'] == '0' for p in got)
+        self.assertGreater(total, 100) # most decks run, and many points need no new circuit
+        self.assertGreater(kept, total // 8)
+
+
 def add_cases():
-    anew = {'a branch', 'line', 'one row for two', 'collapse', 'bins'} # some points are more than other values
+    anew = {'a branch', 'line', 'collapse'} # some points are more than other values
+    rebuilt = {'bins', 'one row for two', 'branches of parameters'} # of these the circuit, not the netlist
     for name in CASES:
         def test(self, name=name):
             points = self.param_case(name)
             self.assertEqual(len(points), len(STEPS))
             if name not in anew:
-                self.assertEqual(self.total(points[1:], 'expanded') + self.total(points[1:], 'built'), 0)
-                self.assertEqual(self.total(points[1:], 'ordered') + self.total(points[1:], 'compiled'), 0)
+                self.assertEqual(self.total(points[1:], 'expanded') + self.total(points[1:], 'compiled'), 0)
+            if name not in anew | rebuilt:
+                self.assertEqual(self.total(points[1:], 'built') + self.total(points[1:], 'ordered'), 0)
         setattr(Equal, 'test_' + name.replace(' ', '_'), test)
 
 
