@@ -322,20 +322,6 @@ typedef struct row_class { /* instances with the same model and row */
     mdl_variant *variant[MDL_N_FORM];
 } row_class;
 
-typedef struct member { /* sort key of an instance: classes come in the order of their first instances */
-    int32_t group, class, inst;
-} member;
-
-static int compare_members(const void *va, const void *vb)
-{
-    const member *a = va, *b = vb;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    return a->inst < b->inst ? -1 : a->inst > b->inst;
-}
-
 static vs_status get_variants(row_class *cl, unsigned forms)
 {
     for (int f = 0; f < MDL_N_FORM; f++)
@@ -396,14 +382,14 @@ static bool is_evaluated(const ckt *c, const row_class *cl, int form)
                               : true;
 }
 
-static void make_group(ckt *c, const member *mem, int32_t nb, const row_class *cl)
+static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl)
 {
     int32_t *inst = NULL, *row = NULL;
     const int32_t **unknown = NULL;
     for (int32_t i = 0; i < nb; i++) {
-        vec_push(inst, mem[i].inst);
-        vec_push(row, c->inst[mem[i].inst].row);
-        vec_push(unknown, &c->unk[c->inst[mem[i].inst].first]);
+        vec_push(inst, member[i]);
+        vec_push(row, c->inst[member[i]].row);
+        vec_push(unknown, &c->unk[c->inst[member[i]].first]);
     }
     vec_extend(c->group, 1);
     dev_group *g = &vec_last(c->group);
@@ -450,27 +436,64 @@ static vs_status classify(ckt *c, row_class **all, int32_t **first, int32_t **of
     return st;
 }
 
+/* from[n] to a new vec, by key(from[i]) below n_key; equal keys keep their order. */
+static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, size_t n_key)
+{
+    int32_t *start = NULL, *to = NULL;
+    vec_extend(start, n_key + 1);
+    vec_extend(to, n);
+    for (size_t i = 0; i < n; i++)
+        start[key[i] + 1]++;
+    for (size_t k = 0; k < n_key; k++)
+        start[k + 1] += start[k];
+    for (size_t i = 0; i < n; i++)
+        to[start[key[i]]++] = from[i];
+    vec_free(start);
+    return to;
+}
+
+/* By group, in it by class; classes come in the order of their first instances. */
+static void make_sorted(ckt *c, const row_class *all, const int32_t *of, size_t n_group)
+{
+    const size_t n = vec_len(c->inst), n_class = vec_len(all);
+    int32_t *class = NULL, *group = NULL, *inst = NULL;
+    for (size_t k = 0; k < n_class; k++) {
+        vec_push(class, (int32_t)k);
+        vec_push(group, all[k].group);
+    }
+    for (size_t i = 0; i < n; i++)
+        vec_push(inst, (int32_t)i);
+    int32_t *in_order = sort_stable(class, n_class, group, n_group); /* classes */
+    int32_t *place = NULL;
+    vec_extend(place, n_class);
+    for (size_t k = 0; k < n_class; k++)
+        place[in_order[k]] = (int32_t)k;
+    int32_t *key = NULL;
+    for (size_t i = 0; i < n; i++)
+        vec_push(key, place[of[i]]);
+    int32_t *member = sort_stable(inst, n, key, n_class);
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i + 1; j < n && all[of[member[j]]].group == all[of[member[i]]].group;)
+            j++;
+        make_group(c, &member[i], (int32_t)(j - i), &all[of[member[i]]]);
+    }
+    int32_t *work[] = {class, group, inst, in_order, place, key, member};
+    for (size_t i = 0; i < VS_COUNT(work); i++)
+        vec_free(work[i]);
+}
+
 static vs_status make_groups(ckt *c)
 {
     row_class *all = NULL;
     int32_t *first = NULL, *of = NULL;
-    member *mem = NULL;
     const vs_status st = classify(c, &all, &first, &of);
     if (st == VS_OK && vec_len(c->inst)) {
-        for (size_t i = 0; i < vec_len(c->inst); i++)
-            vec_push(mem, (member){all[of[i]].group, of[i], (int32_t)i});
-        qsort(mem, vec_len(mem), sizeof *mem, compare_members);
-        for (size_t i = 0, j; i < vec_len(mem); i = j) {
-            for (j = i + 1; j < vec_len(mem) && mem[j].group == mem[i].group;)
-                j++;
-            make_group(c, &mem[i], (int32_t)(j - i), &all[of[mem[i].inst]]);
-        }
+        make_sorted(c, all, of, vec_len(first));
         mdl_compile_wanted(c->group[0].model);
     }
     vec_free(all);
     vec_free(first);
     vec_free(of);
-    vec_free(mem);
     return st;
 }
 

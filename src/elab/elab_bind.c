@@ -530,8 +530,10 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
         return m;
     }
     if (plain_module(in->letter)) {
+        mdl_model **known = &e->plain[in->letter == 'r' ? 0 : in->letter == 'c' ? 1 : 2];
         *min_node = 2;
-        return elab_module(e, plain_module(in->letter), in->span);
+        *known = *known ? *known : elab_module(e, plain_module(in->letter), in->span);
+        return *known;
     }
     unknown_model(e, in);
     return NULL;

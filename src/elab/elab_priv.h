@@ -31,6 +31,7 @@ struct elab {
     int32_t *node;         /* vec; flat node -> unknown */
     elab_card *card;       /* vec */
     map card_of;           /* flat_model -> card */
+    mdl_model *plain[3];   /* of R, C, L without a card, once known */
     int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
     map inst_of;           /* name -> instance */
     map seen_at;           /* hash of what decides a row -> the last elab_seen of that hash */
