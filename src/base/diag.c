@@ -25,6 +25,14 @@ void diag_fini(diag *d)
     arena_fini(&d->mem);
 }
 
+void diag_forget_files(diag *d, size_t n)
+{
+    for (size_t i = n; i < vec_len(d->file); i++)
+        free((char *)d->file[i].text);
+    if (vec_len(d->file) > n)
+        vec_head_of(d->file)->len = n;
+}
+
 static int32_t own_file(diag *d, const char *name, char *text, size_t len, diag_span from)
 {
     diag_file f = {arena_strndup(&d->mem, name, strlen(name)), text, len, from};

@@ -48,6 +48,8 @@ void diag_fini(diag *d);
 
 /* A text of `len` bytes under `name`; copied. Returns the file index. */
 int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from);
+/* Files n and those behind it are forgotten with their texts; no message may point there. */
+void diag_forget_files(diag *d, size_t n);
 /* Reads a file from disk. Refuses directories, devices and files above 1 GiB.
  * Status: VS_OK and *file; VS_EIO with *why set to a static sentence ("is a directory", ...);
  * records no message itself. */

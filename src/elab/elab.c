@@ -23,7 +23,8 @@ const char *elab_printf(elab *e, const char *fmt, ...)
 static vs_status load_models(elab *e)
 {
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(e->f->hdl) && !e->opt.models_loaded; i++) {
+    mdl_forget_loads(e->lib);
+    for (size_t i = 0; i < vec_len(e->f->hdl); i++) {
         const char *path = e->f->hdl[i];
         const diag_span at = vec_len(e->f->hdl_span) > i ? e->f->hdl_span[i] : DIAG_NOWHERE;
         const bool compiled = elab_is_osdi(path);

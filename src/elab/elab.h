@@ -49,7 +49,6 @@ typedef struct elab_opt {
     double parallel_min;     /* as in ckt_opt */
     ckt_bypass bypass;
     double tstep, tstop;     /* for defaults of waveforms; tstop 0: the deck's first .tran */
-    bool models_loaded;      /* the .hdl files were loaded by an earlier call with this mdl_lib */
 } elab_opt;
 /* Builds and finishes the circuit. On failure *c is NULL and messages are in d.
  * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */

@@ -41,6 +41,9 @@ typedef struct mdl_opt {
 VS_MUST_USE vs_status mdl_lib_new(mdl_lib **lib, diag *d, str_pool *names, const mdl_opt *opt);
 void mdl_lib_free(mdl_lib **lib);
 VS_MUST_USE vs_status mdl_load(mdl_lib *lib, const char *path);
+/* Another deck: modules of files that mdl_load and mdl_load_osdi read are out of sight until they are asked for the
+ * file again, which then costs nothing. */
+void mdl_forget_loads(mdl_lib *lib);
 /* A module written by the program itself (behavioural sources); the text is kept for messages. */
 VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text);
 

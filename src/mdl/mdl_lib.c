@@ -271,7 +271,25 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
 
 vs_status mdl_load(mdl_lib *lib, const char *path)
 {
-    return load(lib, path, NULL);
+    const char *known = str_intern0(lib->names, path);
+    for (size_t i = 0; i < vec_len(lib->unit); i++)
+        if (lib->unit[i]->asked && lib->unit[i]->path == known) {
+            lib->unit[i]->asked = ++lib->n_asked;
+            return VS_OK;
+        }
+    const vs_status st = load(lib, path, NULL);
+    if (st == VS_OK)
+        vec_last(lib->unit)->asked = ++lib->n_asked;
+    return st;
+}
+
+void mdl_forget_loads(mdl_lib *lib)
+{
+    for (size_t i = 0; i < vec_len(lib->unit); i++)
+        if (lib->unit[i]->asked)
+            lib->unit[i]->asked = -1;
+    if (lib->osdi)
+        osdi_forget_loads(lib->osdi);
 }
 
 vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text)
@@ -407,10 +425,17 @@ static void make_index(mdl_lib *lib)
 
 static mdl_model *loaded(const mdl_lib *lib, const char *name)
 {
-    for (size_t i = vec_len(lib->model); i-- > 0;)
-        if (!str_casecmp(lib->model[i]->mod->name, name))
-            return lib->model[i];
-    return NULL;
+    mdl_model *best = NULL;
+    int64_t latest = -1;
+    for (size_t i = vec_len(lib->model); i-- > 0;) {
+        const lib_unit *home = lib->model[i]->home;
+        const int64_t asked = home ? home->asked : 0;
+        if (asked > latest && !str_casecmp(lib->model[i]->mod->name, name)) {
+            best = lib->model[i];
+            latest = asked;
+        }
+    }
+    return best;
 }
 
 /* A text cannot tell which module a type name means: the module of that name, else the first. */
@@ -419,7 +444,7 @@ static mdl_model *find_in_file(mdl_lib *lib, lib_file *f, const char *name)
     if (!f->loaded) {
         size_t before = vec_len(lib->model);
         f->loaded = true;
-        if (mdl_load(lib, f->path) == VS_OK && vec_len(lib->model) > before)
+        if (load(lib, f->path, NULL) == VS_OK && vec_len(lib->model) > before)
             f->first = lib->model[before];
     }
     mdl_model *m = loaded(lib, name);
@@ -445,7 +470,8 @@ const char **mdl_names(mdl_lib *lib)
     make_index(lib);
     vec_clear(lib->all);
     for (size_t i = 0; i < vec_len(lib->model); i++)
-        vec_push(lib->all, lib->model[i]->mod->name);
+        if (!lib->model[i]->home || lib->model[i]->home->asked >= 0)
+            vec_push(lib->all, lib->model[i]->mod->name);
     for (size_t i = 0; i < vec_len(lib->file); i++)
         for (size_t k = 0; !lib->file[i].loaded && k < vec_len(lib->file[i].name); k++)
             vec_push(lib->all, lib->file[i].name[k]);

@@ -46,6 +46,7 @@ typedef struct lib_unit { /* one Verilog-A text and what came of it */
     int n_warning_before;
     size_t first_model;   /* its modules in lib->model, in order */
     bool keep;            /* its parts may be kept on disk */
+    int64_t asked;        /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
     bool kept;            /* there is a record of it, with every equation form made so far */
     jit_hash key, text;   /* of the record; of all source text */
     jit_cache_item item;  /* what the functions of the modules point into; empty: made from source */
@@ -100,6 +101,7 @@ struct mdl_lib {
     mdl_model **model;  /* vec, in order of loading */
     lib_file *file;     /* vec */
     osdi_lib *osdi;     /* NULL: none was loaded */
+    int64_t n_asked;    /* calls of mdl_load */
     bool indexed, keep_index; /* the index is made; it may be kept on disk */
     jit_hash index_key;
     const char **all;   /* vec behind mdl_names */

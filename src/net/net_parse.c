@@ -769,14 +769,18 @@ static vs_status read_all(reader *r, int32_t file)
     return r->d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
+static net_deck empty_deck(arena *mem)
+{
+    return (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1, .control_at = DIAG_NOWHERE};
+}
+
 vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *path,
                    const net_opt *opt)
 {
     reader r = {.deck = deck, .d = d, .names = names, .mem = mem, .opt = opt};
     int32_t file;
     const char *why;
-    *deck = (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1,
-                       .control_at = DIAG_NOWHERE};
+    *deck = empty_deck(mem);
     if (diag_read_file(d, path, DIAG_NOWHERE, &file, &why)) {
         diag_error(d, DIAG_NOWHERE, "deck '%s' %s", path, why);
         return VS_EIO;
@@ -788,5 +792,6 @@ vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem, co
                         const char *text, size_t len, const net_opt *opt)
 {
     reader r = {.deck = deck, .d = d, .names = names, .mem = mem, .opt = opt};
+    *deck = empty_deck(mem);
     return read_all(&r, diag_add_file(d, name, text, len, DIAG_NOWHERE));
 }

@@ -146,10 +146,20 @@ bool osdi_param_is_array(const osdi_module *m, int32_t id)
 
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name)
 {
+    const osdi_module *best = NULL;
+    int64_t latest = 0;
     for (size_t i = vec_len(lib->module); i-- > 0;) /* the latest file wins */
-        if (!strcasecmp(lib->module[i]->pub.name, name))
-            return &lib->module[i]->pub;
-    return NULL;
+        if (lib->module[i]->pub.file->asked > latest && !strcasecmp(lib->module[i]->pub.name, name)) {
+            best = &lib->module[i]->pub;
+            latest = lib->module[i]->pub.file->asked;
+        }
+    return best;
+}
+
+void osdi_forget_loads(osdi_lib *lib)
+{
+    for (size_t i = 0; i < vec_len(lib->file); i++)
+        lib->file[i]->asked = 0;
 }
 
 int32_t osdi_n_module(const osdi_lib *lib)
@@ -351,6 +361,7 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
     }
     for (size_t i = 0; i < vec_len(lib->file); i++)
         if (!strcmp(lib->file[i]->path, full)) {
+            lib->file[i]->asked = ++lib->n_asked;
             free(full);
             return VS_OK;
         }
@@ -365,6 +376,7 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
     osdi_file *f = calloc(1, sizeof *f);
     f->path = full;
     f->handle = handle;
+    f->asked = ++lib->n_asked;
     vec_push(lib->file, f);
     vs_status st = check_version(f, d, at);
     return st == VS_OK ? add_modules(lib, f, d, at) : st;

@@ -41,6 +41,8 @@ void osdi_lib_free(osdi_lib **lib); /* and every model and instance made from it
  * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: not an OSDI library, or of a version that is not
  * known, or with something that is not supported (absdelay). Messages at `at`. */
 VS_MUST_USE vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at);
+/* Modules of files that were loaded are out of sight until osdi_load is asked for the file again. */
+void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */
 int32_t osdi_n_module(const osdi_lib *lib);
 const osdi_module *osdi_module_at(const osdi_lib *lib, int32_t i);

@@ -8,6 +8,7 @@
 enum { OSDI_N_DYN = 3 }; /* $simparam names with values that change: gmin, sourceScaleFactor, iteration */
 
 struct osdi_file {
+    int64_t asked;              /* when osdi_load was asked for it last; 0: not since osdi_forget_loads */
     char *path;
     void *handle;
     uint32_t minor;
@@ -51,6 +52,7 @@ struct osdi_lib {
     arena mem;
     str_pool names;
     osdi_file **file;           /* vec */
+    int64_t n_asked;            /* calls of osdi_load */
     osdi_own **module;          /* vec */
     osdi_inst_own **inst;       /* vec */
     char *sim_name[IR_N_SIMPARAM + OSDI_N_DYN + 1];

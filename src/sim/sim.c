@@ -28,10 +28,15 @@ void sim_drop_circuit(sim *s)
     ckt_free(&s->ckt);
 }
 
-void sim_fini(sim *s)
+void sim_drop_netlist(sim *s)
 {
     sim_drop_circuit(s);
     sim_plan_drop(s);
+}
+
+void sim_fini(sim *s)
+{
+    sim_drop_netlist(s);
     gen_fini(&s->gen);
     sim_kept_fini(s);
     vec_free(s->keep_name);
@@ -88,17 +93,10 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
     return st;
 }
 
-vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, const net_opt *opt)
-{
-    net_opt with = opt ? *opt : (net_opt){0};
-    with.define = s->over;
-    with.n_define = vec_len(s->over);
-    return net_read(deck, s->d, s->names, mem, path, &with);
-}
-
 vs_status sim_use_deck(sim *s, const net_deck *deck)
 {
     const quiet_mark m = mark_messages(s);
+    sim_drop_netlist(s);
     s->deck = *deck;
     sim_deep(s, "another deck");
     const vs_status st = sim_options(s);
@@ -478,7 +476,7 @@ static vs_status build_circuit(sim *s)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = forms_of(s),
                    .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
-                   .parallel_min = s->parallel_min, .bypass = s->option.bypass, .models_loaded = s->built};
+                   .parallel_min = s->parallel_min, .bypass = s->option.bypass};
     vs_status st = s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
                            : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);

@@ -144,9 +144,7 @@ void sim_fini(sim *s);
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
-/* Another deck in its place, e.g. with other sections of a library; its text stays the reader's. */
-VS_MUST_USE vs_status sim_read_into(sim *s, net_deck *deck, arena *mem, const char *path, const net_opt *opt);
-/* Status: that of its options. */
+/* Another deck in its place, e.g. with other sections of a library; it stays the reader's. Status: that of its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
 /* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
 VS_MUST_USE vs_status sim_options(sim *s);
@@ -178,11 +176,15 @@ void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
 VS_MUST_USE vs_status sim_set_option_number(sim *s, const char *name, double value, diag_span span);
 /* Values will change again and again: the next build notes what depends on what. */
 void sim_many(sim *s);
+/* The netlist must be expanded again because of `what`. */
+void sim_deep(sim *s, const char *what);
 /* Frees the circuit; the next sim_build makes it from the netlist that is there. */
 void sim_drop_circuit(sim *s);
 /* From now on operating points begin from that of the present values, which is found here; tran: those of transients. No
  * message if there is none: they then begin from nothing. */
 void sim_find_first(sim *s, bool tran);
+/* The same, and what is known of the netlist: before the deck that it was made from goes. */
+void sim_drop_netlist(sim *s);
 /* The next analysis starts as if the circuit had just been built. */
 void sim_fresh(sim *s);
 /* Takes the last change back, after a build that it made fail. */

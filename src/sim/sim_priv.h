@@ -28,7 +28,6 @@ void sim_param_changed(sim *s, const char *name);
 void sim_ambient_changed(sim *s, const char *name, bool temper);
 void sim_change_changed(sim *s, const sim_change *c);
 void sim_analysis_changed(sim *s, const char *name); /* an option that no device reads */
-void sim_deep(sim *s, const char *what); /* the netlist must be expanded again */
 /* Status: VS_OK: netlist and circuit are up to date, or the circuit is gone and to be built; VS_REJECT: the netlist
  * must be expanded again. */
 VS_MUST_USE vs_status sim_redo(sim *s);

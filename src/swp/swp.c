@@ -64,6 +64,64 @@ void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
 
 /* -- changes -- */
 
+/* The deck once more, with other options. Standard input cannot be read twice: its text is still there. */
+static vs_status read_again(const swp *w, net_deck *deck, diag *d, arena *mem, net_opt no)
+{
+    const char *path = w->o->deck;
+    if (!no.define) {
+        no.define = w->s->over;
+        no.n_define = vec_len(w->s->over);
+    }
+    for (size_t i = 0; i < vec_len(w->s->d->file) && !strcmp(path, "/dev/stdin"); i++) {
+        const diag_file *f = &w->s->d->file[i];
+        if (!strcmp(f->name, path))
+            return net_read_text(deck, d, w->s->names, mem, path, f->text, f->len, &no);
+    }
+    return net_read(deck, d, w->s->names, mem, path, &no);
+}
+
+/* Steps of parameters that the reader asked for: an expression may ask for others at other values. */
+static void note_loops(swp *w, const net_define *with)
+{
+    for (size_t i = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
+            for (size_t k = 0; k < vec_len(with); k++)
+                if (with[k].used && w->step[i].target[c].kind == FLAT_SET_PARAM && with[k].name == w->step[i].target[c].name) {
+                    vec_extend(w->loops, vec_len(w->loops) ? 0 : w->n_step);
+                    w->loops[i] = true;
+                }
+}
+
+/* A deck whose loops depend on what is stepped is read for each point that changes that, and not kept. */
+static vs_status set_loops(swp *w, int64_t point, const net_opt *no)
+{
+    sim *s = w->s;
+    arena *mem = &w->loop_mem[w->loop_turn];
+    net_deck *d = &w->loop_deck[w->loop_turn];
+    const size_t told = strlen(s->why);
+    for (size_t i = 0; i < w->n_step; i++)
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
+            if (w->step[i].target[c].kind == FLAT_SET_PARAM)
+                sim_set_param(s, w->step[i].target[c].name, flat_step_value(&w->step[i], digit(w, point, i), c));
+    s->why[told] = 0;
+    for (size_t i = 0; i < w->n_step; i++)
+        if (w->loops[i] && w->at[i] != digit(w, point, i))
+            sim_deep(s, w->step[i].target[0].text);
+    sim_drop_netlist(s); /* it looks into the deck that was there */
+    if (vec_len(s->d->file) == w->file_to)
+        diag_forget_files(s->d, w->file_from);
+    w->file_from = vec_len(s->d->file);
+    w->files_new = true;
+    arena_fini(mem);
+    arena_init(mem);
+    vs_status st = read_again(w, d, s->d, mem, *no);
+    w->file_to = vec_len(s->d->file);
+    note_loops(w, s->over);
+    d->stepping = true;
+    w->loop_turn ^= !st;
+    return st ? st : sim_use_deck(s, d);
+}
+
 /* The decks with other sections of libraries or .alter blocks are read once and kept. */
 static vs_status set_deck(swp *w, int64_t point)
 {
@@ -79,20 +137,22 @@ static vs_status set_deck(swp *w, int64_t point)
             which += radix * (size_t)digit(w, point, i);
             radix *= (size_t)w->step[i].n;
         }
-    if (which >= vec_len(w->deck))
+    net_opt no = w->o->read ? *w->o->read : (net_opt){0};
+    no.section = section;
+    no.n_section = vec_len(section);
+    no.alter = alter;
+    if (!w->loops && which >= vec_len(w->deck))
         vec_extend(w->deck, which + 1 - vec_len(w->deck));
-    if (!w->deck[which]) {
-        net_opt no = w->o->read ? *w->o->read : (net_opt){0};
-        no.section = section;
-        no.n_section = vec_len(section);
-        no.alter = alter;
+    if (!w->loops && !w->deck[which]) {
         net_deck *d = arena_new(&w->mem, net_deck);
-        st = sim_read_into(w->s, d, &w->mem, w->o->deck, &no);
+        st = read_again(w, d, w->s->d, &w->mem, no);
         d->stepping = true;
         if (!st)
             w->deck[which] = d;
     }
-    if (!st)
+    if (w->loops)
+        st = set_loops(w, point, &no);
+    else if (!st)
         st = sim_use_deck(w->s, w->deck[which]);
     for (size_t i = 0; i < w->n_step; i++)
         if (w->step[i].form != FLAT_STEP_WORDS)
@@ -125,7 +185,7 @@ static vs_status set_point(swp *w, int64_t point)
     vs_status st = VS_OK;
     bool lib = false;
     for (size_t i = 0; i < w->n_step && !st; i++)
-        lib |= w->step[i].form == FLAT_STEP_WORDS && w->at[i] != digit(w, point, i);
+        lib |= (w->step[i].form == FLAT_STEP_WORDS || (w->loops && w->loops[i])) && w->at[i] != digit(w, point, i);
     if (lib)
         st = set_deck(w, point);
     for (size_t i = 0; i < w->n_step && !st; i++) {
@@ -322,6 +382,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     const sim_stat before = s->st;
     const int compiled = kernels(s), n_error = s->d->n_error, n_warning = s->d->n_warning;
     *s->why = 0;
+    w->files_new = false;
     sim_fresh(s);
     vs_status st = set_point(w, point);
     if (!st)
@@ -349,7 +410,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     s->d->n_error = n_error;
     s->d->n_warning = n_warning;
     s->d->n_dropped = 0;
-    if (vec_len(s->d->file) == n_file)
+    if (vec_len(s->d->file) == n_file && !w->files_new)
         arena_release(&s->d->mem, mark);
     fclose(text);
     fclose(msg);
@@ -418,10 +479,9 @@ static vs_status check_limits(swp *w)
     return st;
 }
 
-/* Loops and indices are written out when the deck is read: what decides them cannot be stepped. */
-static vs_status check_loops(const swp *w)
+/* Loops and indices are written out when the deck is read. Which steps decide them at the first point? */
+static void find_loops(swp *w)
 {
-    const flat_target *t = NULL;
     net_define *with = NULL;
     net_opt no = w->o->read ? *w->o->read : (net_opt){0};
     for (size_t i = 0; i < w->n_step; i++)
@@ -429,8 +489,7 @@ static vs_status check_loops(const swp *w)
             if (w->step[i].target[c].kind == FLAT_SET_PARAM)
                 vec_push(with, ((net_define){.name = w->step[i].target[c].name, .value = flat_step_value(&w->step[i], 0, c)}));
     if (!with)
-        return VS_OK;
-    const size_t n = vec_len(with);
+        return;
     for (size_t i = 0; i < vec_len(w->s->over); i++)
         vec_push(with, w->s->over[i]);
     diag quiet;
@@ -440,19 +499,11 @@ static vs_status check_loops(const swp *w)
     arena_init(&mem);
     no.define = with;
     no.n_define = vec_len(with);
-    (void)!net_read(&deck, &quiet, w->s->names, &mem, w->o->deck, &no);
-    for (size_t i = 0, k = 0; i < w->n_step; i++)
-        for (size_t c = 0; c < vec_len(w->step[i].target); c++)
-            if (w->step[i].target[c].kind == FLAT_SET_PARAM && k < n && with[k++].used)
-                t = &w->step[i].target[c];
+    (void)!read_again(w, &deck, &quiet, &mem, no);
+    note_loops(w, with);
     arena_fini(&mem);
     diag_fini(&quiet);
     vec_free(with);
-    if (!t)
-        return VS_OK;
-    diag_error(w->s->d, t->span, "'%s' decides a loop or an index of the deck, so it cannot be stepped; run the deck once for "
-               "each value with -D %s=...", t->name, t->name);
-    return VS_EINPUT;
 }
 
 static uint64_t identity(const swp *w)
@@ -498,8 +549,9 @@ static vs_status begin(swp *w, int64_t *next)
     sim *s = w->s;
     const swp_opt *o = w->o;
     name_columns(w);
-    if (!count_points(w) || check_limits(w) || check_loops(w))
+    if (!count_points(w) || check_limits(w))
         return VS_EINPUT;
+    find_loops(w);
     w->stamp.date = date_of(o->deck);
     const bool pipe = o->out && !strcmp(o->out, "-");
     w->book.path = o->out;
@@ -551,6 +603,8 @@ vs_status swp_run(sim *s, const swp_opt *o)
     w.start_first = s->option.start_first;
     arena_init(&w.mem);
     arena_init(&w.book.mem);
+    for (int i = 0; i < 2; i++)
+        arena_init(&w.loop_mem[i]);
     w.book.fd = w.book.mfd = w.book.jfd = -1;
     w.at = arena_array(&w.mem, int64_t, w.n_step + 1);
     for (size_t i = 0; i < w.n_step; i++)
@@ -571,10 +625,14 @@ vs_status swp_run(sim *s, const swp_opt *o)
     s->hook = hook;
     s->label = NULL;
     vec_free(w.deck);
+    vec_free(w.loops);
     vec_free(w.meas);
     vec_free(w.book.step);
     vec_free(w.book.min);
     vec_free(w.book.max);
+    sim_drop_netlist(s); /* it looks into decks of the sweep */
+    for (int i = 0; i < 2; i++)
+        arena_fini(&w.loop_mem[i]);
     arena_fini(&w.book.mem);
     arena_fini(&w.mem);
     return st;

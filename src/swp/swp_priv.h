@@ -114,6 +114,12 @@ typedef struct swp {
     bool have_first;       /* which this process has looked for */
     sim_hook client;
     net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
+    bool *loops;           /* vec [n_step]: decides a .for or an index; empty: none does */
+    net_deck loop_deck[2]; /* read for the present values of those; in turn */
+    arena loop_mem[2];
+    int loop_turn;
+    size_t file_from, file_to; /* texts of the last such deck */
+    bool files_new;        /* it was read for the point under way */
     arena mem;
     const char **meas;
     swp_book book;

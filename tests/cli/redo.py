@@ -373,6 +373,54 @@ class Start(Compare):
         self.assertIn('option stepstart=last: first or none is needed', p.stderr)
 
 
+class Decks(Compare):
+    """What makes another deck of it: steps that decide loops, corners that load models."""
+    LOOP = ('loops\n.param n=3 m=1 deep=0\n.model dm d (is=1e-14 cjo=1p)\nV1 a0 0 dc 1\n.for i = 1 to (deep > 1 ? m : n)\nR{i} a{i-1} a{i} {1k*m}\n'
+            'D{i} a{i} 0 dm area={i*m}\n.endfor\nR99 a1 0 1k\n.op\n.tran 1n 3n\n.meas tran z find v(a2) at=2n\n')
+    VA = ('`include "disciplines.vams"\nmodule res(a,b); inout a,b; electrical a,b; parameter real r=1;\n'
+          'analog I(a,b) <+ V(a,b)/r$; endmodule\n')
+
+    def test_loops(self):
+        values = [(n, m) for m in (1, 2) for n in (3, 1, 2)]
+        alone = [(self.LOOP, ['-D', f'n={n}', '-D', f'm={m}']) for n, m in values]
+        points = self.compare(self.LOOP, '.step n list 3 1 2\n.step m 1 2 1\n', alone)
+        self.assertIn('n, another deck', points[1]['why'])
+        deck = self.LOOP.replace('(deep > 1 ? m : n)', 'n')
+        alone = [(deck, opts) for _, opts in sorted(alone, key=lambda a: '312'.index(a[1][1][2]))]
+        points = self.compare(deck, '.step m 1 2 1\n.step n list 3 1 2\n', alone)
+        self.assertEqual([p['expanded'] for p in points], ['0', '0', '1', '0', '1', '0'])
+        self.run_it('-q', '-r', 'j.raw', '--jobs', '3', '--measures', 'j.csv', 'd.sp')
+        self.assertEqual(self.plots('j.raw'), self.plots('s.raw'))
+        with open(self.path('j.csv')) as f: # a1 alone has no second node: the measure fails, not the point
+            self.assertEqual([x.split(',')[-1] for x in f.read().splitlines()[1:]], ['done'] * 6)
+        self.run_it('-q', '--csv', '-r', 'c.csv', 'd.sp')
+        with open(self.path('c.csv')) as f: # a line of names wherever they change
+            self.assertEqual(sum('v(a1)' in x for x in f), 12)
+
+    def test_a_loop_that_asks_for_more_later(self):
+        alone = [(self.LOOP, ['-D', f'deep={d}', '-D', f'm={m}']) for d in (1, 2) for m in (1, 2)]
+        self.compare(self.LOOP, '.step m 1 2 1\n.step deep 1 2 1\n', alone)
+
+    def test_loops_from_standard_input(self):
+        deck = self.LOOP + '.step n list 3 1 2\n'
+        self.write('d.sp', deck)
+        self.run_it('-q', '-r', 'a.raw', 'd.sp')
+        subprocess.run([VSIM, '-q', '-r', 'b.raw', '-'], input=deck, text=True, cwd=self.tmp.name, check=True, capture_output=True)
+        self.assertEqual(self.plots('a.raw'), self.plots('b.raw'))
+
+    def test_corners_that_load_models(self):
+        for k, text in (('1', '*2'), ('2', '*3'), ('3', '')):
+            self.write(f'r{k}.va', self.VA.replace('$', text)) # the module has one name in two of the files
+        self.write('r3.va', self.VA.replace('$', '').replace('res(', 'other('))
+        sub = ''.join(f'.subckt s{k} a b\nR1 a b 1k\n.ends\n' for k in range(9))
+        self.write('c.lib', ".lib one\n.hdl 'r1.va'\n.model rm res (r=1k)\n.endl\n.lib two\n.hdl 'r2.va'\n.model rm res (r=1k)\n" + sub +
+                   ".endl\n.lib three\n.hdl 'r3.va'\n.model rm other (r=1k)\n.endl\n")
+        deck = "corners\n.param p=1\nV1 a 0 1\nN1 a b rm\nR1 b 0 {1k*p}\n.op\n.tran 1n 2n\n"
+        alone = [(deck + f".lib 'c.lib' {k}\n.param p={p}\n", []) for p in (1, 2) for k in ('one', 'two', 'three')]
+        points = self.compare(deck, ".step lib 'c.lib' one two three\n.step p 1 2 1\n", alone)
+        self.assertEqual(self.total(points[3:], 'compiled'), 0)
+
+
 class Ring(Compare):
     """Nine inverters, 18 PSP103 transistors."""
 
