@@ -564,9 +564,9 @@ def add_cases():
             points = self.param_case(name)
             self.assertEqual(len(points), len(STEPS))
             if name not in anew:
-                self.assertEqual(self.total(points[1:], 'expanded') + self.total(points[1:], 'compiled'), 0)
+                self.assertEqual(self.total(points[1:], 'expanded'), 0)
             if name not in anew | rebuilt:
-                self.assertEqual(self.total(points[1:], 'built') + self.total(points[1:], 'ordered'), 0)
+                self.assertEqual(sum(self.total(points[1:], key) for key in ('built', 'compiled', 'ordered')), 0)
         setattr(Equal, 'test_' + name.replace(' ', '_'), test)
 
 
