@@ -138,8 +138,8 @@ typedef struct ckt_redone {
 VS_MUST_USE vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what);
 /* As if there had been no load: limits, hidden state, breakpoints. */
 void ckt_fresh(ckt *c);
-/* Limits and hidden state of all devices as numbers: false: they are not all that an operating point leaves behind (lines,
- * OSDI libraries, models that print or end the run). *n of them; copied out, and back in. */
+/* Limits and hidden state of all devices as numbers: false: they are not all that an operating point leaves behind (lines and
+ * delays, OSDI libraries, models that print or end the run). *n of them; copied out, and back in. */
 bool ckt_state_size(const ckt *c, size_t *n);
 void ckt_state_save(const ckt *c, double *to);
 void ckt_state_load(ckt *c, const double *from);

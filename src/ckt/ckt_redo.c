@@ -324,7 +324,7 @@ void ckt_fresh(ckt *c)
 bool ckt_state_size(const ckt *c, size_t *n)
 {
     *n = 0;
-    if (c->osdi || ckt_has_line(c))
+    if (c->osdi || c->delays || ckt_has_line(c))
         return false;
     for (size_t i = 0; i < vec_len(c->group); i++) {
         for (int f = 0; f < MDL_N_FORM; f++)

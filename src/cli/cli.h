@@ -71,6 +71,9 @@ int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
 /* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has nothing to do, or a message
  * was printed; exit with *code. */
 bool cli_join(cli_opt *o, struct rank_link *l, int *code);
+/* Of a rank other than 0: waits until rank 0 has built the deck. false: there is no sweep. The other: for a jit_opt. */
+bool cli_go(struct rank_link *l);
+void cli_wait_for_go(void *link);
 /* The sweep of a deck that was read and built. */
 VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "rank.h"
 #include "vec.h"
 
 const char *cli_si(char buf[16], double x, const char *unit)
@@ -138,6 +139,10 @@ vs_status cli_open_models(cli_base *b, const cli_opt *o)
                           .verbose = o->verbose > 0,
                           .note = o->verbose ? print_note : NULL,
                           .user = b->log}};
+    if (o->link && o->link->rank > 0) { /* what is not on disk rank 0 makes */
+        mo.jit.missing = cli_wait_for_go;
+        mo.jit.missing_user = o->link;
+    }
     return mdl_lib_new(&b->lib, &b->d, &b->names, &mo);
 }
 

@@ -260,7 +260,7 @@ static bool may_write(run *r, const char *path, const char *what)
     return true;
 }
 
-/* What was asked for, found out of date, made again: in this process, not by workers. */
+/* What was asked for, found out of date, made again: in this process and by workers and ranks. */
 static void write_generations(const sim *s, FILE *fp)
 {
     fputs("  \"generations\": {\n", fp);
@@ -291,7 +291,8 @@ static vs_status write_stats(run *r)
             "  \"peak_memory_bytes\": %zu,\n"
             "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
             r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected, (long long)r->sim.st.iterations,
-            (long long)r->sim.st.evaluations, (long long)r->sim.st.bypasses, peak_memory(), js->n_compiled, js->n_from_cache,
+            (long long)r->sim.st.evaluations, (long long)r->sim.st.bypasses, peak_memory(),
+            js->n_compiled + r->sim.st.n_compiled, js->n_from_cache + r->sim.st.n_from_cache,
             r->sim.st.op_method ? r->sim.st.op_method : "");
     write_generations(&r->sim, fp);
     fprintf(fp,
@@ -482,6 +483,10 @@ int cli_run(const cli_opt *o)
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
     vs_status st = prepare(&r);
+    if (o->link && o->link->rank > 0 && !cli_go(o->link)) { /* nothing to do; what is wrong rank 0 tells */
+        (void)close_run(&r);
+        return CLI_OK;
+    }
     cli_flush_messages(&r.b);
     bool report = !o->quiet && !o->json && o->command != CMD_ANALYZE;
     if (!st) {

@@ -36,7 +36,19 @@ bool cli_join(cli_opt *o, rank_link *l, int *code)
     if (l->rank == 0)
         return true;
     o->log = o->stats = o->touchstone = NULL;
-    return rank_receive(l) && l->head.kind == RANK_GO; /* else there is no sweep */
+    return true;
+}
+
+bool cli_go(rank_link *l)
+{
+    if (l->go == 0)
+        l->go = rank_receive(l) && l->head.kind == RANK_GO ? 1 : -1;
+    return l->go > 0;
+}
+
+void cli_wait_for_go(void *link)
+{
+    (void)cli_go(link);
 }
 
 int cli_merge(const cli_opt *o)

@@ -319,7 +319,7 @@ static vs_status add_unit(jit *j, jit_hash key, const void *obj, size_t size, co
 }
 
 /* A file that does not hold what its name says counts as absent. */
-static bool from_cache(jit *j, jit_hash key)
+static bool look_in_cache(jit *j, jit_hash key)
 {
     jit_cache_item obj;
     const char *why = NULL;
@@ -336,6 +336,16 @@ static bool from_cache(jit *j, jit_hash key)
             note(j, "kernel %016llx from the cache", (unsigned long long)key.w[0]);
     }
     return found == JIT_CACHE_HIT;
+}
+
+static bool from_cache(jit *j, jit_hash key)
+{
+    if (look_in_cache(j, key))
+        return true;
+    if (!j->opt.missing)
+        return false;
+    j->opt.missing(j->opt.missing_user);
+    return look_in_cache(j, key);
 }
 
 /* -- compiling several at once -- */

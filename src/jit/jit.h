@@ -56,6 +56,9 @@ typedef struct jit_opt {
     bool verbose;          /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;
+    void (*missing)(void *user); /* something is not on disk: when this returns it may be, and is looked for again; else it
+                                  * is made. NULL: it is made */
+    void *missing_user;
 } jit_opt;
 typedef struct jit_stat {
     int n_compiled, n_from_cache, n_cache_bad;

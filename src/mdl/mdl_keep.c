@@ -358,7 +358,13 @@ static jit_hash part_key(const mdl_model *m, const char *what, int form, const v
 static bool open_record(mdl_lib *lib, jit_hash key, jit_cache_item *item, reader *r)
 {
     const char *why = NULL;
-    const jit_found found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
+    const jit_opt *o = &lib->opt.jit;
+    jit_found found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
+    if (found != JIT_CACHE_HIT && o->missing) {
+        jit_cache_release(item);
+        o->missing(o->missing_user);
+        found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
+    }
     if (found == JIT_CACHE_BAD)
         note(lib, "a file in the cache is not used: it %s; preparing the model again", why);
     *r = (reader){.data = item->data, .size = item->size, .names = lib->names};

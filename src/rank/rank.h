@@ -35,6 +35,7 @@ typedef struct rank_frame {
 typedef struct rank_link {
     int rank, size;
     int fd;        /* readable when a frame is there */
+    int go;        /* of others than rank 0: 1 there is a sweep, its GO is the frame received last; -1: none, 0: not known yet */
     rank_frame head;
     char *data;    /* vec [head.n], zero-terminated: of the last rank_receive */
 } rank_link;

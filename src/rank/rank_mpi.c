@@ -340,7 +340,7 @@ static void work(relay *r)
         struct pollfd p = {.fd = r->fd};
         const bool busy = r->rank && vec_len(r->send) >= SENDS;
         p.events = (short)((busy ? 0 : POLLIN) | (vec_len(r->out) ? POLLOUT : 0));
-        const struct timespec t = {0, r->idle < BRISK ? BRISK_NS : CALM_NS};
+        const struct timespec t = {0, r->idle < BRISK || vec_len(r->send) ? BRISK_NS : CALM_NS};
         r->idle += r->idle < BRISK;
         if (ppoll(&p, 1, &t, NULL) < 0)
             p.revents = 0;

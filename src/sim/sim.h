@@ -52,6 +52,7 @@ typedef struct sim_stat {
     int64_t ops, ops_taken; /* operating points found; taken over */
     int32_t unknowns;
     const char *op_method;
+    int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */
 } sim_stat;
 
 /* Multiples of tstep at which a transient's results are written: option interp. */
@@ -112,6 +113,7 @@ typedef struct sim {
     ana_kept first[2];     /* what those of a sweep's points begin from (sim_find_first) */
     uint64_t first_names, names_now; /* of the unknowns of first, and of those of the circuit that was built as */
     int64_t names_built;   /* the names_built-th */
+    gen_count others[GEN_N_KIND]; /* of other processes */
     uint64_t changed;      /* knobs that are not in the netlist yet */
     bool built;            /* there was a circuit before */
     unsigned forms;        /* of models, besides those that the deck's analyses need */
@@ -201,6 +203,18 @@ const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
 /* What was asked for, out of date, made again: of the netlist, and of what is computed. */
 gen_count sim_gen_count(const sim *s, gen_kind k);
+
+/* The figures of a run, to add up those of several processes. */
+typedef struct sim_figures {
+    sim_stat st;             /* op_method: see below */
+    char op_method[24];
+    gen_count gen[GEN_N_KIND];
+    int n_compiled, n_from_cache; /* kernels */
+} sim_figures;
+void sim_figures_now(const sim *s, sim_figures *f);
+void sim_figures_less(sim_figures *f, const sim_figures *before);
+/* Adds those of another process to this engine's. */
+void sim_figures_add(sim *s, const sim_figures *f);
 
 /* "@m1[gm]" at the last operating point. false: there is none, or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);

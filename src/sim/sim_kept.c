@@ -131,6 +131,6 @@ void sim_kept_count(sim *s, const ana_stat *a)
 
 gen_count sim_gen_count(const sim *s, gen_kind k)
 {
-    const gen_count a = s->gen.count[k], b = k == GEN_INPUT ? (gen_count){0} : s->numbers.count[k];
-    return (gen_count){a.lookups + b.lookups, a.invalid + b.invalid, a.rebuilt + b.rebuilt};
+    const gen_count a = s->gen.count[k], b = k == GEN_INPUT ? (gen_count){0} : s->numbers.count[k], c = s->others[k];
+    return (gen_count){a.lookups + b.lookups + c.lookups, a.invalid + b.invalid + c.invalid, a.rebuilt + b.rebuilt + c.rebuilt};
 }

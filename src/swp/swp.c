@@ -403,6 +403,10 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->ops = (uint32_t)(s->st.ops - before.ops);
     r->ops_taken = (uint32_t)(s->st.ops_taken - before.ops_taken);
     memcpy(r->why, s->why, sizeof r->why);
+    sim_figures_now(s, &r->figures);
+    const sim_figures now = r->figures;
+    sim_figures_less(&r->figures, &w->told);
+    w->told = now;
     if (w->o->quiet)
         diag_keep_errors(s->d);
     diag_render(s->d, msg, false);

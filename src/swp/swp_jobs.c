@@ -99,6 +99,7 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         mdl_own_code(w->s->lib);
     w->spool = spool;
     w->s->threads = w->s->threads ? w->s->threads : 1;
+    sim_figures_now(w->s, &w->told);
     while (io_read(ask, &point, sizeof point)) {
         swp_rec r;
         swp_point(w, point, &r);
@@ -197,6 +198,7 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
     char label[LABEL];
     swp_values(c->w, r->point, label, sizeof label);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
+    sim_figures_add(c->w->s, &r->figures);
     c->tries[c->due % c->window] = 0;
     c->due++;
     return st;

@@ -24,6 +24,7 @@ typedef struct swp_rec {
     uint32_t redone, rows, sources, symbolic; /* changes in place; rows and sources in them; orderings */
     uint32_t ops, ops_taken; /* operating points found, taken over */
     char why[160];        /* what changed */
+    sim_figures figures;  /* of it, and of what its process did before it and after its last one */
     double *value;        /* [n_meas], NaN: failed */
     char *text, *msg;     /* what cards print; messages */
 } swp_rec;
@@ -112,6 +113,7 @@ typedef struct swp {
     bool any;              /* a point is set */
     bool start_first;      /* points begin from the solution of the first one, */
     bool have_first;       /* which this process has looked for */
+    sim_figures told;      /* figures of this process up to its last point */
     sim_hook client;
     net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
     bool *loops;           /* vec [n_step]: decides a .for or an index; empty: none does */

@@ -1,7 +1,7 @@
 /* swp_ranks.c - the processes of an MPI launcher: rank 0 gives points out and writes, the others compute.
- * Every rank reads the deck itself, when rank 0 has built it (so that a cold cache of kernels is filled once), and has
- * --jobs workers. A rank holds as many points as it has workers, and some more if points take less than the
- * way of a message. What a rank held when it went is given to others. */
+ * Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels it makes when rank 0 has built
+ * the deck (so that a cold cache is filled once). It has --jobs workers. A rank holds as many points as it has workers and one more for each, so that no worker waits for a
+ * message: many more if points take less than the way of one, none towards the end. What a rank held when it went is given to others. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 
 static const double WAY = 5e-3; /* s, of an answer and the next point, generously */
 enum { MOST_SPARE = 7 };        /* points per worker beyond the one it computes */
+enum { ROUNDS = 3 };            /* with fewer points left for each worker none waits in a rank */
 
 /* What all have to agree on. */
 typedef struct go {
@@ -92,7 +93,12 @@ static vs_status no_link(swp_crew *c)
 
 vs_status swp_ranks_give(swp_crew *c)
 {
-    const double spare = fmin(WAY / fmax(c->seconds, 1e-6), MOST_SPARE);
+    double spare = fmin(WAY / fmax(c->seconds, 1e-6), MOST_SPARE);
+    int64_t crowd = c->n;
+    for (int i = 1; i < c->ranks->link->size; i++)
+        crowd += c->ranks->one[i].gone ? 0 : c->ranks->one[i].workers;
+    if (c->w->book.n_mine - c->next > ROUNDS * crowd)
+        spare = fmax(spare, 1);
     for (int i = 1; i < c->ranks->link->size; i++) {
         peer *p = &c->ranks->one[i];
         const size_t most = (size_t)(p->workers * (1 + spare)), had = vec_len(p->has);
