@@ -92,21 +92,38 @@ void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int
     memset(fix, 0, sizeof *fix * (size_t)m);
 }
 
-VS_CLONES void loop_predict(double *restrict v, const double *w, int order, loop_past p, int32_t m)
+/* Sums of n terms, once for each n: without loops within the loop. */
+#define FOR_EACH_COUNT(n, call) \
+    switch (n) {                \
+    case 2: call(2); break;     \
+    case 3: call(3); break;     \
+    case 4: call(4); break;     \
+    case 5: call(5); break;     \
+    default: call(6); break;    \
+    }
+
+static inline __attribute__((always_inline)) void predict_from(double *restrict v, const double *w, const int n,
+                                                               loop_past p, int32_t m)
 {
-    const double w0 = w[0], w1 = w[1], w2 = w[2];
-    if (order == 1)
-        for (EACH(i))
-            v[i] = w0 * p.v1[i] + w1 * p.v2[i];
-    else
-        for (EACH(i))
-            v[i] = w0 * p.v1[i] + w1 * p.v2[i] + w2 * p.v3[i];
+    for (EACH(i)) {
+        double sum = w[0] * p[0][i];
+        for (int k = 1; k < n; k++)
+            sum += w[k] * p[k][i];
+        v[i] = sum;
+    }
+}
+
+VS_CLONES void loop_predict(double *v, const double *w, int n, loop_past p, int32_t m)
+{
+    assert(n >= 2 && n <= LOOP_PAST);
+#define PREDICT(n) predict_from(v, w, n, p, m)
+    FOR_EACH_COUNT(n, PREDICT)
 }
 
 VS_CLONES void loop_history(double *restrict hist, double a1, loop_past q, loop_past lo, int32_t m)
 {
     for (EACH(i))
-        hist[i] = -a1 * ((q.v1[i] - q.v2[i]) + (lo.v1[i] - lo.v2[i]));
+        hist[i] = -a1 * ((q[0][i] - q[1][i]) + (lo[0][i] - lo[1][i]));
 }
 
 VS_CLONES void loop_scale(double *restrict hist, double b, const double *dq, int32_t m)
@@ -115,16 +132,28 @@ VS_CLONES void loop_scale(double *restrict hist, double b, const double *dq, int
         hist[i] = b * dq[i];
 }
 
-VS_CLONES void loop_predicted_residual(double *restrict r, const double *w, loop_past f, loop_past q,
-                                       loop_past lo, const double *src, const double *hist, double alpha,
-                                       int32_t m)
+static inline __attribute__((always_inline)) void residual_from(double *restrict r, const double *w, const int n,
+                                                                loop_past f, loop_past q, loop_past lo,
+                                                                const double *src, const double *hist,
+                                                                double alpha, int32_t m)
 {
-    const double w0 = w[0], w1 = w[1], w2 = w[2];
     for (EACH(i)) {
-        const double dq = w1 * ((q.v2[i] - q.v1[i]) + (lo.v2[i] - lo.v1[i])) +
-                          w2 * ((q.v3[i] - q.v1[i]) + (lo.v3[i] - lo.v1[i]));
-        r[i] = (w0 * f.v1[i] + w1 * f.v2[i] + w2 * f.v3[i]) + src[i] + (alpha * dq + hist[i]);
+        const double q1 = q[0][i], lo1 = lo[0][i];
+        double current = w[0] * f[0][i] + w[1] * f[1][i], dq = w[1] * ((q[1][i] - q1) + (lo[1][i] - lo1));
+        for (int k = 2; k < n; k++) {
+            current += w[k] * f[k][i];
+            dq += w[k] * ((q[k][i] - q1) + (lo[k][i] - lo1));
+        }
+        r[i] = current + src[i] + (alpha * dq + hist[i]);
     }
+}
+
+VS_CLONES void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q, loop_past lo,
+                                       const double *src, const double *hist, double alpha, int32_t m)
+{
+    assert(n >= 2 && n <= LOOP_PAST);
+#define RESIDUAL(n) residual_from(r, w, n, f, q, lo, src, hist, alpha, m)
+    FOR_EACH_COUNT(n, RESIDUAL)
 }
 
 VS_CLONES void loop_flow(double *restrict dq, double alpha, const double *q, const double *q1,

@@ -10,10 +10,9 @@
 enum { LOOP_WIDTH = 4 };
 #define LOOP_PADDED(n) (((n) + 1 + LOOP_WIDTH - 1) & ~(LOOP_WIDTH - 1))
 
-/* Past values of one quantity, the latest first; what rounding took from it beside it. */
-typedef struct loop_past {
-    const double *v1, *v2, *v3;
-} loop_past;
+enum { LOOP_PAST = 6 }; /* most points of an extrapolation */
+/* Past values of one quantity, the latest first, each [m]. */
+typedef double *const *loop_past;
 
 typedef struct loop_rows { /* rows of the equations, all [m] */
     const double *f, *q, *qlo, *fmax, *qmax;  /* of the load */
@@ -43,14 +42,14 @@ bool loop_update_is_small(const double *x, const double *dx, const double *xmax,
 double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol, double reltol,
                         int32_t m);
 void loop_move(double *x, const double *dx, double lambda, int32_t m); /* x -= lambda dx */
-/* v = w[0] v1 + w[1] v2 [+ w[2] v3] */
-void loop_predict(double *v, const double *w, int order, loop_past p, int32_t m);
-/* hist = -a1 ((q1 - q2) + (lo1 - lo2)) */
+/* v = w[0] p[0] + w[1] p[1] + ..., n terms from 2 to LOOP_PAST */
+void loop_predict(double *v, const double *w, int n, loop_past p, int32_t m);
+/* hist = -a1 ((q[0] - q[1]) + (lo[0] - lo[1])), lo being what rounding took from q */
 void loop_history(double *hist, double a1, loop_past q, loop_past lo, int32_t m);
 /* hist = b dq */
 void loop_scale(double *hist, double b, const double *dq, int32_t m);
-/* r = extrapolated f without sources + src + alpha (extrapolated q - q1) + hist */
-void loop_predicted_residual(double *r, const double *w, loop_past f, loop_past q, loop_past lo,
+/* r = extrapolated f without sources + src + alpha (extrapolated q - q[0]) + hist */
+void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q, loop_past lo,
                              const double *src, const double *hist, double alpha, int32_t m);
 /* x -= dx, and f and q follow to first order: alpha dq + df = r is shared as the iteration before shared
  * its change; without one (q_prev NULL) all is f. q itself stays: fix is what q_new has less. */

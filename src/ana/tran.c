@@ -34,14 +34,14 @@ static tran *make_work(ana *a)
                     &t->rmax, &t->weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
-    for (int i = 0; i <= TRAN_KEEP; i++)
+    for (int i = 0; i <= TRAN_KEEP; i++) {
         t->x[i] = ana_vector(a);
-    for (int i = 0; i < TRAN_KEEP; i++) {
         t->q[i] = ana_vector(a);
         t->qlo[i] = ana_vector(a);
         t->f[i] = ana_vector(a);
-        t->y[i] = ana_vector(a);
     }
+    for (int i = 0; i < TRAN_FLOW; i++)
+        t->y[i] = ana_vector(a);
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
     t->lte_weight[0] = ana_vector(a);
@@ -85,6 +85,7 @@ static void set_limits(tran *t)
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = 0;
     t->t = t->next_progress = t->jump_end = 0;
+    t->start_order = 0;
     t->grid[0] = 0;
 }
 

@@ -8,7 +8,8 @@
 #include "ana_priv.h"
 #include "integ.h"
 
-#define TRAN_KEEP 4 /* past points of x; past[] has one less */
+#define TRAN_KEEP LOOP_PAST /* past points; past[] has one less */
+#define TRAN_FLOW 4         /* values of filtered currents, the attempt's among them */
 
 typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
 
@@ -35,9 +36,9 @@ typedef struct tran {
     int euler_left;              /* backward Euler steps still to make */
     tran_kind kind;              /* of the attempt */
     double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
-    double *q[TRAN_KEEP];        /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before, ... */
-    double *qlo[TRAN_KEEP];      /* [n+1] what rounding took from them */
-    double *f[TRAN_KEEP];        /* [n+1] resistive part without sources, f[0] attempt, ... */
+    double *q[TRAN_KEEP + 1];    /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before, ... */
+    double *qlo[TRAN_KEEP + 1];  /* [n+1] what rounding took from them */
+    double *f[TRAN_KEEP + 1];    /* [n+1] resistive part without sources, f[0] attempt, ... */
     double *src;                 /* [n+1] sources at t_new */
     double *dq[2];               /* [n+1] dq/dt, attempt and at t */
     double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
@@ -46,6 +47,7 @@ typedef struct tran {
     double *pred;                /* [n+1] extrapolated x */
     integ_pred pc;
     bool have_pred;
+    int start_order;             /* of the extrapolation that Newton starts from while steps are equal */
     double *stage, *k1;          /* [n+1] first stage of SDIRK2: x and dq/dt */
     double *xmax;                /* [n+1] largest |x| accepted so far */
     double *rmax;                /* [n+1] largest size of the terms of each row accepted so far */
@@ -53,7 +55,7 @@ typedef struct tran {
     uint8_t *lte_class;          /* [n+1] */
     double *lte_weight[2];       /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
     int32_t n_flow, *flow;       /* [n_flow] currents without memory */
-    double *y[TRAN_KEEP];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
+    double *y[TRAN_FLOW];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;
     double grid[3];              /* s, h, past[0], past[1] that pc and cc were made for; 0: none */
     tran_kind last_kind;         /* and the kind */

@@ -8,7 +8,10 @@
 #define BYPASS_PART 0.05
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
-static loop_past past_of(double *const *v) { return (loop_past){v[1], v[2], v[3]}; }
+/* Extrapolation from equal steps, orders 3 to 5: sum_k (-1)^k (p+1 over k+1) x_{n-k}. */
+#define LEAST_ORDER 2 /* the predictor's own */
+#define MOST_ORDER 5
+static const double equal_weight[][LOOP_PAST] = {{4, -6, 4, -1}, {5, -10, 10, -5, 1}, {6, -15, 20, -15, 6, -1}};
 
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
  * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
@@ -17,7 +20,7 @@ static void set_history(tran *t, const double *dq)
     const integ_coef *c = &t->cc;
     const int32_t m = t->a->m;
     if (c->n_past == 2)
-        loop_history(t->hist, c->a[1], past_of(t->q), past_of(t->qlo), m);
+        loop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
     else if (c->b != 0)
         loop_scale(t->hist, c->b, dq, m);
     else
@@ -51,7 +54,7 @@ static void predict(tran *t)
     }
     if (!same_grid(t) || t->pc.order != order)
         integ_predictor(order, t->h, t->past, &t->pc);
-    loop_predict(t->pred, t->pc.w, order, past_of(t->x), t->a->m);
+    loop_predict(t->pred, t->pc.w, order + 1, t->x + 1, t->a->m);
 }
 
 void tran_take_resistive(const tran *t, double *f)
@@ -64,19 +67,84 @@ static bool same_alpha(const tran *t)
     return fabs(t->cc.alpha - t->a->alpha_lu) <= ALPHA_SAME * t->cc.alpha;
 }
 
+/* The highest order that the last steps allow: all points within the piece, the corner not among them, and as
+ * far apart as the new one. Steps that truncation error chooses differ. */
+static int highest_start(const tran *t)
+{
+    int order = 0;
+    while (order < MOST_ORDER && order < t->n_piece - 2 && t->past[order] == t->h)
+        order++;
+    return order > LEAST_ORDER ? order : LEAST_ORDER;
+}
+
+static const double *start_weights(const tran *t, int order)
+{
+    return order > LEAST_ORDER ? equal_weight[order - LEAST_ORDER - 1] : t->pc.w;
+}
+
+/* r of the extrapolated point, see improve_prediction. */
+static void predicted_residual(tran *t, int order)
+{
+    loop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src,
+                            t->hist, t->cc.alpha, t->a->m);
+}
+
 /* One Newton update from the predicted point without evaluating devices there: f without sources and q
  * are extrapolated as x is, sources are known, and the factors are those of the last point. Exact for
  * what is linear; as good as the prediction for the rest. */
 static void improve_prediction(tran *t)
 {
     ana *a = t->a;
-    const double *w = t->pc.w, w2 = t->pc.order == 2 ? w[2] : 0;
-    loop_predicted_residual(a->r, (double[]){w[0], w[1], w2}, past_of(t->f), past_of(t->q), past_of(t->qlo),
-                            t->src, t->hist, t->cc.alpha, a->m);
+    int order = t->pc.order;
+    if (order == LEAST_ORDER && t->start_order > order) {
+        const int most = highest_start(t);
+        order = t->start_order < most ? t->start_order : most;
+    }
+    const double *from = t->pred;
+    if (order > t->pc.order) {
+        loop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
+        from = t->x[0];
+    }
+    predicted_residual(t, order);
     watch_phase(a->watch, ANA_IN_SOLVE);
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     watch_phase(a->watch, ANA_IN_PREDICT);
-    loop_subtract(t->x[0], t->pred, a->dx, a->m);
+    if (from == t->pred)
+        loop_subtract(t->x[0], from, a->dx, a->m);
+    else
+        loop_move(t->x[0], a->dx, 1, a->m);
+}
+
+/* The residual that the start of this order had to first order, J (x_start - x), as the largest part of a row's
+ * tolerance: x and J of the point that Newton found, x_start = x_pred - A^-1 r_pred. */
+static double start_miss(tran *t, int order)
+{
+    ana *a = t->a;
+    const csc *j = a->jac;
+    double *restrict off = a->size, *restrict r = a->r, worst = 0;
+    loop_predict(off, start_weights(t, order), order + 1, t->x + 1, a->m);
+    loop_move(off, t->x[0], 1, a->m);
+    predicted_residual(t, order);
+    for (int32_t c = 0; c < j->n; c++)
+        for (int32_t k = j->colptr[c]; k < j->colptr[c + 1]; k++)
+            r[j->row[k] + 1] -= j->val[k] * off[c + 1];
+    for (int32_t i = 1; i <= a->n; i++)
+        worst = norm_max(worst, fabs(r[i]) / (a->opt.reltol * a->ref[i] + a->tol_r[i]));
+    return worst;
+}
+
+/* A start was not good enough: the next ones have the order that would have been the best here. */
+static void choose_start(tran *t)
+{
+    const int most = highest_start(t);
+    double least = INFINITY;
+    for (int order = LEAST_ORDER; order <= most && most > LEAST_ORDER; order++) {
+        const double miss = start_miss(t, order);
+        if (miss < least) {
+            least = miss;
+            t->start_order = order;
+        }
+    }
 }
 
 static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
@@ -137,7 +205,10 @@ static vs_status solve_multistep(tran *t)
     else
         memcpy(t->x[0], t->have_pred ? t->pred : t->x[1], bytes);
     t->x[0][0] = 0;
-    return solve_at(t, t->t_new, t->x[0], solved, t->fix);
+    vs_status st = solve_at(t, t->t_new, t->x[0], solved, t->fix);
+    if (st == VS_OK && solved && t->rep.iter > 1 && t->pc.order == LEAST_ORDER)
+        choose_start(t);
+    return st;
 }
 
 vs_status tran_solve(tran *t)
@@ -183,11 +254,11 @@ void tran_shift(tran *t)
     loop_larger(t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);
     rotate(t->x, TRAN_KEEP + 1);
-    rotate(t->q, TRAN_KEEP);
-    rotate(t->qlo, TRAN_KEEP);
-    rotate(t->f, TRAN_KEEP);
+    rotate(t->q, TRAN_KEEP + 1);
+    rotate(t->qlo, TRAN_KEEP + 1);
+    rotate(t->f, TRAN_KEEP + 1);
     rotate(t->dq, 2);
-    rotate(t->y, TRAN_KEEP);
+    rotate(t->y, TRAN_FLOW);
     for (int i = TRAN_KEEP - 1; i > 0; i--)
         t->past[i] = t->past[i - 1];
     t->past[0] = t->h;
