@@ -31,6 +31,14 @@ uint64_t str_hash(const void *bytes, size_t n)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
+uint64_t str_hash_lower(const char *s)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)str_lower_char(*s)) * 0x100000001b3u;
+    return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
+}
+
 /* Places come from the lower half of a hash, which is kept: nothing is read again when the pool grows. */
 static void grow_pool(str_pool *p)
 {
@@ -97,11 +105,6 @@ const char *str_of_id(const str_pool *p, int32_t id)
 {
     int32_t at = id > 0 ? map_get(&p->id_at, (uint64_t)id, -1) : -1;
     return at >= 0 ? p->by_id[at] : "";
-}
-
-char str_lower_char(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
 const char *str_intern_lower(str_pool *p, const char *s, size_t n)

@@ -30,11 +30,12 @@ const char *str_intern_lower(str_pool *p, const char *s, size_t n);
 int32_t str_id(str_pool *p, const char *interned);
 const char *str_of_id(const str_pool *p, int32_t id);
 
-char str_lower_char(char c);
+static inline char str_lower_char(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 /* Like strcmp/strncmp, ignoring ASCII case. */
 int str_casecmp(const char *a, const char *b);
 int str_ncasecmp(const char *a, const char *b, size_t n);
 uint64_t str_hash(const void *bytes, size_t n);
+uint64_t str_hash_lower(const char *s); /* of the text in lower case */
 
 /* The candidate nearest to `name` by edit distance (case ignored), or NULL if none is near enough
  * to be a plausible slip (distance <= 1 + length / 4). */

@@ -229,24 +229,31 @@ static diag_span get_span(reader *r)
                               : (diag_span){r->first_file + file, (uint32_t)off, (uint32_t)len};
 }
 
-static bool inst_fits(const ir_fn *fn, const ir_inst *in)
+/* Operands are in [-1, n), as unsigned numbers after 1 was added at most n. Those of a few operations are not values. */
+static bool insts_fit(const ir_fn *fn)
 {
-    const ir_val n = (ir_val)vec_len(fn->inst);
-    if (in->op >= IR_N_OP || in->type > IR_BOOL)
-        return false;
-    if (in->op == IR_CONST || in->op == IR_IN || in->op == IR_EFFECT)
-        return in->a >= 0 && (size_t)in->a < (in->op == IR_CONST ? vec_len(fn->con)
-                                              : in->op == IR_IN  ? vec_len(fn->in) : vec_len(fn->eff));
-    return in->a >= -1 && in->a < n && (in->op == IR_LIMIT || (in->b >= -1 && in->b < n)) && in->c >= -1 &&
-           in->c < n;
+    const uint32_t n = (uint32_t)vec_len(fn->inst);
+    const size_t count[IR_N_OP] = {
+        [IR_CONST] = vec_len(fn->con), [IR_IN] = vec_len(fn->in), [IR_EFFECT] = vec_len(fn->eff)};
+    static const bool table[IR_N_OP] = {[IR_CONST] = true, [IR_IN] = true, [IR_EFFECT] = true};
+    bool bad = false;
+    for (const ir_inst *in = fn->inst, *end = in + n; in < end; in++) {
+        const uint32_t a = (uint32_t)in->a + 1, b = (uint32_t)in->b + 1, c = (uint32_t)in->c + 1;
+        if (in->op >= IR_N_OP)
+            return false;
+        bad |= in->type > IR_BOOL;
+        if (table[in->op])
+            bad |= in->a < 0 || (size_t)in->a >= count[in->op];
+        else
+            bad |= (a > n) | (c > n) | (in->op != IR_LIMIT && b > n);
+    }
+    return !bad;
 }
 
 static bool fn_fits(const ir_fn *fn)
 {
     const ir_val n = (ir_val)vec_len(fn->inst);
-    bool fits = true;
-    for (size_t k = 0; k < vec_len(fn->inst); k++)
-        fits &= inst_fits(fn, &fn->inst[k]);
+    bool fits = insts_fit(fn);
     for (size_t k = 0; k < vec_len(fn->in); k++)
         fits &= fn->in[k].kind < IR_N_IN && fn->in[k].type <= IR_BOOL;
     for (size_t k = 0; k < vec_len(fn->out); k++)

@@ -55,6 +55,7 @@ static void free_model(mdl_model *m)
     (m->full_kept ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
     map_free(&m->row_of_hash);
     map_free(&m->param_of);
+    va_param_index_fini(&m->param_index);
     free(m->scratch);
     arena_fini(&m->mem);
     free(m);

@@ -69,6 +69,7 @@ struct mdl_model {
     int32_t *free_row;   /* vec: numbers to be given again */
     map row_of_hash;
     map param_of;       /* interned name -> parameter, -1: none; as they are asked for */
+    va_param_index param_index; /* made at the first question */
     double *scratch;     /* [key_len] */
     uint32_t simparam_used;
     bool temp_used;

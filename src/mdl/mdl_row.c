@@ -293,7 +293,9 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
 {
     int32_t p = map_get(&m->param_of, map_key(name), -2);
     if (p == -2) {
-        p = va_find_param(m->mod, name);
+        if (!m->param_index.entry)
+            va_param_index_init(&m->param_index, m->mod);
+        p = va_param_index_find(&m->param_index, m->mod, name);
         if (p >= 0 && m->mod->param[p].local)
             p = -1;
         map_set(&m->param_of, map_key(name), p);

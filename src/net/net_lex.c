@@ -32,13 +32,10 @@ static bool is_blank(char c)
 
 static bool is_word_end(char c)
 {
-    switch (c) {
-    case ' ': case '\t': case '\r': case '\n': case '\f': case '\v': case '=': case ',': case '(':
-    case ')': case '{': case '}': case '\'': case '"': case ';':
-        return true;
-    default:
-        return false;
-    }
+    static const bool ends[256] = {
+        [' '] = 1, ['\t'] = 1, ['\r'] = 1, ['\n'] = 1, ['\f'] = 1, ['\v'] = 1, ['='] = 1, [','] = 1,
+        ['('] = 1, [')'] = 1, ['{'] = 1, ['}'] = 1, ['\''] = 1, ['"'] = 1, [';'] = 1};
+    return ends[(unsigned char)c];
 }
 
 void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file)

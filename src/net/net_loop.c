@@ -434,7 +434,10 @@ static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
 
 bool net_loop_wanted(const char *s, size_t n)
 {
+    static const bool seen[256] = {['s'] = true, ['S'] = true, ['{'] = true, ['}'] = true};
     for (size_t i = 0; i < n; i++) {
+        if (!seen[(unsigned char)s[i]])
+            continue;
         if ((s[i] == 's' || s[i] == 'S') && i + 4 <= n && !str_ncasecmp(s + i, "sum(", 4) && name_starts(s, i))
             return true;
         if (s[i] == '{' && i > 0 && (is_word(s[i - 1]) || s[i - 1] == '[') && !is_keyword_before(s, i))

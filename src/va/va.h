@@ -19,6 +19,7 @@
 
 #include "diag.h"
 #include "ir.h"
+#include "map.h"
 
 typedef enum va_type { VA_REAL, VA_INTEGER, VA_STRING } va_type;
 
@@ -127,5 +128,13 @@ const char *va_builtin_text(const char *name, size_t *len);
 
 /* Index of a parameter by name or alias, ASCII case ignored; an exact match wins. -1 if none. */
 int32_t va_find_param(const va_module *m, const char *name);
+/* The same for many questions: an index of the names of a module. va_param_index_fini frees it. */
+typedef struct va_param_index {
+    map first;          /* hash of a name in lower case -> entry */
+    struct va_param_entry { int32_t param, next; } *entry; /* vec; next: with the same hash and no lower number, -1 */
+} va_param_index;
+void va_param_index_init(va_param_index *x, const va_module *m);
+void va_param_index_fini(va_param_index *x);
+int32_t va_param_index_find(const va_param_index *x, const va_module *m, const char *name);
 
 #endif

@@ -172,6 +172,40 @@ static bool named(const va_param *p, const char *name, bool exact)
     return false;
 }
 
+static void add_name(va_param_index *x, const char *name, int32_t param)
+{
+    const uint64_t key = str_hash_lower(name);
+    const struct va_param_entry e = {.param = param, .next = map_get(&x->first, key, -1)};
+    map_set(&x->first, key, (int32_t)vec_len(x->entry));
+    vec_push(x->entry, e);
+}
+
+void va_param_index_init(va_param_index *x, const va_module *m)
+{
+    *x = (va_param_index){0};
+    for (size_t i = vec_len(m->param); i-- > 0;) { /* the last in comes first */
+        add_name(x, m->param[i].name, (int32_t)i);
+        for (size_t k = 0; k < vec_len(m->param[i].alias); k++)
+            add_name(x, m->param[i].alias[k], (int32_t)i);
+    }
+}
+
+void va_param_index_fini(va_param_index *x)
+{
+    map_free(&x->first);
+    vec_free(x->entry);
+}
+
+int32_t va_param_index_find(const va_param_index *x, const va_module *m, const char *name)
+{
+    const int32_t first = map_get(&x->first, str_hash_lower(name), -1);
+    for (int exact = 1; exact >= 0; exact--)
+        for (int32_t k = first; k >= 0; k = x->entry[k].next)
+            if (named(&m->param[x->entry[k].param], name, exact))
+                return x->entry[k].param;
+    return -1;
+}
+
 int32_t va_find_param(const va_module *m, const char *name)
 {
     for (int exact = 1; exact >= 0; exact--)
