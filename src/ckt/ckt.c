@@ -91,6 +91,7 @@ void ckt_free(ckt **pc)
     vec_free(c->ic);
     vec_free(c->fix);
     vec_free(c->noise);
+    vec_free(c->said);
     vec_free(c->noise_gain);
     map_free(&c->inst_by_name);
     map_free(&c->by_name);
@@ -632,4 +633,16 @@ void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void 
 {
     c->line = line;
     c->line_user = user;
+    for (size_t i = 0; line && i < vec_len(c->said); i++)
+        line(user, c->said[i]);
+    if (line)
+        vec_clear(c->said);
+}
+
+void ckt_say(ckt *c, const char *text)
+{
+    if (c->line)
+        c->line(c->line_user, text);
+    else
+        vec_push(c->said, arena_strndup(&c->mem, text, strlen(text)));
 }

@@ -307,6 +307,8 @@ int32_t ckt_find_source(const ckt *c, const char *name); /* -1 */
 double ckt_source_dc(const ckt *c, int32_t src);
 void ckt_set_source_dc(ckt *c, int32_t src, double value);
 
+/* A line for the sink; kept until there is one. The text is copied. */
+void ckt_say(ckt *c, const char *text);
 /* The lines that effects print go here. */
 void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void *user);
 

@@ -94,6 +94,7 @@ struct ckt {
     struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
+    const char **said;     /* vec; lines for a sink that is not there yet */
     ckt_noise *noise;      /* vec; of the last ckt_load_ac */
     ckt_noise_gain *noise_gain; /* vec */
     map inst_by_name;      /* device name -> number; made at the first question */

@@ -449,15 +449,20 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
 
 /* -- instances -- */
 
-/* What the static code of a module prints ($strobe, $warning, ...), once per parameter set. */
+/* What the static code of a module prints, once per parameter set: $warning and $error as warnings of the card, $strobe
+ * and the others as lines of the run. */
 static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t row)
 {
     size_t n;
-    const char *const *text = mdl_row_messages(m, row, &n);
+    const mdl_message *say = mdl_row_messages(m, row, &n);
     static const char prefix[] = "warning: ";
-    for (size_t i = 0; i < n; i++)
-        diag_warning(e->d, in->span, "%s: %s", in->name,
-                     strncmp(text[i], prefix, sizeof prefix - 1) ? text[i] : text[i] + sizeof prefix - 1);
+    for (size_t i = 0; i < n; i++) {
+        const bool warning = say[i].kind == IR_EFF_WARNING;
+        if (warning || say[i].kind == IR_EFF_ERROR)
+            diag_warning(e->d, in->span, "%s: %s", in->name, say[i].text + (warning ? sizeof prefix - 1 : 0));
+        else
+            ckt_say(e->c, say[i].text);
+    }
 }
 
 static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,

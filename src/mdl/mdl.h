@@ -96,8 +96,12 @@ double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
  * (itself if none, -1: the reference node), or -2: not in use. Array [mdl_n_unknown], owned by the row.
  * Ports are never replaced by internal nodes. */
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row);
-/* Setup-time effects ($strobe, $warning, $error of static code) of a row, as text lines; printed once. */
-const char *const *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
+/* Setup-time effects ($strobe, $warning, $error of static code) of a row, as lines. */
+typedef struct mdl_message {
+    ir_eff_kind kind;
+    const char *text;
+} mdl_message;
+const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
 
 /* -- variants -- */
 typedef struct mdl_out { /* one number that the kernel writes per instance */

@@ -24,7 +24,7 @@ typedef struct row_data {
     double *key;        /* [key_len] given values, given flags, environment; owned */
     double *param;      /* [n_param] after defaults */
     int32_t *topology;  /* [n_unknown] */
-    const char **message; /* vec; in the model's arena */
+    mdl_message *message; /* vec; texts in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
     uint64_t hash;
     int32_t next;       /* row with the same hash, -1 */

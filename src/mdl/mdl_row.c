@@ -191,7 +191,8 @@ static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const
         return;
     mdl_effect_text(t->m->lib->names, fn, eff, val, t->who, &text);
     vec_push(text, 0);
-    vec_push(t->r->message, arena_strndup(&t->m->mem, text, strlen(text)));
+    const mdl_message line = {(ir_eff_kind)eff->kind, arena_strndup(&t->m->mem, text, strlen(text))};
+    vec_push(t->r->message, line);
     t->fatal |= eff->kind == IR_EFF_FATAL;
     vec_free(text);
 }
@@ -278,7 +279,7 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
         st = VS_EINPUT;
     }
     if (run.fatal) {
-        diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message));
+        diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message).text);
         st = VS_EINPUT;
     }
     free(val);
@@ -428,7 +429,7 @@ const int32_t *mdl_row_topology(mdl_model *m, int32_t row)
     return m->row[row]->topology;
 }
 
-const char *const *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
+const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
 {
     *n = vec_len(m->row[row]->message);
     return m->row[row]->message;

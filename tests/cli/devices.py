@@ -526,6 +526,36 @@ E5 h 0 LAPLACE {v(in)} {3*exp(-1)}
     check('a pole and a zero, tran', max(abs(a - b) for a, b in zip(t['v(d)'], t['v(in)'])), 1e-4)
 
 
+STATIC_LINES = """`include "disciplines.vams"
+module talks(p, n);
+  inout p, n; electrical p, n;
+  parameter real r = 1k;
+  real g;
+  analog begin
+    g = 1 / r;
+    if (r > 100) $strobe("conductance of %m: %g", g);
+    if (r < 5) $warning("r is small");
+    I(p, n) <+ g * V(p, n);
+  end
+endmodule
+"""
+
+
+def case_static_lines(vsim):
+    """$strobe of what depends on parameters only is a line of the run, once; $warning a warning of the card."""
+    with tempfile.TemporaryDirectory() as tmp:
+        with open(os.path.join(tmp, 'talks.va'), 'w') as f:
+            f.write(STATIC_LINES)
+        path = os.path.join(tmp, 'deck.sp')
+        with open(path, 'w') as f:
+            f.write('talks\n.hdl "talks.va"\nV1 a 0 1\nN1 a 0 talks r=200\nN2 a 0 talks r=2\n.op\n.ac dec 1 1 10\n.end\n')
+        done = subprocess.run([vsim, '-r', os.path.join(tmp, 'out.raw'), path], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True)
+    check('$strobe of parameters, lines', abs(done.stdout.count('conductance of n1: 0.005') - 1), 0)
+    check('$strobe of parameters, warnings', done.stderr.count('conductance'), 0)
+    check('$warning of parameters', abs(done.stderr.count('deck.sp:5:1: warning: n2: r is small') - 1), 0)
+
+
 def main():
     for name, case in list(globals().items()):
         if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):

@@ -221,9 +221,10 @@ START_TEST(messages_of_static_code_belong_to_the_row)
     size_t n = 0;
     mdl_row_messages(m, row1(m, "r", 10), &n);
     ck_assert_uint_eq(n, 0);
-    const char *const *text = mdl_row_messages(m, row1(m, "r", 0.5), &n);
+    const mdl_message *say = mdl_row_messages(m, row1(m, "r", 0.5), &n);
     ck_assert_uint_eq(n, 1);
-    ck_assert_str_eq(text[0], "warning: x1: r = 0.5 is small");
+    ck_assert_int_eq(say[0].kind, IR_EFF_WARNING);
+    ck_assert_str_eq(say[0].text, "warning: x1: r = 0.5 is small");
 }
 END_TEST
 
