@@ -56,6 +56,8 @@ static vs_status add_instance(elab *e, const flat_inst *in)
     case 't':
     case 'o':
     case 'u':
+    case 'p':
+    case 'y':
         return elab_line(e, in);
     default:
         return elab_bind(e, in);

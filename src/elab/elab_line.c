@@ -1,10 +1,14 @@
-/* elab_line.c - lines: T (ideal), O (lossy), U (lumps of resistors and capacitors).
+/* elab_line.c - lines: T (ideal), O and Y (lossy), P (coupled), U (lumps of resistors and capacitors).
+ * Coupled lines are the lines of their modes (modes.h) between two transformers, modules written for their number.
  * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Gertzberg's lumps for
  *         U, which grow by a factor k from both ends to the middle. */
 #include "elab_priv.h"
+#include "modes.h"
 #include "rlgc.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LUMPS = 1000 };
@@ -52,7 +56,8 @@ static void check_names(values *v, const flat_param *p, const char *owner)
 {
     for (size_t i = 0; i < vec_len(p); i++) {
         size_t k = 0;
-        while (k < v->n_known && strcmp(v->known[k], p[i].name))
+        const size_t len = strcspn(p[i].name, "["); /* entries of matrices are c[1], c[2], ... */
+        while (k < v->n_known && (strncmp(v->known[k], p[i].name, len) || v->known[k][len]))
             k++;
         if (k < v->n_known)
             continue;
@@ -154,15 +159,40 @@ static vs_status ideal(elab *e, const flat_inst *in)
 
 /* -- O -- */
 
+/* Between the ports of a line: r, l, g, c of the whole length. */
+static vs_status add_lossy(values *v, const char *name, const int32_t node[4], ckt_lossy_opt o)
+{
+    elab *e = v->e;
+    const rlgc_kind kind = rlgc_kind_of(o.r, o.l, o.g, o.c);
+    if (v->ok && kind == RLGC_NONE)
+        v->ok = refuse(v, "a lossy line needs r or l, and g or c, above 0");
+    const double td = sqrt(o.l * o.c);
+    if (v->ok && kind == RLGC_IDEAL)
+        v->ok = refuse_short(v, td);
+    if (!v->ok)
+        return VS_EINPUT;
+    o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
+    o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
+    o.limited = !given(v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
+    return kind == RLGC_IDEAL ? ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span)
+                              : ckt_add_lossy_line(e->c, name, node, &o, v->in->m, v->in->span);
+}
+
+static double length_of(values *v)
+{
+    const double len = number(v, "len", number(v, "length", NAN));
+    if (v->ok && !(len > 0))
+        v->ok = refuse(v, "a lossy line needs its length: len above 0");
+    return len;
+}
+
 static vs_status lossy_line(elab *e, const flat_inst *in)
 {
-    static const char *const known[] = {"r", "l", "g", "c", "len", "rel", "abs", "nocontrol", "steplimit", "ltra",
+    static const char *const known[] = {"r", "l", "g", "c", "len", "length", "rel", "abs", "nocontrol", "steplimit", "ltra",
                                         "nosteplimit", "lininterp", "quadinterp", "mixedinterp", "truncnr",
                                         "truncdontcut", "compactrel", "compactabs", "level"};
     values v = begin(e, in, known, VS_COUNT(known));
-    const double len = number(&v, "len", NAN);
-    if (v.ok && !(len > 0))
-        v.ok = refuse(&v, "a lossy line needs its length: len above 0");
+    const double len = length_of(&v);
     ckt_lossy_opt o = {.r = number(&v, "r", 0) * len, .l = number(&v, "l", 0) * len, .g = number(&v, "g", 0) * len,
                        .c = number(&v, "c", 0) * len, .ic = in->ic_given};
     int32_t node[4];
@@ -170,20 +200,115 @@ static vs_status lossy_line(elab *e, const flat_inst *in)
         node[k] = e->node[in->node[k]];
     if (v.ok && !(o.r >= 0 && o.l >= 0 && o.g >= 0 && o.c >= 0 && isfinite(o.r + o.l + o.g + o.c)))
         v.ok = refuse(&v, "r, l, g and c of a lossy line must not be negative");
-    const rlgc_kind kind = rlgc_kind_of(o.r, o.l, o.g, o.c);
-    if (v.ok && kind == RLGC_NONE)
-        v.ok = refuse(&v, "a lossy line needs r or l, and g or c, above 0");
-    const double td = sqrt(o.l * o.c);
-    if (v.ok && kind == RLGC_IDEAL)
-        v.ok = refuse_short(&v, td);
+    const vs_status st = add_lossy(&v, in->name, node, o);
+    if (st == VS_OK)
+        line_ic(e, in, node);
+    return st;
+}
+
+/* -- P -- */
+
+/* Row by row from the diagonal on: 11 12 13 22 23 33. Not given at all: 0. */
+static void read_matrix(values *v, const char *name, int n, double len, modes_matrix a)
+{
+    const int want = n * (n + 1) / 2;
+    int k = 0, have = 0;
+    while (given(v, have ? elab_printf(v->e, "%s[%d]", name, have) : name))
+        have++;
+    if (have && have != want)
+        v->ok = refuse(v, elab_printf(v->e, "%s of %d coupled lines has %d values (11 12 ... 22 ...), not %d", name, n, want, have));
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++, k++)
+            a[i][j] = a[j][i] = have == want ? len * number(v, k ? elab_printf(v->e, "%s[%d]", name, k) : name, 0) : 0;
+}
+
+/* Conductors i1 ... in over r, modes m1 ... mn over ground: v = T v_m, i_m = T^T i, no power of its own. */
+static mdl_model *transformer(values *v, int n)
+{
+    elab *e = v->e;
+    const char *name = elab_printf(e, "coupled_%d", n);
+    mdl_model *m = mdl_find(e->lib, name);
+    if (m)
+        return m;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    fprintf(f, "`include \"disciplines.vams\"\nmodule %s(r", name);
+    for (int k = 1; k <= n; k++)
+        fprintf(f, ", i%d, m%d", k, k);
+    fprintf(f, ");\n    inout r;\n    electrical r;\n");
+    for (int k = 1; k <= n; k++)
+        fprintf(f, "    inout i%d, m%d;\n    electrical i%d, m%d;\n    branch (i%d, r) b%d;\n", k, k, k, k, k, k);
+    for (int k = 1; k <= n; k++)
+        for (int j = 1; j <= n; j++)
+            fprintf(f, "    parameter real t%d_%d = 0;\n", k, j);
+    fprintf(f, "    analog begin\n");
+    for (int k = 1; k <= n; k++)
+        for (int j = 1; j <= n; j++)
+            fprintf(f, "        V(b%d) <+ t%d_%d * V(m%d);\n        I(m%d) <+ -t%d_%d * I(b%d);\n", k, k, j, j, j, k, j, k);
+    fprintf(f, "    end\nendmodule\n");
+    fclose(f);
+    const vs_status st = mdl_load_text(e->lib, name, text);
+    free(text);
+    return st == VS_OK ? mdl_find(e->lib, name) : NULL;
+}
+
+static vs_status add_transformer(values *v, const modes *m, const char *what, const int32_t *conductor, int32_t ref,
+                                 const int32_t *mode)
+{
+    elab *e = v->e;
+    mdl_model *module = transformer(v, m->n);
+    if (!module)
+        return VS_EINPUT;
+    mdl_given given[MODES_MOST * MODES_MOST];
+    int32_t to[1 + 2 * MODES_MOST] = {ref};
+    for (int k = 0; k < m->n; k++) {
+        to[1 + 2 * k] = conductor[k];
+        to[2 + 2 * k] = mode[k];
+        for (int j = 0; j < m->n; j++)
+            given[k * m->n + j] = (mdl_given){elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)), m->t[k][j]};
+    }
+    flat_inst in = *v->in;
+    in.name = elab_printf(e, "%s#%s", v->in->name, what);
+    in.letter = 'n';
+    return elab_add(e, &in, module, given, (size_t)(m->n * m->n), to, NULL, elab_kelvin(e), 1);
+}
+
+static vs_status coupled_lines(elab *e, const flat_inst *in)
+{
+    static const char *const known[] = {"r", "l", "g", "c", "len", "length"};
+    values v = begin(e, in, known, VS_COUNT(known));
+    const int n = in->n_node / 2 - 1;
+    if (v.ok && (in->n_node % 2 || n < 1 || n > MODES_MOST))
+        v.ok = refuse(&v, "coupled lines have as many nodes at both ends, the reference last: Pname a1 a2 0 b1 b2 0 model");
+    const double len = length_of(&v);
+    modes_matrix r, l, g, c;
+    modes m;
+    if (v.ok) {
+        read_matrix(&v, "r", n, len, r);
+        read_matrix(&v, "l", n, len, l);
+        read_matrix(&v, "g", n, len, g);
+        read_matrix(&v, "c", n, len, c);
+    }
+    const char *why = v.ok ? modes_find(&m, n, r, l, g, c) : NULL;
+    if (why)
+        v.ok = refuse(&v, elab_printf(e, "these coupled lines have no modes of their own: %s", why));
     if (!v.ok)
         return VS_EINPUT;
-    o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
-    o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
-    o.limited = !given(&v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
-    const vs_status st = kind == RLGC_IDEAL ? ckt_add_line(e->c, in->name, node, sqrt(o.l / o.c), td, in->m, in->span)
-                                            : ckt_add_lossy_line(e->c, in->name, node, &o, in->m, in->span);
-    line_ic(e, in, node);
+    int32_t conductor[2][MODES_MOST], mode[2][MODES_MOST];
+    vs_status st = VS_OK;
+    for (int end = 0; end < 2 && st == VS_OK; end++) {
+        for (int k = 0; k < n; k++) {
+            conductor[end][k] = e->node[in->node[end * (n + 1) + k]];
+            mode[end][k] = inner_node(&v, end ? "far" : "near", k + 1);
+        }
+        st = add_transformer(&v, &m, end ? "far" : "near", conductor[end], e->node[in->node[end * (n + 1) + n]], mode[end]);
+    }
+    for (int k = 0; k < n && st == VS_OK; k++) {
+        const int32_t node[4] = {mode[0][k], 0, mode[1][k], 0};
+        const ckt_lossy_opt o = {.r = m.r[k], .l = m.l[k], .g = m.g[k], .c = m.c[k]};
+        st = add_lossy(&v, elab_printf(e, "%s#mode%d", in->name, k + 1), node, o);
+    }
     return st;
 }
 
@@ -232,12 +357,21 @@ static vs_status rc_line(elab *e, const flat_inst *in)
 
 vs_status elab_line(elab *e, const flat_inst *in)
 {
-    const char *type = in->letter == 'o' ? "ltra" : in->letter == 'u' ? "urc" : NULL;
+    const char *type = in->letter == 'o'   ? "ltra"
+                       : in->letter == 'u' ? "urc"
+                       : in->letter == 'p' ? "cpl"
+                       : in->letter == 'y' ? "txl"
+                                           : NULL;
     if (type && (!in->model || strcmp(in->model->type, type))) {
         diag_error(e->d, in->model ? in->model_span : in->span, "%s: %s '%s'; this element needs a model of type '%s'",
                    in->name, in->model ? "unsuitable model" : "unknown model", in->model ? in->model->name
                    : in->word ? in->word : "", type);
         return VS_EINPUT;
     }
-    return in->letter == 't' ? ideal(e, in) : in->letter == 'o' ? lossy_line(e, in) : rc_line(e, in);
+    switch (in->letter) {
+    case 't': return ideal(e, in);
+    case 'u': return rc_line(e, in);
+    case 'p': return coupled_lines(e, in);
+    default: return lossy_line(e, in);
+    }
 }

@@ -564,7 +564,21 @@ static bool at_flag(const cur *q)
     return false;
 }
 
-/* model = ".model" name type ["("] (key "=" value | flag)* [")"] */
+/* The values of a matrix behind its first one become x[1], x[2], ... */
+static void take_entries(cur *q, keyval **kv)
+{
+    const char *name = vec_last(*kv).key;
+    for (int i = 1; cur_skip_punct(q), cur_more(q) && !cur_at_key(q); i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%.40s[%d]", name, i);
+        keyval k = {str_intern0(q->c->names, key), cur_span(q), cur_value(q)};
+        if (!k.v.e)
+            return;
+        vec_push(*kv, k);
+    }
+}
+
+/* model = ".model" name type ["("] (key "=" value+ | flag)* [")"]; more than one value: matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
     cur q = {c, b, m->card, 3};
@@ -575,6 +589,8 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
         if (cur_at_key(&q)) {
             cur_keyval(&q, &k);
             vec_push(kv, k);
+            if (!strcmp(m->type, "cpl"))
+                take_entries(&q, &kv);
         } else if (at_flag(&q)) {
             vec_push(kv, (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
             q.i++;

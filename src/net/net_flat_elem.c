@@ -655,6 +655,8 @@ static const model_form forms[] = {
     {'n', 1, 1000, 0, "a Verilog-A instance has nodes and a model: Nname node ... model", {NULL, NULL}},
     {'s', 4, 4, 4, "a switch has four nodes and a model: Sname a b c d model", {NULL, NULL}},
     {'o', 4, 4, 4, "a lossy line has four nodes and a model: Oname a b c d model", {NULL, NULL}},
+    {'y', 4, 4, 4, "a lossy line has four nodes and a model: Yname a 0 b 0 model", {NULL, NULL}},
+    {'p', 4, 34, 0, "coupled lines have nodes at one end, those at the other, and a model: Pname a1 a2 0 b1 b2 0 model", {NULL, NULL}},
     {'u', 3, 3, 3, "an RC line has three nodes and a model: Uname a b c model", {NULL, NULL}},
 };
 
@@ -755,17 +757,14 @@ static bool read_by_letter(ereader *r)
     case 't': return take_nodes(r, 4, "a transmission line has four nodes: Tname a b c d z0=...") &&
                      take_rest(r, NULL, 0);
     case 'a':
-        diag_error(r->q.c->d, net_card_span(r->q.card), "XSPICE code models (A elements) are not supported yet");
+        diag_error(r->q.c->d, net_card_span(r->q.card), "XSPICE code models (A elements) are not supported; analog ones "
+                   "can be written as B, E with LAPLACE, or Verilog-A");
         return false;
     default:
         for (size_t i = 0; i < VS_COUNT(forms); i++)
             if (forms[i].letter == r->e->letter)
                 return read_with_model(r, &forms[i]);
-        if (r->e->letter == 'p' || r->e->letter == 'y')
-            diag_error(r->q.c->d, net_card_span(r->q.card), "coupled lines (P) and TXL lines (Y) are not supported; "
-                       "O with an ltra model is a single lossy line");
-        else
-            diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
+        diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
         return false;
     }
 }

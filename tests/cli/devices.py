@@ -556,6 +556,91 @@ def case_static_lines(vsim):
     check('$warning of parameters', abs(done.stderr.count('deck.sp:5:1: warning: n2: r is small') - 1), 0)
 
 
+def exponential(a):
+    """exp of a square matrix, by its series after scaling."""
+    n = len(a)
+
+    def product(x, y):
+        return [[sum(x[i][k] * y[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
+
+    halvings = max(0, math.ceil(math.log2(max(sum(abs(v) for v in row) for row in a) + 1e-30)) + 4)
+    a = [[v / 2**halvings for v in row] for row in a]
+    total = [[complex(i == j) for j in range(n)] for i in range(n)]
+    term = total
+    for k in range(1, 20):
+        term = [[v / k for v in row] for row in product(term, a)]
+        total = [[u + v for u, v in zip(x, y)] for x, y in zip(total, term)]
+    for _ in range(halvings):
+        total = product(total, total)
+    return total
+
+
+def solved(a, b):
+    """x of a x = b, by elimination."""
+    n = len(b)
+    a = [row[:] + [v] for row, v in zip(a, b)]
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(a[i][k]))
+        a[k], a[p] = a[p], a[k]
+        for i in range(k + 1, n):
+            f = a[i][k] / a[k][k]
+            a[i] = [u - f * v for u, v in zip(a[i], a[k])]
+    x = [0] * n
+    for k in reversed(range(n)):
+        x[k] = (a[k][n] - sum(a[k][j] * x[j] for j in range(k + 1, n))) / a[k][k]
+    return x
+
+
+def case_coupled(vsim):
+    """P and Y: the ac answer of the line's equations, d/dz (v, i) = -((0, R + sL), (G + sC, 0)) (v, i)."""
+    def full(n, upper):
+        it, m = iter(upper), [[0] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(i, n):
+                m[i][j] = m[j][i] = next(it)
+        return m
+
+    cases = {
+        'three, without losses': (3, 0.2, [0] * 6, [300e-9, 60e-9, 10e-9, 310e-9, 70e-9, 320e-9], [0] * 6,
+                                  [100e-12, -20e-12, -2e-12, 105e-12, -22e-12, 110e-12]),
+        'two equal ones with losses': (2, 0.5, [5, 1, 5], [300e-9, 60e-9, 300e-9], [1e-3, -2e-4, 1e-3], [100e-12, -20e-12, 100e-12]),
+        'three with r and c': (3, 1, [100, 0, 0, 100, 0, 100], [0] * 6, [0] * 6, [1e-12, -2e-13, 0, 1e-12, -2e-13, 1e-12]),
+        'one': (1, 0.3, [10], [300e-9], [0], [100e-12]),
+    }
+    for name, (n, length, r, l, g, c) in cases.items():
+        near, far = ['a%d' % (k + 1) for k in range(n)], ['b%d' % (k + 1) for k in range(n)]
+        text = ' '.join('%s=%s' % (key, ' '.join('%.9g' % v for v in m)) for key, m in (('r', r), ('l', l), ('g', g), ('c', c)))
+        deck = 'coupled\nV1 in 0 dc 1 ac 1\nR1 in a1 50\n'
+        deck += ''.join('RA%s %s 0 75\n' % (x, x) for x in near[1:]) + ''.join('RB%s %s 0 50\n' % (x, x) for x in far)
+        deck += 'P1 %s 0 %s 0 pm len=%g\n.model pm cpl %s length=1\n' % (' '.join(near), ' '.join(far), length, text)
+        if n == 1:
+            deck += 'R2 in y 50\nY1 y 0 z 0 ym len=%g\nR3 z 0 50\n.model ym txl %s length=9\n' % (length, text)
+        out = run(vsim, deck + '.ac lin 7 1meg 901meg')
+        dc = run(vsim, deck + '.op')
+
+        def answer(s):
+            z = [[(a + s * b) * length for a, b in zip(x, y)] for x, y in zip(full(n, r), full(n, l))]
+            y = [[(a + s * b) * length for a, b in zip(x, y)] for x, y in zip(full(n, g), full(n, c))]
+            e = exponential([[0] * n + [-v for v in row] for row in z] + [[-v for v in row] + [0] * n for row in y])
+            source = [1 / 50 if k == 0 else 0 for k in range(n)]       # i1 = source - v1 load
+            load = [1 / 50 if k == 0 else 1 / 75 for k in range(n)]
+            a, b = [], []
+            for k in range(n):                                         # i2 - v2/50 = 0
+                row = [e[n + k][j] - e[k][j] / 50 for j in range(2 * n)]
+                a.append([row[j] - row[n + j] * load[j] for j in range(n)])
+                b.append(-sum(row[n + j] * source[j] for j in range(n)))
+            v = solved(a, b)
+            i = [source[j] - load[j] * v[j] for j in range(n)]
+            return v + [sum(e[k][j] * (v + i)[j] for j in range(2 * n)) for k in range(n)]
+
+        want = [answer(2j * math.pi * f) for f in out['frequency']]
+        got = list(zip(*(out['v(%s)' % x] for x in near + far)))
+        check('coupled lines, ac, ' + name, max(abs(u - v) for x, y in zip(got, want) for u, v in zip(x, y)), 1e-9)
+        check('coupled lines, dc, ' + name, max(abs(dc['v(%s)' % x][0] - v) for x, v in zip(near + far, answer(0))), 1e-8)
+        if n == 1:
+            check('Y, ac', max(abs(u - v) for u, v in zip(out['v(z)'], out['v(b1)'])), 1e-12)
+
+
 def main():
     for name, case in list(globals().items()):
         if name.startswith('case_') and (len(sys.argv) < 3 or name[5:] in sys.argv[2:]):

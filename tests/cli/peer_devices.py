@@ -171,6 +171,17 @@ O1 a 0 b 0 mo
 .model mo ltra r=12.45 l=8.972e-9 g=0 c=0.468e-12 len=4
 R2 b 0 100
 """, ['.op', '.tran 0.2n 60n 0 0.1n']),
+    'line_coupled': ("""
+V1 in 0 PULSE(0 1 0.2n 0.2n 0.2n 3n 20n)
+R1 in a1 50
+R2 a2 0 50
+R3 a3 0 50
+P1 a1 a2 a3 0 b1 b2 b3 0 pl
+.model pl cpl r=0 0 0 0 0 0 l=300n 60n 10n 310n 70n 320n g=0 0 0 0 0 0 c=100p -20p -2p 105p -22p 110p length=0.2
+R4 b1 0 50
+R5 b2 0 50
+R6 b3 0 50
+""", ['.tran 10p 8n 0 1p']),
     'jfet2': ("""
 .model a njf level=2 vto=-1.5 beta=2m q=2.2 p=2.5 lambda=0.02 xi=3 z=0.8 vst=0.05 mvst=0.1 lfgam=0.03 lfg1=0.002 lfg2=0.001 delta=0.2
 + rd=5 rs=4 n=1.1 ibd=1e-8 vbd=2 cgs=0.3p cgd=0.1p acgam=0.05 xc=0.2 hfgam=0.08 hfeta=0.02 hfe1=0.01 hfe2=0.02 hfg1=0.005 hfg2=0.004
