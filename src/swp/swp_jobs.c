@@ -99,7 +99,8 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         mdl_own_code(w->s->lib);
     w->spool = spool;
     w->s->threads = w->s->threads ? w->s->threads : 1;
-    sim_figures_now(w->s, &w->told);
+    if (!w->tell_all)
+        sim_figures_now(w->s, &w->told);
     while (io_read(ask, &point, sizeof point)) {
         swp_rec r;
         swp_point(w, point, &r);

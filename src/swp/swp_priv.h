@@ -114,6 +114,7 @@ typedef struct swp {
     bool start_first;      /* points begin from the solution of the first one, */
     bool have_first;       /* which this process has looked for */
     sim_figures told;      /* figures of this process up to its last point */
+    bool tell_all;         /* the next worker's begin with those of this process, a rank */
     sim_hook client;
     net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
     bool *loops;           /* vec [n_step]: decides a .for or an index; empty: none does */

@@ -364,9 +364,12 @@ vs_status swp_serve(swp *w, int jobs)
     sim_drop_circuit(w->s); /* as in swp_workers */
     for (int i = 0; i < s.n; i++)
         one[i] = (swp_worker){.spool = -1, .k = -1};
-    for (int i = 0; i < s.n && !st; i++)
+    for (int i = 0; i < s.n && !st; i++) {
+        w->tell_all = i == 0;
         if (!swp_hire(w, one, s.n, &one[i]))
             st = lost(&s, "no worker could be started");
+    }
+    w->tell_all = false;
     if (!st && rank_send(s.link, 0, RANK_HELLO, &workers, sizeof workers))
         st = serve(&s);
     for (int i = 0; i < s.n; i++) {

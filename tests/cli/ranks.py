@@ -2,6 +2,7 @@
 """Sweeps by the processes of mpirun: the same bytes for any number of ranks, ranks that die, interrupted jobs.
 
     ranks.py VSIM [unittest arguments]     exit code 77 where there is no mpirun, or vsim was built without MPI"""
+import json
 import os
 import re
 import shutil
@@ -111,6 +112,47 @@ class Ranks(Folder):
     def results_of_raw(self, tag, ranks=1):
         self.run_it('-q', '-r', tag + '.raw', 'd.sp', ranks=ranks)
         return self.data(tag + '.raw')
+
+    def figures(self, *args, ranks=1):
+        self.run_it('-q', '--no-output', '--stats', 's.json', *args, 'd.sp', ranks=ranks)
+        with open(self.path('s.json')) as f:
+            return json.load(f)
+
+    def test_figures_are_those_of_all(self):
+        self.write(SWEEP % '100' + '.op\n')
+        alone = self.figures()
+        for got in self.figures('--jobs', '2'), self.figures(ranks=2), self.figures('--jobs', '2', ranks=2):
+            for key in 'unknowns', 'points_accepted', 'points_rejected', 'newton_iterations', 'device_evaluations', 'op_method':
+                self.assertEqual(got[key], alone[key], key)
+            for kind in 'points', 'factors':
+                self.assertEqual(got['generations'][kind]['rebuilt'], alone['generations'][kind]['rebuilt'], kind)
+
+    def test_a_cold_cache_is_filled_once(self):
+        self.write('x\n.param r=1k\n.model nm nmos (level=1)\n.model dm d (is=1e-14)\nV1 a 0 1\nR1 a b {r}\nM1 b b 0 0 nm w=1u l=1u\n'
+                   'D1 b 0 dm\n.op\n.step param r 1k 50k 1k\n')
+        n = self.figures('--cache-dir', 'cold')['kernels_compiled']
+        self.assertGreater(n, 1)
+        self.assertEqual(self.figures('--cache-dir', 'cold3', ranks=3)['kernels_compiled'], n)
+        self.assertEqual(self.figures('--cache-dir', 'cold3', ranks=3)['kernels_compiled'], 0)
+
+    def test_a_rank_that_never_starts(self):
+        """MPI_Init of the others waits for it: rank 0 does all, and ends VSIM_RANK_TIMEOUT after its simulator."""
+        self.write(SWEEP % '500')
+        one = self.results('a')
+        t0 = time.monotonic()
+        p = self.start(['mpirun', '-n', '1', VSIM, '-q', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp', ':', '-n', '1', 'sleep', '60'])
+        vsim = []
+        while not vsim and p.poll() is None:
+            vsim = [c for c in children(p.pid) if 'vsim' in os.path.basename(os.readlink('/proc/%d/exe' % c))]
+            time.sleep(0.01)
+        while os.path.exists('/proc/%d' % vsim[0]) and time.monotonic() - t0 < 40:
+            time.sleep(0.05)
+        took = time.monotonic() - t0
+        p.terminate()
+        p.communicate(timeout=100)
+        self.assertLess(took, 40)
+        self.assertGreater(took, 3)
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
 
     def test_points_that_fail_are_told(self):
         self.write(SWEEP % '500' + 'R9 out 0 {1/(r-2k)+1k}\n')
