@@ -482,7 +482,8 @@ static vs_status build_circuit(sim *s)
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
     s->st.s.compile += compile;
-    s->st.s.elaborate += vs_seconds() - t0 - compile;
+    s->s_build = vs_seconds() - t0 - compile;
+    s->st.s.elaborate += s->s_build;
     if (st)
         return st;
     s->built = true;

@@ -116,6 +116,7 @@ typedef struct sim {
     gen_count others[GEN_N_KIND]; /* of other processes */
     uint64_t changed;      /* knobs that are not in the netlist yet */
     bool built;            /* there was a circuit before */
+    double s_build;        /* seconds that the last circuit took, without compiling */
     unsigned forms;        /* of models, besides those that the deck's analyses need */
     ckt *ckt;
     ana *ana;

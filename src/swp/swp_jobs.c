@@ -19,6 +19,7 @@
 #include "io.h"
 
 enum { LABEL = 2000, AHEAD = 8, TRIES = 2 };
+static const double FORK = 2e-3; /* s, to start a process, with what it copies of pages (vsim tune: 0.3 to 1 ms) */
 
 vs_status swp_alone(swp *w, int64_t k)
 {
@@ -200,6 +201,8 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
     swp_values(c->w, r->point, label, sizeof label);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
     sim_figures_add(c->w->s, &r->figures);
+    c->spent += r->built ? fmax(r->seconds - c->start, 0) : r->seconds;
+    c->n_spent++;
     c->tries[c->due % c->window] = 0;
     c->due++;
     return st;
@@ -280,11 +283,34 @@ static vs_status take_answer(swp_crew *c, swp_worker *v)
     return VS_OK;
 }
 
+/* A worker makes a circuit of its own: it pays when the points that are left take those at work twice that long. As
+ * long as no point is done nothing is known but that one takes longer than it has taken so far. */
+static bool another_pays(const swp_crew *c)
+{
+    const int64_t left = c->w->book.n_mine - c->due;
+    const double now = vs_seconds() - c->t0, point = c->n_spent ? c->spent / (double)c->n_spent : now - c->start;
+    return c->n < c->most && c->next < c->w->book.n_mine && (double)left * point / c->n > 2 * c->start;
+}
+
+static vs_status hire_more(swp_crew *c)
+{
+    while (another_pays(c)) {
+        swp_worker *v = &c->one[c->n];
+        if (!swp_hire(c->w, c->one, c->n, v)) {
+            snprintf(c->w->book.why, sizeof c->w->book.why, "no worker could be started: %s", strerror(errno));
+            return VS_ENOMEM;
+        }
+        c->n++;
+    }
+    return VS_OK;
+}
+
 static vs_status manage(swp_crew *c)
 {
     struct pollfd p[SWP_MOST_JOBS + 1];
     vs_status st = VS_OK;
     while (!st && c->due < c->w->book.n_mine) {
+        st = hire_more(c);
         for (int i = 0; i < c->n && !st; i++)
             if (c->one[i].k < 0 && !give_out(c, &c->one[i]))
                 st = replace(c, &c->one[i]);
@@ -293,7 +319,8 @@ static vs_status manage(swp_crew *c)
         for (int i = 0; i < c->n; i++)
             p[i] = (struct pollfd){.fd = c->one[i].answer, .events = POLLIN};
         p[c->n] = (struct pollfd){.fd = c->ranks ? c->w->o->link->fd : -1, .events = POLLIN};
-        const int ready = st ? 0 : poll(p, (nfds_t)c->n + 1, 1000);
+        const int soon = c->n < c->most ? 1 + (int)fmin(1e3 * c->start, 999) : 1000;
+        const int ready = st ? 0 : poll(p, (nfds_t)c->n + 1, soon);
         if (swp_stopped(c->w))
             return VS_STOP;
         for (int i = 0; i < c->n && ready > 0 && !st; i++)
@@ -317,7 +344,9 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     sim_drop_circuit(w->s);
     arena mem;
     arena_init(&mem);
-    swp_crew c = {.w = w, .n = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,
+    /* beside other ranks all at once: these are there anyhow */
+    swp_crew c = {.w = w, .n = others ? jobs : 1, .most = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,
+                  .t0 = vs_seconds(), .start = w->s->s_build + FORK,
                   .window = (int64_t)AHEAD * jobs * (1 + others)};
     c.one = arena_array(&mem, swp_worker, jobs);
     c.tries = arena_array(&mem, int, c.window);
@@ -329,8 +358,8 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
         st = no_room(&c);
     if (!st && others && !(c.ranks = swp_ranks_new(w)))
         st = VS_ENOMEM;
-    for (int i = 0; i < jobs && !st; i++)
-        if (!swp_hire(w, c.one, jobs, &c.one[i])) {
+    for (int i = 0; i < c.n && !st; i++)
+        if (!swp_hire(w, c.one, c.n, &c.one[i])) {
             snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s", strerror(errno));
             st = VS_ENOMEM;
         }

@@ -162,6 +162,10 @@ typedef struct swp_crew {
     swp *w;
     swp_worker *one;      /* [n] */
     int n;
+    int most;             /* of n: more are started when they pay */
+    double t0, start;     /* s: when it began, what a worker's start costs */
+    double spent;         /* s, of the points that are written, */
+    int64_t n_spent;      /* so many */
     struct swp_ranks *ranks; /* NULL: none */
     int64_t window;       /* points that may be under way or wait for their turn */
     int64_t next;         /* given out next */
