@@ -65,8 +65,9 @@ int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
 int cli_tune(const cli_opt *o);
-/* What `vsim tune` found on this machine: operations from which on threads evaluate; 0: nothing. -v: told in log. */
-double cli_tuned(const cli_opt *o, FILE *log);
+/* What `vsim tune` found on this machine: operations from which on threads evaluate; seconds to start a worker. 0: nothing.
+ * -v: told in log. */
+double cli_tuned(const cli_opt *o, FILE *log, double *worker);
 int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
 /* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has nothing to do, or a message
  * was printed; exit with *code. */

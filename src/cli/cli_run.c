@@ -370,7 +370,8 @@ static vs_status prepare(run *r)
         double t0 = vs_seconds();
         st = cli_open_models(&r->b, r->o);
         r->sim.lib = r->b.lib;
-        r->sim.parallel_min = r->o->threads == 1 ? 0 : cli_tuned(r->o, r->b.log);
+        if (r->o->threads != 1 || r->o->jobs != 1)
+            r->sim.parallel_min = cli_tuned(r->o, r->b.log, &r->sim.worker_start);
         r->sim.st.s.elaborate += vs_seconds() - t0;
     }
     if (!st)

@@ -16,12 +16,14 @@
 enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
 static const double GAP = 20e-6;              /* s between parallel parts: the rest of a Newton iteration */
 static const double LEAST = 1e5, MOST = 1e9;  /* operations */
+static const double LEAST_START = 1e-5, MOST_START = 1; /* s */
 static const char HEAD[] = "vsim-tune 1";
 
 typedef struct tune {
     char cpu[256];
     int processors;
     double parallel_min; /* operations of a group's evaluation */
+    double worker;       /* s, its start; 0: not in the file */
 } tune;
 
 /* -- the file -- */
@@ -68,15 +70,20 @@ static const char *parse(FILE *fp, tune *t)
         same |= !strncmp(line, "processors ", 11) && atoi(line + 11) == here.processors;
         if (!strncmp(line, "parallel_min ", 13))
             t->parallel_min = strtod(line + 13, NULL);
+        if (!strncmp(line, "worker ", 7))
+            t->worker = strtod(line + 7, NULL);
     }
     if (!cpu || !same)
         return "it was measured on another machine";
-    return t->parallel_min >= LEAST && t->parallel_min <= MOST ? NULL : "its numbers make no sense";
+    const bool sense = t->parallel_min >= LEAST && t->parallel_min <= MOST &&
+                       (t->worker == 0 || (t->worker >= LEAST_START && t->worker <= MOST_START));
+    return sense ? NULL : "its numbers make no sense";
 }
 
-double cli_tuned(const cli_opt *o, FILE *log)
+double cli_tuned(const cli_opt *o, FILE *log, double *worker)
 {
     char path[4096];
+    *worker = 0;
     tune t = {0};
     FILE *fp = !o->no_cache && tune_path(o, false, path, sizeof path) ? fopen(path, "re") : NULL;
     if (!fp)
@@ -87,6 +94,7 @@ double cli_tuned(const cli_opt *o, FILE *log)
         fprintf(log, "note: '%s' is not used: %s\n", path, wrong);
     else if (o->verbose)
         fprintf(log, "note: threads from %.3g operations on ('%s')\n", t.parallel_min, path);
+    *worker = wrong ? 0 : t.worker;
     return wrong ? 0 : t.parallel_min;
 }
 
@@ -186,7 +194,8 @@ static double worker(void)
 static vs_status write_file(const char *path, const tune *t)
 {
     FILE *fp = fopen(path, "w");
-    bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\n", HEAD, t->cpu, t->processors, t->parallel_min) > 0;
+    bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD, t->cpu, t->processors,
+                           t->parallel_min, t->worker) > 0;
     ok = fp && !fclose(fp) && ok;
     if (!ok)
         fprintf(stderr, "vsim: '%s' could not be written\n", path);
@@ -205,6 +214,7 @@ int cli_tune(const cli_opt *o)
         return CLI_OK;
     }
     const double w = worker();
+    t.worker = w > 0 ? fmin(fmax(w, LEAST_START), MOST_START) : 0;
     double t0 = vs_seconds();
     pool *p = pool_new(t.processors < 8 ? t.processors : 8);
     if (!p)
@@ -218,7 +228,7 @@ int cli_tune(const cli_opt *o)
            "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors idle?)\n"
            "an operation of a kernel    %.3g ns\n"
            "evaluation by threads       from %.3g operations on (without this file: %.3g)\n"
-           "start of a worker           %.3g us (--jobs: what a sweep takes with fewer points than that is lost)\n"
+           "start of a worker           %.3g us (--jobs: a further one is started when the points left take twice that and its circuit)\n"
            "written to %s\n",
            t.processors, 1e6 * start, 1e6 * least, 1e9 * op, t.parallel_min, 2e6, 1e6 * w, path);
     return cli_exit_code(write_file(path, &t));

@@ -78,6 +78,7 @@ typedef struct sim {
     mdl_lib *lib;          /* sim_set_models; the client's */
     int threads;           /* 0: as option threads says */
     double parallel_min;   /* of ckt_opt; 0: its default */
+    double worker_start;   /* s, to start a process of a sweep; 0: not measured */
     int lu;                /* lu_kind + 1; 0: as option lu says */
     sim_hook hook;
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */

@@ -19,7 +19,7 @@
 #include "io.h"
 
 enum { LABEL = 2000, AHEAD = 8, TRIES = 2 };
-static const double FORK = 2e-3; /* s, to start a process, with what it copies of pages (vsim tune: 0.3 to 1 ms) */
+static const double FORK = 2e-3; /* s, to start a process, if vsim tune has not measured it */
 
 vs_status swp_alone(swp *w, int64_t k)
 {
@@ -346,7 +346,7 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     arena_init(&mem);
     /* beside other ranks all at once: these are there anyhow */
     swp_crew c = {.w = w, .n = others ? jobs : 1, .most = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,
-                  .t0 = vs_seconds(), .start = w->s->s_build + FORK,
+                  .t0 = vs_seconds(), .start = w->s->s_build + (w->s->worker_start > 0 ? w->s->worker_start : FORK),
                   .window = (int64_t)AHEAD * jobs * (1 + others)};
     c.one = arena_array(&mem, swp_worker, jobs);
     c.tries = arena_array(&mem, int, c.window);

@@ -2,6 +2,7 @@
 """`vsim tune` and its file; no threads where they are overhead.
 
     tune.py VSIM [unittest arguments]"""
+import json
 import os
 import re
 import subprocess
@@ -32,7 +33,7 @@ class Tune(Folder):
         self.assertRegex(self.run_it('tune', '--cache-dir', 'c'), r'evaluation by threads +from \S+ operations on')
         with open(self.path('c/tune')) as f:
             good = f.read()
-        least = float(re.fullmatch(r'vsim-tune 1\ncpu .+\nprocessors \d+\nparallel_min (\S+)\n', good).group(1))
+        least = float(re.fullmatch(r'vsim-tune 1\ncpu .+\nprocessors \d+\nparallel_min (\S+)\nworker \S+\n', good).group(1))
         self.assertTrue(1e5 <= least <= 1e9, least)
         self.assertRegex(self.note(good), r'note: threads from \S+ operations on')
         self.assertIn('measured on another machine', self.note(good.replace('cpu ', 'cpu x')))
@@ -41,9 +42,22 @@ class Tune(Folder):
         self.assertIn("not a file of this version's", self.note(''))
         for wrong in 'nan', '-1', '1e30', '', 'many':
             self.assertIn('its numbers make no sense', self.note(re.sub('min .*', 'min ' + wrong, good)), wrong)
+        self.assertIn('its numbers make no sense', self.note(re.sub('worker .*', 'worker 7', good)))
         self.assertNotIn('operations on', self.note(good, '--no-cache'))
         self.assertNotIn('operations on', self.note(good, '--threads', '1'))
         self.assertIn("tune takes no argument, not 'x'", self.run_it('tune', 'x', code=2))
+
+    def test_few_small_points_start_no_further_worker(self):
+        with open(self.path('d.sp'), 'w') as f:
+            f.write(DECK % '{stop}' + '.param stop=1u p=1\n.step p list 1 2 3 4 5 6\nR2 b 0 {1k*p}\n')
+
+        def circuits(stop, jobs):
+            self.run_it('-q', '--no-output', '-D', 'stop=' + stop, '--jobs', jobs, '--stats', 's.json', 'd.sp')
+            with open(self.path('s.json')) as f:
+                return json.load(f)['generations']['patterns']['rebuilt'] # one of each worker
+        alone = circuits('20u', '1')
+        self.assertIn(alone + 1, [circuits('20u', '4') for _ in range(9)]) # not where others take the processor in between
+        self.assertEqual(circuits('50m', '4'), alone + 4)
 
     def test_small_circuits_start_no_threads(self):
         with open(self.path('d.sp'), 'w') as f:
