@@ -529,6 +529,16 @@ vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t)
 {
     pz w = {.o = o};
     cplx *pole = NULL, *zero = NULL;
+    if (ckt_has_delays(a->c)) {
+        diag_error(a->d, DIAG_NOWHERE, ".pz is not possible with transmission lines or absdelay(): a delay has no finite number of "
+                   "poles and zeros; .ac shows the answer");
+        return VS_EINPUT;
+    }
+    if (ckt_uses_freq(a->c)) {
+        diag_error(a->d, DIAG_NOWHERE, ".pz is not possible: an expression depends on 'hertz', which is no function of s; "
+                   "LAPLACE writes one");
+        return VS_EINPUT;
+    }
     vs_status st = small_begin(&w.s, a, false);
     w.source = source_across(&w);
     if (st == VS_OK && w.source >= 0 && !o->voltage) {

@@ -116,6 +116,9 @@ static vs_status find_params(sens *w)
 {
     ckt *c = w->s.a->c;
     vs_status st = VS_OK;
+    if (ckt_has_delays(c))
+        diag_warning(w->s.a->d, DIAG_NOWHERE, ".sens leaves out the parameters of transmission lines%s",
+                     w->ac ? ", and takes the delays of absdelay() as fixed" : "");
     for (int32_t i = 0; i < ckt_n_device(c) && st == VS_OK; i++)
         st = add_device(w, i);
     for (int32_t i = 0; i < ckt_n_source(c); i++)
