@@ -55,7 +55,8 @@ static const option_entry options[] = {
     {"maxeviter", NAMED, 0}, {"convlimit", NAMED, 0}, {"convstep", NAMED, 0}, {"convabsstep", NAMED, 0},
     {"ltrreltol", NAMED, 0}, {"ltrabstol", NAMED, 0}, {"indverbosity", NAMED, 0}, {"digits", NAMED, 0},
     {"norefvalue", NAMED, 0}, {"ngbehavior", NAMED, 0}, {"wnflag", NAMED, 0}, {"altinit", NAMED, 0},
-    {"nosubckt", NAMED, 0}, {"noprintscale", NAMED, 0}, {"width", NAMED, 0},
+    {"nosubckt", NAMED, 0}, {"noprintscale", NAMED, 0}, {"width", NAMED, 0}, {"klu_memgrow_factor", NAMED, 0},
+    {"savecurrents_bsim3", NAMED, 0}, {"savecurrents_bsim4", NAMED, 0}, {"savecurrents_mos1", NAMED, 0},
 };
 
 static void set_default(elab_sim *s)

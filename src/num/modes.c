@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const double WEIGHT[2] = {0.6180339887, 0.4142135624}; /* of G beside C, of R beside L */
+static const double NOTHING = 1e-6;  /* losses of the whole line beside its impedance */
 static const double DIAGONAL = 1e-9; /* off-diagonal entries up to this part of the diagonal ones are rounding */
 
 static double largest(int n, modes_matrix a)
@@ -100,11 +101,13 @@ static void eigenvectors(int n, modes_matrix s, modes_matrix q)
     }
 }
 
-static bool take_diagonal(int n, modes_matrix a, double *d)
+/* free [n]: an entry up to NOTHING times the roots of both does not count. */
+static bool take_diagonal(int n, modes_matrix a, const double *free, double *d)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            if (i != j && fabs(a[i][j]) > DIAGONAL * sqrt(fabs(a[i][i] * a[j][j])) + 1e-14 * largest(n, a))
+            if (i != j && fabs(a[i][j]) > DIAGONAL * sqrt(fabs(a[i][i] * a[j][j])) + 1e-14 * largest(n, a) +
+                              NOTHING * sqrt(free[i] * free[j]))
                 return false;
     for (int i = 0; i < n; i++)
         d[i] = fmax(a[i][i], 0);
@@ -131,8 +134,9 @@ const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_ma
 {
     modes_matrix m1, m2, a, s, q, inv, u, x;
     *m = (modes){.n = n};
-    add_parts(n, c, g, WEIGHT[0], m1);
-    add_parts(n, l, r, WEIGHT[1], m2);
+    const double z0 = largest(n, c) > 0 ? sqrt(largest(n, l) / largest(n, c)) : 0;
+    add_parts(n, c, g, z0 > 0 && largest(n, g) * z0 <= NOTHING ? 0 : WEIGHT[0], m1);
+    add_parts(n, l, r, largest(n, r) > NOTHING * z0 ? WEIGHT[1] : 0, m2);
     if (!cholesky(n, m1, a))
         return "c (with g) is not positive definite";
     if (!cholesky(n, m2, x))
@@ -155,15 +159,21 @@ const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_ma
                 u[i][j] += a[i][k] * q[k][j];      /* T^-T = A Q */
             }
         }
+    double none[MODES_MOST] = {0}, z[MODES_MOST] = {0}, y[MODES_MOST] = {0};
     bool good = true;
     congruent(n, u, l, x);
-    good &= take_diagonal(n, x, m->l);
-    congruent(n, u, r, x);
-    good &= take_diagonal(n, x, m->r);
+    good &= take_diagonal(n, x, none, m->l);
     congruent(n, m->t, c, x);
-    good &= take_diagonal(n, x, m->c);
+    good &= take_diagonal(n, x, none, m->c);
+    for (int i = 0; i < n; i++)
+        if (m->l[i] > 0 && m->c[i] > 0) {
+            z[i] = sqrt(m->l[i] / m->c[i]);
+            y[i] = 1 / z[i];
+        }
+    congruent(n, u, r, x);
+    good &= take_diagonal(n, x, z, m->r);
     congruent(n, m->t, g, x);
-    good &= take_diagonal(n, x, m->g);
+    good &= take_diagonal(n, x, y, m->g);
     if (!good)
         return "its losses couple the modes of l and c (r and g must be diagonal where l and c are, as in lines without losses, two equal "
                "conductors, or matrices that commute)";
