@@ -310,194 +310,6 @@ vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const 
     return add_source(c, name, (ckt_source){.p = p, .n = n, .m = m, .w = *w, .span = span});
 }
 
-/* -- grouping -- */
-
-/* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances have loads of their own
- * (ckt_flat.c): there it pays if an evaluation has so many operations, and if so few instances of the model are there
- * that all of them often rest at once (with 9 of each kind ring.sp is 5 % slower). */
-enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_SMALL_INSTANCES = 8 };
-
-typedef struct row_class { /* instances with the same model and row */
-    mdl_model *model;
-    int32_t row, group;
-    mdl_variant *variant[MDL_N_FORM];
-} row_class;
-
-static vs_status get_variants(row_class *cl, unsigned forms)
-{
-    for (int f = 0; f < MDL_N_FORM; f++)
-        if (forms >> f & 1 && mdl_variant_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
-            return VS_EINPUT;
-    return VS_OK;
-}
-
-static bool small_pays(const ckt *c, const row_class *cl)
-{
-    int32_t n = 0;
-    for (size_t i = 0; i < vec_len(c->inst); i++)
-        n += c->inst[i].model == cl->model;
-    return n <= BYPASS_SMALL_INSTANCES && vec_len(cl->variant[MDL_TRAN]->eval.inst) >= BYPASS_SMALL_OPERATIONS;
-}
-
-/* Asks for charges and derivatives apart where bypass pays. */
-static vs_status choose_bypass(const ckt *c, row_class *cl)
-{
-    const mdl_variant *v = cl->variant[MDL_TRAN];
-    mdl_variant *apart;
-    if (c->opt.bypass == CKT_BYPASS_OFF)
-        return VS_OK;
-    if (c->opt.bypass == CKT_BYPASS_AUTO && (vec_len(v->eval.inst) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
-                                             (vec_len(c->inst) <= BYPASS_SMALL && !small_pays(c, cl))))
-        return VS_OK;
-    const vs_status st = mdl_variant_get(cl->model, cl->row, MDL_APART, &apart);
-    if (st == VS_OK && dev_lin_suits(cl->model, v, apart))
-        cl->variant[MDL_APART] = apart;
-    return st;
-}
-
-/* The group of a class: that of an earlier class with the same variants. `first` vec: one class of
- * each group. */
-static int32_t group_of(const row_class *all, const row_class *cl, int32_t **first)
-{
-    for (size_t g = 0; g < vec_len(*first); g++) {
-        const row_class *o = &all[(*first)[g]];
-        if (o->model == cl->model && !memcmp(o->variant, cl->variant, sizeof cl->variant))
-            return (int32_t)g;
-    }
-    vec_push(*first, (int32_t)(cl - all));
-    return (int32_t)vec_len(*first) - 1;
-}
-
-/* Blocks that may be evaluated and not yet stamped. */
-static int buffers_of(const ckt *c)
-{
-    const int n = c->pool ? 2 * pool_size(c->pool) + 2 : 1;
-    return n < POOL_MAX_SLOTS ? n : POOL_MAX_SLOTS;
-}
-
-/* Forms that only tell what the equations are made of are not. */
-static bool is_evaluated(const ckt *c, const row_class *cl, int form)
-{
-    return form == MDL_DC     ? ckt_form_of(c, CKT_STATIC) == MDL_DC
-           : form == MDL_TRAN ? !cl->variant[MDL_APART]
-                              : true;
-}
-
-static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl)
-{
-    int32_t *inst = NULL, *row = NULL;
-    const int32_t **unknown = NULL;
-    for (int32_t i = 0; i < nb; i++) {
-        vec_push(inst, member[i]);
-        vec_push(row, c->inst[member[i]].row);
-        vec_push(unknown, &c->unk[c->inst[member[i]].first]);
-    }
-    vec_extend(c->group, 1);
-    dev_group *g = &vec_last(c->group);
-    dev_group_init(g, &c->mem, cl->model, inst, row, nb);
-    for (int f = 0; f < MDL_N_FORM; f++)
-        if (cl->variant[f])
-            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
-    dev_state_init(g, &c->mem);
-    if (cl->variant[MDL_APART])
-        dev_lin_init(g, &c->mem, buffers_of(c));
-    vec_free(inst);
-    vec_free(row);
-    vec_free(unknown);
-}
-
-/* Classes of instances, a group number each; *of [n instances] gets the class. */
-static vs_status classify(ckt *c, row_class **all, int32_t **first, int32_t **of)
-{
-    map model = {0}, by_row = {0};
-    vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(c->inst) && st == VS_OK; i++) {
-        const ckt_inst *in = &c->inst[i];
-        int32_t mi = map_get(&model, map_key(in->model), -1);
-        if (mi < 0)
-            map_set(&model, map_key(in->model), mi = (int32_t)model.n);
-        const uint64_t key = (uint64_t)(uint32_t)mi << 32 | (uint32_t)in->row;
-        int32_t k = map_get(&by_row, key, -1);
-        if (k < 0) {
-            k = (int32_t)vec_len(*all);
-            map_set(&by_row, key, k);
-            vec_push(*all, (row_class){.model = in->model, .row = in->row});
-            st = get_variants(&(*all)[k], c->forms);
-            if (st == VS_OK && c->forms >> MDL_TRAN & 1)
-                st = choose_bypass(c, &(*all)[k]);
-            if (st != VS_OK)
-                diag_note(c->d, in->span, "in instance '%s'", in->name);
-            else
-                (*all)[k].group = group_of(*all, &(*all)[k], first);
-        }
-        vec_push(*of, k);
-    }
-    map_free(&model);
-    map_free(&by_row);
-    return st;
-}
-
-/* from[n] to a new vec, by key(from[i]) below n_key; equal keys keep their order. */
-static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, size_t n_key)
-{
-    int32_t *start = NULL, *to = NULL;
-    vec_extend(start, n_key + 1);
-    vec_extend(to, n);
-    for (size_t i = 0; i < n; i++)
-        start[key[i] + 1]++;
-    for (size_t k = 0; k < n_key; k++)
-        start[k + 1] += start[k];
-    for (size_t i = 0; i < n; i++)
-        to[start[key[i]]++] = from[i];
-    vec_free(start);
-    return to;
-}
-
-/* By group, in it by class; classes come in the order of their first instances. */
-static void make_sorted(ckt *c, const row_class *all, const int32_t *of, size_t n_group)
-{
-    const size_t n = vec_len(c->inst), n_class = vec_len(all);
-    int32_t *class = NULL, *group = NULL, *inst = NULL;
-    for (size_t k = 0; k < n_class; k++) {
-        vec_push(class, (int32_t)k);
-        vec_push(group, all[k].group);
-    }
-    for (size_t i = 0; i < n; i++)
-        vec_push(inst, (int32_t)i);
-    int32_t *in_order = sort_stable(class, n_class, group, n_group); /* classes */
-    int32_t *place = NULL;
-    vec_extend(place, n_class);
-    for (size_t k = 0; k < n_class; k++)
-        place[in_order[k]] = (int32_t)k;
-    int32_t *key = NULL;
-    for (size_t i = 0; i < n; i++)
-        vec_push(key, place[of[i]]);
-    int32_t *member = sort_stable(inst, n, key, n_class);
-    for (size_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && all[of[member[j]]].group == all[of[member[i]]].group;)
-            j++;
-        make_group(c, &member[i], (int32_t)(j - i), &all[of[member[i]]]);
-    }
-    int32_t *work[] = {class, group, inst, in_order, place, key, member};
-    for (size_t i = 0; i < VS_COUNT(work); i++)
-        vec_free(work[i]);
-}
-
-static vs_status make_groups(ckt *c)
-{
-    row_class *all = NULL;
-    int32_t *first = NULL, *of = NULL;
-    const vs_status st = classify(c, &all, &first, &of);
-    if (st == VS_OK && vec_len(c->inst)) {
-        make_sorted(c, all, of, vec_len(first));
-        mdl_compile_wanted(c->group[0].model);
-    }
-    vec_free(all);
-    vec_free(first);
-    vec_free(of);
-    return st;
-}
-
 /* -- finish -- */
 
 /* A charge in a row is memory of that unknown. A rate u = d/dt argument has none itself: its argument
@@ -530,7 +342,7 @@ static void allocate_work(ckt *c)
         for (int f = 0; f < MDL_N_FORM; f++)
             if (c->group[g].form[f].n_out > n_out)
                 n_out = c->group[g].form[f].n_out;
-    c->n_buffer = buffers_of(c);
+    c->n_buffer = ckt_buffers_of(c);
     c->out_size = (size_t)n_out * DEV_BLOCK;
     c->out = arena_array(&c->mem, double, (size_t)c->n_buffer * c->out_size);
     c->x = arena_array(&c->mem, double, vec_len(c->unknown));
@@ -574,7 +386,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     assert(!c->finished);
     c->finished = true;
     c->forms = forms;
-    vs_status st = make_groups(c);
+    vs_status st = ckt_make_groups(c);
     if (st != VS_OK)
         return st;
     mark_charges(c);

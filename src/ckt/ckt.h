@@ -168,6 +168,7 @@ typedef struct ckt_group_facts {
     mdl_model *model;
     int32_t n_instance, n_row;                /* distinct parameter rows */
     int32_t row;                              /* one of them */
+    int32_t n_variant;                        /* more than 1: rows with so many variants share one of what is known in all */
     const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
     const char *first;                        /* name of the first instance */
     int64_t n_eval;                           /* evaluations of instances so far */

@@ -1,5 +1,444 @@
-/* ckt_group.c - the groups of a circuit, for reports. */
+/* ckt_group.c - the groups of a circuit: which instances are evaluated together, and reports about it.
+ * Instances with one parameter row are a class; classes with the same variants in all forms are a group. Then
+ * small groups of one module become one, on a variant of what is known in all of them, where that saves packs
+ * (docs/design.md, 3.6). The rule counts packs of eight and operations: the same groups for any lanes, threads and
+ * order of points. */
 #include "ckt_priv.h"
+
+#include <string.h>
+
+/* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances have loads of their own
+ * (ckt_flat.c): there it pays if an evaluation has so many operations, and if so few instances of the model are there
+ * that all of them often rest at once (with 9 of each kind ring.sp is 5 % slower). */
+enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_SMALL_INSTANCES = 8 };
+
+typedef struct row_class { /* instances with the same model and row */
+    mdl_model *model;
+    int32_t row, group;
+    mdl_variant *variant[MDL_N_FORM];
+} row_class;
+
+static vs_status get_variants(row_class *cl, unsigned forms)
+{
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (forms >> f & 1 && mdl_variant_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
+            return VS_EINPUT;
+    return VS_OK;
+}
+
+static bool small_pays(const ckt *c, const row_class *cl)
+{
+    int32_t n = 0;
+    for (size_t i = 0; i < vec_len(c->inst); i++)
+        n += c->inst[i].model == cl->model;
+    return n <= BYPASS_SMALL_INSTANCES && vec_len(cl->variant[MDL_TRAN]->eval.inst) >= BYPASS_SMALL_OPERATIONS;
+}
+
+/* Asks for charges and derivatives apart where bypass pays. */
+static vs_status choose_bypass(const ckt *c, row_class *cl)
+{
+    const mdl_variant *v = cl->variant[MDL_TRAN];
+    mdl_variant *apart;
+    if (c->opt.bypass == CKT_BYPASS_OFF)
+        return VS_OK;
+    if (c->opt.bypass == CKT_BYPASS_AUTO && (vec_len(v->eval.inst) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
+                                             (vec_len(c->inst) <= BYPASS_SMALL && !small_pays(c, cl))))
+        return VS_OK;
+    const vs_status st = mdl_variant_get(cl->model, cl->row, MDL_APART, &apart);
+    if (st == VS_OK && dev_lin_suits(cl->model, v, apart))
+        cl->variant[MDL_APART] = apart;
+    return st;
+}
+
+/* Blocks that may be evaluated and not yet stamped. */
+int ckt_buffers_of(const ckt *c)
+{
+    const int n = c->pool ? 2 * pool_size(c->pool) + 2 : 1;
+    return n < POOL_MAX_SLOTS ? n : POOL_MAX_SLOTS;
+}
+
+/* Forms that only tell what the equations are made of are not. */
+static bool is_evaluated(const ckt *c, const row_class *cl, int form)
+{
+    return form == MDL_DC     ? ckt_form_of(c, CKT_STATIC) == MDL_DC
+           : form == MDL_TRAN ? !cl->variant[MDL_APART]
+                              : true;
+}
+
+static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl, int32_t n_variant)
+{
+    int32_t *inst = NULL, *row = NULL;
+    const int32_t **unknown = NULL;
+    for (int32_t i = 0; i < nb; i++) {
+        vec_push(inst, member[i]);
+        vec_push(row, c->inst[member[i]].row);
+        vec_push(unknown, &c->unk[c->inst[member[i]].first]);
+    }
+    vec_extend(c->group, 1);
+    dev_group *g = &vec_last(c->group);
+    dev_group_init(g, &c->mem, cl->model, inst, row, nb);
+    g->n_variant = n_variant;
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (cl->variant[f])
+            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
+    dev_state_init(g, &c->mem);
+    if (cl->variant[MDL_APART])
+        dev_lin_init(g, &c->mem, ckt_buffers_of(c));
+    vec_free(inst);
+    vec_free(row);
+    vec_free(unknown);
+}
+
+/* -- who is evaluated together -- */
+
+typedef struct plan_group {
+    int32_t class;      /* the first one; -1: the group was joined to another */
+    int32_t n;          /* instances */
+    int32_t n_variant;  /* that its classes had */
+    int32_t before;     /* group of the same model, -1: none */
+} plan_group;
+
+typedef struct plan {
+    const int32_t *row; /* [instances] */
+    const uint8_t *in;  /* [instances] takes part; NULL: all do */
+    row_class *all;     /* vec: classes, in the order of their first instances */
+    int32_t *of;        /* vec: class of an instance, -1: takes no part */
+    plan_group *group;  /* vec */
+    map last;           /* model -> its last group */
+    int32_t *rows;      /* vec: work */
+} plan;
+
+static row_class *class_of(const plan *p, int32_t group)
+{
+    return &p->all[p->group[group].class];
+}
+
+static void free_plan(plan *p)
+{
+    vec_free(p->all);
+    vec_free(p->of);
+    vec_free(p->group);
+    map_free(&p->last);
+    vec_free(p->rows);
+}
+
+/* The group of a class: that of an earlier class with the same variants. */
+static int32_t group_of(plan *p, const row_class *cl)
+{
+    const int32_t last = map_get(&p->last, map_key(cl->model), -1), n = (int32_t)vec_len(p->group);
+    for (int32_t g = last; g >= 0; g = p->group[g].before)
+        if (!memcmp(class_of(p, g)->variant, cl->variant, sizeof cl->variant))
+            return g;
+    vec_push(p->group, (plan_group){.class = (int32_t)(cl - p->all), .n_variant = 1, .before = last});
+    map_set(&p->last, map_key(cl->model), n);
+    return n;
+}
+
+static vs_status add_class(const ckt *c, plan *p, mdl_model *m, int32_t row)
+{
+    vec_push(p->all, (row_class){.model = m, .row = row});
+    row_class *cl = &vec_last(p->all);
+    vs_status st = get_variants(cl, c->forms);
+    if (st == VS_OK && c->forms >> MDL_TRAN & 1)
+        st = choose_bypass(c, cl);
+    if (st == VS_OK)
+        cl->group = group_of(p, cl);
+    return st;
+}
+
+/* Classes, a group number each, with variants of their own. */
+static vs_status classify(const ckt *c, plan *p)
+{
+    map model = {0}, by_row = {0};
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(c->inst) && st == VS_OK; i++) {
+        const ckt_inst *in = &c->inst[i];
+        if (p->in && !p->in[i]) {
+            vec_push(p->of, -1);
+            continue;
+        }
+        int32_t mi = map_get(&model, map_key(in->model), -1);
+        if (mi < 0)
+            map_set(&model, map_key(in->model), mi = (int32_t)model.n);
+        const uint64_t key = (uint64_t)(uint32_t)mi << 32 | (uint32_t)p->row[i];
+        int32_t k = map_get(&by_row, key, -1);
+        if (k < 0) {
+            k = (int32_t)vec_len(p->all);
+            map_set(&by_row, key, k);
+            st = add_class(c, p, in->model, p->row[i]);
+            if (st != VS_OK)
+                diag_note(c->d, in->span, "in instance '%s'", in->name);
+        }
+        if (st == VS_OK)
+            p->group[p->all[k].group].n++;
+        vec_push(p->of, k);
+    }
+    map_free(&model);
+    map_free(&by_row);
+    return st;
+}
+
+/* -- small groups of one module on one variant -- */
+
+/* A model with few instances and groups; an evaluation that is worth it, in operations, and what is known in all is so
+ * much that it is not much longer than the longest of them (percent). Setup values of a row per lane are read eight at
+ * a time, and something must be won: JOIN_COST percent. With linearisations that are kept, one pack at most: with a row
+ * per lane, instances that moved are not gathered from several. */
+enum { JOIN_MOST = 64, JOIN_GROUPS = 6, JOIN_LEAST = 64, JOIN_PACK = 8, JOIN_LONGER = 125, JOIN_COST = 110 };
+
+/* Operations of packs of eight: of two groups, and of one in their place. */
+typedef struct join_cost {
+    double apart, joined;
+} join_cost;
+
+static double packs(int32_t n)
+{
+    return (n + JOIN_PACK - 1) / JOIN_PACK;
+}
+
+static bool same_places(const mdl_variant *a, const mdl_variant *b)
+{
+    bool same = a->lay.n_out == b->lay.n_out;
+    for (int32_t k = 0; same && k < a->lay.n_out; k++)
+        same = a->out[k].kind == b->out[k].kind && a->out[k].a == b->out[k].a && a->out[k].b == b->out[k].b;
+    return same;
+}
+
+static bool is_small(const plan *p, int32_t last)
+{
+    int32_t n = 0, groups = 0;
+    for (int32_t g = last; g >= 0 && groups <= JOIN_GROUPS; g = p->group[g].before) {
+        n += p->group[g].n;
+        groups++;
+    }
+    return groups > 1 && groups <= JOIN_GROUPS && n <= JOIN_MOST;
+}
+
+static bool may_join(const plan *p, int32_t g, int32_t h)
+{
+    const row_class *a = class_of(p, g), *b = class_of(p, h);
+    const int32_t na = p->group[g].n, nb = p->group[h].n;
+    for (int f = 0; f < MDL_N_FORM; f++) {
+        const mdl_variant *va = a->variant[f], *vb = b->variant[f];
+        if (!va != !vb || (va && (vec_len(va->eval.inst) < JOIN_LEAST || vec_len(vb->eval.inst) < JOIN_LEAST ||
+                                  va->has_effects || vb->has_effects || !same_places(va, vb))))
+            return false;
+    }
+    return packs(na + nb) < packs(na) + packs(nb) && (!a->variant[MDL_APART] || na + nb <= JOIN_PACK);
+}
+
+/* One form of groups g and h on one variant; *v NULL: not to be done. p->rows: the rows of both. */
+static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, int form, mdl_variant **v,
+                           join_cost *cost)
+{
+    const row_class *a = class_of(p, g);
+    const int32_t na = p->group[g].n, nb = p->group[h].n;
+    const mdl_variant *va = a->variant[form], *vb = class_of(p, h)->variant[form];
+    const vs_status st = mdl_variant_meet(a->model, p->rows, vec_len(p->rows), (mdl_form_kind)form, v);
+    if (st != VS_OK || !*v)
+        return st;
+    if (is_evaluated(c, a, form)) {
+        cost->apart += packs(na) * (double)vec_len(va->eval.inst) + packs(nb) * (double)vec_len(vb->eval.inst);
+        cost->joined += packs(na + nb) * (double)vec_len((*v)->eval.inst);
+    }
+    const size_t longest = vec_len(va->eval.inst) > vec_len(vb->eval.inst) ? vec_len(va->eval.inst) : vec_len(vb->eval.inst);
+    if (!same_places(*v, va) || (*v)->has_effects || 100 * vec_len((*v)->eval.inst) > JOIN_LONGER * longest ||
+        100 * cost->apart < JOIN_COST * cost->joined)
+        *v = NULL;
+    return VS_OK;
+}
+
+/* Variants of g and h together; all NULL: not to be done. */
+static vs_status join_forms(const ckt *c, const plan *p, int32_t g, int32_t h, mdl_variant **v)
+{
+    const row_class *a = class_of(p, g);
+    join_cost cost = {0};
+    bool ok = true;
+    for (int f = MDL_N_FORM; f-- > 0 && ok;) {
+        const vs_status st = a->variant[f] ? join_form(c, p, g, h, f, &v[f], &cost) : VS_OK;
+        if (st != VS_OK)
+            return st;
+        ok = !a->variant[f] || v[f];
+    }
+    if (ok && v[MDL_APART])
+        ok = dev_lin_suits(a->model, v[MDL_TRAN], v[MDL_APART]);
+    for (int f = 0; f < MDL_N_FORM && !ok; f++)
+        v[f] = NULL;
+    return VS_OK;
+}
+
+/* Group h becomes part of group g if that pays. */
+static vs_status join(const ckt *c, plan *p, int32_t g, int32_t h)
+{
+    mdl_variant *v[MDL_N_FORM] = {NULL};
+    bool any = false;
+    vec_clear(p->rows);
+    for (size_t k = 0; k < vec_len(p->all); k++)
+        if (p->all[k].group == g || p->all[k].group == h)
+            vec_push(p->rows, p->all[k].row);
+    const vs_status st = join_forms(c, p, g, h, v);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        any |= v[f] != NULL;
+    if (st != VS_OK || !any)
+        return st;
+    for (size_t k = 0; k < vec_len(p->all); k++)
+        if (p->all[k].group == g || p->all[k].group == h) {
+            p->all[k].group = g;
+            memcpy(p->all[k].variant, v, sizeof v);
+        }
+    p->group[g].n += p->group[h].n;
+    p->group[g].n_variant += p->group[h].n_variant;
+    p->group[h].class = -1;
+    return VS_OK;
+}
+
+/* The groups of one model, of which `last` is the last: each to the first one before it with which that pays. */
+static vs_status join_model(const ckt *c, plan *p, int32_t last)
+{
+    int32_t group[JOIN_GROUPS], n = 0;
+    vs_status st = VS_OK;
+    if (!is_small(p, last))
+        return VS_OK;
+    for (int32_t g = last; g >= 0; g = p->group[g].before)
+        group[n++] = g;
+    for (int32_t h = n - 2; h >= 0; h--)
+        for (int32_t g = n - 1; g > h && st == VS_OK && p->group[group[h]].class >= 0; g--)
+            if (p->group[group[g]].class >= 0 && may_join(p, group[g], group[h]))
+                st = join(c, p, group[g], group[h]);
+    return st;
+}
+
+static vs_status make_plan(const ckt *c, plan *p)
+{
+    vs_status st = classify(c, p);
+    for (int32_t g = 0; g < (int32_t)vec_len(p->group) && st == VS_OK; g++)
+        if (p->group[g].class >= 0 && map_get(&p->last, map_key(class_of(p, g)->model), -1) == g)
+            st = join_model(c, p, g);
+    return st;
+}
+
+void ckt_mark_small(const ckt *c, uint8_t *in)
+{
+    map instances = {0}, variants = {0};
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        const dev_group *g = &c->group[i];
+        const uint64_t key = map_key(g->model);
+        map_set(&instances, key, map_get(&instances, key, 0) + g->nb);
+        map_set(&variants, key, map_get(&variants, key, 0) + g->n_variant);
+    }
+    for (size_t i = 0; i < vec_len(c->inst); i++) {
+        const uint64_t key = map_key(c->inst[i].model);
+        in[i] = map_get(&variants, key, 0) > 1 && map_get(&instances, key, 0) <= JOIN_MOST;
+    }
+    map_free(&instances);
+    map_free(&variants);
+}
+
+bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const int32_t *group)
+{
+    plan p = {.row = row, .in = in};
+    int32_t *to = NULL; /* vec: group of the circuit for one of the plan */
+    bool same = make_plan(c, &p) == VS_OK;
+    vec_extend(to, vec_len(p.group));
+    for (size_t g = 0; g < vec_len(to); g++)
+        to[g] = -1;
+    for (size_t i = 0; i < vec_len(c->inst) && same; i++) {
+        if (p.of[i] < 0)
+            continue;
+        const row_class *cl = &p.all[p.of[i]];
+        const dev_group *g = &c->group[group[i]];
+        same = to[cl->group] < 0 || to[cl->group] == group[i];
+        to[cl->group] = group[i];
+        for (int f = 0; f < MDL_N_FORM; f++)
+            same &= g->form[f].variant == cl->variant[f];
+    }
+    vec_free(to);
+    free_plan(&p);
+    return same;
+}
+
+/* Instances of the largest group that is not of linear elements or as light as they are; 0: there is none. */
+static int32_t largest_group(const ckt *c, const plan *p)
+{
+    int32_t most = 0;
+    for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++) {
+        const row_class *cl = p->group[g].class >= 0 ? class_of(p, g) : NULL;
+        bool heavy = false;
+        for (int f = 0; f < MDL_N_FORM && cl; f++)
+            heavy |= cl->variant[f] && is_evaluated(c, cl, f) && vec_len(cl->variant[f]->eval.inst) >= JOIN_LEAST;
+        if (heavy && p->group[g].n > most)
+            most = p->group[g].n;
+    }
+    return most;
+}
+
+/* from[n] to a new vec, by key(from[i]) below n_key; equal keys keep their order. */
+static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, size_t n_key)
+{
+    int32_t *start = NULL, *to = NULL;
+    vec_extend(start, n_key + 1);
+    vec_extend(to, n);
+    for (size_t i = 0; i < n; i++)
+        start[key[i] + 1]++;
+    for (size_t k = 0; k < n_key; k++)
+        start[k + 1] += start[k];
+    for (size_t i = 0; i < n; i++)
+        to[start[key[i]]++] = from[i];
+    vec_free(start);
+    return to;
+}
+
+/* By group, in it by class; classes come in the order of their first instances. */
+static void make_sorted(ckt *c, const plan *p)
+{
+    const row_class *all = p->all;
+    const size_t n = vec_len(c->inst), n_class = vec_len(all);
+    int32_t *class = NULL, *group = NULL, *inst = NULL;
+    for (size_t k = 0; k < n_class; k++) {
+        vec_push(class, (int32_t)k);
+        vec_push(group, all[k].group);
+    }
+    for (size_t i = 0; i < n; i++)
+        vec_push(inst, (int32_t)i);
+    int32_t *in_order = sort_stable(class, n_class, group, vec_len(p->group)); /* classes */
+    int32_t *place = NULL;
+    vec_extend(place, n_class);
+    for (size_t k = 0; k < n_class; k++)
+        place[in_order[k]] = (int32_t)k;
+    int32_t *key = NULL;
+    for (size_t i = 0; i < n; i++)
+        vec_push(key, place[p->of[i]]);
+    int32_t *member = sort_stable(inst, n, key, n_class);
+    for (size_t i = 0, j; i < n; i = j) {
+        const row_class *cl = &all[p->of[member[i]]];
+        for (j = i + 1; j < n && all[p->of[member[j]]].group == cl->group;)
+            j++;
+        make_group(c, &member[i], (int32_t)(j - i), cl, p->group[cl->group].n_variant);
+    }
+    int32_t *work[] = {class, group, inst, in_order, place, key, member};
+    for (size_t i = 0; i < VS_COUNT(work); i++)
+        vec_free(work[i]);
+}
+
+vs_status ckt_make_groups(ckt *c)
+{
+    plan p = {0};
+    int32_t *row = NULL;
+    for (size_t i = 0; i < vec_len(c->inst); i++)
+        vec_push(row, c->inst[i].row);
+    p.row = row;
+    const vs_status st = make_plan(c, &p);
+    if (st == VS_OK && vec_len(c->inst)) {
+        mdl_largest_group(p.all[0].model, largest_group(c, &p));
+        make_sorted(c, &p);
+        mdl_compile_wanted(c->group[0].model);
+    }
+    vec_free(row);
+    free_plan(&p);
+    return st;
+}
+
+/* -- facts -- */
 
 int32_t ckt_n_group(const ckt *c)
 {
@@ -9,7 +448,7 @@ int32_t ckt_n_group(const ckt *c)
 ckt_group_facts ckt_group(const ckt *c, int32_t i)
 {
     const dev_group *g = &c->group[i];
-    ckt_group_facts f = {.model = g->model, .n_instance = g->nb, .n_row = g->n_row, .row = g->row[0],
+    ckt_group_facts f = {.model = g->model, .n_instance = g->nb, .n_row = g->n_row, .row = g->row[0], .n_variant = g->n_variant,
                          .first = c->inst[g->inst[0]].name, .n_eval = g->n_eval, .n_bypass = g->n_bypass,
                          .s_eval = g->s_eval};
     for (int k = 0; k < MDL_N_FORM; k++)

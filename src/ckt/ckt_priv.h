@@ -119,6 +119,16 @@ static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
 int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
 
+/* ckt_group.c. The groups, with their kernels. */
+VS_MUST_USE vs_status ckt_make_groups(ckt *c);
+/* Whether the circuit with rows row[instances] had the same groups on the same variants.
+ *   in     in  [instances] those of models that may be concerned; all of a model, or none
+ *   group  in  [instances] */
+bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const int32_t *group);
+/* Sets in[instances] for models of which ckt_make_groups may put rows with different variants on one. */
+void ckt_mark_small(const ckt *c, uint8_t *in);
+/* Blocks that may be evaluated and not yet stamped. */
+int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
 /* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */

@@ -17,6 +17,7 @@ typedef struct ckt_redo {
     int32_t *row;          /* [devices] its new row, -1: as it was */
     int32_t *group, *place; /* [devices] its group and slot (dev_group.row) there */
     int32_t *begin;        /* [devices] first instance of the slot in the group */
+    uint8_t *small;        /* [devices] its model's groups may be on one variant, or come to be */
     int32_t *changed;      /* vec: devices */
     map slot_of;           /* group << 32 | row -> slot */
     int32_t *which;        /* vec: slots of one group */
@@ -36,6 +37,8 @@ static ckt_redo *make_redo(ckt *c)
     r->group = arena_array(&c->mem, int32_t, n);
     r->place = arena_array(&c->mem, int32_t, n);
     r->begin = arena_array(&c->mem, int32_t, n);
+    r->small = arena_array(&c->mem, uint8_t, n);
+    ckt_mark_small(c, r->small);
     for (size_t i = 0; i < n; i++)
         r->row[i] = -1;
     for (size_t k = 0; k < vec_len(c->group); k++) {
@@ -200,8 +203,20 @@ static bool stands_for_slot(const ckt_redo *r, const dev_group *g, int32_t devic
     return g->inst[r->begin[device]] == device;
 }
 
+/* Are small groups of one module still on one variant, or on several, and the same ones? */
+static bool same_joins(const ckt *c, const ckt_redo *r)
+{
+    int32_t *row = NULL;
+    for (size_t i = 0; i < vec_len(c->inst); i++)
+        vec_push(row, r->row[i] >= 0 ? r->row[i] : c->inst[i].row);
+    const bool same = ckt_same_groups(c, row, r->small, r->group);
+    vec_free(row);
+    return same;
+}
+
 static vs_status take_rows(ckt *c, ckt_redo *r)
 {
+    bool small = false;
     for (size_t k = 0; k < vec_len(r->changed); k++) {
         const int32_t d = r->changed[k];
         const dev_group *g = &c->group[r->group[d]];
@@ -216,11 +231,16 @@ static vs_status take_rows(ckt *c, ckt_redo *r)
             ckt_redo_fails(c, "which instances share a row");
             return VS_REJECT;
         }
-        if (!same_variants(g, r->row[d])) {
+        small |= r->small[d];
+        if (g->n_variant == 1 && !same_variants(g, r->row[d])) {
             ckt_redo_fails(c, "the variants of models");
             return VS_REJECT;
         }
         map_remove(&r->slot_of, slot_key(r->group[d], g->row[r->place[d]]));
+    }
+    if (small && !same_joins(c, r)) {
+        ckt_redo_fails(c, "the variants of models");
+        return VS_REJECT;
     }
     for (size_t k = 0; k < vec_len(r->changed); k++) {
         const int32_t d = r->changed[k];

@@ -54,9 +54,12 @@ static void print_text(const ckt *c, FILE *out)
         const ckt_group_facts g = ckt_group(c, i);
         mdl_figures fig[MDL_N_FORM];
         long long value[MDL_N_FORM][VS_COUNT(label)];
-        fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n  %-28s",
+        fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n",
                 mdl_module(g.model)->name, (int)g.n_instance, g.n_instance == 1 ? "" : "s",
-                (int)g.n_row, g.n_row == 1 ? "" : "s", g.first, "");
+                (int)g.n_row, g.n_row == 1 ? "" : "s", g.first);
+        if (g.n_variant > 1)
+            fprintf(out, "  %d variants as one, of what is known in all of them\n", (int)g.n_variant);
+        fprintf(out, "  %-28s", "");
         for (int k = 0; k < MDL_N_FORM; k++) {
             if (!g.variant[k])
                 continue;
@@ -90,8 +93,8 @@ static void print_entry(const ckt_group_facts *g, int form, FILE *out)
 {
     mdl_figures figures, *f = &figures;
     mdl_figure(g->model, g->variant[form], g->row, f);
-    fprintf(out, "    {\"module\": \"%s\", \"form\": \"%s\", \"instances\": %d, \"rows\": %d",
-            mdl_module(g->model)->name, form_name[form], (int)g->n_instance, (int)g->n_row);
+    fprintf(out, "    {\"module\": \"%s\", \"form\": \"%s\", \"instances\": %d, \"rows\": %d, \"joined\": %d",
+            mdl_module(g->model)->name, form_name[form], (int)g->n_instance, (int)g->n_row, (int)g->n_variant);
 #define X(key, text, value) fprintf(out, ",\n     \"%s\": %lld", key, (long long)(value));
     FIGURE_LIST(X)
 #undef X

@@ -63,7 +63,7 @@ static void make_packs(dev_group *g, arena *mem, int32_t lanes)
     g->first = arena_array(mem, int32_t, g->nb + 1);
     int32_t mixed = break_packs(g, false, g->first);
     g->n_pack = break_packs(g, true, g->first);
-    g->row_per_lane = g->n_pack > mixed + mixed / 2;
+    g->row_per_lane = g->n_pack > mixed + (g->n_variant > 1 ? 0 : mixed / 2);
     if (g->row_per_lane)
         g->n_pack = break_packs(g, false, g->first);
     g->pack_row = arena_array(mem, int32_t, g->n_pack);

@@ -49,6 +49,7 @@ typedef struct dev_group {
     int32_t *row_of;       /* [nb] index into row; ascending, equal rows stand together */
     int32_t *row;          /* [n_row] rows of the model */
     int32_t n_row;
+    int32_t n_variant;     /* 1; more: variants of rows that share one of what is known in all of them */
     int32_t lanes, n_pack; /* W; 0 until the first form is added */
     int32_t *first;        /* [n_pack + 1] */
     int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */

@@ -158,21 +158,6 @@ double elab_kelvin(const elab *e)
     return e->opt.temp + 273.15;
 }
 
-/* Instances of the model that has most; linear elements have none. */
-static int32_t largest_group(const flat *f)
-{
-    map count = {0};
-    int32_t most = 0;
-    for (size_t i = 0; i < vec_len(f->inst); i++)
-        if (f->inst[i].model) {
-            const int32_t n = map_get(&count, map_key(f->inst[i].model), 0) + 1;
-            map_set(&count, map_key(f->inst[i].model), n);
-            most = n > most ? n : most;
-        }
-    map_free(&count);
-    return most;
-}
-
 static vs_status start(elab *e, bool keep)
 {
     const flat *f = e->f;
@@ -187,7 +172,6 @@ static vs_status start(elab *e, bool keep)
     for (size_t i = 0; keep && i < vec_len(f->inst); i++)
         if (f->inst[i].letter == 'k')
             vec_push(e->coupled, (int32_t)i);
-    mdl_largest_group(e->lib, largest_group(f));
     const ckt_opt copt = {.temp = elab_kelvin(e), .simparam = e->simparam, .threads = e->opt.threads,
                           .bypass = e->opt.bypass, .parallel_min = e->opt.parallel_min};
     e->c = ckt_new(&copt, e->d);

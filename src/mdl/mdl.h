@@ -129,13 +129,17 @@ typedef struct mdl_variant {
     bool from_cache;     /* a kernel was found on disk */
     int32_t n_row;       /* rows that use it */
 } mdl_variant;
-/* The circuit has no more than n instances of one model: decides on the lanes of kernels. Heard once,
- * before the first variant. */
-void mdl_largest_group(mdl_lib *lib, int32_t n);
+/* Groups of the circuit with models of this library have no more than n instances: decides on the lanes of kernels. Heard once, before the
+ * first kernel is asked for; variants that are there get these lanes. */
+void mdl_largest_group(const mdl_model *m, int32_t n);
 /* The variant for a row in a form, made if it is new. Variants of a row in different forms are
  * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
 VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,
                                       mdl_variant **variant);
+/* The variant of what is known in all of the rows, made if it is new: any of them may use it. NULL: their nodes
+ * are not one in the same way, or nothing is specialised. Status: as mdl_variant_get. */
+VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                                       mdl_variant **variant);
 /* Fills cache[lay.n_cache] for a row. */
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
 /* Asks for the kernel for packs of one row each, or with a row per lane. */

@@ -26,6 +26,7 @@ typedef struct row_data {
     int32_t *topology;  /* [n_unknown] */
     mdl_message *message; /* vec; texts in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
+    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, once mdl_variant_meet asked */
     uint64_t hash;
     int32_t next;       /* row with the same hash, -1 */
 } row_data;

@@ -57,6 +57,8 @@ void mdl_row_free(row_data *r)
     free(r->param);
     free(r->topology);
     vec_free(r->message);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        vec_free(r->decisions[f]);
     free(r);
 }
 

@@ -2,7 +2,8 @@
  * Key:    for each static value on the border to dynamic code: the branch it decides, or whether it
  *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
  *         share a variant, and so do those whose decisions lead to the same code; the numbers
- *         themselves stay loads from the row's cache.
+ *         themselves stay loads from the row's cache. A vector of what is known in several rows, made of
+ *         theirs, is a key like any other (mdl_variant_meet).
  * Method: ir_sccp with the decisions known; rows and columns of collapsed nodes added up, those of
  *         unknowns not in use left out; reciprocals; ir_split; ir_ifconv; jit_compile. */
 #include "mdl_priv.h"
@@ -30,67 +31,74 @@ static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
 
 /* -- decisions -- */
 
-typedef struct decisions {
-    const form_fn *f;
-    ir_num *val;    /* [n_inst] static values of the row */
-    uint8_t *known; /* [n_inst] for ir_sccp */
-    uint8_t *key;   /* vec */
-} decisions;
-
-static void decide_values(decisions *d, uint8_t *ran)
+/* A value from its code; false: the code does not tell it. */
+static bool value_of(uint8_t code, int type, ir_num *v)
 {
-    const form_fn *f = d->f;
-    for (size_t i = 0; i < vec_len(f->decide); i++) {
-        ir_val k = f->decide[i];
-        uint8_t code = ran[k] ? code_of(d->val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN;
-        if (code != NOT_RUN && code != OTHER)
-            d->known[k] = f->how[i];
-        vec_push(d->key, code);
-    }
+    const double x = code == ONE ? 1 : code == MINUS_ONE ? -1 : code == MINUS_ZERO ? -0.0 : 0;
+    if (type == IR_F64)
+        *v = (ir_num){.f = x};
+    else
+        *v = (ir_num){.i = (int32_t)x};
+    return code != NOT_RUN && code != OTHER;
 }
 
-/* A probe between nodes that are one, or of unknowns that are not in use, reads exactly 0. */
-static void decide_probes(decisions *d, const mdl_model *m, const int32_t *topology)
+/* Appends a code for each of f->decide, then the topology. Without specialisation nothing is decided. */
+static vs_status take_decisions(const mdl_model *m, const row_data *r, const form_fn *f, uint8_t **key)
 {
-    for (size_t k = 0; k < vec_len(d->f->fn.inst); k++) {
-        const ir_inst *in = &d->f->fn.inst[k];
-        if (in->op != IR_IN || d->f->fn.in[in->a].kind != IR_IN_PROBE)
-            continue;
-        const va_probe *p = &m->probe[d->f->fn.in[in->a].k];
-        int32_t hi = p->hi < 0 ? -1 : topology[p->hi], lo = p->lo < 0 ? -1 : topology[p->lo];
-        if (hi == lo || (hi < 0 && lo < 0)) {
-            d->known[k] = 1;
-            d->val[k] = (ir_num){.f = 0.0};
-        }
-    }
-}
-
-static vs_status take_decisions(mdl_model *m, const row_data *r, const form_fn *f, decisions *d)
-{
-    size_t n = vec_len(f->fn.inst) + 1;
+    const size_t n = vec_len(f->fn.inst) + 1;
+    if (m->lib->opt.no_specialize)
+        return VS_OK;
     uint8_t *ran = calloc(n, 1);
-    ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
-    *d = (decisions){.f = f, .val = calloc(n, sizeof *d->val), .known = calloc(n, 1)};
-    vs_status st = VS_OK;
-    if (!m->lib->opt.no_specialize) {
-        mdl_row_inputs(m, r, &f->fn, input);
-        st = ir_interp_static(&f->fn, f->cls, input, d->val, ran, NULL);
-        decide_values(d, ran);
-        decide_probes(d, m, r->topology);
-        size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(d->key);
-        vec_extend(d->key, bytes);
-        memcpy(d->key + at, r->topology, bytes);
+    ir_num *val = calloc(n, sizeof *val), *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    mdl_row_inputs(m, r, &f->fn, input);
+    const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
+    for (size_t i = 0; i < vec_len(f->decide); i++) {
+        const ir_val k = f->decide[i];
+        vec_push(*key, ran[k] ? code_of(val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN);
     }
+    const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(*key);
+    vec_extend(*key, bytes);
+    if (bytes)
+        memcpy(*key + at, r->topology, bytes);
     free(ran);
+    free(val);
     free(input);
     return st;
 }
 
-static void free_decisions(decisions *d)
+/* What ir_sccp takes: which values are known [n_inst], and their values. */
+typedef struct facts {
+    uint8_t *known;
+    ir_num *val;
+} facts;
+
+/* A probe between nodes that are one, or of unknowns that are not in use, reads exactly 0. */
+static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *topology, facts *to)
 {
-    free(d->val);
-    free(d->known);
-    vec_free(d->key);
+    for (size_t k = 0; k < vec_len(f->fn.inst); k++) {
+        const ir_inst *in = &f->fn.inst[k];
+        if (in->op != IR_IN || f->fn.in[in->a].kind != IR_IN_PROBE)
+            continue;
+        const va_probe *p = &m->probe[f->fn.in[in->a].k];
+        int32_t hi = p->hi < 0 ? -1 : topology[p->hi], lo = p->lo < 0 ? -1 : topology[p->lo];
+        if (hi == lo || (hi < 0 && lo < 0)) {
+            to->known[k] = 1;
+            to->val[k] = (ir_num){.f = 0.0};
+        }
+    }
+}
+
+static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key, const int32_t *topology)
+{
+    const size_t n = vec_len(f->fn.inst) + 1;
+    facts to = {calloc(n, 1), calloc(n, sizeof *to.val)};
+    for (size_t i = 0; i < vec_len(f->decide); i++) {
+        const ir_val k = f->decide[i];
+        if (value_of(key[i], f->fn.inst[k].type, &to.val[k]))
+            to.known[k] = f->how[i];
+    }
+    decide_probes(m, f, topology, &to);
+    return to;
 }
 
 /* -- outputs -- */
@@ -165,12 +173,9 @@ static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
     map_free(&at);
 }
 
-/* Lanes beyond 4 cost as much as they are: no more for circuits whose groups would leave them empty. */
-static int lanes_of(mdl_lib *lib, int32_t largest)
+static int lanes_of(const mdl_lib *lib, mdl_form_kind form)
 {
-    if (!lib->lanes)
-        lib->lanes = jit_lanes(lib->jit) > 4 && largest <= 4 ? 4 : jit_lanes(lib->jit);
-    return lib->lanes;
+    return !lib->jit || form == MDL_FULL ? 1 : lib->lanes ? lib->lanes : jit_lanes(lib->jit);
 }
 
 /* -- building -- */
@@ -192,7 +197,7 @@ static void make_layout(const mdl_model *m, variant_data *d, int n_cache)
         v->has_state |= w->kind == IR_OUT_STATE;
     }
     v->out = out;
-    v->lay = (jit_layout){.lanes = m->lib->jit && v->form != MDL_FULL ? lanes_of(m->lib, INT32_MAX) : 1,
+    v->lay = (jit_layout){.lanes = lanes_of(m->lib, v->form),
                           .n_u = (int32_t)vec_len(m->unknown),
                           .n_cache = n_cache,
                           .n_state = m->mod->n_state,
@@ -213,13 +218,18 @@ static bool has_effects(const ir_fn *fn)
 }
 
 /* setup, eval, kernel_fn; returns the number of setup values. */
-static int build_functions(variant_data *d, const mdl_model *m, const row_data *r, const decisions *dec)
+static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f, const uint8_t *key,
+                           const int32_t *topology)
 {
     const bool special = !m->lib->opt.no_specialize;
     ir_fn part, clean, quick;
-    ir_sccp(&part, &dec->f->fn, special ? dec->known : NULL, special ? dec->val : NULL,
-            (ir_opt_flags){.fold_zero = special}, &d->v.stats);
-    merge_outputs(&part, special ? r->topology : NULL, vec_len(m->mod->noise));
+    facts is = {0};
+    if (special)
+        is = facts_of(m, f, key, topology);
+    ir_sccp(&part, &f->fn, is.known, is.val, (ir_opt_flags){.fold_zero = special}, &d->v.stats);
+    free(is.known);
+    free(is.val);
+    merge_outputs(&part, special ? topology : NULL, vec_len(m->mod->noise));
     ir_opt(&clean, &part, (ir_opt_flags){.fold_zero = special});
     if (special && !m->lib->opt.exact_division) {
         ir_recip(&quick, &clean);
@@ -233,19 +243,19 @@ static int build_functions(variant_data *d, const mdl_model *m, const row_data *
     return n_cache;
 }
 
-static variant_data *build_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
-                                   const decisions *dec)
+static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8_t *key,
+                                   const int32_t *topology)
 {
     variant_data *d = calloc(1, sizeof *d);
     int n_cache;
     d->v.model = m;
     d->v.form = form;
-    if (!mdl_keep_load_variant(m, dec->key, d, &n_cache))
-        n_cache = build_functions(d, m, r, dec);
+    if (!mdl_keep_load_variant(m, key, d, &n_cache))
+        n_cache = build_functions(d, m, mdl_form_get(m, (int)form), key, topology);
     d->v.has_effects = has_effects(&d->v.eval);
     make_layout(m, d, n_cache);
     if (!d->kept)
-        mdl_keep_variant(m, dec->key, d);
+        mdl_keep_variant(m, key, d);
     return d;
 }
 
@@ -291,41 +301,89 @@ static variant_data *find_same(const mdl_model *m, const variant_data *d)
     return NULL;
 }
 
-static variant_data *make_variant(mdl_model *m, const row_data *r, mdl_form_kind form,
-                                  decisions *dec)
+/* The variant for a vector of decisions, which it takes. */
+static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key, const int32_t *topology)
 {
-    variant_data *d = build_variant(m, r, form, dec), *same = find_same(m, d);
+    variant_data *d = find_variant(m, form, key);
+    if (d) {
+        vec_free(key);
+        return d;
+    }
+    d = build_variant(m, form, key, topology);
+    variant_data *same = find_same(m, d);
     if (same)
         mdl_variant_free(d);
     else
         vec_push(m->variant, d);
     d = same ? same : d;
-    vec_push(d->key, dec->key);
-    dec->key = NULL;
+    vec_push(d->key, key);
     return d;
+}
+
+static vs_status decisions_of(mdl_model *m, const row_data *r, mdl_form_kind form, uint8_t **key)
+{
+    const vs_status st = take_decisions(m, r, mdl_form_get(m, (int)form), key);
+    if (st == VS_OK)
+        return VS_OK;
+    vec_free(*key);
+    *key = NULL;
+    diag_error(m->lib->d, m->mod->span, "a loop in module '%s' does not end", m->mod->name);
+    return VS_EUNSUPPORTED;
 }
 
 vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
 {
     row_data *r = m->row[row];
     if (!r->variant[form]) {
-        decisions dec;
-        vs_status st = take_decisions(m, r, mdl_form_get(m, (int)form), &dec);
-        if (st != VS_OK) {
-            free_decisions(&dec);
-            diag_error(m->lib->d, m->mod->span, "a loop in module '%s' does not end",
-                       m->mod->name);
-            return VS_EUNSUPPORTED;
-        }
-        variant_data *d = find_variant(m, form, dec.key);
-        if (!d)
-            d = make_variant(m, r, form, &dec);
-        free_decisions(&dec);
+        uint8_t *key = NULL;
+        const vs_status st = decisions_of(m, r, form, &key);
+        if (st != VS_OK)
+            return st;
+        variant_data *d = variant_of(m, form, key, r->topology);
         d->v.n_row++;
         r->variant[form] = &d->v;
     }
     *variant = r->variant[form];
     return VS_OK;
+}
+
+/* -- rows of different variants -- */
+
+/* What is known in both: code that one of them does not run is no concern of it, and zeros are zeros. */
+static uint8_t meet_code(uint8_t a, uint8_t b)
+{
+    const bool zeros = (a == ZERO || a == MINUS_ZERO) && (b == ZERO || b == MINUS_ZERO);
+    return a == b || b == NOT_RUN ? a : a == NOT_RUN ? b : zeros ? ZERO : OTHER;
+}
+
+vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
+{
+    const size_t n_decide = vec_len(mdl_form_get(m, (int)form)->decide);
+    const int32_t *topology = m->row[row[0]]->topology;
+    uint8_t *key = NULL;
+    vs_status st = VS_OK;
+    *variant = NULL;
+    if (m->lib->opt.no_specialize)
+        return VS_OK;
+    for (size_t i = 0; i < n && st == VS_OK; i++) {
+        row_data *r = m->row[row[i]];
+        if (!vec_len(r->decisions[form]))
+            st = decisions_of(m, r, form, &r->decisions[form]);
+        const size_t len = vec_len(r->decisions[form]);
+        if (st != VS_OK || memcmp(r->topology, topology, vec_len(m->unknown) * sizeof *topology) != 0)
+            break;
+        if (!key) {
+            vec_extend(key, len);
+            memcpy(key, r->decisions[form], len);
+        }
+        for (size_t k = 0; k < n_decide; k++)
+            key[k] = meet_code(key[k], r->decisions[form][k]);
+        if (i + 1 == n)
+            *variant = &variant_of(m, form, key, topology)->v;
+    }
+    if (!*variant)
+        vec_free(key);
+    return st;
 }
 
 void mdl_variant_free(variant_data *d)
@@ -369,6 +427,20 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 
 /* -- kernels -- */
 
+/* Lanes beyond 4 cost as much as they are: no more for circuits whose groups would leave them empty. */
+void mdl_largest_group(const mdl_model *m, int32_t n)
+{
+    mdl_lib *lib = m->lib;
+    if (!lib->jit || lib->lanes || n <= 0)
+        return;
+    lib->lanes = jit_lanes(lib->jit) > 4 && n <= 4 ? 4 : jit_lanes(lib->jit);
+    for (size_t i = 0; i < vec_len(lib->model); i++)
+        for (size_t k = 0; k < vec_len(lib->model[i]->variant); k++) {
+            mdl_variant *v = &lib->model[i]->variant[k]->v;
+            v->lay.lanes = lanes_of(lib, v->form);
+        }
+}
+
 /* Only those that are asked for: a group needs one of the two. */
 void mdl_want(mdl_variant *v, bool row_per_lane)
 {
@@ -377,6 +449,7 @@ void mdl_want(mdl_variant *v, bool row_per_lane)
     if (d->asked[row_per_lane])
         return;
     d->asked[row_per_lane] = true;
+    mdl_largest_group(v->model, INT32_MAX);
     if (lib->jit && v->form != MDL_FULL)
         vec_push(lib->want, (struct want){d, row_per_lane});
 }
@@ -396,11 +469,6 @@ static void take_kernel(mdl_lib *lib, const struct want *w, const jit_job *job, 
     lib->noted_interpret = true;
 }
 
-void mdl_largest_group(mdl_lib *lib, int32_t n)
-{
-    if (lib->jit && n > 0)
-        lanes_of(lib, n);
-}
 
 void mdl_compile_wanted(const mdl_model *m)
 {

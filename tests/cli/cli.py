@@ -150,7 +150,7 @@ class Explaining(Folder):
 
     def test_text_names_groups_and_figures(self):
         text = self.vsim('explain', self.netlist('ring.sp')).stdout
-        for word in ('PSP103VA: 9 instances of 1 parameter row', 'blocks before', 'by model parameters',
+        for word in ('PSP103VA: 18 instances of 2 parameter rows', '2 variants as one', 'blocks before', 'by model parameters',
                      'by voltages', 'selects', 'constants propagated', 'setup values', 'divisions left',
                      'unknowns per instance', 'code, bytes', 'compiled in'):
             self.assertIn(word, text)
@@ -159,8 +159,8 @@ class Explaining(Folder):
     def test_json_has_the_promised_keys(self):
         e = self.explain('--no-cache', self.netlist('ring.sp'))
         self.assertEqual(e['unknowns'], 11)
-        self.assertEqual([(g['module'], g['form'], g['instances'], g['rows']) for g in e['groups']],
-                         [('PSP103VA', 'tran', 9, 1) for _ in 'np'])  # its operating point uses the same kernels
+        self.assertEqual([(g['module'], g['form'], g['instances'], g['rows'], g['joined']) for g in e['groups']],
+                         [('PSP103VA', 'tran', 18, 2, 2)])  # its operating point uses the same kernel
         for g in e['groups']:
             self.assertLessEqual(self.KEYS, set(g))
             self.assertIs(g['from_cache'], False)
@@ -175,6 +175,19 @@ class Explaining(Folder):
             self.assertEqual(g['unknowns_after'], 4)
             self.assertGreater(g['code_bytes'], 1000)
             self.assertGreater(g['compile_seconds'], 0)
+
+    def test_small_groups_share_a_variant_if_that_saves_packs(self):
+        def groups(*counts, n='nmos (level=1 gamma=0.4', p='nmos (level=1 lambda=0.02', more=''):
+            d = self.deck(f'a\n.model n1 {n} kp=1e-4)\n.model p1 {p} kp=4e-5)\nV1 d 0 1.8\nV2 g 0 1\n' +
+                          ''.join(f'M{k}{i} d g 0 0 {k}1 w=1u l=1u\n' for k, c in zip('np', counts) for i in range(c)) + more + '.op\n')
+            return [(g['instances'], g['joined']) for g in self.explain(d)['groups']]
+        self.assertEqual(groups(2, 2), [(4, 2)])
+        self.assertEqual(groups(9, 7), [(16, 2)])    # two packs of eight for three
+        self.assertEqual(groups(8, 8), [(8, 1), (8, 1)])
+        self.assertEqual(groups(60, 60), [(60, 1), (60, 1)])
+        self.assertEqual(groups(2, 2, p='nmos (level=1 rd=10'), [(2, 1), (2, 1)])  # other nodes
+        self.assertEqual(groups(2, 2, p='pmos (level=1'), [(2, 1), (2, 1)])  # too little in common
+        self.assertEqual(groups(2, 2, more='R1 d 0 1k\nR2 d 0 2k tc1=1m\n')[0], (4, 2))
 
     def test_kernels_come_from_the_cache_the_second_time(self):
         for warm in (False, True):

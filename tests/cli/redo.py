@@ -63,6 +63,9 @@ CASES = {
     'branches that stay': 'V1 a 0 1\n.if (p>0)\nR1 a b {1k*p}\n.else\nR1 a c 1k\n.endif\n.if (q*p>1e3)\nR9 a 0 1\n.endif\nR2 b 0 {1k*q}\n.op\n',
     'multiplicities': '.subckt s a b n=1\nX1 a b t m={n}\n.ends\n.subckt t a b\nR1 a b 1k\nC1 a b 1p\nI1 a b 1m\n.ends\nV1 a 0 1\nX1 a b s m={p} n={q}\n'
                       'X2 b 0 t m={1+q}\nR1 b 0 1k\n.op\n.tran 10n 100n\n',
+    'joined': '.model nj nmos (level=1 vto=0.5 kp=1e-4 lambda={q-2.5})\n.model pj nmos (level=1 vto=0.4 kp={2e-5*p} gamma={p-2})\n'
+              'Vd d 0 1.8\nVi a 0 pulse(0 1.8 0 1n 1n 9n 20n)\nM1 b a 0 0 nj w=1u l=1u\nM2 d a b b pj w=2u l=1u\n'
+              'M3 c b 0 0 nj w={1u*p} l=1u\nM4 d a c c pj w=2u l=1u\nC1 b 0 10f\nC2 c 0 10f\n.op\n.dc Vi 0 1.8 0.3\n.tran 1n 40n\n',
     'switches': '.model sm sw (vt={0.5*q} vh=0.1 ron=1)\nV1 a 0 sin(0 1 1meg)\nS1 a b a 0 sm\nR1 b 0 {1k*p}\n.tran 10n 2u\n',
     'line': 'V1 a 0 pulse(0 1 0 1n 1n 20n 100n)\nR1 a b {50*p}\nT1 b 0 c 0 z0={50*q} td=5n\nR2 c 0 50\n.tran 1n 100n\n',
     'ports': 'V1 a 0 dc 0 portnum 1 z0=50\nV2 b 0 dc 0 portnum 2 z0=50\nR1 a b {50*p}\nC1 b 0 {1p*q}\n.sp lin 3 1meg 1g\n',
@@ -134,6 +137,16 @@ class Equal(Compare):
             for ext in ('raw', 'csv'):
                 with open(self.path('a.' + ext), 'rb') as a, open(self.path('b.' + ext), 'rb') as b:
                     self.assertTrue(a.read() == b.read(), name)
+
+    def test_one_variant_for_two(self):
+        body = HEAD + CASES['joined'].replace('{p-2}', '0.4').replace('{q-2.5}', '0.02')
+        for card, change, built in (('.step pj(vto) list 0.4 0.3', ('vto=0.4', 'vto=0.3'), 0),
+                                    ('.step pj(gamma) list 0.4 0', ('gamma=0.4', 'gamma=0'), 1), # now 0 in both
+                                    ('.step nj(lambda) list 0.02 0', ('lambda=0.02', 'lambda=0'), 1),
+                                    ('.step nj(gamma) list 0 0.4', ('lambda=0.02', 'lambda=0.02 gamma=0.4'), 0)): # it was not the same in both
+            with self.subTest(card=card):
+                points = self.compare(body, card + '\n', [(body, []), (body.replace(*change), [])])
+                self.assertEqual([int(p['built']) for p in points[1:]], [built])
 
     def test_other_targets(self):
         body = HEAD + CASES['transistors']
@@ -558,7 +571,7 @@ class Random(Compare):
 
 def add_cases():
     anew = {'a branch', 'line', 'collapse'} # some points are more than other values
-    rebuilt = {'bins', 'one row for two', 'branches of parameters'} # of these the circuit, not the netlist
+    rebuilt = {'bins', 'one row for two', 'branches of parameters', 'joined'} # of these the circuit, not the netlist
     for name in CASES:
         def test(self, name=name):
             points = self.param_case(name)

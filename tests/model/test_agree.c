@@ -8,6 +8,8 @@
  * the largest of its kind does not count.
  * Every number of lanes, both forms of parameter rows and any order of the instances in a batch give the
  * same bits.
+ * Pairs of sets share code of what is known in both (mdl_variant_meet), their instances in turn in each batch, and
+ * are held to the same.
  *
  * VSIM_SWEEP=SETS,BIASES sets the size, for each module (standard: 2,32; the full size is 200,64, which is
  * 12,800 biases of each module in each of its four forms).
@@ -201,6 +203,32 @@ static void choose_params(library *l, const char *base, int which, param_set *ps
     free(dflt), free(value), free(ok);
 }
 
+/* The set with up to three more parameters moved, so that nodes are one in the same way; false: none was found. */
+static bool choose_partner(library *l, const param_set *ps, param_set *partner)
+{
+    enum { TRIES = 20, MOVED = 3 };
+    const va_module *m = mdl_module(l->m);
+    size_t n = vec_len(m->param);
+    double *dflt = calloc(n + 1, sizeof *dflt), *value = calloc(n + 1, sizeof *value);
+    uint8_t *ok = calloc(n + 1, 1);
+    bool found = false;
+    for (int t = 0; t < TRIES && n && !found; t++) {
+        *partner = *ps;
+        eval_params(m, ps, dflt, ok);
+        for (int k = 0; k < MOVED; k++) {
+            int32_t p = random_int((int)n);
+            if (m->param[p].type != VA_STRING && !m->param[p].local)
+                partner->given[partner->n++] = (mdl_given){p, random_param(&m->param[p], dflt[p])};
+        }
+        drop_invalid(m, partner, ps->n, value, ok);
+        const int32_t a = row_of(l, ps), b = row_of(l, partner);
+        found = b >= 0 && b != a && !memcmp(mdl_row_topology(l->m, a), mdl_row_topology(l->m, b),
+                                            sizeof(int32_t) * (size_t)mdl_n_unknown(l->m));
+    }
+    free(dflt), free(value), free(ok);
+    return found;
+}
+
 /* -- a block of instances at random biases -- */
 
 typedef struct biases {
@@ -248,15 +276,26 @@ static void choose_biases(biases *b, mdl_model *m, mdl_form_kind form)
 typedef struct evaluator {
     mdl_variant *v;
     double *cache; /* [n_cache] */
+    double *odd;   /* [n_cache] of odd instances, if theirs is another row; else NULL */
     double *out;   /* [BLOCK][n_out] of the last evaluation */
     double *lim;   /* [BLOCK][n_lim] */
 } evaluator;
 
-static void open_evaluator(evaluator *e, library *l, int32_t row, mdl_form_kind form)
+/* other: the set of odd instances, NULL: that of the even ones */
+static void open_evaluator(evaluator *e, library *l, const param_set *ps, const param_set *other, mdl_form_kind form)
 {
+    const int32_t row = row_of(l, ps), both[2] = {row, other ? row_of(l, other) : -1};
     *e = (evaluator){0};
     ck_assert_int_ge(row, 0);
-    ck_assert_int_eq(mdl_variant_get(l->m, row, form, &e->v), VS_OK);
+    if (other)
+        ck_assert_int_eq(mdl_variant_meet(l->m, both, 2, form, &e->v), VS_OK);
+    else
+        ck_assert_int_eq(mdl_variant_get(l->m, row, form, &e->v), VS_OK);
+    ck_assert_ptr_nonnull(e->v);
+    if (other) {
+        e->odd = calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
+        mdl_setup(e->v, both[1], e->odd);
+    }
     e->cache = calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
     e->out = calloc((size_t)(BLOCK * e->v->lay.n_out) + 1, sizeof(double));
     e->lim = calloc((size_t)(BLOCK * e->v->lay.n_lim) + 1, sizeof(double));
@@ -265,7 +304,7 @@ static void open_evaluator(evaluator *e, library *l, int32_t row, mdl_form_kind 
 
 static void close_evaluator(evaluator *e)
 {
-    free(e->cache), free(e->out), free(e->lim);
+    free(e->cache), free(e->odd), free(e->out), free(e->lim);
 }
 
 /* The arrays of a kernel for n instances (a multiple of the lanes): lane arrays of the layout. */
@@ -308,7 +347,7 @@ static void put_instance(packs *p, const evaluator *e, const biases *b, int i, i
     for (int32_t k = 0; k < l->n_lim; k++)
         p->limold[at(p, i, k, l->n_lim)] = b->lim[of * l->n_lim + k];
     for (int32_t k = 0; k < l->n_cache; k++)
-        p->cache[at(p, i, k, l->n_cache)] = e->cache[k];
+        p->cache[at(p, i, k, l->n_cache)] = e->odd && of % 2 ? e->odd[k] : e->cache[k];
 }
 
 static jit_batch batch_of(const packs *p, const biases *b)
@@ -688,13 +727,13 @@ static void shuffle(int *order)
 }
 
 /* Other orders, rows per lane, other widths: the same bits. */
-static void check_lanes(library *lib, const param_set *ps, trial *r, const evaluator *first)
+static void check_lanes(library *lib, const param_set *ps, const param_set *other, trial *r, const evaluator *first)
 {
     int order[BLOCK], n = BLOCK * first->v->lay.n_out, n_lim = BLOCK * first->v->lay.n_lim;
     for (int w = 0; w < N_WIDTH; w++)
-        for (int per_lane = 0; per_lane < 2; per_lane++) {
+        for (int per_lane = other != NULL; per_lane < 2; per_lane++) {
             evaluator e;
-            open_evaluator(&e, &lib[w], row_of(&lib[w], ps), r->form);
+            open_evaluator(&e, &lib[w], ps, other, r->form);
             ck_assert_int_eq(e.v->lay.lanes, width[w]);
             shuffle(order);
             evaluate(&e, &r->b, per_lane, false, order);
@@ -705,14 +744,15 @@ static void check_lanes(library *lib, const param_set *ps, trial *r, const evalu
         }
 }
 
-static void run_trial(tally *t, library *lib, library *plain, const param_set *ps, int set, mdl_form_kind form,
-                      bool interpret)
+/* other: NULL, or the set of odd instances, of which only the company counts. Its code is compiled for transients. */
+static void run_trial(tally *t, library *lib, library *plain, const param_set *ps, const param_set *other, int set,
+                      mdl_form_kind form, bool interpret)
 {
     trial r = {.plain_lib = plain, .form = form, .set = set, .interpret = interpret};
     int32_t row = row_of(plain, ps);
     evaluator special;
-    open_evaluator(&r.plain, plain, row, form);
-    open_evaluator(&special, &lib[0], row_of(&lib[0], ps), form);
+    open_evaluator(&r.plain, plain, ps, NULL, form);
+    open_evaluator(&special, &lib[0], ps, other, form);
     r.b = (biases){.n_u = special.v->lay.n_u, .n_lim = special.v->lay.n_lim,
                    .topology = mdl_row_topology(plain->m, row)};
     ck_assert_int_eq(r.plain.v->lay.n_u, r.b.n_u);
@@ -724,11 +764,11 @@ static void run_trial(tally *t, library *lib, library *plain, const param_set *p
     mdl_prepare(r.plain.v, true);
     for (int n = 0; n < n_bias; n += BLOCK) {
         choose_biases(&r.b, plain->m, form);
-        evaluate(&special, &r.b, false, false, NULL);
+        evaluate(&special, &r.b, other != NULL, other && form != MDL_TRAN, NULL);
         evaluate(&r.plain, &r.b, true, interpret, NULL);
-        for (int i = 0; i < BLOCK && n + i < n_bias; i++)
+        for (int i = 0; i < BLOCK && n + i < n_bias; i += other ? 2 : 1)
             compare_instance(t, &r, &special, i, effect);
-        if (n == 0 && !interpret) { /* the compiled oracle is the interpreter */
+        if (n == 0 && !interpret && !other) { /* the compiled oracle is the interpreter */
             double *compiled = r.plain.out;
             size_t size = sizeof(double) * (size_t)(BLOCK * r.plain.v->lay.n_out);
             r.plain.out = calloc(1, size + 1);
@@ -736,8 +776,8 @@ static void run_trial(tally *t, library *lib, library *plain, const param_set *p
             ck_assert(same_arrays(compiled, r.plain.out, BLOCK * r.plain.v->lay.n_out));
             free(compiled);
         }
-        if (n == 0 && set / n_share % ALL_WIDTHS == 0 && (form == MDL_TRAN || !interpret))
-            check_lanes(lib, ps, &r, &special);
+        if (n == 0 && set / n_share % ALL_WIDTHS == 0 && (form == MDL_TRAN || (!interpret && !other)))
+            check_lanes(lib, ps, other, &r, &special);
     }
     free(effect), free(r.b.x), free(r.b.lim);
     free_places(r.places);
@@ -761,10 +801,11 @@ static char *base_card(const char *name)
 
 START_TEST(specialised_code_means_what_the_model_says)
 {
-    static param_set ps;
+    static param_set ps, partner;
     const subject *s = &subjects[_i];
     library lib[N_WIDTH], plain;
     tally t = {0};
+    int n_pair = 0;
     for (int w = 0; w < N_WIDTH; w++)
         open_library(&lib[w], s, &(mdl_opt){.jit.lanes = width[w]});
     open_library(&plain, s, &(mdl_opt){.no_specialize = true, .exact_division = true,
@@ -775,14 +816,22 @@ START_TEST(specialised_code_means_what_the_model_says)
         seed = 88172645463325252u + (uint64_t)set * 7919;
         choose_params(&plain, set % 2 ? NULL : card, set, &ps);
         for (size_t f = 0; f < VS_COUNT(forms); f++)
-            run_trial(&t, lib, &plain, &ps, set, forms[f], interpret);
+            run_trial(&t, lib, &plain, &ps, NULL, set, forms[f], interpret);
+        if (!choose_partner(&plain, &ps, &partner))
+            continue;
+        n_pair++;
+        for (size_t f = 0; f < VS_COUNT(forms); f++) {
+            run_trial(&t, lib, &plain, &ps, &partner, set, forms[f], interpret);
+            run_trial(&t, lib, &plain, &partner, &ps, set, forms[f], interpret);
+        }
     }
-    printf("%-14s %d sets, %d biases: %lld values, error up to %.2g of 1e-12; %lld beyond it, up to %.2g ulp effects "
+    printf("%-14s %d sets, %d pairs, %d biases: %lld values, error up to %.2g of 1e-12; %lld beyond it, up to %.2g ulp effects "
            "of the inputs; %lld beyond ten, up to %.2g of operations; %lld not finite, %lld of them "
-           "without specialisation only; %d bad\n", s->name, n_set,
+           "without specialisation only; %d bad\n", s->name, n_set, n_pair,
            n_bias, (long long)t.n_value, t.worst, (long long)t.n_loose, t.worst_loose, (long long)t.n_cancel,
            t.worst_cancel, (long long)t.n_not_finite, (long long)t.n_folded, t.n_bad);
     fflush(stdout);
+    ck_assert_msg(n_pair > 0 || !vec_len(mdl_module(plain.m)->param), "%s: no pair", s->name);
     ck_assert_msg(t.n_bad == 0, "%d values differ; first: %s", t.n_bad, t.first_bad);
     free(card);
     for (int w = 0; w < N_WIDTH; w++)

@@ -81,12 +81,20 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
     return VS_OK;
 }
 
+vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **v)
+{
+    (void)m, (void)row, (void)n, (void)form;
+    *v = NULL;
+    return VS_OK;
+}
+
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     cache[0] = v->model->param[row];
     ((mdl_model *)(uintptr_t)v->model)->n_setup++;
 }
 
+void mdl_largest_group(const mdl_model *m, int32_t n) { (void)m, (void)n; }
 void mdl_want(mdl_variant *v, bool row_per_lane) { (void)v, (void)row_per_lane; }
 void mdl_compile_wanted(const mdl_model *m) { (void)m; }
 
