@@ -19,8 +19,9 @@ enum { MAX_LANES = 8 };
 #define SAFETY 4
 #define FADING 0.25
 
-/* What a bypassed instance may leave out is 1: terms above this leave a rounding of some 1e-5 in sums. */
-#define WILD 1e11
+/* What a bypassed instance may leave out is 1: terms below this leave a rounding of at most 2e-3 in sums, 0.6 until they
+ * are made anew. Charges over steps of 0.1 ps with reltol 1e-6 are 1e12. */
+#define WILD 1e13
 
 struct dev_lin_buffer {
     int32_t *map;  /* [DEV_BLOCK / W][n_u][W] */
@@ -423,74 +424,119 @@ static double new_bound(double old, double off, double steep, double d)
     return larger(SAFETY * off / (d * d), larger(FADING * old, LEAST_PART * most));
 }
 
-/* A pack of new linearisations beside the old ones, lane by lane. */
+/* A pack of new linearisations beside the old ones, lane by lane. S lanes, WIDE at a time: W, but at least WIDE. */
+enum { WIDE = 4 };
+typedef double wide __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
+typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
+
 typedef struct lin_pack {
-    const double *now;                 /* [n_out][W] outputs of the form APART */
-    double was[DEV_LIN_OUTS * MAX_LANES]; /* [n_out][W], then now - was; in the places of currents and charges */
-    double v[DEV_LIN_COLS * MAX_LANES], dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][W] the place, and from the old one */
+    const double *now;                 /* [n_out][S] outputs of the form APART */
+    double padded[DEV_LIN_OUTS * WIDE]; /* these, where a kernel has fewer lanes */
+    double was[DEV_LIN_OUTS * MAX_LANES]; /* [n_out][S], then now - was; in the places of currents and charges */
+    double v[DEV_LIN_COLS * MAX_LANES], dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][S] the place, and from the old one */
     double off[2][MAX_LANES];          /* how far the prediction was off, currents and charges, */
     double steep[2][MAX_LANES];        /* how far it can be off at 1 V, */
     double size[MAX_LANES];            /* and the size of terms: all in units of what may be left out in a row */
-    int32_t item[MAX_LANES];           /* what is in a lane, -1: nothing */
+    double now_0[MAX_LANES], change_0[MAX_LANES]; /* 0 unless something new, or its change, is not finite */
+    int32_t item[MAX_LANES];           /* what is in a lane, -1: nothing; */
+    int32_t inst[MAX_LANES];           /* its number in the group */
 } lin_pack;
+
+static int stride_of(const dev_group *g) { return g->lanes < WIDE ? WIDE : g->lanes; }
+
+static void pad_outputs(lin_pack *k, int32_t n_out, int32_t w)
+{
+    memset(k->padded, 0, (size_t)(n_out * WIDE) * sizeof *k->padded);
+    for (int32_t j = 0; j < n_out; j++)
+        memcpy(&k->padded[j * WIDE], &k->now[j * w], (size_t)w * sizeof *k->padded);
+    k->now = k->padded;
+}
 
 /* The lanes of a new pack with what is kept of their instances; lanes without one are 0. */
 static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *k)
 {
     const struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_out = l->apart->n_out, n = l->first[p + 1] - l->first[p];
-    if (n < w) {
-        memset(k->was, 0, (size_t)(n_out * w) * sizeof(double));
-        memset(k->v, 0, (size_t)(l->n_col * w) * sizeof(double));
-        memset(k->dv, 0, (size_t)(l->n_col * w) * sizeof(double));
+    const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out, n_col = l->n_col;
+    if (l->first[p + 1] - l->first[p] < s) {
+        memset(k->was, 0, (size_t)(n_out * s) * sizeof(double));
+        memset(k->v, 0, (size_t)(n_col * s) * sizeof(double));
+        memset(k->dv, 0, (size_t)(n_col * s) * sizeof(double));
     }
-    for (int i = 0; i < w; i++)
+    for (int i = 0; i < s; i++)
         k->item[i] = -1;
     for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
-        const int32_t code = l->item[at], i = lane_of(g, p, at);
-        const size_t from = place(g, code, l->n_col);
-        const double *kept = &l->kept[(size_t)instance_of(g, code) * (size_t)n_out];
+        const int32_t i = lane_of(g, p, at), inst = instance_of(g, l->item[at]);
+        const size_t from = place(g, l->item[at], n_col);
+        const double *restrict kept = &l->kept[(size_t)inst * (size_t)n_out], *restrict v0 = &l->v0[from];
+        const int32_t *restrict unknown = &l->at[from];
         k->item[i] = at;
-        for (int32_t c = 0; c < l->n_col; c++) {
-            k->v[c * w + i] = a->x[l->at[from + (size_t)(c * w)]];
-            k->dv[c * w + i] = k->v[c * w + i] - l->v0[from + (size_t)(c * w)];
+        k->inst[i] = inst;
+        for (int32_t c = 0; c < n_col; c++) {
+            const double v = a->x[unknown[c * w]];
+            k->v[c * s + i] = v;
+            k->dv[c * s + i] = v - v0[c * w];
         }
         for (int32_t j = 0; j < n_out; j++)
-            k->was[j * w + i] = kept[j];
+            k->was[j * s + i] = kept[j];
     }
+    if (w < s)
+        pad_outputs(k, n_out, w);
 }
 
-/* One row of all lanes: currents of i0 + G dv, or charges. (G v)_now - (G v)_was = (now - was) v + was dv. */
+#define GET(p) (*(const wide *)(p))
+#define PUT(p, v) (*(wide *)(p) = (v))
+#define MAGNITUDE(v) ((wide)((wide_mask)(v) & INT64_MAX))
+/* a > b ? a : b */
+#define PUT_LARGER(p, v)                                                                          \
+    do {                                                                                          \
+        const wide new_ = (v), old_ = GET(p);                                                     \
+        const wide_mask more_ = new_ > old_;                                                      \
+        PUT(p, (wide)(((wide_mask)new_ & more_) | ((wide_mask)old_ & ~more_)));                   \
+    } while (0)
+
+/* One row of WIDE lanes from k's lane `at`: currents of i0 + G dv, or charges.
+ * (G v)_now - (G v)_was = (now - was) v + was dv. */
 static inline __attribute__((always_inline)) void compare_row(const struct dev_lin *l, const dev_lin_out *o, double scale,
-                                                              const double *weight, lin_pack *k, const int w)
+                                                              const double *weight, lin_pack *k, const int s, const int at)
 {
-    double off[MAX_LANES], at_0[MAX_LANES], slope[MAX_LANES], size[MAX_LANES];
+    const double *now = k->now + at, *was = k->was + at, *v = k->v + at, *dv = k->dv + at;
     const int charge = o->kind == IR_OUT_REACT;
-    for (int i = 0; i < w; i++) {
-        off[i] = at_0[i] = k->now[o->at * w + i] - k->was[o->at * w + i];
-        size[i] = fabs(k->now[o->at * w + i]);
-        slope[i] = 0;
+    const wide w = GET(weight);
+    wide off = GET(now + o->at * s) - GET(was + o->at * s), at_0 = off, slope = {0};
+    wide size = MAGNITUDE(GET(now + o->at * s));
+    for (const dev_lin_term *t = l->term + o->begin, *end = l->term + o->end; t < end; t++) {
+        const wide gn = GET(now + t->at * s), gw = GET(was + t->at * s), x = GET(v + t->col * s);
+        const wide before = gw * GET(dv + t->col * s);
+        off -= before;
+        at_0 -= (gn - gw) * x + before;
+        slope += MAGNITUDE(gn);
+        size += MAGNITUDE(gn * x);
     }
-    for (int32_t t = o->begin; t < o->end; t++) {
-        const double *now = &k->now[l->term[t].at * w], *was = &k->was[l->term[t].at * w];
-        const double *v = &k->v[l->term[t].col * w], *dv = &k->dv[l->term[t].col * w];
-        for (int i = 0; i < w; i++) {
-            off[i] -= was[i] * dv[i];
-            at_0[i] -= (now[i] - was[i]) * v[i] + was[i] * dv[i];
-            slope[i] += fabs(now[i]);
-            size[i] += fabs(now[i] * v[i]);
-        }
+    PUT(&k->was[o->at * s + at], at_0);
+    PUT_LARGER(&k->off[charge][at], w * MAGNITUDE(off));
+    PUT_LARGER(&k->steep[charge][at], w * slope);
+    PUT_LARGER(&k->size[at], w * scale * size);
+}
+
+static inline __attribute__((always_inline)) void subtract_slopes(const struct dev_lin *l, lin_pack *k, const int s,
+                                                                  const int at)
+{
+    wide now_0 = {0}, change_0 = {0};
+    for (int32_t j = 0; j < l->apart->n_out; j++) {
+        const wide now = GET(k->now + j * s + at), was = GET(k->was + j * s + at);
+        wide change = was;
+        if (l->is_slope[j])
+            change = now - was;
+        PUT(&k->was[j * s + at], change);
+        now_0 += 0 * now;
+        change_0 += 0 * change;
     }
-    for (int i = 0; i < w; i++) {
-        k->was[o->at * w + i] = at_0[i];
-        k->off[charge][i] = larger(weight[i] * fabs(off[i]), k->off[charge][i]);
-        k->steep[charge][i] = larger(weight[i] * slope[i], k->steep[charge][i]);
-        k->size[i] = larger(weight[i] * scale * size[i], k->size[i]);
-    }
+    PUT(&k->now_0[at], now_0);
+    PUT(&k->change_0[at], change_0);
 }
 
 static inline __attribute__((always_inline)) void compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k,
-                                                               const int w)
+                                                               const int s)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
@@ -502,51 +548,38 @@ static inline __attribute__((always_inline)) void compare_pack(const dev_group *
         double weight[MAX_LANES] = {0};
         if (o->kind == IR_OUT_J)
             continue;
-        for (int i = 0; i < w && a->weight; i++)
+        for (int i = 0; i < s && a->weight; i++)
             if (k->item[i] >= 0)
-                weight[i] = a->weight[f->slot[(size_t)instance_of(g, l->item[k->item[i]]) * (size_t)f->n_out + (size_t)r]];
-        compare_row(l, o, o->kind == IR_OUT_REACT ? a->alpha : 1, weight, k, w);
+                weight[i] = a->weight[f->slot[(size_t)k->inst[i] * (size_t)f->n_out + (size_t)r]];
+        for (int at = 0; at < s; at += WIDE)
+            compare_row(l, o, o->kind == IR_OUT_REACT ? a->alpha : 1, weight + at, k, s, at);
     }
-    for (int32_t j = 0; j < l->apart->n_out; j++)
-        if (l->is_slope[j])
-            for (int i = 0; i < w; i++)
-                k->was[j * w + i] = k->now[j * w + i] - k->was[j * w + i];
+    for (int at = 0; at < s; at += WIDE)
+        subtract_slopes(l, k, s, at);
 }
 
 VS_CLONES static void compare_8(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 8); }
 VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 4); }
 
-static void compare(const dev_group *g, const dev_lin_at *a, lin_pack *k)
-{
-    switch (g->lanes) {
-    case 8: compare_8(g, a, k); break;
-    case 4: compare_4(g, a, k); break;
-    case 2: compare_pack(g, a, k, 2); break;
-    default: compare_pack(g, a, k, 1); break;
-    }
-}
-
 /* Keeps the new linearisation of lane i; change [n_out]. */
-static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i, double *change)
+static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i, double *restrict change)
 {
     struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, n_out = l->apart->n_out, code = l->item[k->item[i]];
+    const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out, code = l->item[k->item[i]];
     double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
-    double *kept = &l->kept[(size_t)instance_of(g, code) * (size_t)n_out];
-    double d = 0, now_0 = 0, change_0 = 0; /* 0 unless something is not finite */
+    double *restrict kept = &l->kept[(size_t)k->inst[i] * (size_t)n_out];
+    double d = 0;
     for (int32_t c = 0; c < l->n_col; c++) {
-        v0[c * w] = k->v[c * w + i];
-        d = larger(d, fabs(k->dv[c * w + i]));
+        v0[c * w] = k->v[c * s + i];
+        d = larger(d, fabs(k->dv[c * s + i]));
     }
     for (int32_t j = 0; j < n_out; j++) {
-        kept[j] = k->now[j * w + i];
-        change[j] = k->was[j * w + i];
-        now_0 += 0 * kept[j];
-        change_0 += 0 * change[j];
+        kept[j] = k->now[j * s + i];
+        change[j] = k->was[j * s + i];
     }
     for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
-        bound[b * w] = a->weight && now_0 == 0 ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d) : INFINITY;
-    if (change_0 != 0 || !(k->size[i] < WILD))
+        bound[b * w] = a->weight && k->now_0[i] == 0 ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d) : INFINITY;
+    if (k->change_0[i] != 0 || !(k->size[i] < WILD))
         l->wild = true;
 }
 
@@ -560,7 +593,10 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
     for (int32_t p = begin; p < end && st == VS_OK; p++) {
         k.now = b->out + (size_t)(p - begin) * n_out * (size_t)g->lanes;
         fetch(g, a, p, &k);
-        compare(g, a, &k);
+        if (g->lanes == 8)
+            compare_8(g, a, &k);
+        else
+            compare_4(g, a, &k);
         for (int i = 0; i < g->lanes; i++)
             if (k.item[i] >= 0)
                 keep(g, a, &k, i, b->change + (size_t)(k.item[i] - l->first[begin]) * n_out);
