@@ -232,11 +232,10 @@ vs_status tran_solve(tran *t)
     return VS_OK;
 }
 
-static void rotate(double **v, int n)
+static inline __attribute__((always_inline)) void rotate(double **v, const int n)
 {
     double *last = v[n - 1];
-    for (int i = n - 1; i > 0; i--)
-        v[i] = v[i - 1];
+    memmove(v + 1, v, (size_t)(n - 1) * sizeof *v); /* a few moves, n being known */
     v[0] = last;
 }
 
@@ -259,8 +258,7 @@ void tran_shift(tran *t)
     rotate(t->f, TRAN_KEEP + 1);
     rotate(t->dq, 2);
     rotate(t->y, TRAN_FLOW);
-    for (int i = TRAN_KEEP - 1; i > 0; i--)
-        t->past[i] = t->past[i - 1];
+    memmove(t->past + 1, t->past, (TRAN_KEEP - 1) * sizeof *t->past);
     t->past[0] = t->h;
     t->t = t->t_new;
 }
