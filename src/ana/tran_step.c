@@ -235,7 +235,9 @@ vs_status tran_solve(tran *t)
 static inline __attribute__((always_inline)) void rotate(double **v, const int n)
 {
     double *last = v[n - 1];
-    memmove(v + 1, v, (size_t)(n - 1) * sizeof *v); /* a few moves, n being known */
+#pragma GCC unroll 8
+    for (int i = n - 1; i > 0; i--)
+        v[i] = v[i - 1];
     v[0] = last;
 }
 
@@ -258,7 +260,9 @@ void tran_shift(tran *t)
     rotate(t->f, TRAN_KEEP + 1);
     rotate(t->dq, 2);
     rotate(t->y, TRAN_FLOW);
-    memmove(t->past + 1, t->past, (TRAN_KEEP - 1) * sizeof *t->past);
+#pragma GCC unroll 8
+    for (int i = TRAN_KEEP - 1; i > 0; i--)
+        t->past[i] = t->past[i - 1];
     t->past[0] = t->h;
     t->t = t->t_new;
 }
