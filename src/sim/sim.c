@@ -337,6 +337,7 @@ vs_status sim_set_option_number(sim *s, const char *name, double value, diag_spa
     }
     if (st)
         return st;
+    sim_number_changed(s, SIM_OF_OPTIONS);
     if (!strcmp(name, "temp"))
         return sim_set_temp(s, s->option.temp, span);
     if (before.seed_given != s->option.seed_given || before.seed != s->option.seed)

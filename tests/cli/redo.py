@@ -304,6 +304,52 @@ class Kept(Compare):
         self.assertGreaterEqual(n['lookups'], 3)
 
 
+class KeptByChance(Sweeps):
+    """Decks put together by chance, with a model that has hysteresis, an integral and a transition: points of sweeps are
+    runs alone, whatever was taken over."""
+    MODEL = """`include "disciplines.vams"
+module hyst(p,n,c); inout p,n,c; electrical p,n,c;
+parameter real g=1m; parameter real tr=1n;
+integer on; real s;
+analog begin
+ @(initial_step) on = 0;
+ if (V(c) > 0.6) on = 1; else if (V(c) < 0.2) on = 0;
+ s = idt(V(c), 0.1);
+ I(p,n) <+ V(p,n)*(g + (on ? 9*g : 0)) + 1u*limexp(V(p,n)/0.1) + 1e-4*transition(on, 0, tr) + 1e-9*s;
+ I(c) <+ 1e-6*V(c) + ddt(1e-12*V(c));
+end
+endmodule
+"""
+    DECK = ('by chance\n.param p=1\n.hdl "hyst.va"\n.model dm d (is=1e-14 rs=5 cjo=1p KF)\n.model hm hyst\nV1 a 0 DRIVE\nR1 a b RES\n'
+            'D1 b 0 dm\nN1 b 0 a hm tr=RISE\nC1 b 0 CAP\nL1 b e 1n\nR3 e 0 10k\n.ic v(e)=IC\n')
+    CHOICE = {'KF': ('', 'kf={p*1e-15}'), 'RES': ('1k', '1k', '{1k*p}'), 'RISE': ('1n', '{p*1n}'), 'CAP': ('1p', '{p*1p}'),
+              'IC': ('0', '0.1', '{p/10}'), 'DRIVE': ('dc 0.7 ac {p}', 'dc 0.5 pulse(0.5 {p/4} 5n 1n 1n 8n 25n) ac 1',
+                                                      'sin(0.3 {p/5} 50meg) ac 1', 'dc {p/4} ac 1', 'pulse(0 1 1n)')}
+    ANALYSES = ('.op', '.tran 1n {40n+p*10n}', '.tran 2n 30n', '.ac dec 2 1k {1g+p*1meg}', '.noise v(b) V1 dec 2 1k 1meg', '.tf v(b) V1',
+                '.dc V1 0 1 0.25', '.tran 1n 20n uic', '.pz a 0 b 0 vol pz', '.sens v(b)')
+
+    def test_points_are_runs_alone(self):
+        chance, taken = random.Random(5), 0
+        self.write('hyst.va', self.MODEL)
+        for _ in range(12):
+            deck = self.DECK
+            for name, values in self.CHOICE.items():
+                deck = deck.replace(name, chance.choice(values))
+            deck += '\n'.join(chance.sample(self.ANALYSES, chance.randint(1, 5))) + '\n' + chance.choice(('', '', '.option bypass=1\n'))
+            steps = [chance.choice((1, 2, 3)) for _ in range(4)]
+            self.write('d.sp', deck + '.step p list %d %d %d %d\n' % tuple(steps))
+            points = self.points(self.run_it('--redo', '-r', 's.raw', 'd.sp'))
+            self.assertEqual(len(points), 4)
+            taken += self.total(points, 'taken')
+            self.write('o.sp', deck)
+            alone = []
+            for p in steps:
+                self.run_it('-q', '-r', 'o.raw', '-D', f'p={p}', 'o.sp')
+                alone += self.plots('o.raw')
+            self.assertTrue(self.plots('s.raw') == alone, deck)
+        self.assertGreater(taken, 20)
+
+
 class Effects(Sweeps):
     def test_models_print_at_every_point(self):
         self.write('s.va', '`include "disciplines.vams"\nmodule sres(p,n); inout p,n; electrical p,n;\nparameter real r=1k;\nanalog begin\n'
