@@ -219,7 +219,10 @@ VG g 0 dc -0.5 ac 1
 RG g gg 50
 RD d dd 100
 J1 dd gg 0 a 2
-""", ['.ac dec 5 1k 10g']),
+RE d e 500
+J2 0 g e b
+.model b pjf level=2 vto=-2 beta=1m lfgam=0.05 hfgam=0.1 taug=1u delta=0.1 taud=1u kf=1e-14
+""", ['.ac dec 5 1k 10g', '.noise v(dd) VG dec 5 1k 1g', '.noise v(e) VG dec 5 1 1meg']),
     'line': ("""
 V1 in 0 ac 1
 R1 in a 25
