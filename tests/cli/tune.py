@@ -56,8 +56,9 @@ class Tune(Folder):
             with open(self.path('s.json')) as f:
                 return json.load(f)['generations']['patterns']['rebuilt'] # one of each worker
         alone = circuits('20u', '1')
-        self.assertIn(alone + 1, [circuits('20u', '4') for _ in range(9)]) # not where others take the processor in between
-        self.assertEqual(circuits('50m', '4'), alone + 4)
+        # clocks decide: others may take the processor in between
+        self.assertTrue(any(circuits('5u', '4') == alone + 1 for _ in range(20)))
+        self.assertTrue(any(circuits('100m', '4') == alone + 4 for _ in range(5)))
 
     def test_small_circuits_start_no_threads(self):
         with open(self.path('d.sp'), 'w') as f:
