@@ -623,7 +623,7 @@ static void remember_row(elab *e, uint64_t hash, int32_t row)
     map_set(&e->seen_at, hash, (int32_t)vec_len(e->seen) - 1);
 }
 
-/* Geometry of MOS transistors that have none, if options tell another one than is usual. */
+/* Geometry of MOS transistors that have none. */
 static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
 {
     static const struct {
@@ -631,8 +631,7 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
         ir_simparam of;
     } t[] = {{"l", IR_SIMPARAM_DEFL}, {"w", IR_SIMPARAM_DEFW}, {"ad", IR_SIMPARAM_DEFAD}, {"as", IR_SIMPARAM_DEFAS}};
     for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
-        const bool told = e->simparam[t[i].of] != ir_simparam_default[t[i].of];
-        const int32_t at = told ? mdl_find_param(m, t[i].name) : -1;
+        const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
         if (at >= 0)
             put(e, v, at, e->simparam[t[i].of]);
     }

@@ -132,7 +132,7 @@ typedef enum ir_dyn {
     X(IMAX, "imax", 1e3) X(IMELT, "imelt", 1e3) X(RTHRESH, "rthresh", 1e-3)                   \
     X(MINR, "minr", 1e-3) X(RELTOL, "reltol", 1e-3) X(VNTOL, "vntol", 1e-6)                   \
     X(ABSTOL, "abstol", 1e-12) X(CHGTOL, "chgtol", 1e-14) X(EPSMIN, "epsmin", 1e-28)          \
-    X(DEFL, "defl", 1e-4) X(DEFW, "defw", 1e-4) X(DEFAD, "defad", 0.0) X(DEFAS, "defas", 0.0)   \
+    X(DEFL, "defl", 0.0) X(DEFW, "defw", 0.0) X(DEFAD, "defad", 0.0) X(DEFAS, "defas", 0.0)   \
     X(SIMVERSION, "simulatorVersion", 1.0) X(SIMSUBVERSION, "simulatorSubversion", 0.0)
 typedef enum ir_simparam {
 #define X(id, name, dflt) IR_SIMPARAM_##id,
