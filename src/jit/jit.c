@@ -20,7 +20,7 @@
 
 typedef struct unit { /* one kernel in memory */
     jit_hash key;
-    jit_code code;
+    jit_code *code;       /* vec: its objects */
     jit_kernel kernel;
 } unit;
 
@@ -137,7 +137,7 @@ void jit_close(jit **pj)
     if (!j)
         return;
     for (size_t i = 0; i < vec_len(j->unit); i++)
-        jit_obj_unload(&j->unit[i].code);
+        jit_pack_unload(&j->unit[i].code);
     vec_free(j->unit);
     jit_cache_close(&j->cache);
     free(j->why);
@@ -148,7 +148,8 @@ void jit_close(jit **pj)
 void jit_own_code(const jit *j)
 {
     for (size_t i = 0; i < vec_len(j->unit); i++)
-        jit_obj_own(&j->unit[i].code);
+        for (size_t k = 0; k < vec_len(j->unit[i].code); k++)
+            jit_obj_own(&j->unit[i].code[k]);
 }
 
 const jit_stat *jit_stats(const jit *j)
@@ -218,11 +219,11 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
 
 /* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was measured best
  * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. A kernel
- * narrower than the machine allows is for groups of one pack, which would gain nothing. */
+ * narrower than the machine allows is for groups of one pack: it gains little, but is compiled in half the time. */
 static jit_cut_opt cut_of(const jit *j, const jit_layout *lay)
 {
-    enum { WIDE = 700, NARROW = 3000 };
-    const int best = lay->lanes < j->lanes ? 0 : lay->lanes == 8 ? WIDE : NARROW;
+    enum { WIDE = 700, NARROW = 1500 };
+    const int best = lay->lanes == 8 ? WIDE : NARROW;
     return (jit_cut_opt){.fuse = j->fma && !j->opt.exact,
                          .interleave = lay->lanes == 8 || j->opt.piece > 0,
                          .limit = j->opt.piece ? j->opt.piece : best};
@@ -307,13 +308,23 @@ static bool find_unit(const jit *j, jit_hash key, const unit **found)
     return false;
 }
 
-static vs_status add_unit(jit *j, jit_hash key, const void *obj, size_t size, const char **why)
+static size_t text_bytes(const unit *u)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(u->code); i++)
+        n += u->code[i].text_bytes;
+    return n;
+}
+
+static vs_status add_unit(jit *j, jit_hash key, const void *pack, size_t size, const char **why)
 {
     unit u = {.key = key};
-    vs_status st = jit_obj_load(obj, size, &u.code, &u.kernel, why);
+    vs_status st = jit_pack_load(pack, size, &u.code, &u.kernel, why);
     if (st == VS_OK) {
-        j->stat.code_bytes += u.code.text_bytes;
+        j->stat.code_bytes += text_bytes(&u);
         vec_push(j->unit, u);
+    } else {
+        jit_pack_unload(&u.code);
     }
     return st;
 }
@@ -353,30 +364,43 @@ static bool from_cache(jit *j, jit_hash key)
 typedef struct emit_task { /* a job that LLVM must do */
     jit_job *job;
     jit_hash key;
-    void *obj;
-    size_t size;
+    jit_cut cut;
+} emit_task;
+
+typedef struct part_task { /* an object of it */
+    const emit_task *of;
+    int32_t q;
+    jit_part made;
+    double seconds;
     char *err;
     bool failed;
-} emit_task;
+} part_task;
 
 typedef struct team {
     const jit *j;
     emit_task *task;      /* vec, in the order in which they are taken */
+    part_task *part;      /* vec, those of a task together */
 } team;
+
+static void cut_one(void *user, int32_t i, int worker)
+{
+    const team *t = user;
+    emit_task *k = &t->task[i];
+    (void)worker;
+    jit_cut_init(&k->cut, k->job->eval, cut_of(t->j, k->job->lay));
+}
 
 static void emit_one(void *user, int32_t i, int worker)
 {
     const team *t = user;
     const jit_opt *o = &t->j->opt;
     const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact, .fma = t->j->fma};
-    emit_task *k = &t->task[i];
+    part_task *p = &t->part[i];
+    const emit_task *k = p->of;
     const double t0 = vs_seconds();
-    jit_cut cut;
     (void)worker;
-    jit_cut_init(&cut, k->job->eval, cut_of(t->j, k->job->lay));
-    k->failed = t->j->emit(k->job->eval, k->job->lay, &cut, &opt, &k->obj, &k->size, &k->err);
-    jit_cut_fini(&cut);
-    k->job->seconds = vs_seconds() - t0;
+    p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj, &p->made.size, &p->err);
+    p->seconds = vs_seconds() - t0;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -386,34 +410,66 @@ static int larger_first(const void *a, const void *b)
     return ns != nt ? (ns < nt ? 1 : -1) : s->job < t->job ? -1 : s->job > t->job;
 }
 
-/* Loads what a task made and keeps it on disk. */
-static void finish_task(jit *j, emit_task *k, const char **why)
+/* The objects of a kernel as one; NULL: one of them is missing (*err, a part's own text or NULL). */
+static void *join_parts(const part_task *part, int32_t n, size_t *size, const char **err)
+{
+    jit_part *made = NULL;
+    void *pack = NULL;
+    int32_t q = 0;
+    *err = NULL;
+    for (; q < n && !part[q].failed; q++)
+        vec_push(made, part[q].made);
+    if (q == n)
+        pack = jit_pack_make(made, n, size);
+    else
+        *err = part[q].err;
+    vec_free(made);
+    return pack;
+}
+
+/* Loads what became of a task and keeps it on disk. */
+static void finish_task(jit *j, const emit_task *k, const part_task *part, const char **why)
 {
     jit_job *job = k->job;
     const char *trouble = NULL;
-    if (k->failed) {
-        *why = keep_why(j, "code generator: %s", k->err ? k->err : "out of memory");
+    size_t size = 0;
+    void *pack = join_parts(part, k->cut.n_part, &size, &trouble);
+    for (int32_t q = 0; q < k->cut.n_part; q++)
+        job->seconds += part[q].seconds;
+    if (!pack) {
+        *why = keep_why(j, "code generator: %s", trouble ? trouble : "out of memory");
         job->st = VS_EUNSUPPORTED;
     } else {
         j->stat.n_compiled++;
-        job->st = add_unit(j, k->key, k->obj, k->size, why);
+        job->st = add_unit(j, k->key, pack, size, why);
     }
     if (job->st == VS_OK) {
         job->kernel = vec_last(j->unit).kernel;
-        job->code_bytes = vec_last(j->unit).code.text_bytes;
-        if (j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, k->obj, k->size, &trouble) != VS_OK)
+        job->code_bytes = text_bytes(&vec_last(j->unit));
+        if (j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, pack, size, &trouble) != VS_OK)
             note(j, "kernel not kept on disk: %s", trouble);
         else if (j->opt.verbose)
-            note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], k->size);
+            note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], size);
     }
-    free(k->err);
-    free(k->obj);
+    free(pack);
+}
+
+static void free_tasks(team *t)
+{
+    for (size_t i = 0; i < vec_len(t->part); i++) {
+        free(t->part[i].err);
+        free(t->part[i].made.obj);
+    }
+    for (size_t i = 0; i < vec_len(t->task); i++)
+        jit_cut_fini(&t->task[i].cut);
+    vec_free(t->part);
 }
 
 static void from_llvm(jit *j, emit_task *task, const char **why)
 {
     team t = {.j = j, .task = task};
     const int n = (int)vec_len(task), threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
+    int32_t first = 0;
     if (!load_llvm(j, why)) {
         for (int i = 0; i < n; i++)
             task[i].job->st = VS_EUNSUPPORTED;
@@ -421,12 +477,17 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
     }
     const double t0 = vs_seconds();
     qsort(task, (size_t)n, sizeof *task, larger_first);
-    pool *p = pool_new(threads < n ? threads : n);
-    pool_run(p, n, emit_one, &t);
+    pool *p = pool_new(threads);
+    pool_run(p, n, cut_one, &t);
+    for (int i = 0; i < n; i++)
+        for (int32_t q = 0; q < task[i].cut.n_part; q++)
+            vec_push(t.part, ((part_task){.of = &task[i], .q = q}));
+    pool_run(p, (int32_t)vec_len(t.part), emit_one, &t);
     pool_free(&p);
     j->stat.seconds_compile += vs_seconds() - t0;
-    for (int i = 0; i < n; i++)
-        finish_task(j, &task[i], why);
+    for (int i = 0; i < n; first += task[i].cut.n_part, i++)
+        finish_task(j, &task[i], &t.part[first], why);
+    free_tasks(&t);
 }
 
 /* From memory or disk; false: to be compiled. */
@@ -440,7 +501,7 @@ static bool take_ready(jit *j, jit_hash key, jit_job *job)
         job->from_cache = true;
     }
     job->kernel = u->kernel;
-    job->code_bytes = u->code.text_bytes;
+    job->code_bytes = text_bytes(u);
     return true;
 }
 

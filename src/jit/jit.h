@@ -82,7 +82,7 @@ typedef struct jit_job { /* one kernel to be made */
     vs_status st;
     jit_kernel kernel;
     size_t code_bytes;
-    double seconds;        /* of its thread, in LLVM */
+    double seconds;        /* of its threads, in LLVM */
     bool from_cache;       /* found on disk */
 } jit_job;
 /* Machine code for eval functions (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is

@@ -101,6 +101,7 @@ typedef struct cutter {
     ir_val *first;       /* [n] of the first one */
     int32_t *live;       /* [n + 1] values that would wait if the cut were before that place */
     bool *whole;         /* [n + 1] no cut before that place: inside a region, or phis follow */
+    int64_t *sum;        /* [n + 1] weight before that place */
 } cutter;
 
 /* A value that waits in memory between its piece and later ones. */
@@ -146,11 +147,11 @@ static void count_live(cutter *c)
 
 /* The best place before i from which a piece can reach to i; a stretch that must not be cut is a piece, however
  * long. */
-static ir_val best_before(const cutter *c, const int64_t *sum, const int64_t *cost, ir_val i)
+static ir_val best_before(const cutter *c, const int64_t *cost, ir_val i)
 {
     ir_val best = IR_NONE;
     for (ir_val b = i - 1; b >= 0; b--) {
-        const bool too_large = sum[i] - sum[b] > c->limit;
+        const bool too_large = c->sum[i] - c->sum[b] > c->limit;
         if (c->whole[b])
             continue;
         if (best != IR_NONE && too_large)
@@ -163,13 +164,12 @@ static ir_val best_before(const cutter *c, const int64_t *sum, const int64_t *co
     return best;
 }
 
-/* sum[i]: weight before place i. */
-static void add_weights(const cutter *c, int64_t *sum)
+static void add_weights(cutter *c)
 {
     for (ir_val i = 0; i < c->n; i++) {
         const ir_val k = c->cut->order[i];
         const ir_op op = c->fn->inst[k].op;
-        sum[i + 1] = sum[i] + (op == IR_MUL && c->cut->fused[k] ? 0 : weight_of(op));
+        c->sum[i + 1] = c->sum[i] + (op == IR_MUL && c->cut->fused[k] ? 0 : weight_of(op));
     }
 }
 
@@ -177,16 +177,14 @@ static void add_weights(const cutter *c, int64_t *sum)
 static void choose_cuts(const cutter *c, ir_val **begin)
 {
     enum { PIECE_COST = 20 }; /* what the head of a piece costs, in values that wait */
-    int64_t *cost = NULL, *sum = NULL;
+    int64_t *cost = NULL;
     ir_val *from = NULL, *back = NULL;
     vec_extend(cost, c->n + 1);
-    vec_extend(sum, c->n + 1);
     vec_extend(from, c->n + 1);
-    add_weights(c, sum);
-    for (ir_val i = 1; i <= c->n && sum[c->n] > c->limit; i++) {
+    for (ir_val i = 1; i <= c->n && c->sum[c->n] > c->limit; i++) {
         if (c->whole[i])
             continue;
-        from[i] = best_before(c, sum, cost, i);
+        from[i] = best_before(c, cost, i);
         cost[i] = cost[from[i]] + c->live[i] + PIECE_COST;
     }
     vec_push(back, c->n);
@@ -197,8 +195,17 @@ static void choose_cuts(const cutter *c, ir_val **begin)
         vec_push(*begin, vec_pop(back));
     vec_free(back);
     vec_free(cost);
-    vec_free(sum);
     vec_free(from);
+}
+
+/* Objects of their own, of as many pieces each; small ones would only cost what LLVM needs to begin. */
+static void choose_parts(const cutter *c, jit_cut *cut)
+{
+    enum { PART = 4000, MOST = 64 };
+    const int64_t n = c->sum[c->n] / PART, most = cut->n_piece < MOST ? cut->n_piece : MOST;
+    cut->n_part = (int32_t)(n < 1 ? 1 : n > most ? most : n);
+    for (int32_t q = 0; q <= cut->n_part; q++)
+        vec_push(cut->part, (int32_t)((int64_t)q * cut->n_piece / cut->n_part));
 }
 
 /* -- who waits where -- */
@@ -258,6 +265,7 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
     vec_extend(c.first, c.n + 1);
     vec_extend(c.live, c.n + 2);
     vec_extend(c.whole, c.n + 1);
+    vec_extend(c.sum, c.n + 1);
     if (opt.fuse)
         find_fused(fn, cut->fused);
     if (opt.interleave)
@@ -267,8 +275,10 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
             vec_push(cut->order, k);
     find_readers(&c);
     count_live(&c);
+    add_weights(&c);
     choose_cuts(&c, &cut->begin);
     cut->n_piece = (int32_t)vec_len(cut->begin) - 1;
+    choose_parts(&c, cut);
     find_homes(&c, cut);
     give_slots(&c, cut);
     if (cut->n_slot > MOST_SLOTS) { /* they are memory of the stack */
@@ -281,12 +291,14 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
     vec_free(c.first);
     vec_free(c.live);
     vec_free(c.whole);
+    vec_free(c.sum);
 }
 
 void jit_cut_fini(jit_cut *cut)
 {
     vec_free(cut->order);
     vec_free(cut->begin);
+    vec_free(cut->part);
     vec_free(cut->fused);
     vec_free(cut->home);
     vec_free(cut->slot);

@@ -4,7 +4,8 @@
  * Method: one LLVM function: a loop over packs of instances whose body is the eval function, in the order of
  *         jit_order.c; an SSA value is a vector with a lane for each instance of the pack. A long one is cut
  *         (jit_cut.c): a function for each piece, and the kernel calls one after the other for a few packs
- *         together; values that later pieces read wait in its frame. Loops run while any lane wants, and keep the
+ *         together; values that later pieces read wait in its frame. The pieces of a part are an object of their
+ *         own, made by a call of its own: several threads make the parts of a kernel, which is in the last. Loops run while any lane wants, and keep the
  *         values of the others; branches exist with one lane only. Our own passes have already optimised the
  *         code, so that LLVM runs almost no IR passes; it selects instructions and allocates registers.
  * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
@@ -30,7 +31,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const char vsim_llvm_version[];
-EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut,
+EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                           const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 const char vsim_llvm_version[] = JIT_GENERATOR;
 
@@ -58,6 +59,7 @@ typedef struct gen {
     LLVMValueRef *val;        /* [n_inst] */
     uint8_t *in_phi;          /* [n_inst] an operand of a phi */
     const jit_cut *cut;
+    int32_t part;             /* being made: one object */
     int32_t piece;            /* being made: the eval function from `begin` to `end` */
     ir_val begin, end;
     int32_t *to_keep;         /* [n_inst] slot of a value that is not stored there yet, or -1 */
@@ -876,12 +878,26 @@ static LLVMTypeRef kernel_type(const gen *g, unsigned n_par)
     return LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, n_par, 0);
 }
 
-/* static void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
+static LLVMValueRef declare_piece(gen *g, int32_t p)
+{
+    char name[sizeof JIT_PIECE_SYMBOL + 12];
+    snprintf(name, sizeof name, JIT_PIECE_SYMBOL "%d", (int)p);
+    LLVMValueRef f = LLVMAddFunction(g->mod, name, kernel_type(g, 4));
+    add_attribute(g, f, "nounwind", 0);
+    return f;
+}
+
+static bool in_last_part(const gen *g)
+{
+    return g->part == g->cut->n_part - 1;
+}
+
+/* void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
 static LLVMValueRef emit_piece(gen *g, int32_t p)
 {
-    g->kernel = LLVMAddFunction(g->mod, "vsim_piece", kernel_type(g, 4));
-    LLVMSetLinkage(g->kernel, LLVMInternalLinkage);
-    add_attribute(g, g->kernel, "nounwind", 0);
+    g->kernel = declare_piece(g, p);
+    if (in_last_part(g))
+        LLVMSetLinkage(g->kernel, LLVMInternalLinkage);
     align_stack(g, g->kernel);
     add_attribute(g, g->kernel, "noinline", 0);
     memset(g->val, 0, vec_len(g->val) * sizeof *g->val);
@@ -893,12 +909,17 @@ static LLVMValueRef emit_piece(gen *g, int32_t p)
     return g->kernel;
 }
 
+static bool of_this_part(const gen *g, int32_t p)
+{
+    return p >= g->cut->part[g->part] && p < g->cut->part[g->part + 1];
+}
+
 /* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the other, for b .. e } */
 static void emit_pieces(gen *g, LLVMValueRef kernel)
 {
     LLVMValueRef *piece = NULL;
     for (int32_t p = 0; p < g->cut->n_piece; p++)
-        vec_push(piece, emit_piece(g, p));
+        vec_push(piece, of_this_part(g, p) ? emit_piece(g, p) : declare_piece(g, p));
     g->kernel = kernel;
     LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g), exit = new_block(g);
     LLVMValueRef batch = LLVMGetParam(kernel, 0), begin = LLVMGetParam(kernel, 1), end = LLVMGetParam(kernel, 2);
@@ -935,13 +956,24 @@ static void emit_kernel(gen *g)
     g->kernel = LLVMAddFunction(g->mod, JIT_KERNEL_SYMBOL, kernel_type(g, 3));
     add_attribute(g, g->kernel, "nounwind", 0);
     align_stack(g, g->kernel);
-    find_phi_operands(g);
     if (g->cut->n_piece > 1) {
         emit_pieces(g, g->kernel);
         return;
     }
     g->end = (ir_val)vec_len(g->fn->inst);
     emit_packs(g, NULL);
+}
+
+/* One object: pieces, and the kernel if it is the last. */
+static void emit_part(gen *g)
+{
+    find_phi_operands(g);
+    if (in_last_part(g)) {
+        emit_kernel(g);
+        return;
+    }
+    for (int32_t p = g->cut->part[g->part]; p < g->cut->part[g->part + 1]; p++)
+        emit_piece(g, p);
 }
 
 /* -- LLVM set-up -- */
@@ -1079,14 +1111,14 @@ static int check_module(gen *g, char **err)
     return 0;
 }
 
-int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, const jit_emit_opt *opt,
+int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q, const jit_emit_opt *opt,
                    void **obj, size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .cut = cut, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = opt->fma};
+    gen g = {.fn = fn, .lay = lay, .cut = cut, .part = q, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = opt->fma};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);
-    emit_kernel(&g);
+    emit_part(&g);
     int failed = check_module(&g, err);
     if (!failed)
         failed = emit_object(&g, opt, obj, size, err);

@@ -46,6 +46,7 @@ typedef struct loader {
     size_t text;            /* bytes of text, at 0; the stubs stand behind it */
     size_t stub, data, got; /* offsets of the stubs, of the read-only pages, of the GOT in them */
     size_t total;           /* whole pages */
+    jit_symbol *known;      /* vec: pieces in other objects */
     unsigned char *base;
     const char *why;
 } loader;
@@ -167,6 +168,11 @@ static bool external_address(loader *l, size_t k, uint64_t *addr)
     for (size_t i = 0; i < VS_COUNT(EXTERNAL); i++)
         if (!strcmp(EXTERNAL[i].name, symbol_name(l, k))) {
             *addr = (uint64_t)(uintptr_t)EXTERNAL[i].addr;
+            return true;
+        }
+    for (size_t i = 0; i < vec_len(l->known); i++)
+        if (!strcmp(l->known[i].name, symbol_name(l, k))) {
+            *addr = (uint64_t)(uintptr_t)l->known[i].addr;
             return true;
         }
     return fail(l, "object refers to an unknown function");
@@ -298,6 +304,22 @@ static bool find_kernel(loader *l, jit_kernel *kernel)
     return fail(l, "object has no kernel");
 }
 
+/* Pieces that other objects may call. */
+static bool list_pieces(loader *l)
+{
+    for (size_t k = 1; k < l->n_sym; k++) {
+        const char *name = symbol_name(l, k);
+        uint64_t addr;
+        if (l->sym[k].st_shndx == SHN_UNDEF || ELF64_ST_BIND(l->sym[k].st_info) != STB_GLOBAL ||
+            strncmp(name, JIT_PIECE_SYMBOL, sizeof JIT_PIECE_SYMBOL - 1))
+            continue;
+        if (!symbol_address(l, k, &addr))
+            return false;
+        vec_push(l->known, ((jit_symbol){name, (void *)(uintptr_t)addr}));
+    }
+    return true;
+}
+
 static bool map_and_link(loader *l, jit_kernel *kernel)
 {
     void *p = mmap(NULL, l->total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -305,7 +327,7 @@ static bool map_and_link(loader *l, jit_kernel *kernel)
         return fail(l, "no memory for the code");
     l->base = p;
     copy_sections(l);
-    if (!fill_slots(l) || !relocate_all(l) || !find_kernel(l, kernel))
+    if (!fill_slots(l) || !relocate_all(l) || (kernel && !find_kernel(l, kernel)))
         return false;
     if (mprotect(l->base, l->data, PROT_READ | PROT_EXEC) ||
         mprotect(l->base + l->data, l->total - l->data, PROT_READ))
@@ -313,12 +335,14 @@ static bool map_and_link(loader *l, jit_kernel *kernel)
     return true;
 }
 
-vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
+vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code, jit_kernel *kernel,
                        const char **why)
 {
-    loader l = {.obj = obj, .size = size};
+    loader l = {.obj = obj, .size = size, .known = known ? *known : NULL};
     bool ok = (uintptr_t)obj % 8 == 0 && read_header(&l) && read_symbols(&l) && lay_out(&l) &&
-              map_and_link(&l, kernel);
+              map_and_link(&l, kernel) && (!known || list_pieces(&l));
+    if (known)
+        *known = l.known;
     if (ok)
         *code = (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text, .data_at = l.data};
     else if (l.base)
@@ -367,10 +391,10 @@ const char *jit_obj_unsupported(void)
     return "the loader of machine code knows x86-64 ELF only";
 }
 
-vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
+vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code, jit_kernel *kernel,
                        const char **why)
 {
-    (void)obj, (void)size, (void)code, (void)kernel;
+    (void)obj, (void)size, (void)known, (void)code, (void)kernel;
     *why = jit_obj_unsupported();
     return VS_EUNSUPPORTED;
 }

@@ -14,6 +14,9 @@ typedef struct jit_cut {
     int32_t *slot;     /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it is a
                         * constant or an input other than a probe and is made anew there */
     int32_t n_slot;
+    int32_t *part;     /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so that the
+                        * objects of one kernel can be made at the same time */
+    int32_t n_part;    /* at least 1; depends on the function and the options only */
     uint8_t *fused;    /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
 } jit_cut;
 typedef struct jit_cut_opt {
@@ -35,13 +38,15 @@ typedef struct jit_emit_opt {
     bool exact;
     bool fma;        /* the processor has fused multiply-add */
 } jit_emit_opt;
-/* Object file of one eval function in the pieces of `cut`, from malloc.
+/* Object file of part q of one eval function cut by `cut`, from malloc. The last part has the kernel, which calls
+ * the pieces of the others. Functions of several threads may run at once.
  * Returns 0 and *obj; otherwise *err is a text from malloc. */
-typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut,
+typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
 #define JIT_VERSION_SYMBOL "vsim_llvm_version" /* const char[]: JIT_GENERATOR of its build */
 #define JIT_KERNEL_SYMBOL "vsim_kernel"
+#define JIT_PIECE_SYMBOL "vsim_piece" /* and the number of the piece */
 
 /* A loop is left after this many rounds, and the outputs of its instance become NaN; the
  * interpreter has the same limit. */
@@ -64,14 +69,33 @@ typedef struct jit_code { /* one mapped object */
     size_t text_bytes;
     size_t data_at;       /* what stands before may be executed */
 } jit_code;
+typedef struct jit_symbol { /* a function of an object that others call */
+    const char *name;     /* in the object */
+    void *addr;
+} jit_symbol;
 /* Maps a relocatable object and finds JIT_KERNEL_SYMBOL. The object is only read.
+ *   known   in/out  vec: pieces that the object may call; its own are appended. NULL: none
+ *   kernel  out     NULL: the object needs none
  * Status: VS_OK; VS_EUNSUPPORTED: not an object for this machine, or it uses a relocation or a
  * symbol that the loader does not know; VS_ENOMEM. *why is a static text. */
-VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_code *code, jit_kernel *kernel,
-                                   const char **why);
+VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code,
+                                   jit_kernel *kernel, const char **why);
 void jit_obj_unload(jit_code *code);
 void jit_obj_own(const jit_code *code); /* of jit_own_code */
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);
+
+/* -- the objects of one kernel, one behind the other (jit_pack.c) -- */
+typedef struct jit_part {
+    void *obj;            /* from malloc */
+    size_t size;
+} jit_part;
+/* From malloc; NULL: out of memory. */
+void *jit_pack_make(const jit_part *part, int32_t n, size_t *size);
+/* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller unloads it.
+ * Status: as jit_obj_load. */
+VS_MUST_USE vs_status jit_pack_load(const void *pack, size_t size, jit_code **code, jit_kernel *kernel,
+                                    const char **why);
+void jit_pack_unload(jit_code **code);
 
 #endif

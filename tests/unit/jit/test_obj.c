@@ -5,21 +5,17 @@
 
 enum { HEADER = 48 }; /* of a cache file: magic, key, size, checksum */
 
-/* The object of a small function, from the cache that jit_compile filled. */
-static void *an_object(size_t *size)
+/* What jit_compile leaves in the cache for fn, without the header. */
+static void *pack_of(const ir_fn *fn, int piece, int threads, size_t *size)
 {
-    ir_fn fn;
     simple_layout s;
     char *dir = new_folder(), path[400] = "";
-    ir_fn_init(&fn, "f");
-    ir_val v = ir_in(&fn, IR_IN_PROBE, 0, IR_F64, false);
-    ir_out_add(&fn, IR_OUT_RES, 0, 0, ir_bin(&fn, IR_POW, v, ir_const(&fn, 1.5)));
-    ir_out_add(&fn, IR_OUT_RES, 1, 0, ir_un(&fn, IR_NEG, ir_un(&fn, IR_SIN, v)));
-    simple_layout_init(&s, &fn, 1);
-    jit *j = open_jit(dir);
-    compile(j, &fn, &s.lay);
+    jit *j = NULL;
+    const jit_opt opt = {.cache_dir = dir, .opt_level = 2, .exact = true, .piece = piece, .threads = threads};
+    ck_assert_int_eq(jit_open(&j, &opt), VS_OK);
+    simple_layout_init(&s, fn, 1);
+    compile(j, fn, &s.lay);
     jit_close(&j);
-    ir_fn_fini(&fn);
     DIR *d = opendir(dir);
     for (struct dirent *e; (e = readdir(d));)
         if (strstr(e->d_name, ".vso"))
@@ -27,33 +23,65 @@ static void *an_object(size_t *size)
     closedir(d);
     FILE *f = fopen(path, "rb");
     ck_assert_ptr_nonnull(f);
-    char *buf = malloc(1 << 16);
-    size_t n = fread(buf, 1, 1 << 16, f);
+    char *buf = malloc(1 << 18);
+    size_t n = fread(buf, 1, 1 << 18, f);
     fclose(f);
     remove_folder(dir);
     ck_assert_uint_gt(n, HEADER);
     *size = n - HEADER;
-    void *obj = malloc(*size);
-    memcpy(obj, buf + HEADER, *size);
+    void *pack = malloc(*size);
+    memcpy(pack, buf + HEADER, *size);
     free(buf);
-    return obj;
+    return pack;
 }
 
-START_TEST(object_runs_after_loading)
+/* out 0: v^1.5, to the power 1.0625 n times; out 1: -sin(v). Many powers make several objects. */
+static void *powers(int n, int piece, int threads, size_t *size)
 {
+    ir_fn fn;
+    ir_fn_init(&fn, "f");
+    ir_val v = ir_in(&fn, IR_IN_PROBE, 0, IR_F64, false), p = ir_bin(&fn, IR_POW, v, ir_const(&fn, 1.5));
+    for (int i = 0; i < n; i++)
+        p = ir_bin(&fn, IR_POW, p, ir_const(&fn, 1.0625));
+    ir_out_add(&fn, IR_OUT_RES, 0, 0, p);
+    ir_out_add(&fn, IR_OUT_RES, 1, 0, ir_un(&fn, IR_NEG, ir_un(&fn, IR_SIN, v)));
+    void *pack = pack_of(&fn, piece, threads, size);
+    ir_fn_fini(&fn);
+    return pack;
+}
+
+enum { MANY = 80, PIECE = 900 }; /* weight 12,000 */
+
+START_TEST(objects_run_after_loading)
+{
+    const int n = _i ? MANY : 0;
     size_t size;
-    void *obj = an_object(&size);
-    jit_code code = {0};
+    void *pack = powers(n, PIECE, 0, &size);
+    jit_code *code = NULL;
     jit_kernel kernel = NULL;
     const char *why = NULL;
-    ck_assert_int_eq(jit_obj_load(obj, size, &code, &kernel, &why), VS_OK);
-    free(obj); /* not needed any more */
-    double x[2] = {0, 2.25}, out[2];
+    ck_assert_int_eq(jit_pack_load(pack, size, &code, &kernel, &why), VS_OK);
+    free(pack); /* not needed any more */
+    ck_assert_int_eq(vec_len(code), _i ? 3 : 1);
+    double x[2] = {0, 2.25}, out[2], want = pow(2.25, 1.5);
+    for (int i = 0; i < n; i++)
+        want = pow(want, 1.0625);
     int32_t nodes = 1;
     kernel(&(jit_batch){.x = x, .map = &nodes, .out = out}, 0, 1);
-    ck_assert_double_eq(out[0], pow(2.25, 1.5));
+    ck_assert_double_eq(out[0], want);
     ck_assert_double_eq(out[1], -sin(2.25));
-    jit_obj_unload(&code);
+    jit_pack_unload(&code);
+}
+END_TEST
+
+START_TEST(threads_change_no_byte)
+{
+    size_t n1, n3;
+    void *one = powers(MANY, PIECE, 1, &n1), *three = powers(MANY, PIECE, 3, &n3);
+    ck_assert_uint_eq(n1, n3);
+    ck_assert_mem_eq(one, three, n1);
+    free(one);
+    free(three);
 }
 END_TEST
 
@@ -61,21 +89,20 @@ END_TEST
 START_TEST(damaged_objects_are_refused_or_loaded_but_never_crash)
 {
     size_t size;
-    unsigned char *obj = an_object(&size);
+    unsigned char *obj = powers(_i ? MANY : 0, PIECE, 0, &size);
     int refused = 0;
     for (int i = 0; i < 20000; i++) {
-        size_t at = (size_t)rand() % size, n = i % 10 ? size : (size_t)rand() % size;
+        size_t at = (size_t)rand() % (i % 20 ? size : 64), n = i % 10 ? size : (size_t)rand() % size;
         unsigned char old = obj[at];
-        jit_code code = {0};
+        jit_code *code = NULL;
         jit_kernel kernel;
         const char *why = NULL;
         obj[at] = (unsigned char)rand();
         unsigned char *part = malloc(n); /* its end is the end of the memory */
         memcpy(part, obj, n);
-        if (jit_obj_load(part, n, &code, &kernel, &why) == VS_OK)
-            jit_obj_unload(&code);
-        else
+        if (jit_pack_load(part, n, &code, &kernel, &why) != VS_OK)
             refused += why != NULL;
+        jit_pack_unload(&code);
         free(part);
         obj[at] = old;
     }
@@ -86,12 +113,16 @@ END_TEST
 
 START_TEST(text_is_not_an_object)
 {
-    jit_code code;
+    jit_code one, *code = NULL;
     jit_kernel kernel;
     const char *why = NULL;
     static const uint64_t text[32] = {0x1234};
-    ck_assert_int_eq(jit_obj_load(text, sizeof text, &code, &kernel, &why), VS_EUNSUPPORTED);
+    ck_assert_int_eq(jit_obj_load(text, sizeof text, NULL, &one, &kernel, &why), VS_EUNSUPPORTED);
     ck_assert_ptr_nonnull(why);
+    why = NULL;
+    ck_assert_int_eq(jit_pack_load(text, sizeof text, &code, &kernel, &why), VS_EUNSUPPORTED);
+    ck_assert_ptr_nonnull(why);
+    jit_pack_unload(&code);
 }
 END_TEST
 
@@ -99,8 +130,9 @@ int main(void)
 {
     Suite *s = suite_create("jit obj");
     TCase *t = tcase_create("obj");
-    tcase_add_test(t, object_runs_after_loading);
-    tcase_add_test(t, damaged_objects_are_refused_or_loaded_but_never_crash);
+    tcase_add_loop_test(t, objects_run_after_loading, 0, 2);
+    tcase_add_test(t, threads_change_no_byte);
+    tcase_add_loop_test(t, damaged_objects_are_refused_or_loaded_but_never_crash, 0, 2);
     tcase_add_test(t, text_is_not_an_object);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
