@@ -20,7 +20,7 @@ void jit_cache_close(jit_cache *c);
 char *jit_cache_folder(const char *dir);
 
 typedef enum jit_cache_kind {
-    JIT_CACHE_KERNEL, /* .vso: object file of a kernel (jit.c) */
+    JIT_CACHE_KERNEL, /* .vso: objects of a kernel (jit_pack.c) */
     JIT_CACHE_MODEL   /* .vsm: a model or a part of one, prepared (mdl_keep.c) */
 } jit_cache_kind;
 typedef struct jit_cache_item { /* a file mapped into memory, to be read only */
