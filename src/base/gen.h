@@ -14,6 +14,7 @@
 #define GEN_KIND_LIST(X)                                                                              \
     X(INPUT, "inputs")       /* parameter, temperature, option, sample, value that was altered */     \
     X(NETLIST, "netlists")   /* the flat netlist as a whole */                                        \
+    X(PART, "subcircuits")   /* what one instance of a subcircuit gives to it, expanded again */          \
     X(VALUE, "values")       /* numbers of an instance or a model card in the flat netlist */         \
     X(DEVICE, "devices")     /* which row an instance has */                                          \
     X(ROW, "rows")           /* parameter row of devices with its setup values */                     \

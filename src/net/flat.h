@@ -204,6 +204,10 @@ void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, dou
 VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
 VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
 
+/* After flat_redo_end: instances (paths with the dot behind) that were expanded again, because an .if of them is decided
+ * otherwise. There are any: numbers of nodes, elements and owners are others, the circuit is to be built anew. */
+const char *const *flat_plan_again(const flat_plan *p, size_t *n);
+
 /* Expands a deck. All memory from `mem`.
  *   temper   circuit temperature in degrees Celsius that expressions see
  *   plan     NULL, or where dependences are written down; it then needs f, deck, d, names and mem

@@ -633,9 +633,21 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     c->drawing = outer;
     *bad |= c->d->n_error > before;
     vec_push(c->f->model, fm);
+    if (c->plan)
+        vec_push(c->model_home, s);
     if (!c->touched_local)
         m->constant = fm;
     return fm;
+}
+
+/* A part that is expanded again must not be the first that asks for a model which another one asked for later. */
+static flat_model *seen_model(flat_ctx *c, flat_model *m)
+{
+    bool seen = !c->first_new || !m;
+    for (size_t i = vec_len(c->f->model); i-- > 0 && !seen;)
+        seen = c->f->model[i] == m;
+    c->structural |= !seen;
+    return m;
 }
 
 flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad)
@@ -646,10 +658,10 @@ flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad)
             if (!flat_on(s, m->guard))
                 continue;
             if (m->constant)
-                return m->constant;
+                return seen_model(c, m->constant);
             if (!s->model[i])
                 s->model[i] = eval_model(c, s, m, bad);
-            return s->model[i];
+            return seen_model(c, s->model[i]);
         }
     return NULL;
 }

@@ -515,6 +515,8 @@ static void fold_node_name(folder *f, net_expr *r, int32_t k, const char *name)
 {
     int32_t slot = map_get(&f->s->b->slot, map_key(name), -1);
     r->node[k] = slot >= 0 ? flat_node(f->c, f->s, slot) : map_get(&f->c->top_node, map_key(name), -1);
+    if (slot < 0 && f->c->first_new && r->node[k] >= f->c->first_new)
+        r->node[k] = -1; /* it came later */
     if (slot < 0 && (r->node[k] < 0 || (f->s != f->c->root && r->node[k] > 0 &&
                                         !map_get(&f->c->is_global, map_key(name), 0)))) {
         r->node[k] = 0;

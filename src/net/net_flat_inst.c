@@ -45,9 +45,12 @@ int32_t flat_top_node(flat_ctx *c, const char *name)
     if (is_ground(name))
         return 0;
     int32_t n = map_get(&c->top_node, map_key(name), -1);
+    c->structural |= c->first_new && (n < 0 || n >= c->first_new); /* it would be made here */
     if (n < 0) {
         n = new_node(c, name);
         map_set(&c->top_node, map_key(name), n);
+        if (c->plan)
+            vec_push(c->top, name);
     }
     return n;
 }
@@ -556,14 +559,16 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         for (size_t i = 0; i < vec_len(b->port); i++)
             in->node[b->port[i]] = flat_node(c, s, e->slot[i]);
         b->in_progress = true;
+        const int32_t part = flat_part_begin(c, in, e);
         flat_expand(c, in);
+        flat_part_end(c, part);
         b->in_progress = was;
     }
     if (!c->plan) /* whose slots evaluate in these scopes again */
         arena_release(&c->scratch, mark);
 }
 
-static void expand_elem(flat_ctx *c, scope *s, const elem *e)
+void flat_expand_elem(flat_ctx *c, scope *s, const elem *e)
 {
     if (++c->n_made > (int64_t)max_weight && !c->stop) {
         diag_error(c->d, net_card_span(e->card), "more than %g elements", max_weight);
@@ -609,7 +614,7 @@ void flat_expand(flat_ctx *c, scope *s)
     }
     for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++)
         if (flat_on(s, s->b->elem[i].guard))
-            expand_elem(c, s, &s->b->elem[i]);
+            flat_expand_elem(c, s, &s->b->elem[i]);
     for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
         if (flat_on(s, s->b->other[i].guard)) {
             c->mask = 0;

@@ -168,6 +168,7 @@ struct scope {
     flat_model **model;  /* [models] */
     uint8_t *on;         /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
     int32_t n_on;        /* guards decided so far; later ones count as off */
+    bool gone;           /* another one was made in its place (net_part.c) */
 };
 
 typedef struct busy {
@@ -200,6 +201,8 @@ typedef struct flat_ctx {
     body **body;         /* [deck->n_sub] */
     scope *root;
     map top_node;        /* name -> node: ground, top level, .global */
+    const char **top;    /* vec; with a plan: names of top_node, except ground */
+    const scope **model_home; /* vec; with a plan: where each of f->model was evaluated */
     map is_global;
     map sub_param;       /* names that are parameters of some subcircuit */
     bool touched_local;  /* evaluation used a parameter that a subcircuit defines */
@@ -220,6 +223,7 @@ typedef struct flat_ctx {
     uint64_t mask;       /* knobs that what was evaluated since it was set to 0 depends on */
     bool redoing;        /* values again, after the expansion */
     bool structural;     /* redoing: more would change than values */
+    int32_t first_new;   /* a part is expanded again: its first node; those of the top level from there on came later. 0: none is */
     const net_card **needed; /* vec: analyses that do not exist yet */
     const char **alter;  /* vec: names of runs: "main", those of .alter cards */
     diag_span alter_at;
@@ -302,6 +306,7 @@ bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
 /* net_flat_inst.c */
 scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
+void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
 int32_t flat_top_node(flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
@@ -333,6 +338,9 @@ void flat_structural(flat_ctx *c);
 /* Facts that are decided once per scope, with what was evaluated for them: its branches, its m (given by `m`, NULL:
  * that of its caller). They are decided again when what they depend on changes. */
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
+/* net_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
+int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
+void flat_part_end(flat_ctx *c, int32_t part);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* Element i was taken out of a list of parameters of the instance under way. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);

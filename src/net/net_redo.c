@@ -9,42 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
-
-enum { MAX_TREES = 16 << 20 }; /* bytes of expressions made again, before the deck is expanded anew */
-
-typedef struct slot {
-    flat_slot_at at;
-    uint64_t mask;
-    scope *s;
-    const rhs *v;
-    int32_t inst;        /* owner; -1: none */
-    busy before;         /* statistical functions count on from here */
-    int32_t n_draw;      /* and are here when it is evaluated */
-} slot;
-
-typedef struct fact { /* decided once per scope; in the order of the expansion */
-    enum { FACT_GUARDS, FACT_M } what;
-    uint64_t mask;
-    scope *s;
-    const rhs *m;        /* M: NULL: as its caller's */
-} fact;
-
-struct flat_plan {
-    fact *fact;          /* vec */
-    slot *slot;          /* vec; in the order of owners when kept */
-    pval **param;        /* vec; parameters that depend on knobs */
-    uint64_t structure;
-    flat_owner *owner;   /* vec */
-    const char **knob;   /* vec; names of parameters from outside */
-    flat_ctx c;          /* of the expansion */
-    arena trees;
-    bool kept, shares;
-    uint64_t changed;    /* of the present redo */
-    const char *why;     /* it is not enough */
-    bool any_tree;
-    arena_pos scratch;
-};
+#include "net_redo.h"
 
 flat_plan *flat_plan_new(void)
 {
@@ -59,8 +24,20 @@ void flat_plan_free(flat_plan **pp)
     flat_plan *p = *pp;
     if (!p)
         return;
+    if (p->own) {
+        flat *f = p->c.f;
+        vec_free(f->node);
+        vec_free(f->inst);
+        vec_free(f->model);
+        vec_free(f->ic);
+        vec_free(f->nodeset);
+    }
     if (p->kept)
         flat_ctx_free(&p->c);
+    vec_free(p->part);
+    vec_free(p->aim);
+    vec_free(p->dirty);
+    vec_free(p->again);
     vec_free(p->fact);
     vec_free(p->slot);
     vec_free(p->param);
@@ -87,8 +64,8 @@ void flat_structural(flat_ctx *c)
 
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask)
 {
-    if (c->redoing && mask & ~s->guard_mask)
-        c->structural = true;
+    if (c->redoing)
+        s->guard_mask |= mask;
     if (!c->plan || c->redoing || !mask)
         return;
     s->guard_mask = mask;
@@ -99,7 +76,7 @@ void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask)
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask)
 {
     s->m_mask = mask;
-    if (c->plan && mask)
+    if (c->plan && !c->redoing && mask)
         vec_push(c->plan->fact, (fact){FACT_M, mask, s, m});
 }
 
@@ -169,7 +146,7 @@ uint64_t flat_param_begin(flat_ctx *c, const pval *p)
 
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
 {
-    if (c->redoing && c->mask & ~p->mask)
+    if ((c->redoing || (c->first_new && p->listed)) && c->mask & ~p->mask)
         c->structural = true; /* it depends on more than was known */
     if (c->plan && c->mask && !p->listed) {
         vec_push(c->plan->param, p);
@@ -197,7 +174,7 @@ static int compare_keys(const void *va, const void *vb)
 }
 
 /* Slots of model cards stand among those of the instance that needed the card first. */
-static void sort_slots(flat_plan *p)
+void flat_sort_slots(flat_plan *p)
 {
     map number = {0};
     key *k = NULL;
@@ -235,11 +212,13 @@ void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares)
     p->kept = true;
     p->shares = shares;
     p->c.mem = &p->trees;
+    flat_note_aims(p, c);
     vec_clear(p->c.pend);
+    vec_clear(p->c.pend_node);
     for (size_t i = 0; i < c->n_over; i++)
         vec_push(p->knob, str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name)));
     p->c.over = NULL;
-    sort_slots(p);
+    flat_sort_slots(p);
 }
 
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n)
@@ -325,7 +304,8 @@ static bool redo_guards(flat_plan *p, scope *s)
     memcpy(on, s->on, n);
     for (size_t i = 0; i < n_param; i++)
         defined[i] = s->param[i].v != NULL;
-    bool same = flat_decide_guards(&p->c, s);
+    const uint64_t guard_mask = s->guard_mask;
+    bool same = flat_decide_guards(&p->c, s) && s->guard_mask == guard_mask;
     for (size_t i = 0; i < n; i++)
         same &= (on[i] & 1) == (s->on[i] & 1) || only_params(b, (int32_t)i);
     for (size_t i = 0; i < n_param; i++)
@@ -343,13 +323,15 @@ static void redo_facts(flat_plan *p)
 {
     for (size_t i = 0; i < vec_len(p->fact) && !p->c.structural; i++) {
         const fact *o = &p->fact[i];
-        if (!(o->mask & p->changed))
+        if (!(o->mask & p->changed) || flat_is_dirty(p, o->s))
             continue;
         p->c.mask = 0;
         if (o->what == FACT_M ? flat_take_m(&p->c, o->s->caller, o->m, &o->s->m) && !(p->c.mask & ~o->mask) : redo_guards(p, o->s))
             continue;
-        p->why = o->what == FACT_M ? "m" : ".if";
-        p->c.structural = true;
+        if (o->what == FACT_GUARDS && o->s != p->c.root)
+            vec_push(p->dirty, o->s);
+        else
+            p->c.structural = true;
     }
 }
 
@@ -376,6 +358,9 @@ void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, dou
     p->any_tree = false;
     p->scratch = arena_mark(&c->scratch);
     c->redoing = true;
+    vec_clear(p->dirty);
+    vec_clear(p->again);
+    map_free(&c->said);
     c->structural = (changed & flat_plan_structure(p)) != 0;
     c->temper = temper;
     set_knobs(p, over, n_over);
@@ -466,7 +451,7 @@ vs_status flat_redo_owner(flat_plan *p, size_t owner)
     flat_ctx *c = &p->c;
     for (int32_t i = w->begin; i < w->end && !c->structural; i++) {
         const slot *o = &p->slot[i];
-        if (!(o->mask & p->changed))
+        if (!(o->mask & p->changed) || flat_is_dirty(p, o->s))
             continue;
         c->drawing = o->before;
         c->mask = 0;
@@ -488,9 +473,12 @@ vs_status flat_redo_end(flat_plan *p)
         c->structural |= c->d->n_error > before;
     }
     vec_clear(c->pend);
+    if (!c->structural && vec_len(p->dirty))
+        c->structural = !flat_redo_parts(p);
     if (!c->structural && p->any_tree)
         c->structural |= p->shares || flat_share(c, true);
-    c->structural |= p->trees.total > MAX_TREES;
-    arena_release(&c->scratch, p->scratch);
+    c->structural |= p->trees.total + c->scratch.total > MAX_TREES;
+    if (!vec_len(p->again)) /* whose scopes are there */
+        arena_release(&c->scratch, p->scratch);
     return c->structural ? VS_REJECT : VS_OK;
 }

@@ -123,12 +123,17 @@ void sim_plan_ready(sim *s)
     s->changed = 0;
 }
 
-void sim_plan_drop(sim *s)
+static void forget_graph(sim *s)
 {
-    flat_plan_free(&s->plan);
     gen_clear(&s->gen);
     for (size_t i = 0; i < vec_len(s->change); i++)
         s->change[i].node = -1;
+}
+
+void sim_plan_drop(sim *s)
+{
+    flat_plan_free(&s->plan);
+    forget_graph(s);
 }
 
 /* -- what changed -- */
@@ -228,6 +233,25 @@ static todo collect(sim *s)
     return t;
 }
 
+/* Subcircuit instances that were expanded again: there are other elements and nodes. */
+static void take_parts(sim *s)
+{
+    size_t n;
+    const char *const *path = flat_plan_again(s->plan, &n);
+    if (!n)
+        return;
+    sim_drop_circuit(s);
+    forget_graph(s);
+    for (size_t i = 0; i < n; i++) {
+        char text[100];
+        const int len = (int)strlen(path[i]) - 1;
+        snprintf(text, sizeof text, ".if of %.*s", len, path[i]);
+        tell(s, text);
+    }
+    s->gen.count[GEN_PART].rebuilt += (int64_t)n;
+    s->gen.count[GEN_PART].invalid += (int64_t)n;
+}
+
 static vs_status redo_netlist(sim *s, const todo *t)
 {
     vs_status st = VS_OK;
@@ -236,7 +260,10 @@ static vs_status redo_netlist(sim *s, const todo *t)
         st = flat_redo_owner(s->plan, (size_t)t->owner[i]);
     vs_status end = flat_redo_end(s->plan);
     st = st ? st : end;
-    return st ? st : sim_apply_changes(s);
+    if (st)
+        return st;
+    take_parts(s);
+    return sim_apply_changes(s);
 }
 
 static vs_status redo_circuit(sim *s, const todo *t)
@@ -313,7 +340,8 @@ vs_status sim_redo(sim *s)
     if (!st && s->ckt && redo_circuit(s, &t))
         sim_drop_circuit(s); /* the netlist is right: the circuit alone is built anew */
     if (!st) {
-        count_rebuilt(s, &t);
+        if (s->gen.sealed)
+            count_rebuilt(s, &t);
         s->st.redone++;
         s->stale = false;
         s->changed = 0;
