@@ -547,12 +547,12 @@ class Random(Compare):
                 'b': f'B{i} {a} 0 i={{1u*v({a},{b})*({self.number(r)})+1n*v(g1)}}\n',
                 'ic': f'.ic v({a})={{0.1*({self.number(r)})}}\n'}[kind]
 
-    def body(self, r, nodes, subs, depth=0):
+    def body(self, r, nodes, subs, depth=0, branches=True):
         out = ''
         for _ in range(r.randint(2, 5)):
             self.serial += 1
             what = r.random()
-            if what < 0.3 and depth < 2:
+            if what < 0.3 and depth < 2 and branches:
                 out += f'.if ({self.condition(r)})\n{self.body(r, nodes, subs, depth + 1)}'
                 if r.random() < 0.4:
                     out += f'.elseif ({self.condition(r)})\n{self.body(r, nodes, subs, depth + 1)}'
@@ -579,11 +579,12 @@ class Random(Compare):
             out += ''.join(f'RG{k} {n} 0 20k\n' for k, n in enumerate(nodes[:ports] + ['n1', 'n2'])) + f'{self.body(r, nodes, subs)}.ends\n'
             subs.append((f's{i}', ports))
         nodes = ['a', 'b', 'c', '0', 'e']
-        out += 'V1 a 0 1\nR1 a b 1k\n' + self.body(r, nodes, subs)
-        return out + self.body(r, nodes, subs) + 'R2 b c 10k\nR3 c e 5k\nR4 e g1 1k\nR5 g1 0 3k\n.op\n.tran 10n 30n\n'
+        branches = seed % 3 == 0 # in the others subcircuits alone have some
+        out += 'V1 a 0 1\nR1 a b 1k\n' + self.body(r, nodes, subs, 0, branches)
+        return out + self.body(r, nodes, subs, 0, branches) + 'R2 b c 10k\nR3 c e 5k\nR4 e g1 1k\nR5 g1 0 3k\n.op\n.tran 10n 30n\n'
 
     def test_decks(self):
-        kept = total = 0
+        kept = parts = total = 0
         for seed in range(int(os.environ.get('VSIM_DECKS', '30'))):
             deck = self.deck(seed)
             points = [(2, 2.5), (3, 2.5), (1, 4), (3, 4), (2, 2.5), (2.1, 2.5)]
@@ -611,8 +612,10 @@ class Random(Compare):
                 got = self.points(run.stdout)
                 total += len(got)
                 kept += sum(p['built'] == '0' for p in got)
+                parts += sum('.if of' in p['why'] and p['expanded'] == '0' for p in got)
         self.assertGreater(total, 100) # most decks run, and many points need no new circuit
         self.assertGreater(kept, total // 8)
+        self.assertGreater(parts, 10)
 
 
 def add_cases():
