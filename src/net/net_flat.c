@@ -49,6 +49,7 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->pend_node);
     vec_free(c->top);
     vec_free(c->model_home);
+    vec_free(c->lent);
     vec_free(c->needed);
     vec_free(c->alter);
     arena_fini(&c->scratch);

@@ -640,12 +640,19 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     return fm;
 }
 
-/* A part that is expanded again must not be the first that asks for a model which another one asked for later. */
+/* A part that is expanded again is the first to ask for the same shared models, and for no other. */
 static flat_model *seen_model(flat_ctx *c, flat_model *m)
 {
     bool seen = !c->first_new || !m;
     for (size_t i = vec_len(c->f->model); i-- > 0 && !seen;)
         seen = c->f->model[i] == m;
+    for (size_t i = 0; i < vec_len(c->lent) && !seen; i++)
+        if (c->lent[i].m == m) {
+            vec_push(c->f->model, m);
+            vec_push(c->model_home, c->lent[i].home);
+            c->lent[i].m = NULL;
+            seen = true;
+        }
     c->structural |= !seen;
     return m;
 }

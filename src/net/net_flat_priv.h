@@ -203,6 +203,10 @@ typedef struct flat_ctx {
     map top_node;        /* name -> node: ground, top level, .global */
     const char **top;    /* vec; with a plan: names of top_node, except ground */
     const scope **model_home; /* vec; with a plan: where each of f->model was evaluated */
+    struct lent {
+        flat_model *m;   /* NULL: asked for again */
+        const scope *home;
+    } *lent;             /* vec; first_new: model cards that others use too, and that the part was the first to ask for */
     map is_global;
     map sub_param;       /* names that are parameters of some subcircuit */
     bool touched_local;  /* evaluation used a parameter that a subcircuit defines */

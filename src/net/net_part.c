@@ -1,8 +1,8 @@
 /* net_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change decides an .if of an
  * instance otherwise, that instance alone is expanded again, and what it gives takes the place of what it gave; numbers
  * of nodes and elements behind it move. The result is that of a whole expansion, in the same order. Where that cannot
- * be told - nodes of the top level or models that the instance was or would be the first to ask for, names that others
- * look up in it - the answer is no, and the deck is expanded as a whole. */
+ * be told - nodes of the top level that the instance was or would be the first to ask for, model cards that it is no longer the
+ * first to ask for, names that others look up in it - the answer is no, and the deck is expanded as a whole. */
 #include <string.h>
 
 #include "net_redo.h"
@@ -96,8 +96,6 @@ static bool may_go(const flat_plan *p, const part *o)
     bool may = o->from[PART_SAVE] == o->to[PART_SAVE] && !asked_by_analyses(c->f, o);
     for (int32_t i = o->from[PART_NODE]; i < o->to[PART_NODE]; i++)
         may &= map_get(&c->top_node, map_key(c->f->node[i]), -1) != i;
-    for (int32_t i = o->from[PART_MODEL]; i < o->to[PART_MODEL]; i++)
-        may &= is_own_model(c->f->model[i], c->model_home[i]);
     for (size_t i = 0; i < vec_len(p->aim); i++)
         may &= begins_with(p->aim[i].path, o->s->path) || !aims_at(&p->aim[i], o->s->path);
     return may;
@@ -266,11 +264,28 @@ static bool append(flat_plan *p, tails *t)
 
 /* -- the plan -- */
 
+static void lend_models(flat_plan *p, const part *o)
+{
+    flat_ctx *c = &p->c;
+    vec_clear(c->lent);
+    for (int32_t i = o->from[PART_MODEL]; i < o->to[PART_MODEL]; i++)
+        if (!is_own_model(c->f->model[i], c->model_home[i]))
+            vec_push(c->lent, (struct lent){c->f->model[i], c->model_home[i]});
+}
+
+static bool is_lent(const flat_ctx *c, const flat_model *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < vec_len(c->lent); i++)
+        any |= m && c->lent[i].m == m;
+    return any;
+}
+
 static void forget_part(flat_plan *p, const part *o)
 {
     size_t n = 0;
     for (size_t i = 0; i < vec_len(p->slot); i++)
-        if (!p->slot[i].s->gone)
+        if (!p->slot[i].s->gone || is_lent(&p->c, p->slot[i].at.model))
             p->slot[n++] = p->slot[i];
     if (p->slot)
         vec_head_of(p->slot)->len = n;
@@ -339,6 +354,8 @@ static bool expand_again(flat_ctx *c, const part *o)
     flat_expand_elem(c, o->s->caller, o->e);
     c->first_new = 0;
     c->redoing = true;
+    for (size_t i = 0; i < vec_len(c->lent); i++)
+        c->structural |= c->lent[i].m != NULL; /* another one would be the first */
     for (scope *s = o->s->caller; s; s = s->caller)
         s->b->in_progress = false;
     return !c->stop && !c->structural && c->d->n_error == n_error;
@@ -374,6 +391,7 @@ static bool redo_part(flat_plan *p, const scope *s)
     tails t = {0};
     move m = {0};
     note_places(&m, p, &o);
+    lend_models(p, &o);
     forget_part(p, &o);
     cut(p, k, &o, &t);
     const size_t n_slot = vec_len(p->slot);

@@ -580,8 +580,9 @@ class Random(Compare):
             subs.append((f's{i}', ports))
         nodes = ['a', 'b', 'c', '0', 'e']
         branches = seed % 3 == 0 # in the others subcircuits alone have some
-        out += 'V1 a 0 1\nR1 a b 1k\n' + self.body(r, nodes, subs, 0, branches)
-        return out + self.body(r, nodes, subs, 0, branches) + 'R2 b c 10k\nR3 c e 5k\nR4 e g1 1k\nR5 g1 0 3k\n.op\n.tran 10n 30n\n'
+        first = seed % 4 != 0 # is the global node there before a subcircuit asks for it?
+        out += 'V1 a 0 1\nR1 a b 1k\nR2 b c 10k\nR3 c e 5k\n' + 'R4 e g1 1k\n' * first + self.body(r, nodes, subs, 0, branches)
+        return out + self.body(r, nodes, subs, 0, branches) + 'R4 e g1 1k\n' * (not first) + 'R5 g1 0 3k\n.op\n.tran 10n 30n\n'
 
     def test_decks(self):
         kept = parts = total = 0

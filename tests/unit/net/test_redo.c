@@ -94,6 +94,10 @@ START_TEST(one_instance_is_expanded_again)
         /* model cards of the instance, values of .ic in it, multiplicity, what its expressions read */
         {"t\n.model d1 d is=1\n.subckt s a b k=0\n.model dk d is={k}\n.ic v(m)={k}\n.if (k>2)\nD1 a m dk\nB1 a b i={v(m)*k}\n.nodeset v(m)=1\n"
          ".else\nD2 a b d1\nD3 m b dk\n.endif\nR1 m b {k}\n.ends\nD0 a 0 d1\nX0 a b s k=1\nX1 a b s k={p} m={p}\nX2 b c s k=4 m={p}\n.ic v(c)={p}\n", 1},
+        /* model cards that it is the first to ask for, one of its own that all instances share, bins */
+        {"t\n.param r=2\n.model d1 d is={p}\n.model n.1 nmos vto={p} lmin=0 lmax=1 wmin=0 wmax=2\n.model n.2 nmos vto=2 lmin=0 lmax=1 wmin=2 wmax=9\n"
+         ".subckt s a k=0\n.model dl d is={r}\nD0 a 0 dl\nM1 a 0 0 0 n l=0.5 w=1\n.if (k>2)\nD1 a b d1\nR1 b 0 {k}\n.else\nD1 a 0 d1\n.endif\n.ends\n"
+         "X1 a s k={p}\nX2 b s k=5\nX3 c s k=1\nD9 a b d1\nM9 a 0 0 0 n l=0.5 w={p}\n", 1},
         /* nodes that later changes look up again: of the top level, of other instances */
         {"t\n.global g\n" CELL ".subckt late a k=1\nR1 a q 1\nB1 q 0 v={v(q)*k+v(a)}\n.if (k>2)\nR2 q g 1\n.endif\n.ends\n"
          "X1 a b cell k={p}\nR0 g 0 1\nX2 a late k={p}\nX3 c late k={p/9}\nX4 d late k=5\n", 2},
@@ -111,6 +115,8 @@ START_TEST(what_reaches_further_is_expanded_as_a_whole)
         {"t\n.if (p>2)\nR1 a 0 1\n.else\nR2 a b 1\n.endif\nR3 b 0 1\n", -1},
         {"t\n.global g\n.subckt s a k=0\n.if (k>2)\nR1 a g 1\n.else\nR2 a 0 1\n.endif\n.ends\nX1 a s k={p}\nR9 g b 1\n", -1},
         {"t\n.global g\n.subckt s a k=0\n.if (k>2)\nR1 a 0 1\n.else\nR2 a g 1\n.endif\n.ends\nX1 a s k={p}\nR9 g b 1\n", -1},
+        {"t\n.model d1 d is=1\n.model d2 d is=2\n.subckt s a k=0\n.if (k>2)\nD1 a 0 d1\nD2 a 0 d2\n.else\nD2 a 0 d2\n.endif\n.ends\n"
+         "X1 a s k={p}\nD9 a b d1\n", -1},
         {"t\n.subckt s a k=0\n.model d1 d is=1\n.if (k>2)\nR1 a 0 1\n.else\nD1 a 0 d1\n.endif\n.ends\nX1 a s k={p}\nX2 a s\n", -1},
         {"t\n.model d1 d is=1\n.subckt s a k=0\n.if (k>2)\nD1 a 0 d1\n.else\nR2 a 0 1\n.endif\n.ends\nX1 a s k={p}\nD9 a b d1\n", -1},
         {"t\n" CELL "X1 a b cell k={p}\nB1 c 0 v={v(x1.m)}\n", -1},
