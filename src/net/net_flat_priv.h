@@ -168,7 +168,7 @@ struct scope {
     flat_model **model;  /* [models] */
     uint8_t *on;         /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
     int32_t n_on;        /* guards decided so far; later ones count as off */
-    bool gone;           /* another one was made in its place (net_part.c) */
+    enum { SCOPE_HERE, SCOPE_GOES, SCOPE_GONE } life; /* another one is, was made in its place (net_part.c) */
 };
 
 typedef struct busy {

@@ -77,7 +77,7 @@ static bool is_own_model(const flat_model *m, const scope *home)
     for (size_t i = 0; i < vec_len(home->b->model); i++)
         if (home->b->model[i].constant == m)
             return false;
-    return home->gone;
+    return home->life != SCOPE_HERE;
 }
 
 static bool asked_by_analyses(const flat *f, const part *o)
@@ -160,7 +160,7 @@ static void note_places(move *m, flat_plan *p, const part *o)
         }
     note_scope(m, p->c.root);
     for (size_t i = 0; i < vec_len(p->part); i++)
-        if (!p->part[i].s->gone)
+        if (p->part[i].s->life == SCOPE_HERE)
             note_scope(m, p->part[i].s);
 }
 
@@ -285,13 +285,13 @@ static void forget_part(flat_plan *p, const part *o)
 {
     size_t n = 0;
     for (size_t i = 0; i < vec_len(p->slot); i++)
-        if (!p->slot[i].s->gone || is_lent(&p->c, p->slot[i].at.model))
+        if (p->slot[i].s->life != SCOPE_GOES || is_lent(&p->c, p->slot[i].at.model))
             p->slot[n++] = p->slot[i];
     if (p->slot)
         vec_head_of(p->slot)->len = n;
     n = 0;
     for (size_t i = 0; i < vec_len(p->fact); i++)
-        if (!p->fact[i].s->gone)
+        if (p->fact[i].s->life == SCOPE_HERE)
             p->fact[n++] = p->fact[i];
     if (p->fact)
         vec_head_of(p->fact)->len = n;
@@ -385,7 +385,7 @@ static bool redo_part(flat_plan *p, const scope *s)
         return false;
     const part o = p->part[k];
     for (int32_t i = 0; i < o.n_part; i++)
-        p->part[k + (size_t)i].s->gone = true;
+        p->part[k + (size_t)i].s->life = SCOPE_GOES;
     if (!may_go(p, &o))
         return false;
     tails t = {0};
@@ -393,6 +393,8 @@ static bool redo_part(flat_plan *p, const scope *s)
     note_places(&m, p, &o);
     lend_models(p, &o);
     forget_part(p, &o);
+    for (int32_t i = 0; i < o.n_part; i++)
+        p->part[k + (size_t)i].s->life = SCOPE_GONE;
     cut(p, k, &o, &t);
     const size_t n_slot = vec_len(p->slot);
     bool ok = expand_again(c, &o) && vec_len(p->part) > k;

@@ -272,8 +272,10 @@ static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
     scope *root = p->c.root;
     for (size_t i = 0; i < n_over && i < vec_len(p->knob); i++) {
         const int32_t k = map_get(&root->b->param_slot, map_key(p->knob[i]), -1);
-        if (k >= 0 && root->param[k].v)
-            ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
+        if (k < 0 || !root->param[k].v)
+            continue;
+        ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
+        root->param[k].value = over[i].value; /* that nothing depended on it does not say that nothing will */
     }
 }
 
@@ -451,7 +453,7 @@ vs_status flat_redo_owner(flat_plan *p, size_t owner)
     flat_ctx *c = &p->c;
     for (int32_t i = w->begin; i < w->end && !c->structural; i++) {
         const slot *o = &p->slot[i];
-        if (!(o->mask & p->changed) || flat_is_dirty(p, o->s))
+        if (!(o->mask & p->changed) || (!o->at.model && flat_is_dirty(p, o->s))) /* others may use a model card of it */
             continue;
         c->drawing = o->before;
         c->mask = 0;

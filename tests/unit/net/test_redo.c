@@ -98,6 +98,7 @@ START_TEST(one_instance_is_expanded_again)
         {"t\n.param r=2\n.model d1 d is={p}\n.model n.1 nmos vto={p} lmin=0 lmax=1 wmin=0 wmax=2\n.model n.2 nmos vto=2 lmin=0 lmax=1 wmin=2 wmax=9\n"
          ".subckt s a k=0\n.model dl d is={r}\nD0 a 0 dl\nM1 a 0 0 0 n l=0.5 w=1\n.if (k>2)\nD1 a b d1\nR1 b 0 {k}\n.else\nD1 a 0 d1\n.endif\n.ends\n"
          "X1 a s k={p}\nX2 b s k=5\nX3 c s k=1\nD9 a b d1\nM9 a 0 0 0 n l=0.5 w={p}\n", 1},
+        {"t\n.param r={p*2}\n.subckt s a k=0\n.model dl d is={r}\nD0 a 0 dl\n.if (k>2)\nR1 a b 1\n.endif\n.ends\nX1 a s k={p}\nX2 b s k={p/9}\n", 1},
         /* nodes that later changes look up again: of the top level, of other instances */
         {"t\n.global g\n" CELL ".subckt late a k=1\nR1 a q 1\nB1 q 0 v={v(q)*k+v(a)}\n.if (k>2)\nR2 q g 1\n.endif\n.ends\n"
          "X1 a b cell k={p}\nR0 g 0 1\nX2 a late k={p}\nX3 c late k={p/9}\nX4 d late k=5\n", 2},
@@ -127,6 +128,33 @@ START_TEST(what_reaches_further_is_expanded_as_a_whole)
 }
 END_TEST
 
+/* q is told of only when something depends on it. */
+START_TEST(a_value_that_nothing_depended_on)
+{
+    static const char deck[] = "t\n.subckt s a k=0\n.if (k>2)\nR1 a 0 {q}\n.else\nR2 a 0 1\n.endif\n.ends\nX1 a s k={p}\nR3 a 0 {p}\n";
+    fixture t;
+    flat_override over[] = {{"p", 1, false}, {"q", 5, false}};
+    flat_plan *plan = flat_plan_new();
+    size_t n;
+    deck_init(&t);
+    ck_assert_int_eq(net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
+    ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, plan), VS_OK);
+    over[0].value = 3;
+    over[1].value = 7;
+    flat_redo_begin(plan, over, 2, 27, 1);
+    const flat_owner *owner = flat_plan_owners(plan, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(owner[0].kind, FLAT_OWNER_INST);
+    ck_assert_int_eq(flat_redo_owner(plan, 0), VS_OK);
+    ck_assert_int_eq(flat_redo_end(plan), VS_OK);
+    ck_assert_str_eq(t.f.inst[0].name, "x1.r1");
+    ck_assert_double_eq(t.f.inst[0].param[0].value, 7);
+    ck_assert_double_eq(t.f.inst[1].param[0].value, 3);
+    flat_plan_free(&plan);
+    deck_fini(&t);
+}
+END_TEST
+
 START_TEST(a_decision_that_stays_is_a_change_of_values)
 {
     static const redo_case t[] = {
@@ -143,6 +171,6 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {one_instance_is_expanded_again, what_reaches_further_is_expanded_as_a_whole,
-                                  a_decision_that_stays_is_a_change_of_values};
+                                  a_value_that_nothing_depended_on, a_decision_that_stays_is_a_change_of_values};
     return run_tests("net/redo", tests, VS_COUNT(tests));
 }
