@@ -436,7 +436,7 @@ class Decks(Compare):
     """What makes another deck of it: steps that decide loops, corners that load models."""
     LOOP = ('loops\n.param n=3 m=1 deep=0\n.model dm d (is=1e-14 cjo=1p)\nV1 a0 0 dc 1\n.for i = 1 to (deep > 1 ? m : n)\nR{i} a{i-1} a{i} {1k*m}\n'
             'D{i} a{i} 0 dm area={i*m}\n.endfor\nR99 a1 0 1k\n.op\n.tran 1n 3n\n.meas tran z find v(a2) at=2n\n')
-    VA = ('`include "disciplines.vams"\nmodule res(a,b); inout a,b; electrical a,b; parameter real r=1;\n'
+    VA = ('`include "disciplines.vams"\nmodule rva(a,b); inout a,b; electrical a,b; parameter real r=1;\n'
           'analog I(a,b) <+ V(a,b)/r$; endmodule\n')
 
     def test_loops(self):
@@ -470,11 +470,11 @@ class Decks(Compare):
     def test_corners_that_load_models(self):
         for k, text in (('1', '*2'), ('2', '*3'), ('3', '')):
             self.write(f'r{k}.va', self.VA.replace('$', text)) # the module has one name in two of the files
-        self.write('r3.va', self.VA.replace('$', '').replace('res(', 'other('))
+        self.write('r3.va', self.VA.replace('$', '').replace('rva(', 'other('))
         sub = ''.join(f'.subckt s{k} a b\nR1 a b 1k\n.ends\n' for k in range(9))
-        self.write('c.lib', ".lib one\n.hdl 'r1.va'\n.model rm res (r=1k)\n.endl\n.lib two\n.hdl 'r2.va'\n.model rm res (r=1k)\n" + sub +
+        self.write('c.lib', ".lib one\n.hdl 'r1.va'\n.model rm rva (r=1k)\n.endl\n.lib two\n.hdl 'r2.va'\n.model rm rva (r=1k)\n" + sub +
                    ".endl\n.lib three\n.hdl 'r3.va'\n.model rm other (r=1k)\n.endl\n")
-        deck = "corners\n.param p=1\nV1 a 0 1\nN1 a b rm\nR1 b 0 {1k*p}\n.op\n.tran 1n 2n\n"
+        deck = "corners\n.param p=1\nV1 a 0 1\nN1 a b rm\nR1 b 0 {2k*p}\n.op\n.tran 1n 2n\n"
         alone = [(deck + f".lib 'c.lib' {k}\n.param p={p}\n", []) for p in (1, 2) for k in ('one', 'two', 'three')]
         points = self.compare(deck, ".step lib 'c.lib' one two three\n.step p 1 2 1\n", alone)
         self.assertEqual(self.total(points[3:], 'compiled'), 0)
