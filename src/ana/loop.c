@@ -97,9 +97,7 @@ void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int
     switch (n) {                \
     case 2: call(2); break;     \
     case 3: call(3); break;     \
-    case 4: call(4); break;     \
-    case 5: call(5); break;     \
-    default: call(6); break;    \
+    default: call(4); break;    \
     }
 
 static inline __attribute__((always_inline)) void predict_from(double *restrict v, const double *w, const int n,

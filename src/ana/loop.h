@@ -10,7 +10,7 @@
 enum { LOOP_WIDTH = 4 };
 #define LOOP_PADDED(n) (((n) + 1 + LOOP_WIDTH - 1) & ~(LOOP_WIDTH - 1))
 
-enum { LOOP_PAST = 6 }; /* most points of an extrapolation */
+enum { LOOP_PAST = 4 }; /* most points of an extrapolation */
 /* Past values of one quantity, the latest first, each [m]. */
 typedef double *const *loop_past;
 

@@ -345,10 +345,10 @@ static bool is_jump(tran *t)
         if (t->t >= t->jump_end) {
             t->jump_end = t->t_new;
             t->jump_h = t->h;
+            t->jump_size = t->lte.size;
         }
-        return false;
     }
-    return t->h < JUMP_SHRINK * t->jump_h && t->lte.size > 0.5 * t->first_size;
+    return t->h < JUMP_SHRINK * t->jump_h && t->lte.size > 0.5 * t->jump_size;
 }
 
 /* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large

@@ -63,7 +63,7 @@ typedef struct tran {
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     double first_h, first_size;  /* of the first LTE rejection in a row */
-    double jump_h, jump_end;     /* its step, kept until the time that this would have reached */
+    double jump_h, jump_size, jump_end; /* its step, kept until the time that this would have reached */
     double next_progress;        /* s, clock */
 } tran;
 

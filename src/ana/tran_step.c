@@ -8,10 +8,11 @@
 #define BYPASS_PART 0.05
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
-/* Extrapolation from equal steps, orders 3 to 5: sum_k (-1)^k (p+1 over k+1) x_{n-k}. */
+/* Extrapolation from equal steps, order 3: sum_k (-1)^k (p+1 over k+1) x_{n-k}. Orders 4 and 5 start nearer where all is
+ * smooth, but carry on by 31 and 63 times what Newton left open: oscillators started another period late. */
 #define LEAST_ORDER 2 /* the predictor's own */
-#define MOST_ORDER 5
-static const double equal_weight[][LOOP_PAST] = {{4, -6, 4, -1}, {5, -10, 10, -5, 1}, {6, -15, 20, -15, 6, -1}};
+#define MOST_ORDER 3
+static const double equal_weight[LOOP_PAST] = {4, -6, 4, -1};
 
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
  * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
@@ -79,7 +80,7 @@ static int highest_start(const tran *t)
 
 static const double *start_weights(const tran *t, int order)
 {
-    return order > LEAST_ORDER ? equal_weight[order - LEAST_ORDER - 1] : t->pc.w;
+    return order > LEAST_ORDER ? equal_weight : t->pc.w;
 }
 
 /* r of the extrapolated point, see improve_prediction. */

@@ -82,9 +82,9 @@ class Sharing(folder.Folder):
         self.assertEqual(unknowns, 4488 + 408 + 4)
 
     def test_the_ssa_has_the_sum_once(self):
-        out = self.vsim(sized(epidemic(), 4, 2, 3, 2), '--dump=ir')
+        out = self.vsim(sized(epidemic(), 4, 2, 6, 2), '--dump=ir')
         reads = out.count('probe')
-        wide = self.vsim(sized(epidemic(), 4, 2, 6, 2), '--dump=ir').count('probe')
+        wide = self.vsim(sized(epidemic(), 4, 2, 9, 2), '--dump=ir').count('probe')
         # 24 more nodes in the sum: read in one function per form of one module, whatever the number of cells
         self.assertLessEqual(wide - reads, 24 * 8)
         self.assertGreater(wide, reads)

@@ -5,13 +5,14 @@ what a deck means: interp, defl and its kind, gshunt.
     sources.py VSIM"""
 import csv
 import math
+import os
 import subprocess
 import sys
 import unittest
 
 from folder import Folder
 
-VSIM = None
+VSIM = ''
 
 
 class Sources(Folder):
@@ -97,5 +98,5 @@ class Sources(Folder):
 
 
 if __name__ == '__main__':
-    VSIM = sys.argv.pop(1)
+    VSIM = os.path.abspath(sys.argv.pop(1))
     unittest.main()
