@@ -229,20 +229,20 @@ static bool relocate(loader *l, size_t target, const Elf64_Rela *r)
     if (l->sec[target].sh_type == SHT_NOBITS || r->r_offset > size || size - r->r_offset < width)
         return fail(l, "relocation out of bounds");
     unsigned char *p = l->base + l->at[target] + r->r_offset;
-    int64_t pc = (int64_t)(uintptr_t)p;
+    const uint64_t pc = (uintptr_t)p;
     if (uses_got(type))
         s = (uint64_t)(uintptr_t)(l->base + l->got + 8 * (size_t)l->slot[k]);
     else if (k && l->slot[k] >= 0 && type != R_X86_64_64) /* a call out: through the stub */
         s = (uint64_t)(uintptr_t)(l->base + l->stub + STUB_BYTES * (size_t)l->slot[k]);
     else if (k && !symbol_address(l, k, &s))
         return false;
-    int64_t v = (int64_t)s + r->r_addend;
+    const uint64_t v = s + (uint64_t)r->r_addend; /* wraps if the file is damaged */
     switch (type) {
     case R_X86_64_64: memcpy(p, &v, 8); return true;
     case R_X86_64_PC32: case R_X86_64_PLT32: case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: return put32(l, p, v - pc, true);
-    case R_X86_64_32: return put32(l, p, v, false);
-    case R_X86_64_32S: return put32(l, p, v, true);
+    case R_X86_64_REX_GOTPCRELX: return put32(l, p, (int64_t)(v - pc), true);
+    case R_X86_64_32: return put32(l, p, (int64_t)v, false);
+    case R_X86_64_32S: return put32(l, p, (int64_t)v, true);
     default: return fail(l, "unknown kind of relocation");
     }
 }
