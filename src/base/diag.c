@@ -159,7 +159,7 @@ void diag_note(diag *d, diag_span at, const char *fmt, ...)
 
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand)
 {
-    const char *near = str_nearest(name, cand, n_cand);
+    const char *near = d->drop_notes ? NULL : str_nearest(name, cand, n_cand);
     if (near)
         diag_note(d, DIAG_NOWHERE, "did you mean '%s'?", near);
 }
