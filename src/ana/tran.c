@@ -229,10 +229,10 @@ static void wrap_unknowns(tran *t)
     double by;
     int32_t k;
     for (int32_t i = 0; (k = ckt_wrapped(t->a->c, i, t->x[1], &by)) >= 0; i++) {
-        for (int j = 1; j <= TRAN_KEEP && by != 0; j++)
+        for (int j = 1; j <= TRAN_KEEP && by != 0; j++) {
             t->x[j][k] -= by;
-        for (int j = 1; j < TRAN_KEEP && by != 0; j++)
             t->q[j][k] -= by;
+        }
     }
 }
 

@@ -101,19 +101,16 @@ static void improve_prediction(tran *t)
         const int most = highest_start(t);
         order = t->start_order < most ? t->start_order : most;
     }
-    const double *from = t->pred;
-    if (order > t->pc.order) {
-        loop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
-        from = t->x[0];
-    }
     predicted_residual(t, order);
     watch_phase(a->watch, ANA_IN_SOLVE);
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     watch_phase(a->watch, ANA_IN_PREDICT);
-    if (from == t->pred)
-        loop_subtract(t->x[0], from, a->dx, a->m);
-    else
-        loop_move(t->x[0], a->dx, 1, a->m);
+    if (order == t->pc.order) {
+        loop_subtract(t->x[0], t->pred, a->dx, a->m);
+        return;
+    }
+    loop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
+    loop_move(t->x[0], a->dx, 1, a->m);
 }
 
 /* The residual that the start of this order had to first order, J (x_start - x), as the largest part of a row's

@@ -5,6 +5,7 @@
 import bisect
 import cmath
 import csv
+import json
 import math
 import os
 import subprocess
@@ -383,6 +384,10 @@ module late(in, out);
   analog if (swing > 0) V(out) <+ absdelay(V(in), td + swing*V(in), td + swing);
   else V(out) <+ absdelay(V(in), td);
 endmodule
+module tone(in, out);
+  inout in, out; electrical in, out;
+  analog V(out) <+ sin(6.283185307179586*idtmod(1e9*V(in), 0.25, 1, -0.5));
+endmodule
 module ticks(out);
   inout out; electrical out;
   real n, at;
@@ -435,6 +440,13 @@ V3 one 0 1
         ac = run(vsim, deck + parts['late'] + '\n' + parts['vco'].replace('one', 'in') + '\n.ac dec 3 1meg 10g')
         many = run(vsim, deck + parts['vco'] + '\n.tran 0.05n 3u 2.99u')
 
+        path, stats = os.path.join(tmp, 'tone.sp'), os.path.join(tmp, 'stats.json')
+        with open(path, 'w') as f:
+            f.write('tone\n.hdl "%s"\nV1 one 0 1\nN1 one o tone\n.tran 10p 100n 0 10p\n.end\n' % name)
+        subprocess.run([vsim, '-q', '--no-output', '--stats', stats, path], stdin=subprocess.DEVNULL, check=True)
+        with open(stats) as f:
+            figures = json.load(f)
+
     def times(part, word):
         return [float(line[1]) for line in out[part] if line[0] == word]
 
@@ -445,6 +457,8 @@ V3 one 0 1
     check('idtmod, 3000 periods', max(abs(v - math.cos(2e9 * math.pi * t)) for t, v in zip(many['time'], many['v(o)'])), 1e-5)
     check('idtmod, its range', max(max(-v, v - 3) for v in out['vco', 'v(ph)']), 1e-9)
     check('idtmod, modulo', max(abs((v - 1.5 - 1e9 * t + 1.5) % 3 - 1.5) for t, v in zip(out['vco', 'time'], out['vco', 'v(ph)'])), 1e-6)
+    # Newton starts from extrapolated charges too: had they not moved, each of 100 wraps would take three more iterations
+    check('idtmod, iterations', (figures['newton_iterations'] - figures['points_accepted']) / 100, 1)
     check('idtmod, ac', max(abs(v * 2j * math.pi * f / 1e9 - 1) for f, v in zip(ac['frequency'], ac['v(ph)'])), 1e-9)
 
     up = [(math.asin(0.3) + 2 * math.pi * k) / w for k in range(7)]
