@@ -89,9 +89,9 @@ const char *net_fn_text(net_fn fn);
 /* Parses the expression in at.off .. at.off + at.len of a file of d (continuation lines inside are
  * skipped). Returns NULL after a message. All of the text must be used, unless
  *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
+const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
 /* The parameter s in a tree becomes the variable of a transfer function. */
 void net_expr_in_s(const net_expr *e);
-const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
 /* One operation or built-in function on numbers. false: *why is a sentence with the values ("division by zero",
  * "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
 bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char *why, size_t why_size);

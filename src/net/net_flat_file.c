@@ -7,19 +7,14 @@
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file)
 {
     flat_ctx *c = q->c;
-    if (!cur_more(q)) {
+    if (!cur_more(q) || cur_tok(q)->kind == NET_T_PUNCT) {
         cur_unexpected(q, what);
         return false;
     }
-    *at = cur_span(q);
-    const net_card *card = q->card;
-    const bool quoted = cur_tok(q)->kind != NET_T_WORD;
-    for (q->i++; !quoted && q->i < card->n_tok && card->tok[q->i].glued && !cur_is(q, ')'); q->i++)
-        *at = diag_join(*at, cur_span(q));
-    const char *text = c->d->file[at->file].text + at->off;
-    const char *name = arena_strndup(c->mem, text + quoted, at->len - (quoted ? 2 : 0));
-    const char *why;
-    if (!diag_read_file(c->d, net_find_file(c->d, c->mem, name, card->file, NULL), *at, file, &why))
+    const net_tok t = net_file_tok(q->card, q->i, ')', &q->i);
+    const char *name = net_file_text(c->d, c->mem, q->card, &t), *why;
+    *at = net_tok_span(q->card, &t);
+    if (!diag_read_file(c->d, net_find_file(c->d, c->mem, name, q->card->file, NULL), *at, file, &why))
         return true;
     diag_error(c->d, *at, "file '%s' %s", name, why);
     return false;
@@ -77,7 +72,7 @@ bool flat_pwl_file(cur *q, double **pairs)
     double *pair = NULL;
     bool ok = true;
     const diag_file f = c->d->file[file];
-    for (size_t i = 0, end; ok && i < f.len; i = end + 1) {
+    for (size_t i = 0, end; i < f.len; i = end + 1) {
         double y[2];
         end = table_line_end(&f, i);
         const size_t first = skip_blanks(f.text, i, end, false);
@@ -89,6 +84,8 @@ bool flat_pwl_file(cur *q, double **pairs)
                        y[0], pair[vec_len(pair) - 2]);
             ok = false;
         }
+        if (!ok)
+            break;
         vec_push(pair, y[0]);
         vec_push(pair, y[1]);
     }

@@ -296,12 +296,16 @@ void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
 
-/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the card, read. */
+/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the card, read.
+ *   what  in   message if there is no name
+ *   at    out  the name
+ *   file  out  number of the file in c->d
+ * false: a message was given. */
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
-/* Lines, fields of a line and numbers of a table as text. */
+/* Offset of the end of the line that begins at i of a table as text. */
 size_t table_line_end(const diag_file *f, size_t i);
-bool table_line_blank(const char *s, size_t i, size_t end); /* nothing, or a comment behind # */
-/* The file of a PWL: lines of time and value. pairs: vec in the arena. */
+bool table_line_blank(const char *s, size_t i, size_t end); /* is there nothing, or a comment behind #? */
+/* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given. */
 bool flat_pwl_file(cur *q, double **pairs);
 
 /* net_flat_elem.c: reads an element card into *e. false: a message was given. */
@@ -342,9 +346,6 @@ void flat_structural(flat_ctx *c);
 /* Facts that are decided once per scope, with what was evaluated for them: its branches, its m (given by `m`, NULL:
  * that of its caller). They are decided again when what they depend on changes. */
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
-/* net_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
-int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
-void flat_part_end(flat_ctx *c, int32_t part);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* Element i was taken out of a list of parameters of the instance under way. */
 void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
@@ -352,6 +353,11 @@ void flat_slots_shift(flat_ctx *c, const flat_param *list, size_t i);
 uint64_t flat_param_begin(flat_ctx *c, const pval *p);
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
 void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
+
+/* net_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
+int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
+void flat_part_end(flat_ctx *c, int32_t part);
+
 /* net_flat.c */
 void flat_ctx_free(flat_ctx *c);
 /* net_flat_inst.c: what take_rcl, take_m, take_source test again when values change. */

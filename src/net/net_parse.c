@@ -61,6 +61,21 @@ diag_span net_card_span(const net_card *c)
 
 /* -- file names -- */
 
+net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next)
+{
+    net_tok t = c->tok[k++];
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued && !(stop && c->tok[k].punct == stop); k++)
+        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    *next = k;
+    return t;
+}
+
+const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t)
+{
+    const bool quoted = (t->kind == NET_T_STR || t->kind == NET_T_EXPR) && t->len >= 2;
+    return arena_strndup(mem, d->file[c->file].text + t->off + quoted, t->len - (quoted ? 2 : 0));
+}
+
 /* ~ at the start, $NAME and ${NAME} anywhere; an unknown variable stays as written */
 static const char *expand_name(arena *mem, const char *name)
 {
@@ -195,10 +210,7 @@ static void add_missing(reader *r, net_card *c, const net_tok *t, const char *te
 static void include_file(reader *r, net_card *c, const net_tok *t, const net_tok *section)
 {
     diag_span at = net_tok_span(c, t), sec_at = section ? net_tok_span(c, section) : at;
-    bool quoted = t->kind == NET_T_STR || t->kind == NET_T_EXPR;
-    const char *text = r->d->file[c->file].text + t->off;
-    const char *name = quoted && t->len >= 2 ? arena_strndup(r->mem, text + 1, t->len - 2)
-                                             : arena_strndup(r->mem, text, t->len);
+    const char *name = net_file_text(r->d, r->mem, c, t);
     const char *path = net_find_file(r->d, r->mem, name, c->file, r->opt);
     open_file next = {str_intern0(r->names, path), section ? section->text : NULL};
     if (!check_chain(r, &next, at))
@@ -253,13 +265,9 @@ static void delete_lib(reader *r, net_card *c)
         diag_error(r->d, net_card_span(c), ".del lib FILE [section] stands in an .alter block");
         return;
     }
-    net_tok t = c->tok[2];
-    int32_t k = 3;
-    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
-        t.len = c->tok[k].off + c->tok[k].len - t.off;
-    const bool quoted = t.kind == NET_T_STR || t.kind == NET_T_EXPR;
-    const char *text = r->d->file[c->file].text + t.off;
-    const char *name = arena_strndup(r->mem, text + quoted, t.len - (quoted ? 2 : 0));
+    int32_t k;
+    const net_tok t = net_file_tok(c, 2, 0, &k);
+    const char *name = net_file_text(r->d, r->mem, c, &t);
     const char *path = str_intern0(r->names, net_find_file(r->d, r->mem, name, c->file, r->opt));
     const char *section = k < c->n_tok ? c->tok[k].text : NULL;
     bool found = false;
@@ -277,11 +285,8 @@ static void read_include(reader *r, net_card *c)
         diag_error(r->d, net_card_span(c), ".%s needs a file name", c->name);
         return;
     }
-    /* an unquoted name may contain characters that split words: it reaches to the next blank */
-    net_tok t = c->tok[1];
-    int32_t k = 2;
-    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
-        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    int32_t k;
+    const net_tok t = net_file_tok(c, 1, 0, &k);
     if (k < c->n_tok)
         diag_warning(r->d, net_tok_span(c, &c->tok[k]), "text after the file name is ignored");
     include_file(r, c, &t, NULL);
@@ -293,10 +298,7 @@ static void resolve_hdl(reader *r, net_card *c)
         diag_error(r->d, net_card_span(c), ".%s needs a file name", c->name);
     for (int32_t i = 1; i < c->n_tok; i++) {
         net_tok *t = &c->tok[i];
-        bool quoted = t->kind == NET_T_STR || t->kind == NET_T_EXPR;
-        const char *text = r->d->file[c->file].text + t->off + quoted;
-        const char *name = arena_strndup(r->mem, text, t->len - (quoted && t->len > 1 ? 2 : 0));
-        t->text = str_intern0(r->names, net_find_file(r->d, r->mem, name, c->file, r->opt));
+        t->text = str_intern0(r->names, net_find_file(r->d, r->mem, net_file_text(r->d, r->mem, c, t), c->file, r->opt));
     }
     add_card(r, c);
 }
@@ -518,10 +520,8 @@ static void read_step_lib(reader *r, net_card *c)
 {
     if (c->n_tok < 2 || c->tok[1].kind != NET_T_WORD || strcmp(c->tok[1].text, "lib"))
         return;
-    net_tok t = c->n_tok > 2 ? c->tok[2] : c->tok[1];
-    int32_t k = 3;
-    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
-        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    int32_t k;
+    const net_tok t = net_file_tok(c, c->n_tok > 2 ? 2 : 1, 0, &k);
     const size_t which = r->n_step_lib++;
     const int32_t at = r->opt && which < r->opt->n_section ? r->opt->section[which] : 0;
     if (k + at >= c->n_tok || !c->tok[k + at].text) {
@@ -537,10 +537,8 @@ static void read_lib(reader *r, net_lex *l, net_card *c)
         diag_error(r->d, net_card_span(c), ".lib needs a file and a section");
         return;
     }
-    net_tok t = c->tok[1];
-    int32_t k = 2;
-    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued; k++)
-        t.len = c->tok[k].off + c->tok[k].len - t.off;
+    int32_t k;
+    const net_tok t = net_file_tok(c, 1, 0, &k);
     if (k < c->n_tok && c->tok[k].text)
         include_file(r, c, &t, &c->tok[k]);
     else if (looks_like_file(&t))

@@ -24,6 +24,12 @@ diag_span net_lex_raw_line(net_lex *l);
 /* If a continuation follows the line end at `nl`: the offset after its '+', else 0. */
 uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
 
+/* The file name that token k of a card begins, as one token: what is quoted, or else all up to the next blank or the
+ * punctuation `stop` (0: none), for the name may contain what splits words. *next: the token behind it. */
+net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
+/* Its text without quotes or braces, in mem. */
+const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
+
 /* The start-up file of the deck at `path`, if there is one: models to deck->hdl, folders for includes (vec). */
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt, const char ***folder);
 

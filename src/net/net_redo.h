@@ -51,7 +51,6 @@ struct flat_plan {
     arena trees;
     bool kept, shares;
     uint64_t changed;    /* of the present redo */
-    const char *why;     /* it is not enough */
     bool any_tree;
     arena_pos scratch;
 };

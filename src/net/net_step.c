@@ -371,15 +371,12 @@ static bool points_file(cur *q, flat_step *w)
 static bool sections(cur *q, flat_step *w)
 {
     flat_ctx *c = q->c;
-    const net_card *card = q->card;
     if (!cur_more(q)) {
         cur_unexpected(q, "a library and its sections are expected");
         return false;
     }
-    diag_span at = cur_span(q);
-    const bool quoted = cur_tok(q)->kind != NET_T_WORD;
-    for (q->i++; !quoted && q->i < card->n_tok && card->tok[q->i].glued; q->i++)
-        at = diag_join(at, cur_span(q));
+    const net_tok t = net_file_tok(q->card, q->i, 0, &q->i);
+    const diag_span at = net_tok_span(q->card, &t);
     w->form = FLAT_STEP_WORDS;
     vec_push(w->target, ((flat_target){FLAT_SET_LIB, str_intern(c->names, c->d->file[at.file].text + at.off, at.len), "",
                                        str_intern0(c->names, "lib"), at}));
