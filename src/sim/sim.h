@@ -40,16 +40,22 @@ typedef struct sim_change {
     int32_t node;          /* in sim.gen; -1: none; the engine's */
 } sim_change;
 
+/* What is counted, and adds up over runs and processes. Points, iterations and evaluations of transients; rows of
+ * output written; flat netlists and circuits made; changes of values in place, rows of devices and sources in them;
+ * orderings of matrices; operating points found, taken over. */
+#define SIM_SECONDS(X) X(parse) X(elaborate) X(compile) X(op) X(tran) X(evaluate) X(stamp) X(factor) X(solve) X(output)
+#define SIM_COUNTS(X) \
+    X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(written) X(expanded) X(built) X(redone) X(rows) \
+    X(sources) X(symbolic) X(ops) X(ops_taken)
 typedef struct sim_stat {
     struct {
-        double parse, elaborate, compile, op, tran, evaluate, stamp, factor, solve, output;
+#define X(name) double name;
+        SIM_SECONDS(X)
+#undef X
     } s;                   /* seconds */
-    int64_t accepted, rejected, iterations, evaluations, bypasses, written;
-    int64_t expanded, built; /* flat netlists and circuits made */
-    int64_t redone;        /* changes of values in place */
-    int64_t rows, sources; /* of devices and sources, made again in place */
-    int64_t symbolic;      /* orderings of matrices */
-    int64_t ops, ops_taken; /* operating points found; taken over */
+#define X(name) int64_t name;
+    SIM_COUNTS(X)
+#undef X
     int32_t unknowns;
     const char *op_method;
     int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */

@@ -1,27 +1,18 @@
 /* sim_figures.c - the figures of a run, which the workers of a sweep send with each point. */
 #include "sim_priv.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-static const size_t second[] = {
-    offsetof(sim_stat, s.parse), offsetof(sim_stat, s.elaborate), offsetof(sim_stat, s.compile), offsetof(sim_stat, s.op),
-    offsetof(sim_stat, s.tran), offsetof(sim_stat, s.evaluate), offsetof(sim_stat, s.stamp), offsetof(sim_stat, s.factor),
-    offsetof(sim_stat, s.solve), offsetof(sim_stat, s.output)};
-static const size_t number[] = {
-    offsetof(sim_stat, accepted), offsetof(sim_stat, rejected), offsetof(sim_stat, iterations), offsetof(sim_stat, evaluations),
-    offsetof(sim_stat, bypasses), offsetof(sim_stat, written), offsetof(sim_stat, expanded), offsetof(sim_stat, built),
-    offsetof(sim_stat, redone), offsetof(sim_stat, rows), offsetof(sim_stat, sources), offsetof(sim_stat, symbolic),
-    offsetof(sim_stat, ops), offsetof(sim_stat, ops_taken)};
 
 /* a += sign b */
 static void add(sim_stat *a, const sim_stat *b, int sign)
 {
-    for (size_t i = 0; i < VS_COUNT(second); i++)
-        *(double *)((char *)a + second[i]) += sign * *(const double *)((const char *)b + second[i]);
-    for (size_t i = 0; i < VS_COUNT(number); i++)
-        *(int64_t *)((char *)a + number[i]) += sign * *(const int64_t *)((const char *)b + number[i]);
+#define X(name) a->s.name += sign * b->s.name;
+    SIM_SECONDS(X)
+#undef X
+#define X(name) a->name += sign * b->name;
+    SIM_COUNTS(X)
+#undef X
 }
 
 void sim_figures_now(const sim *s, sim_figures *f)

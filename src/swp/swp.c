@@ -355,11 +355,6 @@ static void forget(swp *w)
     post_set_init(&s->plots, s->names);
 }
 
-static int kernels(const sim *s)
-{
-    return mdl_jit_stats(s->lib)->n_compiled;
-}
-
 void swp_point(swp *w, int64_t point, swp_rec *r)
 {
     sim *s = w->s;
@@ -379,8 +374,9 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     listener l = {w, text};
     s->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
     const double t0 = vs_seconds();
-    const sim_stat before = s->st;
-    const int compiled = kernels(s), n_error = s->d->n_error, n_warning = s->d->n_warning;
+    const int n_error = s->d->n_error, n_warning = s->d->n_warning;
+    sim_figures before;
+    sim_figures_now(s, &before);
     *s->why = 0;
     w->files_new = false;
     sim_fresh(s);
@@ -393,18 +389,11 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
         st = VS_EINPUT; /* a model ended it */
     r->status = st;
     r->seconds = vs_seconds() - t0;
-    r->expanded = (uint32_t)(s->st.expanded - before.expanded);
-    r->built = (uint32_t)(s->st.built - before.built);
-    r->compiled = (uint32_t)(kernels(s) - compiled);
-    r->redone = (uint32_t)(s->st.redone - before.redone);
-    r->rows = (uint32_t)(s->st.rows - before.rows);
-    r->sources = (uint32_t)(s->st.sources - before.sources);
-    r->symbolic = (uint32_t)(s->st.symbolic - before.symbolic);
-    r->ops = (uint32_t)(s->st.ops - before.ops);
-    r->ops_taken = (uint32_t)(s->st.ops_taken - before.ops_taken);
     memcpy(r->why, s->why, sizeof r->why);
-    sim_figures_now(s, &r->figures);
-    const sim_figures now = r->figures;
+    sim_figures now;
+    sim_figures_now(s, &now);
+    r->own = r->figures = now;
+    sim_figures_less(&r->own, &before);
     sim_figures_less(&r->figures, &w->told);
     w->told = now;
     if (w->o->quiet)

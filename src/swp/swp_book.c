@@ -349,15 +349,22 @@ static void remember(swp_book *b, const swp_rec *r, const char *label)
     b->n_sample = 0;
 }
 
+static void tell_redo(swp_book *b, const swp_rec *r, const char *label)
+{
+    const sim_stat *st = &r->own.st;
+    fprintf(b->log, "point %lld: %s: %lld netlists expanded, %lld circuits built, %d kernels compiled, %lld matrices ordered, "
+            "%lld operating points found, %lld taken over; in place %lld rows, %lld sources (%s)\n",
+            (long long)r->point + 1, label, (long long)st->expanded, (long long)st->built, r->own.n_compiled,
+            (long long)st->symbolic, (long long)st->ops, (long long)st->ops_taken, (long long)st->rows,
+            (long long)st->sources, st->expanded || st->built || st->redone ? r->why : "nothing depends on what changed");
+}
+
 static void tell(swp_book *b, const swp_rec *r, const char *label)
 {
     char text[LABEL];
     swp_label(b, label, text, sizeof text);
     if (b->redo)
-        fprintf(b->log, "point %lld: %s: %u netlists expanded, %u circuits built, %u kernels compiled, %u matrices ordered, "
-                "%u operating points found, %u taken over; in place %u rows, %u sources (%s)\n", (long long)r->point + 1, text, r->expanded, r->built, r->compiled,
-                r->symbolic, r->ops, r->ops_taken, r->rows, r->sources,
-                r->expanded || r->built || r->redone ? r->why : "nothing depends on what changed");
+        tell_redo(b, r, text);
     if (r->n_text)
         fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text, r->text);
     if (!r->n_msg && !r->status)

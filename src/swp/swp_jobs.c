@@ -201,7 +201,7 @@ static vs_status add(swp_crew *c, const swp_rec *r, int src)
     swp_values(c->w, r->point, label, sizeof label);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
     sim_figures_add(c->w->s, &r->figures);
-    c->spent += r->built ? fmax(r->seconds - c->start, 0) : r->seconds;
+    c->spent += r->own.st.built ? fmax(r->seconds - c->start, 0) : r->seconds;
     c->n_spent++;
     c->tries[c->due % c->window] = 0;
     c->due++;

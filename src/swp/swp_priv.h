@@ -19,11 +19,9 @@ typedef struct swp_rec {
     int32_t status;
     uint32_t n_text, n_msg;
     int64_t n_bytes;      /* of results */
-    uint32_t expanded, built, compiled; /* flat netlists, circuits, kernels made for it */
     double seconds;       /* that it took */
-    uint32_t redone, rows, sources, symbolic; /* changes in place; rows and sources in them; orderings */
-    uint32_t ops, ops_taken; /* operating points found, taken over */
     char why[160];        /* what changed */
+    sim_figures own;      /* of the point alone */
     sim_figures figures;  /* of it, and of what its process did before it and after its last one */
     double *value;        /* [n_meas], NaN: failed */
     char *text, *msg;     /* what cards print; messages */
