@@ -111,12 +111,9 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
     case WAVE_AM:
         default_if_zero(&arg[AM_MF], tstop > 0 ? 1 / tstop : 0);
         break;
-    case WAVE_TRRANDOM:
-        if (given <= 3)
-            arg[3] = 1;
-        break;
     case WAVE_TRNOISE:
-        wave_noise_defaults(arg, tstop);
+    case WAVE_TRRANDOM:
+        wave_noise_defaults(w, arg, tstop);
         break;
     case WAVE_DC:
     case WAVE_PWL:

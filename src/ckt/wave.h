@@ -26,7 +26,7 @@ typedef struct wave {
 /* Checks argument counts and PWL order. NULL if it is right, else a sentence for the user. */
 const char *wave_check(const wave *w);
 /* Completes arguments that were not given; arg must have room for WAVE_ARGS (all but PWL). */
-enum { WAVE_ARGS = 10 };
+enum { WAVE_ARGS = 11 };
 void wave_defaults(wave *w, double *arg, double tstep, double tstop);
 /* At a jump the value before it: what integrates starts anew behind each corner, from the charges alone. */
 double wave_value(const wave *w, double t);

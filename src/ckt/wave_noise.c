@@ -1,12 +1,11 @@
 /* wave_noise.c - random waveforms. */
 #include "wave_noise.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "draw.h"
 
-enum { NA, NT, NALPHA, NAMP, RTSAM, RTSCAPT, RTSEMT, OCTAVES, OCTAVE_FIRST, FLICKER_WHITE };
+enum { NA, NT, NALPHA, NAMP, RTSAM, RTSCAPT, RTSEMT, OCTAVES, OCTAVE_FIRST, FLICKER_WHITE, FLICKER_START };
 enum { TYPE, TS, TD, P1, P2 };
 enum { EVEN = 1, NORMAL, EXPONENTIAL, POISSON };
 /* What a draw is for; flicker noise uses one more for each octave. */
@@ -102,12 +101,6 @@ static void set_flicker(double *arg, double tstop)
     arg[FLICKER_WHITE] = sqrt(fmax(missing / VS_COUNT(at), 0));
 }
 
-void wave_noise_defaults(double *arg, double tstop)
-{
-    if (has_flicker(arg))
-        set_flicker(arg, tstop);
-}
-
 /* -- white and 1/f noise -- */
 
 static double sample(const wave *w, int what, double k)
@@ -131,13 +124,25 @@ static double flicker(const wave *w, double k)
     return sum;
 }
 
+void wave_noise_defaults(const wave *w, double *arg, double tstop)
+{
+    if (w->kind == WAVE_TRRANDOM && w->n_arg <= P1)
+        arg[P1] = 1;
+    if (w->kind != WAVE_TRNOISE || !has_flicker(arg))
+        return;
+    wave full = *w;
+    full.arg = arg;
+    set_flicker(arg, tstop);
+    arg[FLICKER_START] = flicker(&full, 0);
+}
+
 static double sampled(const wave *w, double k)
 {
     if (k == 0)
         return 0;
     double y = w->arg[NA] != 0 ? w->arg[NA] * sample(w, FOR_WHITE, k) : 0;
     if (has_flicker(w->arg))
-        y += w->arg[NAMP] * (flicker(w, k) - flicker(w, 0));
+        y += w->arg[NAMP] * (flicker(w, k) - w->arg[FLICKER_START]);
     return y;
 }
 

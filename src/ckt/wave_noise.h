@@ -22,7 +22,8 @@
 
 /* As the functions of wave.h without "noise". */
 const char *wave_noise_check(const wave *w);
-void wave_noise_defaults(double *arg, double tstop); /* of TRNOISE: constants behind the arguments */
+/* w->arg: those that were given; arg [WAVE_ARGS]: they, and 0. Constants of 1/f noise come behind the arguments. */
+void wave_noise_defaults(const wave *w, double *arg, double tstop);
 double wave_noise_value(const wave *w, double t);
 double wave_noise_break(const wave *w, double after);
 
