@@ -14,8 +14,9 @@ enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, B
 
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
-    int32_t row, group;
-    mdl_variant *variant[MDL_N_FORM];
+    int32_t row;         /* of the model */
+    int32_t group;       /* of the plan, once it has one */
+    mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing is kept */
 } row_class;
 
 static vs_status get_variants(row_class *cl, unsigned forms)

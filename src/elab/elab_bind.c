@@ -180,7 +180,8 @@ static void unknown_type(elab *e, const flat_model *c)
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
     const char *source = find_source(e, c->span, c->type);
     if (source) {
-        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it", source, source);
+        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it",
+                  source, source);
         return;
     }
     const char **v = known_types(e);

@@ -216,7 +216,8 @@ static void read_matrix(values *v, const char *name, int n, double len, modes_ma
     while (given(v, have ? elab_printf(v->e, "%s[%d]", name, have) : name))
         have++;
     if (have && have != want)
-        v->ok = refuse(v, elab_printf(v->e, "%s of %d coupled lines has %d values (11 12 ... 22 ...), not %d", name, n, want, have));
+        v->ok = refuse(v, elab_printf(v->e, "%s of %d coupled lines has %d values (11 12 ... 22 ...), not %d", name, n,
+                                      want, have));
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++, k++)
             a[i][j] = a[j][i] = have == want ? len * number(v, k ? elab_printf(v->e, "%s[%d]", name, k) : name, 0) : 0;

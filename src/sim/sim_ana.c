@@ -1,5 +1,6 @@
 /* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
- * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
+ * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot (sim_plot_begin),
+ * runs, counts (sim_count) and closes the plot. */
 #include <stdio.h>
 #include <string.h>
 
@@ -146,7 +147,8 @@ static vs_status dc_set(dc_job *j, int level, double v)
         return dc_rebuild(j, level);
     default: { /* the value of an element, or a parameter of it */
         const bool value = !w->param || !strcmp(w->param, "value");
-        const sim_change c = {.name = w->name, .param = value ? str_intern0(s->names, "") : w->param, .value = &v, .n = 1, .span = w->span};
+        const sim_change c = {.name = w->name, .param = value ? str_intern0(s->names, "") : w->param, .value = &v,
+                              .n = 1, .span = w->span};
         sim_alter(s, &c);
         return dc_rebuild(j, level);
     }

@@ -1,7 +1,8 @@
 /* swp_ranks.c - the processes of an MPI launcher: rank 0 gives points out and writes, the others compute.
- * Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels it makes when rank 0 has built
- * the deck (so that a cold cache is filled once). It has --jobs workers. A rank holds as many points as it has workers and one more for each, so that no worker waits for a
- * message: many more if points take less than the way of one, none towards the end. What a rank held when it went is given to others. */
+ * Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels it makes when rank 0
+ * has built the deck (so that a cold cache is filled once). It has --jobs workers. A rank holds as many points
+ * as it has workers and one more for each, so that no worker waits for a message: many more if points take less
+ * than the way of one, none towards the end. What a rank held when it went is given to others. */
 #include "swp_priv.h"
 
 #include <errno.h>
