@@ -133,9 +133,26 @@ vs_status ctl_alterparam(ctl *c, const char *text)
 }
 
 /* Parameters that were set stay, as in ngspice; alter is undone. */
+/* The deck is read anew: its statistical functions draw the next sample, as .mc with the same seed counts them. */
+static void draw_again(sim *s, uint64_t seed, diag_span at)
+{
+    const bool given = s->option.seed_given;
+    if (!given && !s->flat.nominal)
+        return;
+    if (given)
+        seed = s->option.seed;
+    else if (s->flat.mc)
+        seed = s->flat.mc_seed;
+    if (!given)
+        diag_note(s->d, at, "statistical functions draw from here on, with seed %llu; so far they had their nominal values",
+                  (unsigned long long)seed);
+    sim_set_sample(s, seed, s->deck.sample + 1);
+}
+
 vs_status ctl_reset(ctl *c, const char *text)
 {
     (void)text;
+    draw_again(c->s, c->seed, c->at);
     flat_override *over = NULL;
     for (size_t i = 0; i < vec_len(c->s->over); i++)
         vec_push(over, c->s->over[i]);

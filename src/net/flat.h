@@ -164,6 +164,7 @@ typedef struct flat {
     int64_t mc;          /* samples, 0: no .mc */
     uint64_t mc_seed;
     diag_span mc_span;
+    bool nominal;        /* statistical functions gave their nominal values: no seed was given */
     const char **used;   /* vec; parameters of the top level that something depends on */
     const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
     double *temp;        /* vec; .temp values, degrees Celsius */

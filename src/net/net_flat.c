@@ -158,7 +158,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
             shares = flat_share(&c, false);
         list_used(&c);
     }
-    if (c.nominal.file >= 0 && !deck->taken && !f->mc && d->n_error == before)
+    f->nominal = c.nominal.file >= 0;
+    if (f->nominal && !deck->taken && !f->mc && d->n_error == before)
         diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 or .mc makes them draw");
     if (plan && d->n_error == before) {
         freeze(&c);

@@ -111,6 +111,26 @@ class Blocks(Folder):
         with open(self.path('s.json')) as f:
             self.assertEqual(changed, json.load(f)['kernels_compiled'])
 
+    def test_reset_draws_the_samples_of_mc(self):
+        deck = 'statistics\n.param r=agauss(1k,100,1)\nV1 1 0 1\nR1 1 0 {r}\n'
+        card = '.op\n.print op i(v1)\n'
+        commands = 'op\nprint i(v1)\n', 'alter R1 = 5\nmc_source\nop\nprint i(v1)\n', 'reset\nop\nprint i(v1)\n'
+
+        def numbers(text, *args):
+            out, err = self.run_deck(deck + text, '-q', *args)
+            return re.findall(r'i\(v1\) = (\S+)', out), err
+        block = '.control\n%s%s%s.endc\n' % commands
+        samples, _ = numbers(card + '.mc 2 seed=3\n')
+        self.assertEqual(len(set(samples)), 2)
+        nominal, err = numbers('.control\nsetseed 3\n%s%s%s.endc\n' % commands)
+        self.assertEqual(nominal, ['-1.00000e-03'] + samples)
+        self.assertEqual(err.count('draw from here on, with seed 3'), 1)
+        drawn, err = numbers('.option seed=3\n' + block)
+        self.assertEqual(drawn[1:], samples)
+        self.assertNotIn(drawn[0], samples + ['-1.00000e-03'])
+        self.assertNotIn('draw', err)
+        self.assertEqual(numbers('.mc 2 seed=3\n' + block)[0], nominal)
+
     def test_pictures_are_valid_svg(self):
         self.control('tran 10n 4u', 'plot v(in) v(out) title "in & out" xlimit 0 2u', 'hardcopy file.ps v(out) vs v(in)',
                      'ac dec 10 1k 100meg', 'gnuplot bode vdb(out) ylabel dB', 'plot mag(v(out)) loglog')
