@@ -170,7 +170,7 @@ typedef struct ckt_group_facts {
     int32_t row;                              /* one of them */
     int32_t n_variant;                        /* more than 1: rows with so many variants share one of what is known in all */
     const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
-    const char *first;                        /* name of the first instance */
+    const int32_t *inst;                      /* [n_instance] instances, for ckt_instance_name */
     int64_t n_eval;                           /* evaluations of instances so far */
     int64_t n_bypass;                         /* times that kept linearisations served instead */
     double s_eval;                            /* s, evaluation and stamping; see ckt_time_all */
@@ -187,6 +187,7 @@ int32_t ckt_n_osdi(const ckt *c);
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
 ckt_group_facts ckt_group(const ckt *c, int32_t i);
+const char *ckt_instance_name(const ckt *c, int32_t inst);
 
 /* Text form for --dump=groups: groups, rows, variants, unknowns; with `ir` also the functions. */
 void ckt_dump_groups(const ckt *c, FILE *out, bool ir);

@@ -446,11 +446,16 @@ int32_t ckt_n_group(const ckt *c)
     return (int32_t)vec_len(c->group);
 }
 
+const char *ckt_instance_name(const ckt *c, int32_t inst)
+{
+    return c->inst[inst].name;
+}
+
 ckt_group_facts ckt_group(const ckt *c, int32_t i)
 {
     const dev_group *g = &c->group[i];
     ckt_group_facts f = {.model = g->model, .n_instance = g->nb, .n_row = g->n_row, .row = g->row[0], .n_variant = g->n_variant,
-                         .first = c->inst[g->inst[0]].name, .n_eval = g->n_eval, .n_bypass = g->n_bypass,
+                         .inst = g->inst, .n_eval = g->n_eval, .n_bypass = g->n_bypass,
                          .s_eval = g->s_eval};
     for (int k = 0; k < MDL_N_FORM; k++)
         f.variant[k] = g->form[k].evaluated ? g->form[k].variant : NULL;

@@ -78,7 +78,9 @@ void cli_wait_for_go(void *link);
 /* The sweep of a deck that was read and built. */
 VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */
-void cli_explain(const ckt *c, bool json, FILE *out);
+void cli_explain(const struct sim *s, bool json, FILE *out);
+/* Names of the deck's model cards that the instances of a group have, each once, in their order; a vec. */
+const char **cli_group_models(const struct sim *s, const ckt_group_facts *g);
 
 /* `analyze` around the run of a deck (cli_analyze.c); NULL: a message in the diag of s, or no memory.
  * After the report the circuit is no longer needed. */
@@ -111,11 +113,11 @@ bool cli_same_file(const char *a, const char *b);
 VS_MUST_USE vs_status cli_open_models(cli_base *b, const cli_opt *o);
 /* Prints messages that are new since the last call on stderr (and in the log); quiet: only errors. */
 void cli_flush_messages(cli_base *b);
-/* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 void cli_json_string(FILE *out, const char *s); /* quoted */
 /* A file to write; not one that was read. NULL: a message was printed. cli_close: VS_EIO likewise. */
 FILE *cli_create(const cli_opt *o, const char *path);
 VS_MUST_USE vs_status cli_close(FILE *fp, const char *path);
+/* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 const char *cli_si(char buf[16], double x, const char *unit);
 
 /* -- progress on a terminal (cli_progress.c) -- */

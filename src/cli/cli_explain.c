@@ -1,7 +1,10 @@
 /* cli_explain.c - `vsim explain DECK`: what the model compiler made of each group of devices.
  * How to read it: docs/explain.md. */
 #include "cli.h"
+#include "map.h"
 #include "mdl_count.h"
+#include "sim.h"
+#include "vec.h"
 
 static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran", "full"}; /* with bypass APART is the transient */
 
@@ -41,10 +44,44 @@ static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran", "f
     X("split_blocks_dead", "  blocks that cannot run", f->split.blocks_dead)                        \
     X("split_constants", "  constants", f->split.constants)                                         \
     X("code_bytes", "code, bytes", f->code_bytes)
+
+const char **cli_group_models(const sim *s, const ckt_group_facts *g)
+{
+    const char **model = NULL;
+    map in_group = {0}, seen = {0};
+    for (int32_t i = 0; i < g->n_instance; i++)
+        map_set(&in_group, map_key(str_intern0(s->names, ckt_instance_name(s->ckt, g->inst[i]))), i);
+    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
+        const flat_inst *in = &s->flat.inst[i];
+        if (!in->model || map_get(&in_group, map_key(in->name), -1) < 0 || map_get(&seen, map_key(in->model->name), 0))
+            continue;
+        map_set(&seen, map_key(in->model->name), 1);
+        vec_push(model, in->model->name);
+    }
+    map_free(&in_group);
+    map_free(&seen);
+    return model;
+}
+
 /* -- as text -- */
 
-static void print_text(const ckt *c, FILE *out)
+static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
 {
+    fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n", mdl_module(g->model)->name, (int)g->n_instance,
+            g->n_instance == 1 ? "" : "s", (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(s->ckt, g->inst[0]));
+    if (g->n_variant <= 1)
+        return;
+    const char **model = cli_group_models(s, g);
+    fprintf(out, "  %d variants as one, of what is known in all of them", (int)g->n_variant);
+    for (size_t k = 0; k < vec_len(model); k++)
+        fprintf(out, "%s%s", k ? ", " : ": models ", model[k]);
+    fputc('\n', out);
+    vec_free(model);
+}
+
+static void print_text(const sim *s, FILE *out)
+{
+    const ckt *c = s->ckt;
     static const char *const label[] = {
 #define X(key, text, value) text,
         FIGURE_LIST(X)
@@ -54,11 +91,7 @@ static void print_text(const ckt *c, FILE *out)
         const ckt_group_facts g = ckt_group(c, i);
         mdl_figures fig[MDL_N_FORM];
         long long value[MDL_N_FORM][VS_COUNT(label)];
-        fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n",
-                mdl_module(g.model)->name, (int)g.n_instance, g.n_instance == 1 ? "" : "s",
-                (int)g.n_row, g.n_row == 1 ? "" : "s", g.first);
-        if (g.n_variant > 1)
-            fprintf(out, "  %d variants as one, of what is known in all of them\n", (int)g.n_variant);
+        print_head(s, &g, out);
         fprintf(out, "  %-28s", "");
         for (int k = 0; k < MDL_N_FORM; k++) {
             if (!g.variant[k])
@@ -120,10 +153,10 @@ static void print_json(const ckt *c, FILE *out)
     fputs("\n  ]\n}\n", out);
 }
 
-void cli_explain(const ckt *c, bool json, FILE *out)
+void cli_explain(const sim *s, bool json, FILE *out)
 {
     if (json)
-        print_json(c, out);
+        print_json(s->ckt, out);
     else
-        print_text(c, out);
+        print_text(s, out);
 }

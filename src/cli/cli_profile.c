@@ -344,11 +344,15 @@ static void print_groups(const cli_profile *p, FILE *out)
             by_group ? "time" : "", by_group ? "each" : "");
     for (int32_t i = 0; i < ckt_n_group(c); i++) {
         const ckt_group_facts g = ckt_group(c, i);
-        fprintf(out, "  %-20s %-12s %9d %12lld %12lld", mdl_module(g.model)->name, g.first, g.n_instance,
-                (long long)g.n_eval, (long long)g.n_bypass);
+        fprintf(out, "  %-20s %-12s %9d %12lld %12lld", mdl_module(g.model)->name, ckt_instance_name(c, g.inst[0]),
+                g.n_instance, (long long)g.n_eval, (long long)g.n_bypass);
         if (by_group && g.n_eval)
             fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"), cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
         fputc('\n', out);
+        const char **model = g.n_variant > 1 ? cli_group_models(p->s, &g) : NULL;
+        for (size_t k = 0; k < vec_len(model); k++)
+            fprintf(out, "%s%s%s", k ? ", " : "    one kernel for the models ", model[k], k + 1 < vec_len(model) ? "" : "\n");
+        vec_free(model);
     }
 }
 
@@ -495,8 +499,15 @@ static void print_json(const cli_profile *p, FILE *out)
     for (int32_t i = 0; i < n; i++) {
         const ckt_group_facts g = ckt_group(p->s->ckt, i);
         fprintf(out, "    {\"model\": \"%s\", \"first\": ", mdl_module(g.model)->name);
-        cli_json_string(out, g.first);
-        fprintf(out, ", \"instances\": %d, \"evaluations\": %lld, \"bypasses\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
+        cli_json_string(out, ckt_instance_name(p->s->ckt, g.inst[0]));
+        fprintf(out, ", \"joined\": %d, \"models\": [", (int)g.n_variant);
+        const char **model = cli_group_models(p->s, &g);
+        for (size_t k = 0; k < vec_len(model); k++) {
+            fputs(k ? ", " : "", out);
+            cli_json_string(out, model[k]);
+        }
+        vec_free(model);
+        fprintf(out, "], \"instances\": %d, \"evaluations\": %lld, \"bypasses\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
                 (long long)g.n_eval, (long long)g.n_bypass, g.s_eval, i + 1 < n ? "," : "");
     }
     fprintf(out, "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, \"at_jumps\": %lld, "

@@ -495,7 +495,7 @@ int cli_run(const cli_opt *o)
             print_circuit_summary(&r);
         dump_stage(&r);
         if (o->command == CMD_EXPLAIN)
-            cli_explain(r.sim.ckt, o->json, r.b.log);
+            cli_explain(&r.sim, o->json, r.b.log);
         if (o->command == CMD_EXPLAIN && o->redo && swp_wanted(&r.sim))
             st = run_sweep(&r);
         fflush(r.b.log);

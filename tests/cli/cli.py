@@ -150,7 +150,7 @@ class Explaining(Folder):
 
     def test_text_names_groups_and_figures(self):
         text = self.vsim('explain', self.netlist('ring.sp')).stdout
-        for word in ('PSP103VA: 18 instances of 2 parameter rows', '2 variants as one', 'blocks before', 'by model parameters',
+        for word in ('PSP103VA: 18 instances of 2 parameter rows', '2 variants as one, of what is known in all of them: models psp103p, psp103n', 'blocks before', 'by model parameters',
                      'by voltages', 'selects', 'constants propagated', 'setup values', 'divisions left',
                      'unknowns per instance', 'code, bytes', 'compiled in'):
             self.assertIn(word, text)

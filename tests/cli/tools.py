@@ -175,6 +175,15 @@ class Profile(Tool):
             self.assertGreater(phases[name]['seconds'], 0, name)
         self.assertGreater(sum(g['instances'] for g in r['groups']), 599)
 
+    def test_a_kernel_of_several_models_names_them(self):
+        folder = os.path.join(ROOT, 'netlists')
+        with open(os.path.join(folder, 'ring.sp')) as f:
+            self.write('ring.sp', f.read().replace('.tran 0.05n 1u', '.tran 0.05n 2n'))
+        ring, = [g for g in self.profile('ring.sp', '-I', folder)['groups'] if g['model'] == 'PSP103VA']
+        self.assertEqual((ring['joined'], ring['models']), (2, ['psp103p', 'psp103n']))
+        self.assertRegex(self.vsim('profile', '-I', folder, 'ring.sp').stdout,
+                         r'PSP103VA +xu1.xmp.nm +18 .*\n +one kernel for the models psp103p, psp103n\n')
+
     def test_points_and_iterations_are_those_of_the_run(self):
         self.write('d.sp', DIODES)
         r = self.profile('d.sp')
@@ -204,7 +213,9 @@ class Profile(Tool):
         r = self.profile(self.write('p.sp', PULSE))
         self.assertGreaterEqual(r['at_corners'], 15)  # four in each of four periods, and the end
         self.assertLessEqual(r['at_corners'], 18)
+        self.assertTrue(all(g['joined'] == 1 for g in r['groups']))
         text = self.vsim('profile', 'p.sp').stdout
+        self.assertNotIn('one kernel for', text)
         for part in ('phase', 'evaluate', 'iterations of a point', 'rejected:', 'least step', 'decided'):
             self.assertIn(part, text)
 
