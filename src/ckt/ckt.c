@@ -408,7 +408,7 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     ckt_bypass_make(c);
     const bool native = c->osdi || ckt_has_delays(c);
     c->plain_accept = !native && nothing_to_accept(c);
-    if (st == VS_OK && forms >> MDL_TRAN & 1 && !native && !c->bypass)
+    if (st == VS_OK && ckt_flat_suits(c) && !c->bypass)
         ckt_flat_make(c);
     return st;
 }

@@ -25,7 +25,7 @@ void ckt_bypass_make(ckt *c)
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     bool any = false;
     for (size_t i = 0; i < vec_len(c->group); i++)
-        any |= c->group[i].lin != NULL;
+        any |= c->group[i].lin && !c->group[i].lin->whole;
     if (!any)
         return;
     struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);

@@ -11,7 +11,11 @@
  * else: found in its function (every output of degree 1 in the probes, the Jacobian of degree 0) and
  * confirmed by its numbers. Whatever the model's text, its kernel then need not run.
  *
+ * Groups that keep linearisations do so as a whole (dev_lin.h): what they contribute, evaluated or not, has its places in v like
+ * all else.
+ *
  * Where line.h knows the machine the sums are code without loops: the same operations, the same bits. */
+#include "ckt_delay.h"
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -30,8 +34,8 @@ typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] in
 } pair;
 
 typedef struct active { /* a group whose kernel runs */
-    dev_group *g;
-    int32_t at;         /* v[at ..]: [n_pack][n_out][lanes] */
+    dev_group *g;       /* with linearisations: kept as a whole */
+    int32_t at;         /* v[at ..]: [n_pack][n_out][lanes, or dev_whole_stride] */
     jit_kernel kernel;  /* NULL: no machine code */
     jit_batch batch;    /* for kernel; x, limits and state change from load to load */
 } active;
@@ -289,13 +293,14 @@ static void list_output(maker *m, uint8_t kind, int32_t slot, int32_t at)
 static void list_group(maker *m, dev_group *g)
 {
     const dev_form *fm = &g->form[MDL_TRAN];
-    const active a = {.g = g, .at = take(m, g->n_pack * fm->n_out * g->lanes)};
+    const int32_t stride = g->lin ? dev_whole_stride(g) : g->lanes;
+    const active a = {.g = g, .at = take(m, g->n_pack * fm->n_out * stride)};
     vec_push(m->fl->active, a);
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             for (int32_t k = 0; k < fm->n_out; k++)
                 list_output(m, fm->variant->out[k].kind, fm->slot[(size_t)i * (size_t)fm->n_out + (size_t)k],
-                            a.at + (p * fm->n_out + k) * g->lanes + i - g->first[p]);
+                            a.at + (p * fm->n_out + k) * stride + i - g->first[p]);
 }
 
 static void list_groups(maker *m)
@@ -304,7 +309,7 @@ static void list_groups(maker *m)
         dev_group *g = &m->c->group[i];
         pair *pairs = NULL;
         bool charge;
-        if (take_pairs(m->c, g, &pairs, &charge)) {
+        if (!g->lin && take_pairs(m->c, g, &pairs, &charge)) {
             for (size_t k = 0; k < vec_len(pairs); k++) {
                 list_pair(m, &pairs[k], charge ? &m->q : &m->f);
                 if (charge)
@@ -455,15 +460,21 @@ static void place_outputs(ckt_flat *fl)
 {
     static const double no_x[1];
     for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
+        if (a->g->lin)
+            continue;
         a->kernel = a->g->form[MDL_TRAN].variant->kernel[a->g->row_per_lane];
         a->batch = dev_batch(a->g, MDL_TRAN, fl->dyn, no_x, 0, false, fl->v + a->at);
     }
 }
 
+bool ckt_flat_suits(const ckt *c)
+{
+    return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS && !c->opt.no_flat && !c->osdi &&
+           !ckt_has_delays(c) && c->forms >> MDL_TRAN & 1;
+}
+
 void ckt_flat_make(ckt *c)
 {
-    if (vec_len(c->inst) > MAX_INSTANCES || vec_len(c->unknown) > MAX_UNKNOWNS || c->opt.no_flat)
-        return;
     ckt_flat *fl = c->flat = arena_new(&c->mem, ckt_flat);
     maker m = {.c = c, .fl = fl};
     const int32_t n1 = (int32_t)vec_len(c->unknown);
@@ -642,11 +653,30 @@ static void fill_dyn(ckt_flat *fl, const ckt_env *env)
     fl->env = *env;
 }
 
-static vs_status eval_groups(ckt_flat *fl, const double *x)
+static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const double *x, double *v)
 {
+    const dev_lin_at at = {.x = x, .dyn = c->flat->dyn, .weight = env->weight, .alpha = env->alpha};
+    const vs_status st = dev_whole_load(g, &at, v);
+    const int32_t bypassed = g->nb - g->lin->n_item;
+    g->n_eval -= bypassed;
+    g->n_bypass += bypassed;
+    c->stat.n_eval -= bypassed;
+    c->stat.n_bypass += bypassed;
+    return st;
+}
+
+static vs_status eval_groups(ckt *c, const ckt_env *env, const double *x)
+{
+    ckt_flat *fl = c->flat;
     for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
         dev_group *g = a->g;
         g->n_eval += g->nb;
+        if (g->lin) {
+            const vs_status st = load_whole(c, g, env, x, fl->v + a->at);
+            if (st != VS_OK)
+                return st;
+            continue;
+        }
         if (g->lim_fresh)
             dev_begin(g, MDL_TRAN, x);
         if (a->kernel) {
@@ -747,7 +777,7 @@ vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, 
     eval_sources(c, fl, env, x);
     eval_pairs(fl, x);
     fill_dyn(fl, env);
-    const vs_status st = eval_groups(fl, x);
+    const vs_status st = eval_groups(c, env, x);
     const double t1 = timed ? vs_seconds() : 0;
     sum_currents(fl, f, fmx);
     sum_charges(fl, q, c->qlo, qmx);

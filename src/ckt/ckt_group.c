@@ -10,7 +10,8 @@
 /* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances have loads of their own
  * (ckt_flat.c): there it pays if an evaluation has so many operations, and if so few instances of the model are there
  * that all of them often rest at once (with 9 of each kind ring.sp is 5 % slower). */
-enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_SMALL_INSTANCES = 8 };
+enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000,
+       BYPASS_SMALL_INSTANCES = DEV_WHOLE_MOST };
 
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
@@ -66,7 +67,7 @@ static bool is_evaluated(const ckt *c, const row_class *cl, int form)
                               : true;
 }
 
-static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl, int32_t n_variant)
+static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl, int32_t n_variant, bool whole)
 {
     int32_t *inst = NULL, *row = NULL;
     const int32_t **unknown = NULL;
@@ -84,7 +85,7 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_clas
             dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
     dev_state_init(g, &c->mem);
     if (cl->variant[MDL_APART])
-        dev_lin_init(g, &c->mem, ckt_buffers_of(c));
+        dev_lin_init(g, &c->mem, whole ? 0 : ckt_buffers_of(c));
     vec_free(inst);
     vec_free(row);
     vec_free(unknown);
@@ -389,11 +390,21 @@ static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, s
     return to;
 }
 
+/* Whether all groups with linearisations are kept as a whole. */
+static bool all_whole(const ckt *c, const plan *p)
+{
+    bool all = ckt_flat_suits(c);
+    for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++)
+        all &= p->group[g].class < 0 || !class_of(p, g)->variant[MDL_APART] || p->group[g].n <= DEV_WHOLE_MOST;
+    return all;
+}
+
 /* By group, in it by class; classes come in the order of their first instances. */
 static void make_sorted(ckt *c, const plan *p)
 {
     const row_class *all = p->all;
     const size_t n = vec_len(c->inst), n_class = vec_len(all);
+    const bool whole = all_whole(c, p);
     int32_t *class = NULL, *group = NULL, *inst = NULL;
     for (size_t k = 0; k < n_class; k++) {
         vec_push(class, (int32_t)k);
@@ -414,7 +425,7 @@ static void make_sorted(ckt *c, const plan *p)
         const row_class *cl = &all[p->of[member[i]]];
         for (j = i + 1; j < n && all[p->of[member[j]]].group == cl->group;)
             j++;
-        make_group(c, &member[i], (int32_t)(j - i), cl, p->group[cl->group].n_variant);
+        make_group(c, &member[i], (int32_t)(j - i), cl, p->group[cl->group].n_variant, whole);
     }
     int32_t *work[] = {class, group, inst, in_order, place, key, member};
     for (size_t i = 0; i < VS_COUNT(work); i++)

@@ -182,8 +182,9 @@ void ckt_redo_free(ckt *c);
 bool ckt_flat_refresh(ckt *c);
 bool ckt_flat_has_pairs(const ckt *c, int32_t group); /* conductances or capacitances instead of a kernel */
 void ckt_flat_fresh(ckt *c);
-/* ckt_flat.c. Makes c->flat if the circuit is small; at the end of ckt_finish. */
+/* ckt_flat.c. Whether the circuit is small enough; makes c->flat, at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;
+bool ckt_flat_suits(const ckt *c);
 void ckt_flat_make(ckt *c);
 void ckt_flat_drop(ckt *c);
 /* The part of ckt_load between its preparation and its test for finite values, TRAN only.

@@ -1,23 +1,9 @@
 /* dev_lin.c - see dev_lin.h. Nothing is fused or summed in another order, whatever the processor. */
-#include "dev_lin.h"
-
-#include <math.h>
-#include <string.h>
+#include "dev_lin_priv.h"
 
 #include "bits.h"
 
 enum { MAX_LANES = 8 };
-/* No bypass beyond this distance, V: an exponential of 25 mV then grows by 22 %, and A and B still hold. */
-#define FARTHEST 5e-3
-/* Distances below this tell nothing about curvature: the difference is rounding, V. */
-#define MEASURABLE 1e-4
-/* |i(v) - i0 - G dv| <= 1/2 |G| dv^2 / 25 mV if i follows exp(v / 25 mV), and less for everything slower. */
-#define STEEPEST 20.0
-/* A measurement in one direction says little about others: at least this part of the bound above stays, a new
- * one counts four times, and an old one fades by this at each evaluation. */
-#define LEAST_PART (1.0 / 64)
-#define SAFETY 4
-#define FADING 0.25
 
 /* What a bypassed instance may leave out is 1: terms below this leave a rounding of at most 2e-3 in sums, 0.6 until they
  * are made anew. Charges over steps of 0.1 ps with reltol 1e-6 are 1e12. */
@@ -219,6 +205,11 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->apart = f;
     list_inputs(g, l, mem);
     list_outputs(l, g->form[MDL_TRAN].variant, f->variant, mem);
+    if (buffers == 0) {
+        dev_whole_init(g, mem);
+        dev_whole_fresh(g);
+        return;
+    }
     l->at = arena_array(mem, int32_t, packs * (size_t)l->n_col * w);
     for (size_t p = 0; p < packs; p++)
         for (int32_t c = 0; c < l->n_col; c++)
@@ -246,6 +237,10 @@ void dev_lin_fresh(dev_group *g)
 {
     struct dev_lin *l = g->lin;
     const size_t lanes = (size_t)g->n_pack * (size_t)g->lanes;
+    if (l->whole) {
+        dev_whole_fresh(g);
+        return;
+    }
     for (size_t i = 0; i < 2 * lanes; i++)
         l->bound[i] = INFINITY;
     memset(l->v0, 0, lanes * (size_t)l->n_col * sizeof *l->v0);
@@ -262,12 +257,8 @@ void dev_lin_fresh(dev_group *g)
 void dev_lin_begin(dev_group *g, const dev_lin_at *at)
 {
     struct dev_lin *l = g->lin;
-    bool same = true;
+    const bool same = dev_lin_same_dyn(l, at->dyn);
     l->wild = false;
-    for (int32_t k = 0; k < l->n_dyn; k++) {
-        same &= l->dyn_at[k] == at->dyn[l->dyn[k]];
-        l->dyn_at[k] = at->dyn[l->dyn[k]];
-    }
     for (size_t i = 0; !same && i < (size_t)g->n_pack * 2 * (size_t)g->lanes; i++)
         l->bound[i] = INFINITY;
 }
@@ -425,10 +416,6 @@ static double new_bound(double old, double off, double steep, double d)
 }
 
 /* A pack of new linearisations beside the old ones, lane by lane. S lanes, WIDE at a time: W, but at least WIDE. */
-enum { WIDE = 4 };
-typedef double wide __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
-typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_alias));
-
 typedef struct lin_pack {
     const double *now;                 /* [n_out][S] outputs of the form APART */
     double padded[DEV_LIN_OUTS * WIDE]; /* these, where a kernel has fewer lanes */
@@ -483,16 +470,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
         pad_outputs(k, n_out, w);
 }
 
-#define GET(p) (*(const wide *)(p))
-#define PUT(p, v) (*(wide *)(p) = (v))
-#define MAGNITUDE(v) ((wide)((wide_mask)(v) & INT64_MAX))
-/* a > b ? a : b */
-#define PUT_LARGER(p, v)                                                                          \
-    do {                                                                                          \
-        const wide new_ = (v), old_ = GET(p);                                                     \
-        const wide_mask more_ = new_ > old_;                                                      \
-        PUT(p, (wide)(((wide_mask)new_ & more_) | ((wide_mask)old_ & ~more_)));                   \
-    } while (0)
+#define PUT_LARGER(p, v) PUT(p, LARGER(v, GET(p)))
 
 /* One row of WIDE lanes from k's lane `at`: currents of i0 + G dv, or charges.
  * (G v)_now - (G v)_was = (now - was) v + was dv. */
@@ -628,24 +606,34 @@ void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, con
         add_instance(g, instance_of(g, l->item[i]), change, to);
 }
 
-/* What an instance keeps, and the distance of x from where it does; [DEV_LIN_COLS]. */
-static const double *kept_of(const dev_group *g, int32_t pack, int32_t lane, const double *x, double *v0, double *dv)
+/* What an instance keeps, kept[k * step], and the distance of x (NULL: of 0) from where it does. */
+typedef struct kept_at {
+    const double *kept;
+    size_t step;
+    double dv[DEV_LIN_COLS];
+} kept_at;
+
+static void find_kept(const dev_group *g, int32_t pack, int32_t lane, const double *x, kept_at *k)
 {
     const struct dev_lin *l = g->lin;
-    const size_t first = place(g, pack * g->lanes + lane, l->n_col);
-    for (int32_t c = 0; c < l->n_col; c++) {
-        v0[c] = l->v0[first + (size_t)(c * g->lanes)];
-        dv[c] = x ? x[l->at[first + (size_t)(c * g->lanes)]] - v0[c] : 0;
-    }
-    return &l->kept[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
+    const size_t s = (size_t)(l->whole ? dev_whole_stride(g) : g->lanes);
+    const size_t first = (size_t)pack * (size_t)l->n_col * s + (size_t)lane;
+    const double *v0 = l->whole ? NULL : &l->v0[first];
+    k->step = l->whole ? s : 1;
+    k->kept = l->whole ? dev_whole_kept(g, pack, lane, &v0)
+                       : &l->kept[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
+    for (int32_t c = 0; c < l->n_col; c++)
+        k->dv[c] = (x ? x[l->at[first + (size_t)c * s]] : 0) - v0[(size_t)c * s];
 }
 
+static double part_of(const kept_at *k, int32_t at) { return k->kept[(size_t)at * k->step]; }
+
 /* i0 + G dv or q0 + C dv */
-static double value_at(const struct dev_lin *l, const dev_lin_out *o, const double *kept, const double *dv)
+static double value_at(const struct dev_lin *l, const dev_lin_out *o, const kept_at *k)
 {
-    double sum = kept[o->at];
+    double sum = part_of(k, o->at);
     for (int32_t t = o->begin; t < o->end; t++)
-        sum += kept[l->term[t].at] * dv[l->term[t].col];
+        sum += part_of(k, l->term[t].at) * k->dv[l->term[t].col];
     return sum;
 }
 
@@ -655,14 +643,13 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
     const int32_t n_out = g->form[MDL_TRAN].n_out;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
-            double v0[DEV_LIN_COLS], back[DEV_LIN_COLS], of[DEV_LIN_OUTS];
-            const double *kept = kept_of(g, p, i - g->first[p], NULL, v0, back);
-            for (int32_t c = 0; c < l->n_col; c++)
-                back[c] = -v0[c];
-            memcpy(of, kept, (size_t)l->apart->n_out * sizeof *of);
+            kept_at at;
+            double of[DEV_LIN_OUTS];
+            find_kept(g, p, i - g->first[p], NULL, &at);
+            memcpy(of, at.kept, (size_t)l->apart->n_out * sizeof *of);
             for (int32_t k = 0; k < n_out; k++)
                 if (l->out[k].kind != IR_OUT_J)
-                    of[l->out[k].at] = value_at(l, &l->out[k], kept, back);
+                    of[l->out[k].at] = value_at(l, &l->out[k], &at);
             add_instance(g, i, of, to);
         }
 }
@@ -702,15 +689,16 @@ void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int
 {
     const struct dev_lin *l = g->lin;
     const int32_t n = g->form[MDL_TRAN].n_out;
-    double v0[DEV_LIN_COLS], dv[DEV_LIN_COLS];
+    kept_at at;
     for (int32_t p = begin; p < end; p++)
         for (int32_t lane = 0; lane < g->first[p + 1] - g->first[p]; lane++) {
-            const double *kept = kept_of(g, p, lane, a->x, v0, dv);
+            find_kept(g, p, lane, a->x, &at);
             for (int32_t k = 0; k < n; k++) {
                 const dev_lin_out *o = &l->out[k];
                 out[((p - begin) * n + k) * g->lanes + lane] =
-                    o->kind != IR_OUT_J ? value_at(l, o, kept, dv)
-                                        : (o->g >= 0 ? kept[o->g] : 0) + (o->c >= 0 ? a->alpha * kept[o->c] : 0);
+                    o->kind != IR_OUT_J ? value_at(l, o, &at)
+                                        : (o->g >= 0 ? part_of(&at, o->g) : 0) +
+                                              (o->c >= 0 ? a->alpha * part_of(&at, o->c) : 0);
             }
         }
 }

@@ -15,13 +15,18 @@
  * The sums over all instances are kept too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit. An evaluation
  * adds what it changed, in the order of instances, so that those that did not move cost a comparison and no more:
  * f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in them: they are made anew now and then, and at once
- * when a value was so large that its rounding can be seen (dev_lin.wild). */
+ * when a value was so large that its rounding can be seen (dev_lin.wild).
+ *
+ * Kept as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be evaluated, which costs
+ * no more while they share a pack, and there is nothing to gather, to sum or to correct:
+ *         dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
 #include "dev.h"
 
 enum { DEV_LIN_COLS = 32, DEV_LIN_OUTS = 512 }; /* most unknowns that an instance may depend on, and outputs */
+enum { DEV_WHOLE_MOST = 8 };                    /* instances of a group that is kept as a whole */
 
 typedef struct dev_lin_term { /* + kept[at] * (v - v0)[col] */
     int32_t at, col;
@@ -63,6 +68,7 @@ struct dev_lin {
     uint8_t *is_recent;         /* [nb] */
     _Atomic bool wild;          /* since dev_lin_begin an instance gave values that would leave their rounding in sums */
     struct dev_lin_buffer *buffer; /* [buffers] */
+    struct dev_whole *whole;    /* kept as a whole: v0, kept and what is above from mask on are not in use; else NULL */
 };
 
 typedef struct dev_lin_sums { /* over the instances of all groups */
@@ -78,7 +84,7 @@ typedef struct dev_lin_at { /* a load */
 
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree. */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
-/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add. */
+/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add; 0: kept as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
 /* As dev_lin_init leaves it: nothing is kept. */
 void dev_lin_fresh(dev_group *g);
@@ -99,5 +105,12 @@ void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);
 /* Outputs of the form TRAN at x of the packs [begin, end), as dev_eval has them. */
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, double *out);
+
+/* A load of a group that is kept as a whole: evaluates it if one of its instances moved.
+ *   out  in/out  [n_pack][n_out of TRAN][dev_whole_stride] outputs of the form TRAN; the same array in each load, since
+ *                what is still right there is not written again
+ * Status: as dev_eval. */
+VS_MUST_USE vs_status dev_whole_load(dev_group *g, const dev_lin_at *at, double *out);
+int32_t dev_whole_stride(const dev_group *g);
 
 #endif

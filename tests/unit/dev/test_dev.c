@@ -211,7 +211,7 @@ enum { N_SQUARE = 11, N_PLACE = 4 * (N_SQUARE + 1) };
 static double sum_g[N_PLACE], sum_c[N_PLACE], sum_i[N_SQUARE + 2], sum_q[N_SQUARE + 2];
 static const dev_lin_sums sums = {sum_g, sum_c, sum_i, sum_q};
 
-static void make_squares(void)
+static void make_squares(int buffers)
 {
     int32_t row[N_SQUARE] = {0}, slot[N_SQUARE * 8];
     mock_two_ports(&m, "square");
@@ -244,7 +244,7 @@ static void make_squares(void)
     dev_state_init(&g, &mem);
     g.form[MDL_TRAN].slot = arena_array(&mem, int32_t, N_SQUARE * 8);
     memcpy(g.form[MDL_TRAN].slot, slot, sizeof slot);
-    dev_lin_init(&g, &mem, 1);
+    dev_lin_init(&g, &mem, buffers);
     memset(sum_g, 0, sizeof sum_g);
     memset(sum_c, 0, sizeof sum_c);
     memset(sum_i, 0, sizeof sum_i);
@@ -270,7 +270,7 @@ START_TEST(instances_that_hardly_move_keep_their_linearisation)
 {
     static const int32_t lanes[] = {1, 4, 8};
     mock_lanes = lanes[_i];
-    make_squares();
+    make_squares(1);
     double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0};
     for (int i = 1; i <= N_SQUARE; i++) {
         x[i] = 0.1 * i;
@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(corrected_sums_are_those_made_anew)
 {
-    make_squares();
+    make_squares(1);
     double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0};
     for (int i = 1; i <= N_SQUARE; i++)
         weight[i] = 1e6;
@@ -326,6 +326,68 @@ START_TEST(corrected_sums_are_those_made_anew)
 }
 END_TEST
 
+/* Output k of instance i after a load of the whole group. */
+static double of_square(const double *out, int32_t i, int32_t k)
+{
+    const int32_t p = dev_pack_of(&g, i);
+    return out[(p * 8 + k) * dev_whole_stride(&g) + i - g.first[p]];
+}
+
+START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
+{
+    static const int32_t lanes[] = {1, 2, 4, 8};
+    static const double dyn[IR_N_DYN];
+    mock_lanes = lanes[_i];
+    make_squares(0);
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8], again[N_SQUARE * 8 * 8];
+    dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    for (int i = 1; i <= N_SQUARE; i++) {
+        x[i] = 0.1 * i;
+        weight[i] = 1e3; /* 1 mA or 1 mA/alpha may be left out */
+    }
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK); /* nothing is kept yet */
+    ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    n_square = 0;
+    x[3] += 2e-3; /* 0.5 dv^2 is below 1 mA */
+    at.alpha = 2;
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    ck_assert_int_eq(g.lin->n_item, 0);
+    ck_assert_int_eq(n_square, 0);
+    ck_assert_double_eq_tol(of_square(out, 2, 0), 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3, 1e-15); /* on the tangent */
+    ck_assert_double_eq_tol(of_square(out, 2, 3), -(0.5 * 0.3 * 0.3 * 0.3 + 3 * 0.5 * 0.3 * 0.3 * 2e-3), 1e-15);
+    ck_assert_double_eq_tol(of_square(out, 2, 4), 0.3 + 2 * 3 * 0.5 * 0.3 * 0.3, 1e-15); /* G + alpha C */
+    for (int32_t p = 0; p < g.n_pack; p++) { /* as the general function has them */
+        dev_lin_outputs(&g, &at, p, p + 1, again);
+        for (int32_t i = g.first[p]; i < g.first[p + 1]; i++)
+            for (int32_t k = 0; k < 8; k++)
+                ck_assert_double_eq(again[k * g.lanes + i - g.first[p]], of_square(out, i, k));
+    }
+    x[7] += 6e-3; /* farther than a bound may hold */
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    for (int i = 1; i <= N_SQUARE; i++) {
+        ck_assert_double_eq_tol(of_square(out, i - 1, 0), 0.5 * x[i] * x[i], 1e-15); /* on the curve */
+        ck_assert_double_eq_tol(of_square(out, i - 1, 5), -(x[i] + 2 * 1.5 * x[i] * x[i]), 1e-15);
+    }
+    x[2] = 3; /* what is not finite holds nowhere */
+    for (int n = 0; n < 2; n++) {
+        ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+        ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    }
+    x[2] = 0.2;
+    for (int n = 0; n < 2; n++) {
+        ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+        ck_assert_int_eq(g.lin->n_item, n ? 0 : N_SQUARE);
+    }
+    at.weight = NULL; /* without tolerances nothing may be left out, and nothing is kept */
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    at.weight = weight;
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    mock_lanes = 1;
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("dev");
@@ -339,6 +401,7 @@ int main(void)
     tcase_add_test(t, limits_follow_iterations_and_return);
     tcase_add_loop_test(t, instances_that_hardly_move_keep_their_linearisation, 0, 3);
     tcase_add_test(t, corrected_sums_are_those_made_anew);
+    tcase_add_loop_test(t, one_instance_that_moved_lets_the_whole_group_be_evaluated, 0, 4);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -1,0 +1,251 @@
+/* dev_whole.c - linearisations of a group that is evaluated as a whole, see dev_lin.h.
+ * All arrays have the lanes of the group's own packs, S of them to a pack: W, but at least WIDE. Lanes without an instance are
+ * copies of the last one, as in the kernels, or, from lane W on, 0. A load is lane by lane the same few operations,
+ * without a table of instances; so what bypass decides and gives is the same for any W. */
+#include "dev_lin_priv.h"
+
+struct dev_whole {
+    int32_t stride;       /* S */
+    int32_t n_row, *row;  /* outputs of the form TRAN that are currents or charges */
+    int32_t *row_at;      /* [n_pack][n_row][S] their places in weights; 0: none */
+    double *now, *was;    /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
+    double *spread;       /* [n_pack][n_out][W] where S is not W; else NULL */
+    double *v0, *v, *dv;  /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
+    double alpha;         /* for which the load's array has J; NAN: for none */
+};
+
+/* Lanes of a pack that are worked on: those with instances, in whole vectors. */
+static inline int32_t lanes_of(const dev_group *g, int32_t p)
+{
+    return (g->first[p + 1] - g->first[p] + WIDE - 1) & ~(WIDE - 1);
+}
+
+static size_t pack_of(const struct dev_whole *w, int32_t p, int32_t n)
+{
+    return (size_t)p * (size_t)n * (size_t)w->stride;
+}
+
+int32_t dev_whole_stride(const dev_group *g)
+{
+    return g->lanes < WIDE ? WIDE : g->lanes;
+}
+
+static void place_rows(const dev_group *g, struct dev_whole *w)
+{
+    const struct dev_lin *l = g->lin;
+    const dev_form *f = &g->form[MDL_TRAN];
+    for (int32_t r = 0; r < f->n_out; r++)
+        if (l->out[r].kind != IR_OUT_J)
+            w->row[w->n_row++] = r;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t k = 0; k < w->n_row; k++) {
+            const int32_t u = f->variant->out[w->row[k]].a;
+            int32_t *to = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * w->stride)];
+            memcpy(to, &f->lane_map[(size_t)(p * f->n_u + u) * (size_t)g->lanes], (size_t)g->lanes * sizeof *to);
+        }
+}
+
+void dev_whole_init(dev_group *g, arena *mem)
+{
+    struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole = arena_new(mem, struct dev_whole);
+    const dev_form *f = l->apart;
+    const int32_t n_tran = g->form[MDL_TRAN].n_out, s = w->stride = dev_whole_stride(g);
+    w->row = arena_array(mem, int32_t, n_tran);
+    w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, n_tran));
+    w->now = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
+    w->was = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
+    w->spread = s == g->lanes ? NULL : arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
+    double **const v[] = {&w->v0, &w->v, &w->dv};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = arena_array(mem, double, pack_of(w, g->n_pack, l->n_col));
+    l->bound = arena_array(mem, double, pack_of(w, g->n_pack, 2));
+    l->at = arena_array(mem, int32_t, pack_of(w, g->n_pack, l->n_col));
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t c = 0; c < l->n_col; c++)
+            memcpy(&l->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
+                   &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes], (size_t)g->lanes * sizeof *l->at);
+    place_rows(g, w);
+}
+
+/* Bounds of lanes in use. */
+static void forget(dev_group *g)
+{
+    const struct dev_lin *l = g->lin;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t b = 0; b < 2; b++)
+            for (int32_t i = 0; i < g->lanes; i++)
+                l->bound[pack_of(l->whole, p, 2) + (size_t)(b * l->whole->stride + i)] = INFINITY;
+}
+
+void dev_whole_fresh(dev_group *g)
+{
+    struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole;
+    memset(w->now, 0, pack_of(w, g->n_pack, l->apart->n_out) * sizeof *w->now);
+    memset(w->v0, 0, pack_of(w, g->n_pack, l->n_col) * sizeof *w->v0);
+    memset(l->dyn_at, 0, sizeof l->dyn_at);
+    w->alpha = NAN;
+    forget(g);
+}
+
+/* -- a load -- */
+
+/* v and v - v0; whether all bounds hold. A bound that is not a number does not. */
+VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
+{
+    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride, n_col = l->n_col;
+    wide_mask all = {-1, -1, -1, -1};
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
+            const size_t at = pack_of(w, p, n_col) + (size_t)i;
+            const double *b = &l->bound[pack_of(w, p, 2) + (size_t)i];
+            wide d = {0};
+            for (int32_t c = 0; c < n_col; c++) {
+                const size_t k = at + (size_t)(c * s);
+                const int32_t *u = &l->at[k];
+                const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]}, dv = v - GET(&w->v0[k]);
+                PUT(&w->v[k], v);
+                PUT(&w->dv[k], dv);
+                d = LARGER(MAGNITUDE(dv), d);
+            }
+            all &= (d <= FARTHEST) & ((GET(b) + a->alpha * GET(b + s)) * (d * d) <= 1);
+        }
+    return (all[0] & all[1] & all[2] & all[3]) != 0;
+}
+
+/* What the prediction was off by, and the bounds that follow from it. p: pack, i: its lanes from i on. */
+static inline __attribute__((always_inline)) void measure(const struct dev_lin *l, const double *weight, int32_t p,
+                                                          int32_t i)
+{
+    const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride, n_out = l->apart->n_out;
+    const size_t place = pack_of(w, p, n_out) + (size_t)i, place_v = pack_of(w, p, l->n_col) + (size_t)i;
+    const double *now = &w->now[place], *was = &w->was[place], *dv = &w->dv[place_v];
+    double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
+    const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
+    wide off[2] = {0}, steep[2] = {0}, d = {0}, zero = {0};
+    for (int32_t c = 0; c < l->n_col; c++)
+        d = LARGER(MAGNITUDE(GET(dv + c * s)), d);
+    for (int32_t k = 0; k < w->n_row; k++) {
+        const dev_lin_out *o = &l->out[w->row[k]];
+        const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * s + i)];
+        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
+        wide miss = GET(now + o->at * s) - GET(was + o->at * s), slope = {0};
+        for (const dev_lin_term *t = l->term + o->begin, *end = l->term + o->end; t < end; t++) {
+            miss -= GET(was + t->at * s) * GET(dv + t->col * s);
+            slope += MAGNITUDE(GET(now + t->at * s));
+        }
+        const int charge = o->kind == IR_OUT_REACT;
+        off[charge] = LARGER(unit * MAGNITUDE(miss), off[charge]);
+        steep[charge] = LARGER(unit * slope, steep[charge]);
+    }
+    for (int32_t j = 0; j < n_out; j++)
+        zero += 0 * GET(now + j * s);
+    for (int b = 0; b < 2; b++) {
+        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most;
+        const wide measured = LARGER(SAFETY * off[b] / (d * d), LARGER(FADING * old, least)), kept = LARGER(old, least);
+        const wide from_old = CHOOSE(d < MEASURABLE, kept, measured);
+        const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
+        PUT(bound + b * s, CHOOSE(zero == 0, next, none));
+    }
+}
+
+VS_CLONES static void measure_all(const dev_group *g, const double *weight)
+{
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
+            measure(g->lin, weight, p, i);
+}
+
+/* Outputs of the form TRAN. moved: v0 is where x is. */
+VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double *restrict out)
+{
+    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride, n_tran = g->form[MDL_TRAN].n_out;
+    const bool same_j = !moved && alpha == w->alpha;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
+            const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
+            const double *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
+            double *to = out + pack_of(w, p, n_tran) + (size_t)i;
+            for (int32_t k = 0; k < w->n_row; k++) {
+                const dev_lin_out *o = &l->out[w->row[k]];
+                wide sum = GET(now + o->at * s);
+                for (const dev_lin_term *t = l->term + o->begin, *end = l->term + (moved ? o->begin : o->end); t < end; t++)
+                    sum += GET(now + t->at * s) * GET(dv + t->col * s);
+                PUT(to + w->row[k] * s, sum);
+            }
+            for (int32_t k = 0; k < n_tran && !same_j; k++) {
+                const dev_lin_out *o = &l->out[k];
+                if (o->kind != IR_OUT_J)
+                    continue;
+                wide sum = {0};
+                if (o->g >= 0)
+                    sum = GET(now + o->g * s);
+                if (o->c >= 0)
+                    sum += alpha * GET(now + o->c * s);
+                PUT(to + k * s, sum);
+            }
+        }
+}
+
+/* Outputs of fewer lanes than S to their places; what is behind stays 0. */
+static void spread(const dev_group *g, int32_t n)
+{
+    const struct dev_whole *w = g->lin->whole;
+    for (int32_t j = 0; j < n; j++)
+        memcpy(&w->now[j * w->stride], &w->spread[j * g->lanes], (size_t)g->lanes * sizeof *w->now);
+}
+
+static vs_status evaluate(dev_group *g, const dev_lin_at *a)
+{
+    const struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole;
+    double *t = w->was;
+    w->was = w->now;
+    w->now = t;
+    const vs_status st = dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
+    if (w->spread)
+        spread(g, g->n_pack * l->apart->n_out);
+    return st;
+}
+
+static void swap_voltages(struct dev_whole *w)
+{
+    double *t = w->v0;
+    w->v0 = w->v;
+    w->v = t;
+}
+
+vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
+{
+    struct dev_lin *l = g->lin;
+    struct dev_whole *w = l->whole;
+    vs_status st = VS_OK;
+    if (!dev_lin_same_dyn(l, a->dyn))
+        forget(g);
+    const bool moved = !rests(g, a) || !a->weight;
+    if (moved) {
+        st = evaluate(g, a);
+        swap_voltages(w);
+        if (a->weight && st == VS_OK)
+            measure_all(g, a->weight);
+        else
+            forget(g); /* without weights there are no tolerances yet */
+    }
+    give(g, a->alpha, moved, out);
+    w->alpha = a->alpha;
+    l->n_item = moved ? g->nb : 0;
+    return st;
+}
+
+const double *dev_whole_kept(const dev_group *g, int32_t pack, int32_t lane, const double **v0)
+{
+    const struct dev_whole *w = g->lin->whole;
+    *v0 = &w->v0[pack_of(w, pack, g->lin->n_col) + (size_t)lane];
+    return &w->now[pack_of(w, pack, g->lin->apart->n_out) + (size_t)lane];
+}
