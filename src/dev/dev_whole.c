@@ -4,10 +4,28 @@
  * without a table of instances; so what bypass decides and gives is the same for any W. */
 #include "dev_lin_priv.h"
 
+/* Places are those of lane 0 in a pack. */
+typedef struct row { /* a current or charge, an output of the form TRAN */
+    int32_t to, at;      /* there, and in what is kept */
+    int32_t begin, end;  /* terms */
+    int32_t charge;      /* 0, 1 */
+} row;
+
+typedef struct term { /* + kept[at] * dv[col] */
+    int32_t at, col;
+} term;
+
+typedef struct entry { /* J: out[to] = kept[g] + alpha kept[c] */
+    int32_t to, g, c;
+} entry;
+
 struct dev_whole {
     int32_t stride;       /* S */
-    int32_t n_row, *row;  /* outputs of the form TRAN that are currents or charges */
-    int32_t *row_at;      /* [n_pack][n_row][S] their places in weights; 0: none */
+    int32_t n_row, n_entry[3]; /* entries with both parts, then with G alone, then with C alone */
+    row *row;
+    term *term;
+    entry *entry;
+    int32_t *row_at;      /* [n_pack][n_row][S] places in weights; 0: none */
     double *now, *was;    /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
     double *spread;       /* [n_pack][n_out][W] where S is not W; else NULL */
     double *v0, *v, *dv;  /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
@@ -30,16 +48,45 @@ int32_t dev_whole_stride(const dev_group *g)
     return g->lanes < WIDE ? WIDE : g->lanes;
 }
 
-static void place_rows(const dev_group *g, struct dev_whole *w)
+static void list_rows(const dev_group *g, struct dev_whole *w)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
-    for (int32_t r = 0; r < f->n_out; r++)
-        if (l->out[r].kind != IR_OUT_J)
-            w->row[w->n_row++] = r;
+    const int32_t s = w->stride;
+    int32_t n = 0;
+    for (int32_t r = 0; r < f->n_out; r++) {
+        const dev_lin_out *o = &l->out[r];
+        if (o->kind == IR_OUT_J)
+            continue;
+        row *to = &w->row[w->n_row++];
+        *to = (row){.to = r * s, .at = o->at * s, .begin = n, .charge = o->kind == IR_OUT_REACT};
+        for (int32_t t = o->begin; t < o->end; t++)
+            w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s};
+        to->end = n;
+    }
+}
+
+static void list_entries(const dev_group *g, struct dev_whole *w)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t s = w->stride;
+    int32_t n = 0;
+    for (int what = 0; what < 3; what++) {
+        for (int32_t k = 0; k < g->form[MDL_TRAN].n_out; k++) {
+            const dev_lin_out *o = &l->out[k];
+            if (o->kind == IR_OUT_J && (o->g >= 0) == (what < 2) && (o->c >= 0) == (what != 1))
+                w->entry[n++] = (entry){k * s, o->g * s, o->c * s};
+        }
+        w->n_entry[what] = n;
+    }
+}
+
+static void place_rows(const dev_group *g, struct dev_whole *w)
+{
+    const dev_form *f = &g->form[MDL_TRAN];
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t k = 0; k < w->n_row; k++) {
-            const int32_t u = f->variant->out[w->row[k]].a;
+            const int32_t u = f->variant->out[w->row[k].to / w->stride].a;
             int32_t *to = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * w->stride)];
             memcpy(to, &f->lane_map[(size_t)(p * f->n_u + u) * (size_t)g->lanes], (size_t)g->lanes * sizeof *to);
         }
@@ -51,8 +98,13 @@ void dev_whole_init(dev_group *g, arena *mem)
     struct dev_whole *w = l->whole = arena_new(mem, struct dev_whole);
     const dev_form *f = l->apart;
     const int32_t n_tran = g->form[MDL_TRAN].n_out, s = w->stride = dev_whole_stride(g);
-    w->row = arena_array(mem, int32_t, n_tran);
-    w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, n_tran));
+    w->row = arena_array(mem, row, n_tran);
+    w->term = arena_array(mem, term, f->n_out);
+    w->entry = arena_array(mem, entry, n_tran);
+    list_rows(g, w);
+    list_entries(g, w);
+    w->row_at = arena_array(mem, int32_t, pack_of(w, g->n_pack, w->n_row));
+    place_rows(g, w);
     w->now = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
     w->was = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
     w->spread = s == g->lanes ? NULL : arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
@@ -65,7 +117,6 @@ void dev_whole_init(dev_group *g, arena *mem)
         for (int32_t c = 0; c < l->n_col; c++)
             memcpy(&l->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
                    &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes], (size_t)g->lanes * sizeof *l->at);
-    place_rows(g, w);
 }
 
 /* Bounds of lanes in use. */
@@ -121,32 +172,31 @@ static inline __attribute__((always_inline)) void measure(const struct dev_lin *
                                                           int32_t i)
 {
     const struct dev_whole *w = l->whole;
-    const int32_t s = w->stride, n_out = l->apart->n_out;
-    const size_t place = pack_of(w, p, n_out) + (size_t)i, place_v = pack_of(w, p, l->n_col) + (size_t)i;
-    const double *now = &w->now[place], *was = &w->was[place], *dv = &w->dv[place_v];
+    const int32_t s = w->stride;
+    const size_t place = pack_of(w, p, l->apart->n_out) + (size_t)i;
+    const double *now = &w->now[place], *was = &w->was[place], *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
+    const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i];
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
-    wide off[2] = {0}, steep[2] = {0}, d = {0}, zero = {0};
+    wide off[2] = {0}, steep[2] = {0}, d = {0}, zero = {0}; /* 0 unless something new is not finite */
     for (int32_t c = 0; c < l->n_col; c++)
         d = LARGER(MAGNITUDE(GET(dv + c * s)), d);
-    for (int32_t k = 0; k < w->n_row; k++) {
-        const dev_lin_out *o = &l->out[w->row[k]];
-        const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * s + i)];
-        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]};
-        wide miss = GET(now + o->at * s) - GET(was + o->at * s), slope = {0};
-        for (const dev_lin_term *t = l->term + o->begin, *end = l->term + o->end; t < end; t++) {
-            miss -= GET(was + t->at * s) * GET(dv + t->col * s);
-            slope += MAGNITUDE(GET(now + t->at * s));
+    for (const row *r = w->row, *end = r + w->n_row; r < end; r++, u += s) {
+        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]}, value = GET(now + r->at);
+        wide miss = value - GET(was + r->at), slope = {0};
+        for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
+            miss -= GET(was + t->at) * GET(dv + t->col);
+            slope += MAGNITUDE(GET(now + t->at));
         }
-        const int charge = o->kind == IR_OUT_REACT;
-        off[charge] = LARGER(unit * MAGNITUDE(miss), off[charge]);
-        steep[charge] = LARGER(unit * slope, steep[charge]);
+        zero += 0 * value + 0 * slope;
+        miss = unit * MAGNITUDE(miss);
+        slope = unit * slope;
+        off[r->charge] = LARGER(miss, off[r->charge]);
+        steep[r->charge] = LARGER(slope, steep[r->charge]);
     }
-    for (int32_t j = 0; j < n_out; j++)
-        zero += 0 * GET(now + j * s);
     for (int b = 0; b < 2; b++) {
-        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most;
-        const wide measured = LARGER(SAFETY * off[b] / (d * d), LARGER(FADING * old, least)), kept = LARGER(old, least);
+        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most, kept = LARGER(old, least);
+        const wide fading = LARGER(FADING * old, least), seen = SAFETY * off[b] / (d * d), measured = LARGER(seen, fading);
         const wide from_old = CHOOSE(d < MEASURABLE, kept, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
         PUT(bound + b * s, CHOOSE(zero == 0, next, none));
@@ -160,36 +210,36 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
             measure(g->lin, weight, p, i);
 }
 
+static inline __attribute__((always_inline)) void give_jacobian(const struct dev_whole *w, const double *now, double alpha,
+                                                                double *restrict out)
+{
+    const entry *e = w->entry;
+    for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
+        PUT(out + e->to, GET(now + e->g) + alpha * GET(now + e->c));
+    for (const entry *end = w->entry + w->n_entry[1]; e < end; e++)
+        PUT(out + e->to, GET(now + e->g));
+    for (const entry *end = w->entry + w->n_entry[2]; e < end; e++)
+        PUT(out + e->to, alpha * GET(now + e->c));
+}
+
 /* Outputs of the form TRAN. moved: v0 is where x is. */
 VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double *restrict out)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
-    const int32_t s = w->stride, n_tran = g->form[MDL_TRAN].n_out;
-    const bool same_j = !moved && alpha == w->alpha;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
             const double *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
-            double *to = out + pack_of(w, p, n_tran) + (size_t)i;
-            for (int32_t k = 0; k < w->n_row; k++) {
-                const dev_lin_out *o = &l->out[w->row[k]];
-                wide sum = GET(now + o->at * s);
-                for (const dev_lin_term *t = l->term + o->begin, *end = l->term + (moved ? o->begin : o->end); t < end; t++)
-                    sum += GET(now + t->at * s) * GET(dv + t->col * s);
-                PUT(to + w->row[k] * s, sum);
+            double *to = out + pack_of(w, p, g->form[MDL_TRAN].n_out) + (size_t)i;
+            for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
+                wide sum = GET(now + r->at);
+                for (const term *t = w->term + r->begin, *last = w->term + r->end; !moved && t < last; t++)
+                    sum += GET(now + t->at) * GET(dv + t->col);
+                PUT(to + r->to, sum);
             }
-            for (int32_t k = 0; k < n_tran && !same_j; k++) {
-                const dev_lin_out *o = &l->out[k];
-                if (o->kind != IR_OUT_J)
-                    continue;
-                wide sum = {0};
-                if (o->g >= 0)
-                    sum = GET(now + o->g * s);
-                if (o->c >= 0)
-                    sum += alpha * GET(now + o->c * s);
-                PUT(to + k * s, sum);
-            }
+            if (moved || alpha != w->alpha)
+                give_jacobian(w, now, alpha, to);
         }
 }
 
