@@ -236,8 +236,15 @@ void diag_render(const diag *d, FILE *out, bool color)
 {
     for (size_t i = 0; i < vec_len(d->msg); i++)
         render_msg(d, &d->msg[i], out, color);
-    if (d->n_dropped)
-        fprintf(out, "vsim: %d further errors not shown\n", d->n_dropped);
+    if (d->n_dropped && !d->told_full)
+        fprintf(out, "vsim: there are more than %d errors; no others are shown\n", d->max_error);
+}
+
+void diag_clear(diag *d)
+{
+    vec_clear(d->msg);
+    d->told_full |= d->n_dropped > 0;
+    d->n_dropped = 0;
 }
 
 void diag_keep_errors(diag *d)

@@ -41,7 +41,14 @@ typedef struct diag {
     int n_error, n_warning, n_dropped;
     bool drop_notes; /* the last error or warning was dropped, its notes are too */
     int max_error;   /* further errors are counted, not kept; default 50 */
+    bool told_full;  /* it was said that there are further errors */
 } diag;
+
+/* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it goes on to say is not seen. */
+static inline bool diag_full(const diag *d, int before)
+{
+    return d->n_error - before > d->max_error;
+}
 
 void diag_init(diag *d);
 void diag_fini(diag *d);
@@ -65,6 +72,8 @@ void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_c
 
 /* Leaves the errors, with their notes. */
 void diag_keep_errors(diag *d);
+/* Forgets the messages, all of which were rendered; errors stay counted. */
+void diag_clear(diag *d);
 
 /* 1-based line and column (bytes) of a span's start. */
 void diag_where(const diag *d, diag_span at, int *line, int *col);

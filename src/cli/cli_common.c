@@ -154,6 +154,5 @@ void cli_flush_messages(cli_base *b)
     diag_render(&b->d, stderr, isatty(STDERR_FILENO));
     if (b->log != stdout && b->log != stderr)
         diag_render(&b->d, b->log, false);
-    vec_clear(b->d.msg);
-    b->d.n_dropped = 0;
+    diag_clear(&b->d);
 }

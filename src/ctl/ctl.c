@@ -6,7 +6,7 @@
 
 #include "ctl_priv.h"
 
-enum { MAX_NESTING = 100 };
+enum { MAX_NESTING = 100, MAX_FAILED = 100 };
 
 typedef enum kind { K_COMMAND, K_WHILE, K_DOWHILE, K_REPEAT, K_FOREACH, K_IF, K_BREAK, K_CONTINUE } kind;
 
@@ -381,36 +381,44 @@ static bool condition(ctl *c, const stmt *x)
     return ok && v != 0;
 }
 
-/* One turn of a loop: true to go on with the next. */
-static bool turn(ctl *c, const stmt *x, ctl_flow *flow)
+typedef struct loop {
+    const stmt *x;
+    ctl_flow flow;       /* of what is around it */
+    int n_failed;        /* turns with errors since the last one without */
+} loop;
+
+/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left. */
+static bool turn(ctl *c, loop *l)
 {
-    *flow = run_block(c, x->body);
-    if (*flow == FLOW_QUIT)
-        return false;
-    bool leave = *flow == FLOW_BREAK;
-    *flow = FLOW_ON;
-    return !leave;
+    const int before = c->d->n_error;
+    const ctl_flow flow = run_block(c, l->x->body);
+    l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
+    l->n_failed = c->d->n_error > before ? l->n_failed + 1 : 0;
+    if (l->n_failed < MAX_FAILED)
+        return flow != FLOW_QUIT && flow != FLOW_BREAK;
+    diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors", MAX_FAILED);
+    return false;
 }
 
 static ctl_flow run_repeat(ctl *c, const stmt *x)
 {
     double n = INFINITY;
-    ctl_flow flow = FLOW_ON;
+    loop l = {.x = x};
     if (!prepare(c, x))
-        return flow;
+        return FLOW_ON;
     bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
     end_command(c, ok ? VS_OK : VS_EINPUT);
     for (double k = 0; ok && k < n; k++)
-        if (!turn(c, x, &flow))
+        if (!turn(c, &l))
             break;
-    return flow;
+    return l.flow;
 }
 
 static ctl_flow run_foreach(ctl *c, const stmt *x)
 {
-    ctl_flow flow = FLOW_ON;
+    loop l = {.x = x};
     if (!prepare(c, x))
-        return flow;
+        return FLOW_ON;
     char **w = ctl_words(c, c->line), **word = NULL;
     for (size_t i = 0; i < vec_len(w); i++) /* ( a b c ): brackets are no words */
         if (strcmp(w[i], "(") && strcmp(w[i], ")"))
@@ -420,16 +428,16 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
     for (size_t i = 1; i < vec_len(word); i++) {
         const char *v = word[i];
         ctl_put(c, word[0], &v, 1);
-        if (!turn(c, x, &flow))
+        if (!turn(c, &l))
             break;
     }
     vec_free(word);
-    return flow;
+    return l.flow;
 }
 
 static ctl_flow run_stmt(ctl *c, const stmt *x)
 {
-    ctl_flow flow = FLOW_ON;
+    loop l = {.x = x};
     switch (x->kind) {
     case K_BREAK: return FLOW_BREAK;
     case K_CONTINUE: return FLOW_CONTINUE;
@@ -437,13 +445,13 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
     case K_REPEAT: return run_repeat(c, x);
     case K_FOREACH: return run_foreach(c, x);
     case K_WHILE:
-        while (condition(c, x) && turn(c, x, &flow))
+        while (condition(c, x) && turn(c, &l))
             ;
-        return flow;
+        return l.flow;
     case K_DOWHILE:
-        while (turn(c, x, &flow) && condition(c, x))
+        while (turn(c, &l) && condition(c, x))
             ;
-        return flow;
+        return l.flow;
     case K_COMMAND:
         if (prepare(c, x) && *c->line)
             end_command(c, dispatch(c));

@@ -7,7 +7,8 @@
 static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper)
 {
     *f = (flat){.mem = mem, .title = deck->title};
-    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper, .nominal = DIAG_NOWHERE};
+    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper, .nominal = DIAG_NOWHERE,
+                  .n_error = d->n_error};
     arena_init(&c.scratch);
     c.body = arena_array(mem, body *, deck->n_sub);
     vec_push(f->node, str_intern0(names, "0"));

@@ -439,7 +439,7 @@ static void read_elements(flat_ctx *c, body *b)
 {
     int32_t guard = -1, next = 0;
     const net_card *card = b->sub->card;
-    for (size_t i = 0; i < vec_len(card); i++) {
+    for (size_t i = 0; i < vec_len(card) && !diag_full(c->d, c->n_error); i++) {
         if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF || card[i].kind == NET_CARD_ELSE)
             guard = next++; /* branches are numbered in the order of the text */
         else if (card[i].kind == NET_CARD_ENDIF)

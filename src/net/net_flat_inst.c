@@ -612,9 +612,11 @@ void flat_expand(flat_ctx *c, scope *s)
                    s->b->count, max_weight);
         c->stop = true;
     }
-    for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++)
+    for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++) {
         if (flat_on(s, s->b->elem[i].guard))
             flat_expand_elem(c, s, &s->b->elem[i]);
+        c->stop |= diag_full(c->d, c->n_error);
+    }
     for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
         if (flat_on(s, s->b->other[i].guard)) {
             c->mask = 0;

@@ -221,7 +221,8 @@ typedef struct flat_ctx {
     pending *pend;
     pending_node *pend_node;
     int64_t n_made;
-    bool stop;
+    int n_error;         /* before */
+    bool stop;           /* too much, or more errors than are kept */
     bool declarations;   /* read no elements: for the options alone */
     flat_plan *plan;     /* NULL: dependences are not written down */
     uint64_t mask;       /* knobs that what was evaluated since it was set to 0 depends on */

@@ -11,7 +11,7 @@
 #include "net_priv.h"
 #include "vec.h"
 
-enum { MAX_TURNS = 4000000, MAX_BYTES = 1 << 29, MAX_DEPTH = 64, MAX_NAME = 200 };
+enum { MAX_TURNS = 4000000, MAX_BYTES = 1 << 29, MAX_DEPTH = 64, PIECE = 1 << 20, MANY_TURNS = 1000 };
 
 void net_loop_init(net_loop *l, diag *d, str_pool *names, const net_opt *opt)
 {
@@ -348,7 +348,7 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
     size_t len = from[1] - 1 - from[0];
     trim(&name, &len);
     double a, b;
-    if (!len || len > MAX_NAME || word_len(name, len) != len)
+    if (!len || len > NET_LOOP_NAME || word_len(name, len) != len)
         return 0;
     if (!value_of(l, s + from[1], from[2] - 1 - from[1], &a) || !value_of(l, s + from[2], from[3] - 1 - from[2], &b)) {
         fail(l, at, "the bounds of sum() must be numbers known before the run");
@@ -360,7 +360,7 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
         fail(l, at, "loops and sums of more than 4000000 turns");
         return end + 1;
     }
-    char var[MAX_NAME + 1];
+    char var[NET_LOOP_NAME + 1];
     memcpy(var, name, len);
     var[len] = 0;
     if (turns < 1)
@@ -466,11 +466,6 @@ char *net_loop_card(net_loop *l, diag_span at, size_t *len)
 
 /* -- loops -- */
 
-typedef struct head { /* of a .for */
-    char name[MAX_NAME + 1];
-    double from, to, step;
-} head;
-
 /* The first word of the line at s[i]; its length 0 on blank lines. */
 static size_t line_word(const char *s, size_t n, size_t *i)
 {
@@ -498,14 +493,14 @@ static size_t find_word(const char *s, size_t n, size_t i, const char *word)
 }
 
 /* "name = a to b [step s]" */
-static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, head *h)
+static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, net_turns *h)
 {
     trim(&s, &n);
     const size_t k = word_len(s, n);
     size_t i = k;
     while (i < n && isspace((unsigned char)s[i]))
         i++;
-    if (!k || k > MAX_NAME || i >= n || s[i] != '=') {
+    if (!k || k > NET_LOOP_NAME || i >= n || s[i] != '=') {
         fail(l, at, ".for needs: variable = first to last [step number]");
         return false;
     }
@@ -527,28 +522,45 @@ static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, head 
 
 static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, int depth);
 
-/* The lines of a loop, once per value. */
-static void turns(net_loop *l, FILE *out, const head *h, const char *s, size_t n, diag_span at, int depth)
+/* How many turns a loop has, below 1 none. false after a message: more than there may be. */
+static bool count_turns(net_loop *l, const net_turns *h, diag_span at, int depth, double *count)
 {
-    const double count = floor((h->to - h->from) / h->step + 1e-9) + 1;
-    if (depth >= MAX_DEPTH || count > MAX_TURNS || l->n_turn + (int64_t)fmax(count, 0) > MAX_TURNS) {
-        fail(l, at, depth >= MAX_DEPTH ? ".for is nested more than 64 deep"
-                                       : "loops and sums of more than 4000000 turns");
+    *count = floor((h->to - h->from) / h->step + 1e-9) + 1;
+    const bool ok = depth < MAX_DEPTH && *count <= MAX_TURNS && l->n_turn + (int64_t)fmax(*count, 0) <= MAX_TURNS;
+    if (!ok)
+        fail(l, at, depth >= MAX_DEPTH ? ".for is nested more than 64 deep" : "loops and sums of more than 4000000 turns");
+    return ok;
+}
+
+/* The lines of a loop for one value. */
+static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, const char *s, size_t n, diag_span at, int depth)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    bind(f, s, n, h->name, h->from + (double)k * h->step, false);
+    fclose(f);
+    l->n_turn++;
+    l->n_byte += len;
+    if (l->n_byte > MAX_BYTES)
+        fail(l, at, "loops and sums make more than 512 MiB of text");
+    expand(l, out, text, len, at, depth + 1);
+    free(text);
+}
+
+/* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be asked for its turns later. */
+static void inner_loop(net_loop *l, FILE *out, const net_turns *h, const char *s, size_t i, size_t body, size_t end, size_t n,
+                       diag_span at, int depth)
+{
+    double count;
+    if (!count_turns(l, h, at, depth, &count))
+        return;
+    if (count > MANY_TURNS) {
+        fwrite(s + i, 1, n - i, out);
         return;
     }
-    for (int64_t k = 0; (double)k < count && !l->failed; k++) {
-        char *text = NULL;
-        size_t len = 0;
-        FILE *f = open_memstream(&text, &len);
-        bind(f, s, n, h->name, h->from + (double)k * h->step, false);
-        fclose(f);
-        l->n_turn++;
-        l->n_byte += len;
-        if (l->n_byte > MAX_BYTES)
-            fail(l, at, "loops and sums make more than 512 MiB of text");
-        expand(l, out, text, len, at, depth + 1);
-        free(text);
-    }
+    for (int64_t k = 0; (double)k < count && !l->failed; k++)
+        one_turn(l, out, h, k, s + body, end - body, at, depth);
 }
 
 /* Text with loops in it, all variables of outer ones bound. */
@@ -573,25 +585,37 @@ static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
             level -= same(s + w, wl, ".endfor");
             next = line_end(s, n, w);
         }
-        head h;
+        net_turns h;
         if (level > 0)
             fail(l, at, "a .for inside this one has no .endfor");
         else if (parse_head(l, s + i + k, body - i - k, at, &h))
-            turns(l, out, &h, s + body, end - body, at, depth);
+            inner_loop(l, out, &h, s, start, body, end, next, at, depth);
         i = run = next;
     }
     finish(l, out, s + run, n - run, at, false);
 }
 
-char *net_loop_expand(net_loop *l, diag_span head_at, diag_span body, size_t *len)
+bool net_loop_start(net_loop *l, net_turns *t, diag_span head, diag_span body)
 {
-    char *text = NULL;
-    const char *s = l->d->file[body.file].text;
-    FILE *out = open_memstream(&text, len);
-    head h;
+    double count;
     l->failed = false;
-    if (parse_head(l, s + head_at.off, head_at.len, head_at, &h))
-        turns(l, out, &h, s + body.off, body.len, head_at, 0);
+    t->at = head;
+    t->body = body;
+    t->next = 0;
+    return parse_head(l, l->d->file[head.file].text + head.off, head.len, head, t) &&
+           count_turns(l, t, head, l->nested, &count);
+}
+
+char *net_loop_next(net_loop *l, net_turns *t, size_t *len)
+{
+    const double count = floor((t->to - t->from) / t->step + 1e-9) + 1;
+    if ((double)t->next >= count)
+        return NULL;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, len);
+    l->failed = false;
+    for (; (double)t->next < count && ftell(out) < PIECE && !l->failed; t->next++)
+        one_turn(l, out, t, t->next, l->d->file[t->body.file].text + t->body.off, t->body.len, t->at, l->nested);
     fclose(out);
     if (!l->failed)
         return text;

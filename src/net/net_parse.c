@@ -30,6 +30,7 @@ typedef struct reader {
     open_file *chain;    /* vec: files being read, outermost first */
     open_if *open;       /* vec: .if without .endif so far */
     size_t n_file, n_byte, n_card;
+    int n_error;         /* before the deck was read */
     bool too_much;
     size_t n_step_lib;   /* .step lib cards so far */
     int32_t n_alter;     /* .alter cards so far */
@@ -597,9 +598,18 @@ static void read_loop(reader *r, net_lex *l, const net_card *c)
     diag_span bounds = head;
     bounds.off += c->tok[0].len;
     bounds.len -= c->tok[0].len;
+    net_turns t;
+    const char *what = ".for";
+    char *text;
     size_t len;
-    char *text = net_loop_expand(&r->loop, bounds, (diag_span){c->file, from, end - from}, &len);
-    read_made(r, text, len, net_card_span(c), ".for");
+    if (!net_loop_start(&r->loop, &t, bounds, (diag_span){c->file, from, end - from}))
+        return;
+    r->loop.nested++;
+    while (!r->too_much && (text = net_loop_next(&r->loop, &t, &len))) {
+        read_made(r, text, len, net_card_span(c), what);
+        what = arena_printf(r->mem, ".for, from turn %lld", (long long)t.next + 1);
+    }
+    r->loop.nested--;
 }
 
 /* The text of a card, from its first word to its last. */
@@ -710,6 +720,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
             break;
         more = take_card(r, &l, section);
         ended = !more;
+        r->too_much |= diag_full(r->d, r->n_error);
     }
     if (section && !ended && !r->too_much)
         diag_error(r->d, section_span, "section '%s' of '%s' has no .endl", section, r->d->file[file].name);
@@ -728,7 +739,7 @@ static void freeze_sub(reader *r, net_sub *s)
 
 static vs_status read_all(reader *r, int32_t file)
 {
-    int before = r->d->n_error;
+    const int before = r->n_error = r->d->n_error;
     net_deck *deck = r->deck;
     net_loop_init(&r->loop, r->d, r->names, r->opt);
     *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1, .control_at = DIAG_NOWHERE};

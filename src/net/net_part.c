@@ -346,7 +346,7 @@ static void move_parts(flat_plan *p, size_t k, const part *o, const int32_t *by,
 /* The instance itself, as the expansion of what it is in does it. false: a message, or more than this part. */
 static bool expand_again(flat_ctx *c, const part *o)
 {
-    const int n_error = c->d->n_error;
+    const int n_error = c->n_error = c->d->n_error;
     for (scope *s = o->s->caller; s; s = s->caller)
         s->b->in_progress = true;
     c->redoing = false;

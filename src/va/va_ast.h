@@ -280,6 +280,7 @@ typedef struct va_ctx {
     void **owned;         /* vec of vecs to free at the end */
     const char **absent;  /* vec; as in va_unit */
     map said;             /* errors already given: span and format, against repeats by unrolling */
+    int n_error;          /* before */
     bool fatal;           /* a limit was hit: stop reading */
     bool incomplete;      /* an included file is missing: only the preprocessor goes on */
 } va_ctx;
@@ -316,12 +317,14 @@ typedef struct va_parser {
     va_mod *mod;
     va_func *func;
     int depth;
-    bool too_deep;
+    bool gave_up;    /* nested too deep, or more errors than are kept: at the end of the text */
     bool generate; /* inside a generate construct of the module level */
 } va_parser;
 void va_parse(va_ctx *c);
 va_expr *va_parse_expr(va_parser *p);
 va_stmt *va_parse_stmt(va_parser *p);
+/* More errors than are kept: nothing more is read. */
+void va_limit_errors(va_parser *p);
 void va_parse_var_decl(va_parser *p, va_sym ***decl, va_attr *attr);
 va_attr *va_parse_attrs(va_parser *p);
 bool va_expect(va_parser *p, int kind, const char *after);

@@ -560,7 +560,7 @@ static void parse_function_body(va_parser *p, va_func *f)
     }
     if (!va_accept_kw(p, KW_ENDFUNCTION)) {
         va_expected(p, "'endfunction'");
-        if (!p->too_deep)
+        if (!p->gave_up)
             diag_note(p->c->d, f->sym->span, "of the function that begins here");
     }
     va_stmt *b = arena_new(&p->c->mem, va_stmt);
@@ -785,10 +785,11 @@ static void parse_module(va_parser *p, va_attr *attr)
         parse_item(p);
         if (p->t == before)
             p->t++;
+        va_limit_errors(p);
     }
     if (!va_accept_kw(p, KW_ENDMODULE)) {
         va_expected(p, "'endmodule'");
-        if (!p->too_deep)
+        if (!p->gave_up)
             diag_note(p->c->d, m->span, "of the module that begins here");
     }
     if (p->t[-1].kind == T_NAME && p->t->kind == ':' && va_is_name(p->t + 1))
@@ -842,7 +843,7 @@ static void parse_paramset(va_parser *p, va_attr *attr)
     }
     if (!va_accept_kw(p, KW_ENDPARAMSET)) {
         va_expected(p, "'endparamset'");
-        if (!p->too_deep)
+        if (!p->gave_up)
             diag_note(p->c->d, m->span, "of the paramset that begins here");
     }
     va_own(p->c, m->port);
@@ -1023,5 +1024,5 @@ void va_parse(va_ctx *c)
                !at_kw(&p, KW_DISCIPLINE) && !at_kw(&p, KW_PARAMSET) && !at_kw(&p, KW_MACROMODULE))
             p.t++;
     }
-    c->fatal = c->fatal || p.too_deep; /* what was not read cannot be judged */
+    c->fatal |= p.gave_up; /* what was not read cannot be judged */
 }

@@ -29,10 +29,23 @@ const char *va_tok_text(va_parser *p, const va_tok *t)
 void va_expected(va_parser *p, const char *what)
 {
     p->mod ? (void)(p->mod->bad = true) : (void)0;
-    if (p->t->kind == T_ERROR || p->too_deep || p->t == p->complained)
+    if (p->t->kind == T_ERROR || p->gave_up || p->t == p->complained)
         return;
     p->complained = p->t;
     va_error(p->c, p->t->span, p->t->macro, "expected %s, not %s", what, va_tok_text(p, p->t));
+}
+
+static void give_up(va_parser *p)
+{
+    p->gave_up = true;
+    while (p->t->kind != T_EOF)
+        p->t++;
+}
+
+void va_limit_errors(va_parser *p)
+{
+    if (diag_full(p->c->d, p->c->n_error))
+        give_up(p);
 }
 
 bool va_accept(va_parser *p, int kind)
@@ -71,7 +84,7 @@ bool va_expect(va_parser *p, int kind, const char *after)
     if (va_accept(p, kind))
         return true;
     const va_tok *last = p->t > p->c->tok ? p->t - 1 : NULL;
-    if (kind == ';' && last && last->macro < 0 && p->t->kind != T_ERROR && !p->too_deep &&
+    if (kind == ';' && last && last->macro < 0 && p->t->kind != T_ERROR && !p->gave_up &&
         on_later_line(p, last)) {
         p->mod ? (void)(p->mod->bad = true) : (void)0;
         va_error(p->c, (diag_span){last->span.file, last->span.off + last->span.len, 0}, -1,
@@ -124,11 +137,9 @@ static bool enter(va_parser *p)
 {
     if (++p->depth <= VA_MAX_NEST)
         return true;
-    if (!p->too_deep)
+    if (!p->gave_up)
         va_error(p->c, p->t->span, p->t->macro, "nested more than %d levels deep", VA_MAX_NEST);
-    p->too_deep = true;
-    while (p->t->kind != T_EOF)
-        p->t++;
+    give_up(p);
     return false;
 }
 
@@ -142,11 +153,9 @@ static void set_args(va_parser *p, va_expr *e, int32_t n, va_expr *const *arg)
         if (arg[i]->span.off + arg[i]->span.len > e->span.off + e->span.len)
             e->span = diag_join(e->span, arg[i]->span);
     }
-    if (e->depth > VA_MAX_NEST && !p->too_deep) {
+    if (e->depth > VA_MAX_NEST && !p->gave_up) {
         va_error(p->c, e->at, e->macro, "expression has more than %d levels", VA_MAX_NEST);
-        p->too_deep = true;
-        while (p->t->kind != T_EOF)
-            p->t++;
+        give_up(p);
     }
     if (e->depth > VA_MAX_NEST) {
         e->kind = EX_ERROR;
@@ -447,7 +456,7 @@ static va_stmt *parse_block(va_parser *p, bool of_if)
     }
     if (!va_accept_kw(p, KW_END)) {
         va_expected(p, "'end'");
-        if (!p->too_deep)
+        if (!p->gave_up)
             diag_note(p->c->d, s->span, "of the block that begins here");
     } else if (p->t->kind == ':' && va_is_name(p->t + 1)) {
         p->t += 2;
@@ -564,7 +573,7 @@ static va_stmt *parse_case(va_parser *p)
     }
     if (!va_accept_kw(p, KW_ENDCASE)) {
         va_expected(p, "'endcase'");
-        if (!p->too_deep)
+        if (!p->gave_up)
             diag_note(p->c->d, s->span, "of the 'case' that begins here");
     } else if (!vec_len(body)) {
         va_error(p->c, s->span, s->macro, "'case' has no items");
@@ -727,6 +736,7 @@ va_stmt *va_parse_stmt(va_parser *p)
             p->t++;
         va_skip_to_semi(p);
     }
+    va_limit_errors(p);
     p->depth--;
     return s;
 }

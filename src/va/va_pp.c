@@ -578,6 +578,7 @@ static void process(pp *p, source *s)
     size_t base = vec_len(p->cond);
     while (!p->c->fatal) {
         va_tok t = next_raw(s);
+        p->c->fatal |= diag_full(p->c->d, p->c->n_error);
         if (t.kind == T_EOF)
             break;
         if (t.kind == T_PARAM) {

@@ -600,7 +600,7 @@ static void check_task(va_sema *s, va_stmt *st)
 
 static void check_stmt(va_sema *s, va_stmt *st)
 {
-    if (!st)
+    if (!st || diag_full(s->c->d, s->c->n_error))
         return;
     switch (st->kind) {
     case ST_BLOCK: check_block(s, st); break;

@@ -73,10 +73,10 @@ static void end(va_ctx *c)
 static void check_and_lower(va_ctx *c, va_unit *u)
 {
     for (int paramsets = 0; paramsets < 2; paramsets++)
-        for (size_t i = 0; i < vec_len(c->mod); i++)
+        for (size_t i = 0; i < vec_len(c->mod) && !diag_full(c->d, c->n_error); i++)
             if ((c->mod[i]->base_name != NULL) == paramsets)
                 va_sema_module(c, c->mod[i]);
-    for (size_t i = 0; i < vec_len(c->mod); i++) {
+    for (size_t i = 0; i < vec_len(c->mod) && !diag_full(c->d, c->n_error); i++) {
         va_mod *m = c->mod[i];
         if (!m->bad && !(m->base && m->base->bad))
             (void)va_lower_module(c, u, m);
@@ -85,8 +85,8 @@ static void check_and_lower(va_ctx *c, va_unit *u)
 
 static vs_status compile(va_unit *u, diag *d, str_pool *names, int32_t file, const va_opt *opt)
 {
-    va_ctx c = {.d = d, .names = names, .opt = opt};
-    int before = d->n_error;
+    const int before = d->n_error;
+    va_ctx c = {.d = d, .names = names, .opt = opt, .n_error = before};
     arena_init(&c.mem);
     begin(&c);
     va_preprocess(&c, file);

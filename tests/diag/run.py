@@ -5,15 +5,21 @@
 
 NAME.expect: the exit code on the first line, then lines that must appear in the messages in this order
 (a line must be contained in a line of the output). For `decks` vsim runs the deck, for `va` it compiles
-the file. No case may take more than the time limit, or end by a signal."""
+the file. No case may take more than the limits of time and processor time, or end by a signal."""
 import concurrent.futures
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 120
+PROCESSOR_SECONDS = 20 # a reader that goes on after its last message reaches them
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
 
 
 def command(vsim, kind, path, raw):
@@ -34,7 +40,7 @@ def run(vsim, kind, name):
         try:
             done = subprocess.run(command(vsim, kind, path, os.path.join(tmp, 'out.raw')), cwd=folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, timeout=SECONDS)
+                                  stderr=subprocess.PIPE, timeout=SECONDS, preexec_fn=limit)
         except subprocess.TimeoutExpired:
             return None, 'no end within %d s' % SECONDS
         return done.returncode, done.stderr.decode('utf-8', 'replace').replace(tmp + os.sep, '')

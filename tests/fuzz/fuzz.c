@@ -1,4 +1,4 @@
-/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw and CSV files.
+/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix Market files.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER...
  *         -k keeps inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal (built with
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "spa.h"
 #include "va.h"
 #include "vec.h"
 
@@ -29,8 +30,19 @@ enum { MOST = 16384, LIMIT = 20, MAP_BITS = 16 };
 
 /* -- what is fuzzed -- */
 
+static void write_file(const char *name, const char *text, size_t n)
+{
+    FILE *f = fopen(name, "w");
+    if (!f || fwrite(text, 1, n, f) != n || fclose(f)) {
+        perror(name);
+        exit(1);
+    }
+}
+
+/* The file `input` is the deck itself: tables, sections and includes that name it are read too. */
 static void fuzz_net(const char *text, size_t n)
 {
+    write_file("input", text, n);
     diag d;
     str_pool names;
     arena mem;
@@ -65,18 +77,22 @@ static void fuzz_va(const char *text, size_t n)
     diag_fini(&d);
 }
 
-static void write_file(const char *name, const char *text, size_t n)
+static void read_matrix(void)
 {
-    FILE *f = fopen(name, "w");
-    if (!f || fwrite(text, 1, n, f) != n || fclose(f)) {
-        perror(name);
-        exit(1);
-    }
+    diag d;
+    arena mem;
+    csc a;
+    spa_mm info;
+    diag_init(&d);
+    arena_init(&mem);
+    if (spa_mm_read(&a, &info, &d, "input", &mem) != VS_OK && !d.n_error)
+        abort();
+    arena_fini(&mem);
+    diag_fini(&d);
 }
 
-static void fuzz_raw(const char *text, size_t n)
+static void read_plots(void)
 {
-    write_file("input", text, n);
     for (int32_t k = 0; k < 3; k++) {
         out_plot p;
         const char *why = NULL;
@@ -87,6 +103,15 @@ static void fuzz_raw(const char *text, size_t n)
         }
         out_plot_free(&p);
     }
+}
+
+static void fuzz_raw(const char *text, size_t n)
+{
+    write_file("input", text, n);
+    if (spa_mm_is("input"))
+        read_matrix();
+    else
+        read_plots();
 }
 
 static int n_asked;
