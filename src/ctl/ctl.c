@@ -239,8 +239,7 @@ static vs_status cmd_seed(ctl *c, const char *text)
     const char *end = "";
     if (*text && (!str_spice_number(text, &end, &x) || *end))
         return ctl_fail(c, "setseed takes a number, not '%s'", text);
-    c->seed = (uint64_t)(int64_t)x;
-    return VS_OK;
+    return ctl_seed(c, x);
 }
 
 typedef struct command {

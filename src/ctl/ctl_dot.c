@@ -133,8 +133,9 @@ void ctl_want(sim *s)
 
 static vs_status print_card(ctl *c, const dot_card *d)
 {
-    post_table t = {.digits = (int)ctl_number_value(c, "numdgt", 6), .width = (int)ctl_number_value(c, "width", 80),
-                    .as_columns = true};
+    post_table t = {.as_columns = true};
+    if (!ctl_table_form(c, &t))
+        return VS_EINPUT;
     char *text = arena_strndup(&c->scratch, d->text, strlen(d->text));
     if (!strcmp(d->word, "plot")) /* limits of an axis: (0,5) behind a blank */
         for (char *p = text; *p; p++)

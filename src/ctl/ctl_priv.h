@@ -10,6 +10,7 @@
 #include "ctl.h"
 #include "expr.h"
 #include "meas.h"
+#include "table.h"
 #include "vec.h"
 
 typedef struct ctl_var {
@@ -64,6 +65,12 @@ const ctl_var *ctl_get(const ctl *c, const char *name);
 /* The first word of a variable; "" for a flag, NULL: not set. */
 const char *ctl_value(const ctl *c, const char *name);
 double ctl_number_value(const ctl *c, const char *name, double absent);
+/* A variable that is a whole number from lo to hi, or absent; else a message and false. */
+bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *value);
+/* How tables are printed: `set numdgt`, `set width`. false: a message was given. */
+bool ctl_table_form(ctl *c, post_table *t);
+/* The numbers that sunif, sgauss and rnd draw begin anew. */
+vs_status ctl_seed(ctl *c, double seed);
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
 void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */

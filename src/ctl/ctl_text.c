@@ -7,6 +7,8 @@
 
 #include "ctl_priv.h"
 
+enum { MAX_LINE = 16 << 20 };
+
 /* -- variables -- */
 
 static void free_words(char **w)
@@ -35,6 +37,33 @@ double ctl_number_value(const ctl *c, const char *name, double absent)
     const char *s = ctl_value(c, name), *end;
     double x;
     return s && str_spice_number(s, &end, &x) && !*end ? x : absent;
+}
+
+bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *value)
+{
+    const double x = ctl_number_value(c, name, absent);
+    *value = absent;
+    if (x == absent)
+        return true;
+    if (!(x >= lo && x <= hi) || x != floor(x)) {
+        ctl_fail(c, "%s is a whole number from %d to %d, not '%s'", name, lo, hi, ctl_value(c, name));
+        return false;
+    }
+    *value = (int)x;
+    return true;
+}
+
+bool ctl_table_form(ctl *c, post_table *t)
+{
+    return ctl_whole_value(c, "numdgt", 6, 1, 17, &t->digits) && ctl_whole_value(c, "width", 80, 1, 10000, &t->width);
+}
+
+vs_status ctl_seed(ctl *c, double seed)
+{
+    if (!(fabs(seed) < 9e15) || seed != floor(seed))
+        return ctl_fail(c, "a seed is a whole number, not %g", seed);
+    c->seed = (uint64_t)(int64_t)seed;
+    return VS_OK;
 }
 
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n)
@@ -210,6 +239,10 @@ const char *ctl_substitute(ctl *c, const char *line)
         } else {
             put(&text, s++, 1);
         }
+        if (vec_len(text) > MAX_LINE) {
+            ctl_fail(c, "the line has more than %d MiB with its variables", MAX_LINE >> 20);
+            s = NULL;
+        }
     }
     put(&text, "", 1);
     const char *copy = s ? arena_strndup(&c->scratch, text, strlen(text)) : NULL;
@@ -318,7 +351,7 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
     } else if (!strcmp(name, "units")) {
         c->e.degrees = !str_casecmp(ctl_value(c, name), "degrees");
     } else if ((!strcmp(name, "rndseed") || !strcmp(name, "seed")) && !isnan(x)) {
-        c->seed = (uint64_t)(int64_t)x;
+        *st = ctl_seed(c, x);
     } else if (!strcmp(name, "curplot")) {
         *st = ctl_setplot(c, ctl_value(c, name));
         remove_var(c, name);

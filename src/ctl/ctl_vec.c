@@ -244,11 +244,12 @@ static bool first_word_is(const char **text, const char *word)
 
 vs_status ctl_print(ctl *c, const char *text)
 {
-    post_table t = {.digits = (int)ctl_number_value(c, "numdgt", 6), .width = (int)ctl_number_value(c, "width", 80)};
+    post_table t = {0};
+    if (!ctl_table_form(c, &t))
+        return VS_EINPUT;
     t.as_line = first_word_is(&text, "line");
     t.as_columns = !t.as_line && (first_word_is(&text, "col") || first_word_is(&text, "column"));
     t.no_index = ctl_get(c, "noprintindex") != NULL;
-    t.digits = t.digits < 1 ? 1 : t.digits > 17 ? 17 : t.digits;
     post_val *v;
     if (!*text)
         return ctl_fail(c, "print takes expressions, or all");
@@ -344,13 +345,14 @@ vs_status ctl_wrdata(ctl *c, const char *text)
 {
     const char *path;
     post_val *v;
-    if (!file_and_values(c, text, &path, &v))
+    int digits;
+    if (!ctl_whole_value(c, "numdgt", 8, 1, 17, &digits) || !file_and_values(c, text, &path, &v))
         return VS_EINPUT;
     FILE *fp;
     vs_status st = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w", &fp);
     if (fp) {
         bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"), ctl_get(c, "wr_vecnames"),
-                                  (int)ctl_number_value(c, "numdgt", 8), fp);
+                                  digits, fp);
         if (fclose(fp) || !ok) {
             ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
             st = VS_EIO;

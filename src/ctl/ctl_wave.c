@@ -86,13 +86,15 @@ vs_status ctl_fourier(ctl *c, const char *text)
     post_val *v;
     if (!n)
         return ctl_fail(c, "a fundamental frequency and vectors are expected: fourier 1meg v(out)");
+    int n_freq, grid;
+    if (!ctl_whole_value(c, "nfreqs", 10, 1, 1000, &n_freq) || !ctl_whole_value(c, "fourgridsize", 200, 1, 100000, &grid))
+        return VS_EINPUT;
     if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &freq) || !ctl_values(c, text + n, &v))
         return VS_EINPUT;
     vs_status st = vec_len(v) ? VS_OK : ctl_fail(c, "there are no vectors behind the frequency");
     for (size_t i = 0; i < vec_len(v) && !st; i++) {
         post_four f;
-        if (!post_fourier(&c->e, &v[i], freq, (int)ctl_number_value(c, "nfreqs", 10),
-                          (int)ctl_number_value(c, "fourgridsize", 200), &f)) {
+        if (!post_fourier(&c->e, &v[i], freq, n_freq, grid, &f)) {
             st = VS_EINPUT;
             break;
         }

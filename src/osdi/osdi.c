@@ -365,9 +365,10 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
             free(full);
             return VS_OK;
         }
-    void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    const char *fault = osdi_elf_fault(full);
+    void *handle = fault ? NULL : dlopen(full, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        const char *why = dlerror();
+        const char *why = fault ? fault : dlerror();
         diag_error(d, at, "'%s' is not a library that can be loaded here", path);
         diag_note(d, DIAG_NOWHERE, "%s", why ? why : "no reason given");
         free(full);

@@ -66,6 +66,8 @@ struct osdi_lib {
 #define osdi_has(file, field) \
     ((file)->size >= offsetof(osdi_abi_descriptor, field) + sizeof(((osdi_abi_descriptor *)0)->field))
 
+/* osdi_elf.c: why the file at a path cannot be a whole library, NULL: nothing is wrong with its frame. */
+const char *osdi_elf_fault(const char *path);
 /* osdi_limit.c: the function for a name and number of arguments, NULL: not known. */
 void *osdi_limiter(const char *name, uint32_t n_arg);
 

@@ -17,7 +17,7 @@
 
 #include "post_priv.h"
 
-enum { MAX_DEPTH = 200, MAX_ARG = 8 };
+enum { MAX_DEPTH = 200, MAX_ARG = 8, MAX_CALLS = 10000 };
 
 typedef struct parser {
     post_env *e;
@@ -376,6 +376,9 @@ static bool call_user(parser *p, const post_def *f, const char *const *arg, int 
         return post_fail(e, "the function '%s' takes %zu arguments, not %d", f->name, vec_len(f->arg), n_arg);
     if (e->depth > 50)
         return post_fail(e, "the function '%s' calls itself without end", f->name);
+    e->n_call = e->depth ? e->n_call + 1 : 1;
+    if (e->n_call > MAX_CALLS)
+        return post_fail(e, "the functions of this expression call each other more than %d times", MAX_CALLS);
     const char *text = substitute(e, f, arg);
     e->depth++;
     bool ok = strlen(text) < (1u << 20) ? post_eval(e, text, out)

@@ -39,6 +39,7 @@ typedef struct post_env {
     bool (*number)(void *user, const char *name, double *value);
     void *user;
     int depth;             /* of user functions */
+    int n_call;            /* of user functions, in the outermost one */
 } post_env;
 
 /* The whole text. false: a message was given. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "osdi.h"
 #include "vec.h"
@@ -80,6 +81,31 @@ START_TEST(refused)
     ck_assert_int_eq(osdi_load(lib, mock("not_a_library"), &d, DIAG_NOWHERE), VS_EINPUT);
     ck_assert_int_eq(d.n_error, 4);
     ck_assert_ptr_null(osdi_find(lib, "mock_diode"));
+}
+END_TEST
+
+/* A file that was cut off would be mapped as if it were whole, and end the program. */
+START_TEST(cut_off_files_are_refused)
+{
+    static char whole[1 << 20];
+    char path[] = "/tmp/vsim-osdi-XXXXXX";
+    FILE *in = fopen(mock("mock4"), "rb");
+    ck_assert_ptr_nonnull(in);
+    const size_t size = fread(whole, 1, sizeof whole, in);
+    fclose(in);
+    const int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    for (size_t k = 0; k < 32; k++) {
+        const size_t n = size * k / 32;
+        ck_assert_int_eq(ftruncate(fd, 0), 0);
+        ck_assert_int_eq(pwrite(fd, whole, n, 0), (ssize_t)n);
+        ck_assert_int_eq(osdi_load(lib, path, &d, DIAG_NOWHERE), VS_EINPUT);
+    }
+    ck_assert_int_eq(d.n_error, 32);
+    ck_assert_int_eq(pwrite(fd, whole, size, 0), (ssize_t)size);
+    ck_assert_int_eq(osdi_load(lib, path, &d, DIAG_NOWHERE), VS_OK);
+    close(fd);
+    unlink(path);
 }
 END_TEST
 
@@ -172,6 +198,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, facts, 0, 2);
     tcase_add_test(t, refused);
+    tcase_add_test(t, cut_off_files_are_refused);
     tcase_add_test(t, models);
     tcase_add_loop_test(t, derivatives, 0, 2);
     tcase_add_test(t, limiting);
