@@ -53,6 +53,8 @@ static vs_status add_instance(elab *e, const flat_inst *in)
         return elab_controlled(e, in);
     case 'k':
         return elab_mutual(e, in);
+    case 'a':
+        return elab_code(e, in);
     case 't':
     case 'o':
     case 'u':

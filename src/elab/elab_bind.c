@@ -328,6 +328,14 @@ static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
     return ok;
 }
 
+bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given)
+{
+    elab_card k = {.model = c, .mdl = m};
+    const bool ok = resolve_params(e, &k, false);
+    *given = k.given;
+    return ok;
+}
+
 static void resolve_card(elab *e, elab_card *k)
 {
     const builtin *b;
@@ -494,7 +502,7 @@ vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *
     return st == VS_OK ? add_with_row(e, in, m, row, terminal) : st;
 }
 
-static void unknown_model(elab *e, const flat_inst *in)
+void elab_unknown_model(elab *e, const flat_inst *in)
 {
     if (!in->word) {
         diag_error(e->d, in->span, "%s: a model is missing", in->name);
@@ -532,7 +540,7 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
     if (in->word) {
         m = mdl_find(e->lib, in->word);
         if (!m)
-            unknown_model(e, in);
+            elab_unknown_model(e, in);
         return m;
     }
     if (plain_module(in->letter)) {
@@ -541,7 +549,7 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
         *known = *known ? *known : elab_module(e, plain_module(in->letter), in->span);
         return *known;
     }
-    unknown_model(e, in);
+    elab_unknown_model(e, in);
     return NULL;
 }
 

@@ -55,6 +55,13 @@ mdl_model *elab_module(elab *e, const char *name, diag_span at);
 VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
                                size_t n_given, const int32_t *terminal, const uint8_t *portconn,
                                double temp, double mfactor);
+/* The parameters of a model card that another module than that of its type is made for; false: a message was given.
+ *   given  out  vec, the caller frees it */
+bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
+/* The message that an element has no model, or one that is not there. */
+void elab_unknown_model(elab *e, const flat_inst *in);
+/* elab_code.c: A elements */
+VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
 /* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind */
 bool elab_is_osdi(const char *path);
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);

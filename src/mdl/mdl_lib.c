@@ -212,7 +212,7 @@ void mdl_own_code(const mdl_lib *lib)
 
 /* -- loading -- */
 
-/* The include folders of the user, then those of the standard models. */
+/* The include folders of the user, then those of the standard models, whose files others may include. */
 static const char **include_folders(const mdl_lib *lib, char **standard)
 {
     const char **dir = NULL;
@@ -220,6 +220,8 @@ static const char **include_folders(const mdl_lib *lib, char **standard)
         vec_push(dir, lib->opt.include[i]);
     if (lib->dir && asprintf(standard, "%s/include", lib->dir) >= 0)
         vec_push(dir, *standard);
+    if (lib->dir)
+        vec_push(dir, lib->dir);
     return dir;
 }
 
@@ -361,6 +363,11 @@ static bool scan_text(mdl_lib *lib, lib_file *f, const char *p)
                            (n == 11 && !memcmp(p, "macromodule", n)) ||
                            (n == 8 && !memcmp(p, "paramset", n));
             p = q;
+        } else if (*p == '`') { /* module `NAME: a macro's, whose default is the name of the file */
+            any |= after_module;
+            after_module = false;
+            for (p++; is_word(*p);)
+                p++;
         } else {
             p++;
         }

@@ -7,7 +7,7 @@
 #include "net.h"
 
 typedef struct flat_param {
-    const char *name;    /* lower case, interned */
+    const char *name;    /* lower case, interned; "c[0]", "c[1]", ... for c=[...] of a model card */
     double value;
     const char *str;     /* string value ("..." or a bare word that is no number), else NULL */
     diag_span span;      /* of the value */
@@ -39,6 +39,22 @@ typedef struct flat_source { /* V and I elements */
     diag_span span;
 } flat_source;
 
+/* A elements: what stands between the name and the model, in order. What a port is only the code model tells. */
+typedef enum flat_conn_kind {
+    FLAT_CONN_NODE,      /* index: in flat_inst.node */
+    FLAT_CONN_REF,       /* behind %vnam; index: in flat_inst.ref */
+    FLAT_CONN_NULL,      /* the word null */
+    FLAT_CONN_TYPE,      /* type: behind the %, "vd" */
+    FLAT_CONN_OPEN, FLAT_CONN_CLOSE, /* [ ] */
+    FLAT_CONN_INVERT     /* ~ */
+} flat_conn_kind;
+typedef struct flat_conn {
+    flat_conn_kind kind;
+    int32_t index;
+    const char *type;
+    diag_span span;
+} flat_conn;
+
 typedef struct flat_inst {
     const char *name;    /* with its path: "x1.x2.m3" (lower case) */
     char letter;         /* lower case */
@@ -56,7 +72,8 @@ typedef struct flat_inst {
     bool expr_is_v;      /* B, E: the expression is a voltage */
     bool is_row;         /* B made for a shared expression: the row v(node[0]) - expression = 0, no current */
     const char **ref;    /* vec; names of other elements with path: F, H: the controlling source;
-                            K: the inductors; poly dimension in param "poly" */
+                            K: the inductors; A: sources of %vnam; poly dimension in param "poly" */
+    const flat_conn *conn; /* vec; A */
     double *poly;        /* vec; coefficients of POLY(n) E F G H */
     bool off;
     bool ic_given;

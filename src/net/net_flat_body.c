@@ -134,7 +134,7 @@ static rhs parse_value(cur *q, diag_span span, uint32_t *end)
 /* value = number | name | "text" | {expr} | 'expr' | (expr) | tokens without blanks between them */
 rhs cur_value(cur *q)
 {
-    if (!cur_more(q) || cur_is(q, ',') || cur_is(q, '=') || cur_is(q, ')')) {
+    if (!cur_more(q) || cur_is(q, ',') || cur_is(q, '=') || cur_is(q, ')') || cur_is(q, ']')) {
         cur_unexpected(q, "a value is expected");
         return (rhs){.given = true, .span = cur_span(q)};
     }
@@ -142,7 +142,7 @@ rhs cur_value(cur *q)
     int32_t from = q->i, k = from, depth = 0;
     for (; k < card->n_tok; k++) {
         const net_tok *t = &card->tok[k];
-        if (k > from && !depth && (!t->glued || t->punct == ',' || t->punct == '=' || t->punct == ')'))
+        if (k > from && !depth && (!t->glued || t->punct == ',' || t->punct == '=' || t->punct == ')' || t->punct == ']'))
             break;
         depth += t->punct == '(' ? 1 : t->punct == ')' ? -1 : 0;
         if (depth < 0)
@@ -581,12 +581,16 @@ static void take_entries(cur *q, keyval **kv)
 /* model = ".model" name type ["("] (key "=" value+ | flag)* [")"]; more than one value: matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
-    cur q = {c, b, m->card, 3};
+    cur q = {c, b, flat_split_brackets(c, m->card, false), 3};
     keyval *kv = NULL;
     m->parsed = true;
     while (cur_skip_punct(&q), cur_more(&q)) {
         keyval k;
-        if (cur_at_key(&q)) {
+        if (cur_at_key(&q) && q.i + 2 < q.card->n_tok && q.card->tok[q.i + 2].punct == '[') {
+            const char *name = cur_tok(&q)->text;
+            q.i += 2;
+            flat_read_list(&q, name, &kv);
+        } else if (cur_at_key(&q)) {
             cur_keyval(&q, &k);
             vec_push(kv, k);
             if (!strcmp(m->type, "cpl"))

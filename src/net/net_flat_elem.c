@@ -743,6 +743,20 @@ static bool read_x(ereader *r)
     return take_rest(r, NULL, 0);
 }
 
+/* a = "A" connection* model */
+static bool read_a(ereader *r)
+{
+    code_card a = {0};
+    const bool ok = flat_read_code(&r->q, &a);
+    r->slot = a.slot;
+    r->span = a.span;
+    r->ref = a.ref;
+    r->e->conn = net_freeze(r->q.c->mem, a.conn);
+    r->e->word = a.model;
+    r->e->word_span = a.model_span;
+    return ok;
+}
+
 static bool read_by_letter(ereader *r)
 {
     switch (r->e->letter) {
@@ -756,10 +770,7 @@ static bool read_by_letter(ereader *r)
     case 'x': return read_x(r);
     case 't': return take_nodes(r, 4, "a transmission line has four nodes: Tname a b c d z0=...") &&
                      take_rest(r, NULL, 0);
-    case 'a':
-        diag_error(r->q.c->d, net_card_span(r->q.card), "XSPICE code models (A elements) are not supported; analog ones "
-                   "can be written as B, E with LAPLACE, or Verilog-A");
-        return false;
+    case 'a': return read_a(r);
     default:
         for (size_t i = 0; i < VS_COUNT(forms); i++)
             if (forms[i].letter == r->e->letter)

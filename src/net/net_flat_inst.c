@@ -424,7 +424,7 @@ static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
     flat_inst x = {.name = flat_join(c, s, e->name), .letter = letter, .off = e->off,
-                   .span = net_card_span(e->card), .model_span = DIAG_NOWHERE};
+                   .span = net_card_span(e->card), .model_span = DIAG_NOWHERE, .conn = e->conn};
     take_nodes(c, s, e, &x);
     bool ok = take_params(c, s, e, &x);
     ok &= take_model(c, s, e, &x);

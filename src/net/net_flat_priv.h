@@ -5,6 +5,7 @@
  *     net_flat.c        driver, printing
  *     net_flat_body.c   body: declarations, .if branches; .model, .param, .func
  *     net_flat_elem.c   element cards to `elem`
+ *     net_flat_code.c   A elements, values in square brackets
  *     net_flat_eval.c   parameters, evaluation and folding of expressions
  *     net_flat_inst.c   expansion
  *     net_flat_card.c   dc and transient, options, saves, initial conditions
@@ -68,6 +69,7 @@ typedef struct elem {
     rhs expr;            /* behavioural; becomes a value if nothing in it depends on the circuit */
     bool expr_is_v;
     keyval *ref;         /* vec; key: the name, span; v unused */
+    flat_conn *conn;     /* vec; A */
     rhs *poly;           /* vec */
     int32_t poly_dim;
     bool off;
@@ -309,6 +311,21 @@ bool table_line_blank(const char *s, size_t i, size_t end); /* is there nothing,
 /* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given. */
 bool flat_pwl_file(cur *q, double **pairs);
 
+/* net_flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule: names may contain them.
+ * An A element: all that do not belong to a name, %type and ~; else: the lists of "name=[value value ...]". */
+const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool element);
+/* list = "[" value* "]" behind "name=", as entries name[0], name[1], ...; false: a message was given */
+bool flat_read_list(cur *q, const char *name, keyval **kv);
+/* The connections and the model of an A element, from the token behind its name; vecs. false: a message was given. */
+typedef struct code_card {
+    flat_conn *conn;
+    int32_t *slot;
+    diag_span *span;     /* of the slots */
+    keyval *ref;
+    const char *model;
+    diag_span model_span;
+} code_card;
+bool flat_read_code(cur *q, code_card *a);
 /* net_flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
 

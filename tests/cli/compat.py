@@ -18,6 +18,9 @@ R8 b c 1k
 R7 c 0 1k
 .model m14 nmos level=14
 .model q6 npn level=6
+.model adc adc_bridge(in_low=0.3 in_high=0.7)
+.model dand d_and(rise_delay=1n)
+.model nogm gian(gain=2)
 .model j3 njf level=3
 .model z5 nmf level=5
 .model m9 nmos level=9

@@ -1,0 +1,490 @@
+/* elab_code.c - A elements: XSPICE's analog code models.
+ *
+ * A code model is a module of models/xs_*.va. Each of its ports is a pair of terminals NAME_p, NAME_n (vectors of them if
+ * the port is a vector): an input is the voltage between them, whatever the type of the port, because a terminal may be
+ * bound to the unknown of a current. An output has a parameter NAME_i if it may be a current (%i, %id) as well as a
+ * voltage. Where the number of connections or of values in a list differs from what the file has, the file is compiled
+ * with other macros (XS_IN, XS_N, ...), under the name XS_NAME: once per shape.
+ * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE": the A element, analog models. */
+#include "elab_priv.h"
+
+#include "wave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- what there is -- */
+
+#define TYPE_LIST(X) X(V, "v") X(VD, "vd") X(I, "i") X(ID, "id") X(VNAM, "vnam") X(G, "g") X(GD, "gd") X(H, "h") X(HD, "hd")
+enum {
+#define X(id, text) T_##id,
+    TYPE_LIST(X)
+#undef X
+    N_TYPE
+};
+static const char *const type_text[] = {
+#define X(id, text) text,
+    TYPE_LIST(X)
+#undef X
+};
+enum {
+    INPUTS = 1 << T_V | 1 << T_VD | 1 << T_I | 1 << T_ID | 1 << T_VNAM,
+    OUTPUTS = 1 << T_V | 1 << T_VD | 1 << T_I | 1 << T_ID,
+    CURRENTS = 1 << T_I | 1 << T_ID,
+    CONDUCT = 1 << T_G | 1 << T_GD,
+    RESIST = 1 << T_H | 1 << T_HD,
+    PAIRS = 1 << T_VD | 1 << T_ID | 1 << T_GD | 1 << T_HD /* two nodes */
+};
+
+typedef enum code_dir { IN, OUT, INOUT } code_dir;
+typedef struct code_port {
+    const char *name;
+    code_dir dir;
+    int type;            /* without % */
+    int allowed;         /* bits 1 << type */
+    bool null_ok;
+    int least;           /* of a vector; 0: a scalar */
+    const char *macro;   /* that tells the number of connections of a vector */
+} code_port;
+typedef struct code_list { /* a parameter that is a list */
+    const char *name, *macro; /* macro NULL: as many as another list or vector has, named by `like` */
+    const char *like;
+    int least, absent;   /* values; absent: of the default. 0: it must be given */
+    unsigned rule;
+    const char *most;    /* a list that has at least as many */
+} code_list;
+enum { RISING = 1, LEADS = 2 /* the first is not 0 */ };
+enum { MOST_PORT = 5, MOST_LIST = 3 };
+typedef struct code_model {
+    const char *type, *module;
+    code_port port[MOST_PORT];
+    code_list list[MOST_LIST];
+} code_model;
+
+#define PORT_IN(name) {name, IN, T_V, INPUTS, false, 0, NULL}
+#define PORT_VECTOR(name) {name, IN, T_V, INPUTS, false, 2, "XS_IN"}
+#define PORT_OUT {"out", OUT, T_V, OUTPUTS, false, 0, NULL}
+
+static const code_model models[] = {
+    {"gain", "xs_gain", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"summer", "xs_summer", {PORT_VECTOR("in"), PORT_OUT},
+     {{"in_offset", NULL, "in", 0, 0, 0, NULL}, {"in_gain", NULL, "in", 0, 0, 0, NULL}}},
+    {"mult", "xs_mult", {PORT_VECTOR("in"), PORT_OUT},
+     {{"in_offset", NULL, "in", 0, 0, 0, NULL}, {"in_gain", NULL, "in", 0, 0, 0, NULL}}},
+    {"divide", "xs_divide", {PORT_IN("num"), PORT_IN("den"), PORT_OUT}, {{0}}},
+    {"limit", "xs_limit", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"climit", "xs_climit", {PORT_IN("in"), PORT_IN("cntl_upper"), PORT_IN("cntl_lower"), PORT_OUT}, {{0}}},
+    {"ilimit", "xs_ilimit", {PORT_IN("in"), {"pos_pwr", INOUT, T_G, CONDUCT, true, 0, NULL},
+                             {"neg_pwr", INOUT, T_G, CONDUCT, true, 0, NULL},
+                             {"out", INOUT, T_G, CONDUCT, false, 0, NULL}}, {{0}}},
+    {"hyst", "xs_hyst", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"int", "xs_int", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"d_dt", "xs_d_dt", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"slew", "xs_slew", {PORT_IN("in"), PORT_OUT}, {{0}}},
+    {"s_xfer", "xs_s_xfer", {PORT_IN("in"), PORT_OUT},
+     {{"num_coeff", "XS_NUM", NULL, 1, 0, 0, "den_coeff"}, {"den_coeff", "XS_DEN", NULL, 1, 0, LEADS, NULL},
+      {"int_ic", "XS_IC", NULL, 1, 1, 0, NULL}}},
+    {"pwl", "xs_pwl", {PORT_IN("in"), PORT_OUT},
+     {{"x_array", "XS_N", NULL, 2, 0, RISING, NULL}, {"y_array", NULL, "x_array", 2, 0, 0, NULL}}},
+    {"aswitch", "xs_aswitch", {PORT_IN("cntl_in"), {"out", INOUT, T_GD, 1 << T_GD, false, 0, NULL}}, {{0}}},
+    {"zener", "xs_zener", {{"z", INOUT, T_GD, 1 << T_GD, false, 0, NULL}}, {{0}}},
+    {"sine", "xs_sine", {PORT_IN("cntl_in"), PORT_OUT},
+     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
+    {"square", "xs_square", {PORT_IN("cntl_in"), PORT_OUT},
+     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
+    {"triangle", "xs_triangle", {PORT_IN("cntl_in"), PORT_OUT},
+     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
+};
+
+/* Event-driven ones, and what does their work here. */
+static const char *instead_of(const char *type)
+{
+    static const struct {
+        const char *type, *text;
+    } t[] = {{"adc_bridge", "a comparator is B v={v(in) > 2.5 ? 5 : 0}, or the code model hyst"},
+             {"dac_bridge", "the analog signal itself takes the place of the digital node"},
+             {"bidi_bridge", "the analog signal itself takes the place of the digital node"}};
+    for (size_t i = 0; i < VS_COUNT(t); i++)
+        if (!strcmp(type, t[i].type))
+            return t[i].text;
+    if (!strncmp(type, "d_", 2))
+        return "write logic as B v={v(a) > 2.5 && v(b) > 2.5 ? 5 : 0}, state as a Verilog-A module (N element) with @(cross())";
+    return NULL;
+}
+
+/* -- state -- */
+
+typedef struct code_size { /* what a macro stands for */
+    const char *macro;
+    int n;
+    bool given;          /* else the default of the file, if no other size is given either */
+} code_size;
+typedef struct binder {
+    elab *e;
+    const flat_inst *in;
+    const code_model *k;
+    size_t at;           /* in in->conn */
+    int32_t *hi, *lo;    /* vec; unknowns of the connections of the port under way */
+    int32_t *terminal;   /* vec */
+    uint8_t *connected;  /* vec; per terminal */
+    const char **flag;   /* vec; parameters that are 1: outputs that are currents */
+    int port_n[MOST_PORT];
+    int n_meter;
+} binder;
+
+static const flat_conn *peek(const binder *b)
+{
+    return b->at < vec_len(b->in->conn) ? &b->in->conn[b->at] : NULL;
+}
+
+static diag_span here(const binder *b)
+{
+    const flat_conn *c = peek(b);
+    return c ? c->span : b->in->model_span;
+}
+
+static int n_ports(const code_model *k)
+{
+    int n = 0;
+    while (n < MOST_PORT && k->port[n].name)
+        n++;
+    return n;
+}
+
+/* "in [in ...] out" */
+static const char *form(const binder *b)
+{
+    const char *s = "";
+    for (int i = 0; i < n_ports(b->k); i++)
+        s = elab_printf(b->e, b->k->port[i].least ? "%s%s[%s ...]" : "%s%s%s", s, i ? " " : "", b->k->port[i].name);
+    return s;
+}
+
+static const char *types_of(const binder *b, int allowed)
+{
+    const char *s = "";
+    for (int i = 0; i < N_TYPE; i++)
+        if (allowed >> i & 1)
+            s = elab_printf(b->e, "%s%s%%%s", s, *s ? " " : "", type_text[i]);
+    return s;
+}
+
+/* -- connections -- */
+
+static bool refuse(binder *b, const char *what)
+{
+    diag_error(b->e->d, here(b), "%s: %s; the connections of '%s' are: %s", b->in->name, what, b->k->type, form(b));
+    return false;
+}
+
+static bool take_type(binder *b, const code_port *p, int *type)
+{
+    const flat_conn *c = peek(b);
+    if (!c || c->kind != FLAT_CONN_TYPE)
+        return true;
+    for (int i = 0; i < N_TYPE; i++)
+        if (!strcmp(c->type, type_text[i]) && p->allowed >> i & 1) {
+            *type = i;
+            b->at++;
+            return true;
+        }
+    diag_error(b->e->d, c->span, "%s: port '%s' of '%s' is not of type '%%%s'; it may be %s", b->in->name, p->name,
+               b->k->type, c->type, types_of(b, p->allowed));
+    return false;
+}
+
+static bool take_node(binder *b, int32_t *node)
+{
+    const flat_conn *c = peek(b);
+    if (!c || c->kind != FLAT_CONN_NODE)
+        return false;
+    *node = b->e->node[b->in->node[c->index]];
+    b->at++;
+    return true;
+}
+
+/* A source of 0 V between the nodes, whose current is the input. */
+static bool add_meter(binder *b, const code_port *p, int32_t *hi, int32_t *lo)
+{
+    const wave w = {.kind = WAVE_DC, .dc_given = true, .pwl_repeat = -1};
+    const char *name = elab_printf(b->e, "%s#%s%d", b->in->name, p->name, b->n_meter++);
+    name = str_intern0(b->e->names, name);
+    if (ckt_add_vsource(b->e->c, name, *hi, *lo, &w, b->in->m, b->in->span) != VS_OK)
+        return false;
+    *hi = elab_branch(b->e, name);
+    *lo = 0;
+    return true;
+}
+
+/* connection = node | node node | source */
+static bool take_connection(binder *b, const code_port *p, int type)
+{
+    int32_t hi, lo = 0;
+    const flat_conn *c = peek(b);
+    if (c && c->kind == FLAT_CONN_INVERT)
+        return refuse(b, "'~' inverts digital nodes only");
+    if (type == T_VNAM) {
+        if (!c || c->kind != FLAT_CONN_REF)
+            return refuse(b, "the name of a voltage source is expected");
+        b->at++;
+        if (!elab_control_branch(b->e, b->in, b->in->ref[c->index], &hi))
+            return false;
+    } else if (!take_node(b, &hi)) {
+        return refuse(b, elab_printf(b->e, "a node is expected for port '%s'", p->name));
+    } else if ((1 << type & PAIRS) && !take_node(b, &lo)) {
+        return refuse(b, elab_printf(b->e, "port '%s' of type '%%%s' has two nodes", p->name, type_text[type]));
+    }
+    if (p->dir == IN && (1 << type & CURRENTS) && !add_meter(b, p, &hi, &lo))
+        return false;
+    vec_push(b->hi, hi);
+    vec_push(b->lo, lo);
+    return true;
+}
+
+static bool take_vector(binder *b, const code_port *p, int type)
+{
+    const flat_conn *c = peek(b);
+    if (!c || c->kind != FLAT_CONN_OPEN)
+        return refuse(b, elab_printf(b->e, "port '%s' is a vector: [a b]", p->name));
+    const diag_span open = c->span;
+    for (b->at++; (c = peek(b)) && c->kind != FLAT_CONN_CLOSE;)
+        if (!take_type(b, p, &type) || !take_connection(b, p, type))
+            return false;
+    b->at++;
+    if (vec_len(b->hi) >= (size_t)p->least)
+        return true;
+    diag_error(b->e->d, open, "%s: port '%s' of '%s' has %d connections or more, %zu given", b->in->name, p->name, b->k->type,
+               p->least, vec_len(b->hi));
+    return false;
+}
+
+static void push_terminals(binder *b, const int32_t *unknown, bool connected)
+{
+    for (size_t i = 0; i < vec_len(unknown); i++) {
+        vec_push(b->terminal, connected ? unknown[i] : -1);
+        vec_push(b->connected, connected);
+    }
+}
+
+static bool take_port(binder *b, int i)
+{
+    const code_port *p = &b->k->port[i];
+    int type = p->type;
+    vec_clear(b->hi);
+    vec_clear(b->lo);
+    if (!take_type(b, p, &type))
+        return false;
+    const flat_conn *c = peek(b);
+    const bool null = p->null_ok && (!c || c->kind == FLAT_CONN_NULL);
+    if (null) {
+        b->at += c != NULL;
+        vec_push(b->hi, 0);
+        vec_push(b->lo, 0);
+    } else if (!c || c->kind == FLAT_CONN_NULL) {
+        return refuse(b, elab_printf(b->e, "port '%s' must be connected", p->name));
+    } else if (!(p->least ? take_vector(b, p, type) : take_connection(b, p, type))) {
+        return false;
+    }
+    b->port_n[i] = (int)vec_len(b->hi);
+    push_terminals(b, b->hi, !null);
+    push_terminals(b, b->lo, !null);
+    if (p->dir == OUT && (1 << type & CURRENTS))
+        vec_push(b->flag, elab_printf(b->e, "%s_i", p->name));
+    return true;
+}
+
+static bool take_ports(binder *b)
+{
+    for (int i = 0; i < n_ports(b->k); i++)
+        if (!take_port(b, i))
+            return false;
+    return !peek(b) || refuse(b, "there are more connections than ports");
+}
+
+/* -- lists, and the module -- */
+
+/* Values of the list `name` on the card. */
+static int list_length(const flat_model *m, const char *name)
+{
+    const size_t n = strlen(name);
+    int count = 0;
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        count += !strncmp(m->param[i].name, name, n) && m->param[i].name[n] == '[';
+    return count;
+}
+
+static bool wrong_list(binder *b, const char *name, int have, const char *want)
+{
+    diag_error(b->e->d, b->in->model->span, "model '%s': the list '%s' has %d value%s; %s", b->in->model->name, name, have,
+               have == 1 ? "" : "s", want);
+    return false;
+}
+
+/* A list without brackets. */
+static const flat_param *scalar_for_list(const binder *b, const char *name)
+{
+    for (size_t i = 0; i < vec_len(b->in->model->param); i++)
+        if (!strcmp(b->in->model->param[i].name, name))
+            return &b->in->model->param[i];
+    return NULL;
+}
+
+static const flat_param *list_entry(const flat_model *m, const char *name, int k)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%.40s[%d]", name, k);
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (!strcmp(m->param[i].name, key))
+            return &m->param[i];
+    return NULL;
+}
+
+static bool check_values(binder *b, const code_list *l, int n)
+{
+    const flat_model *m = b->in->model;
+    const flat_param *last = NULL;
+    for (int k = 0; k < n && l->rule; k++) {
+        const flat_param *p = list_entry(m, l->name, k);
+        if (!p)
+            continue;
+        if (l->rule == RISING && last && !(p->value > last->value)) {
+            diag_error(b->e->d, p->span, "model '%s': the values of '%s' do not rise: %g after %g", m->name, l->name, p->value,
+                       last->value);
+            return false;
+        }
+        if (l->rule == LEADS && !k && p->value == 0) {
+            diag_error(b->e->d, p->span, "model '%s': the first value of '%s' is 0", m->name, l->name);
+            return false;
+        }
+        last = p;
+    }
+    return true;
+}
+
+static int port_size(const binder *b, const char *name)
+{
+    for (int i = 0; i < n_ports(b->k); i++)
+        if (!strcmp(b->k->port[i].name, name))
+            return b->port_n[i];
+    return -1;
+}
+
+static bool check_list(binder *b, const code_list *l, code_size **size)
+{
+    const int n = list_length(b->in->model, l->name);
+    const flat_param *bare = scalar_for_list(b, l->name);
+    if (bare) {
+        diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]", b->in->model->name, l->name, l->name);
+        return false;
+    }
+    if (l->like) {
+        const int port = port_size(b, l->like), other = port >= 0 ? port : list_length(b->in->model, l->like);
+        if (n != other && (n || port < 0))
+            return wrong_list(b, l->name, n, elab_printf(b->e, port >= 0 ? "port '%s' has %d connections"
+                                                                         : "list '%s' has %d", l->like, other));
+        return true;
+    }
+    if (l->most && n > list_length(b->in->model, l->most))
+        return wrong_list(b, l->name, n, elab_printf(b->e, "'%s' has only %d", l->most, list_length(b->in->model, l->most)));
+    if (n < l->least && (n || !l->absent))
+        return wrong_list(b, l->name, n, elab_printf(b->e, "%d or more are needed", l->least));
+    if (!check_values(b, l, n))
+        return false;
+    vec_push(*size, (code_size){l->macro, n ? n : l->absent, n > 0});
+    return true;
+}
+
+/* The module for these sizes. */
+static mdl_model *module_for(binder *b, const code_size *size)
+{
+    elab *e = b->e;
+    const char *name = b->k->module, *macros = "";
+    bool given = false;
+    for (size_t i = 0; i < vec_len(size); i++)
+        given |= size[i].given;
+    for (size_t i = 0; given && i < vec_len(size); i++) {
+        name = elab_printf(e, "%s_%d", name, size[i].n);
+        macros = elab_printf(e, "%s`define %s %d\n", macros, size[i].macro, size[i].n);
+    }
+    if (!given)
+        return elab_module(e, name, b->in->span);
+    mdl_model *m = mdl_find(e->lib, name);
+    if (m)
+        return m;
+    const char *text = elab_printf(e, "`define XS_NAME %s\n%s`include \"%s.va\"\n", name, macros, b->k->module);
+    if (mdl_load_text(e->lib, name, text) != VS_OK) {
+        diag_note(e->d, b->in->span, "in the module made for '%s'", b->in->name);
+        return NULL;
+    }
+    return mdl_find(e->lib, name);
+}
+
+static mdl_model *find_module(binder *b)
+{
+    code_size *size = NULL;
+    bool ok = true;
+    for (int i = 0; i < n_ports(b->k); i++)
+        if (b->k->port[i].macro)
+            vec_push(size, (code_size){b->k->port[i].macro, b->port_n[i], true});
+    for (int i = 0; i < MOST_LIST && b->k->list[i].name; i++)
+        ok &= check_list(b, &b->k->list[i], &size);
+    mdl_model *m = ok ? module_for(b, size) : NULL;
+    vec_free(size);
+    return m;
+}
+
+static vs_status add(binder *b, mdl_model *m)
+{
+    mdl_given *given = NULL;
+    vs_status st = elab_given(b->e, b->in->model, m, &given) ? VS_OK : VS_EINPUT;
+    for (size_t i = 0; i < vec_len(b->flag); i++)
+        vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1});
+    if (st == VS_OK)
+        st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected, elab_kelvin(b->e), b->in->m);
+    vec_free(given);
+    return st;
+}
+
+/* -- code models by name -- */
+
+static const code_model *find_code(elab *e, const flat_inst *in)
+{
+    const char *type = in->model->type, *cand[VS_COUNT(models)], *instead = instead_of(type);
+    for (size_t i = 0; i < VS_COUNT(models); i++) {
+        cand[i] = models[i].type;
+        if (!strcmp(models[i].type, type))
+            return &models[i];
+    }
+    if (instead) {
+        diag_error(e->d, in->model_span, "%s: code model '%s' is digital; there is no event-driven simulation", in->name, type);
+        diag_note(e->d, DIAG_NOWHERE, "%s", instead);
+    } else if (mdl_find(e->lib, type)) {
+        diag_error(e->d, in->model_span, "%s: '%s' is a device or a Verilog-A module, not a code model; its elements have "
+                   "another letter (N for a module)", in->name, type);
+    } else {
+        diag_error(e->d, in->model->span, "model '%s': there is no code model '%s'", in->model->name, type);
+        diag_suggest(e->d, type, cand, VS_COUNT(models));
+    }
+    return NULL;
+}
+
+vs_status elab_code(elab *e, const flat_inst *in)
+{
+    if (!in->model) {
+        elab_unknown_model(e, in);
+        for (size_t i = 0; in->word && i < VS_COUNT(models); i++)
+            if (!strcmp(in->word, models[i].type))
+                diag_note(e->d, DIAG_NOWHERE, "a code model has a card: .model NAME %s(...)", in->word);
+        return VS_EINPUT;
+    }
+    binder b = {.e = e, .in = in, .k = find_code(e, in)};
+    mdl_model *m = b.k && take_ports(&b) ? find_module(&b) : NULL;
+    const vs_status st = m ? add(&b, m) : VS_EINPUT;
+    vec_free(b.hi);
+    vec_free(b.lo);
+    vec_free(b.terminal);
+    vec_free(b.connected);
+    vec_free(b.flag);
+    return st;
+}

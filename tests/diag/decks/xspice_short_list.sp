@@ -1,0 +1,6 @@
+bad deck: xspice_short_list
+v1 a 0 1
+r1 a 0 1k
+a1 a c g
+.model g pwl(x_array=[0] y_array=[0])
+.op
