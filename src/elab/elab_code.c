@@ -48,8 +48,8 @@ typedef struct code_port {
     const char *macro;   /* that tells the number of connections of a vector */
 } code_port;
 typedef struct code_list { /* a parameter that is a list */
-    const char *name, *macro; /* macro NULL: as many as another list or vector has, named by `like` */
-    const char *like;
+    const char *name, *macro;
+    const char *like;    /* the list or vector that has as many; then there is no macro */
     int least, absent;   /* values; absent: of the default. 0: it must be given */
     unsigned rule;
     const char *most;    /* a list that has at least as many */
@@ -60,41 +60,67 @@ typedef struct code_model {
     const char *type, *module;
     code_port port[MOST_PORT];
     code_list list[MOST_LIST];
+    const char *need[2]; /* parameters without a default */
 } code_model;
 
-#define PORT_IN(name) {name, IN, T_V, INPUTS, false, 0, NULL}
-#define PORT_VECTOR(name) {name, IN, T_V, INPUTS, false, 2, "XS_IN"}
-#define PORT_OUT {"out", OUT, T_V, OUTPUTS, false, 0, NULL}
+#define PORT_IN(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS}
+#define PORT_VECTOR(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .least = 2, .macro = "XS_IN"}
+#define PORT_OPTION(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .null_ok = true}
+#define PORT_OUT {.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS}
+#define PORT_G(text) {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT}
+#define PORT_GD(text) {.name = text, .dir = INOUT, .type = T_GD, .allowed = CONDUCT}
+#define PORT_HD(text) {.name = text, .dir = INOUT, .type = T_HD, .allowed = RESIST}
+#define PORT_SUPPLY(text) {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT, .null_ok = true}
+#define LIKE(text, other, n) {.name = text, .like = other, .least = n}
+#define POINTS(xs, ys) {{.name = xs, .macro = "XS_N", .least = 2, .rule = RISING}, LIKE(ys, xs, 2)}
+#define CONTROL(ys) {{.name = "cntl_array", .macro = "XS_N", .least = 2, .absent = 2, .rule = RISING}, LIKE(ys, "cntl_array", 2)}
 
 static const code_model models[] = {
-    {"gain", "xs_gain", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"summer", "xs_summer", {PORT_VECTOR("in"), PORT_OUT},
-     {{"in_offset", NULL, "in", 0, 0, 0, NULL}, {"in_gain", NULL, "in", 0, 0, 0, NULL}}},
-    {"mult", "xs_mult", {PORT_VECTOR("in"), PORT_OUT},
-     {{"in_offset", NULL, "in", 0, 0, 0, NULL}, {"in_gain", NULL, "in", 0, 0, 0, NULL}}},
-    {"divide", "xs_divide", {PORT_IN("num"), PORT_IN("den"), PORT_OUT}, {{0}}},
-    {"limit", "xs_limit", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"climit", "xs_climit", {PORT_IN("in"), PORT_IN("cntl_upper"), PORT_IN("cntl_lower"), PORT_OUT}, {{0}}},
-    {"ilimit", "xs_ilimit", {PORT_IN("in"), {"pos_pwr", INOUT, T_G, CONDUCT, true, 0, NULL},
-                             {"neg_pwr", INOUT, T_G, CONDUCT, true, 0, NULL},
-                             {"out", INOUT, T_G, CONDUCT, false, 0, NULL}}, {{0}}},
-    {"hyst", "xs_hyst", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"int", "xs_int", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"d_dt", "xs_d_dt", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"slew", "xs_slew", {PORT_IN("in"), PORT_OUT}, {{0}}},
-    {"s_xfer", "xs_s_xfer", {PORT_IN("in"), PORT_OUT},
-     {{"num_coeff", "XS_NUM", NULL, 1, 0, 0, "den_coeff"}, {"den_coeff", "XS_DEN", NULL, 1, 0, LEADS, NULL},
-      {"int_ic", "XS_IC", NULL, 1, 1, 0, NULL}}},
-    {"pwl", "xs_pwl", {PORT_IN("in"), PORT_OUT},
-     {{"x_array", "XS_N", NULL, 2, 0, RISING, NULL}, {"y_array", NULL, "x_array", 2, 0, 0, NULL}}},
-    {"aswitch", "xs_aswitch", {PORT_IN("cntl_in"), {"out", INOUT, T_GD, 1 << T_GD, false, 0, NULL}}, {{0}}},
-    {"zener", "xs_zener", {{"z", INOUT, T_GD, 1 << T_GD, false, 0, NULL}}, {{0}}},
-    {"sine", "xs_sine", {PORT_IN("cntl_in"), PORT_OUT},
-     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
-    {"square", "xs_square", {PORT_IN("cntl_in"), PORT_OUT},
-     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
-    {"triangle", "xs_triangle", {PORT_IN("cntl_in"), PORT_OUT},
-     {{"cntl_array", "XS_N", NULL, 2, 2, RISING, NULL}, {"freq_array", NULL, "cntl_array", 2, 2, 0, NULL}}},
+    {.type = "gain", .module = "xs_gain", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "summer", .module = "xs_summer", .port = {PORT_VECTOR("in"), PORT_OUT},
+     .list = {LIKE("in_offset", "in", 0), LIKE("in_gain", "in", 0)}},
+    {.type = "mult", .module = "xs_mult", .port = {PORT_VECTOR("in"), PORT_OUT},
+     .list = {LIKE("in_offset", "in", 0), LIKE("in_gain", "in", 0)}},
+    {.type = "divide", .module = "xs_divide", .port = {PORT_IN("num"), PORT_IN("den"), PORT_OUT}},
+    {.type = "limit", .module = "xs_limit", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "climit", .module = "xs_climit",
+     .port = {PORT_IN("in"), PORT_IN("cntl_upper"), PORT_IN("cntl_lower"), PORT_OUT}},
+    {.type = "ilimit", .module = "xs_ilimit",
+     .port = {PORT_IN("in"), PORT_SUPPLY("pos_pwr"), PORT_SUPPLY("neg_pwr"), PORT_G("out")}},
+    {.type = "hyst", .module = "xs_hyst", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "int", .module = "xs_int", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "d_dt", .module = "xs_d_dt", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "slew", .module = "xs_slew", .port = {PORT_IN("in"), PORT_OUT}},
+    {.type = "s_xfer", .module = "xs_s_xfer", .port = {PORT_IN("in"), PORT_OUT},
+     .list = {{.name = "num_coeff", .macro = "XS_NUM", .least = 1, .most = "den_coeff"},
+              {.name = "den_coeff", .macro = "XS_DEN", .least = 1, .rule = LEADS},
+              {.name = "int_ic", .macro = "XS_IC", .least = 1, .absent = 1}}},
+    {.type = "pwl", .module = "xs_pwl", .port = {PORT_IN("in"), PORT_OUT}, .list = POINTS("x_array", "y_array")},
+    {.type = "pwlts", .module = "xs_pwlts", .port = {PORT_OUT}, .list = POINTS("x_array", "y_array")},
+    {.type = "multi_input_pwl", .module = "xs_multi_input_pwl",
+     .port = {{.name = "in", .dir = IN, .type = T_VD, .allowed = 1 << T_VD | 1 << T_ID, .least = 2, .macro = "XS_IN"},
+              {.name = "out", .dir = OUT, .type = T_VD, .allowed = 1 << T_VD | 1 << T_ID}},
+     .list = POINTS("x", "y")},
+    {.type = "filesource", .port = {{.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS, .least = 1}}},
+    {.type = "aswitch", .module = "xs_aswitch", .port = {PORT_IN("cntl_in"), PORT_GD("out")}},
+    {.type = "pswitch", .module = "xs_pswitch", .port = {PORT_GD("cntl_in"), PORT_GD("out")}},
+    {.type = "zener", .module = "xs_zener", .port = {PORT_GD("z")}, .need = {"v_breakdown"}},
+    {.type = "sidiode", .module = "xs_sidiode", .port = {PORT_GD("ds")}},
+    {.type = "capacitoric", .module = "xs_capacitoric", .port = {PORT_HD("cap")}, .need = {"c"}},
+    {.type = "inductoric", .module = "xs_inductoric", .port = {PORT_GD("ind")}, .need = {"l"}},
+    {.type = "core", .module = "xs_core", .port = {PORT_GD("mc")}, .list = POINTS("h_array", "b_array"),
+     .need = {"area", "length"}},
+    {.type = "lcouple", .module = "xs_lcouple", .port = {PORT_HD("l"), PORT_HD("mmf_out")}},
+    {.type = "potentiometer", .module = "xs_potentiometer", .port = {PORT_G("r0"), PORT_G("wiper"), PORT_G("r1")}},
+    {.type = "memristor", .module = "xs_memristor", .port = {PORT_GD("memris")}},
+    {.type = "delay", .module = "xs_delay",
+     .port = {{.name = "in", .dir = IN, .type = T_V, .allowed = 1 << T_V | 1 << T_VD | 1 << T_VNAM},
+              {.name = "out", .dir = OUT, .type = T_V, .allowed = 1 << T_V | 1 << T_VD}, PORT_OPTION("cntrl")}},
+    {.type = "sine", .module = "xs_sine", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
+    {.type = "square", .module = "xs_square", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
+    {.type = "triangle", .module = "xs_triangle", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
+    {.type = "oneshot", .module = "xs_oneshot",
+     .port = {PORT_IN("clk"), PORT_OPTION("cntl_in"), PORT_OPTION("clear"), PORT_OUT}, .list = CONTROL("pw_array")},
 };
 
 /* Event-driven ones, and what does their work here. */
@@ -126,6 +152,7 @@ typedef struct binder {
     const code_model *k;
     size_t at;           /* in in->conn */
     int32_t *hi, *lo;    /* vec; unknowns of the connections of the port under way */
+    bool *current;       /* vec; are they of type %i, %id */
     int32_t *terminal;   /* vec */
     uint8_t *connected;  /* vec; per terminal */
     const char **flag;   /* vec; parameters that are 1: outputs that are currents */
@@ -239,6 +266,7 @@ static bool take_connection(binder *b, const code_port *p, int type)
         return false;
     vec_push(b->hi, hi);
     vec_push(b->lo, lo);
+    vec_push(b->current, (1 << type & CURRENTS) != 0);
     return true;
 }
 
@@ -273,6 +301,7 @@ static bool take_port(binder *b, int i)
     int type = p->type;
     vec_clear(b->hi);
     vec_clear(b->lo);
+    vec_clear(b->current);
     if (!take_type(b, p, &type))
         return false;
     const flat_conn *c = peek(b);
@@ -289,7 +318,7 @@ static bool take_port(binder *b, int i)
     b->port_n[i] = (int)vec_len(b->hi);
     push_terminals(b, b->hi, !null);
     push_terminals(b, b->lo, !null);
-    if (p->dir == OUT && (1 << type & CURRENTS))
+    if (p->dir == OUT && !null && vec_last(b->current))
         vec_push(b->flag, elab_printf(b->e, "%s_i", p->name));
     return true;
 }
@@ -321,12 +350,11 @@ static bool wrong_list(binder *b, const char *name, int have, const char *want)
     return false;
 }
 
-/* A list without brackets. */
-static const flat_param *scalar_for_list(const binder *b, const char *name)
+static const flat_param *find_param(const flat_model *m, const char *name)
 {
-    for (size_t i = 0; i < vec_len(b->in->model->param); i++)
-        if (!strcmp(b->in->model->param[i].name, name))
-            return &b->in->model->param[i];
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (!strcmp(m->param[i].name, name))
+            return &m->param[i];
     return NULL;
 }
 
@@ -334,10 +362,7 @@ static const flat_param *list_entry(const flat_model *m, const char *name, int k
 {
     char key[64];
     snprintf(key, sizeof key, "%.40s[%d]", name, k);
-    for (size_t i = 0; i < vec_len(m->param); i++)
-        if (!strcmp(m->param[i].name, key))
-            return &m->param[i];
-    return NULL;
+    return find_param(m, key);
 }
 
 static bool check_values(binder *b, const code_list *l, int n)
@@ -373,7 +398,7 @@ static int port_size(const binder *b, const char *name)
 static bool check_list(binder *b, const code_list *l, code_size **size)
 {
     const int n = list_length(b->in->model, l->name);
-    const flat_param *bare = scalar_for_list(b, l->name);
+    const flat_param *bare = find_param(b->in->model, l->name); /* without brackets */
     if (bare) {
         diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]", b->in->model->name, l->name, l->name);
         return false;
@@ -434,8 +459,11 @@ static mdl_model *find_module(binder *b)
     return m;
 }
 
-static vs_status add(binder *b, mdl_model *m)
+static vs_status add_module(binder *b)
 {
+    mdl_model *m = find_module(b);
+    if (!m)
+        return VS_EINPUT;
     mdl_given *given = NULL;
     vs_status st = elab_given(b->e, b->in->model, m, &given) ? VS_OK : VS_EINPUT;
     for (size_t i = 0; i < vec_len(b->flag); i++)
@@ -444,6 +472,17 @@ static vs_status add(binder *b, mdl_model *m)
         st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected, elab_kelvin(b->e), b->in->m);
     vec_free(given);
     return st;
+}
+
+static bool has_needed(binder *b)
+{
+    for (size_t i = 0; i < VS_COUNT(b->k->need) && b->k->need[i]; i++)
+        if (!find_param(b->in->model, b->k->need[i])) {
+            diag_error(b->e->d, b->in->model->span, "model '%s': '%s' needs a value for '%s'", b->in->model->name, b->k->type,
+                       b->k->need[i]);
+            return false;
+        }
+    return true;
 }
 
 /* -- code models by name -- */
@@ -479,12 +518,14 @@ vs_status elab_code(elab *e, const flat_inst *in)
         return VS_EINPUT;
     }
     binder b = {.e = e, .in = in, .k = find_code(e, in)};
-    mdl_model *m = b.k && take_ports(&b) ? find_module(&b) : NULL;
-    const vs_status st = m ? add(&b, m) : VS_EINPUT;
+    vs_status st = b.k && has_needed(&b) && take_ports(&b) ? VS_OK : VS_EINPUT;
+    if (st == VS_OK)
+        st = b.k->module ? add_module(&b) : elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
     vec_free(b.hi);
     vec_free(b.lo);
     vec_free(b.terminal);
     vec_free(b.connected);
+    vec_free(b.current);
     vec_free(b.flag);
     return st;
 }

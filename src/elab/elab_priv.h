@@ -62,6 +62,9 @@ bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 void elab_unknown_model(elab *e, const flat_inst *in);
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
+/* elab_file.c: the code model filesource, n sources from hi[] to lo[] */
+VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const int32_t *lo, const bool *current,
+                                      size_t n);
 /* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind */
 bool elab_is_osdi(const char *path);
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);

@@ -3,10 +3,11 @@
 
     xspice.py VSIM [NAME...]        exit code 77 if ngspice is not installed
 
-Left out, because ngspice 39 is not right there (docs/ngspice-compatibility.md): aswitch and pswitch in ac, whose conductance
-has the wrong sign; oscillators whose control moves, and s_xfer, lcouple and memristor at long steps, which it integrates
-with the values of the step before. Those decks have short steps."""
+Left out, because ngspice 39 is not right there (docs/models/xspice.md): ac of aswitch, pswitch, potentiometer, inductoric and
+lcouple, whose gains have the wrong sign or are not of the same element; oscillators whose control moves; nand and nor of
+multi_input_pwl. What it takes from the step before or finds at the next point (s_xfer, oneshot, delay ...) has short steps."""
 import sys
+import tempfile
 
 import peers
 import small
@@ -151,6 +152,111 @@ r5 o5 0 1k
 .model q1 square(cntl_array=[0 1] freq_array=[1k 2k] out_low=0 out_high=4.5 duty_cycle=0.2 rise_time=10u fall_time=20u)
 .model t1 triangle(cntl_array=[0 1 2] freq_array=[1k 2k 3k] out_low=-1 duty_cycle=0.3)
 """
+PSWITCH = """
+v1 in 0 dc 0.5 ac 1 sin(0.35 0.3 1k)
+v3 c 0 dc 1.2
+as in 0 %gd(c o7) sw
+rs o7 0 10k
+as2 (in 0) (c o8) sw2
+rs2 o8 0 1k
+.model sw pswitch(cntl_off=0.2 cntl_on=0.6 r_off=100k r_on=1k log=TRUE)
+.model sw2 pswitch(cntl_off=0.8 cntl_on=0 r_off=100k r_on=10 log=FALSE r_cntl_in=10k)
+"""
+SIDIODE = """
+v1 in 0 dc 0.5 ac 1
+r1 in d1 100
+ad1 (d1 0) s1
+r2 in d2 100
+ad2 d2 0 s2
+.model s1 sidiode(ron=10 roff=100k vfwd=0.7 vrev=2 rrev=20 epsilon=0.2 revepsilon=0.3)
+.model s2 sidiode(ron=10 roff=100k vfwd=0.7 vrev=2 rrev=20 epsilon=0.2 revepsilon=0.3 ilimit=10m revilimit=20m)
+"""
+RESISTORS = """
+v1 in 0 dc 0.5 sin(0 4 1k)
+ap in w 0 pot
+rw w 0 100k
+ap2 in w2 0 pot2
+rw2 w2 0 100k
+am in 0 mem
+.model pot potentiometer(position=0.3 r=10k)
+.model pot2 potentiometer(position=0.3 r=10k log=TRUE log_multiplier=2)
+.model mem memristor(rmin=1k rmax=10k rinit=7k alpha=0 beta=2e6 vt=1.6)
+"""
+CIC = """
+v1 in 0 dc 0.5 ac 1 pulse(0 1 0.1m 1u 1u 0.3m 1m)
+r1 in c1 1k
+ac (c1 0) cic
+.model cic capacitoric(c=100n ic=0.3)
+"""
+LIC = """
+v1 in 0 dc 0.5 pulse(0 1 0.1m 1u 1u 0.3m 1m)
+r2 in l1 1k
+al l1 0 lic
+.model lic inductoric(l=100m ic=0.2m)
+"""
+CORE = """
+v1 in 0 dc 0 sin(0 10 100)
+r1 in p 10
+a1 (p 0) (m1 0) prim
+a2 (s 0) (m2 0) sec
+r2 s 0 1k
+a3 (m1 m2) core1
+.model prim lcouple(num_turns=155)
+.model sec lcouple(num_turns=310)
+.model core1 core(h_array=[-1000 -500 -375 -250 -188 -125 -63 0 63 125 188 250 375 500 1000]
++ b_array=[-3.13e-3 -2.63e-3 -2.33e-3 -1.93e-3 -1.5e-3 -6.25e-4 -2.5e-4 0 2.5e-4 6.25e-4 1.5e-3 1.93e-3 2.33e-3 2.63e-3 3.13e-3]
++ area=0.01 length=0.01)
+"""
+HYST_CORE = """
+v1 m 0 sin(0 3 1k)
+a3 m 0 core1
+.model core1 core(h_array=[0 1] b_array=[0 1] area=1 length=1 mode=2 in_low=-0.5 in_high=0.5 hyst=0.4
++ out_lower_limit=-2m out_upper_limit=2m)
+"""
+GATES = """
+v1 in 0 dc 0.5 sin(0.1 0.8 1k)
+v5 b 0 0.3
+a6 [in 0 b 0] (o6 0) mi
+a7 [in 0 b 0] (o7 0) mo
+r6 o6 0 1k
+r7 o7 0 1k
+.model mi multi_input_pwl(x=[-2 -1 1 2] y=[0 0.2 1 1.1] model="and")
+.model mo multi_input_pwl(x=[-2 -1 1 2] y=[0 0.2 1 1.1] model="or")
+"""
+PULSES = """
+v1 in 0 sin(0.1 0.8 1k)
+v2 clk 0 pulse(0 1 0.1m 0.01u 0.01u 0.2m 0.5m)
+v3 ct 0 0.5
+v4 clr 0 pulse(0 1 1.35m 1u 1u 0.05m 5m)
+a2 in o2 ct del2
+a3 clk ct clr o3 os
+a4 clk null null o4 os2
+a5 o5 ts
+a8 o8 ts2
+a10 clk ct null o10 os3
+r2 o2 0 1k
+r3 o3 0 1k
+r4 o4 0 1k
+r5 o5 0 1k
+r8 o8 0 1k
+r10 o10 0 1k
+.model del2 delay(has_delay_cnt=TRUE delmin=50u delmax=250u)
+.model os oneshot(cntl_array=[-1 0 10 11] pw_array=[1e-6 1e-4 2e-4 3e-4] clk_trig=0.5 pos_edge_trig=TRUE out_low=0
++ out_high=2 rise_delay=20u rise_time=10u fall_delay=5u fall_time=20u retrig=FALSE)
+.model os2 oneshot(cntl_array=[0 1] pw_array=[5e-5 5e-5] clk_trig=0.5 pos_edge_trig=FALSE out_low=-1 out_high=2
++ rise_delay=20u rise_time=10u fall_delay=5u fall_time=20u)
+.model os3 oneshot(cntl_array=[0 1] pw_array=[6e-4 6e-4] clk_trig=0.5 pos_edge_trig=TRUE retrig=TRUE out_low=-1 out_high=2
++ rise_delay=20u rise_time=10u fall_delay=5u fall_time=20u)
+.model ts pwlts(x_array=[0 0.5m 1m 1.5m] y_array=[0 1 -1 0.5])
+.model ts2 pwlts(x_array=[0.1m 0.5m 1m 1.5m] y_array=[0 1 -1 0.5] limit=TRUE input_domain=0.1)
+"""
+TABLE = '0 0 1\n0.5 1.0 2\n# a comment\n1.0, 0.5, 0.5\n3.0 -1 -1\n'
+FILE = """
+a9 %%v([o91 o92]) fs
+r1 o91 0 1k
+r2 o92 0 1k
+.model fs filesource(file="%s" amploffset=[0 1] amplscale=[1 2] timeoffset=0 timescale=1m timerelative=false amplstep=false)
+"""
 peers.DECKS = {
     'ports': (PORTS, ['.op', '.dc v1 -1 1 0.5', '.tran 1u 1m 0 1u']),
     'static': (STATIC, ['.op', '.dc v1 -3 6 0.0501', '.tran 1u 1m 0 1u']),
@@ -162,11 +268,24 @@ peers.DECKS = {
     'limited': (LIMITED, ['.op', '.tran 1u 2m 0 0.1u']),
     'd_dt': (DDT, ['.tran 1u 2m 1u 0.2u']),
     'oscillators': (OSCILLATORS, ['.op', '.tran 2u 20m 0 1u']),
+    'pswitch': (PSWITCH, ['.op', '.dc v1 -0.2 0.9 0.02', '.tran 1u 1m 0 0.5u']),
+    'sidiode': (SIDIODE, ['.op', '.dc v1 -1 1.5 0.05']),
+    'resistors': (RESISTORS, ['.op', '.tran 1u 2m 0 0.2u']),
+    'capacitoric': (CIC, ['.op', '.tran 1u 2m 0 0.1u']),
+    'inductoric': (LIC, ['.op', '.tran 1u 2m 0 0.1u']),
+    'core': (CORE, ['.op', '.tran 10u 20m 0 1u']),
+    'hysteresis_core': (HYST_CORE, ['.op', '.tran 1u 3m 0 1u']),
+    'gates': (GATES, ['.op', '.dc v1 -3 3 0.25', '.tran 1u 1m 0 1u']),
+    'pulses': (PULSES, ['.tran 0.05u 2m 0 0.05u']),
 }
 small.DECKS = {name: (deck, ['.ac dec 2 10 100k'])
                for name, deck in [('ports', PORTS), ('static', STATIC), ('ilimit', ILIMIT), ('zener', ZENER), ('hyst', HYST),
-                                  ('dynamic', DYNAMIC), ('d_dt', DDT)]}
+                                  ('dynamic', DYNAMIC), ('d_dt', DDT), ('sidiode', SIDIODE), ('capacitoric', CIC)]}
 
 if __name__ == '__main__':
-    status = peers.main()
+    with tempfile.NamedTemporaryFile('w', suffix='.txt') as table:
+        table.write(TABLE)
+        table.flush()
+        peers.DECKS['filesource'] = (FILE % table.name, ['.tran 10u 2.5m 0 5u'])
+        status = peers.main()
     sys.exit(status or small.main())

@@ -1,0 +1,6 @@
+bad deck: xspice_file
+v1 a 0 1
+r1 a 0 1k
+a1 %v([b]) g
+.model g filesource(file="nothere.txt")
+.op
