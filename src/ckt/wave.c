@@ -123,6 +123,15 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
     w->n_arg = WAVE_ARGS;
 }
 
+double wave_interval(const wave *w)
+{
+    if (w->kind == WAVE_PULSE && w->arg[PULSE_NP] == 0)
+        return w->arg[PULSE_PER] > 0 ? w->arg[PULSE_PER] : INFINITY;
+    if (w->kind == WAVE_PWL && w->pwl_repeat >= 0 && w->n_arg >= 2)
+        return w->arg[w->n_arg / 2 * 2 - 2] - w->pwl_repeat;
+    return w->kind == WAVE_TRNOISE || w->kind == WAVE_TRRANDOM ? wave_noise_interval(w) : INFINITY;
+}
+
 static double arg_at(const wave *w, int32_t i)
 {
     return i < w->n_arg ? w->arg[i] : 0;

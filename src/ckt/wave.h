@@ -28,6 +28,8 @@ const char *wave_check(const wave *w);
 /* Completes arguments that were not given; arg must have room for WAVE_ARGS (all but PWL). */
 enum { WAVE_ARGS = 11 };
 void wave_defaults(wave *w, double *arg, double tstep, double tstop);
+/* After wave_defaults: how far apart the corners are that come again and again, s; INFINITY: there are none. */
+double wave_interval(const wave *w);
 /* At a jump the value before it: what integrates starts anew behind each corner, from the charges alone. */
 double wave_value(const wave *w, double t);
 /* Value in static analyses that are not a transient's operating point. */

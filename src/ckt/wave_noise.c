@@ -136,6 +136,14 @@ void wave_noise_defaults(const wave *w, double *arg, double tstop)
     arg[FLICKER_START] = flicker(&full, 0);
 }
 
+double wave_noise_interval(const wave *w)
+{
+    if (w->kind == WAVE_TRRANDOM)
+        return w->arg[TS];
+    const bool sampled = w->arg[NA] != 0 || has_flicker(w->arg);
+    return fmin(sampled ? w->arg[NT] : INFINITY, w->arg[RTSAM] != 0 ? fmin(w->arg[RTSCAPT], w->arg[RTSEMT]) : INFINITY);
+}
+
 static double sampled(const wave *w, double k)
 {
     if (k == 0)

@@ -24,6 +24,8 @@
 const char *wave_noise_check(const wave *w);
 /* w->arg: those that were given; arg [WAVE_ARGS]: they, and 0. Constants of 1/f noise come behind the arguments. */
 void wave_noise_defaults(const wave *w, double *arg, double tstop);
+/* As wave_interval. */
+double wave_noise_interval(const wave *w);
 double wave_noise_value(const wave *w, double t);
 double wave_noise_break(const wave *w, double after);
 

@@ -42,6 +42,9 @@ bool elab_ready(const elab *e, const flat_inst *in)
 
 /* -- independent sources -- */
 
+/* Each is a step at least: beyond these a transient does not end. */
+static const double MOST_CORNERS = 1e9;
+
 static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
 {
     static const wave_kind kind[] = {[FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,
@@ -62,7 +65,11 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
         return false;
     }
     wave_defaults(w, arg, e->tstep, e->tstop);
-    return true;
+    const double interval = wave_interval(w);
+    if (e->tstop > MOST_CORNERS * interval)
+        diag_error(e->d, s->span, "%s: corners %.3g s apart are more than %.0e until %.3g s", in->name, interval, MOST_CORNERS,
+                   e->tstop);
+    return !(e->tstop > MOST_CORNERS * interval);
 }
 
 static void refuse_params(elab *e, const flat_inst *in, bool gain)
