@@ -262,7 +262,7 @@ static vs_status accept(tran *t)
     }
     vs_status out = deliver(t);
     if (t->t < t->o.tstop)
-        plan(t, best);
+        plan(t, fmax(best, t->hmin));
     return st != VS_OK ? st : out;
 }
 
@@ -336,7 +336,8 @@ static vs_status newton_failed(tran *t)
 }
 
 /* The worst miss of a prediction stays the same however short the step: something jumped. Steps that
- * are accepted on the way, up to the place of the jump, do not count as an end of the search. */
+ * are accepted on the way, up to the place of the jump, do not count as an end of the search. A miss that
+ * falls, of what is only steep, or of what is steep before it jumps, is the measure for those that follow. */
 static bool is_jump(tran *t)
 {
     if (t->lte_fails++ == 0) {
@@ -348,7 +349,11 @@ static bool is_jump(tran *t)
             t->jump_size = t->lte.size;
         }
     }
-    return t->h < JUMP_SHRINK * t->jump_h && t->lte.size > 0.5 * t->jump_size;
+    if (t->lte.size <= 0.5 * t->jump_size) {
+        t->jump_h = t->h;
+        t->jump_size = t->lte.size;
+    }
+    return t->h < JUMP_SHRINK * t->jump_h;
 }
 
 /* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large
@@ -387,7 +392,11 @@ static vs_status judge(tran *t)
     watch_phase(t->a->watch, ANA_IN_OTHER);
     if (is_good(t, best)) {
         tell(t, ANA_STEP_GOOD, best);
-        return accept(t);
+        const bool rings = best < t->h && tran_rings(t); /* or the steps would shrink without an end */
+        vs_status st = accept(t);
+        if (rings)
+            start_piece(t, 0);
+        return st;
     }
     if (is_noise(t)) {
         t->lte.order = 0; /* no estimate: the step stays */

@@ -236,7 +236,8 @@ bool str_spice_number(const char *s, const char **end, double *value)
         const char *name;
         double scale;
     } suffix[] = {{"meg", 1e6}, {"mil", 25.4e-6}, {"t", 1e12}, {"g", 1e9},  {"k", 1e3},  {"m", 1e-3},
-                  {"u", 1e-6},  {"n", 1e-9},      {"p", 1e-12}, {"f", 1e-15}, {"a", 1e-18}};
+                  {"u", 1e-6},  {"n", 1e-9},      {"p", 1e-12}, {"f", 1e-15}, {"a", 1e-18},
+                  {"\xc2\xb5", 1e-6}, {"\xce\xbc", 1e-6}, {"\xb5", 1e-6}}; /* micro, mu; micro in Latin-1 */
     const char *p = scan_decimal(s);
     if (!p)
         return false;
@@ -248,7 +249,7 @@ bool str_spice_number(const char *s, const char **end, double *value)
     for (size_t i = 0; i < VS_COUNT(suffix); i++) {
         if (!str_ncasecmp(p, suffix[i].name, strlen(suffix[i].name))) {
             scale = suffix[i].scale;
-            static const int decade[] = {6, 0, 12, 9, 3, -3, -6, -9, -12, -15, -18};
+            static const int decade[] = {6, 0, 12, 9, 3, -3, -6, -9, -12, -15, -18, -6, -6, -6};
             exponent = decade[i];
             p += strlen(suffix[i].name);
             break;
@@ -272,7 +273,7 @@ bool str_spice_number(const char *s, const char **end, double *value)
     } else {
         *value = strtod(s, NULL) * scale; /* mil, or 1e3k */
     }
-    while (is_letter(*p))
+    while (is_letter(*p) || (unsigned char)*p >= 128) /* a unit, such as F, Ohm, °C */
         p++;
     if (end)
         *end = p;

@@ -64,9 +64,17 @@ static post_plot *plot_of(ctl *c, const char **name)
     return p ? p : c->s->plots.current;
 }
 
-static vs_status assign_part(ctl *c, post_plot *p, const char *name, const char *index, const post_val *v)
+/* The vector that a let without a plot's name means: that of the current plot, or one made before the first
+ * analysis, so that loops over analyses count on. NULL: none. */
+static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool named)
 {
-    post_vec *old = post_plot_find(p, name);
+    post_vec *v = post_plot_find(p, name);
+    const post_plot *first = named || v ? NULL : post_set_find(&c->s->plots, "const");
+    return first ? post_plot_find(first, name) : v;
+}
+
+static vs_status assign_part(ctl *c, post_vec *old, const char *name, const char *index, const post_val *v)
+{
     double k;
     if (!old)
         return ctl_fail(c, "there is no vector '%s' of which a value could be set", name);
@@ -102,15 +110,16 @@ vs_status ctl_let(ctl *c, const char *text)
         index = arena_strndup(&c->scratch, open + 1, strcspn(open + 1, "]"));
         name = arena_strndup(&c->scratch, name, (size_t)(open - name));
     }
+    const char *whole = name;
     post_plot *p = plot_of(c, &name);
     post_val v;
     if (!*name || strpbrk(name, " \t()'\"$+-*/<>") || (*name >= '0' && *name <= '9'))
         return ctl_fail(c, "'%s' cannot be the name of a vector", name);
     if (!post_eval(&c->e, eq + 1, &v))
         return VS_EINPUT;
+    post_vec *made = let_target(c, p, name, whole != name);
     if (index)
-        return assign_part(c, p, name, index, &v);
-    post_vec *made = post_plot_find(p, name);
+        return assign_part(c, made, name, index, &v);
     if (!made)
         made = post_plot_add(&c->s->plots, p, name, v.type, v.complex);
     if (!made || !post_vec_set(made, v.v, v.n, v.complex))

@@ -84,6 +84,13 @@ static bool is_comment(const net_lex *l, uint32_t p, bool at_start)
     return c == '$' && apart && (at_start || is_blank(next) || next == '\n');
 }
 
+/* A bracket alone on its line: it closes that of a model above, and says nothing. */
+static bool is_lone_bracket(const char *s, uint32_t len, uint32_t p)
+{
+    const uint32_t q = skip_blank(s, len, p + 1);
+    return s[p] == ')' && (q >= len || s[q] == '\n');
+}
+
 /* The start of the first line at or after p that is neither blank nor all comment; len: none. */
 static uint32_t content_line(const char *s, uint32_t len, uint32_t p)
 {
@@ -92,7 +99,8 @@ static uint32_t content_line(const char *s, uint32_t len, uint32_t p)
         char next = q + 1 < len ? s[q + 1] : '\n';
         if (q >= len)
             return len;
-        if (s[q] != '\n' && s[q] != '*' && s[q] != ';' && s[q] != '$' && !(s[q] == '/' && next == '/'))
+        if (s[q] != '\n' && s[q] != '*' && s[q] != ';' && s[q] != '$' && !(s[q] == '/' && next == '/') &&
+            !is_lone_bracket(s, len, q))
             return q;
         p = line_end(s, len, q) + 1;
     }

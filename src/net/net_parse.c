@@ -618,12 +618,25 @@ static diag_span card_text(const net_card *c)
     return diag_join(net_card_span(c), net_tok_span(c, &c->tok[c->n_tok - 1]));
 }
 
+/* A line that begins with what begins no card is somebody's comment or decoration; ngspice skips it as well. */
+static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
+{
+    if (!strchr("=[]?()&%\"!:,", l->s[t->off]))
+        return false;
+    if (!r->skip)
+        diag_warning(r->d, (diag_span){l->file, t->off, 1},
+                     "no card starts with '%c': the line is taken as a comment; '*' would begin one", l->s[t->off]);
+    return true;
+}
+
 /* false: this was .end or .endl of the section being read */
 static bool take_card(reader *r, net_lex *l, const char *section)
 {
     net_card c = card_of(r, l);
     const net_tok *t = &c.tok[0];
     r->n_card++;
+    if (is_foreign(r, l, t))
+        return true;
     if (t->kind != NET_T_WORD) {
         if (!r->skip)
             diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");

@@ -145,19 +145,21 @@ bool post_write_data(const post_val *v, size_t n, bool one_axis, bool names, int
     return !ferror(out);
 }
 
+/* Shorter vectors, such as results of measures, go on with their last value. */
 vs_status post_write_raw(post_env *e, const post_val *v, size_t n, const post_plot *plot, out_file *f)
 {
     out_vector *col = NULL;
     bool complex = false;
-    const post_vec *axis = plot && plot->scale && plot->scale->n == v[0].n ? plot->scale : NULL;
+    int64_t rows = 0;
     for (size_t i = 0; i < n; i++) {
         complex |= v[i].complex;
-        if (v[i].n != v[0].n) {
-            post_fail(e, "'%s' has %lld values, '%s' %lld: they cannot stand in one plot", v[i].name, (long long)v[i].n,
-                      v[0].name, (long long)v[0].n);
+        rows = v[i].n > rows ? v[i].n : rows;
+        if (!v[i].n) {
+            post_fail(e, "'%s' has no values", v[i].name);
             return VS_EINPUT;
         }
     }
+    const post_vec *axis = plot && plot->scale && plot->scale->n == rows ? plot->scale : NULL;
     if (axis)
         vec_push(col, (out_vector){axis->name, axis->type});
     for (size_t i = 0; i < n; i++)
@@ -166,7 +168,7 @@ vs_status post_write_raw(post_env *e, const post_val *v, size_t n, const post_pl
     int w = 1 + complex;
     double *row = arena_array(e->mem, double, vec_len(col) * (size_t)w);
     vs_status st = out_plot_begin(f, plot ? plot->title : "", plot ? plot->what : "", col, (int32_t)vec_len(col), complex);
-    for (int64_t k = 0; k < v[0].n && !st; k++) {
+    for (int64_t k = 0; k < rows && !st; k++) {
         size_t at = 0;
         if (axis) {
             row[0] = axis->complex ? axis->v[2 * k] : axis->v[k];

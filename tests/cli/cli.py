@@ -627,6 +627,17 @@ class Refusing(Folder):
         for a, e in zip(p['v(a)'], p['v(e)']):
             self.assertAlmostEqual(e, min(a, 0.5) + max(a, 0) + (1 if a > 0.11 else -1), 6)
 
+    def test_a_multivibrator_without_junction_capacitances_switches_in_few_points(self):
+        self.deck('m\nVCC 6 0 5\nRC1 6 1 1k\nRC2 6 2 1k\nR1 6 3 30k\nR2 6 4 30k\nC1 1 4 150p\nC2 2 3 150p\n'
+                  'Q1 1 3 0 qm\nQ2 2 4 0 qm\n.model qm npn(is=2e-16 bf=50 br=1 rb=5 rc=1 tf=0.2n tr=5n)\n'
+                  '.nodeset v(1)=0 v(3)=0\n.tran 0.1u 10u\n.end\n')
+        self.vsim('deck.sp')
+        p = waves.read_raw(self.path('deck.raw'))
+        self.assertEqual(p['time'][-1], 10e-6)
+        self.assertLess(len(p), 1500)
+        self.assertTrue(all(b > a for a, b in zip(p['time'], p['time'][1:])))
+        self.assertGreaterEqual(len(waves.crossings(p['time'], p['v(1)'], 2.5)), 3)
+
     def test_sweeps_of_parameters_need_memory_for_one_circuit(self):
         self.deck('d\n.param a=1\nV1 1 0 {a}\nR1 1 2 1k\nR2 2 0 {a*1k+1}\n.dc a 1 2 1e-3\n.end\n')
         self.vsim('--interpret', '--stats', 's.json', 'deck.sp')

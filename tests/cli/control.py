@@ -86,6 +86,22 @@ class Blocks(Folder):
         self.assertEqual(re.findall(rb'Flags: (.*)', text), [b'real', b'complex'])
         self.assertEqual(sorted(os.listdir(self.tmp.name)), ['all.raw', 'deck.sp'])
 
+    def test_a_file_takes_shorter_vectors_too(self):
+        self.control('run', 'meas tran half when v(out)=0.5', 'let k = vector(3)', 'write all.raw', 'write part.raw k v(out) half')
+        r = waves.read_raw(self.path('all.raw'))
+        self.assertEqual((r.names[0], sorted(r.names[1:])), ('time', ['half', 'i(v1)', 'k', 'v(in)', 'v(out)']))
+        time, out, k, half = (list(r[n]) for n in ('time', 'v(out)', 'k', 'half'))
+        self.assertEqual(k[:4], [0, 1, 2, 2])
+        self.assertEqual(set(half), {half[0]})
+        at = next(i for i, y in enumerate(out) if y > 0.5)
+        self.assertTrue(time[at - 1] < half[0] < time[at])
+        self.assertEqual(waves.read_raw(self.path('part.raw')).names, ['time', 'k', 'v(out)', 'half'])
+
+    def test_vectors_made_before_the_first_analysis_count_on(self):
+        out, _ = self.control('let n = 0', 'let sum = vector(2)', 'while n < 3', '  let n = n + 1', '  op', '  let sum[1] = sum[1] + n', 'end',
+                              'let own = 7', 'echo $&n $&sum[1] $curplot', 'setplot const', 'echo $&n', 'print own', code=1)
+        self.assertIn('3 7 op3\n3\n', out)
+
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):
             child = self.start(RC + '.control\nrepeat\n' + body + 'end\n.endc\n', '-q')

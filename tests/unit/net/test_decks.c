@@ -115,6 +115,8 @@ START_TEST(files_are_included)
     char text[300];
     snprintf(text, sizeof text, ".hdl \"%s/sub dir/c.inc\"\n", folder);
     check_file("hdl.sp", text);
+    put_file("bracket.sp", "t\nr1 a 0 (1\n  ) \n+ m=2\n)\nr2 a 0 2\n)");
+    check_file("bracket.sp", "r1 a 0 value=1 m=2\nr2 a 0 value=2\n");
 }
 END_TEST
 
