@@ -145,6 +145,10 @@ static void choose_start(tran *t)
     }
 }
 
+/* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of Newton may: a
+ * current falls by e in each. */
+enum { PATIENCE = 4, MORE = 10, NEAR_END = 1000 };
+
 static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
 {
     ana *a = t->a;
@@ -158,7 +162,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
         .xmax = t->xmax,
         .rmax = t->rmax,
         .fix = fix,
-        .itl = a->opt.itl4,
+        .itl = t->newton_fails < PATIENCE && t->h > NEAR_END * t->hmin ? a->opt.itl4 : MORE * a->opt.itl4,
         .solved = solved,
     };
     return newton_run(a, &eq, x, &t->rep);
