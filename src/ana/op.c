@@ -159,6 +159,23 @@ static void start_value(ana *a, double *x)
         x[a->nodeset[i].unknown] = a->nodeset[i].value;
 }
 
+/* The nodes are let go gradually: at once, the output of a gate that was held above its supply is an open circuit
+ * to Newton, and the update throws it, and the latch behind it, anywhere. x stays at the last solution. */
+static vs_status release_slowly(ana *a, newton_eq *eq, double *x)
+{
+    static const double hold[] = {1e-2, 1e-4, 1e-6}; /* S */
+    newton_report rep;
+    vs_status st = VS_OK;
+    for (size_t k = 0; k < VS_COUNT(hold) && st == VS_OK; k++) {
+        eq->gforce = hold[k];
+        copy(a, a->x_start, x);
+        st = newton_run(a, eq, a->x_start, &rep);
+        if (st == VS_OK)
+            copy(a, x, a->x_start);
+    }
+    return st < 0 ? st : VS_OK;
+}
+
 /* A solution with the .nodeset nodes held is the start; if there is none, the values alone are. */
 static vs_status solve_with_nodeset(ana *a, const newton_eq *base, double *x)
 {
@@ -172,6 +189,8 @@ static vs_status solve_with_nodeset(ana *a, const newton_eq *base, double *x)
     eq.force = both;
     eq.n_force = vec_len(both);
     vs_status st = newton_run(a, &eq, x, &rep);
+    if (st == VS_OK && !base->n_force) /* what .ic holds is not let go */
+        st = release_slowly(a, &eq, x);
     vec_free(both);
     if (st == VS_NOCONV)
         start_value(a, x);

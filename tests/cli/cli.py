@@ -638,6 +638,17 @@ class Refusing(Folder):
         self.assertTrue(all(b > a for a, b in zip(p['time'], p['time'][1:])))
         self.assertGreaterEqual(len(waves.crossings(p['time'], p['v(1)'], 2.5)), 3)
 
+    def test_a_latch_takes_the_state_that_nodeset_gives(self):
+        gate = ('.subckt nand a b y vcc\nr1 vcc b1 2.8k\nq1a c1 b1 a n\nq1b c1 b1 b n\nr2 vcc c2 900\nq2 c2 c1 e2 n\nd2 c1 c2 s\n'
+                'r3 e2 n3 500\nr4 e2 k3 250\nq3 k3 n3 0 n\nr5 vcc c4 50\nq4 c4 c2 m4 n\nq5 c4 m4 y n\nr6 m4 0 3.5k\nq6 y e2 0 n\n'
+                'd6 e2 y s\n.ends\n.model n npn(is=1e-17 bf=100 br=1 rb=70 rc=40 vaf=50)\n.model s d(is=3e-13 rs=25)\n')
+        for q, p in ((5, 0), (0, 5), (0.1, 4), (4.5, 0.2), (6, 0.1)):  # no output reaches 3.5 V
+            self.deck('latch\n' + gate + 'vcc c 0 5\nrh c h 400\nx1 h p q c nand\nx2 h q p c nand\n'
+                      '.nodeset v(q)=%g v(p)=%g\n.op\n.end\n' % (q, p))
+            self.vsim('deck.sp')
+            r = waves.read_raw(self.path('deck.raw'))
+            self.assertEqual(r['v(q)'][0] > r['v(p)'][0], q > p, (q, p))
+
     def test_sweeps_of_parameters_need_memory_for_one_circuit(self):
         self.deck('d\n.param a=1\nV1 1 0 {a}\nR1 1 2 1k\nR2 2 0 {a*1k+1}\n.dc a 1 2 1e-3\n.end\n')
         self.vsim('--interpret', '--stats', 's.json', 'deck.sp')
