@@ -146,8 +146,13 @@ static void choose_start(tran *t)
 }
 
 /* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of Newton may: a
- * current falls by e in each. */
-enum { PATIENCE = 4, MORE = 10, NEAR_END = 1000 };
+ * current falls by e in each. A limit that a user has lowered stands. */
+static int allowed_iterations(const tran *t)
+{
+    enum { PATIENCE = 4, USUAL = 10, MORE = 10 };
+    const int itl = t->a->opt.itl4;
+    return t->newton_fails < PATIENCE || itl < USUAL ? itl : MORE * itl;
+}
 
 static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
 {
@@ -162,7 +167,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
         .xmax = t->xmax,
         .rmax = t->rmax,
         .fix = fix,
-        .itl = t->newton_fails < PATIENCE && t->h > NEAR_END * t->hmin ? a->opt.itl4 : MORE * a->opt.itl4,
+        .itl = allowed_iterations(t),
         .solved = solved,
     };
     return newton_run(a, &eq, x, &t->rep);

@@ -274,7 +274,7 @@ static const command commands[] = {
     {"source", cmd_refused, false}, {"codemodel", cmd_refused, false}, {"load", cmd_refused, false},
     {"use", cmd_refused, false}, {"cd", cmd_refused, false},
     {"pre_osdi", cmd_nothing, false}, {"osdi", cmd_nothing, false}, /* done before the circuit was built */
-    {"rehash", cmd_nothing, false},
+    {"rehash", cmd_nothing, false}, {"remzerovec", cmd_nothing, false}, /* no vector is without values */
     {"resume", cmd_interactive, false}, {"step", cmd_interactive, false}, {"stop", cmd_interactive, false},
     {"trace", cmd_interactive, false}, {"iplot", cmd_interactive, false}, {"delete", cmd_interactive, false},
     {"status", cmd_interactive, false}, {"edit", cmd_interactive, false}, {"help", cmd_interactive, false},
@@ -294,7 +294,7 @@ static const command commands[] = {
     {"cdump", cmd_interactive, false}, {"strslice", cmd_interactive, false}, {"strstr", cmd_interactive, false},
     {"fopen", cmd_interactive, false}, {"fread", cmd_interactive, false}, {"fclose", cmd_interactive, false},
     {"oldhelp", cmd_interactive, false}, {"edisplay", cmd_interactive, false}, {"eprint", cmd_interactive, false},
-    {"eprvcd", cmd_interactive, false}, {"getcwd", cmd_interactive, false}, {"remzerovec", cmd_interactive, false},
+    {"eprvcd", cmd_interactive, false}, {"getcwd", cmd_interactive, false},
     {"shift", cmd_interactive, false},
 };
 

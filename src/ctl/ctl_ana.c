@@ -35,7 +35,7 @@ vs_status ctl_run_all(ctl *c, const char *text)
         return ctl_fail(c, "run takes nothing behind it; results go to files by write");
     vs_status st = sim_build(c->s);
     if (!st && !c->s->n_todo)
-        return ctl_fail(c, "the deck has no analysis to run");
+        diag_warning(c->d, c->at, "the deck has no analysis to run");
     vs_status cards = VS_OK; /* a wrong card does not keep the other analyses from running */
     for (size_t i = 0; i < c->s->n_todo && !st; i++) {
         st = run_one(c, &c->s->todo[i]);

@@ -88,6 +88,18 @@ static bool is_version(const char *s, const char *rest)
     return rest > s && *rest == '.' && strspn(rest, ".0123456789") == strlen(rest);
 }
 
+/* 1A and 2Amp are meant as amperes, and are so in older ngspice, but 'a' is a suffix. Said once. */
+static void warn_atto(flat_ctx *c, const char *text, diag_span at, double x)
+{
+    static const diag_span once = {-1, 1, 0};
+    const size_t digits = strspn(text, "+-.0123456789");
+    if (text[digits] != 'a' || at.file < 0 || x == 0)
+        return;
+    const bool capital = c->d->file[at.file].text[at.off + digits] == 'A' && !text[digits + 1];
+    if ((capital || !strncmp(text + digits, "amp", 3)) && flat_first(c, once))
+        diag_warning(c->d, at, "this is %g: the suffix a is 1e-18, as in newer ngspice; ngspice 39 reads a unit (write it without the A)", x);
+}
+
 /* One token, the common case: number, name, quoted text. false: it needs the expression parser. */
 static bool simple_value(flat_ctx *c, const net_tok *t, diag_span span, rhs *v)
 {
@@ -106,6 +118,7 @@ static bool simple_value(flat_ctx *c, const net_tok *t, diag_span span, rhs *v)
         return false;
     if (str_spice_number(t->text, &end, &x) && isfinite(x) && (!*end || is_version(t->text, end))) {
         const char *word = *end ? t->text : NULL;
+        warn_atto(c, t->text, span, x);
         *v = flat_number(c, x, span);
         v->word = word;
         return true;

@@ -706,13 +706,21 @@ static bool take_card(reader *r, net_lex *l, const char *section)
     return true;
 }
 
-static void note_rest(reader *r, net_lex *l)
+/* Behind .end only .control blocks are read. */
+static void read_rest(reader *r, net_lex *l)
 {
+    const uint32_t end = l->pos;
+    bool warned = false;
     l->quiet = true;
-    uint32_t end = l->pos;
-    if (net_lex_card(l)) {
-        diag_span at = {l->file, l->tok[0].off, l->tok[0].len};
-        diag_warning(r->d, at, "text after .end is ignored");
+    while (net_lex_card(l)) {
+        const net_tok *t = &l->tok[0];
+        if (t->text && !strcmp(t->text, ".control")) {
+            const net_card c = card_of(r, l);
+            read_control(r, l, &c);
+        } else if (!warned) {
+            diag_warning(r->d, (diag_span){l->file, t->off, t->len}, "text after .end is ignored, but for .control blocks");
+            warned = true;
+        }
     }
     l->pos = end;
 }
@@ -738,7 +746,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
     if (section && !ended && !r->too_much)
         diag_error(r->d, section_span, "section '%s' of '%s' has no .endl", section, r->d->file[file].name);
     if (ended && !section)
-        note_rest(r, &l);
+        read_rest(r, &l);
     net_lex_fini(&l);
 }
 

@@ -102,6 +102,22 @@ class Blocks(Folder):
                               'let own = 7', 'echo $&n $&sum[1] $curplot', 'setplot const', 'echo $&n', 'print own', code=1)
         self.assertIn('3 7 op3\n3\n', out)
 
+    def test_a_block_behind_the_end_counts(self):
+        out, err = self.run_deck(RC + '.end\nR2 out 0 1k\n.control\nop\nprint v(out)\n.endc\n')
+        self.assertIn('v(out) = 1.0', out)
+        self.assertEqual(err.count('text after .end is ignored'), 1)
+
+    def test_run_without_analyses_is_a_warning(self):
+        out, err = self.run_deck(RC + '.control\nrun\nop\nremzerovec\nprint v(out)\n.endc\n')
+        self.assertIn('warning: the deck has no analysis to run', err)
+        self.assertIn('v(out) = 1.0', out)
+
+    def test_an_ampere_is_no_suffix_without_a_word(self):
+        deck = 'amps\nI1 0 a 2A\nR1 a 0 1\nI2 0 b 1.5Amp\nR2 b 0 1\nI3 0 c 3a\nR3 c 0 1\n.op\n.end\n'
+        _, err = self.run_deck(deck)
+        self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: this is 2e-18', err), ['2:8'])
+        self.assertEqual(err.count('suffix a'), 1)
+
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):
             child = self.start(RC + '.control\nrepeat\n' + body + 'end\n.endc\n', '-q')

@@ -1,5 +1,6 @@
 bad deck: element unknown
 v1 a 0 1
 r1 a 0 1k
-!1 a 0 5
+_1 a 0 5
+! a comment of another simulator
 .op
