@@ -83,7 +83,7 @@ static void set_limits(tran *t)
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
-    t->newton_fails = t->lte_fails = 0;
+    t->newton_fails = t->lte_fails = t->n_shorter = 0;
     t->t = t->next_progress = t->jump_end = 0;
     t->start_order = 0;
     t->grid[0] = 0;
@@ -372,6 +372,14 @@ static bool is_good(const tran *t, double best)
     return t->h <= REJECT_RATIO * best;
 }
 
+/* Ringing that is just within what is accepted: each step is a little shorter than the one before, without an end. */
+static bool is_endless(tran *t, double best)
+{
+    enum { MANY = 12 };
+    t->n_shorter = best < t->h ? t->n_shorter + 1 : 0;
+    return t->n_shorter >= MANY && tran_rings(t);
+}
+
 /* A model has found an event within the step, which should have ended there. */
 static bool is_too_late(const tran *t, double asked)
 {
@@ -392,7 +400,7 @@ static vs_status judge(tran *t)
     watch_phase(t->a->watch, ANA_IN_OTHER);
     if (is_good(t, best)) {
         tell(t, ANA_STEP_GOOD, best);
-        const bool rings = best < t->h && tran_rings(t); /* or the steps would shrink without an end */
+        const bool rings = is_endless(t, best);
         vs_status st = accept(t);
         if (rings)
             start_piece(t, 0);
