@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Coefficients of src/jit/jit_math.c, printed as C: interpolation at Chebyshev nodes in 60 digits,
-which is within a factor of 2 of the minimax error. Needs mpmath.  docs/math.md says what each is."""
+which is within a factor of 2 of the minimax error; with `table`, src/jit/jit_ln_table.h.
+Needs mpmath.  docs/math.md says what each is."""
+import struct
+import sys
+
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -32,6 +36,38 @@ def split(x, bits):
     hi = mp.nint(x * mp.mpf(2)**(bits - e)) * mp.mpf(2)**(e - bits)
     return hi, x - hi
 
+
+def bits_of(x):
+    return struct.unpack('<Q', struct.pack('<d', x))[0]
+
+
+def of_bits(w):
+    return struct.unpack('<d', struct.pack('<Q', w))[0]
+
+
+def ln_table():
+    """128 intervals of the mantissa, 1 within one of them. f near 1/z with so few bits that z f - 1 is a double, not above
+    2^-7; -ln f in two parts, the first a multiple of 2^-42, so that k LN2[0] can be added to it exactly."""
+    first = bits_of(1.0) - 74 * 2**45 - 2**44
+    print('/* jit_ln_table.h - ln of 128 parts of a mantissa, for pow: made by tools/math_coef.py table. docs/math.md. */')
+    print('#ifndef JIT_LN_TABLE_H\n#define JIT_LN_TABLE_H\n')
+    print('static const uint64_t LN_FROM = 0x%xu; /* the bits of the first of them */' % first)
+    print('static const double LN_TABLE[128][4] = { /* f near 1/z; -ln f in two parts; 0 */')
+    for i in range(128):
+        a, b = of_bits(first + (i << 45)), of_bits(first + ((i + 1) << 45) - 1)
+        unit = 128 if b < 1 else 256
+        f = mp.nint(unit * 2 / (mp.mpf(a) + mp.mpf(b))) / unit
+        if a <= 1 <= b:
+            f = mp.mpf(1)
+        assert max(abs(a * f - 1), abs(b * f - 1)) <= mp.mpf(2)**-7
+        hi = mp.nint(-mp.log(f) * 2**42) / 2**42
+        print('    {%s, %s, %s, 0},' % (float(f).hex(), float(hi).hex(), float(-mp.log(f) - hi).hex()))
+    print('};\n\n#endif')
+
+
+if sys.argv[1:] == ['table']:
+    ln_table()
+    sys.exit()
 
 one = mp.mpf(1)
 half_ln2 = mp.log(2) / 2 * mp.mpf('1.0001')

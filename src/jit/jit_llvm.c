@@ -29,6 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* LLVM's calling convention intel_ocl_bicc: with AVX-512 the callee keeps zmm16 to zmm31, with AVX ymm8 to ymm15, so that
+ * values of the caller stay in registers; the usual convention keeps none. */
+#define KEEPS_UPPER_REGISTERS 77u
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const char vsim_llvm_version[];
 EXPORT int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
@@ -352,6 +355,13 @@ static void align_stack(gen *g, LLVMValueRef f)
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateStringAttribute(g->cx, "stackrealign", 12, "", 0));
 }
 
+static void is_pure(gen *g, LLVMValueRef f)
+{
+    add_attribute(g, f, "nounwind", 0);
+    add_attribute(g, f, "willreturn", 0);
+    add_attribute(g, f, "memory", 0); /* none; ignored by versions without it */
+}
+
 static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n)
 {
     LLVMTypeRef par[2] = {g->f64, g->f64};
@@ -359,9 +369,7 @@ static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n
     LLVMValueRef f = LLVMGetNamedFunction(g->mod, name);
     if (!f) {
         f = LLVMAddFunction(g->mod, name, type);
-        add_attribute(g, f, "nounwind", 0);
-        add_attribute(g, f, "willreturn", 0);
-        add_attribute(g, f, "memory", 0); /* none; ignored by versions without it */
+        is_pure(g, f);
     }
     return call_lanes(g, type, f, arg, n);
 }
@@ -381,9 +389,63 @@ static LLVMValueRef call_libm(void *user, ir_op op, LLVMValueRef x)
     return call_math(user, math_name(op), &x, 1);
 }
 
-/* Vector code where there is some, else a call for each lane. */
+/* A function of the module, all lanes at once, of x and y. NULL: it has a body already. */
+static LLVMBasicBlockRef begin_own(gen *g, const char *name, LLVMValueRef *f)
+{
+    LLVMTypeRef v = lane_type(g, IR_F64), par[2] = {v, v};
+    *f = LLVMGetNamedFunction(g->mod, name);
+    if (*f)
+        return NULL;
+    *f = LLVMAddFunction(g->mod, name, LLVMFunctionType(v, par, 2, 0));
+    LLVMSetLinkage(*f, LLVMInternalLinkage);
+    LLVMSetFunctionCallConv(*f, KEEPS_UPPER_REGISTERS);
+    is_pure(g, *f);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderAtEnd(g->b, LLVMAppendBasicBlockInContext(g->cx, *f, ""));
+    return here;
+}
+
+static LLVMValueRef call_own(gen *g, LLVMValueRef f, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef v[2] = {x, y}, r = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, v, 2, "");
+    LLVMSetInstructionCallConv(r, KEEPS_UPPER_REGISTERS);
+    return r;
+}
+
+static LLVMValueRef slow_pow(gen *g)
+{
+    LLVMValueRef f;
+    LLVMBasicBlockRef here = begin_own(g, "vsim_pow_slow", &f);
+    if (here) {
+        LLVMBuildRet(g->b, jit_math(&g->vec, IR_POW, LLVMGetParam(f, 0), LLVMGetParam(f, 1), NULL, NULL));
+        LLVMPositionBuilderAtEnd(g->b, here);
+    }
+    return f;
+}
+
+/* The short way, and the long one if any lane needs it, for these lanes. */
+static LLVMValueRef own_pow(gen *g)
+{
+    LLVMValueRef f, slow = slow_pow(g), sure;
+    LLVMBasicBlockRef here = begin_own(g, "vsim_pow", &f);
+    if (!here)
+        return f;
+    LLVMValueRef x = LLVMGetParam(f, 0), y = LLVMGetParam(f, 1), r = jit_math_pow(&g->vec, x, y, &sure);
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(g->cx, f, ""), other = LLVMAppendBasicBlockInContext(g->cx, f, "");
+    LLVMBuildCondBr(g->b, jit_math_all(&g->vec, sure), done, other);
+    LLVMPositionBuilderAtEnd(g->b, done);
+    LLVMBuildRet(g->b, r);
+    LLVMPositionBuilderAtEnd(g->b, other);
+    LLVMBuildRet(g->b, LLVMBuildSelect(g->b, sure, r, call_own(g, slow, x, y), ""));
+    LLVMPositionBuilderAtEnd(g->b, here);
+    return f;
+}
+
+/* Vector code where there is some, else a call for each lane. pow is long, and stands in a module once. */
 static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
 {
+    if (op == IR_POW && !g->exact)
+        return call_own(g, own_pow(g), v[0], v[1]);
     LLVMValueRef r = g->exact ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);
     return r ? r : call_math(g, math_name(op), v, n);
 }

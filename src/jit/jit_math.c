@@ -3,6 +3,7 @@
  * Method: reduction to a small interval, a polynomial, reconstruction; special cases by selects. Where a
  *         step would cost more than half an ulp it is done in two doubles ("hi" and "lo").
  *         docs/math.md has the equations, the sources and the measured errors.
+ *         pow has two ways: by a table of logarithms where nothing is special, and without for everything.
  *         Rounding errors of products need a fused multiply-add, or Dekker's splitting without one;
  *         both give the same exact value. Elsewhere mad() is fused where that is possible: there the
  *         last bit of a result depends on the processor, never on the width.
@@ -10,6 +11,8 @@
  *         reductions; Dekker, Numer. Math. 18, 1971, for two-double steps; Muller et al., Handbook of
  *         Floating-Point Arithmetic, ch. 11. Coefficients: tools/math_coef.py. */
 #include "jit_math.h"
+
+#include "jit_ln_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,6 +28,8 @@ static const double LN[7] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x1.249
 static const double LN_TAIL[8] = {0x1.999999999999ap-2, 0x1.2492492492522p-2,
     0x1.c71c71c6ea5acp-3, 0x1.745d177ad436ap-3, 0x1.3b1395b82701ep-3, 0x1.1118cd67251c5p-3,
     0x1.df7ba1f4809c3p-4, 0x1.e03a7acf07f85p-4};
+static const double LN_1P[7] = {0x1.5555555555555p-2, -0x1p-2, 0x1.999999999999ap-3, -0x1.5555555555555p-3,
+    0x1.2492492492492p-3, -0x1p-3, 0x1.c71c71c71c71cp-4}; /* 1/3 - r/4 + ... */
 static const double SINH[7] = {0x1.5555555555555p-3, 0x1.11111111110fdp-7, 0x1.a01a01a01ee70p-13,
     0x1.71de3a4e14f40p-19, 0x1.ae6460fae3728p-26, 0x1.611cb330c1fe8p-33, 0x1.b41232cf9950fp-41};
 static const double ATAN[13] = {-0x1.5555555555555p-2, 0x1.99999999998e1p-3,
@@ -378,6 +383,116 @@ static V vec_pow(M m, V x, V y)
     V p = mul(m, to, l.hi);
     V r = exp_dd(m, (dd){p, mad(m, to, l.lo, product_error(m, to, l.hi, p))});
     return pow_cases(m, x, y, a, r);
+}
+
+/* A constant of the module: LN_TABLE. */
+static V ln_table(M m)
+{
+    enum { ROWS = sizeof LN_TABLE / sizeof *LN_TABLE };
+    V table = LLVMGetNamedGlobal(m->mod, "vsim_ln_table"), row[ROWS];
+    if (table)
+        return table;
+    LLVMTypeRef f64 = LLVMDoubleTypeInContext(m->cx), of = LLVMArrayType(f64, 4);
+    jit_vec scalar = *m;
+    scalar.lanes = 1;
+    for (int i = 0; i < ROWS; i++) {
+        V v[4];
+        for (int k = 0; k < 4; k++)
+            v[k] = num(&scalar, LN_TABLE[i][k]);
+        row[i] = LLVMConstArray(f64, v, 4);
+    }
+    table = LLVMAddGlobal(m->mod, LLVMArrayType(of, ROWS), "vsim_ln_table");
+    LLVMSetInitializer(table, LLVMConstArray(of, row, ROWS));
+    LLVMSetGlobalConstant(table, 1);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    LLVMSetAlignment(table, 64);
+    return table;
+}
+
+static V shuffle(M m, V a, V b, const int *lane, int n)
+{
+    V index[8];
+    for (int k = 0; k < n; k++)
+        index[k] = LLVMConstInt(LLVMInt32TypeInContext(m->cx), (unsigned)lane[k], 0);
+    return LLVMBuildShuffleVector(m->b, a, b, LLVMConstVector(index, (unsigned)n), "");
+}
+
+/* Columns 0, 1, 2 of two or four rows. */
+static void transpose(M m, const V *row, int n, V col[3])
+{
+    static const int even[4] = {0, 4, 2, 6}, odd[4] = {1, 5, 3, 7}, low[4] = {0, 1, 4, 5}, high[4] = {2, 3, 6, 7};
+    V e = shuffle(m, row[0], row[1], even, 4), o = shuffle(m, row[0], row[1], odd, 4), e2 = e, o2 = o;
+    if (n == 4) {
+        e2 = shuffle(m, row[2], row[3], even, 4);
+        o2 = shuffle(m, row[2], row[3], odd, 4);
+    }
+    col[0] = shuffle(m, e, e2, low, n);
+    col[1] = shuffle(m, o, o2, low, n);
+    col[2] = shuffle(m, e, e2, high, n);
+}
+
+/* The row of LN_TABLE for each lane of i (4 times its number): its three numbers. Loads of rows, and no gathers, which
+ * some processors are slow at. */
+static void take_rows(M m, V i, V col[3])
+{
+    static const int both[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    LLVMTypeRef f64 = LLVMDoubleTypeInContext(m->cx), four = LLVMVectorType(f64, 4);
+    V table = ln_table(m), row[8];
+    for (int l = 0; l < m->lanes; l++) {
+        V k = m->lanes == 1 ? i : LLVMBuildExtractElement(m->b, i, LLVMConstInt(LLVMInt32TypeInContext(m->cx), (unsigned)l, 0), "");
+        V at = LLVMBuildGEP2(m->b, f64, table, &k, 1, "");
+        row[l] = LLVMBuildLoad2(m->b, four, at, "");
+        LLVMSetAlignment(row[l], 32);
+    }
+    if (m->lanes == 1) {
+        for (unsigned c = 0; c < 3; c++)
+            col[c] = LLVMBuildExtractElement(m->b, row[0], LLVMConstInt(LLVMInt32TypeInContext(m->cx), c, 0), "");
+        return;
+    }
+    transpose(m, row, m->lanes < 4 ? 2 : 4, col);
+    if (m->lanes == 8) {
+        V high[3];
+        transpose(m, row + 4, 4, high);
+        for (int c = 0; c < 3; c++)
+            col[c] = shuffle(m, col[c], high[c], both, 8);
+    }
+}
+
+/* ln x of a positive normal x in two doubles: x = 2^k z, z f = 1 + r exactly, ln x = k ln 2 - ln f + ln(1 + r). */
+static dd table_ln(M m, V x)
+{
+    V w = iadd(m, to_bits(m, x), 0x3ff0000000000000u - LN_FROM), col[3];
+    V e = LLVMBuildOr(m->b, shr(m, w, 52), bits(m, 0x4330000000000000u), "");
+    V k = addc(m, of_bits(m, e), -(0x1p52 + 1023)), z = of_bits(m, iadd(m, iand(m, w, MANTISSA), LN_FROM));
+    take_rows(m, iand(m, shr(m, w, 43), 127 * 4), col);
+    V p = m->fma ? NULL : mul(m, z, col[0]);
+    V r = p ? add(m, addc(m, p, -1), product_error(m, z, col[0], p)) : fused(m, z, col[0], num(m, -1));
+    dd t = sum_big(m, madc(m, k, LN2[0], col[1]), r); /* its product and sum are exact */
+    V half = mulc(m, r, -0.5), square = mul(m, r, half);
+    dd h = sum_big(m, t.hi, square);
+    V lo = add(m, add(m, t.lo, h.lo), product_error(m, r, half, square));
+    lo = add(m, lo, madc(m, k, LN2[1], col[2]));
+    lo = mad(m, mul(m, r, mul(m, r, r)), POLY(m, r, LN_1P), lo);
+    return sum_big(m, h.hi, lo);
+}
+
+V jit_math_pow(jit_vec *m, V x, V y, V *sure)
+{
+    dd l = table_ln(m, x);
+    V p = mul(m, y, l.hi), p_lo = mad(m, y, l.lo, product_error(m, y, l.hi, p));
+    reduced e = reduce(m, p);
+    dd r = sum_big(m, e.r, add(m, e.lo, p_lo));
+    V q = mad(m, mul(m, r.hi, r.hi), POLY(m, r.hi, EXP), r.lo);
+    V normal = both(m, LLVMBuildNot(m->b, lt(m, x, 0x1p-1022), ""), lt(m, x, INFINITY));
+    if (!m->fma) /* product_error multiplies y by 2^27 */
+        normal = both(m, normal, lt(m, absolute(m, y), 0x1p900));
+    *sure = both(m, normal, lt(m, absolute(m, p), 700)); /* a NaN in x or y makes one in p */
+    return mul(m, addc(m, add(m, r.hi, q), 1), power_of_2(m, e.kbits));
+}
+
+V jit_math_all(jit_vec *m, V c)
+{
+    return m->lanes == 1 ? c : call1(m, "llvm.vector.reduce.and", &c, 1);
 }
 
 /* -- atan, sin, cos -- */

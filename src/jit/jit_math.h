@@ -21,5 +21,10 @@ typedef struct jit_vec { /* where code goes */
  * Returns NULL if there is no vector code for the operation. */
 LLVMValueRef jit_math(jit_vec *m, ir_op op, LLVMValueRef a, LLVMValueRef b,
                       LLVMValueRef (*libm)(void *user, ir_op op, LLVMValueRef x), void *user);
+/* x^y in less than half the operations of jit_math, where x is positive and normal and the result far from the ends of
+ * the range: in lanes of *sure. */
+LLVMValueRef jit_math_pow(jit_vec *m, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *sure);
+/* Whether c [lanes] holds in all lanes. */
+LLVMValueRef jit_math_all(jit_vec *m, LLVMValueRef c);
 
 #endif
