@@ -121,17 +121,16 @@ static const char *token_text(va_parser *p, const va_tok *from, const va_tok *to
 /* "[" expression ":" expression "]" | "[" expression "]" (elements 0 .. n-1) */
 void va_parse_dims(va_parser *p, va_sym *s)
 {
-    if (!va_accept(p, '['))
-        return;
-    if (s->array) {
-        va_error(p->c, p->t[-1].span, p->t[-1].macro, "arrays with two dimensions are not supported");
-        p->mod->bad = true;
+    while (va_accept(p, '[')) {
+        if (s->array) {
+            va_error(p->c, p->t[-1].span, p->t[-1].macro, "arrays with two dimensions are not supported");
+            p->mod->bad = true;
+        }
+        s->array = true;
+        s->left = va_parse_expr(p);
+        s->right = va_accept(p, ':') ? va_parse_expr(p) : NULL;
+        va_expect(p, ']', "after the bounds");
     }
-    s->array = true;
-    s->left = va_parse_expr(p);
-    s->right = va_accept(p, ':') ? va_parse_expr(p) : NULL;
-    va_expect(p, ']', "after the bounds");
-    va_parse_dims(p, s); /* a second dimension is an error */
 }
 
 static bool accept_type(va_parser *p, va_type *type)

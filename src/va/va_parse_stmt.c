@@ -223,6 +223,8 @@ static va_expr *parse_name(va_parser *p)
 static va_expr *parse_braces(va_parser *p)
 {
     va_expr *e = va_new_expr(p, EX_LIST, p->t), **arg = NULL;
+    if (!enter(p))
+        return e;
     p->t++;
     do {
         va_expr *x = va_parse_expr(p);
@@ -233,8 +235,12 @@ static va_expr *parse_braces(va_parser *p)
                 va_error(p->c, x->span, x->macro, "expected a constant count of repetitions");
                 n = 1;
             }
+            if (n * rep->n_arg + (double)vec_len(arg) > VA_MAX_ARRAY) {
+                va_error(p->c, x->span, x->macro, "a list has at most %d elements", (int)VA_MAX_ARRAY);
+                n = 0;
+            }
             for (int i = 0; i < (int)n; i++)
-                for (int32_t k = 0; k < rep->n_arg && vec_len(arg) < VA_MAX_ARRAY; k++)
+                for (int32_t k = 0; k < rep->n_arg; k++)
                     vec_push(arg, rep->arg[k]);
         } else {
             vec_push(arg, x);
@@ -243,6 +249,7 @@ static va_expr *parse_braces(va_parser *p)
     diag_span end = p->t->span;
     if (va_expect(p, '}', "at the end of the list"))
         e->span = diag_join(e->span, end);
+    p->depth--;
     set_args(p, e, (int32_t)vec_len(arg), arg);
     vec_free(arg);
     return e;
