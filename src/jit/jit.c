@@ -81,7 +81,7 @@ static int lanes_of_machine(void)
 
 static bool lanes_allowed(int n)
 {
-    return n == 1 || n == 2 || n == 4 || n == 8 || n==16;
+    return n == 1 || n == 2 || n == 4 || n == 8;
 }
 
 /* A processor named by its level (x86-64-v3) has what the level asks for; of others without this list

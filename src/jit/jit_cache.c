@@ -5,6 +5,7 @@
  *         put removes the files longest not used while the folder is beyond its limit. */
 #define _GNU_SOURCE
 #include "jit_cache.h"
+#include "io.h"
 #include "vec.h"
 
 #include <dirent.h>
@@ -212,8 +213,8 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
     if (fd >= 0) {
         *why = map_file(fd, kind, key, item);
         found = *why ? JIT_CACHE_BAD : JIT_CACHE_HIT;
-        if (found == JIT_CACHE_HIT && utimensat(AT_FDCWD, path, NULL, 0))
-            found = JIT_CACHE_HIT; /* a folder that is read only: the age is not kept */
+        if (found == JIT_CACHE_HIT)
+            (void)utimensat(AT_FDCWD, path, NULL, 0); /* in a folder that is read only the age is not kept */
         close(fd);
     }
     free(path);
@@ -286,21 +287,6 @@ static void trim(const jit_cache *c)
     vec_free(list);
 }
 
-static bool write_all(int fd, const void *buf, size_t n)
-{
-    const char *p = buf;
-    while (n) {
-        ssize_t put = write(fd, p, n);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
                         size_t size, const char **why)
 {
@@ -311,7 +297,7 @@ vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, c
     int fd = path && temp ? mkstemp(temp) : -1;
     bool ok = false;
     if (fd >= 0) {
-        ok = write_all(fd, &h, sizeof h) && write_all(fd, data, size);
+        ok = io_write(fd, &h, sizeof h) && io_write(fd, data, size);
         ok = !close(fd) && ok;
         ok = ok && !rename(temp, path);
         if (!ok)

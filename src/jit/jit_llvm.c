@@ -93,7 +93,7 @@ static LLVMTypeRef lane_type(const gen *g, int type)
 static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
 {
     const unsigned n = (unsigned)g->lanes;
-    LLVMValueRef v[16];
+    LLVMValueRef v[8];
     if (n == 1)
         return scalar;
     for (unsigned k = 0; k < n; k++)

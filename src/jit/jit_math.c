@@ -59,7 +59,7 @@ static LLVMTypeRef i64s(M m) { return lanes_of(m, LLVMInt64TypeInContext(m->cx))
 
 static V all_lanes(M m, V scalar)
 {
-    V v[16];
+    V v[8];
     for (int k = 0; k < m->lanes; k++)
         v[k] = scalar;
     return m->lanes == 1 ? scalar : LLVMConstVector(v, (unsigned)m->lanes);

@@ -86,7 +86,7 @@ static bool read_symbols(loader *l)
         const Elf64_Shdr *s = &l->sec[i];
         if (s->sh_type != SHT_SYMTAB)
             continue;
-        if (s->sh_link >= l->n_sec || s->sh_offset % 8)
+        if (s->sh_link >= l->n_sec || l->sec[s->sh_link].sh_type != SHT_STRTAB || !s->sh_link || s->sh_offset % 8)
             return fail(l, "bad symbol table");
         l->sym = (const void *)(l->obj + s->sh_offset);
         l->n_sym = s->sh_size / sizeof(Elf64_Sym);
