@@ -14,15 +14,9 @@ struct arena_chunk {
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-static void default_oom(size_t bytes)
-{
-    fprintf(stderr, "vsim: out of memory (%zu bytes)\n", bytes);
-    abort();
-}
-
 void arena_init(arena *a)
 {
-    *a = (arena){.oom = default_oom};
+    *a = (arena){.oom = vs_no_memory};
 }
 
 void arena_fini(arena *a)

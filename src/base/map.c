@@ -1,6 +1,5 @@
 #include "map.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static size_t slot_of(const map *m, uint64_t key)
@@ -23,11 +22,7 @@ int32_t map_get(const map *m, uint64_t key, int32_t absent)
 static void grow(map *m)
 {
     map bigger = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
-    bigger.slot = calloc(bigger.cap, sizeof *bigger.slot);
-    if (!bigger.slot) {
-        fprintf(stderr, "vsim: out of memory\n");
-        abort();
-    }
+    bigger.slot = vs_calloc(bigger.cap, sizeof *bigger.slot);
     for (size_t i = 0; i < m->cap; i++)
         if (m->slot[i].used)
             bigger.slot[slot_of(&bigger, m->slot[i].key)] = m->slot[i];

@@ -109,21 +109,13 @@ const char *str_of_id(const str_pool *p, int32_t id)
 
 const char *str_intern_lower(str_pool *p, const char *s, size_t n)
 {
-    arena_pos mark = arena_mark(&p->mem);
-    char buf[128], *t = n <= sizeof buf ? buf : arena_alloc(&p->mem, n);
-    if (t == buf) {
-        for (size_t i = 0; i < n; i++)
-            t[i] = str_lower_char(s[i]);
-        return str_intern(p, t, n);
-    }
-    char *heap = malloc(n);
-    if (!heap)
-        p->mem.oom(n);
-    arena_release(&p->mem, mark);
+    char few[128], *t = n <= sizeof few ? few : vs_malloc(n);
+    few[0] = 0; /* for n = 0 */
     for (size_t i = 0; i < n; i++)
-        heap[i] = str_lower_char(s[i]);
-    const char *r = str_intern(p, heap, n);
-    free(heap);
+        t[i] = str_lower_char(s[i]);
+    const char *r = str_intern(p, t, n);
+    if (t != few)
+        free(t);
     return r;
 }
 
@@ -271,7 +263,8 @@ bool str_spice_number(const char *s, const char **end, double *value)
         memcpy(buf + n, tail, (size_t)k + 1);
         *value = strtod(buf, NULL);
     } else {
-        *value = strtod(s, NULL) * scale; /* mil, or 1e3k */
+        const bool hex = (*p == 'x' || *p == 'X') && p[-1] == '0' && (n == 1 || (n == 2 && !is_digit(*s) && *s != '.'));
+        *value = hex ? 0 : strtod(s, NULL) * scale; /* mil, or 1e3k; the x of 0x10 begins a unit */
     }
     while (is_letter(*p) || (unsigned char)*p >= 128) /* a unit, such as F, Ohm, °C */
         p++;

@@ -1,6 +1,5 @@
 #include "vec.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +12,8 @@ void *vec_grow_(void *v, size_t extra, size_t elem)
     if (want < 8)
         want = 8;
     vec_head *h = realloc(v ? vec_head_of(v) : NULL, sizeof *h + want * elem);
-    if (!h) {
-        fprintf(stderr, "vsim: out of memory (%zu bytes)\n", want * elem);
-        abort();
-    }
+    if (!h)
+        vs_no_memory(want * elem);
     h->len = len;
     h->cap = want;
     return h + 1;

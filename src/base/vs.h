@@ -42,6 +42,12 @@ typedef enum vs_status {
 /* The text of a status, never NULL. */
 const char *vs_status_text(vs_status st);
 
+/* Memory that setup cannot do without: as malloc and calloc, for free, but never NULL. */
+void *vs_malloc(size_t bytes);
+void *vs_calloc(size_t n, size_t size);
+/* What they, arenas, vecs and maps do where there is none: a message, and abort. */
+_Noreturn void vs_no_memory(size_t bytes);
+
 /* Seconds on a clock that never goes back; its zero is any. */
 double vs_seconds(void);
 

@@ -411,7 +411,7 @@ static bool check_outputs(verify *v)
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why)
 {
     verify v = {.fn = fn, .n = vec_len(fn->inst), .scratch = scratch};
-    v.visible = calloc(v.n + 1, 1);
+    v.visible = vs_calloc(v.n + 1, 1);
     assert(v.visible);
     bool ok = true;
     for (size_t i = 0; i < v.n && ok; i++) {

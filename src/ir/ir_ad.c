@@ -469,7 +469,7 @@ static void layout(ad *s)
         for (size_t w = 0; w < s->words; w++)
             total += __builtin_popcountll(set_of(s, s->need, (ir_val)i)[w]);
     }
-    s->d = malloc(((size_t)total + 1) * sizeof *s->d);
+    s->d = vs_malloc(((size_t)total + 1) * sizeof *s->d);
     assert(s->d);
 }
 
@@ -478,9 +478,9 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
 {
     size_t n = vec_len(from->inst), words = bits_words(n_seed ? n_seed : 1);
     ad s = {.from = from, .to = to, .seed = seed, .n_seed = n_seed, .words = words, .map = new_of};
-    s.dep = calloc(n * words + 1, sizeof *s.dep);
-    s.need = calloc(n * words + 1, sizeof *s.need);
-    s.off = malloc((n + 1) * sizeof *s.off);
+    s.dep = vs_calloc(n * words + 1, sizeof *s.dep);
+    s.need = vs_calloc(n * words + 1, sizeof *s.need);
+    s.off = vs_malloc((n + 1) * sizeof *s.off);
     assert(s.dep && s.need && s.off);
     find_dep(&s);
     find_need(&s, want, n_want);

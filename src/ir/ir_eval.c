@@ -85,8 +85,7 @@ static void step_lphis(const ir_fn *fn, ir_val loop, ir_num *val)
             val[k] = val[inst[k].c];
         return;
     }
-    ir_num few[32], *next = n <= (ir_val)VS_COUNT(few) ? few : malloc((size_t)n * sizeof *next);
-    assert(next);
+    ir_num few[32], *next = n <= (ir_val)VS_COUNT(few) ? few : vs_malloc((size_t)n * sizeof *next);
     for (ir_val k = 0; k < n; k++)
         next[k] = val[inst[loop + 1 + k].c];
     memcpy(val + loop + 1, next, (size_t)n * sizeof *next);

@@ -113,7 +113,7 @@ static void convert(ifconv *s)
 void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st)
 {
     size_t n = vec_len(from->inst) + 1;
-    ifconv s = {.from = from, .map = malloc(n * sizeof *s.map), .holds_loop = calloc(n, 1)};
+    ifconv s = {.from = from, .map = vs_malloc(n * sizeof *s.map), .holds_loop = vs_calloc(n, 1)};
     assert(s.map && s.holds_loop);
     ir_fn_init(&s.to, from->name);
     ir_copy_tables(&s.to, from);

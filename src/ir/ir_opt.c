@@ -171,8 +171,8 @@ static void mark_needed(live *l)
 static live live_of(const ir_fn *fn, ir_facts facts, uint8_t *pre)
 {
     live l = {.inst = fn->inst, .n = vec_len(fn->inst), .fn = fn, .facts = facts, .pre = pre};
-    l.on = calloc(l.n + 1, 1);
-    l.parent = malloc((l.n + 1) * sizeof *l.parent);
+    l.on = vs_calloc(l.n + 1, 1);
+    l.parent = vs_malloc((l.n + 1) * sizeof *l.parent);
     assert(l.on && l.parent);
     mark_needed(&l);
     return l;
@@ -923,10 +923,10 @@ static rewriter rewriter_of(const ir_fn *from, ir_opt_flags flags, ir_facts fact
     while (cap < 2 * n)
         cap *= 2;
     r.mask = (uint32_t)cap - 1;
-    r.bucket = malloc(cap * sizeof *r.bucket);
-    r.map = malloc((n + 1) * sizeof *r.map);
-    r.then_id = malloc((n + 1) * sizeof *r.then_id);
-    r.in_id = malloc((vec_len(from->in) + 1) * sizeof *r.in_id);
+    r.bucket = vs_malloc(cap * sizeof *r.bucket);
+    r.map = vs_malloc((n + 1) * sizeof *r.map);
+    r.then_id = vs_malloc((n + 1) * sizeof *r.then_id);
+    r.in_id = vs_malloc((vec_len(from->in) + 1) * sizeof *r.in_id);
     assert(r.bucket && r.map && r.then_id && r.in_id);
     memset(r.bucket, 0xff, cap * sizeof *r.bucket);
     memset(r.map, 0xff, n * sizeof *r.map); /* IR_NONE */
@@ -970,7 +970,7 @@ static ir_val final(const result *f, ir_val id)
 static void find_empty_ifs(const ir_fn *t, uint8_t *on)
 {
     size_t n = vec_len(t->inst);
-    int32_t *before = malloc((n + 1) * sizeof *before); /* needed instructions before i */
+    int32_t *before = vs_malloc((n + 1) * sizeof *before); /* needed instructions before i */
     assert(before);
     before[0] = 0;
     for (size_t i = 0; i < n; i++)
@@ -1058,9 +1058,9 @@ static void copy_inst(result *f, const uint8_t *on, ir_val i)
 static void copy_needed(ir_fn *to, const rewriter *r)
 {
     size_t n = vec_len(r->t.inst), np = vec_len(r->pre);
-    uint8_t *pre_needed = calloc(np + 1, 1);
-    result f = {.to = to, .r = r, .body = malloc((n + 1) * sizeof(ir_val)),
-                .pre = malloc((np + 1) * sizeof(ir_val))};
+    uint8_t *pre_needed = vs_calloc(np + 1, 1);
+    result f = {.to = to, .r = r, .body = vs_malloc((n + 1) * sizeof(ir_val)),
+                .pre = vs_malloc((np + 1) * sizeof(ir_val))};
     assert(pre_needed && f.body && f.pre);
     live l = live_of(&r->t, (ir_facts){0}, pre_needed);
     find_empty_ifs(&r->t, l.on);

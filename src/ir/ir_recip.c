@@ -77,9 +77,9 @@ static void walk(recip *r)
 void ir_recip(ir_fn *to, const ir_fn *from)
 {
     size_t n = vec_len(from->inst) + 1;
-    recip r = {.from = from, .cls = calloc(n, 1), .uses = calloc(n, 1)};
-    r.map = malloc(n * sizeof *r.map);
-    r.of = malloc(n * sizeof *r.of);
+    recip r = {.from = from, .cls = vs_calloc(n, 1), .uses = vs_calloc(n, 1)};
+    r.map = vs_malloc(n * sizeof *r.map);
+    r.of = vs_malloc(n * sizeof *r.of);
     assert(r.cls && r.uses && r.map && r.of);
     for (size_t i = 0; i < n; i++)
         r.of[i] = IR_NONE;

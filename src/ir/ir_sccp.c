@@ -209,10 +209,10 @@ void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *k
 {
     size_t n = vec_len(from->inst) + 1;
     sccp s = {.fn = from, .known = known, .known_val = known_val, .fold_zero = flags.fold_zero};
-    s.state = calloc(n, 1);
-    s.runs = calloc(n, 1);
-    s.round = calloc(n, 1);
-    s.val = calloc(n, sizeof *s.val);
+    s.state = vs_calloc(n, 1);
+    s.runs = vs_calloc(n, 1);
+    s.round = vs_calloc(n, 1);
+    s.val = vs_calloc(n, sizeof *s.val);
     assert(s.state && s.runs && s.round && s.val);
     propagate(&s);
     if (st)

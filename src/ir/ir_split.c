@@ -270,7 +270,7 @@ typedef struct entry {
  * returns the number of entries left. */
 static int merge_entries(ir_fn *setup, entry *e, int n_cached)
 {
-    int32_t n = 0, *of_value = malloc((vec_len(setup->inst) + 1) * sizeof *of_value);
+    int32_t n = 0, *of_value = vs_malloc((vec_len(setup->inst) + 1) * sizeof *of_value);
     assert(of_value);
     memset(of_value, 0xff, vec_len(setup->inst) * sizeof *of_value);
     for (int k = 0; k < n_cached; k++)
@@ -336,7 +336,7 @@ static void build_eval(split *s, ir_fn *eval, const entry *e)
  * any more (merged: some of it is there already). Returns the number left. */
 static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry, bool merged)
 {
-    int32_t *new_k = malloc(((size_t)n_entry + 1) * sizeof *new_k), n = 0;
+    int32_t *new_k = vs_malloc(((size_t)n_entry + 1) * sizeof *new_k), n = 0;
     assert(new_k);
     memset(new_k, 0xff, (size_t)n_entry * sizeof *new_k);
     for (size_t j = 0; j < vec_len(eval->in); j++)
@@ -377,14 +377,14 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
 {
     size_t n = vec_len(from->inst);
     split s = {.from = from, .inst = from->inst, .n = (ir_val)n};
-    s.cls = calloc(n + 1, 1);
-    s.differs = calloc(n + 1, 1);
-    s.use = calloc(n + 1, 1);
-    s.outer = malloc((n + 1) * sizeof *s.outer);
-    s.parent = malloc((n + 1) * sizeof *s.parent);
-    s.home = malloc((n + 1) * sizeof *s.home);
-    s.map = malloc((n + 1) * sizeof *s.map);
-    s.top = malloc((n + 1) * sizeof *s.top);
+    s.cls = vs_calloc(n + 1, 1);
+    s.differs = vs_calloc(n + 1, 1);
+    s.use = vs_calloc(n + 1, 1);
+    s.outer = vs_malloc((n + 1) * sizeof *s.outer);
+    s.parent = vs_malloc((n + 1) * sizeof *s.parent);
+    s.home = vs_malloc((n + 1) * sizeof *s.home);
+    s.map = vs_malloc((n + 1) * sizeof *s.map);
+    s.top = vs_malloc((n + 1) * sizeof *s.top);
     assert(s.cls && s.differs && s.use && s.outer && s.parent && s.home && s.map && s.top);
 
     ir_classes(from, s.cls);
@@ -396,7 +396,7 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     int n_cached = 0;
     for (size_t i = 0; i < n; i++)
         n_cached += (s.use[i] & CACHED) != 0;
-    entry *e = malloc(((size_t)n_cached + 1) * sizeof *e);
+    entry *e = vs_malloc(((size_t)n_cached + 1) * sizeof *e);
     assert(e);
     build_setup(&s, setup);
     int n_entry = merge_entries(setup, e, n_cached);

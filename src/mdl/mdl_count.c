@@ -20,7 +20,7 @@ static void add_branch(mdl_branches *b, uint8_t cls)
 static mdl_branches count_branches(const ir_fn *fn)
 {
     mdl_branches b = {0};
-    uint8_t *cls = calloc(vec_len(fn->inst) + 1, 1), *seen = calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *cls = vs_calloc(vec_len(fn->inst) + 1, 1), *seen = vs_calloc(vec_len(fn->inst) + 1, 1);
     ir_classes(fn, cls);
     for (size_t k = 0; k < vec_len(fn->inst); k++) {
         const ir_inst *in = &fn->inst[k];
@@ -136,9 +136,9 @@ static void count_after(const ir_fn *fn, mdl_figures *f)
 /* Setup values of a row, by their numbers in `setup`. */
 static ir_num *setup_values(const mdl_model *m, int32_t row, const ir_fn *setup, int n)
 {
-    ir_num *val = calloc(vec_len(setup->inst) + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(setup->in) + 1, sizeof *input);
-    ir_num *cache = calloc((size_t)n + 1, sizeof *cache);
+    ir_num *val = vs_calloc(vec_len(setup->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(setup->in) + 1, sizeof *input);
+    ir_num *cache = vs_calloc((size_t)n + 1, sizeof *cache);
     mdl_row_inputs(m, m->row[row], setup, input);
     if (ir_interp(setup, input, val, NULL, NULL) == VS_OK)
         for (size_t o = 0; o < vec_len(setup->out); o++)
@@ -155,8 +155,8 @@ static void count_split(const mdl_model *m, int32_t row, const ir_fn *form, mdl_
     ir_sccp_stats st;
     const int n = ir_split(&setup, &eval, form);
     ir_num *cache = setup_values(m, row, &setup, n);
-    ir_num *val = calloc(vec_len(eval.inst) + 1, sizeof *val);
-    uint8_t *known = calloc(vec_len(eval.inst) + 1, 1);
+    ir_num *val = vs_calloc(vec_len(eval.inst) + 1, sizeof *val);
+    uint8_t *known = vs_calloc(vec_len(eval.inst) + 1, 1);
     for (size_t k = 0; k < vec_len(eval.inst); k++) {
         const ir_inst *in = &eval.inst[k];
         if (in->op == IR_IN && eval.in[in->a].kind == IR_IN_CACHE) {

@@ -161,15 +161,12 @@ vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *
     effect_run e = {.v = v, .who = who, .line = line, .user = user};
     ir_host host = {.effect = report, .user = &e};
     size_t n = vec_len(v->eval.inst);
-    ir_num *val = calloc(n + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(v->eval.in) + 1, sizeof *input);
-    vs_status st = val && input ? VS_OK : VS_ENOMEM;
-    if (st == VS_OK) {
-        jit_layout lay = v->lay;
-        lay.row_per_lane = row_per_lane;
-        jit_inputs(&v->eval, &lay, b, i, input);
-        st = ir_interp(&v->eval, input, val, NULL, &host);
-    }
+    ir_num *val = vs_calloc(n + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(v->eval.in) + 1, sizeof *input);
+    jit_layout lay = v->lay;
+    lay.row_per_lane = row_per_lane;
+    jit_inputs(&v->eval, &lay, b, i, input);
+    const vs_status st = ir_interp(&v->eval, input, val, NULL, &host);
     *what = e.what;
     free(val);
     free(input);

@@ -248,7 +248,7 @@ static void zero_inputs(ir_fn *fn, const uint8_t *is_zero)
     ir_val dummy = ir_const(fn, 0.0);
     size_t n = vec_len(fn->inst);
     z.con = fn->inst[dummy].a;
-    z.zero = calloc(n + 1, 1);
+    z.zero = vs_calloc(n + 1, 1);
     vec_extend(z.same, n);
     for (size_t k = 0; k < n; k++)
         z.same[k] = (ir_val)k;
@@ -277,7 +277,7 @@ static void zero_inputs(ir_fn *fn, const uint8_t *is_zero)
 
 static void zero_kind(ir_fn *fn, int kind)
 {
-    uint8_t *is_zero = calloc(vec_len(fn->in) + 1, 1);
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1);
     for (size_t i = 0; i < vec_len(fn->in); i++)
         is_zero[i] = fn->in[i].kind == kind;
     zero_inputs(fn, is_zero);
@@ -332,15 +332,15 @@ static void make_charges(build *b)
             vec_push(symbol, b->fn.in[i].k);
         }
     int n_seed = (int)vec_len(seed), n_want = 0;
-    ir_val *want = calloc((size_t)b->n_row + 1, sizeof *want);
-    int32_t *row = calloc((size_t)b->n_row + 1, sizeof *row);
+    ir_val *want = vs_calloc((size_t)b->n_row + 1, sizeof *want);
+    int32_t *row = vs_calloc((size_t)b->n_row + 1, sizeof *row);
     for (int32_t r = 0; r < b->n_row; r++)
         if (b->res[r] != IR_NONE)
             row[n_want] = r, want[n_want++] = b->res[r];
     if (n_seed && n_want) {
         ir_fn to;
-        ir_val *deriv = calloc((size_t)n_want * (size_t)n_seed, sizeof *deriv);
-        ir_val *moved = calloc(vec_len(b->fn.inst), sizeof *moved);
+        ir_val *deriv = vs_calloc((size_t)n_want * (size_t)n_seed, sizeof *deriv);
+        ir_val *moved = vs_calloc(vec_len(b->fn.inst), sizeof *moved);
         ir_ad(&to, &b->fn, seed, n_seed, want, n_want, deriv, moved);
         for (int i = 0; i < n_want; i++)
             for (int s = 0; s < n_seed; s++) {
@@ -430,7 +430,7 @@ typedef struct jacobian {
 
 static void choose_seeds(const ir_fn *fn, size_t n_lim, jacobian *j)
 {
-    uint8_t *limited = calloc(n_lim + 1, 1);
+    uint8_t *limited = vs_calloc(n_lim + 1, 1);
     for (size_t i = 0; i < vec_len(fn->in); i++)
         if (fn->in[i].kind == IR_IN_PROBE || fn->in[i].kind == IR_IN_NOISE)
             vec_push(j->seed, (int32_t)i);
@@ -447,11 +447,11 @@ static void choose_seeds(const ir_fn *fn, size_t n_lim, jacobian *j)
 static void differentiate(build *b, jacobian *j)
 {
     size_t n_out = vec_len(b->fn.out);
-    ir_val *want = calloc(n_out + 1, sizeof *want);
-    ir_val *moved = calloc(vec_len(b->fn.inst) + 1, sizeof *moved);
+    ir_val *want = vs_calloc(n_out + 1, sizeof *want);
+    ir_val *moved = vs_calloc(vec_len(b->fn.inst) + 1, sizeof *moved);
     choose_seeds(&b->fn, vec_len(b->m->mod->lim_probe), j);
-    j->row = calloc(n_out + 1, sizeof *j->row);
-    j->reactive = calloc(n_out + 1, 1);
+    j->row = vs_calloc(n_out + 1, sizeof *j->row);
+    j->reactive = vs_calloc(n_out + 1, 1);
     for (size_t o = 0; o < n_out; o++) {
         const ir_out *w = &b->fn.out[o];
         if (w->kind != IR_OUT_RES && w->kind != IR_OUT_REACT)
@@ -460,7 +460,7 @@ static void differentiate(build *b, jacobian *j)
         j->reactive[j->n_want] = w->kind == IR_OUT_REACT;
         want[j->n_want++] = w->v;
     }
-    j->deriv = calloc((size_t)j->n_want * vec_len(j->seed) + 1, sizeof *j->deriv);
+    j->deriv = vs_calloc((size_t)j->n_want * vec_len(j->seed) + 1, sizeof *j->deriv);
     ir_ad(&j->to, &b->fn, j->seed, (int)vec_len(j->seed), want, j->n_want, j->deriv, moved);
     free(want);
     free(moved);
@@ -494,7 +494,7 @@ static void gather_row(build *b, jacobian *j, int want, ir_val *entry)
 static void add_entries(build *b, jacobian *j)
 {
     size_t n = (size_t)b->n_row;
-    ir_val *entry = malloc((2 * n * n + 1) * sizeof *entry);
+    ir_val *entry = vs_malloc((2 * n * n + 1) * sizeof *entry);
     ir_val *g = entry, *c = entry + n * n;
     for (size_t k = 0; k < 2 * n * n; k++)
         entry[k] = IR_NONE;
@@ -613,8 +613,8 @@ static bool is_quiet(const mdl_model *m, int32_t u, uint8_t *is_zero, uint8_t *z
 
 static void find_quiet(mdl_model *m)
 {
-    uint8_t *is_zero = calloc(vec_len(m->full.in) + 1, 1);
-    uint8_t *zero = calloc(vec_len(m->full.inst) + 1, 1);
+    uint8_t *is_zero = vs_calloc(vec_len(m->full.in) + 1, 1);
+    uint8_t *zero = vs_calloc(vec_len(m->full.inst) + 1, 1);
     for (size_t u = 0; u < vec_len(m->unknown); u++) {
         bool node = m->unknown[u].kind == VA_NODE;
         vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero) ? QUIET : 0);
@@ -664,7 +664,7 @@ static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *
 void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
                    uint8_t *idle)
 {
-    uint8_t *is_zero = calloc(vec_len(fn->in) + 1, 1), *zero = calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1), *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
     const vanishing z = {fn, cls, ran, val, is_zero, zero};
     for (bool again = true; again;) {
         again = false;
@@ -687,7 +687,7 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
 static void find_may_idle(mdl_model *m)
 {
     const ir_fn *fn = &m->full;
-    uint8_t *idle = calloc(vec_len(m->unknown) + 1, 1), *cls = calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1), *cls = vs_calloc(vec_len(fn->inst) + 1, 1);
     ir_classes(fn, cls);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
         idle[u] = m->unknown[u].kind != VA_PORT;
@@ -713,15 +713,15 @@ void mdl_form_build(mdl_model *m)
         vec_push(m->unknown, m->mod->unknown[u]);
     for (size_t p = 0; p < vec_len(m->mod->probe); p++)
         vec_push(m->probe, m->mod->probe[p]);
-    b.implicit = calloc(n_ddt + 1, 1);
-    b.unknown_of = calloc(n_ddt + 1, sizeof *b.unknown_of);
+    b.implicit = vs_calloc(n_ddt + 1, 1);
+    b.unknown_of = vs_calloc(n_ddt + 1, sizeof *b.unknown_of);
     ir_opt(&b.fn, &m->mod->eval, (ir_opt_flags){.once = true});
 
     find_linear(&b);                                              /* 1 */
     name_implicit(&b);
     b.n_row = (int32_t)vec_len(m->unknown);
-    b.res = malloc(((size_t)b.n_row + 1) * sizeof *b.res);
-    b.react = malloc(((size_t)b.n_row + 1) * sizeof *b.react);
+    b.res = vs_malloc(((size_t)b.n_row + 1) * sizeof *b.res);
+    b.react = vs_malloc(((size_t)b.n_row + 1) * sizeof *b.react);
     memset(b.react, 0xff, ((size_t)b.n_row + 1) * sizeof *b.react); /* IR_NONE */
     read_rows(&b);
     make_charges(&b);
@@ -770,7 +770,7 @@ static bool belongs(int form, int kind)
 static bool drop_effects(ir_fn *fn, int form)
 {
     size_t n = vec_len(fn->inst);
-    uint8_t *cls = calloc(n + 1, 1);
+    uint8_t *cls = vs_calloc(n + 1, 1);
     int32_t con = -1;
     ir_classes(fn, cls);
     for (size_t k = 0; k < n; k++) {
@@ -853,7 +853,7 @@ static void scan_border(border *b, ir_val k)
 static void find_border(form_fn *f)
 {
     size_t n = vec_len(f->fn.inst);
-    border b = {.f = f, .used = calloc(n + 1, 1)};
+    border b = {.f = f, .used = vs_calloc(n + 1, 1)};
     for (size_t k = 0; k < n; k++)
         scan_border(&b, (ir_val)k);
     for (size_t o = 0; o < vec_len(f->fn.out); o++)
@@ -885,7 +885,7 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
     if (drop_effects(&part, form))
         optimise(&part);
     f->fn = part;
-    f->cls = calloc(vec_len(f->fn.inst) + 1, 1);
+    f->cls = vs_calloc(vec_len(f->fn.inst) + 1, 1);
     ir_classes(&f->fn, f->cls);
     find_border(f);
     f->made = true;

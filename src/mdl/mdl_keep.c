@@ -76,7 +76,7 @@ _Static_assert(sizeof(vec_head) == ALIGN, "data behind the head are aligned to 1
 static void put_inputs(writer *w, const ir_input *v)
 {
     const size_t n = vec_len(v);
-    ir_input *in = calloc(n + 1, sizeof *in);
+    ir_input *in = vs_calloc(n + 1, sizeof *in);
     for (size_t i = 0; i < n; i++)
         in[i].kind = v[i].kind, in[i].type = v[i].type, in[i].inst = v[i].inst, in[i].k = v[i].k;
     put_array(w, in, n, sizeof *in);
@@ -86,7 +86,7 @@ static void put_inputs(writer *w, const ir_input *v)
 static void put_outs(writer *w, const ir_out *v)
 {
     const size_t n = vec_len(v);
-    ir_out *out = calloc(n + 1, sizeof *out);
+    ir_out *out = vs_calloc(n + 1, sizeof *out);
     for (size_t i = 0; i < n; i++)
         out[i].kind = v[i].kind, out[i].a = v[i].a, out[i].b = v[i].b, out[i].v = v[i].v;
     put_array(w, out, n, sizeof *out);

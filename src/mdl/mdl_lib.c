@@ -26,13 +26,13 @@ static void note_inputs(mdl_model *m, const ir_fn *fn)
 
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod)
 {
-    mdl_model *m = calloc(1, sizeof *m);
+    mdl_model *m = vs_calloc(1, sizeof *m);
     m->lib = lib;
     m->mod = mod;
     arena_init(&m->mem);
     note_inputs(m, &mod->eval);
     note_inputs(m, &mod->params);
-    m->scratch = calloc(key_len(m) + 1, sizeof *m->scratch);
+    m->scratch = vs_calloc(key_len(m) + 1, sizeof *m->scratch);
     vec_push(lib->model, m);
     return m;
 }
@@ -129,9 +129,7 @@ static char *standard_folder(const mdl_opt *opt)
 
 vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *opt)
 {
-    mdl_lib *lib = calloc(1, sizeof *lib);
-    if (!lib)
-        return VS_ENOMEM;
+    mdl_lib *lib = vs_calloc(1, sizeof *lib);
     lib->d = d;
     lib->names = names;
     if (opt)
@@ -190,7 +188,7 @@ vs_status mdl_load_osdi(mdl_lib *lib, const char *path, diag_span at)
 {
     if (!lib->osdi)
         lib->osdi = osdi_lib_new();
-    return lib->osdi ? osdi_load(lib->osdi, path, lib->d, at) : VS_ENOMEM;
+    return osdi_load(lib->osdi, path, lib->d, at);
 }
 
 const osdi_module *mdl_find_osdi(const mdl_lib *lib, const char *name)
@@ -227,9 +225,7 @@ static const char **include_folders(const mdl_lib *lib, char **standard)
 
 static lib_unit *new_unit(const mdl_lib *lib, const char *path)
 {
-    lib_unit *lu = calloc(1, sizeof *lu);
-    if (!lu)
-        return NULL;
+    lib_unit *lu = vs_calloc(1, sizeof *lu);
     lu->u.names = lib->names;
     arena_init(&lu->u.mem);
     lu->path = path ? str_intern0(lib->names, path) : NULL;
@@ -258,12 +254,10 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
     const char **dir = include_folders(lib, &standard);
     va_opt opt = {.include = dir, .n_include = vec_len(dir)};
     lib_unit *lu = new_unit(lib, text ? NULL : name);
-    vs_status st = !lu ? VS_ENOMEM
-                   : mdl_keep_load_unit(lib, lu, dir, vec_len(dir)) ? VS_OK
-                                                                   : compile_unit(lib, lu, name, text, &opt);
+    vs_status st = mdl_keep_load_unit(lib, lu, dir, vec_len(dir)) ? VS_OK : compile_unit(lib, lu, name, text, &opt);
     if (st == VS_OK) {
         vec_push(lib->unit, lu);
-    } else if (lu) {
+    } else {
         va_unit_fini(&lu->u);
         free(lu);
     }

@@ -32,8 +32,8 @@ static bool is_dynamic(uint8_t kind)
 static vs_status interpret(const mdl_model *m, const row_data *r, const ir_fn *fn, const mdl_at *at,
                            double **value, mdl_out **what)
 {
-    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
     mdl_row_inputs(m, r, fn, input);
     for (size_t k = 0; k < vec_len(fn->in); k++)
         if (is_dynamic(fn->in[k].kind)) {

@@ -118,8 +118,8 @@ static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_s
 static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const char *who)
 {
     const ir_fn *fn = &m->mod->params;
-    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
     fill_inputs(m, r->key, r->key, fn, input);
     vs_status st = ir_interp(fn, input, val, NULL, NULL);
     if (st != VS_OK && who)
@@ -203,8 +203,8 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
                            const uint8_t *ran, int32_t *topology)
 {
     collapse c = {.m = m, .n = (int32_t)vec_len(m->unknown)};
-    uint8_t *unused = calloc((size_t)c.n + 1, 1);
-    c.parent = malloc(((size_t)c.n + 1) * sizeof *c.parent);
+    uint8_t *unused = vs_calloc((size_t)c.n + 1, 1);
+    c.parent = vs_malloc(((size_t)c.n + 1) * sizeof *c.parent);
     for (int32_t u = 0; u <= c.n; u++)
         c.parent[u] = u;
     for (size_t o = 0; o < vec_len(fn->out); o++) {
@@ -232,7 +232,7 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
 static vs_status drop_idle(mdl_model *m, row_data *r)
 {
     size_t n_u = vec_len(m->unknown), n = 0;
-    uint8_t *idle = calloc(n_u + 1, 1);
+    uint8_t *idle = vs_calloc(n_u + 1, 1);
     for (size_t u = 0; u < n_u; u++)
         idle[u] = m->quiet[u] & MAY_IDLE && r->topology[u] == (int32_t)u;
     for (size_t u = 0; u < n_u; u++)
@@ -243,9 +243,9 @@ static vs_status drop_idle(mdl_model *m, row_data *r)
     vs_status st = VS_OK;
     if (n) {
         const form_fn *f = mdl_form_get(m, FORM_IDLE);
-        ir_num *val = calloc(vec_len(f->fn.inst) + 1, sizeof *val);
-        ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
-        uint8_t *ran = calloc(vec_len(f->fn.inst) + 1, 1);
+        ir_num *val = vs_calloc(vec_len(f->fn.inst) + 1, sizeof *val);
+        ir_num *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
+        uint8_t *ran = vs_calloc(vec_len(f->fn.inst) + 1, 1);
         mdl_row_inputs(m, r, &f->fn, input);
         st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
         mdl_form_idle(m, &f->fn, f->cls, val, ran, idle);
@@ -262,9 +262,9 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
 {
     const form_fn *f = mdl_form_get(m, FORM_TOPOLOGY);
     size_t n = vec_len(f->fn.inst) + 1;
-    ir_num *val = calloc(n, sizeof *val);
-    uint8_t *ran = calloc(n, 1);
-    ir_num *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(n, sizeof *val);
+    uint8_t *ran = vs_calloc(n, 1);
+    ir_num *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
     topology_run run = {.m = m, .r = r, .who = who};
     ir_host host = {.effect = note_effect, .user = &run};
     mdl_row_inputs(m, r, &f->fn, input);
@@ -309,11 +309,11 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
 
 static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_data **out)
 {
-    row_data *r = calloc(1, sizeof *r);
-    r->key = malloc((key_len(m) + 1) * sizeof *r->key);
+    row_data *r = vs_calloc(1, sizeof *r);
+    r->key = vs_malloc((key_len(m) + 1) * sizeof *r->key);
     memcpy(r->key, m->scratch, key_len(m) * sizeof *r->key);
-    r->param = calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
-    r->topology = calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
+    r->param = vs_calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
+    r->topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
     r->next = -1;
     vs_status st = eval_params(m, r, where, who);
     if (st == VS_OK)
@@ -381,13 +381,13 @@ vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, r
 {
     const row_data *from = m->row[row];
     const size_t n_unknown = vec_len(m->unknown) + 1;
-    row_data *r = calloc(1, sizeof *r);
-    r->key = malloc((key_len(m) + 1) * sizeof *r->key);
+    row_data *r = vs_calloc(1, sizeof *r);
+    r->key = vs_malloc((key_len(m) + 1) * sizeof *r->key);
     memcpy(r->key, from->key, key_len(m) * sizeof *r->key);
     r->key[param] = value;
     r->key[key_given(m) + (size_t)param] = 1.0;
-    r->param = calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
-    r->topology = malloc(n_unknown * sizeof *r->topology);
+    r->param = vs_calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
+    r->topology = vs_malloc(n_unknown * sizeof *r->topology);
     memcpy(r->topology, from->topology, (n_unknown - 1) * sizeof *r->topology);
     r->next = -1;
     const vs_status st = eval_params(m, r, DIAG_NOWHERE, NULL);

@@ -48,8 +48,8 @@ static vs_status take_decisions(const mdl_model *m, const row_data *r, const for
     const size_t n = vec_len(f->fn.inst) + 1;
     if (m->lib->opt.no_specialize)
         return VS_OK;
-    uint8_t *ran = calloc(n, 1);
-    ir_num *val = calloc(n, sizeof *val), *input = calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    uint8_t *ran = vs_calloc(n, 1);
+    ir_num *val = vs_calloc(n, sizeof *val), *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
     mdl_row_inputs(m, r, &f->fn, input);
     const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
     for (size_t i = 0; i < vec_len(f->decide); i++) {
@@ -91,7 +91,7 @@ static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *t
 static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key, const int32_t *topology)
 {
     const size_t n = vec_len(f->fn.inst) + 1;
-    facts to = {calloc(n, 1), calloc(n, sizeof *to.val)};
+    facts to = {vs_calloc(n, 1), vs_calloc(n, sizeof *to.val)};
     for (size_t i = 0; i < vec_len(f->decide); i++) {
         const ir_val k = f->decide[i];
         if (value_of(key[i], f->fn.inst[k].type, &to.val[k]))
@@ -146,7 +146,7 @@ static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
 {
     ir_out *out = NULL;
     map at = {0};
-    uint8_t *heard = calloc(n_noise + 1, 1);
+    uint8_t *heard = vs_calloc(n_noise + 1, 1);
     for (size_t o = 0; o < vec_len(fn->out); o++) {
         ir_out w = fn->out[o];
         bool placed = has_row(w.kind) || is_gain(w.kind);
@@ -246,7 +246,7 @@ static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f
 static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8_t *key,
                                    const int32_t *topology)
 {
-    variant_data *d = calloc(1, sizeof *d);
+    variant_data *d = vs_calloc(1, sizeof *d);
     int n_cache;
     d->v.model = m;
     d->v.form = form;
@@ -407,8 +407,8 @@ void mdl_variant_free(variant_data *d)
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     const ir_fn *fn = &v->setup;
-    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(fn->in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
     memset(cache, 0, (size_t)v->lay.n_cache * sizeof *cache);
     if (val && input) {
         mdl_row_inputs(v->model, v->model->row[row], fn, input);

@@ -2,9 +2,7 @@
 #define _GNU_SOURCE
 #include "osdi_priv.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,9 +19,7 @@ osdi_lib *osdi_lib_new(void)
 #undef X
     };
     static const char *const moving[OSDI_N_DYN] = {"gmin", "sourceScaleFactor", "iteration"};
-    osdi_lib *lib = calloc(1, sizeof *lib);
-    if (!lib)
-        return NULL;
+    osdi_lib *lib = vs_calloc(1, sizeof *lib);
     arena_init(&lib->mem);
     str_pool_init(&lib->names);
     for (int i = 0; i < IR_N_SIMPARAM; i++)
@@ -149,7 +145,7 @@ const osdi_module *osdi_find(const osdi_lib *lib, const char *name)
     const osdi_module *best = NULL;
     int64_t latest = 0;
     for (size_t i = vec_len(lib->module); i-- > 0;) /* the latest file wins */
-        if (lib->module[i]->pub.file->asked > latest && !strcasecmp(lib->module[i]->pub.name, name)) {
+        if (lib->module[i]->pub.file->asked > latest && !str_casecmp(lib->module[i]->pub.name, name)) {
             best = &lib->module[i]->pub;
             latest = lib->module[i]->pub.file->asked;
         }
@@ -217,7 +213,7 @@ static void describe_nodes(osdi_module *m)
 {
     const osdi_abi_descriptor *d = m->abi;
     const bool natures = osdi_has(m->file, residual_nature) && d->unknown_nature && d->residual_nature;
-    m->node = calloc(d->n_node + 1, sizeof *m->node);
+    m->node = vs_calloc(d->n_node + 1, sizeof *m->node);
     for (uint32_t i = 0; i < d->n_node; i++) {
         const osdi_abi_node *n = &d->node[i];
         osdi_node *k = &m->node[i];
@@ -246,7 +242,8 @@ static bool descriptor_is_sane(const osdi_abi_descriptor *d)
         return false;
     if (d->n_jacobian > MAX_LIST || (d->n_jacobian && !d->jacobian) || n_all > MAX_LIST || (n_all && !d->param))
         return false;
-    if (d->n_inst_param > d->n_param || d->n_state > MAX_LIST || d->n_noise > MAX_LIST)
+    if (d->n_inst_param > d->n_param || d->n_state > MAX_LIST || d->n_noise > MAX_LIST ||
+        (d->n_collapsible && !d->collapsible))
         return false;
     for (uint32_t k = 0; k < d->n_jacobian; k++)
         if (d->jacobian[k].nodes.a >= d->n_node || d->jacobian[k].nodes.b >= d->n_node)
@@ -272,7 +269,7 @@ static vs_status add_module(osdi_lib *lib, const osdi_file *f, const osdi_abi_de
                    abi->name, f->path);
         return VS_EINPUT;
     }
-    osdi_own *o = calloc(1, sizeof *o);
+    osdi_own *o = vs_calloc(1, sizeof *o);
     vec_push(lib->module, o);
     o->pub = (osdi_module){.abi = abi, .file = f, .lib = lib, .name = lower(lib, abi->name), .mfactor = -1,
                            .n_node = (int32_t)abi->n_node, .n_terminal = (int32_t)abi->n_terminal};
@@ -284,9 +281,9 @@ static vs_status add_module(osdi_lib *lib, const osdi_file *f, const osdi_abi_de
                 map_set(&o->param_of, key, (int32_t)i);
         }
     o->pub.mfactor = osdi_param(&o->pub, "$mfactor");
-    o->g = calloc(abi->n_jacobian + 1, sizeof *o->g);
-    o->c = calloc(abi->n_jacobian + 1, sizeof *o->c);
-    o->work = calloc(abi->n_node + 1, sizeof *o->work);
+    o->g = vs_calloc(abi->n_jacobian + 1, sizeof *o->g);
+    o->c = vs_calloc(abi->n_jacobian + 1, sizeof *o->c);
+    o->work = vs_calloc(abi->n_node + 1, sizeof *o->work);
     return VS_OK;
 }
 
@@ -361,8 +358,12 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
     }
     for (size_t i = 0; i < vec_len(lib->file); i++)
         if (!strcmp(lib->file[i]->path, full)) {
-            lib->file[i]->asked = ++lib->n_asked;
             free(full);
+            if (lib->file[i]->st != VS_OK) {
+                diag_error(d, at, "'%s' cannot be used, as was said when it was loaded first", path);
+                return lib->file[i]->st;
+            }
+            lib->file[i]->asked = ++lib->n_asked;
             return VS_OK;
         }
     const char *fault = osdi_elf_fault(full);
@@ -374,11 +375,15 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
         free(full);
         return VS_EINPUT;
     }
-    osdi_file *f = calloc(1, sizeof *f);
+    osdi_file *f = vs_calloc(1, sizeof *f);
     f->path = full;
     f->handle = handle;
     f->asked = ++lib->n_asked;
     vec_push(lib->file, f);
-    vs_status st = check_version(f, d, at);
-    return st == VS_OK ? add_modules(lib, f, d, at) : st;
+    f->st = check_version(f, d, at);
+    if (f->st == VS_OK)
+        f->st = add_modules(lib, f, d, at);
+    if (f->st != VS_OK)
+        f->asked = 0; /* what it has is out of sight */
+    return f->st;
 }

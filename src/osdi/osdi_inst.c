@@ -99,9 +99,9 @@ vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_se
     *model = find_model(o, set, n, env->simparam);
     if (*model)
         return VS_OK;
-    osdi_model *k = calloc(1, sizeof *k);
+    osdi_model *k = vs_calloc(1, sizeof *k);
     k->own = o;
-    k->data = calloc(1, m->abi->model_size + 1);
+    k->data = vs_calloc(1, m->abi->model_size + 1);
     k->handle = (osdi_handle){m->lib, env->who, env->d, env->at};
     memcpy(k->simparam, env->simparam, sizeof k->simparam);
     bool ok = true;
@@ -188,10 +188,10 @@ vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set
 {
     const osdi_module *m = &model->own->pub;
     osdi_lib *lib = m->lib;
-    osdi_inst_own *own = calloc(1, sizeof *own);
+    osdi_inst_own *own = vs_calloc(1, sizeof *own);
     own->pub = (osdi_inst){.module = m, .model = model, .n_terminal = n_terminal};
-    own->pub.data = calloc(1, m->abi->inst_size + 1);
-    own->pub.one_with = calloc((size_t)m->n_node + 1, sizeof(int32_t));
+    own->pub.data = vs_calloc(1, m->abi->inst_size + 1);
+    own->pub.one_with = vs_calloc((size_t)m->n_node + 1, sizeof(int32_t));
     own->pub.name = arena_strndup(&lib->mem, env->who, strlen(env->who));
     own->handle = (osdi_handle){lib, own->pub.name, env->d, env->at};
     vec_push(lib->inst, own);

@@ -73,8 +73,8 @@ static double limitlog(bool init, bool *limited, double v, double old, double to
         return 0;
     }
     const double step = v - old;
-    *limited = !(fabs(step) <= tol);
-    if (!*limited || !(tol > 0))
+    *limited = tol > 0 && !(fabs(step) <= tol);
+    if (!*limited)
         return v;
     return old + copysign(tol + log10(fabs(step) / tol), step);
 }

@@ -9,6 +9,7 @@ enum { OSDI_N_DYN = 3 }; /* $simparam names with values that change: gmin, sourc
 
 struct osdi_file {
     int64_t asked;              /* when osdi_load was asked for it last; 0: not since osdi_forget_loads */
+    vs_status st;               /* of loading it */
     char *path;
     void *handle;
     uint32_t minor;

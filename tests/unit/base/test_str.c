@@ -18,6 +18,7 @@ START_TEST(spice_numbers_have_suffixes_and_tails)
         {"1e", 1, 2},         {"7f", 7e-15, 2},    {"1.2u*3", 1.2e-6, 4},
         {"10\xc2\xb5" "F", 1e-5, 5}, {"3\xb5", 3e-6, 2}, {"2\xce\xbc", 2e-6, 3}, {"27\xc2\xb0" "C", 27, 5},
         {"4.7k\xce\xa9", 4700, 6},
+        {"0x10", 0, 2},       {"-0XA", 0, 4},      {"10x", 10, 3},      {"00x7", 0, 3},
     };
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         double x = 0;
