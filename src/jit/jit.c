@@ -218,14 +218,16 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
 }
 
 /* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was measured best
- * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. A kernel
- * narrower than the machine allows is for groups of one pack: it gains little, but is compiled in half the time. */
-static jit_cut_opt cut_of(const jit *j, const jit_layout *lay)
+ * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. Kernels narrower
+ * than the machine allows, and narrow ones with a row per lane, are for small groups. */
+static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
-    enum { WIDE = 700, NARROW = 1500 };
-    const int best = lay->lanes == 8 ? WIDE : NARROW;
+    enum { WIDE = 700, NARROW = 1500, ONE_PACK = 13500, LONG = 2000 };
+    const bool one_pack = lay->lanes < 8 && (lay->row_per_lane || lay->lanes < jit_lanes(j)) && vec_len(fn->inst) >= LONG;
+    const int best = lay->lanes == 8 ? WIDE : one_pack ? ONE_PACK : NARROW;
     return (jit_cut_opt){.fuse = j->fma && !j->opt.exact,
-                         .interleave = lay->lanes == 8 || j->opt.piece > 0,
+                         .interleave = lay->lanes == 8 || one_pack || j->opt.piece > 0,
+                         .one_pack = one_pack,
                          .limit = j->opt.piece ? j->opt.piece : best};
 }
 
@@ -236,8 +238,8 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const jit_cut_opt cut = cut_of(j, lay);
-    const int32_t w[] = {j->opt.opt_level, j->opt.exact, cut.fuse, cut.interleave, cut.limit,
+    const jit_cut_opt cut = cut_of(j, fn, lay);
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact, cut.fuse, cut.interleave, cut.one_pack, cut.limit,
                          lay->lanes, lay->row_per_lane, IR_N_OP, IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
                          lay->n_probe};
     add_bytes(&v, w, sizeof w);
@@ -387,7 +389,7 @@ static void cut_one(void *user, int32_t i, int worker)
     const team *t = user;
     emit_task *k = &t->task[i];
     (void)worker;
-    jit_cut_init(&k->cut, k->job->eval, cut_of(t->j, k->job->lay));
+    jit_cut_init(&k->cut, k->job->eval, cut_of(t->j, k->job->eval, k->job->lay));
 }
 
 static void emit_one(void *user, int32_t i, int worker)

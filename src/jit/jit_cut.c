@@ -256,7 +256,7 @@ enum { MOST_SLOTS = 4096 };
 void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
 {
     cutter c = {.fn = fn, .cut = cut, .n = (ir_val)vec_len(fn->inst), .limit = opt.limit > 0 ? opt.limit : INT_MAX};
-    *cut = (jit_cut){0};
+    *cut = (jit_cut){.one_pack = opt.one_pack};
     vec_extend(cut->fused, c.n + 1);
     vec_extend(cut->home, c.n + 1);
     vec_extend(cut->slot, c.n + 1);
@@ -269,7 +269,7 @@ void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
     if (opt.fuse)
         find_fused(fn, cut->fused);
     if (opt.interleave)
-        jit_order(&cut->order, fn, cut->fused);
+        jit_order(&cut->order, fn, cut->fused, opt.one_pack);
     else
         for (ir_val k = 0; k < c.n; k++)
             vec_push(cut->order, k);

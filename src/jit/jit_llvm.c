@@ -412,12 +412,13 @@ static LLVMValueRef call_own(gen *g, LLVMValueRef f, LLVMValueRef x, LLVMValueRe
     return r;
 }
 
-static LLVMValueRef slow_pow(gen *g)
+/* What jit_math has, as a function. */
+static LLVMValueRef own_math(gen *g, ir_op op, const char *name)
 {
     LLVMValueRef f;
-    LLVMBasicBlockRef here = begin_own(g, "vsim_pow_slow", &f);
+    LLVMBasicBlockRef here = begin_own(g, name, &f);
     if (here) {
-        LLVMBuildRet(g->b, jit_math(&g->vec, IR_POW, LLVMGetParam(f, 0), LLVMGetParam(f, 1), NULL, NULL));
+        LLVMBuildRet(g->b, jit_math(&g->vec, op, LLVMGetParam(f, 0), LLVMGetParam(f, 1), NULL, NULL));
         LLVMPositionBuilderAtEnd(g->b, here);
     }
     return f;
@@ -426,7 +427,7 @@ static LLVMValueRef slow_pow(gen *g)
 /* The short way, and the long one if any lane needs it, for these lanes. */
 static LLVMValueRef own_pow(gen *g)
 {
-    LLVMValueRef f, slow = slow_pow(g), sure;
+    LLVMValueRef f, slow = own_math(g, IR_POW, "vsim_pow_slow"), sure;
     LLVMBasicBlockRef here = begin_own(g, "vsim_pow", &f);
     if (!here)
         return f;
@@ -441,11 +442,14 @@ static LLVMValueRef own_pow(gen *g)
     return f;
 }
 
-/* Vector code where there is some, else a call for each lane. pow is long, and stands in a module once. */
+/* Vector code where there is some, else a call for each lane. What is long stands in a module once, as a function; so do
+ * exp and ln where all code is fetched for one pack. */
 static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
 {
     if (op == IR_POW && !g->exact)
         return call_own(g, own_pow(g), v[0], v[1]);
+    if ((op == IR_EXP || op == IR_LN) && !g->exact && g->cut->one_pack)
+        return call_own(g, own_math(g, op, op == IR_EXP ? "vsim_exp" : "vsim_ln"), v[0], v[0]);
     LLVMValueRef r = g->exact ? NULL : jit_math(&g->vec, op, v[0], v[1], call_libm, g);
     return r ? r : call_math(g, math_name(op), v, n);
 }

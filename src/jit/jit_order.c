@@ -53,6 +53,7 @@ static item heap_pop(item **h)
 typedef struct scheduler {
     const ir_fn *fn;
     const uint8_t *fused;
+    bool one_pack;
     ir_val begin, end;    /* the stretch */
     int32_t *n_before;    /* [n_inst] operands in the stretch that are not computed yet */
     int64_t *tail;        /* [n_inst] half cycles from the start of a value to the end of all */
@@ -70,14 +71,16 @@ typedef struct scheduler {
 typedef struct op_cost {
     int late, slots, divider;
 } op_cost;
-static op_cost cost_of(ir_op op)
+static op_cost cost_of(const scheduler *s, ir_val k)
 {
+    const ir_op op = s->fn->inst[k].op;
+    const bool half = s->one_pack; /* of 8 lanes */
     switch (op) {
-    case IR_DIV: return (op_cost){48, 3, 32};
-    case IR_SQRT: return (op_cost){64, 3, 48};
+    case IR_DIV: return half ? (op_cost){30, 1, 16} : (op_cost){48, 3, 32};
+    case IR_SQRT: return half ? (op_cost){38, 1, 18} : (op_cost){64, 3, 48};
     case IR_EXP: case IR_EXPM1: return (op_cost){150, 35, 0};
     case IR_LN: case IR_LOG1P: case IR_LOG10: return (op_cost){180, 45, 32};
-    case IR_POW: return (op_cost){500, 130, 32};
+    case IR_POW: return (op_cost){300, 90, 0};
     case IR_SELECT: return (op_cost){6, 1, 0};
     case IR_NEG: case IR_ABS: return (op_cost){2, 1, 0};
     default: return (op_cost){8, 1, 0};
@@ -110,24 +113,26 @@ static void find_readers(scheduler *s)
     for (ir_val k = s->end; k-- > s->begin;) {
         for (int32_t r = s->head[k]; r >= 0; r = s->reader[r].next)
             s->tail[k] = later(s->tail[k], s->tail[s->reader[r].v]);
-        s->tail[k] += cost_of(s->fn->inst[k].op).late;
+        s->tail[k] += cost_of(s, k).late;
     }
 }
 
 /* Of two values with the same way to go the one that stands earlier in the function comes first, and 100 places are
- * as much as EARLY * 50 half cycles: far jumps ahead make values that wait, and these need memory. */
-enum { EARLY = 3 };
+ * as much as EARLY * 50 half cycles: far jumps ahead make values that wait, and these need memory, and code that moves
+ * them, which one pack has to fetch. */
+enum { EARLY = 3, EARLY_ONE_PACK = 8 };
 
 static void offer(scheduler *s, ir_val k)
 {
-    const bool divides = cost_of(s->fn->inst[k].op).divider > 0;
-    heap_push(divides ? &s->can_divide : &s->can, (item){EARLY * k / 2 - s->tail[k], k});
+    const bool divides = cost_of(s, k).divider > 0;
+    const int64_t early = s->one_pack ? EARLY_ONE_PACK : EARLY;
+    heap_push(divides ? &s->can_divide : &s->can, (item){early * k / 2 - s->tail[k], k});
 }
 
 static void place(scheduler *s, ir_val k, int64_t now)
 {
     const ir_inst *p = &s->fn->inst[k];
-    const op_cost c = cost_of(p->op);
+    const op_cost c = cost_of(s, k);
     if (s->fused[k])
         vec_push(*s->order, s->fused[k] == 2 ? p->b : p->a);
     vec_push(*s->order, k);
@@ -148,7 +153,7 @@ static ir_val take(scheduler *s, int64_t now, int64_t *divider_free)
     if (!divide || (can && before(s->can[0], s->can_divide[0])))
         return heap_pop(&s->can).v;
     const ir_val k = heap_pop(&s->can_divide).v;
-    *divider_free = now + cost_of(s->fn->inst[k].op).divider;
+    *divider_free = now + cost_of(s, k).divider;
     return k;
 }
 
@@ -169,14 +174,14 @@ static void order_stretch(scheduler *s)
             continue;
         }
         place(s, k, now);
-        now += cost_of(s->fn->inst[k].op).slots;
+        now += cost_of(s, k).slots;
     }
 }
 
-void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused)
+void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused, bool one_pack)
 {
     const ir_val n = (ir_val)vec_len(fn->inst);
-    scheduler s = {.fn = fn, .fused = fused, .order = order};
+    scheduler s = {.fn = fn, .fused = fused, .one_pack = one_pack, .order = order};
     vec_extend(s.n_before, n);
     vec_extend(s.tail, n);
     vec_extend(s.ready, n);

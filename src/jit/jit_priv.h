@@ -18,16 +18,19 @@ typedef struct jit_cut {
                         * objects of one kernel can be made at the same time */
     int32_t n_part;    /* at least 1; depends on the function and the options only */
     uint8_t *fused;    /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
+    bool one_pack;
 } jit_cut;
 typedef struct jit_cut_opt {
     bool fuse;         /* products are computed with the sum that alone uses them */
     bool interleave;   /* chains run beside each other (jit_order.c) */
+    bool one_pack;     /* a long kernel of less than 8 lanes whose calls are of one pack, mostly: no other pack fills the
+                        * time in which results wait, and each instruction is fetched for it alone */
     int limit;         /* of instructions in a piece, by a rough count; 0: one piece */
 } jit_cut_opt;
 void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt);
 void jit_cut_fini(jit_cut *cut);
 /* Appends the instructions of fn to *order (jit_order.c). */
-void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused);
+void jit_order(ir_val **order, const ir_fn *fn, const uint8_t *fused, bool one_pack);
 /* Values that instruction k reads, with those of the product that is fused with it. */
 int jit_operands(const ir_fn *fn, const uint8_t *fused, ir_val k, ir_val v[4]);
 

@@ -77,7 +77,7 @@ START_TEST(a_long_function_is_cut_into_pieces)
     jit_cut cut;
     build_chains(&fn, 100, end);
     for (int limit = 1; limit < 300; limit = limit * 2 + 1) {
-        jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = _i & 1, .interleave = _i > 1, .limit = limit});
+        jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = _i & 1, .interleave = _i > 1, .one_pack = _i == 3, .limit = limit});
         ck_assert_int_ge(cut.n_piece, 600 / limit);
         ck_assert_int_eq(cut.begin[0], 0);
         ck_assert_int_eq(cut.begin[cut.n_piece], (int)vec_len(fn.inst));
