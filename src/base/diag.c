@@ -1,10 +1,12 @@
 #include "diag.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "vec.h"
 
@@ -50,13 +52,30 @@ int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, d
     return own_file(d, name, copy, len, from);
 }
 
-/* The whole stream; also for pipes, whose size is unknown. */
-static char *slurp(FILE *fp, size_t *len, const char **why)
+/* From fd to buf[0..cap) what there is; sets *bad on an error. */
+static size_t read_some(int fd, char *buf, size_t cap, bool *bad)
 {
-    size_t cap = 1 << 16, n = 0;
+    size_t n = 0;
+    while (n < cap) {
+        const ssize_t got = read(fd, buf + n, cap - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        *bad |= got < 0;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    return n;
+}
+
+/* The whole stream; also for pipes, whose size is unknown. */
+static char *slurp(int fd, size_t guess, size_t *len, const char **why)
+{
+    size_t cap = guess < MAX_FILE_BYTES ? guess + 1 : MAX_FILE_BYTES, n = 0;
     char *buf = malloc(cap + 1);
+    bool bad = false;
     while (buf) {
-        n += fread(buf + n, 1, cap - n, fp);
+        n += read_some(fd, buf + n, cap - n, &bad);
         if (n < cap)
             break;
         if (cap >= MAX_FILE_BYTES) {
@@ -72,7 +91,7 @@ static char *slurp(FILE *fp, size_t *len, const char **why)
     }
     if (!buf)
         *why = "does not fit into memory";
-    else if (ferror(fp)) {
+    else if (bad) {
         *why = "could not be read";
         free(buf);
         return NULL;
@@ -98,14 +117,14 @@ vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *fil
         *why = "is not a regular file";
         return VS_EIO;
     }
-    FILE *fp = fopen(path, "rb");
-    if (!fp) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
         *why = errno == EACCES ? "may not be read" : "could not be opened";
         return VS_EIO;
     }
     size_t len = 0;
-    char *text = slurp(fp, &len, why);
-    fclose(fp);
+    char *text = slurp(fd, S_ISREG(sb.st_mode) ? (size_t)sb.st_size : 1 << 16, &len, why);
+    close(fd);
     if (!text)
         return VS_EIO;
     *file = own_file(d, path, text, len, from);

@@ -245,6 +245,21 @@ bool net_lex_card(net_lex *l)
     return true;
 }
 
+/* Without a backslash a line of another kind has nothing to do with those after it: continuations start with '+'. */
+bool net_lex_dot_card(net_lex *l)
+{
+    for (;;) {
+        const uint32_t p = content_line(l->s, l->len, l->pos), end = line_end(l->s, l->len, p);
+        if (p >= l->len || l->s[p] == '.' || memchr(l->s + p, '\\', end - p)) {
+            l->pos = p;
+            if (!net_lex_card(l) || l->s[p] == '.')
+                return vec_len(l->tok) > 0;
+        } else {
+            l->pos = end < l->len ? end + 1 : l->len;
+        }
+    }
+}
+
 diag_span net_lex_raw_line(net_lex *l)
 {
     uint32_t from = l->pos, to = line_end(l->s, l->len, from);

@@ -432,19 +432,24 @@ static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
     }
 }
 
+/* The brace of an index at s[i]? */
+static bool index_brace(const char *s, size_t n, size_t i)
+{
+    if (s[i] == '{')
+        return i > 0 && (is_word(s[i - 1]) || s[i - 1] == '[') && !is_keyword_before(s, i);
+    return i + 1 < n && is_word(s[i + 1]);
+}
+
 bool net_loop_wanted(const char *s, size_t n)
 {
-    static const bool seen[256] = {['s'] = true, ['S'] = true, ['{'] = true, ['}'] = true};
-    for (size_t i = 0; i < n; i++) {
-        if (!seen[(unsigned char)s[i]])
-            continue;
-        if ((s[i] == 's' || s[i] == 'S') && i + 4 <= n && !str_ncasecmp(s + i, "sum(", 4) && name_starts(s, i))
+    const char *const end = s + n;
+    for (const char *p = s; (p = memchr(p, '(', (size_t)(end - p))); p++)
+        if (p - s >= 3 && !str_ncasecmp(p - 3, "sum", 3) && name_starts(s, (size_t)(p - 3 - s)))
             return true;
-        if (s[i] == '{' && i > 0 && (is_word(s[i - 1]) || s[i - 1] == '[') && !is_keyword_before(s, i))
-            return true;
-        if (s[i] == '}' && i + 1 < n && is_word(s[i + 1]))
-            return true;
-    }
+    for (int k = 0; k < 2; k++)
+        for (const char *p = s; (p = memchr(p, "{}"[k], (size_t)(end - p))); p++)
+            if (index_brace(s, n, (size_t)(p - s)))
+                return true;
     return false;
 }
 

@@ -19,6 +19,16 @@ typedef struct open_if {
     bool has_else;
 } open_if;
 
+/* The logical lines of a file that was read as a whole: a library that each of its users includes is the same lines again. */
+typedef struct line {
+    net_tok *tok;        /* [n_tok], of the card */
+    int32_t n_tok;
+} line;
+typedef struct known_file {
+    int32_t file;        /* its text */
+    line *line;          /* vec */
+} known_file;
+
 typedef struct reader {
     net_deck *deck;
     diag *d;
@@ -39,6 +49,7 @@ typedef struct reader {
     net_range *range;    /* vec: what files at top level gave */
     bool expanded;       /* this text has no loops, indices and sums left */
     net_loop loop;
+    known_file *known;   /* vec: included files without messages, whose cards do not move the place of reading */
 } reader;
 
 static const struct card_word {
@@ -485,7 +496,7 @@ static bool looks_like_file(const net_tok *t)
 static void skip_section(reader *r, net_lex *l, diag_span from)
 {
     l->quiet = true;
-    while (net_lex_card(l))
+    while (net_lex_dot_card(l))
         if (l->tok[0].text && !strcmp(l->tok[0].text, ".endl")) {
             l->quiet = false;
             return;
@@ -500,7 +511,7 @@ static bool seek_section(reader *r, net_lex *l, const char *section, diag_span a
     const char **seen = NULL;
     bool found = false;
     l->quiet = true;
-    while (!found && net_lex_card(l)) {
+    while (!found && net_lex_dot_card(l)) {
         const net_tok *t = l->tok;
         if (vec_len(t) != 2 || !t[0].text || strcmp(t[0].text, ".lib") || !t[1].text)
             continue;
@@ -582,7 +593,7 @@ static void read_loop(reader *r, net_lex *l, const net_card *c)
     int level = 1;
     uint32_t end = from;
     l->quiet = true;
-    while (level > 0 && net_lex_card(l)) {
+    while (level > 0 && net_lex_dot_card(l)) {
         const char *word = l->tok[0].text ? l->tok[0].text : "";
         level += !strcmp(word, ".for");
         level -= !strcmp(word, ".endfor");
@@ -630,9 +641,8 @@ static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
 }
 
 /* false: this was .end or .endl of the section being read */
-static bool take_card(reader *r, net_lex *l, const char *section)
+static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
 {
-    net_card c = card_of(r, l);
     const net_tok *t = &c.tok[0];
     r->n_card++;
     if (is_foreign(r, l, t))
@@ -725,11 +735,86 @@ static void read_rest(reader *r, net_lex *l)
     l->pos = end;
 }
 
-static void read_text(reader *r, int32_t file, const char *section, diag_span section_span)
+/* A card that neither reads another text nor goes on elsewhere in this one. */
+static bool is_plain(const net_card *c)
+{
+    const char *word = c->tok[0].text;
+    if (c->tok[0].kind != NET_T_WORD || word[0] != '.')
+        return c->tok[0].kind == NET_T_WORD;
+    switch (kind_of_word(word + 1)) {
+    case NET_CARD_PARAM: case NET_CARD_FUNC: case NET_CARD_MODEL: case NET_CARD_SUBCKT: case NET_CARD_ENDS:
+    case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF: case NET_CARD_GLOBAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* -1: a text like it was not read yet. */
+static int64_t find_known(const reader *r, int32_t file)
+{
+    const diag_file *f = &r->d->file[file];
+    for (size_t i = 0; i < vec_len(r->known); i++) {
+        const diag_file *k = &r->d->file[r->known[i].file];
+        if (k->len == f->len && !memcmp(k->text, f->text, f->len))
+            return (int64_t)i;
+    }
+    return -1;
+}
+
+static void read_known(reader *r, int32_t file, size_t known)
 {
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
+    l.pos = l.len;
+    for (size_t i = 0; i < vec_len(r->known[known].line) && !r->too_much; i++) {
+        const line *from = &r->known[known].line[i];
+        net_card c = {.file = file, .n_tok = from->n_tok};
+        c.tok = arena_array(r->mem, net_tok, c.n_tok);
+        memcpy(c.tok, from->tok, (size_t)c.n_tok * sizeof *c.tok);
+        (void)take_card(r, &l, c, NULL);
+    }
+    net_lex_fini(&l);
+}
+
+/* A file without a section, not the deck itself. */
+static void read_whole(reader *r, int32_t file)
+{
+    const int64_t known = find_known(r, file);
+    if (known >= 0) {
+        read_known(r, file, (size_t)known);
+        return;
+    }
+    const int messages = r->d->n_error + r->d->n_warning;
+    line *all = NULL;
+    bool plain = true, more = true;
+    net_lex l;
+    net_lex_init(&l, r->d, r->names, file);
+    while (more && !r->too_much && net_lex_card(&l)) {
+        const net_card c = card_of(r, &l);
+        plain &= is_plain(&c);
+        if (plain)
+            vec_push(all, ((line){c.tok, c.n_tok}));
+        more = take_card(r, &l, c, NULL);
+    }
+    if (!more)
+        note_rest(r, &l);
+    if (plain && messages == r->d->n_error + r->d->n_warning)
+        vec_push(r->known, ((known_file){file, all}));
+    else
+        vec_free(all);
+    net_lex_fini(&l);
+}
+
+static void read_text(reader *r, int32_t file, const char *section, diag_span section_span)
+{
+    net_lex l;
     bool top = vec_len(r->chain) == 1;
+    if (!top && !section) {
+        read_whole(r, file);
+        return;
+    }
+    net_lex_init(&l, r->d, r->names, file);
     if (top && !(r->opt && r->opt->no_title)) {
         diag_span t = net_lex_raw_line(&l);
         r->deck->title = arena_strndup(r->mem, l.s + t.off, t.len);
@@ -739,7 +824,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
     while (more && !r->too_much) {
         if (!net_lex_card(&l))
             break;
-        more = take_card(r, &l, section);
+        more = take_card(r, &l, card_of(r, &l), section);
         ended = !more;
         r->too_much |= diag_full(r->d, r->n_error);
     }
@@ -794,6 +879,9 @@ static vs_status read_all(reader *r, int32_t file)
     vec_free(r->chain);
     vec_free(r->open);
     vec_free(r->range);
+    for (size_t i = 0; i < vec_len(r->known); i++)
+        vec_free(r->known[i].line);
+    vec_free(r->known);
     vec_free(folder);
     net_loop_fini(&r->loop);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;

@@ -19,6 +19,8 @@ void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file);
 void net_lex_fini(net_lex *l);
 /* Next logical line with at least one token into l->tok. false: end of the text. */
 bool net_lex_card(net_lex *l);
+/* As net_lex_card, for the next card that starts with a dot; others are passed over without a look at their tokens. */
+bool net_lex_dot_card(net_lex *l);
 /* The rest of the physical line at pos, without its end. */
 diag_span net_lex_raw_line(net_lex *l);
 /* If a continuation follows the line end at `nl`: the offset after its '+', else 0. */
