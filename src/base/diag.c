@@ -42,6 +42,11 @@ static int32_t own_file(diag *d, const char *name, char *text, size_t len, diag_
     return (int32_t)vec_len(d->file) - 1;
 }
 
+int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span from)
+{
+    return own_file(d, name, NULL, len, from);
+}
+
 int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from)
 {
     char *copy = malloc(len + 1);
@@ -99,6 +104,28 @@ static char *slurp(int fd, size_t guess, size_t *len, const char **why)
         buf[n] = 0;
     *len = n;
     return buf;
+}
+
+const char *diag_text(const diag *d, int32_t file)
+{
+    diag_file *f = &d->file[file];
+    const char *why = NULL;
+    size_t len = 0;
+    if (f->text)
+        return f->text;
+    const int fd = open(f->name, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? slurp(fd, f->len, &len, &why) : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (text && len != f->len) {
+        free(text);
+        text = NULL;
+    }
+    f->len = text ? len : 0;
+    f->text = text ? text : calloc(1, 1);
+    if (!f->text)
+        d->mem.oom(1);
+    return f->text;
 }
 
 vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file, const char **why)
@@ -189,8 +216,9 @@ void diag_where(const diag *d, diag_span at, int *line, int *col)
     if (at.file < 0)
         return;
     const diag_file *f = &d->file[at.file];
+    const char *text = diag_text(d, at.file);
     for (size_t i = 0; i < at.off && i < f->len; i++) {
-        if (f->text[i] == '\n') {
+        if (text[i] == '\n') {
             ++*line;
             *col = 1;
         } else
@@ -209,18 +237,19 @@ static void put_visible(FILE *out, const char *s, size_t n)
 /* The line of the span and a caret under it; a long line is shown as a window around the caret. */
 static void render_source(const diag *d, diag_span at, int line, FILE *out)
 {
-    const diag_file *f = &d->file[at.file];
-    size_t off = at.off < f->len ? at.off : f->len, a = off, b = off;
-    while (a > 0 && f->text[a - 1] != '\n' && off - a < SHOWN_WIDTH * 2 / 3)
+    const char *text = diag_text(d, at.file);
+    const size_t len = d->file[at.file].len;
+    size_t off = at.off < len ? at.off : len, a = off, b = off;
+    while (a > 0 && text[a - 1] != '\n' && off - a < SHOWN_WIDTH * 2 / 3)
         a--;
-    bool cut_left = a > 0 && f->text[a - 1] != '\n';
-    while (b < f->len && f->text[b] != '\n' && b - a < SHOWN_WIDTH)
+    bool cut_left = a > 0 && text[a - 1] != '\n';
+    while (b < len && text[b] != '\n' && b - a < SHOWN_WIDTH)
         b++;
-    bool cut_right = b < f->len && f->text[b] != '\n';
-    if (b > a && f->text[b - 1] == '\r')
+    bool cut_right = b < len && text[b] != '\n';
+    if (b > a && text[b - 1] == '\r')
         b--;
     fprintf(out, "%5d | %s", line, cut_left ? "..." : "");
-    put_visible(out, f->text + a, b - a);
+    put_visible(out, text + a, b - a);
     fprintf(out, "%s\n      | %*s", cut_right ? "..." : "", (int)(off - a) + (cut_left ? 3 : 0), "");
     fputc('^', out);
     for (size_t i = 1; i < at.len && off + i < b; i++)

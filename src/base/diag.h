@@ -23,7 +23,7 @@ typedef struct diag_span {
 
 typedef struct diag_file {
     const char *name; /* as the user wrote it */
-    const char *text; /* zero-terminated copy, owned by diag; may contain any byte before len */
+    const char *text; /* zero-terminated copy, owned by diag; may contain any byte before len. NULL: see diag_text */
     size_t len;
     diag_span from;   /* the include that brought it, or DIAG_NOWHERE */
 } diag_file;
@@ -55,6 +55,10 @@ void diag_fini(diag *d);
 
 /* A text of `len` bytes under `name`; copied. Returns the file index. */
 int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from);
+/* A file of `len` bytes whose text the caller has no need of: it is read when diag_text is asked for it. */
+int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span from);
+/* The text of a file; "", and len 0, for one that was added for later and has another length now. */
+const char *diag_text(const diag *d, int32_t file);
 /* Files n and those behind it are forgotten with their texts; no message may point there. */
 void diag_forget_files(diag *d, size_t n);
 /* Reads a file from disk. Refuses directories, devices and files above 1 GiB.

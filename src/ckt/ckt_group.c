@@ -23,7 +23,7 @@ typedef struct row_class { /* instances with the same model and row */
 static vs_status get_variants(row_class *cl, unsigned forms)
 {
     for (int f = 0; f < MDL_N_FORM; f++)
-        if (forms >> f & 1 && mdl_variant_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
+        if (forms >> f & 1 && mdl_plan_get(cl->model, cl->row, f, &cl->variant[f]) != VS_OK)
             return VS_EINPUT;
     return VS_OK;
 }
@@ -33,7 +33,7 @@ static bool small_pays(const ckt *c, const row_class *cl)
     int32_t n = 0;
     for (size_t i = 0; i < vec_len(c->inst); i++)
         n += c->inst[i].model == cl->model;
-    return n <= BYPASS_SMALL_INSTANCES && vec_len(cl->variant[MDL_TRAN]->eval.inst) >= BYPASS_SMALL_OPERATIONS;
+    return n <= BYPASS_SMALL_INSTANCES && mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS;
 }
 
 /* Asks for charges and derivatives apart where bypass pays. */
@@ -43,10 +43,10 @@ static vs_status choose_bypass(const ckt *c, row_class *cl)
     mdl_variant *apart;
     if (c->opt.bypass == CKT_BYPASS_OFF)
         return VS_OK;
-    if (c->opt.bypass == CKT_BYPASS_AUTO && (vec_len(v->eval.inst) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
+    if (c->opt.bypass == CKT_BYPASS_AUTO && (mdl_variant_values(v) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
                                              (vec_len(c->inst) <= BYPASS_SMALL && !small_pays(c, cl))))
         return VS_OK;
-    const vs_status st = mdl_variant_get(cl->model, cl->row, MDL_APART, &apart);
+    const vs_status st = mdl_plan_get(cl->model, cl->row, MDL_APART, &apart);
     if (st == VS_OK && dev_lin_suits(cl->model, v, apart))
         cl->variant[MDL_APART] = apart;
     return st;
@@ -80,9 +80,12 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_clas
     dev_group *g = &vec_last(c->group);
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     g->n_variant = n_variant;
-    for (int f = 0; f < MDL_N_FORM; f++)
-        if (cl->variant[f])
-            dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
+    for (int f = 0; f < MDL_N_FORM; f++) {
+        if (!cl->variant[f])
+            continue;
+        mdl_variant_use(cl->variant[f]);
+        dev_form_add(g, &c->mem, f, cl->variant[f], unknown, is_evaluated(c, cl, f));
+    }
     dev_state_init(g, &c->mem);
     if (cl->variant[MDL_APART])
         dev_lin_init(g, &c->mem, whole ? 0 : ckt_buffers_of(c));
@@ -222,7 +225,7 @@ static bool may_join(const plan *p, int32_t g, int32_t h)
     const int32_t na = p->group[g].n, nb = p->group[h].n;
     for (int f = 0; f < MDL_N_FORM; f++) {
         const mdl_variant *va = a->variant[f], *vb = b->variant[f];
-        if (!va != !vb || (va && (vec_len(va->eval.inst) < JOIN_LEAST || vec_len(vb->eval.inst) < JOIN_LEAST ||
+        if (!va != !vb || (va && (mdl_variant_values(va) < JOIN_LEAST || mdl_variant_values(vb) < JOIN_LEAST ||
                                   va->has_effects || vb->has_effects || !same_places(va, vb))))
             return false;
     }
@@ -236,15 +239,16 @@ static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, in
     const row_class *a = class_of(p, g);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
     const mdl_variant *va = a->variant[form], *vb = class_of(p, h)->variant[form];
-    const vs_status st = mdl_variant_meet(a->model, p->rows, vec_len(p->rows), (mdl_form_kind)form, v);
+    const vs_status st = mdl_plan_meet(a->model, p->rows, vec_len(p->rows), (mdl_form_kind)form, v);
     if (st != VS_OK || !*v)
         return st;
     if (is_evaluated(c, a, form)) {
-        cost->apart += packs(na) * (double)vec_len(va->eval.inst) + packs(nb) * (double)vec_len(vb->eval.inst);
-        cost->joined += packs(na + nb) * (double)vec_len((*v)->eval.inst);
+        cost->apart += packs(na) * (double)mdl_variant_values(va) + packs(nb) * (double)mdl_variant_values(vb);
+        cost->joined += packs(na + nb) * (double)mdl_variant_values(*v);
     }
-    const size_t longest = vec_len(va->eval.inst) > vec_len(vb->eval.inst) ? vec_len(va->eval.inst) : vec_len(vb->eval.inst);
-    if (!same_places(*v, va) || (*v)->has_effects || 100 * vec_len((*v)->eval.inst) > JOIN_LONGER * longest ||
+    const size_t na_values = mdl_variant_values(va), nb_values = mdl_variant_values(vb);
+    const size_t longest = na_values > nb_values ? na_values : nb_values;
+    if (!same_places(*v, va) || (*v)->has_effects || 100 * mdl_variant_values(*v) > JOIN_LONGER * longest ||
         100 * cost->apart < JOIN_COST * cost->joined)
         *v = NULL;
     return VS_OK;
@@ -367,7 +371,7 @@ static int32_t largest_group(const ckt *c, const plan *p)
         const row_class *cl = p->group[g].class >= 0 ? class_of(p, g) : NULL;
         bool heavy = false;
         for (int f = 0; f < MDL_N_FORM && cl; f++)
-            heavy |= cl->variant[f] && is_evaluated(c, cl, f) && vec_len(cl->variant[f]->eval.inst) >= JOIN_LEAST;
+            heavy |= cl->variant[f] && is_evaluated(c, cl, f) && mdl_variant_values(cl->variant[f]) >= JOIN_LEAST;
         if (heavy && p->group[g].n > most)
             most = p->group[g].n;
     }

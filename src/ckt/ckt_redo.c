@@ -191,7 +191,7 @@ static bool same_variants(const dev_group *g, int32_t row)
         mdl_variant *v;
         if (!g->form[f].variant)
             continue;
-        if (mdl_variant_get(g->model, row, (mdl_form_kind)f, &v) != VS_OK || v != g->form[f].variant)
+        if (mdl_plan_get(g->model, row, (mdl_form_kind)f, &v) != VS_OK || v != g->form[f].variant)
             return false;
     }
     return true;

@@ -184,10 +184,10 @@ void jit_cpu_text(char *buf, size_t size)
 
 static void add_bytes(unsigned char **v, const void *p, size_t n)
 {
-    vec_reserve(*v, n);
+    const size_t at = vec_len(*v);
+    vec_extend(*v, n);
     if (n)
-        memcpy(*v + vec_len(*v), p, n);
-    vec_head_of(*v)->len += n;
+        memcpy(*v + at, p, n);
 }
 
 static void add_i32(unsigned char **v, int32_t x)
@@ -231,7 +231,16 @@ static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
                          .limit = j->opt.piece ? j->opt.piece : best};
 }
 
-static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
+jit_hash jit_fn_key(const ir_fn *fn)
+{
+    unsigned char *v = NULL;
+    add_fn(&v, fn);
+    const jit_hash key = jit_hash_bytes(v, vec_len(v));
+    vec_free(v);
+    return key;
+}
+
+static jit_hash key_of(const jit *j, jit_hash fn_key, size_t n_out, const jit_layout *lay)
 {
     unsigned char *v = NULL;
     add_bytes(&v, JIT_GENERATOR, sizeof JIT_GENERATOR);
@@ -245,8 +254,8 @@ static jit_hash key_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
     add_bytes(&v, w, sizeof w);
     add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
     add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
-    add_bytes(&v, lay->out_slot, vec_len(fn->out) * sizeof(int32_t));
-    add_fn(&v, fn);
+    add_bytes(&v, lay->out_slot, n_out * sizeof(int32_t));
+    add_bytes(&v, &fn_key, sizeof fn_key);
     jit_hash key = jit_hash_bytes(v, vec_len(v));
     vec_free(v);
     return key;
@@ -523,17 +532,25 @@ void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why)
     vec_extend(key, n);
     for (size_t i = 0; i < n; i++) {
         jit_job *b = &job[i];
-        *b = (jit_job){.eval = b->eval, .lay = b->lay};
+        *b = (jit_job){
+            .eval = b->eval, .lay = b->lay, .get = b->get, .user = b->user, .fn_key = b->fn_key, .n_out = b->n_out};
         assert(lanes_allowed(b->lay->lanes));
-        b->st = check_inputs(j, b->eval, why);
-        if (b->st == VS_OK && jit_obj_unsupported()) {
+        if (jit_obj_unsupported()) {
             b->st = VS_EUNSUPPORTED;
             *why = jit_obj_unsupported();
-        }
-        if (b->st != VS_OK)
             continue;
-        key[i] = key_of(j, b->eval, b->lay);
-        if (!take_ready(j, key[i], b) && !is_asked_for(new, key[i]))
+        }
+        if (b->eval) {
+            b->fn_key = jit_fn_key(b->eval);
+            b->n_out = vec_len(b->eval->out);
+        }
+        key[i] = key_of(j, b->fn_key, b->n_out, b->lay);
+        if (take_ready(j, key[i], b) || is_asked_for(new, key[i]))
+            continue;
+        if (!b->eval)
+            b->eval = b->get(b->user);
+        b->st = check_inputs(j, b->eval, why);
+        if (b->st == VS_OK)
             vec_push(new, (emit_task){.job = b, .key = key[i]});
     }
     if (vec_len(new))

@@ -65,7 +65,9 @@ typedef struct cache_head {
     char magic[8];
     jit_hash key;
     uint64_t size; /* of the data behind the header */
-    jit_hash sum;  /* of the data */
+    jit_hash sum;  /* of the first `now` of them */
+    uint64_t now;
+    uint64_t zero;
 } cache_head;
 _Static_assert(sizeof(cache_head) % 16 == 0, "the data behind the header are aligned to 16");
 /* Whether a file is whole: sums of its words and sums of these sums, in LANES places of their own so that they need
@@ -92,7 +94,12 @@ VS_CLONES static jit_hash sum_of(const void *bytes, size_t n)
     return jit_hash_bytes(&all, sizeof all);
 }
 
-static const char MAGIC[][8] = {{"vsimobj2"}, {"vsimmdl2"}}; /* by jit_cache_kind */
+jit_hash jit_cache_sum(const void *bytes, size_t n)
+{
+    return sum_of(bytes, n);
+}
+
+static const char MAGIC[][8] = {{"vsimobj3"}, {"vsimmdl3"}}; /* by jit_cache_kind */
 static const char *const SUFFIX[] = {".vso", ".vsm"};
 
 /* -- the folder -- */
@@ -168,7 +175,18 @@ static char *file_name(const jit_cache *c, jit_cache_kind kind, jit_hash key, co
     return n < 0 ? NULL : path;
 }
 
-static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key)
+void jit_cache_expect(const void *bytes, size_t n)
+{
+#ifdef MADV_POPULATE_READ
+    const size_t page = 4096, before = (uintptr_t)bytes % page;
+    if (n > 4 * page)
+        (void)madvise((char *)(uintptr_t)bytes - before, n + before, MADV_POPULATE_READ); /* else pages come one by one */
+#else
+    (void)bytes, (void)n;
+#endif
+}
+
+static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key, size_t *now)
 {
     cache_head h;
     if (bytes < sizeof h)
@@ -180,7 +198,11 @@ static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind
         return "holds something else";
     if (h.size != bytes - sizeof h)
         return "is truncated";
-    const jit_hash sum = sum_of((const char *)mem + sizeof h, h.size);
+    if (h.now > h.size)
+        return "is damaged";
+    jit_cache_expect((const char *)mem + sizeof h, h.now);
+    const jit_hash sum = jit_cache_sum((const char *)mem + sizeof h, h.now);
+    *now = h.now;
     return memcmp(&sum, &h.sum, sizeof sum) ? "is damaged" : NULL;
 }
 
@@ -192,14 +214,15 @@ static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache
     if (st.st_size < (off_t)sizeof(cache_head))
         return "is not a cache file";
     const size_t bytes = (size_t)st.st_size;
-    void *mem = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    void *mem = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mem == MAP_FAILED)
         return "cannot be mapped into memory";
-    const char *why = check_head(mem, bytes, kind, key);
+    size_t now = 0;
+    const char *why = check_head(mem, bytes, kind, key, &now);
     if (why)
         munmap(mem, bytes);
     else
-        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head), mem, bytes};
+        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head), now, mem, bytes};
     return why;
 }
 
@@ -290,7 +313,13 @@ static void trim(const jit_cache *c)
 vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
                         size_t size, const char **why)
 {
-    cache_head h = {.key = key, .size = size, .sum = sum_of(data, size)};
+    return jit_cache_put_now(c, kind, key, data, size, size, why);
+}
+
+vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
+                            size_t size, size_t now, const char **why)
+{
+    cache_head h = {.key = key, .size = size, .sum = jit_cache_sum(data, now), .now = now};
     memcpy(h.magic, MAGIC[kind], sizeof h.magic);
     char *path = c->dir ? file_name(c, kind, key, "") : NULL;
     char *temp = c->dir ? file_name(c, kind, key, ".XXXXXX") : NULL;

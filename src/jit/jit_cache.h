@@ -26,11 +26,12 @@ typedef enum jit_cache_kind {
 typedef struct jit_cache_item { /* a file mapped into memory, to be read only */
     const void *data;   /* aligned to 16 */
     size_t size;
+    size_t now;         /* bytes that were summed; what is behind them its user sums when he needs it */
     void *map;
     size_t map_bytes;
 } jit_cache_item;
 typedef enum jit_found { JIT_CACHE_MISS, JIT_CACHE_HIT, JIT_CACHE_BAD } jit_found;
-/* HIT: *item, whole and unchanged since it was put; its user releases it.
+/* HIT: *item, of its size and unchanged up to item->now since it was put; its user releases it.
  * BAD: a file is there but cannot be used; *why says how. */
 jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, jit_cache_item *item,
                         const char **why);
@@ -38,6 +39,13 @@ void jit_cache_release(jit_cache_item *item);
 /* Status: VS_OK, VS_EIO with *why. */
 VS_MUST_USE vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key,
                                     const void *data, size_t size, const char **why);
+/* The same; jit_cache_get sums only the first `now` bytes. */
+VS_MUST_USE vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash key,
+                                        const void *data, size_t size, size_t now, const char **why);
+/* The sum that says whether bytes are whole. */
+jit_hash jit_cache_sum(const void *bytes, size_t n);
+/* Bytes of an item that are read next, all of them: their pages at once. */
+void jit_cache_expect(const void *bytes, size_t n);
 
 typedef struct jit_cache_file {
     char name[64];

@@ -140,6 +140,13 @@ VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind f
  * are not one in the same way, or nothing is specialised. Status: as mdl_variant_get. */
 VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                                        mdl_variant **variant);
+/* The same for somebody who compares variants before he chooses: of v->eval only `in` and `out` are there, and nothing
+ * of v->setup, before mdl_variant_use. Not to be evaluated either. */
+VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant);
+VS_MUST_USE vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                                    mdl_variant **variant);
+size_t mdl_variant_values(const mdl_variant *v); /* of v->eval */
+void mdl_variant_use(mdl_variant *v);
 /* Fills cache[lay.n_cache] for a row. */
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
 /* Asks for the kernel for packs of one row each, or with a row per lane. */

@@ -80,6 +80,7 @@ void mdl_count(mdl_model *m, mdl_counts *c)
 {
     ir_fn opt, setup, eval;
     mdl_ready(m);
+    mdl_need(m, MOD_EVAL);
     const ir_fn *tran = &mdl_form_get(m, MDL_TRAN)->fn;
     *c = (mdl_counts){.values_lowered = (int)vec_len(m->mod->eval.inst),
                       .derivatives = m->n_derivative,
@@ -183,7 +184,6 @@ static void count_split(const mdl_model *m, int32_t row, const ir_fn *form, mdl_
 void mdl_figure(mdl_model *m, const mdl_variant *v, int32_t row, mdl_figures *f)
 {
     const ir_fn *form = &mdl_form_get(m, (int)v->form)->fn;
-    const variant_data *d = (const variant_data *)v;
     *f = (mdl_figures){.number = number_of(m, v),
                        .before = count_branches(form),
                        .blocks_dead = v->stats.n_block_dead,
@@ -201,5 +201,5 @@ void mdl_figure(mdl_model *m, const mdl_variant *v, int32_t row, mdl_figures *f)
     count_split(m, row, form, f);
     for (int32_t k = 0; k < v->lay.n_out; k++)
         f->derivatives_after += is_entry(v->out[k].kind);
-    count_after(vec_len(d->kernel_fn.inst) ? &d->kernel_fn : &v->eval, f);
+    count_after(vec_len(mdl_kernel_fn(v)->inst) ? mdl_kernel_fn(v) : &v->eval, f);
 }

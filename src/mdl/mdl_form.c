@@ -873,6 +873,7 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
     form_fn *f = &m->form[form];
     if (f->made || mdl_keep_load_form(m, form, f))
         return f;
+    mdl_need(m, MOD_FULL);
     ir_fn part, view = m->full; /* the same code with fewer outputs */
     view.out = NULL;
     for (size_t o = 0; o < vec_len(m->full.out); o++) {

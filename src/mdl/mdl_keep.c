@@ -10,8 +10,11 @@
  *   index     the names in the files of the standard folder; found by their sizes and times.
  * All keys hold a hash of the code that makes models (hash.py) and the processor, whose C library may round
  * in its own way. A record that does not fit counts as absent: the model is made from its source.
+ *   row       what a parameter set leads to: parameters after defaults, topology, decisions. Found by the hash of
+ *             the set and of the texts. Of each model in a run only the first few sets.
  * Format: one sequence of integers, texts and arrays; an array stands at a multiple of 16 with the head of a
- * vec before it, so that the instructions of a function are used where they are mapped. Every length,
+ * vec before it, so that the instructions of a function are used where they are mapped. Functions are parts behind
+ * the rest, with sums of their own: they are summed and checked when they are needed. Every length,
  * and every operand, is checked when it is read. */
 #define _GNU_SOURCE
 #include "mdl_hash.h"
@@ -32,6 +35,7 @@ enum { NO_TEXT = -1, ALIGN = 16 };
 
 typedef struct writer {
     char *buf;          /* vec */
+    char *later;        /* vec: parts, behind it */
     int32_t first_file; /* of the unit: files of spans count from here */
 } writer;
 
@@ -116,11 +120,33 @@ static void put_fn(writer *w, const ir_fn *fn)
     }
 }
 
+/* Takes the part. */
+static void put_later(writer *w, writer *part)
+{
+    const size_t n = vec_len(part->buf);
+    const jit_hash sum = jit_cache_sum(part->buf, n);
+    vec_extend(w->later, -vec_len(w->later) % ALIGN);
+    put_int(w, (int64_t)vec_len(w->later));
+    put_int(w, (int64_t)n);
+    put(w, &sum, sizeof sum);
+    vec_extend(w->later, n);
+    memcpy(w->later + vec_len(w->later) - n, part->buf, n);
+    vec_free(part->buf);
+}
+
+static void put_fn_later(writer *w, const ir_fn *fn)
+{
+    writer part = {.first_file = w->first_file};
+    put_fn(&part, fn);
+    put_later(w, &part);
+}
+
 /* -- reading -- */
 
 typedef struct reader {
     const char *data;
     size_t size, at;
+    size_t all;         /* with the parts behind size */
     bool bad;           /* a length or an index does not fit; what was read from there on is empty */
     str_pool *names;
     int32_t first_file, n_file;
@@ -281,6 +307,38 @@ static void get_fn(reader *r, ir_fn *fn)
     r->bad |= vec_len(fn->inst) > INT32_MAX || !fn_fits(fn);
 }
 
+static kept_part get_part(reader *r)
+{
+    const int64_t at = get_int(r), n = get_int(r);
+    const void *sum = take(r, sizeof(jit_hash));
+    const size_t room = r->all - r->size;
+    r->bad |= at < 0 || n < 0 || at % ALIGN || (uint64_t)at > room || (uint64_t)n > room - (size_t)at;
+    if (r->bad)
+        return (kept_part){0};
+    kept_part p = {.data = r->data + r->size + at, .size = (size_t)n};
+    memcpy(&p.sum, sum, sizeof p.sum);
+    return p;
+}
+
+static bool part_is_whole(const kept_part *p)
+{
+    jit_cache_expect(p->data, p->size);
+    const jit_hash sum = jit_cache_sum(p->data, p->size);
+    return !memcmp(&sum, &p->sum, sizeof sum);
+}
+
+/* A function; false: it is damaged. */
+static bool get_part_fn(const mdl_lib *lib, const kept_part *p, ir_fn *fn)
+{
+    reader r = {.data = p->data, .size = p->size, .all = p->size, .names = lib->names};
+    if (!part_is_whole(p))
+        return false;
+    get_fn(&r, fn);
+    if (r.bad)
+        mdl_keep_drop_fn(fn);
+    return !r.bad;
+}
+
 void mdl_keep_drop_fn(ir_fn *fn)
 {
     for (size_t i = 0; i < vec_len(fn->eff); i++)
@@ -337,7 +395,7 @@ static jit_hash unit_key(const mdl_lib *lib, const char *path, const char *const
 static bool kept_on_disk(const mdl_model *m)
 {
     enum { SMALL = 300 };
-    return m->home && m->home->keep && vec_len(m->full.inst) > SMALL;
+    return m->home && m->home->keep && m->n_full > SMALL;
 }
 
 static int64_t index_of(const mdl_model *m)
@@ -374,22 +432,31 @@ static bool open_record(mdl_lib *lib, jit_hash key, jit_cache_item *item, reader
     }
     if (found == JIT_CACHE_BAD)
         note(lib, "a file in the cache is not used: it %s; preparing the model again", why);
-    *r = (reader){.data = item->data, .size = item->size, .names = lib->names};
+    *r = (reader){.data = item->data, .size = item->now, .all = item->size, .names = lib->names};
     return found == JIT_CACHE_HIT;
 }
 
-static void close_record(mdl_lib *lib, jit_hash key, const writer *w)
+/* Takes what was written. */
+static void close_record(mdl_lib *lib, jit_hash key, writer *w)
 {
     const char *why = NULL;
-    if (jit_cache_put(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), &why) != VS_OK)
+    vec_extend(w->buf, -vec_len(w->buf) % ALIGN);
+    const size_t now = vec_len(w->buf);
+    put(w, w->later, vec_len(w->later));
+    if (jit_cache_put_now(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), now, &why) != VS_OK)
         note(lib, "model not kept on disk: %s", why);
-    char *buf = w->buf;
-    vec_free(buf);
+    vec_free(w->buf);
+    vec_free(w->later);
+}
+
+void mdl_keep_note_damage(const mdl_lib *lib)
+{
+    note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
 }
 
 static void refuse_record(mdl_lib *lib, jit_cache_item *item)
 {
-    note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
+    mdl_keep_note_damage(lib);
     jit_cache_release(item);
 }
 
@@ -495,8 +562,6 @@ static void put_module(writer *w, const va_module *m)
     }
     put_vec(w, m->lim_probe);
     put_vec(w, m->native);
-    put_fn(w, &m->eval);
-    put_fn(w, &m->params);
 }
 
 static void get_branches(reader *r, va_module *m)
@@ -559,8 +624,6 @@ static void get_module(reader *r, va_module *m)
             r->bad |= m->native[i].unknown[k] < -1 || m->native[i].unknown[k] >= (int64_t)vec_len(m->unknown);
     r->bad |= m->n_port < 0 || (size_t)m->n_port > vec_len(m->unknown) || m->n_ddt < 0 || m->n_state < 0 ||
               !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
-    get_fn(r, &m->eval);
-    get_fn(r, &m->params);
 }
 
 static void put_equations(writer *w, const mdl_model *m)
@@ -569,7 +632,6 @@ static void put_equations(writer *w, const mdl_model *m)
     put_vec(w, m->probe);
     put_vec(w, m->quiet);
     put_int(w, m->n_derivative);
-    put_fn(w, &m->full);
 }
 
 static void get_equations(reader *r, mdl_model *m)
@@ -578,8 +640,6 @@ static void get_equations(reader *r, mdl_model *m)
     get_vec(r, m->probe);
     get_vec(r, m->quiet);
     m->n_derivative = get_i32(r);
-    get_fn(r, &m->full);
-    m->full_kept = true;
     r->bad |= vec_len(m->quiet) != vec_len(m->unknown) ||
               !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
 }
@@ -603,19 +663,71 @@ static bool is_builtin(const char *name)
     return name[0] == '<' && va_builtin_text(name, &len);
 }
 
+/* What the file system says of a file: it changes with the contents. A change may leave the time of a file as it is if
+ * both fall into one tick of the clock, so only files that were left alone for some seconds are known by it. */
+typedef struct file_state {
+    int64_t regular, dev, ino, size, mtime, mtime_ns, ctime, ctime_ns;
+} file_state;
+enum { YOUNG = 2 }; /* seconds */
+
+static file_state state_of(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return (file_state){0};
+    return (file_state){.regular = S_ISREG(st.st_mode) != 0, .dev = (int64_t)st.st_dev, .ino = (int64_t)st.st_ino,
+                        .size = (int64_t)st.st_size, .mtime = (int64_t)st.st_mtim.tv_sec,
+                        .mtime_ns = st.st_mtim.tv_nsec, .ctime = (int64_t)st.st_ctim.tv_sec,
+                        .ctime_ns = st.st_ctim.tv_nsec};
+}
+
+static bool is_old(const file_state *s, int64_t now)
+{
+    return s->mtime + YOUNG < now && s->ctime + YOUNG < now;
+}
+
+static jit_hash states_key(const mdl_lib *lib, const lib_unit *lu)
+{
+    writer w;
+    begin_key(&w, lib, "states");
+    put(&w, &lu->key, sizeof lu->key);
+    put(&w, &lu->text, sizeof lu->text);
+    return end_key(&w);
+}
+
+/* The states of a unit's files, a vec, taken at `now` or later; the texts were read after `now`. Written if all were left alone
+ * for long enough then. Texts that are not files have no state. */
+static void keep_states(mdl_lib *lib, const lib_unit *lu, const file_state *state, int64_t now)
+{
+    writer w = {0};
+    bool old = true;
+    for (size_t i = 0; i < vec_len(state); i++)
+        old &= !state[i].regular || is_old(&state[i], now);
+    if (!old)
+        return;
+    put_vec(&w, state);
+    close_record(lib, states_key(lib, lu), &w);
+}
+
+static bool is_file(const char *name, const char *built_in)
+{
+    return !built_in && !is_option(name) && !is_builtin(name);
+}
+
 void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
 {
     const diag *d = lib->d;
-    writer w = {0};
     int32_t n_warning = 0;
+    file_state *state = NULL;
     bool keep = lu->path && lib->cache.dir && !lib->names->id_clash;
     lu->n_file = (int32_t)vec_len(d->file) - lu->first_file;
     lu->n_msg = (int32_t)vec_len(d->msg) - lu->first_msg;
     for (int32_t i = lu->first_file; keep && i < lu->first_file + lu->n_file; i++) {
         const jit_hash h = jit_hash_bytes(d->file[i].text, d->file[i].len);
-        keep = is_option(d->file[i].name) || is_builtin(d->file[i].name) || is_regular(d->file[i].name);
-        put_int(&w, (int64_t)d->file[i].len);
-        put(&w, &h, sizeof h);
+        vec_push(lu->file, ((kept_text){(int64_t)d->file[i].len, h}));
+        const bool file = is_file(d->file[i].name, NULL);
+        vec_push(state, file ? state_of(d->file[i].name) : (file_state){0});
+        keep = !file || vec_last(state).regular;
     }
     for (int32_t i = lu->first_msg; i < lu->first_msg + lu->n_msg; i++) {
         const diag_msg *m = &d->msg[i];
@@ -623,8 +735,10 @@ void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
         keep &= m->level != DIAG_ERROR && (m->span.file < 0 || m->span.file >= lu->first_file);
     }
     lu->keep = keep && n_warning == d->n_warning - lu->n_warning_before;
-    lu->text = jit_hash_bytes(w.buf, vec_len(w.buf));
-    vec_free(w.buf);
+    lu->text = jit_hash_bytes(lu->file, vec_len(lu->file) * sizeof *lu->file);
+    if (lu->keep)
+        keep_states(lib, lu, state, lu->begun);
+    vec_free(state);
 }
 
 static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
@@ -636,14 +750,11 @@ static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
         put_int(w, str_id(lib->names, lib->names->by_id[i]));
     }
     put_int(w, lu->n_file);
-    for (int32_t i = lu->first_file; i < lu->first_file + lu->n_file; i++) {
-        const diag_file *f = &d->file[i];
-        const jit_hash h = jit_hash_bytes(f->text, f->len);
+    for (int32_t i = 0; i < lu->n_file; i++) {
+        const diag_file *f = &d->file[lu->first_file + i];
         put_text(w, f->name);
         put_text(w, is_option(f->name) ? f->text : NULL);
-        put_int(w, (int64_t)f->len);
-        put_int(w, (int64_t)h.w[0]);
-        put_int(w, (int64_t)h.w[1]);
+        put(w, &lu->file[i], sizeof lu->file[i]);
         put_span(w, f->from);
     }
     put_int(w, (int64_t)vec_len(lu->u.absent));
@@ -657,6 +768,35 @@ static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
     }
 }
 
+/* As it is in the record that it comes from, with the sum of there. */
+static void put_part_again(writer *w, const kept_part *p)
+{
+    vec_extend(w->later, -vec_len(w->later) % ALIGN);
+    put_int(w, (int64_t)vec_len(w->later));
+    put_int(w, (int64_t)p->size);
+    put(w, &p->sum, sizeof p->sum);
+    vec_extend(w->later, p->size);
+    memcpy(w->later + vec_len(w->later) - p->size, p->data, p->size);
+}
+
+static void put_mod_part(writer *w, const mdl_model *m, int part)
+{
+    writer to = {.first_file = w->first_file};
+    if (m->part_state[part] == FN_ON_DISK || (m->part_state[part] == FN_MAPPED && part != MOD_INTERFACE)) {
+        put_part_again(w, &m->part[part]);
+        return;
+    }
+    if (part == MOD_INTERFACE) {
+        put_module(&to, m->mod);
+        put_int(&to, vec_len(m->unknown) > 0);
+        if (vec_len(m->unknown))
+            put_equations(&to, m);
+    } else {
+        put_fn(&to, part == MOD_PARAMS ? &m->mod->params : part == MOD_EVAL ? &m->mod->eval : &m->full);
+    }
+    put_later(w, &to);
+}
+
 void mdl_keep_unit(mdl_lib *lib, lib_unit *lu)
 {
     if (!lu->keep || lib->names->id_clash)
@@ -666,10 +806,13 @@ void mdl_keep_unit(mdl_lib *lib, lib_unit *lu)
     put_int(&w, (int64_t)vec_len(lu->u.module));
     for (size_t i = 0; i < vec_len(lu->u.module); i++) {
         const mdl_model *m = lib->model[lu->first_model + i];
-        put_module(&w, m->mod);
-        put_int(&w, vec_len(m->unknown) > 0);
-        if (vec_len(m->unknown))
-            put_equations(&w, m);
+        put_text(&w, m->mod->name);
+        put_span(&w, m->mod->span);
+        put_int(&w, m->temp_used);
+        put_int(&w, m->simparam_used);
+        put_int(&w, (int64_t)m->n_full);
+        for (int p = 0; p < N_MOD; p++)
+            put_mod_part(&w, m, p);
     }
     close_record(lib, lu->key, &w);
     lu->kept = true;
@@ -686,57 +829,95 @@ static bool same_strings(reader *r)
     return same && !r->names->id_clash;
 }
 
-typedef struct source { /* one text of a unit, read again */
+typedef struct source { /* one text of a unit */
     const char *name;
-    char *text;         /* vec, zero-terminated; NULL: built in or an option */
+    char *text;         /* vec, zero-terminated; NULL: built in, an option, or not read since it did not change */
     const char *built_in;
-    size_t len;
+    kept_text was;
     diag_span from;
 } source;
 
-static bool same_text(reader *r, source *s, writer *sum)
+/* The texts that a unit was made of, from its record. */
+static source *get_sources(reader *r, lib_unit *lu)
 {
-    *s = (source){.name = get_words(r), .built_in = get_text(r)};
-    s->len = s->built_in ? strlen(s->built_in) : 0;
-    const int64_t len = get_int(r);
-    const jit_hash want = {{(uint64_t)get_int(r), (uint64_t)get_int(r)}};
-    s->from = get_span(r);
-    if (r->bad)
-        return false;
-    if (is_builtin(s->name)) {
-        s->built_in = va_builtin_text(s->name, &s->len);
-    } else if (!s->built_in && is_regular(s->name)) {
-        s->text = mdl_read_text(s->name);
-        s->len = vec_len(s->text) - 1;
-    }
-    const char *text = s->text ? s->text : s->built_in;
-    if (!text || (int64_t)s->len != len)
-        return false;
-    const jit_hash h = jit_hash_bytes(text, s->len);
-    put_int(sum, len);
-    put(sum, &h, sizeof h);
-    return !memcmp(&h, &want, sizeof h);
-}
-
-/* The texts of a unit, if all are as they were; sets lu->text. */
-static bool same_texts(reader *r, lib_unit *lu, source **text)
-{
-    writer sum = {0};
-    bool same = true;
+    source *all = NULL;
     r->n_file = (int32_t)get_count(r);
-    for (int32_t i = 0; i < r->n_file && same && !r->bad; i++) {
-        source s;
-        same = same_text(r, &s, &sum);
-        vec_push(*text, s);
-    }
-    for (size_t i = 0, n = same ? get_count(r) : 0; i < n && same && !r->bad; i++) {
-        vec_push(lu->u.absent, get_known_name(r));
-        same = !is_regular(vec_last(lu->u.absent));
+    for (int32_t i = 0; i < r->n_file && !r->bad; i++) {
+        source s = {.name = get_words(r), .built_in = get_text(r)};
+        const void *was = take(r, sizeof s.was);
+        if (was)
+            memcpy(&s.was, was, sizeof s.was);
+        s.from = get_span(r);
+        vec_push(all, s);
+        vec_push(lu->file, s.was);
     }
     lu->n_file = r->n_file;
-    lu->text = jit_hash_bytes(sum.buf, vec_len(sum.buf));
-    vec_free(sum.buf);
+    lu->text = jit_hash_bytes(lu->file, vec_len(lu->file) * sizeof *lu->file);
+    return all;
+}
+
+/* The states in which the files were found to be what the unit was made of; NULL: that was not written down. */
+static file_state *get_states(mdl_lib *lib, const lib_unit *lu)
+{
+    jit_cache_item item;
+    reader r;
+    file_state *all = NULL;
+    if (!open_record(lib, states_key(lib, lu), &item, &r))
+        return NULL;
+    get_vec(&r, all);
+    jit_cache_release(&item);
+    if (r.bad || vec_len(all) != (size_t)lu->n_file)
+        vec_free(all);
+    return all;
+}
+
+/* Reads a file, or takes a text that is not one. */
+static bool same_text(source *s, bool regular)
+{
+    size_t len = s->built_in ? strlen(s->built_in) : 0;
+    if (is_builtin(s->name)) {
+        s->built_in = va_builtin_text(s->name, &len);
+    } else if (!s->built_in && regular) {
+        s->text = mdl_read_text(s->name);
+        len = vec_len(s->text) - 1;
+    }
+    const char *text = s->text ? s->text : s->built_in;
+    if (!text || (int64_t)len != s->was.len)
+        return false;
+    const jit_hash h = jit_hash_bytes(text, len);
+    return !memcmp(&h, &s->was.sum, sizeof h);
+}
+
+/* Are all texts what they were? */
+static bool same_texts(mdl_lib *lib, const lib_unit *lu, source *text)
+{
+    file_state *known = get_states(lib, lu), *state = NULL;
+    const int64_t now = (int64_t)time(NULL);
+    bool same = true, all_known = true;
+    for (size_t i = 0; i < vec_len(text) && same; i++) {
+        source *s = &text[i];
+        const bool file = is_file(s->name, s->built_in);
+        vec_push(state, file ? state_of(s->name) : (file_state){0});
+        if (file && known && !memcmp(&known[i], &state[i], sizeof *state))
+            continue;
+        same = same_text(s, state[i].regular);
+        all_known &= !file;
+    }
+    if (same && !all_known)
+        keep_states(lib, lu, state, now);
+    vec_free(known);
+    vec_free(state);
     return same;
+}
+
+static bool still_absent(reader *r, lib_unit *lu)
+{
+    bool absent = true;
+    for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
+        vec_push(lu->u.absent, get_known_name(r));
+        absent = absent && !is_regular(vec_last(lu->u.absent));
+    }
+    return absent;
 }
 
 static void take_messages(reader *r, mdl_lib *lib)
@@ -767,20 +948,70 @@ static void get_modules(reader *r, mdl_lib *lib, lib_unit *lu)
 {
     for (size_t i = 0, n = get_count(r); i < n && !r->bad; i++) {
         va_module *mod = arena_new(&lu->u.mem, va_module);
-        get_module(r, mod);
+        mod->name = get_known_name(r);
+        mod->span = get_span(r);
         vec_push(lu->u.module, mod);
         mdl_model *m = mdl_add_module(lib, mod);
         m->home = lu;
-        if (get_int(r) && !r->bad)
-            get_equations(r, m);
+        m->temp_used = get_int(r) != 0;
+        m->simparam_used = (uint32_t)get_int(r);
+        m->n_full = (size_t)get_i32(r);
+        for (int p = 0; p < N_MOD; p++) {
+            m->part[p] = get_part(r);
+            m->part_state[p] = p == MOD_FULL && !m->n_full ? FN_MADE : FN_ON_DISK;
+        }
     }
+}
+
+/* Everything of a module that is not a function; what was read of a bad part is given back. */
+static bool load_interface(mdl_model *m, reader *r)
+{
+    va_module *mod = (va_module *)(uintptr_t)m->mod, got = {0};
+    get_module(r, &got);
+    const bool equations = get_int(r) != 0;
+    if (equations && !r->bad)
+        get_equations(r, m);
+    r->bad |= equations != (m->n_full > 0);
+    if (r->bad) {
+        va_unit u = {0};
+        vec_push(u.module, &got);
+        arena_init(&u.mem);
+        va_unit_fini(&u);
+        vec_free(m->unknown);
+        vec_free(m->probe);
+        vec_free(m->quiet);
+        return false;
+    }
+    got.name = mod->name;
+    *mod = got;
+    return true;
+}
+
+bool mdl_keep_load_part(mdl_model *m, int part)
+{
+    const kept_part *p = &m->part[part];
+    va_module *mod = (va_module *)(uintptr_t)m->mod;
+    reader r = {.data = p->data, .size = p->size, .all = p->size, .names = m->lib->names,
+                .first_file = m->home->first_file, .n_file = m->home->n_file};
+    const bool ok = part == MOD_INTERFACE ? part_is_whole(p) && load_interface(m, &r)
+                                          : get_part_fn(m->lib, p, part == MOD_PARAMS ? &mod->params
+                                                                        : part == MOD_EVAL ? &mod->eval
+                                                                                           : &m->full);
+    if (ok)
+        m->part_state[part] = FN_MAPPED;
+    return ok;
 }
 
 static void take_files(mdl_lib *lib, const source *text)
 {
-    for (size_t i = 0; i < vec_len(text); i++)
-        (void)diag_add_file(lib->d, text[i].name, text[i].text ? text[i].text : text[i].built_in, text[i].len,
-                            text[i].from);
+    for (size_t i = 0; i < vec_len(text); i++) {
+        const source *s = &text[i];
+        const char *known = s->text ? s->text : s->built_in;
+        if (known)
+            (void)diag_add_file(lib->d, s->name, known, (size_t)s->was.len, s->from);
+        else
+            (void)diag_add_file_later(lib->d, s->name, (size_t)s->was.len, s->from);
+    }
 }
 
 bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir)
@@ -793,7 +1024,9 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
     if (!open_record(lib, lu->key, &lu->item, &r))
         return false;
     r.first_file = lu->first_file;
-    bool ok = same_strings(&r) && same_texts(&r, lu, &text);
+    bool ok = same_strings(&r);
+    text = ok ? get_sources(&r, lu) : NULL;
+    ok = ok && still_absent(&r, lu) && !r.bad && same_texts(lib, lu, text);
     reader messages = r;
     if (ok) {
         skip_messages(&r);
@@ -824,7 +1057,6 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
  * same time. */
 static bool key_of_index(mdl_lib *lib, struct dirent *const *list, int n)
 {
-    enum { YOUNG = 2 }; /* seconds */
     writer w;
     bool old = true;
     begin_key(&w, lib, "index");
@@ -924,6 +1156,11 @@ void mdl_keep_form(mdl_model *m, int form, const form_fn *f)
     close_record(m->lib, part_key(m, "form", form, NULL, 0), &w);
 }
 
+static ir_fn *fn_of(variant_data *d, int k)
+{
+    return k == FN_SETUP ? &d->v.setup : k == FN_EVAL ? &d->v.eval : &d->kernel_fn;
+}
+
 bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache)
 {
     mdl_lib *lib = m->lib;
@@ -932,28 +1169,67 @@ bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data 
     if (!kept_on_disk(m) ||
         !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)), &item, &r))
         return false;
-    get_fn(&r, &d->v.setup);
-    get_fn(&r, &d->v.eval);
-    get_fn(&r, &d->kernel_fn);
+    d->n_eval = (size_t)get_i32(&r);
+    d->v.has_effects = get_int(&r) != 0;
     *n_cache = get_i32(&r);
     const void *stats = take(&r, sizeof d->v.stats), *ifconv = take(&r, sizeof d->v.ifconv);
-    if (stats && ifconv) {
-        memcpy(&d->v.stats, stats, sizeof d->v.stats);
-        memcpy(&d->v.ifconv, ifconv, sizeof d->v.ifconv);
-    }
-    for (size_t o = 0; o < vec_len(d->v.setup.out) && !r.bad; o++)
-        r.bad |= d->v.setup.out[o].kind == IR_OUT_CACHE &&
-                 (d->v.setup.out[o].a < 0 || d->v.setup.out[o].a >= *n_cache);
-    d->kept = true;
-    if (r.bad) {
-        mdl_keep_drop_fn(&d->v.setup);
-        mdl_keep_drop_fn(&d->v.eval);
-        mdl_keep_drop_fn(&d->kernel_fn);
-        d->kept = false;
+    const void *id = take(&r, sizeof d->id), *kernel_key = take(&r, sizeof d->kernel_key);
+    ir_fn *eval = &d->v.eval;
+    eval->in = (ir_input *)(uintptr_t)get_array(&r, sizeof *eval->in);
+    eval->out = (ir_out *)(uintptr_t)get_array(&r, sizeof *eval->out);
+    for (int k = 0; k < N_FN; k++)
+        d->part[k] = get_part(&r);
+    for (size_t k = 0; k < vec_len(eval->in); k++)
+        r.bad |= eval->in[k].kind >= IR_N_IN || eval->in[k].type > IR_BOOL;
+    for (size_t k = 0; k < vec_len(eval->out); k++)
+        r.bad |= eval->out[k].kind >= IR_N_OUT;
+    if (r.bad || *n_cache < 0) {
+        *eval = (ir_fn){0};
         refuse_record(lib, &item);
         return false;
     }
+    memcpy(&d->v.stats, stats, sizeof d->v.stats);
+    memcpy(&d->v.ifconv, ifconv, sizeof d->v.ifconv);
+    memcpy(&d->id, id, sizeof d->id);
+    memcpy(&d->kernel_key, kernel_key, sizeof d->kernel_key);
+    for (int k = 0; k < N_FN; k++)
+        d->fn[k] = FN_ON_DISK;
     vec_push(lib->item, item);
+    return true;
+}
+
+static bool setup_fits(const ir_fn *setup, int n_cache)
+{
+    bool fits = true;
+    for (size_t o = 0; o < vec_len(setup->out); o++)
+        fits &= setup->out[o].kind != IR_OUT_CACHE || (setup->out[o].a >= 0 && setup->out[o].a < n_cache);
+    return fits;
+}
+
+static bool same_border(const ir_fn *eval, const ir_fn *was)
+{
+    bool same = vec_len(eval->in) == vec_len(was->in) && vec_len(eval->out) == vec_len(was->out);
+    for (size_t k = 0; same && k < vec_len(eval->in); k++)
+        same = eval->in[k].kind == was->in[k].kind && eval->in[k].k == was->in[k].k;
+    for (size_t k = 0; same && k < vec_len(eval->out); k++)
+        same = eval->out[k].kind == was->out[k].kind && eval->out[k].a == was->out[k].a && eval->out[k].b == was->out[k].b;
+    return same;
+}
+
+bool mdl_keep_load_fn(variant_data *d, int k)
+{
+    ir_fn fn = {0};
+    if (d->fn[k] != FN_ON_DISK || !get_part_fn(d->v.model->lib, &d->part[k], &fn))
+        return false;
+    const bool fits = k == FN_SETUP ? setup_fits(&fn, d->v.lay.n_cache)
+                                    : vec_len(fn.out) == vec_len(d->v.eval.out) &&
+                                          (k != FN_EVAL || (vec_len(fn.inst) == d->n_eval && same_border(&fn, &d->v.eval)));
+    if (!fits) {
+        mdl_keep_drop_fn(&fn);
+        return false;
+    }
+    *fn_of(d, k) = fn;
+    d->fn[k] = FN_MAPPED;
     return true;
 }
 
@@ -962,11 +1238,90 @@ void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data
     writer w = {0};
     if (!kept_on_disk(m))
         return;
-    put_fn(&w, &d->v.setup);
-    put_fn(&w, &d->v.eval);
-    put_fn(&w, &d->kernel_fn);
+    put_int(&w, (int64_t)d->n_eval);
+    put_int(&w, d->v.has_effects);
     put_int(&w, d->v.lay.n_cache);
     put(&w, &d->v.stats, sizeof d->v.stats);
     put(&w, &d->v.ifconv, sizeof d->v.ifconv);
+    put(&w, &d->id, sizeof d->id);
+    put(&w, &d->kernel_key, sizeof d->kernel_key);
+    put_inputs(&w, d->v.eval.in);
+    put_outs(&w, d->v.eval.out);
+    put_fn_later(&w, &d->v.setup);
+    put_fn_later(&w, &d->v.eval);
+    put_fn_later(&w, &d->kernel_fn);
     close_record(m->lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)), &w);
+}
+
+/* -- rows -- */
+
+enum { KEEP_ROWS = 16 }; /* of a model in a run: a circuit's sets, not those of all points of a sweep */
+
+static jit_hash row_key(const mdl_model *m, const row_data *r)
+{
+    return part_key(m, "row", 0, r->key, key_len(m) * sizeof *r->key);
+}
+
+bool mdl_keep_load_row(mdl_model *m, row_data *r)
+{
+    jit_cache_item item;
+    reader rd;
+    const size_t n_unknown = vec_len(m->unknown), n_param = vec_len(m->mod->param);
+    if (!kept_on_disk(m) || m->n_kept_row >= KEEP_ROWS || m->lib->names->id_clash)
+        return false;
+    m->n_kept_row++;
+    r->keep = true;
+    if (!open_record(m->lib, row_key(m, r), &item, &rd))
+        return false;
+    const double *param = get_array(&rd, sizeof *param);
+    const int32_t *topology = get_array(&rd, sizeof *topology);
+    rd.bad |= vec_len(param) != n_param || vec_len(topology) != n_unknown;
+    for (size_t u = 0; u < n_unknown && !rd.bad; u++)
+        rd.bad |= topology[u] < -2 || topology[u] >= (int64_t)n_unknown;
+    for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
+        get_vec(&rd, r->decisions[f]);
+    for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
+        rd.bad |= vec_len(r->decisions[f]) && vec_len(r->decisions[f]) < n_unknown * sizeof *topology;
+    if (rd.bad) {
+        for (int f = 0; f < MDL_N_FORM; f++)
+            vec_clear(r->decisions[f]);
+        refuse_record(m->lib, &item);
+        return false;
+    }
+    if (n_param)
+        memcpy(r->param, param, n_param * sizeof *param);
+    if (n_unknown)
+        memcpy(r->topology, topology, n_unknown * sizeof *topology);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        r->kept_forms |= (vec_len(r->decisions[f]) > 0) << f;
+    r->on_disk = true;
+    jit_cache_release(&item);
+    return true;
+}
+
+static void keep_row(mdl_model *m, row_data *r)
+{
+    writer w = {0};
+    unsigned forms = 0;
+    for (int f = 0; f < MDL_N_FORM; f++)
+        forms |= (unsigned)(vec_len(r->decisions[f]) > 0) << f;
+    if (!r->keep || vec_len(r->message) || (r->on_disk && forms == r->kept_forms) || m->lib->names->id_clash)
+        return;
+    put_array(&w, r->param, vec_len(m->mod->param), sizeof *r->param);
+    put_array(&w, r->topology, vec_len(m->unknown), sizeof *r->topology);
+    for (int f = 0; f < MDL_N_FORM; f++)
+        put_vec(&w, r->decisions[f]);
+    close_record(m->lib, row_key(m, r), &w);
+    r->kept_forms = forms;
+    r->on_disk = true;
+}
+
+void mdl_keep_rows(mdl_lib *lib)
+{
+    for (size_t i = 0; i < vec_len(lib->model); i++) {
+        mdl_model *m = lib->model[i];
+        for (size_t k = 0; m->n_kept_row && k < vec_len(m->row) && kept_on_disk(m); k++)
+            if (m->row[k])
+                keep_row(m, m->row[k]);
+    }
 }

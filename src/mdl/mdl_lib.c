@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* -- models -- */
 
@@ -32,9 +33,14 @@ mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod)
     arena_init(&m->mem);
     note_inputs(m, &mod->eval);
     note_inputs(m, &mod->params);
-    m->scratch = vs_calloc(key_len(m) + 1, sizeof *m->scratch);
     vec_push(lib->model, m);
     return m;
+}
+
+static ir_fn *fn_of_part(mdl_model *m, int part)
+{
+    va_module *mod = (va_module *)(uintptr_t)m->mod;
+    return part == MOD_PARAMS ? &mod->params : part == MOD_EVAL ? &mod->eval : &m->full;
 }
 
 static void free_model(mdl_model *m)
@@ -52,7 +58,10 @@ static void free_model(mdl_model *m)
     vec_free(m->unknown);
     vec_free(m->quiet);
     vec_free(m->probe);
-    (m->full_kept ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
+    (m->part_state[MOD_FULL] == FN_MAPPED ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
+    for (int p = MOD_PARAMS; p <= MOD_EVAL; p++)
+        if (m->part_state[p] == FN_MAPPED)
+            mdl_keep_drop_fn(fn_of_part(m, p));
     map_free(&m->row_of_hash);
     map_free(&m->param_of);
     va_param_index_fini(&m->param_index);
@@ -63,11 +72,9 @@ static void free_model(mdl_model *m)
 
 static void fini_unit(lib_unit *lu)
 {
-    for (size_t i = 0; lu->item.map && i < vec_len(lu->u.module); i++) {
-        mdl_keep_drop_fn(&lu->u.module[i]->eval);
-        mdl_keep_drop_fn(&lu->u.module[i]->params);
-    }
     va_unit_fini(&lu->u);
+    va_unit_fini(&lu->again);
+    vec_free(lu->file);
     jit_cache_release(&lu->item);
 }
 
@@ -77,14 +84,104 @@ void mdl_drop_unit(mdl_lib *lib, lib_unit *lu)
         free_model(vec_pop(lib->model));
     fini_unit(lu);
     lu->u = (va_unit){.names = lib->names};
+    lu->again = (va_unit){0};
     arena_init(&lu->u.mem);
+}
+
+/* -- damaged records -- */
+
+static const char **include_folders(const mdl_lib *lib, char **standard);
+
+/* The unit's modules once more; their texts and messages are known already. */
+static bool compile_again(mdl_lib *lib, lib_unit *lu)
+{
+    char *standard = NULL;
+    diag d;
+    if (!lu->compiled_again) {
+        const char **dir = include_folders(lib, &standard);
+        const va_opt opt = {.include = dir, .n_include = vec_len(dir)};
+        diag_init(&d);
+        mdl_keep_note_damage(lib);
+        if (va_compile(&lu->again, &d, lib->names, lu->path, &opt) != VS_OK || vec_len(lu->again.module) != vec_len(lu->u.module))
+            diag_error(lib->d, DIAG_NOWHERE, "'%s' was changed or removed while it was in use", lu->path);
+        lu->compiled_again = true;
+        diag_fini(&d);
+        vec_free(dir);
+        free(standard);
+    }
+    return vec_len(lu->again.module) == vec_len(lu->u.module);
+}
+
+static void move_span(diag_span *at, const lib_unit *lu)
+{
+    if (at->file >= 0)
+        at->file += lu->first_file;
+}
+
+/* All of a module but the equation form, which mdl_ready makes. */
+static void take_module(mdl_model *m, va_module *from)
+{
+    va_module *mod = (va_module *)(uintptr_t)m->mod;
+    const char *name = mod->name;
+    *mod = *from;
+    *from = (va_module){0};
+    mod->name = name;
+    move_span(&mod->span, m->home);
+    for (size_t i = 0; i < vec_len(mod->param); i++)
+        move_span(&mod->param[i].span, m->home);
+    memset(m->part_state, 0, sizeof m->part_state);
+}
+
+static void make_full(mdl_model *m)
+{
+    vec_clear(m->unknown);
+    vec_clear(m->probe);
+    vec_clear(m->quiet);
+    m->n_derivative = 0;
+    mdl_form_build(m);
+    m->n_full = vec_len(m->full.inst);
+}
+
+static void make_part(mdl_model *m, int part)
+{
+    lib_unit *lu = m->home;
+    const bool made = part != MOD_FULL && compile_again(m->lib, lu);
+    m->part_state[part] = FN_MADE;
+    if (part == MOD_FULL) {
+        mdl_need(m, MOD_EVAL);
+        make_full(m);
+    }
+    for (size_t i = 0; made && i < vec_len(lu->u.module); i++) {
+        va_module *from = lu->again.module[i];
+        if (lu->u.module[i] != m->mod)
+            continue;
+        if (part == MOD_INTERFACE) {
+            take_module(m, from);
+        } else {
+            ir_fn *fn = part == MOD_PARAMS ? &from->params : &from->eval;
+            *fn_of_part(m, part) = *fn;
+            *fn = (ir_fn){0};
+        }
+    }
+    if (part != MOD_INTERFACE) /* then mdl_ready keeps it */
+        mdl_keep_unit(m->lib, lu);
+}
+
+void mdl_need(mdl_model *m, int part)
+{
+    if (m->part_state[part] == FN_ON_DISK && !mdl_keep_load_part(m, part))
+        make_part(m, part);
 }
 
 /* The equation form is made when a model is first used: a file may hold modules that nobody uses. */
 mdl_model *mdl_ready(mdl_model *m)
 {
-    if (m && !m->unknown && vec_len(m->mod->unknown)) {
-        mdl_form_build(m);
+    if (!m)
+        return m;
+    mdl_need(m, MOD_INTERFACE);
+    if (!m->unknown && vec_len(m->mod->unknown)) {
+        mdl_need(m, MOD_EVAL);
+        make_full(m);
         if (m->home)
             mdl_keep_unit(m->lib, m->home);
     }
@@ -93,6 +190,7 @@ mdl_model *mdl_ready(mdl_model *m)
 
 const va_module *mdl_module(const mdl_model *m)
 {
+    mdl_need((mdl_model *)(uintptr_t)m, MOD_INTERFACE);
     return m->mod;
 }
 
@@ -233,6 +331,7 @@ static lib_unit *new_unit(const mdl_lib *lib, const char *path)
     lu->first_msg = (int32_t)vec_len(lib->d->msg);
     lu->n_warning_before = lib->d->n_warning;
     lu->first_model = vec_len(lib->model);
+    lu->begun = (int64_t)time(NULL);
     return lu;
 }
 

@@ -19,6 +19,15 @@ typedef struct form_fn {
     uint8_t *how;      /* vec like decide; `known` of ir_sccp if the value is decided: 1 or 2 */
 } form_fn;
 
+/* ON_DISK: there is nothing of it yet but its part of a record (of a variant's eval: in and out). */
+typedef enum fn_state { FN_MADE, FN_MAPPED, FN_ON_DISK } fn_state;
+/* A part of a record on disk, mapped, that is summed when it is read. */
+typedef struct kept_part {
+    const char *data;
+    size_t size;
+    jit_hash sum;
+} kept_part;
+
 /* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
 typedef struct row_data {
     double *key;        /* [key_len] given values, given flags, environment; owned */
@@ -26,33 +35,50 @@ typedef struct row_data {
     int32_t *topology;  /* [n_unknown] */
     mdl_message *message; /* vec; texts in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
-    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, once mdl_variant_meet asked */
+    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, if mdl_variant_meet asked or keep is set */
+    bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of kept_forms */
+    unsigned kept_forms;
     uint64_t hash;
     int32_t next;       /* row with the same hash, -1 */
 } row_data;
 
+enum { FN_SETUP, FN_EVAL, FN_KERNEL, N_FN };                  /* functions of a variant */
 typedef struct variant_data {
     mdl_variant v;      /* first member */
     uint8_t **key;      /* vec of vecs: decisions that lead here, then topology */
     ir_fn kernel_fn;    /* eval without effects and branches: what is compiled */
     bool asked[2];      /* for the kernel; by row_per_lane */
-    bool kept;          /* the functions are those of a mapped file */
+    fn_state fn[N_FN];
+    kept_part part[N_FN]; /* MAPPED and ON_DISK */
+    size_t n_eval;      /* values of eval */
+    jit_hash id;        /* of setup and eval: equal code has equal ones */
+    jit_hash kernel_key; /* jit_fn_key of kernel_fn */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
+
+typedef struct kept_text { /* what a record says of a source text */
+    int64_t len;
+    jit_hash sum;
+} kept_text;
 
 typedef struct lib_unit { /* one Verilog-A text and what came of it */
     va_unit u;
     const char *path;     /* interned; NULL: a text of the program, which is not kept */
     int32_t first_file, n_file, first_msg, n_msg; /* in diag */
     int n_warning_before;
+    int64_t begun;        /* when, as time() tells, before any of its texts was read */
     size_t first_model;   /* its modules in lib->model, in order */
     bool keep;            /* its parts may be kept on disk */
     int64_t asked;        /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
     bool kept;            /* there is a record of it, with every equation form made so far */
     jit_hash key, text;   /* of the record; of all source text */
+    kept_text *file;      /* vec [n_file] */
+    va_unit again;        /* compiled again because its record was damaged; its modules gave what was needed */
+    bool compiled_again;
     jit_cache_item item;  /* what the functions of the modules point into; empty: made from source */
 } lib_unit;
 
+enum { MOD_INTERFACE, MOD_PARAMS, MOD_EVAL, MOD_FULL, N_MOD }; /* parts of a module's record; see mdl_need */
 struct mdl_model {
     mdl_lib *lib;
     lib_unit *home;      /* NULL: a module of its own, which is not kept on disk */
@@ -61,7 +87,9 @@ struct mdl_model {
     va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
     va_probe *probe;     /* vec; those of the module, then one per implicit unknown */
     ir_fn full;          /* equation form with every output */
-    bool full_kept;      /* it is that of the mapped file of the unit */
+    size_t n_full;       /* values of full */
+    fn_state part_state[N_MOD];
+    kept_part part[N_MOD]; /* MAPPED and ON_DISK */
     uint8_t *quiet;      /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with some
                           * parameters it belongs to a part of the module that nothing drives */
     int n_derivative;    /* entries of G and C that are not zero for certain */
@@ -71,7 +99,8 @@ struct mdl_model {
     map row_of_hash;
     map param_of;       /* interned name -> parameter, -1: none; as they are asked for */
     va_param_index param_index; /* made at the first question */
-    double *scratch;     /* [key_len] */
+    double *scratch;     /* [key_len]; NULL: no row was asked for */
+    int n_kept_row;      /* rows so far that were looked for on disk */
     uint32_t simparam_used;
     bool temp_used;
     variant_data **variant; /* vec */
@@ -131,6 +160,9 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
 
 /* mdl_lib.c: takes a module (not owned) into the library. */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
+/* Something of a module is needed now: MOD_INTERFACE, all of mod but its functions, and what mdl_ready makes but full;
+ * MOD_PARAMS, MOD_EVAL: functions of mod; MOD_FULL. Nothing to be done if the module was compiled in this run. */
+void mdl_need(mdl_model *m, int part);
 /* Makes the equation form if it is not made yet. */
 mdl_model *mdl_ready(mdl_model *m);
 /* Takes the models of the unit added last out of the library, and empties the unit. */
@@ -142,6 +174,8 @@ char *mdl_read_text(const char *path);
  * A unit from its record, with its texts in diag and its messages given again; false: it is to be compiled.
  * lu has path, first_... set. */
 bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
+/* A part of a module that is ON_DISK; false: it is damaged. */
+bool mdl_keep_load_part(mdl_model *m, int part);
 /* After a unit was compiled: what the record will say of its source. */
 void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
@@ -153,9 +187,16 @@ bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n);
 void mdl_keep_index(mdl_lib *lib);
 bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
 void mdl_keep_form(mdl_model *m, int form, const form_fn *f);
-/* decisions: the vec that the variant is found by. Fills setup, eval, kernel_fn and figures. */
+/* decisions: the vec that the variant is found by. Fills all but the functions, which are ON_DISK. */
 bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache);
 void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
+/* A function of a variant that is ON_DISK; false: it is damaged, and to be made again. */
+bool mdl_keep_load_fn(variant_data *d, int fn);
+void mdl_keep_note_damage(const mdl_lib *lib);
+/* A row whose key is set: parameters, topology and some of its decisions from its record; false: to be made. */
+bool mdl_keep_load_row(mdl_model *m, row_data *r);
+/* Writes records of rows that are to be kept and of which more is known than their records say. */
+void mdl_keep_rows(mdl_lib *lib);
 /* ir_fn_fini for a function that points into a mapped file. */
 void mdl_keep_drop_fn(ir_fn *fn);
 
@@ -172,6 +213,7 @@ void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *ef
                      const ir_num *val, const char *who, char **text);
 
 /* mdl_variant.c */
+const ir_fn *mdl_kernel_fn(const mdl_variant *v);
 void mdl_variant_free(variant_data *v);
 
 #endif

@@ -68,6 +68,8 @@ void mdl_row_free(row_data *r)
 static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
                           diag_span where, const char *who)
 {
+    if (!m->scratch)
+        m->scratch = vs_calloc(key_len(m) + 1, sizeof *m->scratch);
     double *key = m->scratch;
     vs_status st = VS_OK;
     memset(key, 0, key_len(m) * sizeof *key);
@@ -117,6 +119,7 @@ static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_s
 /* who NULL: no messages */
 static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const char *who)
 {
+    mdl_need(m, MOD_PARAMS);
     const ir_fn *fn = &m->mod->params;
     ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
     ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
@@ -315,9 +318,12 @@ static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_dat
     r->param = vs_calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
     r->topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
     r->next = -1;
-    vs_status st = eval_params(m, r, where, who);
-    if (st == VS_OK)
-        st = find_topology(m, r, where, who);
+    vs_status st = VS_OK;
+    if (!mdl_keep_load_row(m, r)) {
+        st = eval_params(m, r, where, who);
+        if (st == VS_OK)
+            st = find_topology(m, r, where, who);
+    }
     if (st == VS_OK)
         *out = r;
     else

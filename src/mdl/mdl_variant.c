@@ -90,9 +90,10 @@ static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *t
 
 static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key, const int32_t *topology)
 {
+    const size_t n_key = vec_len(key);
     const size_t n = vec_len(f->fn.inst) + 1;
     facts to = {vs_calloc(n, 1), vs_calloc(n, sizeof *to.val)};
-    for (size_t i = 0; i < vec_len(f->decide); i++) {
+    for (size_t i = 0; i < vec_len(f->decide) && i < n_key; i++) {
         const ir_val k = f->decide[i];
         if (value_of(key[i], f->fn.inst[k].type, &to.val[k]))
             to.known[k] = f->how[i];
@@ -243,6 +244,75 @@ static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f
     return n_cache;
 }
 
+static void add_bytes(char **to, const void *from, size_t n)
+{
+    const size_t at = vec_len(*to);
+    vec_extend(*to, n);
+    if (n)
+        memcpy(*to + at, from, n);
+}
+
+/* Of a function's code: equal code is one variant. */
+static void add_code(char **to, const ir_fn *fn)
+{
+    const int64_t n[4] = {(int64_t)vec_len(fn->inst), (int64_t)vec_len(fn->con), (int64_t)vec_len(fn->in),
+                          (int64_t)vec_len(fn->out)};
+    add_bytes(to, n, sizeof n);
+    add_bytes(to, fn->inst, vec_len(fn->inst) * sizeof *fn->inst);
+    add_bytes(to, fn->con, vec_len(fn->con) * sizeof *fn->con);
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const int32_t w[2] = {fn->in[i].kind, fn->in[i].k};
+        add_bytes(to, w, sizeof w);
+    }
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        const int32_t w[4] = {fn->out[o].kind, fn->out[o].a, fn->out[o].b, fn->out[o].v};
+        add_bytes(to, w, sizeof w);
+    }
+}
+
+static jit_hash code_id(const variant_data *d)
+{
+    char *code = NULL;
+    add_code(&code, &d->v.setup);
+    add_code(&code, &d->v.eval);
+    const jit_hash id = jit_hash_bytes(code, vec_len(code));
+    vec_free(code);
+    return id;
+}
+
+static void drop_fn(variant_data *d, int k)
+{
+    ir_fn *const fn = k == FN_SETUP ? &d->v.setup : k == FN_EVAL ? &d->v.eval : &d->kernel_fn;
+    (d->fn[k] == FN_MADE ? ir_fn_fini : mdl_keep_drop_fn)(fn);
+}
+
+/* Functions on disk that turn out to be damaged: made from the form, as they were. */
+static void remake(variant_data *d)
+{
+    const mdl_variant *v = &d->v;
+    mdl_model *m = (mdl_model *)(uintptr_t)v->model;
+    const size_t bytes = vec_len(m->unknown) * sizeof(int32_t);
+    int32_t *topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *topology);
+    variant_data new = {.v = {.model = m, .form = v->form}};
+    mdl_keep_note_damage(m->lib);
+    memcpy(topology, d->key[0] + vec_len(d->key[0]) - bytes, bytes);
+    (void)build_functions(&new, m, mdl_form_get(m, (int)v->form), d->key[0], topology);
+    for (int k = 0; k < N_FN; k++)
+        drop_fn(d, k);
+    memset(d->fn, 0, sizeof d->fn);
+    d->v.setup = new.v.setup;
+    d->v.eval = new.v.eval;
+    d->kernel_fn = new.kernel_fn;
+    mdl_keep_variant(m, d->key[0], d);
+    free(topology);
+}
+
+static void need(variant_data *d, int k)
+{
+    if (d->fn[k] == FN_ON_DISK && !mdl_keep_load_fn(d, k))
+        remake(d);
+}
+
 static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8_t *key,
                                    const int32_t *topology)
 {
@@ -250,11 +320,16 @@ static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8
     int n_cache;
     d->v.model = m;
     d->v.form = form;
-    if (!mdl_keep_load_variant(m, key, d, &n_cache))
+    const bool kept = mdl_keep_load_variant(m, key, d, &n_cache);
+    if (!kept) {
         n_cache = build_functions(d, m, mdl_form_get(m, (int)form), key, topology);
-    d->v.has_effects = has_effects(&d->v.eval);
+        d->v.has_effects = has_effects(&d->v.eval);
+        d->n_eval = vec_len(d->v.eval.inst);
+        d->id = code_id(d);
+        d->kernel_key = jit_fn_key(&d->kernel_fn);
+    }
     make_layout(m, d, n_cache);
-    if (!d->kept)
+    if (!kept)
         mdl_keep_variant(m, key, d);
     return d;
 }
@@ -271,31 +346,12 @@ static variant_data *find_variant(const mdl_model *m, mdl_form_kind form, const 
     return NULL;
 }
 
-static bool same_bytes(const void *a, const void *b, size_t na, size_t nb, size_t elem)
-{
-    return na == nb && (!na || !memcmp(a, b, na * elem));
-}
-
-static bool same_function(const ir_fn *a, const ir_fn *b)
-{
-    bool same = same_bytes(a->inst, b->inst, vec_len(a->inst), vec_len(b->inst), sizeof *a->inst) &&
-                same_bytes(a->con, b->con, vec_len(a->con), vec_len(b->con), sizeof *a->con) &&
-                vec_len(a->in) == vec_len(b->in) && vec_len(a->out) == vec_len(b->out);
-    for (size_t i = 0; same && i < vec_len(a->in); i++)
-        same = a->in[i].kind == b->in[i].kind && a->in[i].k == b->in[i].k;
-    for (size_t o = 0; same && o < vec_len(a->out); o++)
-        same = a->out[o].kind == b->out[o].kind && a->out[o].a == b->out[o].a &&
-               a->out[o].b == b->out[o].b && a->out[o].v == b->out[o].v;
-    return same;
-}
-
 /* Decisions in code that others have switched off change nothing: the outcome is what counts. */
 static variant_data *find_same(const mdl_model *m, const variant_data *d)
 {
     for (size_t i = 0; i < vec_len(m->variant) && !d->v.has_effects; i++) {
         variant_data *o = m->variant[i];
-        if (o->v.form == d->v.form && !o->v.has_effects && same_function(&o->v.eval, &d->v.eval) &&
-            same_function(&o->v.setup, &d->v.setup))
+        if (o->v.form == d->v.form && !o->v.has_effects && !memcmp(&o->id, &d->id, sizeof d->id))
             return o;
     }
     return NULL;
@@ -320,31 +376,65 @@ static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key, 
     return d;
 }
 
-static vs_status decisions_of(mdl_model *m, const row_data *r, mdl_form_kind form, uint8_t **key)
+/* Into r->decisions. */
+static vs_status decisions_of(mdl_model *m, row_data *r, mdl_form_kind form)
 {
+    uint8_t **key = &r->decisions[form];
+    if (vec_len(*key))
+        return VS_OK;
     const vs_status st = take_decisions(m, r, mdl_form_get(m, (int)form), key);
     if (st == VS_OK)
         return VS_OK;
-    vec_free(*key);
-    *key = NULL;
+    vec_clear(*key);
     diag_error(m->lib->d, m->mod->span, "a loop in module '%s' does not end", m->mod->name);
     return VS_EUNSUPPORTED;
 }
 
-vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
+vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
 {
     row_data *r = m->row[row];
     if (!r->variant[form]) {
         uint8_t *key = NULL;
-        const vs_status st = decisions_of(m, r, form, &key);
+        const vs_status st = decisions_of(m, r, form);
         if (st != VS_OK)
             return st;
+        vec_extend(key, vec_len(r->decisions[form]));
+        if (vec_len(key))
+            memcpy(key, r->decisions[form], vec_len(key));
+        if (!r->keep)
+            vec_free(r->decisions[form]);
         variant_data *d = variant_of(m, form, key, r->topology);
         d->v.n_row++;
         r->variant[form] = &d->v;
     }
     *variant = r->variant[form];
     return VS_OK;
+}
+
+vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant)
+{
+    const vs_status st = mdl_plan_get(m, row, form, variant);
+    if (st == VS_OK)
+        mdl_variant_use(*variant);
+    return st;
+}
+
+size_t mdl_variant_values(const mdl_variant *v)
+{
+    return ((const variant_data *)v)->n_eval;
+}
+
+void mdl_variant_use(mdl_variant *v)
+{
+    need((variant_data *)v, FN_SETUP);
+    need((variant_data *)v, FN_EVAL);
+}
+
+const ir_fn *mdl_kernel_fn(const mdl_variant *v)
+{
+    variant_data *d = (variant_data *)(uintptr_t)v;
+    need(d, FN_KERNEL);
+    return &d->kernel_fn;
 }
 
 /* -- rows of different variants -- */
@@ -356,9 +446,8 @@ static uint8_t meet_code(uint8_t a, uint8_t b)
     return a == b || b == NOT_RUN ? a : a == NOT_RUN ? b : zeros ? ZERO : OTHER;
 }
 
-vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
+vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
 {
-    const size_t n_decide = vec_len(mdl_form_get(m, (int)form)->decide);
     const int32_t *topology = m->row[row[0]]->topology;
     uint8_t *key = NULL;
     vs_status st = VS_OK;
@@ -367,10 +456,10 @@ vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_
         return VS_OK;
     for (size_t i = 0; i < n && st == VS_OK; i++) {
         row_data *r = m->row[row[i]];
-        if (!vec_len(r->decisions[form]))
-            st = decisions_of(m, r, form, &r->decisions[form]);
-        const size_t len = vec_len(r->decisions[form]);
-        if (st != VS_OK || memcmp(r->topology, topology, vec_len(m->unknown) * sizeof *topology) != 0)
+        st = decisions_of(m, r, form);
+        const size_t len = vec_len(r->decisions[form]), n_decide = len - vec_len(m->unknown) * sizeof *topology;
+        if (st != VS_OK || (key && len != vec_len(key)) ||
+            memcmp(r->topology, topology, vec_len(m->unknown) * sizeof *topology) != 0)
             break;
         if (!key) {
             vec_extend(key, len);
@@ -386,12 +475,18 @@ vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_
     return st;
 }
 
+vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
+{
+    const vs_status st = mdl_plan_meet(m, row, n, form, variant);
+    if (st == VS_OK && *variant)
+        mdl_variant_use(*variant);
+    return st;
+}
+
 void mdl_variant_free(variant_data *d)
 {
-    void (*const drop)(ir_fn *) = d->kept ? mdl_keep_drop_fn : ir_fn_fini;
-    drop(&d->v.setup);
-    drop(&d->v.eval);
-    drop(&d->kernel_fn);
+    for (int k = 0; k < N_FN; k++)
+        drop_fn(d, k);
     vec_free(d->v.out);
     for (size_t k = 0; k < vec_len(d->key); k++)
         vec_free(d->key[k]);
@@ -469,10 +564,15 @@ static void take_kernel(mdl_lib *lib, const struct want *w, const jit_job *job, 
     lib->noted_interpret = true;
 }
 
+static const ir_fn *kernel_fn_of(void *user)
+{
+    return mdl_kernel_fn(&((variant_data *)user)->v);
+}
 
 void mdl_compile_wanted(const mdl_model *m)
 {
     mdl_lib *lib = m->lib;
+    mdl_keep_rows(lib);
     const size_t n = vec_len(lib->want);
     jit_layout *lay = NULL;
     jit_job *job = NULL;
@@ -482,7 +582,8 @@ void mdl_compile_wanted(const mdl_model *m)
     for (size_t i = 0; i < n; i++) {
         lay[i] = lib->want[i].d->v.lay;
         lay[i].row_per_lane = lib->want[i].row_per_lane;
-        job[i] = (jit_job){.eval = &lib->want[i].d->kernel_fn, .lay = &lay[i]};
+        variant_data *d = lib->want[i].d;
+        job[i] = (jit_job){.get = kernel_fn_of, .user = d, .fn_key = d->kernel_key, .n_out = vec_len(d->slot), .lay = &lay[i]};
     }
     if (n)
         jit_compile_all(lib->jit, job, n, &why);

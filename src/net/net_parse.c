@@ -20,13 +20,13 @@ typedef struct open_if {
 } open_if;
 
 /* The logical lines of a file that was read as a whole: a library that each of its users includes is the same lines again. */
-typedef struct line {
-    net_tok *tok;        /* [n_tok], of the card */
+typedef struct known_line {
+    net_tok *tok;        /* [n_tok], those of the card; cards of the same line share them */
     int32_t n_tok;
-} line;
+} known_line;
 typedef struct known_file {
     int32_t file;        /* its text */
-    line *line;          /* vec */
+    known_line *line;    /* vec */
 } known_file;
 
 typedef struct reader {
@@ -768,11 +768,9 @@ static void read_known(reader *r, int32_t file, size_t known)
     net_lex_init(&l, r->d, r->names, file);
     l.pos = l.len;
     for (size_t i = 0; i < vec_len(r->known[known].line) && !r->too_much; i++) {
-        const line *from = &r->known[known].line[i];
-        net_card c = {.file = file, .n_tok = from->n_tok};
-        c.tok = arena_array(r->mem, net_tok, c.n_tok);
-        memcpy(c.tok, from->tok, (size_t)c.n_tok * sizeof *c.tok);
-        (void)take_card(r, &l, c, NULL);
+        const known_line *from = &r->known[known].line[i];
+        (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok}, NULL);
+        r->too_much |= diag_full(r->d, r->n_error);
     }
     net_lex_fini(&l);
 }
@@ -786,7 +784,7 @@ static void read_whole(reader *r, int32_t file)
         return;
     }
     const int messages = r->d->n_error + r->d->n_warning;
-    line *all = NULL;
+    known_line *all = NULL;
     bool plain = true, more = true;
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
@@ -794,11 +792,12 @@ static void read_whole(reader *r, int32_t file)
         const net_card c = card_of(r, &l);
         plain &= is_plain(&c);
         if (plain)
-            vec_push(all, ((line){c.tok, c.n_tok}));
+            vec_push(all, ((known_line){c.tok, c.n_tok}));
         more = take_card(r, &l, c, NULL);
+        r->too_much |= diag_full(r->d, r->n_error);
     }
     if (!more)
-        note_rest(r, &l);
+        read_rest(r, &l);
     if (plain && messages == r->d->n_error + r->d->n_warning)
         vec_push(r->known, ((known_file){file, all}));
     else

@@ -503,8 +503,10 @@ static uint64_t identity(const swp *w)
 {
     const diag *d = w->s->d;
     uint64_t id = (uint64_t)w->total * 31 + w->seed + (uint64_t)w->o->format;
-    for (size_t i = 0; i < vec_len(d->file); i++)
-        id = id * 0x100000001b3u ^ str_hash(d->file[i].text, d->file[i].len);
+    for (size_t i = 0; i < vec_len(d->file); i++) {
+        const char *text = diag_text(d, (int32_t)i);
+        id = id * 0x100000001b3u ^ str_hash(text, d->file[i].len);
+    }
     for (size_t i = 0; i < vec_len(w->s->over); i++)
         id = id * 0x100000001b3u ^ str_hash(&w->s->over[i].value, sizeof(double)) ^
              str_hash(w->s->over[i].name, strlen(w->s->over[i].name));

@@ -273,13 +273,15 @@ class Caching(Folder):
             with open(name, 'wb') as f:
                 f.write(how(data))
 
-    def recompiles(self, *notes):
+    def recompiles(self, *notes, read=True):
+        """read: what is wrong is in parts of the files that every run reads."""
         n = self.first[0]['kernels_compiled']
         stats, text, results = self.run_deck()
         self.assertEqual((stats['kernels_compiled'], stats['kernels_from_cache']), (n, 0))
         for note in notes:
             self.assertIn(note, text)
-        self.assertNotRegex(text, 'model file .* from the cache')
+        if read:
+            self.assertNotRegex(text, 'model file .* from the cache')
         self.assertEqual(results, self.first[2])
 
     def hits(self):
@@ -299,7 +301,10 @@ class Caching(Folder):
                 data[int(at * (len(data) - 1))] ^= 0x10
                 return data
             self.change(flip)
-            self.recompiles('compiling again', 'preparing the model again')
+            if place:  # of a model's file perhaps a function that this run has no need of
+                self.recompiles('compiling again', read=False)
+            else:
+                self.recompiles('compiling again', 'preparing the model again')
             self.hits()
 
     def test_truncated_and_empty_files_are_seen(self):

@@ -88,6 +88,19 @@ vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_
     return VS_OK;
 }
 
+vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **v)
+{
+    return mdl_variant_get(m, row, form, v);
+}
+
+vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **v)
+{
+    return mdl_variant_meet(m, row, n, form, v);
+}
+
+size_t mdl_variant_values(const mdl_variant *v) { return vec_len(v->eval.inst); }
+void mdl_variant_use(mdl_variant *v) { (void)v; }
+
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     cache[0] = v->model->param[row];

@@ -3,8 +3,10 @@
 #include "mdl_check.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char dir[32], path[64];
 static const char TEXT[] =
@@ -98,9 +100,11 @@ static void check_same_fn(const ir_fn *a, const ir_fn *b)
     free(tb);
 }
 
-static void check_same_model(const mdl_model *a, const mdl_model *b)
+static void check_same_model(const mdl_model *a, mdl_model *b)
 {
     const va_module *p = a->mod, *q = b->mod;
+    for (int part = 0; part < N_MOD; part++)
+        mdl_need(b, part);
     check_same_fn(&p->eval, &q->eval);
     check_same_fn(&p->params, &q->params);
     check_same_fn(&a->full, &b->full);
@@ -159,8 +163,8 @@ START_TEST(a_changed_text_is_compiled)
 }
 END_TEST
 
-/* The record of the unit: its key and data. */
-static char *read_record(jit_hash *key, size_t *size)
+/* The record of the unit: its key and data, of which `now` are summed at once. */
+static char *read_record(jit_hash *key, size_t *size, size_t *now)
 {
     char name[400] = "";
     DIR *d = opendir(dir);
@@ -176,8 +180,9 @@ static char *read_record(jit_hash *key, size_t *size)
     ck_assert_uint_eq(fread(all, 1, (size_t)st.st_size, f), (size_t)st.st_size);
     fclose(f);
     memcpy(key, all + 8, sizeof *key);
-    *size = (size_t)st.st_size - 48; /* behind the head: magic, key, size, sum */
-    memcpy(data, all + 48, *size);
+    memcpy(now, all + 48, sizeof *now);
+    *size = (size_t)st.st_size - 64; /* behind the head: magic, key, size, sum, now, 0 */
+    memcpy(data, all + 64, *size);
     free(all);
     return data;
 }
@@ -186,7 +191,7 @@ static char *read_record(jit_hash *key, size_t *size)
 START_TEST(a_record_is_the_same_each_time)
 {
     char *record[2], cmd[64];
-    size_t size[2];
+    size_t size[2], now;
     jit_hash key;
     for (int k = 0; k < 2; k++) {
         world w;
@@ -196,7 +201,7 @@ START_TEST(a_record_is_the_same_each_time)
         world_open(&w);
         ck_assert_int_eq(n_from_cache, 0);
         world_close(&w);
-        record[k] = read_record(&key, &size[k]);
+        record[k] = read_record(&key, &size[k], &now);
     }
     mallopt(M_PERTURB, 0);
     ck_assert_uint_eq(size[0], size[1]);
@@ -206,17 +211,35 @@ START_TEST(a_record_is_the_same_each_time)
 }
 END_TEST
 
+/* The sum of the part that byte `at` belongs to, made right: it stands in the first `now` bytes, behind place and length. */
+static void mend_sum(const char *good, char *bad, size_t size, size_t now, size_t at)
+{
+    for (size_t k = 0; at >= now && k + 32 <= now; k++) {
+        uint64_t place, n;
+        memcpy(&place, good + k, 8);
+        memcpy(&n, good + k + 8, 8);
+        if (place % 16 || place > at - now || !n || n > size - now || place + n <= at - now || place + n > size - now)
+            continue;
+        jit_hash sum = jit_cache_sum(good + now + place, n);
+        if (memcmp(&sum, good + k + 16, sizeof sum) != 0)
+            continue;
+        sum = jit_cache_sum(bad + now + place, n);
+        memcpy(bad + k + 16, &sum, sizeof sum);
+        return;
+    }
+}
+
 /* Data that are wrong although their sum is right: nothing is read or called outside of them. */
 START_TEST(wrong_lengths_and_indices_are_refused)
 {
     world w;
     jit_hash key;
-    size_t size, n_refused = 0;
+    size_t size, now, n_refused = 0;
     const char *why;
     jit_cache c;
     world_open(&w);
     world_close(&w);
-    char *good = read_record(&key, &size), *bad = malloc(size);
+    char *good = read_record(&key, &size, &now), *bad = malloc(size);
     uint64_t seed = 1;
     jit_cache_open(&c, dir, &why);
     for (int k = 0; k < 1500; k++) {
@@ -225,16 +248,169 @@ START_TEST(wrong_lengths_and_indices_are_refused)
         const size_t at = (size_t)(seed >> 33) % size;
         bad[at] = (char)(k % 3 ? bad[at] ^ (1 << (seed >> 29 & 7)) : k % 2 ? 0xff : 0x7f);
         const size_t n = k % 7 ? size : at;
-        ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_MODEL, key, bad, n, &why), VS_OK);
+        mend_sum(good, bad, size, now, at);
+        ck_assert_int_eq(jit_cache_put_now(&c, JIT_CACHE_MODEL, key, bad, n, n < now ? n : now, &why), VS_OK);
         world_open(&w); /* perhaps with other names and numbers: the sum would have told */
+        for (int part = 0; w.m && part < N_MOD; part++)
+            mdl_need(w.m, part);
         ck_assert_int_eq(w.d.n_error, 0);
-        n_refused += !n_from_cache;
+        n_refused += !n_from_cache || n_other_note;
         world_close(&w);
     }
     ck_assert_uint_gt(n_refused, 300);
     jit_cache_close(&c);
     free(good);
     free(bad);
+}
+END_TEST
+
+static void write_file(const char *name, const char *text, size_t n)
+{
+    FILE *f = fopen(name, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(text, 1, n, f), n);
+    fclose(f);
+}
+
+/* A file that was left alone for some seconds is known by its state; any write changes that, also one that leaves length
+ * and time as they were, and a file written just now is read. */
+START_TEST(states_of_files_are_asked_first)
+{
+    world w;
+    struct stat st;
+    const int32_t first = 0;
+    world_open(&w);
+    world_close(&w);
+    world_open(&w);
+    ck_assert_int_eq(n_from_cache, 1);
+    ck_assert_ptr_nonnull(w.d.file[first].text); /* too young: read */
+    world_close(&w);
+    sleep(4);
+    for (int k = 0; k < 2; k++) {
+        world_open(&w);
+        ck_assert_int_eq(n_from_cache, 1);
+        ck_assert((w.d.file[first].text == NULL) == (k > 0));
+        ck_assert_str_eq(diag_text(&w.d, first), TEXT);
+        world_close(&w);
+    }
+    for (int k = 0; k < 2; k++) {
+        char *text = strdup(TEXT);
+        ck_assert_int_eq(stat(path, &st), 0);
+        const struct timespec when[2] = {st.st_atim, st.st_mtim};
+        text[strlen(text) - 1] = k ? ' ' : '\t';
+        write_file(path, text, strlen(text));
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, when, 0), 0);
+        world_open(&w);
+        ck_assert_int_eq(n_from_cache, 0);
+        world_close(&w);
+        free(text);
+    }
+}
+END_TEST
+
+/* A byte changed anywhere in a record: found when that part is read, and what it says is made again. */
+static void damage(const char *suffix, int k, int n)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; (e = readdir(d));) {
+        char name[400];
+        struct stat st;
+        if (!strstr(e->d_name, suffix))
+            continue;
+        snprintf(name, sizeof name, "%s/%s", dir, e->d_name);
+        ck_assert_int_eq(stat(name, &st), 0);
+        char byte;
+        const off_t at = (st.st_size - 1) * k / n;
+        const int fd = open(name, O_RDWR);
+        ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+        byte ^= 0x40;
+        ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+        close(fd);
+    }
+    closedir(d);
+}
+
+START_TEST(damage_is_found_in_every_part)
+{
+    enum { N = 40 };
+    world good;
+    world_open(&good);
+    for (int k = 0; k <= N; k++) {
+        world w;
+        damage(".vsm", k, N);
+        world_open(&w);
+        check_same_model(good.m, w.m);
+        ck_assert_int_eq(w.d.n_error, 0);
+        world_close(&w);
+        world_open(&w); /* the record is whole again */
+        ck_assert_int_eq(n_from_cache, 1);
+        check_same_model(good.m, w.m);
+        world_close(&w);
+    }
+    world_close(&good);
+}
+END_TEST
+
+/* Of some size, so that rows and variants are kept too. */
+static void write_large_model(void)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    fputs("`include \"disciplines.vams\"\nmodule kept(a, b); inout a, b; electrical a, b, i;\n"
+          "parameter real g = 1e-3; parameter integer on = 1; real x;\nanalog begin\nx = 0;\n", f);
+    for (int k = 1; k < 80; k++)
+        fprintf(f, "if (on > 0) x = x + g * V(a, i) / (%d + V(a, i) * V(a, i) + g); else x = x - exp(%d * V(a, i));\n", k, k);
+    fputs("I(a, i) <+ x;\nif (on > 1) V(i, b) <+ 0; else I(i, b) <+ V(i, b) / 10;\nend endmodule\n", f);
+    fclose(f);
+    write_file(path, text, n);
+    free(text);
+}
+
+static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, const mdl_variant *want, mdl_variant **got)
+{
+    static const double simparam[IR_N_SIMPARAM];
+    const mdl_env env = {.temp = 300, .mfactor = 1, .simparam = simparam};
+    int32_t row;
+    ck_assert_int_eq(mdl_row(w->m, g, 1, &env, DIAG_NOWHERE, "x", &row), VS_OK);
+    ck_assert_int_eq(mdl_variant_get(w->m, row, form, got), VS_OK);
+    mdl_keep_rows(w->lib);
+    if (!want)
+        return;
+    check_same_fn(&want->eval, &(*got)->eval);
+    check_same_fn(&want->setup, &(*got)->setup);
+    check_same_fn(mdl_kernel_fn(want), mdl_kernel_fn(*got));
+    ck_assert_uint_eq(mdl_variant_values(*got), vec_len((*got)->eval.inst));
+    ck_assert_int_eq(want->lay.n_out, (*got)->lay.n_out);
+    ck_assert_int_eq(memcmp(&((const variant_data *)want)->id, &((const variant_data *)*got)->id, sizeof(jit_hash)), 0);
+}
+
+START_TEST(rows_and_variants_are_those_that_were_made)
+{
+    world a;
+    mdl_variant *v[3], *u;
+    int32_t on;
+    write_large_model();
+    world_open(&a);
+    on = mdl_find_param(a.m, str_intern0(&a.names, "on"));
+    for (int k = 0; k < 3; k++)
+        check_variant(&a, &(mdl_given){on, k}, MDL_TRAN, NULL, &v[k]);
+    ck_assert_uint_gt(vec_len(v[0]->eval.inst), 100);
+    for (int damaged = 0; damaged <= 30; damaged++) {
+        world b;
+        if (damaged)
+            damage(".vsm", damaged, 30);
+        world_open(&b);
+        for (int k = 0; k < 3; k++) {
+            check_variant(&b, &(mdl_given){on, k}, MDL_TRAN, v[k], &u);
+            ck_assert(damaged || (b.m->row[k]->on_disk && !b.m->form[MDL_TRAN].made));
+            ck_assert_int_eq(memcmp(a.m->row[k]->topology, b.m->row[k]->topology, 4 * (size_t)mdl_n_unknown(a.m)), 0);
+            ck_assert_int_eq(memcmp(a.m->row[k]->param, b.m->row[k]->param, 8 * vec_len(a.m->mod->param)), 0);
+        }
+        ck_assert_int_eq(b.d.n_error, 0);
+        world_close(&b);
+    }
+    world_close(&a);
 }
 END_TEST
 
@@ -248,6 +424,9 @@ int main(void)
     tcase_add_test(t, a_changed_text_is_compiled);
     tcase_add_test(t, a_record_is_the_same_each_time);
     tcase_add_test(t, wrong_lengths_and_indices_are_refused);
+    tcase_add_test(t, states_of_files_are_asked_first);
+    tcase_add_test(t, damage_is_found_in_every_part);
+    tcase_add_test(t, rows_and_variants_are_those_that_were_made);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
