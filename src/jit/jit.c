@@ -217,14 +217,18 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
     }
 }
 
+/* Kernels narrower than the machine allows, and narrow ones with a row per lane, are for small groups. */
+static bool for_small_groups(const jit *j, const jit_layout *lay)
+{
+    return lay->lanes < 8 && (lay->row_per_lane || lay->lanes < jit_lanes(j));
+}
+
 /* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was measured best
- * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. Kernels narrower
- * than the machine allows, and narrow ones with a row per lane, are for small groups. */
+ * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. */
 static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
-    enum { WIDE = 700, NARROW = 1500, ONE_PACK = 13500, LONG = 2000 };
-    const bool one_pack = lay->lanes < 8 && (lay->row_per_lane || lay->lanes < jit_lanes(j)) && vec_len(fn->inst) >= LONG;
-    const int best = lay->lanes == 8 ? WIDE : one_pack ? ONE_PACK : NARROW;
+    const bool one_pack = for_small_groups(j, lay) && vec_len(fn->inst) >= JIT_LONG;
+    const int best = lay->lanes == 8 ? JIT_PIECE_WIDE : one_pack ? JIT_PIECE_ONE_PACK : JIT_PIECE_NARROW;
     return (jit_cut_opt){.fuse = j->fma && !j->opt.exact,
                          .interleave = lay->lanes == 8 || one_pack || j->opt.piece > 0,
                          .one_pack = one_pack,
@@ -247,8 +251,7 @@ static jit_hash key_of(const jit *j, jit_hash fn_key, size_t n_out, const jit_la
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const jit_cut_opt cut = cut_of(j, fn, lay);
-    const int32_t w[] = {j->opt.opt_level, j->opt.exact, cut.fuse, cut.interleave, cut.one_pack, cut.limit,
+    const int32_t w[] = {j->opt.opt_level, j->opt.exact, j->fma, j->opt.piece, for_small_groups(j, lay),
                          lay->lanes, lay->row_per_lane, IR_N_OP, IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
                          lay->n_probe};
     add_bytes(&v, w, sizeof w);

@@ -6,6 +6,7 @@
 #include "jit_cache.h"
 
 /* -- pieces of a long kernel (jit_cut.c) -- */
+enum { JIT_PIECE_WIDE = 700, JIT_PIECE_NARROW = 1500, JIT_PIECE_ONE_PACK = 13500, JIT_LONG = 2000 }; /* instructions */
 typedef struct jit_cut {
     int32_t n_piece;   /* at least 1 */
     ir_val *order;     /* vec [n_inst] instructions as they are to be made: before their readers, regions whole */

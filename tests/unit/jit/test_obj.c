@@ -3,7 +3,7 @@
 
 #include <dirent.h>
 
-enum { HEADER = 48 }; /* of a cache file: magic, key, size, checksum */
+enum { HEADER = 64 }; /* of a cache file: magic, key, size, checksum and how much of the file it is of */
 
 /* What jit_compile leaves in the cache for fn, without the header. */
 static void *pack_of(const ir_fn *fn, int piece, int threads, size_t *size)
