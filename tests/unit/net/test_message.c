@@ -211,7 +211,7 @@ START_TEST(wrong_decks_say_what_and_where)
         {".options reltol=",
          "2:17: error: a value is expected\n"},
         {"R1 a 0 1\n.end\nR2 a 0 1",
-         "4:1: warning: text after .end is ignored\n"},
+         "4:1: warning: text after .end is ignored, but for .control blocks\n"},
         {"+ R1 a 0 1",
          "2:1: error: continuation line with no card before it\n"},
         {"=3",
