@@ -215,6 +215,8 @@ START_TEST(wrong_decks_say_what_and_where)
         {"+ R1 a 0 1",
          "2:1: error: continuation line with no card before it\n"},
         {"=3",
+         "2:1: warning: no card starts with '=': the line is taken as a comment; '*' would begin one\n"},
+        {"{1} a 3",
          "2:1: error: a card starts with a name or a dot word\n"},
         {"P1 a b 1",
          "2:9: error: coupled lines have nodes at one end, those at the other, and a model: Pname a1 a2 0 b1 b2 0 model (3 words given)\n"},
