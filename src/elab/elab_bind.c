@@ -426,6 +426,12 @@ static const char *port_list(elab *e, const va_module *mod)
     return s;
 }
 
+/* A bipolar transistor of a model type of SPICE, not of a module of the user's. */
+static bool classic_bipolar(const flat_inst *in)
+{
+    return in->letter == 'q' && in->model && find_builtin(in->model);
+}
+
 static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_node, int32_t *terminal,
                            uint8_t *portconn)
 {
@@ -445,8 +451,10 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
     }
-    if (in->letter == 'q' && in->n_node == 3 && mod->n_port > 3)
-        terminal[3] = 0; /* a substrate that is not given is ground */
+    const bool classic = classic_bipolar(in); /* all that its line leaves out is ground; else the substrate is */
+    for (int32_t i = in->n_node; in->letter == 'q' && i < mod->n_port; i++)
+        if (classic || (i == 3 && in->n_node == 3))
+            terminal[i] = 0;
     for (size_t i = 0; i < vec_len(in->ref) && in->n_node + (int32_t)i < mod->n_port; i++) {
         const int32_t t = in->n_node + (int32_t)i;
         portconn[t] = true;
@@ -646,6 +654,18 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     }
 }
 
+/* A line without the thermal node has it at ground, as in ngspice: no self-heating, and no code for it either. */
+static void without_heat(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
+{
+    const int32_t rth = elab_param(e, m, "rth"), selft = elab_param(e, m, "selft");
+    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in) || rth < 0 || selft < 0 || !e->position[rth] ||
+        (*v)[e->position[rth] - 1].value == 0 || (e->position[selft] && (*v)[e->position[selft] - 1].value == 0))
+        return;
+    diag_warning(e->d, in->span, "%s: rth has no effect: no thermal node (the fifth) is given, which is ground then",
+                 in->name);
+    put(e, v, selft, 0);
+}
+
 /* The row of an instance from its card and parameters. */
 static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card, const uint8_t *portconn,
                           int32_t *row)
@@ -665,6 +685,7 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
         put(e, &given, card->given[i].param, card->given[i].value);
     for (size_t i = 0; i < vec_len(in->param); i++)
         ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
+    without_heat(e, in, m, &given);
     clear_positions(e, given);
     const vs_status st = ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
     if (known && st == VS_OK)

@@ -215,6 +215,43 @@ Q1 c b 0 0 t q
     check('self-heating: gone at 1 GHz', 0 if abs(r[1].real / slope - 1) > 0.5 else 1, 0)
 
 
+def case_vbic_without_thermal_node(vsim):
+    """rth of a transistor whose line leaves the thermal node out does nothing, which is said once for each card."""
+    card = 'level=4 is=1e-16 rci=20 rbi=20 re=5 ibei=1e-18 vef=50 ikf=10m tf=5p cth=1n'
+    deck = """thermal node
+VC c 0 dc %g
+VB b 0 dc %g ac 1
+%s
+.model q %s %s %s
+.op
+.ac dec 1 1 1e9"""
+
+    def of(line, rth, polarity=1):
+        text = deck % (2 * polarity, 0.85 * polarity, line, 'npn' if polarity > 0 else 'pnp', card, rth)
+        return run(vsim, text.replace('.ac', '*'))['i(vc)'] + run(vsim, text.replace('.op', '*'))['i(vc)']
+
+    for polarity in (1, -1):
+        cold, hot = of('Q1 c b 0 0 q', '', polarity), of('Q1 c b 0 0 t q', 'rth=300', polarity)
+        check('thermal node: the current rises by more than 5 %', 1.05, abs(hot[0] / cold[0]))
+        check('thermal node: joined with ground', abs(of('Q1 c b 0 0 0 q', 'rth=300', polarity)[0] / cold[0] - 1), 1e-9)
+        for nodes in ('c b 0', 'c b 0 0'):
+            got = of('Q1 %s q' % nodes, 'rth=300', polarity)
+            check('no thermal node, %s: as without rth' % nodes, max(abs(a - b) for a, b in zip(got, cold)), 0)
+
+    def told(nodes, given):
+        with tempfile.TemporaryDirectory() as tmp:
+            path = os.path.join(tmp, 'deck.sp')
+            with open(path, 'w') as f:
+                f.write(deck % (2, 0.85, 'Q1 %s q\nQ2 %s q\nQ3 c b 0 0 t3 q' % (nodes, nodes), 'npn', card, given) + '\n.end\n')
+            done = subprocess.run([vsim, 'check', path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+        return done.stdout.count('rth has no effect')
+
+    for nodes, given, n in (('c b 0', 'rth=300', 1), ('c b 0 0', 'rth=300 selft=1', 1), ('c b 0 0', 'rth=300 selft=0', 0),
+                            ('c b 0', 'rth=0', 0), ('c b 0 0 t', 'rth=300', 0)):
+        check('no thermal node, %s, %s: warnings' % (nodes, given), abs(told(nodes, given) - n), 0)
+
+
 def case_off(vsim):
     """The transistor that is off at first decides how a flip-flop stands."""
     for off1, off2, low in (('off', '', 'b'), ('', 'off', 'a')):

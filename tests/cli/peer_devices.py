@@ -125,6 +125,15 @@ VCP cp 0 -2
 VBP bp 0 -0.8
 Q2 cp bp 0 0 qp
 """, ['.op', '.dc VC -0.2 4 0.2 VB 0.65 0.95 0.1']),
+    'vbic_heat': ("""
+.model qh npn level=4 is=1e-16 rcx=10 rci=40 vo=2 gamm=2e-11 rbx=10 rbi=30 re=2 ibei=1e-18 vef=50 ikf=20m rth=300
++ cje=0.1p
+VC c 0 2
+VB b 0 0.8
+Q1 c b 0 0 t qh
+Q2 c b 0 0 qh
+Q3 c b 0 qh
+""", ['.op', '.dc VC 0.2 3 0.4 VB 0.7 0.8 0.05']),
     'temperature': ("""
 V1 a 0 2
 B1 b 0 v=v(a)*2 tc1=1m tc2=10u
