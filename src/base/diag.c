@@ -295,6 +295,16 @@ void diag_clear(diag *d)
     d->n_dropped = 0;
 }
 
+bool diag_said(const diag *d, diag_span at)
+{
+    for (size_t i = 0; i < vec_len(d->msg); i++) {
+        const diag_span *s = &d->msg[i].span;
+        if (s->file == at.file && s->off == at.off && s->len == at.len)
+            return true;
+    }
+    return false;
+}
+
 void diag_keep_errors(diag *d)
 {
     size_t n = 0;

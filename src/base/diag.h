@@ -74,6 +74,9 @@ void diag_note(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 /* A note "did you mean 'x'?" if str_nearest finds one. */
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand);
 
+/* Whether there is a message at this place: for what is looked at several times. */
+bool diag_said(const diag *d, diag_span at);
+
 /* Leaves the errors, with their notes. */
 void diag_keep_errors(diag *d);
 /* Forgets the messages, all of which were rendered; errors stay counted. */

@@ -98,6 +98,8 @@ static vs_status read_change(ctl *c, const char *text, bool model)
         st = VS_EINPUT;
     if (!st) {
         x.name = str_intern_lower(c->names, name, strlen(name));
+        if (!model && x.name[0] && x.name[1] == '.' && sim_build(c->s) >= 0)
+            x.name = sim_element_name(c->s, x.name);
         x.param = str_intern_lower(c->names, param, strlen(param));
         x.value = v;
         x.n = (int32_t)vec_len(v);

@@ -175,6 +175,8 @@ static void unknown_type(elab *e, const flat_model *c)
         diag_error(e->d, c->span, "model '%s': level %d of type '%s' is not supported; %s %s, and any "
                    "Verilog-A module by its name as the type", c->name, model_level(c), c->type,
                    level_list(e, c->type), strchr(level_list(e, c->type), ' ') ? "are" : "is");
+        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); the type of "
+                  "a model card is then the name of its module");
         return;
     }
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);

@@ -61,6 +61,7 @@ typedef struct code_model {
     code_port port[MOST_PORT];
     code_list list[MOST_LIST];
     const char *need[2]; /* parameters without a default */
+    const char *idle;    /* a parameter that is taken, but has no effect */
 } code_model;
 
 #define PORT_IN(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS}
@@ -104,7 +105,8 @@ static const code_model models[] = {
     {.type = "filesource", .port = {{.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS, .least = 1}}},
     {.type = "aswitch", .module = "xs_aswitch", .port = {PORT_IN("cntl_in"), PORT_GD("out")}},
     {.type = "pswitch", .module = "xs_pswitch", .port = {PORT_GD("cntl_in"), PORT_GD("out")}},
-    {.type = "zener", .module = "xs_zener", .port = {PORT_GD("z")}, .need = {"v_breakdown"}},
+    {.type = "zener", .module = "xs_zener", .port = {PORT_GD("z")}, .need = {"v_breakdown"},
+     .idle = "limit_switch"},
     {.type = "sidiode", .module = "xs_sidiode", .port = {PORT_GD("ds")}},
     {.type = "capacitoric", .module = "xs_capacitoric", .port = {PORT_HD("cap")}, .need = {"c"}},
     {.type = "inductoric", .module = "xs_inductoric", .port = {PORT_GD("ind")}, .need = {"l"}},
@@ -115,7 +117,8 @@ static const code_model models[] = {
     {.type = "memristor", .module = "xs_memristor", .port = {PORT_GD("memris")}},
     {.type = "delay", .module = "xs_delay",
      .port = {{.name = "in", .dir = IN, .type = T_V, .allowed = 1 << T_V | 1 << T_VD | 1 << T_VNAM},
-              {.name = "out", .dir = OUT, .type = T_V, .allowed = 1 << T_V | 1 << T_VD}, PORT_OPTION("cntrl")}},
+              {.name = "out", .dir = OUT, .type = T_V, .allowed = 1 << T_V | 1 << T_VD}, PORT_OPTION("cntrl")},
+     .idle = "buffer_size"},
     {.type = "sine", .module = "xs_sine", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
     {.type = "square", .module = "xs_square", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
     {.type = "triangle", .module = "xs_triangle", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
@@ -485,6 +488,15 @@ static bool has_needed(binder *b)
     return true;
 }
 
+/* Once for each model card. */
+static void report_idle(binder *b)
+{
+    const flat_model *m = b->in->model;
+    const flat_param *p = b->k->idle ? find_param(m, b->k->idle) : NULL;
+    if (p && !diag_said(b->e->d, p->span))
+        diag_warning(b->e->d, p->span, "model '%s': parameter '%s' of '%s' has no effect here", m->name, p->name, b->k->type);
+}
+
 /* -- code models by name -- */
 
 static const code_model *find_code(elab *e, const flat_inst *in)
@@ -519,6 +531,8 @@ vs_status elab_code(elab *e, const flat_inst *in)
     }
     binder b = {.e = e, .in = in, .k = find_code(e, in)};
     vs_status st = b.k && has_needed(&b) && take_ports(&b) ? VS_OK : VS_EINPUT;
+    if (st == VS_OK)
+        report_idle(&b);
     if (st == VS_OK)
         st = b.k->module ? add_module(&b) : elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
     vec_free(b.hi);

@@ -75,17 +75,6 @@ const char *elab_out_type(const elab_out *o)
     return !strcmp(o->detail.unit, "A") ? "current" : !strcmp(o->detail.unit, "V") ? "voltage" : "notype";
 }
 
-/* Whether there is a message at this place: each analysis asks for its vectors anew. */
-static bool said(const outputs *o, diag_span at)
-{
-    for (size_t i = 0; i < vec_len(o->d->msg); i++) {
-        const diag_span *s = &o->d->msg[i].span;
-        if (s->file == at.file && s->off == at.off && s->len == at.len)
-            return true;
-    }
-    return false;
-}
-
 static void add_detail(outputs *o, const char *name, ckt_detail d)
 {
     const size_t n = vec_len(o->v);
@@ -104,7 +93,7 @@ static void save_detail(outputs *o, const flat_save *s)
         add_detail(o, s->text, d);
         return;
     }
-    if (said(o, s->span))
+    if (diag_said(o->d, s->span))
         return;
     const char **name = ckt_detail_names(o->c, s->device);
     if (vec_len(name))
@@ -136,7 +125,7 @@ static void save_current(outputs *o, const flat_save *s)
     const int32_t k = ckt_find(o->c, branch);
     if (k >= 0)
         add_call(o, "i", s->device, true, k);
-    else if (!save_own_current(o, s) && !said(o, s->span))
+    else if (!save_own_current(o, s) && !diag_said(o->d, s->span))
         diag_warning(o->d, s->span, "i(%s) is not written: the current of '%s' is not an unknown of the "
                      "circuit; put a voltage source of 0 V in series", s->device, s->device);
 }

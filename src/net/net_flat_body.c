@@ -355,6 +355,31 @@ static const char *bin_name(flat_ctx *c, const char *name)
     return str_intern(c->names, name, (size_t)(dot - name));
 }
 
+/* ako = "ako:" model [type]; "ako" stands in the type's place. false: a message was given. */
+static bool take_like(cur *q, model_def *m)
+{
+    const net_tok *t = cur_tok(q);
+    if (cur_is_word(q, "ako") || cur_is_word(q, "ako:")) {
+        q->i++;
+        if (cur_more(q) && cur_is_word(q, ":"))
+            q->i++;
+        if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
+            cur_unexpected(q, "the model whose values are taken is expected");
+            return false;
+        }
+        t = cur_tok(q);
+    }
+    m->like = t->text + strspn(t->text, ":");
+    if (!strncmp(m->like, "ako:", 4))
+        m->like += 4;
+    m->like = str_intern0(q->c->names, m->like);
+    m->like_span = net_tok_span(q->card, t);
+    q->i++;
+    m->type = cur_more(q) && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q) ? cur_tok(q)->text : NULL;
+    m->first = q->i + (m->type != NULL);
+    return true;
+}
+
 static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 {
     cur q = {c, b, card, 1};
@@ -369,6 +394,11 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
         return;
     }
     m.type = card->tok[2].text;
+    m.first = 3;
+    q.i = 2;
+    if ((!strcmp(m.type, "ako") || !strncmp(m.type, "ako:", 4)) && !take_like(&q, &m))
+        return;
+    q.i = 1;
     m.prev = map_get(&b->model_of, map_key(m.name), -1);
     if (m.prev >= 0 && b->model[m.prev].guard == guard)
         warn_twice(c, "model", m.name, cur_span(&q), net_tok_span(b->model[m.prev].card, &b->model[m.prev].card->tok[1]));
@@ -591,10 +621,10 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
-/* model = ".model" name type ["("] (key "=" value+ | flag)* [")"]; more than one value: matrices of coupled lines */
+/* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value: matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
-    cur q = {c, b, flat_split_brackets(c, m->card, false), 3};
+    cur q = {c, b, flat_split_brackets(c, m->card, false), m->first};
     keyval *kv = NULL;
     m->parsed = true;
     while (cur_skip_punct(&q), cur_more(&q)) {
@@ -606,7 +636,7 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
         } else if (cur_at_key(&q)) {
             cur_keyval(&q, &k);
             vec_push(kv, k);
-            if (!strcmp(m->type, "cpl"))
+            if (m->type && !strcmp(m->type, "cpl"))
                 take_entries(&q, &kv);
         } else if (at_flag(&q)) {
             vec_push(kv, (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
@@ -622,6 +652,65 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
     m->kv = net_freeze(c->mem, kv);
 }
 
+/* A value of a model card, and where it is evaluated. */
+typedef struct model_value {
+    const keyval *kv;
+    scope *where;
+} model_value;
+
+/* The model card of this name that is seen from *s, other than `but`; *s: its scope. */
+static model_def *find_def(scope **s, const char *name, const model_def *but)
+{
+    for (; *s; *s = (*s)->lex)
+        for (int32_t i = map_get(&(*s)->b->model_of, map_key(name), -1); i >= 0; i = (*s)->b->model[i].prev) {
+            model_def *m = &(*s)->b->model[i];
+            if (m != but && flat_on(*s, m->guard))
+                return m;
+        }
+    return NULL;
+}
+
+static void add_values(flat_ctx *c, scope *s, model_def *m, model_value **v)
+{
+    if (!m->parsed)
+        parse_model(c, s->b, m);
+    const size_t own = vec_len(*v);
+    for (size_t i = 0; i < vec_len(m->kv); i++) {
+        bool given = false;
+        for (size_t k = 0; k < own && !given; k++)
+            given = (*v)[k].kv->key == m->kv[i].key;
+        if (!given)
+            vec_push(*v, ((model_value){&m->kv[i], s}));
+    }
+}
+
+/* The values of m, and those of the models that it is like which it does not give itself; its type. false: a message was
+ * given. */
+static bool collect_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type)
+{
+    enum { MOST_LIKE = 64 };
+    const model_def *from = m;
+    *type = m->type;
+    add_values(c, s, m, v);
+    for (int depth = 0; from->like; depth++) {
+        model_def *base = find_def(&s, from->like, from);
+        if (!base || base == m || depth == MOST_LIKE) {
+            diag_error(c->d, from->like_span, base ? "model '%s' takes its values from itself" : "there is no model '%s'",
+                       from->like);
+            return false;
+        }
+        if (*type && base->type && strcmp(*type, base->type)) {
+            diag_error(c->d, from->like_span, "model '%s' is of type '%s', '%s' of type '%s'", from->like, base->type, m->name,
+                       *type);
+            return false;
+        }
+        *type = *type ? *type : base->type;
+        add_values(c, s, base, v);
+        from = base;
+    }
+    return true;
+}
+
 static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
 {
     if (c->redoing) {
@@ -629,30 +718,34 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
         return NULL;
     }
     int before = c->d->n_error;
-    if (!m->parsed)
-        parse_model(c, s->b, m);
-    size_t n = vec_len(m->kv);
+    model_value *v = NULL;
+    const char *type;
+    if (!collect_values(c, s, m, &v, &type))
+        vec_clear(v);
+    const size_t n = vec_len(v);
     flat_model *fm = arena_new(c->mem, flat_model);
-    *fm = (flat_model){m->name, m->type, net_fixed(c->mem, flat_param, n),
+    *fm = (flat_model){m->name, type ? type : "", net_fixed(c->mem, flat_param, n),
                        net_tok_span(m->card, &m->card->tok[1])};
     const busy outer = c->drawing;
     c->drawing = (busy){m->name, s->path, fm->span, 0};
     c->touched_local = false;
     for (size_t i = 0; i < n; i++) {
         flat_param *p = &fm->param[i];
-        p->name = m->kv[i].key;
-        p->span = m->kv[i].v.span;
+        const rhs *from = &v[i].kv->v;
+        p->name = v[i].kv->key;
+        p->span = from->span;
         const busy start = flat_slot_begin(c);
-        if (!flat_value(c, s, &m->kv[i].v, &p->value, &p->str))
+        if (!flat_value(c, v[i].where, from, &p->value, &p->str))
             *bad = true;
-        flat_slot_end(c, s, &m->kv[i].v, start, (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
+        flat_slot_end(c, v[i].where, from, start, (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
     }
+    vec_free(v);
     c->drawing = outer;
     *bad |= c->d->n_error > before;
     vec_push(c->f->model, fm);
     if (c->plan)
         vec_push(c->model_home, s);
-    if (!c->touched_local)
+    if (!c->touched_local && (!m->like || s == c->root))
         m->constant = fm;
     return fm;
 }
@@ -676,18 +769,15 @@ static flat_model *seen_model(flat_ctx *c, flat_model *m)
 
 flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad)
 {
-    for (; s; s = s->lex)
-        for (int32_t i = map_get(&s->b->model_of, map_key(name), -1); i >= 0; i = s->b->model[i].prev) {
-            model_def *m = &s->b->model[i];
-            if (!flat_on(s, m->guard))
-                continue;
-            if (m->constant)
-                return seen_model(c, m->constant);
-            if (!s->model[i])
-                s->model[i] = eval_model(c, s, m, bad);
-            return seen_model(c, s->model[i]);
-        }
-    return NULL;
+    model_def *m = find_def(&s, name, NULL);
+    if (!m)
+        return NULL;
+    if (m->constant)
+        return seen_model(c, m->constant);
+    const size_t i = (size_t)(m - s->b->model);
+    if (!s->model[i])
+        s->model[i] = eval_model(c, s, m, bad);
+    return seen_model(c, s->model[i]);
 }
 
 static double model_number(const flat_model *m, const char *key, double absent)

@@ -98,7 +98,10 @@ typedef struct model_def {
     int32_t guard, prev;
     int32_t bin_prev, n_bin; /* model name.k: the bin before, -1; bins so far */
     bool parsed;
-    const char *type;
+    const char *type;    /* NULL: that of `like` */
+    const char *like;    /* .model NAME ako: LIKE: has its values too; NULL */
+    diag_span like_span;
+    int32_t first;       /* token of the first value */
     keyval *kv;
     flat_model *constant; /* evaluated, and the same for every instance */
 } model_def;

@@ -132,6 +132,15 @@ static flat_inst *find_instance(sim *s, const char *name)
     return NULL;
 }
 
+const char *sim_element_name(sim *s, const char *name)
+{
+    if (!name[0] || name[1] != '.' || find_instance(s, name))
+        return name;
+    const char *own = str_intern0(s->names, name + 2);
+    const flat_inst *in = find_instance(s, own);
+    return in && in->letter == name[0] ? own : name;
+}
+
 static bool is_dropped(const flat_param *p, const char *const *drop)
 {
     for (size_t k = 0; drop[k]; k++)

@@ -178,6 +178,8 @@ VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span
 void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */
 /* Status: VS_OK; VS_EINPUT: below absolute zero (message at `span`). */
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
+/* The element of the netlist that is called so, also in ngspice's form "r.x1.r1"; `name` itself if there is none. */
+const char *sim_element_name(sim *s, const char *name);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
 /* Statistical functions draw for this sample. */

@@ -95,6 +95,7 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
     *o = (flat_save){.what = FLAT_SAVE_PARAM, .node = {-1, -1}, .text = name, .span = DIAG_NOWHERE,
                      .device = str_intern_lower(s->names, name + 1, (size_t)(open - name) - 1),
                      .param = str_intern_lower(s->names, open + 1, strcspn(open + 1, "]"))};
+    o->device = sim_element_name(s, o->device);
     return true;
 }
 

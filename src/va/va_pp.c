@@ -300,6 +300,8 @@ static void read_file(pp *p, int32_t file)
 {
     const diag_file *f = &p->c->d->file[file];
     va_lexer l = {.c = p->c, .text = f->text, .len = f->len, .file = file};
+    if (l.len >= 3 && !memcmp(l.text, "\xef\xbb\xbf", 3))
+        l.pos = 3; /* byte order mark */
     source s = {.lx = &l, .macro = -1};
     size_t base = vec_len(p->cond);
     process(p, &s);

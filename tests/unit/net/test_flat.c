@@ -372,11 +372,32 @@ START_TEST(title_and_cards_are_kept)
 }
 END_TEST
 
+/* Values that the model does not give itself are those of the other one, evaluated where that stands. */
+START_TEST(models_are_like_others)
+{
+    fixture t;
+    const char *deck = "t\n.param a=3\n.model x ako: y d (n=2 is=1e-12)\n.model z ako:x (rs=1)\n.model y d (is=1e-14 n={a} cjo=1p)\n"
+                       "d1 1 0 x\nd2 1 0 z\nx1 1 s\n.subckt s p\n.param a=7\n.model y ako:y (rs=2)\nd1 p 0 y\n.ends\n.end\n";
+    deck_from(&t, deck, strlen(deck));
+    ck_assert_int_eq(t.d.n_error, 0);
+    char *buf = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&buf, &n);
+    flat_print(&t.f, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(buf, ".model x d n=2 is=1e-12 cjo=1e-12\n"));
+    ck_assert_ptr_nonnull(strstr(buf, ".model z d rs=1 n=2 is=1e-12 cjo=1e-12\n"));
+    ck_assert_ptr_nonnull(strstr(buf, ".model y d rs=2 is=1e-14 n=3 cjo=1e-12\n"));
+    free(buf);
+    deck_fini(&t);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {lines_become_cards, texts_of_parameters_name_models, elements_have_nodes_and_values, sources_have_waveforms,
                                   parameters_are_found_in_scope, branches_are_taken_by_condition, dot_cards_are_read,
                                   values_from_outside_win, options_are_read_alone, draws_belong_to_names, draws_are_distributed,
-                                  title_and_cards_are_kept};
+                                  title_and_cards_are_kept, models_are_like_others};
     return run_tests("net/flat", tests, VS_COUNT(tests));
 }
