@@ -227,8 +227,8 @@ static void check_single(const ckt *c, const touch *t, const bool *floating)
     int n = 0;
     for (size_t k = 1; k < vec_len(c->unknown); k++) {
         const ckt_unknown *u = &c->unknown[k];
-        if (!u->node || u->internal || floating[k] || t[k].count != 1)
-            continue;
+        if (!u->node || u->internal || floating[k] || t[k].count != 1 || !strncmp(t[k].name, "row#", 4))
+            continue; /* the row of an expression is all that its unknown needs */
         if (n++ < MAX_WARNINGS)
             diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%s'",
                          u->name, t[k].name);

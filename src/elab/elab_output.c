@@ -29,11 +29,18 @@ static void add_call(outputs *o, const char *fn, const char *arg, bool current, 
     add(o, buf, current, hi, 0);
 }
 
+/* Of a source that .probe put there: saved under the name of the terminal. */
+static bool of_probe(const char *name)
+{
+    const char *hash = strstr(name, "#probe");
+    return hash && (!hash[6] || hash[6] == '#');
+}
+
 static void add_nodes(outputs *o)
 {
     const ckt_unknown *u = ckt_unknowns(o->c);
     for (int32_t k = 1; k <= ckt_n(o->c); k++)
-        if (u[k].node && !u[k].internal)
+        if (u[k].node && !u[k].internal && !of_probe(u[k].name))
             add_call(o, "v", u[k].name, false, k);
 }
 
@@ -44,7 +51,7 @@ static void add_currents(outputs *o, bool branches)
     for (int32_t k = 1; k <= ckt_n(o->c); k++) {
         const char *hash = strstr(u[k].name, "#branch");
         char name[512];
-        if (u[k].kind != CKT_CURRENT || !hash || hash[7])
+        if (u[k].kind != CKT_CURRENT || !hash || hash[7] || of_probe(u[k].name))
             continue;
         snprintf(name, sizeof name, "%.*s", (int)(hash - u[k].name), u[k].name);
         if (branches || ckt_find_source(o->c, name) >= 0)
@@ -61,7 +68,9 @@ static void save_voltage(outputs *o, const flat_save *s)
 {
     const int32_t hi = unknown_of(o, s->node[0]), lo = unknown_of(o, s->node[1]);
     char buf[512];
-    if (s->node[1] < 0)
+    if (s->as)
+        snprintf(buf, sizeof buf, "%s", s->as);
+    else if (s->node[1] < 0)
         snprintf(buf, sizeof buf, "v(%s)", o->f->node[s->node[0]]);
     else
         snprintf(buf, sizeof buf, "v(%s,%s)", o->f->node[s->node[0]], o->f->node[s->node[1]]);
@@ -123,7 +132,9 @@ static void save_current(outputs *o, const flat_save *s)
     char branch[512];
     snprintf(branch, sizeof branch, "%s#branch", s->device);
     const int32_t k = ckt_find(o->c, branch);
-    if (k >= 0)
+    if (k >= 0 && s->as)
+        add(o, s->as, true, k, 0);
+    else if (k >= 0)
         add_call(o, "i", s->device, true, k);
     else if (!save_own_current(o, s) && !diag_said(o->d, s->span))
         diag_warning(o->d, s->span, "i(%s) is not written: the current of '%s' is not an unknown of the "

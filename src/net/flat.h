@@ -162,6 +162,7 @@ typedef struct flat_save { /* .save, .probe */
     const char *device, *param; /* I, PARAM (@dev[param]) */
     const net_expr *expr;
     const char *text;    /* as written, the vector's name */
+    const char *as;      /* V, I: another name of the vector, of .probe; NULL */
     diag_span span;
 } flat_save;
 

@@ -53,6 +53,7 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->lent);
     vec_free(c->needed);
     vec_free(c->alter);
+    vec_free(c->probe);
     arena_fini(&c->scratch);
 }
 
@@ -156,7 +157,9 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
         flat_resolve_pending(&c);
         report_unused(&c);
         if (d->n_error == before)
-            shares = flat_share(&c, false);
+            shares = flat_probes(&c);
+        if (d->n_error == before)
+            shares |= flat_share(&c, false);
         list_used(&c);
     }
     f->nominal = c.nominal.file >= 0;

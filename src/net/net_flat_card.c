@@ -218,6 +218,8 @@ static void read_save(flat_ctx *c, scope *s, const net_card *card)
             q.i++;
             continue;
         }
+        if (s == c->root && !c->declarations && !strcmp(card->name, "probe") && flat_read_probe(&q))
+            continue;
         /* a single word may contain what is an operator in an expression */
         bool plain = cur_tok(&q)->kind == NET_T_WORD && strpbrk(cur_tok(&q)->text, "#@") &&
                      (q.i + 1 >= card->n_tok || !card->tok[q.i + 1].glued);

@@ -665,6 +665,13 @@ static const char *const *inst_names(flat_ctx *c, size_t *n)
     return name;
 }
 
+void flat_suggest_element(flat_ctx *c, const char *name)
+{
+    size_t k;
+    const char *const *cand = inst_names(c, &k);
+    flat_suggest(c, name, cand, k);
+}
+
 static void resolve_expr(flat_ctx *c, const pending *p)
 {
     const char *name = p->k ? p->e->name2 : p->e->name;
@@ -679,10 +686,8 @@ static void resolve_expr(flat_ctx *c, const pending *p)
     if (n >= 0) {
         p->e->name = c->f->inst[n].name;
     } else if (flat_first(c, p->e->span)) {
-        size_t k;
-        const char *const *cand = inst_names(c, &k);
         diag_error(c->d, p->e->span, "no element '%s'", name);
-        flat_suggest(c, name, cand, k);
+        flat_suggest_element(c, name);
     }
 }
 
@@ -698,10 +703,8 @@ static void resolve_device(flat_ctx *c, const pending_node *p)
     }
     c->f->save[p->index].text = NULL;
     if (flat_first(c, p->span)) {
-        size_t k;
-        const char *const *cand = inst_names(c, &k);
         diag_warning(c->d, p->span, "no element '%s'; nothing is saved for it", p->name);
-        flat_suggest(c, p->name, cand, k);
+        flat_suggest_element(c, p->name);
     }
 }
 

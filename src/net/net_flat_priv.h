@@ -9,6 +9,7 @@
  *     net_flat_eval.c   parameters, evaluation and folding of expressions
  *     net_flat_inst.c   expansion
  *     net_flat_card.c   dc and transient, options, saves, initial conditions
+ *     net_flat_probe.c  .probe of currents, voltages and powers of elements
  *     net_flat_ana.c    small-signal analyses
  *     net_redo.c        which values depend on what, and their evaluation again */
 #ifndef NET_FLAT_PRIV_H
@@ -193,6 +194,14 @@ typedef struct pending_node {
     diag_span span;
 } pending_node;
 
+typedef struct probe_item { /* an item of .probe that needs the elements */
+    char kind;           /* 'i' current, 'v' voltage, 'p' power; 0: it is another item */
+    int32_t n;
+    const char *word[5]; /* [n]; element, terminal ... */
+    bool comma[5];       /* is there one before it? else a colon */
+    diag_span span;
+} probe_item;
+
 typedef struct flat_ctx {
     flat *f;
     const net_deck *deck;
@@ -225,6 +234,7 @@ typedef struct flat_ctx {
     map node_of;
     pending *pend;
     pending_node *pend_node;
+    probe_item *probe;        /* vec */
     int64_t n_made;
     int n_error;         /* before */
     bool stop;           /* too much, or more errors than are kept */
@@ -341,6 +351,14 @@ int32_t flat_top_node(flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
+
+/* "did you mean" among the elements. */
+void flat_suggest_element(flat_ctx *c, const char *name);
+
+/* net_flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is another one. */
+bool flat_read_probe(cur *q);
+/* All items, when every element is there; true: elements were added. */
+bool flat_probes(flat_ctx *c);
 
 /* net_share.c: heavy expressions that several elements have in common become unknowns; true if there are any.
  * dry: only tells. */

@@ -241,7 +241,7 @@ START_TEST(dot_cards_are_read)
         {"v1 a 0 1\nr1 a b 1\n.save v(a) V(a,b) i(v1) v1#branch @r1[i] b all",
          "v1 a 0 dc 1\nr1 a b value=1\n.save v(a)\n.save v(a,b)\n.save i(v1)\n.save i(v1)\n.save @r1[i]\n.save v(b)\n.save all\n"},
         {"v1 1 0 1\n.save 1 i(r1) {v(1)*2}\nr1 1 0 1", "v1 1 0 dc 1\nr1 1 0 value=1\n.save v(1)\n.save i(r1)\n.save v(1)*2\n"},
-        {"v1 a 0 1\n.save v(a) par('v(a)*2')\n.print tran vdb(a) (0,5)\n.probe i(v1)\n.probe", "v1 a 0 dc 1\n.save v(a)\n.save v(a)*2\n.save i(v1)\n.save all\n"},
+        {"v1 a 0 1\n.save v(a) par('v(a)*2')\n.print tran vdb(a) (0,5)\n.probe i(v1)\n.probe", "v1 a 0 dc 1\n.save v(a)\n.save v(a)*2\n.save all\n.save i(v1)\n"},
         {".subckt s a\nv1 a b 1\nr1 b 0 1\n.ends\nx1 p s\n.save v(x1.b) i(x1.v1) i(v.x1.v1)",
          "x1.v1 p x1.b dc 1\nx1.r1 x1.b 0 value=1\n.save v(x1.b)\n.save i(x1.v1)\n.save i(v.x1.v1)\n"},
         {".hdl \"x/my.va\" other.va\n.load b.osdi", ".hdl \"x/my.va\"\n.hdl \"other.va\"\n.hdl \"b.osdi\"\n"},
