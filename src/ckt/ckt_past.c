@@ -7,7 +7,8 @@
 
 #define SHORT 0.2           /* an interval that much shorter than its neighbour may be a jump */
 #define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
-#define CORNER_VOLT 1e-6    /* nor one that moves the wave by less than this part of its largest value in a delay */
+#define CORNER_MISS 1e-2    /* nor one that moves the wave by less than this part of its largest value and of */
+#define CORNER_VOLT 1e-4    /* volt together, see reach_of_corner */
 
 void past_clear(past *p)
 {
@@ -72,6 +73,15 @@ double past_at(const past *h, int port, double t)
     return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
 }
 
+/* Time for which a changed slope counts: what the point after it is off by if nobody announces it there. The step
+ * that its image will meet is half a delay at most and where waves have many corners not far from the one it was
+ * made in: the geometric mean of both. Without it corners breed: two delays have n corners in n of them, four n^3,
+ * each with points of its own. */
+static double reach_of_corner(double delay, double around)
+{
+    return sqrt(delay * fmin(delay, around));
+}
+
 /* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was 0. */
 static void note_corner(past *p, double delay)
 {
@@ -79,11 +89,13 @@ static void note_corner(past *p, double delay)
     if (n < 2 || !p->point[n - 2].corner || !(delay > 0))
         return;
     const line_point *p1 = &p->point[n - 2], *p2 = &p->point[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
+    const double reach = reach_of_corner(delay, p2->t - (p0 ? p0->t : p1->t));
+    const double least = CORNER_MISS * (p->size + CORNER_VOLT);
     for (int port = 0; port < 2; port++) {
         const double right = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
         const double left = p0 ? (p1->a[port] - p0->a[port]) / (p1->t - p0->t) : 0;
         const double change = fabs(right - left);
-        if (change <= CORNER_RATIO * fmax(fabs(left), fabs(right)) || change * delay <= CORNER_VOLT * p->size)
+        if (change <= CORNER_RATIO * fmax(fabs(left), fabs(right)) || change * reach <= least)
             continue;
         vec_push(p->brk, p1->t + delay);
         return;
