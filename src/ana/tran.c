@@ -109,7 +109,7 @@ static vs_status initial_charge(tran *t)
 {
     ana *a = t->a;
     ckt_env env = {.mode = CKT_TRAN, .gmin = a->opt.gmin, .srcfact = 1, .iter = 1,
-                   .initial_step = true};
+                   .initial_step = true, .reltol = a->opt.reltol};
     bool limited;
     watch_phase(a->watch, ANA_IN_LOAD);
     vs_status st = ckt_load(a->c, &env, t->x[1], a->f, t->q[1], a->fmax, a->qmax, &limited);
@@ -240,7 +240,7 @@ static vs_status accept(tran *t)
 {
     ana *a = t->a;
     ckt_env env = {.mode = CKT_TRAN, .time = t->t_new, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
-                   .srcfact = 1, .final_step = t->t_new == t->o.tstop};
+                   .srcfact = 1, .final_step = t->t_new == t->o.tstop, .reltol = a->opt.reltol};
     vs_status st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;

@@ -43,6 +43,7 @@ typedef struct ckt_env {  /* what a load sees besides x */
     double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
     const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for the reference;
                            * NULL: all instances are evaluated */
+    double reltol;        /* TRAN, of ckt_accept: smaller corners than it sees need no breakpoint; 0: all do */
     bool tran_op;         /* STATIC: the operating point of a transient (sources at t = 0) */
 } ckt_env;
 

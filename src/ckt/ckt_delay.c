@@ -159,7 +159,7 @@ void ckt_delay_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
             past_clear(&l->past);
         const line_point p = {.t = env->time, .a = {x[l->u], 0}, .corner = corner || env->initial_step};
         const double d = delay_at(l, x);
-        past_add(&l->past, &p, d);
+        past_add(&l->past, &p, d, env->reltol);
         past_forget(&l->past, env->time - (l->most < 0 ? d : fmax(x[l->most], 0)), env->time);
     }
 }

@@ -338,7 +338,7 @@ void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
             lossy_wave(l->loss, p.a);
         for (int j = 0; j < 2 && !l->loss; j++)
             p.a[j] = v[j] + zi[j];
-        past_add(&l->past, &p, l->limited ? l->td : 0);
+        past_add(&l->past, &p, l->limited ? l->td : 0, env->reltol);
         l->t_last = NAN;
         past_forget(&l->past, env->time - l->td, env->time);
     }

@@ -7,7 +7,7 @@
 
 #define SHORT 0.2           /* an interval that much shorter than its neighbour may be a jump */
 #define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
-#define CORNER_MISS 1e-2    /* nor one that moves the wave by less than this part of its largest value and of */
+#define CORNER_MISS 10      /* nor one that moves the wave by less than this many reltol of its largest value and of */
 #define CORNER_VOLT 1e-4    /* volt together, see reach_of_corner */
 
 void past_clear(past *p)
@@ -83,14 +83,14 @@ static double reach_of_corner(double delay, double around)
 }
 
 /* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was 0. */
-static void note_corner(past *p, double delay)
+static void note_corner(past *p, double delay, double reltol)
 {
     const size_t n = vec_len(p->point);
     if (n < 2 || !p->point[n - 2].corner || !(delay > 0))
         return;
     const line_point *p1 = &p->point[n - 2], *p2 = &p->point[n - 1], *p0 = n > 2 ? p1 - 1 : NULL;
     const double reach = reach_of_corner(delay, p2->t - (p0 ? p0->t : p1->t));
-    const double least = CORNER_MISS * (p->size + CORNER_VOLT);
+    const double least = CORNER_MISS * reltol * (p->size + CORNER_VOLT);
     for (int port = 0; port < 2; port++) {
         const double right = (p2->a[port] - p1->a[port]) / (p2->t - p1->t);
         const double left = p0 ? (p1->a[port] - p0->a[port]) / (p1->t - p0->t) : 0;
@@ -102,12 +102,12 @@ static void note_corner(past *p, double delay)
     }
 }
 
-void past_add(past *p, const line_point *point, double delay)
+void past_add(past *p, const line_point *point, double delay, double reltol)
 {
     for (int port = 0; port < 2; port++)
         p->size = fmax(p->size, fabs(point->a[port]));
     vec_push(p->point, *point);
-    note_corner(p, delay);
+    note_corner(p, delay, reltol);
 }
 
 void past_forget(past *p, double least, double now)

@@ -22,8 +22,9 @@ double past_parabola(const double t[3], const double a[3], double at);
 bool past_is_smooth(double other, double own);
 /* Wave of a port at a time; before the first and after the last point that point's, 0 if there is none. */
 double past_at(const past *p, int port, double t);
-/* The point is accepted. delay: a corner in the point before becomes a breakpoint that much later; 0: none does. */
-void past_add(past *p, const line_point *point, double delay);
+/* The point is accepted. delay: a corner in the point before becomes a breakpoint that much later; 0: none does.
+ * reltol: of the analysis, corners that are small beside it are left to the truncation error. */
+void past_add(past *p, const line_point *point, double delay, double reltol);
 /* What lies before `least` goes, half of the history at a time, and breakpoints before `now`. */
 void past_forget(past *p, double least, double now);
 double past_next_break(const past *p, double t); /* first one after t, +inf if none */
