@@ -43,7 +43,7 @@ bool elab_ready(const elab *e, const flat_inst *in)
 /* -- independent sources -- */
 
 /* Each is a step at least: beyond these a transient does not end. */
-static const double MOST_CORNERS = 1e9;
+static const double MOST_CORNERS = 1e12;
 
 static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
 {
