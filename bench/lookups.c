@@ -2,9 +2,10 @@
  *
  *     build/tests/bench_lookups [LOOKUPS]
  *
- * A graph as that of a circuit of 20,000 devices: knobs, values of instances, devices, and what is computed from all
- * of them. 58 million questions (a count published for another system) without a change between them: none may
- * find anything out of date. Then one of 1,000 values changes again and again: only what depends on it may. */
+ * A graph as that of a circuit of 20,000 devices: knobs, values of instances, devices, and what is
+ * computed from all of them. 58 million questions (a count published for another system) without a
+ * change between them: none may find anything out of date. Then one of 1,000 values changes again
+ * and again: only what depends on it may. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -33,7 +34,8 @@ static int64_t lookups(const gen *g)
     return n;
 }
 
-/* Devices are 0 .. DEVICES-1; knob k has the values of every KNOBS-th device. Returns the first knob. */
+/* Devices are 0 .. DEVICES-1; knob k has the values of every KNOBS-th device. Returns the first
+ * knob. */
 static int32_t make_graph(gen *g)
 {
     for (int32_t i = 0; i < DEVICES; i++)
@@ -62,8 +64,9 @@ int main(int argc, char **argv)
     for (int64_t i = 0, k = 0; i < n; i++, k = k + 1 < DEVICES ? k + 1 : 0)
         stale += !gen_current(&g, (int32_t)k);
     const double asked = processor() - t0;
-    printf("%lld lookups without a change: %lld out of date, %lld invalidations, %.2f ns each\n", (long long)lookups(&g),
-           (long long)stale, (long long)out_of_date(&g), 1e9 * asked / (double)(n > 0 ? n : 1));
+    printf("%lld lookups without a change: %lld out of date, %lld invalidations, %.2f ns each\n",
+           (long long)lookups(&g), (long long)stale, (long long)out_of_date(&g),
+           1e9 * asked / (double)(n > 0 ? n : 1));
     bool ok = !stale && !out_of_date(&g) && lookups(&g) == n;
     int64_t reached = 0;
     t0 = processor();
@@ -74,8 +77,8 @@ int main(int argc, char **argv)
     }
     const double changed = processor() - t0;
     const int64_t each = 2 * (DEVICES / KNOBS) + 1; /* values, devices, the factors */
-    printf("%d changes: %lld objects out of date each, %.2f us each\n", CHANGES, (long long)(reached / CHANGES),
-           1e6 * changed / CHANGES);
+    printf("%d changes: %lld objects out of date each, %.2f us each\n", CHANGES,
+           (long long)(reached / CHANGES), 1e6 * changed / CHANGES);
     ok &= reached == CHANGES * each;
     gen_fini(&g);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -20,7 +20,8 @@ double *ana_frequencies(const ana_freq *f)
     const double n = floor(span / one * (1 + 1e-12) + 1e-9);
     const double step = f->grid == ANA_DEC && n > 0 ? span / n : one;
     for (int64_t k = 0; k <= (int64_t)n; k++)
-        vec_push(v, k == (int64_t)n && f->grid == ANA_DEC ? f->to : f->from * exp((double)k * step));
+        vec_push(v,
+                 k == (int64_t)n && f->grid == ANA_DEC ? f->to : f->from * exp((double)k * step));
     return v;
 }
 
@@ -37,7 +38,8 @@ static vs_status sweep(small *s, const double *f, size_t n, double *z, const ana
         const double t0 = vs_seconds();
         st = sink->zpoint ? sink->zpoint(sink->user, f[k], s->x, z) : VS_OK;
         a->st.s_output += vs_seconds() - t0;
-        if (small_tick(s, (double)(k + 1) / (double)n, f[k], sink->progress, sink->stop, sink->user) &&
+        if (small_tick(s, (double)(k + 1) / (double)n, f[k], sink->progress, sink->stop,
+                       sink->user) &&
             st == VS_OK)
             st = VS_STOP;
     }

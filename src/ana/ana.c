@@ -8,9 +8,20 @@
 void ana_opt_default(ana_opt *o)
 {
     *o = (ana_opt){
-        .reltol = 1e-3, .vntol = 1e-6, .abstol = 1e-12, .chgtol = 1e-14, .trtol = 7,
-        .lteratio = 3.5, .gmin = 1e-12, .method = ANA_TRAP, .maxord = 2,
-        .itl1 = 100, .itl2 = 50, .itl4 = 10, .residual_check = true, .max_growth = 2,
+        .reltol = 1e-3,
+        .vntol = 1e-6,
+        .abstol = 1e-12,
+        .chgtol = 1e-14,
+        .trtol = 7,
+        .lteratio = 3.5,
+        .gmin = 1e-12,
+        .method = ANA_TRAP,
+        .maxord = 2,
+        .itl1 = 100,
+        .itl2 = 50,
+        .itl4 = 10,
+        .residual_check = true,
+        .max_growth = 2,
     };
 }
 
@@ -51,8 +62,9 @@ static void set_tolerances(ana *a)
 
 static void allocate(ana *a)
 {
-    double **v[] = {&a->f, &a->q, &a->fmax, &a->qmax, &a->r, &a->ref, &a->size, &a->dx,
-                    &a->dx_prev, &a->tol_x, &a->tol_r, &a->f_prev, &a->q_prev, &a->x_good, &a->x_try, &a->x_start, &a->x_dc};
+    double **v[] = {&a->f,      &a->q,      &a->fmax,    &a->qmax,    &a->r,     &a->ref,
+                    &a->size,   &a->dx,     &a->dx_prev, &a->tol_x,   &a->tol_r, &a->f_prev,
+                    &a->q_prev, &a->x_good, &a->x_try,   &a->x_start, &a->x_dc};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     a->gdiag = arena_array(&a->mem, double *, a->n + 1);
@@ -90,8 +102,10 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     else if (st == VS_ESINGULAR)
         diag_error(d, DIAG_NOWHERE, "the equations do not determine all unknowns");
     else if (st == VS_EUNSUPPORTED)
-        diag_error(d, DIAG_NOWHERE, "option lu=%s: the library for it is not installed, or %d unknowns are too many "
-                   "for it; without the option a method is chosen", lu_kind_name(opt->lu), a->n);
+        diag_error(d, DIAG_NOWHERE,
+                   "option lu=%s: the library for it is not installed, or %d unknowns are too many "
+                   "for it; without the option a method is chosen",
+                   lu_kind_name(opt->lu), a->n);
     if (st != VS_OK)
         ana_free(out);
     return st;

@@ -1,7 +1,8 @@
 /* ana.h - analyses of a circuit: operating point, dc sweep, transient, small signals.
- * Use:    ana_new; ana_op / ana_dc / ana_tran / ana_ac ...; ana_free. Results go to a sink as they are accepted.
- * Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and Spectre, ch. 4;
- *         docs/numerics.md has the formulas of predictor, corrector and truncation error. */
+ * Use:    ana_new; ana_op / ana_dc / ana_tran / ana_ac ...; ana_free. Results go to a sink as they
+ * are accepted. Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and
+ * Spectre, ch. 4; docs/numerics.md has the formulas of predictor, corrector and truncation error.
+ */
 #ifndef ANA_H
 #define ANA_H
 
@@ -31,9 +32,10 @@ typedef struct ana_stat {
     int64_t points_accepted, points_rejected, iterations;
     double s_op, s_tran, s_factor, s_solve, s_output;
     int64_t n_factor, n_refactor, n_reuse, n_solve; /* n_reuse: of factors of the same values */
-    int64_t n_symbolic;  /* orderings made: 0 if the circuit had one */
+    int64_t n_symbolic;                             /* orderings made: 0 if the circuit had one */
     int64_t n_op, n_op_taken; /* operating points found; taken over (ana_keep) */
-    const char *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
+    const char
+        *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
 } ana_stat;
 
 /* Accepted points, in order. axis: time, or the inner sweep value. x[n+1].
@@ -56,28 +58,33 @@ void ana_free(ana **a);
 const ana_stat *ana_stats(const ana *a);
 
 /* Node values for .nodeset (start) and .ic (forced during the transient's operating point). */
-typedef struct ana_node_value { int32_t unknown; double value; } ana_node_value;
+typedef struct ana_node_value {
+    int32_t unknown;
+    double value;
+} ana_node_value;
 void ana_set_nodeset(ana *a, const ana_node_value *v, size_t n);
 void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
 
-/* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic forced.
- * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried. */
+/* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic
+ * forced. Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was
+ * tried. */
 VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
 
-/* An operating point that was found, with what devices remember of it. While nothing that it depends on changes
- * another one need not be looked for: x and all that follows are the same to the last bit. It is the owner who knows
- * (sim_kept.c), and clears `valid`. */
+/* An operating point that was found, with what devices remember of it. While nothing that it
+ * depends on changes another one need not be looked for: x and all that follows are the same to the
+ * last bit. It is the owner who knows (sim_kept.c), and clears `valid`. */
 typedef struct ana_kept {
     bool valid;
-    int32_t n;            /* unknowns */
-    double *x, *state;    /* [n+1]; ckt_state_save */
+    int32_t n;         /* unknowns */
+    double *x, *state; /* [n+1]; ckt_state_save */
     const char *method;
 } ana_kept;
-/* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL: nowhere. */
+/* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL:
+ * nowhere. */
 void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op);
 void ana_kept_fini(ana_kept *k);
-/* What these begin from instead of nothing, x [n+1] of the caller; Newton's method that does not get anywhere from there
- * begins from nothing after all. NULL: nothing. */
+/* What these begin from instead of nothing, x [n+1] of the caller; Newton's method that does not
+ * get anywhere from there begins from nothing after all. NULL: nothing. */
 void ana_begin_from(ana *a, const double *op, const double *tran_op);
 
 /* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
@@ -95,14 +102,16 @@ typedef struct ana_tran_opt {
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 
-/* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md) -- */
-/* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK; VS_STOP: on
- * request; VS_NOCONV: no operating point; VS_ESINGULAR; VS_ENOMEM; what the sink returns. With messages. */
+/* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md)
+ * -- */
+/* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK;
+ * VS_STOP: on request; VS_NOCONV: no operating point; VS_ESINGULAR; VS_ENOMEM; what the sink
+ * returns. With messages. */
 typedef enum ana_grid { ANA_DEC, ANA_OCT, ANA_LIN } ana_grid;
 typedef struct ana_freq { /* hertz */
     ana_grid grid;
-    int64_t n;             /* points per decade or octave; lin: in all */
-    double from, to;       /* dec, oct: 0 < from <= to */
+    int64_t n;       /* points per decade or octave; lin: in all */
+    double from, to; /* dec, oct: 0 < from <= to */
 } ana_freq;
 double *ana_frequencies(const ana_freq *f); /* vec */
 
@@ -110,12 +119,16 @@ double *ana_frequencies(const ana_freq *f); /* vec */
 VS_MUST_USE vs_status ana_ac(ana *a, const ana_freq *f, const ana_sink *sink);
 
 /* The other analyses give plots of named columns, each plot between begin and end. */
-typedef struct ana_column { const char *name, *type; } ana_column; /* "frequency", "voltage", ... */
+typedef struct ana_column {
+    const char *name, *type;
+} ana_column; /* "frequency", "voltage", ... */
 typedef struct ana_table {
-    vs_status (*begin)(void *user, const char *plot, const ana_column *col, int32_t n, bool complex);
+    vs_status (*begin)(void *user, const char *plot, const ana_column *col, int32_t n,
+                       bool complex);
     vs_status (*row)(void *user, const double *v); /* [n]; complex: [2n], re and im in turn */
     vs_status (*end)(void *user);
-    void (*progress)(void *user, double fraction, double axis, const ana_stat *st); /* as ana_sink */
+    void (*progress)(void *user, double fraction, double axis,
+                     const ana_stat *st); /* as ana_sink */
     bool (*stop)(void *user);
     void *user;
 } ana_table;
@@ -123,37 +136,39 @@ typedef struct ana_table {
 typedef struct ana_output { /* x[hi] - x[lo]; a current: its unknown, and 0 */
     int32_t hi, lo;
     bool current;
-    const char *name;       /* "v(out)"; of a current: its element, "v1" */
+    const char *name; /* "v(out)"; of a current: its element, "v1" */
 } ana_output;
 
 typedef struct ana_noise_opt {
     ana_output out;
-    int32_t source;         /* the input: what onoise is referred to */
+    int32_t source; /* the input: what onoise is referred to */
     ana_freq freq;
-    int64_t summary;        /* 0: totals only; k: every k-th point, with the parts of every device */
+    int64_t summary; /* 0: totals only; k: every k-th point, with the parts of every device */
 } ana_noise_opt;
 VS_MUST_USE vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t);
 
 VS_MUST_USE vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t);
 
 /* Derivatives of the output by every parameter that is not 0. freq NULL: of the dc value. */
-VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t);
+VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq,
+                               const ana_table *t);
 
 typedef struct ana_pz_opt {
-    int32_t in[2], out[2];  /* nodes; 0: the reference */
-    bool voltage;           /* transfer function output voltage / input voltage, else / input current */
+    int32_t in[2], out[2]; /* nodes; 0: the reference */
+    bool voltage; /* transfer function output voltage / input voltage, else / input current */
     bool poles, zeros;
 } ana_pz_opt;
 VS_MUST_USE vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t);
 
-typedef struct ana_port {   /* source behind a resistance z0 between nodes p and n */
+typedef struct ana_port { /* source behind a resistance z0 between nodes p and n */
     int32_t p, n, source;
-    double z0;              /* ohm */
+    double z0; /* ohm */
 } ana_port;
-/* S, Y, Z parameters; with `noise` the noise current correlation matrix Cy and, of two ports, NF NFmin Rn SOpt.
- *   s  out  called for each frequency with S [n_port^2], row by row, re and im in turn; may be NULL */
-VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f, bool noise,
-                             const ana_table *t,
+/* S, Y, Z parameters; with `noise` the noise current correlation matrix Cy and, of two ports, NF
+ * NFmin Rn SOpt. s  out  called for each frequency with S [n_port^2], row by row, re and im in
+ * turn; may be NULL */
+VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f,
+                             bool noise, const ana_table *t,
                              vs_status (*s)(void *user, double f, const double *s), void *user);
 
 #endif

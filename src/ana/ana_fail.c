@@ -1,6 +1,6 @@
 /* ana_fail.c - what to tell when Newton fails: its iterations one by one, and what may help.
- * Runs keep no record of their iterations; the run that failed is made once more with someone who looks
- * on (ana_trace.h), from the same start. */
+ * Runs keep no record of their iterations; the run that failed is made once more with someone who
+ * looks on (ana_trace.h), from the same start. */
 #include <math.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 #define SHOWN_FIRST 3
 #define SHOWN_LAST 8
-#define WEAK 1e-8        /* S: a node held by less hangs in the air */
-#define FAR 1e4          /* V or A: nothing a circuit should come to */
-#define SHRINKS 0.5      /* of the update of SPAN iterations before: it was still on its way */
+#define WEAK 1e-8   /* S: a node held by less hangs in the air */
+#define FAR 1e4     /* V or A: nothing a circuit should come to */
+#define SHRINKS 0.5 /* of the update of SPAN iterations before: it was still on its way */
 #define SPAN 4
 #define LIMIT_RUNS 5     /* runs at the iteration limit that are worth a warning, */
 #define LIMIT_SHARE 0.2  /* and their share of all; */
@@ -55,7 +55,10 @@ void ana_log_end(ana_log *l)
 
 /* -- the table -- */
 
-static const char *name_of(const ana *a, int32_t i) { return i && a->u[i].name ? a->u[i].name : "-"; }
+static const char *name_of(const ana *a, int32_t i)
+{
+    return i && a->u[i].name ? a->u[i].name : "-";
+}
 
 static const char *times(char buf[16], double x, double tol)
 {
@@ -70,10 +73,12 @@ static void note_iteration(ana *a, const ana_iteration *it, const char *device)
         diag_note(a->d, DIAG_NOWHERE, "%4d  not finite%s%s", it->iter, *device ? ": " : "", device);
         return;
     }
-    diag_note(a->d, DIAG_NOWHERE, "%4d  %10.3g %-16.40s %8s  %10.3g %-16.40s %8s  %-7.3g %s%s%s", it->iter,
-              it->worst_dx ? -it->dx : 0, name_of(a, it->worst_dx), it->worst_dx ? times(b[0], it->dx, it->dx_tol) : "-",
-              it->worst_r ? it->r : 0, name_of(a, it->worst_r), it->worst_r ? times(b[1], it->r, it->r_tol) : "-",
-              it->damping, device, it->limited ? " (limiting)" : "", it->singular ? " (singular)" : "");
+    diag_note(a->d, DIAG_NOWHERE, "%4d  %10.3g %-16.40s %8s  %10.3g %-16.40s %8s  %-7.3g %s%s%s",
+              it->iter, it->worst_dx ? -it->dx : 0, name_of(a, it->worst_dx),
+              it->worst_dx ? times(b[0], it->dx, it->dx_tol) : "-", it->worst_r ? it->r : 0,
+              name_of(a, it->worst_r), it->worst_r ? times(b[1], it->r, it->r_tol) : "-",
+              it->damping, device, it->limited ? " (limiting)" : "",
+              it->singular ? " (singular)" : "");
 }
 
 void ana_note_iterations(const ana_log *l)
@@ -82,8 +87,8 @@ void ana_note_iterations(const ana_log *l)
     const size_t n = vec_len(l->it);
     if (!n)
         return;
-    diag_note(a->d, DIAG_NOWHERE, "iter  %10s %-16s %8s  %10s %-16s %8s  %-7s %s", "update", "of", "x limit", "residual",
-              "of", "x limit", "damping", "most from");
+    diag_note(a->d, DIAG_NOWHERE, "iter  %10s %-16s %8s  %10s %-16s %8s  %-7s %s", "update", "of",
+              "x limit", "residual", "of", "x limit", "damping", "most from");
     for (size_t i = 0; i < n; i++) {
         if (n > SHOWN_FIRST + SHOWN_LAST + 1 && i == SHOWN_FIRST) {
             i = n - SHOWN_LAST;
@@ -114,7 +119,8 @@ static bool swings(const ana_log *l, int32_t *who)
 
 static double excess(const ana_iteration *it)
 {
-    const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0, r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
+    const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0,
+                 r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
     return norm_max(dx, r);
 }
 
@@ -133,64 +139,86 @@ static const char *device_of(const ana_log *l)
 }
 
 /* Whatever the kind of analysis: what the last iterations look like. option: of the limit. */
-static bool hint_iterations(const ana_log *l, const newton_report *rep, const char *option, int limit, const double *x)
+static bool hint_iterations(const ana_log *l, const newton_report *rep, const char *option,
+                            int limit, const double *x)
 {
     ana *a = l->a;
     int32_t who = rep->worst_dx ? rep->worst_dx : rep->worst_r;
     const char *device = device_of(l);
     if (rep->nonfinite) {
-        diag_note(a->d, DIAG_NOWHERE, "hint: a value outside the domain of a function (ln, sqrt, division by 0) in %s: "
-                  "limit its argument; or a start value that is too far off (.nodeset)", device ? device : "a device");
+        diag_note(a->d, DIAG_NOWHERE,
+                  "hint: a value outside the domain of a function (ln, sqrt, division by 0) in %s: "
+                  "limit its argument; or a start value that is too far off (.nodeset)",
+                  device ? device : "a device");
         return true;
     }
     if (rep->singular && rep->iter > 1) { /* it was regular at the start */
-        diag_note(a->d, DIAG_NOWHERE, "hint: at this point %s does not depend on anything any more: perhaps there is no "
-                  "solution, or .nodeset can start nearer to it; look at %s", ana_unknown_text(a, rep->singular),
-                  device ? device : "the devices there");
+        diag_note(
+            a->d, DIAG_NOWHERE,
+            "hint: at this point %s does not depend on anything any more: perhaps there is no "
+            "solution, or .nodeset can start nearer to it; look at %s",
+            ana_unknown_text(a, rep->singular), device ? device : "the devices there");
         return true;
     }
     if (rep->singular) {
         const char *text = ana_unknown_text(a, rep->singular);
-        diag_note(a->d, DIAG_NOWHERE, a->u[rep->singular].node
-                  ? "hint: %s seems to float: a resistor to ground there, or .options rshunt=1e12 for all nodes"
-                  : "hint: nothing determines %s: a loop of voltage sources or a controlled source without a load?", text);
+        diag_note(a->d, DIAG_NOWHERE,
+                  a->u[rep->singular].node ? "hint: %s seems to float: a resistor to ground there, "
+                                             "or .options rshunt=1e12 for all nodes"
+                                           : "hint: nothing determines %s: a loop of voltage "
+                                             "sources or a controlled source without a load?",
+                  text);
         return true;
     }
     if (swings(l, &who)) {
-        diag_note(a->d, DIAG_NOWHERE, "hint: the updates of %s swing to and fro: %s%s has a jump or a kink there; smooth its "
-                  "expression or characteristic, or start nearer with .nodeset", ana_unknown_text(a, who),
-                  device ? "perhaps " : "a device", device ? device : "");
+        diag_note(
+            a->d, DIAG_NOWHERE,
+            "hint: the updates of %s swing to and fro: %s%s has a jump or a kink there; smooth its "
+            "expression or characteristic, or start nearer with .nodeset",
+            ana_unknown_text(a, who), device ? "perhaps " : "a device", device ? device : "");
         return true;
     }
     if (shrinks(l)) {
-        diag_note(a->d, DIAG_NOWHERE, "hint: Newton was still on its way when its %d iterations were over: .options %s=%d", limit,
-                  option, limit < 10 ? 10 : 4 * limit);
+        diag_note(
+            a->d, DIAG_NOWHERE,
+            "hint: Newton was still on its way when its %d iterations were over: .options %s=%d",
+            limit, option, limit < 10 ? 10 : 4 * limit);
         return true;
     }
     if (who && fabs(x[who]) > FAR && a->u[who].kind != CKT_OTHER) {
-        diag_note(a->d, DIAG_NOWHERE, "hint: %s ran away to %.3g: is a model without its series resistance there, or a "
-                  "gain without a limit?", ana_unknown_text(a, who), x[who]);
+        diag_note(a->d, DIAG_NOWHERE,
+                  "hint: %s ran away to %.3g: is a model without its series resistance there, or a "
+                  "gain without a limit?",
+                  ana_unknown_text(a, who), x[who]);
         return true;
     }
     if (who && a->gdiag[who] && fabs(*a->gdiag[who]) < WEAK) {
-        diag_note(a->d, DIAG_NOWHERE, "hint: only %.2g S hold %s: give it a path to ground, or .options rshunt=1e12",
+        diag_note(a->d, DIAG_NOWHERE,
+                  "hint: only %.2g S hold %s: give it a path to ground, or .options rshunt=1e12",
                   fabs(*a->gdiag[who]), ana_unknown_text(a, who));
         return true;
     }
     return false;
 }
 
-void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x, double gmin_reached)
+void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x,
+                     double gmin_reached)
 {
     ana *a = l->a;
     if (hint_iterations(l, rep, "itl1", a->opt.itl1, x))
         return;
     if (gmin_reached > 0)
-        diag_note(a->d, DIAG_NOWHERE, "hint: with %.3g S from every node to ground there is a solution; is one node held by a "
-                  "device that is off, or does the circuit have no stable state?", gmin_reached);
+        diag_note(a->d, DIAG_NOWHERE,
+                  "hint: with %.3g S from every node to ground there is a solution; is one node "
+                  "held by a "
+                  "device that is off, or does the circuit have no stable state?",
+                  gmin_reached);
     else
-        diag_note(a->d, DIAG_NOWHERE, "hint: perhaps these equations have no solution; look at %s, at signs of controlled "
-                  "sources and at units", device_of(l) ? device_of(l) : "the devices named above");
+        diag_note(
+            a->d, DIAG_NOWHERE,
+            "hint: perhaps these equations have no solution; look at %s, at signs of controlled "
+            "sources and at units",
+            device_of(l) ? device_of(l) : "the devices named above");
 }
 
 void ana_hint_step(const ana_log *l, const newton_report *rep, const double *x, double t)
@@ -201,9 +229,12 @@ void ana_hint_step(const ana_log *l, const newton_report *rep, const double *x, 
         (void)hint_iterations(l, rep, "itl4", a->opt.itl4, x);
         return;
     }
-    diag_note(a->d, DIAG_NOWHERE, "hint: however short the step, there is no solution just after %.9g s: something in %s "
-              "seems to jump there; give its expression or source a finite slope, or a capacitance to the node", t,
-              device ? device : "the devices named above");
+    diag_note(
+        a->d, DIAG_NOWHERE,
+        "hint: however short the step, there is no solution just after %.9g s: something in %s "
+        "seems to jump there; give its expression or source a finite slope, or a capacitance to "
+        "the node",
+        t, device ? device : "the devices named above");
 }
 
 void ana_warn_limit(ana *a, vs_status st, bool tran, const char *option, int limit)
@@ -212,7 +243,9 @@ void ana_warn_limit(ana *a, vs_status st, bool tran, const char *option, int lim
     const double least = st < 0 || st == VS_NOCONV ? LIMIT_FAILED : LIMIT_SHARE;
     if (at_limit < LIMIT_RUNS || (double)at_limit < least * (double)runs)
         return;
-    diag_warning(a->d, DIAG_NOWHERE, "in %lld of %lld solutions Newton stopped at its limit of %d iterations%s; "
-                 ".options %s=%d gives it more", (long long)at_limit, (long long)runs, limit,
+    diag_warning(a->d, DIAG_NOWHERE,
+                 "in %lld of %lld solutions Newton stopped at its limit of %d iterations%s; "
+                 ".options %s=%d gives it more",
+                 (long long)at_limit, (long long)runs, limit,
                  tran ? " and the time step was cut" : "", option, limit < 10 ? 10 : 4 * limit);
 }

@@ -13,10 +13,10 @@ typedef struct newton_report {
     int iter;
     int32_t worst_dx, worst_r; /* unknown and row farthest beyond their tolerance, 0: none */
     double dx, dx_tol, r, r_tol;
-    int32_t singular;          /* unknown without pivot, 0: none */
-    bool nonfinite;            /* a device or the solution was not finite */
-    bool limited;              /* devices were still limiting */
-    bool updated;              /* x is one update beyond the last evaluated point: see newton_eq.fix */
+    int32_t singular; /* unknown without pivot, 0: none */
+    bool nonfinite;   /* a device or the solution was not finite */
+    bool limited;     /* devices were still limiting */
+    bool updated;     /* x is one update beyond the last evaluated point: see newton_eq.fix */
 } newton_report;
 
 /* The equations one Newton run solves:
@@ -24,24 +24,24 @@ typedef struct newton_report {
  * the conductances on node rows only. Charges enter as a difference: a large constant part of q
  * (100 uF at 20 V) costs no digits of the current. */
 typedef struct newton_eq {
-    ckt_env env;          /* iter is set by newton_run */
-    const double *q_n;    /* [n+1] charges of the last point; NULL: no d/dt */
-    const double *qlo_n;  /* [n+1] what rounding took from them */
-    const double *hist;   /* [n+1] A or V, the rest of d/dt that the past gives */
-    double gshunt;        /* S */
-    double gpt;           /* S */
-    const double *xref;   /* [n+1], where gpt pulls to */
+    ckt_env env;                 /* iter is set by newton_run */
+    const double *q_n;           /* [n+1] charges of the last point; NULL: no d/dt */
+    const double *qlo_n;         /* [n+1] what rounding took from them */
+    const double *hist;          /* [n+1] A or V, the rest of d/dt that the past gives */
+    double gshunt;               /* S */
+    double gpt;                  /* S */
+    const double *xref;          /* [n+1], where gpt pulls to */
     const ana_node_value *force; /* [n_force] nodes held by gforce */
     size_t n_force;
-    double gforce;        /* S */
-    const double *xmax;   /* [m] further reference of the update test, NULL: none; if given, all
-                           * vectors here and x have m elements */
-    const double *rmax;   /* [n+1] the same of the residual test */
-    double *fix;          /* [m] NULL, or the run may end with an update that no evaluation follows;
-                           * then rep->updated, f is brought to x, and q at x is q - fix */
+    double gforce;      /* S */
+    const double *xmax; /* [m] further reference of the update test, NULL: none; if given, all
+                         * vectors here and x have m elements */
+    const double *rmax; /* [n+1] the same of the residual test */
+    double *fix;        /* [m] NULL, or the run may end with an update that no evaluation follows;
+                         * then rep->updated, f is brought to x, and q at x is q - fix */
     int itl;
-    bool solved;          /* x solves a linearisation: its first evaluation may end the run */
-    bool damp;            /* shorten updates that swing to and fro */
+    bool solved; /* x solves a linearisation: its first evaluation may end the run */
+    bool damp;   /* shorten updates that swing to and fro */
 } newton_eq;
 
 struct ana {
@@ -54,32 +54,33 @@ struct ana {
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
-    double clock_cost;    /* s, of reading the clock */
-    double alpha_lu;      /* 1/s, alpha of the present factors, NAN: none */
-    bool repivot;         /* the last run failed: choose new pivots */
+    double clock_cost;           /* s, of reading the clock */
+    double alpha_lu;             /* 1/s, alpha of the present factors, NAN: none */
+    bool repivot;                /* the last run failed: choose new pivots */
     double *f, *q, *fmax, *qmax; /* [n+1] of the last load */
-    double *r;            /* [n+1] residual with all terms */
-    double *ref;          /* [n+1] size of the terms of each row */
-    double *size;         /* [n+1] of products in each row, scratch */
-    double *dx, *dx_prev; /* [n+1] Newton updates: x_new = x - dx */
-    double *tol_x, *tol_r; /* [n+1] absolute tolerances */
-    double **gdiag;       /* [n+1] diagonal values of node rows, NULL elsewhere */
-    double dx_size;       /* of the iteration before, if eq.fix: its largest update in tolerances */
-    double *f_prev, *q_prev; /* [n+1] of the load before, if eq.fix */
+    double *r;                   /* [n+1] residual with all terms */
+    double *ref;                 /* [n+1] size of the terms of each row */
+    double *size;                /* [n+1] of products in each row, scratch */
+    double *dx, *dx_prev;        /* [n+1] Newton updates: x_new = x - dx */
+    double *tol_x, *tol_r;       /* [n+1] absolute tolerances */
+    double **gdiag;              /* [n+1] diagonal values of node rows, NULL elsewhere */
+    double dx_size; /* of the iteration before, if eq.fix: its largest update in tolerances */
+    double *f_prev, *q_prev;                 /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
-    ana_node_value *nodeset, *ic; /* vec */
-    ana_kept *kept[2];    /* of ana_op, of ana_tran; NULL: none */
-    const double *begin[2]; /* [n+1] of the same; NULL: nothing */
-    struct tran *tran;    /* work of the transient, made at its first use */
-    const ana_watch *watch; /* NULL: nobody looks on */
-    int64_t n_run[2], n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
+    ana_node_value *nodeset, *ic;            /* vec */
+    ana_kept *kept[2];                       /* of ana_op, of ana_tran; NULL: none */
+    const double *begin[2];                  /* [n+1] of the same; NULL: nothing */
+    struct tran *tran;                       /* work of the transient, made at its first use */
+    const ana_watch *watch;                  /* NULL: nobody looks on */
+    int64_t n_run[2],
+        n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
 };
 
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
-double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
+double *ana_vector(ana *a);                /* zeroed, [m], lives as long as a */
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 
 /* -- op.c -- */
@@ -87,26 +88,30 @@ double ana_since(const ana *a, double t0); /* seconds since t0 without the cost 
 newton_eq ana_static_eq(const ana *a, bool tran_op);
 /* As ana_op, but the point is not yet accepted by the circuit. */
 VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
-/* The same from nothing for a transient: what follows knows of it x and what devices remember, not the pivots. */
+/* The same from nothing for a transient: what follows knows of it x and what devices remember, not
+ * the pivots. */
 VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 
 /* -- ana_fail.c -- */
-/* A failed run made again: between begin and end every iteration is kept; figures stay as they were. */
+/* A failed run made again: between begin and end every iteration is kept; figures stay as they
+ * were. */
 typedef struct ana_log {
     ana *a;
     ana_watch watch;
     const ana_watch *before;
     ana_stat st;
     int64_t runs[2], limits[2];
-    ana_iteration *it;    /* vec: of the last Newton run */
-    const char **device;  /* vec: which device adds most to the worst row, "": none */
+    ana_iteration *it;   /* vec: of the last Newton run */
+    const char **device; /* vec: which device adds most to the worst row, "": none */
 } ana_log;
 void ana_log_begin(ana_log *l, ana *a);
 void ana_log_end(ana_log *l);
-/* Notes to the last message: the table of iterations; what may help, x [n+1] being the last point. */
+/* Notes to the last message: the table of iterations; what may help, x [n+1] being the last point.
+ */
 void ana_note_iterations(const ana_log *l);
 /* gmin_reached: the least conductance with a solution, <= 0: there was none. */
-void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x, double gmin_reached);
+void ana_hint_static(const ana_log *l, const newton_report *rep, const double *x,
+                     double gmin_reached);
 void ana_hint_step(const ana_log *l, const newton_report *rep, const double *x, double t);
 /* A warning if Newton mostly stopped at its limit, set by `option`; st: how the analysis ended. */
 void ana_warn_limit(ana *a, vs_status st, bool tran, const char *option, int limit);

@@ -8,6 +8,7 @@
 #include "ana.h"
 
 /* What the analysis is doing; times between two changes belong to the earlier one. */
+/* clang-format off */
 #define ANA_PHASE_LIST(X)                         \
     X(ANA_IN_OTHER, "other")                      \
     X(ANA_IN_LOAD, "load")                        \
@@ -19,11 +20,12 @@
     X(ANA_IN_LTE, "truncation error")             \
     X(ANA_IN_OUTPUT, "output")                    \
     X(ANA_IN_WATCH, "watching") /* work that only a watcher causes */
+/* clang-format on */
 typedef enum ana_phase {
 #define X(name, text) name,
     ANA_PHASE_LIST(X)
 #undef X
-    ANA_N_PHASE
+        ANA_N_PHASE
 } ana_phase;
 
 /* One Newton iteration, at its end. Unknowns and rows from 1; 0: none beyond its tolerance. */
@@ -40,24 +42,24 @@ typedef struct ana_iteration {
 } ana_iteration;
 
 typedef enum ana_verdict {
-    ANA_STEP_GOOD,     /* accepted by the truncation error test */
-    ANA_STEP_JUMP,     /* accepted: something jumps, no step is short enough */
-    ANA_STEP_NOISE,    /* accepted: the error is rounding */
-    ANA_STEP_LTE,      /* rejected: truncation error */
-    ANA_STEP_NEWTON,   /* rejected: Newton did not converge */
-    ANA_STEP_EVENT     /* rejected: an event of a model lies within it */
+    ANA_STEP_GOOD,   /* accepted by the truncation error test */
+    ANA_STEP_JUMP,   /* accepted: something jumps, no step is short enough */
+    ANA_STEP_NOISE,  /* accepted: the error is rounding */
+    ANA_STEP_LTE,    /* rejected: truncation error */
+    ANA_STEP_NEWTON, /* rejected: Newton did not converge */
+    ANA_STEP_EVENT   /* rejected: an event of a model lies within it */
 } ana_verdict;
 
 /* One attempt of a time step, at its end. */
 typedef struct ana_step {
-    double t, h;       /* s, the new time and the step that led there */
-    double best;       /* s, the step the truncation error allows, +inf: no estimate */
-    double ratio;      /* error / tolerance */
-    int32_t worst;     /* the unknown with the largest error, 0: none */
-    int iterations;    /* of the last Newton run, transients */
+    double t, h;    /* s, the new time and the step that led there */
+    double best;    /* s, the step the truncation error allows, +inf: no estimate */
+    double ratio;   /* error / tolerance */
+    int32_t worst;  /* the unknown with the largest error, 0: none */
+    int iterations; /* of the last Newton run, transients */
     ana_verdict verdict;
-    bool corner;       /* it ended at a corner of a source */
-    bool is_static;    /* an operating point or a point of a dc sweep instead: t is the axis */
+    bool corner;    /* it ended at a corner of a source */
+    bool is_static; /* an operating point or a point of a dc sweep instead: t is the axis */
 } ana_step;
 
 typedef struct ana_watch {

@@ -1,5 +1,6 @@
-/* loop.c - see loop.h. Every function is compiled for the processors that VS_CLONES names and chosen when
- * the program starts. `m & ~(LOOP_WIDTH - 1)` tells the compiler that there is no rest. */
+/* loop.c - see loop.h. Every function is compiled for the processors that VS_CLONES names and
+ * chosen when the program starts. `m & ~(LOOP_WIDTH - 1)` tells the compiler that there is no rest.
+ */
 #include "loop.h"
 
 #include <float.h>
@@ -8,7 +9,10 @@
 
 #include "norm.h"
 
-#define EACH(i) int32_t i = 0, end_ = m & ~(LOOP_WIDTH - 1); i < end_; i++
+#define EACH(i)                                  \
+    int32_t i = 0, end_ = m & ~(LOOP_WIDTH - 1); \
+    i < end_;                                    \
+    i++
 
 VS_CLONES bool loop_residual(const loop_rows *l, int32_t m, double strict)
 {
@@ -29,8 +33,8 @@ VS_CLONES bool loop_residual(const loop_rows *l, int32_t m, double strict)
     return !bad;
 }
 
-VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol,
-                                      int32_t m, double strict)
+VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const double *tol,
+                                      double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i))
@@ -38,8 +42,8 @@ VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const 
     return !bad;
 }
 
-VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
-                                    double reltol, int32_t m, double strict)
+VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const double *xmax,
+                                    const double *tol, double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i)) {
@@ -49,13 +53,14 @@ VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const dou
     return !bad;
 }
 
-VS_CLONES double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol,
-                                  double reltol, int32_t m)
+VS_CLONES double loop_update_size(const double *x, const double *dx, const double *xmax,
+                                  const double *tol, double reltol, int32_t m)
 {
     double most[LOOP_WIDTH] = {0};
     for (int32_t i = 0, end = m & ~(LOOP_WIDTH - 1); i < end; i += LOOP_WIDTH)
         for (int k = 0; k < LOOP_WIDTH; k++) {
-            const double size = norm_max(norm_max(fabs(x[i + k]), fabs(x[i + k] - dx[i + k])), xmax[i + k]);
+            const double size =
+                norm_max(norm_max(fabs(x[i + k]), fabs(x[i + k] - dx[i + k])), xmax[i + k]);
             most[k] = norm_max(most[k], fabs(dx[i + k]) / (reltol * size + tol[i + k] + DBL_MIN));
         }
     return norm_max(norm_max(most[0], most[1]), norm_max(most[2], most[3]));
@@ -100,8 +105,8 @@ void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int
     default: call(4); break;    \
     }
 
-static inline __attribute__((always_inline)) void predict_from(double *restrict v, const double *w, const int n,
-                                                               loop_past p, int32_t m)
+static inline __attribute__((always_inline)) void predict_from(double *restrict v, const double *w,
+                                                               const int n, loop_past p, int32_t m)
 {
     for (EACH(i)) {
         double sum = w[0] * p[0][i];
@@ -130,14 +135,14 @@ VS_CLONES void loop_scale(double *restrict hist, double b, const double *dq, int
         hist[i] = b * dq[i];
 }
 
-static inline __attribute__((always_inline)) void residual_from(double *restrict r, const double *w, const int n,
-                                                                loop_past f, loop_past q, loop_past lo,
-                                                                const double *src, const double *hist,
-                                                                double alpha, int32_t m)
+static inline __attribute__((always_inline)) void
+residual_from(double *restrict r, const double *w, const int n, loop_past f, loop_past q,
+              loop_past lo, const double *src, const double *hist, double alpha, int32_t m)
 {
     for (EACH(i)) {
         const double q1 = q[0][i], lo1 = lo[0][i];
-        double current = w[0] * f[0][i] + w[1] * f[1][i], dq = w[1] * ((q[1][i] - q1) + (lo[1][i] - lo1));
+        double current = w[0] * f[0][i] + w[1] * f[1][i],
+               dq = w[1] * ((q[1][i] - q1) + (lo[1][i] - lo1));
         for (int k = 2; k < n; k++) {
             current += w[k] * f[k][i];
             dq += w[k] * ((q[k][i] - q1) + (lo[k][i] - lo1));
@@ -146,8 +151,9 @@ static inline __attribute__((always_inline)) void residual_from(double *restrict
     }
 }
 
-VS_CLONES void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q, loop_past lo,
-                                       const double *src, const double *hist, double alpha, int32_t m)
+VS_CLONES void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q,
+                                       loop_past lo, const double *src, const double *hist,
+                                       double alpha, int32_t m)
 {
     assert(n >= 2 && n <= LOOP_PAST);
 #define RESIDUAL(n) residual_from(r, w, n, f, q, lo, src, hist, alpha, m)
@@ -167,8 +173,8 @@ VS_CLONES void loop_subtract(double *restrict d, const double *a, const double *
         d[i] = a[i] - b[i];
 }
 
-VS_CLONES void loop_weights(double *restrict w, const double *max, const double *tol, double part, double reltol,
-                            int32_t m)
+VS_CLONES void loop_weights(double *restrict w, const double *max, const double *tol, double part,
+                            double reltol, int32_t m)
 {
     for (EACH(i))
         w[i] = 1 / (part * (reltol * max[i] + tol[i]));
@@ -180,8 +186,9 @@ VS_CLONES void loop_larger(double *restrict most, const double *v, int32_t m)
         most[i] = norm_max(most[i], fabs(v[i]));
 }
 
-VS_CLONES bool loop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
-                                  const double *weight, double reltol, double limit, int32_t m)
+VS_CLONES bool loop_miss_is_small(const double *x, const double *pred, const double *xmax,
+                                  const double *tol, const double *weight, double reltol,
+                                  double limit, int32_t m)
 {
     int64_t bad = 0;
     for (EACH(i)) {

@@ -1,6 +1,6 @@
 /* loop.h - the loops over all unknowns that a time point is made of, for vector units.
- * Use:    vectors have LOOP_PADDED(n) elements (ana_vector): element 0 belongs to the reference, those
- *         behind n are 0 and stay 0, so that loops run over whole vector registers without a rest.
+ * Use:    vectors have LOOP_PADDED(n) elements (ana_vector): element 0 belongs to the reference,
+ * those behind n are 0 and stay 0, so that loops run over whole vector registers without a rest.
  *         Results do not depend on the processor: no products are fused, no sums reordered. */
 #ifndef LOOP_H
 #define LOOP_H
@@ -14,33 +14,33 @@ enum { LOOP_PAST = 4 }; /* most points of an extrapolation */
 /* Past values of one quantity, the latest first, each [m]. */
 typedef double *const *loop_past;
 
-typedef struct loop_rows { /* rows of the equations, all [m] */
-    const double *f, *q, *qlo, *fmax, *qmax;  /* of the load */
-    const double *q_n, *qlo_n, *hist, *rmax;  /* of the past */
+typedef struct loop_rows {                   /* rows of the equations, all [m] */
+    const double *f, *q, *qlo, *fmax, *qmax; /* of the load */
+    const double *q_n, *qlo_n, *hist, *rmax; /* of the past */
     const double *tol;
-    double *r, *ref;                          /* out */
+    double *r, *ref; /* out */
     double alpha, floor, reltol;
 } loop_rows;
 
 typedef struct loop_last { /* of the last evaluation, all [m] */
-    const double *dx, *r;      /* the update found there, the residual it removes */
+    const double *dx, *r;  /* the update found there, the residual it removes */
     const double *q;
     const double *f_prev, *q_prev; /* of the evaluation before; NULL: there was none */
     double alpha;
 } loop_last;
 
-/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself (with its
- * constant part) counts only with its rounding, times `floor`: it is a difference of charges that flows.
- * True if |r| <= strict (reltol ref + tol) in all rows. */
+/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself
+ * (with its constant part) counts only with its rounding, times `floor`: it is a difference of
+ * charges that flows. True if |r| <= strict (reltol ref + tol) in all rows. */
 bool loop_residual(const loop_rows *l, int32_t m, double strict);
-bool loop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol, int32_t m,
-                            double strict);
+bool loop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol,
+                            int32_t m, double strict);
 /* |dx| <= strict (reltol max(|x|, |x - dx|, xmax) + tol) everywhere? */
 bool loop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
                           double reltol, int32_t m, double strict);
 /* The largest |dx| in these units, strict 1. */
-double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol, double reltol,
-                        int32_t m);
+double loop_update_size(const double *x, const double *dx, const double *xmax, const double *tol,
+                        double reltol, int32_t m);
 void loop_move(double *x, const double *dx, double lambda, int32_t m); /* x -= lambda dx */
 /* v = w[0] p[0] + w[1] p[1] + ..., n terms from 2 to LOOP_PAST */
 void loop_predict(double *v, const double *w, int n, loop_past p, int32_t m);
@@ -49,18 +49,21 @@ void loop_history(double *hist, double a1, loop_past q, loop_past lo, int32_t m)
 /* hist = b dq */
 void loop_scale(double *hist, double b, const double *dq, int32_t m);
 /* r = extrapolated f without sources + src + alpha (extrapolated q - q[0]) + hist */
-void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q, loop_past lo,
-                             const double *src, const double *hist, double alpha, int32_t m);
-/* x -= dx, and f and q follow to first order: alpha dq + df = r is shared as the iteration before shared
- * its change; without one (q_prev NULL) all is f. q itself stays: fix is what q_new has less. */
+void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q,
+                             loop_past lo, const double *src, const double *hist, double alpha,
+                             int32_t m);
+/* x -= dx, and f and q follow to first order: alpha dq + df = r is shared as the iteration before
+ * shared its change; without one (q_prev NULL) all is f. q itself stays: fix is what q_new has
+ * less. */
 void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int32_t m);
 /* dq = alpha ((q - q1) + (lo - lo1)) + hist */
 void loop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
                const double *lo1, const double *hist, int32_t m);
 void loop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
 /* w = 1 / (part (reltol max + tol)) */
-void loop_weights(double *w, const double *max, const double *tol, double part, double reltol, int32_t m);
-void loop_larger(double *most, const double *v, int32_t m);                 /* most = max(most, |v|) */
+void loop_weights(double *w, const double *max, const double *tol, double part, double reltol,
+                  int32_t m);
+void loop_larger(double *most, const double *v, int32_t m); /* most = max(most, |v|) */
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
 bool loop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
                         const double *weight, double reltol, double limit, int32_t m);

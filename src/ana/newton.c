@@ -1,7 +1,7 @@
 /* newton.c - Newton's method on the circuit equations, one run.
- * The accepted point is the last *evaluated* one: its residual is known to be small, the next update
- * would be small, and f and q that were computed there enter the history without another load. Or, in a
- * transient, it is one small update beyond it, and f and q follow to first order.
+ * The accepted point is the last *evaluated* one: its residual is known to be small, the next
+ * update would be small, and f and q that were computed there enter the history without another
+ * load. Or, in a transient, it is one small update beyond it, and f and q follow to first order.
  * Source: Kundert, The Designer's Guide to SPICE and Spectre, 2.2.2 (both convergence criteria);
  *         Deuflhard, Newton Methods for Nonlinear Problems, 2.1 (simplified update as a test). */
 #include <math.h>
@@ -11,16 +11,17 @@
 
 /* The test with the factors of the iteration before is only an estimate of the update: stricter. */
 #define CHORD_STRICT 0.5
-/* A point that one evaluation confirms has not been corrected with what that evaluation found, so its
- * error is that of the tests; after a correction it is mostly the square of that. */
+/* A point that one evaluation confirms has not been corrected with what that evaluation found, so
+ * its error is that of the tests; after a correction it is mostly the square of that. */
 #define FIRST_STRICT 0.1
-/* An update no evaluation follows: at most this many tolerances, from residuals of at most this many.
- * It is Newton's own, so what it leaves is of second order; how it divides into charge and current is an
- * estimate (loop_last_update), at the first evaluation none: there it must be as small as is accepted anyhow. */
+/* An update no evaluation follows: at most this many tolerances, from residuals of at most this
+ * many. It is Newton's own, so what it leaves is of second order; how it divides into charge and
+ * current is an estimate (loop_last_update), at the first evaluation none: there it must be as
+ * small as is accepted anyhow. */
 #define LAST_UPDATE 2
 #define LAST_RESIDUAL 100
-/* Such an update by the factors of the iteration before must be this much smaller than that iteration's: what it leaves
- * is this part of it. */
+/* Such an update by the factors of the iteration before must be this much smaller than that
+ * iteration's: what it leaves is this part of it. */
 #define CONTRACTION 0.1
 #define FACTORS_COST 256 /* unknowns, from which on a factorisation costs several solutions */
 /* Rounding of sums in a row, in units of its largest term. */
@@ -44,10 +45,21 @@ static bool add_history(ana *a, const newton_eq *eq, double strict)
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)a->m);
         return false;
     }
-    const loop_rows rows = {
-        .f = a->f, .q = a->q, .qlo = ckt_charge_rest(a->c), .fmax = a->fmax, .qmax = a->qmax,
-        .q_n = eq->q_n, .qlo_n = eq->qlo_n, .hist = eq->hist, .rmax = eq->rmax, .tol = a->tol_r,
-        .r = a->r, .ref = a->ref, .alpha = alpha, .floor = alpha * ROUNDING / reltol, .reltol = reltol};
+    const loop_rows rows = {.f = a->f,
+                            .q = a->q,
+                            .qlo = ckt_charge_rest(a->c),
+                            .fmax = a->fmax,
+                            .qmax = a->qmax,
+                            .q_n = eq->q_n,
+                            .qlo_n = eq->qlo_n,
+                            .hist = eq->hist,
+                            .rmax = eq->rmax,
+                            .tol = a->tol_r,
+                            .r = a->r,
+                            .ref = a->ref,
+                            .alpha = alpha,
+                            .floor = alpha * ROUNDING / reltol,
+                            .reltol = reltol};
     return loop_residual(&rows, a->m, strict);
 }
 
@@ -107,8 +119,8 @@ static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, 
     return true;
 }
 
-/* |r_i| <= c eps sum_j |J_ij x_j|: x solves equations that differ by rounding from the given ones, so
- * no iteration can improve it, however far nodes that hang on 1e-9 S still move. */
+/* |r_i| <= c eps sum_j |J_ij x_j|: x solves equations that differ by rounding from the given ones,
+ * so no iteration can improve it, however far nodes that hang on 1e-9 S still move. */
 static bool residual_is_rounding(ana *a, const double *x)
 {
     const csc *m = a->jac;
@@ -124,7 +136,8 @@ static bool residual_is_rounding(ana *a, const double *x)
 }
 
 /* Fills *rep from the vectors of the last iteration: what is beyond `least` times its tolerance. */
-static void report(const ana *a, const newton_eq *eq, const double *x, double least, newton_report *rep)
+static void report(const ana *a, const newton_eq *eq, const double *x, double least,
+                   newton_report *rep)
 {
     double worst_dx = least, worst_r = least;
     for (int32_t i = 1; i <= a->n; i++) {
@@ -214,8 +227,8 @@ static void count(ana *a)
 }
 
 /* Tells a watcher what this iteration came to. */
-static void tell(const ana *a, const newton_eq *eq, const double *x, const newton_report *rep, double lambda,
-                 bool converged)
+static void tell(const ana *a, const newton_eq *eq, const double *x, const newton_report *rep,
+                 double lambda, bool converged)
 {
     if (!a->watch || !a->watch->iteration)
         return;
@@ -224,10 +237,19 @@ static void tell(const ana *a, const newton_eq *eq, const double *x, const newto
     if (!rep->nonfinite)
         report(a, eq, x, converged ? 0 : 1, &worst);
     const ana_iteration it = {
-        .iter = rep->iter, .tran = eq->env.mode == CKT_TRAN, .converged = converged,
-        .limited = rep->limited, .nonfinite = rep->nonfinite, .singular = rep->singular != 0,
-        .damping = lambda, .worst_dx = worst.worst_dx, .worst_r = worst.worst_r, .dx = worst.dx,
-        .dx_tol = worst.dx_tol, .r = worst.r, .r_tol = worst.r_tol,
+        .iter = rep->iter,
+        .tran = eq->env.mode == CKT_TRAN,
+        .converged = converged,
+        .limited = rep->limited,
+        .nonfinite = rep->nonfinite,
+        .singular = rep->singular != 0,
+        .damping = lambda,
+        .worst_dx = worst.worst_dx,
+        .worst_r = worst.worst_r,
+        .dx = worst.dx,
+        .dx_tol = worst.dx_tol,
+        .r = worst.r,
+        .r_tol = worst.r_tol,
     };
     a->watch->iteration(a->watch->user, &it);
     watch_phase(a->watch, ANA_IN_TEST);
@@ -269,8 +291,12 @@ static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
 {
     const bool first = rep->iter == 1;
-    const loop_last l = {.dx = a->dx, .r = a->r, .q = a->q, .alpha = eq->env.alpha,
-                         .f_prev = first ? NULL : a->f_prev, .q_prev = first ? NULL : a->q_prev};
+    const loop_last l = {.dx = a->dx,
+                         .r = a->r,
+                         .q = a->q,
+                         .alpha = eq->env.alpha,
+                         .f_prev = first ? NULL : a->f_prev,
+                         .q_prev = first ? NULL : a->q_prev};
     loop_last_update(&l, x, a->f, eq->fix, a->m);
     rep->updated = true;
 }
@@ -299,7 +325,8 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
                         (!a->opt.residual_check || residual_is_small(a, eq, small, strict));
         const bool try_last = a->n >= FACTORS_COST && env.iter > 1 && may_be_last(a, eq, rep);
-        if (may_stop || try_last) { /* the factors of the iteration before may already show a small update */
+        if (may_stop ||
+            try_last) { /* the factors of the iteration before may already show a small update */
             solve(a);
             if (may_stop && update_is_small(a, eq, x, CHORD_STRICT * strict))
                 break;

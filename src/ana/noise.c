@@ -1,9 +1,9 @@
 /* noise.c - noise at an output from every source of every device.
- * One adjoint solution per frequency, (G + j omega C)' y = c with c the output's unit vector, gives the
- * gain from every row at once: a source with density S and gains a_k into rows k has the output density
- * S |sum_k a_k y_k|^2 (of a charge: j omega a_k). Rohrer, Nagel, Meyer, Weber, IEEE J. Solid-State
- * Circuits 6(4), 1971.
- * Integrals assume a power law between two frequencies, for each source: exact for white and 1/f noise. */
+ * One adjoint solution per frequency, (G + j omega C)' y = c with c the output's unit vector, gives
+ * the gain from every row at once: a source with density S and gains a_k into rows k has the output
+ * density S |sum_k a_k y_k|^2 (of a charge: j omega a_k). Rohrer, Nagel, Meyer, Weber, IEEE J.
+ * Solid-State Circuits 6(4), 1971. Integrals assume a power law between two frequencies, for each
+ * source: exact for white and 1/f noise. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +21,12 @@ typedef struct noise {
     small s;
     const ana_noise_opt *o;
     const ana_table *t;
-    part *part;        /* vec; a device's sources stand before it */
-    int32_t *part_of;  /* vec; of each noise source */
-    double *y, *drive; /* [2 (n+1)] */
+    part *part;                          /* vec; a device's sources stand before it */
+    int32_t *part_of;                    /* vec; of each noise source */
+    double *y, *drive;                   /* [2 (n+1)] */
     double f, f_last, gain2, gain2_last; /* |output / input|^2 */
     double total, out, in;
-    double *row;       /* vec */
+    double *row; /* vec */
 } noise;
 
 /* -- names -- */
@@ -52,8 +52,9 @@ static void name_parts(noise *w)
         const size_t first = vec_len(w->part);
         for (end = i; end < n && s[end].device == s[i].device; end++) {
             const char *name = ckt_noise_name(a->c, &s[end]);
-            const char *full = *name ? arena_printf(&a->mem, "%s_%s", device, name)
-                                     : arena_printf(&a->mem, "%s_noise%d", device, (int)s[end].source + 1);
+            const char *full =
+                *name ? arena_printf(&a->mem, "%s_%s", device, name)
+                      : arena_printf(&a->mem, "%s_noise%d", device, (int)s[end].source + 1);
             vec_push(w->part_of, part_named(w, first, full));
         }
         vec_push(w->part, ((part){.name = device, .owner = -1}));
@@ -123,8 +124,10 @@ static void integrate(noise *w)
         if (p->owner < 0)
             continue;
         const double out = integral(p->last, p->now, w->f_last, w->f);
-        const double in = w->gain2 > 0 && w->gain2_last > 0
-                              ? integral(p->last / w->gain2_last, p->now / w->gain2, w->f_last, w->f) : 0;
+        const double in =
+            w->gain2 > 0 && w->gain2_last > 0
+                ? integral(p->last / w->gain2_last, p->now / w->gain2, w->f_last, w->f)
+                : 0;
         p->out += out;
         p->in += in;
         w->part[p->owner].out += out;
@@ -150,12 +153,13 @@ static vs_status begin_spectrum(noise *w)
     const char *type = w->o->out.current ? "current-density" : "voltage-density";
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++)
-        vec_push(col, ((ana_column){arena_printf(&w->s.a->mem, "onoise_%s", w->part[i].name), type}));
+        vec_push(col,
+                 ((ana_column){arena_printf(&w->s.a->mem, "onoise_%s", w->part[i].name), type}));
     vec_push(col, ((ana_column){"onoise_spectrum", type}));
     const bool v = ckt_source_at(w->s.a->c, w->o->source).is_v;
     vec_push(col, ((ana_column){"inoise_spectrum", v ? "voltage-density" : "current-density"}));
-    const vs_status st = w->t->begin(w->t->user, "Noise Spectral Density Curves", col, (int32_t)vec_len(col),
-                                     false);
+    const vs_status st =
+        w->t->begin(w->t->user, "Noise Spectral Density Curves", col, (int32_t)vec_len(col), false);
     vec_free(col);
     return st;
 }
@@ -213,7 +217,8 @@ static vs_status sweep(noise *w, const double *f, size_t n)
         remember(w);
         if (w->o->summary <= 1 || k % (size_t)w->o->summary == 0)
             st = put_spectrum(w);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], w->t->progress, w->t->stop, w->t->user) &&
+        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], w->t->progress, w->t->stop,
+                       w->t->user) &&
             st == VS_OK)
             st = VS_STOP;
     }

@@ -14,8 +14,12 @@
 newton_eq ana_static_eq(const ana *a, bool tran_op)
 {
     newton_eq eq = {
-        .env = {.mode = CKT_STATIC, .gmin = a->opt.gmin, .srcfact = 1, .limit = true,
-                .initial_step = true, .tran_op = tran_op},
+        .env = {.mode = CKT_STATIC,
+                .gmin = a->opt.gmin,
+                .srcfact = 1,
+                .limit = true,
+                .initial_step = true,
+                .tran_op = tran_op},
         .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
         .gforce = FORCE_CONDUCTANCE,
         .itl = a->opt.itl1,
@@ -159,8 +163,9 @@ static void start_value(ana *a, double *x)
         x[a->nodeset[i].unknown] = a->nodeset[i].value;
 }
 
-/* The nodes are let go gradually: at once, the output of a gate that was held above its supply is an open circuit
- * to Newton, and the update throws it, and the latch behind it, anywhere. x stays at the last solution. */
+/* The nodes are let go gradually: at once, the output of a gate that was held above its supply is
+ * an open circuit to Newton, and the update throws it, and the latch behind it, anywhere. x stays
+ * at the last solution. */
 static vs_status release_slowly(ana *a, newton_eq *eq, double *x)
 {
     static const double hold[] = {1e-2, 1e-4, 1e-6}; /* S */
@@ -231,8 +236,10 @@ static void note_homotopies(ana *a, const op_progress *p)
     const char *s = p->source < 0 ? "no solution at all"
                                   : arena_printf(&a->d->mem, "up to %.4g %% of the sources",
                                                  fmin(100 * p->source, 99.99));
-    diag_note(a->d, DIAG_NOWHERE, "tried: Newton (%d iterations), gmin stepping (%s), source stepping (%s), "
-              "pseudo-transient (%s)", p->first.iter, how_far(a, p->gmin), s, how_far(a, p->pseudo));
+    diag_note(a->d, DIAG_NOWHERE,
+              "tried: Newton (%d iterations), gmin stepping (%s), source stepping (%s), "
+              "pseudo-transient (%s)",
+              p->first.iter, how_far(a, p->gmin), s, how_far(a, p->pseudo));
 }
 
 /* Plain Newton is made again: its iterations are what can be understood. */

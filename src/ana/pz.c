@@ -3,14 +3,14 @@
  *   zeros   [G e; o' 0], [C 0; 0 0]: e where the input acts, o the output's unit vector
  * (both are the numerator and denominator of o' (G + sC)^-1 e by Cramer's rule).
  *
- * Method: 1. tr((P + sQ)^-1 Q) = d/ds ln det = sum of 1/(s - s_i): times s it is the number of roots
- *            when s is large, and of roots at 0 when s is small. So the count is known beforehand.
- *         2. Starting values: s_i = s_0 - 1/mu_i with mu_i the largest eigenvalues of (P + s_0 Q)^-1 Q
- *            (on the columns of Q that are not 0), by balancing, reduction to Hessenberg form and
- *            the QR algorithm with Wilkinson's shifts.
- *         3. All roots together by the iteration of Ehrlich and Aberth with 1/tr as Newton's step: the
- *            accuracy is that of the sparse factors, whatever the spread of the roots.
- * Source: Golub & Van Loan, Matrix Computations, ch. 7; Aberth, Math. Comp. 27(122), 1973. */
+ * Method: 1. tr((P + sQ)^-1 Q) = d/ds ln det = sum of 1/(s - s_i): times s it is the number of
+ * roots when s is large, and of roots at 0 when s is small. So the count is known beforehand.
+ *         2. Starting values: s_i = s_0 - 1/mu_i with mu_i the largest eigenvalues of (P + s_0
+ * Q)^-1 Q (on the columns of Q that are not 0), by balancing, reduction to Hessenberg form and the
+ * QR algorithm with Wilkinson's shifts.
+ *         3. All roots together by the iteration of Ehrlich and Aberth with 1/tr as Newton's step:
+ * the accuracy is that of the sparse factors, whatever the spread of the roots. Source: Golub & Van
+ * Loan, Matrix Computations, ch. 7; Aberth, Math. Comp. 27(122), 1973. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ typedef struct pencil {
     csc a;               /* pattern of P + s Q; val unused */
     double *p, *q, *val; /* [nnz], [nnz], [2 nnz] */
     lu_z lu;
-    int32_t *state;      /* vec: columns of Q that are not 0 */
-    cplx *x;             /* [n] */
+    int32_t *state; /* vec: columns of Q that are not 0 */
+    cplx *x;        /* [n] */
 } pencil;
 
 typedef struct entry {
@@ -124,8 +124,8 @@ typedef struct census {
     double smallest;    /* about the size of the smallest that is not 0, rad/s */
 } census;
 
-/* s tr at s = 10^-3 .. 10^24: steps from plateau to plateau, each an integer, until the numbers end.
- * Status: VS_OK; VS_ESINGULAR: the determinant is 0 for all s. */
+/* s tr at s = 10^-3 .. 10^24: steps from plateau to plateau, each an integer, until the numbers
+ * end. Status: VS_OK; VS_ESINGULAR: the determinant is 0 for all s. */
 static vs_status count_roots(pencil *m, census *c)
 {
     int last = -1, run = 0;
@@ -233,7 +233,8 @@ static void to_hessenberg(int n, cplx *a)
 /* The eigenvalue of the trailing 2 x 2 block that is nearer its last entry. */
 static cplx wilkinson(const cplx *a, int n, int hi)
 {
-    const cplx p = a[(hi - 1) * n + hi - 1], q = a[(hi - 1) * n + hi], r = a[hi * n + hi - 1], s = a[hi * n + hi];
+    const cplx p = a[(hi - 1) * n + hi - 1], q = a[(hi - 1) * n + hi], r = a[hi * n + hi - 1],
+               s = a[hi * n + hi];
     const cplx half = (p - s) / 2, root = csqrt(half * half + q * r);
     const cplx d = cabs(half + root) > cabs(half - root) ? half + root : half - root;
     return d == 0 ? s : s - q * r / d;
@@ -315,9 +316,11 @@ static vs_status start_values(pencil *m, const census *c, cplx *s)
             ev[i] = cabs(r) < 1e-6 * s0 ? 0 : ev[i];
         }
         qsort(ev, (size_t)n, sizeof *ev, by_size);
-        for (int i = 0; i < want; i++) { /* 1 % aside: no two are equal, and none is a root already */
+        for (int i = 0; i < want;
+             i++) { /* 1 % aside: no two are equal, and none is a root already */
             const double turn = 0.01 * sin(i + 1), far = c->smallest * pow(10, 3 + i);
-            s[i] = ev[i] == 0 ? far * cexp(I * (1 + i)) : (s0 - 1 / ev[i]) * (1 + 1e-5 * turn + 1e-5 * I * turn);
+            s[i] = ev[i] == 0 ? far * cexp(I * (1 + i))
+                              : (s0 - 1 / ev[i]) * (1 + 1e-5 * turn + 1e-5 * I * turn);
         }
     }
     free(a);
@@ -378,7 +381,8 @@ static int by_frequency(const void *va, const void *vb)
                                             : (cimag(a) > cimag(b) ? -1 : 1);
 }
 
-/* All roots, by size; *root is a vec. Status: VS_OK; VS_STOP; VS_ESINGULAR: every s is one; VS_ENOMEM. */
+/* All roots, by size; *root is a vec. Status: VS_OK; VS_STOP; VS_ESINGULAR: every s is one;
+ * VS_ENOMEM. */
 static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
 {
     census c;
@@ -422,7 +426,7 @@ static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
 typedef struct pz {
     small s;
     const ana_pz_opt *o;
-    int32_t source;  /* a voltage source at the input, -1 */
+    int32_t source; /* a voltage source at the input, -1 */
 } pz;
 
 static entry *circuit_entries(const pz *w)
@@ -468,18 +472,21 @@ static vs_status roots_of(pz *w, bool zeros, const ana_table *t, cplx **root)
     pencil m;
     vs_status st = pencil_init(&m, a->n + bordered, e);
     if (st == VS_OK && vec_len(m.state) > MAX_STATES) {
-        diag_error(a->d, DIAG_NOWHERE, "%d unknowns have charges or fluxes; .pz takes up to %d", (int)vec_len(m.state),
-                   MAX_STATES);
+        diag_error(a->d, DIAG_NOWHERE, "%d unknowns have charges or fluxes; .pz takes up to %d",
+                   (int)vec_len(m.state), MAX_STATES);
         st = VS_EINPUT;
     }
     if (st == VS_OK)
         st = find_roots(a, &m, t, root);
     if (st == VS_ESINGULAR && zeros) { /* the transfer function is 0 */
-        diag_warning(a->d, DIAG_NOWHERE, "the output of .pz does not depend on its input: it has no zeros");
+        diag_warning(a->d, DIAG_NOWHERE,
+                     "the output of .pz does not depend on its input: it has no zeros");
         st = VS_OK;
     } else if (st == VS_ESINGULAR) {
-        diag_error(a->d, DIAG_NOWHERE, "the circuit has no %s: its small-signal matrix is singular at every "
-                   "frequency (is the input of 'vol' in a loop of voltage sources and inductors?)", what);
+        diag_error(a->d, DIAG_NOWHERE,
+                   "the circuit has no %s: its small-signal matrix is singular at every "
+                   "frequency (is the input of 'vol' in a loop of voltage sources and inductors?)",
+                   what);
     }
     pencil_fini(&m);
     vec_free(e);
@@ -530,20 +537,26 @@ vs_status ana_pz(ana *a, const ana_pz_opt *o, const ana_table *t)
     pz w = {.o = o};
     cplx *pole = NULL, *zero = NULL;
     if (ckt_has_delays(a->c)) {
-        diag_error(a->d, DIAG_NOWHERE, ".pz is not possible with transmission lines or absdelay(): a delay has no finite number of "
+        diag_error(a->d, DIAG_NOWHERE,
+                   ".pz is not possible with transmission lines or absdelay(): a delay has no "
+                   "finite number of "
                    "poles and zeros; .ac shows the answer");
         return VS_EINPUT;
     }
     if (ckt_uses_freq(a->c)) {
-        diag_error(a->d, DIAG_NOWHERE, ".pz is not possible: an expression depends on 'hertz', which is no function of s; "
-                   "LAPLACE writes one");
+        diag_error(
+            a->d, DIAG_NOWHERE,
+            ".pz is not possible: an expression depends on 'hertz', which is no function of s; "
+            "LAPLACE writes one");
         return VS_EINPUT;
     }
     vs_status st = small_begin(&w.s, a, false);
     w.source = source_across(&w);
     if (st == VS_OK && w.source >= 0 && !o->voltage) {
-        diag_error(a->d, DIAG_NOWHERE, "the input of .pz is held by the voltage source '%s': a current into it does "
-                   "nothing; use 'vol'", ckt_source_at(a->c, w.source).name);
+        diag_error(a->d, DIAG_NOWHERE,
+                   "the input of .pz is held by the voltage source '%s': a current into it does "
+                   "nothing; use 'vol'",
+                   ckt_source_at(a->c, w.source).name);
         st = VS_EINPUT;
     }
     if (st == VS_OK && o->poles)

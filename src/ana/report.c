@@ -39,13 +39,16 @@ void ana_note_newton(ana *a, const newton_report *rep)
 {
     if (rep->nonfinite) {
         const char *devices = ana_blame_text(a, 0);
-        diag_note(a->d, DIAG_NOWHERE, "a device gave a value that is not finite in iteration %d%s%s",
-                  rep->iter, *devices ? ": " : "", devices);
+        diag_note(a->d, DIAG_NOWHERE,
+                  "a device gave a value that is not finite in iteration %d%s%s", rep->iter,
+                  *devices ? ": " : "", devices);
         return;
     }
     if (rep->singular)
-        diag_note(a->d, DIAG_NOWHERE, "the matrix is singular at %s: is it connected, does a "
-                  "conducting path lead to ground?", ana_unknown_text(a, rep->singular));
+        diag_note(a->d, DIAG_NOWHERE,
+                  "the matrix is singular at %s: is it connected, does a "
+                  "conducting path lead to ground?",
+                  ana_unknown_text(a, rep->singular));
     if (rep->worst_dx) {
         diag_note(a->d, DIAG_NOWHERE, "%s still moves by %.3g%s per iteration, %.3g allowed",
                   ana_unknown_text(a, rep->worst_dx), fabs(rep->dx), unit_of(&a->u[rep->worst_dx]),

@@ -1,8 +1,8 @@
 /* sens.c - derivatives of an output by every parameter, by the adjoint method.
  * dc:  F(x, p) = 0, A = dF/dx, A' y = c (c the output's unit vector): dv/dp = -y' dF/dp.
- * ac:  A z = b with A = G + j omega C: dv/dp = -y' (dA/dp) z, at a fixed operating point as ngspice has it.
- * dF/dp and dA/dp are central differences of one device's own outputs: one factorisation serves all.
- * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
+ * ac:  A z = b with A = G + j omega C: dv/dp = -y' (dA/dp) z, at a fixed operating point as ngspice
+ * has it. dF/dp and dA/dp are central differences of one device's own outputs: one factorisation
+ * serves all. Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static bool is_wanted(const sens *w, uint8_t kind)
     return w->ac ? kind == IR_OUT_G || kind == IR_OUT_C : kind == IR_OUT_RES;
 }
 
-static void add_difference(sens *w, const double *lo, const double *hi, const mdl_out *what, double dp)
+static void add_difference(sens *w, const double *lo, const double *hi, const mdl_out *what,
+                           double dp)
 {
     for (size_t k = 0; k < vec_len(what); k++) {
         if (!is_wanted(w, what[k].kind) || hi[k] == lo[k] || what[k].a <= 0)
@@ -50,12 +51,14 @@ static void add_difference(sens *w, const double *lo, const double *hi, const md
     }
 }
 
-/* Differences of the outputs for the parameter one step down and up, or one-sided at an end of its range. */
+/* Differences of the outputs for the parameter one step down and up, or one-sided at an end of its
+ * range. */
 static vs_status differentiate(sens *w, int32_t device, int32_t p, double value)
 {
     ckt *c = w->s.a->c;
     const ckt_env env = small_env(w->s.a);
-    double *lo = NULL, *hi = NULL, at_lo = value - fabs(value) * step_rel, at_hi = value + fabs(value) * step_rel;
+    double *lo = NULL, *hi = NULL, at_lo = value - fabs(value) * step_rel,
+           at_hi = value + fabs(value) * step_rel;
     mdl_out *what = NULL;
     vs_status st = ckt_device_outputs(c, &env, w->s.x, device, p, at_lo, &lo, &what);
     if (st == VS_EINPUT)
@@ -76,8 +79,8 @@ static vs_status differentiate(sens *w, int32_t device, int32_t p, double value)
 static bool is_principal(const va_module *mod, const char *name)
 {
     static const char *const t[][2] = {{"resistor", "r"}, {"capacitor", "c"}, {"inductor", "l"},
-                                       {"vcvs", "gain"}, {"vccs", "gain"}, {"cccs", "gain"}, {"ccvs", "gain"},
-                                       {"mutual", "m"}};
+                                       {"vcvs", "gain"},  {"vccs", "gain"},   {"cccs", "gain"},
+                                       {"ccvs", "gain"},  {"mutual", "m"}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         if (!strcmp(mod->name, t[i][0]) && !strcmp(name, t[i][1]))
             return true;
@@ -95,7 +98,8 @@ static vs_status add_device(sens *w, int32_t device)
         if (p->type != VA_REAL || p->local || value == 0 || !isfinite(value))
             continue;
         const char *name = is_principal(mod, p->name)
-                               ? f.name : arena_printf(&w->s.a->mem, "%s_%s", f.name, p->name);
+                               ? f.name
+                               : arena_printf(&w->s.a->mem, "%s_%s", f.name, p->name);
         const int32_t first = (int32_t)vec_len(w->change);
         st = differentiate(w, device, k, value);
         vec_push(w->param, ((param){name, first, (int32_t)vec_len(w->change), -1}));
@@ -117,7 +121,8 @@ static vs_status find_params(sens *w)
     ckt *c = w->s.a->c;
     vs_status st = VS_OK;
     if (ckt_has_delays(c))
-        diag_warning(w->s.a->d, DIAG_NOWHERE, ".sens leaves out the parameters of transmission lines%s",
+        diag_warning(w->s.a->d, DIAG_NOWHERE,
+                     ".sens leaves out the parameters of transmission lines%s",
                      w->ac ? ", and takes the delays of absdelay() as fixed" : "");
     for (int32_t i = 0; i < ckt_n_device(c) && st == VS_OK; i++)
         st = add_device(w, i);
@@ -197,7 +202,8 @@ static vs_status begin(sens *w, const ana_table *t)
         vec_push(col, ((ana_column){"frequency", "frequency"}));
     for (size_t i = 0; i < vec_len(w->param); i++)
         vec_push(col, ((ana_column){w->param[i].name, w->out->current ? "current" : "voltage"}));
-    const vs_status st = t->begin(t->user, "Sensitivity Analysis", col, (int32_t)vec_len(col), w->ac);
+    const vs_status st =
+        t->begin(t->user, "Sensitivity Analysis", col, (int32_t)vec_len(col), w->ac);
     vec_free(col);
     return st;
 }
@@ -211,7 +217,8 @@ static vs_status sweep(sens *w, const double *f, size_t n, const ana_table *t)
         st = solve(w, f[k]);
         if (st == VS_OK)
             st = t->row(t->user, w->row);
-        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) && st == VS_OK)
+        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
+            st == VS_OK)
             st = VS_STOP;
     }
     const vs_status closing = t->end(t->user);
@@ -231,7 +238,8 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     if (st == VS_OK)
         st = find_params(&w);
     if (st == VS_OK && !vec_len(w.param)) {
-        diag_error(a->d, DIAG_NOWHERE, "the circuit has no parameter that a sensitivity could be found for");
+        diag_error(a->d, DIAG_NOWHERE,
+                   "the circuit has no parameter that a sensitivity could be found for");
         st = VS_EINPUT;
     }
     if (st == VS_OK)

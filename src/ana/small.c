@@ -41,8 +41,10 @@ static vs_status singular(small *s, double omega)
     const char *who = u > 0 ? arena_printf(&a->d->mem, " at %s", ana_unknown_text(a, u)) : "";
     diag_error(a->d, DIAG_NOWHERE, "the small-signal matrix is singular%s at %.6g Hz", who,
                omega / (2 * acos(-1)));
-    diag_note(a->d, DIAG_NOWHERE, "a node without a conducting path, or a loop of voltage sources and "
-              "inductors, has no small-signal solution there; option rshunt puts a resistor at every node");
+    diag_note(a->d, DIAG_NOWHERE,
+              "a node without a conducting path, or a loop of voltage sources and "
+              "inductors, has no small-signal solution there; option rshunt puts a resistor at "
+              "every node");
     return VS_ESINGULAR;
 }
 
@@ -68,7 +70,8 @@ static vs_status linearise(small *s, double f)
     env.freq = f;
     const vs_status st = ckt_load_ac(a->c, &env, s->x, s->noise, s->g, s->c);
     if (st == VS_NOCONV)
-        diag_error(a->d, DIAG_NOWHERE, "a device gives a conductance or capacitance that is not finite at the "
+        diag_error(a->d, DIAG_NOWHERE,
+                   "a device gives a conductance or capacitance that is not finite at the "
                    "operating point");
     return st;
 }
@@ -102,7 +105,8 @@ vs_status small_begin_static(small *s, ana *a)
     bool limited;
     st = ckt_load(a->c, &env, s->x, a->f, a->q, a->fmax, a->qmax, &limited);
     if (st != VS_OK) {
-        diag_error(a->d, DIAG_NOWHERE, "a device gives a value that is not finite at the operating point");
+        diag_error(a->d, DIAG_NOWHERE,
+                   "a device gives a value that is not finite at the operating point");
         return st;
     }
     memcpy(s->g, a->jac->val, sizeof(double) * (size_t)csc_nnz(a->jac));
@@ -176,7 +180,8 @@ void small_drive(const small *s, int32_t source, double *b)
 }
 
 bool small_tick(small *s, double fraction, double axis,
-                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *), void *user)
+                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
+                void *user)
 {
     const double now = vs_seconds();
     s->a->st.points_accepted++;

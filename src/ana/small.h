@@ -1,5 +1,6 @@
-/* small.h - what the small-signal analyses share: the operating point, (G + j omega C) and its factors.
- * Complex vectors [2 (n+1)] are re and im in turn; element 0 belongs to the reference node. */
+/* small.h - what the small-signal analyses share: the operating point, (G + j omega C) and its
+ * factors. Complex vectors [2 (n+1)] are re and im in turn; element 0 belongs to the reference
+ * node. */
 #ifndef SMALL_H
 #define SMALL_H
 
@@ -8,19 +9,20 @@
 
 typedef struct small {
     ana *a;
-    double *x;          /* [n+1] operating point */
-    double *g, *c;      /* [nnz+1] in the places of a->jac */
-    double *val;        /* [2 nnz] of the last small_factor */
-    bool delays;        /* delays add to G + j omega C */
+    double *x;     /* [n+1] operating point */
+    double *g, *c; /* [nnz+1] in the places of a->jac */
+    double *val;   /* [2 nnz] of the last small_factor */
+    bool delays;   /* delays add to G + j omega C */
     lu_z lu;
-    bool noise, by_freq; /* as small_begin; G and C change with the frequency */
+    bool noise, by_freq;  /* as small_begin; G and C change with the frequency */
     double next_progress; /* s, clock */
 } small;
 
-/* Finds the operating point and linearises there. On failure messages were given; small_fini in any case.
- * Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
+/* Finds the operating point and linearises there. On failure messages were given; small_fini in any
+ * case. Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
 VS_MUST_USE vs_status small_begin(small *s, ana *a, bool noise);
-/* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys. */
+/* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys.
+ */
 VS_MUST_USE vs_status small_begin_static(small *s, ana *a);
 void small_fini(small *s);
 
@@ -43,6 +45,7 @@ ckt_env small_env(const ana *a);
 
 /* Reports progress at most every 50 ms; true if the user asked to stop. */
 bool small_tick(small *s, double fraction, double axis,
-                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *), void *user);
+                void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
+                void *user);
 
 #endif

@@ -2,10 +2,10 @@
  * Port j is a source behind z_j. With 1 V at port j alone, a_j = 1 / (2 sqrt z_j) and
  *   S_ij = b_i / a_j,  b_i = (v_i - z_i i_i) / (2 sqrt z_i),  i_i into the circuit.
  *   Y = z^-1/2 (1 - S)(1 + S)^-1 z^-1/2,  Z = z^1/2 (1 - S)^-1 (1 + S) z^1/2   (z diagonal)
- * Noise: each source drives currents n_i into the shorted ports; Cy = sum of S n n^H. In waves: what
- * reaches port i, loaded with all z, is c_i; n = -z^-1/2 (1 + S)^-1 2 c.
- * Source: Kurokawa, IEEE Trans. Microwave Theory Tech. 13(2), 1965; Hillbrand & Russer, IEEE Trans.
- *         Circuits Syst. 23(4), 1976 (noise correlation matrices). */
+ * Noise: each source drives currents n_i into the shorted ports; Cy = sum of S n n^H. In waves:
+ * what reaches port i, loaded with all z, is c_i; n = -z^-1/2 (1 + S)^-1 2 c. Source: Kurokawa,
+ * IEEE Trans. Microwave Theory Tech. 13(2), 1965; Hillbrand & Russer, IEEE Trans. Circuits Syst.
+ * 23(4), 1976 (noise correlation matrices). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +23,11 @@ typedef struct spar {
     const ana_port *port;
     int32_t np;
     bool noise;
-    cplx *z;                       /* [n+1] solution or adjoint */
-    cplx *adj;                     /* [np][n+1] adjoints of the waves leaving the ports, for noise */
-    cplx *S, *Y, *Z, *Cy;          /* [np][np] */
-    cplx *m, *rhs;                 /* [np][np] scratch */
-    cplx *row;                     /* vec */
+    cplx *z;              /* [n+1] solution or adjoint */
+    cplx *adj;            /* [np][n+1] adjoints of the waves leaving the ports, for noise */
+    cplx *S, *Y, *Z, *Cy; /* [np][np] */
+    cplx *m, *rhs;        /* [np][np] scratch */
+    cplx *row;            /* vec */
 } spar;
 
 /* m X = b for square m and b [n][n], in place of b; NaN if m is singular. Gauss with row pivots. */
@@ -146,10 +146,12 @@ static void find_cy(spar *w, double f)
         for (int32_t i = 0; i < n; i++) {
             const cplx hi = gain_to(w->adj + (size_t)i * n1, &src[k], gain, omega);
             for (int32_t j = 0; j < n; j++)
-                cs[i * n + j] += d * hi * conj(gain_to(w->adj + (size_t)j * n1, &src[k], gain, omega));
+                cs[i * n + j] +=
+                    d * hi * conj(gain_to(w->adj + (size_t)j * n1, &src[k], gain, omega));
         }
     }
-    for (int pass = 0; pass < 2; pass++) { /* (1 + S)^-1 Cs, then the same on the other side of it */
+    for (int pass = 0; pass < 2;
+         pass++) { /* (1 + S)^-1 Cs, then the same on the other side of it */
         for (int32_t i = 0; i < n; i++)
             for (int32_t j = 0; j < n; j++)
                 w->m[i * n + j] = (i == j) + w->S[i * n + j];
@@ -164,15 +166,15 @@ static void find_cy(spar *w, double f)
             w->Cy[i * n + j] = 4 * cs[i * n + j] / sqrt(w->port[i].z0 * w->port[j].z0);
 }
 
-/* Two-port noise parameters from the chain representation: u = -n_2 / y_21, i = n_1 - n_2 y_11 / y_21.
- * rn = |u|^2 / 4kT0, y_opt and F_min as in Hillbrand & Russer. */
+/* Two-port noise parameters from the chain representation: u = -n_2 / y_21, i = n_1 - n_2 y_11 /
+ * y_21. rn = |u|^2 / 4kT0, y_opt and F_min as in Hillbrand & Russer. */
 static void push_figures(spar *w)
 {
     const cplx *y = w->Y, *c = w->Cy;
     const double kt4 = 4 * boltzmann * t0_kelvin;
     const cplx y11 = y[0], y21 = y[2];
     const double uu = creal(c[3]) / (cabs(y21) * cabs(y21));
-    const cplx ui = -c[2] / y21 + c[3] * conj(y11) / (y21 * conj(y21));       /* <u i*> */
+    const cplx ui = -c[2] / y21 + c[3] * conj(y11) / (y21 * conj(y21)); /* <u i*> */
     const double ii = creal(c[0]) - 2 * creal(c[2] * (y11 / y21)) +
                       creal(c[3]) * cabs(y11) * cabs(y11) / (cabs(y21) * cabs(y21));
     const double rn = uu / kt4, im = cimag(ui) / uu, gg = ii / uu - im * im;
@@ -196,8 +198,9 @@ static vs_status begin(spar *w, const ana_table *t)
     for (int k = 0; k < (w->noise ? 4 : 3); k++)
         for (int32_t i = 0; i < w->np; i++)
             for (int32_t j = 0; j < w->np; j++)
-                vec_push(col, ((ana_column){arena_printf(&w->s.a->mem, "%s_%d_%d", kind[k], (int)i + 1,
-                                                         (int)j + 1), "notype"}));
+                vec_push(col, ((ana_column){arena_printf(&w->s.a->mem, "%s_%d_%d", kind[k],
+                                                         (int)i + 1, (int)j + 1),
+                                            "notype"}));
     for (size_t k = 0; k < VS_COUNT(figure) && w->noise && w->np == 2; k++)
         vec_push(col, ((ana_column){figure[k], "notype"}));
     const vs_status st = t->begin(t->user, "SP Analysis", col, (int32_t)vec_len(col), true);
@@ -252,7 +255,8 @@ static void release(spar *w)
 }
 
 vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *freq, bool noise,
-                 const ana_table *t, vs_status (*s)(void *user, double f, const double *s), void *user)
+                 const ana_table *t, vs_status (*s)(void *user, double f, const double *s),
+                 void *user)
 {
     spar w = {.port = port, .np = n_port, .noise = noise};
     double *f = ana_frequencies(freq);
@@ -268,7 +272,8 @@ vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f
             st = put(&w, f[k], t);
         if (st == VS_OK && s)
             st = s(user, f[k], (const double *)w.S);
-        if (small_tick(&w.s, (double)(k + 1) / (double)vec_len(f), f[k], t->progress, t->stop, t->user) &&
+        if (small_tick(&w.s, (double)(k + 1) / (double)vec_len(f), f[k], t->progress, t->stop,
+                       t->user) &&
             st == VS_OK)
             st = VS_STOP;
     }

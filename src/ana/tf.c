@@ -1,6 +1,7 @@
 /* tf.c - dc small-signal gain, input and output resistance (ngspice manual, ".TF").
- * With A = df/dx at the operating point: gain = c' A^-1 b, c the output's unit vector and b a unit of the
- * input source; the resistances are voltage over current at the source and between the output nodes. */
+ * With A = df/dx at the operating point: gain = c' A^-1 b, c the output's unit vector and b a unit
+ * of the input source; the resistances are voltage over current at the source and between the
+ * output nodes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
         const char *to = out->current ? arena_printf(&a->mem, "%s#Output_impedance", out->name)
                                       : arena_printf(&a->mem, "output_impedance_at_%s", out->name);
         const char *in = arena_printf(&a->mem, "%s#Input_impedance", src.name);
-        const ana_column col[] = {{"Transfer_function", "voltage"}, {to, "voltage"}, {in, "voltage"}};
+        const ana_column col[] = {
+            {"Transfer_function", "voltage"}, {to, "voltage"}, {in, "voltage"}};
         st = t->begin(t->user, "Transfer Function", col, 3, false);
         if (st == VS_OK)
             st = t->row(t->user, v);

@@ -30,8 +30,8 @@ static double first_break(tran *t, double after)
 static tran *make_work(ana *a)
 {
     tran *t = arena_new(&a->mem, tran);
-    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->fix, &t->pred, &t->stage, &t->k1, &t->src, &t->xmax,
-                    &t->rmax, &t->weight};
+    double **v[] = {&t->dq[0], &t->dq[1], &t->hist, &t->fix,  &t->pred,  &t->stage,
+                    &t->k1,    &t->src,   &t->xmax, &t->rmax, &t->weight};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     for (int i = 0; i <= TRAN_KEEP; i++) {
@@ -57,19 +57,22 @@ static double largest_step(const ana_tran_opt *o)
 
 static vs_status check_times(ana *a, const ana_tran_opt *o)
 {
-    const char *wrong = !(o->tstop > 0)                           ? "the stop time must be positive"
-                        : !(o->tstep > 0)                         ? "the step must be positive"
-                        : !(o->tstart >= 0 && o->tstart < o->tstop) ? "the start time must lie before the stop time"
-                        : !(o->tmax >= 0)                         ? "the largest step must be positive"
-                                                                  : NULL;
+    const char *wrong = !(o->tstop > 0)   ? "the stop time must be positive"
+                        : !(o->tstep > 0) ? "the step must be positive"
+                        : !(o->tstart >= 0 && o->tstart < o->tstop)
+                            ? "the start time must lie before the stop time"
+                        : !(o->tmax >= 0) ? "the largest step must be positive"
+                                          : NULL;
     if (wrong) {
         diag_error(a->d, DIAG_NOWHERE, "transient: %s", wrong);
         return VS_EINPUT;
     }
     if (largest_step(o) >= 2 * SAME_TIME * o->tstop)
         return VS_OK;
-    diag_error(a->d, DIAG_NOWHERE, "transient: steps of at most %.3g s are too short to reach %.3g s; times have 15 digits",
-               largest_step(o), o->tstop);
+    diag_error(
+        a->d, DIAG_NOWHERE,
+        "transient: steps of at most %.3g s are too short to reach %.3g s; times have 15 digits",
+        largest_step(o), o->tstop);
     return VS_EINPUT;
 }
 
@@ -89,9 +92,9 @@ static void set_limits(tran *t)
     t->grid[0] = 0;
 }
 
-/* With uic the charges are those of sources at 0 V. What flows there is no measure of anything (a junction
- * between a given node and a supply that is still off may carry 1e9 A): Newton starts, and what later
- * tolerances refer to is taken, with the sources on. t->q[0] is scratch. */
+/* With uic the charges are those of sources at 0 V. What flows there is no measure of anything (a
+ * junction between a given node and a supply that is still off may carry 1e9 A): Newton starts, and
+ * what later tolerances refer to is taken, with the sources on. t->q[0] is scratch. */
 static vs_status switch_on(tran *t, ckt_env *env)
 {
     ana *a = t->a;
@@ -104,12 +107,17 @@ static vs_status switch_on(tran *t, ckt_env *env)
     return st == VS_NOCONV ? VS_OK : st; /* where it is not finite Newton will tell */
 }
 
-/* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own. */
+/* Charges at t = 0; the point is accepted. Slopes are not needed: the first steps make their own.
+ */
 static vs_status initial_charge(tran *t)
 {
     ana *a = t->a;
-    ckt_env env = {.mode = CKT_TRAN, .gmin = a->opt.gmin, .srcfact = 1, .iter = 1,
-                   .initial_step = true, .reltol = a->opt.reltol};
+    ckt_env env = {.mode = CKT_TRAN,
+                   .gmin = a->opt.gmin,
+                   .srcfact = 1,
+                   .iter = 1,
+                   .initial_step = true,
+                   .reltol = a->opt.reltol};
     bool limited;
     watch_phase(a->watch, ANA_IN_LOAD);
     vs_status st = ckt_load(a->c, &env, t->x[1], a->f, t->q[1], a->fmax, a->qmax, &limited);
@@ -197,7 +205,8 @@ static double next_mark(const tran *t)
     return before_start ? fmin(t->brk, t->o.tstart) : t->brk;
 }
 
-/* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of it. */
+/* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
+ * it. */
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
@@ -222,8 +231,8 @@ static void start_piece(tran *t, int euler_steps)
 
 /* -- accepting and rejecting -- */
 
-/* Unknowns that count modulo something: the whole history moves, so that extrapolation goes on. The charge of such
- * an unknown's row is the unknown. */
+/* Unknowns that count modulo something: the whole history moves, so that extrapolation goes on. The
+ * charge of such an unknown's row is the unknown. */
 static void wrap_unknowns(tran *t)
 {
     double by;
@@ -239,8 +248,13 @@ static void wrap_unknowns(tran *t)
 static vs_status accept(tran *t)
 {
     ana *a = t->a;
-    ckt_env env = {.mode = CKT_TRAN, .time = t->t_new, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
-                   .srcfact = 1, .final_step = t->t_new == t->o.tstop, .reltol = a->opt.reltol};
+    ckt_env env = {.mode = CKT_TRAN,
+                   .time = t->t_new,
+                   .alpha = t->cc.alpha,
+                   .gmin = a->opt.gmin,
+                   .srcfact = 1,
+                   .final_step = t->t_new == t->o.tstop,
+                   .reltol = a->opt.reltol};
     vs_status st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
@@ -279,8 +293,13 @@ static void tell(const tran *t, ana_verdict v, double best)
     if (!t->a->watch)
         return;
     const bool newton = v == ANA_STEP_NEWTON || v == ANA_STEP_EVENT; /* no error was estimated */
-    const ana_step s = {.t = t->t_new, .h = t->h, .best = best, .ratio = newton ? 0 : t->lte.ratio,
-                        .worst = newton ? 0 : t->lte.worst, .iterations = t->rep.iter, .verdict = v,
+    const ana_step s = {.t = t->t_new,
+                        .h = t->h,
+                        .best = best,
+                        .ratio = newton ? 0 : t->lte.ratio,
+                        .worst = newton ? 0 : t->lte.worst,
+                        .iterations = t->rep.iter,
+                        .verdict = v,
                         .corner = t->t_new >= t->brk};
     watch_step(t->a->watch, &s);
 }
@@ -294,8 +313,8 @@ static void explain_newton(tran *t)
     ckt_restore_limits(a->c);
     const vs_status again = tran_solve(t);
     diag_note(a->d, DIAG_NOWHERE, "Newton did not converge in %d iterations", t->rep.iter);
-    diag_note(a->d, DIAG_NOWHERE, "tried: steps from %.3g s down to %.3g s, %lld rejected so far", t->hmax, t->h,
-              (long long)log.st.points_rejected);
+    diag_note(a->d, DIAG_NOWHERE, "tried: steps from %.3g s down to %.3g s, %lld rejected so far",
+              t->hmax, t->h, (long long)log.st.points_rejected);
     ana_note_newton(a, &t->rep);
     if (again == VS_NOCONV) {
         ana_note_iterations(&log);
@@ -314,9 +333,12 @@ static void explain_step(tran *t, bool newton)
     if (newton) {
         explain_newton(t);
     } else {
-        diag_note(a->d, DIAG_NOWHERE, "its truncation error is %.3g times the tolerance; devices "
-                  "there: %s", t->lte.ratio, ana_blame_text(a, i));
-        diag_note(a->d, DIAG_NOWHERE, "hint: if one of them jumps at this time, give it a finite slope; else "
+        diag_note(a->d, DIAG_NOWHERE,
+                  "its truncation error is %.3g times the tolerance; devices "
+                  "there: %s",
+                  t->lte.ratio, ana_blame_text(a, i));
+        diag_note(a->d, DIAG_NOWHERE,
+                  "hint: if one of them jumps at this time, give it a finite slope; else "
                   "looser tolerances (.options reltol, trtol) or method=gear");
     }
 }
@@ -335,9 +357,10 @@ static vs_status newton_failed(tran *t)
     return VS_OK;
 }
 
-/* The worst miss of a prediction stays the same however short the step: something jumped. Steps that
- * are accepted on the way, up to the place of the jump, do not count as an end of the search. A miss that
- * falls, of what is only steep, or of what is steep before it jumps, is the measure for those that follow. */
+/* The worst miss of a prediction stays the same however short the step: something jumped. Steps
+ * that are accepted on the way, up to the place of the jump, do not count as an end of the search.
+ * A miss that falls, of what is only steep, or of what is steep before it jumps, is the measure for
+ * those that follow. */
 static bool is_jump(tran *t)
 {
     if (t->lte_fails++ == 0) {
@@ -356,8 +379,9 @@ static bool is_jump(tran *t)
     return t->h < JUMP_SHRINK * t->jump_h;
 }
 
-/* No step length can improve what is rounding: the miss grows when the step shrinks (charges of large
- * capacitors, over h), or is no more than what Newton leaves open (nodes that hang on 1e-9 S). */
+/* No step length can improve what is rounding: the miss grows when the step shrinks (charges of
+ * large capacitors, over h), or is no more than what Newton leaves open (nodes that hang on 1e-9
+ * S). */
 static bool is_noise(const tran *t)
 {
     return (t->lte_fails >= 1 && t->h < 0.5 * t->first_h && t->lte.size > 1.5 * t->first_size) ||
@@ -372,7 +396,8 @@ static bool is_good(const tran *t, double best)
     return t->h <= REJECT_RATIO * best;
 }
 
-/* Ringing that is just within what is accepted: each step is a little shorter than the one before, without an end. */
+/* Ringing that is just within what is accepted: each step is a little shorter than the one before,
+ * without an end. */
 static bool is_endless(tran *t, double best)
 {
     enum { MANY = 12 };

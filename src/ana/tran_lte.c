@@ -11,8 +11,8 @@
 #define NOISE 4 /* past points of the predictor have their own rounding */
 
 /* Unknowns with a charge or flux in their row are seen always, others only when the corner, where
- * they may jump, has left the predictor. Currents without memory (of voltage sources) contain dq/dt,
- * which may zigzag under the trapezoidal rule: they are seen through a filter, see below. */
+ * they may jump, has left the predictor. Currents without memory (of voltage sources) contain
+ * dq/dt, which may zigzag under the trapezoidal rule: they are seen through a filter, see below. */
 void tran_classify(tran *t)
 {
     t->n_flow = 0;
@@ -27,8 +27,8 @@ void tran_classify(tran *t)
 }
 
 /* Rounding of charges: relative errors of the machine precision, over the step, are currents that
- * move the unknowns by z. All of one sign: what hangs on a small conductance to ground gets their sum.
- * One solution with the last factors. */
+ * move the unknowns by z. All of one sign: what hangs on a small conductance to ground gets their
+ * sum. One solution with the last factors. */
 static const double *rounding_noise(const tran *t)
 {
     ana *a = t->a;
@@ -39,10 +39,7 @@ static const double *rounding_noise(const tran *t)
     return z;
 }
 
-static double above(double miss, double noise)
-{
-    return norm_max(fabs(miss) - fabs(noise), 0);
-}
+static double above(double miss, double noise) { return norm_max(fabs(miss) - fabs(noise), 0); }
 
 /* Below this ratio of error to tolerance the step grows by as much as it may. */
 static double unseen_ratio(const tran *t)
@@ -51,9 +48,9 @@ static double unseen_ratio(const tran *t)
     return 1 / (g * g * g);
 }
 
-/* The current of unknown i at the attempt without its zigzag: with e the distance of point 2 from the
- * line through points 1 and 3 (0 the attempt), half of e is the amplitude, and points 0 and 2 lie on
- * the same side. Of a smooth function it takes O(h^2), the same from each point. */
+/* The current of unknown i at the attempt without its zigzag: with e the distance of point 2 from
+ * the line through points 1 and 3 (0 the attempt), half of e is the amplitude, and points 0 and 2
+ * lie on the same side. Of a smooth function it takes O(h^2), the same from each point. */
 static double without_zigzag(const tran *t, int32_t i)
 {
     const double *h = t->past, x1 = t->x[1][i], x2 = t->x[2][i], x3 = t->x[3][i];
@@ -72,7 +69,8 @@ static void worst_flow(tran *t, double factor, const double *noise)
         if (t->n_piece < 8 || t->pc.order != 2)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
-        double tol = norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
+        double tol =
+            norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
         double size = (noise ? above(miss, noise[i]) : fabs(miss)) * scale;
         if (size > t->lte.ratio * tol) {
             t->lte.ratio = size / tol;
@@ -83,7 +81,8 @@ static void worst_flow(tran *t, double factor, const double *noise)
     }
 }
 
-/* The largest |x - pred| factor / tolerance; noise [n+1] is what rounding explains, NULL: nothing. */
+/* The largest |x - pred| factor / tolerance; noise [n+1] is what rounding explains, NULL: nothing.
+ */
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
 {
     const ana *a = t->a;
@@ -92,8 +91,8 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
     t->lte.ratio = 0;
     t->lte.worst = 0;
     if (!noise && !a->watch && /* the usual case: nothing is seen of it */
-        loop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC], reltol,
-                           unseen_ratio(t) / scale, a->m))
+        loop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC],
+                           reltol, unseen_ratio(t) / scale, a->m))
         return;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);

@@ -17,55 +17,57 @@ typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
 enum { LTE_NEVER, LTE_STATE, LTE_ALGEBRAIC };
 
 typedef struct tran_lte {
-    double ratio;     /* largest error / tolerance */
-    int order;        /* of the estimate; 0: none could be made */
-    int32_t worst;    /* unknown with the largest ratio */
-    double miss;      /* its corrected minus predicted value */
-    double size;      /* |miss| in units of its tolerance: the worst unknown may change from try to try */
+    double ratio;  /* largest error / tolerance */
+    int order;     /* of the estimate; 0: none could be made */
+    int32_t worst; /* unknown with the largest ratio */
+    double miss;   /* its corrected minus predicted value */
+    double
+        size; /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
 
 typedef struct tran {
     ana *a;
     ana_tran_opt o;
     const ana_sink *sink;
-    double t, t_new, h;          /* last accepted time, time of the attempt, step */
+    double t, t_new, h; /* last accepted time, time of the attempt, step */
     double hmin, hmax;
-    double brk, brk_prev;        /* the corners around t: brk_prev <= t < brk */
-    int n_piece;                 /* accepted points since the corner, the corner included
-                                  * (given values of a start with uic not) */
-    int euler_left;              /* backward Euler steps still to make */
-    tran_kind kind;              /* of the attempt */
-    double *x[TRAN_KEEP + 1];    /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
-    double *q[TRAN_KEEP + 1];    /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before, ... */
-    double *qlo[TRAN_KEEP + 1];  /* [n+1] what rounding took from them */
-    double *f[TRAN_KEEP + 1];    /* [n+1] resistive part without sources, f[0] attempt, ... */
-    double *src;                 /* [n+1] sources at t_new */
-    double *dq[2];               /* [n+1] dq/dt, attempt and at t */
-    double past[TRAN_KEEP];      /* s, past[0] = t - time of x[2], ... */
-    double *hist;                /* [n+1] dq/dt = alpha (q - q[1]) + hist */
-    double *fix;                 /* [n+1] what the attempt's charges have less than those of the load */
-    double *pred;                /* [n+1] extrapolated x */
+    double brk, brk_prev;       /* the corners around t: brk_prev <= t < brk */
+    int n_piece;                /* accepted points since the corner, the corner included
+                                 * (given values of a start with uic not) */
+    int euler_left;             /* backward Euler steps still to make */
+    tran_kind kind;             /* of the attempt */
+    double *x[TRAN_KEEP + 1];   /* [n+1] x[0] attempt, x[1] at t, x[2] before, ... */
+    double *q[TRAN_KEEP + 1];   /* [n+1] charges, q[0] attempt, q[1] at t, q[2] before, ... */
+    double *qlo[TRAN_KEEP + 1]; /* [n+1] what rounding took from them */
+    double *f[TRAN_KEEP + 1];   /* [n+1] resistive part without sources, f[0] attempt, ... */
+    double *src;                /* [n+1] sources at t_new */
+    double *dq[2];              /* [n+1] dq/dt, attempt and at t */
+    double past[TRAN_KEEP];     /* s, past[0] = t - time of x[2], ... */
+    double *hist;               /* [n+1] dq/dt = alpha (q - q[1]) + hist */
+    double *fix;  /* [n+1] what the attempt's charges have less than those of the load */
+    double *pred; /* [n+1] extrapolated x */
     integ_pred pc;
     bool have_pred;
-    int start_order;             /* of the extrapolation that Newton starts from while steps are equal */
-    double *stage, *k1;          /* [n+1] first stage of SDIRK2: x and dq/dt */
-    double *xmax;                /* [n+1] largest |x| accepted so far */
-    double *rmax;                /* [n+1] largest size of the terms of each row accepted so far */
-    double *weight;              /* [n+1] 1 / what bypassed instances may leave out in a row */
-    uint8_t *lte_class;          /* [n+1] */
-    double *lte_weight[2];       /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
-    int32_t n_flow, *flow;       /* [n_flow] currents without memory */
-    double *y[TRAN_FLOW];        /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
+    int start_order;       /* of the extrapolation that Newton starts from while steps are equal */
+    double *stage, *k1;    /* [n+1] first stage of SDIRK2: x and dq/dt */
+    double *xmax;          /* [n+1] largest |x| accepted so far */
+    double *rmax;          /* [n+1] largest size of the terms of each row accepted so far */
+    double *weight;        /* [n+1] 1 / what bypassed instances may leave out in a row */
+    uint8_t *lte_class;    /* [n+1] */
+    double *lte_weight[2]; /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
+    int32_t n_flow, *flow; /* [n_flow] currents without memory */
+    double *y[TRAN_FLOW];  /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;
-    double grid[3];              /* s, h, past[0], past[1] that pc and cc were made for; 0: none */
-    tran_kind last_kind;         /* and the kind */
+    double grid[3];      /* s, h, past[0], past[1] that pc and cc were made for; 0: none */
+    tran_kind last_kind; /* and the kind */
     newton_report rep;
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     int n_shorter;               /* accepted steps in a row of which each asked for a shorter one */
     double first_h, first_size;  /* of the first LTE rejection in a row */
-    double jump_h, jump_size, jump_end; /* its step, kept until the time that this would have reached */
-    double next_progress;        /* s, clock */
+    double jump_h, jump_size,
+        jump_end;         /* its step, kept until the time that this would have reached */
+    double next_progress; /* s, clock */
 } tran;
 
 /* -- tran_step.c -- */
@@ -83,8 +85,8 @@ void tran_shift(tran *t);
 void tran_classify(tran *t);
 /* Truncation error of the attempt into t->lte. */
 void tran_estimate(tran *t);
-/* Step that would have had an error equal to the tolerance, no more than max_growth h; +inf if there
- * is no estimate. */
+/* Step that would have had an error equal to the tolerance, no more than max_growth h; +inf if
+ * there is no estimate. */
 double tran_best_step(const tran *t);
 /* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */
 bool tran_rings(const tran *t);

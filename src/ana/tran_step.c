@@ -8,14 +8,16 @@
 #define BYPASS_PART 0.05
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
-/* Extrapolation from equal steps, order 3: sum_k (-1)^k (p+1 over k+1) x_{n-k}. Orders 4 and 5 start nearer where all is
- * smooth, but carry on by 31 and 63 times what Newton left open: oscillators started another period late. */
+/* Extrapolation from equal steps, order 3: sum_k (-1)^k (p+1 over k+1) x_{n-k}. Orders 4 and 5
+ * start nearer where all is smooth, but carry on by 31 and 63 times what Newton left open:
+ * oscillators started another period late. */
 #define LEAST_ORDER 2 /* the predictor's own */
 #define MOST_ORDER 3
 static const double equal_weight[LOOP_PAST] = {4, -6, 4, -1};
 
-/* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so with
- * two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first term. */
+/* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so
+ * with two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first
+ * term. */
 static void set_history(tran *t, const double *dq)
 {
     const integ_coef *c = &t->cc;
@@ -58,18 +60,15 @@ static void predict(tran *t)
     loop_predict(t->pred, t->pc.w, order + 1, t->x + 1, t->a->m);
 }
 
-void tran_take_resistive(const tran *t, double *f)
-{
-    loop_subtract(f, t->a->f, t->src, t->a->m);
-}
+void tran_take_resistive(const tran *t, double *f) { loop_subtract(f, t->a->f, t->src, t->a->m); }
 
 static bool same_alpha(const tran *t)
 {
     return fabs(t->cc.alpha - t->a->alpha_lu) <= ALPHA_SAME * t->cc.alpha;
 }
 
-/* The highest order that the last steps allow: all points within the piece, the corner not among them, and as
- * far apart as the new one. Steps that truncation error chooses differ. */
+/* The highest order that the last steps allow: all points within the piece, the corner not among
+ * them, and as far apart as the new one. Steps that truncation error chooses differ. */
 static int highest_start(const tran *t)
 {
     int order = 0;
@@ -86,13 +85,13 @@ static const double *start_weights(const tran *t, int order)
 /* r of the extrapolated point, see improve_prediction. */
 static void predicted_residual(tran *t, int order)
 {
-    loop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1, t->qlo + 1, t->src,
-                            t->hist, t->cc.alpha, t->a->m);
+    loop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1,
+                            t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
 }
 
-/* One Newton update from the predicted point without evaluating devices there: f without sources and q
- * are extrapolated as x is, sources are known, and the factors are those of the last point. Exact for
- * what is linear; as good as the prediction for the rest. */
+/* One Newton update from the predicted point without evaluating devices there: f without sources
+ * and q are extrapolated as x is, sources are known, and the factors are those of the last point.
+ * Exact for what is linear; as good as the prediction for the rest. */
 static void improve_prediction(tran *t)
 {
     ana *a = t->a;
@@ -113,8 +112,9 @@ static void improve_prediction(tran *t)
     loop_move(t->x[0], a->dx, 1, a->m);
 }
 
-/* The residual that the start of this order had to first order, J (x_start - x), as the largest part of a row's
- * tolerance: x and J of the point that Newton found, x_start = x_pred - A^-1 r_pred. */
+/* The residual that the start of this order had to first order, J (x_start - x), as the largest
+ * part of a row's tolerance: x and J of the point that Newton found, x_start = x_pred - A^-1
+ * r_pred. */
 static double start_miss(tran *t, int order)
 {
     ana *a = t->a;
@@ -145,8 +145,8 @@ static void choose_start(tran *t)
     }
 }
 
-/* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of Newton may: a
- * current falls by e in each. A limit that a user has lowered stands. */
+/* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of
+ * Newton may: a current falls by e in each. A limit that a user has lowered stands. */
 static int allowed_iterations(const tran *t)
 {
     enum { PATIENCE = 4, USUAL = 10, MORE = 10 };
@@ -158,8 +158,14 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
 {
     ana *a = t->a;
     newton_eq eq = {
-        .env = {.mode = CKT_TRAN, .time = time, .alpha = t->cc.alpha, .gmin = a->opt.gmin,
-                .srcfact = 1, .limit = true, .final_step = time == t->o.tstop, .weight = t->weight},
+        .env = {.mode = CKT_TRAN,
+                .time = time,
+                .alpha = t->cc.alpha,
+                .gmin = a->opt.gmin,
+                .srcfact = 1,
+                .limit = true,
+                .final_step = time == t->o.tstop,
+                .weight = t->weight},
         .q_n = t->q[1],
         .qlo_n = t->qlo[1],
         .hist = t->hist,

@@ -14,15 +14,9 @@ struct arena_chunk {
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-void arena_init(arena *a)
-{
-    *a = (arena){.oom = vs_no_memory};
-}
+void arena_init(arena *a) { *a = (arena){.oom = vs_no_memory}; }
 
-void arena_fini(arena *a)
-{
-    arena_release(a, (arena_pos){0});
-}
+void arena_fini(arena *a) { arena_release(a, (arena_pos){0}); }
 
 void *arena_alloc(arena *a, size_t bytes)
 {

@@ -9,8 +9,8 @@
 typedef struct arena_chunk arena_chunk;
 typedef struct arena {
     arena_chunk *top;
-    size_t total;                /* bytes handed out */
-    void (*oom)(size_t bytes);   /* must not return */
+    size_t total;              /* bytes handed out */
+    void (*oom)(size_t bytes); /* must not return */
 } arena;
 typedef struct arena_pos {
     arena_chunk *top;

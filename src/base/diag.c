@@ -133,7 +133,9 @@ vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *fil
     struct stat sb;
     *why = NULL;
     if (stat(path, &sb)) {
-        *why = errno == ENOENT ? "does not exist" : errno == EACCES ? "may not be read" : "could not be opened";
+        *why = errno == ENOENT   ? "does not exist"
+               : errno == EACCES ? "may not be read"
+                                 : "could not be opened";
         return VS_EIO;
     }
     if (S_ISDIR(sb.st_mode)) {
@@ -250,7 +252,8 @@ static void render_source(const diag *d, diag_span at, int line, FILE *out)
         b--;
     fprintf(out, "%5d | %s", line, cut_left ? "..." : "");
     put_visible(out, text + a, b - a);
-    fprintf(out, "%s\n      | %*s", cut_right ? "..." : "", (int)(off - a) + (cut_left ? 3 : 0), "");
+    fprintf(out, "%s\n      | %*s", cut_right ? "..." : "", (int)(off - a) + (cut_left ? 3 : 0),
+            "");
     fputc('^', out);
     for (size_t i = 1; i < at.len && off + i < b; i++)
         fputc('~', out);
@@ -274,7 +277,8 @@ static void render_msg(const diag *d, const diag_msg *m, FILE *out, bool color)
         render_source(d, m->span, line, out);
     if (m->span.file < 0 || m->level == DIAG_NOTE)
         return;
-    for (diag_span from = d->file[m->span.file].from; from.file >= 0; from = d->file[from.file].from) {
+    for (diag_span from = d->file[m->span.file].from; from.file >= 0;
+         from = d->file[from.file].from) {
         diag_where(d, from, &line, &col);
         fprintf(out, "%s:%d:%d: note: included from here\n", d->file[from.file].name, line, col);
     }

@@ -1,7 +1,6 @@
 /* diag.h - source files, spans, and the messages about the user's input.
- * Use:   diag_init, diag_add_file for each text read, diag_error/warning/note, diag_render at the end.
- * Library code records messages here and returns VS_EINPUT; only `cli` prints.
- * Rendered:
+ * Use:   diag_init, diag_add_file for each text read, diag_error/warning/note, diag_render at the
+ * end. Library code records messages here and returns VS_EINPUT; only `cli` prints. Rendered:
  *     inv.cir:12:15: error: unknown model 'nmos1x'
  *        12 | M1 out in 0 0 nmos1x w=1u l=0.1u
  *           |               ^~~~~~                                       */
@@ -23,9 +22,10 @@ typedef struct diag_span {
 
 typedef struct diag_file {
     const char *name; /* as the user wrote it */
-    const char *text; /* zero-terminated copy, owned by diag; may contain any byte before len. NULL: see diag_text */
+    const char *text; /* zero-terminated copy, owned by diag; may contain any byte before len. NULL:
+                         see diag_text */
     size_t len;
-    diag_span from;   /* the include that brought it, or DIAG_NOWHERE */
+    diag_span from; /* the include that brought it, or DIAG_NOWHERE */
 } diag_file;
 
 typedef struct diag_msg {
@@ -44,7 +44,8 @@ typedef struct diag {
     bool told_full;  /* it was said that there are further errors */
 } diag;
 
-/* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it goes on to say is not seen. */
+/* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it
+ * goes on to say is not seen. */
 static inline bool diag_full(const diag *d, int before)
 {
     return d->n_error - before > d->max_error;
@@ -55,9 +56,11 @@ void diag_fini(diag *d);
 
 /* A text of `len` bytes under `name`; copied. Returns the file index. */
 int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from);
-/* A file of `len` bytes whose text the caller has no need of: it is read when diag_text is asked for it. */
+/* A file of `len` bytes whose text the caller has no need of: it is read when diag_text is asked
+ * for it. */
 int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span from);
-/* The text of a file; "", and len 0, for one that was added for later and has another length now. */
+/* The text of a file; "", and len 0, for one that was added for later and has another length now.
+ */
 const char *diag_text(const diag *d, int32_t file);
 /* Files n and those behind it are forgotten with their texts; no message may point there. */
 void diag_forget_files(diag *d, size_t n);

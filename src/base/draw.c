@@ -38,10 +38,7 @@ uint64_t draw_seed(uint64_t seed, int64_t sample)
     return draw_add(mix(seed + 1), (uint64_t)sample);
 }
 
-double draw_even(uint64_t key)
-{
-    return ((double)(key >> 11) + 0.5) * 0x1p-52 - 1;
-}
+double draw_even(uint64_t key) { return ((double)(key >> 11) + 0.5) * 0x1p-52 - 1; }
 
 /* ln x for 0 < x < 1: the library's may differ in the last bit from machine to machine. */
 static double natural_log(double x)
@@ -62,16 +59,14 @@ static double natural_log(double x)
 double draw_normal(uint64_t key)
 {
     for (uint64_t k = 0;; k += 2) {
-        const double u = draw_even(draw_add(key, k)), v = draw_even(draw_add(key, k + 1)), s = u * u + v * v;
+        const double u = draw_even(draw_add(key, k)), v = draw_even(draw_add(key, k + 1)),
+                     s = u * u + v * v;
         if (s > 0 && s < 1)
             return u * sqrt(-2 * natural_log(s) / s);
     }
 }
 
-double draw_exponential(uint64_t key)
-{
-    return -natural_log(0.5 * draw_even(key) + 0.5);
-}
+double draw_exponential(uint64_t key) { return -natural_log(0.5 * draw_even(key) + 0.5); }
 
 /* Events of rate 1 up to `mean`: the sum of the intervals between them passes it. */
 int32_t draw_poisson(uint64_t key, double mean)

@@ -61,7 +61,8 @@ void gen_seal(gen *g)
     g->sealed = true;
 }
 
-/* Marks a node as reached at this tick; those that were out of date before are in the queue already. */
+/* Marks a node as reached at this tick; those that were out of date before are in the queue
+ * already. */
 static void reach(gen *g, int32_t k)
 {
     gen_node_data *n = &g->node[k];

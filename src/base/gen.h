@@ -1,35 +1,37 @@
 /* gen.h - what was made from what: generation counters.
- * Use:    gen_node for each input and each object derived from inputs, gen_edge, gen_seal; then gen_change
- *         when an input is set, gen_current to ask whether an object is up to date, gen_rebuilt when it was
- *         made again. gen_next gives the objects that changes have reached, each once.
- * Each node has two counters: `due`, the moment of the last change that reached it, and `made`, the moment
- * it was made. A change goes along the edges once, when it happens, and only to what depends on it; a
- * question is one comparison of integers. Values are never compared. */
+ * Use:    gen_node for each input and each object derived from inputs, gen_edge, gen_seal; then
+ * gen_change when an input is set, gen_current to ask whether an object is up to date, gen_rebuilt
+ * when it was made again. gen_next gives the objects that changes have reached, each once. Each
+ * node has two counters: `due`, the moment of the last change that reached it, and `made`, the
+ * moment it was made. A change goes along the edges once, when it happens, and only to what depends
+ * on it; a question is one comparison of integers. Values are never compared. */
 #ifndef GEN_H
 #define GEN_H
 
 #include "vs.h"
 
 /* What a node is: id, word of reports. */
-#define GEN_KIND_LIST(X)                                                                              \
-    X(INPUT, "inputs")       /* parameter, temperature, option, sample, value that was altered */     \
-    X(NETLIST, "netlists")   /* the flat netlist as a whole */                                        \
-    X(PART, "subcircuits")   /* what one instance of a subcircuit gives to it, expanded again */          \
-    X(VALUE, "values")       /* numbers of an instance or a model card in the flat netlist */         \
-    X(DEVICE, "devices")     /* which row an instance has */                                          \
-    X(ROW, "rows")           /* parameter row of devices with its setup values */                     \
-    X(SOURCE, "sources")     /* value and waveform of an independent source */                        \
-    X(START, "starts")       /* initial conditions */                                                 \
-    X(PATTERN, "patterns")   /* circuit: unknowns, pattern, places of stamps */                       \
-    X(SYMBOLIC, "symbolic")  /* ordering of the matrix */                                             \
-    X(FACTORS, "factors")    /* numeric factors; here values are compared (lu.c) */                   \
-    X(LINEAR, "linear")      /* conductances and capacitances in place of kernels (ckt_flat.c) */     \
+/* clang-format off */
+#define GEN_KIND_LIST(X) \
+    X(INPUT, "inputs")       /* parameter, temperature, option, sample, value that was altered */ \
+    X(NETLIST, "netlists")   /* the flat netlist as a whole */ \
+    X(PART, "subcircuits")   /* what one instance of a subcircuit gives to it, expanded again */ \
+    X(VALUE, "values")       /* numbers of an instance or a model card in the flat netlist */ \
+    X(DEVICE, "devices")     /* which row an instance has */ \
+    X(ROW, "rows")           /* parameter row of devices with its setup values */ \
+    X(SOURCE, "sources")     /* value and waveform of an independent source */ \
+    X(START, "starts")       /* initial conditions */ \
+    X(PATTERN, "patterns")   /* circuit: unknowns, pattern, places of stamps */ \
+    X(SYMBOLIC, "symbolic")  /* ordering of the matrix */ \
+    X(FACTORS, "factors")    /* numeric factors; here values are compared (lu.c) */ \
+    X(LINEAR, "linear")      /* conductances and capacitances in place of kernels (ckt_flat.c) */ \
     X(OP, "points")          /* operating point */
+/* clang-format on */
 typedef enum gen_kind {
 #define X(id, text) GEN_##id,
     GEN_KIND_LIST(X)
 #undef X
-    GEN_N_KIND
+        GEN_N_KIND
 } gen_kind;
 const char *gen_kind_name(gen_kind k);
 
@@ -39,7 +41,8 @@ typedef struct gen_count {
 
 typedef struct gen_node_data {
     uint64_t due, made;
-    int32_t kind, first; /* first: of its dependents in gen.to; those end where the next node's begin */
+    int32_t kind,
+        first; /* first: of its dependents in gen.to; those end where the next node's begin */
 } gen_node_data;
 
 typedef struct gen {
@@ -61,8 +64,8 @@ int32_t gen_node(gen *g, gen_kind kind);
 /* `to` depends on `from`. */
 void gen_edge(gen *g, int32_t from, int32_t to);
 void gen_seal(gen *g);
-/* The input has another value: everything that depends on it, also through others, is out of date. Costs what
- * depends on it. Allocates only room for the queue. */
+/* The input has another value: everything that depends on it, also through others, is out of date.
+ * Costs what depends on it. Allocates only room for the queue. */
 void gen_change(gen *g, int32_t node);
 /* The next node (not an input) that changes have reached since the last call, -1: no more. */
 int32_t gen_next(gen *g);

@@ -45,14 +45,16 @@ static void *open_near(const char *beside, const char *relative, const char *fil
     const char *slash = strrchr(beside, '/');
     char path[PATH_MAX];
     const int n = slash ? (int)(slash - beside) : 0;
-    if (!slash || snprintf(path, sizeof path, "%.*s/%s%s", n, beside, relative, file) >= (int)sizeof path)
+    if (!slash ||
+        snprintf(path, sizeof path, "%.*s/%s%s", n, beside, relative, file) >= (int)sizeof path)
         return NULL;
     return access(path, R_OK) ? NULL : dlopen(path, how);
 }
 
 void *plugin_open(const char *file, const char *folder, const char *installed, bool global)
 {
-    static const char *const place[] = {"", "vsim/", "../lib/vsim/", "../%s/", "../src/%s/", "src/%s/"};
+    static const char *const place[] = {"",       "vsim/",      "../lib/vsim/",
+                                        "../%s/", "../src/%s/", "src/%s/"};
     const int how = RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL);
     const char *dir = getenv("VSIM_LIBDIR");
     char self[PATH_MAX], relative[64];
@@ -71,5 +73,8 @@ void *plugin_open(const char *file, const char *folder, const char *installed, b
         if (!h && known)
             h = open_near(info.dli_fname, relative, file, how);
     }
-    return h ? h : snprintf(self, sizeof self, "%s/", installed) < (int)sizeof self ? open_near(self, "", file, how) : NULL;
+    return h ? h
+           : snprintf(self, sizeof self, "%s/", installed) < (int)sizeof self
+               ? open_near(self, "", file, how)
+               : NULL;
 }

@@ -43,7 +43,8 @@ void map_set(map *m, uint64_t key, int32_t value)
     s->value = value;
 }
 
-/* The slots behind a hole that could not be found across it move up (Knuth, TAOCP 3, 6.4, algorithm R). */
+/* The slots behind a hole that could not be found across it move up (Knuth, TAOCP 3, 6.4, algorithm
+ * R). */
 void map_remove(map *m, uint64_t key)
 {
     if (!m->n)

@@ -7,8 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the gaps
- * between the parallel parts of a Newton iteration are shorter, those between analyses are not. */
+/* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the
+ * gaps between the parallel parts of a Newton iteration are shorter, those between analyses are
+ * not. */
 enum { SPIN_ROUNDS = 200, SLEEP_ROUNDS = 4000 };
 #define CLOSED 0x7fffffffu /* as next piece: there is none */
 
@@ -19,10 +20,10 @@ struct pool {
     _Atomic(pool_fn) fn;     /* of the job; valid for who got a piece of it */
     _Atomic(void *) user;
     _Atomic int32_t n;
-    _Atomic int32_t done;    /* pieces of the job that have returned */
+    _Atomic int32_t done; /* pieces of the job that have returned */
     _Atomic int sleeping;
     _Atomic bool stop;
-    pthread_mutex_t lock;    /* for sleeping */
+    pthread_mutex_t lock; /* for sleeping */
     pthread_cond_t wake;
 };
 
@@ -135,10 +136,7 @@ void pool_free(pool **pp)
     *pp = NULL;
 }
 
-int pool_size(const pool *p)
-{
-    return p ? p->size : 1;
-}
+int pool_size(const pool *p) { return p ? p->size : 1; }
 
 /* The other threads; fewer than asked for if the system gives no more. */
 static void start_threads(pool *p)
@@ -183,8 +181,8 @@ typedef struct ordered {
     pool_fn fn, take;
     void *user;
     int32_t n, slots;
-    _Atomic int32_t turn;  /* the piece to take next */
-    _Atomic bool busy;     /* somebody takes */
+    _Atomic int32_t turn;                 /* the piece to take next */
+    _Atomic bool busy;                    /* somebody takes */
     _Atomic int32_t made[POOL_MAX_SLOTS]; /* number + 1 of the piece that a slot holds */
 } ordered;
 
@@ -194,8 +192,8 @@ static bool next_is_made(ordered *o)
     return t < o->n && atomic_load(&o->made[t % o->slots]) == t + 1;
 }
 
-/* Takes what is ready, unless another thread does. Who stops taking looks once more: a piece that became
- * ready meanwhile was left to him. */
+/* Takes what is ready, unless another thread does. Who stops taking looks once more: a piece that
+ * became ready meanwhile was left to him. */
 static void drain(ordered *o, int worker)
 {
     while (next_is_made(o) && !atomic_exchange(&o->busy, true)) {

@@ -39,7 +39,8 @@ uint64_t str_hash_lower(const char *s)
     return h * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
-/* Places come from the lower half of a hash, which is kept: nothing is read again when the pool grows. */
+/* Places come from the lower half of a hash, which is kept: nothing is read again when the pool
+ * grows. */
 static void grow_pool(str_pool *p)
 {
     const size_t cap = p->cap ? p->cap * 2 : 1024;
@@ -80,10 +81,7 @@ const char *str_intern(str_pool *p, const char *s, size_t n)
     return p->slot[k] = arena_strndup(&p->mem, s, n);
 }
 
-const char *str_intern0(str_pool *p, const char *s)
-{
-    return str_intern(p, s, strlen(s));
-}
+const char *str_intern0(str_pool *p, const char *s) { return str_intern(p, s, strlen(s)); }
 
 int32_t str_id(str_pool *p, const char *interned)
 {
@@ -129,10 +127,7 @@ int str_ncasecmp(const char *a, const char *b, size_t n)
     return 0;
 }
 
-int str_casecmp(const char *a, const char *b)
-{
-    return str_ncasecmp(a, b, SIZE_MAX);
-}
+int str_casecmp(const char *a, const char *b) { return str_ncasecmp(a, b, SIZE_MAX); }
 
 enum { TOO_LONG = 64 }; /* distance of names with that many characters: not computed */
 
@@ -156,8 +151,8 @@ static int edit_distance(const char *a, const char *b)
                 best = d[i - 1][j] + 1;
             if (d[i][j - 1] + 1 < best)
                 best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && x == str_lower_char(b[j - 2]) &&
-                y == str_lower_char(a[i - 2]) && d[i - 2][j - 2] + 1 < best)
+            if (i > 1 && j > 1 && x == str_lower_char(b[j - 2]) && y == str_lower_char(a[i - 2]) &&
+                d[i - 2][j - 2] + 1 < best)
                 best = d[i - 2][j - 2] + 1;
             d[i][j] = best;
         }
@@ -185,10 +180,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* The decimal number at s without suffix; strtod alone would also accept hex, inf and nan. */
 static const char *scan_decimal(const char *s)
@@ -227,13 +219,16 @@ bool str_spice_number(const char *s, const char **end, double *value)
     static const struct {
         const char *name;
         double scale;
-    } suffix[] = {{"meg", 1e6}, {"mil", 25.4e-6}, {"t", 1e12}, {"g", 1e9},  {"k", 1e3},  {"m", 1e-3},
-                  {"u", 1e-6},  {"n", 1e-9},      {"p", 1e-12}, {"f", 1e-15}, {"a", 1e-18},
-                  {"\xc2\xb5", 1e-6}, {"\xce\xbc", 1e-6}, {"\xb5", 1e-6}}; /* micro, mu; micro in Latin-1 */
+    } suffix[] = {
+        {"meg", 1e6}, {"mil", 25.4e-6},   {"t", 1e12},        {"g", 1e9},    {"k", 1e3},
+        {"m", 1e-3},  {"u", 1e-6},        {"n", 1e-9},        {"p", 1e-12},  {"f", 1e-15},
+        {"a", 1e-18}, {"\xc2\xb5", 1e-6}, {"\xce\xbc", 1e-6}, {"\xb5", 1e-6}}; /* micro, mu; micro
+                                                                                  in Latin-1 */
     const char *p = scan_decimal(s);
     if (!p)
         return false;
-    /* The suffix is read as a decimal exponent where it is one, so that 0.1u is the double of 1e-7. */
+    /* The suffix is read as a decimal exponent where it is one, so that 0.1u is the double of 1e-7.
+     */
     char buf[400];
     size_t n = (size_t)(p - s);
     double scale = 1;
@@ -263,7 +258,8 @@ bool str_spice_number(const char *s, const char **end, double *value)
         memcpy(buf + n, tail, (size_t)k + 1);
         *value = strtod(buf, NULL);
     } else {
-        const bool hex = (*p == 'x' || *p == 'X') && p[-1] == '0' && (n == 1 || (n == 2 && !is_digit(*s) && *s != '.'));
+        const bool hex = (*p == 'x' || *p == 'X') && p[-1] == '0' &&
+                         (n == 1 || (n == 2 && !is_digit(*s) && *s != '.'));
         *value = hex ? 0 : strtod(s, NULL) * scale; /* mil, or 1e3k; the x of 0x10 begins a unit */
     }
     while (is_letter(*p) || (unsigned char)*p >= 128) /* a unit, such as F, Ohm, °C */

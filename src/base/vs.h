@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* clang-format off */
 #define VS_STATUS_LIST(X)                                                   \
     X(VS_OK, 0, "done")                                                     \
     X(VS_NOCONV, 1, "Newton iteration did not converge")                    \
@@ -20,6 +21,7 @@
     X(VS_ESTEP, -4, "time step too small")                                  \
     X(VS_EIO, -5, "file input or output failed")                            \
     X(VS_EUNSUPPORTED, -6, "not supported")
+/* clang-format on */
 
 typedef enum vs_status {
 #define X(name, value, text) name = value,
@@ -29,8 +31,8 @@ typedef enum vs_status {
 
 #define VS_MUST_USE __attribute__((warn_unused_result))
 #define VS_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-/* A function compiled for several kinds of processor, the best taken at start. Loops over vectors only:
- * elsewhere it costs a jump for nothing. */
+/* A function compiled for several kinds of processor, the best taken at start. Loops over vectors
+ * only: elsewhere it costs a jump for nothing. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define VS_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))

@@ -30,8 +30,8 @@ int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, 
     return k;
 }
 
-/* 2e6 operations take some 20 us with 8 lanes; threads that spin are there within 1 us, those that sleep within
- * 10 to 50. */
+/* 2e6 operations take some 20 us with 8 lanes; threads that spin are there within 1 us, those that
+ * sleep within 10 to 50. */
 static void make_pool(ckt *c)
 {
     enum { MOST_BY_DEFAULT = 8 };
@@ -45,10 +45,7 @@ static void make_pool(ckt *c)
     c->parallel_min = c->opt.parallel_min > 0 ? c->opt.parallel_min : min ? strtod(min, NULL) : 2e6;
 }
 
-struct pool *ckt_pool(const ckt *c)
-{
-    return c->pool;
-}
+struct pool *ckt_pool(const ckt *c) { return c->pool; }
 
 ckt *ckt_new(const ckt_opt *opt, diag *d)
 {
@@ -165,7 +162,8 @@ static bool is_rate(const mdl_model *m, int32_t u)
     return u >= (int32_t)vec_len(mdl_module(m)->unknown);
 }
 
-/* Known as well as its argument is, times 1/step: its row is exact once the argument has converged. */
+/* Known as well as its argument is, times 1/step: its row is exact once the argument has converged.
+ */
 static const double RATE_ABSTOL = 1e30;
 
 static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, int32_t u,
@@ -174,8 +172,8 @@ static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, 
     const va_unknown *v = mdl_unknown(m, u);
     const bool node = v->kind == VA_PORT || v->kind == VA_NODE;
     const bool current = v->kind == VA_CURRENT;
-    const char *name = arena_printf(&c->mem, "%s#%s", inst,
-                                    current && only_current ? "branch" : v->name);
+    const char *name =
+        arena_printf(&c->mem, "%s#%s", inst, current && only_current ? "branch" : v->name);
     const ckt_kind kind = node ? CKT_VOLTAGE : current ? CKT_CURRENT : CKT_OTHER;
     const int32_t k = ckt_new_unknown(c, name, kind, !(current && only_current), node);
     declare_tolerances(&c->unknown[k], v);
@@ -242,8 +240,11 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     assert(!c->finished);
     const int32_t n = mdl_n_unknown(m);
     const int32_t *topo = mdl_row_topology(m, row);
-    const ckt_inst inst = {.name = ckt_own_name(c, name), .model = m, .row = row,
-                           .first = (int32_t)vec_len(c->unk), .span = span};
+    const ckt_inst inst = {.name = ckt_own_name(c, name),
+                           .model = m,
+                           .row = row,
+                           .first = (int32_t)vec_len(c->unk),
+                           .span = span};
     vec_push(c->inst, inst);
     vec_extend(c->unk, n);
     int32_t *unk = &c->unk[inst.first];
@@ -298,8 +299,8 @@ vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const 
         return ckt_redo_source(c, true, p, n, w, m);
     const char *branch = arena_printf(&c->mem, "%s#branch", name);
     const int32_t k = ckt_new_unknown(c, branch, CKT_CURRENT, false, false);
-    return add_source(c, name, (ckt_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w,
-                                            .span = span});
+    return add_source(
+        c, name, (ckt_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w, .span = span});
 }
 
 vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
@@ -312,16 +313,18 @@ vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const 
 
 /* -- finish -- */
 
-/* A charge in a row is memory of that unknown. A rate u = d/dt argument has none itself: its argument
- * has, that is, the unknowns in its row. */
+/* A charge in a row is memory of that unknown. A rate u = d/dt argument has none itself: its
+ * argument has, that is, the unknowns in its row. */
 static void mark_form(ckt *c, const dev_group *g, const dev_form *f)
 {
     for (int32_t k = 0; k < f->n_out; k++) {
         const mdl_out *o = &f->variant->out[k];
         const bool react = o->kind == IR_OUT_REACT && !is_rate(g->model, o->a);
-        const bool argument = o->kind == IR_OUT_J && is_rate(g->model, o->a) && !is_rate(g->model, o->b);
+        const bool argument =
+            o->kind == IR_OUT_J && is_rate(g->model, o->a) && !is_rate(g->model, o->b);
         for (int32_t i = 0; i < g->nb && (react || argument); i++)
-            c->unknown[f->map[(size_t)i * (size_t)f->n_u + (size_t)(react ? o->a : o->b)]].has_q = true;
+            c->unknown[f->map[(size_t)i * (size_t)f->n_u + (size_t)(react ? o->a : o->b)]].has_q =
+                true;
     }
 }
 
@@ -415,20 +418,11 @@ vs_status ckt_finish(ckt *c, unsigned forms)
 
 /* -- facts -- */
 
-int32_t ckt_n(const ckt *c)
-{
-    return (int32_t)vec_len(c->unknown) - 1;
-}
+int32_t ckt_n(const ckt *c) { return (int32_t)vec_len(c->unknown) - 1; }
 
-const ckt_unknown *ckt_unknowns(const ckt *c)
-{
-    return c->unknown;
-}
+const ckt_unknown *ckt_unknowns(const ckt *c) { return c->unknown; }
 
-const csc *ckt_pattern(const ckt *c)
-{
-    return &c->a;
-}
+const csc *ckt_pattern(const ckt *c) { return &c->a; }
 
 double *ckt_diag(ckt *c, int32_t unknown)
 {
@@ -436,10 +430,7 @@ double *ckt_diag(ckt *c, int32_t unknown)
     return unknown > 0 && s >= 0 ? &c->a.val[s] : NULL;
 }
 
-ckt_stat *ckt_stats(ckt *c)
-{
-    return &c->stat;
-}
+ckt_stat *ckt_stats(ckt *c) { return &c->stat; }
 
 void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void *user)
 {

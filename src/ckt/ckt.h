@@ -2,13 +2,12 @@
  * Use:    elab builds it (ckt_new, ckt_node, ckt_add_*, ckt_finish); the analyses call ckt_load.
  *
  * Unknowns x[1..n]: node voltages, branch currents, internal nodes; x[0] is the reference node, 0.
- * Row i is the equation of unknown i: Kirchhoff's current law (sum of currents leaving the node into
- * devices = 0) or a branch equation. The residual is r_i = f_i(x,t) + d/dt q_i(x); a load gives
- *   f  [n+1]  resistive part                q  [n+1]  charge or flux part
- *   fmax [n+1] largest |single contribution| to f_i, the reference of the residual test
- *   qmax [n+1] the same for q_i
- *   J  values of the CSC matrix G + alpha C (matrix row/column i-1 belongs to unknown i)
- * Trash: stamps to the reference node or to unused unknowns go to f[0], q[0] and one value behind J. */
+ * Row i is the equation of unknown i: Kirchhoff's current law (sum of currents leaving the node
+ * into devices = 0) or a branch equation. The residual is r_i = f_i(x,t) + d/dt q_i(x); a load
+ * gives f  [n+1]  resistive part                q  [n+1]  charge or flux part fmax [n+1] largest
+ * |single contribution| to f_i, the reference of the residual test qmax [n+1] the same for q_i J
+ * values of the CSC matrix G + alpha C (matrix row/column i-1 belongs to unknown i) Trash: stamps
+ * to the reference node or to unused unknowns go to f[0], q[0] and one value behind J. */
 #ifndef CKT_H
 #define CKT_H
 
@@ -20,31 +19,32 @@
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
-    const char *name;     /* "out", "x1.n3", "v1#branch", "m1#di" */
+    const char *name; /* "out", "x1.n3", "v1#branch", "m1#di" */
     ckt_kind kind;
-    bool internal;        /* inside a device; not among the default vectors */
-    bool node;            /* a KCL row: homotopy may put a conductance on its diagonal */
-    double abstol;        /* of its nature as the model declares it, 0: vntol or abstol by kind */
-    double res_abstol;    /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
-    bool has_q;           /* its row has a charge: takes part in the truncation error test */
-    bool closed;          /* inside a device of an OSDI library: the user can do nothing about it */
+    bool internal;     /* inside a device; not among the default vectors */
+    bool node;         /* a KCL row: homotopy may put a conductance on its diagonal */
+    double abstol;     /* of its nature as the model declares it, 0: vntol or abstol by kind */
+    double res_abstol; /* of its row, 0: abstol for KCL rows, vntol for voltage equations */
+    bool has_q;        /* its row has a charge: takes part in the truncation error test */
+    bool closed;       /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
 typedef enum ckt_mode { CKT_STATIC, CKT_TRAN } ckt_mode;
-typedef struct ckt_env {  /* what a load sees besides x */
-    ckt_mode mode;        /* STATIC: no q, J = G; TRAN: J = G + alpha C */
+typedef struct ckt_env { /* what a load sees besides x */
+    ckt_mode mode;       /* STATIC: no q, J = G; TRAN: J = G + alpha C */
     double time;
-    double alpha;         /* 1/s */
-    double gmin;          /* across junctions ($simparam) */
-    double srcfact;       /* independent sources are scaled by it, 0..1 */
-    int iter;             /* Newton iteration, from 1 */
-    bool limit;           /* $limit acts; false: plain evaluation */
+    double alpha;   /* 1/s */
+    double gmin;    /* across junctions ($simparam) */
+    double srcfact; /* independent sources are scaled by it, 0..1 */
+    int iter;       /* Newton iteration, from 1 */
+    bool limit;     /* $limit acts; false: plain evaluation */
     bool initial_step, final_step;
     double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
-    const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for the reference;
-                           * NULL: all instances are evaluated */
-    double reltol;        /* TRAN, of ckt_accept: smaller corners than it sees need no breakpoint; 0: all do */
-    bool tran_op;         /* STATIC: the operating point of a transient (sources at t = 0) */
+    const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for
+                           * the reference; NULL: all instances are evaluated */
+    double reltol; /* TRAN, of ckt_accept: smaller corners than it sees need no breakpoint; 0: all
+                      do */
+    bool tran_op;  /* STATIC: the operating point of a transient (sources at t = 0) */
 } ckt_env;
 
 typedef struct ckt_stat {
@@ -57,20 +57,22 @@ typedef struct ckt ckt;
 struct ckt_vec; /* nothing public */
 
 /* -- building (src/elab) -- */
-/* Whether instances whose voltages hardly move contribute their stored linearisation in a transient. */
+/* Whether instances whose voltages hardly move contribute their stored linearisation in a
+ * transient. */
 typedef enum ckt_bypass {
-    CKT_BYPASS_AUTO,        /* models whose evaluation is worth it */
+    CKT_BYPASS_AUTO, /* models whose evaluation is worth it */
     CKT_BYPASS_OFF,
-    CKT_BYPASS_ALL          /* every model that suits */
+    CKT_BYPASS_ALL /* every model that suits */
 } ckt_bypass;
 typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;            /* 0: as many as there are processors, up to 8 */
-    double parallel_min;    /* operations in the evaluation of a group, from which on threads share it; 0:
-                             * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
+    double
+        parallel_min; /* operations in the evaluation of a group, from which on threads share it; 0:
+                       * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
     ckt_bypass bypass;
-    bool no_flat;           /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
+    bool no_flat; /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);
 void ckt_free(ckt **c);
@@ -81,8 +83,8 @@ int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch
 
 /* One instance of a model. terminal: unknowns [n_port of the module]; -1: not connected, gets an
  * unknown of its own; may be a branch current (controlled sources). Internal unknowns and branch
- * currents are made here, named "<inst>#<unknown>" (a VA_CURRENT of the only branch: "<inst>#branch").
- * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
+ * currents are made here, named "<inst>#<unknown>" (a VA_CURRENT of the only branch:
+ * "<inst>#branch"). Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                                      const int32_t *terminal, diag_span span);
 /* A device of an OSDI library; terminal[in->n_terminal]. The instance must outlive the circuit.
@@ -95,69 +97,75 @@ VS_MUST_USE vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32
                                       double m, diag_span span);
 VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
                                       double m, diag_span span);
-/* Ideal line between the ports (node[0], node[1]) and (node[2], node[3]): impedance z > 0 in ohm, delay
- * td > 0 in seconds; m of them in parallel. Its currents are the unknowns "<name>#i1", "<name>#i2". */
-VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
-                                   double m, diag_span span);
+/* Ideal line between the ports (node[0], node[1]) and (node[2], node[3]): impedance z > 0 in ohm,
+ * delay td > 0 in seconds; m of them in parallel. Its currents are the unknowns "<name>#i1",
+ * "<name>#i2". */
+VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z,
+                                   double td, double m, diag_span span);
 typedef struct ckt_lossy_opt { /* of a lossy line */
-    double r, l, g, c;    /* ohm, henry, siemens, farad of the whole length; one of r and l, one of g and c is > 0 */
-    double t_end;         /* longest time of interest, s */
-    bool limited;         /* steps are shorter than its delay */
-    bool ic;              /* ckt_add_ic was called for its ports: the state that it starts from with uic */
+    double r, l, g, c; /* ohm, henry, siemens, farad of the whole length; one of r and l, one of g
+                          and c is > 0 */
+    double t_end;      /* longest time of interest, s */
+    bool limited;      /* steps are shorter than its delay */
+    bool ic; /* ckt_add_ic was called for its ports: the state that it starts from with uic */
 } ckt_lossy_opt;
 /* Like ckt_add_line, with losses: not r = g = 0. */
-VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const ckt_lossy_opt *o,
-                                         double m, diag_span span);
-/* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes the
- * pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources are
- * named in messages (floating: warning and a gmin shunt; loop of sources: error).
- * Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
+                                         const ckt_lossy_opt *o, double m, diag_span span);
+/* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
+ * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
+ * are named in messages (floating: warning and a gmin shunt; loop of sources: error). Status:
+ * VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status ckt_finish(ckt *c, unsigned forms);
 
 /* -- other values in the same circuit (ckt_redo.c) --
- * ckt_redo_begin; for elements whose values changed ckt_redo_at and the same ckt_add_... again, which now
- * compare with what is there and take rows, waveforms and initial conditions; ckt_redo_end. The circuit is then the
- * one that would have been built anew, to the last bit of its loads. */
+ * ckt_redo_begin; for elements whose values changed ckt_redo_at and the same ckt_add_... again,
+ * which now compare with what is there and take rows, waveforms and initial conditions;
+ * ckt_redo_end. The circuit is then the one that would have been built anew, to the last bit of its
+ * loads. */
 typedef struct ckt_place { /* how many of each were added */
     int32_t device, source, ic;
 } ckt_place;
 ckt_place ckt_here(const ckt *c);
-bool ckt_redo_begin(ckt *c); /* false: there are devices that cannot; only ckt_redo_end may follow */
+bool ckt_redo_begin(
+    ckt *c); /* false: there are devices that cannot; only ckt_redo_end may follow */
 void ckt_redo_at(ckt *c, ckt_place at);
-enum { /* what other numbers reach */
-    CKT_OTHER_STATIC = 1,  /* devices in static loads */
-    CKT_OTHER_DC = 2,      /* sources in an operating point */
-    CKT_OTHER_START = 4,   /* sources at time 0 */
-    CKT_OTHER_LINEAR = 8   /* resistors and capacitors whose kernel does not run (ckt_flat.c) */
+enum {                       /* what other numbers reach */
+       CKT_OTHER_STATIC = 1, /* devices in static loads */
+       CKT_OTHER_DC = 2,     /* sources in an operating point */
+       CKT_OTHER_START = 4,  /* sources at time 0 */
+       CKT_OTHER_LINEAR = 8  /* resistors and capacitors whose kernel does not run (ckt_flat.c) */
 };
 typedef struct ckt_redone {
     int32_t rows, sources, ics;
-    unsigned other;       /* bits CKT_OTHER_... */
-    const char *why;      /* with VS_REJECT: what else changed */
+    unsigned other;  /* bits CKT_OTHER_... */
+    const char *why; /* with VS_REJECT: what else changed */
 } ckt_redone;
-/* temp in kelvin. Status: VS_OK; VS_REJECT: the circuit must be built anew, nothing else may be done with it. */
+/* temp in kelvin. Status: VS_OK; VS_REJECT: the circuit must be built anew, nothing else may be
+ * done with it. */
 VS_MUST_USE vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what);
 /* As if there had been no load: limits, hidden state, breakpoints. */
 void ckt_fresh(ckt *c);
-/* Limits and hidden state of all devices as numbers: false: they are not all that an operating point leaves behind (lines and
- * delays, OSDI libraries, models that print or end the run). *n of them; copied out, and back in. */
+/* Limits and hidden state of all devices as numbers: false: they are not all that an operating
+ * point leaves behind (lines and delays, OSDI libraries, models that print or end the run). *n of
+ * them; copied out, and back in. */
 bool ckt_state_size(const ckt *c, size_t *n);
 void ckt_state_save(const ckt *c, double *to);
 void ckt_state_load(ckt *c, const double *from);
 /* Hidden state at 0: what an operating point that starts from nothing begins with. */
 void ckt_state_zero(ckt *c);
-/* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or for
- * another method. Its pool is that of the circuit. */
+/* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or
+ * for another method. Its pool is that of the circuit. */
 bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu);
 void ckt_give_lu(ckt *c, lu_solver *lu);
 
 /* -- facts -- */
-int32_t ckt_n(const ckt *c);                     /* unknowns without the reference */
-const ckt_unknown *ckt_unknowns(const ckt *c);   /* [n+1] */
-const csc *ckt_pattern(const ckt *c);            /* values: the last load's J */
-double *ckt_diag(ckt *c, int32_t unknown);       /* the diagonal value of a node row, NULL if none */
+int32_t ckt_n(const ckt *c);                   /* unknowns without the reference */
+const ckt_unknown *ckt_unknowns(const ckt *c); /* [n+1] */
+const csc *ckt_pattern(const ckt *c);          /* values: the last load's J */
+double *ckt_diag(ckt *c, int32_t unknown);     /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
-struct pool *ckt_pool(const ckt *c);             /* the threads of this circuit; NULL: one */
+struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one */
 /* Small circuits time one load in 16 otherwise, and no groups. */
 void ckt_time_all(ckt *c, bool all);
 /* The devices whose contribution to row i is largest in the last load, for messages: up to n names.
@@ -167,14 +175,15 @@ int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, in
 /* Group i: instances that share the variants of one model. */
 typedef struct ckt_group_facts {
     mdl_model *model;
-    int32_t n_instance, n_row;                /* distinct parameter rows */
-    int32_t row;                              /* one of them */
-    int32_t n_variant;                        /* more than 1: rows with so many variants share one of what is known in all */
-    const mdl_variant *variant[MDL_N_FORM];   /* NULL: the form is not in use */
-    const int32_t *inst;                      /* [n_instance] instances, for ckt_instance_name */
-    int64_t n_eval;                           /* evaluations of instances so far */
-    int64_t n_bypass;                         /* times that kept linearisations served instead */
-    double s_eval;                            /* s, evaluation and stamping; see ckt_time_all */
+    int32_t n_instance, n_row; /* distinct parameter rows */
+    int32_t row;               /* one of them */
+    int32_t
+        n_variant; /* more than 1: rows with so many variants share one of what is known in all */
+    const mdl_variant *variant[MDL_N_FORM]; /* NULL: the form is not in use */
+    const int32_t *inst;                    /* [n_instance] instances, for ckt_instance_name */
+    int64_t n_eval;                         /* evaluations of instances so far */
+    int64_t n_bypass;                       /* times that kept linearisations served instead */
+    double s_eval;                          /* s, evaluation and stamping; see ckt_time_all */
 } ckt_group_facts;
 /* Devices of OSDI libraries, in the order in which they were added. */
 typedef struct ckt_osdi_facts {
@@ -199,13 +208,13 @@ void ckt_dump_groups(const ckt *c, FILE *out, bool ir);
  * Allocates nothing. Status: VS_OK; VS_NOCONV: a NaN or infinity came out (ckt_blame names it). */
 VS_MUST_USE vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
                                double *fmax, double *qmax, bool *limited);
-/* The part of f that the independent sources give whatever x is, s [n+1]; f - s depends on time only
- * through x, or explicitly in models. */
+/* The part of f that the independent sources give whatever x is, s [n+1]; f - s depends on time
+ * only through x, or explicitly in models. */
 void ckt_source_terms(ckt *c, const ckt_env *env, double *s);
-/* What rounding took from the charge sums q of the last TRAN load: q_i + rest_i is the exact sum of the
- * devices' charges. [n+1], valid until the next load. Charges of a large capacitor cancel between its
- * two nodes only in these exact sums: 20 V on 100 uF round by 4e-19 C, which a step of 1 us turns
- * into 4e-13 A, and nodes that hang on 1 Gohm into 0.4 mV. */
+/* What rounding took from the charge sums q of the last TRAN load: q_i + rest_i is the exact sum of
+ * the devices' charges. [n+1], valid until the next load. Charges of a large capacitor cancel
+ * between its two nodes only in these exact sums: 20 V on 100 uF round by 4e-19 C, which a step of
+ * 1 us turns into 4e-13 A, and nodes that hang on 1 Gohm into 0.4 mV. */
 enum { CKT_PADDING = 8 }; /* zeros behind the vector, for loops over vector registers */
 const double *ckt_charge_rest(const ckt *c);
 /* The point of the last load is accepted: hidden state advances, effects ($strobe, $finish) run. */
@@ -217,8 +226,8 @@ void ckt_restore_limits(ckt *c);
 
 /* -- small signals (ckt_ac.c); `forms` of ckt_finish must have MDL_AC -- */
 typedef struct ckt_noise {  /* one noise source of a device */
-    int32_t device, source; /* number of the device (those of OSDI libraries behind the others); of the
-                             * source in its module */
+    int32_t device, source; /* number of the device (those of OSDI libraries behind the others); of
+                             * the source in its module */
     double psd, exponent;   /* psd f^-exponent: A^2/Hz, V^2/Hz */
     int32_t first, end;     /* what it drives: gain[first .. end) */
 } ckt_noise;
@@ -230,22 +239,24 @@ typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n
 /* The linearised circuit at x: G and C in the places of ckt_pattern, g and c [nnz + 1].
  *   noise  in   the devices see analysis("noise"); their noise sources are collected
  * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
-VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
-                                  double *cap);
+VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise,
+                                  double *g, double *cap);
 /* What delays add to G + j omega C: val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* Whether G and C depend on env->freq: an expression has `hertz`. */
 bool ckt_uses_freq(const ckt *c);
-/* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b. */
+/* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b.
+ */
 void ckt_ac_drive(const ckt *c, double *b);
 /* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */
 const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain);
 double ckt_noise_density(const ckt *c, const ckt_noise *s, double f); /* at f hertz */
-const char *ckt_noise_name(const ckt *c, const ckt_noise *s);         /* as the module calls it, or "" */
+const char *ckt_noise_name(const ckt *c, const ckt_noise *s); /* as the module calls it, or "" */
 
 /* -- devices and sources by number, their details (ckt_detail.c) -- */
 int32_t ckt_n_device(const ckt *c);
-const char *ckt_device_name(const ckt *c, int32_t device); /* ckt_n_device + i: i-th of OSDI libraries */
+const char *ckt_device_name(const ckt *c,
+                            int32_t device); /* ckt_n_device + i: i-th of OSDI libraries */
 typedef struct ckt_device_facts {
     const char *name;
     mdl_model *model;
@@ -258,7 +269,7 @@ int32_t ckt_n_source(const ckt *c);
 typedef struct ckt_source_facts {
     const char *name;
     bool is_v;
-    int32_t p, n, k;        /* nodes; the current's unknown of a voltage source, else 0 */
+    int32_t p, n, k; /* nodes; the current's unknown of a voltage source, else 0 */
     double m, dc, ac_mag, ac_phase;
     diag_span span;
 } ckt_source_facts;
@@ -268,20 +279,22 @@ ckt_source_facts ckt_source_at(const ckt *c, int32_t source);
  *   param  in   -1: none
  *   out    out  vecs: values, and what each is: rows and columns are unknowns of the circuit
  * Status: VS_OK; VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
-VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device,
-                                         int32_t param, double value, double **out, mdl_out **what);
+VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x,
+                                         int32_t device, int32_t param, double value, double **out,
+                                         mdl_out **what);
 /* "@device[name]": an operating-point variable or a parameter of a device, or dc, i, v, p, acmag,
  * acphase of an independent source. Evaluated when it is asked for. */
 typedef struct ckt_detail {
     enum { CKT_DETAIL_OPVAR, CKT_DETAIL_PARAM, CKT_DETAIL_SOURCE, CKT_DETAIL_OSDI } what;
     int32_t device, k;
-    const char *unit;       /* "A", "V", ... "" if none */
+    const char *unit; /* "A", "V", ... "" if none */
 } ckt_detail;
 typedef enum ckt_lookup { CKT_FOUND, CKT_NO_DEVICE, CKT_NO_DETAIL } ckt_lookup;
 ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d);
 /* Names of all details of a device, for lists and suggestions: vec that the caller frees. */
 const char **ckt_detail_names(const ckt *c, const char *device);
-/* Values of k details at x: value [k]. A device is evaluated once for all that follow each other. */
+/* Values of k details at x: value [k]. A device is evaluated once for all that follow each other.
+ */
 VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
                                   size_t k, double *value);
 
@@ -292,17 +305,21 @@ double ckt_next_break(ckt *c, double t);
 bool ckt_has_delays(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);
-/* Unknown i of those that are to be moved by a multiple of their modulus (idtmod), the point x being accepted: the
- * unknown, 0 if that is not in use, and in *by what is to be subtracted. -1: there is no such i. */
+/* Unknown i of those that are to be moved by a multiple of their modulus (idtmod), the point x
+ * being accepted: the unknown, 0 if that is not in use, and in *by what is to be subtracted. -1:
+ * there is no such i. */
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by);
-/* Length that the step of the last load should have had, because an event lies within it; +inf: any. */
+/* Length that the step of the last load should have had, because an event lies within it; +inf:
+ * any. */
 double ckt_asked_step(const ckt *c);
 /* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;
  * elab registers them: voltage p-n or current. */
 void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);
-/* For uic: sets x from the registered node and instance ics; everything else is 0, sources included. */
+/* For uic: sets x from the registered node and instance ics; everything else is 0, sources
+ * included. */
 void ckt_uic(ckt *c, double *x);
-/* The moment after: nodes that voltage sources tie to ground have their voltage at t = 0, the others stay. */
+/* The moment after: nodes that voltage sources tie to ground have their voltage at t = 0, the
+ * others stay. */
 void ckt_switch_on(const ckt *c, double *x);
 
 /* -- altering sources (dc sweeps) -- */

@@ -1,6 +1,6 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
- * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase analysis("ac")
- *         or analysis("noise") holds and analysis("static") does not. */
+ * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase
+ * analysis("ac") or analysis("noise") holds and analysis("static") does not. */
 #include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
@@ -14,8 +14,8 @@ typedef struct load {
     ckt *c;
     double *g, *cap;
     bool noise;
-    int32_t n_source;   /* of the module of the group */
-    int32_t *place;     /* vec [n_source] of ckt.noise, -1: none */
+    int32_t n_source; /* of the module of the group */
+    int32_t *place;   /* vec [n_source] of ckt.noise, -1: none */
 } load;
 
 /* -- noise -- */
@@ -31,8 +31,8 @@ static ckt_noise *noise_of(load *l, int32_t device, int32_t source)
 }
 
 /* Gains of one source stand together: those of an instance are sorted by source. */
-static void take_gains(load *l, const dev_form *fm, const double *out, int32_t lanes, const int32_t *to,
-                       int32_t source, ckt_noise *s)
+static void take_gains(load *l, const dev_form *fm, const double *out, int32_t lanes,
+                       const int32_t *to, int32_t source, ckt_noise *s)
 {
     s->first = (int32_t)vec_len(l->c->noise_gain);
     for (int32_t k = 0; k < fm->n_out; k++) {
@@ -44,7 +44,8 @@ static void take_gains(load *l, const dev_form *fm, const double *out, int32_t l
     s->end = (int32_t)vec_len(l->c->noise_gain);
 }
 
-static void take_noise(load *l, const dev_group *g, const dev_form *fm, int32_t i, const double *out)
+static void take_noise(load *l, const dev_group *g, const dev_form *fm, int32_t i,
+                       const double *out)
 {
     const int32_t *to = &fm->map[(size_t)i * (size_t)fm->n_u];
     const size_t first = vec_len(l->c->noise);
@@ -116,10 +117,13 @@ static double signed_density(const ckt *c, const ckt_noise *s, double f)
     const va_noise *t = noise_facts(c, s);
     if (t->kind == VA_TABLE)
         return s->psd * table_density(t, f);
-    return s->exponent == 0 ? s->psd : s->exponent == 1 ? s->psd / f : s->psd * pow(f, -s->exponent);
+    return s->exponent == 0   ? s->psd
+           : s->exponent == 1 ? s->psd / f
+                              : s->psd * pow(f, -s->exponent);
 }
 
-/* Models give the power the sign of the current that makes it (r3_cmc's flicker noise): its size is meant. */
+/* Models give the power the sign of the current that makes it (r3_cmc's flicker noise): its size is
+ * meant. */
 double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
 {
     return fabs(signed_density(c, s, f));
@@ -127,7 +131,8 @@ double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
 
 /* -- matrices -- */
 
-static void stamp_instance(load *l, const dev_group *g, const dev_form *fm, int32_t i, const double *out)
+static void stamp_instance(load *l, const dev_group *g, const dev_form *fm, int32_t i,
+                           const double *out)
 {
     const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
     for (int32_t k = 0; k < fm->n_out; k++) {
@@ -177,10 +182,12 @@ static void stamp_native(ckt *c, const ckt_env *env, double *g)
     }
     for (size_t i = 0; i < vec_len(c->fix); i++)
         if (c->fix[i].always)
-            g[c->fix[i].slot] += c->fix[i].kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12) : 1;
+            g[c->fix[i].slot] +=
+                c->fix[i].kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12) : 1;
 }
 
-vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g, double *cap)
+vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                      double *cap)
 {
     const size_t nv = (size_t)csc_nnz(&c->a) + 1;
     load l = {.c = c, .g = g, .cap = cap, .noise = noise};
@@ -189,7 +196,8 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     vec_clear(c->noise);
     vec_clear(c->noise_gain);
     ckt_fill_dyn(c->dyn, env);
-    c->dyn[IR_DYN_IS_STATIC] = c->dyn[IR_DYN_IS_DC] = c->dyn[IR_DYN_IS_IC] = c->dyn[IR_DYN_IS_TRAN] = 0;
+    c->dyn[IR_DYN_IS_STATIC] = c->dyn[IR_DYN_IS_DC] = c->dyn[IR_DYN_IS_IC] =
+        c->dyn[IR_DYN_IS_TRAN] = 0;
     c->dyn[IR_DYN_IS_AC] = !noise;
     c->dyn[IR_DYN_IS_NOISE] = noise;
     c->dyn[IR_DYN_LIMIT] = 0;
@@ -211,10 +219,7 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     return st;
 }
 
-bool ckt_has_delays(const ckt *c)
-{
-    return ckt_has_line(c) || ckt_has_delay(c);
-}
+bool ckt_has_delays(const ckt *c) { return ckt_has_line(c) || ckt_has_delay(c); }
 
 void ckt_ac_delays(const ckt *c, double omega, double *val)
 {
@@ -240,7 +245,8 @@ void ckt_ac_drive(const ckt *c, double *b)
     for (size_t i = 0; i < vec_len(c->source); i++) {
         const ckt_source *s = &c->source[i];
         const double mag = s->w.ac_mag, a = s->w.ac_phase * (acos(-1) / 180);
-        const double e[2] = {s->w.ac_phase == 0 ? mag : mag * cos(a), s->w.ac_phase == 0 ? 0 : mag * sin(a)};
+        const double e[2] = {s->w.ac_phase == 0 ? mag : mag * cos(a),
+                             s->w.ac_phase == 0 ? 0 : mag * sin(a)};
         for (int k = 0; k < 2; k++) {
             if (s->is_v) {
                 b[2 * s->k + k] += e[k];

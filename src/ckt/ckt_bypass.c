@@ -1,10 +1,10 @@
 /* ckt_bypass.c - loads of groups that keep linearisations of their instances (dev_lin.h).
  *
- * Over all these groups G, C, i0 - G v0 and q0 - C v0 are summed by places of the circuit. A load evaluates the
- * instances that moved, adds what this changes, and has
- *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
- * Static loads know nothing of it. Loads without tolerances evaluate everything and make the sums anew; so does
- * the first of a transient, one load in EVERY, and the one after a load with values whose rounding would stay in the sums. */
+ * Over all these groups G, C, i0 - G v0 and q0 - C v0 are summed by places of the circuit. A load
+ * evaluates the instances that moved, adds what this changes, and has f += sum(i0 - G v0) + G x, q
+ * += sum(q0 - C v0) + C x,   J += G + alpha C. Static loads know nothing of it. Loads without
+ * tolerances evaluate everything and make the sums anew; so does the first of a transient, one load
+ * in EVERY, and the one after a load with values whose rounding would stay in the sums. */
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@ enum { EVERY = 256 };
 
 struct ckt_bypass_work {
     dev_lin_sums sums;
-    double *f, *q;   /* [n+1] of a load */
-    int age;         /* loads since the sums were made; < 0: they must be made */
-    bool fresh;      /* this load makes them */
+    double *f, *q; /* [n+1] of a load */
+    int age;       /* loads since the sums were made; < 0: they must be made */
+    bool fresh;    /* this load makes them */
 };
 
 void ckt_bypass_make(ckt *c)
@@ -29,17 +29,16 @@ void ckt_bypass_make(ckt *c)
     if (!any)
         return;
     struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);
-    b->sums = (dev_lin_sums){.g = arena_array(&c->mem, double, nv), .c = arena_array(&c->mem, double, nv),
-                             .i = arena_array(&c->mem, double, n1), .q = arena_array(&c->mem, double, n1)};
+    b->sums = (dev_lin_sums){.g = arena_array(&c->mem, double, nv),
+                             .c = arena_array(&c->mem, double, nv),
+                             .i = arena_array(&c->mem, double, n1),
+                             .q = arena_array(&c->mem, double, n1)};
     b->f = arena_array(&c->mem, double, n1);
     b->q = arena_array(&c->mem, double, n1);
     b->age = -1;
 }
 
-void ckt_bypass_fresh(ckt *c)
-{
-    c->bypass->age = -1;
-}
+void ckt_bypass_fresh(ckt *c) { c->bypass->age = -1; }
 
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
 {
@@ -61,7 +60,7 @@ typedef struct moved {
     ckt *c;
     dev_group *g;
     const dev_lin_at *at;
-    int32_t block, n;    /* packs of a piece, packs */
+    int32_t block, n; /* packs of a piece, packs */
     _Atomic int status;
 } moved;
 
@@ -82,7 +81,8 @@ static void eval_piece(void *user, int32_t i, int worker)
 {
     moved *m = user;
     (void)worker;
-    const vs_status st = dev_lin_eval(m->g, m->at, i * m->block, piece_end(m, i), i % m->c->n_buffer);
+    const vs_status st =
+        dev_lin_eval(m->g, m->at, i * m->block, piece_end(m, i), i % m->c->n_buffer);
     if (st != VS_OK)
         m->status = st;
 }
@@ -152,8 +152,8 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 /* -- sums -- */
 
 /* f += G x, q += C x, J += G + alpha C */
-static void multiply(const csc *a, const dev_lin_sums *s, const double *restrict x, double alpha, double *restrict f,
-                     double *restrict q, double *restrict val)
+static void multiply(const csc *a, const dev_lin_sums *s, const double *restrict x, double alpha,
+                     double *restrict f, double *restrict q, double *restrict val)
 {
     for (int32_t j = 0; j < a->n; j++) {
         const double xj = x[j + 1];
@@ -167,7 +167,8 @@ static void multiply(const csc *a, const dev_lin_sums *s, const double *restrict
     }
 }
 
-void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax, int timed)
+void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,
+                    int timed)
 {
     struct ckt_bypass_work *b = c->bypass;
     const int32_t n = ckt_n(c);

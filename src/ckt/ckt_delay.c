@@ -20,10 +20,7 @@ struct ckt_delays {
     wrap *wrap;   /* vec */
 };
 
-static delay *delays_of(const ckt *c)
-{
-    return c->delays ? c->delays->delay : NULL;
-}
+static delay *delays_of(const ckt *c) { return c->delays ? c->delays->delay : NULL; }
 
 void ckt_delay_add(ckt *c, const va_module *m, const int32_t *unk)
 {
@@ -36,7 +33,8 @@ void ckt_delay_add(ckt *c, const va_module *m, const int32_t *unk)
             vec_push(c->delays->wrap, w);
             continue;
         }
-        const delay d = {.u = unk[u[0]], .y = unk[u[1]], .d = unk[u[2]], .most = u[3] < 0 ? -1 : unk[u[3]]};
+        const delay d = {
+            .u = unk[u[0]], .y = unk[u[1]], .d = unk[u[2]], .most = u[3] < 0 ? -1 : unk[u[3]]};
         vec_push(c->delays->delay, d);
     }
 }
@@ -51,10 +49,7 @@ void ckt_delay_free(ckt *c)
         vec_free(c->delays->wrap);
 }
 
-bool ckt_has_delay(const ckt *c)
-{
-    return vec_len(delays_of(c)) > 0;
-}
+bool ckt_has_delay(const ckt *c) { return vec_len(delays_of(c)) > 0; }
 
 void ckt_delay_entries(const ckt *c, ckt_entry **e)
 {
@@ -92,11 +87,13 @@ static delayed ahead_of_history(const past *p, double t, double at)
 {
     const size_t n = vec_len(p->point);
     const line_point *last = &p->point[n - 1];
-    if (n < 2 || last->corner || !(t > last->t) || !past_is_smooth(last->t - last[-1].t, t - last->t)) {
+    if (n < 2 || last->corner || !(t > last->t) ||
+        !past_is_smooth(last->t - last[-1].t, t - last->t)) {
         const double own = t > last->t ? (at - last->t) / (t - last->t) : 0;
         return (delayed){(1 - own) * last->a[0], own};
     }
-    const double time[3] = {last[-1].t, last->t, t}, known[3] = {last[-1].a[0], last->a[0], 0}, one[3] = {0, 0, 1};
+    const double time[3] = {last[-1].t, last->t, t}, known[3] = {last[-1].a[0], last->a[0], 0},
+                 one[3] = {0, 0, 1};
     return (delayed){past_parabola(time, known, at), past_parabola(time, one, at)};
 }
 
@@ -118,7 +115,8 @@ static double step_limit(const ckt *c, const delay *l, const ckt_env *env, const
     return corner && d > 0 ? 0.5 * d : INFINITY;
 }
 
-void ckt_delay_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmx, double *bound)
+void ckt_delay_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmx,
+                    double *bound)
 {
     const delay *all = delays_of(c);
     for (size_t i = 0; i < vec_len(all); i++) {
@@ -157,7 +155,8 @@ void ckt_delay_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
         delay *l = &all[i];
         if (env->initial_step)
             past_clear(&l->past);
-        const line_point p = {.t = env->time, .a = {x[l->u], 0}, .corner = corner || env->initial_step};
+        const line_point p = {
+            .t = env->time, .a = {x[l->u], 0}, .corner = corner || env->initial_step};
         const double d = delay_at(l, x);
         past_add(&l->past, &p, d, env->reltol);
         past_forget(&l->past, env->time - (l->most < 0 ? d : fmax(x[l->most], 0)), env->time);

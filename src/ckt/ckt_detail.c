@@ -1,15 +1,13 @@
 /* ckt_detail.c - devices and sources by number or name; operating-point variables and parameters.
- * Nothing here costs a run that does not ask: devices are evaluated by the interpreter on request. */
+ * Nothing here costs a run that does not ask: devices are evaluated by the interpreter on request.
+ */
 #include "ckt_osdi.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-int32_t ckt_n_device(const ckt *c)
-{
-    return (int32_t)vec_len(c->inst);
-}
+int32_t ckt_n_device(const ckt *c) { return (int32_t)vec_len(c->inst); }
 
 const char *ckt_device_name(const ckt *c, int32_t device)
 {
@@ -23,16 +21,13 @@ ckt_device_facts ckt_device(const ckt *c, int32_t device)
     return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], in->span};
 }
 
-int32_t ckt_n_source(const ckt *c)
-{
-    return (int32_t)vec_len(c->source);
-}
+int32_t ckt_n_source(const ckt *c) { return (int32_t)vec_len(c->source); }
 
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
 {
     const ckt_source *s = &c->source[source];
-    return (ckt_source_facts){s->name, s->is_v, s->p, s->n, s->k, s->m, wave_dc(&s->w), s->w.ac_mag,
-                              s->w.ac_phase, s->span};
+    return (ckt_source_facts){s->name, s->is_v,        s->p,        s->n,          s->k,
+                              s->m,    wave_dc(&s->w), s->w.ac_mag, s->w.ac_phase, s->span};
 }
 
 /* -- one device -- */
@@ -50,8 +45,9 @@ static double *state_of(const ckt *c, int32_t device)
                 continue;
             const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
             for (int32_t k = 0; k < g->n_state; k++)
-                vec_push(v, g->state[((size_t)p * (size_t)g->n_state + (size_t)k) * (size_t)g->lanes +
-                                     (size_t)lane]);
+                vec_push(v,
+                         g->state[((size_t)p * (size_t)g->n_state + (size_t)k) * (size_t)g->lanes +
+                                  (size_t)lane]);
             return v;
         }
     }
@@ -64,8 +60,8 @@ static bool has_row(uint8_t kind)
            kind == IR_OUT_J;
 }
 
-vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device, int32_t param,
-                             double value, double **out, mdl_out **what)
+vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device,
+                             int32_t param, double value, double **out, mdl_out **what)
 {
     const ckt_inst *in = &c->inst[device];
     const int32_t *to = &c->unk[in->first];

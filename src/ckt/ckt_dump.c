@@ -14,7 +14,8 @@ static void dump_form(const dev_group *g, mdl_form_kind form, FILE *out, bool ir
     fprintf(out, "  %-4s  %d cached values, %d res, %d react, %d jacobian, %zu instructions%s%s\n",
             form_name[form], (int)f->n_cache, (int)count[IR_OUT_RES], (int)count[IR_OUT_REACT],
             (int)(count[IR_OUT_G] + count[IR_OUT_J]), vec_len(f->variant->eval.inst),
-            f->variant->kernel[g->row_per_lane] ? "" : ", interpreted", f->variant->has_effects ? ", effects" : "");
+            f->variant->kernel[g->row_per_lane] ? "" : ", interpreted",
+            f->variant->has_effects ? ", effects" : "");
     if (ir)
         ir_print(&f->variant->eval, out);
 }

@@ -1,20 +1,22 @@
 /* ckt_flat.c - loads of small circuits in transients: one list of contributions, summed row by row.
  *
- * In a circuit of a few dozen devices the general load (ckt_stamp.c) finds its way for longer than it
- * computes. Here every current and charge has a fixed place in one vector v: the outputs of the kernels,
- * one group behind the other, then those of conductances, capacitances and sources. A row of f is the
- * sum of v at known places, in the order in which the general load adds them: f, q and their maxima are
- * the same bit by bit. In the matrix what conductances, capacitances and sources give stays while alpha
- * does: a base to which the devices' entries are added (rounding differs from the general load).
+ * In a circuit of a few dozen devices the general load (ckt_stamp.c) finds its way for longer than
+ * it computes. Here every current and charge has a fixed place in one vector v: the outputs of the
+ * kernels, one group behind the other, then those of conductances, capacitances and sources. A row
+ * of f is the sum of v at known places, in the order in which the general load adds them: f, q and
+ * their maxima are the same bit by bit. In the matrix what conductances, capacitances and sources
+ * give stays while alpha does: a base to which the devices' entries are added (rounding differs
+ * from the general load).
  *
- * A group is linear if its instances have two terminals and a current g v or a charge c v and nothing
- * else: found in its function (every output of degree 1 in the probes, the Jacobian of degree 0) and
- * confirmed by its numbers. Whatever the model's text, its kernel then need not run.
+ * A group is linear if its instances have two terminals and a current g v or a charge c v and
+ * nothing else: found in its function (every output of degree 1 in the probes, the Jacobian of
+ * degree 0) and confirmed by its numbers. Whatever the model's text, its kernel then need not run.
  *
- * Groups that keep linearisations do so as a whole (dev_lin.h): what they contribute, evaluated or not, has its places in v like
- * all else.
+ * Groups that keep linearisations do so as a whole (dev_lin.h): what they contribute, evaluated or
+ * not, has its places in v like all else.
  *
- * Where line.h knows the machine the sums are code without loops: the same operations, the same bits. */
+ * Where line.h knows the machine the sums are code without loops: the same operations, the same
+ * bits. */
 #include "ckt_delay.h"
 #include "ckt_priv.h"
 
@@ -29,8 +31,8 @@ enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instru
 
 typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] into n */
     int32_t p, n, at;
-    double value;       /* S or F */
-    int32_t slot[4];    /* (p,p) (p,n) (n,p) (n,n) */
+    double value;    /* S or F */
+    int32_t slot[4]; /* (p,p) (p,n) (n,p) (n,n) */
 } pair;
 
 typedef struct active { /* a group whose kernel runs */
@@ -61,10 +63,10 @@ struct ckt_flat {
     double *base;             /* [n_val] */
     double base_alpha, base_gmin;
     double dyn[IR_N_DYN];
-    ckt_env env;              /* what dyn was filled from */
+    ckt_env env; /* what dyn was filled from */
     line *pair_line, *f_line, *q_line, *j_line;
     line_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
-    double *value;            /* [pairs] for pair_fn: those of g, then of c */
+    double *value;                     /* [pairs] for pair_fn: those of g, then of c */
 };
 
 /* -- which groups are linear -- */
@@ -92,17 +94,12 @@ static degree degree_of_op(const ir_inst *s, degree a, degree b)
     if (a.of == OTHER || b.of == OTHER)
         return (degree){OTHER, alpha};
     switch (s->op) {
-    case IR_NEG:
-        return a;
+    case IR_NEG: return a;
     case IR_ADD:
-    case IR_SUB:
-        return (degree){a.of == b.of ? a.of : OTHER, alpha};
-    case IR_MUL:
-        return (degree){a.of + b.of, alpha};
-    case IR_DIV:
-        return (degree){b.of == SOLID ? a.of : OTHER, alpha};
-    default:
-        return (degree){OTHER, alpha};
+    case IR_SUB: return (degree){a.of == b.of ? a.of : OTHER, alpha};
+    case IR_MUL: return (degree){a.of + b.of, alpha};
+    case IR_DIV: return (degree){b.of == SOLID ? a.of : OTHER, alpha};
+    default: return (degree){OTHER, alpha};
     }
 }
 
@@ -140,8 +137,8 @@ static bool is_linear(const ir_fn *fn)
 /* The outputs of a two-terminal element: a current or charge into a and the opposite into b. */
 typedef struct two {
     bool charge;
-    int32_t a, b;    /* local unknowns */
-    int32_t aa;      /* the output that is the Jacobian's entry (a,a) */
+    int32_t a, b; /* local unknowns */
+    int32_t aa;   /* the output that is the Jacobian's entry (a,a) */
 } two;
 
 static bool find_two(const mdl_variant *v, two *t)
@@ -235,10 +232,7 @@ typedef struct maker {
     term *f, *q, *j; /* vec */
 } maker;
 
-static void push(term **to, int32_t target, int32_t at)
-{
-    vec_push(*to, (term){target, at});
-}
+static void push(term **to, int32_t target, int32_t at) { vec_push(*to, (term){target, at}); }
 
 /* Room for n contributions. */
 static int32_t take(maker *m, int32_t n)
@@ -299,7 +293,8 @@ static void list_group(maker *m, dev_group *g)
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             for (int32_t k = 0; k < fm->n_out; k++)
-                list_output(m, fm->variant->out[k].kind, fm->slot[(size_t)i * (size_t)fm->n_out + (size_t)k],
+                list_output(m, fm->variant->out[k].kind,
+                            fm->slot[(size_t)i * (size_t)fm->n_out + (size_t)k],
                             a.at + (p * fm->n_out + k) * stride + i - g->first[p]);
 }
 
@@ -325,7 +320,8 @@ static void list_groups(maker *m)
 }
 
 /* Terms of one target behind each other, in their order: a sum each. Targets from `first` on. */
-static void make_sums(ckt_flat *fl, const term *t, int32_t first, int32_t n, bool empty_too, gather **to)
+static void make_sums(ckt_flat *fl, const term *t, int32_t first, int32_t n, bool empty_too,
+                      gather **to)
 {
     for (int32_t k = first; k < n; k++) {
         gather s = {.target = k, .begin = (int32_t)vec_len(fl->from)};
@@ -395,7 +391,7 @@ static void write_charges(line *l, const gather *s, const int32_t *from)
             line_copy(l, NEXT, SUM);
             line_reg(l, LINE_ADD, NEXT, TERM); /* u */
             line_copy(l, PART, NEXT);
-            line_reg(l, LINE_SUB, PART, SUM);  /* w = u - sum */
+            line_reg(l, LINE_SUB, PART, SUM); /* w = u - sum */
             line_copy(l, PART + 1, NEXT);
             line_reg(l, LINE_SUB, PART + 1, PART);
             line_reg(l, LINE_SUB, SUM, PART + 1); /* sum - (u - w) */
@@ -418,7 +414,8 @@ static void write_jacobian(line *l, const gather *s, const int32_t *from, int32_
     const gather *end = s + vec_len(s);
     for (int32_t slot = 0; slot < n_val; slot++) {
         line_load(l, SUM, 1, slot);
-        for (int32_t k = s < end && s->target == slot ? s->begin : 0; s < end && s->target == slot && k < s->end; k++)
+        for (int32_t k = s < end && s->target == slot ? s->begin : 0;
+             s < end && s->target == slot && k < s->end; k++)
             line_mem(l, LINE_ADD, SUM, 0, from[k]);
         line_store(l, SUM, 2, slot);
         s += s < end && s->target == slot;
@@ -469,8 +466,8 @@ static void place_outputs(ckt_flat *fl)
 
 bool ckt_flat_suits(const ckt *c)
 {
-    return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS && !c->opt.no_flat && !c->osdi &&
-           !ckt_has_delays(c) && c->forms >> MDL_TRAN & 1;
+    return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS &&
+           !c->opt.no_flat && !c->osdi && !ckt_has_delays(c) && c->forms >> MDL_TRAN & 1;
 }
 
 void ckt_flat_make(ckt *c)
@@ -639,8 +636,9 @@ static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const d
 
 static bool same_but_iteration(const ckt_env *a, const ckt_env *b)
 {
-    return a->mode == b->mode && a->gmin == b->gmin && a->srcfact == b->srcfact && a->limit == b->limit &&
-           a->initial_step == b->initial_step && a->final_step == b->final_step;
+    return a->mode == b->mode && a->gmin == b->gmin && a->srcfact == b->srcfact &&
+           a->limit == b->limit && a->initial_step == b->initial_step &&
+           a->final_step == b->final_step;
 }
 
 static void fill_dyn(ckt_flat *fl, const ckt_env *env)
@@ -718,7 +716,8 @@ static void sum_currents(const ckt_flat *fl, double *restrict f, double *restric
 }
 
 /* The rounding errors of the sums are kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
-static void sum_charges(const ckt_flat *fl, double *restrict q, double *restrict low, double *restrict max)
+static void sum_charges(const ckt_flat *fl, double *restrict q, double *restrict low,
+                        double *restrict max)
 {
     const double *v = fl->v;
     const int32_t *from = fl->from;
@@ -767,8 +766,8 @@ static void read_flags(ckt *c, const ckt_flat *fl, bool *limited)
         ckt_take_bound(fl->v[fl->bound[k]], &c->bound, &c->asked);
 }
 
-vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
-                        double *qmx, bool *limited, int timed)
+vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                        double *fmx, double *qmx, bool *limited, int timed)
 {
     ckt_flat *fl = c->flat;
     const double t0 = timed ? vs_seconds() : 0;

@@ -1,23 +1,29 @@
-/* ckt_group.c - the groups of a circuit: which instances are evaluated together, and reports about it.
- * Instances with one parameter row are a class; classes with the same variants in all forms are a group. Then
- * small groups of one module become one, on a variant of what is known in all of them, where that saves packs
- * (docs/design.md, 3.6). The rule counts packs of eight and operations: the same groups for any lanes, threads and
- * order of points. */
+/* ckt_group.c - the groups of a circuit: which instances are evaluated together, and reports about
+ * it. Instances with one parameter row are a class; classes with the same variants in all forms are
+ * a group. Then small groups of one module become one, on a variant of what is known in all of
+ * them, where that saves packs (docs/design.md, 3.6). The rule counts packs of eight and
+ * operations: the same groups for any lanes, threads and order of points. */
 #include "ckt_priv.h"
 
 #include <string.h>
 
-/* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances have loads of their own
- * (ckt_flat.c): there it pays if an evaluation has so many operations, and if so few instances of the model are there
- * that all of them often rest at once (with 9 of each kind ring.sp is 5 % slower). */
-enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000,
-       BYPASS_SMALL_INSTANCES = DEV_WHOLE_MOST };
+/* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances
+ * have loads of their own (ckt_flat.c): there it pays if an evaluation has so many operations, and
+ * if so few instances of the model are there that all of them often rest at once (with 9 of each
+ * kind ring.sp is 5 % slower). */
+enum {
+    BYPASS_PER_OUT = 30,
+    BYPASS_SMALL = 64,
+    BYPASS_SMALL_OPERATIONS = 2000,
+    BYPASS_SMALL_INSTANCES = DEV_WHOLE_MOST
+};
 
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
-    int32_t row;         /* of the model */
-    int32_t group;       /* of the plan, once it has one */
-    mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing is kept */
+    int32_t row;                      /* of the model */
+    int32_t group;                    /* of the plan, once it has one */
+    mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing
+                                         is kept */
 } row_class;
 
 static vs_status get_variants(row_class *cl, unsigned forms)
@@ -33,7 +39,8 @@ static bool small_pays(const ckt *c, const row_class *cl)
     int32_t n = 0;
     for (size_t i = 0; i < vec_len(c->inst); i++)
         n += c->inst[i].model == cl->model;
-    return n <= BYPASS_SMALL_INSTANCES && mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS;
+    return n <= BYPASS_SMALL_INSTANCES &&
+           mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS;
 }
 
 /* Asks for charges and derivatives apart where bypass pays. */
@@ -43,8 +50,9 @@ static vs_status choose_bypass(const ckt *c, row_class *cl)
     mdl_variant *apart;
     if (c->opt.bypass == CKT_BYPASS_OFF)
         return VS_OK;
-    if (c->opt.bypass == CKT_BYPASS_AUTO && (mdl_variant_values(v) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
-                                             (vec_len(c->inst) <= BYPASS_SMALL && !small_pays(c, cl))))
+    if (c->opt.bypass == CKT_BYPASS_AUTO &&
+        (mdl_variant_values(v) < BYPASS_PER_OUT * (size_t)v->lay.n_out ||
+         (vec_len(c->inst) <= BYPASS_SMALL && !small_pays(c, cl))))
         return VS_OK;
     const vs_status st = mdl_plan_get(cl->model, cl->row, MDL_APART, &apart);
     if (st == VS_OK && dev_lin_suits(cl->model, v, apart))
@@ -67,7 +75,8 @@ static bool is_evaluated(const ckt *c, const row_class *cl, int form)
                               : true;
 }
 
-static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl, int32_t n_variant, bool whole)
+static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl,
+                       int32_t n_variant, bool whole)
 {
     int32_t *inst = NULL, *row = NULL;
     const int32_t **unknown = NULL;
@@ -97,10 +106,10 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_clas
 /* -- who is evaluated together -- */
 
 typedef struct plan_group {
-    int32_t class;      /* the first one; -1: the group was joined to another */
-    int32_t n;          /* instances */
-    int32_t n_variant;  /* that its classes had */
-    int32_t before;     /* group of the same model, -1: none */
+    int32_t class;     /* the first one; -1: the group was joined to another */
+    int32_t n;         /* instances */
+    int32_t n_variant; /* that its classes had */
+    int32_t before;    /* group of the same model, -1: none */
 } plan_group;
 
 typedef struct plan {
@@ -113,10 +122,7 @@ typedef struct plan {
     int32_t *rows;      /* vec: work */
 } plan;
 
-static row_class *class_of(const plan *p, int32_t group)
-{
-    return &p->all[p->group[group].class];
-}
+static row_class *class_of(const plan *p, int32_t group) { return &p->all[p->group[group].class]; }
 
 static void free_plan(plan *p)
 {
@@ -134,7 +140,8 @@ static int32_t group_of(plan *p, const row_class *cl)
     for (int32_t g = last; g >= 0; g = p->group[g].before)
         if (!memcmp(class_of(p, g)->variant, cl->variant, sizeof cl->variant))
             return g;
-    vec_push(p->group, (plan_group){.class = (int32_t)(cl - p->all), .n_variant = 1, .before = last});
+    vec_push(p->group,
+             (plan_group){.class = (int32_t)(cl - p->all), .n_variant = 1, .before = last});
     map_set(&p->last, map_key(cl->model), n);
     return n;
 }
@@ -185,27 +192,33 @@ static vs_status classify(const ckt *c, plan *p)
 
 /* -- small groups of one module on one variant -- */
 
-/* A model with few instances and groups; an evaluation that is worth it, in operations, and what is known in all is so
- * much that it is not much longer than the longest of them (percent). Setup values of a row per lane are read eight at
- * a time, and something must be won: JOIN_COST percent. With linearisations that are kept, one pack at most: with a row
- * per lane, instances that moved are not gathered from several. */
-enum { JOIN_MOST = 64, JOIN_GROUPS = 6, JOIN_LEAST = 64, JOIN_PACK = 8, JOIN_LONGER = 125, JOIN_COST = 110 };
+/* A model with few instances and groups; an evaluation that is worth it, in operations, and what is
+ * known in all is so much that it is not much longer than the longest of them (percent). Setup
+ * values of a row per lane are read eight at a time, and something must be won: JOIN_COST percent.
+ * With linearisations that are kept, one pack at most: with a row per lane, instances that moved
+ * are not gathered from several. */
+enum {
+    JOIN_MOST = 64,
+    JOIN_GROUPS = 6,
+    JOIN_LEAST = 64,
+    JOIN_PACK = 8,
+    JOIN_LONGER = 125,
+    JOIN_COST = 110
+};
 
 /* Operations of packs of eight: of two groups, and of one in their place. */
 typedef struct join_cost {
     double apart, joined;
 } join_cost;
 
-static double packs(int32_t n)
-{
-    return (n + JOIN_PACK - 1) / JOIN_PACK;
-}
+static double packs(int32_t n) { return (n + JOIN_PACK - 1) / JOIN_PACK; }
 
 static bool same_places(const mdl_variant *a, const mdl_variant *b)
 {
     bool same = a->lay.n_out == b->lay.n_out;
     for (int32_t k = 0; same && k < a->lay.n_out; k++)
-        same = a->out[k].kind == b->out[k].kind && a->out[k].a == b->out[k].a && a->out[k].b == b->out[k].b;
+        same = a->out[k].kind == b->out[k].kind && a->out[k].a == b->out[k].a &&
+               a->out[k].b == b->out[k].b;
     return same;
 }
 
@@ -225,16 +238,18 @@ static bool may_join(const plan *p, int32_t g, int32_t h)
     const int32_t na = p->group[g].n, nb = p->group[h].n;
     for (int f = 0; f < MDL_N_FORM; f++) {
         const mdl_variant *va = a->variant[f], *vb = b->variant[f];
-        if (!va != !vb || (va && (mdl_variant_values(va) < JOIN_LEAST || mdl_variant_values(vb) < JOIN_LEAST ||
-                                  va->has_effects || vb->has_effects || !same_places(va, vb))))
+        if (!va != !vb ||
+            (va && (mdl_variant_values(va) < JOIN_LEAST || mdl_variant_values(vb) < JOIN_LEAST ||
+                    va->has_effects || vb->has_effects || !same_places(va, vb))))
             return false;
     }
-    return packs(na + nb) < packs(na) + packs(nb) && (!a->variant[MDL_APART] || na + nb <= JOIN_PACK);
+    return packs(na + nb) < packs(na) + packs(nb) &&
+           (!a->variant[MDL_APART] || na + nb <= JOIN_PACK);
 }
 
 /* One form of groups g and h on one variant; *v NULL: not to be done. p->rows: the rows of both. */
-static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, int form, mdl_variant **v,
-                           join_cost *cost)
+static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, int form,
+                           mdl_variant **v, join_cost *cost)
 {
     const row_class *a = class_of(p, g);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
@@ -243,12 +258,14 @@ static vs_status join_form(const ckt *c, const plan *p, int32_t g, int32_t h, in
     if (st != VS_OK || !*v)
         return st;
     if (is_evaluated(c, a, form)) {
-        cost->apart += packs(na) * (double)mdl_variant_values(va) + packs(nb) * (double)mdl_variant_values(vb);
+        cost->apart +=
+            packs(na) * (double)mdl_variant_values(va) + packs(nb) * (double)mdl_variant_values(vb);
         cost->joined += packs(na + nb) * (double)mdl_variant_values(*v);
     }
     const size_t na_values = mdl_variant_values(va), nb_values = mdl_variant_values(vb);
     const size_t longest = na_values > nb_values ? na_values : nb_values;
-    if (!same_places(*v, va) || (*v)->has_effects || 100 * mdl_variant_values(*v) > JOIN_LONGER * longest ||
+    if (!same_places(*v, va) || (*v)->has_effects ||
+        100 * mdl_variant_values(*v) > JOIN_LONGER * longest ||
         100 * cost->apart < JOIN_COST * cost->joined)
         *v = NULL;
     return VS_OK;
@@ -298,7 +315,8 @@ static vs_status join(const ckt *c, plan *p, int32_t g, int32_t h)
     return VS_OK;
 }
 
-/* The groups of one model, of which `last` is the last: each to the first one before it with which that pays. */
+/* The groups of one model, of which `last` is the last: each to the first one before it with which
+ * that pays. */
 static vs_status join_model(const ckt *c, plan *p, int32_t last)
 {
     int32_t group[JOIN_GROUPS], n = 0;
@@ -363,7 +381,8 @@ bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const 
     return same;
 }
 
-/* Instances of the largest group that is not of linear elements or as light as they are; 0: there is none. */
+/* Instances of the largest group that is not of linear elements or as light as they are; 0: there
+ * is none. */
 static int32_t largest_group(const ckt *c, const plan *p)
 {
     int32_t most = 0;
@@ -371,7 +390,8 @@ static int32_t largest_group(const ckt *c, const plan *p)
         const row_class *cl = p->group[g].class >= 0 ? class_of(p, g) : NULL;
         bool heavy = false;
         for (int f = 0; f < MDL_N_FORM && cl; f++)
-            heavy |= cl->variant[f] && is_evaluated(c, cl, f) && mdl_variant_values(cl->variant[f]) >= JOIN_LEAST;
+            heavy |= cl->variant[f] && is_evaluated(c, cl, f) &&
+                     mdl_variant_values(cl->variant[f]) >= JOIN_LEAST;
         if (heavy && p->group[g].n > most)
             most = p->group[g].n;
     }
@@ -399,7 +419,8 @@ static bool all_whole(const ckt *c, const plan *p)
 {
     bool all = ckt_flat_suits(c);
     for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++)
-        all &= p->group[g].class < 0 || !class_of(p, g)->variant[MDL_APART] || p->group[g].n <= DEV_WHOLE_MOST;
+        all &= p->group[g].class < 0 || !class_of(p, g)->variant[MDL_APART] ||
+               p->group[g].n <= DEV_WHOLE_MOST;
     return all;
 }
 
@@ -456,21 +477,21 @@ vs_status ckt_make_groups(ckt *c)
 
 /* -- facts -- */
 
-int32_t ckt_n_group(const ckt *c)
-{
-    return (int32_t)vec_len(c->group);
-}
+int32_t ckt_n_group(const ckt *c) { return (int32_t)vec_len(c->group); }
 
-const char *ckt_instance_name(const ckt *c, int32_t inst)
-{
-    return c->inst[inst].name;
-}
+const char *ckt_instance_name(const ckt *c, int32_t inst) { return c->inst[inst].name; }
 
 ckt_group_facts ckt_group(const ckt *c, int32_t i)
 {
     const dev_group *g = &c->group[i];
-    ckt_group_facts f = {.model = g->model, .n_instance = g->nb, .n_row = g->n_row, .row = g->row[0], .n_variant = g->n_variant,
-                         .inst = g->inst, .n_eval = g->n_eval, .n_bypass = g->n_bypass,
+    ckt_group_facts f = {.model = g->model,
+                         .n_instance = g->nb,
+                         .n_row = g->n_row,
+                         .row = g->row[0],
+                         .n_variant = g->n_variant,
+                         .inst = g->inst,
+                         .n_eval = g->n_eval,
+                         .n_bypass = g->n_bypass,
                          .s_eval = g->s_eval};
     for (int k = 0; k < MDL_N_FORM; k++)
         f.variant[k] = g->form[k].evaluated ? g->form[k].variant : NULL;

@@ -5,22 +5,23 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_GAIN 1e-6     /* an edge that arrives smaller needs no breakpoint */
-#define SHORT 1e-9          /* resistance in dc, part of z: a line from a port to itself has a solution */
+#define LEAST_GAIN 1e-6 /* an edge that arrives smaller needs no breakpoint */
+#define SHORT 1e-9 /* resistance in dc, part of z: a line from a port to itself has a solution */
 
 typedef struct line {
     const char *name;
-    int32_t node[4];   /* p1 n1 p2 n2 */
-    int32_t k[2];      /* current unknowns */
+    int32_t node[4]; /* p1 n1 p2 n2 */
+    int32_t k[2];    /* current unknowns */
     double z, td, m;
-    lossy *loss;       /* NULL: ideal */
-    bool limited;      /* steps are shorter than td, so that corners arrive as corners */
-    bool ic;           /* initial conditions are given: they hold in a start with uic */
+    lossy *loss;  /* NULL: ideal */
+    bool limited; /* steps are shorter than td, so that corners arrive as corners */
+    bool ic;      /* initial conditions are given: they hold in a start with uic */
     diag_span span;
-    int32_t slot[16];  /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2 likewise */
+    int32_t
+        slot[16]; /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2 likewise */
     past past;
-    double t_last;     /* NAN: none yet */
-    line_eq eq;        /* at t_last */
+    double t_last; /* NAN: none yet */
+    line_eq eq;    /* at t_last */
 } line;
 
 struct ckt_lines {
@@ -28,15 +29,9 @@ struct ckt_lines {
     bool uic;   /* nothing was solved before the start: lossy lines are empty */
 };
 
-static line *lines_of(const ckt *c)
-{
-    return c->lines ? c->lines->line : NULL;
-}
+static line *lines_of(const ckt *c) { return c->lines ? c->lines->line : NULL; }
 
-bool ckt_has_line(const ckt *c)
-{
-    return vec_len(lines_of(c)) > 0;
-}
+bool ckt_has_line(const ckt *c) { return vec_len(lines_of(c)) > 0; }
 
 void ckt_line_free(ckt *c)
 {
@@ -54,13 +49,14 @@ static line *add_line(ckt *c, const char *name, const int32_t node[4], double m,
     line l = {.name = ckt_own_name(c, name), .m = m, .span = span, .t_last = NAN};
     memcpy(l.node, node, sizeof l.node);
     for (int p = 0; p < 2; p++)
-        l.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true, false);
+        l.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true,
+                                 false);
     vec_push(c->lines->line, l);
     return &vec_last(c->lines->line);
 }
 
-vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
-                       diag_span span)
+vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
+                       double m, diag_span span)
 {
     assert(z > 0 && td > 0);
     line *l = add_line(c, name, node, m, span);
@@ -70,8 +66,8 @@ vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z
     return VS_OK;
 }
 
-vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const ckt_lossy_opt *o, double m,
-                             diag_span span)
+vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
+                             const ckt_lossy_opt *o, double m, diag_span span)
 {
     rlgc r;
     line *l = add_line(c, name, node, m, span);
@@ -175,7 +171,8 @@ typedef struct row {
     double v, i, v_other, i_other;
 } row;
 
-static void load_row(const line *l, int p, const row *w, const double *x, double *f, double *fmax, double *val)
+static void load_row(const line *l, int p, const row *w, const double *x, double *f, double *fmax,
+                     double *val)
 {
     const int32_t *own = &l->node[2 * p], *other = &l->node[2 - 2 * p], *slot = &l->slot[4 + 6 * p];
     const int32_t column[6] = {own[0], own[1], l->k[p], other[0], other[1], l->k[1 - p]};
@@ -195,7 +192,8 @@ static void load_static(const line *l, const double *x, double *f, double *fmax,
     if (o) {
         double complex a, b;
         rlgc_hyperbolic(rlgc_lambda(o, 0), &a, &b);
-        w[0] = o->r > 0 ? (row){creal(a), -o->r, -creal(b), 0} : (row){o->g, -creal(a), 0, -creal(b)};
+        w[0] =
+            o->r > 0 ? (row){creal(a), -o->r, -creal(b), 0} : (row){o->g, -creal(a), 0, -creal(b)};
         w[1] = w[0];
     }
     for (int p = 0; p < 2; p++)
@@ -221,7 +219,8 @@ static void load_currents(const line *l, const double *x, double *f, double *fma
     }
 }
 
-void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax, double *bound)
+void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax,
+                   double *bound)
 {
     line *all = lines_of(c);
     if (all && env->mode == CKT_STATIC)
@@ -233,7 +232,8 @@ void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
             load_static(l, x, f, fmax, c->a.val);
         else
             load_tran(l, env->time, x, f, fmax, c->a.val);
-        if (l->limited && l->td / 2 < *bound) /* a corner is seen one point later, which must not be td later */
+        if (l->limited &&
+            l->td / 2 < *bound) /* a corner is seen one point later, which must not be td later */
             *bound = l->td / 2;
     }
 }
@@ -263,8 +263,8 @@ void ckt_line_load_ac(const ckt *c, double *g)
     }
 }
 
-/* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits where lambda is
- * small, hyperbolic functions have poles where it is near a multiple of j pi. */
+/* Coefficients of a lossy line's row: v, i of its own port, of the other one. Waves lose digits
+ * where lambda is small, hyperbolic functions have poles where it is near a multiple of j pi. */
 static void lossy_row(const rlgc *o, double complex s, double complex w[4])
 {
     const double complex lambda = rlgc_lambda(o, s), y = rlgc_y(o, s), e = cexp(-lambda);
@@ -295,7 +295,8 @@ void ckt_line_ac(const ckt *c, double omega, double *val)
         for (int p = 0; p < 2; p++)
             for (int j = 0; j < 6; j++) {
                 const int32_t k = j % 3 == 2 ? 1 : 0;
-                ckt_add_complex(c, val, l->slot[4 + 6 * p + j], (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
+                ckt_add_complex(c, val, l->slot[4 + 6 * p + j],
+                                (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
             }
     }
 }

@@ -9,11 +9,12 @@
 struct lossy {
     rlgc r;
     double rest_v[2], rest_zi[2];
-    double t, u[2], a[2];      /* of the last accepted point: filtered quantity and wave of each port */
-    double *mem[2];            /* [n] at t: exp(-sigma t) * du/dt, of y */
-    double *wave[2];           /* [n] at t: exp(-sigma t) * A of the other port one delay before, of exp(-lambda) */
-    double *next[2];           /* [n] the same in an attempt */
-    double *decay, *step;      /* [n] of a step h */
+    double t, u[2], a[2]; /* of the last accepted point: filtered quantity and wave of each port */
+    double *mem[2];       /* [n] at t: exp(-sigma t) * du/dt, of y */
+    double *wave[2];      /* [n] at t: exp(-sigma t) * A of the other port one delay before, of
+                             exp(-lambda) */
+    double *next[2];      /* [n] the same in an attempt */
+    double *decay, *step; /* [n] of a step h */
     double h, c;
 };
 
@@ -31,10 +32,7 @@ lossy *lossy_new(const rlgc *r, arena *mem)
     return o;
 }
 
-const rlgc *lossy_rlgc(const lossy *o)
-{
-    return &o->r;
-}
+const rlgc *lossy_rlgc(const lossy *o) { return &o->r; }
 
 void lossy_start(lossy *o, double t, const double v[2], const double zi[2], const double rest_v[2],
                  const double rest_zi[2])
@@ -56,10 +54,7 @@ void lossy_start(lossy *o, double t, const double v[2], const double zi[2], cons
     }
 }
 
-void lossy_wave(const lossy *o, double a[2])
-{
-    memcpy(a, o->a, sizeof o->a);
-}
+void lossy_wave(const lossy *o, double a[2]) { memcpy(a, o->a, sizeof o->a); }
 
 static void set_step(lossy *o, double h)
 {
@@ -86,15 +81,18 @@ static double filter_history(const lossy *o, int p)
 
 /* -- waves on their way -- */
 
-/* The wave filters in `next` go on for dt, driven by straight lines from a0 to a1 (of port 1, 2). */
+/* The wave filters in `next` go on for dt, driven by straight lines from a0 to a1 (of port 1, 2).
+ */
 static void drive(lossy *o, double dt, const double a0[2], const double a1[2])
 {
     for (int32_t k = 0; k < o->r.n; k++) {
         if (o->r.w[k] == 0)
             continue;
-        const double x = o->r.sigma[k] * dt, step = rlgc_step(x), ramp = rlgc_ramp(x), decay = 1 - x * step;
+        const double x = o->r.sigma[k] * dt, step = rlgc_step(x), ramp = rlgc_ramp(x),
+                     decay = 1 - x * step;
         for (int p = 0; p < 2; p++)
-            o->next[p][k] = decay * o->next[p][k] + dt * (a0[1 - p] * (step - ramp) + a1[1 - p] * ramp);
+            o->next[p][k] =
+                decay * o->next[p][k] + dt * (a0[1 - p] * (step - ramp) + a1[1 - p] * ramp);
     }
 }
 
@@ -119,8 +117,8 @@ static size_t first_after(const line_point *past, double t)
     return lo;
 }
 
-/* `next` becomes what the filters are at t after waves of accepted points only: those that left the ports from
- * o->t - delay to min(t - delay, o->t). */
+/* `next` becomes what the filters are at t after waves of accepted points only: those that left the
+ * ports from o->t - delay to min(t - delay, o->t). */
 static void drive_past(lossy *o, double t, const line_point *past)
 {
     const size_t n = vec_len(past);
@@ -197,7 +195,8 @@ line_eq lossy_equation(lossy *o, double t, const line_point *past, const double 
     return eq;
 }
 
-void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2], double a[2])
+void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],
+                  double a[2])
 {
     set_step(o, t - o->t);
     drive_past(o, t, past);

@@ -1,13 +1,15 @@
-/* ckt_lossy.h - inside src/ckt: what a lossy line remembers, and the equation of its ports in a step.
- * Use:    lossy_new; lossy_start at the first point; lossy_equation for an attempt; lossy_accept.
- * Source: rlgc.h for the responses as sums of exponentials. Between accepted points voltages, currents and waves are
- *         straight lines, for which the convolutions with exponentials are exact recursions (Semlyen & Dabuleanu 1975;
- *         the straight lines are those of Roychowdhury & Pederson, DAC 1991, who sum over the whole past instead).
+/* ckt_lossy.h - inside src/ckt: what a lossy line remembers, and the equation of its ports in a
+ * step. Use:    lossy_new; lossy_start at the first point; lossy_equation for an attempt;
+ * lossy_accept. Source: rlgc.h for the responses as sums of exponentials. Between accepted points
+ * voltages, currents and waves are straight lines, for which the convolutions with exponentials are
+ * exact recursions (Semlyen & Dabuleanu 1975; the straight lines are those of Roychowdhury &
+ * Pederson, DAC 1991, who sum over the whole past instead).
  *
- * All quantities are deviations from the state at rest before the first point, which is in balance by itself.
- * A port p with the other one q: with u = v (or z i, see rlgc.h) y*u = (y0 + c) u + history, and the row of i_p is
- *   cv v_p - ci z i_p - k (cv v_q + ci z i_q) + s_p = 0
- * k is not 0 where the step is longer than the delay: then the wave that arrives left the other port within it. */
+ * All quantities are deviations from the state at rest before the first point, which is in balance
+ * by itself. A port p with the other one q: with u = v (or z i, see rlgc.h) y*u = (y0 + c) u +
+ * history, and the row of i_p is cv v_p - ci z i_p - k (cv v_q + ci z i_q) + s_p = 0 k is not 0
+ * where the step is longer than the delay: then the wave that arrives left the other port within
+ * it. */
 #ifndef CKT_LOSSY_H
 #define CKT_LOSSY_H
 
@@ -15,7 +17,7 @@
 
 typedef struct lossy lossy;
 typedef struct line_point { /* of a line's history */
-    double t, a[2];         /* wave of port 1, 2: v + z i; lossy: A of rlgc.h, deviation from rest */
+    double t, a[2]; /* wave of port 1, 2: v + z i; lossy: A of rlgc.h, deviation from rest */
     bool corner;
 } line_point;
 typedef struct line_eq {
@@ -27,11 +29,13 @@ const rlgc *lossy_rlgc(const lossy *o);
 /* At time t, v and zi [2] (volt; zi is z times the current); rest: the line's state before. */
 void lossy_start(lossy *o, double t, const double v[2], const double zi[2], const double rest_v[2],
                  const double rest_zi[2]);
-void lossy_wave(const lossy *o, double a[2]);  /* of the last accepted point */
-/* The equation at t after the last accepted point; past: vec of accepted points; delayed [2]: the wave of each
- * port one delay before t, if that is not after the last accepted point. */
+void lossy_wave(const lossy *o, double a[2]); /* of the last accepted point */
+/* The equation at t after the last accepted point; past: vec of accepted points; delayed [2]: the
+ * wave of each port one delay before t, if that is not after the last accepted point. */
 line_eq lossy_equation(lossy *o, double t, const line_point *past, const double delayed[2]);
-/* The point at t is accepted: state advances; a [2] becomes A of the ports. past: without this point. */
-void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2], double a[2]);
+/* The point at t is accepted: state advances; a [2] becomes A of the ports. past: without this
+ * point. */
+void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],
+                  double a[2]);
 
 #endif

@@ -1,5 +1,6 @@
 /* ckt_osdi.c - devices of OSDI libraries in the circuit: unknowns, pattern, evaluation, stamps.
- * They are evaluated one by one in the order in which they were added, after the groups of src/dev. */
+ * They are evaluated one by one in the order in which they were added, after the groups of src/dev.
+ */
 #include "ckt_osdi.h"
 
 #include <math.h>
@@ -15,32 +16,29 @@ typedef struct odev { /* one device */
 
 typedef struct message { /* of a model, in the last load */
     const char *who;
-    int level;             /* OSDI_LOG_* */
-    size_t text;           /* where it begins in `said` */
+    int level;   /* OSDI_LOG_* */
+    size_t text; /* where it begins in `said` */
 } message;
 
 enum { ACC, OLD, NEW, N_HISTORY }; /* limited voltages: of the last accepted point, read, written */
 
 struct ckt_osdi {
-    odev *dev;             /* vec */
+    odev *dev; /* vec */
     osdi_lib *lib;
-    int32_t *unk;          /* vec; per device [n_node] unknowns of the circuit */
-    int32_t *slot;         /* vec; per device [n_jacobian] places in the matrix */
+    int32_t *unk;             /* vec; per device [n_node] unknowns of the circuit */
+    int32_t *slot;            /* vec; per device [n_jacobian] places in the matrix */
     double *state[N_HISTORY]; /* vecs; per device [n_state] */
-    double *x, *r;         /* vecs [most nodes]; work of one device */
-    double *density;       /* vec; noise of one device at one frequency */
+    double *x, *r;            /* vecs [most nodes]; work of one device */
+    double *density;          /* vec; noise of one device at one frequency */
     double density_f;
-    int32_t density_of;    /* -1: none yet */
-    map by_name;           /* made at the first question */
-    bool fresh;            /* limiting starts anew with the next evaluation */
-    message *message;      /* vec; told when the point of the load is accepted */
-    char *said;            /* vec */
+    int32_t density_of; /* -1: none yet */
+    map by_name;        /* made at the first question */
+    bool fresh;         /* limiting starts anew with the next evaluation */
+    message *message;   /* vec; told when the point of the load is accepted */
+    char *said;         /* vec */
 };
 
-static const osdi_abi_descriptor *abi_of(const odev *o)
-{
-    return o->in->module->abi;
-}
+static const osdi_abi_descriptor *abi_of(const odev *o) { return o->in->module->abi; }
 
 void ckt_osdi_free(ckt *c)
 {
@@ -72,7 +70,9 @@ static const double *simparam_of(const ckt *c)
 static int32_t new_unknown(ckt *c, const odev *o, const osdi_node *n)
 {
     const char *name = arena_printf(&c->mem, "%s#%s", o->name, n->name);
-    const ckt_kind kind = n->flow ? (n->ampere ? CKT_CURRENT : CKT_OTHER) : n->volt ? CKT_VOLTAGE : CKT_OTHER;
+    const ckt_kind kind = n->flow   ? (n->ampere ? CKT_CURRENT : CKT_OTHER)
+                          : n->volt ? CKT_VOLTAGE
+                                    : CKT_OTHER;
     const int32_t k = ckt_new_unknown(c, name, kind, true, !n->flow);
     c->unknown[k].closed = true;
     c->unknown[k].abstol = n->abstol;
@@ -93,8 +93,12 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
     }
     struct ckt_osdi *s = c->osdi;
     const osdi_module *m = in->module;
-    const odev o = {.in = in, .name = ckt_own_name(c, in->name), .span = span, .unk = (int32_t)vec_len(s->unk),
-                    .slot = (int32_t)vec_len(s->slot), .state = (int32_t)vec_len(s->state[OLD])};
+    const odev o = {.in = in,
+                    .name = ckt_own_name(c, in->name),
+                    .span = span,
+                    .unk = (int32_t)vec_len(s->unk),
+                    .slot = (int32_t)vec_len(s->slot),
+                    .state = (int32_t)vec_len(s->state[OLD])};
     vec_push(s->dev, o);
     vec_extend(s->unk, m->n_node);
     vec_extend(s->slot, m->abi->n_jacobian);
@@ -116,10 +120,7 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
     return VS_OK;
 }
 
-int32_t ckt_n_osdi(const ckt *c)
-{
-    return c->osdi ? (int32_t)vec_len(c->osdi->dev) : 0;
-}
+int32_t ckt_n_osdi(const ckt *c) { return c->osdi ? (int32_t)vec_len(c->osdi->dev) : 0; }
 
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i)
 {
@@ -136,7 +137,8 @@ void ckt_osdi_entries(const ckt *c, bool reactive, ckt_entry **e)
         const int32_t *unk = &c->osdi->unk[o->unk];
         for (uint32_t k = 0; k < d->n_jacobian; k++)
             if (d->jacobian[k].flags & wanted)
-                vec_push(*e, ckt_entry_of(unk[d->jacobian[k].nodes.a], unk[d->jacobian[k].nodes.b]));
+                vec_push(*e,
+                         ckt_entry_of(unk[d->jacobian[k].nodes.a], unk[d->jacobian[k].nodes.b]));
     }
 }
 
@@ -173,13 +175,16 @@ static uint32_t analysis_flags(const ckt_env *env)
 {
     if (env->mode == CKT_TRAN)
         return OSDI_ANALYSIS_TRAN;
-    return OSDI_ANALYSIS_STATIC | (env->tran_op ? OSDI_ANALYSIS_TRAN | OSDI_ANALYSIS_IC : OSDI_ANALYSIS_DC);
+    return OSDI_ANALYSIS_STATIC |
+           (env->tran_op ? OSDI_ANALYSIS_TRAN | OSDI_ANALYSIS_IC : OSDI_ANALYSIS_DC);
 }
 
 static osdi_dyn dyn_of(const ckt *c, const ckt_env *env)
 {
-    osdi_dyn y = {.time = env->time, .gmin = env->gmin, .srcfact = env->srcfact, .iteration = env->iter};
-    y.flags = analysis_flags(env) | OSDI_CALC_RESIST_RES | OSDI_CALC_RESIST_JAC | OSDI_CALC_RESIST_LIM;
+    osdi_dyn y = {
+        .time = env->time, .gmin = env->gmin, .srcfact = env->srcfact, .iteration = env->iter};
+    y.flags =
+        analysis_flags(env) | OSDI_CALC_RESIST_RES | OSDI_CALC_RESIST_JAC | OSDI_CALC_RESIST_LIM;
     if (env->mode == CKT_TRAN)
         y.flags |= OSDI_CALC_REACT_RES | OSDI_CALC_REACT_JAC | OSDI_CALC_REACT_LIM;
     if (env->limit)
@@ -220,7 +225,8 @@ static void add_rows(const odev *o, const int32_t *unk, const double *r, double 
 }
 
 /* The same with what rounding takes kept in `low` (two-sum). */
-static void add_charges(const odev *o, const int32_t *unk, const double *r, double *sum, double *low, double *max)
+static void add_charges(const odev *o, const int32_t *unk, const double *r, double *sum,
+                        double *low, double *max)
 {
     for (int32_t i = 0; i < o->in->module->n_node; i++) {
         const double v = r[i], a = fabs(v), s = sum[unk[i]], t = s + v, w = t - s;
@@ -293,8 +299,8 @@ void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_s
 /* What the models said in the last load, each once. fatal: to this text, "" if there is none. */
 static void tell(ckt *c, const char **fatal)
 {
-    static const char *const prefix[] = {[OSDI_LOG_INFO] = "info: ", [OSDI_LOG_WARN] = "warning: ",
-                                         [OSDI_LOG_ERR] = "error: "};
+    static const char *const prefix[] = {
+        [OSDI_LOG_INFO] = "info: ", [OSDI_LOG_WARN] = "warning: ", [OSDI_LOG_ERR] = "error: "};
     struct ckt_osdi *s = c->osdi;
     *fatal = "";
     for (size_t i = 0; i < vec_len(s->message); i++) {
@@ -324,7 +330,8 @@ vs_status ckt_osdi_accept(ckt *c)
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         if (o->in->ret & OSDI_RET_FATAL) {
-            diag_error(c->d, o->span, "instance '%s' ended the analysis%s%s", o->name, *fatal ? ": " : "", fatal);
+            diag_error(c->d, o->span, "instance '%s' ended the analysis%s%s", o->name,
+                       *fatal ? ": " : "", fatal);
             return VS_EINPUT;
         }
         if (o->in->ret & (OSDI_RET_FINISH | OSDI_RET_STOP))
@@ -376,7 +383,8 @@ static void take_noise(ckt *c, int32_t device)
     const osdi_abi_descriptor *d = abi_of(o);
     const int32_t *unk = &c->osdi->unk[o->unk];
     for (uint32_t k = 0; k < d->n_noise; k++) {
-        ckt_noise n = {.device = ckt_n_device(c) + device, .source = (int32_t)k,
+        ckt_noise n = {.device = ckt_n_device(c) + device,
+                       .source = (int32_t)k,
                        .first = (int32_t)vec_len(c->noise_gain)};
         const uint32_t end[2] = {d->noise[k].nodes.a, d->noise[k].nodes.b};
         for (int side = 0; side < 2; side++)
@@ -422,8 +430,8 @@ int32_t ckt_osdi_find(const ckt *c, const char *name)
 static void at_point(ckt *c, const ckt_env *env, osdi_dyn *y, uint32_t flags)
 {
     *y = dyn_of(c, env);
-    y->flags = OSDI_CALC_RESIST_RES | OSDI_CALC_REACT_RES | OSDI_CALC_RESIST_JAC | OSDI_CALC_REACT_JAC |
-               OSDI_CALC_OP | flags;
+    y->flags = OSDI_CALC_RESIST_RES | OSDI_CALC_REACT_RES | OSDI_CALC_RESIST_JAC |
+               OSDI_CALC_REACT_JAC | OSDI_CALC_OP | flags;
     osdi_begin(c->osdi->lib, simparam_of(c), y);
     c->osdi->density_of = -1;
 }
@@ -438,7 +446,8 @@ double ckt_osdi_value(ckt *c, const ckt_env *env, const double *x, int32_t devic
     return osdi_value(o->in, id);
 }
 
-void ckt_osdi_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g, double *cap)
+void ckt_osdi_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                      double *cap)
 {
     struct ckt_osdi *s = c->osdi;
     if (!s)

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SHORT 0.2           /* an interval that much shorter than its neighbour may be a jump */
-#define CORNER_RATIO 0.02   /* a slope that changes by less, relative, is no corner */
-#define CORNER_MISS 10      /* nor one that moves the wave by less than this many reltol of its largest value and of */
-#define CORNER_VOLT 1e-4    /* volt together, see reach_of_corner */
+#define SHORT 0.2         /* an interval that much shorter than its neighbour may be a jump */
+#define CORNER_RATIO 0.02 /* a slope that changes by less, relative, is no corner */
+#define CORNER_MISS \
+    10 /* nor one that moves the wave by less than this many reltol of its largest value and of */
+#define CORNER_VOLT 1e-4 /* volt together, see reach_of_corner */
 
 void past_clear(past *p)
 {
@@ -44,10 +45,7 @@ double past_parabola(const double t[3], const double a[3], double at)
     return a[0] + (at - t[0]) * (d01 + (at - t[1]) * (d12 - d01) / (t[2] - t[0]));
 }
 
-bool past_is_smooth(double other, double own)
-{
-    return other >= SHORT * own;
-}
+bool past_is_smooth(double other, double own) { return other >= SHORT * own; }
 
 static double parabola(const line_point *p, int port, double at)
 {
@@ -68,21 +66,23 @@ double past_at(const past *h, int port, double t)
     const size_t k = interval(h, t);
     if (k > 0 && !p[k].corner && past_is_smooth(p[k].t - p[k - 1].t, p[k + 1].t - p[k].t))
         return parabola(&p[k - 1], port, t);
-    if (k + 2 < n && !p[k + 1].corner && past_is_smooth(p[k + 2].t - p[k + 1].t, p[k + 1].t - p[k].t))
+    if (k + 2 < n && !p[k + 1].corner &&
+        past_is_smooth(p[k + 2].t - p[k + 1].t, p[k + 1].t - p[k].t))
         return parabola(&p[k], port, t);
     return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
 }
 
-/* Time for which a changed slope counts: what the point after it is off by if nobody announces it there. The step
- * that its image will meet is half a delay at most and where waves have many corners not far from the one it was
- * made in: the geometric mean of both. Without it corners breed: two delays have n corners in n of them, four n^3,
- * each with points of its own. */
+/* Time for which a changed slope counts: what the point after it is off by if nobody announces it
+ * there. The step that its image will meet is half a delay at most and where waves have many
+ * corners not far from the one it was made in: the geometric mean of both. Without it corners
+ * breed: two delays have n corners in n of them, four n^3, each with points of its own. */
 static double reach_of_corner(double delay, double around)
 {
     return sqrt(delay * fmin(delay, around));
 }
 
-/* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was 0. */
+/* A corner at point n-2 is one if the slope of a wave changed there; before the first point it was
+ * 0. */
 static void note_corner(past *p, double delay, double reltol)
 {
     const size_t n = vec_len(p->point);

@@ -1,7 +1,8 @@
 /* ckt_past.h - inside src/ckt: what delays remember of waves at accepted points.
- * Use:    past_add at each accepted point, past_at for the value one delay ago; past_clear at the first point.
- * Between points waves are parabolas, straight lines beside a corner. A corner of a wave is a corner of what comes out
- * one delay later: a breakpoint. It is seen as one by the point behind it, which must come within the delay. */
+ * Use:    past_add at each accepted point, past_at for the value one delay ago; past_clear at the
+ * first point. Between points waves are parabolas, straight lines beside a corner. A corner of a
+ * wave is a corner of what comes out one delay later: a breakpoint. It is seen as one by the point
+ * behind it, which must come within the delay. */
 #ifndef CKT_PAST_H
 #define CKT_PAST_H
 
@@ -17,13 +18,15 @@ void past_clear(past *p);
 void past_free(past *p);
 /* The parabola through three points (t, a) at a time, in Newton's form. */
 double past_parabola(const double t[3], const double a[3], double at);
-/* Whether the parabola over an interval may use the point at the end of a neighbour of another length: not over what
- * may be a jump, which steps make in no time. */
+/* Whether the parabola over an interval may use the point at the end of a neighbour of another
+ * length: not over what may be a jump, which steps make in no time. */
 bool past_is_smooth(double other, double own);
-/* Wave of a port at a time; before the first and after the last point that point's, 0 if there is none. */
+/* Wave of a port at a time; before the first and after the last point that point's, 0 if there is
+ * none. */
 double past_at(const past *p, int port, double t);
-/* The point is accepted. delay: a corner in the point before becomes a breakpoint that much later; 0: none does.
- * reltol: of the analysis, corners that are small beside it are left to the truncation error. */
+/* The point is accepted. delay: a corner in the point before becomes a breakpoint that much later;
+ * 0: none does. reltol: of the analysis, corners that are small beside it are left to the
+ * truncation error. */
 void past_add(past *p, const line_point *point, double delay, double reltol);
 /* What lies before `least` goes, half of the history at a time, and breakpoints before `now`. */
 void past_forget(past *p, double least, double now);

@@ -140,7 +140,7 @@ static void find_diagonal(ckt *c)
 
 static void place_form(ckt *c, const dev_group *g, dev_form *f)
 {
-    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb * (size_t)f->n_out);
+    f->slot = arena_array(&c->mem, int32_t, (size_t)g->nb *(size_t)f->n_out);
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
         int32_t *slot = &f->slot[(size_t)i * (size_t)f->n_out];

@@ -17,7 +17,7 @@ static inline ckt_entry ckt_entry_of(int32_t row, int32_t col)
     return (uint64_t)(uint32_t)row << 32 | (uint32_t)col;
 }
 #define ckt_entry_row(e) ((int32_t)((e) >> 32))
-#define ckt_entry_col(e) ((int32_t)((e)&0xffffffffu))
+#define ckt_entry_col(e) ((int32_t)((e) & 0xffffffffu))
 
 typedef struct ckt_inst {
     const char *name;
@@ -29,13 +29,13 @@ typedef struct ckt_inst {
 typedef struct ckt_source { /* native V or I */
     const char *name;
     bool is_v;
-    int32_t p, n, k;        /* k: the current unknown of a V source, 0 for an I source */
+    int32_t p, n, k; /* k: the current unknown of a V source, 0 for an I source */
     double m;
     wave w;
     diag_span span;
-    int32_t slot[4];        /* V: (p,k) (n,k) (k,p) (k,n) */
-    double t_last, v_last;  /* the wave's value v_last at the time t_last; NAN: none yet */
-    double brk, brk_from;   /* brk is the first breakpoint after any t in [brk_from, brk) */
+    int32_t slot[4];       /* V: (p,k) (n,k) (k,p) (k,n) */
+    double t_last, v_last; /* the wave's value v_last at the time t_last; NAN: none yet */
+    double brk, brk_from;  /* brk is the first breakpoint after any t in [brk_from, brk) */
 } ckt_source;
 
 typedef struct ckt_ic {
@@ -45,9 +45,9 @@ typedef struct ckt_ic {
 
 typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
     enum {
-        CKT_FIX_SHUNT,   /* gmin from a node to ground, in static loads and, if `always`, in all */
-        CKT_FIX_SERIES,  /* ckt_loop_ohm in a branch, in static loads */
-        CKT_FIX_UNIT     /* x = 0 for an unknown that is not in any static equation */
+        CKT_FIX_SHUNT,  /* gmin from a node to ground, in static loads and, if `always`, in all */
+        CKT_FIX_SERIES, /* ckt_loop_ohm in a branch, in static loads */
+        CKT_FIX_UNIT    /* x = 0 for an unknown that is not in any static equation */
     } kind;
     int32_t unknown;
     bool always;
@@ -59,52 +59,53 @@ struct ckt {
     str_pool names;
     diag *d;
     ckt_opt opt;
-    ckt_unknown *unknown;  /* vec; [0] reference */
+    ckt_unknown *unknown; /* vec; [0] reference */
     map by_name, source_by_name;
-    ckt_inst *inst;        /* vec */
-    int32_t *unk;          /* vec */
-    ckt_source *source;    /* vec */
-    ckt_ic *ic;            /* vec */
+    ckt_inst *inst;     /* vec */
+    int32_t *unk;       /* vec */
+    ckt_source *source; /* vec */
+    ckt_ic *ic;         /* vec */
     bool finished;
     unsigned forms;
-    dev_group *group;      /* vec */
-    struct ckt_osdi *osdi; /* devices of OSDI libraries; NULL: none */
-    struct ckt_lines *lines; /* NULL: none */
+    dev_group *group;          /* vec */
+    struct ckt_osdi *osdi;     /* devices of OSDI libraries; NULL: none */
+    struct ckt_lines *lines;   /* NULL: none */
     struct ckt_delays *delays; /* NULL: none; delays and wrapped unknowns of models */
-    double last_break;     /* what ckt_next_break said last */
-    ckt_fix *fix;          /* vec */
+    double last_break;         /* what ckt_next_break said last */
+    ckt_fix *fix;              /* vec */
     csc a;
-    int32_t *diag_slot;    /* [n+1], -1: none */
-    double *out;           /* [n_buffer][out_size] blocks of outputs */
+    int32_t *diag_slot; /* [n+1], -1: none */
+    double *out;        /* [n_buffer][out_size] blocks of outputs */
     size_t out_size;
     int32_t n_buffer;
-    pool *pool;            /* NULL: one thread */
-    double parallel_min;   /* operations of a group's evaluation, above which threads share it */
-    bool loaded;           /* there was a load; what follows is of the last one */
+    pool *pool;          /* NULL: one thread */
+    double parallel_min; /* operations of a group's evaluation, above which threads share it */
+    bool loaded;         /* there was a load; what follows is of the last one */
     ckt_env env;
     double dyn[IR_N_DYN];
-    double *qlo;           /* [n+1] rounding of the sums of q, of the last load */
-    double *x;             /* [n+1] */
-    double bound, asked;   /* largest next step; length that this one should have had; +inf */
+    double *qlo;         /* [n+1] rounding of the sums of q, of the last load */
+    double *x;           /* [n+1] */
+    double bound, asked; /* largest next step; length that this one should have had; +inf */
     ckt_stat stat;
-    bool time_all;         /* every load is timed, also those of small circuits */
-    double s_clock;        /* seconds that reading the clock takes */
-    bool plain_accept;     /* no device has limits, state or effects */
+    bool time_all;                  /* every load is timed, also those of small circuits */
+    double s_clock;                 /* seconds that reading the clock takes */
+    bool plain_accept;              /* no device has limits, state or effects */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
-    struct ckt_flat *flat; /* small circuits: how TRAN loads are made; else NULL */
+    struct ckt_flat *flat;          /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
-    const char **said;     /* vec; lines for a sink that is not there yet */
-    ckt_noise *noise;      /* vec; of the last ckt_load_ac */
+    const char **said;          /* vec; lines for a sink that is not there yet */
+    ckt_noise *noise;           /* vec; of the last ckt_load_ac */
     ckt_noise_gain *noise_gain; /* vec */
-    map inst_by_name;      /* device name -> number; made at the first question */
-    lu_solver spare;       /* ordering that no analysis has at present; fac NULL: none */
-    struct ckt_redo *redo; /* NULL: nothing was done again yet */
-    bool redoing;          /* ckt_add_... compare */
+    map inst_by_name;           /* device name -> number; made at the first question */
+    lu_solver spare;            /* ordering that no analysis has at present; fac NULL: none */
+    struct ckt_redo *redo;      /* NULL: nothing was done again yet */
+    bool redoing;               /* ckt_add_... compare */
 };
 
-/* The form that loads evaluate. A circuit that has a transient needs no second set of kernels for its
- * operating point: with alpha = 0 the transient form has J = G, and its charges are left out. */
+/* The form that loads evaluate. A circuit that has a transient needs no second set of kernels for
+ * its operating point: with alpha = 0 the transient form has J = G, and its charges are left out.
+ */
 static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
 {
     return mode == CKT_STATIC && !(c->forms >> MDL_TRAN & 1) ? MDL_DC : MDL_TRAN;
@@ -125,15 +126,18 @@ VS_MUST_USE vs_status ckt_make_groups(ckt *c);
  *   in     in  [instances] those of models that may be concerned; all of a model, or none
  *   group  in  [instances] */
 bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const int32_t *group);
-/* Sets in[instances] for models of which ckt_make_groups may put rows with different variants on one. */
+/* Sets in[instances] for models of which ckt_make_groups may put rows with different variants on
+ * one. */
 void ckt_mark_small(const ckt *c, uint8_t *in);
 /* Blocks that may be evaluated and not yet stamped. */
 int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
-/* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs nothing. */
+/* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs
+ * nothing. */
 double ckt_source_value(ckt_source *s, const ckt_env *env);
-int32_t ckt_slot_of(const csc *a, int32_t row, int32_t col); /* place of an entry of unknowns; nnz: trash */
+int32_t ckt_slot_of(const csc *a, int32_t row,
+                    int32_t col); /* place of an entry of unknowns; nnz: trash */
 static inline void ckt_add_complex(const ckt *c, double *val, int32_t slot, double complex x)
 {
     if (slot >= csc_nnz(&c->a))
@@ -152,35 +156,42 @@ static inline void ckt_take_bound(double v, double *bound, double *asked)
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
  * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
 VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);
-/* ckt_pattern.c. Entries of all devices in a form and of the sources, unsorted, to the end of *e. */
+/* ckt_pattern.c. Entries of all devices in a form and of the sources, unsorted, to the end of *e.
+ */
 void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e);
 void ckt_source_entries(const ckt *c, ckt_entry **e);
-void ckt_sort_entries(const ckt *c, ckt_entry *e);             /* sorts the vec, drops copies */
+void ckt_sort_entries(const ckt *c, ckt_entry *e);                /* sorts the vec, drops copies */
 bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
 void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
 
-void ckt_fill_dyn(double *dyn, const ckt_env *env); /* what `analysis()` and its kin see */
+void ckt_fill_dyn(double *dyn, const ckt_env *env);         /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
-/* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum for all together;
- * then nothing of them is stamped. _make at the end of ckt_finish, if there are any. */
+/* ckt_bypass.c. The groups with linearisations (dev_lin.h), in a load: _begin, _eval for each, _sum
+ * for all together; then nothing of them is stamped. _make at the end of ckt_finish, if there are
+ * any. */
 void ckt_bypass_make(ckt *c);
 void ckt_bypass_fresh(ckt *c); /* the sums are to be made anew */
 void ckt_bypass_begin(ckt *c, const dev_lin_at *at);
-VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at, int timed);
+VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
+                                      int timed);
 /* Adds to f, q and the values of J. */
-void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax, int timed);
+void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax,
+                    int timed);
 void ckt_bypass_accept(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */
-VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t *terminal);
+VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,
+                                      const int32_t *terminal);
 /* A waveform that remembers samples begins anew with new arguments. */
 void ckt_forget_samples(ckt *c, wave *w);
-VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w, double m);
+VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w,
+                                      double m);
 void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);
 void ckt_redo_fails(ckt *c, const char *why);
 void ckt_redo_free(ckt *c);
 /* ckt_flat.c. Values of groups that have pairs are others; false: it must be made anew. */
 bool ckt_flat_refresh(ckt *c);
-bool ckt_flat_has_pairs(const ckt *c, int32_t group); /* conductances or capacitances instead of a kernel */
+bool ckt_flat_has_pairs(const ckt *c,
+                        int32_t group); /* conductances or capacitances instead of a kernel */
 void ckt_flat_fresh(ckt *c);
 /* ckt_flat.c. Whether the circuit is small enough; makes c->flat, at the end of ckt_finish. */
 typedef struct ckt_flat ckt_flat;
@@ -189,7 +200,7 @@ void ckt_flat_make(ckt *c);
 void ckt_flat_drop(ckt *c);
 /* The part of ckt_load between its preparation and its test for finite values, TRAN only.
  * timed: 0, or what measured seconds are multiplied by. */
-VS_MUST_USE vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
-                                    double *fmx, double *qmx, bool *limited, int timed);
+VS_MUST_USE vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f,
+                                    double *q, double *fmx, double *qmx, bool *limited, int timed);
 
 #endif

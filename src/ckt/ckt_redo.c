@@ -1,9 +1,9 @@
-/* ckt_redo.c - other values in a circuit that is built: rows of devices, waveforms, initial conditions.
- * The elements concerned are added a second time; instead of making unknowns and devices, ckt_add_...
- * compares with what is there. What may change are numbers. Everything that a circuit built from the new
- * values would have otherwise is refused: terminals, collapsed nodes, variants, and which instances
- * share a parameter row, because that decides the order in which devices are stamped.
- * Of a group only the setup of the rows that changed runs again. */
+/* ckt_redo.c - other values in a circuit that is built: rows of devices, waveforms, initial
+ * conditions. The elements concerned are added a second time; instead of making unknowns and
+ * devices, ckt_add_... compares with what is there. What may change are numbers. Everything that a
+ * circuit built from the new values would have otherwise is refused: terminals, collapsed nodes,
+ * variants, and which instances share a parameter row, because that decides the order in which
+ * devices are stamped. Of a group only the setup of the rows that changed runs again. */
 #include "ckt_line.h"
 #include "ckt_osdi.h"
 
@@ -13,14 +13,14 @@
 
 typedef struct ckt_redo {
     ckt_place at;
-    const char *why;       /* NULL: nothing was refused */
-    int32_t *row;          /* [devices] its new row, -1: as it was */
+    const char *why;        /* NULL: nothing was refused */
+    int32_t *row;           /* [devices] its new row, -1: as it was */
     int32_t *group, *place; /* [devices] its group and slot (dev_group.row) there */
-    int32_t *begin;        /* [devices] first instance of the slot in the group */
-    uint8_t *small;        /* [devices] its model's groups may be on one variant, or come to be */
-    int32_t *changed;      /* vec: devices */
-    map slot_of;           /* group << 32 | row -> slot */
-    int32_t *which;        /* vec: slots of one group */
+    int32_t *begin;         /* [devices] first instance of the slot in the group */
+    uint8_t *small;         /* [devices] its model's groups may be on one variant, or come to be */
+    int32_t *changed;       /* vec: devices */
+    map slot_of;            /* group << 32 | row -> slot */
+    int32_t *which;         /* vec: slots of one group */
     ckt_redone n;
 } ckt_redo;
 
@@ -67,7 +67,8 @@ void ckt_redo_free(ckt *c)
 
 ckt_place ckt_here(const ckt *c)
 {
-    return (ckt_place){(int32_t)vec_len(c->inst), (int32_t)vec_len(c->source), (int32_t)vec_len(c->ic)};
+    return (ckt_place){(int32_t)vec_len(c->inst), (int32_t)vec_len(c->source),
+                       (int32_t)vec_len(c->ic)};
 }
 
 bool ckt_redo_begin(ckt *c)
@@ -81,10 +82,7 @@ bool ckt_redo_begin(ckt *c)
 
 void ckt_redo_at(ckt *c, ckt_place at) { c->redo->at = at; }
 
-void ckt_redo_fails(ckt *c, const char *why)
-{
-    c->redo->why = c->redo->why ? c->redo->why : why;
-}
+void ckt_redo_fails(ckt *c, const char *why) { c->redo->why = c->redo->why ? c->redo->why : why; }
 
 /* -- the same again -- */
 
@@ -101,7 +99,8 @@ vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t
 {
     ckt_redo *r = c->redo;
     const int32_t i = r->at.device++;
-    if (r->why || i >= (int32_t)vec_len(c->inst) || c->inst[i].model != m || !same_terminals(c, &c->inst[i], terminal)) {
+    if (r->why || i >= (int32_t)vec_len(c->inst) || c->inst[i].model != m ||
+        !same_terminals(c, &c->inst[i], terminal)) {
         ckt_redo_fails(c, "other models or terminals");
         return VS_REJECT;
     }
@@ -123,7 +122,8 @@ vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row, const int32_t
 static unsigned other_values(const wave *a, double ma, const wave *b, double mb)
 {
     const double dc[2] = {wave_dc(a), wave_dc(b)};
-    const double start[2] = {a->kind == WAVE_DC ? a->dc : wave_value(a, 0), b->kind == WAVE_DC ? b->dc : wave_value(b, 0)};
+    const double start[2] = {a->kind == WAVE_DC ? a->dc : wave_value(a, 0),
+                             b->kind == WAVE_DC ? b->dc : wave_value(b, 0)};
     if (memcmp(&ma, &mb, sizeof ma))
         return CKT_OTHER_DC | CKT_OTHER_START;
     return (memcmp(&dc[0], &dc[1], sizeof *dc) ? CKT_OTHER_DC : 0) |
@@ -134,8 +134,8 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
 {
     ckt_redo *r = c->redo;
     const int32_t i = r->at.source++;
-    if (r->why || i >= (int32_t)vec_len(c->source) || c->source[i].is_v != is_v || c->source[i].p != p ||
-        c->source[i].n != n) {
+    if (r->why || i >= (int32_t)vec_len(c->source) || c->source[i].is_v != is_v ||
+        c->source[i].p != p || c->source[i].n != n) {
         ckt_redo_fails(c, "other sources");
         return VS_REJECT;
     }
@@ -273,7 +273,8 @@ static void set_rows(ckt *c, ckt_redo *r)
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         vec_clear(r->which);
         for (size_t k = 0; k < vec_len(r->changed); k++)
-            if (r->group[r->changed[k]] == (int32_t)gi && stands_for_slot(r, &c->group[gi], r->changed[k]))
+            if (r->group[r->changed[k]] == (int32_t)gi &&
+                stands_for_slot(r, &c->group[gi], r->changed[k]))
                 vec_push(r->which, r->place[r->changed[k]]);
         const unsigned forms = dev_rows_changed(&c->group[gi], r->which, vec_len(r->which));
         if (forms >> ckt_group_form(c, &c->group[gi], CKT_STATIC) & 1)

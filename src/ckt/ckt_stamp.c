@@ -1,5 +1,6 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
- * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on threads. */
+ * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on
+ * threads. */
 #include "ckt_delay.h"
 #include "ckt_line.h"
 #include "ckt_osdi.h"
@@ -12,21 +13,21 @@
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
 
-/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16 is
- * timed and counts for 16. */
+/* Reading the clock costs as much as evaluating a few resistors: in small circuits one load in 16
+ * is timed and counts for 16. */
 enum { TIMED_EVERY = 16, SMALL = 64 };
 
-/* Operations of a kernel per output, above which evaluation is worth more than twice the stamp (some 1 ns per
- * output, 0.1 ns per operation of 8 lanes). */
+/* Operations of a kernel per output, above which evaluation is worth more than twice the stamp
+ * (some 1 ns per output, 0.1 ns per operation of 8 lanes). */
 enum { PARALLEL_PER_OUT = 30 };
 
 typedef struct load { /* where a load goes */
     double *f, *q, *qlo, *fmax, *qmax, *val;
-    dev_lin_at at;    /* the same for groups that keep linearisations */
-    bool charges;     /* q is asked for */
+    dev_lin_at at; /* the same for groups that keep linearisations */
+    bool charges;  /* q is asked for */
     bool limited;
     double bound, asked;
-    int timed;        /* 0: no; else what its seconds are multiplied by */
+    int timed; /* 0: no; else what its seconds are multiplied by */
 } load;
 
 /* Seconds that one reading of the clock takes. */
@@ -73,7 +74,8 @@ static void add(double *sum, double *max, int32_t row, double v)
         max[row] = fabs(v);
 }
 
-/* V: current x_k leaves p, enters n; row k is v_p - v_n - e = 0. I: its value leaves p, enters n. */
+/* V: current x_k leaves p, enters n; row k is v_p - v_n - e = 0. I: its value leaves p, enters n.
+ */
 static void stamp_source(ckt_source *s, const ckt_env *env, const double *x, load *l)
 {
     const double e = ckt_source_value(s, env);
@@ -95,8 +97,9 @@ static void stamp_source(ckt_source *s, const ckt_env *env, const double *x, loa
 
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
-    return k->kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12)
-           : k->kind == CKT_FIX_SERIES ? -loop_ohm : 1;
+    return k->kind == CKT_FIX_SHUNT    ? (env->gmin > 0 ? env->gmin : 1e-12)
+           : k->kind == CKT_FIX_SERIES ? -loop_ohm
+                                       : 1;
 }
 
 static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, load *l)
@@ -124,8 +127,8 @@ static inline void stamp_rows(double *restrict sum, double *restrict max, const 
 
 /* The same with the rounding errors of the sums kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
 static inline void stamp_charges(double *restrict sum, double *restrict low, double *restrict max,
-                                 const double *out, int32_t lanes, const int32_t *slot, int32_t begin,
-                                 int32_t end)
+                                 const double *out, int32_t lanes, const int32_t *slot,
+                                 int32_t begin, int32_t end)
 {
     for (int32_t k = begin; k < end; k++) {
         const double v = out[k * lanes], a = fabs(v);
@@ -137,15 +140,13 @@ static inline void stamp_charges(double *restrict sum, double *restrict low, dou
     }
 }
 
-static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes, const int32_t *slot,
-                           load *l)
+static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
+                           const int32_t *slot, load *l)
 {
     for (size_t r = 0; r < vec_len(fm->run); r++) {
         const dev_run *run = &fm->run[r];
         switch (run->kind) {
-        case IR_OUT_RES:
-            stamp_rows(l->f, l->fmax, out, lanes, slot, run->begin, run->end);
-            break;
+        case IR_OUT_RES: stamp_rows(l->f, l->fmax, out, lanes, slot, run->begin, run->end); break;
         case IR_OUT_REACT:
             if (l->charges)
                 stamp_charges(l->q, l->qlo, l->qmax, out, lanes, slot, run->begin, run->end);
@@ -163,15 +164,14 @@ static void stamp_instance(const dev_form *fm, const double *out, int32_t lanes,
             for (int32_t k = run->begin; k < run->end; k++)
                 ckt_take_bound(out[k * lanes], &l->bound, &l->asked);
             break;
-        default:
-            break;
+        default: break;
         }
     }
 }
 
 /* Packs [begin, end), instance by instance: the order of sums does not depend on the lanes. */
-static void stamp_packs(const dev_group *g, const dev_form *fm, const double *block, int32_t begin, int32_t end,
-                        load *l)
+static void stamp_packs(const dev_group *g, const dev_form *fm, const double *block, int32_t begin,
+                        int32_t end, load *l)
 {
     const size_t n_out = (size_t)fm->n_out;
     for (int32_t p = begin; p < end; p++) {
@@ -181,7 +181,8 @@ static void stamp_packs(const dev_group *g, const dev_form *fm, const double *bl
     }
 }
 
-/* -- threads: blocks are evaluated at the same time and stamped one after the other, in their order -- */
+/* -- threads: blocks are evaluated at the same time and stamped one after the other, in their order
+ * -- */
 
 typedef struct parallel {
     ckt *c;
@@ -189,12 +190,15 @@ typedef struct parallel {
     mdl_form_kind form;
     const double *x;
     load *l;
-    int32_t block;       /* packs of a block */
-    _Atomic int status;  /* of an evaluation that failed, else VS_OK */
+    int32_t block;      /* packs of a block */
+    _Atomic int status; /* of an evaluation that failed, else VS_OK */
     double s_stamp;
 } parallel;
 
-static double *block_buffer(const ckt *c, int32_t i) { return c->out + (size_t)(i % c->n_buffer) * c->out_size; }
+static double *block_buffer(const ckt *c, int32_t i)
+{
+    return c->out + (size_t)(i % c->n_buffer) * c->out_size;
+}
 
 static int32_t block_end(const parallel *p, int32_t i)
 {
@@ -206,8 +210,8 @@ static void eval_block(void *user, int32_t i, int worker)
 {
     parallel *p = user;
     (void)worker;
-    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->block, block_end(p, i), false,
-                                  block_buffer(p->c, i));
+    const vs_status st = dev_eval(p->g, p->form, p->c->dyn, p->x, i * p->block, block_end(p, i),
+                                  false, block_buffer(p->c, i));
     if (st != VS_OK)
         p->status = st;
 }
@@ -217,17 +221,20 @@ static void stamp_block(void *user, int32_t i, int worker)
     parallel *p = user;
     (void)worker;
     const double t0 = p->l->timed ? vs_seconds() : 0;
-    stamp_packs(p->g, &p->g->form[p->form], block_buffer(p->c, i), i * p->block, block_end(p, i), p->l);
+    stamp_packs(p->g, &p->g->form[p->form], block_buffer(p->c, i), i * p->block, block_end(p, i),
+                p->l);
     if (p->l->timed)
         p->s_stamp += vs_seconds() - t0;
 }
 
 /* Evaluation and stamping together are `evaluate` in the figures but for the time of the stamps. */
-static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x, load *l)
+static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, const double *x,
+                                     load *l)
 {
     parallel p = {.c = c, .g = g, .form = form, .x = x, .l = l, .block = DEV_BLOCK / g->lanes};
     const double t0 = l->timed ? vs_seconds() : 0;
-    pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block, stamp_block, &p);
+    pool_run_ordered(c->pool, (g->n_pack + p.block - 1) / p.block, c->n_buffer, eval_block,
+                     stamp_block, &p);
     if (l->timed) {
         const double all = vs_seconds() - t0;
         c->stat.s_stamp += l->timed * p.s_stamp;
@@ -237,8 +244,8 @@ static vs_status load_group_parallel(ckt *c, dev_group *g, mdl_form_kind form, c
     return (vs_status)p.status;
 }
 
-/* Whether threads save more on a group than it costs to wake them, and the evaluation is what takes the time:
- * stamps are made by one thread at a time. */
+/* Whether threads save more on a group than it costs to wake them, and the evaluation is what takes
+ * the time: stamps are made by one thread at a time. */
 static bool is_parallel(const ckt *c, const dev_group *g, const dev_form *fm)
 {
     const double one = (double)vec_len(fm->variant->eval.inst);
@@ -281,15 +288,25 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
 }
 
 /* Everything at x the general way: sums in memory, block by block. */
-static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
-                             double *qmx, bool *limited, int timed)
+static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                             double *fmx, double *qmx, bool *limited, int timed)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     ckt_fill_dyn(c->dyn, env);
-    load l = {.at = {.x = x, .dyn = c->dyn, .weight = env->mode == CKT_TRAN ? env->weight : NULL,
+    load l = {.at = {.x = x,
+                     .dyn = c->dyn,
+                     .weight = env->mode == CKT_TRAN ? env->weight : NULL,
                      .alpha = c->dyn[IR_DYN_ALPHA]},
-              .f = f, .q = q, .qlo = c->qlo, .fmax = fmx, .qmax = qmx, .val = c->a.val, .bound = INFINITY, .asked = INFINITY,
-              .charges = env->mode == CKT_TRAN, .timed = timed};
+              .f = f,
+              .q = q,
+              .qlo = c->qlo,
+              .fmax = fmx,
+              .qmax = qmx,
+              .val = c->a.val,
+              .bound = INFINITY,
+              .asked = INFINITY,
+              .charges = env->mode == CKT_TRAN,
+              .timed = timed};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
     memset(c->a.val, 0, nv * sizeof *c->a.val);
@@ -328,7 +345,9 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     const bool tran = env->mode == CKT_TRAN;
     memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
-    const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1 : c->stat.n_load % TIMED_EVERY == 0 ? TIMED_EVERY : 0;
+    const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1
+                      : c->stat.n_load % TIMED_EVERY == 0     ? TIMED_EVERY
+                                                              : 0;
     if (!c->loaded)
         c->s_clock = clock_cost();
     c->stat.n_load++;
@@ -348,10 +367,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
 
 void ckt_time_all(ckt *c, bool all) { c->time_all = all; }
 
-const double *ckt_charge_rest(const ckt *c)
-{
-    return c->qlo;
-}
+const double *ckt_charge_rest(const ckt *c) { return c->qlo; }
 
 /* -- blame -- */
 
@@ -376,7 +392,8 @@ static int keep(culprit *best, int have, int n, culprit k)
     return have < n ? have + 1 : have;
 }
 
-/* |i| + alpha |q| that an instance adds to a row; row 0: infinite if any of its outputs is not finite. */
+/* |i| + alpha |q| that an instance adds to a row; row 0: infinite if any of its outputs is not
+ * finite. */
 static double share(const ckt *c, const dev_form *fm, const double *out, int32_t lanes,
                     const int32_t *slot, int32_t row)
 {
@@ -386,7 +403,8 @@ static double share(const ckt *c, const dev_form *fm, const double *out, int32_t
         const bool res = kind == IR_OUT_RES, react = kind == IR_OUT_REACT;
         if (row && (res || react) && slot[k] == row)
             sum += fabs(out[k * lanes]) * (res ? 1 : c->dyn[IR_DYN_ALPHA]);
-        else if (!row && (res || react || kind == IR_OUT_G || kind == IR_OUT_J) && !isfinite(out[k * lanes]))
+        else if (!row && (res || react || kind == IR_OUT_G || kind == IR_OUT_J) &&
+                 !isfinite(out[k * lanes]))
             return INFINITY;
     }
     return sum;
@@ -413,7 +431,8 @@ static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int hav
             continue;
         const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
         if (kept)
-            dev_lin_outputs(g, &(dev_lin_at){.x = c->x, .alpha = c->dyn[IR_DYN_ALPHA]}, p, p + 1, c->out);
+            dev_lin_outputs(g, &(dev_lin_at){.x = c->x, .alpha = c->dyn[IR_DYN_ALPHA]}, p, p + 1,
+                            c->out);
         else if (dev_eval(g, form, c->dyn, c->x, p, p + 1, true, c->out) != VS_OK)
             c->out[lane] = NAN;
         const double amount = share(c, fm, c->out + lane, g->lanes, slot, row);
@@ -484,7 +503,8 @@ static vs_status run_effects(ckt *c, dev_group *g, mdl_form_kind form, const dou
         const int32_t p = dev_pack_of(g, i);
         const jit_batch b = dev_batch(g, form, c->dyn, x, p, true, c->out);
         int what = 0;
-        const vs_status one = mdl_effects(v, g->row_per_lane, &b, i - g->first[p], in->name, on_effect, &e, &what);
+        const vs_status one =
+            mdl_effects(v, g->row_per_lane, &b, i - g->first[p], in->name, on_effect, &e, &what);
         if (e.fatal || one < 0)
             return VS_EINPUT;
         if (what & 3) /* $finish, $stop */

@@ -28,11 +28,11 @@ static void walk_group(const walk *w, const dev_group *g, const dev_form *f)
     }
 }
 
-/* Calls `stamp` for every matrix entry that a load in `mode` adds to, device after device; entries of
- * the reference node are left out.
- *   device    number of the device, then of the independent sources, from 0
- *   row, col  unknowns, from 1 */
-static void each_stamp(const ckt *c, ckt_mode mode, void (*stamp)(void *user, int32_t device, int32_t row, int32_t col),
+/* Calls `stamp` for every matrix entry that a load in `mode` adds to, device after device; entries
+ * of the reference node are left out. device    number of the device, then of the independent
+ * sources, from 0 row, col  unknowns, from 1 */
+static void each_stamp(const ckt *c, ckt_mode mode,
+                       void (*stamp)(void *user, int32_t device, int32_t row, int32_t col),
                        void *user)
 {
     const walk w = {stamp, user};
@@ -55,11 +55,11 @@ static void each_stamp(const ckt *c, ckt_mode mode, void (*stamp)(void *user, in
 typedef struct counter {
     const csc *a;
     ckt_conflicts *f;
-    int32_t *devices, *last;   /* [nnz] devices of an entry; the last one + 1 */
+    int32_t *devices, *last;    /* [nnz] devices of an entry; the last one + 1 */
     int32_t *on_row, *row_last; /* [n+1] the same of a row */
-    int32_t device;            /* whose rows are gathered, -1: none yet */
-    int32_t *rows;             /* vec: the rows of that device */
-    uint64_t **used;           /* [n+1] vecs: colours taken at a row, bit by bit */
+    int32_t device;             /* whose rows are gathered, -1: none yet */
+    int32_t *rows;              /* vec: the rows of that device */
+    uint64_t **used;            /* [n+1] vecs: colours taken at a row, bit by bit */
 } counter;
 
 static void count_stamp(void *user, int32_t device, int32_t row, int32_t col)

@@ -24,15 +24,9 @@ double ckt_next_break(ckt *c, double t)
     return c->last_break;
 }
 
-double ckt_bound_step(const ckt *c)
-{
-    return c->loaded ? c->bound : INFINITY;
-}
+double ckt_bound_step(const ckt *c) { return c->loaded ? c->bound : INFINITY; }
 
-double ckt_asked_step(const ckt *c)
-{
-    return c->loaded ? c->asked : INFINITY;
-}
+double ckt_asked_step(const ckt *c) { return c->loaded ? c->asked : INFINITY; }
 
 double ckt_source_value(ckt_source *s, const ckt_env *env)
 {
@@ -95,8 +89,8 @@ static bool spread_all(const ckt *c, double *x, bool *known)
     return any;
 }
 
-/* Node conditions first, then voltages spread from known nodes through instances; all else is 0, the
- * nodes of sources too: with uic a source is switched on just after t = 0, and its jump from 0
+/* Node conditions first, then voltages spread from known nodes through instances; all else is 0,
+ * the nodes of sources too: with uic a source is switched on just after t = 0, and its jump from 0
  * reaches the circuit through the capacitances (ngspice and VACASK start the same way). An
  * instance between nodes of which nothing is known starts from its second node at 0. */
 void ckt_uic(ckt *c, double *x)
@@ -146,10 +140,7 @@ int32_t ckt_find_source(const ckt *c, const char *name)
     return map_get(&c->source_by_name, map_key(ckt_own_name(c, name)), -1);
 }
 
-double ckt_source_dc(const ckt *c, int32_t src)
-{
-    return wave_dc(&c->source[src].w);
-}
+double ckt_source_dc(const ckt *c, int32_t src) { return wave_dc(&c->source[src].w); }
 
 void ckt_set_source_dc(ckt *c, int32_t src, double value)
 {

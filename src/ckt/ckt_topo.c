@@ -1,11 +1,11 @@
 /* ckt_topo.c - is there exactly one dc solution, as far as the structure tells?
  *
- * Two unknowns are joined if each appears in the other's static equation: resistors and junctions join
- * nodes, voltage-defined branches join their nodes through the branch current, a controlled source does
- * not join its output to its control. A set that does not contain ground has no dc path: its level is
- * not determined. A device whose current in a node returns through ground shows as a diagonal entry
- * without a partner and joins the node to ground.
- * Voltage-defined branches in a loop: their currents are not determined (or their voltages disagree). */
+ * Two unknowns are joined if each appears in the other's static equation: resistors and junctions
+ * join nodes, voltage-defined branches join their nodes through the branch current, a controlled
+ * source does not join its output to its control. A set that does not contain ground has no dc
+ * path: its level is not determined. A device whose current in a node returns through ground shows
+ * as a diagonal entry without a partner and joins the node to ground. Voltage-defined branches in a
+ * loop: their currents are not determined (or their voltages disagree). */
 #include "ckt_line.h"
 
 #include <stdio.h>
@@ -145,8 +145,10 @@ static void warn_floating(const ckt *c, int32_t *up, int32_t root, diag_span at)
     if (!named)
         diag_warning(c->d, at, "%d nodes without a dc path to ground", more);
     else if (more)
-        diag_warning(c->d, at, "no dc path to ground from nodes %s and %d more; "
-                     "gmin to ground is added", text, more);
+        diag_warning(c->d, at,
+                     "no dc path to ground from nodes %s and %d more; "
+                     "gmin to ground is added",
+                     text, more);
     else
         diag_warning(c->d, at, "no dc path to ground from node%s %s; gmin to ground is added",
                      named > 1 ? "s" : "", text);
@@ -162,8 +164,8 @@ static bool *charged_sets(const ckt *c, int32_t *up)
     return charged;
 }
 
-/* For each root: has its set a node that is not inside a device of an OSDI library? Sets without one get
- * their shunt without a word. */
+/* For each root: has its set a node that is not inside a device of an OSDI library? Sets without
+ * one get their shunt without a word. */
 static bool *open_sets(const ckt *c, int32_t *up)
 {
     bool *open = NULL;
@@ -227,7 +229,8 @@ static void check_single(const ckt *c, const touch *t, const bool *floating)
     int n = 0;
     for (size_t k = 1; k < vec_len(c->unknown); k++) {
         const ckt_unknown *u = &c->unknown[k];
-        if (!u->node || u->internal || floating[k] || t[k].count != 1 || !strncmp(t[k].name, "row#", 4))
+        if (!u->node || u->internal || floating[k] || t[k].count != 1 ||
+            !strncmp(t[k].name, "row#", 4))
             continue; /* the row of an expression is all that its unknown needs */
         if (n++ < MAX_WARNINGS)
             diag_warning(c->d, t[k].span, "node '%s' is connected to one terminal only, of '%s'",
@@ -243,7 +246,7 @@ static void check_single(const ckt *c, const touch *t, const bool *floating)
 typedef struct edge {
     int32_t p, n, k; /* k: current unknown */
     bool is_source;
-    bool is_short;   /* of a device, v_p - v_n = const as the static equation: an inductor */
+    bool is_short; /* of a device, v_p - v_n = const as the static equation: an inductor */
     const char *name;
     diag_span span;
 } edge;
@@ -282,7 +285,8 @@ static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
             const int32_t k = br->current >= 0 ? unk[br->current] : 0;
             const int32_t hi = br->hi >= 0 ? unk[br->hi] : 0, lo = br->lo >= 0 ? unk[br->lo] : 0;
             if (k && !ckt_has_entry(dc, k, k))
-                vec_push(e, (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name, in->span});
+                vec_push(e,
+                         (edge){hi, lo, k, false, only_columns(dc, k, hi, lo), in->name, in->span});
         }
     }
     return e;
@@ -346,7 +350,8 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
     const edge *coil = inductor_of(e, path);
     if (all_sources(e, path)) {
         if (vec_len(path))
-            diag_error(c->d, e->span, "voltage source '%s' closes a loop of voltage sources", e->name);
+            diag_error(c->d, e->span, "voltage source '%s' closes a loop of voltage sources",
+                       e->name);
         else
             diag_error(c->d, e->span, "both terminals of voltage source '%s' are at the same node",
                        e->name);
@@ -354,11 +359,14 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
     } else if (coil) {
         diag_warning(c->d, e->span,
                      "'%s' closes a loop of inductors and voltage sources, whose dc current is not "
-                     "determined; '%s' gets 1 micro-ohm in dc", e->name, coil->name);
+                     "determined; '%s' gets 1 micro-ohm in dc",
+                     e->name, coil->name);
         vec_push(c->fix, (ckt_fix){CKT_FIX_SERIES, coil->k, false, 0});
     } else {
-        diag_warning(c->d, e->span, "'%s' closes a loop of voltage-defined branches; "
-                     "its current may not be determined", e->name);
+        diag_warning(c->d, e->span,
+                     "'%s' closes a loop of voltage-defined branches; "
+                     "its current may not be determined",
+                     e->name);
     }
     name_members(c, path);
     return st;

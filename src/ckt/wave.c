@@ -1,6 +1,6 @@
 /* wave.c - values and corners of source waveforms.
- * Source: ngspice manual, chapter "Independent sources". A periodic wave is reduced to one period by
- * phase = t - k per, k = floor(t/per); the product is not rounded (fma), so that the phase stays
+ * Source: ngspice manual, chapter "Independent sources". A periodic wave is reduced to one period
+ * by phase = t - k per, k = floor(t/per); the product is not rounded (fma), so that the phase stays
  * exact to the spacing of doubles at t also after 2^32 periods. */
 #include "wave_noise.h"
 
@@ -13,10 +13,7 @@ enum { EXP_V1, EXP_V2, EXP_TD1, EXP_TAU1, EXP_TD2, EXP_TAU2 };
 enum { SFFM_VO, SFFM_VA, SFFM_FC, SFFM_MDI, SFFM_FS, SFFM_PHASEC, SFFM_PHASES };
 enum { AM_VA, AM_VO, AM_MF, AM_FC, AM_TD, AM_PHASEC, AM_PHASES };
 
-static double radian(double degree)
-{
-    return degree * (M_PI / 180);
-}
+static double radian(double degree) { return degree * (M_PI / 180); }
 
 /* -- arguments -- */
 
@@ -95,9 +92,7 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
         default_if_zero(&arg[PULSE_PW], tstop);
         default_if_zero(&arg[PULSE_PER], tstop);
         break;
-    case WAVE_SIN:
-        default_if_zero(&arg[SIN_FREQ], tstop > 0 ? 1 / tstop : 0);
-        break;
+    case WAVE_SIN: default_if_zero(&arg[SIN_FREQ], tstop > 0 ? 1 / tstop : 0); break;
     case WAVE_EXP:
         default_if_zero(&arg[EXP_TAU1], tstep);
         default_if_zero(&arg[EXP_TAU2], tstep);
@@ -108,16 +103,11 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
         default_if_zero(&arg[SFFM_FC], tstop > 0 ? 1 / tstop : 0);
         default_if_zero(&arg[SFFM_FS], tstop > 0 ? 1 / tstop : 0);
         break;
-    case WAVE_AM:
-        default_if_zero(&arg[AM_MF], tstop > 0 ? 1 / tstop : 0);
-        break;
+    case WAVE_AM: default_if_zero(&arg[AM_MF], tstop > 0 ? 1 / tstop : 0); break;
     case WAVE_TRNOISE:
-    case WAVE_TRRANDOM:
-        wave_noise_defaults(w, arg, tstop);
-        break;
+    case WAVE_TRRANDOM: wave_noise_defaults(w, arg, tstop); break;
     case WAVE_DC:
-    case WAVE_PWL:
-        break;
+    case WAVE_PWL: break;
     }
     w->arg = arg;
     w->n_arg = WAVE_ARGS;
@@ -132,10 +122,7 @@ double wave_interval(const wave *w)
     return w->kind == WAVE_TRNOISE || w->kind == WAVE_TRRANDOM ? wave_noise_interval(w) : INFINITY;
 }
 
-static double arg_at(const wave *w, int32_t i)
-{
-    return i < w->n_arg ? w->arg[i] : 0;
-}
+static double arg_at(const wave *w, int32_t i) { return i < w->n_arg ? w->arg[i] : 0; }
 
 /* -- values -- */
 
@@ -176,10 +163,7 @@ static double sin_value(const wave *w, double t)
     return vo + va * sin(2 * M_PI * cycles + phase) * exp(-t * arg_at(w, SIN_THETA));
 }
 
-static double approach(double t, double tau)
-{
-    return tau > 0 ? -expm1(-t / tau) : 1;
-}
+static double approach(double t, double tau) { return tau > 0 ? -expm1(-t / tau) : 1; }
 
 static double exp_value(const wave *w, double t)
 {
@@ -235,7 +219,8 @@ static double pwl_value(const wave *w, double t)
     int32_t k = pwl_count(w, t);
     if (k == 0)
         return w->arg[1];
-    while (k > 1 && w->arg[2 * k - 2] == t && w->arg[2 * k - 4] == t) /* a jump: the value before it */
+    while (k > 1 && w->arg[2 * k - 2] == t &&
+           w->arg[2 * k - 4] == t) /* a jump: the value before it */
         k--;
     if (w->arg[2 * k - 2] == t)
         return w->arg[2 * k - 1];
@@ -248,23 +233,15 @@ static double pwl_value(const wave *w, double t)
 double wave_value(const wave *w, double t)
 {
     switch (w->kind) {
-    case WAVE_DC:
-        return w->dc;
-    case WAVE_PULSE:
-        return pulse_value(w, t);
-    case WAVE_SIN:
-        return sin_value(w, t);
-    case WAVE_EXP:
-        return exp_value(w, t);
-    case WAVE_PWL:
-        return pwl_value(w, t);
-    case WAVE_SFFM:
-        return sffm_value(w, t);
-    case WAVE_AM:
-        return am_value(w, t);
+    case WAVE_DC: return w->dc;
+    case WAVE_PULSE: return pulse_value(w, t);
+    case WAVE_SIN: return sin_value(w, t);
+    case WAVE_EXP: return exp_value(w, t);
+    case WAVE_PWL: return pwl_value(w, t);
+    case WAVE_SFFM: return sffm_value(w, t);
+    case WAVE_AM: return am_value(w, t);
     case WAVE_TRNOISE:
-    case WAVE_TRRANDOM:
-        return wave_noise_value(w, t);
+    case WAVE_TRRANDOM: return wave_noise_value(w, t);
     }
     return 0;
 }
@@ -276,12 +253,9 @@ double wave_dc(const wave *w)
 
 /* -- corners -- */
 
-/* Corners that rounding alone keeps apart (the end of a pulse that fills its period and the start of
- * the next) count as one: a corner must lie this much after t. */
-static double resolution(double t, double span)
-{
-    return 4 * DBL_EPSILON * (fabs(t) + fabs(span));
-}
+/* Corners that rounding alone keeps apart (the end of a pulse that fills its period and the start
+ * of the next) count as one: a corner must lie this much after t. */
+static double resolution(double t, double span) { return 4 * DBL_EPSILON * (fabs(t) + fabs(span)); }
 
 /* The smallest start + k per + corner[i] after t, for k >= 0 up to k_max. */
 static double periodic_break(double t, double start, double per, const double *corner, int n,
@@ -362,22 +336,15 @@ static double pwl_break(const wave *w, double t)
 double wave_next_break(const wave *w, double t)
 {
     switch (w->kind) {
-    case WAVE_PULSE:
-        return pulse_break(w, t);
-    case WAVE_SIN:
-        return first_after(t, &(double){arg_at(w, SIN_TD)}, 1);
-    case WAVE_EXP:
-        return first_after(t, (double[]){arg_at(w, EXP_TD1), arg_at(w, EXP_TD2)}, 2);
-    case WAVE_AM:
-        return first_after(t, &(double){arg_at(w, AM_TD)}, 1);
-    case WAVE_PWL:
-        return pwl_break(w, t);
+    case WAVE_PULSE: return pulse_break(w, t);
+    case WAVE_SIN: return first_after(t, &(double){arg_at(w, SIN_TD)}, 1);
+    case WAVE_EXP: return first_after(t, (double[]){arg_at(w, EXP_TD1), arg_at(w, EXP_TD2)}, 2);
+    case WAVE_AM: return first_after(t, &(double){arg_at(w, AM_TD)}, 1);
+    case WAVE_PWL: return pwl_break(w, t);
     case WAVE_TRNOISE:
-    case WAVE_TRRANDOM:
-        return wave_noise_break(w, t + resolution(t, 0));
+    case WAVE_TRRANDOM: return wave_noise_break(w, t + resolution(t, 0));
     case WAVE_DC:
-    case WAVE_SFFM:
-        break;
+    case WAVE_SFFM: break;
     }
     return INFINITY;
 }

@@ -7,10 +7,18 @@
 #include "vs.h"
 
 typedef enum wave_kind {
-    WAVE_DC, WAVE_PULSE, WAVE_SIN, WAVE_EXP, WAVE_PWL, WAVE_SFFM, WAVE_AM, WAVE_TRNOISE, WAVE_TRRANDOM
+    WAVE_DC,
+    WAVE_PULSE,
+    WAVE_SIN,
+    WAVE_EXP,
+    WAVE_PWL,
+    WAVE_SFFM,
+    WAVE_AM,
+    WAVE_TRNOISE,
+    WAVE_TRRANDOM
 } wave_kind;
-/* Arguments in volt or ampere, seconds, hertz, degrees. Missing ones take the defaults of the manual
- * (they depend on tstep and tstop of the transient run: wave_defaults). */
+/* Arguments in volt or ampere, seconds, hertz, degrees. Missing ones take the defaults of the
+ * manual (they depend on tstep and tstop of the transient run: wave_defaults). */
 typedef struct wave {
     wave_kind kind;
     double dc;
@@ -19,8 +27,8 @@ typedef struct wave {
     const double *arg;       /* [n_arg]; PWL: t, v pairs */
     int32_t n_arg;
     double pwl_repeat, pwl_delay; /* repeat < 0: none */
-    uint64_t key;            /* of the draws of TRNOISE and TRRANDOM */
-    double *memo;            /* TRNOISE: [3] number of the sample used last, it and the next; NULL: not kept */
+    uint64_t key;                 /* of the draws of TRNOISE and TRRANDOM */
+    double *memo; /* TRNOISE: [3] number of the sample used last, it and the next; NULL: not kept */
 } wave;
 
 /* Checks argument counts and PWL order. NULL if it is right, else a sentence for the user. */
@@ -28,9 +36,11 @@ const char *wave_check(const wave *w);
 /* Completes arguments that were not given; arg must have room for WAVE_ARGS (all but PWL). */
 enum { WAVE_ARGS = 11 };
 void wave_defaults(wave *w, double *arg, double tstep, double tstop);
-/* After wave_defaults: how far apart the corners are that come again and again, s; INFINITY: there are none. */
+/* After wave_defaults: how far apart the corners are that come again and again, s; INFINITY: there
+ * are none. */
 double wave_interval(const wave *w);
-/* At a jump the value before it: what integrates starts anew behind each corner, from the charges alone. */
+/* At a jump the value before it: what integrates starts anew behind each corner, from the charges
+ * alone. */
 double wave_value(const wave *w, double t);
 /* Value in static analyses that are not a transient's operating point. */
 double wave_dc(const wave *w);

@@ -5,7 +5,19 @@
 
 #include "draw.h"
 
-enum { NA, NT, NALPHA, NAMP, RTSAM, RTSCAPT, RTSEMT, OCTAVES, OCTAVE_FIRST, FLICKER_WHITE, FLICKER_START };
+enum {
+    NA,
+    NT,
+    NALPHA,
+    NAMP,
+    RTSAM,
+    RTSCAPT,
+    RTSEMT,
+    OCTAVES,
+    OCTAVE_FIRST,
+    FLICKER_WHITE,
+    FLICKER_START
+};
 enum { TYPE, TS, TD, P1, P2 };
 enum { EVEN = 1, NORMAL, EXPONENTIAL, POISSON };
 /* What a draw is for; flicker noise uses one more for each octave. */
@@ -14,15 +26,9 @@ enum { MAX_OCTAVES = 60 };
 
 /* -- arguments -- */
 
-static double given(const wave *w, int32_t i)
-{
-    return i < w->n_arg ? w->arg[i] : 0;
-}
+static double given(const wave *w, int32_t i) { return i < w->n_arg ? w->arg[i] : 0; }
 
-static bool has_flicker(const double *arg)
-{
-    return arg[NALPHA] > 0 && arg[NAMP] != 0;
-}
+static bool has_flicker(const double *arg) { return arg[NALPHA] > 0 && arg[NAMP] != 0; }
 
 static const char *check_trnoise(const wave *w)
 {
@@ -40,9 +46,11 @@ static const char *check_trnoise(const wave *w)
     if (given(w, RTSAM) == 0)
         return NULL;
     if (!(capture > 0 && emission > 0))
-        return "telegraph noise of TRNOISE needs the times of capture and emission, rtscapt and rtsemt, above 0";
+        return "telegraph noise of TRNOISE needs the times of capture and emission, rtscapt and "
+               "rtsemt, above 0";
     if (capture > 1e4 * emission || emission > 1e4 * capture)
-        return "the times of capture and emission of TRNOISE must not differ by more than 10,000 times";
+        return "the times of capture and emission of TRNOISE must not differ by more than 10,000 "
+               "times";
     return NULL;
 }
 
@@ -68,10 +76,7 @@ const char *wave_noise_check(const wave *w)
 }
 
 /* Density of Kasdin's process over that of its white noise; f in parts of the sampling rate. */
-static double kasdin(double f, double alpha)
-{
-    return pow(2 * sin(M_PI * f), -alpha);
-}
+static double kasdin(double f, double alpha) { return pow(2 * sin(M_PI * f), -alpha); }
 
 /* The same of the sum of octaves, the first with amplitude 1. */
 static double octaves_density(double f, double alpha, int n)
@@ -84,13 +89,15 @@ static double octaves_density(double f, double alpha, int n)
     return sum;
 }
 
-/* Amplitudes: of the octaves such that their sum over all scales is the power law, integral of u^(alpha-1) sinc^4(u)
- * over u > 0 (a Mellin transform); of the white part from what is missing above a fifth of the sampling rate. */
+/* Amplitudes: of the octaves such that their sum over all scales is the power law, integral of
+ * u^(alpha-1) sinc^4(u) over u > 0 (a Mellin transform); of the white part from what is missing
+ * above a fifth of the sampling rate. */
 static void set_flicker(double *arg, double tstop)
 {
     static const double at[] = {0.2, 0.3, 0.4, 0.5};
     const double alpha = arg[NALPHA], s = alpha - 4;
-    const double mellin = M_PI / (2 * sin(M_PI * s / 2) * tgamma(1 - s)) * (pow(4, -s) / 8 - pow(2, -s) / 2);
+    const double mellin =
+        M_PI / (2 * sin(M_PI * s / 2) * tgamma(1 - s)) * (pow(4, -s) / 8 - pow(2, -s) / 2);
     const double first = M_LN2 / (mellin * pow(M_PI, -alpha) * pow(2 * M_PI, alpha));
     double missing = 0;
     for (size_t i = 0; i < VS_COUNT(at); i++)
@@ -111,7 +118,8 @@ static double sample(const wave *w, int what, double k)
 static double flicker(const wave *w, double k)
 {
     const double growth = exp2((w->arg[NALPHA] - 1) / 2);
-    double sum = w->arg[FLICKER_WHITE] * sample(w, FOR_FLICKER, k), amplitude = w->arg[OCTAVE_FIRST], span = 1;
+    double sum = w->arg[FLICKER_WHITE] * sample(w, FOR_FLICKER, k),
+           amplitude = w->arg[OCTAVE_FIRST], span = 1;
     for (int j = 0; j < (int)w->arg[OCTAVES]; j++) {
         const double n = floor(k / span), part = k / span - n;
         double y = (1 - part) * sample(w, FOR_OCTAVE + j, n);
@@ -141,7 +149,8 @@ double wave_noise_interval(const wave *w)
     if (w->kind == WAVE_TRRANDOM)
         return w->arg[TS];
     const bool sampled = w->arg[NA] != 0 || has_flicker(w->arg);
-    return fmin(sampled ? w->arg[NT] : INFINITY, w->arg[RTSAM] != 0 ? fmin(w->arg[RTSCAPT], w->arg[RTSEMT]) : INFINITY);
+    return fmin(sampled ? w->arg[NT] : INFINITY,
+                w->arg[RTSAM] != 0 ? fmin(w->arg[RTSCAPT], w->arg[RTSEMT]) : INFINITY);
 }
 
 static double sampled(const wave *w, double k)
@@ -156,11 +165,9 @@ static double sampled(const wave *w, double k)
 
 /* -- telegraph noise -- */
 
-/* Events of the Poisson process: cells as long as the mean interval, each with a number of events and their places. */
-static double cell_length(const wave *w)
-{
-    return 1 / (1 / w->arg[RTSCAPT] + 1 / w->arg[RTSEMT]);
-}
+/* Events of the Poisson process: cells as long as the mean interval, each with a number of events
+ * and their places. */
+static double cell_length(const wave *w) { return 1 / (1 / w->arg[RTSCAPT] + 1 / w->arg[RTSEMT]); }
 
 static uint64_t event_key(const wave *w, int what, double cell, int32_t i)
 {
@@ -186,7 +193,8 @@ static bool event_state(const wave *w, double cell, int32_t i)
 /* The state that the last event before t has drawn. */
 static bool telegraph(const wave *w, double t)
 {
-    for (double cell = floor(t / cell_length(w)) + 1; cell >= 0; cell--) { /* + 1: the quotient is rounded */
+    for (double cell = floor(t / cell_length(w)) + 1; cell >= 0;
+         cell--) { /* + 1: the quotient is rounded */
         const int32_t n = events_of(w, cell);
         int32_t last = -1;
         double at = -1;
@@ -288,7 +296,9 @@ double wave_noise_value(const wave *w, double t)
 double wave_noise_break(const wave *w, double after)
 {
     if (w->kind == WAVE_TRRANDOM)
-        return after < w->arg[TD] ? w->arg[TD] : fma(step_at(after, w->arg[TD], w->arg[TS]) + 1, w->arg[TS], w->arg[TD]);
+        return after < w->arg[TD]
+                   ? w->arg[TD]
+                   : fma(step_at(after, w->arg[TD], w->arg[TS]) + 1, w->arg[TS], w->arg[TD]);
     const double from = fmax(after, 0);
     const bool samples = w->arg[NA] != 0 || has_flicker(w->arg);
     const double next = samples ? (step_at(from, 0, w->arg[NT]) + 1) * w->arg[NT] : INFINITY;

@@ -11,24 +11,34 @@
 
 typedef enum cli_exit {
     CLI_OK = 0,
-    CLI_INPUT = 1,       /* error in the deck or a model file */
-    CLI_USAGE = 2,       /* wrong command line */
-    CLI_NUMERIC = 3,     /* no convergence, time step too small, singular matrix */
-    CLI_IO = 4,          /* a file could not be read or written */
-    CLI_FATAL = 5,       /* a model stopped the run with $fatal or $error */
-    CLI_INTERRUPT = 130  /* Ctrl-C; results so far are kept */
+    CLI_INPUT = 1,      /* error in the deck or a model file */
+    CLI_USAGE = 2,      /* wrong command line */
+    CLI_NUMERIC = 3,    /* no convergence, time step too small, singular matrix */
+    CLI_IO = 4,         /* a file could not be read or written */
+    CLI_FATAL = 5,      /* a model stopped the run with $fatal or $error */
+    CLI_INTERRUPT = 130 /* Ctrl-C; results so far are kept */
 } cli_exit;
 
 typedef enum cli_command {
-    CMD_RUN, CMD_CHECK, CMD_EXPLAIN, CMD_ANALYZE, CMD_PROFILE, CMD_MODELS, CMD_COMPILE, CMD_CACHE, CMD_MERGE, CMD_TUNE, CMD_HELP,
+    CMD_RUN,
+    CMD_CHECK,
+    CMD_EXPLAIN,
+    CMD_ANALYZE,
+    CMD_PROFILE,
+    CMD_MODELS,
+    CMD_COMPILE,
+    CMD_CACHE,
+    CMD_MERGE,
+    CMD_TUNE,
+    CMD_HELP,
     CMD_VERSION
 } cli_command;
 
 typedef struct cli_opt {
     cli_command command;
-    const char **arg;       /* vec: files, model names */
-    const char *raw;        /* -r; NULL: deck name with the format's ending */
-    const char *log;        /* -o */
+    const char **arg; /* vec: files, model names */
+    const char *raw;  /* -r; NULL: deck name with the format's ending */
+    const char *log;  /* -o */
     out_format format;
     bool no_output;         /* --no-output: nothing is written */
     const char *stats;      /* --stats */
@@ -38,12 +48,12 @@ typedef struct cli_opt {
     const char **define;    /* vec: -D name=value: .param from outside */
     const char *cache_dir;
     const char *order, *svg, *mtx, *at; /* analyze */
-    const char *trace;      /* profile */
-    const char *measures;   /* --measures: the table of .meas results */
+    const char *trace;                  /* profile */
+    const char *measures;               /* --measures: the table of .meas results */
     bool no_init;
-    bool allow_shell;       /* .control may start programs */
-    int jobs;               /* workers of a sweep; 0: one for each processor */
-    int shard, n_shard;     /* from 0 */
+    bool allow_shell;   /* .control may start programs */
+    int jobs;           /* workers of a sweep; 0: one for each processor */
+    int shard, n_shard; /* from 0 */
     bool resume, redo;
     int mpi;                /* 1, -1: --mpi, --no-mpi; 0: as the environment says */
     struct rank_link *link; /* one rank of several, NULL: alone */
@@ -65,29 +75,31 @@ int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
 int cli_tune(const cli_opt *o);
-/* What `vsim tune` found on this machine: operations from which on threads evaluate; seconds to start a worker. 0: nothing.
- * -v: told in log. */
+/* What `vsim tune` found on this machine: operations from which on threads evaluate; seconds to
+ * start a worker. 0: nothing. -v: told in log. */
 double cli_tuned(const cli_opt *o, FILE *log, double *worker);
-int cli_merge(const cli_opt *o);   /* parts of a sweep (cli_sweep.c) */
-/* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has nothing to do, or a message
- * was printed; exit with *code. */
+int cli_merge(const cli_opt *o); /* parts of a sweep (cli_sweep.c) */
+/* Sets o->link if an MPI launcher started this process to run a deck; l is kept. false: it has
+ * nothing to do, or a message was printed; exit with *code. */
 bool cli_join(cli_opt *o, struct rank_link *l, int *code);
-/* Of a rank other than 0: waits until rank 0 has built the deck. false: there is no sweep. The other: for a jit_opt. */
+/* Of a rank other than 0: waits until rank 0 has built the deck. false: there is no sweep. The
+ * other: for a jit_opt. */
 bool cli_go(struct rank_link *l);
 void cli_wait_for_go(void *link);
 /* The sweep of a deck that was read and built. */
 VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */
 void cli_explain(const struct sim *s, bool json, FILE *out);
-/* Names of the deck's model cards that the instances of a group have, each once, in their order; a vec. */
+/* Names of the deck's model cards that the instances of a group have, each once, in their order; a
+ * vec. */
 const char **cli_group_models(const struct sim *s, const ckt_group_facts *g);
 
-/* `analyze` around the run of a deck (cli_analyze.c); NULL: a message in the diag of s, or no memory.
- * After the report the circuit is no longer needed. */
+/* `analyze` around the run of a deck (cli_analyze.c); NULL: a message in the diag of s, or no
+ * memory. After the report the circuit is no longer needed. */
 struct sim;
 typedef struct cli_survey cli_survey;
 cli_survey *cli_survey_begin(const cli_opt *o, struct sim *s);
-bool cli_survey_done(const cli_survey *v);  /* what --at asks for is there: the run may end */
+bool cli_survey_done(const cli_survey *v); /* what --at asks for is there: the run may end */
 VS_MUST_USE vs_status cli_survey_report(cli_survey *v, FILE *out);
 void cli_survey_free(cli_survey *v);
 /* `profile` around it (cli_profile.c); NULL: a message was printed, or no memory. _end frees it and
@@ -101,8 +113,8 @@ typedef struct cli_base {
     diag d;
     str_pool names;
     mdl_lib *lib;
-    FILE *log;              /* reports: stdout or the -o file */
-    bool quiet;             /* errors only */
+    FILE *log;  /* reports: stdout or the -o file */
+    bool quiet; /* errors only */
 } cli_base;
 /* Status: VS_OK, or VS_EIO with the message printed. */
 VS_MUST_USE vs_status cli_base_init(cli_base *b, const cli_opt *o);
@@ -111,10 +123,12 @@ vs_status cli_base_fini(cli_base *b);
 /* Both paths lead to one regular file. */
 bool cli_same_file(const char *a, const char *b);
 VS_MUST_USE vs_status cli_open_models(cli_base *b, const cli_opt *o);
-/* Prints messages that are new since the last call on stderr (and in the log); quiet: only errors. */
+/* Prints messages that are new since the last call on stderr (and in the log); quiet: only errors.
+ */
 void cli_flush_messages(cli_base *b);
 void cli_json_string(FILE *out, const char *s); /* quoted */
-/* A file to write; not one that was read. NULL: a message was printed. cli_close: VS_EIO likewise. */
+/* A file to write; not one that was read. NULL: a message was printed. cli_close: VS_EIO likewise.
+ */
 FILE *cli_create(const cli_opt *o, const char *path);
 VS_MUST_USE vs_status cli_close(FILE *fp, const char *path);
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */

@@ -57,14 +57,12 @@ vs_status cli_close(FILE *fp, const char *path)
     const bool bad = ferror(fp);
     if (!fclose(fp) && !bad)
         return VS_OK;
-    fprintf(stderr, "vsim: '%s' could not be written: %s\n", path, errno ? strerror(errno) : "write failed");
+    fprintf(stderr, "vsim: '%s' could not be written: %s\n", path,
+            errno ? strerror(errno) : "write failed");
     return VS_EIO;
 }
 
-static void print_note(void *user, const char *text)
-{
-    fprintf(user, "note: %s\n", text);
-}
+static void print_note(void *user, const char *text) { fprintf(user, "note: %s\n", text); }
 
 int cli_exit_code(vs_status st)
 {
@@ -107,7 +105,8 @@ bool cli_same_file(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
-/* A reader that went away (`vsim ... | head`) has what it wanted; a full disk has lost the report. */
+/* A reader that went away (`vsim ... | head`) has what it wanted; a full disk has lost the report.
+ */
 static vs_status close_log(FILE *log)
 {
     errno = 0;
@@ -115,7 +114,8 @@ static vs_status close_log(FILE *log)
     bad |= (log == stdout || log == stderr ? fflush(log) : fclose(log)) != 0;
     if (!bad || (log == stdout && errno == EPIPE))
         return VS_OK;
-    fprintf(stderr, "vsim: the report could not be written: %s\n", errno ? strerror(errno) : "write failed");
+    fprintf(stderr, "vsim: the report could not be written: %s\n",
+            errno ? strerror(errno) : "write failed");
     return VS_EIO;
 }
 

@@ -6,54 +6,59 @@
 #include "sim.h"
 #include "vec.h"
 
-static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran", "full"}; /* with bypass APART is the transient */
+static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran",
+                                                  "full"}; /* with bypass APART is the transient */
 
 /* What is reported of a form, in this order.
  * X(key, label, value): an integer of mdl_figures f */
-#define FIGURE_LIST(X)                                                                              \
-    X("variant", "variant", f->number)                                                              \
-    X("blocks_before", "blocks before", f->blocks_before)                                           \
-    X("blocks_dead", "  cannot run", f->blocks_dead)                                                \
-    X("blocks_after", "  after", f->blocks_after)                                                   \
-    X("branches_total", "branches", f->before.total)                                                \
-    X("branches_model", "  by model parameters", f->before.model)                                   \
-    X("branches_instance", "  by instance parameters", f->before.inst)                              \
-    X("branches_temperature", "  by temperature", f->before.temp)                                   \
-    X("branches_voltage", "  by voltages or time", f->before.dynamic)                               \
-    X("loops", "  loops among them", f->before.loops)                                               \
-    X("branches_decided", "branches decided", f->branches_decided)                                  \
-    X("branches_select", "  now conditions of selects", f->branches_select)                         \
-    X("branches_left", "  left as branches", f->branches_left)                                      \
-    X("selects", "selects left", f->selects)                                                        \
-    X("values_before", "values before", f->values_before)                                           \
-    X("values_setup", "  computed at setup", f->values_setup)                                       \
-    X("values_after", "  after", f->values_after)                                                   \
-    X("derivatives_before", "derivative entries before", f->derivatives_before)                     \
-    X("derivatives_after", "  after", f->derivatives_after)                                         \
-    X("constants_propagated", "constants propagated", f->constants)                                 \
-    X("setup_values", "setup values cached", f->setup_values)                                       \
-    X("divisions", "divisions left", f->divisions)                                                  \
-    X("square_roots", "square roots left", f->roots)                                                \
-    X("functions", "exp, ln, pow, ... left", f->functions)                                          \
-    X("unknowns_before", "unknowns per instance before", f->unknowns_before)                        \
-    X("unknowns_after", "  after", f->unknowns_after)                                               \
-    X("split_setup_values", "split first: setup values", f->split.setup_values)                     \
-    X("split_branches", "  static branches", f->split.branches_static)                              \
-    X("split_branches_decided", "  ifs decided on the way taken",f->split.branches_decided)            \
-    X("split_blocks", "  blocks", f->split.blocks)                                                  \
-    X("split_blocks_dead", "  blocks that cannot run", f->split.blocks_dead)                        \
-    X("split_constants", "  constants", f->split.constants)                                         \
+/* clang-format off */
+#define FIGURE_LIST(X) \
+    X("variant", "variant", f->number) \
+    X("blocks_before", "blocks before", f->blocks_before) \
+    X("blocks_dead", "  cannot run", f->blocks_dead) \
+    X("blocks_after", "  after", f->blocks_after) \
+    X("branches_total", "branches", f->before.total) \
+    X("branches_model", "  by model parameters", f->before.model) \
+    X("branches_instance", "  by instance parameters", f->before.inst) \
+    X("branches_temperature", "  by temperature", f->before.temp) \
+    X("branches_voltage", "  by voltages or time", f->before.dynamic) \
+    X("loops", "  loops among them", f->before.loops) \
+    X("branches_decided", "branches decided", f->branches_decided) \
+    X("branches_select", "  now conditions of selects", f->branches_select) \
+    X("branches_left", "  left as branches", f->branches_left) \
+    X("selects", "selects left", f->selects) \
+    X("values_before", "values before", f->values_before) \
+    X("values_setup", "  computed at setup", f->values_setup) \
+    X("values_after", "  after", f->values_after) \
+    X("derivatives_before", "derivative entries before", f->derivatives_before) \
+    X("derivatives_after", "  after", f->derivatives_after) \
+    X("constants_propagated", "constants propagated", f->constants) \
+    X("setup_values", "setup values cached", f->setup_values) \
+    X("divisions", "divisions left", f->divisions) \
+    X("square_roots", "square roots left", f->roots) \
+    X("functions", "exp, ln, pow, ... left", f->functions) \
+    X("unknowns_before", "unknowns per instance before", f->unknowns_before) \
+    X("unknowns_after", "  after", f->unknowns_after) \
+    X("split_setup_values", "split first: setup values", f->split.setup_values) \
+    X("split_branches", "  static branches", f->split.branches_static) \
+    X("split_branches_decided", "  ifs decided on the way taken",f->split.branches_decided) \
+    X("split_blocks", "  blocks", f->split.blocks) \
+    X("split_blocks_dead", "  blocks that cannot run", f->split.blocks_dead) \
+    X("split_constants", "  constants", f->split.constants) \
     X("code_bytes", "code, bytes", f->code_bytes)
+/* clang-format on */
 
 const char **cli_group_models(const sim *s, const ckt_group_facts *g)
 {
     const char **model = NULL;
     map in_group = {0}, seen = {0};
     for (int32_t i = 0; i < g->n_instance; i++)
-        map_set(&in_group, map_key(str_intern0(s->names, ckt_instance_name(s->ckt, g->inst[i]))), i);
+        map_set(&in_group, map_key(str_intern0(s->names, ckt_instance_name(s->ckt, g->inst[i]))),
+                i);
     for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
         const flat_inst *in = &s->flat.inst[i];
-        if (!in->model || map_get(&in_group, map_key(in->name), -1) < 0 || map_get(&seen, map_key(in->model->name), 0))
+        if (!in->model || map_get(&in_group, map_key(in->name), -1) < 0 ||
+            map_get(&seen, map_key(in->model->name), 0))
             continue;
         map_set(&seen, map_key(in->model->name), 1);
         vec_push(model, in->model->name);
@@ -67,8 +72,9 @@ const char **cli_group_models(const sim *s, const ckt_group_facts *g)
 
 static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
 {
-    fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n", mdl_module(g->model)->name, (int)g->n_instance,
-            g->n_instance == 1 ? "" : "s", (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(s->ckt, g->inst[0]));
+    fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n",
+            mdl_module(g->model)->name, (int)g->n_instance, g->n_instance == 1 ? "" : "s",
+            (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(s->ckt, g->inst[0]));
     if (g->n_variant <= 1)
         return;
     const char **model = cli_group_models(s, g);
@@ -126,13 +132,16 @@ static void print_entry(const ckt_group_facts *g, int form, FILE *out)
 {
     mdl_figures figures, *f = &figures;
     mdl_figure(g->model, g->variant[form], g->row, f);
-    fprintf(out, "    {\"module\": \"%s\", \"form\": \"%s\", \"instances\": %d, \"rows\": %d, \"joined\": %d",
-            mdl_module(g->model)->name, form_name[form], (int)g->n_instance, (int)g->n_row, (int)g->n_variant);
+    fprintf(out,
+            "    {\"module\": \"%s\", \"form\": \"%s\", \"instances\": %d, \"rows\": %d, "
+            "\"joined\": %d",
+            mdl_module(g->model)->name, form_name[form], (int)g->n_instance, (int)g->n_row,
+            (int)g->n_variant);
 #define X(key, text, value) fprintf(out, ",\n     \"%s\": %lld", key, (long long)(value));
     FIGURE_LIST(X)
 #undef X
-    fprintf(out, ",\n     \"compile_seconds\": %.6f,\n     \"from_cache\": %s}",
-            f->compile_seconds, f->from_cache ? "true" : "false");
+    fprintf(out, ",\n     \"compile_seconds\": %.6f,\n     \"from_cache\": %s}", f->compile_seconds,
+            f->from_cache ? "true" : "false");
 }
 
 static void print_json(const ckt *c, FILE *out)

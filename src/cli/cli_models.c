@@ -17,7 +17,8 @@ static void print_params(const va_module *m, FILE *out)
         if (!n)
             continue;
         fprintf(out, "\n%s parameters (%d)\n  %-14s %-8s %-8s %-16s %-22s %s\n",
-                inst ? "Instance" : "Model", n, "name", "type", "unit", "default", "range", "description");
+                inst ? "Instance" : "Model", n, "name", "type", "unit", "default", "range",
+                "description");
         for (size_t i = 0; i < vec_len(m->param); i++) {
             const va_param *p = &m->param[i];
             if (p->inst != inst || p->local)
@@ -55,15 +56,17 @@ static void print_counts(mdl_model *model, FILE *out)
     fprintf(out, "\n  unknowns    %d:", c.unknowns);
     for (int32_t i = 0; i < mdl_n_unknown(model); i++)
         fprintf(out, " %s", mdl_unknown(model, i)->name);
-    fprintf(out,
-            "\n  parameters  %d\n  noise       %d sources\n  SSA         %d values as lowered, %d after "
-            "value numbering\n  branches    %d: %d decided by model, %d by instance parameters, %d by "
-            "temperature,\n              %d by voltages or time; %d loops among them\n"
-            "  derivatives %d entries of the Jacobian\n  setup       %d values computed once per "
-            "parameter set\n",
-            c.params, c.noise_sources, c.values_lowered, c.values_opt, c.branches.total,
-            c.branches.model, c.branches.inst, c.branches.temp, c.branches.dynamic, c.branches.loops,
-            c.derivatives, c.setup_values);
+    fprintf(
+        out,
+        "\n  parameters  %d\n  noise       %d sources\n  SSA         %d values as lowered, %d "
+        "after "
+        "value numbering\n  branches    %d: %d decided by model, %d by instance parameters, %d by "
+        "temperature,\n              %d by voltages or time; %d loops among them\n"
+        "  derivatives %d entries of the Jacobian\n  setup       %d values computed once per "
+        "parameter set\n",
+        c.params, c.noise_sources, c.values_lowered, c.values_opt, c.branches.total,
+        c.branches.model, c.branches.inst, c.branches.temp, c.branches.dynamic, c.branches.loops,
+        c.derivatives, c.setup_values);
 }
 
 static int list_models(cli_base *b)
@@ -96,10 +99,11 @@ static void print_branch_row(mdl_model *m, bool json, bool first, FILE *out)
     mdl_counts c;
     mdl_count(m, &c);
     const mdl_branches *b = &c.branches;
-    fprintf(out, json ? "%s    {\"module\": \"%s\", \"branches_total\": %d, \"branches_model\": %d, "
-                        "\"branches_instance\": %d, \"branches_temperature\": %d, "
-                        "\"branches_voltage\": %d, \"loops\": %d, \"values\": %d}"
-                      : "%s%-16s %9d %9d %9d %11d %9d %9d %9d\n",
+    fprintf(out,
+            json ? "%s    {\"module\": \"%s\", \"branches_total\": %d, \"branches_model\": %d, "
+                   "\"branches_instance\": %d, \"branches_temperature\": %d, "
+                   "\"branches_voltage\": %d, \"loops\": %d, \"values\": %d}"
+                 : "%s%-16s %9d %9d %9d %11d %9d %9d %9d\n",
             json && !first ? ",\n" : "", mdl_module(m)->name, b->total, b->model, b->inst, b->temp,
             b->dynamic, b->loops, c.values_opt);
 }

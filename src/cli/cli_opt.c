@@ -7,11 +7,37 @@
 #include "lu.h"
 #include "vec.h"
 
-enum { OPT_ASCII = 256, OPT_CSV, OPT_STATS, OPT_DUMP, OPT_THREADS, OPT_STRICT, OPT_INTERPRET,
-       OPT_NO_SPECIALIZE, OPT_NO_CACHE, OPT_CACHE_DIR, OPT_NO_OUTPUT, OPT_VERSION, OPT_BRANCHES,
-       OPT_JSON, OPT_ORDER, OPT_SVG, OPT_MTX, OPT_AT, OPT_TRACE,
-       OPT_MEASURES, OPT_ALLOW_SHELL, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_REDO, OPT_LU, OPT_TOUCHSTONE,
-       OPT_MPI, OPT_NO_MPI };
+enum {
+    OPT_ASCII = 256,
+    OPT_CSV,
+    OPT_STATS,
+    OPT_DUMP,
+    OPT_THREADS,
+    OPT_STRICT,
+    OPT_INTERPRET,
+    OPT_NO_SPECIALIZE,
+    OPT_NO_CACHE,
+    OPT_CACHE_DIR,
+    OPT_NO_OUTPUT,
+    OPT_VERSION,
+    OPT_BRANCHES,
+    OPT_JSON,
+    OPT_ORDER,
+    OPT_SVG,
+    OPT_MTX,
+    OPT_AT,
+    OPT_TRACE,
+    OPT_MEASURES,
+    OPT_ALLOW_SHELL,
+    OPT_JOBS,
+    OPT_SHARD,
+    OPT_RESUME,
+    OPT_REDO,
+    OPT_LU,
+    OPT_TOUCHSTONE,
+    OPT_MPI,
+    OPT_NO_MPI
+};
 
 static const struct option options[] = {
     {"batch", no_argument, NULL, 'b'},
@@ -62,10 +88,9 @@ static const char *const dumps[] = {"cards", "circuit", "ir", "groups", "pattern
 static const struct {
     const char *name;
     cli_command command;
-} commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK}, {"explain", CMD_EXPLAIN},
-                {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE},
-                {"models", CMD_MODELS},   {"compile", CMD_COMPILE},
-                {"merge", CMD_MERGE},     {"tune", CMD_TUNE},
+} commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK},     {"explain", CMD_EXPLAIN},
+                {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
+                {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"tune", CMD_TUNE},
                 {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
@@ -178,13 +203,18 @@ static bool check_arguments(const cli_opt *o)
     size_t n = vec_len(o->arg);
     bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
                 o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
-    const char *analyze_only = o->order ? "--order" : o->svg ? "--svg" : o->mtx ? "--mtx" : o->at ? "--at" : NULL;
+    const char *analyze_only = o->order ? "--order"
+                               : o->svg ? "--svg"
+                               : o->mtx ? "--mtx"
+                               : o->at  ? "--at"
+                                        : NULL;
     if (analyze_only && o->command != CMD_ANALYZE)
         return usage("only analyze takes", analyze_only);
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
     if (deck && n != 1)
-        return usage(n ? "one deck at a time; not expected:" : "no deck given", n ? o->arg[1] : NULL);
+        return usage(n ? "one deck at a time; not expected:" : "no deck given",
+                     n ? o->arg[1] : NULL);
     if (o->command == CMD_COMPILE && n != 1)
         return usage("compile takes one Verilog-A file", NULL);
     if (o->command == CMD_MERGE && n < 2)
@@ -195,7 +225,8 @@ static bool check_arguments(const cli_opt *o)
         return usage("only running a deck takes", "--mpi");
     if (o->mpi > 0 && o->n_shard > 1)
         return usage("--mpi and --shard are two ways to share the points: take one", NULL);
-    if ((o->jobs != 1 || o->n_shard > 1 || o->resume) && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
+    if ((o->jobs != 1 || o->n_shard > 1 || o->resume) && o->command != CMD_RUN &&
+        o->command != CMD_EXPLAIN)
         return usage("--jobs, --shard and --resume are for running a deck", NULL);
     if (o->command == CMD_TUNE && n)
         return usage("tune takes no argument, not", o->arg[0]);
@@ -204,9 +235,11 @@ static bool check_arguments(const cli_opt *o)
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
         strcmp(o->arg[0], "path"))
         return usage("cache takes list, clear or path, not", o->arg[0]);
-    if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE && o->command != CMD_PROFILE &&
-        !(o->command == CMD_MODELS && o->branches))
-        return usage("--json is for explain, analyze, profile and models --branches; run writes --stats FILE.json", NULL);
+    if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE &&
+        o->command != CMD_PROFILE && !(o->command == CMD_MODELS && o->branches))
+        return usage("--json is for explain, analyze, profile and models --branches; run writes "
+                     "--stats FILE.json",
+                     NULL);
     return true;
 }
 
@@ -215,7 +248,8 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
     bool help = false;
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "+:banr:o:I:D:vqh", options, NULL)) != -1 || optind < argc;) {
+    for (int c;
+         (c = getopt_long(argc, argv, "+:banr:o:I:D:vqh", options, NULL)) != -1 || optind < argc;) {
         if (c == -1) { /* a word that is no option: a command, or a file */
             const char *word = argv[optind++];
             bool is_command = false;
@@ -235,7 +269,8 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
             size_t n = 0;
             for (; options[n].name; n++)
                 cand[n] = options[n].name;
-            const char *word = argv[optind - 1], *near = str_nearest(word + strspn(word, "-"), cand, n);
+            const char *word = argv[optind - 1],
+                       *near = str_nearest(word + strspn(word, "-"), cand, n);
             fprintf(stderr, "vsim: unknown option '%s'", word);
             if (near)
                 fprintf(stderr, "; did you mean '--%s'?", near);
@@ -294,9 +329,12 @@ static const char help_main[] =
     "Sweeps: .step .mc .alter, several values of .temp (docs/sweeps.md)\n"
     "  --jobs N                     worker processes (0: one for each processor)\n"
     "  --resume                     go on where an interrupted sweep was\n"
-    "  --shard I/N                  only points I, I+N, I+2N ...: for machines that share no memory\n"
-    "  mpirun -n N vsim DECK.sp     points by N processes, on any number of machines; --no-mpi: each\n"
-    "                               process works on its own; --mpi: where the launcher is not seen\n"
+    "  --shard I/N                  only points I, I+N, I+2N ...: for machines that share no "
+    "memory\n"
+    "  mpirun -n N vsim DECK.sp     points by N processes, on any number of machines; --no-mpi: "
+    "each\n"
+    "                               process works on its own; --mpi: where the launcher is not "
+    "seen\n"
     "  --redo                       run, explain: what each point made anew and why\n"
     "\n"
     "How it runs\n"
@@ -332,11 +370,13 @@ static const char help_deck[] =
     "Scripts:              .control ... .endc as in ngspice           (docs/control.md)\n"
     "The language is described in docs/netlist.md, the Verilog-A subset in docs/verilog-a.md.\n";
 
-static const char help_results[] =
-    "Results go to a SPICE raw file (binary), which ngspice, gwave, gaw, spicelib, PyLTSpice, xschem\n"
-    "and others open. While vsim runs, and after a kill, the file holds every point written so far.\n"
-    "Vectors: time (or the sweep variable), v(node) of every node, i(source) of every voltage source\n"
-    "and inductor; `.save` narrows them.\n";
+static const char help_results[] = "Results go to a SPICE raw file (binary), which ngspice, gwave, "
+                                   "gaw, spicelib, PyLTSpice, xschem\n"
+                                   "and others open. While vsim runs, and after a kill, the file "
+                                   "holds every point written so far.\n"
+                                   "Vectors: time (or the sweep variable), v(node) of every node, "
+                                   "i(source) of every voltage source\n"
+                                   "and inductor; `.save` narrows them.\n";
 
 static const char help_exit[] =
     "Exit codes\n"

@@ -1,7 +1,8 @@
 /* cli_profile.c - `vsim profile DECK`: where the time of a run goes, and what decided its steps.
  *
- * The analyses tell when they pass from one phase to the next (ana_trace.h); each passage is one reading
- * of the clock, whose own cost is taken off. docs/profile.md explains the figures and the trace. */
+ * The analyses tell when they pass from one phase to the next (ana_trace.h); each passage is one
+ * reading of the clock, whose own cost is taken off. docs/profile.md explains the figures and the
+ * trace. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,61 +13,76 @@
 #include "vec.h"
 
 enum {
-    TRACE_EVENTS = 60000, /* phases and iterations one by one, some 6 MB; then a chunk of points each */
-    FIRST_CHUNK = 1000,   /* points; chunks grow with the run, so that a trace has at most some thousand */
-    MAX_ITER = 32,        /* longer runs are counted together */
+    TRACE_EVENTS =
+        60000, /* phases and iterations one by one, some 6 MB; then a chunk of points each */
+    FIRST_CHUNK =
+        1000,      /* points; chunks grow with the run, so that a trace has at most some thousand */
+    MAX_ITER = 32, /* longer runs are counted together */
     TIME_BINS = 24,
-    STEP_BINS = 128,      /* octaves of the step around 1 s */
+    STEP_BINS = 128, /* octaves of the step around 1 s */
     TOP = 10
 };
 
 /* What the table shows. A load is split by the circuit's own clock. */
-enum { ROW_EVALUATE, ROW_STAMP, ROW_LOAD, ROW_TEST, ROW_FACTOR, ROW_REFACTOR, ROW_SOLVE, ROW_PREDICT, ROW_LTE,
-       ROW_OUTPUT, ROW_OTHER, N_ROW };
+enum {
+    ROW_EVALUATE,
+    ROW_STAMP,
+    ROW_LOAD,
+    ROW_TEST,
+    ROW_FACTOR,
+    ROW_REFACTOR,
+    ROW_SOLVE,
+    ROW_PREDICT,
+    ROW_LTE,
+    ROW_OUTPUT,
+    ROW_OTHER,
+    N_ROW
+};
 static const char *const row_name[N_ROW] = {
-    "evaluate", "stamp", "load, rest", "convergence test", "factor", "refactor", "solve", "predict",
-    "truncation error", "output", "other"};
+    "evaluate", "stamp",   "load, rest",       "convergence test", "factor", "refactor",
+    "solve",    "predict", "truncation error", "output",           "other"};
 static const int row_of[ANA_N_PHASE] = {
-    [ANA_IN_OTHER] = ROW_OTHER, [ANA_IN_LOAD] = ROW_LOAD, [ANA_IN_TEST] = ROW_TEST, [ANA_IN_FACTOR] = ROW_FACTOR,
-    [ANA_IN_REFACTOR] = ROW_REFACTOR, [ANA_IN_SOLVE] = ROW_SOLVE, [ANA_IN_PREDICT] = ROW_PREDICT,
-    [ANA_IN_LTE] = ROW_LTE, [ANA_IN_OUTPUT] = ROW_OUTPUT, [ANA_IN_WATCH] = N_ROW};
+    [ANA_IN_OTHER] = ROW_OTHER,     [ANA_IN_LOAD] = ROW_LOAD,         [ANA_IN_TEST] = ROW_TEST,
+    [ANA_IN_FACTOR] = ROW_FACTOR,   [ANA_IN_REFACTOR] = ROW_REFACTOR, [ANA_IN_SOLVE] = ROW_SOLVE,
+    [ANA_IN_PREDICT] = ROW_PREDICT, [ANA_IN_LTE] = ROW_LTE,           [ANA_IN_OUTPUT] = ROW_OUTPUT,
+    [ANA_IN_WATCH] = N_ROW};
 
 typedef struct time_bin {
     int64_t points, rejected;
-    double least, most;       /* s, accepted steps */
+    double least, most; /* s, accepted steps */
 } time_bin;
 
 typedef struct decider {
-    int64_t steps;            /* next step as long as its error allows, or a rejection */
-    int64_t updates, rows;    /* iterations that went on because of it */
+    int64_t steps;         /* next step as long as its error allows, or a rejection */
+    int64_t updates, rows; /* iterations that went on because of it */
 } decider;
 
 struct cli_profile {
     const cli_opt *o;
     sim *s;
     ana_watch watch;
-    double clock;             /* s, that an empty phase seems to take */
-    double start, since;      /* of the run, of the phase */
+    double clock;        /* s, that an empty phase seems to take */
+    double start, since; /* of the run, of the phase */
     ana_phase phase;
     double seconds[N_ROW + 1], total;
     double overhead, measured; /* s, of what is done here; of reading the clock */
     int64_t calls[N_ROW + 1];
-    double eval0, stamp0;     /* the circuit's clocks at the begin of a load */
-    const ckt *ckt;           /* whose loads are counted */
+    double eval0, stamp0; /* the circuit's clocks at the begin of a load */
+    const ckt *ckt;       /* whose loads are counted */
 
     int64_t iterations, by_iterations[MAX_ITER + 1]; /* accepted points of transients */
-    int point_iterations;     /* of the point under way */
+    int point_iterations;                            /* of the point under way */
     int64_t n_static, n_accepted, n_verdict[ANA_STEP_EVENT + 1], n_corner;
     int64_t by_step[STEP_BINS];
     time_bin bin[TIME_BINS];
-    double bin_width;         /* s */
-    decider *by_unknown;      /* [n+1] vec */
+    double bin_width;               /* s */
+    decider *by_unknown;            /* [n+1] vec */
     int64_t n_by_error, n_by_other; /* steps */
-    double last_best;         /* of the step before; 0: it says nothing about the next */
+    double last_best;               /* of the step before; 0: it says nothing about the next */
     int32_t last_worst;
 
     FILE *trace;
-    bool detail;              /* events one by one */
+    bool detail; /* events one by one */
     int64_t n_event;
     double iter_start, point_start; /* clock, NAN: not begun */
     int64_t chunk_points, chunk_size, chunk_iterations, chunk_rejected;
@@ -77,8 +93,11 @@ struct cli_profile {
 
 static void event(cli_profile *p, const char *name, const char *category, double from, double to)
 {
-    fprintf(p->trace, "%s{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f",
-            p->n_event++ ? ",\n" : "", name, category, 1e6 * (from - p->start), 1e6 * fmax(to - from, 0));
+    fprintf(p->trace,
+            "%s{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,"
+            "\"dur\":%.3f",
+            p->n_event++ ? ",\n" : "", name, category, 1e6 * (from - p->start),
+            1e6 * fmax(to - from, 0));
 }
 
 static void end_chunk(cli_profile *p, double now, double t)
@@ -88,8 +107,11 @@ static void end_chunk(cli_profile *p, double now, double t)
     char name[64];
     snprintf(name, sizeof name, "%lld points", (long long)p->chunk_points);
     event(p, name, "points", p->chunk_start, now);
-    fprintf(p->trace, ",\"args\":{\"from\":%.9g,\"to\":%.9g,\"points\":%lld,\"rejected\":%lld,\"iterations\":%lld}}",
-            p->chunk_t, t, (long long)p->chunk_points, (long long)p->chunk_rejected, (long long)p->chunk_iterations);
+    fprintf(p->trace,
+            ",\"args\":{\"from\":%.9g,\"to\":%.9g,\"points\":%lld,\"rejected\":%lld,\"iterations\":"
+            "%lld}}",
+            p->chunk_t, t, (long long)p->chunk_points, (long long)p->chunk_rejected,
+            (long long)p->chunk_iterations);
     p->chunk_points = p->chunk_rejected = p->chunk_iterations = 0;
     p->chunk_start = now;
     p->chunk_t = t;
@@ -99,8 +121,11 @@ static void end_chunk(cli_profile *p, double now, double t)
 
 static void trace_point(cli_profile *p, const ana_step *s, double now)
 {
-    static const char *const verdict[] = {"accepted", "accepted at a jump", "accepted as rounding",
-                                          "rejected: truncation error", "rejected: Newton",
+    static const char *const verdict[] = {"accepted",
+                                          "accepted at a jump",
+                                          "accepted as rounding",
+                                          "rejected: truncation error",
+                                          "rejected: Newton",
                                           "rejected: an event within it"};
     if (!p->trace)
         return;
@@ -114,8 +139,11 @@ static void trace_point(cli_profile *p, const ana_step *s, double now)
         return;
     }
     if (!isnan(p->point_start)) {
-        event(p, s->is_static ? "static point" : s->verdict >= ANA_STEP_LTE ? "rejected step" : "time point", "point",
-              p->point_start, now);
+        event(p,
+              s->is_static                 ? "static point"
+              : s->verdict >= ANA_STEP_LTE ? "rejected step"
+                                           : "time point",
+              "point", p->point_start, now);
         fprintf(p->trace, ",\"args\":{\"axis\":%.9g", s->t);
         if (!s->is_static)
             fprintf(p->trace, ",\"step\":%.6g,\"verdict\":\"%s\"", s->h, verdict[s->verdict]);
@@ -133,7 +161,8 @@ static void trace_phase(cli_profile *p, double now, double eval, double stamp)
         return;
     event(p, ana_phase_name(p->phase), "phase", p->since, now);
     if (p->phase == ANA_IN_LOAD)
-        fprintf(p->trace, ",\"args\":{\"evaluate us\":%.3f,\"stamp us\":%.3f}", 1e6 * eval, 1e6 * stamp);
+        fprintf(p->trace, ",\"args\":{\"evaluate us\":%.3f,\"stamp us\":%.3f}", 1e6 * eval,
+                1e6 * stamp);
     fputc('}', p->trace);
 }
 
@@ -180,7 +209,8 @@ static void see_iteration(void *user, const ana_iteration *it)
 {
     cli_profile *p = user;
     if (p->trace && p->detail && !isnan(p->iter_start)) {
-        event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start, vs_seconds());
+        event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start,
+              vs_seconds());
         fprintf(p->trace, ",\"args\":{\"number\":%d}}", it->iter);
     }
     p->iter_start = NAN;
@@ -188,7 +218,8 @@ static void see_iteration(void *user, const ana_iteration *it)
     p->point_iterations++;
     if (it->converged || it->nonfinite)
         return;
-    const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0, r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
+    const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0,
+                 r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
     const int32_t who = dx >= r ? it->worst_dx : it->worst_r;
     const int32_t n = ckt_n(p->s->ckt);
     if ((int32_t)vec_len(p->by_unknown) <= n)
@@ -293,9 +324,14 @@ cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
     cli_profile *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (cli_profile){.o = o, .s = s, .iter_start = NAN, .point_start = NAN,
-                       .chunk_size = FIRST_CHUNK, .detail = true};
-    p->watch = (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
+    *p = (cli_profile){.o = o,
+                       .s = s,
+                       .iter_start = NAN,
+                       .point_start = NAN,
+                       .chunk_size = FIRST_CHUNK,
+                       .detail = true};
+    p->watch =
+        (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
     if (o->trace) {
         p->trace = cli_create(o, o->trace);
         if (!p->trace) {
@@ -323,11 +359,13 @@ static void print_phases(const cli_profile *p, FILE *out)
             continue;
         fprintf(out, "  %-18s %12lld %10s %10s %6.1f %%\n", row_name[i], (long long)p->calls[i],
                 cli_si(b[0], p->seconds[i], "s"),
-                p->calls[i] && i != ROW_OTHER ? cli_si(b[1], p->seconds[i] / (double)p->calls[i], "s") : "",
+                p->calls[i] && i != ROW_OTHER
+                    ? cli_si(b[1], p->seconds[i] / (double)p->calls[i], "s")
+                    : "",
                 share(p->seconds[i], p->total));
     }
-    fprintf(out, "  %-18s %12s %10s   (%.3g s for watching not counted)\n", "analyses", "", cli_si(b[0], p->total, "s"),
-            p->seconds[N_ROW] + p->overhead + p->measured);
+    fprintf(out, "  %-18s %12s %10s   (%.3g s for watching not counted)\n", "analyses", "",
+            cli_si(b[0], p->total, "s"), p->seconds[N_ROW] + p->overhead + p->measured);
 }
 
 static void print_groups(const cli_profile *p, FILE *out)
@@ -340,18 +378,21 @@ static void print_groups(const cli_profile *p, FILE *out)
     for (int32_t i = 0; i < ckt_n_group(c); i++)
         timed += ckt_group(c, i).s_eval;
     const bool by_group = timed > 0.5 * (p->seconds[ROW_EVALUATE] + p->seconds[ROW_STAMP]);
-    fprintf(out, "\n  %-20s %-12s %9s %12s %12s %10s %10s\n", "group", "first", "instances", "evaluations", "bypasses",
-            by_group ? "time" : "", by_group ? "each" : "");
+    fprintf(out, "\n  %-20s %-12s %9s %12s %12s %10s %10s\n", "group", "first", "instances",
+            "evaluations", "bypasses", by_group ? "time" : "", by_group ? "each" : "");
     for (int32_t i = 0; i < ckt_n_group(c); i++) {
         const ckt_group_facts g = ckt_group(c, i);
-        fprintf(out, "  %-20s %-12s %9d %12lld %12lld", mdl_module(g.model)->name, ckt_instance_name(c, g.inst[0]),
-                g.n_instance, (long long)g.n_eval, (long long)g.n_bypass);
+        fprintf(out, "  %-20s %-12s %9d %12lld %12lld", mdl_module(g.model)->name,
+                ckt_instance_name(c, g.inst[0]), g.n_instance, (long long)g.n_eval,
+                (long long)g.n_bypass);
         if (by_group && g.n_eval)
-            fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"), cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
+            fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"),
+                    cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
         fputc('\n', out);
         const char **model = g.n_variant > 1 ? cli_group_models(p->s, &g) : NULL;
         for (size_t k = 0; k < vec_len(model); k++)
-            fprintf(out, "%s%s%s", k ? ", " : "    one kernel for the models ", model[k], k + 1 < vec_len(model) ? "" : "\n");
+            fprintf(out, "%s%s%s", k ? ", " : "    one kernel for the models ", model[k],
+                    k + 1 < vec_len(model) ? "" : "\n");
         vec_free(model);
     }
 }
@@ -363,14 +404,19 @@ static void print_points(const cli_profile *p, FILE *out)
         fprintf(out, "\n  %lld static points\n", (long long)p->n_static);
     if (!p->n_accepted)
         return;
-    fprintf(out, "\n  %lld time points accepted, %lld of them at corners of sources, %lld where something jumps, %lld with "
-            "an error that is rounding\n  rejected: %lld for the truncation error, %lld because Newton did not converge, %lld for events of models\n",
-            (long long)p->n_accepted, (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE],
-            (long long)v[ANA_STEP_LTE], (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT]);
+    fprintf(out,
+            "\n  %lld time points accepted, %lld of them at corners of sources, %lld where "
+            "something jumps, %lld with "
+            "an error that is rounding\n  rejected: %lld for the truncation error, %lld because "
+            "Newton did not converge, %lld for events of models\n",
+            (long long)p->n_accepted, (long long)p->n_corner, (long long)v[ANA_STEP_JUMP],
+            (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE], (long long)v[ANA_STEP_NEWTON],
+            (long long)v[ANA_STEP_EVENT]);
     fputs("  iterations of a point:", out);
     for (int i = 0; i <= MAX_ITER; i++)
         if (p->by_iterations[i])
-            fprintf(out, "  %d%s: %lld", i, i == MAX_ITER ? " or more" : "", (long long)p->by_iterations[i]);
+            fprintf(out, "  %d%s: %lld", i, i == MAX_ITER ? " or more" : "",
+                    (long long)p->by_iterations[i]);
     fputs("\n", out);
 }
 
@@ -387,18 +433,20 @@ static void print_steps(const cli_profile *p, FILE *out)
         if (!p->by_step[i])
             continue;
         const double lo = ldexp(1, i - (STEP_BINS - 16));
-        fprintf(out, "  %9s ... %-9s %13lld  %.*s\n", cli_si(b[0], lo, "s"), cli_si(b[1], 2 * lo, "s"),
-                (long long)p->by_step[i], (int)ceil(40.0 * (double)p->by_step[i] / (double)most),
+        fprintf(out, "  %9s ... %-9s %13lld  %.*s\n", cli_si(b[0], lo, "s"),
+                cli_si(b[1], 2 * lo, "s"), (long long)p->by_step[i],
+                (int)ceil(40.0 * (double)p->by_step[i] / (double)most),
                 "########################################");
     }
-    fprintf(out, "\n  %-26s %9s %9s %11s %11s\n", "time", "accepted", "rejected", "least step", "largest");
+    fprintf(out, "\n  %-26s %9s %9s %11s %11s\n", "time", "accepted", "rejected", "least step",
+            "largest");
     for (int i = 0; i < TIME_BINS; i++) {
         const time_bin *t = &p->bin[i];
         if (!t->points && !t->rejected)
             continue;
         fprintf(out, "  %9s ... %-11s %11lld %9lld %11s", cli_si(b[0], i * p->bin_width, "s"),
-                cli_si(b[1], (i + 1) * p->bin_width, "s"), (long long)t->points, (long long)t->rejected,
-                cli_si(b[2], t->least, "s"));
+                cli_si(b[1], (i + 1) * p->bin_width, "s"), (long long)t->points,
+                (long long)t->rejected, cli_si(b[2], t->least, "s"));
         fprintf(out, " %11s\n", cli_si(b[0], t->most, "s"));
     }
 }
@@ -440,15 +488,19 @@ static const char *name_of(const cli_profile *p, int32_t i)
 static void print_deciders(const cli_profile *p, FILE *out)
 {
     if (p->n_by_error + p->n_by_other)
-        fprintf(out, "\n  %lld steps were as long as the truncation error allowed, %lld were decided by corners, the "
-                "largest step or growth\n", (long long)p->n_by_error, (long long)p->n_by_other);
+        fprintf(out,
+                "\n  %lld steps were as long as the truncation error allowed, %lld were decided by "
+                "corners, the "
+                "largest step or growth\n",
+                (long long)p->n_by_error, (long long)p->n_by_other);
     for (int what = 0; what < 3; what++) {
         int32_t top[TOP];
         const int n = find_top(p, what, top);
         if (n)
             fprintf(out, "\n  %s\n", deciders[what].text);
         for (int i = 0; i < n; i++)
-            fprintf(out, "  %12lld  %s\n", (long long)count_of(&p->by_unknown[top[i]], what), name_of(p, top[i]));
+            fprintf(out, "  %12lld  %s\n", (long long)count_of(&p->by_unknown[top[i]], what),
+                    name_of(p, top[i]));
     }
 }
 
@@ -458,21 +510,24 @@ static void json_tail(const cli_profile *p, FILE *out)
     fprintf(out, "  \"steps\": [");
     for (int i = 0; i < STEP_BINS; i++)
         if (p->by_step[i]) {
-            fprintf(out, "%s{\"from\": %.17g, \"points\": %lld}", first ? "" : ", ", ldexp(1, i - (STEP_BINS - 16)),
-                    (long long)p->by_step[i]);
+            fprintf(out, "%s{\"from\": %.17g, \"points\": %lld}", first ? "" : ", ",
+                    ldexp(1, i - (STEP_BINS - 16)), (long long)p->by_step[i]);
             first = false;
         }
     fprintf(out, "],\n  \"history\": [");
     first = true;
     for (int i = 0; i < TIME_BINS; i++)
         if (p->bin[i].points || p->bin[i].rejected) {
-            fprintf(out, "%s{\"from\": %.17g, \"accepted\": %lld, \"rejected\": %lld, \"least_step\": %.17g, "
-                    "\"largest_step\": %.17g}", first ? "" : ",\n    ", i * p->bin_width, (long long)p->bin[i].points,
+            fprintf(out,
+                    "%s{\"from\": %.17g, \"accepted\": %lld, \"rejected\": %lld, \"least_step\": "
+                    "%.17g, "
+                    "\"largest_step\": %.17g}",
+                    first ? "" : ",\n    ", i * p->bin_width, (long long)p->bin[i].points,
                     (long long)p->bin[i].rejected, p->bin[i].least, p->bin[i].most);
             first = false;
         }
-    fprintf(out, "],\n  \"steps_by_error\": %lld, \"steps_by_limits\": %lld,\n  \"decided\": {", (long long)p->n_by_error,
-            (long long)p->n_by_other);
+    fprintf(out, "],\n  \"steps_by_error\": %lld, \"steps_by_limits\": %lld,\n  \"decided\": {",
+            (long long)p->n_by_error, (long long)p->n_by_other);
     for (int what = 0; what < 3; what++) {
         int32_t top[TOP];
         const int n = find_top(p, what, top);
@@ -492,8 +547,8 @@ static void print_json(const cli_profile *p, FILE *out)
     const int64_t *v = p->n_verdict;
     fprintf(out, "{\n  \"seconds\": %.9g,\n  \"phases\": [\n", p->total);
     for (int i = 0; i < N_ROW; i++)
-        fprintf(out, "    {\"phase\": \"%s\", \"calls\": %lld, \"seconds\": %.9g}%s\n", row_name[i], (long long)p->calls[i],
-                p->seconds[i], i + 1 < N_ROW ? "," : "");
+        fprintf(out, "    {\"phase\": \"%s\", \"calls\": %lld, \"seconds\": %.9g}%s\n", row_name[i],
+                (long long)p->calls[i], p->seconds[i], i + 1 < N_ROW ? "," : "");
     fprintf(out, "  ],\n  \"groups\": [\n");
     const int32_t n = ckt_n_group(p->s->ckt);
     for (int32_t i = 0; i < n; i++) {
@@ -507,13 +562,20 @@ static void print_json(const cli_profile *p, FILE *out)
             cli_json_string(out, model[k]);
         }
         vec_free(model);
-        fprintf(out, "], \"instances\": %d, \"evaluations\": %lld, \"bypasses\": %lld, \"seconds\": %.9g}%s\n", g.n_instance,
-                (long long)g.n_eval, (long long)g.n_bypass, g.s_eval, i + 1 < n ? "," : "");
+        fprintf(out,
+                "], \"instances\": %d, \"evaluations\": %lld, \"bypasses\": %lld, \"seconds\": "
+                "%.9g}%s\n",
+                g.n_instance, (long long)g.n_eval, (long long)g.n_bypass, g.s_eval,
+                i + 1 < n ? "," : "");
     }
-    fprintf(out, "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, \"at_jumps\": %lld, "
-            "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": %lld, \"event\": %lld},\n"
-            "  \"iterations\": %lld, \"iterations_of_a_point\": {", (long long)p->n_static, (long long)p->n_accepted,
-            (long long)p->n_corner, (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE],
+    fprintf(out,
+            "  ],\n  \"static_points\": %lld, \"accepted\": %lld, \"at_corners\": %lld, "
+            "\"at_jumps\": %lld, "
+            "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": "
+            "%lld, \"event\": %lld},\n"
+            "  \"iterations\": %lld, \"iterations_of_a_point\": {",
+            (long long)p->n_static, (long long)p->n_accepted, (long long)p->n_corner,
+            (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE],
             (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT], (long long)p->iterations);
     bool first = true;
     for (int i = 0; i <= MAX_ITER; i++)
@@ -532,7 +594,8 @@ static vs_status close_trace(cli_profile *p, double now)
     end_chunk(p, now, p->last_t);
     fprintf(p->trace, "\n],\"otherData\":{\"deck\":");
     cli_json_string(p->trace, p->o->arg[0]);
-    fprintf(p->trace, ",\"points one by one\":\"%s\"}}\n", p->detail ? "all" : "the first ones, then chunks");
+    fprintf(p->trace, ",\"points one by one\":\"%s\"}}\n",
+            p->detail ? "all" : "the first ones, then chunks");
     FILE *fp = p->trace;
     p->trace = NULL;
     return cli_close(fp, p->o->trace);

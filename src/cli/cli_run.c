@@ -22,11 +22,11 @@ typedef struct run {
     cli_base b;
     sim sim;
     cli_progress progress;
-    int fatal;              /* 2: $stop or $fatal was reached */
-    double total;           /* s */
-    cli_survey *survey;     /* of analyze */
-    ctl *ctl;               /* cards and blocks about results */
-    int quit;               /* exit code of `quit` in a .control block */
+    int fatal;          /* 2: $stop or $fatal was reached */
+    double total;       /* s */
+    cli_survey *survey; /* of analyze */
+    ctl *ctl;           /* cards and blocks about results */
+    int quit;           /* exit code of `quit` in a .control block */
 } run;
 
 static volatile sig_atomic_t interrupted;
@@ -58,7 +58,8 @@ static void begin_progress(void *user, const char *what)
     cli_progress_begin(&r->progress, what, r->o->quiet);
 }
 
-static void show_progress(void *user, double fraction, double axis, const char *unit, const ana_stat *st)
+static void show_progress(void *user, double fraction, double axis, const char *unit,
+                          const ana_stat *st)
 {
     run *r = user;
     cli_progress_show(&r->progress, fraction, axis, unit, st->points_accepted, st->iterations);
@@ -96,7 +97,8 @@ static vs_status add_defines(run *r)
 
 static vs_status read_deck(run *r)
 {
-    net_opt no = {.include = r->o->include, .n_include = vec_len(r->o->include), .init = !r->o->no_init};
+    net_opt no = {
+        .include = r->o->include, .n_include = vec_len(r->o->include), .init = !r->o->no_init};
     vs_status st = add_defines(r);
     if (!st)
         st = sim_read(&r->sim, r->o->arg[0], &no);
@@ -107,15 +109,17 @@ static vs_status read_deck(run *r)
 
 /* -- analyses -- */
 
-static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0, vs_status st)
+static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0,
+                            vs_status st)
 {
     const sim_stat *now = &r->sim.st;
-    int64_t points = a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
+    int64_t points =
+        a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
     if (r->o->quiet || r->o->json || r->o->command == CMD_ANALYZE || !r->sim.ana)
         return;
-    fprintf(r->b.log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s", sim_analysis_name(a->kind),
-            (long long)points, (long long)now->rejected, (long long)(now->iterations - before->iterations),
-            vs_seconds() - t0);
+    fprintf(r->b.log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
+            sim_analysis_name(a->kind), (long long)points, (long long)now->rejected,
+            (long long)(now->iterations - before->iterations), vs_seconds() - t0);
     if (now->op_method)
         fprintf(r->b.log, "; operating point by %s", now->op_method);
     fputs(st ? " (not finished)\n" : "\n", r->b.log);
@@ -139,11 +143,13 @@ static vs_status run_analyses(run *r)
     sim *s = &r->sim;
     if (!s->n_todo) {
         static const flat_ana op = {.kind = FLAT_OP};
-        diag_warning(&r->b.d, DIAG_NOWHERE, "the deck has no analysis; computing the operating point");
+        diag_warning(&r->b.d, DIAG_NOWHERE,
+                     "the deck has no analysis; computing the operating point");
         cli_flush_messages(&r->b);
         return sim_run(s, &op);
     }
-    vs_status st = VS_OK, cards = VS_OK; /* a wrong card does not keep the other analyses from running */
+    vs_status st = VS_OK,
+              cards = VS_OK; /* a wrong card does not keep the other analyses from running */
     for (size_t i = 0; i < s->n_todo && !st; i++) {
         sim_stat before = s->st;
         double t0 = vs_seconds();
@@ -157,7 +163,8 @@ static vs_status run_analyses(run *r)
     return st ? st : cards;
 }
 
-/* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit. */
+/* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit.
+ */
 static vs_status run_block(run *r)
 {
     bool quit;
@@ -167,11 +174,18 @@ static vs_status run_block(run *r)
     return st;
 }
 
-/* What was computed is shown by cards and commands, and .control may change the deck: only `vsim DECK`. */
+/* What was computed is shown by cards and commands, and .control may change the deck: only `vsim
+ * DECK`. */
 static vs_status run_all(run *r)
 {
-    ctl_opt co = {.log = r->b.log, .allow_shell = r->o->allow_shell, .quiet = r->o->quiet, .version = VSIM_VERSION,
-                  .measures = r->o->measures, .analysed = analysed, .flush = flush_messages, .user = r};
+    ctl_opt co = {.log = r->b.log,
+                  .allow_shell = r->o->allow_shell,
+                  .quiet = r->o->quiet,
+                  .version = VSIM_VERSION,
+                  .measures = r->o->measures,
+                  .analysed = analysed,
+                  .flush = flush_messages,
+                  .user = r};
     r->ctl = ctl_new(&r->sim, &co);
     if (!r->ctl)
         return VS_ENOMEM;
@@ -207,14 +221,16 @@ static void print_circuit_summary(run *r)
     for (size_t i = 0; i < vec_len(kind); i++)
         fprintf(r->b.log, "%s %d %s", i ? "," : "", number[i], kind[i]);
     const jit_stat *js = mdl_jit_stats(r->b.lib);
-    fprintf(r->b.log, "\n  %d unknowns, %d entries in the Jacobian; %d kernels compiled, %d from the cache\n",
+    fprintf(r->b.log,
+            "\n  %d unknowns, %d entries in the Jacobian; %d kernels compiled, %d from the cache\n",
             r->sim.st.unknowns, csc_nnz(ckt_pattern(r->sim.ckt)), js->n_compiled, js->n_from_cache);
     vec_free(kind);
     vec_free(number);
 }
 
 /* Largest resident size so far, bytes. getrusage would count the memory that the parent process had
- * when it started this one (Linux keeps the maximum over exec), so the kernel's own figure comes first. */
+ * when it started this one (Linux keeps the maximum over exec), so the kernel's own figure comes
+ * first. */
 static size_t peak_memory(void)
 {
     size_t kb = 0;
@@ -236,10 +252,13 @@ static void print_end(run *r)
 {
     char mem[16];
     fprintf(r->b.log,
-            "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f (evaluate %.3f, "
+            "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f "
+            "(evaluate %.3f, "
             "stamp %.3f, factor %.3f, solve %.3f, output %.3f), total %.3f; peak memory %s\n",
-            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op, r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
-            r->sim.st.s.solve, r->sim.st.s.output, r->total, cli_si(mem, (double)peak_memory(), "B"));
+            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op,
+            r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
+            r->sim.st.s.solve, r->sim.st.s.output, r->total,
+            cli_si(mem, (double)peak_memory(), "B"));
 }
 
 /* Results must not replace what was read. */
@@ -247,14 +266,16 @@ static bool may_write(run *r, const char *path, const char *what)
 {
     for (size_t i = 0; i < vec_len(r->b.d.file); i++)
         if (cli_same_file(path, r->b.d.file[i].name)) {
-            diag_error(&r->b.d, DIAG_NOWHERE, "%s would overwrite the input file '%s'; -r FILE writes elsewhere",
-                       what, r->b.d.file[i].name);
+            diag_error(&r->b.d, DIAG_NOWHERE,
+                       "%s would overwrite the input file '%s'; -r FILE writes elsewhere", what,
+                       r->b.d.file[i].name);
             return false;
         }
     const char *const other[] = {r->o->log, path == r->o->stats ? r->o->raw : NULL};
     for (size_t i = 0; i < VS_COUNT(other); i++)
         if (other[i] && cli_same_file(path, other[i])) {
-            diag_error(&r->b.d, DIAG_NOWHERE, "%s and another output cannot both go to '%s'", what, path);
+            diag_error(&r->b.d, DIAG_NOWHERE, "%s and another output cannot both go to '%s'", what,
+                       path);
             return false;
         }
     return true;
@@ -266,8 +287,9 @@ static void write_generations(const sim *s, FILE *fp)
     fputs("  \"generations\": {\n", fp);
     for (gen_kind k = 0; k < GEN_N_KIND; k++) {
         const gen_count n = sim_gen_count(s, k);
-        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n", gen_kind_name(k),
-                (long long)n.lookups, (long long)n.invalid, (long long)n.rebuilt, k + 1 < GEN_N_KIND ? "," : "");
+        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n",
+                gen_kind_name(k), (long long)n.lookups, (long long)n.invalid, (long long)n.rebuilt,
+                k + 1 < GEN_N_KIND ? "," : "");
     }
     fputs("  },\n", fp);
 }
@@ -285,22 +307,27 @@ static vs_status write_stats(run *r)
         return VS_EIO;
     }
     const jit_stat *js = mdl_jit_stats(r->b.lib);
-    fprintf(fp,
-            "{\n  \"unknowns\": %d,\n  \"points_accepted\": %lld,\n  \"points_rejected\": %lld,\n"
-            "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"device_bypasses\": %lld,\n"
-            "  \"peak_memory_bytes\": %zu,\n"
-            "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
-            r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected, (long long)r->sim.st.iterations,
-            (long long)r->sim.st.evaluations, (long long)r->sim.st.bypasses, peak_memory(),
-            js->n_compiled + r->sim.st.n_compiled, js->n_from_cache + r->sim.st.n_from_cache,
-            r->sim.st.op_method ? r->sim.st.op_method : "");
+    fprintf(
+        fp,
+        "{\n  \"unknowns\": %d,\n  \"points_accepted\": %lld,\n  \"points_rejected\": %lld,\n"
+        "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"device_bypasses\": "
+        "%lld,\n"
+        "  \"peak_memory_bytes\": %zu,\n"
+        "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
+        r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected,
+        (long long)r->sim.st.iterations, (long long)r->sim.st.evaluations,
+        (long long)r->sim.st.bypasses, peak_memory(), js->n_compiled + r->sim.st.n_compiled,
+        js->n_from_cache + r->sim.st.n_from_cache, r->sim.st.op_method ? r->sim.st.op_method : "");
     write_generations(&r->sim, fp);
     fprintf(fp,
             "  \"seconds\": {\n"
-            "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": %.6f,\n"
-            "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, \"output\": %.6f,\n"
+            "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": "
+            "%.6f,\n"
+            "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, "
+            "\"output\": %.6f,\n"
             "    \"total\": %.6f\n  }\n}\n",
-            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op, r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
+            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op,
+            r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
             r->sim.st.s.solve, r->sim.st.s.output, r->total);
     bool bad = ferror(fp);
     if (!fclose(fp) && !bad)
@@ -344,7 +371,8 @@ static const char *default_raw(run *r)
     base = base ? base + 1 : deck;
     const char *dot = strrchr(base, '.');
     size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return arena_printf(&r->sim.mem, "%.*s.%s", (int)n, base, r->o->format == OUT_CSV ? "csv" : "raw");
+    return arena_printf(&r->sim.mem, "%.*s.%s", (int)n, base,
+                        r->o->format == OUT_CSV ? "csv" : "raw");
 }
 
 static vs_status open_results(run *r)
@@ -357,7 +385,8 @@ static vs_status open_results(run *r)
         return VS_EINPUT;
     vs_status st = out_open(&r->sim.out, path, r->o->format);
     if (st)
-        diag_error(&r->b.d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path, strerror(errno));
+        diag_error(&r->b.d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path,
+                   strerror(errno));
     return st;
 }
 
@@ -381,7 +410,8 @@ static vs_status prepare(run *r)
     if (!st && r->b.d.n_error)
         st = VS_EINPUT;
     if (!st && !ckt_n(r->sim.ckt)) {
-        diag_error(&r->b.d, DIAG_NOWHERE, "there is nothing to compute: no element has a node besides ground");
+        diag_error(&r->b.d, DIAG_NOWHERE,
+                   "there is nothing to compute: no element has a node besides ground");
         st = VS_EINPUT;
     }
     if (!st && r->o->strict && r->b.d.n_warning) {
@@ -402,8 +432,11 @@ static int exit_code(const run *r, vs_status st)
 static vs_status run_sweep(run *r)
 {
     const cli_opt *o = r->o;
-    const char *out = o->no_output || o->command == CMD_EXPLAIN ? NULL : o->raw ? o->raw : default_raw(r);
-    if ((out && !may_write(r, out, "the results")) || (o->measures && !may_write(r, o->measures, "the measures")))
+    const char *out = o->no_output || o->command == CMD_EXPLAIN ? NULL
+                      : o->raw                                  ? o->raw
+                                                                : default_raw(r);
+    if ((out && !may_write(r, out, "the results")) ||
+        (o->measures && !may_write(r, o->measures, "the measures")))
         return VS_EINPUT;
     cli_flush_messages(&r->b);
     vs_status st = cli_sweep(o, &r->sim, out, r->b.log);
@@ -416,10 +449,13 @@ static vs_status run_deck(run *r)
     if (r->o->command == CMD_RUN && swp_wanted(&r->sim) && !ctl_has_block(&r->sim))
         return run_sweep(r);
     if (r->o->command == CMD_RUN && swp_wanted(&r->sim))
-        diag_warning(&r->b.d, r->sim.deck.control_at, "a deck with a .control block does as the block says; its .step, .mc "
+        diag_warning(&r->b.d, r->sim.deck.control_at,
+                     "a deck with a .control block does as the block says; its .step, .mc "
                      "and .alter cards, and further values of .temp, have no effect");
     if (r->o->link)
-        diag_warning(&r->b.d, DIAG_NOWHERE, "%d processes were started by MPI, but the deck has no points to share%s: one computes it",
+        diag_warning(&r->b.d, DIAG_NOWHERE,
+                     "%d processes were started by MPI, but the deck has no points to share%s: one "
+                     "computes it",
                      r->o->link->size, swp_wanted(&r->sim) ? "" : " (.step, .mc)");
     vs_status st = open_results(r);
     if (!st)
@@ -470,7 +506,8 @@ int cli_run(const cli_opt *o)
     double t0 = vs_seconds();
     run r = {.o = o};
     vs_status open = cli_base_init(&r.b, o);
-    sim_hook hook = {print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
+    sim_hook hook = {
+        print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
     sim_init(&r.sim, &r.b.d, &r.b.names, &hook);
     r.sim.touchstone = o->touchstone;
     r.sim.threads = o->threads;
@@ -484,7 +521,8 @@ int cli_run(const cli_opt *o)
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
     vs_status st = prepare(&r);
-    if (o->link && o->link->rank > 0 && !cli_go(o->link)) { /* nothing to do; what is wrong rank 0 tells */
+    if (o->link && o->link->rank > 0 &&
+        !cli_go(o->link)) { /* nothing to do; what is wrong rank 0 tells */
         (void)close_run(&r);
         return CLI_OK;
     }

@@ -1,6 +1,7 @@
 /* cli_tune.c - `vsim tune`: from what size on threads pay here, measured and kept for later runs.
- * Threads change no result, only who computes; so a file that is wrong costs time, not digits. It is text, in the folder of
- * compiled models, and counts only on the processor and the number of processors that it names. */
+ * Threads change no result, only who computes; so a file that is wrong costs time, not digits. It
+ * is text, in the folder of compiled models, and counts only on the processor and the number of
+ * processors that it names. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "pool.h"
 
 enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
-static const double GAP = 20e-6;              /* s between parallel parts: the rest of a Newton iteration */
-static const double LEAST = 1e5, MOST = 1e9;  /* operations */
+static const double GAP = 20e-6; /* s between parallel parts: the rest of a Newton iteration */
+static const double LEAST = 1e5, MOST = 1e9;            /* operations */
 static const double LEAST_START = 1e-5, MOST_START = 1; /* s */
 static const char HEAD[] = "vsim-tune 1";
 
@@ -100,10 +101,7 @@ double cli_tuned(const cli_opt *o, FILE *log, double *worker)
 
 /* -- measuring -- */
 
-static void nothing(void *user, int32_t i, int worker)
-{
-    (void)user, (void)i, (void)worker;
-}
+static void nothing(void *user, int32_t i, int worker) { (void)user, (void)i, (void)worker; }
 
 static int by_value(const void *a, const void *b)
 {
@@ -155,8 +153,8 @@ VS_CLONES static double operations(double *x)
     return x[0];
 }
 
-/* Seconds of one operation of one instance, in lanes; a kernel's mixture with divisions and elementary functions takes
- * several times that of a multiplication and an addition. */
+/* Seconds of one operation of one instance, in lanes; a kernel's mixture with divisions and
+ * elementary functions takes several times that of a multiplication and an addition. */
 static double operation(void)
 {
     enum { MIXTURE = 3 };
@@ -197,8 +195,8 @@ static double worker(void)
 static vs_status write_file(const char *path, const tune *t)
 {
     FILE *fp = fopen(path, "w");
-    bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD, t->cpu, t->processors,
-                           t->parallel_min, t->worker) > 0;
+    bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD,
+                            t->cpu, t->processors, t->parallel_min, t->worker) > 0;
     ok = fp && !fclose(fp) && ok;
     if (!ok)
         fprintf(stderr, "vsim: '%s' could not be written\n", path);
@@ -227,11 +225,14 @@ int cli_tune(const cli_opt *o)
     pool_free(&p);
     t.parallel_min = fmin(fmax(least / op, LEAST), MOST);
     printf("processors                  %d\n"
-           "start of threads            %.3g us (compiling a kernel takes 1000 us and more: threads from 2 kernels on)\n"
-           "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors idle?)\n"
+           "start of threads            %.3g us (compiling a kernel takes 1000 us and more: "
+           "threads from 2 kernels on)\n"
+           "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors "
+           "idle?)\n"
            "an operation of a kernel    %.3g ns\n"
            "evaluation by threads       from %.3g operations on (without this file: %.3g)\n"
-           "start of a worker           %.3g us (--jobs: a further one is started when the points left take twice that and its circuit)\n"
+           "start of a worker           %.3g us (--jobs: a further one is started when the points "
+           "left take twice that and its circuit)\n"
            "written to %s\n",
            t.processors, 1e6 * start, 1e6 * least, 1e9 * op, t.parallel_min, 2e6, 1e6 * w, path);
     return cli_exit_code(write_file(path, &t));

@@ -8,7 +8,8 @@
 #include "rank.h"
 #include "vec.h"
 
-/* A caller may have closed standard streams; a result file must not come to stand in their place. */
+/* A caller may have closed standard streams; a result file must not come to stand in their place.
+ */
 static void open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -32,20 +33,21 @@ int main(int argc, char **argv)
     int code = CLI_OK;
     if (!cli_opt_parse(&o, argc, argv))
         code = CLI_USAGE;
-    else if (cli_join(&o, &link, &code)) switch (o.command) {
-    case CMD_HELP: cli_help(vec_len(o.arg) ? o.arg[0] : NULL, stdout); break;
-    case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
-    case CMD_MODELS: code = cli_models(&o); break;
-    case CMD_COMPILE: code = cli_compile(&o); break;
-    case CMD_MERGE: code = cli_merge(&o); break;
-    case CMD_TUNE: code = cli_tune(&o); break;
-    case CMD_CACHE: code = cli_cache(&o); break;
-    case CMD_ANALYZE: code = cli_analyze(&o); break;
-    case CMD_RUN:
-    case CMD_PROFILE:
-    case CMD_CHECK:
-    case CMD_EXPLAIN: code = cli_run(&o); break;
-    }
+    else if (cli_join(&o, &link, &code))
+        switch (o.command) {
+        case CMD_HELP: cli_help(vec_len(o.arg) ? o.arg[0] : NULL, stdout); break;
+        case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
+        case CMD_MODELS: code = cli_models(&o); break;
+        case CMD_COMPILE: code = cli_compile(&o); break;
+        case CMD_MERGE: code = cli_merge(&o); break;
+        case CMD_TUNE: code = cli_tune(&o); break;
+        case CMD_CACHE: code = cli_cache(&o); break;
+        case CMD_ANALYZE: code = cli_analyze(&o); break;
+        case CMD_RUN:
+        case CMD_PROFILE:
+        case CMD_CHECK:
+        case CMD_EXPLAIN: code = cli_run(&o); break;
+        }
     if (o.link)
         vec_free(o.link->data);
     vec_free(o.arg);

@@ -8,12 +8,21 @@
 
 enum { MAX_NESTING = 100, MAX_FAILED = 100 };
 
-typedef enum kind { K_COMMAND, K_WHILE, K_DOWHILE, K_REPEAT, K_FOREACH, K_IF, K_BREAK, K_CONTINUE } kind;
+typedef enum kind {
+    K_COMMAND,
+    K_WHILE,
+    K_DOWHILE,
+    K_REPEAT,
+    K_FOREACH,
+    K_IF,
+    K_BREAK,
+    K_CONTINUE
+} kind;
 
 typedef struct stmt {
     kind kind;
     diag_span at;
-    const char *text;      /* behind the word of loops and conditions, else the line */
+    const char *text;          /* behind the word of loops and conditions, else the line */
     struct stmt *body, *other; /* vecs; `other`: behind else */
 } stmt;
 
@@ -56,7 +65,8 @@ static void cut_comment(char *s)
         if (*p == '"' || *p == '\'')
             quote = *p;
         bool start = p == s || p[-1] == ' ' || p[-1] == '\t';
-        if (start && (*p == ';' || (*p == '/' && p[1] == '/') || (*p == '$' && (p[1] == ' ' || !p[1])))) {
+        if (start &&
+            (*p == ';' || (*p == '/' && p[1] == '/') || (*p == '$' && (p[1] == ' ' || !p[1])))) {
             *p = 0;
             return;
         }
@@ -127,7 +137,9 @@ static stmt read_stmt(parser *p, const char *s, diag_span at)
         x.other = read_block(p, &by);
     p->depth--;
     if (by != STOP_END)
-        (void)misplaced(p, at, by == STOP_ELSE ? "an 'else' in this block has no 'if'" : "there is no 'end' to this block");
+        (void)misplaced(p, at,
+                        by == STOP_ELSE ? "an 'else' in this block has no 'if'"
+                                        : "there is no 'end' to this block");
     return x;
 }
 
@@ -143,7 +155,8 @@ static stmt *read_block(parser *p, stop_word *by)
         const char *s = line_of(c, at);
         if (!*s || *s == '#')
             continue;
-        bool end = word_is(s, "end", &rest) || word_is(s, "endif", &rest), other = word_is(s, "else", &rest);
+        bool end = word_is(s, "end", &rest) || word_is(s, "endif", &rest),
+             other = word_is(s, "else", &rest);
         if ((end || other) && p->depth) {
             *by = end ? STOP_END : STOP_ELSE;
             return list;
@@ -193,15 +206,19 @@ static vs_status cmd_refused(ctl *c, const char *text)
 {
     (void)text;
     size_t n = strcspn(c->line, " \t");
-    return ctl_fail(c, "'%.*s' is refused: a deck reads no scripts, result files or code models and does not change the "
-                    "folder", (int)n, c->line);
+    return ctl_fail(c,
+                    "'%.*s' is refused: a deck reads no scripts, result files or code models and "
+                    "does not change the "
+                    "folder",
+                    (int)n, c->line);
 }
 
 static vs_status cmd_interactive(ctl *c, const char *text)
 {
     (void)text;
     size_t n = strcspn(c->line, " \t");
-    return ctl_fail(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
+    return ctl_fail(c, "'%.*s' is a command of ngspice that is not supported here", (int)n,
+                    c->line);
 }
 
 static vs_status cmd_nothing(ctl *c, const char *text)
@@ -245,56 +262,133 @@ static vs_status cmd_seed(ctl *c, const char *text)
 typedef struct command {
     const char *name;
     vs_status (*run)(ctl *c, const char *text);
-    bool to_file;       /* "> file" is taken off the line */
+    bool to_file; /* "> file" is taken off the line */
 } command;
 
 static const command commands[] = {
-    {"op", ctl_analysis, false}, {"dc", ctl_analysis, false}, {"ac", ctl_analysis, false},
-    {"tran", ctl_analysis, false}, {"noise", ctl_analysis, false}, {"tf", ctl_analysis, false},
-    {"sens", ctl_analysis, false}, {"pz", ctl_analysis, false}, {"sp", ctl_analysis, false},
-    {"disto", ctl_analysis, false}, {"run", ctl_run_all, false},
-    {"alter", ctl_alter, false}, {"altermod", ctl_altermod, false}, {"alterparam", ctl_alterparam, false},
-    {"reset", ctl_reset, false}, {"mc_source", ctl_reset, false}, {"save", ctl_save, false},
-    {"show", ctl_show, true}, {"showmod", ctl_showmod, true}, {"listing", ctl_listing, true},
-    {"rusage", ctl_rusage, true}, {"version", cmd_version, true},
-    {"let", ctl_let, false}, {"unlet", ctl_unlet, false}, {"compose", ctl_compose, false},
-    {"define", ctl_define, false}, {"undefine", ctl_undefine, false},
-    {"print", ctl_print, true}, {"echo", ctl_echo, true}, {"write", ctl_write, false},
-    {"wrdata", ctl_wrdata, false}, {"meas", ctl_meas, true}, {"measure", ctl_meas, true},
-    {"display", ctl_display, true}, {"setplot", ctl_setplot, true}, {"setscale", ctl_setscale, false},
-    {"settype", ctl_settype, false}, {"destroy", ctl_destroy, false},
-    {"linearize", ctl_linearize, false}, {"fft", ctl_fft, false}, {"psd", ctl_psd, false},
-    {"spec", ctl_spec, false}, {"fourier", ctl_fourier, true},
-    {"plot", ctl_plot, false}, {"asciiplot", ctl_plot, false}, {"gnuplot", ctl_gnuplot, false},
+    {"op", ctl_analysis, false},
+    {"dc", ctl_analysis, false},
+    {"ac", ctl_analysis, false},
+    {"tran", ctl_analysis, false},
+    {"noise", ctl_analysis, false},
+    {"tf", ctl_analysis, false},
+    {"sens", ctl_analysis, false},
+    {"pz", ctl_analysis, false},
+    {"sp", ctl_analysis, false},
+    {"disto", ctl_analysis, false},
+    {"run", ctl_run_all, false},
+    {"alter", ctl_alter, false},
+    {"altermod", ctl_altermod, false},
+    {"alterparam", ctl_alterparam, false},
+    {"reset", ctl_reset, false},
+    {"mc_source", ctl_reset, false},
+    {"save", ctl_save, false},
+    {"show", ctl_show, true},
+    {"showmod", ctl_showmod, true},
+    {"listing", ctl_listing, true},
+    {"rusage", ctl_rusage, true},
+    {"version", cmd_version, true},
+    {"let", ctl_let, false},
+    {"unlet", ctl_unlet, false},
+    {"compose", ctl_compose, false},
+    {"define", ctl_define, false},
+    {"undefine", ctl_undefine, false},
+    {"print", ctl_print, true},
+    {"echo", ctl_echo, true},
+    {"write", ctl_write, false},
+    {"wrdata", ctl_wrdata, false},
+    {"meas", ctl_meas, true},
+    {"measure", ctl_meas, true},
+    {"display", ctl_display, true},
+    {"setplot", ctl_setplot, true},
+    {"setscale", ctl_setscale, false},
+    {"settype", ctl_settype, false},
+    {"destroy", ctl_destroy, false},
+    {"linearize", ctl_linearize, false},
+    {"fft", ctl_fft, false},
+    {"psd", ctl_psd, false},
+    {"spec", ctl_spec, false},
+    {"fourier", ctl_fourier, true},
+    {"plot", ctl_plot, false},
+    {"asciiplot", ctl_plot, false},
+    {"gnuplot", ctl_gnuplot, false},
     {"hardcopy", ctl_gnuplot, false},
-    {"set", ctl_set, true}, {"unset", ctl_unset, false}, {"option", ctl_option, true},
-    {"options", ctl_option, true}, {"quit", cmd_quit, false}, {"exit", cmd_quit, false},
-    {"strcmp", cmd_strcmp, false}, {"setseed", cmd_seed, false},
-    {"shell", cmd_shell, false}, {"system", cmd_shell, false},
-    {"source", cmd_refused, false}, {"codemodel", cmd_refused, false}, {"load", cmd_refused, false},
-    {"use", cmd_refused, false}, {"cd", cmd_refused, false},
-    {"pre_osdi", cmd_nothing, false}, {"osdi", cmd_nothing, false}, /* done before the circuit was built */
-    {"rehash", cmd_nothing, false}, {"remzerovec", cmd_nothing, false}, /* no vector is without values */
-    {"resume", cmd_interactive, false}, {"step", cmd_interactive, false}, {"stop", cmd_interactive, false},
-    {"trace", cmd_interactive, false}, {"iplot", cmd_interactive, false}, {"delete", cmd_interactive, false},
-    {"status", cmd_interactive, false}, {"edit", cmd_interactive, false}, {"help", cmd_interactive, false},
-    {"history", cmd_interactive, false}, {"alias", cmd_interactive, false}, {"unalias", cmd_interactive, false},
-    {"bug", cmd_interactive, false}, {"where", cmd_interactive, false}, {"remcirc", cmd_interactive, false},
-    {"setcirc", cmd_interactive, false}, {"snload", cmd_interactive, false}, {"snsave", cmd_interactive, false},
-    {"goto", cmd_interactive, false}, {"label", cmd_interactive, false}, {"cross", cmd_interactive, false},
-    {"reshape", cmd_interactive, false}, {"transpose", cmd_interactive, false}, {"bg_run", cmd_interactive, false},
+    {"set", ctl_set, true},
+    {"unset", ctl_unset, false},
+    {"option", ctl_option, true},
+    {"options", ctl_option, true},
+    {"quit", cmd_quit, false},
+    {"exit", cmd_quit, false},
+    {"strcmp", cmd_strcmp, false},
+    {"setseed", cmd_seed, false},
+    {"shell", cmd_shell, false},
+    {"system", cmd_shell, false},
+    {"source", cmd_refused, false},
+    {"codemodel", cmd_refused, false},
+    {"load", cmd_refused, false},
+    {"use", cmd_refused, false},
+    {"cd", cmd_refused, false},
+    {"pre_osdi", cmd_nothing, false},
+    {"osdi", cmd_nothing, false}, /* done before the circuit was built */
+    {"rehash", cmd_nothing, false},
+    {"remzerovec", cmd_nothing, false}, /* no vector is without values */
+    {"resume", cmd_interactive, false},
+    {"step", cmd_interactive, false},
+    {"stop", cmd_interactive, false},
+    {"trace", cmd_interactive, false},
+    {"iplot", cmd_interactive, false},
+    {"delete", cmd_interactive, false},
+    {"status", cmd_interactive, false},
+    {"edit", cmd_interactive, false},
+    {"help", cmd_interactive, false},
+    {"history", cmd_interactive, false},
+    {"alias", cmd_interactive, false},
+    {"unalias", cmd_interactive, false},
+    {"bug", cmd_interactive, false},
+    {"where", cmd_interactive, false},
+    {"remcirc", cmd_interactive, false},
+    {"setcirc", cmd_interactive, false},
+    {"snload", cmd_interactive, false},
+    {"snsave", cmd_interactive, false},
+    {"goto", cmd_interactive, false},
+    {"label", cmd_interactive, false},
+    {"cross", cmd_interactive, false},
+    {"reshape", cmd_interactive, false},
+    {"transpose", cmd_interactive, false},
+    {"bg_run", cmd_interactive, false},
     {"esave", cmd_interactive, false},
-    {"aspice", cmd_interactive, false}, {"jobs", cmd_interactive, false}, {"rspice", cmd_interactive, false},
-    {"dump", cmd_interactive, false}, {"state", cmd_interactive, false}, {"wrs2p", cmd_interactive, false},
-    {"sysinfo", cmd_interactive, false}, {"devhelp", cmd_interactive, false}, {"inventory", cmd_interactive, false},
-    {"circbyline", cmd_interactive, false}, {"mdump", cmd_interactive, false}, {"mrdump", cmd_interactive, false},
-    {"diff", cmd_interactive, false}, {"cutout", cmd_interactive, false}, {"deftype", cmd_interactive, false},
-    {"optran", cmd_interactive, false}, {"pss", cmd_interactive, false}, {"tutorial", cmd_interactive, false},
-    {"setcs", cmd_interactive, false}, {"wrnodev", cmd_interactive, false}, {"xgraph", cmd_interactive, false},
-    {"cdump", cmd_interactive, false}, {"strslice", cmd_interactive, false}, {"strstr", cmd_interactive, false},
-    {"fopen", cmd_interactive, false}, {"fread", cmd_interactive, false}, {"fclose", cmd_interactive, false},
-    {"oldhelp", cmd_interactive, false}, {"edisplay", cmd_interactive, false}, {"eprint", cmd_interactive, false},
-    {"eprvcd", cmd_interactive, false}, {"getcwd", cmd_interactive, false},
+    {"aspice", cmd_interactive, false},
+    {"jobs", cmd_interactive, false},
+    {"rspice", cmd_interactive, false},
+    {"dump", cmd_interactive, false},
+    {"state", cmd_interactive, false},
+    {"wrs2p", cmd_interactive, false},
+    {"sysinfo", cmd_interactive, false},
+    {"devhelp", cmd_interactive, false},
+    {"inventory", cmd_interactive, false},
+    {"circbyline", cmd_interactive, false},
+    {"mdump", cmd_interactive, false},
+    {"mrdump", cmd_interactive, false},
+    {"diff", cmd_interactive, false},
+    {"cutout", cmd_interactive, false},
+    {"deftype", cmd_interactive, false},
+    {"optran", cmd_interactive, false},
+    {"pss", cmd_interactive, false},
+    {"tutorial", cmd_interactive, false},
+    {"setcs", cmd_interactive, false},
+    {"wrnodev", cmd_interactive, false},
+    {"xgraph", cmd_interactive, false},
+    {"cdump", cmd_interactive, false},
+    {"strslice", cmd_interactive, false},
+    {"strstr", cmd_interactive, false},
+    {"fopen", cmd_interactive, false},
+    {"fread", cmd_interactive, false},
+    {"fclose", cmd_interactive, false},
+    {"oldhelp", cmd_interactive, false},
+    {"edisplay", cmd_interactive, false},
+    {"eprint", cmd_interactive, false},
+    {"eprvcd", cmd_interactive, false},
+    {"getcwd", cmd_interactive, false},
     {"shift", cmd_interactive, false},
 };
 
@@ -357,7 +451,8 @@ static bool prepare(ctl *c, const stmt *x)
     uint32_t skip = 0; /* the word before a condition */
     if (x->kind != K_COMMAND) {
         const char *whole = c->d->file[x->at.file].text + x->at.off;
-        while (skip + strlen(x->text) < x->at.len && strncmp(whole + skip, x->text, strlen(x->text)))
+        while (skip + strlen(x->text) < x->at.len &&
+               strncmp(whole + skip, x->text, strlen(x->text)))
             skip++;
     }
     c->line_at = (diag_span){x->at.file, x->at.off + skip, (uint32_t)strlen(text)};
@@ -382,11 +477,12 @@ static bool condition(ctl *c, const stmt *x)
 
 typedef struct loop {
     const stmt *x;
-    ctl_flow flow;       /* of what is around it */
-    int n_failed;        /* turns with errors since the last one without */
+    ctl_flow flow; /* of what is around it */
+    int n_failed;  /* turns with errors since the last one without */
 } loop;
 
-/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left. */
+/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left.
+ */
 static bool turn(ctl *c, loop *l)
 {
     const int before = c->d->n_error;
@@ -395,7 +491,8 @@ static bool turn(ctl *c, loop *l)
     l->n_failed = c->d->n_error > before ? l->n_failed + 1 : 0;
     if (l->n_failed < MAX_FAILED)
         return flow != FLOW_QUIT && flow != FLOW_BREAK;
-    diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors", MAX_FAILED);
+    diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors",
+                 MAX_FAILED);
     return false;
 }
 
@@ -501,15 +598,26 @@ ctl *ctl_new(sim *s, const ctl_opt *o)
     ctl *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    *c = (ctl){.s = s, .o = *o, .d = s->d, .names = s->names, .out = o->log, .seed = 1, .at = DIAG_NOWHERE};
+    *c = (ctl){.s = s,
+               .o = *o,
+               .d = s->d,
+               .names = s->names,
+               .out = o->log,
+               .seed = 1,
+               .at = DIAG_NOWHERE};
     arena_init(&c->mem);
     arena_init(&c->scratch);
     c->constants = post_plot_new(&s->plots, "const", s->deck.title, "Constant values");
     if (c->constants)
         c->constants->name = str_intern0(c->names, "const");
     s->plots.number = 1;
-    c->e = (post_env){.set = &s->plots, .d = c->d, .span = DIAG_NOWHERE, .mem = &c->scratch, .seed = &c->seed,
-                      .number = number_of, .user = c};
+    c->e = (post_env){.set = &s->plots,
+                      .d = c->d,
+                      .span = DIAG_NOWHERE,
+                      .mem = &c->scratch,
+                      .seed = &c->seed,
+                      .number = number_of,
+                      .user = c};
     return c;
 }
 

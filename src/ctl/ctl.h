@@ -1,9 +1,9 @@
-/* ctl.h - what a deck asks to be done with results: .control blocks, and the cards .meas .four .print.
- * Use:    ctl_new on an engine whose deck was read (sim_build); ctl_run, or after each analysis ctl_dot;
- *         ctl_free. The language is that of ngspice's control blocks (manual, ch. "Interactive
- *         Interpreter"); docs/control.md lists the commands.
- * A command that fails is reported and the next one runs, as in ngspice; the status is that of the first
- * failure. Commands that start programs are refused unless allow_shell is set. */
+/* ctl.h - what a deck asks to be done with results: .control blocks, and the cards .meas .four
+ * .print. Use:    ctl_new on an engine whose deck was read (sim_build); ctl_run, or after each
+ * analysis ctl_dot; ctl_free. The language is that of ngspice's control blocks (manual, ch.
+ * "Interactive Interpreter"); docs/control.md lists the commands. A command that fails is reported
+ * and the next one runs, as in ngspice; the status is that of the first failure. Commands that
+ * start programs are refused unless allow_shell is set. */
 #ifndef CTL_H
 #define CTL_H
 
@@ -12,13 +12,14 @@
 #include "sim.h"
 
 typedef struct ctl_opt {
-    FILE *log;              /* what the commands print */
+    FILE *log; /* what the commands print */
     bool allow_shell, quiet;
-    bool no_measures;       /* measures are not printed: the caller has a table of them */
-    const char *version;    /* of the program */
-    const char *measures;   /* file for the table of measures, NULL: none; .json or comma separated */
+    bool no_measures;     /* measures are not printed: the caller has a table of them */
+    const char *version;  /* of the program */
+    const char *measures; /* file for the table of measures, NULL: none; .json or comma separated */
     /* an analysis ended; messages are to be shown now. Both may be NULL. */
-    void (*analysed)(void *user, const flat_ana *a, const sim_stat *before, double t0, vs_status st);
+    void (*analysed)(void *user, const flat_ana *a, const sim_stat *before, double t0,
+                     vs_status st);
     void (*flush)(void *user);
     void *user;
 } ctl_opt;

@@ -87,8 +87,10 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     const char *open = *name == '@' ? strchr(name, '[') : NULL;
     vs_status st = VS_OK;
     if (!*name || vec_len(w) > 2 || (model && vec_len(w) < 2 && !open))
-        st = ctl_fail(c, model ? "altermod takes a model, a parameter and a value: altermod nch vth0 = 0.4"
-                               : "alter takes an element, a parameter and a value: alter r1 = 2k, alter m1 w = 2u");
+        st = ctl_fail(
+            c, model ? "altermod takes a model, a parameter and a value: altermod nch vth0 = 0.4"
+                     : "alter takes an element, a parameter and a value: alter r1 = 2k, alter m1 w "
+                       "= 2u");
     if (!st && open) {
         param = arena_strndup(&c->scratch, open + 1, strcspn(open + 1, "]"));
         name = arena_strndup(&c->scratch, name + 1, (size_t)(open - name) - 1);
@@ -122,7 +124,8 @@ vs_status ctl_alterparam(ctl *c, const char *text)
     double x, old;
     vs_status st = VS_OK;
     if (vec_len(w) != 1)
-        st = ctl_fail(c, "alterparam takes a parameter of the deck and a value: alterparam wn = 2u");
+        st =
+            ctl_fail(c, "alterparam takes a parameter of the deck and a value: alterparam wn = 2u");
     const char *name = st ? NULL : str_intern_lower(c->names, w[0], strlen(w[0]));
     vec_free(w);
     if (!st && !sim_param(c->s, name, &old))
@@ -135,7 +138,8 @@ vs_status ctl_alterparam(ctl *c, const char *text)
 }
 
 /* Parameters that were set stay, as in ngspice; alter is undone. */
-/* The deck is read anew: its statistical functions draw the next sample, as .mc with the same seed counts them. */
+/* The deck is read anew: its statistical functions draw the next sample, as .mc with the same seed
+ * counts them. */
 static void draw_again(sim *s, uint64_t seed, diag_span at)
 {
     const bool given = s->option.seed_given;
@@ -146,7 +150,9 @@ static void draw_again(sim *s, uint64_t seed, diag_span at)
     else if (s->flat.mc)
         seed = s->flat.mc_seed;
     if (!given)
-        diag_note(s->d, at, "statistical functions draw from here on, with seed %llu; so far they had their nominal values",
+        diag_note(s->d, at,
+                  "statistical functions draw from here on, with seed %llu; so far they had their "
+                  "nominal values",
                   (unsigned long long)seed);
     sim_set_sample(s, seed, s->deck.sample + 1);
 }
@@ -202,7 +208,8 @@ static bool source_value(const flat_source *s, const char *param, double *value)
 
 bool ctl_device_value(ctl *c, const char *name, double *value)
 {
-    static const char *const main_value[] = {"resistance", "capacitance", "inductance", "r", "c", "l", "value"};
+    static const char *const main_value[] = {"resistance", "capacitance", "inductance", "r",
+                                             "c",          "l",           "value"};
     const char *open = strchr(name, '[');
     if (!open)
         return false;
@@ -212,7 +219,8 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
     if (!in) { /* @model[param] */
         size_t n = (size_t)(open - name) - 1;
         for (size_t i = 0; i < vec_len(c->s->flat.model) && !p; i++)
-            if (strlen(c->s->flat.model[i]->name) == n && !str_ncasecmp(c->s->flat.model[i]->name, name + 1, n))
+            if (strlen(c->s->flat.model[i]->name) == n &&
+                !str_ncasecmp(c->s->flat.model[i]->name, name + 1, n))
                 p = c->s->flat.model[i]->param;
     }
     if (in && in->source && source_value(in->source, param, value))
@@ -251,7 +259,8 @@ static void show_instance(ctl *c, const flat_inst *in)
     if (in->source && in->source->dc_given)
         fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
     if (in->source && in->source->ac_mag != 0)
-        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase", in->source->ac_phase);
+        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase",
+                in->source->ac_phase);
     if (in->m != 1)
         fprintf(c->out, " %12s  %.12g\n", "m", in->m);
     show_params(c, in->param);
@@ -290,7 +299,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
     for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
         const char *what = vec_len(w) ? w[k] : "all";
         bool any = false, all = !str_casecmp(what, "all");
-        const flat_inst *in = *what == '#' ? find_instance(c, what + 1, strlen(what + 1)) : find_instance(c, what, strlen(what));
+        const flat_inst *in = *what == '#' ? find_instance(c, what + 1, strlen(what + 1))
+                                           : find_instance(c, what, strlen(what));
         for (size_t i = 0; i < vec_len(c->s->flat.model); i++) {
             const flat_model *m = c->s->flat.model[i];
             if (!all && str_casecmp(what, m->name) && !(in && in->model == m))
@@ -322,11 +332,13 @@ vs_status ctl_rusage(ctl *c, const char *text)
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
     const sim_stat *st = &c->s->st;
-    fprintf(c->out, "CPU time = %.3f s\nTotal analysis time = %.3f s\nMaximum program size = %.3f MB\n"
+    fprintf(c->out,
+            "CPU time = %.3f s\nTotal analysis time = %.3f s\nMaximum program size = %.3f MB\n"
             "Circuit equations = %d\nTransient timepoints: accepted = %lld, rejected = %lld\n"
             "Total iterations = %lld\n",
-            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
-            st->s.op + st->s.tran, (double)u.ru_maxrss / 1024, st->unknowns, (long long)st->accepted,
-            (long long)st->rejected, (long long)st->iterations);
+            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+            st->s.op + st->s.tran, (double)u.ru_maxrss / 1024, st->unknowns,
+            (long long)st->accepted, (long long)st->rejected, (long long)st->iterations);
     return VS_OK;
 }

@@ -15,8 +15,8 @@ static bool is_of(const post_plot *p, const char *word)
     return p && !str_ncasecmp(p->name, word, n) && p->name[n] >= '0' && p->name[n] <= '9';
 }
 
-/* The current plot if it is of that analysis, else the newest; one with an axis before others (noise has
- * its spectra in one plot and their integrals in another). NULL: none. */
+/* The current plot if it is of that analysis, else the newest; one with an axis before others
+ * (noise has its spectra in one plot and their integrals in another). NULL: none. */
 static post_plot *plot_of(ctl *c, const char *word)
 {
     post_set *s = &c->s->plots;
@@ -46,7 +46,8 @@ static bool known_analysis(ctl *c, const char *analysis, diag_span at)
     for (size_t i = 0; i < VS_COUNT(words); i++)
         if (!str_casecmp(words[i], analysis))
             return true;
-    diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'", analysis);
+    diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'",
+               analysis);
     return false;
 }
 
@@ -67,7 +68,8 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
         return st;
     keep_result(c, analysis, p, &m);
     if (!m.ok) {
-        diag_warning(c->d, at, "the measure '%s' failed: %s", m.name, m.why ? m.why : "no such value");
+        diag_warning(c->d, at, "the measure '%s' failed: %s", m.name,
+                     m.why ? m.why : "no such value");
         if (!c->o.no_measures)
             fprintf(c->out, "%-20s=  failed\n", m.name);
         return VS_OK;
@@ -81,15 +83,16 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 /* -- cards -- */
 
 typedef struct dot_card {
-    const char *word;    /* "meas", "four", "print", "plot", "width" */
+    const char *word;     /* "meas", "four", "print", "plot", "width" */
     const char *analysis; /* "tran", ...; "": none given */
-    const char *text;    /* behind the analysis */
+    const char *text;     /* behind the analysis */
     diag_span at;
 } dot_card;
 
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
-    static const char *const words[] = {"tran", "ac", "dc", "op", "noise", "sp", "tf", "pz", "sens", "disto"};
+    static const char *const words[] = {"tran", "ac", "dc", "op",   "noise",
+                                        "sp",   "tf", "pz", "sens", "disto"};
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";
@@ -180,7 +183,9 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
 /* A card about results that no analysis of the deck makes; a block may still run one. */
 static void warn_idle(ctl *c, const dot_card *d)
 {
-    const char *word = !strcmp(d->word, "four") ? "tran" : strcmp(d->word, "width") ? d->analysis : "";
+    const char *word = !strcmp(d->word, "four")   ? "tran"
+                       : strcmp(d->word, "width") ? d->analysis
+                                                  : "";
     bool runs = !*word || ctl_has_block(c->s);
     for (size_t i = 0; i < vec_len(c->s->flat.ana) && !runs; i++)
         runs = !str_casecmp(sim_analysis_word(c->s->flat.ana[i].kind), word);
@@ -200,7 +205,8 @@ vs_status ctl_check_cards(ctl *c)
         c->at = c->e.span = c->e.line_at = d.at;
         c->e.line = d.text;
         if (!strcmp(d.word, "meas"))
-            one = known_analysis(c, d.analysis, d.at) ? post_measure(&c->e, d.text, d.at, &m) : VS_EINPUT;
+            one = known_analysis(c, d.analysis, d.at) ? post_measure(&c->e, d.text, d.at, &m)
+                                                      : VS_EINPUT;
         else if (!strcmp(d.word, "print") || !strcmp(d.word, "four"))
             one = ctl_values(c, d.text, &v) ? VS_OK : VS_EINPUT;
         vec_free(v);
@@ -224,7 +230,8 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
 {
     vs_status st = VS_OK;
     const char *word = sim_analysis_word(kind);
-    /* cards live in the deck, the list of them in the flat netlist, which an analysis may have renewed */
+    /* cards live in the deck, the list of them in the flat netlist, which an analysis may have
+     * renewed */
     for (size_t i = 0; i < vec_len(c->s->flat.post); i++) {
         dot_card d = read_card(c->s, &c->scratch, c->s->flat.post[i]);
         if (!strcmp(d.word, "width"))

@@ -14,13 +14,13 @@
 #include "vec.h"
 
 typedef struct ctl_var {
-    const char *name;       /* interned lower case */
-    char **word;            /* vec of heap copies; none: a flag */
+    const char *name; /* interned lower case */
+    char **word;      /* vec of heap copies; none: a flag */
 } ctl_var;
 
 typedef struct ctl_result { /* of a measure */
     const char *analysis, *plot;
-    post_meas m;            /* texts in the arena of the run */
+    post_meas m; /* texts in the arena of the run */
 } ctl_result;
 
 struct ctl {
@@ -28,24 +28,24 @@ struct ctl {
     ctl_opt o;
     diag *d;
     str_pool *names;
-    arena mem;              /* of the whole run */
-    arena scratch;          /* of one command */
-    post_env e;             /* e.mem is scratch */
-    ctl_var *var;           /* vec */
-    ctl_result *result;     /* vec */
-    post_def *def;          /* vec */
+    arena mem;          /* of the whole run */
+    arena scratch;      /* of one command */
+    post_env e;         /* e.mem is scratch */
+    ctl_var *var;       /* vec */
+    ctl_result *result; /* vec */
+    post_def *def;      /* vec */
     uint64_t seed;
     post_plot *constants;
-    FILE *out;              /* of the command under way: o.log, or a file by > */
-    diag_span at;           /* of the command: its line */
-    diag_span line_at;      /* of `line`, if same_text */
-    bool same_text;         /* the command's text is that of its line: columns agree */
-    const char *line;       /* the command after substitution */
-    vs_status worst;        /* first failure */
+    FILE *out;         /* of the command under way: o.log, or a file by > */
+    diag_span at;      /* of the command: its line */
+    diag_span line_at; /* of `line`, if same_text */
+    bool same_text;    /* the command's text is that of its line: columns agree */
+    const char *line;  /* the command after substitution */
+    vs_status worst;   /* first failure */
     int64_t n_analysis;
     bool quit;
     int code;
-    double tran[3];         /* step, end, start of the last transient */
+    double tran[3]; /* step, end, start of the last transient */
     int n_picture;
 };
 
@@ -57,9 +57,11 @@ vs_status ctl_fail(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
 diag_span ctl_place(const ctl *c, const char *part, size_t len);
 
 /* -- ctl_text.c -- */
-/* The line with $name, $name[k], $#name, $?name, $&vector replaced; in scratch. NULL after a message. */
+/* The line with $name, $name[k], $#name, $?name, $&vector replaced; in scratch. NULL after a
+ * message. */
 const char *ctl_substitute(ctl *c, const char *line);
-/* Words at blanks; quotes are removed and keep blanks. vec, words in scratch; the caller frees the vec. */
+/* Words at blanks; quotes are removed and keep blanks. vec, words in scratch; the caller frees the
+ * vec. */
 char **ctl_words(ctl *c, const char *text);
 const ctl_var *ctl_get(const ctl *c, const char *name);
 /* The first word of a variable; "" for a flag, NULL: not set. */

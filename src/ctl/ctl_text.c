@@ -46,7 +46,8 @@ bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *
     if (x == absent)
         return true;
     if (!(x >= lo && x <= hi) || x != floor(x)) {
-        ctl_fail(c, "%s is a whole number from %d to %d, not '%s'", name, lo, hi, ctl_value(c, name));
+        ctl_fail(c, "%s is a whole number from %d to %d, not '%s'", name, lo, hi,
+                 ctl_value(c, name));
         return false;
     }
     *value = (int)x;
@@ -55,7 +56,8 @@ bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *
 
 bool ctl_table_form(ctl *c, post_table *t)
 {
-    return ctl_whole_value(c, "numdgt", 6, 1, 17, &t->digits) && ctl_whole_value(c, "width", 80, 1, 10000, &t->width);
+    return ctl_whole_value(c, "numdgt", 6, 1, 17, &t->digits) &&
+           ctl_whole_value(c, "width", 80, 1, 10000, &t->width);
 }
 
 vs_status ctl_seed(ctl *c, double seed)
@@ -137,10 +139,12 @@ static void put(char **text, const char *s, size_t n)
 
 static bool name_char(char ch)
 {
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+           ch == '_';
 }
 
-/* $&vector, $&plot.vector[3], $&v(out): the text of its values. Behind it is returned, NULL: a message. */
+/* $&vector, $&plot.vector[3], $&v(out): the text of its values. Behind it is returned, NULL: a
+ * message. */
 static const char *put_vector(ctl *c, char **text, const char *s)
 {
     const char *a = s;
@@ -164,7 +168,8 @@ static const char *put_vector(ctl *c, char **text, const char *s)
         return NULL;
     for (int64_t k = 0; k < v.n; k++) {
         char num[96];
-        int n = v.complex ? snprintf(num, sizeof num, "%s%.12G,%.12G", k ? " " : "", v.v[2 * k], v.v[2 * k + 1])
+        int n = v.complex ? snprintf(num, sizeof num, "%s%.12G,%.12G", k ? " " : "", v.v[2 * k],
+                                     v.v[2 * k + 1])
                           : snprintf(num, sizeof num, "%s%.12G", k ? " " : "", v.v[k]);
         put(text, num, (size_t)n);
     }
@@ -227,10 +232,13 @@ const char *ctl_substitute(ctl *c, const char *line)
             s += 2;
         } else if (*s == '$' && s[1] == '&') {
             s = put_vector(c, &text, s + 2);
-        } else if (*s == '$' && s[1] && (name_char(s[1]) || (strchr("{#?", s[1]) && (name_char(s[2]) || s[1] == '{')))) {
+        } else if (*s == '$' && s[1] &&
+                   (name_char(s[1]) || (strchr("{#?", s[1]) && (name_char(s[2]) || s[1] == '{')))) {
             s = put_variable(c, &text, s + 1);
-        } else if (*s == '{' && s[1] == '$' && strchr(s, '}')) { /* {$name}: the braces only end the name */
-            const char *close = s[2] == '&' ? put_vector(c, &text, s + 3) : put_variable(c, &text, s + 2);
+        } else if (*s == '{' && s[1] == '$' &&
+                   strchr(s, '}')) { /* {$name}: the braces only end the name */
+            const char *close =
+                s[2] == '&' ? put_vector(c, &text, s + 3) : put_variable(c, &text, s + 2);
             if (close && *close != '}') {
                 ctl_fail(c, "'}' is expected behind a variable in braces");
                 close = NULL;
@@ -274,7 +282,8 @@ char **ctl_words(ctl *c, const char *s)
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 bool ctl_may_write(ctl *c, const char *path)

@@ -12,7 +12,8 @@
 
 static post_val value_of(const post_vec *v, const post_plot *p)
 {
-    return (post_val){.complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = v->name};
+    return (post_val){
+        .complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = v->name};
 }
 
 /* "all", "tran1.all", "allv", "alli" at the start of the list. */
@@ -22,10 +23,12 @@ static bool take_all(ctl *c, const char **text, post_val **out)
     size_t n = strcspn(s, " \t,");
     const char *dot = memchr(s, '.', n), *word = dot ? dot + 1 : s;
     size_t len = (size_t)(s + n - word);
-    if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) || (len == 4 && !strchr("vi", str_lower_char(word[3]))))
+    if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) ||
+        (len == 4 && !strchr("vi", str_lower_char(word[3]))))
         return false;
-    const post_plot *p = dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, s, (size_t)(dot - s)))
-                             : c->s->plots.current;
+    const post_plot *p =
+        dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, s, (size_t)(dot - s)))
+            : c->s->plots.current;
     for (size_t i = 0; p && i < vec_len(p->vec); i++) {
         const char *type = p->vec[i]->type;
         if (len == 3 || !strcmp(type, str_lower_char(word[3]) == 'v' ? "voltage" : "current")) {
@@ -58,14 +61,16 @@ bool ctl_values(ctl *c, const char *text, post_val **out)
 static post_plot *plot_of(ctl *c, const char **name)
 {
     const char *dot = strchr(*name, '.');
-    post_plot *p = dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, *name, (size_t)(dot - *name))) : NULL;
+    post_plot *p =
+        dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, *name, (size_t)(dot - *name)))
+            : NULL;
     if (p)
         *name = dot + 1;
     return p ? p : c->s->plots.current;
 }
 
-/* The vector that a let without a plot's name means: that of the current plot, or one made before the first
- * analysis, so that loops over analyses count on. NULL: none. */
+/* The vector that a let without a plot's name means: that of the current plot, or one made before
+ * the first analysis, so that loops over analyses count on. NULL: none. */
 static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool named)
 {
     post_vec *v = post_plot_find(p, name);
@@ -73,7 +78,8 @@ static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool n
     return first ? post_plot_find(first, name) : v;
 }
 
-static vs_status assign_part(ctl *c, post_vec *old, const char *name, const char *index, const post_val *v)
+static vs_status assign_part(ctl *c, post_vec *old, const char *name, const char *index,
+                             const post_val *v)
 {
     double k;
     if (!old)
@@ -152,7 +158,8 @@ vs_status ctl_compose(ctl *c, const char *text)
     double *x = NULL, start = 0, stop = NAN, step = NAN, lin = NAN, log = NAN;
     vs_status st = VS_OK;
     if (vec_len(w) < 3)
-        st = ctl_fail(c, "compose takes a name and 'values' with numbers, or start=, stop= and step= or lin= or log=");
+        st = ctl_fail(c, "compose takes a name and 'values' with numbers, or start=, stop= and "
+                         "step= or lin= or log=");
     if (!st && !str_casecmp(w[1], "values")) {
         for (size_t i = 2; i < vec_len(w) && !st; i++) {
             double y;
@@ -167,7 +174,9 @@ vs_status ctl_compose(ctl *c, const char *text)
         for (size_t i = 1; i < vec_len(w) && !st; i++) {
             char *eq = strchr(w[i], '=');
             size_t k = 0;
-            while (eq && k < VS_COUNT(key) && (strlen(key[k]) != (size_t)(eq - w[i]) || str_ncasecmp(key[k], w[i], strlen(key[k]))))
+            while (eq && k < VS_COUNT(key) &&
+                   (strlen(key[k]) != (size_t)(eq - w[i]) ||
+                    str_ncasecmp(key[k], w[i], strlen(key[k]))))
                 k++;
             if (!eq || k == VS_COUNT(key))
                 st = ctl_fail(c, "'%s' is not start=, stop=, step=, lin= or log=", w[i]);
@@ -324,7 +333,8 @@ vs_status ctl_write(ctl *c, const char *text)
     out_file *f = NULL;
     if (!file_and_values(c, text, &path, &v))
         return VS_EINPUT;
-    bool append = ctl_get(c, "appendwrite") != NULL, ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
+    bool append = ctl_get(c, "appendwrite") != NULL,
+         ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
     const char *part = append ? arena_printf(&c->scratch, "%s.part", path) : path;
     vs_status st = ctl_may_write(c, path) ? VS_OK : VS_EINPUT;
     if (!st && out_open(&f, part, ascii ? OUT_ASCII : OUT_RAW)) {
@@ -360,8 +370,8 @@ vs_status ctl_wrdata(ctl *c, const char *text)
     FILE *fp;
     vs_status st = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w", &fp);
     if (fp) {
-        bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"), ctl_get(c, "wr_vecnames"),
-                                  digits, fp);
+        bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"),
+                                  ctl_get(c, "wr_vecnames"), digits, fp);
         if (fclose(fp) || !ok) {
             ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
             st = VS_EIO;
@@ -391,13 +401,15 @@ vs_status ctl_display(ctl *c, const char *text)
             vec_push(v, p->vec[i]);
     }
     vec_free(w);
-    fprintf(c->out, "Here are the vectors currently active:\n\nTitle: %s\nName: %s (%s)\nDate: %s\n\n", p->title, p->name,
-            p->what, p->date);
+    fprintf(c->out,
+            "Here are the vectors currently active:\n\nTitle: %s\nName: %s (%s)\nDate: %s\n\n",
+            p->title, p->name, p->what, p->date);
     if (v)
         qsort(v, vec_len(v), sizeof *v, by_name);
     for (size_t i = 0; i < vec_len(v); i++)
-        fprintf(c->out, "    %-20s: %s, %s, %lld long%s\n", v[i]->name, v[i]->type, v[i]->complex ? "complex" : "real",
-                (long long)v[i]->n, v[i] == p->scale ? " [default scale]" : "");
+        fprintf(c->out, "    %-20s: %s, %s, %lld long%s\n", v[i]->name, v[i]->type,
+                v[i]->complex ? "complex" : "real", (long long)v[i]->n,
+                v[i] == p->scale ? " [default scale]" : "");
     vec_free(v);
     return VS_OK;
 }
@@ -414,8 +426,8 @@ vs_status ctl_setplot(ctl *c, const char *text)
     if (!name) {
         fputs("List of plots available:\n\n", c->out);
         for (size_t i = n; i-- > 0;)
-            fprintf(c->out, "%s\t%s\t%s (%s)\n", s->plot[i] == s->current ? "Current " : "", s->plot[i]->name,
-                    s->plot[i]->title, s->plot[i]->what);
+            fprintf(c->out, "%s\t%s\t%s (%s)\n", s->plot[i] == s->current ? "Current " : "",
+                    s->plot[i]->name, s->plot[i]->title, s->plot[i]->what);
         return VS_OK;
     }
     if (!str_casecmp(name, "new"))
@@ -456,9 +468,11 @@ vs_status ctl_setscale(ctl *c, const char *text)
 
 vs_status ctl_settype(ctl *c, const char *text)
 {
-    static const char *const types[] = {"notype", "time", "frequency", "voltage", "current", "temperature", "charge",
-                                        "decibel", "phase", "impedance", "admittance", "power", "onoise-spectrum",
-                                        "inoise-spectrum", "res", "capacitance"};
+    static const char *const types[] = {
+        "notype",      "time",   "frequency",       "voltage",         "current",
+        "temperature", "charge", "decibel",         "phase",           "impedance",
+        "admittance",  "power",  "onoise-spectrum", "inoise-spectrum", "res",
+        "capacitance"};
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
     bool known = false;

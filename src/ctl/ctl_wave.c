@@ -54,8 +54,10 @@ vs_status ctl_psd(ctl *c, const char *text)
     size_t n = strcspn(text, " \t");
     const char *end;
     double x;
-    if (!str_spice_number(arena_strndup(&c->scratch, text, n), &end, &x) || *end || !(x >= 0 && x < 1e6))
-        return ctl_fail(c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
+    if (!str_spice_number(arena_strndup(&c->scratch, text, n), &end, &x) || *end ||
+        !(x >= 0 && x < 1e6))
+        return ctl_fail(
+            c, "psd takes the number of lines to average over, then vectors: psd 4 v(out)");
     return spectrum(c, text + n + strspn(text + n, " \t"), true, (int)x);
 }
 
@@ -87,9 +89,11 @@ vs_status ctl_fourier(ctl *c, const char *text)
     if (!n)
         return ctl_fail(c, "a fundamental frequency and vectors are expected: fourier 1meg v(out)");
     int n_freq, grid;
-    if (!ctl_whole_value(c, "nfreqs", 10, 1, 1000, &n_freq) || !ctl_whole_value(c, "fourgridsize", 200, 1, 100000, &grid))
+    if (!ctl_whole_value(c, "nfreqs", 10, 1, 1000, &n_freq) ||
+        !ctl_whole_value(c, "fourgridsize", 200, 1, 100000, &grid))
         return VS_EINPUT;
-    if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &freq) || !ctl_values(c, text + n, &v))
+    if (!post_eval_number(&c->e, arena_strndup(&c->scratch, text, n), &freq) ||
+        !ctl_values(c, text + n, &v))
         return VS_EINPUT;
     vs_status st = vec_len(v) ? VS_OK : ctl_fail(c, "there are no vectors behind the frequency");
     for (size_t i = 0; i < vec_len(v) && !st; i++) {
@@ -106,7 +110,11 @@ vs_status ctl_fourier(ctl *c, const char *text)
             post_vec *w = post_plot_add(&c->s->plots, c->s->plots.current, name, "notype", false);
             for (int row = 0; w && row < 3; row++)
                 for (int j = 0; j < f.n; j++)
-                    if (!post_vec_push(w, row == 0 ? j * freq : row == 1 ? f.mag[j] : f.phase[j], 0))
+                    if (!post_vec_push(w,
+                                       row == 0   ? j * freq
+                                       : row == 1 ? f.mag[j]
+                                                  : f.phase[j],
+                                       0))
                         st = VS_ENOMEM;
             break;
         }
@@ -119,7 +127,8 @@ vs_status ctl_fourier(ctl *c, const char *text)
 vs_status ctl_meas(ctl *c, const char *text)
 {
     size_t n = strcspn(text, " \t");
-    const char *word = arena_strndup(&c->scratch, text, n), *rest = text + n + strspn(text + n, " \t");
+    const char *word = arena_strndup(&c->scratch, text, n),
+               *rest = text + n + strspn(text + n, " \t");
     return ctl_measure(c, word, rest, ctl_place(c, rest, strlen(rest)));
 }
 
@@ -127,8 +136,8 @@ vs_status ctl_meas(ctl *c, const char *text)
 
 typedef struct request {
     post_picture p;
-    const char *axis;      /* behind vs */
-    char *list;            /* vec: the expressions */
+    const char *axis; /* behind vs */
+    char *list;       /* vec: the expressions */
 } request;
 
 /* Takes "xlimit a b", "title text" and the like out of the words of a plot command. */
@@ -160,8 +169,9 @@ static vs_status read_request(ctl *c, const char *text, request *r)
             r->p.points = true;
         else if (!str_casecmp(w[i], "xdelta") || !str_casecmp(w[i], "ydelta"))
             i++; /* the grid's steps are chosen here */
-        else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") && str_casecmp(w[i], "lingrid") &&
-                 str_casecmp(w[i], "nointerp") && str_casecmp(w[i], "combplot")) {
+        else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
+                 str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp") &&
+                 str_casecmp(w[i], "combplot")) {
             for (const char *s = w[i]; *s; s++)
                 vec_push(r->list, *s);
             vec_push(r->list, ' ');
@@ -196,8 +206,9 @@ static vs_status draw(ctl *c, const char *path, const char *text)
     for (size_t i = 0; i < vec_len(v); i++)
         if (!v[i].plot || !v[i].plot->scale || v[i].v != v[i].plot->scale->v || vec_len(v) == 1)
             v[n++] = v[i];
-    if (!st && !r.axis && v[0].plot && v[0].plot->scale && !strcmp(v[0].plot->scale->type, "frequency") &&
-        isnan(r.p.xlo) && v[0].plot->scale->n > 2) { /* decades: equal ratios */
+    if (!st && !r.axis && v[0].plot && v[0].plot->scale &&
+        !strcmp(v[0].plot->scale->type, "frequency") && isnan(r.p.xlo) &&
+        v[0].plot->scale->n > 2) { /* decades: equal ratios */
         const double *f = v[0].plot->scale->v;
         int w = 1 + v[0].plot->scale->complex;
         r.p.xlog |= f[0] > 0 && fabs(f[w] / f[0] - f[2 * w] / f[w]) < 1e-6 * f[w] / f[0];
@@ -239,7 +250,9 @@ vs_status ctl_gnuplot(ctl *c, const char *text)
     if (!name)
         return ctl_fail(c, "a file and vectors are expected");
     const char *base = strrchr(name, '/'), *dot = strrchr(base ? base : name, '.');
-    size_t keep = dot && (!str_casecmp(dot, ".svg") || !str_casecmp(dot, ".ps") || !str_casecmp(dot, ".png") ||
-                          !str_casecmp(dot, ".eps")) ? (size_t)(dot - name) : strlen(name);
+    size_t keep = dot && (!str_casecmp(dot, ".svg") || !str_casecmp(dot, ".ps") ||
+                          !str_casecmp(dot, ".png") || !str_casecmp(dot, ".eps"))
+                      ? (size_t)(dot - name)
+                      : strlen(name);
     return draw(c, arena_printf(&c->scratch, "%.*s.svg", (int)keep, name), text + n);
 }

@@ -112,10 +112,10 @@ static void fill_map(dev_group *g, dev_form *f, arena *mem, const int32_t *const
         }
     if (f->map)
         return;
-    f->map = arena_array(mem, int32_t, (size_t)g->nb * (size_t)f->n_u);
+    f->map = arena_array(mem, int32_t, (size_t)g->nb *(size_t)f->n_u);
     for (int32_t i = 0; i < g->nb; i++)
         memcpy(&f->map[(size_t)i * (size_t)f->n_u], unknown[i], (size_t)f->n_u * sizeof(int32_t));
-    f->lane_map = arena_array(mem, int32_t, (size_t)g->n_pack * (size_t)f->n_u * (size_t)g->lanes);
+    f->lane_map = arena_array(mem, int32_t, (size_t)g->n_pack *(size_t)f->n_u *(size_t)g->lanes);
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t l = 0; l < g->lanes; l++)
             for (int32_t u = 0; u < f->n_u; u++)
@@ -129,7 +129,8 @@ static void spread_rows(const dev_group *g, dev_form *f, const double *rows)
         for (int32_t l = 0; l < g->lanes; l++) {
             const int32_t r = g->row_of[inst_in(g, p, l)];
             for (int32_t k = 0; k < f->n_cache; k++)
-                f->cache[lane_place(g, p, f->n_cache, k, l)] = rows[(size_t)r * (size_t)f->n_cache + (size_t)k];
+                f->cache[lane_place(g, p, f->n_cache, k, l)] =
+                    rows[(size_t)r * (size_t)f->n_cache + (size_t)k];
         }
 }
 
@@ -137,13 +138,13 @@ static void spread_rows(const dev_group *g, dev_form *f, const double *rows)
 static void fill_cache(dev_group *g, dev_form *f, arena *mem)
 {
     const size_t n = (size_t)f->n_cache;
-    double *rows = arena_array(mem, double, (size_t)g->n_row * n);
+    double *rows = arena_array(mem, double, (size_t)g->n_row *n);
     for (int32_t r = 0; r < g->n_row; r++)
         mdl_setup(f->variant, g->row[r], &rows[(size_t)r * n]);
     f->cache = f->rows = rows;
     if (!g->row_per_lane)
         return;
-    f->cache = arena_array(mem, double, (size_t)g->n_pack * n * (size_t)g->lanes);
+    f->cache = arena_array(mem, double, (size_t)g->n_pack *n *(size_t)g->lanes);
     spread_rows(g, f, rows);
 }
 
@@ -177,7 +178,11 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
 {
     dev_form *f = &g->form[form];
     assert(v->lay.n_u <= mdl_n_unknown(g->model));
-    *f = (dev_form){.variant = v, .evaluated = evaluated, .n_u = v->lay.n_u, .n_out = v->lay.n_out, .n_cache = v->lay.n_cache};
+    *f = (dev_form){.variant = v,
+                    .evaluated = evaluated,
+                    .n_u = v->lay.n_u,
+                    .n_out = v->lay.n_out,
+                    .n_cache = v->lay.n_cache};
     if (!g->lanes)
         make_packs(g, mem, v->lay.lanes);
     assert(g->lanes == v->lay.lanes);
@@ -278,7 +283,8 @@ jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const d
 {
     const dev_form *f = &g->form[form];
     const jit_layout *lay = &f->variant->lay;
-    const size_t lim = lane_place(g, begin, lay->n_lim, 0, 0), st = lane_place(g, begin, lay->n_state, 0, 0);
+    const size_t lim = lane_place(g, begin, lay->n_lim, 0, 0),
+                 st = lane_place(g, begin, lay->n_state, 0, 0);
     /* After dev_advance the roles of OLD and NEW are exchanged: NEW is what the last one read. */
     const dev_lim from = last ? DEV_LIM_NEW : DEV_LIM_OLD, to = last ? DEV_LIM_OLD : DEV_LIM_NEW;
     return (jit_batch){

@@ -3,13 +3,13 @@
  *         dev_advance after it; dev_accept / dev_restore at accepted and rejected points; _fini.
  *
  * A group holds flat arrays only: instances of one parameter row share its setup values (cache), an
- * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances is
- * evaluated into a small buffer and stamped from there while it is in the processor's cache.
+ * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances
+ * is evaluated into a small buffer and stamped from there while it is in the processor's cache.
  *
- * Kernels take packs of W instances (jit.h). Pack p holds the instances first[p] .. first[p+1]-1 in its
- * lanes from 0; the lanes behind them are padding, copies of the last one. Either every pack is of one row
- * (its setup values are broadcast), or, when that would leave many lanes empty, lanes have rows of
- * their own (row_per_lane).
+ * Kernels take packs of W instances (jit.h). Pack p holds the instances first[p] .. first[p+1]-1 in
+ * its lanes from 0; the lanes behind them are padding, copies of the last one. Either every pack is
+ * of one row (its setup values are broadcast), or, when that would leave many lanes empty, lanes
+ * have rows of their own (row_per_lane).
  *
  * Limited probes and hidden state come in three and two copies:
  *   lim[ACC] of the last accepted point, lim[OLD] read by the kernel, lim[NEW] written by it;
@@ -29,39 +29,42 @@ typedef struct dev_run {
     int32_t begin, end;
 } dev_run;
 
-typedef struct dev_form {  /* one analysis form of a group; variant NULL: not asked for */
+typedef struct dev_form { /* one analysis form of a group; variant NULL: not asked for */
     mdl_variant *variant;
-    bool evaluated;        /* false: the form only tells what its equations are made of */
+    bool evaluated; /* false: the form only tells what its equations are made of */
     int32_t n_u, n_out, n_cache;
-    int32_t *map;          /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
-    int32_t *lane_map;     /* [n_pack][n_u][W] the same for kernels */
-    double *cache;         /* [n_row][n_cache] setup values of the rows used here;
-                            * row_per_lane: [n_pack][n_cache][W] */
-    double *rows;          /* [n_row][n_cache]; row_per_lane: what cache was spread from, else cache */
-    dev_run *run;          /* vec */
-    int32_t *slot;         /* [nb * n_out] where out[k] goes; made by src/ckt */
+    int32_t *map;      /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
+    int32_t *lane_map; /* [n_pack][n_u][W] the same for kernels */
+    double *cache;     /* [n_row][n_cache] setup values of the rows used here;
+                        * row_per_lane: [n_pack][n_cache][W] */
+    double *rows;      /* [n_row][n_cache]; row_per_lane: what cache was spread from, else cache */
+    dev_run *run;      /* vec */
+    int32_t *slot;     /* [nb * n_out] where out[k] goes; made by src/ckt */
 } dev_form;
 
 typedef struct dev_group {
     mdl_model *model;
-    int32_t nb;            /* instances */
-    int32_t *inst;         /* [nb] their numbers in the circuit */
-    int32_t *row_of;       /* [nb] index into row; ascending, equal rows stand together */
-    int32_t *row;          /* [n_row] rows of the model */
+    int32_t nb;      /* instances */
+    int32_t *inst;   /* [nb] their numbers in the circuit */
+    int32_t *row_of; /* [nb] index into row; ascending, equal rows stand together */
+    int32_t *row;    /* [n_row] rows of the model */
     int32_t n_row;
-    int32_t n_variant;     /* 1; more: variants of rows that share one of what is known in all of them */
+    int32_t
+        n_variant; /* 1; more: variants of rows that share one of what is known in all of them */
     int32_t lanes, n_pack; /* W; 0 until the first form is added */
     int32_t *first;        /* [n_pack + 1] */
     int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */
     bool row_per_lane;
     dev_form form[MDL_N_FORM];
     int32_t n_lim, n_state;
-    double *lim[DEV_N_LIM];  /* [n_pack][n_lim][W] */
+    double *lim[DEV_N_LIM];    /* [n_pack][n_lim][W] */
     double *state, *state_new; /* [n_pack][n_state][W] */
-    int64_t n_eval, n_bypass; /* instances evaluated so far by loads; left at their linearisations */
-    double s_eval;         /* s, for them and their stamps, where loads are timed */
-    struct dev_lin *lin;   /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
-    bool lim_fresh;        /* lim[OLD] is to be filled from the probes of the next evaluation */
+    int64_t n_eval,
+        n_bypass;  /* instances evaluated so far by loads; left at their linearisations */
+    double s_eval; /* s, for them and their stamps, where loads are timed */
+    struct dev_lin
+        *lin;       /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
+    bool lim_fresh; /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 
 /* Instances inst[nb] with model rows row[nb], equal ones together. Arrays are copied into `mem`. */
@@ -76,8 +79,8 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
 
-/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their setup runs.
- * Returns the forms, bits 1 << mdl_form_kind, whose setup values are others now. */
+/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their
+ * setup runs. Returns the forms, bits 1 << mdl_form_kind, whose setup values are others now. */
 unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
 /* Limits and state as dev_state_init leaves them; hidden state alone. */
 void dev_state_fresh(dev_group *g);

@@ -1,19 +1,21 @@
-/* dev_lin.c - see dev_lin.h. Nothing is fused or summed in another order, whatever the processor. */
+/* dev_lin.c - see dev_lin.h. Nothing is fused or summed in another order, whatever the processor.
+ */
 #include "dev_lin_priv.h"
 
 #include "bits.h"
 
 enum { MAX_LANES = 8 };
 
-/* What a bypassed instance may leave out is 1: terms below this leave a rounding of at most 2e-3 in sums, 0.6 until they
- * are made anew. Charges over steps of 0.1 ps with reltol 1e-6 are 1e12. */
+/* What a bypassed instance may leave out is 1: terms below this leave a rounding of at most 2e-3 in
+ * sums, 0.6 until they are made anew. Charges over steps of 0.1 ps with reltol 1e-6 are 1e12. */
 #define WILD 1e13
 
 struct dev_lin_buffer {
-    int32_t *map;  /* [DEV_BLOCK / W][n_u][W] */
-    int32_t *row;  /* [DEV_BLOCK / W] */
-    double *out;   /* [DEV_BLOCK / W][n_out][W] */
-    double *change; /* [DEV_BLOCK][n_out] of what is kept; in the places of i0 and q0 of i0 - G v0, q0 - C v0 */
+    int32_t *map;   /* [DEV_BLOCK / W][n_u][W] */
+    int32_t *row;   /* [DEV_BLOCK / W] */
+    double *out;    /* [DEV_BLOCK / W][n_out][W] */
+    double *change; /* [DEV_BLOCK][n_out] of what is kept; in the places of i0 and q0 of i0 - G v0,
+                       q0 - C v0 */
 };
 
 /* -- tables -- */
@@ -40,7 +42,8 @@ static bool same_outputs(const mdl_variant *tran, const mdl_variant *apart)
         if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT) {
             if (find_place(tran, o->kind, o->a, -1) < 0)
                 return false;
-        } else if ((o->kind != IR_OUT_G && o->kind != IR_OUT_C) || find_place(tran, row, o->a, -1) < 0 ||
+        } else if ((o->kind != IR_OUT_G && o->kind != IR_OUT_C) ||
+                   find_place(tran, row, o->a, -1) < 0 ||
                    find_place(tran, IR_OUT_J, o->a, o->b) < 0) {
             return false;
         }
@@ -78,8 +81,9 @@ static bool inputs_suit(const mdl_model *m, const mdl_variant *v)
     int n = 0;
     for (size_t i = 0; i < vec_len(v->eval.in); i++) {
         const ir_input *in = &v->eval.in[i];
-        const bool moves = in->kind == IR_IN_DYN &&
-                           (in->k == IR_DYN_ITER || in->k == IR_DYN_ALPHA || in->k == IR_DYN_ABSTIME);
+        const bool moves =
+            in->kind == IR_IN_DYN &&
+            (in->k == IR_DYN_ITER || in->k == IR_DYN_ALPHA || in->k == IR_DYN_ABSTIME);
         if (moves || (in->kind != IR_IN_CACHE && in->kind != IR_IN_PROBE && in->kind != IR_IN_DYN))
             return false;
     }
@@ -99,8 +103,8 @@ static bool inputs_suit(const mdl_model *m, const mdl_variant *v)
 
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart)
 {
-    return !tran->has_effects && !tran->has_state && !vec_len(mdl_module(m)->lim_probe) && inputs_suit(m, apart) &&
-           same_outputs(tran, apart);
+    return !tran->has_effects && !tran->has_state && !vec_len(mdl_module(m)->lim_probe) &&
+           inputs_suit(m, apart) && same_outputs(tran, apart);
 }
 
 static int32_t column_of(const struct dev_lin *l, int32_t u)
@@ -111,14 +115,16 @@ static int32_t column_of(const struct dev_lin *l, int32_t u)
     return c;
 }
 
-/* A column that has the unknown u of every instance; -1: u is the reference in all; n_col: there is none. */
+/* A column that has the unknown u of every instance; -1: u is the reference in all; n_col: there is
+ * none. */
 static int32_t same_column(const dev_group *g, const struct dev_lin *l, int32_t u)
 {
     const dev_form *f = l->apart;
     for (int32_t c = -1; c < l->n_col; c++) {
         int32_t i = 0;
-        while (i < g->nb && f->map[(size_t)i * (size_t)f->n_u + (size_t)u] ==
-                                (c < 0 ? 0 : f->map[(size_t)i * (size_t)f->n_u + (size_t)l->col[c]]))
+        while (i < g->nb &&
+               f->map[(size_t)i * (size_t)f->n_u + (size_t)u] ==
+                   (c < 0 ? 0 : f->map[(size_t)i * (size_t)f->n_u + (size_t)l->col[c]]))
             i++;
         if (i == g->nb)
             return c;
@@ -152,7 +158,8 @@ static void list_inputs(const dev_group *g, struct dev_lin *l, arena *mem)
 }
 
 /* What of an evaluation is added to which sum: i, q, g, c. */
-static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart, arena *mem)
+static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
+                           arena *mem)
 {
     int32_t n = 0;
     l->add = arena_array(mem, dev_lin_add_at, 2 * tran->lay.n_out);
@@ -173,7 +180,8 @@ static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl
     l->add_begin[4] = n;
 }
 
-static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart, arena *mem)
+static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
+                         arena *mem)
 {
     int32_t n = 0;
     l->out = arena_array(mem, dev_lin_out, tran->lay.n_out);
@@ -210,13 +218,13 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         dev_whole_fresh(g);
         return;
     }
-    l->at = arena_array(mem, int32_t, packs * (size_t)l->n_col * w);
+    l->at = arena_array(mem, int32_t, packs *(size_t)l->n_col *w);
     for (size_t p = 0; p < packs; p++)
         for (int32_t c = 0; c < l->n_col; c++)
             memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
                    &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
-    l->v0 = arena_array(mem, double, packs * (size_t)l->n_col * w);
-    l->kept = arena_array(mem, double, (size_t)g->nb * (size_t)f->n_out);
+    l->v0 = arena_array(mem, double, packs *(size_t)l->n_col *w);
+    l->kept = arena_array(mem, double, (size_t)g->nb *(size_t)f->n_out);
     l->bound = arena_array(mem, double, packs * 2 * w);
     l->mask = arena_array(mem, uint8_t, packs);
     l->item = arena_array(mem, int32_t, g->nb);
@@ -225,10 +233,10 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     l->is_recent = arena_array(mem, uint8_t, g->nb);
     l->buffer = arena_array(mem, struct dev_lin_buffer, buffers);
     for (int i = 0; i < buffers; i++) {
-        l->buffer[i].map = arena_array(mem, int32_t, most * (size_t)f->n_u * w);
+        l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
-        l->buffer[i].out = arena_array(mem, double, most * (size_t)f->n_out * w);
-        l->buffer[i].change = arena_array(mem, double, DEV_BLOCK * (size_t)f->n_out);
+        l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
+        l->buffer[i].change = arena_array(mem, double, DEV_BLOCK *(size_t)f->n_out);
     }
     dev_lin_fresh(g);
 }
@@ -263,9 +271,10 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
         l->bound[i] = INFINITY;
 }
 
-/* Lanes whose bound does not hold. A bound that is not a number does not; an x that is none makes sums that are none. */
-static inline __attribute__((always_inline)) unsigned select_pack(const struct dev_lin *l, int32_t p,
-                                                                  const double *x, double alpha, const int w)
+/* Lanes whose bound does not hold. A bound that is not a number does not; an x that is none makes
+ * sums that are none. */
+static inline __attribute__((always_inline)) unsigned
+select_pack(const struct dev_lin *l, int32_t p, const double *x, double alpha, const int w)
 {
     const int32_t *at = &l->at[(size_t)p * (size_t)l->n_col * (size_t)w];
     const double *v0 = &l->v0[(size_t)p * (size_t)l->n_col * (size_t)w];
@@ -278,12 +287,13 @@ static inline __attribute__((always_inline)) unsigned select_pack(const struct d
             d[i] = v > d[i] ? v : d[i];
         }
     for (int i = 0; i < w; i++)
-        mask |= (unsigned)!(d[i] <= FARTHEST && (b[i] + alpha * b[w + i]) * (d[i] * d[i]) <= 1) << i;
+        mask |= (unsigned)!(d[i] <= FARTHEST && (b[i] + alpha * b[w + i]) * (d[i] * d[i]) <= 1)
+                << i;
     return mask;
 }
 
-static inline __attribute__((always_inline)) void select_packs(const dev_group *g, const dev_lin_at *a,
-                                                               int32_t begin, int32_t end, const int w)
+static inline __attribute__((always_inline)) void
+select_packs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, const int w)
 {
     struct dev_lin *l = g->lin;
     for (int32_t p = begin; p < end; p++) {
@@ -327,7 +337,8 @@ static void note_recent(dev_group *g, int32_t code)
     l->is_recent[i] = 1;
 }
 
-/* New packs are of one row each; with a row per lane setup values lie by packs, and these stay as they are. */
+/* New packs are of one row each; with a row per lane setup values lie by packs, and these stay as
+ * they are. */
 int32_t dev_lin_gather(dev_group *g)
 {
     struct dev_lin *l = g->lin;
@@ -338,7 +349,8 @@ int32_t dev_lin_gather(dev_group *g)
             l->item[n++] = p * g->lanes + __builtin_ctz(m);
         for (int32_t i = before; i < n; i++) {
             const bool fresh = g->row_per_lane ? i == before
-                                               : np == 0 || row != g->pack_row[p] || i - l->first[np - 1] == g->lanes;
+                                               : np == 0 || row != g->pack_row[p] ||
+                                                     i - l->first[np - 1] == g->lanes;
             if (fresh)
                 l->first[np++] = i;
             row = g->pack_row[p];
@@ -373,7 +385,8 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
         const int32_t n = l->first[p + 1] - l->first[p];
         int32_t *to = &b->map[(size_t)(p - begin) * (size_t)(n_u * w)];
         for (int32_t k = 0; k < w; k++) {
-            const int32_t *from = &l->at[place(g, l->item[l->first[p] + (k < n ? k : n - 1)], l->n_col)];
+            const int32_t *from =
+                &l->at[place(g, l->item[l->first[p] + (k < n ? k : n - 1)], l->n_col)];
             for (int32_t j = 0; j < l->n_probed; j++)
                 to[l->probed[j] * w + k] = l->probed_col[j] < 0 ? 0 : from[l->probed_col[j] * w];
         }
@@ -381,7 +394,8 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
     }
 }
 
-static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, struct dev_lin_buffer *b)
+static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
+                            struct dev_lin_buffer *b)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = l->apart;
@@ -389,7 +403,11 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
     vs_status st = VS_OK;
     if (!g->row_per_lane) {
         fill_map(g, begin, end, b);
-        const jit_batch batch = {.x = a->x, .map = b->map, .cache = f->cache, .row_of = b->row, .dyn = a->dyn,
+        const jit_batch batch = {.x = a->x,
+                                 .map = b->map,
+                                 .cache = f->cache,
+                                 .row_of = b->row,
+                                 .dyn = a->dyn,
                                  .out = b->out};
         return mdl_eval(f->variant, false, &batch, 0, end - begin);
     }
@@ -397,7 +415,8 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
         const int32_t at = l->item[l->first[p]] / g->lanes;
         for (e = p + 1; e < end && l->item[l->first[e]] / g->lanes == at + (e - p);)
             e++;
-        st = dev_eval(g, MDL_APART, a->dyn, a->x, at, at + (e - p), false, b->out + (size_t)(p - begin) * pack);
+        st = dev_eval(g, MDL_APART, a->dyn, a->x, at, at + (e - p), false,
+                      b->out + (size_t)(p - begin) * pack);
     }
     return st;
 }
@@ -415,18 +434,23 @@ static double new_bound(double old, double off, double steep, double d)
     return larger(SAFETY * off / (d * d), larger(FADING * old, LEAST_PART * most));
 }
 
-/* A pack of new linearisations beside the old ones, lane by lane. S lanes, WIDE at a time: W, but at least WIDE. */
+/* A pack of new linearisations beside the old ones, lane by lane. S lanes, WIDE at a time: W, but
+ * at least WIDE. */
 typedef struct lin_pack {
-    const double *now;                 /* [n_out][S] outputs of the form APART */
+    const double *now;                  /* [n_out][S] outputs of the form APART */
     double padded[DEV_LIN_OUTS * WIDE]; /* these, where a kernel has fewer lanes */
-    double was[DEV_LIN_OUTS * MAX_LANES]; /* [n_out][S], then now - was; in the places of currents and charges */
-    double v[DEV_LIN_COLS * MAX_LANES], dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][S] the place, and from the old one */
-    double off[2][MAX_LANES];          /* how far the prediction was off, currents and charges, */
-    double steep[2][MAX_LANES];        /* how far it can be off at 1 V, */
-    double size[MAX_LANES];            /* and the size of terms: all in units of what may be left out in a row */
-    double now_0[MAX_LANES], change_0[MAX_LANES]; /* 0 unless something new, or its change, is not finite */
-    int32_t item[MAX_LANES];           /* what is in a lane, -1: nothing; */
-    int32_t inst[MAX_LANES];           /* its number in the group */
+    double was[DEV_LIN_OUTS *
+               MAX_LANES]; /* [n_out][S], then now - was; in the places of currents and charges */
+    double v[DEV_LIN_COLS * MAX_LANES],
+        dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][S] the place, and from the old one */
+    double off[2][MAX_LANES];         /* how far the prediction was off, currents and charges, */
+    double steep[2][MAX_LANES];       /* how far it can be off at 1 V, */
+    double
+        size[MAX_LANES]; /* and the size of terms: all in units of what may be left out in a row */
+    double now_0[MAX_LANES],
+        change_0[MAX_LANES]; /* 0 unless something new, or its change, is not finite */
+    int32_t item[MAX_LANES]; /* what is in a lane, -1: nothing; */
+    int32_t inst[MAX_LANES]; /* its number in the group */
 } lin_pack;
 
 static int stride_of(const dev_group *g) { return g->lanes < WIDE ? WIDE : g->lanes; }
@@ -454,7 +478,8 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
     for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
         const int32_t i = lane_of(g, p, at), inst = instance_of(g, l->item[at]);
         const size_t from = place(g, l->item[at], n_col);
-        const double *restrict kept = &l->kept[(size_t)inst * (size_t)n_out], *restrict v0 = &l->v0[from];
+        const double *restrict kept = &l->kept[(size_t)inst * (size_t)n_out], *restrict v0 =
+                                                                                  &l->v0[from];
         const int32_t *restrict unknown = &l->at[from];
         k->item[i] = at;
         k->inst[i] = inst;
@@ -474,8 +499,10 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
 
 /* One row of WIDE lanes from k's lane `at`: currents of i0 + G dv, or charges.
  * (G v)_now - (G v)_was = (now - was) v + was dv. */
-static inline __attribute__((always_inline)) void compare_row(const struct dev_lin *l, const dev_lin_out *o, double scale,
-                                                              const double *weight, lin_pack *k, const int s, const int at)
+static inline __attribute__((always_inline)) void compare_row(const struct dev_lin *l,
+                                                              const dev_lin_out *o, double scale,
+                                                              const double *weight, lin_pack *k,
+                                                              const int s, const int at)
 {
     const double *now = k->now + at, *was = k->was + at, *v = k->v + at, *dv = k->dv + at;
     const int charge = o->kind == IR_OUT_REACT;
@@ -496,8 +523,8 @@ static inline __attribute__((always_inline)) void compare_row(const struct dev_l
     PUT_LARGER(&k->size[at], w * scale * size);
 }
 
-static inline __attribute__((always_inline)) void subtract_slopes(const struct dev_lin *l, lin_pack *k, const int s,
-                                                                  const int at)
+static inline __attribute__((always_inline)) void
+subtract_slopes(const struct dev_lin *l, lin_pack *k, const int s, const int at)
 {
     wide now_0 = {0}, change_0 = {0};
     for (int32_t j = 0; j < l->apart->n_out; j++) {
@@ -513,8 +540,8 @@ static inline __attribute__((always_inline)) void subtract_slopes(const struct d
     PUT(&k->change_0[at], change_0);
 }
 
-static inline __attribute__((always_inline)) void compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k,
-                                                               const int s)
+static inline __attribute__((always_inline)) void
+compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k, const int s)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
@@ -536,14 +563,22 @@ static inline __attribute__((always_inline)) void compare_pack(const dev_group *
         subtract_slopes(l, k, s, at);
 }
 
-VS_CLONES static void compare_8(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 8); }
-VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pack *k) { compare_pack(g, a, k, 4); }
+VS_CLONES static void compare_8(const dev_group *g, const dev_lin_at *a, lin_pack *k)
+{
+    compare_pack(g, a, k, 8);
+}
+VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pack *k)
+{
+    compare_pack(g, a, k, 4);
+}
 
 /* Keeps the new linearisation of lane i; change [n_out]. */
-static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i, double *restrict change)
+static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
+                 double *restrict change)
 {
     struct dev_lin *l = g->lin;
-    const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out, code = l->item[k->item[i]];
+    const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out,
+                  code = l->item[k->item[i]];
     double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
     double *restrict kept = &l->kept[(size_t)k->inst[i] * (size_t)n_out];
     double d = 0;
@@ -556,7 +591,9 @@ static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i, do
         change[j] = k->was[j * s + i];
     }
     for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
-        bound[b * w] = a->weight && k->now_0[i] == 0 ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d) : INFINITY;
+        bound[b * w] = a->weight && k->now_0[i] == 0
+                           ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d)
+                           : INFINITY;
     if (k->change_0[i] != 0 || !(k->size[i] < WILD))
         l->wild = true;
 }
@@ -585,7 +622,8 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
 /* -- sums -- */
 
 /* Adds an instance's part of what `of` [n_out] has. */
-static void add_instance(const dev_group *g, int32_t inst, const double *restrict of, const dev_lin_sums *to)
+static void add_instance(const dev_group *g, int32_t inst, const double *restrict of,
+                         const dev_lin_sums *to)
 {
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
@@ -593,7 +631,9 @@ static void add_instance(const dev_group *g, int32_t inst, const double *restric
     double *const sum[] = {to->i, to->q, to->g, to->c};
     for (int what = 0; what < 4; what++) {
         double *restrict s = sum[what];
-        for (const dev_lin_add_at *p = l->add + l->add_begin[what], *end = l->add + l->add_begin[what + 1]; p < end; p++)
+        for (const dev_lin_add_at *p = l->add + l->add_begin[what],
+                                  *end = l->add + l->add_begin[what + 1];
+             p < end; p++)
             s[slot[p->to]] += of[p->at];
     }
 }
@@ -685,7 +725,8 @@ void dev_lin_accept(dev_group *g)
     l->n_recent = 0;
 }
 
-void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, double *out)
+void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
+                     double *out)
 {
     const struct dev_lin *l = g->lin;
     const int32_t n = g->form[MDL_TRAN].n_out;

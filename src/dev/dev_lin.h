@@ -1,32 +1,37 @@
 /* dev_lin.h - linearisations of a group's instances, kept from load to load (bypass).
- * Use:    dev_lin_suits for a pair of variants, dev_lin_init after the forms TRAN and APART were added; in a load
- *         dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for what it counted and
- *         dev_lin_add behind each, in order; or dev_lin_add_all; dev_lin_sizes; dev_lin_accept at accepted points.
+ * Use:    dev_lin_suits for a pair of variants, dev_lin_init after the forms TRAN and APART were
+ * added; in a load dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for
+ * what it counted and dev_lin_add behind each, in order; or dev_lin_add_all; dev_lin_sizes;
+ * dev_lin_accept at accepted points.
  *
- * An instance keeps i0, q0, G, C of its last evaluation at v0. As long as that is good enough it contributes
- *   i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C,
- * which is exact to first order, so that Newton's method stays what it is. What is left out is of second
- * order: in units of the rows' tolerances (weights) at most (A + alpha B) d^2, d = max |v - v0|. A and B are
- * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be off when
- * currents follow exp(v / 25 mV). An instance is evaluated when the bound exceeds 1 or d its limit.
- * The decision is one for each instance, from x and what it keeps: results do not depend on lanes or threads.
- * Instances to be evaluated are put together into new packs, in their order.
+ * An instance keeps i0, q0, G, C of its last evaluation at v0. As long as that is good enough it
+ * contributes i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C, which is exact to
+ * first order, so that Newton's method stays what it is. What is left out is of second order: in
+ * units of the rows' tolerances (weights) at most (A + alpha B) d^2, d = max |v - v0|. A and B are
+ * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be
+ * off when currents follow exp(v / 25 mV). An instance is evaluated when the bound exceeds 1 or d
+ * its limit. The decision is one for each instance, from x and what it keeps: results do not depend
+ * on lanes or threads. Instances to be evaluated are put together into new packs, in their order.
  *
- * The sums over all instances are kept too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit. An evaluation
- * adds what it changed, in the order of instances, so that those that did not move cost a comparison and no more:
- * f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in them: they are made anew now and then, and at once
- * when a value was so large that its rounding can be seen (dev_lin.wild).
+ * The sums over all instances are kept too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
+ * An evaluation adds what it changed, in the order of instances, so that those that did not move
+ * cost a comparison and no more: f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in
+ * them: they are made anew now and then, and at once when a value was so large that its rounding
+ * can be seen (dev_lin.wild).
  *
- * Kept as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be evaluated, which costs
- * no more while they share a pack, and there is nothing to gather, to sum or to correct:
- *         dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
+ * Kept as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be
+ * evaluated, which costs no more while they share a pack, and there is nothing to gather, to sum or
+ * to correct: dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
 #include "dev.h"
 
-enum { DEV_LIN_COLS = 32, DEV_LIN_OUTS = 512 }; /* most unknowns that an instance may depend on, and outputs */
-enum { DEV_WHOLE_MOST = 8 };                    /* instances of a group that is kept as a whole */
+enum {
+    DEV_LIN_COLS = 32,
+    DEV_LIN_OUTS = 512
+}; /* most unknowns that an instance may depend on, and outputs */
+enum { DEV_WHOLE_MOST = 8 }; /* instances of a group that is kept as a whole */
 
 typedef struct dev_lin_term { /* + kept[at] * (v - v0)[col] */
     int32_t at, col;
@@ -46,70 +51,78 @@ typedef struct dev_lin_add_at { /* sum[slot of the TRAN output `to`] += kept[at]
 struct dev_lin {
     const dev_form *apart;
     int32_t n_col, col[DEV_LIN_COLS]; /* local unknowns that outputs depend on */
-    int32_t n_probed, *probed;  /* local unknowns that the kernel reads, */
-    int32_t *probed_col;        /* and their columns, -1: the reference */
-    dev_lin_out *out;           /* [n_out of TRAN] */
+    int32_t n_probed, *probed;        /* local unknowns that the kernel reads, */
+    int32_t *probed_col;              /* and their columns, -1: the reference */
+    dev_lin_out *out;                 /* [n_out of TRAN] */
     dev_lin_term *term;
-    dev_lin_add_at *add;        /* those for i, q, g, c: from add_begin on */
+    dev_lin_add_at *add; /* those for i, q, g, c: from add_begin on */
     int32_t add_begin[5];
-    uint8_t *is_slope;          /* [n_out of APART] G or C */
+    uint8_t *is_slope;            /* [n_out of APART] G or C */
     int32_t n_dyn, dyn[IR_N_DYN]; /* which of the dynamic inputs the kernel reads, */
-    double dyn_at[IR_N_DYN];    /* and what they were: linearisations hold for these */
-    int32_t *at;                /* [n_pack][n_col][W] unknowns of the columns */
-    double *v0;                 /* [n_pack][n_col][W] */
-    double *kept;               /* [nb][n_out of APART] */
-    double *bound;              /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
-    uint8_t *mask;              /* [n_pack] lanes to be evaluated */
+    double dyn_at[IR_N_DYN];      /* and what they were: linearisations hold for these */
+    int32_t *at;                  /* [n_pack][n_col][W] unknowns of the columns */
+    double *v0;                   /* [n_pack][n_col][W] */
+    double *kept;                 /* [nb][n_out of APART] */
+    double *bound;                /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
+    uint8_t *mask;                /* [n_pack] lanes to be evaluated */
     /* what is to be evaluated, after dev_lin_gather */
-    int32_t *item;              /* [nb] pack * W + lane */
-    int32_t n_pack, *first;     /* [nb + 1] packs of items */
+    int32_t *item;          /* [nb] pack * W + lane */
+    int32_t n_pack, *first; /* [nb + 1] packs of items */
     int32_t n_item;
-    int32_t n_recent, *recent;  /* [nb] instances evaluated since the last accepted point */
-    uint8_t *is_recent;         /* [nb] */
-    _Atomic bool wild;          /* since dev_lin_begin an instance gave values that would leave their rounding in sums */
+    int32_t n_recent, *recent; /* [nb] instances evaluated since the last accepted point */
+    uint8_t *is_recent;        /* [nb] */
+    _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
+                                  rounding in sums */
     struct dev_lin_buffer *buffer; /* [buffers] */
-    struct dev_whole *whole;    /* kept as a whole: v0, kept and what is above from mask on are not in use; else NULL */
+    struct dev_whole *whole; /* kept as a whole: v0, kept and what is above from mask on are not in
+                                use; else NULL */
 };
 
 typedef struct dev_lin_sums { /* over the instances of all groups */
-    double *g, *c;          /* by places of matrix entries */
-    double *i, *q;          /* [n+1] i0 - G v0, q0 - C v0 */
+    double *g, *c;            /* by places of matrix entries */
+    double *i, *q;            /* [n+1] i0 - G v0, q0 - C v0 */
 } dev_lin_sums;
 
 typedef struct dev_lin_at { /* a load */
     const double *x, *dyn;
-    const double *weight;   /* [n+1] 1 / what may be left out in a row, 0 for the reference; NULL: all are evaluated */
+    const double *weight; /* [n+1] 1 / what may be left out in a row, 0 for the reference; NULL: all
+                             are evaluated */
     double alpha;
 } dev_lin_at;
 
-/* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree. */
+/* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree.
+ */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
-/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add; 0: kept as a whole. */
+/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add; 0:
+ * kept as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
 /* As dev_lin_init leaves it: nothing is kept. */
 void dev_lin_fresh(dev_group *g);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at);
-/* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls. */
+/* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls.
+ */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);
 /* Packs of instances to be evaluated; g->lin->n_item of them. */
 int32_t dev_lin_gather(dev_group *g);
 /* Evaluates those packs from begin to end, end - begin <= DEV_BLOCK / W. Status: as dev_eval. */
-VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, int buffer);
+VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
+                                   int buffer);
 /* Adds what that evaluation changed. */
-void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, const dev_lin_sums *to);
+void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer,
+                 const dev_lin_sums *to);
 /* Adds all instances to sums that are 0. */
 void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to);
-/* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all instances, or of
- * those evaluated since the last accepted point: the others had theirs before. */
+/* fmax, qmax [n+1] (qmax NULL: no charges): largest contributions at the last evaluations, of all
+ * instances, or of those evaluated since the last accepted point: the others had theirs before. */
 void dev_lin_sizes(const dev_group *g, bool all, double *fmax, double *qmax);
 void dev_lin_accept(dev_group *g);
 /* Outputs of the form TRAN at x of the packs [begin, end), as dev_eval has them. */
-void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end, double *out);
+void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
+                     double *out);
 
 /* A load of a group that is kept as a whole: evaluates it if one of its instances moved.
- *   out  in/out  [n_pack][n_out of TRAN][dev_whole_stride] outputs of the form TRAN; the same array in each load, since
- *                what is still right there is not written again
- * Status: as dev_eval. */
+ *   out  in/out  [n_pack][n_out of TRAN][dev_whole_stride] outputs of the form TRAN; the same array
+ * in each load, since what is still right there is not written again Status: as dev_eval. */
 VS_MUST_USE vs_status dev_whole_load(dev_group *g, const dev_lin_at *at, double *out);
 int32_t dev_whole_stride(const dev_group *g);
 

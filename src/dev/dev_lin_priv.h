@@ -1,5 +1,6 @@
 /* dev_lin_priv.h - constants and vectors that dev_lin.c and dev_whole.c share.
- * Lanes are worked on WIDE at a time, whatever the processor: nothing is fused or summed in another order. */
+ * Lanes are worked on WIDE at a time, whatever the processor: nothing is fused or summed in another
+ * order. */
 #ifndef DEV_LIN_PRIV_H
 #define DEV_LIN_PRIV_H
 
@@ -8,14 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-/* No bypass beyond this distance, V: an exponential of 25 mV then grows by 22 %, and A and B still hold. */
+/* No bypass beyond this distance, V: an exponential of 25 mV then grows by 22 %, and A and B still
+ * hold. */
 #define FARTHEST 5e-3
 /* Distances below this tell nothing about curvature: the difference is rounding, V. */
 #define MEASURABLE 1e-4
-/* |i(v) - i0 - G dv| <= 1/2 |G| dv^2 / 25 mV if i follows exp(v / 25 mV), and less for everything slower. */
+/* |i(v) - i0 - G dv| <= 1/2 |G| dv^2 / 25 mV if i follows exp(v / 25 mV), and less for everything
+ * slower. */
 #define STEEPEST 20.0
-/* A measurement in one direction says little about others: at least this part of the bound above stays, a new
- * one counts four times, and an old one fades by this at each evaluation. */
+/* A measurement in one direction says little about others: at least this part of the bound above
+ * stays, a new one counts four times, and an old one fades by this at each evaluation. */
 #define LEAST_PART (1.0 / 64)
 #define SAFETY 4
 #define FADING 0.25
@@ -28,7 +31,8 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
 #define PUT(p, v) (*(wide *)(p) = (v))
 #define MAGNITUDE(v) ((wide)((wide_mask)(v) & INT64_MAX))
 #define CHOOSE(mask, a, b) ((wide)(((wide_mask)(a) & (mask)) | ((wide_mask)(b) & ~(mask))))
-/* a > b ? a : b. Macros: functions that are compiled for several processors cannot hand such values to others. */
+/* a > b ? a : b. Macros: functions that are compiled for several processors cannot hand such values
+ * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
 
 /* Whether the dynamic inputs are those that linearisations hold for; they are remembered. */
@@ -45,7 +49,8 @@ static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
 /* dev_whole.c */
 void dev_whole_init(dev_group *g, arena *mem);
 void dev_whole_fresh(dev_group *g);
-/* What the instance in a lane of a pack keeps, kept[k * stride], and the voltages v0[c * stride] of its columns. */
+/* What the instance in a lane of a pack keeps, kept[k * stride], and the voltages v0[c * stride] of
+ * its columns. */
 const double *dev_whole_kept(const dev_group *g, int32_t pack, int32_t lane, const double **v0);
 
 #endif

@@ -1,14 +1,15 @@
 /* dev_whole.c - linearisations of a group that is evaluated as a whole, see dev_lin.h.
- * All arrays have the lanes of the group's own packs, S of them to a pack: W, but at least WIDE. Lanes without an instance are
- * copies of the last one, as in the kernels, or, from lane W on, 0. A load is lane by lane the same few operations,
- * without a table of instances; so what bypass decides and gives is the same for any W. */
+ * All arrays have the lanes of the group's own packs, S of them to a pack: W, but at least WIDE.
+ * Lanes without an instance are copies of the last one, as in the kernels, or, from lane W on, 0. A
+ * load is lane by lane the same few operations, without a table of instances; so what bypass
+ * decides and gives is the same for any W. */
 #include "dev_lin_priv.h"
 
 /* Places are those of lane 0 in a pack. */
-typedef struct row { /* a current or charge, an output of the form TRAN */
-    int32_t to, at;      /* there, and in what is kept */
-    int32_t begin, end;  /* terms */
-    int32_t charge;      /* 0, 1 */
+typedef struct row {    /* a current or charge, an output of the form TRAN */
+    int32_t to, at;     /* there, and in what is kept */
+    int32_t begin, end; /* terms */
+    int32_t charge;     /* 0, 1 */
 } row;
 
 typedef struct term { /* + kept[at] * dv[col] */
@@ -20,16 +21,18 @@ typedef struct entry { /* J: out[to] = kept[g] + alpha kept[c] */
 } entry;
 
 struct dev_whole {
-    int32_t stride;       /* S */
+    int32_t stride;            /* S */
     int32_t n_row, n_entry[3]; /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
     entry *entry;
-    int32_t *row_at;      /* [n_pack][n_row][S] places in weights; 0: none */
-    double *now, *was;    /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
-    double *spread;       /* [n_pack][n_out][W] where S is not W; else NULL */
-    double *v0, *v, *dv;  /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
-    double alpha;         /* for which the load's array has J; NAN: for none */
+    int32_t *row_at; /* [n_pack][n_row][S] places in weights; 0: none */
+    double *now,
+        *was;       /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
+    double *spread; /* [n_pack][n_out][W] where S is not W; else NULL */
+    double *v0, *v,
+        *dv;      /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
+    double alpha; /* for which the load's array has J; NAN: for none */
 };
 
 /* Lanes of a pack that are worked on: those with instances, in whole vectors. */
@@ -43,10 +46,7 @@ static size_t pack_of(const struct dev_whole *w, int32_t p, int32_t n)
     return (size_t)p * (size_t)n * (size_t)w->stride;
 }
 
-int32_t dev_whole_stride(const dev_group *g)
-{
-    return g->lanes < WIDE ? WIDE : g->lanes;
-}
+int32_t dev_whole_stride(const dev_group *g) { return g->lanes < WIDE ? WIDE : g->lanes; }
 
 static void list_rows(const dev_group *g, struct dev_whole *w)
 {
@@ -88,7 +88,8 @@ static void place_rows(const dev_group *g, struct dev_whole *w)
         for (int32_t k = 0; k < w->n_row; k++) {
             const int32_t u = f->variant->out[w->row[k].to / w->stride].a;
             int32_t *to = &w->row_at[pack_of(w, p, w->n_row) + (size_t)(k * w->stride)];
-            memcpy(to, &f->lane_map[(size_t)(p * f->n_u + u) * (size_t)g->lanes], (size_t)g->lanes * sizeof *to);
+            memcpy(to, &f->lane_map[(size_t)(p * f->n_u + u) * (size_t)g->lanes],
+                   (size_t)g->lanes * sizeof *to);
         }
 }
 
@@ -116,7 +117,8 @@ void dev_whole_init(dev_group *g, arena *mem)
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t c = 0; c < l->n_col; c++)
             memcpy(&l->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
-                   &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes], (size_t)g->lanes * sizeof *l->at);
+                   &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes],
+                   (size_t)g->lanes * sizeof *l->at);
 }
 
 /* Bounds of lanes in use. */
@@ -157,7 +159,8 @@ VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
             for (int32_t c = 0; c < n_col; c++) {
                 const size_t k = at + (size_t)(c * s);
                 const int32_t *u = &l->at[k];
-                const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]}, dv = v - GET(&w->v0[k]);
+                const wide v = {a->x[u[0]], a->x[u[1]], a->x[u[2]], a->x[u[3]]},
+                           dv = v - GET(&w->v0[k]);
                 PUT(&w->v[k], v);
                 PUT(&w->dv[k], dv);
                 d = LARGER(MAGNITUDE(dv), d);
@@ -167,22 +170,26 @@ VS_CLONES static bool rests(const dev_group *g, const dev_lin_at *a)
     return (all[0] & all[1] & all[2] & all[3]) != 0;
 }
 
-/* What the prediction was off by, and the bounds that follow from it. p: pack, i: its lanes from i on. */
-static inline __attribute__((always_inline)) void measure(const struct dev_lin *l, const double *weight, int32_t p,
-                                                          int32_t i)
+/* What the prediction was off by, and the bounds that follow from it. p: pack, i: its lanes from i
+ * on. */
+static inline __attribute__((always_inline)) void
+measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
 {
     const struct dev_whole *w = l->whole;
     const int32_t s = w->stride;
     const size_t place = pack_of(w, p, l->apart->n_out) + (size_t)i;
-    const double *now = &w->now[place], *was = &w->was[place], *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
+    const double *now = &w->now[place], *was = &w->was[place],
+                 *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
     const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i];
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
-    wide off[2] = {0}, steep[2] = {0}, d = {0}, zero = {0}; /* 0 unless something new is not finite */
+    wide off[2] = {0}, steep[2] = {0}, d = {0},
+         zero = {0}; /* 0 unless something new is not finite */
     for (int32_t c = 0; c < l->n_col; c++)
         d = LARGER(MAGNITUDE(GET(dv + c * s)), d);
     for (const row *r = w->row, *end = r + w->n_row; r < end; r++, u += s) {
-        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]}, value = GET(now + r->at);
+        const wide unit = {weight[u[0]], weight[u[1]], weight[u[2]], weight[u[3]]},
+                   value = GET(now + r->at);
         wide miss = value - GET(was + r->at), slope = {0};
         for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
             miss -= GET(was + t->at) * GET(dv + t->col);
@@ -195,8 +202,10 @@ static inline __attribute__((always_inline)) void measure(const struct dev_lin *
         steep[r->charge] = LARGER(slope, steep[r->charge]);
     }
     for (int b = 0; b < 2; b++) {
-        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most, kept = LARGER(old, least);
-        const wide fading = LARGER(FADING * old, least), seen = SAFETY * off[b] / (d * d), measured = LARGER(seen, fading);
+        const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most,
+                   kept = LARGER(old, least);
+        const wide fading = LARGER(FADING * old, least), seen = SAFETY * off[b] / (d * d),
+                   measured = LARGER(seen, fading);
         const wide from_old = CHOOSE(d < MEASURABLE, kept, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
         PUT(bound + b * s, CHOOSE(zero == 0, next, none));
@@ -210,8 +219,8 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
             measure(g->lin, weight, p, i);
 }
 
-static inline __attribute__((always_inline)) void give_jacobian(const struct dev_whole *w, const double *now, double alpha,
-                                                                double *restrict out)
+static inline __attribute__((always_inline)) void
+give_jacobian(const struct dev_whole *w, const double *now, double alpha, double *restrict out)
 {
     const entry *e = w->entry;
     for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
@@ -234,7 +243,8 @@ VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double 
             double *to = out + pack_of(w, p, g->form[MDL_TRAN].n_out) + (size_t)i;
             for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
                 wide sum = GET(now + r->at);
-                for (const term *t = w->term + r->begin, *last = w->term + r->end; !moved && t < last; t++)
+                for (const term *t = w->term + r->begin, *last = w->term + r->end;
+                     !moved && t < last; t++)
                     sum += GET(now + t->at) * GET(dv + t->col);
                 PUT(to + r->to, sum);
             }
@@ -258,7 +268,8 @@ static vs_status evaluate(dev_group *g, const dev_lin_at *a)
     double *t = w->was;
     w->was = w->now;
     w->now = t;
-    const vs_status st = dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
+    const vs_status st =
+        dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
     if (w->spread)
         spread(g, g->n_pack * l->apart->n_out);
     return st;

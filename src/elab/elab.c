@@ -1,4 +1,5 @@
-/* elab.c - the order of elaboration: models, nodes, elements, elements that refer to others, checks. */
+/* elab.c - the order of elaboration: models, nodes, elements, elements that refer to others,
+ * checks. */
 #include "elab_priv.h"
 
 #include <math.h>
@@ -44,25 +45,19 @@ static vs_status add_instance(elab *e, const flat_inst *in)
         return elab_behavioural(e, in);
     switch (in->letter) {
     case 'v':
-    case 'i':
-        return elab_source(e, in);
+    case 'i': return elab_source(e, in);
     case 'e':
     case 'f':
     case 'g':
-    case 'h':
-        return elab_controlled(e, in);
-    case 'k':
-        return elab_mutual(e, in);
-    case 'a':
-        return elab_code(e, in);
+    case 'h': return elab_controlled(e, in);
+    case 'k': return elab_mutual(e, in);
+    case 'a': return elab_code(e, in);
     case 't':
     case 'o':
     case 'u':
     case 'p':
-    case 'y':
-        return elab_line(e, in);
-    default:
-        return elab_bind(e, in);
+    case 'y': return elab_line(e, in);
+    default: return elab_bind(e, in);
     }
 }
 
@@ -155,10 +150,7 @@ static void fini(elab *e)
     arena_fini(&e->mem);
 }
 
-double elab_kelvin(const elab *e)
-{
-    return e->opt.temp + 273.15;
-}
+double elab_kelvin(const elab *e) { return e->opt.temp + 273.15; }
 
 static vs_status start(elab *e, bool keep)
 {
@@ -174,15 +166,23 @@ static vs_status start(elab *e, bool keep)
     for (size_t i = 0; keep && i < vec_len(f->inst); i++)
         if (f->inst[i].letter == 'k')
             vec_push(e->coupled, (int32_t)i);
-    const ckt_opt copt = {.temp = elab_kelvin(e), .simparam = e->simparam, .threads = e->opt.threads,
-                          .bypass = e->opt.bypass, .parallel_min = e->opt.parallel_min};
+    const ckt_opt copt = {.temp = elab_kelvin(e),
+                          .simparam = e->simparam,
+                          .threads = e->opt.threads,
+                          .bypass = e->opt.bypass,
+                          .parallel_min = e->opt.parallel_min};
     e->c = ckt_new(&copt, e->d);
     return e->c ? build(e) : VS_ENOMEM;
 }
 
-vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f, const elab_opt *opt)
+vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
+                       const elab_opt *opt)
 {
-    elab e = {.d = d, .names = names, .lib = lib, .f = f, .opt = *opt,
+    elab e = {.d = d,
+              .names = names,
+              .lib = lib,
+              .f = f,
+              .opt = *opt,
               .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
     const vs_status st = start(&e, false);
     *c = e.c;
@@ -192,14 +192,18 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
     return st;
 }
 
-vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
-                            const elab_opt *opt)
+vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib,
+                            const flat *f, const elab_opt *opt)
 {
     elab *e = *kept = calloc(1, sizeof *e);
     *c = NULL;
     if (!e)
         return VS_ENOMEM;
-    *e = (elab){.d = d, .names = names, .lib = lib, .f = f, .opt = *opt,
+    *e = (elab){.d = d,
+                .names = names,
+                .lib = lib,
+                .f = f,
+                .opt = *opt,
                 .simparam = opt->simparam ? opt->simparam : ir_simparam_default};
     const vs_status st = start(e, true);
     *c = e->c;
@@ -234,15 +238,13 @@ void elab_redo_begin(elab *e, double temp, const double *simparam)
     find_tran(e);
     if (e->tstep == tstep && e->tstop == tstop)
         return;
-    for (size_t i = 0; i < vec_len(e->f->inst); i++) /* what waveforms leave out is taken from the times of .tran */
+    for (size_t i = 0; i < vec_len(e->f->inst);
+         i++) /* what waveforms leave out is taken from the times of .tran */
         if (e->f->inst[i].source)
             elab_redo(e, (int32_t)i);
 }
 
-void elab_redo_model(elab *e, const flat_model *m)
-{
-    elab_forget_card(e, m);
-}
+void elab_redo_model(elab *e, const flat_model *m) { elab_forget_card(e, m); }
 
 void elab_redo(elab *e, int32_t inst)
 {

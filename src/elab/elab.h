@@ -7,11 +7,10 @@
  *   nmos pmos npn pnp njf pjf  mos1..mos3 by level, bjt, jfet, with their parameter `type` 1 or -1
  *   any other model type       the module of that name (.hdl files, then the standard folder)
  *   no model card, but a word  the module of that name
- *   E G F H K                  vcvs vccs cccs ccvs mutual; a terminal of the last three is bound to the
- *                              current unknown of the controlling element
- *   B, POLY, VALUE={..}, R C L with an expression of voltages: a module written for the expression,
- *                              its numbers being parameters, so that equal expressions share it
- * Model card and instance line give one parameter set, the instance wins. */
+ *   E G F H K                  vcvs vccs cccs ccvs mutual; a terminal of the last three is bound to
+ * the current unknown of the controlling element B, POLY, VALUE={..}, R C L with an expression of
+ * voltages: a module written for the expression, its numbers being parameters, so that equal
+ * expressions share it Model card and instance line give one parameter set, the instance wins. */
 #ifndef ELAB_H
 #define ELAB_H
 
@@ -23,17 +22,17 @@ typedef struct elab_sim {
     double simparam[IR_N_SIMPARAM]; /* complete: defaults and what options set */
     double temp;                    /* degrees Celsius: .temp, option temp, 27 */
     bool temp_given;
-    bool seed_given;         /* statistical functions draw */
+    bool seed_given; /* statistical functions draw */
     uint64_t seed;
     double reltol, vntol, abstol, chgtol, trtol, gmin, rshunt, max_growth, min_step;
-    int method;                     /* 0 trap, 1 gear */
+    int method; /* 0 trap, 1 gear */
     int maxord, itl1, itl2, itl4;
-    int residual_check;             /* 0, 1 */
-    bool start_first;               /* points of a sweep begin from the solution of the first one */
-    int lu;                         /* lu_kind */
-    int threads;                    /* 0: automatic */
+    int residual_check; /* 0, 1 */
+    bool start_first;   /* points of a sweep begin from the solution of the first one */
+    int lu;             /* lu_kind */
+    int threads;        /* 0: automatic */
     ckt_bypass bypass;
-    bool interp;                    /* result files of transients have the multiples of tstep */
+    bool interp; /* result files of transients have the multiples of tstep */
 } elab_sim;
 /* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
  * Status: VS_OK, VS_EINPUT. */
@@ -42,28 +41,28 @@ VS_MUST_USE vs_status elab_options(elab_sim *sim, const flat *f, diag *d);
 VS_MUST_USE vs_status elab_set_options(elab_sim *sim, const flat *f, diag *d);
 
 typedef struct elab_opt {
-    double temp;             /* degrees Celsius */
-    const double *simparam;  /* [IR_N_SIMPARAM], NULL: defaults */
-    unsigned forms;          /* bits 1 << mdl_form_kind */
+    double temp;            /* degrees Celsius */
+    const double *simparam; /* [IR_N_SIMPARAM], NULL: defaults */
+    unsigned forms;         /* bits 1 << mdl_form_kind */
     int threads;
-    double parallel_min;     /* as in ckt_opt */
+    double parallel_min; /* as in ckt_opt */
     ckt_bypass bypass;
-    double tstep, tstop;     /* for defaults of waveforms; tstop 0: the deck's first .tran */
+    double tstep, tstop; /* for defaults of waveforms; tstop 0: the deck's first .tran */
 } elab_opt;
 /* Builds and finishes the circuit. On failure *c is NULL and messages are in d.
  * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
-/* The same, and what is needed to bind single instances again; it needs the flat netlist and the circuit.
- *   kept  out  elab_free it before the circuit; NULL on failure */
+/* The same, and what is needed to bind single instances again; it needs the flat netlist and the
+ * circuit. kept  out  elab_free it before the circuit; NULL on failure */
 typedef struct elab elab;
-VS_MUST_USE vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
-                                        const elab_opt *opt);
+VS_MUST_USE vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names,
+                                        mdl_lib *lib, const flat *f, const elab_opt *opt);
 void elab_free(elab **e);
-/* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards, elab_redo for
- * instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end.
- *   temp  degrees Celsius   simparam  as in elab_opt
- * Status of elab_redo_end: VS_OK; VS_REJECT: build the circuit anew, what->why tells what is in the way. */
+/* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards,
+ * elab_redo for instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end. temp
+ * degrees Celsius   simparam  as in elab_opt Status of elab_redo_end: VS_OK; VS_REJECT: build the
+ * circuit anew, what->why tells what is in the way. */
 void elab_redo_begin(elab *e, double temp, const double *simparam);
 void elab_redo_model(elab *e, const flat_model *m);
 void elab_redo(elab *e, int32_t inst);
@@ -74,20 +73,19 @@ int32_t elab_find(const elab *e, const char *name);
 
 /* A result vector: factor * (x[hi] - x[lo]), or a value inside a device. */
 typedef struct elab_out {
-    const char *name;        /* "v(out)", "v(a,b)", "i(v1)" */
-    bool current;            /* ampere, else volt */
+    const char *name; /* "v(out)", "v(a,b)", "i(v1)" */
+    bool current;     /* ampere, else volt */
     int32_t hi, lo;
     double factor;
-    bool is_detail;          /* "@m1[gm]": not from x; hi is then the client's, 0 at first */
+    bool is_detail; /* "@m1[gm]": not from x; hi is then the client's, 0 at first */
     ckt_detail detail;
 } elab_out;
 /* "voltage", "current" or "notype" */
 const char *elab_out_type(const elab_out *o);
-/* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of the
- * top level and below and the currents of the voltage sources; with `branches` also the currents of
- * other branches that are unknowns (inductors, controlled voltage sources).
- *   out  out  vec, the caller frees it; names live in `names`
- * Status: VS_OK, VS_EINPUT. */
+/* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of
+ * the top level and below and the currents of the voltage sources; with `branches` also the
+ * currents of other branches that are unknowns (inductors, controlled voltage sources). out  out
+ * vec, the caller frees it; names live in `names` Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d,
                                    str_pool *names, bool branches);
 

@@ -3,10 +3,10 @@
  * An expression becomes
  *     module behav_<hash>(p, n, t2, t3, ..., c0, ...);
  * with a terminal for each node that it reads (p and n are the element's own), a terminal for each
- * current that it reads (bound to the branch-current unknown), a parameter k<i> for each number, and
- * variables w<i> for operands that are used more than once. The text decides the name: elements with
- * the same shape share one module, whatever their numbers.
- * Functions: net.h says what each means; the text below must compute the same. */
+ * current that it reads (bound to the branch-current unknown), a parameter k<i> for each number,
+ * and variables w<i> for operands that are used more than once. The text decides the name: elements
+ * with the same shape share one module, whatever their numbers. Functions: net.h says what each
+ * means; the text below must compute the same. */
 #include "elab_priv.h"
 
 #include <math.h>
@@ -23,9 +23,9 @@ typedef struct behav {
     const char **branch; /* vec; elements of terminals c0, ... */
     double *num;         /* vec; values of k0, ... */
     int32_t n_var;
-    bool apart;          /* large: p and n are not among the nodes that it reads, 0 and 1 are numbers as
-                          * others are, so that one shape serves whatever it is connected to */
-    FILE *body;          /* statements that set the variables */
+    bool apart; /* large: p and n are not among the nodes that it reads, 0 and 1 are numbers as
+                 * others are, so that one shape serves whatever it is connected to */
+    FILE *body; /* statements that set the variables */
     bool failed;
 } behav;
 
@@ -81,24 +81,23 @@ static const char *hold(behav *b, const char *text)
     return w;
 }
 
-static const char *held(behav *b, const net_expr *x)
-{
-    return hold(b, num(b, x));
-}
+static const char *held(behav *b, const net_expr *x) { return hold(b, num(b, x)); }
 
 /* -- conditions -- */
 
 static const char *condition(behav *b, const net_expr *x)
 {
     static const char *const compare[NET_N_OP] = {
-        [NET_LT] = "<", [NET_LE] = "<=", [NET_GT] = ">", [NET_GE] = ">=", [NET_EQ] = "==", [NET_NE] = "!="};
+        [NET_LT] = "<",  [NET_LE] = "<=", [NET_GT] = ">",
+        [NET_GE] = ">=", [NET_EQ] = "==", [NET_NE] = "!="};
     if (compare[x->op]) {
         const char *l = num(b, x->arg[0]);
         return elab_printf(b->e, "(%s %s %s)", l, compare[x->op], num(b, x->arg[1]));
     }
     if (x->op == NET_AND || x->op == NET_OR) {
         const char *l = condition(b, x->arg[0]);
-        return elab_printf(b->e, "(%s %s %s)", l, x->op == NET_AND ? "&&" : "||", condition(b, x->arg[1]));
+        return elab_printf(b->e, "(%s %s %s)", l, x->op == NET_AND ? "&&" : "||",
+                           condition(b, x->arg[1]));
     }
     if (x->op == NET_NOT)
         return elab_printf(b->e, "(!%s)", condition(b, x->arg[0]));
@@ -107,9 +106,9 @@ static const char *condition(behav *b, const net_expr *x)
 
 /* -- functions -- */
 
-/* Newton starts at 0 and may pass by points where a function or its slope is infinite. As ngspice does,
- * roots and logarithms take |x|, which is kept off 0; a divisor is kept off 0; exp goes on as a line
- * above 1e99. */
+/* Newton starts at 0 and may pass by points where a function or its slope is infinite. As ngspice
+ * does, roots and logarithms take |x|, which is kept off 0; a divisor is kept off 0; exp goes on as
+ * a line above 1e99. */
 static const char *magnitude(behav *b, const char *w)
 {
     return elab_printf(b->e, "max(abs(%s), 1e-32)", w);
@@ -126,7 +125,8 @@ static const char *divisor(behav *b, const net_expr *x)
 static const char *exponential(behav *b, const net_expr *x)
 {
     const char *w = held(b, x);
-    return elab_printf(b->e, "(exp(min(%s, 227.9559242)) * (1.0 + max(%s - 227.9559242, 0.0)))", w, w);
+    return elab_printf(b->e, "(exp(min(%s, 227.9559242)) * (1.0 + max(%s - 227.9559242, 0.0)))", w,
+                       w);
 }
 
 /* w^n by repeated squaring, n > 0. */
@@ -175,7 +175,8 @@ static const char *table(behav *b, const net_expr *x, const char *w, int32_t i, 
     if (j - i == 1) {
         const char *x0 = num(b, pt[2 * i]), *y0 = num(b, pt[2 * i + 1]);
         const char *x1 = num(b, pt[2 * j]), *y1 = num(b, pt[2 * j + 1]);
-        return elab_printf(b->e, "(%s + (%s - %s) * ((%s - %s) / (%s - %s)))", y0, w, x0, y1, y0, x1, x0);
+        return elab_printf(b->e, "(%s + (%s - %s) * ((%s - %s) / (%s - %s)))", y0, w, x0, y1, y0,
+                           x1, x0);
     }
     const int32_t mid = i + (j - i) / 2;
     const char *at = num(b, pt[2 * mid]), *l = table(b, x, w, i, mid);
@@ -188,7 +189,8 @@ static const char *pwl(behav *b, const net_expr *x)
     if (n == 1)
         return num(b, x->arg[2]);
     const char *first = num(b, x->arg[1]), *last = num(b, x->arg[2 * n - 1]);
-    const char *w = hold(b, elab_printf(b->e, "min(max(%s, %s), %s)", num(b, x->arg[0]), first, last));
+    const char *w =
+        hold(b, elab_printf(b->e, "min(max(%s, %s), %s)", num(b, x->arg[0]), first, last));
     return table(b, x, w, 0, n - 1);
 }
 
@@ -209,7 +211,8 @@ static const char *filter(behav *b, const net_expr *x)
         b->failed = true;
         return "0.0";
     }
-    const char *in = held(b, x->arg[0]), *sum = elab_printf(e, "%s * %s", constant(b, h.whole[0]), in);
+    const char *in = held(b, x->arg[0]),
+               *sum = elab_printf(e, "%s * %s", constant(b, h.whole[0]), in);
     if (h.whole[1] != 0)
         sum = elab_printf(e, "%s + %s * ddt(%s)", sum, constant(b, h.whole[1]), in);
     if (h.n_den > 0 && (h.n_num > 0 || h.num[0] != 0)) {
@@ -217,7 +220,8 @@ static const char *filter(behav *b, const net_expr *x)
         sum = elab_printf(e, "%s + laplace_nd(%s, '{%s}, '{%s})", sum, in, num, den);
     }
     sum = hold(b, sum);
-    return h.delay > 0 ? hold(b, elab_printf(e, "absdelay(%s, %s)", sum, constant(b, h.delay))) : sum;
+    return h.delay > 0 ? hold(b, elab_printf(e, "absdelay(%s, %s)", sum, constant(b, h.delay)))
+                       : sum;
 }
 
 static const char *compare0(behav *b, const net_expr *x, const char *op)
@@ -229,27 +233,39 @@ static const char *call(behav *b, const net_expr *x)
 {
     elab *e = b->e;
     switch (x->fn) {
-    case NET_FN_SIN: case NET_FN_COS: case NET_FN_TAN: case NET_FN_ASIN: case NET_FN_ACOS:
-    case NET_FN_ATAN: case NET_FN_SINH: case NET_FN_COSH: case NET_FN_TANH: case NET_FN_ASINH:
-    case NET_FN_ACOSH: case NET_FN_ATANH:
-    case NET_FN_ABS: case NET_FN_FLOOR: case NET_FN_CEIL: case NET_FN_DDT:
-        return elab_printf(e, "%s(%s)", net_fn_text(x->fn), num(b, x->arg[0]));
-    case NET_FN_EXP:
-        return exponential(b, x->arg[0]);
-    case NET_FN_LN: case NET_FN_LOG10: case NET_FN_SQRT: {
+    case NET_FN_SIN:
+    case NET_FN_COS:
+    case NET_FN_TAN:
+    case NET_FN_ASIN:
+    case NET_FN_ACOS:
+    case NET_FN_ATAN:
+    case NET_FN_SINH:
+    case NET_FN_COSH:
+    case NET_FN_TANH:
+    case NET_FN_ASINH:
+    case NET_FN_ACOSH:
+    case NET_FN_ATANH:
+    case NET_FN_ABS:
+    case NET_FN_FLOOR:
+    case NET_FN_CEIL:
+    case NET_FN_DDT: return elab_printf(e, "%s(%s)", net_fn_text(x->fn), num(b, x->arg[0]));
+    case NET_FN_EXP: return exponential(b, x->arg[0]);
+    case NET_FN_LN:
+    case NET_FN_LOG10:
+    case NET_FN_SQRT: {
         const char *fn = x->fn == NET_FN_LN ? "ln" : x->fn == NET_FN_SQRT ? "sqrt" : "log";
         return elab_printf(e, "%s(%s)", fn, magnitude(b, held(b, x->arg[0])));
     }
-    case NET_FN_ATAN2: case NET_FN_HYPOT: case NET_FN_MIN: case NET_FN_MAX:
-        return fold(b, x, net_fn_text(x->fn));
+    case NET_FN_ATAN2:
+    case NET_FN_HYPOT:
+    case NET_FN_MIN:
+    case NET_FN_MAX: return fold(b, x, net_fn_text(x->fn));
     case NET_FN_IDT:
         if (x->n_arg == 1)
             return elab_printf(e, "idt(%s)", num(b, x->arg[0]));
         return fold(b, x, "idt");
-    case NET_FN_LAPLACE:
-        return filter(b, x);
-    case NET_FN_POWF:
-        return power(b, x->arg[0], x->arg[1]);
+    case NET_FN_LAPLACE: return filter(b, x);
+    case NET_FN_POWF: return power(b, x->arg[0], x->arg[1]);
     case NET_FN_PWR: {
         const char *w = held(b, x->arg[0]), *y = num(b, x->arg[1]);
         return elab_printf(e, "(((%s < 0.0) ? -1.0 : 1.0) * pow(%s, %s))", w, magnitude(b, w), y);
@@ -265,7 +281,8 @@ static const char *call(behav *b, const net_expr *x)
     case NET_FN_NINT: {
         const char *w = held(b, x->arg[0]);
         const char *r = hold(b, elab_printf(e, "floor(%s + 0.5)", w));
-        return elab_printf(e, "(((%s - %s == 0.5) && (%s != 2.0 * floor(0.5 * %s))) ? %s - 1.0 : %s)",
+        return elab_printf(e,
+                           "(((%s - %s == 0.5) && (%s != 2.0 * floor(0.5 * %s))) ? %s - 1.0 : %s)",
                            r, w, r, r, r, r);
     }
     case NET_FN_ROUND: {
@@ -276,24 +293,21 @@ static const char *call(behav *b, const net_expr *x)
         const char *w = held(b, x->arg[0]);
         return elab_printf(e, "((%s > 0.0) ? 1.0 : (%s < 0.0) ? 0.0 : 0.5)", w, w);
     }
-    case NET_FN_U2:
-        return elab_printf(e, "min(max(%s, 0.0), 1.0)", num(b, x->arg[0]));
+    case NET_FN_U2: return elab_printf(e, "min(max(%s, 0.0), 1.0)", num(b, x->arg[0]));
     case NET_FN_EQ0: return compare0(b, x, "==");
     case NET_FN_NE0: return compare0(b, x, "!=");
     case NET_FN_GT0: return compare0(b, x, ">");
     case NET_FN_LT0: return compare0(b, x, "<");
     case NET_FN_GE0: return compare0(b, x, ">=");
     case NET_FN_LE0: return compare0(b, x, "<=");
-    case NET_FN_URAMP:
-        return elab_printf(e, "max(%s, 0.0)", num(b, x->arg[0]));
+    case NET_FN_URAMP: return elab_printf(e, "max(%s, 0.0)", num(b, x->arg[0]));
     case NET_FN_LIMIT: {
         if (x->n_arg < 3)
             return num(b, x->arg[0]);
         const char *v = num(b, x->arg[0]), *lo = num(b, x->arg[1]);
         return elab_printf(e, "min(max(%s, %s), %s)", v, lo, num(b, x->arg[2]));
     }
-    case NET_FN_PWLF:
-        return pwl(b, x);
+    case NET_FN_PWLF: return pwl(b, x);
     case NET_FN_FMOD: {
         const char *l = num(b, x->arg[0]);
         return elab_printf(e, "(%s %% %s)", l, divisor(b, x->arg[1]));
@@ -302,10 +316,12 @@ static const char *call(behav *b, const net_expr *x)
         const char *w = held(b, x->arg[0]);
         return elab_printf(e, "(%s * %s)", w, w);
     }
-    case NET_FN_GAUSS: case NET_FN_AGAUSS: case NET_FN_UNIF: case NET_FN_AUNIF:
-        return num(b, x->arg[0]); /* nominal */
-    case NET_FN_USER: case NET_N_FN:
-        break;
+    case NET_FN_GAUSS:
+    case NET_FN_AGAUSS:
+    case NET_FN_UNIF:
+    case NET_FN_AUNIF: return num(b, x->arg[0]); /* nominal */
+    case NET_FN_USER:
+    case NET_N_FN: break;
     }
     diag_error(e->d, x->span, "%s: this function cannot be used here", b->in->name);
     b->failed = true;
@@ -316,41 +332,43 @@ static const char *num(behav *b, const net_expr *x)
 {
     elab *e = b->e;
     switch (x->op) {
-    case NET_NUM:
-        return constant(b, x->num);
-    case NET_VNODE:
-        return voltage(b, x->node[0], x->node[1]);
-    case NET_IBRANCH:
-        return current(b, x->name);
-    case NET_TIME:
-        return "$abstime";
-    case NET_TEMPER:
-        return "($temperature - 273.15)";
-    case NET_HERTZ:
-        return "$simparam(\"hertz\")";
-    case NET_NEG:
-        return elab_printf(e, "(-%s)", num(b, x->arg[0]));
-    case NET_ADD: case NET_SUB: case NET_MUL: {
+    case NET_NUM: return constant(b, x->num);
+    case NET_VNODE: return voltage(b, x->node[0], x->node[1]);
+    case NET_IBRANCH: return current(b, x->name);
+    case NET_TIME: return "$abstime";
+    case NET_TEMPER: return "($temperature - 273.15)";
+    case NET_HERTZ: return "$simparam(\"hertz\")";
+    case NET_NEG: return elab_printf(e, "(-%s)", num(b, x->arg[0]));
+    case NET_ADD:
+    case NET_SUB:
+    case NET_MUL: {
         const char *l = num(b, x->arg[0]);
         return elab_printf(e, "(%s %s %s)", l, net_op_text(x->op), num(b, x->arg[1]));
     }
-    case NET_DIV: case NET_MOD: {
+    case NET_DIV:
+    case NET_MOD: {
         const char *l = num(b, x->arg[0]);
         return elab_printf(e, "(%s %s %s)", l, net_op_text(x->op), divisor(b, x->arg[1]));
     }
-    case NET_POW:
-        return power(b, x->arg[0], x->arg[1]);
-    case NET_NOT: case NET_LT: case NET_LE: case NET_GT: case NET_GE: case NET_EQ: case NET_NE:
-    case NET_AND: case NET_OR:
-        return elab_printf(e, "(%s ? 1.0 : 0.0)", condition(b, x));
+    case NET_POW: return power(b, x->arg[0], x->arg[1]);
+    case NET_NOT:
+    case NET_LT:
+    case NET_LE:
+    case NET_GT:
+    case NET_GE:
+    case NET_EQ:
+    case NET_NE:
+    case NET_AND:
+    case NET_OR: return elab_printf(e, "(%s ? 1.0 : 0.0)", condition(b, x));
     case NET_COND: {
         const char *c = condition(b, x->arg[0]), *l = num(b, x->arg[1]);
         return elab_printf(e, "(%s ? %s : %s)", c, l, num(b, x->arg[2]));
     }
-    case NET_CALL:
-        return call(b, x);
-    case NET_S: case NET_STR: case NET_PARAM: case NET_N_OP:
-        break;
+    case NET_CALL: return call(b, x);
+    case NET_S:
+    case NET_STR:
+    case NET_PARAM:
+    case NET_N_OP: break;
     }
     diag_error(e->d, x->span, "%s: '%s' cannot be used in an expression of voltages", b->in->name,
                x->name ? x->name : net_op_text(x->op));
@@ -390,14 +408,15 @@ static const char *module_text(behav *b, const char *body, const char *contribut
 
 static mdl_model *module_for(behav *b, const char *text)
 {
-    const char *name = elab_printf(b->e, "behav_%016llx",
-                                   (unsigned long long)str_hash(text, strlen(text)));
+    const char *name =
+        elab_printf(b->e, "behav_%016llx", (unsigned long long)str_hash(text, strlen(text)));
     mdl_model *m = mdl_find(b->e->lib, name);
     if (m)
         return m;
     const char *whole = elab_printf(b->e, "`include \"disciplines.vams\"\nmodule %s%s", name, text);
     if (mdl_load_text(b->e->lib, name, whole) != VS_OK) {
-        diag_note(b->e->d, b->in->span, "in the module written for the expression of '%s'", b->in->name);
+        diag_note(b->e->d, b->in->span, "in the module written for the expression of '%s'",
+                  b->in->name);
         return NULL;
     }
     return mdl_find(b->e->lib, name);
@@ -419,8 +438,10 @@ static vs_status add_module(behav *b, const char *contribution, char **body)
     for (size_t i = 0; i < vec_len(b->branch); i++) {
         const int32_t k = elab_branch(e, b->branch[i]);
         if (k < 0) {
-            diag_error(e->d, b->in->span, "%s: there is no current i(%s) among the unknowns; put a "
-                       "voltage source of 0 V in series", b->in->name, b->branch[i]);
+            diag_error(e->d, b->in->span,
+                       "%s: there is no current i(%s) among the unknowns; put a "
+                       "voltage source of 0 V in series",
+                       b->in->name, b->branch[i]);
             st = VS_EINPUT;
         }
         vec_push(to, k);
@@ -470,7 +491,8 @@ static bool has_param(const flat_inst *in, const char *name)
 
 static bool of_temperature(const char *name)
 {
-    return !strcmp(name, "tc1") || !strcmp(name, "tc2") || !strcmp(name, "temp") || !strcmp(name, "dtemp");
+    return !strcmp(name, "tc1") || !strcmp(name, "tc2") || !strcmp(name, "temp") ||
+           !strcmp(name, "dtemp");
 }
 
 /* 1 + tc1 dt + tc2 dt^2, dt = T - tnom: what the temperature does to the value of an expression. */
@@ -481,8 +503,10 @@ static double temperature_factor(const elab *e, const flat_inst *in)
         const flat_param *p = &in->param[i];
         if (!of_temperature(p->name))
             continue;
-        double *to = !strcmp(p->name, "tc1") ? &tc1 : !strcmp(p->name, "tc2") ? &tc2
-                     : !strcmp(p->name, "temp") ? &t : &dtemp;
+        double *to = !strcmp(p->name, "tc1")    ? &tc1
+                     : !strcmp(p->name, "tc2")  ? &tc2
+                     : !strcmp(p->name, "temp") ? &t
+                                                : &dtemp;
         *to = p->value;
     }
     const double dt = t + dtemp - e->simparam[IR_SIMPARAM_TNOM];
@@ -495,20 +519,19 @@ static void warn_params(elab *e, const flat_inst *in)
     for (size_t i = 0; i < vec_len(in->param); i++)
         if (!isnan(in->param[i].value) && strcmp(in->param[i].name, "m") &&
             strcmp(in->param[i].name, "poly") && !of_temperature(in->param[i].name))
-            diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect beside an expression",
-                         in->name, in->param[i].name);
+            diag_warning(e->d, in->param[i].span,
+                         "%s: parameter '%s' has no effect beside an expression", in->name,
+                         in->param[i].name);
 }
 
-/* R: i = v/x. C: i = x dv/dt, or x is the charge. L: v = x di/dt. Else the voltage or the current. */
+/* R: i = v/x. C: i = x dv/dt, or x is the charge. L: v = x di/dt. Else the voltage or the current.
+ */
 static const char *contribution_form(const flat_inst *in)
 {
     switch (in->letter) {
-    case 'r':
-        return "I(out) <+ V(out) / (%s);";
-    case 'c':
-        return has_param(in, "q") ? "I(out) <+ ddt(%s);" : "I(out) <+ (%s) * ddt(V(out));";
-    case 'l':
-        return "V(out) <+ (%s) * ddt(I(out));";
+    case 'r': return "I(out) <+ V(out) / (%s);";
+    case 'c': return has_param(in, "q") ? "I(out) <+ ddt(%s);" : "I(out) <+ (%s) * ddt(V(out));";
+    case 'l': return "V(out) <+ (%s) * ddt(I(out));";
     default:
         if (in->is_row) /* one unknown, where a voltage source has two */
             return "I(out) <+ V(out) - (%s);";
@@ -586,8 +609,8 @@ vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim)
     const bool by_current = in->letter == 'f' || in->letter == 'h';
     const int32_t have = by_current ? (int32_t)vec_len(in->ref) : (in->n_node - 2) / 2;
     if (in->n_node < 2 || have < dim) {
-        diag_error(e->d, in->span, "%s: POLY(%d) needs %d controlling %s, %d given", in->name, (int)dim,
-                   (int)dim, by_current ? "sources" : "pairs of nodes", (int)have);
+        diag_error(e->d, in->span, "%s: POLY(%d) needs %d controlling %s, %d given", in->name,
+                   (int)dim, (int)dim, by_current ? "sources" : "pairs of nodes", (int)have);
         return VS_EINPUT;
     }
     char *body = NULL;
@@ -600,7 +623,8 @@ vs_status elab_poly(elab *e, const flat_inst *in, int32_t dim)
         vec_push(control, hold(&b, x));
     }
     const bool volts = in->letter == 'e' || in->letter == 'h';
-    const char *text = elab_printf(e, "%s(out) <+ %s;", volts ? "V" : "I", polynomial(&b, control, dim));
+    const char *text =
+        elab_printf(e, "%s(out) <+ %s;", volts ? "V" : "I", polynomial(&b, control, dim));
     vec_free(control);
     return end(&b, text, &body);
 }

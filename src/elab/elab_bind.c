@@ -13,34 +13,32 @@
 
 typedef struct builtin { /* model types of SPICE */
     const char *type;
-    int level;             /* 0: any */
+    int level; /* 0: any */
     const char *module;
-    int polarity;          /* value of parameter `type`; 0: it has none */
-    int min_node;          /* terminals that must be given */
+    int polarity; /* value of parameter `type`; 0: it has none */
+    int min_node; /* terminals that must be given */
 } builtin;
 
 static const builtin builtins[] = {
-    {"r", 0, "resistor", 0, 2},  {"res", 0, "resistor", 0, 2},
-    {"c", 0, "capacitor", 0, 2}, {"cap", 0, "capacitor", 0, 2},
-    {"l", 0, "inductor", 0, 2},  {"ind", 0, "inductor", 0, 2},
-    {"d", 0, "diode", 0, 2},
-    {"nmos", 1, "mos1", 1, 4},   {"pmos", 1, "mos1", -1, 4},
-    {"nmos", 2, "mos2", 1, 4},   {"pmos", 2, "mos2", -1, 4},
-    {"nmos", 3, "mos3", 1, 4},   {"pmos", 3, "mos3", -1, 4},
-    {"nmos", 6, "mos6", 1, 4},   {"pmos", 6, "mos6", -1, 4},
-    {"vdmos", 0, "vdmos", 1, 3}, {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
-    {"npn", 1, "bjt", 1, 3},     {"pnp", 1, "bjt", -1, 3},
-    {"npn", 4, "vbic", 1, 3},    {"pnp", 4, "vbic", -1, 3},
-    {"npn", 9, "vbic", 1, 3},    {"pnp", 9, "vbic", -1, 3},
-    {"njf", 1, "jfet", 1, 3},    {"pjf", 1, "jfet", -1, 3},
-    {"njf", 2, "jfet2", 1, 3},   {"pjf", 2, "jfet2", -1, 3},
-    {"nmf", 1, "mesfet", 1, 3},  {"pmf", 1, "mesfet", -1, 3},
-    {"sw", 0, "sw", 0, 4},       {"csw", 0, "csw", 0, 2},
+    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2}, {"c", 0, "capacitor", 0, 2},
+    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},   {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},    {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},   {"nmos", 3, "mos3", 1, 4},
+    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},    {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
+    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},     {"npn", 4, "vbic", 1, 3},
+    {"pnp", 4, "vbic", -1, 3},     {"npn", 9, "vbic", 1, 3},     {"pnp", 9, "vbic", -1, 3},
+    {"njf", 1, "jfet", 1, 3},      {"pjf", 1, "jfet", -1, 3},    {"njf", 2, "jfet2", 1, 3},
+    {"pjf", 2, "jfet2", -1, 3},    {"nmf", 1, "mesfet", 1, 3},   {"pmf", 1, "mesfet", -1, 3},
+    {"sw", 0, "sw", 0, 4},         {"csw", 0, "csw", 0, 2},
 };
 
 static const char *plain_module(char letter)
 {
-    return letter == 'r' ? "resistor" : letter == 'c' ? "capacitor" : letter == 'l' ? "inductor" : NULL;
+    return letter == 'r'   ? "resistor"
+           : letter == 'c' ? "capacitor"
+           : letter == 'l' ? "inductor"
+                           : NULL;
 }
 
 /* What a bare value on the line of an element means. */
@@ -49,8 +47,8 @@ static const char *positional(char letter)
     static const struct {
         char letter;
         const char *param;
-    } t[] = {{'r', "r"}, {'c', "c"}, {'l', "l"}, {'d', "area"}, {'q', "area"}, {'j', "area"},
-             {'z', "area"}};
+    } t[] = {{'r', "r"},    {'c', "c"},    {'l', "l"},   {'d', "area"},
+             {'q', "area"}, {'j', "area"}, {'z', "area"}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         if (t[i].letter == letter)
             return t[i].param;
@@ -121,7 +119,8 @@ static bool defines(const char *path, const char *module)
     char *line = NULL;
     size_t cap = 0, read = 0;
     bool found = false;
-    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0; read += (size_t)n) {
+    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0;
+         read += (size_t)n) {
         const char *s = line + strspn(line, " \t");
         if (strncmp(s, "module", 6) != 0 || !strchr(" \t", s[6]))
             continue;
@@ -157,38 +156,47 @@ static const char *source_in(elab *e, const char *folder, const char *module, in
     return found;
 }
 
-/* Kits have their Verilog-A beside the libraries: a folder va or verilog-a there or one or two up. */
+/* Kits have their Verilog-A beside the libraries: a folder va or verilog-a there or one or two up.
+ */
 static const char *find_source(elab *e, diag_span at, const char *module)
 {
-    static const char *const folder[] = {"va", "../va", "../../va", "verilog-a", "../verilog-a", "../../verilog-a", "."};
+    static const char *const folder[] = {"va",           "../va",           "../../va", "verilog-a",
+                                         "../verilog-a", "../../verilog-a", "."};
     const char *file = at.file >= 0 ? e->d->file[at.file].name : "", *slash = strrchr(file, '/');
     const char *found = NULL;
     for (size_t i = 0; i < VS_COUNT(folder) && !found; i++)
-        found = source_in(e, slash ? elab_printf(e, "%.*s/%s", (int)(slash - file), file, folder[i]) : folder[i], module,
-                          strcmp(folder[i], ".") ? 1 : 0);
+        found = source_in(
+            e, slash ? elab_printf(e, "%.*s/%s", (int)(slash - file), file, folder[i]) : folder[i],
+            module, strcmp(folder[i], ".") ? 1 : 0);
     return found;
 }
 
 static void unknown_type(elab *e, const flat_model *c)
 {
     if (is_builtin_type(c->type)) {
-        diag_error(e->d, c->span, "model '%s': level %d of type '%s' is not supported; %s %s, and any "
-                   "Verilog-A module by its name as the type", c->name, model_level(c), c->type,
-                   level_list(e, c->type), strchr(level_list(e, c->type), ' ') ? "are" : "is");
-        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); the type of "
+        diag_error(e->d, c->span,
+                   "model '%s': level %d of type '%s' is not supported; %s %s, and any "
+                   "Verilog-A module by its name as the type",
+                   c->name, model_level(c), c->type, level_list(e, c->type),
+                   strchr(level_list(e, c->type), ' ') ? "are" : "is");
+        diag_note(e->d, DIAG_NOWHERE,
+                  "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); "
+                  "the type of "
                   "a model card is then the name of its module");
         return;
     }
     diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
     const char *source = find_source(e, c->span, c->type);
     if (source) {
-        diag_note(e->d, DIAG_NOWHERE, "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it",
+        diag_note(e->d, DIAG_NOWHERE,
+                  "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it",
                   source, source);
         return;
     }
     const char **v = known_types(e);
     diag_suggest(e->d, c->type, v, vec_len(v));
-    diag_note(e->d, DIAG_NOWHERE, "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
+    diag_note(e->d, DIAG_NOWHERE,
+              "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
               "the names of Verilog-A modules (vsim models lists them)");
     vec_free(v);
 }
@@ -197,8 +205,9 @@ static void unknown_type(elab *e, const flat_model *c)
 static mdl_model *module_of_card(elab *e, const flat_model *c, const builtin **b)
 {
     *b = find_builtin(c);
-    mdl_model *m = *b ? mdl_find(e->lib, (*b)->module)
-                   : is_builtin_type(c->type) ? NULL : mdl_find(e->lib, c->type);
+    mdl_model *m = *b                         ? mdl_find(e->lib, (*b)->module)
+                   : is_builtin_type(c->type) ? NULL
+                                              : mdl_find(e->lib, c->type);
     if (!m)
         unknown_type(e, c);
     return m;
@@ -232,7 +241,8 @@ static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char
 }
 
 /* The value of a parameter in the module's type. */
-static bool convert(elab *e, const va_param *vp, const flat_param *p, const char *owner, double *value)
+static bool convert(elab *e, const va_param *vp, const flat_param *p, const char *owner,
+                    double *value)
 {
     if (vp->type == VA_STRING) {
         if (!p->str) {
@@ -243,7 +253,8 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
         return true;
     }
     if (p->str) {
-        diag_error(e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", owner, p->name, p->str);
+        diag_error(e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", owner, p->name,
+                   p->str);
         return false;
     }
     *value = p->value;
@@ -261,11 +272,13 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {
-        "version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating", "vceo", "iave", "vpk", "binunit",
+        "version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating", "vceo", "iave", "vpk",
+        "binunit",
         /* limits of safe operation */
-        "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max", "vbc_max",
-        "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max", "vbd_max", "vgsr_max",
-        "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max", "rth_ext", "derating",
+        "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max",
+        "vbc_max", "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max",
+        "vbd_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max", "rth_ext",
+        "derating",
         /* soft recovery, self-heating of diode and bipolar transistor */
         "vp", "rth0", "cth0"};
     if (!strcmp(p->name, "level"))
@@ -290,12 +303,12 @@ static bool add_polarity(elab *e, elab_card *k, const builtin *b)
     return true;
 }
 
-/* SPICE says the kind of a transistor twice: npn as a parameter of a card is such a flag. Only pchan of a
- * vdmos card says more than the type: *polarity -1. */
+/* SPICE says the kind of a transistor twice: npn as a parameter of a card is such a flag. Only
+ * pchan of a vdmos card says more than the type: *polarity -1. */
 static bool is_flag_of_type(const flat_param *p, int *polarity)
 {
-    static const char *const flag[] = {"npn", "pnp", "nmos", "pmos", "njf", "pjf", "nmf", "pmf", "nchan",
-                                       "vdmosn", "vdmosp", "pchan"};
+    static const char *const flag[] = {"npn", "pnp", "nmos",  "pmos",   "njf",    "pjf",
+                                       "nmf", "pmf", "nchan", "vdmosn", "vdmosp", "pchan"};
     for (size_t i = 0; i < VS_COUNT(flag); i++)
         if (!strcmp(p->name, flag[i])) {
             *polarity = !strcmp(p->name, "pchan") && p->value != 0 ? -1 : 0;
@@ -434,8 +447,8 @@ static bool classic_bipolar(const flat_inst *in)
     return in->letter == 'q' && in->model && find_builtin(in->model);
 }
 
-static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_node, int32_t *terminal,
-                           uint8_t *portconn)
+static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_node,
+                           int32_t *terminal, uint8_t *portconn)
 {
     const va_module *mod = mdl_module(m);
     if (in->n_node > mod->n_port) {
@@ -453,7 +466,8 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
     }
-    const bool classic = classic_bipolar(in); /* all that its line leaves out is ground; else the substrate is */
+    const bool classic =
+        classic_bipolar(in); /* all that its line leaves out is ground; else the substrate is */
     for (int32_t i = in->n_node; in->letter == 'q' && i < mod->n_port; i++)
         if (classic || (i == 3 && in->n_node == 3))
             terminal[i] = 0;
@@ -468,8 +482,8 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
 
 /* -- instances -- */
 
-/* What the static code of a module prints, once per parameter set: $warning and $error as warnings of the card, $strobe
- * and the others as lines of the run. */
+/* What the static code of a module prints, once per parameter set: $warning and $error as warnings
+ * of the card, $strobe and the others as lines of the run. */
 static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t row)
 {
     size_t n;
@@ -478,17 +492,22 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
     for (size_t i = 0; i < n; i++) {
         const bool warning = say[i].kind == IR_EFF_WARNING;
         if (warning || say[i].kind == IR_EFF_ERROR)
-            diag_warning(e->d, in->span, "%s: %s", in->name, say[i].text + (warning ? sizeof prefix - 1 : 0));
+            diag_warning(e->d, in->span, "%s: %s", in->name,
+                         say[i].text + (warning ? sizeof prefix - 1 : 0));
         else
             ckt_say(e->c, say[i].text);
     }
 }
 
-static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
-                          const uint8_t *portconn, double temp, double mfactor, int32_t *row)
+static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
+                        size_t n_given, const uint8_t *portconn, double temp, double mfactor,
+                        int32_t *row)
 {
-    const mdl_env env = {.temp = temp, .mfactor = mfactor, .simparam = e->simparam,
-                         .portconn = portconn, .no_noise = !(e->opt.forms >> MDL_AC & 1)};
+    const mdl_env env = {.temp = temp,
+                         .mfactor = mfactor,
+                         .simparam = e->simparam,
+                         .portconn = portconn,
+                         .no_noise = !(e->opt.forms >> MDL_AC & 1)};
     const int32_t n_row = mdl_n_row(m);
     if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;
@@ -497,15 +516,17 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
     return VS_OK;
 }
 
-static vs_status add_with_row(elab *e, const flat_inst *in, mdl_model *m, int32_t row, const int32_t *terminal)
+static vs_status add_with_row(elab *e, const flat_inst *in, mdl_model *m, int32_t row,
+                              const int32_t *terminal)
 {
     if (in->letter == 'l')
         map_set(&e->row_of_inst, map_key(in->name), row);
     return ckt_add_device(e->c, in->name, m, row, terminal, in->span);
 }
 
-vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given, size_t n_given,
-                   const int32_t *terminal, const uint8_t *portconn, double temp, double mfactor)
+vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
+                   size_t n_given, const int32_t *terminal, const uint8_t *portconn, double temp,
+                   double mfactor)
 {
     int32_t row;
     const vs_status st = row_of(e, in, m, given, n_given, portconn, temp, mfactor, &row);
@@ -578,10 +599,11 @@ static void add_instance_ic(elab *e, const flat_inst *in, const int32_t *termina
     static const struct {
         char letter;
         int32_t n, pair[3][2];
-    } t[] = {{'c', 1, {{0, 1}}},                   {'d', 1, {{0, 1}}},
-             {'m', 3, {{0, 2}, {1, 2}, {3, 2}}},   /* vds, vgs, vbs */
-             {'q', 2, {{1, 2}, {0, 2}}},           /* vbe, vce */
-             {'j', 2, {{0, 2}, {1, 2}}},           /* vds, vgs */
+    } t[] = {{'c', 1, {{0, 1}}},
+             {'d', 1, {{0, 1}}},
+             {'m', 3, {{0, 2}, {1, 2}, {3, 2}}}, /* vds, vgs, vbs */
+             {'q', 2, {{1, 2}, {0, 2}}},         /* vbe, vce */
+             {'j', 2, {{0, 2}, {1, 2}}},         /* vds, vgs */
              {'z', 2, {{0, 2}, {1, 2}}}};
     if (!in->ic_given)
         return;
@@ -607,7 +629,8 @@ static uint64_t bits_of(double x)
     return u;
 }
 
-/* All that the row of an instance depends on, in e->sign. false: texts, which no number stands for. */
+/* All that the row of an instance depends on, in e->sign. false: texts, which no number stands for.
+ */
 static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_card *card)
 {
     vec_clear(e->sign);
@@ -628,7 +651,8 @@ static bool sign(elab *e, const flat_inst *in, const mdl_model *m, const elab_ca
 static int32_t row_seen(const elab *e, uint64_t hash)
 {
     for (int32_t k = map_get(&e->seen_at, hash, -1); k >= 0; k = e->seen[k].next)
-        if (e->seen[k].n == vec_len(e->sign) && !memcmp(e->seen[k].sign, e->sign, e->seen[k].n * sizeof(uint64_t)))
+        if (e->seen[k].n == vec_len(e->sign) &&
+            !memcmp(e->seen[k].sign, e->sign, e->seen[k].n * sizeof(uint64_t)))
             return e->seen[k].row;
     return -1;
 }
@@ -648,7 +672,10 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     static const struct {
         const char *name;
         ir_simparam of;
-    } t[] = {{"l", IR_SIMPARAM_DEFL}, {"w", IR_SIMPARAM_DEFW}, {"ad", IR_SIMPARAM_DEFAD}, {"as", IR_SIMPARAM_DEFAS}};
+    } t[] = {{"l", IR_SIMPARAM_DEFL},
+             {"w", IR_SIMPARAM_DEFW},
+             {"ad", IR_SIMPARAM_DEFAD},
+             {"as", IR_SIMPARAM_DEFAS}};
     for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
         const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
         if (at >= 0)
@@ -656,21 +683,25 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     }
 }
 
-/* A line without the thermal node has it at ground, as in ngspice: no self-heating, and no code for it either. */
+/* A line without the thermal node has it at ground, as in ngspice: no self-heating, and no code for
+ * it either. */
 static void without_heat(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
 {
     const int32_t rth = elab_param(e, m, "rth"), selft = elab_param(e, m, "selft");
-    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in) || rth < 0 || selft < 0 || !e->position[rth] ||
-        (*v)[e->position[rth] - 1].value == 0 || (e->position[selft] && (*v)[e->position[selft] - 1].value == 0))
+    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in) || rth < 0 || selft < 0 ||
+        !e->position[rth] || (*v)[e->position[rth] - 1].value == 0 ||
+        (e->position[selft] && (*v)[e->position[selft] - 1].value == 0))
         return;
-    diag_warning(e->d, in->span, "%s: rth has no effect: no thermal node (the fifth) is given, which is ground then",
-                 in->name);
+    diag_warning(
+        e->d, in->span,
+        "%s: rth has no effect: no thermal node (the fifth) is given, which is ground then",
+        in->name);
     put(e, v, selft, 0);
 }
 
 /* The row of an instance from its card and parameters. */
-static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card, const uint8_t *portconn,
-                          int32_t *row)
+static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                          const uint8_t *portconn, int32_t *row)
 {
     const bool known = sign(e, in, m, card);
     const uint64_t hash = known ? str_hash(e->sign, vec_len(e->sign) * sizeof *e->sign) : 0;
@@ -689,7 +720,8 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
         ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
     without_heat(e, in, m, &given);
     clear_positions(e, given);
-    const vs_status st = ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
+    const vs_status st =
+        ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
     if (known && st == VS_OK)
         remember_row(e, hash, *row);
     vec_free(given);

@@ -1,11 +1,12 @@
 /* elab_code.c - A elements: XSPICE's analog code models.
  *
- * A code model is a module of models/xs_*.va. Each of its ports is a pair of terminals NAME_p, NAME_n (vectors of them if
- * the port is a vector): an input is the voltage between them, whatever the type of the port, because a terminal may be
- * bound to the unknown of a current. An output has a parameter NAME_i if it may be a current (%i, %id) as well as a
- * voltage. Where the number of connections or of values in a list differs from what the file has, the file is compiled
- * with other macros (XS_IN, XS_N, ...), under the name XS_NAME: once per shape.
- * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE": the A element, analog models. */
+ * A code model is a module of models/xs_*.va. Each of its ports is a pair of terminals NAME_p,
+ * NAME_n (vectors of them if the port is a vector): an input is the voltage between them, whatever
+ * the type of the port, because a terminal may be bound to the unknown of a current. An output has
+ * a parameter NAME_i if it may be a current (%i, %id) as well as a voltage. Where the number of
+ * connections or of values in a list differs from what the file has, the file is compiled with
+ * other macros (XS_IN, XS_N, ...), under the name XS_NAME: once per shape. Source: ngspice manual,
+ * chapter "Mixed-mode and behavioral modeling with XSPICE": the A element, analog models. */
 #include "elab_priv.h"
 
 #include "wave.h"
@@ -16,12 +17,14 @@
 
 /* -- what there is -- */
 
-#define TYPE_LIST(X) X(V, "v") X(VD, "vd") X(I, "i") X(ID, "id") X(VNAM, "vnam") X(G, "g") X(GD, "gd") X(H, "h") X(HD, "hd")
+#define TYPE_LIST(X) \
+    X(V, "v")        \
+    X(VD, "vd") X(I, "i") X(ID, "id") X(VNAM, "vnam") X(G, "g") X(GD, "gd") X(H, "h") X(HD, "hd")
 enum {
 #define X(id, text) T_##id,
     TYPE_LIST(X)
 #undef X
-    N_TYPE
+        N_TYPE
 };
 static const char *const type_text[] = {
 #define X(id, text) text,
@@ -41,18 +44,18 @@ typedef enum code_dir { IN, OUT, INOUT } code_dir;
 typedef struct code_port {
     const char *name;
     code_dir dir;
-    int type;            /* without % */
-    int allowed;         /* bits 1 << type */
+    int type;    /* without % */
+    int allowed; /* bits 1 << type */
     bool null_ok;
-    int least;           /* of a vector; 0: a scalar */
-    const char *macro;   /* that tells the number of connections of a vector */
+    int least;         /* of a vector; 0: a scalar */
+    const char *macro; /* that tells the number of connections of a vector */
 } code_port;
 typedef struct code_list { /* a parameter that is a list */
     const char *name, *macro;
-    const char *like;    /* the list or vector that has as many; then there is no macro */
-    int least, absent;   /* values; absent: of the default. 0: it must be given */
+    const char *like;  /* the list or vector that has as many; then there is no macro */
+    int least, absent; /* values; absent: of the default. 0: it must be given */
     unsigned rule;
-    const char *most;    /* a list that has at least as many */
+    const char *most; /* a list that has at least as many */
 } code_list;
 enum { RISING = 1, LEADS = 2 /* the first is not 0 */ };
 enum { MOST_PORT = 5, MOST_LIST = 3 };
@@ -65,65 +68,111 @@ typedef struct code_model {
 } code_model;
 
 #define PORT_IN(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS}
-#define PORT_VECTOR(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .least = 2, .macro = "XS_IN"}
+#define PORT_VECTOR(text) \
+    {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .least = 2, .macro = "XS_IN"}
 #define PORT_OPTION(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .null_ok = true}
 #define PORT_OUT {.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS}
 #define PORT_G(text) {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT}
 #define PORT_GD(text) {.name = text, .dir = INOUT, .type = T_GD, .allowed = CONDUCT}
 #define PORT_HD(text) {.name = text, .dir = INOUT, .type = T_HD, .allowed = RESIST}
-#define PORT_SUPPLY(text) {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT, .null_ok = true}
+#define PORT_SUPPLY(text) \
+    {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT, .null_ok = true}
 #define LIKE(text, other, n) {.name = text, .like = other, .least = n}
 #define POINTS(xs, ys) {{.name = xs, .macro = "XS_N", .least = 2, .rule = RISING}, LIKE(ys, xs, 2)}
-#define CONTROL(ys) {{.name = "cntl_array", .macro = "XS_N", .least = 2, .absent = 2, .rule = RISING}, LIKE(ys, "cntl_array", 2)}
+#define CONTROL(ys)                                                                    \
+    {{.name = "cntl_array", .macro = "XS_N", .least = 2, .absent = 2, .rule = RISING}, \
+     LIKE(ys, "cntl_array", 2)}
 
 static const code_model models[] = {
     {.type = "gain", .module = "xs_gain", .port = {PORT_IN("in"), PORT_OUT}},
-    {.type = "summer", .module = "xs_summer", .port = {PORT_VECTOR("in"), PORT_OUT},
+    {.type = "summer",
+     .module = "xs_summer",
+     .port = {PORT_VECTOR("in"), PORT_OUT},
      .list = {LIKE("in_offset", "in", 0), LIKE("in_gain", "in", 0)}},
-    {.type = "mult", .module = "xs_mult", .port = {PORT_VECTOR("in"), PORT_OUT},
+    {.type = "mult",
+     .module = "xs_mult",
+     .port = {PORT_VECTOR("in"), PORT_OUT},
      .list = {LIKE("in_offset", "in", 0), LIKE("in_gain", "in", 0)}},
     {.type = "divide", .module = "xs_divide", .port = {PORT_IN("num"), PORT_IN("den"), PORT_OUT}},
     {.type = "limit", .module = "xs_limit", .port = {PORT_IN("in"), PORT_OUT}},
-    {.type = "climit", .module = "xs_climit",
+    {.type = "climit",
+     .module = "xs_climit",
      .port = {PORT_IN("in"), PORT_IN("cntl_upper"), PORT_IN("cntl_lower"), PORT_OUT}},
-    {.type = "ilimit", .module = "xs_ilimit",
+    {.type = "ilimit",
+     .module = "xs_ilimit",
      .port = {PORT_IN("in"), PORT_SUPPLY("pos_pwr"), PORT_SUPPLY("neg_pwr"), PORT_G("out")}},
     {.type = "hyst", .module = "xs_hyst", .port = {PORT_IN("in"), PORT_OUT}},
     {.type = "int", .module = "xs_int", .port = {PORT_IN("in"), PORT_OUT}},
     {.type = "d_dt", .module = "xs_d_dt", .port = {PORT_IN("in"), PORT_OUT}},
     {.type = "slew", .module = "xs_slew", .port = {PORT_IN("in"), PORT_OUT}},
-    {.type = "s_xfer", .module = "xs_s_xfer", .port = {PORT_IN("in"), PORT_OUT},
+    {.type = "s_xfer",
+     .module = "xs_s_xfer",
+     .port = {PORT_IN("in"), PORT_OUT},
      .list = {{.name = "num_coeff", .macro = "XS_NUM", .least = 1, .most = "den_coeff"},
               {.name = "den_coeff", .macro = "XS_DEN", .least = 1, .rule = LEADS},
               {.name = "int_ic", .macro = "XS_IC", .least = 1, .absent = 1}}},
-    {.type = "pwl", .module = "xs_pwl", .port = {PORT_IN("in"), PORT_OUT}, .list = POINTS("x_array", "y_array")},
-    {.type = "pwlts", .module = "xs_pwlts", .port = {PORT_OUT}, .list = POINTS("x_array", "y_array")},
-    {.type = "multi_input_pwl", .module = "xs_multi_input_pwl",
-     .port = {{.name = "in", .dir = IN, .type = T_VD, .allowed = 1 << T_VD | 1 << T_ID, .least = 2, .macro = "XS_IN"},
+    {.type = "pwl",
+     .module = "xs_pwl",
+     .port = {PORT_IN("in"), PORT_OUT},
+     .list = POINTS("x_array", "y_array")},
+    {.type = "pwlts",
+     .module = "xs_pwlts",
+     .port = {PORT_OUT},
+     .list = POINTS("x_array", "y_array")},
+    {.type = "multi_input_pwl",
+     .module = "xs_multi_input_pwl",
+     .port = {{.name = "in",
+               .dir = IN,
+               .type = T_VD,
+               .allowed = 1 << T_VD | 1 << T_ID,
+               .least = 2,
+               .macro = "XS_IN"},
               {.name = "out", .dir = OUT, .type = T_VD, .allowed = 1 << T_VD | 1 << T_ID}},
      .list = POINTS("x", "y")},
-    {.type = "filesource", .port = {{.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS, .least = 1}}},
+    {.type = "filesource",
+     .port = {{.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS, .least = 1}}},
     {.type = "aswitch", .module = "xs_aswitch", .port = {PORT_IN("cntl_in"), PORT_GD("out")}},
     {.type = "pswitch", .module = "xs_pswitch", .port = {PORT_GD("cntl_in"), PORT_GD("out")}},
-    {.type = "zener", .module = "xs_zener", .port = {PORT_GD("z")}, .need = {"v_breakdown"},
+    {.type = "zener",
+     .module = "xs_zener",
+     .port = {PORT_GD("z")},
+     .need = {"v_breakdown"},
      .idle = "limit_switch"},
     {.type = "sidiode", .module = "xs_sidiode", .port = {PORT_GD("ds")}},
     {.type = "capacitoric", .module = "xs_capacitoric", .port = {PORT_HD("cap")}, .need = {"c"}},
     {.type = "inductoric", .module = "xs_inductoric", .port = {PORT_GD("ind")}, .need = {"l"}},
-    {.type = "core", .module = "xs_core", .port = {PORT_GD("mc")}, .list = POINTS("h_array", "b_array"),
+    {.type = "core",
+     .module = "xs_core",
+     .port = {PORT_GD("mc")},
+     .list = POINTS("h_array", "b_array"),
      .need = {"area", "length"}},
     {.type = "lcouple", .module = "xs_lcouple", .port = {PORT_HD("l"), PORT_HD("mmf_out")}},
-    {.type = "potentiometer", .module = "xs_potentiometer", .port = {PORT_G("r0"), PORT_G("wiper"), PORT_G("r1")}},
+    {.type = "potentiometer",
+     .module = "xs_potentiometer",
+     .port = {PORT_G("r0"), PORT_G("wiper"), PORT_G("r1")}},
     {.type = "memristor", .module = "xs_memristor", .port = {PORT_GD("memris")}},
-    {.type = "delay", .module = "xs_delay",
+    {.type = "delay",
+     .module = "xs_delay",
      .port = {{.name = "in", .dir = IN, .type = T_V, .allowed = 1 << T_V | 1 << T_VD | 1 << T_VNAM},
-              {.name = "out", .dir = OUT, .type = T_V, .allowed = 1 << T_V | 1 << T_VD}, PORT_OPTION("cntrl")},
+              {.name = "out", .dir = OUT, .type = T_V, .allowed = 1 << T_V | 1 << T_VD},
+              PORT_OPTION("cntrl")},
      .idle = "buffer_size"},
-    {.type = "sine", .module = "xs_sine", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
-    {.type = "square", .module = "xs_square", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
-    {.type = "triangle", .module = "xs_triangle", .port = {PORT_IN("cntl_in"), PORT_OUT}, .list = CONTROL("freq_array")},
-    {.type = "oneshot", .module = "xs_oneshot",
-     .port = {PORT_IN("clk"), PORT_OPTION("cntl_in"), PORT_OPTION("clear"), PORT_OUT}, .list = CONTROL("pw_array")},
+    {.type = "sine",
+     .module = "xs_sine",
+     .port = {PORT_IN("cntl_in"), PORT_OUT},
+     .list = CONTROL("freq_array")},
+    {.type = "square",
+     .module = "xs_square",
+     .port = {PORT_IN("cntl_in"), PORT_OUT},
+     .list = CONTROL("freq_array")},
+    {.type = "triangle",
+     .module = "xs_triangle",
+     .port = {PORT_IN("cntl_in"), PORT_OUT},
+     .list = CONTROL("freq_array")},
+    {.type = "oneshot",
+     .module = "xs_oneshot",
+     .port = {PORT_IN("clk"), PORT_OPTION("cntl_in"), PORT_OPTION("clear"), PORT_OUT},
+     .list = CONTROL("pw_array")},
 };
 
 /* Event-driven ones, and what does their work here. */
@@ -138,7 +187,8 @@ static const char *instead_of(const char *type)
         if (!strcmp(type, t[i].type))
             return t[i].text;
     if (!strncmp(type, "d_", 2))
-        return "write logic as B v={v(a) > 2.5 && v(b) > 2.5 ? 5 : 0}, state as a Verilog-A module (N element) with @(cross())";
+        return "write logic as B v={v(a) > 2.5 && v(b) > 2.5 ? 5 : 0}, state as a Verilog-A module "
+               "(N element) with @(cross())";
     return NULL;
 }
 
@@ -147,18 +197,18 @@ static const char *instead_of(const char *type)
 typedef struct code_size { /* what a macro stands for */
     const char *macro;
     int n;
-    bool given;          /* else the default of the file, if no other size is given either */
+    bool given; /* else the default of the file, if no other size is given either */
 } code_size;
 typedef struct binder {
     elab *e;
     const flat_inst *in;
     const code_model *k;
-    size_t at;           /* in in->conn */
-    int32_t *hi, *lo;    /* vec; unknowns of the connections of the port under way */
-    bool *current;       /* vec; are they of type %i, %id */
-    int32_t *terminal;   /* vec */
-    uint8_t *connected;  /* vec; per terminal */
-    const char **flag;   /* vec; parameters that are 1: outputs that are currents */
+    size_t at;          /* in in->conn */
+    int32_t *hi, *lo;   /* vec; unknowns of the connections of the port under way */
+    bool *current;      /* vec; are they of type %i, %id */
+    int32_t *terminal;  /* vec */
+    uint8_t *connected; /* vec; per terminal */
+    const char **flag;  /* vec; parameters that are 1: outputs that are currents */
     int port_n[MOST_PORT];
     int n_meter;
 } binder;
@@ -187,7 +237,8 @@ static const char *form(const binder *b)
 {
     const char *s = "";
     for (int i = 0; i < n_ports(b->k); i++)
-        s = elab_printf(b->e, b->k->port[i].least ? "%s%s[%s ...]" : "%s%s%s", s, i ? " " : "", b->k->port[i].name);
+        s = elab_printf(b->e, b->k->port[i].least ? "%s%s[%s ...]" : "%s%s%s", s, i ? " " : "",
+                        b->k->port[i].name);
     return s;
 }
 
@@ -204,7 +255,8 @@ static const char *types_of(const binder *b, int allowed)
 
 static bool refuse(binder *b, const char *what)
 {
-    diag_error(b->e->d, here(b), "%s: %s; the connections of '%s' are: %s", b->in->name, what, b->k->type, form(b));
+    diag_error(b->e->d, here(b), "%s: %s; the connections of '%s' are: %s", b->in->name, what,
+               b->k->type, form(b));
     return false;
 }
 
@@ -219,8 +271,8 @@ static bool take_type(binder *b, const code_port *p, int *type)
             b->at++;
             return true;
         }
-    diag_error(b->e->d, c->span, "%s: port '%s' of '%s' is not of type '%%%s'; it may be %s", b->in->name, p->name,
-               b->k->type, c->type, types_of(b, p->allowed));
+    diag_error(b->e->d, c->span, "%s: port '%s' of '%s' is not of type '%%%s'; it may be %s",
+               b->in->name, p->name, b->k->type, c->type, types_of(b, p->allowed));
     return false;
 }
 
@@ -263,7 +315,8 @@ static bool take_connection(binder *b, const code_port *p, int type)
     } else if (!take_node(b, &hi)) {
         return refuse(b, elab_printf(b->e, "a node is expected for port '%s'", p->name));
     } else if ((1 << type & PAIRS) && !take_node(b, &lo)) {
-        return refuse(b, elab_printf(b->e, "port '%s' of type '%%%s' has two nodes", p->name, type_text[type]));
+        return refuse(b, elab_printf(b->e, "port '%s' of type '%%%s' has two nodes", p->name,
+                                     type_text[type]));
     }
     if (p->dir == IN && (1 << type & CURRENTS) && !add_meter(b, p, &hi, &lo))
         return false;
@@ -285,8 +338,8 @@ static bool take_vector(binder *b, const code_port *p, int type)
     b->at++;
     if (vec_len(b->hi) >= (size_t)p->least)
         return true;
-    diag_error(b->e->d, open, "%s: port '%s' of '%s' has %d connections or more, %zu given", b->in->name, p->name, b->k->type,
-               p->least, vec_len(b->hi));
+    diag_error(b->e->d, open, "%s: port '%s' of '%s' has %d connections or more, %zu given",
+               b->in->name, p->name, b->k->type, p->least, vec_len(b->hi));
     return false;
 }
 
@@ -348,8 +401,8 @@ static int list_length(const flat_model *m, const char *name)
 
 static bool wrong_list(binder *b, const char *name, int have, const char *want)
 {
-    diag_error(b->e->d, b->in->model->span, "model '%s': the list '%s' has %d value%s; %s", b->in->model->name, name, have,
-               have == 1 ? "" : "s", want);
+    diag_error(b->e->d, b->in->model->span, "model '%s': the list '%s' has %d value%s; %s",
+               b->in->model->name, name, have, have == 1 ? "" : "s", want);
     return false;
 }
 
@@ -377,12 +430,13 @@ static bool check_values(binder *b, const code_list *l, int n)
         if (!p)
             continue;
         if (l->rule == RISING && last && !(p->value > last->value)) {
-            diag_error(b->e->d, p->span, "model '%s': the values of '%s' do not rise: %g after %g", m->name, l->name, p->value,
-                       last->value);
+            diag_error(b->e->d, p->span, "model '%s': the values of '%s' do not rise: %g after %g",
+                       m->name, l->name, p->value, last->value);
             return false;
         }
         if (l->rule == LEADS && !k && p->value == 0) {
-            diag_error(b->e->d, p->span, "model '%s': the first value of '%s' is 0", m->name, l->name);
+            diag_error(b->e->d, p->span, "model '%s': the first value of '%s' is 0", m->name,
+                       l->name);
             return false;
         }
         last = p;
@@ -403,18 +457,24 @@ static bool check_list(binder *b, const code_list *l, code_size **size)
     const int n = list_length(b->in->model, l->name);
     const flat_param *bare = find_param(b->in->model, l->name); /* without brackets */
     if (bare) {
-        diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]", b->in->model->name, l->name, l->name);
+        diag_error(b->e->d, bare->span, "model '%s': parameter '%s' is a list: %s=[1 2]",
+                   b->in->model->name, l->name, l->name);
         return false;
     }
     if (l->like) {
-        const int port = port_size(b, l->like), other = port >= 0 ? port : list_length(b->in->model, l->like);
+        const int port = port_size(b, l->like),
+                  other = port >= 0 ? port : list_length(b->in->model, l->like);
         if (n != other && (n || port < 0))
-            return wrong_list(b, l->name, n, elab_printf(b->e, port >= 0 ? "port '%s' has %d connections"
-                                                                         : "list '%s' has %d", l->like, other));
+            return wrong_list(
+                b, l->name, n,
+                elab_printf(b->e, port >= 0 ? "port '%s' has %d connections" : "list '%s' has %d",
+                            l->like, other));
         return true;
     }
     if (l->most && n > list_length(b->in->model, l->most))
-        return wrong_list(b, l->name, n, elab_printf(b->e, "'%s' has only %d", l->most, list_length(b->in->model, l->most)));
+        return wrong_list(
+            b, l->name, n,
+            elab_printf(b->e, "'%s' has only %d", l->most, list_length(b->in->model, l->most)));
     if (n < l->least && (n || !l->absent))
         return wrong_list(b, l->name, n, elab_printf(b->e, "%d or more are needed", l->least));
     if (!check_values(b, l, n))
@@ -440,7 +500,8 @@ static mdl_model *module_for(binder *b, const code_size *size)
     mdl_model *m = mdl_find(e->lib, name);
     if (m)
         return m;
-    const char *text = elab_printf(e, "`define XS_NAME %s\n%s`include \"%s.va\"\n", name, macros, b->k->module);
+    const char *text =
+        elab_printf(e, "`define XS_NAME %s\n%s`include \"%s.va\"\n", name, macros, b->k->module);
     if (mdl_load_text(e->lib, name, text) != VS_OK) {
         diag_note(e->d, b->in->span, "in the module made for '%s'", b->in->name);
         return NULL;
@@ -472,7 +533,8 @@ static vs_status add_module(binder *b)
     for (size_t i = 0; i < vec_len(b->flag); i++)
         vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1});
     if (st == VS_OK)
-        st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected, elab_kelvin(b->e), b->in->m);
+        st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected,
+                      elab_kelvin(b->e), b->in->m);
     vec_free(given);
     return st;
 }
@@ -481,8 +543,8 @@ static bool has_needed(binder *b)
 {
     for (size_t i = 0; i < VS_COUNT(b->k->need) && b->k->need[i]; i++)
         if (!find_param(b->in->model, b->k->need[i])) {
-            diag_error(b->e->d, b->in->model->span, "model '%s': '%s' needs a value for '%s'", b->in->model->name, b->k->type,
-                       b->k->need[i]);
+            diag_error(b->e->d, b->in->model->span, "model '%s': '%s' needs a value for '%s'",
+                       b->in->model->name, b->k->type, b->k->need[i]);
             return false;
         }
     return true;
@@ -494,7 +556,8 @@ static void report_idle(binder *b)
     const flat_model *m = b->in->model;
     const flat_param *p = b->k->idle ? find_param(m, b->k->idle) : NULL;
     if (p && !diag_said(b->e->d, p->span))
-        diag_warning(b->e->d, p->span, "model '%s': parameter '%s' of '%s' has no effect here", m->name, p->name, b->k->type);
+        diag_warning(b->e->d, p->span, "model '%s': parameter '%s' of '%s' has no effect here",
+                     m->name, p->name, b->k->type);
 }
 
 /* -- code models by name -- */
@@ -508,13 +571,19 @@ static const code_model *find_code(elab *e, const flat_inst *in)
             return &models[i];
     }
     if (instead) {
-        diag_error(e->d, in->model_span, "%s: code model '%s' is digital; there is no event-driven simulation", in->name, type);
+        diag_error(e->d, in->model_span,
+                   "%s: code model '%s' is digital; there is no event-driven simulation", in->name,
+                   type);
         diag_note(e->d, DIAG_NOWHERE, "%s", instead);
     } else if (mdl_find(e->lib, type)) {
-        diag_error(e->d, in->model_span, "%s: '%s' is a device or a Verilog-A module, not a code model; its elements have "
-                   "another letter (N for a module)", in->name, type);
+        diag_error(
+            e->d, in->model_span,
+            "%s: '%s' is a device or a Verilog-A module, not a code model; its elements have "
+            "another letter (N for a module)",
+            in->name, type);
     } else {
-        diag_error(e->d, in->model->span, "model '%s': there is no code model '%s'", in->model->name, type);
+        diag_error(e->d, in->model->span, "model '%s': there is no code model '%s'",
+                   in->model->name, type);
         diag_suggest(e->d, type, cand, VS_COUNT(models));
     }
     return NULL;
@@ -526,7 +595,8 @@ vs_status elab_code(elab *e, const flat_inst *in)
         elab_unknown_model(e, in);
         for (size_t i = 0; in->word && i < VS_COUNT(models); i++)
             if (!strcmp(in->word, models[i].type))
-                diag_note(e->d, DIAG_NOWHERE, "a code model has a card: .model NAME %s(...)", in->word);
+                diag_note(e->d, DIAG_NOWHERE, "a code model has a card: .model NAME %s(...)",
+                          in->word);
         return VS_EINPUT;
     }
     binder b = {.e = e, .in = in, .k = find_code(e, in)};
@@ -534,7 +604,8 @@ vs_status elab_code(elab *e, const flat_inst *in)
     if (st == VS_OK)
         report_idle(&b);
     if (st == VS_OK)
-        st = b.k->module ? add_module(&b) : elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
+        st = b.k->module ? add_module(&b)
+                         : elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
     vec_free(b.hi);
     vec_free(b.lo);
     vec_free(b.terminal);

@@ -47,15 +47,20 @@ static const double MOST_CORNERS = 1e12;
 
 static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
 {
-    static const wave_kind kind[] = {[FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,
-                                     [FLAT_SIN] = WAVE_SIN, [FLAT_EXP] = WAVE_EXP,
-                                     [FLAT_PWL] = WAVE_PWL, [FLAT_SFFM] = WAVE_SFFM,
-                                     [FLAT_AM] = WAVE_AM,
-                                     [FLAT_TRNOISE] = WAVE_TRNOISE, [FLAT_TRRANDOM] = WAVE_TRRANDOM};
+    static const wave_kind kind[] = {
+        [FLAT_DC] = WAVE_DC,   [FLAT_PULSE] = WAVE_PULSE,     [FLAT_SIN] = WAVE_SIN,
+        [FLAT_EXP] = WAVE_EXP, [FLAT_PWL] = WAVE_PWL,         [FLAT_SFFM] = WAVE_SFFM,
+        [FLAT_AM] = WAVE_AM,   [FLAT_TRNOISE] = WAVE_TRNOISE, [FLAT_TRRANDOM] = WAVE_TRRANDOM};
     const flat_source *s = in->source;
-    *w = (wave){.kind = kind[s->wave], .dc = s->dc, .dc_given = s->dc_given, .ac_mag = s->ac_mag,
-                .ac_phase = s->ac_phase, .arg = s->arg, .n_arg = (int32_t)vec_len(s->arg),
-                .pwl_repeat = s->pwl_repeat, .pwl_delay = s->pwl_delay,
+    *w = (wave){.kind = kind[s->wave],
+                .dc = s->dc,
+                .dc_given = s->dc_given,
+                .ac_mag = s->ac_mag,
+                .ac_phase = s->ac_phase,
+                .arg = s->arg,
+                .n_arg = (int32_t)vec_len(s->arg),
+                .pwl_repeat = s->pwl_repeat,
+                .pwl_delay = s->pwl_delay,
                 .key = draw_text(draw_number(draw_seed(0, 0), s->draw), in->name)};
     if (w->kind == WAVE_DC)
         w->n_arg = 0;
@@ -67,8 +72,8 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
     wave_defaults(w, arg, e->tstep, e->tstop);
     const double interval = wave_interval(w);
     if (e->tstop > MOST_CORNERS * interval)
-        diag_error(e->d, s->span, "%s: corners %.3g s apart are more than %.0e until %.3g s", in->name, interval, MOST_CORNERS,
-                   e->tstop);
+        diag_error(e->d, s->span, "%s: corners %.3g s apart are more than %.0e until %.3g s",
+                   in->name, interval, MOST_CORNERS, e->tstop);
     return !(e->tstop > MOST_CORNERS * interval);
 }
 
@@ -79,7 +84,8 @@ static void refuse_params(elab *e, const flat_inst *in, bool gain)
         if (!strcmp(name, "m") || !strcmp(name, "poly") || (gain && !strcmp(name, "gain")) ||
             (gain && !strcmp(name, "value")))
             continue;
-        diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect here", in->name, name);
+        diag_warning(e->d, in->param[i].span, "%s: parameter '%s' has no effect here", in->name,
+                     name);
     }
 }
 
@@ -135,8 +141,10 @@ bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t
     if (map_get(&e->inst_of, map_key(name), -1) < 0)
         diag_error(e->d, in->span, "%s: there is no element '%s'", in->name, name);
     else
-        diag_error(e->d, in->span, "%s: the current of '%s' is not an unknown of the circuit; put a "
-                   "voltage source of 0 V in series and refer to that", in->name, name);
+        diag_error(e->d, in->span,
+                   "%s: the current of '%s' is not an unknown of the circuit; put a "
+                   "voltage source of 0 V in series and refer to that",
+                   in->name, name);
     return false;
 }
 
@@ -156,8 +164,10 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
     const bool by_current = in->letter == 'f' || in->letter == 'h';
     const double gain = param_value(in, "gain", "value", NAN);
     if (in->n_node < (by_current ? 2 : 4) || (by_current && !vec_len(in->ref)) || isnan(gain)) {
-        diag_error(e->d, in->span, by_current ? "%s: two nodes, a controlling source and a gain are needed"
-                                              : "%s: four nodes and a gain are needed", in->name);
+        diag_error(e->d, in->span,
+                   by_current ? "%s: two nodes, a controlling source and a gain are needed"
+                              : "%s: four nodes and a gain are needed",
+                   in->name);
         return VS_EINPUT;
     }
     refuse_params(e, in, true);
@@ -180,8 +190,10 @@ static double inductance(elab *e, const flat_inst *in, const char *name, int32_t
 {
     const int32_t row = map_get(&e->row_of_inst, map_key(name), -1);
     if (row < 0) {
-        diag_error(e->d, in->span, map_get(&e->inst_of, map_key(name), -1) < 0
-                       ? "%s: there is no inductor '%s'" : "%s: '%s' is not an inductor with a fixed value",
+        diag_error(e->d, in->span,
+                   map_get(&e->inst_of, map_key(name), -1) < 0
+                       ? "%s: there is no inductor '%s'"
+                       : "%s: '%s' is not an inductor with a fixed value",
                    in->name, name);
         return 0;
     }
@@ -191,8 +203,8 @@ static double inductance(elab *e, const flat_inst *in, const char *name, int32_t
     const int32_t p = elab_param(e, m, "l"), scale = elab_param(e, m, "scale");
     const double l = mdl_row_param(m, row, p) * (scale >= 0 ? mdl_row_param(m, row, scale) : 1);
     if (!(l > 0))
-        diag_error(e->d, in->span, "%s: the inductance of '%s' is %g; it must be positive", in->name,
-                   name, l);
+        diag_error(e->d, in->span, "%s: the inductance of '%s' is %g; it must be positive",
+                   in->name, name, l);
     return l > 0 ? l : 0;
 }
 
@@ -217,7 +229,8 @@ vs_status elab_mutual(elab *e, const flat_inst *in)
         return VS_EINPUT;
     }
     if (!(fabs(k) <= 1)) {
-        diag_error(e->d, in->span, "%s: the coupling coefficient %g is outside -1 .. 1", in->name, k);
+        diag_error(e->d, in->span, "%s: the coupling coefficient %g is outside -1 .. 1", in->name,
+                   k);
         return VS_EINPUT;
     }
     vs_status st = VS_OK;

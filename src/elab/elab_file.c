@@ -1,6 +1,6 @@
-/* elab_file.c - the code model "filesource": sources whose values over time stand in a file, a PWL waveform each.
- * Source: ngspice manual, section "Filesource": lines of a time and a value for each output, blanks or commas between them;
- * lines that begin with * # ; are comments. */
+/* elab_file.c - the code model "filesource": sources whose values over time stand in a file, a PWL
+ * waveform each. Source: ngspice manual, section "Filesource": lines of a time and a value for each
+ * output, blanks or commas between them; lines that begin with * # ; are comments. */
 #include "elab_priv.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct source_file {
     const flat_inst *in;
     int32_t file;
     size_t n_col;
-    double *row;         /* vec; time and values, line by line */
+    double *row; /* vec; time and values, line by line */
     double scale, offset;
     bool relative, steps;
 } source_file;
@@ -43,7 +43,8 @@ static double entry_of(const flat_inst *in, const char *list, size_t k, double a
 
 static bool check_params(const source_file *s)
 {
-    static const char *const known[] = {"file", "timeoffset", "timescale", "timerelative", "amplstep", "amploffset", "amplscale"};
+    static const char *const known[] = {"file",     "timeoffset", "timescale", "timerelative",
+                                        "amplstep", "amploffset", "amplscale"};
     bool ok = true;
     for (size_t i = 0; i < vec_len(s->in->model->param); i++) {
         const flat_param *p = &s->in->model->param[i];
@@ -52,11 +53,13 @@ static bool check_params(const source_file *s)
         for (size_t k = 0; k < VS_COUNT(known); k++)
             found |= strlen(known[k]) == n && !strncmp(p->name, known[k], n);
         if (!found) {
-            diag_error(s->e->d, p->span, "model '%s': code model 'filesource' has no parameter '%s'", s->in->model->name, p->name);
+            diag_error(s->e->d, p->span,
+                       "model '%s': code model 'filesource' has no parameter '%s'",
+                       s->in->model->name, p->name);
             diag_suggest(s->e->d, p->name, known, VS_COUNT(known));
         } else if (!strcmp(p->name, "file") != (p->str != NULL)) {
-            diag_error(s->e->d, p->span, "model '%s': parameter '%s' needs a %s", s->in->model->name, p->name,
-                       p->str ? "number" : "file in quotes");
+            diag_error(s->e->d, p->span, "model '%s': parameter '%s' needs a %s",
+                       s->in->model->name, p->name, p->str ? "number" : "file in quotes");
             found = false;
         }
         ok &= found;
@@ -64,7 +67,8 @@ static bool check_params(const source_file *s)
     return ok;
 }
 
-/* A file that was read before, for another element or another point of a sweep, is not read again. */
+/* A file that was read before, for another element or another point of a sweep, is not read again.
+ */
 static bool open_file(source_file *s)
 {
     elab *e = s->e;
@@ -94,7 +98,8 @@ static bool read_line(source_file *s, size_t from, size_t end)
             i++;
         if (!k && (i >= end || strchr("*#;", text[i])))
             return true;
-        if (i >= end || !str_spice_number(text + i, &stop, &y) || stop > text + end || !isfinite(y)) {
+        if (i >= end || !str_spice_number(text + i, &stop, &y) || stop > text + end ||
+            !isfinite(y)) {
             diag_error(s->e->d, (diag_span){s->file, (uint32_t)from, (uint32_t)(end - from)},
                        "a time and %zu value%s are expected", s->n_col, s->n_col == 1 ? "" : "s");
             return false;
@@ -105,11 +110,13 @@ static bool read_line(source_file *s, size_t from, size_t end)
             y *= s->scale;
             y += s->relative && n ? s->row[n - s->n_col - 1] : s->offset;
             if (n && y < s->row[n - s->n_col - 1]) {
-                diag_error(s->e->d, (diag_span){s->file, (uint32_t)from, (uint32_t)(end - from)}, "times do not go back");
+                diag_error(s->e->d, (diag_span){s->file, (uint32_t)from, (uint32_t)(end - from)},
+                           "times do not go back");
                 return false;
             }
         } else {
-            y = y * entry_of(s->in, "amplscale", k - 1, 1) + entry_of(s->in, "amploffset", k - 1, 0);
+            y = y * entry_of(s->in, "amplscale", k - 1, 1) +
+                entry_of(s->in, "amploffset", k - 1, 0);
         }
         vec_push(s->row, y);
     }
@@ -151,9 +158,12 @@ static double *column(const source_file *s, size_t k)
 static vs_status add_source(const source_file *s, size_t k, int32_t hi, int32_t lo, bool current)
 {
     double *pair = column(s, k);
-    const wave w = {.kind = WAVE_PWL, .arg = pair, .n_arg = (int32_t)vec_len(pair), .pwl_repeat = -1};
+    const wave w = {
+        .kind = WAVE_PWL, .arg = pair, .n_arg = (int32_t)vec_len(pair), .pwl_repeat = -1};
     const char *why = wave_check(&w);
-    const char *name = s->n_col == 1 ? s->in->name : str_intern0(s->e->names, elab_printf(s->e, "%s#%zu", s->in->name, k));
+    const char *name = s->n_col == 1
+                           ? s->in->name
+                           : str_intern0(s->e->names, elab_printf(s->e, "%s#%zu", s->in->name, k));
     vs_status st = VS_EINPUT;
     if (why)
         diag_error(s->e->d, s->in->span, "%s: %s", s->in->name, why);
@@ -164,10 +174,15 @@ static vs_status add_source(const source_file *s, size_t k, int32_t hi, int32_t 
     return st;
 }
 
-vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const int32_t *lo, const bool *current, size_t n)
+vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const int32_t *lo,
+                          const bool *current, size_t n)
 {
-    source_file s = {.e = e, .in = in, .n_col = n, .scale = number_of(in, "timescale", 1),
-                     .offset = number_of(in, "timeoffset", 0), .relative = number_of(in, "timerelative", 0) != 0,
+    source_file s = {.e = e,
+                     .in = in,
+                     .n_col = n,
+                     .scale = number_of(in, "timescale", 1),
+                     .offset = number_of(in, "timeoffset", 0),
+                     .relative = number_of(in, "timerelative", 0) != 0,
                      .steps = number_of(in, "amplstep", 0) != 0};
     vs_status st = check_params(&s) && open_file(&s) && read_file(&s) ? VS_OK : VS_EINPUT;
     for (size_t k = 0; k < n && st == VS_OK; k++)

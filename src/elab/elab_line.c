@@ -1,7 +1,8 @@
-/* elab_line.c - lines: T (ideal), O and Y (lossy), P (coupled), U (lumps of resistors and capacitors).
- * Coupled lines are the lines of their modes (modes.h) between two transformers, modules written for their number.
- * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Gertzberg's lumps for
- *         U, which grow by a factor k from both ends to the middle. */
+/* elab_line.c - lines: T (ideal), O and Y (lossy), P (coupled), U (lumps of resistors and
+ * capacitors). Coupled lines are the lines of their modes (modes.h) between two transformers,
+ * modules written for their number. Source: ngspice manual, chapter "Transmission lines", for
+ * parameters and defaults; Gertzberg's lumps for U, which grow by a factor k from both ends to the
+ * middle. */
 #include "elab_priv.h"
 #include "modes.h"
 #include "rlgc.h"
@@ -14,8 +15,9 @@
 enum { MOST_LUMPS = 1000 };
 
 static const double MOST_STEPS = 1e8;
-static const double SHORT_LINE = 1e5; /* a lossy line that is shorter beside the end of time does not limit steps */
-static const double LONG_TIME = 1e6;  /* of a lossy line without a transient, in delays */
+static const double SHORT_LINE =
+    1e5; /* a lossy line that is shorter beside the end of time does not limit steps */
+static const double LONG_TIME = 1e6; /* of a lossy line without a transient, in delays */
 
 typedef struct values { /* parameters of an element and of its card; the element's own first */
     elab *e;
@@ -47,7 +49,8 @@ static double number(values *v, const char *name, double absent)
         return absent;
     if (!p->str)
         return p->value;
-    diag_error(v->e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", v->in->name, name, p->str);
+    diag_error(v->e->d, p->span, "%s: parameter '%s' needs a number, not '%s'", v->in->name, name,
+               p->str);
     v->ok = false;
     return absent;
 }
@@ -90,8 +93,8 @@ static int32_t inner_node(const values *v, const char *what, int k)
 }
 
 /* A resistor, capacitor or conductance (a resistor of 1/x) between two unknowns. */
-static vs_status part(values *v, const char *module, const char *param, const char *name, int32_t a, int32_t b,
-                      double x)
+static vs_status part(values *v, const char *module, const char *param, const char *name, int32_t a,
+                      int32_t b, double x)
 {
     elab *e = v->e;
     mdl_model *m = elab_module(e, module, v->in->span);
@@ -119,8 +122,11 @@ static bool refuse_short(values *v, double td)
 {
     if (!v->ok || v->e->tstop <= MOST_STEPS * td)
         return v->ok;
-    return refuse(v, elab_printf(v->e, "a delay of %.3g s needs more than %.0e steps to reach %.3g s; leave the line out",
-                                 td, MOST_STEPS, v->e->tstop));
+    return refuse(
+        v, elab_printf(
+               v->e,
+               "a delay of %.3g s needs more than %.0e steps to reach %.3g s; leave the line out",
+               td, MOST_STEPS, v->e->tstop));
 }
 
 /* -- T -- */
@@ -148,7 +154,8 @@ static vs_status ideal(elab *e, const flat_inst *in)
     if (v.ok && !(z > 0))
         v.ok = refuse(&v, "an ideal line needs its impedance: z0 above 0");
     if (v.ok && !(td > 0 && isfinite(td)))
-        v.ok = refuse(&v, "an ideal line needs its delay: td above 0, or f and nl (wave lengths at f)");
+        v.ok = refuse(&v,
+                      "an ideal line needs its delay: td above 0, or f and nl (wave lengths at f)");
     v.ok = refuse_short(&v, td);
     if (!v.ok)
         return VS_EINPUT;
@@ -174,8 +181,9 @@ static vs_status add_lossy(values *v, const char *name, const int32_t node[4], c
     o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
     o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
     o.limited = !given(v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
-    return kind == RLGC_IDEAL ? ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span)
-                              : ckt_add_lossy_line(e->c, name, node, &o, v->in->m, v->in->span);
+    return kind == RLGC_IDEAL
+               ? ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span)
+               : ckt_add_lossy_line(e->c, name, node, &o, v->in->m, v->in->span);
 }
 
 static double length_of(values *v)
@@ -188,13 +196,18 @@ static double length_of(values *v)
 
 static vs_status lossy_line(elab *e, const flat_inst *in)
 {
-    static const char *const known[] = {"r", "l", "g", "c", "len", "length", "rel", "abs", "nocontrol", "steplimit", "ltra",
-                                        "nosteplimit", "lininterp", "quadinterp", "mixedinterp", "truncnr",
-                                        "truncdontcut", "compactrel", "compactabs", "level"};
+    static const char *const known[] = {
+        "r",          "l",          "g",           "c",         "len",          "length",
+        "rel",        "abs",        "nocontrol",   "steplimit", "ltra",         "nosteplimit",
+        "lininterp",  "quadinterp", "mixedinterp", "truncnr",   "truncdontcut", "compactrel",
+        "compactabs", "level"};
     values v = begin(e, in, known, VS_COUNT(known));
     const double len = length_of(&v);
-    ckt_lossy_opt o = {.r = number(&v, "r", 0) * len, .l = number(&v, "l", 0) * len, .g = number(&v, "g", 0) * len,
-                       .c = number(&v, "c", 0) * len, .ic = in->ic_given};
+    ckt_lossy_opt o = {.r = number(&v, "r", 0) * len,
+                       .l = number(&v, "l", 0) * len,
+                       .g = number(&v, "g", 0) * len,
+                       .c = number(&v, "c", 0) * len,
+                       .ic = in->ic_given};
     int32_t node[4];
     for (int k = 0; k < 4; k++)
         node[k] = e->node[in->node[k]];
@@ -216,14 +229,18 @@ static void read_matrix(values *v, const char *name, int n, double len, modes_ma
     while (given(v, have ? elab_printf(v->e, "%s[%d]", name, have) : name))
         have++;
     if (have && have != want)
-        v->ok = refuse(v, elab_printf(v->e, "%s of %d coupled lines has %d values (11 12 ... 22 ...), not %d", name, n,
-                                      want, have));
+        v->ok = refuse(
+            v, elab_printf(v->e, "%s of %d coupled lines has %d values (11 12 ... 22 ...), not %d",
+                           name, n, want, have));
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++, k++)
-            a[i][j] = a[j][i] = have == want ? len * number(v, k ? elab_printf(v->e, "%s[%d]", name, k) : name, 0) : 0;
+            a[i][j] = a[j][i] =
+                have == want ? len * number(v, k ? elab_printf(v->e, "%s[%d]", name, k) : name, 0)
+                             : 0;
 }
 
-/* Conductors i1 ... in over r, modes m1 ... mn over ground: v = T v_m, i_m = T^T i, no power of its own. */
+/* Conductors i1 ... in over r, modes m1 ... mn over ground: v = T v_m, i_m = T^T i, no power of its
+ * own. */
 static mdl_model *transformer(values *v, int n)
 {
     elab *e = v->e;
@@ -239,14 +256,16 @@ static mdl_model *transformer(values *v, int n)
         fprintf(f, ", i%d, m%d", k, k);
     fprintf(f, ");\n    inout r;\n    electrical r;\n");
     for (int k = 1; k <= n; k++)
-        fprintf(f, "    inout i%d, m%d;\n    electrical i%d, m%d;\n    branch (i%d, r) b%d;\n", k, k, k, k, k, k);
+        fprintf(f, "    inout i%d, m%d;\n    electrical i%d, m%d;\n    branch (i%d, r) b%d;\n", k,
+                k, k, k, k, k);
     for (int k = 1; k <= n; k++)
         for (int j = 1; j <= n; j++)
             fprintf(f, "    parameter real t%d_%d = 0;\n", k, j);
     fprintf(f, "    analog begin\n");
     for (int k = 1; k <= n; k++)
         for (int j = 1; j <= n; j++)
-            fprintf(f, "        V(b%d) <+ t%d_%d * V(m%d);\n        I(m%d) <+ -t%d_%d * I(b%d);\n", k, k, j, j, j, k, j, k);
+            fprintf(f, "        V(b%d) <+ t%d_%d * V(m%d);\n        I(m%d) <+ -t%d_%d * I(b%d);\n",
+                    k, k, j, j, j, k, j, k);
     fprintf(f, "    end\nendmodule\n");
     fclose(f);
     const vs_status st = mdl_load_text(e->lib, name, text);
@@ -254,8 +273,8 @@ static mdl_model *transformer(values *v, int n)
     return st == VS_OK ? mdl_find(e->lib, name) : NULL;
 }
 
-static vs_status add_transformer(values *v, const modes *m, const char *what, const int32_t *conductor, int32_t ref,
-                                 const int32_t *mode)
+static vs_status add_transformer(values *v, const modes *m, const char *what,
+                                 const int32_t *conductor, int32_t ref, const int32_t *mode)
 {
     elab *e = v->e;
     mdl_model *module = transformer(v, m->n);
@@ -267,7 +286,8 @@ static vs_status add_transformer(values *v, const modes *m, const char *what, co
         to[1 + 2 * k] = conductor[k];
         to[2 + 2 * k] = mode[k];
         for (int j = 0; j < m->n; j++)
-            given[k * m->n + j] = (mdl_given){elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)), m->t[k][j]};
+            given[k * m->n + j] = (mdl_given){
+                elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)), m->t[k][j]};
     }
     flat_inst in = *v->in;
     in.name = elab_printf(e, "%s#%s", v->in->name, what);
@@ -281,7 +301,8 @@ static vs_status coupled_lines(elab *e, const flat_inst *in)
     values v = begin(e, in, known, VS_COUNT(known));
     const int n = in->n_node / 2 - 1;
     if (v.ok && (in->n_node % 2 || n < 1 || n > MODES_MOST))
-        v.ok = refuse(&v, "coupled lines have as many nodes at both ends, the reference last: Pname a1 a2 0 b1 b2 0 model");
+        v.ok = refuse(&v, "coupled lines have as many nodes at both ends, the reference last: "
+                          "Pname a1 a2 0 b1 b2 0 model");
     const double len = length_of(&v);
     modes_matrix r, l, g, c;
     modes m;
@@ -293,7 +314,8 @@ static vs_status coupled_lines(elab *e, const flat_inst *in)
     }
     const char *why = v.ok ? modes_find(&m, n, r, l, g, c) : NULL;
     if (why)
-        v.ok = refuse(&v, elab_printf(e, "these coupled lines have no modes of their own: %s", why));
+        v.ok =
+            refuse(&v, elab_printf(e, "these coupled lines have no modes of their own: %s", why));
     if (!v.ok)
         return VS_EINPUT;
     int32_t conductor[2][MODES_MOST], mode[2][MODES_MOST];
@@ -303,7 +325,8 @@ static vs_status coupled_lines(elab *e, const flat_inst *in)
             conductor[end][k] = e->node[in->node[end * (n + 1) + k]];
             mode[end][k] = inner_node(&v, end ? "far" : "near", k + 1);
         }
-        st = add_transformer(&v, &m, end ? "far" : "near", conductor[end], e->node[in->node[end * (n + 1) + n]], mode[end]);
+        st = add_transformer(&v, &m, end ? "far" : "near", conductor[end],
+                             e->node[in->node[end * (n + 1) + n]], mode[end]);
     }
     for (int k = 0; k < n && st == VS_OK; k++) {
         const int32_t node[4] = {mode[0][k], 0, mode[1][k], 0};
@@ -318,9 +341,11 @@ static vs_status coupled_lines(elab *e, const flat_inst *in)
 /* Lumps r1 k^i and c1 k^i from each end; the largest capacitance is the one in the middle. */
 static vs_status rc_line(elab *e, const flat_inst *in)
 {
-    static const char *const known[] = {"l", "n", "k", "fmax", "rperl", "cperl", "isperl", "rsperl", "level"};
+    static const char *const known[] = {"l",     "n",      "k",      "fmax", "rperl",
+                                        "cperl", "isperl", "rsperl", "level"};
     values v = begin(e, in, known, VS_COUNT(known));
-    const double len = number(&v, "l", NAN), k = number(&v, "k", 1.5), fmax_ = number(&v, "fmax", 1e9);
+    const double len = number(&v, "l", NAN), k = number(&v, "k", 1.5),
+                 fmax_ = number(&v, "fmax", 1e9);
     const double r0 = len * number(&v, "rperl", 1000), c0 = len * number(&v, "cperl", 1e-12);
     if (v.ok && !(len > 0))
         v.ok = refuse(&v, "an RC line needs its length: l above 0");
@@ -334,7 +359,8 @@ static vs_status rc_line(elab *e, const flat_inst *in)
     double n = wnorm < 35 ? 3 : floor(fmax(3, log(wnorm * ((k - 1) / k) * ((k - 1) / k)) / log(k)));
     n = number(&v, "n", n);
     if (!(n >= 1 && n <= MOST_LUMPS && n == floor(n))) {
-        refuse(&v, elab_printf(e, "the number of lumps n must be a whole number from 1 to %d", MOST_LUMPS));
+        refuse(&v, elab_printf(e, "the number of lumps n must be a whole number from 1 to %d",
+                               MOST_LUMPS));
         return VS_EINPUT;
     }
     double r = r0 * (k - 1) / (2 * pow(k, n) - 2), c = c0 * (k - 1) / (pow(k, n - 1) * (k + 1) - 2);
@@ -342,7 +368,8 @@ static vs_status rc_line(elab *e, const flat_inst *in)
     const int32_t ref = e->node[in->node[2]];
     vs_status st = VS_OK;
     for (int i = 1; i <= (int)n && st == VS_OK; i++, r *= k, c *= k) {
-        const int32_t new_hi = inner_node(&v, "hi", i), new_lo = i == (int)n ? new_hi : inner_node(&v, "lo", i);
+        const int32_t new_hi = inner_node(&v, "hi", i),
+                      new_lo = i == (int)n ? new_hi : inner_node(&v, "lo", i);
         st = resistor(&v, elab_printf(e, "rlo%d", i), lo, new_lo, r);
         if (st == VS_OK)
             st = resistor(&v, elab_printf(e, "rhi%d", i), new_hi, hi, r);
@@ -364,9 +391,13 @@ vs_status elab_line(elab *e, const flat_inst *in)
                        : in->letter == 'y' ? "txl"
                                            : NULL;
     if (type && (!in->model || strcmp(in->model->type, type))) {
-        diag_error(e->d, in->model ? in->model_span : in->span, "%s: %s '%s'; this element needs a model of type '%s'",
-                   in->name, in->model ? "unsuitable model" : "unknown model", in->model ? in->model->name
-                   : in->word ? in->word : "", type);
+        diag_error(e->d, in->model ? in->model_span : in->span,
+                   "%s: %s '%s'; this element needs a model of type '%s'", in->name,
+                   in->model ? "unsuitable model" : "unknown model",
+                   in->model  ? in->model->name
+                   : in->word ? in->word
+                              : "",
+                   type);
         return VS_EINPUT;
     }
     switch (in->letter) {

@@ -1,6 +1,6 @@
 /* elab_osdi.c - instances of modules that come compiled, from OSDI libraries.
- * Model card and instance line give one parameter set as everywhere; parameters that belong to the model
- * data but stand on an instance line give that instance model data of its own. */
+ * Model card and instance line give one parameter set as everywhere; parameters that belong to the
+ * model data but stand on an instance line give that instance model data of its own. */
 #include "elab_priv.h"
 
 #include <math.h>
@@ -29,29 +29,32 @@ static void unknown_param(elab *e, const osdi_module *m, const flat_param *p, co
 }
 
 /* Appends p to *set, replacing an earlier value. */
-static bool take(elab *e, const osdi_module *m, int32_t id, const flat_param *p, const char *owner, osdi_set **set)
+static bool take(elab *e, const osdi_module *m, int32_t id, const flat_param *p, const char *owner,
+                 osdi_set **set)
 {
     const int type = osdi_param_type(m, id);
     osdi_set s = {id, p->value, NULL, p->span};
     if (osdi_param_is_array(m, id)) {
-        diag_error(e->d, p->span, "%s: parameter '%s' of module '%s' is an array, which cannot be set", owner,
+        diag_error(e->d, p->span,
+                   "%s: parameter '%s' of module '%s' is an array, which cannot be set", owner,
                    p->name, m->name);
         return false;
     }
     if ((type == OSDI_TYPE_STRING) != (p->str != NULL)) {
-        diag_error(e->d, p->span, "%s: parameter '%s' needs a %s", owner, p->name, p->str ? "number" : "string");
+        diag_error(e->d, p->span, "%s: parameter '%s' needs a %s", owner, p->name,
+                   p->str ? "number" : "string");
         return false;
     }
     if (type == OSDI_TYPE_STRING)
         s.str = p->str;
     if (type == OSDI_TYPE_INT && s.value != round(s.value)) {
         s.value = round(s.value);
-        diag_warning(e->d, p->span, "%s: parameter '%s' is an integer; %g is rounded to %g", owner, p->name,
-                     p->value, s.value);
+        diag_warning(e->d, p->span, "%s: parameter '%s' is an integer; %g is rounded to %g", owner,
+                     p->name, p->value, s.value);
     }
     if (type == OSDI_TYPE_INT && fabs(s.value) > INT32_MAX) {
-        diag_error(e->d, p->span, "%s: parameter '%s' is an integer of 32 bits; %g is too large", owner, p->name,
-                   s.value);
+        diag_error(e->d, p->span, "%s: parameter '%s' is an integer of 32 bits; %g is too large",
+                   owner, p->name, s.value);
         return false;
     }
     for (size_t i = 0; i < vec_len(*set); i++)
@@ -80,8 +83,8 @@ static bool take_card(elab *e, const osdi_module *m, const flat_model *card, osd
     return ok;
 }
 
-static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_set **model, osdi_set **inst,
-                      double *kelvin)
+static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_set **model,
+                      osdi_set **inst, double *kelvin)
 {
     bool ok = true;
     for (size_t i = 0; i < vec_len(in->param); i++) {
@@ -96,7 +99,8 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
         } else if (!strcmp(p->name, "dtemp")) {
             *kelvin = elab_kelvin(e) + p->value;
         } else if (!strcmp(p->name, "value")) {
-            diag_error(e->d, p->span, "%s: a bare value means nothing to module '%s'; write name=value", in->name,
+            diag_error(e->d, p->span,
+                       "%s: a bare value means nothing to module '%s'; write name=value", in->name,
                        m->name);
             ok = false;
         } else {
@@ -110,8 +114,8 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
 static bool terminals(elab *e, const flat_inst *in, const osdi_module *m, int32_t *terminal)
 {
     if (in->n_node > m->n_terminal || in->n_node < 1) {
-        diag_error(e->d, in->span, "%s: %d nodes given, but '%s' has %d terminals", in->name, (int)in->n_node,
-                   m->name, (int)m->n_terminal);
+        diag_error(e->d, in->span, "%s: %d nodes given, but '%s' has %d terminals", in->name,
+                   (int)in->n_node, m->name, (int)m->n_terminal);
         return false;
     }
     for (int32_t i = 0; i < in->n_node; i++)
@@ -122,7 +126,11 @@ static bool terminals(elab *e, const flat_inst *in, const osdi_module *m, int32_
 vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m)
 {
     osdi_set *model = NULL, *inst = NULL;
-    osdi_env env = {.d = e->d, .at = in->span, .who = in->name, .kelvin = elab_kelvin(e), .simparam = e->simparam};
+    osdi_env env = {.d = e->d,
+                    .at = in->span,
+                    .who = in->name,
+                    .kelvin = elab_kelvin(e),
+                    .simparam = e->simparam};
     int32_t *terminal = NULL;
     vec_extend(terminal, m->n_terminal);
     bool ok = terminals(e, in, m, terminal);
@@ -130,7 +138,8 @@ vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m)
         ok &= take_card(e, m, in->model, &model);
     ok &= take_line(e, m, in, &model, &inst, &env.kelvin);
     if (in->off || in->ic_given)
-        diag_warning(e->d, in->span, "%s: off and ic= have no effect on devices of OSDI libraries", in->name);
+        diag_warning(e->d, in->span, "%s: off and ic= have no effect on devices of OSDI libraries",
+                     in->name);
     osdi_model *data;
     osdi_inst *dev;
     vs_status st = ok ? osdi_model_get(&data, m, model, vec_len(model), &env) : VS_EINPUT;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 typedef struct outputs {
-    elab_out *v;       /* vec */
-    map seen;          /* name -> index */
+    elab_out *v; /* vec */
+    map seen;    /* name -> index */
     const ckt *c;
     const flat *f;
     diag *d;
@@ -81,7 +81,9 @@ const char *elab_out_type(const elab_out *o)
 {
     if (!o->is_detail)
         return o->current ? "current" : "voltage";
-    return !strcmp(o->detail.unit, "A") ? "current" : !strcmp(o->detail.unit, "V") ? "voltage" : "notype";
+    return !strcmp(o->detail.unit, "A")   ? "current"
+           : !strcmp(o->detail.unit, "V") ? "voltage"
+                                          : "notype";
 }
 
 static void add_detail(outputs *o, const char *name, ckt_detail d)
@@ -106,10 +108,11 @@ static void save_detail(outputs *o, const flat_save *s)
         return;
     const char **name = ckt_detail_names(o->c, s->device);
     if (vec_len(name))
-        diag_warning(o->d, s->span, "'%s' is not written: '%s' has no variable or parameter '%s'", s->text, s->device,
-                     s->param);
+        diag_warning(o->d, s->span, "'%s' is not written: '%s' has no variable or parameter '%s'",
+                     s->text, s->device, s->param);
     else
-        diag_warning(o->d, s->span, "'%s' is not written: '%s' is no device with variables of its own", s->text,
+        diag_warning(o->d, s->span,
+                     "'%s' is not written: '%s' is no device with variables of its own", s->text,
                      s->device);
     diag_suggest(o->d, s->param, name, vec_len(name));
     vec_free(name);
@@ -137,8 +140,10 @@ static void save_current(outputs *o, const flat_save *s)
     else if (k >= 0)
         add_call(o, "i", s->device, true, k);
     else if (!save_own_current(o, s) && !diag_said(o->d, s->span))
-        diag_warning(o->d, s->span, "i(%s) is not written: the current of '%s' is not an unknown of the "
-                     "circuit; put a voltage source of 0 V in series", s->device, s->device);
+        diag_warning(o->d, s->span,
+                     "i(%s) is not written: the current of '%s' is not an unknown of the "
+                     "circuit; put a voltage source of 0 V in series",
+                     s->device, s->device);
 }
 
 /* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic], ... */
@@ -150,7 +155,8 @@ static void add_device_currents(outputs *o)
         for (size_t k = 0; k < VS_COUNT(word) && in->letter != 'v' && in->letter != 'l'; k++) {
             ckt_detail d;
             char buf[640];
-            if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND || d.what == CKT_DETAIL_PARAM)
+            if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND ||
+                d.what == CKT_DETAIL_PARAM)
                 continue;
             snprintf(buf, sizeof buf, "@%s[%s]", in->name, word[k]);
             add_detail(o, buf, d);
@@ -179,18 +185,14 @@ static void save(outputs *o, const flat_save *s, bool branches)
         add_nodes(o);
         add_currents(o, branches);
         break;
-    case FLAT_SAVE_V:
-        save_voltage(o, s);
-        break;
-    case FLAT_SAVE_I:
-        save_current(o, s);
-        break;
-    case FLAT_SAVE_PARAM:
-        save_detail(o, s);
-        break;
+    case FLAT_SAVE_V: save_voltage(o, s); break;
+    case FLAT_SAVE_I: save_current(o, s); break;
+    case FLAT_SAVE_PARAM: save_detail(o, s); break;
     case FLAT_SAVE_EXPR:
-        diag_warning(o->d, s->span, "'%s' is not written: expressions cannot be saved yet; save what they "
-                     "are made of", s->text);
+        diag_warning(o->d, s->span,
+                     "'%s' is not written: expressions cannot be saved yet; save what they "
+                     "are made of",
+                     s->text);
         break;
     }
 }
@@ -222,14 +224,15 @@ static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c,
     }
 }
 
-/* A transistor that is off at first: its base or gate is held at its emitter or source while the nodeset
- * nodes are held, if that is ground. Newton starts with all junctions at 0 V, so that others need
- * nothing. */
+/* A transistor that is off at first: its base or gate is held at its emitter or source while the
+ * nodeset nodes are held, if that is ground. Newton starts with all junctions at 0 V, so that
+ * others need nothing. */
 static void hold_off(elab_node_value **nodeset, const ckt *c, const flat *f)
 {
     for (size_t i = 0; i < vec_len(f->inst); i++) {
         const flat_inst *in = &f->inst[i];
-        if (!in->off || (in->letter != 'q' && in->letter != 'm') || in->n_node < 3 || in->node[2] != 0)
+        if (!in->off || (in->letter != 'q' && in->letter != 'm') || in->n_node < 3 ||
+            in->node[2] != 0)
             continue;
         const int32_t k = in->node[1] > 0 ? ckt_find(c, f->node[in->node[1]]) : 0;
         if (k > 0)

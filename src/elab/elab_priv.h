@@ -9,14 +9,15 @@
 typedef struct elab_card { /* a model card resolved for a module */
     const flat_model *model;
     mdl_model *mdl;
-    mdl_given *given;      /* vec */
+    mdl_given *given; /* vec */
     bool resolved, ok;
 } elab_card;
 
-typedef struct elab_seen { /* a parameter row and what it was made from, so that equal instances cost a look-up */
+typedef struct elab_seen { /* a parameter row and what it was made from, so that equal instances
+                              cost a look-up */
     const uint64_t *sign;  /* [n] in the arena */
     uint32_t n;
-    int32_t row, next;     /* next: the one before with this hash, -1 */
+    int32_t row, next; /* next: the one before with this hash, -1 */
 } elab_seen;
 
 struct elab {
@@ -28,21 +29,21 @@ struct elab {
     elab_opt opt;
     const double *simparam;
     arena mem;
-    int32_t *node;         /* vec; flat node -> unknown */
-    elab_card *card;       /* vec */
-    map card_of;           /* flat_model -> card */
-    mdl_model *plain[3];   /* of R, C, L without a card, once known */
-    int32_t *position;     /* vec; of a parameter in the merged list, for merge_given */
-    map inst_of;           /* name -> instance */
-    map seen_at;           /* hash of what decides a row -> the last elab_seen of that hash */
-    elab_seen *seen;       /* vec */
-    uint64_t *sign;        /* vec; scratch of elab_bind */
-    map row_of_inst;       /* inductor instance -> row (mutual inductance) */
+    int32_t *node;       /* vec; flat node -> unknown */
+    elab_card *card;     /* vec */
+    map card_of;         /* flat_model -> card */
+    mdl_model *plain[3]; /* of R, C, L without a card, once known */
+    int32_t *position;   /* vec; of a parameter in the merged list, for merge_given */
+    map inst_of;         /* name -> instance */
+    map seen_at;         /* hash of what decides a row -> the last elab_seen of that hash */
+    elab_seen *seen;     /* vec */
+    uint64_t *sign;      /* vec; scratch of elab_bind */
+    map row_of_inst;     /* inductor instance -> row (mutual inductance) */
     double tstep, tstop;
     /* kept: */
-    ckt_place *made;       /* vec; for each instance where its devices begin */
-    int32_t *coupled;      /* vec; mutual inductances */
-    bool couple;           /* redo: an inductor is another one */
+    ckt_place *made;  /* vec; for each instance where its devices begin */
+    int32_t *coupled; /* vec; mutual inductances */
+    bool couple;      /* redo: an inductor is another one */
     arena_pos mark;
     bool failed;
 };
@@ -55,21 +56,23 @@ mdl_model *elab_module(elab *e, const char *name, diag_span at);
 VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const mdl_given *given,
                                size_t n_given, const int32_t *terminal, const uint8_t *portconn,
                                double temp, double mfactor);
-/* The parameters of a model card that another module than that of its type is made for; false: a message was given.
- *   given  out  vec, the caller frees it */
+/* The parameters of a model card that another module than that of its type is made for; false: a
+ * message was given. given  out  vec, the caller frees it */
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
 /* elab_file.c: the code model filesource, n sources from hi[] to lo[] */
-VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi, const int32_t *lo, const bool *current,
-                                      size_t n);
-/* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind */
+VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi,
+                                      const int32_t *lo, const bool *current, size_t n);
+/* elab_osdi.c: modules of OSDI libraries; the module of an instance, NULL: it is not of that kind
+ */
 bool elab_is_osdi(const char *path);
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m);
-/* A parameter of other programs' cards that says nothing about the device itself (with a warning). */
+/* A parameter of other programs' cards that says nothing about the device itself (with a warning).
+ */
 /* The card is another one: it is resolved again. */
 void elab_forget_card(elab *e, const flat_model *m);
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner);
@@ -90,8 +93,8 @@ bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t
 /* elab_line.c: T O U */
 VS_MUST_USE vs_status elab_line(elab *e, const flat_inst *in);
 
-/* elab_transfer.c. whole[0] + whole[1] s + num/den, all times exp(-s delay); coefficients by power of s; the degree of num
- * is less than that of den, or both are 0 and num is 0. */
+/* elab_transfer.c. whole[0] + whole[1] s + num/den, all times exp(-s delay); coefficients by power
+ * of s; the degree of num is less than that of den, or both are 0 and num is 0. */
 enum { ELAB_DEGREE = 30, ELAB_WHOLE = 2 };
 typedef struct elab_ratio {
     double num[ELAB_DEGREE + 1], den[ELAB_DEGREE + 1], whole[ELAB_WHOLE], delay;

@@ -1,6 +1,6 @@
-/* elab_transfer.c - transfer functions written as expressions of s: quotients of polynomials, with a delay.
- * A value is (num/den) exp(-s delay). Sums keep the denominator that both have in common, so that a sum of fractions over
- * one denominator does not double its poles. */
+/* elab_transfer.c - transfer functions written as expressions of s: quotients of polynomials, with
+ * a delay. A value is (num/den) exp(-s delay). Sums keep the denominator that both have in common,
+ * so that a sum of fractions over one denominator does not double its poles. */
 #include "elab_priv.h"
 
 #include <math.h>
@@ -18,16 +18,15 @@ static elab_ratio value(reader *r, const net_expr *h);
 static elab_ratio refuse(reader *r, const net_expr *at, const char *why)
 {
     if (!r->failed)
-        diag_error(r->e->d, at->span, "%s: %s; a transfer function is a quotient of polynomials in s, times exp(-s*delay)",
-                   r->who, why);
+        diag_error(
+            r->e->d, at->span,
+            "%s: %s; a transfer function is a quotient of polynomials in s, times exp(-s*delay)",
+            r->who, why);
     r->failed = true;
     return (elab_ratio){.num = {1}, .den = {1}};
 }
 
-static elab_ratio number(double x)
-{
-    return (elab_ratio){.num = {x}, .den = {1}};
-}
+static elab_ratio number(double x) { return (elab_ratio){.num = {x}, .den = {1}}; }
 
 /* -- polynomials -- */
 
@@ -73,16 +72,19 @@ static bool is_zero(const elab_ratio *x) { return x->n_num == 0 && x->num[0] == 
 
 /* -- operations -- */
 
-static elab_ratio times(reader *r, const net_expr *at, const elab_ratio *a, const elab_ratio *b, bool divide)
+static elab_ratio times(reader *r, const net_expr *at, const elab_ratio *a, const elab_ratio *b,
+                        bool divide)
 {
     const poly an = num_of(a), ad = den_of(a), bn = num_of(b), bd = den_of(b);
     if (divide && is_zero(b))
         return refuse(r, at, "division by 0");
-    const poly n = product(r, at, &an, divide ? &bd : &bn), d = product(r, at, &ad, divide ? &bn : &bd);
+    const poly n = product(r, at, &an, divide ? &bd : &bn),
+               d = product(r, at, &ad, divide ? &bn : &bd);
     return ratio(&n, &d, a->delay + (divide ? -b->delay : b->delay));
 }
 
-static elab_ratio plus(reader *r, const net_expr *at, const elab_ratio *a, const elab_ratio *b, double sign)
+static elab_ratio plus(reader *r, const net_expr *at, const elab_ratio *a, const elab_ratio *b,
+                       double sign)
 {
     poly an = num_of(a), ad = den_of(a), bn = num_of(b), bd = den_of(b);
     if (a->delay != b->delay && !is_zero(a) && !is_zero(b))
@@ -152,12 +154,23 @@ static elab_ratio value(reader *r, const net_expr *h)
     switch (h->op) {
     case NET_NUM: return number(h->num);
     case NET_S: return ratio(&s, &one, 0);
-    case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_STR: case NET_PARAM:
-        return refuse(r, h, "it depends on the circuit");
-    case NET_NEG: case NET_ADD: case NET_SUB: case NET_MUL: case NET_DIV: case NET_POW: break;
+    case NET_VNODE:
+    case NET_IBRANCH:
+    case NET_TIME:
+    case NET_TEMPER:
+    case NET_HERTZ:
+    case NET_STR:
+    case NET_PARAM: return refuse(r, h, "it depends on the circuit");
+    case NET_NEG:
+    case NET_ADD:
+    case NET_SUB:
+    case NET_MUL:
+    case NET_DIV:
+    case NET_POW: break;
     default: return call(r, h);
     }
-    const elab_ratio a = value(r, h->arg[0]), zero = number(0), b = h->n_arg > 1 ? value(r, h->arg[1]) : zero;
+    const elab_ratio a = value(r, h->arg[0]), zero = number(0),
+                     b = h->n_arg > 1 ? value(r, h->arg[1]) : zero;
     if (r->failed)
         return a;
     return h->op == NET_NEG   ? plus(r, h, &zero, &a, -1)

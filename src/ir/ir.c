@@ -32,17 +32,18 @@ ir_type ir_operand_type(ir_op op, int k)
         return IR_BOOL;
     switch (op) {
     case IR_I2F: return IR_I32;
-    case IR_F2I: case IR_LIMIT: return IR_F64;
-    case IR_B2I: case IR_B2F: case IR_IF: case IR_WHILE: return IR_BOOL;
+    case IR_F2I:
+    case IR_LIMIT: return IR_F64;
+    case IR_B2I:
+    case IR_B2F:
+    case IR_IF:
+    case IR_WHILE: return IR_BOOL;
     case IR_SELECT: return k == 0 ? IR_BOOL : IR_VOID;
     default: return IR_VOID;
     }
 }
 
-void ir_fn_init(ir_fn *fn, const char *name)
-{
-    *fn = (ir_fn){.name = name};
-}
+void ir_fn_init(ir_fn *fn, const char *name) { *fn = (ir_fn){.name = name}; }
 
 void ir_fn_fini(ir_fn *fn)
 {
@@ -78,8 +79,8 @@ int32_t ir_con_index(ir_fn *fn, double x)
 
 int32_t ir_in_index(ir_fn *fn, ir_input in)
 {
-    uint64_t key = (uint64_t)(uint32_t)in.k << 32 | (uint64_t)in.inst << 16 |
-                   (uint64_t)in.type << 8 | in.kind;
+    uint64_t key =
+        (uint64_t)(uint32_t)in.k << 32 | (uint64_t)in.inst << 16 | (uint64_t)in.type << 8 | in.kind;
     int32_t k = map_get(&fn->in_map, key, -1);
     if (k < 0) {
         k = (int32_t)vec_len(fn->in);
@@ -176,10 +177,7 @@ ir_val ir_select(ir_fn *fn, ir_val c, ir_val a, ir_val b)
     return ir_emit(fn, IR_SELECT, fn->inst[a].type, c, a, b);
 }
 
-ir_val ir_if(ir_fn *fn, ir_val c)
-{
-    return ir_emit(fn, IR_IF, IR_VOID, c, IR_NONE, IR_NONE);
-}
+ir_val ir_if(ir_fn *fn, ir_val c) { return ir_emit(fn, IR_IF, IR_VOID, c, IR_NONE, IR_NONE); }
 
 void ir_else(ir_fn *fn) { ir_emit(fn, IR_ELSE, IR_VOID, IR_NONE, IR_NONE, IR_NONE); }
 void ir_end(ir_fn *fn) { ir_emit(fn, IR_END, IR_VOID, IR_NONE, IR_NONE, IR_NONE); }
@@ -189,10 +187,7 @@ ir_val ir_phi(ir_fn *fn, ir_val iff, ir_val then_v, ir_val else_v)
     return ir_emit(fn, IR_PHI, fn->inst[then_v].type, iff, then_v, else_v);
 }
 
-ir_val ir_loop(ir_fn *fn)
-{
-    return ir_emit(fn, IR_LOOP, IR_VOID, IR_NONE, IR_NONE, IR_NONE);
-}
+ir_val ir_loop(ir_fn *fn) { return ir_emit(fn, IR_LOOP, IR_VOID, IR_NONE, IR_NONE, IR_NONE); }
 
 ir_val ir_lphi(ir_fn *fn, ir_val loop, ir_val init)
 {
@@ -220,9 +215,12 @@ int32_t ir_out_add(ir_fn *fn, ir_out_kind kind, int32_t a, int32_t b, ir_val v)
 typedef struct verify {
     const ir_fn *fn;
     size_t n;
-    uint8_t *visible;  /* [n] */
-    ir_val *shown;     /* vec: the values visible now, in order of definition */
-    struct region { ir_val head; size_t mark; } *region; /* vec */
+    uint8_t *visible; /* [n] */
+    ir_val *shown;    /* vec: the values visible now, in order of definition */
+    struct region {
+        ir_val head;
+        size_t mark;
+    } *region; /* vec */
     arena *scratch;
     const char *why;
 } verify;
@@ -231,7 +229,8 @@ static bool fail(verify *v, ir_val at, const char *what)
 {
     if (!v->why) {
         const char *op = at >= 0 && (size_t)at < v->n && v->fn->inst[at].op < IR_N_OP
-                             ? ir_op_name(v->fn->inst[at].op) : "?";
+                             ? ir_op_name(v->fn->inst[at].op)
+                             : "?";
         v->why = arena_printf(v->scratch, "v%d (%s): %s", at, op, what);
     }
     return false;
@@ -349,13 +348,13 @@ static bool check_phi(verify *v, ir_val i)
         return fail(v, i, "has no type");
     const ir_inst *prev = i ? p - 1 : NULL;
     if (p->op == IR_PHI) {
-        if (!prev || !((prev->op == IR_END && prev->a == p->a) ||
-                       (prev->op == IR_PHI && prev->a == p->a)))
+        if (!prev ||
+            !((prev->op == IR_END && prev->a == p->a) || (prev->op == IR_PHI && prev->a == p->a)))
             return fail(v, i, "a phi stands right behind the end of its if");
         return true; /* operands were checked where the arms end */
     }
-    if (!prev || !((prev->op == IR_LOOP && p->a == i - 1) ||
-                   (prev->op == IR_LPHI && prev->a == p->a)))
+    if (!prev ||
+        !((prev->op == IR_LOOP && p->a == i - 1) || (prev->op == IR_LPHI && prev->a == p->a)))
         return fail(v, i, "an lphi stands right behind its loop");
     return check_use(v, i, p->b, p->type);
 }
@@ -366,12 +365,16 @@ static bool check_inst(verify *v, ir_val i)
     if (p->op >= IR_N_OP)
         return fail(v, i, "unknown operation");
     switch (p->op) {
-    case IR_CONST: case IR_IN:
-        return check_leaf(v, i);
-    case IR_IF: case IR_ELSE: case IR_END: case IR_LOOP: case IR_WHILE: case IR_ENDLOOP:
-        return check_marker(v, i);
-    case IR_PHI: case IR_LPHI:
-        return check_phi(v, i);
+    case IR_CONST:
+    case IR_IN: return check_leaf(v, i);
+    case IR_IF:
+    case IR_ELSE:
+    case IR_END:
+    case IR_LOOP:
+    case IR_WHILE:
+    case IR_ENDLOOP: return check_marker(v, i);
+    case IR_PHI:
+    case IR_LPHI: return check_phi(v, i);
     case IR_EFFECT:
         if (p->a < 0 || (size_t)p->a >= vec_len(v->fn->eff))
             return fail(v, i, "effect index out of range");
@@ -454,7 +457,8 @@ void ir_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, ir_val *new_of)
     int n = ir_op_table[p->op].arity;
     x.op = p->op;
     switch (p->op) {
-    case IR_CONST: case IR_IN: x.a = p->a; break;
+    case IR_CONST:
+    case IR_IN: x.a = p->a; break;
     case IR_LIMIT: x.b = p->b; break;
     case IR_PHI: x.a = new_of[p->a]; break;
     case IR_LPHI:

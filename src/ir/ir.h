@@ -3,8 +3,8 @@
  * A function is one list of instructions in execution order; the index of an instruction is the
  * name of the value that it defines. Control flow is structured: regions are bracketed in the list,
  *
- *     if c ... else ... end   followed at once by   v = phi if, then_value, else_value   (0 or more)
- *     loop   followed at once by   v = lphi init, next  (0 or more)  ... while c ... endloop
+ *     if c ... else ... end   followed at once by phis:   v = phi if, then_value, else_value
+ *     loop   followed at once by lphis:   v = lphi init, next   ... while c ... endloop
  *
  * so a pass is one walk over the list with a stack, "dominates" means "earlier, and its region is
  * still open", and if-conversion is a local rewrite. A value defined inside a region is used only
@@ -13,7 +13,8 @@
  *
  * Use:    ir_fn_init, ir_emit*, ir_out_add; passes rewrite a function into a new one; ir_fn_fini.
  * Text:   docs/ir.md; ir_print, ir_read.
- * Types:  F64; I32 (Verilog-A integer, wraps, 32 bits); BOOL. Strings are I32 ids of the string pool. */
+ * Types:  F64; I32 (Verilog-A integer, wraps, 32 bits); BOOL. Strings are I32 ids of the string
+ * pool. */
 #ifndef IR_H
 #define IR_H
 
@@ -29,6 +30,7 @@ enum { IR_NONE = -1 };
 typedef enum ir_type { IR_VOID, IR_F64, IR_I32, IR_BOOL } ir_type;
 
 /*  X(op, name, result, n operands)   operand types follow from the family (see ir_verify) */
+/* clang-format off */
 #define IR_OP_LIST(X)                                                                          \
     X(CONST, "const", VOID, 0)  /* con[a]; typed                                            */ \
     X(IN, "in", VOID, 0)        /* in[a]; typed                                             */ \
@@ -48,7 +50,8 @@ typedef enum ir_type { IR_VOID, IR_F64, IR_I32, IR_BOOL } ir_type;
     X(IMOD, "imod", I32, 2) X(ISHL, "ishl", I32, 2) X(ISHR, "ishr", I32, 2)                    \
     X(IAND, "iand", I32, 2) X(IOR, "ior", I32, 2) X(IXOR, "ixor", I32, 2) X(INOT, "inot", I32, 1)\
     X(ILT, "ilt", BOOL, 2) X(ILE, "ile", BOOL, 2) X(IEQ, "ieq", BOOL, 2) X(INE, "ine", BOOL, 2)\
-    X(BAND, "band", BOOL, 2) X(BOR, "bor", BOOL, 2) X(BXOR, "bxor", BOOL, 2) X(BNOT, "bnot", BOOL, 1)\
+    X(BAND, "band", BOOL, 2) X(BOR, "bor", BOOL, 2) X(BXOR, "bxor", BOOL, 2) \
+    X(BNOT, "bnot", BOOL, 1) \
     X(I2F, "i2f", F64, 1) X(F2I, "f2i", I32, 1) /* nearest, ties away from 0, saturating; NaN 0 */ \
     X(B2I, "b2i", I32, 1) X(B2F, "b2f", F64, 1)                                                \
     X(SELECT, "select", VOID, 3) /* a ? b : c; type of b */                                    \
@@ -59,6 +62,7 @@ typedef enum ir_type { IR_VOID, IR_F64, IR_I32, IR_BOOL } ir_type;
     X(LPHI, "lphi", VOID, 3)     /* a: the LOOP; b: init; c: next */                           \
     X(WHILE, "while", VOID, 1) X(ENDLOOP, "endloop", VOID, 0)                                  \
     X(EFFECT, "effect", VOID, 0) /* eff[a]; interpreter only, kernels skip it */
+/* clang-format on */
 
 typedef enum ir_op {
 #define X(op, name, result, n) IR_##op,
@@ -79,6 +83,7 @@ typedef struct ir_inst {
 
 /* Where a value comes from. Static kinds (known once the instance, its parameters, the temperature
  * and the options are known) stand before IR_IN_ABSTIME. */
+/* clang-format off */
 #define IR_IN_LIST(X)                                                                              \
     X(PARAM, "param", MODEL)       /* k: parameter; class MODEL or INST by ir_input.inst        */ \
     X(GIVEN, "given", MODEL)       /* k: parameter; BOOL                                        */ \
@@ -94,6 +99,7 @@ typedef struct ir_inst {
     X(PROBE, "probe", X)           /* k: probe, volts or amperes                                */ \
     X(DDT, "ddt", X)               /* k: symbol of the k-th ddt(); gone after mdl_form          */ \
     X(NOISE, "noise", X)           /* k: symbol of the k-th noise source; gone after mdl_form   */
+/* clang-format on */
 typedef enum ir_in_kind {
 #define X(kind, name, cls) IR_IN_##kind,
     IR_IN_LIST(X)
@@ -104,29 +110,39 @@ typedef enum ir_in_kind {
 /* Dependence classes, a bit each; a value has the union over everything it was computed from,
  * the conditions that chose it included. Static: no bit from TIME up. */
 typedef enum ir_class {
-    IR_CLASS_CONST = 0, IR_CLASS_MODEL = 1, IR_CLASS_INST = 2, IR_CLASS_TEMP = 4,
-    IR_CLASS_TIME = 8, IR_CLASS_X = 16
+    IR_CLASS_CONST = 0,
+    IR_CLASS_MODEL = 1,
+    IR_CLASS_INST = 2,
+    IR_CLASS_TEMP = 4,
+    IR_CLASS_TIME = 8,
+    IR_CLASS_X = 16
 } ir_class;
 #define ir_class_static(cls) ((cls) < IR_CLASS_TIME)
 
 /* Scalars that change during a run, the same for every instance (kernel argument dyn[]). */
 typedef enum ir_dyn {
-    IR_DYN_ALPHA,        /* leading coefficient of d/dt, 1/s; 0 in static analyses */
-    IR_DYN_GMIN,         /* siemens, may be raised by homotopy */
-    IR_DYN_SRCFACT,      /* source stepping factor 0..1 */
-    IR_DYN_ITER,         /* Newton iteration, 1-based */
-    IR_DYN_INITIAL_STEP, IR_DYN_FINAL_STEP, /* 0 or 1 */
-    IR_DYN_LIMIT,        /* 1: $limit acts */
-    IR_DYN_IS_DC,        /* analysis("dc") or static: op and dc sweeps, tran's first point */
-    IR_DYN_IS_TRAN, IR_DYN_IS_AC, IR_DYN_IS_NOISE, IR_DYN_IS_IC, IR_DYN_IS_NODESET,
+    IR_DYN_ALPHA,   /* leading coefficient of d/dt, 1/s; 0 in static analyses */
+    IR_DYN_GMIN,    /* siemens, may be raised by homotopy */
+    IR_DYN_SRCFACT, /* source stepping factor 0..1 */
+    IR_DYN_ITER,    /* Newton iteration, 1-based */
+    IR_DYN_INITIAL_STEP,
+    IR_DYN_FINAL_STEP, /* 0 or 1 */
+    IR_DYN_LIMIT,      /* 1: $limit acts */
+    IR_DYN_IS_DC,      /* analysis("dc") or static: op and dc sweeps, tran's first point */
+    IR_DYN_IS_TRAN,
+    IR_DYN_IS_AC,
+    IR_DYN_IS_NOISE,
+    IR_DYN_IS_IC,
+    IR_DYN_IS_NODESET,
     IR_DYN_IS_STATIC,
-    IR_DYN_ABSTIME,      /* kernel slot of IR_IN_ABSTIME */
-    IR_DYN_FREQ,         /* hertz in small-signal analyses, 0 elsewhere */
+    IR_DYN_ABSTIME, /* kernel slot of IR_IN_ABSTIME */
+    IR_DYN_FREQ,    /* hertz in small-signal analyses, 0 elsewhere */
     IR_N_DYN
 } ir_dyn;
 
 /* $simparam names with a fixed value during a run (IR_IN_SIMPARAM); gmin, sourceScaleFactor,
  * iteration and hertz are IR_IN_DYN instead. */
+/* clang-format off */
 #define IR_SIMPARAM_LIST(X)                                                                   \
     X(TNOM, "tnom", 27.0) X(SCALE, "scale", 1.0) X(SHRINK, "shrink", 0.0)                     \
     X(IMAX, "imax", 1e3) X(IMELT, "imelt", 1e3) X(RTHRESH, "rthresh", 1e-3)                   \
@@ -134,6 +150,7 @@ typedef enum ir_dyn {
     X(ABSTOL, "abstol", 1e-12) X(CHGTOL, "chgtol", 1e-14) X(EPSMIN, "epsmin", 1e-28)          \
     X(DEFL, "defl", 0.0) X(DEFW, "defw", 0.0) X(DEFAD, "defad", 0.0) X(DEFAS, "defas", 0.0)   \
     X(SIMVERSION, "simulatorVersion", 1.0) X(SIMSUBVERSION, "simulatorSubversion", 0.0)
+/* clang-format on */
 typedef enum ir_simparam {
 #define X(id, name, dflt) IR_SIMPARAM_##id,
     IR_SIMPARAM_LIST(X)
@@ -150,6 +167,7 @@ typedef struct ir_input {
 } ir_input;
 
 /* What a function computes. a, b: equation row and unknown column of the module, or an index. */
+/* clang-format off */
 #define IR_OUT_LIST(X)                                                                         \
     X(RES, "res")           /* a: row; i(x), current INTO the device at that terminal, ampere */ \
     X(REACT, "react")       /* a: row; q(x), coulomb; the row's residual is i + dq/dt         */ \
@@ -172,6 +190,7 @@ typedef struct ir_input {
     X(CACHE, "cache")       /* a: setup value; set at top level or inside a region            */ \
     X(PARAM, "param")       /* a: parameter; its value after defaults (params function)       */ \
     X(PARAM_OK, "paramok")  /* a: parameter; BOOL: inside its range                           */
+/* clang-format on */
 typedef enum ir_out_kind {
 #define X(kind, name) IR_OUT_##kind,
     IR_OUT_LIST(X)
@@ -187,8 +206,18 @@ typedef struct ir_out {
 
 /* $strobe and its family. Arguments are values visible where the EFFECT stands. */
 typedef enum ir_eff_kind {
-    IR_EFF_STROBE, IR_EFF_DISPLAY, IR_EFF_WRITE, IR_EFF_MONITOR, IR_EFF_DEBUG, IR_EFF_INFO,
-    IR_EFF_WARNING, IR_EFF_ERROR, IR_EFF_FATAL, IR_EFF_FINISH, IR_EFF_STOP, IR_EFF_DISCONTINUITY
+    IR_EFF_STROBE,
+    IR_EFF_DISPLAY,
+    IR_EFF_WRITE,
+    IR_EFF_MONITOR,
+    IR_EFF_DEBUG,
+    IR_EFF_INFO,
+    IR_EFF_WARNING,
+    IR_EFF_ERROR,
+    IR_EFF_FATAL,
+    IR_EFF_FINISH,
+    IR_EFF_STOP,
+    IR_EFF_DISCONTINUITY
 } ir_eff_kind;
 typedef struct ir_effect {
     uint8_t kind;
@@ -199,13 +228,13 @@ typedef struct ir_effect {
 
 typedef struct ir_fn {
     const char *name;
-    ir_inst *inst;    /* vec */
-    double *con;      /* vec; interned by bit pattern and type through con_map */
-    ir_input *in;     /* vec; interned */
-    ir_out *out;      /* vec */
-    ir_effect *eff;   /* vec */
+    ir_inst *inst;  /* vec */
+    double *con;    /* vec; interned by bit pattern and type through con_map */
+    ir_input *in;   /* vec; interned */
+    ir_out *out;    /* vec */
+    ir_effect *eff; /* vec */
     map con_map, in_map;
-    ir_val *open;     /* vec; IF and LOOP regions not closed yet; empty when building is done */
+    ir_val *open; /* vec; IF and LOOP regions not closed yet; empty when building is done */
 } ir_fn;
 
 void ir_fn_init(ir_fn *fn, const char *name);
@@ -213,19 +242,20 @@ void ir_fn_fini(ir_fn *fn);
 
 /* -- building (ir.c): each appends one instruction and returns its value. No folding here. -- */
 ir_val ir_emit(ir_fn *fn, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c);
-ir_val ir_const(ir_fn *fn, double x);         /* F64; the same constant twice gives two instructions */
+ir_val ir_const(ir_fn *fn, double x); /* F64; the same constant twice gives two instructions */
 ir_val ir_const_i(ir_fn *fn, int32_t i);
 ir_val ir_const_b(ir_fn *fn, bool b);
 ir_val ir_in(ir_fn *fn, ir_in_kind kind, int32_t k, ir_type type, bool inst);
-ir_val ir_un(ir_fn *fn, ir_op op, ir_val a);            /* result type from the table */
+ir_val ir_un(ir_fn *fn, ir_op op, ir_val a); /* result type from the table */
 ir_val ir_bin(ir_fn *fn, ir_op op, ir_val a, ir_val b);
 ir_val ir_select(ir_fn *fn, ir_val c, ir_val a, ir_val b);
-ir_val ir_if(ir_fn *fn, ir_val c);   /* returns the IF, an operand of its phis */
+ir_val ir_if(ir_fn *fn, ir_val c); /* returns the IF, an operand of its phis */
 void ir_else(ir_fn *fn);
 void ir_end(ir_fn *fn);
 ir_val ir_phi(ir_fn *fn, ir_val iff, ir_val then_v, ir_val else_v);
 ir_val ir_loop(ir_fn *fn);
-/* Set inst[].c = next before ENDLOOP; not in one statement with the call that makes next: inst moves. */
+/* Set inst[].c = next before ENDLOOP; not in one statement with the call that makes next: inst
+ * moves. */
 ir_val ir_lphi(ir_fn *fn, ir_val loop, ir_val init);
 void ir_while(ir_fn *fn, ir_val c);
 void ir_endloop(ir_fn *fn);
@@ -239,18 +269,19 @@ int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b an
  * instruction. Passes are followed by it in tests and with --dump-ir. */
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
 void ir_print(const ir_fn *fn, FILE *out);
-/* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too, so
- * that ir_fn_fini is always right). Names and format strings live in scratch.
- * Status: VS_OK, VS_EINPUT with *why in scratch. */
+/* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too,
+ * so that ir_fn_fini is always right). Names and format strings live in scratch. Status: VS_OK,
+ * VS_EINPUT with *why in scratch. */
 VS_MUST_USE vs_status ir_read(ir_fn *fn, const char *text, arena *scratch, const char **why);
 
-/* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding -- */
+/* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding --
+ */
 typedef union ir_num {
     double f;
     int32_t i; /* I32; BOOL as 0 or 1 */
 } ir_num;
-/* Pure operations only (NEG..SELECT). min is a < b ? a : b, max is a > b ? a : b. Shifts are logical;
- * a count outside 0..31 gives 0. imod: sign of the dividend, x mod 0 is 0. */
+/* Pure operations only (NEG..SELECT). min is a < b ? a : b, max is a > b ? a : b. Shifts are
+ * logical; a count outside 0..31 gives 0. imod: sign of the dividend, x mod 0 is 0. */
 ir_num ir_eval_op(ir_op op, ir_num a, ir_num b, ir_num c);
 
 /* Interpreter: runs fn once.
@@ -269,25 +300,26 @@ VS_MUST_USE vs_status ir_interp(const ir_fn *fn, const ir_num *input, ir_num *va
 /* -- passes: each writes a new function `to` (initialised by the pass) from `from` -- */
 
 /* ir_opt, ir_sccp and ir_split drop inputs that are not used: to->in is a part of from->in, in its
- * order. Constants and inputs stand at the head of `to`, each once. An `if` with nothing left in its
- * arms becomes selects. An OUT CACHE in an arm that cannot run is dropped. */
+ * order. Constants and inputs stand at the head of `to`, each once. An `if` with nothing left in
+ * its arms becomes selects. An OUT CACHE in an arm that cannot run is dropped. */
 
-/* Copies with constant folding, algebra that is exact in IEEE (x*1, x+(-0), x-0, --x, not x*0 unless
- * `fold_zero`), value numbering (scoped by regions, commutative operands ordered), phi of equal
- * values, selection of known branches, removal of everything no output or effect needs. */
+/* Copies with constant folding, algebra that is exact in IEEE (x*1, x+(-0), x-0, --x, not x*0
+ * unless `fold_zero`), value numbering (scoped by regions, commutative operands ordered), phi of
+ * equal values, selection of known branches, removal of everything no output or effect needs. */
 typedef struct ir_opt_flags {
     bool once;      /* one round; else rounds until the function does not shrink any more (the last
                      * few per cent, at the price of at least another round) */
-    bool fold_zero; /* 0*x is 0 although x may be inf or NaN (a term that a parameter switches off) */
+    bool fold_zero; /* 0*x is 0 although x may be inf or NaN (a term that a parameter switches off)
+                     */
 } ir_opt_flags;
 void ir_opt(ir_fn *to, const ir_fn *from, ir_opt_flags flags);
 
 /* Sparse conditional constant propagation (Wegman & Zadeck, TOPLAS 13(2), 1991; optimistic also
  * through loops) with some values known beforehand, then rewriting: decided branches become
  * straight code, dead regions vanish; followed by value numbering and dead code removal as ir_opt.
- *   known      per instruction: 0 unknown, 1 use known_val as a constant, 2 only the branch decision
- *              (BOOL) of this value is used where it is the condition of an `if`/`select`
- * NULL for both: plain SCCP. */
+ *   known      per instruction: 0 unknown, 1 use known_val as a constant, 2 only the branch
+ * decision (BOOL) of this value is used where it is the condition of an `if`/`select` NULL for
+ * both: plain SCCP. */
 typedef struct ir_sccp_stats {
     int n_branch, n_branch_decided, n_block, n_block_dead, n_const, n_select;
 } ir_sccp_stats;
@@ -295,45 +327,48 @@ void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *k
              ir_opt_flags flags, ir_sccp_stats *st);
 
 /* Dependence class of every instruction: cls[vec_len(fn->inst)], bits of ir_class. A phi takes the
- * class of its condition; an lphi that of its loop's conditions; an effect that of what encloses it. */
+ * class of its condition; an lphi that of its loop's conditions; an effect that of what encloses
+ * it. */
 void ir_classes(const ir_fn *fn, uint8_t *cls);
 
 /* Forward automatic differentiation.
- *   seed    what to differentiate by [n_seed]: i >= 0 the input fn->in[i]; ~k the LIMIT k, which then
- *           has derivative 1 and hides what it was computed from (without a seed: derivative 0)
- *   want    values (indices into from->inst, visible at the end) whose derivatives are wanted [n_want]
- *   deriv   out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain
- * `to` gets the primal code of `from` (same outputs, values renumbered; new_of[old] = new, [n_inst])
- * with derivative code beside it; only derivatives that a wanted one needs are made. Derivatives of
- * exp, sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At a kink (abs, min,
- * max, select) the derivative is that of the side taken. Where it is infinite or undefined (sqrt at 0,
- * pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in at the same indices. */
+ *   seed    what to differentiate by [n_seed]: i >= 0 the input fn->in[i]; ~k the LIMIT k, which
+ * then has derivative 1 and hides what it was computed from (without a seed: derivative 0) want
+ * values (indices into from->inst, visible at the end) whose derivatives are wanted [n_want] deriv
+ * out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain `to` gets
+ * the primal code of `from` (same outputs, values renumbered; new_of[old] = new, [n_inst]) with
+ * derivative code beside it; only derivatives that a wanted one needs are made. Derivatives of exp,
+ * sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At a kink (abs, min,
+ * max, select) the derivative is that of the side taken. Where it is infinite or undefined (sqrt at
+ * 0, pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in at the same
+ * indices. */
 void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
            int n_want, ir_val *deriv, ir_val *new_of);
 
-/* One reciprocal per denominator: x/d becomes x * (1/d) where several divisions use d, or where d is
- * static and x is not; run before ir_split. Changes results by a rounding each; docs in ir_recip.c. */
+/* One reciprocal per denominator: x/d becomes x * (1/d) where several divisions use d, or where d
+ * is static and x is not; run before ir_split. Changes results by a rounding each; docs in
+ * ir_recip.c. */
 void ir_recip(ir_fn *to, const ir_fn *from);
 
-/* Branches become straight code and selects, loops get conditions that are false for lanes which do not
- * take part (docs in ir_ifconv.c). Effects are left out; outputs keep their order. The code of `to` may
- * be run for several instances at once.
- *   n_branch, n_loop   before;  n_left  branches after: 0;  n_select  selects after */
+/* Branches become straight code and selects, loops get conditions that are false for lanes which do
+ * not take part (docs in ir_ifconv.c). Effects are left out; outputs keep their order. The code of
+ * `to` may be run for several instances at once. n_branch, n_loop   before;  n_left  branches
+ * after: 0;  n_select  selects after */
 typedef struct ir_ifconv_stats {
     int n_branch, n_loop, n_left, n_select;
 } ir_ifconv_stats;
 void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st);
 
-/* Evaluates only the static values (classes from ir_classes), entering both arms of voltage-dependent
- * branches and the bodies of voltage-dependent loops once; ran[i] = 1 where val[i] is known: it ran and,
- * in a loop, had the same value each time. The table is what ir_sccp takes as `known`. Arguments as
- * ir_interp; dynamic inputs are not read. */
+/* Evaluates only the static values (classes from ir_classes), entering both arms of
+ * voltage-dependent branches and the bodies of voltage-dependent loops once; ran[i] = 1 where
+ * val[i] is known: it ran and, in a loop, had the same value each time. The table is what ir_sccp
+ * takes as `known`. Arguments as ir_interp; dynamic inputs are not read. */
 VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input,
                                        ir_num *val, uint8_t *ran, const ir_host *host);
 
 /* Split at the static/dynamic border.
- *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the kinds
- *          ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values inside
+ *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the
+ * kinds ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values inside
  *          both arms are computed), static branches stay branches; effects of static class.
  *   eval   the rest; static values it needs are IN CACHE k (type kept), constants stay constants.
  * Static values that cost nothing to redo (neg, not) need not be cached. An output whose value is

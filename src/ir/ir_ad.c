@@ -5,8 +5,8 @@
  * A derivative that is 0, 1 or -1 for certain is a code, not an instruction.
  * At x/d: r = 1/d is shared by all seeds, d(x/d) = (dx - (x/d) dd) r; the value itself stays x/d.
  * Points where the derivative is infinite or undefined give 0 instead of inf or NaN, so that
- * 0 * inf does not spoil a Jacobian: sqrt at 0, asin and acos at +-1, acosh at 1, hypot and atan2 at
- * (0,0), d pow/dx at |x| below the smallest normal number (1 if y = 1), d pow/dy at x <= 0. */
+ * 0 * inf does not spoil a Jacobian: sqrt at 0, asin and acos at +-1, acosh at 1, hypot and atan2
+ * at (0,0), d pow/dx at |x| below the smallest normal number (1 if y = 1), d pow/dy at x <= 0. */
 #include "bits.h"
 #include "ir_priv.h"
 
@@ -64,8 +64,13 @@ static bool carries(const ir_inst *p)
     if (p->type != IR_F64)
         return false;
     switch (p->op) {
-    case IR_CONST: case IR_IN: case IR_LIMIT: case IR_FLOOR: case IR_CEIL: case IR_I2F: case IR_B2F:
-        return false;
+    case IR_CONST:
+    case IR_IN:
+    case IR_LIMIT:
+    case IR_FLOOR:
+    case IR_CEIL:
+    case IR_I2F:
+    case IR_B2F: return false;
     default: return true;
     }
 }
@@ -149,8 +154,8 @@ static ir_val get(const ad *s, ir_val v, int seed)
 }
 
 /* for each seed k whose derivative of v is needed */
-#define each_seed(s, v, k)                   \
-    for (int k = 0; k < (s)->n_seed; k++)    \
+#define each_seed(s, v, k)                \
+    for (int k = 0; k < (s)->n_seed; k++) \
         if (bits_get(set_of((s), (s)->need, (v)), (size_t)k))
 
 /* ---- arithmetic on codes ---- */
@@ -261,22 +266,16 @@ static ir_val partial(ad *s, ir_op op, ir_val a, ir_val v)
     ir_val r;
     switch (op) {
     case IR_NEG: return MINUS_ONE;
-    case IR_ABS:
-        return ir_select(s->to, bin(s, IR_FLT, a, s->zero), s->minus_one, s->one);
-    case IR_SQRT:
-        r = safe_reciprocal(s, v);
-        return bin(s, IR_MUL, ir_const(s->to, 0.5), r);
+    case IR_ABS: return ir_select(s->to, bin(s, IR_FLT, a, s->zero), s->minus_one, s->one);
+    case IR_SQRT: r = safe_reciprocal(s, v); return bin(s, IR_MUL, ir_const(s->to, 0.5), r);
     case IR_EXP: return v;
     case IR_LN: return reciprocal(s, a);
-    case IR_LOG10:
-        r = reciprocal(s, a);
-        return bin(s, IR_MUL, ir_const(s->to, M_LOG10E), r);
+    case IR_LOG10: r = reciprocal(s, a); return bin(s, IR_MUL, ir_const(s->to, M_LOG10E), r);
     case IR_SIN: return un(s, IR_COS, a);
     case IR_COS: return un(s, IR_NEG, un(s, IR_SIN, a));
     case IR_TAN: return bin(s, IR_ADD, s->one, bin(s, IR_MUL, v, v));
     case IR_ASIN: return safe_reciprocal(s, un(s, IR_SQRT, one_minus_square(s, a)));
-    case IR_ACOS:
-        return un(s, IR_NEG, safe_reciprocal(s, un(s, IR_SQRT, one_minus_square(s, a))));
+    case IR_ACOS: return un(s, IR_NEG, safe_reciprocal(s, un(s, IR_SQRT, one_minus_square(s, a))));
     case IR_ATAN: return reciprocal(s, bin(s, IR_ADD, s->one, bin(s, IR_MUL, a, a)));
     case IR_SINH: return un(s, IR_COSH, a);
     case IR_COSH: return un(s, IR_SINH, a);
@@ -329,17 +328,13 @@ static void partials2(ad *s, const ir_inst *p, ir_val v, bool da, bool db, ir_va
 
 /* ---- derivatives of one instruction ---- */
 
-static void set(ad *s, ir_val i, int seed, ir_val code)
-{
-    s->d[place(s, i, seed)] = code;
-}
+static void set(ad *s, ir_val i, int seed, ir_val code) { s->d[place(s, i, seed)] = code; }
 
 static void chain_unary(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
     ir_val part = partial(s, p->op, s->map[p->a], s->map[i]);
-    each_seed(s, i, k)
-        set(s, i, k, d_mul(s, part, get(s, p->a, k)));
+    each_seed(s, i, k) set(s, i, k, d_mul(s, part, get(s, p->a, k)));
 }
 
 /* Some needed derivative of i goes through its operand x. */
@@ -357,7 +352,8 @@ static void chain_binary(ad *s, ir_val i)
     const ir_inst *p = &s->from->inst[i];
     ir_val pa = ZERO, pb = ZERO;
     partials2(s, p, s->map[i], goes_through(s, i, p->a), goes_through(s, i, p->b), &pa, &pb);
-    each_seed(s, i, k) {
+    each_seed(s, i, k)
+    {
         ir_val da = d_mul(s, pa, get(s, p->a, k)), db = d_mul(s, pb, get(s, p->b, k));
         set(s, i, k, d_add(s, da, db));
     }
@@ -367,7 +363,8 @@ static void chain_div(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
     ir_val r = reciprocal(s, s->map[p->b]), q = ZERO; /* q = -(a/b)/b */
-    each_seed(s, i, k) {
+    each_seed(s, i, k)
+    {
         ir_val da = get(s, p->a, k), db = get(s, p->b, k), d;
         if (db == ZERO) {
             d = d_mul(s, da, r);
@@ -387,7 +384,8 @@ static void chain_mul(ad *s, ir_val i)
     const ir_inst *p = &s->from->inst[i];
     ir_val a = s->map[p->a], b = s->map[p->b];
     ir_val twice = p->a == p->b ? bin(s, IR_ADD, a, a) : ZERO;
-    each_seed(s, i, k) {
+    each_seed(s, i, k)
+    {
         ir_val x = d_mul(s, get(s, p->a, k), twice != ZERO ? twice : b);
         ir_val y = twice != ZERO ? ZERO : d_mul(s, a, get(s, p->b, k));
         set(s, i, k, d_add(s, x, y));
@@ -407,39 +405,34 @@ static void chain_choice(ad *s, ir_val i)
     } else {
         cond = bin(s, IR_FLT, s->map[y], s->map[x]);
     }
-    each_seed(s, i, k)
-        set(s, i, k, d_select(s, cond, get(s, x, k), get(s, y, k)));
+    each_seed(s, i, k) set(s, i, k, d_select(s, cond, get(s, x, k), get(s, y, k)));
 }
 
 static void derive(ad *s, ir_val i)
 {
     const ir_inst *p = &s->from->inst[i];
     switch (p->op) {
-    case IR_IN: case IR_LIMIT:
-        each_seed(s, i, k)
-            set(s, i, k, ONE);
-        break;
-    case IR_ADD:
-        each_seed(s, i, k)
-            set(s, i, k, d_add(s, get(s, p->a, k), get(s, p->b, k)));
-        break;
-    case IR_SUB:
-        each_seed(s, i, k)
-            set(s, i, k, d_sub(s, get(s, p->a, k), get(s, p->b, k)));
-        break;
+    case IR_IN:
+    case IR_LIMIT: each_seed(s, i, k) set(s, i, k, ONE); break;
+    case IR_ADD: each_seed(s, i, k) set(s, i, k, d_add(s, get(s, p->a, k), get(s, p->b, k))); break;
+    case IR_SUB: each_seed(s, i, k) set(s, i, k, d_sub(s, get(s, p->a, k), get(s, p->b, k))); break;
     case IR_MUL: chain_mul(s, i); break;
     case IR_DIV: chain_div(s, i); break;
-    case IR_MIN: case IR_MAX: case IR_SELECT: chain_choice(s, i); break;
+    case IR_MIN:
+    case IR_MAX:
+    case IR_SELECT: chain_choice(s, i); break;
     case IR_PHI:
-        each_seed(s, i, k) {
+        each_seed(s, i, k)
+        {
             ir_val x = get(s, p->b, k), y = get(s, p->c, k);
-            set(s, i, k, x == y && x < 0 ? x : ir_emit(s->to, IR_PHI, IR_F64, s->map[p->a],
-                                                       value_of(s, x), value_of(s, y)));
+            set(s, i, k,
+                x == y && x < 0
+                    ? x
+                    : ir_emit(s->to, IR_PHI, IR_F64, s->map[p->a], value_of(s, x), value_of(s, y)));
         }
         break;
     case IR_LPHI:
-        each_seed(s, i, k)
-            set(s, i, k, ir_lphi(s->to, s->map[p->a], value_of(s, get(s, p->b, k))));
+        each_seed(s, i, k) set(s, i, k, ir_lphi(s->to, s->map[p->a], value_of(s, get(s, p->b, k))));
         break;
     default:
         if (ir_op_table[p->op].arity == 1)
@@ -456,8 +449,7 @@ static void close_loop(ad *s, ir_val loop)
 {
     const ir_inst *inst = s->from->inst;
     for (ir_val i = loop + 1; inst[i].op == IR_LPHI; i++)
-        each_seed(s, i, k)
-            s->to->inst[get(s, i, k)].c = value_of(s, get(s, inst[i].c, k));
+        each_seed(s, i, k) s->to->inst[get(s, i, k)].c = value_of(s, get(s, inst[i].c, k));
 }
 
 static void layout(ad *s)

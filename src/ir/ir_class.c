@@ -1,6 +1,6 @@
 /* ir_class.c - dependence class of every instruction: from which kinds of inputs it is computed.
- * Method: forward union; a loop is walked again until its lphis stop growing (a class has 5 bits, so
- * soon); then effects, which take in the conditions of all regions around them. */
+ * Method: forward union; a loop is walked again until its lphis stop growing (a class has 5 bits,
+ * so soon); then effects, which take in the conditions of all regions around them. */
 #include "ir_priv.h"
 
 #include <string.h>
@@ -41,7 +41,11 @@ static void walk_values(const ir_fn *fn, uint8_t *cls)
     for (ir_val i = 0; i < n; i++) {
         const ir_inst *p = &inst[i];
         switch (p->op) {
-        case IR_CONST: case IR_ELSE: case IR_END: case IR_LOOP: case IR_EFFECT: break;
+        case IR_CONST:
+        case IR_ELSE:
+        case IR_END:
+        case IR_LOOP:
+        case IR_EFFECT: break;
         case IR_IN: cls[i] = class_of_input(&fn->in[p->a]); break;
         case IR_PHI: cls[i] = cls[p->a] | cls[p->b] | cls[p->c]; break;
         case IR_LPHI: cls[i] |= cls[p->b]; break;
@@ -66,11 +70,13 @@ static void walk_effects(const ir_fn *fn, uint8_t *cls)
     for (size_t i = 0; i < vec_len(inst); i++) {
         const ir_inst *p = &inst[i];
         switch (p->op) {
-        case IR_IF: case IR_LOOP:
+        case IR_IF:
+        case IR_LOOP:
             vec_push(outer, cur);
             cur |= p->op == IR_IF ? cls[i] : cls[inst[p->a].a];
             break;
-        case IR_END: case IR_ENDLOOP:
+        case IR_END:
+        case IR_ENDLOOP:
             cur = vec_last(outer);
             (void)vec_pop(outer);
             break;

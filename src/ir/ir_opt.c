@@ -4,14 +4,13 @@
  *           unused ones dropped) and constants at its head, each once.
  * Method:   round = mark what is needed; walk it once and emit simplified, numbered instructions to
  *           an intermediate function; mark that; copy what is needed. Rounds until nothing shrinks.
- * Names:    in the intermediate function an id >= 0 is an instruction of the body; an id <= -2 one of
- *           the prelude (constants and inputs, visible everywhere): entry k is ~(k + 1).
- * Numbering: a hash table with an undo stack; leaving a region forgets the entries made in it, so
- *           that whatever is found dominates.
- * Conditions: inside an arm the condition is known. `sub` holds what a value is known to be here and
- *           is consulted whenever an operand is taken; leaving the region undoes it.
- * Folding:  ir_eval_op; identities are exact in IEEE arithmetic up to the sign and payload of a NaN,
- *           unless flags.fold_zero allows 0*x = 0, x + 0 = x, 0 - x = -x, -(x - y) = y - x. */
+ * Names:    in the intermediate function an id >= 0 is an instruction of the body; an id <= -2 one
+ * of the prelude (constants and inputs, visible everywhere): entry k is ~(k + 1). Numbering: a hash
+ * table with an undo stack; leaving a region forgets the entries made in it, so that whatever is
+ * found dominates. Conditions: inside an arm the condition is known. `sub` holds what a value is
+ * known to be here and is consulted whenever an operand is taken; leaving the region undoes it.
+ * Folding:  ir_eval_op; identities are exact in IEEE arithmetic up to the sign and payload of a
+ * NaN, unless flags.fold_zero allows 0*x = 0, x + 0 = x, 0 - x = -x, -(x - y) = y - x. */
 #include "ir_priv.h"
 
 #include <math.h>
@@ -93,9 +92,7 @@ static void need_operands(live *l, ir_val v)
         if (d != 1)
             need(l, p->c);
         break;
-    case IR_LOOP:
-        need(l, l->inst[p->a].a);
-        break;
+    case IR_LOOP: need(l, l->inst[p->a].a); break;
     case IR_EFFECT:
         for (size_t k = 0; k < vec_len(l->fn->eff[p->a].arg); k++)
             need(l, l->fn->eff[p->a].arg[k]);
@@ -109,7 +106,9 @@ static void need_operands(live *l, ir_val v)
 /* Finds parents; effects that can run are needed. */
 static void walk_regions(live *l)
 {
-    struct { ir_val head, outer; } frame, *open = NULL; /* vec */
+    struct {
+        ir_val head, outer;
+    } frame, *open = NULL; /* vec */
     ir_val cur = -1;
     for (size_t i = 0; i < l->n; i++)
         l->parent[i] = DEAD;
@@ -117,7 +116,8 @@ static void walk_regions(live *l)
         const ir_inst *p = &l->inst[i];
         l->parent[i] = cur;
         switch (p->op) {
-        case IR_IF: case IR_LOOP: {
+        case IR_IF:
+        case IR_LOOP: {
             int d = decision(l->fn, l->facts, p->op == IR_IF ? p->a : l->inst[p->a].a);
             frame.head = i;
             frame.outer = cur;
@@ -136,7 +136,8 @@ static void walk_regions(live *l)
             if (decision(l->fn, l->facts, p->a) == 0)
                 i = p->b - 1;
             break;
-        case IR_END: case IR_ENDLOOP:
+        case IR_END:
+        case IR_ENDLOOP:
             cur = vec_last(open).outer;
             (void)vec_pop(open);
             break;
@@ -192,7 +193,9 @@ typedef struct cse_entry {
     int32_t next; /* older entry of the bucket, -1 */
     uint32_t bucket;
 } cse_entry;
-typedef struct undo { ir_val id, was; } undo;
+typedef struct undo {
+    ir_val id, was;
+} undo;
 typedef struct frame {
     ir_val head; /* IF or LOOP in `from` */
     ir_val at;   /* the same in the body, -1: straightened */
@@ -204,19 +207,19 @@ typedef struct rewriter {
     ir_facts facts;
     bool fold_zero;
     const uint8_t *on;
-    ir_fn t;        /* the body; its operands are ids */
-    ir_inst *pre;   /* vec */
-    map con_id[4];  /* by type */
-    ir_val *in_id;  /* [n inputs] */
-    ir_val *map;    /* [n from] id of each value */
+    ir_fn t;         /* the body; its operands are ids */
+    ir_inst *pre;    /* vec */
+    map con_id[4];   /* by type */
+    ir_val *in_id;   /* [n inputs] */
+    ir_val *map;     /* [n from] id of each value */
     ir_val *then_id; /* [n from] of a phi: id of its then value */
     int32_t *bucket;
     uint32_t mask;
-    cse_entry *cse;  /* vec, a stack */
+    cse_entry *cse;             /* vec, a stack */
     ir_val *sub_body, *sub_pre; /* vecs: what the id is known to be here, or IR_NONE */
-    undo *undo;      /* vec, a stack */
-    frame *open;     /* vec */
-    ir_val *work;    /* vec */
+    undo *undo;                 /* vec, a stack */
+    frame *open;                /* vec */
+    ir_val *work;               /* vec */
 } rewriter;
 
 static inline ir_inst inst_of(const rewriter *r, ir_val id)
@@ -226,8 +229,9 @@ static inline ir_inst inst_of(const rewriter *r, ir_val id)
 
 static ir_val add_prelude(rewriter *r, ir_op op, ir_type type, int32_t a)
 {
-    vec_push(r->pre, (ir_inst){.op = (uint8_t)op, .type = (uint8_t)type, .a = a, .b = IR_NONE,
-                               .c = IR_NONE});
+    vec_push(
+        r->pre,
+        (ir_inst){.op = (uint8_t)op, .type = (uint8_t)type, .a = a, .b = IR_NONE, .c = IR_NONE});
     vec_push(r->sub_pre, IR_NONE);
     return ~(ir_val)vec_len(r->pre);
 }
@@ -359,7 +363,8 @@ static void assume(rewriter *r, ir_val cond, bool is)
             vec_push(r->work, p.a);
             vec_push(r->work, !v);
             break;
-        case IR_BAND: case IR_BOR:
+        case IR_BAND:
+        case IR_BOR:
             if (v == (p.op == IR_BAND)) {
                 vec_push(r->work, p.a);
                 vec_push(r->work, v);
@@ -367,11 +372,13 @@ static void assume(rewriter *r, ir_val cond, bool is)
                 vec_push(r->work, v);
             }
             break;
-        case IR_IEQ: case IR_INE:
+        case IR_IEQ:
+        case IR_INE:
             if (v == (p.op == IR_IEQ) && is_const(r, p.b) && !is_const(r, p.a))
                 substitute(r, p.a, p.b);
             break;
-        case IR_FEQ: case IR_FNE: /* not 0: -0.0 is equal to it */
+        case IR_FEQ:
+        case IR_FNE: /* not 0: -0.0 is equal to it */
             if (v == (p.op == IR_FEQ) && is_const(r, p.b) && !is_const(r, p.a) &&
                 const_of(r, p.b).f != 0 && !isnan(const_of(r, p.b).f))
                 substitute(r, p.a, p.b);
@@ -396,9 +403,20 @@ static ir_val make2(rewriter *r, ir_op op, ir_val a, ir_val b)
 static bool commutes(ir_op op)
 {
     switch (op) {
-    case IR_ADD: case IR_MUL: case IR_FEQ: case IR_FNE: case IR_IADD: case IR_IMUL: case IR_IAND:
-    case IR_IOR: case IR_IXOR: case IR_IEQ: case IR_INE: case IR_BAND: case IR_BOR: case IR_BXOR:
-        return true;
+    case IR_ADD:
+    case IR_MUL:
+    case IR_FEQ:
+    case IR_FNE:
+    case IR_IADD:
+    case IR_IMUL:
+    case IR_IAND:
+    case IR_IOR:
+    case IR_IXOR:
+    case IR_IEQ:
+    case IR_INE:
+    case IR_BAND:
+    case IR_BOR:
+    case IR_BXOR: return true;
     default: return false;
     }
 }
@@ -448,7 +466,8 @@ static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
         return t == e ? con_b(r, t) : t ? cond : make1(r, IR_BNOT, cond);
     }
     switch (op) {
-    case IR_FEQ: case IR_FNE:
+    case IR_FEQ:
+    case IR_FNE:
         if (a >= 0 && inst_of(r, a).op == IR_I2F && is_const(r, b)) {
             double k = const_of(r, b).f;
             if (k == floor(k) && k >= INT32_MIN && k <= INT32_MAX)
@@ -458,12 +477,14 @@ static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
         }
         k1.i = known_compare(r, op == IR_FEQ ? IR_FNE : IR_FEQ, a, b);
         return k1.i < 0 ? IR_NONE : con_b(r, !k1.i);
-    case IR_IEQ: case IR_INE:
+    case IR_IEQ:
+    case IR_INE:
         if (a == b)
             return con_b(r, op == IR_IEQ);
         k1.i = known_compare(r, op == IR_IEQ ? IR_INE : IR_IEQ, a, b);
         return k1.i < 0 ? IR_NONE : con_b(r, !k1.i);
-    case IR_ILT: case IR_ILE:
+    case IR_ILT:
+    case IR_ILE:
         if (a == b)
             return con_b(r, op == IR_ILE);
         k1.i = known_compare(r, op == IR_ILT ? IR_ILE : IR_ILT, b, a);
@@ -540,7 +561,8 @@ static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
             return make1(r, IR_NEG,
                          make2(r, IR_DIV, na != IR_NONE ? na : a, nb != IR_NONE ? nb : b));
         break;
-    case IR_MIN: case IR_MAX:
+    case IR_MIN:
+    case IR_MAX:
         if (a == b)
             return a;
         break;
@@ -565,21 +587,21 @@ static ir_val simplify_int(rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     ir_op oa = inst_of(r, a).op, ob = b == IR_NONE ? IR_CONST : inst_of(r, b).op;
     switch (op) {
-    case IR_INEG: case IR_INOT:
-        return oa == op ? inst_of(r, a).a : IR_NONE;
+    case IR_INEG:
+    case IR_INOT: return oa == op ? inst_of(r, a).a : IR_NONE;
     case IR_ISUB:
         if (a == b)
             return con_i(r, 0);
         /* fall through */
-    case IR_IADD: case IR_ISHL: case IR_ISHR:
-        return is_i(r, b, 0) ? a : IR_NONE;
-    case IR_IMUL:
-        return is_i(r, b, 1) ? a : is_i(r, b, 0) ? b : IR_NONE;
-    case IR_IDIV:
-        return is_i(r, b, 1) ? a : is_i(r, b, 0) ? b : IR_NONE;
-    case IR_IMOD:
-        return is_i(r, b, 1) || is_i(r, b, 0) ? con_i(r, 0) : IR_NONE;
-    case IR_IAND: case IR_IOR: case IR_IXOR:
+    case IR_IADD:
+    case IR_ISHL:
+    case IR_ISHR: return is_i(r, b, 0) ? a : IR_NONE;
+    case IR_IMUL: return is_i(r, b, 1) ? a : is_i(r, b, 0) ? b : IR_NONE;
+    case IR_IDIV: return is_i(r, b, 1) ? a : is_i(r, b, 0) ? b : IR_NONE;
+    case IR_IMOD: return is_i(r, b, 1) || is_i(r, b, 0) ? con_i(r, 0) : IR_NONE;
+    case IR_IAND:
+    case IR_IOR:
+    case IR_IXOR:
         if (a == b)
             return op == IR_IXOR ? con_i(r, 0) : a;
         if (is_i(r, b, 0))
@@ -678,12 +700,13 @@ static ir_val simplify(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, 
 static ir_val make(rewriter *r, ir_op op, ir_type type, ir_val a, ir_val b, ir_val c)
 {
     int n = ir_op_table[op].arity;
-    bool folds = ir_op_pure(op) && is_const(r, a) && (n < 2 || is_const(r, b)) &&
-                 (n < 3 || is_const(r, c));
+    bool folds =
+        ir_op_pure(op) && is_const(r, a) && (n < 2 || is_const(r, b)) && (n < 3 || is_const(r, c));
     if (folds) {
         ir_num none = {0};
-        return constant(r, type, ir_eval_op(op, const_of(r, a), n > 1 ? const_of(r, b) : none,
-                                            n > 2 ? const_of(r, c) : none));
+        return constant(r, type,
+                        ir_eval_op(op, const_of(r, a), n > 1 ? const_of(r, b) : none,
+                                   n > 2 ? const_of(r, c) : none));
     }
     if (commutes(op) && !is_const(r, b) && (is_const(r, a) || a > b)) {
         ir_val t = a;
@@ -736,18 +759,17 @@ static ir_val enter_if(rewriter *r, ir_val i)
     return i;
 }
 
-#define each_phi(r, i, end) \
-    for (ir_val i = (end) + 1; (size_t)i < vec_len((r)->from->inst) && \
-                               (r)->from->inst[i].op == IR_PHI; i++)
+#define each_phi(r, i, end)    \
+    for (ir_val i = (end) + 1; \
+         (size_t)i < vec_len((r)->from->inst) && (r)->from->inst[i].op == IR_PHI; i++)
 
 static ir_val turn_to_else(rewriter *r, ir_val i)
 {
     frame f = vec_last(r->open);
     const ir_inst *inst = r->from->inst;
     ir_val end = inst[i].b;
-    each_phi(r, k, end)
-        if (wanted(r, k))
-            *(f.at < 0 ? &r->map[k] : &r->then_id[k]) = resolve(r, inst[k].b);
+    each_phi(r, k, end) if (wanted(r, k)) * (f.at < 0 ? &r->map[k] : &r->then_id[k]) =
+        resolve(r, inst[k].b);
     if (f.at < 0) {
         (void)vec_pop(r->open);
         return end;
@@ -773,9 +795,8 @@ static ir_val leave_if(rewriter *r, ir_val i)
 {
     frame f = vec_pop(r->open);
     const ir_inst *inst = r->from->inst;
-    each_phi(r, k, i)
-        if (wanted(r, k))
-            r->map[k] = resolve(r, inst[k].c); /* for now the else value */
+    each_phi(r, k, i) if (wanted(r, k)) r->map[k] =
+        resolve(r, inst[k].c); /* for now the else value */
     if (f.at < 0)
         return i;
     leave_scope(r, &f);
@@ -785,14 +806,13 @@ static ir_val leave_if(rewriter *r, ir_val i)
     else
         emit(r, IR_END, IR_VOID, IR_NONE, IR_NONE, IR_NONE);
     /* First the real phis, which stand right behind END, then those of values from outside. */
-    each_phi(r, k, i)
-        if (wanted(r, k) && (r->then_id[k] >= f.at || r->map[k] >= f.at)) {
-            r->map[k] = number(r, IR_PHI, inst[k].type, f.at, r->then_id[k], r->map[k]);
-            r->then_id[k] = IR_NONE;
-        }
-    each_phi(r, k, i)
-        if (wanted(r, k) && r->then_id[k] != IR_NONE)
-            r->map[k] = make(r, IR_SELECT, inst[k].type, cond, r->then_id[k], r->map[k]);
+    each_phi(r, k, i) if (wanted(r, k) && (r->then_id[k] >= f.at || r->map[k] >= f.at))
+    {
+        r->map[k] = number(r, IR_PHI, inst[k].type, f.at, r->then_id[k], r->map[k]);
+        r->then_id[k] = IR_NONE;
+    }
+    each_phi(r, k, i) if (wanted(r, k) && r->then_id[k] != IR_NONE) r->map[k] =
+        make(r, IR_SELECT, inst[k].type, cond, r->then_id[k], r->map[k]);
     return i;
 }
 
@@ -815,7 +835,8 @@ static ir_val enter_loop(rewriter *r, ir_val i)
             continue;
         ir_val init = resolve(r, inst[k].b);
         r->map[k] = never || trivial_lphi(inst, k)
-                        ? init : emit(r, IR_LPHI, inst[k].type, at, init, IR_NONE);
+                        ? init
+                        : emit(r, IR_LPHI, inst[k].type, at, init, IR_NONE);
     }
     open_frame(r, i, at);
     return k - 1;
@@ -860,14 +881,12 @@ static ir_val rewrite_value(rewriter *r, ir_val i)
     const ir_inst *p = &r->from->inst[i];
     int d;
     switch (p->op) {
-    case IR_CONST:
-        return constant(r, p->type, ir_num_of_con(p->type, r->from->con[p->a]));
+    case IR_CONST: return constant(r, p->type, ir_num_of_con(p->type, r->from->con[p->a]));
     case IR_IN:
         if (r->in_id[p->a] == IR_NONE)
             r->in_id[p->a] = add_prelude(r, IR_IN, p->type, p->a);
         return r->in_id[p->a];
-    case IR_LIMIT:
-        return number(r, IR_LIMIT, IR_F64, resolve(r, p->a), p->b, IR_NONE);
+    case IR_LIMIT: return number(r, IR_LIMIT, IR_F64, resolve(r, p->a), p->b, IR_NONE);
     case IR_SELECT:
         d = decision(r->from, r->facts, p->a);
         if (d >= 0)
@@ -961,10 +980,7 @@ typedef struct result {
     ir_val *body, *pre; /* new value of each id */
 } result;
 
-static ir_val final(const result *f, ir_val id)
-{
-    return id >= 0 ? f->body[id] : f->pre[~id - 1];
-}
+static ir_val final(const result *f, ir_val id) { return id >= 0 ? f->body[id] : f->pre[~id - 1]; }
 
 /* IFs with nothing needed in their arms: their phis become selects. */
 static void find_empty_ifs(const ir_fn *t, uint8_t *on)
@@ -1005,7 +1021,8 @@ static void copy_inst(result *f, const uint8_t *on, ir_val i)
     ir_fn *to = f->to;
     ir_val x[3] = {IR_NONE, IR_NONE, IR_NONE};
     switch (p->op) {
-    case IR_ELSE: case IR_END:
+    case IR_ELSE:
+    case IR_END:
         if ((on[p->a] & LIVE) && !(on[p->a] & TO_SELECT))
             ir_emit(to, p->op, IR_VOID, IR_NONE, IR_NONE, IR_NONE);
         return;
@@ -1027,11 +1044,10 @@ static void copy_inst(result *f, const uint8_t *on, ir_val i)
         return;
     switch (p->op) {
     case IR_PHI:
-        f->body[i] = on[p->a] & TO_SELECT
-                         ? ir_emit(to, IR_SELECT, p->type, final(f, inst[p->a].a), final(f, p->b),
-                                   final(f, p->c))
-                         : ir_emit(to, IR_PHI, p->type, f->body[p->a], final(f, p->b),
-                                   final(f, p->c));
+        f->body[i] = on[p->a] & TO_SELECT ? ir_emit(to, IR_SELECT, p->type, final(f, inst[p->a].a),
+                                                    final(f, p->b), final(f, p->c))
+                                          : ir_emit(to, IR_PHI, p->type, f->body[p->a],
+                                                    final(f, p->b), final(f, p->c));
         return;
     case IR_LPHI:
         f->body[i] = ir_emit(to, IR_LPHI, p->type, f->body[p->a], final(f, p->b), IR_NONE);
@@ -1059,7 +1075,9 @@ static void copy_needed(ir_fn *to, const rewriter *r)
 {
     size_t n = vec_len(r->t.inst), np = vec_len(r->pre);
     uint8_t *pre_needed = vs_calloc(np + 1, 1);
-    result f = {.to = to, .r = r, .body = vs_malloc((n + 1) * sizeof(ir_val)),
+    result f = {.to = to,
+                .r = r,
+                .body = vs_malloc((n + 1) * sizeof(ir_val)),
                 .pre = vs_malloc((np + 1) * sizeof(ir_val))};
     assert(pre_needed && f.body && f.pre);
     live l = live_of(&r->t, (ir_facts){0}, pre_needed);

@@ -34,7 +34,10 @@ static inline bool ir_num_same(ir_type t, ir_num a, ir_num b)
 {
     if (t != IR_F64)
         return a.i == b.i;
-    union { double f; uint64_t u; } x = {a.f}, y = {b.f};
+    union {
+        double f;
+        uint64_t u;
+    } x = {a.f}, y = {b.f};
     return x.u == y.u;
 }
 static inline ir_num ir_num_of_con(ir_type t, double x)
@@ -46,10 +49,7 @@ static inline ir_num ir_num_of_con(ir_type t, double x)
     }
     return v;
 }
-static inline double ir_con_of_num(ir_type t, ir_num v)
-{
-    return t == IR_F64 ? v.f : (double)v.i;
-}
+static inline double ir_con_of_num(ir_type t, ir_num v) { return t == IR_F64 ? v.f : (double)v.i; }
 
 /* Index of a constant in fn->con, of an input in fn->in; added if new. */
 int32_t ir_con_index(ir_fn *fn, double x);
@@ -66,8 +66,8 @@ void ir_rewrite(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts
 
 /* Copies of the tables that instructions point into: constants, inputs (same indices). */
 void ir_copy_tables(ir_fn *to, const ir_fn *from);
-/* Appends a copy of instruction i, operands through new_of[old], and sets new_of[i]; at ENDLOOP also
- * the next values of the loop's lphis. Needs ir_copy_tables. */
+/* Appends a copy of instruction i, operands through new_of[old], and sets new_of[i]; at ENDLOOP
+ * also the next values of the loop's lphis. Needs ir_copy_tables. */
 void ir_copy_inst(ir_fn *to, const ir_fn *from, ir_val i, ir_val *new_of);
 
 #endif

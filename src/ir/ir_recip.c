@@ -1,12 +1,12 @@
 /* ir_recip.c - divisions by the same value become multiplications by one reciprocal.
  * Requires: an optimised function (equal divisions are one).  Gives: an optimised one.
- * Why:     a vector division costs as much as a dozen multiplications, and the derivative of x/d needs
- *          1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or
- *          is NaN where d is below the smallest normal number.
- * Method:  a denominator gets a reciprocal, right behind its definition, if two divisions use it or if
- *          it is static (then ir_split computes the reciprocal in setup); a division by a constant
- *          multiplies by the constant's reciprocal. Divisions of static values stay: setup runs once, and
- *          its values are those of the model text, rounding for rounding. */
+ * Why:     a vector division costs as much as a dozen multiplications, and the derivative of x/d
+ * needs 1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or is
+ * NaN where d is below the smallest normal number. Method:  a denominator gets a reciprocal, right
+ * behind its definition, if two divisions use it or if it is static (then ir_split computes the
+ * reciprocal in setup); a division by a constant multiplies by the constant's reciprocal. Divisions
+ * of static values stay: setup runs once, and its values are those of the model text, rounding for
+ * rounding. */
 #include "ir_priv.h"
 
 #include <math.h>
@@ -21,10 +21,7 @@ typedef struct recip {
 } recip;
 
 /* 1/x if it and x are normal numbers, else 0 */
-static double normal_reciprocal(double x)
-{
-    return isnormal(x) && isnormal(1 / x) ? 1 / x : 0;
-}
+static double normal_reciprocal(double x) { return isnormal(x) && isnormal(1 / x) ? 1 / x : 0; }
 
 static void find_denominators(recip *r)
 {

@@ -1,12 +1,11 @@
 /* ir_sccp.c - conditional constant propagation, removal of code that cannot run.
  * Source:  Wegman & Zadeck, "Constant propagation with conditional branches", TOPLAS 13(2), 1991.
- * Value:   UNSEEN -> CONST -> VARIES. An arm is walked once its condition may choose it; a phi meets
- *          the arms that can run; a loop is walked again until its lphis rest.
- * Method:  structured code needs no edge list: one walk in execution order, going back at an ENDLOOP
- *          whose lphis changed. States only fall, so the walks of a loop are few; after MANY of them
- *          what has not settled is taken to vary.
- * Folding: ir_eval_op, the interpreter's own routine: a folded value is the evaluated value.
- * Rewriting: ir_rewrite with what was found. */
+ * Value:   UNSEEN -> CONST -> VARIES. An arm is walked once its condition may choose it; a phi
+ * meets the arms that can run; a loop is walked again until its lphis rest. Method:  structured
+ * code needs no edge list: one walk in execution order, going back at an ENDLOOP whose lphis
+ * changed. States only fall, so the walks of a loop are few; after MANY of them what has not
+ * settled is taken to vary. Folding: ir_eval_op, the interpreter's own routine: a folded value is
+ * the evaluated value. Rewriting: ir_rewrite with what was found. */
 #include "ir_priv.h"
 
 #include <stdlib.h>
@@ -61,19 +60,16 @@ static bool absorbs(const sccp *s, const ir_inst *p, ir_num *x)
 {
     *x = (ir_num){0};
     switch (p->op) {
-    case IR_BAND: case IR_IAND: case IR_IMUL:
-        return is_zero(s, p->a, IR_I32) || is_zero(s, p->b, IR_I32);
+    case IR_BAND:
+    case IR_IAND:
+    case IR_IMUL: return is_zero(s, p->a, IR_I32) || is_zero(s, p->b, IR_I32);
     case IR_BOR:
         x->i = 1;
         return (s->state[p->a] == CONST && s->val[p->a].i) ||
                (s->state[p->b] == CONST && s->val[p->b].i);
-    case IR_MUL:
-        return s->fold_zero && (is_zero(s, p->a, IR_F64) || is_zero(s, p->b, IR_F64));
-    case IR_DIV:
-        return s->fold_zero && is_zero(s, p->a, IR_F64);
-    case IR_POW:
-        x->f = 1;
-        return is_zero(s, p->b, IR_F64);
+    case IR_MUL: return s->fold_zero && (is_zero(s, p->a, IR_F64) || is_zero(s, p->b, IR_F64));
+    case IR_DIV: return s->fold_zero && is_zero(s, p->a, IR_F64);
+    case IR_POW: x->f = 1; return is_zero(s, p->b, IR_F64);
     default: return false;
     }
 }
@@ -139,7 +135,8 @@ static void propagate(sccp *s)
         int d;
         switch (p->op) {
         case IR_CONST: lower(s, i, CONST, ir_num_of_con(p->type, s->fn->con[p->a])); break;
-        case IR_IN: case IR_LIMIT: lower(s, i, VARIES, (ir_num){0}); break;
+        case IR_IN:
+        case IR_LIMIT: lower(s, i, VARIES, (ir_num){0}); break;
         case IR_IF:
             d = decided(s, p->a);
             s->runs[i] |= SEEN | (d != 0 ? THEN : 0) | (d != 1 ? ELSE : 0);
@@ -150,7 +147,8 @@ static void propagate(sccp *s)
             if (!(s->runs[p->a] & ELSE))
                 i = p->b;
             break;
-        case IR_END: case IR_EFFECT: break;
+        case IR_END:
+        case IR_EFFECT: break;
         case IR_PHI: meet_phi(s, i); break;
         case IR_LOOP: s->runs[i] |= SEEN; break;
         case IR_LPHI: lower(s, i, s->state[p->b], s->val[p->b]); break;
@@ -197,8 +195,8 @@ static void make_facts(sccp *s)
     for (size_t i = 0; i < vec_len(s->fn->inst); i++) {
         bool decides = s->state[i] == VARIES && s->known && s->known[i] == 2;
         s->state[i] = s->state[i] == CONST ? IR_FACT_CONST
-                      : decides           ? IR_FACT_DECIDES
-                                          : IR_FACT_NONE;
+                      : decides            ? IR_FACT_DECIDES
+                                           : IR_FACT_NONE;
         if (decides)
             s->val[i] = s->known_val[i];
     }

@@ -1,9 +1,9 @@
 /* ir_split.c - a function into setup (static values, once per parameter row) and eval (the rest).
  * Requires: a function without CACHE inputs and outputs.
  * Method:  1. classes; which static values differ from round to round of a loop around them;
- *          2. backward from eval's outputs and effects: a static operand is cached and not followed,
- *             unless it is a constant or differs between rounds of a loop that stays in eval (such
- *             a value is computed again there);
+ *          2. backward from eval's outputs and effects: a static operand is cached and not
+ * followed, unless it is a constant or differs between rounds of a loop that stays in eval (such a
+ * value is computed again there);
  *          3. setup is emitted and optimised; cache entries that came out equal or constant merge;
  *          4. eval is emitted with the cache as inputs, and optimised; entries it lost go.
  * A value used in a loop and cached was the same in every round, so "the last one" is "the" one. */
@@ -18,15 +18,15 @@ typedef struct split {
     const ir_fn *from;
     const ir_inst *inst;
     ir_val n;
-    uint8_t *cls;    /* [n] */
+    uint8_t *cls;     /* [n] */
     uint8_t *differs; /* [n] computed from an lphi of a loop around it */
-    ir_val *outer;   /* [n + 1] outermost LOOP around an instruction, IR_NONE: none; [n]: the end */
-    ir_val *parent;  /* [n] innermost IF or LOOP around it, or IR_NONE */
-    ir_val *home;    /* [n] innermost such with a static condition */
-    uint8_t *use;    /* [n] bits above */
-    ir_val *work;    /* vec */
-    ir_val *map;     /* [n] value in the function being built */
-    ir_val *top;     /* [n] of CACHED, REDO and constants: value at the head of eval */
+    ir_val *outer;  /* [n + 1] outermost LOOP around an instruction, IR_NONE: none; [n]: the end */
+    ir_val *parent; /* [n] innermost IF or LOOP around it, or IR_NONE */
+    ir_val *home;   /* [n] innermost such with a static condition */
+    uint8_t *use;   /* [n] bits above */
+    ir_val *work;   /* vec */
+    ir_val *map;    /* [n] value in the function being built */
+    ir_val *top;    /* [n] of CACHED, REDO and constants: value at the head of eval */
 } split;
 
 static bool is_static(const split *s, ir_val v) { return ir_class_static(s->cls[v]); }
@@ -187,7 +187,8 @@ static void copy_inst(split *s, ir_fn *to, ir_val i, uint8_t bit, operand_fn ope
     const ir_inst *p = &s->inst[i];
     ir_val x[3] = {IR_NONE, IR_NONE, IR_NONE};
     switch (p->op) {
-    case IR_ELSE: case IR_END:
+    case IR_ELSE:
+    case IR_END:
         if (s->use[p->a] & bit)
             ir_emit(to, p->op, IR_VOID, IR_NONE, IR_NONE, IR_NONE);
         return;
@@ -209,17 +210,18 @@ static void copy_inst(split *s, ir_fn *to, ir_val i, uint8_t bit, operand_fn ope
         return;
     switch (p->op) {
     case IR_CONST:
-        s->map[i] = ir_emit(to, IR_CONST, p->type, ir_con_index(to, s->from->con[p->a]), IR_NONE,
-                            IR_NONE);
+        s->map[i] =
+            ir_emit(to, IR_CONST, p->type, ir_con_index(to, s->from->con[p->a]), IR_NONE, IR_NONE);
         return;
     case IR_IN:
-        s->map[i] = ir_emit(to, IR_IN, p->type, ir_in_index(to, s->from->in[p->a]), IR_NONE,
-                            IR_NONE);
+        s->map[i] =
+            ir_emit(to, IR_IN, p->type, ir_in_index(to, s->from->in[p->a]), IR_NONE, IR_NONE);
         return;
     case IR_LIMIT:
         s->map[i] = ir_emit(to, IR_LIMIT, IR_F64, operand(s, p->a, i), p->b, IR_NONE);
         return;
-    case IR_PHI: case IR_LPHI:
+    case IR_PHI:
+    case IR_LPHI:
         s->map[i] = ir_emit(to, p->op, p->type, s->map[p->a], operand(s, p->b, i),
                             p->op == IR_PHI ? operand(s, p->c, i) : IR_NONE);
         return;
@@ -308,10 +310,9 @@ static void build_eval(split *s, ir_fn *eval, const entry *e)
     for (ir_val i = 0; i < s->n; i++) {
         const ir_inst *p = &s->inst[i];
         if (s->use[i] & CACHED) {
-            s->top[i] = e[k].constant
-                            ? ir_emit(&raw, IR_CONST, p->type, ir_con_index(&raw, e[k].x), IR_NONE,
-                                      IR_NONE)
-                            : ir_in(&raw, IR_IN_CACHE, e[k].k, p->type, false);
+            s->top[i] = e[k].constant ? ir_emit(&raw, IR_CONST, p->type, ir_con_index(&raw, e[k].x),
+                                                IR_NONE, IR_NONE)
+                                      : ir_in(&raw, IR_IN_CACHE, e[k].k, p->type, false);
             k++;
         } else if (s->use[i] & REDO) {
             s->top[i] = ir_un(&raw, p->op, s->top[p->a]);

@@ -19,8 +19,9 @@ static const char *const out_name[] = {
 #undef X
 };
 /* same order as ir_eff_kind */
-static const char *const eff_name[] = {"strobe", "display", "write", "monitor", "debug", "info",
-    "warning", "error", "fatal", "finish", "stop", "discontinuity"};
+static const char *const eff_name[] = {"strobe", "display", "write",   "monitor",
+                                       "debug",  "info",    "warning", "error",
+                                       "fatal",  "finish",  "stop",    "discontinuity"};
 
 /* ---- printer ---- */
 
@@ -132,10 +133,13 @@ typedef struct reader {
     token tok;
     const char *word; /* of T_WORD, interned; of T_STRING, in scratch */
     double number;
-    bool is_real;     /* the number has a point, an exponent, or is inf or nan */
+    bool is_real; /* the number has a point, an exponent, or is inf or nan */
     str_pool names;
-    map value;        /* interned name -> value */
-    struct next { ir_val lphi; const char *name; } *next; /* vec: lphis waiting for a name */
+    map value; /* interned name -> value */
+    struct next {
+        ir_val lphi;
+        const char *name;
+    } *next; /* vec: lphis waiting for a name */
     arena *scratch;
     const char *why;
 } reader;

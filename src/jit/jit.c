@@ -1,7 +1,8 @@
 /* jit.c - the interface of the code generator: memory, cache on disk, LLVM, in this order.
- * The module with LLVM is opened when the first kernel must be compiled, and not before. Kernels that are
- * new are compiled by as many threads as there are processors, the largest first, each in an LLVM context of
- * its own; everything else is done by the caller's thread, in the order of the jobs. */
+ * The module with LLVM is opened when the first kernel must be compiled, and not before. Kernels
+ * that are new are compiled by as many threads as there are processors, the largest first, each in
+ * an LLVM context of its own; everything else is done by the caller's thread, in the order of the
+ * jobs. */
 #define _GNU_SOURCE
 #include "jit_priv.h"
 #include "jit_build.h"
@@ -20,7 +21,7 @@
 
 typedef struct unit { /* one kernel in memory */
     jit_hash key;
-    jit_code *code;       /* vec: its objects */
+    jit_code *code; /* vec: its objects */
     jit_kernel kernel;
 } unit;
 
@@ -28,14 +29,14 @@ struct jit {
     jit_opt opt;
     jit_stat stat;
     jit_cache cache;
-    unit *unit;           /* vec */
-    void *llvm;           /* handle of the module, NULL: not open */
+    unit *unit; /* vec */
+    void *llvm; /* handle of the module, NULL: not open */
     bool llvm_failed;
     jit_emit_fn emit;
-    char *why;            /* last text handed out, owned */
+    char *why; /* last text handed out, owned */
     int lanes;
-    bool fma;             /* what kernels are made for has fused multiply-add */
-    char cpu[256];        /* jit_cpu_text: asking the processor is slow in a virtual machine */
+    bool fma;      /* what kernels are made for has fused multiply-add */
+    char cpu[256]; /* jit_cpu_text: asking the processor is slow in a virtual machine */
 };
 
 #define MODULE_FILE "libvsim-llvm.so"
@@ -79,13 +80,10 @@ static int lanes_of_machine(void)
     return 2;
 }
 
-static bool lanes_allowed(int n)
-{
-    return n == 1 || n == 2 || n == 4 || n == 8;
-}
+static bool lanes_allowed(int n) { return n == 1 || n == 2 || n == 4 || n == 8; }
 
-/* A processor named by its level (x86-64-v3) has what the level asks for; of others without this list
- * only the baseline is assumed. */
+/* A processor named by its level (x86-64-v3) has what the level asks for; of others without this
+ * list only the baseline is assumed. */
 static bool has_fma(const char *cpu)
 {
     if (cpu)
@@ -107,10 +105,7 @@ static void choose_machine(jit *j)
     j->fma = has_fma(j->opt.cpu);
 }
 
-int jit_lanes(const jit *j)
-{
-    return j->lanes;
-}
+int jit_lanes(const jit *j) { return j->lanes; }
 
 vs_status jit_open(jit **out, const jit_opt *opt)
 {
@@ -152,10 +147,7 @@ void jit_own_code(const jit *j)
             jit_obj_own(&j->unit[i].code[k]);
 }
 
-const jit_stat *jit_stats(const jit *j)
-{
-    return &j->stat;
-}
+const jit_stat *jit_stats(const jit *j) { return &j->stat; }
 
 /* -- the key -- */
 
@@ -190,10 +182,7 @@ static void add_bytes(unsigned char **v, const void *p, size_t n)
         memcpy(*v + at, p, n);
 }
 
-static void add_i32(unsigned char **v, int32_t x)
-{
-    add_bytes(v, &x, sizeof x);
-}
+static void add_i32(unsigned char **v, int32_t x) { add_bytes(v, &x, sizeof x); }
 
 static void add_fn(unsigned char **v, const ir_fn *fn)
 {
@@ -217,18 +206,22 @@ static void add_fn(unsigned char **v, const ir_fn *fn)
     }
 }
 
-/* Kernels narrower than the machine allows, and narrow ones with a row per lane, are for small groups. */
+/* Kernels narrower than the machine allows, and narrow ones with a row per lane, are for small
+ * groups. */
 static bool for_small_groups(const jit *j, const jit_layout *lay)
 {
     return lay->lanes < 8 && (lay->row_per_lane || lay->lanes < jit_lanes(j));
 }
 
-/* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was measured best
- * (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other work beside them. */
+/* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was
+ * measured best (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other
+ * work beside them. */
 static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
     const bool one_pack = for_small_groups(j, lay) && vec_len(fn->inst) >= JIT_LONG;
-    const int best = lay->lanes == 8 ? JIT_PIECE_WIDE : one_pack ? JIT_PIECE_ONE_PACK : JIT_PIECE_NARROW;
+    const int best = lay->lanes == 8 ? JIT_PIECE_WIDE
+                     : one_pack      ? JIT_PIECE_ONE_PACK
+                                     : JIT_PIECE_NARROW;
     return (jit_cut_opt){.fuse = j->fma && !j->opt.exact,
                          .interleave = lay->lanes == 8 || one_pack || j->opt.piece > 0,
                          .one_pack = one_pack,
@@ -251,9 +244,10 @@ static jit_hash key_of(const jit *j, jit_hash fn_key, size_t n_out, const jit_la
     add_bytes(&v, j->cpu, strlen(j->cpu) + 1);
     if (j->opt.cpu)
         add_bytes(&v, j->opt.cpu, strlen(j->opt.cpu) + 1);
-    const int32_t w[] = {j->opt.opt_level, j->opt.exact, j->fma, j->opt.piece, for_small_groups(j, lay),
-                         lay->lanes, lay->row_per_lane, IR_N_OP, IR_N_DYN, lay->n_u, lay->n_cache, lay->n_state, lay->n_lim, lay->n_out,
-                         lay->n_probe};
+    const int32_t w[] = {
+        j->opt.opt_level, j->opt.exact,      j->fma,     j->opt.piece, for_small_groups(j, lay),
+        lay->lanes,       lay->row_per_lane, IR_N_OP,    IR_N_DYN,     lay->n_u,
+        lay->n_cache,     lay->n_state,      lay->n_lim, lay->n_out,   lay->n_probe};
     add_bytes(&v, w, sizeof w);
     add_bytes(&v, lay->probe_hi, (size_t)lay->n_probe * sizeof(int32_t));
     add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
@@ -392,8 +386,8 @@ typedef struct part_task { /* an object of it */
 
 typedef struct team {
     const jit *j;
-    emit_task *task;      /* vec, in the order in which they are taken */
-    part_task *part;      /* vec, those of a task together */
+    emit_task *task; /* vec, in the order in which they are taken */
+    part_task *part; /* vec, those of a task together */
 } team;
 
 static void cut_one(void *user, int32_t i, int worker)
@@ -408,12 +402,14 @@ static void emit_one(void *user, int32_t i, int worker)
 {
     const team *t = user;
     const jit_opt *o = &t->j->opt;
-    const jit_emit_opt opt = {.opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact, .fma = t->j->fma};
+    const jit_emit_opt opt = {
+        .opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact, .fma = t->j->fma};
     part_task *p = &t->part[i];
     const emit_task *k = p->of;
     const double t0 = vs_seconds();
     (void)worker;
-    p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj, &p->made.size, &p->err);
+    p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
+                           &p->made.size, &p->err);
     p->seconds = vs_seconds() - t0;
 }
 
@@ -424,7 +420,8 @@ static int larger_first(const void *a, const void *b)
     return ns != nt ? (ns < nt ? 1 : -1) : s->job < t->job ? -1 : s->job > t->job;
 }
 
-/* The objects of a kernel as one; NULL: one of them is missing (*err, a part's own text or NULL). */
+/* The objects of a kernel as one; NULL: one of them is missing (*err, a part's own text or NULL).
+ */
 static void *join_parts(const part_task *part, int32_t n, size_t *size, const char **err)
 {
     jit_part *made = NULL;
@@ -460,7 +457,8 @@ static void finish_task(jit *j, const emit_task *k, const part_task *part, const
     if (job->st == VS_OK) {
         job->kernel = vec_last(j->unit).kernel;
         job->code_bytes = text_bytes(&vec_last(j->unit));
-        if (j->cache.dir && jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, pack, size, &trouble) != VS_OK)
+        if (j->cache.dir &&
+            jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, pack, size, &trouble) != VS_OK)
             note(j, "kernel not kept on disk: %s", trouble);
         else if (j->opt.verbose)
             note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], size);
@@ -482,7 +480,8 @@ static void free_tasks(team *t)
 static void from_llvm(jit *j, emit_task *task, const char **why)
 {
     team t = {.j = j, .task = task};
-    const int n = (int)vec_len(task), threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
+    const int n = (int)vec_len(task),
+              threads = j->opt.threads > 0 ? j->opt.threads : pool_processors();
     int32_t first = 0;
     if (!load_llvm(j, why)) {
         for (int i = 0; i < n; i++)
@@ -535,8 +534,12 @@ void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why)
     vec_extend(key, n);
     for (size_t i = 0; i < n; i++) {
         jit_job *b = &job[i];
-        *b = (jit_job){
-            .eval = b->eval, .lay = b->lay, .get = b->get, .user = b->user, .fn_key = b->fn_key, .n_out = b->n_out};
+        *b = (jit_job){.eval = b->eval,
+                       .lay = b->lay,
+                       .get = b->get,
+                       .user = b->user,
+                       .fn_key = b->fn_key,
+                       .n_out = b->n_out};
         assert(lanes_allowed(b->lay->lanes));
         if (jit_obj_unsupported()) {
             b->st = VS_EUNSUPPORTED;

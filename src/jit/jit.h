@@ -1,21 +1,21 @@
 /* jit.h - SSA to machine code: a kernel evaluates one form of one variant for many instances.
  * Use:    jit_open; jit_compile per eval function; call the kernel; jit_close.
  * Method: our own passes have shrunk the function; LLVM (C API) makes an object file of it, which
- *         goes to the cache on disk; a small loader maps an object, fresh or cached, into memory, so
- *         a warm start does not touch LLVM (libvsim-llvm is loaded with dlopen only to compile). */
+ *         goes to the cache on disk; a small loader maps an object, fresh or cached, into memory,
+ * so a warm start does not touch LLVM (libvsim-llvm is loaded with dlopen only to compile). */
 #ifndef JIT_H
 #define JIT_H
 
 #include "ir.h"
 
-/* What a kernel reads and writes. W instances (lanes) make a pack and are evaluated together; arrays
- * with a value per instance are interleaved within the pack: value k of n of lane l in pack p is at
+/* What a kernel reads and writes. W instances (lanes) make a pack and are evaluated together;
+ * arrays with a value per instance are interleaved within the pack: value k of n of lane l in pack
+ * p is at
  * [(p*n + k)*W + l]. Lanes that are padding have entries like the others (best: copies of one).
- * Local unknown u is at x[map[..u..]]; x[0] is the reference node and holds 0; unknowns that are not in
- * use map to 0 too. A pack has one parameter row, or each of its lanes has setup values of its own
- * (jit_layout.row_per_lane).
- * Strides are compiled in. Arrays that the function does not use may be NULL. The arrays written do
- * not overlap those read (state_new is not state). */
+ * Local unknown u is at x[map[..u..]]; x[0] is the reference node and holds 0; unknowns that are
+ * not in use map to 0 too. A pack has one parameter row, or each of its lanes has setup values of
+ * its own (jit_layout.row_per_lane). Strides are compiled in. Arrays that the function does not use
+ * may be NULL. The arrays written do not overlap those read (state_new is not state). */
 typedef struct jit_batch {
     const double *x;       /* [1 + unknowns of the circuit] */
     const int32_t *map;    /* [packs][n_u][W] */
@@ -34,30 +34,30 @@ typedef void (*jit_kernel)(const jit_batch *b, int64_t begin, int64_t end); /* p
 /* The fixed sizes of a kernel. out_slot[i] is the place of eval->out[i] in its array: STATE in
  * state_new, LIMNEW in limnew (both by their index a), all others in out. */
 typedef struct jit_layout {
-    int32_t lanes;                      /* W: 1, 2, 4 or 8 */
+    int32_t lanes; /* W: 1, 2, 4 or 8 */
     bool row_per_lane;
     int32_t n_u, n_cache, n_state, n_lim, n_out;
     const int32_t *probe_hi, *probe_lo; /* [n_probe] local unknowns, -1: reference */
     int32_t n_probe;
-    const int32_t *out_slot;            /* [vec_len(eval->out)] */
+    const int32_t *out_slot; /* [vec_len(eval->out)] */
 } jit_layout;
 
 typedef struct jit_opt {
     const char *cache_dir; /* NULL: $XDG_CACHE_HOME/vsim or ~/.cache/vsim */
     bool no_cache;
-    int opt_level;         /* 0..3, default 2 */
-    int lanes;             /* W: 1, 2, 4, 8; 0: $VSIM_LANES, or what suits the processor */
-    const char *cpu;       /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
-    bool exact;            /* results are the interpreter's, bit by bit: functions of the C library;
-                            * false: own vector code (docs/math.md), fused multiply-add */
-    int piece;             /* instructions in a piece of a long kernel, roughly; 0: what suits the width,
-                            * -1: no pieces; results do not depend on it */
-    int threads;           /* that compile at once; 0: as many as there are processors */
-    bool verbose;          /* notes about the cache through note() */
+    int opt_level;   /* 0..3, default 2 */
+    int lanes;       /* W: 1, 2, 4, 8; 0: $VSIM_LANES, or what suits the processor */
+    const char *cpu; /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
+    bool exact;      /* results are the interpreter's, bit by bit: functions of the C library;
+                      * false: own vector code (docs/math.md), fused multiply-add */
+    int piece;       /* instructions in a piece of a long kernel, roughly; 0: what suits the width,
+                      * -1: no pieces; results do not depend on it */
+    int threads;     /* that compile at once; 0: as many as there are processors */
+    bool verbose;    /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;
-    void (*missing)(void *user); /* something is not on disk: when this returns it may be, and is looked for again; else it
-                                  * is made. NULL: it is made */
+    void (*missing)(void *user); /* something is not on disk: when this returns it may be, and is
+                                  * looked for again; else it is made. NULL: it is made */
     void *missing_user;
 } jit_opt;
 typedef struct jit_stat {
@@ -82,7 +82,8 @@ typedef struct jit_hash {
 jit_hash jit_fn_key(const ir_fn *fn);
 
 typedef struct jit_job { /* one kernel to be made */
-    const ir_fn *eval;     /* NULL: get(user) gives it if it must be compiled; it has n_out outputs and the key fn_key */
+    const ir_fn *eval; /* NULL: get(user) gives it if it must be compiled; it has n_out outputs and
+                          the key fn_key */
     const jit_layout *lay;
     const ir_fn *(*get)(void *user);
     void *user;
@@ -92,23 +93,24 @@ typedef struct jit_job { /* one kernel to be made */
     vs_status st;
     jit_kernel kernel;
     size_t code_bytes;
-    double seconds;        /* of its threads, in LLVM */
-    bool from_cache;       /* found on disk */
+    double seconds;  /* of its threads, in LLVM */
+    bool from_cache; /* found on disk */
 } jit_job;
 /* Machine code for eval functions (inputs CACHE PROBE DYN ABSTIME STATE LIMOLD; ABSTIME is
- * dyn[IR_DYN_ABSTIME]; EFFECT is skipped), those that are new compiled at the same time, with the same result
- * as one after another. The cache key is a hash of the function, the layout,
- * the CPU's features, the code generator's and LLVM's version. *why, of the last that failed, lives until the
- * next call. A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes = 1: see ir_ifconv.
- * Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine other than
- * x86-64 with ELF, which the loader does not know; *why says so;
+ * dyn[IR_DYN_ABSTIME]; EFFECT is skipped), those that are new compiled at the same time, with the
+ * same result as one after another. The cache key is a hash of the function, the layout, the CPU's
+ * features, the code generator's and LLVM's version. *why, of the last that failed, lives until the
+ * next call. A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes
+ * = 1: see ir_ifconv. Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the
+ * cache, or a machine other than x86-64 with ELF, which the loader does not know; *why says so;
  * VS_EINPUT: the function has an input that is not allowed. */
 void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why);
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);
 const jit_stat *jit_stats(const jit *j);
-/* After a fork: the code in pages that this process shares with no other. Two processes on two processors that fetch
- * long kernels from the same physical pages run some 10 % slower (docs/sweeps.md). */
+/* After a fork: the code in pages that this process shares with no other. Two processes on two
+ * processors that fetch long kernels from the same physical pages run some 10 % slower
+ * (docs/sweeps.md). */
 void jit_own_code(const jit *j);
 
 /* The same contract by the interpreter, lane by lane: the oracle and --interpret.
@@ -116,14 +118,16 @@ void jit_own_code(const jit *j);
 VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
                                     int64_t begin, int64_t end);
 
-/* What the inputs of eval are for instance i (lane i % W of pack i / W): input [vec_len(eval->in)], in their types. */
+/* What the inputs of eval are for instance i (lane i % W of pack i / W): input [vec_len(eval->in)],
+ * in their types. */
 void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t i,
                 ir_num *input);
 
 /* The hash behind cache keys, also for others: MurmurHash3 x64 128 (A. Appleby, public domain). */
 jit_hash jit_hash_bytes(const void *bytes, size_t n);
 
-/* Features of this machine that generated code, and the C library's rounding, depend on, as text. */
+/* Features of this machine that generated code, and the C library's rounding, depend on, as text.
+ */
 void jit_cpu_text(char *buf, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* jit_cache.c - files on disk, found by the hash of all that determines them. See jit_cache.h.
- * File:   <dir>/<32 hex digits>.vso (or .vsm) = header, data. Written under a temporary name and renamed, so
- *         that a reader sees a whole file or none. Read back: magic, key, size and checksum must
- *         fit; a file that another user could have written is not used. A hit touches the file; a
- *         put removes the files longest not used while the folder is beyond its limit. */
+ * File:   <dir>/<32 hex digits>.vso (or .vsm) = header, data. Written under a temporary name and
+ * renamed, so that a reader sees a whole file or none. Read back: magic, key, size and checksum
+ * must fit; a file that another user could have written is not used. A hit touches the file; a put
+ * removes the files longest not used while the folder is beyond its limit. */
 #define _GNU_SOURCE
 #include "jit_cache.h"
 #include "io.h"
@@ -19,10 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t rotl(uint64_t x, int r)
-{
-    return x << r | x >> (64 - r);
-}
+static uint64_t rotl(uint64_t x, int r) { return x << r | x >> (64 - r); }
 
 static uint64_t mix(uint64_t k)
 {
@@ -70,8 +67,9 @@ typedef struct cache_head {
     uint64_t zero;
 } cache_head;
 _Static_assert(sizeof(cache_head) % 16 == 0, "the data behind the header are aligned to 16");
-/* Whether a file is whole: sums of its words and sums of these sums, in LANES places of their own so that they need
- * not wait for each other, then hashed. Every changed or exchanged word changes them. */
+/* Whether a file is whole: sums of its words and sums of these sums, in LANES places of their own
+ * so that they need not wait for each other, then hashed. Every changed or exchanged word changes
+ * them. */
 VS_CLONES static jit_hash sum_of(const void *bytes, size_t n)
 {
     enum { LANES = 8, BLOCK = LANES * sizeof(uint64_t) };
@@ -94,10 +92,7 @@ VS_CLONES static jit_hash sum_of(const void *bytes, size_t n)
     return jit_hash_bytes(&all, sizeof all);
 }
 
-jit_hash jit_cache_sum(const void *bytes, size_t n)
-{
-    return sum_of(bytes, n);
-}
+jit_hash jit_cache_sum(const void *bytes, size_t n) { return sum_of(bytes, n); }
 
 static const char MAGIC[][8] = {{"vsimobj3"}, {"vsimmdl3"}}; /* by jit_cache_kind */
 static const char *const SUFFIX[] = {".vso", ".vsm"};
@@ -118,10 +113,7 @@ static char *default_dir(void)
     return dir;
 }
 
-char *jit_cache_folder(const char *dir)
-{
-    return dir ? strdup(dir) : default_dir();
-}
+char *jit_cache_folder(const char *dir) { return dir ? strdup(dir) : default_dir(); }
 
 static void make_dirs(char *path)
 {
@@ -180,13 +172,15 @@ void jit_cache_expect(const void *bytes, size_t n)
 #ifdef MADV_POPULATE_READ
     const size_t page = 4096, before = (uintptr_t)bytes % page;
     if (n > 4 * page)
-        (void)madvise((char *)(uintptr_t)bytes - before, n + before, MADV_POPULATE_READ); /* else pages come one by one */
+        (void)madvise((char *)(uintptr_t)bytes - before, n + before,
+                      MADV_POPULATE_READ); /* else pages come one by one */
 #else
     (void)bytes, (void)n;
 #endif
 }
 
-static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key, size_t *now)
+static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key,
+                              size_t *now)
 {
     cache_head h;
     if (bytes < sizeof h)
@@ -222,7 +216,8 @@ static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache
     if (why)
         munmap(mem, bytes);
     else
-        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head), now, mem, bytes};
+        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head),
+                                 now, mem, bytes};
     return why;
 }
 
@@ -237,7 +232,8 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
         *why = map_file(fd, kind, key, item);
         found = *why ? JIT_CACHE_BAD : JIT_CACHE_HIT;
         if (found == JIT_CACHE_HIT)
-            (void)utimensat(AT_FDCWD, path, NULL, 0); /* in a folder that is read only the age is not kept */
+            (void)utimensat(AT_FDCWD, path, NULL,
+                            0); /* in a folder that is read only the age is not kept */
         close(fd);
     }
     free(path);
@@ -271,7 +267,8 @@ static int older(const void *a, const void *b)
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 32 &&
-           (!strncmp(name + 32, SUFFIX[JIT_CACHE_KERNEL], 4) || !strncmp(name + 32, SUFFIX[JIT_CACHE_MODEL], 4));
+           (!strncmp(name + 32, SUFFIX[JIT_CACHE_KERNEL], 4) ||
+            !strncmp(name + 32, SUFFIX[JIT_CACHE_MODEL], 4));
 }
 
 static cached *list_files(const jit_cache *c, uint64_t *total)
@@ -345,8 +342,7 @@ vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash ke
 vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why)
 {
     struct timespec now;
-    *view = (jit_cache_view){.dir = jit_cache_folder(dir),
-                             .limit = (uint64_t)JIT_CACHE_MB << 20};
+    *view = (jit_cache_view){.dir = jit_cache_folder(dir), .limit = (uint64_t)JIT_CACHE_MB << 20};
     *why = "neither XDG_CACHE_HOME nor HOME is set";
     if (!view->dir || !*view->dir)
         return VS_EIO;

@@ -1,13 +1,12 @@
 /* jit_cut.c - a long kernel in pieces that fit the processor's instruction cache.
  * Use:    jit_cut_init, read the fields, jit_cut_fini (jit_priv.h).
- * Method: straight code of a hundred kilobytes runs no faster than instructions come from the second-level cache,
- *         and what the processor sees ahead belongs to one pack. A piece is run for several packs before the next
- *         one: it is fetched once for them, and the start of a pack runs beside the end of the one before. Values
- *         that later pieces need wait in memory. Cuts are where few
- *         values wait: the sum over all cuts is least among the ways to have no piece above the limit (one walk,
- *         best way to each place from those within a piece before it). Constants and setup values do not wait;
- *         they are loaded anew.
- *         Results do not depend on cuts or order. */
+ * Method: straight code of a hundred kilobytes runs no faster than instructions come from the
+ * second-level cache, and what the processor sees ahead belongs to one pack. A piece is run for
+ * several packs before the next one: it is fetched once for them, and the start of a pack runs
+ * beside the end of the one before. Values that later pieces need wait in memory. Cuts are where
+ * few values wait: the sum over all cuts is least among the ways to have no piece above the limit
+ * (one walk, best way to each place from those within a piece before it). Constants and setup
+ * values do not wait; they are loaded anew. Results do not depend on cuts or order. */
 #include "jit_priv.h"
 
 #include <limits.h>
@@ -16,13 +15,32 @@
 static int weight_of(ir_op op)
 {
     switch (op) {
-    case IR_CONST: case IR_IN: case IR_LIMIT: return 0;
-    case IR_EXP: case IR_EXPM1: return 40;
-    case IR_LN: case IR_LOG1P: case IR_LOG10: return 50;
-    case IR_SINH: case IR_COSH: case IR_TANH: case IR_SIN: case IR_COS: case IR_ATAN: return 70;
+    case IR_CONST:
+    case IR_IN:
+    case IR_LIMIT: return 0;
+    case IR_EXP:
+    case IR_EXPM1: return 40;
+    case IR_LN:
+    case IR_LOG1P:
+    case IR_LOG10: return 50;
+    case IR_SINH:
+    case IR_COSH:
+    case IR_TANH:
+    case IR_SIN:
+    case IR_COS:
+    case IR_ATAN: return 70;
     case IR_POW: return 150;
-    case IR_TAN: case IR_ASIN: case IR_ACOS: case IR_ATAN2: case IR_ASINH: case IR_ACOSH: case IR_ATANH:
-    case IR_HYPOT: case IR_FMOD: case IR_IDIV: case IR_IMOD: return 40; /* calls, or lane by lane */
+    case IR_TAN:
+    case IR_ASIN:
+    case IR_ACOS:
+    case IR_ATAN2:
+    case IR_ASINH:
+    case IR_ACOSH:
+    case IR_ATANH:
+    case IR_HYPOT:
+    case IR_FMOD:
+    case IR_IDIV:
+    case IR_IMOD: return 40; /* calls, or lane by lane */
     default: return 2;
     }
 }
@@ -93,15 +111,15 @@ static void find_fused(const ir_fn *fn, uint8_t *fused)
 
 typedef struct cutter {
     const ir_fn *fn;
-    const jit_cut *cut;  /* order and fused */
+    const jit_cut *cut; /* order and fused */
     ir_val n;
-    int limit;           /* weight of a piece */
-    ir_val *place;       /* [n] of a value in the order */
-    ir_val *last;        /* [n] place of the last instruction that reads a value, or IR_NONE */
-    ir_val *first;       /* [n] of the first one */
-    int32_t *live;       /* [n + 1] values that would wait if the cut were before that place */
-    bool *whole;         /* [n + 1] no cut before that place: inside a region, or phis follow */
-    int64_t *sum;        /* [n + 1] weight before that place */
+    int limit;     /* weight of a piece */
+    ir_val *place; /* [n] of a value in the order */
+    ir_val *last;  /* [n] place of the last instruction that reads a value, or IR_NONE */
+    ir_val *first; /* [n] of the first one */
+    int32_t *live; /* [n + 1] values that would wait if the cut were before that place */
+    bool *whole;   /* [n + 1] no cut before that place: inside a region, or phis follow */
+    int64_t *sum;  /* [n + 1] weight before that place */
 } cutter;
 
 /* A value that waits in memory between its piece and later ones. */
@@ -136,7 +154,8 @@ static void count_live(cutter *c)
 {
     for (ir_val k = 0; k < c->n; k++) { /* differences, then their sums */
         const ir_val from = c->fn->inst[k].op == IR_IN ? c->first[k] : c->place[k];
-        if (c->last[k] <= from || !can_wait(c, k)) /* not read, or only in the next round of its loop */
+        if (c->last[k] <= from ||
+            !can_wait(c, k)) /* not read, or only in the next round of its loop */
             continue;
         c->live[from + 1]++;
         c->live[c->last[k] + 1]--;
@@ -145,8 +164,8 @@ static void count_live(cutter *c)
         c->live[i] += c->live[i - 1];
 }
 
-/* The best place before i from which a piece can reach to i; a stretch that must not be cut is a piece, however
- * long. */
+/* The best place before i from which a piece can reach to i; a stretch that must not be cut is a
+ * piece, however long. */
 static ir_val best_before(const cutter *c, const int64_t *cost, ir_val i)
 {
     ir_val best = IR_NONE;
@@ -173,7 +192,8 @@ static void add_weights(cutter *c)
     }
 }
 
-/* cost[i]: values that wait, over all cuts up to one before i; from[i]: where the one before that is. */
+/* cost[i]: values that wait, over all cuts up to one before i; from[i]: where the one before that
+ * is. */
 static void choose_cuts(const cutter *c, ir_val **begin)
 {
     enum { PIECE_COST = 20 }; /* what the head of a piece costs, in values that wait */
@@ -198,7 +218,8 @@ static void choose_cuts(const cutter *c, ir_val **begin)
     vec_free(from);
 }
 
-/* Objects of their own, of as many pieces each; small ones would only cost what LLVM needs to begin. */
+/* Objects of their own, of as many pieces each; small ones would only cost what LLVM needs to
+ * begin. */
 static void choose_parts(const cutter *c, jit_cut *cut)
 {
     enum { PART = 4000, MOST = 64 };
@@ -225,8 +246,8 @@ static void find_homes(const cutter *c, jit_cut *cut)
     vec_free(piece);
 }
 
-/* slot[k] of a value holds the last piece that reads it, or -1, and gets its place in memory. A place serves
- * another value from the piece on that comes after its last reader's. */
+/* slot[k] of a value holds the last piece that reads it, or -1, and gets its place in memory. A
+ * place serves another value from the piece on that comes after its last reader's. */
 static void give_slots(const cutter *c, jit_cut *cut)
 {
     int32_t *busy = NULL; /* vec: last piece that reads a slot */
@@ -255,7 +276,10 @@ enum { MOST_SLOTS = 4096 };
 
 void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt)
 {
-    cutter c = {.fn = fn, .cut = cut, .n = (ir_val)vec_len(fn->inst), .limit = opt.limit > 0 ? opt.limit : INT_MAX};
+    cutter c = {.fn = fn,
+                .cut = cut,
+                .n = (ir_val)vec_len(fn->inst),
+                .limit = opt.limit > 0 ? opt.limit : INT_MAX};
     *cut = (jit_cut){.one_pack = opt.one_pack};
     vec_extend(cut->fused, c.n + 1);
     vec_extend(cut->home, c.n + 1);

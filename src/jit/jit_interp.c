@@ -8,10 +8,7 @@ static ir_num to_num(double x, int type)
     return type == IR_F64 ? (ir_num){.f = x} : (ir_num){.i = (int32_t)x};
 }
 
-static double to_f64(ir_num v, int type)
-{
-    return type == IR_F64 ? v.f : (double)v.i;
-}
+static double to_f64(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
 /* Place of value k of n of instance i. */
 static int64_t at(const jit_layout *lay, int64_t i, int32_t n, int32_t k)
@@ -67,8 +64,8 @@ void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, in
         input[k] = to_num(input_value(lay, b, i, &eval->in[k]), eval->in[k].type);
 }
 
-vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
-                        int64_t begin, int64_t end)
+vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t begin,
+                        int64_t end)
 {
     vs_status st = VS_OK;
     ir_num *val = calloc(vec_len(eval->inst) + 1, sizeof *val);

@@ -1,20 +1,20 @@
-/* jit_llvm.c - SSA to an object file with LLVM; the only file besides jit_math.c that includes LLVM.
- * Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must compile.
- * Use:    vsim_llvm_emit (type jit_emit_fn).
- * Method: one LLVM function: a loop over packs of instances whose body is the eval function, in the order of
- *         jit_order.c; an SSA value is a vector with a lane for each instance of the pack. A long one is cut
- *         (jit_cut.c): a function for each piece, and the kernel calls one after the other for a few packs
- *         together; values that later pieces read wait in its frame. The pieces of a part are an object of their
- *         own, made by a call of its own: several threads make the parts of a kernel, which is in the last. Loops run while any lane wants, and keep the
- *         values of the others; branches exist with one lane only. Our own passes have already optimised the
- *         code, so that LLVM runs almost no IR passes; it selects instructions and allocates registers.
- * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
- *         only one sum uses is fused with it where the processor can, by rules of our own (jit_cut.c),
- *         the same for every width; not with jit_opt.exact. Mathematical functions are those of jit_math.c, or
- *         calls of libm under names that LLVM does not know.
- * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
- *         helpers that work for `lanes` instances at once. No operation looks at another lane, so that
- *         the results of an instance depend neither on its neighbours nor on the width. */
+/* jit_llvm.c - SSA to an object file with LLVM; the only file besides jit_math.c that includes
+ * LLVM. Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must
+ * compile. Use:    vsim_llvm_emit (type jit_emit_fn). Method: one LLVM function: a loop over packs
+ * of instances whose body is the eval function, in the order of jit_order.c; an SSA value is a
+ * vector with a lane for each instance of the pack. A long one is cut (jit_cut.c): a function for
+ * each piece, and the kernel calls one after the other for a few packs together; values that later
+ * pieces read wait in its frame. The pieces of a part are an object of their own, made by a call of
+ * its own: several threads make the parts of a kernel, which is in the last. Loops run while any
+ * lane wants, and keep the values of the others; branches exist with one lane only. Our own passes
+ * have already optimised the code, so that LLVM runs almost no IR passes; it selects instructions
+ * and allocates registers. Numbers: every operation is the IEEE operation of ir_eval_op: no
+ * fast-math flags. A product that only one sum uses is fused with it where the processor can, by
+ * rules of our own (jit_cut.c), the same for every width; not with jit_opt.exact. Mathematical
+ * functions are those of jit_math.c, or calls of libm under names that LLVM does not know. Lanes:
+ * values have the type lane_type(), and all loads, stores, constants and calls go through helpers
+ * that work for `lanes` instances at once. No operation looks at another lane, so that the results
+ * of an instance depend neither on its neighbours nor on the width. */
 #include "jit_math.h"
 #include "jit_priv.h"
 #include "jit_build.h"
@@ -29,8 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LLVM's calling convention intel_ocl_bicc: with AVX-512 the callee keeps zmm16 to zmm31, with AVX ymm8 to ymm15, so that
- * values of the caller stay in registers; the usual convention keeps none. */
+/* LLVM's calling convention intel_ocl_bicc: with AVX-512 the callee keeps zmm16 to zmm31, with AVX
+ * ymm8 to ymm15, so that values of the caller stay in registers; the usual convention keeps none.
+ */
 #define KEEPS_UPPER_REGISTERS 77u
 #define EXPORT __attribute__((visibility("default")))
 EXPORT extern const char vsim_llvm_version[];
@@ -43,43 +44,44 @@ typedef struct region {
     ir_op op;                       /* IR_IF or IR_LOOP */
     LLVMBasicBlockRef other, after; /* IF: else and merge block; LOOP: header and exit */
     LLVMBasicBlockRef then_end, else_end;
-    LLVMValueRef rounds;            /* LOOP: phi that counts */
-    LLVMValueRef on;                /* LOOP: lanes that run the body */
-    ir_val first;                   /* LOOP: its instruction */
+    LLVMValueRef rounds; /* LOOP: phi that counts */
+    LLVMValueRef on;     /* LOOP: lanes that run the body */
+    ir_val first;        /* LOOP: its instruction */
 } region;
 
 typedef struct gen {
     const ir_fn *fn;
     const jit_layout *lay;
     int lanes;
-    jit_vec vec;              /* for mathematical functions */
+    jit_vec vec; /* for mathematical functions */
     bool exact;
     LLVMContextRef cx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
     LLVMTypeRef f64, i64, i32, i1, ptr;
     LLVMValueRef kernel;
-    LLVMValueRef *val;        /* [n_inst] */
-    uint8_t *in_phi;          /* [n_inst] an operand of a phi */
+    LLVMValueRef *val; /* [n_inst] */
+    uint8_t *in_phi;   /* [n_inst] an operand of a phi */
     const jit_cut *cut;
-    int32_t part;             /* being made: one object */
-    int32_t piece;            /* being made: the eval function from `begin` to `end` */
+    int32_t part;  /* being made: one object */
+    int32_t piece; /* being made: the eval function from `begin` to `end` */
     ir_val begin, end;
-    int32_t *to_keep;         /* [n_inst] slot of a value that is not stored there yet, or -1 */
-    LLVMValueRef kept;        /* memory of the pack for values that wait: slot s at kept[(s - middle_slot)*W] */
-    region *open;             /* vec */
-    region closed;            /* the last region that ended: its phis follow */
+    int32_t *to_keep; /* [n_inst] slot of a value that is not stored there yet, or -1 */
+    LLVMValueRef
+        kept;     /* memory of the pack for values that wait: slot s at kept[(s - middle_slot)*W] */
+    region *open; /* vec */
+    region closed;                /* the last region that ended: its phis follow */
     int32_t *out_head, *out_next; /* outputs of each value, [n_inst] and [n_out]; -1 ends */
-    ir_val *pending;          /* vec; phis whose outputs are not stored yet */
-    LLVMValueRef *out_ptr;    /* [n_out] */
+    ir_val *pending;              /* vec; phis whose outputs are not stored yet */
+    LLVMValueRef *out_ptr;        /* [n_out] */
     /* per pack, made at the head of the body */
     LLVMValueRef x, map_row, cache_row, dyn, state_row, limold_row;
-    LLVMValueRef *unknown;    /* vec [n_u], NULL until loaded */
+    LLVMValueRef *unknown; /* vec [n_u], NULL until loaded */
     int n_in_block;
-    LLVMValueRef endless;     /* memory [lanes] of i32: a loop did not end; NULL: there is no loop */
-    LLVMValueRef md_out;      /* alias scope list of the output arrays */
+    LLVMValueRef endless; /* memory [lanes] of i32: a loop did not end; NULL: there is no loop */
+    LLVMValueRef md_out;  /* alias scope list of the output arrays */
     unsigned kind_scope, kind_noalias;
-    const char *bad;          /* what is not supported */
+    const char *bad; /* what is not supported */
 } gen;
 
 /* -- lanes: everything that depends on the number of instances evaluated at once -- */
@@ -118,10 +120,7 @@ static LLVMValueRef const_i32(gen *g, int32_t i)
     return splat(g, LLVMConstInt(g->i32, (uint32_t)i, 0));
 }
 
-static LLVMValueRef const_bool(gen *g, bool b)
-{
-    return splat(g, LLVMConstInt(g->i1, b, 0));
-}
+static LLVMValueRef const_bool(gen *g, bool b) { return splat(g, LLVMConstInt(g->i1, b, 0)); }
 
 /* A call of a scalar function, lane by lane. */
 static LLVMValueRef call_lanes(gen *g, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef *arg, int n)
@@ -199,9 +198,11 @@ static LLVMValueRef load_unknown(gen *g, int32_t u)
         return g->unknown[u];
     LLVMValueRef v = LLVMGetUndef(lane_type(g, IR_F64));
     for (int k = 0; k < g->lanes; k++) {
-        LLVMValueRef one = load_at_node(g, element(g, g->i32, g->map_row, (int64_t)u * g->lanes + k));
-        v = g->lanes == 1 ? one
-                          : LLVMBuildInsertElement(g->b, v, one, LLVMConstInt(g->i32, (unsigned)k, 0), "");
+        LLVMValueRef one =
+            load_at_node(g, element(g, g->i32, g->map_row, (int64_t)u * g->lanes + k));
+        v = g->lanes == 1
+                ? one
+                : LLVMBuildInsertElement(g->b, v, one, LLVMConstInt(g->i32, (unsigned)k, 0), "");
     }
     if (!vec_len(g->open)) /* visible everywhere */
         g->unknown[u] = v;
@@ -232,8 +233,10 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
     switch ((ir_in_kind)in->kind) {
     case IR_IN_PROBE: return emit_probe(g, in->k);
     case IR_IN_CACHE:
-        return from_f64(g, g->lay->row_per_lane ? load_lanes(g, g->cache_row, in->k)
-                                                : load_shared(g, g->cache_row, in->k), in->type);
+        return from_f64(g,
+                        g->lay->row_per_lane ? load_lanes(g, g->cache_row, in->k)
+                                             : load_shared(g, g->cache_row, in->k),
+                        in->type);
     case IR_IN_DYN: return from_f64(g, load_shared(g, g->dyn, in->k), in->type);
     case IR_IN_ABSTIME: return load_shared(g, g->dyn, IR_DYN_ABSTIME);
     case IR_IN_STATE: return from_f64(g, load_lanes(g, g->state_row, in->k), in->type);
@@ -245,18 +248,13 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
 /* -- values that wait for later pieces -- */
 
 /* The slot that g->kept points to: a signed byte of displacement reaches 128 vectors both ways. */
-static int32_t middle_slot(const gen *g)
-{
-    return g->cut->n_slot < 128 ? g->cut->n_slot / 2 : 64;
-}
+static int32_t middle_slot(const gen *g) { return g->cut->n_slot < 128 ? g->cut->n_slot / 2 : 64; }
 
 /* Memory for one pack: the slots, and one more for endless loops. */
-static int32_t kept_doubles(const gen *g)
-{
-    return (g->cut->n_slot + 1) * g->lanes;
-}
+static int32_t kept_doubles(const gen *g) { return (g->cut->n_slot + 1) * g->lanes; }
 
-/* Packs whose values wait at the same time: what the first-level cache has room for beside the rest. */
+/* Packs whose values wait at the same time: what the first-level cache has room for beside the
+ * rest. */
 static int32_t packs_at_once(const gen *g)
 {
     enum { MOST = 8, BYTES = 20480 };
@@ -301,11 +299,14 @@ static void keep(gen *g, ir_val k)
 static LLVMValueRef emit_const(gen *g, const ir_inst *in)
 {
     const double x = g->fn->con[in->a];
-    return in->type == IR_F64 ? const_f64(g, x) : in->type == IR_I32 ? const_i32(g, (int32_t)x) : const_bool(g, x != 0);
+    return in->type == IR_F64   ? const_f64(g, x)
+           : in->type == IR_I32 ? const_i32(g, (int32_t)x)
+                                : const_bool(g, x != 0);
 }
 
-/* The value of an operand. Setup values and those of earlier pieces are loaded anew at each use, so that the
- * load becomes an operand of the instruction; loaded once, they would wait on the stack. */
+/* The value of an operand. Setup values and those of earlier pieces are loaded anew at each use, so
+ * that the load becomes an operand of the instruction; loaded once, they would wait on the stack.
+ */
 static LLVMValueRef use(gen *g, ir_val v)
 {
     const ir_inst *in = &g->fn->inst[v];
@@ -348,11 +349,12 @@ static void add_attribute(gen *g, LLVMValueRef f, const char *name, uint64_t val
                                 LLVMCreateEnumAttribute(g->cx, kind, value));
 }
 
-/* Values on the stack are aligned as wide registers need it: without it half of all accesses would touch two
- * cache lines. */
+/* Values on the stack are aligned as wide registers need it: without it half of all accesses would
+ * touch two cache lines. */
 static void align_stack(gen *g, LLVMValueRef f)
 {
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateStringAttribute(g->cx, "stackrealign", 12, "", 0));
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(g->cx, "stackrealign", 12, "", 0));
 }
 
 static void is_pure(gen *g, LLVMValueRef f)
@@ -377,7 +379,8 @@ static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n
 static const char *math_name(ir_op op)
 {
     switch (op) {
-#define X(o, f, arity) case IR_##o: return "vm_" #f;
+#define X(o, f, arity) \
+    case IR_##o: return "vm_" #f;
         JIT_MATH_LIST(X)
 #undef X
     default: return NULL;
@@ -418,7 +421,8 @@ static LLVMValueRef own_math(gen *g, ir_op op, const char *name)
     LLVMValueRef f;
     LLVMBasicBlockRef here = begin_own(g, name, &f);
     if (here) {
-        LLVMBuildRet(g->b, jit_math(&g->vec, op, LLVMGetParam(f, 0), LLVMGetParam(f, 1), NULL, NULL));
+        LLVMBuildRet(g->b,
+                     jit_math(&g->vec, op, LLVMGetParam(f, 0), LLVMGetParam(f, 1), NULL, NULL));
         LLVMPositionBuilderAtEnd(g->b, here);
     }
     return f;
@@ -431,8 +435,10 @@ static LLVMValueRef own_pow(gen *g)
     LLVMBasicBlockRef here = begin_own(g, "vsim_pow", &f);
     if (!here)
         return f;
-    LLVMValueRef x = LLVMGetParam(f, 0), y = LLVMGetParam(f, 1), r = jit_math_pow(&g->vec, x, y, &sure);
-    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(g->cx, f, ""), other = LLVMAppendBasicBlockInContext(g->cx, f, "");
+    LLVMValueRef x = LLVMGetParam(f, 0), y = LLVMGetParam(f, 1),
+                 r = jit_math_pow(&g->vec, x, y, &sure);
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(g->cx, f, ""),
+                      other = LLVMAppendBasicBlockInContext(g->cx, f, "");
     LLVMBuildCondBr(g->b, jit_math_all(&g->vec, sure), done, other);
     LLVMPositionBuilderAtEnd(g->b, done);
     LLVMBuildRet(g->b, r);
@@ -442,8 +448,8 @@ static LLVMValueRef own_pow(gen *g)
     return f;
 }
 
-/* Vector code where there is some, else a call for each lane. What is long stands in a module once, as a function; so do
- * exp and ln where all code is fetched for one pack. */
+/* Vector code where there is some, else a call for each lane. What is long stands in a module once,
+ * as a function; so do exp and ln where all code is fetched for one pack. */
 static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
 {
     if (op == IR_POW && !g->exact)
@@ -463,8 +469,8 @@ static LLVMValueRef emit_idiv(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
     LLVMValueRef odd = LLVMBuildOr(g->b, is0, is_1, "");
     LLVMValueRef safe = LLVMBuildSelect(g->b, odd, one, b, "");
     LLVMValueRef by_1 = op == IR_IDIV ? LLVMBuildSub(g->b, zero, a, "") : zero;
-    LLVMValueRef r = op == IR_IDIV ? LLVMBuildSDiv(g->b, a, safe, "")
-                                   : LLVMBuildSRem(g->b, a, safe, "");
+    LLVMValueRef r =
+        op == IR_IDIV ? LLVMBuildSDiv(g->b, a, safe, "") : LLVMBuildSRem(g->b, a, safe, "");
     r = LLVMBuildSelect(g->b, is_1, by_1, r, "");
     return LLVMBuildSelect(g->b, is0, zero, r, "");
 }
@@ -533,8 +539,9 @@ static LLVMValueRef emit_pure(gen *g, ir_val k)
     case IR_FLOOR: return intrinsic(g, "llvm.floor", v, 1);
     case IR_CEIL: return intrinsic(g, "llvm.ceil", v, 1);
     case IR_SQRT: return intrinsic(g, "llvm.sqrt", v, 1);
-#define X(op, f, arity) case IR_##op: return emit_math(g, IR_##op, v, arity);
-    JIT_MATH_LIST(X)
+#define X(op, f, arity) \
+    case IR_##op: return emit_math(g, IR_##op, v, arity);
+        JIT_MATH_LIST(X)
 #undef X
     case IR_FLT: return compare_f(g, LLVMRealOLT, v[0], v[1]);
     case IR_FLE: return compare_f(g, LLVMRealOLE, v[0], v[1]);
@@ -544,12 +551,18 @@ static LLVMValueRef emit_pure(gen *g, ir_val k)
     case IR_IADD: return LLVMBuildAdd(b, v[0], v[1], "");
     case IR_ISUB: return LLVMBuildSub(b, v[0], v[1], "");
     case IR_IMUL: return LLVMBuildMul(b, v[0], v[1], "");
-    case IR_IDIV: case IR_IMOD: return emit_idiv(g, in->op, v[0], v[1]);
-    case IR_ISHL: case IR_ISHR: return emit_shift(g, in->op, v[0], v[1]);
-    case IR_IAND: case IR_BAND: return LLVMBuildAnd(b, v[0], v[1], "");
-    case IR_IOR: case IR_BOR: return LLVMBuildOr(b, v[0], v[1], "");
-    case IR_IXOR: case IR_BXOR: return LLVMBuildXor(b, v[0], v[1], "");
-    case IR_INOT: case IR_BNOT: return LLVMBuildNot(b, v[0], "");
+    case IR_IDIV:
+    case IR_IMOD: return emit_idiv(g, in->op, v[0], v[1]);
+    case IR_ISHL:
+    case IR_ISHR: return emit_shift(g, in->op, v[0], v[1]);
+    case IR_IAND:
+    case IR_BAND: return LLVMBuildAnd(b, v[0], v[1], "");
+    case IR_IOR:
+    case IR_BOR: return LLVMBuildOr(b, v[0], v[1], "");
+    case IR_IXOR:
+    case IR_BXOR: return LLVMBuildXor(b, v[0], v[1], "");
+    case IR_INOT:
+    case IR_BNOT: return LLVMBuildNot(b, v[0], "");
     case IR_ILT: return compare_i(g, LLVMIntSLT, v[0], v[1]);
     case IR_ILE: return compare_i(g, LLVMIntSLE, v[0], v[1]);
     case IR_IEQ: return compare_i(g, LLVMIntEQ, v[0], v[1]);
@@ -582,10 +595,7 @@ static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
     return v;
 }
 
-static bool is_stored(const gen *g, ir_val k)
-{
-    return g->out_head[k] >= 0 || g->to_keep[k] >= 0;
-}
+static bool is_stored(const gen *g, ir_val k) { return g->out_head[k] >= 0 || g->to_keep[k] >= 0; }
 
 /* Stores value k for later pieces and as outputs where that is not done yet. */
 static void store_value(gen *g, ir_val k)
@@ -695,8 +705,8 @@ static void emit_while(gen *g, const ir_inst *in)
 /* Lanes that are still on after too many rounds are endless. */
 static void count_round(gen *g, const region *r, LLVMValueRef n)
 {
-    LLVMValueRef over = LLVMBuildICmp(g->b, LLVMIntUGT, n,
-                                      LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
+    LLVMValueRef over =
+        LLVMBuildICmp(g->b, LLVMIntUGT, n, LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
     LLVMValueRef bad = LLVMBuildAnd(g->b, r->on, splat(g, over), "");
     bad = LLVMBuildOr(g->b, bad, endless_lanes(g), "");
     LLVMBuildStore(g->b, LLVMBuildZExt(g->b, bad, lane_type(g, IR_I32), ""), g->endless);
@@ -709,8 +719,9 @@ static void end_loop(gen *g)
     LLVMValueRef n = LLVMBuildAdd(g->b, r.rounds, LLVMConstInt(g->i32, 1, 0), ""), *next = NULL;
     count_round(g, &r, n);
     for (ir_val k = r.first + 1; inst[k].op == IR_LPHI; k++)
-        vec_push(next, g->lanes == 1 ? g->val[inst[k].c]
-                                     : LLVMBuildSelect(g->b, r.on, g->val[inst[k].c], g->val[k], ""));
+        vec_push(next, g->lanes == 1
+                           ? g->val[inst[k].c]
+                           : LLVMBuildSelect(g->b, r.on, g->val[inst[k].c], g->val[k], ""));
     LLVMBasicBlockRef end = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, r.other);
     LLVMAddIncoming(r.rounds, &n, &end, 1);
@@ -776,13 +787,14 @@ static void place_outputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
     memset(g->out_head, 0xff, n * sizeof *g->out_head);
     for (size_t o = n_out; o-- > 0;) {
         const ir_out *w = &g->fn->out[o];
-        LLVMValueRef *base = w->kind == IR_OUT_STATE ? &state
-                             : w->kind == IR_OUT_LIMNEW ? &lim : &out;
+        LLVMValueRef *base = w->kind == IR_OUT_STATE    ? &state
+                             : w->kind == IR_OUT_LIMNEW ? &lim
+                                                        : &out;
         if (!*base) {
             size_t at = base == &state ? offsetof(jit_batch, state_new)
-                        : base == &lim ? offsetof(jit_batch, limnew) : offsetof(jit_batch, out);
-            int32_t stride = base == &state ? lay->n_state
-                             : base == &lim ? lay->n_lim : lay->n_out;
+                        : base == &lim ? offsetof(jit_batch, limnew)
+                                       : offsetof(jit_batch, out);
+            int32_t stride = base == &state ? lay->n_state : base == &lim ? lay->n_lim : lay->n_out;
             *base = row_of(g, g->f64, batch_field(g, batch, at), i, stride * g->lanes);
         }
         g->out_ptr[o] = element(g, g->f64, *base, (int64_t)lay->out_slot[o] * g->lanes);
@@ -820,8 +832,9 @@ static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
     }
     if (has_input(fn, IR_IN_CACHE)) {
         LLVMValueRef cache = batch_field(g, batch, offsetof(jit_batch, cache));
-        g->cache_row = lay->row_per_lane ? row_of(g, g->f64, cache, i, lay->n_cache * g->lanes)
-                                         : row_of(g, g->f64, cache, load_row(g, batch, i), lay->n_cache);
+        g->cache_row = lay->row_per_lane
+                           ? row_of(g, g->f64, cache, i, lay->n_cache * g->lanes)
+                           : row_of(g, g->f64, cache, load_row(g, batch, i), lay->n_cache);
     }
     if (has_input(fn, IR_IN_DYN) || has_input(fn, IR_IN_ABSTIME))
         g->dyn = batch_field(g, batch, offsetof(jit_batch, dyn));
@@ -841,7 +854,8 @@ static bool has_loop(const ir_fn *fn)
     return false;
 }
 
-/* Memory for the lanes with a loop that does not end, if there are loops; the last slot where there are pieces. */
+/* Memory for the lanes with a loop that does not end, if there are loops; the last slot where there
+ * are pieces. */
 static void place_endless(gen *g, LLVMBasicBlockRef entry)
 {
     if (!has_loop(g->fn))
@@ -906,7 +920,8 @@ static void emit_body(gen *g)
             store_value(g, g->cut->order[i]);
 }
 
-/* for (i = begin; i < end; i++) body(i), as the function g->kernel; kept: memory of pack begin, or NULL */
+/* for (i = begin; i < end; i++) body(i), as the function g->kernel; kept: memory of pack begin, or
+ * NULL */
 static void emit_packs(gen *g, LLVMValueRef kept)
 {
     LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g);
@@ -953,10 +968,7 @@ static LLVMValueRef declare_piece(gen *g, int32_t p)
     return f;
 }
 
-static bool in_last_part(const gen *g)
-{
-    return g->part == g->cut->n_part - 1;
-}
+static bool in_last_part(const gen *g) { return g->part == g->cut->n_part - 1; }
 
 /* void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
 static LLVMValueRef emit_piece(gen *g, int32_t p)
@@ -980,15 +992,18 @@ static bool of_this_part(const gen *g, int32_t p)
     return p >= g->cut->part[g->part] && p < g->cut->part[g->part + 1];
 }
 
-/* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the other, for b .. e } */
+/* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the
+ * other, for b .. e } */
 static void emit_pieces(gen *g, LLVMValueRef kernel)
 {
     LLVMValueRef *piece = NULL;
     for (int32_t p = 0; p < g->cut->n_piece; p++)
         vec_push(piece, of_this_part(g, p) ? emit_piece(g, p) : declare_piece(g, p));
     g->kernel = kernel;
-    LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g), exit = new_block(g);
-    LLVMValueRef batch = LLVMGetParam(kernel, 0), begin = LLVMGetParam(kernel, 1), end = LLVMGetParam(kernel, 2);
+    LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g),
+                      exit = new_block(g);
+    LLVMValueRef batch = LLVMGetParam(kernel, 0), begin = LLVMGetParam(kernel, 1),
+                 end = LLVMGetParam(kernel, 2);
     const int32_t packs = packs_at_once(g);
 
     LLVMPositionBuilderAtEnd(g->b, entry);
@@ -1177,10 +1192,16 @@ static int check_module(gen *g, char **err)
     return 0;
 }
 
-int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q, const jit_emit_opt *opt,
-                   void **obj, size_t *size, char **err)
+int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
+                   const jit_emit_opt *opt, void **obj, size_t *size, char **err)
 {
-    gen g = {.fn = fn, .lay = lay, .cut = cut, .part = q, .lanes = lay->lanes, .exact = opt->exact, .vec.fma = opt->fma};
+    gen g = {.fn = fn,
+             .lay = lay,
+             .cut = cut,
+             .part = q,
+             .lanes = lay->lanes,
+             .exact = opt->exact,
+             .vec.fma = opt->fma};
     *obj = NULL;
     *err = NULL;
     gen_begin(&g);

@@ -1,4 +1,5 @@
-/* jit_ln_table.h - ln of 128 parts of a mantissa, for pow: made by tools/math_coef.py table. docs/math.md. */
+/* jit_ln_table.h - ln of 128 parts of a mantissa, for pow (docs/math.md).
+ * Made by tools/math_coef.py table. */
 #ifndef JIT_LN_TABLE_H
 #define JIT_LN_TABLE_H
 

@@ -1,15 +1,15 @@
 /* jit_math.c - exp, ln, pow and their kin as straight vector code, one instance in each lane.
  * Use:    jit_math, from jit_llvm.c; this file and that one are all that includes LLVM.
- * Method: reduction to a small interval, a polynomial, reconstruction; special cases by selects. Where a
- *         step would cost more than half an ulp it is done in two doubles ("hi" and "lo").
+ * Method: reduction to a small interval, a polynomial, reconstruction; special cases by selects.
+ * Where a step would cost more than half an ulp it is done in two doubles ("hi" and "lo").
  *         docs/math.md has the equations, the sources and the measured errors.
- *         pow has two ways: by a table of logarithms where nothing is special, and without for everything.
- *         Rounding errors of products need a fused multiply-add, or Dekker's splitting without one;
- *         both give the same exact value. Elsewhere mad() is fused where that is possible: there the
+ *         pow has two ways: by a table of logarithms where nothing is special, and without for
+ * everything. Rounding errors of products need a fused multiply-add, or Dekker's splitting without
+ * one; both give the same exact value. Elsewhere mad() is fused where that is possible: there the
  *         last bit of a result depends on the processor, never on the width.
- * Source: Tang, "Table-driven implementation of the exponential function", ACM TOMS 15(2), 1989, for the
- *         reductions; Dekker, Numer. Math. 18, 1971, for two-double steps; Muller et al., Handbook of
- *         Floating-Point Arithmetic, ch. 11. Coefficients: tools/math_coef.py. */
+ * Source: Tang, "Table-driven implementation of the exponential function", ACM TOMS 15(2), 1989,
+ * for the reductions; Dekker, Numer. Math. 18, 1971, for two-double steps; Muller et al., Handbook
+ * of Floating-Point Arithmetic, ch. 11. Coefficients: tools/math_coef.py. */
 #include "jit_math.h"
 
 #include "jit_ln_table.h"
@@ -20,29 +20,41 @@
 typedef jit_vec *M;
 typedef LLVMValueRef V;
 
-static const double EXP[11] = {0x1p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5,
-    0x1.11111111100dcp-7, 0x1.6c16c16c162d4p-10, 0x1.a01a01abe7fe1p-13, 0x1.a01a01a6d889cp-16,
-    0x1.71de0231960ebp-19, 0x1.27e4db646b17ep-22, 0x1.af4de97ca4194p-26, 0x1.1f730349868cep-29};
+static const double EXP[11] = {0x1p-1,
+                               0x1.5555555555557p-3,
+                               0x1.5555555555556p-5,
+                               0x1.11111111100dcp-7,
+                               0x1.6c16c16c162d4p-10,
+                               0x1.a01a01abe7fe1p-13,
+                               0x1.a01a01a6d889cp-16,
+                               0x1.71de0231960ebp-19,
+                               0x1.27e4db646b17ep-22,
+                               0x1.af4de97ca4194p-26,
+                               0x1.1f730349868cep-29};
 static const double LN[7] = {0x1.5555555555558p-1, 0x1.9999999995273p-2, 0x1.2492492dfd86cp-2,
-    0x1.c71c62d5e53e0p-3, 0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3, 0x1.2b5f68a50d903p-3};
-static const double LN_TAIL[8] = {0x1.999999999999ap-2, 0x1.2492492492522p-2,
-    0x1.c71c71c6ea5acp-3, 0x1.745d177ad436ap-3, 0x1.3b1395b82701ep-3, 0x1.1118cd67251c5p-3,
-    0x1.df7ba1f4809c3p-4, 0x1.e03a7acf07f85p-4};
-static const double LN_1P[7] = {0x1.5555555555555p-2, -0x1p-2, 0x1.999999999999ap-3, -0x1.5555555555555p-3,
+                             0x1.c71c62d5e53e0p-3, 0x1.7462b91b8df65p-3, 0x1.39fdcceb4bb45p-3,
+                             0x1.2b5f68a50d903p-3};
+static const double LN_TAIL[8] = {0x1.999999999999ap-2, 0x1.2492492492522p-2, 0x1.c71c71c6ea5acp-3,
+                                  0x1.745d177ad436ap-3, 0x1.3b1395b82701ep-3, 0x1.1118cd67251c5p-3,
+                                  0x1.df7ba1f4809c3p-4, 0x1.e03a7acf07f85p-4};
+static const double LN_1P[7] = {
+    0x1.5555555555555p-2, -0x1p-2, 0x1.999999999999ap-3, -0x1.5555555555555p-3,
     0x1.2492492492492p-3, -0x1p-3, 0x1.c71c71c71c71cp-4}; /* 1/3 - r/4 + ... */
-static const double SINH[7] = {0x1.5555555555555p-3, 0x1.11111111110fdp-7, 0x1.a01a01a01ee70p-13,
-    0x1.71de3a4e14f40p-19, 0x1.ae6460fae3728p-26, 0x1.611cb330c1fe8p-33, 0x1.b41232cf9950fp-41};
-static const double ATAN[13] = {-0x1.5555555555555p-2, 0x1.99999999998e1p-3,
-    -0x1.2492492488296p-3, 0x1.c71c71c01b24cp-4, -0x1.745d16026efd7p-4, 0x1.3b138e6372dcap-4,
-    -0x1.110ea50256abfp-4, 0x1.e1a7b2562efc5p-5, -0x1.ad44da04adea3p-5, 0x1.7b20b751c966ap-5,
-    -0x1.37d750492dd9bp-5, 0x1.99b4e0c058248p-6, -0x1.2dfbaab9786efp-7};
-static const double SIN[6] = {-0x1.5555555555555p-3, 0x1.1111111110bb1p-7, -0x1.a01a019e8357dp-13,
-    0x1.71de37961e4c6p-19, -0x1.ae600a926c89ap-26, 0x1.5e0af186af739p-33};
-static const double COS[6] = {0x1.5555555555555p-5, -0x1.6c16c16c16966p-10, 0x1.a01a019f4e867p-16,
-    -0x1.27e4fa17a41b4p-22, 0x1.1eeb68b109173p-29, -0x1.907d7aebd5e3dp-37};
+static const double SINH[7] = {0x1.5555555555555p-3,  0x1.11111111110fdp-7,  0x1.a01a01a01ee70p-13,
+                               0x1.71de3a4e14f40p-19, 0x1.ae6460fae3728p-26, 0x1.611cb330c1fe8p-33,
+                               0x1.b41232cf9950fp-41};
+static const double ATAN[13] = {-0x1.5555555555555p-2, 0x1.99999999998e1p-3,  -0x1.2492492488296p-3,
+                                0x1.c71c71c01b24cp-4,  -0x1.745d16026efd7p-4, 0x1.3b138e6372dcap-4,
+                                -0x1.110ea50256abfp-4, 0x1.e1a7b2562efc5p-5,  -0x1.ad44da04adea3p-5,
+                                0x1.7b20b751c966ap-5,  -0x1.37d750492dd9bp-5, 0x1.99b4e0c058248p-6,
+                                -0x1.2dfbaab9786efp-7};
+static const double SIN[6] = {-0x1.5555555555555p-3, 0x1.1111111110bb1p-7,   -0x1.a01a019e8357dp-13,
+                              0x1.71de37961e4c6p-19, -0x1.ae600a926c89ap-26, 0x1.5e0af186af739p-33};
+static const double COS[6] = {0x1.5555555555555p-5,  -0x1.6c16c16c16966p-10,
+                              0x1.a01a019f4e867p-16, -0x1.27e4fa17a41b4p-22,
+                              0x1.1eeb68b109173p-29, -0x1.907d7aebd5e3dp-37};
 static const double LN2[2] = {0x1.62e42fefa3800p-1, 0x1.ef35793c76730p-45};
-static const double PI_2[3] = {0x1.921fb54400000p+0, 0x1.0b4611a600000p-34,
-    0x1.3198a2e037073p-69};
+static const double PI_2[3] = {0x1.921fb54400000p+0, 0x1.0b4611a600000p-34, 0x1.3198a2e037073p-69};
 static const double PI_2_DD[2] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 static const double TWO_3[2] = {0x1.5555555555555p-1, 0x1.5555555555555p-55};
 static const double MAGIC = 0x1.8p52; /* x + MAGIC is x rounded to an integer, in the low bits */
@@ -135,7 +147,9 @@ static V product_error(M m, V a, V b, V p)
     return add(m, e, mul(m, al, bl));
 }
 
-typedef struct dd { V hi, lo; } dd; /* hi + lo */
+typedef struct dd {
+    V hi, lo;
+} dd; /* hi + lo */
 
 /* a + b exactly if |a| >= |b| or a = 0 (Dekker) */
 static dd sum_big(M m, V a, V b)
@@ -174,7 +188,9 @@ static V poly(M m, V x, const double *c, int n)
 /* -- exp -- */
 
 /* x = k ln 2 + r + lo, |r| <= ln(2)/2; kbits has k in its low bits */
-typedef struct reduced { V k, kbits, r, lo; } reduced;
+typedef struct reduced {
+    V k, kbits, r, lo;
+} reduced;
 static reduced reduce(M m, V x)
 {
     V t = madc(m, x, LOG2_E, num(m, MAGIC)), k = sub(m, t, num(m, MAGIC));
@@ -195,10 +211,7 @@ static V scale(M m, V a, V k)
     return mul(m, mul(m, a, power_of_2(m, to_bits(m, t))), power_of_2(m, to_bits(m, k2)));
 }
 /* e^r - 1 - r */
-static V exp_tail(M m, V r)
-{
-    return mul(m, mul(m, r, r), POLY(m, r, EXP));
-}
+static V exp_tail(M m, V r) { return mul(m, mul(m, r, r), POLY(m, r, EXP)); }
 
 static V vec_exp(M m, V x)
 {
@@ -259,10 +272,7 @@ static V hyperbolic(M m, V a, bool plus)
     return mulc(m, add(m, t.hi, add(m, t.lo, lo)), 2);
 }
 
-static V vec_cosh(M m, V x)
-{
-    return hyperbolic(m, absolute(m, x), true);
-}
+static V vec_cosh(M m, V x) { return hyperbolic(m, absolute(m, x), true); }
 
 static V vec_sinh(M m, V x)
 {
@@ -274,7 +284,9 @@ static V vec_sinh(M m, V x)
 /* -- ln -- */
 
 /* x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); x positive, also denormal */
-typedef struct parts { V k, f, exponent; } parts;
+typedef struct parts {
+    V k, f, exponent;
+} parts;
 static const uint64_t SQRT_HALF = 0x3fe6a09e667f3bcdu, MANTISSA = 0x000fffffffffffffu;
 static parts take_apart(M m, V x, bool denormal)
 {
@@ -289,7 +301,8 @@ static parts take_apart(M m, V x, bool denormal)
     return (parts){k, f, e};
 }
 
-/* k ln 2 + ln(1 + f) + lo = k ln 2 + f - (f^2/2 - (s (f^2/2 + R) + lo)), s = f/(2 + f), R = s^2 P(s^2) */
+/* k ln 2 + ln(1 + f) + lo = k ln 2 + f - (f^2/2 - (s (f^2/2 + R) + lo)), s = f/(2 + f), R = s^2
+ * P(s^2) */
 static V sum_ln(M m, parts p, V lo)
 {
     V s = quo(m, p.f, addc(m, p.f, 2)), z = mul(m, s, s), h = mul(m, mulc(m, p.f, 0.5), p.f);
@@ -307,10 +320,7 @@ static V ln_cases(M m, V x, double from, V y)
     return pick(m, both(m, above, lt(m, x, INFINITY)), y, odd);
 }
 
-static V vec_ln(M m, V x)
-{
-    return ln_cases(m, x, 0, sum_ln(m, take_apart(m, x, true), NULL));
-}
+static V vec_ln(M m, V x) { return ln_cases(m, x, 0, sum_ln(m, take_apart(m, x, true), NULL)); }
 
 /* ln of u = 1 + x rounded, and what the rounding lost, scaled like u */
 static V vec_log1p(M m, V x)
@@ -332,8 +342,8 @@ static dd long_ln(M m, V x)
     parts p = take_apart(m, x, true);
     V d = addc(m, p.f, 2), d_lo = sub(m, p.f, addc(m, d, -2));
     V s = quo(m, p.f, d), sd = mul(m, s, d);
-    V rest = m->fma ? fused(m, neg(m, s), d, p.f)
-                    : sub(m, sub(m, p.f, sd), product_error(m, s, d, sd));
+    V rest =
+        m->fma ? fused(m, neg(m, s), d, p.f) : sub(m, sub(m, p.f, sd), product_error(m, s, d, sd));
     rest = sub(m, rest, mul(m, s, d_lo));
     dd sh = {s, mul(m, rest, madc(m, s, -0.5, num(m, 0.5)))}; /* 1/d = (1 - s)/2 */
     dd z = product(m, sh, sh);
@@ -420,8 +430,10 @@ static V shuffle(M m, V a, V b, const int *lane, int n)
 /* Columns 0, 1, 2 of two or four rows. */
 static void transpose(M m, const V *row, int n, V col[3])
 {
-    static const int even[4] = {0, 4, 2, 6}, odd[4] = {1, 5, 3, 7}, low[4] = {0, 1, 4, 5}, high[4] = {2, 3, 6, 7};
-    V e = shuffle(m, row[0], row[1], even, 4), o = shuffle(m, row[0], row[1], odd, 4), e2 = e, o2 = o;
+    static const int even[4] = {0, 4, 2, 6}, odd[4] = {1, 5, 3, 7}, low[4] = {0, 1, 4, 5},
+                     high[4] = {2, 3, 6, 7};
+    V e = shuffle(m, row[0], row[1], even, 4), o = shuffle(m, row[0], row[1], odd, 4), e2 = e,
+      o2 = o;
     if (n == 4) {
         e2 = shuffle(m, row[2], row[3], even, 4);
         o2 = shuffle(m, row[2], row[3], odd, 4);
@@ -431,22 +443,26 @@ static void transpose(M m, const V *row, int n, V col[3])
     col[2] = shuffle(m, e, e2, high, n);
 }
 
-/* The row of LN_TABLE for each lane of i (4 times its number): its three numbers. Loads of rows, and no gathers, which
- * some processors are slow at. */
+/* The row of LN_TABLE for each lane of i (4 times its number): its three numbers. Loads of rows,
+ * and no gathers, which some processors are slow at. */
 static void take_rows(M m, V i, V col[3])
 {
     static const int both[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     LLVMTypeRef f64 = LLVMDoubleTypeInContext(m->cx), four = LLVMVectorType(f64, 4);
     V table = ln_table(m), row[8];
     for (int l = 0; l < m->lanes; l++) {
-        V k = m->lanes == 1 ? i : LLVMBuildExtractElement(m->b, i, LLVMConstInt(LLVMInt32TypeInContext(m->cx), (unsigned)l, 0), "");
+        V k = m->lanes == 1
+                  ? i
+                  : LLVMBuildExtractElement(
+                        m->b, i, LLVMConstInt(LLVMInt32TypeInContext(m->cx), (unsigned)l, 0), "");
         V at = LLVMBuildGEP2(m->b, f64, table, &k, 1, "");
         row[l] = LLVMBuildLoad2(m->b, four, at, "");
         LLVMSetAlignment(row[l], 32);
     }
     if (m->lanes == 1) {
         for (unsigned c = 0; c < 3; c++)
-            col[c] = LLVMBuildExtractElement(m->b, row[0], LLVMConstInt(LLVMInt32TypeInContext(m->cx), c, 0), "");
+            col[c] = LLVMBuildExtractElement(m->b, row[0],
+                                             LLVMConstInt(LLVMInt32TypeInContext(m->cx), c, 0), "");
         return;
     }
     transpose(m, row, m->lanes < 4 ? 2 : 4, col);
@@ -458,15 +474,18 @@ static void take_rows(M m, V i, V col[3])
     }
 }
 
-/* ln x of a positive normal x in two doubles: x = 2^k z, z f = 1 + r exactly, ln x = k ln 2 - ln f + ln(1 + r). */
+/* ln x of a positive normal x in two doubles: x = 2^k z, z f = 1 + r exactly, ln x = k ln 2 - ln f
+ * + ln(1 + r). */
 static dd table_ln(M m, V x)
 {
     V w = iadd(m, to_bits(m, x), 0x3ff0000000000000u - LN_FROM), col[3];
     V e = LLVMBuildOr(m->b, shr(m, w, 52), bits(m, 0x4330000000000000u), "");
-    V k = addc(m, of_bits(m, e), -(0x1p52 + 1023)), z = of_bits(m, iadd(m, iand(m, w, MANTISSA), LN_FROM));
+    V k = addc(m, of_bits(m, e), -(0x1p52 + 1023)),
+      z = of_bits(m, iadd(m, iand(m, w, MANTISSA), LN_FROM));
     take_rows(m, iand(m, shr(m, w, 43), 127 * 4), col);
     V p = m->fma ? NULL : mul(m, z, col[0]);
-    V r = p ? add(m, addc(m, p, -1), product_error(m, z, col[0], p)) : fused(m, z, col[0], num(m, -1));
+    V r = p ? add(m, addc(m, p, -1), product_error(m, z, col[0], p))
+            : fused(m, z, col[0], num(m, -1));
     dd t = sum_big(m, madc(m, k, LN2[0], col[1]), r); /* its product and sum are exact */
     V half = mulc(m, r, -0.5), square = mul(m, r, half);
     dd h = sum_big(m, t.hi, square);
@@ -541,7 +560,8 @@ static V sin_or_cos(M m, V x, bool is_cos)
     return pick(m, is_odd(m, shr(m, i, 1)), neg(m, y), y);
 }
 
-/* Beyond the limit, and for what is not finite, the C library; it is called if any lane needs it. */
+/* Beyond the limit, and for what is not finite, the C library; it is called if any lane needs it.
+ */
 static V vec_trig(M m, V x, ir_op op, V (*libm)(void *, ir_op, V), void *user)
 {
     V y = sin_or_cos(m, x, op == IR_COS), a = absolute(m, x);
@@ -576,7 +596,8 @@ LLVMValueRef jit_math(jit_vec *m, ir_op op, LLVMValueRef a, LLVMValueRef b,
     case IR_EXPM1: return vec_expm1(m, a);
     case IR_LOG1P: return vec_log1p(m, a);
     case IR_ATAN: return vec_atan(m, a);
-    case IR_SIN: case IR_COS: return vec_trig(m, a, op, libm, user);
+    case IR_SIN:
+    case IR_COS: return vec_trig(m, a, op, libm, user);
     default: return NULL;
     }
 }

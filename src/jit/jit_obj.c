@@ -27,8 +27,12 @@ static const struct {
     JIT_MATH_LIST(X)
 #undef X
     /* what LLVM makes of its intrinsics on older processors */
-    {"floor", (void *)floor}, {"ceil", (void *)ceil}, {"round", (void *)round},
-    {"sqrt", (void *)sqrt}, {"memcpy", (void *)memcpy}, {"memset", (void *)memset},
+    {"floor", (void *)floor},
+    {"ceil", (void *)ceil},
+    {"round", (void *)round},
+    {"sqrt", (void *)sqrt},
+    {"memcpy", (void *)memcpy},
+    {"memset", (void *)memset},
 };
 
 typedef struct loader {
@@ -40,8 +44,8 @@ typedef struct loader {
     size_t n_sym;
     const char *str;
     size_t str_size;
-    uint64_t *at;           /* vec [n_sec] offset of a section in the mapping, or NOT_LOADED */
-    int32_t *slot;          /* vec [n_sym] GOT entry of a symbol, -1: none */
+    uint64_t *at;  /* vec [n_sec] offset of a section in the mapping, or NOT_LOADED */
+    int32_t *slot; /* vec [n_sym] GOT entry of a symbol, -1: none */
     size_t n_slot;
     size_t text;            /* bytes of text, at 0; the stubs stand behind it */
     size_t stub, data, got; /* offsets of the stubs, of the read-only pages, of the GOT in them */
@@ -86,7 +90,8 @@ static bool read_symbols(loader *l)
         const Elf64_Shdr *s = &l->sec[i];
         if (s->sh_type != SHT_SYMTAB)
             continue;
-        if (s->sh_link >= l->n_sec || l->sec[s->sh_link].sh_type != SHT_STRTAB || !s->sh_link || s->sh_offset % 8)
+        if (s->sh_link >= l->n_sec || l->sec[s->sh_link].sh_type != SHT_STRTAB || !s->sh_link ||
+            s->sh_offset % 8)
             return fail(l, "bad symbol table");
         l->sym = (const void *)(l->obj + s->sh_offset);
         l->n_sym = s->sh_size / sizeof(Elf64_Sym);
@@ -239,7 +244,10 @@ static bool relocate(loader *l, size_t target, const Elf64_Rela *r)
     const uint64_t v = s + (uint64_t)r->r_addend; /* wraps if the file is damaged */
     switch (type) {
     case R_X86_64_64: memcpy(p, &v, 8); return true;
-    case R_X86_64_PC32: case R_X86_64_PLT32: case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX:
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32:
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
     case R_X86_64_REX_GOTPCRELX: return put32(l, p, (int64_t)(v - pc), true);
     case R_X86_64_32: return put32(l, p, (int64_t)v, false);
     case R_X86_64_32S: return put32(l, p, (int64_t)v, true);
@@ -335,8 +343,8 @@ static bool map_and_link(loader *l, jit_kernel *kernel)
     return true;
 }
 
-vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code, jit_kernel *kernel,
-                       const char **why)
+vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code,
+                       jit_kernel *kernel, const char **why)
 {
     loader l = {.obj = obj, .size = size, .known = known ? *known : NULL};
     bool ok = (uintptr_t)obj % 8 == 0 && read_header(&l) && read_symbols(&l) && lay_out(&l) &&
@@ -344,7 +352,8 @@ vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_cod
     if (known)
         *known = l.known;
     if (ok)
-        *code = (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text, .data_at = l.data};
+        *code =
+            (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text, .data_at = l.data};
     else if (l.base)
         munmap(l.base, l.total);
     *why = ok ? NULL : l.why ? l.why : "object is not aligned";
@@ -374,34 +383,22 @@ void jit_obj_unload(jit_code *code)
     *code = (jit_code){0};
 }
 
-const char *jit_obj_unsupported(void)
-{
-    return NULL;
-}
+const char *jit_obj_unsupported(void) { return NULL; }
 
 #else
 
-void jit_obj_own(const jit_code *code)
-{
-    (void)code;
-}
+void jit_obj_own(const jit_code *code) { (void)code; }
 
-const char *jit_obj_unsupported(void)
-{
-    return "the loader of machine code knows x86-64 ELF only";
-}
+const char *jit_obj_unsupported(void) { return "the loader of machine code knows x86-64 ELF only"; }
 
-vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code, jit_kernel *kernel,
-                       const char **why)
+vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code,
+                       jit_kernel *kernel, const char **why)
 {
     (void)obj, (void)size, (void)known, (void)code, (void)kernel;
     *why = jit_obj_unsupported();
     return VS_EUNSUPPORTED;
 }
 
-void jit_obj_unload(jit_code *code)
-{
-    *code = (jit_code){0};
-}
+void jit_obj_unload(jit_code *code) { *code = (jit_code){0}; }
 
 #endif

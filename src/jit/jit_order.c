@@ -1,28 +1,23 @@
 /* jit_order.c - the order in which a kernel computes its values.
  * Use:    jit_order (jit_priv.h).
- * Why:    a processor looks ahead by some 200 vector instructions. In the order of the source text a compact
- *         model is one chain after another, each with quotients and roots that wait for sums and the other way
- *         round, so that multipliers and divider take turns. Here chains run beside each other.
- * Method: list scheduling of the straight code between regions: of the values whose operands are there, the one
- *         with the longest way to an output comes next, on a machine with two multipliers and one divider. A
- *         product that is fused stands before its sum. No operation changes, so that no result does.
- * Source: Muchnick, Advanced Compiler Design and Implementation, 1997, section 17.1. */
+ * Why:    a processor looks ahead by some 200 vector instructions. In the order of the source text
+ * a compact model is one chain after another, each with quotients and roots that wait for sums and
+ * the other way round, so that multipliers and divider take turns. Here chains run beside each
+ * other. Method: list scheduling of the straight code between regions: of the values whose operands
+ * are there, the one with the longest way to an output comes next, on a machine with two
+ * multipliers and one divider. A product that is fused stands before its sum. No operation changes,
+ * so that no result does. Source: Muchnick, Advanced Compiler Design and Implementation, 1997,
+ * section 17.1. */
 #include "jit_priv.h"
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 typedef struct item {
     int64_t key;
     ir_val v;
 } item;
 
-static bool before(item a, item b)
-{
-    return a.key != b.key ? a.key < b.key : a.v < b.v;
-}
+static bool before(item a, item b) { return a.key != b.key ? a.key < b.key : a.v < b.v; }
 
 /* A binary heap; the least key is taken first. */
 static void heap_push(item **h, item x)
@@ -54,17 +49,17 @@ typedef struct scheduler {
     const ir_fn *fn;
     const uint8_t *fused;
     bool one_pack;
-    ir_val begin, end;    /* the stretch */
-    int32_t *n_before;    /* [n_inst] operands in the stretch that are not computed yet */
-    int64_t *tail;        /* [n_inst] half cycles from the start of a value to the end of all */
-    int64_t *ready;       /* [n_inst] when its operands are there */
-    int32_t *head;        /* [n_inst] list of readers, -1 ends */
+    ir_val begin, end; /* the stretch */
+    int32_t *n_before; /* [n_inst] operands in the stretch that are not computed yet */
+    int64_t *tail;     /* [n_inst] half cycles from the start of a value to the end of all */
+    int64_t *ready;    /* [n_inst] when its operands are there */
+    int32_t *head;     /* [n_inst] list of readers, -1 ends */
     struct reader {
         ir_val v;
         int32_t next;
-    } *reader;            /* vec */
+    } *reader;                     /* vec */
     item *wait, *can, *can_divide; /* vec; heaps by ready, and by -tail */
-    ir_val **order;       /* vec */
+    ir_val **order;                /* vec */
 } scheduler;
 
 /* Half cycles: how long a result takes, the multipliers, the divider. */
@@ -78,11 +73,15 @@ static op_cost cost_of(const scheduler *s, ir_val k)
     switch (op) {
     case IR_DIV: return half ? (op_cost){30, 1, 16} : (op_cost){48, 3, 32};
     case IR_SQRT: return half ? (op_cost){38, 1, 18} : (op_cost){64, 3, 48};
-    case IR_EXP: case IR_EXPM1: return (op_cost){150, 35, 0};
-    case IR_LN: case IR_LOG1P: case IR_LOG10: return (op_cost){180, 45, 32};
+    case IR_EXP:
+    case IR_EXPM1: return (op_cost){150, 35, 0};
+    case IR_LN:
+    case IR_LOG1P:
+    case IR_LOG10: return (op_cost){180, 45, 32};
     case IR_POW: return (op_cost){300, 90, 0};
     case IR_SELECT: return (op_cost){6, 1, 0};
-    case IR_NEG: case IR_ABS: return (op_cost){2, 1, 0};
+    case IR_NEG:
+    case IR_ABS: return (op_cost){2, 1, 0};
     default: return (op_cost){8, 1, 0};
     }
 }
@@ -117,9 +116,9 @@ static void find_readers(scheduler *s)
     }
 }
 
-/* Of two values with the same way to go the one that stands earlier in the function comes first, and 100 places are
- * as much as EARLY * 50 half cycles: far jumps ahead make values that wait, and these need memory, and code that moves
- * them, which one pack has to fetch. */
+/* Of two values with the same way to go the one that stands earlier in the function comes first,
+ * and 100 places are as much as EARLY * 50 half cycles: far jumps ahead make values that wait, and
+ * these need memory, and code that moves them, which one pack has to fetch. */
 enum { EARLY = 3, EARLY_ONE_PACK = 8 };
 
 static void offer(scheduler *s, ir_val k)
@@ -144,10 +143,12 @@ static void place(scheduler *s, ir_val k, int64_t now)
     }
 }
 
-/* What comes next at the time `now`: from the divider's queue if it is free and its value is the more urgent. */
+/* What comes next at the time `now`: from the divider's queue if it is free and its value is the
+ * more urgent. */
 static ir_val take(scheduler *s, int64_t now, int64_t *divider_free)
 {
-    const bool can = vec_len(s->can) > 0, divide = vec_len(s->can_divide) > 0 && *divider_free <= now;
+    const bool can = vec_len(s->can) > 0,
+               divide = vec_len(s->can_divide) > 0 && *divider_free <= now;
     if (!can && !divide)
         return IR_NONE;
     if (!divide || (can && before(s->can[0], s->can_divide[0])))
@@ -169,7 +170,8 @@ static void order_stretch(scheduler *s)
             offer(s, heap_pop(&s->wait).v);
         const ir_val k = take(s, now, &divider_free);
         if (k == IR_NONE) {
-            const bool first = vec_len(s->wait) && (!vec_len(s->can_divide) || s->wait[0].key < divider_free);
+            const bool first =
+                vec_len(s->wait) && (!vec_len(s->can_divide) || s->wait[0].key < divider_free);
             now = first ? s->wait[0].key : divider_free;
             continue;
         }

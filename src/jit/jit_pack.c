@@ -1,7 +1,8 @@
-/* jit_pack.c - the objects of one kernel as one block of bytes: what the cache keeps and the loader takes.
- * Use:    jit_pack_make, jit_pack_load, jit_pack_unload (jit_priv.h).
- * Layout: head, the sizes of n objects, the objects; each begins at a multiple of 16. Objects come in the order in
- *         which they can be loaded: one may call the pieces of those before it, and the last has the kernel. */
+/* jit_pack.c - the objects of one kernel as one block of bytes: what the cache keeps and the loader
+ * takes. Use:    jit_pack_make, jit_pack_load, jit_pack_unload (jit_priv.h). Layout: head, the
+ * sizes of n objects, the objects; each begins at a multiple of 16. Objects come in the order in
+ *         which they can be loaded: one may call the pieces of those before it, and the last has
+ * the kernel. */
 #include "jit_priv.h"
 
 #include <stdlib.h>
@@ -14,15 +15,9 @@ typedef struct pack_head {
 static const char MAGIC[8] = "vsimpck1";
 enum { MOST_PARTS = 4096 };
 
-static size_t aligned(size_t at)
-{
-    return (at + 15) & ~(size_t)15;
-}
+static size_t aligned(size_t at) { return (at + 15) & ~(size_t)15; }
 
-static size_t first_at(size_t n)
-{
-    return aligned(sizeof(pack_head) + n * sizeof(uint64_t));
-}
+static size_t first_at(size_t n) { return aligned(sizeof(pack_head) + n * sizeof(uint64_t)); }
 
 void *jit_pack_make(const jit_part *part, int32_t n, size_t *size)
 {
@@ -51,7 +46,8 @@ static vs_status refuse(const char **why, const char *text)
     return VS_EUNSUPPORTED;
 }
 
-vs_status jit_pack_load(const void *pack, size_t size, jit_code **code, jit_kernel *kernel, const char **why)
+vs_status jit_pack_load(const void *pack, size_t size, jit_code **code, jit_kernel *kernel,
+                        const char **why)
 {
     const char *bytes = pack;
     pack_head head;
@@ -61,7 +57,8 @@ vs_status jit_pack_load(const void *pack, size_t size, jit_code **code, jit_kern
     if (size < sizeof head)
         return refuse(why, "has no objects");
     memcpy(&head, pack, sizeof head);
-    if (memcmp(head.magic, MAGIC, sizeof MAGIC) || !head.n || head.n > MOST_PARTS || first_at(head.n) > size)
+    if (memcmp(head.magic, MAGIC, sizeof MAGIC) || !head.n || head.n > MOST_PARTS ||
+        first_at(head.n) > size)
         return refuse(why, "has no objects");
     size_t at = first_at(head.n);
     for (size_t q = 0; q < head.n && st == VS_OK; q++) {

@@ -6,27 +6,35 @@
 #include "jit_cache.h"
 
 /* -- pieces of a long kernel (jit_cut.c) -- */
-enum { JIT_PIECE_WIDE = 700, JIT_PIECE_NARROW = 1500, JIT_PIECE_ONE_PACK = 13500, JIT_LONG = 2000 }; /* instructions */
+enum {
+    JIT_PIECE_WIDE = 700,
+    JIT_PIECE_NARROW = 1500,
+    JIT_PIECE_ONE_PACK = 13500,
+    JIT_LONG = 2000
+}; /* instructions */
 typedef struct jit_cut {
-    int32_t n_piece;   /* at least 1 */
-    ir_val *order;     /* vec [n_inst] instructions as they are to be made: before their readers, regions whole */
-    ir_val *begin;     /* vec [n_piece + 1] piece p is order[begin[p] .. begin[p + 1]); no region is cut */
-    int32_t *home;     /* vec [n_inst] piece that computes a value; a probe: the first that reads it */
-    int32_t *slot;     /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it is a
-                        * constant or an input other than a probe and is made anew there */
+    int32_t n_piece; /* at least 1 */
+    ir_val *order;   /* vec [n_inst] instructions as they are to be made: before their readers,
+                        regions whole */
+    ir_val
+        *begin; /* vec [n_piece + 1] piece p is order[begin[p] .. begin[p + 1]); no region is cut */
+    int32_t *home; /* vec [n_inst] piece that computes a value; a probe: the first that reads it */
+    int32_t *slot; /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it
+                    * is a constant or an input other than a probe and is made anew there */
     int32_t n_slot;
-    int32_t *part;     /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so that the
-                        * objects of one kernel can be made at the same time */
-    int32_t n_part;    /* at least 1; depends on the function and the options only */
-    uint8_t *fused;    /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
+    int32_t *part;  /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so
+                     * that the  objects of one kernel can be made at the same time */
+    int32_t n_part; /* at least 1; depends on the function and the options only */
+    uint8_t *fused; /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
     bool one_pack;
 } jit_cut;
 typedef struct jit_cut_opt {
-    bool fuse;         /* products are computed with the sum that alone uses them */
-    bool interleave;   /* chains run beside each other (jit_order.c) */
-    bool one_pack;     /* a long kernel of less than 8 lanes whose calls are of one pack, mostly: no other pack fills the
-                        * time in which results wait, and each instruction is fetched for it alone */
-    int limit;         /* of instructions in a piece, by a rough count; 0: one piece */
+    bool fuse;       /* products are computed with the sum that alone uses them */
+    bool interleave; /* chains run beside each other (jit_order.c) */
+    bool one_pack;   /* a long kernel of less than 8 lanes whose calls are of one pack, mostly: no
+                      * other pack fills the   time in which results wait, and each instruction is
+                      * fetched for it alone */
+    int limit;       /* of instructions in a piece, by a rough count; 0: one piece */
 } jit_cut_opt;
 void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt);
 void jit_cut_fini(jit_cut *cut);
@@ -40,10 +48,10 @@ typedef struct jit_emit_opt {
     int opt_level;
     const char *cpu; /* NULL: this machine */
     bool exact;
-    bool fma;        /* the processor has fused multiply-add */
+    bool fma; /* the processor has fused multiply-add */
 } jit_emit_opt;
-/* Object file of part q of one eval function cut by `cut`, from malloc. The last part has the kernel, which calls
- * the pieces of the others. Functions of several threads may run at once.
+/* Object file of part q of one eval function cut by `cut`, from malloc. The last part has the
+ * kernel, which calls the pieces of the others. Functions of several threads may run at once.
  * Returns 0 and *obj; otherwise *err is a text from malloc. */
 typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
@@ -59,22 +67,24 @@ enum { JIT_LOOP_LIMIT = 10000000 };
 /* Mathematical functions that generated code calls. The names are ours ("vm_exp"), so that LLVM
  * cannot fold or replace the calls: kernel and interpreter use the same libm routine.
  * X(op, C function, operands) */
+/* clang-format off */
 #define JIT_MATH_LIST(X)                                                                           \
     X(FMOD, fmod, 2) X(EXP, exp, 1) X(LN, log, 1) X(POW, pow, 2) X(LOG10, log10, 1)                \
     X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1)                 \
     X(ATAN, atan, 1) X(ATAN2, atan2, 2) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)         \
     X(ASINH, asinh, 1) X(ACOSH, acosh, 1) X(ATANH, atanh, 1) X(HYPOT, hypot, 2)                    \
     X(EXPM1, expm1, 1) X(LOG1P, log1p, 1)
+/* clang-format on */
 
 /* -- the loader (jit_obj.c) -- */
 typedef struct jit_code { /* one mapped object */
     void *base;
-    size_t bytes;         /* of the mapping */
+    size_t bytes; /* of the mapping */
     size_t text_bytes;
-    size_t data_at;       /* what stands before may be executed */
+    size_t data_at; /* what stands before may be executed */
 } jit_code;
 typedef struct jit_symbol { /* a function of an object that others call */
-    const char *name;     /* in the object */
+    const char *name;       /* in the object */
     void *addr;
 } jit_symbol;
 /* Maps a relocatable object and finds JIT_KERNEL_SYMBOL. The object is only read.
@@ -91,15 +101,15 @@ const char *jit_obj_unsupported(void);
 
 /* -- the objects of one kernel, one behind the other (jit_pack.c) -- */
 typedef struct jit_part {
-    void *obj;            /* from malloc */
+    void *obj; /* from malloc */
     size_t size;
 } jit_part;
 /* From malloc; NULL: out of memory. */
 void *jit_pack_make(const jit_part *part, int32_t n, size_t *size);
-/* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller unloads it.
- * Status: as jit_obj_load. */
-VS_MUST_USE vs_status jit_pack_load(const void *pack, size_t size, jit_code **code, jit_kernel *kernel,
-                                    const char **why);
+/* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller
+ * unloads it. Status: as jit_obj_load. */
+VS_MUST_USE vs_status jit_pack_load(const void *pack, size_t size, jit_code **code,
+                                    jit_kernel *kernel, const char **why);
 void jit_pack_unload(jit_code **code);
 
 #endif

@@ -2,12 +2,13 @@
  * Use:    mdl_load/mdl_load_text; mdl_find; mdl_row per distinct parameter set; mdl_variant_get per
  *         group and form; evaluate variant kernels over batches (src/dev).
  *
- * From a va_module a model makes, once: the equation form (mdl_form.c: ddt symbols split into charges
- * or implicit unknowns, noise gains, Jacobian by ir_ad, limiting correction
- * RES += sum dRES/dv (v - vlim), multiplicity), then per analysis form a function of only the outputs
- * that this analysis needs. Per parameter row it evaluates the static values (ir_interp_static), takes
- * the decisions (static branch conditions, values that are exactly 0, 1, -1), and looks the variant up
- * by them; a new variant is ir_sccp + ir_split + jit_compile. Numbers stay loads from the row. */
+ * From a va_module a model makes, once: the equation form (mdl_form.c: ddt symbols split into
+ * charges or implicit unknowns, noise gains, Jacobian by ir_ad, limiting correction RES += sum
+ * dRES/dv (v - vlim), multiplicity), then per analysis form a function of only the outputs that
+ * this analysis needs. Per parameter row it evaluates the static values (ir_interp_static), takes
+ * the decisions (static branch conditions, values that are exactly 0, 1, -1), and looks the variant
+ * up by them; a new variant is ir_sccp + ir_split + jit_compile. Numbers stay loads from the row.
+ */
 #ifndef MDL_H
 #define MDL_H
 
@@ -16,11 +17,11 @@
 #include "va.h"
 
 typedef enum mdl_form_kind {
-    MDL_DC,   /* RES, G */
-    MDL_TRAN, /* RES, REACT, J = G + alpha C */
-    MDL_AC,   /* G, C, NOISE_* */
+    MDL_DC,    /* RES, G */
+    MDL_TRAN,  /* RES, REACT, J = G + alpha C */
+    MDL_AC,    /* G, C, NOISE_* */
     MDL_APART, /* RES, REACT, G, C: transients whose linearisations are kept (dev_lin.h) */
-    MDL_FULL, /* everything with OPVAR: interpreter only */
+    MDL_FULL,  /* everything with OPVAR: interpreter only */
     MDL_N_FORM
 } mdl_form_kind;
 
@@ -30,10 +31,11 @@ typedef struct mdl_lib mdl_lib;     /* all modules that were loaded, the JIT, th
 typedef struct mdl_opt {
     const char *const *include; /* .va include folders [n_include] */
     size_t n_include;
-    const char *model_dir;      /* folder of the standard models/ *.va; NULL: the installed or build one */
-    bool interpret;             /* no machine code */
-    bool no_specialize;         /* one variant per form: all static branches and divisions stay */
-    bool exact_division;        /* divisions stay with specialisation too: no ir_recip */
+    const char
+        *model_dir;      /* folder of the standard models/ *.va; NULL: the installed or build one */
+    bool interpret;      /* no machine code */
+    bool no_specialize;  /* one variant per form: all static branches and divisions stay */
+    bool exact_division; /* divisions stay with specialisation too: no ir_recip */
     jit_opt jit;
 } mdl_opt;
 
@@ -41,18 +43,18 @@ typedef struct mdl_opt {
 VS_MUST_USE vs_status mdl_lib_new(mdl_lib **lib, diag *d, str_pool *names, const mdl_opt *opt);
 void mdl_lib_free(mdl_lib **lib);
 VS_MUST_USE vs_status mdl_load(mdl_lib *lib, const char *path);
-/* Another deck: modules of files that mdl_load and mdl_load_osdi read are out of sight until they are asked for the
- * file again, which then costs nothing. */
+/* Another deck: modules of files that mdl_load and mdl_load_osdi read are out of sight until they
+ * are asked for the file again, which then costs nothing. */
 void mdl_forget_loads(mdl_lib *lib);
 /* A module written by the program itself (behavioural sources); the text is kept for messages. */
 VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text);
 
 /* A module by name, ASCII case ignored; the last loaded wins. If it is not loaded yet and the
- * standard folder has a file for it (its index: file name, or a `// vsim-types:` comment line listing
- * model type names), that file is loaded. NULL if there is none (no message). */
+ * standard folder has a file for it (its index: file name, or a `// vsim-types:` comment line
+ * listing model type names), that file is loaded. NULL if there is none (no message). */
 mdl_model *mdl_find(mdl_lib *lib, const char *name);
-/* Names of all modules known, loaded or in the standard folder: vec of interned strings, owned by the
- * library and valid until the next call. */
+/* Names of all modules known, loaded or in the standard folder: vec of interned strings, owned by
+ * the library and valid until the next call. */
 const char **mdl_names(mdl_lib *lib);
 /* Modules loaded so far, in order of loading. */
 size_t mdl_n_loaded(const mdl_lib *lib);
@@ -65,18 +67,18 @@ const va_unknown *mdl_unknown(const mdl_model *m, int32_t u);
 /* -- parameter rows -- */
 typedef struct mdl_given { /* one parameter of a card, already evaluated */
     int32_t param;
-    double value;          /* integer and string (str_id) parameters as exact doubles */
+    double value; /* integer and string (str_id) parameters as exact doubles */
 } mdl_given;
 typedef struct mdl_env {
-    double temp;           /* kelvin */
+    double temp; /* kelvin */
     double mfactor;
-    const double *simparam; /* [IR_N_SIMPARAM] */
+    const double *simparam;  /* [IR_N_SIMPARAM] */
     const uint8_t *portconn; /* [n_port] 0 or 1, NULL: all connected */
-    bool no_noise;         /* the circuit has no noise analysis: internal nodes that only noise can
-                            * move from 0 are not in use */
+    bool no_noise; /* the circuit has no noise analysis: internal nodes that only noise can
+                    * move from 0 are not in use */
 } mdl_env;
-/* A parameter that a card may give, by name or alias (interned in the library's names); -1: none. The answer is
- * kept: the circuits of a sweep ask again and again. */
+/* A parameter that a card may give, by name or alias (interned in the library's names); -1: none.
+ * The answer is kept: the circuits of a sweep ask again and again. */
 int32_t mdl_find_param(mdl_model *m, const char *name);
 /* The row of one parameter set (model card and instance line merged by the caller, later wins).
  * Equal sets in an equal environment give the same row, found by hash.
@@ -85,16 +87,16 @@ int32_t mdl_find_param(mdl_model *m, const char *name);
 VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given,
                               const mdl_env *env, diag_span where, const char *who, int32_t *row);
 int32_t mdl_n_row(const mdl_model *m);
-/* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A sweep
- * needs the rows of one point; variants and kernels stay. */
+/* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A
+ * sweep needs the rows of one point; variants and kernels stay. */
 void mdl_drop_rows(mdl_lib *lib, int32_t most);
 /* A row that nothing uses any more: its number will be given to another one. */
 void mdl_row_release(mdl_model *m, int32_t row);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
 /* Static topology of a row: for each unknown the unknown that it is one with after node collapse
- * (itself if none, -1: the reference node), or -2: not in use. Array [mdl_n_unknown], owned by the row.
- * Ports are never replaced by internal nodes. */
+ * (itself if none, -1: the reference node), or -2: not in use. Array [mdl_n_unknown], owned by the
+ * row. Ports are never replaced by internal nodes. */
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row);
 /* Setup-time effects ($strobe, $warning, $error of static code) of a row, as lines. */
 typedef struct mdl_message {
@@ -105,12 +107,13 @@ const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
 
 /* -- variants -- */
 typedef struct mdl_out { /* one number that the kernel writes per instance */
-    uint8_t kind;        /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP OPVAR */
-    int32_t a, b;        /* as in ir_out. Rows and columns of unknowns that are one with another by
-                          * the topology of the row are added to it and those not in use left out
-                          * (not with no_specialize: there jit_batch.map does both). Node rows, and
-                          * with them the gains, are those of m devices in parallel; the m independent
-                          * noise sources have PSD / m. */
+    uint8_t kind; /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP
+                     OPVAR */
+    int32_t a, b; /* as in ir_out. Rows and columns of unknowns that are one with another by
+                   * the topology of the row are added to it and those not in use left out
+                   * (not with no_specialize: there jit_batch.map does both). Node rows, and
+                   * with them the gains, are those of m devices in parallel; the m independent
+                   * noise sources have PSD / m. */
 } mdl_out;
 typedef struct mdl_variant {
     const mdl_model *model;
@@ -118,31 +121,34 @@ typedef struct mdl_variant {
     ir_fn setup, eval;
     jit_layout lay;
     jit_kernel kernel[2]; /* by row_per_lane; NULL: not asked for, or interpret */
-    mdl_out *out;        /* [lay.n_out] what out[k] is */
-    bool has_effects;    /* dynamic $strobe, $finish: run the interpreter at accepted points */
+    mdl_out *out;         /* [lay.n_out] what out[k] is */
+    bool has_effects;     /* dynamic $strobe, $finish: run the interpreter at accepted points */
     bool has_state;
     /* figures for `explain` and tests */
     ir_sccp_stats stats;
     ir_ifconv_stats ifconv;
-    size_t code_bytes;   /* of the kernels compiled so far */
+    size_t code_bytes;      /* of the kernels compiled so far */
     double compile_seconds; /* in the code generator, of one thread */
-    bool from_cache;     /* a kernel was found on disk */
-    int32_t n_row;       /* rows that use it */
+    bool from_cache;        /* a kernel was found on disk */
+    int32_t n_row;          /* rows that use it */
 } mdl_variant;
-/* Groups of the circuit with models of this library have no more than n instances: decides on the lanes of kernels. Heard once, before the
- * first kernel is asked for; variants that are there get these lanes. */
+/* Groups of the circuit with models of this library have no more than n instances: decides on the
+ * lanes of kernels. Heard once, before the first kernel is asked for; variants that are there get
+ * these lanes. */
 void mdl_largest_group(const mdl_model *m, int32_t n);
 /* The variant for a row in a form, made if it is new. Variants of a row in different forms are
  * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
 VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,
                                       mdl_variant **variant);
-/* The variant of what is known in all of the rows, made if it is new: any of them may use it. NULL: their nodes
- * are not one in the same way, or nothing is specialised. Status: as mdl_variant_get. */
-VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
-                                       mdl_variant **variant);
-/* The same for somebody who compares variants before he chooses: of v->eval only `in` and `out` are there, and nothing
- * of v->setup, before mdl_variant_use. Not to be evaluated either. */
-VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_variant **variant);
+/* The variant of what is known in all of the rows, made if it is new: any of them may use it. NULL:
+ * their nodes are not one in the same way, or nothing is specialised. Status: as mdl_variant_get.
+ */
+VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n,
+                                       mdl_form_kind form, mdl_variant **variant);
+/* The same for somebody who compares variants before he chooses: of v->eval only `in` and `out` are
+ * there, and nothing of v->setup, before mdl_variant_use. Not to be evaluated either. */
+VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form,
+                                   mdl_variant **variant);
 VS_MUST_USE vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                                     mdl_variant **variant);
 size_t mdl_variant_values(const mdl_variant *v); /* of v->eval */
@@ -151,19 +157,19 @@ void mdl_variant_use(mdl_variant *v);
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
 /* Asks for the kernel for packs of one row each, or with a row per lane. */
 void mdl_want(mdl_variant *v, bool row_per_lane);
-/* Makes all kernels of the model's library that were asked for and are not made yet, at the same time. */
+/* Makes all kernels of the model's library that were asked for and are not made yet, at the same
+ * time. */
 void mdl_compile_wanted(const mdl_model *m);
 /* Both, for one kernel. */
 void mdl_prepare(mdl_variant *v, bool row_per_lane);
 /* Kernel or interpreter over the packs [begin, end) of v->lay.lanes instances. */
 VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,
                                int64_t begin, int64_t end);
-/* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a formatted line.
- *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
+/* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a
+ * formatted line. what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
-                      const char *who,
-                      void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
-                      int *what);
+                      const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
+                      void *user, int *what);
 
 /* -- one device at one point (mdl_point.c) -- */
 typedef struct mdl_at {
@@ -173,9 +179,9 @@ typedef struct mdl_at {
     const double *state; /* [n_state], NULL: 0 */
 } mdl_at;
 /* Every output of the equation form (kinds of MDL_FULL), limiting off: values and what they are are
- * appended to vecs. By the interpreter, not specialised: unknowns that are one keep outputs of their own.
- *   param  in  a parameter to be changed for this evaluation, -1: none
- * Status: VS_OK; VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
+ * appended to vecs. By the interpreter, not specialised: unknowns that are one keep outputs of
+ * their own. param  in  a parameter to be changed for this evaluation, -1: none Status: VS_OK;
+ * VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
 VS_MUST_USE vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value,
                                 const mdl_at *at, double **value, mdl_out **what);
 

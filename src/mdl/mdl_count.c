@@ -40,20 +40,14 @@ static mdl_branches count_branches(const ir_fn *fn)
     return b;
 }
 
-static int count_blocks(const mdl_branches *b)
-{
-    return 1 + 3 * (b->total - b->selects);
-}
+static int count_blocks(const mdl_branches *b) { return 1 + 3 * (b->total - b->selects); }
 
 static bool is_value(int op)
 {
     return (op >= IR_NEG && op <= IR_LIMIT) || op == IR_PHI || op == IR_LPHI;
 }
 
-static bool is_function(int op)
-{
-    return (op >= IR_EXP && op <= IR_LOG1P) || op == IR_FMOD;
-}
+static bool is_function(int op) { return (op >= IR_EXP && op <= IR_LOG1P) || op == IR_FMOD; }
 
 static int count_values(const ir_fn *fn)
 {
@@ -63,10 +57,7 @@ static int count_values(const ir_fn *fn)
     return n;
 }
 
-static bool is_entry(int kind)
-{
-    return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
-}
+static bool is_entry(int kind) { return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J; }
 
 static int count_entries(const ir_fn *fn)
 {

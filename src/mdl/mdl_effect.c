@@ -20,10 +20,7 @@ static void add_binary(char **t, uint32_t x)
         vec_push(*t, (char)('0' + (x >> k & 1)));
 }
 
-static double real_of(ir_num v, int type)
-{
-    return type == IR_F64 ? v.f : (double)v.i;
-}
+static double real_of(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
 static int32_t integer_of(ir_num v, int type)
 {
@@ -36,7 +33,7 @@ static void add_engineering(char **t, const char *flags, double x)
     static const struct {
         double unit;
         const char *suffix;
-    } scale[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}, {1e-3, "m"},
+    } scale[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"},   {1e3, "K"},   {1, ""},     {1e-3, "m"},
                  {1e-6, "u"}, {1e-9, "n"}, {1e-12, "p"}, {1e-15, "f"}, {1e-18, "a"}};
     size_t k = 4;
     double size = x < 0 ? -x : x;
@@ -55,11 +52,15 @@ static void add_arg(char **t, const str_pool *names, const char *flags, char let
 {
     char fmt[64], buf[400];
     switch (letter) {
-    case 'd': case 'i': case 't':
+    case 'd':
+    case 'i':
+    case 't':
         snprintf(fmt, sizeof fmt, "%%%sd", flags);
         snprintf(buf, sizeof buf, fmt, integer_of(v, type));
         break;
-    case 'h': case 'x': case 'o':
+    case 'h':
+    case 'x':
+    case 'o':
         snprintf(fmt, sizeof fmt, "%%%s%c", flags, letter == 'o' ? 'o' : 'x');
         snprintf(buf, sizeof buf, fmt, (unsigned)integer_of(v, type));
         break;
@@ -72,7 +73,9 @@ static void add_arg(char **t, const str_pool *names, const char *flags, char let
         } /* fallthrough: a number printed as text */
         snprintf(buf, sizeof buf, "%g", real_of(v, type));
         break;
-    case 'e': case 'f': case 'g':
+    case 'e':
+    case 'f':
+    case 'g':
         snprintf(fmt, sizeof fmt, "%%%s%c", flags, letter);
         snprintf(buf, sizeof buf, fmt, real_of(v, type));
         break;
@@ -97,8 +100,8 @@ void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *ef
                      const ir_num *val, const char *who, char **text)
 {
     static const char *const word[] = {
-        [IR_EFF_INFO] = "info: ", [IR_EFF_WARNING] = "warning: ", [IR_EFF_ERROR] = "error: ",
-        [IR_EFF_FATAL] = "fatal: ", [IR_EFF_FINISH] = "$finish", [IR_EFF_STOP] = "$stop",
+        [IR_EFF_INFO] = "info: ",     [IR_EFF_WARNING] = "warning: ", [IR_EFF_ERROR] = "error: ",
+        [IR_EFF_FATAL] = "fatal: ",   [IR_EFF_FINISH] = "$finish",    [IR_EFF_STOP] = "$stop",
         [IR_EFF_DISCONTINUITY] = NULL};
     size_t next = 0;
     if (word[eff->kind])
@@ -154,9 +157,8 @@ static void report(void *user, const ir_fn *fn, const ir_effect *eff, const ir_n
 }
 
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
-                      const char *who,
-                      void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
-                      int *what)
+                      const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
+                      void *user, int *what)
 {
     effect_run e = {.v = v, .who = who, .line = line, .user = user};
     ir_host host = {.effect = report, .user = &e};

@@ -2,19 +2,19 @@
  * Use:    mdl_form_build once per model, mdl_form_get per analysis form.
  * Method, numbered as in mdl_form_build:
  *   1. ddt(): a symbol that reaches residuals only, linearly and with static coefficients, becomes
- *      charge: REACT_r = sum dRES_r/dsymbol * argument (d/dt commutes with static factors and sums).
- *      Any other gets an unknown u = d/dt argument with row RES = u, REACT = -argument.
- *      In operating-point variables a linear ddt symbol counts 0: they show the static part.
+ *      charge: REACT_r = sum dRES_r/dsymbol * argument (d/dt commutes with static factors and
+ * sums). Any other gets an unknown u = d/dt argument with row RES = u, REACT = -argument. In
+ * operating-point variables a linear ddt symbol counts 0: they show the static part.
  *   2. Multiplicity: node rows are those of m devices in parallel, m * RES. Rows of branch currents
- *      and implicit equations hold for one device. m independent sources average: PSD / m, while the
- *      node rows carry m * gain, in all m * PSD.
- *   3. ir_ad by probes, limited probes and noise symbols. G and C gather the probes by unknown; gains
- *      are the derivatives by the noise symbols, which are 0 from here on.
+ *      and implicit equations hold for one device. m independent sources average: PSD / m, while
+ * the node rows carry m * gain, in all m * PSD.
+ *   3. ir_ad by probes, limited probes and noise symbols. G and C gather the probes by unknown;
+ * gains are the derivatives by the noise symbols, which are 0 from here on.
  *   4. Limiting: the row is linearised at the limited value, RES += dRES/dv_lim * (v - v_lim).
- *   5. Internal nodes that stay 0 unless a noise source moves them (a correlated source's own node) are
- *      marked; a circuit without noise analysis leaves them out. Internal unknowns that with some parameters
- *      are 0 together, whatever the others are (a part that a flag switches off), are marked too: which of them
- *      a row leaves out is found when it is made (mdl_row.c). */
+ *   5. Internal nodes that stay 0 unless a noise source moves them (a correlated source's own node)
+ * are marked; a circuit without noise analysis leaves them out. Internal unknowns that with some
+ * parameters are 0 together, whatever the others are (a part that a flag switches off), are marked
+ * too: which of them a row leaves out is found when it is made (mdl_row.c). */
 #include "mdl_priv.h"
 
 #include "bits.h"
@@ -24,10 +24,10 @@
 
 typedef struct build {
     mdl_model *m;
-    ir_fn fn;           /* the function so far */
+    ir_fn fn; /* the function so far */
     int32_t n_row;
     ir_val *res, *react; /* [n_row] value or IR_NONE */
-    uint8_t *implicit;  /* [n_ddt] */
+    uint8_t *implicit;   /* [n_ddt] */
     int32_t *unknown_of; /* [n_ddt] implicit unknown, -1 */
 } build;
 
@@ -84,10 +84,7 @@ typedef struct linear {
     uint64_t *bad; /* [words] symbols used in another way */
 } linear;
 
-static uint64_t *dep_of(const linear *l, ir_val v)
-{
-    return l->dep + (size_t)v * l->words;
-}
+static uint64_t *dep_of(const linear *l, ir_val v) { return l->dep + (size_t)v * l->words; }
 
 static bool any_dep(const linear *l, ir_val v)
 {
@@ -97,10 +94,7 @@ static bool any_dep(const linear *l, ir_val v)
     return false;
 }
 
-static void spoil(linear *l, ir_val v)
-{
-    bits_or(l->bad, dep_of(l, v), l->words);
-}
+static void spoil(linear *l, ir_val v) { bits_or(l->bad, dep_of(l, v), l->words); }
 
 /* The symbols of v appear in value k, times a factor that is static or not. */
 static void carry(linear *l, ir_val k, ir_val v, bool is_static)
@@ -120,7 +114,8 @@ static void scan_inst(linear *l, ir_val k)
             bits_set(dep_of(l, k), (size_t)l->fn->in[in->a].k);
         break;
     case IR_NEG: carry(l, k, in->a, true); break;
-    case IR_ADD: case IR_SUB: carry(l, k, in->a, true), carry(l, k, in->b, true); break;
+    case IR_ADD:
+    case IR_SUB: carry(l, k, in->a, true), carry(l, k, in->b, true); break;
     case IR_MUL:
         carry(l, k, in->a, ir_class_static(cls[in->b]));
         carry(l, k, in->b, ir_class_static(cls[in->a]));
@@ -141,7 +136,8 @@ static void scan_inst(linear *l, ir_val k)
         for (ir_val p = in->a + 1; l->fn->inst[p].op == IR_LPHI; p++)
             spoil(l, l->fn->inst[p].c);
         break;
-    case IR_IF: case IR_WHILE: spoil(l, in->a); break;
+    case IR_IF:
+    case IR_WHILE: spoil(l, in->a); break;
     default: {
         const ir_val v[3] = {in->a, in->b, in->c};
         for (int a = 0; a < ir_op_arity(in->op); a++)
@@ -158,7 +154,7 @@ static void find_linear(build *b)
     arena mem;
     arena_init(&mem);
     l.cls = arena_array(&mem, uint8_t, n);
-    l.dep = arena_array(&mem, uint64_t, n * l.words);
+    l.dep = arena_array(&mem, uint64_t, n *l.words);
     l.bad = arena_array(&mem, uint64_t, l.words);
     ir_classes(&b->fn, l.cls);
     for (size_t k = 0; k < n; k++)
@@ -173,8 +169,9 @@ static void find_linear(build *b)
 
 /* -- symbols out -- */
 
-/* A mini pass: inputs that `is_zero` names are 0, and so is every product with them (a symbol stands
- * for a small or absent quantity, so 0*inf does not arise); sums lose them. ir_opt does the rest. */
+/* A mini pass: inputs that `is_zero` names are 0, and so is every product with them (a symbol
+ * stands for a small or absent quantity, so 0*inf does not arise); sums lose them. ir_opt does the
+ * rest. */
 typedef struct zeroing {
     ir_fn *fn;
     uint8_t *zero; /* [n_inst] */
@@ -220,7 +217,8 @@ static void simplify_zero(zeroing *z, ir_val k)
         if (zero[in->a])
             make_zero(z, k);
         break;
-    case IR_ADD: case IR_SUB:
+    case IR_ADD:
+    case IR_SUB:
         if (zero[in->a] && zero[in->b])
             make_zero(z, k);
         else if (zero[in->b])
@@ -241,7 +239,8 @@ static void simplify_zero(zeroing *z, ir_val k)
     }
 }
 
-/* is_zero [n_in]. A phi's operand may be renamed to a value outside its arm: it is visible there. */
+/* is_zero [n_in]. A phi's operand may be renamed to a value outside its arm: it is visible there.
+ */
 static void zero_inputs(ir_fn *fn, const uint8_t *is_zero)
 {
     zeroing z = {.fn = fn};
@@ -346,8 +345,8 @@ static void make_charges(build *b)
             for (int s = 0; s < n_seed; s++) {
                 ir_val d = deriv[i * n_seed + s], q = find_out(&to, IR_OUT_DDT_ARG, symbol[s]);
                 if (d != IR_NONE && q != IR_NONE)
-                    b->react[row[i]] = add(&to, b->react[row[i]],
-                                           ir_bin(&to, IR_MUL, d, as_f64(&to, q)));
+                    b->react[row[i]] =
+                        add(&to, b->react[row[i]], ir_bin(&to, IR_MUL, d, as_f64(&to, q)));
             }
         replace_fn(&b->fn, &to);
         read_rows(b);
@@ -422,9 +421,9 @@ static void write_rows(build *b)
 typedef struct jacobian {
     int32_t *seed; /* vec; inputs by index, ~k limited probes */
     int n_want;
-    int32_t *row;  /* [n_want] */
+    int32_t *row;      /* [n_want] */
     uint8_t *reactive; /* [n_want] */
-    ir_val *deriv; /* [n_want * n_seed] */
+    ir_val *deriv;     /* [n_want * n_seed] */
     ir_fn to;
 } jacobian;
 
@@ -581,10 +580,14 @@ static bool vanishes(const ir_fn *fn, ir_val k, const uint8_t *is_zero, const ui
     switch ((ir_op)in->op) {
     case IR_IN: return is_zero[in->a];
     case IR_CONST: return in->type == IR_F64 && fn->con[in->a] == 0;
-    case IR_NEG: case IR_LIMIT: case IR_DIV: return zero[in->a];
+    case IR_NEG:
+    case IR_LIMIT:
+    case IR_DIV: return zero[in->a];
     case IR_MUL: return zero[in->a] || zero[in->b];
-    case IR_ADD: case IR_SUB: return zero[in->a] && zero[in->b];
-    case IR_SELECT: case IR_PHI: return zero[in->b] && zero[in->c];
+    case IR_ADD:
+    case IR_SUB: return zero[in->a] && zero[in->b];
+    case IR_SELECT:
+    case IR_PHI: return zero[in->b] && zero[in->c];
     default: return false;
     }
 }
@@ -653,7 +656,8 @@ static bool vanishes_in_row(const vanishing *z, ir_val k)
     return vanishes(z->fn, k, z->is_zero, z->zero);
 }
 
-static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *idle, uint8_t *is_zero)
+static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *idle,
+                            uint8_t *is_zero)
 {
     for (size_t i = 0; i < vec_len(fn->in); i++) {
         const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
@@ -661,10 +665,11 @@ static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *
     }
 }
 
-void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
-                   uint8_t *idle)
+void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val,
+                   const uint8_t *ran, uint8_t *idle)
 {
-    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1), *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1),
+            *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
     const vanishing z = {fn, cls, ran, val, is_zero, zero};
     for (bool again = true; again;) {
         again = false;
@@ -683,11 +688,13 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
     free(zero);
 }
 
-/* Internal unknowns of a part that some parameters leave without a drive; no noise source reaches it. */
+/* Internal unknowns of a part that some parameters leave without a drive; no noise source reaches
+ * it. */
 static void find_may_idle(mdl_model *m)
 {
     const ir_fn *fn = &m->full;
-    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1), *cls = vs_calloc(vec_len(fn->inst) + 1, 1);
+    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1),
+            *cls = vs_calloc(vec_len(fn->inst) + 1, 1);
     ir_classes(fn, cls);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
         idle[u] = m->unknown[u].kind != VA_PORT;
@@ -717,7 +724,7 @@ void mdl_form_build(mdl_model *m)
     b.unknown_of = vs_calloc(n_ddt + 1, sizeof *b.unknown_of);
     ir_opt(&b.fn, &m->mod->eval, (ir_opt_flags){.once = true});
 
-    find_linear(&b);                                              /* 1 */
+    find_linear(&b); /* 1 */
     name_implicit(&b);
     b.n_row = (int32_t)vec_len(m->unknown);
     b.res = vs_malloc(((size_t)b.n_row + 1) * sizeof *b.res);
@@ -726,15 +733,15 @@ void mdl_form_build(mdl_model *m)
     read_rows(&b);
     make_charges(&b);
     add_implicit_rows(&b);
-    scale_rows(&b);                                               /* 2 */
+    scale_rows(&b); /* 2 */
     write_rows(&b);
     zero_kind(&b.fn, IR_IN_DDT);
     optimise(&b.fn);
-    add_jacobian(&b);                                             /* 3, 4 */
+    add_jacobian(&b); /* 3, 4 */
     zero_kind(&b.fn, IR_IN_NOISE);
     optimise(&b.fn);
     m->full = b.fn;
-    find_quiet(m);                                                /* 5 */
+    find_quiet(m); /* 5 */
     find_may_idle(m);
     free(b.implicit);
     free(b.unknown_of);
@@ -750,17 +757,22 @@ static bool belongs(int form, int kind)
         return kind == IR_OUT_RES || kind == IR_OUT_REACT;
     switch (kind) {
     case IR_OUT_RES: return form != MDL_AC && form != FORM_TOPOLOGY;
-    case IR_OUT_STATE: case IR_OUT_LIMNEW: case IR_OUT_LIMITED:
-        return form != MDL_AC && form != FORM_TOPOLOGY;
+    case IR_OUT_STATE:
+    case IR_OUT_LIMNEW:
+    case IR_OUT_LIMITED: return form != MDL_AC && form != FORM_TOPOLOGY;
     case IR_OUT_REACT: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_BOUND_STEP: return form == MDL_TRAN || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_G: return form == MDL_DC || form == MDL_AC || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_C: return form == MDL_AC || form == MDL_APART || form == MDL_FULL;
     case IR_OUT_J: return form == MDL_TRAN;
-    case IR_OUT_NOISE_PSD: case IR_OUT_NOISE_EXP: case IR_OUT_NOISE_GAIN: case IR_OUT_NOISE_GAINC:
-        return form == MDL_AC || form == MDL_FULL;
+    case IR_OUT_NOISE_PSD:
+    case IR_OUT_NOISE_EXP:
+    case IR_OUT_NOISE_GAIN:
+    case IR_OUT_NOISE_GAINC: return form == MDL_AC || form == MDL_FULL;
     case IR_OUT_OPVAR: return form == MDL_FULL;
-    case IR_OUT_ISPOT: case IR_OUT_COLLAPSE: case IR_OUT_DROP: return form == FORM_TOPOLOGY;
+    case IR_OUT_ISPOT:
+    case IR_OUT_COLLAPSE:
+    case IR_OUT_DROP: return form == FORM_TOPOLOGY;
     default: return false;
     }
 }
@@ -781,8 +793,8 @@ static bool drop_effects(ir_fn *fn, int form)
             continue;
         if (con < 0)
             con = fn->inst[ir_const(fn, 0.0)].a;
-        fn->inst[k] = (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE,
-                                .c = IR_NONE};
+        fn->inst[k] =
+            (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE, .c = IR_NONE};
     }
     free(cls);
     return con >= 0;
@@ -792,8 +804,8 @@ static bool drop_effects(ir_fn *fn, int form)
  * dynamic code: they are what a variant is specialised for. */
 typedef struct border {
     const form_fn *f;
-    uint8_t *used; /* [n_inst] 1 as a number, 2 as a condition */
-    ir_val *open;  /* vec of IFs */
+    uint8_t *used;        /* [n_inst] 1 as a number, 2 as a condition */
+    ir_val *open;         /* vec of IFs */
     uint8_t *has_dynamic; /* vec; per open IF */
 } border;
 

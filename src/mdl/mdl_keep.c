@@ -1,21 +1,21 @@
 /* mdl_keep.c - prepared models on disk, in the folder of the kernels (jit_cache.h). See mdl_priv.h.
  * Records, each a file:
- *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths where an
- *             included file was looked for in vain, the messages, the modules with their functions and, for
- *             those that were used, the equation form. Found by the path and the include folders; good only if
- *             each text is still the same and nothing has appeared where nothing was.
- *   form      the function of one analysis form of a module, its classes and its border.
- *   variant   setup, evaluation and kernel function for one vector of decisions.
- *             Form and variant are found by the hash of the texts themselves, and what they belong to.
- *   index     the names in the files of the standard folder; found by their sizes and times.
- * All keys hold a hash of the code that makes models (hash.py) and the processor, whose C library may round
- * in its own way. A record that does not fit counts as absent: the model is made from its source.
- *   row       what a parameter set leads to: parameters after defaults, topology, decisions. Found by the hash of
- *             the set and of the texts. Of each model in a run only the first few sets.
- * Format: one sequence of integers, texts and arrays; an array stands at a multiple of 16 with the head of a
- * vec before it, so that the instructions of a function are used where they are mapped. Functions are parts behind
- * the rest, with sums of their own: they are summed and checked when they are needed. Every length,
- * and every operand, is checked when it is read. */
+ *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths
+ * where an included file was looked for in vain, the messages, the modules with their functions
+ * and, for those that were used, the equation form. Found by the path and the include folders; good
+ * only if each text is still the same and nothing has appeared where nothing was. form      the
+ * function of one analysis form of a module, its classes and its border. variant   setup,
+ * evaluation and kernel function for one vector of decisions. Form and variant are found by the
+ * hash of the texts themselves, and what they belong to. index     the names in the files of the
+ * standard folder; found by their sizes and times. All keys hold a hash of the code that makes
+ * models (hash.py) and the processor, whose C library may round in its own way. A record that does
+ * not fit counts as absent: the model is made from its source. row       what a parameter set leads
+ * to: parameters after defaults, topology, decisions. Found by the hash of the set and of the
+ * texts. Of each model in a run only the first few sets. Format: one sequence of integers, texts
+ * and arrays; an array stands at a multiple of 16 with the head of a vec before it, so that the
+ * instructions of a function are used where they are mapped. Functions are parts behind the rest,
+ * with sums of their own: they are summed and checked when they are needed. Every length, and every
+ * operand, is checked when it is read. */
 #define _GNU_SOURCE
 #include "mdl_hash.h"
 #include "mdl_priv.h"
@@ -47,15 +47,9 @@ static void put(writer *w, const void *bytes, size_t n)
         memcpy(w->buf + at, bytes, n);
 }
 
-static void put_int(writer *w, int64_t x)
-{
-    put(w, &x, sizeof x);
-}
+static void put_int(writer *w, int64_t x) { put(w, &x, sizeof x); }
 
-static void put_real(writer *w, double x)
-{
-    put(w, &x, sizeof x);
-}
+static void put_real(writer *w, double x) { put(w, &x, sizeof x); }
 
 static void put_text(writer *w, const char *s)
 {
@@ -146,8 +140,8 @@ static void put_fn_later(writer *w, const ir_fn *fn)
 typedef struct reader {
     const char *data;
     size_t size, at;
-    size_t all;         /* with the parts behind size */
-    bool bad;           /* a length or an index does not fit; what was read from there on is empty */
+    size_t all; /* with the parts behind size */
+    bool bad;   /* a length or an index does not fit; what was read from there on is empty */
     str_pool *names;
     int32_t first_file, n_file;
 } reader;
@@ -201,7 +195,8 @@ static const char *get_text(reader *r)
     const int64_t n = get_int(r);
     if (n == NO_TEXT || r->bad)
         return NULL;
-    const char *s = n < 0 || (uint64_t)n >= r->size ? (r->bad = true, NULL) : take(r, (size_t)n + 1);
+    const char *s =
+        n < 0 || (uint64_t)n >= r->size ? (r->bad = true, NULL) : take(r, (size_t)n + 1);
     r->bad |= s && s[n];
     return r->bad ? NULL : s;
 }
@@ -219,10 +214,7 @@ static const char *get_name(reader *r)
     return s ? str_intern0(r->names, s) : NULL;
 }
 
-static const char *get_known_name(reader *r)
-{
-    return str_intern0(r->names, get_words(r));
-}
+static const char *get_known_name(reader *r) { return str_intern0(r->names, get_words(r)); }
 
 /* A vec in the mapped file: not to be changed or freed. */
 static const void *get_array(reader *r, size_t elem)
@@ -237,25 +229,27 @@ static const void *get_array(reader *r, size_t elem)
 }
 
 /* Copies an array to a vec. */
-#define get_vec(r, v)                                                          \
-    do {                                                                       \
-        const void *from_ = get_array(r, sizeof *(v));                         \
-        if (from_) {                                                           \
-            vec_extend(v, vec_len(from_));                                     \
-            memcpy(v, from_, vec_len(from_) * sizeof *(v));                    \
-        }                                                                      \
+#define get_vec(r, v)                                       \
+    do {                                                    \
+        const void *from_ = get_array(r, sizeof *(v));      \
+        if (from_) {                                        \
+            vec_extend(v, vec_len(from_));                  \
+            memcpy(v, from_, vec_len(from_) * sizeof *(v)); \
+        }                                                   \
     } while (0)
 
 static diag_span get_span(reader *r)
 {
     const int32_t file = get_i32(r);
     const int64_t off = get_int(r), len = get_int(r);
-    r->bad |= file < -1 || file >= r->n_file || off < 0 || off > UINT32_MAX || len < 0 || len > UINT32_MAX;
+    r->bad |= file < -1 || file >= r->n_file || off < 0 || off > UINT32_MAX || len < 0 ||
+              len > UINT32_MAX;
     return r->bad || file < 0 ? DIAG_NOWHERE
                               : (diag_span){r->first_file + file, (uint32_t)off, (uint32_t)len};
 }
 
-/* Operands are in [-1, n), as unsigned numbers after 1 was added at most n. Those of a few operations are not values. */
+/* Operands are in [-1, n), as unsigned numbers after 1 was added at most n. Those of a few
+ * operations are not values. */
 static bool insts_fit(const ir_fn *fn)
 {
     const uint32_t n = (uint32_t)vec_len(fn->inst);
@@ -312,7 +306,8 @@ static kept_part get_part(reader *r)
     const int64_t at = get_int(r), n = get_int(r);
     const void *sum = take(r, sizeof(jit_hash));
     const size_t room = r->all - r->size;
-    r->bad |= at < 0 || n < 0 || at % ALIGN || (uint64_t)at > room || (uint64_t)n > room - (size_t)at;
+    r->bad |=
+        at < 0 || n < 0 || at % ALIGN || (uint64_t)at > room || (uint64_t)n > room - (size_t)at;
     if (r->bad)
         return (kept_part){0};
     kept_part p = {.data = r->data + r->size + at, .size = (size_t)n};
@@ -443,7 +438,8 @@ static void close_record(mdl_lib *lib, jit_hash key, writer *w)
     vec_extend(w->buf, -vec_len(w->buf) % ALIGN);
     const size_t now = vec_len(w->buf);
     put(w, w->later, vec_len(w->later));
-    if (jit_cache_put_now(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), now, &why) != VS_OK)
+    if (jit_cache_put_now(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), now, &why) !=
+        VS_OK)
         note(lib, "model not kept on disk: %s", why);
     vec_free(w->buf);
     vec_free(w->later);
@@ -584,7 +580,8 @@ static bool probes_fit(const va_probe *p, size_t n, size_t n_unknown)
 {
     bool fit = true;
     for (size_t i = 0; i < n; i++)
-        fit &= p[i].hi >= -1 && p[i].lo >= -1 && p[i].hi < (int64_t)n_unknown && p[i].lo < (int64_t)n_unknown;
+        fit &= p[i].hi >= -1 && p[i].lo >= -1 && p[i].hi < (int64_t)n_unknown &&
+               p[i].lo < (int64_t)n_unknown;
     return fit;
 }
 
@@ -621,9 +618,10 @@ static void get_module(reader *r, va_module *m)
     get_vec(r, m->native);
     for (size_t i = 0; i < vec_len(m->native); i++)
         for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
-            r->bad |= m->native[i].unknown[k] < -1 || m->native[i].unknown[k] >= (int64_t)vec_len(m->unknown);
-    r->bad |= m->n_port < 0 || (size_t)m->n_port > vec_len(m->unknown) || m->n_ddt < 0 || m->n_state < 0 ||
-              !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
+            r->bad |= m->native[i].unknown[k] < -1 ||
+                      m->native[i].unknown[k] >= (int64_t)vec_len(m->unknown);
+    r->bad |= m->n_port < 0 || (size_t)m->n_port > vec_len(m->unknown) || m->n_ddt < 0 ||
+              m->n_state < 0 || !probes_fit(m->probe, vec_len(m->probe), vec_len(m->unknown));
 }
 
 static void put_equations(writer *w, const mdl_model *m)
@@ -652,10 +650,7 @@ static bool is_regular(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static bool is_option(const char *name)
-{
-    return !strcmp(name, VA_OPTIONS_FILE);
-}
+static bool is_option(const char *name) { return !strcmp(name, VA_OPTIONS_FILE); }
 
 static bool is_builtin(const char *name)
 {
@@ -663,8 +658,9 @@ static bool is_builtin(const char *name)
     return name[0] == '<' && va_builtin_text(name, &len);
 }
 
-/* What the file system says of a file: it changes with the contents. A change may leave the time of a file as it is if
- * both fall into one tick of the clock, so only files that were left alone for some seconds are known by it. */
+/* What the file system says of a file: it changes with the contents. A change may leave the time of
+ * a file as it is if both fall into one tick of the clock, so only files that were left alone for
+ * some seconds are known by it. */
 typedef struct file_state {
     int64_t regular, dev, ino, size, mtime, mtime_ns, ctime, ctime_ns;
 } file_state;
@@ -675,9 +671,13 @@ static file_state state_of(const char *path)
     struct stat st;
     if (stat(path, &st))
         return (file_state){0};
-    return (file_state){.regular = S_ISREG(st.st_mode) != 0, .dev = (int64_t)st.st_dev, .ino = (int64_t)st.st_ino,
-                        .size = (int64_t)st.st_size, .mtime = (int64_t)st.st_mtim.tv_sec,
-                        .mtime_ns = st.st_mtim.tv_nsec, .ctime = (int64_t)st.st_ctim.tv_sec,
+    return (file_state){.regular = S_ISREG(st.st_mode) != 0,
+                        .dev = (int64_t)st.st_dev,
+                        .ino = (int64_t)st.st_ino,
+                        .size = (int64_t)st.st_size,
+                        .mtime = (int64_t)st.st_mtim.tv_sec,
+                        .mtime_ns = st.st_mtim.tv_nsec,
+                        .ctime = (int64_t)st.st_ctim.tv_sec,
                         .ctime_ns = st.st_ctim.tv_nsec};
 }
 
@@ -695,8 +695,8 @@ static jit_hash states_key(const mdl_lib *lib, const lib_unit *lu)
     return end_key(&w);
 }
 
-/* The states of a unit's files, a vec, taken at `now` or later; the texts were read after `now`. Written if all were left alone
- * for long enough then. Texts that are not files have no state. */
+/* The states of a unit's files, a vec, taken at `now` or later; the texts were read after `now`.
+ * Written if all were left alone for long enough then. Texts that are not files have no state. */
 static void keep_states(mdl_lib *lib, const lib_unit *lu, const file_state *state, int64_t now)
 {
     writer w = {0};
@@ -782,7 +782,8 @@ static void put_part_again(writer *w, const kept_part *p)
 static void put_mod_part(writer *w, const mdl_model *m, int part)
 {
     writer to = {.first_file = w->first_file};
-    if (m->part_state[part] == FN_ON_DISK || (m->part_state[part] == FN_MAPPED && part != MOD_INTERFACE)) {
+    if (m->part_state[part] == FN_ON_DISK ||
+        (m->part_state[part] == FN_MAPPED && part != MOD_INTERFACE)) {
         put_part_again(w, &m->part[part]);
         return;
     }
@@ -792,7 +793,9 @@ static void put_mod_part(writer *w, const mdl_model *m, int part)
         if (vec_len(m->unknown))
             put_equations(&to, m);
     } else {
-        put_fn(&to, part == MOD_PARAMS ? &m->mod->params : part == MOD_EVAL ? &m->mod->eval : &m->full);
+        put_fn(&to, part == MOD_PARAMS ? &m->mod->params
+                    : part == MOD_EVAL ? &m->mod->eval
+                                       : &m->full);
     }
     put_later(w, &to);
 }
@@ -831,7 +834,8 @@ static bool same_strings(reader *r)
 
 typedef struct source { /* one text of a unit */
     const char *name;
-    char *text;         /* vec, zero-terminated; NULL: built in, an option, or not read since it did not change */
+    char *text; /* vec, zero-terminated; NULL: built in, an option, or not read since it did not
+                   change */
     const char *built_in;
     kept_text was;
     diag_span from;
@@ -856,7 +860,8 @@ static source *get_sources(reader *r, lib_unit *lu)
     return all;
 }
 
-/* The states in which the files were found to be what the unit was made of; NULL: that was not written down. */
+/* The states in which the files were found to be what the unit was made of; NULL: that was not
+ * written down. */
 static file_state *get_states(mdl_lib *lib, const lib_unit *lu)
 {
     jit_cache_item item;
@@ -991,12 +996,17 @@ bool mdl_keep_load_part(mdl_model *m, int part)
 {
     const kept_part *p = &m->part[part];
     va_module *mod = (va_module *)(uintptr_t)m->mod;
-    reader r = {.data = p->data, .size = p->size, .all = p->size, .names = m->lib->names,
-                .first_file = m->home->first_file, .n_file = m->home->n_file};
+    reader r = {.data = p->data,
+                .size = p->size,
+                .all = p->size,
+                .names = m->lib->names,
+                .first_file = m->home->first_file,
+                .n_file = m->home->n_file};
     const bool ok = part == MOD_INTERFACE ? part_is_whole(p) && load_interface(m, &r)
-                                          : get_part_fn(m->lib, p, part == MOD_PARAMS ? &mod->params
-                                                                        : part == MOD_EVAL ? &mod->eval
-                                                                                           : &m->full);
+                                          : get_part_fn(m->lib, p,
+                                                        part == MOD_PARAMS ? &mod->params
+                                                        : part == MOD_EVAL ? &mod->eval
+                                                                           : &m->full);
     if (ok)
         m->part_state[part] = FN_MAPPED;
     return ok;
@@ -1053,8 +1063,8 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
 
 /* -- the index of the standard folder -- */
 
-/* Found by the sizes and times of the files. Not kept while a file is so young that its next change may have the
- * same time. */
+/* Found by the sizes and times of the files. Not kept while a file is so young that its next change
+ * may have the same time. */
 static bool key_of_index(mdl_lib *lib, struct dirent *const *list, int n)
 {
     writer w;
@@ -1167,7 +1177,8 @@ bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data 
     jit_cache_item item;
     reader r;
     if (!kept_on_disk(m) ||
-        !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)), &item, &r))
+        !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)),
+                     &item, &r))
         return false;
     d->n_eval = (size_t)get_i32(&r);
     d->v.has_effects = get_int(&r) != 0;
@@ -1202,7 +1213,8 @@ static bool setup_fits(const ir_fn *setup, int n_cache)
 {
     bool fits = true;
     for (size_t o = 0; o < vec_len(setup->out); o++)
-        fits &= setup->out[o].kind != IR_OUT_CACHE || (setup->out[o].a >= 0 && setup->out[o].a < n_cache);
+        fits &= setup->out[o].kind != IR_OUT_CACHE ||
+                (setup->out[o].a >= 0 && setup->out[o].a < n_cache);
     return fits;
 }
 
@@ -1212,7 +1224,8 @@ static bool same_border(const ir_fn *eval, const ir_fn *was)
     for (size_t k = 0; same && k < vec_len(eval->in); k++)
         same = eval->in[k].kind == was->in[k].kind && eval->in[k].k == was->in[k].k;
     for (size_t k = 0; same && k < vec_len(eval->out); k++)
-        same = eval->out[k].kind == was->out[k].kind && eval->out[k].a == was->out[k].a && eval->out[k].b == was->out[k].b;
+        same = eval->out[k].kind == was->out[k].kind && eval->out[k].a == was->out[k].a &&
+               eval->out[k].b == was->out[k].b;
     return same;
 }
 
@@ -1221,9 +1234,11 @@ bool mdl_keep_load_fn(variant_data *d, int k)
     ir_fn fn = {0};
     if (d->fn[k] != FN_ON_DISK || !get_part_fn(d->v.model->lib, &d->part[k], &fn))
         return false;
-    const bool fits = k == FN_SETUP ? setup_fits(&fn, d->v.lay.n_cache)
-                                    : vec_len(fn.out) == vec_len(d->v.eval.out) &&
-                                          (k != FN_EVAL || (vec_len(fn.inst) == d->n_eval && same_border(&fn, &d->v.eval)));
+    const bool fits =
+        k == FN_SETUP
+            ? setup_fits(&fn, d->v.lay.n_cache)
+            : vec_len(fn.out) == vec_len(d->v.eval.out) &&
+                  (k != FN_EVAL || (vec_len(fn.inst) == d->n_eval && same_border(&fn, &d->v.eval)));
     if (!fits) {
         mdl_keep_drop_fn(&fn);
         return false;
@@ -1255,7 +1270,9 @@ void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data
 
 /* -- rows -- */
 
-enum { KEEP_ROWS = 16 }; /* of a model in a run: a circuit's sets, not those of all points of a sweep */
+enum {
+    KEEP_ROWS = 16
+}; /* of a model in a run: a circuit's sets, not those of all points of a sweep */
 
 static jit_hash row_key(const mdl_model *m, const row_data *r)
 {
@@ -1281,7 +1298,8 @@ bool mdl_keep_load_row(mdl_model *m, row_data *r)
     for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
         get_vec(&rd, r->decisions[f]);
     for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
-        rd.bad |= vec_len(r->decisions[f]) && vec_len(r->decisions[f]) < n_unknown * sizeof *topology;
+        rd.bad |=
+            vec_len(r->decisions[f]) && vec_len(r->decisions[f]) < n_unknown * sizeof *topology;
     if (rd.bad) {
         for (int f = 0; f < MDL_N_FORM; f++)
             vec_clear(r->decisions[f]);
@@ -1305,7 +1323,8 @@ static void keep_row(mdl_model *m, row_data *r)
     unsigned forms = 0;
     for (int f = 0; f < MDL_N_FORM; f++)
         forms |= (unsigned)(vec_len(r->decisions[f]) > 0) << f;
-    if (!r->keep || vec_len(r->message) || (r->on_disk && forms == r->kept_forms) || m->lib->names->id_clash)
+    if (!r->keep || vec_len(r->message) || (r->on_disk && forms == r->kept_forms) ||
+        m->lib->names->id_clash)
         return;
     put_array(&w, r->param, vec_len(m->mod->param), sizeof *r->param);
     put_array(&w, r->topology, vec_len(m->unknown), sizeof *r->topology);

@@ -1,8 +1,8 @@
 /* mdl_lib.c - modules by name: files that were loaded, and the folder of standard models.
- * The standard folder: mdl_opt.model_dir, else $VSIM_MODELS, else the source folder of the build if it
- * still exists, else the installed one. Its index reads the files as text only: the names after
- * `module`, those on lines "// vsim-types: ...", and the file's own name; a file is compiled when one
- * of its names is asked for. */
+ * The standard folder: mdl_opt.model_dir, else $VSIM_MODELS, else the source folder of the build if
+ * it still exists, else the installed one. Its index reads the files as text only: the names after
+ * `module`, those on lines "// vsim-types: ...", and the file's own name; a file is compiled when
+ * one of its names is asked for. */
 #define _GNU_SOURCE
 #include "mdl_build.h"
 #include "mdl_priv.h"
@@ -102,8 +102,10 @@ static bool compile_again(mdl_lib *lib, lib_unit *lu)
         const va_opt opt = {.include = dir, .n_include = vec_len(dir)};
         diag_init(&d);
         mdl_keep_note_damage(lib);
-        if (va_compile(&lu->again, &d, lib->names, lu->path, &opt) != VS_OK || vec_len(lu->again.module) != vec_len(lu->u.module))
-            diag_error(lib->d, DIAG_NOWHERE, "'%s' was changed or removed while it was in use", lu->path);
+        if (va_compile(&lu->again, &d, lib->names, lu->path, &opt) != VS_OK ||
+            vec_len(lu->again.module) != vec_len(lu->u.module))
+            diag_error(lib->d, DIAG_NOWHERE, "'%s' was changed or removed while it was in use",
+                       lu->path);
         lu->compiled_again = true;
         diag_fini(&d);
         vec_free(dir);
@@ -173,7 +175,8 @@ void mdl_need(mdl_model *m, int part)
         make_part(m, part);
 }
 
-/* The equation form is made when a model is first used: a file may hold modules that nobody uses. */
+/* The equation form is made when a model is first used: a file may hold modules that nobody uses.
+ */
 mdl_model *mdl_ready(mdl_model *m)
 {
     if (!m)
@@ -194,15 +197,9 @@ const va_module *mdl_module(const mdl_model *m)
     return m->mod;
 }
 
-int32_t mdl_n_unknown(const mdl_model *m)
-{
-    return (int32_t)vec_len(m->unknown);
-}
+int32_t mdl_n_unknown(const mdl_model *m) { return (int32_t)vec_len(m->unknown); }
 
-const va_unknown *mdl_unknown(const mdl_model *m, int32_t u)
-{
-    return &m->unknown[u];
-}
+const va_unknown *mdl_unknown(const mdl_model *m, int32_t u) { return &m->unknown[u]; }
 
 /* -- the library -- */
 
@@ -234,7 +231,8 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
         lib->opt = *opt;
     lib->dir = standard_folder(&lib->opt);
     if (lib->dir && !is_folder(lib->dir)) {
-        diag_error(d, DIAG_NOWHERE, "'%s', set as the folder of the standard models, is not a folder", lib->dir);
+        diag_error(d, DIAG_NOWHERE,
+                   "'%s', set as the folder of the standard models, is not a folder", lib->dir);
         *out = lib;
         mdl_lib_free(out);
         return VS_EIO;
@@ -308,7 +306,8 @@ void mdl_own_code(const mdl_lib *lib)
 
 /* -- loading -- */
 
-/* The include folders of the user, then those of the standard models, whose files others may include. */
+/* The include folders of the user, then those of the standard models, whose files others may
+ * include. */
 static const char **include_folders(const mdl_lib *lib, char **standard)
 {
     const char **dir = NULL;
@@ -335,7 +334,8 @@ static lib_unit *new_unit(const mdl_lib *lib, const char *path)
     return lu;
 }
 
-static vs_status compile_unit(mdl_lib *lib, lib_unit *lu, const char *name, const char *text, const va_opt *opt)
+static vs_status compile_unit(mdl_lib *lib, lib_unit *lu, const char *name, const char *text,
+                              const va_opt *opt)
 {
     arena_fini(&lu->u.mem);
     vs_status st = text ? va_compile_text(&lu->u, lib->d, lib->names, name, text, strlen(text), opt)
@@ -353,7 +353,9 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
     const char **dir = include_folders(lib, &standard);
     va_opt opt = {.include = dir, .n_include = vec_len(dir)};
     lib_unit *lu = new_unit(lib, text ? NULL : name);
-    vs_status st = mdl_keep_load_unit(lib, lu, dir, vec_len(dir)) ? VS_OK : compile_unit(lib, lu, name, text, &opt);
+    vs_status st = mdl_keep_load_unit(lib, lu, dir, vec_len(dir))
+                       ? VS_OK
+                       : compile_unit(lib, lu, name, text, &opt);
     if (st == VS_OK) {
         vec_push(lib->unit, lu);
     } else {
@@ -579,12 +581,6 @@ const char **mdl_names(mdl_lib *lib)
     return lib->all;
 }
 
-size_t mdl_n_loaded(const mdl_lib *lib)
-{
-    return vec_len(lib->model);
-}
+size_t mdl_n_loaded(const mdl_lib *lib) { return vec_len(lib->model); }
 
-mdl_model *mdl_loaded(const mdl_lib *lib, size_t i)
-{
-    return lib->model[i];
-}
+mdl_model *mdl_loaded(const mdl_lib *lib, size_t i) { return lib->model[i]; }

@@ -1,13 +1,10 @@
-/* mdl_point.c - one device at one point, every output, by the interpreter and without specialisation:
- * operating-point variables, and sensitivities by a changed parameter. */
+/* mdl_point.c - one device at one point, every output, by the interpreter and without
+ * specialisation: operating-point variables, and sensitivities by a changed parameter. */
 #include "mdl_priv.h"
 
 #include <stdlib.h>
 
-static double to_f64(ir_num v, int type)
-{
-    return type == IR_F64 ? v.f : (double)v.i;
-}
+static double to_f64(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
 static double dynamic_input(const mdl_model *m, const ir_input *in, const mdl_at *at)
 {
@@ -25,8 +22,8 @@ static double dynamic_input(const mdl_model *m, const ir_input *in, const mdl_at
 
 static bool is_dynamic(uint8_t kind)
 {
-    return kind == IR_IN_PROBE || kind == IR_IN_DYN || kind == IR_IN_ABSTIME || kind == IR_IN_STATE ||
-           kind == IR_IN_LIMOLD;
+    return kind == IR_IN_PROBE || kind == IR_IN_DYN || kind == IR_IN_ABSTIME ||
+           kind == IR_IN_STATE || kind == IR_IN_LIMOLD;
 }
 
 static vs_status interpret(const mdl_model *m, const row_data *r, const ir_fn *fn, const mdl_at *at,

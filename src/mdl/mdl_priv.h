@@ -6,20 +6,21 @@
 #include "mdl.h"
 
 /* A function of only the outputs of one analysis, and what specialisation must know of it.
- * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. FORM_IDLE: RES and REACT of the
- * unknowns that may be idle. */
+ * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. FORM_IDLE: RES and REACT of
+ * the unknowns that may be idle. */
 enum { FORM_TOPOLOGY = MDL_N_FORM, FORM_IDLE, N_FORM };
 enum { QUIET = 1, MAY_IDLE = 2 };
 typedef struct form_fn {
     bool made;
-    bool kept;         /* all arrays are those of a mapped file */
+    bool kept; /* all arrays are those of a mapped file */
     ir_fn fn;
-    uint8_t *cls;      /* [n_inst] dependence classes */
-    ir_val *decide;    /* vec; static values that the key of a variant holds, in order */
-    uint8_t *how;      /* vec like decide; `known` of ir_sccp if the value is decided: 1 or 2 */
+    uint8_t *cls;   /* [n_inst] dependence classes */
+    ir_val *decide; /* vec; static values that the key of a variant holds, in order */
+    uint8_t *how;   /* vec like decide; `known` of ir_sccp if the value is decided: 1 or 2 */
 } form_fn;
 
-/* ON_DISK: there is nothing of it yet but its part of a record (of a variant's eval: in and out). */
+/* ON_DISK: there is nothing of it yet but its part of a record (of a variant's eval: in and out).
+ */
 typedef enum fn_state { FN_MADE, FN_MAPPED, FN_ON_DISK } fn_state;
 /* A part of a record on disk, mapped, that is summed when it is read. */
 typedef struct kept_part {
@@ -30,29 +31,31 @@ typedef struct kept_part {
 
 /* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
 typedef struct row_data {
-    double *key;        /* [key_len] given values, given flags, environment; owned */
-    double *param;      /* [n_param] after defaults */
-    int32_t *topology;  /* [n_unknown] */
-    mdl_message *message; /* vec; texts in the model's arena */
+    double *key;                      /* [key_len] given values, given flags, environment; owned */
+    double *param;                    /* [n_param] after defaults */
+    int32_t *topology;                /* [n_unknown] */
+    mdl_message *message;             /* vec; texts in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
-    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, if mdl_variant_meet asked or keep is set */
-    bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of kept_forms */
+    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, if mdl_variant_meet
+                                         asked or keep is set */
+    bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of
+                           kept_forms */
     unsigned kept_forms;
     uint64_t hash;
-    int32_t next;       /* row with the same hash, -1 */
+    int32_t next; /* row with the same hash, -1 */
 } row_data;
 
-enum { FN_SETUP, FN_EVAL, FN_KERNEL, N_FN };                  /* functions of a variant */
+enum { FN_SETUP, FN_EVAL, FN_KERNEL, N_FN }; /* functions of a variant */
 typedef struct variant_data {
-    mdl_variant v;      /* first member */
-    uint8_t **key;      /* vec of vecs: decisions that lead here, then topology */
-    ir_fn kernel_fn;    /* eval without effects and branches: what is compiled */
-    bool asked[2];      /* for the kernel; by row_per_lane */
+    mdl_variant v;   /* first member */
+    uint8_t **key;   /* vec of vecs: decisions that lead here, then topology */
+    ir_fn kernel_fn; /* eval without effects and branches: what is compiled */
+    bool asked[2];   /* for the kernel; by row_per_lane */
     fn_state fn[N_FN];
-    kept_part part[N_FN]; /* MAPPED and ON_DISK */
-    size_t n_eval;      /* values of eval */
-    jit_hash id;        /* of setup and eval: equal code has equal ones */
-    jit_hash kernel_key; /* jit_fn_key of kernel_fn */
+    kept_part part[N_FN];    /* MAPPED and ON_DISK */
+    size_t n_eval;           /* values of eval */
+    jit_hash id;             /* of setup and eval: equal code has equal ones */
+    jit_hash kernel_key;     /* jit_fn_key of kernel_fn */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
 
@@ -63,25 +66,33 @@ typedef struct kept_text { /* what a record says of a source text */
 
 typedef struct lib_unit { /* one Verilog-A text and what came of it */
     va_unit u;
-    const char *path;     /* interned; NULL: a text of the program, which is not kept */
+    const char *path; /* interned; NULL: a text of the program, which is not kept */
     int32_t first_file, n_file, first_msg, n_msg; /* in diag */
     int n_warning_before;
-    int64_t begun;        /* when, as time() tells, before any of its texts was read */
-    size_t first_model;   /* its modules in lib->model, in order */
-    bool keep;            /* its parts may be kept on disk */
-    int64_t asked;        /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
-    bool kept;            /* there is a record of it, with every equation form made so far */
-    jit_hash key, text;   /* of the record; of all source text */
-    kept_text *file;      /* vec [n_file] */
-    va_unit again;        /* compiled again because its record was damaged; its modules gave what was needed */
+    int64_t begun;      /* when, as time() tells, before any of its texts was read */
+    size_t first_model; /* its modules in lib->model, in order */
+    bool keep;          /* its parts may be kept on disk */
+    int64_t
+        asked; /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
+    bool kept; /* there is a record of it, with every equation form made so far */
+    jit_hash key, text; /* of the record; of all source text */
+    kept_text *file;    /* vec [n_file] */
+    va_unit
+        again; /* compiled again because its record was damaged; its modules gave what was needed */
     bool compiled_again;
-    jit_cache_item item;  /* what the functions of the modules point into; empty: made from source */
+    jit_cache_item item; /* what the functions of the modules point into; empty: made from source */
 } lib_unit;
 
-enum { MOD_INTERFACE, MOD_PARAMS, MOD_EVAL, MOD_FULL, N_MOD }; /* parts of a module's record; see mdl_need */
+enum {
+    MOD_INTERFACE,
+    MOD_PARAMS,
+    MOD_EVAL,
+    MOD_FULL,
+    N_MOD
+}; /* parts of a module's record; see mdl_need */
 struct mdl_model {
     mdl_lib *lib;
-    lib_unit *home;      /* NULL: a module of its own, which is not kept on disk */
+    lib_unit *home; /* NULL: a module of its own, which is not kept on disk */
     const va_module *mod;
     arena mem;
     va_unknown *unknown; /* vec; those of the module, then the implicit ones of ddt */
@@ -90,52 +101,52 @@ struct mdl_model {
     size_t n_full;       /* values of full */
     fn_state part_state[N_MOD];
     kept_part part[N_MOD]; /* MAPPED and ON_DISK */
-    uint8_t *quiet;      /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with some
-                          * parameters it belongs to a part of the module that nothing drives */
-    int n_derivative;    /* entries of G and C that are not zero for certain */
+    uint8_t *quiet; /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with
+                     * some parameters it belongs to a part of the module that nothing drives */
+    int n_derivative; /* entries of G and C that are not zero for certain */
     form_fn form[N_FORM];
-    row_data **row;      /* vec; NULL: free */
-    int32_t *free_row;   /* vec: numbers to be given again */
+    row_data **row;    /* vec; NULL: free */
+    int32_t *free_row; /* vec: numbers to be given again */
     map row_of_hash;
-    map param_of;       /* interned name -> parameter, -1: none; as they are asked for */
+    map param_of;               /* interned name -> parameter, -1: none; as they are asked for */
     va_param_index param_index; /* made at the first question */
-    double *scratch;     /* [key_len]; NULL: no row was asked for */
-    int n_kept_row;      /* rows so far that were looked for on disk */
+    double *scratch;            /* [key_len]; NULL: no row was asked for */
+    int n_kept_row;             /* rows so far that were looked for on disk */
     uint32_t simparam_used;
     bool temp_used;
     variant_data **variant; /* vec */
 };
 
 typedef struct lib_file { /* one file of the standard folder */
-    const char *path;   /* interned */
-    const char **name;  /* vec; interned, lower case: what it may be asked for; [0] the file's own */
+    const char *path;     /* interned */
+    const char **name; /* vec; interned, lower case: what it may be asked for; [0] the file's own */
     bool loaded;
-    mdl_model *first;   /* first module in it once loaded, or NULL */
+    mdl_model *first; /* first module in it once loaded, or NULL */
 } lib_file;
 
 struct mdl_lib {
     diag *d;
     str_pool *names;
     mdl_opt opt;
-    jit *jit;           /* NULL: interpret */
-    int lanes;          /* of kernels; 0: not decided yet */
+    jit *jit;  /* NULL: interpret */
+    int lanes; /* of kernels; 0: not decided yet */
     bool noted_interpret;
-    struct want {       /* a kernel that was asked for and is not made yet */
+    struct want { /* a kernel that was asked for and is not made yet */
         variant_data *d;
         bool row_per_lane;
-    } *want;            /* vec */
-    char *dir;          /* standard folder, NULL: none */
-    lib_unit **unit;    /* vec */
-    jit_cache cache;    /* of prepared models */
+    } *want;              /* vec */
+    char *dir;            /* standard folder, NULL: none */
+    lib_unit **unit;      /* vec */
+    jit_cache cache;      /* of prepared models */
     jit_cache_item *item; /* vec; mapped forms and variants */
     char cpu[256];
-    mdl_model **model;  /* vec, in order of loading */
-    lib_file *file;     /* vec */
-    osdi_lib *osdi;     /* NULL: none was loaded */
-    int64_t n_asked;    /* calls of mdl_load */
+    mdl_model **model;        /* vec, in order of loading */
+    lib_file *file;           /* vec */
+    osdi_lib *osdi;           /* NULL: none was loaded */
+    int64_t n_asked;          /* calls of mdl_load */
     bool indexed, keep_index; /* the index is made; it may be kept on disk */
     jit_hash index_key;
-    const char **all;   /* vec behind mdl_names */
+    const char **all; /* vec behind mdl_names */
 };
 
 /* Layout of row_data.key: */
@@ -152,16 +163,17 @@ void mdl_form_build(mdl_model *m);
 /* The function of one form, made at the first call. */
 const form_fn *mdl_form_get(mdl_model *m, int form);
 void mdl_form_free(form_fn *f);
-/* The unknowns of idle[n_unknown] that are 0 whatever the others are: removes those whose rows are not 0 when
- * all of idle[] are. fn: RES and REACT of at least these. val, ran: static values known (ir_interp_static), with
- * cls; NULL: each static branch may go the way that suits. */
-void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val, const uint8_t *ran,
-                   uint8_t *idle);
+/* The unknowns of idle[n_unknown] that are 0 whatever the others are: removes those whose rows are
+ * not 0 when all of idle[] are. fn: RES and REACT of at least these. val, ran: static values known
+ * (ir_interp_static), with cls; NULL: each static branch may go the way that suits. */
+void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val,
+                   const uint8_t *ran, uint8_t *idle);
 
 /* mdl_lib.c: takes a module (not owned) into the library. */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
-/* Something of a module is needed now: MOD_INTERFACE, all of mod but its functions, and what mdl_ready makes but full;
- * MOD_PARAMS, MOD_EVAL: functions of mod; MOD_FULL. Nothing to be done if the module was compiled in this run. */
+/* Something of a module is needed now: MOD_INTERFACE, all of mod but its functions, and what
+ * mdl_ready makes but full; MOD_PARAMS, MOD_EVAL: functions of mod; MOD_FULL. Nothing to be done if
+ * the module was compiled in this run. */
 void mdl_need(mdl_model *m, int part);
 /* Makes the equation form if it is not made yet. */
 mdl_model *mdl_ready(mdl_model *m);
@@ -171,8 +183,8 @@ void mdl_drop_unit(mdl_lib *lib, lib_unit *lu);
 char *mdl_read_text(const char *path);
 
 /* mdl_keep.c: prepared models on disk.
- * A unit from its record, with its texts in diag and its messages given again; false: it is to be compiled.
- * lu has path, first_... set. */
+ * A unit from its record, with its texts in diag and its messages given again; false: it is to be
+ * compiled. lu has path, first_... set. */
 bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
 /* A part of a module that is ON_DISK; false: it is damaged. */
 bool mdl_keep_load_part(mdl_model *m, int part);
@@ -180,33 +192,36 @@ bool mdl_keep_load_part(mdl_model *m, int part);
 void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
 void mdl_keep_unit(mdl_lib *lib, lib_unit *lu);
-/* The index of the standard folder, which holds the n entries list: lib->file from its record; false: to be made.
- * Then mdl_keep_index writes it. */
+/* The index of the standard folder, which holds the n entries list: lib->file from its record;
+ * false: to be made. Then mdl_keep_index writes it. */
 struct dirent;
 bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n);
 void mdl_keep_index(mdl_lib *lib);
 bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
 void mdl_keep_form(mdl_model *m, int form, const form_fn *f);
-/* decisions: the vec that the variant is found by. Fills all but the functions, which are ON_DISK. */
+/* decisions: the vec that the variant is found by. Fills all but the functions, which are ON_DISK.
+ */
 bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache);
 void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
 /* A function of a variant that is ON_DISK; false: it is damaged, and to be made again. */
 bool mdl_keep_load_fn(variant_data *d, int fn);
 void mdl_keep_note_damage(const mdl_lib *lib);
-/* A row whose key is set: parameters, topology and some of its decisions from its record; false: to be made. */
+/* A row whose key is set: parameters, topology and some of its decisions from its record; false: to
+ * be made. */
 bool mdl_keep_load_row(mdl_model *m, row_data *r);
 /* Writes records of rows that are to be kept and of which more is known than their records say. */
 void mdl_keep_rows(mdl_lib *lib);
 /* ir_fn_fini for a function that points into a mapped file. */
 void mdl_keep_drop_fn(ir_fn *fn);
 
-/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs that
- * are not static are 0. */
+/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs
+ * that are not static are 0. */
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
 void mdl_row_free(row_data *r);
-/* A copy of a row with another value of one parameter, not among the model's rows; the caller frees it.
- * Status: VS_OK; VS_EINPUT: out of range (no message). */
-VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out);
+/* A copy of a row with another value of one parameter, not among the model's rows; the caller frees
+ * it. Status: VS_OK; VS_EINPUT: out of range (no message). */
+VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value,
+                                   row_data **out);
 
 /* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
 void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,

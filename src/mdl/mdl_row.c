@@ -1,7 +1,8 @@
 /* mdl_row.c - parameter rows: one distinct parameter set in one environment.
- * A row is found by the hash of its complete input, so that ten thousand equal instances share one row
- * at the price of a look-up each. A new row runs the module's params function (defaults, ranges),
- * then the topology form (node collapse, messages of static code), and looks for unknowns that this set leaves idle. */
+ * A row is found by the hash of its complete input, so that ten thousand equal instances share one
+ * row at the price of a look-up each. A new row runs the module's params function (defaults,
+ * ranges), then the topology form (node collapse, messages of static code), and looks for unknowns
+ * that this set leaves idle. */
 #include "mdl_priv.h"
 
 #include <math.h>
@@ -18,10 +19,7 @@ static ir_num number(double x, int type)
     return r;
 }
 
-static double as_double(ir_num v, int type)
-{
-    return type == IR_F64 ? v.f : (double)v.i;
-}
+static double as_double(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
 /* Value of an input; `param` [n_param] are the parameters' values: those given for the params
  * function, those after defaults for all others. */
@@ -39,8 +37,8 @@ static double static_input(const mdl_model *m, const double *key, const double *
     }
 }
 
-static void fill_inputs(const mdl_model *m, const double *key, const double *param,
-                        const ir_fn *fn, ir_num *input)
+static void fill_inputs(const mdl_model *m, const double *key, const double *param, const ir_fn *fn,
+                        ir_num *input)
 {
     for (size_t i = 0; i < vec_len(fn->in); i++)
         input[i] = number(static_input(m, key, param, &fn->in[i]), fn->in[i].type);
@@ -108,8 +106,8 @@ static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_s
     const char *space = p->unit && *p->unit ? " " : "", *unit = p->unit ? p->unit : "";
     if (p->type == VA_STRING)
         diag_error(d, where, "%s: parameter '%s' is \"%s\", which is not allowed%s%s", who, p->name,
-                   str_of_id(m->lib->names, (int32_t)r->param[k]),
-                   *p->range ? "; allowed: " : "", p->range);
+                   str_of_id(m->lib->names, (int32_t)r->param[k]), *p->range ? "; allowed: " : "",
+                   p->range);
     else
         diag_error(d, where, "%s: parameter '%s' is %.9g%s%s, outside its range %s", who, p->name,
                    r->param[k], space, unit, p->range);
@@ -196,7 +194,8 @@ static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const
         return;
     mdl_effect_text(t->m->lib->names, fn, eff, val, t->who, &text);
     vec_push(text, 0);
-    const mdl_message line = {(ir_eff_kind)eff->kind, arena_strndup(&t->m->mem, text, strlen(text))};
+    const mdl_message line = {(ir_eff_kind)eff->kind,
+                              arena_strndup(&t->m->mem, text, strlen(text))};
     vec_push(t->r->message, line);
     t->fatal |= eff->kind == IR_EFF_FATAL;
     vec_free(text);
@@ -230,8 +229,9 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
     free(c.parent);
 }
 
-/* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag switches off. Those
- * that are one with others stay. Status: VS_OK, VS_NOCONV (a loop without end). */
+/* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag
+ * switches off. Those that are one with others stay. Status: VS_OK, VS_NOCONV (a loop without end).
+ */
 static vs_status drop_idle(mdl_model *m, row_data *r)
 {
     size_t n_u = vec_len(m->unknown), n = 0;
@@ -309,7 +309,6 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
     return p;
 }
 
-
 static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_data **out)
 {
     row_data *r = vs_calloc(1, sizeof *r);
@@ -352,7 +351,7 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     r->next = first;
     r->hash = hash;
     if (vec_len(m->free_row)) {
-        m->row[*row = vec_pop(m->free_row)] = r;
+        m->row[ *row = vec_pop(m->free_row)] = r;
     } else {
         *row = (int32_t)vec_len(m->row);
         vec_push(m->row, r);
@@ -422,20 +421,14 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
     }
 }
 
-int32_t mdl_n_row(const mdl_model *m)
-{
-    return (int32_t)vec_len(m->row);
-}
+int32_t mdl_n_row(const mdl_model *m) { return (int32_t)vec_len(m->row); }
 
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
 {
     return m->row[row]->param[param];
 }
 
-const int32_t *mdl_row_topology(mdl_model *m, int32_t row)
-{
-    return m->row[row]->topology;
-}
+const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->row[row]->topology; }
 
 const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n)
 {

@@ -2,10 +2,10 @@
  * Key:    for each static value on the border to dynamic code: the branch it decides, or whether it
  *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
  *         share a variant, and so do those whose decisions lead to the same code; the numbers
- *         themselves stay loads from the row's cache. A vector of what is known in several rows, made of
- *         theirs, is a key like any other (mdl_variant_meet).
- * Method: ir_sccp with the decisions known; rows and columns of collapsed nodes added up, those of
- *         unknowns not in use left out; reciprocals; ir_split; ir_ifconv; jit_compile. */
+ *         themselves stay loads from the row's cache. A vector of what is known in several rows,
+ * made of theirs, is a key like any other (mdl_variant_meet). Method: ir_sccp with the decisions
+ * known; rows and columns of collapsed nodes added up, those of unknowns not in use left out;
+ * reciprocals; ir_split; ir_ifconv; jit_compile. */
 #include "mdl_priv.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
 
 /* A real number computed from size or temperature is 1 by accident: a sweep that passes there, or
- * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area), and
- * 0 is a term that is switched off. */
+ * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area),
+ * and 0 is a term that is switched off. */
 static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
 {
     const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP) && in->op != IR_IN;
@@ -42,14 +42,17 @@ static bool value_of(uint8_t code, int type, ir_num *v)
     return code != NOT_RUN && code != OTHER;
 }
 
-/* Appends a code for each of f->decide, then the topology. Without specialisation nothing is decided. */
-static vs_status take_decisions(const mdl_model *m, const row_data *r, const form_fn *f, uint8_t **key)
+/* Appends a code for each of f->decide, then the topology. Without specialisation nothing is
+ * decided. */
+static vs_status take_decisions(const mdl_model *m, const row_data *r, const form_fn *f,
+                                uint8_t **key)
 {
     const size_t n = vec_len(f->fn.inst) + 1;
     if (m->lib->opt.no_specialize)
         return VS_OK;
     uint8_t *ran = vs_calloc(n, 1);
-    ir_num *val = vs_calloc(n, sizeof *val), *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(n, sizeof *val),
+           *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
     mdl_row_inputs(m, r, &f->fn, input);
     const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
     for (size_t i = 0; i < vec_len(f->decide); i++) {
@@ -88,7 +91,8 @@ static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *t
     }
 }
 
-static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key, const int32_t *topology)
+static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key,
+                      const int32_t *topology)
 {
     const size_t n_key = vec_len(key);
     const size_t n = vec_len(f->fn.inst) + 1;
@@ -115,10 +119,7 @@ static bool has_column(int kind)
     return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
 }
 
-static bool is_gain(int kind)
-{
-    return kind == IR_OUT_NOISE_GAIN || kind == IR_OUT_NOISE_GAINC;
-}
+static bool is_gain(int kind) { return kind == IR_OUT_NOISE_GAIN || kind == IR_OUT_NOISE_GAINC; }
 
 static bool is_zero(const ir_fn *fn, ir_val v)
 {
@@ -166,8 +167,7 @@ static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
     }
     vec_free(fn->out);
     for (size_t o = 0; o < vec_len(out); o++)
-        if ((out[o].kind != IR_OUT_NOISE_PSD && out[o].kind != IR_OUT_NOISE_EXP) ||
-            heard[out[o].a])
+        if ((out[o].kind != IR_OUT_NOISE_PSD && out[o].kind != IR_OUT_NOISE_EXP) || heard[out[o].a])
             vec_push(fn->out, out[o]);
     vec_free(out);
     free(heard);
@@ -219,8 +219,8 @@ static bool has_effects(const ir_fn *fn)
 }
 
 /* setup, eval, kernel_fn; returns the number of setup values. */
-static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f, const uint8_t *key,
-                           const int32_t *topology)
+static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f,
+                           const uint8_t *key, const int32_t *topology)
 {
     const bool special = !m->lib->opt.no_specialize;
     ir_fn part, clean, quick;
@@ -255,8 +255,8 @@ static void add_bytes(char **to, const void *from, size_t n)
 /* Of a function's code: equal code is one variant. */
 static void add_code(char **to, const ir_fn *fn)
 {
-    const int64_t n[4] = {(int64_t)vec_len(fn->inst), (int64_t)vec_len(fn->con), (int64_t)vec_len(fn->in),
-                          (int64_t)vec_len(fn->out)};
+    const int64_t n[4] = {(int64_t)vec_len(fn->inst), (int64_t)vec_len(fn->con),
+                          (int64_t)vec_len(fn->in), (int64_t)vec_len(fn->out)};
     add_bytes(to, n, sizeof n);
     add_bytes(to, fn->inst, vec_len(fn->inst) * sizeof *fn->inst);
     add_bytes(to, fn->con, vec_len(fn->con) * sizeof *fn->con);
@@ -358,7 +358,8 @@ static variant_data *find_same(const mdl_model *m, const variant_data *d)
 }
 
 /* The variant for a vector of decisions, which it takes. */
-static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key, const int32_t *topology)
+static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key,
+                                const int32_t *topology)
 {
     variant_data *d = find_variant(m, form, key);
     if (d) {
@@ -419,10 +420,7 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
     return st;
 }
 
-size_t mdl_variant_values(const mdl_variant *v)
-{
-    return ((const variant_data *)v)->n_eval;
-}
+size_t mdl_variant_values(const mdl_variant *v) { return ((const variant_data *)v)->n_eval; }
 
 void mdl_variant_use(mdl_variant *v)
 {
@@ -439,14 +437,16 @@ const ir_fn *mdl_kernel_fn(const mdl_variant *v)
 
 /* -- rows of different variants -- */
 
-/* What is known in both: code that one of them does not run is no concern of it, and zeros are zeros. */
+/* What is known in both: code that one of them does not run is no concern of it, and zeros are
+ * zeros. */
 static uint8_t meet_code(uint8_t a, uint8_t b)
 {
     const bool zeros = (a == ZERO || a == MINUS_ZERO) && (b == ZERO || b == MINUS_ZERO);
     return a == b || b == NOT_RUN ? a : a == NOT_RUN ? b : zeros ? ZERO : OTHER;
 }
 
-vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
+vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                        mdl_variant **variant)
 {
     const int32_t *topology = m->row[row[0]]->topology;
     uint8_t *key = NULL;
@@ -457,7 +457,8 @@ vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kin
     for (size_t i = 0; i < n && st == VS_OK; i++) {
         row_data *r = m->row[row[i]];
         st = decisions_of(m, r, form);
-        const size_t len = vec_len(r->decisions[form]), n_decide = len - vec_len(m->unknown) * sizeof *topology;
+        const size_t len = vec_len(r->decisions[form]),
+                     n_decide = len - vec_len(m->unknown) * sizeof *topology;
         if (st != VS_OK || (key && len != vec_len(key)) ||
             memcmp(r->topology, topology, vec_len(m->unknown) * sizeof *topology) != 0)
             break;
@@ -475,7 +476,8 @@ vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kin
     return st;
 }
 
-vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **variant)
+vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                           mdl_variant **variant)
 {
     const vs_status st = mdl_plan_meet(m, row, n, form, variant);
     if (st == VS_OK && *variant)
@@ -522,7 +524,8 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 
 /* -- kernels -- */
 
-/* Lanes beyond 4 cost as much as they are: no more for circuits whose groups would leave them empty. */
+/* Lanes beyond 4 cost as much as they are: no more for circuits whose groups would leave them
+ * empty. */
 void mdl_largest_group(const mdl_model *m, int32_t n)
 {
     mdl_lib *lib = m->lib;
@@ -564,10 +567,7 @@ static void take_kernel(mdl_lib *lib, const struct want *w, const jit_job *job, 
     lib->noted_interpret = true;
 }
 
-static const ir_fn *kernel_fn_of(void *user)
-{
-    return mdl_kernel_fn(&((variant_data *)user)->v);
-}
+static const ir_fn *kernel_fn_of(void *user) { return mdl_kernel_fn(&((variant_data *)user)->v); }
 
 void mdl_compile_wanted(const mdl_model *m)
 {
@@ -583,7 +583,11 @@ void mdl_compile_wanted(const mdl_model *m)
         lay[i] = lib->want[i].d->v.lay;
         lay[i].row_per_lane = lib->want[i].row_per_lane;
         variant_data *d = lib->want[i].d;
-        job[i] = (jit_job){.get = kernel_fn_of, .user = d, .fn_key = d->kernel_key, .n_out = vec_len(d->slot), .lay = &lay[i]};
+        job[i] = (jit_job){.get = kernel_fn_of,
+                           .user = d,
+                           .fn_key = d->kernel_key,
+                           .n_out = vec_len(d->slot),
+                           .lay = &lay[i]};
     }
     if (n)
         jit_compile_all(lib->jit, job, n, &why);

@@ -7,46 +7,57 @@
 #include "net.h"
 
 typedef struct flat_param {
-    const char *name;    /* lower case, interned; "c[0]", "c[1]", ... for c=[...] of a model card */
+    const char *name; /* lower case, interned; "c[0]", "c[1]", ... for c=[...] of a model card */
     double value;
-    const char *str;     /* string value ("..." or a bare word that is no number), else NULL */
-    diag_span span;      /* of the value */
+    const char *str; /* string value ("..." or a bare word that is no number), else NULL */
+    diag_span span;  /* of the value */
 } flat_param;
 
 typedef struct flat_model { /* one evaluated .model card */
-    const char *name;    /* as written (lower case, interned); local ones are found in scope */
-    const char *type;    /* lower case: "nmos", "d", "r", "psp103va", ... */
-    flat_param *param;   /* vec */
+    const char *name;       /* as written (lower case, interned); local ones are found in scope */
+    const char *type;       /* lower case: "nmos", "d", "r", "psp103va", ... */
+    flat_param *param;      /* vec */
     diag_span span;
 } flat_model;
 
 /* Expression of a behavioural source, parameters already folded to numbers. Nodes of the tree come
- * from net.h (net_expr) with these leaves: number, node voltage, branch current, time, temper, hertz. */
+ * from net.h (net_expr) with these leaves: number, node voltage, branch current, time, temper,
+ * hertz. */
 typedef enum flat_wave_kind {
-    FLAT_DC, FLAT_PULSE, FLAT_SIN, FLAT_EXP, FLAT_PWL, FLAT_SFFM, FLAT_AM, FLAT_TRNOISE, FLAT_TRRANDOM
+    FLAT_DC,
+    FLAT_PULSE,
+    FLAT_SIN,
+    FLAT_EXP,
+    FLAT_PWL,
+    FLAT_SFFM,
+    FLAT_AM,
+    FLAT_TRNOISE,
+    FLAT_TRRANDOM
 } flat_wave_kind;
 typedef struct flat_source { /* V and I elements */
     double dc;
     bool dc_given;
     double ac_mag, ac_phase; /* degrees */
     flat_wave_kind wave;
-    double *arg;         /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
-    double pwl_repeat;   /* PWL r=: time to repeat from, -1: no repeat */
-    double pwl_delay;    /* PWL td= */
-    double draw;         /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
-    int32_t port;        /* V: portnum, from 1; 0: no port */
-    double z0;           /* ohm, in series with a port; 50 */
+    double *arg; /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
+    double pwl_repeat; /* PWL r=: time to repeat from, -1: no repeat */
+    double pwl_delay;  /* PWL td= */
+    double draw;  /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
+    int32_t port; /* V: portnum, from 1; 0: no port */
+    double z0;    /* ohm, in series with a port; 50 */
     diag_span span;
 } flat_source;
 
-/* A elements: what stands between the name and the model, in order. What a port is only the code model tells. */
+/* A elements: what stands between the name and the model, in order. What a port is only the code
+ * model tells. */
 typedef enum flat_conn_kind {
-    FLAT_CONN_NODE,      /* index: in flat_inst.node */
-    FLAT_CONN_REF,       /* behind %vnam; index: in flat_inst.ref */
-    FLAT_CONN_NULL,      /* the word null */
-    FLAT_CONN_TYPE,      /* type: behind the %, "vd" */
-    FLAT_CONN_OPEN, FLAT_CONN_CLOSE, /* [ ] */
-    FLAT_CONN_INVERT     /* ~ */
+    FLAT_CONN_NODE, /* index: in flat_inst.node */
+    FLAT_CONN_REF,  /* behind %vnam; index: in flat_inst.ref */
+    FLAT_CONN_NULL, /* the word null */
+    FLAT_CONN_TYPE, /* type: behind the %, "vd" */
+    FLAT_CONN_OPEN,
+    FLAT_CONN_CLOSE, /* [ ] */
+    FLAT_CONN_INVERT /* ~ */
 } flat_conn_kind;
 typedef struct flat_conn {
     flat_conn_kind kind;
@@ -56,31 +67,34 @@ typedef struct flat_conn {
 } flat_conn;
 
 typedef struct flat_inst {
-    const char *name;    /* with its path: "x1.x2.m3" (lower case) */
-    char letter;         /* lower case */
-    int32_t *node;       /* [n_node] indices of flat->node */
+    const char *name; /* with its path: "x1.x2.m3" (lower case) */
+    char letter;      /* lower case */
+    int32_t *node;    /* [n_node] indices of flat->node */
     int32_t n_node;
     const flat_model *model; /* NULL: none */
-    const flat_model **bin; /* vec; with a plan: the bins among which its length and width choose, NULL: no bins */
-    const char *word;    /* the word where a model or value was expected, if it is neither (for messages) */
-    flat_param *param;   /* vec; key=value pairs, repeated ones last wins (a warning was given);
-                            a positional value is the parameter "value" ("gain" for E F G H linear) */
-    double m;            /* product of all m along the hierarchy, the instance's own included */
-    flat_source *source; /* V, I */
-    const net_expr *expr;/* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with one
-                            that depends on voltages */
-    bool expr_is_v;      /* B, E: the expression is a voltage */
-    bool is_row;         /* B made for a shared expression: the row v(node[0]) - expression = 0, no current */
-    const char **ref;    /* vec; names of other elements with path: F, H: the controlling source;
-                            K: the inductors; A: sources of %vnam; poly dimension in param "poly" */
+    const flat_model **
+        bin; /* vec; with a plan: the bins among which its length and width choose, NULL: no bins */
+    const char
+        *word; /* the word where a model or value was expected, if it is neither (for messages) */
+    flat_param *param;    /* vec; key=value pairs, repeated ones last wins (a warning was given);
+                             a positional value is the parameter "value" (linear E F G H: "gain") */
+    double m;             /* product of all m along the hierarchy, the instance's own included */
+    flat_source *source;  /* V, I */
+    const net_expr *expr; /* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with
+                             one that depends on voltages */
+    bool expr_is_v;       /* B, E: the expression is a voltage */
+    bool is_row; /* B made for a shared expression: the row v(node[0]) - expression = 0, no current
+                  */
+    const char **ref;      /* vec; names of other elements with path: F, H: the controlling source;
+                              K: the inductors; A: sources of %vnam; poly: param "poly" */
     const flat_conn *conn; /* vec; A */
-    double *poly;        /* vec; coefficients of POLY(n) E F G H */
+    double *poly;          /* vec; coefficients of POLY(n) E F G H */
     bool off;
     bool ic_given;
     double ic[4];
     int32_t n_ic;
-    diag_span span;      /* the card; name span = first word */
-    diag_span *node_span;/* [n_node] */
+    diag_span span;       /* the card; name span = first word */
+    diag_span *node_span; /* [n_node] */
     diag_span model_span;
 } flat_inst;
 
@@ -91,14 +105,23 @@ typedef struct flat_ic { /* .ic, .nodeset */
 } flat_ic;
 
 typedef enum flat_ana_kind {
-    FLAT_OP, FLAT_DCSWEEP, FLAT_TRAN, FLAT_AC, FLAT_NOISE, FLAT_TF, FLAT_SENS, FLAT_PZ, FLAT_SP
+    FLAT_OP,
+    FLAT_DCSWEEP,
+    FLAT_TRAN,
+    FLAT_AC,
+    FLAT_NOISE,
+    FLAT_TF,
+    FLAT_SENS,
+    FLAT_PZ,
+    FLAT_SP
 } flat_ana_kind;
 typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
 typedef struct flat_sweep { /* one variable of .dc */
-    const char *name;    /* element with path, "temp", or "param:NAME" for a parameter */
+    const char *name;       /* element with path, "temp", or "param:NAME" for a parameter */
     enum { FLAT_SWEEP_SOURCE, FLAT_SWEEP_TEMP, FLAT_SWEEP_PARAM, FLAT_SWEEP_INST } what;
-    const char *param;   /* parameter name for PARAM; instance parameter for INST ("r1[resistance]") */
-    double *value;       /* vec; all values in order */
+    const char
+        *param;    /* parameter name for PARAM; instance parameter for INST ("r1[resistance]") */
+    double *value; /* vec; all values in order */
     diag_span span;
 } flat_sweep;
 typedef struct flat_ana {
@@ -107,30 +130,36 @@ typedef struct flat_ana {
     int32_t n_sweep;
     double tstep, tstop, tstart, tmax; /* TRAN; tmax 0: not given */
     bool uic;
-    bool has_freq;       /* AC, NOISE, SP always; SENS: of the ac response */
+    bool has_freq; /* AC, NOISE, SP always; SENS: of the ac response */
     flat_grid grid;
     int64_t n_freq;      /* points per decade or octave; LIN: in all */
     double f_from, f_to; /* Hz */
-    int32_t out[2];      /* NOISE TF SENS PZ: nodes of the output voltage; [1]: 0 if none is given */
-    const char *out_branch; /* element whose current is the output, NULL */
-    const char *out_name; /* "v(out)", "i(v1)" */
-    const char *source;  /* NOISE, TF: the input, with path */
-    int64_t summary;     /* NOISE: points per summary, 0: not given */
-    int32_t in[2];       /* PZ: nodes of the input */
+    int32_t out[2]; /* NOISE TF SENS PZ: nodes of the output voltage; [1]: 0 if none is given */
+    const char *out_branch;     /* element whose current is the output, NULL */
+    const char *out_name;       /* "v(out)", "i(v1)" */
+    const char *source;         /* NOISE, TF: the input, with path */
+    int64_t summary;            /* NOISE: points per summary, 0: not given */
+    int32_t in[2];              /* PZ: nodes of the input */
     bool voltage, poles, zeros; /* PZ */
-    bool donoise;        /* SP */
+    bool donoise;               /* SP */
     diag_span span;
 } flat_ana;
 
 /* -- families of runs: .step, .mc, .limits (docs/sweeps.md) -- */
 typedef enum flat_target_kind {
-    FLAT_SET_PARAM, FLAT_SET_TEMP, FLAT_SET_INST, FLAT_SET_MODEL, FLAT_SET_OPTION, FLAT_SET_LIB, FLAT_SET_ALTER
+    FLAT_SET_PARAM,
+    FLAT_SET_TEMP,
+    FLAT_SET_INST,
+    FLAT_SET_MODEL,
+    FLAT_SET_OPTION,
+    FLAT_SET_LIB,
+    FLAT_SET_ALTER
 } flat_target_kind;
 typedef struct flat_target { /* what a step changes */
     flat_target_kind kind;
-    const char *name;    /* parameter, element with path, model, option; LIB: the file as written */
-    const char *param;   /* INST, MODEL; "" the main value */
-    const char *text;    /* as results call it: "r", "temp", "@m1[w]", "nm(vto)" */
+    const char *name;  /* parameter, element with path, model, option; LIB: the file as written */
+    const char *param; /* INST, MODEL; "" the main value */
+    const char *text;  /* as results call it: "r", "temp", "@m1[w]", "nm(vto)" */
     diag_span span;
 } flat_target;
 typedef struct flat_step {
@@ -139,115 +168,136 @@ typedef struct flat_step {
     int64_t n;           /* points */
     double from, step;   /* LINEAR: from + i step; LOG: from * step^(i / per) */
     double per;
-    double *value;       /* vec, VALUES: [n][targets] */
-    const char **word;   /* vec, WORDS: sections of a library; runs of .alter */
+    double *value;     /* vec, VALUES: [n][targets] */
+    const char **word; /* vec, WORDS: sections of a library; runs of .alter */
     diag_span span;
 } flat_step;
 typedef struct flat_limit { /* .limits measure min=.. max=.. */
     const char *name;
-    double min, max;     /* -INFINITY, INFINITY: none */
+    double min, max; /* -INFINITY, INFINITY: none */
     diag_span span;
 } flat_limit;
 
 typedef struct flat_option {
-    const char *name;    /* lower case */
-    const char *str;     /* text of the value, "" for a flag */
-    double value;        /* its number, 1 for a flag, NaN if it is none */
+    const char *name; /* lower case */
+    const char *str;  /* text of the value, "" for a flag */
+    double value;     /* its number, 1 for a flag, NaN if it is none */
     diag_span span;
 } flat_option;
 
 typedef struct flat_save { /* .save, .probe */
-    enum { FLAT_SAVE_ALL, FLAT_SAVE_ALLI /* currents inside devices too */, FLAT_SAVE_V, FLAT_SAVE_I, FLAT_SAVE_PARAM, FLAT_SAVE_EXPR } what;
-    int32_t node[2];     /* V; -1: none */
+    enum {
+        FLAT_SAVE_ALL,
+        FLAT_SAVE_ALLI /* currents inside devices too */,
+        FLAT_SAVE_V,
+        FLAT_SAVE_I,
+        FLAT_SAVE_PARAM,
+        FLAT_SAVE_EXPR
+    } what;
+    int32_t node[2];            /* V; -1: none */
     const char *device, *param; /* I, PARAM (@dev[param]) */
     const net_expr *expr;
-    const char *text;    /* as written, the vector's name */
-    const char *as;      /* V, I: another name of the vector, of .probe; NULL */
+    const char *text; /* as written, the vector's name */
+    const char *as;   /* V, I: another name of the vector, of .probe; NULL */
     diag_span span;
 } flat_save;
 
 typedef struct flat {
     arena *mem;
     const char *title;
-    const char **node;   /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
-    flat_inst *inst;     /* vec */
-    flat_model **model;  /* vec; all evaluated model cards */
-    const char **model_name; /* vec; every model card of the top level, used or not: for suggestions */
+    const char **node;  /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
+    flat_inst *inst;    /* vec */
+    flat_model **model; /* vec; all evaluated model cards */
+    const char *
+        *model_name; /* vec; every model card of the top level, used or not: for suggestions */
     flat_ic *ic, *nodeset; /* vec */
-    flat_ana *ana;       /* vec, in order of the deck */
-    flat_option *option; /* vec, last wins */
-    flat_save *save;     /* vec */
-    flat_step *step;     /* vec; the first varies fastest */
-    flat_limit *limit;   /* vec */
-    int64_t mc;          /* samples, 0: no .mc */
+    flat_ana *ana;         /* vec, in order of the deck */
+    flat_option *option;   /* vec, last wins */
+    flat_save *save;       /* vec */
+    flat_step *step;       /* vec; the first varies fastest */
+    flat_limit *limit;     /* vec */
+    int64_t mc;            /* samples, 0: no .mc */
     uint64_t mc_seed;
     diag_span mc_span;
-    bool nominal;        /* statistical functions gave their nominal values: no seed was given */
-    const char **used;   /* vec; parameters of the top level that something depends on */
+    bool nominal;          /* statistical functions gave their nominal values: no seed was given */
+    const char **used;     /* vec; parameters of the top level that something depends on */
     const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
-    double *temp;        /* vec; .temp values, degrees Celsius */
-    const char **hdl;    /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
+    double *temp;          /* vec; .temp values, degrees Celsius */
+    const char **hdl; /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
     diag_span *hdl_span; /* vec */
 } flat;
 
-/* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name. */
+/* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name.
+ */
 typedef net_define flat_override;
 
 /* -- what depends on what (net_redo.c) -- */
 typedef struct flat_plan flat_plan;
 enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW }; /* the others: numbers of parameters from outside */
-typedef enum flat_owner_kind { FLAT_OWNER_INST, FLAT_OWNER_MODEL, FLAT_OWNER_IC, FLAT_OWNER_ANA } flat_owner_kind;
+typedef enum flat_owner_kind {
+    FLAT_OWNER_INST,
+    FLAT_OWNER_MODEL,
+    FLAT_OWNER_IC,
+    FLAT_OWNER_ANA
+} flat_owner_kind;
 typedef struct flat_owner { /* values that are made again together */
     flat_owner_kind kind;
-    int32_t inst;          /* INST: index */
+    int32_t inst;            /* INST: index */
     const flat_model *model; /* MODEL */
-    uint64_t mask;         /* bits 1 << knob that they depend on */
-    int32_t begin, end;    /* its slots, private */
+    uint64_t mask;           /* bits 1 << knob that they depend on */
+    int32_t begin, end;      /* its slots, private */
 } flat_owner;
 flat_plan *flat_plan_new(void);
 void flat_plan_free(flat_plan **p);
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
-/* Knobs that more depends on than values of owners: which elements there are, what the analyses are. */
+/* Knobs that more depends on than values of owners: which elements there are, what the analyses
+ * are. */
 uint64_t flat_plan_structure(const flat_plan *p);
 /* The knob of a parameter from outside, -1: it was none when the deck was expanded. */
 int flat_plan_knob(const flat_plan *p, const char *name);
-/* The parameters of an instance or model card stand in another list now, which has no `gone` and neither what is
- * missing in it: these are not written to any more. */
+/* The parameters of an instance or model card stand in another list now, which has no `gone` and
+ * neither what is missing in it: these are not written to any more. */
 void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone);
 /* The number of a parameter of the top level. false: there is none of that name. */
 bool flat_plan_param(flat_plan *p, const char *name, double *value);
-/* Knobs `changed` have other values: flat_redo_begin, flat_redo_owner for each owner that depends on one,
- * flat_redo_end.
- * Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells what is wrong. */
-void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper, uint64_t changed);
+/* Knobs `changed` have other values: flat_redo_begin, flat_redo_owner for each owner that depends
+ * on one, flat_redo_end. Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells
+ * what is wrong. */
+void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper,
+                     uint64_t changed);
 VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
 VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
 
-/* After flat_redo_end: instances (paths with the dot behind) that were expanded again, because an .if of them is decided
- * otherwise. There are any: numbers of nodes, elements and owners are others, the circuit is to be built anew. */
+/* After flat_redo_end: instances (paths with the dot behind) that were expanded again, because an
+ * .if of them is decided otherwise. There are any: numbers of nodes, elements and owners are
+ * others, the circuit is to be built anew. */
 const char *const *flat_plan_again(const flat_plan *p, size_t *n);
 
 /* Expands a deck. All memory from `mem`.
  *   temper   circuit temperature in degrees Celsius that expressions see
  *   plan     NULL, or where dependences are written down; it then needs f, deck, d, names and mem
  * Status: VS_OK (warnings possible), VS_EINPUT with messages in d. */
-VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
-                                 double temper, const flat_override *over, size_t n_over, flat_plan *plan);
-/* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says is in
- * *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT. */
-VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
-                                arena *mem, double temper, const flat_override *over, size_t n_over,
-                                const net_card *card);
+VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names,
+                                 arena *mem, double temper, const flat_override *over,
+                                 size_t n_over, flat_plan *plan);
+/* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says
+ * is in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT.
+ */
+VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d,
+                                str_pool *names, arena *mem, double temper,
+                                const flat_override *over, size_t n_over, const net_card *card);
 /* The number of a parameter of the top level. false: there is none of that name. */
-bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
-                      const flat_override *over, size_t n_over, const char *name, double *value);
+bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                      double temper, const flat_override *over, size_t n_over, const char *name,
+                      double *value);
 /* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
-VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
-/* A draw of a statistical function: the same for the same arguments, on every machine, whatever else was drawn.
- *   seed, sample   of the deck (.option seed), of one run among many (0: the only one)
- *   path, name     of the instance ("x1.x2.", "" at top level), of the parameter, element or model in it
- *   draw           0, 1, 2 ...: several in one expression
- * Returns of the standard normal distribution; evenly from -1 to 1; or -1 or 1. */
+VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names,
+                                   arena *mem);
+/* A draw of a statistical function: the same for the same arguments, on every machine, whatever
+ * else was drawn. seed, sample   of the deck (.option seed), of one run among many (0: the only
+ * one) path, name     of the instance ("x1.x2.", "" at top level), of the parameter, element or
+ * model in it draw           0, 1, 2 ...: several in one expression Returns of the standard normal
+ * distribution; evenly from -1 to 1; or -1 or 1. */
 typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
 double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
                    flat_dist kind);

@@ -1,7 +1,8 @@
-/* net.h - netlist text to cards: tokens with spans, grouped into subcircuit bodies, and expressions.
- * Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h) expands the cards.
- * It knows the shape of the language (comments, continuation, includes, sections, nesting) and no
- * device. Source: ngspice manual ch. 2 and 3, SPICE3 user's guide; docs/netlist.md is the reference. */
+/* net.h - netlist text to cards: tokens with spans, grouped into subcircuit bodies, and
+ * expressions. Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h)
+ * expands the cards. It knows the shape of the language (comments, continuation, includes,
+ * sections, nesting) and no device. Source: ngspice manual ch. 2 and 3, SPICE3 user's guide;
+ * docs/netlist.md is the reference. */
 #ifndef NET_H
 #define NET_H
 
@@ -9,11 +10,12 @@
 
 /* -- expressions -- */
 
+/* clang-format off */
 #define NET_OP_LIST(X)                                                                            \
     X(NET_NUM, "num")         /* num */                                                           \
     X(NET_STR, "str")         /* name: the text */                                                \
-    X(NET_PARAM, "param")     /* name: a parameter or argument of a .func; gone after flat_build */ \
-    X(NET_VNODE, "v")         /* v(a) or v(a,b): name, name2 as written; node[0], node[1] resolved, \
+    X(NET_PARAM, "param")     /* name: parameter or argument of a .func; gone after flat_build */ \
+    X(NET_VNODE, "v")         /* v(a), v(a,b): name, name2 as written; node[0], node[1] resolved, \
                                  node[1] is 0 (ground) for v(a) */                                \
     X(NET_IBRANCH, "i")       /* i(src): name; after flat_build with the path of the element */   \
     X(NET_TIME, "time")       /* second */                                                        \
@@ -26,16 +28,18 @@
     X(NET_LT, "<") X(NET_LE, "<=") X(NET_GT, ">") X(NET_GE, ">=") X(NET_EQ, "==") X(NET_NE, "!=") \
     X(NET_AND, "&&") X(NET_OR, "||")                                                              \
     X(NET_COND, "?:")         /* arg[0] ? arg[1] : arg[2]; also if() and ternary_fcn() */         \
-    X(NET_CALL, "call")       /* fn, or a user's .func: name, fn NET_FN_USER; gone after flat_build */
+    X(NET_CALL, "call")       /* fn, or a .func: name, fn NET_FN_USER; gone after flat_build */
+/* clang-format on */
 
 typedef enum net_op {
 #define X(name, text) name,
     NET_OP_LIST(X)
 #undef X
-    NET_N_OP
+        NET_N_OP
 } net_op;
 
 /* Built-in functions: id, name, least and greatest number of arguments. */
+/* clang-format off */
 #define NET_FN_LIST(X)                                                                            \
     X(SIN, "sin", 1, 1) X(COS, "cos", 1, 1) X(TAN, "tan", 1, 1)                                   \
     X(ASIN, "asin", 1, 1) X(ACOS, "acos", 1, 1) X(ATAN, "atan", 1, 1) X(ATAN2, "atan2", 2, 2)     \
@@ -55,7 +59,7 @@ typedef enum net_op {
     X(EQ0, "eq0", 1, 1) X(NE0, "ne0", 1, 1) X(GT0, "gt0", 1, 1) X(LT0, "lt0", 1, 1)               \
     X(GE0, "ge0", 1, 1) X(LE0, "le0", 1, 1) /* comparisons with 0: 1 or 0 */                      \
     X(URAMP, "uramp", 1, 1)   /* max(x, 0) */                                                     \
-    X(LIMIT, "limit", 2, 3)   /* clamp(x, lo, hi); of two arguments: HSPICE's variation, nominal x */ \
+    X(LIMIT, "limit", 2, 3)   /* clamp(x, lo, hi); two arguments: HSPICE's variation, nominal x */ \
     X(PWLF, "pwl", 3, 100000) /* x, x1,y1, x2,y2 ...; flat outside */                             \
     X(HYPOT, "hypot", 2, 2) X(FMOD, "fmod", 2, 2) X(SQR, "sqr", 1, 1)                             \
     X(GAUSS, "gauss", 3, 3) X(AGAUSS, "agauss", 3, 3) X(UNIF, "unif", 2, 2)                       \
@@ -63,12 +67,14 @@ typedef enum net_op {
     X(DDT, "ddt", 1, 1)       /* time derivative; behavioural expressions only */                 \
     X(IDT, "idt", 1, 2)       /* time integral; behavioural expressions only */                   \
     X(LAPLACE, "laplace", 2, 2) /* x, transfer function; behavioural expressions only */
+/* clang-format on */
 
 typedef enum net_fn {
 #define X(id, text, lo, hi) NET_FN_##id,
     NET_FN_LIST(X)
 #undef X
-    NET_FN_USER, NET_N_FN
+        NET_FN_USER,
+    NET_N_FN
 } net_fn;
 
 typedef struct net_expr {
@@ -92,29 +98,31 @@ const char *net_fn_text(net_fn fn);
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
 /* The parameter s in a tree becomes the variable of a transfer function. */
 void net_expr_in_s(const net_expr *e);
-/* One operation or built-in function on numbers. false: *why is a sentence with the values ("division by zero",
- * "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
-bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char *why, size_t why_size);
+/* One operation or built-in function on numbers. false: *why is a sentence with the values
+ * ("division by zero", "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
+bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char *why,
+               size_t why_size);
 /* Fully bracketed text. `node` (or NULL) gives names of resolved nodes. */
 void net_expr_print(const net_expr *e, const char *const *node, FILE *out);
 
 /* -- tokens and cards -- */
 
 typedef enum net_tok_kind {
-    NET_T_WORD,  /* text: interned lower case */
-    NET_T_STR,   /* "...": text interned as written, without quotes */
-    NET_T_EXPR,  /* {...} or '...': text NULL; inside is off + 1, len - 2 */
-    NET_T_PUNCT  /* one of ( ) = , [ ] */
+    NET_T_WORD, /* text: interned lower case */
+    NET_T_STR,  /* "...": text interned as written, without quotes */
+    NET_T_EXPR, /* {...} or '...': text NULL; inside is off + 1, len - 2 */
+    NET_T_PUNCT /* one of ( ) = , [ ] */
 } net_tok_kind;
 typedef struct net_tok {
     const char *text;
     uint32_t off, len; /* with quotes or braces */
     uint8_t kind;
-    char punct;        /* PUNCT: the character, else 0 */
-    bool glued;        /* no blank between it and the token before */
+    char punct; /* PUNCT: the character, else 0 */
+    bool glued; /* no blank between it and the token before */
 } net_tok;
 
 /* Dot cards: id, word. Several words may have one id. */
+/* clang-format off */
 #define NET_CARD_LIST(X)                                                                          \
     X(PARAM, "param") X(PARAM, "params") X(PARAM, "parameter") X(FUNC, "func") X(VAR, "var")      \
     X(CSPARAM, "csparam")                                                                         \
@@ -135,25 +143,54 @@ typedef struct net_tok {
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
     X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")
+/* clang-format on */
 
 typedef enum net_card_kind {
-    NET_ELEMENT, /* name: first word, letter */
+    NET_ELEMENT,      /* name: first word, letter */
     NET_CARD_UNKNOWN, /* a message was given */
     NET_CARD_MISSING, /* include inside .if that could not be read; name: the message, given if the
                          branch is taken */
-    NET_CARD_PARAM, NET_CARD_FUNC, NET_CARD_VAR,
+    NET_CARD_PARAM,
+    NET_CARD_FUNC,
+    NET_CARD_VAR,
     NET_CARD_CSPARAM, /* a parameter that only commands of .control blocks see */
-    NET_CARD_FOR, NET_CARD_ENDFOR, NET_CARD_SUBCKT, NET_CARD_ENDS, NET_CARD_MODEL, NET_CARD_INCLUDE,
-    NET_CARD_LIB, NET_CARD_ENDL, NET_CARD_IF, NET_CARD_ELSEIF, NET_CARD_ELSE, NET_CARD_ENDIF,
-    NET_CARD_GLOBAL, NET_CARD_OPTION, NET_CARD_TEMP, NET_CARD_IC, NET_CARD_NODESET, NET_CARD_SAVE,
+    NET_CARD_FOR,
+    NET_CARD_ENDFOR,
+    NET_CARD_SUBCKT,
+    NET_CARD_ENDS,
+    NET_CARD_MODEL,
+    NET_CARD_INCLUDE,
+    NET_CARD_LIB,
+    NET_CARD_ENDL,
+    NET_CARD_IF,
+    NET_CARD_ELSEIF,
+    NET_CARD_ELSE,
+    NET_CARD_ENDIF,
+    NET_CARD_GLOBAL,
+    NET_CARD_OPTION,
+    NET_CARD_TEMP,
+    NET_CARD_IC,
+    NET_CARD_NODESET,
+    NET_CARD_SAVE,
     NET_CARD_POST, /* what is computed from results: .meas .four .print .plot; read by src/ctl */
-    NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_END, NET_CARD_HDL,
-    NET_CARD_TITLE, NET_CARD_CONTROL, NET_CARD_ENDC,
-    NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF, NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP,
+    NET_CARD_OP,
+    NET_CARD_DC,
+    NET_CARD_TRAN,
+    NET_CARD_END,
+    NET_CARD_HDL,
+    NET_CARD_TITLE,
+    NET_CARD_CONTROL,
+    NET_CARD_ENDC,
+    NET_CARD_AC,
+    NET_CARD_NOISE,
+    NET_CARD_TF,
+    NET_CARD_SENS,
+    NET_CARD_PZ,
+    NET_CARD_SP,
     NET_CARD_NEEDED, /* analyses that do not exist yet */
-    NET_CARD_STEP, /* .step .mc .limits: families of runs */
-    NET_CARD_ALTER, /* a run with changed cards */
-    NET_CARD_DEL, /* .del lib in .alter */
+    NET_CARD_STEP,   /* .step .mc .limits: families of runs */
+    NET_CARD_ALTER,  /* a run with changed cards */
+    NET_CARD_DEL,    /* .del lib in .alter */
     NET_CARD_IGNORED /* known elsewhere, without effect here */
 } net_card_kind;
 
@@ -162,17 +199,17 @@ typedef struct net_card {
     net_card_kind kind;
     int32_t file;
     int32_t n_tok;
-    net_tok *tok;      /* [n_tok]; [0] is the name or the dot word */
-    const char *name;  /* interned lower case; dot cards without the dot */
-    net_sub *sub;      /* SUBCKT: the definition */
+    net_tok *tok;     /* [n_tok]; [0] is the name or the dot word */
+    const char *name; /* interned lower case; dot cards without the dot */
+    net_sub *sub;     /* SUBCKT: the definition */
 } net_card;
 
-struct net_sub { /* the deck itself or a subcircuit's body */
-    const char *name;      /* NULL: the deck */
-    net_sub *parent;       /* enclosing definition */
-    net_card *card;        /* vec */
-    const net_card *head;  /* the .subckt card; NULL: the deck */
-    diag_span span;        /* of its name */
+struct net_sub {          /* the deck itself or a subcircuit's body */
+    const char *name;     /* NULL: the deck */
+    net_sub *parent;      /* enclosing definition */
+    net_card *card;       /* vec */
+    const net_card *head; /* the .subckt card; NULL: the deck */
+    diag_span span;       /* of its name */
     int32_t index;
 };
 
@@ -180,46 +217,50 @@ typedef struct net_deck {
     arena *mem;
     const char *title;
     net_sub *top;
-    int32_t n_sub;         /* definitions, the deck itself is number 0 */
-    const char **hdl;      /* vec; pre_osdi files of .control blocks, resolved */
-    diag_span *hdl_span;   /* vec */
-    bool vary;             /* gauss, agauss, unif, aunif, limit(a,b) draw with `seed`, `sample` (flat_random): set by
-                              the owner before an expansion. Else they have their nominal values */
+    int32_t n_sub;       /* definitions, the deck itself is number 0 */
+    const char **hdl;    /* vec; pre_osdi files of .control blocks, resolved */
+    diag_span *hdl_span; /* vec */
+    bool vary; /* gauss, agauss, unif, aunif, limit(a,b) draw with `seed`, `sample` (flat_random):
+                  set by the owner before an expansion. Else they have their nominal values */
     uint64_t seed;
     int64_t sample;
-    bool taken;            /* its analyses were taken from an earlier expansion: later ones leave .dc out */
-    bool stepping;         /* its .step cards were taken from an earlier expansion */
-    diag_span *control;    /* vec; the lines of .control blocks, with what continues them */
-    diag_span control_at;  /* the first .control card; DIAG_NOWHERE: none */
+    bool taken;    /* its analyses were taken from an earlier expansion: later ones leave .dc out */
+    bool stepping; /* its .step cards were taken from an earlier expansion */
+    diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
+    diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;
 
 typedef struct net_define { /* a parameter of the top level that is set from outside */
     const char *name;
     double value;
-    bool used;                  /* out: a loop's bound or an index asked for it */
+    bool used; /* out: a loop's bound or an index asked for it */
 } net_define;
 typedef struct net_opt {
     const char *const *include; /* [n_include] folders to search */
     size_t n_include;
-    net_define *define;         /* [n_define]; for bounds of loops and indices */
+    net_define *define; /* [n_define]; for bounds of loops and indices */
     size_t n_define;
-    bool init;                  /* read .spiceinit: beside the deck, here or at home */
-    const int32_t *section;     /* [n_section] for each .step lib card, which of its sections; NULL: the first */
+    bool init; /* read .spiceinit: beside the deck, here or at home */
+    const int32_t
+        *section; /* [n_section] for each .step lib card, which of its sections; NULL: the first */
     size_t n_section;
-    int32_t alter;              /* .alter blocks that are applied; those behind are left out */
-    bool no_title;              /* the first line is a card (text from standard input) */
+    int32_t alter; /* .alter blocks that are applied; those behind are left out */
+    bool no_title; /* the first line is a card (text from standard input) */
 } net_opt;
 
 /* Reads a deck with its includes; `opt` may be NULL. Everything is allocated in `mem`, names in
  * `names`, source text in `d`.
- * Status: VS_OK (warnings possible), VS_EINPUT, VS_EIO (the deck itself cannot be read); messages in d. */
-VS_MUST_USE vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *path,
-                               const net_opt *opt);
+ * Status: VS_OK (warnings possible), VS_EINPUT, VS_EIO (the deck itself cannot be read); messages
+ * in d. */
+VS_MUST_USE vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem,
+                               const char *path, const net_opt *opt);
 VS_MUST_USE vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem,
-                                    const char *name, const char *text, size_t len, const net_opt *opt);
-/* A file named in a card: quotes removed by the caller, $ENV and ~ expanded, looked for beside `from`
- * and in the include folders. The name is returned even if no such file is found. */
-const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from, const net_opt *opt);
+                                    const char *name, const char *text, size_t len,
+                                    const net_opt *opt);
+/* A file named in a card: quotes removed by the caller, $ENV and ~ expanded, looked for beside
+ * `from` and in the include folders. The name is returned even if no such file is found. */
+const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
+                          const net_opt *opt);
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */

@@ -1,7 +1,8 @@
 /* net_alter.c - .alter blocks: cards that replace those of the deck before them.
- * A block goes from its .alter to the next one or to .end. Run k has the changes of blocks 1 to k. A card of a
- * block takes the place of the card with the same name: element, model, subcircuit, measure; analyses and
- * .temp replace all of their kind; all other cards are added (the last .param and .option count). */
+ * A block goes from its .alter to the next one or to .end. Run k has the changes of blocks 1 to k.
+ * A card of a block takes the place of the card with the same name: element, model, subcircuit,
+ * measure; analyses and .temp replace all of their kind; all other cards are added (the last .param
+ * and .option count). */
 #include <string.h>
 
 #include "net_priv.h"
@@ -14,8 +15,9 @@ static bool is_measure(const net_card *c)
 
 static bool replaces_kind(net_card_kind k)
 {
-    static const net_card_kind kind[] = {NET_CARD_OP, NET_CARD_DC, NET_CARD_TRAN, NET_CARD_AC, NET_CARD_NOISE, NET_CARD_TF,
-                                         NET_CARD_SENS, NET_CARD_PZ, NET_CARD_SP, NET_CARD_TEMP};
+    static const net_card_kind kind[] = {NET_CARD_OP,    NET_CARD_DC,  NET_CARD_TRAN, NET_CARD_AC,
+                                         NET_CARD_NOISE, NET_CARD_TF,  NET_CARD_SENS, NET_CARD_PZ,
+                                         NET_CARD_SP,    NET_CARD_TEMP};
     for (size_t i = 0; i < VS_COUNT(kind); i++)
         if (kind[i] == k)
             return true;
@@ -32,15 +34,13 @@ static bool same_thing(const net_card *a, const net_card *b)
     case NET_CARD_MODEL: return a->n_tok > 1 && b->n_tok > 1 && a->tok[1].text == b->tok[1].text;
     case NET_CARD_SUBCKT: return a->sub && b->sub && a->sub->name == b->sub->name;
     case NET_CARD_POST:
-        return is_measure(a) && is_measure(b) && a->tok[1].text == b->tok[1].text && a->tok[2].text == b->tok[2].text;
+        return is_measure(a) && is_measure(b) && a->tok[1].text == b->tok[1].text &&
+               a->tok[2].text == b->tok[2].text;
     default: return false;
     }
 }
 
-static void drop(net_card *c)
-{
-    c->kind = NET_CARD_UNKNOWN;
-}
+static void drop(net_card *c) { c->kind = NET_CARD_UNKNOWN; }
 
 void net_alter_merge(net_sub *top, size_t from)
 {
@@ -66,7 +66,8 @@ void net_alter_merge(net_sub *top, size_t from)
     }
 }
 
-void net_alter_delete(net_sub *top, const net_range *range, size_t n, const char *path, const char *section)
+void net_alter_delete(net_sub *top, const net_range *range, size_t n, const char *path,
+                      const char *section)
 {
     for (size_t i = 0; i < n; i++)
         if (range[i].path == path && range[i].section == section)

@@ -12,7 +12,8 @@
 #include "net_priv.h"
 #include "vec.h"
 
-/* Nesting and length of an operator chain: bounds the depth of the tree, so of every walk over it. */
+/* Nesting and length of an operator chain: bounds the depth of the tree, so of every walk over it.
+ */
 enum { MAX_DEPTH = 2000 };
 
 typedef struct eparse {
@@ -45,10 +46,7 @@ const char *net_op_text(net_op op)
     return text[op];
 }
 
-const char *net_fn_text(net_fn fn)
-{
-    return fn < NET_FN_USER ? fn_info[fn].name : "function";
-}
+const char *net_fn_text(net_fn fn) { return fn < NET_FN_USER ? fn_info[fn].name : "function"; }
 
 static const net_expr *fail(eparse *p, uint32_t off, uint32_t len, const char *text)
 {
@@ -86,10 +84,7 @@ static void skip(eparse *p)
     }
 }
 
-static char at(const eparse *p, uint32_t k)
-{
-    return p->pos + k < p->end ? p->s[p->pos + k] : 0;
-}
+static char at(const eparse *p, uint32_t k) { return p->pos + k < p->end ? p->s[p->pos + k] : 0; }
 
 static bool is_name_start(char c)
 {
@@ -176,9 +171,9 @@ static net_fn find_fn(const char *name)
     static const struct {
         const char *name;
         net_fn fn;
-    } alias[] = {{"log", NET_FN_LN}, {"table", NET_FN_PWLF}, {"stp", NET_FN_U}, {"arctan", NET_FN_ATAN},
-                 {"trunc", NET_FN_INT}, {"mod", NET_FN_FMOD}, {"sign", NET_FN_SGN}, {"fabs", NET_FN_ABS},
-                 {"ceiling", NET_FN_CEIL}};
+    } alias[] = {{"log", NET_FN_LN},      {"table", NET_FN_PWLF}, {"stp", NET_FN_U},
+                 {"arctan", NET_FN_ATAN}, {"trunc", NET_FN_INT},  {"mod", NET_FN_FMOD},
+                 {"sign", NET_FN_SGN},    {"fabs", NET_FN_ABS},   {"ceiling", NET_FN_CEIL}};
     for (int i = 0; i < NET_FN_USER; i++)
         if (!strcmp(fn_info[i].name, name))
             return (net_fn)i;
@@ -205,10 +200,7 @@ static void check_arity(eparse *p, const char *name, net_fn fn, int32_t n, diag_
     p->failed = true;
 }
 
-static bool starts_value(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+static bool starts_value(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 void net_expr_in_s(const net_expr *e)
 {
@@ -233,7 +225,8 @@ static const net_expr *parse_call(eparse *p, uint32_t from, const char *name)
         if (!p->failed && at(p, 0) == ',')
             p->pos++;
         else if (!p->failed && starts_value(at(p, 0)))
-            diag_warning(p->d, (diag_span){p->file, p->pos, 1}, "a ',' is missing before this argument");
+            diag_warning(p->d, (diag_span){p->file, p->pos, 1},
+                         "a ',' is missing before this argument");
         else if (!p->failed && at(p, 0) != ')')
             fail(p, p->pos, 1, "',' or ')' expected");
         skip(p);
@@ -325,7 +318,8 @@ static const net_expr *parse_primary(eparse *p)
         return e;
     }
     if (!c)
-        return fail(p, p->end > 0 ? p->end - 1 : 0, 1, "the expression ends where a value is expected");
+        return fail(p, p->end > 0 ? p->end - 1 : 0, 1,
+                    "the expression ends where a value is expected");
     if (!p->failed)
         diag_error(p->d, (diag_span){p->file, p->pos, 1}, "a value is expected, not '%c'", c);
     p->failed = true;
@@ -481,8 +475,13 @@ static const net_expr *parse_expr(eparse *p)
 
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span span, uint32_t *end)
 {
-    eparse p = {.d = d, .names = names, .mem = mem, .s = d->file[span.file].text, .pos = span.off,
-                .end = span.off + span.len, .file = span.file};
+    eparse p = {.d = d,
+                .names = names,
+                .mem = mem,
+                .s = d->file[span.file].text,
+                .pos = span.off,
+                .end = span.off + span.len,
+                .file = span.file};
     skip(&p);
     if (p.pos >= p.end) {
         diag_error(d, span, "empty expression");
@@ -555,10 +554,13 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_SIN: *y = sin(a); break;
     case NET_FN_COS: *y = cos(a); break;
     case NET_FN_TAN: *y = tan(a); break;
-    case NET_FN_ASIN: case NET_FN_ACOS:
+    case NET_FN_ASIN:
+    case NET_FN_ACOS:
         if (fabs(a) > 1)
-            return bad(why, size, fn == NET_FN_ASIN ? "asin of %g, outside -1 to 1"
-                                                    : "acos of %g, outside -1 to 1", a);
+            return bad(why, size,
+                       fn == NET_FN_ASIN ? "asin of %g, outside -1 to 1"
+                                         : "acos of %g, outside -1 to 1",
+                       a);
         *y = fn == NET_FN_ASIN ? asin(a) : acos(a);
         break;
     case NET_FN_ATAN: *y = atan(a); break;
@@ -578,7 +580,8 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
         *y = atanh(a);
         break;
     case NET_FN_EXP: *y = exp(a); break;
-    case NET_FN_LN: case NET_FN_LOG10:
+    case NET_FN_LN:
+    case NET_FN_LOG10:
         if (a <= 0)
             return bad(why, size, "logarithm of %g, which is not positive", a);
         *y = fn == NET_FN_LN ? log(a) : log10(a);
@@ -617,11 +620,15 @@ static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why
     case NET_FN_HYPOT: *y = hypot(a, x[1]); break;
     case NET_FN_FMOD: return net_apply(NET_MOD, fn, x, 2, y, why, size);
     case NET_FN_SQR: *y = a * a; break;
-    case NET_FN_GAUSS: case NET_FN_AGAUSS: case NET_FN_UNIF: case NET_FN_AUNIF: *y = a; break;
+    case NET_FN_GAUSS:
+    case NET_FN_AGAUSS:
+    case NET_FN_UNIF:
+    case NET_FN_AUNIF: *y = a; break;
     case NET_FN_DDT: *y = 0; break;
     case NET_FN_IDT: *y = n > 1 ? x[1] : 0; break;
     case NET_FN_LAPLACE: *y = a * x[1]; break;
-    case NET_FN_USER: case NET_N_FN: assert(false);
+    case NET_FN_USER:
+    case NET_N_FN: assert(false);
     }
     return true;
 }
@@ -636,7 +643,8 @@ bool net_apply(net_op op, net_fn fn, const double *x, int32_t n, double *y, char
     case NET_ADD: *y = a + b; break;
     case NET_SUB: *y = a - b; break;
     case NET_MUL: *y = a * b; break;
-    case NET_DIV: case NET_MOD:
+    case NET_DIV:
+    case NET_MOD:
         if (b == 0)
             return bad(why, size, "division of %g by zero", a);
         *y = op == NET_DIV ? a / b : fmod(a, b);
@@ -686,7 +694,11 @@ void net_expr_print(const net_expr *e, const char *const *node, FILE *out)
     switch (e->op) {
     case NET_NUM: fprintf(out, "%.15g", e->num); break;
     case NET_STR: fprintf(out, "\"%s\"", e->name); break;
-    case NET_PARAM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_S: fputs(e->name, out); break;
+    case NET_PARAM:
+    case NET_TIME:
+    case NET_TEMPER:
+    case NET_HERTZ:
+    case NET_S: fputs(e->name, out); break;
     case NET_VNODE:
         fputs("v(", out);
         print_node(e, 0, node, out);
@@ -697,7 +709,8 @@ void net_expr_print(const net_expr *e, const char *const *node, FILE *out)
         fputc(')', out);
         break;
     case NET_IBRANCH: fprintf(out, "i(%s)", e->name); break;
-    case NET_NEG: case NET_NOT:
+    case NET_NEG:
+    case NET_NOT:
         fputs(e->op == NET_NEG ? "(-" : "(!", out);
         net_expr_print(e->arg[0], node, out);
         fputc(')', out);

@@ -4,10 +4,17 @@
 
 #include "net_flat_priv.h"
 
-static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper)
+static flat_ctx begin(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                      double temper)
 {
     *f = (flat){.mem = mem, .title = deck->title};
-    flat_ctx c = {.f = f, .deck = deck, .d = d, .names = names, .mem = mem, .temper = temper, .nominal = DIAG_NOWHERE,
+    flat_ctx c = {.f = f,
+                  .deck = deck,
+                  .d = d,
+                  .names = names,
+                  .mem = mem,
+                  .temper = temper,
+                  .nominal = DIAG_NOWHERE,
                   .n_error = d->n_error};
     arena_init(&c.scratch);
     c.body = arena_array(mem, body *, deck->n_sub);
@@ -69,18 +76,22 @@ static void report_needed(flat_ctx *c)
     for (size_t i = 0; i < vec_len(c->needed); i++) {
         const net_card *card = c->needed[i];
         if (vec_len(c->f->ana))
-            diag_warning(c->d, net_card_span(card), "the analysis '.%s' is not supported yet; ignored", card->name);
+            diag_warning(c->d, net_card_span(card),
+                         "the analysis '.%s' is not supported yet; ignored", card->name);
         else
-            diag_error(c->d, net_card_span(card), "the analysis '.%s' is not supported yet", card->name);
+            diag_error(c->d, net_card_span(card), "the analysis '.%s' is not supported yet",
+                       card->name);
     }
 }
 
-/* The numbers of an analysis can be others later; that there is one cannot, nor the values of .dc. */
+/* The numbers of an analysis can be others later; that there is one cannot, nor the values of .dc.
+ */
 static void end_card(flat_ctx *c, const net_card *card, size_t n_ana, busy before)
 {
     const size_t n = vec_len(c->f->ana);
     if (n == n_ana + 1 && card->kind != NET_CARD_DC)
-        flat_slot_end(c, c->root, NULL, before, (flat_slot_at){.kind = SLOT_ANA, .k = (int32_t)n_ana, .card = card});
+        flat_slot_end(c, c->root, NULL, before,
+                      (flat_slot_at){.kind = SLOT_ANA, .k = (int32_t)n_ana, .card = card});
     else
         flat_structural(c);
 }
@@ -122,7 +133,8 @@ static void report_unused(flat_ctx *c)
         const pval *p = &c->root->param[i];
         if (b->param_last[i] >= 0 || !p->fixed || p->used || used_by_loops(c, b->param_name[i]))
             continue;
-        diag_warning(c->d, DIAG_NOWHERE, "the deck has no parameter '%s' for the value given from outside",
+        diag_warning(c->d, DIAG_NOWHERE,
+                     "the deck has no parameter '%s' for the value given from outside",
                      b->param_name[i]);
         const char **near = NULL;
         for (size_t k = 0; k < vec_len(b->param_name); k++)
@@ -141,8 +153,8 @@ static void list_used(flat_ctx *c)
             vec_push(c->f->used, b->param_name[i]);
 }
 
-vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
-                     const flat_override *over, size_t n_over, flat_plan *plan)
+vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                     double temper, const flat_override *over, size_t n_over, flat_plan *plan)
 {
     int before = d->n_error;
     bool shares = false;
@@ -164,7 +176,9 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     }
     f->nominal = c.nominal.file >= 0;
     if (f->nominal && !deck->taken && !f->mc && d->n_error == before)
-        diag_note(d, c.nominal, "statistical functions have their nominal values here; .option seed=1 or .mc makes them draw");
+        diag_note(d, c.nominal,
+                  "statistical functions have their nominal values here; .option seed=1 or .mc "
+                  "makes them draw");
     if (plan && d->n_error == before) {
         freeze(&c);
         flat_plan_keep(plan, &c, shares);
@@ -175,8 +189,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
 }
 
 /* The deck's parameters, with the elements and nodes of a netlist that was expanded before. */
-static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
-                       double temper, const flat_override *over, size_t n_over)
+static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
+                       arena *mem, double temper, const flat_override *over, size_t n_over)
 {
     flat_ctx c = begin(out, deck, d, names, mem, temper);
     vec_free(out->node);
@@ -201,8 +215,9 @@ static void leave(flat_ctx *c)
     finish(c);
 }
 
-vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
-                    double temper, const flat_override *over, size_t n_over, const net_card *card)
+vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
+                    arena *mem, double temper, const flat_override *over, size_t n_over,
+                    const net_card *card)
 {
     int before = d->n_error;
     flat_ctx c = resume(out, f, deck, d, names, mem, temper, over, n_over);
@@ -213,8 +228,9 @@ vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
-bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem, double temper,
-                      const flat_override *over, size_t n_over, const char *name, double *value)
+bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem,
+                      double temper, const flat_override *over, size_t n_over, const char *name,
+                      double *value)
 {
     flat out;
     flat_ctx c = resume(&out, f, deck, d, names, mem, temper, over, n_over);
@@ -238,7 +254,8 @@ vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, 
     flat_root(&c);
     for (size_t i = 0; i < vec_len(b->other); i++) {
         net_card_kind kind = b->other[i].card->kind;
-        if (flat_on(c.root, b->other[i].guard) && (kind == NET_CARD_OPTION || kind == NET_CARD_TEMP))
+        if (flat_on(c.root, b->other[i].guard) &&
+            (kind == NET_CARD_OPTION || kind == NET_CARD_TEMP))
             flat_option_card(&c, b->other[i].card);
     }
     finish(&c);
@@ -266,7 +283,8 @@ static void print_numbers(const double *x, size_t n, FILE *out)
 
 static void print_source(const flat_source *s, FILE *out)
 {
-    static const char *const name[] = {"dc", "pulse", "sin", "exp", "pwl", "sffm", "am", "trnoise", "trrandom"};
+    static const char *const name[] = {"dc",   "pulse", "sin",     "exp",     "pwl",
+                                       "sffm", "am",    "trnoise", "trrandom"};
     if (s->dc_given)
         fprintf(out, " dc %.15g", s->dc);
     if (s->ac_mag != 0)
@@ -302,7 +320,9 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
         fputc(')', out);
     }
     if (x->expr) {
-        fprintf(out, " %s=", x->letter == 'b' || x->letter == 'e' || x->letter == 'g' ? x->expr_is_v ? "v" : "i" : "expr");
+        fprintf(out, " %s=",
+                x->letter == 'b' || x->letter == 'e' || x->letter == 'g' ? x->expr_is_v ? "v" : "i"
+                                                                         : "expr");
         net_expr_print(x->expr, f->node, out);
     }
     if (x->m != 1)
@@ -314,8 +334,9 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
 
 static void print_small(const flat_ana *a, FILE *out)
 {
-    static const char *const word[] = {[FLAT_AC] = "ac", [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
-                                       [FLAT_SENS] = "sens", [FLAT_PZ] = "pz", [FLAT_SP] = "sp"};
+    static const char *const word[] = {
+        [FLAT_AC] = "ac",     [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
+        [FLAT_SENS] = "sens", [FLAT_PZ] = "pz",       [FLAT_SP] = "sp"};
     static const char *const grid[] = {"dec", "oct", "lin"};
     fprintf(out, ".%s", word[a->kind]);
     if (a->out_name)
@@ -328,8 +349,11 @@ static void print_small(const flat_ana *a, FILE *out)
     if (a->summary)
         fprintf(out, " %lld", (long long)a->summary);
     if (a->kind == FLAT_PZ)
-        fprintf(out, " %d %d %d %d %s %s", (int)a->in[0], (int)a->in[1], (int)a->out[0], (int)a->out[1],
-                a->voltage ? "vol" : "cur", a->poles && a->zeros ? "pz" : a->poles ? "pol" : "zer");
+        fprintf(out, " %d %d %d %d %s %s", (int)a->in[0], (int)a->in[1], (int)a->out[0],
+                (int)a->out[1], a->voltage ? "vol" : "cur",
+                a->poles && a->zeros ? "pz"
+                : a->poles           ? "pol"
+                                     : "zer");
     fputs(a->donoise ? " donoise\n" : "\n", out);
 }
 
@@ -342,7 +366,8 @@ static void print_ana(const flat_ana *a, FILE *out)
     if (a->kind == FLAT_OP)
         fputs(".op\n", out);
     if (a->kind == FLAT_TRAN)
-        fprintf(out, ".tran %.15g %.15g %.15g %.15g%s\n", a->tstep, a->tstop, a->tstart, a->tmax, a->uic ? " uic" : "");
+        fprintf(out, ".tran %.15g %.15g %.15g %.15g%s\n", a->tstep, a->tstop, a->tstart, a->tmax,
+                a->uic ? " uic" : "");
     if (a->kind != FLAT_DCSWEEP)
         return;
     fputs(".dc", out);
@@ -350,7 +375,8 @@ static void print_ana(const flat_ana *a, FILE *out)
         const flat_sweep *w = &a->sweep[i];
         size_t n = vec_len(w->value);
         fprintf(out, " %s%s%s%s (%zu values", w->name, w->what == FLAT_SWEEP_INST ? "[" : "",
-                w->what == FLAT_SWEEP_INST ? w->param : "", w->what == FLAT_SWEEP_INST ? "]" : "", n);
+                w->what == FLAT_SWEEP_INST ? w->param : "", w->what == FLAT_SWEEP_INST ? "]" : "",
+                n);
         if (n)
             fprintf(out, " from %.15g to %.15g", w->value[0], w->value[n - 1]);
         fputc(')', out);
@@ -360,8 +386,8 @@ static void print_ana(const flat_ana *a, FILE *out)
 
 void flat_print(const flat *f, FILE *out)
 {
-    fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node), vec_len(f->inst),
-            vec_len(f->model));
+    fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node),
+            vec_len(f->inst), vec_len(f->model));
     for (size_t i = 0; i < vec_len(f->model); i++) {
         fprintf(out, ".model %s %s", f->model[i]->name, f->model[i]->type);
         print_params(f->model[i]->param, out);
@@ -370,16 +396,18 @@ void flat_print(const flat *f, FILE *out)
     for (size_t i = 0; i < vec_len(f->inst); i++)
         print_inst(f, &f->inst[i], out);
     for (size_t i = 0; i < vec_len(f->option); i++)
-        fprintf(out, ".option %s%s%s\n", f->option[i].name, *f->option[i].str ? "=" : "", f->option[i].str);
+        fprintf(out, ".option %s%s%s\n", f->option[i].name, *f->option[i].str ? "=" : "",
+                f->option[i].str);
     for (size_t i = 0; i < vec_len(f->temp); i++)
         fprintf(out, ".temp %.15g\n", f->temp[i]);
     for (size_t i = 0; i < vec_len(f->hdl); i++)
         fprintf(out, ".hdl \"%s\"\n", f->hdl[i]);
     for (size_t i = 0; i < vec_len(f->ic); i++)
-        fprintf(out, ".ic v(%s)=%.15g\n", f->ic[i].node >= 0 ? f->node[f->ic[i].node] : "?", f->ic[i].value);
+        fprintf(out, ".ic v(%s)=%.15g\n", f->ic[i].node >= 0 ? f->node[f->ic[i].node] : "?",
+                f->ic[i].value);
     for (size_t i = 0; i < vec_len(f->nodeset); i++)
-        fprintf(out, ".nodeset v(%s)=%.15g\n", f->nodeset[i].node >= 0 ? f->node[f->nodeset[i].node] : "?",
-                f->nodeset[i].value);
+        fprintf(out, ".nodeset v(%s)=%.15g\n",
+                f->nodeset[i].node >= 0 ? f->node[f->nodeset[i].node] : "?", f->nodeset[i].value);
     for (size_t i = 0; i < vec_len(f->save); i++)
         fprintf(out, ".save %s\n", f->save[i].text);
     for (size_t i = 0; i < vec_len(f->ana); i++)

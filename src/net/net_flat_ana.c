@@ -13,10 +13,7 @@ static bool number(cur *q, double *y)
     return v.e && flat_eval(q->c, q->c->root, &v, y);
 }
 
-static diag_span last_span(const cur *q)
-{
-    return net_tok_span(q->card, &q->card->tok[q->i - 1]);
-}
+static diag_span last_span(const cur *q) { return net_tok_span(q->card, &q->card->tok[q->i - 1]); }
 
 /* grid = ("dec" | "oct" | "lin") n from to */
 static bool read_grid(cur *q, flat_ana *a)
@@ -56,8 +53,8 @@ static bool read_grid(cur *q, flat_ana *a)
     }
     const double least = k == 2 ? 0 : 1e-300;
     if (!(a->f_from >= least && a->f_to >= a->f_from) || isinf(a->f_to)) {
-        diag_error(q->c->d, last_span(q), "frequencies from %g to %g: they must be %s and ascend", a->f_from, a->f_to,
-                   k == 2 ? "0 or more" : "positive");
+        diag_error(q->c->d, last_span(q), "frequencies from %g to %g: they must be %s and ascend",
+                   a->f_from, a->f_to, k == 2 ? "0 or more" : "positive");
         return false;
     }
     a->grid = (flat_grid)k;
@@ -81,7 +78,8 @@ static bool read_node(cur *q, int32_t *node, const char **name)
     }
     *name = cur_tok(q)->text;
     flat_fill_maps(c);
-    *node = !strcmp(*name, "0") || !strcmp(*name, "gnd") ? 0 : map_get(&c->node_of, map_key(*name), -1);
+    *node =
+        !strcmp(*name, "0") || !strcmp(*name, "gnd") ? 0 : map_get(&c->node_of, map_key(*name), -1);
     if (*node < 0) {
         diag_error(c->d, cur_span(q), "no node '%s'", *name);
         flat_suggest(c, *name, c->f->node, vec_len(c->f->node));
@@ -109,7 +107,8 @@ static bool read_element(cur *q, const char *letters, const char *what, const ch
         q->i++;
         return true;
     }
-    diag_error(c->d, cur_span(q), k < 0 ? "no element '%s'; %s" : "'%s' cannot stand here; %s", text, what);
+    diag_error(c->d, cur_span(q), k < 0 ? "no element '%s'; %s" : "'%s' cannot stand here; %s",
+               text, what);
     const char **cand = NULL;
     for (size_t i = 0; i < vec_len(c->f->inst); i++)
         if (strchr(letters, c->f->inst[i].letter))
@@ -154,7 +153,8 @@ static bool read_output(cur *q, flat_ana *a)
         q->i++;
     if (cur_more(q) && !cur_is(q, ')') && !read_node(q, &a->out[1], &n2))
         return false;
-    a->out_name = n2 ? arena_printf(q->c->mem, "v(%s,%s)", n1, n2) : arena_printf(q->c->mem, "v(%s)", n1);
+    a->out_name =
+        n2 ? arena_printf(q->c->mem, "v(%s,%s)", n1, n2) : arena_printf(q->c->mem, "v(%s)", n1);
     return expect(q, ')', form);
 }
 
@@ -172,7 +172,8 @@ static bool read_noise(cur *q, flat_ana *a)
     if (cur_more(q) && !number(q, &n))
         return false;
     if (!(n >= 0 && n <= MAX_POINTS)) {
-        diag_error(q->c->d, last_span(q), "%g points per summary; from 1 to %d are possible", n, MAX_POINTS);
+        diag_error(q->c->d, last_span(q), "%g points per summary; from 1 to %d are possible", n,
+                   MAX_POINTS);
         return false;
     }
     a->summary = (int64_t)n;
@@ -206,7 +207,8 @@ static bool read_pz(cur *q, flat_ana *a)
             return false;
     a->voltage = cur_more(q) && cur_is_word(q, "vol");
     if (!a->voltage && !(cur_more(q) && cur_is_word(q, "cur"))) {
-        cur_unexpected(q, "vol (output voltage per input voltage) or cur (per input current) is expected");
+        cur_unexpected(
+            q, "vol (output voltage per input voltage) or cur (per input current) is expected");
         return false;
     }
     q->i++;
@@ -220,7 +222,8 @@ static bool read_pz(cur *q, flat_ana *a)
     }
     q->i++;
     if (a->in[0] == a->in[1] || (a->zeros && a->out[0] == a->out[1])) {
-        diag_error(q->c->d, a->span, "the %s of .pz is between a node and itself", a->in[0] == a->in[1] ? "input" : "output");
+        diag_error(q->c->d, a->span, "the %s of .pz is between a node and itself",
+                   a->in[0] == a->in[1] ? "input" : "output");
         return false;
     }
     return true;

@@ -17,10 +17,7 @@ diag_span cur_span(const cur *q)
     return (diag_span){q->card->file, t->off + t->len, 1};
 }
 
-bool cur_is(const cur *q, char punct)
-{
-    return cur_more(q) && cur_tok(q)->punct == punct;
-}
+bool cur_is(const cur *q, char punct) { return cur_more(q) && cur_tok(q)->punct == punct; }
 
 bool cur_is_word(const cur *q, const char *word)
 {
@@ -63,8 +60,8 @@ rhs flat_number(flat_ctx *c, double x, diag_span span)
 
 static bool is_dynamic(const net_expr *e)
 {
-    if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ || e->op == NET_S ||
-        (e->op == NET_CALL && e->fn >= NET_FN_DDT))
+    if (e->op == NET_VNODE || e->op == NET_IBRANCH || e->op == NET_TIME || e->op == NET_HERTZ ||
+        e->op == NET_S || (e->op == NET_CALL && e->fn >= NET_FN_DDT))
         return true;
     for (int32_t i = 0; i < e->n_arg; i++)
         if (is_dynamic(e->arg[i]))
@@ -97,7 +94,10 @@ static void warn_atto(flat_ctx *c, const char *text, diag_span at, double x)
         return;
     const bool capital = c->d->file[at.file].text[at.off + digits] == 'A' && !text[digits + 1];
     if ((capital || !strncmp(text + digits, "amp", 3)) && flat_first(c, once))
-        diag_warning(c->d, at, "this is %g: the suffix a is 1e-18, as in newer ngspice; ngspice 39 reads a unit (write it without the A)", x);
+        diag_warning(c->d, at,
+                     "this is %g: the suffix a is 1e-18, as in newer ngspice; ngspice 39 reads a "
+                     "unit (write it without the A)",
+                     x);
 }
 
 /* One token, the common case: number, name, quoted text. false: it needs the expression parser. */
@@ -155,7 +155,8 @@ rhs cur_value(cur *q)
     int32_t from = q->i, k = from, depth = 0;
     for (; k < card->n_tok; k++) {
         const net_tok *t = &card->tok[k];
-        if (k > from && !depth && (!t->glued || t->punct == ',' || t->punct == '=' || t->punct == ')' || t->punct == ']'))
+        if (k > from && !depth &&
+            (!t->glued || t->punct == ',' || t->punct == '=' || t->punct == ')' || t->punct == ']'))
             break;
         depth += t->punct == '(' ? 1 : t->punct == ')' ? -1 : 0;
         if (depth < 0)
@@ -178,8 +179,9 @@ rhs cur_expr(cur *q)
     }
     const net_card *card = q->card;
     const net_tok *last = &card->tok[card->n_tok - 1];
-    bool alone = q->i + 1 >= card->n_tok ||
-                 (q->i + 2 < card->n_tok && card->tok[q->i + 2].punct == '=' && !card->tok[q->i + 1].glued);
+    bool alone =
+        q->i + 1 >= card->n_tok ||
+        (q->i + 2 < card->n_tok && card->tok[q->i + 2].punct == '=' && !card->tok[q->i + 1].glued);
     rhs v;
     if (alone && simple_value(q->c, cur_tok(q), cur_span(q), &v)) {
         q->i++;
@@ -221,7 +223,8 @@ void flat_unique_keys(flat_ctx *c, keyval *kv)
             if (kv[j].key == kv[i].key)
                 old = (int32_t)j;
         if (old >= 0) {
-            diag_warning(c->d, kv[i].key_span, "'%s' is given twice, the last one counts", kv[i].key);
+            diag_warning(c->d, kv[i].key_span, "'%s' is given twice, the last one counts",
+                         kv[i].key);
             if (c->d->n_warning < c->d->max_error)
                 diag_note(c->d, kv[old].key_span, "first given here");
             kv[old] = kv[i];
@@ -260,7 +263,8 @@ static void warn_twice(flat_ctx *c, const char *what, const char *name, diag_spa
 /* Two definitions with one text are one. */
 static bool same_text(const flat_ctx *c, diag_span a, diag_span b)
 {
-    return a.len && a.len == b.len && !memcmp(c->d->file[a.file].text + a.off, c->d->file[b.file].text + b.off, a.len);
+    return a.len && a.len == b.len &&
+           !memcmp(c->d->file[a.file].text + a.off, c->d->file[b.file].text + b.off, a.len);
 }
 
 static void add_param(flat_ctx *c, body *b, param_def p)
@@ -276,7 +280,8 @@ static void add_param(flat_ctx *c, body *b, param_def p)
     if (p.guard >= 0)
         b->branch[p.guard].has_param = true;
     p.prev = b->param_last[slot];
-    if (p.prev >= 0 && b->param[p.prev].guard == p.guard && !same_text(c, p.v.span, b->param[p.prev].v.span))
+    if (p.prev >= 0 && b->param[p.prev].guard == p.guard &&
+        !same_text(c, p.v.span, b->param[p.prev].v.span))
         warn_twice(c, "parameter", p.name, p.span, b->param[p.prev].span);
     b->param_last[slot] = (int32_t)vec_len(b->param);
     vec_push(b->param, p);
@@ -294,8 +299,8 @@ static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
         cur_skip_punct(q);
         if (!cur_more(q))
             break;
-        if (kind != NET_CARD_CSPARAM && cur_tok(q)->kind == NET_T_WORD && q->i + 1 < q->card->n_tok &&
-            q->card->tok[q->i + 1].punct == '(') {
+        if (kind != NET_CARD_CSPARAM && cur_tok(q)->kind == NET_T_WORD &&
+            q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(') {
             read_func(q, guard);
             continue;
         }
@@ -303,7 +308,11 @@ static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
             cur_unexpected(q, "name=value is expected");
             return;
         }
-        param_def p = {.name = cur_tok(q)->text, .span = cur_span(q), .guard = guard, .port = port, .var = var};
+        param_def p = {.name = cur_tok(q)->text,
+                       .span = cur_span(q),
+                       .guard = guard,
+                       .port = port,
+                       .var = var};
         if (kind == NET_CARD_CSPARAM)
             p.name = flat_csparam_name(q->c, p.name);
         q->i += 2;
@@ -375,7 +384,8 @@ static bool take_like(cur *q, model_def *m)
     m->like = str_intern0(q->c->names, m->like);
     m->like_span = net_tok_span(q->card, t);
     q->i++;
-    m->type = cur_more(q) && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q) ? cur_tok(q)->text : NULL;
+    m->type =
+        cur_more(q) && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q) ? cur_tok(q)->text : NULL;
     m->first = q->i + (m->type != NULL);
     return true;
 }
@@ -401,7 +411,8 @@ static void add_model(flat_ctx *c, body *b, const net_card *card, int32_t guard)
     q.i = 1;
     m.prev = map_get(&b->model_of, map_key(m.name), -1);
     if (m.prev >= 0 && b->model[m.prev].guard == guard)
-        warn_twice(c, "model", m.name, cur_span(&q), net_tok_span(b->model[m.prev].card, &b->model[m.prev].card->tok[1]));
+        warn_twice(c, "model", m.name, cur_span(&q),
+                   net_tok_span(b->model[m.prev].card, &b->model[m.prev].card->tok[1]));
     map_set(&b->model_of, map_key(m.name), (int32_t)vec_len(b->model));
     const char *bin = bin_name(c, m.name);
     m.bin_prev = bin ? map_get(&b->bin_of, map_key(bin), -1) : -1;
@@ -428,7 +439,8 @@ static void add_sub(flat_ctx *c, body *b, const net_card *card, int32_t guard)
 
 /* -- the body -- */
 
-static int32_t open_branch(flat_ctx *c, body *b, const net_card *card, int32_t parent, int32_t before)
+static int32_t open_branch(flat_ctx *c, body *b, const net_card *card, int32_t parent,
+                           int32_t before)
 {
     branch g = {.parent = parent, .before = before};
     if (card->kind != NET_CARD_ELSE && card->n_tok > 1) {
@@ -457,7 +469,8 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     switch (card->kind) {
     case NET_ELEMENT:
     case NET_CARD_UNKNOWN: break;
-    case NET_CARD_PARAM: case NET_CARD_VAR: read_params(&q, *guard, false, card->kind); break;
+    case NET_CARD_PARAM:
+    case NET_CARD_VAR: read_params(&q, *guard, false, card->kind); break;
     case NET_CARD_CSPARAM:
         if (b->sub->name)
             diag_warning(c->d, net_card_span(card), "'.csparam' has no effect inside a subcircuit");
@@ -468,9 +481,8 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     case NET_CARD_MODEL: add_model(c, b, card, *guard); break;
     case NET_CARD_SUBCKT: add_sub(c, b, card, *guard); break;
     case NET_CARD_IF: *guard = open_branch(c, b, card, *guard, -1); break;
-    case NET_CARD_ELSEIF: case NET_CARD_ELSE:
-        *guard = open_branch(c, b, card, b->branch[*guard].parent, *guard);
-        break;
+    case NET_CARD_ELSEIF:
+    case NET_CARD_ELSE: *guard = open_branch(c, b, card, b->branch[*guard].parent, *guard); break;
     case NET_CARD_ENDIF: *guard = b->branch[*guard].parent; break;
     case NET_CARD_GLOBAL: declare_global(c, card); break;
     default: vec_push(b->other, (card_ref){card, *guard}); break;
@@ -483,7 +495,8 @@ static void read_elements(flat_ctx *c, body *b)
     int32_t guard = -1, next = 0;
     const net_card *card = b->sub->card;
     for (size_t i = 0; i < vec_len(card) && !diag_full(c->d, c->n_error); i++) {
-        if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF || card[i].kind == NET_CARD_ELSE)
+        if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF ||
+            card[i].kind == NET_CARD_ELSE)
             guard = next++; /* branches are numbered in the order of the text */
         else if (card[i].kind == NET_CARD_ENDIF)
             guard = b->branch[guard].parent;
@@ -559,7 +572,8 @@ void flat_body_free(body *b)
     vec_free(b->branch);
     vec_free(b->elem);
     vec_free(b->other);
-    map *m[] = {&b->slot, &b->param_slot, &b->func_of, &b->model_of, &b->bin_of, &b->sub_of, &b->elem_of};
+    map *m[] = {&b->slot,   &b->param_slot, &b->func_of, &b->model_of,
+                &b->bin_of, &b->sub_of,     &b->elem_of};
     for (size_t i = 0; i < VS_COUNT(m); i++)
         map_free(m[i]);
 }
@@ -567,7 +581,8 @@ void flat_body_free(body *b)
 bool flat_names_model(const body *b, const char *name)
 {
     for (; b; b = b->parent)
-        if (map_get(&b->model_of, map_key(name), -1) >= 0 || map_get(&b->bin_of, map_key(name), -1) >= 0)
+        if (map_get(&b->model_of, map_key(name), -1) >= 0 ||
+            map_get(&b->bin_of, map_key(name), -1) >= 0)
             return true;
     return false;
 }
@@ -597,10 +612,11 @@ net_sub *flat_find_sub(scope *s, const char *name, scope **lex)
 /* Words that stand alone on a card are 1: ".model irf540 vdmos nchan". */
 static bool at_flag(const cur *q)
 {
-    static const char *const flag[] = {
-        "nchan", "pchan", "npn", "pnp", "nmos", "pmos", "njf", "pjf", "nmf", "pmf", "vdmosn", "vdmosp",
-        /* how ngspice treats lossy lines */
-        "nocontrol", "steplimit", "nosteplimit", "lininterp", "quadinterp", "mixedinterp", "truncnr", "truncdontcut"};
+    static const char *const flag[] = {"nchan", "pchan", "npn", "pnp", "nmos", "pmos", "njf", "pjf",
+                                       "nmf", "pmf", "vdmosn", "vdmosp",
+                                       /* how ngspice treats lossy lines */
+                                       "nocontrol", "steplimit", "nosteplimit", "lininterp",
+                                       "quadinterp", "mixedinterp", "truncnr", "truncdontcut"};
     for (size_t i = 0; i < VS_COUNT(flag); i++)
         if (cur_is_word(q, flag[i]))
             return true;
@@ -621,7 +637,8 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
-/* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value: matrices of coupled lines */
+/* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value:
+ * matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
 {
     cur q = {c, b, flat_split_brackets(c, m->card, false), m->first};
@@ -639,12 +656,13 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
             if (m->type && !strcmp(m->type, "cpl"))
                 take_entries(&q, &kv);
         } else if (at_flag(&q)) {
-            vec_push(kv, (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
+            vec_push(kv,
+                     (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});
             q.i++;
         } else {
             diag_span at = cur_span(&q);
-            diag_error(c->d, at, "name=value is expected, not '%.*s'", at.len > 40 ? 40 : (int)at.len,
-                       c->d->file[at.file].text + at.off);
+            diag_error(c->d, at, "name=value is expected, not '%.*s'",
+                       at.len > 40 ? 40 : (int)at.len, c->d->file[at.file].text + at.off);
             q.i++;
         }
     }
@@ -662,7 +680,8 @@ typedef struct model_value {
 static model_def *find_def(scope **s, const char *name, const model_def *but)
 {
     for (; *s; *s = (*s)->lex)
-        for (int32_t i = map_get(&(*s)->b->model_of, map_key(name), -1); i >= 0; i = (*s)->b->model[i].prev) {
+        for (int32_t i = map_get(&(*s)->b->model_of, map_key(name), -1); i >= 0;
+             i = (*s)->b->model[i].prev) {
             model_def *m = &(*s)->b->model[i];
             if (m != but && flat_on(*s, m->guard))
                 return m;
@@ -684,8 +703,8 @@ static void add_values(flat_ctx *c, scope *s, model_def *m, model_value **v)
     }
 }
 
-/* The values of m, and those of the models that it is like which it does not give itself; its type. false: a message was
- * given. */
+/* The values of m, and those of the models that it is like which it does not give itself; its type.
+ * false: a message was given. */
 static bool collect_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type)
 {
     enum { MOST_LIKE = 64 };
@@ -695,13 +714,14 @@ static bool collect_values(flat_ctx *c, scope *s, model_def *m, model_value **v,
     for (int depth = 0; from->like; depth++) {
         model_def *base = find_def(&s, from->like, from);
         if (!base || base == m || depth == MOST_LIKE) {
-            diag_error(c->d, from->like_span, base ? "model '%s' takes its values from itself" : "there is no model '%s'",
+            diag_error(c->d, from->like_span,
+                       base ? "model '%s' takes its values from itself" : "there is no model '%s'",
                        from->like);
             return false;
         }
         if (*type && base->type && strcmp(*type, base->type)) {
-            diag_error(c->d, from->like_span, "model '%s' is of type '%s', '%s' of type '%s'", from->like, base->type, m->name,
-                       *type);
+            diag_error(c->d, from->like_span, "model '%s' is of type '%s', '%s' of type '%s'",
+                       from->like, base->type, m->name, *type);
             return false;
         }
         *type = *type ? *type : base->type;
@@ -737,7 +757,8 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
         const busy start = flat_slot_begin(c);
         if (!flat_value(c, v[i].where, from, &p->value, &p->str))
             *bad = true;
-        flat_slot_end(c, v[i].where, from, start, (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
+        flat_slot_end(c, v[i].where, from, start,
+                      (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
     }
     vec_free(v);
     c->drawing = outer;
@@ -750,7 +771,8 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
     return fm;
 }
 
-/* A part that is expanded again is the first to ask for the same shared models, and for no other. */
+/* A part that is expanded again is the first to ask for the same shared models, and for no other.
+ */
 static flat_model *seen_model(flat_ctx *c, flat_model *m)
 {
     bool seen = !c->first_new || !m;
@@ -815,7 +837,8 @@ const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name)
     bool bad = false;
     while (s && map_get(&s->b->bin_of, map_key(name), -1) < 0)
         s = s->lex;
-    for (int32_t i = s ? map_get(&s->b->bin_of, map_key(name), -1) : -1; i >= 0; i = s->b->model[i].bin_prev) {
+    for (int32_t i = s ? map_get(&s->b->bin_of, map_key(name), -1) : -1; i >= 0;
+         i = s->b->model[i].bin_prev) {
         const flat_model *m = flat_find_model(c, s, s->b->model[i].name, &bad);
         if (m)
             vec_push(bin, m);

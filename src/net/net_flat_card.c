@@ -35,7 +35,9 @@ static void read_option(cur *q)
     if (!v.e || !flat_value(q->c, q->c->root, &v, &o.value, &str))
         return;
     const net_tok *t = &q->card->tok[first];
-    o.str = str ? str : text_of(q->c, diag_join(net_tok_span(q->card, t), net_tok_span(q->card, &q->card->tok[q->i - 1])));
+    o.str = str ? str
+                : text_of(q->c, diag_join(net_tok_span(q->card, t),
+                                          net_tok_span(q->card, &q->card->tok[q->i - 1])));
     o.span = diag_join(o.span, v.span);
     vec_push(q->c->f->option, o);
 }
@@ -74,8 +76,8 @@ static void read_ic(flat_ctx *c, scope *s, const net_card *card)
     bool is_ic = card->kind == NET_CARD_IC;
     while (cur_more(&q)) {
         const net_tok *t = cur_tok(&q);
-        bool probe = cur_is_word(&q, "v") && q.i + 4 < card->n_tok && t[1].punct == '(' && t[3].punct == ')' &&
-                     t[4].punct == '=' && t[2].kind == NET_T_WORD;
+        bool probe = cur_is_word(&q, "v") && q.i + 4 < card->n_tok && t[1].punct == '(' &&
+                     t[3].punct == ')' && t[4].punct == '=' && t[2].kind == NET_T_WORD;
         if (!probe && !cur_at_key(&q)) {
             cur_unexpected(&q, "v(node)=value is expected");
             return;
@@ -88,7 +90,8 @@ static void read_ic(flat_ctx *c, scope *s, const net_card *card)
         if (!v.e || !flat_eval(c, s, &v, &ic.value))
             return;
         int32_t index = (int32_t)vec_len(is_ic ? c->f->ic : c->f->nodeset);
-        flat_slot_end(c, s, &v, before, (flat_slot_at){.kind = is_ic ? SLOT_NODE_IC : SLOT_NODESET, .k = index});
+        flat_slot_end(c, s, &v, before,
+                      (flat_slot_at){.kind = is_ic ? SLOT_NODE_IC : SLOT_NODESET, .k = index});
         c->mask = 0;
         ic.node = find_node(c, s, name->text);
         if (is_ic)
@@ -96,14 +99,16 @@ static void read_ic(flat_ctx *c, scope *s, const net_card *card)
         else
             vec_push(c->f->nodeset, ic);
         if (ic.node < 0)
-            vec_push(c->pend_node, (pending_node){is_ic ? PEND_IC : PEND_NODESET, index, 0, s->path, name->text, ic.span});
+            vec_push(c->pend_node, (pending_node){is_ic ? PEND_IC : PEND_NODESET, index, 0, s->path,
+                                                  name->text, ic.span});
         cur_skip_punct(&q);
     }
 }
 
 /* -- .save .print .plot .probe -- */
 
-static void save_node(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, const char *a, const char *b)
+static void save_node(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, const char *a,
+                      const char *b)
 {
     const char *name[2] = {a, b};
     const char *full[2] = {"", ""};
@@ -113,7 +118,8 @@ static void save_node(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, co
         o->node[k] = find_node(c, s, name[k]);
         full[k] = flat_join(c, s, name[k]);
         if (o->node[k] < 0)
-            vec_push(c->pend_node, (pending_node){PEND_SAVE, (int32_t)vec_len(c->f->save), k, s->path, name[k], e->span});
+            vec_push(c->pend_node, (pending_node){PEND_SAVE, (int32_t)vec_len(c->f->save), k,
+                                                  s->path, name[k], e->span});
         else if (map_get(&s->b->slot, map_key(name[k]), -1) >= 0)
             full[k] = c->f->node[o->node[k]];
     }
@@ -121,14 +127,16 @@ static void save_node(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, co
                                       : arena_printf(&c->scratch, "v(%s)", full[0]));
 }
 
-static void save_device(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, const char *name, const char *param)
+static void save_device(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, const char *name,
+                        const char *param)
 {
     o->what = param ? FLAT_SAVE_PARAM : FLAT_SAVE_I;
     o->device = flat_join(c, s, name);
     o->param = param;
     o->text = str_intern0(c->names, param ? arena_printf(&c->scratch, "@%s[%s]", o->device, param)
                                           : arena_printf(&c->scratch, "i(%s)", o->device));
-    vec_push(c->pend_node, (pending_node){PEND_DEVICE, (int32_t)vec_len(c->f->save), 0, s->path, name, e->span});
+    vec_push(c->pend_node,
+             (pending_node){PEND_DEVICE, (int32_t)vec_len(c->f->save), 0, s->path, name, e->span});
 }
 
 /* A bare word: all, a node, v1#branch, @device[parameter] */
@@ -151,7 +159,8 @@ static void save_word(flat_ctx *c, scope *s, flat_save *o, const net_expr *e, co
 
 static bool is_ac_output(const char *name)
 {
-    static const char *const word[] = {"vdb", "vm", "vp", "vr", "vi", "idb", "im", "ip", "ir", "ii"};
+    static const char *const word[] = {"vdb", "vm", "vp", "vr", "vi",
+                                       "idb", "im", "ip", "ir", "ii"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (!strcmp(word[i], name))
             return true;
@@ -208,7 +217,10 @@ static void read_save(flat_ctx *c, scope *s, const net_card *card)
 {
     cur q = {c, s->b, card, 1};
     if (!cur_more(&q))
-        vec_push(c->f->save, (flat_save){.what = FLAT_SAVE_ALL, .node = {-1, -1}, .text = "all", .span = net_card_span(card)});
+        vec_push(c->f->save, (flat_save){.what = FLAT_SAVE_ALL,
+                                         .node = {-1, -1},
+                                         .text = "all",
+                                         .span = net_card_span(card)});
     while (cur_more(&q)) {
         if (cur_is(&q, '(')) { /* limits of .probe */
             skip_group(&q);
@@ -241,7 +253,8 @@ static void read_save(flat_ctx *c, scope *s, const net_card *card)
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card)
 {
     switch (card->kind) {
-    case NET_CARD_IC: case NET_CARD_NODESET: read_ic(c, s, card); break;
+    case NET_CARD_IC:
+    case NET_CARD_NODESET: read_ic(c, s, card); break;
     case NET_CARD_SAVE: read_save(c, s, card); break;
     case NET_CARD_MISSING: {
         diag_span at = net_card_span(card);
@@ -251,30 +264,30 @@ void flat_local_card(flat_ctx *c, scope *s, const net_card *card)
     }
     default:
         if (flat_first(c, net_card_span(card)))
-            diag_warning(c->d, net_card_span(card), ".%s inside a subcircuit is ignored", card->name);
+            diag_warning(c->d, net_card_span(card), ".%s inside a subcircuit is ignored",
+                         card->name);
     }
 }
 
 /* -- analyses -- */
 
 /* The last token, for messages about a value that was just read */
-static diag_span before(const cur *q)
-{
-    return net_tok_span(q->card, &q->card->tok[q->i - 1]);
-}
+static diag_span before(const cur *q) { return net_tok_span(q->card, &q->card->tok[q->i - 1]); }
 
 static bool positive(cur *q, const char *what, double y, bool zero)
 {
     if (y > 0 || (zero && y == 0))
         return true;
-    diag_error(q->c->d, before(q), "%s must be %s, not %g", what, zero ? "positive or 0" : "positive", y);
+    diag_error(q->c->d, before(q), "%s must be %s, not %g", what,
+               zero ? "positive or 0" : "positive", y);
     return false;
 }
 
 /* tran = ".tran" tstep tstop [tstart [tmax]] ["uic"] */
 static void read_tran(flat_ctx *c, const net_card *card)
 {
-    static const char *const what[] = {"the step tstep", "the end tstop", "the start tstart", "the largest step tmax"};
+    static const char *const what[] = {"the step tstep", "the end tstop", "the start tstart",
+                                       "the largest step tmax"};
     cur q = {c, c->root->b, card, 1};
     flat_ana a = {.kind = FLAT_TRAN, .span = net_card_span(card)};
     double *y[] = {&a.tstep, &a.tstop, &a.tstart, &a.tmax};
@@ -286,7 +299,8 @@ static void read_tran(flat_ctx *c, const net_card *card)
             continue;
         }
         if (n == 4) {
-            cur_unexpected(&q, ".tran takes tstep tstop tstart tmax and uic; nothing more is expected");
+            cur_unexpected(&q,
+                           ".tran takes tstep tstop tstart tmax and uic; nothing more is expected");
             return;
         }
         if (!number(&q, c->root, y[n]) || !positive(&q, what[n], *y[n], n == 2))
@@ -294,7 +308,8 @@ static void read_tran(flat_ctx *c, const net_card *card)
         n++;
     }
     if (n < 2) {
-        diag_error(c->d, cur_span(&q), ".tran needs a step and an end: .tran tstep tstop [tstart [tmax]] [uic]");
+        diag_error(c->d, cur_span(&q),
+                   ".tran needs a step and an end: .tran tstep tstop [tstart [tmax]] [uic]");
         return;
     }
     if (a.tstart >= a.tstop) {
@@ -307,7 +322,8 @@ static void read_tran(flat_ctx *c, const net_card *card)
 static bool sweep_linear(cur *q, flat_sweep *w, double from, double to, double step)
 {
     if (from != to && (step == 0 || (to - from) / step < 0)) {
-        diag_error(q->c->d, before(q), step == 0 ? "the step is 0" : "the step %g leads away from the end", step);
+        diag_error(q->c->d, before(q),
+                   step == 0 ? "the step is 0" : "the step %g leads away from the end", step);
         return false;
     }
     double n = from == to ? 0 : floor((to - from) / step * (1 + 1e-12) + 1e-9);
@@ -324,7 +340,8 @@ static bool sweep_linear(cur *q, flat_sweep *w, double from, double to, double s
 static bool sweep_points(cur *q, flat_sweep *w, const char *form, double n, double from, double to)
 {
     if (!(n >= 1 && n <= MAX_POINTS) || n != floor(n)) {
-        diag_error(q->c->d, before(q), "%s needs a whole number of points, at least 1, not %g", form, n);
+        diag_error(q->c->d, before(q), "%s needs a whole number of points, at least 1, not %g",
+                   form, n);
         return false;
     }
     if (form[0] == 'l') {
@@ -334,7 +351,9 @@ static bool sweep_points(cur *q, flat_sweep *w, const char *form, double n, doub
     }
     double base = form[0] == 'd' ? 10 : 2;
     if (!(from > 0 && to > 0 && to >= from)) {
-        diag_error(q->c->d, before(q), "%s goes from a positive number to a larger one, not from %g to %g", form, from, to);
+        diag_error(q->c->d, before(q),
+                   "%s goes from a positive number to a larger one, not from %g to %g", form, from,
+                   to);
         return false;
     }
     double all = floor(n * log(to / from) / log(base) + 1e-9);
@@ -435,13 +454,16 @@ static bool read_sweep(cur *q, flat_sweep *w)
     double y[3];
     for (int i = 0; i < 3; i++) {
         if (!cur_more(q)) {
-            cur_unexpected(q, kind ? "a sweep needs a number of points, start and end" : "a sweep needs start, end and step");
+            cur_unexpected(q, kind ? "a sweep needs a number of points, start and end"
+                                   : "a sweep needs start, end and step");
             return false;
         }
         if (!number(q, q->c->root, &y[i]))
             return false;
     }
-    return (kind ? sweep_points(q, w, kind, y[0], y[1], y[2]) : sweep_linear(q, w, y[0], y[1], y[2])) && ok;
+    return (kind ? sweep_points(q, w, kind, y[0], y[1], y[2])
+                 : sweep_linear(q, w, y[0], y[1], y[2])) &&
+           ok;
 }
 
 /* dc = ".dc" sweep+, the first varies fastest */
@@ -478,20 +500,25 @@ static void read_dc(flat_ctx *c, const net_card *card)
 void flat_top_card(flat_ctx *c, const net_card *card)
 {
     switch (card->kind) {
-    case NET_CARD_OPTION: case NET_CARD_TEMP: flat_option_card(c, card); break;
+    case NET_CARD_OPTION:
+    case NET_CARD_TEMP: flat_option_card(c, card); break;
     case NET_CARD_OP:
         if (card->n_tok > 1)
             diag_warning(c->d, net_tok_span(card, &card->tok[1]), "text after .op is ignored");
         vec_push(c->f->ana, (flat_ana){.kind = FLAT_OP, .span = net_card_span(card)});
         break;
     case NET_CARD_DC:
-        if (!c->deck->taken || c->declarations) /* the values of a sweep are not listed for each of them */
+        if (!c->deck->taken ||
+            c->declarations) /* the values of a sweep are not listed for each of them */
             read_dc(c, card);
         break;
     case NET_CARD_TRAN: read_tran(c, card); break;
-    case NET_CARD_AC: case NET_CARD_NOISE: case NET_CARD_TF: case NET_CARD_SENS: case NET_CARD_PZ: case NET_CARD_SP:
-        flat_small_card(c, card);
-        break;
+    case NET_CARD_AC:
+    case NET_CARD_NOISE:
+    case NET_CARD_TF:
+    case NET_CARD_SENS:
+    case NET_CARD_PZ:
+    case NET_CARD_SP: flat_small_card(c, card); break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {
             vec_push(c->f->hdl, card->tok[i].text);
@@ -506,7 +533,8 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_ALTER: flat_alter_card(c, card); break;
     case NET_CARD_NEEDED:
         if (!strcmp(card->name, "disto"))
-            diag_error(c->d, net_card_span(card), "there is no .disto analysis; run .tran over some periods and "
+            diag_error(c->d, net_card_span(card),
+                       "there is no .disto analysis; run .tran over some periods and "
                        "take its harmonics with .four");
         else
             vec_push(c->needed, card);

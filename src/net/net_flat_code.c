@@ -1,6 +1,7 @@
 /* net_flat_code.c - A elements (XSPICE code models) and lists in square brackets.
- * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE", sections on the A element and on
- * the .model card. A bracket that closes one of the same word belongs to a name: "bus[3]" is a node. */
+ * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE", sections on the
+ * A element and on the .model card. A bracket that closes one of the same word belongs to a name:
+ * "bus[3]" is a node. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,9 @@
 typedef struct splitter {
     flat_ctx *c;
     const net_card *card;
-    net_tok *tok;        /* vec */
+    net_tok *tok; /* vec */
     bool element;
-    int depth;           /* of brackets */
+    int depth; /* of brackets */
 } splitter;
 
 static const char *text_at(const splitter *x, uint32_t off)
@@ -33,7 +34,8 @@ static void push_part(splitter *x, net_tok_kind kind, uint32_t from, uint32_t to
     vec_push(x->tok, t);
 }
 
-/* Where a word that begins at `from` ends: before a bracket that nothing in it opened; %type: before any. */
+/* Where a word that begins at `from` ends: before a bracket that nothing in it opened; %type:
+ * before any. */
 static uint32_t part_end(const splitter *x, uint32_t from, uint32_t end)
 {
     const bool type = x->element && *text_at(x, from) == '%';
@@ -63,7 +65,8 @@ static bool has_bracket(const net_card *card, bool element)
 {
     for (int32_t i = 1; i < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
-        if (t->kind == NET_T_WORD && (element || (t->text[0] == '[' && card->tok[i - 1].punct == '=')))
+        if (t->kind == NET_T_WORD &&
+            (element || (t->text[0] == '[' && card->tok[i - 1].punct == '=')))
             return true;
     }
     return false;
@@ -77,7 +80,8 @@ const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool elem
     vec_push(x.tok, card->tok[0]);
     for (int32_t i = 1; i < card->n_tok; i++) {
         const net_tok *t = &card->tok[i];
-        const bool starts = t->kind == NET_T_WORD && t->text[0] == '[' && card->tok[i - 1].punct == '=';
+        const bool starts =
+            t->kind == NET_T_WORD && t->text[0] == '[' && card->tok[i - 1].punct == '=';
         if (t->kind == NET_T_WORD && (element || starts || x.depth > 0))
             split(&x, t);
         else
@@ -109,7 +113,9 @@ bool flat_read_list(cur *q, const char *name, keyval **kv)
                 diag_error(q->c->d, open, "a list has values: %s=[1 2 3]", name);
             return n > 0;
         }
-        keyval k = {str_intern0(q->c->names, arena_printf(&q->c->scratch, "%s[%d]", name, n)), cur_span(q), {0}};
+        keyval k = {str_intern0(q->c->names, arena_printf(&q->c->scratch, "%s[%d]", name, n)),
+                    cur_span(q),
+                    {0}};
         k.v = cur_value(q);
         if (!k.v.e)
             return false;
@@ -135,8 +141,9 @@ static bool take_bracket(areader *r, char bracket)
 {
     const bool open = bracket == '[';
     if (open == r->vector) {
-        diag_error(r->q->c->d, cur_span(r->q), open ? "a vector of connections within another one"
-                                                    : "']' without '[': a vector of connections is [a b c]");
+        diag_error(r->q->c->d, cur_span(r->q),
+                   open ? "a vector of connections within another one"
+                        : "']' without '[': a vector of connections is [a b c]");
         return false;
     }
     r->vector = open;
@@ -151,7 +158,9 @@ static bool take_type(areader *r)
     const char *type = cur_tok(r->q)->text + 1;
     if (!*type) {
         if (r->q->i + 2 >= r->q->card->n_tok || r->q->card->tok[r->q->i + 1].kind != NET_T_WORD) {
-            diag_error(r->q->c->d, cur_span(r->q), "the type of a port stands behind '%%': %%v %%vd %%i %%id %%vnam %%g %%gd %%h %%hd");
+            diag_error(r->q->c->d, cur_span(r->q),
+                       "the type of a port stands behind '%%': %%v %%vd %%i %%id %%vnam %%g %%gd "
+                       "%%h %%hd");
             return false;
         }
         r->q->i++;
@@ -189,8 +198,9 @@ static bool take_connection(areader *r)
     } else if (t->punct && t->punct != '=') {
         r->q->i++;
     } else if (t->kind != NET_T_WORD || t->punct == '=') {
-        diag_error(r->q->c->d, cur_span(r->q), t->punct == '=' ? "parameters of a code model stand on its .model card"
-                                                               : "a node, '[', ']' or '%%' and a type is expected");
+        diag_error(r->q->c->d, cur_span(r->q),
+                   t->punct == '=' ? "parameters of a code model stand on its .model card"
+                                   : "a node, '[', ']' or '%%' and a type is expected");
         return false;
     } else if (t->text[0] == '%') {
         return take_type(r);
@@ -202,7 +212,8 @@ static bool take_connection(areader *r)
 
 bool flat_read_code(cur *q, code_card *a)
 {
-    static const char what[] = "a code model has connections and a model: Aname in [in1 in2] %%vd(p n) out model";
+    static const char what[] =
+        "a code model has connections and a model: Aname in [in1 in2] %%vd(p n) out model";
     areader r = {.q = q, .a = a};
     q->card = flat_split_brackets(q->c, q->card, true);
     int32_t last = q->card->n_tok - 1;

@@ -9,10 +9,10 @@
 typedef struct ereader {
     cur q;
     elem *e;
-    int32_t *slot;       /* vec */
-    diag_span *span;     /* vec */
-    keyval *kv, *ref;    /* vec */
-    rhs *poly;           /* vec */
+    int32_t *slot;    /* vec */
+    diag_span *span;  /* vec */
+    keyval *kv, *ref; /* vec */
+    rhs *poly;        /* vec */
 } ereader;
 
 static bool failed(ereader *r, const char *what)
@@ -26,7 +26,8 @@ static bool is_word(const ereader *r)
     return cur_more(&r->q) && cur_tok(&r->q)->kind == NET_T_WORD && !cur_at_key(&r->q);
 }
 
-/* The name in {name}, interned: a parameter that may hold the name of a model. NULL: another kind of token. */
+/* The name in {name}, interned: a parameter that may hold the name of a model. NULL: another kind
+ * of token. */
 static const char *braced_name(const ereader *r, const net_tok *t)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -150,7 +151,8 @@ static bool take_rest(ereader *r, const char *const *name, int32_t n_name)
         } else if (cur_is_word(&r->q, "params:")) {
             r->q.i++;
         } else if (cur_is_word(&r->q, "thermal")) {
-            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q),
+                                     flat_number(r->q.c, 1, cur_span(&r->q))});
             r->q.i++;
         } else if (used < n_name && cur_tok(&r->q)->kind != NET_T_PUNCT) {
             keyval k = {str_intern0(r->q.c->names, name[used++]), cur_span(&r->q), {0}};
@@ -175,9 +177,10 @@ static bool is_key(const ereader *r, const char *a, const char *b)
 static bool read_rcl(ereader *r)
 {
     char letter[2] = {r->e->letter, 0};
-    static const char *const what[] = {"a resistor has two nodes and a value or model: Rname a b value",
-                                       "a capacitor has two nodes and a value or model: Cname a b value",
-                                       "an inductor has two nodes and a value or model: Lname a b value"};
+    static const char *const what[] = {
+        "a resistor has two nodes and a value or model: Rname a b value",
+        "a capacitor has two nodes and a value or model: Cname a b value",
+        "an inductor has two nodes and a value or model: Lname a b value"};
     if (!take_nodes(r, 2, what[r->e->letter == 'r' ? 0 : r->e->letter == 'c' ? 1 : 2]))
         return false;
     bool ok = true;
@@ -238,9 +241,9 @@ static bool read_k(ereader *r)
 static const struct wave_word {
     const char *name;
     flat_wave_kind kind;
-} wave_words[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"sine", FLAT_SIN}, {"exp", FLAT_EXP},
-                  {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM},
-                  {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
+} wave_words[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN},         {"sine", FLAT_SIN},
+                  {"exp", FLAT_EXP},     {"pwl", FLAT_PWL},         {"sffm", FLAT_SFFM},
+                  {"am", FLAT_AM},       {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
 
 static const struct wave_word *find_wave(const ereader *r)
 {
@@ -252,8 +255,8 @@ static const struct wave_word *find_wave(const ereader *r)
 
 static bool is_source_word(const ereader *r)
 {
-    static const char *const word[] = {"dc", "ac", "distof1", "distof2", "external", "portnum",
-                                       "z0", "r", "td", "m"};
+    static const char *const word[] = {"dc",      "ac", "distof1", "distof2", "external",
+                                       "portnum", "z0", "r",       "td",      "m"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]))
             return true;
@@ -268,12 +271,16 @@ static bool at_number(const ereader *r)
 static net_expr *new_call(ereader *r, net_fn fn, const char *name, int32_t n, diag_span span)
 {
     net_expr *e = arena_alloc(r->q.c->mem, sizeof *e + (size_t)n * sizeof e->arg[0]);
-    *e = (net_expr){.op = NET_CALL, .fn = fn, .n_arg = n, .span = span, .name = str_intern0(r->q.c->names, name)};
+    *e = (net_expr){.op = NET_CALL,
+                    .fn = fn,
+                    .n_arg = n,
+                    .span = span,
+                    .name = str_intern0(r->q.c->names, name)};
     return e;
 }
 
-/* aunif(0, 1): with a seed another number for each sample. It is from nowhere, so that no message tells the user of
- * a nominal value. */
+/* aunif(0, 1): with a seed another number for each sample. It is from nowhere, so that no message
+ * tells the user of a nominal value. */
 static rhs own_draw(ereader *r)
 {
     net_expr *e = new_call(r, NET_FN_AUNIF, "aunif", 2, DIAG_NOWHERE);
@@ -320,14 +327,16 @@ static bool read_wave(ereader *r, const struct wave_word *w)
     if (ok && depth > 0 && !cur_more(&r->q))
         ok = failed(r, "')' is expected at the end of the waveform");
     if (ok && w->kind == FLAT_PWL && vec_len(arg) % 2) {
-        diag_error(r->q.c->d, vec_last(arg).span, "PWL takes pairs of time and value; this time has no value");
+        diag_error(r->q.c->d, vec_last(arg).span,
+                   "PWL takes pairs of time and value; this time has no value");
         ok = false;
     }
-    static const size_t most[] = {[FLAT_PULSE] = 8, [FLAT_SIN] = 6, [FLAT_EXP] = 6, [FLAT_SFFM] = 7, [FLAT_AM] = 6,
-                                  [FLAT_TRNOISE] = 7, [FLAT_TRRANDOM] = 5};
+    static const size_t most[] = {
+        [FLAT_PULSE] = 8, [FLAT_SIN] = 6,     [FLAT_EXP] = 6,     [FLAT_SFFM] = 7,
+        [FLAT_AM] = 6,    [FLAT_TRNOISE] = 7, [FLAT_TRRANDOM] = 5};
     if (ok && w->kind != FLAT_PWL && vec_len(arg) > most[w->kind]) {
-        diag_error(r->q.c->d, arg[most[w->kind]].span, "too many values: %s takes at most %zu", w->name,
-                   most[w->kind]);
+        diag_error(r->q.c->d, arg[most[w->kind]].span, "too many values: %s takes at most %zu",
+                   w->name, most[w->kind]);
         ok = false;
     }
     if (w->kind == FLAT_TRNOISE || w->kind == FLAT_TRRANDOM)
@@ -356,7 +365,8 @@ static bool read_ac(ereader *r)
 
 static bool skip_distof(ereader *r)
 {
-    diag_warning(r->q.c->d, cur_span(&r->q), "'%s' is not supported yet; ignored", cur_tok(&r->q)->text);
+    diag_warning(r->q.c->d, cur_span(&r->q), "'%s' is not supported yet; ignored",
+                 cur_tok(&r->q)->text);
     r->q.i++;
     for (int i = 0; i < 2 && at_number(r); i++)
         (void)cur_value(&r->q);
@@ -402,8 +412,9 @@ static bool read_source_key(ereader *r)
 /* source = ("V" | "I") a b (["dc"] value | "ac" [mag [phase]] | wave | key=value)* */
 static bool read_source(ereader *r)
 {
-    if (!take_nodes(r, 2, r->e->letter == 'v' ? "a voltage source has two nodes: Vname plus minus value"
-                                              : "a current source has two nodes: Iname plus minus value"))
+    if (!take_nodes(r, 2,
+                    r->e->letter == 'v' ? "a voltage source has two nodes: Vname plus minus value"
+                                        : "a current source has two nodes: Iname plus minus value"))
         return false;
     source_def *s = r->e->src = arena_new(r->q.c->mem, source_def);
     s->span = net_card_span(r->q.card);
@@ -425,7 +436,8 @@ static bool read_source(ereader *r)
         } else if (cur_is_word(&r->q, "distof1") || cur_is_word(&r->q, "distof2")) {
             ok = skip_distof(r);
         } else if (cur_is_word(&r->q, "external")) {
-            diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet", cur_tok(&r->q)->text);
+            diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet",
+                       cur_tok(&r->q)->text);
             return false;
         } else if (cur_at_key(&r->q) && !is_port_word(r)) {
             ok = read_source_key(r);
@@ -503,7 +515,8 @@ static bool read_poly(ereader *r, bool by_current)
     for (int32_t i = 0; by_current && i < r->e->poly_dim; i++)
         if (!take_ref(r, "POLY needs as many controlling sources as its dimension"))
             return false;
-    if (!by_current && !take_nodes(r, 2 * r->e->poly_dim, "POLY needs two nodes for each dimension"))
+    if (!by_current &&
+        !take_nodes(r, 2 * r->e->poly_dim, "POLY needs two nodes for each dimension"))
         return false;
     while (cur_skip_punct(&r->q), cur_more(&r->q) && !cur_at_key(&r->q)) {
         rhs v = cur_value(&r->q);
@@ -520,7 +533,8 @@ static bool read_poly(ereader *r, bool by_current)
 static bool read_laplace(ereader *r)
 {
     const diag_span at = cur_span(&r->q);
-    static const char what[] = "a signal and a transfer function are expected: LAPLACE {v(a)} {1/(1+s*1u)}";
+    static const char what[] =
+        "a signal and a transfer function are expected: LAPLACE {v(a)} {1/(1+s*1u)}";
     rhs part[2] = {{0}, {0}};
     r->q.i++;
     for (int i = 0; i < 2; i++) {
@@ -545,24 +559,29 @@ static bool read_laplace(ereader *r)
 
 static bool unsupported_form(ereader *r)
 {
-    static const char *const word[] = {"freq", "delay", "foster", "pwl", "npwl", "ppwl",
-                                       "and", "nand", "or", "nor", "opamp", "transformer"};
+    static const char *const word[] = {"freq", "delay", "foster", "pwl", "npwl",  "ppwl",
+                                       "and",  "nand",  "or",     "nor", "opamp", "transformer"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]) && r->q.i + 1 < r->q.card->n_tok &&
             (r->q.card->tok[r->q.i + 1].punct || r->q.card->tok[r->q.i + 1].kind == NET_T_EXPR)) {
-            diag_error(r->q.c->d, cur_span(&r->q), "the form '%s' of a controlled source is not supported%s", word[i],
-                       i == 0 ? ": a table over frequency; write a transfer function, LAPLACE {v(a)} {1/(1+s*1u)}" : "");
+            diag_error(r->q.c->d, cur_span(&r->q),
+                       "the form '%s' of a controlled source is not supported%s", word[i],
+                       i == 0 ? ": a table over frequency; write a transfer function, LAPLACE "
+                                "{v(a)} {1/(1+s*1u)}"
+                              : "");
             return true;
         }
     return false;
 }
 
-/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace ) */
+/* e = ("E" | "G") a b ( c d gain | poly | ("value" | "vol" | "cur") ["="] expr | table | laplace )
+ */
 static bool read_eg(ereader *r)
 {
     bool is_v = r->e->letter == 'e';
-    const char *what = is_v ? "a voltage-controlled source has four nodes and a gain: Ename a b c d gain"
-                            : "a voltage-controlled source has four nodes and a gain: Gname a b c d gain";
+    const char *what =
+        is_v ? "a voltage-controlled source has four nodes and a gain: Ename a b c d gain"
+             : "a voltage-controlled source has four nodes and a gain: Gname a b c d gain";
     if (!take_nodes(r, 2, what))
         return false;
     if (cur_is_word(&r->q, "vcvs") || cur_is_word(&r->q, "vccs"))
@@ -590,9 +609,11 @@ static bool read_eg(ereader *r)
 /* f = ("F" | "H") a b ( source gain | poly ) */
 static bool read_fh(ereader *r)
 {
-    const char *what = r->e->letter == 'f'
-        ? "a current-controlled source has two nodes, a source and a gain: Fname a b vname gain"
-        : "a current-controlled source has two nodes, a source and a gain: Hname a b vname gain";
+    const char *what =
+        r->e->letter == 'f'
+            ? "a current-controlled source has two nodes, a source and a gain: Fname a b vname gain"
+            : "a current-controlled source has two nodes, a source and a gain: Hname a b vname "
+              "gain";
     if (!take_nodes(r, 2, what))
         return false;
     if (cur_is_word(&r->q, "cccs") || cur_is_word(&r->q, "ccvs"))
@@ -643,25 +664,46 @@ typedef struct model_form {
     char letter;
     int32_t least, most, usual; /* nodes; usual: where the model is expected if no word is one */
     const char *what;
-    const char *bare[2];        /* names of bare values after the model */
+    const char *bare[2]; /* names of bare values after the model */
 } model_form;
 
 static const model_form forms[] = {
     {'d', 2, 3, 2, "a diode has two nodes and a model: Dname anode cathode model", {"area", "pj"}},
-    {'q', 3, 5, 3, "a bipolar transistor has three to five nodes and a model: Qname c b e model", {"area", NULL}},
-    {'m', 3, 8, 4, "a MOS transistor has four or more nodes and a model: Mname d g s b model", {NULL, NULL}},
+    {'q',
+     3,
+     5,
+     3,
+     "a bipolar transistor has three to five nodes and a model: Qname c b e model",
+     {"area", NULL}},
+    {'m',
+     3,
+     8,
+     4,
+     "a MOS transistor has four or more nodes and a model: Mname d g s b model",
+     {NULL, NULL}},
     {'j', 3, 4, 3, "a JFET has three nodes and a model: Jname d g s model", {"area", NULL}},
     {'z', 3, 4, 3, "a MESFET has three nodes and a model: Zname d g s model", {"area", NULL}},
-    {'n', 1, 1000, 0, "a Verilog-A instance has nodes and a model: Nname node ... model", {NULL, NULL}},
+    {'n',
+     1,
+     1000,
+     0,
+     "a Verilog-A instance has nodes and a model: Nname node ... model",
+     {NULL, NULL}},
     {'s', 4, 4, 4, "a switch has four nodes and a model: Sname a b c d model", {NULL, NULL}},
     {'o', 4, 4, 4, "a lossy line has four nodes and a model: Oname a b c d model", {NULL, NULL}},
     {'y', 4, 4, 4, "a lossy line has four nodes and a model: Yname a 0 b 0 model", {NULL, NULL}},
-    {'p', 4, 34, 0, "coupled lines have nodes at one end, those at the other, and a model: Pname a1 a2 0 b1 b2 0 model", {NULL, NULL}},
+    {'p',
+     4,
+     34,
+     0,
+     "coupled lines have nodes at one end, those at the other, and a model: Pname a1 a2 0 b1 b2 0 "
+     "model",
+     {NULL, NULL}},
     {'u', 3, 3, 3, "an RC line has three nodes and a model: Uname a b c model", {NULL, NULL}},
 };
 
-/* The position of the model name: the first word after the least number of nodes that names a model,
- * else the usual place, else the last word. 0: there is none. */
+/* The position of the model name: the first word after the least number of nodes that names a
+ * model, else the usual place, else the last word. 0: there is none. */
 static int32_t model_place(const ereader *r, const model_form *f)
 {
     const net_card *card = r->q.card;
@@ -692,7 +734,8 @@ static bool read_with_model(ereader *r, const model_form *f)
         int32_t n = 0;
         while (cur_skip_punct(&r->q), is_word(r))
             n++, r->q.i++;
-        diag_error(r->q.c->d, cur_span(&r->q), "%s (%d word%s given)", f->what, n, n == 1 ? "" : "s");
+        diag_error(r->q.c->d, cur_span(&r->q), "%s (%d word%s given)", f->what, n,
+                   n == 1 ? "" : "s");
         return false;
     }
     for (cur_skip_punct(&r->q); r->q.i < place; cur_skip_punct(&r->q))
@@ -701,7 +744,8 @@ static bool read_with_model(ereader *r, const model_form *f)
     if (f->letter == 's' && (cur_is_word(&r->q, "on") || cur_is_word(&r->q, "off"))) {
         r->e->off = cur_is_word(&r->q, "off");
         if (!r->e->off)
-            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+            vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q),
+                                     flat_number(r->q.c, 1, cur_span(&r->q))});
         r->q.i++;
     }
     return take_rest(r, f->bare, f->bare[0] ? f->bare[1] ? 2 : 1 : 0);
@@ -710,11 +754,13 @@ static bool read_with_model(ereader *r, const model_form *f)
 /* w = "W" a b source model ["on" | "off"] */
 static bool read_w(ereader *r)
 {
-    static const char what[] = "a current-controlled switch has two nodes, a source and a model: Wname a b vname model";
+    static const char what[] =
+        "a current-controlled switch has two nodes, a source and a model: Wname a b vname model";
     if (!take_nodes(r, 2, what) || !take_ref(r, what) || !take_word(r, what))
         return false;
     if (cur_is_word(&r->q, "on")) {
-        vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q), flat_number(r->q.c, 1, cur_span(&r->q))});
+        vec_push(r->kv, (keyval){cur_tok(&r->q)->text, cur_span(&r->q),
+                                 flat_number(r->q.c, 1, cur_span(&r->q))});
         r->q.i++;
     }
     return take_rest(r, NULL, 0);
@@ -729,12 +775,14 @@ static bool read_x(ereader *r)
         const net_tok *t = &card->tok[i];
         if (t->punct == '(' || t->punct == ')' || t->punct == ',')
             continue;
-        if (t->kind != NET_T_WORD || !strcmp(t->text, "params:") || (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
+        if (t->kind != NET_T_WORD || !strcmp(t->text, "params:") ||
+            (i + 1 < card->n_tok && card->tok[i + 1].punct == '='))
             break;
         last = i;
     }
     if (!last) {
-        diag_error(r->q.c->d, cur_span(&r->q), "an instance has nodes and a subcircuit: Xname node ... subcircuit");
+        diag_error(r->q.c->d, cur_span(&r->q),
+                   "an instance has nodes and a subcircuit: Xname node ... subcircuit");
         return false;
     }
     for (cur_skip_punct(&r->q); r->q.i < last; cur_skip_punct(&r->q))
@@ -760,22 +808,29 @@ static bool read_a(ereader *r)
 static bool read_by_letter(ereader *r)
 {
     switch (r->e->letter) {
-    case 'r': case 'c': case 'l': return read_rcl(r);
+    case 'r':
+    case 'c':
+    case 'l': return read_rcl(r);
     case 'k': return read_k(r);
-    case 'v': case 'i': return read_source(r);
-    case 'e': case 'g': return read_eg(r);
-    case 'f': case 'h': return read_fh(r);
+    case 'v':
+    case 'i': return read_source(r);
+    case 'e':
+    case 'g': return read_eg(r);
+    case 'f':
+    case 'h': return read_fh(r);
     case 'b': return read_b(r);
     case 'w': return read_w(r);
     case 'x': return read_x(r);
-    case 't': return take_nodes(r, 4, "a transmission line has four nodes: Tname a b c d z0=...") &&
-                     take_rest(r, NULL, 0);
+    case 't':
+        return take_nodes(r, 4, "a transmission line has four nodes: Tname a b c d z0=...") &&
+               take_rest(r, NULL, 0);
     case 'a': return read_a(r);
     default:
         for (size_t i = 0; i < VS_COUNT(forms); i++)
             if (forms[i].letter == r->e->letter)
                 return read_with_model(r, &forms[i]);
-        diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'", r->e->name[0]);
+        diag_error(r->q.c->d, net_card_span(r->q.card), "unknown element letter '%c'",
+                   r->e->name[0]);
         return false;
     }
 }

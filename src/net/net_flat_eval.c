@@ -1,6 +1,6 @@
 /* net_flat_eval.c - parameters on demand, numbers of expressions, folding of behavioural ones.
- * A name is looked for in the instance, in the definitions around it, in the instances that call it,
- * at top level, and last among the constants: the order of ngspice and HSPICE. */
+ * A name is looked for in the instance, in the definitions around it, in the instances that call
+ * it, at top level, and last among the constants: the order of ngspice and HSPICE. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,8 +51,8 @@ void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t
 void flat_where(flat_ctx *c, const scope *s)
 {
     if (s->path_len)
-        diag_note(c->d, DIAG_NOWHERE, "in instance %.*s", (int)(s->path_len > 200 ? 200 : s->path_len - 1),
-                  s->path);
+        diag_note(c->d, DIAG_NOWHERE, "in instance %.*s",
+                  (int)(s->path_len > 200 ? 200 : s->path_len - 1), s->path);
 }
 
 void flat_start_eval(flat_ctx *c)
@@ -67,8 +67,9 @@ static bool too_deep(flat_ctx *c, const net_expr *e)
     if (c->steps > 0 && c->depth < MAX_EVAL_DEPTH)
         return false;
     if (flat_first(c, e->span))
-        diag_error(c->d, e->span, c->steps > 0 ? "expressions depend on each other too deeply"
-                                                : "expression takes too long to evaluate");
+        diag_error(c->d, e->span,
+                   c->steps > 0 ? "expressions depend on each other too deeply"
+                                : "expression takes too long to evaluate");
     return true;
 }
 
@@ -77,10 +78,17 @@ static bool constant(const char *name, double *y)
     static const struct {
         const char *name;
         double value;
-    } table[] = {{"pi", M_PI},           {"e", M_E},          {"kelvin", -273.15},
-                 {"echarge", 1.602176634e-19}, {"boltz", 1.380649e-23}, {"c", 299792458.0},
-                 {"planck", 6.62607015e-34},   {"true", 1},       {"false", 0},
-                 {"yes", 1},             {"no", 0}};
+    } table[] = {{"pi", M_PI},
+                 {"e", M_E},
+                 {"kelvin", -273.15},
+                 {"echarge", 1.602176634e-19},
+                 {"boltz", 1.380649e-23},
+                 {"c", 299792458.0},
+                 {"planck", 6.62607015e-34},
+                 {"true", 1},
+                 {"false", 0},
+                 {"yes", 1},
+                 {"no", 0}};
     for (size_t i = 0; i < VS_COUNT(table); i++)
         if (!strcmp(table[i].name, name)) {
             *y = table[i].value;
@@ -204,7 +212,8 @@ static bool eval_param(flat_ctx *c, scope *s, const net_expr *e, const frame *fr
         return false;
     if (p->str) {
         if (flat_first(c, e->span)) {
-            diag_error(c->d, e->span, "parameter '%s' is the text \"%s\", a number is needed", e->name, p->str);
+            diag_error(c->d, e->span, "parameter '%s' is the text \"%s\", a number is needed",
+                       e->name, p->str);
             flat_where(c, s);
         }
         return false;
@@ -240,7 +249,8 @@ static const func_def *user_func(flat_ctx *c, scope *s, const net_expr *e)
     return NULL;
 }
 
-/* gauss, agauss, unif, aunif, limit(a,b): nominal value, variation, and how many sigmas it stands for. */
+/* gauss, agauss, unif, aunif, limit(a,b): nominal value, variation, and how many sigmas it stands
+ * for. */
 static bool is_random(const net_expr *e)
 {
     return e->op == NET_CALL && ((e->fn >= NET_FN_GAUSS && e->fn <= NET_FN_AUNIF) ||
@@ -266,7 +276,9 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
         return x[0];
     return x[0] + spread * flat_random(c->deck->seed, c->deck->sample, of->path ? of->path : "",
                                        of->name ? of->name : "", k,
-                                       normal ? FLAT_NORMAL : e->fn == NET_FN_LIMIT ? FLAT_SIGN : FLAT_UNIFORM);
+                                       normal                  ? FLAT_NORMAL
+                                       : e->fn == NET_FN_LIMIT ? FLAT_SIGN
+                                                               : FLAT_UNIFORM);
 }
 
 static bool apply(flat_ctx *c, scope *s, const net_expr *e, const double *x, double *y)
@@ -329,14 +341,23 @@ static bool eval_deep(flat_ctx *c, scope *s, const net_expr *e, const frame *fr,
         *y = c->temper;
         return true;
     case NET_PARAM: return eval_param(c, s, e, fr, y);
-    case NET_AND: case NET_OR: case NET_COND: return eval_lazy(c, s, e, fr, y);
-    case NET_STR: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_HERTZ: case NET_S:
+    case NET_AND:
+    case NET_OR:
+    case NET_COND: return eval_lazy(c, s, e, fr, y);
+    case NET_STR:
+    case NET_VNODE:
+    case NET_IBRANCH:
+    case NET_TIME:
+    case NET_HERTZ:
+    case NET_S:
         if (flat_first(c, e->span)) {
             if (e->op == NET_STR)
                 diag_error(c->d, e->span, "a number is needed, not a text");
             else
                 diag_error(c->d, e->span, "'%s' depends on the circuit, a number is needed here",
-                           e->op == NET_VNODE ? "v()" : e->op == NET_IBRANCH ? "i()" : e->name);
+                           e->op == NET_VNODE     ? "v()"
+                           : e->op == NET_IBRANCH ? "i()"
+                                                  : e->name);
             flat_where(c, s);
         }
         return false;
@@ -443,8 +464,13 @@ void flat_choose_params(scope *s)
         p->v = NULL;
         for (int32_t i = b->param_last[k]; i >= 0; i = b->param[i].prev)
             if (flat_on(s, b->param[i].guard)) {
-                *p = (pval){.v = &b->param[i].v, .where = s, .path = s->path, .used = p->used, .span = b->param[i].span,
-                            .listed = p->listed, .mask = p->mask};
+                *p = (pval){.v = &b->param[i].v,
+                            .where = s,
+                            .path = s->path,
+                            .used = p->used,
+                            .span = b->param[i].span,
+                            .listed = p->listed,
+                            .mask = p->mask};
                 break;
             }
         p->knob = s->guard_mask && is_guarded(b, (int32_t)k) ? s->guard_mask : 0;
@@ -514,7 +540,8 @@ static const net_expr *fold_number(folder *f, const net_expr *e, double x)
 static void fold_node_name(folder *f, net_expr *r, int32_t k, const char *name)
 {
     int32_t slot = map_get(&f->s->b->slot, map_key(name), -1);
-    r->node[k] = slot >= 0 ? flat_node(f->c, f->s, slot) : map_get(&f->c->top_node, map_key(name), -1);
+    r->node[k] =
+        slot >= 0 ? flat_node(f->c, f->s, slot) : map_get(&f->c->top_node, map_key(name), -1);
     if (slot < 0 && f->c->first_new && r->node[k] >= f->c->first_new)
         r->node[k] = -1; /* it came later */
     if (slot < 0 && (r->node[k] < 0 || (f->s != f->c->root && r->node[k] > 0 &&
@@ -573,8 +600,8 @@ static const net_expr *fold_args(folder *f, const net_expr *e, const frame *fr)
     return f->failed ? r : fold_number(f, e, y);
 }
 
-/* Nodes of the tree, shared parts counted each time: a function that uses its argument twice doubles
- * the text. Stops at `most`. */
+/* Nodes of the tree, shared parts counted each time: a function that uses its argument twice
+ * doubles the text. Stops at `most`. */
 static int64_t tree_size(const net_expr *e, int64_t most)
 {
     int64_t n = 1;
@@ -600,8 +627,14 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
         return e;
     }
     switch (e->op) {
-    case NET_NUM: case NET_TIME: case NET_TEMPER: case NET_HERTZ: case NET_S: case NET_STR: return e;
-    case NET_VNODE: case NET_IBRANCH: return fold_probe(f, e);
+    case NET_NUM:
+    case NET_TIME:
+    case NET_TEMPER:
+    case NET_HERTZ:
+    case NET_S:
+    case NET_STR: return e;
+    case NET_VNODE:
+    case NET_IBRANCH: return fold_probe(f, e);
     case NET_PARAM: {
         int32_t k = frame_arg(fr, e->name);
         if (k >= 0) {
@@ -633,7 +666,8 @@ static const net_expr *fold_deep(folder *f, const net_expr *e, const frame *fr)
         return fold_number(f, e, y);
     }
     default:
-        return e->op == NET_CALL && e->fn == NET_FN_USER ? fold_user(f, e, fr) : fold_args(f, e, fr);
+        return e->op == NET_CALL && e->fn == NET_FN_USER ? fold_user(f, e, fr)
+                                                         : fold_args(f, e, fr);
     }
 }
 

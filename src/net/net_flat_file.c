@@ -14,7 +14,8 @@ bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file)
     const net_tok t = net_file_tok(q->card, q->i, ')', &q->i);
     const char *name = net_file_text(c->d, c->mem, q->card, &t), *why;
     *at = net_tok_span(q->card, &t);
-    if (!diag_read_file(c->d, net_find_file(c->d, c->mem, name, q->card->file, NULL), *at, file, &why))
+    if (!diag_read_file(c->d, net_find_file(c->d, c->mem, name, q->card->file, NULL), *at, file,
+                        &why))
         return true;
     diag_error(c->d, *at, "file '%s' %s", name, why);
     return false;
@@ -48,8 +49,10 @@ static bool read_pair(flat_ctx *c, int32_t file, size_t from, size_t end, double
     for (int k = 0; k < 2; k++) {
         const char *stop;
         i = skip_blanks(s, i, end, k == 1);
-        if (i >= end || !str_spice_number(s + i, &stop, &y[k]) || stop > s + end || !isfinite(y[k])) {
-            diag_error(c->d, (diag_span){file, (uint32_t)from, (uint32_t)(end - from)}, "a time and a value are expected");
+        if (i >= end || !str_spice_number(s + i, &stop, &y[k]) || stop > s + end ||
+            !isfinite(y[k])) {
+            diag_error(c->d, (diag_span){file, (uint32_t)from, (uint32_t)(end - from)},
+                       "a time and a value are expected");
             return false;
         }
         i = (size_t)(stop - s);
@@ -80,8 +83,8 @@ bool flat_pwl_file(cur *q, double **pairs)
             continue;
         ok = read_pair(c, file, i, end, y);
         if (ok && vec_len(pair) && y[0] < pair[vec_len(pair) - 2]) {
-            diag_error(c->d, (diag_span){file, (uint32_t)i, (uint32_t)(end - i)}, "PWL times do not go back: %g after %g",
-                       y[0], pair[vec_len(pair) - 2]);
+            diag_error(c->d, (diag_span){file, (uint32_t)i, (uint32_t)(end - i)},
+                       "PWL times do not go back: %g after %g", y[0], pair[vec_len(pair) - 2]);
             ok = false;
         }
         if (!ok)

@@ -35,10 +35,7 @@ static int32_t new_node(flat_ctx *c, const char *name)
     return (int32_t)vec_len(c->f->node) - 1;
 }
 
-static bool is_ground(const char *name)
-{
-    return !strcmp(name, "0") || !strcmp(name, "gnd");
-}
+static bool is_ground(const char *name) { return !strcmp(name, "0") || !strcmp(name, "gnd"); }
 
 int32_t flat_top_node(flat_ctx *c, const char *name)
 {
@@ -93,7 +90,12 @@ static void give_params(flat_ctx *c, scope *s)
             continue;
         rhs *v = arena_new(c->mem, rhs);
         *v = flat_number(c, c->over[i].value, DIAG_NOWHERE);
-        s->param[k] = (pval){.v = v, .where = s, .fixed = true, .path = "", .span = DIAG_NOWHERE, .knob = knob_bit(i)};
+        s->param[k] = (pval){.v = v,
+                             .where = s,
+                             .fixed = true,
+                             .path = "",
+                             .span = DIAG_NOWHERE,
+                             .knob = knob_bit(i)};
     }
 }
 
@@ -133,10 +135,7 @@ static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, co
     return ok;
 }
 
-static const char *interned_key(flat_ctx *c, const char *key)
-{
-    return str_intern0(c->names, key);
-}
+static const char *interned_key(flat_ctx *c, const char *key) { return str_intern0(c->names, key); }
 
 /* R, C, L: a number, or an expression that depends on the circuit; a bare word that is neither is
  * kept for the message. */
@@ -168,7 +167,8 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
 static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     bool rcl = e->letter == 'r' || e->letter == 'c' || e->letter == 'l';
-    size_t n = vec_len(e->kv), extra = (size_t)e->value.given + (size_t)(rcl && e->expr.given) + (e->poly_dim > 0);
+    size_t n = vec_len(e->kv),
+           extra = (size_t)e->value.given + (size_t)(rcl && e->expr.given) + (e->poly_dim > 0);
     bool ok = true;
     x->param = net_fixed(c->mem, flat_param, n + extra);
     flat_param *p = x->param;
@@ -223,8 +223,8 @@ double flat_param_of(const flat_inst *x, const char *key)
 static bool no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name)
 {
     if (flat_first(c, e->word_span)) {
-        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name, flat_param_of(x, "l"),
-                   flat_param_of(x, "w"));
+        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name,
+                   flat_param_of(x, "l"), flat_param_of(x, "w"));
         flat_where(c, s);
     }
     return false;
@@ -263,7 +263,8 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
         const bool text = p && flat_value(c, s, &v, &y, &str) && str;
         flat_structural(c);
         if (text)
-            x->model = flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
+            x->model =
+                flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
     }
     if (!x->model && has_bins(s->b, name)) {
         x->model = flat_find_bin(c, s, name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
@@ -353,7 +354,10 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     flat_source *o = x->source = arena_new(c->mem, flat_source);
     size_t n = vec_len(d->arg);
     bool ok = true;
-    *o = (flat_source){.dc_given = d->dc.given, .wave = d->wave, .pwl_repeat = -1, .span = d->span,
+    *o = (flat_source){.dc_given = d->dc.given,
+                       .wave = d->wave,
+                       .pwl_repeat = -1,
+                       .span = d->span,
                        .arg = net_fixed(c->mem, double, n)};
     if (d->dc.given)
         ok &= take_number(c, s, &d->dc, &o->dc);
@@ -378,7 +382,8 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     }
     size_t at;
     if (ok && flat_pwl_goes_back(o, &at) && flat_first(c, d->arg[at].span)) {
-        diag_error(c->d, d->arg[at].span, "PWL times do not go back: %g after %g", o->arg[at], o->arg[at - 2]);
+        diag_error(c->d, d->arg[at].span, "PWL times do not go back: %g after %g", o->arg[at],
+                   o->arg[at - 2]);
         ok = false;
     }
     return ok;
@@ -423,8 +428,12 @@ static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 
 static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
 {
-    flat_inst x = {.name = flat_join(c, s, e->name), .letter = letter, .off = e->off,
-                   .span = net_card_span(e->card), .model_span = DIAG_NOWHERE, .conn = e->conn};
+    flat_inst x = {.name = flat_join(c, s, e->name),
+                   .letter = letter,
+                   .off = e->off,
+                   .span = net_card_span(e->card),
+                   .model_span = DIAG_NOWHERE,
+                   .conn = e->conn};
     take_nodes(c, s, e, &x);
     bool ok = take_params(c, s, e, &x);
     ok &= take_model(c, s, e, &x);
@@ -485,8 +494,8 @@ static bool check_ports(flat_ctx *c, scope *s, const elem *e, body *b)
         return true;
     if (!flat_first(c, net_card_span(e->card)))
         return false;
-    diag_error(c->d, net_card_span(e->card), "'%s' connects %d node%s, subcircuit '%s' has %zu", e->name,
-               e->n_node, e->n_node == 1 ? "" : "s", b->sub->name, n);
+    diag_error(c->d, net_card_span(e->card), "'%s' connects %d node%s, subcircuit '%s' has %zu",
+               e->name, e->n_node, e->n_node == 1 ? "" : "s", b->sub->name, n);
     diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
     flat_where(c, s);
     return false;
@@ -497,7 +506,8 @@ static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
 {
     if (!flat_first(c, k->key_span))
         return;
-    diag_warning(c->d, k->key_span, "subcircuit '%s' has no parameter '%s': it has no effect", b->sub->name, k->key);
+    diag_warning(c->d, k->key_span, "subcircuit '%s' has no parameter '%s': it has no effect",
+                 b->sub->name, k->key);
     flat_suggest(c, k->key, b->param_name, vec_len(b->param_name));
     diag_note(c->d, b->sub->span, "'%s' is defined here", b->sub->name);
     flat_where(c, s);
@@ -510,8 +520,8 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
         const keyval *k = &e->kv[i];
         int32_t slot = map_get(&in->b->param_slot, map_key(k->key), -1);
         if (slot >= 0)
-            in->param[slot] = (pval){.v = &k->v, .where = s, .fixed = true, .path = in->path,
-                                      .span = k->key_span};
+            in->param[slot] = (pval){
+                .v = &k->v, .where = s, .fixed = true, .path = in->path, .span = k->key_span};
         else if (!strcmp(k->key, "m"))
             m = &k->v;
         else
@@ -608,7 +618,8 @@ static double count_body(flat_ctx *c, body *b, int depth)
 void flat_expand(flat_ctx *c, scope *s)
 {
     if (s == c->root && count_body(c, s->b, 0) > max_weight) {
-        diag_error(c->d, s->b->sub->span, "the circuit has %.3g elements when subcircuits are expanded, more than %g",
+        diag_error(c->d, s->b->sub->span,
+                   "the circuit has %.3g elements when subcircuits are expanded, more than %g",
                    s->b->count, max_weight);
         c->stop = true;
     }

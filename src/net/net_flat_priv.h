@@ -1,10 +1,8 @@
 /* net_flat_priv.h - between the files that expand a deck (net_flat*.c).
  * A subcircuit body is read once into a `body` (elements with their nodes as slots, right sides as
- * trees); every instance of it is a `scope`: arrays over the body's slots. Parameters and models are
- * evaluated when first asked for.
- *     net_flat.c        driver, printing
- *     net_flat_body.c   body: declarations, .if branches; .model, .param, .func
- *     net_flat_elem.c   element cards to `elem`
+ * trees); every instance of it is a `scope`: arrays over the body's slots. Parameters and models
+ * are evaluated when first asked for. net_flat.c        driver, printing net_flat_body.c   body:
+ * declarations, .if branches; .model, .param, .func net_flat_elem.c   element cards to `elem`
  *     net_flat_code.c   A elements, values in square brackets
  *     net_flat_eval.c   parameters, evaluation and folding of expressions
  *     net_flat_inst.c   expansion
@@ -27,13 +25,13 @@ static inline uint64_t knob_bit(size_t i) { return UINT64_C(1) << (i < KNOB_MANY
 typedef struct body body;
 typedef struct scope scope;
 
-typedef struct rhs { /* what stands behind "key=" or at a place for a value */
-    const net_expr *e;   /* NULL: absent, or wrong (a message was given) */
-    const char *word;    /* a bare word or "text": the value if no parameter has that name */
+typedef struct rhs {   /* what stands behind "key=" or at a place for a value */
+    const net_expr *e; /* NULL: absent, or wrong (a message was given) */
+    const char *word;  /* a bare word or "text": the value if no parameter has that name */
     diag_span span;
-    bool text;           /* "text" */
+    bool text; /* "text" */
     bool given;
-    bool maybe_dynamic;  /* contains v(), i(), time, hertz or a user's function */
+    bool maybe_dynamic; /* contains v(), i(), time, hertz or a user's function */
 } rhs;
 typedef struct keyval {
     const char *key;
@@ -44,10 +42,10 @@ typedef struct keyval {
 typedef struct source_def {
     rhs dc, ac_mag, ac_phase;
     flat_wave_kind wave;
-    rhs *arg;            /* vec in the arena */
-    double *table;       /* vec in the arena: PWL pairs of a file */
+    rhs *arg;      /* vec in the arena */
+    double *table; /* vec in the arena: PWL pairs of a file */
     rhs repeat, delay;
-    rhs draw;            /* TRNOISE, TRRANDOM */
+    rhs draw; /* TRNOISE, TRRANDOM */
     rhs port, z0;
     diag_span span;
 } source_def;
@@ -58,20 +56,20 @@ typedef struct elem {
     const net_card *card;
     int32_t guard;
     int32_t n_node;
-    int32_t *slot;       /* [n_node] */
+    int32_t *slot; /* [n_node] */
     diag_span *node_span;
-    const char *word;    /* model or subcircuit name, NULL: none */
+    const char *word; /* model or subcircuit name, NULL: none */
     diag_span word_span;
-    rhs value;           /* positional value */
+    rhs value; /* positional value */
     const char *value_key;
-    keyval *kv;          /* vec in the arena */
+    keyval *kv; /* vec in the arena */
     rhs m;
     source_def *src;
-    rhs expr;            /* behavioural; becomes a value if nothing in it depends on the circuit */
+    rhs expr; /* behavioural; becomes a value if nothing in it depends on the circuit */
     bool expr_is_v;
-    keyval *ref;         /* vec; key: the name, span; v unused */
-    flat_conn *conn;     /* vec; A */
-    rhs *poly;           /* vec */
+    keyval *ref;     /* vec; key: the name, span; v unused */
+    flat_conn *conn; /* vec; A */
+    rhs *poly;       /* vec */
     int32_t poly_dim;
     bool off;
     rhs ic[4];
@@ -83,12 +81,12 @@ typedef struct param_def {
     int32_t slot, guard, prev; /* prev: earlier definition of the same slot, -1 */
     rhs v;
     diag_span span;
-    bool port;           /* on the .subckt line */
-    bool var;            /* of a .var card: an expression, evaluated where it is used */
+    bool port; /* on the .subckt line */
+    bool var;  /* of a .var card: an expression, evaluated where it is used */
 } param_def;
 typedef struct func_def {
     const char *name;
-    const char **arg;    /* [n_arg] */
+    const char **arg; /* [n_arg] */
     int32_t n_arg, guard, prev;
     const net_expr *e;
     diag_span span;
@@ -99,10 +97,10 @@ typedef struct model_def {
     int32_t guard, prev;
     int32_t bin_prev, n_bin; /* model name.k: the bin before, -1; bins so far */
     bool parsed;
-    const char *type;    /* NULL: that of `like` */
-    const char *like;    /* .model NAME ako: LIKE: has its values too; NULL */
+    const char *type; /* NULL: that of `like` */
+    const char *like; /* .model NAME ako: LIKE: has its values too; NULL */
     diag_span like_span;
-    int32_t first;       /* token of the first value */
+    int32_t first; /* token of the first value */
     keyval *kv;
     flat_model *constant; /* evaluated, and the same for every instance */
 } model_def;
@@ -111,10 +109,10 @@ typedef struct sub_def {
     int32_t guard, prev;
 } sub_def;
 typedef struct branch { /* one branch of an .if; `guard` is an index of these */
-    int32_t parent;      /* branch it is in, -1 */
-    int32_t before;      /* previous branch of the same .if, -1 */
-    rhs cond;            /* not given: .else */
-    bool has_param;      /* defines parameters */
+    int32_t parent;     /* branch it is in, -1 */
+    int32_t before;     /* previous branch of the same .if, -1 */
+    rhs cond;           /* not given: .else */
+    bool has_param;     /* defines parameters */
 } branch;
 typedef struct card_ref {
     const net_card *card;
@@ -124,31 +122,31 @@ typedef struct card_ref {
 struct body {
     const net_sub *sub;
     body *parent;
-    int32_t *port;       /* vec of slots */
-    const char **slot_name; /* vec */
-    map slot;            /* name -> slot */
-    param_def *param;    /* vec, order of the text */
+    int32_t *port;           /* vec of slots */
+    const char **slot_name;  /* vec */
+    map slot;                /* name -> slot */
+    param_def *param;        /* vec, order of the text */
     const char **param_name; /* vec by slot */
-    map param_slot;      /* name -> slot */
-    int32_t *param_last; /* vec by slot: last definition */
+    map param_slot;          /* name -> slot */
+    int32_t *param_last;     /* vec by slot: last definition */
     func_def *func;
     model_def *model;
     sub_def *subs;
     map func_of, model_of, sub_of; /* name -> last definition */
-    map bin_of;          /* name without .k -> last bin */
-    branch *branch;      /* vec */
+    map bin_of;                    /* name without .k -> last bin */
+    branch *branch;                /* vec */
     elem *elem;
     map elem_of;
-    card_ref *other;     /* .ic .nodeset .save .print and missing includes; at top level all others */
-    bool in_progress;    /* being expanded (recursion) */
+    card_ref *other;  /* .ic .nodeset .save .print and missing includes; at top level all others */
+    bool in_progress; /* being expanded (recursion) */
     bool recursive_said;
-    double count;        /* instances below, < 0: not counted */
+    double count; /* instances below, < 0: not counted */
 };
 
 typedef enum pstate { P_NEW, P_BUSY, P_DONE, P_BAD } pstate;
 typedef struct pval {
-    const rhs *v;        /* NULL: not defined in this scope */
-    scope *where;        /* v is evaluated there */
+    const rhs *v; /* NULL: not defined in this scope */
+    scope *where; /* v is evaluated there */
     double value;
     const char *str;
     pstate state;
@@ -157,30 +155,35 @@ typedef struct pval {
     bool used;           /* an expression asked for it */
     bool listed;         /* in the plan */
     bool again;          /* redoing: it had a value before */
-    uint64_t knob, mask; /* the knob that it is itself, those that choose its definition; all that its value depends on */
+    uint64_t knob, mask; /* the knob that it is itself, those that choose its definition; all that
+                            its value depends on */
     const net_expr *folded; /* of a behavioural expression, one tree for all uses */
     diag_span span;
 } pval;
 struct scope {
     scope *lex, *caller;
     body *b;
-    const char *path;    /* "x1.x2." or "" */
+    const char *path; /* "x1.x2." or "" */
     size_t path_len;
     double m;
     uint64_t m_mask, guard_mask; /* what m, which branches are taken depends on */
     int depth;
-    pval *param;         /* [param slots] */
-    int32_t *node;       /* [slots], -1: not yet */
-    flat_model **model;  /* [models] */
-    uint8_t *on;         /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
-    int32_t n_on;        /* guards decided so far; later ones count as off */
-    enum { SCOPE_HERE, SCOPE_GOES, SCOPE_GONE } life; /* another one is, was made in its place (net_part.c) */
+    pval *param;        /* [param slots] */
+    int32_t *node;      /* [slots], -1: not yet */
+    flat_model **model; /* [models] */
+    uint8_t *on;  /* [branches] bit 0: taken; bit 1: this one or one before it in the .if is */
+    int32_t n_on; /* guards decided so far; later ones count as off */
+    enum {
+        SCOPE_HERE,
+        SCOPE_GOES,
+        SCOPE_GONE
+    } life; /* another one is, was made in its place (net_part.c) */
 };
 
 typedef struct busy {
     const char *name, *path;
     diag_span span;
-    int32_t n_draw;      /* statistical functions so far */
+    int32_t n_draw; /* statistical functions so far */
 } busy;
 typedef struct pending { /* a name that is looked up when all nodes and elements are there */
     net_expr *e;         /* VNODE or IBRANCH */
@@ -195,7 +198,7 @@ typedef struct pending_node {
 } pending_node;
 
 typedef struct probe_item { /* an item of .probe that needs the elements */
-    char kind;           /* 'i' current, 'v' voltage, 'p' power; 0: it is another item */
+    char kind;              /* 'i' current, 'v' voltage, 'p' power; 0: it is another item */
     int32_t n;
     const char *word[5]; /* [n]; element, terminal ... */
     bool comma[5];       /* is there one before it? else a colon */
@@ -208,46 +211,48 @@ typedef struct flat_ctx {
     diag *d;
     str_pool *names;
     arena *mem;
-    arena scratch;       /* scopes, released when an instance is done */
+    arena scratch; /* scopes, released when an instance is done */
     double temper;
     const flat_override *over;
     size_t n_over;
-    body **body;         /* [deck->n_sub] */
+    body **body; /* [deck->n_sub] */
     scope *root;
-    map top_node;        /* name -> node: ground, top level, .global */
-    const char **top;    /* vec; with a plan: names of top_node, except ground */
+    map top_node;             /* name -> node: ground, top level, .global */
+    const char **top;         /* vec; with a plan: names of top_node, except ground */
     const scope **model_home; /* vec; with a plan: where each of f->model was evaluated */
     struct lent {
-        flat_model *m;   /* NULL: asked for again */
+        flat_model *m; /* NULL: asked for again */
         const scope *home;
-    } *lent;             /* vec; first_new: model cards that others use too, and that the part was the first to ask for */
+    } *lent; /* vec; first_new: model cards that others use too, and that the part was the first to
+                ask for */
     map is_global;
-    map sub_param;       /* names that are parameters of some subcircuit */
-    bool touched_local;  /* evaluation used a parameter that a subcircuit defines */
-    busy *busy;          /* vec: parameters being evaluated */
-    busy drawing;        /* what is evaluated if no parameter is: an element, a model */
-    diag_span nominal;   /* the first statistical function that had its nominal value */
-    int depth;           /* of evaluation */
-    int64_t steps;       /* budget of one evaluation */
-    map said;            /* places with a message already */
-    map inst_of;         /* name -> instance, filled at the end */
+    map sub_param;      /* names that are parameters of some subcircuit */
+    bool touched_local; /* evaluation used a parameter that a subcircuit defines */
+    busy *busy;         /* vec: parameters being evaluated */
+    busy drawing;       /* what is evaluated if no parameter is: an element, a model */
+    diag_span nominal;  /* the first statistical function that had its nominal value */
+    int depth;          /* of evaluation */
+    int64_t steps;      /* budget of one evaluation */
+    map said;           /* places with a message already */
+    map inst_of;        /* name -> instance, filled at the end */
     map node_of;
     pending *pend;
     pending_node *pend_node;
-    probe_item *probe;        /* vec */
+    probe_item *probe; /* vec */
     int64_t n_made;
-    int n_error;         /* before */
-    bool stop;           /* too much, or more errors than are kept */
-    bool declarations;   /* read no elements: for the options alone */
-    flat_plan *plan;     /* NULL: dependences are not written down */
-    uint64_t mask;       /* knobs that what was evaluated since it was set to 0 depends on */
-    bool redoing;        /* values again, after the expansion */
-    bool structural;     /* redoing: more would change than values */
-    int32_t first_new;   /* a part is expanded again: its first node; those of the top level from there on came later. 0: none is */
+    int n_error;       /* before */
+    bool stop;         /* too much, or more errors than are kept */
+    bool declarations; /* read no elements: for the options alone */
+    flat_plan *plan;   /* NULL: dependences are not written down */
+    uint64_t mask;     /* knobs that what was evaluated since it was set to 0 depends on */
+    bool redoing;      /* values again, after the expansion */
+    bool structural;   /* redoing: more would change than values */
+    int32_t first_new; /* a part is expanded again: its first node; those of the top level from
+                          there on came later. 0: none is */
     const net_card **needed; /* vec: analyses that do not exist yet */
-    const char **alter;  /* vec: names of runs: "main", those of .alter cards */
+    const char **alter;      /* vec: names of runs: "main", those of .alter cards */
     diag_span alter_at;
-    diag_span temp_at;   /* of the last .temp card */
+    diag_span temp_at; /* of the last .temp card */
 } flat_ctx;
 
 /* net_flat_eval.c. All give a message and return false/NULL on error. */
@@ -267,7 +272,8 @@ void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
 void flat_start_eval(flat_ctx *c);
 void flat_eval_all(flat_ctx *c, scope *s);
 bool flat_decide_guards(flat_ctx *c, scope *s);
-/* The definition that counts for each parameter: the last one in a branch that is taken. Forgets values. */
+/* The definition that counts for each parameter: the last one in a branch that is taken. Forgets
+ * values. */
 void flat_choose_params(scope *s);
 static inline bool flat_on(const scope *s, int32_t guard)
 {
@@ -298,42 +304,45 @@ typedef struct cur {
 } cur;
 static inline bool cur_more(const cur *q) { return q->i < q->card->n_tok; }
 static inline const net_tok *cur_tok(const cur *q) { return &q->card->tok[q->i]; }
-diag_span cur_span(const cur *q);         /* the token, or just behind the last one */
+diag_span cur_span(const cur *q); /* the token, or just behind the last one */
 bool cur_is(const cur *q, char punct);
 bool cur_is_word(const cur *q, const char *word);
-bool cur_at_key(const cur *q);            /* word "=" */
-void cur_skip_punct(cur *q);              /* commas and brackets */
-rhs cur_value(cur *q);                    /* one value */
-rhs cur_expr(cur *q);                     /* an expression that may contain blanks */
+bool cur_at_key(const cur *q); /* word "=" */
+void cur_skip_punct(cur *q);   /* commas and brackets */
+rhs cur_value(cur *q);         /* one value */
+rhs cur_expr(cur *q);          /* an expression that may contain blanks */
 rhs flat_number(flat_ctx *c, double x, diag_span span);
-bool cur_keyval(cur *q, keyval *kv);      /* key "=" value */
+bool cur_keyval(cur *q, keyval *kv); /* key "=" value */
 /* Warns about keys given twice and keeps the last. */
 void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
 
-/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the card, read.
- *   what  in   message if there is no name
- *   at    out  the name
- *   file  out  number of the file in c->d
- * false: a message was given. */
+/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the
+ * card, read. what  in   message if there is no name at    out  the name file  out  number of the
+ * file in c->d false: a message was given. */
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
 /* Offset of the end of the line that begins at i of a table as text. */
 size_t table_line_end(const diag_file *f, size_t i);
-bool table_line_blank(const char *s, size_t i, size_t end); /* is there nothing, or a comment behind #? */
-/* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given. */
+bool table_line_blank(const char *s, size_t i,
+                      size_t end); /* is there nothing, or a comment behind #? */
+/* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given.
+ */
 bool flat_pwl_file(cur *q, double **pairs);
 
-/* net_flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule: names may contain them.
- * An A element: all that do not belong to a name, %type and ~; else: the lists of "name=[value value ...]". */
+/* net_flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule:
+ * names may contain them. An A element: all that do not belong to a name, %type and ~; else: the
+ * lists of "name=[value value ...]". */
 const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool element);
-/* list = "[" value* "]" behind "name=", as entries name[0], name[1], ...; false: a message was given */
+/* list = "[" value* "]" behind "name=", as entries name[0], name[1], ...; false: a message was
+ * given */
 bool flat_read_list(cur *q, const char *name, keyval **kv);
-/* The connections and the model of an A element, from the token behind its name; vecs. false: a message was given. */
+/* The connections and the model of an A element, from the token behind its name; vecs. false: a
+ * message was given. */
 typedef struct code_card {
     flat_conn *conn;
     int32_t *slot;
-    diag_span *span;     /* of the slots */
+    diag_span *span; /* of the slots */
     keyval *ref;
     const char *model;
     diag_span model_span;
@@ -350,40 +359,52 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
 int32_t flat_top_node(flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
-void flat_fill_maps(flat_ctx *c);         /* names of all nodes and elements */
+void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
 
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);
 
-/* net_flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is another one. */
+/* net_flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is
+ * another one. */
 bool flat_read_probe(cur *q);
 /* All items, when every element is there; true: elements were added. */
 bool flat_probes(flat_ctx *c);
 
-/* net_share.c: heavy expressions that several elements have in common become unknowns; true if there are any.
- * dry: only tells. */
+/* net_share.c: heavy expressions that several elements have in common become unknowns; true if
+ * there are any. dry: only tells. */
 bool flat_share(flat_ctx *c, bool dry);
 
-/* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot of an
- * owner if it depends on a knob. */
+/* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot
+ * of an owner if it depends on a knob. */
 typedef enum flat_slot_kind {
-    SLOT_NUMBER, SLOT_PARAM, SLOT_M, SLOT_IC, SLOT_EXPR, SLOT_RCL, SLOT_BIN, SLOT_NODE_IC, SLOT_NODESET, SLOT_ANA
+    SLOT_NUMBER,
+    SLOT_PARAM,
+    SLOT_M,
+    SLOT_IC,
+    SLOT_EXPR,
+    SLOT_RCL,
+    SLOT_BIN,
+    SLOT_NODE_IC,
+    SLOT_NODESET,
+    SLOT_ANA
 } flat_slot_kind;
 typedef struct flat_slot_at { /* where the value goes */
     flat_slot_kind kind;
-    const flat_model *model; /* its owner; NULL: the instance under way, or none (NODE_IC, NODESET) */
-    double *number;          /* NUMBER */
-    flat_param *param;       /* PARAM, RCL */
-    int32_t k;               /* IC; NODE_IC, NODESET, ANA: index */
-    const net_card *card;    /* ANA: its numbers are read again */
-    const char *name;        /* BIN: of the model */
+    const flat_model
+        *model;           /* its owner; NULL: the instance under way, or none (NODE_IC, NODESET) */
+    double *number;       /* NUMBER */
+    flat_param *param;    /* PARAM, RCL */
+    int32_t k;            /* IC; NODE_IC, NODESET, ANA: index */
+    const net_card *card; /* ANA: its numbers are read again */
+    const char *name;     /* BIN: of the model */
 } flat_slot_at;
 busy flat_slot_begin(flat_ctx *c);
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
 /* What was evaluated since c->mask was 0 decides more than a value. */
 void flat_structural(flat_ctx *c);
-/* Facts that are decided once per scope, with what was evaluated for them: its branches, its m (given by `m`, NULL:
- * that of its caller). They are decided again when what they depend on changes. */
+/* Facts that are decided once per scope, with what was evaluated for them: its branches, its m
+ * (given by `m`, NULL: that of its caller). They are decided again when what they depend on
+ * changes. */
 void flat_guards_fact(flat_ctx *c, scope *s, uint64_t mask);
 void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask);
 /* Element i was taken out of a list of parameters of the instance under way. */

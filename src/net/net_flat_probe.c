@@ -1,8 +1,7 @@
-/* net_flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of elements.
- * A current is that of a source of 0 V, put between the terminal and its node; a power, the sum of v i over the
- * terminals, is an unknown of its own. Names of the vectors are those of ngspice: i(r1), i(q1:c), v(vd_m1:d:s),
- * r1:power.
- * Source: ngspice manual 39, section 15.6.6. */
+/* net_flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
+ * elements. A current is that of a source of 0 V, put between the terminal and its node; a power,
+ * the sum of v i over the terminals, is an unknown of its own. Names of the vectors are those of
+ * ngspice: i(r1), i(q1:c), v(vd_m1:d:s), r1:power. Source: ngspice manual 39, section 15.6.6. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,10 @@
 /* Terminals in the order of their nodes; NULL: two, without names. */
 static const char *terminals(char letter)
 {
-    return letter == 'm' ? "dgsb" : letter == 'q' ? "cbes" : letter == 'j' || letter == 'z' ? "dgs" : NULL;
+    return letter == 'm'                    ? "dgsb"
+           : letter == 'q'                  ? "cbes"
+           : letter == 'j' || letter == 'z' ? "dgs"
+                                            : NULL;
 }
 
 /* Without the nodes that control it. */
@@ -20,13 +22,16 @@ static int32_t n_terminal(const flat_inst *in)
     return in->letter == 'e' || in->letter == 'g' ? 2 : in->n_node;
 }
 
-/* item = ("i" | "p" | "vd") "(" element [(":" | ",") (element | terminal) ...] ")"; the cursor is behind its ")". false:
- * the item is another one, the cursor is where it was. */
+/* item = ("i" | "p" | "vd") "(" element [(":" | ",") (element | terminal) ...] ")"; the cursor is
+ * behind its ")". false: the item is another one, the cursor is where it was. */
 static bool read_item(cur *q, probe_item *p)
 {
     enum { MOST = sizeof p->word / sizeof *p->word };
     const int32_t from = q->i;
-    *p = (probe_item){.kind = cur_is_word(q, "i") ? 'i' : cur_is_word(q, "p") ? 'p' : cur_is_word(q, "vd") ? 'v' : 0};
+    *p = (probe_item){.kind = cur_is_word(q, "i")    ? 'i'
+                              : cur_is_word(q, "p")  ? 'p'
+                              : cur_is_word(q, "vd") ? 'v'
+                                                     : 0};
     const diag_span at = cur_span(q);
     q->i++;
     bool ok = p->kind && cur_is(q, '('), comma = false;
@@ -49,7 +54,8 @@ static bool read_item(cur *q, probe_item *p)
             s += n + 1;
         }
     }
-    if (!ok || !cur_is(q, ')') || !p->n || (p->kind == 'p' && p->n > 1) || (p->kind == 'i' && p->n > 2)) {
+    if (!ok || !cur_is(q, ')') || !p->n || (p->kind == 'p' && p->n > 1) ||
+        (p->kind == 'i' && p->n > 2)) {
         q->i = from;
         return false;
     }
@@ -93,9 +99,11 @@ static int32_t terminal(flat_ctx *c, const probe_item *p, int32_t k, const char 
     const int32_t t = at ? (int32_t)(at - all) : digits ? atoi(name) - 1 : -1;
     if (t >= 0 && t < n_terminal(in))
         return t;
-    diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name, name);
+    diag_warning(c->d, p->span, "'%s' has no terminal '%s'; nothing is saved for it", in->name,
+                 name);
     if (all)
-        diag_note(c->d, DIAG_NOWHERE, "its terminals are the letters of '%s', or numbers from 1", all);
+        diag_note(c->d, DIAG_NOWHERE, "its terminals are the letters of '%s', or numbers from 1",
+                  all);
     return -1;
 }
 
@@ -112,22 +120,32 @@ static const char *terminal_name(flat_ctx *c, const flat_inst *in, int32_t t)
     const char *all = terminals(in->letter);
     if (all && t < (int32_t)strlen(all))
         return arena_printf(&c->scratch, "%s:%c", in->name, all[t]);
-    return n_terminal(in) == 2 && t == 0 ? in->name : arena_printf(&c->scratch, "%s:%d", in->name, (int)t + 1);
+    return n_terminal(in) == 2 && t == 0 ? in->name
+                                         : arena_printf(&c->scratch, "%s:%d", in->name, (int)t + 1);
 }
 
-/* The element whose branch current is that into terminal t: itself, or a source that is put there. */
+/* The element whose branch current is that into terminal t: itself, or a source that is put there.
+ */
 static const char *into(flat_ctx *c, const probe_item *p, int32_t k, int32_t t)
 {
     flat_inst *in = &c->f->inst[k];
     if (t == 0 && (in->letter == 'v' || in->letter == 'l'))
         return in->name;
-    const char *name = str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", terminal_name(c, in, t)));
+    const char *name =
+        str_intern0(c->names, arena_printf(&c->scratch, "%s#probe", terminal_name(c, in, t)));
     if (map_get(&c->inst_of, map_key(name), -1) >= 0)
         return name;
     flat_source *zero = arena_new(c->mem, flat_source);
     *zero = (flat_source){.dc_given = true, .pwl_repeat = -1, .span = p->span};
-    flat_inst v = {.name = name, .letter = 'v', .n_node = 2, .m = 1, .source = zero, .span = p->span, .model_span = DIAG_NOWHERE,
-                   .node = arena_array(c->mem, int32_t, 2), .node_span = arena_array(c->mem, diag_span, 2)};
+    flat_inst v = {.name = name,
+                   .letter = 'v',
+                   .n_node = 2,
+                   .m = 1,
+                   .source = zero,
+                   .span = p->span,
+                   .model_span = DIAG_NOWHERE,
+                   .node = arena_array(c->mem, int32_t, 2),
+                   .node_span = arena_array(c->mem, diag_span, 2)};
     v.node[0] = in->node[t];
     v.node[1] = in->node[t] = new_node(c, name);
     v.node_span[0] = v.node_span[1] = p->span;
@@ -157,7 +175,8 @@ static void probe_current(flat_ctx *c, const probe_item *p)
     if (t < 0)
         return;
     const char *name = arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[k], t));
-    save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, k, t)}, name);
+    save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, k, t)},
+            name);
 }
 
 /* vd(r1), vd(m1:d:s), vd(m1:d,q1:c); 0 is ground */
@@ -193,7 +212,8 @@ static void probe_voltage(flat_ctx *c, const probe_item *p)
     save_as(c, p, s, arena_printf(&c->scratch, "%s)", name));
 }
 
-static const net_expr *combine(flat_ctx *c, const probe_item *p, net_op op, const net_expr *a, const net_expr *b)
+static const net_expr *combine(flat_ctx *c, const probe_item *p, net_op op, const net_expr *a,
+                               const net_expr *b)
 {
     net_expr *e = arena_alloc(c->mem, sizeof *e + 2 * sizeof e->arg[0]);
     *e = (net_expr){.op = op, .n_arg = 2, .span = p->span};
@@ -202,14 +222,16 @@ static const net_expr *combine(flat_ctx *c, const probe_item *p, net_op op, cons
     return e;
 }
 
-static const net_expr *leaf(flat_ctx *c, const probe_item *p, net_op op, const char *name, int32_t node, int32_t to)
+static const net_expr *leaf(flat_ctx *c, const probe_item *p, net_op op, const char *name,
+                            int32_t node, int32_t to)
 {
     net_expr *e = arena_alloc(c->mem, sizeof *e);
     *e = (net_expr){.op = op, .name = name, .node = {node, to}, .span = p->span};
     return e;
 }
 
-/* p(r1): the sum of v i over the terminals, v measured to the last one, which needs no source then */
+/* p(r1): the sum of v i over the terminals, v measured to the last one, which needs no source then
+ */
 static void probe_power(flat_ctx *c, const probe_item *p)
 {
     const int32_t k = element(c, p, p->word[0]);
@@ -225,15 +247,23 @@ static void probe_power(flat_ctx *c, const probe_item *p)
     for (int32_t t = 0; t < last; t++) {
         const int32_t node = c->f->inst[k].node[t];
         const net_expr *i = leaf(c, p, NET_IBRANCH, into(c, p, k, t), 0, 0);
-        const net_expr *vi = combine(c, p, NET_MUL, leaf(c, p, NET_VNODE, c->f->node[node], node, ref), i);
+        const net_expr *vi =
+            combine(c, p, NET_MUL, leaf(c, p, NET_VNODE, c->f->node[node], node, ref), i);
         sum = sum ? combine(c, p, NET_ADD, sum, vi) : vi;
     }
     if (!sum) {
         refuse(c, p, "there is no power of", p->word[0]);
         return;
     }
-    flat_inst row = {.name = str_intern0(c->names, arena_printf(&c->scratch, "row#%s", name)), .letter = 'b', .n_node = 2, .m = 1,
-                     .node = arena_array(c->mem, int32_t, 2), .expr = sum, .expr_is_v = true, .is_row = true, .span = p->span};
+    flat_inst row = {.name = str_intern0(c->names, arena_printf(&c->scratch, "row#%s", name)),
+                     .letter = 'b',
+                     .n_node = 2,
+                     .m = 1,
+                     .node = arena_array(c->mem, int32_t, 2),
+                     .expr = sum,
+                     .expr_is_v = true,
+                     .is_row = true,
+                     .span = p->span};
     row.node[0] = new_node(c, name);
     row.node[1] = 0;
     vec_push(c->f->inst, row);
@@ -255,13 +285,17 @@ bool flat_probes(flat_ctx *c)
     if (!vec_len(c->probe))
         return false;
     if (!has_save_card(c)) /* as in ngspice, .probe takes nothing away */
-        vec_push(c->f->save, ((flat_save){.what = FLAT_SAVE_ALL, .node = {-1, -1}, .text = "all", .span = c->probe[0].span}));
+        vec_push(
+            c->f->save,
+            ((flat_save){
+                .what = FLAT_SAVE_ALL, .node = {-1, -1}, .text = "all", .span = c->probe[0].span}));
     for (size_t i = 0; i < vec_len(c->probe); i++) {
         const probe_item *p = &c->probe[i];
         if (p->kind == 'v')
             probe_voltage(c, p);
     }
-    for (size_t i = 0; i < vec_len(c->probe); i++) { /* sources come between the nodes that voltages were read at */
+    for (size_t i = 0; i < vec_len(c->probe);
+         i++) { /* sources come between the nodes that voltages were read at */
         const probe_item *p = &c->probe[i];
         if (p->kind == 'i')
             probe_current(c, p);

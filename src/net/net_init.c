@@ -1,6 +1,6 @@
-/* net_init.c - ngspice's start-up file: the models that it loads and the folders that it names. Of its commands only
- * those that say what a deck needs have a meaning here.
- * Source: ngspice manual, "Initialization files"; docs/pdk-ihp.md shows one. */
+/* net_init.c - ngspice's start-up file: the models that it loads and the folders that it names. Of
+ * its commands only those that say what a deck needs have a meaning here. Source: ngspice manual,
+ * "Initialization files"; docs/pdk-ihp.md shows one. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,10 +8,12 @@
 #include "net_priv.h"
 #include "vec.h"
 
-/* Variables that change nothing here: how ngspice reads other dialects, its windows, its threads. */
-static const char *const silent[] = {"ngbehavior", "ng_nomodcheck", "num_threads", "interactive", "noaskquit",
-                                     "nomoremode", "skywaterpdk", "enable_noisy_r", "noinit", "filetype", "color0",
-                                     "color1", "osdi_enabled", "numdgt", "history", "editor", "hcopydevtype"};
+/* Variables that change nothing here: how ngspice reads other dialects, its windows, its threads.
+ */
+static const char *const silent[] = {
+    "ngbehavior",   "ng_nomodcheck",  "num_threads", "interactive", "noaskquit",   "nomoremode",
+    "skywaterpdk",  "enable_noisy_r", "noinit",      "filetype",    "color0",      "color1",
+    "osdi_enabled", "numdgt",         "history",     "editor",      "hcopydevtype"};
 
 typedef struct init {
     net_deck *deck;
@@ -21,7 +23,7 @@ typedef struct init {
     const char ***folder; /* vec */
     int32_t file;
     const char *s;
-    uint32_t pos, end;    /* of the line */
+    uint32_t pos, end; /* of the line */
 } init;
 
 /* The next word, without its quotes. false: none. */
@@ -94,7 +96,9 @@ static void read_line(init *r)
     if ((set || !strcmp(word, "unset")) && next_word(r, &second, &name))
         set_variable(r, second, name);
     else if (!set)
-        diag_warning(r->d, at, "'%s' has no effect in a start-up file; osdi FILE, set sourcepath = ( FOLDER ... ) have",
+        diag_warning(r->d, at,
+                     "'%s' has no effect in a start-up file; osdi FILE, set sourcepath = ( FOLDER "
+                     "... ) have",
                      word);
 }
 
@@ -102,7 +106,8 @@ static void read_line(init *r)
 static const char *find_init(arena *mem, const char *deck)
 {
     const char *slash = strrchr(deck, '/'), *home = getenv("HOME");
-    const char *path = slash ? arena_printf(mem, "%.*s/.spiceinit", (int)(slash - deck), deck) : ".spiceinit";
+    const char *path =
+        slash ? arena_printf(mem, "%.*s/.spiceinit", (int)(slash - deck), deck) : ".spiceinit";
     if (is_file(path))
         return path;
     if (is_file(".spiceinit"))
@@ -111,7 +116,8 @@ static const char *find_init(arena *mem, const char *deck)
     return is_file(path) ? path : NULL;
 }
 
-void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt, const char ***folder)
+void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,
+                   const char ***folder)
 {
     const char *why, *name = find_init(mem, path);
     init r = {.deck = deck, .d = d, .mem = mem, .opt = opt, .folder = folder};

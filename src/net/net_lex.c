@@ -34,7 +34,7 @@ static bool is_word_end(char c)
 {
     static const bool ends[256] = {
         [' '] = 1, ['\t'] = 1, ['\r'] = 1, ['\n'] = 1, ['\f'] = 1, ['\v'] = 1, ['='] = 1, [','] = 1,
-        ['('] = 1, [')'] = 1, ['{'] = 1, ['}'] = 1, ['\''] = 1, ['"'] = 1, [';'] = 1};
+        ['('] = 1, [')'] = 1,  ['{'] = 1,  ['}'] = 1,  ['\''] = 1, ['"'] = 1,  [';'] = 1};
     return ends[(unsigned char)c];
 }
 
@@ -52,10 +52,7 @@ void net_lex_init(net_lex *l, diag *d, str_pool *names, int32_t file)
     }
 }
 
-void net_lex_fini(net_lex *l)
-{
-    vec_free(l->tok);
-}
+void net_lex_fini(net_lex *l) { vec_free(l->tok); }
 
 static uint32_t skip_blank(const char *s, uint32_t len, uint32_t p)
 {
@@ -99,8 +96,8 @@ static uint32_t content_line(const char *s, uint32_t len, uint32_t p)
         char next = q + 1 < len ? s[q + 1] : '\n';
         if (q >= len)
             return len;
-        if (s[q] != '\n' && s[q] != '*' && s[q] != ';' && s[q] != '$' && !(s[q] == '/' && next == '/') &&
-            !is_lone_bracket(s, len, q))
+        if (s[q] != '\n' && s[q] != '*' && s[q] != ';' && s[q] != '$' &&
+            !(s[q] == '/' && next == '/') && !is_lone_bracket(s, len, q))
             return q;
         p = line_end(s, len, q) + 1;
     }
@@ -142,7 +139,9 @@ static uint32_t scan_quoted(net_lex *l, uint32_t p)
                 l->bad = true;
                 if (!l->quiet)
                     diag_error(l->d, (diag_span){l->file, p, 1}, "no closing %s",
-                               open == '{' ? "brace '}'" : open == '"' ? "quote '\"'" : "quote (')");
+                               open == '{'   ? "brace '}'"
+                               : open == '"' ? "quote '\"'"
+                                             : "quote (')");
                 while (q > p + 1 && is_blank(l->s[q - 1]))
                     q--;
                 return q;
@@ -237,7 +236,8 @@ bool net_lex_card(net_lex *l)
         }
         if (l->s[p] == '+') {
             if (!l->quiet)
-                diag_error(l->d, (diag_span){l->file, p, 1}, "continuation line with no card before it");
+                diag_error(l->d, (diag_span){l->file, p, 1},
+                           "continuation line with no card before it");
             p++;
         }
         lex_line(l, p);
@@ -245,7 +245,8 @@ bool net_lex_card(net_lex *l)
     return true;
 }
 
-/* Without a backslash a line of another kind has nothing to do with those after it: continuations start with '+'. */
+/* Without a backslash a line of another kind has nothing to do with those after it: continuations
+ * start with '+'. */
 bool net_lex_dot_card(net_lex *l)
 {
     for (;;) {

@@ -1,5 +1,5 @@
-/* net_loop.c - .for loops, indices and sums, as text: binding a loop variable replaces its name; when all
- * are bound, indices are evaluated and sums written out. */
+/* net_loop.c - .for loops, indices and sums, as text: binding a loop variable replaces its name;
+ * when all are bound, indices are evaluated and sums written out. */
 #include "net_loop.h"
 
 #include <ctype.h>
@@ -11,7 +11,13 @@
 #include "net_priv.h"
 #include "vec.h"
 
-enum { MAX_TURNS = 4000000, MAX_BYTES = 1 << 29, MAX_DEPTH = 64, PIECE = 1 << 20, MANY_TURNS = 1000 };
+enum {
+    MAX_TURNS = 4000000,
+    MAX_BYTES = 1 << 29,
+    MAX_DEPTH = 64,
+    PIECE = 1 << 20,
+    MANY_TURNS = 1000
+};
 
 void net_loop_init(net_loop *l, diag *d, str_pool *names, const net_opt *opt)
 {
@@ -50,7 +56,8 @@ static size_t word_len(const char *s, size_t n)
 /* Is s[i] the start of a name? "1k" and "x1.k" have none at k. */
 static bool name_starts(const char *s, size_t i)
 {
-    return word_len(s + i, 1) && (i == 0 || (!is_word(s[i - 1]) && s[i - 1] != '.' && s[i - 1] != '#'));
+    return word_len(s + i, 1) &&
+           (i == 0 || (!is_word(s[i - 1]) && s[i - 1] != '.' && s[i - 1] != '#'));
 }
 
 static bool same(const char *s, size_t n, const char *name)
@@ -181,7 +188,8 @@ static bool value_of(net_loop *l, const char *s, size_t n, double *y)
     diag_init(&quiet);
     arena_init(&mem);
     const int32_t file = diag_add_file(&quiet, "", s, n, DIAG_NOWHERE);
-    const net_expr *e = net_expr_parse(&quiet, l->names, &mem, (diag_span){file, 0, (uint32_t)n}, NULL);
+    const net_expr *e =
+        net_expr_parse(&quiet, l->names, &mem, (diag_span){file, 0, (uint32_t)n}, NULL);
     const bool ok = e && tree_value(l, e, y) && isfinite(*y);
     arena_fini(&mem);
     diag_fini(&quiet);
@@ -205,7 +213,8 @@ void net_loop_param(net_loop *l, const net_card *c)
         while (last + 1 < c->n_tok && !(last + 2 < c->n_tok && c->tok[last + 2].punct == '='))
             last++;
         map_set(&l->param_of, map_key(c->tok[i].text), (int32_t)vec_len(l->param));
-        vec_push(l->param, diag_join(net_tok_span(c, &c->tok[i + 2]), net_tok_span(c, &c->tok[last])));
+        vec_push(l->param,
+                 diag_join(net_tok_span(c, &c->tok[i + 2]), net_tok_span(c, &c->tok[last])));
     }
 }
 
@@ -224,9 +233,9 @@ static bool is_expression_line(const char *s, size_t n)
 }
 
 typedef struct walk { /* where a scan over text is */
-    int brace;          /* braces and brackets open */
-    bool quote;         /* in '...' */
-    bool line;          /* on a line that is an expression altogether */
+    int brace;        /* braces and brackets open */
+    bool quote;       /* in '...' */
+    bool line;        /* on a line that is an expression altogether */
 } walk;
 
 /* Copies a comment or a "text" at s[i]; the place behind it, i if none is there. */
@@ -274,7 +283,8 @@ static void bind(FILE *out, const char *s, size_t n, const char *name, double va
             i = skip;
             continue;
         }
-        const size_t k = (w.brace || w.quote || w.line) && name_starts(s, i) ? word_len(s + i, n - i) : 0;
+        const size_t k =
+            (w.brace || w.quote || w.line) && name_starts(s, i) ? word_len(s + i, n - i) : 0;
         if (k && same(s + i, k, name) && !(i + k < n && s[i + k] == '(')) {
             put_number(out, value, false);
             i += k;
@@ -292,7 +302,8 @@ static void bind(FILE *out, const char *s, size_t n, const char *name, double va
 
 static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, bool inside);
 
-/* "[...]" behind a name: its parts as whole numbers. false: they are something else, nothing was written. */
+/* "[...]" behind a name: its parts as whole numbers. false: they are something else, nothing was
+ * written. */
 static bool put_index(net_loop *l, FILE *out, const char *s, size_t n)
 {
     double y[16];
@@ -311,8 +322,8 @@ static bool put_index(net_loop *l, FILE *out, const char *s, size_t n)
 }
 
 /* Terms first .. last of a sum, as a balanced tree of additions. */
-static void put_terms(net_loop *l, FILE *out, const char *name, double first, int64_t n, double step,
-                      const char *s, size_t len, diag_span at)
+static void put_terms(net_loop *l, FILE *out, const char *name, double first, int64_t n,
+                      double step, const char *s, size_t len, diag_span at)
 {
     putc('(', out);
     if (n == 1) {
@@ -350,7 +361,8 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
     double a, b;
     if (!len || len > NET_LOOP_NAME || word_len(name, len) != len)
         return 0;
-    if (!value_of(l, s + from[1], from[2] - 1 - from[1], &a) || !value_of(l, s + from[2], from[3] - 1 - from[2], &b)) {
+    if (!value_of(l, s + from[1], from[2] - 1 - from[1], &a) ||
+        !value_of(l, s + from[2], from[3] - 1 - from[2], &b)) {
         fail(l, at, "the bounds of sum() must be numbers known before the run");
         return end + 1;
     }
@@ -373,7 +385,8 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
 /* A word before a brace that is part of the language, not of a name: VALUE{...}. */
 static bool is_keyword_before(const char *s, size_t i)
 {
-    static const char *const word[] = {"value", "table", "vol", "cur", "v", "i", "laplace", "freq", "poly", "q"};
+    static const char *const word[] = {"value", "table",   "vol",  "cur",  "v",
+                                       "i",     "laplace", "freq", "poly", "q"};
     size_t from = i;
     while (from > 0 && is_word(s[from - 1]))
         from--;
@@ -384,10 +397,12 @@ static bool is_keyword_before(const char *s, size_t i)
 }
 
 /* A brace that is an index: glued to a name, or inside another brace or a bracket. */
-static bool put_braced(net_loop *l, FILE *out, const char *s, size_t n, size_t i, size_t end, bool nested)
+static bool put_braced(net_loop *l, FILE *out, const char *s, size_t n, size_t i, size_t end,
+                       bool nested)
 {
-    const bool glued = (i > 0 && (is_word(s[i - 1]) || s[i - 1] == ']') && !is_keyword_before(s, i)) ||
-                       (end + 1 < n && is_word(s[end + 1]));
+    const bool glued =
+        (i > 0 && (is_word(s[i - 1]) || s[i - 1] == ']') && !is_keyword_before(s, i)) ||
+        (end + 1 < n && is_word(s[end + 1]));
     double y;
     if (!(glued || nested) || !value_of(l, s + i + 1, end - i - 1, &y))
         return false;
@@ -513,9 +528,12 @@ static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, net_t
     h->name[k] = 0;
     const size_t to = find_word(s, n, ++i, "to"), step = find_word(s, n, to, "step");
     h->step = 1;
-    if (to == n || !value_of(l, s + i, to - i, &h->from) || !value_of(l, s + to + 2, step - to - 2, &h->to) ||
+    if (to == n || !value_of(l, s + i, to - i, &h->from) ||
+        !value_of(l, s + to + 2, step - to - 2, &h->to) ||
         (step < n && !value_of(l, s + step + 4, n - step - 4, &h->step))) {
-        fail(l, at, "the bounds of .for must be numbers known before the run: variable = first to last [step number]");
+        fail(l, at,
+             "the bounds of .for must be numbers known before the run: variable = first to last "
+             "[step number]");
         return false;
     }
     if (h->step == 0) {
@@ -531,14 +549,18 @@ static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
 static bool count_turns(net_loop *l, const net_turns *h, diag_span at, int depth, double *count)
 {
     *count = floor((h->to - h->from) / h->step + 1e-9) + 1;
-    const bool ok = depth < MAX_DEPTH && *count <= MAX_TURNS && l->n_turn + (int64_t)fmax(*count, 0) <= MAX_TURNS;
+    const bool ok = depth < MAX_DEPTH && *count <= MAX_TURNS &&
+                    l->n_turn + (int64_t)fmax(*count, 0) <= MAX_TURNS;
     if (!ok)
-        fail(l, at, depth >= MAX_DEPTH ? ".for is nested more than 64 deep" : "loops and sums of more than 4000000 turns");
+        fail(l, at,
+             depth >= MAX_DEPTH ? ".for is nested more than 64 deep"
+                                : "loops and sums of more than 4000000 turns");
     return ok;
 }
 
 /* The lines of a loop for one value. */
-static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, const char *s, size_t n, diag_span at, int depth)
+static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, const char *s, size_t n,
+                     diag_span at, int depth)
 {
     char *text = NULL;
     size_t len = 0;
@@ -553,9 +575,10 @@ static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, cons
     free(text);
 }
 
-/* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be asked for its turns later. */
-static void inner_loop(net_loop *l, FILE *out, const net_turns *h, const char *s, size_t i, size_t body, size_t end, size_t n,
-                       diag_span at, int depth)
+/* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be
+ * asked for its turns later. */
+static void inner_loop(net_loop *l, FILE *out, const net_turns *h, const char *s, size_t i,
+                       size_t body, size_t end, size_t n, diag_span at, int depth)
 {
     double count;
     if (!count_turns(l, h, at, depth, &count))
@@ -620,7 +643,8 @@ char *net_loop_next(net_loop *l, net_turns *t, size_t *len)
     FILE *out = open_memstream(&text, len);
     l->failed = false;
     for (; (double)t->next < count && ftell(out) < PIECE && !l->failed; t->next++)
-        one_turn(l, out, t, t->next, l->d->file[t->body.file].text + t->body.off, t->body.len, t->at, l->nested);
+        one_turn(l, out, t, t->next, l->d->file[t->body.file].text + t->body.off, t->body.len,
+                 t->at, l->nested);
     fclose(out);
     if (!l->failed)
         return text;

@@ -19,14 +19,15 @@ typedef struct open_if {
     bool has_else;
 } open_if;
 
-/* The logical lines of a file that was read as a whole: a library that each of its users includes is the same lines again. */
+/* The logical lines of a file that was read as a whole: a library that each of its users includes
+ * is the same lines again. */
 typedef struct known_line {
-    net_tok *tok;        /* [n_tok], those of the card; cards of the same line share them */
+    net_tok *tok; /* [n_tok], those of the card; cards of the same line share them */
     int32_t n_tok;
 } known_line;
 typedef struct known_file {
-    int32_t file;        /* its text */
-    known_line *line;    /* vec */
+    int32_t file;     /* its text */
+    known_line *line; /* vec */
 } known_file;
 
 typedef struct reader {
@@ -35,21 +36,22 @@ typedef struct reader {
     str_pool *names;
     arena *mem;
     const net_opt *opt;
-    net_sub *cur;        /* definition that cards go to */
+    net_sub *cur; /* definition that cards go to */
     int nesting;
-    open_file *chain;    /* vec: files being read, outermost first */
-    open_if *open;       /* vec: .if without .endif so far */
+    open_file *chain; /* vec: files being read, outermost first */
+    open_if *open;    /* vec: .if without .endif so far */
     size_t n_file, n_byte, n_card;
-    int n_error;         /* before the deck was read */
+    int n_error; /* before the deck was read */
     bool too_much;
-    size_t n_step_lib;   /* .step lib cards so far */
-    int32_t n_alter;     /* .alter cards so far */
-    bool skip;           /* in an .alter block that is not applied */
-    size_t block;        /* first card of the .alter block */
-    net_range *range;    /* vec: what files at top level gave */
-    bool expanded;       /* this text has no loops, indices and sums left */
+    size_t n_step_lib; /* .step lib cards so far */
+    int32_t n_alter;   /* .alter cards so far */
+    bool skip;         /* in an .alter block that is not applied */
+    size_t block;      /* first card of the .alter block */
+    net_range *range;  /* vec: what files at top level gave */
+    bool expanded;     /* this text has no loops, indices and sums left */
     net_loop loop;
-    known_file *known;   /* vec: included files without messages, whose cards do not move the place of reading */
+    known_file *known; /* vec: included files without messages, whose cards do not move the place of
+                          reading */
 } reader;
 
 static const struct card_word {
@@ -66,17 +68,16 @@ diag_span net_tok_span(const net_card *c, const net_tok *t)
     return (diag_span){c->file, t->off, t->len};
 }
 
-diag_span net_card_span(const net_card *c)
-{
-    return net_tok_span(c, &c->tok[0]);
-}
+diag_span net_card_span(const net_card *c) { return net_tok_span(c, &c->tok[0]); }
 
 /* -- file names -- */
 
 net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next)
 {
     net_tok t = c->tok[k++];
-    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued && !(stop && c->tok[k].punct == stop); k++)
+    for (; t.kind == NET_T_WORD && k < c->n_tok && c->tok[k].glued &&
+           !(stop && c->tok[k].punct == stop);
+         k++)
         t.len = c->tok[k].off + c->tok[k].len - t.off;
     *next = k;
     return t;
@@ -120,14 +121,16 @@ static bool exists(const char *path)
     return !stat(path, &sb);
 }
 
-const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from, const net_opt *opt)
+const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
+                          const net_opt *opt)
 {
     name = expand_name(mem, name);
     if (name[0] == '/' || !name[0])
         return name;
     const char *base = from >= 0 ? d->file[from].name : "";
     const char *slash = strrchr(base, '/');
-    const char *beside = slash ? arena_printf(mem, "%.*s/%s", (int)(slash - base), base, name) : name;
+    const char *beside =
+        slash ? arena_printf(mem, "%.*s/%s", (int)(slash - base), base, name) : name;
     if (exists(beside))
         return beside;
     for (size_t i = 0; opt && i < opt->n_include; i++) {
@@ -140,10 +143,7 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
 
 /* -- cards -- */
 
-static void add_card(reader *r, const net_card *c)
-{
-    vec_push(r->cur->card, *c);
-}
+static void add_card(reader *r, const net_card *c) { vec_push(r->cur->card, *c); }
 
 static net_card card_of(reader *r, const net_lex *l)
 {
@@ -202,8 +202,9 @@ static bool check_chain(reader *r, const open_file *next, diag_span at)
     }
     if (r->n_file >= MAX_FILES || r->n_byte >= MAX_TOTAL_BYTES) {
         if (!r->too_much)
-            diag_error(r->d, at, r->n_file >= MAX_FILES ? "more than 20000 included files"
-                                                        : "included text of more than 512 MiB");
+            diag_error(r->d, at,
+                       r->n_file >= MAX_FILES ? "more than 20000 included files"
+                                              : "included text of more than 512 MiB");
         r->too_much = true;
         return false;
     }
@@ -260,7 +261,8 @@ static void end_alter(reader *r)
 static void begin_alter(reader *r, net_card *c)
 {
     if (r->cur->name || vec_len(r->open) || vec_len(r->chain) > 1) {
-        diag_error(r->d, net_card_span(c), ".alter stands in the deck itself, not inside .subckt, .if or an included file");
+        diag_error(r->d, net_card_span(c),
+                   ".alter stands in the deck itself, not inside .subckt, .if or an included file");
         return;
     }
     end_alter(r);
@@ -286,8 +288,8 @@ static void delete_lib(reader *r, net_card *c)
     for (size_t i = 0; i < vec_len(r->range); i++)
         found |= r->range[i].path == path && r->range[i].section == section;
     if (!found)
-        diag_error(r->d, net_tok_span(c, &t), "the deck has no .lib or .include of '%s'%s%s", name, section ? " with section " : "",
-                   section ? section : "");
+        diag_error(r->d, net_tok_span(c, &t), "the deck has no .lib or .include of '%s'%s%s", name,
+                   section ? " with section " : "", section ? section : "");
     net_alter_delete(r->deck->top, r->range, vec_len(r->range), path, section);
 }
 
@@ -310,7 +312,9 @@ static void resolve_hdl(reader *r, net_card *c)
         diag_error(r->d, net_card_span(c), ".%s needs a file name", c->name);
     for (int32_t i = 1; i < c->n_tok; i++) {
         net_tok *t = &c->tok[i];
-        t->text = str_intern0(r->names, net_find_file(r->d, r->mem, net_file_text(r->d, r->mem, c, t), c->file, r->opt));
+        t->text =
+            str_intern0(r->names, net_find_file(r->d, r->mem, net_file_text(r->d, r->mem, c, t),
+                                                c->file, r->opt));
     }
     add_card(r, c);
 }
@@ -382,8 +386,8 @@ static void end_sub(reader *r, const net_card *c)
     }
     if (name && name != r->cur->name) {
         /* the name of an outer one: this one has no .ends; any other name is a slip without harm */
-        const char *text = arena_printf(r->mem, ".%s names '%s', but the open subcircuit is '%s'", c->name, name,
-                                        r->cur->name);
+        const char *text = arena_printf(r->mem, ".%s names '%s', but the open subcircuit is '%s'",
+                                        c->name, name, r->cur->name);
         if (is_open(r, name))
             diag_error(r->d, net_tok_span(c, &c->tok[1]), "%s", text);
         else
@@ -489,7 +493,8 @@ static void read_control(reader *r, net_lex *l, const net_card *c)
 
 static bool looks_like_file(const net_tok *t)
 {
-    return t->kind != NET_T_WORD || strchr(t->text, '.') || strchr(t->text, '/') || t->text[0] == '~';
+    return t->kind != NET_T_WORD || strchr(t->text, '.') || strchr(t->text, '/') ||
+           t->text[0] == '~';
 }
 
 /* Skips to the .endl of a section that nobody asked for. */
@@ -527,7 +532,8 @@ static bool seek_section(reader *r, net_lex *l, const char *section, diag_span a
     return found;
 }
 
-/* ".step lib FILE a b ..": in its place stands the section of the present step. The card itself stays. */
+/* ".step lib FILE a b ..": in its place stands the section of the present step. The card itself
+ * stays. */
 static void read_step_lib(reader *r, net_card *c)
 {
     if (c->n_tok < 2 || c->tok[1].kind != NET_T_WORD || strcmp(c->tok[1].text, "lib"))
@@ -561,10 +567,12 @@ static void read_lib(reader *r, net_lex *l, net_card *c)
 
 /* -- the loop -- */
 
-/* Cards that open or close something are taken even if they are wrong: what follows belongs to them. */
+/* Cards that open or close something are taken even if they are wrong: what follows belongs to
+ * them. */
 static bool shapes_deck(net_card_kind kind)
 {
-    return kind == NET_CARD_SUBCKT || kind == NET_CARD_IF || kind == NET_CARD_ELSEIF || kind == NET_CARD_CONTROL;
+    return kind == NET_CARD_SUBCKT || kind == NET_CARD_IF || kind == NET_CARD_ELSEIF ||
+           kind == NET_CARD_CONTROL;
 }
 
 /* -- loops and indices -- */
@@ -629,14 +637,17 @@ static diag_span card_text(const net_card *c)
     return diag_join(net_card_span(c), net_tok_span(c, &c->tok[c->n_tok - 1]));
 }
 
-/* A line that begins with what begins no card is somebody's comment or decoration; ngspice skips it as well. */
+/* A line that begins with what begins no card is somebody's comment or decoration; ngspice skips it
+ * as well. */
 static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
 {
     if (!strchr("=[]?()&%\"!:,", l->s[t->off]))
         return false;
     if (!r->skip)
-        diag_warning(r->d, (diag_span){l->file, t->off, 1},
-                     "no card starts with '%c': the line is taken as a comment; '*' would begin one", l->s[t->off]);
+        diag_warning(
+            r->d, (diag_span){l->file, t->off, 1},
+            "no card starts with '%c': the line is taken as a comment; '*' would begin one",
+            l->s[t->off]);
     return true;
 }
 
@@ -655,7 +666,8 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
     if (r->skip && strcmp(t->text, ".alter") && strcmp(t->text, ".end"))
         return true;
     const diag_span whole = card_text(&c);
-    if (!r->expanded && !l->bad && strcmp(t->text, ".for") && net_loop_wanted(l->s + whole.off, whole.len)) {
+    if (!r->expanded && !l->bad && strcmp(t->text, ".for") &&
+        net_loop_wanted(l->s + whole.off, whole.len)) {
         size_t len;
         char *text = net_loop_card(&r->loop, whole, &len);
         read_made(r, text, len, net_card_span(&c), "indices and sums written out");
@@ -691,9 +703,10 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
         break;
     case NET_CARD_SUBCKT: begin_sub(r, &c); break;
     case NET_CARD_ENDS: end_sub(r, &c); break;
-    case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF:
-        conditional(r, &c);
-        break;
+    case NET_CARD_IF:
+    case NET_CARD_ELSEIF:
+    case NET_CARD_ELSE:
+    case NET_CARD_ENDIF: conditional(r, &c); break;
     case NET_CARD_CONTROL: read_control(r, l, &c); break;
     case NET_CARD_ENDC: diag_error(r->d, net_card_span(&c), ".endc without .control"); break;
     case NET_CARD_ENDL:
@@ -728,7 +741,8 @@ static void read_rest(reader *r, net_lex *l)
             const net_card c = card_of(r, l);
             read_control(r, l, &c);
         } else if (!warned) {
-            diag_warning(r->d, (diag_span){l->file, t->off, t->len}, "text after .end is ignored, but for .control blocks");
+            diag_warning(r->d, (diag_span){l->file, t->off, t->len},
+                         "text after .end is ignored, but for .control blocks");
             warned = true;
         }
     }
@@ -742,11 +756,17 @@ static bool is_plain(const net_card *c)
     if (c->tok[0].kind != NET_T_WORD || word[0] != '.')
         return c->tok[0].kind == NET_T_WORD;
     switch (kind_of_word(word + 1)) {
-    case NET_CARD_PARAM: case NET_CARD_FUNC: case NET_CARD_MODEL: case NET_CARD_SUBCKT: case NET_CARD_ENDS:
-    case NET_CARD_IF: case NET_CARD_ELSEIF: case NET_CARD_ELSE: case NET_CARD_ENDIF: case NET_CARD_GLOBAL:
-        return true;
-    default:
-        return false;
+    case NET_CARD_PARAM:
+    case NET_CARD_FUNC:
+    case NET_CARD_MODEL:
+    case NET_CARD_SUBCKT:
+    case NET_CARD_ENDS:
+    case NET_CARD_IF:
+    case NET_CARD_ELSEIF:
+    case NET_CARD_ELSE:
+    case NET_CARD_ENDIF:
+    case NET_CARD_GLOBAL: return true;
+    default: return false;
     }
 }
 
@@ -769,7 +789,8 @@ static void read_known(reader *r, int32_t file, size_t known)
     l.pos = l.len;
     for (size_t i = 0; i < vec_len(r->known[known].line) && !r->too_much; i++) {
         const known_line *from = &r->known[known].line[i];
-        (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok}, NULL);
+        (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok},
+                        NULL);
         r->too_much |= diag_full(r->d, r->n_error);
     }
     net_lex_fini(&l);
@@ -828,7 +849,8 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
         r->too_much |= diag_full(r->d, r->n_error);
     }
     if (section && !ended && !r->too_much)
-        diag_error(r->d, section_span, "section '%s' of '%s' has no .endl", section, r->d->file[file].name);
+        diag_error(r->d, section_span, "section '%s' of '%s' has no .endl", section,
+                   r->d->file[file].name);
     if (ended && !section)
         read_rest(r, &l);
     net_lex_fini(&l);
@@ -869,7 +891,8 @@ static vs_status read_all(reader *r, int32_t file)
     }
     close_ifs(r);
     if (!r->n_card && r->d->n_error == before)
-        diag_error(r->d, deck->top->span, "the deck has no cards%s", r->opt && r->opt->no_title ? "" : " after its title");
+        diag_error(r->d, deck->top->span, "the deck has no cards%s",
+                   r->opt && r->opt->no_title ? "" : " after its title");
     end_alter(r);
     freeze_sub(r, deck->top);
     net_freeze(r->mem, deck->hdl);
@@ -888,7 +911,11 @@ static vs_status read_all(reader *r, int32_t file)
 
 static net_deck empty_deck(arena *mem)
 {
-    return (net_deck){.mem = mem, .title = "", .top = arena_new(mem, net_sub), .n_sub = 1, .control_at = DIAG_NOWHERE};
+    return (net_deck){.mem = mem,
+                      .title = "",
+                      .top = arena_new(mem, net_sub),
+                      .n_sub = 1,
+                      .control_at = DIAG_NOWHERE};
 }
 
 vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const char *path,

@@ -1,8 +1,10 @@
-/* net_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change decides an .if of an
- * instance otherwise, that instance alone is expanded again, and what it gives takes the place of what it gave; numbers
- * of nodes and elements behind it move. The result is that of a whole expansion, in the same order. Where that cannot
- * be told - nodes of the top level that the instance was or would be the first to ask for, model cards that it is no longer the
- * first to ask for, names that others look up in it - the answer is no, and the deck is expanded as a whole. */
+/* net_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change
+ * decides an .if of an instance otherwise, that instance alone is expanded again, and what it gives
+ * takes the place of what it gave; numbers of nodes and elements behind it move. The result is that
+ * of a whole expansion, in the same order. Where that cannot be told - nodes of the top level that
+ * the instance was or would be the first to ask for, model cards that it is no longer the first to
+ * ask for, names that others look up in it - the answer is no, and the deck is expanded as a whole.
+ */
 #include <string.h>
 
 #include "net_redo.h"
@@ -11,8 +13,8 @@ enum { MOST_PARTS = 16 }; /* at a time; each costs a copy of the lists */
 
 static void ends(const flat *f, int32_t *at)
 {
-    const size_t n[PART_N_LIST] = {vec_len(f->node), vec_len(f->inst), vec_len(f->model), vec_len(f->ic), vec_len(f->nodeset),
-                                   vec_len(f->save)};
+    const size_t n[PART_N_LIST] = {vec_len(f->node), vec_len(f->inst),    vec_len(f->model),
+                                   vec_len(f->ic),   vec_len(f->nodeset), vec_len(f->save)};
     for (int k = 0; k < PART_N_LIST; k++)
         at[k] = (int32_t)n[k];
 }
@@ -50,21 +52,20 @@ bool flat_is_dirty(const flat_plan *p, const scope *s)
 void flat_note_aims(flat_plan *p, const flat_ctx *c)
 {
     for (size_t i = 0; i < vec_len(c->pend); i++)
-        vec_push(p->aim, (aim){c->pend[i].path, c->pend[i].k ? c->pend[i].e->name2 : c->pend[i].e->name});
+        vec_push(p->aim,
+                 (aim){c->pend[i].path, c->pend[i].k ? c->pend[i].e->name2 : c->pend[i].e->name});
     for (size_t i = 0; i < vec_len(c->pend_node); i++)
         vec_push(p->aim, (aim){c->pend_node[i].path, c->pend_node[i].name});
 }
 
-static bool begins_with(const char *s, const char *path)
-{
-    return !strncmp(s, path, strlen(path));
-}
+static bool begins_with(const char *s, const char *path) { return !strncmp(s, path, strlen(path)); }
 
 /* May the name be one inside the instance with this path? Also in the form "v.x1.v1". */
 static bool aims_at(const aim *a, const char *path)
 {
     const size_t n = strlen(a->path);
-    if (begins_with(a->name, path) || (a->name[0] && a->name[1] == '.' && begins_with(a->name + 2, path)))
+    if (begins_with(a->name, path) ||
+        (a->name[0] && a->name[1] == '.' && begins_with(a->name + 2, path)))
         return true;
     return strchr(a->name, '.') && !strncmp(a->path, path, n) && begins_with(a->name, path + n);
 }
@@ -86,7 +87,8 @@ static bool asked_by_analyses(const flat *f, const part *o)
     bool any = false;
     for (size_t i = 0; i < vec_len(f->ana); i++)
         for (int k = 0; k < 2; k++)
-            any |= (f->ana[i].out[k] >= from && f->ana[i].out[k] < to) || (f->ana[i].in[k] >= from && f->ana[i].in[k] < to);
+            any |= (f->ana[i].out[k] >= from && f->ana[i].out[k] < to) ||
+                   (f->ana[i].in[k] >= from && f->ana[i].in[k] < to);
     return any;
 }
 
@@ -104,9 +106,9 @@ static bool may_go(const flat_plan *p, const part *o)
 /* -- numbers of nodes that move -- */
 
 typedef struct move {
-    int32_t **place;     /* vec */
-    map seen;            /* trees */
-    int32_t from;        /* nodes from here on move */
+    int32_t **place; /* vec */
+    map seen;        /* trees */
+    int32_t from;    /* nodes from here on move */
 } move;
 
 static void note_place(move *m, int32_t *node)
@@ -186,26 +188,26 @@ static void move_ics(flat_ic *list, int32_t begin, int32_t end, int32_t from, in
 
 /* -- lists -- */
 
-#define COPY(v)                                                                                   \
-    do {                                                                                          \
-        __typeof__(v) copy_ = NULL;                                                               \
-        for (size_t i_ = 0; i_ < vec_len(v); i_++)                                                \
-            vec_push(copy_, (v)[i_]);                                                             \
-        (v) = copy_;                                                                              \
+#define COPY(v)                                    \
+    do {                                           \
+        __typeof__(v) copy_ = NULL;                \
+        for (size_t i_ = 0; i_ < vec_len(v); i_++) \
+            vec_push(copy_, (v)[i_]);              \
+        (v) = copy_;                               \
     } while (0)
 /* What is behind `to` goes to the vec `tail`, and the list ends at `from`. */
-#define CUT(v, from, to, tail)                                                                    \
-    do {                                                                                          \
-        for (size_t i_ = (size_t)(to); i_ < vec_len(v); i_++)                                     \
-            vec_push(tail, (v)[i_]);                                                              \
-        if (v)                                                                                    \
-            vec_head_of(v)->len = (size_t)(from);                                                 \
+#define CUT(v, from, to, tail)                                \
+    do {                                                      \
+        for (size_t i_ = (size_t)(to); i_ < vec_len(v); i_++) \
+            vec_push(tail, (v)[i_]);                          \
+        if (v)                                                \
+            vec_head_of(v)->len = (size_t)(from);             \
     } while (0)
-#define APPEND(v, tail)                                                                           \
-    do {                                                                                          \
-        for (size_t i_ = 0; i_ < vec_len(tail); i_++)                                             \
-            vec_push(v, (tail)[i_]);                                                              \
-        vec_free(tail);                                                                           \
+#define APPEND(v, tail)                               \
+    do {                                              \
+        for (size_t i_ = 0; i_ < vec_len(tail); i_++) \
+            vec_push(v, (tail)[i_]);                  \
+        vec_free(tail);                               \
     } while (0)
 
 /* The lists of an expansion stand in its arena; these grow and shrink. */
@@ -343,7 +345,8 @@ static void move_parts(flat_plan *p, size_t k, const part *o, const int32_t *by,
     APPEND(p->part, *tail);
 }
 
-/* The instance itself, as the expansion of what it is in does it. false: a message, or more than this part. */
+/* The instance itself, as the expansion of what it is in does it. false: a message, or more than
+ * this part. */
 static bool expand_again(flat_ctx *c, const part *o)
 {
     const int n_error = c->n_error = c->d->n_error;
@@ -405,7 +408,8 @@ static bool redo_part(flat_plan *p, const scope *s)
     ok &= append(p, &t);
     move_nodes(c, &m, by[PART_NODE]);
     move_ics(c->f->ic, o.from[PART_IC], end[PART_IC], o.to[PART_NODE], by[PART_NODE]);
-    move_ics(c->f->nodeset, o.from[PART_NODESET], end[PART_NODESET], o.to[PART_NODE], by[PART_NODE]);
+    move_ics(c->f->nodeset, o.from[PART_NODESET], end[PART_NODESET], o.to[PART_NODE],
+             by[PART_NODE]);
     move_slots(p, n_slot, &o, by);
     move_parts(p, k, &o, by, &t.part);
     return look_up_names(p) && ok;

@@ -1,10 +1,10 @@
 /* net_redo.c - the values of a flat netlist again, after something that they depend on changed.
- * Knobs are parameters from outside, the temperature that expressions see, the sample of statistical
- * functions: a bit each. While the deck is expanded each value that depends on one becomes a *slot*: its
- * expression, the scope it is evaluated in, its place. Slots of one instance or model card form an owner.
- * The evaluation is that of the expansion, in the same scopes, so that numbers are the same to the last
- * bit. Whatever is decided by numbers and is no value (an .if, a bin, which nodes an expression reads) is
- * seen, and the deck is then expanded anew. */
+ * Knobs are parameters from outside, the temperature that expressions see, the sample of
+ * statistical functions: a bit each. While the deck is expanded each value that depends on one
+ * becomes a *slot*: its expression, the scope it is evaluated in, its place. Slots of one instance
+ * or model card form an owner. The evaluation is that of the expansion, in the same scopes, so that
+ * numbers are the same to the last bit. Whatever is decided by numbers and is no value (an .if, a
+ * bin, which nodes an expression reads) is seen, and the deck is then expanded anew. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +80,8 @@ void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask)
         vec_push(c->plan->fact, (fact){FACT_M, mask, s, m});
 }
 
-/* A bin depends on the length and width that the instance's slots before this one give, and on limits that are
- * looked up again. */
+/* A bin depends on the length and width that the instance's slots before this one give, and on
+ * limits that are looked up again. */
 static uint64_t bin_mask(const flat_plan *p, int32_t inst)
 {
     uint64_t mask = 0;
@@ -105,7 +105,8 @@ void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_a
     if (!p || c->redoing)
         return;
     const bool card = at.kind == SLOT_NODE_IC || at.kind == SLOT_NODESET;
-    const int32_t inst = at.model || card || at.kind == SLOT_ANA ? -1 : (int32_t)vec_len(c->f->inst);
+    const int32_t inst =
+        at.model || card || at.kind == SLOT_ANA ? -1 : (int32_t)vec_len(c->f->inst);
     const uint64_t mask = at.kind == SLOT_BIN ? bin_mask(p, inst) : c->mask;
     if (!mask)
         return;
@@ -117,7 +118,12 @@ void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_a
         *copy = *v;
         keep = copy;
     }
-    vec_push(p->slot, (slot){.at = at, .mask = mask, .s = s, .v = keep, .inst = inst, .before = before,
+    vec_push(p->slot, (slot){.at = at,
+                             .mask = mask,
+                             .s = s,
+                             .v = keep,
+                             .inst = inst,
+                             .before = before,
                              .n_draw = c->drawing.n_draw});
 }
 
@@ -160,7 +166,10 @@ void flat_param_end(flat_ctx *c, pval *p, uint64_t outer)
 
 static flat_owner_kind kind_of(const slot *o)
 {
-    return o->at.kind == SLOT_ANA ? FLAT_OWNER_ANA : o->at.model ? FLAT_OWNER_MODEL : o->inst >= 0 ? FLAT_OWNER_INST : FLAT_OWNER_IC;
+    return o->at.kind == SLOT_ANA ? FLAT_OWNER_ANA
+           : o->at.model          ? FLAT_OWNER_MODEL
+           : o->inst >= 0         ? FLAT_OWNER_INST
+                                  : FLAT_OWNER_IC;
 }
 
 typedef struct key {
@@ -170,7 +179,9 @@ typedef struct key {
 static int compare_keys(const void *va, const void *vb)
 {
     const key *a = va, *b = vb;
-    return a->kind != b->kind ? a->kind - b->kind : a->order != b->order ? a->order - b->order : a->at - b->at;
+    return a->kind != b->kind     ? a->kind - b->kind
+           : a->order != b->order ? a->order - b->order
+                                  : a->at - b->at;
 }
 
 /* Slots of model cards stand among those of the instance that needed the card first. */
@@ -196,7 +207,10 @@ void flat_sort_slots(flat_plan *p)
         const bool same = i && k[i].kind == k[i - 1].kind && k[i].order == k[i - 1].order;
         vec_push(sorted, *o);
         if (!same)
-            vec_push(p->owner, (flat_owner){.kind = kind_of(o), .inst = o->inst, .model = o->at.model, .begin = (int32_t)i});
+            vec_push(p->owner, (flat_owner){.kind = kind_of(o),
+                                            .inst = o->inst,
+                                            .model = o->at.model,
+                                            .begin = (int32_t)i});
         vec_last(p->owner).end = (int32_t)i + 1;
         vec_last(p->owner).mask |= o->mask;
     }
@@ -227,10 +241,7 @@ const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n)
     return p->owner;
 }
 
-uint64_t flat_plan_structure(const flat_plan *p)
-{
-    return p->structure | UINT64_C(1) << KNOB_MANY;
-}
+uint64_t flat_plan_structure(const flat_plan *p) { return p->structure | UINT64_C(1) << KNOB_MANY; }
 
 int flat_plan_knob(const flat_plan *p, const char *name)
 {
@@ -275,7 +286,8 @@ static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
         if (k < 0 || !root->param[k].v)
             continue;
         ((net_expr *)(uintptr_t)root->param[k].v->e)->num = over[i].value;
-        root->param[k].value = over[i].value; /* that nothing depended on it does not say that nothing will */
+        root->param[k].value =
+            over[i].value; /* that nothing depended on it does not say that nothing will */
     }
 }
 
@@ -328,7 +340,9 @@ static void redo_facts(flat_plan *p)
         if (!(o->mask & p->changed) || flat_is_dirty(p, o->s))
             continue;
         p->c.mask = 0;
-        if (o->what == FACT_M ? flat_take_m(&p->c, o->s->caller, o->m, &o->s->m) && !(p->c.mask & ~o->mask) : redo_guards(p, o->s))
+        if (o->what == FACT_M
+                ? flat_take_m(&p->c, o->s->caller, o->m, &o->s->m) && !(p->c.mask & ~o->mask)
+                : redo_guards(p, o->s))
             continue;
         if (o->what == FACT_GUARDS && o->s != p->c.root)
             vec_push(p->dirty, o->s);
@@ -337,7 +351,8 @@ static void redo_facts(flat_plan *p)
     }
 }
 
-/* Parameters of the top level are evaluated whether a slot asks for them or not, as the expansion does. */
+/* Parameters of the top level are evaluated whether a slot asks for them or not, as the expansion
+ * does. */
 static void eval_params(flat_plan *p)
 {
     const body *b = p->c.root->b;
@@ -345,7 +360,8 @@ static void eval_params(flat_plan *p)
         const pval *v = p->param[i], *first = p->c.root->param;
         if (!v->again || v->state != P_NEW || v < first || v >= first + vec_len(b->param_name))
             continue;
-        const net_expr e = {.op = NET_PARAM, .name = b->param_name[v - first], .span = DIAG_NOWHERE};
+        const net_expr e = {
+            .op = NET_PARAM, .name = b->param_name[v - first], .span = DIAG_NOWHERE};
         const rhs name = {.e = &e, .span = DIAG_NOWHERE, .given = true};
         const char *str;
         double y;
@@ -353,7 +369,8 @@ static void eval_params(flat_plan *p)
     }
 }
 
-void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper, uint64_t changed)
+void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper,
+                     uint64_t changed)
 {
     flat_ctx *c = &p->c;
     p->changed = changed;
@@ -438,7 +455,8 @@ static bool redo_slot(flat_plan *p, const slot *o)
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
     case SLOT_BIN:
-        x->model = flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
+        x->model =
+            flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
         return x->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
@@ -453,12 +471,14 @@ vs_status flat_redo_owner(flat_plan *p, size_t owner)
     flat_ctx *c = &p->c;
     for (int32_t i = w->begin; i < w->end && !c->structural; i++) {
         const slot *o = &p->slot[i];
-        if (!(o->mask & p->changed) || (!o->at.model && flat_is_dirty(p, o->s))) /* others may use a model card of it */
+        if (!(o->mask & p->changed) ||
+            (!o->at.model && flat_is_dirty(p, o->s))) /* others may use a model card of it */
             continue;
         c->drawing = o->before;
         c->mask = 0;
         const bool ok = redo_slot(p, o);
-        c->structural |= !ok || c->mask & ~o->mask || (o->at.kind != SLOT_BIN && c->drawing.n_draw != o->n_draw);
+        c->structural |=
+            !ok || c->mask & ~o->mask || (o->at.kind != SLOT_BIN && c->drawing.n_draw != o->n_draw);
     }
     size_t at;
     if (w->kind == FLAT_OWNER_INST && c->f->inst[w->inst].source)

@@ -1,34 +1,46 @@
-/* net_redo.h - between net_redo.c (values again) and net_part.c (subcircuit instances again): the plan. */
+/* net_redo.h - between net_redo.c (values again) and net_part.c (subcircuit instances again): the
+ * plan. */
 #ifndef NET_REDO_H
 #define NET_REDO_H
 
 #include "net_flat_priv.h"
 
-enum { MAX_TREES = 16 << 20 }; /* bytes of expressions made again, before the deck is expanded anew */
+enum {
+    MAX_TREES = 16 << 20
+}; /* bytes of expressions made again, before the deck is expanded anew */
 
 typedef struct slot {
     flat_slot_at at;
     uint64_t mask;
     scope *s;
     const rhs *v;
-    int32_t inst;        /* owner; -1: none */
-    busy before;         /* statistical functions count on from here */
-    int32_t n_draw;      /* and are here when it is evaluated */
+    int32_t inst;   /* owner; -1: none */
+    busy before;    /* statistical functions count on from here */
+    int32_t n_draw; /* and are here when it is evaluated */
 } slot;
 
 typedef struct fact { /* decided once per scope; in the order of the expansion */
     enum { FACT_GUARDS, FACT_M } what;
     uint64_t mask;
     scope *s;
-    const rhs *m;        /* M: NULL: as its caller's */
+    const rhs *m; /* M: NULL: as its caller's */
 } fact;
 
-/* What a subcircuit instance gave to the flat netlist: from .. to of each list, those of its own subcircuits included. */
-typedef enum part_list { PART_NODE, PART_INST, PART_MODEL, PART_IC, PART_NODESET, PART_SAVE, PART_N_LIST } part_list;
+/* What a subcircuit instance gave to the flat netlist: from .. to of each list, those of its own
+ * subcircuits included. */
+typedef enum part_list {
+    PART_NODE,
+    PART_INST,
+    PART_MODEL,
+    PART_IC,
+    PART_NODESET,
+    PART_SAVE,
+    PART_N_LIST
+} part_list;
 typedef struct part {
     scope *s;
     const elem *e;
-    int32_t n_part;      /* with those below it, which follow */
+    int32_t n_part; /* with those below it, which follow */
     int32_t from[PART_N_LIST], to[PART_N_LIST];
 } part;
 typedef struct aim {
@@ -36,21 +48,21 @@ typedef struct aim {
 } aim;
 
 struct flat_plan {
-    fact *fact;          /* vec */
-    part *part;          /* vec; in the order of the expansion */
-    aim *aim;            /* vec; names that were looked up when all was there */
-    scope **dirty;       /* vec: scopes that are to be expanded again */
-    const char **again;  /* vec: those that were, in the present redo */
-    bool own;            /* node, inst, model, ic and nodeset of the netlist are vecs of the plan */
-    slot *slot;          /* vec; in the order of owners when kept */
-    pval **param;        /* vec; parameters that depend on knobs */
+    fact *fact;         /* vec */
+    part *part;         /* vec; in the order of the expansion */
+    aim *aim;           /* vec; names that were looked up when all was there */
+    scope **dirty;      /* vec: scopes that are to be expanded again */
+    const char **again; /* vec: those that were, in the present redo */
+    bool own;           /* node, inst, model, ic and nodeset of the netlist are vecs of the plan */
+    slot *slot;         /* vec; in the order of owners when kept */
+    pval **param;       /* vec; parameters that depend on knobs */
     uint64_t structure;
-    flat_owner *owner;   /* vec */
-    const char **knob;   /* vec; names of parameters from outside */
-    flat_ctx c;          /* of the expansion */
+    flat_owner *owner; /* vec */
+    const char **knob; /* vec; names of parameters from outside */
+    flat_ctx c;        /* of the expansion */
     arena trees;
     bool kept, shares;
-    uint64_t changed;    /* of the present redo */
+    uint64_t changed; /* of the present redo */
     bool any_tree;
     arena_pos scratch;
 };
@@ -63,8 +75,8 @@ void flat_sort_slots(flat_plan *p);
 bool flat_is_dirty(const flat_plan *p, const scope *s);
 /* Writes down what was looked up by name, before it is forgotten. */
 void flat_note_aims(flat_plan *p, const flat_ctx *c);
-/* Expands the dirty scopes again and puts what they give in the place of what they gave. false: it cannot be told
- * that this is what a whole expansion gives. */
+/* Expands the dirty scopes again and puts what they give in the place of what they gave. false: it
+ * cannot be told that this is what a whole expansion gives. */
 bool flat_redo_parts(flat_plan *p);
 
 #endif

@@ -1,39 +1,39 @@
 /* net_share.c - behavioural expressions that many elements have in common are evaluated once.
  *
  * All behavioural expressions of the circuit become one graph in which equal subexpressions are one
- * value (hash-consing: operator, operands, resolved nodes and numbers are compared, not text). A value
- * that is heavy, reads several unknowns and is used by several elements becomes an unknown x of its own
- * with the row  x - expression = 0 ; its users read v(x). The Jacobian then has one row with the
- * expression's many derivatives, and one entry in each user, where it had all of them in each user.
- * Light values stay in their users: an unknown costs more than evaluating them again. */
+ * value (hash-consing: operator, operands, resolved nodes and numbers are compared, not text). A
+ * value that is heavy, reads several unknowns and is used by several elements becomes an unknown x
+ * of its own with the row  x - expression = 0 ; its users read v(x). The Jacobian then has one row
+ * with the expression's many derivatives, and one entry in each user, where it had all of them in
+ * each user. Light values stay in their users: an unknown costs more than evaluating them again. */
 #include <math.h>
 #include <string.h>
 
 #include "net_flat_priv.h"
 
-/* An unknown costs its row in the solver, its evaluation and one entry per user: about what 200 simple
- * operations cost per Newton iteration (docs/numerics.md). */
+/* An unknown costs its row in the solver, its evaluation and one entry per user: about what 200
+ * simple operations cost per Newton iteration (docs/numerics.md). */
 enum { LEAST_OPS = 8, LEAST_SAVED = 200, LEAST_LEAVES = 2 };
 
-typedef struct value { /* one distinct subexpression */
-    const net_expr *e;     /* one of its trees */
-    int32_t arg;           /* first of its operands in graph.arg */
-    double ops, leaves;    /* of the tree; shared parts count each time */
-    double weight;         /* how often it is evaluated in one load */
-    int32_t lo, hi;        /* first and last element that uses it */
-    bool memory;           /* ddt, idt, laplace: has a state of its own in each element */
+typedef struct value {  /* one distinct subexpression */
+    const net_expr *e;  /* one of its trees */
+    int32_t arg;        /* first of its operands in graph.arg */
+    double ops, leaves; /* of the tree; shared parts count each time */
+    double weight;      /* how often it is evaluated in one load */
+    int32_t lo, hi;     /* first and last element that uses it */
+    bool memory;        /* ddt, idt, laplace: has a state of its own in each element */
     bool chosen;
-    int32_t node;          /* of its unknown, 0: none */
+    int32_t node; /* of its unknown, 0: none */
 } value;
 
 typedef struct graph {
     flat *f;
     str_pool *names;
     arena *mem;
-    value *v;              /* vec; operands stand before their users */
-    int32_t *arg;          /* vec */
-    map of_tree;           /* net_expr -> value */
-    map by_hash;           /* hash, hash + 1, ... -> value */
+    value *v;     /* vec; operands stand before their users */
+    int32_t *arg; /* vec */
+    map of_tree;  /* net_expr -> value */
+    map by_hash;  /* hash, hash + 1, ... -> value */
     map node_names;
     int32_t n_named;
 } graph;
@@ -43,12 +43,20 @@ typedef struct graph {
 static double op_cost(const net_expr *e)
 {
     switch (e->op) {
-    case NET_NUM: case NET_VNODE: case NET_IBRANCH: case NET_TIME: case NET_TEMPER: case NET_HERTZ:
-    case NET_S: case NET_STR: case NET_PARAM:
-        return 0;
-    case NET_DIV: case NET_MOD: return 4;
+    case NET_NUM:
+    case NET_VNODE:
+    case NET_IBRANCH:
+    case NET_TIME:
+    case NET_TEMPER:
+    case NET_HERTZ:
+    case NET_S:
+    case NET_STR:
+    case NET_PARAM: return 0;
+    case NET_DIV:
+    case NET_MOD: return 4;
     case NET_POW: return 20;
-    case NET_CALL: return e->fn == NET_FN_MIN || e->fn == NET_FN_MAX || e->fn == NET_FN_ABS ? 1 : 15;
+    case NET_CALL:
+        return e->fn == NET_FN_MIN || e->fn == NET_FN_MAX || e->fn == NET_FN_ABS ? 1 : 15;
     default: return 1;
     }
 }
@@ -56,12 +64,15 @@ static double op_cost(const net_expr *e)
 static bool same_value(const graph *g, const value *v, const net_expr *e, const int32_t *arg)
 {
     const net_expr *o = v->e;
-    if (o->op != e->op || o->n_arg != e->n_arg || (e->op == NET_CALL && (o->fn != e->fn || o->name != e->name)))
+    if (o->op != e->op || o->n_arg != e->n_arg ||
+        (e->op == NET_CALL && (o->fn != e->fn || o->name != e->name)))
         return false;
     switch (e->op) {
     case NET_NUM: return !memcmp(&o->num, &e->num, sizeof e->num);
     case NET_VNODE: return o->node[0] == e->node[0] && o->node[1] == e->node[1];
-    case NET_IBRANCH: case NET_STR: case NET_PARAM: return o->name == e->name;
+    case NET_IBRANCH:
+    case NET_STR:
+    case NET_PARAM: return o->name == e->name;
     default: return !e->n_arg || !memcmp(&g->arg[v->arg], arg, (size_t)e->n_arg * sizeof *arg);
     }
 }
@@ -94,7 +105,11 @@ static int32_t add_value(graph *g, const net_expr *e, const int32_t *arg)
     }
     k = (int32_t)vec_len(g->v);
     map_set(&g->by_hash, h, k);
-    value v = {.e = e, .arg = (int32_t)vec_len(g->arg), .ops = op_cost(e), .lo = INT32_MAX, .hi = -1,
+    value v = {.e = e,
+               .arg = (int32_t)vec_len(g->arg),
+               .ops = op_cost(e),
+               .lo = INT32_MAX,
+               .hi = -1,
                .leaves = e->op == NET_VNODE || e->op == NET_IBRANCH,
                .memory = e->op == NET_CALL && e->fn >= NET_FN_DDT};
     for (int32_t i = 0; i < e->n_arg; i++) {
@@ -133,7 +148,8 @@ static int32_t value_of(graph *g, const net_expr *e)
 static bool worth(const value *v)
 {
     return !v->memory && v->hi > v->lo && v->leaves >= LEAST_LEAVES && v->ops >= LEAST_OPS &&
-           (v->weight - 1) * v->ops >= LEAST_SAVED && v->weight * v->leaves >= 2 * (v->weight + v->leaves);
+           (v->weight - 1) * v->ops >= LEAST_SAVED &&
+           v->weight * v->leaves >= 2 * (v->weight + v->leaves);
 }
 
 static const char *free_name(graph *g, const value *v)
@@ -231,8 +247,14 @@ static void add_row(graph *g, const value *v, const net_expr *e)
 {
     const char *name = g->f->node[v->node];
     const flat_inst row = {
-        .name = str_intern0(g->names, arena_printf(g->mem, "row#%s", name)), .letter = 'b', .n_node = 2,
-        .node = arena_array(g->mem, int32_t, 2), .m = 1, .expr = e, .expr_is_v = true, .is_row = true,
+        .name = str_intern0(g->names, arena_printf(g->mem, "row#%s", name)),
+        .letter = 'b',
+        .n_node = 2,
+        .node = arena_array(g->mem, int32_t, 2),
+        .m = 1,
+        .expr = e,
+        .expr_is_v = true,
+        .is_row = true,
         .span = v->e->span,
     };
     row.node[0] = v->node;

@@ -1,5 +1,5 @@
-/* net_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter (docs/sweeps.md).
- * A step is kept as a rule, not as a list: 4e9 points need no memory. */
+/* net_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter
+ * (docs/sweeps.md). A step is kept as a rule, not as a list: 4e9 points need no memory. */
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +18,7 @@ double flat_step_value(const flat_step *w, int64_t k, size_t col)
     }
 }
 
-static diag_span last_span(const cur *q)
-{
-    return net_tok_span(q->card, &q->card->tok[q->i - 1]);
-}
+static diag_span last_span(const cur *q) { return net_tok_span(q->card, &q->card->tok[q->i - 1]); }
 
 /* -- what a step changes -- */
 
@@ -72,14 +69,16 @@ static bool set_param(flat_ctx *c, const char *name, diag_span at, flat_target *
     return is_param(c, name) || unknown(c, name, at, 1u << FLAT_SET_PARAM, "parameter");
 }
 
-static bool set_model(flat_ctx *c, const char *name, const char *param, diag_span at, flat_target *t)
+static bool set_model(flat_ctx *c, const char *name, const char *param, diag_span at,
+                      flat_target *t)
 {
     *t = (flat_target){FLAT_SET_MODEL, name, param,
                        str_intern0(c->names, arena_printf(&c->scratch, "%s(%s)", name, param)), at};
     return is_model(c, name) || unknown(c, name, at, 1u << FLAT_SET_MODEL, "model in use");
 }
 
-/* target = "temp" | parameter | element | ["@"] element "[" name "]" | model ("[" name "]" | "(" name ")") */
+/* target = "temp" | parameter | element | ["@"] element "[" name "]" | model ("[" name "]" | "("
+ * name ")") */
 static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target *t)
 {
     const char *open = strpbrk(name, "[(");
@@ -89,13 +88,15 @@ static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target
         return true;
     }
     if (open) {
-        const char *from = name + (*name == '@'), *param = str_intern(c->names, open + 1, strcspn(open + 1, "])"));
+        const char *from = name + (*name == '@'),
+                   *param = str_intern(c->names, open + 1, strcspn(open + 1, "])"));
         const char *who = str_intern(c->names, from, (size_t)(open - from));
         const int32_t k = *open == '[' ? find_element(c, who) : -1;
         if (k < 0 && (*open == '(' || is_model(c, who)))
             return set_model(c, who, param, at, t);
         *t = (flat_target){FLAT_SET_INST, k < 0 ? who : c->f->inst[k].name, param, name, at};
-        return k >= 0 || unknown(c, who, at, 1u << FLAT_SET_INST | 1u << FLAT_SET_MODEL, "element or model");
+        return k >= 0 ||
+               unknown(c, who, at, 1u << FLAT_SET_INST | 1u << FLAT_SET_MODEL, "element or model");
     }
     const int32_t k = find_element(c, name);
     if (k < 0 && is_param(c, name))
@@ -104,7 +105,8 @@ static bool find_target(flat_ctx *c, const char *name, diag_span at, flat_target
         diag_error(c->d, at, "'%s' has no main value; a parameter of it is @%s[name]", name, name);
         return false;
     }
-    *t = (flat_target){FLAT_SET_INST, k < 0 ? name : c->f->inst[k].name, str_intern0(c->names, ""), name, at};
+    *t = (flat_target){FLAT_SET_INST, k < 0 ? name : c->f->inst[k].name, str_intern0(c->names, ""),
+                       name, at};
     return k >= 0 || unknown(c, name, at, all, "source, element or parameter");
 }
 
@@ -129,9 +131,11 @@ static bool independent(flat_ctx *c, const flat_step *w, const rhs *v, const fla
 {
     for (size_t i = 0; i < vec_len(of->target); i++)
         if (of->target[i].kind == FLAT_SET_PARAM && depends(c, v->e, of->target[i].name, 0)) {
-            diag_error(c->d, v->span, of == w ? "the range of a step cannot depend on '%s', which it changes"
-                                              : "the range of a step cannot depend on '%s', which another step changes",
-                       of->target[i].name);
+            diag_error(
+                c->d, v->span,
+                of == w ? "the range of a step cannot depend on '%s', which it changes"
+                        : "the range of a step cannot depend on '%s', which another step changes",
+                of->target[i].name);
             return false;
         }
     return true;
@@ -166,7 +170,8 @@ static bool count(cur *q, flat_step *w, double n)
 static bool linear(cur *q, flat_step *w, double from, double to, double step)
 {
     if (from != to && (step == 0 || (to - from) / step < 0)) {
-        diag_error(q->c->d, last_span(q), step == 0 ? "the step is 0" : "the step %g leads away from the end", step);
+        diag_error(q->c->d, last_span(q),
+                   step == 0 ? "the step is 0" : "the step %g leads away from the end", step);
         return false;
     }
     w->form = FLAT_STEP_LINEAR;
@@ -178,7 +183,8 @@ static bool linear(cur *q, flat_step *w, double from, double to, double step)
 static bool by_points(cur *q, flat_step *w, char form, double n, double from, double to)
 {
     if (!(n >= 1) || n != floor(n)) {
-        diag_error(q->c->d, last_span(q), "a whole number of points, at least 1, is needed, not %g", n);
+        diag_error(q->c->d, last_span(q), "a whole number of points, at least 1, is needed, not %g",
+                   n);
         return false;
     }
     if (form == 'l') {
@@ -188,7 +194,8 @@ static bool by_points(cur *q, flat_step *w, char form, double n, double from, do
         return count(q, w, n);
     }
     if (!(from > 0 && to >= from)) {
-        diag_error(q->c->d, last_span(q), "%s goes from a positive number to a larger one, not from %g to %g",
+        diag_error(q->c->d, last_span(q),
+                   "%s goes from a positive number to a larger one, not from %g to %g",
                    form == 'd' ? "dec" : "oct", from, to);
         return false;
     }
@@ -232,8 +239,9 @@ static bool range(cur *q, flat_step *w, char front)
     for (int i = 0; i < 3; i++) {
         if (!cur_more(q)) {
             cur_unexpected(q, form ? "a number of points, start and end are expected"
-                                   : front && front != 'l' ? "start, end and points per decade or octave are expected"
-                                                           : "start, end and step are expected, or list and values");
+                              : front && front != 'l'
+                                  ? "start, end and points per decade or octave are expected"
+                                  : "start, end and step are expected, or list and values");
             return false;
         }
         if (!number(q, w, &y[i]))
@@ -241,7 +249,8 @@ static bool range(cur *q, flat_step *w, char front)
     }
     if (form)
         return by_points(q, w, form, y[0], y[1], y[2]);
-    return front && front != 'l' ? by_points(q, w, front, y[2], y[0], y[1]) : linear(q, w, y[0], y[1], y[2]);
+    return front && front != 'l' ? by_points(q, w, front, y[2], y[0], y[1])
+                                 : linear(q, w, y[0], y[1], y[2]);
 }
 
 /* -- files of points -- */
@@ -266,8 +275,8 @@ static bool field(const char *s, size_t end, size_t *pos, diag_span *at)
 }
 
 /* The numbers of one line for the columns that are wanted. */
-static bool take_row(flat_ctx *c, flat_step *w, const int32_t *column, int32_t n_column, size_t from, size_t end,
-                     int32_t file)
+static bool take_row(flat_ctx *c, flat_step *w, const int32_t *column, int32_t n_column,
+                     size_t from, size_t end, int32_t file)
 {
     const char *s = c->d->file[file].text;
     diag_span at = {file, 0, 0};
@@ -300,8 +309,8 @@ static bool wanted(cur *q, const char ***want)
 }
 
 /* The header: which columns count, and what they change. */
-static bool header(flat_ctx *c, flat_step *w, const char **want, diag_span card, int32_t file, size_t end,
-                   int32_t **column)
+static bool header(flat_ctx *c, flat_step *w, const char **want, diag_span card, int32_t file,
+                   size_t end, int32_t **column)
 {
     const char *s = c->d->file[file].text;
     const char **have = NULL;
@@ -378,8 +387,10 @@ static bool sections(cur *q, flat_step *w)
     const net_tok t = net_file_tok(q->card, q->i, 0, &q->i);
     const diag_span at = net_tok_span(q->card, &t);
     w->form = FLAT_STEP_WORDS;
-    vec_push(w->target, ((flat_target){FLAT_SET_LIB, str_intern(c->names, c->d->file[at.file].text + at.off, at.len), "",
-                                       str_intern0(c->names, "lib"), at}));
+    vec_push(w->target,
+             ((flat_target){FLAT_SET_LIB,
+                            str_intern(c->names, c->d->file[at.file].text + at.off, at.len), "",
+                            str_intern0(c->names, "lib"), at}));
     for (; cur_more(q); q->i++)
         if (cur_tok(q)->text)
             vec_push(w->word, cur_tok(q)->text);
@@ -387,7 +398,8 @@ static bool sections(cur *q, flat_step *w)
     return w->n > 0;
 }
 
-/* step = ".step" ["dec"|"oct"|"lin"] (["param"] name | "temp" | "option" name | [type] model "(" name ")") range */
+/* step = ".step" ["dec"|"oct"|"lin"] (["param"] name | "temp" | "option" name | [type] model "("
+ * name ")") range */
 static bool read_target(cur *q, flat_step *w)
 {
     flat_ctx *c = q->c;
@@ -395,7 +407,8 @@ static bool read_target(cur *q, flat_step *w)
     bool ok, param = cur_is_word(q, "param"), option = cur_is_word(q, "option");
     q->i += param || option;
     if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
-        cur_unexpected(q, "a name is expected: a parameter, source, element, temp, or option and a name");
+        cur_unexpected(
+            q, "a name is expected: a parameter, source, element, temp, or option and a name");
         return false;
     }
     const net_card *card = q->card;
@@ -412,8 +425,8 @@ static bool read_target(cur *q, flat_step *w)
         ok = true;
     } else if (param) {
         ok = set_param(c, name, at, &t);
-    } else if (name && cur_more(q) && cur_is(q, '(') && q->i + 2 < card->n_tok && card->tok[q->i + 1].text &&
-               card->tok[q->i + 2].punct == ')') {
+    } else if (name && cur_more(q) && cur_is(q, '(') && q->i + 2 < card->n_tok &&
+               card->tok[q->i + 1].text && card->tok[q->i + 2].punct == ')') {
         const char *what = card->tok[q->i + 1].text;
         q->i += 3;
         ok = set_model(c, name, what, diag_join(at, last_span(q)), &t);
@@ -430,7 +443,8 @@ static bool twice(flat_ctx *c, const flat_step *w)
     for (size_t i = 0; i < vec_len(c->f->step); i++)
         for (size_t k = 0; k < vec_len(c->f->step[i].target); k++)
             for (size_t j = 0; j < vec_len(w->target); j++)
-                if (w->target[j].kind != FLAT_SET_LIB && c->f->step[i].target[k].text == w->target[j].text) {
+                if (w->target[j].kind != FLAT_SET_LIB &&
+                    c->f->step[i].target[k].text == w->target[j].text) {
                     diag_error(c->d, w->target[j].span, "'%s' is stepped twice", w->target[j].text);
                     return true;
                 }
@@ -485,7 +499,8 @@ static void read_mc(cur *q)
     if (!number(q, &none, &n))
         return;
     if (!(n >= 1 && n <= 1e9) || n != floor(n)) {
-        diag_error(c->d, last_span(q), "a whole number of samples from 1 to 1e9 is needed, not %g", n);
+        diag_error(c->d, last_span(q), "a whole number of samples from 1 to 1e9 is needed, not %g",
+                   n);
         return;
     }
     if (cur_more(q) && cur_is_word(q, "seed") && cur_at_key(q)) {
@@ -529,7 +544,8 @@ static void read_limits(cur *q)
             return;
     }
     if (l.min > l.max)
-        diag_error(c->d, l.span, "the limits of '%s' exclude everything: %g is above %g", l.name, l.min, l.max);
+        diag_error(c->d, l.span, "the limits of '%s' exclude everything: %g is above %g", l.name,
+                   l.min, l.max);
     vec_push(c->f->limit, l);
 }
 
@@ -567,7 +583,8 @@ void flat_step_finish(flat_ctx *c)
 {
     flat *f = c->f;
     if (vec_len(f->temp) > 1) {
-        flat_step w = {.form = FLAT_STEP_VALUES, .n = (int64_t)vec_len(f->temp), .span = c->temp_at};
+        flat_step w = {
+            .form = FLAT_STEP_VALUES, .n = (int64_t)vec_len(f->temp), .span = c->temp_at};
         const char *temp = str_intern0(c->names, "temp");
         vec_push(w.target, ((flat_target){FLAT_SET_TEMP, temp, "", temp, c->temp_at}));
         for (size_t i = 0; i < vec_len(f->temp); i++)
@@ -579,7 +596,8 @@ void flat_step_finish(flat_ctx *c)
             vec_push(f->step, w);
     }
     if (vec_len(c->alter)) {
-        flat_step w = {.form = FLAT_STEP_WORDS, .n = (int64_t)vec_len(c->alter), .span = c->alter_at};
+        flat_step w = {
+            .form = FLAT_STEP_WORDS, .n = (int64_t)vec_len(c->alter), .span = c->alter_at};
         const char *alter = str_intern0(c->names, "alter");
         vec_push(w.target, ((flat_target){FLAT_SET_ALTER, alter, "", alter, c->alter_at}));
         for (size_t i = 0; i < vec_len(c->alter); i++)

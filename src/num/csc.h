@@ -5,10 +5,10 @@
 #include "vs.h"
 
 typedef struct csc {
-    int32_t n;        /* square */
-    int32_t *colptr;  /* [n+1] */
-    int32_t *row;     /* [nnz] */
-    double *val;      /* [nnz + 1]; the last one takes discarded stamps */
+    int32_t n;       /* square */
+    int32_t *colptr; /* [n+1] */
+    int32_t *row;    /* [nnz] */
+    double *val;     /* [nnz + 1]; the last one takes discarded stamps */
 } csc;
 static inline int32_t csc_nnz(const csc *a) { return a->colptr[a->n]; }
 

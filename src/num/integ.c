@@ -1,4 +1,5 @@
-/* integ.c - see integ.h. Nodes are counted from the new point: tau[0] = 0, tau[j] = t_new - t_{n+1-j}. */
+/* integ.c - see integ.h. Nodes are counted from the new point: tau[0] = 0, tau[j] = t_new -
+ * t_{n+1-j}. */
 #include "integ.h"
 
 static double factorial(int n)
@@ -19,7 +20,8 @@ static void distances(int n, double h, const double *past, double *tau)
 
 /* Derivative at tau = 0 of the polynomial through the new point and p past points (Lagrange form):
  * alpha = sum_j 1/tau_j;  a_i = -1/tau_i * prod_{j != i} tau_j / (tau_j - tau_i).
- * The derivative misses x^(p+1)/(p+1)! * prod tau_j; divided by alpha it is the error of the step. */
+ * The derivative misses x^(p+1)/(p+1)! * prod tau_j; divided by alpha it is the error of the step.
+ */
 static void backward_differences(int p, double h, const double *past, integ_coef *c)
 {
     double tau[INTEG_MAX_ORDER + 1], prod = 1;

@@ -6,8 +6,8 @@
  *         differentiation); Nagel, SPICE2 (ERL-M520), ch. 6; Alexander, SIAM J. Numer. Anal. 14(6),
  *         1977 (SDIRK2); docs/numerics.md.
  *
- * Past points: t_n, t_{n-1}, ... at the distances past[0] = t_n - t_{n-1}, past[1], ...; the new point
- * is t_n + h. All step lengths in seconds, > 0. */
+ * Past points: t_n, t_{n-1}, ... at the distances past[0] = t_n - t_{n-1}, past[1], ...; the new
+ * point is t_n + h. All step lengths in seconds, > 0. */
 #ifndef INTEG_H
 #define INTEG_H
 
@@ -16,10 +16,10 @@
 #define INTEG_MAX_ORDER 5 /* of the coefficients below; the analyses use orders 1 and 2 */
 
 typedef enum integ_method {
-    INTEG_TRAP,       /* order 1: backward Euler, order 2: trapezoidal */
-    INTEG_GEAR,       /* backward differentiation, order 1: backward Euler */
-    INTEG_SDIRK_A,    /* first stage of SDIRK2: backward Euler to t_n + gamma h */
-    INTEG_SDIRK_B,    /* second stage: a[0] q_n + b k_1, k_1 = dq/dt of the first stage */
+    INTEG_TRAP,    /* order 1: backward Euler, order 2: trapezoidal */
+    INTEG_GEAR,    /* backward differentiation, order 1: backward Euler */
+    INTEG_SDIRK_A, /* first stage of SDIRK2: backward Euler to t_n + gamma h */
+    INTEG_SDIRK_B, /* second stage: a[0] q_n + b k_1, k_1 = dq/dt of the first stage */
 } integ_method;
 
 /* dq/dt at the new point = alpha q + sum_i a[i] q_{n-i} + b (dq/dt)_n.
@@ -28,7 +28,7 @@ typedef struct integ_coef {
     int order, n_past; /* q values used: a[0..n_past-1] */
     double alpha;      /* 1/s */
     double a[INTEG_MAX_ORDER];
-    double b;          /* no dimension */
+    double b; /* no dimension */
     double err;
 } integ_coef;
 

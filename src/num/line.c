@@ -60,11 +60,12 @@ static void with_register(line *l, uint8_t first, uint8_t op, int r, int s)
 
 line *line_new(void)
 {
-    /* pcmpeqd x, x; then psrlq x, 1: all but the sign; psllq x, 63: the sign; psllq 54, psrlq 2: 1.0 */
+    /* pcmpeqd x, x; then psrlq x, 1: all but the sign; psllq x, 63: the sign; psllq 54, psrlq
+     * 2: 1.0 */
     static const uint8_t constants[] = {
-        0x66, 0x45, 0x0f, 0x76, 0xed, 0x66, 0x41, 0x0f, 0x73, 0xd5, 0x01,
-        0x66, 0x45, 0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 0x3f,
-        0x66, 0x45, 0x0f, 0x76, 0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
+        0x66, 0x45, 0x0f, 0x76, 0xed, 0x66, 0x41, 0x0f, 0x73, 0xd5, 0x01, 0x66, 0x45,
+        0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 0x3f, 0x66, 0x45, 0x0f, 0x76,
+        0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
     };
     line *l = calloc(1, sizeof *l);
     if (l)
@@ -84,8 +85,14 @@ void line_free(line **p)
     *p = NULL;
 }
 
-void line_load(line *l, int r, int array, int32_t index) { with_memory(l, MOVSD_LOAD, r, array, index); }
-void line_store(line *l, int r, int array, int32_t index) { with_memory(l, MOVSD_STORE, r, array, index); }
+void line_load(line *l, int r, int array, int32_t index)
+{
+    with_memory(l, MOVSD_LOAD, r, array, index);
+}
+void line_store(line *l, int r, int array, int32_t index)
+{
+    with_memory(l, MOVSD_STORE, r, array, index);
+}
 
 void line_mem(line *l, line_op op, int r, int array, int32_t index)
 {
@@ -122,8 +129,14 @@ line_fn line_done(line *l)
 
 line *line_new(void) { return NULL; }
 void line_free(line **p) { *p = NULL; }
-void line_load(line *l, int r, int array, int32_t index) { (void)l, (void)r, (void)array, (void)index; }
-void line_store(line *l, int r, int array, int32_t index) { (void)l, (void)r, (void)array, (void)index; }
+void line_load(line *l, int r, int array, int32_t index)
+{
+    (void)l, (void)r, (void)array, (void)index;
+}
+void line_store(line *l, int r, int array, int32_t index)
+{
+    (void)l, (void)r, (void)array, (void)index;
+}
 void line_mem(line *l, line_op op, int r, int array, int32_t index)
 {
     (void)l, (void)op, (void)r, (void)array, (void)index;

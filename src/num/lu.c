@@ -5,8 +5,8 @@
 #include <string.h>
 #include <suitesparse/btf.h>
 
-/* When LU_AUTO leaves KLU, measured on random, grid and circuit matrices (docs/numerics.md). A dense
- * matrix: from this size, if KLU's work is above this share of n^3/3. */
+/* When LU_AUTO leaves KLU, measured on random, grid and circuit matrices (docs/numerics.md). A
+ * dense matrix: from this size, if KLU's work is above this share of n^3/3. */
 enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
 /* UMFPACK: multiplications per entry of the factors, above which its blocks pay. */
@@ -18,10 +18,7 @@ static const char *const kind_name[] = {
 #undef X
 };
 
-const char *lu_kind_name(lu_kind k)
-{
-    return kind_name[k];
-}
+const char *lu_kind_name(lu_kind k) { return kind_name[k]; }
 
 int lu_kind_of(const char *name)
 {
@@ -51,10 +48,7 @@ static void drop(lu_fac **fac)
     *fac = NULL;
 }
 
-void lu_fini(lu_solver *lu)
-{
-    drop(&lu->fac);
-}
+void lu_fini(lu_solver *lu) { drop(&lu->fac); }
 
 int32_t lu_unmatched_column(const csc *a)
 {
@@ -99,7 +93,8 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
 {
     lu_fini(lu);
     const lu_method *m = lu->opt.kind == LU_UMFPACK ? &lu_method_umfpack
-                         : lu->opt.kind == LU_DENSE ? &lu_method_dense : &lu_method_klu;
+                         : lu->opt.kind == LU_DENSE ? &lu_method_dense
+                                                    : &lu_method_klu;
     const vs_status st = start_method(lu, m, a, &lu->fac);
     lu->stat.method = m->name;
     if (st == VS_ESINGULAR)
@@ -110,15 +105,16 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
 bool lu_restart(lu_solver *lu)
 {
     lu_fac *f = lu->fac;
-    if (!f || !f->method->forget || (lu->opt.kind != LU_AUTO && lu->opt.kind != LU_KLU && lu->opt.kind != LU_TINY))
+    if (!f || !f->method->forget ||
+        (lu->opt.kind != LU_AUTO && lu->opt.kind != LU_KLU && lu->opt.kind != LU_TINY))
         return false;
     f->method->forget(f);
     f->have = f->spare = false;
     return true;
 }
 
-/* Factors that nothing went before are those that the next run would make from the same values: in a linear circuit
- * whose sources change. */
+/* Factors that nothing went before are those that the next run would make from the same values: in
+ * a linear circuit whose sources change. */
 bool lu_forget(lu_solver *lu)
 {
     lu_fac *f = lu->fac;
@@ -165,7 +161,8 @@ static const lu_method *better_method(const lu_solver *lu, const csc *a)
     const double n = a->n, dense = n * n * n / 3;
     if (lu->opt.kind != LU_AUTO || lu->fac->method != &lu_method_klu)
         return NULL;
-    if (a->n >= DENSE_MIN_N && a->n <= DENSE_MAX_N && lu->stat.work > DENSE_SHARE * dense && lu_load_lapack())
+    if (a->n >= DENSE_MIN_N && a->n <= DENSE_MAX_N && lu->stat.work > DENSE_SHARE * dense &&
+        lu_load_lapack())
         return &lu_method_dense;
     if (lu->stat.work > UMFPACK_WORK * lu->stat.nnz_lu && lu_load_umfpack())
         return &lu_method_umfpack;
@@ -236,7 +233,8 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     lu->stat.n_refactor++;
-    const vs_status st = f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
+    const vs_status st =
+        f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     f->have = st == VS_OK;
     return st;
 }

@@ -1,41 +1,44 @@
 /* lu.h - LU of the Newton matrix: one interface, several methods.
  * Use:    lu_init, lu_analyze (new pattern), lu_factor/lu_refactor (new values), lu_solve, lu_fini
- * Source: Davis & Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010; Davis, "Algorithm
- *         832: UMFPACK", ACM TOMS 30(2), 2004; LAPACK dgetrf. The check after a refactorisation follows
- *         SUNDIALS, sunlinsol_klu.c (cheap estimate first). docs/numerics.md has the limits.
+ * Source: Davis & Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010; Davis,
+ * "Algorithm 832: UMFPACK", ACM TOMS 30(2), 2004; LAPACK dgetrf. The check after a refactorisation
+ * follows SUNDIALS, sunlinsol_klu.c (cheap estimate first). docs/numerics.md has the limits.
  *
- * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h) or
- * supernodes (lu_super.h) for new values and solutions. Once the work is known from the first factors it
- * goes over to a dense matrix where the factors are nearly full, and to UMFPACK where fill is great.
- * UMFPACK and LAPACK are loaded when they are first needed; LU_AUTO does without what is not installed. */
+ * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h)
+ * or supernodes (lu_super.h) for new values and solutions. Once the work is known from the first
+ * factors it goes over to a dense matrix where the factors are nearly full, and to UMFPACK where
+ * fill is great. UMFPACK and LAPACK are loaded when they are first needed; LU_AUTO does without
+ * what is not installed. */
 #ifndef LU_H
 #define LU_H
 
 #include "csc.h"
 
-#define LU_KIND_LIST(X) X(AUTO, "auto") X(KLU, "klu") X(TINY, "tiny") X(UMFPACK, "umfpack") X(DENSE, "dense")
+#define LU_KIND_LIST(X) \
+    X(AUTO, "auto") X(KLU, "klu") X(TINY, "tiny") X(UMFPACK, "umfpack") X(DENSE, "dense")
 typedef enum lu_kind {
 #define X(id, name) LU_##id,
     LU_KIND_LIST(X)
 #undef X
-    LU_N_KIND
+        LU_N_KIND
 } lu_kind;
 
 typedef struct lu_opt {
-    double pivot_tol;  /* a diagonal entry this times the column's largest is taken as pivot; 1e-3 */
+    double pivot_tol; /* a diagonal entry this times the column's largest is taken as pivot; 1e-3 */
     double rcond_drop; /* refactor: look closer when min|u_kk|/max|u_kk| fell by this; 1e-3 */
     double growth_min; /* refactor: least accepted reciprocal pivot growth; 1e-8 */
-    lu_kind kind;      /* KLU: plain KLU for all sizes; TINY: a list of operations up to its limits */
+    lu_kind kind; /* KLU: plain KLU for all sizes; TINY: a list of operations up to its limits */
     struct pool *pool; /* for large matrices; NULL: one thread. Results do not depend on it */
 } lu_opt;
 
 typedef struct lu_stat {
     int64_t n_factor, n_refactor, n_reuse, n_solve; /* n_reuse: values equal to those factored */
-    double rcond;      /* min|u_kk|/max|u_kk| of the last factors: a crude estimate */
-    int32_t singular;  /* after VS_ESINGULAR: column without pivot, from 0; -1 unknown */
-    int32_t nnz_lu;    /* entries of L and U of the last full factorisation */
-    double work;       /* multiplications of it */
-    const char *method; /* of the present factors: "klu", "klu/tiny", "klu/supernodes", "umfpack", "dense" */
+    double rcond;       /* min|u_kk|/max|u_kk| of the last factors: a crude estimate */
+    int32_t singular;   /* after VS_ESINGULAR: column without pivot, from 0; -1 unknown */
+    int32_t nnz_lu;     /* entries of L and U of the last full factorisation */
+    double work;        /* multiplications of it */
+    const char *method; /* of the present factors: "klu", "klu/tiny", "klu/supernodes", "umfpack",
+                           "dense" */
 } lu_stat;
 
 typedef struct lu_solver {
@@ -54,31 +57,35 @@ void lu_fini(lu_solver *lu);
 
 /* Ordering for the pattern of `a`, which must stay unchanged and alive until lu_fini. Allocates.
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists whatever the values (stat.singular);
- * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it; VS_ENOMEM. */
+ * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it;
+ * VS_ENOMEM. */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
-/* The state after lu_analyze, for other values in the same pattern: no factors, counters at 0. false: the factors
- * went over to a method that lu_analyze does not start with, so it must be called again. */
+/* The state after lu_analyze, for other values in the same pattern: no factors, counters at 0.
+ * false: the factors went over to a method that lu_analyze does not start with, so it must be
+ * called again. */
 bool lu_forget(lu_solver *lu);
 
-/* Forgets the factors, so that what follows does not depend on what was factored before; counters stay. false: it goes on
- * with the method that the factors went over to, and knows them. */
+/* Forgets the factors, so that what follows does not depend on what was factored before; counters
+ * stay. false: it goes on with the method that the factors went over to, and knows them. */
 bool lu_restart(lu_solver *lu);
 
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_ENOMEM. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
-/* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK and dense choose
- * pivots each time.)
- * Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or pivots grown too much: call lu_factor. A NaN in the
- * values may only show in the solution. Allocates nothing, except UMFPACK. */
+/* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK
+ * and dense choose pivots each time.) Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or
+ * pivots grown too much: call lu_factor. A NaN in the values may only show in the solution.
+ * Allocates nothing, except UMFPACK. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
-/* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing. */
+/* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.
+ */
 void lu_solve(lu_solver *lu, const double *b, double *x);
 
-/* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1 none. */
+/* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1
+ * none. */
 int32_t lu_weakest(const lu_solver *lu);
 
 #endif

@@ -1,5 +1,5 @@
-/* lu_klu.c - KLU chooses pivots; small and large matrices are then refactored and solved by lists of operations
- * (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
+/* lu_klu.c - KLU chooses pivots; small and large matrices are then refactored and solved by lists
+ * of operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,14 @@ typedef struct klu {
     klu_common common;
     klu_symbolic *sym;
     klu_numeric *num;
-    lu_tiny *tiny;      /* not NULL: its factors are the present ones; num has the pivots */
-    lu_super *super;    /* the same if super_on */
+    lu_tiny *tiny;   /* not NULL: its factors are the present ones; num has the pivots */
+    lu_super *super; /* the same if super_on */
     bool super_on;
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 } klu;
 
-/* The plan of supernodes stays: the next pivots are mostly the same. It is in use while f->super_on. */
+/* The plan of supernodes stays: the next pivots are mostly the same. It is in use while
+ * f->super_on. */
 static void free_numeric(klu *f)
 {
     lu_tiny_free(&f->tiny);
@@ -135,7 +136,8 @@ static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
 {
     if (!f->tiny && !f->super_on)
         return false;
-    const double rcond = lu->stat.rcond = f->tiny ? lu_tiny_factor(f->tiny, a) : lu_super_factor(f->super, a);
+    const double rcond = lu->stat.rcond =
+        f->tiny ? lu_tiny_factor(f->tiny, a) : lu_super_factor(f->super, a);
     if (!(rcond > 0)) {
         lu_tiny_free(&f->tiny);
         f->super_on = false;
@@ -191,4 +193,5 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu", k_analyze, k_factor, k_refactor, k_solve, k_weakest, k_free, k_forget};
+const lu_method lu_method_klu = {"klu",   k_analyze, k_factor, k_refactor,
+                                 k_solve, k_weakest, k_free,   k_forget};

@@ -1,5 +1,6 @@
 /* lu_lib.c - UMFPACK and LAPACK, loaded when they are first asked for. See lu_priv.h.
- * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit. */
+ * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit.
+ */
 #include "lu_priv.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,8 @@
 #define TEXT(x) TEXT_(x)
 
 /* Of several BLAS in one process the one that is asked directly is the fastest installed. */
-static const char *const lapack_names[] = {"libopenblas.so.0", "libflexiblas.so.3", "liblapack.so.3"};
+static const char *const lapack_names[] = {"libopenblas.so.0", "libflexiblas.so.3",
+                                           "liblapack.so.3"};
 static const char *const umfpack_names[] = {"libumfpack.so." TEXT(UMFPACK_MAIN_VERSION)};
 
 static void *open_first(const char *const *name, size_t n)
@@ -58,11 +60,14 @@ static void load_umfpack(void)
     void *lib = open_first(umfpack_names, VS_COUNT(umfpack_names));
     void (*set_threads)(int);
     have_umf = lib && find(lib, "umfpack_di_defaults", &umf.defaults) &&
-               find(lib, "umfpack_di_symbolic", &umf.symbolic) && find(lib, "umfpack_di_numeric", &umf.numeric) &&
-               find(lib, "umfpack_di_wsolve", &umf.wsolve) && find(lib, "umfpack_di_get_numeric", &umf.get_numeric) &&
+               find(lib, "umfpack_di_symbolic", &umf.symbolic) &&
+               find(lib, "umfpack_di_numeric", &umf.numeric) &&
+               find(lib, "umfpack_di_wsolve", &umf.wsolve) &&
+               find(lib, "umfpack_di_get_numeric", &umf.get_numeric) &&
                find(lib, "umfpack_di_free_symbolic", &umf.free_symbolic) &&
                find(lib, "umfpack_di_free_numeric", &umf.free_numeric);
-    if (have_umf && find(lib, "openblas_set_num_threads", &set_threads)) /* also finds what it depends on */
+    if (have_umf &&
+        find(lib, "openblas_set_num_threads", &set_threads)) /* also finds what it depends on */
         set_threads(1);
 }
 

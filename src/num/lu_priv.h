@@ -7,15 +7,17 @@
 /* Innards of a method begin with this. */
 typedef struct lu_fac {
     const struct lu_method *method;
-    double *val;  /* [nnz] the values that are factored, kept by lu.c */
-    bool have;    /* there are factors */
-    bool spare;   /* there are, of a run that is over: they serve if the next one begins with the same values */
+    double *val; /* [nnz] the values that are factored, kept by lu.c */
+    bool have;   /* there are factors */
+    bool spare; /* there are, of a run that is over: they serve if the next one begins with the same
+                   values */
     lu_stat first; /* as it was when they were made */
 } lu_fac;
 
 /* Contracts as those of the functions of lu.h with the same names; values are compared, counted and
  * remembered by lu.c. `analyze` gives innards without `method` and `val`; NULL with a status.
- * refactor: NULL for a method that chooses pivots anew each time: it factors. rcond in lu->stat after both. */
+ * refactor: NULL for a method that chooses pivots anew each time: it factors. rcond in lu->stat
+ * after both. */
 typedef struct lu_method {
     const char *name;
     vs_status (*analyze)(lu_solver *lu, const csc *a, lu_fac **fac);
@@ -29,28 +31,30 @@ typedef struct lu_method {
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense;
 
-/* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no memory. */
+/* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no
+ * memory. */
 int32_t lu_unmatched_column(const csc *a);
 
-/* lu_lib.c: libraries that are loaded when they are first asked for, because they bring a BLAS of 40 MB
- * with threads of its own. NULL: this machine has none. */
+/* lu_lib.c: libraries that are loaded when they are first asked for, because they bring a BLAS of
+ * 40 MB with threads of its own. NULL: this machine has none. */
 typedef struct lu_lapack {
     void (*getrf)(const int *m, const int *n, double *a, const int *lda, int *piv, int *info);
-    void (*getrs)(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda, const int *piv,
-                  double *b, const int *ldb, int *info, size_t trans_len);
+    void (*getrs)(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
+                  const int *piv, double *b, const int *ldb, int *info, size_t trans_len);
 } lu_lapack;
 const lu_lapack *lu_load_lapack(void);
 
 typedef struct lu_umf_calls {
     void (*defaults)(double *control);
-    int (*symbolic)(int n_row, int n_col, const int *ap, const int *ai, const double *ax, void **symbolic,
-                    const double *control, double *info);
+    int (*symbolic)(int n_row, int n_col, const int *ap, const int *ai, const double *ax,
+                    void **symbolic, const double *control, double *info);
     int (*numeric)(const int *ap, const int *ai, const double *ax, void *symbolic, void **numeric,
                    const double *control, double *info);
-    int (*wsolve)(int sys, const int *ap, const int *ai, const double *ax, double *x, const double *b, void *numeric,
-                  const double *control, double *info, int *wi, double *w);
-    int (*get_numeric)(int *lp, int *lj, double *lx, int *up, int *ui, double *ux, int *p, int *q, double *dx,
-                       int *do_recip, double *rs, void *numeric);
+    int (*wsolve)(int sys, const int *ap, const int *ai, const double *ax, double *x,
+                  const double *b, void *numeric, const double *control, double *info, int *wi,
+                  double *w);
+    int (*get_numeric)(int *lp, int *lj, double *lx, int *up, int *ui, double *ux, int *p, int *q,
+                       double *dx, int *do_recip, double *rs, void *numeric);
     void (*free_symbolic)(void **symbolic);
     void (*free_numeric)(void **numeric);
 } lu_umf_calls;

@@ -1,4 +1,5 @@
-/* lu_super.c - see lu_super.h. Everything is in the order of pivots: row k and column k are those of pivot k. */
+/* lu_super.c - see lu_super.h. Everything is in the order of pivots: row k and column k are those
+ * of pivot k. */
 #include "lu_super.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The loops over the rows of a block, for each vector width; without fused operations all give the same bits. */
+/* The loops over the rows of a block, for each vector width; without fused operations all give the
+ * same bits. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -14,43 +16,45 @@
 #endif
 
 enum {
-    MAX_WIDTH = 32,      /* columns of a supernode: a later part of a run need not wait for all of it */
+    MAX_WIDTH = 32, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
     TASKS_PER_THREAD = 6
 };
 
 struct lu_super {
     int32_t n, n_super, n_block;
-    int32_t *start;      /* [n_super + 1] first column */
-    int32_t *of;         /* [n] supernode of a column */
-    int32_t *ip;         /* [n_super + 1] its rows in idx: its own columns, then those below */
+    int32_t *start; /* [n_super + 1] first column */
+    int32_t *of;    /* [n] supernode of a column */
+    int32_t *ip;    /* [n_super + 1] its rows in idx: its own columns, then those below */
     int32_t *idx;
-    int64_t *lp;         /* [n_super] its block in lx, columns of ip[s + 1] - ip[s] rows */
+    int64_t *lp; /* [n_super] its block in lx, columns of ip[s + 1] - ip[s] rows */
     double *lx;
-    int32_t *gp;         /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its end */
-    int32_t *seg;        /* first row */
-    int64_t *up;         /* [n] values of the segments, one after the other */
-    double *ux, *diag;   /* diag [n] u_kk */
-    int32_t *ap, *apos, *arow; /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
-    double *av;          /* their values in the last factorisation */
-    uint8_t *changed;    /* [n] columns of L and U that this factorisation made anew */
-    bool have;           /* there is a last factorisation */
+    int32_t *gp;  /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its
+                     end */
+    int32_t *seg; /* first row */
+    int64_t *up;  /* [n] values of the segments, one after the other */
+    double *ux, *diag; /* diag [n] u_kk */
+    int32_t *ap, *apos,
+        *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
+    double *av;       /* their values in the last factorisation */
+    uint8_t *changed; /* [n] columns of L and U that this factorisation made anew */
+    bool have;        /* there is a last factorisation */
     int32_t *fp, *fpos, *frow; /* the same above the blocks */
     double *fx;
-    int32_t *block;      /* [n_block + 1] first column of the diagonal blocks */
-    int32_t *p, *q;      /* [n] row and column of A */
-    double *scale;       /* [n] */
-    double *x, *t;       /* [threads][n] work, x zero; [threads][n] */
-    double *y;           /* [n] right side */
+    int32_t *block; /* [n_block + 1] first column of the diagonal blocks */
+    int32_t *p, *q; /* [n] row and column of A */
+    double *scale;  /* [n] */
+    double *x, *t;  /* [threads][n] work, x zero; [threads][n] */
+    double *y;      /* [n] right side */
     /* threads */
     pool *pool;
     bool parallel;
     int32_t n_task, n_top;
-    int32_t *task;       /* [n_task + 1] parts that are independent, in list */
-    int32_t *list;       /* supernodes of the parts, then those that join them */
+    int32_t *task;          /* [n_task + 1] parts that are independent, in list */
+    int32_t *list;          /* supernodes of the parts, then those that join them */
     _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
     uint32_t round;
-    const csc *a;        /* of the present factorisation */
+    const csc *a; /* of the present factorisation */
 };
 
 /* -- plan -- */
@@ -72,17 +76,27 @@ static void free_lists(lists *v)
 
 static bool extract(lists *v, klu_symbolic *sym, klu_numeric *num, klu_common *common)
 {
-    const size_t n = (size_t)sym->n, nl = (size_t)num->lnz, nu = (size_t)num->unz, nf = (size_t)num->nzoff;
-    *v = (lists){.lp = malloc(4 * (n + 1)), .li = malloc(4 * (nl + 1)), .up = malloc(4 * (n + 1)),
-                 .ui = malloc(4 * (nu + 1)), .fp = malloc(4 * (n + 1)), .fi = malloc(4 * (nf + 1)),
-                 .p = malloc(4 * (n + 1)), .q = malloc(4 * (n + 1)), .r = malloc(4 * (n + 2)),
-                 .lx = malloc(8 * (nl + 1)), .ux = malloc(8 * (nu + 1)), .fx = malloc(8 * (nf + 1)),
+    const size_t n = (size_t)sym->n, nl = (size_t)num->lnz, nu = (size_t)num->unz,
+                 nf = (size_t)num->nzoff;
+    *v = (lists){.lp = malloc(4 * (n + 1)),
+                 .li = malloc(4 * (nl + 1)),
+                 .up = malloc(4 * (n + 1)),
+                 .ui = malloc(4 * (nu + 1)),
+                 .fp = malloc(4 * (n + 1)),
+                 .fi = malloc(4 * (nf + 1)),
+                 .p = malloc(4 * (n + 1)),
+                 .q = malloc(4 * (n + 1)),
+                 .r = malloc(4 * (n + 2)),
+                 .lx = malloc(8 * (nl + 1)),
+                 .ux = malloc(8 * (nu + 1)),
+                 .fx = malloc(8 * (nf + 1)),
                  .rs = malloc(8 * (n + 1))};
-    if (!v->lp || !v->li || !v->up || !v->ui || !v->fp || !v->fi || !v->p || !v->q || !v->r || !v->lx || !v->ux ||
-        !v->fx || !v->rs)
+    if (!v->lp || !v->li || !v->up || !v->ui || !v->fp || !v->fi || !v->p || !v->q || !v->r ||
+        !v->lx || !v->ux || !v->fx || !v->rs)
         return false;
-    return klu_sort(sym, num, common) && klu_extract(num, sym, v->lp, v->li, v->lx, v->up, v->ui, v->ux, v->fp,
-                                                     v->fi, v->fx, v->p, v->q, v->rs, v->r, common);
+    return klu_sort(sym, num, common) &&
+           klu_extract(num, sym, v->lp, v->li, v->lx, v->up, v->ui, v->ux, v->fp, v->fi, v->fx,
+                       v->p, v->q, v->rs, v->r, common);
 }
 
 /* Has column k of L, below its diagonal, the rows of column k + 1? */
@@ -92,10 +106,7 @@ static bool continues(const lists *v, int32_t k)
     return v->lp[k + 1] - a == len && !memcmp(v->li + a, v->li + b, (size_t)len * sizeof(int32_t));
 }
 
-static void *array(size_t n, size_t size)
-{
-    return calloc(n + 1, size);
-}
+static void *array(size_t n, size_t size) { return calloc(n + 1, size); }
 
 /* Splits the columns into supernodes; their rows. */
 static bool find_supernodes(lu_super *s, const lists *v)
@@ -140,7 +151,8 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
     return (end < k ? end : k) - 1;
 }
 
-/* Columns of U as segments. False too if one does not reach the end of its supernode (entries that KLU left out). */
+/* Columns of U as segments. False too if one does not reach the end of its supernode (entries that
+ * KLU left out). */
 static bool find_segments(lu_super *s, const lists *v)
 {
     const int32_t n = s->n;
@@ -236,9 +248,9 @@ static double work_of(const lu_super *s, int32_t sn)
 }
 
 typedef struct parts { /* union-find of supernodes into parts of limited work */
-    int32_t *up;     /* [n_super] */
-    double *work;    /* [n_super] of a root; < 0: joins parts, in none */
-    int32_t *seen;   /* [n_super] the last supernode that asked for this root, + 1 */
+    int32_t *up;       /* [n_super] */
+    double *work;      /* [n_super] of a root; < 0: joins parts, in none */
+    int32_t *seen;     /* [n_super] the last supernode that asked for this root, + 1 */
     double limit;
 } parts;
 
@@ -310,7 +322,9 @@ static bool plan_threads(lu_super *s, double work)
     if (pool_size(s->pool) < 2 || work < MIN_PARALLEL)
         return true;
     const size_t n = (size_t)s->n_super;
-    parts v = {.up = array(n, sizeof(int32_t)), .work = array(n, sizeof(double)), .seen = array(n, sizeof(int32_t)),
+    parts v = {.up = array(n, sizeof(int32_t)),
+               .work = array(n, sizeof(double)),
+               .seen = array(n, sizeof(int32_t)),
                .limit = work / (pool_size(s->pool) * TASKS_PER_THREAD)};
     int32_t *number = array(n, sizeof(int32_t));
     s->task = array(n + 1, sizeof(int32_t));
@@ -336,8 +350,9 @@ static bool plan_threads(lu_super *s, double work)
 /* -- new values -- */
 
 /* x[id[r]] -= sum_c l[c * ld + r] u[c], 0 <= r < rows, for m > 2 columns; t: work [rows] */
-WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id, const double *restrict l, int32_t ld,
-                               int32_t rows, const double *restrict u, int32_t m, double *restrict t)
+WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id,
+                               const double *restrict l, int32_t ld, int32_t rows,
+                               const double *restrict u, int32_t m, double *restrict t)
 {
     const size_t step = (size_t)ld;
     const double *restrict a = l, *restrict b = a + step, *restrict d = b + step;
@@ -359,8 +374,8 @@ WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id, c
             t[r] = (a[r] * ua + b[r] * ub) + (d[r] * ud + e[r] * ue);
     }
     for (; c < m; c += 4) {
-        const double *restrict a0 = l + (size_t)c * step, *restrict a1 = a0 + step, *restrict a2 = a1 + step,
-                     *restrict a3 = a2 + step;
+        const double *restrict a0 = l + (size_t)c * step, *restrict a1 = a0 + step,
+                               *restrict a2 = a1 + step, *restrict a3 = a2 + step;
         const double u0 = u[c], u1 = u[c + 1], u2 = u[c + 2], u3 = u[c + 3];
         for (int32_t r = 0; r < rows; r++)
             t[r] += (a0[r] * u0 + a1[r] * u1) + (a2[r] * u2 + a3[r] * u3);
@@ -370,8 +385,9 @@ WIDE static void subtract_wide(double *restrict x, const int32_t *restrict id, c
 }
 
 /* The same for any number of columns. */
-static inline void subtract_product(double *restrict x, const int32_t *restrict id, const double *restrict l,
-                                    int32_t ld, int32_t rows, const double *restrict u, int32_t m, double *restrict t)
+static inline void subtract_product(double *restrict x, const int32_t *restrict id,
+                                    const double *restrict l, int32_t ld, int32_t rows,
+                                    const double *restrict u, int32_t m, double *restrict t)
 {
     const double u0 = u[0];
     if (m == 1) {
@@ -387,7 +403,8 @@ static inline void subtract_product(double *restrict x, const int32_t *restrict 
 }
 
 /* The unit triangle of m columns of a supernode is solved for y [m]. */
-static inline void solve_triangle(double *restrict y, const double *restrict l, int32_t ld, int32_t m)
+static inline void solve_triangle(double *restrict y, const double *restrict l, int32_t ld,
+                                  int32_t m)
 {
     for (int32_t c = 0; c + 1 < m; c++) {
         const double u = y[c];
@@ -397,10 +414,12 @@ static inline void solve_triangle(double *restrict y, const double *restrict l, 
     }
 }
 
-/* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the supernode's
- * block from the segment's first column and row on, id: its rows from there on, `rows` of them. */
-static inline void eliminate(double *restrict x, int32_t f, const int32_t *restrict id, const double *restrict l,
-                             int32_t ld, int32_t rows, double *restrict u, int32_t m, double *restrict t)
+/* A segment of a column: rows f .. of x become U's part u [m], and what is below is updated. l: the
+ * supernode's block from the segment's first column and row on, id: its rows from there on, `rows`
+ * of them. */
+static inline void eliminate(double *restrict x, int32_t f, const int32_t *restrict id,
+                             const double *restrict l, int32_t ld, int32_t rows, double *restrict u,
+                             int32_t m, double *restrict t)
 {
     if (m == 1) {
         const double u0 = u[0] = x[f];
@@ -417,7 +436,8 @@ static inline void eliminate(double *restrict x, int32_t f, const int32_t *restr
     subtract_product(x, id + m, l + m, ld, rows - m, u, m, t);
 }
 
-/* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it uses did. */
+/* Whether column k of L and U has to be made anew: its entries of A changed, or a column that it
+ * uses did. */
 static inline bool must_change(lu_super *s, int32_t k, const double *restrict val)
 {
     bool yes = !s->have;
@@ -439,7 +459,8 @@ static void factor_column(lu_super *s, int32_t k, double *restrict x, double *re
         x[s->arow[i]] = s->av[i];
     double *restrict u = s->ux + s->up[k];
     for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
-        const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o], m = segment_end(s, f, k) + 1 - f;
+        const int32_t f = s->seg[g], o = s->of[f], skip = f - s->start[o],
+                      m = segment_end(s, f, k) + 1 - f;
         const int32_t ld = s->ip[o + 1] - s->ip[o];
         const double *l = s->lx + s->lp[o] + (size_t)skip * (size_t)(ld + 1);
         eliminate(x, f, s->idx + s->ip[o] + skip, l, ld, ld - skip, u, m, t);
@@ -476,7 +497,8 @@ static void run_task(void *user, int32_t i, int worker)
     }
 }
 
-/* A supernode that joins parts: waits for each that it needs. They have been started: pieces begin in order. */
+/* A supernode that joins parts: waits for each that it needs. They have been started: pieces begin
+ * in order. */
 static void run_top(void *user, int32_t i, int worker)
 {
     lu_super *s = user;
@@ -484,7 +506,9 @@ static void run_top(void *user, int32_t i, int worker)
     for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
         for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
             const int32_t o = s->of[s->seg[g]];
-            for (int n = 0; o != sn && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round; n++)
+            for (int n = 0;
+                 o != sn && atomic_load_explicit(&s->done[o], memory_order_acquire) != s->round;
+                 n++)
                 pool_wait(n);
         }
     factor_supernode(s, sn, worker);
@@ -587,7 +611,8 @@ static bool make_work(lu_super *s)
     return s->scale && s->x && s->t && s->y && s->changed;
 }
 
-lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common, pool *p)
+lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
+                       pool *p)
 {
     lists v = {0};
     lu_super *s = calloc(1, sizeof *s);
@@ -624,9 +649,11 @@ void lu_super_free(lu_super **ps)
     lu_super *s = *ps;
     if (!s)
         return;
-    void *const all[] = {s->start, s->of, s->ip, s->idx, s->lp, s->lx, s->gp, s->seg, s->up, s->ux, s->diag, s->ap,
-                         s->apos, s->arow, s->fp, s->fpos, s->frow, s->fx, s->block, s->p, s->q, s->scale, s->x,
-                         s->t, s->y, s->av, s->changed, s->task, s->list, (void *)s->done};
+    void *const all[] = {s->start, s->of,   s->ip,      s->idx,   s->lp,   s->lx,
+                         s->gp,    s->seg,  s->up,      s->ux,    s->diag, s->ap,
+                         s->apos,  s->arow, s->fp,      s->fpos,  s->frow, s->fx,
+                         s->block, s->p,    s->q,       s->scale, s->x,    s->t,
+                         s->y,     s->av,   s->changed, s->task,  s->list, (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         free(all[i]);
     free(s);

@@ -1,17 +1,18 @@
 /* lu_super.h - LU of a large sparse matrix with pivots that are known, by supernodes.
- * Use:    lu_super_new with the pivots and the pattern of a KLU factorisation; lu_super_factor for new values,
- *         lu_super_solve; lu_super_free.
- * Source: Demmel, Eisenstat, Gilbert, Li & Liu, SIAM J. Matrix Anal. Appl. 20(3), 1999 (supernode-column
- *         updates); Chen, Wang & Yang, IEEE Trans. CAD 32(2), 2013 (columns in the order of a pipeline).
+ * Use:    lu_super_new with the pivots and the pattern of a KLU factorisation; lu_super_factor for
+ * new values, lu_super_solve; lu_super_free. Source: Demmel, Eisenstat, Gilbert, Li & Liu, SIAM J.
+ * Matrix Anal. Appl. 20(3), 1999 (supernode-column updates); Chen, Wang & Yang, IEEE Trans. CAD
+ * 32(2), 2013 (columns in the order of a pipeline).
  *
- * A supernode is a run of columns of L with the same rows below: they lie in memory as one dense block, and what
- * they do to a later column is a product of this block with a short vector, one index per row instead of one per
- * entry. Rows are not scaled: without choice of pivots that changes rounding only.
- * Columns whose entries of A are the same as in the factorisation before, and which use no column that changed, stay.
+ * A supernode is a run of columns of L with the same rows below: they lie in memory as one dense
+ * block, and what they do to a later column is a product of this block with a short vector, one
+ * index per row instead of one per entry. Rows are not scaled: without choice of pivots that
+ * changes rounding only. Columns whose entries of A are the same as in the factorisation before,
+ * and which use no column that changed, stay.
  *
- * Threads: parts of the matrix that do not depend on each other are factored at the same time, then the columns
- * that join them, each waiting for those that it needs. A column's sums have one order: results do not depend on
- * the number of threads. */
+ * Threads: parts of the matrix that do not depend on each other are factored at the same time, then
+ * the columns that join them, each waiting for those that it needs. A column's sums have one order:
+ * results do not depend on the number of threads. */
 #ifndef LU_SUPER_H
 #define LU_SUPER_H
 
@@ -22,9 +23,10 @@
 
 typedef struct lu_super lu_super;
 
-/* Plans the factorisation; `num` holds factors of `a` (its columns get sorted). p: used by lu_super_factor, NULL: one
- * thread. NULL: no memory. */
-lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common, pool *p);
+/* Plans the factorisation; `num` holds factors of `a` (its columns get sorted). p: used by
+ * lu_super_factor, NULL: one thread. NULL: no memory. */
+lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
+                       pool *p);
 void lu_super_free(lu_super **s);
 
 /* Whether the plan is also that of other factors of the same pattern: they have the same pivots. */
@@ -33,8 +35,8 @@ bool lu_super_fits(const lu_super *s, const klu_numeric *num);
 /* Sizes of the rows, in the order of pivots; only lu_super_factor's result depends on it. */
 void lu_super_set_scale(lu_super *s, const double *scale);
 
-/* Factors of the values of `a`. Returns min|u_kk| / max|u_kk|, rows divided by their scale; 0 if one is zero or
- * not finite: then there are no factors. Allocates nothing. */
+/* Factors of the values of `a`. Returns min|u_kk| / max|u_kk|, rows divided by their scale; 0 if
+ * one is zero or not finite: then there are no factors. Allocates nothing. */
 double lu_super_factor(lu_super *s, const csc *a);
 
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */

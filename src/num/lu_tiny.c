@@ -1,10 +1,10 @@
 /* lu_tiny.c - see lu_tiny.h.
  * i, j, k count pivots: entry (i, j) is row p[i], column q[j] of the matrix.
- *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j >= i
- * Values: L row by row, then U without its diagonal from the last row to the first: the order in which
- * a solution reads them. The diagonal is kept as its reciprocal. The lists of operations are run from
- * tables, or, where line.h knows the machine, as code without tables: the same operations in the same
- * order, so the same numbers. */
+ *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j
+ * >= i Values: L row by row, then U without its diagonal from the last row to the first: the order
+ * in which a solution reads them. The diagonal is kept as its reciprocal. The lists of operations
+ * are run from tables, or, where line.h knows the machine, as code without tables: the same
+ * operations in the same order, so the same numbers. */
 #include "lu_tiny.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@
 
 enum { MAX_CODE_PAIRS = 2048 }; /* more would not stay in the processor's instruction cache */
 
-typedef struct entry { /* one value of L or U: val[dst] = (a[src] - sum of n products) [* inv[scale]] */
+typedef struct entry { /* one value of L or U: val[dst] = (a[src] - sum of n products) [*
+                          inv[scale]] */
     int32_t src;       /* index into the values of the matrix, -1: fill */
     int16_t dst;       /* index into val, -1: the pivot of the row */
     int16_t n;         /* the next n of pair */
@@ -50,9 +51,9 @@ static uint64_t below(int32_t j) { return ((uint64_t)1 << j) - 1; }
 
 /* What planning knows of the permuted pattern. */
 typedef struct plan {
-    uint64_t row[LU_TINY_MAX_N];                /* bit j: (i, j) is in L or U */
-    int32_t src[LU_TINY_MAX_N][LU_TINY_MAX_N];  /* index into the matrix, -1: none */
-    int16_t at[LU_TINY_MAX_N][LU_TINY_MAX_N];   /* index into val, -1: a pivot */
+    uint64_t row[LU_TINY_MAX_N];               /* bit j: (i, j) is in L or U */
+    int32_t src[LU_TINY_MAX_N][LU_TINY_MAX_N]; /* index into the matrix, -1: none */
+    int16_t at[LU_TINY_MAX_N][LU_TINY_MAX_N];  /* index into val, -1: a pivot */
 } plan;
 
 static void read_pattern(const lu_tiny *t, const csc *a, plan *s)
@@ -145,7 +146,7 @@ static bool allocate(lu_tiny *t)
 
 /* -- code -- */
 
-enum { VALUE, PRODUCT, LEAST, MOST, SIZE }; /* registers */
+enum { VALUE, PRODUCT, LEAST, MOST, SIZE };   /* registers */
 enum { WORK, MATRIX, RESULT = 2, RIGHT = 1 }; /* arrays */
 
 static int32_t place_of(const lu_tiny *t, const double *at) { return (int32_t)(at - t->work); }
@@ -196,8 +197,8 @@ static void write_factor(lu_tiny *t, line *l)
     line_store(l, MOST, WORK, place_of(t, t->extreme + 1));
 }
 
-/* The y found last stay in registers: each step waits for the one before, and the way through memory
- * would take as long again as product and difference. */
+/* The y found last stay in registers: each step waits for the one before, and the way through
+ * memory would take as long again as product and difference. */
 enum { FIRST_Y = 2, N_Y = LINE_MAX_REGISTERS - FIRST_Y };
 
 static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
@@ -298,10 +299,7 @@ void lu_tiny_set_scale(lu_tiny *t, const double *scale)
         t->weight[k] = 1 / scale[k];
 }
 
-void lu_tiny_use_tables(lu_tiny *t)
-{
-    t->factor = t->solve = NULL;
-}
+void lu_tiny_use_tables(lu_tiny *t) { t->factor = t->solve = NULL; }
 
 double lu_tiny_factor(lu_tiny *t, const csc *a)
 {

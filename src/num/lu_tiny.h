@@ -1,12 +1,13 @@
-/* lu_tiny.h - LU of a matrix of a few dozen unknowns with pivots that are known: a list of operations.
- * Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new values,
- *         lu_tiny_solve; lu_tiny_free.
- * Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970 (the elimination of a fixed pattern as a
- *         program without searching); Doolittle's order, row by row.
+/* lu_tiny.h - LU of a matrix of a few dozen unknowns with pivots that are known: a list of
+ * operations. Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new
+ * values, lu_tiny_solve; lu_tiny_free. Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970
+ * (the elimination of a fixed pattern as a program without searching); Doolittle's order, row by
+ * row.
  *
- * A sparse solver spends most of its time on such matrices in finding its way: pointers, scatter and
- * gather of columns, row scaling, checks. Here each entry of L and U is one sum of products of entries
- * known before, their places are fixed, and the factors lie in memory in the order of use. */
+ * A sparse solver spends most of its time on such matrices in finding its way: pointers, scatter
+ * and gather of columns, row scaling, checks. Here each entry of L and U is one sum of products of
+ * entries known before, their places are fixed, and the factors lie in memory in the order of use.
+ */
 #ifndef LU_TINY_H
 #define LU_TINY_H
 
@@ -26,8 +27,8 @@ void lu_tiny_free(lu_tiny **t);
 /* Other sizes of the rows, in the order of pivots. */
 void lu_tiny_set_scale(lu_tiny *t, const double *scale);
 
-/* Factors of the values of `a`. Returns min|u_kk| / max|u_kk|, rows divided by their scale; 0 if a pivot
- * is zero: then there are no factors. Allocates nothing. */
+/* Factors of the values of `a`. Returns min|u_kk| / max|u_kk|, rows divided by their scale; 0 if a
+ * pivot is zero: then there are no factors. Allocates nothing. */
 double lu_tiny_factor(lu_tiny *t, const csc *a);
 
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */

@@ -9,11 +9,11 @@
 typedef struct umfpack {
     lu_fac head;
     const lu_umf_calls *lib;
-    const csc *a;     /* the pattern; its values at a solution are not used */
+    const csc *a; /* the pattern; its values at a solution are not used */
     void *sym, *num;
     double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
-    double *x, *w;    /* [n], [n] */
-    int *wi;          /* [n] */
+    double *x, *w; /* [n], [n] */
+    int *wi;       /* [n] */
 } umfpack;
 
 static void umf_free(lu_fac *fac)
@@ -66,7 +66,8 @@ static int32_t umf_weakest(const lu_fac *fac)
     int recip;
     int32_t at = -1;
     if (u->num && d && q &&
-        u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL, u->num) == UMFPACK_OK)
+        u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL, u->num) ==
+            UMFPACK_OK)
         for (int32_t k = 0; k < n; k++)
             if (at < 0 || !(fabs(d[k]) >= fabs(d[at])))
                 at = k;
@@ -98,9 +99,10 @@ static vs_status umf_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 static void umf_solve(lu_fac *fac, const double *b, double *x)
 {
     umfpack *u = (umfpack *)fac;
-    u->lib->wsolve(UMFPACK_A, u->a->colptr, u->a->row, u->a->val, u->x, b, u->num, u->control, u->info, u->wi, u->w);
+    u->lib->wsolve(UMFPACK_A, u->a->colptr, u->a->row, u->a->val, u->x, b, u->num, u->control,
+                   u->info, u->wi, u->w);
     memcpy(x, u->x, sizeof(double) * (size_t)u->a->n);
 }
 
 const lu_method lu_method_umfpack = {"umfpack", umf_analyze, umf_factor, NULL,
-                                     umf_solve, umf_weakest, umf_free, NULL};
+                                     umf_solve, umf_weakest, umf_free,   NULL};

@@ -13,10 +13,7 @@ struct lu_z_fac {
     const csc *a;
 };
 
-void lu_z_init(lu_z *lu)
-{
-    *lu = (lu_z){.singular = -1};
-}
+void lu_z_init(lu_z *lu) { *lu = (lu_z){.singular = -1}; }
 
 void lu_z_fini(lu_z *lu)
 {
@@ -76,7 +73,8 @@ vs_status lu_z_factor(lu_z *lu, const double *values)
     if (f->common.status != KLU_SINGULAR)
         return VS_ENOMEM;
     lu->singular = f->common.singular_col >= 0 && f->common.singular_col < f->a->n
-                       ? f->common.singular_col : -1;
+                       ? f->common.singular_col
+                       : -1;
     return VS_ESINGULAR;
 }
 

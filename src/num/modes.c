@@ -5,8 +5,9 @@
 #include <string.h>
 
 static const double WEIGHT[2] = {0.6180339887, 0.4142135624}; /* of G beside C, of R beside L */
-static const double NOTHING = 1e-6;  /* losses of the whole line beside its impedance */
-static const double DIAGONAL = 1e-9; /* off-diagonal entries up to this part of the diagonal ones are rounding */
+static const double NOTHING = 1e-6; /* losses of the whole line beside its impedance */
+static const double DIAGONAL =
+    1e-9; /* off-diagonal entries up to this part of the diagonal ones are rounding */
 
 static double largest(int n, modes_matrix a)
 {
@@ -66,7 +67,8 @@ static void congruent(int n, modes_matrix p, modes_matrix m, modes_matrix out)
 static void rotate(int n, modes_matrix s, modes_matrix q, int i, int j)
 {
     const double theta = (s[j][j] - s[i][i]) / (2 * s[i][j]);
-    const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + hypot(theta, 1)), c = 1 / hypot(t, 1), w = t * c;
+    const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + hypot(theta, 1)), c = 1 / hypot(t, 1),
+                 w = t * c;
     for (int k = 0; k < n; k++) {
         const double a = s[k][i], b = s[k][j];
         s[k][i] = c * a - w * b;
@@ -106,8 +108,9 @@ static bool take_diagonal(int n, modes_matrix a, const double *free, double *d)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            if (i != j && fabs(a[i][j]) > DIAGONAL * sqrt(fabs(a[i][i] * a[j][j])) + 1e-14 * largest(n, a) +
-                              NOTHING * sqrt(free[i] * free[j]))
+            if (i != j && fabs(a[i][j]) > DIAGONAL * sqrt(fabs(a[i][i] * a[j][j])) +
+                                              1e-14 * largest(n, a) +
+                                              NOTHING * sqrt(free[i] * free[j]))
                 return false;
     for (int i = 0; i < n; i++)
         d[i] = fmax(a[i][i], 0);
@@ -130,7 +133,8 @@ static void scale(modes *m)
     }
 }
 
-const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g, modes_matrix c)
+const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_matrix g,
+                       modes_matrix c)
 {
     modes_matrix m1, m2, a, s, q, inv, u, x;
     *m = (modes){.n = n};
@@ -175,7 +179,8 @@ const char *modes_find(modes *m, int n, modes_matrix r, modes_matrix l, modes_ma
     congruent(n, m->t, g, x);
     good &= take_diagonal(n, x, y, m->g);
     if (!good)
-        return "its losses couple the modes of l and c (r and g must be diagonal where l and c are, as in lines without losses, two equal "
+        return "its losses couple the modes of l and c (r and g must be diagonal where l and c "
+               "are, as in lines without losses, two equal "
                "conductors, or matrices that commute)";
     scale(m);
     return 0;

@@ -1,4 +1,5 @@
-/* norm.h - small helpers for loops over vectors. Vectors [n+1], element 0 belongs to the reference. */
+/* norm.h - small helpers for loops over vectors. Vectors [n+1], element 0 belongs to the reference.
+ */
 #ifndef NORM_H
 #define NORM_H
 

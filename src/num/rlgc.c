@@ -1,28 +1,29 @@
 /* rlgc.c - see rlgc.h.
  * Let a = min(R/L, G/C), b = max. With both L and C the cut is [-b, -a] and at s = -sigma beside it
  *   y/s       -> density of m:  sqrt((sigma - a)/(b - sigma)) / (pi sigma)
- *   exp(-l)   -> density of w:  sin(T sqrt((sigma - a)(b - sigma))) exp(-delay sigma) / pi,   T = sqrt(L C).
- * sigma = a + (b - a) sin^2(theta/2) makes both smooth in theta = 0 ... pi. Without L (or C) b is infinite,
- * y = sqrt(tau (s + a)) = lambda, tau = R C (or G L), and sigma = a + x^2, x = 0 ... X.
- * Panels grow by factors of 2 from where sigma t_end is 1. A diffusive line (tau/T > 100) has sent nothing
- * measurable (erfc(5) = 2e-12) before tau/100: delay is put there, which keeps the density of w from oscillating. */
+ *   exp(-l)   -> density of w:  sin(T sqrt((sigma - a)(b - sigma))) exp(-delay sigma) / pi,   T =
+ * sqrt(L C). sigma = a + (b - a) sin^2(theta/2) makes both smooth in theta = 0 ... pi. Without L
+ * (or C) b is infinite, y = sqrt(tau (s + a)) = lambda, tau = R C (or G L), and sigma = a + x^2, x
+ * = 0 ... X. Panels grow by factors of 2 from where sigma t_end is 1. A diffusive line (tau/T >
+ * 100) has sent nothing measurable (erfc(5) = 2e-12) before tau/100: delay is put there, which
+ * keeps the density of w from oscillating. */
 #include "rlgc.h"
 
 #include <math.h>
 
 #include "vec.h"
 
-#define QUIET 100        /* tau/QUIET: nothing has come yet */
-#define DECAYED 45       /* exp(-45) is nothing */
-#define FINEST 1e9       /* without L: the shortest time, in parts of the scale of the line */
-#define PHASE 5          /* radians of a panel */
+#define QUIET 100  /* tau/QUIET: nothing has come yet */
+#define DECAYED 45 /* exp(-45) is nothing */
+#define FINEST 1e9 /* without L: the shortest time, in parts of the scale of the line */
+#define PHASE 5    /* radians of a panel */
 enum { RULE = 12 };
 
 typedef struct panels {
     rlgc *line;
     double node[RULE], weight[RULE];
-    double a, b, t, tau;     /* b = INFINITY: no second reactance; t: travel time sqrt(L C) */
-    double *sigma, *m, *w;   /* vecs */
+    double a, b, t, tau;   /* b = INFINITY: no second reactance; t: travel time sqrt(L C) */
+    double *sigma, *m, *w; /* vecs */
 } panels;
 
 rlgc_kind rlgc_kind_of(double r, double l, double g, double c)
@@ -52,10 +53,7 @@ static void gauss_legendre(double *node, double *weight)
     }
 }
 
-static bool finite_cut(const panels *p)
-{
-    return p->b < INFINITY;
-}
+static bool finite_cut(const panels *p) { return p->b < INFINITY; }
 
 /* sigma - a at a place of the variable of integration. */
 static double above(const panels *p, double place)
@@ -78,7 +76,8 @@ static void add_node(panels *p, double place, double weight)
     const double decay = p->line->delay * sigma;
     vec_push(p->sigma, sigma);
     vec_push(p->m, weight * m / pi);
-    vec_push(p->w, decay > DECAYED ? 0 : weight * exp(-decay) * sin(phase(p, place)) * d_sigma / pi);
+    vec_push(p->w,
+             decay > DECAYED ? 0 : weight * exp(-decay) * sin(phase(p, place)) * d_sigma / pi);
 }
 
 static void add_panel(panels *p, double from, double to)
@@ -176,10 +175,7 @@ void rlgc_hyperbolic(double complex lambda, double complex *a, double complex *b
     *b = 2 * lambda * e / (1 - e * e);
 }
 
-double rlgc_step(double x)
-{
-    return x < 1e-8 ? 1 - x / 2 : -expm1(-x) / x;
-}
+double rlgc_step(double x) { return x < 1e-8 ? 1 - x / 2 : -expm1(-x) / x; }
 
 double rlgc_ramp(double x)
 {

@@ -68,7 +68,8 @@ void osdi_lib_free(osdi_lib **plib)
     *plib = NULL;
 }
 
-void osdi_set_line_sink(osdi_lib *lib, void (*line)(void *user, const char *who, const char *text, int level),
+void osdi_set_line_sink(osdi_lib *lib,
+                        void (*line)(void *user, const char *who, const char *text, int level),
                         void *user)
 {
     lib->line = line;
@@ -110,20 +111,11 @@ int32_t osdi_param(const osdi_module *m, const char *name)
     return map_get(&o->param_of, map_key(lower(m->lib, name)), -1);
 }
 
-int32_t osdi_n_param(const osdi_module *m)
-{
-    return (int32_t)m->abi->n_param;
-}
+int32_t osdi_n_param(const osdi_module *m) { return (int32_t)m->abi->n_param; }
 
-int32_t osdi_n_opvar(const osdi_module *m)
-{
-    return (int32_t)m->abi->n_opvar;
-}
+int32_t osdi_n_opvar(const osdi_module *m) { return (int32_t)m->abi->n_opvar; }
 
-const char *osdi_param_name(const osdi_module *m, int32_t id)
-{
-    return m->abi->param[id].name[0];
-}
+const char *osdi_param_name(const osdi_module *m, int32_t id) { return m->abi->param[id].name[0]; }
 
 bool osdi_param_is_inst(const osdi_module *m, int32_t id)
 {
@@ -135,17 +127,15 @@ int osdi_param_type(const osdi_module *m, int32_t id)
     return (int)(m->abi->param[id].flags & OSDI_TYPE_MASK);
 }
 
-bool osdi_param_is_array(const osdi_module *m, int32_t id)
-{
-    return m->abi->param[id].len > 1;
-}
+bool osdi_param_is_array(const osdi_module *m, int32_t id) { return m->abi->param[id].len > 1; }
 
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name)
 {
     const osdi_module *best = NULL;
     int64_t latest = 0;
     for (size_t i = vec_len(lib->module); i-- > 0;) /* the latest file wins */
-        if (lib->module[i]->pub.file->asked > latest && !str_casecmp(lib->module[i]->pub.name, name)) {
+        if (lib->module[i]->pub.file->asked > latest &&
+            !str_casecmp(lib->module[i]->pub.name, name)) {
             best = &lib->module[i]->pub;
             latest = lib->module[i]->pub.file->asked;
         }
@@ -158,15 +148,9 @@ void osdi_forget_loads(osdi_lib *lib)
         lib->file[i]->asked = 0;
 }
 
-int32_t osdi_n_module(const osdi_lib *lib)
-{
-    return (int32_t)vec_len(lib->module);
-}
+int32_t osdi_n_module(const osdi_lib *lib) { return (int32_t)vec_len(lib->module); }
 
-const osdi_module *osdi_module_at(const osdi_lib *lib, int32_t i)
-{
-    return &lib->module[i]->pub;
-}
+const osdi_module *osdi_module_at(const osdi_lib *lib, int32_t i) { return &lib->module[i]->pub; }
 
 /* -- natures -- */
 
@@ -212,7 +196,8 @@ static double abstol_of(const osdi_file *f, osdi_abi_nature_ref ref)
 static void describe_nodes(osdi_module *m)
 {
     const osdi_abi_descriptor *d = m->abi;
-    const bool natures = osdi_has(m->file, residual_nature) && d->unknown_nature && d->residual_nature;
+    const bool natures =
+        osdi_has(m->file, residual_nature) && d->unknown_nature && d->residual_nature;
     m->node = vs_calloc(d->n_node + 1, sizeof *m->node);
     for (uint32_t i = 0; i < d->n_node; i++) {
         const osdi_abi_node *n = &d->node[i];
@@ -240,7 +225,8 @@ static bool descriptor_is_sane(const osdi_abi_descriptor *d)
     const uint32_t n_all = d->n_param + d->n_opvar;
     if (!d->name || d->n_node == 0 || d->n_node > MAX_NODE || d->n_terminal > d->n_node || !d->node)
         return false;
-    if (d->n_jacobian > MAX_LIST || (d->n_jacobian && !d->jacobian) || n_all > MAX_LIST || (n_all && !d->param))
+    if (d->n_jacobian > MAX_LIST || (d->n_jacobian && !d->jacobian) || n_all > MAX_LIST ||
+        (n_all && !d->param))
         return false;
     if (d->n_inst_param > d->n_param || d->n_state > MAX_LIST || d->n_noise > MAX_LIST ||
         (d->n_collapsible && !d->collapsible))
@@ -250,29 +236,37 @@ static bool descriptor_is_sane(const osdi_abi_descriptor *d)
             return false;
     const uint64_t size = d->inst_size;
     if (d->node_map_off + 4ull * d->n_node > size || d->jac_ptr_off + 8ull * d->n_jacobian > size ||
-        d->collapsed_off + (uint64_t)d->n_collapsible > size || d->state_off + 4ull * d->n_state > size)
+        d->collapsed_off + (uint64_t)d->n_collapsible > size ||
+        d->state_off + 4ull * d->n_state > size)
         return false;
     return d->access && d->setup_model && d->setup_inst && d->eval && d->load_residual_resist &&
-           d->load_residual_react && d->load_limit_resist && d->load_limit_react && d->load_jacobian_resist &&
-           d->load_jacobian_react && d->load_jacobian_tran && (!d->n_noise || d->load_noise);
+           d->load_residual_react && d->load_limit_resist && d->load_limit_react &&
+           d->load_jacobian_resist && d->load_jacobian_react && d->load_jacobian_tran &&
+           (!d->n_noise || d->load_noise);
 }
 
-static vs_status add_module(osdi_lib *lib, const osdi_file *f, const osdi_abi_descriptor *abi, diag *d,
-                            diag_span at)
+static vs_status add_module(osdi_lib *lib, const osdi_file *f, const osdi_abi_descriptor *abi,
+                            diag *d, diag_span at)
 {
     if (!descriptor_is_sane(abi)) {
         diag_error(d, at, "'%s' describes a module in a way that cannot be right", f->path);
         return VS_EINPUT;
     }
     if (osdi_has(f, delay) && abi->n_delay) {
-        diag_error(d, at, "module '%s' of '%s' uses absdelay, which is not supported in OSDI libraries",
+        diag_error(d, at,
+                   "module '%s' of '%s' uses absdelay, which is not supported in OSDI libraries",
                    abi->name, f->path);
         return VS_EINPUT;
     }
     osdi_own *o = vs_calloc(1, sizeof *o);
     vec_push(lib->module, o);
-    o->pub = (osdi_module){.abi = abi, .file = f, .lib = lib, .name = lower(lib, abi->name), .mfactor = -1,
-                           .n_node = (int32_t)abi->n_node, .n_terminal = (int32_t)abi->n_terminal};
+    o->pub = (osdi_module){.abi = abi,
+                           .file = f,
+                           .lib = lib,
+                           .name = lower(lib, abi->name),
+                           .mfactor = -1,
+                           .n_node = (int32_t)abi->n_node,
+                           .n_terminal = (int32_t)abi->n_terminal};
     describe_nodes(&o->pub);
     for (uint32_t i = 0; i < abi->n_param + abi->n_opvar; i++)
         for (uint32_t a = 0; a <= abi->param[i].n_alias; a++) {
@@ -294,9 +288,10 @@ static vs_status set_limiters(void *handle, const char *path, diag *d, diag_span
     for (uint32_t i = 0; table && i < n; i++) {
         table[i].fn = osdi_limiter(table[i].name, table[i].n_arg);
         if (!table[i].fn) {
-            diag_error(d, at, "'%s' limits with '%s' of %u arguments, which is not known", path, table[i].name,
-                       table[i].n_arg);
-            diag_note(d, DIAG_NOWHERE, "known are pnjlim (2), fetlim (1), limvds (0) and limitlog (1)");
+            diag_error(d, at, "'%s' limits with '%s' of %u arguments, which is not known", path,
+                       table[i].name, table[i].n_arg);
+            diag_note(d, DIAG_NOWHERE,
+                      "known are pnjlim (2), fetlim (1), limvds (0) and limitlog (1)");
             return VS_EINPUT;
         }
     }
@@ -319,16 +314,19 @@ static vs_status check_version(osdi_file *f, diag *d, diag_span at)
 {
     const uint32_t *major = dlsym(f->handle, "OSDI_VERSION_MAJOR");
     const uint32_t *minor = dlsym(f->handle, "OSDI_VERSION_MINOR");
-    if (!major || !minor || !dlsym(f->handle, "OSDI_NUM_DESCRIPTORS") || !dlsym(f->handle, "OSDI_DESCRIPTORS")) {
-        diag_error(d, at, "'%s' is a shared library, but not an OSDI library of device models", f->path);
+    if (!major || !minor || !dlsym(f->handle, "OSDI_NUM_DESCRIPTORS") ||
+        !dlsym(f->handle, "OSDI_DESCRIPTORS")) {
+        diag_error(d, at, "'%s' is a shared library, but not an OSDI library of device models",
+                   f->path);
         return VS_EINPUT;
     }
     f->minor = *minor;
     f->size = *minor >= 4 ? number(f->handle, "OSDI_DESCRIPTOR_SIZE")
                           : (uint32_t)offsetof(osdi_abi_descriptor, given_model);
-    if (*major != 0 || *minor < 3 || *minor > 5 || f->size < offsetof(osdi_abi_descriptor, given_model)) {
-        diag_error(d, at, "'%s' is of OSDI version %u.%u; versions 0.3 to 0.5 can be loaded", f->path, *major,
-                   *minor);
+    if (*major != 0 || *minor < 3 || *minor > 5 ||
+        f->size < offsetof(osdi_abi_descriptor, given_model)) {
+        diag_error(d, at, "'%s' is of OSDI version %u.%u; versions 0.3 to 0.5 can be loaded",
+                   f->path, *major, *minor);
         return VS_EINPUT;
     }
     return VS_OK;
@@ -344,7 +342,9 @@ static vs_status add_modules(osdi_lib *lib, osdi_file *f, diag *d, diag_span at)
     if (log)
         *log = (void *)take_message;
     for (uint32_t i = 0; i < n && n <= MAX_NODE && st == VS_OK; i++)
-        st = add_module(lib, f, (const osdi_abi_descriptor *)(const void *)(first + (size_t)i * f->size), d, at);
+        st = add_module(lib, f,
+                        (const osdi_abi_descriptor *)(const void *)(first + (size_t)i * f->size), d,
+                        at);
     return st;
 }
 
@@ -360,7 +360,8 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
         if (!strcmp(lib->file[i]->path, full)) {
             free(full);
             if (lib->file[i]->st != VS_OK) {
-                diag_error(d, at, "'%s' cannot be used, as was said when it was loaded first", path);
+                diag_error(d, at, "'%s' cannot be used, as was said when it was loaded first",
+                           path);
                 return lib->file[i]->st;
             }
             lib->file[i]->asked = ++lib->n_asked;

@@ -1,12 +1,12 @@
-/* osdi.h - compiled device models in OSDI libraries (.osdi files of OpenVAF), the second kind of module.
- * Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_new per parameter
- *         set; osdi_inst_new per device; src/ckt evaluates and stamps; osdi_lib_free frees all of it.
- * Source: the OSDI specification, versions 0.3 to 0.5 (osdi_abi.h).
+/* osdi.h - compiled device models in OSDI libraries (.osdi files of OpenVAF), the second kind of
+ * module. Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_new per
+ * parameter set; osdi_inst_new per device; src/ckt evaluates and stamps; osdi_lib_free frees all of
+ * it. Source: the OSDI specification, versions 0.3 to 0.5 (osdi_abi.h).
  *
- * An instance works on local vectors: its node map is the identity, so that unknowns are gathered into
- * x[n_node] and residuals come back as r[n_node]; every entry of its Jacobian goes to one place of a
- * buffer that all instances of a library share. What is one node with another (collapsed) is one
- * unknown of the circuit, and the sums come right by themselves. */
+ * An instance works on local vectors: its node map is the identity, so that unknowns are gathered
+ * into x[n_node] and residuals come back as r[n_node]; every entry of its Jacobian goes to one
+ * place of a buffer that all instances of a library share. What is one node with another
+ * (collapsed) is one unknown of the circuit, and the sums come right by themselves. */
 #ifndef OSDI_H
 #define OSDI_H
 
@@ -19,20 +19,20 @@ typedef struct osdi_file osdi_file;
 
 typedef struct osdi_node {
     const char *name;
-    bool flow;             /* a branch current; else a node */
-    double abstol;         /* as the nature declares it; 0: not known or that of volt or ampere */
+    bool flow;     /* a branch current; else a node */
+    double abstol; /* as the nature declares it; 0: not known or that of volt or ampere */
     double res_abstol;
-    bool volt, ampere;     /* its unit */
+    bool volt, ampere; /* its unit */
 } osdi_node;
 
 typedef struct osdi_module {
     const osdi_abi_descriptor *abi;
     const osdi_file *file;
     osdi_lib *lib;
-    const char *name;      /* lower case */
+    const char *name; /* lower case */
     int32_t n_node, n_terminal;
-    osdi_node *node;       /* [n_node] */
-    int32_t mfactor;       /* id of the parameter $mfactor, -1: none */
+    osdi_node *node; /* [n_node] */
+    int32_t mfactor; /* id of the parameter $mfactor, -1: none */
 } osdi_module;
 
 osdi_lib *osdi_lib_new(void);
@@ -41,7 +41,8 @@ void osdi_lib_free(osdi_lib **lib); /* and every model and instance made from it
  * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: not an OSDI library, or of a version that is not
  * known, or with something that is not supported (absdelay). Messages at `at`. */
 VS_MUST_USE vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at);
-/* Modules of files that were loaded are out of sight until osdi_load is asked for the file again. */
+/* Modules of files that were loaded are out of sight until osdi_load is asked for the file again.
+ */
 void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */
 int32_t osdi_n_module(const osdi_lib *lib);
@@ -59,14 +60,14 @@ bool osdi_param_is_array(const osdi_module *m, int32_t id);
 typedef struct osdi_set { /* one given parameter */
     int32_t id;
     double value;
-    const char *str;       /* of a string parameter */
+    const char *str; /* of a string parameter */
     diag_span span;
 } osdi_set;
 
 typedef struct osdi_env {
     diag *d;
-    diag_span at;          /* of the instance, for messages */
-    const char *who;       /* its name */
+    diag_span at;    /* of the instance, for messages */
+    const char *who; /* its name */
     double kelvin;
     const double *simparam; /* [IR_N_SIMPARAM] */
 } osdi_env;
@@ -74,28 +75,30 @@ typedef struct osdi_env {
 typedef struct osdi_model osdi_model; /* model data of one set of model parameters */
 /* set[n] may hold instance parameters: defaults for the instances. Equal sets give the same model.
  * Status: VS_OK, VS_EINPUT: out of range (messages name the parameter). */
-VS_MUST_USE vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_set *set, size_t n,
-                                     const osdi_env *env);
+VS_MUST_USE vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_set *set,
+                                     size_t n, const osdi_env *env);
 
 typedef struct osdi_inst {
     const osdi_module *module;
     osdi_model *model;
     void *data;
     const char *name;
-    int32_t n_terminal;    /* connected ones */
-    int32_t *one_with;     /* [n_node] the node that it is one with, itself, or -1: the reference */
-    uint32_t ret;          /* flags that the last evaluation returned */
+    int32_t n_terminal; /* connected ones */
+    int32_t *one_with;  /* [n_node] the node that it is one with, itself, or -1: the reference */
+    uint32_t ret;       /* flags that the last evaluation returned */
 } osdi_inst;
-VS_MUST_USE vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set, size_t n,
-                                    int32_t n_terminal, double mfactor, const osdi_env *env);
+VS_MUST_USE vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set,
+                                    size_t n, int32_t n_terminal, double mfactor,
+                                    const osdi_env *env);
 
 typedef struct osdi_dyn { /* what an evaluation sees besides its unknowns */
-    uint32_t flags;        /* OSDI_CALC_*, OSDI_ANALYSIS_*, ... */
+    uint32_t flags;       /* OSDI_CALC_*, OSDI_ANALYSIS_*, ... */
     double time, gmin, srcfact, iteration;
 } osdi_dyn;
 /* Prepares the evaluations of one load: the values of $simparam. */
 void osdi_begin(osdi_lib *lib, const double *simparam, const osdi_dyn *dyn);
-/* Evaluates at x[n_node]; states are [n_state] (limited voltages). Messages of the model go to `line`. */
+/* Evaluates at x[n_node]; states are [n_state] (limited voltages). Messages of the model go to
+ * `line`. */
 void osdi_eval(osdi_inst *in, const osdi_dyn *dyn, double *x, double *old_state, double *new_state);
 /* Results of the last evaluation, added to r, q [n_node]: with limiting, r is the linear
  * continuation f(xl) + J (x - xl), so that r at x fits the Jacobian. */
@@ -112,7 +115,8 @@ double osdi_value(const osdi_inst *in, int32_t id);
 double osdi_bound_step(const osdi_inst *in); /* +inf: none */
 
 /* Where the models' messages ($strobe, $warning, ...) go; level OSDI_LOG_*. */
-void osdi_set_line_sink(osdi_lib *lib, void (*line)(void *user, const char *who, const char *text, int level),
+void osdi_set_line_sink(osdi_lib *lib,
+                        void (*line)(void *user, const char *who, const char *text, int level),
                         void *user);
 
 #endif

@@ -1,7 +1,7 @@
 /* osdi_abi.h - the binary interface of compiled device models: OSDI 0.3 to 0.5.
  * Source: the OSDI specification of the OpenVAF project, versions 0.3 to 0.5. Field order and types
- * are the interface; version 0.4 appends to the descriptor of 0.3, and a library tells the size of its
- * descriptors (OSDI_DESCRIPTOR_SIZE), so that fields behind that size are not there. */
+ * are the interface; version 0.4 appends to the descriptor of 0.3, and a library tells the size of
+ * its descriptors (OSDI_DESCRIPTOR_SIZE), so that fields behind that size are not there. */
 #ifndef OSDI_ABI_H
 #define OSDI_ABI_H
 
@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 enum { /* osdi_abi_param.flags */
-    OSDI_TYPE_MASK = 3, OSDI_TYPE_REAL = 0, OSDI_TYPE_INT = 1, OSDI_TYPE_STRING = 2
+       OSDI_TYPE_MASK = 3,
+       OSDI_TYPE_REAL = 0,
+       OSDI_TYPE_INT = 1,
+       OSDI_TYPE_STRING = 2
 };
 #define OSDI_KIND_MASK 0xc0000000u
 #define OSDI_KIND_MODEL 0u
@@ -20,27 +23,58 @@ enum { /* osdi_abi_param.flags */
 enum { OSDI_ACCESS_READ = 0, OSDI_ACCESS_SET = 1, OSDI_ACCESS_INST = 4 };
 
 enum { /* osdi_abi_jacobian.flags */
-    OSDI_JAC_RESIST_CONST = 1, OSDI_JAC_REACT_CONST = 2, OSDI_JAC_RESIST = 4, OSDI_JAC_REACT = 8
+       OSDI_JAC_RESIST_CONST = 1,
+       OSDI_JAC_REACT_CONST = 2,
+       OSDI_JAC_RESIST = 4,
+       OSDI_JAC_REACT = 8
 };
 
 enum { /* osdi_abi_info.flags: what eval() has to compute, and for which analysis */
-    OSDI_CALC_RESIST_RES = 1, OSDI_CALC_REACT_RES = 2, OSDI_CALC_RESIST_JAC = 4, OSDI_CALC_REACT_JAC = 8,
-    OSDI_CALC_NOISE = 16, OSDI_CALC_OP = 32, OSDI_CALC_RESIST_LIM = 64, OSDI_CALC_REACT_LIM = 128,
-    OSDI_ENABLE_LIM = 256, OSDI_INIT_LIM = 512, OSDI_ANALYSIS_NOISE = 1024, OSDI_ANALYSIS_DC = 2048,
-    OSDI_ANALYSIS_AC = 4096, OSDI_ANALYSIS_TRAN = 8192, OSDI_ANALYSIS_IC = 16384,
-    OSDI_ANALYSIS_STATIC = 32768, OSDI_ANALYSIS_NODESET = 65536
+       OSDI_CALC_RESIST_RES = 1,
+       OSDI_CALC_REACT_RES = 2,
+       OSDI_CALC_RESIST_JAC = 4,
+       OSDI_CALC_REACT_JAC = 8,
+       OSDI_CALC_NOISE = 16,
+       OSDI_CALC_OP = 32,
+       OSDI_CALC_RESIST_LIM = 64,
+       OSDI_CALC_REACT_LIM = 128,
+       OSDI_ENABLE_LIM = 256,
+       OSDI_INIT_LIM = 512,
+       OSDI_ANALYSIS_NOISE = 1024,
+       OSDI_ANALYSIS_DC = 2048,
+       OSDI_ANALYSIS_AC = 4096,
+       OSDI_ANALYSIS_TRAN = 8192,
+       OSDI_ANALYSIS_IC = 16384,
+       OSDI_ANALYSIS_STATIC = 32768,
+       OSDI_ANALYSIS_NODESET = 65536
 };
 
-enum { OSDI_RET_LIM = 1, OSDI_RET_FATAL = 2, OSDI_RET_FINISH = 4, OSDI_RET_STOP = 8 }; /* of eval() */
+enum {
+    OSDI_RET_LIM = 1,
+    OSDI_RET_FATAL = 2,
+    OSDI_RET_FINISH = 4,
+    OSDI_RET_STOP = 8
+}; /* of eval() */
 
 enum { /* level of a message */
-    OSDI_LOG_MASK = 7, OSDI_LOG_DEBUG = 0, OSDI_LOG_DISPLAY = 1, OSDI_LOG_INFO = 2, OSDI_LOG_WARN = 3,
-    OSDI_LOG_ERR = 4, OSDI_LOG_FATAL = 5, OSDI_LOG_UNFORMATTED = 16
+       OSDI_LOG_MASK = 7,
+       OSDI_LOG_DEBUG = 0,
+       OSDI_LOG_DISPLAY = 1,
+       OSDI_LOG_INFO = 2,
+       OSDI_LOG_WARN = 3,
+       OSDI_LOG_ERR = 4,
+       OSDI_LOG_FATAL = 5,
+       OSDI_LOG_UNFORMATTED = 16
 };
 
 enum { OSDI_INIT_OUT_OF_BOUNDS = 1 };
 enum { OSDI_ATTR_STRING = 0, OSDI_ATTR_INT = 1, OSDI_ATTR_REAL = 2 };
-enum { OSDI_NATURE_NONE = 0, OSDI_NATURE = 1, OSDI_NATURE_FLOW_OF = 2, OSDI_NATURE_POTENTIAL_OF = 3 };
+enum {
+    OSDI_NATURE_NONE = 0,
+    OSDI_NATURE = 1,
+    OSDI_NATURE_FLOW_OF = 2,
+    OSDI_NATURE_POTENTIAL_OF = 3
+};
 
 typedef struct osdi_abi_limiter { /* filled by the simulator: a function for $limit */
     char *name;
@@ -60,7 +94,7 @@ typedef struct osdi_abi_info {
     double abstime;
     double *prev_solve, *prev_state, *next_state;
     uint32_t flags;
-    void *history;              /* of newer 0.4 libraries with absdelay */
+    void *history; /* of newer 0.4 libraries with absdelay */
     double (*past)(void *history, uint32_t delay, double time, double now);
 } osdi_abi_info;
 
@@ -78,7 +112,7 @@ typedef struct osdi_abi_pair {
 } osdi_abi_pair;
 
 typedef struct osdi_abi_jacobian {
-    osdi_abi_pair nodes;        /* row, column */
+    osdi_abi_pair nodes; /* row, column */
     uint32_t react_ptr_off, flags;
 } osdi_abi_jacobian;
 
@@ -89,10 +123,10 @@ typedef struct osdi_abi_node {
 } osdi_abi_node;
 
 typedef struct osdi_abi_param {
-    char **name;                /* [1 + n_alias] */
+    char **name; /* [1 + n_alias] */
     uint32_t n_alias;
     char *description, *unit;
-    uint32_t flags, len;        /* len 0: a scalar */
+    uint32_t flags, len; /* len 0: a scalar */
 } osdi_abi_param;
 
 typedef struct osdi_abi_noise {
@@ -112,15 +146,15 @@ typedef struct osdi_abi_descriptor {
     osdi_abi_jacobian *jacobian;
     uint32_t n_collapsible;
     osdi_abi_pair *collapsible;
-    uint32_t collapsed_off;     /* bool [n_collapsible] in the instance */
+    uint32_t collapsed_off; /* bool [n_collapsible] in the instance */
     osdi_abi_noise *noise;
     uint32_t n_noise;
     uint32_t n_param, n_inst_param, n_opvar;
-    osdi_abi_param *param;      /* instance parameters, model parameters, operating-point variables */
-    uint32_t node_map_off;      /* uint32_t [n_node] in the instance */
-    uint32_t jac_ptr_off;       /* double * [n_jacobian] in the instance */
+    osdi_abi_param *param; /* instance parameters, model parameters, operating-point variables */
+    uint32_t node_map_off; /* uint32_t [n_node] in the instance */
+    uint32_t jac_ptr_off;  /* double * [n_jacobian] in the instance */
     uint32_t n_state, state_off; /* uint32_t [n_state] in the instance */
-    uint32_t bound_step_off;    /* double in the instance, UINT32_MAX: none */
+    uint32_t bound_step_off;     /* double in the instance, UINT32_MAX: none */
     uint32_t inst_size, model_size;
     void *(*access)(void *inst, void *model, uint32_t id, uint32_t flags);
     void (*setup_model)(void *handle, void *model, osdi_abi_simparam *sim, osdi_abi_init *res);

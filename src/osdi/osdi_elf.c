@@ -1,6 +1,6 @@
-/* osdi_elf.c - is a library's file whole? The loader maps segments without asking how long the file is, so that
- * a file that was cut off ends the program (SIGBUS) where its code or data is touched first.
- * Source: System V ABI, ELF-64 object file format. */
+/* osdi_elf.c - is a library's file whole? The loader maps segments without asking how long the file
+ * is, so that a file that was cut off ends the program (SIGBUS) where its code or data is touched
+ * first. Source: System V ABI, ELF-64 object file format. */
 #include "osdi_priv.h"
 
 #include <link.h>
@@ -31,7 +31,8 @@ static const char *check(FILE *f, uint64_t size)
         return cut;
     for (uint32_t i = 0; i < h.e_phnum; i++) {
         ElfW(Phdr) p;
-        if (!read_at(f, h.e_phoff + i * sizeof p, &p, sizeof p) || !lies_within(p.p_offset, p.p_filesz, size))
+        if (!read_at(f, h.e_phoff + i * sizeof p, &p, sizeof p) ||
+            !lies_within(p.p_offset, p.p_filesz, size))
             return cut;
         if (p.p_type == PT_LOAD && p.p_filesz > p.p_memsz)
             return "a segment is larger in the file than in memory";

@@ -15,26 +15,21 @@ static osdi_abi_simparam simparam_lists(osdi_lib *lib, const double *fixed, cons
     return (osdi_abi_simparam){lib->sim_name, lib->sim_value, lib->sim_none, lib->sim_none};
 }
 
-static bool put(const osdi_module *m, void *inst, void *model, const osdi_set *s, const osdi_env *env)
+static bool put(const osdi_module *m, void *inst, void *model, const osdi_set *s,
+                const osdi_env *env)
 {
     const osdi_abi_param *p = &m->abi->param[s->id];
     const uint32_t flags = OSDI_ACCESS_SET | (inst ? (uint32_t)OSDI_ACCESS_INST : 0);
     void *at = m->abi->access(inst, model, (uint32_t)s->id, flags);
     if (!at) {
-        diag_error(env->d, s->span, "%s: parameter '%s' of module '%s' cannot be set here", env->who, p->name[0],
-                   m->name);
+        diag_error(env->d, s->span, "%s: parameter '%s' of module '%s' cannot be set here",
+                   env->who, p->name[0], m->name);
         return false;
     }
     switch (p->flags & OSDI_TYPE_MASK) {
-    case OSDI_TYPE_REAL:
-        *(double *)at = s->value;
-        break;
-    case OSDI_TYPE_INT:
-        *(int32_t *)at = (int32_t)s->value;
-        break;
-    default:
-        *(char **)at = arena_strndup(&m->lib->mem, s->str, strlen(s->str));
-        break;
+    case OSDI_TYPE_REAL: *(double *)at = s->value; break;
+    case OSDI_TYPE_INT: *(int32_t *)at = (int32_t)s->value; break;
+    default: *(char **)at = arena_strndup(&m->lib->mem, s->str, strlen(s->str)); break;
     }
     return true;
 }
@@ -54,14 +49,14 @@ static vs_status report(const osdi_module *m, osdi_abi_init *res, const osdi_set
         if (given && given->span.file >= 0)
             at = given->span;
         if (res->error[i].code != OSDI_INIT_OUT_OF_BOUNDS || id >= m->abi->n_param)
-            diag_error(env->d, at, "%s: module '%s' refuses its parameters (code %u)", env->who, m->name,
-                       res->error[i].code);
+            diag_error(env->d, at, "%s: module '%s' refuses its parameters (code %u)", env->who,
+                       m->name, res->error[i].code);
         else if (given)
-            diag_error(env->d, at, "%s: parameter '%s' of module '%s' is out of its range: %g", env->who,
-                       m->abi->param[id].name[0], m->name, given->value);
+            diag_error(env->d, at, "%s: parameter '%s' of module '%s' is out of its range: %g",
+                       env->who, m->abi->param[id].name[0], m->name, given->value);
         else
-            diag_error(env->d, at, "%s: parameter '%s' of module '%s' is out of its range", env->who,
-                       m->abi->param[id].name[0], m->name);
+            diag_error(env->d, at, "%s: parameter '%s' of module '%s' is out of its range",
+                       env->who, m->abi->param[id].name[0], m->name);
     }
     free(res->error);
     return n_error ? VS_EINPUT : VS_OK;
@@ -75,7 +70,8 @@ static bool same_set(const osdi_set *a, size_t na, const osdi_set *b, size_t nb)
         return false;
     for (size_t i = 0; i < na; i++) {
         const bool text = a[i].str || b[i].str;
-        if (a[i].id != b[i].id || (text && (!a[i].str || !b[i].str || strcmp(a[i].str, b[i].str) != 0)) ||
+        if (a[i].id != b[i].id ||
+            (text && (!a[i].str || !b[i].str || strcmp(a[i].str, b[i].str) != 0)) ||
             (!text && memcmp(&a[i].value, &b[i].value, sizeof a[i].value) != 0))
             return false;
     }
@@ -86,7 +82,8 @@ static osdi_model *find_model(osdi_own *o, const osdi_set *set, size_t n, const 
 {
     for (size_t i = vec_len(o->model); i-- > 0;) {
         osdi_model *m = o->model[i];
-        if (same_set(m->set, vec_len(m->set), set, n) && !memcmp(m->simparam, simparam, sizeof m->simparam))
+        if (same_set(m->set, vec_len(m->set), set, n) &&
+            !memcmp(m->simparam, simparam, sizeof m->simparam))
             return m;
     }
     return NULL;
@@ -138,7 +135,8 @@ static int32_t root(const int32_t *of, int32_t i)
     return i;
 }
 
-/* Terminals stay apart from each other and from the reference: a circuit joins nodes, not a model. */
+/* Terminals stay apart from each other and from the reference: a circuit joins nodes, not a model.
+ */
 static void collapse(osdi_inst *in)
 {
     const osdi_abi_descriptor *d = in->module->abi;
@@ -149,7 +147,8 @@ static void collapse(osdi_inst *in)
         if (!done[k] || d->collapsible[k].a >= d->n_node)
             continue;
         int32_t a = root(in->one_with, (int32_t)d->collapsible[k].a);
-        int32_t b = d->collapsible[k].b < d->n_node ? root(in->one_with, (int32_t)d->collapsible[k].b) : -1;
+        int32_t b =
+            d->collapsible[k].b < d->n_node ? root(in->one_with, (int32_t)d->collapsible[k].b) : -1;
         if (a == b)
             continue;
         if (a >= 0 && a < in->n_terminal) { /* the terminal remains */
@@ -183,8 +182,8 @@ static void wire(osdi_inst *in)
         state[s] = s;
 }
 
-vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set, size_t n, int32_t n_terminal,
-                        double mfactor, const osdi_env *env)
+vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set, size_t n,
+                        int32_t n_terminal, double mfactor, const osdi_env *env)
 {
     const osdi_module *m = &model->own->pub;
     osdi_lib *lib = m->lib;
@@ -207,7 +206,8 @@ vs_status osdi_inst_new(osdi_inst **inst, osdi_model *model, const osdi_set *set
     osdi_abi_simparam sim = simparam_lists(lib, env->simparam, NULL);
     osdi_abi_init res = {0};
     const int errors = env->d->n_error;
-    m->abi->setup_inst(&own->handle, own->pub.data, model->data, env->kelvin, (uint32_t)n_terminal, &sim, &res);
+    m->abi->setup_inst(&own->handle, own->pub.data, model->data, env->kelvin, (uint32_t)n_terminal,
+                       &sim, &res);
     if (report(m, &res, set, n, env) != VS_OK || env->d->n_error > errors)
         return VS_EINPUT;
     own->handle.d = NULL;
@@ -229,8 +229,11 @@ void osdi_eval(osdi_inst *in, const osdi_dyn *dyn, double *x, double *old_state,
     osdi_lib *lib = in->module->lib;
     osdi_inst_own *own = (osdi_inst_own *)in;
     osdi_abi_info info = {.simparam = {lib->sim_name, lib->sim_value, lib->sim_none, lib->sim_none},
-                          .abstime = dyn->time, .prev_solve = x, .prev_state = old_state,
-                          .next_state = new_state, .flags = dyn->flags};
+                          .abstime = dyn->time,
+                          .prev_solve = x,
+                          .prev_state = old_state,
+                          .next_state = new_state,
+                          .flags = dyn->flags};
     in->ret = in->module->abi->eval(&own->handle, in->data, in->model->data, &info);
 }
 
@@ -301,12 +304,9 @@ double osdi_value(const osdi_inst *in, int32_t id)
     if (!at)
         return NAN;
     switch (d->param[id].flags & OSDI_TYPE_MASK) {
-    case OSDI_TYPE_REAL:
-        return *(const double *)at;
-    case OSDI_TYPE_INT:
-        return *(const int32_t *)at;
-    default:
-        return NAN;
+    case OSDI_TYPE_REAL: return *(const double *)at;
+    case OSDI_TYPE_INT: return *(const int32_t *)at;
+    default: return NAN;
     }
 }
 

@@ -37,7 +37,8 @@ static double limvds(bool init, bool *limited, double v, double old)
     return to;
 }
 
-/* Gate voltage around the threshold vto: small steps near it, larger ones far in the on or off region. */
+/* Gate voltage around the threshold vto: small steps near it, larger ones far in the on or off
+ * region. */
 static double fet_step(double v, double old, double vto)
 {
     const double high = 2 * fabs(old - vto) + 2, low = high / 2 + 2, on = vto + 3.5, step = v - old;
@@ -46,9 +47,9 @@ static double fet_step(double v, double old, double vto)
             return -step > high ? old - high : v;
         return v <= vto + 0.5 ? (step > low ? old + low : v) : vto + 0.5;
     }
-    if (old < on)    /* middle */
+    if (old < on) /* middle */
         return step <= 0 ? fmax(v, vto - 0.5) : fmin(v, vto + 4);
-    if (step > 0)    /* on */
+    if (step > 0) /* on */
         return step >= high ? old + high : v;
     if (v < on)
         return fmax(v, vto + 2);
@@ -85,7 +86,9 @@ void *osdi_limiter(const char *name, uint32_t n_arg)
         const char *name;
         uint32_t n_arg;
         void *fn;
-    } all[] = {{"pnjlim", 2, (void *)pnjlim}, {"limvds", 0, (void *)limvds}, {"fetlim", 1, (void *)fetlim},
+    } all[] = {{"pnjlim", 2, (void *)pnjlim},
+               {"limvds", 0, (void *)limvds},
+               {"fetlim", 1, (void *)fetlim},
                {"limitlog", 1, (void *)limitlog}};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         if (!strcmp(name, all[i].name) && n_arg == all[i].n_arg)

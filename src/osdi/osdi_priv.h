@@ -5,15 +5,17 @@
 #include "map.h"
 #include "osdi.h"
 
-enum { OSDI_N_DYN = 3 }; /* $simparam names with values that change: gmin, sourceScaleFactor, iteration */
+enum {
+    OSDI_N_DYN = 3
+}; /* $simparam names with values that change: gmin, sourceScaleFactor, iteration */
 
 struct osdi_file {
-    int64_t asked;              /* when osdi_load was asked for it last; 0: not since osdi_forget_loads */
-    vs_status st;               /* of loading it */
+    int64_t asked; /* when osdi_load was asked for it last; 0: not since osdi_forget_loads */
+    vs_status st;  /* of loading it */
     char *path;
     void *handle;
     uint32_t minor;
-    uint32_t size;              /* of a descriptor */
+    uint32_t size; /* of a descriptor */
     uint32_t n_nature, n_discipline, n_attribute;
     const osdi_abi_nature *nature;
     const osdi_abi_discipline *discipline;
@@ -22,24 +24,24 @@ struct osdi_file {
 
 typedef struct osdi_own { /* a module with what instances share */
     osdi_module pub;
-    map param_of;               /* lower-case name in lib->names -> id */
-    double *g, *c;              /* [n_jacobian] all instances' Jacobian entries go here */
-    double *work;               /* [n_node] */
-    osdi_model **model;         /* vec */
+    map param_of;       /* lower-case name in lib->names -> id */
+    double *g, *c;      /* [n_jacobian] all instances' Jacobian entries go here */
+    double *work;       /* [n_node] */
+    osdi_model **model; /* vec */
 } osdi_own;
 
 /* The first argument of a library's functions: whom a message is about. */
 typedef struct osdi_handle {
     osdi_lib *lib;
     const char *who;
-    diag *d;                    /* NULL: to the line sink */
+    diag *d; /* NULL: to the line sink */
     diag_span at;
 } osdi_handle;
 
 struct osdi_model {
     osdi_own *own;
     void *data;
-    osdi_set *set;              /* vec */
+    osdi_set *set; /* vec */
     double simparam[IR_N_SIMPARAM];
     osdi_handle handle;
 };
@@ -52,10 +54,10 @@ typedef struct osdi_inst_own {
 struct osdi_lib {
     arena mem;
     str_pool names;
-    osdi_file **file;           /* vec */
-    int64_t n_asked;            /* calls of osdi_load */
-    osdi_own **module;          /* vec */
-    osdi_inst_own **inst;       /* vec */
+    osdi_file **file;     /* vec */
+    int64_t n_asked;      /* calls of osdi_load */
+    osdi_own **module;    /* vec */
+    osdi_inst_own **inst; /* vec */
     char *sim_name[IR_N_SIMPARAM + OSDI_N_DYN + 1];
     double sim_value[IR_N_SIMPARAM + OSDI_N_DYN + 1];
     char *sim_none[1];
@@ -65,9 +67,11 @@ struct osdi_lib {
 
 /* Does the descriptor reach as far as a field? */
 #define osdi_has(file, field) \
-    ((file)->size >= offsetof(osdi_abi_descriptor, field) + sizeof(((osdi_abi_descriptor *)0)->field))
+    ((file)->size >=          \
+     offsetof(osdi_abi_descriptor, field) + sizeof(((osdi_abi_descriptor *)0)->field))
 
-/* osdi_elf.c: why the file at a path cannot be a whole library, NULL: nothing is wrong with its frame. */
+/* osdi_elf.c: why the file at a path cannot be a whole library, NULL: nothing is wrong with its
+ * frame. */
 const char *osdi_elf_fault(const char *path);
 /* osdi_limit.c: the function for a name and number of arguments, NULL: not known. */
 void *osdi_limiter(const char *name, uint32_t n_arg);

@@ -14,19 +14,19 @@ enum { BUFFER_BYTES = 1 << 16, COUNT_WIDTH = 12 };
 struct out_file {
     int fd;
     out_format format;
-    bool can_seek;      /* a pipe keeps the count of 0 that it was given */
+    bool can_seek; /* a pipe keeps the count of 0 that it was given */
     char *buf;
     size_t used;
-    off_t written;      /* bytes given to the system */
-    off_t count_at;     /* place of the point count in the file */
+    off_t written;            /* bytes given to the system */
+    off_t count_at;           /* place of the point count in the file */
     int64_t n_point, n_shown; /* points so far; the count that the file states */
     int32_t n_vec;
-    bool complex;       /* a value is a real and an imaginary part */
+    bool complex; /* a value is a real and an imaginary part */
     int n_plot;
     const out_stamp *stamp;
-    double last_flush;  /* seconds */
-    vs_status status;   /* the first failure sticks, */
-    int why;            /* with its errno */
+    double last_flush; /* seconds */
+    vs_status status;  /* the first failure sticks, */
+    int why;           /* with its errno */
 };
 
 static double now(void)
@@ -59,7 +59,8 @@ static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
 vs_status out_open(out_file **f, const char *path, out_format format)
 {
     bool to_stdout = !strcmp(path, "-");
-    int fd = to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd =
+        to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
 }
 
@@ -69,10 +70,7 @@ vs_status out_open_fd(out_file **f, int fd, out_format format)
     return own < 0 ? VS_EIO : take_fd(f, own, format, true);
 }
 
-void out_set_stamp(out_file *f, const out_stamp *stamp)
-{
-    f->stamp = stamp;
-}
+void out_set_stamp(out_file *f, const out_stamp *stamp) { f->stamp = stamp; }
 
 static void fail(out_file *f, int why)
 {
@@ -123,10 +121,7 @@ static void put(out_file *f, const char *s, size_t n)
     f->used += n;
 }
 
-static void puts_to(out_file *f, const char *s)
-{
-    put(f, s, strlen(s));
-}
+static void puts_to(out_file *f, const char *s) { put(f, s, strlen(s)); }
 
 /* A name as one field: control characters would break the header's lines. */
 static void put_line_text(out_file *f, const char *s)
@@ -181,8 +176,8 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
     puts_to(f, line);
     puts_to(f, "Plotname: ");
     put_line_text(f, plot);
-    snprintf(line, sizeof line, "\nFlags: %s\nNo. Variables: %d\nNo. Points: ",
-             f->complex ? "complex" : "real", n);
+    snprintf(line, sizeof line,
+             "\nFlags: %s\nNo. Variables: %d\nNo. Points: ", f->complex ? "complex" : "real", n);
     puts_to(f, line);
     f->count_at = f->written + (off_t)f->used;
     snprintf(line, sizeof line, "%-*d\nVariables:\n", COUNT_WIDTH, 0);
@@ -225,8 +220,9 @@ static void put_text_point(out_file *f, const double *value)
         puts_to(f, ",");
     }
     for (int32_t i = 0; i < f->n_vec; i++) {
-        n = f->format == OUT_ASCII ? snprintf(s, sizeof s, w == 2 ? "\t%.17g," : "\t%.17g\n", value[i * w])
-                                   : snprintf(s, sizeof s, i ? ",%.17g" : "%.17g", value[i * w]);
+        n = f->format == OUT_ASCII
+                ? snprintf(s, sizeof s, w == 2 ? "\t%.17g," : "\t%.17g\n", value[i * w])
+                : snprintf(s, sizeof s, i ? ",%.17g" : "%.17g", value[i * w]);
         put(f, s, (size_t)n);
         if (w == 1 || (f->format == OUT_CSV && !i))
             continue;

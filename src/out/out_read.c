@@ -91,7 +91,8 @@ static const char *read_header(out_plot *p, text *t, bool *binary)
         else if (after(line, "Variables:")) {
             if (n_vec < 1 || n_vec > MAX_VECTORS || (size_t)n_vec > t->n - t->at || p->name) {
                 free(line);
-                return p->name ? "has two lists of variables" : "states no sensible number of variables";
+                return p->name ? "has two lists of variables"
+                               : "states no sensible number of variables";
             }
             p->name = calloc((size_t)n_vec, sizeof *p->name);
             p->type = calloc((size_t)n_vec, sizeof *p->type);

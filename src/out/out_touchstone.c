@@ -1,7 +1,7 @@
 /* out_touchstone.c - S-parameters as a Touchstone 1.1 file (.s1p, .s2p, ...).
- * Source: IBIS Open Forum, "Touchstone File Format Specification", version 1.1: the option line, two-port rows
- *         in the order S11 S21 S12 S22, other sizes row by row with at most four values a line. Version 1 knows
- *         one reference resistance: S is renormalised to that of port 1. */
+ * Source: IBIS Open Forum, "Touchstone File Format Specification", version 1.1: the option line,
+ * two-port rows in the order S11 S21 S12 S22, other sizes row by row with at most four values a
+ * line. Version 1 knows one reference resistance: S is renormalised to that of port 1. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +28,12 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     *f = NULL;
     if (!o)
         return VS_EIO;
-    *o = (out_touchstone){.fp = fopen(path, "w"), .n = n, .z0 = calloc((size_t)n, sizeof(double)),
-                          .s = calloc(nn, sizeof(cplx)), .m = calloc(nn, sizeof(cplx)), .same = true};
+    *o = (out_touchstone){.fp = fopen(path, "w"),
+                          .n = n,
+                          .z0 = calloc((size_t)n, sizeof(double)),
+                          .s = calloc(nn, sizeof(cplx)),
+                          .m = calloc(nn, sizeof(cplx)),
+                          .same = true};
     if (!o->fp || !o->z0 || !o->s || !o->m) {
         const int why = o->fp ? ENOMEM : errno;
         (void)out_touchstone_close(&o);
@@ -40,7 +44,8 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
         o->z0[i] = z0[i];
         o->same &= z0[i] == z0[0];
     }
-    fprintf(o->fp, "! S-parameters by vsim, %d port%s\n# Hz S RI R %.12g\n", (int)n, n == 1 ? "" : "s", z0[0]);
+    fprintf(o->fp, "! S-parameters by vsim, %d port%s\n# Hz S RI R %.12g\n", (int)n,
+            n == 1 ? "" : "s", z0[0]);
     *f = o;
     return VS_OK;
 }
@@ -89,7 +94,8 @@ static void renormalise(out_touchstone *f)
     divide_right(n, f->s, f->m);
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < n; j++) {
-            const double ai = 2 * sqrt(r * f->z0[i]) / (r + f->z0[i]), aj = 2 * sqrt(r * f->z0[j]) / (r + f->z0[j]);
+            const double ai = 2 * sqrt(r * f->z0[i]) / (r + f->z0[i]),
+                         aj = 2 * sqrt(r * f->z0[j]) / (r + f->z0[j]);
             f->s[i * n + j] *= aj / ai;
         }
 }

@@ -6,7 +6,8 @@
  *   unary = ("-" | "+" | "~" | "!" | "not") unary | power
  *   power = postfix (("^" | "**") unary)?
  *   postfix = primary ("[" expr ["," expr] "]" | "[[" expr "," expr "]]")*
- *   primary = number | name | name "(" args ")" | "(" expr ["," expr] ")" | "'" expr "'" | "{" expr "}" */
+ *   primary = number | name | name "(" args ")" | "(" expr ["," expr] ")" | "'" expr "'" | "{" expr
+ * "}" */
 #include "expr.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ enum { MAX_DEPTH = 200, MAX_ARG = 8, MAX_CALLS = 10000 };
 
 typedef struct parser {
     post_env *e;
-    const char *s;       /* the rest */
+    const char *s; /* the rest */
     int depth;
     const char ***names; /* only collects names, evaluates nothing */
     str_pool *pool;
@@ -40,8 +41,12 @@ bool post_fail(post_env *e, const char *fmt, ...)
 
 post_val post_new_val(post_env *e, int64_t n, bool complex)
 {
-    return (post_val){.complex = complex, .n = n, .type = "notype", .name = "",
-                      .v = arena_alloc(e->mem, (size_t)n * (1 + complex) * sizeof(double) + sizeof(double))};
+    return (post_val){
+        .complex = complex,
+        .n = n,
+        .type = "notype",
+        .name = "",
+        .v = arena_alloc(e->mem, (size_t)n * (1 + complex) * sizeof(double) + sizeof(double))};
 }
 
 post_val post_number(post_env *e, double x)
@@ -63,9 +68,18 @@ static bool constant(const char *name, double value[2], bool *complex)
     static const struct {
         const char *name;
         double re, im;
-    } t[] = {{"pi", M_PI, 0}, {"e", M_E, 0}, {"c", 299792458.0, 0}, {"i", 0, 1}, {"kelvin", -273.15, 0},
-             {"echarge", 1.602176634e-19, 0}, {"boltz", 1.380649e-23, 0}, {"planck", 6.62607015e-34, 0},
-             {"true", 1, 0}, {"false", 0, 0}, {"yes", 1, 0}, {"no", 0, 0}};
+    } t[] = {{"pi", M_PI, 0},
+             {"e", M_E, 0},
+             {"c", 299792458.0, 0},
+             {"i", 0, 1},
+             {"kelvin", -273.15, 0},
+             {"echarge", 1.602176634e-19, 0},
+             {"boltz", 1.380649e-23, 0},
+             {"planck", 6.62607015e-34, 0},
+             {"true", 1, 0},
+             {"false", 0, 0},
+             {"yes", 1, 0},
+             {"no", 0, 0}};
     for (size_t k = 0; k < VS_COUNT(t); k++)
         if (!str_casecmp(name, t[k].name)) {
             value[0] = t[k].re;
@@ -83,18 +97,16 @@ static void point(parser *p, const char *a, size_t n)
 {
     post_env *e = p->e;
     if (e->line && a >= e->line && a <= e->line + strlen(e->line))
-        e->span = (diag_span){e->line_at.file, e->line_at.off + (uint32_t)(a - e->line), (uint32_t)(n ? n : 1)};
+        e->span = (diag_span){e->line_at.file, e->line_at.off + (uint32_t)(a - e->line),
+                              (uint32_t)(n ? n : 1)};
 }
 
-static void blanks(parser *p)
-{
-    p->s += strspn(p->s, " \t\r\n");
-}
+static void blanks(parser *p) { p->s += strspn(p->s, " \t\r\n"); }
 
 static bool name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.#@$", c)) ||
-           (unsigned char)c >= 128;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_.#@$", c)) || (unsigned char)c >= 128;
 }
 
 static bool take(parser *p, const char *op)
@@ -114,7 +126,8 @@ static bool expect(parser *p, const char *op, const char *what)
     if (take(p, op))
         return true;
     point(p, p->s, 1);
-    return post_fail(p->e, *p->s ? "'%s' is expected %s, not '%.20s'" : "'%s' is expected %s", op, what, p->s);
+    return post_fail(p->e, *p->s ? "'%s' is expected %s, not '%.20s'" : "'%s' is expected %s", op,
+                     what, p->s);
 }
 
 /* -- operations -- */
@@ -202,7 +215,11 @@ static post_val apply(post_env *e, int op, const post_val *a, const post_val *b)
 
 static post_val of_vec(post_env *e, const post_vec *v, const post_plot *plot)
 {
-    return (post_val){.complex = v->complex, .n = v->n, .v = v->v, .plot = plot, .type = v->type,
+    return (post_val){.complex = v->complex,
+                      .n = v->n,
+                      .v = v->v,
+                      .plot = plot,
+                      .type = v->type,
                       .name = arena_printf(e->mem, "%s", v->name)};
 }
 
@@ -217,7 +234,8 @@ static bool find_in(post_env *e, const post_plot *plot, const char *name, post_v
 static bool find_vector(post_env *e, const char *name, post_val *out)
 {
     const char *dot = strchr(name, '.');
-    if (find_in(e, e->set->current, name, out) || find_in(e, post_set_find(e->set, "const"), name, out))
+    if (find_in(e, e->set->current, name, out) ||
+        find_in(e, post_set_find(e->set, "const"), name, out))
         return true;
     if (dot && dot != name) {
         const char *plot = arena_strndup(e->mem, name, (size_t)(dot - name));
@@ -238,7 +256,8 @@ static bool find_vector(post_env *e, const char *name, post_val *out)
 
 static bool no_vector(post_env *e, const char *name)
 {
-    post_fail(e, "there is no vector '%s'%s%s", name, e->set->current ? " in the plot " : "; no analysis has run",
+    post_fail(e, "there is no vector '%s'%s%s", name,
+              e->set->current ? " in the plot " : "; no analysis has run",
               e->set->current ? e->set->current->name : "");
     const post_plot *p = e->set->current;
     const char **cand = NULL;
@@ -289,7 +308,8 @@ static void note_name(parser *p, const char *name)
     vec_push(*p->names, str_intern_lower(p->pool, name, strlen(name)));
 }
 
-static bool node_voltage(parser *p, char letter, const char *prefix, const char *node, post_val *out)
+static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
+                         post_val *out)
 {
     char name[600];
     if (p->names) {
@@ -369,20 +389,24 @@ static const char *substitute(post_env *e, const post_def *f, const char *const 
     return copy;
 }
 
-static bool call_user(parser *p, const post_def *f, const char *const *arg, int n_arg, post_val *out)
+static bool call_user(parser *p, const post_def *f, const char *const *arg, int n_arg,
+                      post_val *out)
 {
     post_env *e = p->e;
     if ((size_t)n_arg != vec_len(f->arg))
-        return post_fail(e, "the function '%s' takes %zu arguments, not %d", f->name, vec_len(f->arg), n_arg);
+        return post_fail(e, "the function '%s' takes %zu arguments, not %d", f->name,
+                         vec_len(f->arg), n_arg);
     if (e->depth > 50)
         return post_fail(e, "the function '%s' calls itself without end", f->name);
     e->n_call = e->depth ? e->n_call + 1 : 1;
     if (e->n_call > MAX_CALLS)
-        return post_fail(e, "the functions of this expression call each other more than %d times", MAX_CALLS);
+        return post_fail(e, "the functions of this expression call each other more than %d times",
+                         MAX_CALLS);
     const char *text = substitute(e, f, arg);
     e->depth++;
-    bool ok = strlen(text) < (1u << 20) ? post_eval(e, text, out)
-                                        : post_fail(e, "the function '%s' grows without end", f->name);
+    bool ok = strlen(text) < (1u << 20)
+                  ? post_eval(e, text, out)
+                  : post_fail(e, "the function '%s' grows without end", f->name);
     e->depth--;
     return ok;
 }
@@ -417,7 +441,8 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
         if (!p->names && n == 0) {
             const char *close = strchr(inside, ')');
             char whole[600];
-            if (close && !strpbrk(arena_strndup(p->e->mem, inside, (size_t)(close - inside)), "+*/(, ")) {
+            if (close &&
+                !strpbrk(arena_strndup(p->e->mem, inside, (size_t)(close - inside)), "+*/(, ")) {
                 snprintf(whole, sizeof whole, "%.*s", (int)(close + 1 - start), start);
                 if (find_in(p->e, p->e->set->current, whole, out)) {
                     p->s = close + 1;
@@ -470,8 +495,8 @@ static bool index_range(parser *p, post_val *v)
     if (by_scale && !axis)
         return post_fail(p->e, "[[ ]] needs a vector with an axis");
     if (!by_scale && !(a >= 0 && b >= 0 && a < (double)v->n && b < (double)v->n))
-        return post_fail(p->e, "the index %g is outside 0 .. %lld", !(a >= 0 && a < (double)v->n) ? a : b,
-                         (long long)v->n - 1);
+        return post_fail(p->e, "the index %g is outside 0 .. %lld",
+                         !(a >= 0 && a < (double)v->n) ? a : b, (long long)v->n - 1);
     if (by_scale) {
         for (int64_t k = 0; k < v->n; k++) {
             double x = axis->complex ? axis->v[2 * k] : axis->v[k];
@@ -510,7 +535,8 @@ static bool name_or_call(parser *p, post_val *out)
     size_t n = (size_t)(p->s - a);
     point(p, a, *p->s == '(' ? n + strcspn(p->s, ")") + (strchr(p->s, ')') != NULL) : n);
     if (!n)
-        return post_fail(p->e, *a ? "an expression is expected, not '%.20s'" : "an expression is expected", a);
+        return post_fail(
+            p->e, *a ? "an expression is expected, not '%.20s'" : "an expression is expected", a);
     if (p->names) {
         const char *name = str_intern_lower(p->pool, a, n);
         if (take(p, "("))
@@ -568,10 +594,7 @@ static bool primary(parser *p, post_val *out)
     return name_or_call(p, out);
 }
 
-static bool postfix(parser *p, post_val *out)
-{
-    return primary(p, out) && index_range(p, out);
-}
+static bool postfix(parser *p, post_val *out) { return primary(p, out) && index_range(p, out); }
 
 static bool unary(parser *p, post_val *out)
 {
@@ -608,7 +631,8 @@ typedef struct operation {
     char op;
 } operation;
 
-static bool left(parser *p, post_val *out, const operation *op, size_t n, bool (*below)(parser *, post_val *))
+static bool left(parser *p, post_val *out, const operation *op, size_t n,
+                 bool (*below)(parser *, post_val *))
 {
     if (!below(p, out))
         return false;
@@ -640,9 +664,9 @@ static bool sum(parser *p, post_val *out)
 
 static bool comparison(parser *p, post_val *out)
 {
-    static const operation op[] = {{"<>", 'n'}, {"!=", 'n'}, {"<=", 'l'}, {">=", 'g'}, {"==", '='}, {"<", '<'},
-                                   {">", '>'},  {"=", '='},  {"eq", '='}, {"ne", 'n'}, {"lt", '<'}, {"gt", '>'},
-                                   {"le", 'l'}, {"ge", 'g'}};
+    static const operation op[] = {{"<>", 'n'}, {"!=", 'n'}, {"<=", 'l'}, {">=", 'g'}, {"==", '='},
+                                   {"<", '<'},  {">", '>'},  {"=", '='},  {"eq", '='}, {"ne", 'n'},
+                                   {"lt", '<'}, {"gt", '>'}, {"le", 'l'}, {"ge", 'g'}};
     return left(p, out, op, VS_COUNT(op), sum);
 }
 

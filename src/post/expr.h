@@ -1,8 +1,8 @@
-/* expr.h - vector expressions, as ngspice's front end has them (manual, ch. "Expressions, functions,
- * and constants"): v(out)-v(in), db(v(out)), @m1[gm]*2, vec[3,7], a > 0 ? b : c, (1,2) complex.
- * Use:    post_env with the plots; post_eval for one expression, post_eval_next for a list of them.
- * Operands of different length: the shorter one goes on with its last value. Real until a complex
- * number takes part. Values live in env->mem. */
+/* expr.h - vector expressions, as ngspice's front end has them (manual, ch. "Expressions,
+ * functions, and constants"): v(out)-v(in), db(v(out)), @m1[gm]*2, vec[3,7], a > 0 ? b : c, (1,2)
+ * complex. Use:    post_env with the plots; post_eval for one expression, post_eval_next for a list
+ * of them. Operands of different length: the shorter one goes on with its last value. Real until a
+ * complex number takes part. Values live in env->mem. */
 #ifndef POST_EXPR_H
 #define POST_EXPR_H
 
@@ -20,26 +20,27 @@ typedef struct post_val {
 
 typedef struct post_def { /* define f(x,y) text */
     const char *name;
-    const char **arg;      /* vec */
+    const char **arg; /* vec */
     const char *text;
 } post_def;
 
 typedef struct post_env {
-    post_set *set;         /* set->current is where names are looked up first */
+    post_set *set; /* set->current is where names are looked up first */
     diag *d;
-    diag_span span;        /* where messages point */
-    const char *line;      /* text that stands in a file at line_at, letter by letter: messages point to the */
-    diag_span line_at;     /* part that is wrong; NULL: they point to `span` */
+    diag_span span; /* where messages point */
+    const char
+        *line; /* text that stands in a file at line_at, letter by letter: messages point to the */
+    diag_span line_at; /* part that is wrong; NULL: they point to `span` */
     arena *mem;
-    post_def *def;         /* vec, the owner's */
-    bool check;            /* only the form is looked at: every vector is there and is the number 1 */
-    bool degrees;          /* angles */
-    uint64_t *seed;        /* of sunif, sgauss, rnd; the owner's */
+    post_def *def;  /* vec, the owner's */
+    bool check;     /* only the form is looked at: every vector is there and is the number 1 */
+    bool degrees;   /* angles */
+    uint64_t *seed; /* of sunif, sgauss, rnd; the owner's */
     /* what is no vector: parameters, results of measures, device values. NULL: nothing */
     bool (*number)(void *user, const char *name, double *value);
     void *user;
-    int depth;             /* of user functions */
-    int n_call;            /* of user functions, in the outermost one */
+    int depth;  /* of user functions */
+    int n_call; /* of user functions, in the outermost one */
 } post_env;
 
 /* The whole text. false: a message was given. */

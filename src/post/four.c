@@ -33,7 +33,8 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
         return false;
     double end = x[v->n - 1], start = end - 1 / freq;
     if (start < x[0] - 1e-9 / freq)
-        return post_fail(e, "the transient of %g s is shorter than a period of %g Hz", end - x[0], freq);
+        return post_fail(e, "the transient of %g s is shorter than a period of %g Hz", end - x[0],
+                         freq);
     f->mag = arena_array(e->mem, double, f->n);
     f->phase = arena_array(e->mem, double, f->n);
     double *g = arena_array(e->mem, double, f->grid), square = 0;
@@ -56,20 +57,23 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
 
 void post_fourier_print(const post_four *f, const char *name, FILE *out)
 {
-    fprintf(out, "Fourier analysis for %s:\n  No. Harmonics: %d, THD: %g %%, Gridsize: %d, Interpolation Degree: 1\n\n",
+    fprintf(out,
+            "Fourier analysis for %s:\n  No. Harmonics: %d, THD: %g %%, Gridsize: %d, "
+            "Interpolation Degree: 1\n\n",
             name, f->n, f->thd, f->grid);
     fprintf(out, "Harmonic Frequency   Magnitude   Phase       Norm. Mag   Norm. Phase\n"
                  "-------- ---------   ---------   -----       ---------   -----------\n");
     for (int k = 0; k < f->n; k++)
-        fprintf(out, " %-4d    %-11g %-11g %-11g %-11g %-11g\n", k, k * f->freq, f->mag[k], f->phase[k],
-                k && f->n > 1 && f->mag[1] > 0 ? f->mag[k] / f->mag[1] : 0, k ? f->phase[k] - f->phase[1] : 0);
+        fprintf(out, " %-4d    %-11g %-11g %-11g %-11g %-11g\n", k, k * f->freq, f->mag[k],
+                f->phase[k], k && f->n > 1 && f->mag[1] > 0 ? f->mag[k] / f->mag[1] : 0,
+                k ? f->phase[k] - f->phase[1] : 0);
     fputc('\n', out);
 }
 
 /* -- equal steps -- */
 
-static post_plot *new_plot(post_env *e, const char *type, const char *what, const char *axis, const char *axis_type,
-                           const post_plot *from)
+static post_plot *new_plot(post_env *e, const char *type, const char *what, const char *axis,
+                           const char *axis_type, const post_plot *from)
 {
     post_plot *p = post_plot_new(e->set, type, from->title, what);
     if (p)
@@ -91,7 +95,8 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
     double count = floor((b - a) / h * (1 + 1e-12) + 1e-9) + 1;
     if (!(count >= 2 && count < MAX_LINES))
         return post_fail(e, "%g points from %g to %g in steps of %g", count, a, b, h);
-    post_plot *p = new_plot(e, "tran", "Transient Analysis (linearized)", now->scale->name, now->scale->type, now);
+    post_plot *p = new_plot(e, "tran", "Transient Analysis (linearized)", now->scale->name,
+                            now->scale->type, now);
     bool ok = p != NULL;
     for (int64_t k = 0; ok && k < (int64_t)count; k++)
         ok = post_vec_push(p->scale, a + (double)k * h, 0);
@@ -103,7 +108,8 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
         post_vec *w = post_plot_add(e->set, p, v[i].name, v[i].type, false);
         ok = w != NULL;
         for (int64_t k = 0; ok && k < (int64_t)count; k++)
-            ok = post_vec_push(w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])), 0);
+            ok = post_vec_push(
+                w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])), 0);
     }
     return ok || post_fail(e, "no memory");
 }
@@ -122,8 +128,9 @@ static double bessel_i0(double x)
 
 static bool window_of(post_env *e, post_window w, int64_t n, double *out)
 {
-    static const char *const names[] = {"none", "rectangular", "bartlet", "bartlett", "triangle", "hanning",
-                                        "cosine", "hamming", "blackman", "flattop", "gaussian", "kaiser"};
+    static const char *const names[] = {"none",     "rectangular", "bartlet",  "bartlett",
+                                        "triangle", "hanning",     "cosine",   "hamming",
+                                        "blackman", "flattop",     "gaussian", "kaiser"};
     const char *name = w.name ? w.name : "hanning";
     size_t k = 0;
     double mean = 0;
@@ -138,13 +145,18 @@ static bool window_of(post_env *e, post_window w, int64_t n, double *out)
         double u = 2 * M_PI * (double)i / (double)n, r = 2 * (double)i / (double)n - 1;
         double order = w.order > 0 ? w.order : 2;
         switch (k) {
-        case 0: case 1: out[i] = 1; break;
-        case 2: case 3: case 4: out[i] = 1 - fabs(r); break;
-        case 5: case 6: out[i] = 1 - cos(u); break;
+        case 0:
+        case 1: out[i] = 1; break;
+        case 2:
+        case 3:
+        case 4: out[i] = 1 - fabs(r); break;
+        case 5:
+        case 6: out[i] = 1 - cos(u); break;
         case 7: out[i] = 1 - 0.46 / 0.54 * cos(u); break;
         case 8: out[i] = 0.42 - 0.5 * cos(u) + 0.08 * cos(2 * u); break;
         case 9:
-            out[i] = 1 - 1.93 * cos(u) + 1.29 * cos(2 * u) - 0.388 * cos(3 * u) + 0.032 * cos(4 * u);
+            out[i] =
+                1 - 1.93 * cos(u) + 1.29 * cos(2 * u) - 0.388 * cos(3 * u) + 0.032 * cos(4 * u);
             break;
         case 10: out[i] = exp(-0.5 * pow(order * r, 2)); break;
         default: out[i] = bessel_i0(order * M_PI * sqrt(fmax(0, 1 - r * r))); break;
@@ -176,7 +188,8 @@ static void smooth(post_env *e, double *p, int64_t n, int m)
 }
 
 /* x[0..n) at equal steps; the curve's end belongs to the next period. */
-static bool sample(post_env *e, const post_val *v, cplx **out, int64_t *n, double *span, const char *what)
+static bool sample(post_env *e, const post_val *v, cplx **out, int64_t *n, double *span,
+                   const char *what)
 {
     double *x, *y;
     if (!over_time(e, v, &x, &y, what))
@@ -216,7 +229,8 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
             for (int64_t k = 0; ok && k < lines; k++)
                 ok = post_vec_push(p->scale, (double)k / span, 0);
         }
-        post_vec *s = ok ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd) : NULL;
+        post_vec *s =
+            ok ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd) : NULL;
         double *power = arena_array(e->mem, double, lines);
         ok = s != NULL;
         for (int64_t k = 0; ok && k < lines; k++) {
@@ -234,7 +248,8 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
     return true;
 }
 
-bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double from, double to, double step)
+bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double from, double to,
+               double step)
 {
     const post_plot *now = e->set->current;
     double lines = floor((to - from) / step * (1 + 1e-12) + 1e-9) + 1;

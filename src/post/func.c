@@ -138,7 +138,9 @@ static bool of_angle(fargs *f, double (*re)(double), cplx (*cx)(cplx))
     *f->out = same_shape(f, f->a->complex);
     for (int64_t k = 0; k < f->out->n; k++) {
         cplx x = post_at(f->a, k);
-        post_put(f->out, k, f->a->complex ? cx(f->e->degrees ? x * M_PI / 180 : x) : re(angle_in(f->e, creal(x))));
+        post_put(f->out, k,
+                 f->a->complex ? cx(f->e->degrees ? x * M_PI / 180 : x)
+                               : re(angle_in(f->e, creal(x))));
     }
     f->out->type = "notype";
     return true;
@@ -315,7 +317,8 @@ static bool f_integ(fargs *f)
     *f->out = same_shape(f, f->a->complex);
     for (int64_t k = 0; k < f->a->n; k++) {
         if (k)
-            sum += (post_at(f->a, k) + post_at(f->a, k - 1)) * (axis_at(x, k) - axis_at(x, k - 1)) / 2;
+            sum +=
+                (post_at(f->a, k) + post_at(f->a, k - 1)) * (axis_at(x, k) - axis_at(x, k - 1)) / 2;
         post_put(f->out, k, sum);
     }
     f->out->type = "notype";
@@ -365,7 +368,8 @@ static bool f_interpolate(fargs *f)
     const post_vec *x = need_axis(f), *to = f->e->set->current ? f->e->set->current->scale : NULL;
     if (!x || !to)
         return x ? post_fail(f->e, "interpolate() needs an axis in the current plot") : false;
-    double *y = arena_array(f->e->mem, double, f->a->n), *at = arena_array(f->e->mem, double, f->a->n);
+    double *y = arena_array(f->e->mem, double, f->a->n),
+           *at = arena_array(f->e->mem, double, f->a->n);
     for (int64_t k = 0; k < f->a->n; k++) {
         y[k] = creal(post_at(f->a, k));
         at[k] = axis_at(x, k);
@@ -512,23 +516,32 @@ static bool f_rnd(fargs *f)
 /* -- the table -- */
 
 /* name, function, least and greatest number of arguments */
-#define FUNCTION_LIST(X)                                                                                    \
-    X("mag", magnitude, 1, 1) X("abs", magnitude, 1, 1) X("magnitude", magnitude, 1, 1) X("ph", phase, 1, 1)  \
-    X("phase", phase, 1, 1) X("cph", continuous_phase, 1, 1) X("cphase", continuous_phase, 1, 1)              \
-    X("unwrap", continuous_phase, 1, 1) X("re", real_part, 1, 1) X("real", real_part, 1, 1)                   \
-    X("im", imag_part, 1, 1) X("imag", imag_part, 1, 1) X("conj", conjugate, 1, 1) X("db", decibel, 1, 1)     \
-    X("log", f_ln, 1, 1) X("log10", f_log, 1, 1) X("ln", f_ln, 1, 1) X("exp", f_exp, 1, 1)                   \
-    X("sqrt", f_sqrt, 1, 1) X("sin", f_sin, 1, 1) X("cos", f_cos, 1, 1) X("tan", f_tan, 1, 1)                 \
-    X("asin", f_asin, 1, 1) X("acos", f_acos, 1, 1) X("atan", f_atan, 1, 1) X("sinh", f_sinh, 1, 1)           \
-    X("cosh", f_cosh, 1, 1) X("tanh", f_tanh, 1, 1) X("floor", f_floor, 1, 1) X("ceil", f_ceil, 1, 1)         \
-    X("nint", f_nint, 1, 1) X("pos", f_pos, 1, 1) X("sgn", f_sgn, 1, 1) X("j", f_j, 1, 1)                     \
-    X("length", f_length, 1, 1) X("mean", f_mean, 1, 1) X("sum", f_sum, 1, 1) X("stddev", f_stddev, 1, 1)     \
-    X("max", f_max, 1, 2) X("maximum", f_max, 1, 1) X("vecmax", f_max, 1, 1) X("min", f_min, 1, 2)            \
-    X("minimum", f_min, 1, 1) X("vecmin", f_min, 1, 1) X("avg", f_avg, 1, 1) X("norm", f_norm, 1, 1)          \
-    X("vector", f_vector, 1, 1) X("unitvec", f_unitvec, 1, 1) X("deriv", f_deriv, 1, 1)                       \
-    X("integ", f_integ, 1, 1) X("group_delay", f_group_delay, 1, 1) X("interpolate", f_interpolate, 1, 1)     \
+/* clang-format off */
+#define FUNCTION_LIST(X) \
+    X("mag", magnitude, 1, 1) X("abs", magnitude, 1, 1) X("magnitude", magnitude, 1, 1) \
+    X("ph", phase, 1, 1) \
+    X("phase", phase, 1, 1) X("cph", continuous_phase, 1, 1) X("cphase", continuous_phase, 1, 1) \
+    X("unwrap", continuous_phase, 1, 1) X("re", real_part, 1, 1) X("real", real_part, 1, 1) \
+    X("im", imag_part, 1, 1) X("imag", imag_part, 1, 1) X("conj", conjugate, 1, 1) \
+    X("db", decibel, 1, 1) \
+    X("log", f_ln, 1, 1) X("log10", f_log, 1, 1) X("ln", f_ln, 1, 1) X("exp", f_exp, 1, 1) \
+    X("sqrt", f_sqrt, 1, 1) X("sin", f_sin, 1, 1) X("cos", f_cos, 1, 1) X("tan", f_tan, 1, 1) \
+    X("asin", f_asin, 1, 1) X("acos", f_acos, 1, 1) X("atan", f_atan, 1, 1) \
+    X("sinh", f_sinh, 1, 1) \
+    X("cosh", f_cosh, 1, 1) X("tanh", f_tanh, 1, 1) X("floor", f_floor, 1, 1) \
+    X("ceil", f_ceil, 1, 1) \
+    X("nint", f_nint, 1, 1) X("pos", f_pos, 1, 1) X("sgn", f_sgn, 1, 1) X("j", f_j, 1, 1) \
+    X("length", f_length, 1, 1) X("mean", f_mean, 1, 1) X("sum", f_sum, 1, 1) \
+    X("stddev", f_stddev, 1, 1) \
+    X("max", f_max, 1, 2) X("maximum", f_max, 1, 1) X("vecmax", f_max, 1, 1) X("min", f_min, 1, 2) \
+    X("minimum", f_min, 1, 1) X("vecmin", f_min, 1, 1) X("avg", f_avg, 1, 1) \
+    X("norm", f_norm, 1, 1) \
+    X("vector", f_vector, 1, 1) X("unitvec", f_unitvec, 1, 1) X("deriv", f_deriv, 1, 1) \
+    X("integ", f_integ, 1, 1) X("group_delay", f_group_delay, 1, 1) \
+    X("interpolate", f_interpolate, 1, 1) \
     X("fft", f_fft, 1, 1) X("ifft", f_ifft, 1, 1) X("par", real_part, 1, 1)            \
     X("sunif", f_sunif, 1, 1) X("sgauss", f_sgauss, 1, 1) X("rnd", f_rnd, 1, 1)
+/* clang-format on */
 
 const char *const post_function_names[] = {
 #define X(name, run, lo, hi) name,
@@ -547,14 +560,15 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
 #define X(fn, run, lo, hi) {fn, run, lo, hi},
         FUNCTION_LIST(X)
 #undef X
-        {"unary minus", minus, 1, 1}};
+            {"unary minus", minus, 1, 1}};
     *known = false;
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         if (str_casecmp(t[i].name, name))
             continue;
         *known = true;
         if (n_arg < t[i].lo || n_arg > t[i].hi)
-            return post_fail(e, "%s() takes %d argument%s, not %d", name, t[i].lo, t[i].hi > 1 ? " or more" : "", n_arg);
+            return post_fail(e, "%s() takes %d argument%s, not %d", name, t[i].lo,
+                             t[i].hi > 1 ? " or more" : "", n_arg);
         if (e->check) {
             *out = post_number(e, 1);
             return true;

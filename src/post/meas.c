@@ -11,8 +11,8 @@
 #include "post_priv.h"
 
 typedef struct word {
-    const char *text;   /* the whole, or what is left of "=" */
-    const char *value;  /* right of "=", NULL: none */
+    const char *text;  /* the whole, or what is left of "=" */
+    const char *value; /* right of "=", NULL: none */
     uint32_t off, len;
 } word;
 
@@ -22,7 +22,7 @@ typedef struct clause { /* a place on the axis */
     const char *expr, *val;
     double at, td, from, to; /* NAN: not given */
     edge edge;
-    int number;         /* which one; -1: the last */
+    int number; /* which one; -1: the last */
     bool edge_given;
 } clause;
 
@@ -30,7 +30,7 @@ typedef struct job {
     post_env *e;
     diag_span at;
     size_t text_len;
-    word *w;            /* vec */
+    word *w; /* vec */
     size_t i;
     post_meas *m;
 } job;
@@ -82,7 +82,8 @@ static const char *word_end(const char *s, const char **equals)
             depth++;
         } else if (strchr(")]}", *s)) {
             depth--;
-        } else if (*s == '=' && depth <= 0 && !*equals && s[1] != '=' && (s == begin || !strchr("<>!=", s[-1]))) {
+        } else if (*s == '=' && depth <= 0 && !*equals && s[1] != '=' &&
+                   (s == begin || !strchr("<>!=", s[-1]))) {
             *equals = s;
             s += strspn(s + 1, " \t");
         } else if (depth <= 0 && strchr(" \t,", *s)) {
@@ -116,15 +117,9 @@ static void read_words(job *j, const char *text)
     }
 }
 
-static const word *peek(const job *j)
-{
-    return j->i < vec_len(j->w) ? &j->w[j->i] : NULL;
-}
+static const word *peek(const job *j) { return j->i < vec_len(j->w) ? &j->w[j->i] : NULL; }
 
-static bool is(const word *w, const char *name)
-{
-    return w && !str_casecmp(w->text, name);
-}
+static bool is(const word *w, const char *name) { return w && !str_casecmp(w->text, name); }
 
 /* -- reading clauses -- */
 
@@ -136,7 +131,8 @@ static bool read_key(job *j, clause *c, const word *w)
     while (k < VS_COUNT(keys) && str_casecmp(w->text, keys[k]))
         k++;
     if (k == VS_COUNT(keys)) {
-        wrong(j, w, "'%1' is not known here; val, td, at, from, to, rise, fall and cross are", w->text, "");
+        wrong(j, w, "'%1' is not known here; val, td, at, from, to, rise, fall and cross are",
+              w->text, "");
         diag_suggest(j->e->d, w->text, keys, VS_COUNT(keys));
         return false;
     }
@@ -154,7 +150,8 @@ static bool read_key(job *j, clause *c, const word *w)
     if (str_casecmp(w->value, "last") && !post_eval_number(j->e, w->value, &n))
         return false;
     if (n != -1 && !(n >= 1 && n < 1e9 && n == floor(n)))
-        return wrong(j, w, "%1 takes a whole number from 1 on, or LAST, not '%2'", w->text, w->value);
+        return wrong(j, w, "%1 takes a whole number from 1 on, or LAST, not '%2'", w->text,
+                     w->value);
     c->number = (int)n;
     return true;
 }
@@ -193,7 +190,8 @@ static bool read_place(job *j, clause *c, const char *what)
         return false;
     if (!c->expr && isnan(c->at))
         return wrong(j, w, "%1 needs a vector with VAL=, or AT=", what, "");
-    return !c->expr || c->val || wrong(j, w, "%1 needs VAL=, the value that '%2' crosses", what, c->expr);
+    return !c->expr || c->val ||
+           wrong(j, w, "%1 needs VAL=, the value that '%2' crosses", what, c->expr);
 }
 
 static bool read_when(job *j, clause *c)
@@ -219,7 +217,8 @@ static bool fail(job *j, const char *why)
     return false;
 }
 
-/* The reason of a failed evaluation is that of the measure; its message is not an error of the deck. */
+/* The reason of a failed evaluation is that of the measure; its message is not an error of the
+ * deck. */
 static bool evaluate(job *j, const char *text, post_val *v)
 {
     diag *d = j->e->d, quiet = {.max_error = 1};
@@ -228,7 +227,8 @@ static bool evaluate(job *j, const char *text, post_val *v)
     bool ok = post_eval(j->e, text, v);
     j->e->d = d;
     if (!ok)
-        fail(j, vec_len(quiet.msg) ? arena_printf(j->e->mem, "%s", quiet.msg[0].text) : "it cannot be computed");
+        fail(j, vec_len(quiet.msg) ? arena_printf(j->e->mem, "%s", quiet.msg[0].text)
+                                   : "it cannot be computed");
     vec_free(quiet.msg);
     arena_fini(&quiet.mem);
     return ok;
@@ -263,7 +263,9 @@ static bool cut(job *j, const curve *c, double from, double to, curve *out)
     if (a > b)
         return fail(j, arena_printf(j->e->mem, "FROM=%g is behind TO=%g", a, b));
     if (b < first - slack || a > last + slack)
-        return fail(j, arena_printf(j->e->mem, "%g .. %g is outside the curve, which goes from %g to %g", a, b, first, last));
+        return fail(j, arena_printf(j->e->mem,
+                                    "%g .. %g is outside the curve, which goes from %g to %g", a, b,
+                                    first, last));
     a = fmax(a, first);
     b = fmin(b, last);
     bool up = c->x[c->n - 1] >= c->x[0];
@@ -311,10 +313,16 @@ static bool crossing(job *j, const clause *c, double *t)
     static const char *const name[] = {"crosses", "rises through", "falls through"};
     if (n && c->number < 0)
         return true;
-    return fail(j, arena_printf(j->e->mem, n == 1 ? "'%s' %s %s only once" : n ? "'%s' %s %s only %d times"
-                                                                              : "'%s' never %s %s",
-                                c->expr, n ? name[c->edge] : c->edge == EDGE_CROSS ? "crosses" :
-                                c->edge == EDGE_RISE ? "rises through" : "falls through", c->val, n));
+    return fail(j, arena_printf(j->e->mem,
+                                n == 1 ? "'%s' %s %s only once"
+                                : n    ? "'%s' %s %s only %d times"
+                                       : "'%s' never %s %s",
+                                c->expr,
+                                n                       ? name[c->edge]
+                                : c->edge == EDGE_CROSS ? "crosses"
+                                : c->edge == EDGE_RISE  ? "rises through"
+                                                        : "falls through",
+                                c->val, n));
 }
 
 /* -- the forms -- */
@@ -333,7 +341,8 @@ static vs_status trig_targ(job *j)
     for (const word *w; (w = peek(j));) {
         bool is_trig = is(w, "trig");
         if (!is_trig && !is(w, "targ"))
-            return wrong(j, w, "TRIG or TARG is expected, not '%1'", w->text, "") ? VS_OK : VS_EINPUT;
+            return wrong(j, w, "TRIG or TARG is expected, not '%1'", w->text, "") ? VS_OK
+                                                                                  : VS_EINPUT;
         j->i++;
         if (!read_place(j, is_trig ? &trig : &targ, is_trig ? "TRIG" : "TARG"))
             return VS_EINPUT;
@@ -380,13 +389,15 @@ static vs_status find(job *j, bool slope)
     if (!ok)
         return VS_EINPUT;
     if (peek(j) || (!c.expr && isnan(c.at)))
-        return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK : VS_EINPUT;
+        return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK
+                                                                                       : VS_EINPUT;
     double t;
     if (!crossing(j, &c, &t) || !curve_of(j, expr, NULL, &y))
         return VS_OK;
     double v = post_interpolate(y.x, y.y, y.n, t);
     if (isnan(v)) {
-        fail(j, arena_printf(j->e->mem, "%g is outside the curve, which goes from %g to %g", t, y.x[0], y.x[y.n - 1]));
+        fail(j, arena_printf(j->e->mem, "%g is outside the curve, which goes from %g to %g", t,
+                             y.x[0], y.x[y.n - 1]));
         return VS_OK;
     }
     j->m->value = slope ? slope_at(&y, t) : v;
@@ -403,7 +414,16 @@ static vs_status when(job *j)
     return VS_OK;
 }
 
-typedef enum range_kind { R_AVG, R_RMS, R_INTEG, R_MIN, R_MAX, R_PP, R_MIN_AT, R_MAX_AT } range_kind;
+typedef enum range_kind {
+    R_AVG,
+    R_RMS,
+    R_INTEG,
+    R_MIN,
+    R_MAX,
+    R_PP,
+    R_MIN_AT,
+    R_MAX_AT
+} range_kind;
 
 static vs_status range(job *j, range_kind kind)
 {
@@ -438,10 +458,22 @@ static vs_status range(job *j, range_kind kind)
     case R_RMS: m->value = span > 0 ? sqrt(square / span) : fabs(y.y[0]); break;
     case R_INTEG: m->value = area; break;
     case R_PP: m->value = y.y[hi] - y.y[lo]; break;
-    case R_MIN: m->value = y.y[lo]; part(j, "at", y.x[lo]); return VS_OK;
-    case R_MAX: m->value = y.y[hi]; part(j, "at", y.x[hi]); return VS_OK;
-    case R_MIN_AT: m->value = y.x[lo]; part(j, "with", y.y[lo]); return VS_OK;
-    case R_MAX_AT: m->value = y.x[hi]; part(j, "with", y.y[hi]); return VS_OK;
+    case R_MIN:
+        m->value = y.y[lo];
+        part(j, "at", y.x[lo]);
+        return VS_OK;
+    case R_MAX:
+        m->value = y.y[hi];
+        part(j, "at", y.x[hi]);
+        return VS_OK;
+    case R_MIN_AT:
+        m->value = y.x[lo];
+        part(j, "with", y.y[lo]);
+        return VS_OK;
+    case R_MAX_AT:
+        m->value = y.x[hi];
+        part(j, "with", y.y[hi]);
+        return VS_OK;
     }
     part(j, "from", y.x[0]);
     part(j, "to", y.x[y.n - 1]);
@@ -462,15 +494,18 @@ static vs_status param(job *j, const word *w)
 
 /* -- entry -- */
 
-static const char *const forms[] = {"avg", "rms", "integ", "min", "max", "pp", "min_at", "max_at", "integral",
-                                    "trig", "targ", "find", "when", "deriv", "derivative", "param"};
+static const char *const forms[] = {"avg",    "rms",    "integ",      "min",  "max",  "pp",
+                                    "min_at", "max_at", "integral",   "trig", "targ", "find",
+                                    "when",   "deriv",  "derivative", "param"};
 
 static vs_status dispatch(job *j)
 {
     const word *w = peek(j);
     if (!w)
-        return wrong(j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "", "") ? VS_OK
-                                                                                                        : VS_EINPUT;
+        return wrong(j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u",
+                     "", "")
+                   ? VS_OK
+                   : VS_EINPUT;
     if (is(w, "trig") || is(w, "targ"))
         return trig_targ(j);
     j->i++;
@@ -495,7 +530,8 @@ vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m
     read_words(&j, text);
     vs_status st = VS_EINPUT;
     if (!vec_len(j.w) || j.w[0].value) {
-        wrong(&j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "", "");
+        wrong(&j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "",
+              "");
     } else {
         m->name = str_intern_lower(e->set->names, j.w[0].text, strlen(j.w[0].text));
         j.i = 1;

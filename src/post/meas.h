@@ -12,10 +12,10 @@
 #include "expr.h"
 
 typedef struct post_meas {
-    const char *name;     /* interned lower case; NULL: the text has none */
-    bool ok;              /* false: the curve has no such value, or why says what else */
+    const char *name; /* interned lower case; NULL: the text has none */
+    bool ok;          /* false: the curve has no such value, or why says what else */
     double value;
-    int n_part;           /* further numbers: targ, trig; at; with; from, to */
+    int n_part; /* further numbers: targ, trig; at; with; from, to */
     const char *part[2];
     double part_value[2];
     const char *why;

@@ -8,10 +8,7 @@
 
 #include "vec.h"
 
-void post_set_init(post_set *s, str_pool *names)
-{
-    *s = (post_set){.names = names, .number = 1};
-}
+void post_set_init(post_set *s, str_pool *names) { *s = (post_set){.names = names, .number = 1}; }
 
 static void free_vec(post_vec *v)
 {
@@ -131,10 +128,7 @@ static int match(const char *vector, const char *name)
     return asked && nv == n - 3 && !str_ncasecmp(vector, name + 2, nv);
 }
 
-bool post_name_matches(const char *vector, const char *name)
-{
-    return match(vector, name) > 0;
-}
+bool post_name_matches(const char *vector, const char *name) { return match(vector, name) > 0; }
 
 post_vec *post_plot_find(const post_plot *p, const char *name)
 {

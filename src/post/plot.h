@@ -1,35 +1,34 @@
 /* plot.h - results in memory: plots of vectors, as measures, .four and .control work on them.
- * Use:    post_set_init; per analysis post_plot_new and post_plot_add; post_vec_push for each point;
- *         post_set_fini.
- * Names: voltages are called "v(out)", currents "i(v1)", the axis "time", "frequency", "v-sweep", ...
- * post_plot_find also knows them as ngspice's "out" and "v1#branch". */
+ * Use:    post_set_init; per analysis post_plot_new and post_plot_add; post_vec_push for each
+ * point; post_set_fini. Names: voltages are called "v(out)", currents "i(v1)", the axis "time",
+ * "frequency", "v-sweep", ... post_plot_find also knows them as ngspice's "out" and "v1#branch". */
 #ifndef POST_PLOT_H
 #define POST_PLOT_H
 
 #include "str.h"
 
 typedef struct post_vec {
-    const char *name;    /* interned */
-    const char *type;    /* interned: "voltage", "current", "time", "frequency", "notype", ... */
+    const char *name; /* interned */
+    const char *type; /* interned: "voltage", "current", "time", "frequency", "notype", ... */
     bool complex;
-    int64_t n, cap;      /* values */
-    double *v;           /* [n], complex: [2 n] real and imaginary part in turn */
+    int64_t n, cap; /* values */
+    double *v;      /* [n], complex: [2 n] real and imaginary part in turn */
 } post_vec;
 
 typedef struct post_plot {
-    const char *name;    /* "tran1" */
-    const char *title;   /* of the deck */
-    const char *what;    /* "Transient Analysis" */
+    const char *name;  /* "tran1" */
+    const char *title; /* of the deck */
+    const char *what;  /* "Transient Analysis" */
     char date[32];
-    post_vec **vec;      /* vec */
-    post_vec *scale;     /* the axis, one of them; NULL: none */
+    post_vec **vec;  /* vec */
+    post_vec *scale; /* the axis, one of them; NULL: none */
 } post_plot;
 
 typedef struct post_set {
     str_pool *names;
-    post_plot **plot;    /* vec, oldest first */
-    post_plot *current;  /* NULL: none */
-    int number;          /* of the newest plot */
+    post_plot **plot;   /* vec, oldest first */
+    post_plot *current; /* NULL: none */
+    int number;         /* of the newest plot */
 } post_set;
 
 void post_set_init(post_set *s, str_pool *names);
@@ -40,9 +39,11 @@ void post_plot_destroy(post_set *s, post_plot *p); /* the newest one left become
 post_plot *post_set_find(const post_set *s, const char *name); /* NULL: none */
 
 /* An empty vector at the end; one of the same name is replaced. */
-post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex);
+post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type,
+                        bool complex);
 void post_plot_remove(post_plot *p, const post_vec *v);
-/* Is `name` a way to write the vector's name? "out" or "V(Out)" for "v(out)", "v1#branch" for "i(v1)". */
+/* Is `name` a way to write the vector's name? "out" or "V(Out)" for "v(out)", "v1#branch" for
+ * "i(v1)". */
 bool post_name_matches(const char *vector, const char *name);
 /* Ignores case; NULL: none. */
 post_vec *post_plot_find(const post_plot *p, const char *name);

@@ -9,9 +9,9 @@
 #include "post_priv.h"
 
 typedef struct scale {
-    double lo, hi;   /* in the data's unit; log: their logarithms */
+    double lo, hi; /* in the data's unit; log: their logarithms */
     bool log;
-    double at, len;  /* pixels; len < 0: upwards */
+    double at, len; /* pixels; len < 0: upwards */
 } scale;
 
 typedef struct frame {
@@ -20,8 +20,8 @@ typedef struct frame {
     int width, height;
 } frame;
 
-static const char *const color[] = {"#1f5fbf", "#d1372c", "#23883a", "#8a3fb0", "#c77a00", "#00838f", "#5d4037",
-                                    "#7a7a00", "#ad1457", "#455a64"};
+static const char *const color[] = {"#1f5fbf", "#d1372c", "#23883a", "#8a3fb0", "#c77a00",
+                                    "#00838f", "#5d4037", "#7a7a00", "#ad1457", "#455a64"};
 
 static double value_at(const post_val *v, int64_t k)
 {
@@ -37,10 +37,7 @@ static double axis_at(const post_val *v, const post_val *axis, int64_t k)
     return own ? own->complex ? own->v[2 * k] : own->v[k] : (double)k;
 }
 
-static bool usable(double x, bool log)
-{
-    return isfinite(x) && (!log || x > 0);
-}
+static bool usable(double x, bool log) { return isfinite(x) && (!log || x > 0); }
 
 static void widen(scale *s, double x)
 {
@@ -118,15 +115,19 @@ static void draw_tick(const frame *f, const scale *s, double x, bool is_x, bool 
     engineering(label, sizeof label, x);
     const char *style = minor ? "#eee" : "#ccc";
     if (is_x)
-        fprintf(f->out, "<path d='M%.1f %.1fV%.1f' stroke='%s'/>\n", p, f->y.at, f->y.at + f->y.len, style);
+        fprintf(f->out, "<path d='M%.1f %.1fV%.1f' stroke='%s'/>\n", p, f->y.at, f->y.at + f->y.len,
+                style);
     else
-        fprintf(f->out, "<path d='M%.1f %.1fH%.1f' stroke='%s'/>\n", f->x.at, p, f->x.at + f->x.len, style);
+        fprintf(f->out, "<path d='M%.1f %.1fH%.1f' stroke='%s'/>\n", f->x.at, p, f->x.at + f->x.len,
+                style);
     if (minor)
         return;
     if (is_x)
-        fprintf(f->out, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n", p, f->y.at + 16, label);
+        fprintf(f->out, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n", p, f->y.at + 16,
+                label);
     else
-        fprintf(f->out, "<text x='%.1f' y='%.1f' text-anchor='end'>%s</text>\n", f->x.at - 6, p + 4, label);
+        fprintf(f->out, "<text x='%.1f' y='%.1f' text-anchor='end'>%s</text>\n", f->x.at - 6, p + 4,
+                label);
 }
 
 static void draw_grid(const frame *f, const scale *s, bool is_x)
@@ -147,11 +148,13 @@ static void draw_grid(const frame *f, const scale *s, bool is_x)
         draw_tick(f, s, fabs(k) < 0.5 ? 0 : k * step, is_x, false);
 }
 
-static void draw_curve(const frame *f, const post_val *v, const post_val *axis, size_t index, bool points)
+static void draw_curve(const frame *f, const post_val *v, const post_val *axis, size_t index,
+                       bool points)
 {
     const char *c = color[index % VS_COUNT(color)];
     bool pen = false, any = false;
-    double col = NAN, lo = 0, hi = 0, last = 0; /* the pixel column under way: its extremes and last value */
+    double col = NAN, lo = 0, hi = 0,
+           last = 0; /* the pixel column under way: its extremes and last value */
     if (!points)
         fprintf(f->out, "<path fill='none' stroke='%s' stroke-width='1.5' d='", c);
     for (int64_t k = 0; k <= v->n; k++) {
@@ -187,15 +190,17 @@ static void draw_curve(const frame *f, const post_val *v, const post_val *axis, 
 
 static const char *unit_of(const char *type)
 {
-    static const char *const t[][2] = {{"voltage", "V"}, {"current", "A"}, {"time", "s"}, {"frequency", "Hz"},
-                                       {"decibel", "dB"}, {"phase", "rad"}, {"temperature", "C"}};
+    static const char *const t[][2] = {{"voltage", "V"},    {"current", "A"},  {"time", "s"},
+                                       {"frequency", "Hz"}, {"decibel", "dB"}, {"phase", "rad"},
+                                       {"temperature", "C"}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         if (!strcmp(type, t[i][0]))
             return t[i][1];
     return "";
 }
 
-static void labels(const frame *f, const post_val *v, size_t n, const post_val *axis, const post_picture *p)
+static void labels(const frame *f, const post_val *v, size_t n, const post_val *axis,
+                   const post_picture *p)
 {
     const post_vec *own = post_axis(&v[0]);
     const char *xname = axis ? axis->name : own ? own->name : "index";
@@ -205,18 +210,21 @@ static void labels(const frame *f, const post_val *v, size_t n, const post_val *
         yunit = strcmp(unit_of(v[i].type), yunit) ? "" : yunit;
     fprintf(f->out, "<text x='%d' y='22' text-anchor='middle' font-size='15'>", f->width / 2);
     put_text(f->out, p->title ? p->title : v[0].plot ? v[0].plot->title : "");
-    fprintf(f->out, "</text>\n<text x='%.1f' y='%d' text-anchor='middle'>", f->x.at + f->x.len / 2, f->height - 8);
+    fprintf(f->out, "</text>\n<text x='%.1f' y='%d' text-anchor='middle'>", f->x.at + f->x.len / 2,
+            f->height - 8);
     put_text(f->out, p->xlabel ? p->xlabel : xname);
     if (!p->xlabel && *xunit)
         fprintf(f->out, " [%s]", xunit);
     double mid = f->y.at + f->y.len / 2;
-    fprintf(f->out, "</text>\n<text transform='translate(16 %.1f) rotate(-90)' text-anchor='middle'>", mid);
+    fprintf(f->out,
+            "</text>\n<text transform='translate(16 %.1f) rotate(-90)' text-anchor='middle'>", mid);
     put_text(f->out, p->ylabel ? p->ylabel : yunit);
     fputs("</text>\n", f->out);
     for (size_t i = 0; i < n; i++) {
         double x = f->x.at + 10 + 150 * (double)(i % 4), y = 38 + 14 * (double)(i / 4);
-        fprintf(f->out, "<path d='M%.1f %.1fh18' stroke='%s' stroke-width='2'/>\n<text x='%.1f' y='%.1f'>", x, y,
-                color[i % VS_COUNT(color)], x + 22, y + 4);
+        fprintf(f->out,
+                "<path d='M%.1f %.1fh18' stroke='%s' stroke-width='2'/>\n<text x='%.1f' y='%.1f'>",
+                x, y, color[i % VS_COUNT(color)], x + 22, y + 4);
         put_text(f->out, v[i].complex ? "|" : "");
         put_text(f->out, v[i].name);
         put_text(f->out, v[i].complex ? "|" : "");
@@ -224,7 +232,8 @@ static void labels(const frame *f, const post_val *v, size_t n, const post_val *
     }
 }
 
-bool post_svg(post_env *e, const post_val *v, size_t n, const post_val *axis, const post_picture *p, FILE *out)
+bool post_svg(post_env *e, const post_val *v, size_t n, const post_val *axis, const post_picture *p,
+              FILE *out)
 {
     int width = p->width > 0 ? p->width : 800, height = p->height > 0 ? p->height : 500;
     double top = 42 + 14 * (double)((n + 3) / 4);
@@ -243,18 +252,27 @@ bool post_svg(post_env *e, const post_val *v, size_t n, const post_val *axis, co
             points++;
         }
     if (!points)
-        return post_fail(e, "there is nothing to draw: no finite values%s", p->xlog || p->ylog ? " above 0" : "");
+        return post_fail(e, "there is nothing to draw: no finite values%s",
+                         p->xlog || p->ylog ? " above 0" : "");
     close_scale(&f.x, p->xlo, p->xhi);
     close_scale(&f.y, p->ylo, p->yhi);
     round_scale(&f.y, !isnan(p->ylo), !isnan(p->yhi));
-    fprintf(out, "<?xml version='1.0' encoding='UTF-8'?>\n<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
-            "viewBox='0 0 %d %d' font-family='sans-serif' font-size='12'>\n<rect width='100%%' height='100%%' "
-            "fill='white'/>\n", width, height, width, height);
+    fprintf(out,
+            "<?xml version='1.0' encoding='UTF-8'?>\n<svg xmlns='http://www.w3.org/2000/svg' "
+            "width='%d' height='%d' "
+            "viewBox='0 0 %d %d' font-family='sans-serif' font-size='12'>\n<rect width='100%%' "
+            "height='100%%' "
+            "fill='white'/>\n",
+            width, height, width, height);
     draw_grid(&f, &f.x, true);
     draw_grid(&f, &f.y, false);
-    fprintf(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='none' stroke='black'/>\n<clipPath id='c'>"
-            "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'/></clipPath>\n<g clip-path='url(#c)'>\n", f.x.at,
-            f.y.at + f.y.len, f.x.len, -f.y.len, f.x.at, f.y.at + f.y.len, f.x.len, -f.y.len);
+    fprintf(out,
+            "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='none' "
+            "stroke='black'/>\n<clipPath id='c'>"
+            "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'/></clipPath>\n<g "
+            "clip-path='url(#c)'>\n",
+            f.x.at, f.y.at + f.y.len, f.x.len, -f.y.len, f.x.at, f.y.at + f.y.len, f.x.len,
+            -f.y.len);
     for (size_t i = 0; i < n; i++)
         draw_curve(&f, &v[i], axis, i, p->points);
     fputs("</g>\n", out);

@@ -59,8 +59,8 @@ static void print_row(const post_val *v, int64_t k, int digits, FILE *out)
     }
 }
 
-static void print_group(const post_val *v, size_t n, const post_val *axis, const post_plot *plot, const post_table *t,
-                        int digits, int width, FILE *out)
+static void print_group(const post_val *v, size_t n, const post_val *axis, const post_plot *plot,
+                        const post_table *t, int digits, int width, FILE *out)
 {
     char what[256];
     int64_t rows = 0;
@@ -146,7 +146,8 @@ bool post_write_data(const post_val *v, size_t n, bool one_axis, bool names, int
 }
 
 /* Shorter vectors, such as results of measures, go on with their last value. */
-vs_status post_write_raw(post_env *e, const post_val *v, size_t n, const post_plot *plot, out_file *f)
+vs_status post_write_raw(post_env *e, const post_val *v, size_t n, const post_plot *plot,
+                         out_file *f)
 {
     out_vector *col = NULL;
     bool complex = false;
@@ -167,7 +168,8 @@ vs_status post_write_raw(post_env *e, const post_val *v, size_t n, const post_pl
             vec_push(col, (out_vector){v[i].name, v[i].type});
     int w = 1 + complex;
     double *row = arena_array(e->mem, double, vec_len(col) * (size_t)w);
-    vs_status st = out_plot_begin(f, plot ? plot->title : "", plot ? plot->what : "", col, (int32_t)vec_len(col), complex);
+    vs_status st = out_plot_begin(f, plot ? plot->title : "", plot ? plot->what : "", col,
+                                  (int32_t)vec_len(col), complex);
     for (int64_t k = 0; k < rows && !st; k++) {
         size_t at = 0;
         if (axis) {

@@ -1,4 +1,5 @@
-/* rank.c - the simulator's end of a rank: the environment of launchers, the fork, frames. See rank.h. */
+/* rank.c - the simulator's end of a rank: the environment of launchers, the fork, frames. See
+ * rank.h. */
 #include "rank.h"
 #include "rank_build.h"
 
@@ -34,8 +35,8 @@ bool rank_look(int *rank, int *size)
 {
     static const char *const pair[][2] = {
         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
-        {"PMI_RANK", "PMI_SIZE"},                         /* MPICH and what comes of it, srun --mpi=pmi2 */
-        {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},            /* srun --mpi=pmix */
+        {"PMI_RANK", "PMI_SIZE"},              /* MPICH and what comes of it, srun --mpi=pmi2 */
+        {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, /* srun --mpi=pmix */
     };
     for (size_t i = 0; i < VS_COUNT(pair); i++) {
         *rank = number_of(pair[i][0]);
@@ -57,7 +58,8 @@ static rank_relay *open_relay(char why[300])
     void *lib = plugin_open(MODULE_FILE, "rank", RANK_LIBDIR, true);
     const char *version = lib ? dlsym(lib, RANK_VERSION_SYMBOL) : NULL;
     if (!lib)
-        snprintf(why, 300, MODULE_FILE " cannot be loaded: %s", dlerror() ? "it, or a library that it needs, is missing" : "not found");
+        snprintf(why, 300, MODULE_FILE " cannot be loaded: %s",
+                 dlerror() ? "it, or a library that it needs, is missing" : "not found");
     else if (!version || strcmp(version, RANK_VERSION))
         snprintf(why, 300, MODULE_FILE " is of another version");
     else
@@ -120,7 +122,11 @@ vs_status rank_begin(rank_link *l, int rank, int size, char why[300])
     }
     if (pid) {
         close(pair[1]);
-        exit(relay(&(rank_relay_opt){.fd = pair[0], .pid = pid, .rank = rank, .size = size, .said = fileno(said),
+        exit(relay(&(rank_relay_opt){.fd = pair[0],
+                                     .pid = pid,
+                                     .rank = rank,
+                                     .size = size,
+                                     .said = fileno(said),
                                      .silence = silence()}));
     }
     close(pair[0]);

@@ -1,11 +1,12 @@
-/* rank.h - the processes that an MPI launcher started, seen as senders and receivers of frames (docs/sweeps.md).
- * Use:    rank_look; if it says yes, rank_begin, before there are threads; then rank_send and rank_receive. No end: the
- *         process that was launched ends when the simulator does.
- * Each rank is two processes. The one that the launcher started carries frames between MPI and a socket and
- * sleeps in between; it is the only one that loads MPI (rank_mpi.c in the plug-in libvsim-mpi.so). The simulator is its
- * child, forked before MPI exists, and knows nothing of MPI: it may fork, crash or run out of memory without
- * harm to the launcher's job. The first process tells rank 0 when a simulator is gone, by itself or
- * because nothing was heard of its rank for RANK_SILENCE seconds ($VSIM_RANK_TIMEOUT). */
+/* rank.h - the processes that an MPI launcher started, seen as senders and receivers of frames
+ * (docs/sweeps.md). Use:    rank_look; if it says yes, rank_begin, before there are threads; then
+ * rank_send and rank_receive. No end: the process that was launched ends when the simulator does.
+ * Each rank is two processes. The one that the launcher started carries frames between MPI and a
+ * socket and sleeps in between; it is the only one that loads MPI (rank_mpi.c in the plug-in
+ * libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows nothing of MPI:
+ * it may fork, crash or run out of memory without harm to the launcher's job. The first process
+ * tells rank 0 when a simulator is gone, by itself or because nothing was heard of its rank for
+ * RANK_SILENCE seconds ($VSIM_RANK_TIMEOUT). */
 #ifndef RANK_H
 #define RANK_H
 
@@ -23,29 +24,36 @@ typedef enum rank_kind {
     RANK_DIED,   /* to rank 0: a worker ended with its point */
     RANK_GONE,   /* the rank can do no more; text why */
     RANK_PLACE,  /* of the first process to its simulator: int32_t rank, size */
-    RANK_ALIVE, RANK_END, RANK_BYE, RANK_FINAL, RANK_ABANDON /* between the first processes */
+    RANK_ALIVE,
+    RANK_END,
+    RANK_BYE,
+    RANK_FINAL,
+    RANK_ABANDON /* between the first processes */
 } rank_kind;
 
 typedef struct rank_frame {
     int32_t kind;
-    int32_t rank;  /* to whom (-1: all others), or from whom */
-    int64_t n;     /* bytes that follow */
+    int32_t rank; /* to whom (-1: all others), or from whom */
+    int64_t n;    /* bytes that follow */
 } rank_frame;
 
 typedef struct rank_link {
     int rank, size;
-    int fd;        /* readable when a frame is there */
-    int go;        /* of others than rank 0: 1 there is a sweep, its GO is the frame received last; -1: none, 0: not known yet */
+    int fd; /* readable when a frame is there */
+    int go; /* of others than rank 0: 1 there is a sweep, its GO is the frame received last; -1:
+               none, 0: not known yet */
     rank_frame head;
-    char *data;    /* vec [head.n], zero-terminated: of the last rank_receive */
+    char *data; /* vec [head.n], zero-terminated: of the last rank_receive */
 } rank_link;
 
-/* What the environment says (Open MPI, PMI, PMIx, Slurm). false: not started by an MPI launcher, or alone; both are -1. */
+/* What the environment says (Open MPI, PMI, PMIx, Slurm). false: not started by an MPI launcher, or
+ * alone; both are -1. */
 bool rank_look(int *rank, int *size);
-/* rank < 0: MPI shall tell. Returns in the simulator; the process that was launched does not return, and ends with
- * the simulator's exit code. In simulators other than that of rank 0 standard output leads nowhere, and what they say
- * on standard error is told by rank 0 when they end with an error.
- * Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO. why: a sentence. */
+/* rank < 0: MPI shall tell. Returns in the simulator; the process that was launched does not
+ * return, and ends with the simulator's exit code. In simulators other than that of rank 0 standard
+ * output leads nowhere, and what they say on standard error is told by rank 0 when they end with an
+ * error. Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO.
+ * why: a sentence. */
 VS_MUST_USE vs_status rank_begin(rank_link *l, int rank, int size, char why[300]);
 /* false: the other end is gone. */
 bool rank_send(const rank_link *l, int to, rank_kind kind, const void *data, size_t n);
@@ -53,11 +61,11 @@ bool rank_receive(rank_link *l);
 
 /* -- the plug-in -- */
 typedef struct rank_relay_opt {
-    int fd;            /* to the simulator */
-    int pid;           /* of the simulator */
-    int rank, size;    /* as the environment says; rank < 0: nothing said */
-    int said;          /* file: what the simulator said */
-    double silence;    /* s */
+    int fd;         /* to the simulator */
+    int pid;        /* of the simulator */
+    int rank, size; /* as the environment says; rank < 0: nothing said */
+    int said;       /* file: what the simulator said */
+    double silence; /* s */
 } rank_relay_opt;
 typedef int rank_relay(const rank_relay_opt *o); /* exit code */
 #define RANK_RELAY_SYMBOL "vsim_rank_relay"

@@ -1,8 +1,9 @@
-/* rank_mpi.c - the first process of a rank: carries frames between MPI and its simulator. See rank.h.
- * It never waits inside MPI, since most MPI libraries wait by spinning and the processor is the simulator's: it looks
- * for messages now and then, more often when there were some, and sleeps in ppoll in between.
- * The end: the simulator of rank 0 ends; END goes to all, each stops its simulator and says BYE; if all did, all are told to
- * finalize MPI (a collective call, which would wait for ever for a rank that is gone), else to leave without. */
+/* rank_mpi.c - the first process of a rank: carries frames between MPI and its simulator. See
+ * rank.h. It never waits inside MPI, since most MPI libraries wait by spinning and the processor is
+ * the simulator's: it looks for messages now and then, more often when there were some, and sleeps
+ * in ppoll in between. The end: the simulator of rank 0 ends; END goes to all, each stops its
+ * simulator and says BYE; if all did, all are told to finalize MPI (a collective call, which would
+ * wait for ever for a rank that is gone), else to leave without. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -22,8 +23,8 @@
 
 enum { TAG = 1, SENDS = 8 /* at a time, of a simulator's results */, SAID = 2000 };
 static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
-static const int BRISK = 100;                           /* rounds without a message until it is calm */
-static const double PULSE = 1, GRACE = 2;               /* s between signs of life; for an end without a signal */
+static const int BRISK = 100;             /* rounds without a message until it is calm */
+static const double PULSE = 1, GRACE = 2; /* s between signs of life; for an end without a signal */
 
 typedef struct sending {
     MPI_Request request;
@@ -33,16 +34,16 @@ typedef struct sending {
 typedef struct relay {
     const rank_relay_opt *o;
     int rank, size;
-    int code;             /* of the simulator */
-    int fd;               /* to the simulator; -1: it ended */
-    char *in, *out;       /* vecs: bytes from it, and to it */
-    size_t written;       /* of out */
-    sending *send;        /* vec */
-    double *heard;        /* [size] when; of rank 0 alone except there */
-    bool *gone, *bye;     /* [size] */
+    int code;         /* of the simulator */
+    int fd;           /* to the simulator; -1: it ended */
+    char *in, *out;   /* vecs: bytes from it, and to it */
+    size_t written;   /* of out */
+    sending *send;    /* vec */
+    double *heard;    /* [size] when; of rank 0 alone except there */
+    bool *gone, *bye; /* [size] */
     double pulse;
     bool end, final, abandon;
-    int idle;             /* rounds */
+    int idle; /* rounds */
 } relay;
 
 static volatile sig_atomic_t simulator; /* signals are handed on */
@@ -53,8 +54,9 @@ static void hand_on(int sig)
         kill((pid_t)simulator, sig);
 }
 
-/* MPI_Init waits until all ranks are there. If one never comes, the simulator of rank 0 does all the work meanwhile,
- * and this process must not wait longer than for a rank that went silent later. */
+/* MPI_Init waits until all ranks are there. If one never comes, the simulator of rank 0 does all
+ * the work meanwhile, and this process must not wait longer than for a rank that went silent later.
+ */
 static unsigned int patience;
 
 static void simulator_ended_early(int sig)
@@ -73,7 +75,8 @@ static void give_up(int sig)
 
 static void start_mpi(const rank_relay_opt *o)
 {
-    struct sigaction child = {.sa_handler = simulator_ended_early, .sa_flags = SA_NOCLDSTOP}, timer = {.sa_handler = give_up};
+    struct sigaction child = {.sa_handler = simulator_ended_early, .sa_flags = SA_NOCLDSTOP},
+                     timer = {.sa_handler = give_up};
     patience = (unsigned int)o->silence;
     sigaction(SIGCHLD, &child, NULL);
     sigaction(SIGALRM, &timer, NULL);
@@ -96,7 +99,8 @@ static void send_to(relay *r, int to, rank_kind kind, const void *data, size_t n
     memcpy(s.bytes, &f, sizeof f);
     if (n)
         memcpy(s.bytes + sizeof f, data, n);
-    if (MPI_Isend(s.bytes, (int)(sizeof f + n), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &s.request) == MPI_SUCCESS)
+    if (MPI_Isend(s.bytes, (int)(sizeof f + n), MPI_BYTE, to, TAG, MPI_COMM_WORLD, &s.request) ==
+        MPI_SUCCESS)
         vec_push(r->send, s);
     else
         free(s.bytes);
@@ -140,7 +144,8 @@ static void to_simulator(relay *r, int from, rank_kind kind, const void *data, s
 static void write_out(relay *r)
 {
     while (r->fd >= 0 && r->written < vec_len(r->out)) {
-        const ssize_t k = send(r->fd, r->out + r->written, vec_len(r->out) - r->written, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t k = send(r->fd, r->out + r->written, vec_len(r->out) - r->written,
+                               MSG_DONTWAIT | MSG_NOSIGNAL);
         if (k <= 0 && errno != EINTR)
             return;
         r->written += k > 0 ? (size_t)k : 0;
@@ -204,7 +209,8 @@ static void simulator_ended(relay *r)
     ssize_t n = pread(r->o->said, text, SAID, 0);
     n = n > 0 ? n : 0;
     if (!n)
-        n = snprintf(text, sizeof text, "the simulator ended with %s %d\n", WIFSIGNALED(how) ? "signal" : "exit code",
+        n = snprintf(text, sizeof text, "the simulator ended with %s %d\n",
+                     WIFSIGNALED(how) ? "signal" : "exit code",
                      WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
     if (!r->end)
         send_to(r, 0, RANK_GONE, text, (size_t)n);
@@ -256,12 +262,14 @@ static void receive(relay *r)
 {
     int there = 0, n = 0;
     MPI_Status st;
-    while (vec_len(r->out) < 4 * RANK_PIECE && MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &st) == MPI_SUCCESS &&
-           there) {
+    while (vec_len(r->out) < 4 * RANK_PIECE &&
+           MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &st) == MPI_SUCCESS && there) {
         MPI_Get_count(&st, MPI_BYTE, &n);
         char *bytes = malloc((size_t)n + 1);
         rank_frame f;
-        if (!bytes || MPI_Recv(bytes, n, MPI_BYTE, st.MPI_SOURCE, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        if (!bytes ||
+            MPI_Recv(bytes, n, MPI_BYTE, st.MPI_SOURCE, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
+                MPI_SUCCESS ||
             n < (int)sizeof f) {
             free(bytes);
             return;
@@ -372,7 +380,9 @@ int vsim_rank_relay(const rank_relay_opt *o)
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &r.size);
     if (o->rank >= 0 && (o->rank != r.rank || o->size != r.size)) {
-        fprintf(stderr, "vsim: the launcher started rank %d of %d, MPI says %d of %d: is libvsim-mpi.so built for another MPI?\n",
+        fprintf(stderr,
+                "vsim: the launcher started rank %d of %d, MPI says %d of %d: is libvsim-mpi.so "
+                "built for another MPI?\n",
                 o->rank, o->size, r.rank, r.size);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

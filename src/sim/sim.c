@@ -8,7 +8,9 @@
 
 #include "vec.h"
 
-enum { MOST_ROWS = 64 }; /* of a model that are kept of circuits that are gone, besides two for each instance */
+enum {
+    MOST_ROWS = 64
+}; /* of a model that are kept of circuits that are gone, besides two for each instance */
 
 void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
 {
@@ -55,10 +57,7 @@ void sim_fini(sim *s)
     arena_fini(&s->mem);
 }
 
-bool sim_stopped(const sim *s)
-{
-    return s->hook.stop && s->hook.stop(s->hook.user);
-}
+bool sim_stopped(const sim *s) { return s->hook.stop && s->hook.stop(s->hook.user); }
 
 /* What was said when the deck was elaborated first is not said again. */
 typedef struct quiet_mark {
@@ -149,8 +148,8 @@ static bool is_dropped(const flat_param *p, const char *const *drop)
     return false;
 }
 
-/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena. If it has `add`
- * and none to drop it takes the value. */
+/* `old` without the parameters of `drop` (NULL-terminated), then `add`: a new array in the arena.
+ * If it has `add` and none to drop it takes the value. */
 static flat_param *replace_param(sim *s, flat_param *old, const char *const *drop, flat_param add)
 {
     flat_param *same = NULL;
@@ -189,8 +188,8 @@ static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
     static const struct {
         const char *name;
         flat_wave_kind wave;
-    } form[] = {{"pulse", FLAT_PULSE}, {"sin", FLAT_SIN}, {"exp", FLAT_EXP},
-                {"pwl", FLAT_PWL},     {"sffm", FLAT_SFFM}, {"am", FLAT_AM},
+    } form[] = {{"pulse", FLAT_PULSE},     {"sin", FLAT_SIN},          {"exp", FLAT_EXP},
+                {"pwl", FLAT_PWL},         {"sffm", FLAT_SFFM},        {"am", FLAT_AM},
                 {"trnoise", FLAT_TRNOISE}, {"trrandom", FLAT_TRRANDOM}};
     for (size_t i = 0; i < VS_COUNT(form); i++)
         if (!strcmp(c->param, form[i].name)) {
@@ -210,7 +209,8 @@ static vs_status change_source(sim *s, flat_inst *in, const sim_change *c)
     } else if (!strcmp(c->param, "acphase")) {
         in->source->ac_phase = c->value[0];
     } else {
-        diag_error(s->d, c->span, "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
+        diag_error(s->d, c->span,
+                   "a source has dc, acmag, acphase and its waveform to alter, not '%s'", c->param);
         return VS_EINPUT;
     }
     return VS_OK;
@@ -257,9 +257,9 @@ static vs_status change_model(sim *s, const sim_change *c)
     static const char *const none[] = {NULL};
     for (size_t i = 0; i < vec_len(s->flat.model); i++)
         if (s->flat.model[i]->name == c->name) {
-            s->flat.model[i]->param = replace_param(s, s->flat.model[i]->param, none,
-                                                    (flat_param){.name = c->param, .value = c->value[0],
-                                                                 .span = c->span});
+            s->flat.model[i]->param = replace_param(
+                s, s->flat.model[i]->param, none,
+                (flat_param){.name = c->param, .value = c->value[0], .span = c->span});
             any = true;
         }
     if (any)
@@ -351,7 +351,8 @@ vs_status sim_set_option_number(sim *s, const char *name, double value, diag_spa
         return sim_set_temp(s, s->option.temp, span);
     if (before.seed_given != s->option.seed_given || before.seed != s->option.seed)
         sim_set_sample(s, s->option.seed, s->deck.sample);
-    else if (memcmp(before.simparam, s->option.simparam, sizeof before.simparam)) /* one that devices read */
+    else if (memcmp(before.simparam, s->option.simparam,
+                    sizeof before.simparam)) /* one that devices read */
         sim_ambient_changed(s, name, false);
     else
         sim_analysis_changed(s, name);
@@ -384,8 +385,8 @@ void sim_alter(sim *s, const sim_change *c)
     copy.node = -1;
     size_t n = 0; /* the newest is the last; a sweep writes into the numbers that are there */
     for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name == c->name && s->change[i].param == c->param && s->change[i].model == c->model &&
-            s->change[i].n == c->n) {
+        if (s->change[i].name == c->name && s->change[i].param == c->param &&
+            s->change[i].model == c->model && s->change[i].n == c->n) {
             copy.value = s->change[i].value;
             copy.node = s->change[i].node;
         }
@@ -394,7 +395,8 @@ void sim_alter(sim *s, const sim_change *c)
     else
         copy.value = copy_numbers(&s->mem, c->value, (size_t)c->n);
     for (size_t i = 0; i < vec_len(s->change); i++)
-        if (s->change[i].name != c->name || s->change[i].param != c->param || s->change[i].model != c->model)
+        if (s->change[i].name != c->name || s->change[i].param != c->param ||
+            s->change[i].model != c->model)
             s->change[n++] = s->change[i];
     if (s->change)
         vec_head_of(s->change)->len = n;
@@ -443,8 +445,8 @@ vs_status sim_flatten(sim *s)
     s->deck.seed = s->option.seed;
     s->plan = first ? NULL : flat_plan_new(); /* a deck that runs once needs none */
     s->plan_taken = s->deck.taken;
-    vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem, s->temp, s->over,
-                              vec_len(s->over), s->plan);
+    vs_status st = flat_build(&s->flat, &s->deck, s->d, s->names, first ? &s->mem : &s->ckt_mem,
+                              s->temp, s->over, vec_len(s->over), s->plan);
     if (st)
         sim_plan_drop(s);
     if (first)
@@ -484,11 +486,17 @@ static vs_status build_circuit(sim *s)
     quiet_mark m = mark_messages(s);
     if (s->built)
         mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
-    elab_opt eo = {.temp = s->temp, .simparam = s->option.simparam, .forms = forms_of(s),
-                   .threads = s->threads ? s->threads : s->option.threads > 0 ? s->option.threads : 0,
-                   .parallel_min = s->parallel_min, .bypass = s->option.bypass};
-    vs_status st = s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
-                           : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
+    elab_opt eo = {.temp = s->temp,
+                   .simparam = s->option.simparam,
+                   .forms = forms_of(s),
+                   .threads = s->threads              ? s->threads
+                              : s->option.threads > 0 ? s->option.threads
+                                                      : 0,
+                   .parallel_min = s->parallel_min,
+                   .bypass = s->option.bypass};
+    vs_status st = s->plan
+                       ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
+                       : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
     s->st.s.compile += compile;

@@ -1,11 +1,11 @@
 /* sim.h - the run engine: a deck read once, its circuit built at need, analyses run in any order.
  * Use:    sim_init; sim_read; sim_set_models; sim_build; sim_run for each analysis; sim_fini.
- *         Between runs sim_set_param, sim_set_temp, sim_alter, sim_set_option change the circuit: the
- *         next sim_run elaborates anew, with the compiled models kept in the mdl_lib and the last
+ *         Between runs sim_set_param, sim_set_temp, sim_alter, sim_set_option change the circuit:
+ * the next sim_run elaborates anew, with the compiled models kept in the mdl_lib and the last
  *         solution as a start where it fits. Sweeps, Monte Carlo and .control work that way.
  *         The clients are the command line (src/cli) and .control (src/ctl).
- * Results of an analysis go to the file `out` as they are accepted, and to a plot in memory only when
- * `keep` asks for it: a plain run needs the same memory however long it is. */
+ * Results of an analysis go to the file `out` as they are accepted, and to a plot in memory only
+ * when `keep` asks for it: a plain run needs the same memory however long it is. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -18,12 +18,13 @@
 
 /* What the client hears of a run; every function may be NULL. */
 typedef struct sim_hook {
-    void (*line)(void *user, const char *text);        /* a line that a model prints */
-    void (*begin)(void *user, const char *what);       /* a longer analysis begins: "tran", "dc" */
-    void (*progress)(void *user, double fraction, double axis, const char *unit, const ana_stat *st);
-    void (*end)(void *user);                           /* of its points */
+    void (*line)(void *user, const char *text);  /* a line that a model prints */
+    void (*begin)(void *user, const char *what); /* a longer analysis begins: "tran", "dc" */
+    void (*progress)(void *user, double fraction, double axis, const char *unit,
+                     const ana_stat *st);
+    void (*end)(void *user);                                   /* of its points */
     void (*value)(void *user, const char *name, double value); /* of an operating point */
-    bool (*stop)(void *user);                          /* Ctrl-C */
+    bool (*stop)(void *user);                                  /* Ctrl-C */
     void *user;
 } sim_hook;
 
@@ -31,28 +32,32 @@ typedef enum sim_keep { SIM_KEEP_NOTHING, SIM_KEEP_NAMED, SIM_KEEP_ALL } sim_kee
 
 /* A value in place of the deck's, by the name of an instance or model of the flat netlist. */
 typedef struct sim_change {
-    const char *name;      /* interned lower case: "r1", "x1.m2", "nmos1" */
+    const char *name; /* interned lower case: "r1", "x1.m2", "nmos1" */
     bool model;
-    const char *param;     /* interned; "" the main value */
-    const double *value;   /* [n] */
-    int32_t n;             /* more than one: arguments of a waveform */
+    const char *param;   /* interned; "" the main value */
+    const double *value; /* [n] */
+    int32_t n;           /* more than one: arguments of a waveform */
     diag_span span;
-    int32_t node;          /* in sim.gen; -1: none; the engine's */
+    int32_t node; /* in sim.gen; -1: none; the engine's */
 } sim_change;
 
-/* What is counted, and adds up over runs and processes. Points, iterations and evaluations of transients; rows of
- * output written; flat netlists and circuits made; changes of values in place, rows of devices and sources in them;
- * orderings of matrices; operating points found, taken over. */
-#define SIM_SECONDS(X) X(parse) X(elaborate) X(compile) X(op) X(tran) X(evaluate) X(stamp) X(factor) X(solve) X(output)
+/* What is counted, and adds up over runs and processes. Points, iterations and evaluations of
+ * transients; rows of output written; flat netlists and circuits made; changes of values in place,
+ * rows of devices and sources in them; orderings of matrices; operating points found, taken over.
+ */
+#define SIM_SECONDS(X) \
+    X(parse) X(elaborate) X(compile) X(op) X(tran) X(evaluate) X(stamp) X(factor) X(solve) X(output)
+/* clang-format off */
 #define SIM_COUNTS(X) \
-    X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(written) X(expanded) X(built) X(redone) X(rows) \
-    X(sources) X(symbolic) X(ops) X(ops_taken)
+    X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(written) X(expanded) \
+    X(built) X(redone) X(rows) X(sources) X(symbolic) X(ops) X(ops_taken)
+/* clang-format on */
 typedef struct sim_stat {
     struct {
 #define X(name) double name;
         SIM_SECONDS(X)
 #undef X
-    } s;                   /* seconds */
+    } s; /* seconds */
 #define X(name) int64_t name;
     SIM_COUNTS(X)
 #undef X
@@ -63,90 +68,95 @@ typedef struct sim_stat {
 
 /* Multiples of tstep at which a transient's results are written: option interp. */
 typedef struct sim_grid {
-    double start, step;    /* step 0: every point is written */
-    int64_t next;          /* multiple not written yet */
-    double *before;        /* [2 n] the row of the point before, and one at work */
+    double start, step; /* step 0: every point is written */
+    int64_t next;       /* multiple not written yet */
+    double *before;     /* [2 n] the row of the point before, and one at work */
 } sim_grid;
 
 /* Numbers that results depend on, in a circuit that stays. */
 typedef enum sim_number {
-    SIM_OF_CIRCUIT,        /* all, and there is another circuit */
-    SIM_OF_DEVICES, SIM_OF_DC, SIM_OF_START, /* what static loads see of devices; of sources, in dc and at time 0 */
-    SIM_OF_LINEAR,         /* of resistors and capacitors in small circuits */
-    SIM_OF_ICS,            /* .ic, .nodeset */
-    SIM_OF_OPTIONS,        /* of analyses */
+    SIM_OF_CIRCUIT, /* all, and there is another circuit */
+    SIM_OF_DEVICES,
+    SIM_OF_DC,
+    SIM_OF_START,   /* what static loads see of devices; of sources, in dc and at time 0 */
+    SIM_OF_LINEAR,  /* of resistors and capacitors in small circuits */
+    SIM_OF_ICS,     /* .ic, .nodeset */
+    SIM_OF_OPTIONS, /* of analyses */
     SIM_N_NUMBER
 } sim_number;
 
 typedef struct sim {
     diag *d;
     str_pool *names;
-    mdl_lib *lib;          /* sim_set_models; the client's */
-    int threads;           /* 0: as option threads says */
-    double parallel_min;   /* of ckt_opt; 0: its default */
-    double worker_start;   /* s, to start a process of a sweep; 0: not measured */
-    int lu;                /* lu_kind + 1; 0: as option lu says */
+    mdl_lib *lib;        /* sim_set_models; the client's */
+    int threads;         /* 0: as option threads says */
+    double parallel_min; /* of ckt_opt; 0: its default */
+    double worker_start; /* s, to start a process of a sweep; 0: not measured */
+    int lu;              /* lu_kind + 1; 0: as option lu says */
     sim_hook hook;
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
-    out_file *out;         /* the client's; NULL: no result file */
-    const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: they do not */
+    out_file *out;          /* the client's; NULL: no result file */
+    const char
+        *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: they do not */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
-    const char **save;     /* vec: vectors instead of the deck's .save (control); "all": these too */
+    const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
     post_set plots;
 
-    arena mem;             /* the deck and its first flat netlist */
-    arena card_mem;        /* the card that sim_parse read last */
-    arena ckt_mem;         /* flat netlists that came later, one at a time */
+    arena mem;      /* the deck and its first flat netlist */
+    arena card_mem; /* the card that sim_parse read last */
+    arena ckt_mem;  /* flat netlists that came later, one at a time */
     net_deck deck;
-    flat flat;             /* of the present circuit */
-    flat_ana *todo;        /* [n_todo] the deck's analyses, in its order */
+    flat flat;      /* of the present circuit */
+    flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
     size_t n_todo;
     elab_sim option;
-    flat_override *over;   /* vec: values of .params */
-    sim_change *change;    /* vec */
-    double temp;           /* degrees Celsius */
-    bool stale;            /* something changed: the circuit is to be brought up to date */
-    bool deep;             /* more than values, or not known what: the netlist must be expanded again */
-    char why[160];         /* what changed since the client cleared it, for reports */
-    flat_plan *plan;       /* NULL: dependences are not known */
-    bool plan_taken;       /* the plan's expansion left .dc out */
-    elab *elab;            /* bindings of ckt; NULL: none are kept */
-    gen gen;               /* what is made from what, if there is a plan */
+    flat_override *over; /* vec: values of .params */
+    sim_change *change;  /* vec */
+    double temp;         /* degrees Celsius */
+    bool stale;          /* something changed: the circuit is to be brought up to date */
+    bool deep;       /* more than values, or not known what: the netlist must be expanded again */
+    char why[160];   /* what changed since the client cleared it, for reports */
+    flat_plan *plan; /* NULL: dependences are not known */
+    bool plan_taken; /* the plan's expansion left .dc out */
+    elab *elab;      /* bindings of ckt; NULL: none are kept */
+    gen gen;         /* what is made from what, if there is a plan */
     int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
-    gen numbers;           /* of the circuit, and what is computed from them alone (sim_kept.c) */
+    gen numbers; /* of the circuit, and what is computed from them alone (sim_kept.c) */
     int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
-    ana_kept kept[2];      /* operating points: of .op and small signals, of .tran */
-    ana_kept first[2];     /* what those of a sweep's points begin from (sim_find_first) */
-    uint64_t first_names, names_now; /* of the unknowns of first, and of those of the circuit that was built as */
-    int64_t names_built;   /* the names_built-th */
+    ana_kept kept[2];  /* operating points: of .op and small signals, of .tran */
+    ana_kept first[2]; /* what those of a sweep's points begin from (sim_find_first) */
+    uint64_t first_names,
+        names_now; /* of the unknowns of first, and of those of the circuit that was built as */
+    int64_t names_built;          /* the names_built-th */
     gen_count others[GEN_N_KIND]; /* of other processes */
-    uint64_t changed;      /* knobs that are not in the netlist yet */
-    bool built;            /* there was a circuit before */
-    double s_build;        /* seconds that the last circuit took, without compiling */
-    unsigned forms;        /* of models, besides those that the deck's analyses need */
+    uint64_t changed;             /* knobs that are not in the netlist yet */
+    bool built;                   /* there was a circuit before */
+    double s_build;               /* seconds that the last circuit took, without compiling */
+    unsigned forms;               /* of models, besides those that the deck's analyses need */
     ckt *ckt;
     ana *ana;
-    double *x;             /* [n_x + 1] last static solution */
+    double *x; /* [n_x + 1] last static solution */
     int32_t n_x;
     bool x_valid;
     sim_stat st;
 
     /* of the analysis under way */
-    elab_out *vec;         /* vec: what is written */
-    elab_out *mem_vec;     /* vec: what is kept */
-    ckt_detail *detail;    /* vec: those of vec and mem_vec; hi of these is the index */
-    double *detail_value;  /* vec: at the point under way */
-    bool transient;        /* details are those of a point in time */
-    const double *op_x;    /* ac: the operating point behind the phasors */
+    elab_out *vec;        /* vec: what is written */
+    elab_out *mem_vec;    /* vec: what is kept */
+    ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
+    double *detail_value; /* vec: at the point under way */
+    bool transient;       /* details are those of a point in time */
+    const double *op_x;   /* ac: the operating point behind the phasors */
     double *row;
     sim_grid grid;
-    const char *unit;      /* of the axis, NULL: none */
-    bool own_axis;         /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
+    const char *unit; /* of the axis, NULL: none */
+    bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
     double axis;
-    const char *label;     /* behind the name of each plot in the file: "r=1000 temp=27"; NULL: nothing */
+    const char
+        *label; /* behind the name of each plot in the file: "r=1000 temp=27"; NULL: nothing */
     bool complex;
-    post_plot *plot;       /* NULL: nothing is kept */
+    post_plot *plot; /* NULL: nothing is kept */
 } sim;
 
 void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook);
@@ -154,7 +164,8 @@ void sim_fini(sim *s);
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
-/* Another deck in its place, e.g. with other sections of a library; it stays the reader's. Status: that of its options. */
+/* Another deck in its place, e.g. with other sections of a library; it stays the reader's. Status:
+ * that of its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
 /* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
 VS_MUST_USE vs_status sim_options(sim *s);
@@ -178,7 +189,8 @@ VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span
 void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */
 /* Status: VS_OK; VS_EINPUT: below absolute zero (message at `span`). */
 VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
-/* The element of the netlist that is called so, also in ngspice's form "r.x1.r1"; `name` itself if there is none. */
+/* The element of the netlist that is called so, also in ngspice's form "r.x1.r1"; `name` itself if
+ * there is none. */
 const char *sim_element_name(sim *s, const char *name);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
@@ -192,8 +204,8 @@ void sim_many(sim *s);
 void sim_deep(sim *s, const char *what);
 /* Frees the circuit; the next sim_build makes it from the netlist that is there. */
 void sim_drop_circuit(sim *s);
-/* From now on operating points begin from that of the present values, which is found here; tran: those of transients. No
- * message if there is none: they then begin from nothing. */
+/* From now on operating points begin from that of the present values, which is found here; tran:
+ * those of transients. No message if there is none: they then begin from nothing. */
 void sim_find_first(sim *s, bool tran);
 /* The same, and what is known of the netlist: before the deck that it was made from goes. */
 void sim_drop_netlist(sim *s);
@@ -206,9 +218,11 @@ void sim_reset(sim *s, const flat_override *over, size_t n);
 /* An .option card as text: "reltol=1e-5". Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
 
-/* The text of a card from token `first` on, with blanks where comments, line ends and their '+' were, so
- * that places in it are places in the file, from *at. The same of a piece of the deck. In `mem`. */
-const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at);
+/* The text of a card from token `first` on, with blanks where comments, line ends and their '+'
+ * were, so that places in it are places in the file, from *at. The same of a piece of the deck. In
+ * `mem`. */
+const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first,
+                          diag_span *at);
 const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
 /* What was asked for, out of date, made again: of the netlist, and of what is computed. */
@@ -216,7 +230,7 @@ gen_count sim_gen_count(const sim *s, gen_kind k);
 
 /* The figures of a run, to add up those of several processes. */
 typedef struct sim_figures {
-    sim_stat st;             /* op_method: see below */
+    sim_stat st; /* op_method: see below */
     char op_method[24];
     gen_count gen[GEN_N_KIND];
     int n_compiled, n_from_cache; /* kernels */

@@ -1,13 +1,15 @@
 /* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
- * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot (sim_plot_begin),
- * runs, counts (sim_count) and closes the plot. */
+ * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot
+ * (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
 #include <stdio.h>
 #include <string.h>
 
 #include "sim_priv.h"
 #include "vec.h"
 
-enum { MAX_TOLD = 100 }; /* devices whose operating-point variables are told; of others @dev[name] gives them */
+enum {
+    MAX_TOLD = 100
+}; /* devices whose operating-point variables are told; of others @dev[name] gives them */
 
 /* The operating-point variables of all devices. */
 static vs_status tell_devices(sim *s, const double *x)
@@ -79,14 +81,14 @@ static vs_status run_tran(sim *s, const flat_ana *a)
     return sim_plot_end(s, st);
 }
 
-/* -- .dc: the outer loops, and those sweeps that are no source: every point of these elaborates anew
- *    with the value in place. The inner loop over a source is ana_dc. -- */
+/* -- .dc: the outer loops, and those sweeps that are no source: every point of these elaborates
+ * anew with the value in place. The inner loop over a source is ana_dc. -- */
 
 typedef struct dc_job {
     sim *s;
     const flat_ana *a;
     bool warm;
-    double at[4];  /* the value of each loop */
+    double at[4]; /* the value of each loop */
 } dc_job;
 
 /* A new circuit has the deck's values of the sources of the outer loops. */
@@ -139,16 +141,17 @@ static vs_status dc_set(dc_job *j, int level, double v)
             return VS_EINPUT;
         ckt_set_source_dc(s->ckt, src, v);
         return VS_OK;
-    case FLAT_SWEEP_TEMP:
-        st = sim_set_temp(s, v, w->span);
-        return st ? st : dc_rebuild(j, level);
+    case FLAT_SWEEP_TEMP: st = sim_set_temp(s, v, w->span); return st ? st : dc_rebuild(j, level);
     case FLAT_SWEEP_PARAM:
         sim_set_param(s, w->param ? w->param : w->name, v);
         return dc_rebuild(j, level);
     default: { /* the value of an element, or a parameter of it */
         const bool value = !w->param || !strcmp(w->param, "value");
-        const sim_change c = {.name = w->name, .param = value ? str_intern0(s->names, "") : w->param, .value = &v,
-                              .n = 1, .span = w->span};
+        const sim_change c = {.name = w->name,
+                              .param = value ? str_intern0(s->names, "") : w->param,
+                              .value = &v,
+                              .n = 1,
+                              .span = w->span};
         sim_alter(s, &c);
         return dc_rebuild(j, level);
     }
@@ -212,8 +215,8 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     static const char *const type[] = {"voltage", "temperature", "notype", "notype"};
     const flat_sweep *inner = &a->sweep[0];
     bool is_current = inner->what == FLAT_SWEEP_SOURCE && strchr(inner->name, 'i') == inner->name;
-    sim_axis axis = {is_current ? "i-sweep" : name[inner->what], is_current ? "current" : type[inner->what],
-                     is_current ? "A" : "V"};
+    sim_axis axis = {is_current ? "i-sweep" : name[inner->what],
+                     is_current ? "current" : type[inner->what], is_current ? "A" : "V"};
     double *x;
     bool fits;
     vs_status st = sim_start(s);

@@ -1,4 +1,5 @@
-/* sim_card.c - cards that come after the deck: analyses and options of .control, parameters by name. */
+/* sim_card.c - cards that come after the deck: analyses and options of .control, parameters by
+ * name. */
 #include <string.h>
 
 #include "sim_priv.h"
@@ -10,7 +11,8 @@ static const net_card *read_card(sim *s, const char *text, diag_span from)
     net_deck *one = arena_new(&s->card_mem, net_deck);
     net_opt opt = {.no_title = true};
     size_t file = vec_len(s->d->file);
-    vs_status st = net_read_text(one, s->d, s->names, &s->card_mem, "command", text, strlen(text), &opt);
+    vs_status st =
+        net_read_text(one, s->d, s->names, &s->card_mem, "command", text, strlen(text), &opt);
     if (vec_len(s->d->file) > file)
         s->d->file[file].from = from;
     return !st && vec_len(one->top->card) ? &one->top->card[0] : NULL;
@@ -24,7 +26,8 @@ static vs_status read_into(sim *s, flat *out, const char *text, diag_span from)
     const net_card *card = st ? NULL : read_card(s, arena_printf(&s->card_mem, ".%s", text), from);
     if (!card)
         return VS_EINPUT;
-    return flat_card(out, &s->flat, &s->deck, s->d, s->names, &s->card_mem, s->temp, s->over, vec_len(s->over), card);
+    return flat_card(out, &s->flat, &s->deck, s->d, s->names, &s->card_mem, s->temp, s->over,
+                     vec_len(s->over), card);
 }
 
 vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from)
@@ -63,8 +66,8 @@ bool sim_param(sim *s, const char *name, double *value)
     if (s->plan && !s->stale)
         return flat_plan_param(s->plan, name, value);
     arena_init(&mem);
-    bool ok = s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &mem, s->temp, s->over,
-                                              vec_len(s->over), name, value);
+    bool ok = s->flat.mem && flat_param_value(&s->flat, &s->deck, s->d, s->names, &mem, s->temp,
+                                              s->over, vec_len(s->over), name, value);
     arena_fini(&mem);
     return ok;
 }
@@ -98,7 +101,8 @@ const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t f
     char *text = arena_alloc(mem, n + 1);
     memset(text, ' ', n);
     for (int32_t i = first; i < c->n_tok; i++)
-        memcpy(text + (c->tok[i].off - from), s->d->file[c->file].text + c->tok[i].off, c->tok[i].len);
+        memcpy(text + (c->tok[i].off - from), s->d->file[c->file].text + c->tok[i].off,
+               c->tok[i].len);
     join_lines(text, n);
     *at = (diag_span){c->file, from, n};
     return text;

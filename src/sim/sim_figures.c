@@ -51,6 +51,7 @@ void sim_figures_add(sim *s, const sim_figures *f)
     s->st.n_compiled += f->n_compiled;
     s->st.n_from_cache += f->n_from_cache;
     if (*f->op_method)
-        s->st.op_method = str_intern(s->names, f->op_method, strnlen(f->op_method, sizeof f->op_method));
+        s->st.op_method =
+            str_intern(s->names, f->op_method, strnlen(f->op_method, sizeof f->op_method));
     s->st.unknowns = f->st.unknowns ? f->st.unknowns : s->st.unknowns;
 }

@@ -1,8 +1,9 @@
-/* sim_kept.c - operating points that are taken over: while nothing that one depends on changes, the next analysis and the
- * next point of a sweep have it already.
- * What sim_redo.c made again need not reach an operating point: a row whose static setup gives the same values, an ac
- * value, a waveform that begins as before. ckt_redo_end tells what it reaches; from there on it is generation counters
- * again (gen.h). An operating point is x and what devices remember (ana_kept), so that what follows has the same bits. */
+/* sim_kept.c - operating points that are taken over: while nothing that one depends on changes, the
+ * next analysis and the next point of a sweep have it already. What sim_redo.c made again need not
+ * reach an operating point: a row whose static setup gives the same values, an ac value, a waveform
+ * that begins as before. ckt_redo_end tells what it reaches; from there on it is generation
+ * counters again (gen.h). An operating point is x and what devices remember (ana_kept), so that
+ * what follows has the same bits. */
 #include "sim_priv.h"
 
 #include <stdlib.h>
@@ -56,7 +57,9 @@ void sim_numbers_redone(sim *s, const ckt_redone *what)
     static const struct {
         unsigned bit;
         sim_number number;
-    } reach[] = {{CKT_OTHER_STATIC, SIM_OF_DEVICES}, {CKT_OTHER_DC, SIM_OF_DC}, {CKT_OTHER_START, SIM_OF_START},
+    } reach[] = {{CKT_OTHER_STATIC, SIM_OF_DEVICES},
+                 {CKT_OTHER_DC, SIM_OF_DC},
+                 {CKT_OTHER_START, SIM_OF_START},
                  {CKT_OTHER_LINEAR, SIM_OF_LINEAR}};
     for (size_t i = 0; i < VS_COUNT(reach); i++)
         if (what->other & reach[i].bit)
@@ -131,6 +134,8 @@ void sim_kept_count(sim *s, const ana_stat *a)
 
 gen_count sim_gen_count(const sim *s, gen_kind k)
 {
-    const gen_count a = s->gen.count[k], b = k == GEN_INPUT ? (gen_count){0} : s->numbers.count[k], c = s->others[k];
-    return (gen_count){a.lookups + b.lookups + c.lookups, a.invalid + b.invalid + c.invalid, a.rebuilt + b.rebuilt + c.rebuilt};
+    const gen_count a = s->gen.count[k], b = k == GEN_INPUT ? (gen_count){0} : s->numbers.count[k],
+                    c = s->others[k];
+    return (gen_count){a.lookups + b.lookups + c.lookups, a.invalid + b.invalid + c.invalid,
+                       a.rebuilt + b.rebuilt + c.rebuilt};
 }

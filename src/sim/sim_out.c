@@ -41,8 +41,11 @@ static void find_details(sim *s)
 ckt_env sim_env(const sim *s, double time)
 {
     const double gmin = s->option.gmin;
-    return (ckt_env){.mode = s->transient ? CKT_TRAN : CKT_STATIC, .time = s->transient ? time : 0, .srcfact = 1,
-                     .iter = 1, .gmin = gmin >= 0 ? gmin : 1e-12};
+    return (ckt_env){.mode = s->transient ? CKT_TRAN : CKT_STATIC,
+                     .time = s->transient ? time : 0,
+                     .srcfact = 1,
+                     .iter = 1,
+                     .gmin = gmin >= 0 ? gmin : 1e-12};
 }
 
 static vs_status update_details(sim *s, double time, const double *x)
@@ -50,7 +53,8 @@ static vs_status update_details(sim *s, double time, const double *x)
     if (!vec_len(s->detail))
         return VS_OK;
     const ckt_env env = sim_env(s, time);
-    return ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail), s->detail_value);
+    return ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail),
+                       s->detail_value);
 }
 
 static bool listed(const elab_out *v, const elab_out *o)
@@ -66,7 +70,8 @@ static void keep_named(sim *s, const char *const *name, const elab_out *all)
 {
     for (size_t k = 0; k < vec_len(name); k++)
         for (size_t i = 0; i < vec_len(all); i++)
-            if ((!strcmp(name[k], "all") || post_name_matches(all[i].name, name[k])) && !listed(s->mem_vec, &all[i]))
+            if ((!strcmp(name[k], "all") || post_name_matches(all[i].name, name[k])) &&
+                !listed(s->mem_vec, &all[i]))
                 vec_push(s->mem_vec, all[i]);
 }
 
@@ -92,7 +97,10 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
     const char *open = name[0] == '@' ? strchr(name, '[') : NULL;
     if (!open)
         return false;
-    *o = (flat_save){.what = FLAT_SAVE_PARAM, .node = {-1, -1}, .text = name, .span = DIAG_NOWHERE,
+    *o = (flat_save){.what = FLAT_SAVE_PARAM,
+                     .node = {-1, -1},
+                     .text = name,
+                     .span = DIAG_NOWHERE,
                      .device = str_intern_lower(s->names, name + 1, (size_t)(open - name) - 1),
                      .param = str_intern_lower(s->names, open + 1, strcspn(open + 1, "]"))};
     o->device = sim_element_name(s, o->device);
@@ -156,8 +164,8 @@ static vs_status choose_kept(sim *s)
     return st;
 }
 
-static vs_status open_plots(sim *s, const char *word, const char *what, const out_vector *v, int32_t n,
-                            const out_vector *kept, int32_t n_kept, const sim_axis *axis)
+static vs_status open_plots(sim *s, const char *word, const char *what, const out_vector *v,
+                            int32_t n, const out_vector *kept, int32_t n_kept, const sim_axis *axis)
 {
     free(s->row);
     s->row = calloc(2 * ((size_t)n + 1), sizeof *s->row);
@@ -172,7 +180,8 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
             return VS_ENOMEM;
         for (int32_t i = 0; i < n_kept; i++) {
             bool is_axis = axis && !i;
-            post_vec *p = post_plot_add(&s->plots, s->plot, kept[i].name, kept[i].type, s->complex && !is_axis);
+            post_vec *p = post_plot_add(&s->plots, s->plot, kept[i].name, kept[i].type,
+                                        s->complex && !is_axis);
             if (!p)
                 return VS_ENOMEM;
             if (is_axis)
@@ -196,7 +205,8 @@ static out_vector *columns_of(const elab_out *v, const sim_axis *axis)
     return c;
 }
 
-vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis, bool complex)
+vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis,
+                         bool complex)
 {
     vec_free(s->vec);
     s->complex = complex;
@@ -209,13 +219,15 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     s->transient = !strcmp(word, "tran");
     s->op_x = NULL;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
-    st = open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
+    st =
+        open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
     vec_free(file);
     vec_free(kept);
     return st;
 }
 
-/* Option interp: the row at multiples of tstep from tstart on, on the straight line from the point before. */
+/* Option interp: the row at multiples of tstep from tstart on, on the straight line from the point
+ * before. */
 static vs_status write_row(sim *s, double time, size_t n)
 {
     sim_grid *g = &s->grid;
@@ -227,7 +239,8 @@ static vs_status write_row(sim *s, double time, size_t n)
         return VS_ENOMEM;
     double *line = g->before + n;
     vs_status st = VS_OK;
-    for (double t; !st && (t = fma((double)g->next, g->step, g->start)) <= time + 1e-9 * g->step; g->next++) {
+    for (double t; !st && (t = fma((double)g->next, g->step, g->start)) <= time + 1e-9 * g->step;
+         g->next++) {
         const bool here = fabs(t - time) <= 1e-9 * g->step;
         const double part = here ? 1 : (t - g->before[0]) / (time - g->before[0]);
         for (size_t i = 0; i < n; i++)
@@ -264,7 +277,8 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     if (s->plot) {
         bool ok = !s->unit || post_vec_push(s->plot->vec[k++], axis, 0);
         for (size_t i = 0; ok && i < vec_len(s->mem_vec); i++)
-            ok = post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x), imaginary(&s->mem_vec[i], xi));
+            ok = post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x),
+                               imaginary(&s->mem_vec[i], xi));
         if (!ok)
             return VS_ENOMEM;
     }
@@ -283,8 +297,8 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     return write_row(s, axis, n);
 }
 
-vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v, int32_t n,
-                             const sim_axis *axis, bool complex)
+vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
+                             int32_t n, const sim_axis *axis, bool complex)
 {
     vec_free(s->vec);
     vec_free(s->mem_vec);
@@ -297,7 +311,8 @@ vs_status sim_plot_row(sim *s, const double *row)
     int w = 1 + s->complex;
     s->st.written += s->out || s->plot;
     for (size_t i = 0; s->plot && i < vec_len(s->plot->vec); i++)
-        if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w], s->complex ? row[i * (size_t)w + 1] : 0))
+        if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w],
+                           s->complex ? row[i * (size_t)w + 1] : 0))
             return VS_ENOMEM;
     return s->out ? out_point(s->out, row) : VS_OK;
 }
@@ -324,14 +339,12 @@ static void show_progress(void *user, double fraction, double axis, const ana_st
         s->hook.progress(s->hook.user, fraction, axis, s->unit ? s->unit : "", st);
 }
 
-static bool asked_to_stop(void *user)
-{
-    return sim_stopped(user);
-}
+static bool asked_to_stop(void *user) { return sim_stopped(user); }
 
 const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
-    *sink = (ana_sink){.point = take_point, .progress = show_progress, .stop = asked_to_stop, .user = s};
+    *sink = (ana_sink){
+        .point = take_point, .progress = show_progress, .stop = asked_to_stop, .user = s};
     return sink;
 }
 
@@ -366,7 +379,8 @@ vs_status sim_plot_follow(sim *s, diag_span span)
     vec_free(kept);
     if (st || same)
         return st;
-    diag_error(s->d, span, "this sweep changes which nodes the circuit has; run the deck once for "
+    diag_error(s->d, span,
+               "this sweep changes which nodes the circuit has; run the deck once for "
                "each value, or .save what is always there");
     return VS_EINPUT;
 }

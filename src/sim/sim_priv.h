@@ -4,13 +4,13 @@
 
 #include "sim.h"
 
-
 /* -- sim.c -- */
 /* The analysis object for the present circuit, with options, .ic and .nodeset. */
 VS_MUST_USE vs_status sim_start(sim *s);
 /* Adds the figures of the analysis object to the run's before it is closed or asked again. */
 void sim_count(sim *s);
-/* The circuit at the present parameters and temperature, and its analysis object: inside a sweep. */
+/* The circuit at the present parameters and temperature, and its analysis object: inside a sweep.
+ */
 VS_MUST_USE vs_status sim_rebuild(sim *s);
 /* s->x with room for the circuit; *warm: it holds a solution of a circuit of this size. */
 VS_MUST_USE vs_status sim_solution(sim *s, double **x, bool *warm);
@@ -28,8 +28,8 @@ void sim_param_changed(sim *s, const char *name);
 void sim_ambient_changed(sim *s, const char *name, bool temper);
 void sim_change_changed(sim *s, const sim_change *c);
 void sim_analysis_changed(sim *s, const char *name); /* an option that no device reads */
-/* Status: VS_OK: netlist and circuit are up to date, or the circuit is gone and to be built; VS_REJECT: the netlist
- * must be expanded again. */
+/* Status: VS_OK: netlist and circuit are up to date, or the circuit is gone and to be built;
+ * VS_REJECT: the netlist must be expanded again. */
 VS_MUST_USE vs_status sim_redo(sim *s);
 /* An analysis needs the circuit's object of this kind and makes it if it is out of date. */
 void sim_ask(sim *s, gen_kind kind);
@@ -39,7 +39,8 @@ void sim_kept_init(sim *s);
 void sim_kept_fini(sim *s);
 void sim_number_changed(sim *s, sim_number k);
 void sim_numbers_redone(sim *s, const ckt_redone *what);
-/* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and the sources at time 0. */
+/* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and
+ * the sources at time 0. */
 VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
 /* What an operating point begins from, [n+1]; NULL: nothing. */
 const double *sim_begin(sim *s, bool tran);
@@ -48,24 +49,26 @@ void sim_kept_count(sim *s, const ana_stat *a);
 
 /* -- sim_out.c: results -- */
 typedef struct sim_axis {
-    const char *name;  /* "time", "frequency", "v-sweep" */
-    const char *type;  /* "time", "frequency", "voltage" */
-    const char *unit;  /* "s", "Hz", "V" */
+    const char *name; /* "time", "frequency", "v-sweep" */
+    const char *type; /* "time", "frequency", "voltage" */
+    const char *unit; /* "s", "Hz", "V" */
 } sim_axis;
 /* A plot of the usual vectors (.save, or all voltages and currents).
  *   word, what   "tran", "Transient Analysis"     axis   NULL: a single point
  * Status: VS_OK, VS_ENOMEM, VS_EIO. */
-VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_axis *axis,
-                                     bool complex);
+VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what,
+                                     const sim_axis *axis, bool complex);
 /* A vector at x, once sim_plot_point was there (values inside devices). */
 double sim_value(const sim *s, const elab_out *o, const double *x);
 /* What devices see at a point of the analysis under way. */
 ckt_env sim_env(const sim *s, double time);
 /* A point of it, x[n+1]; xi: imaginary parts, NULL for a real plot. */
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
-/* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is one. */
-VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
-                                         int32_t n, const sim_axis *axis, bool complex);
+/* A plot of vectors of the analysis' own (noise densities, poles, ...), the axis first if there is
+ * one. */
+VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what,
+                                         const out_vector *v, int32_t n, const sim_axis *axis,
+                                         bool complex);
 /* Points between these two are written at multiples of tstep if option interp says so. */
 void sim_grid_begin(sim *s, const flat_ana *a);
 void sim_grid_end(sim *s);
@@ -89,7 +92,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a);
 /* -- sim_ana.c -- */
 typedef struct sim_kind {
     const char *word, *name;
-    unsigned forms;         /* of the models, bits 1 << mdl_form_kind */
+    unsigned forms; /* of the models, bits 1 << mdl_form_kind */
     vs_status (*run)(sim *s, const flat_ana *a);
 } sim_kind;
 const sim_kind *sim_kind_of(flat_ana_kind kind);

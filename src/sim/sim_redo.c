@@ -1,9 +1,10 @@
 /* sim_redo.c - values that change are put into the netlist and the circuit that are there.
- * From the second expansion of a deck on it is known which values depend on what (flat_plan), and the circuit
- * keeps what binds its elements (elab_circuit_kept). Inputs (parameters, temperature, options, the sample,
- * altered values) and what is made from them are nodes with generation counters (gen.h): a change marks its
- * dependents, sim_build makes these again and nothing else. What cannot be done in place is seen where it
- * is decided, and the circuit, or the netlist too, is then made anew; results are the same. */
+ * From the second expansion of a deck on it is known which values depend on what (flat_plan), and
+ * the circuit keeps what binds its elements (elab_circuit_kept). Inputs (parameters, temperature,
+ * options, the sample, altered values) and what is made from them are nodes with generation
+ * counters (gen.h): a change marks its dependents, sim_build makes these again and nothing else.
+ * What cannot be done in place is seen where it is decided, and the circuit, or the netlist too, is
+ * then made anew; results are the same. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +15,7 @@ enum { N_KNOB = 64 };
 
 /* -- the graph -- */
 
-static bool is_device(const flat_inst *in)
-{
-    return !in->source || in->source->port;
-}
+static bool is_device(const flat_inst *in) { return !in->source || in->source->port; }
 
 /* Nodes of instances come first, those of owners of values behind them. */
 static void add_nodes(sim *s, const flat_owner *owner, size_t n_owner)
@@ -182,7 +180,11 @@ void sim_ambient_changed(sim *s, const char *name, bool temper)
 void sim_change_changed(sim *s, const sim_change *c)
 {
     char text[200];
-    snprintf(text, sizeof text, c->model ? "%s(%s)" : *c->param ? "@%s[%s]" : "%s", c->name, c->param);
+    snprintf(text, sizeof text,
+             c->model    ? "%s(%s)"
+             : *c->param ? "@%s[%s]"
+                         : "%s",
+             c->name, c->param);
     tell(s, text);
     s->stale = true;
     if (planned(s) && c->node >= 0)
@@ -334,7 +336,8 @@ vs_status sim_redo(sim *s)
         return VS_REJECT;
     todo t = collect(s);
     const tried before = before_trial(s);
-    vs_status st = t.netlist || !gen_current(&s->gen, s->whole[GEN_NETLIST]) ? VS_REJECT : redo_netlist(s, &t);
+    vs_status st =
+        t.netlist || !gen_current(&s->gen, s->whole[GEN_NETLIST]) ? VS_REJECT : redo_netlist(s, &t);
     if (st)
         tell(s, "the netlist");
     if (!st && s->ckt && redo_circuit(s, &t))

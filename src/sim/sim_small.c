@@ -1,4 +1,5 @@
-/* sim_small.c - small-signal analyses of the deck: cards to the settings of src/ana, results to plots. */
+/* sim_small.c - small-signal analyses of the deck: cards to the settings of src/ana, results to
+ * plots. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@ static const sim_axis frequency = {"frequency", "frequency", "Hz"};
 
 static ana_freq grid_of(const flat_ana *a)
 {
-    static const ana_grid grid[] = {[FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN};
+    static const ana_grid grid[] = {
+        [FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN};
     return (ana_freq){grid[a->grid], a->n_freq, a->f_from, a->f_to};
 }
 
@@ -28,8 +30,11 @@ static vs_status output_of(sim *s, const flat_ana *a, ana_output *o)
     *o = (ana_output){ckt_find(s->ckt, branch), 0, true, a->out_branch};
     if (o->hi > 0)
         return VS_OK;
-    diag_error(s->d, a->span, "the current of '%s' is not an unknown of the circuit; put a voltage source of 0 V in "
-               "series", a->out_branch);
+    diag_error(
+        s->d, a->span,
+        "the current of '%s' is not an unknown of the circuit; put a voltage source of 0 V in "
+        "series",
+        a->out_branch);
     return VS_EINPUT;
 }
 
@@ -50,14 +55,16 @@ typedef struct table {
     ana_sink base;    /* progress and stop */
 } table;
 
-static vs_status table_begin(void *user, const char *plot, const ana_column *col, int32_t n, bool complex)
+static vs_status table_begin(void *user, const char *plot, const ana_column *col, int32_t n,
+                             bool complex)
 {
     table *t = user;
     out_vector *v = NULL;
     for (int32_t i = 0; i < n; i++)
         vec_push(v, ((out_vector){col[i].name, col[i].type}));
     const bool axis = n > 0 && !strcmp(col[0].type, "frequency");
-    const vs_status st = sim_plot_begin_own(t->s, t->word, plot, v, n, axis ? &frequency : NULL, complex);
+    const vs_status st =
+        sim_plot_begin_own(t->s, t->word, plot, v, n, axis ? &frequency : NULL, complex);
     vec_free(v);
     if (st == VS_OK && axis && t->s->hook.begin)
         t->s->hook.begin(t->s->hook.user, t->word);
@@ -69,10 +76,7 @@ static vs_status table_row(void *user, const double *v)
     return sim_plot_row(((table *)user)->s, v);
 }
 
-static vs_status table_end(void *user)
-{
-    return sim_plot_end(((table *)user)->s, VS_OK);
-}
+static vs_status table_end(void *user) { return sim_plot_end(((table *)user)->s, VS_OK); }
 
 static void table_progress(void *user, double fraction, double axis, const ana_stat *st)
 {
@@ -116,7 +120,8 @@ static vs_status warn_no_drive(sim *s, const flat_ana *a)
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++)
         if (ckt_source_at(s->ckt, i).ac_mag != 0)
             return VS_OK;
-    diag_warning(s->d, a->span, "no source has an ac value: all results are 0; write 'ac 1' on the input source");
+    diag_warning(s->d, a->span,
+                 "no source has an ac value: all results are 0; write 'ac 1' on the input source");
     return VS_OK;
 }
 
@@ -135,7 +140,8 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     (void)table_of(&j.t, s, "ac");
     j.re = calloc(n1, sizeof *j.re);
     j.im = calloc(n1, sizeof *j.im);
-    const ana_sink sink = {.zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
+    const ana_sink sink = {
+        .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
     if (s->hook.begin)
         s->hook.begin(s->hook.user, "ac");
     st = j.re && j.im ? ana_ac(s->ana, &f, &sink) : VS_ENOMEM;
@@ -227,7 +233,8 @@ static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
         most = v && v->port > most ? v->port : most;
     }
     if (!n) {
-        diag_error(s->d, a->span, ".sp needs ports: voltage sources with 'portnum 1 z0 50' and so on");
+        diag_error(s->d, a->span,
+                   ".sp needs ports: voltage sources with 'portnum 1 z0 50' and so on");
         return VS_EINPUT;
     }
     vec_extend(*port, (size_t)most);
@@ -239,7 +246,8 @@ static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
             continue;
         ana_port *p = &(*port)[in->source->port - 1];
         if (p->z0 > 0) {
-            diag_error(s->d, in->span, "%s: there are two ports %d", in->name, (int)in->source->port);
+            diag_error(s->d, in->span, "%s: there are two ports %d", in->name,
+                       (int)in->source->port);
             return VS_EINPUT;
         }
         *p = (ana_port){unknown_of(s, in->node[0]), unknown_of(s, in->node[1]),
@@ -247,7 +255,9 @@ static vs_status ports_of(sim *s, const flat_ana *a, ana_port **port)
     }
     for (int32_t k = 0; k < most; k++)
         if (!((*port)[k].z0 > 0)) {
-            diag_error(s->d, a->span, "port %d is missing: port numbers go from 1 to the number of ports", (int)k + 1);
+            diag_error(s->d, a->span,
+                       "port %d is missing: port numbers go from 1 to the number of ports",
+                       (int)k + 1);
             return VS_EINPUT;
         }
     return VS_OK;
@@ -274,15 +284,18 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
         const char *path = arena_printf(&s->mem, "%s.s%zup", s->touchstone, vec_len(port));
         st = out_touchstone_open(&file, path, z0, (int32_t)vec_len(z0));
         if (st)
-            diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path, strerror(errno));
+            diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,
+                       strerror(errno));
     }
     const ana_table at = table_of(&t, s, "sp");
     if (!st) {
-        st = ana_sp(s->ana, port, (int32_t)vec_len(port), &f, a->donoise, &at, file ? put_touchstone : NULL, file);
+        st = ana_sp(s->ana, port, (int32_t)vec_len(port), &f, a->donoise, &at,
+                    file ? put_touchstone : NULL, file);
         sim_count(s);
     }
     if (out_touchstone_close(&file) && !st) {
-        diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s", strerror(errno));
+        diag_error(s->d, DIAG_NOWHERE, "the Touchstone file could not be written: %s",
+                   strerror(errno));
         st = VS_EIO;
     }
     vec_free(port);

@@ -1,4 +1,5 @@
-/* spa.c - the order of an analysis: facts of the pattern, block form, orderings, factors. See spa.h. */
+/* spa.c - the order of an analysis: facts of the pattern, block form, orderings, factors. See
+ * spa.h. */
 #include "spa.h"
 
 #include <math.h>
@@ -28,7 +29,9 @@ const char *spa_order_text(spa_order o) { return order_texts[o].text; }
 /* at = A': columns of `a` by rows; from[k] is the place of its k-th entry in a. */
 static csc transpose(const csc *a, int32_t *from, arena *mem)
 {
-    csc t = {.n = a->n, .colptr = arena_array(mem, int32_t, a->n + 1), .row = arena_array(mem, int32_t, csc_nnz(a))};
+    csc t = {.n = a->n,
+             .colptr = arena_array(mem, int32_t, a->n + 1),
+             .row = arena_array(mem, int32_t, csc_nnz(a))};
     int32_t *next = NULL;
     for (int32_t k = 0; k < csc_nnz(a); k++)
         t.colptr[a->row[k] + 1]++;
@@ -77,7 +80,8 @@ static void compare_triangles(spa_report *r, const csc *a, arena *scratch)
     arena_release(scratch, mark);
 }
 
-static void measure_band(const spa_graph *g, const int32_t *at, int32_t *bandwidth, int64_t *profile)
+static void measure_band(const spa_graph *g, const int32_t *at, int32_t *bandwidth,
+                         int64_t *profile)
 {
     *bandwidth = 0;
     *profile = 0;
@@ -136,7 +140,7 @@ static vs_status find_blocks(spa_report *r, const csc *a, arena *mem)
     return VS_OK;
 }
 
-typedef struct blocks { /* numbering of the block form */
+typedef struct blocks {       /* numbering of the block form */
     int32_t *row_at, *col_at; /* [n] position of a row and column of A */
     int32_t *of;              /* [n] block of a position */
     csc c;                    /* the diagonal blocks, columns by position, rows unsorted */
@@ -145,7 +149,8 @@ typedef struct blocks { /* numbering of the block form */
 static blocks split_blocks(spa_report *r, const csc *a, arena *mem)
 {
     const int32_t n = a->n;
-    blocks b = {.row_at = arena_array(mem, int32_t, n), .col_at = arena_array(mem, int32_t, n),
+    blocks b = {.row_at = arena_array(mem, int32_t, n),
+                .col_at = arena_array(mem, int32_t, n),
                 .of = arena_array(mem, int32_t, n)};
     for (int32_t k = 0; k < n; k++) {
         b.row_at[r->p[k]] = k;
@@ -154,7 +159,9 @@ static blocks split_blocks(spa_report *r, const csc *a, arena *mem)
     for (int32_t i = 0; i < r->n_block; i++)
         for (int32_t k = r->block[i]; k < r->block[i + 1]; k++)
             b.of[k] = i;
-    b.c = (csc){.n = n, .colptr = arena_array(mem, int32_t, n + 1), .row = arena_array(mem, int32_t, csc_nnz(a))};
+    b.c = (csc){.n = n,
+                .colptr = arena_array(mem, int32_t, n + 1),
+                .row = arena_array(mem, int32_t, csc_nnz(a))};
     int32_t nnz = 0;
     for (int32_t k = 0; k < n; k++) {
         for (int32_t e = a->colptr[r->q[k]]; e < a->colptr[r->q[k] + 1]; e++) {
@@ -181,7 +188,8 @@ static void cut_block(const csc *c, int32_t lo, int32_t hi, int32_t *colptr, int
         row[e - base] = c->row[e] - lo;
 }
 
-static bool minimum_degree(spa_order o, int32_t n, int32_t *colptr, int32_t *row, size_t room, int32_t *perm)
+static bool minimum_degree(spa_order o, int32_t n, int32_t *colptr, int32_t *row, size_t room,
+                           int32_t *perm)
 {
     if (o == SPA_AMD)
         return amd_order(n, colptr, row, perm, NULL, NULL) >= AMD_OK;
@@ -196,7 +204,8 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
 {
     const int32_t nnz = b->c.colptr[r->n];
     const size_t room = o == SPA_COLAMD ? colamd_recommended(nnz, r->n, r->n) : (size_t)nnz + 1;
-    int32_t *colptr = malloc(sizeof *colptr * ((size_t)r->n + 1)), *row = malloc(sizeof *row * (room + 1));
+    int32_t *colptr = malloc(sizeof *colptr * ((size_t)r->n + 1)),
+            *row = malloc(sizeof *row * (room + 1));
     vs_status st = colptr && row && room > 0 && room < INT32_MAX ? VS_OK : VS_ENOMEM;
     for (int32_t i = 0; st == VS_OK && i < r->n_block; i++) {
         const int32_t lo = r->block[i], hi = r->block[i + 1], n = hi - lo;
@@ -215,7 +224,8 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
     return st;
 }
 
-/* Sorts the order of all positions by blocks, within each as it is; but small ones as KLU has them. */
+/* Sorts the order of all positions by blocks, within each as it is; but small ones as KLU has them.
+ */
 static void gather_blocks(const spa_report *r, const blocks *b, const int32_t *all, int32_t *perm)
 {
     int32_t *next = NULL;
@@ -225,12 +235,13 @@ static void gather_blocks(const spa_report *r, const blocks *b, const int32_t *a
         perm[next[b->of[all[k]]]++] = all[k];
     vec_free(next);
     for (int32_t i = 0; i < r->n_block; i++)
-        for (int32_t k = r->block[i]; k < r->block[i + 1] && r->block[i + 1] - r->block[i] <= SMALL_BLOCK; k++)
+        for (int32_t k = r->block[i];
+             k < r->block[i + 1] && r->block[i + 1] - r->block[i] <= SMALL_BLOCK; k++)
             perm[k] = k;
 }
 
-static vs_status find_order(spa_order o, const spa_report *r, const blocks *b, const spa_graph *g, int32_t *perm,
-                            arena *scratch)
+static vs_status find_order(spa_order o, const spa_report *r, const blocks *b, const spa_graph *g,
+                            int32_t *perm, arena *scratch)
 {
     if (o == SPA_AMD || o == SPA_COLAMD)
         return order_by_block(o, r, b, perm);
@@ -247,15 +258,17 @@ static vs_status find_order(spa_order o, const spa_report *r, const blocks *b, c
     return VS_OK;
 }
 
-/* For any choice of pivots the factors stay within those of B'B, whose fill is that of stars: each row
- * of B joins its columns to that one of them which is eliminated first (George & Ng, SIAM J. Sci.
- * Stat. Comput. 8(6), 1987). */
+/* For any choice of pivots the factors stay within those of B'B, whose fill is that of stars: each
+ * row of B joins its columns to that one of them which is eliminated first (George & Ng, SIAM J.
+ * Sci. Stat. Comput. 8(6), 1987). */
 static spa_graph star_graph(const blocks *b, const int32_t *perm, arena *mem)
 {
     const csc *c = &b->c;
     const int32_t n = c->n;
     int32_t *first = arena_array(mem, int32_t, n), *same = arena_array(mem, int32_t, n);
-    csc star = {.n = n, .colptr = arena_array(mem, int32_t, n + 1), .row = arena_array(mem, int32_t, c->colptr[n])};
+    csc star = {.n = n,
+                .colptr = arena_array(mem, int32_t, n + 1),
+                .row = arena_array(mem, int32_t, c->colptr[n])};
     for (int32_t i = 0; i < n; i++)
         first[i] = -1;
     for (int32_t k = 0; k < n; k++) {
@@ -271,8 +284,8 @@ static spa_graph star_graph(const blocks *b, const int32_t *perm, arena *mem)
     return spa_graph_of(&star, same, same, NULL, mem);
 }
 
-static vs_status analyze_order(spa_report *r, spa_order o, const blocks *b, const spa_graph *g, const spa_opt *opt,
-                               arena *mem, arena *scratch)
+static vs_status analyze_order(spa_report *r, spa_order o, const blocks *b, const spa_graph *g,
+                               const spa_opt *opt, arena *mem, arena *scratch)
 {
     spa_fill *f = &r->fill[o];
     const arena_pos mark = arena_mark(scratch);

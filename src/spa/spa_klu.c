@@ -1,4 +1,5 @@
-/* spa_klu.c - what KLU really makes of a matrix: numeric factors with a given order of each block. */
+/* spa_klu.c - what KLU really makes of a matrix: numeric factors with a given order of each block.
+ */
 #include "spa.h"
 
 #include <string.h>
@@ -49,7 +50,8 @@ static double *values_of(const spa_report *r, arena *scratch)
     return v;
 }
 
-void spa_factor(spa_fill *f, const spa_report *r, const int32_t *perm, const spa_opt *opt, arena *scratch)
+void spa_factor(spa_fill *f, const spa_report *r, const int32_t *perm, const spa_opt *opt,
+                arena *scratch)
 {
     f->klu = (spa_klu){.state = SPA_KLU_LARGE};
     if (f->flops > opt->klu_flops || (double)f->nnz_lu > opt->klu_nnz)
@@ -71,8 +73,12 @@ void spa_factor(spa_fill *f, const spa_report *r, const int32_t *perm, const spa
     klu_numeric *num = sym ? klu_factor(a->colptr, a->row, val, sym, &c) : NULL;
     if (num) {
         klu_flops(sym, num, &c);
-        f->klu = (spa_klu){.state = SPA_KLU_DONE, .lnz = num->lnz, .unz = num->unz, .off = num->nzoff,
-                           .off_diagonal = c.noffdiag, .flops = c.flops};
+        f->klu = (spa_klu){.state = SPA_KLU_DONE,
+                           .lnz = num->lnz,
+                           .unz = num->unz,
+                           .off = num->nzoff,
+                           .off_diagonal = c.noffdiag,
+                           .flops = c.flops};
     } else if (c.status != KLU_SINGULAR) {
         f->klu.state = SPA_KLU_FAILED;
     }

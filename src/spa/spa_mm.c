@@ -53,7 +53,8 @@ static const char *word_end(const reader *r)
 
 /* -- header -- */
 
-static bool header_word(reader *r, const char *what, const char *const *choice, size_t n, int *index)
+static bool header_word(reader *r, const char *what, const char *const *choice, size_t n,
+                        int *index)
 {
     skip(r, false);
     const char *e = word_end(r);
@@ -65,8 +66,8 @@ static bool header_word(reader *r, const char *what, const char *const *choice, 
             return true;
         }
     if (!len) {
-        diag_error(r->d, span_of(r, r->at, e), "the %s is missing; expected '%s'%s", what, choice[0],
-                   n > 1 ? " or another" : "");
+        diag_error(r->d, span_of(r, r->at, e), "the %s is missing; expected '%s'%s", what,
+                   choice[0], n > 1 ? " or another" : "");
     } else {
         char word[32];
         snprintf(word, sizeof word, "%.*s", (int)(len < 31 ? len : 31), r->at);
@@ -89,14 +90,14 @@ static vs_status bad_header(reader *r, const char *line, const char *why)
 static vs_status read_header(reader *r, spa_mm *m)
 {
     static const char *const banner[] = {"%%MatrixMarket"}, *const object[] = {"matrix"},
-                      *const format[] = {"coordinate", "array"},
-                      *const field[] = {"real", "complex", "integer", "pattern", "double"},
-                      *const sym[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+                             *const format[] = {"coordinate", "array"},
+                             *const field[] = {"real", "complex", "integer", "pattern", "double"},
+                             *const sym[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     int none, f = 0, k = 0, s = 0;
     const char *line = r->at;
-    if (!header_word(r, "banner", banner, 1, &none) || !header_word(r, "object", object, 1, &none) ||
-        !header_word(r, "format", format, 2, &f) || !header_word(r, "field", field, 5, &k) ||
-        !header_word(r, "symmetry", sym, 4, &s))
+    if (!header_word(r, "banner", banner, 1, &none) ||
+        !header_word(r, "object", object, 1, &none) || !header_word(r, "format", format, 2, &f) ||
+        !header_word(r, "field", field, 5, &k) || !header_word(r, "symmetry", sym, 4, &s))
         return VS_EINPUT;
     skip(r, false);
     if (r->at < r->end && *r->at != '\n')
@@ -113,7 +114,8 @@ static vs_status read_header(reader *r, spa_mm *m)
 
 /* -- numbers -- */
 
-static bool read_index(reader *r, bool lines, const char *what, int64_t least, int64_t most, int64_t *v)
+static bool read_index(reader *r, bool lines, const char *what, int64_t least, int64_t most,
+                       int64_t *v)
 {
     skip(r, lines);
     const char *from = r->at, *e = word_end(r);
@@ -127,12 +129,13 @@ static bool read_index(reader *r, bool lines, const char *what, int64_t least, i
         return true;
     }
     if (from >= r->end)
-        diag_error(r->d, span_of(r, from - (from > r->text), from), "the file ends where %s is expected", what);
+        diag_error(r->d, span_of(r, from - (from > r->text), from),
+                   "the file ends where %s is expected", what);
     else if (c < e || e == from)
         diag_error(r->d, span_of(r, from, e), "expected %s, a whole number", what);
     else
-        diag_error(r->d, span_of(r, from, e), "%s must lie between %lld and %lld", what, (long long)least,
-                   (long long)most);
+        diag_error(r->d, span_of(r, from, e), "%s must lie between %lld and %lld", what,
+                   (long long)least, (long long)most);
     return false;
 }
 
@@ -147,7 +150,8 @@ static bool read_value(reader *r, bool lines, double *v)
         return true;
     }
     if (from >= r->end)
-        diag_error(r->d, span_of(r, from - (from > r->text), from), "the file ends where a value is expected");
+        diag_error(r->d, span_of(r, from - (from > r->text), from),
+                   "the file ends where a value is expected");
     else if (stop == e && e > from)
         diag_error(r->d, span_of(r, from, e), "the value is not a finite number");
     else
@@ -202,12 +206,16 @@ static vs_status read_coordinates(reader *r, const spa_mm *m, int64_t n, int64_t
                        "the file ends after %lld of %lld entries", (long long)k, (long long)nnz);
             return VS_EINPUT;
         }
-        if (!read_index(r, true, "a row", 1, n, &i) || !read_index(r, false, "a column", 1, n, &j) ||
-            !read_scalar(r, m, false, &v) || !end_of_line(r))
+        if (!read_index(r, true, "a row", 1, n, &i) ||
+            !read_index(r, false, "a column", 1, n, &j) || !read_scalar(r, m, false, &v) ||
+            !end_of_line(r))
             return VS_EINPUT;
         if (m->sym != SPA_GENERAL && (i < j || (i == j && m->sym == SPA_SKEW))) {
-            diag_error(r->d, span_of(r, from, r->at), "of a %s matrix only entries %s the diagonal are given",
-                       m->sym == SPA_SKEW ? "skew-symmetric" : m->sym == SPA_HERMITIAN ? "hermitian" : "symmetric",
+            diag_error(r->d, span_of(r, from, r->at),
+                       "of a %s matrix only entries %s the diagonal are given",
+                       m->sym == SPA_SKEW        ? "skew-symmetric"
+                       : m->sym == SPA_HERMITIAN ? "hermitian"
+                                                 : "symmetric",
                        m->sym == SPA_SKEW ? "below" : "on and below");
             return VS_EINPUT;
         }
@@ -238,16 +246,19 @@ static vs_status read_entries(reader *r, spa_mm *m, int32_t *n_out, entry **e)
     const char *line = r->at;
     if (!read_index(r, true, "the number of rows", 1, MAX_INDEX, &n) ||
         !read_index(r, false, "the number of columns", 1, MAX_INDEX, &n_col) ||
-        (!m->array && !read_index(r, false, "the number of entries", 0, MAX_INDEX, &nnz)) || !end_of_line(r))
+        (!m->array && !read_index(r, false, "the number of entries", 0, MAX_INDEX, &nnz)) ||
+        !end_of_line(r))
         return VS_EINPUT;
     if (n != n_col) {
-        diag_error(r->d, span_of(r, line, r->at), "%lld rows and %lld columns: the matrix must be square",
-                   (long long)n, (long long)n_col);
+        diag_error(r->d, span_of(r, line, r->at),
+                   "%lld rows and %lld columns: the matrix must be square", (long long)n,
+                   (long long)n_col);
         return VS_EINPUT;
     }
     int64_t most = r->end - r->at; /* an entry takes at least 4 bytes, a value of an array 2 */
-    if (m->array ? n > most || n * (n - (m->sym != SPA_GENERAL)) / (m->sym != SPA_GENERAL ? 4 : 2) > most
-                 : nnz > most / 3) {
+    if (m->array
+            ? n > most || n * (n - (m->sym != SPA_GENERAL)) / (m->sym != SPA_GENERAL ? 4 : 2) > most
+            : nnz > most / 3) {
         diag_error(r->d, span_of(r, line, r->at), "the file is too short for that many entries");
         return VS_EINPUT;
     }
@@ -258,8 +269,8 @@ static vs_status read_entries(reader *r, spa_mm *m, int32_t *n_out, entry **e)
         return st;
     skip(r, true);
     if (r->at < r->end) {
-        diag_error(r->d, span_of(r, r->at, word_end(r)), "more entries than the %lld that were announced",
-                   (long long)m->n_given);
+        diag_error(r->d, span_of(r, r->at, word_end(r)),
+                   "more entries than the %lld that were announced", (long long)m->n_given);
         return VS_EINPUT;
     }
     if (vec_len(*e) < MAX_INDEX)
@@ -276,7 +287,8 @@ static void to_csc(csc *a, spa_mm *m, int32_t n, const entry *e, arena *mem)
     a->colptr = arena_array(mem, int32_t, n + 1);
     a->row = arena_array(mem, int32_t, len);
     a->val = m->field == SPA_PATTERN ? NULL : arena_array(mem, double, len + 1);
-    int32_t *start = calloc((size_t)n + 2, sizeof *start), *by_row = malloc((len + 1) * sizeof *by_row);
+    int32_t *start = calloc((size_t)n + 2, sizeof *start),
+            *by_row = malloc((len + 1) * sizeof *by_row);
     if (!start || !by_row)
         abort(); /* as the arena does */
     for (size_t k = 0; k < len; k++)
@@ -346,7 +358,8 @@ bool spa_mm_is(const char *path)
     static const char banner[] = "%%MatrixMarket";
     char line[sizeof banner] = "";
     struct stat what;
-    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? fopen(path, "r") : NULL; /* no pipe is emptied */
+    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? fopen(path, "r")
+                                                           : NULL; /* no pipe is emptied */
     if (!fp)
         return false;
     size_t n = fread(line, 1, sizeof banner - 1, fp);
@@ -356,7 +369,8 @@ bool spa_mm_is(const char *path)
 
 void spa_mm_write(const csc *a, const char *title, const char *const *name, FILE *fp)
 {
-    fprintf(fp, "%%%%MatrixMarket matrix coordinate %s general\n%% %s\n", a->val ? "real" : "pattern", title);
+    fprintf(fp, "%%%%MatrixMarket matrix coordinate %s general\n%% %s\n",
+            a->val ? "real" : "pattern", title);
     for (int32_t j = 0; name && j < a->n; j++)
         fprintf(fp, "%% %d %s\n", j + 1, name[j]);
     fprintf(fp, "%d %d %d\n", a->n, a->n, csc_nnz(a));

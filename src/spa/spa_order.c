@@ -1,6 +1,6 @@
-/* spa_order.c - the undirected graph of a pattern; reverse Cuthill-McKee and nested dissection on it.
- * Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981: ch. 4 (RCM,
- *         pseudo-peripheral vertices), ch. 8 (dissection by level structures). */
+/* spa_order.c - the undirected graph of a pattern; reverse Cuthill-McKee and nested dissection on
+ * it. Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981: ch.
+ * 4 (RCM, pseudo-peripheral vertices), ch. 8 (dissection by level structures). */
 #include "spa.h"
 
 #include <math.h>
@@ -10,11 +10,11 @@
 
 #include "vec.h"
 
-#define LEAF 100        /* parts of no more vertices are ordered by minimum degree */
-#define HUB_DEGREE 10   /* times sqrt(n): such vertices (supply nets) are ordered last */
+#define LEAF 100      /* parts of no more vertices are ordered by minimum degree */
+#define HUB_DEGREE 10 /* times sqrt(n): such vertices (supply nets) are ordered last */
 
-spa_graph spa_graph_of(const csc *a, const int32_t *row_at, const int32_t *col_at, const int32_t *block_of,
-                       arena *mem)
+spa_graph spa_graph_of(const csc *a, const int32_t *row_at, const int32_t *col_at,
+                       const int32_t *block_of, arena *mem)
 {
     const int32_t n = a->n;
     spa_graph g = {.n = n, .ptr = arena_array(mem, int32_t, n + 1)};
@@ -61,17 +61,20 @@ static int32_t degree(const spa_graph *g, int32_t v) { return g->ptr[v + 1] - g-
 /* Breadth first search over vertices v with part[v] == id. */
 typedef struct search {
     const spa_graph *g;
-    int32_t *part;   /* [n] */
-    int32_t *dist;   /* [n] level, valid where seen[v] == round */
-    int32_t *seen;   /* [n] */
+    int32_t *part; /* [n] */
+    int32_t *dist; /* [n] level, valid where seen[v] == round */
+    int32_t *seen; /* [n] */
     int32_t round;
-    int32_t *queue;  /* [n] in the order of visits */
+    int32_t *queue; /* [n] in the order of visits */
 } search;
 
 static search search_new(const spa_graph *g, arena *mem)
 {
-    return (search){.g = g, .part = arena_array(mem, int32_t, g->n), .dist = arena_array(mem, int32_t, g->n),
-                    .seen = arena_array(mem, int32_t, g->n), .queue = arena_array(mem, int32_t, g->n)};
+    return (search){.g = g,
+                    .part = arena_array(mem, int32_t, g->n),
+                    .dist = arena_array(mem, int32_t, g->n),
+                    .seen = arena_array(mem, int32_t, g->n),
+                    .queue = arena_array(mem, int32_t, g->n)};
 }
 
 /* Visits what is reachable from root; returns how many. Levels ascend along the queue. */
@@ -97,7 +100,8 @@ static int32_t visit(search *s, int32_t root)
     return n;
 }
 
-/* A vertex far from others: from the last level on to the vertex of least degree, while levels grow. */
+/* A vertex far from others: from the last level on to the vertex of least degree, while levels
+ * grow. */
 static int32_t far_vertex(search *s, int32_t v, int32_t *reached)
 {
     int32_t high = -1;
@@ -127,7 +131,9 @@ typedef struct by_degree {
 static int compare_degree(const void *pa, const void *pb)
 {
     const by_degree *a = pa, *b = pb;
-    return a->degree != b->degree ? (a->degree < b->degree ? -1 : 1) : a->v < b->v ? -1 : a->v > b->v;
+    return a->degree != b->degree ? (a->degree < b->degree ? -1 : 1)
+           : a->v < b->v          ? -1
+                                  : a->v > b->v;
 }
 
 void spa_rcm(const spa_graph *g, int32_t *perm, arena *scratch)
@@ -228,7 +234,8 @@ static int32_t middle_level(const search *s, int32_t n)
     return mid < 1 ? 1 : mid > top - 1 ? top - 1 : mid;
 }
 
-/* Halves first, separator last: in the middle level the vertices with a neighbour in the next one. */
+/* Halves first, separator last: in the middle level the vertices with a neighbour in the next one.
+ */
 static void split(dissection *d, part p, int32_t n, int32_t level)
 {
     search *s = &d->s;
@@ -296,7 +303,8 @@ static void dissect_part(dissection *d, part p)
 void spa_dissect(const spa_graph *g, int32_t *perm, arena *scratch)
 {
     const arena_pos mark = arena_mark(scratch);
-    dissection d = {.s = search_new(g, scratch), .list = perm, .local = arena_array(scratch, int32_t, g->n)};
+    dissection d = {
+        .s = search_new(g, scratch), .list = perm, .local = arena_array(scratch, int32_t, g->n)};
     const double hub = fmax(16, HUB_DEGREE * sqrt(g->n));
     int32_t n = 0;
     for (int32_t v = 0; v < g->n; v++)

@@ -1,5 +1,6 @@
-/* spa_svg.c - picture of a pattern: as given, and permuted. A matrix of more than GRID rows is drawn as
- * a grid of shades, dark where many entries are, so that the file stays small whatever the size. */
+/* spa_svg.c - picture of a pattern: as given, and permuted. A matrix of more than GRID rows is
+ * drawn as a grid of shades, dark where many entries are, so that the file stays small whatever the
+ * size. */
 #include "spa.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 enum { GRID = 160, PANEL = 480, MARGIN = 24, SHADES = 6 };
 
 typedef struct panel {
-    int32_t n, m;      /* rows, cells in a row */
-    double *cell;      /* [m*m] entries in each */
+    int32_t n, m; /* rows, cells in a row */
+    double *cell; /* [m*m] entries in each */
 } panel;
 
 static int32_t cell_of(const panel *p, int32_t k) { return (int32_t)((int64_t)k * p->m / p->n); }
@@ -53,7 +54,8 @@ static void draw_cells(const panel *p, FILE *fp)
                 while (e < p->m && shade_of(row[e], most) == s)
                     e++;
                 if (!open)
-                    fprintf(fp, "<path fill=\"#123\" fill-opacity=\"%.2f\" d=\"", 0.25 + 0.75 * (s - 1) / (SHADES - 1));
+                    fprintf(fp, "<path fill=\"#123\" fill-opacity=\"%.2f\" d=\"",
+                            0.25 + 0.75 * (s - 1) / (SHADES - 1));
                 open = true;
                 fprintf(fp, "M%d %dh%dv1h-%dz", c, r, e - c, e - c);
                 c = e - 1;
@@ -70,8 +72,11 @@ static void draw_blocks(const panel *p, const spa_report *r, FILE *fp)
     for (int32_t b = 0; r->n_block > 1 && b < r->n_block; b++) {
         const int32_t lo = r->block[b], width = r->block[b + 1] - lo;
         if (width > 1 && width * scale >= 1)
-            fprintf(fp, "<rect x=\"%.3g\" y=\"%.3g\" width=\"%.3g\" height=\"%.3g\" fill=\"none\" stroke=\"#c30\" "
-                    "stroke-width=\"%.2g\"/>\n", lo * scale, lo * scale, width * scale, width * scale, p->m / 400.0);
+            fprintf(fp,
+                    "<rect x=\"%.3g\" y=\"%.3g\" width=\"%.3g\" height=\"%.3g\" fill=\"none\" "
+                    "stroke=\"#c30\" "
+                    "stroke-width=\"%.2g\"/>\n",
+                    lo * scale, lo * scale, width * scale, width * scale, p->m / 400.0);
     }
 }
 
@@ -88,18 +93,23 @@ static void put_text(FILE *fp, const char *s)
 
 static void draw_panel(const panel *p, int x, const spa_report *blocks, FILE *fp)
 {
-    fprintf(fp, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-            "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", x, 2 * MARGIN, PANEL, PANEL, p->m, p->m, p->m, p->m);
+    fprintf(fp,
+            "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
+            "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+            x, 2 * MARGIN, PANEL, PANEL, p->m, p->m, p->m, p->m);
     draw_cells(p, fp);
     if (blocks)
         draw_blocks(p, blocks, fp);
-    fprintf(fp, "</svg>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888\"/>\n", x,
-            2 * MARGIN, PANEL, PANEL);
+    fprintf(fp,
+            "</svg>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
+            "stroke=\"#888\"/>\n",
+            x, 2 * MARGIN, PANEL, PANEL);
 }
 
 void spa_svg(const spa_report *r, const spa_fill *f, const char *title, FILE *fp)
 {
-    const int right = 2 * MARGIN + PANEL, width = right + PANEL + MARGIN, height = PANEL + 3 * MARGIN + MARGIN / 2;
+    const int right = 2 * MARGIN + PANEL, width = right + PANEL + MARGIN,
+              height = PANEL + 3 * MARGIN + MARGIN / 2;
     panel p = {.n = r->n, .m = r->n < GRID ? r->n : GRID};
     int32_t *row_at = NULL, *col_at = NULL;
     vec_extend(p.cell, (size_t)p.m * (size_t)p.m);
@@ -109,24 +119,28 @@ void spa_svg(const spa_report *r, const spa_fill *f, const char *title, FILE *fp
         row_at[r->p[f->perm[k]]] = k;
         col_at[r->q[f->perm[k]]] = k;
     }
-    fprintf(fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"sans-serif\" font-size=\"14\" shape-rendering=\"crispEdges\">\n<title>", width, height, width,
-            height);
+    fprintf(fp,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+            "%d\" "
+            "font-family=\"sans-serif\" font-size=\"14\" shape-rendering=\"crispEdges\">\n<title>",
+            width, height, width, height);
     put_text(fp, title);
-    fprintf(fp, "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#f4f4f2\"/>\n<text x=\"%d\" y=\"%d\">", MARGIN,
-            MARGIN);
+    fprintf(fp,
+            "</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#f4f4f2\"/>\n<text x=\"%d\" "
+            "y=\"%d\">",
+            MARGIN, MARGIN);
     put_text(fp, title);
-    fprintf(fp, "</text>\n<text x=\"%d\" y=\"%d\">as given: %d x %d, %d entries</text>\n", MARGIN, 2 * MARGIN - 6, r->n,
-            r->n, r->nnz);
-    fprintf(fp, "<text x=\"%d\" y=\"%d\">%d block%s, each ordered by %s</text>\n", right, 2 * MARGIN - 6, r->n_block,
-            r->n_block == 1 ? "" : "s", spa_order_name(f->order));
+    fprintf(fp, "</text>\n<text x=\"%d\" y=\"%d\">as given: %d x %d, %d entries</text>\n", MARGIN,
+            2 * MARGIN - 6, r->n, r->n, r->nnz);
+    fprintf(fp, "<text x=\"%d\" y=\"%d\">%d block%s, each ordered by %s</text>\n", right,
+            2 * MARGIN - 6, r->n_block, r->n_block == 1 ? "" : "s", spa_order_name(f->order));
     count_cells(&p, r->a, NULL, NULL);
     draw_panel(&p, MARGIN, NULL, fp);
     count_cells(&p, r->a, row_at, col_at);
     draw_panel(&p, right, r, fp);
     if (p.m < p.n)
-        fprintf(fp, "<text x=\"%d\" y=\"%d\" fill=\"#666\">one cell: %.4g x %.4g entries</text>\n", MARGIN, height - 8,
-                (double)p.n / p.m, (double)p.n / p.m);
+        fprintf(fp, "<text x=\"%d\" y=\"%d\" fill=\"#666\">one cell: %.4g x %.4g entries</text>\n",
+                MARGIN, height - 8, (double)p.n / p.m, (double)p.n / p.m);
     fputs("</svg>\n", fp);
     vec_free(p.cell);
     vec_free(row_at);

@@ -32,7 +32,8 @@ static void find_forest(const spa_graph *g, const int32_t *perm, const int32_t *
 }
 
 /* order[k]: the node that a depth-first walk leaves as the k-th; children in ascending order. */
-static void find_postorder(int32_t n, const int32_t *parent, int32_t *order, int32_t *first, int32_t *next)
+static void find_postorder(int32_t n, const int32_t *parent, int32_t *order, int32_t *first,
+                           int32_t *next)
 {
     int32_t *stack = NULL, count = 0;
     for (int32_t k = 0; k < n; k++)
@@ -73,15 +74,16 @@ static int32_t find(int32_t *set, int32_t k)
     return root;
 }
 
-/* Column counts of the filled graph, positions being a postorder: vertex j is in the row subtree of u
- * if it is a descendant of a neighbour of u; leaves of each subtree count 1, least common ancestors of
- * successive leaves take the double count back. */
-static void count_columns(const spa_graph *g, const int32_t *perm, const int32_t *at, const int32_t *parent,
-                          int32_t *count, arena *scratch)
+/* Column counts of the filled graph, positions being a postorder: vertex j is in the row subtree of
+ * u if it is a descendant of a neighbour of u; leaves of each subtree count 1, least common
+ * ancestors of successive leaves take the double count back. */
+static void count_columns(const spa_graph *g, const int32_t *perm, const int32_t *at,
+                          const int32_t *parent, int32_t *count, arena *scratch)
 {
     const int32_t n = g->n;
     int32_t *first = arena_array(scratch, int32_t, n), *set = arena_array(scratch, int32_t, n),
-            *last_leaf = arena_array(scratch, int32_t, n), *last_nbr = arena_array(scratch, int32_t, n);
+            *last_leaf = arena_array(scratch, int32_t, n),
+            *last_nbr = arena_array(scratch, int32_t, n);
     for (int32_t k = 0; k < n; k++) {
         first[k] = set[k] = k;
         last_leaf[k] = last_nbr[k] = -1;
@@ -117,8 +119,8 @@ static void count_columns(const spa_graph *g, const int32_t *perm, const int32_t
             count[parent[k]] += count[k];
 }
 
-/* Column k divides c-1 entries by its pivot and updates a block of (c-1) x (c-1) with a multiplication
- * and an addition each: what KLU counts too. */
+/* Column k divides c-1 entries by its pivot and updates a block of (c-1) x (c-1) with a
+ * multiplication and an addition each: what KLU counts too. */
 static double column_flops(int32_t count)
 {
     const double below = count - 1;
@@ -175,7 +177,8 @@ static void add_super(spa_super *s, int32_t width)
     s->widest = width > s->widest ? width : s->widest;
 }
 
-/* Small supernodes may waste much, large ones little (the usual thresholds of multifrontal codes). */
+/* Small supernodes may waste much, large ones little (the usual thresholds of multifrontal codes).
+ */
 static bool worth_merging(double width, double zeros, double all)
 {
     return width <= 4 || (width <= 16 && zeros < 0.8 * all) || (width <= 48 && zeros < 0.1 * all) ||
@@ -191,7 +194,9 @@ static void find_supernodes(spa_fill *f, int32_t n, arena *scratch)
     super *stack = NULL; /* merged supernodes whose parents may still take them in */
     for (int32_t b = 0, e; b < n; b = e) {
         super s = {.begin = b, .rows = f->count[b], .entries = f->count[b]};
-        for (e = b + 1; e < n && f->parent[e - 1] == e && children[e] == 1 && f->count[e - 1] == f->count[e] + 1; e++)
+        for (e = b + 1; e < n && f->parent[e - 1] == e && children[e] == 1 &&
+                        f->count[e - 1] == f->count[e] + 1;
+             e++)
             s.entries += f->count[e];
         s.end = e;
         add_super(&f->fundamental, e - b);
@@ -200,7 +205,8 @@ static void find_supernodes(spa_fill *f, int32_t n, arena *scratch)
             const int32_t p = f->parent[c.end - 1];
             const double width = s.end - c.begin, rows = c.end - c.begin + s.rows;
             const double all = trapezoid(width, rows), entries = c.entries + s.entries;
-            if (c.end != s.begin || p < s.begin || p >= s.end || !worth_merging(width, all - entries, all))
+            if (c.end != s.begin || p < s.begin || p >= s.end ||
+                !worth_merging(width, all - entries, all))
                 break;
             s = (super){c.begin, s.end, rows, entries};
             (void)vec_pop(stack);

@@ -11,10 +11,7 @@
 
 enum { LABEL = 2000 };
 
-bool swp_wanted(const sim *s)
-{
-    return vec_len(s->flat.step) || s->flat.mc;
-}
+bool swp_wanted(const sim *s) { return vec_len(s->flat.step) || s->flat.mc; }
 
 void swp_rec_fini(swp_rec *r)
 {
@@ -45,7 +42,8 @@ void swp_values(const swp *w, int64_t point, char *text, size_t size)
             if (w->step[i].form == FLAT_STEP_WORDS)
                 n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "", w->step[i].word[k]);
             else
-                n += (size_t)snprintf(text + n, size - n, "%s%.12g", n ? "," : "", flat_step_value(&w->step[i], k, c));
+                n += (size_t)snprintf(text + n, size - n, "%s%.12g", n ? "," : "",
+                                      flat_step_value(&w->step[i], k, c));
         }
     if (w->mc && n < size)
         snprintf(text + n, size - n, "%s%lld", n ? "," : "", (long long)(point % w->mc + 1));
@@ -57,14 +55,16 @@ void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
     *text = 0;
     for (size_t i = 0; i < vec_len(b->step) && n < size; i++) {
         const size_t len = strcspn(csv, ",");
-        n += (size_t)snprintf(text + n, size - n, "%s%s=%.*s", i ? " " : "", b->step[i], (int)len, csv);
+        n += (size_t)snprintf(text + n, size - n, "%s%s=%.*s", i ? " " : "", b->step[i], (int)len,
+                              csv);
         csv += len + (csv[len] == ',');
     }
 }
 
 /* -- changes -- */
 
-/* The deck once more, with other options. Standard input cannot be read twice: its text is still there. */
+/* The deck once more, with other options. Standard input cannot be read twice: its text is still
+ * there. */
 static vs_status read_again(const swp *w, net_deck *deck, diag *d, arena *mem, net_opt no)
 {
     const char *path = w->o->deck;
@@ -80,19 +80,22 @@ static vs_status read_again(const swp *w, net_deck *deck, diag *d, arena *mem, n
     return net_read(deck, d, w->s->names, mem, path, &no);
 }
 
-/* Steps of parameters that the reader asked for: an expression may ask for others at other values. */
+/* Steps of parameters that the reader asked for: an expression may ask for others at other values.
+ */
 static void note_loops(swp *w, const net_define *with)
 {
     for (size_t i = 0; i < w->n_step; i++)
         for (size_t c = 0; c < vec_len(w->step[i].target); c++)
             for (size_t k = 0; k < vec_len(with); k++)
-                if (with[k].used && w->step[i].target[c].kind == FLAT_SET_PARAM && with[k].name == w->step[i].target[c].name) {
+                if (with[k].used && w->step[i].target[c].kind == FLAT_SET_PARAM &&
+                    with[k].name == w->step[i].target[c].name) {
                     vec_extend(w->loops, vec_len(w->loops) ? 0 : w->n_step);
                     w->loops[i] = true;
                 }
 }
 
-/* A deck whose loops depend on what is stepped is read for each point that changes that, and not kept. */
+/* A deck whose loops depend on what is stepped is read for each point that changes that, and not
+ * kept. */
 static vs_status set_loops(swp *w, int64_t point, const net_opt *no)
 {
     sim *s = w->s;
@@ -102,7 +105,8 @@ static vs_status set_loops(swp *w, int64_t point, const net_opt *no)
     for (size_t i = 0; i < w->n_step; i++)
         for (size_t c = 0; c < vec_len(w->step[i].target); c++)
             if (w->step[i].target[c].kind == FLAT_SET_PARAM)
-                sim_set_param(s, w->step[i].target[c].name, flat_step_value(&w->step[i], digit(w, point, i), c));
+                sim_set_param(s, w->step[i].target[c].name,
+                              flat_step_value(&w->step[i], digit(w, point, i), c));
     s->why[told] = 0;
     for (size_t i = 0; i < w->n_step; i++)
         if (w->loops[i] && w->at[i] != digit(w, point, i))
@@ -168,13 +172,19 @@ static vs_status set_target(swp *w, const flat_target *t, double y)
     case FLAT_SET_PARAM: sim_set_param(s, t->name, y); return VS_OK;
     case FLAT_SET_TEMP: return sim_set_temp(s, y, t->span);
     case FLAT_SET_OPTION: return sim_set_option_number(s, t->name, y, t->span);
-    case FLAT_SET_INST: case FLAT_SET_MODEL: {
-        const sim_change c = {.name = t->name, .model = t->kind == FLAT_SET_MODEL, .param = t->param, .value = &y, .n = 1,
+    case FLAT_SET_INST:
+    case FLAT_SET_MODEL: {
+        const sim_change c = {.name = t->name,
+                              .model = t->kind == FLAT_SET_MODEL,
+                              .param = t->param,
+                              .value = &y,
+                              .n = 1,
                               .span = t->span};
         sim_alter(s, &c);
         return VS_OK;
     }
-    case FLAT_SET_LIB: case FLAT_SET_ALTER: break;
+    case FLAT_SET_LIB:
+    case FLAT_SET_ALTER: break;
     }
     return VS_OK;
 }
@@ -185,7 +195,8 @@ static vs_status set_point(swp *w, int64_t point)
     vs_status st = VS_OK;
     bool lib = false;
     for (size_t i = 0; i < w->n_step && !st; i++)
-        lib |= (w->step[i].form == FLAT_STEP_WORDS || (w->loops && w->loops[i])) && w->at[i] != digit(w, point, i);
+        lib |= (w->step[i].form == FLAT_STEP_WORDS || (w->loops && w->loops[i])) &&
+               w->at[i] != digit(w, point, i);
     if (lib)
         st = set_deck(w, point);
     for (size_t i = 0; i < w->n_step && !st; i++) {
@@ -326,9 +337,14 @@ int swp_spool(const swp *w)
 static vs_status run_point(swp *w, FILE *text, swp_rec *r)
 {
     sim *s = w->s;
-    ctl_opt co = {.log = text, .allow_shell = w->o->allow_shell, .quiet = true, .no_measures = true, .version = w->o->version};
+    ctl_opt co = {.log = text,
+                  .allow_shell = w->o->allow_shell,
+                  .quiet = true,
+                  .no_measures = true,
+                  .version = w->o->version};
     if (w->o->out) {
-        if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) || out_open_fd(&s->out, w->spool, w->o->format))
+        if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) ||
+            out_open_fd(&s->out, w->spool, w->o->format))
             return VS_EIO;
         out_set_stamp(s->out, &w->stamp);
     }
@@ -422,7 +438,8 @@ static bool count_points(swp *w)
     w->total = w->mc ? w->mc : 1;
     for (size_t i = 0; i < w->n_step; i++) {
         if (w->step[i].n > most / w->total) {
-            diag_error(w->s->d, w->step[i].span, "the nested steps have more than 4.6e18 points together");
+            diag_error(w->s->d, w->step[i].span,
+                       "the nested steps have more than 4.6e18 points together");
             return false;
         }
         w->total *= w->step[i].n;
@@ -472,7 +489,8 @@ static vs_status check_limits(swp *w)
     return st;
 }
 
-/* Loops and indices are written out when the deck is read. Which steps decide them at the first point? */
+/* Loops and indices are written out when the deck is read. Which steps decide them at the first
+ * point? */
 static void find_loops(swp *w)
 {
     net_define *with = NULL;
@@ -480,7 +498,8 @@ static void find_loops(swp *w)
     for (size_t i = 0; i < w->n_step; i++)
         for (size_t c = 0; c < vec_len(w->step[i].target); c++)
             if (w->step[i].target[c].kind == FLAT_SET_PARAM)
-                vec_push(with, ((net_define){.name = w->step[i].target[c].name, .value = flat_step_value(&w->step[i], 0, c)}));
+                vec_push(with, ((net_define){.name = w->step[i].target[c].name,
+                                             .value = flat_step_value(&w->step[i], 0, c)}));
     if (!with)
         return;
     for (size_t i = 0; i < vec_len(w->s->over); i++)
@@ -568,7 +587,8 @@ static vs_status begin(swp *w, int64_t *next)
     ctl_want(s);
     vs_status st = check_ends(w);
     if (!st && (o->resume || o->n_shard > 1) && (!o->out || pipe) && !o->measures) {
-        diag_error(s->d, DIAG_NOWHERE, "%s needs a result file", o->resume ? "--resume" : "--shard");
+        diag_error(s->d, DIAG_NOWHERE, "%s needs a result file",
+                   o->resume ? "--resume" : "--shard");
         st = VS_EINPUT;
     }
     if (!st && o->link && o->link->rank > 0)
@@ -584,15 +604,21 @@ static vs_status report(swp *w, vs_status st)
 {
     const swp_book *b = &w->book;
     if (!w->o->quiet)
-        fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done, (long long)b->n_mine,
-                w->o->n_shard > 1 ? " of this shard" : "", (long long)b->n_failed);
+        fprintf(w->o->log, "sweep: %lld of %lld points%s, %lld failed\n", (long long)b->n_done,
+                (long long)b->n_mine, w->o->n_shard > 1 ? " of this shard" : "",
+                (long long)b->n_failed);
     return st ? st : b->worst;
 }
 
 vs_status swp_run(sim *s, const swp_opt *o)
 {
-    swp w = {.s = s, .o = o, .n_step = vec_len(s->flat.step), .step = s->flat.step, .mc = s->flat.mc,
-             .seed = s->flat.mc_seed, .spool = -1};
+    swp w = {.s = s,
+             .o = o,
+             .n_step = vec_len(s->flat.step),
+             .step = s->flat.step,
+             .mc = s->flat.mc,
+             .seed = s->flat.mc_seed,
+             .spool = -1};
     const sim_hook hook = s->hook;
     int64_t next = 0;
     w.start_first = s->option.start_first;
@@ -611,7 +637,9 @@ vs_status swp_run(sim *s, const swp_opt *o)
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;
         const bool serves = o->link && o->link->rank > 0;
-        st = serves ? swp_serve(&w, jobs) : jobs > 1 || o->link ? swp_workers(&w, next, jobs) : swp_alone(&w, next);
+        st = serves                ? swp_serve(&w, jobs)
+             : jobs > 1 || o->link ? swp_workers(&w, next, jobs)
+                                   : swp_alone(&w, next);
         vs_status end = swp_book_close(&w.book, !st);
         if ((st < 0 || end) && *w.book.why)
             diag_error(s->d, DIAG_NOWHERE, "%s", w.book.why);

@@ -1,11 +1,12 @@
-/* swp.h - families of runs: the points of .step and .mc, their results in one file (docs/sweeps.md).
- * Use:    after sim_build: if swp_wanted, swp_run in place of the deck's analyses. swp_merge puts the parts
- *         of a sweep together that several machines computed.
- * A point is a number; its values are computed from it (mixed radix, the sample varies fastest, then the
- * steps in the order of the deck), so the number of points costs nothing. Every point starts anew: its
+/* swp.h - families of runs: the points of .step and .mc, their results in one file
+ * (docs/sweeps.md). Use:    after sim_build: if swp_wanted, swp_run in place of the deck's
+ * analyses. swp_merge puts the parts of a sweep together that several machines computed. A point is
+ * a number; its values are computed from it (mixed radix, the sample varies fastest, then the steps
+ * in the order of the deck), so the number of points costs nothing. Every point starts anew: its
  * results do not depend on what was computed before, by whom, or in which order.
- * Workers are processes, perhaps of other machines (rank.h), forked when the deck is read and its models are compiled. They ask for the next
- * point when they are done; what they return is written in the order of the points. */
+ * Workers are processes, perhaps of other machines (rank.h), forked when the deck is read and its
+ * models are compiled. They ask for the next point when they are done; what they return is written
+ * in the order of the points. */
 #ifndef SWP_H
 #define SWP_H
 
@@ -15,28 +16,30 @@
 #include "rank.h"
 
 typedef struct swp_opt {
-    const char *deck;        /* file, as it was read */
-    const net_opt *read;     /* how */
+    const char *deck;    /* file, as it was read */
+    const net_opt *read; /* how */
     FILE *log;
-    const char *out;         /* result file, NULL: none */
+    const char *out; /* result file, NULL: none */
     out_format format;
-    const char *measures;    /* table of measures as CSV, NULL: none */
-    int jobs;                /* worker processes; 1: none, this one computes; 0: one for each processor */
-    rank_link *link;         /* processes of an MPI launcher, NULL: none; a link of rank 0 gives out, others serve it */
-    int shard, n_shard;      /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
+    const char *measures; /* table of measures as CSV, NULL: none */
+    int jobs;        /* worker processes; 1: none, this one computes; 0: one for each processor */
+    rank_link *link; /* processes of an MPI launcher, NULL: none; a link of rank 0 gives out, others
+                        serve it */
+    int shard, n_shard; /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
     bool resume;
     bool quiet, allow_shell;
     const char *version;
-    bool redo;               /* tell for each point what was made anew */
+    bool redo; /* tell for each point what was made anew */
 } swp_opt;
 
 bool swp_wanted(const sim *s);
-/* Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that of the first
- * point that failed, after all were tried. Messages in the diag of s; those of points went to standard error. */
+/* Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
+ * of the first point that failed, after all were tried. Messages in the diag of s; those of points
+ * went to standard error. */
 VS_MUST_USE vs_status swp_run(sim *s, const swp_opt *o);
 /* Result files of all shards to one; *worst: of the first point that failed, as swp_run returns it.
  * Status: VS_OK, VS_EIO or VS_EINPUT with a sentence in why. */
-VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *part, size_t n, FILE *log,
-                                vs_status *worst, char why[300]);
+VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *part,
+                                size_t n, FILE *log, vs_status *worst, char why[300]);
 
 #endif

@@ -1,6 +1,7 @@
-/* swp_book.c - results in the order of the points: the result file, the table of measures, the journal.
- * The journal has a line for each point whose results are in the files, with the lengths of the files behind
- * it. It is written last, in one write: whatever is cut off behind it was not finished. */
+/* swp_book.c - results in the order of the points: the result file, the table of measures, the
+ * journal. The journal has a line for each point whose results are in the files, with the lengths
+ * of the files behind it. It is written last, in one write: whatever is cut off behind it was not
+ * finished. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -23,14 +24,16 @@ static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
     return st;
 }
 
-static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *end, const char *path)
+static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *end,
+                           const char *path)
 {
     while (n) {
         const ssize_t k = write(fd, s, n);
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0)
-            return fail(b, VS_EIO, "'%s' could not be written: %s", path, strerror(k ? errno : ENOSPC));
+            return fail(b, VS_EIO, "'%s' could not be written: %s", path,
+                        strerror(k ? errno : ENOSPC));
         s += k;
         n -= (size_t)k;
         *end += k;
@@ -46,8 +49,8 @@ static vs_status begin_journal(swp_book *b)
     size_t n = 0;
     off_t end = 0;
     FILE *fp = open_memstream(&text, &n);
-    fprintf(fp, "vsim-sweep 1\nid %016llx\ntotal %lld %d %d %d %lld\n", (unsigned long long)b->id, (long long)b->total,
-            b->shard, b->n_shard, b->format, (long long)b->mc);
+    fprintf(fp, "vsim-sweep 1\nid %016llx\ntotal %lld %d %d %d %lld\n", (unsigned long long)b->id,
+            (long long)b->total, b->shard, b->n_shard, b->format, (long long)b->mc);
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, "meas %s %a %a\n", b->meas[i], b->min[i], b->max[i]);
     for (size_t i = 0; i < vec_len(b->step); i++)
@@ -69,7 +72,8 @@ static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bo
     FILE *fp = open_memstream(&text, &n);
     if (new_header)
         fprintf(fp, "h %.*s\n", (int)vec_len(b->last_header), b->last_header);
-    fprintf(fp, "p %lld %d %d %lld %lld\t%s\t", (long long)r->point, (int)r->status, (int)b->elided, (long long)b->end, (long long)b->mend, label);
+    fprintf(fp, "p %lld %d %d %lld %lld\t%s\t", (long long)r->point, (int)r->status, (int)b->elided,
+            (long long)b->end, (long long)b->mend, label);
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, "%a ", r->value[i]);
     fputs(".\n", fp);
@@ -96,7 +100,8 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     long long total, mc;
     bool ok = j->fp && read_line(j) && !strcmp(j->line, "vsim-sweep 1") && read_line(j) &&
               sscanf(j->line, "id %llx", &id) == 1 && read_line(j) &&
-              sscanf(j->line, "total %lld %d %d %d %lld", &total, &j->shard, &j->n_shard, &j->format, &mc) == 5;
+              sscanf(j->line, "total %lld %d %d %d %lld", &total, &j->shard, &j->n_shard,
+                     &j->format, &mc) == 5;
     bool points = false;
     while (ok && !points && (ok = read_line(j))) {
         char *name = j->line + 5, *end = name + strcspn(name, " ");
@@ -134,7 +139,9 @@ static bool read_point(swp_journal *j, const char *before, arena *mem)
     int status, elided, at = 0;
     const size_t n = strlen(j->line);
     if (n < 2 || j->line[n - 1] != '.' ||
-        sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) != 5 || j->line[at] != '\t')
+        sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) !=
+            5 ||
+        j->line[at] != '\t')
         return false;
     char *v = strchr(j->line + at + 1, '\t');
     if (!v)
@@ -276,7 +283,9 @@ static vs_status put_csv(swp_book *b, const char *s, size_t n, bool *new_header)
         const size_t m = vec_len(b->header);
         const bool first = !b->any_header;
         b->any_header = true;
-        b->elided = first && m == vec_len(b->last_header) && !memcmp(b->header, b->last_header, m) ? true : b->elided;
+        b->elided = first && m == vec_len(b->last_header) && !memcmp(b->header, b->last_header, m)
+                        ? true
+                        : b->elided;
         if (m != vec_len(b->last_header) || memcmp(b->header, b->last_header, m)) {
             char *was = b->last_header;
             if (b->end)
@@ -295,7 +304,8 @@ static vs_status put_csv(swp_book *b, const char *s, size_t n, bool *new_header)
     return st;
 }
 
-static vs_status copy_results(swp_book *b, int src, off_t at, int64_t n, const char *header, bool *new_header)
+static vs_status copy_results(swp_book *b, int src, off_t at, int64_t n, const char *header,
+                              bool *new_header)
 {
     char block[BLOCK];
     vs_status st = VS_OK;
@@ -310,7 +320,8 @@ static vs_status copy_results(swp_book *b, int src, off_t at, int64_t n, const c
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0)
-            return fail(b, VS_EIO, "results of a point could not be read: %s", strerror(k ? errno : EIO));
+            return fail(b, VS_EIO, "results of a point could not be read: %s",
+                        strerror(k ? errno : EIO));
         st = b->csv ? put_csv(b, block, (size_t)k, new_header)
                     : write_all(b, b->fd, block, (size_t)k, &b->end, b->path);
         at += k;
@@ -352,11 +363,14 @@ static void remember(swp_book *b, const swp_rec *r, const char *label)
 static void tell_redo(swp_book *b, const swp_rec *r, const char *label)
 {
     const sim_stat *st = &r->own.st;
-    fprintf(b->log, "point %lld: %s: %lld netlists expanded, %lld circuits built, %d kernels compiled, %lld matrices ordered, "
+    fprintf(b->log,
+            "point %lld: %s: %lld netlists expanded, %lld circuits built, %d kernels compiled, "
+            "%lld matrices ordered, "
             "%lld operating points found, %lld taken over; in place %lld rows, %lld sources (%s)\n",
-            (long long)r->point + 1, label, (long long)st->expanded, (long long)st->built, r->own.n_compiled,
-            (long long)st->symbolic, (long long)st->ops, (long long)st->ops_taken, (long long)st->rows,
-            (long long)st->sources, st->expanded || st->built || st->redone ? r->why : "nothing depends on what changed");
+            (long long)r->point + 1, label, (long long)st->expanded, (long long)st->built,
+            r->own.n_compiled, (long long)st->symbolic, (long long)st->ops,
+            (long long)st->ops_taken, (long long)st->rows, (long long)st->sources,
+            st->expanded || st->built || st->redone ? r->why : "nothing depends on what changed");
 }
 
 static void tell(swp_book *b, const swp_rec *r, const char *label)
@@ -366,15 +380,18 @@ static void tell(swp_book *b, const swp_rec *r, const char *label)
     if (b->redo)
         tell_redo(b, r, text);
     if (r->n_text)
-        fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text, r->text);
+        fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text,
+                r->text);
     if (!r->n_msg && !r->status)
         return;
     fflush(b->log);
-    fprintf(stderr, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text, r->status ? " failed: " : ":",
-            r->status ? vs_status_text((vs_status)r->status) : "", (int)r->n_msg, r->n_msg ? r->msg : "");
+    fprintf(stderr, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
+            r->status ? " failed: " : ":", r->status ? vs_status_text((vs_status)r->status) : "",
+            (int)r->n_msg, r->n_msg ? r->msg : "");
 }
 
-vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at, const char *header)
+vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
+                       const char *header)
 {
     bool new_header = false;
     vs_status st = b->fd >= 0 ? copy_results(b, src, at, r->n_bytes, header, &new_header) : VS_OK;
@@ -394,10 +411,12 @@ static vs_status resume(swp_book *b, int64_t *next)
     swp_journal j;
     if (!swp_journal_open(&j, b->journal, &b->mem))
         return fail(b, VS_EINPUT, "there is no journal '%s' to resume from", b->journal);
-    if (j.id != b->id || j.total != b->total || j.shard != b->shard || j.n_shard != b->n_shard || j.format != b->format ||
-        vec_len(j.meas) != vec_len(b->meas)) {
+    if (j.id != b->id || j.total != b->total || j.shard != b->shard || j.n_shard != b->n_shard ||
+        j.format != b->format || vec_len(j.meas) != vec_len(b->meas)) {
         swp_journal_close(&j);
-        return fail(b, VS_EINPUT, "'%s' belongs to another sweep: the deck or the options have changed", b->journal);
+        return fail(b, VS_EINPUT,
+                    "'%s' belongs to another sweep: the deck or the options have changed",
+                    b->journal);
     }
     b->mend = -1;
     while (swp_journal_next(&j, &b->mem)) {

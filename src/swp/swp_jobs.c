@@ -1,7 +1,8 @@
-/* swp_jobs.c - who computes which point: this process, workers that it forks, or other ranks (swp_ranks.c).
- * A worker reads numbers of points from a pipe and answers each with a record on another; the results of the
- * point stand in its spool file, which both have open. The parent computes nothing: it stays as it was after
- * reading the deck, so that a worker that died can be replaced by a new one at any time. */
+/* swp_jobs.c - who computes which point: this process, workers that it forks, or other ranks
+ * (swp_ranks.c). A worker reads numbers of points from a pipe and answers each with a record on
+ * another; the results of the point stand in its spool file, which both have open. The parent
+ * computes nothing: it stays as it was after reading the deck, so that a worker that died can be
+ * replaced by a new one at any time. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ vs_status swp_alone(swp *w, int64_t k)
     vs_status st = VS_OK;
     char label[LABEL];
     if (w->o->out && (w->spool = swp_spool(w)) < 0) {
-        snprintf(w->book.why, sizeof w->book.why, "no file for results of points: %s", strerror(errno));
+        snprintf(w->book.why, sizeof w->book.why, "no file for results of points: %s",
+                 strerror(errno));
         return VS_EIO;
     }
     for (; k < w->book.n_mine && !st; k++) {
@@ -178,14 +180,12 @@ static bool give_out(swp_crew *c, swp_worker *v)
     return v->k < 0 || io_write(v->ask, &point, sizeof point);
 }
 
-static swp_early *slot(swp_crew *c, int64_t k)
-{
-    return &c->wait[k % c->window];
-}
+static swp_early *slot(swp_crew *c, int64_t k) { return &c->wait[k % c->window]; }
 
 static vs_status no_room(swp_crew *c)
 {
-    snprintf(c->w->book.why, sizeof c->w->book.why, "no room for results that came early: %s", strerror(errno));
+    snprintf(c->w->book.why, sizeof c->w->book.why, "no room for results that came early: %s",
+             strerror(errno));
     return VS_EIO;
 }
 
@@ -234,10 +234,14 @@ void swp_died(swp_crew *c, int64_t k, int how)
         return;
     }
     const size_t n = vec_len(c->w->meas);
-    swp_rec r = {.point = swp_mine(c->w, k), .status = VS_ENOMEM, .value = calloc(n + 1, sizeof(double)),
-                 .text = strdup(""), .msg = malloc(100)};
+    swp_rec r = {.point = swp_mine(c->w, k),
+                 .status = VS_ENOMEM,
+                 .value = calloc(n + 1, sizeof(double)),
+                 .text = strdup(""),
+                 .msg = malloc(100)};
     if (r.msg)
-        r.n_msg = (uint32_t)snprintf(r.msg, 100, "error: the process that computed it ended by %s %d, twice\n",
+        r.n_msg = (uint32_t)snprintf(r.msg, 100,
+                                     "error: the process that computed it ended by %s %d, twice\n",
                                      WIFSIGNALED(how) ? "signal" : "exit code",
                                      WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
     for (size_t i = 0; r.value && i < n; i++)
@@ -254,7 +258,8 @@ static vs_status replace(swp_crew *c, swp_worker *v)
         swp_died(c, k, how);
     if (swp_hire(c->w, c->one, c->n, v))
         return VS_OK;
-    snprintf(c->w->book.why, sizeof c->w->book.why, "no further worker could be started: %s", strerror(errno));
+    snprintf(c->w->book.why, sizeof c->w->book.why, "no further worker could be started: %s",
+             strerror(errno));
     return VS_ENOMEM;
 }
 
@@ -283,13 +288,16 @@ static vs_status take_answer(swp_crew *c, swp_worker *v)
     return VS_OK;
 }
 
-/* A worker makes a circuit of its own: it pays when the points that are left take those at work twice that long. As
- * long as no point is done nothing is known but that one takes longer than it has taken so far. */
+/* A worker makes a circuit of its own: it pays when the points that are left take those at work
+ * twice that long. As long as no point is done nothing is known but that one takes longer than it
+ * has taken so far. */
 static bool another_pays(const swp_crew *c)
 {
     const int64_t left = c->w->book.n_mine - c->due;
-    const double now = vs_seconds() - c->t0, point = c->n_spent ? c->spent / (double)c->n_spent : now - c->start;
-    return c->n < c->most && c->next < c->w->book.n_mine && (double)left * point / c->n > 2 * c->start;
+    const double now = vs_seconds() - c->t0,
+                 point = c->n_spent ? c->spent / (double)c->n_spent : now - c->start;
+    return c->n < c->most && c->next < c->w->book.n_mine &&
+           (double)left * point / c->n > 2 * c->start;
 }
 
 static vs_status hire_more(swp_crew *c)
@@ -297,7 +305,8 @@ static vs_status hire_more(swp_crew *c)
     while (another_pays(c)) {
         swp_worker *v = &c->one[c->n];
         if (!swp_hire(c->w, c->one, c->n, v)) {
-            snprintf(c->w->book.why, sizeof c->w->book.why, "no worker could be started: %s", strerror(errno));
+            snprintf(c->w->book.why, sizeof c->w->book.why, "no worker could be started: %s",
+                     strerror(errno));
             return VS_ENOMEM;
         }
         c->n++;
@@ -345,8 +354,15 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     arena mem;
     arena_init(&mem);
     /* beside other ranks all at once: these are there anyhow */
-    swp_crew c = {.w = w, .n = others ? jobs : 1, .most = jobs, .next = k, .due = k, .copy = -1, .seconds = 1,
-                  .t0 = vs_seconds(), .start = w->s->s_build + (w->s->worker_start > 0 ? w->s->worker_start : FORK),
+    swp_crew c = {.w = w,
+                  .n = others ? jobs : 1,
+                  .most = jobs,
+                  .next = k,
+                  .due = k,
+                  .copy = -1,
+                  .seconds = 1,
+                  .t0 = vs_seconds(),
+                  .start = w->s->s_build + (w->s->worker_start > 0 ? w->s->worker_start : FORK),
                   .window = (int64_t)AHEAD * jobs * (1 + others)};
     c.one = arena_array(&mem, swp_worker, jobs);
     c.tries = arena_array(&mem, int, c.window);
@@ -360,7 +376,8 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
         st = VS_ENOMEM;
     for (int i = 0; i < c.n && !st; i++)
         if (!swp_hire(w, c.one, c.n, &c.one[i])) {
-            snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s", strerror(errno));
+            snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s",
+                     strerror(errno));
             st = VS_ENOMEM;
         }
     if (!st)

@@ -1,5 +1,5 @@
-/* swp_merge.c - the parts of a sweep that shards computed, as one. The journals beside the parts say where
- * the results of each point begin and end. */
+/* swp_merge.c - the parts of a sweep that shards computed, as one. The journals beside the parts
+ * say where the results of each point begin and end. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -44,7 +44,8 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
 {
     for (size_t i = 0; i < n; i++) {
         const swp_journal *a = &p[0].j, *b = &p[i].j;
-        if (b->id != a->id || b->total != a->total || b->n_shard != a->n_shard || b->format != a->format)
+        if (b->id != a->id || b->total != a->total || b->n_shard != a->n_shard ||
+            b->format != a->format)
             return refuse(why, p[i].path, "belongs to another sweep than the first part");
     }
     if ((size_t)p[0].j.n_shard != n) {
@@ -69,7 +70,8 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
     for (int64_t k = 0; k < b->total && !st; k++) {
         part *q = &p[k % (int64_t)n];
         if (!swp_journal_next(&q->j, &b->mem) || q->j.rec.point != k) {
-            snprintf(why, 300, "'%s' is not finished: point %lld is missing (go on with --resume)", q->path, (long long)k + 1);
+            snprintf(why, 300, "'%s' is not finished: point %lld is missing (go on with --resume)",
+                     q->path, (long long)k + 1);
             return VS_EINPUT;
         }
         swp_rec r = q->j.rec;
@@ -85,8 +87,8 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
     return st;
 }
 
-vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n, FILE *log,
-                    vs_status *worst, char why[300])
+vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n,
+                    FILE *log, vs_status *worst, char why[300])
 {
     arena mem;
     arena_init(&mem);
@@ -97,14 +99,30 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
         p[i].fd = -1;
     for (size_t i = 0; i < n && !st; i++)
         st = same_file(out, path[i]) || (measures && same_file(measures, path[i]))
-                 ? refuse(why, path[i], "would be overwritten") : open_part(&p[i], path[i], &mem, why);
+                 ? refuse(why, path[i], "would be overwritten")
+                 : open_part(&p[i], path[i], &mem, why);
     if (!st)
         st = sort_parts(p, n, why);
     if (!st) {
         swp_journal *j = &p[0].j;
-        swp_book b = {.path = out, .measures = measures, .csv = j->format == OUT_CSV, .table = vec_len(j->meas) > 0, .format = j->format,
-                      .total = j->total, .n_mine = j->total, .mc = j->mc, .n_shard = 1, .id = j->id, .step = j->step,
-                      .meas = j->meas, .min = j->min, .max = j->max, .log = log, .fd = -1, .mfd = -1, .jfd = -1};
+        swp_book b = {.path = out,
+                      .measures = measures,
+                      .csv = j->format == OUT_CSV,
+                      .table = vec_len(j->meas) > 0,
+                      .format = j->format,
+                      .total = j->total,
+                      .n_mine = j->total,
+                      .mc = j->mc,
+                      .n_shard = 1,
+                      .id = j->id,
+                      .step = j->step,
+                      .meas = j->meas,
+                      .min = j->min,
+                      .max = j->max,
+                      .log = log,
+                      .fd = -1,
+                      .mfd = -1,
+                      .jfd = -1};
         int64_t next;
         arena_init(&b.mem);
         st = swp_book_open(&b, false, &next);
@@ -118,7 +136,8 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
         st = st ? st : end;
         *worst = b.worst;
         if (!st)
-            fprintf(log, "sweep: %lld points, %lld failed\n", (long long)b.n_done, (long long)b.n_failed);
+            fprintf(log, "sweep: %lld points, %lld failed\n", (long long)b.n_done,
+                    (long long)b.n_failed);
         arena_fini(&b.mem);
     }
     for (size_t i = 0; i < n; i++) {

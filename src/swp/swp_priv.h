@@ -18,13 +18,13 @@ typedef struct swp_rec {
     int64_t point;
     int32_t status;
     uint32_t n_text, n_msg;
-    int64_t n_bytes;      /* of results */
-    double seconds;       /* that it took */
-    char why[160];        /* what changed */
-    sim_figures own;      /* of the point alone */
-    sim_figures figures;  /* of it, and of what its process did before it and after its last one */
-    double *value;        /* [n_meas], NaN: failed */
-    char *text, *msg;     /* what cards print; messages */
+    int64_t n_bytes;     /* of results */
+    double seconds;      /* that it took */
+    char why[160];       /* what changed */
+    sim_figures own;     /* of the point alone */
+    sim_figures figures; /* of it, and of what its process did before it and after its last one */
+    double *value;       /* [n_meas], NaN: failed */
+    char *text, *msg;    /* what cards print; messages */
 } swp_rec;
 void swp_rec_fini(swp_rec *r);
 
@@ -41,20 +41,21 @@ typedef struct swp_book {
     int format;
     int64_t total, n_mine, mc; /* points of the family, of this shard; samples (0: no .mc) */
     int shard, n_shard;
-    uint64_t id;          /* of deck and options */
+    uint64_t id;               /* of deck and options */
     const char **step, **meas; /* vecs: names of columns */
-    double *min, *max;    /* vecs [n_meas] limits */
+    double *min, *max;         /* vecs [n_meas] limits */
     FILE *log;
 
     int fd, mfd, jfd;
     off_t end, mend;
-    const char *journal;  /* file; NULL: none */
+    const char *journal;        /* file; NULL: none */
     char *header, *last_header; /* vecs: of CSV */
     int csv_state;
-    bool any_header, elided; /* of the results of a point: one was read; the first was not repeated */
+    bool any_header,
+        elided; /* of the results of a point: one was read; the first was not repeated */
     int64_t n_done, n_failed;
     vs_status worst;
-    double *sample;       /* [mc][n_meas] of the present group */
+    double *sample; /* [mc][n_meas] of the present group */
     swp_sample *who;
     int64_t n_sample;
     arena mem;
@@ -64,10 +65,10 @@ typedef struct swp_book {
 /* Opens the files. resume: goes on behind what the journal says; *next: how many points are done.
  * Status: VS_OK; VS_EIO, VS_EINPUT with why. */
 VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
-/* The next point in order, `label` its values as CSV; its results stand in src from `at` on, behind `header`
- * (NULL: none) if that is not repeated there. */
-VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
-                                   const char *header);
+/* The next point in order, `label` its values as CSV; its results stand in src from `at` on, behind
+ * `header` (NULL: none) if that is not repeated there. */
+VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
+                                   off_t at, const char *header);
 /* finished: all points are there. */
 vs_status swp_book_close(swp_book *b, bool finished);
 /* "r=1000 temp=27" */
@@ -81,12 +82,12 @@ typedef struct swp_journal {
     uint64_t id;
     const char **step, **meas;
     double *min, *max;
-    off_t start;          /* of the present point in the result file */
-    off_t end, mend;      /* behind it */
+    off_t start;     /* of the present point in the result file */
+    off_t end, mend; /* behind it */
     char *label;
-    const char *header;   /* CSV header that was written last */
-    const char *elided;   /* the one that stands for the present point too, NULL: it has its own */
-    off_t good;           /* bytes of the journal that are whole */
+    const char *header; /* CSV header that was written last */
+    const char *elided; /* the one that stands for the present point too, NULL: it has its own */
+    off_t good;         /* bytes of the journal that are whole */
     swp_rec rec;
     char *line;
     size_t cap;
@@ -107,12 +108,12 @@ typedef struct swp {
     size_t n_step;
     int64_t mc, total;
     uint64_t seed;
-    int64_t *at;           /* [n_step] index of the point that is set, -1: none */
-    bool any;              /* a point is set */
-    bool start_first;      /* points begin from the solution of the first one, */
-    bool have_first;       /* which this process has looked for */
-    sim_figures told;      /* figures of this process up to its last point */
-    bool tell_all;         /* the next worker's begin with those of this process, a rank */
+    int64_t *at;      /* [n_step] index of the point that is set, -1: none */
+    bool any;         /* a point is set */
+    bool start_first; /* points begin from the solution of the first one, */
+    bool have_first;  /* which this process has looked for */
+    sim_figures told; /* figures of this process up to its last point */
+    bool tell_all;    /* the next worker's begin with those of this process, a rank */
     sim_hook client;
     net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
     bool *loops;           /* vec [n_step]: decides a .for or an index; empty: none does */
@@ -120,13 +121,13 @@ typedef struct swp {
     arena loop_mem[2];
     int loop_turn;
     size_t file_from, file_to; /* texts of the last such deck */
-    bool files_new;        /* it was read for the point under way */
+    bool files_new;            /* it was read for the point under way */
     arena mem;
     const char **meas;
     swp_book book;
     out_stamp stamp;
     bool stopped;
-    int spool;             /* results of the point under way */
+    int spool; /* results of the point under way */
 } swp;
 
 /* The values of a point as CSV. */
@@ -135,17 +136,20 @@ void swp_values(const swp *w, int64_t point, char *text, size_t size);
 void swp_point(swp *w, int64_t point, swp_rec *r);
 bool swp_stopped(swp *w);
 static inline int64_t swp_mine(const swp *w, int64_t k) { return w->o->shard + k * w->o->n_shard; }
-static inline int64_t swp_turn(const swp *w, int64_t point) { return (point - w->o->shard) / w->o->n_shard; }
+static inline int64_t swp_turn(const swp *w, int64_t point)
+{
+    return (point - w->o->shard) / w->o->n_shard;
+}
 int swp_spool(const swp *w); /* an unlinked file; -1 with errno */
 
 /* -- swp_jobs.c -- */
 
 /* A process that computes. */
 typedef struct swp_worker {
-    pid_t pid;            /* 0: none */
-    int ask, answer;      /* ends of this process */
+    pid_t pid;       /* 0: none */
+    int ask, answer; /* ends of this process */
     int spool;
-    int64_t k;            /* what it computes, -1: nothing */
+    int64_t k; /* what it computes, -1: nothing */
 } swp_worker;
 
 /* A record that came before its turn; the results are a copy. */
@@ -158,21 +162,21 @@ typedef struct swp_early {
 /* Who gives points out and writes their results. */
 typedef struct swp_crew {
     swp *w;
-    swp_worker *one;      /* [n] */
+    swp_worker *one; /* [n] */
     int n;
-    int most;             /* of n: more are started when they pay */
-    double t0, start;     /* s: when it began, what a worker's start costs */
-    double spent;         /* s, of the points that are written, */
-    int64_t n_spent;      /* so many */
+    int most;                /* of n: more are started when they pay */
+    double t0, start;        /* s: when it began, what a worker's start costs */
+    double spent;            /* s, of the points that are written, */
+    int64_t n_spent;         /* so many */
     struct swp_ranks *ranks; /* NULL: none */
-    int64_t window;       /* points that may be under way or wait for their turn */
-    int64_t next;         /* given out next */
-    int64_t due;          /* written next */
-    int64_t *again;       /* vec: points that a worker took with it when it died */
-    int *tries;           /* [window] by k modulo: deaths at this point */
-    swp_early *wait;      /* [window] by k modulo */
-    int copy;             /* file for the results of a record that waited */
-    double seconds;       /* of a point, sliding mean */
+    int64_t window;          /* points that may be under way or wait for their turn */
+    int64_t next;            /* given out next */
+    int64_t due;             /* written next */
+    int64_t *again;          /* vec: points that a worker took with it when it died */
+    int *tries;              /* [window] by k modulo: deaths at this point */
+    swp_early *wait;         /* [window] by k modulo */
+    int copy;                /* file for the results of a record that waited */
+    double seconds;          /* of a point, sliding mean */
 } swp_crew;
 
 enum { SWP_MOST_JOBS = 256 };
@@ -185,7 +189,7 @@ int swp_dismiss(swp_worker *v, int sig); /* how it ended; sig 0: it is asked to 
 bool swp_receive(int fd, swp_rec *r, size_t n_meas);
 /* All results of a record in the spool, as malloc'ed bytes. NULL: errno */
 char *swp_results_of(const swp_rec *r, int spool);
-int64_t swp_next(swp_crew *c);       /* -1: nothing to give out now */
+int64_t swp_next(swp_crew *c); /* -1: nothing to give out now */
 void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes); /* takes over what they own */
 void swp_died(swp_crew *c, int64_t k, int how);
 
@@ -200,7 +204,8 @@ VS_MUST_USE vs_status swp_ranks_give(swp_crew *c);
 VS_MUST_USE vs_status swp_ranks_take(swp_crew *c);
 /* Of the others: is this sweep that of rank 0? Status: VS_OK; VS_EINPUT with a message. */
 VS_MUST_USE vs_status swp_ranks_check(const swp *w);
-/* Computes for rank 0 until this process is stopped. Status: VS_STOP, or an error in w->book.why. */
+/* Computes for rank 0 until this process is stopped. Status: VS_STOP, or an error in w->book.why.
+ */
 VS_MUST_USE vs_status swp_serve(swp *w, int jobs);
 
 #endif

@@ -1,8 +1,9 @@
-/* swp_ranks.c - the processes of an MPI launcher: rank 0 gives points out and writes, the others compute.
- * Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels it makes when rank 0
- * has built the deck (so that a cold cache is filled once). It has --jobs workers. A rank holds as many points
- * as it has workers and one more for each, so that no worker waits for a message: many more if points take less
- * than the way of one, none towards the end. What a rank held when it went is given to others. */
+/* swp_ranks.c - the processes of an MPI launcher: rank 0 gives points out and writes, the others
+ * compute. Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels
+ * it makes when rank 0 has built the deck (so that a cold cache is filled once). It has --jobs
+ * workers. A rank holds as many points as it has workers and one more for each, so that no worker
+ * waits for a message: many more if points take less than the way of one, none towards the end.
+ * What a rank held when it went is given to others. */
 #include "swp_priv.h"
 
 #include <errno.h>
@@ -29,15 +30,15 @@ typedef struct go {
 
 typedef struct peer {
     bool gone;
-    int32_t workers;      /* 0: not there yet */
-    int64_t *has;         /* vec: points under way */
-    swp_early part;       /* whose results are coming */
-    int64_t n_part;       /* bytes that are there */
+    int32_t workers; /* 0: not there yet */
+    int64_t *has;    /* vec: points under way */
+    swp_early part;  /* whose results are coming */
+    int64_t n_part;  /* bytes that are there */
 } peer;
 
 struct swp_ranks {
     const rank_link *link;
-    peer *one;            /* [size] */
+    peer *one; /* [size] */
 };
 
 static go agreement(const swp *w)
@@ -134,7 +135,8 @@ static void lose(swp_crew *c, int rank, const char *why)
     p->gone = true;
     drop_part(p);
     fprintf(stderr, "vsim: rank %d of %d is lost%s: %s%s", rank, c->ranks->link->size,
-            vec_len(p->has) ? ", others compute its points" : "", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
+            vec_len(p->has) ? ", others compute its points" : "", why,
+            *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
     for (size_t i = 0; i < vec_len(p->has); i++)
         vec_push(c->again, p->has[i]);
     vec_clear(p->has);
@@ -259,9 +261,9 @@ vs_status swp_ranks_check(const swp *w)
 typedef struct server {
     swp *w;
     const rank_link *link;
-    swp_worker *one;      /* [n] */
+    swp_worker *one; /* [n] */
     int n;
-    int64_t *queue;       /* vec */
+    int64_t *queue; /* vec */
 } server;
 
 static bool send_result(const server *s, const swp_rec *r, int spool)
@@ -278,7 +280,8 @@ static bool send_result(const server *s, const swp_rec *r, int spool)
     char *bytes = r->n_bytes ? swp_results_of(r, spool) : NULL;
     bool ok = !fclose(fp) && (bytes || !r->n_bytes) && rank_send(s->link, 0, RANK_RESULT, text, n);
     for (int64_t i = 0; i < r->n_bytes && ok; i += RANK_PIECE)
-        ok = rank_send(s->link, 0, RANK_DATA, bytes + i, (size_t)(r->n_bytes - i < RANK_PIECE ? r->n_bytes - i : RANK_PIECE));
+        ok = rank_send(s->link, 0, RANK_DATA, bytes + i,
+                       (size_t)(r->n_bytes - i < RANK_PIECE ? r->n_bytes - i : RANK_PIECE));
     free(text);
     free(bytes);
     return ok;
@@ -302,7 +305,8 @@ static vs_status take_answer(server *s, swp_worker *v)
         const int64_t death[2] = {k, swp_dismiss(v, 0)};
         if (k >= 0 && !rank_send(s->link, 0, RANK_DIED, death, sizeof death))
             return lost(s, "rank 0 cannot be told");
-        return swp_hire(s->w, s->one, s->n, v) ? VS_OK : lost(s, "no further worker could be started");
+        return swp_hire(s->w, s->one, s->n, v) ? VS_OK
+                                               : lost(s, "no further worker could be started");
     }
     const bool stop = r.status == VS_STOP && swp_stopped(s->w);
     const bool ok = stop || send_result(s, &r, v->spool);

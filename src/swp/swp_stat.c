@@ -1,7 +1,8 @@
-/* swp_stat.c - statistics of the samples of .mc: mean, deviation, quantiles, histogram, yield, worst cases.
- * Source: quantiles: linear between order statistics (type 7 of Hyndman & Fan, "Sample quantiles in statistical
- *         packages", The American Statistician 50, 1996); interval of the yield: Wilson, J. Amer. Statist. Assoc.
- *         22, 1927. Sums run over the sorted values: the same for any order of the points. */
+/* swp_stat.c - statistics of the samples of .mc: mean, deviation, quantiles, histogram, yield,
+ * worst cases. Source: quantiles: linear between order statistics (type 7 of Hyndman & Fan, "Sample
+ * quantiles in statistical packages", The American Statistician 50, 1996); interval of the yield:
+ * Wilson, J. Amer. Statist. Assoc. 22, 1927. Sums run over the sorted values: the same for any
+ * order of the points. */
 #include "swp_priv.h"
 
 #include <math.h>
@@ -43,7 +44,8 @@ static void histogram(const item *v, int64_t n, FILE *log)
     for (int i = 0; i < BINS; i++)
         most = count[i] > most ? count[i] : most;
     for (int i = 0; i < BINS; i++) {
-        fprintf(log, "    %12.5g .. %-12.5g %7lld ", lo + i * width, lo + (i + 1) * width, (long long)count[i]);
+        fprintf(log, "    %12.5g .. %-12.5g %7lld ", lo + i * width, lo + (i + 1) * width,
+                (long long)count[i]);
         for (int64_t k = 0; k < (count[i] * BAR + most - 1) / most; k++)
             fputc('#', log);
         fputc('\n', log);
@@ -71,7 +73,8 @@ static void one_measure(const swp_book *b, size_t k, item *v, FILE *log)
         if (isfinite(y))
             v[n++] = (item){y, b->who[i].number};
     }
-    fprintf(log, "  %s: %lld samples, %lld failed", b->meas[k], (long long)b->n_sample, (long long)(b->n_sample - n));
+    fprintf(log, "  %s: %lld samples, %lld failed", b->meas[k], (long long)b->n_sample,
+            (long long)(b->n_sample - n));
     if (isfinite(b->min[k]) || isfinite(b->max[k]))
         fprintf(log, ", %lld outside [%g, %g]", (long long)out, b->min[k], b->max[k]);
     fputc('\n', log);
@@ -83,8 +86,8 @@ static void one_measure(const swp_book *b, size_t k, item *v, FILE *log)
         mean += (v[i].y - mean) / (double)(i + 1);
     for (int64_t i = 0; i < n; i++)
         square += (v[i].y - mean) * (v[i].y - mean);
-    fprintf(log, "    mean %.7g, sigma %.7g, min %.7g, max %.7g\n", mean, n > 1 ? sqrt(square / (double)(n - 1)) : 0,
-            v[0].y, v[n - 1].y);
+    fprintf(log, "    mean %.7g, sigma %.7g, min %.7g, max %.7g\n", mean,
+            n > 1 ? sqrt(square / (double)(n - 1)) : 0, v[0].y, v[n - 1].y);
     static const double p[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
     fputs("    quantiles", log);
     for (size_t i = 0; i < VS_COUNT(p); i++)
@@ -108,9 +111,11 @@ static void yield(const swp_book *b, FILE *log)
         good += ok;
     }
     const double n = (double)b->n_sample, p = (double)good / n, z = 1.959963984540054, z2 = z * z;
-    const double mid = (p + z2 / (2 * n)) / (1 + z2 / n), half = z / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
-    fprintf(log, "  yield: %lld of %lld, %.4g %% (95 %% interval %.4g to %.4g %%)\n", (long long)good,
-            (long long)b->n_sample, 100 * p, 100 * fmax(0, mid - half), 100 * fmin(1, mid + half));
+    const double mid = (p + z2 / (2 * n)) / (1 + z2 / n),
+                 half = z / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+    fprintf(log, "  yield: %lld of %lld, %.4g %% (95 %% interval %.4g to %.4g %%)\n",
+            (long long)good, (long long)b->n_sample, 100 * p, 100 * fmax(0, mid - half),
+            100 * fmin(1, mid + half));
 }
 
 void swp_statistics(const swp_book *b, const char *label, FILE *log)

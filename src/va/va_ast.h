@@ -1,6 +1,7 @@
 /* va_ast.h - what the stages of the Verilog-A front end pass on: tokens, tree, symbols.
  * Path:   text -> va_pp (va_lex) -> tokens -> va_parse -> va_mod tree -> va_sema (names, types in
- *         place) -> va_lower -> ir_fn. All objects live in va_ctx.mem, which ends with va_compile. */
+ *         place) -> va_lower -> ir_fn. All objects live in va_ctx.mem, which ends with va_compile.
+ */
 #ifndef VA_AST_H
 #define VA_AST_H
 
@@ -12,7 +13,7 @@ enum {
     VA_MAX_TOKEN = 20 * 1000 * 1000,
     VA_MAX_NEST = 2000,
     VA_MAX_UNROLL = 10000,
-    VA_MAX_INST = 4 * 1000 * 1000, /* instructions of one lowered function */
+    VA_MAX_INST = 4 * 1000 * 1000,  /* instructions of one lowered function */
     VA_MAX_WORK = 20 * 1000 * 1000, /* statements lowered, unrolled ones counted each time */
     VA_MAX_ARRAY = 100 * 1000
 };
@@ -21,15 +22,37 @@ enum {
 
 /* Single-character punctuation is its ASCII code. */
 typedef enum va_tok_kind {
-    T_EOF = 0, T_NAME = 256, T_SYSNAME, T_INT, T_REAL, T_STRING, T_ERROR,
+    T_EOF = 0,
+    T_NAME = 256,
+    T_SYSNAME,
+    T_INT,
+    T_REAL,
+    T_STRING,
+    T_ERROR,
     T_TICK,    /* `name; only before preprocessing */
     T_PARAM,   /* parameter `macro` of a macro body; only before preprocessing */
     T_NEWLINE, /* only while a directive's line is read */
-    T_CONTRIB, T_LE, T_GE, T_EQ, T_NE, T_AND, T_OR, T_SHL, T_SHR, T_ASHR, T_POW, T_XNOR,
-    T_NAND, T_NOR, T_ATTR_OPEN, T_ATTR_CLOSE, T_APOS_BRACE
+    T_CONTRIB,
+    T_LE,
+    T_GE,
+    T_EQ,
+    T_NE,
+    T_AND,
+    T_OR,
+    T_SHL,
+    T_SHR,
+    T_ASHR,
+    T_POW,
+    T_XNOR,
+    T_NAND,
+    T_NOR,
+    T_ATTR_OPEN,
+    T_ATTR_CLOSE,
+    T_APOS_BRACE
 } va_tok_kind;
 
 /* Words with a meaning in the grammar; those after KW_FREE may also be names. */
+/* clang-format off */
 #define VA_KEYWORDS(X)                                                                          \
     X(MODULE, "module") X(MACROMODULE, "macromodule") X(ENDMODULE, "endmodule")                 \
     X(NATURE, "nature") X(ENDNATURE, "endnature") X(DISCIPLINE, "discipline")                   \
@@ -51,6 +74,7 @@ typedef enum va_tok_kind {
     X(FREE, "")                                                                                 \
     X(FROM, "from") X(EXCLUDE, "exclude") X(INF, "inf") X(POTENTIAL, "potential")               \
     X(FLOW, "flow") X(DOMAIN, "domain") X(DISCRETE, "discrete") X(CONTINUOUS, "continuous")
+/* clang-format on */
 typedef enum va_kw {
     KW_NONE,
 #define X(id, text) KW_##id,
@@ -72,7 +96,17 @@ typedef struct va_tok {
 /* -- expressions -- */
 
 typedef enum ex_kind {
-    EX_ERROR, EX_NULL, EX_NUM, EX_STR, EX_NAME, EX_UN, EX_BIN, EX_COND, EX_CALL, EX_LIST, EX_PORT,
+    EX_ERROR,
+    EX_NULL,
+    EX_NUM,
+    EX_STR,
+    EX_NAME,
+    EX_UN,
+    EX_BIN,
+    EX_COND,
+    EX_CALL,
+    EX_LIST,
+    EX_PORT,
     EX_INF
 } ex_kind;
 
@@ -82,30 +116,37 @@ enum { TY_ERROR = 16, TY_VOID, TY_LIST, TY_NODE, TY_BRANCH };
 typedef struct va_sym va_sym;
 typedef struct va_expr va_expr;
 struct va_expr {
-    uint8_t kind;   /* ex_kind */
-    uint8_t type;   /* after va_sema */
-    int16_t op;     /* EX_UN, EX_BIN: token kind; EX_CALL after va_sema: va_fn_id */
+    uint8_t kind; /* ex_kind */
+    uint8_t type; /* after va_sema */
+    int16_t op;   /* EX_UN, EX_BIN: token kind; EX_CALL after va_sema: va_fn_id */
     int32_t macro;
-    diag_span span; /* the whole expression */
-    diag_span at;   /* its operator or name */
+    diag_span span;   /* the whole expression */
+    diag_span at;     /* its operator or name */
     const char *name; /* EX_NAME, EX_CALL, EX_STR, EX_PORT */
     double num;       /* EX_NUM; EX_CALL of an access: 0 potential, 1 flow */
     va_sym *sym;      /* EX_NAME, user functions, parameter of $param_given */
     va_expr **arg;    /* operands, arguments, index [n_arg] */
     int32_t n_arg;
-    int32_t depth;    /* levels below */
+    int32_t depth; /* levels below */
 };
 
 /* -- symbols -- */
 
 typedef enum sy_kind {
-    SY_NODE, SY_BRANCH, SY_PARAM, SY_VAR, SY_GENVAR, SY_FUNC, SY_ALIAS, SY_BLOCK
+    SY_NODE,
+    SY_BRANCH,
+    SY_PARAM,
+    SY_VAR,
+    SY_GENVAR,
+    SY_FUNC,
+    SY_ALIAS,
+    SY_BLOCK
 } sy_kind;
 
 typedef struct va_range {
     bool exclude, lo_open, hi_open;
-    bool is_list;        /* lo: single value or EX_LIST */
-    va_expr *lo, *hi;    /* EX_INF (num +1, -1) for infinite */
+    bool is_list;     /* lo: single value or EX_LIST */
+    va_expr *lo, *hi; /* EX_INF (num +1, -1) for infinite */
     struct va_range *next;
 } va_range;
 
@@ -119,32 +160,32 @@ typedef struct va_discipline va_discipline;
 typedef struct va_func va_func;
 
 struct va_sym {
-    uint8_t kind;     /* sy_kind */
-    uint8_t type;     /* va_type of parameters, variables, functions */
-    bool untyped;     /* parameter without a type: that of its default */
-    bool local;       /* localparam */
+    uint8_t kind; /* sy_kind */
+    uint8_t type; /* va_type of parameters, variables, functions */
+    bool untyped; /* parameter without a type: that of its default */
+    bool local;   /* localparam */
     bool array;
     bool ground, port, input, output; /* node; input, output also for function arguments */
-    bool used;        /* node: probed or contributed to; parameter: default already checked */
-    bool ddx;         /* node or branch: some ddx() derives by it */
-    uint8_t event;    /* variable: kind of events that assign it, as va_sema.event; 3: not one kind */
-    bool typed;       /* variable of an analog function: its type was declared */
-    bool bad_dims;    /* bounds had errors */
-    bool in_func;     /* variable of an analog function: slot counts from the frame */
+    bool used;     /* node: probed or contributed to; parameter: default already checked */
+    bool ddx;      /* node or branch: some ddx() derives by it */
+    uint8_t event; /* variable: kind of events that assign it, as va_sema.event; 3: not one kind */
+    bool typed;    /* variable of an analog function: its type was declared */
+    bool bad_dims; /* bounds had errors */
+    bool in_func;  /* variable of an analog function: slot counts from the frame */
     const char *name;
     diag_span span;
     int32_t macro;
     const char *text_dflt, *text_range; /* parameter: for people */
-    va_expr *left, *right; /* array bounds as written */
+    va_expr *left, *right;              /* array bounds as written */
     int32_t first, step, n; /* elements first, first+step, ... n of them; 1 for scalars */
-    int32_t index;    /* node, branch, parameter: number of the first element; variable: slot */
-    va_expr *init;    /* parameter default, variable initialiser */
+    int32_t index; /* node, branch, parameter: number of the first element; variable: slot */
+    va_expr *init; /* parameter default, variable initialiser */
     va_range *range;
     va_attr *attr;
     const char *disc_name; /* node */
     diag_span disc_span;
     va_discipline *disc;
-    va_expr *hi, *lo; /* branch terminals; lo NULL: reference */
+    va_expr *hi, *lo;   /* branch terminals; lo NULL: reference */
     const char *target; /* alias: name of the parameter */
     va_sym *alias_of;
     va_func *func;
@@ -157,26 +198,36 @@ struct va_sym {
 /* -- statements -- */
 
 typedef enum st_kind {
-    ST_NULL, ST_BLOCK, ST_ASSIGN, ST_CONTRIB, ST_INDIRECT, ST_IF, ST_CASE, ST_FOR, ST_WHILE,
-    ST_REPEAT, ST_EVENT, ST_TASK
+    ST_NULL,
+    ST_BLOCK,
+    ST_ASSIGN,
+    ST_CONTRIB,
+    ST_INDIRECT,
+    ST_IF,
+    ST_CASE,
+    ST_FOR,
+    ST_WHILE,
+    ST_REPEAT,
+    ST_EVENT,
+    ST_TASK
 } st_kind;
 
 typedef struct va_stmt va_stmt;
 struct va_stmt {
     uint8_t kind;
-    uint8_t when;      /* event: as va_sema.event */
-    bool unroll;       /* loop: index or analog operator inside, or genvar */
+    uint8_t when; /* event: as va_sema.event */
+    bool unroll;  /* loop: index or analog operator inside, or genvar */
     diag_span span;
     int32_t macro;
-    const char *name;  /* block */
-    va_sym **decl;     /* block: vec */
-    va_expr *lhs, *rhs;/* assignment, contribution; rhs: condition, count, call */
-    va_stmt **body;    /* block: statements; if: then, else; for: init, step, body; loops: body;
-                          case: one per item; event: body */
+    const char *name;   /* block */
+    va_sym **decl;      /* block: vec */
+    va_expr *lhs, *rhs; /* assignment, contribution; rhs: condition, count, call */
+    va_stmt **body;     /* block: statements; if: then, else; for: init, step, body; loops: body;
+                           case: one per item; event: body */
     int32_t n_body;
-    va_expr ***item;   /* case: values of item k, NULL for default [n_body] */
+    va_expr ***item; /* case: values of item k, NULL for default [n_body] */
     int32_t *n_item;
-    va_expr **event;   /* event: initial_step(...) or final_step(...) calls [n_event] */
+    va_expr **event; /* event: initial_step(...) or final_step(...) calls [n_event] */
     int32_t n_event;
 };
 
@@ -209,18 +260,18 @@ typedef struct va_mod {
     const char *name;
     diag_span span;
     va_attr *attr;
-    va_sym **port;      /* vec */
-    va_sym **decl;      /* vec; in order of declaration */
-    va_stmt **initial;  /* vec: analog initial */
-    va_stmt **analog;   /* vec */
+    va_sym **port;     /* vec */
+    va_sym **decl;     /* vec; in order of declaration */
+    va_stmt **initial; /* vec: analog initial */
+    va_stmt **analog;  /* vec */
     /* paramset */
     const char *base_name;
     diag_span base_span;
     struct va_mod *base;
-    va_sym **bind;      /* vec: name, init = expression */
-    bool bad;           /* had errors: not lowered */
+    va_sym **bind; /* vec: name, init = expression */
+    bool bad;      /* had errors: not lowered */
     /* after va_sema */
-    va_sym **param, **var, **node, **branch; /* vecs in order; all scopes */
+    va_sym **param, **var, **node, **branch;   /* vecs in order; all scopes */
     int32_t n_node, n_branch, n_param, n_slot; /* elements */
     bool has_ddx;
     diag_span port_flow; /* first I(<port>), if there is one */
@@ -229,22 +280,61 @@ typedef struct va_mod {
 /* -- functions and tasks -- */
 
 typedef enum va_fn_class {
-    FC_MATH,   /* one IR operation, real arguments */
-    FC_OTHER,  /* its own code */
+    FC_MATH,     /* one IR operation, real arguments */
+    FC_OTHER,    /* its own code */
     FC_OPERATOR, /* analog operator: not inside functions */
-    FC_EVENT,  /* only in @(...) */
-    FC_TASK,   /* statement */
-    FC_NOTASK, /* statement that is not supported but changes nothing: warning */
-    FC_REFUSE  /* not supported */
+    FC_EVENT,    /* only in @(...) */
+    FC_TASK,     /* statement */
+    FC_NOTASK,   /* statement that is not supported but changes nothing: warning */
+    FC_REFUSE    /* not supported */
 } va_fn_class;
 
 typedef enum va_fn_id {
-    FN_NONE, FN_MATH, FN_USER, FN_ACCESS, FN_ABS, FN_MIN, FN_MAX, FN_INT, FN_CLOG2, FN_RTOI,
-    FN_ITOR, FN_DDT, FN_DDX, FN_IDT, FN_WHITE, FN_FLICKER, FN_TABLE, FN_TABLE_LOG, FN_LIMEXP,
-    FN_LIMIT, FN_SIMPARAM, FN_PARAM_GIVEN, FN_PORT_CONN, FN_TEMPERATURE, FN_VT, FN_MFACTOR,
-    FN_ZERO, FN_ONE, FN_ABSTIME, FN_ANALYSIS, FN_BOUND_STEP, FN_DISCONTINUITY, FN_PRINT,
-    FN_FINISH, FN_SKIP, FN_TRANSITION, FN_SLEW, FN_LAPLACE, FN_IDTMOD, FN_ABSDELAY,
-    FN_LAST_CROSSING, FN_CROSS, FN_ABOVE, FN_TIMER, FN_REFUSE
+    FN_NONE,
+    FN_MATH,
+    FN_USER,
+    FN_ACCESS,
+    FN_ABS,
+    FN_MIN,
+    FN_MAX,
+    FN_INT,
+    FN_CLOG2,
+    FN_RTOI,
+    FN_ITOR,
+    FN_DDT,
+    FN_DDX,
+    FN_IDT,
+    FN_WHITE,
+    FN_FLICKER,
+    FN_TABLE,
+    FN_TABLE_LOG,
+    FN_LIMEXP,
+    FN_LIMIT,
+    FN_SIMPARAM,
+    FN_PARAM_GIVEN,
+    FN_PORT_CONN,
+    FN_TEMPERATURE,
+    FN_VT,
+    FN_MFACTOR,
+    FN_ZERO,
+    FN_ONE,
+    FN_ABSTIME,
+    FN_ANALYSIS,
+    FN_BOUND_STEP,
+    FN_DISCONTINUITY,
+    FN_PRINT,
+    FN_FINISH,
+    FN_SKIP,
+    FN_TRANSITION,
+    FN_SLEW,
+    FN_LAPLACE,
+    FN_IDTMOD,
+    FN_ABSDELAY,
+    FN_LAST_CROSSING,
+    FN_CROSS,
+    FN_ABOVE,
+    FN_TIMER,
+    FN_REFUSE
 } va_fn_id;
 
 typedef struct va_builtin {
@@ -276,13 +366,13 @@ typedef struct va_ctx {
     va_nature **nature;   /* vec */
     va_discipline **disc; /* vec */
     map nature_of, disc_of;
-    va_mod **mod;         /* vec */
-    void **owned;         /* vec of vecs to free at the end */
-    const char **absent;  /* vec; as in va_unit */
-    map said;             /* errors already given: span and format, against repeats by unrolling */
-    int n_error;          /* before */
-    bool fatal;           /* a limit was hit: stop reading */
-    bool incomplete;      /* an included file is missing: only the preprocessor goes on */
+    va_mod **mod;        /* vec */
+    void **owned;        /* vec of vecs to free at the end */
+    const char **absent; /* vec; as in va_unit */
+    map said;            /* errors already given: span and format, against repeats by unrolling */
+    int n_error;         /* before */
+    bool fatal;          /* a limit was hit: stop reading */
+    bool incomplete;     /* an included file is missing: only the preprocessor goes on */
 } va_ctx;
 
 /* Error at a place; a note names the macro whose body the token stands in. */
@@ -312,12 +402,12 @@ const char *va_builtin_file(const char *name, size_t *len); /* generated table *
 /* -- va_parse.c, va_parse_stmt.c -- */
 typedef struct va_parser {
     va_ctx *c;
-    const va_tok *t; /* current */
+    const va_tok *t;          /* current */
     const va_tok *complained; /* token of the last message: one is enough */
     va_mod *mod;
     va_func *func;
     int depth;
-    bool gave_up;    /* nested too deep, or more errors than are kept: at the end of the text */
+    bool gave_up;  /* nested too deep, or more errors than are kept: at the end of the text */
     bool generate; /* inside a generate construct of the module level */
 } va_parser;
 void va_parse(va_ctx *c);

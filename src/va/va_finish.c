@@ -20,8 +20,9 @@ static ir_val copy_inst(ir_fn *to, const ir_fn *from, ir_val i, const ir_val *vm
     switch ((ir_op)p->op) {
     case IR_CONST: {
         double x = from->con[p->a];
-        return p->type == IR_F64 ? ir_const(to, x)
-               : p->type == IR_I32 ? ir_const_i(to, (int32_t)x) : ir_const_b(to, x != 0);
+        return p->type == IR_F64   ? ir_const(to, x)
+               : p->type == IR_I32 ? ir_const_i(to, (int32_t)x)
+                                   : ir_const_b(to, x != 0);
     }
     case IR_IN: {
         const ir_input *in = &from->in[p->a];
@@ -231,8 +232,10 @@ static void resolve_ports(lw *L, ir_fn *to, const ir_fn *from)
         const ir_out *o = &from->out[i];
         bool uses = p.uses[o->v] && (o->kind == IR_OUT_OPVAR || o->kind == IR_OUT_STATE);
         if (p.uses[o->v] && !uses)
-            lw_error(L, L->m->port_flow, -1, "the current of a port, I(<port>), is used in the equations of "
-                     "module '%s': only output variables may use it", L->out->name);
+            lw_error(L, L->m->port_flow, -1,
+                     "the current of a port, I(<port>), is used in the equations of "
+                     "module '%s': only output variables may use it",
+                     L->out->name);
         ir_out_add(to, (ir_out_kind)o->kind, o->a, o->b, (uses ? second : first)[o->v]);
     }
 }
@@ -254,20 +257,20 @@ typedef struct fact {
 typedef struct states {
     const ir_fn *fn;
     uint8_t *cls;
-    place *place;      /* vec */
-    int32_t *at;       /* [n_inst] place of an instruction, -1 */
-    int32_t *first;    /* [n_inst + 1] uses of a value in use[] */
+    place *place;   /* vec */
+    int32_t *at;    /* [n_inst] place of an instruction, -1 */
+    int32_t *first; /* [n_inst + 1] uses of a value in use[] */
     int32_t *use;
     int32_t *out_first, *out_use; /* the same for outputs */
-    ir_val *in;        /* vec: IN STATE instruction of each state read */
-    int32_t *slot;     /* vec: its slot */
-    ir_val *final;     /* vec: OUT STATE value, IR_NONE if there is none */
-    int32_t *by_slot;  /* [n_slot] -> index above, -1 */
-    bool *alive;       /* vec */
-    int32_t *in_set;   /* [n_inst] stamp: value may be the state being looked at */
+    ir_val *in;                   /* vec: IN STATE instruction of each state read */
+    int32_t *slot;                /* vec: its slot */
+    ir_val *final;                /* vec: OUT STATE value, IR_NONE if there is none */
+    int32_t *by_slot;             /* [n_slot] -> index above, -1 */
+    bool *alive;                  /* vec */
+    int32_t *in_set;              /* [n_inst] stamp: value may be the state being looked at */
     int32_t now;
-    ir_val s;          /* the state being looked at */
-    fact *fact;        /* vec: what is known on the path */
+    ir_val s;   /* the state being looked at */
+    fact *fact; /* vec: what is known on the path */
     int budget;
 } states;
 
@@ -584,11 +587,15 @@ static ir_val initial_of(const ir_fn *from, int32_t slot)
     return IR_NONE;
 }
 
-static ir_val zero_of(ir_fn *to, ir_type t) { return t == IR_F64 ? ir_const(to, 0) : ir_const_i(to, 0); }
+static ir_val zero_of(ir_fn *to, ir_type t)
+{
+    return t == IR_F64 ? ir_const(to, 0) : ir_const_i(to, 0);
+}
 
 /* A kept state is numbered anew. One with an initial value is accompanied by a flag, 0 before the
  * first point: value = flag ? state : initial. */
-static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const ir_val *before, int32_t *number)
+static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const ir_val *before,
+                            int32_t *number)
 {
     const ir_input *in = &st->fn->in[st->fn->inst[i].a];
     int32_t k = st->by_slot[in->k];
@@ -608,7 +615,8 @@ static ir_val replace_state(lw *L, const states *st, ir_fn *to, ir_val i, const 
 
 /* One copy of all instructions. number NULL: the copy before the states, which makes the initial
  * values (they depend on no state); the rest of it is dead. */
-static void copy_states(lw *L, const states *st, ir_fn *to, ir_val *vmap, const ir_val *before, int32_t *number)
+static void copy_states(lw *L, const states *st, ir_fn *to, ir_val *vmap, const ir_val *before,
+                        int32_t *number)
 {
     const ir_fn *from = st->fn;
     for (size_t i = 0; i < vec_len(from->inst); i++) {
@@ -637,7 +645,8 @@ static void rewrite_states(lw *L, const states *st, ir_fn *to)
 {
     const ir_fn *from = st->fn;
     size_t n = vec_len(from->inst);
-    ir_val *vmap = arena_array(&L->c->mem, ir_val, n + 1), *before = arena_array(&L->c->mem, ir_val, n + 1);
+    ir_val *vmap = arena_array(&L->c->mem, ir_val, n + 1),
+           *before = arena_array(&L->c->mem, ir_val, n + 1);
     int32_t *number = arena_array(&L->c->mem, int32_t, vec_len(st->in) + 1);
     ir_fn_init(to, from->name);
     if (has_initial(from))
@@ -657,9 +666,12 @@ static void resolve_states(lw *L, ir_fn *to, const ir_fn *from)
 {
     arena *mem = &L->c->mem;
     size_t n = vec_len(from->inst);
-    states st = {.fn = from, .cls = arena_alloc(mem, n + 1), .at = arena_array(mem, int32_t, n + 1),
+    states st = {.fn = from,
+                 .cls = arena_alloc(mem, n + 1),
+                 .at = arena_array(mem, int32_t, n + 1),
                  .in_set = arena_array(mem, int32_t, n + 1),
-                 .by_slot = arena_array(mem, int32_t, (size_t)L->m->n_slot + vec_len(L->state) + 1)};
+                 .by_slot =
+                     arena_array(mem, int32_t, (size_t)L->m->n_slot + vec_len(L->state) + 1)};
     ir_classes(from, st.cls);
     find_places(&st);
     find_uses(&st, mem);

@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return is_alpha(c) || is_digit(c) || c == '$'; }
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
 
 static char peek(const va_lexer *l, size_t k)
 {
@@ -36,8 +42,8 @@ va_kw va_keyword(const va_ctx *c, const char *name)
 static void skip_block_comment(va_lexer *l)
 {
     size_t start = l->pos;
-    const char *end = l->len - l->pos >= 4
-                          ? memmem(l->text + l->pos + 2, l->len - l->pos - 2, "*/", 2) : NULL;
+    const char *end =
+        l->len - l->pos >= 4 ? memmem(l->text + l->pos + 2, l->len - l->pos - 2, "*/", 2) : NULL;
     l->pos += 2;
     if (!end)
         lex_error(l, start, "comment is not closed: expected '*/'");
@@ -118,8 +124,9 @@ static va_tok lex_based(va_lexer *l, size_t start)
     if (!any && !more)
         lex_error(l, start, "number has no digits after its base");
     else if (more)
-        lex_error(l, start, "malformed number: a digit does not belong to its base (x and z digits are "
-                            "not supported)");
+        lex_error(l, start,
+                  "malformed number: a digit does not belong to its base (x and z digits are "
+                  "not supported)");
     t.num = (int32_t)(uint32_t)v;
     t.span = span_from(l, start);
     return t;
@@ -142,7 +149,8 @@ static int scale_factor(char c)
     case 'T': return 12;
     case 'G': return 9;
     case 'M': return 6;
-    case 'K': case 'k': return 3;
+    case 'K':
+    case 'k': return 3;
     case 'm': return -3;
     case 'u': return -6;
     case 'n': return -9;
@@ -202,8 +210,9 @@ static va_tok lex_number(va_lexer *l)
             l->pos += 2;
         while (is_word(peek(l, 0)) || peek(l, 0) == '.')
             l->pos++;
-        lex_error(l, start, "malformed number: expected digits with an optional exponent or one of "
-                            "the scale factors T G M K k m u n p f a");
+        lex_error(l, start,
+                  "malformed number: expected digits with an optional exponent or one of "
+                  "the scale factors T G M K k m u n p f a");
     }
     t.span = span_from(l, start);
     return t;
@@ -241,7 +250,7 @@ static va_tok lex_string(va_lexer *l)
     char *big = NULL;
     for (;;) {
         char ch = peek(l, 0);
-        if (l->pos >= l->len || (ch == '\n' )) {
+        if (l->pos >= l->len || (ch == '\n')) {
             lex_error(l, start, "string is not closed: expected '\"' before the end of the line");
             break;
         }
@@ -317,10 +326,12 @@ static int punctuation(const va_lexer *l, size_t *n)
         char text[5];
         int16_t kind;
     } op[] = {
-        {"===", T_EQ}, {"!==", T_NE}, {"<<<", T_SHL}, {">>>", T_ASHR}, {"<+", T_CONTRIB},
-        {"<=", T_LE}, {">=", T_GE}, {"==", T_EQ}, {"!=", T_NE}, {"&&", T_AND}, {"||", T_OR},
-        {"<<", T_SHL}, {">>", T_SHR}, {"**", T_POW}, {"~^", T_XNOR}, {"^~", T_XNOR}, {"~&", T_NAND},
-        {"~|", T_NOR}, {"(*", T_ATTR_OPEN}, {"*)", T_ATTR_CLOSE}, {"'{", T_APOS_BRACE},
+        {"===", T_EQ},        {"!==", T_NE}, {"<<<", T_SHL},      {">>>", T_ASHR},
+        {"<+", T_CONTRIB},    {"<=", T_LE},  {">=", T_GE},        {"==", T_EQ},
+        {"!=", T_NE},         {"&&", T_AND}, {"||", T_OR},        {"<<", T_SHL},
+        {">>", T_SHR},        {"**", T_POW}, {"~^", T_XNOR},      {"^~", T_XNOR},
+        {"~&", T_NAND},       {"~|", T_NOR}, {"(*", T_ATTR_OPEN}, {"*)", T_ATTR_CLOSE},
+        {"'{", T_APOS_BRACE},
     };
     for (size_t i = 0; i < VS_COUNT(op); i++) {
         size_t k = strlen(op[i].text);
@@ -371,7 +382,8 @@ va_tok va_lex(va_lexer *l)
             return t;
         while (is_odd(l))
             l->pos++;
-        lex_error(l, start, ch == '`' ? "stray '`': expected the name of a macro or directive"
-                                      : "character has no meaning in Verilog-A");
+        lex_error(l, start,
+                  ch == '`' ? "stray '`': expected the name of a macro or directive"
+                            : "character has no meaning in Verilog-A");
     }
 }

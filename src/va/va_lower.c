@@ -1,7 +1,7 @@
 /* va_lower.c - a checked module to va_module: parameters, unknowns, rows, outputs.
- * Rows (va.h): for each branch with flow i from hi to lo, row(hi) += i and row(lo) -= i. A branch with
- * a current unknown i_br has the row  V(hi,lo) - v = 0  where it is a potential source, and i_br = 0
- * (or i_br - i = 0 if somebody reads I(branch)) where it is a flow source. */
+ * Rows (va.h): for each branch with flow i from hi to lo, row(hi) += i and row(lo) -= i. A branch
+ * with a current unknown i_br has the row  V(hi,lo) - v = 0  where it is a potential source, and
+ * i_br = 0 (or i_br - i = 0 if somebody reads I(branch)) where it is a flow source. */
 #include "va_lower.h"
 
 #include <math.h>
@@ -31,8 +31,9 @@ static const char *attr_text(const va_attr *a, const char *name)
 {
     for (; a; a = a->next)
         if (!strcmp(a->name, name))
-            return a->value && a->value->kind == EX_STR ? a->value->name
-                   : a->value && a->value->kind == EX_NAME ? a->value->name : "";
+            return a->value && a->value->kind == EX_STR    ? a->value->name
+                   : a->value && a->value->kind == EX_NAME ? a->value->name
+                                                           : "";
     return NULL;
 }
 
@@ -77,8 +78,11 @@ static bool uses_instance(const lw *L, const va_expr *e)
 
 static void describe_param(lw *L, const va_sym *y, int32_t elem, const va_mod *owner)
 {
-    va_param p = {.name = elem_name(L, y, elem), .type = (va_type)y->type, .inst = is_instance(y),
-                  .local = y->local || (L->pset && !y->pset), .span = y->span};
+    va_param p = {.name = elem_name(L, y, elem),
+                  .type = (va_type)y->type,
+                  .inst = is_instance(y),
+                  .local = y->local || (L->pset && !y->pset),
+                  .span = y->span};
     p.desc = or_empty(attr_text(y->attr, "desc"));
     p.unit = unit_text(y->attr);
     p.dflt = or_empty(y->text_dflt);
@@ -342,7 +346,8 @@ static int32_t add_current(lw *L, const lw_branch *b)
 {
     int32_t elem;
     const va_sym *y = node_sym(L, b->hi >= 0 ? b->hi : b->lo, &elem);
-    va_unknown u = {.name = arena_printf(L->keep, b->name[0] == '(' ? "flow%s" : "flow(%s)", b->name),
+    va_unknown u = {.name =
+                        arena_printf(L->keep, b->name[0] == '(' ? "flow%s" : "flow(%s)", b->name),
                     .kind = VA_CURRENT};
     if (y && y->disc) {
         u.discipline = y->disc->name;
@@ -355,10 +360,10 @@ static int32_t add_current(lw *L, const lw_branch *b)
 }
 
 typedef struct layout {
-    int32_t *node;   /* [n_node] unknown of a node, -1: not used */
-    int32_t *flow;   /* [branches] current unknown, -1 */
-    int32_t *listed; /* [branches] index in va_module.branch, -1 */
-    int32_t implicit;/* first implicit equation */
+    int32_t *node;    /* [n_node] unknown of a node, -1: not used */
+    int32_t *flow;    /* [branches] current unknown, -1 */
+    int32_t *listed;  /* [branches] index in va_module.branch, -1 */
+    int32_t implicit; /* first implicit equation */
 } layout;
 
 static layout number_unknowns(lw *L)
@@ -380,12 +385,14 @@ static layout number_unknowns(lw *L)
         if (!current && b->slot < 0)
             continue;
         y.listed[i] = (int32_t)vec_len(out->branch);
-        vec_push(out->branch, (va_branch){.name = b->name, .current = y.flow[i], .hi = b->hi, .lo = b->lo});
+        vec_push(out->branch,
+                 (va_branch){.name = b->name, .current = y.flow[i], .hi = b->hi, .lo = b->lo});
     }
     y.implicit = (int32_t)vec_len(out->unknown);
     for (size_t i = 0; i < vec_len(L->implicit); i++)
         vec_push(out->unknown, (va_unknown){.name = arena_printf(L->keep, "idt%d", (int)i + 1),
-                                            .kind = VA_IMPLICIT, .unit = ""});
+                                            .kind = VA_IMPLICIT,
+                                            .unit = ""});
     for (size_t i = 0; i < vec_len(L->native); i++) {
         va_native n = {.kind = L->native[i].kind};
         for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
@@ -492,9 +499,12 @@ static void emit_opvars(lw *L)
         if (y->kind != SY_VAR || !shown || (op && !strcmp(op, "no")))
             continue;
         for (int32_t k = 0; k < y->n; k++) {
-            va_opvar v = {.name = elem_name(L, y, k), .desc = or_empty(attr_text(y->attr, "desc")),
-                          .unit = unit_text(y->attr), .type = (va_type)y->type};
-            ir_out_add(L->fn, IR_OUT_OPVAR, (int32_t)vec_len(L->out->opvar), 0, L->cur[y->index + k]);
+            va_opvar v = {.name = elem_name(L, y, k),
+                          .desc = or_empty(attr_text(y->attr, "desc")),
+                          .unit = unit_text(y->attr),
+                          .type = (va_type)y->type};
+            ir_out_add(L->fn, IR_OUT_OPVAR, (int32_t)vec_len(L->out->opvar), 0,
+                       L->cur[y->index + k]);
             vec_push(L->out->opvar, v);
         }
     }
@@ -509,7 +519,8 @@ static void emit_operators(lw *L)
         ir_out_add(L->fn, IR_OUT_NOISE_PSD, (int32_t)i, 0, L->cur[L->psd[i]]);
         ir_out_add(L->fn, IR_OUT_NOISE_EXP, (int32_t)i, 0, L->cur[L->nexp[i]]);
     }
-    for (size_t i = 0; i < vec_len(L->limnew); i++) { /* a limit that was not reached keeps its value */
+    for (size_t i = 0; i < vec_len(L->limnew);
+         i++) { /* a limit that was not reached keeps its value */
         ir_val used = L->cur[L->limnew[i] + 1];
         ir_val old = ir_in(L->fn, IR_IN_LIMOLD, (int32_t)i, IR_F64, false);
         ir_out_add(L->fn, IR_OUT_LIMNEW, (int32_t)i, 0, lw_sel(L, used, L->cur[L->limnew[i]], old));

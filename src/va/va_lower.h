@@ -9,20 +9,20 @@
 
 #include "va_ast.h"
 
-/* Inputs that exist only until va_finish: port currents I(<port>), derivatives asked for by ddx(), and
- * what they derive by. */
+/* Inputs that exist only until va_finish: port currents I(<port>), derivatives asked for by ddx(),
+ * and what they derive by. */
 enum { LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
 
 typedef struct lw_branch {
     const char *name;
-    int32_t hi, lo;        /* nodes, -1: reference */
+    int32_t hi, lo; /* nodes, -1: reference */
     diag_span span;
     /* kept between passes */
-    bool has_pot;          /* some potential contribution */
-    bool need_current;     /* its flow is read before it is complete, or nothing contributes */
+    bool has_pot;      /* some potential contribution */
+    bool need_current; /* its flow is read before it is complete, or nothing contributes */
     /* of this pass */
     bool has_flow, probed; /* probed: flow read outside of its own potential contribution */
-    int32_t slot;          /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
+    int32_t slot; /* of flow; potential, "is potential", "is literal 0" follow; -1: unused */
     int32_t last_contrib, first_read; /* sequence numbers, 0: none */
 } lw_branch;
 
@@ -33,63 +33,67 @@ typedef struct lw_probe {
 } lw_probe;
 
 typedef struct lw_ddx {
-    ir_val e;       /* to be derived */
-    int32_t by;     /* k of the perturbation */
+    ir_val e;   /* to be derived */
+    int32_t by; /* k of the perturbation */
 } lw_ddx;
 
-typedef struct lw_native { /* va_native before unknowns have numbers: implicit equations, -1: none */
+typedef struct lw_native { /* va_native before unknowns have numbers: implicit equations, -1: none
+                            */
     va_native_kind kind;
     int32_t eq[VA_NATIVE_UNKNOWNS];
 } lw_native;
 
-typedef struct lw_log { int32_t slot; ir_val old; } lw_log;
+typedef struct lw_log {
+    int32_t slot;
+    ir_val old;
+} lw_log;
 
 typedef struct lw {
     va_ctx *c;
-    va_mod *m;          /* module whose text is lowered */
-    va_mod *pset;       /* paramset or NULL */
+    va_mod *m;    /* module whose text is lowered */
+    va_mod *pset; /* paramset or NULL */
     va_module *out;
     ir_fn *fn;
-    arena *keep;        /* of the unit: names that outlive the compilation */
-    bool params;        /* lowering the params function */
-    bool failed, stop;  /* error; limit reached */
-    bool again;         /* restart the pass */
+    arena *keep;       /* of the unit: names that outlive the compilation */
+    bool params;       /* lowering the params function */
+    bool failed, stop; /* error; limit reached */
+    bool again;        /* restart the pass */
     int64_t work;
     int32_t param_base; /* paramset: number of its own parameters */
     ir_val *pval;       /* params function: value of each parameter so far */
     bool *pinst;        /* vec: parameter depends on the instance */
 
-    ir_val *cur;        /* vec by slot */
-    uint8_t *type;      /* vec by slot: ir_type */
-    int32_t *stamp;     /* vec by slot */
-    ir_val *then_val;   /* vec by slot, valid where stamp says so */
-    int32_t now;        /* last stamp given */
-    lw_log *log;        /* vec */
-    int32_t frame;      /* first slot of the function being inlined */
+    ir_val *cur;      /* vec by slot */
+    uint8_t *type;    /* vec by slot: ir_type */
+    int32_t *stamp;   /* vec by slot */
+    ir_val *then_val; /* vec by slot, valid where stamp says so */
+    int32_t now;      /* last stamp given */
+    lw_log *log;      /* vec */
+    int32_t frame;    /* first slot of the function being inlined */
     int inline_depth, loop_depth;
     ir_val zero_f, zero_i, zero_b; /* visible everywhere */
 
-    lw_branch *br;      /* vec: declared branches first */
-    map br_of;          /* pair of nodes -> unnamed branch */
-    lw_probe *probe;    /* vec */
+    lw_branch *br;   /* vec: declared branches first */
+    map br_of;       /* pair of nodes -> unnamed branch */
+    lw_probe *probe; /* vec */
     map probe_of;
     bool *node_used, *node_ddx; /* [n_node] */
     int32_t seq;
-    int32_t own_pot;    /* branch whose potential contribution is being lowered, -1: none */
-    lw_ddx *ddx;        /* vec */
-    int32_t *ddt;       /* vec: slot of each argument */
-    int32_t *psd, *nexp;/* vecs by noise source */
-    int32_t *limnew;    /* vec by $limit: slot of the value used; the flag "was used" follows */
-    int32_t *state;     /* vec: slots of operators' states, numbered behind the variables */
-    ir_val *state_in;   /* vec: their values at the last point, read ahead of everything else */
-    int32_t most_state; /* so many the passes so far needed */
-    int32_t *implicit;  /* vec by equation: slot of the residual; the flag "is used" follows */
-    lw_native *native;  /* vec */
+    int32_t own_pot;        /* branch whose potential contribution is being lowered, -1: none */
+    lw_ddx *ddx;            /* vec */
+    int32_t *ddt;           /* vec: slot of each argument */
+    int32_t *psd, *nexp;    /* vecs by noise source */
+    int32_t *limnew;        /* vec by $limit: slot of the value used; the flag "was used" follows */
+    int32_t *state;         /* vec: slots of operators' states, numbered behind the variables */
+    ir_val *state_in;       /* vec: their values at the last point, read ahead of everything else */
+    int32_t most_state;     /* so many the passes so far needed */
+    int32_t *implicit;      /* vec by equation: slot of the residual; the flag "is used" follows */
+    lw_native *native;      /* vec */
     int32_t limited, bound; /* slots */
     bool bound_used;
-    ir_val event_cond;  /* inside a hoisted initial_step: its condition; IR_NONE: outside */
-    bool has_port;      /* some I(<port>) */
-    ir_val *init_val;   /* vec by variable slot: value before the first point */
+    ir_val event_cond; /* inside a hoisted initial_step: its condition; IR_NONE: outside */
+    bool has_port;     /* some I(<port>) */
+    ir_val *init_val;  /* vec by variable slot: value before the first point */
 } lw;
 
 void lw_error(lw *L, diag_span at, int32_t macro, const char *fmt, ...) VS_PRINTF(4, 5);
@@ -141,7 +145,8 @@ int32_t lw_contrib_slot(lw *L, const va_expr *access); /* slots of its branch: 4
 ir_val lw_flow_probe(lw *L, int32_t branch);
 ir_val lw_node_probe(lw *L, int32_t hi, int32_t lo);
 ir_val lw_implicit_probe(lw *L, int32_t k);
-/* An unknown y with an equation of its own: `arg` and `res` are slots, dy = d(arg)/dt, res = 0 is the equation. */
+/* An unknown y with an equation of its own: `arg` and `res` are slots, dy = d(arg)/dt, res = 0 is
+ * the equation. */
 typedef struct lw_equation {
     ir_val y, dy;
     int32_t arg, res;
@@ -149,7 +154,8 @@ typedef struct lw_equation {
 } lw_equation;
 lw_equation lw_new_equation(lw *L);
 ir_val lw_time_operator(lw *L, const va_expr *e); /* va_lower_time.c */
-ir_val lw_event(lw *L, const va_expr *e);         /* the same: does the event cross, above or timer happen? */
+ir_val lw_event(lw *L,
+                const va_expr *e); /* the same: does the event cross, above or timer happen? */
 bool lw_refuse_in_loop(lw *L, const va_expr *e);
 ir_val lw_operator(lw *L, const va_expr *e);
 ir_val lw_limexp(lw *L, ir_val x);

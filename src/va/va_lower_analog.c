@@ -17,8 +17,10 @@ static int32_t node_number(lw *L, const va_expr *e, int32_t offset)
         return -1;
     if (e->n_arg) {
         if (!lw_const_index(L, e->arg[0], &k)) {
-            lw_error(L, e->arg[0]->span, e->arg[0]->macro, "index of '%s' must be constant, a genvar or "
-                     "the variable of a loop with constant bounds", y->name);
+            lw_error(L, e->arg[0]->span, e->arg[0]->macro,
+                     "index of '%s' must be constant, a genvar or "
+                     "the variable of a loop with constant bounds",
+                     y->name);
             return y->index;
         }
         pos = (k - y->first) * y->step;
@@ -34,7 +36,10 @@ static int32_t node_number(lw *L, const va_expr *e, int32_t offset)
     return y->index + pos;
 }
 
-static uint64_t pair_key(int32_t a, int32_t b) { return (uint64_t)(uint32_t)(a + 1) << 32 | (uint32_t)(b + 1); }
+static uint64_t pair_key(int32_t a, int32_t b)
+{
+    return (uint64_t)(uint32_t)(a + 1) << 32 | (uint32_t)(b + 1);
+}
 
 static const char *node_name(const lw *L, int32_t n)
 {
@@ -43,7 +48,8 @@ static const char *node_name(const lw *L, int32_t n)
     for (size_t i = 0; i < vec_len(L->m->node); i++) {
         const va_sym *y = L->m->node[i];
         if (n >= y->index && n < y->index + y->n)
-            return y->array ? arena_printf(L->keep, "%s[%d]", y->name, y->first + y->step * (n - y->index))
+            return y->array ? arena_printf(L->keep, "%s[%d]", y->name,
+                                           y->first + y->step * (n - y->index))
                             : y->name;
     }
     return "?";
@@ -75,7 +81,8 @@ static int32_t branch_number(lw *L, const va_expr *e)
     int32_t k = 0, pos = 0;
     if (e->n_arg) {
         if (!lw_const_index(L, e->arg[0], &k))
-            lw_error(L, e->arg[0]->span, e->arg[0]->macro, "index of '%s' must be constant", y->name);
+            lw_error(L, e->arg[0]->span, e->arg[0]->macro, "index of '%s' must be constant",
+                     y->name);
         else
             pos = (k - y->first) * y->step;
         if (pos < 0 || pos >= y->n) {
@@ -89,7 +96,8 @@ static int32_t branch_number(lw *L, const va_expr *e)
         int32_t hi = node_number(L, y->hi, pos), lo = y->lo ? node_number(L, y->lo, pos) : -1;
         b->hi = hi;
         b->lo = lo;
-        b->name = y->array ? arena_printf(L->keep, "%s[%d]", y->name, y->first + y->step * pos) : y->name;
+        b->name =
+            y->array ? arena_printf(L->keep, "%s[%d]", y->name, y->first + y->step * pos) : y->name;
         b->span = y->span;
     }
     if (b->hi >= 0)
@@ -177,7 +185,10 @@ ir_val lw_flow_probe(lw *L, int32_t b)
     return v;
 }
 
-ir_val lw_implicit_probe(lw *L, int32_t k) { return probe_value(L, probe_number(L, LW_IMPLICIT, k, 0)); }
+ir_val lw_implicit_probe(lw *L, int32_t k)
+{
+    return probe_value(L, probe_number(L, LW_IMPLICIT, k, 0));
+}
 
 static ir_val with_sign(lw *L, ir_val v, int sign) { return sign < 0 ? lw_un(L, IR_NEG, v) : v; }
 
@@ -203,8 +214,8 @@ int32_t lw_contrib_slot(lw *L, const va_expr *e)
     return t.branch < 0 ? -1 : branch_slots(L, t.branch);
 }
 
-/* I(branch). A branch with a current unknown gives that; one that only ever gets flow gives its sum,
- * which must be complete by then. */
+/* I(branch). A branch with a current unknown gives that; one that only ever gets flow gives its
+ * sum, which must be complete by then. */
 static ir_val read_flow(lw *L, const va_expr *e)
 {
     lw_target t = branch_target(L, e);
@@ -284,7 +295,8 @@ void lw_contrib(lw *L, const va_stmt *s)
 bool lw_refuse_in_loop(lw *L, const va_expr *e)
 {
     if (L->loop_depth)
-        lw_error(L, e->at, e->macro, "'%s' stands in a loop whose number of rounds is not constant", e->name);
+        lw_error(L, e->at, e->macro, "'%s' stands in a loop whose number of rounds is not constant",
+                 e->name);
     return L->loop_depth > 0;
 }
 
@@ -314,7 +326,8 @@ lw_equation lw_new_equation(lw *L)
     return e;
 }
 
-/* idt(x, ic, assert): unknown y with dy/dt - x = 0; y - ic = 0 in static analyses and while assert. */
+/* idt(x, ic, assert): unknown y with dy/dt - x = 0; y - ic = 0 in static analyses and while assert.
+ */
 static ir_val lower_idt(lw *L, const va_expr *e)
 {
     bool has_ic = e->n_arg > 1 && e->arg[1]->kind != EX_NULL;
@@ -333,11 +346,13 @@ static ir_val lower_idt(lw *L, const va_expr *e)
     return q.y;
 }
 
-static ir_val new_noise(lw *L, const va_expr *e, va_noise_kind kind, int name_arg, ir_val psd, ir_val nexp)
+static ir_val new_noise(lw *L, const va_expr *e, va_noise_kind kind, int name_arg, ir_val psd,
+                        ir_val nexp)
 {
     const char *name = name_arg < e->n_arg ? e->arg[name_arg]->name : "";
     int32_t k = (int32_t)vec_len(L->psd);
-    vec_push(L->out->noise, (va_noise){.name = name, .kind = kind, .log_table = e->op == FN_TABLE_LOG});
+    vec_push(L->out->noise,
+             (va_noise){.name = name, .kind = kind, .log_table = e->op == FN_TABLE_LOG});
     vec_push(L->psd, lw_new_slot(L, IR_F64, L->zero_f));
     vec_push(L->nexp, lw_new_slot(L, IR_F64, L->zero_f));
     lw_set(L, L->psd[k], psd);
@@ -425,16 +440,16 @@ static ir_val fetlim(lw *L, ir_val v, ir_val old, ir_val vto)
                         MIN(v, ADD(old, hi)));
     ir_val middle = SEL(falls, MAX(v, SUB(vto, K(0.5))), MIN(v, ADD(vto, K(4))));
     ir_val vtemp = ADD(vto, K(0.5));
-    ir_val off = SEL(falls, MAX(v, SUB(old, hi)),
-                     SEL(GE(vtemp, v), MIN(v, ADD(old, lo)), MIN(v, vtemp)));
+    ir_val off =
+        SEL(falls, MAX(v, SUB(old, hi)), SEL(GE(vtemp, v), MIN(v, ADD(old, lo)), MIN(v, vtemp)));
     return SEL(GE(old, vto), SEL(GE(old, vtox), strong, middle), off);
 }
 
 /* Drain-source voltage. */
 static ir_val limvds(lw *L, ir_val v, ir_val old)
 {
-    ir_val high = SEL(LT(old, v), MIN(v, ADD(MUL(K(3), old), K(2))),
-                      SEL(LT(v, K(3.5)), MAX(v, K(2)), v));
+    ir_val high =
+        SEL(LT(old, v), MIN(v, ADD(MUL(K(3), old), K(2))), SEL(LT(v, K(3.5)), MAX(v, K(2)), v));
     ir_val low = SEL(LT(old, v), MIN(v, K(4)), MAX(v, K(-0.5)));
     return SEL(GE(old, K(3.5)), high, low);
 }
@@ -497,8 +512,12 @@ ir_val lw_operator(lw *L, const va_expr *e)
     case FN_DDX: return lower_ddx(L, e);
     case FN_IDT: return lower_idt(L, e);
     case FN_LIMIT: return lower_limit(L, e);
-    case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE: case FN_IDTMOD: case FN_ABSDELAY: case FN_LAST_CROSSING:
-        return lw_time_operator(L, e);
+    case FN_TRANSITION:
+    case FN_SLEW:
+    case FN_LAPLACE:
+    case FN_IDTMOD:
+    case FN_ABSDELAY:
+    case FN_LAST_CROSSING: return lw_time_operator(L, e);
     default: return lower_noise(L, e);
     }
 }

@@ -50,7 +50,8 @@ static ir_type result_type(ir_op op)
 ir_val lw_un(lw *L, ir_op op, ir_val a)
 {
     if (is_const(L, a))
-        return const_num(L, result_type(op), ir_eval_op(op, num_of(L, a), (ir_num){0}, (ir_num){0}));
+        return const_num(L, result_type(op),
+                         ir_eval_op(op, num_of(L, a), (ir_num){0}, (ir_num){0}));
     return ir_un(L->fn, op, a);
 }
 
@@ -213,7 +214,8 @@ static ir_val lower_unary(lw *L, const va_expr *e)
 {
     ir_val a = lw_expr(L, e->arg[0]);
     switch (e->op) {
-    case '-': return type_of(L, a) == IR_F64 ? lw_un(L, IR_NEG, a) : lw_un(L, IR_INEG, lw_int(L, a));
+    case '-':
+        return type_of(L, a) == IR_F64 ? lw_un(L, IR_NEG, a) : lw_un(L, IR_INEG, lw_int(L, a));
     case '!': return lw_un(L, IR_BNOT, lw_bool(L, a));
     case '~': return lw_un(L, IR_INOT, lw_int(L, a));
     default: return a;
@@ -288,12 +290,18 @@ static ir_val lower_binary(lw *L, const va_expr *e)
     bool ints = type_of(L, a) != IR_F64 && type_of(L, b) != IR_F64;
     ir_type t = ints ? IR_I32 : IR_F64;
     switch (e->op) {
-    case '+': case '-': case '*': case '/': case '%':
-        return lw_bin(L, arith_op(e->op, ints), lw_as(L, a, t), lw_as(L, b, t));
-    case T_POW:
-        return ints ? int_power(L, a, b) : lw_bin(L, IR_POW, lw_real(L, a), lw_real(L, b));
-    case '<': case '>': case T_LE: case T_GE: case T_EQ: case T_NE:
-        return compare(L, e->op, lw_as(L, a, t), lw_as(L, b, t), ints);
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%': return lw_bin(L, arith_op(e->op, ints), lw_as(L, a, t), lw_as(L, b, t));
+    case T_POW: return ints ? int_power(L, a, b) : lw_bin(L, IR_POW, lw_real(L, a), lw_real(L, b));
+    case '<':
+    case '>':
+    case T_LE:
+    case T_GE:
+    case T_EQ:
+    case T_NE: return compare(L, e->op, lw_as(L, a, t), lw_as(L, b, t), ints);
     default: return lower_bits(L, e->op, a, b);
     }
 }
@@ -375,8 +383,10 @@ static const struct {
 #define X(id, name, dflt) {name, IR_SIMPARAM_##id, false},
     IR_SIMPARAM_LIST(X)
 #undef X
-    {"gmin", IR_DYN_GMIN, true}, {"sourceScaleFactor", IR_DYN_SRCFACT, true},
-    {"iteration", IR_DYN_ITER, true}, {"hertz", IR_DYN_FREQ, true},
+        {"gmin", IR_DYN_GMIN, true},
+    {"sourceScaleFactor", IR_DYN_SRCFACT, true},
+    {"iteration", IR_DYN_ITER, true},
+    {"hertz", IR_DYN_FREQ, true},
 };
 
 static ir_val lower_simparam(lw *L, const va_expr *e)
@@ -391,7 +401,9 @@ static ir_val lower_simparam(lw *L, const va_expr *e)
         if (!L->params)
             return lw_dyn(L, (ir_dyn)simparam[i].k);
         if (e->n_arg < 2)
-            return lw_f(L, simparam[i].k == IR_DYN_GMIN ? 1e-12 : simparam[i].k == IR_DYN_FREQ ? 0 : 1);
+            return lw_f(L, simparam[i].k == IR_DYN_GMIN   ? 1e-12
+                           : simparam[i].k == IR_DYN_FREQ ? 0
+                                                          : 1);
     }
     if (e->n_arg > 1)
         return lw_real(L, lw_expr(L, e->arg[1]));
@@ -404,8 +416,8 @@ static ir_val lower_simparam(lw *L, const va_expr *e)
 /* kT/q in volts, with the constants of CODATA 2018, which are exact. */
 static ir_val lower_vt(lw *L, const va_expr *e)
 {
-    ir_val t = e->n_arg ? lw_real(L, lw_expr(L, e->arg[0]))
-                        : ir_in(L->fn, IR_IN_TEMP, 0, IR_F64, false);
+    ir_val t =
+        e->n_arg ? lw_real(L, lw_expr(L, e->arg[0])) : ir_in(L->fn, IR_IN_TEMP, 0, IR_F64, false);
     return lw_bin(L, IR_MUL, t, lw_f(L, 1.380649e-23 / 1.602176634e-19));
 }
 
@@ -414,8 +426,9 @@ static ir_val lower_analysis(lw *L, const va_expr *e)
     static const struct {
         const char *name;
         ir_dyn k;
-    } kind[] = {{"dc", IR_DYN_IS_DC}, {"op", IR_DYN_IS_DC}, {"tran", IR_DYN_IS_TRAN},
-                {"ac", IR_DYN_IS_AC}, {"noise", IR_DYN_IS_NOISE}, {"ic", IR_DYN_IS_IC},
+    } kind[] = {{"dc", IR_DYN_IS_DC},           {"op", IR_DYN_IS_DC},
+                {"tran", IR_DYN_IS_TRAN},       {"ac", IR_DYN_IS_AC},
+                {"noise", IR_DYN_IS_NOISE},     {"ic", IR_DYN_IS_IC},
                 {"nodeset", IR_DYN_IS_NODESET}, {"static", IR_DYN_IS_STATIC}};
     ir_val any = lw_b(L, false);
     for (int i = 0; i < e->n_arg; i++)
@@ -469,17 +482,30 @@ static ir_val lower_call(lw *L, const va_expr *e)
     case FN_SKIP: return lw_i(L, 0);
     case FN_ABSTIME: return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false);
     case FN_ANALYSIS: return lower_analysis(L, e);
-    case FN_DDT: case FN_DDX: case FN_IDT: case FN_WHITE: case FN_FLICKER: case FN_TABLE:
-    case FN_TABLE_LOG: case FN_LIMIT: case FN_TRANSITION: case FN_SLEW: case FN_LAPLACE:
-    case FN_IDTMOD: case FN_ABSDELAY: case FN_LAST_CROSSING: return lw_operator(L, e);
+    case FN_DDT:
+    case FN_DDX:
+    case FN_IDT:
+    case FN_WHITE:
+    case FN_FLICKER:
+    case FN_TABLE:
+    case FN_TABLE_LOG:
+    case FN_LIMIT:
+    case FN_TRANSITION:
+    case FN_SLEW:
+    case FN_LAPLACE:
+    case FN_IDTMOD:
+    case FN_ABSDELAY:
+    case FN_LAST_CROSSING: return lw_operator(L, e);
     default: break;
     }
     a = e->n_arg > 0 ? lw_expr(L, e->arg[0]) : L->zero_f;
     b = e->n_arg > 1 ? lw_expr(L, e->arg[1]) : IR_NONE;
     switch (e->op) {
     case FN_ABS: return lower_abs(L, a);
-    case FN_MIN: case FN_MAX: return lower_minmax(L, e->op == FN_MAX, a, b);
-    case FN_INT: case FN_RTOI: return lw_int(L, lw_trunc(L, lw_real(L, a)));
+    case FN_MIN:
+    case FN_MAX: return lower_minmax(L, e->op == FN_MAX, a, b);
+    case FN_INT:
+    case FN_RTOI: return lw_int(L, lw_trunc(L, lw_real(L, a)));
     case FN_ITOR: return lw_real(L, a);
     case FN_CLOG2: return lower_clog2(L, a);
     case FN_LIMEXP: return lw_limexp(L, lw_real(L, a));

@@ -38,7 +38,10 @@ void lw_set(lw *L, int32_t slot, ir_val v)
     L->cur[slot] = v;
 }
 
-int32_t lw_slot_of(const lw *L, const va_sym *y) { return y->in_func ? L->frame + y->index : y->index; }
+int32_t lw_slot_of(const lw *L, const va_sym *y)
+{
+    return y->in_func ? L->frame + y->index : y->index;
+}
 
 /* -- if regions -- */
 
@@ -365,8 +368,8 @@ static uint8_t *assigned_by_event(lw *L, int when)
 }
 
 /* The body under initial_step or final_step, run always; its results are taken only in the event.
- *  - Static values of variables that nothing but initial_step assigns are taken always: they are the
- *    same at every point, and stay static (older models keep their setup there).
+ *  - Static values of variables that nothing but initial_step assigns are taken always: they are
+ * the same at every point, and stay static (older models keep their setup there).
  *  - So are variables that only final_step assigns: they are for output, and the solution at each
  *    point is as good as the last one.
  * Messages stay conditional by event_cond. */
@@ -486,11 +489,11 @@ static void lower_task(lw *L, const va_stmt *s)
     ir_effect eff = {0};
     int line, col;
     switch (e->op) {
-    case FN_BOUND_STEP:
-        lower_bound_step(L, lw_real(L, lw_expr(L, e->arg[0])));
-        return;
-    case FN_USER: case FN_LIMIT: (void)lw_expr(L, e); return;
-    case FN_PRINT: case FN_FINISH:
+    case FN_BOUND_STEP: lower_bound_step(L, lw_real(L, lw_expr(L, e->arg[0]))); return;
+    case FN_USER:
+    case FN_LIMIT: (void)lw_expr(L, e); return;
+    case FN_PRINT:
+    case FN_FINISH:
         eff.kind = (uint8_t)va_builtins[(int)e->num].op;
         print_args(L, e, e->op == FN_FINISH && e->n_arg && e->arg[0]->kind != EX_STR, &eff);
         break;
@@ -521,8 +524,10 @@ static void bind_args(lw *L, const va_func *f, const ir_val *arg)
 ir_val lw_inline(lw *L, const va_expr *at, va_func *f, const ir_val *arg, va_expr *const *out)
 {
     if (f->active || L->inline_depth >= 200) {
-        lw_error(L, at->at, at->macro, "function '%s' calls itself, which is not possible in an analog "
-                 "function", f->sym->name);
+        lw_error(L, at->at, at->macro,
+                 "function '%s' calls itself, which is not possible in an analog "
+                 "function",
+                 f->sym->name);
         return lw_as(L, L->zero_f, lw_ir_type(f->sym->type));
     }
     int32_t old_frame = L->frame, frame = (int32_t)vec_len(L->cur);
@@ -602,8 +607,10 @@ void lw_stmt(lw *L, const va_stmt *s)
     if (!s || L->stop)
         return;
     if (++L->work > VA_MAX_WORK) {
-        lw_error(L, s->span, s->macro, "unrolled loops and inlined functions execute more than %d "
-                 "statements", VA_MAX_WORK);
+        lw_error(L, s->span, s->macro,
+                 "unrolled loops and inlined functions execute more than %d "
+                 "statements",
+                 VA_MAX_WORK);
         L->stop = true;
         return;
     }
@@ -616,7 +623,8 @@ void lw_stmt(lw *L, const va_stmt *s)
     case ST_CONTRIB: lw_contrib(L, s); break;
     case ST_IF: lower_if(L, s); break;
     case ST_CASE: lower_case(L, s); break;
-    case ST_FOR: case ST_WHILE: lower_for_while(L, s); break;
+    case ST_FOR:
+    case ST_WHILE: lower_for_while(L, s); break;
     case ST_REPEAT: lower_repeat(L, s); break;
     case ST_EVENT: lower_event(L, s); break;
     case ST_TASK: lower_task(L, s); break;

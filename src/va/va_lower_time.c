@@ -1,22 +1,27 @@
-/* va_lower_time.c - operators that shape a signal in time: transition, slew, laplace_nd and its kin, idtmod, absdelay,
- * last_crossing; the events cross, above and timer.
- * Source: Verilog-AMS LRM 2.4, 4.5.5 (idtmod), 4.5.7 (absdelay), 4.5.8 (transition), 4.5.9 (slew), 4.5.10
+/* va_lower_time.c - operators that shape a signal in time: transition, slew, laplace_nd and its
+ * kin, idtmod, absdelay, last_crossing; the events cross, above and timer. Source: Verilog-AMS
+ * LRM 2.4, 4.5.5 (idtmod), 4.5.7 (absdelay), 4.5.8 (transition), 4.5.9 (slew), 4.5.10
  * (last_crossing), 4.5.11 (Laplace transform filters), 5.10.3 (events).
  *
- * transition and slew remember what was at the last accepted point in hidden states; the laplace filters are linear
- * equations of unknowns of their own (controllable form, scaled by w = |d_0/d_n|^(1/n) so that all have the size of
- * the signal):  (1/w) dz_i/dt = z_{i+1},  (1/w) dz_n/dt = (x - sum_{i<n} d_i w^i z_{i+1})/(d_n w^n). */
+ * transition and slew remember what was at the last accepted point in hidden states; the laplace
+ * filters are linear equations of unknowns of their own (controllable form, scaled by w =
+ * |d_0/d_n|^(1/n) so that all have the size of the signal):  (1/w) dz_i/dt = z_{i+1},  (1/w)
+ * dz_n/dt = (x - sum_{i<n} d_i w^i z_{i+1})/(d_n w^n). */
 #include "va_lower.h"
 
 #include <math.h>
 
-enum { PENDING = 8 };     /* changes of transition() on their way through its delay; more replace the last one */
-#define SHORTEST 1e-12    /* seconds of a ramp that is given as 0 or not at all */
-#define NEAR 1e-6         /* part of a ramp or a delay that is as good as its end */
-#define FOUND 1e-4        /* part of the longest step so far: a crossing that is as near as this has been found */
-#define FOUND_FIRST 1e-5  /* part of the step itself, for the first one */
-#define NO_BETTER 1e-9    /* of the longest step: nearer than this is not asked for, whatever the value is */
-#define SAME_TIME 1e-14   /* times this far apart, relative, are the same */
+enum {
+    PENDING = 8
+}; /* changes of transition() on their way through its delay; more replace the last one */
+#define SHORTEST 1e-12 /* seconds of a ramp that is given as 0 or not at all */
+#define NEAR 1e-6      /* part of a ramp or a delay that is as good as its end */
+#define FOUND \
+    1e-4 /* part of the longest step so far: a crossing that is as near as this has been found */
+#define FOUND_FIRST 1e-5 /* part of the step itself, for the first one */
+#define NO_BETTER \
+    1e-9 /* of the longest step: nearer than this is not asked for, whatever the value is */
+#define SAME_TIME 1e-14 /* times this far apart, relative, are the same */
 
 #define ADD(a, b) lw_bin(L, IR_ADD, a, b)
 #define SUB(a, b) lw_bin(L, IR_SUB, a, b)
@@ -33,13 +38,11 @@ enum { PENDING = 8 };     /* changes of transition() on their way through its de
 #define NOT(a) lw_un(L, IR_BNOT, a)
 #define SEL(c, a, b) lw_sel(L, c, a, b)
 
-static ir_val now(lw *L)
-{
-    return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false);
-}
+static ir_val now(lw *L) { return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false); }
 
-/* A value kept from one accepted point to the next, also if the operator is not evaluated there: the slot holds the
- * old one until lw_set. A pass that needs more of them than were read at its start is done again. */
+/* A value kept from one accepted point to the next, also if the operator is not evaluated there:
+ * the slot holds the old one until lw_set. A pass that needs more of them than were read at its
+ * start is done again. */
 static int32_t new_state(lw *L)
 {
     const int32_t k = (int32_t)vec_len(L->state);
@@ -56,7 +59,8 @@ static int32_t new_state(lw *L)
 /* Where the operator gives its argument itself: at start, in dc, in small-signal analyses. */
 static ir_val passes(lw *L)
 {
-    const ir_val tran = lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN)), still = lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC));
+    const ir_val tran = lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN)),
+                 still = lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC));
     const ir_val first = lw_bool(L, lw_dyn(L, IR_DYN_INITIAL_STEP));
     return lw_bin(L, IR_BOR, NOT(tran), lw_bin(L, IR_BOR, still, first));
 }
@@ -88,7 +92,8 @@ static ir_val on_ramp(lw *L, const ramp *r, ir_val t)
 }
 
 /* If `starts`: the ramp to y begins at time t, from where the present one is then. */
-static void start_ramp(lw *L, const ramp *r, ir_val starts, ir_val t, ir_val y, ir_val rise, ir_val fall)
+static void start_ramp(lw *L, const ramp *r, ir_val starts, ir_val t, ir_val y, ir_val rise,
+                       ir_val fall)
 {
     const ir_val from = on_ramp(L, r, t), end = ADD(t, SEL(LE(from, y), rise, fall));
     lw_set(L, r->ya, SEL(starts, from, L->cur[r->ya]));
@@ -117,7 +122,8 @@ static void pop(lw *L, queue *q, ir_val taken)
 {
     for (int k = 0; k < PENDING; k++) {
         const bool last = k + 1 == PENDING;
-        lw_set(L, q->t[k], SEL(taken, last ? lw_f(L, HUGE_VAL) : L->cur[q->t[k + 1]], L->cur[q->t[k]]));
+        lw_set(L, q->t[k],
+               SEL(taken, last ? lw_f(L, HUGE_VAL) : L->cur[q->t[k + 1]], L->cur[q->t[k]]));
         lw_set(L, q->y[k], SEL(taken, last ? lw_f(L, 0) : L->cur[q->y[k + 1]], L->cur[q->y[k]]));
     }
 }
@@ -155,7 +161,8 @@ static ir_val lower_transition(lw *L, const va_expr *e)
         }
         push(L, &q, changed, ADD(t, delay), x);
         for (int k = 0; k < PENDING; k++) {
-            const ir_val due = AND(NOT(hold), LE(SUB(L->cur[q.t[0]], t), MUL(lw_f(L, NEAR), delay)));
+            const ir_val due =
+                AND(NOT(hold), LE(SUB(L->cur[q.t[0]], t), MUL(lw_f(L, NEAR), delay)));
             start_ramp(L, &r, due, L->cur[q.t[0]], L->cur[q.y[0]], rise, fall);
             pop(L, &q, due);
         }
@@ -178,7 +185,8 @@ static ir_val lower_slew(lw *L, const va_expr *e)
     const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), hold = passes(L);
     if (e->n_arg < 2)
         return x;
-    const ir_val up = number(L, e, 1, lw_f(L, HUGE_VAL)), down = number(L, e, 2, lw_un(L, IR_NEG, up));
+    const ir_val up = number(L, e, 1, lw_f(L, HUGE_VAL)),
+                 down = number(L, e, 2, lw_un(L, IR_NEG, up));
     const int32_t y = new_state(L), t = new_state(L);
     const ir_val dt = SUB(now(L), L->cur[t]), old = L->cur[y];
     const ir_val limited = MIN(MAX(x, ADD(old, MUL(down, dt))), ADD(old, MUL(up, dt)));
@@ -201,18 +209,20 @@ static poly coefficients(lw *L, const va_expr *list)
     return p;
 }
 
-/* The product of 1 - s/r over roots r given as real and imaginary parts in turn; s for a root at 0. Conjugates come
- * in pairs, so the imaginary parts cancel. */
+/* The product of 1 - s/r over roots r given as real and imaginary parts in turn; s for a root at 0.
+ * Conjugates come in pairs, so the imaginary parts cancel. */
 static poly from_roots(lw *L, const va_expr *list)
 {
     poly p = {0}, q = {0}; /* real and imaginary part */
     vec_push(p.c, lw_f(L, 1));
     vec_push(q.c, lw_f(L, 0));
     for (int i = 0; i + 1 < list->n_arg; i += 2) {
-        const ir_val re = lw_real(L, lw_expr(L, list->arg[i])), im = lw_real(L, lw_expr(L, list->arg[i + 1]));
+        const ir_val re = lw_real(L, lw_expr(L, list->arg[i])),
+                     im = lw_real(L, lw_expr(L, list->arg[i + 1]));
         const ir_val size = ADD(MUL(re, re), MUL(im, im)), zero = LE(size, lw_f(L, 0));
         const ir_val safe = SEL(zero, lw_f(L, 1), size), one = SEL(zero, lw_f(L, 0), lw_f(L, 1));
-        const ir_val a = SEL(zero, lw_f(L, 1), DIV(lw_un(L, IR_NEG, re), safe)); /* -1/r = (-re + j im)/size */
+        const ir_val a =
+            SEL(zero, lw_f(L, 1), DIV(lw_un(L, IR_NEG, re), safe)); /* -1/r = (-re + j im)/size */
         const ir_val b = SEL(zero, lw_f(L, 0), DIV(im, safe));
         const size_t n = vec_len(p.c);
         vec_push(p.c, lw_f(L, 0));
@@ -283,7 +293,8 @@ static ir_val lower_laplace(lw *L, const va_expr *e)
     drop_zeros(L, &num);
     drop_zeros(L, &den);
     if (vec_len(num.c) > vec_len(den.c))
-        lw_error(L, e->at, e->macro, "'%s' has more zeros than poles, which is a derivative: use ddt()", e->name);
+        lw_error(L, e->at, e->macro,
+                 "'%s' has more zeros than poles, which is a derivative: use ddt()", e->name);
     else
         y = filter(L, x, &num, &den);
     vec_free(num.c);
@@ -308,7 +319,8 @@ static ir_val wrapped(lw *L, ir_val z, ir_val m)
     return SUB(z, SEL(some, MUL(m, FLOOR(DIV(z, SEL(some, m, lw_f(L, 1))))), lw_f(L, 0)));
 }
 
-/* idtmod(x, ic, modulus, offset): z = integral - offset is the unknown; static analyses have y = ic. */
+/* idtmod(x, ic, modulus, offset): z = integral - offset is the unknown; static analyses have y =
+ * ic. */
 static ir_val lower_idtmod(lw *L, const va_expr *e)
 {
     const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), ic = number(L, e, 1, L->zero_f);
@@ -317,12 +329,14 @@ static ir_val lower_idtmod(lw *L, const va_expr *e)
     const lw_equation q = lw_new_equation(L);
     lw_set(L, q.arg, q.y);
     const ir_val start = SUB(q.y, wrapped(L, SUB(ic, offset), m));
-    lw_set(L, q.res, ADD(q.dy, SEL(hold, start, lw_un(L, IR_NEG, x)))); /* dy is 0 in static analyses */
+    lw_set(L, q.res,
+           ADD(q.dy, SEL(hold, start, lw_un(L, IR_NEG, x)))); /* dy is 0 in static analyses */
     vec_push(L->native, (lw_native){VA_WRAP, {q.k, unknown_of(L, m), -1, -1}});
     return ADD(offset, wrapped(L, q.y, m));
 }
 
-/* absdelay(x, td, most): without `most` a delay that changes stays what it was at the first point. */
+/* absdelay(x, td, most): without `most` a delay that changes stays what it was at the first point.
+ */
 static ir_val lower_absdelay(lw *L, const va_expr *e)
 {
     const ir_val x = lw_real(L, lw_expr(L, e->arg[0])), td = lw_real(L, lw_expr(L, e->arg[1]));
@@ -353,8 +367,9 @@ static void ask_for_step(lw *L, ir_val c, ir_val length)
 }
 
 typedef struct crossing {
-    ir_val hit, at;   /* since the last point x came to 0 from the other side; when: by a straight line */
-    ir_val x, t0;     /* x now; time of the last point */
+    ir_val hit,
+        at; /* since the last point x came to 0 from the other side; when: by a straight line */
+    ir_val x, t0; /* x now; time of the last point */
 } crossing;
 
 /* up, down: which directions count */
@@ -362,7 +377,8 @@ static crossing find_crossing(lw *L, ir_val x, ir_val up, ir_val down)
 {
     const int32_t last = new_state(L), time = new_state(L);
     const ir_val old = L->cur[last], zero = lw_f(L, 0);
-    const ir_val rises = AND(up, AND(LT(old, zero), LE(zero, x))), falls = AND(down, AND(LT(zero, old), LE(x, zero)));
+    const ir_val rises = AND(up, AND(LT(old, zero), LE(zero, x))),
+                 falls = AND(down, AND(LT(zero, old), LE(x, zero)));
     crossing c = {.hit = AND(NOT(passes(L)), OR(rises, falls)), .x = x, .t0 = L->cur[time]};
     const ir_val part = DIV(old, SEL(c.hit, SUB(old, x), lw_f(L, 1)));
     c.at = ADD(c.t0, MUL(part, SUB(now(L), c.t0)));
@@ -387,12 +403,13 @@ static ir_val lower_last_crossing(lw *L, const va_expr *e)
     return L->cur[at];
 }
 
-/* A point lies at most `time_tol` behind the crossing, or x is asked to be within expr_tol too: else the step ends
- * too late and is made again. */
+/* A point lies at most `time_tol` behind the crossing, or x is asked to be within expr_tol too:
+ * else the step ends too late and is made again. */
 static void place_point(lw *L, const crossing *c, ir_val time_tol, ir_val expr_tol)
 {
     const int32_t longest = new_state(L);
-    const ir_val h = SUB(now(L), c->t0), ref = MAX(L->cur[longest], MUL(lw_f(L, FOUND_FIRST / FOUND), h));
+    const ir_val h = SUB(now(L), c->t0),
+                 ref = MAX(L->cur[longest], MUL(lw_f(L, FOUND_FIRST / FOUND), h));
     const ir_val tol = time_tol >= 0 ? MAX(time_tol, lw_f(L, 0)) : MUL(lw_f(L, FOUND), ref);
     const ir_val behind = SUB(now(L), c->at);
     ir_val late = LT(tol, behind);
@@ -412,23 +429,30 @@ static ir_val lower_crossing(lw *L, const va_expr *e)
     return above ? OR(c.hit, AND(passes(L), LT(lw_f(L, 0), c.x))) : c.hit;
 }
 
-/* timer(start, period, time_tol). `next` is when it happens next; a start that changes begins anew. */
+/* timer(start, period, time_tol). `next` is when it happens next; a start that changes begins anew.
+ */
 static ir_val lower_timer(lw *L, const va_expr *e)
 {
     const ir_val zero = lw_f(L, 0), one = lw_f(L, 1), never = lw_f(L, HUGE_VAL), t = now(L);
-    const ir_val start = lw_real(L, lw_expr(L, e->arg[0])), period = number(L, e, 1, zero), again = LT(zero, period);
-    const ir_val p = SEL(again, period, one), near = MAX(number(L, e, 2, zero), MUL(lw_f(L, SAME_TIME), ABS(t)));
-    const ir_val still = OR(NOT(lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN))), lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC)));
+    const ir_val start = lw_real(L, lw_expr(L, e->arg[0])), period = number(L, e, 1, zero),
+                 again = LT(zero, period);
+    const ir_val p = SEL(again, period, one),
+                 near = MAX(number(L, e, 2, zero), MUL(lw_f(L, SAME_TIME), ABS(t)));
+    const ir_val still =
+        OR(NOT(lw_bool(L, lw_dyn(L, IR_DYN_IS_TRAN))), lw_bool(L, lw_dyn(L, IR_DYN_IS_STATIC)));
     const ir_val first = lw_bool(L, lw_dyn(L, IR_DYN_INITIAL_STEP));
     const int32_t given = new_state(L), next = new_state(L), time = new_state(L);
-    const ir_val from = SEL(first, SUB(SUB(t, near), lw_f(L, 1e-300)), L->cur[time]); /* events up to here are past */
-    const ir_val fresh = is_static(L, start) ? first : OR(first, lw_bin(L, IR_FNE, start, L->cur[given]));
+    const ir_val from = SEL(first, SUB(SUB(t, near), lw_f(L, 1e-300)),
+                            L->cur[time]); /* events up to here are past */
+    const ir_val fresh =
+        is_static(L, start) ? first : OR(first, lw_bin(L, IR_FNE, start, L->cur[given]));
     const ir_val later = ADD(start, MUL(p, ADD(one, FLOOR(DIV(ADD(SUB(from, start), near), p)))));
     const ir_val begin = SEL(LE(start, from), SEL(again, later, never), start);
     const ir_val at = SEL(fresh, begin, L->cur[next]);
     const ir_val due = AND(NOT(still), LE(SUB(at, t), near)), passed = SUB(t, at);
     ask_for_step(L, AND(due, AND(NOT(first), LT(near, passed))), SUB(at, from));
-    const ir_val ahead = ADD(at, MUL(p, ADD(one, FLOOR(DIV(MAX(SEL(due, passed, zero), zero), p)))));
+    const ir_val ahead =
+        ADD(at, MUL(p, ADD(one, FLOOR(DIV(MAX(SEL(due, passed, zero), zero), p)))));
     lw_set(L, given, start);
     lw_set(L, time, t);
     lw_set(L, next, SEL(due, SEL(again, ahead, never), at));

@@ -1,7 +1,7 @@
 /* va_parse.c - Verilog-A parser: natures, disciplines, modules, paramsets and their declarations.
  * Source: Verilog-AMS LRM 2.4, annex A.1 to A.4.
- * Errors: one message at the first wrong token, then on behind the next ';' or at the next word that
- *         begins something; the rest of the text is checked too. */
+ * Errors: one message at the first wrong token, then on behind the next ';' or at the next word
+ * that begins something; the rest of the text is checked too. */
 #include "va_ast.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static const va_tok *expect_name(va_parser *p, const char *what)
     if (va_is_name(p->t))
         return p->t++;
     if (p->t->kind == T_NAME && strchr("=;,()[", p->t[1].kind < 128 ? p->t[1].kind : '?')) {
-        va_error(p->c, p->t->span, p->t->macro, "expected %s, not '%s', which is a reserved word", what,
-                 p->t->s);
+        va_error(p->c, p->t->span, p->t->macro, "expected %s, not '%s', which is a reserved word",
+                 what, p->t->s);
         p->mod ? (void)(p->mod->bad = true) : (void)0;
         return p->t++;
     }
@@ -123,7 +123,8 @@ void va_parse_dims(va_parser *p, va_sym *s)
 {
     while (va_accept(p, '[')) {
         if (s->array) {
-            va_error(p->c, p->t[-1].span, p->t[-1].macro, "arrays with two dimensions are not supported");
+            va_error(p->c, p->t[-1].span, p->t[-1].macro,
+                     "arrays with two dimensions are not supported");
             p->mod->bad = true;
         }
         s->array = true;
@@ -302,7 +303,8 @@ static void parse_direction(va_parser *p, bool in_header)
                 va_skip_to_semi(p);
             return;
         }
-        va_sym *s = in_header ? mention_node(p, name, &model) : find_decl(p->mod->port, name->s, SY_NODE);
+        va_sym *s =
+            in_header ? mention_node(p, name, &model) : find_decl(p->mod->port, name->s, SY_NODE);
         if (!s) {
             va_error(p->c, name->span, name->macro, "'%s' is not in the port list of module '%s'",
                      name->s, p->mod->name);
@@ -320,7 +322,8 @@ static void parse_direction(va_parser *p, bool in_header)
             s->disc_name = disc->s;
             s->disc_span = disc->span;
         }
-        if (in_header && p->t->kind == ',' && !(va_is_name(p->t + 1) && (p->t[2].kind == ',' || p->t[2].kind == ')')))
+        if (in_header && p->t->kind == ',' &&
+            !(va_is_name(p->t + 1) && (p->t[2].kind == ',' || p->t[2].kind == ')')))
             return;
     } while (va_accept(p, ','));
     if (!in_header)
@@ -634,7 +637,8 @@ static void refuse_item(va_parser *p, const char *what)
 /* name name "(" or name "#": an instance of another module */
 static bool at_instance(const va_parser *p)
 {
-    return va_is_name(p->t) && (p->t[1].kind == '#' || (va_is_name(p->t + 1) && p->t[2].kind == '('));
+    return va_is_name(p->t) &&
+           (p->t[1].kind == '#' || (va_is_name(p->t + 1) && p->t[2].kind == '('));
 }
 
 static void parse_name_item(va_parser *p, va_attr *attr)
@@ -692,22 +696,33 @@ static void parse_item(va_parser *p)
         return;
     }
     switch (p->t->kw) {
-    case KW_INPUT: case KW_OUTPUT: case KW_INOUT: parse_direction(p, false); break;
-    case KW_PARAMETER: case KW_LOCALPARAM: parse_param_decl(p, attr, true); break;
+    case KW_INPUT:
+    case KW_OUTPUT:
+    case KW_INOUT: parse_direction(p, false); break;
+    case KW_PARAMETER:
+    case KW_LOCALPARAM: parse_param_decl(p, attr, true); break;
     case KW_ALIASPARAM: parse_alias(p); break;
-    case KW_REAL: case KW_INTEGER: case KW_STRING: case KW_REALTIME: case KW_TIME:
-        va_parse_var_decl(p, &p->mod->decl, attr);
-        break;
+    case KW_REAL:
+    case KW_INTEGER:
+    case KW_STRING:
+    case KW_REALTIME:
+    case KW_TIME: va_parse_var_decl(p, &p->mod->decl, attr); break;
     case KW_GENVAR: parse_genvar(p); break;
     case KW_BRANCH: parse_branch(p); break;
     case KW_GROUND: parse_ground(p); break;
     case KW_ANALOG: parse_analog(p); break;
     case KW_FUNCTION: parse_function(p); break;
-    case KW_GENERATE: case KW_ENDGENERATE: p->t++; break;
-    case KW_FOR: case KW_IF: case KW_CASE: parse_generate(p); break;
-    case KW_INITIAL: case KW_ALWAYS: case KW_ASSIGN: case KW_REG: case KW_WREAL: case KW_TASK:
-        refuse_item(p, "digital behaviour is not supported");
-        break;
+    case KW_GENERATE:
+    case KW_ENDGENERATE: p->t++; break;
+    case KW_FOR:
+    case KW_IF:
+    case KW_CASE: parse_generate(p); break;
+    case KW_INITIAL:
+    case KW_ALWAYS:
+    case KW_ASSIGN:
+    case KW_REG:
+    case KW_WREAL:
+    case KW_TASK: refuse_item(p, "digital behaviour is not supported"); break;
     case KW_DEFPARAM: refuse_item(p, "'defparam' is not supported"); break;
     case KW_WIRE: parse_net_decl(p, attr); break;
     default:
@@ -946,7 +961,8 @@ static void parse_discipline_item(va_parser *p, va_discipline *d)
         if (!va_accept_kw(p, KW_DISCRETE) && !va_accept_kw(p, KW_CONTINUOUS))
             va_expected(p, "'discrete' or 'continuous'");
     } else if (p->t->kind == '.') {
-        va_nature **n = kw == KW_POTENTIAL ? &d->pot : &d->flow, *own = arena_new(&p->c->mem, va_nature);
+        va_nature **n = kw == KW_POTENTIAL ? &d->pot : &d->flow,
+                  *own = arena_new(&p->c->mem, va_nature);
         p->t++;
         if (*n) {
             *own = **n;
@@ -1004,12 +1020,15 @@ void va_parse(va_ctx *c)
         switch (p.t->kind == T_NAME ? p.t->kw : 0) {
         case KW_NATURE: parse_nature(&p); continue;
         case KW_DISCIPLINE: parse_discipline(&p); continue;
-        case KW_MODULE: case KW_MACROMODULE: parse_module(&p, attr); continue;
+        case KW_MODULE:
+        case KW_MACROMODULE: parse_module(&p, attr); continue;
         case KW_PARAMSET: parse_paramset(&p, attr); continue;
         case KW_CONNECTRULES:
             skip_past(&p, KW_ENDCONNECTRULES, "connect rules are not supported");
             continue;
-        case KW_CONNECTMODULE: skip_past(&p, KW_ENDMODULE, "connect modules are not supported"); continue;
+        case KW_CONNECTMODULE:
+            skip_past(&p, KW_ENDMODULE, "connect modules are not supported");
+            continue;
         case KW_PRIMITIVE: skip_past(&p, KW_ENDPRIMITIVE, "primitives are not supported"); continue;
         default: break;
         }

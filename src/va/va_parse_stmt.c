@@ -10,8 +10,8 @@ bool va_is_name(const va_tok *t) { return t->kind == T_NAME && (t->kw == 0 || t-
 
 const char *va_tok_text(va_parser *p, const va_tok *t)
 {
-    static const char *const multi[] = {"<+", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", ">>>",
-                                        "**", "~^", "~&", "~|", "(*", "*)", "'{"};
+    static const char *const multi[] = {"<+",  "<=", ">=", "==", "!=", "&&", "||", "<<", ">>",
+                                        ">>>", "**", "~^", "~&", "~|", "(*", "*)", "'{"};
     if (t->kind == T_EOF)
         return "end of file";
     if (t->kind == T_INT || t->kind == T_REAL)
@@ -109,10 +109,21 @@ void va_skip_to_semi(va_parser *p)
         if (p->t->kind != T_NAME)
             continue;
         switch (p->t->kw) {
-        case KW_END: case KW_BEGIN: case KW_ENDMODULE: case KW_MODULE: case KW_ENDFUNCTION:
-        case KW_ENDCASE: case KW_ANALOG: case KW_PARAMETER: case KW_ENDDISCIPLINE: case KW_ENDNATURE:
-        case KW_ENDPARAMSET: case KW_IF: case KW_ELSE: case KW_FOR: case KW_WHILE:
-            return;
+        case KW_END:
+        case KW_BEGIN:
+        case KW_ENDMODULE:
+        case KW_MODULE:
+        case KW_ENDFUNCTION:
+        case KW_ENDCASE:
+        case KW_ANALOG:
+        case KW_PARAMETER:
+        case KW_ENDDISCIPLINE:
+        case KW_ENDNATURE:
+        case KW_ENDPARAMSET:
+        case KW_IF:
+        case KW_ELSE:
+        case KW_FOR:
+        case KW_WHILE: return;
         default:
             if (nest > 0 && (p->t->kw == KW_REAL || p->t->kw == KW_INTEGER))
                 return;
@@ -236,7 +247,8 @@ static va_expr *parse_braces(va_parser *p)
                 n = 1;
             }
             if (n * rep->n_arg + (double)vec_len(arg) > VA_MAX_ARRAY) {
-                va_error(p->c, x->span, x->macro, "a list has at most %d elements", (int)VA_MAX_ARRAY);
+                va_error(p->c, x->span, x->macro, "a list has at most %d elements",
+                         (int)VA_MAX_ARRAY);
                 n = 0;
             }
             for (int i = 0; i < (int)n; i++)
@@ -315,7 +327,15 @@ static va_expr *parse_unary(va_parser *p)
 {
     const va_tok *t = p->t;
     switch (t->kind) {
-    case '+': case '-': case '!': case '~': case '&': case '|': case '^': case T_XNOR: case T_NAND:
+    case '+':
+    case '-':
+    case '!':
+    case '~':
+    case '&':
+    case '|':
+    case '^':
+    case T_XNOR:
+    case T_NAND:
     case T_NOR: break;
     default: return parse_primary(p);
     }
@@ -338,13 +358,23 @@ static int precedence(int kind)
 {
     switch (kind) {
     case T_POW: return 11;
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case T_SHL: case T_SHR: case T_ASHR: return 8;
-    case '<': case '>': case T_LE: case T_GE: return 7;
-    case T_EQ: case T_NE: return 6;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case T_SHL:
+    case T_SHR:
+    case T_ASHR: return 8;
+    case '<':
+    case '>':
+    case T_LE:
+    case T_GE: return 7;
+    case T_EQ:
+    case T_NE: return 6;
     case '&': return 5;
-    case '^': case T_XNOR: return 4;
+    case '^':
+    case T_XNOR: return 4;
     case '|': return 3;
     case T_AND: return 2;
     case T_OR: return 1;
@@ -414,7 +444,11 @@ static bool at_var_decl(const va_parser *p)
     if (p->t->kind != T_NAME)
         return false;
     switch (p->t->kw) {
-    case KW_REAL: case KW_INTEGER: case KW_STRING: case KW_REALTIME: case KW_TIME: return true;
+    case KW_REAL:
+    case KW_INTEGER:
+    case KW_STRING:
+    case KW_REALTIME:
+    case KW_TIME: return true;
     default: return false;
     }
 }
@@ -426,7 +460,11 @@ static bool at_end_of_block(const va_parser *p)
     if (p->t->kind != T_NAME)
         return false;
     switch (p->t->kw) {
-    case KW_END: case KW_ENDMODULE: case KW_MODULE: case KW_ENDFUNCTION: case KW_ENDCASE:
+    case KW_END:
+    case KW_ENDMODULE:
+    case KW_MODULE:
+    case KW_ENDFUNCTION:
+    case KW_ENDCASE:
     case KW_ENDGENERATE: return true;
     default: return false;
     }
@@ -563,7 +601,8 @@ static va_stmt *parse_case(va_parser *p)
 {
     va_stmt *s = new_stmt(p, ST_CASE, p->t++), **body = NULL;
     if (p->t[-1].kw != KW_CASE) {
-        va_error(p->c, s->span, s->macro, "'%s' is not supported in analog code: use 'case'", p->t[-1].s);
+        va_error(p->c, s->span, s->macro, "'%s' is not supported in analog code: use 'case'",
+                 p->t[-1].s);
         p->mod->bad = true;
     }
     va_expr ***item = NULL;
@@ -685,7 +724,9 @@ static va_stmt *parse_keyword_stmt(va_parser *p)
     case KW_FOR: return parse_for(p);
     case KW_WHILE: return parse_while(p, ST_WHILE);
     case KW_REPEAT: return parse_while(p, ST_REPEAT);
-    case KW_CASE: case KW_CASEX: case KW_CASEZ: return parse_case(p);
+    case KW_CASE:
+    case KW_CASEX:
+    case KW_CASEZ: return parse_case(p);
     case KW_GENERATE: p->t++; return va_parse_stmt(p);
     case KW_FOREVER: return refuse(p, "'forever' never ends: expected another loop");
     case KW_ANALOG: {
@@ -699,8 +740,9 @@ static va_stmt *parse_keyword_stmt(va_parser *p)
     }
     case KW_ASSIGN: return refuse(p, "'assign' is not supported in analog code");
     case KW_ELSE: return refuse(p, "'else' without 'if'");
-    case KW_REAL: case KW_INTEGER: case KW_STRING:
-        return refuse(p, "declarations must stand at the begin of a block");
+    case KW_REAL:
+    case KW_INTEGER:
+    case KW_STRING: return refuse(p, "declarations must stand at the begin of a block");
     default: break;
     }
     va_expected(p, "a statement");

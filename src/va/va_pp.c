@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct cond {
-    bool taken;  /* some arm of it was or is read */
+    bool taken; /* some arm of it was or is read */
     bool in_else;
     diag_span at;
     const char *word; /* "ifdef" or "ifndef" */
@@ -19,21 +19,21 @@ typedef struct cond {
 
 /* Where tokens come from: a file, or a list (macro body, or an argument on its way). */
 typedef struct source {
-    va_lexer *lx;            /* NULL: list */
+    va_lexer *lx; /* NULL: list */
     const va_tok *tok;
     size_t i, n;
-    va_tok **arg;            /* expanded arguments for T_PARAM */
-    const diag_span *use;    /* inside a macro: place that its tokens get */
-    int32_t macro;           /* and their macro */
+    va_tok **arg;         /* expanded arguments for T_PARAM */
+    const diag_span *use; /* inside a macro: place that its tokens get */
+    int32_t macro;        /* and their macro */
 } source;
 
 typedef struct pp {
     va_ctx *c;
-    va_tok **out;            /* where tokens go */
-    cond *cond;              /* vec */
+    va_tok **out; /* where tokens go */
+    cond *cond;   /* vec */
     int n_include, n_expand;
-    size_t n_token;          /* in all, arguments included */
-    const char **path;       /* vec: files being read */
+    size_t n_token;    /* in all, arguments included */
+    const char **path; /* vec: files being read */
 } pp;
 
 static void process(pp *p, source *s);
@@ -228,11 +228,28 @@ static void read_body(va_macro *m, va_lexer *l, const char **param)
 
 static bool is_directive(const char *name)
 {
-    static const char *const word[] = {
-        "define", "undef", "ifdef", "ifndef", "elsif", "else", "endif", "include", "resetall",
-        "timescale", "default_discipline", "default_nettype", "default_transition", "line",
-        "begin_keywords", "end_keywords", "celldefine", "endcelldefine", "pragma",
-        "unconnected_drive", "nounconnected_drive", "undefineall"};
+    static const char *const word[] = {"define",
+                                       "undef",
+                                       "ifdef",
+                                       "ifndef",
+                                       "elsif",
+                                       "else",
+                                       "endif",
+                                       "include",
+                                       "resetall",
+                                       "timescale",
+                                       "default_discipline",
+                                       "default_nettype",
+                                       "default_transition",
+                                       "line",
+                                       "begin_keywords",
+                                       "end_keywords",
+                                       "celldefine",
+                                       "endcelldefine",
+                                       "pragma",
+                                       "unconnected_drive",
+                                       "nounconnected_drive",
+                                       "undefineall"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (is(name, word[i]))
             return true;
@@ -308,7 +325,8 @@ static void read_file(pp *p, int32_t file)
     while (vec_len(p->cond) > base) {
         cond k = vec_pop(p->cond);
         if (!p->c->fatal)
-            diag_error(p->c->d, k.at, "'`%s' is not closed: expected '`endif' before the end of the file", k.word);
+            diag_error(p->c->d, k.at,
+                       "'`%s' is not closed: expected '`endif' before the end of the file", k.word);
     }
 }
 
@@ -330,12 +348,14 @@ static vs_status try_builtin(pp *p, const char *name, diag_span at, int32_t *fil
     const char *text = va_builtin_file(base, &len);
     if (!text)
         return VS_EIO;
-    *file = diag_add_file(p->c->d, arena_printf(&p->c->mem, VA_BUILTIN_FOLDER "%s", base), text, len, at);
+    *file = diag_add_file(p->c->d, arena_printf(&p->c->mem, VA_BUILTIN_FOLDER "%s", base), text,
+                          len, at);
     return VS_OK;
 }
 
 /* The including file's folder, then opt->include, then the built-in texts. */
-static vs_status find_include(pp *p, const char *name, diag_span at, int32_t *file, const char **why)
+static vs_status find_include(pp *p, const char *name, diag_span at, int32_t *file,
+                              const char **why)
 {
     const char *from = p->c->d->file[at.file].name, *slash = strrchr(from, '/');
     size_t n = name[0] == '/' ? 0 : slash ? (size_t)(slash - from) + 1 : 0;
@@ -485,7 +505,8 @@ static void unknown_macro(pp *p, source *s, const va_tok *t)
         diag_error(p->c->d, place(s, t), "macro '`%s' is not defined", t->s);
         if ((t->s[0] == 'M' || t->s[0] == 'P') && t->s[1] == '_' &&
             !find_macro(p, str_intern0(p->c->names, "M_PI")))
-            diag_note(p->c->d, DIAG_NOWHERE, "add `include \"constants.vams\" at the head of the file");
+            diag_note(p->c->d, DIAG_NOWHERE,
+                      "add `include \"constants.vams\" at the head of the file");
         else
             diag_suggest(p->c->d, t->s, cand, vec_len(cand));
     }
@@ -597,7 +618,8 @@ static void process(pp *p, source *s)
         }
     }
     if (!s->lx && vec_len(p->cond) > base) {
-        diag_error(p->c->d, vec_last(p->cond).at, "'`%s' is not closed: expected '`endif' in the same macro",
+        diag_error(p->c->d, vec_last(p->cond).at,
+                   "'`%s' is not closed: expected '`endif' in the same macro",
                    vec_last(p->cond).word);
         while (vec_len(p->cond) > base)
             (void)vec_pop(p->cond);
@@ -611,7 +633,10 @@ static void define_option(pp *p, const char *def)
     size_t n = eq ? (size_t)(eq - def) : strlen(def);
     const char *text = eq ? eq + 1 : "1";
     int32_t file = diag_add_file(p->c->d, VA_OPTIONS_FILE, text, strlen(text), DIAG_NOWHERE);
-    va_lexer l = {.c = p->c, .text = p->c->d->file[file].text, .len = strlen(text), .file = file,
+    va_lexer l = {.c = p->c,
+                  .text = p->c->d->file[file].text,
+                  .len = strlen(text),
+                  .file = file,
                   .line_mode = true};
     va_macro m = {.name = str_intern(p->c->names, def, n), .def = {file, 0, 0}, .n_param = -1};
     read_body(&m, &l, NULL);

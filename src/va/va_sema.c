@@ -1,5 +1,6 @@
 /* va_sema.c - Verilog-A declarations and statements: names, scopes, numbering.
- * Names are bound for the whole scope at its begin; a scope that ends gives back what it shadowed. */
+ * Names are bound for the whole scope at its begin; a scope that ends gives back what it shadowed.
+ */
 #include "va_ast.h"
 
 #include <math.h>
@@ -78,8 +79,8 @@ static void set_discipline(va_sema *s, va_sym *y)
         y->disc = s->c->disc[k];
         if (y->disc->discrete) {
             s->m->bad = true;
-            va_error(s->c, y->disc_span, -1, "nodes of the discrete discipline '%s' are not supported",
-                     y->disc_name);
+            va_error(s->c, y->disc_span, -1,
+                     "nodes of the discrete discipline '%s' are not supported", y->disc_name);
         }
         return;
     }
@@ -89,7 +90,8 @@ static void set_discipline(va_sema *s, va_sym *y)
     s->m->bad = true;
     va_error(s->c, y->disc_span, -1, "unknown discipline '%s'", y->disc_name);
     if (!vec_len(cand))
-        diag_note(s->c->d, DIAG_NOWHERE, "add `include \"disciplines.vams\" at the head of the file");
+        diag_note(s->c->d, DIAG_NOWHERE,
+                  "add `include \"disciplines.vams\" at the head of the file");
     diag_suggest(s->c->d, y->disc_name, cand, vec_len(cand));
     vec_free(cand);
 }
@@ -97,8 +99,8 @@ static void set_discipline(va_sema *s, va_sym *y)
 static void check_port(va_sema *s, const va_sym *y)
 {
     if (!y->input && !y->output && !y->disc_name)
-        ERR(s, y, "port '%s' is not declared: expected 'inout %s;' and 'electrical %s;'", y->name, y->name,
-            y->name);
+        ERR(s, y, "port '%s' is not declared: expected 'inout %s;' and 'electrical %s;'", y->name,
+            y->name, y->name);
     else if (!y->input && !y->output)
         ERR(s, y, "port '%s' has no direction: expected 'inout %s;'", y->name, y->name);
 }
@@ -200,7 +202,8 @@ static void check_ranges(va_sema *s, va_sym *y)
             if (lo > hi || (lo == hi && (r->lo_open || r->hi_open))) {
                 s->m->bad = true;
                 va_error(s->c, r->lo->span, r->lo->macro,
-                         lo > hi ? "range is empty: %g is above %g" : "range is empty: it does not contain %g",
+                         lo > hi ? "range is empty: %g is above %g"
+                                 : "range is empty: it does not contain %g",
                          lo, hi);
             }
         } else if (r->lo->kind == EX_LIST) {
@@ -223,7 +226,8 @@ static void check_list_init(va_sema *s, va_sym *y)
         va_error(s->c, e->span, e->macro, "'%s' is an array: expected a list '{...}", y->name);
     } else if (e->n_arg != y->n) {
         s->m->bad = true;
-        va_error(s->c, e->span, e->macro, "'%s' has %d elements, the list has %d", y->name, y->n, e->n_arg);
+        va_error(s->c, e->span, e->macro, "'%s' has %d elements, the list has %d", y->name, y->n,
+                 e->n_arg);
     }
 }
 
@@ -289,7 +293,8 @@ static int range_holds(const va_range *r, const va_expr *v)
     return (r->lo_open ? x > lo : x >= lo) && (r->hi_open ? x < hi : x <= hi);
 }
 
-/* A default outside of its range makes each use of the model fail that does not give the parameter. */
+/* A default outside of its range makes each use of the model fail that does not give the parameter.
+ */
 static void check_default(va_sema *s, const va_sym *y)
 {
     bool any = false, inside = false, excluded = false;
@@ -304,8 +309,8 @@ static void check_default(va_sema *s, const va_sym *y)
         excluded = excluded || (k && r->exclude);
     }
     if (excluded || (any && !inside))
-        va_warning(s->c, y->init->span, y->init->macro, "default of '%s' is outside of its range: %s", y->name,
-                   y->text_range);
+        va_warning(s->c, y->init->span, y->init->macro,
+                   "default of '%s' is outside of its range: %s", y->name, y->text_range);
 }
 
 static void check_param(va_sema *s, va_sym *y)
@@ -340,9 +345,10 @@ static void check_alias(va_sema *s, va_sym *y)
     }
     if (t) {
         s->m->bad = true;
-        va_error(s->c, y->disc_span, y->macro, t->kind == SY_ALIAS
-                 ? "'%s' is an alias itself: expected the name of a parameter"
-                 : "'%s' is not a parameter", y->target);
+        va_error(s->c, y->disc_span, y->macro,
+                 t->kind == SY_ALIAS ? "'%s' is an alias itself: expected the name of a parameter"
+                                     : "'%s' is not a parameter",
+                 y->target);
         return;
     }
     va_expr e = {.kind = EX_NAME, .name = y->target, .at = y->disc_span, .macro = y->macro};
@@ -424,7 +430,8 @@ void va_count_assign(va_sema *s, va_sym *y)
 static const char *kind_text(const va_sym *y)
 {
     switch (y->kind) {
-    case SY_PARAM: case SY_ALIAS: return "a parameter";
+    case SY_PARAM:
+    case SY_ALIAS: return "a parameter";
     case SY_GENVAR: return "a genvar";
     case SY_NODE: return "a node";
     case SY_BRANCH: return "a branch";
@@ -440,12 +447,14 @@ static void check_target(va_sema *s, va_expr *e, bool loop_head)
         va_sema_expr(s, e);
     if (e->kind == EX_ERROR || (e->type == TY_ERROR && !(y && y->kind == SY_FUNC)))
         return;
-    const char *what = y ? kind_text(y) : e->kind == EX_CALL && e->op == FN_ACCESS
-                       ? "an access, to which '<+' contributes" : "an expression";
+    const char *what = y ? kind_text(y)
+                       : e->kind == EX_CALL && e->op == FN_ACCESS
+                           ? "an access, to which '<+' contributes"
+                           : "an expression";
     if (!y || (y->kind != SY_VAR && !(y->kind == SY_GENVAR && loop_head))) {
         s->m->bad = true;
-        va_error(s->c, e->at, e->macro, "'%s' cannot be assigned to: it is %s", e->name ? e->name : "this",
-                 what);
+        va_error(s->c, e->at, e->macro, "'%s' cannot be assigned to: it is %s",
+                 e->name ? e->name : "this", what);
     } else {
         va_count_assign(s, y);
     }
@@ -467,8 +476,10 @@ static void check_assign(va_sema *s, va_stmt *st, bool loop_head)
         return;
     s->m->bad = true;
     if (to == TY_LIST)
-        va_error(s->c, st->lhs->at, st->lhs->macro, "'%s' is an array: expected an index, or a list of "
-                 "the same length", st->lhs->name);
+        va_error(s->c, st->lhs->at, st->lhs->macro,
+                 "'%s' is an array: expected an index, or a list of "
+                 "the same length",
+                 st->lhs->name);
     else
         va_error(s->c, st->rhs->span, st->rhs->macro, "'%s' is %s, the value assigned to it is not",
                  st->lhs->name, to == VA_STRING ? "a string" : "a number");
@@ -483,15 +494,16 @@ static void check_contrib(va_sema *s, va_stmt *st)
     }
     if (l->kind != EX_CALL) {
         s->m->bad = true;
-        va_error(s->c, l->span, l->macro, "left side of '<+' must be an access like V(a, b) or I(branch)");
+        va_error(s->c, l->span, l->macro,
+                 "left side of '<+' must be an access like V(a, b) or I(branch)");
         return;
     }
     va_sema_expr(s, l);
     va_sema_expr(s, st->rhs);
     if (l->type != TY_ERROR && l->op != FN_ACCESS) {
         s->m->bad = true;
-        va_error(s->c, l->span, l->macro, "'%s' is no access function: nothing can be contributed to it",
-                 l->name);
+        va_error(s->c, l->span, l->macro,
+                 "'%s' is no access function: nothing can be contributed to it", l->name);
     }
     if (l->type != TY_ERROR && l->num == 2) {
         s->m->bad = true;
@@ -521,15 +533,18 @@ static void check_event(va_sema *s, va_stmt *st)
         bool known = !strcmp(e->name, "initial_step") || !strcmp(e->name, "final_step");
         if (!known) {
             s->m->bad = true;
-            va_error(s->c, e->at, e->macro, "event '%s' is not supported: initial_step, final_step, cross(...), "
-                     "above(...) and timer(...) are", e->name);
+            va_error(s->c, e->at, e->macro,
+                     "event '%s' is not supported: initial_step, final_step, cross(...), "
+                     "above(...) and timer(...) are",
+                     e->name);
             continue;
         }
         for (int k = 0; k < e->n_arg; k++) {
             if (e->arg[k]->kind == EX_STR)
                 continue;
             s->m->bad = true;
-            va_error(s->c, e->arg[k]->span, e->arg[k]->macro, "expected the name of an analysis in quotes");
+            va_error(s->c, e->arg[k]->span, e->arg[k]->macro,
+                     "expected the name of an analysis in quotes");
         }
     }
     bool initial = st->n_event > 0, final = st->n_event > 0;
@@ -572,7 +587,8 @@ static void check_case(va_sema *s, va_stmt *st)
             if (e->type != TY_ERROR && st->rhs->type != TY_ERROR &&
                 (e->type == VA_STRING) != (st->rhs->type == VA_STRING)) {
                 s->m->bad = true;
-                va_error(s->c, e->span, e->macro, "value has another type than the selector of 'case'");
+                va_error(s->c, e->span, e->macro,
+                         "value has another type than the selector of 'case'");
             }
         }
         check_stmt(s, st->body[i]);
@@ -607,7 +623,9 @@ static void check_stmt(va_sema *s, va_stmt *st)
     case ST_ASSIGN: check_assign(s, st, false); break;
     case ST_CONTRIB: check_contrib(s, st); break;
     case ST_INDIRECT:
-        ERR(s, st, "indirect branch contributions are not supported: solve for the contribution with '<+'");
+        ERR(s, st,
+            "indirect branch contributions are not supported: solve for the contribution with "
+            "'<+'");
         break;
     case ST_IF:
         check_condition(s, st->rhs);
@@ -615,7 +633,9 @@ static void check_stmt(va_sema *s, va_stmt *st)
         check_stmt(s, st->body[1]);
         break;
     case ST_CASE: check_case(s, st); break;
-    case ST_FOR: case ST_WHILE: case ST_REPEAT: check_loop(s, st); break;
+    case ST_FOR:
+    case ST_WHILE:
+    case ST_REPEAT: check_loop(s, st); break;
     case ST_EVENT: check_event(s, st); break;
     case ST_TASK: check_task(s, st); break;
     default: break;
@@ -635,8 +655,8 @@ static void check_function(va_sema *s, va_func *f)
     }
     check_stmt(s, f->body);
     if (!f->result->n_assign && !s->m->bad)
-        va_warning(s->c, f->sym->span, f->sym->macro, "function '%s' never assigns its result: it is always 0",
-                   f->sym->name);
+        va_warning(s->c, f->sym->span, f->sym->macro,
+                   "function '%s' never assigns its result: it is always 0", f->sym->name);
     for (size_t i = vec_len(f->decl); i-- > 0;)
         if (va_lookup(s, f->decl[i]->name) == f->decl[i])
             map_set(&s->bind, map_key(f->decl[i]->name), f->decl[i]->shadowed);
@@ -799,7 +819,9 @@ void va_sema_module(va_ctx *c, va_mod *m)
         check_stmt(&s, m->analog[i]);
     for (size_t i = 0; i < vec_len(m->port) && !m->bad; i++)
         if (!m->port[i]->disc_name)
-            va_warning(c, m->port[i]->span, m->port[i]->macro, "port '%s' has no discipline: expected a "
-                       "declaration like 'electrical %s;'", m->port[i]->name, m->port[i]->name);
+            va_warning(c, m->port[i]->span, m->port[i]->macro,
+                       "port '%s' has no discipline: expected a "
+                       "declaration like 'electrical %s;'",
+                       m->port[i]->name, m->port[i]->name);
     close_scope(&s);
 }

@@ -1,6 +1,6 @@
 /* va_sema_expr.c - Verilog-A expressions: names, types, arguments.
- * Source: Verilog-AMS LRM 2.4, clause 4. Types are written into the tree; an operand that is already
- * wrong has TY_ERROR and causes no second message. */
+ * Source: Verilog-AMS LRM 2.4, clause 4. Types are written into the tree; an operand that is
+ * already wrong has TY_ERROR and causes no second message. */
 #include "va_ast.h"
 
 #include <math.h>
@@ -25,7 +25,8 @@ void va_unknown_name(va_sema *s, const va_expr *e, const char *what)
     map_set(&s->unknown, map_key(e->name), 1);
     ERR(s, e, "unknown %s '%s'", what, e->name);
     if (e->kind == EX_NAME && va_find_builtin(s->c, e->name)) {
-        diag_note(s->c->d, DIAG_NOWHERE, "'%s' is a function: expected '%s(...)'", e->name, e->name);
+        diag_note(s->c->d, DIAG_NOWHERE, "'%s' is a function: expected '%s(...)'", e->name,
+                  e->name);
         return;
     }
     for (size_t i = 0; i < vec_len(s->sym); i++)
@@ -61,9 +62,7 @@ static bool const_binary(const va_expr *e, konst *k, int depth)
     case '+': k->v = a.v + b.v; return true;
     case '-': k->v = a.v - b.v; return true;
     case '*': k->v = a.v * b.v; return true;
-    case '/':
-        k->v = ints ? (b.v != 0 ? trunc(a.v / b.v) : 0) : a.v / b.v;
-        return true;
+    case '/': k->v = ints ? (b.v != 0 ? trunc(a.v / b.v) : 0) : a.v / b.v; return true;
     case '%': k->v = b.v != 0 ? fmod(a.v, b.v) : 0; return true;
     case T_POW: k->v = ints ? trunc(pow(a.v, b.v)) : pow(a.v, b.v); return true;
     case '<': k->v = a.v < b.v; break;
@@ -94,7 +93,8 @@ static bool const_of(const va_expr *e, konst *k, int depth)
         return e->op == '-' || e->op == '+' || e->op == '!';
     case EX_BIN: return const_binary(e, k, depth + 1);
     case EX_COND:
-        return const_of(e->arg[0], &a, depth + 1) && const_of(e->arg[a.v != 0 ? 1 : 2], k, depth + 1);
+        return const_of(e->arg[0], &a, depth + 1) &&
+               const_of(e->arg[a.v != 0 ? 1 : 2], k, depth + 1);
     case EX_NAME:
         if (!e->sym || e->sym->kind != SY_PARAM || !e->sym->local || e->sym->array ||
             e->sym->pset || !e->sym->init || !const_of(e->sym->init, k, depth + 50))
@@ -136,8 +136,8 @@ static const char *type_text(int t)
 
 static const char *op_text(int op)
 {
-    static const char *const multi[] = {"<+", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", ">>>",
-                                        "**", "~^", "~&", "~|"};
+    static const char *const multi[] = {"<+", "<=", ">=",  "==", "!=", "&&", "||",
+                                        "<<", ">>", ">>>", "**", "~^", "~&", "~|"};
     static const char single[] = "+\0-\0*\0/\0%\0<\0>\0!\0&\0|\0^\0~\0?";
     if (op >= T_CONTRIB)
         return multi[op - T_CONTRIB];
@@ -155,9 +155,12 @@ static bool want_number(va_sema *s, const va_expr *a, const char *of)
     if (a->type != TY_ERROR) {
         bad(s);
         va_error(s->c, a->span, a->macro, "%s is %s: expected a number", of, type_text(a->type));
-        const va_sym *n = a->type == TY_NODE ? a->sym : a->type == TY_BRANCH ? a->sym->hi->sym : NULL;
+        const va_sym *n = a->type == TY_NODE     ? a->sym
+                          : a->type == TY_BRANCH ? a->sym->hi->sym
+                                                 : NULL;
         if (n && n->disc && n->disc->pot && n->disc->pot->access)
-            diag_note(s->c->d, DIAG_NOWHERE, "did you mean '%s(%s)'?", n->disc->pot->access, a->name);
+            diag_note(s->c->d, DIAG_NOWHERE, "did you mean '%s(%s)'?", n->disc->pot->access,
+                      a->name);
     }
     return false;
 }
@@ -177,7 +180,8 @@ static void check_unary(va_sema *s, va_expr *e)
     va_expr *a = e->arg[0];
     va_sema_expr(s, a);
     switch (e->op) {
-    case '+': case '-':
+    case '+':
+    case '-':
         if (want_number(s, a, "operand"))
             e->type = a->type;
         break;
@@ -213,10 +217,21 @@ static void check_binary(va_sema *s, va_expr *e)
     if (!(want_number(s, b, "operand") && ok))
         return;
     switch (e->op) {
-    case '+': case '-': case '*': case '/': case '%': case T_POW:
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+    case T_POW:
         e->type = a->type == VA_INTEGER && b->type == VA_INTEGER ? VA_INTEGER : VA_REAL;
         break;
-    case '&': case '|': case '^': case T_XNOR: case T_SHL: case T_SHR: case T_ASHR:
+    case '&':
+    case '|':
+    case '^':
+    case T_XNOR:
+    case T_SHL:
+    case T_SHR:
+    case T_ASHR:
         if (want_integer(s, e, a) && want_integer(s, e, b))
             e->type = VA_INTEGER;
         break;
@@ -236,7 +251,8 @@ static void check_cond(va_sema *s, va_expr *e)
     else if (is_numeric(a) && is_numeric(b))
         e->type = a == VA_INTEGER && b == VA_INTEGER ? VA_INTEGER : VA_REAL;
     else
-        ERR(s, e, "the two values of '?' have different types: %s and %s", type_text(a), type_text(b));
+        ERR(s, e, "the two values of '?' have different types: %s and %s", type_text(a),
+            type_text(b));
 }
 
 /* -- names -- */
@@ -294,23 +310,25 @@ static void check_name(va_sema *s, va_expr *e)
     if (!y)
         return;
     switch (y->kind) {
-    case SY_PARAM:
-        e->type = y->type;
-        break;
-    case SY_VAR: case SY_GENVAR:
+    case SY_PARAM: e->type = y->type; break;
+    case SY_VAR:
+    case SY_GENVAR:
         if (s->in_params) {
             ERR(s, e, "'%s' is a variable: expected a constant expression of parameters", e->name);
             return;
         }
         if (s->func && !y->in_func) {
-            ERR(s, e, "'%s' is a variable of the module, which an analog function cannot use", e->name);
+            ERR(s, e, "'%s' is a variable of the module, which an analog function cannot use",
+                e->name);
             return;
         }
         e->type = y->type;
         break;
     case SY_NODE: e->type = TY_NODE; break;
     case SY_BRANCH: e->type = TY_BRANCH; break;
-    default: ERR(s, e, "'%s' is %s: expected a value", e->name, y->kind == SY_FUNC ? "a function" : "a block");
+    default:
+        ERR(s, e, "'%s' is %s: expected a value", e->name,
+            y->kind == SY_FUNC ? "a function" : "a block");
     }
     if (y->array && !e->n_arg)
         e->type = e->type == TY_NODE || e->type == TY_BRANCH ? e->type : TY_LIST;
@@ -357,7 +375,8 @@ static int access_kind(va_sema *s, const va_expr *e, va_sym *node)
     if (d && d->flow && d->flow->access == e->name)
         return 1;
     ERR(s, e, "'%s' is no access function of '%s'", e->name, node->name);
-    const char *pot = d && d->pot ? d->pot->access : NULL, *flow = d && d->flow ? d->flow->access : NULL;
+    const char *pot = d && d->pot ? d->pot->access : NULL,
+               *flow = d && d->flow ? d->flow->access : NULL;
     if (d)
         diag_note(s->c->d, node->span, "its discipline '%s' has %s%s%s", d->name, pot ? pot : "",
                   pot && flow ? " and " : "", flow ? flow : "");
@@ -503,7 +522,8 @@ static bool check_user_call(va_sema *s, va_expr *e, va_func *f)
             if (a->type != TY_ERROR) {
                 bad(s);
                 va_error(s->c, a->span, a->macro,
-                         "argument '%s' of '%s' is an output: expected a variable", want->name, e->name);
+                         "argument '%s' of '%s' is an output: expected a variable", want->name,
+                         e->name);
             }
             ok = false;
             continue;
@@ -513,8 +533,8 @@ static bool check_user_call(va_sema *s, va_expr *e, va_func *f)
         if (want->array || a->type == TY_LIST) {
             if (!want->array || a->kind != EX_NAME || a->type != TY_LIST || a->sym->n != want->n) {
                 bad(s);
-                va_error(s->c, a->span, a->macro, "argument '%s' of '%s' needs %s", want->name, e->name,
-                         want->array ? "an array of the same length" : "a single value");
+                va_error(s->c, a->span, a->macro, "argument '%s' of '%s' needs %s", want->name,
+                         e->name, want->array ? "an array of the same length" : "a single value");
             }
             continue;
         }
@@ -551,7 +571,8 @@ static bool check_ddx(va_sema *s, va_expr *e)
         return false;
     if (u->kind != EX_CALL || va_find_builtin(s->c, u->name) || va_lookup(s, u->name)) {
         bad(s);
-        va_error(s->c, u->span, u->macro, "expected the unknown to derive by, like V(node) or I(branch)");
+        va_error(s->c, u->span, u->macro,
+                 "expected the unknown to derive by, like V(node) or I(branch)");
         return false;
     }
     if (!va_sema_access(s, u))
@@ -569,7 +590,8 @@ static bool check_table(va_sema *s, va_expr *e)
 {
     va_expr *a = e->arg[0];
     if (a->kind == EX_STR) {
-        ERR(s, e, "'%s' with a file is not supported: write the table as '{f, power, ...}", e->name);
+        ERR(s, e, "'%s' with a file is not supported: write the table as '{f, power, ...}",
+            e->name);
         return false;
     }
     if (a->kind != EX_LIST || a->n_arg < 2 || a->n_arg % 2) {
@@ -596,8 +618,9 @@ static bool check_numbers_list(va_sema *s, va_expr *a, int least, bool roots)
         return true;
     if (a->kind != EX_LIST || a->n_arg < least || (roots && a->n_arg % 2)) {
         bad(s);
-        va_error(s->c, a->span, a->macro, roots ? "expected a list of roots '{real, imaginary, ...}"
-                                                : "expected a list of coefficients '{c0, c1, ...}");
+        va_error(s->c, a->span, a->macro,
+                 roots ? "expected a list of roots '{real, imaginary, ...}"
+                       : "expected a list of coefficients '{c0, c1, ...}");
         return false;
     }
     return numbers(s, a, 0, a->n_arg);
@@ -643,15 +666,17 @@ static bool check_limit(va_sema *s, va_expr *e)
             }
             return ok;
         }
-        va_warning(s->c, how->at, how->macro, "unknown limiting function \"%s\": no limiting", how->name);
+        va_warning(s->c, how->at, how->macro, "unknown limiting function \"%s\": no limiting",
+                   how->name);
         diag_suggest(s->c->d, how->name, cand, VS_COUNT(cand));
         return ok;
     }
     va_sym *f = how->kind == EX_NAME ? va_lookup(s, how->name) : NULL;
     if (!f || f->kind != SY_FUNC) {
         bad(s);
-        va_error(s->c, how->span, how->macro, "unknown limiting function: expected \"pnjlim\", \"fetlim\", "
-                                               "\"limvds\" or an analog function");
+        va_error(s->c, how->span, how->macro,
+                 "unknown limiting function: expected \"pnjlim\", \"fetlim\", "
+                 "\"limvds\" or an analog function");
         return false;
     }
     how->sym = f;
@@ -686,7 +711,8 @@ static bool check_print(va_sema *s, va_expr *e)
         va_sema_expr(s, a);
         if (a->type == TY_NODE || a->type == TY_BRANCH || a->type == TY_LIST) {
             bad(s);
-            va_error(s->c, a->span, a->macro, "argument is %s: expected a value", type_text(a->type));
+            va_error(s->c, a->span, a->macro, "argument is %s: expected a value",
+                     type_text(a->type));
         }
     }
     return true;
@@ -738,16 +764,31 @@ static void check_builtin(va_sema *s, va_expr *e, const va_builtin *b)
     case FN_DDT: ok = numbers(s, e, 0, 1); break;
     case FN_WHITE: ok = numbers(s, e, 0, 1) && want_string(s, e, 1); break;
     case FN_FLICKER: ok = numbers(s, e, 0, 2) && want_string(s, e, 2); break;
-    case FN_TABLE: case FN_TABLE_LOG: ok = check_table(s, e); break;
+    case FN_TABLE:
+    case FN_TABLE_LOG: ok = check_table(s, e); break;
     case FN_LIMIT: ok = check_limit(s, e); break;
     case FN_SIMPARAM: ok = check_simparam(s, e); break;
-    case FN_PARAM_GIVEN: ok = param_arg(s, e, SY_PARAM, "parameter"); type = VA_INTEGER; break;
-    case FN_PORT_CONN: ok = param_arg(s, e, SY_NODE, "port"); type = VA_INTEGER; break;
-    case FN_ANALYSIS: ok = check_analysis(s, e); type = VA_INTEGER; break;
-    case FN_PRINT: case FN_FINISH: ok = check_print(s, e); type = TY_VOID; break;
+    case FN_PARAM_GIVEN:
+        ok = param_arg(s, e, SY_PARAM, "parameter");
+        type = VA_INTEGER;
+        break;
+    case FN_PORT_CONN:
+        ok = param_arg(s, e, SY_NODE, "port");
+        type = VA_INTEGER;
+        break;
+    case FN_ANALYSIS:
+        ok = check_analysis(s, e);
+        type = VA_INTEGER;
+        break;
+    case FN_PRINT:
+    case FN_FINISH:
+        ok = check_print(s, e);
+        type = TY_VOID;
+        break;
     case FN_SKIP: type = VA_INTEGER; break;
     case FN_IDT: ok = numbers(s, e, 0, 3); break;
-    case FN_TRANSITION: case FN_IDTMOD: ok = numbers(s, e, 0, 4); break;
+    case FN_TRANSITION:
+    case FN_IDTMOD: ok = numbers(s, e, 0, 4); break;
     case FN_LAPLACE: ok = check_laplace(s, e); break;
     default: ok = numbers(s, e, 0, e->n_arg);
     }
@@ -780,7 +821,8 @@ static void check_call(va_sema *s, va_expr *e)
         else
             va_sema_access(s, e);
     } else if (y && s->func && y == s->func->result) {
-        ERR(s, e, "function '%s' calls itself, which is not possible in an analog function", e->name);
+        ERR(s, e, "function '%s' calls itself, which is not possible in an analog function",
+            e->name);
     } else if (y) {
         ERR(s, e, "'%s' is not a function", e->name);
     } else {

@@ -7,7 +7,8 @@
 static void note_macro(va_ctx *c, int32_t macro)
 {
     if (macro >= 0)
-        diag_note(c->d, c->macro[macro].def, "in the expansion of macro '%s'", c->macro[macro].name);
+        diag_note(c->d, c->macro[macro].def, "in the expansion of macro '%s'",
+                  c->macro[macro].name);
 }
 
 void va_error(va_ctx *c, diag_span at, int32_t macro, const char *fmt, ...)

@@ -1,11 +1,12 @@
-/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix Market files.
- * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER...
+/* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix
+ * Market files. Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER...
  *         -k keeps inputs that reach new code. An input alone (-n 0) is run as it is.
- * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal (built with
- * -Dfuzz=true also each finding of ASan and UBSan) is a finding, and FOUND_FILE holds the input.
- * Compilers that instrument edges (-fsanitize-coverage=trace-pc) lead the choice of parents: an input that
- * reaches new code joins the corpus. With clang, meson links libFuzzer instead (FUZZ_LIBFUZZER, one target
- * for each program). Inputs run in an empty folder and cannot name files outside of it. */
+ * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
+ * (built with -Dfuzz=true also each finding of ASan and UBSan) is a finding, and FOUND_FILE holds
+ * the input. Compilers that instrument edges (-fsanitize-coverage=trace-pc) lead the choice of
+ * parents: an input that reaches new code joins the corpus. With clang, meson links libFuzzer
+ * instead (FUZZ_LIBFUZZER, one target for each program). Inputs run in an empty folder and cannot
+ * name files outside of it. */
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
@@ -122,11 +123,13 @@ static bool enough(void *user)
     return ++n_asked > 2000;
 }
 
-/* Some elements and the input between .control and .endc; commands run, loops end after 2000 steps. */
+/* Some elements and the input between .control and .endc; commands run, loops end after 2000 steps.
+ */
 static void fuzz_control(const char *text, size_t n)
 {
-    static const char head[] = "fuzz\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\n"
-                               "C1 out 0 1n\n.tran 1u 20u\n.control\n";
+    static const char head[] =
+        "fuzz\n.param k=2\nV1 in 0 dc 1 ac 1 pulse(0 1 1u 1u 1u 5u 20u)\nR1 in out {k*1k}\n"
+        "C1 out 0 1n\n.tran 1u 20u\n.control\n";
     static const char tail[] = "\n.endc\n.end\n";
     static FILE *null;
     const net_opt no = {0};
@@ -138,7 +141,8 @@ static void fuzz_control(const char *text, size_t n)
     const sim_hook hook = {.stop = enough};
     char *deck = NULL;
     vec_extend(deck, sizeof head + n + sizeof tail);
-    const size_t len = (size_t)snprintf(deck, sizeof head + n + sizeof tail, "%s%.*s%s", head, (int)n, text, tail);
+    const size_t len =
+        (size_t)snprintf(deck, sizeof head + n + sizeof tail, "%s%.*s%s", head, (int)n, text, tail);
     write_file("input", deck, len);
     vec_free(deck);
     if (!null)
@@ -177,11 +181,13 @@ static const struct target {
     void (*run)(const char *text, size_t n);
 } targets[] = {{"net", fuzz_net}, {"va", fuzz_va}, {"control", fuzz_control}, {"raw", fuzz_raw}};
 
-/* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or bracket. */
+/* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
+ * bracket. */
 static size_t tame(char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const bool after = i && (isalnum((unsigned char)s[i - 1]) || s[i - 1] == ')' || s[i - 1] == '/');
+        const bool after =
+            i && (isalnum((unsigned char)s[i - 1]) || s[i - 1] == ')' || s[i - 1] == '/');
         if ((s[i] == '/' && !after) || s[i] == '~' || (s[i] == '.' && i && s[i - 1] == '.'))
             s[i] = '*';
     }
@@ -232,7 +238,8 @@ static uint8_t edge_seen[1 << MAP_BITS];
 static int n_new_edge;
 
 void __sanitizer_cov_trace_pc(void);
-__attribute__((no_sanitize_coverage, no_sanitize("address", "undefined"))) void __sanitizer_cov_trace_pc(void)
+__attribute__((no_sanitize_coverage, no_sanitize("address", "undefined"))) void
+__sanitizer_cov_trace_pc(void)
 {
     const uintptr_t pc = (uintptr_t)__builtin_return_address(0);
     uint8_t *e = &edge_seen[(pc ^ pc >> MAP_BITS) & ((1 << MAP_BITS) - 1)];
@@ -243,7 +250,7 @@ __attribute__((no_sanitize_coverage, no_sanitize("address", "undefined"))) void 
 /* -- mutation -- */
 
 typedef struct input {
-    char *s; /* vec */
+    char *s;    /* vec */
     bool found; /* by reaching new code */
 } input;
 
@@ -287,10 +294,48 @@ static void word_at(const char *s, size_t n, size_t *at, size_t *len)
 
 static void mutate_once(char *s, size_t *n)
 {
-    static const char *const odd[] = {"{", "}", "(", ")", "'", "\"", "\n", "\n+", "=", ",", "*", "-", "1e999", "-1", "0",
-                                      "nan", "1e-320", "2147483648", "9999999999999999999", "\\", "$", ";", "[", "]",
-                                      ".", "^", "**", "?", ":", "\xff", "\t", "//", "/*", "`", "@", "#", "<", "<<",
-                                      ".end\n", "m=0", "0.0", "inf"};
+    static const char *const odd[] = {"{",
+                                      "}",
+                                      "(",
+                                      ")",
+                                      "'",
+                                      "\"",
+                                      "\n",
+                                      "\n+",
+                                      "=",
+                                      ",",
+                                      "*",
+                                      "-",
+                                      "1e999",
+                                      "-1",
+                                      "0",
+                                      "nan",
+                                      "1e-320",
+                                      "2147483648",
+                                      "9999999999999999999",
+                                      "\\",
+                                      "$",
+                                      ";",
+                                      "[",
+                                      "]",
+                                      ".",
+                                      "^",
+                                      "**",
+                                      "?",
+                                      ":",
+                                      "\xff",
+                                      "\t",
+                                      "//",
+                                      "/*",
+                                      "`",
+                                      "@",
+                                      "#",
+                                      "<",
+                                      "<<",
+                                      ".end\n",
+                                      "m=0",
+                                      "0.0",
+                                      "inf"};
     const char *t = odd[below(VS_COUNT(odd))];
     const input *other = &corpus[below(vec_len(corpus))];
     char part[256];
@@ -298,8 +343,14 @@ static void mutate_once(char *s, size_t *n)
     if (len > *n - at)
         len = *n - at;
     switch (below(9)) {
-    case 0: if (at < *n) s[at] ^= (char)(1 << below(8)); break;
-    case 1: if (at < *n) s[at] = (char)below(256); break;
+    case 0:
+        if (at < *n)
+            s[at] ^= (char)(1 << below(8));
+        break;
+    case 1:
+        if (at < *n)
+            s[at] = (char)below(256);
+        break;
     case 2: cut(s, n, at, len); break;
     case 3: paste(s, n, at, t, strlen(t)); break;
     case 4: /* a part of another input */
@@ -371,10 +422,7 @@ static void on_signal(int sig)
 
 /* ASan and UBSan: report, then SIGABRT. A sanitizer keeps its own handler of bad accesses. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "abort_on_error=1:detect_leaks=0";
-}
+const char *__asan_default_options(void) { return "abort_on_error=1:detect_leaks=0"; }
 
 const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void)
@@ -477,23 +525,30 @@ int main(int argc, char **argv)
     const char *keep = NULL;
     int opt;
     while ((opt = getopt(argc, argv, "n:t:s:k:")) != -1) {
-        if (opt == 'n') runs = atol(optarg);
-        else if (opt == 't') limit = atof(optarg);
-        else if (opt == 's') rng = strtoull(optarg, NULL, 10) * 2654435761u + 1;
-        else if (opt == 'k') keep = realpath(optarg, NULL);
-        else return 2;
+        if (opt == 'n')
+            runs = atol(optarg);
+        else if (opt == 't')
+            limit = atof(optarg);
+        else if (opt == 's')
+            rng = strtoull(optarg, NULL, 10) * 2654435761u + 1;
+        else if (opt == 'k')
+            keep = realpath(optarg, NULL);
+        else
+            return 2;
     }
     const struct target *t = NULL;
     for (size_t i = 0; i < VS_COUNT(targets) && optind < argc; i++)
         if (!strcmp(targets[i].name, argv[optind]))
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
-        fprintf(stderr, "usage: fuzz net|va|control|raw [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
+        fprintf(stderr, "usage: fuzz net|va|control|raw [-n RUNS] [-t SECONDS] [-s SEED] [-k "
+                        "FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
         add_path(argv[i]);
-    snprintf(found_path, sizeof found_path, "%s/%s-%s", getcwd(text, sizeof text), FOUND_FILE, t->name);
+    snprintf(found_path, sizeof found_path, "%s/%s-%s", getcwd(text, sizeof text), FOUND_FILE,
+             t->name);
     enter_folder();
     catch_signals();
     const size_t n_seed = vec_len(corpus);
@@ -517,8 +572,8 @@ int main(int argc, char **argv)
     int edges = 0;
     for (size_t i = 0; i < sizeof edge_seen; i++)
         edges += edge_seen[i];
-    printf("%s: %ld inputs in %.1f s, %zu seeds, %zu that reached new code, %d edges, no finding\n", t->name, done,
-           seconds() - t0, n_seed, vec_len(corpus) - n_seed, edges);
+    printf("%s: %ld inputs in %.1f s, %zu seeds, %zu that reached new code, %d edges, no finding\n",
+           t->name, done, seconds() - t0, n_seed, vec_len(corpus) - n_seed, edges);
     return 0;
 }
 

@@ -41,8 +41,10 @@ void dut_open(dut *t, bool interpret, bool no_specialize)
     *t = (dut){0};
     diag_init(&t->d);
     str_pool_init(&t->names);
-    mdl_opt o = {.interpret = interpret, .no_specialize = no_specialize,
-                 .model_dir = source_path(models, "models"), .jit = {.opt_level = 2, .lanes = 1}};
+    mdl_opt o = {.interpret = interpret,
+                 .no_specialize = no_specialize,
+                 .model_dir = source_path(models, "models"),
+                 .jit = {.opt_level = 2, .lanes = 1}};
     if (mdl_lib_new(&t->lib, &t->d, &t->names, &o))
         fail_with_messages(t, "no model library");
 #define X(id, name, dflt) t->simparam[IR_SIMPARAM_##id] = dflt;
@@ -136,8 +138,15 @@ static load evaluate(dut *t, mdl_form_kind form)
     t->cache = calloc((size_t)v->lay.n_cache + 1, sizeof(double));
     mdl_setup(v, t->row, t->cache);
     int32_t zero = 0;
-    jit_batch b = {.x = t->x, .map = t->map, .cache = t->cache, .row_of = &zero, .dyn = t->dyn,
-                   .state = l.state, .limold = l.lim, .out = l.out, .state_new = l.state_new,
+    jit_batch b = {.x = t->x,
+                   .map = t->map,
+                   .cache = t->cache,
+                   .row_of = &zero,
+                   .dyn = t->dyn,
+                   .state = l.state,
+                   .limold = l.lim,
+                   .out = l.out,
+                   .state_new = l.state_new,
                    .limnew = l.limnew};
     mdl_prepare(v, false);
     ck_assert_int_eq(mdl_eval(v, false, &b, 0, 1), VS_OK);
@@ -329,7 +338,8 @@ double dut_noise(dut *t, int32_t port, double f, double *of)
             psd[o->a] = l.out[k];
         else if (o->kind == IR_OUT_NOISE_EXP)
             nexp[o->a] = l.out[k];
-        else if ((o->kind == IR_OUT_NOISE_GAIN || o->kind == IR_OUT_NOISE_GAINC) && t->map[o->b] > 0)
+        else if ((o->kind == IR_OUT_NOISE_GAIN || o->kind == IR_OUT_NOISE_GAINC) &&
+                 t->map[o->b] > 0)
             inj[o->a * n + t->map[o->b] - 1] +=
                 o->kind == IR_OUT_NOISE_GAIN ? l.out[k] : I * omega * l.out[k];
     }
@@ -453,7 +463,8 @@ char *card_of(const char *path, const char *model, char type[32])
             strcat(strcat(found, " "), line + 1);
         } else if (found)
             break;
-        else if (sscanf(line, ".model %63s %31s %n", name, type, &at) == 2 && !strcasecmp(name, model))
+        else if (sscanf(line, ".model %63s %31s %n", name, type, &at) == 2 &&
+                 !strcasecmp(name, model))
             found = strdup(line + at);
     }
     free(text);

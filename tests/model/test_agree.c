@@ -1,20 +1,19 @@
-/* The code that simulations run against the meaning of the model: specialised kernels with reciprocals,
- * own mathematical functions, fused operations and straightened branches, against the unspecialised
- * function with its divisions, branches and the C library's functions, at random biases of random valid
- * parameter sets. They agree to 1e-12 of the sum's terms, and where the model is not that well conditioned
- * within ten times what an ulp of each input does (biases, and the setup values that parameters become). Where
- * terms cancel inside the model that can be nothing (a*b - a*b is 0 whatever a is, and 1e-17 in fused
- * arithmetic): then within ten times what an ulp in the result of each operation does. What is below 1e-30 of
- * the largest of its kind does not count.
- * Every number of lanes, both forms of parameter rows and any order of the instances in a batch give the
- * same bits.
- * Pairs of sets share code of what is known in both (mdl_variant_meet), their instances in turn in each batch, and
- * are held to the same.
+/* The code that simulations run against the meaning of the model: specialised kernels with
+ * reciprocals, own mathematical functions, fused operations and straightened branches, against the
+ * unspecialised function with its divisions, branches and the C library's functions, at random
+ * biases of random valid parameter sets. They agree to 1e-12 of the sum's terms, and where the
+ * model is not that well conditioned within ten times what an ulp of each input does (biases, and
+ * the setup values that parameters become). Where terms cancel inside the model that can be nothing
+ * (a*b - a*b is 0 whatever a is, and 1e-17 in fused arithmetic): then within ten times what an ulp
+ * in the result of each operation does. What is below 1e-30 of the largest of its kind does not
+ * count. Every number of lanes, both forms of parameter rows and any order of the instances in a
+ * batch give the same bits. Pairs of sets share code of what is known in both (mdl_variant_meet),
+ * their instances in turn in each batch, and are held to the same.
  *
- * VSIM_SWEEP=SETS,BIASES sets the size, for each module (standard: 2,32; the full size is 200,64, which is
- * 12,800 biases of each module in each of its four forms).
- * VSIM_MODEL=NAME takes that module only. VSIM_SHARE=K/N takes the sets K, K+N, ... only.
- * Modules: all of models/, and those of the IHP SG13G2 kit where build/peers has it. */
+ * VSIM_SWEEP=SETS,BIASES sets the size, for each module (standard: 2,32; the full size is 200,64,
+ * which is 12,800 biases of each module in each of its four forms). VSIM_MODEL=NAME takes that
+ * module only. VSIM_SHARE=K/N takes the sets K, K+N, ... only. Modules: all of models/, and those
+ * of the IHP SG13G2 kit where build/peers has it. */
 #include <check.h>
 #include <glob.h>
 #include <math.h>
@@ -29,7 +28,7 @@ enum { BLOCK = 32, MAX_GIVEN = 4096, N_WIDTH = 4, ALL_WIDTHS = 20 };
 static const int width[N_WIDTH] = {8, 4, 2, 1};
 static const mdl_form_kind forms[] = {MDL_DC, MDL_TRAN, MDL_APART, MDL_AC};
 
-typedef struct subject { /* a module, and where it comes from */
+typedef struct subject {      /* a module, and where it comes from */
     char name[32], file[700]; /* file "": of the standard folder */
 } subject;
 static subject *subjects; /* vec */
@@ -151,7 +150,8 @@ static void drop(param_set *ps, size_t k)
 }
 
 /* Drops what is outside its range, until nothing is; a dependent default may be: then any one. */
-static void drop_invalid(const va_module *m, param_set *ps, size_t n_base, double *value, uint8_t *ok)
+static void drop_invalid(const va_module *m, param_set *ps, size_t n_base, double *value,
+                         uint8_t *ok)
 {
     for (bool again = true; again && ps->n > n_base;) {
         bool bad = false;
@@ -170,7 +170,8 @@ static void drop_invalid(const va_module *m, param_set *ps, size_t n_base, doubl
     }
 }
 
-/* Set 0: the base alone (a card, if `base` is one; else the defaults); others move some parameters. */
+/* Set 0: the base alone (a card, if `base` is one; else the defaults); others move some parameters.
+ */
 static void choose_params(library *l, const char *base, int which, param_set *ps)
 {
     static double simparam[IR_N_SIMPARAM] = {
@@ -203,7 +204,8 @@ static void choose_params(library *l, const char *base, int which, param_set *ps
     free(dflt), free(value), free(ok);
 }
 
-/* The set with up to three more parameters moved, so that nodes are one in the same way; false: none was found. */
+/* The set with up to three more parameters moved, so that nodes are one in the same way; false:
+ * none was found. */
 static bool choose_partner(library *l, const param_set *ps, param_set *partner)
 {
     enum { TRIES = 20, MOVED = 3 };
@@ -222,8 +224,9 @@ static bool choose_partner(library *l, const param_set *ps, param_set *partner)
         }
         drop_invalid(m, partner, ps->n, value, ok);
         const int32_t a = row_of(l, ps), b = row_of(l, partner);
-        found = b >= 0 && b != a && !memcmp(mdl_row_topology(l->m, a), mdl_row_topology(l->m, b),
-                                            sizeof(int32_t) * (size_t)mdl_n_unknown(l->m));
+        found = b >= 0 && b != a &&
+                !memcmp(mdl_row_topology(l->m, a), mdl_row_topology(l->m, b),
+                        sizeof(int32_t) * (size_t)mdl_n_unknown(l->m));
     }
     free(dflt), free(value), free(ok);
     return found;
@@ -233,8 +236,8 @@ static bool choose_partner(library *l, const param_set *ps, param_set *partner)
 
 typedef struct biases {
     int32_t n_u, n_lim;
-    double *x;      /* [1 + BLOCK * n_u] */
-    double *lim;    /* [BLOCK][n_lim] */
+    double *x;   /* [1 + BLOCK * n_u] */
+    double *lim; /* [BLOCK][n_lim] */
     double dyn[IR_N_DYN];
     const int32_t *topology;
 } biases;
@@ -282,7 +285,8 @@ typedef struct evaluator {
 } evaluator;
 
 /* other: the set of odd instances, NULL: that of the even ones */
-static void open_evaluator(evaluator *e, library *l, const param_set *ps, const param_set *other, mdl_form_kind form)
+static void open_evaluator(evaluator *e, library *l, const param_set *ps, const param_set *other,
+                           mdl_form_kind form)
 {
     const int32_t row = row_of(l, ps), both[2] = {row, other ? row_of(l, other) : -1};
     *e = (evaluator){0};
@@ -317,7 +321,9 @@ typedef struct packs {
 static packs new_packs(const jit_layout *l, int n)
 {
     size_t per = (size_t)n;
-    return (packs){.w = l->lanes, .n = n, .map = calloc(per * (size_t)l->n_u + 1, sizeof(int32_t)),
+    return (packs){.w = l->lanes,
+                   .n = n,
+                   .map = calloc(per * (size_t)l->n_u + 1, sizeof(int32_t)),
                    .row = calloc(per + 1, sizeof(int32_t)),
                    .cache = calloc(per * (size_t)l->n_cache + 1, sizeof(double)),
                    .state = calloc(per * (size_t)l->n_state + 1, sizeof(double)),
@@ -352,13 +358,21 @@ static void put_instance(packs *p, const evaluator *e, const biases *b, int i, i
 
 static jit_batch batch_of(const packs *p, const biases *b)
 {
-    return (jit_batch){.x = b->x, .map = p->map, .cache = p->cache, .row_of = p->row, .dyn = b->dyn,
-                       .state = p->state, .limold = p->limold, .out = p->out, .state_new = p->state_new,
+    return (jit_batch){.x = b->x,
+                       .map = p->map,
+                       .cache = p->cache,
+                       .row_of = p->row,
+                       .dyn = b->dyn,
+                       .state = p->state,
+                       .limold = p->limold,
+                       .out = p->out,
+                       .state_new = p->state_new,
                        .limnew = p->limnew};
 }
 
 /* Evaluates the block, instance order[i] in place i (NULL: in order). */
-static void evaluate(evaluator *e, const biases *b, bool row_per_lane, bool interpret, const int *order)
+static void evaluate(evaluator *e, const biases *b, bool row_per_lane, bool interpret,
+                     const int *order)
 {
     jit_layout l = e->v->lay;
     packs p = new_packs(&l, BLOCK);
@@ -409,7 +423,8 @@ static place *find_place(place *p, int kind, int32_t a, int32_t b)
     return NULL;
 }
 
-static place *find_places(const mdl_variant *special, const mdl_variant *plain, const int32_t *topology)
+static place *find_places(const mdl_variant *special, const mdl_variant *plain,
+                          const int32_t *topology)
 {
     place *places = NULL;
     for (int32_t k = 0; k < special->lay.n_out; k++) {
@@ -455,7 +470,8 @@ static double sum_at(const place *p, const double *out, double *size)
     return sum;
 }
 
-/* -- what an ulp of the inputs does: the unspecialised function, eight neighbours in eight lanes -- */
+/* -- what an ulp of the inputs does: the unspecialised function, eight neighbours in eight lanes --
+ */
 
 static const int step[8] = {-4, -3, -2, -1, 1, 2, 3, 4};
 
@@ -469,7 +485,8 @@ static double move_ulps(double x, int n)
 }
 
 /* effect[i] += the largest change of places[i] between neighbouring lanes, over an ulp of step */
-static void add_effect(const place *places, const packs *p, int32_t n_out, const double *base, double *effect)
+static void add_effect(const place *places, const packs *p, int32_t n_out, const double *base,
+                       double *effect)
 {
     for (size_t i = 0; i < vec_len(places); i++) {
         double v[8], size, largest = 0, own;
@@ -487,9 +504,10 @@ static void add_effect(const place *places, const packs *p, int32_t n_out, const
     }
 }
 
-/* effect [places] of instance i of the block, at whose values `base` it stands. The unspecialised function
- * is compiled (bit by bit what the interpreter computes), or interpreted. */
-static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const place *places, double *effect)
+/* effect [places] of instance i of the block, at whose values `base` it stands. The unspecialised
+ * function is compiled (bit by bit what the interpreter computes), or interpreted. */
+static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const place *places,
+                        double *effect)
 {
     jit_layout l = e->v->lay;
     packs p = new_packs(&l, 8);
@@ -500,7 +518,8 @@ static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const
     l.row_per_lane = true;
     for (int lane = 0; lane < 8; lane++) {
         memcpy(moved.x + 1 + lane * l.n_u, b->x + 1 + inst * l.n_u, sizeof(double) * (size_t)l.n_u);
-        memcpy(moved.lim + lane * l.n_lim, b->lim + inst * l.n_lim, sizeof(double) * (size_t)l.n_lim);
+        memcpy(moved.lim + lane * l.n_lim, b->lim + inst * l.n_lim,
+               sizeof(double) * (size_t)l.n_lim);
         put_instance(&p, e, &moved, lane, lane);
     }
     jit_batch batch = batch_of(&p, &moved);
@@ -512,7 +531,7 @@ static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const
         if (w && (w->kind != IR_IN_CACHE || w->type != IR_F64))
             continue;
         for (int lane = 0; lane < 8; lane++)
-            slot[lane] = w          ? &p.cache[at(&p, lane, w->k, l.n_cache)]
+            slot[lane] = w           ? &p.cache[at(&p, lane, w->k, l.n_cache)]
                          : u < l.n_u ? &moved.x[1 + lane * l.n_u + u]
                                      : &p.limold[at(&p, lane, u - l.n_u, l.n_lim)];
         old = *slot[0];
@@ -534,9 +553,10 @@ static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const
 
 /* -- what an ulp in the result of each operation does -- */
 
-typedef struct shaken { /* the unspecialised function with a factor 1 + 2^-52, 1 or 1 - 2^-53 on each result */
+typedef struct shaken { /* the unspecialised function with a factor 1 + 2^-52, 1 or 1 - 2^-53 on
+                           each result */
     ir_fn fn;
-    size_t n_in;    /* inputs of the function itself; the factors stand behind them */
+    size_t n_in; /* inputs of the function itself; the factors stand behind them */
     ir_num *input, *val;
 } shaken;
 
@@ -561,7 +581,8 @@ static void open_shaken(shaken *s, const ir_fn *from)
         }
     }
     for (size_t o = 0; o < vec_len(from->out); o++)
-        ir_out_add(&s->fn, from->out[o].kind, from->out[o].a, from->out[o].b, new_of[from->out[o].v]);
+        ir_out_add(&s->fn, from->out[o].kind, from->out[o].a, from->out[o].b,
+                   new_of[from->out[o].v]);
     s->input = calloc(vec_len(s->fn.in) + 1, sizeof *s->input);
     s->val = calloc(vec_len(s->fn.inst) + 1, sizeof *s->val);
     free(new_of);
@@ -593,7 +614,8 @@ static void shake(shaken *s, evaluator *e, biases *b, int inst, const place *pla
         ck_assert_int_eq(ir_interp(&s->fn, s->input, s->val, NULL, NULL), VS_OK);
         for (size_t o = 0; o < vec_len(s->fn.out); o++) {
             const ir_out *w = &s->fn.out[o];
-            if (w->kind != IR_OUT_STATE && w->kind != IR_OUT_LIMNEW && s->fn.inst[w->v].type == IR_F64)
+            if (w->kind != IR_OUT_STATE && w->kind != IR_OUT_LIMNEW &&
+                s->fn.inst[w->v].type == IR_F64)
                 out[l.out_slot[o]] = s->val[w->v].f;
         }
         for (size_t i = 0; i < vec_len(places); i++) {
@@ -608,9 +630,10 @@ static void shake(shaken *s, evaluator *e, biases *b, int inst, const place *pla
 /* -- comparison -- */
 
 typedef struct tally {
-    int64_t n_value, n_not_finite, n_folded; /* compared; unspecialised is NaN or infinite; and specialised is not,
-                                              * because a factor that is 0 folds (0 times infinity) */
-    int64_t n_loose, n_cancel;     /* beyond 1e-12; of these beyond ten times an ulp of the inputs */
+    int64_t n_value, n_not_finite,
+        n_folded; /* compared; unspecialised is NaN or infinite; and specialised is not,
+                   * because a factor that is 0 folds (0 times infinity) */
+    int64_t n_loose, n_cancel; /* beyond 1e-12; of these beyond ten times an ulp of the inputs */
     double worst, worst_loose, worst_cancel; /* error in 1e-12 of the terms; in effects of an ulp */
     int n_bad;
     char first_bad[400];
@@ -650,13 +673,15 @@ typedef struct trial { /* one parameter set in one form */
     place *places; /* vec */
     biases b;
     shaken shaken;
-    bool interpret;  /* the unspecialised function is interpreted, not compiled */
+    bool interpret; /* the unspecialised function is interpreted, not compiled */
 } trial;
 
-static void report_bad(tally *t, const trial *r, const place *p, double got, double want, double allowed)
+static void report_bad(tally *t, const trial *r, const place *p, double got, double want,
+                       double allowed)
 {
     if (!t->n_bad++)
-        snprintf(t->first_bad, sizeof t->first_bad, "%s: specialised %.17g, unspecialised %.17g, allowed %g",
+        snprintf(t->first_bad, sizeof t->first_bad,
+                 "%s: specialised %.17g, unspecialised %.17g, allowed %g",
                  place_name(r->plain_lib->m, r->form, p, r->set), got, want, allowed);
     if (getenv("VSIM_AGREE_ALL"))
         fprintf(stderr, "%s: specialised %.17g, unspecialised %.17g, allowed %g\n",
@@ -681,7 +706,8 @@ static void compare_instance(tally *t, trial *r, const evaluator *special, int i
     bool have_effect = false, have_ops = false;
     for (size_t i = 0; i < vec_len(r->places); i++) {
         const place *p = &r->places[i];
-        double size, want = sum_at(p, want_of, &size), got = p->special < 0 ? 0 : got_of[p->special];
+        double size, want = sum_at(p, want_of, &size),
+                     got = p->special < 0 ? 0 : got_of[p->special];
         double error = fabs(got - want);
         t->n_value++;
         if (!isfinite(want)) {
@@ -693,7 +719,8 @@ static void compare_instance(tally *t, trial *r, const evaluator *special, int i
             continue;
         }
         if (error <= 1e-12 * size || error <= 1e-30 * largest(want_of, r->plain.v, p->kind)) {
-            t->worst = fmax(t->worst, error <= 1e-12 * size && size > 0 ? error / (1e-12 * size) : 0);
+            t->worst =
+                fmax(t->worst, error <= 1e-12 * size && size > 0 ? error / (1e-12 * size) : 0);
             continue;
         }
         if (!have_effect)
@@ -727,7 +754,8 @@ static void shuffle(int *order)
 }
 
 /* Other orders, rows per lane, other widths: the same bits. */
-static void check_lanes(library *lib, const param_set *ps, const param_set *other, trial *r, const evaluator *first)
+static void check_lanes(library *lib, const param_set *ps, const param_set *other, trial *r,
+                        const evaluator *first)
 {
     int order[BLOCK], n = BLOCK * first->v->lay.n_out, n_lim = BLOCK * first->v->lay.n_lim;
     for (int w = 0; w < N_WIDTH; w++)
@@ -737,23 +765,26 @@ static void check_lanes(library *lib, const param_set *ps, const param_set *othe
             ck_assert_int_eq(e.v->lay.lanes, width[w]);
             shuffle(order);
             evaluate(&e, &r->b, per_lane, false, order);
-            ck_assert_msg(same_arrays(e.out, first->out, n) && same_arrays(e.lim, first->lim, n_lim),
-                          "%s set %d form %d: %d lanes, row per lane %d differ", mdl_module(lib[w].m)->name,
-                          r->set, r->form, width[w], per_lane);
+            ck_assert_msg(same_arrays(e.out, first->out, n) &&
+                              same_arrays(e.lim, first->lim, n_lim),
+                          "%s set %d form %d: %d lanes, row per lane %d differ",
+                          mdl_module(lib[w].m)->name, r->set, r->form, width[w], per_lane);
             close_evaluator(&e);
         }
 }
 
-/* other: NULL, or the set of odd instances, of which only the company counts. Its code is compiled for transients. */
-static void run_trial(tally *t, library *lib, library *plain, const param_set *ps, const param_set *other, int set,
-                      mdl_form_kind form, bool interpret)
+/* other: NULL, or the set of odd instances, of which only the company counts. Its code is compiled
+ * for transients. */
+static void run_trial(tally *t, library *lib, library *plain, const param_set *ps,
+                      const param_set *other, int set, mdl_form_kind form, bool interpret)
 {
     trial r = {.plain_lib = plain, .form = form, .set = set, .interpret = interpret};
     int32_t row = row_of(plain, ps);
     evaluator special;
     open_evaluator(&r.plain, plain, ps, NULL, form);
     open_evaluator(&special, &lib[0], ps, other, form);
-    r.b = (biases){.n_u = special.v->lay.n_u, .n_lim = special.v->lay.n_lim,
+    r.b = (biases){.n_u = special.v->lay.n_u,
+                   .n_lim = special.v->lay.n_lim,
                    .topology = mdl_row_topology(plain->m, row)};
     ck_assert_int_eq(r.plain.v->lay.n_u, r.b.n_u);
     r.b.x = calloc((size_t)(BLOCK * r.b.n_u) + 1, sizeof(double));
@@ -776,7 +807,8 @@ static void run_trial(tally *t, library *lib, library *plain, const param_set *p
             ck_assert(same_arrays(compiled, r.plain.out, BLOCK * r.plain.v->lay.n_out));
             free(compiled);
         }
-        if (n == 0 && set / n_share % ALL_WIDTHS == 0 && (form == MDL_TRAN || (!interpret && !other)))
+        if (n == 0 && set / n_share % ALL_WIDTHS == 0 &&
+            (form == MDL_TRAN || (!interpret && !other)))
             check_lanes(lib, ps, other, &r, &special);
     }
     free(effect), free(r.b.x), free(r.b.lim);
@@ -808,8 +840,10 @@ START_TEST(specialised_code_means_what_the_model_says)
     int n_pair = 0;
     for (int w = 0; w < N_WIDTH; w++)
         open_library(&lib[w], s, &(mdl_opt){.jit.lanes = width[w]});
-    open_library(&plain, s, &(mdl_opt){.no_specialize = true, .exact_division = true,
-                                       .jit = {.lanes = 8, .exact = true}});
+    open_library(&plain, s,
+                 &(mdl_opt){.no_specialize = true,
+                            .exact_division = true,
+                            .jit = {.lanes = 8, .exact = true}});
     bool interpret = n_set * n_bias < 5000;
     char *card = base_card(s->name);
     for (int set = share; set < n_set; set += n_share) {
@@ -825,11 +859,14 @@ START_TEST(specialised_code_means_what_the_model_says)
             run_trial(&t, lib, &plain, &partner, &ps, set, forms[f], interpret);
         }
     }
-    printf("%-14s %d sets, %d pairs, %d biases: %lld values, error up to %.2g of 1e-12; %lld beyond it, up to %.2g ulp effects "
-           "of the inputs; %lld beyond ten, up to %.2g of operations; %lld not finite, %lld of them "
-           "without specialisation only; %d bad\n", s->name, n_set, n_pair,
-           n_bias, (long long)t.n_value, t.worst, (long long)t.n_loose, t.worst_loose, (long long)t.n_cancel,
-           t.worst_cancel, (long long)t.n_not_finite, (long long)t.n_folded, t.n_bad);
+    printf(
+        "%-14s %d sets, %d pairs, %d biases: %lld values, error up to %.2g of 1e-12; %lld beyond "
+        "it, up to %.2g ulp effects "
+        "of the inputs; %lld beyond ten, up to %.2g of operations; %lld not finite, %lld of them "
+        "without specialisation only; %d bad\n",
+        s->name, n_set, n_pair, n_bias, (long long)t.n_value, t.worst, (long long)t.n_loose,
+        t.worst_loose, (long long)t.n_cancel, t.worst_cancel, (long long)t.n_not_finite,
+        (long long)t.n_folded, t.n_bad);
     fflush(stdout);
     ck_assert_msg(n_pair > 0 || !vec_len(mdl_module(plain.m)->param), "%s: no pair", s->name);
     ck_assert_msg(t.n_bad == 0, "%d values differ; first: %s", t.n_bad, t.first_bad);
@@ -862,11 +899,14 @@ static void add_modules(const char *path)
         fclose(f);
 }
 
-/* Before any test: without assertions of Check. The kit's PSP103VA hides ours only where it is loaded. */
+/* Before any test: without assertions of Check. The kit's PSP103VA hides ours only where it is
+ * loaded. */
 static void list_subjects(void)
 {
-    static const char *const kit[][2] = {{"psp103/psp103.va", "PSP103VA"}, {"psp103/psp103_nqs.va", "PSPNQS103VA"},
-                                         {"r3_cmc/r3_cmc.va", "r3_cmc"},   {"mosvar/mosvar.va", "mosvar"}};
+    static const char *const kit[][2] = {{"psp103/psp103.va", "PSP103VA"},
+                                         {"psp103/psp103_nqs.va", "PSPNQS103VA"},
+                                         {"r3_cmc/r3_cmc.va", "r3_cmc"},
+                                         {"mosvar/mosvar.va", "mosvar"}};
     char path[700], folder[512];
     glob_t g;
     if (!glob(source_path(path, "models/*.va"), 0, NULL, &g))
@@ -883,7 +923,8 @@ int main(void)
 {
     const char *size = getenv("VSIM_SWEEP"), *part = getenv("VSIM_SHARE");
     if ((size && sscanf(size, "%d,%d", &n_set, &n_bias) != 2) ||
-        (part && (sscanf(part, "%d/%d", &share, &n_share) != 2 || n_share < 1)) || !mkdtemp(cache_folder))
+        (part && (sscanf(part, "%d/%d", &share, &n_share) != 2 || n_share < 1)) ||
+        !mkdtemp(cache_folder))
         return 2;
     list_subjects();
     if (!vec_len(subjects))

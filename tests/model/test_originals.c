@@ -1,7 +1,7 @@
-/* The original Verilog-A sources of the IHP SG13G2 kit (PyPI ihp-gdsfactory, tests/peers.txt): they compile
- * unedited, and the kit's psp103.va (103.6) gives the currents of our models/psp103.va (103.4) wherever the
- * two share equations: all 103.6 parameters at their defaults (docs/models/psp103.md).
- * Skipped (exit 77) where build/peers does not have the kit. */
+/* The original Verilog-A sources of the IHP SG13G2 kit (PyPI ihp-gdsfactory, tests/peers.txt): they
+ * compile unedited, and the kit's psp103.va (103.6) gives the currents of our models/psp103.va
+ * (103.4) wherever the two share equations: all 103.6 parameters at their defaults
+ * (docs/models/psp103.md). Skipped (exit 77) where build/peers does not have the kit. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@ static char folder[512];
 static const struct {
     const char *file, *module;
     int ports;
-} originals[] = {{"psp103/psp103.va", "PSP103VA", 4},       {"psp103/psp103_nqs.va", "PSPNQS103VA", 4},
-                 {"psp103/psp103t.va", "PSP103TVA", 5},     {"psp103/juncap200.va", "JUNCAP200", 2},
-                 {"r3_cmc/r3_cmc.va", "r3_cmc", 3},         {"mosvar/mosvar.va", "mosvar", 3}};
+} originals[] = {{"psp103/psp103.va", "PSP103VA", 4},   {"psp103/psp103_nqs.va", "PSPNQS103VA", 4},
+                 {"psp103/psp103t.va", "PSP103TVA", 5}, {"psp103/juncap200.va", "JUNCAP200", 2},
+                 {"r3_cmc/r3_cmc.va", "r3_cmc", 3},     {"mosvar/mosvar.va", "mosvar", 3}};
 
 START_TEST(originals_compile_unedited)
 {
@@ -61,7 +61,8 @@ START_TEST(psp103_of_the_kit_gives_our_currents)
 {
     static const char *const set[] = {"", " swigate=1 swimpact=1 swgidl=1",
                                       " swigate=1 swimpact=1 swgidl=1 swjuncap=3"};
-    static const char *const geometry[] = {"w=10u l=1u", "w=0.5u l=0.2u ad=0.25p as=0.25p pd=2u ps=2u"};
+    static const char *const geometry[] = {"w=10u l=1u",
+                                           "w=0.5u l=0.2u ad=0.25p as=0.25p pd=2u ps=2u"};
     static const double temp[] = {27, -40, 125};
     char path[600], type[32], inc[512], card[16384];
     dut ours, kit;
@@ -85,14 +86,16 @@ START_TEST(psp103_of_the_kit_gives_our_currents)
                 dut_set(&kit, card, geometry[g % 2], temp[g / 2], 0);
                 for (int k = 0; k < 100; k++) {
                     double sign = p ? -1 : 1, a[4], b[4];
-                    double v[4] = {sign * uniform(&seed, -0.2, 1.2), sign * uniform(&seed, -0.2, 1.2), 0,
+                    double v[4] = {sign * uniform(&seed, -0.2, 1.2),
+                                   sign * uniform(&seed, -0.2, 1.2), 0,
                                    -sign * uniform(&seed, 0, 1)};
                     ck_assert(dut_solve(&ours, v, a));
                     ck_assert(dut_solve(&kit, v, b));
                     for (int i = 0; i < 4; i++) {
                         double r = fabs(a[i] - b[i]) / bound(b[i]);
                         worst = fmax(worst, r);
-                        ck_assert_msg(r <= 1, "set %d terminal %d at %g %g %g: ours %.15g, kit %.15g", s, i,
+                        ck_assert_msg(r <= 1,
+                                      "set %d terminal %d at %g %g %g: ours %.15g, kit %.15g", s, i,
                                       v[0], v[1], v[3], a[i], b[i]);
                     }
                     if (k % 20 == 0) {

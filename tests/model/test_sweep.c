@@ -1,5 +1,6 @@
-/* What makes a new variant, and what does not: numbers are loads from the parameter row, so that a sweep
- * of one compiles nothing; a flag that flips takes other decisions and compiles one more per form. */
+/* What makes a new variant, and what does not: numbers are loads from the parameter row, so that a
+ * sweep of one compiles nothing; a flag that flips takes other decisions and compiles one more per
+ * form. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static double drain_current(dut *t)
 }
 
 /* Point k of a sweep. They pass through values that are 1 or -1, or make others so: vfbo = -1, the
- * nominal temperature, sizes of 1 um; and junctions that are off get other clips above 127 degrees. */
+ * nominal temperature, sizes of 1 um; and junctions that are off get other clips above 127 degrees.
+ */
 enum { VFBO, WIDTH, LENGTH, TEMPERATURE, TEMPERATURE_JUNCTIONS, N_SWEEP };
 static void use_point(dut *t, int sweep, int k, const mdl_variant *v[VS_COUNT(forms)])
 {

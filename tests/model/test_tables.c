@@ -1,6 +1,6 @@
 /* Device tables of the peers: terminal currents, conductances, capacitances and noise of
- * models/psp103.va against VACASK, of the classic models against ngspice (tests/data, where the origin is
- * stated). */
+ * models/psp103.va against VACASK, of the classic models against ngspice (tests/data, where the
+ * origin is stated). */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ typedef struct worst {
     char where[256];
 } worst;
 
-static void note(worst *w, double got, double want, double bound, const char *fmt, int row, const char *what)
+static void note(worst *w, double got, double want, double bound, const char *fmt, int row,
+                 const char *what)
 {
     double r = fabs(got - want) / bound;
     if (!(r <= w->ratio)) {
@@ -38,7 +39,8 @@ static void psp_card(const table *t, int row, char *card, size_t n)
     static const char *const model[] = {"psp103n", "psp103p"};
     static const struct {
         const char *set, *extra;
-    } sets[] = {{"ring", ""}, {"swcur", " swigate=1 swimpact=1 swgidl=1"},
+    } sets[] = {{"ring", ""},
+                {"swcur", " swigate=1 swimpact=1 swgidl=1"},
                 {"swall", " swigate=1 swimpact=1 swgidl=1 swjuncap=3"}};
     int p = *table_str(t, row, "type") == 'P';
     char path[512], type[32];
@@ -175,8 +177,8 @@ START_TEST(psp103_noise_equals_vacask)
         psp_bias(&t, row, v);
         ck_assert(dut_solve(&dev, v, i));
         double want = table_num(&t, row, "onoise");
-        note(&w, dut_noise(&dev, 0, table_num(&t, row, "frequency"), NULL), want, 1e-9 * want, ROW_TEXT,
-             row, "onoise");
+        note(&w, dut_noise(&dev, 0, table_num(&t, row, "frequency"), NULL), want, 1e-9 * want,
+             ROW_TEXT, row, "onoise");
     }
     printf("psp103_noise.csv: %d rows, worst error/bound %.3g (%s)\n", t.n_row, w.ratio, w.where);
     ck_assert_msg(w.ratio <= 1, "%s", w.where);
@@ -189,10 +191,10 @@ END_TEST
 
 typedef struct classic { /* a device of the tables of ngspice */
     const char *module, *cards;
-    const char *terminal;   /* letters of the columns: "Id", "Vd", "G_dg" */
-    bool bulk;              /* MOS: Vbs instead of Vb, sizes W and L */
-    bool approximate;       /* conductances of ngspice are not always the derivatives of its currents:
-                             * rows where they differ are left out (docs/models/basic.md) */
+    const char *terminal; /* letters of the columns: "Id", "Vd", "G_dg" */
+    bool bulk;            /* MOS: Vbs instead of Vb, sizes W and L */
+    bool approximate;     /* conductances of ngspice are not always the derivatives of its currents:
+                           * rows where they differ are left out (docs/models/basic.md) */
 } classic;
 
 static const classic diode = {"diode", "tests/data/models.inc", "ac", false, false};
@@ -212,11 +214,12 @@ static bool same_cell(const table *t, int row, const char *name)
 static void mos_instance(const table *t, int row, char *text, size_t n)
 {
     double w = table_num(t, row, "W"), l = table_num(t, row, "L");
-    snprintf(text, n, "w=%.17g l=%.17g ad=%.17g as=%.17g pd=%.17g ps=%.17g", w, l, w * 0.5e-6, w * 0.5e-6,
-             2 * w + 1e-6, 2 * w + 1e-6);
+    snprintf(text, n, "w=%.17g l=%.17g ad=%.17g as=%.17g pd=%.17g ps=%.17g", w, l, w * 0.5e-6,
+             w * 0.5e-6, 2 * w + 1e-6, 2 * w + 1e-6);
 }
 
-static void set_model(dut *dev, const classic *k, const table *t, int row, const char *inst, double gmin)
+static void set_model(dut *dev, const classic *k, const table *t, int row, const char *inst,
+                      double gmin)
 {
     char path[512], type[32], text[4096];
     char *card = card_of(source_path(path, k->cards), table_str(t, row, "model"), type);
@@ -252,8 +255,9 @@ static void spice_bias(const classic *k, const table *t, int row, double v[4])
         v[3] = table_num(t, row, "Vbs");
 }
 
-/* Behind a series resistance of 1 ohm or more a current is a difference of voltages up to 5 V: table
- * and test carry its rounding, in ampere, and 20 ohm does the same to conductances, in siemens. */
+/* Behind a series resistance of 1 ohm or more a current is a difference of voltages up to 5 V:
+ * table and test carry its rounding, in ampere, and 20 ohm does the same to conductances, in
+ * siemens. */
 #define SERIES_A 2e-15
 #define SERIES_G 5e-17
 
@@ -280,7 +284,8 @@ static void check_spice_dc(const char *file, const classic *k)
         }
         for (int j = 0; j < n; j++) {
             snprintf(col, sizeof col, "I%c", k->terminal[j]);
-            note(&w, i[j], want[j], 1e-6 * fabs(want[j]) + 1e-8 * scale + SERIES_A, ROW_TEXT, row, col);
+            note(&w, i[j], want[j], 1e-6 * fabs(want[j]) + 1e-8 * scale + SERIES_A, ROW_TEXT, row,
+                 col);
         }
     }
     printf("%s: %d rows, worst error/bound %.3g (%s)\n", file, t.n_row, w.ratio, w.where);
@@ -311,7 +316,8 @@ static void check_spice_ac(const char *file, const classic *k)
         else
             check_matrices(&w, &dev, &t, row, n, k->terminal, 1e-6, 1e-5, SERIES_G);
     }
-    printf("%s: %d rows but %d, worst error/bound %.3g (%s)\n", file, t.n_row, n_left_out, w.ratio, w.where);
+    printf("%s: %d rows but %d, worst error/bound %.3g (%s)\n", file, t.n_row, n_left_out, w.ratio,
+           w.where);
     ck_assert_int_le(n_left_out, t.n_row * 3 / 5);
     ck_assert_msg(w.ratio <= 1, "%s: %s", file, w.where);
     dut_close(&dev);
@@ -363,9 +369,10 @@ END_TEST
 
 START_TEST(bjt_currents_equal_ngspice)
 {
-    static const char *const file[] = {
-        "bjt_gummel_npn_t27.csv", "bjt_gummel_npn_t100.csv", "bjt_gummel_pnp_t27.csv", "bjt_gummel_pnp_t100.csv",
-        "bjt_output_npn_t27.csv", "bjt_output_npn_t100.csv", "bjt_output_pnp_t27.csv", "bjt_output_pnp_t100.csv"};
+    static const char *const file[] = {"bjt_gummel_npn_t27.csv", "bjt_gummel_npn_t100.csv",
+                                       "bjt_gummel_pnp_t27.csv", "bjt_gummel_pnp_t100.csv",
+                                       "bjt_output_npn_t27.csv", "bjt_output_npn_t100.csv",
+                                       "bjt_output_pnp_t27.csv", "bjt_output_pnp_t100.csv"};
     for (size_t i = 0; i < VS_COUNT(file); i++)
         check_spice_dc(file[i], &bjt);
 }
@@ -411,9 +418,10 @@ END_TEST
 
 START_TEST(jfet_currents_equal_ngspice)
 {
-    static const char *const file[] = {
-        "jfet_idvg_n_t27.csv", "jfet_idvg_n_t100.csv", "jfet_idvg_p_t27.csv", "jfet_idvg_p_t100.csv",
-        "jfet_idvd_n_t27.csv", "jfet_idvd_n_t100.csv", "jfet_idvd_p_t27.csv", "jfet_idvd_p_t100.csv"};
+    static const char *const file[] = {"jfet_idvg_n_t27.csv", "jfet_idvg_n_t100.csv",
+                                       "jfet_idvg_p_t27.csv", "jfet_idvg_p_t100.csv",
+                                       "jfet_idvd_n_t27.csv", "jfet_idvd_n_t100.csv",
+                                       "jfet_idvd_p_t27.csv", "jfet_idvd_p_t100.csv"};
     for (size_t i = 0; i < VS_COUNT(file); i++)
         check_spice_dc(file[i], &jfet);
 }

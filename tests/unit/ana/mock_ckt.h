@@ -10,7 +10,16 @@
 
 #include "ckt.h"
 
-typedef enum mock_kind { MOCK_R, MOCK_C, MOCK_L, MOCK_V, MOCK_I, MOCK_D, MOCK_CUBIC, MOCK_TANH } mock_kind;
+typedef enum mock_kind {
+    MOCK_R,
+    MOCK_C,
+    MOCK_L,
+    MOCK_V,
+    MOCK_I,
+    MOCK_D,
+    MOCK_CUBIC,
+    MOCK_TANH
+} mock_kind;
 
 typedef struct mock_wave {
     double v1, v2, td, tr, tf, pw, per; /* pulse; tr > 0 */
@@ -23,8 +32,8 @@ typedef struct mock_dev {
     int32_t p, n, cp, cn, br; /* nodes, controlling nodes, branch unknown */
     double val, val2;
     mock_wave w;
-    double is, nvt, cjo, m, vj;      /* diode */
-    double vlim, vlim_ok, vcrit;     /* limited voltage now, at the accepted point */
+    double is, nvt, cjo, m, vj;  /* diode */
+    double vlim, vlim_ok, vcrit; /* limited voltage now, at the accepted point */
 } mock_dev;
 
 #define MOCK_MAX 256
@@ -36,7 +45,7 @@ struct ckt {
     csc a;
     double *trash;
     ckt_stat stat;
-    bool nonfinite;      /* loads report a NaN */
+    bool nonfinite;                  /* loads report a NaN */
     double no_conv_from, no_conv_to; /* between these times devices never stop limiting */
     int64_t n_accept, n_restore;
     double ic[MOCK_MAX + 1];
@@ -59,11 +68,12 @@ static inline int32_t mock_node(ckt *c, const char *name)
     return strcmp(name, "0") == 0 ? 0 : mock_unknown(c, name, CKT_VOLTAGE, true);
 }
 
-static inline mock_dev *mock_add(ckt *c, mock_kind k, const char *name, const char *p, const char *n,
-                                 double val)
+static inline mock_dev *mock_add(ckt *c, mock_kind k, const char *name, const char *p,
+                                 const char *n, double val)
 {
     mock_dev *d = &c->dev[c->n_dev++];
-    *d = (mock_dev){.kind = k, .name = name, .p = mock_node(c, p), .n = mock_node(c, n), .val = val};
+    *d =
+        (mock_dev){.kind = k, .name = name, .p = mock_node(c, p), .n = mock_node(c, n), .val = val};
     if (k == MOCK_V || k == MOCK_L) {
         char *b = malloc(strlen(name) + 8);
         strcpy(b, name);
@@ -198,7 +208,8 @@ static inline void mock_diode(mock_out *o, mock_dev *d, const ckt_env *env, cons
         *limited |= here;
         d->vlim = vd;
     }
-    double e = exp(fmin(vd / d->nvt, d->val2 != 0 ? 600 : 80)), i = d->is * (e - 1) + env->gmin * vd;
+    double e = exp(fmin(vd / d->nvt, d->val2 != 0 ? 600 : 80)),
+           i = d->is * (e - 1) + env->gmin * vd;
     double g = d->is * e / d->nvt + env->gmin;
     i += g * (v - vd);
     mock_f(o, d->p, i);
@@ -215,7 +226,8 @@ static inline void mock_diode(mock_out *o, mock_dev *d, const ckt_env *env, cons
             double f2 = pow(1 - fc, 1 + d->m), f3 = 1 - fc * (1 + d->m);
             cap = d->cjo / f2 * (f3 + d->m * vb / d->vj);
             q = d->cjo * (f1 + (f3 * (vb - fc * d->vj) +
-                                d->m / (2 * d->vj) * (vb * vb - fc * fc * d->vj * d->vj)) / f2);
+                                d->m / (2 * d->vj) * (vb * vb - fc * fc * d->vj * d->vj)) /
+                                   f2);
         }
         mock_q(o, d->p, q);
         mock_q(o, d->n, -q);
@@ -263,9 +275,7 @@ static inline void mock_load(mock_out *o, mock_dev *d, const ckt_env *env, const
         mock_f(o, d->p, src + env->srcfact * d->val);
         mock_f(o, d->n, -(src + env->srcfact * d->val));
         break;
-    case MOCK_D:
-        mock_diode(o, d, env, x, limited);
-        break;
+    case MOCK_D: mock_diode(o, d, env, x, limited); break;
     case MOCK_CUBIC: /* i = val v + val2 v^3 */
         i = d->val * v + d->val2 * v * v * v;
         mock_f(o, d->p, i);
@@ -308,7 +318,11 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
 {
     size_t bytes = sizeof(double) * (size_t)(c->n + 1);
     bool tran = env->mode == CKT_TRAN;
-    mock_out o = {.c = c, .alpha = tran ? env->alpha : 0, .f = f, .q = tran ? q : NULL, .fmax = fm,
+    mock_out o = {.c = c,
+                  .alpha = tran ? env->alpha : 0,
+                  .f = f,
+                  .q = tran ? q : NULL,
+                  .fmax = fm,
                   .qmax = qm};
     c->stat.n_load++;
     *limited = false;
@@ -388,10 +402,7 @@ void ckt_state_load(ckt *c, const double *from)
     for (int k = 0; k < c->n_dev; k++)
         c->dev[k].vlim = from[k];
 }
-void ckt_state_zero(ckt *c)
-{
-    (void)c;
-}
+void ckt_state_zero(ckt *c) { (void)c; }
 
 bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu)
 {

@@ -53,7 +53,8 @@ START_TEST(divider_is_exact)
 }
 END_TEST
 
-/* k diodes in series with 1 kOhm at v volts; without limiting Newton needs hundreds of iterations. */
+/* k diodes in series with 1 kOhm at v volts; without limiting Newton needs hundreds of iterations.
+ */
 static void series(int k, double v, bool limiting)
 {
     static char name[64][8];

@@ -1,4 +1,5 @@
-/* Tests of the transient on the mock circuit: exact solutions, order, corners, rejection, messages. */
+/* Tests of the transient on the mock circuit: exact solutions, order, corners, rejection, messages.
+ */
 #include <check.h>
 #include <malloc.h>
 
@@ -125,7 +126,8 @@ END_TEST
 START_TEST(a_linear_circuit_takes_one_evaluation_a_point)
 {
     rc_sine();
-    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 10e-3, .tmax = 1e-5}), VS_OK);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 10e-3, .tmax = 1e-5}),
+                     VS_OK);
     const ana_stat *s = ana_stats(a);
     ck_assert_int_ge(s->points_accepted, 1000);
     ck_assert_int_le(s->iterations, s->points_accepted + 30);
@@ -163,8 +165,9 @@ START_TEST(nonlinear_circuits_are_evaluated_until_both_tests_hold)
     opt.lteratio = 1e9;
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 2e-3, .tmax = 1e-5}), VS_OK);
     ck_assert_int_gt(ana_stats(a)->iterations, ana_stats(a)->points_accepted * 5 / 4);
-    /* quasi static: c dv/dt is below 1 uA. Rows are solved to reltol of their largest current, 5 mA, but for the square
-     * of a last update: it may be some mV in an exponential of 26 mV where the diode turns on */
+    /* quasi static: c dv/dt is below 1 uA. Rows are solved to reltol of their largest current, 5
+     * mA, but for the square of a last update: it may be some mV in an exponential of 26 mV where
+     * the diode turns on */
     for (int i = 0; i < rec.n; i++) {
         double v = rec.v[i], in = 5 * sin(6.283185307179586e3 * rec.t[i]);
         double id = 1e-14 * (exp(v / 0.02585) - 1);
@@ -173,8 +176,9 @@ START_TEST(nonlinear_circuits_are_evaluated_until_both_tests_hold)
 }
 END_TEST
 
-/* Steps of equal length, far below what truncation asks for: a parabola misses the curve of a cubic conductance by
- * more than a first evaluation may leave, an extrapolation of higher order does not. */
+/* Steps of equal length, far below what truncation asks for: a parabola misses the curve of a cubic
+ * conductance by more than a first evaluation may leave, an extrapolation of higher order does not.
+ */
 START_TEST(equal_steps_start_from_an_extrapolation_of_higher_order)
 {
     mock_add(&c, MOCK_V, "v1", "in", "0", 0)->w = (mock_wave){.amp = 1, .freq = 1000};
@@ -199,7 +203,8 @@ START_TEST(tighter_tolerance_gives_smaller_error_and_more_points)
     for (int i = 0; i < 3; i++) {
         opt.reltol = pow(10, -3 - i);
         opt.vntol = 1e-3 * opt.reltol;
-        ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-3, .tstop = 20e-3, .tmax = 1e-3}), VS_OK);
+        ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-3, .tstop = 20e-3, .tmax = 1e-3}),
+                         VS_OK);
         error[i] = worst_error(rc_sine_exact);
         points[i] = ana_stats(a)->points_accepted;
     }
@@ -257,8 +262,8 @@ END_TEST
 START_TEST(output_starts_at_tstart_and_ends_at_tstop)
 {
     rc_sine();
-    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 3.3e-3, .tstart = 1.23456e-3}),
-                     VS_OK);
+    ck_assert_int_eq(
+        run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 3.3e-3, .tstart = 1.23456e-3}), VS_OK);
     ck_assert_double_eq(rec.t[0], 1.23456e-3);
     ck_assert_double_eq(rec.t[rec.n - 1], 3.3e-3);
     ck_assert_double_lt(worst_error(rc_sine_exact), 1e-4);
@@ -273,8 +278,9 @@ START_TEST(oscillator_keeps_its_amplitude_with_the_trapezoidal_rule)
     c.ic[mock_node(&c, "out")] = 1;
     double period = 6.283185307179586 * sqrt(1e-9), h = period / 400;
     opt.lteratio = 1e9;
-    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = h, .tstop = 10 * period, .tmax = h, .uic = true}),
-                     VS_OK);
+    ck_assert_int_eq(
+        run("out", (ana_tran_opt){.tstep = h, .tstop = 10 * period, .tmax = h, .uic = true}),
+        VS_OK);
     double top = 0;
     for (int i = rec.n - 410; i < rec.n; i++)
         top = fmax(top, rec.v[i]);
@@ -296,12 +302,14 @@ START_TEST(relaxation_oscillator_has_its_period)
         opt.method = m ? ANA_GEAR : ANA_TRAP;
         opt.reltol = 1e-5;
         opt.vntol = 1e-8;
-        ck_assert_int_eq(run("x", (ana_tran_opt){.tstep = 1, .tstop = 100, .tmax = 1, .uic = true}), VS_OK);
+        ck_assert_int_eq(run("x", (ana_tran_opt){.tstep = 1, .tstop = 100, .tmax = 1, .uic = true}),
+                         VS_OK);
         double first = 0, last = 0;
         int cycles = -1;
         for (int i = 1; i < rec.n; i++)
             if (rec.t[i] > 20 && rec.v[i - 1] < 0 && rec.v[i] >= 0) {
-                last = rec.t[i - 1] - rec.v[i - 1] * (rec.t[i] - rec.t[i - 1]) / (rec.v[i] - rec.v[i - 1]);
+                last = rec.t[i - 1] -
+                       rec.v[i - 1] * (rec.t[i] - rec.t[i - 1]) / (rec.v[i] - rec.v[i - 1]);
                 if (++cycles == 0)
                     first = last;
             }
@@ -328,7 +336,8 @@ START_TEST(newton_failures_shorten_the_step_and_then_name_the_place)
     c.no_conv_from = 2e-3;
     c.no_conv_to = 1;
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 5e-3}), VS_ESTEP);
-    ck_assert(said("time step too small at t = 0.0019999") || said("time step too small at t = 0.002"));
+    ck_assert(said("time step too small at t = 0.0019999") ||
+              said("time step too small at t = 0.002"));
     ck_assert(said("limiting"));
     ck_assert_double_le(rec.t[rec.n - 1], 2e-3);
     ck_assert_int_gt(c.n_restore, 5);
@@ -405,7 +414,8 @@ START_TEST(impossible_times_are_refused)
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 0, .tstop = 1}), VS_EINPUT);
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tstart = 2}), VS_EINPUT);
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-30, .tstop = 1}), VS_EINPUT);
-    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tmax = 1e-20}), VS_EINPUT);
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 1, .tmax = 1e-20}),
+                     VS_EINPUT);
     ck_assert_int_eq(d.n_error, 5);
 }
 END_TEST

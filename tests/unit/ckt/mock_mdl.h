@@ -10,11 +10,12 @@
 
 enum { MOCK_MAX_U = 4, MOCK_MAX_OUT = 32, MOCK_MAX_ROW = 8 };
 
-typedef void (*mock_eval)(const double *cache, const double *dyn, const double *u, const double *state,
-                          const double *limold, double *out, double *state_new, double *limnew);
+typedef void (*mock_eval)(const double *cache, const double *dyn, const double *u,
+                          const double *state, const double *limold, double *out, double *state_new,
+                          double *limnew);
 struct mdl_model {
     va_module mod;
-    double param[MOCK_MAX_ROW];      /* row -> its one setup value */
+    double param[MOCK_MAX_ROW]; /* row -> its one setup value */
     int32_t topology[MOCK_MAX_ROW][MOCK_MAX_U];
     mdl_variant variant[MDL_N_FORM];
     mdl_out out[MDL_N_FORM][MOCK_MAX_OUT];
@@ -24,8 +25,8 @@ struct mdl_model {
 
 static void mock_unknown(mdl_model *m, const char *name, va_unknown_kind kind, const char *unit)
 {
-    vec_push(m->mod.unknown, (va_unknown){.name = name, .kind = kind, .unit = unit,
-                                          .discipline = "electrical"});
+    vec_push(m->mod.unknown,
+             (va_unknown){.name = name, .kind = kind, .unit = unit, .discipline = "electrical"});
     m->mod.n_port += kind == VA_PORT;
     const int u = (int)vec_len(m->mod.unknown) - 1;
     for (int r = 0; r < MOCK_MAX_ROW; r++)
@@ -60,9 +61,12 @@ const va_unknown *mdl_unknown(const mdl_model *m, int32_t u) { return &m->mod.un
 const int32_t *mdl_row_topology(mdl_model *m, int32_t row) { return m->topology[row]; }
 void mdl_row_release(mdl_model *m, int32_t row) { (void)m, (void)row; }
 
-double mdl_row_param(const mdl_model *m, int32_t row, int32_t param) { return (void)m, (void)row, (double)param; }
-vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value, const mdl_at *at, double **value,
-                    mdl_out **what)
+double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
+{
+    return (void)m, (void)row, (double)param;
+}
+vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value, const mdl_at *at,
+                    double **value, mdl_out **what)
 {
     (void)m, (void)row, (void)param, (void)param_value, (void)at, (void)value, (void)what;
     return VS_OK; /* no outputs: the mock devices have no details */
@@ -81,7 +85,8 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
     return VS_OK;
 }
 
-vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **v)
+vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                           mdl_variant **v)
 {
     (void)m, (void)row, (void)n, (void)form;
     *v = NULL;
@@ -93,7 +98,8 @@ vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_varian
     return mdl_variant_get(m, row, form, v);
 }
 
-vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form, mdl_variant **v)
+vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
+                        mdl_variant **v)
 {
     return mdl_variant_meet(m, row, n, form, v);
 }
@@ -112,7 +118,8 @@ void mdl_want(mdl_variant *v, bool row_per_lane) { (void)v, (void)row_per_lane; 
 void mdl_compile_wanted(const mdl_model *m) { (void)m; }
 
 /* The n values of lane l of a pack, to or from a row of their own. */
-static void mock_lane(double *row, double *packs, int64_t p, int32_t n, int32_t w, int32_t l, bool back)
+static void mock_lane(double *row, double *packs, int64_t p, int32_t n, int32_t w, int32_t l,
+                      bool back)
 {
     for (int32_t k = 0; packs && k < n; k++) {
         double *at = &packs[(p * n + k) * w + l];
@@ -131,7 +138,8 @@ vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, 
     for (int64_t i = begin * w; i < end * w; i++) {
         const int64_t p = i / w;
         const int32_t lane = (int32_t)(i % w);
-        double u[MOCK_MAX_U], cache[4], state[4] = {0}, lim[4] = {0}, state_new[4] = {0}, limnew[4] = {0};
+        double u[MOCK_MAX_U], cache[4], state[4] = {0}, lim[4] = {0}, state_new[4] = {0},
+                                        limnew[4] = {0};
         double out[MOCK_MAX_OUT] = {0};
         for (int32_t k = 0; k < l->n_u; k++)
             u[k] = b->x[b->map[(p * l->n_u + k) * w + lane]];
@@ -152,9 +160,8 @@ vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b, 
 
 static int mock_what;
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
-                      const char *who,
-                      void (*line)(void *user, ir_eff_kind kind, const char *text), void *user,
-                      int *what)
+                      const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
+                      void *user, int *what)
 {
     char text[128];
     snprintf(text, sizeof text, "%s at %g", who, b->x[b->map[i]]); /* unknown 0 */
@@ -223,7 +230,8 @@ static void mock_eval_l(const double *c, const double *dyn, const double *u, con
                         const double *limold, double *out, double *state_new, double *limnew)
 {
     (void)state, (void)limold, (void)state_new, (void)limnew;
-    const double o[] = {u[2], -u[2], u[0] - u[1], 1, -1, 1, -1, -c[0] * u[2], -c[0] * dyn[IR_DYN_ALPHA]};
+    const double o[] = {
+        u[2], -u[2], u[0] - u[1], 1, -1, 1, -1, -c[0] * u[2], -c[0] * dyn[IR_DYN_ALPHA]};
     memcpy(out, o, (dyn[IR_DYN_ALPHA] > 0 ? 9 : 7) * sizeof *o);
 }
 

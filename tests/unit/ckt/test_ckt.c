@@ -1,4 +1,5 @@
-/* Tests of src/ckt and src/dev on hand-built models: unknowns, pattern, stamps, limits, topology. */
+/* Tests of src/ckt and src/dev on hand-built models: unknowns, pattern, stamps, limits, topology.
+ */
 #include <check.h>
 #include <stdlib.h>
 
@@ -52,19 +53,22 @@ static void add_i(const char *name, const char *p, const char *n, double v)
                      VS_OK);
 }
 
-static vs_status finish(void)
-{
-    return ckt_finish(c, 1 << MDL_DC | 1 << MDL_TRAN);
-}
+static vs_status finish(void) { return ckt_finish(c, 1 << MDL_DC | 1 << MDL_TRAN); }
 
-static const ckt_env dc = {.mode = CKT_STATIC, .srcfact = 1, .gmin = 1e-12, .iter = 1, .limit = true};
-static const ckt_env tran = {.mode = CKT_TRAN, .srcfact = 1, .gmin = 1e-12, .iter = 1, .limit = true,
-                             .alpha = 1e3, .time = 1};
+static const ckt_env dc = {.mode = CKT_STATIC,
+                           .srcfact = 1,
+                           .gmin = 1e-12,
+                           .iter = 1,
+                           .limit = true};
+static const ckt_env tran = {.mode = CKT_TRAN,
+                             .srcfact = 1,
+                             .gmin = 1e-12,
+                             .iter = 1,
+                             .limit = true,
+                             .alpha = 1e3,
+                             .time = 1};
 
-static vs_status load(const ckt_env *e)
-{
-    return ckt_load(c, e, x, f, q, fmx, qmx, &limited);
-}
+static vs_status load(const ckt_env *e) { return ckt_load(c, e, x, f, q, fmx, qmx, &limited); }
 
 static double entry(const char *row, const char *col)
 {
@@ -348,7 +352,8 @@ START_TEST(collapsed_nodes_share_an_unknown)
 }
 END_TEST
 
-/* One limited probe and one state: out LIMITED, i = the limited voltage, state counts evaluations. */
+/* One limited probe and one state: out LIMITED, i = the limited voltage, state counts evaluations.
+ */
 static void eval_limit(const double *cc, const double *dyn, const double *u, const double *state,
                        const double *limold, double *out, double *state_new, double *limnew)
 {
@@ -453,8 +458,8 @@ END_TEST
 START_TEST(uic_spreads_from_known_nodes)
 {
     const wave w = {.kind = WAVE_PULSE, .arg = (const double[]){2, 5, 1, 1, 1, 1, 9}, .n_arg = 7};
-    ck_assert_int_eq(ckt_add_vsource(c, "v1", ckt_node(c, "b"), ckt_node(c, "a"), &w, 1, DIAG_NOWHERE),
-                     VS_OK);
+    ck_assert_int_eq(
+        ckt_add_vsource(c, "v1", ckt_node(c, "b"), ckt_node(c, "a"), &w, 1, DIAG_NOWHERE), VS_OK);
     ckt_add_ic(c, ckt_node(c, "d"), ckt_node(c, "b"), 10); /* a capacitor's */
     ckt_add_ic(c, ckt_node(c, "a"), 0, 1);                 /* a node's */
     ckt_add_ic(c, ckt_node(c, "y"), ckt_node(c, "z"), 4);
@@ -470,7 +475,9 @@ END_TEST
 START_TEST(breakpoints_of_all_sources_merge)
 {
     const wave w1 = {.kind = WAVE_PULSE, .arg = (const double[]){0, 1, 1, 1, 1, 1, 10}, .n_arg = 7};
-    const wave w2 = {.kind = WAVE_PWL, .arg = (const double[]){0, 0, 1.5, 1, 20, 0}, .n_arg = 6,
+    const wave w2 = {.kind = WAVE_PWL,
+                     .arg = (const double[]){0, 0, 1.5, 1, 20, 0},
+                     .n_arg = 6,
                      .pwl_repeat = -1};
     ck_assert_int_eq(ckt_add_isource(c, "i1", ckt_node(c, "a"), 0, &w1, 1, DIAG_NOWHERE), VS_OK);
     ck_assert_int_eq(ckt_add_isource(c, "i2", ckt_node(c, "a"), 0, &w2, 1, DIAG_NOWHERE), VS_OK);
@@ -518,7 +525,8 @@ static const char *const resistor_text =
     "fn r v = in f64 probe 0 g = in f64 cache 0 i = mul g, v n = neg i m = neg g "
     "out res 0 0 i out res 1 0 n out J 0 0 g out J 0 1 m out J 1 0 m out J 1 1 g";
 static const char *const capacitor_text =
-    "fn c v = in f64 probe 0 c = in f64 cache 0 a = in f64 dyn 0 q = mul c, v n = neg q j = mul c, a m = neg j "
+    "fn c v = in f64 probe 0 c = in f64 cache 0 a = in f64 dyn 0 q = mul c, v n = neg q j = mul c, "
+    "a m = neg j "
     "out react 0 0 q out react 1 0 n out J 0 0 j out J 0 1 m out J 1 0 m out J 1 1 j";
 static const char *const square_text =
     "fn s v = in f64 probe 0 g = in f64 cache 0 w = mul v, v i = mul g, w n = neg i m = neg g "
@@ -569,7 +577,8 @@ static void check_flat(const char *text, int kernels)
     const ckt_opt plain = {.temp = 300, .no_flat = true};
     double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[128];
     add_ladder(text);
-    const size_t bytes = sizeof(double) * (size_t)(ckt_n(c) + 1), nnz = (size_t)csc_nnz(ckt_pattern(c));
+    const size_t bytes = sizeof(double) * (size_t)(ckt_n(c) + 1),
+                 nnz = (size_t)csc_nnz(ckt_pattern(c));
     for (int32_t k = 1; k <= ckt_n(c); k++)
         x[k] = sin(k * 1.7) + 20;
     n_kernel = 0;
@@ -602,10 +611,7 @@ START_TEST(flat_loads_are_the_general_ones_without_kernels_of_linear_devices)
 }
 END_TEST
 
-START_TEST(a_function_that_is_not_linear_keeps_its_kernel)
-{
-    check_flat(square_text, 1);
-}
+START_TEST(a_function_that_is_not_linear_keeps_its_kernel) { check_flat(square_text, 1); }
 END_TEST
 
 /* Every test with kernels of each width. */
@@ -617,27 +623,26 @@ static void begin_8(void) { mock_lanes = 8, begin(); }
 int main(void)
 {
     static void (*const start[])(void) = {begin_1, begin_2, begin_4, begin_8};
-    const TTest *const test[] = {
-        divider_stamps_f_and_j,
-        pattern_is_sorted_and_merged,
-        currents_and_charges_of_a_floating_part_sum_to_zero,
-        jacobian_is_the_derivative,
-        gmin_holds_a_node_without_dc_path,
-        lonely_terminal_is_named,
-        current_source_gives_no_dc_path,
-        loop_of_sources_is_an_error_with_its_members,
-        shorted_source_is_an_error,
-        inductor_across_a_source_gets_a_resistance_in_dc,
-        nan_is_found_and_blamed,
-        largest_contributors_come_first,
-        collapsed_nodes_share_an_unknown,
-        limits_advance_accept_and_return,
-        blame_does_not_disturb_limits,
-        uic_spreads_from_known_nodes,
-        breakpoints_of_all_sources_merge,
-        blocks_cover_every_instance,
-        flat_loads_are_the_general_ones_without_kernels_of_linear_devices,
-        a_function_that_is_not_linear_keeps_its_kernel};
+    const TTest *const test[] = {divider_stamps_f_and_j,
+                                 pattern_is_sorted_and_merged,
+                                 currents_and_charges_of_a_floating_part_sum_to_zero,
+                                 jacobian_is_the_derivative,
+                                 gmin_holds_a_node_without_dc_path,
+                                 lonely_terminal_is_named,
+                                 current_source_gives_no_dc_path,
+                                 loop_of_sources_is_an_error_with_its_members,
+                                 shorted_source_is_an_error,
+                                 inductor_across_a_source_gets_a_resistance_in_dc,
+                                 nan_is_found_and_blamed,
+                                 largest_contributors_come_first,
+                                 collapsed_nodes_share_an_unknown,
+                                 limits_advance_accept_and_return,
+                                 blame_does_not_disturb_limits,
+                                 uic_spreads_from_known_nodes,
+                                 breakpoints_of_all_sources_merge,
+                                 blocks_cover_every_instance,
+                                 flat_loads_are_the_general_ones_without_kernels_of_linear_devices,
+                                 a_function_that_is_not_linear_keeps_its_kernel};
     Suite *s = suite_create("ckt");
     for (size_t w = 0; w < VS_COUNT(start); w++) {
         TCase *t = tcase_create("ckt");

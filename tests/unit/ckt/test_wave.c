@@ -5,9 +5,11 @@
 
 #include "wave.h"
 
-#define WAVE(k, ...)                                                                               \
-    {.kind = (k), .arg = (const double[]){__VA_ARGS__},                                            \
-     .n_arg = (int32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), .pwl_repeat = -1}
+#define WAVE(k, ...)                                                       \
+    {.kind = (k),                                                          \
+     .arg = (const double[]){__VA_ARGS__},                                 \
+     .n_arg = (int32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), \
+     .pwl_repeat = -1}
 
 static void near(double got, double want)
 {
@@ -17,7 +19,7 @@ static void near(double got, double want)
 START_TEST(pulse_follows_its_corners)
 {
     wave w = WAVE(WAVE_PULSE, 1, 3, 10, 2, 4, 5, 20);
-    static const double t[][2] = {{0, 1}, {10, 1}, {11, 2}, {12, 3}, {15, 3}, {17, 3}, {19, 2},
+    static const double t[][2] = {{0, 1},    {10, 1}, {11, 2}, {12, 3}, {15, 3}, {17, 3}, {19, 2},
                                   {20, 1.5}, {21, 1}, {29, 1}, {30, 1}, {31, 2}, {39, 2}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         near(wave_value(&w, t[i][0]), t[i][1]);
@@ -119,7 +121,7 @@ START_TEST(pwl_interpolates_delays_and_repeats)
     w.pwl_delay = 100;
     w.pwl_repeat = 2;
     near(wave_value(&w, 103), 15);
-    near(wave_value(&w, 106), 15);    /* 2 + 4 is 3 in the first pass */
+    near(wave_value(&w, 106), 15); /* 2 + 4 is 3 in the first pass */
     near(wave_value(&w, 100 + 5 + 3 * 7 + 0.5), 12.5);
     static const double again[] = {101, 102, 104, 105, 107, 108, 110, 111, 113};
     t = 0;

@@ -1,4 +1,5 @@
-/* Tests of ckt/wave_noise.c: moments, spectrum, telegraph times, corners; draws do not depend on the order of questions. */
+/* Tests of ckt/wave_noise.c: moments, spectrum, telegraph times, corners; draws do not depend on
+ * the order of questions. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,18 @@ enum { N = 4096 };
 
 static wave make(wave_kind kind, const double *given, int n, double *arg, double tstop)
 {
-    wave w = {.kind = kind, .arg = given, .n_arg = n, .pwl_repeat = -1, .key = draw_text(draw_seed(3, 0), "v1")};
+    wave w = {.kind = kind,
+              .arg = given,
+              .n_arg = n,
+              .pwl_repeat = -1,
+              .key = draw_text(draw_seed(3, 0), "v1")};
     ck_assert_msg(!wave_check(&w), "%s", wave_check(&w));
     wave_defaults(&w, arg, 1e-9, tstop);
     return w;
 }
-#define MAKE(kind, tstop, ...) make(kind, (const double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), arg, tstop)
+#define MAKE(kind, tstop, ...)                \
+    make(kind, (const double[]){__VA_ARGS__}, \
+         (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), arg, tstop)
 
 static void within(const char *what, double got, double want, double part)
 {
@@ -38,7 +45,8 @@ START_TEST(white_noise_has_its_deviation_and_straight_lines)
     ck_assert_double_lt(fabs(sum / 50000), 0.03);
     within("variance", square / 50000, 4, 0.03);
     ck_assert_double_lt(fabs(lag / 50000), 0.08);
-    within("half way", wave_value(&w, 7.5e-3), (wave_value(&w, 7e-3) + wave_value(&w, 8e-3)) / 2, 1e-9);
+    within("half way", wave_value(&w, 7.5e-3), (wave_value(&w, 7e-3) + wave_value(&w, 8e-3)) / 2,
+           1e-9);
 }
 END_TEST
 
@@ -59,7 +67,8 @@ static double power(const double *y, int n, int piece, int k)
     return sum / pieces / (0.375 * piece);
 }
 
-/* Density over that of white noise with the deviation namp, mean over pieces and neighbouring bins. */
+/* Density over that of white noise with the deviation namp, mean over pieces and neighbouring bins.
+ */
 START_TEST(flicker_noise_follows_the_power_law)
 {
     static const double alpha[] = {0.5, 1, 1.6};
@@ -124,7 +133,8 @@ START_TEST(random_steps_have_their_distributions)
 }
 END_TEST
 
-/* Each corner of random steps lies where the value changes, also where multiples of the step are not exact. */
+/* Each corner of random steps lies where the value changes, also where multiples of the step are
+ * not exact. */
 START_TEST(steps_change_at_their_corners)
 {
     double arg[WAVE_ARGS], t = 0;
@@ -165,12 +175,18 @@ START_TEST(wrong_arguments_are_named)
         int n;
         const char *word;
     } c[] = {
-        {WAVE_TRNOISE, {1}, 1, "needs an amplitude"}, {WAVE_TRNOISE, {1, 0}, 2, "needs a time step"},
-        {WAVE_TRNOISE, {1, -1}, 2, "negative"}, {WAVE_TRNOISE, {0, 1, 2, 1}, 4, "nalpha"},
-        {WAVE_TRNOISE, {0, 0, 0, 0, 1, 1}, 6, "capture"}, {WAVE_TRNOISE, {0, 0, 0, 0, 1, 1, 1e9}, 7, "10,000"},
-        {WAVE_TRNOISE, {1, 1, 1, 1, 1, 1, 1, 1}, 8, "at most 7"}, {WAVE_TRRANDOM, {1}, 1, "a type"},
-        {WAVE_TRRANDOM, {5, 1}, 2, "type of"}, {WAVE_TRRANDOM, {1, 0}, 2, "positive"},
-        {WAVE_TRRANDOM, {4, 1, 0, 701}, 4, "Poisson"}, {WAVE_TRRANDOM, {1, 1, 1, 1, 1, 1}, 6, "at most 5"},
+        {WAVE_TRNOISE, {1}, 1, "needs an amplitude"},
+        {WAVE_TRNOISE, {1, 0}, 2, "needs a time step"},
+        {WAVE_TRNOISE, {1, -1}, 2, "negative"},
+        {WAVE_TRNOISE, {0, 1, 2, 1}, 4, "nalpha"},
+        {WAVE_TRNOISE, {0, 0, 0, 0, 1, 1}, 6, "capture"},
+        {WAVE_TRNOISE, {0, 0, 0, 0, 1, 1, 1e9}, 7, "10,000"},
+        {WAVE_TRNOISE, {1, 1, 1, 1, 1, 1, 1, 1}, 8, "at most 7"},
+        {WAVE_TRRANDOM, {1}, 1, "a type"},
+        {WAVE_TRRANDOM, {5, 1}, 2, "type of"},
+        {WAVE_TRRANDOM, {1, 0}, 2, "positive"},
+        {WAVE_TRRANDOM, {4, 1, 0, 701}, 4, "Poisson"},
+        {WAVE_TRRANDOM, {1, 1, 1, 1, 1, 1}, 6, "at most 5"},
     };
     for (size_t i = 0; i < VS_COUNT(c); i++) {
         const wave w = {.kind = c[i].kind, .arg = c[i].arg, .n_arg = c[i].n};

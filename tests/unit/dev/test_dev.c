@@ -9,10 +9,7 @@ static arena mem;
 static mdl_model m;
 static dev_group g;
 
-static void begin(void)
-{
-    arena_init(&mem);
-}
+static void begin(void) { arena_init(&mem); }
 
 static void end(void)
 {
@@ -194,7 +191,8 @@ static void eval_square(const double *c, const double *dyn, const double *u, con
                         const double *limold, double *out, double *state_new, double *limnew)
 {
     (void)dyn, (void)state, (void)limold, (void)state_new, (void)limnew;
-    const double v = u[0] - u[1], k = v > 2 ? NAN : c[0], i = k * v * v, q = k * v * v * v, cap = 3 * k * v * v, di = 2 * k * v;
+    const double v = u[0] - u[1], k = v > 2 ? NAN : c[0], i = k * v * v, q = k * v * v * v,
+                 cap = 3 * k * v * v, di = 2 * k * v;
     const double o[] = {i, -i, q, -q, di, -di, -di, di, cap, -cap, -cap, cap};
     memcpy(out, o, sizeof o);
     n_square++;
@@ -283,8 +281,10 @@ START_TEST(instances_that_hardly_move_keep_their_linearisation)
     x[3] += 2e-3; /* 0.5 dv^2 is below 1 mA */
     x[7] += 6e-3; /* farther than a bound may hold */
     ck_assert_int_eq(load_squares(x, weight), 1);
-    ck_assert_double_eq_tol(sum_i[3] + sum_g[2] * x[3], 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3, 1e-15); /* on the tangent */
-    ck_assert_double_eq_tol(sum_i[7] + sum_g[6] * x[7], 0.5 * 0.706 * 0.706, 1e-15);                  /* on the curve */
+    ck_assert_double_eq_tol(sum_i[3] + sum_g[2] * x[3], 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3,
+                            1e-15); /* on the tangent */
+    ck_assert_double_eq_tol(sum_i[7] + sum_g[6] * x[7], 0.5 * 0.706 * 0.706,
+                            1e-15); /* on the curve */
     ck_assert_double_eq_tol(sum_q[7] + sum_c[6] * x[7], 0.5 * 0.706 * 0.706 * 0.706, 1e-15);
     double max[N_SQUARE + 1] = {0};
     dev_lin_accept(&g);
@@ -339,7 +339,8 @@ START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
     static const double dyn[IR_N_DYN];
     mock_lanes = lanes[_i];
     make_squares(0);
-    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8], again[N_SQUARE * 8 * 8];
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8],
+                        again[N_SQUARE * 8 * 8];
     dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
     for (int i = 1; i <= N_SQUARE; i++) {
         x[i] = 0.1 * i;
@@ -353,9 +354,12 @@ START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
     ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
     ck_assert_int_eq(g.lin->n_item, 0);
     ck_assert_int_eq(n_square, 0);
-    ck_assert_double_eq_tol(of_square(out, 2, 0), 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3, 1e-15); /* on the tangent */
-    ck_assert_double_eq_tol(of_square(out, 2, 3), -(0.5 * 0.3 * 0.3 * 0.3 + 3 * 0.5 * 0.3 * 0.3 * 2e-3), 1e-15);
-    ck_assert_double_eq_tol(of_square(out, 2, 4), 0.3 + 2 * 3 * 0.5 * 0.3 * 0.3, 1e-15); /* G + alpha C */
+    ck_assert_double_eq_tol(of_square(out, 2, 0), 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3,
+                            1e-15); /* on the tangent */
+    ck_assert_double_eq_tol(of_square(out, 2, 3),
+                            -(0.5 * 0.3 * 0.3 * 0.3 + 3 * 0.5 * 0.3 * 0.3 * 2e-3), 1e-15);
+    ck_assert_double_eq_tol(of_square(out, 2, 4), 0.3 + 2 * 3 * 0.5 * 0.3 * 0.3,
+                            1e-15);          /* G + alpha C */
     for (int32_t p = 0; p < g.n_pack; p++) { /* as the general function has them */
         dev_lin_outputs(&g, &at, p, p + 1, again);
         for (int32_t i = g.first[p]; i < g.first[p + 1]; i++)
@@ -366,7 +370,8 @@ START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
     ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
     ck_assert_int_eq(g.lin->n_item, N_SQUARE);
     for (int i = 1; i <= N_SQUARE; i++) {
-        ck_assert_double_eq_tol(of_square(out, i - 1, 0), 0.5 * x[i] * x[i], 1e-15); /* on the curve */
+        ck_assert_double_eq_tol(of_square(out, i - 1, 0), 0.5 * x[i] * x[i],
+                                1e-15); /* on the curve */
         ck_assert_double_eq_tol(of_square(out, i - 1, 5), -(x[i] + 2 * 1.5 * x[i] * x[i]), 1e-15);
     }
     x[2] = 3; /* what is not finite holds nowhere */

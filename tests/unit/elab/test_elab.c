@@ -18,10 +18,7 @@ static flat fl;
 static ckt *c;
 static double x[MAX_N], f[MAX_N], q[MAX_N], fmx[MAX_N], qmx[MAX_N];
 
-static void show_messages(void)
-{
-    diag_render(&d, stderr, false);
-}
+static void show_messages(void) { diag_render(&d, stderr, false); }
 
 static void begin(void)
 {
@@ -163,7 +160,8 @@ static void solve_tran(double h, int n)
 {
     double q0[MAX_N];
     bool limited;
-    ckt_env e = {.mode = CKT_TRAN, .srcfact = 1, .gmin = 1e-12, .limit = true, .alpha = 1 / h, .iter = 1};
+    ckt_env e = {
+        .mode = CKT_TRAN, .srcfact = 1, .gmin = 1e-12, .limit = true, .alpha = 1 / h, .iter = 1};
     ck_assert_int_eq(ckt_load(c, &e, x, f, q, fmx, qmx, &limited), VS_OK);
     for (int k = 1; k <= n; k++) {
         memcpy(q0, q, sizeof q0);
@@ -221,7 +219,8 @@ END_TEST
 
 START_TEST(mos_polarity_comes_from_the_type)
 {
-    must("vd d 0 2\nvg g 0 2\nm1 d g 0 0 nm w=10u l=1u\nvd2 d2 0 -2\nvg2 g2 0 -2\nm2 d2 g2 0 0 pm w=10u l=1u\n"
+    must("vd d 0 2\nvg g 0 2\nm1 d g 0 0 nm w=10u l=1u\nvd2 d2 0 -2\nvg2 g2 0 -2\nm2 d2 g2 0 0 pm "
+         "w=10u l=1u\n"
          ".model nm nmos level=1 vto=0.5 kp=100u\n.model pm pmos level=1 vto=-0.5 kp=100u\n");
     solve_op();
     near(v("vd#branch"), -0.5 * 100e-6 * 10 * 1.5 * 1.5, 1e-6);
@@ -270,21 +269,46 @@ START_TEST(behavioural_expressions)
         const char *expr;
         double want;
     } t[] = {
-        {"v(a)*v(b)", 6}, {"v(a,b)", -1}, {"v(a)**2+v(b)**3", 31}, {"i(vs)*1000", 2},
-        {"v(a)>v(b) ? 5 : 7", 7}, {"(v(a)<v(b)) + 2*(v(a)==2)", 3}, {"limit(v(b),0,2.5)", 2.5},
-        {"min(v(a),v(b))+max(v(a),v(b))", 5}, {"sgn(-v(a))", -1}, {"u(v(a)-1)", 1}, {"u(v(a)-2)", 0.5},
-        {"uramp(v(a)-5)", 0}, {"pwr(-v(a),0.5)", -1.4142135623730951}, {"sqrt(v(a)*8)", 4},
-        {"exp(v(a)-2)", 1}, {"ln(v(b))", 1.0986122886681098}, {"log10(v(a)*50)", 2},
-        {"abs(-v(b))", 3}, {"int(-v(b)/2)", -1}, {"floor(-v(b)/2)", -2}, {"nint(v(a)+0.5)", 2},
-        {"nint(v(b)+0.5)", 4}, {"pwl(v(a), 0,0, 1,10, 3,20, 4,0)", 15}, {"pwl(v(a), 5,1, 6,2)", 1},
-        {"pwl(v(b), 0,4, 1,5)", 5}, {"time+1", 1}, {"temper", 27}, {"!(v(a)>5)", 1},
-        {"(v(a)>1 && v(b)<2) || v(a)==2", 1}, {"atan2(v(a),v(a))", 0.78539816339744828},
-        {"hypot(v(b),4)", 5}, {"-v(a)", -2}, {"v(a)^2", 4},
+        {"v(a)*v(b)", 6},
+        {"v(a,b)", -1},
+        {"v(a)**2+v(b)**3", 31},
+        {"i(vs)*1000", 2},
+        {"v(a)>v(b) ? 5 : 7", 7},
+        {"(v(a)<v(b)) + 2*(v(a)==2)", 3},
+        {"limit(v(b),0,2.5)", 2.5},
+        {"min(v(a),v(b))+max(v(a),v(b))", 5},
+        {"sgn(-v(a))", -1},
+        {"u(v(a)-1)", 1},
+        {"u(v(a)-2)", 0.5},
+        {"uramp(v(a)-5)", 0},
+        {"pwr(-v(a),0.5)", -1.4142135623730951},
+        {"sqrt(v(a)*8)", 4},
+        {"exp(v(a)-2)", 1},
+        {"ln(v(b))", 1.0986122886681098},
+        {"log10(v(a)*50)", 2},
+        {"abs(-v(b))", 3},
+        {"int(-v(b)/2)", -1},
+        {"floor(-v(b)/2)", -2},
+        {"nint(v(a)+0.5)", 2},
+        {"nint(v(b)+0.5)", 4},
+        {"pwl(v(a), 0,0, 1,10, 3,20, 4,0)", 15},
+        {"pwl(v(a), 5,1, 6,2)", 1},
+        {"pwl(v(b), 0,4, 1,5)", 5},
+        {"time+1", 1},
+        {"temper", 27},
+        {"!(v(a)>5)", 1},
+        {"(v(a)>1 && v(b)<2) || v(a)==2", 1},
+        {"atan2(v(a),v(a))", 0.78539816339744828},
+        {"hypot(v(b),4)", 5},
+        {"-v(a)", -2},
+        {"v(a)^2", 4},
     };
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         char deck[512];
-        snprintf(deck, sizeof deck, "v1 a 0 2\nr1 a m 1k\nvs m 0 0\nv2 b 0 3\nr2 b 0 1k\nb1 y 0 v={%s}\n"
-                 "ry y 0 1k\nb2 0 z i={%s}\nrz z 0 1\n", t[i].expr, t[i].expr);
+        snprintf(deck, sizeof deck,
+                 "v1 a 0 2\nr1 a m 1k\nvs m 0 0\nv2 b 0 3\nr2 b 0 1k\nb1 y 0 v={%s}\n"
+                 "ry y 0 1k\nb2 0 z i={%s}\nrz z 0 1\n",
+                 t[i].expr, t[i].expr);
         memset(x, 0, sizeof x);
         must(deck);
         solve_op();
@@ -335,11 +359,13 @@ END_TEST
 
 START_TEST(open_ports_are_told_to_the_module)
 {
-    ck_assert_int_eq(mdl_load_text(lib, "opt.va", "`include \"disciplines.vams\"\n"
+    ck_assert_int_eq(mdl_load_text(lib, "opt.va",
+                                   "`include \"disciplines.vams\"\n"
                                    "module optport(a, b, c);\ninout a, b, c;\nelectrical a, b, c;\n"
                                    "parameter real g = 1e-3;\nanalog begin\n"
                                    "I(a, b) <+ ($port_connected(c) ? 1.0 : 2.0) * g * V(a, b);\n"
-                                   "I(c, b) <+ g * V(c, b);\nend\nendmodule\n"), VS_OK);
+                                   "I(c, b) <+ g * V(c, b);\nend\nendmodule\n"),
+                     VS_OK);
     must("v1 a 0 1\nn1 a 0 mm\nv2 b 0 1\nn2 b 0 0 mm\n.model mm optport g=2m\n");
     solve_op();
     near(v("v1#branch"), -4e-3, 1e-9);
@@ -376,7 +402,8 @@ END_TEST
 
 START_TEST(roots_and_quotients_start_at_zero)
 {
-    must("v1 a 0 4\nr1 a m 1k\nr2 m 0 1k\nb1 y 0 v={sqrt(v(m))+1/v(m)+ln(v(m))+v(m)**-2}\nry y 0 1\n");
+    must("v1 a 0 4\nr1 a m 1k\nr2 m 0 1k\nb1 y 0 v={sqrt(v(m))+1/v(m)+ln(v(m))+v(m)**-2}\nry y 0 "
+         "1\n");
     solve_op();
     near(v("y"), sqrt(2) + 0.5 + log(2) + 0.25, 1e-9);
 }
@@ -394,8 +421,8 @@ END_TEST
 
 START_TEST(temperature_of_circuit_and_instance)
 {
-    ck_assert_int_eq(read_deck("v1 a 0 1\nr1 a 0 1k tc1=0.01\nv2 b 0 1\nr2 b 0 1k tc1=0.01 temp=127\n"),
-                     VS_OK);
+    ck_assert_int_eq(
+        read_deck("v1 a 0 1\nr1 a 0 1k tc1=0.01\nv2 b 0 1\nr2 b 0 1k tc1=0.01 temp=127\n"), VS_OK);
     const elab_opt opt = {.temp = 77, .forms = 1 << MDL_DC};
     ck_assert_int_eq(elab_circuit(&c, &d, &names, lib, &fl, &opt), VS_OK);
     solve_op();
@@ -465,7 +492,8 @@ END_TEST
 START_TEST(options_are_honoured_or_named)
 {
     ck_assert_int_eq(read_deck(".option reltol=1e-4 method=gear temp=50 tnom=25 itl1=200 acct\n"
-                               ".option relttol=3 pivtol=1e-9 scale=1u\nr1 a 0 1\n"), VS_OK);
+                               ".option relttol=3 pivtol=1e-9 scale=1u\nr1 a 0 1\n"),
+                     VS_OK);
     elab_sim s;
     ck_assert_int_eq(elab_options(&s, &fl, &d), VS_OK);
     near(s.reltol, 1e-4, 1e-12);
@@ -497,11 +525,13 @@ END_TEST
 
 START_TEST(outputs_are_nodes_and_source_currents)
 {
-    must("v1 in 0 1\nx1 in out s\nr1 out 0 1k\n.subckt s a b\nr1 a m 1k\nl1 m b 1m\nv2 m k 0\nrk k 0 1k\n"
+    must("v1 in 0 1\nx1 in out s\nr1 out 0 1k\n.subckt s a b\nr1 a m 1k\nl1 m b 1m\nv2 m k 0\nrk k "
+         "0 1k\n"
          ".ends\n");
     elab_out *o;
     ck_assert_int_eq(elab_outputs(&o, c, &fl, &d, &names, false), VS_OK);
-    static const char *const want[] = {"v(in)", "v(out)", "v(x1.m)", "v(x1.k)", "i(v1)", "i(x1.v2)"};
+    static const char *const want[] = {"v(in)",   "v(out)", "v(x1.m)",
+                                       "v(x1.k)", "i(v1)",  "i(x1.v2)"};
     ck_assert_uint_eq(vec_len(o), VS_COUNT(want));
     for (size_t i = 0; i < VS_COUNT(want); i++) {
         bool found = false;

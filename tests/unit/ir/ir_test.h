@@ -117,8 +117,8 @@ static inline int rnd_to(uint64_t *s, int n) { return (int)(rnd(s) % (uint32_t)n
 typedef struct gen {
     ir_fn *fn;
     uint64_t seed;
-    ir_val *pool;  /* vec: values visible now */
-    bool smooth;   /* only functions that are smooth and finite where they are used */
+    ir_val *pool; /* vec: values visible now */
+    bool smooth;  /* only functions that are smooth and finite where they are used */
     int budget;
 } gen;
 
@@ -127,7 +127,8 @@ static inline ir_val pick(gen *g, ir_type t)
     size_t n = vec_len(g->pool);
     for (int k = 0; k < 40; k++) {
         /* rather a late one */
-        size_t back = (size_t)rnd_to(&g->seed, rnd_to(&g->seed, 3) ? (n < 12 ? (int)n : 12) : (int)n);
+        size_t back =
+            (size_t)rnd_to(&g->seed, rnd_to(&g->seed, 3) ? (n < 12 ? (int)n : 12) : (int)n);
         ir_val v = g->pool[n - 1 - back];
         if (g->fn->inst[v].type == t)
             return v;
@@ -152,10 +153,11 @@ static inline ir_type rnd_type(gen *g)
 
 static inline void gen_pure(gen *g)
 {
-    static const ir_op smooth[] = {IR_NEG, IR_ADD, IR_SUB, IR_MUL, IR_DIV, IR_SQRT, IR_EXP, IR_LN,
-        IR_POW, IR_LOG10, IR_SIN, IR_COS, IR_TAN, IR_ATAN, IR_ATAN2, IR_SINH, IR_COSH, IR_TANH,
-        IR_ASINH, IR_HYPOT, IR_EXPM1, IR_LOG1P, IR_MIN, IR_MAX, IR_ABS, IR_SELECT, IR_FLT,
-        IR_ADD, IR_MUL, IR_SUB};
+    static const ir_op smooth[] = {IR_NEG,   IR_ADD,    IR_SUB,   IR_MUL,   IR_DIV,  IR_SQRT,
+                                   IR_EXP,   IR_LN,     IR_POW,   IR_LOG10, IR_SIN,  IR_COS,
+                                   IR_TAN,   IR_ATAN,   IR_ATAN2, IR_SINH,  IR_COSH, IR_TANH,
+                                   IR_ASINH, IR_HYPOT,  IR_EXPM1, IR_LOG1P, IR_MIN,  IR_MAX,
+                                   IR_ABS,   IR_SELECT, IR_FLT,   IR_ADD,   IR_MUL,  IR_SUB};
     ir_op op = g->smooth ? smooth[rnd_to(&g->seed, (int)VS_COUNT(smooth))]
                          : (ir_op)(IR_NEG + rnd_to(&g->seed, IR_SELECT - IR_NEG + 1));
     ir_val v;
@@ -166,10 +168,15 @@ static inline void gen_pure(gen *g)
         v = ir_select(g->fn, c, x, pick(g, t));
         break;
     }
-    case IR_I2F: case IR_B2I: case IR_B2F: case IR_F2I: default: {
-        ir_type t = op == IR_I2F ? IR_I32
+    case IR_I2F:
+    case IR_B2I:
+    case IR_B2F:
+    case IR_F2I:
+    default: {
+        ir_type t = op == IR_I2F                                                       ? IR_I32
                     : op == IR_B2I || op == IR_B2F || (op >= IR_BAND && op <= IR_BNOT) ? IR_BOOL
-                    : op >= IR_INEG && op <= IR_INE ? IR_I32 : IR_F64;
+                    : op >= IR_INEG && op <= IR_INE                                    ? IR_I32
+                                                                                       : IR_F64;
         ir_val a = pick(g, t);
         v = ir_op_arity(op) == 1 ? ir_un(g->fn, op, a) : ir_bin(g->fn, op, a, pick(g, t));
         break;
@@ -281,7 +288,8 @@ static inline void gen_block(gen *g, int depth, int len)
     }
 }
 
-/* Inputs: F64 PARAM 0..2, I32 PARAM 3, BOOL GIVEN 0..1 static; F64 PROBE 0..2, BOOL-like dynamic. */
+/* Inputs: F64 PARAM 0..2, I32 PARAM 3, BOOL GIVEN 0..1 static; F64 PROBE 0..2, BOOL-like dynamic.
+ */
 static inline ir_fn random_fn(uint64_t seed, int size, bool smooth)
 {
     ir_fn fn;
@@ -306,7 +314,13 @@ static inline ir_fn random_fn(uint64_t seed, int size, bool smooth)
 }
 
 /* Values for these inputs from a seed; some are round numbers. */
-typedef struct values { double f[8], probe[8]; int32_t i; bool b[2]; double temp; const ir_num *cache; } values;
+typedef struct values {
+    double f[8], probe[8];
+    int32_t i;
+    bool b[2];
+    double temp;
+    const ir_num *cache;
+} values;
 static inline values random_values(uint64_t seed, bool smooth)
 {
     static const double some[] = {0, 1, -1, 2, -0.0, 0.5};

@@ -1,7 +1,10 @@
 /* Tests of ir_ad.c: each operation against differences, corners, what is emitted. */
 #include "ir_test.h"
 
-typedef struct derived { ir_fn fn; ir_val d[4 * 4]; } derived;
+typedef struct derived {
+    ir_fn fn;
+    ir_val d[4 * 4];
+} derived;
 
 /* Derivatives of output 0 by the probes (or by the seeds given), as OUT G 0 k. */
 static derived derive_by(const char *text, const int32_t *seed, int n_seed)
@@ -33,28 +36,38 @@ static double at(const ir_fn *fn, double x, double y, ir_out_kind kind, int k)
 
 START_TEST(each_operation_has_the_slope_of_its_value)
 {
-    static const struct { const char *code; double x, y; } t[] = {
-        {"neg x", 0.7, 1.3}, {"add x, y", 0.7, 1.3}, {"sub x, y", 0.7, 1.3}, {"mul x, y", 0.7, 1.3},
-        {"mul x, x", 0.7, 1.3}, {"div x, y", 0.7, 1.3}, {"div 2, y", 0.7, 1.3}, {"div x, 3", 0.7, 1.3},
-        {"min x, y", 0.7, 1.3}, {"min y, x", 0.7, 1.3}, {"max x, y", 0.7, 1.3}, {"abs x", 0.7, 1.3},
-        {"abs x", -0.7, 1.3}, {"floor x", 0.7, 1.3}, {"ceil x", 0.7, 1.3}, {"fmod x, y", 5.7, 1.3},
-        {"fmod x, y", -5.7, 1.3}, {"sqrt x", 0.7, 1.3}, {"exp x", 0.7, 1.3}, {"ln x", 0.7, 1.3},
-        {"pow x, y", 0.7, 1.3}, {"pow x, 2", -0.7, 1.3}, {"pow x, 3", -0.7, 1.3}, {"pow x, 0.5", 0.7, 1.3},
-        {"pow x, -2", -0.7, 1.3}, {"pow 2, y", 0.7, 1.3}, {"pow x, 1", 0.7, 0}, {"log10 x", 0.7, 1.3},
-        {"sin x", 0.7, 1.3}, {"cos x", 0.7, 1.3}, {"tan x", 0.7, 1.3}, {"asin x", 0.7, 1.3},
-        {"acos x", 0.7, 1.3}, {"atan x", 0.7, 1.3}, {"atan2 x, y", 0.7, -1.3}, {"sinh x", 0.7, 1.3},
-        {"cosh x", 0.7, 1.3}, {"tanh x", 0.7, 1.3}, {"asinh x", 0.7, 1.3}, {"acosh x", 1.7, 1.3},
-        {"atanh x", 0.7, 1.3}, {"hypot x, y", 0.7, 1.3}, {"expm1 x", 0.7, 1.3}, {"log1p x", 0.7, 1.3},
+    static const struct {
+        const char *code;
+        double x, y;
+    } t[] = {
+        {"neg x", 0.7, 1.3},      {"add x, y", 0.7, 1.3},    {"sub x, y", 0.7, 1.3},
+        {"mul x, y", 0.7, 1.3},   {"mul x, x", 0.7, 1.3},    {"div x, y", 0.7, 1.3},
+        {"div 2, y", 0.7, 1.3},   {"div x, 3", 0.7, 1.3},    {"min x, y", 0.7, 1.3},
+        {"min y, x", 0.7, 1.3},   {"max x, y", 0.7, 1.3},    {"abs x", 0.7, 1.3},
+        {"abs x", -0.7, 1.3},     {"floor x", 0.7, 1.3},     {"ceil x", 0.7, 1.3},
+        {"fmod x, y", 5.7, 1.3},  {"fmod x, y", -5.7, 1.3},  {"sqrt x", 0.7, 1.3},
+        {"exp x", 0.7, 1.3},      {"ln x", 0.7, 1.3},        {"pow x, y", 0.7, 1.3},
+        {"pow x, 2", -0.7, 1.3},  {"pow x, 3", -0.7, 1.3},   {"pow x, 0.5", 0.7, 1.3},
+        {"pow x, -2", -0.7, 1.3}, {"pow 2, y", 0.7, 1.3},    {"pow x, 1", 0.7, 0},
+        {"log10 x", 0.7, 1.3},    {"sin x", 0.7, 1.3},       {"cos x", 0.7, 1.3},
+        {"tan x", 0.7, 1.3},      {"asin x", 0.7, 1.3},      {"acos x", 0.7, 1.3},
+        {"atan x", 0.7, 1.3},     {"atan2 x, y", 0.7, -1.3}, {"sinh x", 0.7, 1.3},
+        {"cosh x", 0.7, 1.3},     {"tanh x", 0.7, 1.3},      {"asinh x", 0.7, 1.3},
+        {"acosh x", 1.7, 1.3},    {"atanh x", 0.7, 1.3},     {"hypot x, y", 0.7, 1.3},
+        {"expm1 x", 0.7, 1.3},    {"log1p x", 0.7, 1.3},
     };
     for (size_t k = 0; k < VS_COUNT(t); k++) {
-        derived r = derive_by(arena_printf(&test_mem, "%s r = %s out res 0 0 r", XY, t[k].code), in01, 2);
+        derived r =
+            derive_by(arena_printf(&test_mem, "%s r = %s out res 0 0 r", XY, t[k].code), in01, 2);
         const double h = 1e-5;
         for (int s = 0; s < 2; s++) {
             double hx = s ? 0 : h, hy = s ? h : 0;
             double slope = (at(&r.fn, t[k].x + hx, t[k].y + hy, IR_OUT_RES, 0) -
-                            at(&r.fn, t[k].x - hx, t[k].y - hy, IR_OUT_RES, 0)) / (2 * h);
+                            at(&r.fn, t[k].x - hx, t[k].y - hy, IR_OUT_RES, 0)) /
+                           (2 * h);
             double got = at(&r.fn, t[k].x, t[k].y, IR_OUT_G, s);
-            ck_assert_msg(fabs(got - slope) < 1e-8 * (1 + fabs(slope)), "%s by %d: %g, slope %g", t[k].code, s, got, slope);
+            ck_assert_msg(fabs(got - slope) < 1e-8 * (1 + fabs(slope)), "%s by %d: %g, slope %g",
+                          t[k].code, s, got, slope);
         }
         ir_fn_fini(&r.fn);
     }
@@ -63,14 +76,19 @@ END_TEST
 
 START_TEST(derivative_at_a_singular_point_is_finite)
 {
-    static const struct { const char *code; double x, y, dx, dy; } t[] = {
-        {"sqrt x", 0, 0, 0, 0}, {"pow x, 2", 0, 0, 0, 0}, {"pow x, 1.5", 0, 0, 0, 0},
-        {"pow x, 0.5", 0, 0, 0, 0}, {"pow x, y", 0, 1, 1, 0}, {"pow x, y", 0, 2, 0, 0},
-        {"pow x, y", 0, -1, 0, 0}, {"pow x, 1.5", 1e-310, 0, 0, 0}, {"hypot x, y", 0, 0, 0, 0},
-        {"atan2 x, y", 0, 0, 0, 0}, {"asin x", 1, 0, 0, 0}, {"acos x", -1, 0, 0, 0}, {"acosh x", 1, 0, 0, 0},
+    static const struct {
+        const char *code;
+        double x, y, dx, dy;
+    } t[] = {
+        {"sqrt x", 0, 0, 0, 0},     {"pow x, 2", 0, 0, 0, 0},        {"pow x, 1.5", 0, 0, 0, 0},
+        {"pow x, 0.5", 0, 0, 0, 0}, {"pow x, y", 0, 1, 1, 0},        {"pow x, y", 0, 2, 0, 0},
+        {"pow x, y", 0, -1, 0, 0},  {"pow x, 1.5", 1e-310, 0, 0, 0}, {"hypot x, y", 0, 0, 0, 0},
+        {"atan2 x, y", 0, 0, 0, 0}, {"asin x", 1, 0, 0, 0},          {"acos x", -1, 0, 0, 0},
+        {"acosh x", 1, 0, 0, 0},
     };
     for (size_t k = 0; k < VS_COUNT(t); k++) {
-        derived r = derive_by(arena_printf(&test_mem, "%s r = %s out res 0 0 r", XY, t[k].code), in01, 2);
+        derived r =
+            derive_by(arena_printf(&test_mem, "%s r = %s out res 0 0 r", XY, t[k].code), in01, 2);
         ck_assert_msg(at(&r.fn, t[k].x, t[k].y, IR_OUT_G, 0) == t[k].dx, "%s by x", t[k].code);
         ck_assert_msg(at(&r.fn, t[k].x, t[k].y, IR_OUT_G, 1) == t[k].dy, "%s by y", t[k].code);
         ir_fn_fini(&r.fn);
@@ -107,7 +125,10 @@ END_TEST
 
 START_TEST(one_reciprocal_serves_a_denominator)
 {
-    derived r = derive_by(XY "d = hypot x, y a = div x, d c = div y, d e = ln d s = add a, c r = add s, e out res 0 0 r", in01, 2);
+    derived r = derive_by(
+        XY
+        "d = hypot x, y a = div x, d c = div y, d e = ln d s = add a, c r = add s, e out res 0 0 r",
+        in01, 2);
     ir_fn g;
     ir_opt(&g, &r.fn, (ir_opt_flags){0});
     ck_assert_int_eq(count_op(&g, IR_DIV), 3); /* x/d, y/d, 1/d */
@@ -133,8 +154,8 @@ START_TEST(derivative_goes_through_branches_and_loops)
 {
     /* r = x^8 by squaring three times; then by sign */
     const char *text = XY "z = const i32 0 loop i = lphi z, j p = lphi x, q c = ilt i, 3 while c "
-                       "j = iadd i, 1 q = mul p, p endloop n = flt x, 0 if n a = neg p else end "
-                       "r = phi a, p out res 0 0 r";
+                          "j = iadd i, 1 q = mul p, p endloop n = flt x, 0 if n a = neg p else end "
+                          "r = phi a, p out res 0 0 r";
     derived r = derive_by(text, in01, 2);
     ck_assert_int_eq(r.d[1], IR_NONE);
     ck_assert_double_eq_tol(at(&r.fn, 1.5, 0, IR_OUT_G, 0), 8 * pow(1.5, 7), 1e-9);
@@ -146,8 +167,10 @@ END_TEST
 /* y reaches p only in the third round, through q and r */
 START_TEST(dependence_that_takes_several_rounds_is_found)
 {
-    derived r = derive_by(XY "z = const i32 0 loop i = lphi z, j p = lphi x, q q = lphi x, s s = lphi x, t "
-                          "c = ilt i, 4 while c j = iadd i, 1 t = mul y, 2 endloop out res 0 0 p", in01, 2);
+    derived r =
+        derive_by(XY "z = const i32 0 loop i = lphi z, j p = lphi x, q q = lphi x, s s = lphi x, t "
+                     "c = ilt i, 4 while c j = iadd i, 1 t = mul y, 2 endloop out res 0 0 p",
+                  in01, 2);
     ck_assert_double_eq(at(&r.fn, 1, 1, IR_OUT_G, 1), 2);
     ck_assert_double_eq(at(&r.fn, 1, 1, IR_OUT_G, 0), 0);
     ir_fn_fini(&r.fn);
@@ -193,10 +216,14 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {each_operation_has_the_slope_of_its_value,
-        derivative_at_a_singular_point_is_finite, certain_derivatives_cost_nothing,
-        only_derivatives_that_are_wanted_are_made, one_reciprocal_serves_a_denominator,
-        limit_hides_its_argument, derivative_goes_through_branches_and_loops,
-        dependence_that_takes_several_rounds_is_found, more_than_64_seeds_work,
-        primal_keeps_its_outputs_and_effects};
+                                 derivative_at_a_singular_point_is_finite,
+                                 certain_derivatives_cost_nothing,
+                                 only_derivatives_that_are_wanted_are_made,
+                                 one_reciprocal_serves_a_denominator,
+                                 limit_hides_its_argument,
+                                 derivative_goes_through_branches_and_loops,
+                                 dependence_that_takes_several_rounds_is_found,
+                                 more_than_64_seeds_work,
+                                 primal_keeps_its_outputs_and_effects};
     return run_tests("ir/ad", test, VS_COUNT(test));
 }

@@ -8,17 +8,30 @@ static ir_num i_(int32_t x) { return (ir_num){.i = x}; }
 
 START_TEST(integer_operations_wrap_and_never_trap)
 {
-    static const struct { ir_op op; int32_t a, b, want; } t[] = {
-        {IR_IADD, INT32_MAX, 1, INT32_MIN}, {IR_ISUB, INT32_MIN, 1, INT32_MAX},
-        {IR_IMUL, 65536, 65536, 0},         {IR_IDIV, 7, 0, 0},
-        {IR_IDIV, INT32_MIN, -1, INT32_MIN}, {IR_IDIV, -7, 2, -3},
-        {IR_IMOD, 7, 0, 0},                 {IR_IMOD, INT32_MIN, -1, 0},
-        {IR_IMOD, -7, 2, -1},               {IR_ISHL, 1, 31, INT32_MIN},
-        {IR_ISHL, 1, 32, 0},                {IR_ISHL, 1, -1, 0},
-        {IR_ISHR, -1, 28, 15},              {IR_ISHR, -1, 32, 0},
-        {IR_INEG, INT32_MIN, 0, INT32_MIN}, {IR_INOT, 0, 0, -1},
-        {IR_ILT, -1, 0, 1},                 {IR_ILE, 0, 0, 1},
-        {IR_BXOR, 1, 1, 0},                 {IR_BNOT, 1, 0, 0},
+    static const struct {
+        ir_op op;
+        int32_t a, b, want;
+    } t[] = {
+        {IR_IADD, INT32_MAX, 1, INT32_MIN},
+        {IR_ISUB, INT32_MIN, 1, INT32_MAX},
+        {IR_IMUL, 65536, 65536, 0},
+        {IR_IDIV, 7, 0, 0},
+        {IR_IDIV, INT32_MIN, -1, INT32_MIN},
+        {IR_IDIV, -7, 2, -3},
+        {IR_IMOD, 7, 0, 0},
+        {IR_IMOD, INT32_MIN, -1, 0},
+        {IR_IMOD, -7, 2, -1},
+        {IR_ISHL, 1, 31, INT32_MIN},
+        {IR_ISHL, 1, 32, 0},
+        {IR_ISHL, 1, -1, 0},
+        {IR_ISHR, -1, 28, 15},
+        {IR_ISHR, -1, 32, 0},
+        {IR_INEG, INT32_MIN, 0, INT32_MIN},
+        {IR_INOT, 0, 0, -1},
+        {IR_ILT, -1, 0, 1},
+        {IR_ILE, 0, 0, 1},
+        {IR_BXOR, 1, 1, 0},
+        {IR_BNOT, 1, 0, 0},
     };
     for (size_t k = 0; k < VS_COUNT(t); k++)
         ck_assert_int_eq(ir_eval_op(t[k].op, i_(t[k].a), i_(t[k].b), i_(0)).i, t[k].want);
@@ -27,10 +40,20 @@ END_TEST
 
 START_TEST(conversion_to_integer_rounds_and_saturates)
 {
-    static const struct { double x; int32_t want; } t[] = {
-        {0.5, 1}, {-0.5, -1}, {1.5, 2}, {2.5, 3}, {0.49999999999999994, 0}, {1e30, INT32_MAX},
-        {-1e30, INT32_MIN}, {INFINITY, INT32_MAX}, {NAN, 0}, {2147483646.5, INT32_MAX},
-        {-2147483648.4, INT32_MIN}};
+    static const struct {
+        double x;
+        int32_t want;
+    } t[] = {{0.5, 1},
+             {-0.5, -1},
+             {1.5, 2},
+             {2.5, 3},
+             {0.49999999999999994, 0},
+             {1e30, INT32_MAX},
+             {-1e30, INT32_MIN},
+             {INFINITY, INT32_MAX},
+             {NAN, 0},
+             {2147483646.5, INT32_MAX},
+             {-2147483648.4, INT32_MIN}};
     for (size_t k = 0; k < VS_COUNT(t); k++)
         ck_assert_int_eq(ir_eval_op(IR_F2I, f_(t[k].x), f_(0), f_(0)).i, t[k].want);
 }
@@ -138,7 +161,11 @@ END_TEST
 
 /* -- ir_interp_static -- */
 
-typedef struct statics { ir_num val[64]; uint8_t cls[64], ran[64]; vs_status st; } statics;
+typedef struct statics {
+    ir_num val[64];
+    uint8_t cls[64], ran[64];
+    vs_status st;
+} statics;
 static statics run_static(const ir_fn *fn, const ir_host *host)
 {
     statics s = {0};
@@ -164,7 +191,8 @@ END_TEST
 
 START_TEST(one_arm_of_a_static_branch_runs)
 {
-    ir_fn fn = fn_of("fn f p = in f64 param 0 c = flt 0, p if c x = sqrt p else y = exp p end z = phi x, y");
+    ir_fn fn = fn_of(
+        "fn f p = in f64 param 0 c = flt 0, p if c x = sqrt p else y = exp p end z = phi x, y");
     statics s = run_static(&fn, NULL);
     ck_assert(s.ran[4] && !s.ran[6] && s.ran[8]);
     ck_assert_double_eq(s.val[8].f, sqrt(5));
@@ -199,8 +227,9 @@ END_TEST
 
 START_TEST(only_static_effects_run_with_static_values)
 {
-    ir_fn fn = fn_of("fn f p = in f64 param 0 v = in f64 probe 0 c = flt v, p effect strobe 1 null, p "
-                     "effect strobe 2 null, v if c effect strobe 3 null, p else end");
+    ir_fn fn =
+        fn_of("fn f p = in f64 param 0 v = in f64 probe 0 c = flt v, p effect strobe 1 null, p "
+              "effect strobe 2 null, v if c effect strobe 3 null, p else end");
     double sum = 0;
     ir_host host = {add_first_arg, &sum};
     run_static(&fn, &host);
@@ -212,11 +241,17 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {integer_operations_wrap_and_never_trap,
-        conversion_to_integer_rounds_and_saturates, min_and_max_take_the_second_unless_the_first_wins,
-        lphis_step_at_once, many_crossing_lphis_step_at_once, only_the_arm_taken_runs,
-        endless_loop_is_stopped, effects_that_are_reached_are_reported,
-        static_values_in_both_arms_of_a_dynamic_branch_are_known, one_arm_of_a_static_branch_runs,
-        static_loop_runs_and_only_what_stays_the_same_is_known, body_of_a_dynamic_loop_runs_once,
-        only_static_effects_run_with_static_values};
+                                 conversion_to_integer_rounds_and_saturates,
+                                 min_and_max_take_the_second_unless_the_first_wins,
+                                 lphis_step_at_once,
+                                 many_crossing_lphis_step_at_once,
+                                 only_the_arm_taken_runs,
+                                 endless_loop_is_stopped,
+                                 effects_that_are_reached_are_reported,
+                                 static_values_in_both_arms_of_a_dynamic_branch_are_known,
+                                 one_arm_of_a_static_branch_runs,
+                                 static_loop_runs_and_only_what_stays_the_same_is_known,
+                                 body_of_a_dynamic_loop_runs_once,
+                                 only_static_effects_run_with_static_values};
     return run_tests("ir/eval", test, VS_COUNT(test));
 }

@@ -14,8 +14,10 @@ static ir_fn ifconv_of(const char *text, ir_ifconv_stats *st)
 START_TEST(nested_branches_become_selects)
 {
     ir_ifconv_stats st;
-    ir_fn g = ifconv_of(INPUTS "c = flt v, 1 if c d = flt w, 2 if d x = exp v else x2 = exp w end y = phi x, x2 "
-                        "else z = sin v end r = phi y, z s = phi v, w out res 0 0 r out res 1 0 s", &st);
+    ir_fn g = ifconv_of(
+        INPUTS "c = flt v, 1 if c d = flt w, 2 if d x = exp v else x2 = exp w end y = phi x, x2 "
+               "else z = sin v end r = phi y, z s = phi v, w out res 0 0 r out res 1 0 s",
+        &st);
     ck_assert_int_eq(st.n_branch, 2);
     ck_assert_int_eq(st.n_left, 0);
     ck_assert_int_eq(st.n_select, 3);
@@ -27,8 +29,10 @@ END_TEST
 START_TEST(what_both_arms_compute_is_computed_once)
 {
     ir_ifconv_stats st;
-    ir_fn g = ifconv_of(INPUTS "c = flt v, 1 if c x = exp v a = add x, w else y = exp v b = sub y, w end "
-                        "r = phi a, b out res 0 0 r", &st);
+    ir_fn g =
+        ifconv_of(INPUTS "c = flt v, 1 if c x = exp v a = add x, w else y = exp v b = sub y, w end "
+                         "r = phi a, b out res 0 0 r",
+                  &st);
     ck_assert_int_eq(count_op(&g, IR_EXP), 1);
     ir_fn_fini(&g);
 }
@@ -38,8 +42,11 @@ END_TEST
 START_TEST(loop_in_an_arm_runs_only_where_the_arm_does)
 {
     ir_ifconv_stats st;
-    ir_fn g = ifconv_of(INPUTS "zero = const f64 0 c = flt v, zero if c loop a = lphi v, n d = fne a, zero while d "
-                        "e = add a, 1 n = min e, zero endloop else b = sub v, w end r = phi a, b out res 0 0 r", &st);
+    ir_fn g = ifconv_of(
+        INPUTS
+        "zero = const f64 0 c = flt v, zero if c loop a = lphi v, n d = fne a, zero while d "
+        "e = add a, 1 n = min e, zero endloop else b = sub v, w end r = phi a, b out res 0 0 r",
+        &st);
     ck_assert_int_eq(st.n_left, 0);
     ck_assert_int_eq(st.n_loop, 1);
     ck_assert_int_eq(count_op(&g, IR_BAND), 1);
@@ -63,8 +70,8 @@ START_TEST(converted_function_computes_the_same_bits)
             double *a = run_fn(&f, value_of_input, &v), *b = run_fn(&g, value_of_input, &v);
             for (size_t k = 0; k < vec_len(f.out); k++)
                 ck_assert_msg(f.out[k].kind == IR_OUT_CACHE || same_bits(a[k], b[k]),
-                              "function %d, output %zu: %.17g is not %.17g\n%s\n%s", (int)seed, k, b[k],
-                              a[k], text_of(&f), text_of(&g));
+                              "function %d, output %zu: %.17g is not %.17g\n%s\n%s", (int)seed, k,
+                              b[k], a[k], text_of(&f), text_of(&g));
         }
         ir_fn_fini(&f);
         ir_fn_fini(&g);
@@ -78,7 +85,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const test[] = {nested_branches_become_selects, what_both_arms_compute_is_computed_once,
+    const TTest *const test[] = {
+        nested_branches_become_selects, what_both_arms_compute_is_computed_once,
         loop_in_an_arm_runs_only_where_the_arm_does, converted_function_computes_the_same_bits};
     return run_tests("ir/ifconv", test, VS_COUNT(test));
 }

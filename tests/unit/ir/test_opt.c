@@ -15,8 +15,9 @@ static const char *opt_flags(const char *text, ir_opt_flags flags)
 static const char *opt(const char *text) { return opt_flags(text, (ir_opt_flags){0}); }
 
 /* opt of "x, y probes; b, d BOOL inputs; m, n I32 inputs; `code`; out r" gives `want`. */
-#define INPUTS "fn f x = in f64 probe 0 y = in f64 probe 1 b = in bool given 0 d = in bool given 1 " \
-               "m = in i32 param 0 n = in i32 param 1 "
+#define INPUTS                                                                            \
+    "fn f x = in f64 probe 0 y = in f64 probe 1 b = in bool given 0 d = in bool given 1 " \
+    "m = in i32 param 0 n = in i32 param 1 "
 static void expect_same_as(const char *code, const char *simple, ir_opt_flags flags)
 {
     const char *a = opt_flags(arena_printf(&test_mem, "%s %s out res 0 0 r", INPUTS, code), flags);
@@ -27,7 +28,9 @@ static void expect_same_as(const char *code, const char *simple, ir_opt_flags fl
 
 START_TEST(identities_that_are_exact_are_applied)
 {
-    static const struct { const char *code, *simple; } t[] = {
+    static const struct {
+        const char *code, *simple;
+    } t[] = {
         {"r = mul x, 1", "r = max x, x"}, /* max x, x stands for x */
         {"r = mul 1, x", "r = max x, x"},
         {"r = div x, 1", "r = max x, x"},
@@ -73,8 +76,9 @@ END_TEST
 
 START_TEST(identities_that_are_not_exact_are_left)
 {
-    static const char *const code[] = {"r = mul x, 0", "r = add x, 0.0", "r = sub x, x", "r = div x, x",
-        "r = div x, 3", "r = feq x, x", "r = sub 0.0, x", "r = fle x, x", "a = sub x, y r = neg a"};
+    static const char *const code[] = {
+        "r = mul x, 0", "r = add x, 0.0", "r = sub x, x", "r = div x, x",          "r = div x, 3",
+        "r = feq x, x", "r = sub 0.0, x", "r = fle x, x", "a = sub x, y r = neg a"};
     for (size_t k = 0; k < VS_COUNT(code); k++) {
         ir_fn f = fn_of(arena_printf(&test_mem, "%s %s out res 0 0 r", INPUTS, code[k])), g;
         ir_opt(&g, &f, (ir_opt_flags){0});
@@ -99,7 +103,8 @@ END_TEST
 
 START_TEST(equal_values_are_computed_once)
 {
-    ck_assert_str_eq(opt("fn f x = in f64 probe 0 x2 = in f64 probe 0 a = mul x, 2 c = mul 2, x2 r = add a, c out res 0 0 r"),
+    ck_assert_str_eq(opt("fn f x = in f64 probe 0 x2 = in f64 probe 0 a = mul x, 2 c = mul 2, x2 r "
+                         "= add a, c out res 0 0 r"),
                      "  v0 = in f64 probe 0\n"
                      "  v1 = const f64 2.0\n"
                      "  v2 = mul v0, v1\n"
@@ -110,7 +115,11 @@ END_TEST
 
 START_TEST(value_of_a_closed_region_is_not_reused)
 {
-    ir_fn f = fn_of(INPUTS "if b a = exp x c = sin a else end p = phi c, x e = exp x r = add p, e out res 0 0 r"), g;
+    ir_fn
+        f = fn_of(
+            INPUTS
+            "if b a = exp x c = sin a else end p = phi c, x e = exp x r = add p, e out res 0 0 r"),
+        g;
     ir_opt(&g, &f, (ir_opt_flags){0});
     check_valid(&g);
     ck_assert_int_eq(count_op(&g, IR_EXP), 2);
@@ -121,7 +130,11 @@ END_TEST
 
 START_TEST(value_of_an_open_region_is_reused)
 {
-    ir_fn f = fn_of(INPUTS "e = exp x if b a = exp x c = sin a else end p = phi c, x r = add p, e out res 0 0 r"), g;
+    ir_fn
+        f = fn_of(
+            INPUTS
+            "e = exp x if b a = exp x c = sin a else end p = phi c, x r = add p, e out res 0 0 r"),
+        g;
     ir_opt(&g, &f, (ir_opt_flags){0});
     check_valid(&g);
     ck_assert_int_eq(count_op(&g, IR_EXP), 1);
@@ -132,10 +145,11 @@ END_TEST
 
 START_TEST(what_nothing_needs_goes)
 {
-    ck_assert_str_eq(opt(INPUTS "a = exp x if b c = exp y else end p = phi c, y "
-                         "z = const i32 0 loop i = lphi z, j t = ilt i, m while t j = iadd i, 1 endloop "
-                         "out res 0 0 x"),
-                     "  v0 = in f64 probe 0\n  out res 0 0 v0\n");
+    ck_assert_str_eq(
+        opt(INPUTS "a = exp x if b c = exp y else end p = phi c, y "
+                   "z = const i32 0 loop i = lphi z, j t = ilt i, m while t j = iadd i, 1 endloop "
+                   "out res 0 0 x"),
+        "  v0 = in f64 probe 0\n  out res 0 0 v0\n");
 }
 END_TEST
 
@@ -150,24 +164,26 @@ END_TEST
 
 START_TEST(branch_on_a_constant_becomes_straight)
 {
-    ck_assert_str_eq(opt(INPUTS "c = flt 1, 2 if c a = exp x else e = sin x end r = phi a, e out res 0 0 r"),
-                     "  v0 = in f64 probe 0\n  v1 = exp v0\n  out res 0 0 v1\n");
+    ck_assert_str_eq(
+        opt(INPUTS "c = flt 1, 2 if c a = exp x else e = sin x end r = phi a, e out res 0 0 r"),
+        "  v0 = in f64 probe 0\n  v1 = exp v0\n  out res 0 0 v1\n");
 }
 END_TEST
 
 START_TEST(branch_with_empty_arms_becomes_selects)
 {
-    ck_assert_str_eq(opt(INPUTS "if b else end r = phi x, y s = phi y, x out res 0 0 r out res 1 0 s"),
-                     "  v0 = in f64 probe 0\n  v1 = in f64 probe 1\n  v2 = in bool given 0\n"
-                     "  v3 = select v2, v0, v1\n  v4 = select v2, v1, v0\n"
-                     "  out res 0 0 v3\n  out res 1 0 v4\n");
+    ck_assert_str_eq(
+        opt(INPUTS "if b else end r = phi x, y s = phi y, x out res 0 0 r out res 1 0 s"),
+        "  v0 = in f64 probe 0\n  v1 = in f64 probe 1\n  v2 = in bool given 0\n"
+        "  v3 = select v2, v0, v1\n  v4 = select v2, v1, v0\n"
+        "  out res 0 0 v3\n  out res 1 0 v4\n");
 }
 END_TEST
 
 START_TEST(known_condition_decides_inside_its_arms)
 {
     ck_assert_str_eq(opt(INPUTS "if b if b a = exp x else c = sin x end p = phi a, c "
-                         "else s = select b, x, y e = exp s end r = phi p, e out res 0 0 r"),
+                                "else s = select b, x, y e = exp s end r = phi p, e out res 0 0 r"),
                      "  v0 = in f64 probe 0\n  v1 = in f64 probe 1\n  v2 = in bool given 0\n"
                      "  if v2\n    v4 = exp v0\n  else\n    v6 = exp v1\n  end\n"
                      "  v8 = phi v4, v6\n  out res 0 0 v8\n");
@@ -177,7 +193,10 @@ END_TEST
 /* In the arm named first, `cond` is what the text after it says. */
 START_TEST(what_a_condition_implies_is_known)
 {
-    static const struct { const char *outer, *inner; bool in_then, value; } t[] = {
+    static const struct {
+        const char *outer, *inner;
+        bool in_then, value;
+    } t[] = {
         {"c = bnot b", "q = bnot c", true, false},
         {"c = band b, d", "q = band d, true", true, true},
         {"c = bor b, d", "q = bor b, false", false, false},
@@ -193,11 +212,13 @@ START_TEST(what_a_condition_implies_is_known)
         {"c = ine m, 3", "q = ilt m, 4", false, true},
     };
     for (size_t k = 0; k < VS_COUNT(t); k++) {
-        const char *arm = arena_printf(&test_mem, "%s if q a = exp y else e = sin y end p = phi a, e",
-                                       t[k].inner);
-        ir_fn f = fn_of(arena_printf(&test_mem, "%s %s if c %s else %s end r = phi %s out res 0 0 r",
-                                     INPUTS, t[k].outer, t[k].in_then ? arm : "",
-                                     t[k].in_then ? "" : arm, t[k].in_then ? "p, x" : "x, p")), g;
+        const char *arm = arena_printf(
+            &test_mem, "%s if q a = exp y else e = sin y end p = phi a, e", t[k].inner);
+        ir_fn f = fn_of(arena_printf(&test_mem,
+                                     "%s %s if c %s else %s end r = phi %s out res 0 0 r", INPUTS,
+                                     t[k].outer, t[k].in_then ? arm : "", t[k].in_then ? "" : arm,
+                                     t[k].in_then ? "p, x" : "x, p")),
+              g;
         ir_opt(&g, &f, (ir_opt_flags){0});
         check_valid(&g);
         ck_assert_msg(count_op(&g, IR_EXP) == t[k].value && count_op(&g, IR_SIN) == !t[k].value,
@@ -210,8 +231,10 @@ END_TEST
 
 START_TEST(nothing_follows_from_a_false_comparison_of_floats)
 {
-    ir_fn f = fn_of(INPUTS "c = flt x, y if c else q = fle y, x if q a = exp x else e = sin x end p = phi a, e end "
-                    "r = phi x, p out res 0 0 r"), g;
+    ir_fn f = fn_of(INPUTS "c = flt x, y if c else q = fle y, x if q a = exp x else e = sin x end "
+                           "p = phi a, e end "
+                           "r = phi x, p out res 0 0 r"),
+          g;
     ir_opt(&g, &f, (ir_opt_flags){0});
     ck_assert_int_eq(count_op(&g, IR_IF), 2); /* with NaN both are false */
     ir_fn_fini(&f);
@@ -221,7 +244,8 @@ END_TEST
 
 START_TEST(zero_is_not_put_in_for_a_value_equal_to_it)
 {
-    ir_fn f = fn_of(INPUTS "c = feq x, 0 if c a = atan2 x, y else end r = phi a, y out res 0 0 r"), g;
+    ir_fn f = fn_of(INPUTS "c = feq x, 0 if c a = atan2 x, y else end r = phi a, y out res 0 0 r"),
+          g;
     ir_opt(&g, &f, (ir_opt_flags){0});
     values v = {.probe = {-0.0, -1}};
     ck_assert_double_eq(run_fn(&g, value_of_input, &v)[0], atan2(-0.0, -1));
@@ -232,7 +256,8 @@ END_TEST
 
 START_TEST(lphi_that_does_not_change_is_its_first_value)
 {
-    ck_assert_str_eq(opt(INPUTS "z = const i32 0 loop i = lphi z, j k = lphi x, k t = ilt i, m while t "
+    ck_assert_str_eq(opt(INPUTS
+                         "z = const i32 0 loop i = lphi z, j k = lphi x, k t = ilt i, m while t "
                          "j = iadd i, 1 endloop r = exp k out res 0 0 r"),
                      "  v0 = in f64 probe 0\n  v1 = exp v0\n  out res 0 0 v1\n");
 }
@@ -240,7 +265,9 @@ END_TEST
 
 START_TEST(limits_of_different_places_stay_apart)
 {
-    ir_fn f = fn_of(INPUTS "a = limit x, 0 c = limit x, 1 e = limit x, 0 r = add a, c s = add e, c out res 0 0 r out res 1 0 s"), g;
+    ir_fn f = fn_of(INPUTS "a = limit x, 0 c = limit x, 1 e = limit x, 0 r = add a, c s = add e, c "
+                           "out res 0 0 r out res 1 0 s"),
+          g;
     ir_opt(&g, &f, (ir_opt_flags){0});
     ck_assert_int_eq(count_op(&g, IR_LIMIT), 2);
     ck_assert_int_eq(count_op(&g, IR_ADD), 1);
@@ -302,14 +329,22 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {identities_that_are_exact_are_applied,
-        identities_that_are_not_exact_are_left, fold_zero_drops_what_a_zero_switches_off,
-        equal_values_are_computed_once, value_of_a_closed_region_is_not_reused,
-        value_of_an_open_region_is_reused, what_nothing_needs_goes, branch_around_an_effect_stays,
-        branch_on_a_constant_becomes_straight, branch_with_empty_arms_becomes_selects,
-        known_condition_decides_inside_its_arms, what_a_condition_implies_is_known,
-        nothing_follows_from_a_false_comparison_of_floats,
-        zero_is_not_put_in_for_a_value_equal_to_it, lphi_that_does_not_change_is_its_first_value,
-        limits_of_different_places_stay_apart, unused_inputs_are_dropped_in_order,
-        deep_nesting_is_no_problem};
+                                 identities_that_are_not_exact_are_left,
+                                 fold_zero_drops_what_a_zero_switches_off,
+                                 equal_values_are_computed_once,
+                                 value_of_a_closed_region_is_not_reused,
+                                 value_of_an_open_region_is_reused,
+                                 what_nothing_needs_goes,
+                                 branch_around_an_effect_stays,
+                                 branch_on_a_constant_becomes_straight,
+                                 branch_with_empty_arms_becomes_selects,
+                                 known_condition_decides_inside_its_arms,
+                                 what_a_condition_implies_is_known,
+                                 nothing_follows_from_a_false_comparison_of_floats,
+                                 zero_is_not_put_in_for_a_value_equal_to_it,
+                                 lphi_that_does_not_change_is_its_first_value,
+                                 limits_of_different_places_stay_apart,
+                                 unused_inputs_are_dropped_in_order,
+                                 deep_nesting_is_no_problem};
     return run_tests("ir/opt", test, VS_COUNT(test));
 }

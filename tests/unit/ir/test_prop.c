@@ -3,18 +3,20 @@
 
 enum { N_FN = 3000, N_INPUT = 6 };
 
-static void expect_same(const ir_fn *f, const ir_fn *g, const values *v, uint64_t seed, const char *what)
+static void expect_same(const ir_fn *f, const ir_fn *g, const values *v, uint64_t seed,
+                        const char *what)
 {
     arena_pos pos = arena_mark(&test_mem);
     ck_assert_uint_eq(vec_len(f->out), vec_len(g->out));
     double *a = run_fn(f, value_of_input, (void *)v);
     uint64_t effects = effects_seen;
     double *b = run_fn(g, value_of_input, (void *)v);
-    ck_assert_msg(effects == effects_seen, "%s, function %d: other effects\n%s\n%s", what, (int)seed,
-                  text_of(f), text_of(g));
+    ck_assert_msg(effects == effects_seen, "%s, function %d: other effects\n%s\n%s", what,
+                  (int)seed, text_of(f), text_of(g));
     for (size_t k = 0; k < vec_len(f->out); k++)
-        ck_assert_msg(same_bits(a[k], b[k]), "%s, function %d, output %zu: %.17g is not %.17g\n%s\n%s",
-                      what, (int)seed, k, b[k], a[k], text_of(f), text_of(g));
+        ck_assert_msg(same_bits(a[k], b[k]),
+                      "%s, function %d, output %zu: %.17g is not %.17g\n%s\n%s", what, (int)seed, k,
+                      b[k], a[k], text_of(f), text_of(g));
     arena_release(&test_mem, pos);
 }
 
@@ -48,8 +50,10 @@ START_TEST(specialised_function_computes_the_same_bits)
     for (uint64_t seed = 0; seed < N_FN; seed++) {
         ir_fn f = random_fn(seed + 100000, 5 + (int)(seed % 90), false);
         size_t n = vec_len(f.inst);
-        uint8_t *cls = arena_array(&test_mem, uint8_t, n), *ran = arena_array(&test_mem, uint8_t, n);
-        ir_num *in = arena_array(&test_mem, ir_num, vec_len(f.in)), *val = arena_array(&test_mem, ir_num, n);
+        uint8_t *cls = arena_array(&test_mem, uint8_t, n),
+                *ran = arena_array(&test_mem, uint8_t, n);
+        ir_num *in = arena_array(&test_mem, ir_num, vec_len(f.in)),
+               *val = arena_array(&test_mem, ir_num, n);
         ir_classes(&f, cls);
         for (uint64_t j = 0; j < 3; j++) {
             values v = random_values(seed * 100 + j, false);
@@ -89,7 +93,8 @@ START_TEST(setup_and_eval_compute_what_the_function_does)
         check_valid(&eval);
         for (size_t k = 0; k < vec_len(eval.in); k++)
             ck_assert(eval.in[k].kind == IR_IN_CACHE || eval.in[k].kind == IR_IN_PROBE);
-        ck_assert_int_eq(n_cache, (int)vec_len(setup.out) - ((int)vec_len(f.out) - (int)vec_len(eval.out)));
+        ck_assert_int_eq(n_cache,
+                         (int)vec_len(setup.out) - ((int)vec_len(f.out) - (int)vec_len(eval.out)));
         int n_in = 0;
         for (size_t k = 0; k < vec_len(eval.in); k++)
             n_in += eval.in[k].kind == IR_IN_CACHE;
@@ -117,15 +122,15 @@ START_TEST(setup_and_eval_compute_what_the_function_does)
             }
             v.cache = cache;
             double *e = run_fn(&eval, value_of_input, &v);
-            ck_assert_msg(effects == effects_seen, "function %d: other effects\n%s\n%s\n%s", (int)seed,
-                          text_of(&f), text_of(&setup), text_of(&eval));
+            ck_assert_msg(effects == effects_seen, "function %d: other effects\n%s\n%s\n%s",
+                          (int)seed, text_of(&f), text_of(&setup), text_of(&eval));
             for (size_t k = 0; k < vec_len(f.out); k++) {
                 bool eval_has = at_eval < vec_len(eval.out) && eval.out[at_eval].a == f.out[k].a &&
                                 eval.out[at_eval].kind == f.out[k].kind;
                 double got = eval_has ? e[at_eval++] : s[at_setup++];
                 ck_assert_msg(same_bits(got, want[k]),
-                              "function %d, output %zu: %.17g is not %.17g\n%s\n%s\n%s", (int)seed, k,
-                              got, want[k], text_of(&f), text_of(&setup), text_of(&eval));
+                              "function %d, output %zu: %.17g is not %.17g\n%s\n%s\n%s", (int)seed,
+                              k, got, want[k], text_of(&f), text_of(&setup), text_of(&eval));
             }
         }
         ir_fn_fini(&f);
@@ -141,7 +146,8 @@ END_TEST
 static bool all_finite(const ir_fn *f, values *v)
 {
     size_t n = vec_len(f->inst);
-    ir_num *val = arena_array(&test_mem, ir_num, n), *in = arena_array(&test_mem, ir_num, vec_len(f->in));
+    ir_num *val = arena_array(&test_mem, ir_num, n),
+           *in = arena_array(&test_mem, ir_num, vec_len(f->in));
     uint8_t *ran = arena_array(&test_mem, uint8_t, n);
     for (size_t k = 0; k < vec_len(f->in); k++)
         in[k] = value_of_input(&f->in[k], v);
@@ -192,7 +198,8 @@ START_TEST(derivative_is_the_slope)
                 values a2 = v, b2 = v;
                 a2.probe[m] += 30 * h;
                 b2.probe[m] -= 30 * h;
-                double *ra2 = run_fn(&f, value_of_input, &a2), *rb2 = run_fn(&f, value_of_input, &b2);
+                double *ra2 = run_fn(&f, value_of_input, &a2),
+                       *rb2 = run_fn(&f, value_of_input, &b2);
                 double *rc = run_fn(&f, value_of_input, &c), *re = run_fn(&f, value_of_input, &e);
                 for (size_t k = 0; k < n_out; k++) {
                     double slope = (ra[k] - rb[k]) / (2 * h), wide = (rc[k] - re[k]) / (4 * h);
@@ -202,16 +209,16 @@ START_TEST(derivative_is_the_slope)
                             got = r[o];
                     double scale = 1 + fabs(slope) + fabs(r0[k]);
                     /* skip kinks, poles and what differences cannot resolve */
-                    if (!(fabs(slope - wide) < 1e-5 * scale) || !(fabs(slope - wider) < 1e-4 * scale) ||
-                        fabs(r0[k]) > 1e4)
+                    if (!(fabs(slope - wide) < 1e-5 * scale) ||
+                        !(fabs(slope - wider) < 1e-4 * scale) || fabs(r0[k]) > 1e4)
                         continue;
                     double one_sided = (rc[k] - r0[k]) / (2 * h), other = (r0[k] - re[k]) / (2 * h);
                     if (!(fabs(one_sided - other) < 1e-3 * scale))
                         continue;
                     n_checked++;
                     ck_assert_msg(fabs(got - wider) < 3e-4 * scale,
-                                  "function %d, d out %zu / d probe %d: %g, slope %g\n%s\n%s", (int)seed, k,
-                                  m, got, slope, text_of(&f), text_of(&d));
+                                  "function %d, d out %zu / d probe %d: %g, slope %g\n%s\n%s",
+                                  (int)seed, k, m, got, slope, text_of(&f), text_of(&d));
                 }
             }
         }
@@ -261,7 +268,10 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {optimised_function_computes_the_same_bits,
-        specialised_function_computes_the_same_bits, setup_and_eval_compute_what_the_function_does,
-        derivative_is_the_slope, printed_function_reads_back, optimising_again_changes_nothing};
+                                 specialised_function_computes_the_same_bits,
+                                 setup_and_eval_compute_what_the_function_does,
+                                 derivative_is_the_slope,
+                                 printed_function_reads_back,
+                                 optimising_again_changes_nothing};
     return run_tests("ir/prop", test, VS_COUNT(test));
 }

@@ -15,7 +15,8 @@ static ir_fn recip_of(const char *text)
 
 START_TEST(divisions_by_one_value_share_a_reciprocal)
 {
-    ir_fn g = recip_of(INPUTS "a = div v, w c = exp v b = div c, w r = div 1, w out res 0 0 a out res 1 0 b out res 2 0 r");
+    ir_fn g = recip_of(INPUTS "a = div v, w c = exp v b = div c, w r = div 1, w out res 0 0 a out "
+                              "res 1 0 b out res 2 0 r");
     ck_assert_int_eq(count_op(&g, IR_DIV), 1);
     ck_assert_int_eq(count_op(&g, IR_MUL), 2);
     ir_fn_fini(&g);
@@ -49,9 +50,10 @@ END_TEST
 
 START_TEST(divisions_of_static_values_stay)
 {
-    ir_fn g = recip_of("fn f p = in f64 param 0 q = in f64 param 1 v = in f64 probe 0 "
-                       "a = div q, p b = div 2, p c = mul a, b d = div v, p e = div q, 3 f = mul d, e "
-                       "out res 0 0 c out res 1 0 f");
+    ir_fn g =
+        recip_of("fn f p = in f64 param 0 q = in f64 param 1 v = in f64 probe 0 "
+                 "a = div q, p b = div 2, p c = mul a, b d = div v, p e = div q, 3 f = mul d, e "
+                 "out res 0 0 c out res 1 0 f");
     ck_assert_int_eq(count_op(&g, IR_DIV), 4); /* three of the text and 1/p for v/p */
     ir_fn_fini(&g);
 }
@@ -59,9 +61,11 @@ END_TEST
 
 START_TEST(reciprocal_serves_both_arms_and_phis)
 {
-    ir_fn g = recip_of(INPUTS "c = flt v, 1 if c x = exp v else y = sin v end d = phi x, y e = phi v, y "
-                       "if c a = div v, d else b = div w, d end r = phi a, b s = div e, d t = div w, e u = div v, e "
-                       "out res 0 0 r out res 1 0 s out res 2 0 t out res 3 0 u");
+    ir_fn g =
+        recip_of(INPUTS "c = flt v, 1 if c x = exp v else y = sin v end d = phi x, y e = phi v, y "
+                        "if c a = div v, d else b = div w, d end r = phi a, b s = div e, d t = div "
+                        "w, e u = div v, e "
+                        "out res 0 0 r out res 1 0 s out res 2 0 t out res 3 0 u");
     ck_assert_int_eq(count_op(&g, IR_DIV), 2);
     ir_fn_fini(&g);
 }
@@ -94,8 +98,9 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const test[] = {divisions_by_one_value_share_a_reciprocal, single_division_stays,
-        division_by_a_static_value_multiplies, divisions_of_static_values_stay, reciprocal_serves_both_arms_and_phis,
-        results_differ_by_roundings_only};
+    const TTest *const test[] = {
+        divisions_by_one_value_share_a_reciprocal, single_division_stays,
+        division_by_a_static_value_multiplies,     divisions_of_static_values_stay,
+        reciprocal_serves_both_arms_and_phis,      results_differ_by_roundings_only};
     return run_tests("ir/recip", test, VS_COUNT(test));
 }

@@ -1,7 +1,10 @@
 /* Tests of ir_split.c: text in, two texts out. */
 #include "ir_test.h"
 
-typedef struct parts { int n; const char *setup, *eval; } parts;
+typedef struct parts {
+    int n;
+    const char *setup, *eval;
+} parts;
 static parts split(const char *text)
 {
     ir_fn f = fn_of(text), s, e;
@@ -19,7 +22,8 @@ static parts split(const char *text)
 
 START_TEST(static_values_go_to_setup_once)
 {
-    parts p = split(PV "a = exp p c = mul a, 2 r = mul c, v s = mul v, c t = add r, c out res 0 0 t out res 1 0 s");
+    parts p = split(PV "a = exp p c = mul a, 2 r = mul c, v s = mul v, c t = add r, c out res 0 0 "
+                       "t out res 1 0 s");
     ck_assert_int_eq(p.n, 1);
     ck_assert_str_eq(p.setup, "  v0 = in f64 param 0\n  v1 = const f64 2.0\n  v2 = exp v0\n"
                               "  v3 = mul v2, v1\n  out cache 0 0 v3\n");
@@ -38,7 +42,8 @@ END_TEST
 
 START_TEST(static_value_in_a_dynamic_arm_is_hoisted)
 {
-    parts p = split(PV "c = flt v, 1 if c a = exp p x = mul a, v else end r = phi x, v out res 0 0 r");
+    parts p =
+        split(PV "c = flt v, 1 if c a = exp p x = mul a, v else end r = phi x, v out res 0 0 r");
     ck_assert_int_eq(p.n, 1);
     ck_assert_str_eq(p.setup, "  v0 = in f64 param 0\n  v1 = exp v0\n  out cache 0 0 v1\n");
     ck_assert_ptr_nonnull(strstr(p.eval, "if v"));
@@ -48,7 +53,9 @@ END_TEST
 
 START_TEST(static_branch_stays_in_setup_and_its_value_is_cached)
 {
-    parts p = split(PV "c = flt p, 1 if c a = exp p else e = sin p end q = phi a, e r = mul q, v out res 0 0 r");
+    parts p = split(
+        PV
+        "c = flt p, 1 if c a = exp p else e = sin p end q = phi a, e r = mul q, v out res 0 0 r");
     ck_assert_int_eq(p.n, 1);
     ck_assert_ptr_nonnull(strstr(p.setup, "if v"));
     ck_assert_str_eq(p.eval, "  v0 = in f64 cache 0\n  v1 = in f64 probe 0\n  v2 = mul v1, v0\n"
@@ -67,7 +74,9 @@ END_TEST
 
 START_TEST(entry_of_an_arm_not_taken_is_not_computed)
 {
-    ir_fn f = fn_of(PV "c = flt p, 1 if c a = exp p x = mul a, v else end q = phi x, v out res 0 0 q"), s, e;
+    ir_fn f = fn_of(PV
+                    "c = flt p, 1 if c a = exp p x = mul a, v else end q = phi x, v out res 0 0 q"),
+          s, e;
     ck_assert_int_eq(ir_split(&s, &e, &f), 2);
     values v = {.f = {2}};
     uint8_t *ran;
@@ -84,14 +93,16 @@ END_TEST
 
 START_TEST(equal_entries_of_two_arms_are_one)
 {
-    parts p = split(PV "c = flt v, 1 if c a = exp p x = mul a, v else e = exp p y = add e, v end r = phi x, y out res 0 0 r");
+    parts p = split(PV "c = flt v, 1 if c a = exp p x = mul a, v else e = exp p y = add e, v end r "
+                       "= phi x, y out res 0 0 r");
     ck_assert_int_eq(p.n, 1);
 }
 END_TEST
 
 START_TEST(negation_of_an_entry_is_done_again)
 {
-    parts p = split(PV "a = exp p c = neg a x = mul a, v y = atan2 v, c r = add x, y out res 0 0 r");
+    parts p =
+        split(PV "a = exp p c = neg a x = mul a, v y = atan2 v, c r = add x, y out res 0 0 r");
     ck_assert_int_eq(p.n, 1);
     ck_assert_ptr_nonnull(strstr(p.eval, "neg"));
     p = split(PV "a = exp p c = neg a y = atan2 v, c out res 0 0 y");
@@ -114,7 +125,8 @@ END_TEST
 
 START_TEST(effects_run_on_their_side_only)
 {
-    parts p = split(PV "effect info 1 \"p\", p effect info 2 \"v\", v c = flt v, p if c effect info 3 \"c\", p else end out res 0 0 v");
+    parts p = split(PV "effect info 1 \"p\", p effect info 2 \"v\", v c = flt v, p if c effect "
+                       "info 3 \"c\", p else end out res 0 0 v");
     ck_assert(strstr(p.setup, "info 1") && !strstr(p.eval, "info 1"));
     ck_assert(!strstr(p.setup, "info 2") && strstr(p.eval, "info 2"));
     ck_assert(!strstr(p.setup, "info 3") && strstr(p.eval, "info 3"));
@@ -133,11 +145,16 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const test[] = {static_values_go_to_setup_once, constants_are_not_cached,
-        static_value_in_a_dynamic_arm_is_hoisted, static_branch_stays_in_setup_and_its_value_is_cached,
-        static_branch_with_dynamic_values_loads_its_condition, entry_of_an_arm_not_taken_is_not_computed,
-        equal_entries_of_two_arms_are_one, negation_of_an_entry_is_done_again,
-        static_counter_of_a_loop_in_eval_is_computed_there, effects_run_on_their_side_only,
-        static_decisions_are_outputs_of_setup};
+    const TTest *const test[] = {static_values_go_to_setup_once,
+                                 constants_are_not_cached,
+                                 static_value_in_a_dynamic_arm_is_hoisted,
+                                 static_branch_stays_in_setup_and_its_value_is_cached,
+                                 static_branch_with_dynamic_values_loads_its_condition,
+                                 entry_of_an_arm_not_taken_is_not_computed,
+                                 equal_entries_of_two_arms_are_one,
+                                 negation_of_an_entry_is_done_again,
+                                 static_counter_of_a_loop_in_eval_is_computed_there,
+                                 effects_run_on_their_side_only,
+                                 static_decisions_are_outputs_of_setup};
     return run_tests("ir/split", test, VS_COUNT(test));
 }

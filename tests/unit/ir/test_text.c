@@ -54,9 +54,16 @@ END_TEST
 
 START_TEST(constants_keep_their_bits)
 {
-    static const uint64_t bits[] = {0, 0x8000000000000000u, 0x3ff0000000000001u, 1,
-        0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u, 0xfff8000000000123u,
-        0x7fefffffffffffffu, 0x3fb999999999999au};
+    static const uint64_t bits[] = {0,
+                                    0x8000000000000000u,
+                                    0x3ff0000000000001u,
+                                    1,
+                                    0x7ff0000000000000u,
+                                    0xfff0000000000000u,
+                                    0x7ff8000000000000u,
+                                    0xfff8000000000123u,
+                                    0x7fefffffffffffffu,
+                                    0x3fb999999999999au};
     ir_fn fn;
     ir_fn_init(&fn, "f");
     for (size_t k = 0; k < VS_COUNT(bits); k++) {
@@ -75,7 +82,9 @@ END_TEST
 
 START_TEST(wrong_text_is_refused_with_line_and_reason)
 {
-    static const struct { const char *text, *why; } t[] = {
+    static const struct {
+        const char *text, *why;
+    } t[] = {
         {"", "line 1: expected 'fn'"},
         {"fn f\n x = sinn 1", "line 2: no operation 'sinn'"},
         {"fn f\n\n x = sin y", "line 3: no value 'y'"},
@@ -105,21 +114,26 @@ END_TEST
 
 START_TEST(invalid_function_is_refused)
 {
-    static const struct { const char *text, *why; } t[] = {
+    static const struct {
+        const char *text, *why;
+    } t[] = {
         {"fn f x = const i32 1 y = sin x", "v1 (sin): v0 has the wrong type"},
         {"fn f x = in f64 probe 0 if x else end", "v1 (if): v0 has the wrong type"},
         {"fn f if true x = sin 1 else end y = cos x", "v6 (cos): v3 is not visible here"},
         {"fn f if true x = sin 1 else y = cos x end", "v5 (cos): v3 is not visible here"},
         {"fn f if true x = sin 1 else end y = phi x, x", "v6 (phi): v3 is not visible here"},
-        {"fn f if true x = sin 1 else end out res 0 0 x", "v3 (sin): output 0 is not visible at the end"},
-        {"fn f if true x = sin 1 else y = ineg 2 end z = phi x, y", "v8 (phi): v6 has the wrong type"},
+        {"fn f if true x = sin 1 else end out res 0 0 x",
+         "v3 (sin): output 0 is not visible at the end"},
+        {"fn f if true x = sin 1 else y = ineg 2 end z = phi x, y",
+         "v8 (phi): v6 has the wrong type"},
         {"fn f a = const i32 0 loop p = lphi a, q while false if true q = ineg p else end endloop",
          "v2 (lphi): v7 is not visible here"},
         {"fn f a = const i32 0 loop p = lphi a, q while false q = sin 1 endloop",
          "v2 (lphi): v6 has the wrong type"},
         {"fn f loop x = sin 1 while false endloop y = cos x", "v6 (cos): v2 is not visible here"},
         {"fn f x = select true, 1, 2.0", "v3 (select): v2 has the wrong type"},
-        {"fn f if true x = sin 1 else end effect info 1 null, x", "v6 (effect): argument is not visible here"},
+        {"fn f if true x = sin 1 else end effect info 1 null, x",
+         "v6 (effect): argument is not visible here"},
     };
     for (size_t k = 0; k < VS_COUNT(t); k++) {
         ir_fn fn;
@@ -140,7 +154,8 @@ END_TEST
 
 START_TEST(value_at_loop_exit_is_visible_behind_it)
 {
-    ir_fn fn = fn_of("fn f a = const i32 0 loop p = lphi a, a while false endloop q = ineg p out res 0 0 q");
+    ir_fn fn = fn_of(
+        "fn f a = const i32 0 loop p = lphi a, a while false endloop q = ineg p out res 0 0 q");
     ir_fn_fini(&fn);
 }
 END_TEST
@@ -196,9 +211,13 @@ END_TEST
 int main(void)
 {
     const TTest *const test[] = {text_form_is_as_documented,
-        literals_become_constants_of_the_type_that_is_wanted, constants_keep_their_bits,
-        wrong_text_is_refused_with_line_and_reason, invalid_function_is_refused,
-        cache_output_may_name_a_value_in_a_region, value_at_loop_exit_is_visible_behind_it,
-        broken_partners_are_found, reader_survives_damaged_text};
+                                 literals_become_constants_of_the_type_that_is_wanted,
+                                 constants_keep_their_bits,
+                                 wrong_text_is_refused_with_line_and_reason,
+                                 invalid_function_is_refused,
+                                 cache_output_may_name_a_value_in_a_region,
+                                 value_at_loop_exit_is_visible_behind_it,
+                                 broken_partners_are_found,
+                                 reader_survives_damaged_text};
     return run_tests("ir/text", test, VS_COUNT(test));
 }

@@ -39,17 +39,18 @@ static inline void remove_folder(char *dir)
 static inline jit *open_pieces(const char *dir, int piece)
 {
     jit *j = NULL;
-    jit_opt opt = {.cache_dir = dir, .no_cache = !dir, .opt_level = 2, .exact = true, .piece = piece,
+    jit_opt opt = {.cache_dir = dir,
+                   .no_cache = !dir,
+                   .opt_level = 2,
+                   .exact = true,
+                   .piece = piece,
                    .note = take_note};
     n_note = 0;
     ck_assert_int_eq(jit_open(&j, &opt), VS_OK);
     return j;
 }
 
-static inline jit *open_jit(const char *dir)
-{
-    return open_pieces(dir, 0);
-}
+static inline jit *open_jit(const char *dir) { return open_pieces(dir, 0); }
 
 /* NaN equals NaN; otherwise bits. */
 static inline bool same(double a, double b)
@@ -85,9 +86,15 @@ static inline void simple_layout_init(simple_layout *s, const ir_fn *fn, int n_u
         s->hi[k] = k, s->lo[k] = -1;
     for (size_t o = 0; o < vec_len(fn->out); o++)
         s->slot[o] = fn->out[o].kind == IR_OUT_STATE || fn->out[o].kind == IR_OUT_LIMNEW
-                         ? fn->out[o].a : n_out++;
-    s->lay = (jit_layout){.lanes = 1, .n_u = n_u, .n_out = n_out, .probe_hi = s->hi, .probe_lo = s->lo,
-                          .n_probe = n_u, .out_slot = s->slot};
+                         ? fn->out[o].a
+                         : n_out++;
+    s->lay = (jit_layout){.lanes = 1,
+                          .n_u = n_u,
+                          .n_out = n_out,
+                          .probe_hi = s->hi,
+                          .probe_lo = s->lo,
+                          .n_probe = n_u,
+                          .out_slot = s->slot};
 }
 
 #endif

@@ -119,8 +119,11 @@ static void damage(const char *path, int fault)
     ck_assert_int_eq(stat(path, &st), 0);
     int fd = open(path, O_RDWR);
     off_t at = fault == FLIP_MAGIC ? 2 : fault == FLIP_KEY ? 9 : st.st_size - 100;
-    off_t size = fault == CUT ? st.st_size - 8 : fault == CUT_HEAD ? 20
-                 : fault == EMPTY ? 0 : fault == LONGER ? st.st_size + 8 : st.st_size;
+    off_t size = fault == CUT        ? st.st_size - 8
+                 : fault == CUT_HEAD ? 20
+                 : fault == EMPTY    ? 0
+                 : fault == LONGER   ? st.st_size + 8
+                                     : st.st_size;
     char c;
     if (fault <= FLIP_BODY) {
         ck_assert_int_eq(pread(fd, &c, 1, at), 1);
@@ -196,7 +199,8 @@ START_TEST(write_failure_is_a_note_only)
     jit_cache_open(&c, dir, &why);
     ck_assert_ptr_null(why);
     ck_assert_int_eq(rmdir(dir), 0);
-    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 2}}, "abc", 3, &why), VS_EIO);
+    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 2}}, "abc", 3, &why),
+                     VS_EIO);
     ck_assert_ptr_nonnull(why);
     jit_cache_close(&c);
     ck_assert_int_eq(mkdir(dir, 0700), 0);
@@ -212,14 +216,20 @@ START_TEST(oldest_files_go_when_the_folder_is_full)
     jit_cache_open(&c, dir, &why);
     c.max_bytes = 13000; /* three files */
     for (uint64_t k = 0; k < 3; k++)
-        ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{k, k}}, body, sizeof body, &why), VS_OK);
+        ck_assert_int_eq(
+            jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{k, k}}, body, sizeof body, &why),
+            VS_OK);
     usleep(20000);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why), JIT_CACHE_HIT);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why),
+                     JIT_CACHE_HIT);
     ck_assert_uint_eq(item.size, sizeof body);
     jit_cache_release(&item);
-    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{9, 9}}, body, sizeof body, &why), VS_OK);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 1}}, &item, &why), JIT_CACHE_MISS);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why), JIT_CACHE_HIT);
+    ck_assert_int_eq(
+        jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{9, 9}}, body, sizeof body, &why), VS_OK);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 1}}, &item, &why),
+                     JIT_CACHE_MISS);
+    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why),
+                     JIT_CACHE_HIT);
     jit_cache_release(&item);
     jit_cache_close(&c);
 }
@@ -233,7 +243,8 @@ static void many_functions(ir_fn f[N_TOGETHER], simple_layout l[N_TOGETHER])
         ir_fn_init(&f[k], "f");
         ir_val x = ir_in(&f[k], IR_IN_PROBE, 0, IR_F64, false), y = x;
         for (int n = 0; n < 20 + 15 * (k % (N_TOGETHER - 1)); n++)
-            y = ir_bin(&f[k], IR_ADD, ir_bin(&f[k], IR_MUL, y, x), ir_un(&f[k], n % 5 ? IR_NEG : IR_EXP, x));
+            y = ir_bin(&f[k], IR_ADD, ir_bin(&f[k], IR_MUL, y, x),
+                       ir_un(&f[k], n % 5 ? IR_NEG : IR_EXP, x));
         ir_out_add(&f[k], IR_OUT_RES, 0, 0, y);
         simple_layout_init(&l[k], &f[k], 1);
     }
@@ -259,7 +270,8 @@ static void compile_together(const char *where, int threads, const ir_fn *f, con
         job[k].kernel(&(jit_batch){.x = x, .map = &nodes, .out = &out[k]}, 0, 1);
     }
     ck_assert_int_eq(jit_stats(j)->n_compiled, N_TOGETHER - 1);
-    ck_assert_ptr_eq((void *)(uintptr_t)job[0].kernel, (void *)(uintptr_t)job[N_TOGETHER - 1].kernel);
+    ck_assert_ptr_eq((void *)(uintptr_t)job[0].kernel,
+                     (void *)(uintptr_t)job[N_TOGETHER - 1].kernel);
     jit_close(&j);
 }
 

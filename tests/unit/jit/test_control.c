@@ -1,12 +1,10 @@
-/* Regions, loops, every array of a batch: machine code against the interpreter, whole and in small pieces. */
+/* Regions, loops, every array of a batch: machine code against the interpreter, whole and in small
+ * pieces. */
 #include "jit_check.h"
 
 static const int PIECE[] = {-1, 0, 2, 10}; /* of loop tests */
 
-static ir_val probe(ir_fn *fn, int k)
-{
-    return ir_in(fn, IR_IN_PROBE, k, IR_F64, false);
-}
+static ir_val probe(ir_fn *fn, int k) { return ir_in(fn, IR_IN_PROBE, k, IR_F64, false); }
 
 /* Two unknowns, all outputs in order, 200 random points and some special ones. */
 static void check_fn(ir_fn *fn, int piece)
@@ -143,8 +141,16 @@ START_TEST(batch_reads_and_writes_its_own_rows)
     jit *j = open_pieces(NULL, PIECE[_i]);
     build_all(&fn);
     const int32_t hi[] = {0, -1}, lo[] = {2, 1}, slot[] = {1, 2, 0, 0, 0, 1};
-    jit_layout lay = {.lanes = 1, .n_u = NU, .n_cache = 3, .n_state = 2, .n_lim = 1, .n_out = 3,
-                      .probe_hi = hi, .probe_lo = lo, .n_probe = 2, .out_slot = slot};
+    jit_layout lay = {.lanes = 1,
+                      .n_u = NU,
+                      .n_cache = 3,
+                      .n_state = 2,
+                      .n_lim = 1,
+                      .n_out = 3,
+                      .probe_hi = hi,
+                      .probe_lo = lo,
+                      .n_probe = 2,
+                      .out_slot = slot};
     jit_kernel kernel = compile(j, &fn, &lay);
     double x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, dyn[IR_N_DYN] = {[IR_DYN_ALPHA] = 0.25};
     const double cache[6] = {2, -3, 1, 4, 9, 0}, state[2 * NB] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};

@@ -1,10 +1,7 @@
 /* Pieces and order of a kernel: what jit_cut promises to the code generator. */
 #include "jit_check.h"
 
-static ir_val probe(ir_fn *fn, int k)
-{
-    return ir_in(fn, IR_IN_PROBE, k, IR_F64, false);
-}
+static ir_val probe(ir_fn *fn, int k) { return ir_in(fn, IR_IN_PROBE, k, IR_F64, false); }
 
 /* Two chains that have nothing to do with each other, one after the other: x/(c + x) n times. */
 static void build_chains(ir_fn *fn, int n, ir_val end[2])
@@ -43,7 +40,8 @@ static int32_t piece_of(const jit_cut *cut, ir_val place)
     return p;
 }
 
-/* Operands come first, in memory where they come from another piece; what is read later keeps its place till then. */
+/* Operands come first, in memory where they come from another piece; what is read later keeps its
+ * place till then. */
 static void check_cut(const jit_cut *cut, const ir_fn *fn)
 {
     ir_val *at = places(cut, fn), v[4], *owner = NULL;
@@ -77,7 +75,10 @@ START_TEST(a_long_function_is_cut_into_pieces)
     jit_cut cut;
     build_chains(&fn, 100, end);
     for (int limit = 1; limit < 300; limit = limit * 2 + 1) {
-        jit_cut_init(&cut, &fn, (jit_cut_opt){.fuse = _i & 1, .interleave = _i > 1, .one_pack = _i == 3, .limit = limit});
+        jit_cut_init(
+            &cut, &fn,
+            (jit_cut_opt){
+                .fuse = _i & 1, .interleave = _i > 1, .one_pack = _i == 3, .limit = limit});
         ck_assert_int_ge(cut.n_piece, 600 / limit);
         ck_assert_int_eq(cut.begin[0], 0);
         ck_assert_int_eq(cut.begin[cut.n_piece], (int)vec_len(fn.inst));
@@ -127,7 +128,8 @@ START_TEST(regions_stay_whole)
     ir_else(&fn);
     ir_val z = ir_un(&fn, IR_NEG, x);
     ir_end(&fn);
-    ir_val p = ir_phi(&fn, iff, y, z), q = ir_phi(&fn, iff, x, y == z ? x : a), m = ir_bin(&fn, IR_MUL, p, q);
+    ir_val p = ir_phi(&fn, iff, y, z), q = ir_phi(&fn, iff, x, y == z ? x : a),
+           m = ir_bin(&fn, IR_MUL, p, q);
     ir_val l = ir_loop(&fn), w = ir_lphi(&fn, l, m), c = ir_bin(&fn, IR_FLT, w, zero);
     ir_while(&fn, c);
     ir_val next = ir_bin(&fn, IR_ADD, w, x);

@@ -3,7 +3,9 @@
 
 #include <dirent.h>
 
-enum { HEADER = 64 }; /* of a cache file: magic, key, size, checksum and how much of the file it is of */
+enum {
+    HEADER = 64
+}; /* of a cache file: magic, key, size, checksum and how much of the file it is of */
 
 /* What jit_compile leaves in the cache for fn, without the header. */
 static void *pack_of(const ir_fn *fn, int piece, int threads, size_t *size)
@@ -11,7 +13,8 @@ static void *pack_of(const ir_fn *fn, int piece, int threads, size_t *size)
     simple_layout s;
     char *dir = new_folder(), path[400] = "";
     jit *j = NULL;
-    const jit_opt opt = {.cache_dir = dir, .opt_level = 2, .exact = true, .piece = piece, .threads = threads};
+    const jit_opt opt = {
+        .cache_dir = dir, .opt_level = 2, .exact = true, .piece = piece, .threads = threads};
     ck_assert_int_eq(jit_open(&j, &opt), VS_OK);
     simple_layout_init(&s, fn, 1);
     compile(j, fn, &s.lay);
@@ -40,7 +43,8 @@ static void *powers(int n, int piece, int threads, size_t *size)
 {
     ir_fn fn;
     ir_fn_init(&fn, "f");
-    ir_val v = ir_in(&fn, IR_IN_PROBE, 0, IR_F64, false), p = ir_bin(&fn, IR_POW, v, ir_const(&fn, 1.5));
+    ir_val v = ir_in(&fn, IR_IN_PROBE, 0, IR_F64, false),
+           p = ir_bin(&fn, IR_POW, v, ir_const(&fn, 1.5));
     for (int i = 0; i < n; i++)
         p = ir_bin(&fn, IR_POW, p, ir_const(&fn, 1.0625));
     ir_out_add(&fn, IR_OUT_RES, 0, 0, p);
@@ -92,7 +96,8 @@ START_TEST(damaged_objects_are_refused_or_loaded_but_never_crash)
     unsigned char *obj = powers(_i ? MANY : 0, PIECE, 0, &size);
     int refused = 0;
     for (int i = 0; i < 20000; i++) {
-        size_t at = (size_t)rand() % (i % 20 ? size : 64), n = i % 10 ? size : (size_t)rand() % size;
+        size_t at = (size_t)rand() % (i % 20 ? size : 64),
+               n = i % 10 ? size : (size_t)rand() % size;
         unsigned char old = obj[at];
         jit_code *code = NULL;
         jit_kernel kernel;

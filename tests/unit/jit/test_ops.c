@@ -1,10 +1,38 @@
 /* Every operation: machine code against the interpreter, bit for bit, over special values. */
 #include "jit_check.h"
 
-static const double SPECIAL[] = {
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 1e-3, 709.7, 710.0, -745.2, 1e10, -1e10,
-    2147483647.4, 2147483647.5, -2147483648.5, -2147483649.0, 1e300, -1e300, 4.9e-324, -4.9e-324,
-    2.3e-308, 1e-310, INFINITY, -INFINITY, NAN, 0.9999999999999999, 3.141592653589793, 1e22};
+static const double SPECIAL[] = {0.0,
+                                 -0.0,
+                                 1.0,
+                                 -1.0,
+                                 0.5,
+                                 -0.5,
+                                 1.5,
+                                 2.5,
+                                 -2.5,
+                                 3.0,
+                                 1e-3,
+                                 709.7,
+                                 710.0,
+                                 -745.2,
+                                 1e10,
+                                 -1e10,
+                                 2147483647.4,
+                                 2147483647.5,
+                                 -2147483648.5,
+                                 -2147483649.0,
+                                 1e300,
+                                 -1e300,
+                                 4.9e-324,
+                                 -4.9e-324,
+                                 2.3e-308,
+                                 1e-310,
+                                 INFINITY,
+                                 -INFINITY,
+                                 NAN,
+                                 0.9999999999999999,
+                                 3.141592653589793,
+                                 1e22};
 enum { N_SPECIAL = VS_COUNT(SPECIAL), N_RANDOM = 400 };
 
 static double random_value(void)
@@ -36,8 +64,9 @@ static void build(ir_fn *fn, ir_op op)
     }
     ir_val r = op == IR_SELECT
                    ? ir_select(fn, ir_bin(fn, IR_FLT, v[0], ir_const(fn, 1)), v[0], v[1])
-               : op == IR_LIMIT ? ir_emit(fn, IR_LIMIT, IR_F64, v[0], 0, 0)
-               : ir_op_arity(op) == 1 ? ir_un(fn, op, v[0]) : ir_bin(fn, op, v[0], v[1]);
+               : op == IR_LIMIT       ? ir_emit(fn, IR_LIMIT, IR_F64, v[0], 0, 0)
+               : ir_op_arity(op) == 1 ? ir_un(fn, op, v[0])
+                                      : ir_bin(fn, op, v[0], v[1]);
     ir_out_add(fn, IR_OUT_RES, 0, 0, r);
 }
 
@@ -50,19 +79,13 @@ static void check_pair(ir_fn *fn, const simple_layout *s, jit_kernel kernel, dou
     kernel(&batch, 0, 1);
     batch.out = &want;
     ck_assert_int_eq(jit_interpret(fn, &s->lay, &batch, 0, 1), VS_OK);
-    ck_assert_msg(same(got, want), "%s(%.17g, %.17g): kernel %.17g, interpreter %.17g", fn->name,
-                  a, b, got, want);
+    ck_assert_msg(same(got, want), "%s(%.17g, %.17g): kernel %.17g, interpreter %.17g", fn->name, a,
+                  b, got, want);
 }
 
 static jit *the_jit;
-static void open_one(void)
-{
-    the_jit = open_jit(NULL);
-}
-static void close_one(void)
-{
-    jit_close(&the_jit);
-}
+static void open_one(void) { the_jit = open_jit(NULL); }
+static void close_one(void) { jit_close(&the_jit); }
 
 START_TEST(operation_equals_interpreter)
 {

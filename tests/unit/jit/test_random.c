@@ -1,5 +1,5 @@
-/* Random structured functions of every operation: machine code against the interpreter, bit for bit; whole and in
- * pieces of some instructions. */
+/* Random structured functions of every operation: machine code against the interpreter, bit for
+ * bit; whole and in pieces of some instructions. */
 #include "jit_check.h"
 
 enum { N_FN = 150, N_POINT = 40, N_PROBE = 4, MAX_DEPTH = 4 };
@@ -24,10 +24,7 @@ static ir_val pick(scope *s, ir_type t)
     return s->v[t][n - 1 - (back < n ? back : n - 1)];
 }
 
-static void keep(scope *s, ir_val v)
-{
-    vec_push(s->v[s->fn.inst[v].type], v);
-}
+static void keep(scope *s, ir_val v) { vec_push(s->v[s->fn.inst[v].type], v); }
 
 static ir_type operand_type(ir_op op)
 {
@@ -156,12 +153,15 @@ static void build(scope *s)
 }
 
 static const int PIECE[] = {-1, 0, 4, 25};
-static jit *exact[VS_COUNT(PIECE)], *fast[VS_COUNT(PIECE)]; /* exact and fast code in each size of pieces */
+static jit *exact[VS_COUNT(PIECE)],
+    *fast[VS_COUNT(PIECE)]; /* exact and fast code in each size of pieces */
 static void open_all(void)
 {
     for (size_t k = 0; k < VS_COUNT(PIECE); k++) {
         exact[k] = open_pieces(NULL, PIECE[k]);
-        ck_assert_int_eq(jit_open(&fast[k], &(jit_opt){.no_cache = true, .opt_level = 2, .piece = PIECE[k]}), VS_OK);
+        ck_assert_int_eq(
+            jit_open(&fast[k], &(jit_opt){.no_cache = true, .opt_level = 2, .piece = PIECE[k]}),
+            VS_OK);
     }
 }
 static void close_all(void)
@@ -225,8 +225,11 @@ static jit_batch pack(packed *p, const double *x, const double *row, int lanes, 
         for (int k = 0; k < N_CACHE && per_lane; k++)
             p->cache[(at * N_CACHE + k) * lanes + lane] = row[row_of(i, lanes, true) * N_CACHE + k];
     }
-    return (jit_batch){.x = x, .map = p->nodes, .cache = per_lane ? p->cache : row,
-                       .row_of = per_lane ? NULL : p->row_of, .out = p->out};
+    return (jit_batch){.x = x,
+                       .map = p->nodes,
+                       .cache = per_lane ? p->cache : row,
+                       .row_of = per_lane ? NULL : p->row_of,
+                       .out = p->out};
 }
 
 static double out_of(const packed *p, int i, int k, int lanes)
@@ -234,8 +237,8 @@ static double out_of(const packed *p, int i, int k, int lanes)
     return p->out[(i / lanes * N_OUT + k) * lanes + i % lanes];
 }
 
-static void check_width(jit *j, const ir_fn *fn, const double *x, const double *row, int lanes, bool per_lane,
-                        const packed *want, const char *what)
+static void check_width(jit *j, const ir_fn *fn, const double *x, const double *row, int lanes,
+                        bool per_lane, const packed *want, const char *what)
 {
     static packed p;
     simple_layout l;
@@ -248,8 +251,8 @@ static void check_width(jit *j, const ir_fn *fn, const double *x, const double *
     for (int i = 0; i < N_INST; i++)
         for (int k = 0; k < N_OUT; k++)
             ck_assert_msg(same(out_of(&p, i, k, lanes), want->out[i * N_OUT + k]),
-                          "%s: function %u, %d lanes, instance %d out %d: %.17g, not %.17g", what, state, lanes,
-                          i, k, out_of(&p, i, k, lanes), want->out[i * N_OUT + k]);
+                          "%s: function %u, %d lanes, instance %d out %d: %.17g, not %.17g", what,
+                          state, lanes, i, k, out_of(&p, i, k, lanes), want->out[i * N_OUT + k]);
 }
 
 START_TEST(lanes_do_not_see_each_other)
@@ -265,14 +268,16 @@ START_TEST(lanes_do_not_see_each_other)
     for (int k = 1; k <= N_PROBE * N_INST; k++)
         x[k] = rnd(8) ? ((double)rnd(2001) - 1000) / 100 : rnd(2) ? 0 : 1e12 * (double)rnd(9);
     for (int k = 0; k < N_ROW; k++)
-        row[k * N_CACHE] = (double)rnd(100) / 7, row[k * N_CACHE + 1] = (double)rnd(9) - 4, row[k * N_CACHE + 2] = rnd(2);
+        row[k * N_CACHE] = (double)rnd(100) / 7, row[k * N_CACHE + 1] = (double)rnd(9) - 4,
+                row[k * N_CACHE + 2] = rnd(2);
     const int in_pieces = 1 + _i % ((int)VS_COUNT(PIECE) - 1);
     for (int lanes = 2; lanes <= 8; lanes *= 2)
         for (int per_lane = 0; per_lane < 2; per_lane++) {
             /* one lane, in the rows that the packs have */
             double each[N_CACHE * N_INST];
             for (int i = 0; i < N_INST; i++)
-                memcpy(&each[i * N_CACHE], &row[row_of(i, lanes, per_lane) * N_CACHE], N_CACHE * sizeof *row);
+                memcpy(&each[i * N_CACHE], &row[row_of(i, lanes, per_lane) * N_CACHE],
+                       N_CACHE * sizeof *row);
             simple_layout_init(&l, &fn, N_PROBE);
             l.lay.n_cache = N_CACHE;
             jit_batch b = pack(&want, x, each, 1, false);

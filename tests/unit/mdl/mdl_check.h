@@ -46,10 +46,7 @@ static inline void bench_close(bench *b)
     str_pool_fini(&b->names);
 }
 
-static inline void bench_show(bench *b)
-{
-    diag_render(&b->d, stderr, false);
-}
+static inline void bench_show(bench *b) { diag_render(&b->d, stderr, false); }
 
 static const double SIMPARAM_DEFAULT[IR_N_SIMPARAM] = {
 #define X(id, name, dflt) dflt,
@@ -119,8 +116,8 @@ static inline void inst_close(inst *s)
 
 static inline jit_batch inst_batch(inst *s)
 {
-    return (jit_batch){s->x, s->nodes, s->cache, &s->row_of, s->dyn, s->state, s->limold, s->out,
-                       s->state_new, s->limnew};
+    return (jit_batch){s->x,     s->nodes,  s->cache, &s->row_of,   s->dyn,
+                       s->state, s->limold, s->out,   s->state_new, s->limnew};
 }
 
 static inline void inst_eval(inst *s)
@@ -146,7 +143,8 @@ static inline bool inst_has(const inst *s, int kind, int32_t a, int32_t b)
     return false;
 }
 
-#define NEAR(a, b, rel) ck_assert_msg(fabs((a) - (b)) <= (rel) * fabs(b) + 1e-300, \
-                                      "%s = %.17g, not %.17g", #a, (double)(a), (double)(b))
+#define NEAR(a, b, rel)                                                                     \
+    ck_assert_msg(fabs((a) - (b)) <= (rel) * fabs(b) + 1e-300, "%s = %.17g, not %.17g", #a, \
+                  (double)(a), (double)(b))
 
 #endif

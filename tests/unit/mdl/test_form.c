@@ -1,4 +1,5 @@
-/* mdl_form.c on modules built by hand: charges, implicit unknowns, limiting, noise, multiplicity. */
+/* mdl_form.c on modules built by hand: charges, implicit unknowns, limiting, noise, multiplicity.
+ */
 #include "mdl_check.h"
 
 typedef struct hand { /* a module with two ports p (0) and n (1) and probe 0 = V(p,n) */
@@ -16,8 +17,12 @@ static void hand_begin(hand *h, int n_param)
     ir_fn_init(&m->params, "hand.params");
     for (int k = 0; k < n_param; k++) {
         static const char *const name[] = {"a", "b", "c"};
-        vec_push(m->param, (va_param){.name = name[k], .unit = "", .range = "from (0:inf)",
-                                      .dflt = "1", .desc = "", .span = DIAG_NOWHERE});
+        vec_push(m->param, (va_param){.name = name[k],
+                                      .unit = "",
+                                      .range = "from (0:inf)",
+                                      .dflt = "1",
+                                      .desc = "",
+                                      .span = DIAG_NOWHERE});
         ir_val given = ir_in(&m->params, IR_IN_GIVEN, k, IR_BOOL, false);
         ir_val p = ir_in(&m->params, IR_IN_PARAM, k, IR_F64, false);
         ir_val v = ir_select(&m->params, given, p, ir_const(&m->params, 1.0));
@@ -38,22 +43,10 @@ static void hand_end(hand *h)
     vec_free(h->mod.noise);
 }
 
-static ir_val par(hand *h, int k)
-{
-    return ir_in(&h->mod.eval, IR_IN_PARAM, k, IR_F64, false);
-}
-static ir_val probe(hand *h)
-{
-    return ir_in(&h->mod.eval, IR_IN_PROBE, 0, IR_F64, false);
-}
-static ir_val mul(hand *h, ir_val a, ir_val b)
-{
-    return ir_bin(&h->mod.eval, IR_MUL, a, b);
-}
-static ir_val plus(hand *h, ir_val a, ir_val b)
-{
-    return ir_bin(&h->mod.eval, IR_ADD, a, b);
-}
+static ir_val par(hand *h, int k) { return ir_in(&h->mod.eval, IR_IN_PARAM, k, IR_F64, false); }
+static ir_val probe(hand *h) { return ir_in(&h->mod.eval, IR_IN_PROBE, 0, IR_F64, false); }
+static ir_val mul(hand *h, ir_val a, ir_val b) { return ir_bin(&h->mod.eval, IR_MUL, a, b); }
+static ir_val plus(hand *h, ir_val a, ir_val b) { return ir_bin(&h->mod.eval, IR_ADD, a, b); }
 static ir_val ddt(hand *h, ir_val q)
 {
     int k = h->mod.n_ddt++;
@@ -252,8 +245,7 @@ static void check_ranges(bench *b, mdl_model *m)
     ck_assert_double_eq(mdl_row_param(m, 1, 0), 1);
     ck_assert_int_eq(row_with(b, m, hot, 1, (const char *[]){"a"}, (double[]){-2}), -1);
     ck_assert_int_eq(b->d.n_error, 1);
-    ck_assert_str_eq(b->d.msg[0].text,
-                     "x1: parameter 'a' is -2, outside its range from (0:inf)");
+    ck_assert_str_eq(b->d.msg[0].text, "x1: parameter 'a' is -2, outside its range from (0:inf)");
     b->d.n_error = 0;
 }
 

@@ -1,5 +1,5 @@
-/* Prepared models on disk: the same model, whatever stands in the files. Faults of the files themselves and what
- * users see of them: tests/cli. */
+/* Prepared models on disk: the same model, whatever stands in the files. Faults of the files
+ * themselves and what users see of them: tests/cli. */
 #include "mdl_check.h"
 
 #include <dirent.h>
@@ -46,7 +46,11 @@ static void count_note(void *user, const char *text)
 
 static void world_open(world *w)
 {
-    mdl_opt opt = {.jit = {.cache_dir = dir, .opt_level = 2, .lanes = 1, .exact = true, .verbose = true,
+    mdl_opt opt = {.jit = {.cache_dir = dir,
+                           .opt_level = 2,
+                           .lanes = 1,
+                           .exact = true,
+                           .verbose = true,
                            .note = count_note}};
     *w = (world){0};
     n_from_cache = n_other_note = 0;
@@ -211,14 +215,16 @@ START_TEST(a_record_is_the_same_each_time)
 }
 END_TEST
 
-/* The sum of the part that byte `at` belongs to, made right: it stands in the first `now` bytes, behind place and length. */
+/* The sum of the part that byte `at` belongs to, made right: it stands in the first `now` bytes,
+ * behind place and length. */
 static void mend_sum(const char *good, char *bad, size_t size, size_t now, size_t at)
 {
     for (size_t k = 0; at >= now && k + 32 <= now; k++) {
         uint64_t place, n;
         memcpy(&place, good + k, 8);
         memcpy(&n, good + k + 8, 8);
-        if (place % 16 || place > at - now || !n || n > size - now || place + n <= at - now || place + n > size - now)
+        if (place % 16 || place > at - now || !n || n > size - now || place + n <= at - now ||
+            place + n > size - now)
             continue;
         jit_hash sum = jit_cache_sum(good + now + place, n);
         if (memcmp(&sum, good + k + 16, sizeof sum) != 0)
@@ -249,7 +255,8 @@ START_TEST(wrong_lengths_and_indices_are_refused)
         bad[at] = (char)(k % 3 ? bad[at] ^ (1 << (seed >> 29 & 7)) : k % 2 ? 0xff : 0x7f);
         const size_t n = k % 7 ? size : at;
         mend_sum(good, bad, size, now, at);
-        ck_assert_int_eq(jit_cache_put_now(&c, JIT_CACHE_MODEL, key, bad, n, n < now ? n : now, &why), VS_OK);
+        ck_assert_int_eq(
+            jit_cache_put_now(&c, JIT_CACHE_MODEL, key, bad, n, n < now ? n : now, &why), VS_OK);
         world_open(&w); /* perhaps with other names and numbers: the sum would have told */
         for (int part = 0; w.m && part < N_MOD; part++)
             mdl_need(w.m, part);
@@ -272,8 +279,8 @@ static void write_file(const char *name, const char *text, size_t n)
     fclose(f);
 }
 
-/* A file that was left alone for some seconds is known by its state; any write changes that, also one that leaves length
- * and time as they were, and a file written just now is read. */
+/* A file that was left alone for some seconds is known by its state; any write changes that, also
+ * one that leaves length and time as they were, and a file written just now is read. */
 START_TEST(states_of_files_are_asked_first)
 {
     world w;
@@ -308,7 +315,8 @@ START_TEST(states_of_files_are_asked_first)
 }
 END_TEST
 
-/* A byte changed anywhere in a record: found when that part is read, and what it says is made again. */
+/* A byte changed anywhere in a record: found when that part is read, and what it says is made
+ * again. */
 static void damage(const char *suffix, int k, int n)
 {
     DIR *d = opendir(dir);
@@ -358,16 +366,22 @@ static void write_large_model(void)
     size_t n;
     FILE *f = open_memstream(&text, &n);
     fputs("`include \"disciplines.vams\"\nmodule kept(a, b); inout a, b; electrical a, b, i;\n"
-          "parameter real g = 1e-3; parameter integer on = 1; real x;\nanalog begin\nx = 0;\n", f);
+          "parameter real g = 1e-3; parameter integer on = 1; real x;\nanalog begin\nx = 0;\n",
+          f);
     for (int k = 1; k < 80; k++)
-        fprintf(f, "if (on > 0) x = x + g * V(a, i) / (%d + V(a, i) * V(a, i) + g); else x = x - exp(%d * V(a, i));\n", k, k);
-    fputs("I(a, i) <+ x;\nif (on > 1) V(i, b) <+ 0; else I(i, b) <+ V(i, b) / 10;\nend endmodule\n", f);
+        fprintf(f,
+                "if (on > 0) x = x + g * V(a, i) / (%d + V(a, i) * V(a, i) + g); else x = x - "
+                "exp(%d * V(a, i));\n",
+                k, k);
+    fputs("I(a, i) <+ x;\nif (on > 1) V(i, b) <+ 0; else I(i, b) <+ V(i, b) / 10;\nend endmodule\n",
+          f);
     fclose(f);
     write_file(path, text, n);
     free(text);
 }
 
-static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, const mdl_variant *want, mdl_variant **got)
+static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, const mdl_variant *want,
+                          mdl_variant **got)
 {
     static const double simparam[IR_N_SIMPARAM];
     const mdl_env env = {.temp = 300, .mfactor = 1, .simparam = simparam};
@@ -382,7 +396,9 @@ static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, cons
     check_same_fn(mdl_kernel_fn(want), mdl_kernel_fn(*got));
     ck_assert_uint_eq(mdl_variant_values(*got), vec_len((*got)->eval.inst));
     ck_assert_int_eq(want->lay.n_out, (*got)->lay.n_out);
-    ck_assert_int_eq(memcmp(&((const variant_data *)want)->id, &((const variant_data *)*got)->id, sizeof(jit_hash)), 0);
+    ck_assert_int_eq(memcmp(&((const variant_data *)want)->id, &((const variant_data *)*got)->id,
+                            sizeof(jit_hash)),
+                     0);
 }
 
 START_TEST(rows_and_variants_are_those_that_were_made)
@@ -404,8 +420,11 @@ START_TEST(rows_and_variants_are_those_that_were_made)
         for (int k = 0; k < 3; k++) {
             check_variant(&b, &(mdl_given){on, k}, MDL_TRAN, v[k], &u);
             ck_assert(damaged || (b.m->row[k]->on_disk && !b.m->form[MDL_TRAN].made));
-            ck_assert_int_eq(memcmp(a.m->row[k]->topology, b.m->row[k]->topology, 4 * (size_t)mdl_n_unknown(a.m)), 0);
-            ck_assert_int_eq(memcmp(a.m->row[k]->param, b.m->row[k]->param, 8 * vec_len(a.m->mod->param)), 0);
+            ck_assert_int_eq(memcmp(a.m->row[k]->topology, b.m->row[k]->topology,
+                                    4 * (size_t)mdl_n_unknown(a.m)),
+                             0);
+            ck_assert_int_eq(
+                memcmp(a.m->row[k]->param, b.m->row[k]->param, 8 * vec_len(a.m->mod->param)), 0);
         }
         ck_assert_int_eq(b.d.n_error, 0);
         world_close(&b);

@@ -4,14 +4,8 @@
 #include <sys/stat.h>
 
 static bench b;
-static void open_it(void)
-{
-    bench_open(&b, false, false);
-}
-static void close_it(void)
-{
-    bench_close(&b);
-}
+static void open_it(void) { bench_open(&b, false, false); }
+static void close_it(void) { bench_close(&b); }
 
 static mdl_model *model(const char *name, const char *text)
 {
@@ -84,7 +78,8 @@ END_TEST
 
 START_TEST(chain_of_collapses_ends_at_the_port)
 {
-    mdl_model *m = model("chain",
+    mdl_model *m = model(
+        "chain",
         "module chain(p, n); inout p, n; electrical p, n, a, bb, c;\n"
         "analog begin V(c,bb) <+ 0; V(bb,a) <+ 0; V(a,p) <+ 0; I(c,n) <+ V(c,n); end endmodule\n");
     const int32_t *t = mdl_row_topology(m, row1(m, NULL, 0));
@@ -97,8 +92,9 @@ END_TEST
 
 START_TEST(ports_are_not_collapsed_into_each_other)
 {
-    mdl_model *m = model("short2",
-        "module short2(p, n); inout p, n; electrical p, n; analog V(p,n) <+ 0; endmodule\n");
+    mdl_model *m =
+        model("short2",
+              "module short2(p, n); inout p, n; electrical p, n; analog V(p,n) <+ 0; endmodule\n");
     int32_t row = row1(m, NULL, 0);
     const int32_t *t = mdl_row_topology(m, row);
     ck_assert_int_eq(mdl_n_unknown(m), 3);
@@ -119,9 +115,9 @@ END_TEST
 
 START_TEST(inductance_keeps_its_flux_in_the_current_row)
 {
-    mdl_model *m = model("coil",
-        "module coil(p, n); inout p, n; electrical p, n; branch (p,n) br;\n"
-        "parameter real l = 1u; analog V(br) <+ ddt(l*I(br)); endmodule\n");
+    mdl_model *m =
+        model("coil", "module coil(p, n); inout p, n; electrical p, n; branch (p,n) br;\n"
+                      "parameter real l = 1u; analog V(br) <+ ddt(l*I(br)); endmodule\n");
     ck_assert_int_eq(mdl_n_unknown(m), 3);
     inst s;
     mdl_env env = standard_env();
@@ -211,13 +207,13 @@ END_TEST
 
 START_TEST(messages_of_static_code_belong_to_the_row)
 {
-    mdl_model *m = model("talk",
-        "module talk(p, n); inout p, n; electrical p, n; parameter real r = 1k;\n"
-        "analog begin\n"
-        "  if (r < 1) $warning(\"%m: r = %g is small\", r);\n"
-        "  I(p,n) <+ V(p,n)/r;\n"
-        "  if (V(p,n) > 10) $strobe(\"V = %.3f at %d\", V(p,n), 7);\n"
-        "end endmodule\n");
+    mdl_model *m =
+        model("talk", "module talk(p, n); inout p, n; electrical p, n; parameter real r = 1k;\n"
+                      "analog begin\n"
+                      "  if (r < 1) $warning(\"%m: r = %g is small\", r);\n"
+                      "  I(p,n) <+ V(p,n)/r;\n"
+                      "  if (V(p,n) > 10) $strobe(\"V = %.3f at %d\", V(p,n), 7);\n"
+                      "end endmodule\n");
     size_t n = 0;
     mdl_row_messages(m, row1(m, "r", 10), &n);
     ck_assert_uint_eq(n, 0);
@@ -237,12 +233,12 @@ static void hear(void *user, ir_eff_kind kind, const char *text)
 
 START_TEST(effects_of_dynamic_code_run_on_request)
 {
-    mdl_model *m = model("talk2",
-        "module talk2(p, n); inout p, n; electrical p, n;\n"
-        "analog begin I(p,n) <+ V(p,n);\n"
-        "  if (V(p,n) > 10) begin $strobe(\"V = %.3f %s at %d%%\", V(p,n), \"high\", 7);\n"
-        "    $finish; end\n"
-        "end endmodule\n");
+    mdl_model *m = model(
+        "talk2", "module talk2(p, n); inout p, n; electrical p, n;\n"
+                 "analog begin I(p,n) <+ V(p,n);\n"
+                 "  if (V(p,n) > 10) begin $strobe(\"V = %.3f %s at %d%%\", V(p,n), \"high\", 7);\n"
+                 "    $finish; end\n"
+                 "end endmodule\n");
     inst s;
     int what = 0;
     inst_open(&s, m, row1(m, NULL, 0), MDL_TRAN);
@@ -298,10 +294,11 @@ START_TEST(index_finds_modules_without_compiling_files)
 {
     char dir[] = "/tmp/vsim-models-XXXXXX", cmd[64];
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    write_file(dir, "one.va", "// vsim-types: res alias2\n/* module no1 */ // module no2\n"
-                              "`include \"disciplines.vams\"\n"
-                              "module First(p, n); inout p, n; electrical p, n;\n"
-                              "analog I(p,n) <+ V(p,n); endmodule\n");
+    write_file(dir, "one.va",
+               "// vsim-types: res alias2\n/* module no1 */ // module no2\n"
+               "`include \"disciplines.vams\"\n"
+               "module First(p, n); inout p, n; electrical p, n;\n"
+               "analog I(p,n) <+ V(p,n); endmodule\n");
     write_file(dir, "broken.va", "module broken(p; this is not Verilog\n");
     bench lib;
     bench_open_opt(&lib, (mdl_opt){.model_dir = dir, .interpret = true});
@@ -328,13 +325,13 @@ END_TEST
 
 START_TEST(correlated_noise_has_one_source_and_two_gains)
 {
-    mdl_model *m = model("noisy",
-        "module noisy(a, bb, c); inout a, bb, c; electrical a, bb, c, n;\n"
-        "analog begin\n"
-        "  I(n) <+ V(n) + white_noise(4e-20, \"one\");\n"
-        "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n); I(bb,c) <+ 1e-3*V(bb,c) + 3*ddt(V(n));\n"
-        "  I(a,c) <+ flicker_noise(1e-18*V(a,c), 1.5, \"fl\");\n"
-        "end endmodule\n");
+    mdl_model *m =
+        model("noisy", "module noisy(a, bb, c); inout a, bb, c; electrical a, bb, c, n;\n"
+                       "analog begin\n"
+                       "  I(n) <+ V(n) + white_noise(4e-20, \"one\");\n"
+                       "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n); I(bb,c) <+ 1e-3*V(bb,c) + 3*ddt(V(n));\n"
+                       "  I(a,c) <+ flicker_noise(1e-18*V(a,c), 1.5, \"fl\");\n"
+                       "end endmodule\n");
     inst s;
     inst_open(&s, m, row1(m, NULL, 0), MDL_AC);
     s.x[1] = 2;
@@ -351,13 +348,14 @@ END_TEST
 
 START_TEST(noise_node_is_in_use_only_for_noise)
 {
-    mdl_model *m = model("quiet",
-        "module quiet(a, c); inout a, c; electrical a, c, n, k;\n"
-        "analog begin\n"
-        "  I(n) <+ V(n)/(1 + V(a,c)*V(a,c)) + white_noise(4e-20, \"one\") + ddt(V(a)*V(n));\n"
-        "  I(k) <+ 1e-3*V(k) - 1m;\n"
-        "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n) + V(k);\n"
-        "end endmodule\n");
+    mdl_model *m =
+        model("quiet",
+              "module quiet(a, c); inout a, c; electrical a, c, n, k;\n"
+              "analog begin\n"
+              "  I(n) <+ V(n)/(1 + V(a,c)*V(a,c)) + white_noise(4e-20, \"one\") + ddt(V(a)*V(n));\n"
+              "  I(k) <+ 1e-3*V(k) - 1m;\n"
+              "  I(a,c) <+ 1e-3*V(a,c) + 2*V(n) + V(k);\n"
+              "end endmodule\n");
     mdl_env env = standard_env();
     int32_t n = unknown(m, "n"), k = unknown(m, "k"), row = row_with(&b, m, env, 0, NULL, NULL);
     ck_assert_int_eq(mdl_row_topology(m, row)[n], n);
@@ -378,17 +376,18 @@ END_TEST
 /* A state that a flag switches off: node, both branch currents and the integral stand alone. */
 START_TEST(unknowns_that_nothing_drives_leave_the_matrix)
 {
-    mdl_model *m = model("idle",
-        "module idle(a, c); inout a, c; electrical a, c, q; branch (q) st; branch (q) res;\n"
-        "parameter integer sw = 0; parameter real r = 1k; real f, ic;\n"
-        "analog begin\n"
-        "  f = 0; ic = 0;\n"
-        "  if (sw > 0) f = V(a,c) - V(st);\n"
-        "  if (sw < 0) ic = 0.5;\n"
-        "  V(res) <+ r*I(res);\n"
-        "  V(st) <+ idt(1e6*f, ic);\n"
-        "  I(a,c) <+ 1m*V(a,c) + 1m*V(st)*V(st);\n"
-        "end endmodule\n");
+    mdl_model *m =
+        model("idle",
+              "module idle(a, c); inout a, c; electrical a, c, q; branch (q) st; branch (q) res;\n"
+              "parameter integer sw = 0; parameter real r = 1k; real f, ic;\n"
+              "analog begin\n"
+              "  f = 0; ic = 0;\n"
+              "  if (sw > 0) f = V(a,c) - V(st);\n"
+              "  if (sw < 0) ic = 0.5;\n"
+              "  V(res) <+ r*I(res);\n"
+              "  V(st) <+ idt(1e6*f, ic);\n"
+              "  I(a,c) <+ 1m*V(a,c) + 1m*V(st)*V(st);\n"
+              "end endmodule\n");
     const int32_t off = row1(m, "sw", 0), on = row1(m, "sw", 1), start = row1(m, "sw", -1);
     const int32_t n = mdl_n_unknown(m);
     ck_assert_int_eq(n, 7); /* with the current of each branch, the integral, its derivative */
@@ -427,7 +426,8 @@ END_TEST
 START_TEST(given_value_must_be_a_number)
 {
     mdl_model *m = model("series", SERIES);
-    ck_assert_int_eq(row_with(&b, m, standard_env(), 1, (const char *[]){"g"}, (double[]){NAN}), -1);
+    ck_assert_int_eq(row_with(&b, m, standard_env(), 1, (const char *[]){"g"}, (double[]){NAN}),
+                     -1);
     ck_assert_ptr_nonnull(strstr(b.d.msg[0].text, "'g' is not a number"));
 }
 END_TEST

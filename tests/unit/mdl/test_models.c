@@ -49,17 +49,14 @@ static void copy_bias(inst *to, const inst *from)
     memcpy(to->dyn, from->dyn, sizeof to->dyn);
 }
 
-static bool same(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || a == b;
-}
+static bool same(double a, double b) { return (isnan(a) && isnan(b)) || a == b; }
 
 static const char *place(const inst *s, mdl_model *m, int k)
 {
     static char buf[200];
     const mdl_out *w = &s->v->out[k];
-    snprintf(buf, sizeof buf, "%s form %d out %d kind %d (%d,%d)", mdl_module(m)->name,
-             s->v->form, k, w->kind, w->a, w->b);
+    snprintf(buf, sizeof buf, "%s form %d out %d kind %d (%d,%d)", mdl_module(m)->name, s->v->form,
+             k, w->kind, w->a, w->b);
     return buf;
 }
 
@@ -82,7 +79,8 @@ static double gathered(const inst *s, const int32_t *topology, const mdl_out *w,
     return sum;
 }
 
-/* How much output k moves when *x moves by an ulp: the largest of what some ulps do, each by itself. */
+/* How much output k moves when *x moves by an ulp: the largest of what some ulps do, each by
+ * itself. */
 static double ulp_of(inst *s, int k, double at, double *x)
 {
     double old = *x, max = 0;
@@ -170,8 +168,8 @@ static void choose_params(mdl_model *m, int which, param_set *ps)
         ps->n--;
 }
 
-static void check_biases(mdl_form_kind form, mdl_model *mj, mdl_model *mi, mdl_model *mp, int n_bias,
-                         const param_set *ps)
+static void check_biases(mdl_form_kind form, mdl_model *mj, mdl_model *mi, mdl_model *mp,
+                         int n_bias, const param_set *ps)
 {
     inst j, i, p;
     int32_t row = set_row(mp, ps);
@@ -192,7 +190,8 @@ static void check_biases(mdl_form_kind form, mdl_model *mj, mdl_model *mi, mdl_m
                           place(&j, mj, k), j.out[k], i.out[k]);
             if (same(j.out[k], want) || fabs(j.out[k] - want) <= 1e-12 * size || !isfinite(want))
                 continue;
-            double allowed = 10 * ulp_effect(&j, k, j.out[k]) + 1e-14 * largest(&j, j.v->out[k].kind);
+            double allowed =
+                10 * ulp_effect(&j, k, j.out[k]) + 1e-14 * largest(&j, j.v->out[k].kind);
             ck_assert_msg(fabs(j.out[k] - want) <= allowed,
                           "%s: specialised %.17g, unspecialised %.17g, allowed %g",
                           place(&j, mj, k), j.out[k], want, allowed);
@@ -267,8 +266,8 @@ static void check_derivatives(mdl_model *m, const param_set *ps, int n_diff)
         inst_eval(&a);
         check_columns(&t, &a, &n, &n_bad, text);
     }
-    ck_assert_msg(n_bad * 200 <= n, "%s: %d of %d derivatives differ; last %s",
-                  mdl_module(m)->name, n_bad, n, text);
+    ck_assert_msg(n_bad * 200 <= n, "%s: %d of %d derivatives differ; last %s", mdl_module(m)->name,
+                  n_bad, n, text);
     inst_close(&t), inst_close(&a);
 }
 

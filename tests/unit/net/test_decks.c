@@ -26,8 +26,11 @@ START_TEST(example_decks_have_their_counts)
         const char *name;
         char letter;
         size_t n_letter, n_inst, n_node, n_save;
-    } t[] = {{"rc", 'r', 1, 3, 3, 2}, {"graetz", 'd', 4, 9, 5, 4}, {"mul", 'c', 4, 10, 6, 5},
-             {"ring", 'n', 18, 20, 11, 9}, {"c6288", 'n', 10112, 10178, 5123, 34}};
+    } t[] = {{"rc", 'r', 1, 3, 3, 2},
+             {"graetz", 'd', 4, 9, 5, 4},
+             {"mul", 'c', 4, 10, 6, 5},
+             {"ring", 'n', 18, 20, 11, 9},
+             {"c6288", 'n', 10112, 10178, 5123, 34}};
     const char *root = getenv("VSIM_SOURCE_ROOT");
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         char path[1000];
@@ -123,7 +126,8 @@ END_TEST
 START_TEST(sections_are_chosen)
 {
     make_folder();
-    put_file("m.lib", "* models\n.lib tt\n.param v=1\n.lib 'm.lib' common\n.endl tt\n.lib ff\n.param v=2 'broken\n.endl\n"
+    put_file("m.lib", "* models\n.lib tt\n.param v=1\n.lib 'm.lib' common\n.endl tt\n.lib "
+                      "ff\n.param v=2 'broken\n.endl\n"
                       ".lib common\nr9 c 0 9\n.endl\n");
     put_file("a.sp", "t\n.lib 'm.lib' TT\nr1 a 0 {v}\n");
     check_file("a.sp", "r9 c 0 value=9\nr1 a 0 value=1\n");
@@ -171,11 +175,16 @@ static const char sample[] =
     "title\n* comment\n.param a=1 b={a*2} c='b+1'\n.func f(x,y) {x*y+a}\n.global vdd\n"
     ".subckt inv in out params: w=1u l=0.2u\n.param q={w*2}\nmp out in vdd vdd pm w={q} l={l}\n"
     "mn out in 0 0 nm w={w} l={l} m=2\n.model nm nmos (level=1 vto={a*0.5})\n.ends inv\n"
-    ".model pm pmos level=1 vto=-0.5\n.if (a==1)\nr9 x 0 1k\n.elseif (a==2)\nr9 x 0 2k\n.else\nr9 x 0 3k\n.endif\n"
-    "x1 i o inv w={f(1u,2)} $ end\nv1 i 0 dc 1 ac 1 90 pulse(0 1 0 1n 1n 5n 10n)\nv2 vdd 0 pwl(0 0 1n 1\n+ 2n 2) r=0\n"
-    "e1 e 0 poly(2) i 0 o 0 1 2 3\ne2 g 0 table {v(i,o)} = (0,0) (1,2)\nb1 h 0 v={if(v(i)>0.5, time, i(v1))}\n"
-    "c1 o 0 c='1p*(1+v(o))' ic=0.5\nl1 p 0 1u\nl2 q 0 1u\nk1 l1 l2 0.9\nf1 p 0 v1 2\nt1 a 0 b 0 z0=50 td=1n\n"
-    ".ic v(o)=1\n.nodeset v(i)=0\n.options method=trap reltol=1e-4\n.temp 27\n.save v(o) i(v1) @r9[i] {v(o)*2}\n"
+    ".model pm pmos level=1 vto=-0.5\n.if (a==1)\nr9 x 0 1k\n.elseif (a==2)\nr9 x 0 2k\n.else\nr9 "
+    "x 0 3k\n.endif\n"
+    "x1 i o inv w={f(1u,2)} $ end\nv1 i 0 dc 1 ac 1 90 pulse(0 1 0 1n 1n 5n 10n)\nv2 vdd 0 pwl(0 0 "
+    "1n 1\n+ 2n 2) r=0\n"
+    "e1 e 0 poly(2) i 0 o 0 1 2 3\ne2 g 0 table {v(i,o)} = (0,0) (1,2)\nb1 h 0 v={if(v(i)>0.5, "
+    "time, i(v1))}\n"
+    "c1 o 0 c='1p*(1+v(o))' ic=0.5\nl1 p 0 1u\nl2 q 0 1u\nk1 l1 l2 0.9\nf1 p 0 v1 2\nt1 a 0 b 0 "
+    "z0=50 td=1n\n"
+    ".ic v(o)=1\n.nodeset v(i)=0\n.options method=trap reltol=1e-4\n.temp 27\n.save v(o) i(v1) "
+    "@r9[i] {v(o)*2}\n"
     ".dc v1 0 1 0.1 temp 0 100 50\n.tran 1n 100n 0 1n uic\n.control\nrun\n.endc\n.end\nrest\n";
 
 START_TEST(every_prefix_is_survived)
@@ -214,7 +223,8 @@ START_TEST(zero_bytes_are_one_error)
     fixture t;
     deck_from(&t, buf, sizeof buf);
     char *msg = deck_messages(&t);
-    ck_assert_str_eq(msg, "3:1: error: zero byte: 't.sp' is not a text file; the rest of it is not read\n");
+    ck_assert_str_eq(
+        msg, "3:1: error: zero byte: 't.sp' is not a text file; the rest of it is not read\n");
     free(msg);
     deck_fini(&t);
     for (size_t i = 15; i < sizeof buf; i++)
@@ -226,7 +236,8 @@ END_TEST
 
 START_TEST(lines_of_a_megabyte_are_read)
 {
-    static const char *const part[] = {"a", " a", " a=1", "(", " {", "'", ",", " 1", "=", " \"", "$", "\\", " x y", ".", "*"};
+    static const char *const part[] = {"a", " a",  " a=1", "(",  " {",   "'", ",", " 1",
+                                       "=", " \"", "$",    "\\", " x y", ".", "*"};
     for (size_t i = 0; i < VS_COUNT(part); i++)
         for (int k = 0; k < 4; k++) {
             static const char *const head[] = {"x1", "r1 a b", ".param ", "v1 a 0 pwl("};
@@ -255,7 +266,8 @@ START_TEST(hierarchies_that_explode_are_refused)
         char deck[20000] = "t\n";
         sprintf(deck + 2, ".subckt s0 a\n%s.ends\n", leaf[k]);
         for (int i = 1; i < 60; i++)
-            sprintf(deck + strlen(deck), ".subckt s%d a\nx1 a s%d\nx2 a s%d\n.ends\n", i, i - 1, i - 1);
+            sprintf(deck + strlen(deck), ".subckt s%d a\nx1 a s%d\nx2 a s%d\n.ends\n", i, i - 1,
+                    i - 1);
         strcat(deck, "x1 p s59\n");
         fixture t;
         deck_from(&t, deck, strlen(deck));
@@ -292,7 +304,8 @@ START_TEST(large_flat_decks_are_read_in_linear_time)
     len = (size_t)sprintf(s, "t\n.model nm nmos level=1\n.param p0=1\n");
     for (size_t i = 1; i <= n; i++) {
         if (i % 4)
-            len += (size_t)sprintf(s + len, "m%zu n%zu n%zu 0 0 nm w=1u l={p%zu*0.1u}\n", i, i, i / 2, i / 4);
+            len += (size_t)sprintf(s + len, "m%zu n%zu n%zu 0 0 nm w=1u l={p%zu*0.1u}\n", i, i,
+                                   i / 2, i / 4);
         else
             len += (size_t)sprintf(s + len, ".param p%zu={p%zu+1}\n", i / 4, i / 4 - 1);
     }
@@ -310,10 +323,16 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        example_decks_have_their_counts, files_are_included, sections_are_chosen, includes_that_do_not_end_are_refused,
-        folders_and_missing_decks_are_refused, every_prefix_is_survived, every_suffix_and_deletion_is_survived,
-        zero_bytes_are_one_error, lines_of_a_megabyte_are_read, hierarchies_that_explode_are_refused,
-        large_flat_decks_are_read_in_linear_time};
+    const TTest *const tests[] = {example_decks_have_their_counts,
+                                  files_are_included,
+                                  sections_are_chosen,
+                                  includes_that_do_not_end_are_refused,
+                                  folders_and_missing_decks_are_refused,
+                                  every_prefix_is_survived,
+                                  every_suffix_and_deletion_is_survived,
+                                  zero_bytes_are_one_error,
+                                  lines_of_a_megabyte_are_read,
+                                  hierarchies_that_explode_are_refused,
+                                  large_flat_decks_are_read_in_linear_time};
     return run_tests("net/decks", tests, VS_COUNT(tests));
 }

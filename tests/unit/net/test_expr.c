@@ -4,8 +4,10 @@
 static double value_of(const char *text, char **messages)
 {
     char deck[600];
-    snprintf(deck, sizeof deck, "t\n.param k=3 two=2 neg=-4 s=\"txt\"\n.func f(a,b)={a*10+b}\n.func g(x) 'f(x,x)+k'\n"
-             "R1 a 0 {%s}\n", text);
+    snprintf(deck, sizeof deck,
+             "t\n.param k=3 two=2 neg=-4 s=\"txt\"\n.func f(a,b)={a*10+b}\n.func g(x) 'f(x,x)+k'\n"
+             "R1 a 0 {%s}\n",
+             text);
     fixture t;
     deck_from(&t, deck, strlen(deck));
     double y = NAN;
@@ -22,32 +24,119 @@ START_TEST(expressions_have_their_values)
         const char *text;
         double value;
     } t[] = {
-        {"1", 1}, {"1+2*3", 7}, {"(1+2)*3", 9}, {"2**3**2", 512}, {"2^10", 1024}, {"-2**2", -4},
-        {"2**-1", 0.5}, {"10-4-3", 3}, {"100/10/5", 2}, {"7%4", 3}, {"-7%4", -3}, {"1k+1", 1001},
-        {"1meg", 1e6}, {"2.5u", 2.5e-6}, {"10kohm", 1e4}, {"1e3", 1e3}, {".5", 0.5}, {"1.", 1},
-        {"+5", 5}, {"--5", 5}, {"!0", 1}, {"!3", 0}, {"1<2", 1}, {"2<=2", 1}, {"3>4", 0}, {"3>=4", 0},
-        {"3==3", 1}, {"3!=3", 0}, {"3<>4", 1}, {"1&&0", 0}, {"1||0", 1}, {"2 && 3", 1}, {"0||0", 0},
-        {"1?2:3", 2}, {"0?2:3", 3}, {"1?0?5:6:7", 6}, {"k>2 ? 10 : 20", 10}, {"1+2<4", 1},
-        {"sin(0)", 0}, {"cos(0)", 1}, {"tan(0)", 0}, {"atan(1)*4", M_PI}, {"asin(1)", M_PI / 2},
-        {"acos(1)", 0}, {"atan2(1,1)", M_PI / 4}, {"sinh(0)", 0}, {"cosh(0)", 1}, {"tanh(0)", 0},
-        {"asinh(0)", 0}, {"acosh(1)", 0}, {"atanh(0)", 0}, {"exp(1)", M_E}, {"ln(e)", 1}, {"log(e)", 1},
-        {"log10(1000)", 3}, {"sqrt(16)", 4}, {"abs(-3)", 3}, {"min(3,2)", 2}, {"max(3,2,7)", 7},
-        {"pow(2,3)", 8}, {"pow(-2,3)", -8}, {"pwr(-2,2)", -4}, {"sgn(-9)", -1}, {"sgn(0)", 0},
-        {"int(-2.7)", -2}, {"floor(-2.5)", -3}, {"ceil(2.1)", 3}, {"nint(2.5)", 2}, {"round(2.5)", 3},
-        {"u(1)", 1}, {"u(-1)", 0}, {"limit(5,0,3)", 3}, {"limit(-5,0,3)", 0}, {"limit(5,0)", 5},
-        {"if(1,2,3)", 2}, {"ternary_fcn(0,2,3)", 3}, {"table(1.5,1,10,2,20)", 15},
-        {"pwl(0,1,10,2,20)", 10}, {"pwl(9,1,10,2,20)", 20}, {"agauss(5,0,3)", 5}, {"gauss(5,.1,0)", 5},
-        {"unif(5,0)", 5}, {"aunif(5,0)", 5}, {"hypot(3,4)", 5}, {"sqr(3)", 9}, {"uramp(-1)", 0},
-        {"pi", M_PI}, {"temper", 27}, {"kelvin", -273.15}, {"c", 299792458.0}, {"boltz", 1.380649e-23},
-        {"echarge", 1.602176634e-19}, {"k", 3}, {"two*k", 6}, {"K*TWO", 6}, {"f(1,2)", 12}, {"g(2)", 25},
-        {"f(f(1,2),3)", 123}, {"1 + {2*3}", 7}, {"0 ? 1/0 : 4", 4}, {"0 && 1/0", 0}, {"1 || 1/0", 1},
-        {"neg**2", 16}, {"neg**3", -64}, {"SQRT(4)", 2}, {"  1 +\n+ 2", 3}, {"1 +\n* comment\n\n + 2", 3},
+        {"1", 1},
+        {"1+2*3", 7},
+        {"(1+2)*3", 9},
+        {"2**3**2", 512},
+        {"2^10", 1024},
+        {"-2**2", -4},
+        {"2**-1", 0.5},
+        {"10-4-3", 3},
+        {"100/10/5", 2},
+        {"7%4", 3},
+        {"-7%4", -3},
+        {"1k+1", 1001},
+        {"1meg", 1e6},
+        {"2.5u", 2.5e-6},
+        {"10kohm", 1e4},
+        {"1e3", 1e3},
+        {".5", 0.5},
+        {"1.", 1},
+        {"+5", 5},
+        {"--5", 5},
+        {"!0", 1},
+        {"!3", 0},
+        {"1<2", 1},
+        {"2<=2", 1},
+        {"3>4", 0},
+        {"3>=4", 0},
+        {"3==3", 1},
+        {"3!=3", 0},
+        {"3<>4", 1},
+        {"1&&0", 0},
+        {"1||0", 1},
+        {"2 && 3", 1},
+        {"0||0", 0},
+        {"1?2:3", 2},
+        {"0?2:3", 3},
+        {"1?0?5:6:7", 6},
+        {"k>2 ? 10 : 20", 10},
+        {"1+2<4", 1},
+        {"sin(0)", 0},
+        {"cos(0)", 1},
+        {"tan(0)", 0},
+        {"atan(1)*4", M_PI},
+        {"asin(1)", M_PI / 2},
+        {"acos(1)", 0},
+        {"atan2(1,1)", M_PI / 4},
+        {"sinh(0)", 0},
+        {"cosh(0)", 1},
+        {"tanh(0)", 0},
+        {"asinh(0)", 0},
+        {"acosh(1)", 0},
+        {"atanh(0)", 0},
+        {"exp(1)", M_E},
+        {"ln(e)", 1},
+        {"log(e)", 1},
+        {"log10(1000)", 3},
+        {"sqrt(16)", 4},
+        {"abs(-3)", 3},
+        {"min(3,2)", 2},
+        {"max(3,2,7)", 7},
+        {"pow(2,3)", 8},
+        {"pow(-2,3)", -8},
+        {"pwr(-2,2)", -4},
+        {"sgn(-9)", -1},
+        {"sgn(0)", 0},
+        {"int(-2.7)", -2},
+        {"floor(-2.5)", -3},
+        {"ceil(2.1)", 3},
+        {"nint(2.5)", 2},
+        {"round(2.5)", 3},
+        {"u(1)", 1},
+        {"u(-1)", 0},
+        {"limit(5,0,3)", 3},
+        {"limit(-5,0,3)", 0},
+        {"limit(5,0)", 5},
+        {"if(1,2,3)", 2},
+        {"ternary_fcn(0,2,3)", 3},
+        {"table(1.5,1,10,2,20)", 15},
+        {"pwl(0,1,10,2,20)", 10},
+        {"pwl(9,1,10,2,20)", 20},
+        {"agauss(5,0,3)", 5},
+        {"gauss(5,.1,0)", 5},
+        {"unif(5,0)", 5},
+        {"aunif(5,0)", 5},
+        {"hypot(3,4)", 5},
+        {"sqr(3)", 9},
+        {"uramp(-1)", 0},
+        {"pi", M_PI},
+        {"temper", 27},
+        {"kelvin", -273.15},
+        {"c", 299792458.0},
+        {"boltz", 1.380649e-23},
+        {"echarge", 1.602176634e-19},
+        {"k", 3},
+        {"two*k", 6},
+        {"K*TWO", 6},
+        {"f(1,2)", 12},
+        {"g(2)", 25},
+        {"f(f(1,2),3)", 123},
+        {"1 + {2*3}", 7},
+        {"0 ? 1/0 : 4", 4},
+        {"0 && 1/0", 0},
+        {"1 || 1/0", 1},
+        {"neg**2", 16},
+        {"neg**3", -64},
+        {"SQRT(4)", 2},
+        {"  1 +\n+ 2", 3},
+        {"1 +\n* comment\n\n + 2", 3},
     };
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         char *msg;
         double y = value_of(t[i].text, &msg);
-        ck_assert_msg(fabs(y - t[i].value) <= 1e-14 * fabs(t[i].value) && !*msg, "%s: %.17g, not %.17g; %s", t[i].text,
-                      y, t[i].value, msg);
+        ck_assert_msg(fabs(y - t[i].value) <= 1e-14 * fabs(t[i].value) && !*msg,
+                      "%s: %.17g, not %.17g; %s", t[i].text, y, t[i].value, msg);
         free(msg);
     }
 }
@@ -93,7 +182,8 @@ START_TEST(wrong_expressions_say_where)
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         char *msg;
         value_of(t[i].text, &msg);
-        ck_assert_msg(!strcmp(msg, t[i].message), "%s:\n%sexpected:\n%s", t[i].text, msg, t[i].message);
+        ck_assert_msg(!strcmp(msg, t[i].message), "%s:\n%sexpected:\n%s", t[i].text, msg,
+                      t[i].message);
         free(msg);
     }
 }
@@ -115,10 +205,12 @@ START_TEST(deep_and_long_expressions_end_with_a_message)
     static const struct {
         const char *head, *part, *tail;
     } t[] = {
-        {"t\nR1 a 0 {", "(", "1}\n"}, {"t\nR1 a 0 {1", "+1", "}\n"}, {"t\nR1 a 0 {", "-", "x}\n"},
-        {"t\nR1 a 0 {", "sin(", "1}\n"}, {"t\nR1 a 0 {", "1?", "1}\n"}, {"t\nR1 a 0 {2", "**2", "}\n"},
-        {"t\nR1 a 0 {1", "?1:1", "}\n"}, {"t\nR1 a 0 {1", "&&x<1", "}\n"}, {"t\nR1 a 0 ", "{", "\n"},
-        {"t\nR1 a 0 ", "'", "\n"}, {"t\nR1 a 0 ", "\"", "\n"}, {"t\nR1 a 0 max(1", ",1", "\n"},
+        {"t\nR1 a 0 {", "(", "1}\n"},    {"t\nR1 a 0 {1", "+1", "}\n"},
+        {"t\nR1 a 0 {", "-", "x}\n"},    {"t\nR1 a 0 {", "sin(", "1}\n"},
+        {"t\nR1 a 0 {", "1?", "1}\n"},   {"t\nR1 a 0 {2", "**2", "}\n"},
+        {"t\nR1 a 0 {1", "?1:1", "}\n"}, {"t\nR1 a 0 {1", "&&x<1", "}\n"},
+        {"t\nR1 a 0 ", "{", "\n"},       {"t\nR1 a 0 ", "'", "\n"},
+        {"t\nR1 a 0 ", "\"", "\n"},      {"t\nR1 a 0 max(1", ",1", "\n"},
     };
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         char *s = repeat(t[i].head, t[i].part, 200001, t[i].tail);
@@ -146,7 +238,8 @@ START_TEST(functions_that_double_their_argument_stop)
         ck_assert_int_ge(f.d.n_error, 1);
         deck_fini(&f);
     }
-    const char *self = "t\n.func f(x)={f(x)+1}\n.func g(x)={g(g(x))}\nR1 a 0 {f(1)}\nR2 a 0 {g(2)}\nB1 a 0 v={g(v(a))}\n";
+    const char *self = "t\n.func f(x)={f(x)+1}\n.func g(x)={g(g(x))}\nR1 a 0 {f(1)}\nR2 a 0 "
+                       "{g(2)}\nB1 a 0 v={g(v(a))}\n";
     fixture f;
     deck_from(&f, self, strlen(self));
     ck_assert_int_ge(f.d.n_error, 2);

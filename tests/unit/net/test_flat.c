@@ -13,7 +13,8 @@ static void check_cases(const deck_case *t, size_t n)
         ck_assert_int_lt(snprintf(deck, sizeof deck, "title\n%s", t[i].deck), (int)sizeof deck);
         deck_from(&f, deck, strlen(deck));
         char *text = deck_text(&f), *msg = deck_messages(&f);
-        ck_assert_msg(!strcmp(text, t[i].flat) && !*msg, "%s\ngives\n%s%s\nexpected:\n%s", t[i].deck, text, msg, t[i].flat);
+        ck_assert_msg(!strcmp(text, t[i].flat) && !*msg, "%s\ngives\n%s%s\nexpected:\n%s",
+                      t[i].deck, text, msg, t[i].flat);
         free(text);
         free(msg);
         deck_fini(&f);
@@ -50,10 +51,12 @@ START_TEST(texts_of_parameters_name_models)
 {
     static const deck_case t[] = {
         {".param rm=\"low\"\n.model low r r=100\nR1 a b {rm}", ".model low r r=100\nr1 a b low\n"},
-        {".param dm=\"Dd\" k=2\n.model dd d is=1\nD1 a b { dm } {k}", ".model dd d is=1\nd1 a b dd area=2\n"},
+        {".param dm=\"Dd\" k=2\n.model dd d is=1\nD1 a b { dm } {k}",
+         ".model dd d is=1\nd1 a b dd area=2\n"},
         {".param nm=\"nch\"\n.model nch nmos vto=1\nM1 a b c 0 {nm} w=1\nM2 a b c 0 nm w=1",
          ".model nch nmos vto=1\nm1 a b c 0 nch w=1\nm2 a b c 0 nch w=1\n"},
-        {".model hi r r=1\n.model lo r r=2\n.subckt s a mod=\"hi\"\nR1 a 0 {mod}\n.ends\nX1 a s\nX2 b s mod=\"lo\"",
+        {".model hi r r=1\n.model lo r r=2\n.subckt s a mod=\"hi\"\nR1 a 0 {mod}\n.ends\nX1 a "
+         "s\nX2 b s mod=\"lo\"",
          ".model hi r r=1\n.model lo r r=2\nx1.r1 a 0 hi\nx2.r1 b 0 lo\n"},
     };
     check_cases(t, VS_COUNT(t));
@@ -69,8 +72,10 @@ START_TEST(elements_have_nodes_and_values)
         {"R1 a b '2*k' \n.param k=5", "r1 a b value=10\n"},
         {"R1 a b 2*k \n.param k=5", "r1 a b value=10\n"},
         {"R1 a b k \n.param k=5", "r1 a b value=5\n"},
-        {"R1 a b rmod l=1u w=2u\n.model rmod r(rsh=10)", ".model rmod r rsh=10\nr1 a b rmod l=1e-06 w=2e-06\n"},
-        {"R1 a b 1k rmod\n.model rmod r rsh=10 tc1=1", ".model rmod r rsh=10 tc1=1\nr1 a b rmod value=1000\n"},
+        {"R1 a b rmod l=1u w=2u\n.model rmod r(rsh=10)",
+         ".model rmod r rsh=10\nr1 a b rmod l=1e-06 w=2e-06\n"},
+        {"R1 a b 1k rmod\n.model rmod r rsh=10 tc1=1",
+         ".model rmod r rsh=10 tc1=1\nr1 a b rmod value=1000\n"},
         {"R1 a b 10 temp=50 scale=2", "r1 a b value=10 temp=50 scale=2\n"},
         {"R1 a b r='1k+v(a)*2'", "r1 a b r=nan expr=(1000 + (v(a) * 2))\n"},
         {"C1 a b 1p ic=0.5", "c1 a b value=1e-12 ic=0.5\n"},
@@ -78,8 +83,10 @@ START_TEST(elements_have_nodes_and_values)
         {"L1 a b 1u ic=1m\nL2 c 0 2u\nK1 L1 L2 0.9",
          "l1 a b value=1e-06 ic=0.001\nl2 c 0 value=2e-06\nk1 <l1> <l2> value=0.9\n"},
         {"L1 a b l=1u", "l1 a b l=1e-06\n"},
-        {"D1 a b dm 2 off ic=0.6\n.model dm d is=1f", ".model dm d is=1e-15\nd1 a b dm area=2 ic=0.6 off\n"},
-        {"D1 a b dm area=2 m=3\n.model dm d (is=1f)", ".model dm d is=1e-15\nd1 a b dm area=2 m=3\n"},
+        {"D1 a b dm 2 off ic=0.6\n.model dm d is=1f",
+         ".model dm d is=1e-15\nd1 a b dm area=2 ic=0.6 off\n"},
+        {"D1 a b dm area=2 m=3\n.model dm d (is=1f)",
+         ".model dm d is=1e-15\nd1 a b dm area=2 m=3\n"},
         {"Q1 c b e qm\n.model qm npn", ".model qm npn\nq1 c b e qm\n"},
         {"Q1 c b e s qm 4\n.model qm npn", ".model qm npn\nq1 c b e s qm area=4\n"},
         {"Q1 c b e s t qm\n.model qm npn level=4", ".model qm npn level=4\nq1 c b e s t qm\n"},
@@ -109,7 +116,8 @@ START_TEST(elements_have_nodes_and_values)
         {"E1 a 0 value {v(a)*k}\n.param k=2", "e1 a 0 v=(v(a) * 2)\n"},
         {"E1 a 0 vol='v(a)**2'", "e1 a 0 v=(v(a) ** 2)\n"},
         {"G1 a 0 cur='1m*i(v1)'\nV1 a 0 1", "g1 a 0 i=(0.001 * i(v1))\nv1 a 0 dc 1\n"},
-        {"E1 a 0 TABLE {v(b)} = (0,0) (1,2)\nR1 b 0 1", "e1 a 0 v=pwl(v(b), 0, 0, 1, 2)\nr1 b 0 value=1\n"},
+        {"E1 a 0 TABLE {v(b)} = (0,0) (1,2)\nR1 b 0 1",
+         "e1 a 0 v=pwl(v(b), 0, 0, 1, 2)\nr1 b 0 value=1\n"},
         {"E1 a 0 TABLE {v(a)} = (0,0), (1,k)\n.param k=2", "e1 a 0 v=pwl(v(a), 0, 0, 1, 2)\n"},
         {"B1 a 0 v=v(a)*2 + 3", "b1 a 0 v=((v(a) * 2) + 3)\n"},
         {"B1 a 0 I={time>1u ? sin(2*pi*temper) : hertz} m=2",
@@ -131,7 +139,8 @@ START_TEST(sources_have_waveforms)
         {"V1 a 0 ac", "v1 a 0 ac 1 0\n"},
         {"V1 a 0", "v1 a 0\n"},
         {"V1 a 0 ac 1 dc 2 pulse(0 1 2 3)", "v1 a 0 dc 2 ac 1 0 pulse(0 1 2 3)\n"},
-        {"I1 a 0 PULSE 0 1 0 1n 1n 5n 10n dc 1", "i1 a 0 dc 1 pulse(0 1 0 1e-09 1e-09 5e-09 1e-08)\n"},
+        {"I1 a 0 PULSE 0 1 0 1n 1n 5n 10n dc 1",
+         "i1 a 0 dc 1 pulse(0 1 0 1e-09 1e-09 5e-09 1e-08)\n"},
         {"V1 a 0 pulse(0, {v}, 0 , '2*v')\n.param v=3", "v1 a 0 pulse(0 3 0 6)\n"},
         {"V1 a 0 sin(0 1 1k 0 0 90)", "v1 a 0 sin(0 1 1000 0 0 90)\n"},
         {"V1 a 0 SIN ( 0 -1 1k )", "v1 a 0 sin(0 -1 1000)\n"},
@@ -142,7 +151,8 @@ START_TEST(sources_have_waveforms)
         {"V1 a 0 pwl 0 0 1n 1 r=0 td=1n", "v1 a 0 pwl(0 0 1e-09 1) r=0 td=1e-09\n"},
         {"V1 a 0 pwl(0,0 1n,1) r = 1n", "v1 a 0 pwl(0 0 1e-09 1) r=1e-09\n"},
         {"V1 a 0 pwl((0,0) (1n,1))", "v1 a 0 pwl(0 0 1e-09 1)\n"},
-        {"V1 a 0 pulse(0 1 0\n+ 1n 1n\n+ 5n 10n) ac 1", "v1 a 0 ac 1 0 pulse(0 1 0 1e-09 1e-09 5e-09 1e-08)\n"},
+        {"V1 a 0 pulse(0 1 0\n+ 1n 1n\n+ 5n 10n) ac 1",
+         "v1 a 0 ac 1 0 pulse(0 1 0 1e-09 1e-09 5e-09 1e-08)\n"},
         {"I1 a 0 1m m=2", "i1 a 0 dc 0.001 m=2\n"},
     };
     check_cases(t, VS_COUNT(t));
@@ -165,25 +175,36 @@ START_TEST(parameters_are_found_in_scope)
          "x1.r1 p 0 value=1\nx2.r1 p 0 value=6\n"},
         {".param g=4\n.subckt s a\nr1 a 0 {g}\n.ends\nx1 p s", "x1.r1 p 0 value=4\n"},
         /* a parameter of the calling instance is seen before the top level's */
-        {".param g=4\n.subckt in a\nr1 a 0 {g}\n.ends\n.subckt out a g=9\nx1 a in\n.ends\nx1 p out", "x1.x1.r1 p 0 value=9\n"},
+        {".param g=4\n.subckt in a\nr1 a 0 {g}\n.ends\n.subckt out a g=9\nx1 a in\n.ends\nx1 p out",
+         "x1.x1.r1 p 0 value=9\n"},
         /* nested definitions, local models and subcircuits of one name */
-        {".subckt o a\n.subckt i a\nr1 a 0 1\n.ends\nx1 a i\n.ends\n.subckt i a\nr1 a 0 2\n.ends\nx1 p o\nx2 p i",
+        {".subckt o a\n.subckt i a\nr1 a 0 1\n.ends\nx1 a i\n.ends\n.subckt i a\nr1 a 0 "
+         "2\n.ends\nx1 p o\nx2 p i",
          "x1.x1.r1 p 0 value=1\nx2.r1 p 0 value=2\n"},
-        {".subckt s a v=1\n.model d d is={v}\nd1 a 0 d\n.ends\n.model d d is=9\nx1 p s\nx2 p s v=2\nd1 p 0 d",
+        {".subckt s a v=1\n.model d d is={v}\nd1 a 0 d\n.ends\n.model d d is=9\nx1 p s\nx2 p s "
+         "v=2\nd1 p 0 d",
          ".model d d is=1\n.model d d is=2\n.model d d is=9\nx1.d1 p 0 d\nx2.d1 p 0 d\nd1 p 0 d\n"},
         {".model bad d is={1/0}\nr1 a 0 1", "r1 a 0 value=1\n"},
         {".model m psp103va (type=1 version=4.8.2 name=\"abc\" mode=fast)\nn1 a m",
          ".model m psp103va type=1 version=\"4.8.2\" name=\"abc\" mode=\"fast\"\nn1 a m\n"},
         {".subckt s a m=5\nr1 a 0 {m}\n.ends\nx1 p s m=3", "x1.r1 p 0 value=3\n"},
-        {".subckt s a\nr1 a 0 1 m=2\n.ends\n.subckt t a\nx1 a s m=3\n.ends\nx1 p t m={2+2}", "x1.x1.r1 p 0 value=1 m=24\n"},
-        {".global vdd\n.subckt s a\nr1 a vdd 1\nr2 b gnd 1\n.ends\nx1 p s", "x1.r1 p vdd value=1\nx1.r2 x1.b 0 value=1\n"},
-        {".subckt s a\nv1 a b 1\nf1 a 0 v1 2\nb1 a 0 i={i(v1)+v(b)+v(x1.q)}\n.ends\nx1 p s\nr1 x1.q 0 1",
-         "x1.v1 p x1.b dc 1\nx1.f1 p 0 <x1.v1> gain=2\nx1.b1 p 0 i=((i(x1.v1) + v(x1.b)) + v(x1.q))\nr1 x1.q 0 value=1\n"},
-        {".subckt s a\nf1 a 0 vtop 2\n.ends\nx1 p s\nvtop q 0 1", "x1.f1 p 0 <vtop> gain=2\nvtop q 0 dc 1\n"},
-        {".subckt s d g\nm1 d g 0 0 mod\n.ends\n.model mod nmos\nx1 a b s", ".model mod nmos\nx1.m1 a b 0 0 mod\n"},
-        {".subckt s a t=\"nn\"\nm1 a a a a t\n.ends\n.model nn nmos\n.model pp pmos\nx1 q s t=\"pp\"",
+        {".subckt s a\nr1 a 0 1 m=2\n.ends\n.subckt t a\nx1 a s m=3\n.ends\nx1 p t m={2+2}",
+         "x1.x1.r1 p 0 value=1 m=24\n"},
+        {".global vdd\n.subckt s a\nr1 a vdd 1\nr2 b gnd 1\n.ends\nx1 p s",
+         "x1.r1 p vdd value=1\nx1.r2 x1.b 0 value=1\n"},
+        {".subckt s a\nv1 a b 1\nf1 a 0 v1 2\nb1 a 0 i={i(v1)+v(b)+v(x1.q)}\n.ends\nx1 p s\nr1 "
+         "x1.q 0 1",
+         "x1.v1 p x1.b dc 1\nx1.f1 p 0 <x1.v1> gain=2\nx1.b1 p 0 i=((i(x1.v1) + v(x1.b)) + "
+         "v(x1.q))\nr1 x1.q 0 value=1\n"},
+        {".subckt s a\nf1 a 0 vtop 2\n.ends\nx1 p s\nvtop q 0 1",
+         "x1.f1 p 0 <vtop> gain=2\nvtop q 0 dc 1\n"},
+        {".subckt s d g\nm1 d g 0 0 mod\n.ends\n.model mod nmos\nx1 a b s",
+         ".model mod nmos\nx1.m1 a b 0 0 mod\n"},
+        {".subckt s a t=\"nn\"\nm1 a a a a t\n.ends\n.model nn nmos\n.model pp pmos\nx1 q s "
+         "t=\"pp\"",
          ".model pp pmos\nx1.m1 q q q q pp\n"},
-        {"m1 d g s b nch l=0.5u w=1u\nm2 d g s b nch l=3u w=1u\n.model nch.1 nmos lmin=0 lmax=1u wmin=0 wmax=10u\n"
+        {"m1 d g s b nch l=0.5u w=1u\nm2 d g s b nch l=3u w=1u\n.model nch.1 nmos lmin=0 lmax=1u "
+         "wmin=0 wmax=10u\n"
          ".model nch.2 nmos lmin=1u lmax=9u wmin=0 wmax=10u",
          ".model nch.2 nmos lmin=1e-06 lmax=9e-06 wmin=0 wmax=1e-05\n"
          ".model nch.1 nmos lmin=0 lmax=1e-06 wmin=0 wmax=1e-05\n"
@@ -197,19 +218,26 @@ START_TEST(branches_are_taken_by_condition)
 {
     static const deck_case t[] = {
         {".param a=1\n.if (a==1)\nr1 x 0 1\n.else\nr1 x 0 2\n.endif", "r1 x 0 value=1\n"},
-        {".param a=2\n.if (a==1)\nr1 x 0 1\n.elseif (a==2)\nr1 x 0 2\n.else\nr1 x 0 3\n.endif", "r1 x 0 value=2\n"},
-        {".param a=3\n.if (a==1)\nr1 x 0 1\n.elseif a==2\nr1 x 0 2\n.else\nr1 x 0 3\n.endif", "r1 x 0 value=3\n"},
-        {".if 1\n.if 0\nr1 x 0 1\n.else\nr2 x 0 2\n.endif\nr3 x 0 3\n.endif", "r2 x 0 value=2\nr3 x 0 value=3\n"},
+        {".param a=2\n.if (a==1)\nr1 x 0 1\n.elseif (a==2)\nr1 x 0 2\n.else\nr1 x 0 3\n.endif",
+         "r1 x 0 value=2\n"},
+        {".param a=3\n.if (a==1)\nr1 x 0 1\n.elseif a==2\nr1 x 0 2\n.else\nr1 x 0 3\n.endif",
+         "r1 x 0 value=3\n"},
+        {".if 1\n.if 0\nr1 x 0 1\n.else\nr2 x 0 2\n.endif\nr3 x 0 3\n.endif",
+         "r2 x 0 value=2\nr3 x 0 value=3\n"},
         {".if {0}\n.if 1\nr1 x 0 1\n.endif\n.endif\nr2 x 0 2", "r2 x 0 value=2\n"},
-        {".param a=1\n.if (a<2)\n.param b=5\n.else\n.param b=6\n.endif\nr1 x 0 {b}", "r1 x 0 value=5\n"},
+        {".param a=1\n.if (a<2)\n.param b=5\n.else\n.param b=6\n.endif\nr1 x 0 {b}",
+         "r1 x 0 value=5\n"},
         {".param b=1\n.if (b==1)\n.param b=2\n.endif\nr1 x 0 {b}", "r1 x 0 value=2\n"},
-        {".subckt s a n=0\n.if (n>1)\n.model m d is=1\n.else\n.model m d is=2\n.endif\nd1 a 0 m\n.ends\nx1 p s\nx2 p s n=2",
+        {".subckt s a n=0\n.if (n>1)\n.model m d is=1\n.else\n.model m d is=2\n.endif\nd1 a 0 "
+         "m\n.ends\nx1 p s\nx2 p s n=2",
          ".model m d is=2\n.model m d is=1\nx1.d1 p 0 m\nx2.d1 p 0 m\n"},
         {".if 0\n.include \"no/such.file\"\n.endif\nr1 x 0 1", "r1 x 0 value=1\n"},
-        {".if 0\n.subckt s a\nr1 a 0 1\n.ends\n.else\n.subckt s a\nr1 a 0 2\n.ends\n.endif\nx1 p s", "x1.r1 p 0 value=2\n"},
+        {".if 0\n.subckt s a\nr1 a 0 1\n.ends\n.else\n.subckt s a\nr1 a 0 2\n.ends\n.endif\nx1 p s",
+         "x1.r1 p 0 value=2\n"},
         /* recursion that a condition ends */
         {".subckt lad a n=3\nr1 a b 1\n.if (n>1)\nx1 b lad n={n-1}\n.endif\n.ends\nx1 p lad",
-         "x1.r1 p x1.b value=1\nx1.x1.r1 x1.b x1.x1.b value=1\nx1.x1.x1.r1 x1.x1.b x1.x1.x1.b value=1\n"},
+         "x1.r1 p x1.b value=1\nx1.x1.r1 x1.b x1.x1.b value=1\nx1.x1.x1.r1 x1.x1.b x1.x1.x1.b "
+         "value=1\n"},
     };
     check_cases(t, VS_COUNT(t));
 }
@@ -224,27 +252,38 @@ START_TEST(dot_cards_are_read)
         {".op", ".op\n"},
         {"v1 a 0 0\n.dc v1 0 1 0.25", "v1 a 0 dc 0\n.dc v1 (5 values from 0 to 1)\n"},
         {"v1 a 0 0\n.dc v1 1 0 -0.1", "v1 a 0 dc 0\n.dc v1 (11 values from 1 to 0)\n"},
-        {"v1 a 0 0\nv2 b 0 0\n.dc v1 0 1 .5 v2 0 2 1", "v1 a 0 dc 0\nv2 b 0 dc 0\n.dc v1 (3 values from 0 to 1) v2 (3 values from 0 to 2)\n"},
+        {"v1 a 0 0\nv2 b 0 0\n.dc v1 0 1 .5 v2 0 2 1",
+         "v1 a 0 dc 0\nv2 b 0 dc 0\n.dc v1 (3 values from 0 to 1) v2 (3 values from 0 to 2)\n"},
         {".dc temp -40 120 40", ".dc temp (5 values from -40 to 120)\n"},
         {".param p=1\n.dc p 0 1 1", ".dc param:p (2 values from 0 to 1)\n"},
         {"r1 a 0 1\n.dc r1 1 3 1", "r1 a 0 value=1\n.dc r1[value] (3 values from 1 to 3)\n"},
-        {"r1 a 0 1\n.dc @r1[resistance] 1 3 1", "r1 a 0 value=1\n.dc r1[resistance] (3 values from 1 to 3)\n"},
+        {"r1 a 0 1\n.dc @r1[resistance] 1 3 1",
+         "r1 a 0 value=1\n.dc r1[resistance] (3 values from 1 to 3)\n"},
         {"v1 a 0 1\n.dc v1 dec 2 1 100", "v1 a 0 dc 1\n.dc v1 (5 values from 1 to 100)\n"},
         {"v1 a 0 1\n.dc v1 oct 1 1 8", "v1 a 0 dc 1\n.dc v1 (4 values from 1 to 8)\n"},
         {"v1 a 0 1\n.dc v1 lin 3 1 2", "v1 a 0 dc 1\n.dc v1 (3 values from 1 to 2)\n"},
-        {"v1 a 0 1\n.dc v1 list 1 5 2 temp 0 20 10", "v1 a 0 dc 1\n.dc v1 (3 values from 1 to 2) temp (3 values from 0 to 20)\n"},
+        {"v1 a 0 1\n.dc v1 list 1 5 2 temp 0 20 10",
+         "v1 a 0 dc 1\n.dc v1 (3 values from 1 to 2) temp (3 values from 0 to 20)\n"},
         {".options method=gear maxord=2 noacct reltol={1e-3*2}\n.option savecurrents",
-         ".option method=gear\n.option maxord=2\n.option noacct\n.option reltol={1e-3*2}\n.option savecurrents\n"},
+         ".option method=gear\n.option maxord=2\n.option noacct\n.option reltol={1e-3*2}\n.option "
+         "savecurrents\n"},
         {".temp 25 50", ".temp 25\n.temp 50\n"},
-        {"r1 a b 1\n.ic v(a)=1 v(b) = {2*2}\n.nodeset v(a)=.5", "r1 a b value=1\n.ic v(a)=1\n.ic v(b)=4\n.nodeset v(a)=0.5\n"},
-        {".subckt s a\nr1 a b 1\n.ic v(b)=1 v(a)=2\n.ends\nx1 p s", "x1.r1 p x1.b value=1\n.ic v(x1.b)=1\n.ic v(p)=2\n"},
+        {"r1 a b 1\n.ic v(a)=1 v(b) = {2*2}\n.nodeset v(a)=.5",
+         "r1 a b value=1\n.ic v(a)=1\n.ic v(b)=4\n.nodeset v(a)=0.5\n"},
+        {".subckt s a\nr1 a b 1\n.ic v(b)=1 v(a)=2\n.ends\nx1 p s",
+         "x1.r1 p x1.b value=1\n.ic v(x1.b)=1\n.ic v(p)=2\n"},
         {"v1 a 0 1\nr1 a b 1\n.save v(a) V(a,b) i(v1) v1#branch @r1[i] b all",
-         "v1 a 0 dc 1\nr1 a b value=1\n.save v(a)\n.save v(a,b)\n.save i(v1)\n.save i(v1)\n.save @r1[i]\n.save v(b)\n.save all\n"},
-        {"v1 1 0 1\n.save 1 i(r1) {v(1)*2}\nr1 1 0 1", "v1 1 0 dc 1\nr1 1 0 value=1\n.save v(1)\n.save i(r1)\n.save v(1)*2\n"},
-        {"v1 a 0 1\n.save v(a) par('v(a)*2')\n.print tran vdb(a) (0,5)\n.probe i(v1)\n.probe", "v1 a 0 dc 1\n.save v(a)\n.save v(a)*2\n.save all\n.save i(v1)\n"},
+         "v1 a 0 dc 1\nr1 a b value=1\n.save v(a)\n.save v(a,b)\n.save i(v1)\n.save i(v1)\n.save "
+         "@r1[i]\n.save v(b)\n.save all\n"},
+        {"v1 1 0 1\n.save 1 i(r1) {v(1)*2}\nr1 1 0 1",
+         "v1 1 0 dc 1\nr1 1 0 value=1\n.save v(1)\n.save i(r1)\n.save v(1)*2\n"},
+        {"v1 a 0 1\n.save v(a) par('v(a)*2')\n.print tran vdb(a) (0,5)\n.probe i(v1)\n.probe",
+         "v1 a 0 dc 1\n.save v(a)\n.save v(a)*2\n.save all\n.save i(v1)\n"},
         {".subckt s a\nv1 a b 1\nr1 b 0 1\n.ends\nx1 p s\n.save v(x1.b) i(x1.v1) i(v.x1.v1)",
-         "x1.v1 p x1.b dc 1\nx1.r1 x1.b 0 value=1\n.save v(x1.b)\n.save i(x1.v1)\n.save i(v.x1.v1)\n"},
-        {".hdl \"x/my.va\" other.va\n.load b.osdi", ".hdl \"x/my.va\"\n.hdl \"other.va\"\n.hdl \"b.osdi\"\n"},
+         "x1.v1 p x1.b dc 1\nx1.r1 x1.b 0 value=1\n.save v(x1.b)\n.save i(x1.v1)\n.save "
+         "i(v.x1.v1)\n"},
+        {".hdl \"x/my.va\" other.va\n.load b.osdi",
+         ".hdl \"x/my.va\"\n.hdl \"other.va\"\n.hdl \"b.osdi\"\n"},
         {".title a new one\nr1 a 0 1", "r1 a 0 value=1\n"},
     };
     check_cases(t, VS_COUNT(t));
@@ -254,11 +293,13 @@ END_TEST
 START_TEST(values_from_outside_win)
 {
     fixture t;
-    const char *deck = "t\n.param a=1 b={a+1}\n.subckt s x a=5\nr1 x 0 {a}\n.ends\nr1 p 0 {b}\nr2 p 0 {new}\nx1 p s\n";
+    const char *deck = "t\n.param a=1 b={a+1}\n.subckt s x a=5\nr1 x 0 {a}\n.ends\nr1 p 0 {b}\nr2 "
+                       "p 0 {new}\nx1 p s\n";
     deck_from(&t, deck, strlen(deck));
     deck_fini(&t);
     deck_init(&t);
-    ck_assert_int_eq(net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
+    ck_assert_int_eq(
+        net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
     flat_override over[] = {{"A", 10, false}, {"new", 3, false}};
     ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, NULL), VS_OK);
     char *text = deck_text(&t);
@@ -271,9 +312,11 @@ END_TEST
 START_TEST(options_are_read_alone)
 {
     fixture t;
-    const char *deck = "t\n.param k=50 bad={1/0}\n.options temp={k} method=trap\n.temp 30\nm1 wrong\n";
+    const char *deck =
+        "t\n.param k=50 bad={1/0}\n.options temp={k} method=trap\n.temp 30\nm1 wrong\n";
     deck_init(&t);
-    ck_assert_int_eq(net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
+    ck_assert_int_eq(
+        net_read_text(&t.deck, &t.d, &t.names, &t.mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
     ck_assert_int_eq(flat_options(&t.f, &t.deck, &t.d, &t.names, &t.mem), VS_OK);
     ck_assert_int_eq(t.d.n_error, 0);
     ck_assert_uint_eq(vec_len(t.f.option), 2);
@@ -297,22 +340,30 @@ static double value_of(const fixture *t, const char *name)
 static void draw_deck(fixture *t, const char *deck, uint64_t seed, int64_t sample)
 {
     deck_init(t);
-    ck_assert_int_eq(net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL), VS_OK);
+    ck_assert_int_eq(
+        net_read_text(&t->deck, &t->d, &t->names, &t->mem, "t.sp", deck, strlen(deck), NULL),
+        VS_OK);
     t->deck.vary = true;
     t->deck.seed = seed;
     t->deck.sample = sample;
-    ck_assert_int_eq(flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL), VS_OK);
+    ck_assert_int_eq(flat_build(&t->f, &t->deck, &t->d, &t->names, &t->mem, 27, NULL, 0, NULL),
+                     VS_OK);
     ck_assert_uint_eq(vec_len(t->d.msg), 0);
 }
 
-/* A parameter is one draw, two instances are two; others, and their order, leave a draw as it is. */
+/* A parameter is one draw, two instances are two; others, and their order, leave a draw as it is.
+ */
 START_TEST(draws_belong_to_names)
 {
     static const char *const body = ".subckt s a\n.param q=agauss(1,0.3,3)\nr1 a 0 q\nr2 a 0 q\n"
                                     "r3 a 0 {agauss(1,.1,0)}\n.ends\n";
     char one[400], two[400];
-    snprintf(one, sizeof one, "t\n.param p=gauss(2,.1,1)\n%sr0 1 0 p\nx1 1 s\nx2 1 s\nx3 1 s q={agauss(9,1,1)}\n", body);
-    snprintf(two, sizeof two, "t\n%s.param w=unif(3,.5) p=gauss(2,.1,1)\nr9 1 0 w\nx2 1 s\nx1 1 s\nr0 1 0 p\n", body);
+    snprintf(one, sizeof one,
+             "t\n.param p=gauss(2,.1,1)\n%sr0 1 0 p\nx1 1 s\nx2 1 s\nx3 1 s q={agauss(9,1,1)}\n",
+             body);
+    snprintf(two, sizeof two,
+             "t\n%s.param w=unif(3,.5) p=gauss(2,.1,1)\nr9 1 0 w\nx2 1 s\nx1 1 s\nr0 1 0 p\n",
+             body);
     fixture a, b, c, d;
     draw_deck(&a, one, 7, 0);
     draw_deck(&b, two, 7, 0);
@@ -372,12 +423,15 @@ START_TEST(title_and_cards_are_kept)
 }
 END_TEST
 
-/* Values that the model does not give itself are those of the other one, evaluated where that stands. */
+/* Values that the model does not give itself are those of the other one, evaluated where that
+ * stands. */
 START_TEST(models_are_like_others)
 {
     fixture t;
-    const char *deck = "t\n.param a=3\n.model x ako: y d (n=2 is=1e-12)\n.model z ako:x (rs=1)\n.model y d (is=1e-14 n={a} cjo=1p)\n"
-                       "d1 1 0 x\nd2 1 0 z\nx1 1 s\n.subckt s p\n.param a=7\n.model y ako:y (rs=2)\nd1 p 0 y\n.ends\n.end\n";
+    const char *deck = "t\n.param a=3\n.model x ako: y d (n=2 is=1e-12)\n.model z ako:x "
+                       "(rs=1)\n.model y d (is=1e-14 n={a} cjo=1p)\n"
+                       "d1 1 0 x\nd2 1 0 z\nx1 1 s\n.subckt s p\n.param a=7\n.model y ako:y "
+                       "(rs=2)\nd1 p 0 y\n.ends\n.end\n";
     deck_from(&t, deck, strlen(deck));
     ck_assert_int_eq(t.d.n_error, 0);
     char *buf = NULL;
@@ -395,9 +449,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {lines_become_cards, texts_of_parameters_name_models, elements_have_nodes_and_values, sources_have_waveforms,
-                                  parameters_are_found_in_scope, branches_are_taken_by_condition, dot_cards_are_read,
-                                  values_from_outside_win, options_are_read_alone, draws_belong_to_names, draws_are_distributed,
-                                  title_and_cards_are_kept, models_are_like_others};
+    const TTest *const tests[] = {
+        lines_become_cards,     texts_of_parameters_name_models, elements_have_nodes_and_values,
+        sources_have_waveforms, parameters_are_found_in_scope,   branches_are_taken_by_condition,
+        dot_cards_are_read,     values_from_outside_win,         options_are_read_alone,
+        draws_belong_to_names,  draws_are_distributed,           title_and_cards_are_kept,
+        models_are_like_others};
     return run_tests("net/flat", tests, VS_COUNT(tests));
 }

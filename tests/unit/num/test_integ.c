@@ -33,7 +33,8 @@ START_TEST(corrector_is_exact_up_to_its_order_and_err_is_the_first_miss)
         integ_corrector(t[i].m, t[i].order, h, past, &c);
         for (int k = 0; k <= t[i].order; k++)
             ck_assert_double_le(fabs(defect(&c, h, k)), 1e-11);
-        /* q = t^(p+1): the new value is off by err (p+1)!, the formula's slope by -alpha err (p+1)! */
+        /* q = t^(p+1): the new value is off by err (p+1)!, the formula's slope by -alpha err (p+1)!
+         */
         double factorial = tgamma(t[i].order + 2);
         ck_assert_double_eq_tol(defect(&c, h, t[i].order + 1), -c.alpha * c.err * factorial, 1e-11);
     }

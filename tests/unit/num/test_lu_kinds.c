@@ -1,4 +1,5 @@
-/* Tests of num/lu.c: every method on the same systems, choice by LU_AUTO, threads, matrices without factors. */
+/* Tests of num/lu.c: every method on the same systems, choice by LU_AUTO, threads, matrices without
+ * factors. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +103,8 @@ static system_t grid(const char *name, int32_t w, int32_t d)
     return s;
 }
 
-/* Grids behind voltage sources: rows and columns without a diagonal, blocks that follow from others. */
+/* Grids behind voltage sources: rows and columns without a diagonal, blocks that follow from
+ * others. */
 static system_t blocks(void)
 {
     enum { W = 12, N = W * W, PARTS = 5, SIZE = N + 1 };
@@ -193,8 +195,8 @@ static void solve_all(system_t *s, lu_kind kind, pool *p, const char *method, do
             ck_assert_int_eq(lu_factor(&lu, &s->a), VS_OK);
         memcpy(x, b, sizeof(double) * n);
         lu_solve(&lu, x, x);
-        ck_assert_msg(backward_error(&s->a, x, b) < 1e-10, "%s, %s, step %d: %g", s->name, lu.stat.method, step,
-                      backward_error(&s->a, x, b));
+        ck_assert_msg(backward_error(&s->a, x, b) < 1e-10, "%s, %s, step %d: %g", s->name,
+                      lu.stat.method, step, backward_error(&s->a, x, b));
         ck_assert_int_ge(lu_weakest(&lu), 0);
         ck_assert(lu.stat.rcond > 0 && lu.stat.rcond <= 1);
     }
@@ -217,8 +219,8 @@ static void compare(system_t s, const char *automatic)
     for (size_t k = 0; k < VS_COUNT(t); k++) {
         solve_all(&s, t[k].kind, NULL, t[k].method, x);
         for (size_t i = 0; i < n4; i++)
-            ck_assert_msg(fabs(x[i] - ref[i]) <= 1e-9 * scale, "%s, %s: x[%zu] = %.17g, KLU: %.17g", s.name,
-                          t[k].method, i, x[i], ref[i]);
+            ck_assert_msg(fabs(x[i] - ref[i]) <= 1e-9 * scale, "%s, %s: x[%zu] = %.17g, KLU: %.17g",
+                          s.name, t[k].method, i, x[i], ref[i]);
     }
     free(ref);
     free(x);
@@ -260,7 +262,8 @@ START_TEST(results_do_not_depend_on_threads)
         for (int threads = 2; threads <= 4; threads++) {
             pool *p = pool_new(threads);
             solve_all(&all[k], LU_AUTO, p, "klu/supernodes", x);
-            ck_assert_msg(!memcmp(x, ref, sizeof(double) * n4), "%s, %d threads", all[k].name, threads);
+            ck_assert_msg(!memcmp(x, ref, sizeof(double) * n4), "%s, %d threads", all[k].name,
+                          threads);
             pool_free(&p);
         }
         free(ref);

@@ -19,8 +19,8 @@ static double uniform(void) /* 0..1 */
 static int32_t colptr[N + 1], row[N * N];
 static double val[N * N + 1];
 
-/* A circuit-like pattern: entries at random with `density`, a diagonal that is left out in places and
- * then made up for by a pair of entries beside it, as the branch of a voltage source has it. */
+/* A circuit-like pattern: entries at random with `density`, a diagonal that is left out in places
+ * and then made up for by a pair of entries beside it, as the branch of a voltage source has it. */
 static csc random_pattern(int32_t n, double density)
 {
     csc a = {.n = n, .colptr = colptr, .row = row, .val = val};
@@ -39,8 +39,8 @@ static csc random_pattern(int32_t n, double density)
     return a;
 }
 
-/* Sizes over three decades; pivots large enough for tame growth. A refactorisation keeps old pivots, so
- * that errors of both grow, by chance the one or the other more. */
+/* Sizes over three decades; pivots large enough for tame growth. A refactorisation keeps old
+ * pivots, so that errors of both grow, by chance the one or the other more. */
 static void random_values(csc *a)
 {
     for (int32_t j = 0; j < a->n; j++)
@@ -103,8 +103,8 @@ START_TEST(random_patterns_are_solved_as_well_as_by_klu)
                 lu_solve(&tiny, b, x);
                 lu_solve(&klu, b, y);
                 double ours = backward_error(&a, x, b), theirs = backward_error(&a, y, b);
-                ck_assert_msg(ours <= 100 * theirs + 1e-13, "case %d, n %d: %g, KLU %g", solved, n, ours,
-                              theirs);
+                ck_assert_msg(ours <= 100 * theirs + 1e-13, "case %d, n %d: %g, KLU %g", solved, n,
+                              ours, theirs);
                 uint64_t s = seed;
                 new_values(&tiny, &a);
                 seed = s;

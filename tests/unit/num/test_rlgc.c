@@ -12,9 +12,19 @@ static void teardown(void) { arena_fini(&mem); }
 static const struct {
     double r, l, g, c;
 } lines[] = {
-    {49.8, 35.9e-9, 0, 1.872e-12}, {0.1, 1e-6, 0, 1e-9}, {5e3, 1e-7, 0, 1e-11}, {1e6, 1e-7, 0, 1e-11}, {1e3, 0, 0, 1e-12},
-    {50, 1e-7, 1e-3, 4e-11}, {50, 1e-7, 0.2, 4e-11}, {0, 1e-7, 1e-2, 4e-11}, {1e3, 0, 1e-4, 1e-12}, {1, 1e-6, 0.01, 0},
-    {0, 1e-6, 0.01, 0}, {1e3, 0, 1e-3, 0}, {10, 2.5e-7, 4e-3, 1e-10},
+    {49.8, 35.9e-9, 0, 1.872e-12},
+    {0.1, 1e-6, 0, 1e-9},
+    {5e3, 1e-7, 0, 1e-11},
+    {1e6, 1e-7, 0, 1e-11},
+    {1e3, 0, 0, 1e-12},
+    {50, 1e-7, 1e-3, 4e-11},
+    {50, 1e-7, 0.2, 4e-11},
+    {0, 1e-7, 1e-2, 4e-11},
+    {1e3, 0, 1e-4, 1e-12},
+    {1, 1e-6, 0.01, 0},
+    {0, 1e-6, 0.01, 0},
+    {1e3, 0, 1e-3, 0},
+    {10, 2.5e-7, 4e-3, 1e-10},
 };
 
 /* exp(-x) I_n(x), n = 0 or 1: mean of exp(x (cos t - 1)) cos(n t), by the trapezoidal rule. */
@@ -38,7 +48,8 @@ START_TEST(sums_of_exponentials_are_the_transfer_functions_on_the_imaginary_axis
         rlgc_make(&o, lines[i].r, lines[i].l, lines[i].g, lines[i].c, t_end, &mem);
         ck_assert_int_le(o.n, 700);
         for (double f = 1e3; f < 1e10; f *= 1.7) {
-            const double complex s = 2 * pi * f * I, e = cexp(-rlgc_lambda(&o, s)), y = rlgc_y(&o, s);
+            const double complex s = 2 * pi * f * I, e = cexp(-rlgc_lambda(&o, s)),
+                                 y = rlgc_y(&o, s);
             double complex es = o.gain, ys = o.y0 + s * o.direct;
             for (int32_t k = 0; k < o.n; k++) {
                 ck_assert(o.m[k] >= 0 && o.sigma[k] >= 0);
@@ -46,8 +57,10 @@ START_TEST(sums_of_exponentials_are_the_transfer_functions_on_the_imaginary_axis
                 ys += s * o.m[k] / (s + o.sigma[k]);
             }
             es *= cexp(-s * o.delay);
-            ck_assert_msg(cabs(es - e) < 1e-9, "line %zu, %g Hz: exp(-lambda) off by %g", i, f, cabs(es - e));
-            ck_assert_msg(cabs(ys - y) < 1e-9 * cabs(y), "line %zu, %g Hz: y off by %g", i, f, cabs(ys / y - 1));
+            ck_assert_msg(cabs(es - e) < 1e-9, "line %zu, %g Hz: exp(-lambda) off by %g", i, f,
+                          cabs(es - e));
+            ck_assert_msg(cabs(ys - y) < 1e-9 * cabs(y), "line %zu, %g Hz: y off by %g", i, f,
+                          cabs(ys / y - 1));
         }
     }
 }
@@ -65,7 +78,8 @@ START_TEST(responses_in_time_are_the_closed_forms)
         double largest = 0, miss = 0;
         for (double t = o.delay * 1.0001; t < 1e-4; t *= 1.05) {
             const double u = sqrt(t * t - t0 * t0), x = beta * u;
-            const double decay = (r / l * (g / c) * t * t + beta * beta * t0 * t0) / (alpha * t + x);
+            const double decay =
+                (r / l * (g / c) * t * t + beta * beta * t0 * t0) / (alpha * t + x);
             const double want = exp(-decay) * t0 * beta * bessel(1, x) / u;
             double h2 = 0, step = o.y0;
             for (int32_t k = 0; k < o.n; k++) {
@@ -76,7 +90,8 @@ START_TEST(responses_in_time_are_the_closed_forms)
             miss = fmax(miss, fabs(h2 - want));
             if (g == 0) { /* y/s: exp(-alpha t) I0(alpha t) */
                 const double y = bessel(0, alpha * t);
-                ck_assert_msg(fabs(step - y) < 1e-9 * y, "line %zu, %g s: step %.15g, not %.15g", i, t, step, y);
+                ck_assert_msg(fabs(step - y) < 1e-9 * y, "line %zu, %g s: step %.15g, not %.15g", i,
+                              t, step, y);
             }
         }
         ck_assert_msg(miss <= 1e-9 * largest, "line %zu: %g of %g", i, miss, largest);
@@ -95,7 +110,8 @@ START_TEST(a_line_without_inductance_diffuses)
             h2 += o.w[k] * exp(-o.sigma[k] * (t - o.delay));
             step += o.m[k] * exp(-o.sigma[k] * t);
         }
-        ck_assert_double_le(fabs(h2 - sqrt(tau / (4 * pi * t * t * t)) * exp(-tau / (4 * t))), 1e-9 / tau);
+        ck_assert_double_le(fabs(h2 - sqrt(tau / (4 * pi * t * t * t)) * exp(-tau / (4 * t))),
+                            1e-9 / tau);
         ck_assert_double_le(fabs(step - sqrt(tau / (pi * t))), 1e-9 * step);
     }
 }

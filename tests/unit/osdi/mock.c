@@ -1,6 +1,6 @@
-/* mock.c - an OSDI 0.4 library written by hand, for tests: module mock_diode(a, c), internal node i.
- * i = m is (exp(v(i,c) / vt) - 1), limited by pnjlim; r from a to i, or a and i are one if r = 0;
- * q = m cj v(i,c); shot noise 2 q i; operating-point variable gd. */
+/* mock.c - an OSDI 0.4 library written by hand, for tests: module mock_diode(a, c), internal node
+ * i. i = m is (exp(v(i,c) / vt) - 1), limited by pnjlim; r from a to i, or a and i are one if r =
+ * 0; q = m cj v(i,c); shot noise 2 q i; operating-point variable gd. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +98,8 @@ static uint32_t eval(void *handle, void *vi, void *vm, osdi_abi_info *info)
         bool limited = false;
         double (*pnjlim)(bool, bool *, double, double, double, double) =
             (double (*)(bool, bool *, double, double, double, double))OSDI_LIM_TABLE[0].fn;
-        vl = pnjlim((info->flags & OSDI_INIT_LIM) != 0, &limited, v, info->prev_state[in->state[0]], in->vt,
-                    in->vt * log(in->vt / (1.4142135623730951 * m->is)));
+        vl = pnjlim((info->flags & OSDI_INIT_LIM) != 0, &limited, v, info->prev_state[in->state[0]],
+                    in->vt, in->vt * log(in->vt / (1.4142135623730951 * m->is)));
         ret = limited ? OSDI_RET_LIM : 0;
     }
     info->next_state[in->state[0]] = vl;
@@ -135,17 +135,31 @@ static void pair(const inst *in, double v, double *dst)
     dst[in->node[C]] -= v;
 }
 
-static void residual_react(void *vi, void *vm, double *dst) { (void)vm; pair(vi, ((inst *)vi)->q, dst); }
-static void limit_resist(void *vi, void *vm, double *dst) { (void)vm; pair(vi, ((inst *)vi)->lim_i, dst); }
-static void limit_react(void *vi, void *vm, double *dst) { (void)vm; pair(vi, ((inst *)vi)->lim_q, dst); }
+static void residual_react(void *vi, void *vm, double *dst)
+{
+    (void)vm;
+    pair(vi, ((inst *)vi)->q, dst);
+}
+static void limit_resist(void *vi, void *vm, double *dst)
+{
+    (void)vm;
+    pair(vi, ((inst *)vi)->lim_i, dst);
+}
+static void limit_react(void *vi, void *vm, double *dst)
+{
+    (void)vm;
+    pair(vi, ((inst *)vi)->lim_q, dst);
+}
 
 static osdi_abi_jacobian jacobian[] = {
     {{I, I}, offsetof(inst, react[0]), OSDI_JAC_RESIST | OSDI_JAC_REACT},
     {{I, C}, offsetof(inst, react[1]), OSDI_JAC_RESIST | OSDI_JAC_REACT},
     {{C, I}, offsetof(inst, react[2]), OSDI_JAC_RESIST | OSDI_JAC_REACT},
     {{C, C}, offsetof(inst, react[3]), OSDI_JAC_RESIST | OSDI_JAC_REACT},
-    {{A, A}, UINT32_MAX, OSDI_JAC_RESIST}, {{A, I}, UINT32_MAX, OSDI_JAC_RESIST},
-    {{I, A}, UINT32_MAX, OSDI_JAC_RESIST}, {{I, I}, UINT32_MAX, OSDI_JAC_RESIST},
+    {{A, A}, UINT32_MAX, OSDI_JAC_RESIST},
+    {{A, I}, UINT32_MAX, OSDI_JAC_RESIST},
+    {{I, A}, UINT32_MAX, OSDI_JAC_RESIST},
+    {{I, I}, UINT32_MAX, OSDI_JAC_RESIST},
 };
 
 static void add(const inst *in, double g, double scale_r)
@@ -156,7 +170,11 @@ static void add(const inst *in, double g, double scale_r)
         *in->jac[k] += (k == 4 || k == 7 ? 1 : -1) * scale_r * in->gr;
 }
 
-static void jacobian_resist(void *vi, void *vm) { (void)vm; add(vi, ((inst *)vi)->gd, 1); }
+static void jacobian_resist(void *vi, void *vm)
+{
+    (void)vm;
+    add(vi, ((inst *)vi)->gd, 1);
+}
 static void jacobian_tran(void *vi, void *vm, double alpha)
 {
     (void)vm;
@@ -177,8 +195,8 @@ static osdi_abi_node nodes[] = {
 };
 static osdi_abi_pair collapsible[] = {{I, A}};
 static osdi_abi_noise noise[] = {{"shot", {I, C}}};
-static char *n_m[] = {"$mfactor"}, *n_is[] = {"IS", "js"}, *n_r[] = {"r"}, *n_cj[] = {"cj"}, *n_kind[] = {"kind"},
-            *n_gd[] = {"gd"};
+static char *n_m[] = {"$mfactor"}, *n_is[] = {"IS", "js"}, *n_r[] = {"r"}, *n_cj[] = {"cj"},
+            *n_kind[] = {"kind"}, *n_gd[] = {"gd"};
 static osdi_abi_param params[] = {
     {n_m, 0, "multiplicity", "", OSDI_TYPE_REAL | OSDI_KIND_INST, 0},
     {n_is, 1, "saturation current", "A", OSDI_TYPE_REAL | OSDI_KIND_MODEL, 0},
@@ -189,14 +207,38 @@ static osdi_abi_param params[] = {
 };
 
 osdi_abi_descriptor OSDI_DESCRIPTORS[1] = {{
-    .name = "mock_diode", .n_node = 3, .n_terminal = 2, .node = nodes, .n_jacobian = 8, .jacobian = jacobian,
-    .n_collapsible = 1, .collapsible = collapsible, .collapsed_off = offsetof(inst, collapsed), .noise = noise,
-    .n_noise = 1, .n_param = 5, .n_inst_param = 1, .n_opvar = 1, .param = params,
-    .node_map_off = offsetof(inst, node), .jac_ptr_off = offsetof(inst, jac), .n_state = 1,
-    .state_off = offsetof(inst, state), .bound_step_off = offsetof(inst, bound), .inst_size = sizeof(inst),
-    .model_size = sizeof(model), .access = access, .setup_model = setup_model, .setup_inst = setup_inst,
-    .eval = eval, .load_noise = load_noise, .load_residual_resist = residual_resist,
-    .load_residual_react = residual_react, .load_limit_resist = limit_resist, .load_limit_react = limit_react,
-    .load_jacobian_resist = jacobian_resist, .load_jacobian_react = jacobian_react,
+    .name = "mock_diode",
+    .n_node = 3,
+    .n_terminal = 2,
+    .node = nodes,
+    .n_jacobian = 8,
+    .jacobian = jacobian,
+    .n_collapsible = 1,
+    .collapsible = collapsible,
+    .collapsed_off = offsetof(inst, collapsed),
+    .noise = noise,
+    .n_noise = 1,
+    .n_param = 5,
+    .n_inst_param = 1,
+    .n_opvar = 1,
+    .param = params,
+    .node_map_off = offsetof(inst, node),
+    .jac_ptr_off = offsetof(inst, jac),
+    .n_state = 1,
+    .state_off = offsetof(inst, state),
+    .bound_step_off = offsetof(inst, bound),
+    .inst_size = sizeof(inst),
+    .model_size = sizeof(model),
+    .access = access,
+    .setup_model = setup_model,
+    .setup_inst = setup_inst,
+    .eval = eval,
+    .load_noise = load_noise,
+    .load_residual_resist = residual_resist,
+    .load_residual_react = residual_react,
+    .load_limit_resist = limit_resist,
+    .load_limit_react = limit_react,
+    .load_jacobian_resist = jacobian_resist,
+    .load_jacobian_react = jacobian_react,
     .load_jacobian_tran = jacobian_tran,
 }};

@@ -1,4 +1,5 @@
-/* test_osdi.c - OSDI libraries: loading, parameters, evaluation, limiting, messages (with mock.c). */
+/* test_osdi.c - OSDI libraries: loading, parameters, evaluation, limiting, messages (with mock.c).
+ */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +115,8 @@ START_TEST(models)
     const osdi_module *m = load("mock4");
     const int32_t is = osdi_param(m, "is");
     const osdi_set a = {is, 1e-15, NULL, DIAG_NOWHERE}, b = {is, 2e-15, NULL, DIAG_NOWHERE},
-                   bad = {is, -1, NULL, DIAG_NOWHERE}, loud = {osdi_param(m, "kind"), 0, "loud", DIAG_NOWHERE};
+                   bad = {is, -1, NULL, DIAG_NOWHERE},
+                   loud = {osdi_param(m, "kind"), 0, "loud", DIAG_NOWHERE};
     const osdi_env env = env_of("d1");
     osdi_model *k1, *k2, *k3;
     ck_assert_int_eq(osdi_model_get(&k1, m, &a, 1, &env), VS_OK);
@@ -159,7 +161,8 @@ START_TEST(derivatives)
         for (int row = 0; row < 3; row++) {
             double given = 0;
             for (int k = 0; k < 8; k++)
-                if ((int)m->abi->jacobian[k].nodes.a == row && (int)m->abi->jacobian[k].nodes.b == col)
+                if ((int)m->abi->jacobian[k].nodes.a == row &&
+                    (int)m->abi->jacobian[k].nodes.b == col)
                     given += j[k];
             const double found = (sum[1][row] - sum[0][row]) / (2 * h);
             ck_assert_double_eq_tol(given, found, 1e-5 * (fabs(found) + 1e-3));
@@ -180,7 +183,8 @@ START_TEST(limiting)
     ck_assert(in->ret & OSDI_RET_LIM);
     ck_assert(lim[0] > 0.6 && lim[0] < 0.9);
     osdi_residual(in, r);
-    const double vt = 300.15 / 11604.518, i = 1e-14 * (exp(lim[0] / vt) - 1), g = 1e-14 * exp(lim[0] / vt) / vt;
+    const double vt = 300.15 / 11604.518, i = 1e-14 * (exp(lim[0] / vt) - 1),
+                 g = 1e-14 * exp(lim[0] / vt) / vt;
     ck_assert_double_eq_tol(r[2], i + g * (5 - lim[0]), 1e-9 * fabs(g * 5));
     ck_assert_double_eq_tol(osdi_value(in, osdi_param(m, "gd")), g, 1e-12 * g);
     y.flags |= OSDI_CALC_NOISE;

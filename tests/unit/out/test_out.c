@@ -13,10 +13,7 @@
 static const out_vector vec[] = {{"time", "time"}, {"v(out)", "voltage"}, {"i(v1)", "current"}};
 static char path[64];
 
-static void name_file(void)
-{
-    snprintf(path, sizeof path, "/tmp/vsim-test-out-%d", (int)getpid());
-}
+static void name_file(void) { snprintf(path, sizeof path, "/tmp/vsim-test-out-%d", (int)getpid()); }
 
 static void write_plot(out_file *f, int n)
 {
@@ -68,7 +65,8 @@ START_TEST(file_is_complete_up_to_its_count_after_a_kill)
     pid_t child = fork();
     if (!child) {
         out_file *f;
-        if (out_open(&f, path, OUT_RAW) || out_plot_begin(f, "t", "Transient Analysis", vec, 3, false))
+        if (out_open(&f, path, OUT_RAW) ||
+            out_plot_begin(f, "t", "Transient Analysis", vec, 3, false))
             _exit(1);
         for (int i = 0;; i++) {
             double row[] = {i * 1e-9, i / 3.0, -i};
@@ -111,7 +109,8 @@ END_TEST
 START_TEST(damaged_files_are_refused_with_a_reason)
 {
     static const char *const bad[] = {
-        "Title: x\n", "Title: x\nNo. Variables: 99999999999\nVariables:\n",
+        "Title: x\n",
+        "Title: x\nNo. Variables: 99999999999\nVariables:\n",
         "Title: x\nNo. Variables: 2\nNo. Points: 1\nVariables:\n\t0\ta\tb\n",
         "Title: x\nNo. Variables: 1\nNo. Points: -5\nVariables:\n\t0\ta\tb\nBinary:\n",
     };

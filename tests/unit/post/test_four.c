@@ -14,7 +14,8 @@ static post_val curve(bench *b, int per)
     post_vec *y = post_plot_add(&b->set, p, "v(y)", "voltage", false);
     for (int k = 0; k <= 4 * per; k++) {
         double t = (double)k / per, w = 2 * M_PI * t;
-        ck_assert(post_vec_push(p->scale, t, 0) && post_vec_push(y, 0.5 + 2 * sin(w) + 0.3 * cos(3 * w), 0));
+        ck_assert(post_vec_push(p->scale, t, 0) &&
+                  post_vec_push(y, 0.5 + 2 * sin(w) + 0.3 * cos(3 * w), 0));
     }
     post_val v;
     ck_assert(post_eval(&b->e, "v(y)", &v));
@@ -50,7 +51,11 @@ START_TEST(spectra_have_the_lines_of_the_curve)
     static const struct {
         const char *text;
         double value;
-    } t[] = {{"mag(v(y))[0]", 0.5}, {"mag(v(y))[4]", 2}, {"mag(v(y))[12]", 0.3}, {"mag(v(y))[7]", 0}, {"frequency[4]", 1}};
+    } t[] = {{"mag(v(y))[0]", 0.5},
+             {"mag(v(y))[4]", 2},
+             {"mag(v(y))[12]", 0.3},
+             {"mag(v(y))[7]", 0},
+             {"frequency[4]", 1}};
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         double x;
         ck_assert(post_eval_number(&b.e, t[i].text, &x));

@@ -14,7 +14,10 @@ static const struct {
     {"a trig v(wave) val=0.5 rise=1 targ v(wave) val=0.5 fall=1", 1.0 / 3, {5.0 / 12, 1.0 / 12}, 2},
     {"a trig at=0.1 targ v(wave) val=0 cross=1", 0.4, {0.5, 0.1}, 2},
     {"a targ v(up) val=0.5 trig at=0", 0.5, {0.5, 0}, 2},
-    {"a trig v(wave) val=0.5 td=0.2 cross=1 targ v(wave) val=-0.5 cross=last", 0.5, {11.0 / 12, 5.0 / 12}, 2},
+    {"a trig v(wave) val=0.5 td=0.2 cross=1 targ v(wave) val=-0.5 cross=last",
+     0.5,
+     {11.0 / 12, 5.0 / 12},
+     2},
     {"a find v(up) at=0.3", 0.3, {0}, 0},
     {"a find v(wave) at = 0.25", 1, {0}, 0},
     {"a find v(up) when v(wave)=-0.5 fall=1", 7.0 / 12, {0}, 0},
@@ -52,20 +55,25 @@ START_TEST(each_form_gives_its_value)
     ck_assert_int_eq(post_measure(&b.e, forms[_i].text, DIAG_NOWHERE, &m), VS_OK);
     ck_assert_msg(m.ok, "%s: %s", forms[_i].text, m.why ? m.why : "");
     ck_assert_str_eq(m.name, "a");
-    ck_assert_msg(fabs(m.value - forms[_i].value) < 1e-4 * (1e-2 + fabs(forms[_i].value)), "%s: %.9g", forms[_i].text, m.value);
+    ck_assert_msg(fabs(m.value - forms[_i].value) < 1e-4 * (1e-2 + fabs(forms[_i].value)),
+                  "%s: %.9g", forms[_i].text, m.value);
     ck_assert_int_eq(m.n_part, forms[_i].n_part);
     for (int k = 0; k < m.n_part; k++)
-        ck_assert_msg(fabs(m.part_value[k] - forms[_i].part[k]) < 1e-4, "%s: %.9g", forms[_i].text, m.part_value[k]);
+        ck_assert_msg(fabs(m.part_value[k] - forms[_i].part[k]) < 1e-4, "%s: %.9g", forms[_i].text,
+                      m.part_value[k]);
     bench_fini(&b);
 }
 END_TEST
 
 static const char *const failures[][2] = {
-    {"a when v(up)=2", "'v(up)' never crosses 2"}, {"a when v(wave)=0.5 rise=2", "'v(wave)' rises through 0.5 only once"},
+    {"a when v(up)=2", "'v(up)' never crosses 2"},
+    {"a when v(wave)=0.5 rise=2", "'v(wave)' rises through 0.5 only once"},
     {"a when v(wave)=0.5 cross=4", "'v(wave)' crosses 0.5 only 2 times"},
     {"a find v(up) at=3", "3 is outside the curve, which goes from 0 to 1"},
-    {"a avg v(up) from=0.5 to=0.2", "FROM=0.5 is behind TO=0.2"}, {"a avg v(up) from=2 to=3", "2 .. 3 is outside the curve"},
-    {"a max v(nix)", "there is no vector 'v(nix)' in the plot tran1"}, {"a param='1/0'", "the result is not a finite number"},
+    {"a avg v(up) from=0.5 to=0.2", "FROM=0.5 is behind TO=0.2"},
+    {"a avg v(up) from=2 to=3", "2 .. 3 is outside the curve"},
+    {"a max v(nix)", "there is no vector 'v(nix)' in the plot tran1"},
+    {"a param='1/0'", "the result is not a finite number"},
     {"a param='nix'", "there is no vector 'nix'"},
 };
 
@@ -76,16 +84,31 @@ START_TEST(a_failed_measure_has_a_reason)
     post_meas m;
     ck_assert_int_eq(post_measure(&b.e, failures[_i][0], DIAG_NOWHERE, &m), VS_OK);
     ck_assert(!m.ok);
-    ck_assert_msg(m.why && strstr(m.why, failures[_i][1]), "%s: %s", failures[_i][0], m.why ? m.why : "");
+    ck_assert_msg(m.why && strstr(m.why, failures[_i][1]), "%s: %s", failures[_i][0],
+                  m.why ? m.why : "");
     ck_assert_int_eq(b.d.n_error, 0);
     bench_fini(&b);
 }
 END_TEST
 
-static const char *const wrong[] = {"", "a", "a maxx v(up)", "a max", "a trig v(up) val=1", "a trig v(up) targ v(up) val=1",
-                                    "a find v(up)", "a when v(up)", "a find v(up) at=", "a max v(up) foo=1",
-                                    "a when v(up)=1 rise=0", "a when v(up)=1 rise=1.5", "a param", "a = 3", "= = =", "a when =",
-                                    "a find at=1 at=2", "a trig trig trig"};
+static const char *const wrong[] = {"",
+                                    "a",
+                                    "a maxx v(up)",
+                                    "a max",
+                                    "a trig v(up) val=1",
+                                    "a trig v(up) targ v(up) val=1",
+                                    "a find v(up)",
+                                    "a when v(up)",
+                                    "a find v(up) at=",
+                                    "a max v(up) foo=1",
+                                    "a when v(up)=1 rise=0",
+                                    "a when v(up)=1 rise=1.5",
+                                    "a param",
+                                    "a = 3",
+                                    "= = =",
+                                    "a when =",
+                                    "a find at=1 at=2",
+                                    "a trig trig trig"};
 
 START_TEST(texts_that_are_no_measure_are_errors)
 {
@@ -110,7 +133,10 @@ START_TEST(a_falling_axis_gives_the_same)
     static const struct {
         const char *text;
         double value;
-    } t[] = {{"a find v(y) at=3.5", 7}, {"a when v(y)=5", 2.5}, {"a avg v(y) from=2 to=4", 6}, {"a integ v(y)", 100},
+    } t[] = {{"a find v(y) at=3.5", 7},
+             {"a when v(y)=5", 2.5},
+             {"a avg v(y) from=2 to=4", 6},
+             {"a integ v(y)", 100},
              {"a max v(y) from=1 to=2.5", 5}};
     for (size_t i = 0; i < VS_COUNT(t); i++) {
         post_meas m;

@@ -50,8 +50,10 @@ START_TEST(all_formats_are_read)
         int nnz;
         double v12, v21;
     } c[] = {
-        {"%%MatrixMarket matrix coordinate real general\n% c\n\n2 2 3\n1 1 1\n2 1 -3.5e0\n2 2 4\n", 3, NAN, -3.5},
-        {"%%matrixmarket MATRIX Coordinate Integer Symmetric\r\n2 2 2\r\n1 1 1\r\n2 1 7\r\n", 3, 7, 7},
+        {"%%MatrixMarket matrix coordinate real general\n% c\n\n2 2 3\n1 1 1\n2 1 -3.5e0\n2 2 4\n",
+         3, NAN, -3.5},
+        {"%%matrixmarket MATRIX Coordinate Integer Symmetric\r\n2 2 2\r\n1 1 1\r\n2 1 7\r\n", 3, 7,
+         7},
         {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 7\n", 2, -7, 7},
         {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 3 -4\n", 3, 5, 5},
         {"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 0 2\n", 1, 2, NAN},
@@ -68,8 +70,10 @@ START_TEST(all_formats_are_read)
         ck_assert_int_eq(read_text(c[i].text, &a, &m), VS_OK);
         ck_assert_msg(csc_nnz(&a) == c[i].nnz, "case %zu: %d entries", i, csc_nnz(&a));
         const double v12 = at(&a, 1, 2), v21 = at(&a, 2, 1);
-        ck_assert_msg((isnan(v12) && isnan(c[i].v12)) || v12 == c[i].v12, "case %zu: (1,2) %g", i, v12);
-        ck_assert_msg((isnan(v21) && isnan(c[i].v21)) || v21 == c[i].v21, "case %zu: (2,1) %g", i, v21);
+        ck_assert_msg((isnan(v12) && isnan(c[i].v12)) || v12 == c[i].v12, "case %zu: (1,2) %g", i,
+                      v12);
+        ck_assert_msg((isnan(v21) && isnan(c[i].v21)) || v21 == c[i].v21, "case %zu: (2,1) %g", i,
+                      v21);
         ck_assert_int_eq(m.n_double, i == 10);
     }
 }
@@ -87,9 +91,11 @@ START_TEST(wrong_files_give_the_place)
         {"%%MatrixMarket matrix coordnate real general\n", "unknown format 'coordnate'", 1, 23},
         {"%%MatrixMarket matrix coordinate real\n", "the symmetry is missing", 1, 38},
         {"%%MatrixMarket matrix coordinate real general x\n", "the first line ends", 1, 47},
-        {"%%MatrixMarket matrix array pattern general\n2 2\n", "a pattern has no array format", 1, 1},
+        {"%%MatrixMarket matrix array pattern general\n2 2\n", "a pattern has no array format", 1,
+         1},
         {"%%MatrixMarket matrix coordinate real hermitian\n", "only a complex matrix", 1, 1},
-        {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "a pattern has no sign", 1, 1},
+        {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "a pattern has no sign", 1,
+         1},
         {HEAD, "the file ends where the number of rows", 1, 46},
         {HEAD "2 2 -1\n", "expected the number of entries", 2, 5},
         {HEAD "0 0 0\n", "must lie between", 2, 1},
@@ -104,10 +110,14 @@ START_TEST(wrong_files_give_the_place)
         {HEAD "2 2 1\n1 1 nan\n", "not a finite number", 3, 5},
         {HEAD "2 2 1\n1 1 1 2\n", "more than one entry on a line", 3, 7},
         {HEAD "2 2 1\n1 1 1\n2 2 1\n", "more entries than the 1", 4, 1},
-        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", "on and below the diagonal", 3, 1},
-        {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", "below the diagonal", 3, 1},
-        {"%%MatrixMarket matrix array real general\n3 3\n1\n2\n3 4 5 6 7 8\n", "the file ends where a value", 5, 12},
-        {"%%MatrixMarket matrix array real general\n1000000 1000000\n1\n", "the file is too short", 2, 1},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n",
+         "on and below the diagonal", 3, 1},
+        {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n",
+         "below the diagonal", 3, 1},
+        {"%%MatrixMarket matrix array real general\n3 3\n1\n2\n3 4 5 6 7 8\n",
+         "the file ends where a value", 5, 12},
+        {"%%MatrixMarket matrix array real general\n1000000 1000000\n1\n", "the file is too short",
+         2, 1},
     };
     for (size_t i = 0; i < VS_COUNT(c); i++) {
         csc a = {0};
@@ -118,7 +128,8 @@ START_TEST(wrong_files_give_the_place)
         int line, col;
         diag_where(&d, d.msg[0].span, &line, &col);
         ck_assert_msg(strstr(d.msg[0].text, c[i].message), "case %zu: %s", i, d.msg[0].text);
-        ck_assert_msg(line == c[i].line && col == c[i].col, "case %zu: at %d:%d: %s", i, line, col, d.msg[0].text);
+        ck_assert_msg(line == c[i].line && col == c[i].col, "case %zu: at %d:%d: %s", i, line, col,
+                      d.msg[0].text);
     }
 }
 END_TEST

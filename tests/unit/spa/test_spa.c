@@ -1,5 +1,5 @@
-/* Tests of spa: forests, counts, levels and blocks of known matrices; counts against elimination done
- * naively and against KLU's factors. */
+/* Tests of spa: forests, counts, levels and blocks of known matrices; counts against elimination
+ * done naively and against KLU's factors. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,9 @@ static double random01(void)
 /* The pattern of has[n*n], row by row. */
 static csc pattern_of(int n, const bool *has)
 {
-    csc a = {.n = n, .colptr = arena_array(&mem, int32_t, n + 1), .row = arena_array(&mem, int32_t, n * n)};
+    csc a = {.n = n,
+             .colptr = arena_array(&mem, int32_t, n + 1),
+             .row = arena_array(&mem, int32_t, n *n)};
     int nnz = 0;
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++)
@@ -35,7 +37,7 @@ static csc pattern_of(int n, const bool *has)
 
 static bool *blank(int n)
 {
-    bool *has = arena_array(&mem, bool, n * n);
+    bool *has = arena_array(&mem, bool, n *n);
     for (int i = 0; i < n; i++)
         has[i * n + i] = true;
     return has;
@@ -73,7 +75,7 @@ static bool *grid(int k)
 /* Entries of L after elimination in the order perm: column counts into count. */
 static int64_t eliminate(int n, const bool *has, const int32_t *perm, int32_t *count)
 {
-    bool *w = arena_array(&mem, bool, n * n);
+    bool *w = arena_array(&mem, bool, n *n);
     int64_t all = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
@@ -148,7 +150,7 @@ static void check_counts(int n, const bool *has)
     const csc a = pattern_of(n, has);
     const spa_report r = analyze(&a);
     int32_t *count = arena_array(&mem, int32_t, n), *p = arena_array(&mem, int32_t, n);
-    bool *square = arena_array(&mem, bool, n * n), *block = arena_array(&mem, bool, n * n);
+    bool *square = arena_array(&mem, bool, n *n), *block = arena_array(&mem, bool, n *n);
     for (int b = 0; b < r.n_block; b++) /* the diagonal blocks, by position */
         for (int i = r.block[b]; i < r.block[b + 1]; i++)
             for (int j = r.block[b]; j < r.block[b + 1]; j++)
@@ -178,7 +180,8 @@ static void check_counts(int n, const bool *has)
             ck_assert_double_eq(f->klu.flops, f->flops);
         }
     }
-    ck_assert_int_ge(2 * r.fill[SPA_COLAMD].lnz, r.fill[SPA_COLAMD].klu.lnz + r.fill[SPA_COLAMD].klu.unz);
+    ck_assert_int_ge(2 * r.fill[SPA_COLAMD].lnz,
+                     r.fill[SPA_COLAMD].klu.lnz + r.fill[SPA_COLAMD].klu.unz);
 }
 
 START_TEST(counts_of_a_grid_are_those_of_elimination_and_of_klu)
@@ -212,7 +215,7 @@ END_TEST
 START_TEST(matrices_without_diagonal_are_matched_first)
 {
     const int n = 6; /* a cyclic shift: blocks of one row after matching */
-    bool *has = arena_array(&mem, bool, n * n);
+    bool *has = arena_array(&mem, bool, n *n);
     for (int i = 0; i < n; i++)
         has[i * n + (i + 1) % n] = true;
     const csc a = pattern_of(n, has);
@@ -304,7 +307,9 @@ END_TEST
 static size_t picture_size(int k)
 {
     const int n = k * k;
-    csc a = {.n = n, .colptr = arena_array(&mem, int32_t, n + 1), .row = arena_array(&mem, int32_t, 5 * n)};
+    csc a = {.n = n,
+             .colptr = arena_array(&mem, int32_t, n + 1),
+             .row = arena_array(&mem, int32_t, 5 * n)};
     int nnz = 0;
     for (int v = 0; v < n; v++) {
         const int near[] = {v - k, v % k ? v - 1 : -1, v, v % k < k - 1 ? v + 1 : -1, v + k};

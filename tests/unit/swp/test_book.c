@@ -1,4 +1,5 @@
-/* Tests of swp_book.c and swp_stat.c: files in order, a journal cut anywhere, statistics of known samples. */
+/* Tests of swp_book.c and swp_stat.c: files in order, a journal cut anywhere, statistics of known
+ * samples. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
@@ -36,8 +37,20 @@ static void end(void)
 /* A family of one step and one measure, limits 0 and 10. */
 static void book_init(swp_book *b, int64_t mc)
 {
-    *b = (swp_book){.path = result, .measures = table, .csv = true, .quiet = true, .table = mc > 0, .format = OUT_CSV,
-                    .total = POINTS, .n_mine = POINTS, .mc = mc, .n_shard = 1, .id = 7, .fd = -1, .mfd = -1, .jfd = -1};
+    *b = (swp_book){.path = result,
+                    .measures = table,
+                    .csv = true,
+                    .quiet = true,
+                    .table = mc > 0,
+                    .format = OUT_CSV,
+                    .total = POINTS,
+                    .n_mine = POINTS,
+                    .mc = mc,
+                    .n_shard = 1,
+                    .id = 7,
+                    .fd = -1,
+                    .mfd = -1,
+                    .jfd = -1};
     vec_push(b->step, mc ? "sample" : "r");
     vec_push(b->meas, "y");
     vec_push(b->min, 0.0);
@@ -60,7 +73,8 @@ static void book_fini(swp_book *b, bool finished)
 static void add_point(swp_book *b, int k, double y, vs_status st)
 {
     char text[SPOOLED], label[20], spool[] = "/tmp/vsim-spool-XXXXXX";
-    const int n = snprintf(text, sizeof text, "time,v(a)\n0,%d\n1,%d\n\n", k, k + 1), fd = mkstemp(spool);
+    const int n = snprintf(text, sizeof text, "time,v(a)\n0,%d\n1,%d\n\n", k, k + 1),
+              fd = mkstemp(spool);
     unlink(spool);
     ck_assert_int_eq(write(fd, text, (size_t)n), n);
     swp_rec r = {.point = k, .status = st, .n_bytes = n, .value = &y};
@@ -107,14 +121,16 @@ START_TEST(points_are_one_table_and_a_failed_one_is_named)
 }
 END_TEST
 
-/* Whatever a kill left of the journal: a run that resumes ends with the files of one that was not killed. */
+/* Whatever a kill left of the journal: a run that resumes ends with the files of one that was not
+ * killed. */
 START_TEST(a_journal_that_is_cut_anywhere_resumes_to_the_same_files)
 {
     run_from(0, POINTS, false, -1);
     char *whole = text_of(result), *measures = text_of(table);
     run_from(0, 3, false, -1);
     char *kept = text_of(journal);
-    const size_t size = strlen(kept), head = (size_t)(strstr(kept, "points\n") - kept) + strlen("points\n");
+    const size_t size = strlen(kept),
+                 head = (size_t)(strstr(kept, "points\n") - kept) + strlen("points\n");
     for (size_t n = size; n >= head; n--) {
         run_from(0, 3, false, -1);
         ck_assert_int_eq(truncate(journal, (off_t)n), 0);
@@ -175,7 +191,8 @@ START_TEST(a_journal_of_another_sweep_and_files_that_shrank_are_refused)
 }
 END_TEST
 
-/* 1, 2, 3 and 12: mean 4.5, sigma sqrt(77/3) = 5.066228, median 2.5, lower quartile 1.75; 3 of 4 within 0 .. 10. */
+/* 1, 2, 3 and 12: mean 4.5, sigma sqrt(77/3) = 5.066228, median 2.5, lower quartile 1.75; 3 of 4
+ * within 0 .. 10. */
 START_TEST(statistics_of_four_samples)
 {
     static const double y[POINTS] = {12, 3, 1, 2};
@@ -187,8 +204,10 @@ START_TEST(statistics_of_four_samples)
         add_point(&b, k, y[k], VS_OK);
     book_fini(&b, true);
     static const char *const part[] = {
-        "y: 4 samples, 0 failed, 1 outside [0, 10]", "mean 4.5, sigma 5.066228, min 1, max 12", "25%: 1.75, 50%: 2.5",
-        "lowest: 1 (sample 3) 2 (sample 4) 3 (sample 2); highest: 12 (sample 1)", "yield: 3 of 4, 75 %"};
+        "y: 4 samples, 0 failed, 1 outside [0, 10]", "mean 4.5, sigma 5.066228, min 1, max 12",
+        "25%: 1.75, 50%: 2.5",
+        "lowest: 1 (sample 3) 2 (sample 4) 3 (sample 2); highest: 12 (sample 1)",
+        "yield: 3 of 4, 75 %"};
     for (size_t i = 0; i < VS_COUNT(part); i++)
         ck_assert_msg(strstr(said, part[i]) != NULL, "%s is not in\n%s", part[i], said);
     free(said);

@@ -1,7 +1,8 @@
 /* Contributions, branches, unknowns, analog operators. */
 #include "va_check.h"
 
-#define MOD(ports, body) "module m(" ports "); inout " ports "; electrical " ports "; " body " endmodule"
+#define MOD(ports, body) \
+    "module m(" ports "); inout " ports "; electrical " ports "; " body " endmodule"
 
 static bool has_out(const bench *b, ir_out_kind kind, int32_t a)
 {
@@ -13,7 +14,9 @@ static bool has_out(const bench *b, ir_out_kind kind, int32_t a)
 
 START_TEST(flow_enters_one_node_and_leaves_the_other)
 {
-    bench b = bench_new(MOD("a, b", "parameter real r = 2; analog begin I(a, b) <+ V(a, b) / r; I(b, a) <+ 1; I(b) <+ 4; end"));
+    bench b = bench_new(MOD(
+        "a, b",
+        "parameter real r = 2; analog begin I(a, b) <+ V(a, b) / r; I(b, a) <+ 1; I(b) <+ 4; end"));
     bench_x(&b, "a", 3);
     bench_x(&b, "b", 1);
     bench_run(&b);
@@ -47,8 +50,10 @@ END_TEST
 
 START_TEST(static_switch_collapses_or_drops_its_current)
 {
-    bench b = bench_new(MOD("a, b", "electrical i; parameter real r = 0; analog begin if (r > 0) I(a, i) <+ V(a, i) / r;"
-                                    " else V(a, i) <+ 0.0; I(i, b) <+ V(i, b); end"));
+    bench b = bench_new(
+        MOD("a, b",
+            "electrical i; parameter real r = 0; analog begin if (r > 0) I(a, i) <+ V(a, i) / r;"
+            " else V(a, i) <+ 0.0; I(i, b) <+ V(i, b); end"));
     bench_x(&b, "flow(a,i)", 7);
     bench_x(&b, "a", 6);
     bench_x(&b, "i", 2);
@@ -98,8 +103,9 @@ END_TEST
 
 START_TEST(flow_of_a_flow_branch_is_its_sum)
 {
-    bench b = bench_new(MOD("a, b", "branch (a) p; (*desc=\"i\"*) real i; analog begin I(p) <+ 3 * V(p); i = I(p);"
-                                    " I(b) <+ I(p); end"));
+    bench b = bench_new(
+        MOD("a, b", "branch (a) p; (*desc=\"i\"*) real i; analog begin I(p) <+ 3 * V(p); i = I(p);"
+                    " I(b) <+ I(p); end"));
     bench_x(&b, "a", 2);
     bench_run(&b);
     ck_assert_double_eq(res(&b, "b"), 6);
@@ -133,8 +139,9 @@ END_TEST
 
 START_TEST(resistor_as_potential_source_drops_when_it_is_none)
 {
-    bench b = bench_new(MOD("a, b", "parameter real r = 2; branch (a, b) x; analog if (r < 10) V(x) <+ I(x) * r;"
-                                    " else I(x) <+ V(x) / r;"));
+    bench b = bench_new(
+        MOD("a, b", "parameter real r = 2; branch (a, b) x; analog if (r < 10) V(x) <+ I(x) * r;"
+                    " else I(x) <+ V(x) / r;"));
     bench_x(&b, "a", 3);
     bench_x(&b, "flow(x)", 10);
     bench_run(&b);
@@ -149,8 +156,9 @@ END_TEST
 
 START_TEST(ddt_is_a_symbol_and_its_argument_an_output)
 {
-    bench b = bench_new(MOD("a", "parameter real c = 2; real q; analog begin q = c * V(a); I(a) <+ ddt(q) + ddt(3);"
-                                 " if (V(a) > 1) I(a) <+ 2 * ddt(V(a) * V(a)); end"));
+    bench b = bench_new(
+        MOD("a", "parameter real c = 2; real q; analog begin q = c * V(a); I(a) <+ ddt(q) + ddt(3);"
+                 " if (V(a) > 1) I(a) <+ 2 * ddt(V(a) * V(a)); end"));
     ck_assert_int_eq(b.m->n_ddt, 2);
     bench_x(&b, "a", 3);
     b.ddt[0] = 10;
@@ -169,9 +177,11 @@ END_TEST
 
 START_TEST(noise_is_a_symbol_per_call)
 {
-    bench b = bench_new(MOD("a, b", "real n; analog begin n = white_noise(2 * V(a), \"n1\"); I(a) <+ n; I(b) <+ -0.5 * n;"
-                                    " if (V(a) > 1) I(a) <+ flicker_noise(V(a), 1.5, \"f\");"
-                                    " I(a) <+ noise_table('{1, 2, 10, 3}); end"));
+    bench b = bench_new(
+        MOD("a, b",
+            "real n; analog begin n = white_noise(2 * V(a), \"n1\"); I(a) <+ n; I(b) <+ -0.5 * n;"
+            " if (V(a) > 1) I(a) <+ flicker_noise(V(a), 1.5, \"f\");"
+            " I(a) <+ noise_table('{1, 2, 10, 3}); end"));
     ck_assert_uint_eq(vec_len(b.m->noise), 3);
     ck_assert_str_eq(b.m->noise[0].name, "n1");
     ck_assert_int_eq(b.m->noise[1].kind, VA_FLICKER);
@@ -194,11 +204,12 @@ END_TEST
 
 START_TEST(ddx_derives_by_one_node)
 {
-    bench b = bench_new(MOD("a, b", "electrical c; branch (a, c) br; (*desc=\"g\"*) real ga, gb, gc, gi, g2;"
-                                    " real x; analog begin V(br) <+ 0.5 * I(br); I(c) <+ V(c);"
-                                    " x = V(a, b) * V(a, b) + 3 * V(b); ga = ddx(x, V(a)); gb = ddx(x, V(b));"
-                                    " gc = ddx(x, V(c)); gi = ddx(I(br) * V(a), I(br));"
-                                    " if (V(a) > 1) begin x = exp(x - 7); g2 = 2 * ddx(x, V(a)); end end"));
+    bench b = bench_new(
+        MOD("a, b", "electrical c; branch (a, c) br; (*desc=\"g\"*) real ga, gb, gc, gi, g2;"
+                    " real x; analog begin V(br) <+ 0.5 * I(br); I(c) <+ V(c);"
+                    " x = V(a, b) * V(a, b) + 3 * V(b); ga = ddx(x, V(a)); gb = ddx(x, V(b));"
+                    " gc = ddx(x, V(c)); gi = ddx(I(br) * V(a), I(br));"
+                    " if (V(a) > 1) begin x = exp(x - 7); g2 = 2 * ddx(x, V(a)); end end"));
     bench_x(&b, "a", 3);
     bench_x(&b, "b", 1);
     bench_run(&b);
@@ -232,7 +243,8 @@ END_TEST
 
 static double pnjlim_of(double v, double old, double vt, double vcrit)
 {
-    bench b = bench_new(MOD("a, b", "parameter real vt = 1, vcrit = 1; analog I(a, b) <+ $limit(V(a, b), \"pnjlim\", vt, vcrit);"));
+    bench b = bench_new(MOD("a, b", "parameter real vt = 1, vcrit = 1; analog I(a, b) <+ "
+                                    "$limit(V(a, b), \"pnjlim\", vt, vcrit);"));
     bench_set(&b, "vt", vt);
     bench_set(&b, "vcrit", vcrit);
     bench_x(&b, "a", v);
@@ -263,8 +275,9 @@ END_TEST
 
 START_TEST(user_function_can_limit)
 {
-    bench b = bench_new(MOD("a", "analog function real lim; input vn, vo, s; real vn, vo, s; lim = min(vn, vo + s);"
-                                 " endfunction analog I(a) <+ $limit(V(a), lim, 0.5);"));
+    bench b = bench_new(
+        MOD("a", "analog function real lim; input vn, vo, s; real vn, vo, s; lim = min(vn, vo + s);"
+                 " endfunction analog I(a) <+ $limit(V(a), lim, 0.5);"));
     bench_x(&b, "a", 3);
     b.limold[0] = 1;
     bench_run(&b);
@@ -275,8 +288,9 @@ END_TEST
 
 START_TEST(port_current_is_the_sum_of_its_row)
 {
-    bench b = bench_new(MOD("a, b", "(*desc=\"i\"*) real i; analog begin if (V(a) > 1) i = 10 * I(<a>); else i = 0;"
-                                    " I(a, b) <+ V(a, b); I(a) <+ 3; end"));
+    bench b = bench_new(
+        MOD("a, b", "(*desc=\"i\"*) real i; analog begin if (V(a) > 1) i = 10 * I(<a>); else i = 0;"
+                    " I(a, b) <+ V(a, b); I(a) <+ 3; end"));
     bench_x(&b, "a", 2);
     bench_run(&b);
     ck_assert_double_eq(opvar(&b, "i"), 50);
@@ -286,9 +300,11 @@ END_TEST
 
 START_TEST(vectors_of_nodes_and_branches)
 {
-    bench b = bench_new("module m(p, n); inout [1:0] p; inout n; electrical [1:0] p; electrical n; electrical [0:2] k;"
+    bench b = bench_new("module m(p, n); inout [1:0] p; inout n; electrical [1:0] p; electrical n; "
+                        "electrical [0:2] k;"
                         " branch (p, n) br; genvar i; analog begin"
-                        " for (i = 0; i < 2; i = i + 1) begin I(p[i], k[i + 1]) <+ (i + 1) * V(p[i], k[i + 1]); I(br[i]) <+ 1; end"
+                        " for (i = 0; i < 2; i = i + 1) begin I(p[i], k[i + 1]) <+ (i + 1) * "
+                        "V(p[i], k[i + 1]); I(br[i]) <+ 1; end"
                         " end endmodule");
     ck_assert_int_eq(b.m->n_port, 3);
     ck_assert_str_eq(b.m->unknown[0].name, "p[1]");
@@ -305,9 +321,10 @@ END_TEST
 
 START_TEST(generate_loops_hold_analog_blocks)
 {
-    bench b = bench_new("module m(p); inout [0:2] p; electrical [0:2] p; genvar i; parameter integer s = 1;"
-                        " for (i = 0; i < 3; i = i + 1) begin : g analog I(p[i]) <+ i; end"
-                        " if (s) analog begin I(p[0]) <+ 5; end else analog I(p[0]) <+ 7; endmodule");
+    bench b = bench_new(
+        "module m(p); inout [0:2] p; electrical [0:2] p; genvar i; parameter integer s = 1;"
+        " for (i = 0; i < 3; i = i + 1) begin : g analog I(p[i]) <+ i; end"
+        " if (s) analog begin I(p[0]) <+ 5; end else analog I(p[0]) <+ 7; endmodule");
     bench_run(&b);
     ck_assert_double_eq(res(&b, "p[0]"), 5);
     ck_assert_double_eq(res(&b, "p[2]"), 2);
@@ -317,7 +334,8 @@ END_TEST
 
 START_TEST(ground_is_the_reference)
 {
-    bench b = bench_new(MOD("a", "electrical gnd; ground gnd; analog begin I(a, gnd) <+ V(a, gnd); I(gnd, a) <+ V(gnd, a) * 2; end"));
+    bench b = bench_new(MOD("a", "electrical gnd; ground gnd; analog begin I(a, gnd) <+ V(a, gnd); "
+                                 "I(gnd, a) <+ V(gnd, a) * 2; end"));
     bench_x(&b, "a", 2);
     bench_run(&b);
     ck_assert_double_eq(res(&b, "a"), 6);
@@ -328,8 +346,9 @@ END_TEST
 
 START_TEST(natures_name_their_access_functions)
 {
-    bench b = bench_new("module m(a, t); inout a, t; electrical a; thermal t; analog begin I(a) <+ V(a);"
-                        " Pwr(t) <+ -V(a) * I(a); flow(t) <+ 2 * potential(t); end endmodule");
+    bench b =
+        bench_new("module m(a, t); inout a, t; electrical a; thermal t; analog begin I(a) <+ V(a);"
+                  " Pwr(t) <+ -V(a) * I(a); flow(t) <+ 2 * potential(t); end endmodule");
     bench_x(&b, "a", 3);
     bench_x(&b, "t", 5);
     bench_run(&b);
@@ -340,12 +359,14 @@ START_TEST(natures_name_their_access_functions)
 }
 END_TEST
 
-RUN_SUITE("va/analog", flow_enters_one_node_and_leaves_the_other, potential_source_has_a_current_unknown,
-          static_switch_collapses_or_drops_its_current, dynamic_switch_never_collapses,
-          the_last_kind_of_contribution_wins, flow_of_a_flow_branch_is_its_sum,
-          reading_the_flow_of_an_empty_branch_makes_an_ammeter,
-          resistor_as_potential_source_drops_when_it_is_none, ddt_is_a_symbol_and_its_argument_an_output,
-          noise_is_a_symbol_per_call, ddx_derives_by_one_node, idt_is_an_unknown_of_its_own,
+RUN_SUITE("va/analog", flow_enters_one_node_and_leaves_the_other,
+          potential_source_has_a_current_unknown, static_switch_collapses_or_drops_its_current,
+          dynamic_switch_never_collapses, the_last_kind_of_contribution_wins,
+          flow_of_a_flow_branch_is_its_sum, reading_the_flow_of_an_empty_branch_makes_an_ammeter,
+          resistor_as_potential_source_drops_when_it_is_none,
+          ddt_is_a_symbol_and_its_argument_an_output, noise_is_a_symbol_per_call,
+          ddx_derives_by_one_node, idt_is_an_unknown_of_its_own,
           junction_voltage_is_limited_like_in_spice, user_function_can_limit,
-          port_current_is_the_sum_of_its_row, vectors_of_nodes_and_branches, generate_loops_hold_analog_blocks, ground_is_the_reference,
+          port_current_is_the_sum_of_its_row, vectors_of_nodes_and_branches,
+          generate_loops_hold_analog_blocks, ground_is_the_reference,
           natures_name_their_access_functions)

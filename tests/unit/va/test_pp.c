@@ -6,8 +6,10 @@
 static double y_of(const char *head, const char *expr)
 {
     char text[4000];
-    snprintf(text, sizeof text, "%s\nmodule m(a); inout a; electrical a; (*desc=\"y\"*) real y; analog begin y = %s;"
-             " I(a) <+ 0; end endmodule", head, expr);
+    snprintf(text, sizeof text,
+             "%s\nmodule m(a); inout a; electrical a; (*desc=\"y\"*) real y; analog begin y = %s;"
+             " I(a) <+ 0; end endmodule",
+             head, expr);
     bench b = bench_new(text);
     bench_run(&b);
     double v = opvar(&b, "y");
@@ -18,8 +20,10 @@ static double y_of(const char *head, const char *expr)
 START_TEST(macros_take_arguments_and_nest)
 {
     ck_assert_double_eq(y_of("`define A 3\n`define B (`A + 1)", "`B * 2"), 8);
-    ck_assert_double_eq(y_of("`define MAX(x, y) ((x) > (y) ? (x) : (y))", "`MAX(1, `MAX(5, 2))"), 5);
-    ck_assert_double_eq(y_of("`define F(x) pow(x, 2)\n`define G(a, b) (`F(a) + `F(b))", "`G(3, min(1, 2))"), 10);
+    ck_assert_double_eq(y_of("`define MAX(x, y) ((x) > (y) ? (x) : (y))", "`MAX(1, `MAX(5, 2))"),
+                        5);
+    ck_assert_double_eq(
+        y_of("`define F(x) pow(x, 2)\n`define G(a, b) (`F(a) + `F(b))", "`G(3, min(1, 2))"), 10);
     ck_assert_double_eq(y_of("`define LONG(p) (p + \\\n  1 + \\\n  2) // remark\n", "`LONG(4)"), 7);
     ck_assert_double_eq(y_of("`define C 5 // a remark is not part of it", "`C + 1"), 6);
     ck_assert_double_eq(y_of("`define E\n", "1 `E + 1"), 2);
@@ -32,34 +36,52 @@ END_TEST
 
 START_TEST(conditionals_nest_and_skip_anything)
 {
-    ck_assert_double_eq(y_of("`define X\n`ifdef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"), 1);
+    ck_assert_double_eq(y_of("`define X\n`ifdef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"),
+                        1);
     ck_assert_double_eq(y_of("`ifndef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"), 1);
-    ck_assert_double_eq(y_of("`define Y\n`ifdef X\n`define V 1\n`elsif Y\n`define V 2\n`else\n`define V 3\n`endif", "`V"), 2);
-    ck_assert_double_eq(y_of("`ifdef X\n`ifdef Q\n`else\n`endif\n don't \"care # \\ \n/* `endif */ // `endif\n`else\n`define V 4\n`endif", "`V"), 4);
-    ck_assert_double_eq(y_of("`define X\n`undef X\n`ifdef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"), 2);
-    ck_assert_double_eq(y_of("", "1\n`ifdef __VAMS_COMPACT_MODELING__\n + 10\n`endif\n`ifdef __VSIM__\n+ 100\n`endif\n"), 111);
-    ck_assert_double_eq(y_of("`define T(x) \\\n`ifdef NO \\\n 1 \\\n`else \\\n x \\\n`endif\n", "`T(7)"), 7);
+    ck_assert_double_eq(
+        y_of("`define Y\n`ifdef X\n`define V 1\n`elsif Y\n`define V 2\n`else\n`define V 3\n`endif",
+             "`V"),
+        2);
+    ck_assert_double_eq(y_of("`ifdef X\n`ifdef Q\n`else\n`endif\n don't \"care # \\ \n/* `endif */ "
+                             "// `endif\n`else\n`define V 4\n`endif",
+                             "`V"),
+                        4);
+    ck_assert_double_eq(
+        y_of("`define X\n`undef X\n`ifdef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"), 2);
+    ck_assert_double_eq(
+        y_of(
+            "",
+            "1\n`ifdef __VAMS_COMPACT_MODELING__\n + 10\n`endif\n`ifdef __VSIM__\n+ 100\n`endif\n"),
+        111);
+    ck_assert_double_eq(
+        y_of("`define T(x) \\\n`ifdef NO \\\n 1 \\\n`else \\\n x \\\n`endif\n", "`T(7)"), 7);
 }
 END_TEST
 
 START_TEST(other_directives_are_accepted)
 {
-    ck_assert_double_eq(y_of("`resetall\n`timescale 1ns / 1ps\n`default_discipline electrical\n`default_transition 1n\n"
-                             "`begin_keywords \"VAMS-2.3\"\n", "2"), 2);
+    ck_assert_double_eq(y_of("`resetall\n`timescale 1ns / 1ps\n`default_discipline "
+                             "electrical\n`default_transition 1n\n"
+                             "`begin_keywords \"VAMS-2.3\"\n",
+                             "2"),
+                        2);
 }
 END_TEST
 
 START_TEST(constants_are_built_in)
 {
     ck_assert_double_eq(y_of("`include \"constants.vams\"", "`M_PI"), 3.14159265358979323846);
-    ck_assert_double_eq(y_of("`include \"constants.h\"\n`include \"constants.vams\"", "`P_CELSIUS0"), 273.15);
+    ck_assert_double_eq(
+        y_of("`include \"constants.h\"\n`include \"constants.vams\"", "`P_CELSIUS0"), 273.15);
 }
 END_TEST
 
 START_TEST(a_token_of_a_macro_stands_where_the_macro_is_used)
 {
     bench b;
-    bench_compile(&b, "`define BAD(x) x + nothing\nmodule m(a); inout a;\n  real y;\n  analog y = `BAD(nil);\nendmodule\n");
+    bench_compile(&b, "`define BAD(x) x + nothing\nmodule m(a); inout a;\n  real y;\n  analog y = "
+                      "`BAD(nil);\nendmodule\n");
     char *msg = bench_messages(&b);
     ck_assert_str_eq(msg, "t.va:4:19: error: unknown name 'nil'\n"
                           "    4 |   analog y = `BAD(nil);\n"
@@ -92,8 +114,9 @@ START_TEST(includes_are_found_beside_the_file_and_in_the_folders)
     snprintf(sub, sizeof sub, "%s/lib", dir);
     snprintf(path, sizeof path, "mkdir %s", sub);
     ck_assert_int_eq(system(path), 0);
-    put(dir, "m.va", HEAD "`include \"one.inc\"\n`include \"two.inc\"\nmodule m(a); inout a; electrical a;"
-                     " analog I(a) <+ `ONE + `TWO + `THREE + `OPT; endmodule\n");
+    put(dir, "m.va",
+        HEAD "`include \"one.inc\"\n`include \"two.inc\"\nmodule m(a); inout a; electrical a;"
+             " analog I(a) <+ `ONE + `TWO + `THREE + `OPT; endmodule\n");
     put(dir, "one.inc", "`define ONE 1\n");
     put(sub, "one.inc", "`define ONE 100\n");
     put(sub, "two.inc", "`define TWO 20\n`include \"three.inc\"\n");

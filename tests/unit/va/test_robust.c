@@ -5,14 +5,18 @@
 
 static const char SAMPLE[] =
     "`include \"constants.vams\"\n`include \"disciplines.vams\"\n"
-    "`define CLIP(x, lo) ((x) > (lo) ? (x) : (lo))\n`ifdef NO\n junk \" `else\n`define G 1e-12\n`endif\n"
+    "`define CLIP(x, lo) ((x) > (lo) ? (x) : (lo))\n`ifdef NO\n junk \" `else\n`define G "
+    "1e-12\n`endif\n"
     "`define OPP(n, d) (* desc=d, units=\"V\" *) real n;\n"
     "(* desc=\"diode\" *) module d(a, c);\n inout a, c; electrical a, c, i; branch (a, i) r;\n"
     " (* type=\"instance\" *) parameter real area = 1 from (0:inf) exclude [5:6);\n"
-    " parameter real is = 1e-14 from [0:inf); aliasparam js = is; parameter string t = \"n\" from '{\"n\", \"p\"};\n"
+    " parameter real is = 1e-14 from [0:inf); aliasparam js = is; parameter string t = \"n\" from "
+    "'{\"n\", \"p\"};\n"
     " parameter real k[0:1] = '{1, 2}; `OPP(vd, \"voltage\") integer n; genvar g; real v[0:2];\n"
-    " analog function real f; input x, y; output z; real x, y, z; begin z = x; f = x * y; end endfunction\n"
-    " analog begin : main real q, z;\n  vd = $limit(V(i, c), \"pnjlim\", $vt, 0.7); q = f(vd, 2.0, z) + `CLIP(z, 0);\n"
+    " analog function real f; input x, y; output z; real x, y, z; begin z = x; f = x * y; end "
+    "endfunction\n"
+    " analog begin : main real q, z;\n  vd = $limit(V(i, c), \"pnjlim\", $vt, 0.7); q = f(vd, 2.0, "
+    "z) + `CLIP(z, 0);\n"
     "  for (g = 0; g < 3; g = g + 1) v[g] = g ** 2;\n"
     "  case (n) 0, 1: q = q + 1; default: q = q - 1; endcase\n"
     "  while (n < 3 && q > 0) n = n + 1; repeat (2) q = q * 0.5;\n"
@@ -83,9 +87,11 @@ START_TEST(shuffled_words)
 }
 END_TEST
 
-static char *repeat(const char *head, const char *part, int n, const char *mid, const char *close, const char *tail)
+static char *repeat(const char *head, const char *part, int n, const char *mid, const char *close,
+                    const char *tail)
 {
-    char *s = malloc(strlen(head) + (strlen(part) + strlen(close)) * (size_t)n + strlen(mid) + strlen(tail) + 1);
+    char *s = malloc(strlen(head) + (strlen(part) + strlen(close)) * (size_t)n + strlen(mid) +
+                     strlen(tail) + 1);
     char *p = s + sprintf(s, "%s", head);
     for (int i = 0; i < n; i++)
         p += sprintf(p, "%s", part);
@@ -100,16 +106,28 @@ START_TEST(deep_nesting_is_an_error)
 {
     static const struct {
         const char *head, *part, *mid, *close, *tail;
-    } t[] = {{"x = ", "(", "1", ")", ";"}, {"x = ", "-", "1", "", ";"}, {"x = ", "1 + ", "1", "", ";"},
-             {"x = ", "f(", "1", ")", ";"}, {"", "begin ", "", " end", ""}, {"", "if (x) ", "x = 1;", "", ""},
-             {"", "if (x) x = 1; else ", "x = 1;", "", ""}, {"x = ", "1 ? 2 : ", "1", "", ";"},
-             {"x = ", "1 ? ", "1", " : 2", ";"}, {"x = '", "{", "1", "}", ";"}, {"x = ", "2 ** ", "2", "", ";"},
-             {"", "for (n = 0; n < 1; n = n + 1) ", "x = 1;", "", ""}, {"", "case (n) 1: ", "x = 1;", " endcase", ""},
-             {"x = x", "[", "1", "]", ";"}, {"", "(* a *) ", "x = 1;", "", ""}, {"", "@(initial_step) ", "x = 1;", "", ""}};
+    } t[] = {{"x = ", "(", "1", ")", ";"},
+             {"x = ", "-", "1", "", ";"},
+             {"x = ", "1 + ", "1", "", ";"},
+             {"x = ", "f(", "1", ")", ";"},
+             {"", "begin ", "", " end", ""},
+             {"", "if (x) ", "x = 1;", "", ""},
+             {"", "if (x) x = 1; else ", "x = 1;", "", ""},
+             {"x = ", "1 ? 2 : ", "1", "", ";"},
+             {"x = ", "1 ? ", "1", " : 2", ";"},
+             {"x = '", "{", "1", "}", ";"},
+             {"x = ", "2 ** ", "2", "", ";"},
+             {"", "for (n = 0; n < 1; n = n + 1) ", "x = 1;", "", ""},
+             {"", "case (n) 1: ", "x = 1;", " endcase", ""},
+             {"x = x", "[", "1", "]", ";"},
+             {"", "(* a *) ", "x = 1;", "", ""},
+             {"", "@(initial_step) ", "x = 1;", "", ""}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         for (int n = 1500; n <= 200000; n *= 12) {
             char *body = repeat(t[i].head, t[i].part, n, t[i].mid, t[i].close, t[i].tail);
-            char *text = repeat(HEAD "module m(a); inout a; electrical a; real x; integer n; analog begin ", "", 0, body, "", " end endmodule");
+            char *text =
+                repeat(HEAD "module m(a); inout a; electrical a; real x; integer n; analog begin ",
+                       "", 0, body, "", " end endmodule");
             swallow(text, strlen(text));
             free(body);
             free(text);
@@ -173,22 +191,28 @@ START_TEST(exploding_programs_are_stopped)
     p += sprintf(p, HEAD "module m(a); inout a; electrical a; real x;\n"
                          "analog function real f0; input x; real x; f0 = x * x + 1; endfunction\n");
     for (int i = 1; i < 40; i++)
-        p += sprintf(p, "analog function real f%d; input x; real x; f%d = f%d(x) + f%d(x + 1); endfunction\n", i, i, i - 1, i - 1);
+        p += sprintf(
+            p,
+            "analog function real f%d; input x; real x; f%d = f%d(x) + f%d(x + 1); endfunction\n",
+            i, i, i - 1, i - 1);
     sprintf(p, "analog I(a) <+ f39(V(a)); endmodule\n");
     ck_assert(fails_with(text, "module grows beyond"));
-    ck_assert(fails_with(HEAD "module m(a); inout a; electrical a; real x; integer i, j, k, v[0:9]; analog begin"
-                              " for (i = 0; i < 9999; i = i + 1) for (j = 0; j < 9999; j = j + 1)"
-                              " for (k = 0; k < 9999; k = k + 1) v[k] = k; I(a) <+ v[1]; end endmodule",
-                         "index 10 is outside"));
+    ck_assert(fails_with(
+        HEAD "module m(a); inout a; electrical a; real x; integer i, j, k, v[0:9]; analog begin"
+             " for (i = 0; i < 9999; i = i + 1) for (j = 0; j < 9999; j = j + 1)"
+             " for (k = 0; k < 9999; k = k + 1) v[k] = k; I(a) <+ v[1]; end endmodule",
+        "index 10 is outside"));
     ck_assert(fails_with(HEAD "module m(a); inout a; electrical a; genvar i, j, k; analog begin"
                               " for (i = 0; i < 9999; i = i + 1) for (j = 0; j < 9999; j = j + 1)"
                               " for (k = 0; k < 9999; k = k + 1) ; I(a) <+ V(a); end endmodule",
                          ""));
-    ck_assert(fails_with(HEAD "module m(a); inout a; electrical [0:99999999] a; endmodule", "more than 100000 elements"));
-    ck_assert(fails_with(HEAD "module m(a); inout a; electrical a; real v[0:99999999]; endmodule", "more than 100000 elements"));
+    ck_assert(fails_with(HEAD "module m(a); inout a; electrical [0:99999999] a; endmodule",
+                         "more than 100000 elements"));
+    ck_assert(fails_with(HEAD "module m(a); inout a; electrical a; real v[0:99999999]; endmodule",
+                         "more than 100000 elements"));
 }
 END_TEST
 
 RUN_SUITE("va/robust", the_sample_itself_is_fine, every_prefix_and_every_hole, shuffled_words,
-          deep_nesting_is_an_error, exploding_macros_are_stopped, a_file_that_includes_itself_is_stopped,
-          exploding_programs_are_stopped)
+          deep_nesting_is_an_error, exploding_macros_are_stopped,
+          a_file_that_includes_itself_is_stopped, exploding_programs_are_stopped)

@@ -1,7 +1,7 @@
-/* va_check.h - a Verilog-A text on the bench: compile, set parameters and unknowns, interpret, look.
- * Use:  bench b = bench_new("module m(a); ..."); bench_set(&b, "r", 50); bench_x(&b, "a", 1.5);
- *       bench_run(&b); ck_assert(res(&b, "a") == ...); bench_free(&b);
- * Text without the disciplines gets them by an include at its head, on line 1 before the text. */
+/* va_check.h - a Verilog-A text on the bench: compile, set parameters and unknowns, interpret,
+ * look. Use:  bench b = bench_new("module m(a); ..."); bench_set(&b, "r", 50); bench_x(&b,
+ * "a", 1.5); bench_run(&b); ck_assert(res(&b, "a") == ...); bench_free(&b); Text without the
+ * disciplines gets them by an include at its head, on line 1 before the text. */
 #ifndef VA_CHECK_H
 #define VA_CHECK_H
 
@@ -177,7 +177,10 @@ static inline double out(const bench *b, ir_out_kind kind, int32_t a)
     return v;
 }
 
-static inline double res(const bench *b, const char *unknown) { return out_or(b, IR_OUT_RES, unknown_of(b, unknown), 0); }
+static inline double res(const bench *b, const char *unknown)
+{
+    return out_or(b, IR_OUT_RES, unknown_of(b, unknown), 0);
+}
 
 static inline double opvar(const bench *b, const char *name)
 {
@@ -221,8 +224,10 @@ static inline void bench_accept(bench *b)
 static inline double value_of(const char *decl, const char *stmt)
 {
     char text[4000];
-    snprintf(text, sizeof text, "module m(a);\n inout a; electrical a;\n (*desc=\"y\"*) real y;\n %s\n"
-             "analog begin\n %s\n I(a) <+ V(a);\nend\nendmodule\n", decl, stmt);
+    snprintf(text, sizeof text,
+             "module m(a);\n inout a; electrical a;\n (*desc=\"y\"*) real y;\n %s\n"
+             "analog begin\n %s\n I(a) <+ V(a);\nend\nendmodule\n",
+             decl, stmt);
     bench b = bench_new(text);
     bench_x(&b, "a", 0.5);
     bench_run(&b);
@@ -231,21 +236,21 @@ static inline double value_of(const char *decl, const char *stmt)
     return v;
 }
 
-#define RUN_SUITE(name, ...)                                                                       \
-    int main(void)                                                                                 \
-    {                                                                                              \
-        const TTest *const tests[] = {__VA_ARGS__};                                         \
-        Suite *s = suite_create(name);                                                             \
-        TCase *t = tcase_create(name);                                                             \
-        tcase_set_timeout(t, 120);                                                                 \
-        for (size_t i = 0; i < VS_COUNT(tests); i++)                                               \
-            tcase_add_test(t, tests[i]);                                                           \
-        suite_add_tcase(s, t);                                                                     \
-        SRunner *r = srunner_create(s);                                                            \
-        srunner_run_all(r, CK_NORMAL);                                                             \
-        int failed = srunner_ntests_failed(r);                                                     \
-        srunner_free(r);                                                                           \
-        return failed != 0;                                                                        \
+#define RUN_SUITE(name, ...)                         \
+    int main(void)                                   \
+    {                                                \
+        const TTest *const tests[] = {__VA_ARGS__};  \
+        Suite *s = suite_create(name);               \
+        TCase *t = tcase_create(name);               \
+        tcase_set_timeout(t, 120);                   \
+        for (size_t i = 0; i < VS_COUNT(tests); i++) \
+            tcase_add_test(t, tests[i]);             \
+        suite_add_tcase(s, t);                       \
+        SRunner *r = srunner_create(s);              \
+        srunner_run_all(r, CK_NORMAL);               \
+        int failed = srunner_ntests_failed(r);       \
+        srunner_free(r);                             \
+        return failed != 0;                          \
     }
 
 #endif

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The sources stand as .clang-format says, and no line is longer than 100 columns.   format.py"""
+import glob
+import os
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+FORMATTER = os.path.join(os.environ.get('VSIM_PEERS', ''), 'bin', 'clang-format')
+WIDTH = 100
+SKIPPED = 77
+
+
+def sources():
+    found = []
+    for pattern in ('src/*/*.[ch]', 'include/**/*.h', 'examples/*.c', 'examples/*.cc',
+                    'tests/**/*.[ch]', 'bench/*.c'):
+        found += glob.glob(os.path.join(ROOT, pattern), recursive=True)
+    return sorted(os.path.relpath(f, ROOT) for f in found
+                  if os.path.basename(f) != 'jit_ln_table.h')
+
+
+def too_long(files):
+    for f in files:
+        with open(os.path.join(ROOT, f), encoding='utf-8') as text:
+            for n, line in enumerate(text, 1):
+                if len(line.rstrip('\n')) > WIDTH:
+                    yield '%s:%d: %d columns' % (f, n, len(line) - 1)
+
+
+def main():
+    files = sources()
+    assert len(files) > 200, 'the sources were not found'
+    wrong = list(too_long(files))
+    print('\n'.join(wrong))
+    if not os.access(FORMATTER, os.X_OK):
+        print('clang-format (tests/peers.txt) is not installed: only widths were checked')
+        return 1 if wrong else SKIPPED
+    done = subprocess.run([FORMATTER, '--dry-run', '--Werror', '--ferror-limit=1', *files],
+                          cwd=ROOT, capture_output=True, text=True)
+    print(done.stderr)
+    if done.returncode:
+        print('mend with: build/peers/bin/clang-format -i FILE')
+    return 1 if wrong or done.returncode else 0
+
+
+sys.exit(main())
