@@ -30,42 +30,28 @@ static int32_t ishr(int32_t a, int32_t b)
 }
 
 /* P1, P2(op, member of the result, expression of a, b) */
+/* clang-format off */
 #define PURE_LIST(P1, P2)                                                                          \
-    P1(NEG, f, -a.f)                                                                               \
-    P2(ADD, f, a.f + b.f)                                                                          \
-    P2(SUB, f, a.f - b.f)                                                                          \
-    P2(MUL, f, a.f *b.f)                                                                           \
+    P1(NEG, f, -a.f) P2(ADD, f, a.f + b.f) P2(SUB, f, a.f - b.f) P2(MUL, f, a.f *b.f)              \
     P2(DIV, f, a.f / b.f) P2(MIN, f, a.f < b.f ? a.f : b.f) P2(MAX, f, a.f > b.f ? a.f : b.f)      \
-        P1(ABS, f, fabs(a.f)) P1(FLOOR, f, floor(a.f)) P1(CEIL, f, ceil(a.f)) P2(                  \
-            FMOD, f, fmod(a.f, b.f)) P1(SQRT, f, sqrt(a.f)) P1(EXP, f, exp(a.f))                   \
-            P1(LN, f, log(a.f)) P2(POW, f, pow(a.f, b.f)) P1(LOG10, f, log10(a.f)) P1(             \
-                SIN, f, sin(a.f)) P1(COS, f, cos(a.f)) P1(TAN, f, tan(a.f)) P1(ASIN, f, asin(a.f)) \
-                P1(ACOS, f, acos(a.f)) P1(ATAN, f, atan(a.f)) P2(ATAN2, f, atan2(a.f, b.f))        \
-                    P1(SINH, f, sinh(a.f)) P1(COSH, f, cosh(a.f)) P1(TANH, f, tanh(a.f)) P1(       \
-                        ASINH, f, asinh(a.f)) P1(ACOSH, f, acosh(a.f)) P1(ATANH, f, atanh(a.f))    \
-                        P2(HYPOT, f, hypot(a.f, b.f)) P1(EXPM1, f, expm1(a.f)) P1(LOG1P, f,        \
-                                                                                  log1p(a.f))      \
-                            P2(FLT, i, a.f < b.f) P2(FLE, i, a.f <= b.f) P2(FEQ, i, a.f == b.f)    \
-                                P2(FNE, i, a.f != b.f) P1(INEG, i, (int32_t)(0u - (uint32_t)a.i))  \
-                                    P2(IADD, i, (int32_t)((uint32_t)a.i + (uint32_t)b.i)) P2(      \
-                                        ISUB, i, (int32_t)((uint32_t)a.i - (uint32_t)b.i))         \
-                                        P2(IMUL, i, (int32_t)((uint32_t)a.i * (uint32_t)b.i)) P2(  \
-                                            IDIV, i, idiv(a.i, b.i)) P2(IMOD, i, imod(a.i, b.i))   \
-                                            P2(ISHL, i, ishl(a.i, b.i)) P2(                        \
-                                                ISHR, i, ishr(a.i, b.i)) P2(IAND, i, a.i & b.i)    \
-                                                P2(IOR, i, a.i | b.i) P2(IXOR, i, a.i ^ b.i)       \
-                                                    P1(INOT, i, ~a.i) P2(ILT, i, a.i < b.i) P2(    \
-                                                        ILE, i, a.i <= b.i) P2(IEQ, i, a.i == b.i) \
-                                                        P2(INE, i,                                 \
-                                                           a.i != b.i) P2(BAND, i, a.i & b.i)      \
-                                                            P2(BOR, i, a.i | b.i) P2(BXOR,         \
-                                                                                     i, a.i ^ b.i) \
-                                                                P1(BNOT, i, !a.i)                  \
-                                                                    P1(I2F, f, (double)a.i)        \
-                                                                        P1(F2I, i, f2i(a.f))       \
-                                                                            P1(B2I, i, a.i)        \
-                                                                                P1(B2F, f,         \
-                                                                                   (double)a.i)
+    P1(ABS, f, fabs(a.f)) P1(FLOOR, f, floor(a.f)) P1(CEIL, f, ceil(a.f))                          \
+    P2(FMOD, f, fmod(a.f, b.f)) P1(SQRT, f, sqrt(a.f)) P1(EXP, f, exp(a.f)) P1(LN, f, log(a.f))    \
+    P2(POW, f, pow(a.f, b.f)) P1(LOG10, f, log10(a.f)) P1(SIN, f, sin(a.f)) P1(COS, f, cos(a.f))   \
+    P1(TAN, f, tan(a.f)) P1(ASIN, f, asin(a.f)) P1(ACOS, f, acos(a.f)) P1(ATAN, f, atan(a.f))      \
+    P2(ATAN2, f, atan2(a.f, b.f)) P1(SINH, f, sinh(a.f)) P1(COSH, f, cosh(a.f))                    \
+    P1(TANH, f, tanh(a.f)) P1(ASINH, f, asinh(a.f)) P1(ACOSH, f, acosh(a.f))                       \
+    P1(ATANH, f, atanh(a.f)) P2(HYPOT, f, hypot(a.f, b.f)) P1(EXPM1, f, expm1(a.f))                \
+    P1(LOG1P, f, log1p(a.f)) P2(FLT, i, a.f < b.f) P2(FLE, i, a.f <= b.f) P2(FEQ, i, a.f == b.f)   \
+    P2(FNE, i, a.f != b.f) P1(INEG, i, (int32_t)(0u - (uint32_t)a.i))                              \
+    P2(IADD, i, (int32_t)((uint32_t)a.i + (uint32_t)b.i))                                          \
+    P2(ISUB, i, (int32_t)((uint32_t)a.i - (uint32_t)b.i))                                          \
+    P2(IMUL, i, (int32_t)((uint32_t)a.i * (uint32_t)b.i)) P2(IDIV, i, idiv(a.i, b.i))              \
+    P2(IMOD, i, imod(a.i, b.i)) P2(ISHL, i, ishl(a.i, b.i)) P2(ISHR, i, ishr(a.i, b.i))            \
+    P2(IAND, i, a.i &b.i) P2(IOR, i, a.i | b.i) P2(IXOR, i, a.i ^ b.i) P1(INOT, i, ~a.i)           \
+    P2(ILT, i, a.i < b.i) P2(ILE, i, a.i <= b.i) P2(IEQ, i, a.i == b.i) P2(INE, i, a.i != b.i)     \
+    P2(BAND, i, a.i &b.i) P2(BOR, i, a.i | b.i) P2(BXOR, i, a.i ^ b.i) P1(BNOT, i, !a.i)           \
+    P1(I2F, f, (double)a.i) P1(F2I, i, f2i(a.f)) P1(B2I, i, a.i) P1(B2F, f, (double)a.i)
+/* clang-format on */
 
 /* A result with the bytes that its type does not use at 0. */
 #define NUM_f(x) ((ir_num){.f = (x)})

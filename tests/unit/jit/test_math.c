@@ -18,12 +18,10 @@ typedef struct fun {
         (void)y;                                           \
         return f##l(x);                                    \
     }
-ONE(exp)
-ONE(log)
-ONE(expm1)
-ONE(log1p)
-ONE(tanh) ONE(sinh) ONE(cosh) ONE(atan) ONE(sin)
-    ONE(cos) static long double x_pow(long double x, long double y)
+/* clang-format off */
+ONE(exp) ONE(log) ONE(expm1) ONE(log1p) ONE(tanh) ONE(sinh) ONE(cosh) ONE(atan) ONE(sin) ONE(cos)
+    /* clang-format on */
+    static long double x_pow(long double x, long double y)
 {
     return powl(x, y);
 }
