@@ -33,3 +33,22 @@ void vec_free_(void *v)
     if (v)
         free(vec_head_of(v));
 }
+
+void *vec_fixed_(arena *mem, size_t n, size_t elem)
+{
+    if (!n)
+        return NULL;
+    vec_head *h = arena_alloc(mem, sizeof *h + n * elem);
+    h->len = h->cap = n;
+    return h + 1;
+}
+
+void *vec_freeze_(arena *mem, void *v, size_t elem)
+{
+    size_t n = vec_len(v);
+    void *copy = vec_fixed_(mem, n, elem);
+    if (n)
+        memcpy(copy, v, n * elem);
+    vec_free_(v);
+    return copy;
+}

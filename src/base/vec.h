@@ -4,7 +4,7 @@
 #ifndef VEC_H
 #define VEC_H
 
-#include "vs.h"
+#include "arena.h"
 
 typedef struct vec_head {
     size_t len, cap;
@@ -26,5 +26,12 @@ typedef struct vec_head {
 void *vec_grow_(void *v, size_t extra, size_t elem);
 void *vec_extend_(void *v, size_t n, size_t elem);
 void vec_free_(void *v);
+
+/* A growing array copied into the arena; vec_len works on the result. The original is freed. */
+void *vec_freeze_(arena *mem, void *v, size_t elem);
+#define vec_freeze(mem, v) ((v) = vec_freeze_((mem), (v), sizeof *(v)))
+/* An array of n zeroed elements in the arena on which vec_len works; NULL for n = 0. */
+void *vec_fixed_(arena *mem, size_t n, size_t elem);
+#define vec_fixed(mem, type, n) ((type *)vec_fixed_((mem), (n), sizeof(type)))
 
 #endif

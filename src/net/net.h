@@ -264,6 +264,12 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */
+/* The file name that token k of a card begins, as one token: what is quoted, or else all up to the
+ * next blank or the punctuation `stop` (0: none), for the name may contain what splits words.
+ * *next: the token behind it. */
+net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
+/* Its text without quotes or braces, in mem. */
+const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
 /* Text form for --dump=cards. */
 void net_print(const net_deck *deck, const diag *d, FILE *out);
 

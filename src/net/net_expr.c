@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net_loop.h"
+#include "net_for.h"
 #include "net_priv.h"
 #include "vec.h"
 

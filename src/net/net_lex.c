@@ -2,28 +2,9 @@
  * A logical line costs no allocation of its own: its tokens replace those of the line before. */
 #include <string.h>
 
-#include "net_loop.h"
+#include "net_for.h"
 #include "net_priv.h"
 #include "vec.h"
-
-void *net_fixed_(arena *mem, size_t n, size_t elem)
-{
-    if (!n)
-        return NULL;
-    vec_head *h = arena_alloc(mem, sizeof *h + n * elem);
-    h->len = h->cap = n;
-    return h + 1;
-}
-
-void *net_freeze_(arena *mem, void *v, size_t elem)
-{
-    size_t n = vec_len(v);
-    void *copy = net_fixed_(mem, n, elem);
-    if (n)
-        memcpy(copy, v, n * elem);
-    vec_free_(v);
-    return copy;
-}
 
 static bool is_blank(char c)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "net_loop.h"
+#include "net_for.h"
 #include "net_priv.h"
 #include "vec.h"
 
@@ -49,7 +49,7 @@ typedef struct reader {
     size_t block;      /* first card of the .alter block */
     net_range *range;  /* vec: what files at top level gave */
     bool expanded;     /* this text has no loops, indices and sums left */
-    net_loop loop;
+    net_for loop;
     known_file *known; /* vec: included files without messages, whose cards do not move the place of
                           reading */
 } reader;
@@ -621,10 +621,10 @@ static void read_loop(reader *r, net_lex *l, const net_card *c)
     const char *what = ".for";
     char *text;
     size_t len;
-    if (!net_loop_start(&r->loop, &t, bounds, (diag_span){c->file, from, end - from}))
+    if (!net_for_start(&r->loop, &t, bounds, (diag_span){c->file, from, end - from}))
         return;
     r->loop.nested++;
-    while (!r->too_much && (text = net_loop_next(&r->loop, &t, &len))) {
+    while (!r->too_much && (text = net_for_next(&r->loop, &t, &len))) {
         read_made(r, text, len, net_card_span(c), what);
         what = arena_printf(r->mem, ".for, from turn %lld", (long long)t.next + 1);
     }
@@ -667,9 +667,9 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
         return true;
     const diag_span whole = card_text(&c);
     if (!r->expanded && !l->bad && strcmp(t->text, ".for") &&
-        net_loop_wanted(l->s + whole.off, whole.len)) {
+        net_for_wanted(l->s + whole.off, whole.len)) {
         size_t len;
-        char *text = net_loop_card(&r->loop, whole, &len);
+        char *text = net_for_card(&r->loop, whole, &len);
         read_made(r, text, len, net_card_span(&c), "indices and sums written out");
         return true;
     }
@@ -698,7 +698,7 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
     case NET_CARD_ENDFOR: diag_error(r->d, net_card_span(&c), ".endfor without .for"); break;
     case NET_CARD_PARAM:
         if (!r->cur->name)
-            net_loop_param(&r->loop, &c);
+            net_for_param(&r->loop, &c);
         add_card(r, &c);
         break;
     case NET_CARD_SUBCKT: begin_sub(r, &c); break;
@@ -858,7 +858,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
 
 static void freeze_sub(reader *r, net_sub *s)
 {
-    net_freeze(r->mem, s->card);
+    vec_freeze(r->mem, s->card);
     for (size_t i = 0; i < vec_len(s->card); i++)
         if (s->card[i].sub)
             freeze_sub(r, s->card[i].sub);
@@ -868,7 +868,7 @@ static vs_status read_all(reader *r, int32_t file)
 {
     const int before = r->n_error = r->d->n_error;
     net_deck *deck = r->deck;
-    net_loop_init(&r->loop, r->d, r->names, r->opt);
+    net_for_init(&r->loop, r->d, r->names, r->opt);
     *deck = (net_deck){.mem = r->mem, .title = "", .n_sub = 1, .control_at = DIAG_NOWHERE};
     deck->top = r->cur = arena_new(r->mem, net_sub);
     deck->top->span = (diag_span){file, 0, 0};
@@ -895,9 +895,9 @@ static vs_status read_all(reader *r, int32_t file)
                    r->opt && r->opt->no_title ? "" : " after its title");
     end_alter(r);
     freeze_sub(r, deck->top);
-    net_freeze(r->mem, deck->hdl);
-    net_freeze(r->mem, deck->hdl_span);
-    net_freeze(r->mem, deck->control);
+    vec_freeze(r->mem, deck->hdl);
+    vec_freeze(r->mem, deck->hdl_span);
+    vec_freeze(r->mem, deck->control);
     vec_free(r->chain);
     vec_free(r->open);
     vec_free(r->range);
@@ -905,7 +905,7 @@ static vs_status read_all(reader *r, int32_t file)
         vec_free(r->known[i].line);
     vec_free(r->known);
     vec_free(folder);
-    net_loop_fini(&r->loop);
+    net_for_fini(&r->loop);
     return r->d->n_error > before ? VS_EINPUT : VS_OK;
 }
 

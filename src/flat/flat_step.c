@@ -1,9 +1,9 @@
-/* net_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter
+/* flat_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter
  * (docs/sweeps.md). A step is kept as a rule, not as a list: 4e9 points need no memory. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 #define MAX_POINTS 0x1p53 /* of one step: the index is exact as a double */
 enum { MAX_DEPTH = 64 };
@@ -356,12 +356,12 @@ static bool points_file(cur *q, flat_step *w)
     int32_t *column = NULL;
     (void)wanted(q, &want);
     const diag_file *f = &c->d->file[file];
-    size_t end = table_line_end(f, 0);
+    size_t end = flat_table_line_end(f, 0);
     w->form = FLAT_STEP_VALUES;
     bool ok = header(c, w, want, at, file, end, &column);
     for (size_t i = end + 1; ok && i < f->len; i = end + 1) {
-        end = table_line_end(f, i);
-        if (!table_line_blank(f->text, i, end))
+        end = flat_table_line_end(f, i);
+        if (!flat_table_line_blank(f->text, i, end))
             ok = take_row(c, w, column, (int32_t)vec_len(column), i, end, file);
     }
     w->n = vec_len(w->target) ? (int64_t)(vec_len(w->value) / vec_len(w->target)) : 0;
@@ -478,9 +478,9 @@ static void read_step(cur *q)
         ok = false;
     }
     ok = ok && !twice(c, &w);
-    net_freeze(c->mem, w.target);
-    net_freeze(c->mem, w.value);
-    net_freeze(c->mem, w.word);
+    vec_freeze(c->mem, w.target);
+    vec_freeze(c->mem, w.value);
+    vec_freeze(c->mem, w.word);
     if (ok)
         vec_push(c->f->step, w);
 }
@@ -590,8 +590,8 @@ void flat_step_finish(flat_ctx *c)
         for (size_t i = 0; i < vec_len(f->temp); i++)
             vec_push(w.value, f->temp[i]);
         const bool ok = !twice(c, &w);
-        net_freeze(c->mem, w.target);
-        net_freeze(c->mem, w.value);
+        vec_freeze(c->mem, w.target);
+        vec_freeze(c->mem, w.value);
         if (ok)
             vec_push(f->step, w);
     }
@@ -602,8 +602,8 @@ void flat_step_finish(flat_ctx *c)
         vec_push(w.target, ((flat_target){FLAT_SET_ALTER, alter, "", alter, c->alter_at}));
         for (size_t i = 0; i < vec_len(c->alter); i++)
             vec_push(w.word, c->alter[i]);
-        net_freeze(c->mem, w.target);
-        net_freeze(c->mem, w.word);
+        vec_freeze(c->mem, w.target);
+        vec_freeze(c->mem, w.word);
         vec_push(f->step, w);
     }
 }

@@ -1,11 +1,11 @@
-/* net_flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
+/* flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
  * elements. A current is that of a source of 0 V, put between the terminal and its node; a power,
  * the sum of v i over the terminals, is an unknown of its own. Names of the vectors are those of
  * ngspice: i(r1), i(q1:c), v(vd_m1:d:s), r1:power. Source: ngspice manual 39, section 15.6.6. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 /* Terminals in the order of their nodes; NULL: two, without names. */
 static const char *terminals(char letter)

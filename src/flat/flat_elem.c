@@ -1,10 +1,10 @@
-/* net_flat_elem.c - element cards by letter.
+/* flat_elem.c - element cards by letter.
  * Source: ngspice manual, chapters 3 to 11; SPICE3 user's guide. The grammar of each letter stands
  * above its function; "key=value ..." may follow everywhere. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 typedef struct ereader {
     cur q;
@@ -341,7 +341,7 @@ static bool read_wave(ereader *r, const struct wave_word *w)
     }
     if (w->kind == FLAT_TRNOISE || w->kind == FLAT_TRRANDOM)
         s->draw = own_draw(r);
-    s->arg = net_freeze(r->q.c->mem, arg);
+    s->arg = vec_freeze(r->q.c->mem, arg);
     return ok;
 }
 
@@ -799,7 +799,7 @@ static bool read_a(ereader *r)
     r->slot = a.slot;
     r->span = a.span;
     r->ref = a.ref;
-    r->e->conn = net_freeze(r->q.c->mem, a.conn);
+    r->e->conn = vec_freeze(r->q.c->mem, a.conn);
     r->e->word = a.model;
     r->e->word_span = a.model_span;
     return ok;
@@ -841,11 +841,11 @@ bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e)
     ereader r = {.q = {c, b, card, 1}, .e = e};
     bool ok = read_by_letter(&r);
     e->n_node = (int32_t)vec_len(r.slot);
-    e->slot = net_freeze(c->mem, r.slot);
-    e->node_span = net_freeze(c->mem, r.span);
+    e->slot = vec_freeze(c->mem, r.slot);
+    e->node_span = vec_freeze(c->mem, r.span);
     flat_unique_keys(c, r.kv);
-    e->kv = net_freeze(c->mem, r.kv);
-    e->ref = net_freeze(c->mem, r.ref);
-    e->poly = net_freeze(c->mem, r.poly);
+    e->kv = vec_freeze(c->mem, r.kv);
+    e->ref = vec_freeze(c->mem, r.ref);
+    e->poly = vec_freeze(c->mem, r.poly);
     return ok;
 }

@@ -1,6 +1,6 @@
-/* net_loop.c - .for loops, indices and sums, as text: binding a loop variable replaces its name;
+/* net_for.c - .for loops, indices and sums, as text: binding a loop variable replaces its name;
  * when all are bound, indices are evaluated and sums written out. */
-#include "net_loop.h"
+#include "net_for.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -19,18 +19,18 @@ enum {
     MANY_TURNS = 1000
 };
 
-void net_loop_init(net_loop *l, diag *d, str_pool *names, const net_opt *opt)
+void net_for_init(net_for *l, diag *d, str_pool *names, const net_opt *opt)
 {
-    *l = (net_loop){.d = d, .names = names, .opt = opt};
+    *l = (net_for){.d = d, .names = names, .opt = opt};
 }
 
-void net_loop_fini(net_loop *l)
+void net_for_fini(net_for *l)
 {
     map_free(&l->param_of);
     vec_free(l->param);
 }
 
-static void fail(net_loop *l, diag_span at, const char *text)
+static void fail(net_for *l, diag_span at, const char *text)
 {
     if (!l->failed)
         diag_error(l->d, at, "%s", text);
@@ -118,9 +118,9 @@ static void trim(const char **s, size_t *n)
 
 /* -- numbers -- */
 
-static bool value_of(net_loop *l, const char *s, size_t n, double *y);
+static bool value_of(net_for *l, const char *s, size_t n, double *y);
 
-static bool param_value(net_loop *l, const char *name, double *y)
+static bool param_value(net_for *l, const char *name, double *y)
 {
     for (size_t i = 0; l->opt && i < l->opt->n_define; i++)
         if (!str_casecmp(l->opt->define[i].name, name)) {
@@ -138,7 +138,7 @@ static bool param_value(net_loop *l, const char *name, double *y)
     return ok;
 }
 
-static bool tree_value(net_loop *l, const net_expr *e, double *y)
+static bool tree_value(net_for *l, const net_expr *e, double *y)
 {
     double x[8];
     char why[200];
@@ -165,7 +165,7 @@ static bool tree_value(net_loop *l, const net_expr *e, double *y)
 }
 
 /* The number that a text stands for; no message if there is none. */
-static bool value_of(net_loop *l, const char *s, size_t n, double *y)
+static bool value_of(net_for *l, const char *s, size_t n, double *y)
 {
     trim(&s, &n);
     while (n >= 2 && (s[0] == '{' || s[0] == '(') && closing(s, n, 0) == n - 1) {
@@ -204,7 +204,7 @@ static void put_number(FILE *out, double y, bool bare)
         fprintf(out, bare ? "%.17g" : "(%.17g)", y);
 }
 
-void net_loop_param(net_loop *l, const net_card *c)
+void net_for_param(net_for *l, const net_card *c)
 {
     for (int32_t i = 1; i + 2 < c->n_tok; i++) {
         if (c->tok[i].kind != NET_T_WORD || c->tok[i + 1].punct != '=')
@@ -300,11 +300,11 @@ static void bind(FILE *out, const char *s, size_t n, const char *name, double va
 
 /* -- indices and sums -- */
 
-static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, bool inside);
+static void finish(net_for *l, FILE *out, const char *s, size_t n, diag_span at, bool inside);
 
 /* "[...]" behind a name: its parts as whole numbers. false: they are something else, nothing was
  * written. */
-static bool put_index(net_loop *l, FILE *out, const char *s, size_t n)
+static bool put_index(net_for *l, FILE *out, const char *s, size_t n)
 {
     double y[16];
     int k = 0;
@@ -322,8 +322,8 @@ static bool put_index(net_loop *l, FILE *out, const char *s, size_t n)
 }
 
 /* Terms first .. last of a sum, as a balanced tree of additions. */
-static void put_terms(net_loop *l, FILE *out, const char *name, double first, int64_t n,
-                      double step, const char *s, size_t len, diag_span at)
+static void put_terms(net_for *l, FILE *out, const char *name, double first, int64_t n, double step,
+                      const char *s, size_t len, diag_span at)
 {
     putc('(', out);
     if (n == 1) {
@@ -343,7 +343,7 @@ static void put_terms(net_loop *l, FILE *out, const char *name, double first, in
 }
 
 /* "sum(k, a, b, expression)" at s; its length if it is that, else 0. */
-static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span at)
+static size_t put_sum(net_for *l, FILE *out, const char *s, size_t n, diag_span at)
 {
     const size_t end = closing(s, n, 3);
     size_t from[5] = {4}, k = 0;
@@ -359,7 +359,7 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
     size_t len = from[1] - 1 - from[0];
     trim(&name, &len);
     double a, b;
-    if (!len || len > NET_LOOP_NAME || word_len(name, len) != len)
+    if (!len || len > NET_FOR_NAME || word_len(name, len) != len)
         return 0;
     if (!value_of(l, s + from[1], from[2] - 1 - from[1], &a) ||
         !value_of(l, s + from[2], from[3] - 1 - from[2], &b)) {
@@ -372,7 +372,7 @@ static size_t put_sum(net_loop *l, FILE *out, const char *s, size_t n, diag_span
         fail(l, at, "loops and sums of more than 4000000 turns");
         return end + 1;
     }
-    char var[NET_LOOP_NAME + 1];
+    char var[NET_FOR_NAME + 1];
     memcpy(var, name, len);
     var[len] = 0;
     if (turns < 1)
@@ -397,7 +397,7 @@ static bool is_keyword_before(const char *s, size_t i)
 }
 
 /* A brace that is an index: glued to a name, or inside another brace or a bracket. */
-static bool put_braced(net_loop *l, FILE *out, const char *s, size_t n, size_t i, size_t end,
+static bool put_braced(net_for *l, FILE *out, const char *s, size_t n, size_t i, size_t end,
                        bool nested)
 {
     const bool glued =
@@ -411,7 +411,7 @@ static bool put_braced(net_loop *l, FILE *out, const char *s, size_t n, size_t i
 }
 
 /* Copies s[0..n) with indices and sums done. inside: it is (part of) an expression. */
-static void finish(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, bool inside)
+static void finish(net_for *l, FILE *out, const char *s, size_t n, diag_span at, bool inside)
 {
     walk w = {0};
     for (size_t i = 0; i < n && !l->failed;) {
@@ -455,7 +455,7 @@ static bool index_brace(const char *s, size_t n, size_t i)
     return i + 1 < n && is_word(s[i + 1]);
 }
 
-bool net_loop_wanted(const char *s, size_t n)
+bool net_for_wanted(const char *s, size_t n)
 {
     const char *const end = s + n;
     for (const char *p = s; (p = memchr(p, '(', (size_t)(end - p))); p++)
@@ -468,7 +468,7 @@ bool net_loop_wanted(const char *s, size_t n)
     return false;
 }
 
-char *net_loop_card(net_loop *l, diag_span at, size_t *len)
+char *net_for_card(net_for *l, diag_span at, size_t *len)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, len);
@@ -513,14 +513,14 @@ static size_t find_word(const char *s, size_t n, size_t i, const char *word)
 }
 
 /* "name = a to b [step s]" */
-static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, net_turns *h)
+static bool parse_head(net_for *l, const char *s, size_t n, diag_span at, net_turns *h)
 {
     trim(&s, &n);
     const size_t k = word_len(s, n);
     size_t i = k;
     while (i < n && isspace((unsigned char)s[i]))
         i++;
-    if (!k || k > NET_LOOP_NAME || i >= n || s[i] != '=') {
+    if (!k || k > NET_FOR_NAME || i >= n || s[i] != '=') {
         fail(l, at, ".for needs: variable = first to last [step number]");
         return false;
     }
@@ -543,10 +543,10 @@ static bool parse_head(net_loop *l, const char *s, size_t n, diag_span at, net_t
     return true;
 }
 
-static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, int depth);
+static void expand(net_for *l, FILE *out, const char *s, size_t n, diag_span at, int depth);
 
 /* How many turns a loop has, below 1 none. false after a message: more than there may be. */
-static bool count_turns(net_loop *l, const net_turns *h, diag_span at, int depth, double *count)
+static bool count_turns(net_for *l, const net_turns *h, diag_span at, int depth, double *count)
 {
     *count = floor((h->to - h->from) / h->step + 1e-9) + 1;
     const bool ok = depth < MAX_DEPTH && *count <= MAX_TURNS &&
@@ -559,7 +559,7 @@ static bool count_turns(net_loop *l, const net_turns *h, diag_span at, int depth
 }
 
 /* The lines of a loop for one value. */
-static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, const char *s, size_t n,
+static void one_turn(net_for *l, FILE *out, const net_turns *h, int64_t k, const char *s, size_t n,
                      diag_span at, int depth)
 {
     char *text = NULL;
@@ -577,7 +577,7 @@ static void one_turn(net_loop *l, FILE *out, const net_turns *h, int64_t k, cons
 
 /* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be
  * asked for its turns later. */
-static void inner_loop(net_loop *l, FILE *out, const net_turns *h, const char *s, size_t i,
+static void inner_loop(net_for *l, FILE *out, const net_turns *h, const char *s, size_t i,
                        size_t body, size_t end, size_t n, diag_span at, int depth)
 {
     double count;
@@ -592,7 +592,7 @@ static void inner_loop(net_loop *l, FILE *out, const net_turns *h, const char *s
 }
 
 /* Text with loops in it, all variables of outer ones bound. */
-static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at, int depth)
+static void expand(net_for *l, FILE *out, const char *s, size_t n, diag_span at, int depth)
 {
     size_t run = 0; /* what is not in a loop begins here */
     for (size_t i = 0; i < n && !l->failed;) {
@@ -623,7 +623,7 @@ static void expand(net_loop *l, FILE *out, const char *s, size_t n, diag_span at
     finish(l, out, s + run, n - run, at, false);
 }
 
-bool net_loop_start(net_loop *l, net_turns *t, diag_span head, diag_span body)
+bool net_for_start(net_for *l, net_turns *t, diag_span head, diag_span body)
 {
     double count;
     l->failed = false;
@@ -634,7 +634,7 @@ bool net_loop_start(net_loop *l, net_turns *t, diag_span head, diag_span body)
            count_turns(l, t, head, l->nested, &count);
 }
 
-char *net_loop_next(net_loop *l, net_turns *t, size_t *len)
+char *net_for_next(net_for *l, net_turns *t, size_t *len)
 {
     const double count = floor((t->to - t->from) / t->step + 1e-9) + 1;
     if ((double)t->next >= count)

@@ -1,19 +1,19 @@
-/* net_loop.h - loops and indices of the netlist, expanded as text before cards are made of it.
+/* net_for.h - loops and indices of the netlist, expanded as text before cards are made of it.
  *     .for i = a to b [step s] ... .endfor     its lines once for each value, nested as one likes
  *     x[{i},{j+1}]  name_{i}                   indices: numbers known now
  *     sum(k, a, b, expression of k)            in any expression
  * Within braces, quotes and brackets, and on .for, .if, .elseif, .var and .param lines, the name of
  * a loop variable stands for its value. Indices, bounds and steps may also use parameters that
  * .param cards of the top level set before, or that are set from outside. */
-#ifndef NET_LOOP_H
-#define NET_LOOP_H
+#ifndef NET_FOR_H
+#define NET_FOR_H
 
 #include "map.h"
 #include "net.h"
 
-enum { NET_LOOP_NAME = 200 }; /* longest name of a variable */
+enum { NET_FOR_NAME = 200 }; /* longest name of a variable */
 
-typedef struct net_loop {
+typedef struct net_for {
     diag *d;
     str_pool *names;
     const net_opt *opt;
@@ -24,31 +24,31 @@ typedef struct net_loop {
     int64_t n_turn;   /* turns of loops so far */
     size_t n_byte;    /* of text made so far */
     bool failed;      /* a message was given */
-} net_loop;
+} net_for;
 
-void net_loop_init(net_loop *l, diag *d, str_pool *names, const net_opt *opt);
-void net_loop_fini(net_loop *l);
+void net_for_init(net_for *l, diag *d, str_pool *names, const net_opt *opt);
+void net_for_fini(net_for *l);
 /* Takes note of a .param card of the top level. */
-void net_loop_param(net_loop *l, const net_card *c);
-/* Does the text of a card need net_loop_card? */
-bool net_loop_wanted(const char *s, size_t n);
+void net_for_param(net_for *l, const net_card *c);
+/* Does the text of a card need net_for_card? */
+bool net_for_wanted(const char *s, size_t n);
 /* A card's text with indices as numbers and sums written out. The caller frees it. NULL after a
  * message. */
-char *net_loop_card(net_loop *l, diag_span at, size_t *len);
+char *net_for_card(net_for *l, diag_span at, size_t *len);
 /* A loop whose turns are asked for piece by piece, so that what is wrong in each of a million turns
  * is found with the first piece. */
 typedef struct net_turns {
-    char name[NET_LOOP_NAME + 1];
+    char name[NET_FOR_NAME + 1];
     double from, to, step;
     diag_span at, body; /* its head; the lines up to its .endfor */
     int64_t next;       /* turn */
 } net_turns;
 /* The loop whose .for card has the bounds at `head`, its lines being `body`. false after a message.
  */
-bool net_loop_start(net_loop *l, net_turns *t, diag_span head, diag_span body);
+bool net_for_start(net_for *l, net_turns *t, diag_span head, diag_span body);
 /* The text that the next turns stand for: as many as make about 1 MiB. The caller frees it. NULL at
  * the end and after a message. Loops of many turns within it are still loops. */
-char *net_loop_next(net_loop *l, net_turns *t, size_t *len);
+char *net_for_next(net_for *l, net_turns *t, size_t *len);
 /* Length of an index list "[1,2]" at s[0..n), 0: none. Also in names of tokens and expressions. */
 size_t net_index_len(const char *s, size_t n);
 

@@ -1,5 +1,5 @@
 /* Tests of net_expr.c and of evaluation: values, precedence, functions, errors with the place. */
-#include "net_test.h"
+#include "flat_test.h"
 
 static double value_of(const char *text, char **messages)
 {
@@ -252,5 +252,5 @@ int main(void)
     const TTest *const tests[] = {expressions_have_their_values, wrong_expressions_say_where,
                                   deep_and_long_expressions_end_with_a_message,
                                   functions_that_double_their_argument_stop};
-    return run_tests("net/expr", tests, VS_COUNT(tests));
+    return run_tests("flat/expr", tests, VS_COUNT(tests));
 }

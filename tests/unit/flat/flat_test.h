@@ -1,6 +1,6 @@
-/* net_test.h - a deck given as text, read and expanded; its messages and its flat form as text. */
-#ifndef NET_TEST_H
-#define NET_TEST_H
+/* flat_test.h - a deck given as text, read and expanded; its messages and its flat form as text. */
+#ifndef FLAT_TEST_H
+#define FLAT_TEST_H
 
 #include <check.h>
 #include <math.h>

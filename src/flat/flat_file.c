@@ -1,8 +1,8 @@
-/* net_flat_file.c - tables of numbers in files that cards name: points of .step, pairs of PWL. */
+/* flat_file.c - tables of numbers in files that cards name: points of .step, pairs of PWL. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file)
 {
@@ -21,7 +21,7 @@ bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file)
     return false;
 }
 
-size_t table_line_end(const diag_file *f, size_t i)
+size_t flat_table_line_end(const diag_file *f, size_t i)
 {
     while (i < f->len && f->text[i] != '\n')
         i++;
@@ -35,7 +35,7 @@ static size_t skip_blanks(const char *s, size_t i, size_t end, bool comma)
     return i;
 }
 
-bool table_line_blank(const char *s, size_t i, size_t end)
+bool flat_table_line_blank(const char *s, size_t i, size_t end)
 {
     i = skip_blanks(s, i, end, false);
     return i >= end || s[i] == '#';
@@ -77,7 +77,7 @@ bool flat_pwl_file(cur *q, double **pairs)
     const diag_file f = c->d->file[file];
     for (size_t i = 0, end; i < f.len; i = end + 1) {
         double y[2];
-        end = table_line_end(&f, i);
+        end = flat_table_line_end(&f, i);
         const size_t first = skip_blanks(f.text, i, end, false);
         if (first >= end || memchr("#;*", f.text[first], 3))
             continue;
@@ -96,6 +96,6 @@ bool flat_pwl_file(cur *q, double **pairs)
         diag_error(c->d, at, "file '%s' has no pairs of time and value", f.name);
         ok = false;
     }
-    *pairs = net_freeze(c->mem, pair);
+    *pairs = vec_freeze(c->mem, pair);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* net_share.c - behavioural expressions that many elements have in common are evaluated once.
+/* flat_share.c - behavioural expressions that many elements have in common are evaluated once.
  *
  * All behavioural expressions of the circuit become one graph in which equal subexpressions are one
  * value (hash-consing: operator, operands, resolved nodes and numbers are compared, not text). A
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 /* An unknown costs its row in the solver, its evaluation and one entry per user: about what 200
  * simple operations cost per Newton iteration (docs/numerics.md). */

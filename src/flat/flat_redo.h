@@ -1,9 +1,9 @@
-/* net_redo.h - between net_redo.c (values again) and net_part.c (subcircuit instances again): the
- * plan. */
-#ifndef NET_REDO_H
-#define NET_REDO_H
+/* flat_redo.h - between flat_redo.c (values again) and flat_part.c (subcircuit instances again):
+ * the plan. */
+#ifndef FLAT_REDO_H
+#define FLAT_REDO_H
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum {
     MAX_TREES = 16 << 20
@@ -67,10 +67,10 @@ struct flat_plan {
     arena_pos scratch;
 };
 
-/* net_redo.c: owners of the slots that there are. */
+/* flat_redo.c: owners of the slots that there are. */
 void flat_sort_slots(flat_plan *p);
 
-/* -- net_part.c -- */
+/* -- flat_part.c -- */
 /* Is it a scope that is to be expanded again, or inside one? */
 bool flat_is_dirty(const flat_plan *p, const scope *s);
 /* Writes down what was looked up by name, before it is forgotten. */

@@ -3,7 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "net_test.h"
+#include "flat_test.h"
 
 static void read_path(fixture *t, const char *path)
 {
@@ -51,7 +51,7 @@ END_TEST
 
 /* -- files -- */
 
-static char folder[] = "/tmp/net_test_XXXXXX";
+static char folder[] = "/tmp/flat_test_XXXXXX";
 
 static void put_file(const char *name, const char *text)
 {
@@ -334,5 +334,5 @@ int main(void)
                                   lines_of_a_megabyte_are_read,
                                   hierarchies_that_explode_are_refused,
                                   large_flat_decks_are_read_in_linear_time};
-    return run_tests("net/decks", tests, VS_COUNT(tests));
+    return run_tests("flat/decks", tests, VS_COUNT(tests));
 }

@@ -1,4 +1,4 @@
-/* net_redo.c - the values of a flat netlist again, after something that they depend on changed.
+/* flat_redo.c - the values of a flat netlist again, after something that they depend on changed.
  * Knobs are parameters from outside, the temperature that expressions see, the sample of
  * statistical functions: a bit each. While the deck is expanded each value that depends on one
  * becomes a *slot*: its expression, the scope it is evaluated in, its place. Slots of one instance
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net_redo.h"
+#include "flat_redo.h"
 
 flat_plan *flat_plan_new(void)
 {

@@ -1,8 +1,8 @@
-/* net_flat_inst.c - expansion: scopes of subcircuit instances, nodes, flat elements. */
+/* flat_inst.c - expansion: scopes of subcircuit instances, nodes, flat elements. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum { MAX_DEPTH = 200 };
 static const double max_weight = 1e7; /* instances, terminals counted in; about 6 GB */
@@ -170,7 +170,7 @@ static bool take_params(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     size_t n = vec_len(e->kv),
            extra = (size_t)e->value.given + (size_t)(rcl && e->expr.given) + (e->poly_dim > 0);
     bool ok = true;
-    x->param = net_fixed(c->mem, flat_param, n + extra);
+    x->param = vec_fixed(c->mem, flat_param, n + extra);
     flat_param *p = x->param;
     if (e->value.given)
         ok &= take_param(c, s, p++, interned_key(c, e->value_key), &e->value);
@@ -296,7 +296,7 @@ static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
 static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     size_t n = vec_len(e->ref);
-    x->ref = net_fixed(c->mem, const char *, n);
+    x->ref = vec_fixed(c->mem, const char *, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = e->ref[i].key;
         if (map_get(&s->b->elem_of, map_key(name), -1) >= 0 || strchr(name, '.'))
@@ -358,7 +358,7 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
                        .wave = d->wave,
                        .pwl_repeat = -1,
                        .span = d->span,
-                       .arg = net_fixed(c->mem, double, n)};
+                       .arg = vec_fixed(c->mem, double, n)};
     if (d->dc.given)
         ok &= take_number(c, s, &d->dc, &o->dc);
     if (d->ac_mag.given)
@@ -377,7 +377,7 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     if (d->draw.given)
         ok &= take_number(c, s, &d->draw, &o->draw);
     if (vec_len(d->table)) {
-        o->arg = net_fixed(c->mem, double, vec_len(d->table));
+        o->arg = vec_fixed(c->mem, double, vec_len(d->table));
         memcpy(o->arg, d->table, vec_len(d->table) * sizeof *o->arg);
     }
     size_t at;
@@ -403,7 +403,7 @@ static void take_nodes(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 static bool take_rest(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     bool ok = true;
-    x->poly = net_fixed(c->mem, double, vec_len(e->poly));
+    x->poly = vec_fixed(c->mem, double, vec_len(e->poly));
     for (size_t i = 0; i < vec_len(e->poly); i++)
         ok &= take_number(c, s, &e->poly[i], &x->poly[i]);
     x->ic_given = e->n_ic > 0;

@@ -1,9 +1,9 @@
-/* net_flat_body.c - a body is read once: its parameters, functions, models, subcircuits, elements,
+/* flat_body.c - a body is read once: its parameters, functions, models, subcircuits, elements,
  * each with the .if branch it stands in. Also the values behind keys, and models on demand. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum { MAX_BINS = 1000 }; /* each element of such a model looks through them */
 
@@ -346,7 +346,7 @@ static void read_func(cur *q, int32_t guard)
     if (cur_is(q, '='))
         q->i++;
     fn.n_arg = (int32_t)vec_len(arg);
-    fn.arg = net_freeze(q->c->mem, arg);
+    fn.arg = vec_freeze(q->c->mem, arg);
     fn.e = cur_expr(q).e;
     fn.prev = map_get(&q->b->func_of, map_key(fn.name), -1);
     if (fn.prev >= 0 && q->b->func[fn.prev].guard == guard)
@@ -667,7 +667,7 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
         }
     }
     flat_unique_keys(c, kv);
-    m->kv = net_freeze(c->mem, kv);
+    m->kv = vec_freeze(c->mem, kv);
 }
 
 /* A value of a model card, and where it is evaluated. */
@@ -744,7 +744,7 @@ static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
         vec_clear(v);
     const size_t n = vec_len(v);
     flat_model *fm = arena_new(c->mem, flat_model);
-    *fm = (flat_model){m->name, type ? type : "", net_fixed(c->mem, flat_param, n),
+    *fm = (flat_model){m->name, type ? type : "", vec_fixed(c->mem, flat_param, n),
                        net_tok_span(m->card, &m->card->tok[1])};
     const busy outer = c->drawing;
     c->drawing = (busy){m->name, s->path, fm->span, 0};
@@ -843,5 +843,5 @@ const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name)
         if (m)
             vec_push(bin, m);
     }
-    return net_freeze(c->mem, bin);
+    return vec_freeze(c->mem, bin);
 }

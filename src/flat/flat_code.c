@@ -1,11 +1,11 @@
-/* net_flat_code.c - A elements (XSPICE code models) and lists in square brackets.
+/* flat_code.c - A elements (XSPICE code models) and lists in square brackets.
  * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE", sections on the
  * A element and on the .model card. A bracket that closes one of the same word belongs to a name:
  * "bus[3]" is a node. */
 #include <stdio.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 /* -- tokens -- */
 
@@ -90,7 +90,7 @@ const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool elem
     net_card *copy = arena_new(c->mem, net_card);
     *copy = *card;
     copy->n_tok = (int32_t)vec_len(x.tok);
-    copy->tok = net_freeze(c->mem, x.tok);
+    copy->tok = vec_freeze(c->mem, x.tok);
     return copy;
 }
 

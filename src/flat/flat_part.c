@@ -1,4 +1,4 @@
-/* net_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change
+/* flat_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change
  * decides an .if of an instance otherwise, that instance alone is expanded again, and what it gives
  * takes the place of what it gave; numbers of nodes and elements behind it move. The result is that
  * of a whole expansion, in the same order. Where that cannot be told - nodes of the top level that
@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "net_redo.h"
+#include "flat_redo.h"
 
 enum { MOST_PARTS = 16 }; /* at a time; each costs a copy of the lists */
 
@@ -422,7 +422,7 @@ static void list_used(flat_plan *p)
     for (size_t i = 0; i < vec_len(b->param_name); i++)
         if (p->c.root->param[i].used)
             vec_push(used, b->param_name[i]);
-    p->c.f->used = net_freeze(p->c.mem, used);
+    p->c.f->used = vec_freeze(p->c.mem, used);
 }
 
 bool flat_redo_parts(flat_plan *p)

@@ -1,11 +1,11 @@
-/* net_flat_eval.c - parameters on demand, numbers of expressions, folding of behavioural ones.
+/* flat_eval.c - parameters on demand, numbers of expressions, folding of behavioural ones.
  * A name is looked for in the instance, in the definitions around it, in the instances that call
  * it, at top level, and last among the constants: the order of ngspice and HSPICE. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum { MAX_EVAL_DEPTH = 8000, MAX_STEPS = 20000000, MAX_FOLDED = 1000000 };
 

@@ -1,9 +1,9 @@
-/* net_flat_ana.c - the cards of small-signal analyses: .ac .noise .tf .sens .pz .sp.
+/* flat_ana.c - the cards of small-signal analyses: .ac .noise .tf .sens .pz .sp.
  * Source: ngspice manual, ch. "Analyses". */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum { MAX_POINTS = 10000000 };
 

@@ -1,6 +1,6 @@
-/* Tests of net_redo.c and net_part.c: after a change the netlist that is there is that of a whole
+/* Tests of flat_redo.c and flat_part.c: after a change the netlist that is there is that of a whole
  * expansion. */
-#include "net_test.h"
+#include "flat_test.h"
 
 typedef struct redo_case {
     const char *deck; /* p is changed from 1 to 3 and back */
@@ -226,5 +226,5 @@ int main(void)
     const TTest *const tests[] = {
         one_instance_is_expanded_again, what_reaches_further_is_expanded_as_a_whole,
         a_value_that_nothing_depended_on, a_decision_that_stays_is_a_change_of_values};
-    return run_tests("net/redo", tests, VS_COUNT(tests));
+    return run_tests("flat/redo", tests, VS_COUNT(tests));
 }

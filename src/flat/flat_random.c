@@ -1,4 +1,4 @@
-/* net_random.c - the draws of gauss, agauss, unif, aunif and limit.
+/* flat_random.c - the draws of gauss, agauss, unif, aunif and limit.
  * A draw is a function of the seed, the sample and the name of what is drawn: a device more or
  * less, another order of evaluation or another machine leave all other draws as they are. */
 #include "draw.h"

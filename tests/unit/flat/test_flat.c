@@ -1,5 +1,5 @@
-/* Tests of net_lex.c, net_parse.c and net_flat*.c: decks in, flat text out. */
-#include "net_test.h"
+/* Tests of net_lex.c, net_parse.c, flat*.c: decks in, flat text out. */
+#include "flat_test.h"
 
 typedef struct deck_case {
     const char *deck, *flat;
@@ -455,5 +455,5 @@ int main(void)
         dot_cards_are_read,     values_from_outside_win,         options_are_read_alone,
         draws_belong_to_names,  draws_are_distributed,           title_and_cards_are_kept,
         models_are_like_others};
-    return run_tests("net/flat", tests, VS_COUNT(tests));
+    return run_tests("flat/flat", tests, VS_COUNT(tests));
 }

@@ -1,21 +1,20 @@
-/* net_flat_priv.h - between the files that expand a deck (net_flat*.c).
+/* flat_priv.h - between the files that expand a deck (flat*.c).
  * A subcircuit body is read once into a `body` (elements with their nodes as slots, right sides as
  * trees); every instance of it is a `scope`: arrays over the body's slots. Parameters and models
- * are evaluated when first asked for. net_flat.c        driver, printing net_flat_body.c   body:
- * declarations, .if branches; .model, .param, .func net_flat_elem.c   element cards to `elem`
- *     net_flat_code.c   A elements, values in square brackets
- *     net_flat_eval.c   parameters, evaluation and folding of expressions
- *     net_flat_inst.c   expansion
- *     net_flat_card.c   dc and transient, options, saves, initial conditions
- *     net_flat_probe.c  .probe of currents, voltages and powers of elements
- *     net_flat_ana.c    small-signal analyses
- *     net_redo.c        which values depend on what, and their evaluation again */
-#ifndef NET_FLAT_PRIV_H
-#define NET_FLAT_PRIV_H
+ * are evaluated when first asked for. flat.c        driver, printing flat_body.c   body:
+ * declarations, .if branches; .model, .param, .func flat_elem.c   element cards to `elem`
+ *     flat_code.c   A elements, values in square brackets
+ *     flat_eval.c   parameters, evaluation and folding of expressions
+ *     flat_inst.c   expansion
+ *     flat_card.c   dc and transient, options, saves, initial conditions
+ *     flat_probe.c  .probe of currents, voltages and powers of elements
+ *     flat_ana.c    small-signal analyses
+ *     flat_redo.c        which values depend on what, and their evaluation again */
+#ifndef FLAT_PRIV_H
+#define FLAT_PRIV_H
 
 #include "flat.h"
 #include "map.h"
-#include "net_priv.h"
 #include "vec.h"
 
 /* Bits of a mask: over[i], and these. */
@@ -177,7 +176,7 @@ struct scope {
         SCOPE_HERE,
         SCOPE_GOES,
         SCOPE_GONE
-    } life; /* another one is, was made in its place (net_part.c) */
+    } life; /* another one is, was made in its place (flat_part.c) */
 };
 
 typedef struct busy {
@@ -255,7 +254,7 @@ typedef struct flat_ctx {
     diag_span temp_at; /* of the last .temp card */
 } flat_ctx;
 
-/* net_flat_eval.c. All give a message and return false/NULL on error. */
+/* flat_eval.c. All give a message and return false/NULL on error. */
 bool flat_eval(flat_ctx *c, scope *s, const rhs *v, double *y);
 /* Number or text: *str is NULL for a number. */
 bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str);
@@ -280,7 +279,7 @@ static inline bool flat_on(const scope *s, int32_t guard)
     return guard < 0 || (guard < s->n_on && (s->on[guard] & 1));
 }
 
-/* net_flat_body.c */
+/* flat_body.c */
 body *flat_body(flat_ctx *c, const net_sub *sub);
 void flat_body_free(body *b);
 /* Visible from the body, whatever .if decides: is it a model, a binned model, a parameter? */
@@ -318,19 +317,19 @@ void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
 
-/* net_flat_file.c: the file that the cursor's word or quoted text names, relative to that of the
+/* flat_file.c: the file that the cursor's word or quoted text names, relative to that of the
  * card, read. what  in   message if there is no name at    out  the name file  out  number of the
  * file in c->d false: a message was given. */
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
 /* Offset of the end of the line that begins at i of a table as text. */
-size_t table_line_end(const diag_file *f, size_t i);
-bool table_line_blank(const char *s, size_t i,
-                      size_t end); /* is there nothing, or a comment behind #? */
+size_t flat_table_line_end(const diag_file *f, size_t i);
+bool flat_table_line_blank(const char *s, size_t i,
+                           size_t end); /* is there nothing, or a comment behind #? */
 /* The file of a PWL: lines of time and value. pairs: vec in the arena. false: a message was given.
  */
 bool flat_pwl_file(cur *q, double **pairs);
 
-/* net_flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule:
+/* flat_code.c: the card with brackets as tokens of their own, for which the lexer has no rule:
  * names may contain them. An A element: all that do not belong to a name, %type and ~; else: the
  * lists of "name=[value value ...]". */
 const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool element);
@@ -348,10 +347,10 @@ typedef struct code_card {
     diag_span model_span;
 } code_card;
 bool flat_read_code(cur *q, code_card *a);
-/* net_flat_elem.c: reads an element card into *e. false: a message was given. */
+/* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
 
-/* net_flat_inst.c */
+/* flat_inst.c */
 scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
@@ -364,17 +363,17 @@ void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
 /* "did you mean" among the elements. */
 void flat_suggest_element(flat_ctx *c, const char *name);
 
-/* net_flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is
+/* flat_probe.c: the item of .probe at the cursor, taken for flat_probes. false: the item is
  * another one. */
 bool flat_read_probe(cur *q);
 /* All items, when every element is there; true: elements were added. */
 bool flat_probes(flat_ctx *c);
 
-/* net_share.c: heavy expressions that several elements have in common become unknowns; true if
+/* flat_share.c: heavy expressions that several elements have in common become unknowns; true if
  * there are any. dry: only tells. */
 bool flat_share(flat_ctx *c, bool dry);
 
-/* net_redo.c: dependences. A value is evaluated between these two; then it is written down as slot
+/* flat_redo.c: dependences. A value is evaluated between these two; then it is written down as slot
  * of an owner if it depends on a knob. */
 typedef enum flat_slot_kind {
     SLOT_NUMBER,
@@ -414,28 +413,28 @@ uint64_t flat_param_begin(flat_ctx *c, const pval *p);
 void flat_param_end(flat_ctx *c, pval *p, uint64_t outer);
 void flat_plan_keep(flat_plan *p, const flat_ctx *c, bool shares); /* takes c over */
 
-/* net_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
+/* flat_part.c: around the expansion of a subcircuit instance; begin returns what end wants. */
 int32_t flat_part_begin(flat_ctx *c, scope *s, const elem *e);
 void flat_part_end(flat_ctx *c, int32_t part);
 
-/* net_flat.c */
+/* flat.c */
 void flat_ctx_free(flat_ctx *c);
-/* net_flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
+/* flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
 double flat_param_of(const flat_inst *x, const char *key);
 bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
 
-/* net_flat_card.c */
+/* flat_card.c */
 void flat_local_card(flat_ctx *c, scope *s, const net_card *card); /* .ic .nodeset .save .print */
 void flat_top_card(flat_ctx *c, const net_card *card);             /* after expansion: analyses */
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
 
-/* net_step.c: .step .mc .limits */
+/* flat_step.c: .step .mc .limits */
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
 void flat_step_finish(flat_ctx *c); /* the families of .temp and .alter, behind all steps */
 
-/* net_flat_ana.c: .ac .noise .tf .sens .pz .sp */
+/* flat_ana.c: .ac .noise .tf .sens .pz .sp */
 void flat_small_card(flat_ctx *c, const net_card *card);
 
 #endif

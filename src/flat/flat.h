@@ -231,7 +231,7 @@ typedef struct flat {
  */
 typedef net_define flat_override;
 
-/* -- what depends on what (net_redo.c) -- */
+/* -- what depends on what (flat_redo.c) -- */
 typedef struct flat_plan flat_plan;
 enum { FLAT_KNOB_TEMPER = 61, FLAT_KNOB_DRAW }; /* the others: numbers of parameters from outside */
 typedef enum flat_owner_kind {

@@ -1,9 +1,9 @@
-/* net_flat_card.c - dot cards that ask for something: analyses, options, saved values, initial
+/* flat_card.c - dot cards that ask for something: analyses, options, saved values, initial
  * conditions. Cards of subcircuit bodies are read once per instance. */
 #include <math.h>
 #include <string.h>
 
-#include "net_flat_priv.h"
+#include "flat_priv.h"
 
 enum { MAX_POINTS = 10000000 };
 
@@ -492,7 +492,7 @@ static void read_dc(flat_ctx *c, const net_card *card)
         ok = false;
     }
     for (int32_t i = 0; i < a.n_sweep; i++)
-        net_freeze(c->mem, a.sweep[i].value);
+        vec_freeze(c->mem, a.sweep[i].value);
     if (ok)
         vec_push(c->f->ana, a);
 }

@@ -1,5 +1,5 @@
 /* Messages of net_*.c: wrong decks, each with line, column and text of everything that is said. */
-#include "net_test.h"
+#include "flat_test.h"
 
 START_TEST(wrong_decks_say_what_and_where)
 {
@@ -267,5 +267,5 @@ int main(void)
 {
     const TTest *const tests[] = {wrong_decks_say_what_and_where, carets_stand_under_the_place,
                                   a_mistake_in_a_subcircuit_is_told_once};
-    return run_tests("net/message", tests, VS_COUNT(tests));
+    return run_tests("flat/message", tests, VS_COUNT(tests));
 }

@@ -1,0 +1,151 @@
+/* flat_print.c - a flat netlist as text: what --dump=circuit prints. */
+#include "flat.h"
+#include "vec.h"
+
+static void print_params(const flat_param *p, FILE *out)
+{
+    for (size_t i = 0; i < vec_len(p); i++)
+        if (p[i].str)
+            fprintf(out, " %s=\"%s\"", p[i].name, p[i].str);
+        else
+            fprintf(out, " %s=%.15g", p[i].name, p[i].value);
+}
+
+static void print_numbers(const double *x, size_t n, FILE *out)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%.15g", i ? " " : "", x[i]);
+}
+
+static void print_source(const flat_source *s, FILE *out)
+{
+    static const char *const name[] = {"dc",   "pulse", "sin",     "exp",     "pwl",
+                                       "sffm", "am",    "trnoise", "trrandom"};
+    if (s->dc_given)
+        fprintf(out, " dc %.15g", s->dc);
+    if (s->ac_mag != 0)
+        fprintf(out, " ac %.15g %.15g", s->ac_mag, s->ac_phase);
+    if (s->wave == FLAT_DC)
+        return;
+    fprintf(out, " %s(", name[s->wave]);
+    print_numbers(s->arg, vec_len(s->arg), out);
+    fputc(')', out);
+    if (s->pwl_repeat >= 0)
+        fprintf(out, " r=%.15g", s->pwl_repeat);
+    if (s->pwl_delay != 0)
+        fprintf(out, " td=%.15g", s->pwl_delay);
+}
+
+static void print_inst(const flat *f, const flat_inst *x, FILE *out)
+{
+    fputs(x->name, out);
+    for (int32_t i = 0; i < x->n_node; i++)
+        fprintf(out, " %s", f->node[x->node[i]]);
+    for (size_t i = 0; i < vec_len(x->ref); i++)
+        fprintf(out, " <%s>", x->ref[i]);
+    if (x->model)
+        fprintf(out, " %s", x->model->name);
+    else if (x->word)
+        fprintf(out, " ?%s", x->word);
+    if (x->source)
+        print_source(x->source, out);
+    print_params(x->param, out);
+    if (vec_len(x->poly)) {
+        fputs(" poly(", out);
+        print_numbers(x->poly, vec_len(x->poly), out);
+        fputc(')', out);
+    }
+    if (x->expr) {
+        fprintf(out, " %s=",
+                x->letter == 'b' || x->letter == 'e' || x->letter == 'g' ? x->expr_is_v ? "v" : "i"
+                                                                         : "expr");
+        net_expr_print(x->expr, f->node, out);
+    }
+    if (x->m != 1)
+        fprintf(out, " m=%.15g", x->m);
+    for (int32_t i = 0; i < x->n_ic; i++)
+        fprintf(out, "%s%.15g", i ? "," : " ic=", x->ic[i]);
+    fputs(x->off ? " off\n" : "\n", out);
+}
+
+static void print_small(const flat_ana *a, FILE *out)
+{
+    static const char *const word[] = {
+        [FLAT_AC] = "ac",     [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
+        [FLAT_SENS] = "sens", [FLAT_PZ] = "pz",       [FLAT_SP] = "sp"};
+    static const char *const grid[] = {"dec", "oct", "lin"};
+    fprintf(out, ".%s", word[a->kind]);
+    if (a->out_name)
+        fprintf(out, " %s", a->out_name);
+    if (a->source)
+        fprintf(out, " %s", a->source);
+    if (a->has_freq)
+        fprintf(out, "%s %s %lld %.15g %.15g", a->kind == FLAT_SENS ? " ac" : "", grid[a->grid],
+                (long long)a->n_freq, a->f_from, a->f_to);
+    if (a->summary)
+        fprintf(out, " %lld", (long long)a->summary);
+    if (a->kind == FLAT_PZ)
+        fprintf(out, " %d %d %d %d %s %s", (int)a->in[0], (int)a->in[1], (int)a->out[0],
+                (int)a->out[1], a->voltage ? "vol" : "cur",
+                a->poles && a->zeros ? "pz"
+                : a->poles           ? "pol"
+                                     : "zer");
+    fputs(a->donoise ? " donoise\n" : "\n", out);
+}
+
+static void print_ana(const flat_ana *a, FILE *out)
+{
+    if (a->kind > FLAT_TRAN) {
+        print_small(a, out);
+        return;
+    }
+    if (a->kind == FLAT_OP)
+        fputs(".op\n", out);
+    if (a->kind == FLAT_TRAN)
+        fprintf(out, ".tran %.15g %.15g %.15g %.15g%s\n", a->tstep, a->tstop, a->tstart, a->tmax,
+                a->uic ? " uic" : "");
+    if (a->kind != FLAT_DCSWEEP)
+        return;
+    fputs(".dc", out);
+    for (int32_t i = 0; i < a->n_sweep; i++) {
+        const flat_sweep *w = &a->sweep[i];
+        size_t n = vec_len(w->value);
+        fprintf(out, " %s%s%s%s (%zu values", w->name, w->what == FLAT_SWEEP_INST ? "[" : "",
+                w->what == FLAT_SWEEP_INST ? w->param : "", w->what == FLAT_SWEEP_INST ? "]" : "",
+                n);
+        if (n)
+            fprintf(out, " from %.15g to %.15g", w->value[0], w->value[n - 1]);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+}
+
+void flat_print(const flat *f, FILE *out)
+{
+    fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node),
+            vec_len(f->inst), vec_len(f->model));
+    for (size_t i = 0; i < vec_len(f->model); i++) {
+        fprintf(out, ".model %s %s", f->model[i]->name, f->model[i]->type);
+        print_params(f->model[i]->param, out);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < vec_len(f->inst); i++)
+        print_inst(f, &f->inst[i], out);
+    for (size_t i = 0; i < vec_len(f->option); i++)
+        fprintf(out, ".option %s%s%s\n", f->option[i].name, *f->option[i].str ? "=" : "",
+                f->option[i].str);
+    for (size_t i = 0; i < vec_len(f->temp); i++)
+        fprintf(out, ".temp %.15g\n", f->temp[i]);
+    for (size_t i = 0; i < vec_len(f->hdl); i++)
+        fprintf(out, ".hdl \"%s\"\n", f->hdl[i]);
+    for (size_t i = 0; i < vec_len(f->ic); i++)
+        fprintf(out, ".ic v(%s)=%.15g\n", f->ic[i].node >= 0 ? f->node[f->ic[i].node] : "?",
+                f->ic[i].value);
+    for (size_t i = 0; i < vec_len(f->nodeset); i++)
+        fprintf(out, ".nodeset v(%s)=%.15g\n",
+                f->nodeset[i].node >= 0 ? f->node[f->nodeset[i].node] : "?", f->nodeset[i].value);
+    for (size_t i = 0; i < vec_len(f->save); i++)
+        fprintf(out, ".save %s\n", f->save[i].text);
+    for (size_t i = 0; i < vec_len(f->ana); i++)
+        print_ana(&f->ana[i], out);
+}
