@@ -1,0 +1,162 @@
+/* run.h - analyses of a deck: whole, or in pieces.
+ * Use:   vsim_run_card("tran 1n 1u"), vsim_run_deck_card(0) or vsim_run_analysis(&struct) make a
+ *        run, vsim_run_go does it; vsim_run_plot (result.h) has what it computed; vsim_run_free.
+ *        Transients in pieces: vsim_run_until(t), look, vsim_run_until(later), ..., vsim_run_go.
+ *
+ * A deck has one run under way at a time; finished runs are only their results and may be kept in
+ * any number. Pieces do not change results: they are those of the whole run to the last bit. */
+#ifndef VSIM_RUN_H
+#define VSIM_RUN_H
+
+#include "deck.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vsim_run vsim_run;
+
+typedef enum vsim_kind {
+    VSIM_OP,
+    VSIM_DC,
+    VSIM_TRAN,
+    VSIM_AC,
+    VSIM_NOISE,
+    VSIM_TF,
+    VSIM_SENS,
+    VSIM_PZ,
+    VSIM_SP
+} vsim_kind;
+typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
+
+typedef struct vsim_dc_sweep {
+    const char *name;    /* "v1"; "temp"; "param:NAME"; "r1", "m1[w]" */
+    const double *value; /* [n] in the order of the points */
+    size_t n;
+} vsim_dc_sweep;
+
+/* An analysis as a struct. Fields that `kind` does not name are not looked at. */
+typedef struct vsim_analysis {
+    size_t size;
+    vsim_kind kind;
+    /* DC: sweep[0] varies fastest; 1 to 4 of them */
+    vsim_dc_sweep sweep[4];
+    size_t n_sweep;
+    /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
+    double tstep, tstop, tstart, tmax;
+    bool uic;
+    /* AC, NOISE, SP; SENS if n_freq > 0. n_freq: per decade or octave; LIN: in all */
+    vsim_grid grid;
+    int64_t n_freq;
+    double f_from, f_to; /* hertz */
+    /* NOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; NOISE, TF: the input source, "vin" */
+    const char *out, *source;
+    int64_t summary; /* NOISE: parts of all devices at every summary-th point; 0: totals only */
+    /* PZ: input nodes p and n; out: "v(p,n)" */
+    const char *in[2];
+    bool current_input; /* the transfer function is output voltage / input current */
+    bool no_poles, no_zeros;
+    bool noise; /* SP: noise too */
+} vsim_analysis;
+VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
+static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
+{
+    vsim_analysis_init_size(a, kind, sizeof *a);
+}
+
+/* A point that was accepted. Arrays live until the callback returns. */
+typedef struct vsim_point {
+    double axis;       /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
+    const double *x;   /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
+                        * NULL for noise, tf, sens, pz, sp */
+    const double *z;   /* ac: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
+    const double *row; /* noise, tf, sens, pz, sp: [n_row] values in the order of the plot's
+                        * vectors, complex ones as two; else NULL */
+    size_t n_row;
+} vsim_point;
+typedef enum vsim_action { VSIM_GO_ON, VSIM_DO_PAUSE, VSIM_DO_STOP } vsim_action;
+
+typedef enum vsim_keep {                   /* vectors that results keep in memory */
+                         VSIM_KEEP_SAVED,  /* what the deck's .save cards say; without one all
+                                              voltages and currents */
+                         VSIM_KEEP_NAMED,  /* those of `name` alone */
+                         VSIM_KEEP_NOTHING /* memory does not grow with the run */
+} vsim_keep;
+
+typedef struct vsim_progress {
+    double fraction; /* 0 to 1 */
+    double axis;
+    const char *unit; /* of the axis, "" if none */
+    int64_t points, iterations;
+} vsim_progress;
+
+typedef struct vsim_run_options {
+    size_t size;
+    vsim_keep keep;
+    const char *const *name; /* [n_name] "v(out)", "i(v1)", "@m1[gm]" */
+    size_t n_name;
+    /* Each accepted point, in order. VSIM_DO_PAUSE acts in transients; elsewhere it is an error. */
+    vsim_action (*point)(void *user, const vsim_point *p);
+    /* At most some 20 times a second. */
+    void (*progress)(void *user, const vsim_progress *p);
+    /* Asked between points: true ends the run in order, with VSIM_STOP. */
+    bool (*stop)(void *user);
+    void *user; /* of these three */
+} vsim_run_options;
+static inline void vsim_run_options_init(vsim_run_options *o)
+{
+    vsim_run_options none = {
+        sizeof(vsim_run_options), VSIM_KEEP_SAVED, NULL, 0, NULL, NULL, NULL, NULL};
+    *o = none;
+}
+
+/* A run of an analysis: of a card's text without its dot ("tran 1n 1u", "ac dec 10 1 1meg"), of the
+ * deck's i-th analysis card, of a struct. Nothing is computed yet. o: copied, NULL for defaults.
+ *   r   out  NULL unless VSIM_OK; free with vsim_run_free
+ * Status: VSIM_OK; VSIM_EINPUT: no such analysis, or another run of this deck is under way;
+ * VSIM_ENOMEM; those of building the circuit. */
+VSIM_MUST_USE vsim_status vsim_run_card(vsim_deck *d, const char *card, const vsim_run_options *o,
+                                        vsim_run **r);
+VSIM_MUST_USE vsim_status vsim_run_deck_card(vsim_deck *d, size_t i, const vsim_run_options *o,
+                                             vsim_run **r);
+VSIM_MUST_USE vsim_status vsim_run_analysis(vsim_deck *d, const vsim_analysis *a,
+                                            const vsim_run_options *o, vsim_run **r);
+/* Analysis cards of the deck, and what the i-th is. */
+VSIM_API size_t vsim_deck_card_count(const vsim_deck *d);
+VSIM_API vsim_kind vsim_deck_card_kind(const vsim_deck *d, size_t i);
+
+/* To the end. Status: VSIM_OK: done; VSIM_PAUSED: the point callback paused it; VSIM_STOP; an
+ * error, with messages. What was accepted before it is among the results. */
+VSIM_MUST_USE vsim_status vsim_run_go(vsim_run *r);
+/* A transient to its first accepted point at or behind `t` seconds (the steps are those of the
+ * whole run: no point is put at t). Status: VSIM_PAUSED: there; VSIM_OK: the run's end came first;
+ * else as vsim_run_go; VSIM_EINPUT: the analysis has no time. */
+VSIM_MUST_USE vsim_status vsim_run_until(vsim_run *r, double t);
+/* Ends a run that is paused; its results stay. Another run may then start. */
+VSIM_MUST_USE vsim_status vsim_run_stop(vsim_run *r);
+/* With its results; stops it if it is under way. *r is NULL afterwards; NULL is allowed. */
+VSIM_API void vsim_run_free(vsim_run **r);
+
+/* State of a run that was begun: time or axis of its last accepted point, and the point itself,
+ * x [n+1], until the run goes on; NULL: none yet, or an analysis whose points have none. */
+VSIM_API double vsim_run_axis(const vsim_run *r);
+VSIM_API const double *vsim_run_point(const vsim_run *r);
+
+/* Counts of a run so far. */
+typedef struct vsim_run_stat {
+    int64_t accepted, rejected, iterations, evaluations, bypasses;
+    const char *op_method; /* "Newton", "gmin stepping", ...; NULL: none was looked for */
+    double seconds;        /* spent in this run */
+} vsim_run_stat;
+VSIM_API void vsim_run_stats(const vsim_run *r, vsim_run_stat *st);
+
+/* A result file of the deck: every run from now on also writes there as points are accepted.
+ * format "raw" (binary), "ascii" (raw as text) or "csv". vsim_deck_close_output also tells whether
+ * all could be written. Status: VSIM_OK, VSIM_EIO, VSIM_EINPUT. */
+VSIM_MUST_USE vsim_status vsim_deck_output(vsim_deck *d, const char *path, const char *format);
+VSIM_MUST_USE vsim_status vsim_deck_close_output(vsim_deck *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
