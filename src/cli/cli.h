@@ -87,7 +87,8 @@ bool cli_join(cli_opt *o, struct rank_link *l, int *code);
 bool cli_go(struct rank_link *l);
 void cli_wait_for_go(void *link);
 /* The sweep of a deck that was read and built. */
-VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out, FILE *log);
+VS_MUST_USE vs_status cli_sweep(const cli_opt *o, struct sim *s, const char *out,
+                                double worker_start, FILE *log);
 /* What became of the model of each group of devices (cli_explain.c). */
 void cli_explain(const struct sim *s, bool json, FILE *out);
 /* Names of the deck's model cards that the instances of a group have, each once, in their order; a

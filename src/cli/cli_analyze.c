@@ -77,7 +77,7 @@ static void take_pattern(cli_survey *v, const csc *jac)
 static void see_load(void *user, const ckt_env *env, const double *x)
 {
     cli_survey *v = user;
-    const csc *jac = ckt_pattern(v->s->ckt);
+    const csc *jac = ckt_pattern(sim_ckt(v->s));
     const int32_t nnz = csc_nnz(jac);
     (void)x;
     if (v->done)
@@ -107,7 +107,7 @@ static void see_load(void *user, const ckt_env *env, const double *x)
 static void see_step(void *user, const ana_step *p)
 {
     cli_survey *v = user;
-    const csc *jac = ckt_pattern(v->s->ckt);
+    const csc *jac = ckt_pattern(sim_ckt(v->s));
     if (v->done || p->verdict >= ANA_STEP_LTE || jac->colptr != v->pattern)
         return;
     memcpy(v->a.val, jac->val, sizeof *jac->val * (size_t)csc_nnz(jac));
@@ -130,7 +130,8 @@ static bool read_at(cli_survey *v, const char *text)
     }
     if (str_spice_number(text, &end, &v->at) && !*end && v->at >= 0)
         return true;
-    diag_error(v->s->d, DIAG_NOWHERE, "--at takes 'op' or a time in seconds, not '%s'", text);
+    diag_error(sim_diag(v->s), DIAG_NOWHERE, "--at takes 'op' or a time in seconds, not '%s'",
+               text);
     return false;
 }
 
@@ -147,13 +148,13 @@ cli_survey *cli_survey_begin(const cli_opt *o, sim *s)
         cli_survey_free(v);
         return NULL;
     }
-    s->watch = &v->watch;
+    sim_opts(s)->watch = &v->watch;
     return v;
 }
 
 void cli_survey_free(cli_survey *v)
 {
-    v->s->watch = NULL;
+    sim_opts(v->s)->watch = NULL;
     arena_fini(&v->mem);
     free(v);
 }
@@ -269,7 +270,7 @@ static void print_tree(const spa_report *r, const spa_fill *f, FILE *out)
 
 static const char *unknown_name(const cli_survey *v, int32_t i)
 {
-    return i > 0 ? ckt_unknowns(v->s->ckt)[i].name : "-";
+    return i > 0 ? ckt_unknowns(sim_ckt(v->s))[i].name : "-";
 }
 
 static void print_conflicts(const cli_survey *v, const ckt_conflicts *f, FILE *out)
@@ -481,7 +482,7 @@ static vs_status report(const cli_opt *o, diag *d, const csc *a, const char *tit
     arena_init(&mem);
     vs_status st = spa_analyze(&r, a, &opt, &mem);
     if (st == VS_OK && v)
-        ckt_find_conflicts(v->s->ckt, v->mode, &conflicts);
+        ckt_find_conflicts(sim_ckt(v->s), v->mode, &conflicts);
     if (st == VS_OK && o->json) {
         fputs("{\n  \"title\": ", out);
         cli_json_string(out, title);
@@ -513,11 +514,11 @@ vs_status cli_survey_report(cli_survey *v, FILE *out)
     const char *deck = v->o->arg[0], *title;
     const char **name = NULL;
     if (!v->a.n) {
-        diag_error(v->s->d, DIAG_NOWHERE, "the run made no Jacobian");
+        diag_error(sim_diag(v->s), DIAG_NOWHERE, "the run made no Jacobian");
         return VS_EINPUT;
     }
     if (v->at >= 0 && !v->done)
-        diag_warning(v->s->d, DIAG_NOWHERE,
+        diag_warning(sim_diag(v->s), DIAG_NOWHERE,
                      "the run ended before %g s; values are of its last point", v->at);
     if (v->tran)
         title = arena_printf(&v->mem, "%s: Jacobian at %.9g s, step %.4g s", deck, v->time, v->h);
@@ -528,11 +529,11 @@ vs_status cli_survey_report(cli_survey *v, FILE *out)
         title = arena_printf(&v->mem, "%s: Jacobian of the last load", deck);
     if (!v->accepted)
         memcpy(v->a.val, v->last, sizeof *v->last * (size_t)csc_nnz(&v->a));
-    const ckt_unknown *u = ckt_unknowns(v->s->ckt);
-    const bool same = ckt_n(v->s->ckt) == v->a.n;
+    const ckt_unknown *u = ckt_unknowns(sim_ckt(v->s));
+    const bool same = ckt_n(sim_ckt(v->s)) == v->a.n;
     for (int32_t i = 1; same && i <= v->a.n; i++)
         vec_push(name, u[i].name);
-    vs_status st = report(v->o, v->s->d, &v->a, title, same ? v : NULL, name, out);
+    vs_status st = report(v->o, sim_diag(v->s), &v->a, title, same ? v : NULL, name, out);
     vec_free(name);
     return st;
 }

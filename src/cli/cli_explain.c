@@ -53,10 +53,10 @@ const char **cli_group_models(const sim *s, const ckt_group_facts *g)
     const char **model = NULL;
     map in_group = {0}, seen = {0};
     for (int32_t i = 0; i < g->n_instance; i++)
-        map_set(&in_group, map_key(str_intern0(s->names, ckt_instance_name(s->ckt, g->inst[i]))),
-                i);
-    for (size_t i = 0; i < vec_len(s->flat.inst); i++) {
-        const flat_inst *in = &s->flat.inst[i];
+        map_set(&in_group,
+                map_key(str_intern0(sim_names(s), ckt_instance_name(sim_ckt(s), g->inst[i]))), i);
+    for (size_t i = 0; i < vec_len(sim_flat(s)->inst); i++) {
+        const flat_inst *in = &sim_flat(s)->inst[i];
         if (!in->model || map_get(&in_group, map_key(in->name), -1) < 0 ||
             map_get(&seen, map_key(in->model->name), 0))
             continue;
@@ -74,7 +74,7 @@ static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
 {
     fprintf(out, "\n%s: %d instance%s of %d parameter row%s, first '%s'\n",
             mdl_module(g->model)->name, (int)g->n_instance, g->n_instance == 1 ? "" : "s",
-            (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(s->ckt, g->inst[0]));
+            (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(sim_ckt(s), g->inst[0]));
     if (g->n_variant <= 1)
         return;
     const char **model = cli_group_models(s, g);
@@ -87,7 +87,7 @@ static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
 
 static void print_text(const sim *s, FILE *out)
 {
-    const ckt *c = s->ckt;
+    const ckt *c = sim_ckt(s);
     static const char *const label[] = {
 #define X(key, text, value) text,
         FIGURE_LIST(X)
@@ -165,7 +165,7 @@ static void print_json(const ckt *c, FILE *out)
 void cli_explain(const sim *s, bool json, FILE *out)
 {
     if (json)
-        print_json(s->ckt, out);
+        print_json(sim_ckt(s), out);
     else
         print_text(s, out);
 }

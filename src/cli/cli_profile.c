@@ -173,7 +173,7 @@ static void see_phase(void *user, ana_phase next)
     cli_profile *p = user;
     const double now = vs_seconds();
     double dt = fmax(now - p->since - p->clock, 0), eval = 0, stamp = 0;
-    const ckt_stat *c = ckt_stats(p->s->ckt);
+    const ckt_stat *c = ckt_stats(sim_ckt(p->s));
     if (p->phase == ANA_IN_LOAD) {
         eval = c->s_eval - p->eval0;
         stamp = c->s_stamp - p->stamp0;
@@ -191,9 +191,9 @@ static void see_phase(void *user, ana_phase next)
     if (next == ANA_IN_LOAD) {
         p->eval0 = c->s_eval;
         p->stamp0 = c->s_stamp;
-        if (p->ckt != p->s->ckt) { /* a circuit not seen before */
-            p->ckt = p->s->ckt;
-            ckt_time_all(p->s->ckt, true);
+        if (p->ckt != sim_ckt(p->s)) { /* a circuit not seen before */
+            p->ckt = sim_ckt(p->s);
+            ckt_time_all(sim_ckt(p->s), true);
         }
         if (isnan(p->iter_start))
             p->iter_start = now;
@@ -221,7 +221,7 @@ static void see_iteration(void *user, const ana_iteration *it)
     const double dx = it->worst_dx ? fabs(it->dx) / it->dx_tol : 0,
                  r = it->worst_r ? fabs(it->r) / it->r_tol : 0;
     const int32_t who = dx >= r ? it->worst_dx : it->worst_r;
-    const int32_t n = ckt_n(p->s->ckt);
+    const int32_t n = ckt_n(sim_ckt(p->s));
     if ((int32_t)vec_len(p->by_unknown) <= n)
         vec_extend(p->by_unknown, n + 1 - (int32_t)vec_len(p->by_unknown));
     if (who && dx >= r)
@@ -282,7 +282,7 @@ static void see_step(void *user, const ana_step *s)
 {
     cli_profile *p = user;
     const double now = vs_seconds();
-    const int32_t n = ckt_n(p->s->ckt);
+    const int32_t n = ckt_n(sim_ckt(p->s));
     if ((int32_t)vec_len(p->by_unknown) <= n)
         vec_extend(p->by_unknown, n + 1 - (int32_t)vec_len(p->by_unknown));
     if (s->is_static) {
@@ -340,7 +340,7 @@ cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
         }
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
     }
-    s->watch = &p->watch;
+    sim_opts(s)->watch = &p->watch;
     calibrate(p);
     p->start = p->since = vs_seconds();
     return p;
@@ -370,7 +370,7 @@ static void print_phases(const cli_profile *p, FILE *out)
 
 static void print_groups(const cli_profile *p, FILE *out)
 {
-    const ckt *c = p->s->ckt;
+    const ckt *c = sim_ckt(p->s);
     char b[2][16];
     if (c != p->ckt)
         return;
@@ -482,7 +482,7 @@ static const struct {
 
 static const char *name_of(const cli_profile *p, int32_t i)
 {
-    return i <= ckt_n(p->s->ckt) ? ckt_unknowns(p->s->ckt)[i].name : "?";
+    return i <= ckt_n(sim_ckt(p->s)) ? ckt_unknowns(sim_ckt(p->s))[i].name : "?";
 }
 
 static void print_deciders(const cli_profile *p, FILE *out)
@@ -550,11 +550,11 @@ static void print_json(const cli_profile *p, FILE *out)
         fprintf(out, "    {\"phase\": \"%s\", \"calls\": %lld, \"seconds\": %.9g}%s\n", row_name[i],
                 (long long)p->calls[i], p->seconds[i], i + 1 < N_ROW ? "," : "");
     fprintf(out, "  ],\n  \"groups\": [\n");
-    const int32_t n = ckt_n_group(p->s->ckt);
+    const int32_t n = ckt_n_group(sim_ckt(p->s));
     for (int32_t i = 0; i < n; i++) {
-        const ckt_group_facts g = ckt_group(p->s->ckt, i);
+        const ckt_group_facts g = ckt_group(sim_ckt(p->s), i);
         fprintf(out, "    {\"model\": \"%s\", \"first\": ", mdl_module(g.model)->name);
-        cli_json_string(out, ckt_instance_name(p->s->ckt, g.inst[0]));
+        cli_json_string(out, ckt_instance_name(sim_ckt(p->s), g.inst[0]));
         fprintf(out, ", \"joined\": %d, \"models\": [", (int)g.n_variant);
         const char **model = cli_group_models(p->s, &g);
         for (size_t k = 0; k < vec_len(model); k++) {
@@ -605,7 +605,7 @@ vs_status cli_profile_end(cli_profile *p, FILE *out)
 {
     const double now = vs_seconds();
     double sum = 0;
-    p->s->watch = NULL;
+    sim_opts(p->s)->watch = NULL;
     p->total = now - p->start - p->seconds[N_ROW] - p->overhead;
     for (int i = 0; i < N_ROW; i++)
         sum += i == ROW_OTHER ? 0 : p->seconds[i];

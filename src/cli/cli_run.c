@@ -20,7 +20,10 @@
 typedef struct run {
     const cli_opt *o;
     cli_base b;
-    sim sim;
+    sim *sim;
+    double worker_start; /* s, to start a process of a sweep; 0: not measured */
+    double s_models;     /* s, to open the models: part of the elaboration */
+    arena mem;
     cli_progress progress;
     int fatal;          /* 2: $stop or $fatal was reached */
     double total;       /* s */
@@ -90,7 +93,7 @@ static vs_status add_defines(run *r)
             diag_error(&r->b.d, DIAG_NOWHERE, "-D %s: '%s' is not a number", text, eq + 1);
             return VS_EINPUT;
         }
-        sim_set_param(&r->sim, str_intern_lower(&r->b.names, text, (size_t)(eq - text)), x);
+        sim_set_param(r->sim, str_intern_lower(&r->b.names, text, (size_t)(eq - text)), x);
     }
     return VS_OK;
 }
@@ -101,10 +104,10 @@ static vs_status read_deck(run *r)
         .include = r->o->include, .n_include = vec_len(r->o->include), .init = !r->o->no_init};
     vs_status st = add_defines(r);
     if (!st)
-        st = sim_read(&r->sim, r->o->arg[0], &no);
+        st = sim_read(r->sim, r->o->arg[0], &no);
     if (!st && r->o->dump && !strcmp(r->o->dump, "cards"))
-        net_print(&r->sim.deck, &r->b.d, r->b.log);
-    return st ? st : sim_options(&r->sim);
+        net_print(sim_deck(r->sim), &r->b.d, r->b.log);
+    return st ? st : sim_read_options(r->sim);
 }
 
 /* -- analyses -- */
@@ -112,10 +115,10 @@ static vs_status read_deck(run *r)
 static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0,
                             vs_status st)
 {
-    const sim_stat *now = &r->sim.st;
+    const sim_stat *now = sim_stats(r->sim);
     int64_t points =
         a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
-    if (r->o->quiet || r->o->json || r->o->command == CMD_ANALYZE || !r->sim.ana)
+    if (r->o->quiet || r->o->json || r->o->command == CMD_ANALYZE || !sim_ana(r->sim))
         return;
     fprintf(r->b.log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
             sim_analysis_name(a->kind), (long long)points, (long long)now->rejected,
@@ -129,7 +132,7 @@ static void analysed(void *user, const flat_ana *a, const sim_stat *before, doub
 {
     run *r = user;
     report_analysis(r, a, before, t0, st);
-    ana_free(&r->sim.ana);
+    sim_end_analysis(r->sim);
 }
 
 static void flush_messages(void *user)
@@ -140,8 +143,10 @@ static void flush_messages(void *user)
 
 static vs_status run_analyses(run *r)
 {
-    sim *s = &r->sim;
-    if (!s->n_todo) {
+    sim *s = r->sim;
+    size_t n;
+    const flat_ana *todo = sim_todo(s, &n);
+    if (!n) {
         static const flat_ana op = {.kind = FLAT_OP};
         diag_warning(&r->b.d, DIAG_NOWHERE,
                      "the deck has no analysis; computing the operating point");
@@ -150,14 +155,14 @@ static vs_status run_analyses(run *r)
     }
     vs_status st = VS_OK,
               cards = VS_OK; /* a wrong card does not keep the other analyses from running */
-    for (size_t i = 0; i < s->n_todo && !st; i++) {
-        sim_stat before = s->st;
+    for (size_t i = 0; i < n && !st; i++) {
+        sim_stat before = *sim_stats(s);
         double t0 = vs_seconds();
-        st = sim_run(s, &s->todo[i]);
+        st = sim_run(s, &todo[i]);
         cli_flush_messages(&r->b);
-        report_analysis(r, &s->todo[i], &before, t0, st);
-        ana_free(&s->ana);
-        vs_status one = st ? VS_OK : ctl_dot(r->ctl, s->todo[i].kind);
+        report_analysis(r, &todo[i], &before, t0, st);
+        sim_end_analysis(s);
+        vs_status one = st ? VS_OK : ctl_dot(r->ctl, todo[i].kind);
         cards = cards ? cards : one;
     }
     return st ? st : cards;
@@ -168,8 +173,10 @@ static vs_status run_analyses(run *r)
 static vs_status run_block(run *r)
 {
     bool quit;
+    size_t n;
     vs_status st = ctl_run(r->ctl, &quit, &r->quit);
-    if (!st && !quit && !ctl_analysed(r->ctl) && r->sim.n_todo)
+    (void)sim_todo(r->sim, &n);
+    if (!st && !quit && !ctl_analysed(r->ctl) && n)
         st = run_analyses(r);
     return st;
 }
@@ -186,11 +193,11 @@ static vs_status run_all(run *r)
                   .analysed = analysed,
                   .flush = flush_messages,
                   .user = r};
-    r->ctl = ctl_new(&r->sim, &co);
+    r->ctl = ctl_new(r->sim, &co);
     if (!r->ctl)
         return VS_ENOMEM;
-    bool block = r->o->command == CMD_RUN && ctl_has_block(&r->sim);
-    ctl_want(&r->sim);
+    bool block = r->o->command == CMD_RUN && ctl_has_block(r->sim);
+    ctl_want(r->sim);
     vs_status st = block ? run_block(r) : run_analyses(r), table = ctl_write_measures(r->ctl);
     ctl_free(&r->ctl);
     return st ? st : table;
@@ -202,8 +209,8 @@ static void print_circuit_summary(run *r)
 {
     const char **kind = NULL;
     int *number = NULL;
-    for (size_t i = 0; i < vec_len(r->sim.flat.inst); i++) {
-        const flat_inst *f = &r->sim.flat.inst[i];
+    for (size_t i = 0; i < vec_len(sim_flat(r->sim)->inst); i++) {
+        const flat_inst *f = &sim_flat(r->sim)->inst[i];
         char letter[2] = {f->letter, 0};
         const char *k = f->model ? f->model->name : str_intern0(&r->b.names, letter);
         size_t at = 0;
@@ -217,13 +224,15 @@ static void print_circuit_summary(run *r)
         }
         number[at]++;
     }
-    fprintf(r->b.log, "%s\n  %zu devices:", r->sim.flat.title, vec_len(r->sim.flat.inst));
+    fprintf(r->b.log, "%s\n  %zu devices:", sim_flat(r->sim)->title,
+            vec_len(sim_flat(r->sim)->inst));
     for (size_t i = 0; i < vec_len(kind); i++)
         fprintf(r->b.log, "%s %d %s", i ? "," : "", number[i], kind[i]);
     const jit_stat *js = mdl_jit_stats(r->b.lib);
     fprintf(r->b.log,
             "\n  %d unknowns, %d entries in the Jacobian; %d kernels compiled, %d from the cache\n",
-            r->sim.st.unknowns, csc_nnz(ckt_pattern(r->sim.ckt)), js->n_compiled, js->n_from_cache);
+            sim_stats(r->sim)->unknowns, csc_nnz(ckt_pattern(sim_ckt(r->sim))), js->n_compiled,
+            js->n_from_cache);
     vec_free(kind);
     vec_free(number);
 }
@@ -255,9 +264,10 @@ static void print_end(run *r)
             "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f "
             "(evaluate %.3f, "
             "stamp %.3f, factor %.3f, solve %.3f, output %.3f), total %.3f; peak memory %s\n",
-            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op,
-            r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
-            r->sim.st.s.solve, r->sim.st.s.output, r->total,
+            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
+            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
+            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
+            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total,
             cli_si(mem, (double)peak_memory(), "B"));
 }
 
@@ -314,11 +324,13 @@ static vs_status write_stats(run *r)
         "%lld,\n"
         "  \"peak_memory_bytes\": %zu,\n"
         "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
-        r->sim.st.unknowns, (long long)r->sim.st.accepted, (long long)r->sim.st.rejected,
-        (long long)r->sim.st.iterations, (long long)r->sim.st.evaluations,
-        (long long)r->sim.st.bypasses, peak_memory(), js->n_compiled + r->sim.st.n_compiled,
-        js->n_from_cache + r->sim.st.n_from_cache, r->sim.st.op_method ? r->sim.st.op_method : "");
-    write_generations(&r->sim, fp);
+        sim_stats(r->sim)->unknowns, (long long)sim_stats(r->sim)->accepted,
+        (long long)sim_stats(r->sim)->rejected, (long long)sim_stats(r->sim)->iterations,
+        (long long)sim_stats(r->sim)->evaluations, (long long)sim_stats(r->sim)->bypasses,
+        peak_memory(), js->n_compiled + sim_stats(r->sim)->n_compiled,
+        js->n_from_cache + sim_stats(r->sim)->n_from_cache,
+        sim_stats(r->sim)->op_method ? sim_stats(r->sim)->op_method : "");
+    write_generations(r->sim, fp);
     fprintf(fp,
             "  \"seconds\": {\n"
             "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": "
@@ -326,9 +338,10 @@ static vs_status write_stats(run *r)
             "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, "
             "\"output\": %.6f,\n"
             "    \"total\": %.6f\n  }\n}\n",
-            r->sim.st.s.parse, r->sim.st.s.elaborate, r->sim.st.s.compile, r->sim.st.s.op,
-            r->sim.st.s.tran, r->sim.st.s.evaluate, r->sim.st.s.stamp, r->sim.st.s.factor,
-            r->sim.st.s.solve, r->sim.st.s.output, r->total);
+            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
+            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
+            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
+            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total);
     bool bad = ferror(fp);
     if (!fclose(fp) && !bad)
         return VS_OK;
@@ -338,8 +351,8 @@ static vs_status write_stats(run *r)
 
 static void dump_pattern(const run *r)
 {
-    const csc *a = ckt_pattern(r->sim.ckt);
-    const ckt_unknown *u = ckt_unknowns(r->sim.ckt);
+    const csc *a = ckt_pattern(sim_ckt(r->sim));
+    const ckt_unknown *u = ckt_unknowns(sim_ckt(r->sim));
     fprintf(r->b.log, "%%%%MatrixMarket matrix coordinate pattern general\n");
     for (int32_t i = 1; i <= a->n; i++)
         fprintf(r->b.log, "%% %d %s\n", i, u[i].name);
@@ -355,11 +368,11 @@ static void dump_stage(run *r)
     if (!what)
         return;
     if (!strcmp(what, "circuit"))
-        flat_print(&r->sim.flat, r->b.log);
+        flat_print(sim_flat(r->sim), r->b.log);
     else if (!strcmp(what, "pattern"))
         dump_pattern(r);
     else if (!strcmp(what, "ir") || !strcmp(what, "groups"))
-        ckt_dump_groups(r->sim.ckt, r->b.log, !strcmp(what, "ir"));
+        ckt_dump_groups(sim_ckt(r->sim), r->b.log, !strcmp(what, "ir"));
 }
 
 /* -- the run -- */
@@ -371,19 +384,18 @@ static const char *default_raw(run *r)
     base = base ? base + 1 : deck;
     const char *dot = strrchr(base, '.');
     size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return arena_printf(&r->sim.mem, "%.*s.%s", (int)n, base,
-                        r->o->format == OUT_CSV ? "csv" : "raw");
+    return arena_printf(&r->mem, "%.*s.%s", (int)n, base, r->o->format == OUT_CSV ? "csv" : "raw");
 }
 
 static vs_status open_results(run *r)
 {
     /* a block writes what it wants by itself, perhaps to a file of that name */
-    if (r->o->no_output || ((r->o->command != CMD_RUN || ctl_has_block(&r->sim)) && !r->o->raw))
+    if (r->o->no_output || ((r->o->command != CMD_RUN || ctl_has_block(r->sim)) && !r->o->raw))
         return VS_OK;
     const char *path = r->o->raw ? r->o->raw : default_raw(r);
     if (!may_write(r, path, "the results"))
         return VS_EINPUT;
-    vs_status st = out_open(&r->sim.out, path, r->o->format);
+    vs_status st = out_open(&sim_opts(r->sim)->out, path, r->o->format);
     if (st)
         diag_error(&r->b.d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path,
                    strerror(errno));
@@ -394,22 +406,22 @@ static vs_status prepare(run *r)
 {
     vs_status st = read_deck(r);
     if (!st)
-        st = sim_flatten(&r->sim);
+        st = sim_flatten(r->sim);
     if (!st) {
         double t0 = vs_seconds();
         st = cli_open_models(&r->b, r->o);
-        r->sim.lib = r->b.lib;
+        sim_opts(r->sim)->lib = r->b.lib;
         if (r->o->threads != 1 || r->o->jobs != 1)
-            r->sim.parallel_min = cli_tuned(r->o, r->b.log, &r->sim.worker_start);
-        r->sim.st.s.elaborate += vs_seconds() - t0;
+            sim_opts(r->sim)->parallel_min = cli_tuned(r->o, r->b.log, &r->worker_start);
+        r->s_models = vs_seconds() - t0;
     }
     if (!st)
-        st = sim_build(&r->sim);
+        st = sim_build(r->sim);
     if (!st)
-        st = ctl_check(&r->sim, r->o->command == CMD_CHECK);
+        st = ctl_check(r->sim, r->o->command == CMD_CHECK);
     if (!st && r->b.d.n_error)
         st = VS_EINPUT;
-    if (!st && !ckt_n(r->sim.ckt)) {
+    if (!st && !ckt_n(sim_ckt(r->sim))) {
         diag_error(&r->b.d, DIAG_NOWHERE,
                    "there is nothing to compute: no element has a node besides ground");
         st = VS_EINPUT;
@@ -439,29 +451,29 @@ static vs_status run_sweep(run *r)
         (o->measures && !may_write(r, o->measures, "the measures")))
         return VS_EINPUT;
     cli_flush_messages(&r->b);
-    vs_status st = cli_sweep(o, &r->sim, out, r->b.log);
+    vs_status st = cli_sweep(o, r->sim, out, r->worker_start, r->b.log);
     cli_flush_messages(&r->b);
     return st;
 }
 
 static vs_status run_deck(run *r)
 {
-    if (r->o->command == CMD_RUN && swp_wanted(&r->sim) && !ctl_has_block(&r->sim))
+    if (r->o->command == CMD_RUN && swp_wanted(r->sim) && !ctl_has_block(r->sim))
         return run_sweep(r);
-    if (r->o->command == CMD_RUN && swp_wanted(&r->sim))
-        diag_warning(&r->b.d, r->sim.deck.control_at,
+    if (r->o->command == CMD_RUN && swp_wanted(r->sim))
+        diag_warning(&r->b.d, sim_deck(r->sim)->control_at,
                      "a deck with a .control block does as the block says; its .step, .mc "
                      "and .alter cards, and further values of .temp, have no effect");
     if (r->o->link)
         diag_warning(&r->b.d, DIAG_NOWHERE,
                      "%d processes were started by MPI, but the deck has no points to share%s: one "
                      "computes it",
-                     r->o->link->size, swp_wanted(&r->sim) ? "" : " (.step, .mc)");
+                     r->o->link->size, swp_wanted(r->sim) ? "" : " (.step, .mc)");
     vs_status st = open_results(r);
     if (!st)
         st = run_all(r);
     int why = 0;
-    if (out_close(&r->sim.out, &why)) {
+    if (out_close(&sim_opts(r->sim)->out, &why)) {
         diag_error(&r->b.d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
         st = VS_EIO;
     }
@@ -471,18 +483,18 @@ static vs_status run_deck(run *r)
 
 static vs_status profile_deck(run *r)
 {
-    cli_profile *p = cli_profile_begin(r->o, &r->sim);
+    cli_profile *p = cli_profile_begin(r->o, r->sim);
     if (!p)
         return VS_EIO;
     vs_status st = run_deck(r);
-    vs_status written = cli_profile_end(p, r->sim.ckt ? r->b.log : NULL);
+    vs_status written = cli_profile_end(p, sim_ckt(r->sim) ? r->b.log : NULL);
     return st ? st : written;
 }
 
 /* The run, with someone who looks on. */
 static vs_status survey_deck(run *r)
 {
-    r->survey = cli_survey_begin(r->o, &r->sim);
+    r->survey = cli_survey_begin(r->o, r->sim);
     vs_status st = r->survey ? run_deck(r) : VS_EINPUT;
     if (r->survey && (st == VS_OK || st == VS_STOP)) {
         st = cli_survey_report(r->survey, r->b.log);
@@ -497,7 +509,8 @@ static vs_status survey_deck(run *r)
 
 static vs_status close_run(run *r)
 {
-    sim_fini(&r->sim);
+    sim_free(&r->sim);
+    arena_fini(&r->mem);
     return cli_base_fini(&r->b);
 }
 
@@ -508,14 +521,17 @@ int cli_run(const cli_opt *o)
     vs_status open = cli_base_init(&r.b, o);
     sim_hook hook = {
         print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, &r};
-    sim_init(&r.sim, &r.b.d, &r.b.names, &hook);
-    r.sim.touchstone = o->touchstone;
-    r.sim.threads = o->threads;
-    r.sim.lu = o->lu;
-    if (open) {
+    arena_init(&r.mem);
+    r.sim = sim_new(&r.b.d, &r.b.names);
+    if (open || !r.sim) {
         (void)close_run(&r);
         return CLI_IO;
     }
+    sim_opt *so = sim_opts(r.sim);
+    so->hook = hook;
+    so->touchstone = o->touchstone;
+    so->threads = o->threads;
+    so->lu = o->lu;
     struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
@@ -533,8 +549,8 @@ int cli_run(const cli_opt *o)
             print_circuit_summary(&r);
         dump_stage(&r);
         if (o->command == CMD_EXPLAIN)
-            cli_explain(&r.sim, o->json, r.b.log);
-        if (o->command == CMD_EXPLAIN && o->redo && swp_wanted(&r.sim))
+            cli_explain(r.sim, o->json, r.b.log);
+        if (o->command == CMD_EXPLAIN && o->redo && swp_wanted(r.sim))
             st = run_sweep(&r);
         fflush(r.b.log);
     }

@@ -6,7 +6,7 @@
 #include "swp.h"
 #include "vec.h"
 
-vs_status cli_sweep(const cli_opt *o, sim *s, const char *out, FILE *log)
+vs_status cli_sweep(const cli_opt *o, sim *s, const char *out, double worker_start, FILE *log)
 {
     const net_opt read = {.include = o->include, .n_include = vec_len(o->include)};
     const swp_opt so = {.deck = o->arg[0],
@@ -16,6 +16,7 @@ vs_status cli_sweep(const cli_opt *o, sim *s, const char *out, FILE *log)
                         .format = o->format,
                         .measures = o->command == CMD_RUN ? o->measures : NULL,
                         .jobs = o->jobs,
+                        .worker_start = worker_start,
                         .link = o->link,
                         .shard = o->shard,
                         .n_shard = o->n_shard,

@@ -128,7 +128,7 @@ static stmt read_stmt(parser *p, const char *s, diag_span at)
         return x;
     if (p->depth == MAX_NESTING) {
         (void)misplaced(p, at, "blocks are nested too deep");
-        p->i = vec_len(p->c->s->deck.control);
+        p->i = vec_len(sim_deck(p->c->s)->control);
         return x;
     }
     p->depth++;
@@ -150,8 +150,8 @@ static stmt *read_block(parser *p, stop_word *by)
     stmt *list = NULL;
     const char *rest;
     *by = STOP_TEXT;
-    while (p->i < vec_len(c->s->deck.control)) {
-        diag_span at = c->s->deck.control[p->i++];
+    while (p->i < vec_len(sim_deck(c->s)->control)) {
+        diag_span at = sim_deck(c->s)->control[p->i++];
         const char *s = line_of(c, at);
         if (!*s || *s == '#')
             continue;
@@ -558,7 +558,7 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
 
 static bool interrupted(ctl *c)
 {
-    if (!c->s->hook.stop || !c->s->hook.stop(c->s->hook.user))
+    if (!sim_opts(c->s)->hook.stop || !sim_opts(c->s)->hook.stop(sim_opts(c->s)->hook.user))
         return false;
     c->worst = VS_STOP;
     return true;
@@ -600,18 +600,18 @@ ctl *ctl_new(sim *s, const ctl_opt *o)
         return NULL;
     *c = (ctl){.s = s,
                .o = *o,
-               .d = s->d,
-               .names = s->names,
+               .d = sim_diag(s),
+               .names = sim_names(s),
                .out = o->log,
                .seed = 1,
                .at = DIAG_NOWHERE};
     arena_init(&c->mem);
     arena_init(&c->scratch);
-    c->constants = post_plot_new(&s->plots, "const", s->deck.title, "Constant values");
+    c->constants = post_plot_new(sim_plots(s), "const", sim_deck(s)->title, "Constant values");
     if (c->constants)
         c->constants->name = str_intern0(c->names, "const");
-    s->plots.number = 1;
-    c->e = (post_env){.set = &s->plots,
+    sim_plots(s)->number = 1;
+    c->e = (post_env){.set = sim_plots(s),
                       .d = c->d,
                       .span = DIAG_NOWHERE,
                       .mem = &c->scratch,
@@ -662,7 +662,7 @@ vs_status ctl_check(sim *s, bool blocks)
     if (!c)
         return VS_ENOMEM;
     c->e.check = true;
-    int errors = s->d->n_error;
+    int errors = sim_diag(s)->n_error;
     vs_status st = ctl_check_cards(c);
     if (blocks) {
         parser p = {.c = c};
@@ -671,12 +671,12 @@ vs_status ctl_check(sim *s, bool blocks)
         check_commands(c, list);
         free_block(list);
     }
-    post_plot_destroy(&s->plots, c->constants);
+    post_plot_destroy(sim_plots(s), c->constants);
     ctl_free(&c);
-    return !st && s->d->n_error > errors ? VS_EINPUT : st;
+    return !st && sim_diag(s)->n_error > errors ? VS_EINPUT : st;
 }
 
-bool ctl_has_block(const sim *s) { return s->deck.control_at.file >= 0; }
+bool ctl_has_block(const sim *s) { return sim_deck(s)->control_at.file >= 0; }
 bool ctl_analysed(const ctl *c) { return c->n_analysis > 0; }
 
 vs_status ctl_run(ctl *c, bool *quit, int *code)
@@ -684,12 +684,12 @@ vs_status ctl_run(ctl *c, bool *quit, int *code)
     parser p = {.c = c};
     stop_word by;
     stmt *list = read_block(&p, &by);
-    void (*value)(void *, const char *, double) = c->s->hook.value;
-    c->s->hook.value = NULL; /* `op` prints nothing by itself here */
+    void (*value)(void *, const char *, double) = sim_opts(c->s)->hook.value;
+    sim_opts(c->s)->hook.value = NULL; /* `op` prints nothing by itself here */
     c->worst = p.st;
     if (!p.st)
         (void)run_block(c, list);
-    c->s->hook.value = value;
+    sim_opts(c->s)->hook.value = value;
     free_block(list);
     *quit = c->quit;
     *code = c->code;

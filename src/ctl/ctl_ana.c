@@ -8,7 +8,7 @@
 
 static vs_status run_one(ctl *c, const flat_ana *a)
 {
-    sim_stat before = c->s->st;
+    sim_stat before = *sim_stats(c->s);
     double t0 = vs_seconds();
     vs_status st = sim_run(c->s, a);
     c->n_analysis++;
@@ -34,12 +34,14 @@ vs_status ctl_run_all(ctl *c, const char *text)
     if (*text)
         return ctl_fail(c, "run takes nothing behind it; results go to files by write");
     vs_status st = sim_build(c->s);
-    if (!st && !c->s->n_todo)
+    size_t n;
+    const flat_ana *todo = sim_todo(c->s, &n);
+    if (!st && !n)
         diag_warning(c->d, c->at, "the deck has no analysis to run");
     vs_status cards = VS_OK; /* a wrong card does not keep the other analyses from running */
-    for (size_t i = 0; i < c->s->n_todo && !st; i++) {
-        st = run_one(c, &c->s->todo[i]);
-        vs_status one = st ? VS_OK : ctl_dot(c, c->s->todo[i].kind);
+    for (size_t i = 0; i < n && !st; i++) {
+        st = run_one(c, &todo[i]);
+        vs_status one = st ? VS_OK : ctl_dot(c, todo[i].kind);
         cards = cards ? cards : one;
     }
     return st ? st : cards;
@@ -142,19 +144,19 @@ vs_status ctl_alterparam(ctl *c, const char *text)
  * counts them. */
 static void draw_again(sim *s, uint64_t seed, diag_span at)
 {
-    const bool given = s->option.seed_given;
-    if (!given && !s->flat.nominal)
+    const bool given = sim_option(s)->seed_given;
+    if (!given && !sim_flat(s)->nominal)
         return;
     if (given)
-        seed = s->option.seed;
-    else if (s->flat.mc)
-        seed = s->flat.mc_seed;
+        seed = sim_option(s)->seed;
+    else if (sim_flat(s)->mc)
+        seed = sim_flat(s)->mc_seed;
     if (!given)
-        diag_note(s->d, at,
+        diag_note(sim_diag(s), at,
                   "statistical functions draw from here on, with seed %llu; so far they had their "
                   "nominal values",
                   (unsigned long long)seed);
-    sim_set_sample(s, seed, s->deck.sample + 1);
+    sim_set_sample(s, seed, sim_deck(s)->sample + 1);
 }
 
 vs_status ctl_reset(ctl *c, const char *text)
@@ -162,8 +164,8 @@ vs_status ctl_reset(ctl *c, const char *text)
     (void)text;
     draw_again(c->s, c->seed, c->at);
     flat_override *over = NULL;
-    for (size_t i = 0; i < vec_len(c->s->over); i++)
-        vec_push(over, c->s->over[i]);
+    for (size_t i = 0; i < vec_len(sim_params(c->s)); i++)
+        vec_push(over, sim_params(c->s)[i]);
     sim_reset(c->s, over, vec_len(over));
     vec_free(over);
     return VS_OK;
@@ -174,11 +176,11 @@ vs_status ctl_save(ctl *c, const char *text)
     char **w = ctl_words(c, text);
     for (size_t i = 0; i < vec_len(w); i++)
         if (!str_casecmp(w[i], "all"))
-            vec_push(c->s->save, str_intern0(c->names, "all"));
+            vec_push(sim_opts(c->s)->save, str_intern0(c->names, "all"));
         else if (str_casecmp(w[i], "none"))
-            post_names(c->names, w[i], &c->s->save);
+            post_names(c->names, w[i], &sim_opts(c->s)->save);
         else
-            vec_clear(c->s->save);
+            vec_clear(sim_opts(c->s)->save);
     vec_free(w);
     return VS_OK;
 }
@@ -187,9 +189,10 @@ vs_status ctl_save(ctl *c, const char *text)
 
 static const flat_inst *find_instance(const ctl *c, const char *name, size_t n)
 {
-    for (size_t i = 0; i < vec_len(c->s->flat.inst); i++)
-        if (strlen(c->s->flat.inst[i].name) == n && !str_ncasecmp(c->s->flat.inst[i].name, name, n))
-            return &c->s->flat.inst[i];
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++)
+        if (strlen(sim_flat(c->s)->inst[i].name) == n &&
+            !str_ncasecmp(sim_flat(c->s)->inst[i].name, name, n))
+            return &sim_flat(c->s)->inst[i];
     return NULL;
 }
 
@@ -218,10 +221,10 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
     const flat_param *p = in ? in->param : NULL;
     if (!in) { /* @model[param] */
         size_t n = (size_t)(open - name) - 1;
-        for (size_t i = 0; i < vec_len(c->s->flat.model) && !p; i++)
-            if (strlen(c->s->flat.model[i]->name) == n &&
-                !str_ncasecmp(c->s->flat.model[i]->name, name + 1, n))
-                p = c->s->flat.model[i]->param;
+        for (size_t i = 0; i < vec_len(sim_flat(c->s)->model) && !p; i++)
+            if (strlen(sim_flat(c->s)->model[i]->name) == n &&
+                !str_ncasecmp(sim_flat(c->s)->model[i]->name, name + 1, n))
+                p = sim_flat(c->s)->model[i]->param;
     }
     if (in && in->source && source_value(in->source, param, value))
         return true;
@@ -255,7 +258,7 @@ static void show_instance(ctl *c, const flat_inst *in)
     if (in->model)
         fprintf(c->out, " %12s  %s\n", "model", in->model->name);
     for (int32_t i = 0; i < in->n_node; i++)
-        fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", c->s->flat.node[in->node[i]]);
+        fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
     if (in->source && in->source->dc_given)
         fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
     if (in->source && in->source->ac_mag != 0)
@@ -277,8 +280,8 @@ vs_status ctl_show(ctl *c, const char *text)
         if (!strcmp(what, ":"))
             break; /* the list of values is always complete */
         bool any = false, all = !str_casecmp(what, "all");
-        for (size_t i = 0; i < vec_len(c->s->flat.inst); i++) {
-            const flat_inst *in = &c->s->flat.inst[i];
+        for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++) {
+            const flat_inst *in = &sim_flat(c->s)->inst[i];
             bool letter = strlen(what) == 1 && str_lower_char(*what) == in->letter;
             if (!all && !letter && str_casecmp(what, in->name))
                 continue;
@@ -301,8 +304,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
         bool any = false, all = !str_casecmp(what, "all");
         const flat_inst *in = *what == '#' ? find_instance(c, what + 1, strlen(what + 1))
                                            : find_instance(c, what, strlen(what));
-        for (size_t i = 0; i < vec_len(c->s->flat.model); i++) {
-            const flat_model *m = c->s->flat.model[i];
+        for (size_t i = 0; i < vec_len(sim_flat(c->s)->model); i++) {
+            const flat_model *m = sim_flat(c->s)->model[i];
             if (!all && str_casecmp(what, m->name) && !(in && in->model == m))
                 continue;
             fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
@@ -322,7 +325,7 @@ vs_status ctl_listing(ctl *c, const char *text)
     (void)text;
     vs_status st = sim_build(c->s);
     if (!st)
-        flat_print(&c->s->flat, c->out);
+        flat_print(sim_flat(c->s), c->out);
     return st;
 }
 
@@ -331,7 +334,7 @@ vs_status ctl_rusage(ctl *c, const char *text)
     (void)text;
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
-    const sim_stat *st = &c->s->st;
+    const sim_stat *st = sim_stats(c->s);
     fprintf(c->out,
             "CPU time = %.3f s\nTotal analysis time = %.3f s\nMaximum program size = %.3f MB\n"
             "Circuit equations = %d\nTransient timepoints: accepted = %lld, rejected = %lld\n"

@@ -19,7 +19,7 @@ static bool is_of(const post_plot *p, const char *word)
  * (noise has its spectra in one plot and their integrals in another). NULL: none. */
 static post_plot *plot_of(ctl *c, const char *word)
 {
-    post_set *s = &c->s->plots;
+    post_set *s = sim_plots(c->s);
     post_plot *any = is_of(s->current, word) ? s->current : NULL;
     if (any && any->scale)
         return any;
@@ -55,15 +55,15 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 {
     if (!known_analysis(c, analysis, at))
         return VS_EINPUT;
-    post_plot *p = plot_of(c, analysis), *was = c->s->plots.current;
+    post_plot *p = plot_of(c, analysis), *was = sim_plots(c->s)->current;
     if (!p) {
         diag_error(c->d, at, "there is no %s analysis whose results could be measured", analysis);
         return VS_EINPUT;
     }
     post_meas m;
-    c->s->plots.current = p;
+    sim_plots(c->s)->current = p;
     vs_status st = post_measure(&c->e, text, at, &m);
-    c->s->plots.current = was;
+    sim_plots(c->s)->current = was;
     if (st)
         return st;
     keep_result(c, analysis, p, &m);
@@ -76,7 +76,7 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
     }
     if (!c->o.no_measures)
         post_measure_print(&m, c->out);
-    post_vec *v = post_plot_add(&c->s->plots, p, m.name, "notype", false);
+    post_vec *v = post_plot_add(sim_plots(c->s), p, m.name, "notype", false);
     return v && post_vec_push(v, m.value, 0) ? VS_OK : VS_ENOMEM;
 }
 
@@ -119,17 +119,17 @@ void ctl_want(sim *s)
     arena mem;
     arena_init(&mem);
     if (ctl_has_block(s))
-        s->keep = SIM_KEEP_ALL;
-    for (size_t i = 0; i < vec_len(s->flat.post); i++) {
-        dot_card d = read_card(s, &mem, s->flat.post[i]);
+        sim_opts(s)->keep = SIM_KEEP_ALL;
+    for (size_t i = 0; i < vec_len(sim_flat(s)->post); i++) {
+        dot_card d = read_card(s, &mem, sim_flat(s)->post[i]);
         if (!strcmp(d.word, "width"))
             continue;
-        if (s->keep == SIM_KEEP_NOTHING)
-            s->keep = SIM_KEEP_NAMED;
+        if (sim_opts(s)->keep == SIM_KEEP_NOTHING)
+            sim_opts(s)->keep = SIM_KEEP_NAMED;
         if (!strcmp(d.word, "meas"))
-            post_measure_names(s->names, d.text, &s->keep_name);
+            post_measure_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
         else
-            post_names(s->names, *d.text ? d.text : "all", &s->keep_name);
+            post_names(sim_names(s), *d.text ? d.text : "all", &sim_opts(s)->keep_name);
     }
     arena_fini(&mem);
 }
@@ -148,7 +148,7 @@ static vs_status print_card(ctl *c, const dot_card *d)
     post_val *v;
     if (!ctl_values(c, *text ? text : "all", &v))
         return VS_EINPUT;
-    const post_plot *p = c->s->plots.current;
+    const post_plot *p = sim_plots(c->s)->current;
     size_t n = 0; /* the axis is the first column anyway */
     for (size_t i = 0; i < vec_len(v); i++)
         if (!p->scale || v[i].v != p->scale->v)
@@ -171,12 +171,12 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
         return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
         return VS_OK;
-    post_plot *was = c->s->plots.current, *p = plot_of(c, word);
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, word);
     if ((*d->analysis && strcmp(d->analysis, word)) || !p)
         return VS_OK;
-    c->s->plots.current = p;
+    sim_plots(c->s)->current = p;
     vs_status st = print_card(c, d);
-    c->s->plots.current = was;
+    sim_plots(c->s)->current = was;
     return st;
 }
 
@@ -187,8 +187,8 @@ static void warn_idle(ctl *c, const dot_card *d)
                        : strcmp(d->word, "width") ? d->analysis
                                                   : "";
     bool runs = !*word || ctl_has_block(c->s);
-    for (size_t i = 0; i < vec_len(c->s->flat.ana) && !runs; i++)
-        runs = !str_casecmp(sim_analysis_word(c->s->flat.ana[i].kind), word);
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->ana) && !runs; i++)
+        runs = !str_casecmp(sim_analysis_word(sim_flat(c->s)->ana[i].kind), word);
     if (!runs)
         diag_warning(c->d, d->at, "this card does nothing: the deck has no .%s analysis", word);
 }
@@ -197,8 +197,8 @@ static void warn_idle(ctl *c, const dot_card *d)
 vs_status ctl_check_cards(ctl *c)
 {
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(c->s->flat.post); i++) {
-        dot_card d = read_card(c->s, &c->scratch, c->s->flat.post[i]);
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
+        dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         post_meas m;
         post_val *v = NULL;
         vs_status one = VS_OK;
@@ -232,8 +232,8 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
     const char *word = sim_analysis_word(kind);
     /* cards live in the deck, the list of them in the flat netlist, which an analysis may have
      * renewed */
-    for (size_t i = 0; i < vec_len(c->s->flat.post); i++) {
-        dot_card d = read_card(c->s, &c->scratch, c->s->flat.post[i]);
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
+        dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         if (!strcmp(d.word, "width"))
             take_width(c, &d);
         vs_status one = run_card(c, &d, word);
@@ -249,11 +249,11 @@ void ctl_measure_names(const sim *s, const char ***list)
 {
     arena mem;
     arena_init(&mem);
-    for (size_t i = 0; i < vec_len(s->flat.post); i++) {
-        dot_card d = read_card(s, &mem, s->flat.post[i]);
+    for (size_t i = 0; i < vec_len(sim_flat(s)->post); i++) {
+        dot_card d = read_card(s, &mem, sim_flat(s)->post[i]);
         if (strcmp(d.word, "meas"))
             continue;
-        const char *name = str_intern_lower(s->names, d.text, strcspn(d.text, " \t"));
+        const char *name = str_intern_lower(sim_names(s), d.text, strcspn(d.text, " \t"));
         vec_push(*list, name);
     }
     arena_fini(&mem);

@@ -104,7 +104,7 @@ void ctl_free_vars(ctl *c)
 static bool words_of(ctl *c, const char *name, const char ***out)
 {
     const ctl_var *v = ctl_get(c, name);
-    const post_plot *p = c->s->plots.current;
+    const post_plot *p = sim_plots(c->s)->current;
     *out = NULL;
     if (v) {
         for (size_t i = 0; i < vec_len(v->word); i++)
@@ -112,12 +112,12 @@ static bool words_of(ctl *c, const char *name, const char ***out)
         return true;
     }
     if (!str_casecmp(name, "plots"))
-        for (size_t i = 0; i < vec_len(c->s->plots.plot); i++)
-            vec_push(*out, c->s->plots.plot[i]->name);
+        for (size_t i = 0; i < vec_len(sim_plots(c->s)->plot); i++)
+            vec_push(*out, sim_plots(c->s)->plot[i]->name);
     else if (!str_casecmp(name, "program"))
         vec_push(*out, "vsim");
     else if (!str_casecmp(name, "temp"))
-        vec_push(*out, arena_printf(&c->scratch, "%.12G", c->s->temp));
+        vec_push(*out, arena_printf(&c->scratch, "%.12G", sim_temp(c->s)));
     else if (p && !str_casecmp(name, "curplot"))
         vec_push(*out, p->name);
     else if (p && !str_casecmp(name, "curplotname"))
@@ -443,6 +443,6 @@ vs_status ctl_option(ctl *c, const char *text)
 {
     if (*text)
         return sim_set_option(c->s, text, c->at);
-    fprintf(c->out, "temp = %.12g\n", c->s->temp);
+    fprintf(c->out, "temp = %.12g\n", sim_temp(c->s));
     return VS_OK;
 }

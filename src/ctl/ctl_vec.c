@@ -27,8 +27,8 @@ static bool take_all(ctl *c, const char **text, post_val **out)
         (len == 4 && !strchr("vi", str_lower_char(word[3]))))
         return false;
     const post_plot *p =
-        dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, s, (size_t)(dot - s)))
-            : c->s->plots.current;
+        dot ? post_set_find(sim_plots(c->s), arena_strndup(&c->scratch, s, (size_t)(dot - s)))
+            : sim_plots(c->s)->current;
     for (size_t i = 0; p && i < vec_len(p->vec); i++) {
         const char *type = p->vec[i]->type;
         if (len == 3 || !strcmp(type, str_lower_char(word[3]) == 'v' ? "voltage" : "current")) {
@@ -61,12 +61,12 @@ bool ctl_values(ctl *c, const char *text, post_val **out)
 static post_plot *plot_of(ctl *c, const char **name)
 {
     const char *dot = strchr(*name, '.');
-    post_plot *p =
-        dot ? post_set_find(&c->s->plots, arena_strndup(&c->scratch, *name, (size_t)(dot - *name)))
-            : NULL;
+    post_plot *p = dot ? post_set_find(sim_plots(c->s),
+                                       arena_strndup(&c->scratch, *name, (size_t)(dot - *name)))
+                       : NULL;
     if (p)
         *name = dot + 1;
-    return p ? p : c->s->plots.current;
+    return p ? p : sim_plots(c->s)->current;
 }
 
 /* The vector that a let without a plot's name means: that of the current plot, or one made before
@@ -74,7 +74,7 @@ static post_plot *plot_of(ctl *c, const char **name)
 static post_vec *let_target(ctl *c, const post_plot *p, const char *name, bool named)
 {
     post_vec *v = post_plot_find(p, name);
-    const post_plot *first = named || v ? NULL : post_set_find(&c->s->plots, "const");
+    const post_plot *first = named || v ? NULL : post_set_find(sim_plots(c->s), "const");
     return first ? post_plot_find(first, name) : v;
 }
 
@@ -127,7 +127,7 @@ vs_status ctl_let(ctl *c, const char *text)
     if (index)
         return assign_part(c, made, name, index, &v);
     if (!made)
-        made = post_plot_add(&c->s->plots, p, name, v.type, v.complex);
+        made = post_plot_add(sim_plots(c->s), p, name, v.type, v.complex);
     if (!made || !post_vec_set(made, v.v, v.n, v.complex))
         return VS_ENOMEM;
     made->type = str_intern0(c->names, v.type);
@@ -194,7 +194,8 @@ vs_status ctl_compose(ctl *c, const char *text)
         }
     }
     if (!st) {
-        post_vec *v = post_plot_add(&c->s->plots, c->s->plots.current, w[0], "notype", false);
+        post_vec *v =
+            post_plot_add(sim_plots(c->s), sim_plots(c->s)->current, w[0], "notype", false);
         st = v && post_vec_set(v, x, (int64_t)vec_len(x), false) ? VS_OK : VS_ENOMEM;
     }
     vec_free(x);
@@ -273,7 +274,7 @@ vs_status ctl_print(ctl *c, const char *text)
         return ctl_fail(c, "print takes expressions, or all");
     if (!ctl_values(c, text, &v))
         return VS_EINPUT;
-    const post_plot *p = vec_len(v) && v[0].plot ? v[0].plot : c->s->plots.current;
+    const post_plot *p = vec_len(v) && v[0].plot ? v[0].plot : sim_plots(c->s)->current;
     post_print(v, vec_len(v), p, &t, c->out);
     vec_free(v);
     return VS_OK;
@@ -342,7 +343,7 @@ vs_status ctl_write(ctl *c, const char *text)
         st = VS_EIO;
     }
     if (!st) {
-        const post_plot *p = v[0].plot ? v[0].plot : c->s->plots.current;
+        const post_plot *p = v[0].plot ? v[0].plot : sim_plots(c->s)->current;
         st = post_write_raw(&c->e, v, vec_len(v), p, f);
     }
     int why = 0;
@@ -390,7 +391,7 @@ static int by_name(const void *a, const void *b)
 
 vs_status ctl_display(ctl *c, const char *text)
 {
-    const post_plot *p = c->s->plots.current;
+    const post_plot *p = sim_plots(c->s)->current;
     char **w = ctl_words(c, text);
     post_vec **v = NULL;
     for (size_t i = 0; i < vec_len(p->vec); i++) {
@@ -416,7 +417,7 @@ vs_status ctl_display(ctl *c, const char *text)
 
 vs_status ctl_setplot(ctl *c, const char *text)
 {
-    post_set *s = &c->s->plots;
+    post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     const char *name = vec_len(w) ? w[0] : NULL;
     vec_free(w);
@@ -431,7 +432,7 @@ vs_status ctl_setplot(ctl *c, const char *text)
         return VS_OK;
     }
     if (!str_casecmp(name, "new"))
-        return post_plot_new(s, "unknown", c->s->deck.title, "Anonymous") ? VS_OK : VS_ENOMEM;
+        return post_plot_new(s, "unknown", sim_deck(c->s)->title, "Anonymous") ? VS_OK : VS_ENOMEM;
     if (!str_casecmp(name, "previous") || !str_casecmp(name, "next")) {
         bool next = str_lower_char(*name) == 'n';
         if (next ? at + 1 >= n : at == 0)
@@ -499,7 +500,7 @@ vs_status ctl_settype(ctl *c, const char *text)
 /* destroy [all | plots]; none: the current one */
 vs_status ctl_destroy(ctl *c, const char *text)
 {
-    post_set *s = &c->s->plots;
+    post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
     if (vec_len(w) && !str_casecmp(w[0], "all")) {

@@ -22,7 +22,7 @@ vs_status ctl_linearize(ctl *c, const char *text)
     double x[3] = {NAN, NAN, NAN};
     static const char *const name[] = {"lin-tstep", "lin-tstart", "lin-tstop"};
     for (int i = 0; i < 3; i++) { /* vectors of the plot, as ngspice has them */
-        const post_vec *w = post_plot_find(c->s->plots.current, name[i]);
+        const post_vec *w = post_plot_find(sim_plots(c->s)->current, name[i]);
         x[i] = w && w->n ? w->v[0] : NAN;
     }
     size_t n = 0; /* numbers that were let stay behind */
@@ -105,9 +105,10 @@ vs_status ctl_fourier(ctl *c, const char *text)
         post_fourier_print(&f, v[i].name, c->out);
         for (int k = 1;; k++) { /* fourier11, fourier12, ...: frequencies, amplitudes, phases */
             const char *name = arena_printf(&c->scratch, "fourier1%d", k);
-            if (post_plot_find(c->s->plots.current, name))
+            if (post_plot_find(sim_plots(c->s)->current, name))
                 continue;
-            post_vec *w = post_plot_add(&c->s->plots, c->s->plots.current, name, "notype", false);
+            post_vec *w =
+                post_plot_add(sim_plots(c->s), sim_plots(c->s)->current, name, "notype", false);
             for (int row = 0; w && row < 3; row++)
                 for (int j = 0; j < f.n; j++)
                     if (!post_vec_push(w,

@@ -12,15 +12,48 @@ enum {
     MOST_ROWS = 64
 }; /* of a model that are kept of circuits that are gone, besides two for each instance */
 
-void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook)
+sim *sim_new(diag *d, str_pool *names)
 {
-    *s = (sim){.d = d, .names = names, .hook = *hook, .stale = true};
+    sim *s = malloc(sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (sim){.d = d, .names = names, .stale = true};
     arena_init(&s->mem);
     arena_init(&s->ckt_mem);
     arena_init(&s->card_mem);
     post_set_init(&s->plots, names);
     gen_init(&s->gen);
     sim_kept_init(s);
+    return s;
+}
+
+sim_opt *sim_opts(sim *s) { return &s->opt; }
+const sim_stat *sim_stats(const sim *s) { return &s->st; }
+diag *sim_diag(const sim *s) { return s->d; }
+str_pool *sim_names(const sim *s) { return s->names; }
+const net_deck *sim_deck(const sim *s) { return &s->deck; }
+const flat *sim_flat(const sim *s) { return &s->flat; }
+ckt *sim_ckt(const sim *s) { return s->ckt; }
+ana *sim_ana(const sim *s) { return s->ana; }
+post_set *sim_plots(sim *s) { return &s->plots; }
+const elab_sim *sim_option(const sim *s) { return &s->option; }
+flat_override *sim_params(const sim *s) { return s->over; }
+double sim_temp(const sim *s) { return s->temp; }
+double sim_build_seconds(const sim *s) { return s->s_build; }
+const char *sim_why(const sim *s) { return s->why; }
+void sim_why_cut(sim *s, size_t len) { s->why[len] = 0; }
+void sim_end_analysis(sim *s) { ana_free(&s->ana); }
+
+const flat_ana *sim_todo(const sim *s, size_t *n)
+{
+    *n = s->n_todo;
+    return s->todo;
+}
+
+void sim_forget_plots(sim *s)
+{
+    post_set_fini(&s->plots);
+    post_set_init(&s->plots, s->names);
 }
 
 void sim_drop_circuit(sim *s)
@@ -36,13 +69,17 @@ void sim_drop_netlist(sim *s)
     sim_plan_drop(s);
 }
 
-void sim_fini(sim *s)
+void sim_free(sim **at)
 {
+    sim *s = *at;
+    *at = NULL;
+    if (!s)
+        return;
     sim_drop_netlist(s);
     gen_fini(&s->gen);
     sim_kept_fini(s);
-    vec_free(s->keep_name);
-    vec_free(s->save);
+    vec_free(s->opt.keep_name);
+    vec_free(s->opt.save);
     vec_free(s->over);
     vec_free(s->change);
     vec_free(s->vec);
@@ -55,9 +92,10 @@ void sim_fini(sim *s)
     arena_fini(&s->card_mem);
     arena_fini(&s->ckt_mem);
     arena_fini(&s->mem);
+    free(s);
 }
 
-bool sim_stopped(const sim *s) { return s->hook.stop && s->hook.stop(s->hook.user); }
+bool sim_stopped(const sim *s) { return s->opt.hook.stop && s->opt.hook.stop(s->opt.hook.user); }
 
 /* What was said when the deck was elaborated first is not said again. */
 typedef struct quiet_mark {
@@ -98,12 +136,12 @@ vs_status sim_use_deck(sim *s, const net_deck *deck)
     sim_drop_netlist(s);
     s->deck = *deck;
     sim_deep(s, "another deck");
-    const vs_status st = sim_options(s);
+    const vs_status st = sim_read_options(s);
     drop_repeated(s, m, st);
     return st;
 }
 
-vs_status sim_options(sim *s)
+vs_status sim_read_options(sim *s)
 {
     double t0 = vs_seconds();
     flat options;
@@ -482,23 +520,23 @@ static int64_t count_rows(const ckt *c)
 static vs_status build_circuit(sim *s)
 {
     sim_drop_circuit(s);
-    double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->lib)->seconds_compile;
+    double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->opt.lib)->seconds_compile;
     quiet_mark m = mark_messages(s);
     if (s->built)
-        mdl_drop_rows(s->lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
+        mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp,
                    .simparam = s->option.simparam,
                    .forms = forms_of(s),
-                   .threads = s->threads              ? s->threads
+                   .threads = s->opt.threads          ? s->opt.threads
                               : s->option.threads > 0 ? s->option.threads
                                                       : 0,
-                   .parallel_min = s->parallel_min,
+                   .parallel_min = s->opt.parallel_min,
                    .bypass = s->option.bypass};
-    vs_status st = s->plan
-                       ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->lib, &s->flat, &eo)
-                       : elab_circuit(&s->ckt, s->d, s->names, s->lib, &s->flat, &eo);
+    vs_status st =
+        s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
+                : elab_circuit(&s->ckt, s->d, s->names, s->opt.lib, &s->flat, &eo);
     drop_repeated(s, m, st);
-    double compile = mdl_jit_stats(s->lib)->seconds_compile - compile0;
+    double compile = mdl_jit_stats(s->opt.lib)->seconds_compile - compile0;
     s->st.s.compile += compile;
     s->s_build = vs_seconds() - t0 - compile;
     s->st.s.elaborate += s->s_build;
@@ -567,7 +605,7 @@ static ana_opt analysis_options(const elab_sim *s, int lu)
 vs_status sim_start(sim *s)
 {
     ana_free(&s->ana);
-    ana_opt o = analysis_options(&s->option, s->lu);
+    ana_opt o = analysis_options(&s->option, s->opt.lu);
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;
@@ -575,8 +613,8 @@ vs_status sim_start(sim *s)
     sim_ask(s, GEN_PATTERN);
     sim_ask(s, GEN_SYMBOLIC);
     (void)gen_current(&s->numbers, s->linear_node);
-    ana_set_watch(s->ana, s->watch);
-    ckt_set_line_sink(s->ckt, s->hook.line, s->hook.user);
+    ana_set_watch(s->ana, s->opt.watch);
+    ckt_set_line_sink(s->ckt, s->opt.hook.line, s->opt.hook.user);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
     ana_node_value *list = NULL;

@@ -1,9 +1,9 @@
 /* sim.h - the run engine: a deck read once, its circuit built at need, analyses run in any order.
- * Use:    sim_init; sim_read; sim_set_models; sim_build; sim_run for each analysis; sim_fini.
- *         Between runs sim_set_param, sim_set_temp, sim_alter, sim_set_option change the circuit:
- * the next sim_run elaborates anew, with the compiled models kept in the mdl_lib and the last
- *         solution as a start where it fits. Sweeps, Monte Carlo and .control work that way.
- *         The clients are the command line (src/cli) and .control (src/ctl).
+ * Use:    sim_new; sim_read, sim_read_options; sim_opts(s)->lib = models; sim_build; sim_run for
+ *         each analysis of sim_todo; sim_free. Between runs sim_set_param, sim_set_temp, sim_alter,
+ *         sim_set_option change the circuit: the next sim_run makes what depends on the change
+ *         again and keeps the rest. Sweeps, Monte Carlo and .control work that way.
+ *         The clients are the run of a deck (src/run), sweeps (src/swp) and .control (src/ctl).
  * Results of an analysis go to the file `out` as they are accepted, and to a plot in memory only
  * when `keep` asks for it: a plain run needs the same memory however long it is. */
 #ifndef SIM_H
@@ -66,101 +66,30 @@ typedef struct sim_stat {
     int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */
 } sim_stat;
 
-/* Multiples of tstep at which a transient's results are written: option interp. */
-typedef struct sim_grid {
-    double start, step; /* step 0: every point is written */
-    int64_t next;       /* multiple not written yet */
-    double *before;     /* [2 n] the row of the point before, and one at work */
-} sim_grid;
-
-/* Numbers that results depend on, in a circuit that stays. */
-typedef enum sim_number {
-    SIM_OF_CIRCUIT, /* all, and there is another circuit */
-    SIM_OF_DEVICES,
-    SIM_OF_DC,
-    SIM_OF_START,   /* what static loads see of devices; of sources, in dc and at time 0 */
-    SIM_OF_LINEAR,  /* of resistors and capacitors in small circuits */
-    SIM_OF_ICS,     /* .ic, .nodeset */
-    SIM_OF_OPTIONS, /* of analyses */
-    SIM_N_NUMBER
-} sim_number;
-
-typedef struct sim {
-    diag *d;
-    str_pool *names;
-    mdl_lib *lib;        /* sim_set_models; the client's */
-    int threads;         /* 0: as option threads says */
-    double parallel_min; /* of ckt_opt; 0: its default */
-    double worker_start; /* s, to start a process of a sweep; 0: not measured */
-    int lu;              /* lu_kind + 1; 0: as option lu says */
+/* What the client decides. It may change any of it between analyses (sim_opts); the pointers stay
+ * the client's, the vecs are freed with the engine. */
+typedef struct sim_opt {
     sim_hook hook;
+    mdl_lib *lib;           /* set before sim_build */
+    int threads;            /* 0: as option threads says */
+    double parallel_min;    /* of ckt_opt; 0: its default */
+    int lu;                 /* lu_kind + 1; 0: as option lu says */
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
-    out_file *out;          /* the client's; NULL: no result file */
-    const char
-        *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: they do not */
+    out_file *out;          /* NULL: no result file */
+    const char *label;      /* behind the name of each plot in the file: "r=1000"; NULL: nothing */
+    const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: no */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
     const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
-    post_set plots;
+} sim_opt;
 
-    arena mem;      /* the deck and its first flat netlist */
-    arena card_mem; /* the card that sim_parse read last */
-    arena ckt_mem;  /* flat netlists that came later, one at a time */
-    net_deck deck;
-    flat flat;      /* of the present circuit */
-    flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
-    size_t n_todo;
-    elab_sim option;
-    flat_override *over; /* vec: values of .params */
-    sim_change *change;  /* vec */
-    double temp;         /* degrees Celsius */
-    bool stale;          /* something changed: the circuit is to be brought up to date */
-    bool deep;       /* more than values, or not known what: the netlist must be expanded again */
-    char why[160];   /* what changed since the client cleared it, for reports */
-    flat_plan *plan; /* NULL: dependences are not known */
-    bool plan_taken; /* the plan's expansion left .dc out */
-    elab *elab;      /* bindings of ckt; NULL: none are kept */
-    gen gen;         /* what is made from what, if there is a plan */
-    int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
-    gen numbers; /* of the circuit, and what is computed from them alone (sim_kept.c) */
-    int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
-    ana_kept kept[2];  /* operating points: of .op and small signals, of .tran */
-    ana_kept first[2]; /* what those of a sweep's points begin from (sim_find_first) */
-    uint64_t first_names,
-        names_now; /* of the unknowns of first, and of those of the circuit that was built as */
-    int64_t names_built;          /* the names_built-th */
-    gen_count others[GEN_N_KIND]; /* of other processes */
-    uint64_t changed;             /* knobs that are not in the netlist yet */
-    bool built;                   /* there was a circuit before */
-    double s_build;               /* seconds that the last circuit took, without compiling */
-    unsigned forms;               /* of models, besides those that the deck's analyses need */
-    ckt *ckt;
-    ana *ana;
-    double *x; /* [n_x + 1] last static solution */
-    int32_t n_x;
-    bool x_valid;
-    sim_stat st;
+typedef struct sim sim;
 
-    /* of the analysis under way */
-    elab_out *vec;        /* vec: what is written */
-    elab_out *mem_vec;    /* vec: what is kept */
-    ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
-    double *detail_value; /* vec: at the point under way */
-    bool transient;       /* details are those of a point in time */
-    const double *op_x;   /* ac: the operating point behind the phasors */
-    double *row;
-    sim_grid grid;
-    const char *unit; /* of the axis, NULL: none */
-    bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
-    double axis;
-    const char
-        *label; /* behind the name of each plot in the file: "r=1000 temp=27"; NULL: nothing */
-    bool complex;
-    post_plot *plot; /* NULL: nothing is kept */
-} sim;
-
-void sim_init(sim *s, diag *d, str_pool *names, const sim_hook *hook);
-void sim_fini(sim *s);
+/* d and names stay the caller's and outlive the engine. NULL: no memory. */
+sim *sim_new(diag *d, str_pool *names);
+void sim_free(sim **s);
+sim_opt *sim_opts(sim *s);
+const sim_stat *sim_stats(const sim *s);
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
@@ -168,7 +97,7 @@ VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
  * that of its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
 /* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
-VS_MUST_USE vs_status sim_options(sim *s);
+VS_MUST_USE vs_status sim_read_options(sim *s);
 /* The flat netlist with the present parameters; sim_build does it when something changed. */
 VS_MUST_USE vs_status sim_flatten(sim *s);
 /* The circuit, if there is none or something changed. Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
@@ -185,6 +114,28 @@ const char *sim_analysis_word(flat_ana_kind kind);
  * Status: VS_OK, VS_EINPUT with messages. */
 VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from);
 
+/* -- what is there; the engine's, valid until the next call that changes it -- */
+diag *sim_diag(const sim *s);
+str_pool *sim_names(const sim *s);
+const net_deck *sim_deck(const sim *s);
+const flat *sim_flat(const sim *s); /* of the present circuit; mem NULL: none yet */
+ckt *sim_ckt(const sim *s);         /* NULL: none yet, or it must be built again */
+ana *sim_ana(const sim *s);         /* of the last analysis; NULL: none */
+post_set *sim_plots(sim *s);
+const elab_sim *sim_option(const sim *s);
+const flat_ana *sim_todo(const sim *s, size_t *n); /* [*n] the deck's analyses, in its order */
+flat_override *sim_params(const sim *s); /* vec: values given to .params; readers mark them used */
+double sim_temp(const sim *s);           /* degrees Celsius */
+double sim_build_seconds(const sim *s);  /* of the last circuit, without compiling */
+/* What changed since the client cut the text to `len` bytes, for reports. */
+const char *sim_why(const sim *s);
+void sim_why_cut(sim *s, size_t len);
+
+/* Frees the analysis object: what it found is in the statistics. */
+void sim_end_analysis(sim *s);
+/* Frees the plots in memory. */
+void sim_forget_plots(sim *s);
+
 /* -- changes; the next sim_run or sim_build sees them -- */
 void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */
 /* Status: VS_OK; VS_EINPUT: below absolute zero (message at `span`). */
@@ -200,6 +151,9 @@ void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
 VS_MUST_USE vs_status sim_set_option_number(sim *s, const char *name, double value, diag_span span);
 /* Values will change again and again: the next build notes what depends on what. */
 void sim_many(sim *s);
+/* If something changed, the next build also reads the cards of analyses again: their values may
+ * depend on what is stepped. */
+void sim_retake_analyses(sim *s);
 /* The netlist must be expanded again because of `what`. */
 void sim_deep(sim *s, const char *what);
 /* Frees the circuit; the next sim_build makes it from the netlist that is there. */

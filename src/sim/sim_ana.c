@@ -29,7 +29,7 @@ static vs_status tell_devices(sim *s, const double *x)
         for (size_t k = 0; k < vec_len(d) && !st; k++) {
             char name[600];
             snprintf(name, sizeof name, "@%s[%s]", ckt_device_name(s->ckt, i), var[d[k].k].name);
-            s->hook.value(s->hook.user, name, value[k]);
+            s->opt.hook.value(s->opt.hook.user, name, value[k]);
         }
         vec_free(d);
         vec_free(value);
@@ -54,9 +54,9 @@ static vs_status run_op(sim *s, const flat_ana *a)
     s->x_valid = st == VS_OK;
     if (!st)
         st = sim_plot_point(s, 0, x, NULL);
-    for (size_t i = 0; !st && s->hook.value && i < vec_len(s->vec); i++)
-        s->hook.value(s->hook.user, s->vec[i].name, sim_value(s, &s->vec[i], x));
-    if (!st && s->hook.value)
+    for (size_t i = 0; !st && s->opt.hook.value && i < vec_len(s->vec); i++)
+        s->opt.hook.value(s->opt.hook.user, s->vec[i].name, sim_value(s, &s->vec[i], x));
+    if (!st && s->opt.hook.value)
         st = tell_devices(s, x);
     sim_count(s);
     return sim_plot_end(s, st);
@@ -72,8 +72,8 @@ static vs_status run_tran(sim *s, const flat_ana *a)
         return st;
     ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic};
     ana_sink sink;
-    if (s->hook.begin)
-        s->hook.begin(s->hook.user, "tran");
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "tran");
     sim_grid_begin(s, a);
     st = ana_tran(s->ana, &to, sim_sink(s, &sink));
     sim_grid_end(s);
@@ -238,8 +238,8 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     dc_job j = {.s = s, .a = a, .warm = begin != NULL};
     if (begin)
         memcpy(x, begin, ((size_t)s->n_x + 1) * sizeof *x);
-    if (s->hook.begin)
-        s->hook.begin(s->hook.user, "dc");
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "dc");
     st = dc_level(&j, a->n_sweep - 1);
     s->x_valid = st == VS_OK;
     if (s->ana)

@@ -17,7 +17,7 @@ static void add(sim_stat *a, const sim_stat *b, int sign)
 
 void sim_figures_now(const sim *s, sim_figures *f)
 {
-    const jit_stat *js = mdl_jit_stats(s->lib);
+    const jit_stat *js = mdl_jit_stats(s->opt.lib);
     memset(f, 0, sizeof *f);
     f->st = s->st;
     f->st.op_method = NULL;

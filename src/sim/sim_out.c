@@ -143,23 +143,23 @@ static vs_status choose_kept(sim *s)
 {
     vs_status st = VS_OK;
     vec_free(s->mem_vec);
-    if (s->keep == SIM_KEEP_NOTHING)
+    if (s->opt.keep == SIM_KEEP_NOTHING)
         return VS_OK;
     flat all_saved = s->flat;
     all_saved.save = NULL;
     elab_out *all = NULL;
     st = elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
-    if (!st && s->keep == SIM_KEEP_ALL && !vec_len(s->save))
+    if (!st && s->opt.keep == SIM_KEEP_ALL && !vec_len(s->opt.save))
         for (size_t i = 0; i < vec_len(s->vec); i++)
             vec_push(s->mem_vec, s->vec[i]);
-    if (!st && s->keep == SIM_KEEP_ALL)
-        keep_named(s, s->save, all);
+    if (!st && s->opt.keep == SIM_KEEP_ALL)
+        keep_named(s, s->opt.save, all);
     if (!st)
-        keep_named(s, s->keep_name, all);
+        keep_named(s, s->opt.keep_name, all);
     if (!st)
-        keep_details(s, s->keep_name);
-    if (!st && s->keep == SIM_KEEP_ALL)
-        keep_details(s, s->save);
+        keep_details(s, s->opt.keep_name);
+    if (!st && s->opt.keep == SIM_KEEP_ALL)
+        keep_details(s, s->opt.save);
     vec_free(all);
     return st;
 }
@@ -174,7 +174,7 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
     s->plot = NULL;
     if (!s->row)
         return VS_ENOMEM;
-    if (s->keep != SIM_KEEP_NOTHING) {
+    if (s->opt.keep != SIM_KEEP_NOTHING) {
         s->plot = post_plot_new(&s->plots, word, s->flat.title, what);
         if (!s->plot)
             return VS_ENOMEM;
@@ -188,11 +188,12 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
                 s->plot->scale = p;
         }
     }
-    if (!s->out)
+    if (!s->opt.out)
         return VS_OK;
     char name[400];
-    snprintf(name, sizeof name, s->label && *s->label ? "%s, %s" : "%s", what, s->label);
-    return out_plot_begin(s->out, s->flat.title, name, v, n, s->complex);
+    snprintf(name, sizeof name, s->opt.label && *s->opt.label ? "%s, %s" : "%s", what,
+             s->opt.label);
+    return out_plot_begin(s->opt.out, s->flat.title, name, v, n, s->complex);
 }
 
 static out_vector *columns_of(const elab_out *v, const sim_axis *axis)
@@ -232,7 +233,7 @@ static vs_status write_row(sim *s, double time, size_t n)
 {
     sim_grid *g = &s->grid;
     if (!(g->step > 0))
-        return out_point(s->out, s->row);
+        return out_point(s->opt.out, s->row);
     if (!g->before)
         g->before = malloc(2 * n * sizeof *g->before);
     if (!g->before)
@@ -246,7 +247,7 @@ static vs_status write_row(sim *s, double time, size_t n)
         for (size_t i = 0; i < n; i++)
             line[i] = here ? s->row[i] : g->before[i] + part * (s->row[i] - g->before[i]);
         line[0] = here ? time : t;
-        st = out_point(s->out, line);
+        st = out_point(s->opt.out, line);
     }
     memcpy(g->before, s->row, n * sizeof *s->row);
     return st;
@@ -270,7 +271,7 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     size_t n = 0, k = 0;
     if (s->own_axis)
         axis = s->axis;
-    s->st.written += s->out || s->plot;
+    s->st.written += s->opt.out || s->plot;
     vs_status st = update_details(s, axis, x);
     if (st)
         return st;
@@ -282,7 +283,7 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
         if (!ok)
             return VS_ENOMEM;
     }
-    if (!s->out)
+    if (!s->opt.out)
         return VS_OK;
     if (s->unit) {
         s->row[n++] = axis;
@@ -309,19 +310,19 @@ vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const o
 vs_status sim_plot_row(sim *s, const double *row)
 {
     int w = 1 + s->complex;
-    s->st.written += s->out || s->plot;
+    s->st.written += s->opt.out || s->plot;
     for (size_t i = 0; s->plot && i < vec_len(s->plot->vec); i++)
         if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w],
                            s->complex ? row[i * (size_t)w + 1] : 0))
             return VS_ENOMEM;
-    return s->out ? out_point(s->out, row) : VS_OK;
+    return s->opt.out ? out_point(s->opt.out, row) : VS_OK;
 }
 
 vs_status sim_plot_end(sim *s, vs_status st)
 {
-    if (s->hook.end)
-        s->hook.end(s->hook.user);
-    vs_status closing = s->out ? out_plot_end(s->out) : VS_OK;
+    if (s->opt.hook.end)
+        s->opt.hook.end(s->opt.hook.user);
+    vs_status closing = s->opt.out ? out_plot_end(s->opt.out) : VS_OK;
     return st ? st : closing;
 }
 
@@ -335,8 +336,8 @@ static vs_status take_point(void *user, double axis, const double *x)
 static void show_progress(void *user, double fraction, double axis, const ana_stat *st)
 {
     sim *s = user;
-    if (s->hook.progress)
-        s->hook.progress(s->hook.user, fraction, axis, s->unit ? s->unit : "", st);
+    if (s->opt.hook.progress)
+        s->opt.hook.progress(s->opt.hook.user, fraction, axis, s->unit ? s->unit : "", st);
 }
 
 static bool asked_to_stop(void *user) { return sim_stopped(user); }

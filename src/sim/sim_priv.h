@@ -1,8 +1,88 @@
-/* sim_priv.h - between the engine (sim.c), its results (sim_out.c) and the analyses (sim_ana.c). */
+/* sim_priv.h - the engine itself, and what its files share: sim.c, its results (sim_out.c), the
+ * analyses (sim_ana.c). */
 #ifndef SIM_PRIV_H
 #define SIM_PRIV_H
 
 #include "sim.h"
+
+/* Multiples of tstep at which a transient's results are written: option interp. */
+typedef struct sim_grid {
+    double start, step; /* step 0: every point is written */
+    int64_t next;       /* multiple not written yet */
+    double *before;     /* [2 n] the row of the point before, and one at work */
+} sim_grid;
+
+/* Numbers that results depend on, in a circuit that stays. */
+typedef enum sim_number {
+    SIM_OF_CIRCUIT, /* all, and there is another circuit */
+    SIM_OF_DEVICES,
+    SIM_OF_DC,
+    SIM_OF_START,   /* what static loads see of devices; of sources, in dc and at time 0 */
+    SIM_OF_LINEAR,  /* of resistors and capacitors in small circuits */
+    SIM_OF_ICS,     /* .ic, .nodeset */
+    SIM_OF_OPTIONS, /* of analyses */
+    SIM_N_NUMBER
+} sim_number;
+
+struct sim {
+    diag *d;
+    str_pool *names;
+    sim_opt opt;
+    post_set plots;
+
+    arena mem;      /* the deck and its first flat netlist */
+    arena card_mem; /* the card that sim_parse read last */
+    arena ckt_mem;  /* flat netlists that came later, one at a time */
+    net_deck deck;
+    flat flat;      /* of the present circuit */
+    flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
+    size_t n_todo;
+    elab_sim option;
+    flat_override *over; /* vec: values of .params */
+    sim_change *change;  /* vec */
+    double temp;         /* degrees Celsius */
+    bool stale;          /* something changed: the circuit is to be brought up to date */
+    bool deep;       /* more than values, or not known what: the netlist must be expanded again */
+    char why[160];   /* what changed since the client cleared it, for reports */
+    flat_plan *plan; /* NULL: dependences are not known */
+    bool plan_taken; /* the plan's expansion left .dc out */
+    elab *elab;      /* bindings of ckt; NULL: none are kept */
+    gen gen;         /* what is made from what, if there is a plan */
+    int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
+    gen numbers; /* of the circuit, and what is computed from them alone (sim_kept.c) */
+    int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
+    ana_kept kept[2];  /* operating points: of .op and small signals, of .tran */
+    ana_kept first[2]; /* what those of a sweep's points begin from (sim_find_first) */
+    uint64_t first_names,
+        names_now; /* of the unknowns of first, and of those of the circuit that was built as */
+    int64_t names_built;          /* the names_built-th */
+    gen_count others[GEN_N_KIND]; /* of other processes */
+    uint64_t changed;             /* knobs that are not in the netlist yet */
+    bool built;                   /* there was a circuit before */
+    double s_build;               /* seconds that the last circuit took, without compiling */
+    unsigned forms;               /* of models, besides those that the deck's analyses need */
+    ckt *ckt;
+    ana *ana;
+    double *x; /* [n_x + 1] last static solution */
+    int32_t n_x;
+    bool x_valid;
+    sim_stat st;
+
+    /* of the analysis under way */
+    elab_out *vec;        /* vec: what is written */
+    elab_out *mem_vec;    /* vec: what is kept */
+    ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
+    double *detail_value; /* vec: at the point under way */
+    bool transient;       /* details are those of a point in time */
+    const double *op_x;   /* ac: the operating point behind the phasors */
+    double *row;
+    sim_grid grid;
+    const char *unit; /* of the axis, NULL: none */
+    bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
+    double axis;
+    bool complex;
+    post_plot *plot; /* NULL: nothing is kept */
+};
 
 /* -- sim.c -- */
 /* The analysis object for the present circuit, with options, .ic and .nodeset. */

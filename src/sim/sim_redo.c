@@ -209,8 +209,15 @@ void sim_deep(sim *s, const char *what)
 
 void sim_many(sim *s)
 {
+    s->deck.stepping = true;
     if (!s->plan)
         sim_deep(s, "first");
+}
+
+void sim_retake_analyses(sim *s)
+{
+    if (s->stale)
+        s->deck.taken = false;
 }
 
 /* -- in place -- */

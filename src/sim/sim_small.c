@@ -66,8 +66,8 @@ static vs_status table_begin(void *user, const char *plot, const ana_column *col
     const vs_status st =
         sim_plot_begin_own(t->s, t->word, plot, v, n, axis ? &frequency : NULL, complex);
     vec_free(v);
-    if (st == VS_OK && axis && t->s->hook.begin)
-        t->s->hook.begin(t->s->hook.user, t->word);
+    if (st == VS_OK && axis && t->s->opt.hook.begin)
+        t->s->opt.hook.begin(t->s->opt.hook.user, t->word);
     return st;
 }
 
@@ -142,8 +142,8 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     j.im = calloc(n1, sizeof *j.im);
     const ana_sink sink = {
         .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
-    if (s->hook.begin)
-        s->hook.begin(s->hook.user, "ac");
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "ac");
     st = j.re && j.im ? ana_ac(s->ana, &f, &sink) : VS_ENOMEM;
     free(j.re);
     free(j.im);
@@ -280,8 +280,8 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
         st = ports_of(s, a, &port);
     for (size_t k = 0; k < vec_len(port); k++)
         vec_push(z0, port[k].z0);
-    if (!st && s->touchstone) {
-        const char *path = arena_printf(&s->mem, "%s.s%zup", s->touchstone, vec_len(port));
+    if (!st && s->opt.touchstone) {
+        const char *path = arena_printf(&s->mem, "%s.s%zup", s->opt.touchstone, vec_len(port));
         st = out_touchstone_open(&file, path, z0, (int32_t)vec_len(z0));
         if (st)
             diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,

@@ -11,7 +11,7 @@
 
 enum { LABEL = 2000 };
 
-bool swp_wanted(const sim *s) { return vec_len(s->flat.step) || s->flat.mc; }
+bool swp_wanted(const sim *s) { return vec_len(sim_flat(s)->step) || sim_flat(s)->mc; }
 
 void swp_rec_fini(swp_rec *r)
 {
@@ -69,15 +69,15 @@ static vs_status read_again(const swp *w, net_deck *deck, diag *d, arena *mem, n
 {
     const char *path = w->o->deck;
     if (!no.define) {
-        no.define = w->s->over;
-        no.n_define = vec_len(w->s->over);
+        no.define = sim_params(w->s);
+        no.n_define = vec_len(sim_params(w->s));
     }
-    for (size_t i = 0; i < vec_len(w->s->d->file) && !strcmp(path, "/dev/stdin"); i++) {
-        const diag_file *f = &w->s->d->file[i];
+    for (size_t i = 0; i < vec_len(sim_diag(w->s)->file) && !strcmp(path, "/dev/stdin"); i++) {
+        const diag_file *f = &sim_diag(w->s)->file[i];
         if (!strcmp(f->name, path))
-            return net_read_text(deck, d, w->s->names, mem, path, f->text, f->len, &no);
+            return net_read_text(deck, d, sim_names(w->s), mem, path, f->text, f->len, &no);
     }
-    return net_read(deck, d, w->s->names, mem, path, &no);
+    return net_read(deck, d, sim_names(w->s), mem, path, &no);
 }
 
 /* Steps of parameters that the reader asked for: an expression may ask for others at other values.
@@ -101,26 +101,26 @@ static vs_status set_loops(swp *w, int64_t point, const net_opt *no)
     sim *s = w->s;
     arena *mem = &w->loop_mem[w->loop_turn];
     net_deck *d = &w->loop_deck[w->loop_turn];
-    const size_t told = strlen(s->why);
+    const size_t told = strlen(sim_why(s));
     for (size_t i = 0; i < w->n_step; i++)
         for (size_t c = 0; c < vec_len(w->step[i].target); c++)
             if (w->step[i].target[c].kind == FLAT_SET_PARAM)
                 sim_set_param(s, w->step[i].target[c].name,
                               flat_step_value(&w->step[i], digit(w, point, i), c));
-    s->why[told] = 0;
+    sim_why_cut(s, told);
     for (size_t i = 0; i < w->n_step; i++)
         if (w->loops[i] && w->at[i] != digit(w, point, i))
             sim_deep(s, w->step[i].target[0].text);
     sim_drop_netlist(s); /* it looks into the deck that was there */
-    if (vec_len(s->d->file) == w->file_to)
-        diag_forget_files(s->d, w->file_from);
-    w->file_from = vec_len(s->d->file);
+    if (vec_len(sim_diag(s)->file) == w->file_to)
+        diag_forget_files(sim_diag(s), w->file_from);
+    w->file_from = vec_len(sim_diag(s)->file);
     w->files_new = true;
     arena_fini(mem);
     arena_init(mem);
-    vs_status st = read_again(w, d, s->d, mem, *no);
-    w->file_to = vec_len(s->d->file);
-    note_loops(w, s->over);
+    vs_status st = read_again(w, d, sim_diag(s), mem, *no);
+    w->file_to = vec_len(sim_diag(s)->file);
+    note_loops(w, sim_params(s));
     d->stepping = true;
     w->loop_turn ^= !st;
     return st ? st : sim_use_deck(s, d);
@@ -149,7 +149,7 @@ static vs_status set_deck(swp *w, int64_t point)
         vec_extend(w->deck, which + 1 - vec_len(w->deck));
     if (!w->loops && !w->deck[which]) {
         net_deck *d = arena_new(&w->mem, net_deck);
-        st = read_again(w, d, w->s->d, &w->mem, no);
+        st = read_again(w, d, sim_diag(w->s), &w->mem, no);
         d->stepping = true;
         if (!st)
             w->deck[which] = d;
@@ -220,8 +220,7 @@ static vs_status set_point(swp *w, int64_t point)
 
 static vs_status build(sim *s)
 {
-    if (s->stale)
-        s->deck.taken = false; /* analyses may depend on what is stepped */
+    sim_retake_analyses(s);
     return sim_build(s);
 }
 
@@ -248,14 +247,14 @@ static vs_status run_analyses(swp *w, ctl *c)
             st = build(s);
         if (st)
             break;
-        flat_ana a = keep_analysis(i < vec_len(s->flat.ana) ? &s->flat.ana[i] : &op);
+        flat_ana a = keep_analysis(i < vec_len(sim_flat(s)->ana) ? &sim_flat(s)->ana[i] : &op);
         st = sim_run(s, &a);
         vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
         cards = cards ? cards : one;
         for (int32_t k = 0; k < a.n_sweep; k++)
             vec_free(a.sweep[k].value);
-        ana_free(&s->ana);
-    } while (++i < vec_len(s->flat.ana) && !st);
+        sim_end_analysis(s);
+    } while (++i < vec_len(sim_flat(s)->ana) && !st);
     return st ? st : cards;
 }
 
@@ -264,22 +263,22 @@ static void find_first(swp *w)
 {
     sim *s = w->s;
     bool needed[2] = {false, false};
-    const size_t n_msg = vec_len(s->d->msg);
-    const int n_error = s->d->n_error, n_warning = s->d->n_warning;
+    const size_t n_msg = vec_len(sim_diag(s)->msg);
+    const int n_error = sim_diag(s)->n_error, n_warning = sim_diag(s)->n_warning;
     w->have_first = true;
     if (set_point(w, 0) == VS_OK && build(s) == VS_OK) {
-        for (size_t i = 0; i < vec_len(s->flat.ana); i++)
-            if (s->flat.ana[i].kind != FLAT_TRAN || !s->flat.ana[i].uic)
-                needed[s->flat.ana[i].kind == FLAT_TRAN] = true;
-        needed[0] |= !vec_len(s->flat.ana);
+        for (size_t i = 0; i < vec_len(sim_flat(s)->ana); i++)
+            if (sim_flat(s)->ana[i].kind != FLAT_TRAN || !sim_flat(s)->ana[i].uic)
+                needed[sim_flat(s)->ana[i].kind == FLAT_TRAN] = true;
+        needed[0] |= !vec_len(sim_flat(s)->ana);
         for (int tran = 0; tran < 2; tran++)
             if (needed[tran])
                 sim_find_first(s, tran);
     }
-    if (s->d->msg)
-        vec_head_of(s->d->msg)->len = n_msg;
-    s->d->n_error = n_error;
-    s->d->n_warning = n_warning;
+    if (sim_diag(s)->msg)
+        vec_head_of(sim_diag(s)->msg)->len = n_msg;
+    sim_diag(s)->n_error = n_error;
+    sim_diag(s)->n_warning = n_warning;
 }
 
 /* What the engine tells while it computes a point. */
@@ -344,9 +343,9 @@ static vs_status run_point(swp *w, FILE *text, swp_rec *r)
                   .version = w->o->version};
     if (w->o->out) {
         if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) ||
-            out_open_fd(&s->out, w->spool, w->o->format))
+            out_open_fd(&sim_opts(s)->out, w->spool, w->o->format))
             return VS_EIO;
-        out_set_stamp(s->out, &w->stamp);
+        out_set_stamp(sim_opts(s)->out, &w->stamp);
     }
     ctl *c = ctl_new(s, &co);
     vs_status st = c ? VS_OK : VS_ENOMEM;
@@ -355,20 +354,13 @@ static vs_status run_point(swp *w, FILE *text, swp_rec *r)
     take_results(w, c, r);
     ctl_free(&c);
     int why = 0;
-    if (out_close(&s->out, &why)) {
-        diag_error(s->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+    if (out_close(&sim_opts(s)->out, &why)) {
+        diag_error(sim_diag(s), DIAG_NOWHERE, "the results could not be written: %s",
+                   strerror(why));
         st = VS_EIO;
     }
     r->n_bytes = w->o->out ? (int64_t)lseek(w->spool, 0, SEEK_END) : 0;
     return st;
-}
-
-/* What the point left in memory is given back: a sweep of any length needs that of one point. */
-static void forget(swp *w)
-{
-    sim *s = w->s;
-    post_set_fini(&s->plots);
-    post_set_init(&s->plots, s->names);
 }
 
 void swp_point(swp *w, int64_t point, swp_rec *r)
@@ -376,36 +368,36 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     sim *s = w->s;
     if (w->start_first && !w->have_first)
         find_first(w);
-    size_t n_text = 0, n_msg = 0, n_file = vec_len(s->d->file);
+    size_t n_text = 0, n_msg = 0, n_file = vec_len(sim_diag(s)->file);
     char values[LABEL], label[LABEL];
-    arena_pos mark = arena_mark(&s->d->mem);
+    arena_pos mark = arena_mark(&sim_diag(s)->mem);
     *r = (swp_rec){.point = point, .value = malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
     for (size_t i = 0; i < vec_len(w->meas); i++)
         r->value[i] = NAN;
     FILE *text = open_memstream(&r->text, &n_text), *msg = open_memstream(&r->msg, &n_msg);
     swp_values(w, point, values, sizeof values);
     swp_label(&w->book, values, label, sizeof label);
-    s->label = label;
+    sim_opts(s)->label = label;
     w->stamp.values = values;
     listener l = {w, text};
-    s->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
+    sim_opts(s)->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
     const double t0 = vs_seconds();
-    const int n_error = s->d->n_error, n_warning = s->d->n_warning;
+    const int n_error = sim_diag(s)->n_error, n_warning = sim_diag(s)->n_warning;
     sim_figures before;
     sim_figures_now(s, &before);
-    *s->why = 0;
+    sim_why_cut(s, 0);
     w->files_new = false;
     sim_fresh(s);
     vs_status st = set_point(w, point);
     if (!st)
         st = run_point(w, text, r);
-    if (!st && s->d->n_error > n_error)
+    if (!st && sim_diag(s)->n_error > n_error)
         st = VS_EINPUT;
-    if (st == VS_STOP && !w->stopped && s->d->n_error > n_error)
+    if (st == VS_STOP && !w->stopped && sim_diag(s)->n_error > n_error)
         st = VS_EINPUT; /* a model ended it */
     r->status = st;
     r->seconds = vs_seconds() - t0;
-    memcpy(r->why, s->why, sizeof r->why);
+    snprintf(r->why, sizeof r->why, "%s", sim_why(s));
     sim_figures now;
     sim_figures_now(s, &now);
     r->own = r->figures = now;
@@ -413,21 +405,21 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     sim_figures_less(&r->figures, &w->told);
     w->told = now;
     if (w->o->quiet)
-        diag_keep_errors(s->d);
-    diag_render(s->d, msg, false);
-    vec_clear(s->d->msg);
-    s->d->n_error = n_error;
-    s->d->n_warning = n_warning;
-    s->d->n_dropped = 0;
-    if (vec_len(s->d->file) == n_file && !w->files_new)
-        arena_release(&s->d->mem, mark);
+        diag_keep_errors(sim_diag(s));
+    diag_render(sim_diag(s), msg, false);
+    vec_clear(sim_diag(s)->msg);
+    sim_diag(s)->n_error = n_error;
+    sim_diag(s)->n_warning = n_warning;
+    sim_diag(s)->n_dropped = 0;
+    if (vec_len(sim_diag(s)->file) == n_file && !w->files_new)
+        arena_release(&sim_diag(s)->mem, mark);
     fclose(text);
     fclose(msg);
     r->n_text = (uint32_t)n_text;
     r->n_msg = (uint32_t)n_msg;
-    s->label = NULL;
-    s->hook = (sim_hook){0};
-    forget(w);
+    sim_opts(s)->label = NULL;
+    sim_opts(s)->hook = (sim_hook){0};
+    sim_forget_plots(s); /* a sweep of any length needs the memory of one point */
 }
 
 /* -- the sweep -- */
@@ -438,7 +430,7 @@ static bool count_points(swp *w)
     w->total = w->mc ? w->mc : 1;
     for (size_t i = 0; i < w->n_step; i++) {
         if (w->step[i].n > most / w->total) {
-            diag_error(w->s->d, w->step[i].span,
+            diag_error(sim_diag(w->s), w->step[i].span,
                        "the nested steps have more than 4.6e18 points together");
             return false;
         }
@@ -451,28 +443,28 @@ static bool count_points(swp *w)
 static vs_status check_ends(swp *w)
 {
     sim *s = w->s;
-    const int n_error = s->d->n_error;
+    const int n_error = sim_diag(s)->n_error;
     vs_status st = set_point(w, 0);
     if (!st)
         st = build(s);
     if (!st)
         return VS_OK;
-    const size_t n_msg = vec_len(s->d->msg);
-    const int n_first = s->d->n_error;
+    const size_t n_msg = vec_len(sim_diag(s)->msg);
+    const int n_first = sim_diag(s)->n_error;
     vs_status last = w->total > 1 ? set_point(w, w->total - 1) : st;
     if (!last)
         last = build(s);
-    if (s->d->msg)
-        vec_head_of(s->d->msg)->len = last ? n_msg : 0;
-    s->d->n_error = last ? n_first : n_error;
+    if (sim_diag(s)->msg)
+        vec_head_of(sim_diag(s)->msg)->len = last ? n_msg : 0;
+    sim_diag(s)->n_error = last ? n_first : n_error;
     return last ? st : VS_OK;
 }
 
 static vs_status check_limits(swp *w)
 {
     vs_status st = VS_OK;
-    for (size_t i = 0; i < vec_len(w->s->flat.limit); i++) {
-        const flat_limit *l = &w->s->flat.limit[i];
+    for (size_t i = 0; i < vec_len(sim_flat(w->s)->limit); i++) {
+        const flat_limit *l = &sim_flat(w->s)->limit[i];
         bool found = false;
         for (size_t k = 0; k < vec_len(w->meas); k++)
             if (w->meas[k] == l->name) {
@@ -482,8 +474,8 @@ static vs_status check_limits(swp *w)
             }
         if (found)
             continue;
-        diag_error(w->s->d, l->span, "no measure '%s' that could have limits", l->name);
-        diag_suggest(w->s->d, l->name, w->meas, vec_len(w->meas));
+        diag_error(sim_diag(w->s), l->span, "no measure '%s' that could have limits", l->name);
+        diag_suggest(sim_diag(w->s), l->name, w->meas, vec_len(w->meas));
         st = VS_EINPUT;
     }
     return st;
@@ -502,8 +494,8 @@ static void find_loops(swp *w)
                                              .value = flat_step_value(&w->step[i], 0, c)}));
     if (!with)
         return;
-    for (size_t i = 0; i < vec_len(w->s->over); i++)
-        vec_push(with, w->s->over[i]);
+    for (size_t i = 0; i < vec_len(sim_params(w->s)); i++)
+        vec_push(with, sim_params(w->s)[i]);
     diag quiet;
     arena mem;
     net_deck deck;
@@ -520,15 +512,15 @@ static void find_loops(swp *w)
 
 static uint64_t identity(const swp *w)
 {
-    const diag *d = w->s->d;
+    const diag *d = sim_diag(w->s);
     uint64_t id = (uint64_t)w->total * 31 + w->seed + (uint64_t)w->o->format;
     for (size_t i = 0; i < vec_len(d->file); i++) {
         const char *text = diag_text(d, (int32_t)i);
         id = id * 0x100000001b3u ^ str_hash(text, d->file[i].len);
     }
-    for (size_t i = 0; i < vec_len(w->s->over); i++)
-        id = id * 0x100000001b3u ^ str_hash(&w->s->over[i].value, sizeof(double)) ^
-             str_hash(w->s->over[i].name, strlen(w->s->over[i].name));
+    for (size_t i = 0; i < vec_len(sim_params(w->s)); i++)
+        id = id * 0x100000001b3u ^ str_hash(&sim_params(w->s)[i].value, sizeof(double)) ^
+             str_hash(sim_params(w->s)[i].name, strlen(sim_params(w->s)[i].name));
     return id;
 }
 
@@ -582,12 +574,11 @@ static vs_status begin(swp *w, int64_t *next)
     w->book.shard = o->shard;
     w->book.n_shard = o->n_shard;
     w->book.id = identity(w);
-    s->deck.stepping = true;
     sim_many(s);
     ctl_want(s);
     vs_status st = check_ends(w);
     if (!st && (o->resume || o->n_shard > 1) && (!o->out || pipe) && !o->measures) {
-        diag_error(s->d, DIAG_NOWHERE, "%s needs a result file",
+        diag_error(sim_diag(s), DIAG_NOWHERE, "%s needs a result file",
                    o->resume ? "--resume" : "--shard");
         st = VS_EINPUT;
     }
@@ -596,7 +587,7 @@ static vs_status begin(swp *w, int64_t *next)
     if (st)
         return st;
     if ((st = swp_book_open(&w->book, o->resume, next)))
-        diag_error(s->d, DIAG_NOWHERE, "%s", w->book.why);
+        diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w->book.why);
     return st;
 }
 
@@ -614,14 +605,14 @@ vs_status swp_run(sim *s, const swp_opt *o)
 {
     swp w = {.s = s,
              .o = o,
-             .n_step = vec_len(s->flat.step),
-             .step = s->flat.step,
-             .mc = s->flat.mc,
-             .seed = s->flat.mc_seed,
+             .n_step = vec_len(sim_flat(s)->step),
+             .step = sim_flat(s)->step,
+             .mc = sim_flat(s)->mc,
+             .seed = sim_flat(s)->mc_seed,
              .spool = -1};
-    const sim_hook hook = s->hook;
+    const sim_hook hook = sim_opts(s)->hook;
     int64_t next = 0;
-    w.start_first = s->option.start_first;
+    w.start_first = sim_option(s)->start_first;
     arena_init(&w.mem);
     arena_init(&w.book.mem);
     for (int i = 0; i < 2; i++)
@@ -631,7 +622,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     for (size_t i = 0; i < w.n_step; i++)
         w.at[i] = -1;
     w.client = hook;
-    s->hook = (sim_hook){0};
+    sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -642,11 +633,11 @@ vs_status swp_run(sim *s, const swp_opt *o)
                                    : swp_alone(&w, next);
         vs_status end = swp_book_close(&w.book, !st);
         if ((st < 0 || end) && *w.book.why)
-            diag_error(s->d, DIAG_NOWHERE, "%s", w.book.why);
+            diag_error(sim_diag(s), DIAG_NOWHERE, "%s", w.book.why);
         st = serves ? st : report(&w, st ? st : end);
     }
-    s->hook = hook;
-    s->label = NULL;
+    sim_opts(s)->hook = hook;
+    sim_opts(s)->label = NULL;
     vec_free(w.deck);
     vec_free(w.loops);
     vec_free(w.meas);

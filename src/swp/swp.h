@@ -22,6 +22,7 @@ typedef struct swp_opt {
     const char *out; /* result file, NULL: none */
     out_format format;
     const char *measures; /* table of measures as CSV, NULL: none */
+    double worker_start;  /* s, to start a process; 0: not measured */
     int jobs;        /* worker processes; 1: none, this one computes; 0: one for each processor */
     rank_link *link; /* processes of an MPI launcher, NULL: none; a link of rank 0 gives out, others
                         serve it */

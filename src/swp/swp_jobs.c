@@ -98,10 +98,10 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         }
     if (w->o->link)
         close(w->o->link->fd);
-    if (w->s->lib)
-        mdl_own_code(w->s->lib);
+    if (sim_opts(w->s)->lib)
+        mdl_own_code(sim_opts(w->s)->lib);
     w->spool = spool;
-    w->s->threads = w->s->threads ? w->s->threads : 1;
+    sim_opts(w->s)->threads = sim_opts(w->s)->threads ? sim_opts(w->s)->threads : 1;
     if (!w->tell_all)
         sim_figures_now(w->s, &w->told);
     while (io_read(ask, &point, sizeof point)) {
@@ -362,7 +362,8 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
                   .copy = -1,
                   .seconds = 1,
                   .t0 = vs_seconds(),
-                  .start = w->s->s_build + (w->s->worker_start > 0 ? w->s->worker_start : FORK),
+                  .start = sim_build_seconds(w->s) +
+                           (w->o->worker_start > 0 ? w->o->worker_start : FORK),
                   .window = (int64_t)AHEAD * jobs * (1 + others)};
     c.one = arena_array(&mem, swp_worker, jobs);
     c.tries = arena_array(&mem, int, c.window);

@@ -245,13 +245,13 @@ vs_status swp_ranks_check(const swp *w)
     const go mine = agreement(w);
     go first;
     if (l->head.kind != RANK_GO || l->head.n != sizeof first) {
-        diag_error(w->s->d, DIAG_NOWHERE, "rank 0 runs another version of vsim");
+        diag_error(sim_diag(w->s), DIAG_NOWHERE, "rank 0 runs another version of vsim");
         return VS_EINPUT;
     }
     memcpy(&first, l->data, sizeof first);
     if (!memcmp(&first, &mine, sizeof first))
         return VS_OK;
-    diag_error(w->s->d, DIAG_NOWHERE, "%s",
+    diag_error(sim_diag(w->s), DIAG_NOWHERE, "%s",
                strcmp(first.version, mine.version) || first.rec_size != mine.rec_size
                    ? "rank 0 runs another version of vsim"
                    : "the deck or the options here are not those of rank 0");

@@ -135,10 +135,9 @@ static void fuzz_control(const char *text, size_t n)
     const net_opt no = {0};
     diag d;
     str_pool names;
-    sim s;
+    sim *s;
     mdl_lib *lib = NULL;
     const mdl_opt mo = {.interpret = true};
-    const sim_hook hook = {.stop = enough};
     char *deck = NULL;
     vec_extend(deck, sizeof head + n + sizeof tail);
     const size_t len =
@@ -149,28 +148,28 @@ static void fuzz_control(const char *text, size_t n)
         null = fopen("/dev/null", "w");
     diag_init(&d);
     str_pool_init(&names);
-    sim_init(&s, &d, &names, &hook);
-    if (mdl_lib_new(&lib, &d, &names, &mo) != VS_OK)
+    if (!(s = sim_new(&d, &names)) || mdl_lib_new(&lib, &d, &names, &mo) != VS_OK)
         abort();
-    s.lib = lib;
+    sim_opts(s)->hook.stop = enough;
+    sim_opts(s)->lib = lib;
     n_asked = 0;
-    vs_status st = sim_read(&s, "input", &no);
+    vs_status st = sim_read(s, "input", &no);
     if (!st)
-        st = sim_options(&s);
+        st = sim_read_options(s);
     if (!st)
-        st = sim_flatten(&s);
+        st = sim_flatten(s);
     if (!st) {
         const ctl_opt o = {.log = null, .quiet = true, .version = "fuzz"};
         bool quit;
         int code;
-        if (ctl_check(&s, true) != VS_OK && !d.n_error)
+        if (ctl_check(s, true) != VS_OK && !d.n_error)
             abort();
-        ctl *c = ctl_new(&s, &o);
-        ctl_want(&s);
+        ctl *c = ctl_new(s, &o);
+        ctl_want(s);
         st = ctl_run(c, &quit, &code);
         ctl_free(&c);
     }
-    sim_fini(&s);
+    sim_free(&s);
     mdl_lib_free(&lib);
     str_pool_fini(&names);
     diag_fini(&d);

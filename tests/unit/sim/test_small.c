@@ -19,24 +19,24 @@ static const double kelvin = 300.15;
 
 static diag d;
 static str_pool names;
-static sim s;
+static sim *s;
 static mdl_lib *lib;
 
 static void setup(void)
 {
     diag_init(&d);
     str_pool_init(&names);
-    static const sim_hook quiet;
-    sim_init(&s, &d, &names, &quiet);
-    s.keep = SIM_KEEP_ALL;
+    s = sim_new(&d, &names);
+    ck_assert_ptr_nonnull(s);
+    sim_opts(s)->keep = SIM_KEEP_ALL;
     const mdl_opt mo = {.interpret = true};
     ck_assert_int_eq(mdl_lib_new(&lib, &d, &names, &mo), VS_OK);
-    s.lib = lib;
+    sim_opts(s)->lib = lib;
 }
 
 static void teardown(void)
 {
-    sim_fini(&s);
+    sim_free(&s);
     mdl_lib_free(&lib);
     str_pool_fini(&names);
     diag_fini(&d);
@@ -52,14 +52,16 @@ static vs_status run(const char *text)
     fprintf(fp, "deck\n%s\n.end\n", text);
     fclose(fp);
     const net_opt no = {0};
-    vs_status st = sim_read(&s, path, &no);
+    vs_status st = sim_read(s, path, &no);
     unlink(path);
     if (!st)
-        st = sim_options(&s);
+        st = sim_read_options(s);
     if (!st)
-        st = sim_flatten(&s);
-    for (size_t i = 0; i < s.n_todo && !st; i++)
-        st = sim_run(&s, &s.todo[i]);
+        st = sim_flatten(s);
+    size_t n;
+    const flat_ana *todo = sim_todo(s, &n);
+    for (size_t i = 0; i < n && !st; i++)
+        st = sim_run(s, &todo[i]);
     return st;
 }
 
@@ -81,7 +83,7 @@ static bool said(const char *text)
 
 static const post_vec *vector(const char *name)
 {
-    const post_vec *v = post_plot_find(s.plots.current, name);
+    const post_vec *v = post_plot_find(sim_plots(s)->current, name);
     ck_assert_msg(v != NULL, "no vector %s", name);
     return v;
 }
@@ -153,7 +155,7 @@ START_TEST(a_sweep_chooses_pivots_once)
         "V1 n0 0 ac 1\nR1 n0 n1 1k\nC1 n1 0 1n\nR2 n1 n2 1k\nC2 n2 0 1n\nR3 n2 n3 2k\nC3 n3 0 2n\n"
         ".ac dec 100 1k 1meg");
     ck_assert_int_eq(points("frequency"), 301);
-    ck_assert_int_le(ana_stats(s.ana)->n_factor, 8);
+    ck_assert_int_le(ana_stats(sim_ana(s))->n_factor, 8);
 }
 END_TEST
 
@@ -173,7 +175,7 @@ START_TEST(noise_of_rc_is_kt_over_c)
     must_run("V1 in 0 ac 1\nR1 in out 1k\nC1 out 0 1p\n.noise v(out) V1 dec 50 1 1e13 1");
     assert_near(real("onoise_total"), sqrt(boltzmann * kelvin / 1e-12), 1e-4);
     assert_near(real("onoise_total_r1"), real("onoise_total"), 1e-12);
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     for (int64_t k = 0; k < points("frequency"); k += 50) {
         const double x = 2 * M_PI * creal(value("frequency", k)) * 1e-9;
         assert_near(value("onoise_spectrum", k), sqrt(4 * boltzmann * kelvin * 1e3 / (1 + x * x)),
@@ -187,7 +189,7 @@ END_TEST
 START_TEST(noise_of_two_resistors_adds_in_power)
 {
     must_run("I1 0 a ac 1\nR1 a 0 1k\nR2 a 0 4k\n.noise v(a) I1 lin 2 1k 2k 1");
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     const double r = 800, n1 = r * sqrt(4 * boltzmann * kelvin / 1e3),
                  n2 = r * sqrt(4 * boltzmann * kelvin / 4e3);
     assert_near(value("onoise_r1", 0), n1, 1e-6);
@@ -213,7 +215,7 @@ START_TEST(flicker_noise_of_nlev)
     must_run("VD x1 0 3\nVG g 0 dc 1.5 ac 1\nR1 x1 x 1\n" N_("1", "") N_("2", "nlev=0") N_(
         "3", "nlev=1") N_("4", "nlev=2") N_("5", "nlev=3") ".noise v(x) VG lin 1 100 100 1");
 #undef N_
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     for (int k = 0; k < 5; k++) {
         char name[32];
         snprintf(name, sizeof name, "onoise_m%d_1overf", k + 1);
@@ -230,7 +232,7 @@ START_TEST(noise_of_a_transistor_stage)
              "0 qn\n"
              ".noise v(c) V1 lin 1 1k 1k 1\n.op\n.save v(c) @q1[ic] @q1[gm]");
     const double ic = real("@q1[ic]"), gm = real("@q1[gm]");
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     const double thermal = 4 * boltzmann * kelvin / 1e3, shot = 2 * charge * ic;
     assert_near(value("onoise_q1_ic", 0), 1e3 * sqrt(shot), 1e-5);
     assert_near(value("onoise_spectrum", 0), 1e3 * sqrt(shot + thermal), 1e-5);
@@ -257,7 +259,7 @@ START_TEST(correlated_noise_adds_in_amplitude)
              path);
     must_run(text);
     unlink(path);
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     const double w = 2 * M_PI * 1e6;
     assert_near(value("onoise_n1_common", 0), 1e-9 * hypot(5, w * 1e-9), 1e-9);
     assert_near(value("onoise_n1_own", 0), 2e-9, 1e-9);
@@ -268,7 +270,7 @@ END_TEST
 START_TEST(summaries_thin_the_spectrum)
 {
     must_run("V1 in 0 ac 1\nR1 in out 1k\nC1 out 0 1p\n.noise v(out) V1 lin 11 1 101 5");
-    s.plots.current = s.plots.plot[0];
+    sim_plots(s)->current = sim_plots(s)->plot[0];
     ck_assert_int_eq(points("frequency"), 3);
     assert_near(value("frequency", 1), 51, 1e-12);
 }
@@ -348,8 +350,8 @@ END_TEST
 static int count(const char *kind)
 {
     int n = 0;
-    for (size_t i = 0; i < vec_len(s.plots.current->vec); i++)
-        n += !strncmp(s.plots.current->vec[i]->name, kind, strlen(kind));
+    for (size_t i = 0; i < vec_len(sim_plots(s)->current->vec); i++)
+        n += !strncmp(sim_plots(s)->current->vec[i]->name, kind, strlen(kind));
     return n;
 }
 
@@ -476,7 +478,7 @@ START_TEST(touchstone_has_one_reference)
 {
     char path[] = "/tmp/vsim-small-XXXXXX", file[64], line[256];
     close(mkstemp(path));
-    s.touchstone = path;
+    sim_opts(s)->touchstone = path;
     must_run("V1 a 0 dc 0 ac 1 portnum 1 z0 50\nV2 b 0 dc 0 portnum 2 z0 100\nR1 a b 25\n.sp lin 1 "
              "1meg 1meg");
     snprintf(file, sizeof file, "%s.s2p", path);
