@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sources stand as .clang-format says, and no line is longer than 100 columns.   format.py"""
+"""Sources stand as .clang-format says; no line of source or prose is longer than 100 columns."""
 import glob
 import os
 import subprocess
@@ -20,18 +20,25 @@ def sources():
                   if os.path.basename(f) != 'jit_ln_table.h')
 
 
+def prose():
+    found = glob.glob(os.path.join(ROOT, 'docs', '**', '*.md'), recursive=True)
+    found += glob.glob(os.path.join(ROOT, '*.md')) + [os.path.join(ROOT, 'bench', 'RESULTS.md')]
+    return sorted(os.path.relpath(f, ROOT) for f in found)
+
+
 def too_long(files):
+    """Rows of tables, and what is shown as it is (output, formulas), may be longer in prose."""
     for f in files:
         with open(os.path.join(ROOT, f), encoding='utf-8') as text:
             for n, line in enumerate(text, 1):
-                if len(line.rstrip('\n')) > WIDTH:
+                if len(line.rstrip('\n')) > WIDTH and not (f.endswith('.md') and line.startswith(('|', '    '))):
                     yield '%s:%d: %d columns' % (f, n, len(line) - 1)
 
 
 def main():
     files = sources()
     assert len(files) > 200, 'the sources were not found'
-    wrong = list(too_long(files))
+    wrong = list(too_long(files + prose()))
     print('\n'.join(wrong))
     if not os.access(FORMATTER, os.X_OK):
         print('clang-format (tests/peers.txt) is not installed: only widths were checked')
