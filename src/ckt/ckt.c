@@ -1,7 +1,7 @@
 /* ckt.c - building a circuit: unknowns, devices, sources, groups. */
-#include "ckt_delay.h"
-#include "ckt_line.h"
-#include "ckt_osdi.h"
+
+#include "ckt_priv.h"
+#include "nat_delay.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +47,13 @@ static void make_pool(ckt *c)
 
 struct pool *ckt_pool(const ckt *c) { return c->pool; }
 
+static void say_if_heard(void *user, const char *text)
+{
+    const ckt *c = user;
+    if (c->line)
+        c->line(c->line_user, text);
+}
+
 ckt *ckt_new(const ckt_opt *opt, diag *d)
 {
     ckt *c = calloc(1, sizeof *c);
@@ -62,6 +69,8 @@ ckt *ckt_new(const ckt_opt *opt, diag *d)
         c->opt.simparam = copy;
     }
     make_pool(c);
+    c->nat.host = (nat_host){&c->mem, d, c->opt.simparam, say_if_heard, c};
+    c->sources = nat_sources_of(&c->nat);
     ckt_new_unknown(c, "0", CKT_VOLTAGE, false, false);
     return c;
 }
@@ -77,14 +86,12 @@ void ckt_free(ckt **pc)
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_group_fini(&c->group[i]);
     vec_free(c->group);
-    ckt_osdi_free(c);
-    ckt_line_free(c);
-    ckt_delay_free(c);
+    nat_free(&c->nat);
     pool_free(&c->pool);
     vec_free(c->unknown);
     vec_free(c->inst);
     vec_free(c->unk);
-    vec_free(c->source);
+    vec_free(c->wrap);
     vec_free(c->ic);
     vec_free(c->fix);
     vec_free(c->noise);
@@ -232,6 +239,18 @@ static void map_internal(ckt *c, const ckt_inst *inst, const int32_t *topo, int3
         }
 }
 
+/* What the language cannot express: delays and unknowns that count modulo. */
+static void add_native_parts(ckt *c, const va_module *m, const int32_t *unk)
+{
+    for (size_t i = 0; i < vec_len(m->native); i++) {
+        const int32_t *u = m->native[i].unknown;
+        if (m->native[i].kind == VA_WRAP)
+            vec_push(c->wrap, ((ckt_wrap){unk[u[0]], unk[u[1]]}));
+        else
+            nat_delay_add(&c->nat, unk[u[0]], unk[u[1]], unk[u[2]], u[3] < 0 ? -1 : unk[u[3]]);
+    }
+}
+
 vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                          const int32_t *terminal, diag_span span)
 {
@@ -252,43 +271,22 @@ vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
     if (map_ports(c, &inst, terminal, topo, unk, only_current) != VS_OK)
         return VS_EINPUT;
     map_internal(c, &inst, topo, unk, only_current);
-    ckt_delay_add(c, mdl_module(m), unk);
+    add_native_parts(c, mdl_module(m), unk);
     return VS_OK;
 }
 
 /* -- sources -- */
 
-static void copy_wave(ckt *c, wave *w)
-{
-    double *arg = arena_array(&c->mem, double, w->n_arg);
-    if (w->n_arg)
-        memcpy(arg, w->arg, (size_t)w->n_arg * sizeof(double));
-    w->arg = arg;
-    ckt_forget_samples(c, w);
-}
-
-void ckt_forget_samples(ckt *c, wave *w)
-{
-    if (w->kind != WAVE_TRNOISE)
-        return;
-    if (!w->memo)
-        w->memo = arena_array(&c->mem, double, 3);
-    w->memo[0] = NAN;
-}
-
-static vs_status add_source(ckt *c, const char *name, ckt_source s)
+static vs_status add_source(ckt *c, const char *name, nat_source s)
 {
     assert(!c->finished);
     s.name = ckt_own_name(c, name);
-    s.brk_from = s.brk = 0;
-    s.t_last = NAN;
-    copy_wave(c, &s.w);
     if (map_get(&c->source_by_name, map_key(s.name), -1) >= 0) {
         diag_error(c->d, s.span, "there is already a source '%s'", name);
         return VS_EINPUT;
     }
-    map_set(&c->source_by_name, map_key(s.name), (int32_t)vec_len(c->source));
-    vec_push(c->source, s);
+    map_set(&c->source_by_name, map_key(s.name), (int32_t)vec_len(c->sources->all));
+    nat_source_add(&c->nat, &s);
     return VS_OK;
 }
 
@@ -300,7 +298,7 @@ vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const 
     const char *branch = arena_printf(&c->mem, "%s#branch", name);
     const int32_t k = ckt_new_unknown(c, branch, CKT_CURRENT, false, false);
     return add_source(
-        c, name, (ckt_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w, .span = span});
+        c, name, (nat_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w, .span = span});
 }
 
 vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w, double m,
@@ -308,7 +306,78 @@ vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const 
 {
     if (c->redoing)
         return ckt_redo_source(c, false, p, n, w, m);
-    return add_source(c, name, (ckt_source){.p = p, .n = n, .m = m, .w = *w, .span = span});
+    return add_source(c, name, (nat_source){.p = p, .n = n, .m = m, .w = *w, .span = span});
+}
+
+/* -- lines and devices of OSDI libraries -- */
+
+static nat_line_opt line_of(ckt *c, const char *name, const int32_t node[4], double m,
+                            diag_span span)
+{
+    assert(!c->finished);
+    nat_line_opt o = {.name = ckt_own_name(c, name), .span = span, .m = m};
+    memcpy(o.node, node, sizeof o.node);
+    for (int p = 0; p < 2; p++)
+        o.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true,
+                                 false);
+    return o;
+}
+
+vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
+                       double m, diag_span span)
+{
+    const nat_line_opt o = line_of(c, name, node, m, span);
+    nat_line_add(&c->nat, &o, z, td);
+    return VS_OK;
+}
+
+vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
+                             const nat_lossy_opt *lossy, double m, diag_span span)
+{
+    const nat_line_opt o = line_of(c, name, node, m, span);
+    nat_lossy_add(&c->nat, &o, lossy);
+    return VS_OK;
+}
+
+static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
+{
+    const char *name = arena_printf(&c->mem, "%s#%s", device, n->name);
+    const ckt_kind kind = n->flow   ? (n->ampere ? CKT_CURRENT : CKT_OTHER)
+                          : n->volt ? CKT_VOLTAGE
+                                    : CKT_OTHER;
+    const int32_t k = ckt_new_unknown(c, name, kind, true, !n->flow);
+    c->unknown[k].closed = true;
+    c->unknown[k].abstol = n->abstol;
+    c->unknown[k].res_abstol = n->res_abstol;
+    return k;
+}
+
+vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span)
+{
+    assert(!c->finished);
+    const osdi_module *m = in->module;
+    const char *name = ckt_own_name(c, in->name);
+    int32_t *unk = NULL; /* vec */
+    vec_extend(unk, m->n_node);
+    for (int32_t i = 0; i < in->n_terminal; i++)
+        unk[i] = terminal[i];
+    for (int32_t i = in->n_terminal; i < m->n_node; i++)
+        if (in->one_with[i] == i)
+            unk[i] = new_osdi_unknown(c, name, &m->node[i]);
+    for (int32_t i = in->n_terminal; i < m->n_node; i++)
+        if (in->one_with[i] != i)
+            unk[i] = in->one_with[i] < 0 ? 0 : unk[in->one_with[i]];
+    nat_osdi_add(&c->nat, in, name, span, unk);
+    vec_free(unk);
+    return VS_OK;
+}
+
+int32_t ckt_n_osdi(const ckt *c) { return nat_count(&c->nat, NAT_OSDI); }
+
+ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i)
+{
+    const nat_device d = nat_osdi_kind.at(c->nat.set[NAT_OSDI], i);
+    return (ckt_osdi_facts){d.name, nat_osdi_inst(&c->nat, i), d.node, d.n_node, d.span};
 }
 
 /* -- finish -- */
@@ -333,8 +402,11 @@ static void mark_charges(ckt *c)
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].form[MDL_TRAN].variant)
             mark_form(c, &c->group[i], &c->group[i].form[MDL_TRAN]);
-    ckt_osdi_mark_charges(c);
-    ckt_line_mark_charges(c);
+    int32_t *row = NULL;
+    nat_charges(&c->nat, &row);
+    for (size_t i = 0; i < vec_len(row); i++)
+        c->unknown[row[i]].has_q = true;
+    vec_free(row);
     c->unknown[0].has_q = false;
 }
 
@@ -352,21 +424,18 @@ static void allocate_work(ckt *c)
     c->qlo = arena_array(&c->mem, double, vec_len(c->unknown) + CKT_PADDING);
 }
 
-static ckt_entry *all_entries(const ckt *c)
+static csc_entry *all_entries(const ckt *c)
 {
-    ckt_entry *e = NULL;
+    csc_entry *e = NULL;
     for (int f = 0; f < MDL_N_FORM; f++)
         if (c->forms >> f & 1)
             ckt_device_entries(c, f, &e);
-    ckt_osdi_entries(c, (c->forms & ~(1u << MDL_DC)) != 0, &e);
-    ckt_line_entries(c, &e);
-    ckt_delay_entries(c, &e);
-    ckt_source_entries(c, &e);
+    nat_entries(&c->nat, ckt_is_reactive(c), &e);
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (c->unknown[k].node)
-            vec_push(e, ckt_entry_of(k, k));
+            vec_push(e, csc_entry_of(k, k));
     for (size_t i = 0; i < vec_len(c->fix); i++)
-        vec_push(e, ckt_entry_of(c->fix[i].unknown, c->fix[i].unknown));
+        vec_push(e, csc_entry_of(c->fix[i].unknown, c->fix[i].unknown));
     ckt_sort_entries(c, e);
     return e;
 }
@@ -394,23 +463,19 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         return st;
     mark_charges(c);
     if (forms >> MDL_DC & 1) {
-        ckt_entry *dc = NULL;
+        csc_entry *dc = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
-        ckt_osdi_entries(c, false, &dc);
-        ckt_line_entries(c, &dc);
-        ckt_delay_entries(c, &dc);
-        ckt_source_entries(c, &dc);
+        nat_entries(&c->nat, false, &dc);
         ckt_sort_entries(c, dc);
         st = ckt_check_topology(c, dc);
         vec_free(dc);
     }
-    ckt_entry *e = all_entries(c);
+    csc_entry *e = all_entries(c);
     ckt_make_pattern(c, e);
     vec_free(e);
     allocate_work(c);
     ckt_bypass_make(c);
-    const bool native = c->osdi || ckt_has_delays(c);
-    c->plain_accept = !native && nothing_to_accept(c);
+    c->plain_accept = !nat_accepts(&c->nat) && nothing_to_accept(c);
     if (st == VS_OK && ckt_flat_suits(c) && !c->bypass)
         ckt_flat_make(c);
     return st;

@@ -15,7 +15,9 @@
 #include "diag.h"
 #include "lu.h"
 #include "mdl.h"
-#include "osdi.h"
+#include "nat_line.h"
+#include "nat_osdi.h"
+#include "wave.h"
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
@@ -29,23 +31,11 @@ typedef struct ckt_unknown {
     bool closed;       /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
-typedef enum ckt_mode { CKT_STATIC, CKT_TRAN } ckt_mode;
-typedef struct ckt_env { /* what a load sees besides x */
-    ckt_mode mode;       /* STATIC: no q, J = G; TRAN: J = G + alpha C */
-    double time;
-    double alpha;   /* 1/s */
-    double gmin;    /* across junctions ($simparam) */
-    double srcfact; /* independent sources are scaled by it, 0..1 */
-    int iter;       /* Newton iteration, from 1 */
-    bool limit;     /* $limit acts; false: plain evaluation */
-    bool initial_step, final_step;
-    double freq;          /* Hz, of ckt_load_ac for devices that ask ($simparam("hertz")) */
-    const double *weight; /* TRAN: [n+1] 1 / what bypassed instances may leave out in a row, 0 for
-                           * the reference; NULL: all instances are evaluated */
-    double reltol; /* TRAN, of ckt_accept: smaller corners than it sees need no breakpoint; 0: all
-                      do */
-    bool tran_op;  /* STATIC: the operating point of a transient (sources at t = 0) */
-} ckt_env;
+/* What a load sees besides x; native devices see it too, so that it is defined a layer down. */
+typedef nat_mode ckt_mode;
+#define CKT_STATIC NAT_STATIC
+#define CKT_TRAN NAT_TRAN
+typedef nat_env ckt_env;
 
 typedef struct ckt_stat {
     int64_t n_load, n_eval; /* loads; device instance evaluations */
@@ -92,7 +82,6 @@ VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int
 VS_MUST_USE vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span);
 /* Independent sources; the waveform is copied. V: its current unknown is "<name>#branch", positive
  * from p through the source to n. Wave arguments: see wave.h. */
-typedef struct wave wave;
 VS_MUST_USE vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
                                       double m, diag_span span);
 VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
@@ -102,16 +91,9 @@ VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32
  * "<name>#i2". */
 VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z,
                                    double td, double m, diag_span span);
-typedef struct ckt_lossy_opt { /* of a lossy line */
-    double r, l, g, c; /* ohm, henry, siemens, farad of the whole length; one of r and l, one of g
-                          and c is > 0 */
-    double t_end;      /* longest time of interest, s */
-    bool limited;      /* steps are shorter than its delay */
-    bool ic; /* ckt_add_ic was called for its ports: the state that it starts from with uic */
-} ckt_lossy_opt;
-/* Like ckt_add_line, with losses: not r = g = 0. */
+/* Like ckt_add_line, with losses; ic of o: ckt_add_ic was called for its ports. */
 VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
-                                         const ckt_lossy_opt *o, double m, diag_span span);
+                                         const nat_lossy_opt *o, double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
  * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
  * are named in messages (floating: warning and a gmin shunt; loop of sources: error). Status:
@@ -241,7 +223,7 @@ typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n
  * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
 VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise,
                                   double *g, double *cap);
-/* What delays add to G + j omega C: val [2 nnz], re and im in turn. */
+/* What lines and delays add to G + j omega C: val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* Whether G and C depend on env->freq: an expression has `hertz`. */
 bool ckt_uses_freq(const ckt *c);
@@ -301,7 +283,8 @@ VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, c
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
 double ckt_next_break(ckt *c, double t);
-/* Breakpoints appear while time goes on: ckt_next_break is to be asked at each point. */
+/* Some equations depend on accepted points (lines, delays): breakpoints appear while time goes on,
+ * and ckt_next_break is to be asked at each point. */
 bool ckt_has_delays(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);

@@ -1,9 +1,7 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
  * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase
  * analysis("ac") or analysis("noise") holds and analysis("static") does not. */
-#include "ckt_delay.h"
-#include "ckt_line.h"
-#include "ckt_osdi.h"
+#include "ckt_priv.h"
 
 #include <float.h>
 #include <math.h>
@@ -87,7 +85,8 @@ static const va_noise *noise_facts(const ckt *c, const ckt_noise *s)
 const char *ckt_noise_name(const ckt *c, const ckt_noise *s)
 {
     if (s->device >= ckt_n_device(c))
-        return ckt_osdi_noise_name(c, s->device - ckt_n_device(c), s->source);
+        return nat_osdi_kind.noise_name(c->nat.set[NAT_OSDI], s->device - ckt_n_device(c),
+                                        s->source);
     const char *name = noise_facts(c, s)->name;
     return name ? name : "";
 }
@@ -113,7 +112,8 @@ static double table_density(const va_noise *t, double f)
 static double signed_density(const ckt *c, const ckt_noise *s, double f)
 {
     if (s->device >= ckt_n_device(c))
-        return ckt_osdi_noise_density(c, s->device - ckt_n_device(c), s->source, f);
+        return nat_osdi_kind.density(c->nat.set[NAT_OSDI], s->device - ckt_n_device(c), s->source,
+                                     f);
     const va_noise *t = noise_facts(c, s);
     if (t->kind == VA_TABLE)
         return s->psd * table_density(t, f);
@@ -169,21 +169,26 @@ static vs_status load_group(load *l, dev_group *g, const double *x)
     return st;
 }
 
-static void stamp_native(ckt *c, const ckt_env *env, double *g)
+static void stamp_fixes(ckt *c, const ckt_env *env, double *g)
 {
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
-        if (!s->is_v)
-            continue;
-        g[s->slot[0]] += s->m;
-        g[s->slot[1]] -= s->m;
-        g[s->slot[2]] += 1;
-        g[s->slot[3]] -= 1;
-    }
     for (size_t i = 0; i < vec_len(c->fix); i++)
         if (c->fix[i].always)
             g[c->fix[i].slot] +=
                 c->fix[i].kind == CKT_FIX_SHUNT ? (env->gmin > 0 ? env->gmin : 1e-12) : 1;
+}
+
+/* Noise source k of native device i: numbered behind the devices of compiled models. */
+static void take_native_noise(void *user, int32_t device, int32_t k, const int32_t end[2])
+{
+    ckt *c = user;
+    ckt_noise n = {
+        .device = ckt_n_device(c) + device, .source = k, .first = (int32_t)vec_len(c->noise_gain)};
+    for (int side = 0; side < 2; side++)
+        if (end[side] > 0)
+            vec_push(c->noise_gain, ((ckt_noise_gain){end[side], false, side ? -1 : 1}));
+    n.end = (int32_t)vec_len(c->noise_gain);
+    if (n.end > n.first)
+        vec_push(c->noise, n);
 }
 
 vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
@@ -202,13 +207,13 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     c->dyn[IR_DYN_IS_NOISE] = noise;
     c->dyn[IR_DYN_LIMIT] = 0;
     c->stat.n_load++;
-    stamp_native(c, env, g);
+    nat_ac native = {g, cap, noise, take_native_noise, c};
+    nat_load_ac(&c->nat, true, env, x, &native);
+    stamp_fixes(c, env, g);
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         st = load_group(&l, &c->group[i], x);
-    ckt_osdi_load_ac(c, env, x, noise, g, cap);
-    ckt_line_load_ac(c, g);
-    ckt_delay_load_ac(c, x, g);
+    nat_load_ac(&c->nat, false, env, x, &native);
     vec_free(l.place);
     if (vec_len(c->noise))
         qsort(c->noise, vec_len(c->noise), sizeof *c->noise, by_device);
@@ -219,12 +224,9 @@ vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, d
     return st;
 }
 
-bool ckt_has_delays(const ckt *c) { return ckt_has_line(c) || ckt_has_delay(c); }
-
 void ckt_ac_delays(const ckt *c, double omega, double *val)
 {
-    ckt_line_ac(c, omega, val);
-    ckt_delay_ac(c, omega, val);
+    nat_at_omega(&c->nat, omega, &c->a, val);
 }
 
 bool ckt_uses_freq(const ckt *c)
@@ -238,23 +240,9 @@ bool ckt_uses_freq(const ckt *c)
     return false;
 }
 
-/* A phasor mag at phase degrees. V: v_p - v_n = e in row k; I: it leaves p and enters n. */
 void ckt_ac_drive(const ckt *c, double *b)
 {
     memset(b, 0, 2 * vec_len(c->unknown) * sizeof *b);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
-        const double mag = s->w.ac_mag, a = s->w.ac_phase * (acos(-1) / 180);
-        const double e[2] = {s->w.ac_phase == 0 ? mag : mag * cos(a),
-                             s->w.ac_phase == 0 ? 0 : mag * sin(a)};
-        for (int k = 0; k < 2; k++) {
-            if (s->is_v) {
-                b[2 * s->k + k] += e[k];
-            } else {
-                b[2 * s->p + k] -= s->m * e[k];
-                b[2 * s->n + k] += s->m * e[k];
-            }
-        }
-    }
+    nat_drive(&c->nat, b);
     b[0] = b[1] = 0;
 }

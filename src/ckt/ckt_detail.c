@@ -1,8 +1,8 @@
 /* ckt_detail.c - devices and sources by number or name; operating-point variables and parameters.
  * Nothing here costs a run that does not ask: devices are evaluated by the interpreter on request.
  */
-#include "ckt_osdi.h"
 
+#include "ckt_priv.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -21,11 +21,11 @@ ckt_device_facts ckt_device(const ckt *c, int32_t device)
     return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], in->span};
 }
 
-int32_t ckt_n_source(const ckt *c) { return (int32_t)vec_len(c->source); }
+int32_t ckt_n_source(const ckt *c) { return (int32_t)vec_len(c->sources->all); }
 
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
 {
-    const ckt_source *s = &c->source[source];
+    const nat_source *s = &c->sources->all[source];
     return (ckt_source_facts){s->name, s->is_v,        s->p,        s->n,          s->k,
                               s->m,    wave_dc(&s->w), s->w.ac_mag, s->w.ac_phase, s->span};
 }
@@ -102,7 +102,7 @@ static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *n
 {
     for (size_t k = 0; k < VS_COUNT(source_detail); k++)
         if (!strcasecmp(source_detail[k], name)) {
-            const char *unit = c->source[source].is_v ? v_unit[k] : i_unit[k];
+            const char *unit = c->sources->all[source].is_v ? v_unit[k] : i_unit[k];
             *d = (ckt_detail){CKT_DETAIL_SOURCE, source, (int32_t)k, unit};
             return CKT_FOUND;
         }
@@ -142,7 +142,7 @@ static ckt_lookup find_osdi_detail(const ckt *c, int32_t device, const char *nam
 ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d)
 {
     const int32_t i = device_of(c, device);
-    const int32_t o = i < 0 ? ckt_osdi_find(c, device) : -1;
+    const int32_t o = i < 0 ? nat_osdi_find(&c->nat, ckt_own_name(c, device)) : -1;
     const int32_t s = i < 0 && o < 0 ? ckt_find_source(c, device) : -1;
     ckt_lookup l = i >= 0   ? find_device_detail(c, i, name, d)
                    : o >= 0 ? find_osdi_detail(c, o, name, d)
@@ -156,7 +156,8 @@ ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, c
 const char **ckt_detail_names(const ckt *c, const char *device)
 {
     const char **v = NULL;
-    const int32_t i = device_of(c, device), o = i < 0 ? ckt_osdi_find(c, device) : -1;
+    const int32_t i = device_of(c, device),
+                  o = i < 0 ? nat_osdi_find(&c->nat, ckt_own_name(c, device)) : -1;
     if (o >= 0) {
         const osdi_module *m = ckt_osdi_at(c, o).in->module;
         for (int32_t k = 0; k < osdi_n_param(m) + osdi_n_opvar(m); k++)
@@ -179,9 +180,9 @@ const char **ckt_detail_names(const ckt *c, const char *device)
     return v;
 }
 
-static double source_value(ckt_source *s, const ckt_env *env, const double *x, int32_t k)
+static double source_value(nat_source *s, const ckt_env *env, const double *x, int32_t k)
 {
-    const double e = ckt_source_value(s, env), v = x[s->p] - x[s->n];
+    const double e = nat_source_value(s, env), v = x[s->p] - x[s->n];
     const double i = s->is_v ? x[s->k] : e;
     switch (k) {
     case 0: return wave_dc(&s->w);
@@ -202,11 +203,11 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
     vs_status st = VS_OK;
     for (size_t i = 0; i < n && st == VS_OK; i++) {
         if (d[i].what == CKT_DETAIL_SOURCE) {
-            value[i] = source_value(&c->source[d[i].device], env, x, d[i].k);
+            value[i] = source_value(&c->sources->all[d[i].device], env, x, d[i].k);
             continue;
         }
         if (d[i].what == CKT_DETAIL_OSDI) {
-            value[i] = ckt_osdi_value(c, env, x, d[i].device, d[i].k);
+            value[i] = nat_osdi_value(&c->nat, env, x, d[i].device, d[i].k);
             continue;
         }
         const ckt_inst *in = &c->inst[d[i].device];

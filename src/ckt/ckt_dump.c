@@ -23,7 +23,7 @@ static void dump_form(const dev_group *g, mdl_form_kind form, FILE *out, bool ir
 void ckt_dump_groups(const ckt *c, FILE *out, bool ir)
 {
     fprintf(out, "%d unknowns, %d matrix entries, %zu sources, %zu groups\n", (int)ckt_n(c),
-            (int)csc_nnz(&c->a), vec_len(c->source), vec_len(c->group));
+            (int)csc_nnz(&c->a), vec_len(c->sources->all), vec_len(c->group));
     for (size_t i = 0; i < vec_len(c->group); i++) {
         const dev_group *g = &c->group[i];
         fprintf(out, "group %zu: %s, %d instances, %d rows, first '%s'\n", i,

@@ -17,7 +17,6 @@
  *
  * Where line.h knows the machine the sums are code without loops: the same operations, the same
  * bits. */
-#include "ckt_delay.h"
 #include "ckt_priv.h"
 
 #include <math.h>
@@ -244,8 +243,8 @@ static int32_t take(maker *m, int32_t n)
 
 static void list_sources(maker *m)
 {
-    for (size_t i = 0; i < vec_len(m->c->source); i++) {
-        const ckt_source *s = &m->c->source[i];
+    for (size_t i = 0; i < vec_len(m->c->sources->all); i++) {
+        const nat_source *s = &m->c->sources->all[i];
         const int32_t at = take(m, 5);
         vec_push(m->fl->source, at);
         push(&m->f, s->p, at);
@@ -467,7 +466,7 @@ static void place_outputs(ckt_flat *fl)
 bool ckt_flat_suits(const ckt *c)
 {
     return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS &&
-           !c->opt.no_flat && !c->osdi && !ckt_has_delays(c) && c->forms >> MDL_TRAN & 1;
+           !c->opt.no_flat && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
 }
 
 void ckt_flat_make(ckt *c)
@@ -574,14 +573,10 @@ static void make_base(const ckt *c, ckt_flat *fl, const ckt_env *env)
 {
     double *val = fl->base;
     memset(val, 0, fl->n_val * sizeof *val);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
-        if (!s->is_v)
-            continue;
-        val[s->slot[0]] += s->m;
-        val[s->slot[1]] -= s->m;
-        val[s->slot[2]] += 1;
-        val[s->slot[3]] -= 1;
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
+        if (s->is_v)
+            nat_source_stamp(s, val);
     }
     for (size_t i = 0; i < vec_len(fl->fix); i++) {
         const ckt_fix *k = &c->fix[fl->fix[i].fix];
@@ -615,13 +610,13 @@ static void eval_pairs(const ckt_flat *fl, const double *x)
     eval_pairs_of(fl->c, x, fl->v);
 }
 
-/* As stamp_source in ckt_stamp.c: two currents; three terms of the row of a voltage source. */
+/* As load_one in nat_source.c: two currents; three terms of the row of a voltage source. */
 static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const double *x)
 {
-    for (size_t k = 0; k < vec_len(c->source); k++) {
-        ckt_source *s = &c->source[k];
+    for (size_t k = 0; k < vec_len(c->sources->all); k++) {
+        nat_source *s = &c->sources->all[k];
         double *v = fl->v + fl->source[k];
-        const double e = ckt_source_value(s, env), i = s->m * (s->is_v ? x[s->k] : e);
+        const double e = nat_source_value(s, env), i = s->m * (s->is_v ? x[s->k] : e);
         v[0] = i;
         v[1] = -i;
         v[2] = x[s->p];

@@ -1,7 +1,5 @@
 /* ckt_pattern.c - the Jacobian's pattern from the stamps, and the place of every stamp in it. */
-#include "ckt_delay.h"
-#include "ckt_line.h"
-#include "ckt_osdi.h"
+#include "ckt_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@ static bool is_matrix(uint8_t kind)
     return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
 }
 
-void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e)
+void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
 {
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
@@ -23,50 +21,37 @@ void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e)
             vec_reserve(*e, g->nb);
             for (int32_t i = 0; i < g->nb; i++) {
                 const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
-                vec_push(*e, ckt_entry_of(to[o->a], to[o->b]));
+                vec_push(*e, csc_entry_of(to[o->a], to[o->b]));
             }
         }
     }
 }
 
-void ckt_source_entries(const ckt *c, ckt_entry **e)
-{
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
-        if (!s->is_v)
-            continue;
-        vec_push(*e, ckt_entry_of(s->p, s->k));
-        vec_push(*e, ckt_entry_of(s->n, s->k));
-        vec_push(*e, ckt_entry_of(s->k, s->p));
-        vec_push(*e, ckt_entry_of(s->k, s->n));
-    }
-}
-
 static int compare_entries(const void *va, const void *vb)
 {
-    const ckt_entry a = *(const ckt_entry *)va, b = *(const ckt_entry *)vb;
+    const csc_entry a = *(const csc_entry *)va, b = *(const csc_entry *)vb;
     return a < b ? -1 : a > b;
 }
 
 /* Stable counting sort by column or row: from -> to, keys below n. */
-static void sort_by(const ckt_entry *from, ckt_entry *to, size_t len, bool row, int32_t *start,
+static void sort_by(const csc_entry *from, csc_entry *to, size_t len, bool row, int32_t *start,
                     size_t n)
 {
     memset(start, 0, (n + 1) * sizeof *start);
     for (size_t i = 0; i < len; i++)
-        start[(row ? ckt_entry_row(from[i]) : ckt_entry_col(from[i])) + 1]++;
+        start[(row ? csc_entry_row(from[i]) : csc_entry_col(from[i])) + 1]++;
     for (size_t k = 0; k < n; k++)
         start[k + 1] += start[k];
     for (size_t i = 0; i < len; i++)
-        to[start[row ? ckt_entry_row(from[i]) : ckt_entry_col(from[i])]++] = from[i];
+        to[start[row ? csc_entry_row(from[i]) : csc_entry_col(from[i])]++] = from[i];
 }
 
-void ckt_sort_entries(const ckt *c, ckt_entry *e)
+void ckt_sort_entries(const ckt *c, csc_entry *e)
 {
     const size_t len = vec_len(e), n = vec_len(c->unknown);
     if (!len)
         return;
-    ckt_entry *other = NULL;
+    csc_entry *other = NULL;
     int32_t *start = NULL;
     vec_extend(other, len);
     vec_extend(start, n + 1);
@@ -81,38 +66,21 @@ void ckt_sort_entries(const ckt *c, ckt_entry *e)
     vec_head_of(e)->len = k;
 }
 
-bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col)
+bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col)
 {
-    const ckt_entry key = ckt_entry_of(row, col);
+    const csc_entry key = csc_entry_of(row, col);
     return vec_len(e) && bsearch(&key, e, vec_len(e), sizeof *e, compare_entries);
 }
 
-/* Index into the values of unknowns (row, col), the trash place if one is the reference. */
-int32_t ckt_slot_of(const csc *a, int32_t row, int32_t col)
-{
-    if (!row || !col)
-        return csc_nnz(a);
-    int32_t lo = a->colptr[col - 1], hi = a->colptr[col];
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (a->row[mid] < row - 1)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    assert(lo < a->colptr[col] && a->row[lo] == row - 1);
-    return lo;
-}
-
 /* Entries come sorted by rows, so that filling the columns in order leaves rows ascending. */
-static void make_csc(ckt *c, const ckt_entry *e)
+static void make_csc(ckt *c, const csc_entry *e)
 {
     csc *a = &c->a;
     a->n = ckt_n(c);
     a->colptr = arena_array(&c->mem, int32_t, a->n + 1);
     for (size_t i = 0; i < vec_len(e); i++)
-        if (ckt_entry_row(e[i]) && ckt_entry_col(e[i]))
-            a->colptr[ckt_entry_col(e[i])]++;
+        if (csc_entry_row(e[i]) && csc_entry_col(e[i]))
+            a->colptr[csc_entry_col(e[i])]++;
     for (int32_t j = 0; j < a->n; j++)
         a->colptr[j + 1] += a->colptr[j];
     a->row = arena_array(&c->mem, int32_t, csc_nnz(a));
@@ -121,8 +89,8 @@ static void make_csc(ckt *c, const ckt_entry *e)
     vec_extend(next, a->n + 1);
     memcpy(next, a->colptr, (size_t)(a->n + 1) * sizeof *next);
     for (size_t i = 0; i < vec_len(e); i++)
-        if (ckt_entry_row(e[i]) && ckt_entry_col(e[i]))
-            a->row[next[ckt_entry_col(e[i]) - 1]++] = ckt_entry_row(e[i]) - 1;
+        if (csc_entry_row(e[i]) && csc_entry_col(e[i]))
+            a->row[next[csc_entry_col(e[i]) - 1]++] = csc_entry_row(e[i]) - 1;
     vec_free(next);
 }
 
@@ -149,12 +117,12 @@ static void place_form(ckt *c, const dev_group *g, dev_form *f)
             if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT)
                 slot[k] = to[o->a];
             else if (is_matrix(o->kind))
-                slot[k] = ckt_slot_of(&c->a, to[o->a], to[o->b]);
+                slot[k] = csc_slot(&c->a, csc_entry_of(to[o->a], to[o->b]));
         }
     }
 }
 
-void ckt_make_pattern(ckt *c, const ckt_entry *e)
+void ckt_make_pattern(ckt *c, const csc_entry *e)
 {
     make_csc(c, e);
     find_diagonal(c);
@@ -162,16 +130,7 @@ void ckt_make_pattern(ckt *c, const ckt_entry *e)
         for (int f = 0; f < MDL_N_FORM; f++)
             if (c->group[g].form[f].variant)
                 place_form(c, &c->group[g], &c->group[g].form[f]);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        ckt_source *s = &c->source[i];
-        s->slot[0] = ckt_slot_of(&c->a, s->p, s->k);
-        s->slot[1] = ckt_slot_of(&c->a, s->n, s->k);
-        s->slot[2] = ckt_slot_of(&c->a, s->k, s->p);
-        s->slot[3] = ckt_slot_of(&c->a, s->k, s->n);
-    }
-    ckt_osdi_place(c);
-    ckt_line_place(c);
-    ckt_delay_place(c);
+    nat_place(&c->nat, &c->a, ckt_is_reactive(c));
     for (size_t i = 0; i < vec_len(c->fix); i++)
         c->fix[i].slot = c->diag_slot[c->fix[i].unknown];
 }

@@ -5,19 +5,8 @@
 #include "ckt.h"
 #include "dev_lin.h"
 #include "map.h"
+#include "nat_source.h"
 #include "pool.h"
-#include "wave.h"
-
-#include <complex.h>
-
-/* row << 32 | col of a matrix entry, rows and columns being unknowns (0: reference) */
-typedef uint64_t ckt_entry;
-static inline ckt_entry ckt_entry_of(int32_t row, int32_t col)
-{
-    return (uint64_t)(uint32_t)row << 32 | (uint32_t)col;
-}
-#define ckt_entry_row(e) ((int32_t)((e) >> 32))
-#define ckt_entry_col(e) ((int32_t)((e) & 0xffffffffu))
 
 typedef struct ckt_inst {
     const char *name;
@@ -26,17 +15,9 @@ typedef struct ckt_inst {
     diag_span span;
 } ckt_inst;
 
-typedef struct ckt_source { /* native V or I */
-    const char *name;
-    bool is_v;
-    int32_t p, n, k; /* k: the current unknown of a V source, 0 for an I source */
-    double m;
-    wave w;
-    diag_span span;
-    int32_t slot[4];       /* V: (p,k) (n,k) (k,p) (k,n) */
-    double t_last, v_last; /* the wave's value v_last at the time t_last; NAN: none yet */
-    double brk, brk_from;  /* brk is the first breakpoint after any t in [brk_from, brk) */
-} ckt_source;
+typedef struct ckt_wrap { /* an unknown z that counts modulo m (idtmod) */
+    int32_t z, m;
+} ckt_wrap;
 
 typedef struct ckt_ic {
     int32_t p, n;
@@ -61,18 +42,17 @@ struct ckt {
     ckt_opt opt;
     ckt_unknown *unknown; /* vec; [0] reference */
     map by_name, source_by_name;
-    ckt_inst *inst;     /* vec */
-    int32_t *unk;       /* vec */
-    ckt_source *source; /* vec */
-    ckt_ic *ic;         /* vec */
+    ckt_inst *inst;       /* vec */
+    int32_t *unk;         /* vec */
+    nat_list nat;         /* native devices */
+    nat_sources *sources; /* those of nat that are independent sources */
+    ckt_wrap *wrap;       /* vec */
+    ckt_ic *ic;           /* vec */
     bool finished;
     unsigned forms;
-    dev_group *group;          /* vec */
-    struct ckt_osdi *osdi;     /* devices of OSDI libraries; NULL: none */
-    struct ckt_lines *lines;   /* NULL: none */
-    struct ckt_delays *delays; /* NULL: none; delays and wrapped unknowns of models */
-    double last_break;         /* what ckt_next_break said last */
-    ckt_fix *fix;              /* vec */
+    dev_group *group;  /* vec */
+    double last_break; /* what ckt_next_break said last */
+    ckt_fix *fix;      /* vec */
     csc a;
     int32_t *diag_slot; /* [n+1], -1: none */
     double *out;        /* [n_buffer][out_size] blocks of outputs */
@@ -111,6 +91,9 @@ static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
     return mode == CKT_STATIC && !(c->forms >> MDL_TRAN & 1) ? MDL_DC : MDL_TRAN;
 }
 
+/* Whether loads need entries of charges. */
+static inline bool ckt_is_reactive(const ckt *c) { return (c->forms & ~(1u << MDL_DC)) != 0; }
+
 /* The same of a group: those that keep linearisations have no kernel of the form TRAN. */
 static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt_mode mode)
 {
@@ -133,18 +116,6 @@ void ckt_mark_small(const ckt *c, uint8_t *in);
 int ckt_buffers_of(const ckt *c);
 /* ckt_stamp.c: what `analysis()` and its kin see. */
 void ckt_fill_dyn(double *dyn, const ckt_env *env);
-/* ckt_time.c. Volt or ampere of the source in a load; the same time as in the last call costs
- * nothing. */
-double ckt_source_value(ckt_source *s, const ckt_env *env);
-int32_t ckt_slot_of(const csc *a, int32_t row,
-                    int32_t col); /* place of an entry of unknowns; nnz: trash */
-static inline void ckt_add_complex(const ckt *c, double *val, int32_t slot, double complex x)
-{
-    if (slot >= csc_nnz(&c->a))
-        return;
-    val[2 * slot] += creal(x);
-    val[2 * slot + 1] += cimag(x);
-}
 /* An output BOUND_STEP of a model. */
 static inline void ckt_take_bound(double v, double *bound, double *asked)
 {
@@ -155,14 +126,12 @@ static inline void ckt_take_bound(double v, double *bound, double *asked)
 }
 /* ckt_topo.c. dc: vec of static matrix entries, sorted, each once. Messages and c->fix.
  * Status: VS_OK, VS_EINPUT (loop of voltage sources). */
-VS_MUST_USE vs_status ckt_check_topology(ckt *c, const ckt_entry *dc);
-/* ckt_pattern.c. Entries of all devices in a form and of the sources, unsorted, to the end of *e.
- */
-void ckt_device_entries(const ckt *c, mdl_form_kind form, ckt_entry **e);
-void ckt_source_entries(const ckt *c, ckt_entry **e);
-void ckt_sort_entries(const ckt *c, ckt_entry *e);                /* sorts the vec, drops copies */
-bool ckt_has_entry(const ckt_entry *e, int32_t row, int32_t col); /* e sorted */
-void ckt_make_pattern(ckt *c, const ckt_entry *e); /* c->a, c->diag_slot, all slots */
+VS_MUST_USE vs_status ckt_check_topology(ckt *c, const csc_entry *dc);
+/* ckt_pattern.c. Entries of all devices in a form, unsorted, to the end of *e. */
+void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e);
+void ckt_sort_entries(const ckt *c, csc_entry *e);                /* sorts the vec, drops copies */
+bool ckt_has_entry(const csc_entry *e, int32_t row, int32_t col); /* e sorted */
+void ckt_make_pattern(ckt *c, const csc_entry *e); /* c->a, c->diag_slot, all slots */
 
 void ckt_fill_dyn(double *dyn, const ckt_env *env);         /* what `analysis()` and its kin see */
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env); /* its conductance, or 1 */
@@ -181,8 +150,6 @@ void ckt_bypass_accept(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,
                                       const int32_t *terminal);
-/* A waveform that remembers samples begins anew with new arguments. */
-void ckt_forget_samples(ckt *c, wave *w);
 VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w,
                                       double m);
 void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);

@@ -4,8 +4,7 @@
  * circuit built from the new values would have otherwise is refused: terminals, collapsed nodes,
  * variants, and which instances share a parameter row, because that decides the order in which
  * devices are stamped. Of a group only the setup of the rows that changed runs again. */
-#include "ckt_line.h"
-#include "ckt_osdi.h"
+#include "ckt_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ void ckt_redo_free(ckt *c)
 
 ckt_place ckt_here(const ckt *c)
 {
-    return (ckt_place){(int32_t)vec_len(c->inst), (int32_t)vec_len(c->source),
+    return (ckt_place){(int32_t)vec_len(c->inst), (int32_t)vec_len(c->sources->all),
                        (int32_t)vec_len(c->ic)};
 }
 
@@ -75,7 +74,7 @@ bool ckt_redo_begin(ckt *c)
 {
     ckt_redo *r = c->redo ? c->redo : make_redo(c);
     c->redoing = true;
-    r->why = c->osdi ? "devices of OSDI libraries" : ckt_has_line(c) ? "transmission lines" : NULL;
+    r->why = nat_no_redo(&c->nat);
     r->n = (ckt_redone){0};
     return !r->why;
 }
@@ -134,12 +133,12 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
 {
     ckt_redo *r = c->redo;
     const int32_t i = r->at.source++;
-    if (r->why || i >= (int32_t)vec_len(c->source) || c->source[i].is_v != is_v ||
-        c->source[i].p != p || c->source[i].n != n) {
+    if (r->why || i >= (int32_t)vec_len(c->sources->all) || c->sources->all[i].is_v != is_v ||
+        c->sources->all[i].p != p || c->sources->all[i].n != n) {
         ckt_redo_fails(c, "other sources");
         return VS_REJECT;
     }
-    ckt_source *s = &c->source[i];
+    nat_source *s = &c->sources->all[i];
     r->n.other |= other_values(&s->w, s->m, w, m);
     double *arg = (double *)(uintptr_t)s->w.arg;
     if (w->n_arg > s->w.n_arg)
@@ -150,7 +149,7 @@ vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, const wave *w
     s->w = *w;
     s->w.arg = arg;
     s->w.memo = memo;
-    ckt_forget_samples(c, &s->w);
+    nat_source_forget(c->sources, &s->w);
     s->m = m;
     r->n.sources++;
     return VS_OK;
@@ -324,10 +323,7 @@ void ckt_fresh(ckt *c)
     const size_t n1 = vec_len(c->unknown);
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_state_fresh(&c->group[i]);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        c->source[i].t_last = NAN;
-        c->source[i].brk = c->source[i].brk_from = 0;
-    }
+    nat_fresh(&c->nat);
     memset(c->x, 0, n1 * sizeof *c->x);
     memset(c->qlo, 0, (n1 + CKT_PADDING) * sizeof *c->qlo);
     c->last_break = c->bound = 0;
@@ -345,7 +341,7 @@ void ckt_fresh(ckt *c)
 bool ckt_state_size(const ckt *c, size_t *n)
 {
     *n = 0;
-    if (c->osdi || c->delays || ckt_has_line(c))
+    if (nat_accepts(&c->nat) || vec_len(c->wrap))
         return false;
     for (size_t i = 0; i < vec_len(c->group); i++) {
         for (int f = 0; f < MDL_N_FORM; f++)

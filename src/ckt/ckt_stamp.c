@@ -1,9 +1,7 @@
 /* ckt_stamp.c - one load: evaluate every device at x, sum up f, q and J.
  * Groups, blocks, instances and outputs are stamped in a fixed order: sums do not depend on
  * threads. */
-#include "ckt_delay.h"
-#include "ckt_line.h"
-#include "ckt_osdi.h"
+#include "ckt_priv.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -65,36 +63,6 @@ void ckt_fill_dyn(double *dyn, const ckt_env *env)
 
 /* -- native parts -- */
 
-static double larger(double a, double b) { return a > b ? a : b; } /* fmax is a call */
-
-static void add(double *sum, double *max, int32_t row, double v)
-{
-    sum[row] += v;
-    if (fabs(v) > max[row])
-        max[row] = fabs(v);
-}
-
-/* V: current x_k leaves p, enters n; row k is v_p - v_n - e = 0. I: its value leaves p, enters n.
- */
-static void stamp_source(ckt_source *s, const ckt_env *env, const double *x, load *l)
-{
-    const double e = ckt_source_value(s, env);
-    if (!s->is_v) {
-        add(l->f, l->fmax, s->p, s->m * e);
-        add(l->f, l->fmax, s->n, -s->m * e);
-        return;
-    }
-    const double i = s->m * x[s->k];
-    add(l->f, l->fmax, s->p, i);
-    add(l->f, l->fmax, s->n, -i);
-    l->f[s->k] += x[s->p] - x[s->n] - e;
-    l->fmax[s->k] = larger(fabs(x[s->p]), larger(fabs(x[s->n]), fabs(e)));
-    l->val[s->slot[0]] += s->m;
-    l->val[s->slot[1]] -= s->m;
-    l->val[s->slot[2]] += 1;
-    l->val[s->slot[3]] -= 1;
-}
-
 double ckt_fix_value(const ckt_fix *k, const ckt_env *env)
 {
     return k->kind == CKT_FIX_SHUNT    ? (env->gmin > 0 ? env->gmin : 1e-12)
@@ -107,7 +75,7 @@ static void stamp_fix(const ckt_fix *k, const ckt_env *env, const double *x, loa
     if (env->mode != CKT_STATIC && !k->always)
         return;
     const double g = ckt_fix_value(k, env);
-    add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
+    nat_add(l->f, l->fmax, k->unknown, g * x[k->unknown]);
     l->val[k->slot] += g;
 }
 
@@ -315,8 +283,15 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
         memset(c->qlo, 0, n1 * sizeof *c->qlo);
         memset(qmx, 0, n1 * sizeof *qmx);
     }
-    for (size_t i = 0; i < vec_len(c->source); i++)
-        stamp_source(&c->source[i], env, x, &l);
+    nat_sums native = {.f = f,
+                       .fmax = fmx,
+                       .q = q,
+                       .qlo = c->qlo,
+                       .qmax = qmx,
+                       .val = c->a.val,
+                       .corner = env->time == c->last_break,
+                       .bound = INFINITY};
+    nat_load(&c->nat, true, env, x, &native);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
     vs_status st = VS_OK;
@@ -327,11 +302,12 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
         st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
     if (kept && st == VS_OK)
         ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
-    const ckt_osdi_sums sums = {f, q, c->qlo, fmx, qmx, c->a.val, &l.limited, &l.bound};
     if (st == VS_OK)
-        ckt_osdi_load(c, env, x, &sums);
-    ckt_line_load(c, env, x, f, fmx, &l.bound);
-    ckt_delay_load(c, env, x, f, fmx, &l.bound);
+        nat_load(&c->nat, false, env, x, &native);
+    c->stat.n_eval += native.n_eval;
+    c->stat.s_eval += native.s_eval;
+    l.limited |= native.limited;
+    l.bound = fmin(l.bound, native.bound);
     c->bound = l.bound;
     c->asked = l.asked;
     *limited = l.limited;
@@ -376,20 +352,31 @@ typedef struct culprit {
     double amount;
 } culprit;
 
-/* Keeps the n largest, largest first; a NaN counts as infinite. */
-static int keep(culprit *best, int have, int n, culprit k)
+enum { BLAMED = 16 };
+typedef struct blamed { /* the n largest, largest first */
+    culprit best[BLAMED];
+    int have, n;
+} blamed;
+
+/* A NaN counts as infinite. */
+static void blame(blamed *to, culprit k)
 {
     if (isnan(k.amount))
         k.amount = INFINITY;
-    int at = have;
-    while (at > 0 && best[at - 1].amount < k.amount)
+    int at = to->have;
+    while (at > 0 && to->best[at - 1].amount < k.amount)
         at--;
-    if (at >= n)
-        return have;
-    for (int i = have < n ? have : n - 1; i > at; i--)
-        best[i] = best[i - 1];
-    best[at] = k;
-    return have < n ? have + 1 : have;
+    if (at >= to->n)
+        return;
+    for (int i = to->have < to->n ? to->have : to->n - 1; i > at; i--)
+        to->best[i] = to->best[i - 1];
+    to->best[at] = k;
+    to->have += to->have < to->n;
+}
+
+static void blame_native(void *user, const char *name, double share)
+{
+    blame(user, (culprit){name, share});
 }
 
 /* |i| + alpha |q| that an instance adds to a row; row 0: infinite if any of its outputs is not
@@ -420,7 +407,7 @@ static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
     return false;
 }
 
-static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int have, int n)
+static void blame_group(ckt *c, dev_group *g, int32_t row, blamed *to)
 {
     const bool kept = g->lin && c->env.mode == CKT_TRAN; /* as the load had them */
     const mdl_form_kind form = kept ? MDL_TRAN : ckt_group_form(c, g, c->env.mode);
@@ -437,40 +424,28 @@ static int blame_group(ckt *c, dev_group *g, int32_t row, culprit *best, int hav
             c->out[lane] = NAN;
         const double amount = share(c, fm, c->out + lane, g->lanes, slot, row);
         if (amount > 0 || isnan(amount))
-            have = keep(best, have, n, (culprit){c->inst[g->inst[i]].name, amount});
+            blame(to, (culprit){c->inst[g->inst[i]].name, amount});
     }
-    return have;
 }
 
 int ckt_blame(const ckt *cc, int32_t row, const char **device, double *amount, int n)
 {
     ckt *c = (ckt *)(uintptr_t)cc; /* works in the block buffer; limits are written as they were */
-    culprit best[16];
-    int have = 0;
-    if (n > (int)VS_COUNT(best))
-        n = VS_COUNT(best);
+    if (n > BLAMED)
+        n = BLAMED;
     if (n <= 0 || !c->loaded)
         return 0;
     ckt_fill_dyn(c->dyn, &c->env);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        ckt_source *s = &c->source[i];
-        if (!row || (s->p != row && s->n != row))
-            continue;
-        const double v = s->is_v ? s->m * c->x[s->k] : s->m * ckt_source_value(s, &c->env);
-        have = keep(best, have, n, (culprit){s->name, fabs(v)});
-    }
+    blamed found = {.n = n};
+    nat_share(&c->nat, true, &c->env, c->x, row, blame_native, &found);
     for (size_t i = 0; i < vec_len(c->group); i++)
-        have = blame_group(c, &c->group[i], row, best, have, n);
-    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
-        const double share_of = ckt_osdi_share(c, i, row);
-        if (share_of > 0 || isnan(share_of))
-            have = keep(best, have, n, (culprit){ckt_osdi_at(c, i).name, share_of});
+        blame_group(c, &c->group[i], row, &found);
+    nat_share(&c->nat, false, &c->env, c->x, row, blame_native, &found);
+    for (int i = 0; i < found.have; i++) {
+        device[i] = found.best[i].name;
+        amount[i] = found.best[i].amount;
     }
-    for (int i = 0; i < have; i++) {
-        device[i] = best[i].name;
-        amount[i] = best[i].amount;
-    }
-    return have;
+    return found.have;
 }
 
 /* -- accepted points, limits -- */
@@ -528,22 +503,20 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
             st = one;
         dev_accept(&c->group[i]);
     }
-    ckt_line_accept(c, env, x, env->time == c->last_break);
-    ckt_delay_accept(c, env, x, env->time == c->last_break);
-    const vs_status osdi = ckt_osdi_accept(c);
-    return osdi != VS_OK && st >= 0 ? osdi : st;
+    const vs_status native = nat_accept(&c->nat, env, x, env->time == c->last_break);
+    return native != VS_OK && st >= 0 ? native : st;
 }
 
 void ckt_reset_limits(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)
         c->group[i].lim_fresh = true;
-    ckt_osdi_reset(c);
+    nat_reset(&c->nat);
 }
 
 void ckt_restore_limits(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_restore(&c->group[i]);
-    ckt_osdi_restore(c);
+    nat_restore(&c->nat);
 }

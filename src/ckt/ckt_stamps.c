@@ -36,11 +36,11 @@ static void each_stamp(const ckt *c, ckt_mode mode,
                        void *user)
 {
     const walk w = {stamp, user};
-    const int32_t n_inst = (int32_t)vec_len(c->inst), n_source = (int32_t)vec_len(c->source);
+    const int32_t n_inst = (int32_t)vec_len(c->inst), n_source = (int32_t)vec_len(c->sources->all);
     for (size_t i = 0; i < vec_len(c->group); i++)
         walk_group(&w, &c->group[i], &c->group[i].form[ckt_form_of(c, mode)]);
     for (int32_t i = 0; i < n_source; i++) {
-        const ckt_source *s = &c->source[i];
+        const nat_source *s = &c->sources->all[i];
         if (!s->is_v)
             continue;
         one(&w, n_inst + i, s->p, s->k);
@@ -65,7 +65,7 @@ typedef struct counter {
 static void count_stamp(void *user, int32_t device, int32_t row, int32_t col)
 {
     counter *k = user;
-    const int32_t e = ckt_slot_of(k->a, row, col);
+    const int32_t e = csc_slot(k->a, csc_entry_of(row, col));
     k->f->n_stamp++;
     if (k->last[e] != device + 1) {
         k->last[e] = device + 1;

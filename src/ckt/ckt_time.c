@@ -1,60 +1,37 @@
 /* ckt_time.c - what sources are at a time, breakpoints, start values for uic, altering sources. */
-#include "ckt_delay.h"
-#include "ckt_line.h"
+#include "ckt_priv.h"
 
 #include <math.h>
 #include <string.h>
 
 double ckt_next_break(ckt *c, double t)
 {
-    double best = INFINITY;
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        ckt_source *s = &c->source[i];
-        if (s->w.kind == WAVE_DC)
-            continue;
-        if (!(s->brk_from <= t && t < s->brk)) {
-            s->brk = wave_next_break(&s->w, t);
-            s->brk_from = t;
-        }
-        if (s->brk < best)
-            best = s->brk;
-    }
-    best = fmin(best, ckt_delay_next_break(c, t));
-    c->last_break = fmin(best, ckt_line_next_break(c, t));
+    c->last_break = nat_next_break(&c->nat, t);
     return c->last_break;
+}
+
+bool ckt_has_delays(const ckt *c) { return nat_remembers(&c->nat); }
+
+int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
+{
+    *by = 0;
+    if (i >= (int32_t)vec_len(c->wrap))
+        return -1;
+    const ckt_wrap *w = &c->wrap[i];
+    const double m = x[w->m];
+    if (w->z > 0 && m > 0)
+        *by = m * floor(x[w->z] / m);
+    return w->z;
 }
 
 double ckt_bound_step(const ckt *c) { return c->loaded ? c->bound : INFINITY; }
 
 double ckt_asked_step(const ckt *c) { return c->loaded ? c->asked : INFINITY; }
 
-double ckt_source_value(ckt_source *s, const ckt_env *env)
-{
-    if (env->mode == CKT_STATIC && !env->tran_op)
-        return env->srcfact * wave_dc(&s->w);
-    if (s->w.kind == WAVE_DC)
-        return env->srcfact * s->w.dc;
-    if (s->t_last != env->time) {
-        s->v_last = wave_value(&s->w, env->time);
-        s->t_last = env->time;
-    }
-    return env->srcfact * s->v_last;
-}
-
 void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     memset(s, 0, vec_len(c->unknown) * sizeof *s);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        ckt_source *v = &c->source[i];
-        const double e = ckt_source_value(v, env);
-        if (v->is_v) {
-            s[v->k] -= e;
-        } else {
-            s[v->p] += v->m * e;
-            s[v->n] -= v->m * e;
-        }
-    }
-    ckt_line_source_terms(c, env, s);
+    nat_terms(&c->nat, env, s);
     s[0] = 0;
 }
 
@@ -96,7 +73,7 @@ static bool spread_all(const ckt *c, double *x, bool *known)
 void ckt_uic(ckt *c, double *x)
 {
     bool *known = NULL;
-    ckt_line_uic(c);
+    nat_uic(&c->nat);
     memset(x, 0, vec_len(c->unknown) * sizeof *x);
     vec_extend(known, vec_len(c->unknown));
     known[0] = true;
@@ -123,8 +100,8 @@ void ckt_switch_on(const ckt *c, double *x)
     known[0] = true;
     while (again) {
         again = false;
-        for (size_t i = 0; i < vec_len(c->source); i++) {
-            const ckt_source *s = &c->source[i];
+        for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+            const nat_source *s = &c->sources->all[i];
             if (s->is_v)
                 again |= spread(x, known, s->p, s->n, wave_value(&s->w, 0));
         }
@@ -140,10 +117,10 @@ int32_t ckt_find_source(const ckt *c, const char *name)
     return map_get(&c->source_by_name, map_key(ckt_own_name(c, name)), -1);
 }
 
-double ckt_source_dc(const ckt *c, int32_t src) { return wave_dc(&c->source[src].w); }
+double ckt_source_dc(const ckt *c, int32_t src) { return wave_dc(&c->sources->all[src].w); }
 
 void ckt_set_source_dc(ckt *c, int32_t src, double value)
 {
-    c->source[src].w.dc = value;
-    c->source[src].w.dc_given = true;
+    c->sources->all[src].w.dc = value;
+    c->sources->all[src].w.dc_given = true;
 }

@@ -6,7 +6,7 @@
  * path: its level is not determined. A device whose current in a node returns through ground shows
  * as a diagonal entry without a partner and joins the node to ground. Voltage-defined branches in a
  * loop: their currents are not determined (or their voltages disagree). */
-#include "ckt_line.h"
+#include "ckt_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +57,12 @@ static void touch_node(touch *t, int32_t node, const char *name, diag_span span)
     t[node].span = span;
 }
 
+static void touch_native(void *user, const nat_device *d)
+{
+    for (int32_t j = 0; j < d->n_node; j++)
+        touch_node(user, d->node[j], d->name, d->span);
+}
+
 static touch *find_touches(const ckt *c)
 {
     touch *t = NULL;
@@ -70,21 +76,8 @@ static touch *find_touches(const ckt *c)
                 t[c->unk[in->first + u]].count++; /* a temperature may be left to itself */
         }
     }
-    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
-        const ckt_osdi_facts o = ckt_osdi_at(c, i);
-        for (int32_t u = 0; u < o.n_terminal; u++)
-            touch_node(t, o.unknown[u], o.name, o.span);
-    }
-    const int32_t *node;
-    const char *name;
-    diag_span span;
-    for (int32_t i = 0; ckt_line_at(c, i, &node, &name, &span); i++)
-        for (int j = 0; j < 4; j++)
-            touch_node(t, node[j], name, span);
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        touch_node(t, c->source[i].p, c->source[i].name, c->source[i].span);
-        touch_node(t, c->source[i].n, c->source[i].name, c->source[i].span);
-    }
+    nat_each(&c->nat, false, touch_native, t);
+    nat_each(&c->nat, true, touch_native, t);
     return t;
 }
 
@@ -176,11 +169,11 @@ static bool *open_sets(const ckt *c, int32_t *up)
 }
 
 /* One shunt per floating set; also in the transient, if no charge holds its level there. */
-static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *floating)
+static void check_floating(ckt *c, const csc_entry *dc, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
     for (size_t i = 0; i < vec_len(dc); i++) {
-        const int32_t a = ckt_entry_row(dc[i]), b = ckt_entry_col(dc[i]);
+        const int32_t a = csc_entry_row(dc[i]), b = csc_entry_col(dc[i]);
         if (a < b && ckt_has_entry(dc, b, a))
             join(up, a, b);
     }
@@ -206,14 +199,14 @@ static void check_floating(ckt *c, const ckt_entry *dc, const touch *t, bool *fl
 }
 
 /* Unknowns that no static equation has (rates of change of a model) are 0 there. */
-static void check_unused(ckt *c, const ckt_entry *dc)
+static void check_unused(ckt *c, const csc_entry *dc)
 {
     bool *row = NULL, *col = NULL;
     vec_extend(row, vec_len(c->unknown));
     vec_extend(col, vec_len(c->unknown));
     for (size_t i = 0; i < vec_len(dc); i++) {
-        row[ckt_entry_row(dc[i])] = true;
-        col[ckt_entry_col(dc[i])] = true;
+        row[csc_entry_row(dc[i])] = true;
+        col[csc_entry_col(dc[i])] = true;
     }
     for (int32_t k = 1; k < (int32_t)vec_len(c->unknown); k++)
         if (!c->unknown[k].node && !row[k] && !col[k])
@@ -252,27 +245,27 @@ typedef struct edge {
 } edge;
 
 /* Has row k entries in columns hi and lo only? */
-static bool only_columns(const ckt_entry *dc, int32_t k, int32_t hi, int32_t lo)
+static bool only_columns(const csc_entry *dc, int32_t k, int32_t hi, int32_t lo)
 {
     size_t a = 0, b = vec_len(dc);
     while (a < b) {
         const size_t mid = a + (b - a) / 2;
-        if (ckt_entry_row(dc[mid]) < k)
+        if (csc_entry_row(dc[mid]) < k)
             a = mid + 1;
         else
             b = mid;
     }
-    for (; a < vec_len(dc) && ckt_entry_row(dc[a]) == k; a++)
-        if (ckt_entry_col(dc[a]) != hi && ckt_entry_col(dc[a]) != lo)
+    for (; a < vec_len(dc) && csc_entry_row(dc[a]) == k; a++)
+        if (csc_entry_col(dc[a]) != hi && csc_entry_col(dc[a]) != lo)
             return false;
     return true;
 }
 
-static edge *voltage_edges(const ckt *c, const ckt_entry *dc)
+static edge *voltage_edges(const ckt *c, const csc_entry *dc)
 {
     edge *e = NULL;
-    for (size_t i = 0; i < vec_len(c->source); i++) {
-        const ckt_source *s = &c->source[i];
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
         if (s->is_v)
             vec_push(e, (edge){s->p, s->n, s->k, true, false, s->name, s->span});
     }
@@ -372,7 +365,7 @@ static vs_status report_loop(ckt *c, const edge *e, const edge *const *path)
     return st;
 }
 
-static vs_status check_loops(ckt *c, const ckt_entry *dc)
+static vs_status check_loops(ckt *c, const csc_entry *dc)
 {
     vs_status st = VS_OK;
     edge *e = voltage_edges(c, dc);
@@ -391,7 +384,7 @@ static vs_status check_loops(ckt *c, const ckt_entry *dc)
     return st;
 }
 
-vs_status ckt_check_topology(ckt *c, const ckt_entry *dc)
+vs_status ckt_check_topology(ckt *c, const csc_entry *dc)
 {
     bool *floating = NULL;
     touch *t = find_touches(c);

@@ -167,7 +167,7 @@ static vs_status ideal(elab *e, const flat_inst *in)
 /* -- O -- */
 
 /* Between the ports of a line: r, l, g, c of the whole length. */
-static vs_status add_lossy(values *v, const char *name, const int32_t node[4], ckt_lossy_opt o)
+static vs_status add_lossy(values *v, const char *name, const int32_t node[4], nat_lossy_opt o)
 {
     elab *e = v->e;
     const rlgc_kind kind = rlgc_kind_of(o.r, o.l, o.g, o.c);
@@ -203,7 +203,7 @@ static vs_status lossy_line(elab *e, const flat_inst *in)
         "compactabs", "level"};
     values v = begin(e, in, known, VS_COUNT(known));
     const double len = length_of(&v);
-    ckt_lossy_opt o = {.r = number(&v, "r", 0) * len,
+    nat_lossy_opt o = {.r = number(&v, "r", 0) * len,
                        .l = number(&v, "l", 0) * len,
                        .g = number(&v, "g", 0) * len,
                        .c = number(&v, "c", 0) * len,
@@ -330,7 +330,7 @@ static vs_status coupled_lines(elab *e, const flat_inst *in)
     }
     for (int k = 0; k < n && st == VS_OK; k++) {
         const int32_t node[4] = {mode[0][k], 0, mode[1][k], 0};
-        const ckt_lossy_opt o = {.r = m.r[k], .l = m.l[k], .g = m.g[k], .c = m.c[k]};
+        const nat_lossy_opt o = {.r = m.r[k], .l = m.l[k], .g = m.g[k], .c = m.c[k]};
         st = add_lossy(&v, elab_printf(e, "%s#mode%d", in->name, k + 1), node, o);
     }
     return st;

@@ -1,6 +1,12 @@
-/* csc.h - compressed sparse column matrix. Columns and rows from 0; rows ascending in a column. */
+/* csc.h - compressed sparse column matrix. Columns and rows from 0; rows ascending in a column.
+ *
+ * A circuit counts its unknowns from 1, unknown 0 being the reference node. An entry (row, col) of
+ * two unknowns stands in row - 1 and column col - 1; one with the reference has no place, and what
+ * is added to it goes to the value behind the last one. */
 #ifndef CSC_H
 #define CSC_H
+
+#include <assert.h>
 
 #include "vs.h"
 
@@ -11,5 +17,31 @@ typedef struct csc {
     double *val;     /* [nnz + 1]; the last one takes discarded stamps */
 } csc;
 static inline int32_t csc_nnz(const csc *a) { return a->colptr[a->n]; }
+
+typedef uint64_t csc_entry; /* row << 32 | col, unknowns */
+static inline csc_entry csc_entry_of(int32_t row, int32_t col)
+{
+    return (uint64_t)(uint32_t)row << 32 | (uint32_t)col;
+}
+static inline int32_t csc_entry_row(csc_entry e) { return (int32_t)(e >> 32); }
+static inline int32_t csc_entry_col(csc_entry e) { return (int32_t)(e & 0xffffffffu); }
+
+/* Index into the values of an entry of the pattern; nnz for the reference. */
+static inline int32_t csc_slot(const csc *a, csc_entry e)
+{
+    const int32_t row = csc_entry_row(e) - 1, col = csc_entry_col(e) - 1;
+    if (row < 0 || col < 0)
+        return csc_nnz(a);
+    int32_t lo = a->colptr[col], hi = a->colptr[col + 1];
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (a->row[mid] < row)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    assert(lo < a->colptr[col + 1] && a->row[lo] == row);
+    return lo;
+}
 
 #endif

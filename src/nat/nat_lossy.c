@@ -1,5 +1,5 @@
-/* ckt_lossy.c - see ckt_lossy.h. */
-#include "ckt_lossy.h"
+/* nat_lossy.c - see nat_lossy.h. */
+#include "nat_lossy.h"
 
 #include <math.h>
 #include <string.h>

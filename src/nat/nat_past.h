@@ -1,12 +1,12 @@
-/* ckt_past.h - inside src/ckt: what delays remember of waves at accepted points.
+/* nat_past.h - inside src/nat: what delays remember of waves at accepted points.
  * Use:    past_add at each accepted point, past_at for the value one delay ago; past_clear at the
  * first point. Between points waves are parabolas, straight lines beside a corner. A corner of a
  * wave is a corner of what comes out one delay later: a breakpoint. It is seen as one by the point
  * behind it, which must come within the delay. */
-#ifndef CKT_PAST_H
-#define CKT_PAST_H
+#ifndef NAT_PAST_H
+#define NAT_PAST_H
 
-#include "ckt_lossy.h"
+#include "nat_lossy.h"
 
 typedef struct past {
     line_point *point; /* vec; oldest first */

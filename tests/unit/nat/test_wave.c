@@ -1,4 +1,4 @@
-/* Tests of ckt/wave.c: values against closed forms, corners, pulse trains of 2^32 periods. */
+/* Tests of nat/wave.c: values against closed forms, corners, pulse trains of 2^32 periods. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

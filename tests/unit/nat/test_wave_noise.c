@@ -1,4 +1,4 @@
-/* Tests of ckt/wave_noise.c: moments, spectrum, telegraph times, corners; draws do not depend on
+/* Tests of nat/wave_noise.c: moments, spectrum, telegraph times, corners; draws do not depend on
  * the order of questions. */
 #include <check.h>
 #include <math.h>

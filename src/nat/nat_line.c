@@ -1,6 +1,7 @@
-/* ckt_line.c - see ckt_line.h. */
-#include "ckt_line.h"
-#include "ckt_past.h"
+/* nat_line.c - see nat_line.h. */
+#include "nat_line.h"
+#include "nat_complex.h"
+#include "nat_past.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,135 +11,120 @@
 
 typedef struct line {
     const char *name;
+    diag_span span;
     int32_t node[4]; /* p1 n1 p2 n2 */
     int32_t k[2];    /* current unknowns */
     double z, td, m;
-    lossy *loss;  /* NULL: ideal */
-    bool limited; /* steps are shorter than td, so that corners arrive as corners */
-    bool ic;      /* initial conditions are given: they hold in a start with uic */
-    diag_span span;
-    int32_t
-        slot[16]; /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2 likewise */
+    lossy *loss;      /* NULL: ideal */
+    bool limited;     /* steps are shorter than td, so that corners arrive as corners */
+    bool ic;          /* initial conditions are given: they hold in a start with uic */
+    int32_t slot[16]; /* (p1,k1) (n1,k1) (p2,k2) (n2,k2); row k1: p1 n1 k1 p2 n2 k2; row k2
+                       * likewise */
     past past;
     double t_last; /* NAN: none yet */
     line_eq eq;    /* at t_last */
 } line;
 
-struct ckt_lines {
-    line *line; /* vec */
-    bool uic;   /* nothing was solved before the start: lossy lines are empty */
-};
+typedef struct lines {
+    nat_set set;
+    line *all; /* vec */
+    bool uic;  /* nothing was solved before the start: lossy lines are empty */
+} lines;
 
-static line *lines_of(const ckt *c) { return c->lines ? c->lines->line : NULL; }
+static line *lines_of(const nat_set *s) { return ((const lines *)s)->all; }
 
-bool ckt_has_line(const ckt *c) { return vec_len(lines_of(c)) > 0; }
-
-void ckt_line_free(ckt *c)
+static void free_lines(nat_set *set)
 {
-    line *all = lines_of(c);
+    line *all = lines_of(set);
     for (size_t i = 0; i < vec_len(all); i++)
         past_free(&all[i].past);
-    vec_free(all);
+    vec_free(((lines *)set)->all);
 }
 
-static line *add_line(ckt *c, const char *name, const int32_t node[4], double m, diag_span span)
+static line *add_line(nat_list *l, const nat_line_opt *o)
 {
-    assert(!c->finished);
-    if (!c->lines)
-        c->lines = arena_new(&c->mem, ckt_lines);
-    line l = {.name = ckt_own_name(c, name), .m = m, .span = span, .t_last = NAN};
-    memcpy(l.node, node, sizeof l.node);
-    for (int p = 0; p < 2; p++)
-        l.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true,
-                                 false);
-    vec_push(c->lines->line, l);
-    return &vec_last(c->lines->line);
+    lines *to = (lines *)nat_need(l, NAT_LINE, sizeof *to);
+    line n = {.name = o->name, .m = o->m, .span = o->span, .t_last = NAN};
+    memcpy(n.node, o->node, sizeof n.node);
+    memcpy(n.k, o->k, sizeof n.k);
+    vec_push(to->all, n);
+    return &vec_last(to->all);
 }
 
-vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
-                       double m, diag_span span)
+void nat_line_add(nat_list *l, const nat_line_opt *o, double z, double td)
 {
     assert(z > 0 && td > 0);
-    line *l = add_line(c, name, node, m, span);
-    l->z = z;
-    l->td = td;
-    l->limited = true;
-    return VS_OK;
+    line *n = add_line(l, o);
+    n->z = z;
+    n->td = td;
+    n->limited = true;
 }
 
-vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
-                             const ckt_lossy_opt *o, double m, diag_span span)
+void nat_lossy_add(nat_list *l, const nat_line_opt *o, const nat_lossy_opt *w)
 {
     rlgc r;
-    line *l = add_line(c, name, node, m, span);
-    rlgc_make(&r, o->r, o->l, o->g, o->c, o->t_end, &c->mem);
-    l->loss = lossy_new(&r, &c->mem);
-    l->z = r.z;
-    l->td = r.delay;
-    l->limited = o->limited && r.gain >= LEAST_GAIN && r.delay > 0;
-    l->ic = o->ic;
-    return VS_OK;
+    line *n = add_line(l, o);
+    rlgc_make(&r, w->r, w->l, w->g, w->c, w->t_end, l->host.mem);
+    n->loss = lossy_new(&r, l->host.mem);
+    n->z = r.z;
+    n->td = r.delay;
+    n->limited = w->limited && r.gain >= LEAST_GAIN && r.delay > 0;
+    n->ic = w->ic;
 }
 
-void ckt_line_mark_charges(ckt *c)
+static int32_t count(const nat_set *set) { return (int32_t)vec_len(lines_of(set)); }
+
+static nat_device at(const nat_set *set, int32_t i)
 {
-    const line *all = lines_of(c);
+    const line *l = &lines_of(set)[i];
+    return (nat_device){l->name, l->span, l->node, 4};
+}
+
+/* Ports of lines with memory. */
+static void charges(const nat_set *set, int32_t **row)
+{
+    const line *all = lines_of(set);
     for (size_t i = 0; i < vec_len(all); i++) {
         const line *l = &all[i];
         if (!l->loss || lossy_rlgc(l->loss)->n == 0)
             continue;
         const bool on_current = lossy_rlgc(l->loss)->on_current;
         for (int j = 0; j < 4; j++)
-            c->unknown[on_current ? l->k[j / 2] : l->node[j]].has_q = true;
+            vec_push(*row, on_current ? l->k[j / 2] : l->node[j]);
     }
 }
 
-void ckt_line_uic(ckt *c)
-{
-    if (c->lines)
-        c->lines->uic = true;
-}
-
-bool ckt_line_at(const ckt *c, int32_t i, const int32_t **node, const char **name, diag_span *span)
-{
-    line *all = lines_of(c);
-    if (i >= (int32_t)vec_len(all))
-        return false;
-    *node = all[i].node;
-    *name = all[i].name;
-    *span = all[i].span;
-    return true;
-}
+static void uic(nat_set *set) { ((lines *)set)->uic = true; }
 
 /* -- pattern -- */
 
 /* Entry k of a line in the order of line.slot. */
-static ckt_entry entry(const line *l, int k)
+static csc_entry entry(const line *l, int k)
 {
     if (k < 4)
-        return ckt_entry_of(l->node[k], l->k[k / 2]);
+        return csc_entry_of(l->node[k], l->k[k / 2]);
     const int row = (k - 4) / 6, j = (k - 4) % 6;
     const int port = j < 3 ? row : 1 - row;
     const int32_t col = j % 3 == 2 ? l->k[port] : l->node[2 * port + j % 3];
-    return ckt_entry_of(l->k[row], col);
+    return csc_entry_of(l->k[row], col);
 }
 
-void ckt_line_entries(const ckt *c, ckt_entry **e)
+static void entries(const nat_set *set, bool reactive, csc_entry **e)
 {
-    const line *all = lines_of(c);
+    const line *all = lines_of(set);
+    (void)reactive;
     for (size_t i = 0; i < vec_len(all); i++)
         for (int k = 0; k < 16; k++)
             vec_push(*e, entry(&all[i], k));
 }
 
-void ckt_line_place(ckt *c)
+static void place(nat_set *set, const csc *a, bool reactive)
 {
-    line *all = lines_of(c);
+    line *all = lines_of(set);
+    (void)reactive;
     for (size_t i = 0; i < vec_len(all); i++)
-        for (int k = 0; k < 16; k++) {
-            const ckt_entry e = entry(&all[i], k);
-            all[i].slot[k] = ckt_slot_of(&c->a, ckt_entry_row(e), ckt_entry_col(e));
-        }
+        for (int k = 0; k < 16; k++)
+            all[i].slot[k] = csc_slot(a, entry(&all[i], k));
 }
 
 /* -- history -- */
@@ -159,13 +145,6 @@ static const line_eq *equation_at(line *l, double t)
 
 /* -- loads -- */
 
-static void add(double *sum, double *max, int32_t row, double v)
-{
-    sum[row] += v;
-    if (fabs(v) > max[row])
-        max[row] = fabs(v);
-}
-
 /* Coefficients of a port's row: its own v and i, those of the other port. */
 typedef struct row {
     double v, i, v_other, i_other;
@@ -180,7 +159,7 @@ static void load_row(const line *l, int p, const row *w, const double *x, double
     for (int j = 0; j < 6; j++) {
         if (value[j] == 0)
             continue;
-        add(f, fmax, l->k[p], value[j] * x[column[j]]);
+        nat_add(f, fmax, l->k[p], value[j] * x[column[j]]);
         val[slot[j]] += value[j];
     }
 }
@@ -206,7 +185,7 @@ static void load_tran(line *l, double t, const double *x, double *f, double *fma
     const row w = {e->cv, -e->ci * l->z, -e->k * e->cv, -e->k * e->ci * l->z};
     for (int p = 0; p < 2; p++) {
         load_row(l, p, &w, x, f, fmax, val);
-        add(f, fmax, l->k[p], e->s[p]);
+        nat_add(f, fmax, l->k[p], e->s[p]);
     }
 }
 
@@ -214,51 +193,53 @@ static void load_currents(const line *l, const double *x, double *f, double *fma
 {
     for (int j = 0; j < 4; j++) {
         const double sign = j % 2 ? -l->m : l->m;
-        add(f, fmax, l->node[j], sign * x[l->k[j / 2]]);
+        nat_add(f, fmax, l->node[j], sign * x[l->k[j / 2]]);
         val[l->slot[j]] += sign;
     }
 }
 
-void ckt_line_load(ckt *c, const ckt_env *env, const double *x, double *f, double *fmax,
-                   double *bound)
+static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to)
 {
-    line *all = lines_of(c);
-    if (all && env->mode == CKT_STATIC)
-        c->lines->uic = false;
+    line *all = lines_of(set);
+    if (env->mode == NAT_STATIC)
+        ((lines *)set)->uic = false;
     for (size_t i = 0; i < vec_len(all); i++) {
         line *l = &all[i];
-        load_currents(l, x, f, fmax, c->a.val);
-        if (env->mode == CKT_STATIC)
-            load_static(l, x, f, fmax, c->a.val);
+        load_currents(l, x, to->f, to->fmax, to->val);
+        if (env->mode == NAT_STATIC)
+            load_static(l, x, to->f, to->fmax, to->val);
         else
-            load_tran(l, env->time, x, f, fmax, c->a.val);
-        if (l->limited &&
-            l->td / 2 < *bound) /* a corner is seen one point later, which must not be td later */
-            *bound = l->td / 2;
+            load_tran(l, env->time, x, to->f, to->fmax, to->val);
+        /* a corner is seen one point later, which must not be td later */
+        if (l->limited && l->td / 2 < to->bound)
+            to->bound = l->td / 2;
     }
 }
 
-void ckt_line_source_terms(ckt *c, const ckt_env *env, double *s)
+static void terms(nat_set *set, const nat_env *env, double *to)
 {
-    line *all = lines_of(c);
-    for (size_t i = 0; i < vec_len(all) && env->mode == CKT_TRAN; i++) {
+    line *all = lines_of(set);
+    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN; i++) {
         const line_eq *e = equation_at(&all[i], env->time);
-        s[all[i].k[0]] += e->s[0];
-        s[all[i].k[1]] += e->s[1];
+        to[all[i].k[0]] += e->s[0];
+        to[all[i].k[1]] += e->s[1];
     }
 }
 
-void ckt_line_load_ac(const ckt *c, double *g)
+/* The part that is the same at all frequencies. */
+static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
-    const line *all = lines_of(c);
+    const line *all = lines_of(set);
+    (void)env;
+    (void)x;
     for (size_t i = 0; i < vec_len(all); i++) {
         const line *l = &all[i];
         for (int j = 0; j < 4; j++)
-            g[l->slot[j]] += j % 2 ? -l->m : l->m;
+            to->g[l->slot[j]] += j % 2 ? -l->m : l->m;
         for (int p = 0; p < 2 && !l->loss; p++) {
-            g[l->slot[4 + 6 * p]] += 1;
-            g[l->slot[5 + 6 * p]] -= 1;
-            g[l->slot[6 + 6 * p]] -= l->z;
+            to->g[l->slot[4 + 6 * p]] += 1;
+            to->g[l->slot[5 + 6 * p]] -= 1;
+            to->g[l->slot[6 + 6 * p]] -= l->z;
         }
     }
 }
@@ -283,9 +264,9 @@ static void lossy_row(const rlgc *o, double complex s, double complex w[4])
     w[3] = e * w[1];
 }
 
-void ckt_line_ac(const ckt *c, double omega, double *val)
+static void at_omega(const nat_set *set, double omega, const csc *a, double *val)
 {
-    const line *all = lines_of(c);
+    const line *all = lines_of(set);
     for (size_t i = 0; i < vec_len(all); i++) {
         const line *l = &all[i];
         const double complex e = cexp(-I * omega * l->td);
@@ -295,7 +276,7 @@ void ckt_line_ac(const ckt *c, double omega, double *val)
         for (int p = 0; p < 2; p++)
             for (int j = 0; j < 6; j++) {
                 const int32_t k = j % 3 == 2 ? 1 : 0;
-                ckt_add_complex(c, val, l->slot[4 + 6 * p + j],
+                nat_add_complex(a, val, l->slot[4 + 6 * p + j],
                                 (j % 3 == 1 ? -1 : 1) * w[j / 3 * 2 + k]);
             }
     }
@@ -323,13 +304,13 @@ static void start_line(line *l, double t, const double *x, bool uic)
         lossy_start(l->loss, t, v, zi, empty ? zero : v, empty ? zero : zi);
 }
 
-void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
+static vs_status accept(nat_set *set, const nat_env *env, const double *x, bool corner)
 {
-    line *all = lines_of(c);
-    for (size_t i = 0; i < vec_len(all) && env->mode == CKT_TRAN; i++) {
+    line *all = lines_of(set);
+    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN; i++) {
         line *l = &all[i];
         if (env->initial_step)
-            start_line(l, env->time, x, c->lines->uic);
+            start_line(l, env->time, x, ((lines *)set)->uic);
         line_point p = {.t = env->time, .corner = corner || env->initial_step};
         double v[2], zi[2];
         port_state(l, x, v, zi);
@@ -343,13 +324,44 @@ void ckt_line_accept(ckt *c, const ckt_env *env, const double *x, bool corner)
         l->t_last = NAN;
         past_forget(&l->past, env->time - l->td, env->time);
     }
+    return VS_OK;
 }
 
-double ckt_line_next_break(const ckt *c, double t)
+static double next_break(nat_set *set, double t)
 {
     double best = INFINITY;
-    const line *all = lines_of(c);
+    const line *all = lines_of(set);
     for (size_t i = 0; i < vec_len(all); i++)
         best = fmin(best, past_next_break(&all[i].past, t));
     return best;
 }
+
+static void fresh(nat_set *set)
+{
+    line *all = lines_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        past_clear(&all[i].past);
+        all[i].t_last = NAN;
+    }
+    ((lines *)set)->uic = false;
+}
+
+const nat_kind nat_line_kind = {
+    .name = "line",
+    .remembers = true,
+    .no_redo = "transmission lines",
+    .free = free_lines,
+    .count = count,
+    .at = at,
+    .entries = entries,
+    .place = place,
+    .charges = charges,
+    .load = load,
+    .terms = terms,
+    .load_ac = load_ac,
+    .at_omega = at_omega,
+    .accept = accept,
+    .next_break = next_break,
+    .fresh = fresh,
+    .uic = uic,
+};

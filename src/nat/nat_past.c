@@ -1,5 +1,5 @@
-/* ckt_past.c - see ckt_past.h. */
-#include "ckt_past.h"
+/* nat_past.c - see nat_past.h. */
+#include "nat_past.h"
 #include "vec.h"
 
 #include <math.h>

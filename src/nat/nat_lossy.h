@@ -1,4 +1,4 @@
-/* ckt_lossy.h - inside src/ckt: what a lossy line remembers, and the equation of its ports in a
+/* nat_lossy.h - inside src/nat: what a lossy line remembers, and the equation of its ports in a
  * step. Use:    lossy_new; lossy_start at the first point; lossy_equation for an attempt;
  * lossy_accept. Source: rlgc.h for the responses as sums of exponentials. Between accepted points
  * voltages, currents and waves are straight lines, for which the convolutions with exponentials are
@@ -10,8 +10,8 @@
  * history, and the row of i_p is cv v_p - ci z i_p - k (cv v_q + ci z i_q) + s_p = 0 k is not 0
  * where the step is longer than the delay: then the wave that arrives left the other port within
  * it. */
-#ifndef CKT_LOSSY_H
-#define CKT_LOSSY_H
+#ifndef NAT_LOSSY_H
+#define NAT_LOSSY_H
 
 #include "rlgc.h"
 

@@ -1,11 +1,11 @@
-/* ckt_osdi.c - devices of OSDI libraries in the circuit: unknowns, pattern, evaluation, stamps.
- * They are evaluated one by one in the order in which they were added, after the groups of src/dev.
- */
-#include "ckt_osdi.h"
+/* nat_osdi.c - see nat_osdi.h: gathers unknowns, evaluates, stamps. */
+#include "nat_osdi.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "map.h"
 
 typedef struct odev { /* one device */
     osdi_inst *in;
@@ -22,7 +22,8 @@ typedef struct message { /* of a model, in the last load */
 
 enum { ACC, OLD, NEW, N_HISTORY }; /* limited voltages: of the last accepted point, read, written */
 
-struct ckt_osdi {
+typedef struct osdis {
+    nat_set set;
     odev *dev; /* vec */
     osdi_lib *lib;
     int32_t *unk;             /* vec; per device [n_node] unknowns of the circuit */
@@ -36,15 +37,15 @@ struct ckt_osdi {
     bool fresh;         /* limiting starts anew with the next evaluation */
     message *message;   /* vec; told when the point of the load is accepted */
     char *said;         /* vec */
-};
+} osdis;
+
+static osdis *of(const nat_set *set) { return (osdis *)(uintptr_t)set; }
 
 static const osdi_abi_descriptor *abi_of(const odev *o) { return o->in->module->abi; }
 
-void ckt_osdi_free(ckt *c)
+static void free_osdis(nat_set *set)
 {
-    struct ckt_osdi *s = c->osdi;
-    if (!s)
-        return;
+    osdis *s = of(set);
     vec_free(s->dev);
     vec_free(s->unk);
     vec_free(s->slot);
@@ -56,45 +57,32 @@ void ckt_osdi_free(ckt *c)
     map_free(&s->by_name);
     for (int k = 0; k < N_HISTORY; k++)
         vec_free(s->state[k]);
-    free(s);
-    c->osdi = NULL;
 }
 
-static const double *simparam_of(const ckt *c)
+static const double *simparam_of(const osdis *s)
 {
-    return c->opt.simparam ? c->opt.simparam : ir_simparam_default;
+    return s->set.host->simparam ? s->set.host->simparam : ir_simparam_default;
 }
 
 /* -- building -- */
 
-static int32_t new_unknown(ckt *c, const odev *o, const osdi_node *n)
+static osdis *need(nat_list *l, osdi_inst *in)
 {
-    const char *name = arena_printf(&c->mem, "%s#%s", o->name, n->name);
-    const ckt_kind kind = n->flow   ? (n->ampere ? CKT_CURRENT : CKT_OTHER)
-                          : n->volt ? CKT_VOLTAGE
-                                    : CKT_OTHER;
-    const int32_t k = ckt_new_unknown(c, name, kind, true, !n->flow);
-    c->unknown[k].closed = true;
-    c->unknown[k].abstol = n->abstol;
-    c->unknown[k].res_abstol = n->res_abstol;
-    return k;
+    osdis *s = (osdis *)nat_need(l, NAT_OSDI, sizeof *s);
+    if (!vec_len(s->dev)) {
+        s->lib = in->module->lib;
+        s->fresh = true;
+        s->density_of = -1;
+    }
+    return s;
 }
 
-vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span)
+void nat_osdi_add(nat_list *l, osdi_inst *in, const char *name, diag_span span, const int32_t *unk)
 {
-    assert(!c->finished);
-    if (!c->osdi) {
-        c->osdi = calloc(1, sizeof *c->osdi);
-        if (!c->osdi)
-            return VS_ENOMEM;
-        c->osdi->lib = in->module->lib;
-        c->osdi->fresh = true;
-        c->osdi->density_of = -1;
-    }
-    struct ckt_osdi *s = c->osdi;
+    osdis *s = need(l, in);
     const osdi_module *m = in->module;
     const odev o = {.in = in,
-                    .name = ckt_own_name(c, in->name),
+                    .name = name,
                     .span = span,
                     .unk = (int32_t)vec_len(s->unk),
                     .slot = (int32_t)vec_len(s->slot),
@@ -108,107 +96,104 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
         vec_extend(s->r, (size_t)m->n_node - vec_len(s->r));
         vec_extend(s->x, (size_t)m->n_node - vec_len(s->x));
     }
-    int32_t *unk = &s->unk[o.unk];
-    for (int32_t i = 0; i < in->n_terminal; i++)
-        unk[i] = terminal[i];
-    for (int32_t i = in->n_terminal; i < m->n_node; i++)
-        if (in->one_with[i] == i)
-            unk[i] = new_unknown(c, &o, &m->node[i]);
-    for (int32_t i = in->n_terminal; i < m->n_node; i++)
-        if (in->one_with[i] != i)
-            unk[i] = in->one_with[i] < 0 ? 0 : unk[in->one_with[i]];
-    return VS_OK;
+    if (m->n_node)
+        memcpy(&s->unk[o.unk], unk, (size_t)m->n_node * sizeof *unk);
 }
 
-int32_t ckt_n_osdi(const ckt *c) { return c->osdi ? (int32_t)vec_len(c->osdi->dev) : 0; }
+static int32_t count(const nat_set *set) { return (int32_t)vec_len(of(set)->dev); }
 
-ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i)
+static nat_device at(const nat_set *set, int32_t i)
 {
-    const odev *o = &c->osdi->dev[i];
-    return (ckt_osdi_facts){o->name, o->in, &c->osdi->unk[o->unk], o->in->n_terminal, o->span};
+    const odev *o = &of(set)->dev[i];
+    return (nat_device){o->name, o->span, &of(set)->unk[o->unk], o->in->n_terminal};
 }
 
-void ckt_osdi_entries(const ckt *c, bool reactive, ckt_entry **e)
+osdi_inst *nat_osdi_inst(const nat_list *l, int32_t i) { return of(l->set[NAT_OSDI])->dev[i].in; }
+
+static csc_entry entry(const osdis *s, const odev *o, uint32_t k)
 {
-    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
-        const odev *o = &c->osdi->dev[i];
-        const osdi_abi_descriptor *d = abi_of(o);
-        const uint32_t wanted = OSDI_JAC_RESIST | (reactive ? (uint32_t)OSDI_JAC_REACT : 0);
-        const int32_t *unk = &c->osdi->unk[o->unk];
-        for (uint32_t k = 0; k < d->n_jacobian; k++)
-            if (d->jacobian[k].flags & wanted)
-                vec_push(*e,
-                         ckt_entry_of(unk[d->jacobian[k].nodes.a], unk[d->jacobian[k].nodes.b]));
-    }
+    const int32_t *unk = &s->unk[o->unk];
+    const osdi_abi_descriptor *d = abi_of(o);
+    return csc_entry_of(unk[d->jacobian[k].nodes.a], unk[d->jacobian[k].nodes.b]);
 }
 
-void ckt_osdi_place(ckt *c)
+static bool is_wanted(const odev *o, uint32_t k, bool reactive)
 {
-    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
-        const odev *o = &c->osdi->dev[i];
-        const osdi_abi_descriptor *d = abi_of(o);
-        const int32_t *unk = &c->osdi->unk[o->unk];
-        for (uint32_t k = 0; k < d->n_jacobian; k++) {
-            const bool used = (c->forms & (1u << MDL_TRAN | 1u << MDL_AC)) ||
-                              d->jacobian[k].flags & OSDI_JAC_RESIST;
-            c->osdi->slot[o->slot + (int32_t)k] =
-                used ? ckt_slot_of(&c->a, unk[d->jacobian[k].nodes.a], unk[d->jacobian[k].nodes.b])
-                     : csc_nnz(&c->a);
-        }
-    }
+    const uint32_t wanted = OSDI_JAC_RESIST | (reactive ? (uint32_t)OSDI_JAC_REACT : 0);
+    return abi_of(o)->jacobian[k].flags & wanted;
 }
 
-void ckt_osdi_mark_charges(ckt *c)
+static void entries(const nat_set *set, bool reactive, csc_entry **e)
 {
-    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
-        const odev *o = &c->osdi->dev[i];
+    const osdis *s = of(set);
+    for (size_t i = 0; i < vec_len(s->dev); i++)
+        for (uint32_t k = 0; k < abi_of(&s->dev[i])->n_jacobian; k++)
+            if (is_wanted(&s->dev[i], k, reactive))
+                vec_push(*e, entry(s, &s->dev[i], k));
+}
+
+static void place(nat_set *set, const csc *a, bool reactive)
+{
+    osdis *s = of(set);
+    for (size_t i = 0; i < vec_len(s->dev); i++)
+        for (uint32_t k = 0; k < abi_of(&s->dev[i])->n_jacobian; k++)
+            s->slot[s->dev[i].slot + (int32_t)k] = is_wanted(&s->dev[i], k, reactive)
+                                                       ? csc_slot(a, entry(s, &s->dev[i], k))
+                                                       : csc_nnz(a);
+}
+
+static void charges(const nat_set *set, int32_t **row)
+{
+    const osdis *s = of(set);
+    for (size_t i = 0; i < vec_len(s->dev); i++) {
+        const odev *o = &s->dev[i];
         const osdi_abi_descriptor *d = abi_of(o);
         for (uint32_t n = 0; n < d->n_node; n++)
             if (d->node[n].react_off != UINT32_MAX)
-                c->unknown[c->osdi->unk[o->unk + (int32_t)n]].has_q = true;
+                vec_push(*row, s->unk[o->unk + (int32_t)n]);
     }
 }
 
 /* -- evaluation -- */
 
-static uint32_t analysis_flags(const ckt_env *env)
+static uint32_t analysis_flags(const nat_env *env)
 {
-    if (env->mode == CKT_TRAN)
+    if (env->mode == NAT_TRAN)
         return OSDI_ANALYSIS_TRAN;
     return OSDI_ANALYSIS_STATIC |
            (env->tran_op ? OSDI_ANALYSIS_TRAN | OSDI_ANALYSIS_IC : OSDI_ANALYSIS_DC);
 }
 
-static osdi_dyn dyn_of(const ckt *c, const ckt_env *env)
+static osdi_dyn dyn_of(const osdis *s, const nat_env *env)
 {
     osdi_dyn y = {
         .time = env->time, .gmin = env->gmin, .srcfact = env->srcfact, .iteration = env->iter};
     y.flags =
         analysis_flags(env) | OSDI_CALC_RESIST_RES | OSDI_CALC_RESIST_JAC | OSDI_CALC_RESIST_LIM;
-    if (env->mode == CKT_TRAN)
+    if (env->mode == NAT_TRAN)
         y.flags |= OSDI_CALC_REACT_RES | OSDI_CALC_REACT_JAC | OSDI_CALC_REACT_LIM;
     if (env->limit)
         y.flags |= OSDI_ENABLE_LIM;
     /* Start values of junctions help Newton from nothing, but not from a solution nearby. */
-    if (env->limit && c->osdi->fresh && env->mode == CKT_STATIC)
+    if (env->limit && s->fresh && env->mode == NAT_STATIC)
         y.flags |= OSDI_INIT_LIM;
     return y;
 }
 
-static void gather(const struct ckt_osdi *s, const odev *o, const double *x)
+static void gather(const osdis *s, const odev *o, const double *x)
 {
     const int32_t *unk = &s->unk[o->unk];
     for (int32_t i = 0; i < o->in->module->n_node; i++)
         s->x[i] = x[unk[i]];
 }
 
-static void evaluate(struct ckt_osdi *s, const odev *o, const osdi_dyn *y, const double *x)
+static void evaluate(osdis *s, const odev *o, const osdi_dyn *y, const double *x)
 {
     gather(s, o, x);
     osdi_eval(o->in, y, s->x, &s->state[OLD][o->state], &s->state[NEW][o->state]);
 }
 
-static double *local_sums(struct ckt_osdi *s, const odev *o, void (*take)(osdi_inst *, double *))
+static double *local_sums(osdis *s, const odev *o, void (*take)(osdi_inst *, double *))
 {
     memset(s->r, 0, (size_t)o->in->module->n_node * sizeof *s->r);
     take(o->in, s->r);
@@ -246,14 +231,14 @@ static void add_matrix(const odev *o, const int32_t *slot, const double *j, doub
 /* Models talk in every iteration; what they say at the accepted point is kept. */
 static void hear(void *user, const char *who, const char *text, int level)
 {
-    struct ckt_osdi *s = user;
+    osdis *s = user;
     vec_push(s->message, (message){who, level, vec_len(s->said)});
     do
         vec_push(s->said, *text);
     while (*text++);
 }
 
-static void listen(struct ckt_osdi *s, bool on)
+static void listen(osdis *s, bool on)
 {
     if (on) {
         vec_clear(s->message);
@@ -262,75 +247,74 @@ static void listen(struct ckt_osdi *s, bool on)
     osdi_set_line_sink(s->lib, on ? hear : NULL, s);
 }
 
-void ckt_osdi_load(ckt *c, const ckt_env *env, const double *x, const ckt_osdi_sums *to)
+static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to)
 {
-    struct ckt_osdi *s = c->osdi;
-    if (!s)
-        return;
+    osdis *s = of(set);
     const double t0 = vs_seconds();
-    const osdi_dyn y = dyn_of(c, env);
-    osdi_begin(s->lib, simparam_of(c), &y);
+    const osdi_dyn y = dyn_of(s, env);
+    osdi_begin(s->lib, simparam_of(s), &y);
     listen(s, true);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         const int32_t *unk = &s->unk[o->unk], *slot = &s->slot[o->slot];
         evaluate(s, o, &y, x);
         add_rows(o, unk, local_sums(s, o, osdi_residual), to->f, to->fmax);
-        if (env->mode == CKT_TRAN) {
+        if (env->mode == NAT_TRAN) {
             add_charges(o, unk, local_sums(s, o, osdi_charge), to->q, to->qlo, to->qmax);
             add_matrix(o, slot, osdi_jacobian_tran(o->in, env->alpha), to->val);
         } else {
             add_matrix(o, slot, osdi_jacobian_g(o->in), to->val);
         }
-        *to->limited |= (o->in->ret & OSDI_RET_LIM) != 0;
+        to->limited |= (o->in->ret & OSDI_RET_LIM) != 0;
         const double b = osdi_bound_step(o->in);
-        if (b < *to->bound)
-            *to->bound = b;
+        if (b < to->bound)
+            to->bound = b;
     }
     listen(s, false);
     s->fresh = false;
     double *old = s->state[OLD];
     s->state[OLD] = s->state[NEW];
     s->state[NEW] = old;
-    c->stat.n_eval += (int64_t)vec_len(s->dev);
-    c->stat.s_eval += vs_seconds() - t0;
+    to->n_eval += (int64_t)vec_len(s->dev);
+    to->s_eval += vs_seconds() - t0;
 }
 
 /* What the models said in the last load, each once. fatal: to this text, "" if there is none. */
-static void tell(ckt *c, const char **fatal)
+static void tell(osdis *s, const char **fatal)
 {
     static const char *const prefix[] = {
         [OSDI_LOG_INFO] = "info: ", [OSDI_LOG_WARN] = "warning: ", [OSDI_LOG_ERR] = "error: "};
-    struct ckt_osdi *s = c->osdi;
+    const nat_host *h = s->set.host;
     *fatal = "";
     for (size_t i = 0; i < vec_len(s->message); i++) {
         const message *m = &s->message[i];
         const char *text = s->said + m->text;
         const char *before = m->level < (int)VS_COUNT(prefix) ? prefix[m->level] : NULL;
-        const arena_pos mark = arena_mark(&c->mem);
+        const arena_pos mark = arena_mark(h->mem);
         if (m->level == OSDI_LOG_FATAL)
             *fatal = text;
-        else if (c->line)
-            c->line(c->line_user, before ? arena_printf(&c->mem, "%s%s", before, text) : text);
-        arena_release(&c->mem, mark);
+        else
+            h->say(h->user, before ? arena_printf(h->mem, "%s%s", before, text) : text);
+        arena_release(h->mem, mark);
     }
     vec_clear(s->message);
 }
 
-vs_status ckt_osdi_accept(ckt *c)
+static vs_status accept(nat_set *set, const nat_env *env, const double *x, bool corner)
 {
-    struct ckt_osdi *s = c->osdi;
+    osdis *s = of(set);
     vs_status st = VS_OK;
     const char *fatal;
-    if (!s)
-        return st;
+    (void)env;
+    (void)x;
+    (void)corner;
     if (vec_len(s->state[OLD]))
         memcpy(s->state[ACC], s->state[OLD], vec_len(s->state[OLD]) * sizeof(double));
-    tell(c, &fatal);
+    tell(s, &fatal);
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         if (o->in->ret & OSDI_RET_FATAL) {
-            diag_error(c->d, o->span, "instance '%s' ended the analysis%s%s", o->name,
+            diag_error(set->host->d, o->span, "instance '%s' ended the analysis%s%s", o->name,
                        *fatal ? ": " : "", fatal);
             return VS_EINPUT;
         }
@@ -340,65 +324,67 @@ vs_status ckt_osdi_accept(ckt *c)
     return st;
 }
 
-void ckt_osdi_reset(ckt *c)
-{
-    if (c->osdi)
-        c->osdi->fresh = true;
-}
+static void reset(nat_set *set) { of(set)->fresh = true; }
 
-void ckt_osdi_restore(ckt *c)
+static void restore(nat_set *set)
 {
-    struct ckt_osdi *s = c->osdi;
-    if (s && vec_len(s->state[OLD]))
+    osdis *s = of(set);
+    if (vec_len(s->state[OLD]))
         memcpy(s->state[OLD], s->state[ACC], vec_len(s->state[OLD]) * sizeof(double));
 }
 
-/* |i| + alpha |q| of a device in a row at the last load's point; row 0: infinite if not finite. */
-double ckt_osdi_share(ckt *c, int32_t device, int32_t row)
+static void fresh(nat_set *set)
 {
-    struct ckt_osdi *s = c->osdi;
+    osdis *s = of(set);
+    for (int k = 0; k < N_HISTORY; k++)
+        if (vec_len(s->state[k]))
+            memset(s->state[k], 0, vec_len(s->state[k]) * sizeof(double));
+    s->fresh = true;
+    s->density_of = -1;
+}
+
+static double share(nat_set *set, const nat_env *env, const double *x, int32_t device, int32_t row)
+{
+    osdis *s = of(set);
     const odev *o = &s->dev[device];
     const int32_t *unk = &s->unk[o->unk];
-    osdi_dyn y = dyn_of(c, &c->env);
+    osdi_dyn y = dyn_of(s, env);
     y.flags &= ~((uint32_t)OSDI_ENABLE_LIM | OSDI_INIT_LIM);
-    osdi_begin(s->lib, simparam_of(c), &y);
-    evaluate(s, o, &y, c->x);
+    osdi_begin(s->lib, simparam_of(s), &y);
+    evaluate(s, o, &y, x);
     double sum = 0;
-    for (int part = 0; part < (c->env.mode == CKT_TRAN ? 2 : 1); part++) {
+    for (int part = 0; part < (env->mode == NAT_TRAN ? 2 : 1); part++) {
         const double *r = local_sums(s, o, part ? osdi_charge : osdi_residual);
         for (int32_t i = 0; i < o->in->module->n_node; i++) {
             if (!row && !isfinite(r[i]))
                 return INFINITY;
             if (row && unk[i] == row)
-                sum += fabs(r[i]) * (part ? c->env.alpha : 1);
+                sum += fabs(r[i]) * (part ? env->alpha : 1);
         }
     }
-    return sum;
+    return sum > 0 || isnan(sum) ? sum : -1;
 }
 
+/* -- small signals -- */
+
 /* Sources of a device: a current between two nodes, or, at a branch equation, a voltage. */
-static void take_noise(ckt *c, int32_t device)
+static void take_noise(const osdis *s, int32_t device, nat_ac *to)
 {
-    const odev *o = &c->osdi->dev[device];
+    const odev *o = &s->dev[device];
     const osdi_abi_descriptor *d = abi_of(o);
-    const int32_t *unk = &c->osdi->unk[o->unk];
+    const int32_t *unk = &s->unk[o->unk];
     for (uint32_t k = 0; k < d->n_noise; k++) {
-        ckt_noise n = {.device = ckt_n_device(c) + device,
-                       .source = (int32_t)k,
-                       .first = (int32_t)vec_len(c->noise_gain)};
-        const uint32_t end[2] = {d->noise[k].nodes.a, d->noise[k].nodes.b};
+        const uint32_t node[2] = {d->noise[k].nodes.a, d->noise[k].nodes.b};
+        int32_t end[2];
         for (int side = 0; side < 2; side++)
-            if (end[side] < d->n_node && unk[end[side]] > 0)
-                vec_push(c->noise_gain, ((ckt_noise_gain){unk[end[side]], false, side ? -1 : 1}));
-        n.end = (int32_t)vec_len(c->noise_gain);
-        if (n.end > n.first)
-            vec_push(c->noise, n);
+            end[side] = node[side] < d->n_node ? unk[node[side]] : 0;
+        to->source(to->user, device, (int32_t)k, end);
     }
 }
 
-double ckt_osdi_noise_density(const ckt *c, int32_t device, int32_t source, double f)
+static double density(nat_set *set, int32_t device, int32_t k, double f)
 {
-    struct ckt_osdi *s = c->osdi;
+    osdis *s = of(set);
     const osdi_inst *in = s->dev[device].in;
     if (s->density_of != device || s->density_f != f) {
         if (vec_len(s->density) < in->module->abi->n_noise)
@@ -407,59 +393,77 @@ double ckt_osdi_noise_density(const ckt *c, int32_t device, int32_t source, doub
         s->density_of = device;
         s->density_f = f;
     }
-    return s->density[source];
+    return s->density[k];
 }
 
-const char *ckt_osdi_noise_name(const ckt *c, int32_t device, int32_t source)
+static const char *noise_name(const nat_set *set, int32_t device, int32_t k)
 {
-    const char *name = abi_of(&c->osdi->dev[device])->noise[source].name;
+    const char *name = abi_of(&of(set)->dev[device])->noise[k].name;
     return name ? name : "";
 }
 
-int32_t ckt_osdi_find(const ckt *c, const char *name)
+int32_t nat_osdi_find(const nat_list *l, const char *name)
 {
-    struct ckt_osdi *s = c->osdi;
-    if (!s)
+    if (!l->set[NAT_OSDI])
         return -1;
+    osdis *s = of(l->set[NAT_OSDI]);
     for (size_t i = s->by_name.n; i < vec_len(s->dev); i++)
         map_set(&s->by_name, map_key(s->dev[i].name), (int32_t)i);
-    return map_get(&s->by_name, map_key(ckt_own_name(c, name)), -1);
+    return map_get(&s->by_name, map_key(name), -1);
 }
 
 /* Small-signal flags: everything that depends on x, no limiting. */
-static void at_point(ckt *c, const ckt_env *env, osdi_dyn *y, uint32_t flags)
+static void at_point(osdis *s, const nat_env *env, osdi_dyn *y, uint32_t flags)
 {
-    *y = dyn_of(c, env);
+    *y = dyn_of(s, env);
     y->flags = OSDI_CALC_RESIST_RES | OSDI_CALC_REACT_RES | OSDI_CALC_RESIST_JAC |
                OSDI_CALC_REACT_JAC | OSDI_CALC_OP | flags;
-    osdi_begin(c->osdi->lib, simparam_of(c), y);
-    c->osdi->density_of = -1;
+    osdi_begin(s->lib, simparam_of(s), y);
+    s->density_of = -1;
 }
 
-double ckt_osdi_value(ckt *c, const ckt_env *env, const double *x, int32_t device, int32_t id)
+double nat_osdi_value(nat_list *l, const nat_env *env, const double *x, int32_t device, int32_t id)
 {
-    struct ckt_osdi *s = c->osdi;
+    osdis *s = of(l->set[NAT_OSDI]);
     const odev *o = &s->dev[device];
     osdi_dyn y;
-    at_point(c, env, &y, analysis_flags(env));
+    at_point(s, env, &y, analysis_flags(env));
     evaluate(s, o, &y, x);
     return osdi_value(o->in, id);
 }
 
-void ckt_osdi_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
-                      double *cap)
+static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
 {
-    struct ckt_osdi *s = c->osdi;
-    if (!s)
-        return;
+    osdis *s = of(set);
     osdi_dyn y;
-    at_point(c, env, &y, OSDI_ANALYSIS_AC | (noise ? OSDI_ANALYSIS_NOISE | OSDI_CALC_NOISE : 0));
+    at_point(s, env, &y,
+             OSDI_ANALYSIS_AC | (to->noise ? OSDI_ANALYSIS_NOISE | OSDI_CALC_NOISE : 0));
     for (size_t i = 0; i < vec_len(s->dev); i++) {
         const odev *o = &s->dev[i];
         evaluate(s, o, &y, x);
-        add_matrix(o, &s->slot[o->slot], osdi_jacobian_g(o->in), g);
-        add_matrix(o, &s->slot[o->slot], osdi_jacobian_c(o->in), cap);
-        if (noise)
-            take_noise(c, (int32_t)i);
+        add_matrix(o, &s->slot[o->slot], osdi_jacobian_g(o->in), to->g);
+        add_matrix(o, &s->slot[o->slot], osdi_jacobian_c(o->in), to->cap);
+        if (to->noise)
+            take_noise(s, (int32_t)i, to);
     }
 }
+
+const nat_kind nat_osdi_kind = {
+    .name = "osdi",
+    .no_redo = "devices of OSDI libraries",
+    .free = free_osdis,
+    .count = count,
+    .at = at,
+    .entries = entries,
+    .place = place,
+    .charges = charges,
+    .load = load,
+    .load_ac = load_ac,
+    .density = density,
+    .noise_name = noise_name,
+    .share = share,
+    .accept = accept,
+    .reset = reset,
+    .restore = restore,
+    .fresh = fresh,
+};

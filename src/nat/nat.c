@@ -1,0 +1,205 @@
+/* nat.c - see nat.h: the list of kinds, and each operation for all kinds in use. */
+#include "nat.h"
+
+static const nat_kind *const kinds[NAT_N_KIND] = {[NAT_SOURCE] = &nat_source_kind,
+                                                  [NAT_OSDI] = &nat_osdi_kind,
+                                                  [NAT_LINE] = &nat_line_kind,
+                                                  [NAT_DELAY] = &nat_delay_kind};
+
+const nat_kind *nat_kind_of(nat_kind_id id) { return kinds[id]; }
+
+nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size)
+{
+    if (!l->set[id]) {
+        l->set[id] = arena_alloc(l->host.mem, size);
+        l->set[id]->kind = kinds[id];
+        l->set[id]->host = &l->host;
+    }
+    return l->set[id];
+}
+
+void nat_free(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++) {
+        if (l->set[k])
+            kinds[k]->free(l->set[k]);
+        l->set[k] = NULL;
+    }
+}
+
+/* -- facts -- */
+
+bool nat_only_sources(const nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && k != NAT_SOURCE)
+            return false;
+    return true;
+}
+
+bool nat_remembers(const nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->remembers)
+            return true;
+    return false;
+}
+
+bool nat_accepts(const nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->accept)
+            return true;
+    return false;
+}
+
+const char *nat_no_redo(const nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->no_redo)
+            return kinds[k]->no_redo;
+    return NULL;
+}
+
+int32_t nat_count(const nat_list *l, nat_kind_id id)
+{
+    return l->set[id] ? kinds[id]->count(l->set[id]) : 0;
+}
+
+static bool takes_part(const nat_list *l, int k, bool first)
+{
+    return l->set[k] && kinds[k]->first == first;
+}
+
+void nat_each(const nat_list *l, bool first, void (*take)(void *user, const nat_device *d),
+              void *user)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->at && i < nat_count(l, k); i++) {
+            const nat_device d = kinds[k]->at(l->set[k], i);
+            take(user, &d);
+        }
+}
+
+/* -- pattern -- */
+
+void nat_entries(const nat_list *l, bool reactive, csc_entry **e)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k])
+            kinds[k]->entries(l->set[k], reactive, e);
+}
+
+void nat_place(nat_list *l, const csc *a, bool reactive)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k])
+            kinds[k]->place(l->set[k], a, reactive);
+}
+
+void nat_charges(const nat_list *l, int32_t **row)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->charges)
+            kinds[k]->charges(l->set[k], row);
+}
+
+/* -- loads -- */
+
+void nat_load(nat_list *l, bool first, const nat_env *env, const double *x, nat_sums *to)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (takes_part(l, k, first))
+            kinds[k]->load(l->set[k], env, x, to);
+}
+
+void nat_terms(nat_list *l, const nat_env *env, double *to)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->terms)
+            kinds[k]->terms(l->set[k], env, to);
+}
+
+void nat_load_ac(nat_list *l, bool first, const nat_env *env, const double *x, nat_ac *to)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (takes_part(l, k, first))
+            kinds[k]->load_ac(l->set[k], env, x, to);
+}
+
+void nat_at_omega(const nat_list *l, double omega, const csc *a, double *val)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->at_omega)
+            kinds[k]->at_omega(l->set[k], omega, a, val);
+}
+
+void nat_drive(const nat_list *l, double *b)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->drive)
+            kinds[k]->drive(l->set[k], b);
+}
+
+void nat_share(nat_list *l, bool first, const nat_env *env, const double *x, int32_t row,
+               void (*take)(void *user, const char *name, double share), void *user)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->share && i < nat_count(l, k);
+             i++) {
+            const double s = kinds[k]->share(l->set[k], env, x, i, row);
+            if (!(s < 0))
+                take(user, kinds[k]->at(l->set[k], i).name, s);
+        }
+}
+
+/* -- time -- */
+
+vs_status nat_accept(nat_list *l, const nat_env *env, const double *x, bool corner)
+{
+    vs_status st = VS_OK;
+    for (int k = 0; k < NAT_N_KIND; k++) {
+        const vs_status one =
+            l->set[k] && kinds[k]->accept ? kinds[k]->accept(l->set[k], env, x, corner) : VS_OK;
+        if (one != VS_OK && st >= 0)
+            st = one;
+    }
+    return st;
+}
+
+double nat_next_break(nat_list *l, double t)
+{
+    double best = INFINITY;
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->next_break)
+            best = fmin(best, kinds[k]->next_break(l->set[k], t));
+    return best;
+}
+
+void nat_reset(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->reset)
+            kinds[k]->reset(l->set[k]);
+}
+
+void nat_restore(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->restore)
+            kinds[k]->restore(l->set[k]);
+}
+
+void nat_fresh(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->fresh)
+            kinds[k]->fresh(l->set[k]);
+}
+
+void nat_uic(nat_list *l)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->uic)
+            kinds[k]->uic(l->set[k]);
+}

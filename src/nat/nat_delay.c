@@ -1,0 +1,183 @@
+/* nat_delay.c - see nat_delay.h. */
+#include "nat_delay.h"
+#include "nat_complex.h"
+#include "nat_past.h"
+
+#include <math.h>
+
+typedef struct delay {
+    int32_t u, y, d, most; /* unknowns; most -1: d is constant */
+    int32_t slot[2];       /* (y,y) (y,u) */
+    past past;             /* of u */
+    double ac;             /* s, d at the operating point */
+} delay;
+
+typedef struct delays {
+    nat_set set;
+    delay *all; /* vec */
+} delays;
+
+static delay *delays_of(const nat_set *s) { return ((const delays *)s)->all; }
+
+void nat_delay_add(nat_list *l, int32_t u, int32_t y, int32_t d, int32_t most)
+{
+    delays *to = (delays *)nat_need(l, NAT_DELAY, sizeof *to);
+    vec_push(to->all, ((delay){.u = u, .y = y, .d = d, .most = most}));
+}
+
+static void free_delays(nat_set *set)
+{
+    delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        past_free(&all[i].past);
+    vec_free(((delays *)set)->all);
+}
+
+static int32_t count(const nat_set *set) { return (int32_t)vec_len(delays_of(set)); }
+
+static void entries(const nat_set *set, bool reactive, csc_entry **e)
+{
+    const delay *all = delays_of(set);
+    (void)reactive;
+    for (size_t i = 0; i < vec_len(all); i++) {
+        vec_push(*e, csc_entry_of(all[i].y, all[i].y));
+        vec_push(*e, csc_entry_of(all[i].y, all[i].u));
+    }
+}
+
+static void place(nat_set *set, const csc *a, bool reactive)
+{
+    delay *all = delays_of(set);
+    (void)reactive;
+    for (size_t i = 0; i < vec_len(all); i++) {
+        all[i].slot[0] = csc_slot(a, csc_entry_of(all[i].y, all[i].y));
+        all[i].slot[1] = csc_slot(a, csc_entry_of(all[i].y, all[i].u));
+    }
+}
+
+/* -- loads -- */
+
+/* y = sum + own u: what the delayed signal is at time t. */
+typedef struct delayed {
+    double sum, own;
+} delayed;
+
+static double delay_at(const delay *l, const double *x)
+{
+    const double d = fmax(x[l->d], 0);
+    return l->most < 0 ? d : fmin(d, fmax(x[l->most], 0));
+}
+
+/* From points and the one under way, `at` lying between the last point and t. */
+static delayed ahead_of_history(const past *p, double t, double at)
+{
+    const size_t n = vec_len(p->point);
+    const line_point *last = &p->point[n - 1];
+    if (n < 2 || last->corner || !(t > last->t) ||
+        !past_is_smooth(last->t - last[-1].t, t - last->t)) {
+        const double own = t > last->t ? (at - last->t) / (t - last->t) : 0;
+        return (delayed){(1 - own) * last->a[0], own};
+    }
+    const double time[3] = {last[-1].t, last->t, t}, known[3] = {last[-1].a[0], last->a[0], 0},
+                 one[3] = {0, 0, 1};
+    return (delayed){past_parabola(time, known, at), past_parabola(time, one, at)};
+}
+
+static delayed signal_at(const delay *l, const nat_env *env, const double *x)
+{
+    const size_t n = vec_len(l->past.point);
+    if (env->mode != NAT_TRAN || env->initial_step || n == 0)
+        return (delayed){0, 1};
+    const double at = env->time - delay_at(l, x);
+    return at > l->past.point[n - 1].t ? ahead_of_history(&l->past, env->time, at)
+                                       : (delayed){past_at(&l->past, 0, at), 0};
+}
+
+/* The step behind a corner ends within the delay, so that the corner is seen in time. */
+static double step_limit(const delay *l, const nat_env *env, const double *x, bool corner)
+{
+    const double d = delay_at(l, x);
+    const bool behind = env->mode == NAT_TRAN && (env->initial_step || corner);
+    return behind && d > 0 ? 0.5 * d : INFINITY;
+}
+
+static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to)
+{
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const delay *l = &all[i];
+        const delayed s = signal_at(l, env, x);
+        to->f[l->y] += x[l->y] - s.sum - s.own * x[l->u];
+        to->fmax[l->y] =
+            fmax(to->fmax[l->y], fmax(fabs(x[l->y]), fmax(fabs(s.sum), fabs(s.own * x[l->u]))));
+        to->val[l->slot[0]] += 1;
+        to->val[l->slot[1]] -= s.own;
+        to->bound = fmin(to->bound, step_limit(l, env, x, to->corner));
+    }
+}
+
+static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)
+{
+    delay *all = delays_of(set);
+    (void)env;
+    for (size_t i = 0; i < vec_len(all); i++) {
+        to->g[all[i].slot[0]] += 1;
+        all[i].ac = delay_at(&all[i], x);
+    }
+}
+
+static void at_omega(const nat_set *set, double omega, const csc *a, double *val)
+{
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        nat_add_complex(a, val, all[i].slot[1], -cexp(-I * omega * all[i].ac));
+}
+
+/* -- accepted points -- */
+
+static vs_status accept(nat_set *set, const nat_env *env, const double *x, bool corner)
+{
+    delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN; i++) {
+        delay *l = &all[i];
+        if (env->initial_step)
+            past_clear(&l->past);
+        const line_point p = {
+            .t = env->time, .a = {x[l->u], 0}, .corner = corner || env->initial_step};
+        const double d = delay_at(l, x);
+        past_add(&l->past, &p, d, env->reltol);
+        past_forget(&l->past, env->time - (l->most < 0 ? d : fmax(x[l->most], 0)), env->time);
+    }
+    return VS_OK;
+}
+
+static double next_break(nat_set *set, double t)
+{
+    double best = INFINITY;
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        best = fmin(best, past_next_break(&all[i].past, t));
+    return best;
+}
+
+static void fresh(nat_set *set)
+{
+    delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        past_clear(&all[i].past);
+}
+
+const nat_kind nat_delay_kind = {
+    .name = "delay",
+    .remembers = true,
+    .free = free_delays,
+    .count = count,
+    .entries = entries,
+    .place = place,
+    .load = load,
+    .load_ac = load_ac,
+    .at_omega = at_omega,
+    .accept = accept,
+    .next_break = next_break,
+    .fresh = fresh,
+};

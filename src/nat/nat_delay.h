@@ -1,0 +1,17 @@
+/* nat_delay.h - native devices: delays of signals (absdelay in models).
+ *
+ * An unknown y whose row is, with the unknowns u and d of the same instance,
+ *   static      y - u = 0
+ *   transient   y - u(t - d) = 0; u of accepted points is the history (nat_past.h). Where the step
+ *               is longer than d, u is the parabola (beside a corner the straight line) through the
+ *               last points and the one that is solved for
+ *   ac          y - exp(-j omega d) u = 0, d being that of the operating point */
+#ifndef NAT_DELAY_H
+#define NAT_DELAY_H
+
+#include "nat.h"
+
+/* most: the unknown that is the largest d ever; -1: d is constant. */
+void nat_delay_add(nat_list *l, int32_t u, int32_t y, int32_t d, int32_t most);
+
+#endif

@@ -1,0 +1,46 @@
+/* nat_source.h - native devices: independent voltage and current sources.
+ *
+ * V: the current x_k leaves p through the source and enters n; row k is v_p - v_n - e = 0.
+ * I: m times its value leaves p and enters n. m sources stand in parallel.
+ * The array is visible: small circuits (ckt_small.c), sweeps and messages look at single sources.
+ */
+#ifndef NAT_SOURCE_H
+#define NAT_SOURCE_H
+
+#include "nat.h"
+#include "wave.h"
+
+typedef struct nat_source {
+    const char *name;
+    bool is_v;
+    union {
+        struct {
+            int32_t p, n;
+        };
+        int32_t node[2];
+    };
+    int32_t k; /* the current unknown of a V source, 0 for an I source */
+    double m;
+    wave w;
+    diag_span span;
+    int32_t slot[4];       /* V: (p,k) (n,k) (k,p) (k,n) */
+    double t_last, v_last; /* the wave's value v_last at the time t_last; NAN: none yet */
+    double brk, brk_from;  /* brk is the first breakpoint after any t in [brk_from, brk) */
+} nat_source;
+
+typedef struct nat_sources {
+    nat_set set;
+    nat_source *all; /* vec */
+} nat_sources;
+
+nat_sources *nat_sources_of(nat_list *l); /* made if there are none */
+/* The waveform is copied; slots, memory and breakpoints of s need not be set. */
+void nat_source_add(nat_list *l, const nat_source *s);
+/* A random waveform has other arguments: the samples that it remembers no longer hold. */
+void nat_source_forget(nat_sources *s, wave *w);
+/* Volt or ampere in a load; the same time as in the last call costs nothing. */
+double nat_source_value(nat_source *s, const nat_env *env);
+/* G of one voltage source, added to val. */
+void nat_source_stamp(const nat_source *s, double *val);
+
+#endif
