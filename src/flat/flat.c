@@ -49,7 +49,8 @@ void flat_ctx_free(flat_ctx *c)
 {
     for (int32_t i = 0; i < c->deck->n_sub; i++)
         flat_body_free(c->body[i]);
-    map *m[] = {&c->top_node, &c->is_global, &c->sub_param, &c->said, &c->inst_of, &c->node_of};
+    map *m[] = {&c->top_node, &c->is_global, &c->sub_param, &c->said,
+                &c->inst_of,  &c->node_of,   &c->shared};
     for (size_t i = 0; i < VS_COUNT(m); i++)
         map_free(m[i]);
     vec_free(c->busy);
@@ -58,6 +59,7 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->top);
     vec_free(c->model_home);
     vec_free(c->lent);
+    vec_free(c->share);
     vec_free(c->needed);
     vec_free(c->alter);
     vec_free(c->probe);

@@ -670,14 +670,8 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
     m->kv = vec_freeze(c->mem, kv);
 }
 
-/* A value of a model card, and where it is evaluated. */
-typedef struct model_value {
-    const keyval *kv;
-    scope *where;
-} model_value;
-
 /* The model card of this name that is seen from *s, other than `but`; *s: its scope. */
-static model_def *find_def(scope **s, const char *name, const model_def *but)
+model_def *flat_find_def(scope **s, const char *name, const model_def *but)
 {
     for (; *s; *s = (*s)->lex)
         for (int32_t i = map_get(&(*s)->b->model_of, map_key(name), -1); i >= 0;
@@ -705,14 +699,14 @@ static void add_values(flat_ctx *c, scope *s, model_def *m, model_value **v)
 
 /* The values of m, and those of the models that it is like which it does not give itself; its type.
  * false: a message was given. */
-static bool collect_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type)
+bool flat_model_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type)
 {
     enum { MOST_LIKE = 64 };
     const model_def *from = m;
     *type = m->type;
     add_values(c, s, m, v);
     for (int depth = 0; from->like; depth++) {
-        model_def *base = find_def(&s, from->like, from);
+        model_def *base = flat_find_def(&s, from->like, from);
         if (!base || base == m || depth == MOST_LIKE) {
             diag_error(c->d, from->like_span,
                        base ? "model '%s' takes its values from itself" : "there is no model '%s'",
@@ -729,119 +723,4 @@ static bool collect_values(flat_ctx *c, scope *s, model_def *m, model_value **v,
         from = base;
     }
     return true;
-}
-
-static flat_model *eval_model(flat_ctx *c, scope *s, model_def *m, bool *bad)
-{
-    if (c->redoing) {
-        c->structural = *bad = true;
-        return NULL;
-    }
-    int before = c->d->n_error;
-    model_value *v = NULL;
-    const char *type;
-    if (!collect_values(c, s, m, &v, &type))
-        vec_clear(v);
-    const size_t n = vec_len(v);
-    flat_model *fm = arena_new(c->mem, flat_model);
-    *fm = (flat_model){m->name, type ? type : "", vec_fixed(c->mem, flat_param, n),
-                       net_tok_span(m->card, &m->card->tok[1])};
-    const busy outer = c->drawing;
-    c->drawing = (busy){m->name, s->path, fm->span, 0};
-    c->touched_local = false;
-    for (size_t i = 0; i < n; i++) {
-        flat_param *p = &fm->param[i];
-        const rhs *from = &v[i].kv->v;
-        p->name = v[i].kv->key;
-        p->span = from->span;
-        const busy start = flat_slot_begin(c);
-        if (!flat_value(c, v[i].where, from, &p->value, &p->str))
-            *bad = true;
-        flat_slot_end(c, v[i].where, from, start,
-                      (flat_slot_at){.kind = SLOT_PARAM, .model = fm, .param = p});
-    }
-    vec_free(v);
-    c->drawing = outer;
-    *bad |= c->d->n_error > before;
-    vec_push(c->f->model, fm);
-    if (c->plan)
-        vec_push(c->model_home, s);
-    if (!c->touched_local && (!m->like || s == c->root))
-        m->constant = fm;
-    return fm;
-}
-
-/* A part that is expanded again is the first to ask for the same shared models, and for no other.
- */
-static flat_model *seen_model(flat_ctx *c, flat_model *m)
-{
-    bool seen = !c->first_new || !m;
-    for (size_t i = vec_len(c->f->model); i-- > 0 && !seen;)
-        seen = c->f->model[i] == m;
-    for (size_t i = 0; i < vec_len(c->lent) && !seen; i++)
-        if (c->lent[i].m == m) {
-            vec_push(c->f->model, m);
-            vec_push(c->model_home, c->lent[i].home);
-            c->lent[i].m = NULL;
-            seen = true;
-        }
-    c->structural |= !seen;
-    return m;
-}
-
-flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad)
-{
-    model_def *m = find_def(&s, name, NULL);
-    if (!m)
-        return NULL;
-    if (m->constant)
-        return seen_model(c, m->constant);
-    const size_t i = (size_t)(m - s->b->model);
-    if (!s->model[i])
-        s->model[i] = eval_model(c, s, m, bad);
-    return seen_model(c, s->model[i]);
-}
-
-static double model_number(const flat_model *m, const char *key, double absent)
-{
-    for (size_t i = 0; i < vec_len(m->param); i++)
-        if (!strcmp(m->param[i].name, key))
-            return m->param[i].value;
-    return absent;
-}
-
-flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad)
-{
-    for (; s; s = s->lex) {
-        int32_t i = map_get(&s->b->bin_of, map_key(name), -1);
-        if (i < 0)
-            continue;
-        flat_model *found = NULL; /* the first that fits, so the last of this walk backwards */
-        for (; i >= 0; i = s->b->model[i].bin_prev) {
-            flat_model *m = flat_find_model(c, s, s->b->model[i].name, bad);
-            double eps = 1e-12;
-            if (m && l >= model_number(m, "lmin", 0) - eps &&
-                l < model_number(m, "lmax", INFINITY) + eps &&
-                w >= model_number(m, "wmin", 0) - eps &&
-                w < model_number(m, "wmax", INFINITY) + eps)
-                found = m;
-        }
-        return found;
-    }
-    return NULL;
-}
-
-const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name)
-{
-    const flat_model **bin = NULL;
-    bool bad = false;
-    while (s && map_get(&s->b->bin_of, map_key(name), -1) < 0)
-        s = s->lex;
-    for (int32_t i = s ? map_get(&s->b->bin_of, map_key(name), -1) : -1; i >= 0;
-         i = s->b->model[i].bin_prev) {
-        const flat_model *m = flat_find_model(c, s, s->b->model[i].name, &bad);
-        if (m)
-            vec_push(bin, m);
-    }
-    return vec_freeze(c->mem, bin);
 }

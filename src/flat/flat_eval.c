@@ -158,16 +158,25 @@ static bool force(flat_ctx *c, pval *p, const char *name)
     p->state = P_BUSY;
     vec_push(c->busy, (busy){name, p->path, p->span, 0});
     bool ok = false;
+    const int muted = c->muted;
     const uint64_t outer = flat_param_begin(c, p);
+    c->muted = 0; /* others may read it */
     c->depth += 2;
     if (p->v->e && !too_deep(c, p->v->e))
         ok = flat_value(c, p->where, p->v, &p->value, &p->str);
     c->depth -= 2;
+    c->muted = muted;
     flat_param_end(c, p, outer);
     if (vec_len(c->busy))
         (void)vec_pop(c->busy);
     p->state = ok ? P_DONE : P_BAD;
     return ok;
+}
+
+const pval *flat_number_of(flat_ctx *c, scope *s, const char *name)
+{
+    pval *p = flat_find_param(c, s, name);
+    return p && force(c, p, name) && !p->str ? p : NULL;
 }
 
 static void unknown_param(flat_ctx *c, scope *s, const net_expr *e)
@@ -199,7 +208,7 @@ static bool eval_param(flat_ctx *c, scope *s, const net_expr *e, const frame *fr
         *y = fr->value[k];
         return true;
     }
-    if (map_get(&c->sub_param, map_key(e->name), 0))
+    if (!c->muted && map_get(&c->sub_param, map_key(e->name), 0))
         c->touched_local = true;
     pval *p = flat_find_param(c, s, e->name);
     if (!p) {
@@ -264,16 +273,19 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
     double spread = (relative ? x[0] : 1) * x[1];
     if (normal)
         spread = x[2] == 0 ? 0 : spread / x[2];
+    busy *of = vec_len(c->busy) ? &c->busy[vec_len(c->busy) - 1] : &c->drawing;
+    const int32_t k = of->n_draw++;
+    if (c->muted)
+        return x[0];
     if (!c->deck->vary && spread != 0 && c->nominal.file < 0)
         c->nominal = e->span;
     if (spread != 0)
         c->mask |= UINT64_C(1) << KNOB_DRAW;
-    busy *of = vec_len(c->busy) ? &c->busy[vec_len(c->busy) - 1] : &c->drawing;
-    const int32_t k = of->n_draw++;
     if (of->path && *of->path)
         c->touched_local = true;
     if (!c->deck->vary || spread == 0)
         return x[0];
+    c->drew = true;
     return x[0] + spread * flat_random(c->deck->seed, c->deck->sample, of->path ? of->path : "",
                                        of->name ? of->name : "", k,
                                        normal                  ? FLAT_NORMAL
@@ -295,6 +307,22 @@ static bool apply(flat_ctx *c, scope *s, const net_expr *e, const double *x, dou
         flat_where(c, s);
     }
     return false;
+}
+
+/* A product: what 0 is multiplied by matters no more, neither what it depends on nor what it draws
+ * (kits switch their mismatch off by such a factor). */
+static bool eval_product(flat_ctx *c, scope *s, const net_expr *e, const frame *fr, double *y)
+{
+    double x[2];
+    if (!eval(c, s, e->arg[0], fr, &x[0]))
+        return false;
+    const uint64_t mask = c->mask;
+    c->muted += x[0] == 0;
+    const bool ok = eval(c, s, e->arg[1], fr, &x[1]);
+    c->muted -= x[0] == 0;
+    if (x[0] == 0)
+        c->mask = mask;
+    return ok && apply(c, s, e, x, y);
 }
 
 static bool eval_call(flat_ctx *c, scope *s, const net_expr *e, const frame *fr, double *y)
@@ -361,6 +389,7 @@ static bool eval_deep(flat_ctx *c, scope *s, const net_expr *e, const frame *fr,
             flat_where(c, s);
         }
         return false;
+    case NET_MUL: return eval_product(c, s, e, fr, y);
     default: return eval_call(c, s, e, fr, y);
     }
 }

@@ -220,16 +220,6 @@ double flat_param_of(const flat_inst *x, const char *key)
     return 0;
 }
 
-static bool no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name)
-{
-    if (flat_first(c, e->word_span)) {
-        diag_error(c->d, e->word_span, "no bin of model '%s' holds l=%g w=%g", name,
-                   flat_param_of(x, "l"), flat_param_of(x, "w"));
-        flat_where(c, s);
-    }
-    return false;
-}
-
 static bool has_bins(const body *b, const char *name)
 {
     for (; b; b = b->parent)
@@ -267,11 +257,15 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
                 flat_find_model(c, s, name = str_intern_lower(c->names, str, strlen(str)), &bad);
     }
     if (!x->model && has_bins(s->b, name)) {
-        x->model = flat_find_bin(c, s, name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
+        x->model = flat_find_bin(c, s, name, x, &bad);
         if (!x->model && !bad)
-            return no_bin(c, s, e, x, name);
+            flat_no_bin(c, s, e, x, name);
+        if (!x->model)
+            return false;
+        const size_t n_slot = flat_n_slot(c);
         flat_slot_end(c, s, NULL, c->drawing, (flat_slot_at){.kind = SLOT_BIN, .name = name});
-        x->bin = c->plan ? flat_bins(c, s, name) : NULL;
+        if (flat_n_slot(c) > n_slot) /* it may be another one later */
+            x->bin = flat_bins(c, s, name);
     }
     if (!x->model)
         x->word = name;

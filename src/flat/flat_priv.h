@@ -102,6 +102,11 @@ typedef struct model_def {
     int32_t first; /* token of the first value */
     keyval *kv;
     flat_model *constant; /* evaluated, and the same for every instance */
+    bool has_limits;      /* limit[] is known, and the same for every instance */
+    double limit[4];      /* of a bin: lmin lmax wmin wmax */
+    /* A card inside a subcircuit: instances in which these parameters are equal share it. */
+    enum { READS_UNKNOWN, READS_KNOWN, READS_MORE } reads_state; /* MORE: it reads other things */
+    const char **reads;                                          /* vec */
 } model_def;
 typedef struct sub_def {
     net_sub *sub;
@@ -244,6 +249,17 @@ typedef struct flat_ctx {
     bool declarations; /* read no elements: for the options alone */
     flat_plan *plan;   /* NULL: dependences are not written down */
     uint64_t mask;     /* knobs that what was evaluated since it was set to 0 depends on */
+    map shared;        /* hash of a card and of what it reads -> its place in `share`, + 1 */
+    struct share {     /* a card inside subcircuits, for one set of values that it reads */
+        const model_def *def;
+        const double *value; /* [vec_len(def->reads)] */
+        flat_model *m;
+        int32_t next;  /* the one before with this hash; 0: none */
+    } *share;          /* vec; [0] is not used */
+    double scale;      /* .option scale, once it is needed; 0: not looked up yet */
+    bool per_finger;   /* .option wnflag, looked up with it: bins hold w/nf */
+    int muted;         /* > 0: what is evaluated is multiplied by 0, draws do not matter */
+    bool drew;         /* a statistical function that matters was evaluated since it was false */
     bool redoing;      /* values again, after the expansion */
     bool structural;   /* redoing: more would change than values */
     int32_t first_new; /* a part is expanded again: its first node; those of the top level from
@@ -279,6 +295,9 @@ static inline bool flat_on(const scope *s, int32_t guard)
     return guard < 0 || (guard < s->n_on && (s->on[guard] & 1));
 }
 
+/* The parameter of this name, evaluated; NULL: it has no number. */
+const pval *flat_number_of(flat_ctx *c, scope *s, const char *name);
+
 /* flat_body.c */
 body *flat_body(flat_ctx *c, const net_sub *sub);
 void flat_body_free(body *b);
@@ -287,10 +306,20 @@ bool flat_names_model(const body *b, const char *name);
 const func_def *flat_find_func(scope *s, const char *name);
 /* The model in scope; NULL: none of that name. *bad: it exists, but has an error. */
 flat_model *flat_find_model(flat_ctx *c, scope *s, const char *name, bool *bad);
-/* The bin of name.1, name.2 ... for this length and width. */
-flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, double l, double w, bool *bad);
+/* flat_model.c: the bin of name.1, name.2 ... that holds the geometry of an element; only its
+ * limits of the others are evaluated. NULL: none does, or an error was reported (*bad). */
+flat_model *flat_find_bin(flat_ctx *c, scope *s, const char *name, const flat_inst *x, bool *bad);
+/* Says that no bin holds it, and which are near. */
+void flat_no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name);
 /* All bins that this search looks at, a vec in c->mem. */
 const flat_model **flat_bins(flat_ctx *c, scope *s, const char *name);
+/* The definition `m` of the scope s: its values, with those of the models that it is like. */
+typedef struct model_value {
+    const keyval *kv;
+    scope *where;
+} model_value;
+model_def *flat_find_def(scope **s, const char *name, const model_def *but);
+bool flat_model_values(flat_ctx *c, scope *s, model_def *m, model_value **v, const char **type);
 net_sub *flat_find_sub(scope *s, const char *name, scope **lex);
 int32_t flat_slot(flat_ctx *c, body *b, const char *name);
 
@@ -399,6 +428,7 @@ typedef struct flat_slot_at { /* where the value goes */
 } flat_slot_at;
 busy flat_slot_begin(flat_ctx *c);
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
+size_t flat_n_slot(const flat_ctx *c); /* so far; 0 without a plan */
 /* What was evaluated since c->mask was 0 decides more than a value. */
 void flat_structural(flat_ctx *c);
 /* Facts that are decided once per scope, with what was evaluated for them: its branches, its m

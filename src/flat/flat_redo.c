@@ -80,23 +80,20 @@ void flat_m_fact(flat_ctx *c, scope *s, const rhs *m, uint64_t mask)
         vec_push(c->plan->fact, (fact){FACT_M, mask, s, m});
 }
 
-/* A bin depends on the length and width that the instance's slots before this one give, and on
- * limits that are looked up again. */
+size_t flat_n_slot(const flat_ctx *c) { return c->plan ? vec_len(c->plan->slot) : 0; }
+
+/* A bin depends on the sizes that the instance's slots give. */
 static uint64_t bin_mask(const flat_plan *p, int32_t inst)
 {
+    static const char *const name[] = {"l", "w", "nf", "wnflag"};
     uint64_t mask = 0;
     for (size_t i = vec_len(p->slot); i-- > 0 && (p->slot[i].inst == inst || p->slot[i].at.model);)
-        mask |= p->slot[i].mask;
+        for (size_t k = 0; k < VS_COUNT(name) && p->slot[i].at.kind == SLOT_PARAM &&
+                           !p->slot[i].at.model && p->slot[i].at.param;
+             k++)
+            if (!strcmp(p->slot[i].at.param->name, name[k]))
+                mask |= p->slot[i].mask;
     return mask;
-}
-
-static bool is_bin_limit(const flat_slot_at *at)
-{
-    static const char *const name[] = {"lmin", "lmax", "wmin", "wmax"};
-    for (size_t i = 0; at->model && i < VS_COUNT(name); i++)
-        if (!strcmp(at->param->name, name[i]))
-            return true;
-    return false;
 }
 
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at)
@@ -110,8 +107,6 @@ void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_a
     const uint64_t mask = at.kind == SLOT_BIN ? bin_mask(p, inst) : c->mask;
     if (!mask)
         return;
-    if (is_bin_limit(&at))
-        p->structure |= mask;
     const rhs *keep = v;
     if (card) {
         rhs *copy = arena_new(c->mem, rhs);
@@ -454,10 +449,7 @@ static bool redo_slot(flat_plan *p, const slot *o)
     case SLOT_IC: return flat_eval(c, o->s, o->v, &x->ic[o->at.k]);
     case SLOT_EXPR: return redo_tree(p, o, x);
     case SLOT_RCL: return !o->at.param || redo_tree(p, o, x);
-    case SLOT_BIN:
-        x->model =
-            flat_find_bin(c, o->s, o->at.name, flat_param_of(x, "l"), flat_param_of(x, "w"), &bad);
-        return x->model && !bad;
+    case SLOT_BIN: x->model = flat_find_bin(c, o->s, o->at.name, x, &bad); return x->model && !bad;
     case SLOT_NODE_IC: return flat_eval(c, o->s, o->v, &c->f->ic[o->at.k].value);
     case SLOT_NODESET: return flat_eval(c, o->s, o->v, &c->f->nodeset[o->at.k].value);
     case SLOT_ANA: return redo_ana(c, o);
