@@ -143,6 +143,9 @@ static void fini(elab *e)
     vec_free(e->sign);
     map_free(&e->seen_at);
     map_free(&e->card_of);
+    map_free(&e->bound_of);
+    map_free(&e->osdi_card);
+    vec_free(e->bound);
     map_free(&e->inst_of);
     map_free(&e->row_of_inst);
     vec_free(e->made);

@@ -1,37 +1,12 @@
 /* elab_bind.c - instance and model card to module, parameter set and terminals. */
 #include "elab_priv.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/types.h>
 
 /* -- modules -- */
-
-typedef struct builtin { /* model types of SPICE */
-    const char *type;
-    int level; /* 0: any */
-    const char *module;
-    int polarity; /* value of parameter `type`; 0: it has none */
-    int min_node; /* terminals that must be given */
-} builtin;
-
-static const builtin builtins[] = {
-    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2}, {"c", 0, "capacitor", 0, 2},
-    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},   {"ind", 0, "inductor", 0, 2},
-    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},    {"pmos", 1, "mos1", -1, 4},
-    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},   {"nmos", 3, "mos3", 1, 4},
-    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},    {"pmos", 6, "mos6", -1, 4},
-    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
-    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},     {"npn", 4, "vbic", 1, 3},
-    {"pnp", 4, "vbic", -1, 3},     {"npn", 9, "vbic", 1, 3},     {"pnp", 9, "vbic", -1, 3},
-    {"njf", 1, "jfet", 1, 3},      {"pjf", 1, "jfet", -1, 3},    {"njf", 2, "jfet2", 1, 3},
-    {"pjf", 2, "jfet2", -1, 3},    {"nmf", 1, "mesfet", 1, 3},   {"pmf", 1, "mesfet", -1, 3},
-    {"sw", 0, "sw", 0, 4},         {"csw", 0, "csw", 0, 2},
-};
 
 static const char *plain_module(char letter)
 {
@@ -63,156 +38,6 @@ mdl_model *elab_module(elab *e, const char *name, diag_span at)
     return m;
 }
 
-static int model_level(const flat_model *c)
-{
-    double level = 1;
-    for (size_t i = 0; i < vec_len(c->param); i++)
-        if (!strcmp(c->param[i].name, "level"))
-            level = c->param[i].value;
-    return level == floor(level) && fabs(level) < 1000 ? (int)level : -1;
-}
-
-static bool is_builtin_type(const char *type)
-{
-    for (size_t i = 0; i < VS_COUNT(builtins); i++)
-        if (!strcmp(builtins[i].type, type))
-            return true;
-    return false;
-}
-
-static const builtin *find_builtin(const flat_model *c)
-{
-    for (size_t i = 0; i < VS_COUNT(builtins); i++) {
-        const builtin *b = &builtins[i];
-        if (!strcmp(b->type, c->type) && (b->level == 0 || b->level == model_level(c)))
-            return b;
-    }
-    return NULL;
-}
-
-/* "1, 2, 3": the levels of a type. */
-static const char *level_list(elab *e, const char *type)
-{
-    const char *s = "";
-    for (size_t i = 0; i < VS_COUNT(builtins); i++)
-        if (!strcmp(builtins[i].type, type))
-            s = elab_printf(e, "%s%s%d", s, *s ? ", " : "", builtins[i].level);
-    return s;
-}
-
-static const char **known_types(elab *e)
-{
-    const char **v = NULL;
-    for (size_t i = 0; i < VS_COUNT(builtins); i++)
-        vec_push(v, builtins[i].type);
-    const char **all = mdl_names(e->lib);
-    for (size_t i = 0; i < vec_len(all); i++)
-        vec_push(v, all[i]);
-    return v;
-}
-
-/* Does this file define the module? */
-static bool defines(const char *path, const char *module)
-{
-    enum { MOST = 1 << 22 };
-    FILE *f = fopen(path, "r");
-    char *line = NULL;
-    size_t cap = 0, read = 0;
-    bool found = false;
-    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0;
-         read += (size_t)n) {
-        const char *s = line + strspn(line, " \t");
-        if (strncmp(s, "module", 6) != 0 || !strchr(" \t", s[6]))
-            continue;
-        s += 6 + strspn(s + 6, " \t");
-        const size_t len = strcspn(s, " \t(;\r\n");
-        found = len == strlen(module) && !strncasecmp(s, module, len);
-    }
-    free(line);
-    if (f)
-        fclose(f);
-    return found;
-}
-
-/* A .va file in this folder, or in one below it, that defines the module; NULL: none. */
-static const char *source_in(elab *e, const char *folder, const char *module, int below)
-{
-    DIR *d = opendir(folder);
-    const char *found = NULL;
-    int seen = 0;
-    for (struct dirent *x; d && !found && seen < 200 && (x = readdir(d));) {
-        const size_t n = strlen(x->d_name);
-        if (x->d_name[0] == '.')
-            continue;
-        seen++;
-        const char *path = elab_printf(e, "%s/%s", folder, x->d_name);
-        if (n > 3 && !strcmp(x->d_name + n - 3, ".va"))
-            found = defines(path, module) ? path : NULL;
-        else if (below > 0 && !strchr(x->d_name, '.'))
-            found = source_in(e, path, module, below - 1);
-    }
-    if (d)
-        closedir(d);
-    return found;
-}
-
-/* Kits have their Verilog-A beside the libraries: a folder va or verilog-a there or one or two up.
- */
-static const char *find_source(elab *e, diag_span at, const char *module)
-{
-    static const char *const folder[] = {"va",           "../va",           "../../va", "verilog-a",
-                                         "../verilog-a", "../../verilog-a", "."};
-    const char *file = at.file >= 0 ? e->d->file[at.file].name : "", *slash = strrchr(file, '/');
-    const char *found = NULL;
-    for (size_t i = 0; i < VS_COUNT(folder) && !found; i++)
-        found = source_in(
-            e, slash ? elab_printf(e, "%.*s/%s", (int)(slash - file), file, folder[i]) : folder[i],
-            module, strcmp(folder[i], ".") ? 1 : 0);
-    return found;
-}
-
-static void unknown_type(elab *e, const flat_model *c)
-{
-    if (is_builtin_type(c->type)) {
-        diag_error(e->d, c->span,
-                   "model '%s': level %d of type '%s' is not supported; %s %s, and any "
-                   "Verilog-A module by its name as the type",
-                   c->name, model_level(c), c->type, level_list(e, c->type),
-                   strchr(level_list(e, c->type), ' ') ? "are" : "is");
-        diag_note(e->d, DIAG_NOWHERE,
-                  "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); "
-                  "the type of "
-                  "a model card is then the name of its module");
-        return;
-    }
-    diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
-    const char *source = find_source(e, c->span, c->type);
-    if (source) {
-        diag_note(e->d, DIAG_NOWHERE,
-                  "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it",
-                  source, source);
-        return;
-    }
-    const char **v = known_types(e);
-    diag_suggest(e->d, c->type, v, vec_len(v));
-    diag_note(e->d, DIAG_NOWHERE,
-              "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
-              "the names of Verilog-A modules (vsim models lists them)");
-    vec_free(v);
-}
-
-/* The module of a model card; *b is its builtin entry or NULL. NULL after a message. */
-static mdl_model *module_of_card(elab *e, const flat_model *c, const builtin **b)
-{
-    *b = find_builtin(c);
-    mdl_model *m = *b                         ? mdl_find(e->lib, (*b)->module)
-                   : is_builtin_type(c->type) ? NULL
-                                              : mdl_find(e->lib, c->type);
-    if (!m)
-        unknown_type(e, c);
-    return m;
-}
-
 /* -- parameters -- */
 
 int32_t elab_param(elab *e, mdl_model *m, const char *name)
@@ -223,28 +48,27 @@ int32_t elab_param(elab *e, mdl_model *m, const char *name)
 static void unknown_param(elab *e, mdl_model *m, const flat_param *p, const char *owner)
 {
     const va_module *mod = mdl_module(m);
-    const char **cand = NULL;
-    for (size_t i = 0; i < vec_len(mod->param); i++) {
-        if (mod->param[i].local)
-            continue;
-        vec_push(cand, mod->param[i].name);
-        for (size_t a = 0; a < vec_len(mod->param[i].alias); a++)
-            vec_push(cand, mod->param[i].alias[a]);
-    }
     diag_error(e->d, p->span, "%s: module '%s' has no parameter '%s'", owner, mod->name, p->name);
-    diag_suggest(e->d, p->name, cand, vec_len(cand));
-    diag_note(e->d, mod->span, "module '%s' is defined here", mod->name);
-    const char *source = e->d->n_error == 1 ? find_source(e, p->span, mod->name) : NULL;
+    elab_suggest_param(e, m, p->name);
+    const char *source = e->d->n_error == 1 ? elab_find_source(e, p->span, mod->name) : NULL;
     if (source)
         diag_note(e->d, DIAG_NOWHERE, "the libraries may mean the one of .hdl \"%s\"", source);
-    vec_free(cand);
 }
 
 /* The value of a parameter in the module's type. */
 static bool convert(elab *e, const va_param *vp, const flat_param *p, const char *owner,
                     double *value)
 {
+    if (p->str && vp->type != VA_STRING && !strcmp(p->name, "version") &&
+        !isnan(elab_version(p->str))) {
+        *value = elab_version(p->str);
+        return true;
+    }
     if (vp->type == VA_STRING) {
+        if (!p->str && !strcmp(p->name, "version")) {
+            *value = str_id(e->names, str_intern0(e->names, elab_printf(e, "%g", p->value)));
+            return true;
+        }
         if (!p->str) {
             diag_error(e->d, p->span, "%s: parameter '%s' needs a string", owner, p->name);
             return false;
@@ -272,8 +96,7 @@ static bool convert(elab *e, const va_param *vp, const flat_param *p, const char
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
 {
     static const char *const named[] = {
-        "version", "lmin", "lmax", "wmin", "wmax", "mfg", "icrating", "vceo", "iave", "vpk",
-        "binunit",
+        "version", "mfg", "icrating", "vceo", "iave", "vpk", "binunit",
         /* limits of safe operation */
         "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max",
         "vbc_max", "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max",
@@ -281,8 +104,10 @@ bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
         "derating",
         /* soft recovery, self-heating of diode and bipolar transistor */
         "vp", "rth0", "cth0"};
-    if (!strcmp(p->name, "level"))
-        return true;
+    static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
+    for (size_t i = 0; i < VS_COUNT(silent); i++)
+        if (!strcmp(p->name, silent[i]))
+            return true;
     for (size_t i = 0; i < VS_COUNT(named); i++)
         if (!strcmp(p->name, named[i])) {
             diag_warning(e->d, p->span, "%s: parameter '%s' has no effect here", owner, p->name);
@@ -291,15 +116,15 @@ bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
     return false;
 }
 
-static bool add_polarity(elab *e, elab_card *k, const builtin *b)
+static bool add_polarity(elab *e, elab_card *k, const elab_binding *b)
 {
-    const int32_t p = elab_param(e, k->mdl, "type");
+    const int32_t p = elab_param(e, k->mdl, b->polarity);
     if (p < 0) {
-        diag_error(e->d, k->model->span, "module '%s' has no parameter 'type'",
-                   mdl_module(k->mdl)->name);
+        diag_error(e->d, k->model->span, "module '%s' has no parameter '%s'",
+                   mdl_module(k->mdl)->name, b->polarity);
         return false;
     }
-    vec_push(k->given, (mdl_given){p, b->polarity});
+    vec_push(k->given, (mdl_given){p, b->value});
     return true;
 }
 
@@ -317,48 +142,59 @@ static bool is_flag_of_type(const flat_param *p, int *polarity)
     return false;
 }
 
-static bool resolve_params(elab *e, elab_card *k, bool is_builtin)
+static bool resolve_params(elab *e, elab_card *k)
 {
     bool ok = true;
+    const flat_param **unknown = NULL;
     const char *owner = elab_printf(e, "model '%s'", k->model->name);
     for (size_t i = 0; i < vec_len(k->model->param); i++) {
         const flat_param *p = &k->model->param[i];
         const int32_t at = mdl_find_param(k->mdl, p->name);
         double value;
         int polarity = 0;
-        if (at < 0) {
-            if (is_builtin && is_flag_of_type(p, &polarity)) {
-                if (polarity)
-                    vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity});
-            } else if (!elab_is_accepted(e, p, owner)) {
-                unknown_param(e, k->mdl, p, owner);
+        if (at >= 0) {
+            if (convert(e, &mdl_module(k->mdl)->param[at], p, owner, &value))
+                vec_push(k->given, (mdl_given){at, value});
+            else
                 ok = false;
-            }
-        } else if (convert(e, &mdl_module(k->mdl)->param[at], p, owner, &value)) {
-            vec_push(k->given, (mdl_given){at, value});
+        } else if (k->spice && is_flag_of_type(p, &polarity)) {
+            if (polarity)
+                vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity});
+        } else if (elab_is_accepted(e, p, owner)) {
+            continue;
+        } else if (k->spice) {
+            vec_push(unknown, p);
         } else {
+            unknown_param(e, k->mdl, p, owner);
             ok = false;
         }
     }
+    elab_say_unknown(e, k->model, mdl_module(k->mdl)->name, unknown, k->mdl);
+    vec_free(unknown);
     return ok;
 }
 
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given)
 {
     elab_card k = {.model = c, .mdl = m};
-    const bool ok = resolve_params(e, &k, false);
+    const bool ok = resolve_params(e, &k);
     *given = k.given;
     return ok;
 }
 
 static void resolve_card(elab *e, elab_card *k)
 {
-    const builtin *b;
+    const elab_binding b = *elab_binding_of(e, k->model);
     vec_clear(k->given);
     k->resolved = true;
-    k->mdl = module_of_card(e, k->model, &b);
-    k->ok = k->mdl && (!b || !b->polarity || add_polarity(e, k, b));
-    k->ok = k->ok && resolve_params(e, k, b != NULL);
+    k->ok = b.mdl != NULL;
+    k->mdl = b.mdl;
+    k->min_node = b.min_node;
+    k->spice = b.spice;
+    if (!k->ok)
+        elab_unknown_type(e, k->model);
+    k->ok = k->ok && (!b.polarity || add_polarity(e, k, &b));
+    k->ok = k->ok && resolve_params(e, k);
 }
 
 /* The card of a .model, resolved at its first use; its messages come once. */
@@ -378,8 +214,11 @@ static const elab_card *card_of(elab *e, const flat_model *c)
 void elab_forget_card(elab *e, const flat_model *m)
 {
     const int32_t at = map_get(&e->card_of, map_key(m), -1);
+    const int32_t bound = map_get(&e->bound_of, map_key(m), -1);
     if (at >= 0)
         e->card[at].resolved = false;
+    if (bound >= 0) /* its level may be another one */
+        e->bound[bound] = elab_find_binding(e, m);
 }
 
 /* Appends (or replaces) one parameter; e->position holds index + 1 of those present. */
@@ -399,8 +238,8 @@ static void clear_positions(elab *e, const mdl_given *v)
         e->position[v[i].param] = 0;
 }
 
-static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const flat_param *p,
-                               mdl_given **v, double *kelvin)
+static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                               const flat_param *p, mdl_given **v, double *kelvin)
 {
     const bool bare = !strcmp(p->name, "value");
     const char *name = bare ? positional(in->letter) : p->name;
@@ -410,7 +249,9 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
     const int32_t at = !name ? -1 : bare ? elab_param(e, m, name) : mdl_find_param(m, name);
     double value;
     if (at >= 0) {
-        if (!convert(e, &mdl_module(m)->param[at], p, owner, &value))
+        flat_param scaled = *p;
+        scaled.value = elab_scaled(e, in, p, card && card->spice);
+        if (!convert(e, &mdl_module(m)->param[at], &scaled, owner, &value))
             return false;
         put(e, v, at, value);
         return true;
@@ -442,13 +283,13 @@ static const char *port_list(elab *e, const va_module *mod)
 }
 
 /* A bipolar transistor of a model type of SPICE, not of a module of the user's. */
-static bool classic_bipolar(const flat_inst *in)
+static bool classic_bipolar(const flat_inst *in, const elab_card *card)
 {
-    return in->letter == 'q' && in->model && find_builtin(in->model);
+    return in->letter == 'q' && card && card->spice;
 }
 
-static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_node,
-                           int32_t *terminal, uint8_t *portconn)
+static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                           int min_node, int32_t *terminal, uint8_t *portconn)
 {
     const va_module *mod = mdl_module(m);
     if (in->n_node > mod->n_port) {
@@ -466,8 +307,8 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, int min_n
         terminal[i] = i < in->n_node ? e->node[in->node[i]] : -1;
         portconn[i] = i < in->n_node;
     }
-    const bool classic =
-        classic_bipolar(in); /* all that its line leaves out is ground; else the substrate is */
+    const bool classic = classic_bipolar(
+        in, card); /* all that its line leaves out is ground; else the substrate is */
     for (int32_t i = in->n_node; in->letter == 'q' && i < mod->n_port; i++)
         if (classic || (i == 3 && in->n_node == 3))
             terminal[i] = 0;
@@ -562,9 +403,8 @@ static mdl_model *module_of(elab *e, const flat_inst *in, const elab_card **card
     *card = NULL;
     *min_node = 1;
     if (in->model) {
-        const builtin *b = find_builtin(in->model);
         *card = card_of(e, in->model);
-        *min_node = b ? b->min_node : 1;
+        *min_node = *card ? (*card)->min_node : 1;
         return *card ? (*card)->mdl : NULL;
     }
     mdl_model *m = NULL;
@@ -685,10 +525,11 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
 
 /* A line without the thermal node has it at ground, as in ngspice: no self-heating, and no code for
  * it either. */
-static void without_heat(elab *e, const flat_inst *in, mdl_model *m, mdl_given **v)
+static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
+                         mdl_given **v)
 {
     const int32_t rth = elab_param(e, m, "rth"), selft = elab_param(e, m, "selft");
-    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in) || rth < 0 || selft < 0 ||
+    if (in->n_node == mdl_module(m)->n_port || !classic_bipolar(in, card) || rth < 0 || selft < 0 ||
         !e->position[rth] || (*v)[e->position[rth] - 1].value == 0 ||
         (e->position[selft] && (*v)[e->position[selft] - 1].value == 0))
         return;
@@ -717,8 +558,8 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     for (size_t i = 0; card && i < vec_len(card->given); i++)
         put(e, &given, card->given[i].param, card->given[i].value);
     for (size_t i = 0; i < vec_len(in->param); i++)
-        ok &= add_instance_param(e, in, m, &in->param[i], &given, &kelvin);
-    without_heat(e, in, m, &given);
+        ok &= add_instance_param(e, in, m, card, &in->param[i], &given, &kelvin);
+    without_heat(e, in, m, card, &given);
     clear_positions(e, given);
     const vs_status st =
         ok ? row_of(e, in, m, given, vec_len(given), portconn, kelvin, in->m, row) : VS_EINPUT;
@@ -743,7 +584,7 @@ vs_status elab_bind(elab *e, const flat_inst *in)
     uint8_t *portconn = NULL;
     vec_extend(terminal, mod->n_port);
     vec_extend(portconn, mod->n_port);
-    vs_status st = bind_terminals(e, in, m, min_node, terminal, portconn) ? VS_OK : VS_EINPUT;
+    vs_status st = bind_terminals(e, in, m, card, min_node, terminal, portconn) ? VS_OK : VS_EINPUT;
     int32_t row;
     if (st == VS_OK)
         st = find_row(e, in, m, card, portconn, &row);

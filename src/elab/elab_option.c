@@ -62,6 +62,8 @@ static const option_entry options[] = {
     {"threads", SPECIAL, 0},
     {"bypass", SPECIAL, 0},
     {"stepstart", SPECIAL, 0},
+    {"parser", SILENT, 0}, /* .option parser scale=1u of the SKY130 libraries */
+    {"wnflag", SILENT, 0}, /* flat_model.c */
     {"acct", SILENT, 0},
     {"noacct", SILENT, 0},
     {"list", SILENT, 0},

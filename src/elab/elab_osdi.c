@@ -14,8 +14,9 @@ bool elab_is_osdi(const char *path)
 
 const osdi_module *elab_osdi_module(elab *e, const flat_inst *in)
 {
-    const char *name = in->model ? in->model->type : in->word;
-    return name ? mdl_find_osdi(e->lib, name) : NULL;
+    if (in->model)
+        return elab_binding_of(e, in->model)->osdi;
+    return in->word ? mdl_find_osdi(e->lib, in->word) : NULL;
 }
 
 static void unknown_param(elab *e, const osdi_module *m, const flat_param *p, const char *owner)
@@ -34,6 +35,14 @@ static bool take(elab *e, const osdi_module *m, int32_t id, const flat_param *p,
 {
     const int type = osdi_param_type(m, id);
     osdi_set s = {id, p->value, NULL, p->span};
+    flat_param text = *p;
+    if (!strcmp(p->name, "version") && type == OSDI_TYPE_STRING && !p->str)
+        text.str = str_intern0(e->names, elab_printf(e, "%g", p->value));
+    if (!strcmp(p->name, "version") && type != OSDI_TYPE_STRING && p->str) {
+        s.value = elab_version(p->str);
+        text.str = isnan(s.value) ? p->str : NULL;
+    }
+    p = &text;
     if (osdi_param_is_array(m, id)) {
         diag_error(e->d, p->span,
                    "%s: parameter '%s' of module '%s' is an array, which cannot be set", owner,
@@ -66,20 +75,33 @@ static bool take(elab *e, const osdi_module *m, int32_t id, const flat_param *p,
     return true;
 }
 
-static bool take_card(elab *e, const osdi_module *m, const flat_model *card, osdi_set **set)
+static bool take_card(elab *e, const osdi_module *m, const flat_model *card, bool first,
+                      osdi_set **set)
 {
     bool ok = true;
+    const elab_binding b = *elab_binding_of(e, card);
+    const flat_param **unknown = NULL;
     const char *owner = elab_printf(e, "model '%s'", card->name);
+    const int32_t kind = b.polarity ? osdi_param(m, b.polarity) : -1;
+    if (kind >= 0)
+        vec_push(*set, (osdi_set){kind, b.value, NULL, card->span});
     for (size_t i = 0; i < vec_len(card->param); i++) {
         const flat_param *p = &card->param[i];
         const int32_t id = osdi_param(m, p->name);
         if (id >= 0 && id < osdi_n_param(m)) {
             ok &= take(e, m, id, p, owner, set);
+        } else if (!first && b.spice) {
+            continue;
         } else if (!elab_is_accepted(e, p, owner)) {
-            unknown_param(e, m, p, owner);
-            ok = false;
+            if (b.spice)
+                vec_push(unknown, p);
+            else
+                unknown_param(e, m, p, owner);
+            ok = ok && b.spice;
         }
     }
+    elab_say_unknown(e, card, m->name, unknown, NULL);
+    vec_free(unknown);
     return ok;
 }
 
@@ -87,9 +109,12 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
                       osdi_set **inst, double *kelvin)
 {
     bool ok = true;
+    const bool spice = in->model && elab_binding_of(e, in->model)->spice;
     for (size_t i = 0; i < vec_len(in->param); i++) {
-        const flat_param *p = &in->param[i];
+        flat_param scaled = in->param[i];
+        const flat_param *p = &scaled;
         const int32_t id = osdi_param(m, p->name);
+        scaled.value = elab_scaled(e, in, p, spice);
         if (!strcmp(p->name, "m"))
             continue; /* multiplicity, in flat_inst.m */
         if (id >= 0 && id < osdi_n_param(m)) {
@@ -135,7 +160,10 @@ vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m)
     vec_extend(terminal, m->n_terminal);
     bool ok = terminals(e, in, m, terminal);
     if (in->model)
-        ok &= take_card(e, m, in->model, &model);
+        ok &=
+            take_card(e, m, in->model, map_get(&e->osdi_card, map_key(in->model), 0) == 0, &model);
+    if (in->model)
+        map_set(&e->osdi_card, map_key(in->model), 1);
     ok &= take_line(e, m, in, &model, &inst, &env.kelvin);
     if (in->off || in->ic_given)
         diag_warning(e->d, in->span, "%s: off and ic= have no effect on devices of OSDI libraries",

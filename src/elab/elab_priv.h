@@ -10,6 +10,8 @@ typedef struct elab_card { /* a model card resolved for a module */
     const flat_model *model;
     mdl_model *mdl;
     mdl_given *given; /* vec */
+    int min_node;
+    bool spice; /* as in elab_binding */
     bool resolved, ok;
 } elab_card;
 
@@ -19,6 +21,23 @@ typedef struct elab_seen { /* a parameter row and what it was made from, so that
     uint32_t n;
     int32_t row, next; /* next: the one before with this hash, -1 */
 } elab_seen;
+
+typedef struct elab_type { /* model types of SPICE */
+    const char *type;
+    int level; /* 0: any */
+    const char *module;
+    int polarity; /* value of parameter `type`; 0: it has none */
+    int min_node; /* terminals that must be given */
+} elab_type;
+typedef struct elab_binding {
+    mdl_model *mdl;          /* one of the two is not NULL */
+    const osdi_module *osdi; /* of a compiled library */
+    const char *polarity;    /* parameter that tells n from p, NULL: none */
+    int value;               /* of it */
+    int min_node;
+    bool spice; /* type and level are SPICE's: parameters that the module does not know are skipped
+                   with a warning */
+} elab_binding;
 
 struct elab {
     ckt *c;
@@ -32,6 +51,9 @@ struct elab {
     int32_t *node;       /* vec; flat node -> unknown */
     elab_card *card;     /* vec */
     map card_of;         /* flat_model -> card */
+    elab_binding *bound; /* vec */
+    map bound_of;        /* flat_model -> bound */
+    map osdi_card;       /* flat_model of a compiled module -> 1: its warnings were given */
     mdl_model *plain[3]; /* of R, C, L without a card, once known */
     int32_t *position;   /* vec; of a parameter in the merged list, for merge_given */
     map inst_of;         /* name -> instance */
@@ -47,6 +69,25 @@ struct elab {
     arena_pos mark;
     bool failed;
 };
+
+/* elab_type.c */
+/* Of a card, found at its first use; neither mdl nor osdi: nothing fits, elab_unknown_type says so.
+ * Valid until the next call. */
+elab_binding elab_find_binding(elab *e, const flat_model *c); /* anew */
+const elab_binding *elab_binding_of(elab *e, const flat_model *c);
+void elab_unknown_type(elab *e, const flat_model *c);
+/* A .va file of the kit that `at` is in which defines the module; NULL. */
+const char *elab_find_source(elab *e, diag_span at, const char *module);
+/* One warning that names the parameters p (a vec) of a card that a SPICE model does not know. */
+/* m: NULL, or to suggest a name that it knows */
+void elab_say_unknown(elab *e, const flat_model *c, const char *module, const flat_param **p,
+                      mdl_model *m);
+void elab_suggest_param(elab *e, mdl_model *m, const char *name);
+/* The number of a parameter on an instance line in the module's unit: sizes of MOS transistors are
+ * multiplied by .option scale, areas by its square. */
+double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p, bool spice);
+/* version=4.8.2 and "3.2.4" as numbers: 4.82, 3.24. NaN: it is no version. */
+double elab_version(const char *text);
 
 /* elab_bind.c: devices with model parameters */
 VS_MUST_USE vs_status elab_bind(elab *e, const flat_inst *in);

@@ -1,5 +1,6 @@
 /* flat_print.c - a flat netlist as text: what --dump=circuit prints. */
 #include "flat.h"
+#include "map.h"
 #include "vec.h"
 
 static void print_params(const flat_param *p, FILE *out)
@@ -120,15 +121,34 @@ static void print_ana(const flat_ana *a, FILE *out)
     fputc('\n', out);
 }
 
+/* Models that an element uses, in the order of their first use. Others may be known: bins that a
+ * sweep may choose. A vec. */
+static const flat_model **used_models(const flat *f)
+{
+    const flat_model **v = NULL;
+    map seen = {0};
+    for (size_t i = 0; i < vec_len(f->inst); i++) {
+        const flat_model *m = f->inst[i].model;
+        if (!m || map_get(&seen, map_key(m), 0))
+            continue;
+        map_set(&seen, map_key(m), 1);
+        vec_push(v, m);
+    }
+    map_free(&seen);
+    return v;
+}
+
 void flat_print(const flat *f, FILE *out)
 {
+    const flat_model **model = used_models(f);
     fprintf(out, "* %s\n* %zu nodes, %zu elements, %zu models\n", f->title, vec_len(f->node),
-            vec_len(f->inst), vec_len(f->model));
-    for (size_t i = 0; i < vec_len(f->model); i++) {
-        fprintf(out, ".model %s %s", f->model[i]->name, f->model[i]->type);
-        print_params(f->model[i]->param, out);
+            vec_len(f->inst), vec_len(model));
+    for (size_t i = 0; i < vec_len(model); i++) {
+        fprintf(out, ".model %s %s", model[i]->name, model[i]->type);
+        print_params(model[i]->param, out);
         fputc('\n', out);
     }
+    vec_free(model);
     for (size_t i = 0; i < vec_len(f->inst); i++)
         print_inst(f, &f->inst[i], out);
     for (size_t i = 0; i < vec_len(f->option); i++)

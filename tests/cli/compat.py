@@ -16,15 +16,12 @@ V9 a 0 1
 R9 a b 1k
 R8 b c 1k
 R7 c 0 1k
-.model m14 nmos level=14
 .model q6 npn level=6
 .model adc adc_bridge(in_low=0.3 in_high=0.7)
 .model dand d_and(rise_delay=1n)
 .model nogm gian(gain=2)
 .model j3 njf level=3
 .model z5 nmf level=5
-.model m9 nmos level=9
-.model m49 nmos level=49
 .model m44 nmos level=44
 .model m10 nmos level=10
 .model m68 nmos level=68

@@ -206,9 +206,27 @@ START_TEST(parameters_are_found_in_scope)
         {"m1 d g s b nch l=0.5u w=1u\nm2 d g s b nch l=3u w=1u\n.model nch.1 nmos lmin=0 lmax=1u "
          "wmin=0 wmax=10u\n"
          ".model nch.2 nmos lmin=1u lmax=9u wmin=0 wmax=10u",
-         ".model nch.2 nmos lmin=1e-06 lmax=9e-06 wmin=0 wmax=1e-05\n"
          ".model nch.1 nmos lmin=0 lmax=1e-06 wmin=0 wmax=1e-05\n"
+         ".model nch.2 nmos lmin=1e-06 lmax=9e-06 wmin=0 wmax=1e-05\n"
          "m1 d g s b nch.1 l=5e-07 w=1e-06\nm2 d g s b nch.2 l=3e-06 w=1e-06\n"},
+        /* a bin is chosen by the width of a finger in metre; what is wrong in others is not seen */
+        {".option scale=1u\nm1 d g s b nch l=1 w=8 nf=4\n.model nch.1 nmos wmin=1u wmax=3u\n"
+         ".model nch.2 nmos wmin=3u wmax=9u vto={1/0}",
+         ".model nch.1 nmos wmin=1e-06 wmax=3e-06\nm1 d g s b nch.1 l=1 w=8 nf=4\n"
+         ".option scale=1u\n"},
+        {".option wnflag=0\nm1 d g s b nch l=1u w=8u nf=4\n.model nch.1 nmos wmin=1u wmax=3u\n"
+         ".model nch.2 nmos wmin=3u wmax=9u",
+         ".model nch.2 nmos wmin=3e-06 wmax=9e-06\nm1 d g s b nch.2 l=1e-06 w=8e-06 nf=4\n"
+         ".option wnflag=0\n"},
+        /* instances with equal values share a card */
+        {".subckt s a v=1 u=1\n.model d d is={v} n=2\nd1 a 0 d\n.ends\nx1 p s\nx2 p s v=2\nx3 p "
+         "s u=5\nx4 p s v={1+1}",
+         ".model d d is=1 n=2\n.model d d is=2 n=2\nx1.d1 p 0 d\nx2.d1 p 0 d\nx3.d1 p 0 d\nx4.d1 "
+         "p 0 d\n"},
+        /* what a switch multiplies by 0 does not tell instances apart */
+        {".param sw=0\n.subckt s a v=1\n.model d d is={5+sw*agauss(0,1,1)*(1/v)}\nd1 a 0 "
+         "d\n.ends\nx1 p s\nx2 p s v=2",
+         ".model d d is=5\nx1.d1 p 0 d\nx2.d1 p 0 d\n"},
     };
     check_cases(t, VS_COUNT(t));
 }

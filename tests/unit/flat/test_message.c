@@ -185,7 +185,17 @@ START_TEST(wrong_decks_say_what_and_where)
         {"R1 a 0 )",
          "2:9: error: a resistor has two nodes and a value or model: Rname a b value\n"},
         {"m1 d g s b nch l=5u w=1u\n.model nch.1 nmos lmin=0 lmax=1u",
-         "2:12: error: no bin of model 'nch' holds l=5e-06 w=1e-06\n"},
+         "2:12: error: no bin of model 'nch' holds l = 5u, w = 1u\n"
+         "3:8: note: 'nch.1' holds l = 0u ... 1u, w = 0u ... any\n"},
+        {"m1 d g s b nch l=0.5u\n.model nch.1 nmos lmin=0 lmax=1u",
+         "2:12: error: the bins of model 'nch' are chosen by l and w; w is not given\n"},
+        {".option scale=1u\nm1 d g s b nch l=1 w=8 nf=2\n"
+         ".model nch.1 nmos lmin=0 lmax=1u wmax=1u\n.model nch.2 nmos lmin=0 lmax=1u wmin=1u "
+         "wmax=3u\n.model nch.3 nmos lmin=0 lmax=1u wmin=5u wmax=6u",
+         "3:12: error: no bin of model 'nch' holds l = 1u, w = 4u of one finger\n"
+         "note: l and w were multiplied by .option scale=1e-06\n"
+         "6:8: note: 'nch.3' holds l = 0u ... 1u, w = 5u ... 6u\n"
+         "5:8: note: 'nch.2' holds l = 0u ... 1u, w = 1u ... 3u\n"},
         {".endl", "2:1: error: .endl without .lib\n"},
         {".lib tt", "2:1: error: .lib section without .endl\n"},
         {".lib", "2:1: error: .lib needs a file and a section\n"},

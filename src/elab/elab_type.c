@@ -1,0 +1,440 @@
+/* elab_type.c - type and level of a model card to a module.
+ * Three sources, in this order: a module that the deck loaded (.hdl) and that the table of levels
+ * names; a module that comes with vsim; for other types the module whose name is the type. */
+#include "elab_priv.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/types.h>
+
+static const elab_type types[] = {
+    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2}, {"c", 0, "capacitor", 0, 2},
+    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},   {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},    {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},   {"nmos", 3, "mos3", 1, 4},
+    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},    {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
+    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},     {"njf", 1, "jfet", 1, 3},
+    {"pjf", 1, "jfet", -1, 3},     {"njf", 2, "jfet2", 1, 3},    {"pjf", 2, "jfet2", -1, 3},
+    {"nmf", 1, "mesfet", 1, 3},    {"pmf", 1, "mesfet", -1, 3},  {"sw", 0, "sw", 0, 4},
+    {"csw", 0, "csw", 0, 2},
+};
+
+/* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names
+ * are those of published Verilog-A sources and compiled libraries, which the user loads. */
+typedef struct elab_level {
+    const char *n, *p; /* the two types */
+    int level[4];
+    const char *model; /* what it is called */
+    const char *own;   /* NULL: none */
+    const char *loaded[6];
+    const char *file;     /* its usual source */
+    const char *polarity; /* the parameter that tells n from p */
+    int value[2];         /* of it, for n and p */
+} elab_level;
+
+static const elab_level levels[] = {
+    {"nmos",
+     "pmos",
+     {14, 54},
+     "BSIM4",
+     "bsim4",
+     {"sp_bsim4v8", "bsim4v8", "bsim4va"},
+     "bsim4.va",
+     "type",
+     {1, -1}},
+    {"nmos",
+     "pmos",
+     {8, 49},
+     "BSIM3",
+     "bsim3",
+     {"sp_bsim3v3", "bsim3v3", "bsim3va"},
+     "bsim3.va",
+     "type",
+     {1, -1}},
+    {"nmos", "pmos", {9}, "MOS 9", "mos9", {"sp_mos9"}, "mos9.va", "type", {1, -1}},
+    {"nmos", "pmos", {4}, "BSIM1", "bsim1", {"sp_bsim1"}, "bsim1.va", "type", {1, -1}},
+    {"nmos", "pmos", {5}, "BSIM2", "bsim2", {"sp_bsim2"}, "bsim2.va", "type", {1, -1}},
+    {"nmos",
+     "pmos",
+     {69, 103},
+     "PSP",
+     "psp103",
+     {"psp103va", "psp103", "psp102va"},
+     "psp103.va",
+     "type",
+     {1, -1}},
+    {"nmos",
+     "pmos",
+     {10, 57, 58, 70},
+     "BSIM-SOI",
+     NULL,
+     {"bsimsoi", "bsimsoi4", "bsimsoi_va"},
+     "bsimsoi.va",
+     "type",
+     {1, -1}},
+    {"nmos",
+     "pmos",
+     {72},
+     "BSIM-CMG",
+     NULL,
+     {"bsimcmg", "bsimcmg_va", "bsimcmg107"},
+     "bsimcmg.va",
+     "devtype",
+     {1, 0}},
+    {"nmos",
+     "pmos",
+     {77},
+     "BSIM-BULK",
+     NULL,
+     {"bsimbulk", "bsimbulk107", "bsimbulk106", "bsim6"},
+     "bsimbulk.va",
+     "type",
+     {1, -1}},
+    {"nmos", "pmos", {68}, "HiSIM2", NULL, {"hisim2", "hisim2_va"}, "hisim2.va", "type", {1, -1}},
+    {"nmos",
+     "pmos",
+     {73},
+     "HiSIM-HV",
+     NULL,
+     {"hisimhv_va", "hisimhv", "hisim_hv"},
+     "hisimhv.va",
+     "type",
+     {1, -1}},
+    {"nmos", "pmos", {44, 55}, "EKV", NULL, {"ekv_va", "ekv", "ekv26"}, "ekv.va", "type", {1, -1}},
+    {"npn",
+     "pnp",
+     {4, 9},
+     "VBIC",
+     "vbic",
+     {"vbic13_4t", "vbic_1p3", "vbic_4t_et_cf"},
+     "vbic.va",
+     "type",
+     {1, -1}},
+    {"npn",
+     "pnp",
+     {6, 504},
+     "MEXTRAM",
+     NULL,
+     {"bjt504va", "bjt504tva", "bjt505va", "bjt505tva", "mextram"},
+     "bjt504.va",
+     "type",
+     {1, -1}},
+    {"npn",
+     "pnp",
+     {8, 234},
+     "HICUM/L2",
+     NULL,
+     {"hicuml2va", "hicuml2", "hic2_full"},
+     "hicumL2.va",
+     "type",
+     {1, -1}},
+    {"npn",
+     "pnp",
+     {13},
+     "HICUM/L0",
+     NULL,
+     {"hicuml0va", "hicuml0", "hic0_full"},
+     "hicumL0.va",
+     "type",
+     {1, -1}},
+};
+static int model_level(const flat_model *c)
+{
+    double level = 1;
+    for (size_t i = 0; i < vec_len(c->param); i++)
+        if (!strcmp(c->param[i].name, "level"))
+            level = c->param[i].value;
+    return level == floor(level) && fabs(level) < 1000 ? (int)level : -1;
+}
+
+static bool has_level(const elab_level *v, int level)
+{
+    for (size_t i = 0; i < VS_COUNT(v->level); i++)
+        if (v->level[i] == level)
+            return level > 0;
+    return false;
+}
+
+static const elab_level *find_level(const flat_model *c)
+{
+    for (size_t i = 0; i < VS_COUNT(levels); i++)
+        if ((!strcmp(levels[i].n, c->type) || !strcmp(levels[i].p, c->type)) &&
+            has_level(&levels[i], model_level(c)))
+            return &levels[i];
+    return NULL;
+}
+
+static bool is_spice_type(const char *type)
+{
+    for (size_t i = 0; i < VS_COUNT(types); i++)
+        if (!strcmp(types[i].type, type))
+            return true;
+    return false;
+}
+
+/* The module of a level: one that the deck loaded, else our own. */
+static void find_loaded(elab *e, const elab_level *v, elab_binding *b)
+{
+    for (size_t i = 0; i < VS_COUNT(v->loaded) && v->loaded[i] && !b->osdi && !b->mdl; i++) {
+        b->osdi = mdl_find_osdi(e->lib, v->loaded[i]);
+        b->mdl = b->osdi ? NULL : mdl_find(e->lib, v->loaded[i]);
+    }
+    if (!b->osdi && !b->mdl && v->own) {
+        b->osdi = mdl_find_osdi(e->lib, v->own);
+        b->mdl = b->osdi ? NULL : mdl_find(e->lib, v->own);
+    }
+}
+
+elab_binding elab_find_binding(elab *e, const flat_model *c)
+{
+    elab_binding b = {.min_node = 1};
+    const elab_level *v = find_level(c);
+    if (v) {
+        const bool is_p = !strcmp(c->type, v->p);
+        find_loaded(e, v, &b);
+        b.polarity = v->polarity;
+        b.value = v->value[is_p];
+        b.min_node = v->n[1] == 'm' ? 4 : 3; /* nmos, npn */
+        b.spice = true;
+        return b;
+    }
+    b.osdi = mdl_find_osdi(e->lib, c->type);
+    for (size_t i = 0; i < VS_COUNT(types) && !b.osdi; i++) {
+        const elab_type *t = &types[i];
+        if (strcmp(t->type, c->type) || (t->level && t->level != model_level(c)))
+            continue;
+        b.mdl = mdl_find(e->lib, t->module);
+        b.polarity = t->polarity ? "type" : NULL;
+        b.value = t->polarity;
+        b.min_node = t->min_node;
+        b.spice = true;
+        return b;
+    }
+    if (!b.osdi && !is_spice_type(c->type))
+        b.mdl = mdl_find(e->lib, c->type);
+    return b;
+}
+
+const elab_binding *elab_binding_of(elab *e, const flat_model *c)
+{
+    int32_t at = map_get(&e->bound_of, map_key(c), -1);
+    if (at < 0) {
+        at = (int32_t)vec_len(e->bound);
+        vec_push(e->bound, elab_find_binding(e, c));
+        map_set(&e->bound_of, map_key(c), at);
+    }
+    return &e->bound[at];
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* "1, 2, 3": the levels of a type that need nothing loaded. */
+static const char *level_list(elab *e, const char *type)
+{
+    int known[64];
+    size_t n = 0;
+    for (size_t i = 0; i < VS_COUNT(types); i++)
+        if (!strcmp(types[i].type, type) && n < VS_COUNT(known))
+            known[n++] = types[i].level;
+    for (size_t i = 0; i < VS_COUNT(levels); i++)
+        for (size_t k = 0; k < VS_COUNT(levels[i].level) && levels[i].own; k++)
+            if ((!strcmp(levels[i].n, type) || !strcmp(levels[i].p, type)) &&
+                levels[i].level[k] > 0 && n < VS_COUNT(known) && mdl_find(e->lib, levels[i].own))
+                known[n++] = levels[i].level[k];
+    qsort(known, n, sizeof *known, by_number);
+    const char *s = "";
+    for (size_t i = 0; i < n; i++)
+        s = elab_printf(e, "%s%s%d", s, *s ? ", " : "", known[i]);
+    return s;
+}
+
+static const char **known_types(elab *e)
+{
+    const char **v = NULL;
+    for (size_t i = 0; i < VS_COUNT(types); i++)
+        vec_push(v, types[i].type);
+    const char **all = mdl_names(e->lib);
+    for (size_t i = 0; i < vec_len(all); i++)
+        vec_push(v, all[i]);
+    return v;
+}
+
+/* Does this file define the module? */
+static bool defines(const char *path, const char *module)
+{
+    enum { MOST = 1 << 22 };
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0, read = 0;
+    bool found = false;
+    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0;
+         read += (size_t)n) {
+        const char *s = line + strspn(line, " \t");
+        if (strncmp(s, "module", 6) != 0 || !strchr(" \t", s[6]))
+            continue;
+        s += 6 + strspn(s + 6, " \t");
+        const size_t len = strcspn(s, " \t(;\r\n");
+        found = len == strlen(module) && !strncasecmp(s, module, len);
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* A .va file in this folder, or in one below it, that defines the module; NULL: none. */
+static const char *source_in(elab *e, const char *folder, const char *module, int below)
+{
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    int seen = 0;
+    for (struct dirent *x; d && !found && seen < 200 && (x = readdir(d));) {
+        const size_t n = strlen(x->d_name);
+        if (x->d_name[0] == '.')
+            continue;
+        seen++;
+        const char *path = elab_printf(e, "%s/%s", folder, x->d_name);
+        if (n > 3 && !strcmp(x->d_name + n - 3, ".va"))
+            found = defines(path, module) ? path : NULL;
+        else if (below > 0 && !strchr(x->d_name, '.'))
+            found = source_in(e, path, module, below - 1);
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* Kits have their Verilog-A beside the libraries: a folder va or verilog-a there or one or two up.
+ */
+const char *elab_find_source(elab *e, diag_span at, const char *module)
+{
+    static const char *const folder[] = {"va",           "../va",           "../../va", "verilog-a",
+                                         "../verilog-a", "../../verilog-a", "."};
+    const char *file = at.file >= 0 ? e->d->file[at.file].name : "", *slash = strrchr(file, '/');
+    const char *found = NULL;
+    for (size_t i = 0; i < VS_COUNT(folder) && !found; i++)
+        found = source_in(
+            e, slash ? elab_printf(e, "%.*s/%s", (int)(slash - file), file, folder[i]) : folder[i],
+            module, strcmp(folder[i], ".") ? 1 : 0);
+    return found;
+}
+
+/* A level of a model that does not come with vsim: which module to load, from what file. */
+static void level_not_loaded(elab *e, const flat_model *c, const elab_level *v)
+{
+    const char *names = "";
+    for (size_t i = 0; i < VS_COUNT(v->loaded) && v->loaded[i]; i++)
+        names = elab_printf(e, "%s%s'%s'", names, *names ? " or " : "", v->loaded[i]);
+    diag_error(e->d, c->span,
+               "model '%s': level %d of type '%s' is %s, which does not come with vsim: load its "
+               "Verilog-A module %s",
+               c->name, model_level(c), c->type, v->model, names);
+    const char *source = NULL;
+    for (size_t i = 0; i < VS_COUNT(v->loaded) && v->loaded[i] && !source; i++)
+        source = elab_find_source(e, c->span, v->loaded[i]);
+    diag_note(e->d, DIAG_NOWHERE,
+              "a card .hdl \"%s\" loads %s; a compiled library (.osdi) does as well",
+              source ? source : v->file, source ? "it" : "its usual source, where you have it");
+}
+
+void elab_unknown_type(elab *e, const flat_model *c)
+{
+    const elab_level *v = find_level(c);
+    if (v) {
+        level_not_loaded(e, c, v);
+        return;
+    }
+    if (is_spice_type(c->type)) {
+        diag_error(e->d, c->span,
+                   "model '%s': level %d of type '%s' is not supported; %s %s, and any "
+                   "Verilog-A module by its name as the type",
+                   c->name, model_level(c), c->type, level_list(e, c->type),
+                   strchr(level_list(e, c->type), ' ') ? "are" : "is");
+        diag_note(e->d, DIAG_NOWHERE,
+                  "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); "
+                  "the type of "
+                  "a model card is then the name of its module");
+        return;
+    }
+    diag_error(e->d, c->span, "model '%s' has the unknown type '%s'", c->name, c->type);
+    const char *source = elab_find_source(e, c->span, c->type);
+    if (source) {
+        diag_note(e->d, DIAG_NOWHERE,
+                  "a card .hdl \"%s\" in the deck, or a line osdi \"%s\" in .spiceinit, loads it",
+                  source, source);
+        return;
+    }
+    const char **cand = known_types(e);
+    diag_suggest(e->d, c->type, cand, vec_len(cand));
+    diag_note(e->d, DIAG_NOWHERE,
+              "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
+              "the names of Verilog-A modules (vsim models lists them)");
+    vec_free(cand);
+}
+
+/* -- parameters -- */
+
+void elab_suggest_param(elab *e, mdl_model *m, const char *name)
+{
+    const va_module *mod = mdl_module(m);
+    const char **cand = NULL;
+    for (size_t i = 0; i < vec_len(mod->param); i++) {
+        if (mod->param[i].local)
+            continue;
+        vec_push(cand, mod->param[i].name);
+        for (size_t a = 0; a < vec_len(mod->param[i].alias); a++)
+            vec_push(cand, mod->param[i].alias[a]);
+    }
+    diag_suggest(e->d, name, cand, vec_len(cand));
+    diag_note(e->d, mod->span, "module '%s' is defined here", mod->name);
+    vec_free(cand);
+}
+
+void elab_say_unknown(elab *e, const flat_model *c, const char *module, const flat_param **p,
+                      mdl_model *m)
+{
+    enum { MOST = 8 };
+    const size_t n = vec_len(p);
+    const char *s = "";
+    for (size_t i = 0; i < n && i < MOST; i++)
+        s = elab_printf(e, "%s%s'%s'", s, *s ? ", " : "", p[i]->name);
+    if (n > MOST)
+        s = elab_printf(e, "%s and %zu more", s, n - MOST);
+    if (n)
+        diag_warning(e->d, p[0]->span, "model '%s': module '%s' has no parameter%s %s: no effect",
+                     c->name, module, n > 1 ? "s" : "", s);
+    if (n == 1 && m)
+        elab_suggest_param(e, m, p[0]->name);
+}
+
+double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p, bool spice)
+{
+    static const struct {
+        const char *name;
+        int power;
+    } t[] = {{"l", 1}, {"w", 1}, {"ps", 1}, {"pd", 1}, {"as", 2}, {"ad", 2}};
+    const double scale = e->simparam[IR_SIMPARAM_SCALE];
+    for (size_t i = 0; i < VS_COUNT(t) && spice && scale != 1 && in->letter == 'm'; i++)
+        if (!strcmp(p->name, t[i].name))
+            return p->value * (t[i].power == 2 ? scale * scale : scale);
+    return p->value;
+}
+
+double elab_version(const char *text)
+{
+    int a, b = 0, c = 0, n = 0;
+    char tail;
+    if (sscanf(text, "%d.%1d.%1d%c", &a, &b, &c, &tail) == 3)
+        return a + b / 10.0 + c / 100.0;
+    double y;
+    return sscanf(text, "%lf%n", &y, &n) == 1 && !text[n] ? y : NAN;
+}

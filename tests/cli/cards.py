@@ -1,0 +1,98 @@
+"""Model cards: levels by modules that the deck loads, sizes in .option scale, bins, mismatch.
+Run: cards.py VSIM"""
+import os
+import subprocess
+import sys
+import unittest
+
+from folder import Folder
+
+VSIM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else 'vsim'
+
+# A conductance of `g` w / l from d to s, of the sign of the type.
+GATE = '''`include "disciplines.vams"
+module %s(d, g, s, b);
+    inout d, g, s, b;
+    electrical d, g, s, b;
+    parameter integer %s = 1;
+    parameter real w = 1u, l = 1u, g0 = 1, version = 0;
+    analog I(d, s) <+ (%s > 0 ? 1 : -2) * g0 * w / l * V(d, s) * (1 + version);
+endmodule
+'''
+
+
+class Cards(Folder):
+    def run_deck(self, deck, *args, code=0):
+        self.write('t.sp', 't\n' + deck + '.end\n')
+        p = subprocess.run([VSIM, *args, 't.sp'], cwd=self.tmp.name, capture_output=True,
+                           text=True, timeout=120)
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return p.stderr
+
+    def amps(self, deck, *args):
+        """The current into v1, and what the program said."""
+        said = self.run_deck(deck + '.control\nop\nwrdata c.txt -i(v1)\n.endc\n', *args)
+        return float(self.read('c.txt').split()[-1]), said
+
+    def test_levels_bind_to_modules_that_the_deck_loads(self):
+        for level, module, kind, p_value in ((72, 'bsimcmg', 'DEVTYPE', 0), (77, 'BSIMBULK', 'TYPE', -1), (68, 'hisim2_va', 'TYPE', -1),
+                                             (57, 'bsimsoi', 'TYPE', -1), (54, 'bsim4va', 'TYPE', -1), (49, 'bsim3va', 'TYPE', -1)):
+            self.write('m.va', GATE % (module, kind, kind))
+            for type_, wanted in (('nmos', 4), ('pmos', -8)):
+                got, said = self.amps('.hdl "m.va"\nv1 d 0 1\nm1 d 0 0 0 mm w=2u l=1u\n.model mm %s level=%d g0=2 xx=1\n' % (type_, level))
+                self.assertAlmostEqual(got, wanted, 9, (level, type_))
+                self.assertEqual(said.count("has no parameter 'xx': no effect"), 1)
+
+    def test_version_in_any_form(self):
+        self.write('m.va', GATE % ('bsim4va', 'TYPE', 'TYPE'))
+        for text, wanted in (('4.82', 4.82), ('4.8.2', 4.82), ('"4.8.2"', 4.82), ('"4.5"', 4.5), ('4.5', 4.5), ('4.8', 4.8), ('3.2.4', 3.24)):
+            got, _ = self.amps('.hdl "m.va"\nv1 d 0 1\nm1 d 0 0 0 mm w=1u l=1u\n.model mm nmos level=54 version=%s\n' % text)
+            self.assertAlmostEqual(got, 1 + wanted, 9, text)
+
+    def test_scale_multiplies_sizes_of_transistors(self):
+        plain, _ = self.amps('v1 d 0 2\nm1 d d 0 0 n w=3u l=2u ad=4p pd=5u\n.model n nmos kp=1m vto=0.5 js=1 lmin=9\n')
+        scaled, said = self.amps('.option parser scale=1u wnflag=1\nv1 d 0 2\nm1 d d 0 0 n w=3 l=2 ad=4 pd=5\n'
+                                 '.model n nmos kp=1m vto=0.5 js=1 lmin=9\n')
+        self.assertAlmostEqual(scaled / plain, 1, 9)
+        self.assertNotIn('warning', said)
+
+    def test_one_warning_for_a_card_of_many_elements(self):
+        deck = 'v1 d 0 1\n' + ''.join('m%d d d 0 0 n w=%du\n' % (i, i) for i in range(1, 30)) + '.model n nmos aa=1 bb=2\n'
+        _, said = self.amps(deck)
+        self.assertEqual(said.count("module 'mos1' has no parameters 'aa', 'bb': no effect"), 1)
+        self.run_deck(deck + '.op\n', '--strict', code=1)
+
+    CELL = ('.subckt cell d w=1u l=1u mult=1\nm1 d d 0 0 n w={w} l={l}\n'
+            '.model n.0 nmos lmin=0.5u lmax=2u wmin=0.5u wmax=2u kp=100u vto={0.5+sw*agauss(0,1,1)*(0.01/sqrt(w*l*mult*1e12))}\n'
+            '.model n.1 nmos lmin=0.5u lmax=2u wmin=2u wmax=20u kp=100u vto=0.6\n.ends\n')
+
+    def test_mismatch_of_a_switch_is_off_or_each_its_own(self):
+        deck = self.CELL + 'v1 d 0 1\nxa d cell\nxb d cell mult=4\nxc d cell w=5u\n'
+        off, said = self.amps('.param sw=0\n' + deck)
+        self.assertAlmostEqual(off, 2 * 50e-6 * 0.25 + 5 * 50e-6 * 0.16, 9)
+        self.assertNotIn('statistical', said)
+        self.assertIn('statistical', self.amps('.param sw=1\n' + deck)[1])
+        runs = [self.amps('.param sw=1\n.option seed=%d\n' % s + deck)[0] for s in (1, 1, 2)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0], runs[2])
+        self.assertNotEqual(runs[0], off)
+
+    def test_equal_cards_of_many_instances_are_kept_once(self):
+        body = ' '.join('p%d={w*%d}' % (i, i) for i in range(300))
+        lines = ['.subckt cell d w=1u', 'm1 d d 0 0 n w={w}', '.model n nmos ' + body, '.ends', 'v1 d 0 1']
+        lines += ['x%d d cell w=%du' % (i, 1 + i % 3) for i in range(4000)]
+        said = self.run_deck('\n'.join(lines) + '\n.op\n')
+        self.assertEqual(said.count("model 'n': module 'mos1' has no parameters 'p0', 'p1'"), 3)
+
+    def test_sweeps_cross_the_limits_of_bins(self):
+        for how in ('.dc wx 1u 5u 1u', '.step param wx 1u 5u 1u\n.op'):
+            self.run_deck('.param sw=0 wx=1u\n' + self.CELL + 'v1 d 0 1\nxa d cell w={wx}\n.save i(v1)\n' + how + '\n')
+        deck = '.param sw=0 wx=1u\n' + self.CELL + 'v1 d 0 1\nxa d cell w={wx}\n'
+        self.run_deck(deck + '.control\nforeach x 1u 1.9u 3u 5u\nalterparam wx=$x\nreset\nop\nwrdata c$x -i(v1)\nend\n.endc\n')
+        for x, wanted in (('1u', 1 * .25), ('1.9u', 1.9 * .25), ('3u', 3 * .16), ('5u', 5 * .16)):
+            name = next(n for n in os.listdir(self.tmp.name) if n.startswith('c' + x))
+            self.assertAlmostEqual(float(self.read(name).split()[-1]), 50e-6 * wanted, 9)
+
+
+if __name__ == '__main__':
+    unittest.main()
