@@ -13,11 +13,20 @@ typedef double _Complex cplx;
 /* Room for n values; complex: 2 n doubles. */
 post_val post_new_val(post_env *e, int64_t n, bool complex);
 post_val post_number(post_env *e, double x);
-/* Value k, the last one if there are fewer. */
+/* Value k, the last one if there are fewer; NAN if there are none. */
 static inline cplx post_at(const post_val *v, int64_t k)
 {
+    if (!v->n)
+        return NAN;
     k = k < v->n ? k : v->n - 1;
     return v->complex ? v->v[2 * k] + I * v->v[2 * k + 1] : v->v[k];
+}
+/* Value k of the axis that v has, k itself without one; k < v->n, since an axis is as long as its
+ * vector. */
+static inline double post_axis_at(const post_val *v, int64_t k)
+{
+    const post_vec *a = post_axis(v);
+    return a ? a->complex ? a->v[2 * k] : a->v[k] : (double)k;
 }
 static inline void post_put(post_val *v, int64_t k, cplx x)
 {

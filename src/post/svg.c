@@ -31,10 +31,7 @@ static double value_at(const post_val *v, int64_t k)
 
 static double axis_at(const post_val *v, const post_val *axis, int64_t k)
 {
-    const post_vec *own = post_axis(v);
-    if (axis)
-        return value_at(axis, k);
-    return own ? own->complex ? own->v[2 * k] : own->v[k] : (double)k;
+    return axis ? value_at(axis, k) : post_axis_at(v, k);
 }
 
 static bool usable(double x, bool log) { return isfinite(x) && (!log || x > 0); }

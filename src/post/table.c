@@ -117,28 +117,44 @@ void post_print(const post_val *v, size_t n, const post_plot *plot, const post_t
     }
 }
 
+/* `x` in a column, or as much room without a number. */
+static void data_cell(bool there, double x, int digits, FILE *out)
+{
+    if (there)
+        fprintf(out, "% .*e ", digits, x);
+    else
+        fprintf(out, "%*s", digits + 8, "");
+}
+
+static void data_names(const post_val *v, size_t n, bool one_axis, int digits, FILE *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const post_vec *a = post_axis(&v[i]);
+        if (!i || !one_axis)
+            fprintf(out, " %-*s", digits + 7, a ? a->name : "index");
+        for (int w = 0; w <= v[i].complex; w++)
+            fprintf(out, " %-*s", digits + 7, v[i].name);
+    }
+    fputc('\n', out);
+}
+
 bool post_write_data(const post_val *v, size_t n, bool one_axis, bool names, int digits, FILE *out)
 {
     int64_t rows = 0;
     digits = digits > 0 ? digits : 8;
     for (size_t i = 0; i < n; i++)
         rows = v[i].n > rows ? v[i].n : rows;
-    for (int64_t k = names ? -1 : 0; k < rows; k++) {
+    if (names)
+        data_names(v, n, one_axis, digits, out);
+    for (int64_t k = 0; k < rows; k++) {
         for (size_t i = 0; i < n; i++) {
-            const post_vec *a = post_axis(&v[i]);
-            if (k < 0) {
-                if (!i || !one_axis)
-                    fprintf(out, " %-*s", digits + 7, a ? a->name : "index");
-                for (int w = 0; w <= v[i].complex; w++)
-                    fprintf(out, " %-*s", digits + 7, v[i].name);
-                continue;
-            }
-            cplx x = post_at(&v[i], k);
+            const bool there = k < v[i].n;
+            const cplx x = post_at(&v[i], k);
             if (!i || !one_axis)
-                fprintf(out, "% .*e ", digits, a ? a->v[k] : (double)k);
-            fprintf(out, "% .*e ", digits, creal(x));
+                data_cell(there, there ? post_axis_at(&v[i], k) : NAN, digits, out);
+            data_cell(there, creal(x), digits, out);
             if (v[i].complex)
-                fprintf(out, "% .*e ", digits, cimag(x));
+                data_cell(there, cimag(x), digits, out);
         }
         fputc('\n', out);
     }

@@ -48,6 +48,29 @@ class Blocks(Folder):
         self.assertEqual(sorted(os.listdir(self.tmp.name)), ['deck.sp', 'mine.raw'])
         self.assertEqual(waves.read_raw(self.path('mine.raw')).names, ['time', 'v(out)'])
 
+    def test_wrdata_leaves_room_where_a_shorter_vector_has_no_value(self):
+        self.control('tran 10n 1u', 'tran 10n 4u', 'let three = unitvec(3)',
+                     'wrdata two.txt tran1.v(out) tran2.v(out)', 'wrdata mixed.txt three v(out)')
+        with open(self.path('two.txt'), encoding='ascii') as f:
+            rows = f.read().splitlines()
+        last = max(k for k, row in enumerate(rows) if row[:32].strip())
+        self.assertAlmostEqual(float(rows[last].split()[0]), 1e-6, delta=1e-12)
+        self.assertTrue(all(len(row.split()) == 4 for row in rows[:last + 1]))
+        self.assertTrue(all(len(row.split()) == 2 and len(row) == 64 for row in rows[last + 1:]))
+        self.assertAlmostEqual(float(rows[-1].split()[0]), 4e-6, delta=1e-12)
+        with open(self.path('mixed.txt'), encoding='ascii') as f:
+            rows = f.read().splitlines()
+        self.assertEqual([len(row.split()) for row in rows[:4]], [4, 4, 4, 2])
+
+    def test_wrdata_of_what_a_failed_run_left_writes_no_garbage(self):
+        deck = 'failing\nV1 in 0 1\nB1 b 0 i={1e300*exp(v(b)*1e5)}\n.control\nop\ntran 1n 10n\n' \
+               'let u = unitvec(3)\nwrdata z.txt u v(in)\nhardcopy z.svg u vs v(in)\n.endc\n'
+        self.run_deck(deck, '-q', code=3)
+        with open(self.path('z.txt'), encoding='ascii') as f:
+            rows = f.read().splitlines()
+        self.assertEqual([row.split()[0] for row in rows],
+                         ['0.00000000e+00', '1.00000000e+00', '2.00000000e+00'])
+
     def test_a_named_result_file_takes_all_that_is_computed(self):
         self.control('op', 'tran 10n 1u', args=('-r', 'all.raw'))
         with open(self.path('all.raw'), 'rb') as f:
