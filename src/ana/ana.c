@@ -64,7 +64,7 @@ static void allocate(ana *a)
 {
     double **v[] = {&a->f,      &a->q,      &a->fmax,    &a->qmax,    &a->r,     &a->ref,
                     &a->size,   &a->dx,     &a->dx_prev, &a->tol_x,   &a->tol_r, &a->f_prev,
-                    &a->q_prev, &a->x_good, &a->x_try,   &a->x_start, &a->x_dc};
+                    &a->q_prev, &a->x_good, &a->x_try,   &a->x_start, &a->x_dc,  &a->x_doubtful};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = ana_vector(a);
     a->gdiag = arena_array(&a->mem, double *, a->n + 1);

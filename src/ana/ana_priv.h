@@ -40,8 +40,9 @@ typedef struct newton_eq {
     double *fix;        /* [m] NULL, or the run may end with an update that no evaluation follows;
                          * then rep->updated, f is brought to x, and q at x is q - fix */
     int itl;
-    bool solved; /* x solves a linearisation: its first evaluation may end the run */
-    bool damp;   /* shorten updates that swing to and fro */
+    bool solved;      /* x solves a linearisation: its first evaluation may end the run */
+    bool damp;        /* shorten updates that swing to and fro */
+    double most_move; /* V, longest update of a node near 0; far from it half its voltage; 0: any */
 } newton_eq;
 
 struct ana {
@@ -67,6 +68,7 @@ struct ana {
     double dx_size; /* of the iteration before, if eq.fix: its largest update in tolerances */
     double *f_prev, *q_prev;                 /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
+    double *x_doubtful;                      /* [n+1] a solution that is no operating point */
     ana_node_value *nodeset, *ic;            /* vec */
     ana_kept *kept[2];                       /* of ana_op, of ana_tran; NULL: none */
     const double *begin[2];                  /* [n+1] of the same; NULL: nothing */

@@ -208,9 +208,22 @@ static double damping(ana *a, double last)
     return swings ? norm_max(last / 2, 1.0 / 16) : fmin(1, last * 2);
 }
 
+/* Each node by itself, so that voltages that devices see stay differences of node voltages. */
+static void move_limited(const ana *a, const newton_eq *eq, double *x)
+{
+    for (int32_t i = 1; i <= a->n; i++) {
+        const double most = a->gdiag[i] ? norm_max(eq->most_move, 0.5 * fabs(x[i])) : INFINITY;
+        x[i] -= fmin(fmax(a->dx[i], -most), most);
+    }
+}
+
 static void move(const ana *a, const newton_eq *eq, double lambda, double *restrict x)
 {
     const double *restrict dx = a->dx;
+    if (eq->most_move > 0) {
+        move_limited(a, eq, x);
+        return;
+    }
     if (eq->xmax)
         loop_move(x, dx, lambda, a->m);
     else

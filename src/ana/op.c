@@ -40,8 +40,74 @@ static void copy(const ana *a, double *to, const double *from)
 /* How far each method came, for the message. */
 typedef struct op_progress {
     double gmin, source, pseudo; /* S; 0..1; S. < 0: no solution at all */
+    double limited;              /* 0: there was one */
     newton_report first;         /* of plain Newton */
+    int32_t doubtful;        /* node that makes a->x_doubtful no point of the circuit, 0: none */
+    bool by_gmin;            /* it is carried by gmin; else by an absurd current */
+    double doubtful_current; /* A, there */
+    const char *doubtful_method; /* that found it */
 } op_progress;
+
+/* -- points that solve the equations and are none of the circuit -- */
+
+/* Junctions have gmin across them, so a loop of gain may close at -1e10 V, where gmin's current is
+ * that of the sources: such voltages are proportional to 1/gmin. And exponentials of models go on
+ * as straight lines from some current on, so a loop may close there. */
+#define GMIN_LOOK 10      /* times abstol: gmin currents from which on a node is looked at */
+#define GMIN_SHARE 0.5    /* -d ln v / d ln gmin of a node that gmin carries */
+#define GMIN_CURRENT 1e-9 /* A; gmin carries no more than this where there is nothing better */
+#define MOST_CURRENT 1e6  /* A; no device of a circuit has more */
+
+static double gmin_current(const ana *a, const double *x, int32_t i)
+{
+    return a->gdiag[i] ? a->opt.gmin * fabs(x[i]) : 0;
+}
+
+/* f, q and what devices remember at x. false: not finite. */
+static bool load_at(ana *a, const newton_eq *base, double gmin, const double *x)
+{
+    bool limited;
+    ckt_env env = base->env;
+    env.iter = 2;
+    env.gmin = gmin;
+    return ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited) == VS_OK;
+}
+
+/* The node that gmin carries with the largest current, 0: none. x [n+1] solves the equations; f and
+ * q are those of x again afterwards. */
+static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
+{
+    int32_t node = 0;
+    const double gmin = base->env.gmin;
+    bool look = false;
+    for (int32_t i = 1; i <= a->n && !look; i++)
+        look = gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol;
+    if (!look)
+        return 0;
+    if (!load_at(a, base, 2 * gmin, x))
+        return 0;
+    memcpy(a->r, a->f, sizeof(double) * (size_t)a->m);
+    if (!load_at(a, base, gmin, x))
+        return 0;
+    for (int32_t i = 1; i <= a->n; i++) {
+        a->r[i] -= a->f[i]; /* what another gmin adds to the currents: x moves by -dx for it */
+        if (a->gdiag[i])
+            *a->gdiag[i] += base->gshunt;
+    }
+    for (size_t k = 0; k < base->n_force; k++)
+        if (a->gdiag[base->force[k].unknown])
+            *a->gdiag[base->force[k].unknown] += base->gforce;
+    if (lu_factor(&a->lu, a->jac) != VS_OK)
+        return 0;
+    a->alpha_lu = NAN;
+    lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol &&
+            fabs(a->dx[i]) > GMIN_SHARE * fabs(x[i]) &&
+            (!node || gmin_current(a, x, i) > gmin_current(a, x, node)))
+            node = i;
+    return node;
+}
 
 /* Newton at eq from x_good; x_good moves only on success. */
 static vs_status attempt(ana *a, const newton_eq *eq, newton_report *rep)
@@ -156,6 +222,26 @@ static vs_status pseudo_transient(ana *a, const newton_eq *base, double *reached
     return VS_NOCONV;
 }
 
+/* Newton without gmin whose nodes move by at most 0.3 V at a time, then with it. Where all is off,
+ * gmin decides in which direction a loop of gain goes; without it what little the devices conduct
+ * does, and short updates stop where they turn on. */
+static vs_status limited_newton(ana *a, const newton_eq *base, double *reached)
+{
+    newton_eq eq = *base;
+    newton_report rep;
+    eq.env.gmin = 0;
+    eq.most_move = 0.3;
+    eq.damp = false;
+    eq.itl = 4 * a->opt.itl1;
+    *reached = -1;
+    vs_status st = attempt(a, &eq, &rep);
+    if (st == VS_OK)
+        st = attempt(a, base, &rep);
+    if (st == VS_OK)
+        *reached = 0;
+    return st;
+}
+
 static void start_value(ana *a, double *x)
 {
     memset(x, 0, sizeof(double) * (size_t)(a->n + 1));
@@ -258,41 +344,160 @@ static void explain_failure(ana *a, const newton_eq *eq, const op_progress *p)
     ana_hint_static(&log, &rep, a->x_try, p->gmin);
     ana_log_end(&log);
 }
+
+/* The node with the largest contribution above MOST_CURRENT at the last load, 0: none. */
+static int32_t node_of_absurd_current(const ana *a)
+{
+    int32_t node = 0;
+    for (int32_t i = 1; i <= a->n; i++)
+        if (a->gdiag[i] && a->fmax[i] > (node ? a->fmax[node] : MOST_CURRENT))
+            node = i;
+    return node;
+}
+
+/* Is the solution x one of the circuit? If not, the best one such is kept (rather a large current
+ * than gmin's), and the status is VS_NOCONV: another solution is looked for. */
+static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
+{
+    const int32_t carried = carried_by_gmin(a, eq, x);
+    const int32_t node = carried ? carried : node_of_absurd_current(a);
+    if (!node)
+        return VS_OK;
+    if (!p->doubtful || (p->by_gmin && !carried)) {
+        p->doubtful = node;
+        p->by_gmin = carried;
+        p->doubtful_method = a->st.op_method;
+        p->doubtful_current = carried ? gmin_current(a, x, node) : a->fmax[node];
+        copy(a, a->x_doubtful, x);
+    }
+    return VS_NOCONV;
+}
+
+/* No method found another point than a->x_doubtful. Leakage or a short it may be, and is told. */
+static vs_status settle(ana *a, const op_progress *p, double *x)
+{
+    const int32_t i = p->doubtful;
+    const char *who = ana_unknown_text(a, i);
+    if (p->by_gmin && p->doubtful_current > GMIN_CURRENT) {
+        diag_error(a->d, DIAG_NOWHERE,
+                   "no operating point found: %s would be at %.3g V, where gmin alone carries the "
+                   "current (%.3g A)",
+                   who, a->x_doubtful[i], p->doubtful_current);
+        diag_note(a->d, DIAG_NOWHERE,
+                  "perhaps a current source or a loop of gain has no path for its current there; "
+                  ".nodeset names a point nearby");
+        return VS_NOCONV;
+    }
+    if (p->by_gmin)
+        diag_warning(a->d, DIAG_NOWHERE,
+                     "operating point: %s is at %.4g V because gmin carries %.3g A there", who,
+                     a->x_doubtful[i], p->doubtful_current);
+    else
+        diag_warning(a->d, DIAG_NOWHERE,
+                     "operating point: a current of %.3g A flows at %s, %.4g V; models continue "
+                     "their exponentials as straight lines there",
+                     p->doubtful_current, who, a->x_doubtful[i]);
+    copy(a, x, a->x_doubtful);
+    a->st.op_method = p->doubtful_method;
+    return VS_OK;
+}
+
+typedef struct homotopy {
+    const char *name;
+    vs_status (*run)(ana *, const newton_eq *, double *reached);
+    double *reached;
+} homotopy;
+
+/* Each method from the start value, until one finds a point of the circuit. Limited Newton comes
+ * first if plain Newton found one that is none, and last otherwise. */
 static vs_status try_homotopies(ana *a, const newton_eq *eq, double *x, op_progress *p)
 {
-    static const struct {
-        const char *name;
-        vs_status (*run)(ana *, const newton_eq *, double *reached);
-    } method[] = {{"gmin stepping", gmin_stepping},
-                  {"source stepping", source_stepping},
-                  {"pseudo-transient", pseudo_transient}};
-    double *reached[] = {&p->gmin, &p->source, &p->pseudo};
+    enum { N = 4 };
+    const homotopy method[N] = {{"limited Newton", limited_newton, &p->limited},
+                                {"gmin stepping", gmin_stepping, &p->gmin},
+                                {"source stepping", source_stepping, &p->source},
+                                {"pseudo-transient", pseudo_transient, &p->pseudo}};
+    const size_t first = p->doubtful ? 0 : 1;
     vs_status st = VS_NOCONV;
-    for (size_t i = 0; i < VS_COUNT(method) && st == VS_NOCONV; i++) {
+    for (size_t i = 0; i < N && st == VS_NOCONV; i++) {
+        const homotopy *m = &method[(first + i) % N];
         start_value(a, a->x_good);
         ckt_reset_limits(a->c);
-        st = method[i].run(a, eq, reached[i]);
-        a->st.op_method = method[i].name;
+        st = m->run(a, eq, m->reached);
+        a->st.op_method = m->name;
+        if (st == VS_OK)
+            st = judge(a, eq, a->x_good, p);
     }
     if (st == VS_OK)
         copy(a, x, a->x_good);
     return st;
 }
 
+/* The largest node voltage, and the largest value of a voltage source. */
+static double node_range(const ana *a, const double *x)
+{
+    double most = 0;
+    for (int32_t i = 1; i <= a->n; i++)
+        if (a->gdiag[i] && !a->u[i].internal) /* those of devices may be temperatures */
+            most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+static double source_range(ana *a, const newton_eq *eq)
+{
+    double most = 0;
+    ckt_source_terms(a->c, &eq->env, a->size);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!a->gdiag[i])
+            most = fmax(most, fabs(a->size[i]));
+    return most;
+}
+
+/* Plain Newton may end at a point far outside of the supplies, with all junctions of a loop of gain
+ * conducting, although there is one inside. If x is outside and limited Newton finds a point with
+ * less than half the range, x becomes that one. */
+#define OUTSIDE 10 /* times the largest voltage source */
+static vs_status look_inside(ana *a, const newton_eq *eq, double *x)
+{
+    const double supply = source_range(a, eq), range = node_range(a, x);
+    if (supply == 0 || range <= OUTSIDE * supply)
+        return VS_OK;
+    double ignored;
+    start_value(a, a->x_good);
+    ckt_reset_limits(a->c);
+    const vs_status st = limited_newton(a, eq, &ignored);
+    if (st < 0)
+        return st;
+    if (st == VS_OK && node_range(a, a->x_good) < range / 2) {
+        copy(a, x, a->x_good);
+        a->st.op_method = "limited Newton";
+        return VS_OK;
+    }
+    ckt_reset_limits(a->c);
+    return load_at(a, eq, eq->env.gmin, x) ? VS_OK : VS_NOCONV;
+}
+
 vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
 {
     double t0 = vs_seconds();
     newton_eq eq = ana_static_eq(a, tran_op);
-    op_progress p = {.gmin = -1, .source = -1, .pseudo = -1};
+    op_progress p = {.gmin = -1, .source = -1, .pseudo = -1, .limited = -1};
     a->st.op_method = "Newton";
     a->st.n_op++;
     vs_status st = plain_newton(a, &eq, x, warm, &p.first);
+    if (st == VS_OK)
+        st = judge(a, &eq, x, &p);
+    if (st == VS_OK && !warm && !a->opt.no_op_stepping)
+        st = look_inside(a, &eq, x);
     if (st == VS_NOCONV && !a->opt.no_op_stepping)
         st = try_homotopies(a, &eq, x, &p);
+    const bool doubtful = st == VS_NOCONV && p.doubtful;
+    if (doubtful)
+        st = settle(a, &p, x);
     a->st.s_op += vs_seconds() - t0;
     watch_phase(a->watch, ANA_IN_OTHER);
     x[0] = 0;
-    if (st == VS_NOCONV)
+    if (st == VS_NOCONV && !doubtful)
         explain_failure(a, &eq, &p);
     return st;
 }

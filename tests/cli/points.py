@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Operating points are those of the circuit: not of gmin, not of a model's straight lines.
+
+    points.py VSIM [unittest arguments]"""
+import math
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+KT_Q = 1.380649e-23 * 300.15 / 1.602176634e-19
+
+
+class Points(folder.Folder):
+    def op(self, deck, code=0):
+        """Values by name, and the messages."""
+        self.write('deck.sp', 'operating point\n' + deck + '\n.op\n.end\n')
+        done = subprocess.run([VSIM, '-n', '--no-output', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        found = re.findall(r'^  (\S+)\s+([-+.\deE]+)$', done.stdout, re.M)
+        return {name: float(value) for name, value in found}, done.stderr
+
+    def test_a_loop_of_gain_around_a_transistor_closes_where_it_conducts(self):
+        """The fT bench: the base is driven until the collector takes 10 mA."""
+        for amps in (1e-6, 1e-4, 1e-2):
+            x, said = self.op('vce 1 0 3\nvgain 1 c 0\nf 0 2 vgain -1000\nl 2 b 1g\nc 2 0 1g\n'
+                              'ic 0 c %g\nq1 c b 0 bfs17\n'
+                              '.model bfs17 npn (is=0.48f nf=1.008 bf=99.655)' % amps)
+            self.assertEqual(said, '')
+            # i_c = 10 mA less what 1000 times the base needs: 1/(1000 beta) of it
+            self.assertAlmostEqual(x['v(b)'], 1.008 * KT_Q * math.log(amps / 0.48e-15), delta=2e-6)
+
+    def test_a_current_that_only_gmin_could_carry_is_no_operating_point(self):
+        _, said = self.op('i1 0 a 1m\nr1 a b 1k\nd1 0 b dm\n.model dm d is=1e-15', code=3)
+        self.assertRegex(said, r"no operating point found: node '[ab]' would be at 1e\+09 V")
+
+    def test_leakage_that_gmin_carries_is_told(self):
+        x, said = self.op('i1 0 a 100p\nr1 a b 1k\nd1 0 b dm\n.model dm d is=1e-15')
+        self.assertAlmostEqual(x['v(a)'], 99.99, delta=0.1)
+        self.assertRegex(said, r"warning: operating point: node '[ab]' is at .* because gmin carries")
+
+    def test_high_voltages_that_devices_carry_are_not_looked_at(self):
+        x, said = self.op('v1 a 0 1\nr1 a 0 1k\ni1 0 b 1\nr2 b 0 1meg\nd1 0 b dm\n.model dm d')
+        self.assertAlmostEqual(x['v(b)'], 1e6, delta=10)
+        self.assertEqual(said, '')
+
+    def test_a_diode_across_a_source_is_told(self):
+        x, said = self.op('v1 a 0 5\nd1 a 0 dm\n.model dm d is=1e-14')
+        self.assertEqual(x['v(a)'], 5)
+        self.assertIn('models continue their exponentials as straight lines there', said)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
