@@ -191,6 +191,7 @@ static void resolve_card(elab *e, elab_card *k)
     k->mdl = b.mdl;
     k->min_node = b.min_node;
     k->spice = b.spice;
+    k->scales = b.scales;
     if (!k->ok)
         elab_unknown_type(e, k->model);
     k->ok = k->ok && (!b.polarity || add_polarity(e, k, &b));
@@ -250,7 +251,8 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
     double value;
     if (at >= 0) {
         flat_param scaled = *p;
-        scaled.value = elab_scaled(e, in, p, card && card->spice);
+        if (card && card->spice && !card->scales)
+            scaled.value = elab_scaled(e, in, p);
         if (!convert(e, &mdl_module(m)->param[at], &scaled, owner, &value))
             return false;
         put(e, v, at, value);

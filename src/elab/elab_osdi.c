@@ -109,12 +109,13 @@ static bool take_line(elab *e, const osdi_module *m, const flat_inst *in, osdi_s
                       osdi_set **inst, double *kelvin)
 {
     bool ok = true;
-    const bool spice = in->model && elab_binding_of(e, in->model)->spice;
+    const bool scale = in->model && elab_binding_of(e, in->model)->spice;
     for (size_t i = 0; i < vec_len(in->param); i++) {
         flat_param scaled = in->param[i];
         const flat_param *p = &scaled;
         const int32_t id = osdi_param(m, p->name);
-        scaled.value = elab_scaled(e, in, p, spice);
+        if (scale)
+            scaled.value = elab_scaled(e, in, p);
         if (!strcmp(p->name, "m"))
             continue; /* multiplicity, in flat_inst.m */
         if (id >= 0 && id < osdi_n_param(m)) {

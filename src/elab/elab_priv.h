@@ -11,7 +11,7 @@ typedef struct elab_card { /* a model card resolved for a module */
     mdl_model *mdl;
     mdl_given *given; /* vec */
     int min_node;
-    bool spice; /* as in elab_binding */
+    bool spice, scales; /* as in elab_binding */
     bool resolved, ok;
 } elab_card;
 
@@ -35,8 +35,9 @@ typedef struct elab_binding {
     const char *polarity;    /* parameter that tells n from p, NULL: none */
     int value;               /* of it */
     int min_node;
-    bool spice; /* type and level are SPICE's: parameters that the module does not know are skipped
-                   with a warning */
+    bool scales; /* it reads .option scale itself, as all that come with vsim do */
+    bool spice;  /* type and level are SPICE's: parameters that the module does not know are skipped
+                    with a warning */
 } elab_binding;
 
 struct elab {
@@ -83,9 +84,9 @@ const char *elab_find_source(elab *e, diag_span at, const char *module);
 void elab_say_unknown(elab *e, const flat_model *c, const char *module, const flat_param **p,
                       mdl_model *m);
 void elab_suggest_param(elab *e, mdl_model *m, const char *name);
-/* The number of a parameter on an instance line in the module's unit: sizes of MOS transistors are
- * multiplied by .option scale, areas by its square. */
-double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p, bool spice);
+/* The number of a parameter on the line of a MOS transistor whose module does not read .option
+ * scale: sizes are multiplied by it, areas by its square. */
+double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p);
 /* version=4.8.2 and "3.2.4" as numbers: 4.82, 3.24. NaN: it is no version. */
 double elab_version(const char *text);
 

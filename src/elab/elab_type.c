@@ -184,7 +184,8 @@ static void find_loaded(elab *e, const elab_level *v, elab_binding *b)
         b->osdi = mdl_find_osdi(e->lib, v->loaded[i]);
         b->mdl = b->osdi ? NULL : mdl_find(e->lib, v->loaded[i]);
     }
-    if (!b->osdi && !b->mdl && v->own) {
+    b->scales = !b->osdi && !b->mdl;
+    if (b->scales && v->own) {
         b->osdi = mdl_find_osdi(e->lib, v->own);
         b->mdl = b->osdi ? NULL : mdl_find(e->lib, v->own);
     }
@@ -212,7 +213,7 @@ elab_binding elab_find_binding(elab *e, const flat_model *c)
         b.polarity = t->polarity ? "type" : NULL;
         b.value = t->polarity;
         b.min_node = t->min_node;
-        b.spice = true;
+        b.spice = b.scales = true;
         return b;
     }
     if (!b.osdi && !is_spice_type(c->type))
@@ -416,14 +417,14 @@ void elab_say_unknown(elab *e, const flat_model *c, const char *module, const fl
         elab_suggest_param(e, m, p[0]->name);
 }
 
-double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p, bool spice)
+double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p)
 {
     static const struct {
         const char *name;
         int power;
     } t[] = {{"l", 1}, {"w", 1}, {"ps", 1}, {"pd", 1}, {"as", 2}, {"ad", 2}};
     const double scale = e->simparam[IR_SIMPARAM_SCALE];
-    for (size_t i = 0; i < VS_COUNT(t) && spice && scale != 1 && in->letter == 'm'; i++)
+    for (size_t i = 0; i < VS_COUNT(t) && scale != 1 && in->letter == 'm'; i++)
         if (!strcmp(p->name, t[i].name))
             return p->value * (t[i].power == 2 ? scale * scale : scale);
     return p->value;

@@ -50,6 +50,10 @@ class Cards(Folder):
             self.assertAlmostEqual(got, 1 + wanted, 9, text)
 
     def test_scale_multiplies_sizes_of_transistors(self):
+        for level in (1, 2, 3, 6, 8, 54):
+            form = 'v1 d 0 2\nm1 d d 0 0 n w=3%s l=2%s ad=4%s pd=5%s\n.model n nmos level={}\n'.format(level)
+            plain, _ = self.amps(form % ('u', 'u', 'p', 'u'))
+            self.assertAlmostEqual(self.amps('.option scale=1u\n' + form % ('', '', '', ''))[0] / plain, 1, 9, level)
         plain, _ = self.amps('v1 d 0 2\nm1 d d 0 0 n w=3u l=2u ad=4p pd=5u\n.model n nmos kp=1m vto=0.5 js=1 lmin=9\n')
         scaled, said = self.amps('.option parser scale=1u wnflag=1\nv1 d 0 2\nm1 d d 0 0 n w=3 l=2 ad=4 pd=5\n'
                                  '.model n nmos kp=1m vto=0.5 js=1 lmin=9\n')
