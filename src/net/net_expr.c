@@ -292,6 +292,19 @@ static const net_expr *parse_name(eparse *p)
     return e;
 }
 
+/* A ')' without its '(' at the end of a quoted expression, as the npn of SKY130 has it, is skipped
+ * with a warning. */
+static void skip_closing(eparse *p, char close)
+{
+    uint32_t k = p->pos;
+    while (k < p->end && (p->s[k] == ')' || p->s[k] == ' ' || p->s[k] == '\t'))
+        k++;
+    if (k == p->pos || k >= p->end || p->s[k] != close || at(p, 0) != ')')
+        return;
+    diag_warning(p->d, (diag_span){p->file, p->pos, 1}, "this ')' closes nothing: skipped");
+    p->pos = k;
+}
+
 /* primary = number | name | string | "(" expr ")" | "{" expr "}" | "'" expr "'" */
 static const net_expr *parse_primary(eparse *p)
 {
@@ -311,6 +324,8 @@ static const net_expr *parse_primary(eparse *p)
             return fail(p, p->pos - 1, 2, "empty expression");
         const net_expr *e = parse_expr(p);
         skip(p);
+        if (e && c != '(')
+            skip_closing(p, close);
         if (e && at(p, 0) != close)
             return fail(p, p->pos < p->end ? p->pos : p->end - 1, 1,
                         c == '(' ? "')' expected" : "an operator is expected here");
