@@ -28,6 +28,12 @@ def near(rng, value, fraction=0.15):
     return value * (1 + fraction * (2 * rng.random() - 1))
 
 
+def rounding(m, inst, acm):
+    if acm:
+        return 2e-16 * inst.get('m', 1)
+    return 1e-15 * inst.get('m', 1) / (m['rsh'] * min(inst['nrd'], inst['nrs'])) if 'rsh' in m else 0.0
+
+
 def card(rng, number):
     polarity = 1 if number % 2 else -1
     version = ['3.3', '3.24', '3.22', '3.23', '3.2', '3.3', '3.24'][number % 7]
@@ -90,5 +96,17 @@ def card(rng, number):
         inst['m'] = 3.0
     if m['noimod'] >= 5:
         skip.add('n')
+    unlike = {'db5', 'gb5', 'sb5', 'bb5'}                   # slope of the clamp of a forward body bias
+    if m['capmod'] == 0 and 'ngate' in m:
+        skip.add('y')                                       # slope of the gate's depletion taken twice
+    freq = 1e6
+    if number % 5 == 0:
+        freq = 3e8
+        m['elm'] = 1e-6
+        m['nqsmod' if number % 2 or not new else 'acnqsmod'] = 1.0
+    if 'acnqsmod' in m:
+        unlike |= {'db', 'gb', 'sb', 'bb'}                  # sign of the imaginary body transconductance
     return Card(8 if number % 2 else 49, 'bsim3', m, inst, polarity, rng.choice([27.0, -40.0, 125.0, 60.0]), skip,
-                rounding=1e-16 * inst.get('m', 1) if acm or 'rsh' in m else 0)
+                rounding=rounding(m, inst, acm), unlike=unlike, freq=freq,
+                # slopes by the body bias: capmod 0 leaves out that of vbseff, capmod 3 of 3.3 has another saturated
+                loose={'y': 2e-3} if m['capmod'] == 0 or m['capmod'] == 3 and new else None)

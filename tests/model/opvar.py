@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Operating-point values against differences of the device's own currents, in .dc and, for capacitances, .ac.
+
+    opvar.py VSIM [NAME...]
+
+A device stands between voltage sources of its terminals; its series resistances are 0, so that they are the inner
+nodes' voltages. Each case names what a value has to equal: `slope` takes a vector of the sweep ("i(t)": the current into
+terminal t), divides its difference over two points around the middle one by that of the voltage; `cap` is the imaginary
+part of an admittance over omega. Bounds: second differences of an exponential, (h / vt)^2 / 6 = 3e-5 for h = 0.3 mV at
+27 degrees, and the 1e-4 of the difference of currents with 12 digits."""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mos_cards  # noqa: E402
+
+STEP, BOUND = 3e-4, 2e-4
+VSIM = ''
+
+BJT = {'gm': ('slope', {'@q[ic]': 1}, 'b', {'gmu': 1}), 'go': ('slope', {'@q[ic]': 1}, 'c', {'gmu': -1}),
+       'gpi': ('slope', {'@q[ib]': 1}, 'b', {'gmu': -1})}
+BJT_BACK = dict(BJT, gmu=('slope', {'@q[ib]': -1}, 'c', {}))
+FET = {'gm': ('slope', {'@q[id]': 1}, 'g', {}), 'gds': ('slope', {'@q[id]': 1}, 'd', {})}
+MOS = dict(FET, gmbs=('slope', {'@q[id]': 1}, 'b', {}))
+MOS_C = {'capbd': ('cap', 'b', 'd'), 'capbs': ('cap', 'b', 's')}
+GUMMEL = ('npn is=0.48f nf=1.008 bf=99.655 vaf=90 ikf=0.19 ise=7.49f ne=1.762 nr=1.01 br=38.4 var=7 ikr=93.2m isc=0.2f '
+          'nc=1.042 cje=1.325p cjc=1.05p tf=56.94p tr=1n xtf=68.398 vtf=0.6 itf=0.7')
+VBIC = ('npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 nei=1.02 iben=5e-15 nen=2 ibcn=5e-15 ncn=2 vef=10 ver=5 ikf=5m ikr=1m '
+        'rcx=0 rci=0 rbx=0 rbi=0 re=0 rbp=0 rs=0 cje=20f cjc=10f tf=2p tr=0.5n')
+# name: line of the device, model card, voltages, what its values equal
+CASES = {
+    'bjt': ('q c b e m=3', GUMMEL.replace('vtf=0.6', ''), {'c': 2, 'b': 0.75, 'e': 0}, dict(BJT, cpi=('cap', 'b', 'e'))),
+    'bjt_depletion': ('q c b e m=3', 'npn is=1e-16 cje=1p cjc=2p', {'c': 2, 'b': 0.2, 'e': 0},
+                      {'cpi': ('cap', 'b', 'e'), 'cmu': ('cap', 'b', 'c')}),
+    'vbic_depletion': ('q c b e', VBIC + ' tf=0 tr=0 is=1e-20', {'c': 1, 'b': 0.2, 'e': 0},
+                       {'cbe': ('cap', 'b', 'e'), 'cbc': ('cap', 'b', 'c')}),
+    'bjt_phase': ('q c b e', GUMMEL + ' ptf=21', {'c': 2, 'b': 0.75, 'e': 0}, BJT),
+    'bjt_phase_saturated': ('q c b e', GUMMEL + ' ptf=21', {'c': 0.1, 'b': 0.75, 'e': 0}, BJT_BACK),
+    'pnp_phase': ('q c b e', GUMMEL.replace('npn', 'pnp') + ' ptf=21', {'c': -2, 'b': -0.75, 'e': 0},
+                  {k: (a, {n: -x for n, x in b.items()}, c, d) for k, (a, b, c, d) in BJT.items()}),
+    'vbic': ('q c b e m=2', VBIC, {'c': 1, 'b': 0.8, 'e': 0}, dict(BJT, cbe=('cap', 'b', 'e'))),
+    'vbic_saturated': ('q c b e', VBIC, {'c': 0.1, 'b': 0.8, 'e': 0}, BJT_BACK),
+    'vbic_phase': ('q c b e', VBIC + ' td=2p', {'c': 1, 'b': 0.8, 'e': 0}, BJT),
+    'diode': ('q a k m=2', 'd is=1e-14 n=1.1 cjo=2p tt=1n ikf=10m isr=1e-12', {'a': 0.6, 'k': 0},
+              {'gd': ('slope', {'i(a)': 1}, 'a', {}), 'cd': ('cap', 'a', 'a')}),
+    'diode_reverse': ('q a k', 'd is=1e-14 cjo=2p bv=5', {'a': -5.2, 'k': 0},
+                      {'gd': ('slope', {'i(a)': 1}, 'a', {}), 'cd': ('cap', 'a', 'a')}),
+    'jfet': ('q d g s m=2', 'njf vto=-2 beta=1m lambda=0.02 b=0.3', {'d': 3, 'g': -0.5, 's': 0}, FET),
+    'jfet_exchanged': ('q d g s', 'njf vto=-2 beta=1m lambda=0.02', {'d': -1, 'g': -0.5, 's': 0},
+                       {'gm': ('slope', {'@q[id]': -1}, 'g', {}), 'gds': ('slope', {'@q[id]': -1}, 's', {})}),
+    'jfet2': ('q d g s', 'njf level=2 vto=-2 beta=1m lfgam=0.05 taug=1u delta=0.02 taud=1u', {'d': 3, 'g': -0.5, 's': 0}, FET),
+    'mesfet': ('q d g s m=2', 'nmf vto=-1.3 beta=2m b=0.2 alpha=2 lambda=0.05', {'d': 2, 'g': -0.4, 's': 0}, FET),
+    'vdmos': ('q d g s m=2', 'vdmos nchan vto=3 kp=5 lambda=5m ksubthres=0.1', {'d': 10, 'g': 4, 's': 0}, FET),
+    'mos1': ('q d g s b w=10u l=2u m=3', 'nmos kp=50u vto=0.7 gamma=0.5 lambda=0.02 cbd=10f cbs=20f',
+             {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, dict(MOS, **MOS_C)),
+    'mos2': ('q d g s b w=10u l=2u', 'nmos level=2 tox=40n nsub=1e16 vto=0.7 ucrit=1e5 uexp=0.1 vmax=1e5 nfs=1e10',
+             {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, MOS),
+    'mos3': ('q d g s b w=10u l=2u', 'nmos level=3 tox=40n nsub=1e16 vto=0.7 theta=0.05 vmax=1e5 eta=0.5 kappa=0.3 xj=0.2u',
+             {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, MOS),
+    'mos6': ('q d g s b w=10u l=2u', 'nmos level=6 vto=0.7 gamma=0.4 lambda0=0.02', {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, MOS),
+    'bsim3': ('q d g s b w=10u l=0.5u ad=8p as=8p pd=20u ps=20u m=3', 'bsim3 rdsw=300 alpha0=1e-7 ngate=5e19',
+              {'d': 1.5, 'g': 1.2, 's': 0, 'b': -0.5},
+              dict(MOS, gbd=('slope', {'@q[ibd]': 1}, 'b', {}), gbs=('slope', {'@q[ibs]': 1}, 'b', {}))),
+    'bsim3_charge': ('q d g s b w=10u l=0.5u m=3', 'bsim3 cj=0 cjsw=0 cgso=0 cgdo=0 cgbo=0 cf=0 ngate=5e19',
+                     {'d': 0.4, 'g': 2.2, 's': 0, 'b': -0.5},
+                     {'c' + x + y: ('slope', {'@q[q%s]' % x: 1}, y, {}) for x in 'gdb' for y in 'gds'}),
+    'bsim3_triode': ('q d g s b w=10u l=0.5u', 'bsim3 rdsw=300', {'d': 0.1, 'g': 2.2, 's': 0, 'b': 0}, MOS),
+    'psp103': ('q d g s b w=10u l=1u', 'psp103va swigate=1', {'d': 1, 'g': 0.8, 's': 0, 'b': -0.5},
+               {'gm': ('slope', {'@q[ids]': 1}, 'g', {}), 'gds': ('slope', {'@q[ids]': 1}, 'd', {}),
+                'gmb': ('slope', {'@q[ids]': 1}, 'b', {})}),
+}
+
+
+def deck(case, swept=None, excited=None):
+    device, model, at, values = case
+    name, *rest = device.split()
+    letter = {'npn': 'q', 'pnp': 'q', 'd': 'd', 'njf': 'j', 'nmf': 'z', 'nmos': 'm', 'vdmos': 'm'}.get(model.split()[0], 'n')
+    nodes = [w for w in rest if '=' not in w]
+    lines = ['* values of the operating point', '.options reltol=1e-9 abstol=1e-18 vntol=1e-12 gmin=1e-15']
+    lines += ['V%s %s 0 %.12g%s' % (t.upper(), t, v, ' ac 1' if t == excited else '') for t, v in at.items()]
+    lines += ['%s%s %s mod %s' % (letter, name, ' '.join(nodes), ' '.join(w for w in rest if '=' in w)), '.model mod ' + model]
+    slopes = [v for v in values.values() if v[0] == 'slope']
+    own = sorted({n for v in slopes for n in v[1] if n[0] == '@'} | {'@q[%s]' % n for v in slopes for n in v[3]}
+                 | {'@q[%s]' % n for n in values})
+    save = ['i(v%s)' % t for t in at] + ['@%s%s' % (letter + name, n[2:]) for n in own]
+    lines.append('.save ' + ' '.join(save))
+    if swept:
+        lines.append('.dc V%s %.12g %.12g %g' % (swept.upper(), at[swept] - STEP, at[swept] + 1.5 * STEP, STEP))
+    else:
+        lines.append('.ac lin 1 1k 1k')
+    return '\n'.join(lines + ['.end', '']), letter + name
+
+
+def vector(plot, name, device):
+    if name.startswith('i('):
+        return [-x for x in mos_cards.column(plot, 'i(v%s)' % name[2])]
+    return plot['@' + device + name[2:]]
+
+
+class Values(unittest.TestCase):
+    def check(self, name):
+        case = CASES[name]
+        with tempfile.TemporaryDirectory() as folder:
+            for value, rule in case[3].items():
+                with self.subTest(value=value):
+                    if rule[0] == 'slope':
+                        text, device = deck(case, swept=rule[2])
+                        plot = mos_cards.solve(VSIM, folder, text, True)[0]
+                        got = vector(plot, '@q[%s]' % value, device)[1]
+                        parts = {n: f * (vector(plot, n, device)[2] - vector(plot, n, device)[0]) / (2 * STEP)
+                                 for n, f in rule[1].items()}
+                        parts.update({n: f * vector(plot, '@q[%s]' % n, device)[1] for n, f in rule[3].items()})
+                        size = max(abs(x) for x in parts.values())
+                    else:
+                        text, device = deck(case, swept=rule[2])
+                        got = vector(mos_cards.solve(VSIM, folder, text, True)[0], '@q[%s]' % value, device)[1]
+                        text, device = deck(case, excited=rule[2])
+                        plot = mos_cards.solve(VSIM, folder, text, True)[0]
+                        y = vector(plot, 'i(%s)' % rule[1], device)[0].imag / (2 * 3.141592653589793 * 1e3)
+                        parts = {'': y if rule[1] == rule[2] else -y}
+                        size = abs(y)
+                    self.assertGreater(size, 0)
+                    self.assertLess(abs(got - sum(parts.values())), BOUND * size,
+                                    '%s of %s is %r, but %r' % (value, name, got, parts))
+
+
+for _name in CASES:
+    setattr(Values, 'test_' + _name, lambda self, n=_name: self.check(n))
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    sys.argv[1:] = ['Values.test_' + n for n in sys.argv[1:]]
+    unittest.main()
