@@ -36,7 +36,7 @@ def rounding(m, inst, acm):
 
 def card(rng, number):
     polarity = 1 if number % 2 else -1
-    version = ['3.3', '3.24', '3.22', '3.23', '3.2', '3.3', '3.24'][number % 7]
+    version = ['3.3.0', '3.2.4', '3.2.2', '3.2.3', '3.2', '3.3', '3.24'][number % 7]
     new = version.startswith('3.3')
     m = {'version': version, 'mobmod': float(1 + number % 3), 'capmod': float(number // 3 % 4), 'xpart': rng.choice([0, 0.5, 1]),
          'noimod': float(rng.randint(1, 6 if new else 4)), 'binunit': float(rng.choice([1, 1, 2])),
@@ -96,7 +96,7 @@ def card(rng, number):
         inst['m'] = 3.0
     if m['noimod'] >= 5:
         skip.add('n')
-    unlike = {'db5', 'gb5', 'sb5', 'bb5'}                   # slope of the clamp of a forward body bias
+    unlike = {'db5', 'gb5', 'sb5', 'bb5', 'n5'}             # slope of the clamp of a forward body bias
     if m['capmod'] == 0 and 'ngate' in m:
         skip.add('y')                                       # slope of the gate's depletion taken twice
     freq = 1e6
