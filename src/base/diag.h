@@ -42,6 +42,10 @@ typedef struct diag {
     bool drop_notes; /* the last error or warning was dropped, its notes are too */
     int max_error;   /* further errors are counted, not kept; default 50 */
     bool told_full;  /* it was said that there are further errors */
+    /* What $NAME stands for in names of files, and HOME for ~. NULL, or its answer NULL: the name
+     * stays as it is written. The text lives until the next question. */
+    const char *(*variable)(void *user, const char *name);
+    void *variable_user;
 } diag;
 
 /* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it
@@ -49,6 +53,11 @@ typedef struct diag {
 static inline bool diag_full(const diag *d, int before)
 {
     return d->n_error - before > d->max_error;
+}
+
+static inline const char *diag_variable(const diag *d, const char *name)
+{
+    return d->variable ? d->variable(d->variable_user, name) : NULL;
 }
 
 void diag_init(diag *d);

@@ -51,17 +51,17 @@ static void *open_near(const char *beside, const char *relative, const char *fil
     return access(path, R_OK) ? NULL : dlopen(path, how);
 }
 
-void *plugin_open(const char *file, const char *folder, const char *installed, bool global)
+void *plugin_open(const char *file, const char *only, const char *folder, const char *installed,
+                  bool global)
 {
     static const char *const place[] = {"",       "vsim/",      "../lib/vsim/",
                                         "../%s/", "../src/%s/", "src/%s/"};
     const int how = RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL);
-    const char *dir = getenv("VSIM_LIBDIR");
     char self[PATH_MAX], relative[64];
     void *h = NULL;
     Dl_info info;
-    if (dir && *dir) {
-        const int n = snprintf(self, sizeof self, "%s/", dir);
+    if (only && *only) {
+        const int n = snprintf(self, sizeof self, "%s/", only);
         return n < (int)sizeof self ? open_near(self, "", file, how) : NULL;
     }
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

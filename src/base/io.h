@@ -11,10 +11,10 @@
 bool io_write(int fd, const void *p, size_t n);
 bool io_read(int fd, void *p, size_t n);
 
-/* dlopen of `file`. Searched: $VSIM_LIBDIR and nothing else if it is set; otherwise beside the
+/* dlopen of `file`. Searched: `only` and nothing else unless it is NULL; otherwise beside the
  * program or library that contains this code, ../lib/vsim from there, src/`folder` of a build tree,
  * and `installed`. global: its symbols are seen by libraries that are loaded later. NULL: not
  * found, or not loadable. */
-void *plugin_open(const char *file, const char *folder, const char *installed, bool global);
+void *plugin_open(const char *file, const char *only, const char *folder, const char *installed, bool global);
 
 #endif

@@ -41,8 +41,7 @@ static void make_pool(ckt *c)
         n = n < MOST_BY_DEFAULT ? n : MOST_BY_DEFAULT;
     }
     c->pool = n > 1 ? pool_new(n) : NULL;
-    const char *min = getenv("VSIM_PARALLEL_MIN");
-    c->parallel_min = c->opt.parallel_min > 0 ? c->opt.parallel_min : min ? strtod(min, NULL) : 2e6;
+    c->parallel_min = c->opt.parallel_min > 0 ? c->opt.parallel_min : 2e6;
 }
 
 struct pool *ckt_pool(const ckt *c) { return c->pool; }

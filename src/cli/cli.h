@@ -60,12 +60,20 @@ typedef struct cli_opt {
     int threads;            /* 0: automatic, or as the deck says */
     int lu;                 /* lu_kind + 1; 0: as the deck says */
     int verbose;
+    /* of the environment: cli_env.c */
+    const char *models, *plugins, *cpu;
+    char *user_cache; /* behind cache_dir, or NULL */
+    int lanes;
+    double parallel_min, rank_silence;
     bool quiet, batch, strict, interpret, no_specialize, no_cache, branches, json;
 } cli_opt;
 
 int cli_exit_code(vs_status st); /* VS_STOP: 0 */
 /* Reads the command line. false: a message was printed, exit with CLI_USAGE. */
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
+/* The rest of *o from the environment. The other: what $NAME in names of files stands for. */
+void cli_env_read(cli_opt *o);
+const char *cli_variable(void *user, const char *name);
 void cli_help(const char *topic, FILE *out);
 
 struct sim;

@@ -46,6 +46,11 @@ int cli_cache(const cli_opt *o)
 {
     const char *what = vec_len(o->arg) ? o->arg[0] : "list", *why;
     jit_cache_view v;
+    if (!o->cache_dir) {
+        fprintf(stderr, "vsim: no folder for compiled models: neither XDG_CACHE_HOME nor HOME is "
+                        "set; --cache-dir DIR names one\n");
+        return CLI_IO;
+    }
     vs_status st = jit_cache_look(&v, o->cache_dir, &why);
     if (!strcmp(what, "path") && v.dir)
         printf("%s\n", v.dir), st = VS_OK;

@@ -81,6 +81,7 @@ vs_status cli_base_init(cli_base *b, const cli_opt *o)
     bool results_on_stdout = o->raw && !strcmp(o->raw, "-");
     *b = (cli_base){.log = results_on_stdout ? stderr : stdout};
     diag_init(&b->d);
+    b->d.variable = cli_variable;
     str_pool_init(&b->names);
     b->quiet = o->quiet;
     if (!o->log)
@@ -131,9 +132,13 @@ vs_status cli_open_models(cli_base *b, const cli_opt *o)
 {
     mdl_opt mo = {.include = o->include,
                   .n_include = vec_len(o->include),
+                  .model_dir = o->models,
                   .interpret = o->interpret,
                   .no_specialize = o->no_specialize,
                   .jit = {.cache_dir = o->cache_dir,
+                          .plugin_dir = o->plugins,
+                          .lanes = o->lanes,
+                          .cpu = o->cpu,
                           .no_cache = o->no_cache,
                           .opt_level = 2,
                           .verbose = o->verbose > 0,

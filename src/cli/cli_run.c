@@ -411,8 +411,10 @@ static vs_status prepare(run *r)
         double t0 = vs_seconds();
         st = cli_open_models(&r->b, r->o);
         sim_opts(r->sim)->lib = r->b.lib;
+        double tuned = 0;
         if (r->o->threads != 1 || r->o->jobs != 1)
-            sim_opts(r->sim)->parallel_min = cli_tuned(r->o, r->b.log, &r->worker_start);
+            tuned = cli_tuned(r->o, r->b.log, &r->worker_start);
+        sim_opts(r->sim)->parallel_min = r->o->parallel_min > 0 ? r->o->parallel_min : tuned;
         r->s_models = vs_seconds() - t0;
     }
     if (!st)

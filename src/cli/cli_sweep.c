@@ -34,12 +34,17 @@ bool cli_join(cli_opt *o, rank_link *l, int *code)
     char why[300];
     *code = CLI_OK;
     if (o->command != CMD_RUN || o->mpi < 0 || o->n_shard > 1 ||
-        (!rank_look(&rank, &size) && !o->mpi))
+        (!rank_look(cli_variable, NULL, &rank, &size) && !o->mpi))
         return true;
     const char *wrong = !strcmp(o->arg[0], "/dev/stdin")
                             ? "a deck from standard input reaches one rank only: give a file"
                             : NULL;
-    if (!wrong && rank_begin(l, rank, size, why))
+    if (!wrong && rank_begin(l,
+                             &(rank_opt){.rank = rank,
+                                         .size = size,
+                                         .plugin_dir = o->plugins,
+                                         .silence = o->rank_silence},
+                             why))
         wrong = why;
     if (wrong) {
         *code = CLI_USAGE;

@@ -42,10 +42,8 @@ static bool tune_path(const cli_opt *o, bool make, char *path, size_t size)
         jit_cache_close(&c);
         return ok;
     }
-    char *dir = jit_cache_folder(o->cache_dir);
-    ok = dir && *dir && snprintf(path, size, "%s/tune", dir) < (int)size;
-    free(dir);
-    return ok;
+    return o->cache_dir && *o->cache_dir &&
+           snprintf(path, size, "%s/tune", o->cache_dir) < (int)size;
 }
 
 static void this_machine(tune *t)

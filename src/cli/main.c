@@ -1,6 +1,7 @@
 /* main.c - dispatch of the vsim command. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,7 +32,9 @@ int main(int argc, char **argv)
     cli_opt o;
     rank_link link;
     int code = CLI_OK;
-    if (!cli_opt_parse(&o, argc, argv))
+    const bool understood = cli_opt_parse(&o, argc, argv);
+    cli_env_read(&o);
+    if (!understood)
         code = CLI_USAGE;
     else if (cli_join(&o, &link, &code))
         switch (o.command) {
@@ -50,6 +53,7 @@ int main(int argc, char **argv)
         }
     if (o.link)
         vec_free(o.link->data);
+    free(o.user_cache);
     vec_free(o.arg);
     vec_free(o.include);
     vec_free(o.define);

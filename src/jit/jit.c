@@ -97,11 +97,7 @@ static bool has_fma(const char *cpu)
 
 static void choose_machine(jit *j)
 {
-    const char *lanes = getenv("VSIM_LANES"), *cpu = getenv("VSIM_CPU");
-    int n = j->opt.lanes ? j->opt.lanes : lanes ? atoi(lanes) : 0;
-    j->lanes = lanes_allowed(n) ? n : lanes_of_machine();
-    if (!j->opt.cpu && cpu && *cpu)
-        j->opt.cpu = cpu;
+    j->lanes = lanes_allowed(j->opt.lanes) ? j->opt.lanes : lanes_of_machine();
     j->fma = has_fma(j->opt.cpu);
 }
 
@@ -268,7 +264,7 @@ static bool load_llvm(jit *j, const char **why)
     if (j->llvm_failed)
         return false;
     j->llvm_failed = true;
-    j->llvm = plugin_open(MODULE_FILE, "jit", JIT_LIBDIR, false);
+    j->llvm = plugin_open(MODULE_FILE, j->opt.plugin_dir, "jit", JIT_LIBDIR, false);
     if (!j->llvm)
         return false;
     const char *version = dlsym(j->llvm, JIT_VERSION_SYMBOL);

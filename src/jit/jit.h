@@ -43,11 +43,12 @@ typedef struct jit_layout {
 } jit_layout;
 
 typedef struct jit_opt {
-    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/vsim or ~/.cache/vsim */
+    const char *cache_dir;  /* NULL: nothing is kept on disk */
+    const char *plugin_dir; /* of plugin_open; NULL: where this program or library is */
     bool no_cache;
     int opt_level;   /* 0..3, default 2 */
-    int lanes;       /* W: 1, 2, 4, 8; 0: $VSIM_LANES, or what suits the processor */
-    const char *cpu; /* LLVM's name of a processor type; NULL: $VSIM_CPU, or this machine */
+    int lanes;       /* W: 1, 2, 4, 8; 0: what suits the processor */
+    const char *cpu; /* LLVM's name of a processor type; NULL: this machine */
     bool exact;      /* results are the interpreter's, bit by bit: functions of the C library;
                       * false: own vector code (docs/math.md), fused multiply-add */
     int piece;       /* instructions in a piece of a long kernel, roughly; 0: what suits the width,

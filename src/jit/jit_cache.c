@@ -99,22 +99,6 @@ static const char *const SUFFIX[] = {".vso", ".vsm"};
 
 /* -- the folder -- */
 
-static char *default_dir(void)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *dir = NULL;
-    if (xdg && xdg[0] == '/') {
-        if (asprintf(&dir, "%s/vsim", xdg) < 0)
-            return NULL;
-    } else if (home && home[0] == '/') {
-        if (asprintf(&dir, "%s/.cache/vsim", home) < 0)
-            return NULL;
-    }
-    return dir;
-}
-
-char *jit_cache_folder(const char *dir) { return dir ? strdup(dir) : default_dir(); }
-
 static void make_dirs(char *path)
 {
     for (char *p = path + 1; *p; p++)
@@ -137,9 +121,9 @@ void jit_cache_open(jit_cache *c, const char *dir, const char **why)
     struct stat st;
     *why = NULL;
     *c = (jit_cache){.max_bytes = (uint64_t)JIT_CACHE_MB << 20};
-    c->dir = jit_cache_folder(dir);
+    c->dir = dir ? strdup(dir) : NULL;
     if (!c->dir || !*c->dir) {
-        *why = "no cache folder: neither XDG_CACHE_HOME nor HOME is set";
+        *why = "no cache folder is set";
     } else {
         make_dirs(c->dir);
         if (stat(c->dir, &st) || !S_ISDIR(st.st_mode))
@@ -342,8 +326,9 @@ vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash ke
 vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why)
 {
     struct timespec now;
-    *view = (jit_cache_view){.dir = jit_cache_folder(dir), .limit = (uint64_t)JIT_CACHE_MB << 20};
-    *why = "neither XDG_CACHE_HOME nor HOME is set";
+    *view =
+        (jit_cache_view){.dir = dir ? strdup(dir) : NULL, .limit = (uint64_t)JIT_CACHE_MB << 20};
+    *why = "no cache folder is set";
     if (!view->dir || !*view->dir)
         return VS_EIO;
     *why = "the folder cannot be read";

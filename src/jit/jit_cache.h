@@ -13,12 +13,9 @@ typedef struct jit_cache {
     uint64_t max_bytes; /* files beyond it are removed, oldest use first */
 } jit_cache;
 enum { JIT_CACHE_MB = 256 };
-/* dir NULL: the user's cache folder. Makes the folder. *why set (static text) if there is no cache.
- */
+/* Makes the folder. dir NULL: there is none. *why set (static text) if there is no cache. */
 void jit_cache_open(jit_cache *c, const char *dir, const char **why);
 void jit_cache_close(jit_cache *c);
-/* The folder that dir names, as above, malloc'ed; it need not be there. NULL: none. */
-char *jit_cache_folder(const char *dir);
 
 typedef enum jit_cache_kind {
     JIT_CACHE_KERNEL, /* .vso: objects of a kernel (jit_pack.c) */

@@ -213,9 +213,8 @@ static bool is_folder(const char *path)
 static char *standard_folder(const mdl_opt *opt)
 {
     static const char *const try[] = {MDL_SOURCE_DIR, MDL_INSTALL_DIR};
-    const char *chosen = opt->model_dir ? opt->model_dir : getenv("VSIM_MODELS");
-    if (chosen && *chosen)
-        return strdup(chosen);
+    if (opt->model_dir && *opt->model_dir)
+        return strdup(opt->model_dir);
     for (size_t i = 0; i < VS_COUNT(try); i++)
         if (is_folder(try[i]))
             return strdup(try[i]);

@@ -103,9 +103,9 @@ static void read_line(init *r)
 }
 
 /* The first of: beside the deck, here, at home. */
-static const char *find_init(arena *mem, const char *deck)
+static const char *find_init(const diag *d, arena *mem, const char *deck)
 {
-    const char *slash = strrchr(deck, '/'), *home = getenv("HOME");
+    const char *slash = strrchr(deck, '/'), *home = diag_variable(d, "HOME");
     const char *path =
         slash ? arena_printf(mem, "%.*s/.spiceinit", (int)(slash - deck), deck) : ".spiceinit";
     if (is_file(path))
@@ -119,7 +119,7 @@ static const char *find_init(arena *mem, const char *deck)
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,
                    const char ***folder)
 {
-    const char *why, *name = find_init(mem, path);
+    const char *why, *name = find_init(d, mem, path);
     init r = {.deck = deck, .d = d, .mem = mem, .opt = opt, .folder = folder};
     if (!name)
         return;

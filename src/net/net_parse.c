@@ -90,11 +90,13 @@ const char *net_file_text(const diag *d, arena *mem, const net_card *c, const ne
 }
 
 /* ~ at the start, $NAME and ${NAME} anywhere; an unknown variable stays as written */
-static const char *expand_name(arena *mem, const char *name)
+static const char *expand_name(const diag *d, arena *mem, const char *name)
 {
     const char *out = "";
-    if (name[0] == '~' && (name[1] == '/' || !name[1]) && getenv("HOME")) {
-        out = getenv("HOME");
+    const bool tilde = name[0] == '~' && (name[1] == '/' || !name[1]);
+    const char *home = tilde ? diag_variable(d, "HOME") : NULL;
+    if (home) {
+        out = arena_strndup(mem, home, strlen(home));
         name++;
     }
     while (*name) {
@@ -106,7 +108,7 @@ static const char *expand_name(arena *mem, const char *name)
         bool braced = name[1] == '{';
         const char *var = name + 1 + braced;
         size_t k = strspn(var, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
-        const char *value = k ? getenv(arena_strndup(mem, var, k)) : NULL;
+        const char *value = k ? diag_variable(d, arena_strndup(mem, var, k)) : NULL;
         const char *end = var + k + (braced && var[k] == '}');
         out = value ? arena_printf(mem, "%s%s", out, value)
                     : arena_printf(mem, "%s%.*s", out, (int)(end - name), name);
@@ -124,7 +126,7 @@ static bool exists(const char *path)
 const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
                           const net_opt *opt)
 {
-    name = expand_name(mem, name);
+    name = expand_name(d, mem, name);
     if (name[0] == '/' || !name[0])
         return name;
     const char *base = from >= 0 ? d->file[from].name : "";

@@ -23,15 +23,14 @@
 enum { MOST_RANKS = 1 << 20 };
 static const int64_t MOST_BYTES = INT64_C(1) << 34;
 
-static int number_of(const char *name)
+static int number_of(const char *text)
 {
-    const char *text = getenv(name);
     char *end;
     const long n = text ? strtol(text, &end, 10) : -1;
     return !text || end == text || *end || n < 0 || n > MOST_RANKS ? -1 : (int)n;
 }
 
-bool rank_look(int *rank, int *size)
+bool rank_look(rank_variable *variable, void *user, int *rank, int *size)
 {
     static const char *const pair[][2] = {
         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
@@ -39,8 +38,8 @@ bool rank_look(int *rank, int *size)
         {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, /* srun --mpi=pmix */
     };
     for (size_t i = 0; i < VS_COUNT(pair); i++) {
-        *rank = number_of(pair[i][0]);
-        *size = number_of(pair[i][1]);
+        *rank = number_of(variable(user, pair[i][0]));
+        *size = number_of(variable(user, pair[i][1]));
         if (*rank >= 0 && *size > 1 && *rank < *size)
             return true;
     }
@@ -48,14 +47,14 @@ bool rank_look(int *rank, int *size)
     return false;
 }
 
-static rank_relay *open_relay(char why[300])
+static rank_relay *open_relay(const char *plugin_dir, char why[300])
 {
     rank_relay *relay = NULL;
     if (!RANK_HAVE_MPI) {
         snprintf(why, 300, "this vsim was built without MPI");
         return NULL;
     }
-    void *lib = plugin_open(MODULE_FILE, "rank", RANK_LIBDIR, true);
+    void *lib = plugin_open(MODULE_FILE, plugin_dir, "rank", RANK_LIBDIR, true);
     const char *version = lib ? dlsym(lib, RANK_VERSION_SYMBOL) : NULL;
     if (!lib)
         snprintf(why, 300, MODULE_FILE " cannot be loaded: %s",
@@ -65,13 +64,6 @@ static rank_relay *open_relay(char why[300])
     else
         *(void **)&relay = dlsym(lib, RANK_RELAY_SYMBOL);
     return relay;
-}
-
-static double silence(void)
-{
-    const char *text = getenv("VSIM_RANK_TIMEOUT");
-    const double s = text ? strtod(text, NULL) : 0;
-    return s >= 1 && s < 1e6 ? s : RANK_SILENCE;
 }
 
 /* In the child. */
@@ -102,10 +94,10 @@ static vs_status become_simulator(rank_link *l, int said, pid_t parent, char why
     return VS_OK;
 }
 
-vs_status rank_begin(rank_link *l, int rank, int size, char why[300])
+vs_status rank_begin(rank_link *l, const rank_opt *o, char why[300])
 {
     int pair[2];
-    rank_relay *relay = open_relay(why);
+    rank_relay *relay = open_relay(o->plugin_dir, why);
     if (!relay)
         return VS_EUNSUPPORTED;
     FILE *said = tmpfile();
@@ -124,13 +116,13 @@ vs_status rank_begin(rank_link *l, int rank, int size, char why[300])
         close(pair[1]);
         exit(relay(&(rank_relay_opt){.fd = pair[0],
                                      .pid = pid,
-                                     .rank = rank,
-                                     .size = size,
+                                     .rank = o->rank,
+                                     .size = o->size,
                                      .said = fileno(said),
-                                     .silence = silence()}));
+                                     .silence = o->silence > 0 ? o->silence : RANK_SILENCE}));
     }
     close(pair[0]);
-    *l = (rank_link){.rank = rank, .size = size, .fd = pair[1]};
+    *l = (rank_link){.rank = o->rank, .size = o->size, .fd = pair[1]};
     return become_simulator(l, fileno(said), self, why);
 }
 

@@ -6,7 +6,7 @@
  * libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows nothing of MPI:
  * it may fork, crash or run out of memory without harm to the launcher's job. The first process
  * tells rank 0 when a simulator is gone, by itself or because nothing was heard of its rank for
- * RANK_SILENCE seconds ($VSIM_RANK_TIMEOUT). */
+ * RANK_SILENCE seconds (rank_opt). */
 #ifndef RANK_H
 #define RANK_H
 
@@ -46,15 +46,21 @@ typedef struct rank_link {
     char *data; /* vec [head.n], zero-terminated: of the last rank_receive */
 } rank_link;
 
-/* What the environment says (Open MPI, PMI, PMIx, Slurm). false: not started by an MPI launcher, or
- * alone; both are -1. */
-bool rank_look(int *rank, int *size);
+/* What a launcher left in the environment (Open MPI, PMI, PMIx, Slurm), which `variable` looks up.
+ * false: not started by an MPI launcher, or alone; both are -1. */
+typedef const char *rank_variable(void *user, const char *name);
+bool rank_look(rank_variable *variable, void *user, int *rank, int *size);
+typedef struct rank_opt {
+    int rank, size;         /* of rank_look */
+    const char *plugin_dir; /* of plugin_open; NULL: where this program is */
+    double silence;         /* s; 0: RANK_SILENCE */
+} rank_opt;
 /* rank < 0: MPI shall tell. Returns in the simulator; the process that was launched does not
  * return, and ends with the simulator's exit code. In simulators other than that of rank 0 standard
  * output leads nowhere, and what they say on standard error is told by rank 0 when they end with an
  * error. Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO.
  * why: a sentence. */
-VS_MUST_USE vs_status rank_begin(rank_link *l, int rank, int size, char why[300]);
+VS_MUST_USE vs_status rank_begin(rank_link *l, const rank_opt *o, char why[300]);
 /* false: the other end is gone. */
 bool rank_send(const rank_link *l, int to, rank_kind kind, const void *data, size_t n);
 bool rank_receive(rank_link *l);

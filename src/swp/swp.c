@@ -500,6 +500,8 @@ static void find_loops(swp *w)
     arena mem;
     net_deck deck;
     diag_init(&quiet);
+    quiet.variable = sim_diag(w->s)->variable;
+    quiet.variable_user = sim_diag(w->s)->variable_user;
     arena_init(&mem);
     no.define = with;
     no.n_define = vec_len(with);

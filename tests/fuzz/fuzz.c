@@ -202,8 +202,6 @@ static void enter_folder(void)
         perror(disk);
         exit(1);
     }
-    unsetenv("HOME");
-    unsetenv("PWD");
 }
 
 #ifdef FUZZ_LIBFUZZER

@@ -19,9 +19,16 @@ typedef struct fixture {
     vs_status read, build;
 } fixture;
 
+static inline const char *variable(void *user, const char *name)
+{
+    (void)user;
+    return getenv(name);
+}
+
 static inline void deck_init(fixture *t)
 {
     diag_init(&t->d);
+    t->d.variable = variable;
     str_pool_init(&t->names);
     arena_init(&t->mem);
 }
