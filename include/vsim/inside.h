@@ -1,8 +1,11 @@
-/* inside.h - openly unstable: what analyze, explain, profile, tune and the dumps of the command
- * need. Names and meanings change with the inside of the library, without notice; a program that
- * includes this file is built together with one version of it. */
+/* inside.h - openly unstable: what the command needs besides vsim.h: the run of a deck as a whole,
+ * reports (explain, analyze, profile, models, tune), dumps, processes. Names and meanings change
+ * with the inside of the library, without notice; a program that includes this file is built
+ * together with one version of it. */
 #ifndef VSIM_INSIDE_H
 #define VSIM_INSIDE_H
+
+#include <stdio.h>
 
 #include "vsim.h"
 
@@ -17,6 +20,115 @@ typedef void vsim_text_fn(void *user, const char *text, size_t n);
  * VSIM_EINPUT: no such stage; those of building the circuit. */
 VSIM_MUST_USE vsim_status vsim_inside_dump(vsim_deck *d, const char *stage, vsim_text_fn *text,
                                            void *user);
+
+/* -- streams of the command: opened and closed by the caller -- */
+typedef struct vsim_inside_streams {
+    FILE *log;       /* reports; never NULL */
+    FILE *say;       /* errors and warnings with their source lines; NULL: nowhere */
+    bool color;      /* say is a terminal */
+    bool say_in_log; /* errors and warnings also go to log */
+    bool quiet;      /* errors only, no reports */
+    bool notes;      /* about caches, in log */
+} vsim_inside_streams;
+
+/* -- the run of a deck: everything that its cards, blocks and sweeps ask for -- */
+typedef enum vsim_inside_task {
+    VSIM_TASK_RUN,
+    VSIM_TASK_CHECK,   /* read and build it, no more */
+    VSIM_TASK_EXPLAIN, /* and tell what became of its models */
+    VSIM_TASK_ANALYZE, /* run it and tell what its matrix promises; the deck may be a matrix file */
+    VSIM_TASK_PROFILE  /* run it and tell where time goes */
+} vsim_inside_task;
+typedef enum vsim_inside_format { VSIM_RAW, VSIM_ASCII, VSIM_CSV } vsim_inside_format;
+typedef struct vsim_inside_ranks vsim_inside_ranks; /* processes of an MPI launcher, below */
+
+typedef struct vsim_inside_job {
+    vsim_settings set; /* but not `message` and `line`: see streams */
+    vsim_inside_streams streams;
+    vsim_inside_task task;
+    const char *deck;
+    const char *version;       /* of the client, for .control blocks that ask */
+    const char *const *define; /* [n_define] "name=value" */
+    size_t n_define;
+    const char *lu;   /* vsim_inside_is_lu; NULL: as the deck says */
+    const char *dump; /* "cards", "circuit", "pattern", "groups", "ir": printed in log; or NULL */
+    bool strict;      /* warnings are errors */
+    bool json;        /* explain, analyze, profile */
+    bool allow_shell; /* .control blocks may start programs */
+
+    /* files to write; NULL: none */
+    const char *raw; /* NULL: the deck's name with the format's ending; "-": standard output */
+    vsim_inside_format format;
+    bool no_output;
+    const char *log_path; /* of streams.log, so that nothing else is written there */
+    const char *touchstone, *stats, *measures;
+
+    /* families of runs. jobs other than 1 fork worker processes, in this call. */
+    int jobs;           /* 0: one for each processor */
+    int shard, n_shard; /* points shard, shard + n_shard, ... alone; 0, 1: all */
+    bool resume;
+    bool redo;                /* tell what each point made anew */
+    vsim_inside_ranks *ranks; /* NULL: alone */
+
+    const char *order, *svg, *mtx, *at; /* analyze (docs/analyze.md); NULL: defaults, none */
+    const char *trace;                  /* profile (docs/profile.md); NULL: none */
+
+    /* What the client hears and says; each may be NULL. */
+    void (*begin)(void *user, const char *what); /* a longer analysis begins: "tran", "dc" */
+    void (*progress)(void *user, const vsim_progress *p);
+    void (*end)(void *user);
+    bool (*stop)(void *user); /* true: end in order */
+    void *user;
+} vsim_inside_job;
+/* Does all of it, as `vsim DECK` does. Strings of the job stay the caller's and must live as long
+ * as the call. quit   out  the exit code that a .control block gave to `quit`, else 0 Status:
+ * VSIM_OK, VSIM_STOP; else of the first thing that failed, messages were written. */
+VSIM_MUST_USE vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit);
+
+/* -- without a deck -- */
+/* The names of all models; of one its parameters; what the branches of each depend on. */
+VSIM_MUST_USE vsim_status vsim_inside_models(const vsim_settings *set, const vsim_inside_streams *s,
+                                             const char *name);
+VSIM_MUST_USE vsim_status vsim_inside_branches(const vsim_settings *set,
+                                               const vsim_inside_streams *s, bool json);
+/* Compiles a Verilog-A file and tells of its modules. */
+VSIM_MUST_USE vsim_status vsim_inside_compile(const vsim_settings *set,
+                                              const vsim_inside_streams *s, const char *path,
+                                              bool strict);
+/* The compiled models kept in folder `dir`; what: "list", "clear", "path". *why: a static sentence.
+ */
+VSIM_MUST_USE vsim_status vsim_inside_cache(const char *dir, const char *what, FILE *out,
+                                            const char **why);
+/* Measures from what size on threads and processes pay here (it starts some) and keeps that in
+ * cache folder `dir` for later runs. why [size]: a sentence if it fails. */
+VSIM_MUST_USE vsim_status vsim_inside_tune(const char *dir, FILE *out, char *why, size_t size);
+/* Result files of all shards of a sweep to one. *worst: of the first point that failed. */
+VSIM_MUST_USE vsim_status vsim_inside_merge(const char *out, const char *measures,
+                                            const char *const *part, size_t n, FILE *log, FILE *say,
+                                            vsim_status *worst, char why[300]);
+
+/* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
+ * -- */
+/* Did a launcher start this process? `variable` looks names of the environment up. */
+VSIM_API bool vsim_inside_launched(const char *(*variable)(void *user, const char *name),
+                                   void *user, int *rank, int *size);
+/* rank, size: of vsim_inside_launched, -1: MPI shall tell. plugins: folder of libvsim-mpi.so, NULL:
+ * that of the installation. silence: seconds after which a rank counts as lost, 0: 30. */
+VSIM_MUST_USE vsim_status vsim_inside_join(vsim_inside_ranks **r, int rank, int size,
+                                           const char *plugins, double silence, char why[300]);
+VSIM_API int vsim_inside_rank(const vsim_inside_ranks *r);
+VSIM_API void vsim_inside_leave(vsim_inside_ranks **r);
+
+/* -- words -- */
+VSIM_API bool vsim_inside_is_matrix(const char *path); /* a file in Matrix Market format */
+VSIM_API bool vsim_inside_is_lu(const char *name);     /* "auto", "klu", ... */
+/* The candidate that a misspelt word may stand for; NULL: none is near. */
+VSIM_API const char *vsim_inside_nearest(const char *word, const char *const *candidate, size_t n);
+/* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
+VSIM_API const char *vsim_inside_si(char buf[16], double x, const char *unit);
+VSIM_API double vsim_inside_seconds(void); /* of a clock that only goes forward */
+/* Both paths lead to one regular file. */
+VSIM_API bool vsim_inside_same_file(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@ bool io_read(int fd, void *p, size_t n);
  * program or library that contains this code, ../lib/vsim from there, src/`folder` of a build tree,
  * and `installed`. global: its symbols are seen by libraries that are loaded later. NULL: not
  * found, or not loadable. */
-void *plugin_open(const char *file, const char *only, const char *folder, const char *installed, bool global);
+void *plugin_open(const char *file, const char *only, const char *folder, const char *installed,
+                  bool global);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "lu.h"
-#include "vec.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 enum {
     OPT_ASCII = 256,
@@ -133,16 +133,15 @@ static bool parse_shard(cli_opt *o, const char *text)
 
 static bool parse_lu(cli_opt *o, const char *text)
 {
-    const int kind = lu_kind_of(text);
-    if (kind < 0)
-        return usage("--lu takes auto, klu, tiny, umfpack or dense, not", text);
-    o->lu = kind + 1;
-    return true;
+    o->lu = text;
+    return vsim_inside_is_lu(text)
+               ? true
+               : usage("--lu takes auto, klu, tiny, umfpack or dense, not", text);
 }
 
 static bool parse_dump(cli_opt *o, const char *text)
 {
-    for (size_t i = 0; i < VS_COUNT(dumps); i++)
+    for (size_t i = 0; i < COUNT(dumps); i++)
         if (!strcmp(text, dumps[i])) {
             o->dump = dumps[i];
             return true;
@@ -158,16 +157,16 @@ static bool apply(cli_opt *o, int c, const char *text)
     case 'n': o->no_init = true; return true;
     case 'r': o->raw = text; return true;
     case 'o': o->log = text; return true;
-    case 'I': vec_push(o->include, text); return true;
+    case 'I': o->include[o->n_include++] = text; return true;
     case 'D':
-        vec_push(o->define, text);
+        o->define[o->n_define++] = text;
         return strchr(text, '=') > text ? true : usage("-D takes NAME=VALUE, not", text);
     case 'v': o->verbose++; return true;
     case 'q': o->quiet = true; return true;
     case 'h': o->command = CMD_HELP; return true;
     case OPT_VERSION: o->command = CMD_VERSION; return true;
-    case OPT_ASCII: o->format = OUT_ASCII; return true;
-    case OPT_CSV: o->format = OUT_CSV; return true;
+    case OPT_ASCII: o->format = VSIM_ASCII; return true;
+    case OPT_CSV: o->format = VSIM_CSV; return true;
     case OPT_NO_OUTPUT: o->no_output = true; return true;
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
@@ -200,7 +199,7 @@ static bool apply(cli_opt *o, int c, const char *text)
 
 static bool check_arguments(const cli_opt *o)
 {
-    size_t n = vec_len(o->arg);
+    const size_t n = o->n_arg;
     bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
                 o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
     const char *analyze_only = o->order ? "--order"
@@ -246,6 +245,10 @@ static bool check_arguments(const cli_opt *o)
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
+    const char ***list[] = {&o->arg, &o->include, &o->define};
+    for (size_t i = 0; i < COUNT(list); i++)
+        if (!(*list[i] = calloc((size_t)argc, sizeof **list[i])))
+            return usage("out of memory", NULL);
     bool help = false;
     opterr = 0;
     for (int c;
@@ -253,24 +256,24 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
         if (c == -1) { /* a word that is no option: a command, or a file */
             const char *word = argv[optind++];
             bool is_command = false;
-            for (size_t i = 0; i < VS_COUNT(commands) && !vec_len(o->arg); i++)
+            for (size_t i = 0; i < COUNT(commands) && !o->n_arg; i++)
                 if (!strcmp(word, commands[i].name)) {
                     o->command = commands[i].command;
                     is_command = true;
                 }
             if (!is_command)
-                vec_push(o->arg, strcmp(word, "-") ? word : "/dev/stdin");
+                o->arg[o->n_arg++] = strcmp(word, "-") ? word : "/dev/stdin";
             continue;
         }
         if (c == ':')
             return usage("an argument is missing after", argv[optind - 1]);
         if (c == '?') {
-            const char *cand[VS_COUNT(options)];
+            const char *cand[COUNT(options)];
             size_t n = 0;
             for (; options[n].name; n++)
                 cand[n] = options[n].name;
             const char *word = argv[optind - 1],
-                       *near = str_nearest(word + strspn(word, "-"), cand, n);
+                       *near = vsim_inside_nearest(word + strspn(word, "-"), cand, n);
             fprintf(stderr, "vsim: unknown option '%s'", word);
             if (near)
                 fprintf(stderr, "; did you mean '--%s'?", near);
@@ -281,7 +284,7 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
             return false;
         help |= c == 'h' || c == OPT_VERSION;
     }
-    if (o->command == CMD_RUN && !vec_len(o->arg) && argc == 1)
+    if (o->command == CMD_RUN && !o->n_arg && argc == 1)
         return usage("no deck given", NULL);
     return help || check_arguments(o);
 }
@@ -393,7 +396,7 @@ void cli_help(const char *topic, FILE *out)
     static const struct {
         const char *name, *text;
     } topics[] = {{"deck", help_deck}, {"results", help_results}, {"exit", help_exit}};
-    for (size_t i = 0; topic && i < VS_COUNT(topics); i++)
+    for (size_t i = 0; topic && i < COUNT(topics); i++)
         if (!strcmp(topic, topics[i].name)) {
             fputs(topics[i].text, out);
             return;

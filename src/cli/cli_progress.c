@@ -8,9 +8,12 @@
 enum { BAR = 24 };
 #define REDRAW_SECONDS 0.1
 
-void cli_progress_begin(cli_progress *p, const char *what, bool quiet)
+void cli_progress_begin(cli_progress *p, const char *what)
 {
-    *p = (cli_progress){.on = !quiet && isatty(STDERR_FILENO), .t0 = vs_seconds(), .what = what};
+    *p = (cli_progress){.quiet = p->quiet,
+                        .on = !p->quiet && isatty(STDERR_FILENO),
+                        .t0 = vsim_inside_seconds(),
+                        .what = what};
 }
 
 static void clock_text(char *buf, size_t n, double s)
@@ -25,10 +28,10 @@ static void clock_text(char *buf, size_t n, double s)
         snprintf(buf, n, "--");
 }
 
-void cli_progress_show(cli_progress *p, double fraction, double axis, const char *unit,
-                       int64_t points, int64_t iterations)
+void cli_progress_show(cli_progress *p, const vsim_progress *now)
 {
-    double t = vs_seconds();
+    const double t = vsim_inside_seconds();
+    double fraction = now->fraction;
     if (!p->on || t - p->last < REDRAW_SECONDS)
         return;
     p->last = t;
@@ -43,8 +46,9 @@ void cli_progress_show(cli_progress *p, double fraction, double axis, const char
     double spent = t - p->t0;
     clock_text(eta, sizeof eta, fraction > 1e-6 ? spent * (1 - fraction) / fraction : 1e9);
     int n = snprintf(line, sizeof line, "%s [%s] %5.1f %%  %s  %lld points  %.2f it/point  ETA %s",
-                     p->what, bar, 100 * fraction, cli_si(at, axis, unit), (long long)points,
-                     points ? (double)iterations / (double)points : 0.0, eta);
+                     p->what, bar, 100 * fraction, vsim_inside_si(at, now->axis, now->unit),
+                     (long long)now->points,
+                     now->points ? (double)now->iterations / (double)now->points : 0.0, eta);
     struct winsize w;
     int width = !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 20 ? w.ws_col - 1 : 79;
     fprintf(stderr, "\r%.*s\033[K", n < width ? n : width, line);

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "rank.h"
-#include "vec.h"
 
 /* A caller may have closed standard streams; a result file must not come to stand in their place.
  */
@@ -30,32 +28,30 @@ int main(int argc, char **argv)
 {
     open_standard_streams();
     cli_opt o;
-    rank_link link;
     int code = CLI_OK;
     const bool understood = cli_opt_parse(&o, argc, argv);
     cli_env_read(&o);
     if (!understood)
         code = CLI_USAGE;
-    else if (cli_join(&o, &link, &code))
+    else if (cli_join(&o, &code))
         switch (o.command) {
-        case CMD_HELP: cli_help(vec_len(o.arg) ? o.arg[0] : NULL, stdout); break;
+        case CMD_HELP: cli_help(o.n_arg ? o.arg[0] : NULL, stdout); break;
         case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
         case CMD_MODELS: code = cli_models(&o); break;
         case CMD_COMPILE: code = cli_compile(&o); break;
         case CMD_MERGE: code = cli_merge(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
-        case CMD_ANALYZE: code = cli_analyze(&o); break;
+        case CMD_ANALYZE:
         case CMD_RUN:
         case CMD_PROFILE:
         case CMD_CHECK:
         case CMD_EXPLAIN: code = cli_run(&o); break;
         }
-    if (o.link)
-        vec_free(o.link->data);
+    vsim_inside_leave(&o.ranks);
     free(o.user_cache);
-    vec_free(o.arg);
-    vec_free(o.include);
-    vec_free(o.define);
+    free(o.arg);
+    free(o.include);
+    free(o.define);
     return flush_standard_output(code);
 }

@@ -657,7 +657,7 @@ static void check_commands(ctl *c, const stmt *list)
 
 vs_status ctl_check(sim *s, bool blocks)
 {
-    const ctl_opt none = {.log = stderr};
+    const ctl_opt none = {0};
     ctl *c = ctl_new(s, &none);
     if (!c)
         return VS_ENOMEM;

@@ -12,7 +12,7 @@
 #include "sim.h"
 
 typedef struct ctl_opt {
-    FILE *log; /* what the commands print */
+    FILE *log; /* what the commands print; opened by the caller */
     bool allow_shell, quiet;
     bool no_measures;     /* measures are not printed: the caller has a table of them */
     const char *version;  /* of the program */
@@ -38,6 +38,10 @@ VS_MUST_USE vs_status ctl_check(sim *s, bool commands);
 /* Runs the blocks. *quit: `quit` was reached, with its exit code in *code.
  * Status: VS_OK; VS_STOP: interrupted; that of the first failure. */
 VS_MUST_USE vs_status ctl_run(ctl *c, bool *quit, int *code);
+/* The deck's analyses in their order (none: the operating point), each followed by the cards for
+ * it. again: their cards are read again before each, for values may depend on what is stepped.
+ * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
+VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
 /* Did a command run an analysis? */
 bool ctl_analysed(const ctl *c);
 /* The cards for the analysis that ran last, of this kind. */

@@ -19,7 +19,53 @@ static vs_status run_one(ctl *c, const flat_ana *a)
     }
     if (c->o.analysed)
         c->o.analysed(c->o.user, a, &before, t0, st);
+    sim_end_analysis(c->s);
     return st;
+}
+
+/* An analysis whose values outlive the flat netlist. */
+static flat_ana own_analysis(const flat_ana *a)
+{
+    flat_ana k = *a;
+    for (int32_t i = 0; i < k.n_sweep; i++) {
+        k.sweep[i].value = NULL;
+        for (size_t j = 0; j < vec_len(a->sweep[i].value); j++)
+            vec_push(k.sweep[i].value, a->sweep[i].value[j]);
+    }
+    return k;
+}
+
+static const flat_ana *analyses(sim *s, bool again, size_t *n)
+{
+    if (!again)
+        return sim_todo(s, n);
+    *n = vec_len(sim_flat(s)->ana);
+    return sim_flat(s)->ana;
+}
+
+vs_status ctl_deck(ctl *c, bool again)
+{
+    static const flat_ana op = {.kind = FLAT_OP};
+    sim *s = c->s;
+    vs_status st = VS_OK,
+              cards = VS_OK; /* a wrong card does not keep the other analyses from running */
+    size_t i = 0, n = 0;
+    do {
+        if (again) {
+            sim_retake_analyses(s);
+            st = sim_build(s);
+        }
+        if (st)
+            break;
+        const flat_ana *todo = analyses(s, again, &n);
+        flat_ana a = own_analysis(i < n ? &todo[i] : &op);
+        st = run_one(c, &a);
+        const vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
+        cards = cards ? cards : one;
+        for (int32_t k = 0; k < a.n_sweep; k++)
+            vec_free(a.sweep[k].value);
+    } while (++i < n && !st);
+    return st ? st : cards;
 }
 
 vs_status ctl_analysis(ctl *c, const char *text)
@@ -33,18 +79,13 @@ vs_status ctl_run_all(ctl *c, const char *text)
 {
     if (*text)
         return ctl_fail(c, "run takes nothing behind it; results go to files by write");
-    vs_status st = sim_build(c->s);
     size_t n;
-    const flat_ana *todo = sim_todo(c->s, &n);
-    if (!st && !n)
-        diag_warning(c->d, c->at, "the deck has no analysis to run");
-    vs_status cards = VS_OK; /* a wrong card does not keep the other analyses from running */
-    for (size_t i = 0; i < n && !st; i++) {
-        st = run_one(c, &todo[i]);
-        vs_status one = st ? VS_OK : ctl_dot(c, todo[i].kind);
-        cards = cards ? cards : one;
-    }
-    return st ? st : cards;
+    const vs_status st = sim_build(c->s);
+    (void)sim_todo(c->s, &n);
+    if (st || n)
+        return st ? st : ctl_deck(c, false);
+    diag_warning(c->d, c->at, "the deck has no analysis to run");
+    return VS_OK;
 }
 
 /* -- alter -- */

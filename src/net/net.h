@@ -257,8 +257,8 @@ VS_MUST_USE vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *
 VS_MUST_USE vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem,
                                     const char *name, const char *text, size_t len,
                                     const net_opt *opt);
-/* A file named in a card: quotes removed by the caller, $NAME and ~ as d->variable says, looked for beside
- * `from` and in the include folders. The name is returned even if no such file is found. */
+/* A file named in a card: quotes removed by the caller, $NAME and ~ as d->variable says, looked for
+ * beside `from` and in the include folders. The name is returned even if no such file is found. */
 const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
                           const net_opt *opt);
 

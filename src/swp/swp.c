@@ -224,40 +224,6 @@ static vs_status build(sim *s)
     return sim_build(s);
 }
 
-/* An analysis whose values outlive the flat netlist. */
-static flat_ana keep_analysis(const flat_ana *a)
-{
-    flat_ana k = *a;
-    for (int32_t i = 0; i < k.n_sweep; i++) {
-        k.sweep[i].value = NULL;
-        for (size_t j = 0; j < vec_len(a->sweep[i].value); j++)
-            vec_push(k.sweep[i].value, a->sweep[i].value[j]);
-    }
-    return k;
-}
-
-static vs_status run_analyses(swp *w, ctl *c)
-{
-    static const flat_ana op = {.kind = FLAT_OP};
-    sim *s = w->s;
-    vs_status st = build(s), cards = VS_OK;
-    size_t i = 0;
-    do {
-        if (!st)
-            st = build(s);
-        if (st)
-            break;
-        flat_ana a = keep_analysis(i < vec_len(sim_flat(s)->ana) ? &sim_flat(s)->ana[i] : &op);
-        st = sim_run(s, &a);
-        vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
-        cards = cards ? cards : one;
-        for (int32_t k = 0; k < a.n_sweep; k++)
-            vec_free(a.sweep[k].value);
-        sim_end_analysis(s);
-    } while (++i < vec_len(sim_flat(s)->ana) && !st);
-    return st ? st : cards;
-}
-
 /* Every process finds it by itself, so that no point's results depend on which ones it computes. */
 static void find_first(swp *w)
 {
@@ -350,7 +316,7 @@ static vs_status run_point(swp *w, FILE *text, swp_rec *r)
     ctl *c = ctl_new(s, &co);
     vs_status st = c ? VS_OK : VS_ENOMEM;
     if (!st)
-        st = run_analyses(w, c);
+        st = ctl_deck(c, true);
     take_results(w, c, r);
     ctl_free(&c);
     int why = 0;
@@ -570,6 +536,7 @@ static vs_status begin(swp *w, int64_t *next)
     w->book.redo = o->redo;
     w->book.table = vec_len(w->meas) && !o->quiet;
     w->book.log = o->log;
+    w->book.say = o->say;
     w->book.total = w->total;
     w->book.n_mine = o->shard < w->total ? (w->total - o->shard - 1) / o->n_shard + 1 : 0;
     w->book.mc = w->mc;

@@ -18,8 +18,9 @@
 typedef struct swp_opt {
     const char *deck;    /* file, as it was read */
     const net_opt *read; /* how */
-    FILE *log;
-    const char *out; /* result file, NULL: none */
+    FILE *log;           /* reports */
+    FILE *say;           /* messages of points and of lost ranks; NULL: nowhere */
+    const char *out;     /* result file, NULL: none */
     out_format format;
     const char *measures; /* table of measures as CSV, NULL: none */
     double worker_start;  /* s, to start a process; 0: not measured */
@@ -36,11 +37,11 @@ typedef struct swp_opt {
 bool swp_wanted(const sim *s);
 /* Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
  * of the first point that failed, after all were tried. Messages in the diag of s; those of points
- * went to standard error. */
+ * went to `say`. */
 VS_MUST_USE vs_status swp_run(sim *s, const swp_opt *o);
 /* Result files of all shards to one; *worst: of the first point that failed, as swp_run returns it.
  * Status: VS_OK, VS_EIO or VS_EINPUT with a sentence in why. */
 VS_MUST_USE vs_status swp_merge(const char *out, const char *measures, const char *const *part,
-                                size_t n, FILE *log, vs_status *worst, char why[300]);
+                                size_t n, FILE *log, FILE *say, vs_status *worst, char why[300]);
 
 #endif

@@ -382,10 +382,10 @@ static void tell(swp_book *b, const swp_rec *r, const char *label)
     if (r->n_text)
         fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text,
                 r->text);
-    if (!r->n_msg && !r->status)
+    if (!b->say || (!r->n_msg && !r->status))
         return;
     fflush(b->log);
-    fprintf(stderr, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
+    fprintf(b->say, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
             r->status ? " failed: " : ":", r->status ? vs_status_text((vs_status)r->status) : "",
             (int)r->n_msg, r->n_msg ? r->msg : "");
 }

@@ -88,7 +88,7 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
 }
 
 vs_status swp_merge(const char *out, const char *measures, const char *const *path, size_t n,
-                    FILE *log, vs_status *worst, char why[300])
+                    FILE *log, FILE *say, vs_status *worst, char why[300])
 {
     arena mem;
     arena_init(&mem);
@@ -120,6 +120,7 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
                       .min = j->min,
                       .max = j->max,
                       .log = log,
+                      .say = say,
                       .fd = -1,
                       .mfd = -1,
                       .jfd = -1};

@@ -44,7 +44,7 @@ typedef struct swp_book {
     uint64_t id;               /* of deck and options */
     const char **step, **meas; /* vecs: names of columns */
     double *min, *max;         /* vecs [n_meas] limits */
-    FILE *log;
+    FILE *log, *say;           /* say NULL: messages go nowhere */
 
     int fd, mfd, jfd;
     off_t end, mend;

@@ -134,9 +134,10 @@ static void lose(swp_crew *c, int rank, const char *why)
         return;
     p->gone = true;
     drop_part(p);
-    fprintf(stderr, "vsim: rank %d of %d is lost%s: %s%s", rank, c->ranks->link->size,
-            vec_len(p->has) ? ", others compute its points" : "", why,
-            *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
+    if (c->w->book.say)
+        fprintf(c->w->book.say, "vsim: rank %d of %d is lost%s: %s%s", rank, c->ranks->link->size,
+                vec_len(p->has) ? ", others compute its points" : "", why,
+                *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
     for (size_t i = 0; i < vec_len(p->has); i++)
         vec_push(c->again, p->has[i]);
     vec_clear(p->has);

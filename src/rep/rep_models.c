@@ -1,9 +1,9 @@
-/* cli_models.c - `vsim models` and `vsim compile`: what the model compiler knows of a module. */
+/* rep_models.c - `vsim models` and `vsim compile`: what the model compiler knows of a module. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "mdl_count.h"
+#include "rep.h"
 #include "vec.h"
 
 static const char *const type_name[] = {"real", "integer", "string"};
@@ -45,7 +45,7 @@ static void print_module(const va_module *m, FILE *out)
         fprintf(out, "  %-14s %-8s %s\n", m->opvar[i].name, m->opvar[i].unit, m->opvar[i].desc);
 }
 
-static void print_counts(mdl_model *model, FILE *out)
+void rep_module(mdl_model *model, FILE *out)
 {
     const va_module *m = mdl_module(model);
     mdl_counts c = {0};
@@ -69,27 +69,26 @@ static void print_counts(mdl_model *model, FILE *out)
         c.derivatives, c.setup_values);
 }
 
-static int list_models(cli_base *b)
+void rep_models(mdl_lib *lib, FILE *out)
 {
-    const char **name = mdl_names(b->lib);
+    const char **name = mdl_names(lib);
     for (size_t i = 0; i < vec_len(name); i++)
-        fprintf(b->log, "%s\n", name[i]);
-    return CLI_OK;
+        fprintf(out, "%s\n", name[i]);
 }
 
-static int show_model(cli_base *b, const char *name)
+vs_status rep_model(mdl_lib *lib, diag *d, const char *name, FILE *out)
 {
-    mdl_model *m = mdl_find(b->lib, name);
+    mdl_model *m = mdl_find(lib, name);
     if (m) {
-        print_module(mdl_module(m), b->log);
-        return CLI_OK;
+        print_module(mdl_module(m), out);
+        return VS_OK;
     }
-    if (!b->d.n_error) {
-        const char **known = mdl_names(b->lib);
-        diag_error(&b->d, DIAG_NOWHERE, "no model '%s'", name);
-        diag_suggest(&b->d, name, known, vec_len(known));
+    if (!d->n_error) {
+        const char **known = mdl_names(lib);
+        diag_error(d, DIAG_NOWHERE, "no model '%s'", name);
+        diag_suggest(d, name, known, vec_len(known));
     }
-    return CLI_INPUT;
+    return VS_EINPUT;
 }
 
 /* -- branch table -- */
@@ -109,68 +108,27 @@ static void print_branch_row(mdl_model *m, bool json, bool first, FILE *out)
 }
 
 /* Each module of the library: what its branches depend on. */
-static int branch_table(cli_base *b, bool json)
+vs_status rep_branches(mdl_lib *lib, const diag *d, bool json, FILE *out)
 {
-    const char **name = mdl_names(b->lib);
+    const char **name = mdl_names(lib);
     const mdl_model **seen = NULL;
     if (json)
-        fputs("{\n  \"modules\": [\n", b->log);
+        fputs("{\n  \"modules\": [\n", out);
     else
-        fprintf(b->log, "%-16s %9s %9s %9s %11s %9s %9s %9s\n", "module", "branches", "model",
+        fprintf(out, "%-16s %9s %9s %9s %11s %9s %9s %9s\n", "module", "branches", "model",
                 "instance", "temperature", "voltage", "loops", "values");
     for (size_t i = 0; i < vec_len(name); i++) {
-        mdl_model *m = mdl_find(b->lib, name[i]);
+        mdl_model *m = mdl_find(lib, name[i]);
         bool again = !m;
         for (size_t k = 0; k < vec_len(seen); k++)
             again |= seen[k] == m;
         if (again)
             continue;
-        print_branch_row(m, json, !vec_len(seen), b->log);
+        print_branch_row(m, json, !vec_len(seen), out);
         vec_push(seen, m);
     }
     if (json)
-        fputs("\n  ]\n}\n", b->log);
+        fputs("\n  ]\n}\n", out);
     vec_free(seen);
-    return b->d.n_error ? CLI_INPUT : CLI_OK;
-}
-
-int cli_models(const cli_opt *o)
-{
-    cli_base b;
-    int code = CLI_IO;
-    if (!cli_base_init(&b, o)) {
-        code = cli_open_models(&b, o) ? CLI_INPUT
-               : o->branches          ? branch_table(&b, o->json)
-               : vec_len(o->arg)      ? show_model(&b, o->arg[0])
-                                      : list_models(&b);
-        cli_flush_messages(&b);
-    }
-    if (cli_base_fini(&b) && code == CLI_OK)
-        code = CLI_IO;
-    return code;
-}
-
-int cli_compile(const cli_opt *o)
-{
-    cli_base b;
-    if (cli_base_init(&b, o)) {
-        (void)cli_base_fini(&b);
-        return CLI_IO;
-    }
-    double t0 = vs_seconds();
-    vs_status st = cli_open_models(&b, o);
-    size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
-    if (!st)
-        st = mdl_load(b.lib, o->arg[0]);
-    double t1 = vs_seconds();
-    for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
-        print_counts(mdl_loaded(b.lib, i), b.log);
-    if (!st)
-        fprintf(b.log, "compiled in %.1f ms\n", 1e3 * (t1 - t0));
-    if (!st && o->strict && b.d.n_warning)
-        st = VS_EINPUT;
-    cli_flush_messages(&b);
-    if (cli_base_fini(&b) && st == VS_OK)
-        st = VS_EIO;
-    return st == VS_OK ? CLI_OK : st == VS_EIO ? CLI_IO : CLI_INPUT;
+    return d->n_error ? VS_EINPUT : VS_OK;
 }

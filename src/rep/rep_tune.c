@@ -1,4 +1,4 @@
-/* cli_tune.c - `vsim tune`: from what size on threads pay here, measured and kept for later runs.
+/* rep_tune.c - `vsim tune`: from what size on threads pay here, measured and kept for later runs.
  * Threads change no result, only who computes; so a file that is wrong costs time, not digits. It
  * is text, in the folder of compiled models, and counts only on the processor and the number of
  * processors that it names. */
@@ -9,10 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "io.h"
+#include "jit.h"
 #include "jit_cache.h"
 #include "pool.h"
+#include "rep.h"
 
 enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
 static const double GAP = 20e-6; /* s between parallel parts: the rest of a Newton iteration */
@@ -29,21 +30,18 @@ typedef struct tune {
 
 /* -- the file -- */
 
-static bool tune_path(const cli_opt *o, bool make, char *path, size_t size)
+/* make: the folder too. NULL or what is wrong with it. */
+static const char *tune_path(const char *dir, bool make, char *path, size_t size)
 {
-    const char *why;
-    bool ok;
-    if (make) {
+    const char *why = dir && *dir ? NULL : "no cache folder is set";
+    if (make && !why) {
         jit_cache c;
-        jit_cache_open(&c, o->cache_dir, &why);
-        ok = c.dir && snprintf(path, size, "%s/tune", c.dir) < (int)size;
-        if (!ok)
-            fprintf(stderr, "vsim: %s\n", why ? why : "the path of the cache folder is too long");
+        jit_cache_open(&c, dir, &why);
         jit_cache_close(&c);
-        return ok;
     }
-    return o->cache_dir && *o->cache_dir &&
-           snprintf(path, size, "%s/tune", o->cache_dir) < (int)size;
+    if (!why && snprintf(path, size, "%s/tune", dir) >= (int)size)
+        why = "the path of the cache folder is too long";
+    return why;
 }
 
 static void this_machine(tune *t)
@@ -79,20 +77,20 @@ static const char *parse(FILE *fp, tune *t)
     return sense ? NULL : "its numbers make no sense";
 }
 
-double cli_tuned(const cli_opt *o, FILE *log, double *worker)
+double rep_tuned(const char *dir, FILE *notes, double *worker)
 {
     char path[4096];
     *worker = 0;
     tune t = {0};
-    FILE *fp = !o->no_cache && tune_path(o, false, path, sizeof path) ? fopen(path, "re") : NULL;
+    FILE *fp = tune_path(dir, false, path, sizeof path) ? NULL : fopen(path, "re");
     if (!fp)
         return 0;
     const char *wrong = parse(fp, &t);
     fclose(fp);
-    if (o->verbose && wrong)
-        fprintf(log, "note: '%s' is not used: %s\n", path, wrong);
-    else if (o->verbose)
-        fprintf(log, "note: threads from %.3g operations on ('%s')\n", t.parallel_min, path);
+    if (notes && wrong)
+        fprintf(notes, "note: '%s' is not used: %s\n", path, wrong);
+    else if (notes)
+        fprintf(notes, "note: threads from %.3g operations on ('%s')\n", t.parallel_min, path);
     *worker = wrong ? 0 : t.worker;
     return wrong ? 0 : t.parallel_min;
 }
@@ -196,42 +194,47 @@ static vs_status write_file(const char *path, const tune *t)
     bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD,
                             t->cpu, t->processors, t->parallel_min, t->worker) > 0;
     ok = fp && !fclose(fp) && ok;
-    if (!ok)
-        fprintf(stderr, "vsim: '%s' could not be written\n", path);
     return ok ? VS_OK : VS_EIO;
 }
 
-int cli_tune(const cli_opt *o)
+vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size)
 {
     char path[4096];
     tune t = {0};
     this_machine(&t);
-    if (!tune_path(o, true, path, sizeof path))
-        return CLI_IO;
+    const char *wrong = tune_path(dir, true, path, sizeof path);
+    if (wrong) {
+        snprintf(why, size, "%s", wrong);
+        return VS_EIO;
+    }
     if (t.processors < 2) {
-        printf("one processor: threads are not used, and there is nothing to measure\n");
-        return CLI_OK;
+        fputs("one processor: threads are not used, and there is nothing to measure\n", out);
+        return VS_OK;
     }
     const double w = worker();
     t.worker = w > 0 ? fmin(fmax(w, LEAST_START), MOST_START) : 0;
     double t0 = vs_seconds();
     pool *p = pool_new(t.processors < 8 ? t.processors : 8);
     if (!p)
-        return CLI_NUMERIC;
+        return VS_ENOMEM;
     pool_run(p, PARTS, nothing, NULL);
     const double start = vs_seconds() - t0, least = worth_sharing(p), op = operation();
     pool_free(&p);
     t.parallel_min = fmin(fmax(least / op, LEAST), MOST);
-    printf("processors                  %d\n"
-           "start of threads            %.3g us (compiling a kernel takes 1000 us and more: "
-           "threads from 2 kernels on)\n"
-           "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors "
-           "idle?)\n"
-           "an operation of a kernel    %.3g ns\n"
-           "evaluation by threads       from %.3g operations on (without this file: %.3g)\n"
-           "start of a worker           %.3g us (--jobs: a further one is started when the points "
-           "left take twice that and its circuit)\n"
-           "written to %s\n",
-           t.processors, 1e6 * start, 1e6 * least, 1e9 * op, t.parallel_min, 2e6, 1e6 * w, path);
-    return cli_exit_code(write_file(path, &t));
+    fprintf(out,
+            "processors                  %d\n"
+            "start of threads            %.3g us (compiling a kernel takes 1000 us and more: "
+            "threads from 2 kernels on)\n"
+            "threads save a quarter of   %.3g us and more (1000: of nothing; were the processors "
+            "idle?)\n"
+            "an operation of a kernel    %.3g ns\n"
+            "evaluation by threads       from %.3g operations on (without this file: %.3g)\n"
+            "start of a worker           %.3g us (--jobs: a further one is started when the points "
+            "left take twice that and its circuit)\n"
+            "written to %s\n",
+            t.processors, 1e6 * start, 1e6 * least, 1e9 * op, t.parallel_min, 2e6, 1e6 * w, path);
+    const vs_status st = write_file(path, &t);
+    if (st)
+        snprintf(why, size, "'%s' could not be written", path);
+    return st;
 }

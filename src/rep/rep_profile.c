@@ -1,4 +1,4 @@
-/* cli_profile.c - `vsim profile DECK`: where the time of a run goes, and what decided its steps.
+/* rep_profile.c - `vsim profile DECK`: where the time of a run goes, and what decided its steps.
  *
  * The analyses tell when they pass from one phase to the next (ana_trace.h); each passage is one
  * reading of the clock, whose own cost is taken off. docs/profile.md explains the figures and the
@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "ana_trace.h"
-#include "cli.h"
-#include "sim.h"
+#include "rep.h"
 #include "vec.h"
 
 enum {
@@ -57,8 +56,8 @@ typedef struct decider {
     int64_t updates, rows; /* iterations that went on because of it */
 } decider;
 
-struct cli_profile {
-    const cli_opt *o;
+struct rep_profile {
+    rep_profile_opt o;
     sim *s;
     ana_watch watch;
     double clock;        /* s, that an empty phase seems to take */
@@ -91,7 +90,7 @@ struct cli_profile {
 
 /* -- trace: complete events of chrome's format, microseconds from the begin of the run -- */
 
-static void event(cli_profile *p, const char *name, const char *category, double from, double to)
+static void event(rep_profile *p, const char *name, const char *category, double from, double to)
 {
     fprintf(p->trace,
             "%s{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,"
@@ -100,7 +99,7 @@ static void event(cli_profile *p, const char *name, const char *category, double
             1e6 * fmax(to - from, 0));
 }
 
-static void end_chunk(cli_profile *p, double now, double t)
+static void end_chunk(rep_profile *p, double now, double t)
 {
     if (!p->chunk_points)
         return;
@@ -119,7 +118,7 @@ static void end_chunk(cli_profile *p, double now, double t)
     p->chunk_size = hundredth > FIRST_CHUNK ? hundredth : FIRST_CHUNK;
 }
 
-static void trace_point(cli_profile *p, const ana_step *s, double now)
+static void trace_point(rep_profile *p, const ana_step *s, double now)
 {
     static const char *const verdict[] = {"accepted",
                                           "accepted at a jump",
@@ -155,7 +154,7 @@ static void trace_point(cli_profile *p, const ana_step *s, double now)
     p->chunk_t = s->t;
 }
 
-static void trace_phase(cli_profile *p, double now, double eval, double stamp)
+static void trace_phase(rep_profile *p, double now, double eval, double stamp)
 {
     if (!p->trace || !p->detail || p->phase == ANA_IN_WATCH || p->phase == ANA_IN_OTHER)
         return;
@@ -170,7 +169,7 @@ static void trace_phase(cli_profile *p, double now, double eval, double stamp)
 
 static void see_phase(void *user, ana_phase next)
 {
-    cli_profile *p = user;
+    rep_profile *p = user;
     const double now = vs_seconds();
     double dt = fmax(now - p->since - p->clock, 0), eval = 0, stamp = 0;
     const ckt_stat *c = ckt_stats(sim_ckt(p->s));
@@ -207,7 +206,7 @@ static void see_phase(void *user, ana_phase next)
 
 static void see_iteration(void *user, const ana_iteration *it)
 {
-    cli_profile *p = user;
+    rep_profile *p = user;
     if (p->trace && p->detail && !isnan(p->iter_start)) {
         event(p, it->converged ? "last iteration" : "iteration", "iteration", p->iter_start,
               vs_seconds());
@@ -231,7 +230,7 @@ static void see_iteration(void *user, const ana_iteration *it)
 }
 
 /* Bins of equal width from 0 on; when the time leaves them, pairs become one. */
-static time_bin *bin_at(cli_profile *p, double t, double h)
+static time_bin *bin_at(rep_profile *p, double t, double h)
 {
     if (!(p->bin_width > 0))
         p->bin_width = h;
@@ -252,7 +251,7 @@ static time_bin *bin_at(cli_profile *p, double t, double h)
     return &p->bin[(int)(t / p->bin_width)];
 }
 
-static void count_step(cli_profile *p, const ana_step *s)
+static void count_step(rep_profile *p, const ana_step *s)
 {
     time_bin *b = bin_at(p, s->t - 0.5 * s->h, s->h);
     p->n_verdict[s->verdict]++;
@@ -280,7 +279,7 @@ static void count_step(cli_profile *p, const ana_step *s)
 
 static void see_step(void *user, const ana_step *s)
 {
-    cli_profile *p = user;
+    rep_profile *p = user;
     const double now = vs_seconds();
     const int32_t n = ckt_n(sim_ckt(p->s));
     if ((int32_t)vec_len(p->by_unknown) <= n)
@@ -303,7 +302,7 @@ static void see_step(void *user, const ana_step *s)
 /* -- begin, end -- */
 
 /* What a phase without work is measured to take: the clock and the calls around it. */
-static void calibrate(cli_profile *p)
+static void calibrate(rep_profile *p)
 {
     double least = 1;
     for (int batch = 0; batch < 20; batch++) {
@@ -319,12 +318,12 @@ static void calibrate(cli_profile *p)
     p->seconds[ROW_TEST] = p->overhead = 0;
 }
 
-cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
+rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
 {
-    cli_profile *p = calloc(1, sizeof *p);
+    rep_profile *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (cli_profile){.o = o,
+    *p = (rep_profile){.o = *o,
                        .s = s,
                        .iter_start = NAN,
                        .point_start = NAN,
@@ -333,7 +332,7 @@ cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
     p->watch =
         (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
     if (o->trace) {
-        p->trace = cli_create(o, o->trace);
+        p->trace = rep_create(sim_diag(s), o->trace, o->deck);
         if (!p->trace) {
             free(p);
             return NULL;
@@ -350,7 +349,7 @@ cli_profile *cli_profile_begin(const cli_opt *o, sim *s)
 
 static double share(double part, double all) { return all > 0 ? 100 * part / all : 0; }
 
-static void print_phases(const cli_profile *p, FILE *out)
+static void print_phases(const rep_profile *p, FILE *out)
 {
     char b[2][16];
     fprintf(out, "\n  %-18s %12s %10s %10s %8s\n", "phase", "calls", "total", "mean", "share");
@@ -358,17 +357,17 @@ static void print_phases(const cli_profile *p, FILE *out)
         if (!p->calls[i] && p->seconds[i] <= 0)
             continue;
         fprintf(out, "  %-18s %12lld %10s %10s %6.1f %%\n", row_name[i], (long long)p->calls[i],
-                cli_si(b[0], p->seconds[i], "s"),
+                rep_si(b[0], p->seconds[i], "s"),
                 p->calls[i] && i != ROW_OTHER
-                    ? cli_si(b[1], p->seconds[i] / (double)p->calls[i], "s")
+                    ? rep_si(b[1], p->seconds[i] / (double)p->calls[i], "s")
                     : "",
                 share(p->seconds[i], p->total));
     }
     fprintf(out, "  %-18s %12s %10s   (%.3g s for watching not counted)\n", "analyses", "",
-            cli_si(b[0], p->total, "s"), p->seconds[N_ROW] + p->overhead + p->measured);
+            rep_si(b[0], p->total, "s"), p->seconds[N_ROW] + p->overhead + p->measured);
 }
 
-static void print_groups(const cli_profile *p, FILE *out)
+static void print_groups(const rep_profile *p, FILE *out)
 {
     const ckt *c = sim_ckt(p->s);
     char b[2][16];
@@ -386,10 +385,10 @@ static void print_groups(const cli_profile *p, FILE *out)
                 ckt_instance_name(c, g.inst[0]), g.n_instance, (long long)g.n_eval,
                 (long long)g.n_bypass);
         if (by_group && g.n_eval)
-            fprintf(out, " %10s %10s", cli_si(b[0], g.s_eval, "s"),
-                    cli_si(b[1], g.s_eval / (double)g.n_eval, "s"));
+            fprintf(out, " %10s %10s", rep_si(b[0], g.s_eval, "s"),
+                    rep_si(b[1], g.s_eval / (double)g.n_eval, "s"));
         fputc('\n', out);
-        const char **model = g.n_variant > 1 ? cli_group_models(p->s, &g) : NULL;
+        const char **model = g.n_variant > 1 ? rep_group_models(p->s, &g) : NULL;
         for (size_t k = 0; k < vec_len(model); k++)
             fprintf(out, "%s%s%s", k ? ", " : "    one kernel for the models ", model[k],
                     k + 1 < vec_len(model) ? "" : "\n");
@@ -397,7 +396,7 @@ static void print_groups(const cli_profile *p, FILE *out)
     }
 }
 
-static void print_points(const cli_profile *p, FILE *out)
+static void print_points(const rep_profile *p, FILE *out)
 {
     const int64_t *v = p->n_verdict;
     if (p->n_static)
@@ -420,7 +419,7 @@ static void print_points(const cli_profile *p, FILE *out)
     fputs("\n", out);
 }
 
-static void print_steps(const cli_profile *p, FILE *out)
+static void print_steps(const rep_profile *p, FILE *out)
 {
     char b[3][16];
     int64_t most = 1;
@@ -433,8 +432,8 @@ static void print_steps(const cli_profile *p, FILE *out)
         if (!p->by_step[i])
             continue;
         const double lo = ldexp(1, i - (STEP_BINS - 16));
-        fprintf(out, "  %9s ... %-9s %13lld  %.*s\n", cli_si(b[0], lo, "s"),
-                cli_si(b[1], 2 * lo, "s"), (long long)p->by_step[i],
+        fprintf(out, "  %9s ... %-9s %13lld  %.*s\n", rep_si(b[0], lo, "s"),
+                rep_si(b[1], 2 * lo, "s"), (long long)p->by_step[i],
                 (int)ceil(40.0 * (double)p->by_step[i] / (double)most),
                 "########################################");
     }
@@ -444,10 +443,10 @@ static void print_steps(const cli_profile *p, FILE *out)
         const time_bin *t = &p->bin[i];
         if (!t->points && !t->rejected)
             continue;
-        fprintf(out, "  %9s ... %-11s %11lld %9lld %11s", cli_si(b[0], i * p->bin_width, "s"),
-                cli_si(b[1], (i + 1) * p->bin_width, "s"), (long long)t->points,
-                (long long)t->rejected, cli_si(b[2], t->least, "s"));
-        fprintf(out, " %11s\n", cli_si(b[0], t->most, "s"));
+        fprintf(out, "  %9s ... %-11s %11lld %9lld %11s", rep_si(b[0], i * p->bin_width, "s"),
+                rep_si(b[1], (i + 1) * p->bin_width, "s"), (long long)t->points,
+                (long long)t->rejected, rep_si(b[2], t->least, "s"));
+        fprintf(out, " %11s\n", rep_si(b[0], t->most, "s"));
     }
 }
 
@@ -457,7 +456,7 @@ static int64_t count_of(const decider *d, int what)
 }
 
 /* The TOP unknowns by count `what`, most first: their number. */
-static int find_top(const cli_profile *p, int what, int32_t top[TOP])
+static int find_top(const rep_profile *p, int what, int32_t top[TOP])
 {
     int n = 0;
     for (int32_t i = 1; i < (int32_t)vec_len(p->by_unknown); i++) {
@@ -480,12 +479,12 @@ static const struct {
                 {"update", "Newton went on because its update was largest"},
                 {"residual", "Newton went on because its equation was farthest off"}};
 
-static const char *name_of(const cli_profile *p, int32_t i)
+static const char *name_of(const rep_profile *p, int32_t i)
 {
     return i <= ckt_n(sim_ckt(p->s)) ? ckt_unknowns(sim_ckt(p->s))[i].name : "?";
 }
 
-static void print_deciders(const cli_profile *p, FILE *out)
+static void print_deciders(const rep_profile *p, FILE *out)
 {
     if (p->n_by_error + p->n_by_other)
         fprintf(out,
@@ -504,7 +503,7 @@ static void print_deciders(const cli_profile *p, FILE *out)
     }
 }
 
-static void json_tail(const cli_profile *p, FILE *out)
+static void json_tail(const rep_profile *p, FILE *out)
 {
     bool first = true;
     fprintf(out, "  \"steps\": [");
@@ -534,7 +533,7 @@ static void json_tail(const cli_profile *p, FILE *out)
         fprintf(out, "%s\"%s\": [", what ? ",\n    " : "", deciders[what].key);
         for (int i = 0; i < n; i++) {
             fputs(i ? ", {\"unknown\": " : "{\"unknown\": ", out);
-            cli_json_string(out, name_of(p, top[i]));
+            rep_json_string(out, name_of(p, top[i]));
             fprintf(out, ", \"times\": %lld}", (long long)count_of(&p->by_unknown[top[i]], what));
         }
         fputc(']', out);
@@ -542,7 +541,7 @@ static void json_tail(const cli_profile *p, FILE *out)
     fputs("}\n}\n", out);
 }
 
-static void print_json(const cli_profile *p, FILE *out)
+static void print_json(const rep_profile *p, FILE *out)
 {
     const int64_t *v = p->n_verdict;
     fprintf(out, "{\n  \"seconds\": %.9g,\n  \"phases\": [\n", p->total);
@@ -554,12 +553,12 @@ static void print_json(const cli_profile *p, FILE *out)
     for (int32_t i = 0; i < n; i++) {
         const ckt_group_facts g = ckt_group(sim_ckt(p->s), i);
         fprintf(out, "    {\"model\": \"%s\", \"first\": ", mdl_module(g.model)->name);
-        cli_json_string(out, ckt_instance_name(sim_ckt(p->s), g.inst[0]));
+        rep_json_string(out, ckt_instance_name(sim_ckt(p->s), g.inst[0]));
         fprintf(out, ", \"joined\": %d, \"models\": [", (int)g.n_variant);
-        const char **model = cli_group_models(p->s, &g);
+        const char **model = rep_group_models(p->s, &g);
         for (size_t k = 0; k < vec_len(model); k++) {
             fputs(k ? ", " : "", out);
-            cli_json_string(out, model[k]);
+            rep_json_string(out, model[k]);
         }
         vec_free(model);
         fprintf(out,
@@ -587,21 +586,21 @@ static void print_json(const cli_profile *p, FILE *out)
     json_tail(p, out);
 }
 
-static vs_status close_trace(cli_profile *p, double now)
+static vs_status close_trace(rep_profile *p, double now)
 {
     if (!p->trace)
         return VS_OK;
     end_chunk(p, now, p->last_t);
     fprintf(p->trace, "\n],\"otherData\":{\"deck\":");
-    cli_json_string(p->trace, p->o->arg[0]);
+    rep_json_string(p->trace, p->o.deck);
     fprintf(p->trace, ",\"points one by one\":\"%s\"}}\n",
             p->detail ? "all" : "the first ones, then chunks");
     FILE *fp = p->trace;
     p->trace = NULL;
-    return cli_close(fp, p->o->trace);
+    return rep_close(sim_diag(p->s), fp, p->o.trace);
 }
 
-vs_status cli_profile_end(cli_profile *p, FILE *out)
+vs_status rep_profile_end(rep_profile *p, FILE *out)
 {
     const double now = vs_seconds();
     double sum = 0;
@@ -616,7 +615,7 @@ vs_status cli_profile_end(cli_profile *p, FILE *out)
     p->total = fmax(p->total - p->measured, sum);
     p->seconds[ROW_OTHER] = p->total - sum;
     p->calls[ROW_OTHER] = 0;
-    if (out && p->o->json) {
+    if (out && p->o.json) {
         print_json(p, out);
     } else if (out) {
         print_phases(p, out);

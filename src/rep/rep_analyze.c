@@ -1,4 +1,4 @@
-/* cli_analyze.c - `vsim analyze DECK | MATRIX.mtx`: what the Jacobian's pattern promises the
+/* rep_analyze.c - `vsim analyze DECK | MATRIX.mtx`: what the Jacobian's pattern promises the
  * solver.
  *
  * Of a deck all analyses are run and every load is looked at; the values are those of the last
@@ -6,12 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ana_trace.h"
 #include "ckt_stamps.h"
-#include "cli.h"
-#include "sim.h"
+#include "rep.h"
 #include "spa.h"
 #include "vec.h"
 
@@ -24,8 +22,8 @@
 
 enum { WAS_ZERO = 1, WAS_NOT = 2, HAS_CHANGED = 4, NOW_NOT = 8 };
 
-struct cli_survey {
-    const cli_opt *o;
+struct rep_survey {
+    rep_analyze_opt o;
     sim *s;
     ana_watch watch;
     double at;              /* s; NAN: the last point; -1: the operating point */
@@ -53,7 +51,7 @@ static bool same_pattern(const csc *a, const csc *b)
 }
 
 /* A circuit not seen before: its pattern is copied, it may go before the report is made. */
-static void take_pattern(cli_survey *v, const csc *jac)
+static void take_pattern(rep_survey *v, const csc *jac)
 {
     const size_t nnz = (size_t)csc_nnz(jac);
     v->pattern = jac->colptr;
@@ -76,7 +74,7 @@ static void take_pattern(cli_survey *v, const csc *jac)
 
 static void see_load(void *user, const ckt_env *env, const double *x)
 {
-    cli_survey *v = user;
+    rep_survey *v = user;
     const csc *jac = ckt_pattern(sim_ckt(v->s));
     const int32_t nnz = csc_nnz(jac);
     (void)x;
@@ -106,7 +104,7 @@ static void see_load(void *user, const ckt_env *env, const double *x)
 
 static void see_step(void *user, const ana_step *p)
 {
-    cli_survey *v = user;
+    rep_survey *v = user;
     const csc *jac = ckt_pattern(sim_ckt(v->s));
     if (v->done || p->verdict >= ANA_STEP_LTE || jac->colptr != v->pattern)
         return;
@@ -118,7 +116,7 @@ static void see_step(void *user, const ana_step *p)
     v->done = v->at < 0 || (v->tran && p->t >= v->at);
 }
 
-static bool read_at(cli_survey *v, const char *text)
+static bool read_at(rep_survey *v, const char *text)
 {
     const char *end;
     v->at = NAN;
@@ -135,31 +133,31 @@ static bool read_at(cli_survey *v, const char *text)
     return false;
 }
 
-cli_survey *cli_survey_begin(const cli_opt *o, sim *s)
+rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s)
 {
-    cli_survey *v = calloc(1, sizeof *v);
+    rep_survey *v = calloc(1, sizeof *v);
     if (!v)
         return NULL;
-    v->o = o;
+    v->o = *o;
     v->s = s;
     v->watch = (ana_watch){.loaded = see_load, .step = see_step, .user = v};
     arena_init(&v->mem);
     if (!read_at(v, o->at)) {
-        cli_survey_free(v);
+        rep_survey_free(v);
         return NULL;
     }
     sim_opts(s)->watch = &v->watch;
     return v;
 }
 
-void cli_survey_free(cli_survey *v)
+void rep_survey_free(rep_survey *v)
 {
     sim_opts(v->s)->watch = NULL;
     arena_fini(&v->mem);
     free(v);
 }
 
-bool cli_survey_done(const cli_survey *v) { return v->done; }
+bool rep_survey_done(const rep_survey *v) { return v->done; }
 
 /* -- text -- */
 
@@ -167,7 +165,7 @@ bool cli_survey_done(const cli_survey *v) { return v->done; }
 static const char *si(char buf[16], double x)
 {
     if (fabs(x) >= 1e5 || x != floor(x))
-        return cli_si(buf, x, "");
+        return rep_si(buf, x, "");
     snprintf(buf, 16, "%.0f", x);
     return buf;
 }
@@ -268,12 +266,12 @@ static void print_tree(const spa_report *r, const spa_fill *f, FILE *out)
     }
 }
 
-static const char *unknown_name(const cli_survey *v, int32_t i)
+static const char *unknown_name(const rep_survey *v, int32_t i)
 {
     return i > 0 ? ckt_unknowns(sim_ckt(v->s))[i].name : "-";
 }
 
-static void print_conflicts(const cli_survey *v, const ckt_conflicts *f, FILE *out)
+static void print_conflicts(const rep_survey *v, const ckt_conflicts *f, FILE *out)
 {
     fprintf(out,
             "\n  stamps: %lld of %d devices and sources into %d entries in a load\n  devices per "
@@ -301,7 +299,7 @@ typedef struct stability {
     int32_t always_zero, sometimes_zero, constant;
 } stability;
 
-static stability count_stable(const cli_survey *v)
+static stability count_stable(const rep_survey *v)
 {
     stability s = {0};
     for (int32_t k = 0; k < csc_nnz(&v->a); k++) {
@@ -312,7 +310,7 @@ static stability count_stable(const cli_survey *v)
     return s;
 }
 
-static void print_stability(const cli_survey *v, FILE *out)
+static void print_stability(const rep_survey *v, FILE *out)
 {
     const stability s = count_stable(v);
     const int32_t nnz = csc_nnz(&v->a);
@@ -393,7 +391,7 @@ static void json_report(const spa_report *r, spa_order chosen, FILE *out)
     }
 }
 
-static void json_deck(const cli_survey *v, const ckt_conflicts *f, FILE *out)
+static void json_deck(const rep_survey *v, const ckt_conflicts *f, FILE *out)
 {
     const stability s = count_stable(v);
     fprintf(out,
@@ -407,7 +405,7 @@ static void json_deck(const cli_survey *v, const ckt_conflicts *f, FILE *out)
         fprintf(out, "%s{\"up_to\": %d, \"entries\": %d}", b ? ", " : "", 1 << b, f->bin[b]);
     fprintf(out, "],\n    \"most_on_entry\": %d, \"most_on_row\": %d, \"full_row\": ", f->most,
             f->on_row);
-    cli_json_string(out, unknown_name(v, f->full_row));
+    rep_json_string(out, unknown_name(v, f->full_row));
     fprintf(out,
             ", \"colors\": %d, \"rows_left_aside\": %d},\n"
             "  \"stability\": {\"loads\": %lld, \"looked_at\": %lld, \"patterns\": %d, "
@@ -448,29 +446,29 @@ static bool read_order(const char *name, diag *d, spa_order *o)
     return false;
 }
 
-static vs_status write_files(const cli_opt *o, const spa_report *r, const spa_fill *f,
-                             const char *title, const char *const *name)
+static vs_status write_files(const rep_analyze_opt *o, diag *d, const spa_report *r,
+                             const spa_fill *f, const char *title, const char *const *name)
 {
-    FILE *fp = o->svg ? cli_create(o, o->svg) : NULL;
+    FILE *fp = o->svg ? rep_create(d, o->svg, o->deck) : NULL;
     if (o->svg && !fp)
         return VS_EIO;
     if (fp) {
         spa_svg(r, f, title, fp);
-        if (cli_close(fp, o->svg))
+        if (rep_close(d, fp, o->svg))
             return VS_EIO;
     }
-    fp = o->mtx ? cli_create(o, o->mtx) : NULL;
+    fp = o->mtx ? rep_create(d, o->mtx, o->deck) : NULL;
     if (o->mtx && !fp)
         return VS_EIO;
     if (!fp)
         return VS_OK;
     spa_mm_write(r->a, title, name, fp);
-    return cli_close(fp, o->mtx);
+    return rep_close(d, fp, o->mtx);
 }
 
 /* v NULL: a matrix from a file. */
-static vs_status report(const cli_opt *o, diag *d, const csc *a, const char *title,
-                        const cli_survey *v, const char *const *name, FILE *out)
+static vs_status report(const rep_analyze_opt *o, diag *d, const csc *a, const char *title,
+                        const rep_survey *v, const char *const *name, FILE *out)
 {
     static const spa_opt opt = {KLU_FLOPS, KLU_NNZ};
     spa_report r;
@@ -485,13 +483,13 @@ static vs_status report(const cli_opt *o, diag *d, const csc *a, const char *tit
         ckt_find_conflicts(sim_ckt(v->s), v->mode, &conflicts);
     if (st == VS_OK && o->json) {
         fputs("{\n  \"title\": ", out);
-        cli_json_string(out, title);
+        rep_json_string(out, title);
         fputs(",\n", out);
         json_report(&r, chosen, out);
         if (v)
             json_deck(v, &conflicts, out);
         fputs("\n}\n", out);
-    } else if (st == VS_OK && o->format == OUT_CSV) {
+    } else if (st == VS_OK && o->csv) {
         csv_levels(&r.fill[chosen], out);
     } else if (st == VS_OK) {
         fprintf(out, "%s\n", title);
@@ -504,14 +502,14 @@ static vs_status report(const cli_opt *o, diag *d, const csc *a, const char *tit
         }
     }
     if (st == VS_OK)
-        st = write_files(o, &r, &r.fill[chosen], title, name);
+        st = write_files(o, d, &r, &r.fill[chosen], title, name);
     arena_fini(&mem);
     return st;
 }
 
-vs_status cli_survey_report(cli_survey *v, FILE *out)
+vs_status rep_survey_report(rep_survey *v, FILE *out)
 {
-    const char *deck = v->o->arg[0], *title;
+    const char *deck = v->o.deck, *title;
     const char **name = NULL;
     if (!v->a.n) {
         diag_error(sim_diag(v->s), DIAG_NOWHERE, "the run made no Jacobian");
@@ -533,12 +531,12 @@ vs_status cli_survey_report(cli_survey *v, FILE *out)
     const bool same = ckt_n(sim_ckt(v->s)) == v->a.n;
     for (int32_t i = 1; same && i <= v->a.n; i++)
         vec_push(name, u[i].name);
-    vs_status st = report(v->o, sim_diag(v->s), &v->a, title, same ? v : NULL, name, out);
+    vs_status st = report(&v->o, sim_diag(v->s), &v->a, title, same ? v : NULL, name, out);
     vec_free(name);
     return st;
 }
 
-static bool is_matrix(const char *path)
+bool rep_is_matrix(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return (dot && !str_casecmp(dot, ".mtx")) || spa_mm_is(path);
@@ -553,37 +551,24 @@ static const char *matrix_title(const char *path, const spa_mm *m, arena *mem)
                         m->field == SPA_COMPLEX ? " (absolute values)" : "");
 }
 
-int cli_analyze(const cli_opt *o)
+vs_status rep_matrix(diag *d, const rep_analyze_opt *o, FILE *out)
 {
-    cli_base b;
     arena mem;
     csc a = {0};
     spa_mm m;
-    if (!is_matrix(o->arg[0]))
-        return cli_run(o);
-    if (o->at) {
-        fprintf(stderr, "vsim: --at is for decks; a matrix file has one set of values\n");
-        return CLI_USAGE;
-    }
     arena_init(&mem);
-    vs_status st = cli_base_init(&b, o);
-    if (st == VS_OK)
-        st = spa_mm_read(&a, &m, &b.d, o->arg[0], &mem);
+    vs_status st = spa_mm_read(&a, &m, d, o->deck, &mem);
     if (st == VS_OK && m.n_double)
-        diag_warning(&b.d, DIAG_NOWHERE,
+        diag_warning(d, DIAG_NOWHERE,
                      "%lld entries stand more than once in '%s'; their values were added",
-                     (long long)m.n_double, o->arg[0]);
+                     (long long)m.n_double, o->deck);
     if (st == VS_OK && o->mtx && m.field == SPA_COMPLEX) {
-        diag_error(&b.d, DIAG_NOWHERE, "--mtx writes real values and patterns; '%s' is complex",
-                   o->arg[0]);
+        diag_error(d, DIAG_NOWHERE, "--mtx writes real values and patterns; '%s' is complex",
+                   o->deck);
         st = VS_EINPUT;
     }
     if (st == VS_OK)
-        st = report(o, &b.d, &a, matrix_title(o->arg[0], &m, &mem), NULL, NULL, b.log);
-    cli_flush_messages(&b);
-    const vs_status log = cli_base_fini(&b);
+        st = report(o, d, &a, matrix_title(o->deck, &m, &mem), NULL, NULL, out);
     arena_fini(&mem);
-    if (st == VS_OK && log)
-        return CLI_IO;
-    return st == VS_OK ? CLI_OK : st == VS_EIO ? CLI_IO : st == VS_EINPUT ? CLI_INPUT : CLI_NUMERIC;
+    return st;
 }

@@ -1,9 +1,8 @@
-/* cli_explain.c - `vsim explain DECK`: what the model compiler made of each group of devices.
+/* rep_explain.c - `vsim explain DECK`: what the model compiler made of each group of devices.
  * How to read it: docs/explain.md. */
-#include "cli.h"
 #include "map.h"
 #include "mdl_count.h"
-#include "sim.h"
+#include "rep.h"
 #include "vec.h"
 
 static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran",
@@ -48,7 +47,7 @@ static const char *const form_name[MDL_N_FORM] = {"dc", "tran", "ac", "tran",
     X("code_bytes", "code, bytes", f->code_bytes)
 /* clang-format on */
 
-const char **cli_group_models(const sim *s, const ckt_group_facts *g)
+const char **rep_group_models(const sim *s, const ckt_group_facts *g)
 {
     const char **model = NULL;
     map in_group = {0}, seen = {0};
@@ -77,7 +76,7 @@ static void print_head(const sim *s, const ckt_group_facts *g, FILE *out)
             (int)g->n_row, g->n_row == 1 ? "" : "s", ckt_instance_name(sim_ckt(s), g->inst[0]));
     if (g->n_variant <= 1)
         return;
-    const char **model = cli_group_models(s, g);
+    const char **model = rep_group_models(s, g);
     fprintf(out, "  %d variants as one, of what is known in all of them", (int)g->n_variant);
     for (size_t k = 0; k < vec_len(model); k++)
         fprintf(out, "%s%s", k ? ", " : ": models ", model[k]);
@@ -162,7 +161,7 @@ static void print_json(const ckt *c, FILE *out)
     fputs("\n  ]\n}\n", out);
 }
 
-void cli_explain(const sim *s, bool json, FILE *out)
+void rep_explain(const sim *s, bool json, FILE *out)
 {
     if (json)
         print_json(sim_ckt(s), out);

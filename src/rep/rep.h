@@ -1,0 +1,80 @@
+/* rep.h - reports: what became of a deck, of its matrix, of models, of the machine, in words and
+ * figures for people, or as JSON and CSV for programs. One file a report.
+ * A report goes to a stream that the caller opened; what is wrong goes to a diag. The public
+ * functions on them are those of vsim/inside.h (src/run). */
+#ifndef REP_H
+#define REP_H
+
+#include <stdio.h>
+
+#include "sim.h"
+
+/* -- rep_explain.c: what the model compiler made of each group of devices (docs/explain.md) -- */
+void rep_explain(const sim *s, bool json, FILE *out);
+/* Names of the deck's model cards that the instances of a group have, each once, in their order; a
+ * vec. */
+const char **rep_group_models(const sim *s, const ckt_group_facts *g);
+
+/* -- rep_analyze.c: what a matrix promises a solver (docs/analyze.md) -- */
+typedef struct rep_analyze_opt {
+    const char *deck;      /* or a file with a matrix; names the report */
+    const char *at;        /* "op", or a time in seconds as text; NULL: the last point */
+    const char *order;     /* whose forest is shown and drawn; NULL: amd */
+    const char *svg, *mtx; /* files to write, NULL: none */
+    bool json, csv;
+} rep_analyze_opt;
+/* Looks on while the deck runs; the caller ends the run early once _done says so. NULL: a message
+ * in the diag of s, or no memory. After the report the circuit is no longer needed. */
+typedef struct rep_survey rep_survey;
+rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s);
+bool rep_survey_done(const rep_survey *v); /* what `at` asks for is there */
+VS_MUST_USE vs_status rep_survey_report(rep_survey *v, FILE *out);
+void rep_survey_free(rep_survey *v);
+/* Of a file in Matrix Market format. */
+bool rep_is_matrix(const char *path);
+VS_MUST_USE vs_status rep_matrix(diag *d, const rep_analyze_opt *o, FILE *out);
+
+/* -- rep_profile.c: where the time of a run goes (docs/profile.md) -- */
+typedef struct rep_profile_opt {
+    const char *deck;  /* names the report */
+    const char *trace; /* file for events, NULL: none */
+    bool json;
+} rep_profile_opt;
+/* Looks on while the deck runs. NULL: a message in the diag of s, or no memory. _end frees it and
+ * prints the report unless out is NULL; the circuit must still be there. */
+typedef struct rep_profile rep_profile;
+rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
+VS_MUST_USE vs_status rep_profile_end(rep_profile *p, FILE *out);
+
+/* -- rep_models.c: what the model compiler knows of modules -- */
+void rep_models(mdl_lib *lib, FILE *out); /* their names */
+/* One, with its parameters. Status: VS_OK; VS_EINPUT with a message. */
+VS_MUST_USE vs_status rep_model(mdl_lib *lib, diag *d, const char *name, FILE *out);
+/* What the branches of each depend on. */
+VS_MUST_USE vs_status rep_branches(mdl_lib *lib, const diag *d, bool json, FILE *out);
+void rep_module(mdl_model *model, FILE *out); /* counts of one that was compiled */
+
+/* -- rep_cache.c: the compiled models in folder `dir`. what: "list", "clear", "path". Status:
+ * VS_OK; VS_EIO with a sentence in *why, static -- */
+VS_MUST_USE vs_status rep_cache(const char *dir, const char *what, FILE *out, const char **why);
+
+/* -- rep_tune.c: from what size on threads and processes pay on this machine -- */
+/* Measures it and keeps it in the cache folder `dir`. It starts processes to time that. Status:
+ * VS_OK; VS_EIO, VS_ENOMEM with a sentence in why [size]. */
+VS_MUST_USE vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size);
+/* What it found: operations from which on threads evaluate; *worker: seconds to start a process.
+ * 0: nothing. notes: where to tell of it, NULL: nowhere. */
+double rep_tuned(const char *dir, FILE *notes, double *worker);
+
+/* -- rep_text.c -- */
+/* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
+const char *rep_si(char buf[16], double x, const char *unit);
+void rep_json_string(FILE *out, const char *s); /* quoted */
+/* Both paths lead to one regular file. */
+bool rep_same_file(const char *a, const char *b);
+/* A file to write, which must not be the input. NULL: a message was given. rep_close: VS_EIO
+ * likewise. */
+FILE *rep_create(diag *d, const char *path, const char *input);
+VS_MUST_USE vs_status rep_close(diag *d, FILE *fp, const char *path);
+
+#endif

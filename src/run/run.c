@@ -1,0 +1,448 @@
+/* run.c - the run of a deck: what its cards, blocks and sweeps ask for, in which order, with which
+ * files and messages (vsim/inside.h). The engine (src/sim) computes; .control and cards about
+ * results are src/ctl, families of runs src/swp, reports src/rep. */
+#include "run_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "swp.h"
+#include "vec.h"
+
+static bool plain(const run *r) { return r->j->task == VSIM_TASK_RUN; }
+
+void run_say(run *r) { run_tell(&r->d, &r->j->streams); }
+
+/* -- what the engine tells -- */
+
+static bool asked_to_stop(void *user)
+{
+    const run *r = user;
+    return (r->j->stop && r->j->stop(r->j->user)) || (r->survey && rep_survey_done(r->survey));
+}
+
+static void end_progress(void *user)
+{
+    const run *r = user;
+    if (r->j->end)
+        r->j->end(r->j->user);
+}
+
+static void print_line(void *user, const char *text)
+{
+    const run *r = user;
+    end_progress(user);
+    fprintf(r->log, "%s\n", text);
+}
+
+static void begin_progress(void *user, const char *what)
+{
+    const run *r = user;
+    if (r->j->begin)
+        r->j->begin(r->j->user, what);
+}
+
+static void show_progress(void *user, double fraction, double axis, const char *unit,
+                          const ana_stat *st)
+{
+    const run *r = user;
+    const vsim_progress p = {fraction, axis, unit, st->points_accepted, st->iterations};
+    if (r->j->progress)
+        r->j->progress(r->j->user, &p);
+}
+
+static void print_value(void *user, const char *name, double value)
+{
+    const run *r = user;
+    if (!r->j->streams.quiet && plain(r))
+        fprintf(r->log, "  %-24s %.9g\n", name, value);
+}
+
+/* -- reading -- */
+
+static vs_status add_defines(run *r)
+{
+    for (size_t i = 0; i < r->j->n_define; i++) {
+        const char *text = r->j->define[i], *eq = strchr(text, '=');
+        double x;
+        const char *end;
+        if (!str_spice_number(eq + 1, &end, &x) || *end) {
+            diag_error(&r->d, DIAG_NOWHERE, "-D %s: '%s' is not a number", text, eq + 1);
+            return VS_EINPUT;
+        }
+        sim_set_param(r->sim, str_intern_lower(&r->names, text, (size_t)(eq - text)), x);
+    }
+    return VS_OK;
+}
+
+static net_opt how_to_read(const run *r)
+{
+    return (net_opt){.include = r->j->set.include,
+                     .n_include = r->j->set.n_include,
+                     .init = r->j->set.start_files};
+}
+
+static vs_status read_deck(run *r)
+{
+    const net_opt no = how_to_read(r);
+    vs_status st = add_defines(r);
+    if (!st)
+        st = sim_read(r->sim, r->j->deck, &no);
+    if (!st && r->j->dump && !strcmp(r->j->dump, "cards"))
+        net_print(sim_deck(r->sim), &r->d, r->log);
+    return st ? st : sim_read_options(r->sim);
+}
+
+static vs_status open_models(run *r)
+{
+    const vsim_settings *set = &r->j->set;
+    const double t0 = vs_seconds();
+    const vs_status st = run_open_models(&r->lib, &r->d, &r->names, set, &r->j->streams, r->link);
+    double tuned = 0;
+    sim_opts(r->sim)->lib = r->lib;
+    if (!st && set->cache && (set->threads != 1 || r->j->jobs != 1))
+        tuned = rep_tuned(set->cache, r->j->streams.notes ? r->log : NULL, &r->worker_start);
+    sim_opts(r->sim)->parallel_min = set->parallel_min > 0 ? set->parallel_min : tuned;
+    r->s_models = vs_seconds() - t0;
+    return st;
+}
+
+static vs_status prepare(run *r)
+{
+    vs_status st = read_deck(r);
+    if (!st)
+        st = sim_flatten(r->sim);
+    if (!st)
+        st = open_models(r);
+    if (!st)
+        st = sim_build(r->sim);
+    if (!st)
+        st = ctl_check(r->sim, r->j->task == VSIM_TASK_CHECK);
+    if (!st && r->d.n_error)
+        st = VS_EINPUT;
+    if (!st && !ckt_n(sim_ckt(r->sim))) {
+        diag_error(&r->d, DIAG_NOWHERE,
+                   "there is nothing to compute: no element has a node besides ground");
+        st = VS_EINPUT;
+    }
+    if (!st && r->j->strict && r->d.n_warning) {
+        diag_error(&r->d, DIAG_NOWHERE, "warnings are errors (--strict)");
+        st = VS_EINPUT;
+    }
+    return st;
+}
+
+/* -- analyses -- */
+
+static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, double t0,
+                            vs_status st)
+{
+    const sim_stat *now = sim_stats(r->sim);
+    int64_t points =
+        a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
+    if (r->j->streams.quiet || r->j->json || r->j->task == VSIM_TASK_ANALYZE || !sim_ana(r->sim))
+        return;
+    fprintf(r->log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
+            sim_analysis_name(a->kind), (long long)points, (long long)now->rejected,
+            (long long)(now->iterations - before->iterations), vs_seconds() - t0);
+    if (now->op_method)
+        fprintf(r->log, "; operating point by %s", now->op_method);
+    fputs(st ? " (not finished)\n" : "\n", r->log);
+}
+
+static void analysed(void *user, const flat_ana *a, const sim_stat *before, double t0, vs_status st)
+{
+    run *r = user;
+    run_say(r);
+    report_analysis(r, a, before, t0, st);
+}
+
+static void flush_messages(void *user) { run_say(user); }
+
+static vs_status run_analyses(run *r)
+{
+    size_t n;
+    (void)sim_todo(r->sim, &n);
+    if (!n) {
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "the deck has no analysis; computing the operating point");
+        run_say(r);
+    }
+    return ctl_deck(r->ctl, false);
+}
+
+/* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit.
+ */
+static vs_status run_block(run *r)
+{
+    bool quit;
+    size_t n;
+    vs_status st = ctl_run(r->ctl, &quit, &r->quit);
+    (void)sim_todo(r->sim, &n);
+    if (!st && !quit && !ctl_analysed(r->ctl) && n)
+        st = run_analyses(r);
+    return st;
+}
+
+/* What was computed is shown by cards and commands, and .control may change the deck: only of a
+ * plain run. */
+static vs_status run_all(run *r)
+{
+    const ctl_opt co = {.log = r->log,
+                        .allow_shell = r->j->allow_shell,
+                        .quiet = r->j->streams.quiet,
+                        .version = r->j->version,
+                        .measures = r->j->measures,
+                        .analysed = analysed,
+                        .flush = flush_messages,
+                        .user = r};
+    r->ctl = ctl_new(r->sim, &co);
+    if (!r->ctl)
+        return VS_ENOMEM;
+    const bool block = plain(r) && ctl_has_block(r->sim);
+    ctl_want(r->sim);
+    const vs_status st = block ? run_block(r) : run_analyses(r), table = ctl_write_measures(r->ctl);
+    ctl_free(&r->ctl);
+    return st ? st : table;
+}
+
+/* -- result files -- */
+
+bool run_may_write(run *r, const char *path, const char *what)
+{
+    for (size_t i = 0; i < vec_len(r->d.file); i++)
+        if (rep_same_file(path, r->d.file[i].name)) {
+            diag_error(&r->d, DIAG_NOWHERE,
+                       "%s would overwrite the input file '%s'; -r FILE writes elsewhere", what,
+                       r->d.file[i].name);
+            return false;
+        }
+    const char *const other[] = {r->j->log_path, path == r->j->stats ? r->j->raw : NULL};
+    for (size_t i = 0; i < VS_COUNT(other); i++)
+        if (other[i] && rep_same_file(path, other[i])) {
+            diag_error(&r->d, DIAG_NOWHERE, "%s and another output cannot both go to '%s'", what,
+                       path);
+            return false;
+        }
+    return true;
+}
+
+static out_format format(const run *r)
+{
+    static const out_format of[] = {
+        [VSIM_RAW] = OUT_RAW, [VSIM_ASCII] = OUT_ASCII, [VSIM_CSV] = OUT_CSV};
+    return of[r->j->format];
+}
+
+/* NAME.sp -> NAME.raw in the current folder. */
+static const char *default_raw(run *r)
+{
+    const char *deck = r->j->deck, *base = strrchr(deck, '/');
+    base = base ? base + 1 : deck;
+    const char *dot = strrchr(base, '.');
+    size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    return arena_printf(&r->mem, "%.*s.%s", (int)n, base, format(r) == OUT_CSV ? "csv" : "raw");
+}
+
+static vs_status open_results(run *r)
+{
+    /* a block writes what it wants by itself, perhaps to a file of that name */
+    if (r->j->no_output || ((!plain(r) || ctl_has_block(r->sim)) && !r->j->raw))
+        return VS_OK;
+    const char *path = r->j->raw ? r->j->raw : default_raw(r);
+    if (!run_may_write(r, path, "the results"))
+        return VS_EINPUT;
+    vs_status st = out_open(&sim_opts(r->sim)->out, path, format(r));
+    if (st)
+        diag_error(&r->d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path,
+                   strerror(errno));
+    return st;
+}
+
+/* The files of a sweep: it opens them itself, to go on in them. */
+static vs_status run_sweep(run *r)
+{
+    const vsim_inside_job *j = r->j;
+    const char *out = j->no_output || !plain(r) ? NULL : j->raw ? j->raw : default_raw(r);
+    if ((out && !run_may_write(r, out, "the results")) ||
+        (j->measures && !run_may_write(r, j->measures, "the measures")))
+        return VS_EINPUT;
+    run_say(r);
+    net_opt read = how_to_read(r);
+    read.init = false;
+    const swp_opt so = {.deck = j->deck,
+                        .read = &read,
+                        .log = r->log,
+                        .say = j->streams.say,
+                        .out = out,
+                        .format = format(r),
+                        .measures = plain(r) ? j->measures : NULL,
+                        .worker_start = r->worker_start,
+                        .jobs = j->jobs,
+                        .link = r->link,
+                        .shard = j->shard,
+                        .n_shard = j->n_shard,
+                        .resume = j->resume,
+                        .quiet = j->streams.quiet,
+                        .allow_shell = j->allow_shell,
+                        .version = j->version,
+                        .redo = j->redo};
+    const vs_status st = swp_run(r->sim, &so);
+    run_say(r);
+    return st;
+}
+
+/* -- the tasks -- */
+
+static vs_status run_deck(run *r)
+{
+    const bool family = swp_wanted(r->sim);
+    if (plain(r) && family && !ctl_has_block(r->sim))
+        return run_sweep(r);
+    if (plain(r) && family)
+        diag_warning(&r->d, sim_deck(r->sim)->control_at,
+                     "a deck with a .control block does as the block says; its .step, .mc "
+                     "and .alter cards, and further values of .temp, have no effect");
+    if (r->link)
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "%d processes were started by MPI, but the deck has no points to share%s: one "
+                     "computes it",
+                     r->link->size, family ? "" : " (.step, .mc)");
+    vs_status st = open_results(r);
+    if (!st)
+        st = run_all(r);
+    int why = 0;
+    if (out_close(&sim_opts(r->sim)->out, &why)) {
+        diag_error(&r->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+        st = VS_EIO;
+    }
+    run_say(r);
+    return st;
+}
+
+static vs_status profile_deck(run *r)
+{
+    const rep_profile_opt o = {.deck = r->j->deck, .trace = r->j->trace, .json = r->j->json};
+    rep_profile *p = rep_profile_begin(&o, r->sim);
+    vs_status st = p ? run_deck(r) : VS_EIO;
+    const vs_status written = p ? rep_profile_end(p, sim_ckt(r->sim) ? r->log : NULL) : VS_OK;
+    run_say(r);
+    return st ? st : written;
+}
+
+static rep_analyze_opt analyze_options(const vsim_inside_job *j)
+{
+    return (rep_analyze_opt){.deck = j->deck,
+                             .at = j->at,
+                             .order = j->order,
+                             .svg = j->svg,
+                             .mtx = j->mtx,
+                             .json = j->json,
+                             .csv = j->format == VSIM_CSV};
+}
+
+/* The run, with someone who looks on. */
+static vs_status survey_deck(run *r)
+{
+    const rep_analyze_opt o = analyze_options(r->j);
+    r->survey = rep_survey_begin(&o, r->sim);
+    vs_status st = r->survey ? run_deck(r) : VS_EINPUT;
+    if (r->survey && (st == VS_OK || st == VS_STOP))
+        st = rep_survey_report(r->survey, r->log);
+    if (r->survey)
+        rep_survey_free(r->survey);
+    r->survey = NULL;
+    run_say(r);
+    return st;
+}
+
+static vs_status do_task(run *r, bool report)
+{
+    const vsim_inside_job *j = r->j;
+    vs_status st = VS_OK;
+    if (report)
+        run_print_summary(r);
+    run_dump(r);
+    if (j->task == VSIM_TASK_EXPLAIN)
+        rep_explain(r->sim, j->json, r->log);
+    if (j->task == VSIM_TASK_EXPLAIN && j->redo && swp_wanted(r->sim))
+        st = run_sweep(r);
+    fflush(r->log);
+    switch (j->task) {
+    case VSIM_TASK_RUN: return run_deck(r);
+    case VSIM_TASK_PROFILE: return profile_deck(r);
+    case VSIM_TASK_ANALYZE: return survey_deck(r);
+    case VSIM_TASK_CHECK:
+    case VSIM_TASK_EXPLAIN: break;
+    }
+    return st;
+}
+
+/* -- begin, end -- */
+
+static vs_status begin(run *r)
+{
+    const vsim_inside_job *j = r->j;
+    diag_init(&r->d);
+    r->d.variable = j->set.variable;
+    r->d.variable_user = j->set.user;
+    str_pool_init(&r->names);
+    arena_init(&r->mem);
+    r->sim = sim_new(&r->d, &r->names);
+    if (!r->sim)
+        return VS_ENOMEM;
+    sim_opt *so = sim_opts(r->sim);
+    so->hook = (sim_hook){
+        print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, r};
+    so->touchstone = j->touchstone;
+    so->threads = j->set.threads;
+    so->lu = j->lu ? lu_kind_of(j->lu) + 1 : 0;
+    return VS_OK;
+}
+
+static void end(run *r)
+{
+    sim_free(&r->sim);
+    mdl_lib_free(&r->lib);
+    arena_fini(&r->mem);
+    str_pool_fini(&r->names);
+    diag_fini(&r->d);
+}
+
+static vs_status run_matrix(run *r)
+{
+    const rep_analyze_opt o = analyze_options(r->j);
+    const vs_status st = rep_matrix(&r->d, &o, r->log);
+    run_say(r);
+    return st;
+}
+
+static vs_status run_it(run *r)
+{
+    const vsim_inside_job *j = r->j;
+    const double t0 = vs_seconds();
+    const bool report = !j->streams.quiet && !j->json && j->task != VSIM_TASK_ANALYZE;
+    vs_status st = prepare(r);
+    if (r->link && r->link->rank > 0 && !run_go(r->link))
+        return VS_OK; /* nothing to do; what is wrong rank 0 tells */
+    run_say(r);
+    if (!st)
+        st = do_task(r, report);
+    r->total = vs_seconds() - t0;
+    if (st >= 0 && report)
+        run_print_end(r);
+    if (r->lib && run_write_stats(r))
+        st = VS_EIO;
+    return st;
+}
+
+vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit)
+{
+    run r = {.j = j, .log = j->streams.log, .link = j->ranks ? &j->ranks->link : NULL};
+    vs_status st = begin(&r);
+    if (!st)
+        st = j->task == VSIM_TASK_ANALYZE && rep_is_matrix(j->deck) ? run_matrix(&r) : run_it(&r);
+    *quit = r.quit;
+    end(&r);
+    return (vsim_status)st;
+}

@@ -1,0 +1,64 @@
+/* run_priv.h - between the files of the run of a deck:
+ *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
+ *     run_report.c  what it tells of itself: circuit, figures, times, stages
+ *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
+ *     run_ranks.c   processes of an MPI launcher */
+#ifndef RUN_PRIV_H
+#define RUN_PRIV_H
+
+#include <stdio.h>
+
+#include "ctl.h"
+#include "rank.h"
+#include "rep.h"
+#include "sim.h"
+#include "vsim/inside.h"
+
+/* Everything of one run; owned by vsim_inside_run. */
+typedef struct run {
+    const vsim_inside_job *j;
+    FILE *log; /* the job's */
+    diag d;
+    str_pool names;
+    arena mem;
+    mdl_lib *lib;
+    sim *sim;
+    ctl *ctl;            /* cards and blocks about results */
+    rep_survey *survey;  /* of analyze */
+    rank_link *link;     /* one rank of several; NULL: alone */
+    double worker_start; /* s, to start a process of a sweep; 0: not measured */
+    double s_models;     /* s, to open the models: part of the elaboration */
+    double total;        /* s */
+    int quit;            /* exit code of `quit` in a .control block */
+} run;
+
+/* -- run.c -- */
+/* Shows the messages that are new since the last call; quiet: only errors. */
+void run_say(run *r);
+/* Results must not replace what was read, nor each other. */
+bool run_may_write(run *r, const char *path, const char *what);
+
+/* -- run_report.c -- */
+void run_print_summary(run *r);
+void run_print_end(const run *r);
+/* The figures of the run as JSON, if a file for them is asked for. Status: VS_OK, VS_EIO. */
+VS_MUST_USE vs_status run_write_stats(run *r);
+void run_dump(const run *r);
+
+/* -- run_other.c: what run.c shares with it -- */
+/* Messages of *d to the streams of s, as run_say. */
+void run_tell(diag *d, const vsim_inside_streams *s);
+/* Models as the settings say; link: of a rank, NULL. */
+VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
+                                      const vsim_settings *set, const vsim_inside_streams *s,
+                                      rank_link *link);
+
+/* -- run_ranks.c -- */
+struct vsim_inside_ranks {
+    rank_link link;
+};
+/* Of a rank other than 0: waits until rank 0 has built the deck. false: there is no sweep. */
+bool run_go(rank_link *l);
+void run_wait_for_go(void *link); /* the same, for a jit_opt */
+
+#endif

@@ -1,0 +1,156 @@
+/* run_report.c - what the run of a deck tells of itself: the circuit, figures and times, stages. */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "rep.h"
+#include "run_priv.h"
+#include "vec.h"
+
+void run_print_summary(run *r)
+{
+    const char **kind = NULL;
+    int *number = NULL;
+    for (size_t i = 0; i < vec_len(sim_flat(r->sim)->inst); i++) {
+        const flat_inst *f = &sim_flat(r->sim)->inst[i];
+        char letter[2] = {f->letter, 0};
+        const char *k = f->model ? f->model->name : str_intern0(&r->names, letter);
+        size_t at = 0;
+        while (at < vec_len(kind) && kind[at] != k)
+            at++;
+        if (at == vec_len(kind)) {
+            if (at == 12)
+                continue;
+            vec_push(kind, k);
+            vec_push(number, 0);
+        }
+        number[at]++;
+    }
+    fprintf(r->log, "%s\n  %zu devices:", sim_flat(r->sim)->title, vec_len(sim_flat(r->sim)->inst));
+    for (size_t i = 0; i < vec_len(kind); i++)
+        fprintf(r->log, "%s %d %s", i ? "," : "", number[i], kind[i]);
+    const jit_stat *js = mdl_jit_stats(r->lib);
+    fprintf(r->log,
+            "\n  %d unknowns, %d entries in the Jacobian; %d kernels compiled, %d from the cache\n",
+            sim_stats(r->sim)->unknowns, csc_nnz(ckt_pattern(sim_ckt(r->sim))), js->n_compiled,
+            js->n_from_cache);
+    vec_free(kind);
+    vec_free(number);
+}
+
+/* Largest resident size so far, bytes. getrusage would count the memory that the parent process had
+ * when it started this one (Linux keeps the maximum over exec), so the kernel's own figure comes
+ * first. */
+static size_t peak_memory(void)
+{
+    size_t kb = 0;
+    char line[128];
+    FILE *fp = fopen("/proc/self/status", "r");
+    while (fp && !kb && fgets(line, sizeof line, fp))
+        if (sscanf(line, "VmHWM: %zu", &kb) != 1)
+            kb = 0;
+    if (fp)
+        fclose(fp);
+    if (kb)
+        return kb * 1024;
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (size_t)u.ru_maxrss * 1024;
+}
+
+void run_print_end(const run *r)
+{
+    char mem[16];
+    fprintf(r->log,
+            "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f "
+            "(evaluate %.3f, "
+            "stamp %.3f, factor %.3f, solve %.3f, output %.3f), total %.3f; peak memory %s\n",
+            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
+            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
+            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
+            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total,
+            rep_si(mem, (double)peak_memory(), "B"));
+}
+
+/* What was asked for, found out of date, made again: in this process and by workers and ranks. */
+static void write_generations(const sim *s, FILE *fp)
+{
+    fputs("  \"generations\": {\n", fp);
+    for (gen_kind k = 0; k < GEN_N_KIND; k++) {
+        const gen_count n = sim_gen_count(s, k);
+        fprintf(fp, "    \"%s\": {\"lookups\": %lld, \"invalidated\": %lld, \"rebuilt\": %lld}%s\n",
+                gen_kind_name(k), (long long)n.lookups, (long long)n.invalid, (long long)n.rebuilt,
+                k + 1 < GEN_N_KIND ? "," : "");
+    }
+    fputs("  },\n", fp);
+}
+
+vs_status run_write_stats(run *r)
+{
+    if (!r->j->stats)
+        return VS_OK;
+    bool may = run_may_write(r, r->j->stats, "the figures");
+    FILE *fp = may ? fopen(r->j->stats, "w") : NULL;
+    if (!fp) {
+        if (may)
+            diag_error(&r->d, DIAG_NOWHERE, "'%s' cannot be written: %s", r->j->stats,
+                       strerror(errno));
+        run_say(r);
+        return VS_EIO;
+    }
+    const jit_stat *js = mdl_jit_stats(r->lib);
+    fprintf(
+        fp,
+        "{\n  \"unknowns\": %d,\n  \"points_accepted\": %lld,\n  \"points_rejected\": %lld,\n"
+        "  \"newton_iterations\": %lld,\n  \"device_evaluations\": %lld,\n  \"device_bypasses\": "
+        "%lld,\n"
+        "  \"peak_memory_bytes\": %zu,\n"
+        "  \"kernels_compiled\": %d,\n  \"kernels_from_cache\": %d,\n  \"op_method\": \"%s\",\n",
+        sim_stats(r->sim)->unknowns, (long long)sim_stats(r->sim)->accepted,
+        (long long)sim_stats(r->sim)->rejected, (long long)sim_stats(r->sim)->iterations,
+        (long long)sim_stats(r->sim)->evaluations, (long long)sim_stats(r->sim)->bypasses,
+        peak_memory(), js->n_compiled + sim_stats(r->sim)->n_compiled,
+        js->n_from_cache + sim_stats(r->sim)->n_from_cache,
+        sim_stats(r->sim)->op_method ? sim_stats(r->sim)->op_method : "");
+    write_generations(r->sim, fp);
+    fprintf(fp,
+            "  \"seconds\": {\n"
+            "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": "
+            "%.6f,\n"
+            "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, "
+            "\"output\": %.6f,\n"
+            "    \"total\": %.6f\n  }\n}\n",
+            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
+            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
+            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
+            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total);
+    const vs_status st = rep_close(&r->d, fp, r->j->stats);
+    run_say(r);
+    return st;
+}
+
+static void dump_pattern(const run *r)
+{
+    const csc *a = ckt_pattern(sim_ckt(r->sim));
+    const ckt_unknown *u = ckt_unknowns(sim_ckt(r->sim));
+    fprintf(r->log, "%%%%MatrixMarket matrix coordinate pattern general\n");
+    for (int32_t i = 1; i <= a->n; i++)
+        fprintf(r->log, "%% %d %s\n", i, u[i].name);
+    fprintf(r->log, "%d %d %d\n", a->n, a->n, csc_nnz(a));
+    for (int32_t c = 0; c < a->n; c++)
+        for (int32_t k = a->colptr[c]; k < a->colptr[c + 1]; k++)
+            fprintf(r->log, "%d %d\n", a->row[k] + 1, c + 1);
+}
+
+void run_dump(const run *r)
+{
+    const char *what = r->j->dump;
+    if (!what)
+        return;
+    if (!strcmp(what, "circuit"))
+        flat_print(sim_flat(r->sim), r->log);
+    else if (!strcmp(what, "pattern"))
+        dump_pattern(r);
+    else if (!strcmp(what, "ir") || !strcmp(what, "groups"))
+        ckt_dump_groups(sim_ckt(r->sim), r->log, !strcmp(what, "ir"));
+}

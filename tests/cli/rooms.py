@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The command is a client of the library, and the library a guest of its host.   rooms.py BUILD
+
+The files of src/cli include vsim/*.h and their own header alone, and are compiled without any other
+folder of this tree. Nothing but the command reads the environment or writes to standard streams."""
+import glob
+import json
+import os
+import re
+import sys
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+BUILD = os.path.abspath(sys.argv.pop(1))
+
+# What may name a standard stream outside of the command, and why.
+STREAMS = {
+    'base/vs.c': 'out of memory without anybody who would hear of it',
+    'rank/rank.c': 'the first process of a rank, which ends with its simulator',
+    'rank/rank_mpi.c': 'the first process of a rank, which ends with its simulator',
+    'out/out.c': 'a result file called -',
+    'swp/swp_book.c': 'a result file called -',
+}
+
+
+def code_of(path):
+    """The text without comments and strings."""
+    with open(path, encoding='utf-8') as f:
+        return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', ' ', f.read(), flags=re.S)
+
+
+def rooms():
+    for path in sorted(glob.glob(os.path.join(ROOT, 'src', '*', '*.[ch]'))):
+        name = os.path.relpath(path, os.path.join(ROOT, 'src'))
+        if not name.startswith('cli/'):
+            yield name, path
+
+
+class Rooms(unittest.TestCase):
+    def test_the_command_includes_public_headers_only(self):
+        files = glob.glob(os.path.join(ROOT, 'src', 'cli', '*.[ch]'))
+        self.assertGreater(len(files), 5)
+        for path in files:
+            with open(path, encoding='utf-8') as f:
+                for name in re.findall(r'^\s*#\s*include\s*"([^"]*)"', f.read(), re.M):
+                    self.assertTrue(name == 'cli.h' or name.startswith('vsim/'), (path, name))
+
+    def test_the_command_is_compiled_with_include_alone(self):
+        with open(os.path.join(BUILD, 'compile_commands.json'), encoding='utf-8') as f:
+            made = [c for c in json.load(f) if '/src/cli/' in c['file'].replace('..', '/')]
+        self.assertGreater(len(made), 4)
+        public = os.path.realpath(os.path.join(ROOT, 'include'))
+        for c in made:
+            folders = [os.path.realpath(os.path.join(c['directory'], d))
+                       for d in re.findall(r'(?:^|\s)(?:-I|-isystem|-iquote)\s*(\S+)', c['command'])]
+            self.assertIn(public, folders)
+            for d in folders:
+                own = d.startswith(os.path.realpath(BUILD)) or d == public
+                self.assertTrue(own, '%s is compiled with %s' % (c['file'], d))
+
+    def test_only_the_command_reads_the_environment(self):
+        for name, path in rooms():
+            self.assertIsNone(re.search(r'\b(secure_)?getenv\b|\benviron\b', code_of(path)), name)
+
+    def test_only_the_command_prints(self):
+        for name, path in rooms():
+            found = re.search(r'\b(printf|puts|putchar|perror)\s*\(|'
+                              r'\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b', code_of(path))
+            self.assertTrue(not found or name in STREAMS, (name, found))
+
+
+if __name__ == '__main__':
+    unittest.main()
