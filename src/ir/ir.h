@@ -266,7 +266,7 @@ const char *ir_op_name(ir_op op);
 int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b and c) */
 
 /* Types, regions, visibility of operands; on failure *why is a text in `scratch` naming the
- * instruction. Passes are followed by it in tests and with --dump-ir. */
+ * instruction. The pipeline (src/mdl/mdl_pass.c) calls it after each pass. */
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
 void ir_print(const ir_fn *fn, FILE *out);
 /* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too,
@@ -325,6 +325,9 @@ typedef struct ir_sccp_stats {
 } ir_sccp_stats;
 void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *known_val,
              ir_opt_flags flags, ir_sccp_stats *st);
+
+/* In place: the inputs of is_zero[vec_len(fn->in)] are 0, and so is every product with them. */
+void ir_zero(ir_fn *fn, const uint8_t *is_zero);
 
 /* Dependence class of every instruction: cls[vec_len(fn->inst)], bits of ir_class. A phi takes the
  * class of its condition; an lphi that of its loop's conditions; an effect that of what encloses

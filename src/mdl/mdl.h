@@ -12,6 +12,8 @@
 #ifndef MDL_H
 #define MDL_H
 
+#include <stdio.h>
+
 #include "jit.h"
 #include "osdi.h"
 #include "va.h"
@@ -25,6 +27,38 @@ typedef enum mdl_form_kind {
     MDL_N_FORM
 } mdl_form_kind;
 
+/* The passes in the order in which they first run; what they require, give and break: mdl_pass.h.
+ *   X(id, name, file, requires, gives, breaks) */
+/* clang-format off */
+#define MDL_PASS_LIST(X)                                                                           \
+    /* of a module, once */                                                                        \
+    X(LOWER, "lower", "src/va/va_lower.c", 0, 0, 0)                                                \
+    X(OPT, "opt", "src/ir/ir_opt.c", 0, HEAD | SMALL, 0)                                           \
+    X(CHARGE, "charge", "src/mdl/mdl_charge.c", HEAD, ROWS, SMALL)                                 \
+    X(MULT, "mult", "src/mdl/mdl_mult.c", ROWS, SCALED, HEAD | SMALL)                              \
+    X(ZERO, "zero", "src/ir/ir_zero.c", ROWS, NO_DDT, SMALL)                                       \
+    X(DERIV, "deriv", "src/mdl/mdl_deriv.c", HEAD | NO_DDT | SCALED, JACOBIAN, HEAD | SMALL)       \
+    X(QUIET, "quiet", "src/ir/ir_zero.c", JACOBIAN, NO_NOISE, SMALL)                               \
+    /* of a form */                                                                                \
+    X(PICK, "pick", "src/mdl/mdl_pick.c", JACOBIAN | NO_NOISE, FORM, 0)                            \
+    /* of a variant */                                                                             \
+    X(SCCP, "sccp", "src/ir/ir_sccp.c", FORM, DECIDED, 0)                                          \
+    X(MERGE, "merge", "src/mdl/mdl_merge.c", DECIDED, PLACED, SMALL)                               \
+    X(RECIP, "recip", "src/ir/ir_recip.c", SMALL | DECIDED, 0, 0)                                  \
+    X(SPLIT, "split", "src/ir/ir_split.c", HEAD | SMALL | PLACED, APART, 0)                        \
+    X(IFCONV, "ifconv", "src/ir/ir_ifconv.c", APART, LANES, 0)
+/* clang-format on */
+typedef enum mdl_pass {
+#define X(id, name, file, requires, gives, breaks) MDL_PASS_##id,
+    MDL_PASS_LIST(X)
+#undef X
+        MDL_N_PASS
+} mdl_pass;
+enum { MDL_DUMP_NONE = -1, MDL_DUMP_LAST = -2, MDL_DUMP_ALL = -3 };
+const char *mdl_pass_name(int pass); /* NULL: there is no such number */
+int mdl_pass_find(
+    const char *name); /* mdl_pass; "all": MDL_DUMP_ALL; MDL_DUMP_NONE: no such pass */
+
 typedef struct mdl_model mdl_model; /* one module */
 typedef struct mdl_lib mdl_lib;     /* all modules that were loaded, the JIT, the built-in models */
 
@@ -36,6 +70,10 @@ typedef struct mdl_opt {
     bool interpret;      /* no machine code */
     bool no_specialize;  /* one variant per form: all static branches and divisions stay */
     bool exact_division; /* divisions stay with specialisation too: no ir_recip */
+    bool verify;         /* ir_verify after each pass; in debug builds and with dump always */
+    FILE *dump;          /* shows a pass there, for each function it works on; NULL: none. Models
+                          * on disk are not used then */
+    int dump_pass;       /* mdl_pass: before and after it; MDL_DUMP_LAST, MDL_DUMP_ALL */
     jit_opt jit;
 } mdl_opt;
 

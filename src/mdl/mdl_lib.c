@@ -237,7 +237,7 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
         return VS_EIO;
     }
     const char *no_cache; /* the JIT tells of it */
-    if (!lib->opt.jit.no_cache)
+    if (!lib->opt.jit.no_cache && !lib->opt.dump)
         jit_cache_open(&lib->cache, lib->opt.jit.cache_dir, &no_cache);
     jit_cpu_text(lib->cpu, sizeof lib->cpu);
     vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);

@@ -1,178 +1,13 @@
 /* mdl_variant.c - the function of one form, specialised for the decisions that a row takes.
- * Key:    for each static value on the border to dynamic code: the branch it decides, or whether it
- *         is exactly 0, -0, 1, -1 or another number; then the topology. Rows that agree in all that
- *         share a variant, and so do those whose decisions lead to the same code; the numbers
- *         themselves stay loads from the row's cache. A vector of what is known in several rows,
- * made of theirs, is a key like any other (mdl_variant_meet). Method: ir_sccp with the decisions
- * known; rows and columns of collapsed nodes added up, those of unknowns not in use left out;
- * reciprocals; ir_split; ir_ifconv; jit_compile. */
-#include "mdl_priv.h"
+ * Key:    the decisions (mdl_decide.c). Rows that agree in all of them share a variant, and so do
+ *         those whose decisions lead to the same code; the numbers themselves stay loads from the
+ *         row's cache. A vector of what is known in several rows, made of theirs, is a key like any
+ *         other (mdl_variant_meet).
+ * Method: the passes of a variant (mdl_pass.c), then jit_compile. */
+#include "mdl_pass.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
-
-/* A real number computed from size or temperature is 1 by accident: a sweep that passes there, or
- * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area),
- * and 0 is a term that is switched off. */
-static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
-{
-    const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP) && in->op != IR_IN;
-    if (in->type == IR_F64)
-        return v.f == 0    ? (signbit(v.f) ? MINUS_ZERO : ZERO)
-               : accident  ? OTHER
-               : v.f == 1  ? ONE
-               : v.f == -1 ? MINUS_ONE
-                           : OTHER;
-    return v.i == 0 ? ZERO : v.i == 1 ? ONE : v.i == -1 ? MINUS_ONE : OTHER;
-}
-
-/* -- decisions -- */
-
-/* A value from its code; false: the code does not tell it. */
-static bool value_of(uint8_t code, int type, ir_num *v)
-{
-    const double x = code == ONE ? 1 : code == MINUS_ONE ? -1 : code == MINUS_ZERO ? -0.0 : 0;
-    if (type == IR_F64)
-        *v = (ir_num){.f = x};
-    else
-        *v = (ir_num){.i = (int32_t)x};
-    return code != NOT_RUN && code != OTHER;
-}
-
-/* Appends a code for each of f->decide, then the topology. Without specialisation nothing is
- * decided. */
-static vs_status take_decisions(const mdl_model *m, const row_data *r, const form_fn *f,
-                                uint8_t **key)
-{
-    const size_t n = vec_len(f->fn.inst) + 1;
-    if (m->lib->opt.no_specialize)
-        return VS_OK;
-    uint8_t *ran = vs_calloc(n, 1);
-    ir_num *val = vs_calloc(n, sizeof *val),
-           *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
-    mdl_row_inputs(m, r, &f->fn, input);
-    const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
-    for (size_t i = 0; i < vec_len(f->decide); i++) {
-        const ir_val k = f->decide[i];
-        vec_push(*key, ran[k] ? code_of(val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN);
-    }
-    const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(*key);
-    vec_extend(*key, bytes);
-    if (bytes)
-        memcpy(*key + at, r->topology, bytes);
-    free(ran);
-    free(val);
-    free(input);
-    return st;
-}
-
-/* What ir_sccp takes: which values are known [n_inst], and their values. */
-typedef struct facts {
-    uint8_t *known;
-    ir_num *val;
-} facts;
-
-/* A probe between nodes that are one, or of unknowns that are not in use, reads exactly 0. */
-static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *topology, facts *to)
-{
-    for (size_t k = 0; k < vec_len(f->fn.inst); k++) {
-        const ir_inst *in = &f->fn.inst[k];
-        if (in->op != IR_IN || f->fn.in[in->a].kind != IR_IN_PROBE)
-            continue;
-        const va_probe *p = &m->probe[f->fn.in[in->a].k];
-        int32_t hi = p->hi < 0 ? -1 : topology[p->hi], lo = p->lo < 0 ? -1 : topology[p->lo];
-        if (hi == lo || (hi < 0 && lo < 0)) {
-            to->known[k] = 1;
-            to->val[k] = (ir_num){.f = 0.0};
-        }
-    }
-}
-
-static facts facts_of(const mdl_model *m, const form_fn *f, const uint8_t *key,
-                      const int32_t *topology)
-{
-    const size_t n_key = vec_len(key);
-    const size_t n = vec_len(f->fn.inst) + 1;
-    facts to = {vs_calloc(n, 1), vs_calloc(n, sizeof *to.val)};
-    for (size_t i = 0; i < vec_len(f->decide) && i < n_key; i++) {
-        const ir_val k = f->decide[i];
-        if (value_of(key[i], f->fn.inst[k].type, &to.val[k]))
-            to.known[k] = f->how[i];
-    }
-    decide_probes(m, f, topology, &to);
-    return to;
-}
-
-/* -- outputs -- */
-
-static bool has_row(int kind)
-{
-    return kind == IR_OUT_RES || kind == IR_OUT_REACT || kind == IR_OUT_G || kind == IR_OUT_C ||
-           kind == IR_OUT_J;
-}
-
-static bool has_column(int kind)
-{
-    return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
-}
-
-static bool is_gain(int kind) { return kind == IR_OUT_NOISE_GAIN || kind == IR_OUT_NOISE_GAINC; }
-
-static bool is_zero(const ir_fn *fn, ir_val v)
-{
-    return fn->inst[v].op == IR_CONST && fn->con[fn->inst[v].a] == 0;
-}
-
-/* Moves an output to the rows and columns that its unknowns are one with; false: it has none. */
-static bool move_output(const int32_t *topology, ir_out *w)
-{
-    if (has_row(w->kind))
-        w->a = topology[w->a];
-    if (has_column(w->kind) || is_gain(w->kind))
-        w->b = topology[w->b];
-    return !(has_row(w->kind) && w->a < 0) &&
-           !((has_column(w->kind) || is_gain(w->kind)) && w->b < 0);
-}
-
-static int64_t place_key(const ir_out *w)
-{
-    return (int64_t)w->kind << 56 | (int64_t)w->a << 28 | w->b;
-}
-
-/* Outputs on the same place are added up, certain zeros left out. The noise power of a source that
- * reaches no row is left out too. */
-static void merge_outputs(ir_fn *fn, const int32_t *topology, size_t n_noise)
-{
-    ir_out *out = NULL;
-    map at = {0};
-    uint8_t *heard = vs_calloc(n_noise + 1, 1);
-    for (size_t o = 0; o < vec_len(fn->out); o++) {
-        ir_out w = fn->out[o];
-        bool placed = has_row(w.kind) || is_gain(w.kind);
-        if (placed && (is_zero(fn, w.v) || (topology && !move_output(topology, &w))))
-            continue;
-        int32_t k = placed ? map_get(&at, (uint64_t)place_key(&w), -1) : -1;
-        if (is_gain(w.kind))
-            heard[w.a] = 1;
-        if (k >= 0) {
-            out[k].v = ir_bin(fn, IR_ADD, out[k].v, w.v);
-            continue;
-        }
-        if (placed)
-            map_set(&at, (uint64_t)place_key(&w), (int32_t)vec_len(out));
-        vec_push(out, w);
-    }
-    vec_free(fn->out);
-    for (size_t o = 0; o < vec_len(out); o++)
-        if ((out[o].kind != IR_OUT_NOISE_PSD && out[o].kind != IR_OUT_NOISE_EXP) || heard[out[o].a])
-            vec_push(fn->out, out[o]);
-    vec_free(out);
-    free(heard);
-    map_free(&at);
-}
 
 static int lanes_of(const mdl_lib *lib, mdl_form_kind form)
 {
@@ -219,29 +54,22 @@ static bool has_effects(const ir_fn *fn)
 }
 
 /* setup, eval, kernel_fn; returns the number of setup values. */
-static int build_functions(variant_data *d, const mdl_model *m, const form_fn *f,
-                           const uint8_t *key, const int32_t *topology)
+static int build_functions(variant_data *d, mdl_model *m, const form_fn *f, const uint8_t *key,
+                           const int32_t *topology)
 {
-    const bool special = !m->lib->opt.no_specialize;
-    ir_fn part, clean, quick;
-    facts is = {0};
-    if (special)
-        is = facts_of(m, f, key, topology);
-    ir_sccp(&part, &f->fn, is.known, is.val, (ir_opt_flags){.fold_zero = special}, &d->v.stats);
-    free(is.known);
-    free(is.val);
-    merge_outputs(&part, special ? topology : NULL, vec_len(m->mod->noise));
-    ir_opt(&clean, &part, (ir_opt_flags){.fold_zero = special});
-    if (special && !m->lib->opt.exact_division) {
-        ir_recip(&quick, &clean);
-        ir_fn_fini(&clean);
-        clean = quick;
-    }
-    int n_cache = ir_split(&d->v.setup, &d->v.eval, &clean);
-    ir_fn_fini(&part);
-    ir_fn_fini(&clean);
-    ir_ifconv(&d->kernel_fn, &d->v.eval, &d->v.ifconv);
-    return n_cache;
+    mdl_pipe p = mdl_pipe_of(m, (int)d->v.form, &f->fn);
+    p.topology = topology;
+    p.stats = &d->v.stats;
+    p.ifconv = &d->v.ifconv;
+    if (!m->lib->opt.no_specialize)
+        p.facts = mdl_decided(m, f, key, topology);
+    mdl_pass_variant(&p);
+    free(p.facts.known);
+    free(p.facts.val);
+    d->v.setup = p.setup;
+    d->v.eval = p.fn;
+    d->kernel_fn = p.kernel;
+    return p.n_cache;
 }
 
 static void add_bytes(char **to, const void *from, size_t n)
@@ -383,7 +211,7 @@ static vs_status decisions_of(mdl_model *m, row_data *r, mdl_form_kind form)
     uint8_t **key = &r->decisions[form];
     if (vec_len(*key))
         return VS_OK;
-    const vs_status st = take_decisions(m, r, mdl_form_get(m, (int)form), key);
+    const vs_status st = mdl_decide(m, r, mdl_form_get(m, (int)form), key);
     if (st == VS_OK)
         return VS_OK;
     vec_clear(*key);
@@ -437,14 +265,6 @@ const ir_fn *mdl_kernel_fn(const mdl_variant *v)
 
 /* -- rows of different variants -- */
 
-/* What is known in both: code that one of them does not run is no concern of it, and zeros are
- * zeros. */
-static uint8_t meet_code(uint8_t a, uint8_t b)
-{
-    const bool zeros = (a == ZERO || a == MINUS_ZERO) && (b == ZERO || b == MINUS_ZERO);
-    return a == b || b == NOT_RUN ? a : a == NOT_RUN ? b : zeros ? ZERO : OTHER;
-}
-
 vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                         mdl_variant **variant)
 {
@@ -467,7 +287,7 @@ vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kin
             memcpy(key, r->decisions[form], len);
         }
         for (size_t k = 0; k < n_decide; k++)
-            key[k] = meet_code(key[k], r->decisions[form][k]);
+            key[k] = mdl_decide_meet(key[k], r->decisions[form][k]);
         if (i + 1 == n)
             *variant = &variant_of(m, form, key, topology)->v;
     }

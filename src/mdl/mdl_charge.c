@@ -1,0 +1,261 @@
+/* mdl_charge.c - ddt() becomes charge, or an unknown of its own.
+ * Requires: RES outputs by row, DDT inputs and DDT_ARG outputs, inputs at the head, each once.
+ * Gives:    RES and REACT by row, rows in order. DDT inputs stay in operating-point variables only.
+ * Breaks:   small.
+ * Method:   a symbol that reaches residuals only, linearly and with static coefficients, becomes
+ *           charge: REACT_r = sum dRES_r/dsymbol * argument (d/dt commutes with static factors and
+ *           sums). Any other gets an unknown u = d/dt argument with the row RES = u,
+ *           REACT = -argument. In operating-point variables a linear symbol counts 0 (ir_zero):
+ *           they show the static part. */
+#include "mdl_pass.h"
+
+#include "bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct build {
+    mdl_model *m;
+    ir_fn fn; /* the function so far */
+    int32_t n_row;
+    ir_val *res, *react; /* [n_row] value or IR_NONE */
+    uint8_t *implicit;   /* [n_ddt] */
+    int32_t *unknown_of; /* [n_ddt] implicit unknown, -1 */
+} build;
+
+static void replace_fn(ir_fn *fn, ir_fn *with)
+{
+    ir_fn_fini(fn);
+    *fn = *with;
+}
+
+/* -- which ddt symbols are linear -- */
+
+typedef struct linear {
+    const ir_fn *fn;
+    uint8_t *cls;
+    size_t words;
+    uint64_t *dep; /* [n_inst * words] symbols a value contains linearly */
+    uint64_t *bad; /* [words] symbols used in another way */
+} linear;
+
+static uint64_t *dep_of(const linear *l, ir_val v) { return l->dep + (size_t)v * l->words; }
+
+static bool any_dep(const linear *l, ir_val v)
+{
+    for (size_t w = 0; w < l->words; w++)
+        if (dep_of(l, v)[w])
+            return true;
+    return false;
+}
+
+static void spoil(linear *l, ir_val v) { bits_or(l->bad, dep_of(l, v), l->words); }
+
+/* The symbols of v appear in value k, times a factor that is static or not. */
+static void carry(linear *l, ir_val k, ir_val v, bool is_static)
+{
+    bits_or(dep_of(l, k), dep_of(l, v), l->words);
+    if (!is_static)
+        spoil(l, v);
+}
+
+static void scan_inst(linear *l, ir_val k)
+{
+    const ir_inst *in = &l->fn->inst[k];
+    const uint8_t *cls = l->cls;
+    switch ((ir_op)in->op) {
+    case IR_IN:
+        if (l->fn->in[in->a].kind == IR_IN_DDT)
+            bits_set(dep_of(l, k), (size_t)l->fn->in[in->a].k);
+        break;
+    case IR_NEG: carry(l, k, in->a, true); break;
+    case IR_ADD:
+    case IR_SUB: carry(l, k, in->a, true), carry(l, k, in->b, true); break;
+    case IR_MUL:
+        carry(l, k, in->a, ir_class_static(cls[in->b]));
+        carry(l, k, in->b, ir_class_static(cls[in->a]));
+        break;
+    case IR_DIV: carry(l, k, in->a, ir_class_static(cls[in->b])), spoil(l, in->b); break;
+    case IR_SELECT:
+        spoil(l, in->a);
+        carry(l, k, in->b, ir_class_static(cls[in->a]));
+        carry(l, k, in->c, ir_class_static(cls[in->a]));
+        break;
+    case IR_PHI: {
+        bool is_static = ir_class_static(cls[l->fn->inst[in->a].a]);
+        carry(l, k, in->b, is_static), carry(l, k, in->c, is_static);
+        break;
+    }
+    case IR_LPHI: carry(l, k, in->b, false); break;
+    case IR_ENDLOOP:
+        for (ir_val p = in->a + 1; l->fn->inst[p].op == IR_LPHI; p++)
+            spoil(l, l->fn->inst[p].c);
+        break;
+    case IR_IF:
+    case IR_WHILE: spoil(l, in->a); break;
+    default: {
+        const ir_val v[3] = {in->a, in->b, in->c};
+        for (int a = 0; a < ir_op_arity(in->op); a++)
+            if (any_dep(l, v[a]))
+                carry(l, k, v[a], false);
+    }
+    }
+}
+
+static void find_linear(build *b)
+{
+    size_t n = vec_len(b->fn.inst), n_ddt = (size_t)b->m->mod->n_ddt;
+    linear l = {.fn = &b->fn, .words = bits_words(n_ddt)};
+    arena mem;
+    arena_init(&mem);
+    l.cls = arena_array(&mem, uint8_t, n);
+    l.dep = arena_array(&mem, uint64_t, n *l.words);
+    l.bad = arena_array(&mem, uint64_t, l.words);
+    ir_classes(&b->fn, l.cls);
+    for (size_t k = 0; k < n; k++)
+        scan_inst(&l, (ir_val)k);
+    for (size_t o = 0; o < vec_len(b->fn.out); o++)
+        if (b->fn.out[o].kind != IR_OUT_RES && b->fn.out[o].kind != IR_OUT_OPVAR)
+            spoil(&l, b->fn.out[o].v);
+    for (size_t k = 0; k < n_ddt; k++)
+        b->implicit[k] = bits_get(l.bad, k);
+    arena_fini(&mem);
+}
+
+/* -- charges and implicit unknowns -- */
+
+static int32_t add_implicit(build *b, int32_t k)
+{
+    mdl_model *m = b->m;
+    int32_t u = (int32_t)vec_len(m->unknown);
+    va_unknown w = {.kind = VA_IMPLICIT, .unit = ""};
+    w.name = arena_printf(&m->mem, "ddt%d", (int)k + 1);
+    vec_push(m->unknown, w);
+    vec_push(m->probe, (va_probe){.hi = u, .lo = -1});
+    return u;
+}
+
+/* Inputs of implicit ddt symbols become probes of their unknowns. */
+static void name_implicit(build *b)
+{
+    for (int32_t k = 0; k < b->m->mod->n_ddt; k++)
+        b->unknown_of[k] = b->implicit[k] ? add_implicit(b, k) : -1;
+    size_t first = vec_len(b->m->mod->probe), n_old = vec_len(b->m->mod->unknown);
+    for (size_t i = 0; i < vec_len(b->fn.in); i++) {
+        ir_input *in = &b->fn.in[i];
+        if (in->kind == IR_IN_DDT && b->implicit[in->k]) {
+            size_t nth = (size_t)b->unknown_of[in->k] - n_old;
+            in->kind = IR_IN_PROBE;
+            in->k = (int32_t)(first + nth);
+        }
+    }
+    /* the table that finds an input by its description no longer fits: made anew by a copy */
+    if (vec_len(b->m->mod->unknown) < vec_len(b->m->unknown)) {
+        ir_fn to;
+        ir_opt(&to, &b->fn, (ir_opt_flags){.once = true});
+        replace_fn(&b->fn, &to);
+    }
+}
+
+static void read_rows(build *b)
+{
+    for (int32_t r = 0; r < b->n_row; r++)
+        b->res[r] = mdl_find_out(&b->fn, IR_OUT_RES, r);
+}
+
+/* REACT_r = sum dRES_r/dsymbol * argument, over the linear symbols. */
+static void make_charges(build *b)
+{
+    int32_t *seed = NULL, *symbol = NULL;
+    for (size_t i = 0; i < vec_len(b->fn.in); i++)
+        if (b->fn.in[i].kind == IR_IN_DDT) {
+            vec_push(seed, (int32_t)i);
+            vec_push(symbol, b->fn.in[i].k);
+        }
+    int n_seed = (int)vec_len(seed), n_want = 0;
+    ir_val *want = vs_calloc((size_t)b->n_row + 1, sizeof *want);
+    int32_t *row = vs_calloc((size_t)b->n_row + 1, sizeof *row);
+    for (int32_t r = 0; r < b->n_row; r++)
+        if (b->res[r] != IR_NONE)
+            row[n_want] = r, want[n_want++] = b->res[r];
+    if (n_seed && n_want) {
+        ir_fn to;
+        ir_val *deriv = vs_calloc((size_t)n_want * (size_t)n_seed, sizeof *deriv);
+        ir_val *moved = vs_calloc(vec_len(b->fn.inst), sizeof *moved);
+        ir_ad(&to, &b->fn, seed, n_seed, want, n_want, deriv, moved);
+        for (int i = 0; i < n_want; i++)
+            for (int s = 0; s < n_seed; s++) {
+                ir_val d = deriv[i * n_seed + s], q = mdl_find_out(&to, IR_OUT_DDT_ARG, symbol[s]);
+                if (d != IR_NONE && q != IR_NONE)
+                    b->react[row[i]] =
+                        mdl_sum(&to, b->react[row[i]], ir_bin(&to, IR_MUL, d, mdl_as_f64(&to, q)));
+            }
+        replace_fn(&b->fn, &to);
+        read_rows(b);
+        free(deriv);
+        free(moved);
+    }
+    free(want);
+    free(row);
+    vec_free(seed);
+    vec_free(symbol);
+}
+
+/* Row of the implicit unknown u = d/dt arg: RES = u, REACT = -arg. */
+static void add_implicit_rows(build *b)
+{
+    ir_fn *fn = &b->fn;
+    for (int32_t k = 0; k < b->m->mod->n_ddt; k++) {
+        int32_t u = b->unknown_of[k];
+        ir_val q = u < 0 ? IR_NONE : mdl_find_out(fn, IR_OUT_DDT_ARG, k);
+        if (u < 0)
+            continue;
+        int32_t p = (int32_t)vec_len(b->m->mod->probe) + u - (int32_t)vec_len(b->m->mod->unknown);
+        b->res[u] = ir_in(fn, IR_IN_PROBE, p, IR_F64, false);
+        if (q != IR_NONE)
+            b->react[u] = ir_un(fn, IR_NEG, mdl_as_f64(fn, q));
+    }
+}
+
+/* Outputs anew: rows as held in res and react, the others as they are but for DDT_ARG. */
+static void write_rows(build *b)
+{
+    ir_fn *fn = &b->fn;
+    ir_out *out = NULL;
+    for (int32_t r = 0; r < b->n_row; r++)
+        if (b->res[r] != IR_NONE)
+            vec_push(out, (ir_out){IR_OUT_RES, r, 0, b->res[r]});
+    for (int32_t r = 0; r < b->n_row; r++)
+        if (b->react[r] != IR_NONE)
+            vec_push(out, (ir_out){IR_OUT_REACT, r, 0, b->react[r]});
+    for (size_t o = 0; o < vec_len(fn->out); o++) {
+        int kind = fn->out[o].kind;
+        if (kind != IR_OUT_RES && kind != IR_OUT_REACT && kind != IR_OUT_DDT_ARG)
+            vec_push(out, fn->out[o]);
+    }
+    vec_free(fn->out);
+    fn->out = out;
+}
+
+void mdl_charge(mdl_model *m, ir_fn *fn)
+{
+    build b = {.m = m, .fn = *fn};
+    const size_t n_ddt = (size_t)m->mod->n_ddt;
+    b.implicit = vs_calloc(n_ddt + 1, 1);
+    b.unknown_of = vs_calloc(n_ddt + 1, sizeof *b.unknown_of);
+    find_linear(&b);
+    name_implicit(&b);
+    b.n_row = (int32_t)vec_len(m->unknown);
+    b.res = vs_malloc(((size_t)b.n_row + 1) * sizeof *b.res);
+    b.react = vs_malloc(((size_t)b.n_row + 1) * sizeof *b.react);
+    memset(b.react, 0xff, ((size_t)b.n_row + 1) * sizeof *b.react); /* IR_NONE */
+    read_rows(&b);
+    make_charges(&b);
+    add_implicit_rows(&b);
+    write_rows(&b);
+    *fn = b.fn;
+    free(b.implicit);
+    free(b.unknown_of);
+    free(b.res);
+    free(b.react);
+}

@@ -1,0 +1,99 @@
+/* mdl_decide.c - the decisions that a row takes in one form, as bytes: what its variant is found
+ * by. For each static value on the border to dynamic code (mdl_border.c): the branch it decides, or
+ * whether it is exactly 0, -0, 1, -1 or another number; then the topology. A vector of what is
+ * known in several rows, made of theirs, is a key like any other. */
+#include "mdl_pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
+
+/* A real number computed from size or temperature is 1 by accident: a sweep that passes there, or
+ * through the nominal temperature, compiles nothing. A parameter itself is 1 on purpose (m, area),
+ * and 0 is a term that is switched off. */
+static uint8_t code_of(ir_num v, const ir_inst *in, uint8_t cls)
+{
+    const bool accident = cls & (IR_CLASS_INST | IR_CLASS_TEMP) && in->op != IR_IN;
+    if (in->type == IR_F64)
+        return v.f == 0    ? (signbit(v.f) ? MINUS_ZERO : ZERO)
+               : accident  ? OTHER
+               : v.f == 1  ? ONE
+               : v.f == -1 ? MINUS_ONE
+                           : OTHER;
+    return v.i == 0 ? ZERO : v.i == 1 ? ONE : v.i == -1 ? MINUS_ONE : OTHER;
+}
+
+/* A value from its code; false: the code does not tell it. */
+static bool value_of(uint8_t code, int type, ir_num *v)
+{
+    const double x = code == ONE ? 1 : code == MINUS_ONE ? -1 : code == MINUS_ZERO ? -0.0 : 0;
+    if (type == IR_F64)
+        *v = (ir_num){.f = x};
+    else
+        *v = (ir_num){.i = (int32_t)x};
+    return code != NOT_RUN && code != OTHER;
+}
+
+vs_status mdl_decide(const mdl_model *m, const row_data *r, const form_fn *f, uint8_t **key)
+{
+    const size_t n = vec_len(f->fn.inst) + 1;
+    if (m->lib->opt.no_specialize)
+        return VS_OK;
+    uint8_t *ran = vs_calloc(n, 1);
+    ir_num *val = vs_calloc(n, sizeof *val),
+           *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    mdl_row_inputs(m, r, &f->fn, input);
+    const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
+    for (size_t i = 0; i < vec_len(f->decide); i++) {
+        const ir_val k = f->decide[i];
+        vec_push(*key, ran[k] ? code_of(val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN);
+    }
+    const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(*key);
+    vec_extend(*key, bytes);
+    if (bytes)
+        memcpy(*key + at, r->topology, bytes);
+    free(ran);
+    free(val);
+    free(input);
+    return st;
+}
+
+/* A probe between nodes that are one, or of unknowns that are not in use, reads exactly 0. */
+static void decide_probes(const mdl_model *m, const form_fn *f, const int32_t *topology,
+                          mdl_facts *to)
+{
+    for (size_t k = 0; k < vec_len(f->fn.inst); k++) {
+        const ir_inst *in = &f->fn.inst[k];
+        if (in->op != IR_IN || f->fn.in[in->a].kind != IR_IN_PROBE)
+            continue;
+        const va_probe *p = &m->probe[f->fn.in[in->a].k];
+        int32_t hi = p->hi < 0 ? -1 : topology[p->hi], lo = p->lo < 0 ? -1 : topology[p->lo];
+        if (hi == lo || (hi < 0 && lo < 0)) {
+            to->known[k] = 1;
+            to->val[k] = (ir_num){.f = 0.0};
+        }
+    }
+}
+
+mdl_facts mdl_decided(const mdl_model *m, const form_fn *f, const uint8_t *key,
+                      const int32_t *topology)
+{
+    const size_t n_key = vec_len(key);
+    const size_t n = vec_len(f->fn.inst) + 1;
+    mdl_facts to = {vs_calloc(n, 1), vs_calloc(n, sizeof *to.val)};
+    for (size_t i = 0; i < vec_len(f->decide) && i < n_key; i++) {
+        const ir_val k = f->decide[i];
+        if (value_of(key[i], f->fn.inst[k].type, &to.val[k]))
+            to.known[k] = f->how[i];
+    }
+    decide_probes(m, f, topology, &to);
+    return to;
+}
+
+uint8_t mdl_decide_meet(uint8_t a, uint8_t b)
+{
+    const bool zeros = (a == ZERO || a == MINUS_ZERO) && (b == ZERO || b == MINUS_ZERO);
+    return a == b || b == NOT_RUN ? a : a == NOT_RUN ? b : zeros ? ZERO : OTHER;
+}

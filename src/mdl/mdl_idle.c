@@ -1,0 +1,147 @@
+/* mdl_idle.c - unknowns that are 0 whatever the others are: what the equation form tells of them.
+ * An analysis of m->full, which it leaves as it is. Two kinds, marked in m->quiet:
+ *   QUIET     an internal node that only a noise source moves (a correlated source's own node); a
+ *             circuit without noise analysis leaves it out;
+ *   MAY_IDLE  internal unknowns that with some parameters are 0 together (a part that a flag
+ *             switches off). Which of them a row leaves out is found when it is made (mdl_row.c).
+ */
+#include "mdl_pass.h"
+
+#include <stdlib.h>
+
+/* Whether value k is 0 when the inputs in `is_zero` are; zero [n_inst] of the values before. */
+static bool vanishes(const ir_fn *fn, ir_val k, const uint8_t *is_zero, const uint8_t *zero)
+{
+    const ir_inst *in = &fn->inst[k];
+    switch ((ir_op)in->op) {
+    case IR_IN: return is_zero[in->a];
+    case IR_CONST: return in->type == IR_F64 && fn->con[in->a] == 0;
+    case IR_NEG:
+    case IR_LIMIT:
+    case IR_DIV: return zero[in->a];
+    case IR_MUL: return zero[in->a] || zero[in->b];
+    case IR_ADD:
+    case IR_SUB: return zero[in->a] && zero[in->b];
+    case IR_SELECT:
+    case IR_PHI: return zero[in->b] && zero[in->c];
+    default: return false;
+    }
+}
+
+/* All probes of an internal node u measure it to the reference, and its row is 0 whenever V(u) is:
+ * V(u) = 0 solves it whatever the other unknowns are. */
+static bool is_quiet(const mdl_model *m, int32_t u, uint8_t *is_zero, uint8_t *zero)
+{
+    const ir_fn *fn = &m->full;
+    bool probed = false;
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
+        if (p && (p->hi == u || p->lo == u) && (p->hi < 0 ? -1 : p->lo) >= 0)
+            return false;
+        is_zero[i] = p && (p->hi == u || p->lo == u);
+        probed |= is_zero[i];
+    }
+    for (size_t k = 0; probed && k < vec_len(fn->inst); k++)
+        zero[k] = vanishes(fn, (ir_val)k, is_zero, zero);
+    for (size_t o = 0; probed && o < vec_len(fn->out); o++)
+        if ((fn->out[o].kind == IR_OUT_RES || fn->out[o].kind == IR_OUT_REACT) &&
+            fn->out[o].a == u && !zero[fn->out[o].v])
+            return false;
+    return probed;
+}
+
+void mdl_find_quiet(mdl_model *m)
+{
+    uint8_t *is_zero = vs_calloc(vec_len(m->full.in) + 1, 1);
+    uint8_t *zero = vs_calloc(vec_len(m->full.inst) + 1, 1);
+    for (size_t u = 0; u < vec_len(m->unknown); u++) {
+        bool node = m->unknown[u].kind == VA_NODE;
+        vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero) ? QUIET : 0);
+    }
+    free(is_zero);
+    free(zero);
+}
+
+typedef struct vanishing {
+    const ir_fn *fn;
+    const uint8_t *cls, *ran;
+    const ir_num *val;
+    const uint8_t *is_zero; /* [n_in] */
+    uint8_t *zero;          /* [n_inst] of the values before */
+} vanishing;
+
+/* Value of a select or phi: the one chosen, where the condition is static. */
+static bool choice_vanishes(const vanishing *z, ir_val cond, ir_val yes, ir_val no)
+{
+    if (!ir_class_static(z->cls[cond]))
+        return z->zero[yes] && z->zero[no];
+    if (!z->val)
+        return z->zero[yes] || z->zero[no];
+    return z->ran[cond] && (z->val[cond].i ? z->zero[yes] : z->zero[no]);
+}
+
+static bool vanishes_in_row(const vanishing *z, ir_val k)
+{
+    const ir_inst *in = &z->fn->inst[k];
+    if (z->val && in->type == IR_F64 && ir_class_static(z->cls[k]))
+        return z->ran[k] && z->val[k].f == 0;
+    if (in->op == IR_SELECT)
+        return choice_vanishes(z, in->a, in->b, in->c);
+    if (in->op == IR_PHI)
+        return choice_vanishes(z, z->fn->inst[in->a].a, in->b, in->c);
+    return vanishes(z->fn, k, z->is_zero, z->zero);
+}
+
+static void set_zero_inputs(const mdl_model *m, const ir_fn *fn, const uint8_t *idle,
+                            uint8_t *is_zero)
+{
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
+        is_zero[i] = p && (p->hi < 0 || idle[p->hi]) && (p->lo < 0 || idle[p->lo]);
+    }
+}
+
+void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val,
+                   const uint8_t *ran, uint8_t *idle)
+{
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1),
+            *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
+    const vanishing z = {fn, cls, ran, val, is_zero, zero};
+    for (bool again = true; again;) {
+        again = false;
+        set_zero_inputs(m, fn, idle, is_zero);
+        for (size_t k = 0; k < vec_len(fn->inst); k++)
+            zero[k] = vanishes_in_row(&z, (ir_val)k);
+        for (size_t o = 0; o < vec_len(fn->out); o++) {
+            const ir_out *w = &fn->out[o];
+            if ((w->kind == IR_OUT_RES || w->kind == IR_OUT_REACT) && idle[w->a] && !zero[w->v]) {
+                idle[w->a] = 0;
+                again = true;
+            }
+        }
+    }
+    free(is_zero);
+    free(zero);
+}
+
+void mdl_find_may_idle(mdl_model *m)
+{
+    const ir_fn *fn = &m->full;
+    uint8_t *idle = vs_calloc(vec_len(m->unknown) + 1, 1),
+            *cls = vs_calloc(vec_len(fn->inst) + 1, 1);
+    ir_classes(fn, cls);
+    for (size_t u = 0; u < vec_len(m->unknown); u++)
+        idle[u] = m->unknown[u].kind != VA_PORT;
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        if (fn->out[o].kind == IR_OUT_NOISE_GAIN || fn->out[o].kind == IR_OUT_NOISE_GAINC)
+            idle[fn->out[o].b] = 0;
+    for (size_t i = 0; i < vec_len(m->mod->native); i++) /* the circuit drives them */
+        for (int k = 0; k < VA_NATIVE_UNKNOWNS; k++)
+            if (m->mod->native[i].unknown[k] >= 0)
+                idle[m->mod->native[i].unknown[k]] = 0;
+    mdl_form_idle(m, fn, cls, NULL, NULL, idle);
+    for (size_t u = 0; u < vec_len(m->unknown); u++)
+        m->quiet[u] |= idle[u] ? MAY_IDLE : 0;
+    free(idle);
+    free(cls);
+}
