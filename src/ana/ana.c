@@ -5,25 +5,9 @@
 
 #include "ana_priv.h"
 
-void ana_opt_default(ana_opt *o)
-{
-    *o = (ana_opt){
-        .reltol = 1e-3,
-        .vntol = 1e-6,
-        .abstol = 1e-12,
-        .chgtol = 1e-14,
-        .trtol = 7,
-        .lteratio = 3.5,
-        .gmin = 1e-12,
-        .method = ANA_TRAP,
-        .maxord = 2,
-        .itl1 = 100,
-        .itl2 = 50,
-        .itl4 = 10,
-        .residual_check = true,
-        .max_growth = 2,
-    };
-}
+static_assert(ANA_TRAP == 0 && ANA_GEAR == 1, "words of option method");
+static_assert(LU_AUTO == 0 && LU_KLU == 1 && LU_TINY == 2 && LU_UMFPACK == 3 && LU_DENSE == 4,
+              "words of option lu");
 
 double ana_since(const ana *a, double t0)
 {
@@ -46,7 +30,7 @@ double *ana_vector(ana *a) { return arena_array(&a->mem, double, a->m); }
 /* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */
 static void set_tolerances(ana *a)
 {
-    const ana_opt *o = &a->opt;
+    const option_set *o = &a->opt;
     for (int32_t i = 1; i <= a->n; i++) {
         const ckt_unknown *u = &a->u[i];
         bool other = u->kind == CKT_OTHER;
@@ -70,7 +54,7 @@ static void allocate(ana *a)
     a->gdiag = arena_array(&a->mem, double *, a->n + 1);
 }
 
-vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
+vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
 {
     ana *a = *out = calloc(1, sizeof *a);
     if (!a)
@@ -89,10 +73,10 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
     allocate(a);
     set_tolerances(a);
     lu_init(&a->lu, NULL);
-    a->lu.opt.kind = opt->lu;
+    a->lu.opt.kind = (lu_kind)opt->lu;
     a->lu.opt.pool = ckt_pool(c);
     vs_status st = VS_OK;
-    if (!ckt_take_lu(c, opt->lu, &a->lu)) {
+    if (!ckt_take_lu(c, (lu_kind)opt->lu, &a->lu)) {
         st = lu_analyze(&a->lu, a->jac);
         a->st.n_symbolic = 1;
     }
@@ -105,11 +89,13 @@ vs_status ana_new(ana **out, ckt *c, const ana_opt *opt, diag *d)
         diag_error(d, DIAG_NOWHERE,
                    "option lu=%s: the library for it is not installed, or %d unknowns are too many "
                    "for it; without the option a method is chosen",
-                   lu_kind_name(opt->lu), a->n);
+                   lu_kind_name((lu_kind)opt->lu), a->n);
     if (st != VS_OK)
         ana_free(out);
     return st;
 }
+
+void ana_only_newton(ana *a) { a->only_newton = true; }
 
 void ana_free(ana **p)
 {

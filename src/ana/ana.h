@@ -7,26 +7,9 @@
 #define ANA_H
 
 #include "ckt.h"
-#include "lu.h"
+#include "option.h"
 
-typedef enum ana_method { ANA_TRAP, ANA_GEAR } ana_method;
-
-typedef struct ana_opt {
-    double reltol, vntol, abstol; /* 1e-3 1e-6 V 1e-12 A */
-    double chgtol, trtol; /* for models ($simparam); errors are judged on unknowns, by lteratio */
-    double lteratio;      /* 3.5: truncation error may be this times the tolerance */
-    double gmin;          /* 1e-12 S */
-    ana_method method;
-    int maxord;           /* Gear: 2 */
-    int itl1, itl2, itl4; /* iterations: op 100, dc point 50, transient point 10 */
-    bool residual_check;  /* default true */
-    double rshunt;        /* 0: none */
-    double max_growth;    /* of the step, default 2 */
-    double min_step;      /* 0: from tstop */
-    lu_kind lu;           /* how linear systems are solved; LU_AUTO */
-    bool no_op_stepping;  /* only plain Newton (tests) */
-} ana_opt;
-void ana_opt_default(ana_opt *o);
+typedef enum ana_method { ANA_TRAP, ANA_GEAR } ana_method; /* as option method has them */
 
 typedef struct ana_stat {
     int64_t points_accepted, points_rejected, iterations;
@@ -52,9 +35,12 @@ typedef struct ana_sink {
 } ana_sink;
 
 typedef struct ana ana;
-/* The circuit must outlive it. Status: VS_OK, VS_ENOMEM, VS_ESINGULAR (structurally; message). */
-VS_MUST_USE vs_status ana_new(ana **a, ckt *c, const ana_opt *opt, diag *d);
+/* The circuit must outlive it; the options are copied. Status: VS_OK, VS_ENOMEM, VS_ESINGULAR
+ * (structurally; message). */
+VS_MUST_USE vs_status ana_new(ana **a, ckt *c, const option_set *opt, diag *d);
 void ana_free(ana **a);
+/* Operating points by plain Newton alone, without gmin stepping and what follows (tests). */
+void ana_only_newton(ana *a);
 const ana_stat *ana_stats(const ana *a);
 
 /* Node values for .nodeset (start) and .ic (forced during the transient's operating point). */

@@ -47,7 +47,8 @@ typedef struct newton_eq {
 
 struct ana {
     ckt *c;
-    ana_opt opt;
+    option_set opt;
+    bool only_newton; /* ana_only_newton */
     diag *d;
     ana_stat st;
     arena mem;

@@ -336,7 +336,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         bool small = add_history(a, eq, strict);
         add_homotopy(a, eq, x);
         bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
-                        (!a->opt.residual_check || residual_is_small(a, eq, small, strict));
+                        (!a->opt.residual || residual_is_small(a, eq, small, strict));
         const bool try_last = a->n >= FACTORS_COST && env.iter > 1 && may_be_last(a, eq, rep);
         if (may_stop ||
             try_last) { /* the factors of the iteration before may already show a small update */

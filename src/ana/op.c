@@ -339,7 +339,7 @@ static void explain_failure(ana *a, const newton_eq *eq, const op_progress *p)
     ana_note_newton(a, &rep);
     if (again == VS_NOCONV)
         ana_note_iterations(&log);
-    if (!a->opt.no_op_stepping)
+    if (!a->only_newton)
         note_homotopies(a, p);
     ana_hint_static(&log, &rep, a->x_try, p->gmin);
     ana_log_end(&log);
@@ -487,9 +487,9 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     vs_status st = plain_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
-    if (st == VS_OK && !warm && !a->opt.no_op_stepping)
+    if (st == VS_OK && !warm && !a->only_newton)
         st = look_inside(a, &eq, x);
-    if (st == VS_NOCONV && !a->opt.no_op_stepping)
+    if (st == VS_NOCONV && !a->only_newton)
         st = try_homotopies(a, &eq, x, &p);
     const bool doubtful = st == VS_NOCONV && p.doubtful;
     if (doubtful)

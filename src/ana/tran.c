@@ -80,7 +80,7 @@ static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
     t->hmax = largest_step(o);
-    t->hmin = t->a->opt.min_step > 0 ? t->a->opt.min_step : 1e-11 * t->hmax;
+    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * t->hmax;
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
@@ -258,7 +258,7 @@ static vs_status accept(tran *t)
     vs_status st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
-    double best = fmin(tran_best_step(t), a->opt.max_growth * t->h);
+    double best = fmin(tran_best_step(t), a->opt.maxgrowth * t->h);
     if (t->lte.order == 0)
         best = t->h;
     tran_shift(t);

@@ -1,6 +1,6 @@
 /* tran_lte.c - local truncation error of a step and the step it suggests.
  * error_i = (corrected - predicted)_i c/(c + p), c and p the error constants of corrector and
- * predictor; tolerance_i = lteratio max(reltol max_t |x_i|, abstol_i).
+ * predictor; tolerance_i = trtol max(reltol max_t |x_i|, abstol_i).
  * Source: Brayton, Gustavson & Hachtel 1972; the reference |x| is that of VACASK's default
  *         (per unknown, largest so far) and Kundert's (4.57); filter of zigzag: VACASK's idea. */
 #include <math.h>
@@ -44,7 +44,7 @@ static double above(double miss, double noise) { return norm_max(fabs(miss) - fa
 /* Below this ratio of error to tolerance the step grows by as much as it may. */
 static double unseen_ratio(const tran *t)
 {
-    const double g = t->a->opt.max_growth;
+    const double g = t->a->opt.maxgrowth;
     return 1 / (g * g * g);
 }
 
@@ -62,7 +62,7 @@ static double without_zigzag(const tran *t, int32_t i)
 /* The same error test on the filtered currents, once all values in it are filtered. */
 static void worst_flow(tran *t, double factor, const double *noise)
 {
-    const double *w = t->pc.w, scale = factor / t->a->opt.lteratio;
+    const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
     for (int32_t k = 0; k < t->n_flow; k++) {
         int32_t i = t->flow[k];
         double y = t->y[0][k] = t->n_piece >= 4 ? without_zigzag(t, i) : t->x[0][i];
@@ -86,7 +86,7 @@ static void worst_flow(tran *t, double factor, const double *noise)
 static void worst_ratio(tran *t, double factor, int max_class, const double *noise)
 {
     const ana *a = t->a;
-    const double reltol = a->opt.reltol, scale = factor / a->opt.lteratio;
+    const double reltol = a->opt.reltol, scale = factor / a->opt.trtol;
     const double *x = t->x[0], *pred = t->pred;
     t->lte.ratio = 0;
     t->lte.worst = 0;
@@ -148,7 +148,7 @@ void tran_estimate(tran *t)
 
 double tran_best_step(const tran *t)
 {
-    const double growth = t->a->opt.max_growth;
+    const double growth = t->a->opt.maxgrowth;
     const int power = t->lte.order + 1;
     if (t->lte.order == 0)
         return INFINITY;

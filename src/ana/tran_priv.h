@@ -85,7 +85,7 @@ void tran_shift(tran *t);
 void tran_classify(tran *t);
 /* Truncation error of the attempt into t->lte. */
 void tran_estimate(tran *t);
-/* Step that would have had an error equal to the tolerance, no more than max_growth h; +inf if
+/* Step that would have had an error equal to the tolerance, no more than maxgrowth h; +inf if
  * there is no estimate. */
 double tran_best_step(const tran *t);
 /* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */

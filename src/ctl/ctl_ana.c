@@ -185,7 +185,7 @@ vs_status ctl_alterparam(ctl *c, const char *text)
  * counts them. */
 static void draw_again(sim *s, uint64_t seed, diag_span at)
 {
-    const bool given = sim_option(s)->seed_given;
+    const bool given = sim_option(s)->given[OPTION_seed];
     if (!given && !sim_flat(s)->nominal)
         return;
     if (given)

@@ -443,6 +443,13 @@ vs_status ctl_option(ctl *c, const char *text)
 {
     if (*text)
         return sim_set_option(c->s, text, c->at);
-    fprintf(c->out, "temp = %.12g\n", sim_temp(c->s));
+    for (option_id i = 0; i < OPTION_N; i++) {
+        char buf[32];
+        if (i == OPTION_temp)
+            fprintf(c->out, "temp = %.12g\n", sim_temp(c->s));
+        else
+            fprintf(c->out, "%s = %s\n", option_table[i].name,
+                    option_text(sim_option(c->s), i, buf, sizeof buf));
+    }
     return VS_OK;
 }

@@ -16,29 +16,15 @@
 
 #include "ckt.h"
 #include "flat.h"
+#include "option.h"
 
-/* What .option and .temp say. Not given: NaN, or -1 for integers. */
-typedef struct elab_sim {
-    double simparam[IR_N_SIMPARAM]; /* complete: defaults and what options set */
-    double temp;                    /* degrees Celsius: .temp, option temp, 27 */
-    bool temp_given;
-    bool seed_given; /* statistical functions draw */
-    uint64_t seed;
-    double reltol, vntol, abstol, chgtol, trtol, gmin, rshunt, max_growth, min_step;
-    int method; /* 0 trap, 1 gear */
-    int maxord, itl1, itl2, itl4;
-    int residual_check; /* 0, 1 */
-    bool start_first;   /* points of a sweep begin from the solution of the first one */
-    int lu;             /* lu_kind */
-    int threads;        /* 0: automatic */
-    ckt_bypass bypass;
-    bool interp; /* result files of transients have the multiples of tstep */
-} elab_sim;
-/* Unknown options are warnings with the nearest name; a value that makes no sense is an error.
- * Status: VS_OK, VS_EINPUT. */
-VS_MUST_USE vs_status elab_options(elab_sim *sim, const flat *f, diag *d);
+/* What .option and .temp say. Unknown options are warnings with the nearest name; a value that
+ * makes no sense is an error. Status: VS_OK, VS_EINPUT. */
+VS_MUST_USE vs_status elab_options(option_set *o, const flat *f, diag *d);
 /* The same on top of options that were read before. */
-VS_MUST_USE vs_status elab_set_options(elab_sim *sim, const flat *f, diag *d);
+VS_MUST_USE vs_status elab_set_options(option_set *o, const flat *f, diag *d);
+/* What models read with $simparam. simparam  out  [IR_N_SIMPARAM] */
+void elab_simparam(double *simparam, const option_set *o);
 
 typedef struct elab_opt {
     double temp;            /* degrees Celsius */

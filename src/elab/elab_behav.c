@@ -509,7 +509,7 @@ static double temperature_factor(const elab *e, const flat_inst *in)
                                                 : &dtemp;
         *to = p->value;
     }
-    const double dt = t + dtemp - e->simparam[IR_SIMPARAM_TNOM];
+    const double dt = t + dtemp - e->simparam[IR_SIMPARAM_tnom];
     return 1 + dt * (tc1 + dt * tc2);
 }
 

@@ -514,10 +514,10 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     static const struct {
         const char *name;
         ir_simparam of;
-    } t[] = {{"l", IR_SIMPARAM_DEFL},
-             {"w", IR_SIMPARAM_DEFW},
-             {"ad", IR_SIMPARAM_DEFAD},
-             {"as", IR_SIMPARAM_DEFAS}};
+    } t[] = {{"l", IR_SIMPARAM_defl},
+             {"w", IR_SIMPARAM_defw},
+             {"ad", IR_SIMPARAM_defad},
+             {"as", IR_SIMPARAM_defas}};
     for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
         const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
         if (at >= 0)

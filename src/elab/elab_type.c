@@ -423,7 +423,7 @@ double elab_scaled(const elab *e, const flat_inst *in, const flat_param *p)
         const char *name;
         int power;
     } t[] = {{"l", 1}, {"w", 1}, {"ps", 1}, {"pd", 1}, {"as", 2}, {"ad", 2}};
-    const double scale = e->simparam[IR_SIMPARAM_SCALE];
+    const double scale = e->simparam[IR_SIMPARAM_scale];
     for (size_t i = 0; i < VS_COUNT(t) && scale != 1 && in->letter == 'm'; i++)
         if (!strcmp(p->name, t[i].name))
             return p->value * (t[i].power == 2 ? scale * scale : scale);

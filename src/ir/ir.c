@@ -7,7 +7,7 @@
 
 #define IS_PHI(op) ((op) == IR_PHI || (op) == IR_LPHI)
 const double ir_simparam_default[IR_N_SIMPARAM] = {
-#define X(id, name, dflt) dflt,
+#define X(name, type, dflt, ...) dflt,
     IR_SIMPARAM_LIST(X)
 #undef X
 };

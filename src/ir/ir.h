@@ -20,6 +20,7 @@
 
 #include "arena.h"
 #include "map.h"
+#include "option.h"
 #include "vec.h"
 
 #include <stdio.h>
@@ -140,19 +141,14 @@ typedef enum ir_dyn {
     IR_N_DYN
 } ir_dyn;
 
-/* $simparam names with a fixed value during a run (IR_IN_SIMPARAM); gmin, sourceScaleFactor,
- * iteration and hertz are IR_IN_DYN instead. */
-/* clang-format off */
-#define IR_SIMPARAM_LIST(X)                                                                   \
-    X(TNOM, "tnom", 27.0) X(SCALE, "scale", 1.0) X(SHRINK, "shrink", 0.0)                     \
-    X(IMAX, "imax", 1e3) X(IMELT, "imelt", 1e3) X(RTHRESH, "rthresh", 1e-3)                   \
-    X(MINR, "minr", 1e-3) X(RELTOL, "reltol", 1e-3) X(VNTOL, "vntol", 1e-6)                   \
-    X(ABSTOL, "abstol", 1e-12) X(CHGTOL, "chgtol", 1e-14) X(EPSMIN, "epsmin", 1e-28)          \
-    X(DEFL, "defl", 0.0) X(DEFW, "defw", 0.0) X(DEFAD, "defad", 0.0) X(DEFAS, "defas", 0.0)   \
-    X(SIMVERSION, "simulatorVersion", 1.0) X(SIMSUBVERSION, "simulatorSubversion", 0.0)
-/* clang-format on */
+/* $simparam names with a fixed value during a run (IR_IN_SIMPARAM): options, and two of our own.
+ * gmin, sourceScaleFactor, iteration and hertz are IR_IN_DYN instead. */
+#define IR_SIMPARAM_LIST(X)                                             \
+    OPTION_MODEL_LIST(X)                                                \
+    X(simulatorVersion, double, 1.0, NUMBER, "the simulator's version") \
+    X(simulatorSubversion, double, 0.0, NUMBER, "its second part, of none")
 typedef enum ir_simparam {
-#define X(id, name, dflt) IR_SIMPARAM_##id,
+#define X(name, ...) IR_SIMPARAM_##name,
     IR_SIMPARAM_LIST(X)
 #undef X
         IR_N_SIMPARAM

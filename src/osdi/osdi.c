@@ -14,7 +14,7 @@ enum { MAX_NODE = 1 << 16, MAX_LIST = 1 << 20 }; /* beyond these a descriptor is
 osdi_lib *osdi_lib_new(void)
 {
     static const char *const fixed[] = {
-#define X(id, name, dflt) name,
+#define X(name, ...) #name,
         IR_SIMPARAM_LIST(X)
 #undef X
     };

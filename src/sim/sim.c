@@ -36,7 +36,7 @@ const flat *sim_flat(const sim *s) { return &s->flat; }
 ckt *sim_ckt(const sim *s) { return s->ckt; }
 ana *sim_ana(const sim *s) { return s->ana; }
 post_set *sim_plots(sim *s) { return &s->plots; }
-const elab_sim *sim_option(const sim *s) { return &s->option; }
+const option_set *sim_option(const sim *s) { return &s->option; }
 flat_override *sim_params(const sim *s) { return s->over; }
 double sim_temp(const sim *s) { return s->temp; }
 double sim_build_seconds(const sim *s) { return s->s_build; }
@@ -150,6 +150,7 @@ vs_status sim_read_options(sim *s)
     vs_status st = flat_options(&options, &s->deck, s->d, s->names, &mem);
     if (!st)
         st = elab_options(&s->option, &options, s->d);
+    elab_simparam(s->simparam, &s->option);
     arena_fini(&mem);
     s->temp = s->option.temp;
     s->st.s.parse += vs_seconds() - t0;
@@ -361,7 +362,7 @@ void sim_set_param(sim *s, const char *name, double value)
 
 void sim_set_sample(sim *s, uint64_t seed, int64_t sample)
 {
-    s->option.seed_given = s->deck.vary = true;
+    s->option.given[OPTION_seed] = s->deck.vary = true;
     s->option.seed = s->deck.seed = seed;
     s->deck.sample = sample;
     sim_knob_changed(s, FLAT_KNOB_DRAW, "sample");
@@ -374,9 +375,12 @@ vs_status sim_set_option_number(sim *s, const char *name, double value, diag_spa
     flat_option *list = NULL;
     vec_push(list, ((flat_option){.name = name, .str = text, .value = value, .span = span}));
     const flat f = {.option = list};
-    const elab_sim before = s->option;
+    const option_set before = s->option;
+    double models_before[IR_N_SIMPARAM];
+    memcpy(models_before, s->simparam, sizeof models_before);
     const int warnings = s->d->n_warning;
     vs_status st = elab_set_options(&s->option, &f, s->d);
+    elab_simparam(s->simparam, &s->option);
     vec_free(list);
     if (!st && s->d->n_warning > warnings) {
         diag_error(s->d, span, "no option '%s' to step", name);
@@ -387,10 +391,9 @@ vs_status sim_set_option_number(sim *s, const char *name, double value, diag_spa
     sim_number_changed(s, SIM_OF_OPTIONS);
     if (!strcmp(name, "temp"))
         return sim_set_temp(s, s->option.temp, span);
-    if (before.seed_given != s->option.seed_given || before.seed != s->option.seed)
+    if (before.given[OPTION_seed] != s->option.given[OPTION_seed] || before.seed != s->option.seed)
         sim_set_sample(s, s->option.seed, s->deck.sample);
-    else if (memcmp(before.simparam, s->option.simparam,
-                    sizeof before.simparam)) /* one that devices read */
+    else if (memcmp(models_before, s->simparam, sizeof models_before)) /* devices read it */
         sim_ambient_changed(s, name, false);
     else
         sim_analysis_changed(s, name);
@@ -479,7 +482,7 @@ vs_status sim_flatten(sim *s)
     bool first = !s->flat.mem;
     arena_fini(&s->ckt_mem);
     arena_init(&s->ckt_mem);
-    s->deck.vary = s->option.seed_given;
+    s->deck.vary = s->option.given[OPTION_seed];
     s->deck.seed = s->option.seed;
     s->plan = first ? NULL : flat_plan_new(); /* a deck that runs once needs none */
     s->plan_taken = s->deck.taken;
@@ -525,13 +528,11 @@ static vs_status build_circuit(sim *s)
     if (s->built)
         mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp,
-                   .simparam = s->option.simparam,
+                   .simparam = s->simparam,
                    .forms = forms_of(s),
-                   .threads = s->opt.threads          ? s->opt.threads
-                              : s->option.threads > 0 ? s->option.threads
-                                                      : 0,
+                   .threads = s->opt.threads ? s->opt.threads : s->option.threads,
                    .parallel_min = s->opt.parallel_min,
-                   .bypass = s->option.bypass};
+                   .bypass = (ckt_bypass)s->option.bypass};
     vs_status st =
         s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
                 : elab_circuit(&s->ckt, s->d, s->names, s->opt.lib, &s->flat, &eo);
@@ -563,49 +564,12 @@ vs_status sim_build(sim *s)
 
 /* -- the analysis object -- */
 
-static void take(double *to, double given)
-{
-    if (!isnan(given))
-        *to = given;
-}
-
-static void take_int(int *to, int given)
-{
-    if (given >= 0)
-        *to = given;
-}
-
-static ana_opt analysis_options(const elab_sim *s, int lu)
-{
-    ana_opt o;
-    ana_opt_default(&o);
-    take(&o.reltol, s->reltol);
-    take(&o.vntol, s->vntol);
-    take(&o.abstol, s->abstol);
-    take(&o.chgtol, s->chgtol);
-    take(&o.trtol, s->trtol);
-    take(&o.lteratio, s->trtol);
-    take(&o.gmin, s->gmin);
-    take(&o.rshunt, s->rshunt);
-    take(&o.max_growth, s->max_growth);
-    take(&o.min_step, s->min_step);
-    take_int(&o.maxord, s->maxord);
-    take_int(&o.itl1, s->itl1);
-    take_int(&o.itl2, s->itl2);
-    take_int(&o.itl4, s->itl4);
-    if (s->method >= 0)
-        o.method = s->method ? ANA_GEAR : ANA_TRAP;
-    if (s->residual_check >= 0)
-        o.residual_check = s->residual_check;
-    if (lu || s->lu >= 0)
-        o.lu = (lu_kind)(lu ? lu - 1 : s->lu);
-    return o;
-}
-
 vs_status sim_start(sim *s)
 {
     ana_free(&s->ana);
-    ana_opt o = analysis_options(&s->option, s->opt.lu);
+    option_set o = s->option;
+    if (s->opt.lu)
+        o.lu = s->opt.lu - 1;
     vs_status st = ana_new(&s->ana, s->ckt, &o, s->d);
     if (st)
         return st;

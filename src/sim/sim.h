@@ -122,7 +122,7 @@ const flat *sim_flat(const sim *s); /* of the present circuit; mem NULL: none ye
 ckt *sim_ckt(const sim *s);         /* NULL: none yet, or it must be built again */
 ana *sim_ana(const sim *s);         /* of the last analysis; NULL: none */
 post_set *sim_plots(sim *s);
-const elab_sim *sim_option(const sim *s);
+const option_set *sim_option(const sim *s);
 const flat_ana *sim_todo(const sim *s, size_t *n); /* [*n] the deck's analyses, in its order */
 flat_override *sim_params(const sim *s); /* vec: values given to .params; readers mark them used */
 double sim_temp(const sim *s);           /* degrees Celsius */

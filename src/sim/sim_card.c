@@ -52,7 +52,8 @@ vs_status sim_set_option(sim *s, const char *text, diag_span from)
     vs_status st = read_into(s, &out, arena_printf(&s->mem, "option %s", text), from);
     if (!st)
         st = elab_set_options(&s->option, &out, s->d);
-    if (!st && s->option.temp_given && vec_len(out.option))
+    elab_simparam(s->simparam, &s->option);
+    if (!st && s->option.given[OPTION_temp] && vec_len(out.option))
         for (size_t i = 0; i < vec_len(out.option); i++)
             if (!strcmp(out.option[i].name, "temp"))
                 s->temp = s->option.temp;

@@ -40,12 +40,11 @@ static void find_details(sim *s)
 
 ckt_env sim_env(const sim *s, double time)
 {
-    const double gmin = s->option.gmin;
     return (ckt_env){.mode = s->transient ? CKT_TRAN : CKT_STATIC,
                      .time = s->transient ? time : 0,
                      .srcfact = 1,
                      .iter = 1,
-                     .gmin = gmin >= 0 ? gmin : 1e-12};
+                     .gmin = s->option.gmin};
 }
 
 static vs_status update_details(sim *s, double time, const double *x)

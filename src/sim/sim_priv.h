@@ -37,11 +37,12 @@ struct sim {
     flat flat;      /* of the present circuit */
     flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
     size_t n_todo;
-    elab_sim option;
-    flat_override *over; /* vec: values of .params */
-    sim_change *change;  /* vec */
-    double temp;         /* degrees Celsius */
-    bool stale;          /* something changed: the circuit is to be brought up to date */
+    option_set option;
+    double simparam[IR_N_SIMPARAM]; /* of option, for models */
+    flat_override *over;            /* vec: values of .params */
+    sim_change *change;             /* vec */
+    double temp;                    /* degrees Celsius */
+    bool stale;                     /* something changed: the circuit is to be brought up to date */
     bool deep;       /* more than values, or not known what: the netlist must be expanded again */
     char why[160];   /* what changed since the client cleared it, for reports */
     flat_plan *plan; /* NULL: dependences are not known */

@@ -282,7 +282,7 @@ static vs_status redo_circuit(sim *s, const todo *t)
     const flat_owner *owner = flat_plan_owners(s->plan, &n);
     const double t0 = vs_seconds();
     ana_free(&s->ana);
-    elab_redo_begin(s->elab, s->temp, s->option.simparam);
+    elab_redo_begin(s->elab, s->temp, s->simparam);
     for (size_t i = 0; i < vec_len(t->owner); i++)
         if (owner[t->owner[i]].kind == FLAT_OWNER_MODEL)
             elab_redo_model(s->elab, owner[t->owner[i]].model);

@@ -581,7 +581,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
              .spool = -1};
     const sim_hook hook = sim_opts(s)->hook;
     int64_t next = 0;
-    w.start_first = sim_option(s)->start_first;
+    w.start_first = sim_option(s)->stepstart;
     arena_init(&w.mem);
     arena_init(&w.book.mem);
     for (int i = 0; i < 2; i++)

@@ -380,7 +380,7 @@ static const struct {
     int16_t k;
     bool dyn;
 } simparam[] = {
-#define X(id, name, dflt) {name, IR_SIMPARAM_##id, false},
+#define X(name, ...) {#name, IR_SIMPARAM_##name, false},
     IR_SIMPARAM_LIST(X)
 #undef X
         {"gmin", IR_DYN_GMIN, true},

@@ -47,7 +47,7 @@ void dut_open(dut *t, bool interpret, bool no_specialize)
                  .jit = {.opt_level = 2, .lanes = 1}};
     if (mdl_lib_new(&t->lib, &t->d, &t->names, &o))
         fail_with_messages(t, "no model library");
-#define X(id, name, dflt) t->simparam[IR_SIMPARAM_##id] = dflt;
+#define X(name, type, dflt, ...) t->simparam[IR_SIMPARAM_##name] = dflt;
     IR_SIMPARAM_LIST(X)
 #undef X
     t->dyn[IR_DYN_SRCFACT] = t->dyn[IR_DYN_ITER] = 1;

@@ -175,7 +175,7 @@ static void drop_invalid(const va_module *m, param_set *ps, size_t n_base, doubl
 static void choose_params(library *l, const char *base, int which, param_set *ps)
 {
     static double simparam[IR_N_SIMPARAM] = {
-#define X(id, name, dflt) dflt,
+#define X(name, type, dflt, ...) dflt,
         IR_SIMPARAM_LIST(X)
 #undef X
     };

@@ -24,8 +24,8 @@ static double at(const char *name) { return a->x_good[mock_node(&c, name)]; }
 
 static void begin(void)
 {
-    ana_opt opt;
-    ana_opt_default(&opt);
+    option_set opt;
+    option_default(&opt);
     mock_finish(&c);
     ck_assert_int_eq(ana_new(&a, &c, &opt, &d), VS_OK);
     ckt_reset_limits(&c);

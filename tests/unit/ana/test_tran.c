@@ -8,7 +8,7 @@
 
 static ckt c;
 static diag d;
-static ana_opt opt;
+static option_set opt;
 static ana *a;
 
 typedef struct record {
@@ -43,7 +43,7 @@ static void setup(void)
     memset(&c, 0, sizeof c);
     memset(&rec, 0, sizeof rec);
     diag_init(&d);
-    ana_opt_default(&opt);
+    option_default(&opt);
     a = NULL;
 }
 static void teardown(void)
@@ -101,7 +101,7 @@ static double worst_error(double (*exact)(double))
 /* Error at steps of h: truncation never limits. */
 static double error_with_step(double h)
 {
-    opt.lteratio = 1e9;
+    opt.trtol = 1e9;
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = h, .tstop = 10e-3, .tmax = h}), VS_OK);
     return worst_error(rc_sine_exact);
 }
@@ -162,7 +162,7 @@ START_TEST(nonlinear_circuits_are_evaluated_until_both_tests_hold)
     mock_add(&c, MOCK_R, "r1", "in", "out", 1e3);
     mock_add(&c, MOCK_D, "d1", "out", "0", 0);
     mock_add(&c, MOCK_C, "c1", "out", "0", 1e-12);
-    opt.lteratio = 1e9;
+    opt.trtol = 1e9;
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-5, .tstop = 2e-3, .tmax = 1e-5}), VS_OK);
     ck_assert_int_gt(ana_stats(a)->iterations, ana_stats(a)->points_accepted * 5 / 4);
     /* quasi static: c dv/dt is below 1 uA. Rows are solved to reltol of their largest current, 5
@@ -187,7 +187,7 @@ START_TEST(equal_steps_start_from_an_extrapolation_of_higher_order)
     mock_add(&c, MOCK_C, "c1", "out", "0", 1e-9);
     opt.reltol = 1e-6;
     opt.vntol = 1e-9;
-    opt.lteratio = 1e9;
+    opt.trtol = 1e9;
     ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-6, .tstop = 2e-3, .tmax = 1e-6}), VS_OK);
     const ana_stat *s = ana_stats(a);
     ck_assert_int_ge(s->points_accepted, 2000);
@@ -277,7 +277,7 @@ START_TEST(oscillator_keeps_its_amplitude_with_the_trapezoidal_rule)
     mock_finish(&c);
     c.ic[mock_node(&c, "out")] = 1;
     double period = 6.283185307179586 * sqrt(1e-9), h = period / 400;
-    opt.lteratio = 1e9;
+    opt.trtol = 1e9;
     ck_assert_int_eq(
         run("out", (ana_tran_opt){.tstep = h, .tstop = 10 * period, .tmax = h, .uic = true}),
         VS_OK);

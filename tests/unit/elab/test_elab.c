@@ -495,17 +495,19 @@ START_TEST(options_are_honoured_or_named)
     ck_assert_int_eq(read_deck(".option reltol=1e-4 method=gear temp=50 tnom=25 itl1=200 acct\n"
                                ".option relttol=3 pivtol=1e-9 scale=1u\nr1 a 0 1\n"),
                      VS_OK);
-    elab_sim s;
+    option_set s;
     ck_assert_int_eq(elab_options(&s, &fl, &d), VS_OK);
     near(s.reltol, 1e-4, 1e-12);
-    near(s.simparam[IR_SIMPARAM_RELTOL], 1e-4, 1e-12);
-    near(s.simparam[IR_SIMPARAM_SCALE], 1e-6, 1e-12);
-    near(s.simparam[IR_SIMPARAM_TNOM], 25, 1e-12);
+    double simparam[IR_N_SIMPARAM];
+    elab_simparam(simparam, &s);
+    near(simparam[IR_SIMPARAM_reltol], 1e-4, 1e-12);
+    near(simparam[IR_SIMPARAM_scale], 1e-6, 1e-12);
+    near(simparam[IR_SIMPARAM_tnom], 25, 1e-12);
     near(s.temp, 50, 1e-12);
     ck_assert_int_eq(s.method, 1);
     ck_assert_int_eq(s.itl1, 200);
-    ck_assert_int_eq(s.itl2, -1);
-    ck_assert(isnan(s.vntol));
+    ck_assert(s.given[OPTION_itl1] && !s.given[OPTION_itl2] && !s.given[OPTION_vntol]);
+    ck_assert_int_eq(s.itl2, 50);
     ck_assert(said("unknown option 'relttol'"));
     ck_assert(said("did you mean 'reltol'"));
     ck_assert(said("'pivtol' is not supported"));
@@ -516,7 +518,7 @@ END_TEST
 START_TEST(bad_option_values_are_errors)
 {
     ck_assert_int_eq(read_deck(".option reltol=-1 method=euler itl1=0.5\nr1 a 0 1\n"), VS_OK);
-    elab_sim s;
+    option_set s;
     ck_assert_int_eq(elab_options(&s, &fl, &d), VS_EINPUT);
     ck_assert(said("option reltol"));
     ck_assert(said("trap or gear"));

@@ -49,7 +49,7 @@ static inline void bench_close(bench *b)
 static inline void bench_show(bench *b) { diag_render(&b->d, stderr, false); }
 
 static const double SIMPARAM_DEFAULT[IR_N_SIMPARAM] = {
-#define X(id, name, dflt) dflt,
+#define X(name, type, dflt, ...) dflt,
     IR_SIMPARAM_LIST(X)
 #undef X
 };

@@ -115,7 +115,7 @@ static inline ir_num input_value(const bench *b, const ir_input *in, bool eval)
     case IR_IN_PORTCONN: v = b->portconn[in->k]; break;
     case IR_IN_MFACTOR: v = b->mfactor; break;
     case IR_IN_TEMP: v = b->temp; break;
-    case IR_IN_SIMPARAM: v = in->k == IR_SIMPARAM_TNOM ? 27 : 1; break;
+    case IR_IN_SIMPARAM: v = in->k == IR_SIMPARAM_tnom ? 27 : 1; break;
     case IR_IN_ABSTIME: v = b->time; break;
     case IR_IN_DYN: v = b->dyn[in->k]; break;
     case IR_IN_STATE: v = b->state[in->k]; break;
