@@ -31,6 +31,14 @@ typedef struct vsim_inside_streams {
     bool notes;      /* about caches, in log */
 } vsim_inside_streams;
 
+/* -- a look into the model compiler -- */
+typedef struct vsim_inside_debug {
+    const char *dump_ir; /* a pass, whose functions are printed in the log before and after it; "":
+                          * after the last pass; "all": after each; NULL: none */
+} vsim_inside_debug;
+/* Names of passes in their order; NULL: there is no i-th. */
+VSIM_API const char *vsim_inside_pass(size_t i);
+
 /* -- the run of a deck: everything that its cards, blocks and sweeps ask for -- */
 typedef enum vsim_inside_task {
     VSIM_TASK_RUN,
@@ -52,6 +60,7 @@ typedef struct vsim_inside_job {
     size_t n_define;
     const char *lu;   /* vsim_inside_is_lu; NULL: as the deck says */
     const char *dump; /* "cards", "circuit", "pattern", "groups", "ir": printed in log; or NULL */
+    vsim_inside_debug debug;
     bool strict;      /* warnings are errors */
     bool json;        /* explain, analyze, profile */
     bool allow_shell; /* .control blocks may start programs */
@@ -91,10 +100,11 @@ VSIM_MUST_USE vsim_status vsim_inside_models(const vsim_settings *set, const vsi
                                              const char *name);
 VSIM_MUST_USE vsim_status vsim_inside_branches(const vsim_settings *set,
                                                const vsim_inside_streams *s, bool json);
-/* Compiles a Verilog-A file and tells of its modules. */
+/* Compiles a Verilog-A file and tells of its modules; passes of variants are shown for an instance
+ * whose parameters have their defaults, in the forms dc, tran and ac. */
 VSIM_MUST_USE vsim_status vsim_inside_compile(const vsim_settings *set,
                                               const vsim_inside_streams *s, const char *path,
-                                              bool strict);
+                                              bool strict, const vsim_inside_debug *debug);
 /* The compiled models kept in folder `dir`; what: "list", "clear", "path". *why: a static sentence.
  */
 VSIM_MUST_USE vsim_status vsim_inside_cache(const char *dir, const char *what, FILE *out,

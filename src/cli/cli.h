@@ -44,7 +44,8 @@ typedef struct cli_opt {
     const char *stats;      /* --stats */
     const char *touchstone; /* --touchstone */
     const char *dump;       /* --dump=... or NULL */
-    const char **include;   /* [n_include] -I */
+    vsim_inside_debug debug;
+    const char **include; /* [n_include] -I */
     size_t n_include;
     const char **define; /* [n_define] -D name=value: .param from outside */
     size_t n_define;

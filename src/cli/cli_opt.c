@@ -12,6 +12,7 @@ enum {
     OPT_CSV,
     OPT_STATS,
     OPT_DUMP,
+    OPT_DUMP_IR,
     OPT_THREADS,
     OPT_STRICT,
     OPT_INTERPRET,
@@ -54,6 +55,7 @@ static const struct option options[] = {
     {"no-output", no_argument, NULL, OPT_NO_OUTPUT},
     {"stats", required_argument, NULL, OPT_STATS},
     {"dump", required_argument, NULL, OPT_DUMP},
+    {"dump-ir", optional_argument, NULL, OPT_DUMP_IR},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"lu", required_argument, NULL, OPT_LU},
     {"strict", no_argument, NULL, OPT_STRICT},
@@ -149,6 +151,28 @@ static bool parse_dump(cli_opt *o, const char *text)
     return usage("--dump takes cards, circuit, ir, groups or pattern, not", text);
 }
 
+/* The list of passes is the compiler's: a name that is none of them is answered with all. */
+static bool parse_dump_ir(cli_opt *o, const char *text)
+{
+    const char *pass[64];
+    size_t n = 0;
+    o->debug.dump_ir = text ? text : "";
+    bool known = !text || !strcmp(text, "all");
+    for (; n < COUNT(pass) && (pass[n] = vsim_inside_pass(n)); n++)
+        known |= text && !strcmp(text, pass[n]);
+    if (known)
+        return true;
+    const char *near = vsim_inside_nearest(text, pass, n);
+    fprintf(stderr, "vsim: --dump-ir: no pass '%s'", text);
+    if (near)
+        fprintf(stderr, "; did you mean '%s'?", near);
+    fputs("\nPasses in their order:", stderr);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, " %s", pass[i]);
+    fputs("; all\nTry 'vsim --help'.\n", stderr);
+    return false;
+}
+
 static bool apply(cli_opt *o, int c, const char *text)
 {
     switch (c) {
@@ -170,6 +194,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_NO_OUTPUT: o->no_output = true; return true;
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
+    case OPT_DUMP_IR: return parse_dump_ir(o, text);
     case OPT_THREADS: return parse_threads(o, text);
     case OPT_LU: return parse_lu(o, text);
     case OPT_STRICT: o->strict = true; return true;
@@ -209,6 +234,8 @@ static bool check_arguments(const cli_opt *o)
                                         : NULL;
     if (analyze_only && o->command != CMD_ANALYZE)
         return usage("only analyze takes", analyze_only);
+    if (o->debug.dump_ir && !deck && o->command != CMD_COMPILE)
+        return usage("--dump-ir is for decks and compile", NULL);
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
     if (deck && n != 1)
@@ -348,6 +375,9 @@ static const char help_main[] =
     "  --interpret, --no-specialize the plain paths through the model compiler, as oracles\n"
     "  --dump=cards|circuit|ir|groups|pattern\n"
     "                               print that stage of the way from text to equations\n"
+    "  --dump-ir[=PASS]             print what a pass of the model compiler makes of each "
+    "function\n"
+    "                               (docs/ir.md; without PASS: the code of kernels)\n"
     "  -v                           more about what is done; -q: errors only\n"
     "\n"
     "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice.\n"

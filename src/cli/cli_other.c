@@ -28,7 +28,7 @@ int cli_compile(const cli_opt *o)
     const vsim_settings set = cli_settings(o);
     if (!cli_out_open(&out, o))
         return CLI_IO;
-    return end(&out, vsim_inside_compile(&set, &out.streams, o->arg[0], o->strict));
+    return end(&out, vsim_inside_compile(&set, &out.streams, o->arg[0], o->strict, &o->debug));
 }
 
 static bool has_cache(const cli_opt *o)

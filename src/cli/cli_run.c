@@ -50,6 +50,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .n_define = o->n_define,
                              .lu = o->lu,
                              .dump = o->dump,
+                             .debug = o->debug,
                              .strict = o->strict,
                              .json = o->json,
                              .allow_shell = o->allow_shell,

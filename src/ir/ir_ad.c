@@ -1,4 +1,5 @@
 /* ir_ad.c - forward automatic differentiation, sparse and on demand.
+ * Requires: nothing.  Keeps: inputs and their indices, outputs.  Breaks: small, head.
  * Method: 1. dep: the seeds each value depends on (bit sets; loops walked until they rest);
  *         2. need: backward from the wanted values, the derivatives that some wanted one uses;
  *         3. one walk copies the function and sets the needed derivatives beside it.

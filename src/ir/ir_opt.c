@@ -1,7 +1,7 @@
 /* ir_opt.c - folding, value numbering, known conditions, removal of dead code; one rewriter that
  * ir_opt and ir_sccp share.
- * Requires: a function that ir_verify accepts.  Gives: one such, inputs (in the order of from->in,
- *           unused ones dropped) and constants at its head, each once.
+ * Requires: a function that ir_verify accepts.  Gives: small; head: inputs (in the order of
+ *           from->in, unused ones dropped) and constants first, each once.
  * Method:   round = mark what is needed; walk it once and emit simplified, numbered instructions to
  *           an intermediate function; mark that; copy what is needed. Rounds until nothing shrinks.
  * Names:    in the intermediate function an id >= 0 is an instruction of the body; an id <= -2 one

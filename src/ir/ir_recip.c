@@ -1,5 +1,5 @@
 /* ir_recip.c - divisions by the same value become multiplications by one reciprocal.
- * Requires: an optimised function (equal divisions are one).  Gives: an optimised one.
+ * Requires: small (equal divisions are one).  Keeps: small.
  * Why:     a vector division costs as much as a dozen multiplications, and the derivative of x/d
  * needs 1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or is
  * NaN where d is below the smallest normal number. Method:  a denominator gets a reciprocal, right

@@ -1,4 +1,5 @@
 /* ir_sccp.c - conditional constant propagation, removal of code that cannot run.
+ * Requires: a function of one form.  Gives: head, small, constants for what is decided.
  * Source:  Wegman & Zadeck, "Constant propagation with conditional branches", TOPLAS 13(2), 1991.
  * Value:   UNSEEN -> CONST -> VARIES. An arm is walked once its condition may choose it; a phi
  * meets the arms that can run; a loop is walked again until its lphis rest. Method:  structured

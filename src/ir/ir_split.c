@@ -1,5 +1,5 @@
 /* ir_split.c - a function into setup (static values, once per parameter row) and eval (the rest).
- * Requires: a function without CACHE inputs and outputs.
+ * Requires: head, small, placed; no CACHE inputs and outputs.  Gives: apart; both are small.
  * Method:  1. classes; which static values differ from round to round of a loop around them;
  *          2. backward from eval's outputs and effects: a static operand is cached and not
  * followed, unless it is a constant or differs between rounds of a loop that stays in eval (such a

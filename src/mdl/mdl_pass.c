@@ -226,7 +226,9 @@ static void show_after(const mdl_pipe *p, mdl_pass pass)
         return;
     if (pass == MDL_PASS_SPLIT)
         show(p, pass, "setup", &p->setup);
-    show(p, pass, pass == MDL_PASS_SPLIT ? "evaluation" : "after",
+    if (pass == MDL_PASS_LOWER)
+        show(p, pass, "parameters", &p->m->mod->params);
+    show(p, pass, pass == MDL_PASS_SPLIT || pass == MDL_PASS_LOWER ? "evaluation" : "after",
          pass == MDL_PASS_IFCONV ? &p->kernel : p->in);
 }
 

@@ -97,7 +97,8 @@ static vs_status open_models(run *r)
 {
     const vsim_settings *set = &r->j->set;
     const double t0 = vs_seconds();
-    const vs_status st = run_open_models(&r->lib, &r->d, &r->names, set, &r->j->streams, r->link);
+    const vs_status st =
+        run_open_models(&r->lib, &r->d, &r->names, set, &r->j->streams, &r->j->debug, r->link);
     double tuned = 0;
     sim_opts(r->sim)->lib = r->lib;
     if (!st && set->cache && (set->threads != 1 || r->j->jobs != 1))

@@ -24,7 +24,8 @@ void run_tell(diag *d, const vsim_inside_streams *s)
 static void print_note(void *user, const char *text) { fprintf(user, "note: %s\n", text); }
 
 vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_settings *set,
-                          const vsim_inside_streams *s, rank_link *link)
+                          const vsim_inside_streams *s, const vsim_inside_debug *debug,
+                          rank_link *link)
 {
     mdl_opt mo = {.include = set->include,
                   .n_include = set->n_include,
@@ -40,6 +41,10 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
                           .verbose = s->notes,
                           .note = s->notes ? print_note : NULL,
                           .user = s->log}};
+    if (debug && debug->dump_ir) {
+        mo.dump = s->log;
+        mo.dump_pass = *debug->dump_ir ? mdl_pass_find(debug->dump_ir) : MDL_DUMP_LAST;
+    }
     if (link && link->rank > 0) { /* what is not on disk rank 0 makes */
         mo.jit.missing = run_wait_for_go;
         mo.jit.missing_user = link;
@@ -53,14 +58,15 @@ typedef struct bench {
     mdl_lib *lib;
 } bench;
 
-static vs_status bench_begin(bench *b, const vsim_settings *set, const vsim_inside_streams *s)
+static vs_status bench_begin(bench *b, const vsim_settings *set, const vsim_inside_streams *s,
+                             const vsim_inside_debug *debug)
 {
     b->lib = NULL;
     diag_init(&b->d);
     b->d.variable = set->variable;
     b->d.variable_user = set->user;
     str_pool_init(&b->names);
-    return run_open_models(&b->lib, &b->d, &b->names, set, s, NULL);
+    return run_open_models(&b->lib, &b->d, &b->names, set, s, debug, NULL);
 }
 
 static vsim_status bench_end(bench *b, vs_status st, const vsim_inside_streams *s)
@@ -76,7 +82,7 @@ vsim_status vsim_inside_models(const vsim_settings *set, const vsim_inside_strea
                                const char *name)
 {
     bench b;
-    vs_status st = bench_begin(&b, set, s);
+    vs_status st = bench_begin(&b, set, s, NULL);
     if (!st && name)
         st = rep_model(b.lib, &b.d, name, s->log);
     else if (!st)
@@ -87,24 +93,42 @@ vsim_status vsim_inside_models(const vsim_settings *set, const vsim_inside_strea
 vsim_status vsim_inside_branches(const vsim_settings *set, const vsim_inside_streams *s, bool json)
 {
     bench b;
-    vs_status st = bench_begin(&b, set, s);
+    vs_status st = bench_begin(&b, set, s, NULL);
     if (!st)
         st = rep_branches(b.lib, &b.d, json, s->log);
     return bench_end(&b, st, s);
 }
 
+const char *vsim_inside_pass(size_t i) { return mdl_pass_name(i < MDL_N_PASS ? (int)i : -1); }
+
+/* What a deck makes of an instance without parameters: for those who look at the passes. */
+static vs_status make_variants(mdl_model *m)
+{
+    static const mdl_form_kind form[] = {MDL_DC, MDL_TRAN, MDL_AC};
+    const mdl_env env = {.temp = 300.15, .mfactor = 1, .simparam = ir_simparam_default};
+    int32_t row;
+    vs_status st = mdl_row(m, NULL, 0, &env, mdl_module(m)->span, mdl_module(m)->name, &row);
+    for (size_t i = 0; !st && i < VS_COUNT(form); i++) {
+        mdl_variant *v;
+        st = mdl_variant_get(m, row, form[i], &v);
+    }
+    return st;
+}
+
 vsim_status vsim_inside_compile(const vsim_settings *set, const vsim_inside_streams *s,
-                                const char *path, bool strict)
+                                const char *path, bool strict, const vsim_inside_debug *debug)
 {
     bench b;
     const double t0 = vs_seconds();
-    vs_status st = bench_begin(&b, set, s);
+    vs_status st = bench_begin(&b, set, s, debug);
     const size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
     if (!st)
         st = mdl_load(b.lib, path);
     const double t1 = vs_seconds();
     for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
         rep_module(mdl_loaded(b.lib, i), s->log);
+    for (size_t i = n_before; !st && debug->dump_ir && i < mdl_n_loaded(b.lib); i++)
+        st = make_variants(mdl_loaded(b.lib, i));
     if (!st)
         fprintf(s->log, "compiled in %.1f ms\n", 1e3 * (t1 - t0));
     if (!st && strict && b.d.n_warning)

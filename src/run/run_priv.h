@@ -48,10 +48,10 @@ void run_dump(const run *r);
 /* -- run_other.c: what run.c shares with it -- */
 /* Messages of *d to the streams of s, as run_say. */
 void run_tell(diag *d, const vsim_inside_streams *s);
-/* Models as the settings say; link: of a rank, NULL. */
+/* Models as the settings say; debug: NULL, none; link: of a rank, NULL. */
 VS_MUST_USE vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names,
                                       const vsim_settings *set, const vsim_inside_streams *s,
-                                      rank_link *link);
+                                      const vsim_inside_debug *debug, rank_link *link);
 
 /* -- run_ranks.c -- */
 struct vsim_inside_ranks {

@@ -723,6 +723,50 @@ class Asking(Folder):
         self.assertIn('nowhere/log', self.vsim('-o', 'nowhere/log', 'deck.sp', code=4).stderr)
         self.assertIn('missing.sp', self.vsim('missing.sp', code=4).stderr)
 
+    def passes(self):
+        """The names in the answer to a pass that there is not."""
+        done = self.vsim('compile', 'd.va', '--dump-ir=scpc', code=2)
+        self.assertIn("no pass 'scpc'; did you mean 'sccp'?", done.stderr)
+        names = re.search('Passes in their order: (.*); all', done.stderr).group(1).split()
+        self.assertGreater(len(names), 10)
+        return names
+
+    def test_a_pass_is_shown_of_a_file_and_of_a_deck(self):
+        self.write('d.va', '`include "disciplines.vams"\nmodule dd(a, c); inout a, c;\n'
+                   'electrical a, c;\nparameter real g = 1; parameter integer sq = 0;\n'
+                   'analog if (sq) I(a,c) <+ g*V(a,c)*V(a,c); else I(a,c) <+ g*V(a,c);\n'
+                   'endmodule\n')
+        deck = self.deck('t\nv1 1 0 1\n.hdl "d.va"\n.model m dd sq=1\nn1 1 0 m\n.tran 1n 2n\n.end\n')
+        of_file = self.vsim('compile', 'd.va', '--dump-ir=sccp').stdout
+        of_deck = self.vsim('check', deck, '--dump-ir=sccp').stdout
+        # before it both have the branch; after it the file's default has g V and the deck's g V^2
+        for text, n_square in (of_file, 0), (of_deck, 1):
+            part = {w: next(p for p in re.split('(?m)^# pass ', text)
+                            if 'form tran, %s,' % w in p) for w in ('before', 'after')}
+            choices = {w: len(re.findall(r'= select|^  if ', p, re.M)) for w, p in part.items()}
+            squares = len(re.findall(r'= mul (v\d+), \1$', part['after'], re.M))
+            self.assertGreater(choices['before'], 0)
+            self.assertEqual((choices['after'], squares), (0, n_square))
+
+    def test_the_words_on_passes_name_all_of_them(self):
+        names = self.passes()
+        with open(os.path.join(ROOT, 'docs', 'ir.md')) as f:
+            table = re.findall(r'(?m)^\| `(\w+)` \| `src/', f.read())
+        self.assertEqual(table, names)
+        with open(os.path.join(ROOT, 'vsim.1')) as f:
+            text = f.read()
+        for name in names:
+            self.assertRegex(text, r'\b%s\b' % name)
+
+    def test_a_dump_without_a_pass_is_the_code_of_kernels(self):
+        deck = self.deck(RC)
+        text = self.vsim('check', deck, '--dump-ir').stdout
+        self.assertIn('# pass ifconv (', text)
+        self.assertEqual(set(re.findall('(?m)^# pass (\\w+)', text)), {'ifconv'})
+        some = set(re.findall('(?m)^# pass (\\w+)', self.vsim('check', deck, '--dump-ir=all').stdout))
+        self.assertEqual(some, set(self.passes()))
+        self.vsim('models', '--dump-ir', code=2)
+
     def test_dumps_show_the_stages(self):
         self.deck(RC)
         self.assertIn('%%MatrixMarket', self.vsim('check', '--dump=pattern', 'deck.sp').stdout)

@@ -25,6 +25,7 @@ static inline void bench_open_opt(bench *b, mdl_opt opt)
     strcpy(b->cache, "/tmp/vsim-mdl-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(b->cache));
     opt.jit.cache_dir = b->cache;
+    opt.verify = true;
     opt.jit.opt_level = 2;
     opt.jit.lanes = 1;
     opt.jit.exact = true; /* so that kernel and interpreter agree bit by bit */
