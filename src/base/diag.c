@@ -309,6 +309,39 @@ bool diag_said(const diag *d, diag_span at)
     return false;
 }
 
+diag_mark diag_try(const diag *d)
+{
+    return (diag_mark){.n_msg = vec_len(d->msg),
+                       .n_error = d->n_error,
+                       .n_warning = d->n_warning,
+                       .n_dropped = d->n_dropped,
+                       .drop_notes = d->drop_notes,
+                       .told_full = d->told_full};
+}
+
+void diag_take_back(diag *d, diag_mark m)
+{
+    if (vec_len(d->msg) > m.n_msg)
+        vec_head_of(d->msg)->len = m.n_msg;
+    d->n_error = m.n_error;
+    d->n_warning = m.n_warning;
+    d->n_dropped = m.n_dropped;
+    d->drop_notes = m.drop_notes;
+    d->told_full = m.told_full;
+}
+
+void diag_quiet_init(diag *quiet, const diag *like)
+{
+    *quiet = (diag){.max_error = 1, .file = like ? like->file : NULL};
+    arena_init(&quiet->mem);
+}
+
+void diag_quiet_fini(diag *quiet)
+{
+    vec_free(quiet->msg);
+    arena_fini(&quiet->mem);
+}
+
 void diag_keep_errors(diag *d)
 {
     size_t n = 0;

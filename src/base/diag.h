@@ -89,6 +89,21 @@ void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_c
 /* Whether there is a message at this place: for what is looked at several times. */
 bool diag_said(const diag *d, diag_span at);
 
+/* What is only tried, or was said before: diag_try, and diag_take_back forgets the messages and the
+ * counts since. Messages that were rendered and cleared in between stay forgotten. */
+typedef struct diag_mark {
+    size_t n_msg;
+    int n_error, n_warning, n_dropped;
+    bool drop_notes, told_full;
+} diag_mark;
+diag_mark diag_try(const diag *d);
+void diag_take_back(diag *d, diag_mark m);
+
+/* A diag beside another, for work whose messages are not the user's. It sees the files of `like`
+ * (NULL: none), adds none, and keeps the first error. */
+void diag_quiet_init(diag *quiet, const diag *like);
+void diag_quiet_fini(diag *quiet);
+
 /* Leaves the errors, with their notes. */
 void diag_keep_errors(diag *d);
 /* Forgets the messages, all of which were rendered; errors stay counted. */

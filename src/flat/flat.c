@@ -248,8 +248,8 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
 /* Messages are left to flat_build, which reads the same cards again. */
 vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem)
 {
-    diag quiet = {.file = d->file, .max_error = 1};
-    arena_init(&quiet.mem);
+    diag quiet;
+    diag_quiet_init(&quiet, d);
     flat_ctx c = begin(f, deck, &quiet, names, mem, 27);
     c.declarations = true;
     body *b = flat_body(&c, deck->top);
@@ -261,7 +261,6 @@ vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, 
             flat_option_card(&c, b->other[i].card);
     }
     finish(&c);
-    vec_free(quiet.msg);
-    arena_fini(&quiet.mem);
+    diag_quiet_fini(&quiet);
     return VS_OK;
 }

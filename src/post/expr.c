@@ -743,14 +743,13 @@ bool post_eval_number(post_env *e, const char *text, double *x)
 
 void post_names(str_pool *names, const char *text, const char ***list)
 {
-    diag quiet = {.max_error = 1};
-    arena_init(&quiet.mem);
+    diag quiet;
+    diag_quiet_init(&quiet, NULL);
     post_env e = {.d = &quiet, .span = DIAG_NOWHERE, .line_at = DIAG_NOWHERE, .mem = &quiet.mem};
     parser p = {.e = &e, .s = text, .names = list, .pool = names};
     post_val v;
     do
         blanks(&p);
     while (*p.s && expression(&p, &v));
-    vec_free(quiet.msg);
-    arena_fini(&quiet.mem);
+    diag_quiet_fini(&quiet);
 }

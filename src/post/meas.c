@@ -221,16 +221,15 @@ static bool fail(job *j, const char *why)
  * deck. */
 static bool evaluate(job *j, const char *text, post_val *v)
 {
-    diag *d = j->e->d, quiet = {.max_error = 1};
-    arena_init(&quiet.mem);
+    diag *d = j->e->d, quiet;
+    diag_quiet_init(&quiet, NULL);
     j->e->d = &quiet;
     bool ok = post_eval(j->e, text, v);
     j->e->d = d;
     if (!ok)
         fail(j, vec_len(quiet.msg) ? arena_printf(j->e->mem, "%s", quiet.msg[0].text)
                                    : "it cannot be computed");
-    vec_free(quiet.msg);
-    arena_fini(&quiet.mem);
+    diag_quiet_fini(&quiet);
     return ok;
 }
 

@@ -98,23 +98,10 @@ void sim_free(sim **at)
 bool sim_stopped(const sim *s) { return s->opt.hook.stop && s->opt.hook.stop(s->opt.hook.user); }
 
 /* What was said when the deck was elaborated first is not said again. */
-typedef struct quiet_mark {
-    size_t n_msg;
-    int n_warning;
-} quiet_mark;
-
-static quiet_mark mark_messages(const sim *s)
+static void drop_repeated(sim *s, diag_mark m, vs_status st)
 {
-    return (quiet_mark){vec_len(s->d->msg), s->d->n_warning};
-}
-
-static void drop_repeated(sim *s, quiet_mark m, vs_status st)
-{
-    if (st || !s->built)
-        return;
-    if (s->d->msg)
-        vec_head_of(s->d->msg)->len = m.n_msg;
-    s->d->n_warning = m.n_warning;
+    if (!st && s->built)
+        diag_take_back(s->d, m);
 }
 
 /* -- the deck -- */
@@ -132,7 +119,7 @@ vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 
 vs_status sim_use_deck(sim *s, const net_deck *deck)
 {
-    const quiet_mark m = mark_messages(s);
+    const diag_mark m = diag_try(s->d);
     sim_drop_netlist(s);
     s->deck = *deck;
     sim_deep(s, "another deck");
@@ -478,7 +465,7 @@ vs_status sim_flatten(sim *s)
     sim_drop_circuit(s);
     sim_plan_drop(s);
     double t0 = vs_seconds();
-    quiet_mark m = mark_messages(s);
+    const diag_mark m = diag_try(s->d);
     bool first = !s->flat.mem;
     arena_fini(&s->ckt_mem);
     arena_init(&s->ckt_mem);
@@ -524,7 +511,7 @@ static vs_status build_circuit(sim *s)
 {
     sim_drop_circuit(s);
     double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->opt.lib)->seconds_compile;
-    quiet_mark m = mark_messages(s);
+    const diag_mark m = diag_try(s->d);
     if (s->built)
         mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp,

@@ -79,12 +79,11 @@ static elab_out *try_outputs(sim *s, flat_save *save)
 {
     flat f = s->flat;
     elab_out *v = NULL;
-    diag quiet = {.file = s->d->file, .max_error = 1};
-    arena_init(&quiet.mem);
+    diag quiet;
+    diag_quiet_init(&quiet, s->d);
     f.save = save;
     vs_status st = elab_outputs(&v, s->ckt, &f, &quiet, s->names, true);
-    vec_free(quiet.msg);
-    arena_fini(&quiet.mem);
+    diag_quiet_fini(&quiet);
     if (st)
         vec_free(v);
     return v;
@@ -362,18 +361,14 @@ vs_status sim_plot_follow(sim *s, diag_span span)
 {
     elab_out *was = s->vec, *kept = s->mem_vec;
     s->vec = s->mem_vec = NULL;
-    size_t n_msg = vec_len(s->d->msg);
-    int n_warning = s->d->n_warning;
+    const diag_mark before = diag_try(s->d);
     vs_status st = elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
     if (!st)
         st = choose_kept(s);
-    if (!st) { /* the warnings were given with the first point */
-        if (s->d->msg)
-            vec_head_of(s->d->msg)->len = n_msg;
-        s->d->n_warning = n_warning;
-    }
-    if (!st)
+    if (!st) {
+        diag_take_back(s->d, before); /* the warnings were given with the first point */
         find_details(s);
+    }
     bool same = !st && same_names(s->vec, was) && same_names(s->mem_vec, kept);
     vec_free(was);
     vec_free(kept);

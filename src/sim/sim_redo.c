@@ -309,26 +309,6 @@ static vs_status redo_circuit(sim *s, const todo *t)
     return st;
 }
 
-/* Messages of what is only tried are forgotten; what is wrong shows again when it is made anew. */
-typedef struct tried {
-    size_t n_msg;
-    int n_error, n_warning, n_dropped;
-} tried;
-
-static tried before_trial(const sim *s)
-{
-    return (tried){vec_len(s->d->msg), s->d->n_error, s->d->n_warning, s->d->n_dropped};
-}
-
-static void forget_trial(sim *s, tried t)
-{
-    if (s->d->msg)
-        vec_head_of(s->d->msg)->len = t.n_msg;
-    s->d->n_error = t.n_error;
-    s->d->n_warning = t.n_warning;
-    s->d->n_dropped = t.n_dropped;
-}
-
 static void count_rebuilt(sim *s, const todo *t)
 {
     for (size_t i = 0; i < vec_len(t->owner); i++)
@@ -342,7 +322,7 @@ vs_status sim_redo(sim *s)
     if (!planned(s) || (s->plan_taken && !s->deck.taken))
         return VS_REJECT;
     todo t = collect(s);
-    const tried before = before_trial(s);
+    const diag_mark before = diag_try(s->d);
     vs_status st =
         t.netlist || !gen_current(&s->gen, s->whole[GEN_NETLIST]) ? VS_REJECT : redo_netlist(s, &t);
     if (st)
@@ -356,7 +336,7 @@ vs_status sim_redo(sim *s)
         s->stale = false;
         s->changed = 0;
     }
-    forget_trial(s, before);
+    diag_take_back(s->d, before);
     vec_free(t.owner);
     vec_free(t.inst);
     return st;

@@ -229,8 +229,7 @@ static void find_first(swp *w)
 {
     sim *s = w->s;
     bool needed[2] = {false, false};
-    const size_t n_msg = vec_len(sim_diag(s)->msg);
-    const int n_error = sim_diag(s)->n_error, n_warning = sim_diag(s)->n_warning;
+    const diag_mark before = diag_try(sim_diag(s));
     w->have_first = true;
     if (set_point(w, 0) == VS_OK && build(s) == VS_OK) {
         for (size_t i = 0; i < vec_len(sim_flat(s)->ana); i++)
@@ -241,10 +240,7 @@ static void find_first(swp *w)
             if (needed[tran])
                 sim_find_first(s, tran);
     }
-    if (sim_diag(s)->msg)
-        vec_head_of(sim_diag(s)->msg)->len = n_msg;
-    sim_diag(s)->n_error = n_error;
-    sim_diag(s)->n_warning = n_warning;
+    diag_take_back(sim_diag(s), before);
 }
 
 /* What the engine tells while it computes a point. */
@@ -348,7 +344,7 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     listener l = {w, text};
     sim_opts(s)->hook = (sim_hook){.line = print_line, .stop = asked_to_stop, .user = &l};
     const double t0 = vs_seconds();
-    const int n_error = sim_diag(s)->n_error, n_warning = sim_diag(s)->n_warning;
+    const diag_mark said = diag_try(sim_diag(s));
     sim_figures before;
     sim_figures_now(s, &before);
     sim_why_cut(s, 0);
@@ -357,9 +353,9 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     vs_status st = set_point(w, point);
     if (!st)
         st = run_point(w, text, r);
-    if (!st && sim_diag(s)->n_error > n_error)
+    if (!st && sim_diag(s)->n_error > said.n_error)
         st = VS_EINPUT;
-    if (st == VS_STOP && !w->stopped && sim_diag(s)->n_error > n_error)
+    if (st == VS_STOP && !w->stopped && sim_diag(s)->n_error > said.n_error)
         st = VS_EINPUT; /* a model ended it */
     r->status = st;
     r->seconds = vs_seconds() - t0;
@@ -373,10 +369,8 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     if (w->o->quiet)
         diag_keep_errors(sim_diag(s));
     diag_render(sim_diag(s), msg, false);
-    vec_clear(sim_diag(s)->msg);
-    sim_diag(s)->n_error = n_error;
-    sim_diag(s)->n_warning = n_warning;
-    sim_diag(s)->n_dropped = 0;
+    diag_clear(sim_diag(s));
+    diag_take_back(sim_diag(s), said);
     if (vec_len(sim_diag(s)->file) == n_file && !w->files_new)
         arena_release(&sim_diag(s)->mem, mark);
     fclose(text);
@@ -409,20 +403,17 @@ static bool count_points(swp *w)
 static vs_status check_ends(swp *w)
 {
     sim *s = w->s;
-    const int n_error = sim_diag(s)->n_error;
+    const diag_mark before = diag_try(sim_diag(s));
     vs_status st = set_point(w, 0);
     if (!st)
         st = build(s);
     if (!st)
         return VS_OK;
-    const size_t n_msg = vec_len(sim_diag(s)->msg);
-    const int n_first = sim_diag(s)->n_error;
+    const diag_mark first = diag_try(sim_diag(s));
     vs_status last = w->total > 1 ? set_point(w, w->total - 1) : st;
     if (!last)
         last = build(s);
-    if (sim_diag(s)->msg)
-        vec_head_of(sim_diag(s)->msg)->len = last ? n_msg : 0;
-    sim_diag(s)->n_error = last ? n_first : n_error;
+    diag_take_back(sim_diag(s), last ? first : before);
     return last ? st : VS_OK;
 }
 

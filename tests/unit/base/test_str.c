@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diag.h"
+#include "vec.h"
 
 START_TEST(spice_numbers_have_suffixes_and_tails)
 {
@@ -105,6 +106,34 @@ START_TEST(message_has_line_column_and_caret)
 }
 END_TEST
 
+START_TEST(what_was_tried_is_taken_back)
+{
+    diag d;
+    diag_init(&d);
+    d.max_error = 2;
+    diag_error(&d, DIAG_NOWHERE, "one");
+    diag_warning(&d, DIAG_NOWHERE, "careful");
+    const diag_mark before = diag_try(&d);
+    for (int i = 0; i < 4; i++)
+        diag_error(&d, DIAG_NOWHERE, "tried %d", i);
+    diag_note(&d, DIAG_NOWHERE, "a note of what was dropped");
+    ck_assert_int_eq(d.n_dropped, 3);
+    diag_take_back(&d, before);
+    ck_assert_uint_eq(vec_len(d.msg), 2);
+    ck_assert_int_eq(d.n_error, 1);
+    ck_assert_int_eq(d.n_warning, 1);
+    ck_assert_int_eq(d.n_dropped, 0);
+    diag_note(&d, DIAG_NOWHERE, "of the warning"); /* dropped, if the mark forgot drop_notes */
+    ck_assert_uint_eq(vec_len(d.msg), 3);
+    const diag_mark shown = diag_try(&d);
+    diag_clear(&d);
+    diag_take_back(&d, shown); /* what was rendered does not come back */
+    ck_assert_uint_eq(vec_len(d.msg), 0);
+    ck_assert_int_eq(d.n_error, 1);
+    diag_fini(&d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("str");
@@ -113,6 +142,7 @@ int main(void)
     tcase_add_test(t, equal_strings_are_one_pointer);
     tcase_add_test(t, nearest_name_is_a_plausible_slip);
     tcase_add_test(t, message_has_line_column_and_caret);
+    tcase_add_test(t, what_was_tried_is_taken_back);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
