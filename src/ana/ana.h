@@ -22,7 +22,8 @@ typedef struct ana_stat {
 } ana_stat;
 
 /* Accepted points, in order. axis: time, or the inner sweep value. x[n+1].
- * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort. */
+ * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort; in a transient also
+ * VS_PAUSED. */
 typedef struct ana_sink {
     vs_status (*point)(void *user, double axis, const double *x);
     /* ac: phasors z [2 (n+1)], re and im in turn, and the operating point x [n+1]; may be NULL */
@@ -87,6 +88,13 @@ typedef struct ana_tran_opt {
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+/* The same in pieces: the steps are those of the whole. ana_tran_begin finds the first point;
+ * ana_tran_go accepts points up to the first at or behind `until` s, or to one that the sink
+ * answers with VS_PAUSED (both: VS_PAUSED), or to the end; ana_tran_end with the status of the last
+ * piece. The sink must stay as long. */
+VS_MUST_USE vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+VS_MUST_USE vs_status ana_tran_go(ana *a, double until);
+void ana_tran_end(ana *a, vs_status st);
 
 /* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md)
  * -- */

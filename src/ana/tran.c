@@ -453,10 +453,12 @@ static vs_status judge(tran *t)
     return VS_OK;
 }
 
-static vs_status march(tran *t)
+static vs_status march(tran *t, double until)
 {
     vs_status st = VS_OK;
     while (t->t < t->o.tstop && st == VS_OK) {
+        if (t->t >= until)
+            return VS_PAUSED;
         st = tran_solve(t);
         st = st == VS_OK ? judge(t) : st == VS_NOCONV ? newton_failed(t) : st;
         if (st == VS_OK)
@@ -465,29 +467,51 @@ static vs_status march(tran *t)
     return st;
 }
 
-vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
+vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
 {
-    vs_status st = check_times(a, opt);
-    if (st != VS_OK)
-        return st;
     if (!a->tran)
         a->tran = make_work(a);
     tran *t = a->tran;
+    t->begun = false;
+    vs_status st = check_times(a, opt);
+    if (st != VS_OK)
+        return st;
     t->o = *opt;
     t->sink = sink;
     tran_classify(t);
     set_limits(t);
     st = initial_point(t);
+    return st == VS_OK ? initial_charge(t) : st;
+}
+
+vs_status ana_tran_go(ana *a, double until)
+{
+    tran *t = a->tran;
+    const ana_tran_opt *o = &t->o;
+    const double t0 = vs_seconds();
+    vs_status st = VS_OK;
+    if (!t->begun) {
+        t->begun = true;
+        st = deliver(t);
+        plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
+    }
     if (st == VS_OK)
-        st = initial_charge(t);
-    if (st != VS_OK)
-        return st;
-    double t0 = vs_seconds();
-    st = deliver(t);
-    plan(t, FIRST_FRACTION * fmin(fmin(opt->tstep, t->hmax), PIECE_FRACTION * t->brk));
-    if (st == VS_OK)
-        st = march(t);
-    ana_warn_limit(a, st, true, "itl4", a->opt.itl4);
+        st = march(t, until);
     a->st.s_tran += vs_seconds() - t0;
+    return st;
+}
+
+void ana_tran_end(ana *a, vs_status st)
+{
+    if (a->tran->begun)
+        ana_warn_limit(a, st, true, "itl4", a->opt.itl4);
+}
+
+vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
+{
+    vs_status st = ana_tran_begin(a, opt, sink);
+    if (st == VS_OK)
+        st = ana_tran_go(a, INFINITY);
+    ana_tran_end(a, st);
     return st;
 }

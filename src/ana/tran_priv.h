@@ -68,6 +68,7 @@ typedef struct tran {
     double jump_h, jump_size,
         jump_end;         /* its step, kept until the time that this would have reached */
     double next_progress; /* s, clock */
+    bool begun;           /* the first point was delivered */
 } tran;
 
 /* -- tran_step.c -- */

@@ -10,7 +10,7 @@
 
 #include "vec.h"
 
-enum { MAX_FILE_BYTES = 1 << 30, SHOWN_WIDTH = 120 };
+enum { MAX_FILE_BYTES = 1 << 30 };
 
 void diag_init(diag *d)
 {
@@ -168,7 +168,7 @@ static void add_msg(diag *d, diag_level level, diag_span at, const char *fmt, va
     char *text = arena_alloc(&d->mem, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
-    vec_push(d->msg, (diag_msg){level, at, text});
+    vec_push(d->msg, (diag_msg){level, at, text, (uint32_t)str_hash(fmt, strlen(fmt))});
 }
 
 void diag_error(diag *d, diag_span at, const char *fmt, ...)
@@ -226,70 +226,6 @@ void diag_where(const diag *d, diag_span at, int *line, int *col)
         } else
             ++*col;
     }
-}
-
-static void put_visible(FILE *out, const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        fputc(c == '\t' ? ' ' : c < 32 || c == 127 ? '?' : c, out);
-    }
-}
-
-/* The line of the span and a caret under it; a long line is shown as a window around the caret. */
-static void render_source(const diag *d, diag_span at, int line, FILE *out)
-{
-    const char *text = diag_text(d, at.file);
-    const size_t len = d->file[at.file].len;
-    size_t off = at.off < len ? at.off : len, a = off, b = off;
-    while (a > 0 && text[a - 1] != '\n' && off - a < SHOWN_WIDTH * 2 / 3)
-        a--;
-    bool cut_left = a > 0 && text[a - 1] != '\n';
-    while (b < len && text[b] != '\n' && b - a < SHOWN_WIDTH)
-        b++;
-    bool cut_right = b < len && text[b] != '\n';
-    if (b > a && text[b - 1] == '\r')
-        b--;
-    fprintf(out, "%5d | %s", line, cut_left ? "..." : "");
-    put_visible(out, text + a, b - a);
-    fprintf(out, "%s\n      | %*s", cut_right ? "..." : "", (int)(off - a) + (cut_left ? 3 : 0),
-            "");
-    fputc('^', out);
-    for (size_t i = 1; i < at.len && off + i < b; i++)
-        fputc('~', out);
-    fputc('\n', out);
-}
-
-static void render_msg(const diag *d, const diag_msg *m, FILE *out, bool color)
-{
-    static const char *const level[] = {"error", "warning", "note"};
-    static const char *const paint[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
-    int line = 0, col = 0;
-    if (m->span.file >= 0) {
-        diag_where(d, m->span, &line, &col);
-        fprintf(out, "%s:%d:%d: ", d->file[m->span.file].name, line, col);
-    } else if (m->level != DIAG_NOTE)
-        fputs("vsim: ", out);
-    fprintf(out, "%s%s:%s ", color ? paint[m->level] : "", level[m->level], color ? "\033[0m" : "");
-    put_visible(out, m->text, strlen(m->text));
-    fputc('\n', out);
-    if (m->span.file >= 0)
-        render_source(d, m->span, line, out);
-    if (m->span.file < 0 || m->level == DIAG_NOTE)
-        return;
-    for (diag_span from = d->file[m->span.file].from; from.file >= 0;
-         from = d->file[from.file].from) {
-        diag_where(d, from, &line, &col);
-        fprintf(out, "%s:%d:%d: note: included from here\n", d->file[from.file].name, line, col);
-    }
-}
-
-void diag_render(const diag *d, FILE *out, bool color)
-{
-    for (size_t i = 0; i < vec_len(d->msg); i++)
-        render_msg(d, &d->msg[i], out, color);
-    if (d->n_dropped && !d->told_full)
-        fprintf(out, "vsim: there are more than %d errors; no others are shown\n", d->max_error);
 }
 
 void diag_clear(diag *d)

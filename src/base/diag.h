@@ -32,6 +32,7 @@ typedef struct diag_msg {
     diag_level level;
     diag_span span;
     const char *text;
+    uint32_t code; /* of its wording, whatever names and numbers are in it */
 } diag_msg;
 
 typedef struct diag {
@@ -111,6 +112,24 @@ void diag_clear(diag *d);
 
 /* 1-based line and column (bytes) of a span's start. */
 void diag_where(const diag *d, diag_span at, int *line, int *col);
+/* A message with what is shown of its place. */
+typedef struct diag_record {
+    diag_level level;
+    uint32_t code;
+    const char *file;   /* NULL: no place; line, column and length are then 0 */
+    int line, column;   /* from 1, column in bytes */
+    int length;         /* bytes of the place that are on this line */
+    const char *source; /* the line, NULL: it is not shown */
+    const char *text;
+} diag_record;
+/* The record of message i; its source line is in `mem`, other texts are those of d. */
+diag_record diag_record_of(const diag *d, size_t i, arena *mem);
+/* The k-th file (from 0) that includes the one of message i: a note without a source line. false:
+ * there is none, or the message is a note itself. */
+bool diag_included(const diag *d, size_t i, size_t k, diag_record *r);
+/* The record as diag_render shows it: at most `size` bytes into buf, zero-terminated. Returns the
+ * length that all of it has. */
+size_t diag_format(const diag_record *r, char *buf, size_t size);
 /* All messages with source lines and carets; lines of any length are cut around the caret;
  * control bytes are shown as '?'. */
 void diag_render(const diag *d, FILE *out, bool color);

@@ -15,6 +15,7 @@
     X(VS_REJECT, 2, "time step rejected")                                   \
     X(VS_REPIVOT, 3, "pivots no longer usable")                             \
     X(VS_STOP, 4, "stopped on request")                                     \
+    X(VS_PAUSED, 5, "paused")                                               \
     X(VS_EINPUT, -1, "error in the input")                                  \
     X(VS_ENOMEM, -2, "out of memory")                                       \
     X(VS_ESINGULAR, -3, "matrix is singular")                               \

@@ -393,8 +393,13 @@ static vs_status begin(run *r)
     if (!r->sim)
         return VS_ENOMEM;
     sim_opt *so = sim_opts(r->sim);
-    so->hook = (sim_hook){
-        print_line, begin_progress, show_progress, end_progress, print_value, asked_to_stop, r};
+    so->hook = (sim_hook){.line = print_line,
+                          .begin = begin_progress,
+                          .progress = show_progress,
+                          .end = end_progress,
+                          .value = print_value,
+                          .stop = asked_to_stop,
+                          .user = r};
     so->touchstone = j->touchstone;
     so->threads = j->set.threads;
     so->lu = j->lu ? lu_kind_of(j->lu) + 1 : 0;

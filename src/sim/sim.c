@@ -106,13 +106,28 @@ static void drop_repeated(sim *s, diag_mark m, vs_status st)
 
 /* -- the deck -- */
 
-vs_status sim_read(sim *s, const char *path, const net_opt *opt)
+static net_opt with_params(const sim *s, const net_opt *opt)
 {
-    double t0 = vs_seconds();
     net_opt with = *opt;
     with.define = s->over;
     with.n_define = vec_len(s->over);
+    return with;
+}
+
+vs_status sim_read(sim *s, const char *path, const net_opt *opt)
+{
+    double t0 = vs_seconds();
+    const net_opt with = with_params(s, opt);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
+    s->st.s.parse += vs_seconds() - t0;
+    return st;
+}
+
+vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len, const net_opt *opt)
+{
+    double t0 = vs_seconds();
+    const net_opt with = with_params(s, opt);
+    vs_status st = net_read_text(&s->deck, s->d, s->names, &s->mem, name, text, len, &with);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -512,14 +527,16 @@ static vs_status build_circuit(sim *s)
     sim_drop_circuit(s);
     double t0 = vs_seconds(), compile0 = mdl_jit_stats(s->opt.lib)->seconds_compile;
     const diag_mark m = diag_try(s->d);
-    if (s->built)
+    if (s->built && !s->opt.shared_models)
         mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
     elab_opt eo = {.temp = s->temp,
                    .simparam = s->simparam,
                    .forms = forms_of(s),
                    .threads = s->opt.threads ? s->opt.threads : s->option.threads,
                    .parallel_min = s->opt.parallel_min,
-                   .bypass = (ckt_bypass)s->option.bypass};
+                   .bypass = (ckt_bypass)s->option.bypass,
+                   .tstep = s->time[0],
+                   .tstop = s->time[1]};
     vs_status st =
         s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
                 : elab_circuit(&s->ckt, s->d, s->names, s->opt.lib, &s->flat, &eo);
@@ -627,17 +644,58 @@ vs_status sim_solution(sim *s, double **x, bool *warm)
     return s->x ? VS_OK : VS_ENOMEM;
 }
 
-vs_status sim_run(sim *s, const flat_ana *a)
+vs_status sim_build_for(sim *s, flat_ana_kind kind)
 {
-    const sim_kind *k = sim_kind_of(a->kind);
+    const sim_kind *k = sim_kind_of(kind);
     if (k->forms & ~forms_of(s)) { /* the models were compiled without what this analysis needs */
         s->forms |= k->forms;
         sim_drop_circuit(s);
     }
-    vs_status st = sim_build(s);
-    if (!st)
-        st = k->run(s, a);
-    return st;
+    return sim_build(s);
+}
+
+/* Waveforms that leave arguments out, and lines, refer to the times of the transient. */
+static bool refers_to_times(const flat_inst *in)
+{
+    if (!in->source)
+        return strchr("tou", in->letter) != NULL;
+    return in->source->wave != FLAT_DC && in->source->wave != FLAT_PWL;
+}
+
+/* The circuit is that of the times of the deck's first .tran, which the elaboration takes by
+ * itself, unless another transient runs. */
+static void take_times(sim *s, const flat_ana *a)
+{
+    double time[2] = {a->tstep, a->tstop};
+    bool first = true, any = false;
+    for (size_t i = 0; i < vec_len(s->flat.ana) && first; i++)
+        if (s->flat.ana[i].kind == FLAT_TRAN) {
+            first = false;
+            if (s->flat.ana[i].tstep == a->tstep && s->flat.ana[i].tstop == a->tstop)
+                time[0] = time[1] = 0;
+        }
+    if (!memcmp(time, s->time, sizeof time))
+        return;
+    memcpy(s->time, time, sizeof time);
+    for (size_t i = 0; i < vec_len(s->flat.inst) && !any; i++)
+        any = refers_to_times(&s->flat.inst[i]);
+    if (any)
+        sim_drop_circuit(s);
+}
+
+vs_status sim_ready(sim *s, const flat_ana *a)
+{
+    const vs_status st = sim_build_for(s, a->kind);
+    if (st || a->kind != FLAT_TRAN)
+        return st;
+    take_times(s, a);
+    return sim_build(s);
+}
+
+vs_status sim_run(sim *s, const flat_ana *a)
+{
+    const vs_status st = sim_ready(s, a);
+    return st ? st : sim_kind_of(a->kind)->run(s, a);
 }
 
 const char *sim_analysis_name(flat_ana_kind kind) { return sim_kind_of(kind)->name; }

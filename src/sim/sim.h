@@ -25,6 +25,11 @@ typedef struct sim_hook {
     void (*end)(void *user);                                   /* of its points */
     void (*value)(void *user, const char *name, double value); /* of an operating point */
     bool (*stop)(void *user);                                  /* Ctrl-C */
+    /* A point that was accepted and kept: x [n+1], ac: the operating point, and phasors z [2
+     * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (transients in pieces), VS_STOP, < 0 to end. */
+    vs_status (*point)(void *user, double axis, const double *x, const double *z);
+    /* The same of analyses whose points are not solutions: row [n]. */
+    vs_status (*row)(void *user, const double *row, size_t n);
     void *user;
 } sim_hook;
 
@@ -71,6 +76,7 @@ typedef struct sim_stat {
 typedef struct sim_opt {
     sim_hook hook;
     mdl_lib *lib;           /* set before sim_build */
+    bool shared_models;     /* circuits of other engines use lib too */
     int threads;            /* 0: as option threads says */
     double parallel_min;    /* of ckt_opt; 0: its default */
     int lu;                 /* lu_kind + 1; 0: as option lu says */
@@ -93,6 +99,8 @@ const sim_stat *sim_stats(const sim *s);
 
 /* Reads the deck and its options. Status: VS_OK, VS_EINPUT, VS_EIO. */
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
+VS_MUST_USE vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len,
+                                    const net_opt *opt);
 /* Another deck in its place, e.g. with other sections of a library; it stays the reader's. Status:
  * that of its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
@@ -103,8 +111,18 @@ VS_MUST_USE vs_status sim_flatten(sim *s);
 /* The circuit, if there is none or something changed. Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status sim_build(sim *s);
 
+/* The same, with what analyses of this kind need of the models. */
+VS_MUST_USE vs_status sim_build_for(sim *s, flat_ana_kind kind);
+
 /* One analysis, of the deck or of sim_parse. Status: as of the analysis; messages in d. */
 VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
+/* A transient in pieces, with the points of the whole: sim_tran_begin; sim_tran_go to the first
+ * point at or behind `until` seconds (VS_PAUSED), to a point whose hook pauses, or to the end;
+ * sim_tran_end with the last status, also after a failure. Between them the circuit may not be
+ * built again. Status: as sim_run; VS_PAUSED. */
+VS_MUST_USE vs_status sim_tran_begin(sim *s, const flat_ana *a);
+VS_MUST_USE vs_status sim_tran_go(sim *s, double until);
+VS_MUST_USE vs_status sim_tran_end(sim *s, vs_status st);
 /* "operating point", "dc sweep", "transient", ... */
 const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */

@@ -1,6 +1,7 @@
 /* sim_ana.c - one function per analysis card, and the table of them. A function starts the analysis
  * object (sim_start, or sim_start_op for one that begins with an operating point), opens its plot
  * (sim_plot_begin), runs, counts (sim_count) and closes the plot. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,23 +63,38 @@ static vs_status run_op(sim *s, const flat_ana *a)
     return sim_plot_end(s, st);
 }
 
-static vs_status run_tran(sim *s, const flat_ana *a)
+vs_status sim_tran_begin(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
-    vs_status st = sim_start_op(s, true);
+    const ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic};
+    vs_status st = sim_ready(s, a);
+    if (!st)
+        st = sim_start_op(s, true);
     if (!st)
         st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
     if (st)
         return st;
-    ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic};
-    ana_sink sink;
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "tran");
     sim_grid_begin(s, a);
-    st = ana_tran(s->ana, &to, sim_sink(s, &sink));
+    st = ana_tran_begin(s->ana, &to, sim_sink(s, &s->sink));
+    return st ? sim_tran_end(s, st) : VS_OK;
+}
+
+vs_status sim_tran_go(sim *s, double until) { return ana_tran_go(s->ana, until); }
+
+vs_status sim_tran_end(sim *s, vs_status st)
+{
+    ana_tran_end(s->ana, st);
     sim_grid_end(s);
     sim_count(s);
     return sim_plot_end(s, st);
+}
+
+static vs_status run_tran(sim *s, const flat_ana *a)
+{
+    const vs_status st = sim_tran_begin(s, a);
+    return st ? st : sim_tran_end(s, sim_tran_go(s, INFINITY));
 }
 
 /* -- .dc: the outer loops, and those sweeps that are no source: every point of these elaborates

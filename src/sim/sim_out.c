@@ -216,7 +216,7 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
         return st;
     find_details(s);
     s->transient = !strcmp(word, "tran");
-    s->op_x = NULL;
+    s->op_x = s->z = NULL;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
     st =
         open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
@@ -264,11 +264,9 @@ void sim_grid_end(sim *s)
     s->grid = (sim_grid){0};
 }
 
-vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
+static vs_status keep_point(sim *s, double axis, const double *x, const double *xi)
 {
     size_t n = 0, k = 0;
-    if (s->own_axis)
-        axis = s->axis;
     s->st.written += s->opt.out || s->plot;
     vs_status st = update_details(s, axis, x);
     if (st)
@@ -296,12 +294,22 @@ vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
     return write_row(s, axis, n);
 }
 
+vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi)
+{
+    const sim_hook *h = &s->opt.hook;
+    if (s->own_axis)
+        axis = s->axis;
+    const vs_status st = keep_point(s, axis, x, xi);
+    return st || !h->point ? st : h->point(h->user, axis, s->op_x ? s->op_x : x, s->z);
+}
+
 vs_status sim_plot_begin_own(sim *s, const char *word, const char *what, const out_vector *v,
                              int32_t n, const sim_axis *axis, bool complex)
 {
     vec_free(s->vec);
     vec_free(s->mem_vec);
     s->complex = complex;
+    s->n_own = n;
     return open_plots(s, word, what, v, n, v, n, axis);
 }
 
@@ -313,7 +321,9 @@ vs_status sim_plot_row(sim *s, const double *row)
         if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w],
                            s->complex ? row[i * (size_t)w + 1] : 0))
             return VS_ENOMEM;
-    return s->opt.out ? out_point(s->opt.out, row) : VS_OK;
+    const vs_status st = s->opt.out ? out_point(s->opt.out, row) : VS_OK;
+    const sim_hook *h = &s->opt.hook;
+    return st || !h->row ? st : h->row(h->user, row, (size_t)(s->n_own * w));
 }
 
 vs_status sim_plot_end(sim *s, vs_status st)

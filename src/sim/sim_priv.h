@@ -61,6 +61,7 @@ struct sim {
     uint64_t changed;             /* knobs that are not in the netlist yet */
     bool built;                   /* there was a circuit before */
     double s_build;               /* seconds that the last circuit took, without compiling */
+    double time[2];               /* s, tstep and tstop of a transient, 0: of the deck's first */
     unsigned forms;               /* of models, besides those that the deck's analyses need */
     ckt *ckt;
     ana *ana;
@@ -76,6 +77,9 @@ struct sim {
     double *detail_value; /* vec: at the point under way */
     bool transient;       /* details are those of a point in time */
     const double *op_x;   /* ac: the operating point behind the phasors */
+    const double *z;      /* ac: [2 (n+1)] the phasors of the point */
+    ana_sink sink;        /* of a transient */
+    int32_t n_own;        /* numbers in a row of the analysis' own vectors */
     double *row;
     sim_grid grid;
     const char *unit; /* of the axis, NULL: none */
@@ -86,6 +90,8 @@ struct sim {
 };
 
 /* -- sim.c -- */
+/* The circuit as this analysis needs it. */
+VS_MUST_USE vs_status sim_ready(sim *s, const flat_ana *a);
 /* The analysis object for the present circuit, with options, .ic and .nodeset. */
 VS_MUST_USE vs_status sim_start(sim *s);
 /* Adds the figures of the analysis object to the run's before it is closed or asked again. */

@@ -1,0 +1,147 @@
+/* api.c - simulators: settings, the models that decks share (base.h). */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_build.h"
+#include "api_priv.h"
+
+const char *vsim_version(void) { return API_VERSION; }
+
+const char *vsim_status_text(vsim_status st) { return vs_status_text((vs_status)st); }
+
+void vsim_settings_init_size(vsim_settings *s, size_t size)
+{
+    memset(s, 0, size);
+    s->size = size;
+}
+
+/* -- settings -- */
+
+static const char *copy(vsim *s, const char *text)
+{
+    return text ? arena_strndup(&s->mem, text, strlen(text)) : NULL;
+}
+
+/* A program that was built with an older header knows fewer of them. */
+static void copy_settings(vsim *s, const vsim_settings *from)
+{
+    vsim_settings_init(&s->set);
+    if (!from)
+        return;
+    const size_t size = from->size < sizeof s->set ? from->size : sizeof s->set;
+    memcpy(&s->set, from, size);
+    s->set.size = sizeof s->set;
+    s->set.models = copy(s, s->set.models);
+    s->set.plugins = copy(s, s->set.plugins);
+    s->set.cache = copy(s, s->set.cache);
+    s->set.cpu = copy(s, s->set.cpu);
+    const char **include = arena_array(&s->mem, const char *, s->set.n_include);
+    for (size_t i = 0; i < s->set.n_include; i++)
+        include[i] = copy(s, from->include[i]);
+    s->set.include = include;
+}
+
+static vs_status check_settings(vsim *s)
+{
+    const int lanes = s->set.lanes;
+    if (lanes < 0 || lanes > 8 || (lanes & (lanes - 1))) {
+        diag_error(&s->d, DIAG_NOWHERE, "vsim_settings.lanes is %d; 0, 1, 2, 4 and 8 are possible",
+                   lanes);
+        return VS_EINPUT;
+    }
+    if (s->set.threads < 0 || !(s->set.parallel_min >= 0)) {
+        diag_error(&s->d, DIAG_NOWHERE, "vsim_settings.%s is negative",
+                   s->set.threads < 0 ? "threads" : "parallel_min");
+        return VS_EINPUT;
+    }
+    return VS_OK;
+}
+
+static vs_status open_models(vsim *s)
+{
+    const vsim_settings *set = &s->set;
+    const mdl_opt o = {.include = set->include,
+                       .n_include = set->n_include,
+                       .model_dir = set->models,
+                       .interpret = set->interpret,
+                       .no_specialize = set->no_specialize,
+                       .jit = {.cache_dir = set->cache,
+                               .no_cache = !set->cache,
+                               .plugin_dir = set->plugins,
+                               .lanes = set->lanes,
+                               .cpu = set->cpu,
+                               .opt_level = 2}};
+    return mdl_lib_new(&s->lib, &s->d, &s->names, &o);
+}
+
+static const char *ask_variable(void *user, const char *name)
+{
+    vsim *s = user;
+    api_leave_to_host(s);
+    const char *text = s->set.variable(s->set.user, name);
+    api_back_from_host(s);
+    return text;
+}
+
+/* -- begin, end -- */
+
+typedef struct beginning {
+    vsim *s;
+    const vsim_settings *settings;
+} beginning;
+
+static vs_status begin(void *arg)
+{
+    const beginning *b = arg;
+    vsim *s = b->s;
+    if (b->settings && b->settings->size < offsetof(vsim_settings, models)) {
+        diag_error(&s->d, DIAG_NOWHERE,
+                   "vsim_settings.size is not set: vsim_settings_init does it");
+        return VS_EINPUT;
+    }
+    copy_settings(s, b->settings);
+    s->d.variable = s->set.variable ? ask_variable : NULL;
+    s->d.variable_user = s;
+    const vs_status st = check_settings(s);
+    return st ? st : open_models(s);
+}
+
+vsim_status vsim_new(vsim **out, const vsim_settings *settings)
+{
+    vsim *s = *out = calloc(1, sizeof *s);
+    if (!s)
+        return VSIM_ENOMEM;
+    arena_init(&s->mem);
+    arena_init(&s->message_mem);
+    diag_init(&s->d);
+    str_pool_init(&s->names);
+    s->numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    beginning b = {s, settings};
+    return api_enter(s, begin, &b);
+}
+
+static vs_status free_objects(void *arg)
+{
+    vsim *s = arg;
+    while (s->deck)
+        api_free_deck(s->deck);
+    mdl_lib_free(&s->lib);
+    return VS_OK;
+}
+
+void vsim_free(vsim **ps)
+{
+    vsim *s = *ps;
+    *ps = NULL;
+    if (!s)
+        return;
+    (void)api_enter(s, free_objects, s);
+    vec_free(s->message);
+    arena_fini(&s->message_mem);
+    str_pool_fini(&s->names);
+    diag_fini(&s->d);
+    arena_fini(&s->mem);
+    freelocale(s->numbers);
+    free(s);
+}

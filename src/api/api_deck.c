@@ -1,0 +1,221 @@
+/* api_deck.c - decks and their circuits (deck.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_priv.h"
+
+/* -- what the engine tells: see api_run.c for what it tells of runs -- */
+
+static void print_line(void *user, const char *text)
+{
+    vsim *s = ((vsim_deck *)user)->s;
+    if (!s->set.line)
+        return;
+    api_leave_to_host(s);
+    s->set.line(s->set.user, text);
+    api_back_from_host(s);
+}
+
+/* -- reading -- */
+
+typedef struct reading {
+    vsim *s;
+    vsim_deck *d;
+    const char *name, *text; /* text NULL: a file */
+    size_t len;
+    const vsim_read *how;
+} reading;
+
+static void add_defines(vsim_deck *d, const vsim_read *how)
+{
+    for (size_t i = 0; i < how->n_define; i++) {
+        const vsim_define *x = &how->define[i];
+        const char *name = str_intern_lower(&d->s->names, x->name, strlen(x->name));
+        vec_push(d->define, (flat_override){name, x->value, false});
+        sim_set_param(d->sim, name, x->value);
+    }
+}
+
+static vs_status read_cards(const reading *a)
+{
+    vsim_deck *d = a->d;
+    const vsim_settings *set = &a->s->set;
+    const net_opt no = {.include = set->include,
+                        .n_include = set->n_include,
+                        .init = set->start_files,
+                        .no_title = a->how && a->how->no_title};
+    if (a->how)
+        add_defines(d, a->how);
+    vs_status st = a->text ? sim_read_text(d->sim, a->name, a->text, a->len, &no)
+                           : sim_read(d->sim, a->name, &no);
+    if (!st)
+        st = sim_read_options(d->sim);
+    if (!st)
+        st = sim_flatten(d->sim);
+    return !st && a->s->d.n_error ? VS_EINPUT : st;
+}
+
+static vs_status do_read(void *arg)
+{
+    reading *a = arg;
+    vsim *s = a->s;
+    if (!api_may_change(s, "vsim_deck_file"))
+        return VS_EINPUT;
+    if (!s->lib) {
+        diag_error(&s->d, DIAG_NOWHERE, "the simulator could not be made, see vsim_new");
+        return VS_EINPUT;
+    }
+    vsim_deck *d = a->d = calloc(1, sizeof *d);
+    if (!d)
+        return VS_ENOMEM;
+    arena_init(&d->mem);
+    d->s = s;
+    d->next = s->deck;
+    s->deck = d;
+    d->sim = sim_new(&s->d, &s->names);
+    if (!d->sim)
+        return VS_ENOMEM;
+    sim_opt *o = sim_opts(d->sim);
+    o->lib = s->lib;
+    o->threads = s->set.threads;
+    o->parallel_min = s->set.parallel_min;
+    o->hook = (sim_hook){.line = print_line, .user = d};
+    return read_cards(a);
+}
+
+static vsim_status read_deck(reading *a, vsim_deck **d)
+{
+    *d = NULL;
+    const vsim_status st = api_enter(a->s, do_read, a);
+    if (!st)
+        *d = a->d;
+    else if (a->d)
+        api_free_deck(a->d);
+    return st;
+}
+
+vsim_status vsim_deck_file(vsim *s, const char *path, const vsim_read *how, vsim_deck **d)
+{
+    reading a = {.s = s, .name = path, .how = how};
+    return read_deck(&a, d);
+}
+
+vsim_status vsim_deck_text(vsim *s, const char *name, const char *text, size_t len,
+                           const vsim_read *how, vsim_deck **d)
+{
+    reading a = {.s = s, .name = name, .text = text, .len = len, .how = how};
+    return read_deck(&a, d);
+}
+
+void api_free_deck(vsim_deck *d)
+{
+    vsim_deck **at = &d->s->deck;
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    while (d->run)
+        api_free_run(d->run);
+    if (d->sim)
+        (void)out_close(&sim_opts(d->sim)->out, NULL);
+    sim_free(&d->sim);
+    vec_free(d->define);
+    arena_fini(&d->mem);
+    free(d);
+}
+
+void vsim_deck_free(vsim_deck **d)
+{
+    if (*d)
+        api_free_deck(*d);
+    *d = NULL;
+}
+
+const char *vsim_deck_title(const vsim_deck *d) { return sim_deck(d->sim)->title; }
+
+/* -- the circuit -- */
+
+vs_status api_circuit(vsim_deck *d) { return api_circuit_for(d, FLAT_OP); }
+
+vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
+{
+    if (d->active)
+        return VS_OK;
+    /* rows of models may be in use by the circuits of other decks */
+    sim_opts(d->sim)->shared_models = d->s->deck != d || d->next;
+    const int n_error = d->s->d.n_error;
+    sim_retake_analyses(d->sim);
+    vs_status st = sim_build_for(d->sim, kind);
+    if (!st && d->s->d.n_error > n_error)
+        st = VS_EINPUT;
+    if (!st && !ckt_n(sim_ckt(d->sim))) {
+        diag_error(&d->s->d, DIAG_NOWHERE,
+                   "there is nothing to compute: no element has a node besides ground");
+        st = VS_EINPUT;
+    }
+    return st;
+}
+
+static vs_status do_build(void *arg) { return api_circuit(((api_args *)arg)->d); }
+
+vsim_status vsim_deck_build(vsim_deck *d)
+{
+    api_args a = {.d = d};
+    return api_enter(d->s, do_build, &a);
+}
+
+/* -- result files -- */
+
+static vs_status do_output(void *arg)
+{
+    static const struct {
+        const char *name;
+        out_format format;
+    } known[] = {{"raw", OUT_RAW}, {"ascii", OUT_ASCII}, {"csv", OUT_CSV}};
+    const api_args *a = arg;
+    diag *d = &a->d->s->d;
+    out_file **out = &sim_opts(a->d->sim)->out;
+    size_t k = 0;
+    while (k < VS_COUNT(known) && strcmp(known[k].name, a->part))
+        k++;
+    if (k == VS_COUNT(known) || !strcmp(a->name, "-") || a->d->active || *out) {
+        if (k == VS_COUNT(known))
+            diag_error(d, DIAG_NOWHERE, "'%s' is no format of result files; raw, ascii and csv are",
+                       a->part);
+        else if (!strcmp(a->name, "-"))
+            diag_error(d, DIAG_NOWHERE, "the library does not write to standard output");
+        else
+            diag_error(d, DIAG_NOWHERE,
+                       a->d->active ? "a run is under way" : "the deck has a result file already");
+        return VS_EINPUT;
+    }
+    const vs_status st = out_open(out, a->name, known[k].format);
+    if (st)
+        diag_error(d, DIAG_NOWHERE, "result file '%s' cannot be written", a->name);
+    return st;
+}
+
+vsim_status vsim_deck_output(vsim_deck *d, const char *path, const char *format)
+{
+    api_args a = {.d = d, .name = path, .part = format};
+    return api_enter(d->s, do_output, &a);
+}
+
+static vs_status do_close_output(void *arg)
+{
+    const api_args *a = arg;
+    int why = 0;
+    if (a->d->active) {
+        diag_error(&a->d->s->d, DIAG_NOWHERE, "a run is under way");
+        return VS_EINPUT;
+    }
+    if (!out_close(&sim_opts(a->d->sim)->out, &why))
+        return VS_OK;
+    diag_error(&a->d->s->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
+    return VS_EIO;
+}
+
+vsim_status vsim_deck_close_output(vsim_deck *d)
+{
+    api_args a = {.d = d};
+    return api_enter(d->s, do_close_output, &a);
+}

@@ -1,0 +1,122 @@
+/* api_priv.h - between the files that implement include/vsim:
+ *     api_guard.c    the way in and out of the library, callbacks of the host
+ *     api_message.c  messages as records
+ *     api.c          simulators
+ *     api_deck.c     decks, their circuits
+ *     api_list.c     what a circuit consists of
+ *     api_value.c    values that are read and changed
+ *     api_run.c      runs
+ *     api_card.c     analyses from structs
+ *     api_result.c   plots, vectors, measures
+ * A public function packs what it was given into an api_args, and api_enter calls the function that
+ * does the work: what every call begins and ends with stands there alone. */
+#ifndef API_PRIV_H
+#define API_PRIV_H
+
+#include <fenv.h>
+#include <locale.h>
+
+#include "sim.h"
+#include "vec.h"
+#include "vsim/vsim.h"
+
+struct vsim {
+    arena mem;         /* copies of the settings */
+    vsim_settings set; /* its texts in mem */
+    diag d;
+    str_pool names;
+    mdl_lib *lib; /* NULL: it could not be opened */
+    vsim_deck *deck;
+    arena message_mem;
+    vsim_message *message; /* vec: of the last call */
+    size_t own_file;       /* 1 + number of a text that the call under way added; 0: none */
+    int depth;             /* calls under way: more than 1 in a callback */
+    locale_t numbers;      /* the locale of numbers in decks */
+    fenv_t host_env;       /* of the thread that entered */
+    locale_t host_locale;
+};
+
+struct vsim_deck {
+    vsim *s;
+    vsim_deck *next;
+    arena mem;
+    sim *sim;
+    flat_override *define; /* vec: of vsim_read */
+    vsim_run *run;         /* all of this deck */
+    vsim_run *active;      /* the one under way; NULL: none */
+};
+
+typedef enum api_state { API_NEW, API_UNDER_WAY, API_ENDED } api_state;
+struct vsim_run {
+    vsim_deck *d;
+    vsim_run *next;
+    arena mem;
+    arena card_mem;   /* of the analysis as it was read last */
+    flat_ana a;       /* its values are this run's */
+    const char *card; /* its text without the dot; NULL: the deck's */
+    size_t number;    /* card of the deck */
+    double *sweep[4]; /* vecs: values of sweeps that were given as arrays */
+    size_t n_sweep;
+    vsim_run_options o;
+    const char **keep; /* vec: names to be kept, of the options and of measures */
+    api_state state;
+    post_set plots; /* once it has ended; before they are the engine's */
+    double axis;
+    const double *x;        /* [n+1] the last point; NULL: none */
+    double *last;           /* [n+1] its copy when the run has ended */
+    sim_stat before, after; /* of the engine */
+    double seconds;
+    vsim_measured *measured; /* vec */
+};
+
+/* Arguments of a public function on their way to the one that does the work. */
+typedef struct api_args {
+    vsim *s;
+    vsim_deck *d;
+    vsim_run *r;
+    const char *name, *part;
+    size_t i;
+    double value;
+    const void *in;
+    void *out;
+} api_args;
+
+/* -- api_guard.c -- */
+/* The only way in: calls body with what a call needs around it (messages of this call alone,
+ * numbers of the C locale, the floating-point environment that results are computed in) and gives
+ * everything back. */
+vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg);
+/* Around each callback: the host finds its own environment. */
+void api_leave_to_host(vsim *s);
+void api_back_from_host(vsim *s);
+/* A message, and false, inside a callback: `what` would change what is under way. */
+bool api_may_change(vsim *s, const char *what);
+
+/* -- api_message.c -- */
+void api_forget_messages(vsim *s);
+/* The messages of the diag become those of the simulator, and are told to the host. */
+void api_take_messages(vsim *s);
+
+/* -- api_deck.c -- */
+/* The circuit with the present values; while a run is under way that of the run. If building fails
+ * the changes since the last circuit are taken back. */
+VS_MUST_USE vs_status api_circuit(vsim_deck *d);
+/* The same with what an analysis needs of the models. */
+VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
+void api_free_deck(vsim_deck *d);
+
+/* -- api_run.c -- */
+void api_free_run(vsim_run *r);
+
+/* -- api_card.c -- */
+/* The card of an analysis, its sweeps without their values; NULL after a message. */
+const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *a);
+
+/* -- api_result.c -- */
+post_set *api_plots(const vsim_run *r);
+/* The vectors that the deck's measures of this analysis need. */
+void api_want_measures(vsim_run *r);
+/* The deck's measures of a run that has ended. */
+vs_status api_measure_all(vsim_run *r);
+
+#endif
