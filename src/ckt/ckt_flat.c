@@ -15,14 +15,14 @@
  * Groups that keep linearisations do so as a whole (dev_lin.h): what they contribute, evaluated or
  * not, has its places in v like all else.
  *
- * Where line.h knows the machine the sums are code without loops: the same operations, the same
+ * Where straight.h knows the machine the sums are code without loops: the same operations, the same
  * bits. */
 #include "ckt_priv.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "line.h"
+#include "straight.h"
 #include "norm.h"
 
 enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
@@ -63,9 +63,9 @@ struct ckt_flat {
     double base_alpha, base_gmin;
     double dyn[IR_N_DYN];
     ckt_env env; /* what dyn was filled from */
-    line *pair_line, *f_line, *q_line, *j_line;
-    line_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
-    double *value;                     /* [pairs] for pair_fn: those of g, then of c */
+    straight *pair_line, *f_line, *q_line, *j_line;
+    straight_fn pair_fn, f_fn, q_fn, j_fn; /* NULL: loops */
+    double *value;                         /* [pairs] for pair_fn: those of g, then of c */
 };
 
 /* -- which groups are linear -- */
@@ -338,105 +338,105 @@ static void make_sums(ckt_flat *fl, const term *t, int32_t first, int32_t n, boo
 enum { SUM, TERM, MOST, REST, NEXT, PART }; /* registers */
 
 /* a0: x, a1: value, a2: v */
-static void write_pairs(line *l, const pair *p, int32_t first)
+static void write_pairs(straight *l, const pair *p, int32_t first)
 {
     for (int32_t k = 0; k < (int32_t)vec_len(p); k++) {
-        line_load(l, TERM, 0, p[k].p);
-        line_mem(l, LINE_SUB, TERM, 0, p[k].n);
-        line_mem(l, LINE_MUL, TERM, 1, first + k);
-        line_store(l, TERM, 2, p[k].at);
-        line_neg(l, TERM);
-        line_store(l, TERM, 2, p[k].at + 1);
+        straight_load(l, TERM, 0, p[k].p);
+        straight_mem(l, STRAIGHT_SUB, TERM, 0, p[k].n);
+        straight_mem(l, STRAIGHT_MUL, TERM, 1, first + k);
+        straight_store(l, TERM, 2, p[k].at);
+        straight_neg(l, TERM);
+        straight_store(l, TERM, 2, p[k].at + 1);
     }
 }
 
-static void write_most(line *l)
+static void write_most(straight *l)
 {
-    line_abs(l, TERM);
-    line_reg(l, LINE_MAX, TERM, MOST); /* |t| > most ? |t| : most */
-    line_copy(l, MOST, TERM);
+    straight_abs(l, TERM);
+    straight_reg(l, STRAIGHT_MAX, TERM, MOST); /* |t| > most ? |t| : most */
+    straight_copy(l, MOST, TERM);
 }
 
 /* a0: v, a2: f, a3: fmax */
-static void write_currents(line *l, const gather *s, const int32_t *from)
+static void write_currents(straight *l, const gather *s, const int32_t *from)
 {
     for (const gather *end = s + vec_len(s); s < end; s++) {
-        line_zero(l, SUM);
-        line_zero(l, MOST);
+        straight_zero(l, SUM);
+        straight_zero(l, MOST);
         for (int32_t k = s->begin; k < s->end; k++) {
-            line_load(l, TERM, 0, from[k]);
-            line_reg(l, LINE_ADD, SUM, TERM);
+            straight_load(l, TERM, 0, from[k]);
+            straight_reg(l, STRAIGHT_ADD, SUM, TERM);
             write_most(l);
         }
-        line_store(l, SUM, 2, s->target);
-        line_store(l, MOST, 3, s->target);
+        straight_store(l, SUM, 2, s->target);
+        straight_store(l, MOST, 3, s->target);
     }
 }
 
 /* a0: v, a2: q, a3: low, a4: qmax; see sum_charges */
-static void write_charges(line *l, const gather *s, const int32_t *from)
+static void write_charges(straight *l, const gather *s, const int32_t *from)
 {
     for (const gather *end = s + vec_len(s); s < end; s++) {
-        line_zero(l, SUM);
-        line_zero(l, REST);
-        line_zero(l, MOST);
+        straight_zero(l, SUM);
+        straight_zero(l, REST);
+        straight_zero(l, MOST);
         for (int32_t k = s->begin; k < s->end; k++) {
-            line_load(l, TERM, 0, from[k]);
+            straight_load(l, TERM, 0, from[k]);
             if (k == s->begin) { /* exact */
-                line_reg(l, LINE_ADD, SUM, TERM);
+                straight_reg(l, STRAIGHT_ADD, SUM, TERM);
                 write_most(l);
                 continue;
             }
-            line_copy(l, NEXT, SUM);
-            line_reg(l, LINE_ADD, NEXT, TERM); /* u */
-            line_copy(l, PART, NEXT);
-            line_reg(l, LINE_SUB, PART, SUM); /* w = u - sum */
-            line_copy(l, PART + 1, NEXT);
-            line_reg(l, LINE_SUB, PART + 1, PART);
-            line_reg(l, LINE_SUB, SUM, PART + 1); /* sum - (u - w) */
-            line_copy(l, PART + 1, TERM);
-            line_reg(l, LINE_SUB, PART + 1, PART); /* t - w */
-            line_reg(l, LINE_ADD, SUM, PART + 1);
-            line_reg(l, LINE_ADD, REST, SUM);
-            line_copy(l, SUM, NEXT);
+            straight_copy(l, NEXT, SUM);
+            straight_reg(l, STRAIGHT_ADD, NEXT, TERM); /* u */
+            straight_copy(l, PART, NEXT);
+            straight_reg(l, STRAIGHT_SUB, PART, SUM); /* w = u - sum */
+            straight_copy(l, PART + 1, NEXT);
+            straight_reg(l, STRAIGHT_SUB, PART + 1, PART);
+            straight_reg(l, STRAIGHT_SUB, SUM, PART + 1); /* sum - (u - w) */
+            straight_copy(l, PART + 1, TERM);
+            straight_reg(l, STRAIGHT_SUB, PART + 1, PART); /* t - w */
+            straight_reg(l, STRAIGHT_ADD, SUM, PART + 1);
+            straight_reg(l, STRAIGHT_ADD, REST, SUM);
+            straight_copy(l, SUM, NEXT);
             write_most(l);
         }
-        line_store(l, SUM, 2, s->target);
-        line_store(l, REST, 3, s->target);
-        line_store(l, MOST, 4, s->target);
+        straight_store(l, SUM, 2, s->target);
+        straight_store(l, REST, 3, s->target);
+        straight_store(l, MOST, 4, s->target);
     }
 }
 
 /* a0: v, a1: base, a2: values of the matrix */
-static void write_jacobian(line *l, const gather *s, const int32_t *from, int32_t n_val)
+static void write_jacobian(straight *l, const gather *s, const int32_t *from, int32_t n_val)
 {
     const gather *end = s + vec_len(s);
     for (int32_t slot = 0; slot < n_val; slot++) {
-        line_load(l, SUM, 1, slot);
+        straight_load(l, SUM, 1, slot);
         for (int32_t k = s < end && s->target == slot ? s->begin : 0;
              s < end && s->target == slot && k < s->end; k++)
-            line_mem(l, LINE_ADD, SUM, 0, from[k]);
-        line_store(l, SUM, 2, slot);
+            straight_mem(l, STRAIGHT_ADD, SUM, 0, from[k]);
+        straight_store(l, SUM, 2, slot);
         s += s < end && s->target == slot;
     }
 }
 
-static line_fn finish_line(line **l)
+static straight_fn finish_line(straight **l)
 {
-    line_fn fn = line_done(*l);
+    straight_fn fn = straight_done(*l);
     if (!fn)
-        line_free(l);
+        straight_free(l);
     return fn;
 }
 
 static void write_code(ckt *c, ckt_flat *fl)
 {
     const size_t n_g = vec_len(fl->g), n_pair = n_g + vec_len(fl->c);
-    line **l[] = {&fl->pair_line, &fl->f_line, &fl->q_line, &fl->j_line};
+    straight **l[] = {&fl->pair_line, &fl->f_line, &fl->q_line, &fl->j_line};
     if (vec_len(fl->from) > MAX_CODE_TERMS)
         return;
     for (size_t i = 0; i < VS_COUNT(l); i++)
-        if (!(*l[i] = line_new()))
+        if (!(*l[i] = straight_new()))
             return;
     fl->value = arena_array(&c->mem, double, n_pair);
     for (size_t i = 0; i < n_pair; i++)
@@ -552,10 +552,10 @@ void ckt_flat_drop(ckt *c)
     vec_free(fl->from);
     vec_free(fl->limited);
     vec_free(fl->bound);
-    line_free(&fl->pair_line);
-    line_free(&fl->f_line);
-    line_free(&fl->q_line);
-    line_free(&fl->j_line);
+    straight_free(&fl->pair_line);
+    straight_free(&fl->f_line);
+    straight_free(&fl->q_line);
+    straight_free(&fl->j_line);
     c->flat = NULL;
 }
 

@@ -3,14 +3,14 @@
  *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j
  * >= i Values: L row by row, then U without its diagonal from the last row to the first: the order
  * in which a solution reads them. The diagonal is kept as its reciprocal. The lists of operations
- * are run from tables, or, where line.h knows the machine, as code without tables: the same
+ * are run from tables, or, where straight.h knows the machine, as code without tables: the same
  * operations in the same order, so the same numbers. */
 #include "lu_tiny.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "line.h"
+#include "straight.h"
 #include "vec.h"
 
 enum { MAX_CODE_PAIRS = 2048 }; /* more would not stay in the processor's instruction cache */
@@ -30,20 +30,20 @@ typedef struct pair { /* val[l] * val[u] */
 struct lu_tiny {
     int32_t n, n_val;
     int32_t p[LU_TINY_MAX_N], q[LU_TINY_MAX_N];
-    entry *entry;                     /* vec: row by row, columns ascending */
-    int32_t end[LU_TINY_MAX_N];       /* one behind the last entry of row i */
-    pair *pair;                       /* vec: of all entries, one behind the other */
-    int16_t l_end[LU_TINY_MAX_N];     /* row i of L: values l_end[i-1] .. l_end[i] */
-    int16_t u_end[LU_TINY_MAX_N + 1]; /* row i of U: values u_end[i+1] .. u_end[i] */
-    uint8_t *col;                     /* vec [n_val]: column of each value */
-    double *work;                     /* val, inv, weight, y, extreme in one piece */
-    double *val;                      /* [n_val] */
-    double *inv;                      /* [n] 1 / u_kk */
-    double *weight;                   /* [n] 1 / scale */
-    double *y;                        /* [n] */
-    double *extreme;                  /* [3] least and largest |u_kk| over scale; infinity */
-    line *factor_line, *solve_line;   /* NULL: tables */
-    line_fn factor, solve;
+    entry *entry;                       /* vec: row by row, columns ascending */
+    int32_t end[LU_TINY_MAX_N];         /* one behind the last entry of row i */
+    pair *pair;                         /* vec: of all entries, one behind the other */
+    int16_t l_end[LU_TINY_MAX_N];       /* row i of L: values l_end[i-1] .. l_end[i] */
+    int16_t u_end[LU_TINY_MAX_N + 1];   /* row i of U: values u_end[i+1] .. u_end[i] */
+    uint8_t *col;                       /* vec [n_val]: column of each value */
+    double *work;                       /* val, inv, weight, y, extreme in one piece */
+    double *val;                        /* [n_val] */
+    double *inv;                        /* [n] 1 / u_kk */
+    double *weight;                     /* [n] 1 / scale */
+    double *y;                          /* [n] */
+    double *extreme;                    /* [3] least and largest |u_kk| over scale; infinity */
+    straight *factor_code, *solve_code; /* NULL: tables */
+    straight_fn factor, solve;
 };
 
 static bool has(uint64_t row, int32_t j) { return row >> j & 1; }
@@ -151,89 +151,89 @@ enum { WORK, MATRIX, RESULT = 2, RIGHT = 1 }; /* arrays */
 
 static int32_t place_of(const lu_tiny *t, const double *at) { return (int32_t)(at - t->work); }
 
-static void write_pivot(const lu_tiny *t, line *l, int32_t i)
+static void write_pivot(const lu_tiny *t, straight *l, int32_t i)
 {
-    line_one(l, PRODUCT);
-    line_reg(l, LINE_DIV, PRODUCT, VALUE);
-    line_store(l, PRODUCT, WORK, place_of(t, t->inv + i));
-    line_abs(l, VALUE);
-    line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->weight + i));
-    line_copy(l, SIZE, VALUE);
-    line_reg(l, LINE_MIN, SIZE, LEAST);
-    line_copy(l, LEAST, SIZE);
-    line_reg(l, LINE_MAX, VALUE, MOST);
-    line_copy(l, MOST, VALUE);
+    straight_one(l, PRODUCT);
+    straight_reg(l, STRAIGHT_DIV, PRODUCT, VALUE);
+    straight_store(l, PRODUCT, WORK, place_of(t, t->inv + i));
+    straight_abs(l, VALUE);
+    straight_mem(l, STRAIGHT_MUL, VALUE, WORK, place_of(t, t->weight + i));
+    straight_copy(l, SIZE, VALUE);
+    straight_reg(l, STRAIGHT_MIN, SIZE, LEAST);
+    straight_copy(l, LEAST, SIZE);
+    straight_reg(l, STRAIGHT_MAX, VALUE, MOST);
+    straight_copy(l, MOST, VALUE);
 }
 
-static void write_product(line *l, int32_t a, int32_t b)
+static void write_product(straight *l, int32_t a, int32_t b)
 {
-    line_load(l, PRODUCT, WORK, a);
-    line_mem(l, LINE_MUL, PRODUCT, WORK, b);
-    line_reg(l, LINE_SUB, VALUE, PRODUCT);
+    straight_load(l, PRODUCT, WORK, a);
+    straight_mem(l, STRAIGHT_MUL, PRODUCT, WORK, b);
+    straight_reg(l, STRAIGHT_SUB, VALUE, PRODUCT);
 }
 
-static void write_factor(lu_tiny *t, line *l)
+static void write_factor(lu_tiny *t, straight *l)
 {
     const entry *e = t->entry;
     const pair *f = t->pair;
-    line_load(l, LEAST, WORK, place_of(t, t->extreme + 2));
-    line_zero(l, MOST);
+    straight_load(l, LEAST, WORK, place_of(t, t->extreme + 2));
+    straight_zero(l, MOST);
     for (int32_t i = 0; i < t->n; i++)
         for (const entry *end = t->entry + t->end[i]; e < end; e++) {
             if (e->src >= 0)
-                line_load(l, VALUE, MATRIX, e->src);
+                straight_load(l, VALUE, MATRIX, e->src);
             else
-                line_zero(l, VALUE);
+                straight_zero(l, VALUE);
             for (const pair *last = f + e->n; f < last; f++)
                 write_product(l, f->l, f->u);
             if (e->scale >= 0)
-                line_mem(l, LINE_MUL, VALUE, WORK, place_of(t, t->inv + e->scale));
+                straight_mem(l, STRAIGHT_MUL, VALUE, WORK, place_of(t, t->inv + e->scale));
             if (e->dst >= 0)
-                line_store(l, VALUE, WORK, e->dst);
+                straight_store(l, VALUE, WORK, e->dst);
             else
                 write_pivot(t, l, i);
         }
-    line_store(l, LEAST, WORK, place_of(t, t->extreme));
-    line_store(l, MOST, WORK, place_of(t, t->extreme + 1));
+    straight_store(l, LEAST, WORK, place_of(t, t->extreme));
+    straight_store(l, MOST, WORK, place_of(t, t->extreme + 1));
 }
 
 /* The y found last stay in registers: each step waits for the one before, and the way through
  * memory would take as long again as product and difference. */
-enum { FIRST_Y = 2, N_Y = LINE_MAX_REGISTERS - FIRST_Y };
+enum { FIRST_Y = 2, N_Y = STRAIGHT_MAX_REGISTERS - FIRST_Y };
 
 static int y_register(int32_t i) { return FIRST_Y + i % N_Y; }
 
 /* r -= val[k] y_j, y_j found `ago` steps before. */
-static void write_step(const lu_tiny *t, line *l, int r, int32_t k, int32_t j, int32_t ago)
+static void write_step(const lu_tiny *t, straight *l, int r, int32_t k, int32_t j, int32_t ago)
 {
-    line_load(l, PRODUCT, WORK, k);
+    straight_load(l, PRODUCT, WORK, k);
     if (ago < N_Y)
-        line_reg(l, LINE_MUL, PRODUCT, y_register(j));
+        straight_reg(l, STRAIGHT_MUL, PRODUCT, y_register(j));
     else
-        line_mem(l, LINE_MUL, PRODUCT, WORK, place_of(t, t->y + j));
-    line_reg(l, LINE_SUB, r, PRODUCT);
+        straight_mem(l, STRAIGHT_MUL, PRODUCT, WORK, place_of(t, t->y + j));
+    straight_reg(l, STRAIGHT_SUB, r, PRODUCT);
 }
 
-static void write_solve(lu_tiny *t, line *l)
+static void write_solve(lu_tiny *t, straight *l)
 {
     const int32_t y = place_of(t, t->y), n = t->n;
     int32_t k = 0;
     for (int32_t i = 0; i < n; i++) {
         const int r = y_register(i);
-        line_load(l, r, RIGHT, t->p[i]);
+        straight_load(l, r, RIGHT, t->p[i]);
         for (; k < t->l_end[i]; k++)
             write_step(t, l, r, k, t->col[k], i - t->col[k]);
-        line_store(l, r, WORK, y + i);
+        straight_store(l, r, WORK, y + i);
     }
     for (int32_t i = n - 1; i >= 0; i--) {
         const int r = y_register(i);
         if (n - i > N_Y) /* it made room for a later one */
-            line_load(l, r, WORK, y + i);
+            straight_load(l, r, WORK, y + i);
         for (; k < t->u_end[i]; k++)
             write_step(t, l, r, k, t->col[k], t->col[k] - i);
-        line_mem(l, LINE_MUL, r, WORK, place_of(t, t->inv + i));
-        line_store(l, r, WORK, y + i);
-        line_store(l, r, RESULT, t->q[i]);
+        straight_mem(l, STRAIGHT_MUL, r, WORK, place_of(t, t->inv + i));
+        straight_store(l, r, WORK, y + i);
+        straight_store(l, r, RESULT, t->q[i]);
     }
 }
 
@@ -241,14 +241,14 @@ static void write_code(lu_tiny *t)
 {
     if (vec_len(t->pair) > MAX_CODE_PAIRS)
         return;
-    t->factor_line = line_new();
-    t->solve_line = line_new();
-    if (!t->factor_line || !t->solve_line)
+    t->factor_code = straight_new();
+    t->solve_code = straight_new();
+    if (!t->factor_code || !t->solve_code)
         return;
-    write_factor(t, t->factor_line);
-    write_solve(t, t->solve_line);
-    t->factor = line_done(t->factor_line);
-    t->solve = line_done(t->solve_line);
+    write_factor(t, t->factor_code);
+    write_solve(t, t->solve_code);
+    t->factor = straight_done(t->factor_code);
+    t->solve = straight_done(t->solve_code);
 }
 
 lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale)
@@ -287,8 +287,8 @@ void lu_tiny_free(lu_tiny **p)
     vec_free(t->pair);
     vec_free(t->col);
     free(t->work);
-    line_free(&t->factor_line);
-    line_free(&t->solve_line);
+    straight_free(&t->factor_code);
+    straight_free(&t->solve_code);
     free(t);
     *p = NULL;
 }

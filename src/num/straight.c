@@ -1,7 +1,7 @@
-/* line.c - see line.h.
+/* straight.c - see straight.h.
  * Encoding (Intel SDM 2): scalar doubles are F2 [REX] 0F op modrm; register to register moves and
  * logic on all bits 66 [REX] 0F op modrm. Memory operands are [base + disp32]. */
-#include "line.h"
+#include "straight.h"
 
 #if defined(__x86_64__) && defined(__unix__)
 
@@ -14,23 +14,25 @@
 enum { ABS_MASK = 13, SIGN_MASK = 14, ONE = 15 }; /* registers with constants */
 enum { MOVSD_LOAD = 0x10, MOVSD_STORE = 0x11, MOVAPD = 0x28, ANDPD = 0x54, XORPD = 0x57 };
 
-static const uint8_t arg_register[LINE_MAX_ARRAYS] = {7, 6, 2, 1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
-static const uint8_t opcode[] = {[LINE_ADD] = 0x58, [LINE_SUB] = 0x5c, [LINE_MUL] = 0x59,
-                                 [LINE_DIV] = 0x5e, [LINE_MIN] = 0x5d, [LINE_MAX] = 0x5f};
+static const uint8_t arg_register[STRAIGHT_MAX_ARRAYS] = {7, 6, 2,
+                                                          1, 8, 9}; /* rdi rsi rdx rcx r8 r9 */
+static const uint8_t opcode[] = {
+    [STRAIGHT_ADD] = 0x58, [STRAIGHT_SUB] = 0x5c, [STRAIGHT_MUL] = 0x59,
+    [STRAIGHT_DIV] = 0x5e, [STRAIGHT_MIN] = 0x5d, [STRAIGHT_MAX] = 0x5f};
 
-struct line {
+struct straight {
     uint8_t *code; /* vec */
     void *map;
     size_t mapped;
 };
 
-static void bytes(line *l, const uint8_t *b, size_t n)
+static void bytes(straight *l, const uint8_t *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         vec_push(l->code, b[i]);
 }
 
-static void prefix(line *l, uint8_t first, int reg, int rm, uint8_t op)
+static void prefix(straight *l, uint8_t first, int reg, int rm, uint8_t op)
 {
     const uint8_t rex = (uint8_t)(0x40 | (reg > 7) << 2 | (rm > 7));
     vec_push(l->code, first);
@@ -40,9 +42,9 @@ static void prefix(line *l, uint8_t first, int reg, int rm, uint8_t op)
     vec_push(l->code, op);
 }
 
-static void with_memory(line *l, uint8_t op, int r, int array, int32_t index)
+static void with_memory(straight *l, uint8_t op, int r, int array, int32_t index)
 {
-    assert(array >= 0 && array < LINE_MAX_ARRAYS && r >= 0 && r < LINE_MAX_REGISTERS);
+    assert(array >= 0 && array < STRAIGHT_MAX_ARRAYS && r >= 0 && r < STRAIGHT_MAX_REGISTERS);
     assert(index >= 0 && index < 1 << 27);
     const int base = arg_register[array];
     const int32_t disp = index * 8;
@@ -52,13 +54,13 @@ static void with_memory(line *l, uint8_t op, int r, int array, int32_t index)
         vec_push(l->code, (uint8_t)((uint32_t)disp >> 8 * k));
 }
 
-static void with_register(line *l, uint8_t first, uint8_t op, int r, int s)
+static void with_register(straight *l, uint8_t first, uint8_t op, int r, int s)
 {
     prefix(l, first, r, s, op);
     vec_push(l->code, (uint8_t)(0xc0 | (r & 7) << 3 | (s & 7)));
 }
 
-line *line_new(void)
+straight *straight_new(void)
 {
     /* pcmpeqd x, x; then psrlq x, 1: all but the sign; psllq x, 63: the sign; psllq 54, psrlq
      * 2: 1.0 */
@@ -67,15 +69,15 @@ line *line_new(void)
         0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 0x3f, 0x66, 0x45, 0x0f, 0x76,
         0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
     };
-    line *l = calloc(1, sizeof *l);
+    straight *l = calloc(1, sizeof *l);
     if (l)
         bytes(l, constants, sizeof constants);
     return l;
 }
 
-void line_free(line **p)
+void straight_free(straight **p)
 {
-    line *l = *p;
+    straight *l = *p;
     if (!l)
         return;
     if (l->map)
@@ -85,31 +87,34 @@ void line_free(line **p)
     *p = NULL;
 }
 
-void line_load(line *l, int r, int array, int32_t index)
+void straight_load(straight *l, int r, int array, int32_t index)
 {
     with_memory(l, MOVSD_LOAD, r, array, index);
 }
-void line_store(line *l, int r, int array, int32_t index)
+void straight_store(straight *l, int r, int array, int32_t index)
 {
     with_memory(l, MOVSD_STORE, r, array, index);
 }
 
-void line_mem(line *l, line_op op, int r, int array, int32_t index)
+void straight_mem(straight *l, straight_op op, int r, int array, int32_t index)
 {
     with_memory(l, opcode[op], r, array, index);
 }
 
-void line_reg(line *l, line_op op, int r, int s) { with_register(l, 0xf2, opcode[op], r, s); }
-void line_copy(line *l, int r, int s) { with_register(l, 0x66, MOVAPD, r, s); }
-void line_abs(line *l, int r) { with_register(l, 0x66, ANDPD, r, ABS_MASK); }
-void line_neg(line *l, int r) { with_register(l, 0x66, XORPD, r, SIGN_MASK); }
-void line_zero(line *l, int r) { with_register(l, 0x66, XORPD, r, r); }
-void line_one(line *l, int r) { line_copy(l, r, ONE); }
+void straight_reg(straight *l, straight_op op, int r, int s)
+{
+    with_register(l, 0xf2, opcode[op], r, s);
+}
+void straight_copy(straight *l, int r, int s) { with_register(l, 0x66, MOVAPD, r, s); }
+void straight_abs(straight *l, int r) { with_register(l, 0x66, ANDPD, r, ABS_MASK); }
+void straight_neg(straight *l, int r) { with_register(l, 0x66, XORPD, r, SIGN_MASK); }
+void straight_zero(straight *l, int r) { with_register(l, 0x66, XORPD, r, r); }
+void straight_one(straight *l, int r) { straight_copy(l, r, ONE); }
 
-line_fn line_done(line *l)
+straight_fn straight_done(straight *l)
 {
     const uint8_t ret = 0xc3;
-    line_fn fn;
+    straight_fn fn;
     bytes(l, &ret, 1);
     l->mapped = vec_len(l->code);
     l->map = mmap(NULL, l->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -127,26 +132,29 @@ line_fn line_done(line *l)
 
 #else /* another machine: callers have loops */
 
-line *line_new(void) { return NULL; }
-void line_free(line **p) { *p = NULL; }
-void line_load(line *l, int r, int array, int32_t index)
+straight *straight_new(void) { return NULL; }
+void straight_free(straight **p) { *p = NULL; }
+void straight_load(straight *l, int r, int array, int32_t index)
 {
     (void)l, (void)r, (void)array, (void)index;
 }
-void line_store(line *l, int r, int array, int32_t index)
+void straight_store(straight *l, int r, int array, int32_t index)
 {
     (void)l, (void)r, (void)array, (void)index;
 }
-void line_mem(line *l, line_op op, int r, int array, int32_t index)
+void straight_mem(straight *l, straight_op op, int r, int array, int32_t index)
 {
     (void)l, (void)op, (void)r, (void)array, (void)index;
 }
-void line_reg(line *l, line_op op, int r, int s) { (void)l, (void)op, (void)r, (void)s; }
-void line_copy(line *l, int r, int s) { (void)l, (void)r, (void)s; }
-void line_abs(line *l, int r) { (void)l, (void)r; }
-void line_neg(line *l, int r) { (void)l, (void)r; }
-void line_zero(line *l, int r) { (void)l, (void)r; }
-void line_one(line *l, int r) { (void)l, (void)r; }
-line_fn line_done(line *l) { return (void)l, (line_fn)NULL; }
+void straight_reg(straight *l, straight_op op, int r, int s)
+{
+    (void)l, (void)op, (void)r, (void)s;
+}
+void straight_copy(straight *l, int r, int s) { (void)l, (void)r, (void)s; }
+void straight_abs(straight *l, int r) { (void)l, (void)r; }
+void straight_neg(straight *l, int r) { (void)l, (void)r; }
+void straight_zero(straight *l, int r) { (void)l, (void)r; }
+void straight_one(straight *l, int r) { (void)l, (void)r; }
+straight_fn straight_done(straight *l) { return (void)l, (straight_fn)NULL; }
 
 #endif
