@@ -305,7 +305,8 @@ static void skip_closing(eparse *p, char close)
     p->pos = k;
 }
 
-/* primary = number | name | string | "(" expr ")" | "{" expr "}" | "'" expr "'" */
+/* primary = number | name | string | "(" expr ")" | "{" expr "}" | "'" expr "'" | '{"' expr '"}'
+ * Quotes directly inside braces hold an expression, no text (SKY130: dw = {"-activecd-dw/2"}). */
 static const net_expr *parse_primary(eparse *p)
 {
     skip(p);
@@ -322,8 +323,17 @@ static const net_expr *parse_primary(eparse *p)
         skip(p);
         if (at(p, 0) == close)
             return fail(p, p->pos - 1, 2, "empty expression");
+        const bool quoted = c == '{' && at(p, 0) == '"';
+        p->pos += quoted;
         const net_expr *e = parse_expr(p);
         skip(p);
+        if (e && quoted) {
+            if (at(p, 0) != '"')
+                return fail(p, p->pos < p->end ? p->pos : p->end - 1, 1,
+                            "an operator or the closing quote '\"' is expected here");
+            p->pos++;
+            skip(p);
+        }
         if (e && c != '(')
             skip_closing(p, close);
         if (e && at(p, 0) != close)

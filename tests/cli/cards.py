@@ -60,6 +60,11 @@ class Cards(Folder):
         self.assertAlmostEqual(scaled / plain, 1, 9)
         self.assertNotIn('warning', said)
 
+    def test_quotes_inside_braces_hold_an_expression(self):
+        got, _ = self.amps('.param a=0.2\nv1 d 0 1\nr1 d 0 rm w=2 l=10\n'
+                           '.model rm r rsh=100 dw={"-a-0.1/2"}\n')
+        self.assertAlmostEqual(got * 100 * 10 / 2.5, 1, 12)
+
     def test_one_warning_for_a_card_of_many_elements(self):
         deck = 'v1 d 0 1\n' + ''.join('m%d d d 0 0 n w=%du\n' % (i, i) for i in range(1, 30)) + '.model n nmos aa=1 bb=2\n'
         _, said = self.amps(deck)

@@ -1,0 +1,316 @@
+"""What the tests of SKY130 and GF180MCU share: a deck is run by vsim and by Debian's ngspice, and
+all vectors that both have are compared.
+
+A bench is a deck with many devices. Every device is driven from the node `s`, which goes from 0 to
+1, by a source of its own (gain, offset); so one dc sweep, one ac analysis and a few noise analyses
+measure all devices of a corner at a temperature, and ngspice, which needs seconds for the library,
+reads it once."""
+
+import array
+import concurrent.futures
+import glob
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+PEERS = os.environ.get('VSIM_PEERS', os.path.join(ROOT, 'build', 'peers'))
+EXACT = 1e-6  # what is compared at this or less is the same equation in both programs
+TIGHT = '.options reltol=1e-8 abstol=1e-16 vntol=1e-10 gmin=1e-15\n'
+
+
+class Failed(Exception):
+    pass
+
+
+def package(*parts):
+    """A file of a kit's package, or None."""
+    found = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', *parts))
+    return found[0] if found else None
+
+
+def read_plots(path):
+    """All plots of a binary raw file: [(name of the plot, {vector: values})], complex ones as
+    complex numbers."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    plots, at = [], 0
+    while True:
+        end = data.find(b'Binary:\n', at)
+        if end < 0:
+            return plots
+        lines = data[at:end].decode('utf-8', 'replace').split('\n')
+        field = {k.strip().lower(): v.strip() for k, _, v in (x.partition(':') for x in lines)}
+        names = [x.split('\t')[2].lower() for x in lines if x.startswith('\t')]
+        n, wide = int(field['no. points']), 2 if 'complex' in field['flags'].lower() else 1
+        start, size = end + 8, 8 * wide * len(names) * int(field['no. points'])
+        a = array.array('d')
+        a.frombytes(data[start : start + size])
+        if sys.byteorder != 'little':
+            a.byteswap()
+        if wide == 2:
+            a = [complex(x, y) for x, y in zip(a[::2], a[1::2])]
+        plots.append(
+            (field.get('plotname', ''), {v: list(a[i :: len(names)]) for i, v in enumerate(names)})
+        )
+        assert all(len(v) == n for v in plots[-1][1].values())
+        at = start + size
+
+
+class Bench:
+    """Runs decks in a folder of its own. `said` keeps what vsim wrote for each."""
+
+    def __init__(self, vsim, folder):
+        self.vsim, self.folder, self.said = os.path.abspath(vsim), folder, {}
+        with open(os.path.join(folder, '.spiceinit'), 'w') as f:
+            f.write('set ngbehavior=hsa\nset skywaterpdk\nset ng_nomodcheck\nset num_threads=1\n')
+        self.env = dict(os.environ, HOME=folder, VSIM_CACHE_DIR='')
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name + '.sp')
+        with open(path, 'w') as f:
+            f.write(text)
+        return path
+
+    def call(self, name, command, code=0, timeout=500):
+        p = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors='replace',
+            env=self.env,
+            cwd=self.folder,
+            timeout=timeout,
+        )
+        if code is not None and p.returncode != code:
+            said = (p.stderr or p.stdout).split('\n')
+            first = next(
+                (i for i, line in enumerate(said) if 'error' in line), max(len(said) - 8, 0)
+            )
+            raise Failed(
+                '%s: exit code %d: %s' % (name, p.returncode, '\n'.join(said[first : first + 8]))
+            )
+        return p
+
+    def run_vsim(self, name, text, option=(), code=0):
+        """The process; its plots are in read(name)."""
+        p = self.call(
+            'vsim ' + name,
+            [
+                self.vsim,
+                '--no-init',
+                '--cache-dir',
+                os.path.join(self.folder, 'cache'),
+                '-r',
+                os.path.join(self.folder, name + '.raw'),
+                *option,
+                self.write(name, text),
+            ],
+            code,
+        )
+        self.said[name] = p.stdout + p.stderr
+        return p
+
+    def read(self, name):
+        return read_plots(os.path.join(self.folder, name + '.raw'))
+
+    def run_ngspice(self, name, text):
+        raw = os.path.join(self.folder, name + '.ng.raw')
+        p = self.call(
+            'ngspice ' + name, ['ngspice', '-b', '-r', raw, self.write(name + '.ng', text)]
+        )
+        if not os.path.exists(raw):
+            raise Failed('ngspice %s: %s' % (name, (p.stdout + p.stderr)[-800:]))
+        return p
+
+    def both(self, name, text):
+        """Plots of vsim and of ngspice."""
+        self.run_vsim(name, text)
+        self.run_ngspice(name, text)
+        return self.read(name), read_plots(os.path.join(self.folder, name + '.ng.raw'))
+
+
+class Deck:
+    """The text of a bench of devices. place() adds one; its currents are those of sources that are
+    named after it."""
+
+    def __init__(self, title, head):
+        self.lines, self.where = [
+            '* ' + title,
+            head.rstrip(),
+            TIGHT.rstrip(),
+            'vs s 0 dc 1 ac 1',
+        ], {}
+        self.analyses = []
+
+    def place(self, label, element, drive, series=None):
+        """element: 'LETTER NODES MODEL PARAMETERS' with the driven nodes in braces; drive: {node:
+        (gain, offset)} for gain * v(s) + offset; series: (node, ohm) of a resistor between a node
+        and its source. The device's number.
+        """
+        k = len(self.where) + 1
+        self.where[k] = label
+        names = {}
+        for node, (gain, offset) in drive.items():
+            names[node] = '%s%d' % (node, k)
+            at = '0'
+            if series and series[0] == node:
+                names[node] = 'r' + names[node]
+                self.lines.append('r%s%d %s %s%d %g' % (node, k, names[node], node, k, series[1]))
+            if offset:
+                self.lines.append('vo%s%d o%s%d 0 %g' % (node, k, node, k, offset))
+                at = 'o%s%d' % (node, k)
+            if gain:
+                self.lines.append('e%s%d %s%d %s s 0 %g' % (node, k, node, k, at, gain))
+            else:
+                self.lines.append('vz%s%d %s%d %s 0' % (node, k, node, k, at))
+        kind, rest = element.split(' ', 1)
+        self.lines.append('%s%d %s' % (kind, k, rest.format(**names)))
+        return k
+
+    def label(self, vector):
+        """Of a current i(eb12): what the device is."""
+        digits = ''.join(c for c in vector if c.isdigit())
+        return '%s of %s' % (vector, self.where.get(int(digits or 0), '?'))
+
+    def text(self):
+        return '\n'.join(self.lines + self.analyses + ['.end', ''])
+
+
+def is_current(name):
+    return name.startswith(('i(e', 'i(vz'))
+
+
+def kind_of(plot):
+    """ngspice runs a deck's analyses by their kinds, those of a kind from the last to the first."""
+    return next(
+        k
+        for k, word in enumerate(('Operating', 'DC', 'AC', 'Noise Spectral', 'Integrated', ''))
+        if word in plot[0]
+    )
+
+
+def compare(deck, mine, theirs, limit, floor, wanted=is_current):
+    """The largest difference of two sets of plots over the largest value of its vector, and a note,
+    for vectors compared at EXACT; the others, whose deviations the kit's page explains, are in the
+    note. limit(plot name, vector): relative; floor(plot name): absolute, below it neither program
+    has digits.
+    """
+    worst, bad, count = {}, [], 0
+    if len(mine) != len(theirs):
+        raise Failed('%d plots, ngspice has %d' % (len(mine), len(theirs)))
+    for (_, a), (plot, b) in zip(sorted(mine, key=kind_of), sorted(theirs[::-1], key=kind_of)):
+        for name, values in b.items():
+            if not wanted(name):
+                continue
+            if name not in a:
+                bad.append('no vector ' + name)
+                continue
+            count += 1
+            scale, tol = max(map(abs, values)), limit(plot, deck.label(name))
+            if len(a[name]) != len(values):
+                bad.append('%s: %d points, ngspice has %d' % (name, len(a[name]), len(values)))
+                continue
+            for i, (x, y) in enumerate(zip(a[name], values)):
+                error = abs(x - y)
+                if not error <= max(tol * scale, floor(plot)):  # NaN is none
+                    bad.append(
+                        '%s, %s[%d]: %s, ngspice %s'
+                        % (plot, deck.label(name), i, short(x), short(y))
+                    )
+                    break
+                if error > floor(plot):
+                    worst[tol > EXACT] = max(
+                        worst.get(tol > EXACT, (0, '')), (error / scale, deck.label(name))
+                    )
+    expect('nothing was compared', count)
+    expect('%d of %d vectors: %s' % (len(bad), count, '; '.join(bad[:60])), not bad)
+    exact, loose = worst.get(False, (0, '')), worst.get(True)
+    return exact[0], '%d vectors, %s%s' % (
+        count,
+        exact[1],
+        '; explained: %.1e, %s' % loose if loose else '',
+    )
+
+
+def check_slopes(bench, name, deck, limit, floor, wanted=is_current, h=1e-3):
+    """Every small-signal conductance at a low frequency is the slope of the same program's own dc
+    curve, from five points around v(s) = 1, within limit of it or floor."""
+    deck.analyses = ['.dc vs %.9g %.9g %.9g' % (1 - 2 * h, 1 + 2.1 * h, h), '.ac lin 1 1 1']
+    bench.run_vsim(name, deck.text())
+    (_, dc), (_, ac) = sorted(bench.read(name), key=kind_of)
+    worst, where, bad = 0.0, '', []
+    for vector, i in dc.items():
+        if not wanted(vector):
+            continue
+        g = (i[0] - 8 * i[1] + 8 * i[3] - i[4]) / (12 * h)
+        error, scale = abs(ac[vector][0].real - g), max(abs(g), floor / limit)
+        if not error <= limit * scale:
+            bad.append('%s: ac %.9g, slope %.9g' % (deck.label(vector), ac[vector][0].real, g))
+        if error / scale > worst:
+            worst, where = error / scale, deck.label(vector)
+    expect('; '.join(bad[:20]), not bad)
+    return worst, where
+
+
+def short(x):
+    return '%.7g%+.7gj' % (x.real, x.imag) if isinstance(x, complex) else '%.9g' % x
+
+
+def near(what, got, wanted, tol):
+    if not (math.isfinite(got) and abs(got - wanted) <= tol * abs(wanted)):
+        raise Failed('%s: %.9g, %.9g is wanted' % (what, got, wanted))
+    return abs(got / wanted - 1) if wanted else 0
+
+
+def expect(what, ok):
+    if not ok:
+        raise Failed(what)
+
+
+def main(checks, needs, doc):
+    """Runs the checks {name: (function(bench) -> (figure, note), daily)}; exit code 77 without the
+    kit or ngspice."""
+    args = [a for a in sys.argv[1:] if a[:2] != '--']
+    if not args:
+        print(doc)
+        return 2
+    if not all(needs) or not shutil.which('ngspice'):
+        print('the kit is not in %s, or there is no ngspice' % PEERS)
+        return 77
+    names = [
+        n
+        for n in checks
+        if (any(a in n for a in args[1:]) if args[1:] else checks[n][1] or '--all' in sys.argv)
+    ]
+    failed = 0
+    with tempfile.TemporaryDirectory(
+        prefix='vsim-kit'
+    ) as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        bench = Bench(args[0], folder)
+        bench.run_vsim('first', 'first\nv1 a 0 1\nr1 a 0 1\n.op\n.end\n')
+
+        def one(name):
+            try:
+                return name, checks[name][0](bench), ''
+            except (
+                Failed,
+                OSError,
+                KeyError,
+                IndexError,
+                ValueError,
+                subprocess.TimeoutExpired,
+            ) as e:
+                return name, None, '%s: %s' % (type(e).__name__, e)
+
+        for name, result, complaint in pool.map(one, names):
+            failed += result is None
+            print(
+                '%-28s %s' % (name, complaint if result is None else '%.1e  %s' % result),
+                flush=True,
+            )
+    print('%d of %d failed' % (failed, len(names)))
+    return 1 if failed else 0
