@@ -14,6 +14,7 @@
 #define NEAR_CORNER 0.1       /* no step may leave less than this part of itself to a corner */
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
 #define NOISE 10              /* a miss below this many last Newton updates is noise */
+#define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
 #define PROGRESS_EVERY 0.05   /* s */
@@ -67,6 +68,11 @@ static vs_status check_times(ana *a, const ana_tran_opt *o)
         diag_error(a->d, DIAG_NOWHERE, "transient: %s", wrong);
         return VS_EINPUT;
     }
+    if (largest_step(o) < LEAST_STEP) {
+        diag_error(a->d, DIAG_NOWHERE, "transient: steps of %.3g s are too short; at least %.0e s",
+                   largest_step(o), LEAST_STEP);
+        return VS_EINPUT;
+    }
     if (largest_step(o) >= 2 * SAME_TIME * o->tstop)
         return VS_OK;
     diag_error(
@@ -80,7 +86,7 @@ static void set_limits(tran *t)
 {
     const ana_tran_opt *o = &t->o;
     t->hmax = largest_step(o);
-    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * t->hmax;
+    t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * fmin(t->hmax, o->tstop);
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
     t->brk_prev = 0;
     t->brk = first_break(t, 0);

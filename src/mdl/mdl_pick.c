@@ -46,8 +46,10 @@ static bool drop_effects(ir_fn *fn, int form)
         bool is_static = ir_class_static(cls[k]);
         if (form == FORM_TOPOLOGY ? is_static : !is_static && form != MDL_AC && form != FORM_IDLE)
             continue;
-        if (con < 0)
-            con = fn->inst[ir_const(fn, 0.0)].a;
+        if (con < 0) {
+            ir_val zero = ir_const(fn, 0.0); /* first: it may move inst */
+            con = fn->inst[zero].a;
+        }
         fn->inst[k] =
             (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE, .c = IR_NONE};
     }

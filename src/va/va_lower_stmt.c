@@ -255,7 +255,8 @@ static void lower_repeat(lw *L, const va_stmt *s)
     lw_set(L, count, left);
     ir_while(L->fn, lw_bin(L, IR_ILT, lw_i(L, 0), left));
     lw_stmt(L, s->body[0]);
-    L->fn->inst[left].c = lw_bin(L, IR_ISUB, left, lw_i(L, 1));
+    ir_val fewer = lw_bin(L, IR_ISUB, left, lw_i(L, 1)); /* first: it may move inst */
+    L->fn->inst[left].c = fewer;
     end_loop(L, &l);
     lw_set(L, count, IR_NONE);
 }
