@@ -24,7 +24,7 @@
     X(PATTERN, "patterns")   /* circuit: unknowns, pattern, places of stamps */ \
     X(SYMBOLIC, "symbolic")  /* ordering of the matrix */ \
     X(FACTORS, "factors")    /* numeric factors; here values are compared (lu.c) */ \
-    X(LINEAR, "linear")      /* conductances and capacitances in place of kernels (ckt_flat.c) */ \
+    X(LINEAR, "linear")      /* conductances and capacitances in place of kernels (ckt_small.c) */ \
     X(OP, "points")          /* operating point */
 /* clang-format on */
 typedef enum gen_kind {

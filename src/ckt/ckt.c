@@ -79,7 +79,7 @@ void ckt_free(ckt **pc)
     ckt *c = *pc;
     if (!c)
         return;
-    ckt_flat_drop(c);
+    ckt_small_drop(c);
     ckt_redo_free(c);
     lu_fini(&c->spare);
     for (size_t i = 0; i < vec_len(c->group); i++)
@@ -475,8 +475,8 @@ vs_status ckt_finish(ckt *c, unsigned forms)
     allocate_work(c);
     ckt_bypass_make(c);
     c->plain_accept = !nat_accepts(&c->nat) && nothing_to_accept(c);
-    if (st == VS_OK && ckt_flat_suits(c) && !c->bypass)
-        ckt_flat_make(c);
+    if (st == VS_OK && ckt_small_suits(c) && !c->bypass)
+        ckt_small_make(c);
     return st;
 }
 

@@ -62,7 +62,7 @@ typedef struct ckt_opt {
         parallel_min; /* operations in the evaluation of a group, from which on threads share it; 0:
                        * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
     ckt_bypass bypass;
-    bool no_flat; /* small circuits are loaded like large ones (the oracle of ckt_flat.c) */
+    bool general_load; /* small circuits are loaded like large ones (the oracle of ckt_small.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);
 void ckt_free(ckt **c);
@@ -116,7 +116,7 @@ enum {                       /* what other numbers reach */
        CKT_OTHER_STATIC = 1, /* devices in static loads */
        CKT_OTHER_DC = 2,     /* sources in an operating point */
        CKT_OTHER_START = 4,  /* sources at time 0 */
-       CKT_OTHER_LINEAR = 8  /* resistors and capacitors whose kernel does not run (ckt_flat.c) */
+       CKT_OTHER_LINEAR = 8  /* resistors and capacitors whose kernel does not run (ckt_small.c) */
 };
 typedef struct ckt_redone {
     int32_t rows, sources, ics;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances
- * have loads of their own (ckt_flat.c): there it pays if an evaluation has so many operations, and
+ * have loads of their own (ckt_small.c): there it pays if an evaluation has so many operations, and
  * if so few instances of the model are there that all of them often rest at once (with 9 of each
  * kind ring.sp is 5 % slower). */
 enum {
@@ -417,7 +417,7 @@ static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, s
 /* Whether all groups with linearisations are kept as a whole. */
 static bool all_whole(const ckt *c, const plan *p)
 {
-    bool all = ckt_flat_suits(c);
+    bool all = ckt_small_suits(c);
     for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++)
         all &= p->group[g].class < 0 || !class_of(p, g)->variant[MDL_APART] ||
                p->group[g].n <= DEV_WHOLE_MOST;

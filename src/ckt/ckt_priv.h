@@ -71,7 +71,7 @@ struct ckt {
     double s_clock;                 /* seconds that reading the clock takes */
     bool plain_accept;              /* no device has limits, state or effects */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
-    struct ckt_flat *flat;          /* small circuits: how TRAN loads are made; else NULL */
+    struct ckt_small *small;        /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
     const char **said;          /* vec; lines for a sink that is not there yet */
@@ -155,19 +155,19 @@ VS_MUST_USE vs_status ckt_redo_source(ckt *c, bool is_v, int32_t p, int32_t n, c
 void ckt_redo_ic(ckt *c, int32_t p, int32_t n, double value);
 void ckt_redo_fails(ckt *c, const char *why);
 void ckt_redo_free(ckt *c);
-/* ckt_flat.c. Values of groups that have pairs are others; false: it must be made anew. */
-bool ckt_flat_refresh(ckt *c);
-bool ckt_flat_has_pairs(const ckt *c,
-                        int32_t group); /* conductances or capacitances instead of a kernel */
-void ckt_flat_fresh(ckt *c);
-/* ckt_flat.c. Whether the circuit is small enough; makes c->flat, at the end of ckt_finish. */
-typedef struct ckt_flat ckt_flat;
-bool ckt_flat_suits(const ckt *c);
-void ckt_flat_make(ckt *c);
-void ckt_flat_drop(ckt *c);
+/* ckt_small.c. Values of groups that have pairs are others; false: it must be made anew. */
+bool ckt_small_refresh(ckt *c);
+bool ckt_small_has_pairs(const ckt *c,
+                         int32_t group); /* conductances or capacitances instead of a kernel */
+void ckt_small_fresh(ckt *c);
+/* ckt_small.c. Whether the circuit is small enough; makes c->small, at the end of ckt_finish. */
+typedef struct ckt_small ckt_small;
+bool ckt_small_suits(const ckt *c);
+void ckt_small_make(ckt *c);
+void ckt_small_drop(ckt *c);
 /* The part of ckt_load between its preparation and its test for finite values, TRAN only.
  * timed: 0, or what measured seconds are multiplied by. */
-VS_MUST_USE vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f,
-                                    double *q, double *fmx, double *qmx, bool *limited, int timed);
+VS_MUST_USE vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f,
+                                     double *q, double *fmx, double *qmx, bool *limited, int timed);
 
 #endif

@@ -278,7 +278,7 @@ static void set_rows(ckt *c, ckt_redo *r)
         const unsigned forms = dev_rows_changed(&c->group[gi], r->which, vec_len(r->which));
         if (forms >> ckt_group_form(c, &c->group[gi], CKT_STATIC) & 1)
             r->n.other |= CKT_OTHER_STATIC;
-        if (forms >> MDL_TRAN & 1 && c->flat && ckt_flat_has_pairs(c, (int32_t)gi))
+        if (forms >> MDL_TRAN & 1 && c->small && ckt_small_has_pairs(c, (int32_t)gi))
             r->n.other |= CKT_OTHER_LINEAR;
     }
     for (size_t k = 0; k < vec_len(old); k++)
@@ -309,7 +309,7 @@ vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *
     vec_clear(r->changed);
     if (!st)
         ckt_fresh(c);
-    if (!st && r->n.other & CKT_OTHER_LINEAR && !ckt_flat_refresh(c)) {
+    if (!st && r->n.other & CKT_OTHER_LINEAR && !ckt_small_refresh(c)) {
         ckt_redo_fails(c, "linear parts");
         st = VS_REJECT;
     }
@@ -330,8 +330,8 @@ void ckt_fresh(ckt *c)
     c->asked = INFINITY;
     c->loaded = false;
     c->env = (ckt_env){0};
-    if (c->flat)
-        ckt_flat_fresh(c);
+    if (c->small)
+        ckt_small_fresh(c);
     if (c->bypass)
         ckt_bypass_fresh(c);
 }

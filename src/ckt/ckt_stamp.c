@@ -328,8 +328,9 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
         c->s_clock = clock_cost();
     c->stat.n_load++;
     c->loaded = true;
-    const vs_status st = tran && c->flat ? ckt_flat_load(c, env, x, f, q, fmx, qmx, limited, timed)
-                                         : load_blocks(c, env, x, f, q, fmx, qmx, limited, timed);
+    const vs_status st = tran && c->small
+                             ? ckt_small_load(c, env, x, f, q, fmx, qmx, limited, timed)
+                             : load_blocks(c, env, x, f, q, fmx, qmx, limited, timed);
     if (st != VS_OK)
         return st;
     f[0] = fmx[0] = 0;

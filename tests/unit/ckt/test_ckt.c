@@ -574,7 +574,7 @@ static void add_ladder(const char *text)
 
 static void check_flat(const char *text, int kernels)
 {
-    const ckt_opt plain = {.temp = 300, .no_flat = true};
+    const ckt_opt plain = {.temp = 300, .general_load = true};
     double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[128];
     add_ladder(text);
     const size_t bytes = sizeof(double) * (size_t)(ckt_n(c) + 1),

@@ -1,4 +1,5 @@
-/* ckt_flat.c - loads of small circuits in transients: one list of contributions, summed row by row.
+/* ckt_small.c - loads of small circuits in transients: one list of contributions, summed row by
+ * row.
  *
  * In a circuit of a few dozen devices the general load (ckt_stamp.c) finds its way for longer than
  * it computes. Here every current and charge has a fixed place in one vector v: the outputs of the
@@ -49,7 +50,7 @@ typedef struct gather { /* sums: target k gets v[from[begin..end)] */
     int32_t target, begin, end;
 } gather;
 
-struct ckt_flat {
+struct ckt_small {
     size_t n_v, n_val;
     double *v;
     pair *g, *c;              /* vec */
@@ -227,7 +228,7 @@ typedef struct term { /* v[at] goes to a target */
 
 typedef struct maker {
     ckt *c;
-    ckt_flat *fl;
+    ckt_small *sm;
     term *f, *q, *j; /* vec */
 } maker;
 
@@ -236,8 +237,8 @@ static void push(term **to, int32_t target, int32_t at) { vec_push(*to, (term){t
 /* Room for n contributions. */
 static int32_t take(maker *m, int32_t n)
 {
-    const int32_t at = (int32_t)m->fl->n_v;
-    m->fl->n_v += (size_t)n;
+    const int32_t at = (int32_t)m->sm->n_v;
+    m->sm->n_v += (size_t)n;
     return at;
 }
 
@@ -246,7 +247,7 @@ static void list_sources(maker *m)
     for (size_t i = 0; i < vec_len(m->c->sources->all); i++) {
         const nat_source *s = &m->c->sources->all[i];
         const int32_t at = take(m, 5);
-        vec_push(m->fl->source, at);
+        vec_push(m->sm->source, at);
         push(&m->f, s->p, at);
         push(&m->f, s->n, at + 1);
         for (int32_t k = 2; s->is_v && k < 5; k++)
@@ -257,7 +258,7 @@ static void list_sources(maker *m)
         if (!k->always) /* static loads only */
             continue;
         const anchor a = {.fix = (int32_t)i, .at = take(m, 1)};
-        vec_push(m->fl->fix, a);
+        vec_push(m->sm->fix, a);
         push(&m->f, k->unknown, a.at);
     }
 }
@@ -278,9 +279,9 @@ static void list_output(maker *m, uint8_t kind, int32_t slot, int32_t at)
     else if ((kind == IR_OUT_G || kind == IR_OUT_J) && slot < csc_nnz(&m->c->a))
         push(&m->j, slot, at);
     else if (kind == IR_OUT_LIMITED)
-        vec_push(m->fl->limited, at);
+        vec_push(m->sm->limited, at);
     else if (kind == IR_OUT_BOUND_STEP)
-        vec_push(m->fl->bound, at);
+        vec_push(m->sm->bound, at);
 }
 
 static void list_group(maker *m, dev_group *g)
@@ -288,7 +289,7 @@ static void list_group(maker *m, dev_group *g)
     const dev_form *fm = &g->form[MDL_TRAN];
     const int32_t stride = g->lin ? dev_whole_stride(g) : g->lanes;
     const active a = {.g = g, .at = take(m, g->n_pack * fm->n_out * stride)};
-    vec_push(m->fl->active, a);
+    vec_push(m->sm->active, a);
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
             for (int32_t k = 0; k < fm->n_out; k++)
@@ -307,9 +308,9 @@ static void list_groups(maker *m)
             for (size_t k = 0; k < vec_len(pairs); k++) {
                 list_pair(m, &pairs[k], charge ? &m->q : &m->f);
                 if (charge)
-                    vec_push(m->fl->c, pairs[k]);
+                    vec_push(m->sm->c, pairs[k]);
                 else
-                    vec_push(m->fl->g, pairs[k]);
+                    vec_push(m->sm->g, pairs[k]);
             }
         } else {
             list_group(m, g);
@@ -319,15 +320,15 @@ static void list_groups(maker *m)
 }
 
 /* Terms of one target behind each other, in their order: a sum each. Targets from `first` on. */
-static void make_sums(ckt_flat *fl, const term *t, int32_t first, int32_t n, bool empty_too,
+static void make_sums(ckt_small *sm, const term *t, int32_t first, int32_t n, bool empty_too,
                       gather **to)
 {
     for (int32_t k = first; k < n; k++) {
-        gather s = {.target = k, .begin = (int32_t)vec_len(fl->from)};
+        gather s = {.target = k, .begin = (int32_t)vec_len(sm->from)};
         for (size_t i = 0; i < vec_len(t); i++)
             if (t[i].target == k)
-                vec_push(fl->from, t[i].at);
-        s.end = (int32_t)vec_len(fl->from);
+                vec_push(sm->from, t[i].at);
+        s.end = (int32_t)vec_len(sm->from);
         if (empty_too || s.end > s.begin)
             vec_push(*to, s);
     }
@@ -429,134 +430,134 @@ static straight_fn finish_line(straight **l)
     return fn;
 }
 
-static void write_code(ckt *c, ckt_flat *fl)
+static void write_code(ckt *c, ckt_small *sm)
 {
-    const size_t n_g = vec_len(fl->g), n_pair = n_g + vec_len(fl->c);
-    straight **l[] = {&fl->pair_line, &fl->f_line, &fl->q_line, &fl->j_line};
-    if (vec_len(fl->from) > MAX_CODE_TERMS)
+    const size_t n_g = vec_len(sm->g), n_pair = n_g + vec_len(sm->c);
+    straight **l[] = {&sm->pair_line, &sm->f_line, &sm->q_line, &sm->j_line};
+    if (vec_len(sm->from) > MAX_CODE_TERMS)
         return;
     for (size_t i = 0; i < VS_COUNT(l); i++)
         if (!(*l[i] = straight_new()))
             return;
-    fl->value = arena_array(&c->mem, double, n_pair);
+    sm->value = arena_array(&c->mem, double, n_pair);
     for (size_t i = 0; i < n_pair; i++)
-        fl->value[i] = i < n_g ? fl->g[i].value : fl->c[i - n_g].value;
-    write_pairs(fl->pair_line, fl->g, 0);
-    write_pairs(fl->pair_line, fl->c, (int32_t)n_g);
-    write_currents(fl->f_line, fl->f, fl->from);
-    write_charges(fl->q_line, fl->q, fl->from);
-    write_jacobian(fl->j_line, fl->j, fl->from, (int32_t)fl->n_val);
-    fl->pair_fn = finish_line(&fl->pair_line);
-    fl->f_fn = finish_line(&fl->f_line);
-    fl->q_fn = finish_line(&fl->q_line);
-    fl->j_fn = finish_line(&fl->j_line);
+        sm->value[i] = i < n_g ? sm->g[i].value : sm->c[i - n_g].value;
+    write_pairs(sm->pair_line, sm->g, 0);
+    write_pairs(sm->pair_line, sm->c, (int32_t)n_g);
+    write_currents(sm->f_line, sm->f, sm->from);
+    write_charges(sm->q_line, sm->q, sm->from);
+    write_jacobian(sm->j_line, sm->j, sm->from, (int32_t)sm->n_val);
+    sm->pair_fn = finish_line(&sm->pair_line);
+    sm->f_fn = finish_line(&sm->f_line);
+    sm->q_fn = finish_line(&sm->q_line);
+    sm->j_fn = finish_line(&sm->j_line);
 }
 
-static void place_outputs(ckt_flat *fl)
+static void place_outputs(ckt_small *sm)
 {
     static const double no_x[1];
-    for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
+    for (active *a = sm->active, *end = a + vec_len(a); a < end; a++) {
         if (a->g->lin)
             continue;
         a->kernel = a->g->form[MDL_TRAN].variant->kernel[a->g->row_per_lane];
-        a->batch = dev_batch(a->g, MDL_TRAN, fl->dyn, no_x, 0, false, fl->v + a->at);
+        a->batch = dev_batch(a->g, MDL_TRAN, sm->dyn, no_x, 0, false, sm->v + a->at);
     }
 }
 
-bool ckt_flat_suits(const ckt *c)
+bool ckt_small_suits(const ckt *c)
 {
     return vec_len(c->inst) <= MAX_INSTANCES && vec_len(c->unknown) <= MAX_UNKNOWNS &&
-           !c->opt.no_flat && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
+           !c->opt.general_load && nat_only_sources(&c->nat) && c->forms >> MDL_TRAN & 1;
 }
 
-void ckt_flat_make(ckt *c)
+void ckt_small_make(ckt *c)
 {
-    ckt_flat *fl = c->flat = arena_new(&c->mem, ckt_flat);
-    maker m = {.c = c, .fl = fl};
+    ckt_small *sm = c->small = arena_new(&c->mem, ckt_small);
+    maker m = {.c = c, .sm = sm};
     const int32_t n1 = (int32_t)vec_len(c->unknown);
     list_sources(&m);
     list_groups(&m);
-    make_sums(fl, m.f, 1, n1, true, &fl->f);
-    make_sums(fl, m.q, 1, n1, true, &fl->q);
-    fl->n_val = (size_t)csc_nnz(&c->a) + 1;
-    make_sums(fl, m.j, 0, csc_nnz(&c->a), false, &fl->j);
-    fl->v = arena_array(&c->mem, double, fl->n_v);
-    fl->base = arena_array(&c->mem, double, fl->n_val);
-    fl->base_alpha = NAN;
-    fl->env.mode = CKT_STATIC;
-    place_outputs(fl);
-    write_code(c, fl);
+    make_sums(sm, m.f, 1, n1, true, &sm->f);
+    make_sums(sm, m.q, 1, n1, true, &sm->q);
+    sm->n_val = (size_t)csc_nnz(&c->a) + 1;
+    make_sums(sm, m.j, 0, csc_nnz(&c->a), false, &sm->j);
+    sm->v = arena_array(&c->mem, double, sm->n_v);
+    sm->base = arena_array(&c->mem, double, sm->n_val);
+    sm->base_alpha = NAN;
+    sm->env.mode = CKT_STATIC;
+    place_outputs(sm);
+    write_code(c, sm);
     vec_free(m.f);
     vec_free(m.q);
     vec_free(m.j);
 }
 
-static bool runs_as_it_is(const ckt_flat *fl, const dev_group *g)
+static bool runs_as_it_is(const ckt_small *sm, const dev_group *g)
 {
-    for (size_t i = 0; i < vec_len(fl->active); i++)
-        if (fl->active[i].g == g)
+    for (size_t i = 0; i < vec_len(sm->active); i++)
+        if (sm->active[i].g == g)
             return true;
     return false;
 }
 
-bool ckt_flat_has_pairs(const ckt *c, int32_t group)
+bool ckt_small_has_pairs(const ckt *c, int32_t group)
 {
-    return !runs_as_it_is(c->flat, &c->group[group]);
+    return !runs_as_it_is(c->small, &c->group[group]);
 }
 
 /* The pairs of a group again, in their places. */
-static bool refresh_pairs(ckt *c, ckt_flat *fl, dev_group *g, size_t *n_g, size_t *n_c)
+static bool refresh_pairs(ckt *c, ckt_small *sm, dev_group *g, size_t *n_g, size_t *n_c)
 {
     pair *pairs = NULL;
     bool charge;
     bool ok = take_pairs(c, g, &pairs, &charge);
     for (size_t k = 0; ok && k < vec_len(pairs); k++) {
-        pair *to = charge ? &fl->c[(*n_c)++] : &fl->g[(*n_g)++];
+        pair *to = charge ? &sm->c[(*n_c)++] : &sm->g[(*n_g)++];
         to->value = pairs[k].value;
     }
     vec_free(pairs);
     return ok;
 }
 
-bool ckt_flat_refresh(ckt *c)
+bool ckt_small_refresh(ckt *c)
 {
-    ckt_flat *fl = c->flat;
+    ckt_small *sm = c->small;
     size_t n_g = 0, n_c = 0;
     for (size_t i = 0; i < vec_len(c->group); i++)
-        if (!runs_as_it_is(fl, &c->group[i]) && !refresh_pairs(c, fl, &c->group[i], &n_g, &n_c))
+        if (!runs_as_it_is(sm, &c->group[i]) && !refresh_pairs(c, sm, &c->group[i], &n_g, &n_c))
             return false;
-    for (size_t i = 0; fl->value && i < vec_len(fl->g) + vec_len(fl->c); i++)
-        fl->value[i] = i < vec_len(fl->g) ? fl->g[i].value : fl->c[i - vec_len(fl->g)].value;
+    for (size_t i = 0; sm->value && i < vec_len(sm->g) + vec_len(sm->c); i++)
+        sm->value[i] = i < vec_len(sm->g) ? sm->g[i].value : sm->c[i - vec_len(sm->g)].value;
     return true;
 }
 
-void ckt_flat_fresh(ckt *c)
+void ckt_small_fresh(ckt *c)
 {
-    c->flat->base_alpha = NAN;
-    c->flat->env = (ckt_env){.mode = CKT_STATIC};
+    c->small->base_alpha = NAN;
+    c->small->env = (ckt_env){.mode = CKT_STATIC};
 }
 
-void ckt_flat_drop(ckt *c)
+void ckt_small_drop(ckt *c)
 {
-    ckt_flat *fl = c->flat;
-    if (!fl)
+    ckt_small *sm = c->small;
+    if (!sm)
         return;
-    vec_free(fl->g);
-    vec_free(fl->c);
-    vec_free(fl->active);
-    vec_free(fl->source);
-    vec_free(fl->fix);
-    vec_free(fl->f);
-    vec_free(fl->q);
-    vec_free(fl->j);
-    vec_free(fl->from);
-    vec_free(fl->limited);
-    vec_free(fl->bound);
-    straight_free(&fl->pair_line);
-    straight_free(&fl->f_line);
-    straight_free(&fl->q_line);
-    straight_free(&fl->j_line);
-    c->flat = NULL;
+    vec_free(sm->g);
+    vec_free(sm->c);
+    vec_free(sm->active);
+    vec_free(sm->source);
+    vec_free(sm->fix);
+    vec_free(sm->f);
+    vec_free(sm->q);
+    vec_free(sm->j);
+    vec_free(sm->from);
+    vec_free(sm->limited);
+    vec_free(sm->bound);
+    straight_free(&sm->pair_line);
+    straight_free(&sm->f_line);
+    straight_free(&sm->q_line);
+    straight_free(&sm->j_line);
+    c->small = NULL;
 }
 
 /* -- a load -- */
@@ -569,26 +570,26 @@ static void add_pair(double *val, const pair *p, double y)
     val[p->slot[3]] += y;
 }
 
-static void make_base(const ckt *c, ckt_flat *fl, const ckt_env *env)
+static void make_base(const ckt *c, ckt_small *sm, const ckt_env *env)
 {
-    double *val = fl->base;
-    memset(val, 0, fl->n_val * sizeof *val);
+    double *val = sm->base;
+    memset(val, 0, sm->n_val * sizeof *val);
     for (size_t i = 0; i < vec_len(c->sources->all); i++) {
         const nat_source *s = &c->sources->all[i];
         if (s->is_v)
             nat_source_stamp(s, val);
     }
-    for (size_t i = 0; i < vec_len(fl->fix); i++) {
-        const ckt_fix *k = &c->fix[fl->fix[i].fix];
+    for (size_t i = 0; i < vec_len(sm->fix); i++) {
+        const ckt_fix *k = &c->fix[sm->fix[i].fix];
         val[k->slot] += ckt_fix_value(k, env);
     }
-    for (size_t i = 0; i < vec_len(fl->g); i++)
-        add_pair(val, &fl->g[i], fl->g[i].value);
-    for (size_t i = 0; i < vec_len(fl->c); i++)
-        add_pair(val, &fl->c[i], env->alpha * fl->c[i].value);
-    val[fl->n_val - 1] = 0;
-    fl->base_alpha = env->alpha;
-    fl->base_gmin = env->gmin;
+    for (size_t i = 0; i < vec_len(sm->g); i++)
+        add_pair(val, &sm->g[i], sm->g[i].value);
+    for (size_t i = 0; i < vec_len(sm->c); i++)
+        add_pair(val, &sm->c[i], env->alpha * sm->c[i].value);
+    val[sm->n_val - 1] = 0;
+    sm->base_alpha = env->alpha;
+    sm->base_gmin = env->gmin;
 }
 
 static void eval_pairs_of(const pair *p, const double *x, double *restrict v)
@@ -600,22 +601,22 @@ static void eval_pairs_of(const pair *p, const double *x, double *restrict v)
     }
 }
 
-static void eval_pairs(const ckt_flat *fl, const double *x)
+static void eval_pairs(const ckt_small *sm, const double *x)
 {
-    if (fl->pair_fn) {
-        fl->pair_fn(x, fl->value, fl->v, NULL, NULL, NULL);
+    if (sm->pair_fn) {
+        sm->pair_fn(x, sm->value, sm->v, NULL, NULL, NULL);
         return;
     }
-    eval_pairs_of(fl->g, x, fl->v);
-    eval_pairs_of(fl->c, x, fl->v);
+    eval_pairs_of(sm->g, x, sm->v);
+    eval_pairs_of(sm->c, x, sm->v);
 }
 
 /* As load_one in nat_source.c: two currents; three terms of the row of a voltage source. */
-static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const double *x)
+static void eval_sources(ckt *c, const ckt_small *sm, const ckt_env *env, const double *x)
 {
     for (size_t k = 0; k < vec_len(c->sources->all); k++) {
         nat_source *s = &c->sources->all[k];
-        double *v = fl->v + fl->source[k];
+        double *v = sm->v + sm->source[k];
         const double e = nat_source_value(s, env), i = s->m * (s->is_v ? x[s->k] : e);
         v[0] = i;
         v[1] = -i;
@@ -623,9 +624,9 @@ static void eval_sources(ckt *c, const ckt_flat *fl, const ckt_env *env, const d
         v[3] = -x[s->n];
         v[4] = -e;
     }
-    for (size_t i = 0; i < vec_len(fl->fix); i++) {
-        const ckt_fix *k = &c->fix[fl->fix[i].fix];
-        fl->v[fl->fix[i].at] = ckt_fix_value(k, env) * x[k->unknown];
+    for (size_t i = 0; i < vec_len(sm->fix); i++) {
+        const ckt_fix *k = &c->fix[sm->fix[i].fix];
+        sm->v[sm->fix[i].at] = ckt_fix_value(k, env) * x[k->unknown];
     }
 }
 
@@ -636,19 +637,20 @@ static bool same_but_iteration(const ckt_env *a, const ckt_env *b)
            a->final_step == b->final_step;
 }
 
-static void fill_dyn(ckt_flat *fl, const ckt_env *env)
+static void fill_dyn(ckt_small *sm, const ckt_env *env)
 {
-    if (!same_but_iteration(env, &fl->env))
-        ckt_fill_dyn(fl->dyn, env);
-    fl->dyn[IR_DYN_ALPHA] = env->alpha;
-    fl->dyn[IR_DYN_ITER] = env->iter;
-    fl->dyn[IR_DYN_ABSTIME] = env->time;
-    fl->env = *env;
+    if (!same_but_iteration(env, &sm->env))
+        ckt_fill_dyn(sm->dyn, env);
+    sm->dyn[IR_DYN_ALPHA] = env->alpha;
+    sm->dyn[IR_DYN_ITER] = env->iter;
+    sm->dyn[IR_DYN_ABSTIME] = env->time;
+    sm->env = *env;
 }
 
 static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const double *x, double *v)
 {
-    const dev_lin_at at = {.x = x, .dyn = c->flat->dyn, .weight = env->weight, .alpha = env->alpha};
+    const dev_lin_at at = {
+        .x = x, .dyn = c->small->dyn, .weight = env->weight, .alpha = env->alpha};
     const vs_status st = dev_whole_load(g, &at, v);
     const int32_t bypassed = g->nb - g->lin->n_item;
     g->n_eval -= bypassed;
@@ -660,12 +662,12 @@ static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const doub
 
 static vs_status eval_groups(ckt *c, const ckt_env *env, const double *x)
 {
-    ckt_flat *fl = c->flat;
-    for (active *a = fl->active, *end = a + vec_len(a); a < end; a++) {
+    ckt_small *sm = c->small;
+    for (active *a = sm->active, *end = a + vec_len(a); a < end; a++) {
         dev_group *g = a->g;
         g->n_eval += g->nb;
         if (g->lin) {
-            const vs_status st = load_whole(c, g, env, x, fl->v + a->at);
+            const vs_status st = load_whole(c, g, env, x, sm->v + a->at);
             if (st != VS_OK)
                 return st;
             continue;
@@ -682,7 +684,7 @@ static vs_status eval_groups(ckt *c, const ckt_env *env, const double *x)
             dev_advance(g);
             continue;
         }
-        const vs_status st = dev_eval(g, MDL_TRAN, fl->dyn, x, 0, g->n_pack, false, fl->v + a->at);
+        const vs_status st = dev_eval(g, MDL_TRAN, sm->dyn, x, 0, g->n_pack, false, sm->v + a->at);
         dev_advance(g);
         if (st != VS_OK)
             return st;
@@ -690,15 +692,15 @@ static vs_status eval_groups(ckt *c, const ckt_env *env, const double *x)
     return VS_OK;
 }
 
-static void sum_currents(const ckt_flat *fl, double *restrict f, double *restrict max)
+static void sum_currents(const ckt_small *sm, double *restrict f, double *restrict max)
 {
-    const double *v = fl->v;
-    const int32_t *from = fl->from;
-    if (fl->f_fn) {
-        fl->f_fn(v, NULL, f, max, NULL, NULL);
+    const double *v = sm->v;
+    const int32_t *from = sm->from;
+    if (sm->f_fn) {
+        sm->f_fn(v, NULL, f, max, NULL, NULL);
         return;
     }
-    for (const gather *s = fl->f, *end = s + vec_len(s); s < end; s++) {
+    for (const gather *s = sm->f, *end = s + vec_len(s); s < end; s++) {
         double sum = 0, most = 0;
         for (int32_t k = s->begin; k < s->end; k++) {
             const double t = v[from[k]];
@@ -711,16 +713,16 @@ static void sum_currents(const ckt_flat *fl, double *restrict f, double *restric
 }
 
 /* The rounding errors of the sums are kept in `low` (two-sum: Knuth, TAOCP 2, 4.2.2). */
-static void sum_charges(const ckt_flat *fl, double *restrict q, double *restrict low,
+static void sum_charges(const ckt_small *sm, double *restrict q, double *restrict low,
                         double *restrict max)
 {
-    const double *v = fl->v;
-    const int32_t *from = fl->from;
-    if (fl->q_fn) {
-        fl->q_fn(v, NULL, q, low, max, NULL);
+    const double *v = sm->v;
+    const int32_t *from = sm->from;
+    if (sm->q_fn) {
+        sm->q_fn(v, NULL, q, low, max, NULL);
         return;
     }
-    for (const gather *s = fl->q, *end = s + vec_len(s); s < end; s++) {
+    for (const gather *s = sm->q, *end = s + vec_len(s); s < end; s++) {
         double sum = 0, rest = 0, most = 0;
         for (int32_t k = s->begin; k < s->end; k++) {
             const double t = v[from[k]], u = sum + t, w = u - sum;
@@ -734,16 +736,16 @@ static void sum_charges(const ckt_flat *fl, double *restrict q, double *restrict
     }
 }
 
-static void sum_jacobian(const ckt_flat *fl, double *restrict val)
+static void sum_jacobian(const ckt_small *sm, double *restrict val)
 {
-    const double *v = fl->v;
-    const int32_t *from = fl->from;
-    if (fl->j_fn) {
-        fl->j_fn(v, fl->base, val, NULL, NULL, NULL);
+    const double *v = sm->v;
+    const int32_t *from = sm->from;
+    if (sm->j_fn) {
+        sm->j_fn(v, sm->base, val, NULL, NULL, NULL);
         return;
     }
-    memcpy(val, fl->base, fl->n_val * sizeof *val);
-    for (const gather *s = fl->j, *end = s + vec_len(s); s < end; s++) {
+    memcpy(val, sm->base, sm->n_val * sizeof *val);
+    for (const gather *s = sm->j, *end = s + vec_len(s); s < end; s++) {
         double sum = val[s->target];
         for (int32_t k = s->begin; k < s->end; k++)
             sum += v[from[k]];
@@ -751,32 +753,32 @@ static void sum_jacobian(const ckt_flat *fl, double *restrict val)
     }
 }
 
-static void read_flags(ckt *c, const ckt_flat *fl, bool *limited)
+static void read_flags(ckt *c, const ckt_small *sm, bool *limited)
 {
     c->bound = c->asked = INFINITY;
     *limited = false;
-    for (size_t k = 0; k < vec_len(fl->limited); k++)
-        *limited |= fl->v[fl->limited[k]] != 0;
-    for (size_t k = 0; k < vec_len(fl->bound); k++)
-        ckt_take_bound(fl->v[fl->bound[k]], &c->bound, &c->asked);
+    for (size_t k = 0; k < vec_len(sm->limited); k++)
+        *limited |= sm->v[sm->limited[k]] != 0;
+    for (size_t k = 0; k < vec_len(sm->bound); k++)
+        ckt_take_bound(sm->v[sm->bound[k]], &c->bound, &c->asked);
 }
 
-vs_status ckt_flat_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
-                        double *fmx, double *qmx, bool *limited, int timed)
+vs_status ckt_small_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                         double *fmx, double *qmx, bool *limited, int timed)
 {
-    ckt_flat *fl = c->flat;
+    ckt_small *sm = c->small;
     const double t0 = timed ? vs_seconds() : 0;
-    if (env->alpha != fl->base_alpha || env->gmin != fl->base_gmin)
-        make_base(c, fl, env);
-    eval_sources(c, fl, env, x);
-    eval_pairs(fl, x);
-    fill_dyn(fl, env);
+    if (env->alpha != sm->base_alpha || env->gmin != sm->base_gmin)
+        make_base(c, sm, env);
+    eval_sources(c, sm, env, x);
+    eval_pairs(sm, x);
+    fill_dyn(sm, env);
     const vs_status st = eval_groups(c, env, x);
     const double t1 = timed ? vs_seconds() : 0;
-    sum_currents(fl, f, fmx);
-    sum_charges(fl, q, c->qlo, qmx);
-    sum_jacobian(fl, c->a.val);
-    read_flags(c, fl, limited);
+    sum_currents(sm, f, fmx);
+    sum_charges(sm, q, c->qlo, qmx);
+    sum_jacobian(sm, c->a.val);
+    read_flags(c, sm, limited);
     c->stat.n_eval += (int64_t)vec_len(c->inst);
     if (timed) {
         c->stat.s_eval += timed * fmax(t1 - t0 - c->s_clock, 0);
