@@ -63,7 +63,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     a->opt = *opt;
     a->d = d;
     a->n = ckt_n(c);
-    a->m = LOOP_PADDED(a->n);
+    a->m = VOP_PADDED(a->n);
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);
     a->st.op_method = "none";

@@ -5,7 +5,7 @@
 
 #include "ana.h"
 #include "ana_trace.h"
-#include "loop.h"
+#include "vop.h"
 #include "norm.h"
 
 /* Where a Newton iteration stood when it gave up. Amounts in the unit of the unknown or row. */
@@ -52,7 +52,7 @@ struct ana {
     diag *d;
     ana_stat st;
     arena mem;
-    int32_t n, m;         /* unknowns; elements of vectors, LOOP_PADDED(n) */
+    int32_t n, m;         /* unknowns; elements of vectors, VOP_PADDED(n) */
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;

@@ -16,7 +16,7 @@
 #define FIRST_STRICT 0.1
 /* An update no evaluation follows: at most this many tolerances, from residuals of at most this
  * many. It is Newton's own, so what it leaves is of second order; how it divides into charge and
- * current is an estimate (loop_last_update), at the first evaluation none: there it must be as
+ * current is an estimate (vop_last_update), at the first evaluation none: there it must be as
  * small as is accepted anyhow. */
 #define LAST_UPDATE 2
 #define LAST_RESIDUAL 100
@@ -45,22 +45,22 @@ static bool add_history(ana *a, const newton_eq *eq, double strict)
         memcpy(a->ref, a->fmax, sizeof(double) * (size_t)a->m);
         return false;
     }
-    const loop_rows rows = {.f = a->f,
-                            .q = a->q,
-                            .qlo = ckt_charge_rest(a->c),
-                            .fmax = a->fmax,
-                            .qmax = a->qmax,
-                            .q_n = eq->q_n,
-                            .qlo_n = eq->qlo_n,
-                            .hist = eq->hist,
-                            .rmax = eq->rmax,
-                            .tol = a->tol_r,
-                            .r = a->r,
-                            .ref = a->ref,
-                            .alpha = alpha,
-                            .floor = alpha * ROUNDING / reltol,
-                            .reltol = reltol};
-    return loop_residual(&rows, a->m, strict);
+    const vop_rows rows = {.f = a->f,
+                           .q = a->q,
+                           .qlo = ckt_charge_rest(a->c),
+                           .fmax = a->fmax,
+                           .qmax = a->qmax,
+                           .q_n = eq->q_n,
+                           .qlo_n = eq->qlo_n,
+                           .hist = eq->hist,
+                           .rmax = eq->rmax,
+                           .tol = a->tol_r,
+                           .r = a->r,
+                           .ref = a->ref,
+                           .alpha = alpha,
+                           .floor = alpha * ROUNDING / reltol,
+                           .reltol = reltol};
+    return vop_residual(&rows, a->m, strict);
 }
 
 static void add_conductance(ana *a, int32_t i, double g, double v)
@@ -106,13 +106,13 @@ static bool residual_is_small(const ana *a, const newton_eq *eq, bool in, double
 {
     if (eq->q_n && !pulls(eq))
         return in;
-    return loop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
+    return vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, strict);
 }
 
 static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, double strict)
 {
     if (eq->xmax)
-        return loop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
+        return vop_update_is_small(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m, strict);
     for (int32_t i = 1; i <= a->n; i++)
         if (!(fabs(a->dx[i]) <= strict * update_tolerance(a, eq, x, i)))
             return false;
@@ -225,7 +225,7 @@ static void move(const ana *a, const newton_eq *eq, double lambda, double *restr
         return;
     }
     if (eq->xmax)
-        loop_move(x, dx, lambda, a->m);
+        vop_move(x, dx, lambda, a->m);
     else
         for (int32_t i = 1; i <= a->n; i++)
             x[i] -= lambda * dx[i];
@@ -282,20 +282,20 @@ static vs_status give_up(ana *a, const newton_eq *eq, const double *x, newton_re
 static bool may_be_last(const ana *a, const newton_eq *eq, const newton_report *rep)
 {
     return eq->fix && !rep->limited && (rep->iter > 1 || eq->solved) && !pulls(eq) &&
-           loop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
+           vop_residual_is_small(a->r, a->ref, a->tol_r, a->opt.reltol, a->m, LAST_RESIDUAL);
 }
 
 /* Whether the update by the factors of the iteration before is as good as Newton's own. */
 static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 {
-    const double now = loop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+    const double now = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
     return now <= LAST_UPDATE && now <= CONTRACTION * a->dx_size;
 }
 
 static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 {
     if (a->n >= FACTORS_COST)
-        a->dx_size = loop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
+        a->dx_size = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
     memcpy(a->f_prev, a->f, sizeof(double) * (size_t)a->m);
     memcpy(a->q_prev, a->q, sizeof(double) * (size_t)a->m);
 }
@@ -304,13 +304,13 @@ static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double *x)
 {
     const bool first = rep->iter == 1;
-    const loop_last l = {.dx = a->dx,
-                         .r = a->r,
-                         .q = a->q,
-                         .alpha = eq->env.alpha,
-                         .f_prev = first ? NULL : a->f_prev,
-                         .q_prev = first ? NULL : a->q_prev};
-    loop_last_update(&l, x, a->f, eq->fix, a->m);
+    const vop_last l = {.dx = a->dx,
+                        .r = a->r,
+                        .q = a->q,
+                        .alpha = eq->env.alpha,
+                        .f_prev = first ? NULL : a->f_prev,
+                        .q_prev = first ? NULL : a->q_prev};
+    vop_last_update(&l, x, a->f, eq->fix, a->m);
     rep->updated = true;
 }
 

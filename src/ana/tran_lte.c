@@ -91,8 +91,8 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
     t->lte.ratio = 0;
     t->lte.worst = 0;
     if (!noise && !a->watch && /* the usual case: nothing is seen of it */
-        loop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC],
-                           reltol, unseen_ratio(t) / scale, a->m))
+        vop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC],
+                          reltol, unseen_ratio(t) / scale, a->m))
         return;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);

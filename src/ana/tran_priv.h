@@ -8,8 +8,8 @@
 #include "ana_priv.h"
 #include "integ.h"
 
-#define TRAN_KEEP LOOP_PAST /* past points; past[] has one less */
-#define TRAN_FLOW 4         /* values of filtered currents, the attempt's among them */
+#define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
+#define TRAN_FLOW 4        /* values of filtered currents, the attempt's among them */
 
 typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
 

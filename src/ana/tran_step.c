@@ -13,7 +13,7 @@
  * oscillators started another period late. */
 #define LEAST_ORDER 2 /* the predictor's own */
 #define MOST_ORDER 3
-static const double equal_weight[LOOP_PAST] = {4, -6, 4, -1};
+static const double equal_weight[VOP_PAST] = {4, -6, 4, -1};
 
 /* dq/dt at the new point = alpha q + sum a_i q_{n-i} + b dq. The coefficients of q sum to 0, so
  * with two points it is alpha (q - q_n) - a_1 (q_n - q_{n-1}) + b dq; hist is all but the first
@@ -23,9 +23,9 @@ static void set_history(tran *t, const double *dq)
     const integ_coef *c = &t->cc;
     const int32_t m = t->a->m;
     if (c->n_past == 2)
-        loop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
+        vop_history(t->hist, c->a[1], t->q + 1, t->qlo + 1, m);
     else if (c->b != 0)
-        loop_scale(t->hist, c->b, dq, m);
+        vop_scale(t->hist, c->b, dq, m);
     else
         memset(t->hist, 0, sizeof(double) * (size_t)m);
 }
@@ -57,10 +57,10 @@ static void predict(tran *t)
     }
     if (!same_grid(t) || t->pc.order != order)
         integ_predictor(order, t->h, t->past, &t->pc);
-    loop_predict(t->pred, t->pc.w, order + 1, t->x + 1, t->a->m);
+    vop_predict(t->pred, t->pc.w, order + 1, t->x + 1, t->a->m);
 }
 
-void tran_take_resistive(const tran *t, double *f) { loop_subtract(f, t->a->f, t->src, t->a->m); }
+void tran_take_resistive(const tran *t, double *f) { vop_subtract(f, t->a->f, t->src, t->a->m); }
 
 static bool same_alpha(const tran *t)
 {
@@ -85,8 +85,8 @@ static const double *start_weights(const tran *t, int order)
 /* r of the extrapolated point, see improve_prediction. */
 static void predicted_residual(tran *t, int order)
 {
-    loop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1,
-                            t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
+    vop_predicted_residual(t->a->r, start_weights(t, order), order + 1, t->f + 1, t->q + 1,
+                           t->qlo + 1, t->src, t->hist, t->cc.alpha, t->a->m);
 }
 
 /* One Newton update from the predicted point without evaluating devices there: f without sources
@@ -105,11 +105,11 @@ static void improve_prediction(tran *t)
     lu_solve(&a->lu, a->r + 1, a->dx + 1);
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (order == t->pc.order) {
-        loop_subtract(t->x[0], t->pred, a->dx, a->m);
+        vop_subtract(t->x[0], t->pred, a->dx, a->m);
         return;
     }
-    loop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
-    loop_move(t->x[0], a->dx, 1, a->m);
+    vop_predict(t->x[0], start_weights(t, order), order + 1, t->x + 1, a->m);
+    vop_move(t->x[0], a->dx, 1, a->m);
 }
 
 /* The residual that the start of this order had to first order, J (x_start - x), as the largest
@@ -120,8 +120,8 @@ static double start_miss(tran *t, int order)
     ana *a = t->a;
     const csc *j = a->jac;
     double *restrict off = a->size, *restrict r = a->r, worst = 0;
-    loop_predict(off, start_weights(t, order), order + 1, t->x + 1, a->m);
-    loop_move(off, t->x[0], 1, a->m);
+    vop_predict(off, start_weights(t, order), order + 1, t->x + 1, a->m);
+    vop_move(off, t->x[0], 1, a->m);
     predicted_residual(t, order);
     for (int32_t c = 0; c < j->n; c++)
         for (int32_t k = j->colptr[c]; k < j->colptr[c + 1]; k++)
@@ -182,7 +182,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
 /* dq/dt of the point that Newton found, lo being the rest of its charges. */
 static void take_flow(const tran *t, const double *lo, double *dq)
 {
-    loop_flow(dq, t->cc.alpha, t->a->q, t->q[1], lo, t->qlo[1], t->hist, t->a->m);
+    vop_flow(dq, t->cc.alpha, t->a->q, t->q[1], lo, t->qlo[1], t->hist, t->a->m);
 }
 
 /* SDIRK2: backward Euler to t + g h, then the whole step with the slope k_1 found there. */
@@ -237,7 +237,7 @@ vs_status tran_solve(tran *t)
         return st;
     memcpy(t->q[0], t->a->q, sizeof(double) * (size_t)(t->a->n + 1));
     if (t->rep.updated) /* added to the charges themselves it would be lost in their rounding */
-        loop_subtract(t->qlo[0], ckt_charge_rest(t->a->c), t->fix, t->a->m);
+        vop_subtract(t->qlo[0], ckt_charge_rest(t->a->c), t->fix, t->a->m);
     else
         memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
     tran_take_resistive(t, t->f[0]);
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void rotate(double **v, const int n
 
 void tran_weigh(tran *t)
 {
-    loop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
+    vop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
     for (int32_t i = t->a->n + 1; i < t->a->m; i++)
         t->weight[i] = 0;
     t->weight[0] = 0;
@@ -264,8 +264,8 @@ void tran_weigh(tran *t)
 
 void tran_shift(tran *t)
 {
-    loop_larger(t->xmax, t->x[0], t->a->m);
-    loop_larger(t->rmax, t->a->fmax, t->a->m);
+    vop_larger(t->xmax, t->x[0], t->a->m);
+    vop_larger(t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, TRAN_KEEP + 1);

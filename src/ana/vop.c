@@ -1,7 +1,7 @@
-/* loop.c - see loop.h. Every function is compiled for the processors that VS_CLONES names and
- * chosen when the program starts. `m & ~(LOOP_WIDTH - 1)` tells the compiler that there is no rest.
- */
-#include "loop.h"
+/* vop.c - see vop.h. Every function is compiled for the processors that VS_CLONES names, and the
+ * best is chosen when the program starts. `m & ~(VOP_WIDTH - 1)` tells the compiler that there is
+ * no rest. */
+#include "vop.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include "norm.h"
 
-#define EACH(i)                                  \
-    int32_t i = 0, end_ = m & ~(LOOP_WIDTH - 1); \
-    i < end_;                                    \
+#define EACH(i)                                 \
+    int32_t i = 0, end_ = m & ~(VOP_WIDTH - 1); \
+    i < end_;                                   \
     i++
 
-VS_CLONES bool loop_residual(const loop_rows *l, int32_t m, double strict)
+VS_CLONES bool vop_residual(const vop_rows *l, int32_t m, double strict)
 {
     const double *f = l->f, *q = l->q, *qlo = l->qlo, *fm = l->fmax, *qm = l->qmax, *tol = l->tol;
     const double *q_n = l->q_n, *qlo_n = l->qlo_n, *hist = l->hist, *rmax = l->rmax;
@@ -33,8 +33,8 @@ VS_CLONES bool loop_residual(const loop_rows *l, int32_t m, double strict)
     return !bad;
 }
 
-VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const double *tol,
-                                      double reltol, int32_t m, double strict)
+VS_CLONES bool vop_residual_is_small(const double *r, const double *ref, const double *tol,
+                                     double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i))
@@ -42,8 +42,8 @@ VS_CLONES bool loop_residual_is_small(const double *r, const double *ref, const 
     return !bad;
 }
 
-VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const double *xmax,
-                                    const double *tol, double reltol, int32_t m, double strict)
+VS_CLONES bool vop_update_is_small(const double *x, const double *dx, const double *xmax,
+                                   const double *tol, double reltol, int32_t m, double strict)
 {
     int64_t bad = 0;
     for (EACH(i)) {
@@ -53,12 +53,12 @@ VS_CLONES bool loop_update_is_small(const double *x, const double *dx, const dou
     return !bad;
 }
 
-VS_CLONES double loop_update_size(const double *x, const double *dx, const double *xmax,
-                                  const double *tol, double reltol, int32_t m)
+VS_CLONES double vop_update_size(const double *x, const double *dx, const double *xmax,
+                                 const double *tol, double reltol, int32_t m)
 {
-    double most[LOOP_WIDTH] = {0};
-    for (int32_t i = 0, end = m & ~(LOOP_WIDTH - 1); i < end; i += LOOP_WIDTH)
-        for (int k = 0; k < LOOP_WIDTH; k++) {
+    double most[VOP_WIDTH] = {0};
+    for (int32_t i = 0, end = m & ~(VOP_WIDTH - 1); i < end; i += VOP_WIDTH)
+        for (int k = 0; k < VOP_WIDTH; k++) {
             const double size =
                 norm_max(norm_max(fabs(x[i + k]), fabs(x[i + k] - dx[i + k])), xmax[i + k]);
             most[k] = norm_max(most[k], fabs(dx[i + k]) / (reltol * size + tol[i + k] + DBL_MIN));
@@ -66,13 +66,13 @@ VS_CLONES double loop_update_size(const double *x, const double *dx, const doubl
     return norm_max(norm_max(most[0], most[1]), norm_max(most[2], most[3]));
 }
 
-VS_CLONES void loop_move(double *restrict x, const double *dx, double lambda, int32_t m)
+VS_CLONES void vop_move(double *restrict x, const double *dx, double lambda, int32_t m)
 {
     for (EACH(i))
         x[i] -= lambda * dx[i];
 }
 
-VS_CLONES static void last_shared(const loop_last *l, double *restrict x, double *restrict f,
+VS_CLONES static void last_shared(const vop_last *l, double *restrict x, double *restrict f,
                                   double *restrict fix, int32_t m)
 {
     const double *dx = l->dx, *r = l->r, *q = l->q, *f_prev = l->f_prev, *q_prev = l->q_prev;
@@ -86,14 +86,14 @@ VS_CLONES static void last_shared(const loop_last *l, double *restrict x, double
     }
 }
 
-void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int32_t m)
+void vop_last_update(const vop_last *l, double *x, double *f, double *fix, int32_t m)
 {
     if (l->q_prev) {
         last_shared(l, x, f, fix, m);
         return;
     }
-    loop_move(x, l->dx, 1, m);
-    loop_move(f, l->r, 1, m);
+    vop_move(x, l->dx, 1, m);
+    vop_move(f, l->r, 1, m);
     memset(fix, 0, sizeof *fix * (size_t)m);
 }
 
@@ -106,7 +106,7 @@ void loop_last_update(const loop_last *l, double *x, double *f, double *fix, int
     }
 
 static inline __attribute__((always_inline)) void predict_from(double *restrict v, const double *w,
-                                                               const int n, loop_past p, int32_t m)
+                                                               const int n, vop_past p, int32_t m)
 {
     for (EACH(i)) {
         double sum = w[0] * p[0][i];
@@ -116,28 +116,28 @@ static inline __attribute__((always_inline)) void predict_from(double *restrict 
     }
 }
 
-VS_CLONES void loop_predict(double *v, const double *w, int n, loop_past p, int32_t m)
+VS_CLONES void vop_predict(double *v, const double *w, int n, vop_past p, int32_t m)
 {
-    assert(n >= 2 && n <= LOOP_PAST);
+    assert(n >= 2 && n <= VOP_PAST);
 #define PREDICT(n) predict_from(v, w, n, p, m)
     FOR_EACH_COUNT(n, PREDICT)
 }
 
-VS_CLONES void loop_history(double *restrict hist, double a1, loop_past q, loop_past lo, int32_t m)
+VS_CLONES void vop_history(double *restrict hist, double a1, vop_past q, vop_past lo, int32_t m)
 {
     for (EACH(i))
         hist[i] = -a1 * ((q[0][i] - q[1][i]) + (lo[0][i] - lo[1][i]));
 }
 
-VS_CLONES void loop_scale(double *restrict hist, double b, const double *dq, int32_t m)
+VS_CLONES void vop_scale(double *restrict hist, double b, const double *dq, int32_t m)
 {
     for (EACH(i))
         hist[i] = b * dq[i];
 }
 
 static inline __attribute__((always_inline)) void
-residual_from(double *restrict r, const double *w, const int n, loop_past f, loop_past q,
-              loop_past lo, const double *src, const double *hist, double alpha, int32_t m)
+residual_from(double *restrict r, const double *w, const int n, vop_past f, vop_past q, vop_past lo,
+              const double *src, const double *hist, double alpha, int32_t m)
 {
     for (EACH(i)) {
         const double q1 = q[0][i], lo1 = lo[0][i];
@@ -151,44 +151,44 @@ residual_from(double *restrict r, const double *w, const int n, loop_past f, loo
     }
 }
 
-VS_CLONES void loop_predicted_residual(double *r, const double *w, int n, loop_past f, loop_past q,
-                                       loop_past lo, const double *src, const double *hist,
-                                       double alpha, int32_t m)
+VS_CLONES void vop_predicted_residual(double *r, const double *w, int n, vop_past f, vop_past q,
+                                      vop_past lo, const double *src, const double *hist,
+                                      double alpha, int32_t m)
 {
-    assert(n >= 2 && n <= LOOP_PAST);
+    assert(n >= 2 && n <= VOP_PAST);
 #define RESIDUAL(n) residual_from(r, w, n, f, q, lo, src, hist, alpha, m)
     FOR_EACH_COUNT(n, RESIDUAL)
 }
 
-VS_CLONES void loop_flow(double *restrict dq, double alpha, const double *q, const double *q1,
-                         const double *lo, const double *lo1, const double *hist, int32_t m)
+VS_CLONES void vop_flow(double *restrict dq, double alpha, const double *q, const double *q1,
+                        const double *lo, const double *lo1, const double *hist, int32_t m)
 {
     for (EACH(i))
         dq[i] = alpha * ((q[i] - q1[i]) + (lo[i] - lo1[i])) + hist[i];
 }
 
-VS_CLONES void loop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
+VS_CLONES void vop_subtract(double *restrict d, const double *a, const double *b, int32_t m)
 {
     for (EACH(i))
         d[i] = a[i] - b[i];
 }
 
-VS_CLONES void loop_weights(double *restrict w, const double *max, const double *tol, double part,
-                            double reltol, int32_t m)
+VS_CLONES void vop_weights(double *restrict w, const double *max, const double *tol, double part,
+                           double reltol, int32_t m)
 {
     for (EACH(i))
         w[i] = 1 / (part * (reltol * max[i] + tol[i]));
 }
 
-VS_CLONES void loop_larger(double *restrict most, const double *v, int32_t m)
+VS_CLONES void vop_larger(double *restrict most, const double *v, int32_t m)
 {
     for (EACH(i))
         most[i] = norm_max(most[i], fabs(v[i]));
 }
 
-VS_CLONES bool loop_miss_is_small(const double *x, const double *pred, const double *xmax,
-                                  const double *tol, const double *weight, double reltol,
-                                  double limit, int32_t m)
+VS_CLONES bool vop_miss_is_small(const double *x, const double *pred, const double *xmax,
+                                 const double *tol, const double *weight, double reltol,
+                                 double limit, int32_t m)
 {
     int64_t bad = 0;
     for (EACH(i)) {

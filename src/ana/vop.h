@@ -1,0 +1,70 @@
+/* vop.h - operations on vectors of all unknowns: what a time point is made of.
+ * Use:    vectors have VOP_PADDED(n) elements (ana_vector): element 0 belongs to the reference
+ * node, those behind n are 0 and stay 0, so whole vector registers are computed without a rest.
+ * Method: results do not depend on the processor: no products are fused, no sums reordered. */
+#ifndef VOP_H
+#define VOP_H
+
+#include "vs.h"
+
+enum { VOP_WIDTH = 4 };
+#define VOP_PADDED(n) (((n) + 1 + VOP_WIDTH - 1) & ~(VOP_WIDTH - 1))
+
+enum { VOP_PAST = 4 }; /* most points of an extrapolation */
+/* Past values of one quantity, the latest first, each [m]. */
+typedef double *const *vop_past;
+
+typedef struct vop_rows {                    /* rows of the equations, all [m] */
+    const double *f, *q, *qlo, *fmax, *qmax; /* of the load */
+    const double *q_n, *qlo_n, *hist, *rmax; /* of the past */
+    const double *tol;
+    double *r, *ref; /* out */
+    double alpha, floor, reltol;
+} vop_rows;
+
+typedef struct vop_last { /* of the last evaluation, all [m] */
+    const double *dx, *r; /* the update found there, the residual it removes */
+    const double *q;
+    const double *f_prev, *q_prev; /* of the evaluation before; NULL: there was none */
+    double alpha;
+} vop_last;
+
+/* r = f + alpha (q - q_n) + hist; ref = the size that terms of the row have. The charge itself
+ * (with its constant part) counts only with its rounding, times `floor`: it is a difference of
+ * charges that flows. True if |r| <= strict (reltol ref + tol) in all rows. */
+bool vop_residual(const vop_rows *l, int32_t m, double strict);
+bool vop_residual_is_small(const double *r, const double *ref, const double *tol, double reltol,
+                           int32_t m, double strict);
+/* |dx| <= strict (reltol max(|x|, |x - dx|, xmax) + tol) everywhere? */
+bool vop_update_is_small(const double *x, const double *dx, const double *xmax, const double *tol,
+                         double reltol, int32_t m, double strict);
+/* The largest |dx| in these units, strict 1. */
+double vop_update_size(const double *x, const double *dx, const double *xmax, const double *tol,
+                       double reltol, int32_t m);
+void vop_move(double *x, const double *dx, double lambda, int32_t m); /* x -= lambda dx */
+/* v = w[0] p[0] + w[1] p[1] + ..., n terms from 2 to VOP_PAST */
+void vop_predict(double *v, const double *w, int n, vop_past p, int32_t m);
+/* hist = -a1 ((q[0] - q[1]) + (lo[0] - lo[1])), lo being what rounding took from q */
+void vop_history(double *hist, double a1, vop_past q, vop_past lo, int32_t m);
+/* hist = b dq */
+void vop_scale(double *hist, double b, const double *dq, int32_t m);
+/* r = extrapolated f without sources + src + alpha (extrapolated q - q[0]) + hist */
+void vop_predicted_residual(double *r, const double *w, int n, vop_past f, vop_past q, vop_past lo,
+                            const double *src, const double *hist, double alpha, int32_t m);
+/* x -= dx, and f and q follow to first order: alpha dq + df = r is shared as the iteration before
+ * shared its change; without one (q_prev NULL) all is f. q itself stays: fix is what q_new has
+ * less. */
+void vop_last_update(const vop_last *l, double *x, double *f, double *fix, int32_t m);
+/* dq = alpha ((q - q1) + (lo - lo1)) + hist */
+void vop_flow(double *dq, double alpha, const double *q, const double *q1, const double *lo,
+              const double *lo1, const double *hist, int32_t m);
+void vop_subtract(double *d, const double *a, const double *b, int32_t m); /* d = a - b */
+/* w = 1 / (part (reltol max + tol)) */
+void vop_weights(double *w, const double *max, const double *tol, double part, double reltol,
+                 int32_t m);
+void vop_larger(double *most, const double *v, int32_t m); /* most = max(most, |v|) */
+/* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
+bool vop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
+                       const double *weight, double reltol, double limit, int32_t m);
+
+#endif
