@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,42 +40,44 @@ bool io_read(int fd, void *p, size_t n)
     return true;
 }
 
-/* In the folder of `beside`, or in one relative to it. */
-static void *open_near(const char *beside, const char *relative, const char *file, int how)
+/* The file that contains this code: the program, or the library that it uses. false: not known. */
+static bool own_file(char path[PATH_MAX])
 {
-    const char *slash = strrchr(beside, '/');
-    char path[PATH_MAX];
-    const int n = slash ? (int)(slash - beside) : 0;
-    if (!slash ||
-        snprintf(path, sizeof path, "%.*s/%s%s", n, beside, relative, file) >= (int)sizeof path)
-        return NULL;
-    return access(path, R_OK) ? NULL : dlopen(path, how);
+    struct link_map *map = NULL;
+    Dl_info info;
+    if (!dladdr1((void *)(uintptr_t)own_file, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return false;
+    if (!map->l_name[0]) { /* the program itself, whose name there need not be a path */
+        const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+        path[n > 0 ? n : 0] = 0;
+        return n > 0;
+    }
+    return snprintf(path, PATH_MAX, "%s", map->l_name) < PATH_MAX;
 }
 
-void *plugin_open(const char *file, const char *only, const char *folder, const char *installed,
-                  bool global)
+bool io_beside(char path[PATH_MAX], const char *relative)
 {
-    static const char *const place[] = {"",       "vsim/",      "../lib/vsim/",
-                                        "../%s/", "../src/%s/", "src/%s/"};
+    char own[PATH_MAX];
+    const char *slash = own_file(own) ? strrchr(own, '/') : NULL;
+    const int n = slash ? (int)(slash - own) : 0;
+    return slash && snprintf(path, PATH_MAX, "%.*s/%s", n, own, relative) < PATH_MAX &&
+           !access(path, R_OK);
+}
+
+void *plugin_open(const char *file, const char *only, const char *const *place, bool global)
+{
     const int how = RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL);
-    char self[PATH_MAX], relative[64];
+    char path[PATH_MAX], name[PATH_MAX];
     void *h = NULL;
-    Dl_info info;
     if (only && *only) {
-        const int n = snprintf(self, sizeof self, "%s/", only);
-        return n < (int)sizeof self ? open_near(self, "", file, how) : NULL;
+        const bool fits = snprintf(path, sizeof path, "%s/%s", only, file) < (int)sizeof path;
+        return fits && !access(path, R_OK) ? dlopen(path, how) : NULL;
     }
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    const bool known = dladdr((void *)(uintptr_t)plugin_open, &info) && info.dli_fname;
-    for (size_t i = 0; i < VS_COUNT(place) && !h; i++) {
-        snprintf(relative, sizeof relative, place[i], folder);
-        h = open_near(self, relative, file, how);
-        if (!h && known)
-            h = open_near(info.dli_fname, relative, file, how);
+    for (size_t i = 0; place[i] && !h; i++) {
+        if (snprintf(name, sizeof name, "%s/%s", place[i], file) >= (int)sizeof name)
+            continue;
+        if (name[0] == '/' ? !access(name, R_OK) : io_beside(path, name))
+            h = dlopen(name[0] == '/' ? name : path, how);
     }
-    return h ? h
-           : snprintf(self, sizeof self, "%s/", installed) < (int)sizeof self
-               ? open_near(self, "", file, how)
-               : NULL;
+    return h;
 }

@@ -4,6 +4,8 @@
 #ifndef IO_H
 #define IO_H
 
+#include <limits.h>
+
 #include "vs.h"
 
 /* All n bytes, over interruptions. false: an error (errno), or for io_read the end of the file
@@ -11,11 +13,13 @@
 bool io_write(int fd, const void *p, size_t n);
 bool io_read(int fd, void *p, size_t n);
 
-/* dlopen of `file`. Searched: `only` and nothing else unless it is NULL; otherwise beside the
- * program or library that contains this code, ../lib/vsim from there, src/`folder` of a build tree,
- * and `installed`. global: its symbols are seen by libraries that are loaded later. NULL: not
- * found, or not loadable. */
-void *plugin_open(const char *file, const char *only, const char *folder, const char *installed,
-                  bool global);
+/* The path that is `relative` to the folder of the program or library that contains this code.
+ * false: there is nothing, or nothing that may be read. */
+bool io_beside(char path[PATH_MAX], const char *relative);
+
+/* dlopen of `file`. Searched: the folder `only` and nothing else unless it is NULL; otherwise the
+ * folders `place`, NULL at the end, those that are not absolute as io_beside does. global: its
+ * symbols are seen by libraries that are loaded later. NULL: not found, or not loadable. */
+void *plugin_open(const char *file, const char *only, const char *const *place, bool global);
 
 #endif

@@ -264,7 +264,9 @@ static bool load_llvm(jit *j, const char **why)
     if (j->llvm_failed)
         return false;
     j->llvm_failed = true;
-    j->llvm = plugin_open(MODULE_FILE, j->opt.plugin_dir, "jit", JIT_LIBDIR, false);
+    static const char *const place[] = {".",          "vsim",     JIT_FROM_BIN, "src/jit",
+                                        "../src/jit", JIT_LIBDIR, NULL};
+    j->llvm = plugin_open(MODULE_FILE, j->opt.plugin_dir, place, false);
     if (!j->llvm)
         return false;
     const char *version = dlsym(j->llvm, JIT_VERSION_SYMBOL);

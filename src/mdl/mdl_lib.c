@@ -5,6 +5,7 @@
  * one of its names is asked for. */
 #define _GNU_SOURCE
 #include "mdl_build.h"
+#include "io.h"
 #include "mdl_priv.h"
 
 #include <dirent.h>
@@ -209,12 +210,18 @@ static bool is_folder(const char *path)
     return path && *path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* What somebody chose is taken, right or wrong; the built-in places are tried. */
+/* What somebody chose is taken, right or wrong; else the installation that this program or library
+ * stands in, wherever it was moved to, then the built-in places. */
 static char *standard_folder(const mdl_opt *opt)
 {
+    static const char *const near[] = {MDL_FROM_LIB, MDL_FROM_BIN};
     static const char *const try[] = {MDL_SOURCE_DIR, MDL_INSTALL_DIR};
+    char path[PATH_MAX];
     if (opt->model_dir && *opt->model_dir)
         return strdup(opt->model_dir);
+    for (size_t i = 0; i < VS_COUNT(near); i++)
+        if (io_beside(path, near[i]) && is_folder(path))
+            return strdup(path);
     for (size_t i = 0; i < VS_COUNT(try); i++)
         if (is_folder(try[i]))
             return strdup(try[i]);

@@ -54,7 +54,9 @@ static rank_relay *open_relay(const char *plugin_dir, char why[300])
         snprintf(why, 300, "this vsim was built without MPI");
         return NULL;
     }
-    void *lib = plugin_open(MODULE_FILE, plugin_dir, "rank", RANK_LIBDIR, true);
+    static const char *const place[] = {".",           "vsim",      RANK_FROM_BIN, "src/rank",
+                                        "../src/rank", RANK_LIBDIR, NULL};
+    void *lib = plugin_open(MODULE_FILE, plugin_dir, place, true);
     const char *version = lib ? dlsym(lib, RANK_VERSION_SYMBOL) : NULL;
     if (!lib)
         snprintf(why, 300, MODULE_FILE " cannot be loaded: %s",
