@@ -1,6 +1,5 @@
 /* ac.c - small-signal response over frequency: (G + j omega C) z = b with b of the ac sources. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "small.h"
@@ -50,14 +49,14 @@ vs_status ana_ac(ana *a, const ana_freq *freq, const ana_sink *sink)
 {
     small s;
     double *f = ana_frequencies(freq);
-    double *z = calloc(2 * ((size_t)a->n + 1), sizeof *z);
+    double *z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *z);
     vs_status st = small_begin(&s, a, false);
     if (st == VS_OK)
         st = z ? sweep(&s, f, vec_len(f), z, sink) : VS_ENOMEM;
     a->st.n_factor += s.lu.n_factor;
     a->st.n_refactor += s.lu.n_refactor;
     small_fini(&s);
-    free(z);
+    vs_free(z);
     vec_free(f);
     return st;
 }

@@ -1,6 +1,5 @@
 /* ana.c - the analysis object: work vectors, tolerances, options. See ana.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ana_priv.h"
@@ -56,7 +55,7 @@ static void allocate(ana *a)
 
 vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
 {
-    ana *a = *out = calloc(1, sizeof *a);
+    ana *a = *out = vs_calloc(1, sizeof *a);
     if (!a)
         return VS_ENOMEM;
     a->c = c;
@@ -106,7 +105,7 @@ void ana_free(ana **p)
     vec_free(a->nodeset);
     vec_free(a->ic);
     arena_fini(&a->mem);
-    free(a);
+    vs_free(a);
     *p = NULL;
 }
 

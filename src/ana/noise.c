@@ -5,7 +5,6 @@
  * Solid-State Circuits 6(4), 1971. Integrals assume a power law between two frequencies, for each
  * source: exact for white and 1/f noise. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "small.h"
@@ -231,8 +230,8 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     noise w = {.o = o, .t = t};
     double *f = ana_frequencies(&o->freq);
     vs_status st = small_begin(&w.s, a, true);
-    w.y = calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
-    w.drive = calloc(2 * ((size_t)a->n + 1), sizeof *w.drive);
+    w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
+    w.drive = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.drive);
     if (st == VS_OK && (!w.y || !w.drive))
         st = VS_ENOMEM;
     if (st == VS_OK) {
@@ -243,8 +242,8 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     if (st == VS_OK)
         st = put_totals(&w);
     small_fini(&w.s);
-    free(w.y);
-    free(w.drive);
+    vs_free(w.y);
+    vs_free(w.drive);
     vec_free(w.part);
     vec_free(w.part_of);
     vec_free(w.row);

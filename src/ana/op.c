@@ -4,7 +4,6 @@
  *   pseudo-transient    a capacitor at every node, backward Euler with growing steps
  * Source: ngspice manual ch. "Convergence"; Kelley & Keyes, SIAM J. Numer. Anal. 35(2), 1998. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ana_priv.h"
@@ -512,8 +511,8 @@ void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op)
 
 void ana_kept_fini(ana_kept *k)
 {
-    free(k->x);
-    free(k->state);
+    vs_free(k->x);
+    vs_free(k->state);
     *k = (ana_kept){0};
 }
 
@@ -550,8 +549,8 @@ static void keep(ana *a, ana_kept *k, const double *x)
         return;
     ana_kept_fini(k);
     k->n = a->n;
-    k->x = malloc(((size_t)a->n + 1) * sizeof *k->x);
-    k->state = malloc((n_state + 1) * sizeof *k->state);
+    k->x = vs_malloc(((size_t)a->n + 1) * sizeof *k->x);
+    k->state = vs_malloc((n_state + 1) * sizeof *k->state);
     k->valid = k->x && k->state;
     if (!k->valid)
         return;

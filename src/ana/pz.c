@@ -49,12 +49,12 @@ static int by_column(const void *va, const void *vb)
 static void pencil_fini(pencil *m)
 {
     lu_z_fini(&m->lu);
-    free(m->a.colptr);
-    free(m->a.row);
-    free(m->p);
-    free(m->q);
-    free(m->val);
-    free(m->x);
+    vs_free(m->a.colptr);
+    vs_free(m->a.row);
+    vs_free(m->p);
+    vs_free(m->q);
+    vs_free(m->val);
+    vs_free(m->x);
     vec_free(m->state);
 }
 
@@ -66,12 +66,12 @@ static vs_status pencil_init(pencil *m, int32_t n, entry *e)
     lu_z_init(&m->lu);
     if (nnz)
         qsort(e, nnz, sizeof *e, by_column);
-    m->a.colptr = calloc((size_t)n + 1, sizeof(int32_t));
-    m->a.row = calloc(nnz + 1, sizeof(int32_t));
-    m->p = calloc(nnz + 1, sizeof(double));
-    m->q = calloc(nnz + 1, sizeof(double));
-    m->val = calloc(2 * nnz + 2, sizeof(double));
-    m->x = calloc((size_t)n + 1, sizeof(cplx));
+    m->a.colptr = vs_calloc((size_t)n + 1, sizeof(int32_t));
+    m->a.row = vs_calloc(nnz + 1, sizeof(int32_t));
+    m->p = vs_calloc(nnz + 1, sizeof(double));
+    m->q = vs_calloc(nnz + 1, sizeof(double));
+    m->val = vs_calloc(2 * nnz + 2, sizeof(double));
+    m->x = vs_calloc((size_t)n + 1, sizeof(cplx));
     if (!m->a.colptr || !m->a.row || !m->p || !m->q || !m->val || !m->x)
         return VS_ENOMEM;
     for (size_t k = 0; k < nnz; k++) {
@@ -302,7 +302,7 @@ static vs_status start_values(pencil *m, const census *c, cplx *s)
 {
     const int n = (int)vec_len(m->state), want = c->n_root - c->n_zero;
     const double s0 = c->smallest * 0.37;
-    cplx *a = calloc((size_t)(n * n), sizeof *a), *ev = calloc((size_t)(3 * n), sizeof *ev);
+    cplx *a = vs_calloc((size_t)(n * n), sizeof *a), *ev = vs_calloc((size_t)(3 * n), sizeof *ev);
     vs_status st = a && ev ? factor_at(m, s0) : VS_ENOMEM;
     for (int j = 0; j < n && st == VS_OK; j++) {
         solve_column(m, m->state[j]);
@@ -323,8 +323,8 @@ static vs_status start_values(pencil *m, const census *c, cplx *s)
                               : (s0 - 1 / ev[i]) * (1 + 1e-5 * turn + 1e-5 * I * turn);
         }
     }
-    free(a);
-    free(ev);
+    vs_free(a);
+    vs_free(ev);
     return st;
 }
 
@@ -390,8 +390,8 @@ static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
     if (st != VS_OK)
         return st;
     const int n = c.n_root - c.n_zero;
-    cplx *s = calloc((size_t)n + 1, sizeof *s);
-    bool *busy = calloc((size_t)n + 1, sizeof *busy);
+    cplx *s = vs_calloc((size_t)n + 1, sizeof *s);
+    bool *busy = vs_calloc((size_t)n + 1, sizeof *busy);
     st = !s || !busy ? VS_ENOMEM : n ? start_values(m, &c, s) : VS_OK;
     bool any = true;
     for (int i = 0; i < n && busy; i++)
@@ -416,8 +416,8 @@ static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
         if (vec_len(*root))
             qsort(*root, vec_len(*root), sizeof **root, by_frequency);
     }
-    free(s);
-    free(busy);
+    vs_free(s);
+    vs_free(busy);
     return st;
 }
 

@@ -4,7 +4,6 @@
  * has it. dF/dp and dA/dp are central differences of one device's own outputs: one factorisation
  * serves all. Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "small.h"
@@ -231,8 +230,8 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     const double dc = 0;
     double *f = freq ? ana_frequencies(freq) : NULL;
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
-    w.y = calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
-    w.z = calloc(2 * ((size_t)a->n + 1), sizeof *w.z);
+    w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
+    w.z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.z);
     if (st == VS_OK && (!w.y || !w.z))
         st = VS_ENOMEM;
     if (st == VS_OK)
@@ -245,8 +244,8 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     if (st == VS_OK)
         st = sweep(&w, freq ? f : &dc, freq ? vec_len(f) : 1, t);
     small_fini(&w.s);
-    free(w.y);
-    free(w.z);
+    vs_free(w.y);
+    vs_free(w.z);
     vec_free(w.param);
     vec_free(w.change);
     vec_free(w.row);

@@ -2,7 +2,6 @@
 #include "small.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 ckt_env small_env(const ana *a)
@@ -18,20 +17,20 @@ static vs_status allocate(small *s, ana *a)
     const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
     *s = (small){.a = a};
     lu_z_init(&s->lu);
-    s->x = calloc((size_t)a->n + 1, sizeof(double));
-    s->g = calloc(nnz, sizeof(double));
-    s->c = calloc(nnz, sizeof(double));
-    s->val = calloc(2 * nnz, sizeof(double));
+    s->x = vs_calloc((size_t)a->n + 1, sizeof(double));
+    s->g = vs_calloc(nnz, sizeof(double));
+    s->c = vs_calloc(nnz, sizeof(double));
+    s->val = vs_calloc(2 * nnz, sizeof(double));
     return s->x && s->g && s->c && s->val ? VS_OK : VS_ENOMEM;
 }
 
 void small_fini(small *s)
 {
     lu_z_fini(&s->lu);
-    free(s->x);
-    free(s->g);
-    free(s->c);
-    free(s->val);
+    vs_free(s->x);
+    vs_free(s->g);
+    vs_free(s->c);
+    vs_free(s->val);
 }
 
 static vs_status singular(small *s, double omega)

@@ -7,7 +7,6 @@
  * IEEE Trans. Microwave Theory Tech. 13(2), 1965; Hillbrand & Russer, IEEE Trans. Circuits Syst.
  * 23(4), 1976 (noise correlation matrices). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "small.h"
@@ -237,11 +236,11 @@ static bool allocate(spar *w)
 {
     const size_t n1 = (size_t)w->s.a->n + 1, np = (size_t)w->np;
     cplx **m[] = {&w->S, &w->Y, &w->Z, &w->Cy, &w->m, &w->rhs};
-    w->z = calloc(n1, sizeof *w->z);
-    w->adj = calloc(np * n1, sizeof *w->adj);
+    w->z = vs_calloc(n1, sizeof *w->z);
+    w->adj = vs_calloc(np * n1, sizeof *w->adj);
     bool ok = w->z && w->adj;
     for (size_t k = 0; k < VS_COUNT(m); k++)
-        ok &= (*m[k] = calloc(np * np, sizeof **m[k])) != NULL;
+        ok &= (*m[k] = vs_calloc(np * np, sizeof **m[k])) != NULL;
     return ok;
 }
 
@@ -249,7 +248,7 @@ static void release(spar *w)
 {
     cplx *m[] = {w->S, w->Y, w->Z, w->Cy, w->m, w->rhs, w->z, w->adj};
     for (size_t k = 0; k < VS_COUNT(m); k++)
-        free(m[k]);
+        vs_free(m[k]);
     vec_free(w->row);
     small_fini(&w->s);
 }

@@ -3,7 +3,6 @@
  * of the input source; the resistances are voltage over current at the source and between the
  * output nodes. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "small.h"
@@ -34,7 +33,7 @@ static double output_resistance(small *s, const ana_output *o, double *z)
 vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t)
 {
     small s;
-    double v[3], im, *z = calloc(2 * ((size_t)a->n + 1), sizeof *z);
+    double v[3], im, *z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *z);
     const ckt_source_facts src = ckt_source_at(a->c, source);
     vs_status st = small_begin_static(&s, a);
     if (st == VS_OK)
@@ -58,6 +57,6 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
         a->st.points_accepted++;
     }
     small_fini(&s);
-    free(z);
+    vs_free(z);
     return st;
 }

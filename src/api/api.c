@@ -1,6 +1,5 @@
 /* api.c - simulators: settings, the models that decks share (base.h). */
 #define _GNU_SOURCE
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_build.h"
@@ -109,7 +108,7 @@ static vs_status begin(void *arg)
 
 vsim_status vsim_new(vsim **out, const vsim_settings *settings)
 {
-    vsim *s = *out = calloc(1, sizeof *s);
+    vsim *s = *out = vs_calloc(1, sizeof *s);
     if (!s)
         return VSIM_ENOMEM;
     arena_init(&s->mem);
@@ -143,5 +142,5 @@ void vsim_free(vsim **ps)
     diag_fini(&s->d);
     arena_fini(&s->mem);
     freelocale(s->numbers);
-    free(s);
+    vs_free(s);
 }

@@ -1,5 +1,4 @@
 /* api_deck.c - decks and their circuits (deck.h). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_priv.h"
@@ -65,7 +64,7 @@ static vs_status do_read(void *arg)
         diag_error(&s->d, DIAG_NOWHERE, "the simulator could not be made, see vsim_new");
         return VS_EINPUT;
     }
-    vsim_deck *d = a->d = calloc(1, sizeof *d);
+    vsim_deck *d = a->d = vs_calloc(1, sizeof *d);
     if (!d)
         return VS_ENOMEM;
     arena_init(&d->mem);
@@ -120,7 +119,7 @@ void api_free_deck(vsim_deck *d)
     sim_free(&d->sim);
     vec_free(d->define);
     arena_fini(&d->mem);
-    free(d);
+    vs_free(d);
 }
 
 void vsim_deck_free(vsim_deck **d)

@@ -1,6 +1,5 @@
 /* api_run.c - runs: made, gone on with, ended (run.h). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api_priv.h"
@@ -193,7 +192,7 @@ static vs_status do_make(void *arg)
                    "vsim_run_stop at once");
         return VS_EINPUT;
     }
-    vsim_run *r = m->r = calloc(1, sizeof *r);
+    vsim_run *r = m->r = vs_calloc(1, sizeof *r);
     if (!r)
         return VS_ENOMEM;
     r->d = d;
@@ -391,7 +390,7 @@ void api_free_run(vsim_run *r)
     vec_free(r->measured);
     arena_fini(&r->card_mem);
     arena_fini(&r->mem);
-    free(r);
+    vs_free(r);
 }
 
 void vsim_run_free(vsim_run **r)

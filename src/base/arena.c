@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct arena_chunk {
@@ -14,21 +13,19 @@ struct arena_chunk {
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-void arena_init(arena *a) { *a = (arena){.oom = vs_no_memory}; }
+void arena_init(arena *a) { *a = (arena){0}; }
 
 void arena_fini(arena *a) { arena_release(a, (arena_pos){0}); }
 
 void *arena_alloc(arena *a, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
-        a->oom(bytes);
+        vs_no_memory();
     bytes = (bytes + 15) & ~(size_t)15;
     arena_chunk *c = a->top;
     if (!c || c->size - c->used < bytes) {
         size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        c = malloc(sizeof *c + size);
-        if (!c)
-            a->oom(size);
+        c = vs_malloc(sizeof *c + size);
         c->prev = a->top;
         c->size = size;
         c->used = 0;
@@ -70,7 +67,7 @@ void arena_release(arena *a, arena_pos pos)
     while (a->top != pos.top) {
         arena_chunk *c = a->top;
         a->top = c->prev;
-        free(c);
+        vs_free(c);
     }
     if (a->top)
         a->top->used = pos.used;

@@ -1,6 +1,6 @@
 /* arena.h - bump allocator: many small objects with one lifetime.
  * Use:   arena_init, arena_alloc ..., arena_mark/arena_release for scratch, arena_fini.
- * All memory is zeroed. Out of memory calls `oom` (default: message on stderr and abort). */
+ * All memory is zeroed. Chunks come from the thread's heap. */
 #ifndef ARENA_H
 #define ARENA_H
 
@@ -9,8 +9,7 @@
 typedef struct arena_chunk arena_chunk;
 typedef struct arena {
     arena_chunk *top;
-    size_t total;              /* bytes handed out */
-    void (*oom)(size_t bytes); /* must not return */
+    size_t total; /* bytes handed out */
 } arena;
 typedef struct arena_pos {
     arena_chunk *top;

@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vec.h"
+#include "io.h"
 
 enum { MAX_FILE_BYTES = 1 << 30 };
 
@@ -21,7 +20,7 @@ void diag_init(diag *d)
 void diag_fini(diag *d)
 {
     for (size_t i = 0; i < vec_len(d->file); i++)
-        free((char *)d->file[i].text);
+        vs_free((char *)d->file[i].text);
     vec_free(d->file);
     vec_free(d->msg);
     arena_fini(&d->mem);
@@ -30,7 +29,7 @@ void diag_fini(diag *d)
 void diag_forget_files(diag *d, size_t n)
 {
     for (size_t i = n; i < vec_len(d->file); i++)
-        free((char *)d->file[i].text);
+        vs_free((char *)d->file[i].text);
     if (vec_len(d->file) > n)
         vec_head_of(d->file)->len = n;
 }
@@ -49,9 +48,7 @@ int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span fro
 
 int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, diag_span from)
 {
-    char *copy = malloc(len + 1);
-    if (!copy)
-        d->mem.oom(len + 1);
+    char *copy = vs_malloc(len + 1);
     memcpy(copy, text, len);
     copy[len] = 0;
     return own_file(d, name, copy, len, from);
@@ -77,31 +74,26 @@ static size_t read_some(int fd, char *buf, size_t cap, bool *bad)
 static char *slurp(int fd, size_t guess, size_t *len, const char **why)
 {
     size_t cap = guess < MAX_FILE_BYTES ? guess + 1 : MAX_FILE_BYTES, n = 0;
-    char *buf = malloc(cap + 1);
+    char *buf = vs_malloc(cap + 1);
     bool bad = false;
-    while (buf) {
+    for (;;) {
         n += read_some(fd, buf + n, cap - n, &bad);
         if (n < cap)
             break;
         if (cap >= MAX_FILE_BYTES) {
             *why = "is larger than 1 GiB";
-            free(buf);
+            vs_free(buf);
             return NULL;
         }
-        char *more = realloc(buf, cap * 2 + 1);
-        if (!more)
-            free(buf);
-        buf = more;
+        buf = vs_realloc(buf, cap * 2 + 1);
         cap *= 2;
     }
-    if (!buf)
-        *why = "does not fit into memory";
-    else if (bad) {
+    if (bad) {
         *why = "could not be read";
-        free(buf);
+        vs_free(buf);
         return NULL;
-    } else
-        buf[n] = 0;
+    }
+    buf[n] = 0;
     *len = n;
     return buf;
 }
@@ -113,18 +105,16 @@ const char *diag_text(const diag *d, int32_t file)
     size_t len = 0;
     if (f->text)
         return f->text;
-    const int fd = open(f->name, O_RDONLY | O_CLOEXEC);
+    const int fd = io_open(f->name, O_RDONLY);
     char *text = fd >= 0 ? slurp(fd, f->len, &len, &why) : NULL;
     if (fd >= 0)
-        close(fd);
+        io_close(fd);
     if (text && len != f->len) {
-        free(text);
+        vs_free(text);
         text = NULL;
     }
     f->len = text ? len : 0;
-    f->text = text ? text : calloc(1, 1);
-    if (!f->text)
-        d->mem.oom(1);
+    f->text = text ? text : vs_calloc(1, 1);
     return f->text;
 }
 
@@ -146,14 +136,14 @@ vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *fil
         *why = "is not a regular file";
         return VS_EIO;
     }
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = io_open(path, O_RDONLY);
     if (fd < 0) {
         *why = errno == EACCES ? "may not be read" : "could not be opened";
         return VS_EIO;
     }
     size_t len = 0;
     char *text = slurp(fd, S_ISREG(sb.st_mode) ? (size_t)sb.st_size : 1 << 16, &len, why);
-    close(fd);
+    io_close(fd);
     if (!text)
         return VS_EIO;
     *file = own_file(d, path, text, len, from);

@@ -2,14 +2,18 @@
 #define _GNU_SOURCE
 #include "io.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "heap.h"
 
 bool io_write(int fd, const void *p, size_t n)
 {
@@ -38,6 +42,47 @@ bool io_read(int fd, void *p, size_t n)
         n -= (size_t)k;
     }
     return true;
+}
+
+static void drop_fd(void *what) { close((int)(intptr_t)what); }
+
+int io_open(const char *path, int flags)
+{
+    const int fd = open(path, flags | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        heap_hold(drop_fd, (void *)(intptr_t)fd);
+    return fd;
+}
+
+int io_close(int fd)
+{
+    heap_unhold(drop_fd, (void *)(intptr_t)fd);
+    return close(fd);
+}
+
+static void drop_folder(void *what) { closedir(what); }
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **io_names(arena *mem, const char *path, bool *found)
+{
+    const char **name = NULL;
+    DIR *d = opendir(path);
+    *found = d != NULL;
+    if (!d)
+        return NULL;
+    heap_hold(drop_folder, d);
+    for (struct dirent *x; (x = readdir(d));)
+        if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+            vec_push(name, arena_strndup(mem, x->d_name, strlen(x->d_name)));
+    heap_unhold(drop_folder, d);
+    closedir(d);
+    if (name)
+        qsort(name, vec_len(name), sizeof *name, by_text);
+    return name;
 }
 
 /* The file that contains this code: the program, or the library that it uses. false: not known. */

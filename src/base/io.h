@@ -1,4 +1,4 @@
-/* io.h - whole reads and writes on pipes and sockets, and plug-in libraries of this program.
+/* io.h - file descriptors: whole reads and writes, folders; plug-in libraries of this program.
  * Use:    io_write, io_read for messages of known length; plugin_open for libvsim-llvm.so,
  * libvsim-mpi.so. */
 #ifndef IO_H
@@ -6,12 +6,18 @@
 
 #include <limits.h>
 
-#include "vs.h"
+#include "vec.h"
 
 /* All n bytes, over interruptions. false: an error (errno), or for io_read the end of the file
  * (errno 0). */
 bool io_write(int fd, const void *p, size_t n);
 bool io_read(int fd, void *p, size_t n);
+
+/* As open, close-on-exec; freeing the thread's heap closes it. -1: errno. Closing: as close. */
+int io_open(const char *path, int flags);
+int io_close(int fd);
+/* Names in a folder, sorted, without . and ..: a vec of texts in mem; *found: it could be read. */
+const char **io_names(arena *mem, const char *path, bool *found);
 
 /* The path that is `relative` to the folder of the program or library that contains this code.
  * false: there is nothing, or nothing that may be read. */

@@ -1,7 +1,5 @@
 #include "map.h"
 
-#include <stdlib.h>
-
 static size_t slot_of(const map *m, uint64_t key)
 {
     uint64_t h = key * 0x9e3779b97f4a7c15u;
@@ -26,7 +24,7 @@ static void grow(map *m)
     for (size_t i = 0; i < m->cap; i++)
         if (m->slot[i].used)
             bigger.slot[slot_of(&bigger, m->slot[i].key)] = m->slot[i];
-    free(m->slot);
+    vs_free(m->slot);
     *m = bigger;
 }
 
@@ -67,6 +65,6 @@ void map_remove(map *m, uint64_t key)
 
 void map_free(map *m)
 {
-    free(m->slot);
+    vs_free(m->slot);
     *m = (map){0};
 }

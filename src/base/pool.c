@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the
  * gaps between the parallel parts of a Newton iteration are shorter, those between analyses are
@@ -84,7 +83,7 @@ static void await_job(pool *p, uint64_t seen)
 static void *thread_main(void *arg)
 {
     const start s = *(start *)arg;
-    free(arg);
+    vs_free(arg);
     uint64_t seen = 0;
     for (;;) {
         await_job(s.p, seen);
@@ -97,13 +96,13 @@ static void *thread_main(void *arg)
 
 pool *pool_new(int threads)
 {
-    pool *p = calloc(1, sizeof *p);
+    pool *p = vs_calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->size = threads > 1 ? threads : 1;
-    p->thread = calloc((size_t)p->size, sizeof *p->thread);
+    p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
     if (!p->thread) {
-        free(p);
+        vs_free(p);
         return NULL;
     }
     pthread_mutex_init(&p->lock, NULL);
@@ -131,8 +130,8 @@ void pool_free(pool **pp)
         pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
-    free(p->thread);
-    free(p);
+    vs_free(p->thread);
+    vs_free(p);
     *pp = NULL;
 }
 
@@ -142,11 +141,11 @@ int pool_size(const pool *p) { return p ? p->size : 1; }
 static void start_threads(pool *p)
 {
     while (p->n_started < p->size - 1) {
-        start *s = malloc(sizeof *s);
+        start *s = vs_malloc(sizeof *s);
         if (s)
             *s = (start){p, p->n_started + 1};
         if (!s || pthread_create(&p->thread[p->n_started], NULL, thread_main, s)) {
-            free(s);
+            vs_free(s);
             p->size = p->n_started + 1;
             return;
         }

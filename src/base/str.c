@@ -13,8 +13,8 @@ void str_pool_init(str_pool *p)
 
 void str_pool_fini(str_pool *p)
 {
-    free(p->slot);
-    free(p->hash);
+    vs_free(p->slot);
+    vs_free(p->hash);
     vec_free(p->by_id);
     map_free(&p->id_at);
     arena_fini(&p->mem);
@@ -44,10 +44,8 @@ uint64_t str_hash_lower(const char *s)
 static void grow_pool(str_pool *p)
 {
     const size_t cap = p->cap ? p->cap * 2 : 1024;
-    const char **slot = calloc(cap, sizeof *slot);
-    uint32_t *hash = malloc(cap * sizeof *hash);
-    if (!slot || !hash)
-        p->mem.oom(cap * (sizeof *slot + sizeof *hash));
+    const char **slot = vs_calloc(cap, sizeof *slot);
+    uint32_t *hash = vs_malloc(cap * sizeof *hash);
     for (size_t i = 0; i < p->cap; i++) {
         if (!p->slot[i])
             continue;
@@ -57,8 +55,8 @@ static void grow_pool(str_pool *p)
         slot[k] = p->slot[i];
         hash[k] = p->hash[i];
     }
-    free(p->slot);
-    free(p->hash);
+    vs_free(p->slot);
+    vs_free(p->hash);
     p->slot = slot;
     p->hash = hash;
     p->cap = cap;
@@ -113,7 +111,7 @@ const char *str_intern_lower(str_pool *p, const char *s, size_t n)
         t[i] = str_lower_char(s[i]);
     const char *r = str_intern(p, t, n);
     if (t != few)
-        free(t);
+        vs_free(t);
     return r;
 }
 

@@ -1,6 +1,5 @@
 #include "vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void *vec_grow_(void *v, size_t extra, size_t elem)
@@ -11,9 +10,7 @@ void *vec_grow_(void *v, size_t extra, size_t elem)
     size_t want = cap * 2 > len + extra ? cap * 2 : len + extra;
     if (want < 8)
         want = 8;
-    vec_head *h = realloc(v ? vec_head_of(v) : NULL, sizeof *h + want * elem);
-    if (!h)
-        vs_no_memory(want * elem);
+    vec_head *h = vs_realloc(v ? vec_head_of(v) : NULL, sizeof *h + want * elem);
     h->len = len;
     h->cap = want;
     return h + 1;
@@ -31,7 +28,7 @@ void *vec_extend_(void *v, size_t n, size_t elem)
 void vec_free_(void *v)
 {
     if (v)
-        free(vec_head_of(v));
+        vs_free(vec_head_of(v));
 }
 
 void *vec_fixed_(arena *mem, size_t n, size_t elem)

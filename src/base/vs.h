@@ -4,6 +4,7 @@
 #define VS_H
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,11 +46,20 @@ typedef enum vs_status {
 /* The text of a status, never NULL. */
 const char *vs_status_text(vs_status st);
 
-/* Memory that setup cannot do without: as malloc and calloc, for free, but never NULL. */
+/* Memory from the thread's heap (heap.h), for vs_free: as malloc, calloc, ... of the C library, but
+ * never NULL, also for 0 bytes. */
 void *vs_malloc(size_t bytes);
 void *vs_calloc(size_t n, size_t size);
-/* What they, arenas, vecs and maps do where there is none: a message, and abort. */
-_Noreturn void vs_no_memory(size_t bytes);
+void *vs_realloc(void *p, size_t bytes); /* p stays in its heap */
+char *vs_strdup(const char *s);
+char *vs_strndup(const char *s, size_t n);
+char *vs_text(const char *fmt, ...) VS_PRINTF(1, 2); /* as asprintf */
+char *vs_vtext(const char *fmt, va_list ap) VS_PRINTF(1, 0);
+void vs_free(void *p); /* NULL is allowed */
+/* NULL: no memory, p stays. For callbacks of the C library, which no jump may leave. */
+void *vs_try_realloc(void *p, size_t bytes);
+/* What they, arenas, vecs and maps do where memory is missing: back to the innermost guard. */
+_Noreturn void vs_no_memory(void);
 
 /* Seconds on a clock that never goes back; its zero is any. */
 double vs_seconds(void);

@@ -4,7 +4,6 @@
 #include "nat_delay.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* -- names and unknowns -- */
@@ -55,7 +54,7 @@ static void say_if_heard(void *user, const char *text)
 
 ckt *ckt_new(const ckt_opt *opt, diag *d)
 {
-    ckt *c = calloc(1, sizeof *c);
+    ckt *c = vs_calloc(1, sizeof *c);
     if (!c)
         return NULL;
     arena_init(&c->mem);
@@ -101,7 +100,7 @@ void ckt_free(ckt **pc)
     map_free(&c->source_by_name);
     str_pool_fini(&c->names);
     arena_fini(&c->mem);
-    free(c);
+    vs_free(c);
     *pc = NULL;
 }
 

@@ -1,6 +1,5 @@
 /* cli_run.c - `vsim DECK`, check, explain, analyze, profile: the job, signals, the exit code. */
 #include <signal.h>
-#include <stdlib.h>
 
 #include "cli.h"
 

@@ -595,7 +595,7 @@ static bool number_of(void *user, const char *name, double *value)
 
 ctl *ctl_new(sim *s, const ctl_opt *o)
 {
-    ctl *c = calloc(1, sizeof *c);
+    ctl *c = vs_calloc(1, sizeof *c);
     if (!c)
         return NULL;
     *c = (ctl){.s = s,
@@ -633,7 +633,7 @@ void ctl_free(ctl **p)
     vec_free(c->result);
     arena_fini(&c->scratch);
     arena_fini(&c->mem);
-    free(c);
+    vs_free(c);
     *p = NULL;
 }
 

@@ -1,6 +1,5 @@
 /* ctl_ana.c - analyses, changes of the circuit, and what it consists of. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 

@@ -6,6 +6,7 @@
 #include "ctl_priv.h"
 #include "four.h"
 #include "table.h"
+#include "stream.h"
 
 /* -- measures -- */
 
@@ -338,7 +339,7 @@ vs_status ctl_write_measures(ctl *c)
     else
         write_csv(c, fp);
     bool bad = ferror(fp);
-    if (!fclose(fp) && !bad)
+    if (!stream_close(fp) && !bad)
         return VS_OK;
     ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
     return VS_EIO;

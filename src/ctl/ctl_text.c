@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "ctl_priv.h"
+#include "stream.h"
 
 enum { MAX_LINE = 16 << 20 };
 
@@ -14,7 +15,7 @@ enum { MAX_LINE = 16 << 20 };
 static void free_words(char **w)
 {
     for (size_t i = 0; i < vec_len(w); i++)
-        free(w[i]);
+        vs_free(w[i]);
     vec_free(w);
 }
 
@@ -72,7 +73,7 @@ void ctl_put(ctl *c, const char *name, const char *const *word, size_t n)
 {
     char **copy = NULL; /* the words may be those that are replaced */
     for (size_t i = 0; i < n; i++)
-        vec_push(copy, strdup(word[i]));
+        vec_push(copy, vs_strdup(word[i]));
     for (size_t i = 0; i < vec_len(c->var); i++)
         if (!str_casecmp(c->var[i].name, name)) {
             free_words(c->var[i].word);
@@ -301,7 +302,7 @@ vs_status ctl_open(ctl *c, const char *path, const char *mode, FILE **fp)
     *fp = NULL;
     if (!ctl_may_write(c, path))
         return VS_EINPUT;
-    *fp = fopen(path, mode);
+    *fp = stream_open(path, mode);
     if (*fp)
         return VS_OK;
     ctl_fail(c, "'%s' cannot be written: %s", path, strerror(errno));
@@ -340,7 +341,7 @@ vs_status ctl_end_redirect(ctl *c)
     if (c->out == c->o.log)
         return VS_OK;
     bool bad = ferror(c->out);
-    bad |= fclose(c->out) != 0;
+    bad |= stream_close(c->out) != 0;
     c->out = c->o.log;
     if (!bad)
         return VS_OK;

@@ -7,6 +7,7 @@
 
 #include "ctl_priv.h"
 #include "table.h"
+#include "stream.h"
 
 /* -- lists of expressions -- */
 
@@ -318,13 +319,13 @@ static bool file_and_values(ctl *c, const char *text, const char **path, post_va
 static bool append_file(const char *from, const char *to)
 {
     char buf[65536];
-    FILE *a = fopen(from, "rb"), *b = fopen(to, "ab");
+    FILE *a = stream_open(from, "rb"), *b = stream_open(to, "ab");
     bool ok = a && b;
     for (size_t n; ok && (n = fread(buf, 1, sizeof buf, a));)
         ok = fwrite(buf, 1, n, b) == n;
     if (a)
-        fclose(a);
-    return (!b || !fclose(b)) && ok;
+        stream_close(a);
+    return (!b || !stream_close(b)) && ok;
 }
 
 vs_status ctl_write(ctl *c, const char *text)
@@ -373,7 +374,7 @@ vs_status ctl_wrdata(ctl *c, const char *text)
     if (fp) {
         bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"),
                                   ctl_get(c, "wr_vecnames"), digits, fp);
-        if (fclose(fp) || !ok) {
+        if (stream_close(fp) || !ok) {
             ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
             st = VS_EIO;
         }

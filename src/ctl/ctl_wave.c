@@ -6,6 +6,7 @@
 #include "ctl_priv.h"
 #include "four.h"
 #include "svg.h"
+#include "stream.h"
 
 /* -- spectra -- */
 
@@ -220,7 +221,7 @@ static vs_status draw(ctl *c, const char *path, const char *text)
     if (fp) {
         errno = 0;
         bool ok = post_svg(&c->e, v, n, r.axis ? &axis : NULL, &r.p, fp);
-        bool lost = fclose(fp) != 0 || (!ok && errno);
+        bool lost = stream_close(fp) != 0 || (!ok && errno);
         if (lost)
             ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
         st = lost ? VS_EIO : ok ? VS_OK : VS_EINPUT;

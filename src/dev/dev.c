@@ -1,7 +1,6 @@
 /* dev.c - instance tables of a group and their evaluation. */
 #include "dev_lin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void dev_group_init(dev_group *g, arena *mem, mdl_model *m, const int32_t *inst, const int32_t *row,

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *elab_printf(elab *e, const char *fmt, ...)
@@ -198,7 +197,7 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
 vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib,
                             const flat *f, const elab_opt *opt)
 {
-    elab *e = *kept = calloc(1, sizeof *e);
+    elab *e = *kept = vs_calloc(1, sizeof *e);
     *c = NULL;
     if (!e)
         return VS_ENOMEM;
@@ -222,7 +221,7 @@ void elab_free(elab **e)
     if (!*e)
         return;
     fini(*e);
-    free(*e);
+    vs_free(*e);
     *e = NULL;
 }
 

@@ -11,8 +11,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "stream.h"
 
 enum { LARGE = 100 }; /* nodes of an expression's tree */
 
@@ -383,7 +384,7 @@ static const char *module_text(behav *b, const char *body, const char *contribut
 {
     char *text = NULL;
     size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    FILE *f = stream_text(&text, &len);
     fprintf(f, "(p, n");
     for (size_t i = 2; i < vec_len(b->node); i++)
         fprintf(f, ", t%zu", i);
@@ -400,9 +401,9 @@ static const char *module_text(behav *b, const char *body, const char *contribut
     for (int32_t i = 0; i < b->n_var; i++)
         fprintf(f, "    real w%d;\n", (int)i);
     fprintf(f, "    analog begin\n%s        %s\n    end\nendmodule\n", body, contribution);
-    fclose(f);
+    stream_close(f);
     const char *copy = elab_printf(b->e, "%s", text);
-    free(text);
+    vs_free(text);
     return copy;
 }
 
@@ -425,7 +426,7 @@ static mdl_model *module_for(behav *b, const char *text)
 static vs_status add_module(behav *b, const char *contribution, char **body)
 {
     elab *e = b->e;
-    fclose(b->body);
+    stream_close(b->body);
     b->body = NULL;
     mdl_model *m = b->failed ? NULL : module_for(b, module_text(b, *body, contribution));
     if (!m)
@@ -465,7 +466,7 @@ static bool exceeds(const net_expr *x, int *most)
 
 static behav begin(elab *e, const flat_inst *in, char **body, size_t *len)
 {
-    behav b = {.e = e, .in = in, .body = open_memstream(body, len)};
+    behav b = {.e = e, .in = in, .body = stream_text(body, len)};
     vec_push(b.node, in->node[0]);
     vec_push(b.node, in->node[1]);
     return b;
@@ -477,7 +478,7 @@ static vs_status end(behav *b, const char *contribution, char **body)
     vec_free(b->node);
     vec_free(b->branch);
     vec_free(b->num);
-    free(*body);
+    vs_free(*body);
     return st;
 }
 

@@ -12,7 +12,6 @@
 #include "wave.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* -- what there is -- */

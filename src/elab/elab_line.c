@@ -9,8 +9,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "stream.h"
 
 enum { MOST_LUMPS = 1000 };
 
@@ -250,7 +251,7 @@ static mdl_model *transformer(values *v, int n)
         return m;
     char *text = NULL;
     size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    FILE *f = stream_text(&text, &len);
     fprintf(f, "`include \"disciplines.vams\"\nmodule %s(r", name);
     for (int k = 1; k <= n; k++)
         fprintf(f, ", i%d, m%d", k, k);
@@ -267,9 +268,9 @@ static mdl_model *transformer(values *v, int n)
             fprintf(f, "        V(b%d) <+ t%d_%d * V(m%d);\n        I(m%d) <+ -t%d_%d * I(b%d);\n",
                     k, k, j, j, j, k, j, k);
     fprintf(f, "    end\nendmodule\n");
-    fclose(f);
+    stream_close(f);
     const vs_status st = mdl_load_text(e->lib, name, text);
-    free(text);
+    vs_free(text);
     return st == VS_OK ? mdl_find(e->lib, name) : NULL;
 }
 

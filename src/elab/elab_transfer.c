@@ -4,7 +4,6 @@
 #include "elab_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {

@@ -3,13 +3,15 @@
  * names; a module that comes with vsim; for other types the module whose name is the type. */
 #include "elab_priv.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/types.h>
+
+#include "io.h"
+#include "stream.h"
 
 static const elab_type types[] = {
     {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2}, {"c", 0, "capacitor", 0, 2},
@@ -273,11 +275,11 @@ static const char **known_types(elab *e)
 static bool defines(const char *path, const char *module)
 {
     enum { MOST = 1 << 22 };
-    FILE *f = fopen(path, "r");
+    FILE *f = stream_open(path, "r");
     char *line = NULL;
     size_t cap = 0, read = 0;
     bool found = false;
-    for (ssize_t n; f && !found && read < MOST && (n = getline(&line, &cap, f)) > 0;
+    for (ssize_t n; f && !found && read < MOST && (n = stream_line(&line, &cap, f)) > 0;
          read += (size_t)n) {
         const char *s = line + strspn(line, " \t");
         if (strncmp(s, "module", 6) != 0 || !strchr(" \t", s[6]))
@@ -286,31 +288,34 @@ static bool defines(const char *path, const char *module)
         const size_t len = strcspn(s, " \t(;\r\n");
         found = len == strlen(module) && !strncasecmp(s, module, len);
     }
-    free(line);
+    vs_free(line);
     if (f)
-        fclose(f);
+        stream_close(f);
     return found;
 }
 
 /* A .va file in this folder, or in one below it, that defines the module; NULL: none. */
 static const char *source_in(elab *e, const char *folder, const char *module, int below)
 {
-    DIR *d = opendir(folder);
     const char *found = NULL;
     int seen = 0;
-    for (struct dirent *x; d && !found && seen < 200 && (x = readdir(d));) {
-        const size_t n = strlen(x->d_name);
-        if (x->d_name[0] == '.')
+    bool there;
+    arena mem;
+    arena_init(&mem);
+    const char **name = io_names(&mem, folder, &there);
+    for (size_t i = 0; i < vec_len(name) && !found && seen < 200; i++) {
+        const size_t n = strlen(name[i]);
+        if (name[i][0] == '.')
             continue;
         seen++;
-        const char *path = elab_printf(e, "%s/%s", folder, x->d_name);
-        if (n > 3 && !strcmp(x->d_name + n - 3, ".va"))
+        const char *path = elab_printf(e, "%s/%s", folder, name[i]);
+        if (n > 3 && !strcmp(name[i] + n - 3, ".va"))
             found = defines(path, module) ? path : NULL;
-        else if (below > 0 && !strchr(x->d_name, '.'))
+        else if (below > 0 && !strchr(name[i], '.'))
             found = source_in(e, path, module, below - 1);
     }
-    if (d)
-        closedir(d);
+    vec_free(name);
+    arena_fini(&mem);
     return found;
 }
 

@@ -13,7 +13,7 @@
 
 flat_plan *flat_plan_new(void)
 {
-    flat_plan *p = calloc(1, sizeof *p);
+    flat_plan *p = vs_calloc(1, sizeof *p);
     if (p)
         arena_init(&p->trees);
     return p;
@@ -44,7 +44,7 @@ void flat_plan_free(flat_plan **pp)
     vec_free(p->owner);
     vec_free(p->knob);
     arena_fini(&p->trees);
-    free(p);
+    vs_free(p);
     *pp = NULL;
 }
 

@@ -2,7 +2,6 @@
 #include "ir_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define IS_PHI(op) ((op) == IR_PHI || (op) == IR_LPHI)
@@ -425,7 +424,7 @@ bool ir_verify(const ir_fn *fn, arena *scratch, const char **why)
     if (ok && vec_len(v.region))
         ok = fail(&v, vec_last(v.region).head, "region is not closed");
     ok = ok && check_outputs(&v);
-    free(v.visible);
+    vs_free(v.visible);
     vec_free(v.shown);
     vec_free(v.region);
     if (why)

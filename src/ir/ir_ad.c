@@ -13,7 +13,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Codes of derivatives; >= 0: a value of `to`. */
@@ -500,8 +499,8 @@ void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const 
             ir_val code = get(&s, want[j], k);
             deriv[j * n_seed + k] = code == ZERO ? IR_NONE : value_of(&s, code);
         }
-    free(s.dep);
-    free(s.need);
-    free(s.off);
-    free(s.d);
+    vs_free(s.dep);
+    vs_free(s.need);
+    vs_free(s.off);
+    vs_free(s.d);
 }

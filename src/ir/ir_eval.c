@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int32_t f2i(double x)
@@ -93,7 +92,7 @@ static void step_lphis(const ir_fn *fn, ir_val loop, ir_num *val)
         next[k] = val[inst[loop + 1 + k].c];
     memcpy(val + loop + 1, next, (size_t)n * sizeof *next);
     if (next != few)
-        free(next);
+        vs_free(next);
 }
 
 enum { MAX_ROUNDS = 10 * 1000 * 1000 };

@@ -8,8 +8,6 @@
  * lphis; then the condition of a lane that has left stays false. */
 #include "ir_priv.h"
 
-#include <stdlib.h>
-
 typedef struct frame {
     ir_val head;  /* IF or LOOP in `from` */
     ir_val outer; /* mask around the region, IR_NONE: always on; values of `to` */
@@ -131,7 +129,7 @@ void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st)
     if (st)
         *st = s.st;
     ir_fn_fini(&s.to);
-    free(s.map);
-    free(s.holds_loop);
+    vs_free(s.map);
+    vs_free(s.holds_loop);
     vec_free(s.open);
 }

@@ -14,7 +14,6 @@
 #include "ir_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- 1. what is needed ---- */
@@ -181,8 +180,8 @@ static live live_of(const ir_fn *fn, ir_facts facts, uint8_t *pre)
 
 static void live_fini(live *l)
 {
-    free(l->on);
-    free(l->parent);
+    vs_free(l->on);
+    vs_free(l->parent);
     vec_free(l->work);
 }
 
@@ -960,10 +959,10 @@ static void rewriter_fini(rewriter *r)
     vec_free(r->pre);
     for (int k = 0; k < 4; k++)
         map_free(&r->con_id[k]);
-    free(r->in_id);
-    free(r->map);
-    free(r->then_id);
-    free(r->bucket);
+    vs_free(r->in_id);
+    vs_free(r->map);
+    vs_free(r->then_id);
+    vs_free(r->bucket);
     vec_free(r->cse);
     vec_free(r->sub_body);
     vec_free(r->sub_pre);
@@ -996,7 +995,7 @@ static void find_empty_ifs(const ir_fn *t, uint8_t *on)
         if (p->op == IR_IF && (on[i] & LIVE) && before[p->c] == before[i + 1])
             on[i] |= TO_SELECT;
     }
-    free(before);
+    vs_free(before);
 }
 
 static void copy_prelude(result *f, const uint8_t *needed)
@@ -1092,9 +1091,9 @@ static void copy_needed(ir_fn *to, const rewriter *r)
         ir_out_add(to, o.kind, o.a, o.b, final(&f, o.v));
     }
     live_fini(&l);
-    free(pre_needed);
-    free(f.body);
-    free(f.pre);
+    vs_free(pre_needed);
+    vs_free(f.body);
+    vs_free(f.pre);
 }
 
 static void rewrite_once(ir_fn *to, const ir_fn *from, ir_opt_flags flags, ir_facts facts)

@@ -10,7 +10,6 @@
 #include "ir_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct recip {
     const ir_fn *from;
@@ -91,8 +90,8 @@ void ir_recip(ir_fn *to, const ir_fn *from)
     }
     ir_opt(to, &r.to, (ir_opt_flags){0});
     ir_fn_fini(&r.to);
-    free(r.cls);
-    free(r.uses);
-    free(r.map);
-    free(r.of);
+    vs_free(r.cls);
+    vs_free(r.uses);
+    vs_free(r.map);
+    vs_free(r.of);
 }

@@ -9,7 +9,6 @@
  * the evaluated value. Rewriting: ir_rewrite with what was found. */
 #include "ir_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNSEEN, CONST, VARIES };
@@ -218,8 +217,8 @@ void ir_sccp(ir_fn *to, const ir_fn *from, const uint8_t *known, const ir_num *k
         count(&s, st);
     make_facts(&s);
     ir_rewrite(to, from, flags, (ir_facts){s.state, s.val});
-    free(s.state);
-    free(s.runs);
-    free(s.round);
-    free(s.val);
+    vs_free(s.state);
+    vs_free(s.runs);
+    vs_free(s.round);
+    vs_free(s.val);
 }

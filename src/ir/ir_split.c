@@ -9,7 +9,6 @@
  * A value used in a loop and cached was the same in every round, so "the last one" is "the" one. */
 #include "ir_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { EVAL = 1, CACHED = 2, REDO = 4, SETUP = 8 };
@@ -296,7 +295,7 @@ static int merge_entries(ir_fn *setup, entry *e, int n_cached)
     }
     vec_free(setup->out);
     setup->out = kept;
-    free(of_value);
+    vs_free(of_value);
     return n;
 }
 
@@ -370,7 +369,7 @@ static int drop_unused(ir_fn *setup, ir_fn *eval, int n_entry, bool merged)
         ir_opt(setup, &full, (ir_opt_flags){0});
         ir_fn_fini(&full);
     }
-    free(new_k);
+    vs_free(new_k);
     return n;
 }
 
@@ -404,15 +403,15 @@ int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from)
     build_eval(&s, eval, e);
     n_entry = drop_unused(setup, eval, n_entry, n_entry < n_cached);
 
-    free(e);
-    free(s.cls);
-    free(s.differs);
-    free(s.use);
-    free(s.outer);
-    free(s.parent);
-    free(s.home);
-    free(s.map);
-    free(s.top);
+    vs_free(e);
+    vs_free(s.cls);
+    vs_free(s.differs);
+    vs_free(s.use);
+    vs_free(s.outer);
+    vs_free(s.parent);
+    vs_free(s.home);
+    vs_free(s.map);
+    vs_free(s.top);
     vec_free(s.work);
     return n_entry;
 }

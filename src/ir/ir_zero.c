@@ -7,8 +7,6 @@
  *           it is visible there. ir_opt does the rest. */
 #include "ir_priv.h"
 
-#include <stdlib.h>
-
 typedef struct zeroing {
     ir_fn *fn;
     uint8_t *zero; /* [n_inst] */
@@ -105,6 +103,6 @@ void ir_zero(ir_fn *fn, const uint8_t *is_zero)
     for (size_t e = 0; e < vec_len(fn->eff); e++)
         for (size_t a = 0; a < vec_len(fn->eff[e].arg); a++)
             fn->eff[e].arg[a] = z.same[fn->eff[e].arg[a]];
-    free(z.zero);
+    vs_free(z.zero);
     vec_free(z.same);
 }

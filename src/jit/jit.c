@@ -58,12 +58,11 @@ static const char *keep_why(jit *j, const char *fmt, ...) VS_PRINTF(2, 3);
 static const char *keep_why(jit *j, const char *fmt, ...)
 {
     va_list ap;
-    free(j->why);
+    vs_free(j->why);
     va_start(ap, fmt);
-    if (vasprintf(&j->why, fmt, ap) < 0)
-        j->why = NULL;
+    j->why = vs_vtext(fmt, ap);
     va_end(ap);
-    return j->why ? j->why : "out of memory";
+    return j->why;
 }
 
 /* -- the machine -- */
@@ -107,7 +106,7 @@ vs_status jit_open(jit **out, const jit_opt *opt)
 {
     static const jit_opt standard = {.opt_level = 2};
     const char *why = NULL;
-    jit *j = calloc(1, sizeof *j);
+    jit *j = vs_calloc(1, sizeof *j);
     if (!j)
         return VS_ENOMEM;
     j->opt = opt ? *opt : standard;
@@ -131,8 +130,8 @@ void jit_close(jit **pj)
         jit_pack_unload(&j->unit[i].code);
     vec_free(j->unit);
     jit_cache_close(&j->cache);
-    free(j->why);
-    free(j);
+    vs_free(j->why);
+    vs_free(j);
     *pj = NULL;
 }
 
@@ -461,14 +460,14 @@ static void finish_task(jit *j, const emit_task *k, const part_task *part, const
         else if (j->opt.verbose)
             note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], size);
     }
-    free(pack);
+    vs_free(pack);
 }
 
 static void free_tasks(team *t)
 {
     for (size_t i = 0; i < vec_len(t->part); i++) {
-        free(t->part[i].err);
-        free(t->part[i].made.obj);
+        vs_free(t->part[i].err);
+        vs_free(t->part[i].made.obj);
     }
     for (size_t i = 0; i < vec_len(t->task); i++)
         jit_cut_fini(&t->task[i].cut);

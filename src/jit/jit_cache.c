@@ -8,7 +8,6 @@
 #include "io.h"
 #include "vec.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -121,7 +120,7 @@ void jit_cache_open(jit_cache *c, const char *dir, const char **why)
     struct stat st;
     *why = NULL;
     *c = (jit_cache){.max_bytes = (uint64_t)JIT_CACHE_MB << 20};
-    c->dir = dir ? strdup(dir) : NULL;
+    c->dir = dir ? vs_strdup(dir) : NULL;
     if (!c->dir || !*c->dir) {
         *why = "no cache folder is set";
     } else {
@@ -137,7 +136,7 @@ void jit_cache_open(jit_cache *c, const char *dir, const char **why)
 
 void jit_cache_close(jit_cache *c)
 {
-    free(c->dir);
+    vs_free(c->dir);
     c->dir = NULL;
 }
 
@@ -145,10 +144,8 @@ void jit_cache_close(jit_cache *c)
 
 static char *file_name(const jit_cache *c, jit_cache_kind kind, jit_hash key, const char *more)
 {
-    char *path = NULL;
-    int n = asprintf(&path, "%s/%016llx%016llx%s%s", c->dir, (unsigned long long)key.w[0],
-                     (unsigned long long)key.w[1], SUFFIX[kind], more);
-    return n < 0 ? NULL : path;
+    return vs_text("%s/%016llx%016llx%s%s", c->dir, (unsigned long long)key.w[0],
+                   (unsigned long long)key.w[1], SUFFIX[kind], more);
 }
 
 void jit_cache_expect(const void *bytes, size_t n)
@@ -220,7 +217,7 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
                             0); /* in a folder that is read only the age is not kept */
         close(fd);
     }
-    free(path);
+    vs_free(path);
     return found;
 }
 
@@ -258,20 +255,23 @@ static bool is_ours(const char *name)
 static cached *list_files(const jit_cache *c, uint64_t *total)
 {
     cached *list = NULL;
-    DIR *d = opendir(c->dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
+    arena mem;
+    bool found;
+    arena_init(&mem);
+    const char **name = io_names(&mem, c->dir, &found);
+    for (size_t i = 0; i < vec_len(name); i++) {
         struct stat st;
-        size_t n = strlen(e->d_name);
-        if (n >= sizeof list->name || !is_ours(e->d_name) ||
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+        const size_t n = strlen(name[i]);
+        if (n >= sizeof list->name || !is_ours(name[i]) ||
+            lstat(arena_printf(&mem, "%s/%s", c->dir, name[i]), &st) || !S_ISREG(st.st_mode))
             continue;
         cached one = {.used = st.st_mtim, .size = (uint64_t)st.st_size};
-        memcpy(one.name, e->d_name, n + 1);
+        memcpy(one.name, name[i], n + 1);
         vec_push(list, one);
         *total += one.size;
     }
-    if (d)
-        closedir(d);
+    vec_free(name);
+    arena_fini(&mem);
     return list;
 }
 
@@ -283,10 +283,10 @@ static void trim(const jit_cache *c)
     if (total > c->max_bytes)
         qsort(list, vec_len(list), sizeof *list, older);
     for (size_t i = 0; i < vec_len(list) && total > c->max_bytes; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", c->dir, list[i].name) >= 0 && !unlink(path))
+        char *path = vs_text("%s/%s", c->dir, list[i].name);
+        if (!unlink(path))
             total -= list[i].size;
-        free(path);
+        vs_free(path);
     }
     vec_free(list);
 }
@@ -313,8 +313,8 @@ vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash ke
         if (!ok)
             unlink(temp);
     }
-    free(path);
-    free(temp);
+    vs_free(path);
+    vs_free(temp);
     *why = ok ? NULL : "the cache folder cannot be written";
     if (ok)
         trim(c);
@@ -327,7 +327,7 @@ vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why
 {
     struct timespec now;
     *view =
-        (jit_cache_view){.dir = dir ? strdup(dir) : NULL, .limit = (uint64_t)JIT_CACHE_MB << 20};
+        (jit_cache_view){.dir = dir ? vs_strdup(dir) : NULL, .limit = (uint64_t)JIT_CACHE_MB << 20};
     *why = "no cache folder is set";
     if (!view->dir || !*view->dir)
         return VS_EIO;
@@ -353,7 +353,7 @@ vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why
 
 void jit_cache_look_fini(jit_cache_view *view)
 {
-    free(view->dir);
+    vs_free(view->dir);
     vec_free(view->file);
 }
 
@@ -364,15 +364,15 @@ vs_status jit_cache_clear(const char *dir, size_t *n_file, uint64_t *bytes, cons
     *n_file = 0;
     *bytes = 0;
     for (size_t i = 0; i < vec_len(v.file); i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", v.dir, v.file[i].name) >= 0 && !unlink(path)) {
+        char *path = vs_text("%s/%s", v.dir, v.file[i].name);
+        if (!unlink(path)) {
             *n_file += 1;
             *bytes += v.file[i].size;
         } else {
             *why = "a file cannot be removed";
             st = VS_EIO;
         }
-        free(path);
+        vs_free(path);
     }
     jit_cache_look_fini(&v);
     return st;

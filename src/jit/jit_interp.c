@@ -1,8 +1,6 @@
 /* jit_interp.c - the kernel contract by the interpreter. */
 #include "jit_priv.h"
 
-#include <stdlib.h>
-
 static ir_num to_num(double x, int type)
 {
     return type == IR_F64 ? (ir_num){.f = x} : (ir_num){.i = (int32_t)x};
@@ -68,8 +66,8 @@ vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batc
                         int64_t end)
 {
     vs_status st = VS_OK;
-    ir_num *val = calloc(vec_len(eval->inst) + 1, sizeof *val);
-    ir_num *input = calloc(vec_len(eval->in) + 1, sizeof *input);
+    ir_num *val = vs_calloc(vec_len(eval->inst) + 1, sizeof *val);
+    ir_num *input = vs_calloc(vec_len(eval->in) + 1, sizeof *input);
     if (!val || !input)
         st = VS_ENOMEM;
     for (int64_t i = begin * lay->lanes; i < end * lay->lanes && st == VS_OK; i++) {
@@ -78,7 +76,7 @@ vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batc
         if (st == VS_OK)
             store(eval, lay, b, i, val);
     }
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
     return st;
 }

@@ -1131,7 +1131,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
     char *triple = LLVMGetDefaultTargetTriple(), *msg = NULL;
     char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
-        *err = strdup(msg);
+        *err = vs_strdup(msg);
         LLVMDisposeMessage(msg);
     } else {
         int k = opt->opt_level < 0 ? 0 : opt->opt_level > 3 ? 3 : opt->opt_level;
@@ -1139,7 +1139,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
                                      opt->cpu ? "" : features, level[k], LLVMRelocPIC,
                                      LLVMCodeModelSmall);
         if (!tm)
-            *err = strdup("LLVM has no target machine for this computer");
+            *err = vs_strdup("LLVM has no target machine for this computer");
     }
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(cpu);
@@ -1161,11 +1161,11 @@ static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size
     LLVMMemoryBufferRef buf = NULL;
     int failed = LLVMTargetMachineEmitToMemoryBuffer(tm, g->mod, LLVMObjectFile, &msg, &buf);
     if (failed) {
-        *err = strdup(msg ? msg : "LLVM wrote no object");
+        *err = vs_strdup(msg ? msg : "LLVM wrote no object");
         LLVMDisposeMessage(msg);
     } else {
         *size = LLVMGetBufferSize(buf);
-        *obj = malloc(*size + 1);
+        *obj = vs_malloc(*size + 1);
         if (*obj)
             memcpy(*obj, LLVMGetBufferStart(buf), *size);
         LLVMDisposeMemoryBuffer(buf);
@@ -1177,13 +1177,13 @@ static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size
 static int check_module(gen *g, char **err)
 {
     if (g->bad) {
-        *err = strdup(g->bad);
+        *err = vs_strdup(g->bad);
         return 1;
     }
 #ifndef NDEBUG
     char *msg = NULL;
     if (LLVMVerifyModule(g->mod, LLVMReturnStatusAction, &msg)) {
-        *err = strdup(msg);
+        *err = vs_strdup(msg);
         LLVMDisposeMessage(msg);
         return 1;
     }

@@ -5,7 +5,6 @@
  * the kernel. */
 #include "jit_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct pack_head {
@@ -27,7 +26,7 @@ void *jit_pack_make(const jit_part *part, int32_t n, size_t *size)
     *size = at;
     for (int32_t q = 0; q < n; q++)
         *size += aligned(part[q].size);
-    char *pack = calloc(1, *size);
+    char *pack = vs_calloc(1, *size);
     if (!pack)
         return NULL;
     memcpy(pack, &head, sizeof head);

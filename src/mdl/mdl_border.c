@@ -3,8 +3,6 @@
  * form, which it leaves as it is; result in f->decide and f->how. */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 typedef struct border {
     const form_fn *f;
     uint8_t *used;        /* [n_inst] 1 as a number, 2 as a condition */
@@ -78,7 +76,7 @@ void mdl_find_border(form_fn *f)
             vec_push(f->decide, (ir_val)k);
             vec_push(f->how, b.used[k] & 1 ? 1 : 2);
         }
-    free(b.used);
+    vs_free(b.used);
     vec_free(b.open);
     vec_free(b.has_dynamic);
 }

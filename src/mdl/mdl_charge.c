@@ -11,7 +11,6 @@
 
 #include "bits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct build {
@@ -192,11 +191,11 @@ static void make_charges(build *b)
             }
         replace_fn(&b->fn, &to);
         read_rows(b);
-        free(deriv);
-        free(moved);
+        vs_free(deriv);
+        vs_free(moved);
     }
-    free(want);
-    free(row);
+    vs_free(want);
+    vs_free(row);
     vec_free(seed);
     vec_free(symbol);
 }
@@ -254,8 +253,8 @@ void mdl_charge(mdl_model *m, ir_fn *fn)
     add_implicit_rows(&b);
     write_rows(&b);
     *fn = b.fn;
-    free(b.implicit);
-    free(b.unknown_of);
-    free(b.res);
-    free(b.react);
+    vs_free(b.implicit);
+    vs_free(b.unknown_of);
+    vs_free(b.res);
+    vs_free(b.react);
 }

@@ -2,8 +2,6 @@
 #include "mdl_count.h"
 #include "mdl_priv.h"
 
-#include <stdlib.h>
-
 static void add_branch(mdl_branches *b, uint8_t cls)
 {
     b->total++;
@@ -35,8 +33,8 @@ static mdl_branches count_branches(const ir_fn *fn)
             b.selects++;
         }
     }
-    free(cls);
-    free(seen);
+    vs_free(cls);
+    vs_free(seen);
     return b;
 }
 
@@ -136,8 +134,8 @@ static ir_num *setup_values(const mdl_model *m, int32_t row, const ir_fn *setup,
         for (size_t o = 0; o < vec_len(setup->out); o++)
             if (setup->out[o].kind == IR_OUT_CACHE)
                 cache[setup->out[o].a] = val[setup->out[o].v];
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
     return cache;
 }
 
@@ -164,9 +162,9 @@ static void count_split(const mdl_model *m, int32_t row, const ir_fn *form, mdl_
     f->split.blocks_dead = st.n_block_dead;
     f->split.branches_decided = st.n_branch_decided;
     f->split.constants = st.n_const;
-    free(cache);
-    free(val);
-    free(known);
+    vs_free(cache);
+    vs_free(val);
+    vs_free(known);
     ir_fn_fini(&setup);
     ir_fn_fini(&eval);
     ir_fn_fini(&to);

@@ -5,7 +5,6 @@
 #include "mdl_pass.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NOT_RUN = 1, ZERO, MINUS_ZERO, ONE, MINUS_ONE, OTHER };
@@ -54,9 +53,9 @@ vs_status mdl_decide(const mdl_model *m, const row_data *r, const form_fn *f, ui
     vec_extend(*key, bytes);
     if (bytes)
         memcpy(*key + at, r->topology, bytes);
-    free(ran);
-    free(val);
-    free(input);
+    vs_free(ran);
+    vs_free(val);
+    vs_free(input);
     return st;
 }
 

@@ -7,8 +7,6 @@
  *           linearised at the limited value: RES += dRES/dv_lim * (v - v_lim). */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 static ir_val difference(ir_fn *fn, ir_val a, ir_val b)
 {
     return b == IR_NONE ? a : a == IR_NONE ? ir_un(fn, IR_NEG, b) : ir_bin(fn, IR_SUB, a, b);
@@ -36,7 +34,7 @@ static void choose_seeds(const ir_fn *fn, size_t n_lim, jacobian *j)
             vec_push(j->seed, ~in->b);
         }
     }
-    free(limited);
+    vs_free(limited);
 }
 
 static void differentiate(const mdl_model *m, const ir_fn *fn, jacobian *j)
@@ -57,8 +55,8 @@ static void differentiate(const mdl_model *m, const ir_fn *fn, jacobian *j)
     }
     j->deriv = vs_calloc((size_t)j->n_want * vec_len(j->seed) + 1, sizeof *j->deriv);
     ir_ad(&j->to, fn, j->seed, (int)vec_len(j->seed), want, j->n_want, j->deriv, moved);
-    free(want);
-    free(moved);
+    vs_free(want);
+    vs_free(moved);
 }
 
 /* Adds sign * d to the entry of column u. */
@@ -108,7 +106,7 @@ static void add_entries(mdl_model *m, jacobian *j)
         if (sum != IR_NONE)
             ir_out_add(&j->to, IR_OUT_J, r, u, sum);
     }
-    free(entry);
+    vs_free(entry);
 }
 
 static void add_gains(jacobian *j)
@@ -163,7 +161,7 @@ void mdl_deriv(mdl_model *m, ir_fn *fn)
     ir_fn_fini(fn);
     *fn = j.to;
     vec_free(j.seed);
-    free(j.row);
-    free(j.reactive);
-    free(j.deriv);
+    vs_free(j.row);
+    vs_free(j.reactive);
+    vs_free(j.deriv);
 }

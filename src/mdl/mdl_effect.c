@@ -2,7 +2,6 @@
 #include "mdl_priv.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_text(char **t, const char *s)
@@ -170,7 +169,7 @@ vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *
     jit_inputs(&v->eval, &lay, b, i, input);
     const vs_status st = ir_interp(&v->eval, input, val, NULL, &host);
     *what = e.what;
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
     return st;
 }

@@ -6,8 +6,6 @@
  *         finds what variants of it are specialised for. */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 void mdl_form_build(mdl_model *m)
 {
     for (size_t u = 0; u < vec_len(m->mod->unknown); u++)
@@ -45,7 +43,7 @@ void mdl_form_free(form_fn *f)
     if (!f->made || f->kept)
         return;
     ir_fn_fini(&f->fn);
-    free(f->cls);
+    vs_free(f->cls);
     vec_free(f->decide);
     vec_free(f->how);
     f->made = false;

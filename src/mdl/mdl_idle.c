@@ -7,8 +7,6 @@
  */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 /* Whether value k is 0 when the inputs in `is_zero` are; zero [n_inst] of the values before. */
 static bool vanishes(const ir_fn *fn, ir_val k, const uint8_t *is_zero, const uint8_t *zero)
 {
@@ -58,8 +56,8 @@ void mdl_find_quiet(mdl_model *m)
         bool node = m->unknown[u].kind == VA_NODE;
         vec_push(m->quiet, node && is_quiet(m, (int32_t)u, is_zero, zero) ? QUIET : 0);
     }
-    free(is_zero);
-    free(zero);
+    vs_free(is_zero);
+    vs_free(zero);
 }
 
 typedef struct vanishing {
@@ -120,8 +118,8 @@ void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, cons
             }
         }
     }
-    free(is_zero);
-    free(zero);
+    vs_free(is_zero);
+    vs_free(zero);
 }
 
 void mdl_find_may_idle(mdl_model *m)
@@ -142,6 +140,6 @@ void mdl_find_may_idle(mdl_model *m)
     mdl_form_idle(m, fn, cls, NULL, NULL, idle);
     for (size_t u = 0; u < vec_len(m->unknown); u++)
         m->quiet[u] |= idle[u] ? MAY_IDLE : 0;
-    free(idle);
-    free(cls);
+    vs_free(idle);
+    vs_free(cls);
 }

@@ -20,10 +20,8 @@
 #include "mdl_hash.h"
 #include "mdl_priv.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -78,7 +76,7 @@ static void put_inputs(writer *w, const ir_input *v)
     for (size_t i = 0; i < n; i++)
         in[i].kind = v[i].kind, in[i].type = v[i].type, in[i].inst = v[i].inst, in[i].k = v[i].k;
     put_array(w, in, n, sizeof *in);
-    free(in);
+    vs_free(in);
 }
 
 static void put_outs(writer *w, const ir_out *v)
@@ -88,7 +86,7 @@ static void put_outs(writer *w, const ir_out *v)
     for (size_t i = 0; i < n; i++)
         out[i].kind = v[i].kind, out[i].a = v[i].a, out[i].b = v[i].b, out[i].v = v[i].v;
     put_array(w, out, n, sizeof *out);
-    free(out);
+    vs_free(out);
 }
 
 static void put_span(writer *w, diag_span at)
@@ -382,7 +380,7 @@ static jit_hash unit_key(const mdl_lib *lib, const char *path, const char *const
     put_text(&w, path);
     for (size_t i = 0; i < n_dir; i++)
         put_text(&w, dir[i]);
-    free(here);
+    vs_free(here);
     return end_key(&w);
 }
 
@@ -1065,37 +1063,35 @@ bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size
 
 /* Found by the sizes and times of the files. Not kept while a file is so young that its next change
  * may have the same time. */
-static bool key_of_index(mdl_lib *lib, struct dirent *const *list, int n)
+static bool key_of_index(mdl_lib *lib, const char *const *list)
 {
     writer w;
     bool old = true;
     begin_key(&w, lib, "index");
     put_text(&w, lib->dir);
-    for (int i = 0; i < n; i++) {
-        char *path = NULL;
+    for (size_t i = 0; i < vec_len(list); i++) {
         struct stat st;
-        if (asprintf(&path, "%s/%s", lib->dir, list[i]->d_name) < 0)
-            path = NULL;
-        const bool found = path && !stat(path, &st) && S_ISREG(st.st_mode);
-        put_text(&w, list[i]->d_name);
+        char *path = vs_text("%s/%s", lib->dir, list[i]);
+        const bool found = !stat(path, &st) && S_ISREG(st.st_mode);
+        put_text(&w, list[i]);
         put_int(&w, found ? (int64_t)st.st_size : -1);
         put_int(&w, found ? (int64_t)st.st_ino : 0);
         put_int(&w, found ? (int64_t)st.st_mtim.tv_sec : 0);
         put_int(&w, found ? st.st_mtim.tv_nsec : 0);
         old &= !found || st.st_mtim.tv_sec + YOUNG < time(NULL);
-        free(path);
+        vs_free(path);
     }
     lib->index_key = end_key(&w);
     return old;
 }
 
-bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n)
+bool mdl_keep_load_index(mdl_lib *lib, const char *const *list)
 {
     jit_cache_item item;
     reader r;
     if (!lib->cache.dir)
         return false;
-    lib->keep_index = key_of_index(lib, list, n);
+    lib->keep_index = key_of_index(lib, list);
     if (!lib->keep_index || !open_record(lib, lib->index_key, &item, &r))
         return false;
     for (size_t i = 0, n_file = get_count(&r); i < n_file && !r.bad; i++) {

@@ -5,15 +5,15 @@
  * one of its names is asked for. */
 #define _GNU_SOURCE
 #include "mdl_build.h"
-#include "io.h"
 #include "mdl_priv.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "io.h"
+#include "stream.h"
 
 /* -- models -- */
 
@@ -66,9 +66,9 @@ static void free_model(mdl_model *m)
     map_free(&m->row_of_hash);
     map_free(&m->param_of);
     va_param_index_fini(&m->param_index);
-    free(m->scratch);
+    vs_free(m->scratch);
     arena_fini(&m->mem);
-    free(m);
+    vs_free(m);
 }
 
 static void fini_unit(lib_unit *lu)
@@ -110,7 +110,7 @@ static bool compile_again(mdl_lib *lib, lib_unit *lu)
         lu->compiled_again = true;
         diag_fini(&d);
         vec_free(dir);
-        free(standard);
+        vs_free(standard);
     }
     return vec_len(lu->again.module) == vec_len(lu->u.module);
 }
@@ -218,13 +218,13 @@ static char *standard_folder(const mdl_opt *opt)
     static const char *const try[] = {MDL_SOURCE_DIR, MDL_INSTALL_DIR};
     char path[PATH_MAX];
     if (opt->model_dir && *opt->model_dir)
-        return strdup(opt->model_dir);
+        return vs_strdup(opt->model_dir);
     for (size_t i = 0; i < VS_COUNT(near); i++)
         if (io_beside(path, near[i]) && is_folder(path))
-            return strdup(path);
+            return vs_strdup(path);
     for (size_t i = 0; i < VS_COUNT(try); i++)
         if (is_folder(try[i]))
-            return strdup(try[i]);
+            return vs_strdup(try[i]);
     return NULL;
 }
 
@@ -267,7 +267,7 @@ void mdl_lib_free(mdl_lib **plib)
         free_model(lib->model[i]);
     for (size_t i = 0; i < vec_len(lib->unit); i++) {
         fini_unit(lib->unit[i]);
-        free(lib->unit[i]);
+        vs_free(lib->unit[i]);
     }
     for (size_t i = 0; i < vec_len(lib->item); i++)
         jit_cache_release(&lib->item[i]);
@@ -281,8 +281,8 @@ void mdl_lib_free(mdl_lib **plib)
     vec_free(lib->file);
     vec_free(lib->all);
     jit_close(&lib->jit);
-    free(lib->dir);
-    free(lib);
+    vs_free(lib->dir);
+    vs_free(lib);
     *plib = NULL;
 }
 
@@ -319,8 +319,8 @@ static const char **include_folders(const mdl_lib *lib, char **standard)
     const char **dir = NULL;
     for (size_t i = 0; i < lib->opt.n_include; i++)
         vec_push(dir, lib->opt.include[i]);
-    if (lib->dir && asprintf(standard, "%s/include", lib->dir) >= 0)
-        vec_push(dir, *standard);
+    if (lib->dir)
+        vec_push(dir, *standard = vs_text("%s/include", lib->dir));
     if (lib->dir)
         vec_push(dir, lib->dir);
     return dir;
@@ -366,10 +366,10 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
         vec_push(lib->unit, lu);
     } else {
         va_unit_fini(&lu->u);
-        free(lu);
+        vs_free(lu);
     }
     vec_free(dir);
-    free(standard);
+    vs_free(standard);
     return st;
 }
 
@@ -478,7 +478,7 @@ static bool scan_text(mdl_lib *lib, lib_file *f, const char *p)
 
 char *mdl_read_text(const char *path)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = stream_open(path, "rb");
     char *text = NULL;
     if (in) {
         char buf[1 << 14];
@@ -487,7 +487,7 @@ char *mdl_read_text(const char *path)
             vec_extend(text, n);
             memcpy(text + at, buf, n);
         }
-        fclose(in);
+        stream_close(in);
     }
     vec_push(text, 0);
     return text;
@@ -495,10 +495,10 @@ char *mdl_read_text(const char *path)
 
 static void index_file(mdl_lib *lib, const char *name)
 {
-    char *path = NULL;
     size_t n = strlen(name);
-    if (n < 4 || strcmp(name + n - 3, ".va") || asprintf(&path, "%s/%s", lib->dir, name) < 0)
+    if (n < 4 || strcmp(name + n - 3, ".va"))
         return;
+    char *path = vs_text("%s/%s", lib->dir, name);
     lib_file f = {.path = str_intern0(lib->names, path)};
     char *text = mdl_read_text(path);
     add_name(lib, &f, name, n - 3);
@@ -507,26 +507,22 @@ static void index_file(mdl_lib *lib, const char *name)
     else
         vec_free(f.name);
     vec_free(text);
-    free(path);
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
+    vs_free(path);
 }
 
 static void make_index(mdl_lib *lib)
 {
-    struct dirent **list = NULL;
-    int n = lib->indexed || !lib->dir ? 0 : scandir(lib->dir, &list, NULL, by_name);
-    if (n > 0 && !mdl_keep_load_index(lib, list, n)) {
-        for (int i = 0; i < n; i++)
-            index_file(lib, list[i]->d_name);
+    arena mem;
+    bool found;
+    arena_init(&mem);
+    const char **list = lib->indexed || !lib->dir ? NULL : io_names(&mem, lib->dir, &found);
+    if (list && !mdl_keep_load_index(lib, list)) {
+        for (size_t i = 0; i < vec_len(list); i++)
+            index_file(lib, list[i]);
         mdl_keep_index(lib);
     }
-    for (int i = 0; i < n; i++)
-        free(list[i]);
-    free(list);
+    vec_free(list);
+    arena_fini(&mem);
     lib->indexed = true;
 }
 

@@ -4,8 +4,6 @@
  * zeros, are left out, and so is the noise power of a source that reaches no row. */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 static bool has_row(int kind)
 {
     return kind == IR_OUT_RES || kind == IR_OUT_REACT || kind == IR_OUT_G || kind == IR_OUT_C ||
@@ -66,6 +64,6 @@ void mdl_merge(ir_fn *fn, const int32_t *topology, size_t n_noise)
         if ((out[o].kind != IR_OUT_NOISE_PSD && out[o].kind != IR_OUT_NOISE_EXP) || heard[out[o].a])
             vec_push(fn->out, out[o]);
     vec_free(out);
-    free(heard);
+    vs_free(heard);
     map_free(&at);
 }

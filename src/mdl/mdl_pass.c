@@ -1,7 +1,6 @@
 /* mdl_pass.c - the passes in their order, and what surrounds each: requirements, verifier, dump. */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* -- the list -- */
@@ -113,7 +112,7 @@ static void run_zero(mdl_pipe *p, int kind)
     for (size_t i = 0; i < vec_len(p->fn.in); i++)
         is_zero[i] = p->fn.in[i].kind == kind;
     ir_zero(&p->fn, is_zero);
-    free(is_zero);
+    vs_free(is_zero);
 }
 
 static void run_sccp(mdl_pipe *p)

@@ -4,8 +4,6 @@
  */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
-
 static bool belongs(int form, int kind)
 {
     if (form == FORM_IDLE)
@@ -53,7 +51,7 @@ static bool drop_effects(ir_fn *fn, int form)
         fn->inst[k] =
             (ir_inst){.op = IR_CONST, .type = IR_F64, .a = con, .b = IR_NONE, .c = IR_NONE};
     }
-    free(cls);
+    vs_free(cls);
     return con >= 0;
 }
 

@@ -2,8 +2,6 @@
  * specialisation: operating-point variables, and sensitivities by a changed parameter. */
 #include "mdl_priv.h"
 
-#include <stdlib.h>
-
 static double to_f64(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
 static double dynamic_input(const mdl_model *m, const ir_input *in, const mdl_at *at)
@@ -43,8 +41,8 @@ static vs_status interpret(const mdl_model *m, const row_data *r, const ir_fn *f
         vec_push(*value, to_f64(val[w->v], fn->inst[w->v].type));
         vec_push(*what, ((mdl_out){w->kind, w->a, w->b}));
     }
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
     return st;
 }
 

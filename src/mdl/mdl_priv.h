@@ -192,10 +192,9 @@ bool mdl_keep_load_part(mdl_model *m, int part);
 void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
 void mdl_keep_unit(mdl_lib *lib, lib_unit *lu);
-/* The index of the standard folder, which holds the n entries list: lib->file from its record;
- * false: to be made. Then mdl_keep_index writes it. */
-struct dirent;
-bool mdl_keep_load_index(mdl_lib *lib, struct dirent *const *list, int n);
+/* The index of the standard folder, which holds the files of the vec list: lib->file from its
+ * record; false: to be made. Then mdl_keep_index writes it. */
+bool mdl_keep_load_index(mdl_lib *lib, const char *const *list);
 void mdl_keep_index(mdl_lib *lib);
 bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
 void mdl_keep_form(mdl_model *m, int form, const form_fn *f);

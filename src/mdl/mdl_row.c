@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static ir_num number(double x, int type)
@@ -51,13 +50,13 @@ void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_n
 
 void mdl_row_free(row_data *r)
 {
-    free(r->key);
-    free(r->param);
-    free(r->topology);
+    vs_free(r->key);
+    vs_free(r->param);
+    vs_free(r->topology);
     vec_free(r->message);
     for (int f = 0; f < MDL_N_FORM; f++)
         vec_free(r->decisions[f]);
-    free(r);
+    vs_free(r);
 }
 
 /* -- the key -- */
@@ -138,8 +137,8 @@ static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const c
                 range_error(m, r, fn->out[o].a, where, who);
             ranges = VS_EINPUT;
         }
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
     return ranges;
 }
 
@@ -225,8 +224,8 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
         int32_t r = root(&c, u);
         topology[u] = unused[u] ? -2 : r == c.n ? -1 : r;
     }
-    free(unused);
-    free(c.parent);
+    vs_free(unused);
+    vs_free(c.parent);
 }
 
 /* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag
@@ -252,12 +251,12 @@ static vs_status drop_idle(mdl_model *m, row_data *r)
         mdl_row_inputs(m, r, &f->fn, input);
         st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
         mdl_form_idle(m, &f->fn, f->cls, val, ran, idle);
-        free(val), free(input), free(ran);
+        vs_free(val), vs_free(input), vs_free(ran);
     }
     for (size_t u = 0; u < n_u && st == VS_OK; u++)
         if (idle[u])
             r->topology[u] = -2;
-    free(idle);
+    vs_free(idle);
     return st;
 }
 
@@ -287,9 +286,9 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
         diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message).text);
         st = VS_EINPUT;
     }
-    free(val);
-    free(ran);
-    free(input);
+    vs_free(val);
+    vs_free(ran);
+    vs_free(input);
     return st;
 }
 

@@ -6,7 +6,6 @@
  * Method: the passes of a variant (mdl_pass.c), then jit_compile. */
 #include "mdl_pass.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int lanes_of(const mdl_lib *lib, mdl_form_kind form)
@@ -64,8 +63,8 @@ static int build_functions(variant_data *d, mdl_model *m, const form_fn *f, cons
     if (!m->lib->opt.no_specialize)
         p.facts = mdl_decided(m, f, key, topology);
     mdl_pass_variant(&p);
-    free(p.facts.known);
-    free(p.facts.val);
+    vs_free(p.facts.known);
+    vs_free(p.facts.val);
     d->v.setup = p.setup;
     d->v.eval = p.fn;
     d->kernel_fn = p.kernel;
@@ -132,7 +131,7 @@ static void remake(variant_data *d)
     d->v.eval = new.v.eval;
     d->kernel_fn = new.kernel_fn;
     mdl_keep_variant(m, d->key[0], d);
-    free(topology);
+    vs_free(topology);
 }
 
 static void need(variant_data *d, int k)
@@ -316,7 +315,7 @@ void mdl_variant_free(variant_data *d)
     vec_free(d->hi);
     vec_free(d->lo);
     vec_free(d->slot);
-    free(d);
+    vs_free(d);
 }
 
 /* -- use -- */
@@ -338,8 +337,8 @@ void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
                 cache[w->a] = type == IR_F64 ? val[w->v].f : (double)val[w->v].i;
         }
     }
-    free(val);
-    free(input);
+    vs_free(val);
+    vs_free(input);
 }
 
 /* -- kernels -- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "net_priv.h"
+#include "stream.h"
 #include "vec.h"
 
 enum {
@@ -329,11 +330,11 @@ static void put_terms(net_for *l, FILE *out, const char *name, double first, int
     if (n == 1) {
         char *text = NULL;
         size_t size = 0;
-        FILE *f = open_memstream(&text, &size);
+        FILE *f = stream_text(&text, &size);
         bind(f, s, len, name, first, true);
-        fclose(f);
+        stream_close(f);
         finish(l, out, text, size, at, true);
-        free(text);
+        vs_free(text);
     } else {
         put_terms(l, out, name, first, n / 2, step, s, len, at);
         putc('+', out);
@@ -471,16 +472,16 @@ bool net_for_wanted(const char *s, size_t n)
 char *net_for_card(net_for *l, diag_span at, size_t *len)
 {
     char *text = NULL;
-    FILE *out = open_memstream(&text, len);
+    FILE *out = stream_text(&text, len);
     l->failed = false;
     finish(l, out, l->d->file[at.file].text + at.off, at.len, at, false);
-    fclose(out);
+    stream_close(out);
     l->n_byte += *len;
     if (l->n_byte > MAX_BYTES)
         fail(l, at, "loops and sums make more than 512 MiB of text");
     if (!l->failed)
         return text;
-    free(text);
+    vs_free(text);
     return NULL;
 }
 
@@ -564,15 +565,15 @@ static void one_turn(net_for *l, FILE *out, const net_turns *h, int64_t k, const
 {
     char *text = NULL;
     size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
+    FILE *f = stream_text(&text, &len);
     bind(f, s, n, h->name, h->from + (double)k * h->step, false);
-    fclose(f);
+    stream_close(f);
     l->n_turn++;
     l->n_byte += len;
     if (l->n_byte > MAX_BYTES)
         fail(l, at, "loops and sums make more than 512 MiB of text");
     expand(l, out, text, len, at, depth + 1);
-    free(text);
+    vs_free(text);
 }
 
 /* A loop in a loop: its lines once per value; where these are many, the loop itself, s[i..n), to be
@@ -640,14 +641,14 @@ char *net_for_next(net_for *l, net_turns *t, size_t *len)
     if ((double)t->next >= count)
         return NULL;
     char *text = NULL;
-    FILE *out = open_memstream(&text, len);
+    FILE *out = stream_text(&text, len);
     l->failed = false;
     for (; (double)t->next < count && ftell(out) < PIECE && !l->failed; t->next++)
         one_turn(l, out, t, t->next, l->d->file[t->body.file].text + t->body.off, t->body.len,
                  t->at, l->nested);
-    fclose(out);
+    stream_close(out);
     if (!l->failed)
         return text;
-    free(text);
+    vs_free(text);
     return NULL;
 }

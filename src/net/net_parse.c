@@ -1,6 +1,5 @@
 /* net_parse.c - logical lines to cards: includes, library sections, subcircuit bodies, .if nesting.
  * Cards keep the order of the text. What a card means is decided when the deck is expanded. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -587,7 +586,7 @@ static void read_made(reader *r, char *text, size_t len, diag_span from, const c
     const char *name = arena_printf(r->mem, "%s (%s)", r->d->file[from.file].name, what);
     const int32_t file = diag_add_file(r->d, name, text, len, from);
     const bool before = r->expanded;
-    free(text);
+    vs_free(text);
     r->expanded = true;
     vec_push(r->chain, (open_file){str_intern0(r->names, name), NULL});
     read_text(r, file, NULL, DIAG_NOWHERE);

@@ -44,7 +44,7 @@ static void drop(lu_fac **fac)
         return;
     double *val = f->val;
     f->method->free(f);
-    free(val);
+    vs_free(val);
     *fac = NULL;
 }
 
@@ -53,8 +53,8 @@ void lu_fini(lu_solver *lu) { drop(&lu->fac); }
 int32_t lu_unmatched_column(const csc *a)
 {
     size_t n = (size_t)a->n;
-    int32_t *match = malloc(sizeof(int32_t) * n), *work = malloc(sizeof(int32_t) * 5 * n);
-    bool *matched = calloc(n + 1, sizeof(bool));
+    int32_t *match = vs_malloc(sizeof(int32_t) * n), *work = vs_malloc(sizeof(int32_t) * 5 * n);
+    bool *matched = vs_calloc(n + 1, sizeof(bool));
     int32_t col = -1;
     if (match && work && matched) {
         double flops;
@@ -68,9 +68,9 @@ int32_t lu_unmatched_column(const csc *a)
         if (col == a->n)
             col = -1;
     }
-    free(match);
-    free(work);
-    free(matched);
+    vs_free(match);
+    vs_free(work);
+    vs_free(matched);
     return col;
 }
 
@@ -82,7 +82,7 @@ static vs_status start_method(lu_solver *lu, const lu_method *m, const csc *a, l
     if (!*fac)
         return st;
     (*fac)->method = m;
-    (*fac)->val = malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
+    (*fac)->val = vs_malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
     if (st == VS_OK && (*fac)->val)
         return VS_OK;
     drop(fac);

@@ -1,6 +1,5 @@
 /* lu_dense.c - LU of a full matrix by LAPACK, rows divided by their largest entry. See lu.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lu_priv.h"
@@ -20,11 +19,11 @@ typedef struct dense {
 static void dense_free(lu_fac *fac)
 {
     dense *d = (dense *)fac;
-    free(d->a);
-    free(d->scale);
-    free(d->y);
-    free(d->piv);
-    free(d);
+    vs_free(d->a);
+    vs_free(d->scale);
+    vs_free(d->y);
+    vs_free(d->piv);
+    vs_free(d);
 }
 
 static vs_status dense_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
@@ -34,16 +33,16 @@ static vs_status dense_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     const lu_lapack *lib = lu_load_lapack();
     if (!lib || a->n > MAX_N)
         return VS_EUNSUPPORTED;
-    dense *d = calloc(1, sizeof *d);
+    dense *d = vs_calloc(1, sizeof *d);
     if (!d)
         return VS_ENOMEM;
     *fac = &d->head;
     d->lib = lib;
     d->n = a->n;
-    d->a = malloc(sizeof(double) * (n * n + 1));
-    d->scale = malloc(sizeof(double) * (n + 1));
-    d->y = malloc(sizeof(double) * (n + 1));
-    d->piv = malloc(sizeof(int) * (n + 1));
+    d->a = vs_malloc(sizeof(double) * (n * n + 1));
+    d->scale = vs_malloc(sizeof(double) * (n + 1));
+    d->y = vs_malloc(sizeof(double) * (n + 1));
+    d->piv = vs_malloc(sizeof(int) * (n + 1));
     if (!d->a || !d->scale || !d->y || !d->piv)
         return VS_ENOMEM;
     return lu_unmatched_column(a) >= 0 ? VS_ESINGULAR : VS_OK;

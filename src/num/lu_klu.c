@@ -1,7 +1,6 @@
 /* lu_klu.c - KLU chooses pivots; small and large matrices are then refactored and solved by lists
  * of operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <suitesparse/klu.h>
 
@@ -40,7 +39,7 @@ static void k_free(lu_fac *fac)
     lu_super_free(&f->super);
     if (f->sym)
         klu_free_symbolic(&f->sym, &f->common);
-    free(f);
+    vs_free(f);
 }
 
 /* The plan goes too: it remembers values. */
@@ -53,7 +52,7 @@ static void k_forget(lu_fac *fac)
 
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
-    klu *f = calloc(1, sizeof *f);
+    klu *f = vs_calloc(1, sizeof *f);
     if (!f)
         return VS_ENOMEM;
     *fac = &f->head;

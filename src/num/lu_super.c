@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The loops over the rows of a block, for each vector width; without fused operations all give the
@@ -69,28 +68,28 @@ static void free_lists(lists *v)
     int32_t *const ints[] = {v->lp, v->li, v->up, v->ui, v->fp, v->fi, v->p, v->q, v->r};
     double *const reals[] = {v->lx, v->ux, v->fx, v->rs};
     for (size_t i = 0; i < VS_COUNT(ints); i++)
-        free(ints[i]);
+        vs_free(ints[i]);
     for (size_t i = 0; i < VS_COUNT(reals); i++)
-        free(reals[i]);
+        vs_free(reals[i]);
 }
 
 static bool extract(lists *v, klu_symbolic *sym, klu_numeric *num, klu_common *common)
 {
     const size_t n = (size_t)sym->n, nl = (size_t)num->lnz, nu = (size_t)num->unz,
                  nf = (size_t)num->nzoff;
-    *v = (lists){.lp = malloc(4 * (n + 1)),
-                 .li = malloc(4 * (nl + 1)),
-                 .up = malloc(4 * (n + 1)),
-                 .ui = malloc(4 * (nu + 1)),
-                 .fp = malloc(4 * (n + 1)),
-                 .fi = malloc(4 * (nf + 1)),
-                 .p = malloc(4 * (n + 1)),
-                 .q = malloc(4 * (n + 1)),
-                 .r = malloc(4 * (n + 2)),
-                 .lx = malloc(8 * (nl + 1)),
-                 .ux = malloc(8 * (nu + 1)),
-                 .fx = malloc(8 * (nf + 1)),
-                 .rs = malloc(8 * (n + 1))};
+    *v = (lists){.lp = vs_malloc(4 * (n + 1)),
+                 .li = vs_malloc(4 * (nl + 1)),
+                 .up = vs_malloc(4 * (n + 1)),
+                 .ui = vs_malloc(4 * (nu + 1)),
+                 .fp = vs_malloc(4 * (n + 1)),
+                 .fi = vs_malloc(4 * (nf + 1)),
+                 .p = vs_malloc(4 * (n + 1)),
+                 .q = vs_malloc(4 * (n + 1)),
+                 .r = vs_malloc(4 * (n + 2)),
+                 .lx = vs_malloc(8 * (nl + 1)),
+                 .ux = vs_malloc(8 * (nu + 1)),
+                 .fx = vs_malloc(8 * (nf + 1)),
+                 .rs = vs_malloc(8 * (n + 1))};
     if (!v->lp || !v->li || !v->up || !v->ui || !v->fp || !v->fi || !v->p || !v->q || !v->r ||
         !v->lx || !v->ux || !v->fx || !v->rs)
         return false;
@@ -106,7 +105,7 @@ static bool continues(const lists *v, int32_t k)
     return v->lp[k + 1] - a == len && !memcmp(v->li + a, v->li + b, (size_t)len * sizeof(int32_t));
 }
 
-static void *array(size_t n, size_t size) { return calloc(n + 1, size); }
+static void *array(size_t n, size_t size) { return vs_calloc(n + 1, size); }
 
 /* Splits the columns into supernodes; their rows. */
 static bool find_supernodes(lu_super *s, const lists *v)
@@ -221,8 +220,8 @@ static bool find_entries(lu_super *s, const csc *a)
         s->av = array((size_t)na, sizeof(double));
         ok = s->fx && s->av;
     }
-    free(pinv);
-    free(first);
+    vs_free(pinv);
+    vs_free(first);
     return ok;
 }
 
@@ -340,10 +339,10 @@ static bool plan_threads(lu_super *s, double work)
         list_parts(s, &v, number);
     }
     const bool ok = s->parallel;
-    free(v.up);
-    free(v.work);
-    free(v.seen);
-    free(number);
+    vs_free(v.up);
+    vs_free(v.work);
+    vs_free(v.seen);
+    vs_free(number);
     return ok;
 }
 
@@ -615,7 +614,7 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
                        pool *p)
 {
     lists v = {0};
-    lu_super *s = calloc(1, sizeof *s);
+    lu_super *s = vs_calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->n = a->n;
@@ -655,7 +654,7 @@ void lu_super_free(lu_super **ps)
                          s->block, s->p,    s->q,       s->scale, s->x,    s->t,
                          s->y,     s->av,   s->changed, s->task,  s->list, (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
-        free(all[i]);
-    free(s);
+        vs_free(all[i]);
+    vs_free(s);
     *ps = NULL;
 }

@@ -8,7 +8,6 @@
 #include "lu_tiny.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "straight.h"
 #include "vec.h"
@@ -132,7 +131,7 @@ static void plan_all(lu_tiny *t, const plan *s)
 static bool allocate(lu_tiny *t)
 {
     const size_t n = (size_t)t->n, nv = (size_t)t->n_val;
-    t->work = calloc(nv + 3 * n + 3, sizeof(double));
+    t->work = vs_calloc(nv + 3 * n + 3, sizeof(double));
     if (!t->work)
         return false;
     t->val = t->work;
@@ -255,8 +254,8 @@ lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const dou
 {
     if (a->n > LU_TINY_MAX_N)
         return NULL;
-    lu_tiny *t = calloc(1, sizeof *t);
-    plan *s = malloc(sizeof *s);
+    lu_tiny *t = vs_calloc(1, sizeof *t);
+    plan *s = vs_malloc(sizeof *s);
     if (t && s) {
         t->n = a->n;
         for (int32_t k = 0; k < a->n; k++) {
@@ -268,7 +267,7 @@ lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const dou
         place(t, s);
         plan_all(t, s);
     }
-    free(s);
+    vs_free(s);
     if (t && (!s || vec_len(t->pair) > LU_TINY_MAX_PAIRS || !allocate(t)))
         lu_tiny_free(&t);
     if (t) {
@@ -286,10 +285,10 @@ void lu_tiny_free(lu_tiny **p)
     vec_free(t->entry);
     vec_free(t->pair);
     vec_free(t->col);
-    free(t->work);
+    vs_free(t->work);
     straight_free(&t->factor_code);
     straight_free(&t->solve_code);
-    free(t);
+    vs_free(t);
     *p = NULL;
 }
 

@@ -1,6 +1,5 @@
 /* lu_umfpack.c - LU by UMFPACK: a front of dense blocks, pivots chosen each time. See lu.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <suitesparse/umfpack.h>
 
@@ -23,10 +22,10 @@ static void umf_free(lu_fac *fac)
         u->lib->free_numeric(&u->num);
     if (u->sym)
         u->lib->free_symbolic(&u->sym);
-    free(u->x);
-    free(u->w);
-    free(u->wi);
-    free(u);
+    vs_free(u->x);
+    vs_free(u->w);
+    vs_free(u->wi);
+    vs_free(u);
 }
 
 static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
@@ -35,15 +34,15 @@ static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     const lu_umf_calls *lib = lu_load_umfpack();
     if (!lib)
         return VS_EUNSUPPORTED;
-    umfpack *u = calloc(1, sizeof *u);
+    umfpack *u = vs_calloc(1, sizeof *u);
     if (!u)
         return VS_ENOMEM;
     *fac = &u->head;
     u->lib = lib;
     u->a = a;
-    u->x = malloc(sizeof(double) * (n + 1));
-    u->w = malloc(sizeof(double) * (n + 1));
-    u->wi = malloc(sizeof(int) * (n + 1));
+    u->x = vs_malloc(sizeof(double) * (n + 1));
+    u->w = vs_malloc(sizeof(double) * (n + 1));
+    u->wi = vs_malloc(sizeof(int) * (n + 1));
     if (!u->x || !u->w || !u->wi)
         return VS_ENOMEM;
     lib->defaults(u->control);
@@ -61,8 +60,8 @@ static int32_t umf_weakest(const lu_fac *fac)
 {
     umfpack *u = (umfpack *)(uintptr_t)fac; /* its calls take no const */
     const int n = u->a->n;
-    double *d = malloc(sizeof(double) * ((size_t)n + 1));
-    int *q = malloc(sizeof(int) * ((size_t)n + 1));
+    double *d = vs_malloc(sizeof(double) * ((size_t)n + 1));
+    int *q = vs_malloc(sizeof(int) * ((size_t)n + 1));
     int recip;
     int32_t at = -1;
     if (u->num && d && q &&
@@ -72,8 +71,8 @@ static int32_t umf_weakest(const lu_fac *fac)
             if (at < 0 || !(fabs(d[k]) >= fabs(d[at])))
                 at = k;
     at = at < 0 ? -1 : q[at];
-    free(d);
-    free(q);
+    vs_free(d);
+    vs_free(q);
     return at;
 }
 

@@ -1,7 +1,6 @@
 /* lu_z.c - see lu_z.h. */
 #include "lu_z.h"
 
-#include <stdlib.h>
 #include <suitesparse/klu.h>
 
 static const double growth_min = 1e-6; /* old pivots are good above this reciprocal growth */
@@ -24,14 +23,14 @@ void lu_z_fini(lu_z *lu)
         klu_z_free_numeric(&f->num, &f->common);
     if (f->sym)
         klu_free_symbolic(&f->sym, &f->common);
-    free(f);
+    vs_free(f);
     lu->fac = NULL;
 }
 
 vs_status lu_z_analyze(lu_z *lu, const csc *a)
 {
     lu_z_fini(lu);
-    struct lu_z_fac *f = lu->fac = calloc(1, sizeof *f);
+    struct lu_z_fac *f = lu->fac = vs_calloc(1, sizeof *f);
     if (!f)
         return VS_ENOMEM;
     klu_defaults(&f->common);

@@ -5,7 +5,6 @@
 
 #if defined(__x86_64__) && defined(__unix__)
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -69,7 +68,7 @@ straight *straight_new(void)
         0x0f, 0x76, 0xf6, 0x66, 0x41, 0x0f, 0x73, 0xf6, 0x3f, 0x66, 0x45, 0x0f, 0x76,
         0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
     };
-    straight *l = calloc(1, sizeof *l);
+    straight *l = vs_calloc(1, sizeof *l);
     if (l)
         bytes(l, constants, sizeof constants);
     return l;
@@ -83,7 +82,7 @@ void straight_free(straight **p)
     if (l->map)
         munmap(l->map, l->mapped);
     vec_free(l->code);
-    free(l);
+    vs_free(l);
     *p = NULL;
 }
 

@@ -3,9 +3,12 @@
 #include "osdi_priv.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "heap.h"
 
 enum { MAX_NODE = 1 << 16, MAX_LIST = 1 << 20 }; /* beyond these a descriptor is not one */
 
@@ -29,42 +32,45 @@ osdi_lib *osdi_lib_new(void)
     return lib;
 }
 
+static void drop_library(void *handle) { dlclose(handle); }
+
 void osdi_lib_free(osdi_lib **plib)
 {
     osdi_lib *lib = *plib;
     if (!lib)
         return;
     for (size_t i = 0; i < vec_len(lib->inst); i++) {
-        free(lib->inst[i]->pub.data);
-        free(lib->inst[i]->pub.one_with);
-        free(lib->inst[i]);
+        vs_free(lib->inst[i]->pub.data);
+        vs_free(lib->inst[i]->pub.one_with);
+        vs_free(lib->inst[i]);
     }
     for (size_t i = 0; i < vec_len(lib->module); i++) {
         osdi_own *m = lib->module[i];
         for (size_t k = 0; k < vec_len(m->model); k++) {
-            free(m->model[k]->data);
+            vs_free(m->model[k]->data);
             vec_free(m->model[k]->set);
-            free(m->model[k]);
+            vs_free(m->model[k]);
         }
         vec_free(m->model);
         map_free(&m->param_of);
-        free(m->g);
-        free(m->c);
-        free(m->work);
-        free(m->pub.node);
-        free(m);
+        vs_free(m->g);
+        vs_free(m->c);
+        vs_free(m->work);
+        vs_free(m->pub.node);
+        vs_free(m);
     }
     for (size_t i = 0; i < vec_len(lib->file); i++) {
+        heap_unhold(drop_library, lib->file[i]->handle);
         dlclose(lib->file[i]->handle);
-        free(lib->file[i]->path);
-        free(lib->file[i]);
+        vs_free(lib->file[i]->path);
+        vs_free(lib->file[i]);
     }
     vec_free(lib->inst);
     vec_free(lib->module);
     vec_free(lib->file);
     str_pool_fini(&lib->names);
     arena_fini(&lib->mem);
-    free(lib);
+    vs_free(lib);
     *plib = NULL;
 }
 
@@ -84,16 +90,16 @@ static void take_message(void *handle, char *text, uint32_t level)
     size_t n = text ? strlen(text) : 0;
     while (n && text[n - 1] == '\n')
         n--;
-    char *line = strndup(text ? text : "", n);
-    if (h && h->d && line) {
+    char *line = vs_strndup(text ? text : "", n);
+    if (h && h->d) {
         if (l == OSDI_LOG_ERR || l == OSDI_LOG_FATAL)
             diag_error(h->d, h->at, "%s: %s", h->who, line);
         else if (l != OSDI_LOG_DEBUG)
             diag_warning(h->d, h->at, "%s: %s", h->who, line);
-    } else if (h && h->lib->line && line && l != OSDI_LOG_DEBUG) {
+    } else if (h && h->lib->line && l != OSDI_LOG_DEBUG) {
         h->lib->line(h->lib->line_user, h->who, line, (int)l);
     }
-    free(line);
+    vs_free(line);
     if (!(level & OSDI_LOG_UNFORMATTED))
         free(text);
 }
@@ -350,15 +356,13 @@ static vs_status add_modules(osdi_lib *lib, osdi_file *f, diag *d, diag_span at)
 
 vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
 {
-    char *full = realpath(path, NULL); /* with a slash: dlopen must not search */
-    if (!full || access(full, R_OK)) {
+    char full[PATH_MAX]; /* with a slash: dlopen must not search */
+    if (!realpath(path, full) || access(full, R_OK)) {
         diag_error(d, at, "cannot open the OSDI library '%s'", path);
-        free(full);
         return VS_EIO;
     }
     for (size_t i = 0; i < vec_len(lib->file); i++)
         if (!strcmp(lib->file[i]->path, full)) {
-            free(full);
             if (lib->file[i]->st != VS_OK) {
                 diag_error(d, at, "'%s' cannot be used, as was said when it was loaded first",
                            path);
@@ -373,11 +377,11 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
         const char *why = fault ? fault : dlerror();
         diag_error(d, at, "'%s' is not a library that can be loaded here", path);
         diag_note(d, DIAG_NOWHERE, "%s", why ? why : "no reason given");
-        free(full);
         return VS_EINPUT;
     }
+    heap_hold(drop_library, handle);
     osdi_file *f = vs_calloc(1, sizeof *f);
-    f->path = full;
+    f->path = vs_strdup(full);
     f->handle = handle;
     f->asked = ++lib->n_asked;
     vec_push(lib->file, f);

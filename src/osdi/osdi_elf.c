@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "stream.h"
+
 static bool lies_within(uint64_t from, uint64_t len, uint64_t size)
 {
     return from <= size && len <= size - from;
@@ -45,9 +47,9 @@ const char *osdi_elf_fault(const char *path)
     struct stat sb;
     if (stat(path, &sb) || !S_ISREG(sb.st_mode))
         return "it is not a regular file";
-    FILE *f = fopen(path, "rb");
+    FILE *f = stream_open(path, "rb");
     const char *why = f ? check(f, (uint64_t)sb.st_size) : "it cannot be opened";
     if (f)
-        fclose(f);
+        stream_close(f);
     return why;
 }

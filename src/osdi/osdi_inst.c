@@ -114,9 +114,9 @@ vs_status osdi_model_get(osdi_model **model, const osdi_module *m, const osdi_se
     if (ok)
         m->abi->setup_model(&k->handle, k->data, &sim, &res);
     if (!ok || report(m, &res, set, n, env) != VS_OK || env->d->n_error > errors) {
-        free(k->data);
+        vs_free(k->data);
         vec_free(k->set);
-        free(k);
+        vs_free(k);
         return VS_EINPUT;
     }
     k->handle.d = NULL;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -39,12 +38,12 @@ static double now(void)
 /* Owns fd, also when it fails. */
 static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
 {
-    out_file *o = calloc(1, sizeof *o);
+    out_file *o = vs_calloc(1, sizeof *o);
     if (o)
-        o->buf = malloc(BUFFER_BYTES);
+        o->buf = vs_malloc(BUFFER_BYTES);
     if (!o || !o->buf) {
         close(fd);
-        free(o);
+        vs_free(o);
         errno = ENOMEM;
         return VS_EIO;
     }
@@ -260,8 +259,8 @@ vs_status out_close(out_file **f, int *why)
     vs_status st = (*f)->status;
     if (why)
         *why = (*f)->why;
-    free((*f)->buf);
-    free(*f);
+    vs_free((*f)->buf);
+    vs_free(*f);
     *f = NULL;
     return st;
 }

@@ -7,6 +7,7 @@
 
 #include "out.h"
 #include "vec.h"
+#include "stream.h"
 
 enum { MAX_VECTORS = 1 << 24 };
 
@@ -17,7 +18,7 @@ typedef struct text {
 
 static vs_status load(text *t, const char *path, const char **why)
 {
-    FILE *fp = fopen(path, "rb");
+    FILE *fp = stream_open(path, "rb");
     *why = "cannot be opened";
     if (!fp)
         return VS_EIO;
@@ -25,14 +26,14 @@ static vs_status load(text *t, const char *path, const char **why)
     if (!fseek(fp, 0, SEEK_END)) {
         long size = ftell(fp);
         rewind(fp);
-        t->s = size >= 0 ? malloc((size_t)size + 1) : NULL;
+        t->s = size >= 0 ? vs_malloc((size_t)size + 1) : NULL;
         if (t->s) {
             t->n = fread(t->s, 1, (size_t)size, fp);
             t->s[t->n] = 0;
             st = VS_OK;
         }
     }
-    fclose(fp);
+    stream_close(fp);
     return st;
 }
 
@@ -46,7 +47,7 @@ static char *next_line(text *t)
     t->at += len + (b != NULL);
     if (len && a[len - 1] == '\r')
         len--;
-    return strndup(a, len);
+    return vs_strndup(a, len);
 }
 
 static const char *after(const char *line, const char *key)
@@ -64,8 +65,8 @@ static bool add_variable(out_plot *p, char *line)
     char *type = strtok_r(NULL, " \t", &save);
     if (!no || !name)
         return false;
-    p->name[p->n_vec] = strdup(name);
-    p->type[p->n_vec] = strdup(type ? type : "notype");
+    p->name[p->n_vec] = vs_strdup(name);
+    p->type[p->n_vec] = vs_strdup(type ? type : "notype");
     p->n_vec++;
     return true;
 }
@@ -74,14 +75,14 @@ static bool add_variable(out_plot *p, char *line)
 static const char *read_header(out_plot *p, text *t, bool *binary)
 {
     long long n_vec = -1;
-    for (char *line; (line = next_line(t)); free(line)) {
+    for (char *line; (line = next_line(t)); vs_free(line)) {
         const char *v;
         if ((v = after(line, "Title:"))) {
-            free(p->title);
-            p->title = strdup(v);
+            vs_free(p->title);
+            p->title = vs_strdup(v);
         } else if ((v = after(line, "Plotname:"))) {
-            free(p->plot);
-            p->plot = strdup(v);
+            vs_free(p->plot);
+            p->plot = vs_strdup(v);
         } else if ((v = after(line, "No. Variables:")))
             n_vec = atoll(v);
         else if ((v = after(line, "No. Points:")))
@@ -90,23 +91,23 @@ static const char *read_header(out_plot *p, text *t, bool *binary)
             p->complex = strstr(v, "complex") != NULL;
         else if (after(line, "Variables:")) {
             if (n_vec < 1 || n_vec > MAX_VECTORS || (size_t)n_vec > t->n - t->at || p->name) {
-                free(line);
+                vs_free(line);
                 return p->name ? "has two lists of variables"
                                : "states no sensible number of variables";
             }
-            p->name = calloc((size_t)n_vec, sizeof *p->name);
-            p->type = calloc((size_t)n_vec, sizeof *p->type);
+            p->name = vs_calloc((size_t)n_vec, sizeof *p->name);
+            p->type = vs_calloc((size_t)n_vec, sizeof *p->type);
             for (long long i = 0; i < n_vec; i++) {
                 char *var = next_line(t);
                 bool ok = var && p->name && p->type && add_variable(p, var);
-                free(var);
+                vs_free(var);
                 if (!ok) {
-                    free(line);
+                    vs_free(line);
                     return "lists fewer variables than it states";
                 }
             }
         } else if ((*binary = after(line, "Binary:") != NULL) || after(line, "Values:")) {
-            free(line);
+            vs_free(line);
             return p->name ? NULL : "has no list of variables";
         }
     }
@@ -122,7 +123,7 @@ static const char *read_values(out_plot *p, text *t, bool binary)
         size_t have = (t->n - t->at) / row;
         if ((size_t)p->n_point > have)
             p->n_point = (int64_t)have;
-        p->data = malloc((size_t)p->n_point * row + 1);
+        p->data = vs_malloc((size_t)p->n_point * row + 1);
         if (!p->data)
             return "does not fit into memory";
         memcpy(p->data, t->s + t->at, (size_t)p->n_point * row);
@@ -150,7 +151,7 @@ static const char *read_values(out_plot *p, text *t, bool binary)
         t->at += strspn(t->s + t->at, "\r\n \t");
     }
     p->n_point = i;
-    p->data = malloc((size_t)i * row + 1);
+    p->data = vs_malloc((size_t)i * row + 1);
     if (p->data && i)
         memcpy(p->data, v, (size_t)i * row);
     vec_free(v);
@@ -163,28 +164,28 @@ static const char *read_csv(out_plot *p, text *t, int32_t k)
     while (k-- >= 0) {
         if (k >= 0)
             while ((line = next_line(t)) && *line)
-                free(line);
+                vs_free(line);
         else
             line = next_line(t);
         if (!line)
             return "has no such plot";
         if (k >= 0)
-            free(line);
+            vs_free(line);
     }
     char **name = NULL, *save = NULL;
     for (char *w = strtok_r(line, ",", &save); w; w = strtok_r(NULL, ",", &save))
-        vec_push(name, strdup(w));
-    free(line);
+        vec_push(name, vs_strdup(w));
+    vs_free(line);
     p->n_vec = (int32_t)vec_len(name);
-    p->name = calloc((size_t)p->n_vec + 1, sizeof *p->name);
-    p->type = calloc((size_t)p->n_vec + 1, sizeof *p->type);
+    p->name = vs_calloc((size_t)p->n_vec + 1, sizeof *p->name);
+    p->type = vs_calloc((size_t)p->n_vec + 1, sizeof *p->type);
     for (int32_t i = 0; i < p->n_vec; i++) {
         p->name[i] = name[i];
-        p->type[i] = strdup("notype");
+        p->type[i] = vs_strdup("notype");
     }
     vec_free(name);
     double *v = NULL;
-    for (; (line = next_line(t)) && *line; free(line)) {
+    for (; (line = next_line(t)) && *line; vs_free(line)) {
         char *at = line, *end;
         int32_t n = 0;
         for (; n < p->n_vec; n++) {
@@ -195,15 +196,15 @@ static const char *read_csv(out_plot *p, text *t, int32_t k)
             at = *end == ',' ? end + 1 : end;
         }
         if (n < p->n_vec) {
-            free(line);
+            vs_free(line);
             line = NULL;
             vec_free(v);
             return "has a row with fewer fields than its header";
         }
     }
-    free(line);
+    vs_free(line);
     p->n_point = p->n_vec ? (int64_t)vec_len(v) / p->n_vec : 0;
-    p->data = malloc(vec_len(v) * sizeof *v + 1);
+    p->data = vs_malloc(vec_len(v) * sizeof *v + 1);
     if (p->data && v)
         memcpy(p->data, v, vec_len(v) * sizeof *v);
     vec_free(v);
@@ -219,7 +220,7 @@ vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why)
         return st;
     if (!after(t.s, "Title:")) {
         *why = read_csv(p, &t, k);
-        free(t.s);
+        vs_free(t.s);
         if (*why)
             out_plot_free(p);
         return *why ? VS_EINPUT : VS_OK;
@@ -231,7 +232,7 @@ vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why)
         if (!*why)
             *why = read_values(p, &t, binary);
     } while (!*why && k-- > 0);
-    free(t.s);
+    vs_free(t.s);
     if (*why)
         out_plot_free(p);
     return *why ? VS_EINPUT : VS_OK;
@@ -240,13 +241,13 @@ vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why)
 void out_plot_free(out_plot *p)
 {
     for (int32_t i = 0; i < p->n_vec; i++) {
-        free(p->name[i]);
-        free(p->type[i]);
+        vs_free(p->name[i]);
+        vs_free(p->type[i]);
     }
-    free(p->name);
-    free(p->type);
-    free(p->title);
-    free(p->plot);
-    free(p->data);
+    vs_free(p->name);
+    vs_free(p->type);
+    vs_free(p->title);
+    vs_free(p->plot);
+    vs_free(p->data);
     *p = (out_plot){0};
 }

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "out.h"
+#include "stream.h"
 
 #include <complex.h> /* last: `complex` is a name in out.h */
 
@@ -24,15 +24,15 @@ struct out_touchstone {
 vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0, int32_t n)
 {
     const size_t nn = (size_t)n * (size_t)n;
-    out_touchstone *o = calloc(1, sizeof *o);
+    out_touchstone *o = vs_calloc(1, sizeof *o);
     *f = NULL;
     if (!o)
         return VS_EIO;
-    *o = (out_touchstone){.fp = fopen(path, "w"),
+    *o = (out_touchstone){.fp = stream_open(path, "w"),
                           .n = n,
-                          .z0 = calloc((size_t)n, sizeof(double)),
-                          .s = calloc(nn, sizeof(cplx)),
-                          .m = calloc(nn, sizeof(cplx)),
+                          .z0 = vs_calloc((size_t)n, sizeof(double)),
+                          .s = vs_calloc(nn, sizeof(cplx)),
+                          .m = vs_calloc(nn, sizeof(cplx)),
                           .same = true};
     if (!o->fp || !o->z0 || !o->s || !o->m) {
         const int why = o->fp ? ENOMEM : errno;
@@ -124,11 +124,11 @@ vs_status out_touchstone_close(out_touchstone **f)
     if (!o)
         return VS_OK;
     bool bad = o->fp && ferror(o->fp);
-    bad |= o->fp && fclose(o->fp) != 0;
-    free(o->z0);
-    free(o->s);
-    free(o->m);
-    free(o);
+    bad |= o->fp && stream_close(o->fp) != 0;
+    vs_free(o->z0);
+    vs_free(o->s);
+    vs_free(o->m);
+    vs_free(o);
     *f = NULL;
     return bad ? VS_EIO : VS_OK;
 }

@@ -1,6 +1,5 @@
 /* func.c - functions of vectors. See expr.h, and docs/control.md for the list with meanings. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "post_priv.h"
@@ -429,10 +428,10 @@ bool post_dft(cplx *x, int64_t n, bool inverse)
     int64_t m = 1;
     while (m < 2 * n)
         m *= 2;
-    cplx *a = calloc((size_t)m, sizeof *a), *b = calloc((size_t)m, sizeof *b);
+    cplx *a = vs_calloc((size_t)m, sizeof *a), *b = vs_calloc((size_t)m, sizeof *b);
     if (!a || !b) {
-        free(a);
-        free(b);
+        vs_free(a);
+        vs_free(b);
         return false;
     }
     double sign = inverse ? 1 : -1;
@@ -450,8 +449,8 @@ bool post_dft(cplx *x, int64_t n, bool inverse)
     fft2(a, m, true);
     for (int64_t k = 0; k < n; k++)
         x[k] = a[k] / (double)m * chirp(k, n, sign);
-    free(a);
-    free(b);
+    vs_free(a);
+    vs_free(b);
     return true;
 }
 

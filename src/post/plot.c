@@ -2,7 +2,6 @@
 #include "plot.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,8 +11,8 @@ void post_set_init(post_set *s, str_pool *names) { *s = (post_set){.names = name
 
 static void free_vec(post_vec *v)
 {
-    free(v->v);
-    free(v);
+    vs_free(v->v);
+    vs_free(v);
 }
 
 static void free_plot(post_plot *p)
@@ -21,7 +20,7 @@ static void free_plot(post_plot *p)
     for (size_t i = 0; i < vec_len(p->vec); i++)
         free_vec(p->vec[i]);
     vec_free(p->vec);
-    free(p);
+    vs_free(p);
 }
 
 void post_set_fini(post_set *s)
@@ -41,7 +40,7 @@ post_plot *post_plot_new(post_set *s, const char *type, const char *title, const
         if (!post_set_find(s, name))
             break;
     }
-    post_plot *p = calloc(1, sizeof *p);
+    post_plot *p = vs_calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->name = str_intern0(s->names, name);
@@ -84,7 +83,7 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
         if (!str_casecmp(p->vec[i]->name, name))
             v = p->vec[i];
     if (!v) {
-        v = calloc(1, sizeof *v);
+        v = vs_calloc(1, sizeof *v);
         if (!v)
             return NULL;
         vec_push(p->vec, v);
@@ -92,7 +91,7 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
     v->name = str_intern0(s->names, name);
     v->type = str_intern0(s->names, type);
     v->complex = complex;
-    free(v->v);
+    vs_free(v->v);
     v->v = NULL;
     v->n = v->cap = 0;
     return v;
@@ -148,7 +147,7 @@ bool post_vec_push(post_vec *v, double re, double im)
     size_t w = 1 + v->complex;
     if (v->n == v->cap) {
         int64_t cap = v->cap ? 2 * v->cap : 64;
-        double *more = realloc(v->v, (size_t)cap * w * sizeof *more);
+        double *more = vs_realloc(v->v, (size_t)cap * w * sizeof *more);
         if (!more)
             return false;
         v->v = more;
@@ -164,11 +163,11 @@ bool post_vec_push(post_vec *v, double re, double im)
 bool post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
 {
     size_t bytes = (size_t)n * (1 + complex) * sizeof *x;
-    double *copy = malloc(bytes + 1);
+    double *copy = vs_malloc(bytes + 1);
     if (!copy)
         return false;
     memcpy(copy, x, bytes);
-    free(v->v);
+    vs_free(v->v);
     v->v = copy;
     v->n = v->cap = n;
     v->complex = complex;

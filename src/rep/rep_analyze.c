@@ -4,7 +4,6 @@
  * Of a deck all analyses are run and every load is looked at; the values are those of the last
  * accepted point, or of the one that --at names. docs/analyze.md explains the figures. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ana_trace.h"
@@ -135,7 +134,7 @@ static bool read_at(rep_survey *v, const char *text)
 
 rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s)
 {
-    rep_survey *v = calloc(1, sizeof *v);
+    rep_survey *v = vs_calloc(1, sizeof *v);
     if (!v)
         return NULL;
     v->o = *o;
@@ -154,7 +153,7 @@ void rep_survey_free(rep_survey *v)
 {
     sim_opts(v->s)->watch = NULL;
     arena_fini(&v->mem);
-    free(v);
+    vs_free(v);
 }
 
 bool rep_survey_done(const rep_survey *v) { return v->done; }

@@ -1,5 +1,4 @@
 /* rep_models.c - `vsim models` and `vsim compile`: what the model compiler knows of a module. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "mdl_count.h"

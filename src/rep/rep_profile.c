@@ -4,7 +4,6 @@
  * reading of the clock, whose own cost is taken off. docs/profile.md explains the figures and the
  * trace. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ana_trace.h"
@@ -320,7 +319,7 @@ static void calibrate(rep_profile *p)
 
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
 {
-    rep_profile *p = calloc(1, sizeof *p);
+    rep_profile *p = vs_calloc(1, sizeof *p);
     if (!p)
         return NULL;
     *p = (rep_profile){.o = *o,
@@ -334,7 +333,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
     if (o->trace) {
         p->trace = rep_create(sim_diag(s), o->trace, o->deck);
         if (!p->trace) {
-            free(p);
+            vs_free(p);
             return NULL;
         }
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
@@ -626,6 +625,6 @@ vs_status rep_profile_end(rep_profile *p, FILE *out)
     }
     const vs_status st = close_trace(p, now);
     vec_free(p->by_unknown);
-    free(p);
+    vs_free(p);
     return st;
 }

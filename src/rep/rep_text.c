@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "rep.h"
+#include "stream.h"
 
 const char *rep_si(char buf[16], double x, const char *unit)
 {
@@ -48,7 +49,7 @@ FILE *rep_create(diag *d, const char *path, const char *input)
         diag_error(d, DIAG_NOWHERE, "'%s' would overwrite the input", path);
         return NULL;
     }
-    FILE *fp = fopen(path, "w");
+    FILE *fp = stream_open(path, "w");
     if (!fp)
         diag_error(d, DIAG_NOWHERE, "'%s' cannot be written: %s", path, strerror(errno));
     return fp;
@@ -58,7 +59,7 @@ vs_status rep_close(diag *d, FILE *fp, const char *path)
 {
     errno = 0;
     const bool bad = ferror(fp);
-    if (!fclose(fp) && !bad)
+    if (!stream_close(fp) && !bad)
         return VS_OK;
     diag_error(d, DIAG_NOWHERE, "'%s' could not be written: %s", path,
                errno ? strerror(errno) : "write failed");

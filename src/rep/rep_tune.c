@@ -14,6 +14,7 @@
 #include "jit_cache.h"
 #include "pool.h"
 #include "rep.h"
+#include "stream.h"
 
 enum { ROUNDS = 201, WIDTH = 512, OPS = 64, PARTS = 16 };
 static const double GAP = 20e-6; /* s between parallel parts: the rest of a Newton iteration */
@@ -82,11 +83,11 @@ double rep_tuned(const char *dir, FILE *notes, double *worker)
     char path[4096];
     *worker = 0;
     tune t = {0};
-    FILE *fp = tune_path(dir, false, path, sizeof path) ? NULL : fopen(path, "re");
+    FILE *fp = tune_path(dir, false, path, sizeof path) ? NULL : stream_open(path, "re");
     if (!fp)
         return 0;
     const char *wrong = parse(fp, &t);
-    fclose(fp);
+    stream_close(fp);
     if (notes && wrong)
         fprintf(notes, "note: '%s' is not used: %s\n", path, wrong);
     else if (notes)
@@ -190,10 +191,10 @@ static double worker(void)
 
 static vs_status write_file(const char *path, const tune *t)
 {
-    FILE *fp = fopen(path, "w");
+    FILE *fp = stream_open(path, "w");
     bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD,
                             t->cpu, t->processors, t->parallel_min, t->worker) > 0;
-    ok = fp && !fclose(fp) && ok;
+    ok = fp && !stream_close(fp) && ok;
     return ok ? VS_OK : VS_EIO;
 }
 

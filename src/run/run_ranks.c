@@ -1,5 +1,4 @@
 /* run_ranks.c - the processes that an MPI launcher started: joining them, waiting for rank 0. */
-#include <stdlib.h>
 
 #include "run_priv.h"
 #include "vec.h"
@@ -13,14 +12,14 @@ bool vsim_inside_launched(const char *(*variable)(void *user, const char *name),
 vsim_status vsim_inside_join(vsim_inside_ranks **out, int rank, int size, const char *plugins,
                              double silence, char why[300])
 {
-    vsim_inside_ranks *r = calloc(1, sizeof *r);
+    vsim_inside_ranks *r = vs_calloc(1, sizeof *r);
     *out = NULL;
     if (!r)
         return VSIM_ENOMEM;
     const rank_opt o = {.rank = rank, .size = size, .plugin_dir = plugins, .silence = silence};
     const vs_status st = rank_begin(&r->link, &o, why);
     if (st)
-        free(r);
+        vs_free(r);
     else
         *out = r;
     return (vsim_status)st;
@@ -32,7 +31,7 @@ void vsim_inside_leave(vsim_inside_ranks **r)
 {
     if (*r)
         vec_free((*r)->link.data);
-    free(*r);
+    vs_free(*r);
     *r = NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "rep.h"
 #include "run_priv.h"
 #include "vec.h"
+#include "stream.h"
 
 void run_print_summary(run *r)
 {
@@ -45,12 +46,12 @@ static size_t peak_memory(void)
 {
     size_t kb = 0;
     char line[128];
-    FILE *fp = fopen("/proc/self/status", "r");
+    FILE *fp = stream_open("/proc/self/status", "r");
     while (fp && !kb && fgets(line, sizeof line, fp))
         if (sscanf(line, "VmHWM: %zu", &kb) != 1)
             kb = 0;
     if (fp)
-        fclose(fp);
+        stream_close(fp);
     if (kb)
         return kb * 1024;
     struct rusage u;
@@ -90,7 +91,7 @@ vs_status run_write_stats(run *r)
     if (!r->j->stats)
         return VS_OK;
     bool may = run_may_write(r, r->j->stats, "the figures");
-    FILE *fp = may ? fopen(r->j->stats, "w") : NULL;
+    FILE *fp = may ? stream_open(r->j->stats, "w") : NULL;
     if (!fp) {
         if (may)
             diag_error(&r->d, DIAG_NOWHERE, "'%s' cannot be written: %s", r->j->stats,

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vec.h"
@@ -14,7 +13,7 @@ enum {
 
 sim *sim_new(diag *d, str_pool *names)
 {
-    sim *s = malloc(sizeof *s);
+    sim *s = vs_malloc(sizeof *s);
     if (!s)
         return NULL;
     *s = (sim){.d = d, .names = names, .stale = true};
@@ -86,13 +85,13 @@ void sim_free(sim **at)
     vec_free(s->mem_vec);
     vec_free(s->detail);
     vec_free(s->detail_value);
-    free(s->row);
-    free(s->x);
+    vs_free(s->row);
+    vs_free(s->x);
     post_set_fini(&s->plots);
     arena_fini(&s->card_mem);
     arena_fini(&s->ckt_mem);
     arena_fini(&s->mem);
-    free(s);
+    vs_free(s);
 }
 
 bool sim_stopped(const sim *s) { return s->opt.hook.stop && s->opt.hook.stop(s->opt.hook.user); }
@@ -635,9 +634,9 @@ vs_status sim_solution(sim *s, double **x, bool *warm)
     int32_t n = ckt_n(s->ckt);
     *warm = s->x_valid && s->n_x == n;
     if (!s->x || s->n_x != n) { /* no starting point: it belongs to another circuit */
-        free(s->x);
+        vs_free(s->x);
         s->n_x = n;
-        s->x = calloc((size_t)n + 1, sizeof *s->x);
+        s->x = vs_calloc((size_t)n + 1, sizeof *s->x);
         s->x_valid = false;
     }
     *x = s->x;

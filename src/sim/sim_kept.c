@@ -6,7 +6,6 @@
  * what follows has the same bits. */
 #include "sim_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "vec.h"
@@ -96,9 +95,9 @@ void sim_find_first(sim *s, bool tran)
     sim_fresh(s);
     if (sim_start(s))
         return;
-    free(k->x);
+    vs_free(k->x);
     k->n = ckt_n(s->ckt);
-    k->x = calloc((size_t)k->n + 1, sizeof *k->x);
+    k->x = vs_calloc((size_t)k->n + 1, sizeof *k->x);
     k->valid = k->x && ana_op(s->ana, k->x, false, tran) == VS_OK;
     s->first_names = names_of(s);
     sim_count(s);

@@ -1,7 +1,6 @@
 /* sim_out.c - results of the analysis under way: to the result file, to a plot in memory. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim_priv.h"
@@ -165,8 +164,8 @@ static vs_status choose_kept(sim *s)
 static vs_status open_plots(sim *s, const char *word, const char *what, const out_vector *v,
                             int32_t n, const out_vector *kept, int32_t n_kept, const sim_axis *axis)
 {
-    free(s->row);
-    s->row = calloc(2 * ((size_t)n + 1), sizeof *s->row);
+    vs_free(s->row);
+    s->row = vs_calloc(2 * ((size_t)n + 1), sizeof *s->row);
     s->unit = axis ? axis->unit : NULL;
     s->own_axis = false;
     s->plot = NULL;
@@ -233,7 +232,7 @@ static vs_status write_row(sim *s, double time, size_t n)
     if (!(g->step > 0))
         return out_point(s->opt.out, s->row);
     if (!g->before)
-        g->before = malloc(2 * n * sizeof *g->before);
+        g->before = vs_malloc(2 * n * sizeof *g->before);
     if (!g->before)
         return VS_ENOMEM;
     double *line = g->before + n;
@@ -260,7 +259,7 @@ void sim_grid_begin(sim *s, const flat_ana *a)
 
 void sim_grid_end(sim *s)
 {
-    free(s->grid.before);
+    vs_free(s->grid.before);
     s->grid = (sim_grid){0};
 }
 

@@ -1,7 +1,6 @@
 /* sim_small.c - small-signal analyses of the deck: cards to the settings of src/ana, results to
  * plots. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim_priv.h"
@@ -139,15 +138,15 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     if (st)
         return st;
     (void)table_of(&j.t, s, "ac");
-    j.re = calloc(n1, sizeof *j.re);
-    j.im = calloc(n1, sizeof *j.im);
+    j.re = vs_calloc(n1, sizeof *j.re);
+    j.im = vs_calloc(n1, sizeof *j.im);
     const ana_sink sink = {
         .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "ac");
     st = j.re && j.im ? ana_ac(s->ana, &f, &sink) : VS_ENOMEM;
-    free(j.re);
-    free(j.im);
+    vs_free(j.re);
+    vs_free(j.im);
     sim_count(s);
     return sim_plot_end(s, st);
 }

@@ -3,7 +3,6 @@
 #include "spa.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <suitesparse/amd.h>
 #include <suitesparse/btf.h>
@@ -119,12 +118,13 @@ static vs_status find_blocks(spa_report *r, const csc *a, arena *mem)
     const int32_t n = a->n;
     r->p = arena_array(mem, int32_t, n);
     r->q = arena_array(mem, int32_t, n);
-    int32_t *start = arena_array(mem, int32_t, n + 1), *work = malloc(sizeof *work * 5 * (size_t)n);
+    int32_t *start = arena_array(mem, int32_t, n + 1),
+            *work = vs_malloc(sizeof *work * 5 * (size_t)n);
     if (!work)
         return VS_ENOMEM;
     double flops;
     r->n_block = btf_order(n, a->colptr, a->row, 0, &flops, r->p, r->q, start, &r->rank, work);
-    free(work);
+    vs_free(work);
     r->block = start;
     if (r->rank < n) {
         for (int32_t k = 0; k < n; k++)
@@ -204,8 +204,8 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
 {
     const int32_t nnz = b->c.colptr[r->n];
     const size_t room = o == SPA_COLAMD ? colamd_recommended(nnz, r->n, r->n) : (size_t)nnz + 1;
-    int32_t *colptr = malloc(sizeof *colptr * ((size_t)r->n + 1)),
-            *row = malloc(sizeof *row * (room + 1));
+    int32_t *colptr = vs_malloc(sizeof *colptr * ((size_t)r->n + 1)),
+            *row = vs_malloc(sizeof *row * (room + 1));
     vs_status st = colptr && row && room > 0 && room < INT32_MAX ? VS_OK : VS_ENOMEM;
     for (int32_t i = 0; st == VS_OK && i < r->n_block; i++) {
         const int32_t lo = r->block[i], hi = r->block[i + 1], n = hi - lo;
@@ -219,8 +219,8 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
         for (int32_t k = lo; k < hi; k++)
             perm[k] += lo;
     }
-    free(colptr);
-    free(row);
+    vs_free(colptr);
+    vs_free(row);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "stream.h"
 #include "vec.h"
 
 #define MAX_INDEX (1 << 30)
@@ -287,10 +288,8 @@ static void to_csc(csc *a, spa_mm *m, int32_t n, const entry *e, arena *mem)
     a->colptr = arena_array(mem, int32_t, n + 1);
     a->row = arena_array(mem, int32_t, len);
     a->val = m->field == SPA_PATTERN ? NULL : arena_array(mem, double, len + 1);
-    int32_t *start = calloc((size_t)n + 2, sizeof *start),
-            *by_row = malloc((len + 1) * sizeof *by_row);
-    if (!start || !by_row)
-        abort(); /* as the arena does */
+    int32_t *start = vs_calloc((size_t)n + 2, sizeof *start),
+            *by_row = vs_malloc((len + 1) * sizeof *by_row);
     for (size_t k = 0; k < len; k++)
         start[e[k].row + 1]++;
     for (int32_t i = 0; i < n; i++)
@@ -327,8 +326,8 @@ static void to_csc(csc *a, spa_mm *m, int32_t n, const entry *e, arena *mem)
         }
         a->colptr[j + 1] = to;
     }
-    free(start);
-    free(by_row);
+    vs_free(start);
+    vs_free(by_row);
 }
 
 vs_status spa_mm_read(csc *a, spa_mm *info, diag *d, const char *path, arena *mem)
@@ -358,12 +357,12 @@ bool spa_mm_is(const char *path)
     static const char banner[] = "%%MatrixMarket";
     char line[sizeof banner] = "";
     struct stat what;
-    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? fopen(path, "r")
+    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? stream_open(path, "r")
                                                            : NULL; /* no pipe is emptied */
     if (!fp)
         return false;
     size_t n = fread(line, 1, sizeof banner - 1, fp);
-    fclose(fp);
+    stream_close(fp);
     return n == sizeof banner - 1 && !str_ncasecmp(line, banner, n);
 }
 

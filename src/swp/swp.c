@@ -9,15 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stream.h"
+
 enum { LABEL = 2000 };
 
 bool swp_wanted(const sim *s) { return vec_len(sim_flat(s)->step) || sim_flat(s)->mc; }
 
 void swp_rec_fini(swp_rec *r)
 {
-    free(r->value);
-    free(r->text);
-    free(r->msg);
+    vs_free(r->value);
+    vs_free(r->text);
+    vs_free(r->msg);
     *r = (swp_rec){0};
 }
 
@@ -282,7 +284,7 @@ int swp_spool(const swp *w)
 {
     const bool far = w->o->link && w->o->link->rank > 0; /* there need not be such a folder */
     const char *near = w->o->out && strcmp(w->o->out, "-") && !far ? w->o->out : "/tmp/vsim";
-    char *name = malloc(strlen(near) + 16);
+    char *name = vs_malloc(strlen(near) + 16);
     if (!name)
         return -1;
     sprintf(name, "%s.part-XXXXXX", near);
@@ -291,7 +293,7 @@ int swp_spool(const swp *w)
         unlink(name);
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
-    free(name);
+    vs_free(name);
     return fd;
 }
 
@@ -333,10 +335,10 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     size_t n_text = 0, n_msg = 0, n_file = vec_len(sim_diag(s)->file);
     char values[LABEL], label[LABEL];
     arena_pos mark = arena_mark(&sim_diag(s)->mem);
-    *r = (swp_rec){.point = point, .value = malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
+    *r = (swp_rec){.point = point, .value = vs_malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
     for (size_t i = 0; i < vec_len(w->meas); i++)
         r->value[i] = NAN;
-    FILE *text = open_memstream(&r->text, &n_text), *msg = open_memstream(&r->msg, &n_msg);
+    FILE *text = stream_text(&r->text, &n_text), *msg = stream_text(&r->msg, &n_msg);
     swp_values(w, point, values, sizeof values);
     swp_label(&w->book, values, label, sizeof label);
     sim_opts(s)->label = label;
@@ -373,8 +375,8 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     diag_take_back(sim_diag(s), said);
     if (vec_len(sim_diag(s)->file) == n_file && !w->files_new)
         arena_release(&sim_diag(s)->mem, mark);
-    fclose(text);
-    fclose(msg);
+    stream_close(text);
+    stream_close(msg);
     r->n_text = (uint32_t)n_text;
     r->n_msg = (uint32_t)n_msg;
     sim_opts(s)->label = NULL;

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stream.h"
+
 enum { LABEL = 2000, BLOCK = 1 << 16 };
 
 static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
@@ -48,7 +50,7 @@ static vs_status begin_journal(swp_book *b)
     char *text = NULL;
     size_t n = 0;
     off_t end = 0;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     fprintf(fp, "vsim-sweep 1\nid %016llx\ntotal %lld %d %d %d %lld\n", (unsigned long long)b->id,
             (long long)b->total, b->shard, b->n_shard, b->format, (long long)b->mc);
     for (size_t i = 0; i < vec_len(b->meas); i++)
@@ -56,9 +58,9 @@ static vs_status begin_journal(swp_book *b)
     for (size_t i = 0; i < vec_len(b->step); i++)
         fprintf(fp, "step %s\n", b->step[i]);
     fputs("points\n", fp);
-    fclose(fp);
+    stream_close(fp);
     vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
-    free(text);
+    vs_free(text);
     return st;
 }
 
@@ -69,7 +71,7 @@ static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bo
     char *text = NULL;
     size_t n = 0;
     off_t end = 0;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     if (new_header)
         fprintf(fp, "h %.*s\n", (int)vec_len(b->last_header), b->last_header);
     fprintf(fp, "p %lld %d %d %lld %lld\t%s\t", (long long)r->point, (int)r->status, (int)b->elided,
@@ -77,15 +79,15 @@ static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bo
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, "%a ", r->value[i]);
     fputs(".\n", fp);
-    fclose(fp);
+    stream_close(fp);
     vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
-    free(text);
+    vs_free(text);
     return st;
 }
 
 static bool read_line(swp_journal *j)
 {
-    const ssize_t n = getline(&j->line, &j->cap, j->fp);
+    const ssize_t n = stream_line(&j->line, &j->cap, j->fp);
     if (n <= 0 || j->line[n - 1] != '\n')
         return false;
     j->line[n - 1] = 0;
@@ -95,7 +97,7 @@ static bool read_line(swp_journal *j)
 
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
 {
-    *j = (swp_journal){.fp = fopen(path, "re")};
+    *j = (swp_journal){.fp = stream_open(path, "re")};
     unsigned long long id;
     long long total, mc;
     bool ok = j->fp && read_line(j) && !strcmp(j->line, "vsim-sweep 1") && read_line(j) &&
@@ -122,7 +124,7 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     j->id = id;
     j->total = total;
     j->mc = mc;
-    j->rec.value = calloc(vec_len(j->meas) + 1, sizeof *j->rec.value);
+    j->rec.value = vs_calloc(vec_len(j->meas) + 1, sizeof *j->rec.value);
     return j->rec.value != NULL;
 }
 
@@ -174,9 +176,9 @@ bool swp_journal_next(swp_journal *j, arena *mem)
 void swp_journal_close(swp_journal *j)
 {
     if (j->fp)
-        fclose(j->fp);
-    free(j->line);
-    free(j->rec.value);
+        stream_close(j->fp);
+    vs_free(j->line);
+    vs_free(j->rec.value);
     vec_free(j->step);
     vec_free(j->meas);
     vec_free(j->min);
@@ -190,16 +192,16 @@ static vs_status begin_measures(swp_book *b)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     fputs("point", fp);
     for (size_t i = 0; i < vec_len(b->step); i++)
         fprintf(fp, ",%s", b->step[i]);
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, ",%s", b->meas[i]);
     fputs(",status\n", fp);
-    fclose(fp);
+    stream_close(fp);
     vs_status st = write_all(b, b->mfd, text, n, &b->mend, b->measures);
-    free(text);
+    vs_free(text);
     return st;
 }
 
@@ -209,7 +211,7 @@ static vs_status write_measures(swp_book *b, const swp_rec *r, const char *label
         return VS_OK;
     char *text = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     fprintf(fp, "%lld,%s", (long long)r->point + 1, label);
     for (size_t i = 0; i < vec_len(b->meas); i++)
         if (isnan(r->value[i]))
@@ -217,9 +219,9 @@ static vs_status write_measures(swp_book *b, const swp_rec *r, const char *label
         else
             fprintf(fp, ",%.17g", r->value[i]);
     fprintf(fp, ",%s\n", r->status ? "failed" : "done");
-    fclose(fp);
+    stream_close(fp);
     vs_status st = write_all(b, b->mfd, text, n, &b->mend, b->measures);
-    free(text);
+    vs_free(text);
     return st;
 }
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,9 +61,9 @@ bool swp_receive(int fd, swp_rec *r, size_t n_meas)
         *r = (swp_rec){0};
         return false;
     }
-    r->value = calloc(n_meas + 1, sizeof *r->value);
-    r->text = malloc(r->n_text + 1);
-    r->msg = malloc(r->n_msg + 1);
+    r->value = vs_calloc(n_meas + 1, sizeof *r->value);
+    r->text = vs_malloc(r->n_text + 1);
+    r->msg = vs_malloc(r->n_msg + 1);
     if (r->value && r->text && r->msg && io_read(fd, r->value, n_meas * sizeof *r->value) &&
         io_read(fd, r->text, r->n_text) && io_read(fd, r->msg, r->n_msg))
         return true;
@@ -74,11 +73,11 @@ bool swp_receive(int fd, swp_rec *r, size_t n_meas)
 
 char *swp_results_of(const swp_rec *r, int spool)
 {
-    char *bytes = malloc((size_t)r->n_bytes + 1);
+    char *bytes = vs_malloc((size_t)r->n_bytes + 1);
     for (int64_t i = 0; bytes && i < r->n_bytes;) {
         const ssize_t n = pread(spool, bytes + i, (size_t)(r->n_bytes - i), i);
         if (n <= 0) {
-            free(bytes);
+            vs_free(bytes);
             return NULL;
         }
         i += n;
@@ -221,7 +220,7 @@ static vs_status write_due(swp_crew *c)
         if (!st)
             st = add(c, &e.r, c->copy);
         swp_rec_fini(&e.r);
-        free(e.bytes);
+        vs_free(e.bytes);
     }
     return st;
 }
@@ -236,9 +235,9 @@ void swp_died(swp_crew *c, int64_t k, int how)
     const size_t n = vec_len(c->w->meas);
     swp_rec r = {.point = swp_mine(c->w, k),
                  .status = VS_ENOMEM,
-                 .value = calloc(n + 1, sizeof(double)),
-                 .text = strdup(""),
-                 .msg = malloc(100)};
+                 .value = vs_calloc(n + 1, sizeof(double)),
+                 .text = vs_strdup(""),
+                 .msg = vs_malloc(100)};
     if (r.msg)
         r.n_msg = (uint32_t)snprintf(r.msg, 100,
                                      "error: the process that computed it ended by %s %d, twice\n",
@@ -390,7 +389,7 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     }
     for (int64_t i = 0; i < c.window; i++) {
         swp_rec_fini(&c.wait[i].r);
-        free(c.wait[i].bytes);
+        vs_free(c.wait[i].bytes);
     }
     if (c.copy >= 0)
         close(c.copy);

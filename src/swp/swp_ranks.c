@@ -10,11 +10,11 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "io.h"
+#include "stream.h"
 
 static const double WAY = 5e-3; /* s, of an answer and the next point, generously */
 enum { MOST_SPARE = 7 };        /* points per worker beyond the one it computes */
@@ -57,10 +57,10 @@ static go agreement(const swp *w)
 
 swp_ranks *swp_ranks_new(swp *w)
 {
-    swp_ranks *p = calloc(1, sizeof *p);
+    swp_ranks *p = vs_calloc(1, sizeof *p);
     const go g = agreement(w);
-    if (!p || !(p->one = calloc((size_t)w->o->link->size, sizeof *p->one))) {
-        free(p);
+    if (!p || !(p->one = vs_calloc((size_t)w->o->link->size, sizeof *p->one))) {
+        vs_free(p);
         return NULL;
     }
     p->link = w->o->link;
@@ -71,7 +71,7 @@ swp_ranks *swp_ranks_new(swp *w)
 static void drop_part(peer *p)
 {
     swp_rec_fini(&p->part.r);
-    free(p->part.bytes);
+    vs_free(p->part.bytes);
     p->part = (swp_early){0};
 }
 
@@ -83,8 +83,8 @@ void swp_ranks_free(swp_ranks *p)
         drop_part(&p->one[i]);
         vec_free(p->one[i].has);
     }
-    free(p->one);
-    free(p);
+    vs_free(p->one);
+    vs_free(p);
 }
 
 static vs_status no_link(swp_crew *c)
@@ -170,10 +170,10 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
     }
     p->part.there = true;
     p->n_part = 0;
-    r->value = calloc(n_meas + 1, sizeof *r->value);
-    r->text = malloc(r->n_text + 1);
-    r->msg = malloc(r->n_msg + 1);
-    p->part.bytes = malloc((size_t)r->n_bytes + 1);
+    r->value = vs_calloc(n_meas + 1, sizeof *r->value);
+    r->text = vs_malloc(r->n_text + 1);
+    r->msg = vs_malloc(r->n_msg + 1);
+    p->part.bytes = vs_malloc((size_t)r->n_bytes + 1);
     if (!r->value || !r->text || !r->msg || !p->part.bytes)
         return false;
     data += sizeof *r;
@@ -271,7 +271,7 @@ static bool send_result(const server *s, const swp_rec *r, int spool)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     if (!fp)
         return false;
     fwrite(r, sizeof *r, 1, fp);
@@ -279,12 +279,13 @@ static bool send_result(const server *s, const swp_rec *r, int spool)
     fwrite(r->text, 1, r->n_text, fp);
     fwrite(r->msg, 1, r->n_msg, fp);
     char *bytes = r->n_bytes ? swp_results_of(r, spool) : NULL;
-    bool ok = !fclose(fp) && (bytes || !r->n_bytes) && rank_send(s->link, 0, RANK_RESULT, text, n);
+    bool ok =
+        !stream_close(fp) && (bytes || !r->n_bytes) && rank_send(s->link, 0, RANK_RESULT, text, n);
     for (int64_t i = 0; i < r->n_bytes && ok; i += RANK_PIECE)
         ok = rank_send(s->link, 0, RANK_DATA, bytes + i,
                        (size_t)(r->n_bytes - i < RANK_PIECE ? r->n_bytes - i : RANK_PIECE));
-    free(text);
-    free(bytes);
+    vs_free(text);
+    vs_free(bytes);
     return ok;
 }
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void lw_error(lw *L, diag_span at, int32_t macro, const char *fmt, ...)

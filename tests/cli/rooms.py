@@ -15,11 +15,20 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 
 # What may name a standard stream outside of the command, and why.
 STREAMS = {
-    'base/vs.c': 'out of memory without anybody who would hear of it',
     'rank/rank.c': 'the first process of a rank, which ends with its simulator',
     'rank/rank_mpi.c': 'the first process of a rank, which ends with its simulator',
     'out/out.c': 'a result file called -',
     'swp/swp_book.c': 'a result file called -',
+}
+
+# What may take memory or streams from the C library itself, and why.
+MEMORY = {
+    'base/heap.c': 'where all memory comes from',
+    'base/io.c': 'folders, registered with the heap',
+    'base/stream.c': 'streams, registered with the heap',
+    'osdi/osdi.c': 'frees a text that a library made',
+    'osdi/osdi_inst.c': 'frees what a library made',
+    'rank/rank_mpi.c': 'the first process of a rank, which has no simulator',
 }
 
 
@@ -67,6 +76,13 @@ class Rooms(unittest.TestCase):
             found = re.search(r'\b(printf|puts|putchar|perror)\s*\(|'
                               r'\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b', code_of(path))
             self.assertTrue(not found or name in STREAMS, (name, found))
+
+    def test_memory_comes_from_the_heap(self):
+        for name, path in rooms():
+            found = re.search(r'(?<![\w.>])(malloc|calloc|realloc|free|strn?dup|v?asprintf|getline|'
+                              r'open_memstream|fopen|fdopen|fclose|opendir|scandir)\s*\(',
+                              code_of(path))
+            self.assertTrue(not found or name in MEMORY, (name, found))
 
 
 if __name__ == '__main__':

@@ -129,13 +129,13 @@ static load evaluate(dut *t, mdl_form_kind form)
     if (mdl_variant_get(t->m, t->row, form, &v))
         fail_with_messages(t, "no variant");
     load l = {.v = v};
-    l.out = calloc((size_t)v->lay.n_out + 1, sizeof(double));
-    l.state = calloc((size_t)v->lay.n_state + 1, sizeof(double));
-    l.state_new = calloc((size_t)v->lay.n_state + 1, sizeof(double));
-    l.lim = calloc((size_t)v->lay.n_lim + 1, sizeof(double));
-    l.limnew = calloc((size_t)v->lay.n_lim + 1, sizeof(double));
-    free(t->cache);
-    t->cache = calloc((size_t)v->lay.n_cache + 1, sizeof(double));
+    l.out = vs_calloc((size_t)v->lay.n_out + 1, sizeof(double));
+    l.state = vs_calloc((size_t)v->lay.n_state + 1, sizeof(double));
+    l.state_new = vs_calloc((size_t)v->lay.n_state + 1, sizeof(double));
+    l.lim = vs_calloc((size_t)v->lay.n_lim + 1, sizeof(double));
+    l.limnew = vs_calloc((size_t)v->lay.n_lim + 1, sizeof(double));
+    vs_free(t->cache);
+    t->cache = vs_calloc((size_t)v->lay.n_cache + 1, sizeof(double));
     mdl_setup(v, t->row, t->cache);
     int32_t zero = 0;
     jit_batch b = {.x = t->x,
@@ -155,11 +155,11 @@ static load evaluate(dut *t, mdl_form_kind form)
 
 static void free_load(load *l)
 {
-    free(l->out);
-    free(l->state);
-    free(l->state_new);
-    free(l->lim);
-    free(l->limnew);
+    vs_free(l->out);
+    vs_free(l->state);
+    vs_free(l->state_new);
+    vs_free(l->lim);
+    vs_free(l->limnew);
 }
 
 /* Dense complex Gaussian elimination with partial pivoting: a[n*n] b[n*m] -> b = a^-1 b. */
@@ -207,8 +207,8 @@ static bool iterate(dut *t, const double *v, double *cur)
     for (int iter = 0; iter < 500; iter++) {
         load l = evaluate(t, MDL_DC);
         double f[DUT_MAX + 1] = {0};
-        double complex *a = calloc((size_t)(ni * ni) + 1, sizeof *a);
-        double complex *b = calloc((size_t)ni + 1, sizeof *b);
+        double complex *a = vs_calloc((size_t)(ni * ni) + 1, sizeof *a);
+        double complex *b = vs_calloc((size_t)ni + 1, sizeof *b);
         for (int32_t k = 0; k < l.v->lay.n_out; k++) {
             const mdl_out *o = &l.v->out[k];
             if (o->kind == IR_OUT_RES) {
@@ -237,8 +237,8 @@ static bool iterate(dut *t, const double *v, double *cur)
             t->x[1 + np + r] += dx;
             worst = fmax(worst, fabs(dx) / (1e-15 + 4e-16 * fabs(t->x[1 + np + r])));
         }
-        free(a);
-        free(b);
+        vs_free(a);
+        vs_free(b);
         if (!ok)
             return false;
         if (worst <= 1 || (iter > 60 && worst < 1e4)) {
@@ -271,7 +271,7 @@ bool dut_solve(dut *t, const double *v, double *cur)
 static double complex *matrix(dut *t, const load *l, double omega)
 {
     int n = t->n_x;
-    double complex *y = calloc((size_t)(n * n) + 1, sizeof *y);
+    double complex *y = vs_calloc((size_t)(n * n) + 1, sizeof *y);
     for (int32_t k = 0; k < l->v->lay.n_out; k++) {
         const mdl_out *o = &l->v->out[k];
         if (o->kind != IR_OUT_G && o->kind != IR_OUT_C)
@@ -287,7 +287,7 @@ static double complex *matrix(dut *t, const load *l, double omega)
 static void solve_internal(dut *t, const double complex *y, double complex *rhs, int m)
 {
     int n = t->n_x, np = t->n_port, ni = n - np;
-    double complex *a = calloc((size_t)(ni * ni) + 1, sizeof *a);
+    double complex *a = vs_calloc((size_t)(ni * ni) + 1, sizeof *a);
     for (int r = 0; r < ni; r++) {
         bool empty = true;
         for (int c = 0; c < ni; c++) {
@@ -298,14 +298,14 @@ static void solve_internal(dut *t, const double complex *y, double complex *rhs,
             a[r * ni + r] = 1;
     }
     ck_assert(solve_dense(a, rhs, ni, m));
-    free(a);
+    vs_free(a);
 }
 
 void dut_y(dut *t, double omega, double *g, double *c)
 {
     load l = evaluate(t, MDL_AC);
     int n = t->n_x, np = t->n_port, ni = n - np;
-    double complex *y = matrix(t, &l, omega), *z = calloc((size_t)(ni * np) + 1, sizeof *z);
+    double complex *y = matrix(t, &l, omega), *z = vs_calloc((size_t)(ni * np) + 1, sizeof *z);
     for (int r = 0; r < ni; r++)
         for (int p = 0; p < np; p++)
             z[r * np + p] = y[(np + r) * n + p];
@@ -318,8 +318,8 @@ void dut_y(dut *t, double omega, double *g, double *c)
             g[p * np + q] = creal(s);
             c[p * np + q] = cimag(s) / omega;
         }
-    free(z);
-    free(y);
+    vs_free(z);
+    vs_free(y);
     free_load(&l);
 }
 
@@ -330,8 +330,9 @@ double dut_noise(dut *t, int32_t port, double f, double *of)
     int n = t->n_x, np = t->n_port, ni = n - np;
     int ns = (int)vec_len(mdl_module(t->m)->noise);
     double complex *y = matrix(t, &l, omega);
-    double *psd = calloc((size_t)ns + 1, sizeof *psd), *nexp = calloc((size_t)ns + 1, sizeof *nexp);
-    double complex *inj = calloc((size_t)(ns * n) + 1, sizeof *inj);
+    double *psd = vs_calloc((size_t)ns + 1, sizeof *psd),
+           *nexp = vs_calloc((size_t)ns + 1, sizeof *nexp);
+    double complex *inj = vs_calloc((size_t)(ns * n) + 1, sizeof *inj);
     for (int32_t k = 0; k < l.v->lay.n_out; k++) {
         const mdl_out *o = &l.v->out[k];
         if (o->kind == IR_OUT_NOISE_PSD)
@@ -343,7 +344,7 @@ double dut_noise(dut *t, int32_t port, double f, double *of)
             inj[o->a * n + t->map[o->b] - 1] +=
                 o->kind == IR_OUT_NOISE_GAIN ? l.out[k] : I * omega * l.out[k];
     }
-    double complex *z = calloc((size_t)(ni * ns) + 1, sizeof *z);
+    double complex *z = vs_calloc((size_t)(ni * ns) + 1, sizeof *z);
     for (int r = 0; r < ni; r++)
         for (int s = 0; s < ns; s++)
             z[r * ns + s] = inj[s * n + np + r];
@@ -357,18 +358,18 @@ double dut_noise(dut *t, int32_t port, double f, double *of)
         if (of)
             of[s] = part;
     }
-    free(z);
-    free(inj);
-    free(psd);
-    free(nexp);
-    free(y);
+    vs_free(z);
+    vs_free(inj);
+    vs_free(psd);
+    vs_free(nexp);
+    vs_free(y);
     free_load(&l);
     return total;
 }
 
 void dut_close(dut *t)
 {
-    free(t->cache);
+    vs_free(t->cache);
     mdl_lib_free(&t->lib);
     str_pool_fini(&t->names);
     diag_fini(&t->d);
@@ -381,7 +382,7 @@ static char *slurp(const char *path)
     fseek(fp, 0, SEEK_END);
     long n = ftell(fp);
     rewind(fp);
-    char *s = malloc((size_t)n + 1);
+    char *s = vs_malloc((size_t)n + 1);
     ck_assert_uint_eq(fread(s, 1, (size_t)n, fp), (size_t)n);
     s[n] = 0;
     fclose(fp);
@@ -393,7 +394,7 @@ static char **split_row(char *line, int *n)
     char **cell = NULL;
     *n = 0;
     for (char *w; (w = strsep(&line, ","));) {
-        cell = realloc(cell, sizeof *cell * (size_t)(*n + 1));
+        cell = vs_realloc(cell, sizeof *cell * (size_t)(*n + 1));
         cell[(*n)++] = w;
     }
     return cell;
@@ -416,7 +417,7 @@ void table_read(table *t, const char *file)
             continue;
         }
         ck_assert_int_eq(n, t->n_col);
-        t->cell = realloc(t->cell, sizeof *t->cell * (size_t)(t->n_row + 1));
+        t->cell = vs_realloc(t->cell, sizeof *t->cell * (size_t)(t->n_row + 1));
         t->cell[t->n_row++] = cell;
     }
 }
@@ -446,10 +447,10 @@ double table_num(const table *t, int row, const char *name)
 void table_free(table *t)
 {
     for (int i = 0; i < t->n_row; i++)
-        free(t->cell[i]);
-    free(t->cell);
-    free(t->name);
-    free(t->text);
+        vs_free(t->cell[i]);
+    vs_free(t->cell);
+    vs_free(t->name);
+    vs_free(t->text);
 }
 
 char *card_of(const char *path, const char *model, char type[32])
@@ -459,15 +460,15 @@ char *card_of(const char *path, const char *model, char type[32])
         char name[64];
         int at = 0;
         if (found && *line == '+') {
-            found = realloc(found, strlen(found) + strlen(line) + 2);
+            found = vs_realloc(found, strlen(found) + strlen(line) + 2);
             strcat(strcat(found, " "), line + 1);
         } else if (found)
             break;
         else if (sscanf(line, ".model %63s %31s %n", name, type, &at) == 2 &&
                  !strcasecmp(name, model))
-            found = strdup(line + at);
+            found = vs_strdup(line + at);
     }
-    free(text);
+    vs_free(text);
     ck_assert_msg(found != NULL, "no card %s in %s", model, path);
     return found;
 }

@@ -104,10 +104,10 @@ static double random_param(const va_param *p, double dflt)
 static void eval_params(const va_module *m, const param_set *ps, double *value, uint8_t *ok)
 {
     const ir_fn *fn = &m->params;
-    ir_num *val = calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *in = calloc(vec_len(fn->in) + 1, sizeof *in);
-    double *given = calloc(vec_len(m->param) + 1, sizeof *given);
-    uint8_t *is_given = calloc(vec_len(m->param) + 1, 1);
+    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
+    ir_num *in = vs_calloc(vec_len(fn->in) + 1, sizeof *in);
+    double *given = vs_calloc(vec_len(m->param) + 1, sizeof *given);
+    uint8_t *is_given = vs_calloc(vec_len(m->param) + 1, 1);
     for (size_t i = 0; i < ps->n; i++) {
         given[ps->given[i].param] = ps->given[i].value;
         is_given[ps->given[i].param] = 1;
@@ -133,7 +133,7 @@ static void eval_params(const va_module *m, const param_set *ps, double *value, 
         else if (w->kind == IR_OUT_PARAM_OK)
             ok[w->a] = (uint8_t)val[w->v].i;
     }
-    free(val), free(in), free(given), free(is_given);
+    vs_free(val), vs_free(in), vs_free(given), vs_free(is_given);
 }
 
 static int32_t row_of(library *l, const param_set *ps)
@@ -182,8 +182,8 @@ static void choose_params(library *l, const char *base, int which, param_set *ps
     static const double multiple[] = {1, 1, 1, 2, 2.5};
     const va_module *m = mdl_module(l->m);
     size_t n = vec_len(m->param);
-    double *dflt = calloc(n + 1, sizeof *dflt), *value = calloc(n + 1, sizeof *value);
-    uint8_t *ok = calloc(n + 1, 1);
+    double *dflt = vs_calloc(n + 1, sizeof *dflt), *value = vs_calloc(n + 1, sizeof *value);
+    uint8_t *ok = vs_calloc(n + 1, 1);
     ps->env = (mdl_env){.temp = 300.15, .mfactor = 1, .simparam = simparam};
     ps->n = base ? dut_given(m, base, ps->given, 0) : 0;
     size_t n_base = ps->n;
@@ -201,7 +201,7 @@ static void choose_params(library *l, const char *base, int which, param_set *ps
     }
     while (row_of(l, ps) < 0 && ps->n > n_base) /* refused by the model itself ($fatal) */
         ps->n--;
-    free(dflt), free(value), free(ok);
+    vs_free(dflt), vs_free(value), vs_free(ok);
 }
 
 /* The set with up to three more parameters moved, so that nodes are one in the same way; false:
@@ -211,8 +211,8 @@ static bool choose_partner(library *l, const param_set *ps, param_set *partner)
     enum { TRIES = 20, MOVED = 3 };
     const va_module *m = mdl_module(l->m);
     size_t n = vec_len(m->param);
-    double *dflt = calloc(n + 1, sizeof *dflt), *value = calloc(n + 1, sizeof *value);
-    uint8_t *ok = calloc(n + 1, 1);
+    double *dflt = vs_calloc(n + 1, sizeof *dflt), *value = vs_calloc(n + 1, sizeof *value);
+    uint8_t *ok = vs_calloc(n + 1, 1);
     bool found = false;
     for (int t = 0; t < TRIES && n && !found; t++) {
         *partner = *ps;
@@ -228,7 +228,7 @@ static bool choose_partner(library *l, const param_set *ps, param_set *partner)
                 !memcmp(mdl_row_topology(l->m, a), mdl_row_topology(l->m, b),
                         sizeof(int32_t) * (size_t)mdl_n_unknown(l->m));
     }
-    free(dflt), free(value), free(ok);
+    vs_free(dflt), vs_free(value), vs_free(ok);
     return found;
 }
 
@@ -297,18 +297,18 @@ static void open_evaluator(evaluator *e, library *l, const param_set *ps, const 
         ck_assert_int_eq(mdl_variant_get(l->m, row, form, &e->v), VS_OK);
     ck_assert_ptr_nonnull(e->v);
     if (other) {
-        e->odd = calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
+        e->odd = vs_calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
         mdl_setup(e->v, both[1], e->odd);
     }
-    e->cache = calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
-    e->out = calloc((size_t)(BLOCK * e->v->lay.n_out) + 1, sizeof(double));
-    e->lim = calloc((size_t)(BLOCK * e->v->lay.n_lim) + 1, sizeof(double));
+    e->cache = vs_calloc((size_t)e->v->lay.n_cache + 1, sizeof(double));
+    e->out = vs_calloc((size_t)(BLOCK * e->v->lay.n_out) + 1, sizeof(double));
+    e->lim = vs_calloc((size_t)(BLOCK * e->v->lay.n_lim) + 1, sizeof(double));
     mdl_setup(e->v, row, e->cache);
 }
 
 static void close_evaluator(evaluator *e)
 {
-    free(e->cache), free(e->odd), free(e->out), free(e->lim);
+    vs_free(e->cache), vs_free(e->odd), vs_free(e->out), vs_free(e->lim);
 }
 
 /* The arrays of a kernel for n instances (a multiple of the lanes): lane arrays of the layout. */
@@ -323,20 +323,20 @@ static packs new_packs(const jit_layout *l, int n)
     size_t per = (size_t)n;
     return (packs){.w = l->lanes,
                    .n = n,
-                   .map = calloc(per * (size_t)l->n_u + 1, sizeof(int32_t)),
-                   .row = calloc(per + 1, sizeof(int32_t)),
-                   .cache = calloc(per * (size_t)l->n_cache + 1, sizeof(double)),
-                   .state = calloc(per * (size_t)l->n_state + 1, sizeof(double)),
-                   .limold = calloc(per * (size_t)l->n_lim + 1, sizeof(double)),
-                   .out = calloc(per * (size_t)l->n_out + 1, sizeof(double)),
-                   .state_new = calloc(per * (size_t)l->n_state + 1, sizeof(double)),
-                   .limnew = calloc(per * (size_t)l->n_lim + 1, sizeof(double))};
+                   .map = vs_calloc(per * (size_t)l->n_u + 1, sizeof(int32_t)),
+                   .row = vs_calloc(per + 1, sizeof(int32_t)),
+                   .cache = vs_calloc(per * (size_t)l->n_cache + 1, sizeof(double)),
+                   .state = vs_calloc(per * (size_t)l->n_state + 1, sizeof(double)),
+                   .limold = vs_calloc(per * (size_t)l->n_lim + 1, sizeof(double)),
+                   .out = vs_calloc(per * (size_t)l->n_out + 1, sizeof(double)),
+                   .state_new = vs_calloc(per * (size_t)l->n_state + 1, sizeof(double)),
+                   .limnew = vs_calloc(per * (size_t)l->n_lim + 1, sizeof(double))};
 }
 
 static void free_packs(packs *p)
 {
-    free(p->map), free(p->row), free(p->cache), free(p->state), free(p->limold);
-    free(p->out), free(p->state_new), free(p->limnew);
+    vs_free(p->map), vs_free(p->row), vs_free(p->cache), vs_free(p->state), vs_free(p->limold);
+    vs_free(p->out), vs_free(p->state_new), vs_free(p->limnew);
 }
 
 static size_t at(const packs *p, int i, int32_t k, int32_t n)
@@ -512,8 +512,8 @@ static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const
     jit_layout l = e->v->lay;
     packs p = new_packs(&l, 8);
     biases moved = *b;
-    moved.x = calloc((size_t)(8 * l.n_u) + 1, sizeof(double));
-    moved.lim = calloc((size_t)(8 * l.n_lim) + 1, sizeof(double));
+    moved.x = vs_calloc((size_t)(8 * l.n_u) + 1, sizeof(double));
+    moved.lim = vs_calloc((size_t)(8 * l.n_lim) + 1, sizeof(double));
     memset(effect, 0, vec_len(places) * sizeof *effect);
     l.row_per_lane = true;
     for (int lane = 0; lane < 8; lane++) {
@@ -547,7 +547,7 @@ static void ulp_effects(evaluator *e, biases *b, int inst, bool interpret, const
         for (int lane = 0; lane < 8; lane++)
             *slot[lane] = old;
     }
-    free(moved.x), free(moved.lim);
+    vs_free(moved.x), vs_free(moved.lim);
     free_packs(&p);
 }
 
@@ -569,7 +569,7 @@ static bool rounds(int op)
 static void open_shaken(shaken *s, const ir_fn *from)
 {
     size_t n = vec_len(from->inst);
-    ir_val *new_of = calloc(n + 1, sizeof *new_of);
+    ir_val *new_of = vs_calloc(n + 1, sizeof *new_of);
     ir_fn_init(&s->fn, "shaken");
     ir_copy_tables(&s->fn, from);
     s->n_in = vec_len(from->in);
@@ -583,15 +583,15 @@ static void open_shaken(shaken *s, const ir_fn *from)
     for (size_t o = 0; o < vec_len(from->out); o++)
         ir_out_add(&s->fn, from->out[o].kind, from->out[o].a, from->out[o].b,
                    new_of[from->out[o].v]);
-    s->input = calloc(vec_len(s->fn.in) + 1, sizeof *s->input);
-    s->val = calloc(vec_len(s->fn.inst) + 1, sizeof *s->val);
-    free(new_of);
+    s->input = vs_calloc(vec_len(s->fn.in) + 1, sizeof *s->input);
+    s->val = vs_calloc(vec_len(s->fn.inst) + 1, sizeof *s->val);
+    vs_free(new_of);
 }
 
 static void close_shaken(shaken *s)
 {
     ir_fn_fini(&s->fn);
-    free(s->input), free(s->val);
+    vs_free(s->input), vs_free(s->val);
 }
 
 /* effect [places]: the largest of N_SHAKE changes, all operations at once. */
@@ -607,7 +607,7 @@ static void shake(shaken *s, evaluator *e, biases *b, int inst, const place *pla
     jit_batch batch = batch_of(&p, b);
     jit_inputs(&e->v->eval, &l, &batch, 0, s->input);
     memset(effect, 0, vec_len(places) * sizeof *effect);
-    double *out = calloc((size_t)l.n_out + 1, sizeof *out);
+    double *out = vs_calloc((size_t)l.n_out + 1, sizeof *out);
     for (int n = 0; n < N_SHAKE; n++) {
         for (size_t i = s->n_in; i < vec_len(s->fn.in); i++)
             s->input[i].f = factor[random_int(3)];
@@ -623,7 +623,7 @@ static void shake(shaken *s, evaluator *e, biases *b, int inst, const place *pla
             effect[i] = fmax(effect[i], fabs(sum_at(&places[i], out, &size) - own));
         }
     }
-    free(out);
+    vs_free(out);
     free_packs(&p);
 }
 
@@ -787,10 +787,10 @@ static void run_trial(tally *t, library *lib, library *plain, const param_set *p
                    .n_lim = special.v->lay.n_lim,
                    .topology = mdl_row_topology(plain->m, row)};
     ck_assert_int_eq(r.plain.v->lay.n_u, r.b.n_u);
-    r.b.x = calloc((size_t)(BLOCK * r.b.n_u) + 1, sizeof(double));
-    r.b.lim = calloc((size_t)(BLOCK * r.b.n_lim) + 1, sizeof(double));
+    r.b.x = vs_calloc((size_t)(BLOCK * r.b.n_u) + 1, sizeof(double));
+    r.b.lim = vs_calloc((size_t)(BLOCK * r.b.n_lim) + 1, sizeof(double));
     r.places = find_places(special.v, r.plain.v, r.b.topology);
-    double *effect = calloc(2 * vec_len(r.places) + 1, sizeof *effect);
+    double *effect = vs_calloc(2 * vec_len(r.places) + 1, sizeof *effect);
     open_shaken(&r.shaken, &r.plain.v->eval);
     mdl_prepare(r.plain.v, true);
     for (int n = 0; n < n_bias; n += BLOCK) {
@@ -802,16 +802,16 @@ static void run_trial(tally *t, library *lib, library *plain, const param_set *p
         if (n == 0 && !interpret && !other) { /* the compiled oracle is the interpreter */
             double *compiled = r.plain.out;
             size_t size = sizeof(double) * (size_t)(BLOCK * r.plain.v->lay.n_out);
-            r.plain.out = calloc(1, size + 1);
+            r.plain.out = vs_calloc(1, size + 1);
             evaluate(&r.plain, &r.b, true, true, NULL);
             ck_assert(same_arrays(compiled, r.plain.out, BLOCK * r.plain.v->lay.n_out));
-            free(compiled);
+            vs_free(compiled);
         }
         if (n == 0 && set / n_share % ALL_WIDTHS == 0 &&
             (form == MDL_TRAN || (!interpret && !other)))
             check_lanes(lib, ps, other, &r, &special);
     }
-    free(effect), free(r.b.x), free(r.b.lim);
+    vs_free(effect), vs_free(r.b.x), vs_free(r.b.lim);
     free_places(r.places);
     close_shaken(&r.shaken);
     close_evaluator(&special);
@@ -825,9 +825,9 @@ static char *base_card(const char *name)
     if (strncasecmp(name, "psp", 3))
         return NULL;
     char *card = card_of(source_path(path, "netlists/psp103_models.inc"), "psp103n", type);
-    char *all = malloc(strlen(card) + 64);
+    char *all = vs_malloc(strlen(card) + 64);
     sprintf(all, "%s w=10u l=1u ad=5p as=5p pd=11u ps=11u", card);
-    free(card);
+    vs_free(card);
     return all;
 }
 
@@ -870,7 +870,7 @@ START_TEST(specialised_code_means_what_the_model_says)
     fflush(stdout);
     ck_assert_msg(n_pair > 0 || !vec_len(mdl_module(plain.m)->param), "%s: no pair", s->name);
     ck_assert_msg(t.n_bad == 0, "%d values differ; first: %s", t.n_bad, t.first_bad);
-    free(card);
+    vs_free(card);
     for (int w = 0; w < N_WIDTH; w++)
         close_library(&lib[w]);
     close_library(&plain);

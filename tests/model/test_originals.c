@@ -81,7 +81,7 @@ START_TEST(psp103_of_the_kit_gives_our_currents)
                 char *base = card_of(source_path(inc, "netlists/psp103_models.inc"),
                                      p ? "psp103p" : "psp103n", type);
                 snprintf(card, sizeof card, "%s%s", base, set[s]);
-                free(base);
+                vs_free(base);
                 dut_set(&ours, card, geometry[g % 2], temp[g / 2], 0);
                 dut_set(&kit, card, geometry[g % 2], temp[g / 2], 0);
                 for (int k = 0; k < 100; k++) {

@@ -133,6 +133,6 @@ int main(void)
     srunner_run_all(r, CK_NORMAL);
     const int failed = srunner_ntests_failed(r);
     srunner_free(r);
-    free(card);
+    vs_free(card);
     return failed != 0;
 }

@@ -226,7 +226,7 @@ static void set_model(dut *dev, const classic *k, const table *t, int row, const
     const bool p = !strcmp(type, "pmos") || !strcmp(type, "pnp") || !strcmp(type, "pjf");
     snprintf(text, sizeof text, "%s%s", card, p ? " type=-1" : "");
     dut_set(dev, text, inst, table_num(t, row, "temp_C"), gmin);
-    free(card);
+    vs_free(card);
 }
 
 static void spice_setup(dut *dev, const classic *k, const table *t, int row)

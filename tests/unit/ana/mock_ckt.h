@@ -75,7 +75,7 @@ static inline mock_dev *mock_add(ckt *c, mock_kind k, const char *name, const ch
     *d =
         (mock_dev){.kind = k, .name = name, .p = mock_node(c, p), .n = mock_node(c, n), .val = val};
     if (k == MOCK_V || k == MOCK_L) {
-        char *b = malloc(strlen(name) + 8);
+        char *b = vs_malloc(strlen(name) + 8);
         strcpy(b, name);
         strcat(b, "#branch");
         d->br = mock_unknown(c, b, CKT_CURRENT, false);
@@ -96,10 +96,10 @@ static inline void mock_finish(ckt *c)
 {
     size_t n = (size_t)c->n;
     c->a.n = c->n;
-    c->a.colptr = calloc(n + 1, sizeof(int32_t));
-    c->a.row = calloc(n * n, sizeof(int32_t));
-    c->a.val = calloc(n * n + 1, sizeof(double));
-    bool *on = calloc(n * n + 1, sizeof(bool));
+    c->a.colptr = vs_calloc(n + 1, sizeof(int32_t));
+    c->a.row = vs_calloc(n * n, sizeof(int32_t));
+    c->a.val = vs_calloc(n * n + 1, sizeof(double));
+    bool *on = vs_calloc(n * n + 1, sizeof(bool));
     for (int k = 0; k < c->n_dev; k++) {
         const mock_dev *d = &c->dev[k];
         const int32_t t[] = {d->p, d->n, d->cp, d->cn, d->br};
@@ -115,17 +115,17 @@ static inline void mock_finish(ckt *c)
                 c->a.row[nnz++] = (int32_t)i;
         c->a.colptr[j + 1] = nnz;
     }
-    free(on);
+    vs_free(on);
 }
 
 static inline void mock_drop(ckt *c)
 {
     for (int k = 0; k < c->n_dev; k++)
         if (c->dev[k].br)
-            free((char *)c->u[c->dev[k].br].name);
-    free(c->a.colptr);
-    free(c->a.row);
-    free(c->a.val);
+            vs_free((char *)c->u[c->dev[k].br].name);
+    vs_free(c->a.colptr);
+    vs_free(c->a.row);
+    vs_free(c->a.val);
     memset(c, 0, sizeof *c);
 }
 

@@ -15,7 +15,7 @@ static char *read_document(void)
     snprintf(path, sizeof path, "%s/docs/options.md", root);
     FILE *f = fopen(path, "rb");
     ck_assert_msg(f, "%s", path);
-    char *text = calloc(1, 65536);
+    char *text = vs_calloc(1, 65536);
     ck_assert_uint_gt(fread(text, 1, 65535, f), 0);
     fclose(f);
     return text;
@@ -44,7 +44,7 @@ START_TEST(the_document_has_a_row_for_each_option)
     for (const char *p = document; (p = strstr(p, "\n| `")); p++)
         n_row++;
     ck_assert_int_eq(n_row, OPTION_N);
-    free(document);
+    vs_free(document);
 }
 END_TEST
 
@@ -74,7 +74,7 @@ START_TEST(the_document_has_the_options_without_effect)
     char *document = read_document();
     check_names(document, "No warning:", OPTION_SILENT);
     check_names(document, "A warning says so:", OPTION_IGNORED);
-    free(document);
+    vs_free(document);
 }
 END_TEST
 

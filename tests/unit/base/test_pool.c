@@ -23,14 +23,14 @@ static void count_piece(void *user, int32_t i, int worker)
 static void check_jobs(pool *p, int n_job, int32_t n)
 {
     job j = {.size = pool_size(p)};
-    j.times = calloc((size_t)n + 1, sizeof *j.times);
+    j.times = vs_calloc((size_t)n + 1, sizeof *j.times);
     for (int k = 1; k <= n_job; k++) {
         pool_run(p, n, count_piece, &j);
         for (int32_t i = 0; i < n; i++)
             ck_assert_int_eq(j.times[i], k);
     }
     ck_assert_int_eq(j.strangers, 0);
-    free(j.times);
+    vs_free(j.times);
 }
 
 START_TEST(every_piece_runs_once_in_each_job)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "diag.h"
+#include "stream.h"
 #include "vec.h"
 
 START_TEST(spice_numbers_have_suffixes_and_tails)
@@ -95,13 +96,13 @@ START_TEST(message_has_line_column_and_caret)
     diag_error(&d, (diag_span){f, 20, 6}, "unknown model '%s'", "nmos1x");
     char *buf = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&buf, &n);
+    FILE *fp = stream_text(&buf, &n);
     diag_render(&d, fp, false);
     fclose(fp);
     ck_assert_str_eq(buf, "inv.cir:2:15: error: unknown model 'nmos1x'\n"
                           "    2 | M1 out in 0 0 nmos1x w=1u\n"
                           "      |               ^~~~~~\n");
-    free(buf);
+    vs_free(buf);
     diag_fini(&d);
 }
 END_TEST

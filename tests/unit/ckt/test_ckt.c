@@ -389,8 +389,8 @@ static int n_line;
 static void on_line(void *user, const char *text)
 {
     (void)user;
-    free((void *)(uintptr_t)last_line);
-    last_line = strdup(text);
+    vs_free((void *)(uintptr_t)last_line);
+    last_line = vs_strdup(text);
     n_line++;
 }
 
@@ -428,7 +428,7 @@ START_TEST(limits_advance_accept_and_return)
     ck_assert_int_eq(ckt_accept(c, &tran, x), VS_STOP);
     mock_what = 0;
     ck_assert_int_eq(n_line, 2);
-    free((void *)(uintptr_t)last_line);
+    vs_free((void *)(uintptr_t)last_line);
     last_line = NULL;
     mock_fini(&m);
 }

@@ -9,6 +9,7 @@
 
 #include "flat.h"
 #include "vec.h"
+#include "stream.h"
 
 typedef struct fixture {
     diag d;
@@ -54,7 +55,7 @@ static inline char *deck_messages(const fixture *t)
     static const char *const level[] = {"error", "warning", "note"};
     char *buf = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&buf, &n);
+    FILE *out = stream_text(&buf, &n);
     for (size_t i = 0; i < vec_len(t->d.msg); i++) {
         const diag_msg *m = &t->d.msg[i];
         int line, col;
@@ -74,7 +75,7 @@ static inline char *deck_text(const fixture *t)
 {
     char *buf = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&buf, &n);
+    FILE *out = stream_text(&buf, &n);
     flat_print(&t->f, out);
     fclose(out);
     char *p = strchr(strchr(buf, '\n') + 1, '\n') + 1;

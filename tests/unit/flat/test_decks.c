@@ -76,8 +76,8 @@ static void check_file(const char *name, const char *flat_text)
     read_file(&t, name);
     char *text = deck_text(&t), *msg = deck_messages(&t);
     ck_assert_msg(!strcmp(text, flat_text) && !*msg, "%s gives\n%s%s", name, text, msg);
-    free(text);
-    free(msg);
+    vs_free(text);
+    vs_free(msg);
     deck_fini(&t);
 }
 
@@ -87,7 +87,7 @@ static void check_message(const char *name, const char *part)
     read_file(&t, name);
     char *msg = deck_messages(&t);
     ck_assert_msg(strstr(msg, part) != NULL && t.d.n_error == 1, "%s gives\n%s", name, msg);
-    free(msg);
+    vs_free(msg);
     deck_fini(&t);
 }
 
@@ -225,7 +225,7 @@ START_TEST(zero_bytes_are_one_error)
     char *msg = deck_messages(&t);
     ck_assert_str_eq(
         msg, "3:1: error: zero byte: 't.sp' is not a text file; the rest of it is not read\n");
-    free(msg);
+    vs_free(msg);
     deck_fini(&t);
     for (size_t i = 15; i < sizeof buf; i++)
         buf[i] = (char)(i * 2654435761u >> 13);
@@ -242,7 +242,7 @@ START_TEST(lines_of_a_megabyte_are_read)
         for (int k = 0; k < 4; k++) {
             static const char *const head[] = {"x1", "r1 a b", ".param ", "v1 a 0 pwl("};
             size_t n = 1 << 20, h = strlen(head[k]), m = strlen(part[i]);
-            char *s = malloc(n + 20);
+            char *s = vs_malloc(n + 20);
             ck_assert_ptr_nonnull(s);
             memcpy(s, "t\n", 2);
             memcpy(s + 2, head[k], h);
@@ -252,9 +252,9 @@ START_TEST(lines_of_a_megabyte_are_read)
             s[p++] = '\n';
             fixture t;
             deck_from(&t, s, p);
-            free(deck_messages(&t));
+            vs_free(deck_messages(&t));
             deck_fini(&t);
-            free(s);
+            vs_free(s);
         }
 }
 END_TEST
@@ -299,7 +299,7 @@ static double now(void)
 START_TEST(large_flat_decks_are_read_in_linear_time)
 {
     size_t n = 100000, len = 0;
-    char *s = malloc(n * 160);
+    char *s = vs_malloc(n * 160);
     ck_assert_ptr_nonnull(s);
     len = (size_t)sprintf(s, "t\n.model nm nmos level=1\n.param p0=1\n");
     for (size_t i = 1; i <= n; i++) {
@@ -317,7 +317,7 @@ START_TEST(large_flat_decks_are_read_in_linear_time)
     ck_assert_uint_eq(vec_len(t.f.inst), 75000);
     ck_assert_double_lt(dt, 3);
     deck_fini(&t);
-    free(s);
+    vs_free(s);
 }
 END_TEST
 

@@ -137,7 +137,7 @@ START_TEST(expressions_have_their_values)
         double y = value_of(t[i].text, &msg);
         ck_assert_msg(fabs(y - t[i].value) <= 1e-14 * fabs(t[i].value) && !*msg,
                       "%s: %.17g, not %.17g; %s", t[i].text, y, t[i].value, msg);
-        free(msg);
+        vs_free(msg);
     }
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(wrong_expressions_say_where)
         value_of(t[i].text, &msg);
         ck_assert_msg(!strcmp(msg, t[i].message), "%s:\n%sexpected:\n%s", t[i].text, msg,
                       t[i].message);
-        free(msg);
+        vs_free(msg);
     }
 }
 END_TEST
@@ -192,7 +192,7 @@ END_TEST
 static char *repeat(const char *head, const char *part, size_t n, const char *tail)
 {
     size_t k = strlen(part), h = strlen(head);
-    char *s = malloc(h + n * k + strlen(tail) + 1), *p = s + h;
+    char *s = vs_malloc(h + n * k + strlen(tail) + 1), *p = s + h;
     memcpy(s, head, h);
     for (size_t i = 0; i < n; i++, p += k)
         memcpy(p, part, k);
@@ -219,7 +219,7 @@ START_TEST(deep_and_long_expressions_end_with_a_message)
         ck_assert_msg(f.d.n_error > 0, "%s %s", t[i].head, t[i].part);
         ck_assert_int_lt(f.d.n_error, 200002);
         deck_fini(&f);
-        free(s);
+        vs_free(s);
     }
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Tests of net_lex.c, net_parse.c, flat*.c: decks in, flat text out. */
 #include "flat_test.h"
+#include "stream.h"
 
 typedef struct deck_case {
     const char *deck, *flat;
@@ -15,8 +16,8 @@ static void check_cases(const deck_case *t, size_t n)
         char *text = deck_text(&f), *msg = deck_messages(&f);
         ck_assert_msg(!strcmp(text, t[i].flat) && !*msg, "%s\ngives\n%s%s\nexpected:\n%s",
                       t[i].deck, text, msg, t[i].flat);
-        free(text);
-        free(msg);
+        vs_free(text);
+        vs_free(msg);
         deck_fini(&f);
     }
 }
@@ -322,7 +323,7 @@ START_TEST(values_from_outside_win)
     ck_assert_int_eq(flat_build(&t.f, &t.deck, &t.d, &t.names, &t.mem, 27, over, 2, NULL), VS_OK);
     char *text = deck_text(&t);
     ck_assert_str_eq(text, "r1 p 0 value=11\nr2 p 0 value=3\nx1.r1 p 0 value=5\n");
-    free(text);
+    vs_free(text);
     deck_fini(&t);
 }
 END_TEST
@@ -432,11 +433,11 @@ START_TEST(title_and_cards_are_kept)
     ck_assert_str_eq(t.f.title, "My title");
     char *buf = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&buf, &n);
+    FILE *out = stream_text(&buf, &n);
     net_print(&t.deck, &t.d, out);
     fclose(out);
     ck_assert_str_eq(buf, "* My title\n.subckt s a\n  r1 a 0 {1 + 2}\n.ends s\nx1 p s\n");
-    free(buf);
+    vs_free(buf);
     deck_fini(&t);
 }
 END_TEST
@@ -454,13 +455,13 @@ START_TEST(models_are_like_others)
     ck_assert_int_eq(t.d.n_error, 0);
     char *buf = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&buf, &n);
+    FILE *out = stream_text(&buf, &n);
     flat_print(&t.f, out);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(buf, ".model x d n=2 is=1e-12 cjo=1e-12\n"));
     ck_assert_ptr_nonnull(strstr(buf, ".model z d rs=1 n=2 is=1e-12 cjo=1e-12\n"));
     ck_assert_ptr_nonnull(strstr(buf, ".model y d rs=2 is=1e-14 n=3 cjo=1e-12\n"));
-    free(buf);
+    vs_free(buf);
     deck_fini(&t);
 }
 END_TEST

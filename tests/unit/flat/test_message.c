@@ -1,5 +1,6 @@
 /* Messages of net_*.c: wrong decks, each with line, column and text of everything that is said. */
 #include "flat_test.h"
+#include "stream.h"
 
 START_TEST(wrong_decks_say_what_and_where)
 {
@@ -232,7 +233,7 @@ START_TEST(wrong_decks_say_what_and_where)
                       t[i].messages);
         bool failed = f.read != VS_OK || f.build != VS_OK;
         ck_assert_int_eq(failed, strstr(msg, "error: ") != NULL);
-        free(msg);
+        vs_free(msg);
         deck_fini(&f);
     }
 }
@@ -249,14 +250,14 @@ START_TEST(carets_stand_under_the_place)
     deck_from(&f, deck, strlen(deck));
     char *buf = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&buf, &n);
+    FILE *out = stream_text(&buf, &n);
     diag_render(&f.d, out, false);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(buf, "t.sp:6:9: error: division of 1 by zero\n"
                                       "    6 | R1 a 0 {1/z}\n"
                                       "      |         ^~~\n"
                                       "note: in instance x1\n"));
-    free(buf);
+    vs_free(buf);
     deck_fini(&f);
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* Tests of flat_redo.c and flat_part.c: after a change the netlist that is there is that of a whole
  * expansion. */
 #include "flat_test.h"
+#include "stream.h"
 
 typedef struct redo_case {
     const char *deck; /* p is changed from 1 to 3 and back */
@@ -12,7 +13,7 @@ static char *dump(const flat *f)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
+    FILE *out = stream_text(&text, &n);
     for (size_t i = 0; i < vec_len(f->node); i++)
         fprintf(out, "%s\n", f->node[i]);
     flat_print(f, out);
@@ -77,8 +78,8 @@ static void check_cases(const redo_case *c, size_t n)
             char *text = dump(&t.f), *whole = expanded_text(c[i].deck, value[k]);
             ck_assert_msg(!strcmp(text, whole), "%s\np=%g gives\n%s\nexpected:\n%s", c[i].deck,
                           value[k], text, whole);
-            free(text);
-            free(whole);
+            vs_free(text);
+            vs_free(whole);
         }
         flat_plan_free(&plan);
         deck_fini(&t);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir.h"
+#include "stream.h"
 
 static arena test_mem;
 static void begin_mem(void) { arena_init(&test_mem); }
@@ -27,11 +28,11 @@ static inline const char *text_of(const ir_fn *fn)
 {
     char *buf = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&buf, &n);
+    FILE *fp = stream_text(&buf, &n);
     ir_print(fn, fp);
     fclose(fp);
     char *s = arena_strndup(&test_mem, buf, n);
-    free(buf);
+    vs_free(buf);
     return s;
 }
 

@@ -25,7 +25,7 @@ static inline char *new_folder(void)
 {
     char name[] = "/tmp/vsim-jit-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(name));
-    return strdup(name);
+    return vs_strdup(name);
 }
 
 static inline void remove_folder(char *dir)
@@ -33,7 +33,7 @@ static inline void remove_folder(char *dir)
     char cmd[200];
     snprintf(cmd, sizeof cmd, "rm -rf '%s'", dir);
     ck_assert_int_eq(system(cmd), 0);
-    free(dir);
+    vs_free(dir);
 }
 
 static inline jit *open_pieces(const char *dir, int piece)

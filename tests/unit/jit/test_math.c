@@ -180,10 +180,10 @@ static double ulps(double got, long double want)
 static double *x, *y, *out, *other;
 static void begin(void)
 {
-    x = calloc(N, sizeof *x), y = calloc(N, sizeof *y), out = calloc(N, sizeof *out),
-    other = calloc(N, sizeof *out);
+    x = vs_calloc(N, sizeof *x), y = vs_calloc(N, sizeof *y), out = vs_calloc(N, sizeof *out),
+    other = vs_calloc(N, sizeof *out);
 }
-static void end(void) { free(x), free(y), free(out), free(other); }
+static void end(void) { vs_free(x), vs_free(y), vs_free(out), vs_free(other); }
 
 START_TEST(errors_are_within_the_bound)
 {

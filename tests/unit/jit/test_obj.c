@@ -26,15 +26,15 @@ static void *pack_of(const ir_fn *fn, int piece, int threads, size_t *size)
     closedir(d);
     FILE *f = fopen(path, "rb");
     ck_assert_ptr_nonnull(f);
-    char *buf = malloc(1 << 18);
+    char *buf = vs_malloc(1 << 18);
     size_t n = fread(buf, 1, 1 << 18, f);
     fclose(f);
     remove_folder(dir);
     ck_assert_uint_gt(n, HEADER);
     *size = n - HEADER;
-    void *pack = malloc(*size);
+    void *pack = vs_malloc(*size);
     memcpy(pack, buf + HEADER, *size);
-    free(buf);
+    vs_free(buf);
     return pack;
 }
 
@@ -65,7 +65,7 @@ START_TEST(objects_run_after_loading)
     jit_kernel kernel = NULL;
     const char *why = NULL;
     ck_assert_int_eq(jit_pack_load(pack, size, &code, &kernel, &why), VS_OK);
-    free(pack); /* not needed any more */
+    vs_free(pack); /* not needed any more */
     ck_assert_int_eq(vec_len(code), _i ? 3 : 1);
     double x[2] = {0, 2.25}, out[2], want = pow(2.25, 1.5);
     for (int i = 0; i < n; i++)
@@ -84,8 +84,8 @@ START_TEST(threads_change_no_byte)
     void *one = powers(MANY, PIECE, 1, &n1), *three = powers(MANY, PIECE, 3, &n3);
     ck_assert_uint_eq(n1, n3);
     ck_assert_mem_eq(one, three, n1);
-    free(one);
-    free(three);
+    vs_free(one);
+    vs_free(three);
 }
 END_TEST
 
@@ -103,16 +103,16 @@ START_TEST(damaged_objects_are_refused_or_loaded_but_never_crash)
         jit_kernel kernel;
         const char *why = NULL;
         obj[at] = (unsigned char)rand();
-        unsigned char *part = malloc(n); /* its end is the end of the memory */
+        unsigned char *part = vs_malloc(n); /* its end is the end of the memory */
         memcpy(part, obj, n);
         if (jit_pack_load(part, n, &code, &kernel, &why) != VS_OK)
             refused += why != NULL;
         jit_pack_unload(&code);
-        free(part);
+        vs_free(part);
         obj[at] = old;
     }
     ck_assert_int_gt(refused, 1000);
-    free(obj);
+    vs_free(obj);
 }
 END_TEST
 

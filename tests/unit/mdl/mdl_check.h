@@ -89,14 +89,14 @@ static inline void inst_open(inst *s, mdl_model *m, int32_t row, mdl_form_kind f
     ck_assert_int_ge(row, 0);
     ck_assert_int_eq(mdl_variant_get(m, row, form, &s->v), VS_OK);
     const jit_layout *l = &s->v->lay;
-    s->x = calloc((size_t)l->n_u + 2, sizeof(double));
-    s->nodes = calloc((size_t)l->n_u + 1, sizeof(int32_t));
-    s->cache = calloc((size_t)l->n_cache + 1, sizeof(double));
-    s->out = calloc((size_t)l->n_out + 1, sizeof(double));
-    s->state = calloc((size_t)l->n_state + 1, sizeof(double));
-    s->state_new = calloc((size_t)l->n_state + 1, sizeof(double));
-    s->limold = calloc((size_t)l->n_lim + 1, sizeof(double));
-    s->limnew = calloc((size_t)l->n_lim + 1, sizeof(double));
+    s->x = vs_calloc((size_t)l->n_u + 2, sizeof(double));
+    s->nodes = vs_calloc((size_t)l->n_u + 1, sizeof(int32_t));
+    s->cache = vs_calloc((size_t)l->n_cache + 1, sizeof(double));
+    s->out = vs_calloc((size_t)l->n_out + 1, sizeof(double));
+    s->state = vs_calloc((size_t)l->n_state + 1, sizeof(double));
+    s->state_new = vs_calloc((size_t)l->n_state + 1, sizeof(double));
+    s->limold = vs_calloc((size_t)l->n_lim + 1, sizeof(double));
+    s->limnew = vs_calloc((size_t)l->n_lim + 1, sizeof(double));
     for (int32_t u = 0; u < l->n_u; u++)
         s->nodes[u] = u + 1;
     s->dyn[IR_DYN_GMIN] = 1e-12;
@@ -111,8 +111,8 @@ static inline void inst_open(inst *s, mdl_model *m, int32_t row, mdl_form_kind f
 
 static inline void inst_close(inst *s)
 {
-    free(s->x), free(s->nodes), free(s->cache), free(s->out);
-    free(s->state), free(s->state_new), free(s->limold), free(s->limnew);
+    vs_free(s->x), vs_free(s->nodes), vs_free(s->cache), vs_free(s->out);
+    vs_free(s->state), vs_free(s->state_new), vs_free(s->limold), vs_free(s->limnew);
 }
 
 static inline jit_batch inst_batch(inst *s)

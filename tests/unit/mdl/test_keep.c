@@ -1,6 +1,7 @@
 /* Prepared models on disk: the same model, whatever stands in the files. Faults of the files
  * themselves and what users see of them: tests/cli. */
 #include "mdl_check.h"
+#include "stream.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static char *text_of(const ir_fn *fn)
 {
     char *text = NULL;
     size_t size;
-    FILE *f = open_memstream(&text, &size);
+    FILE *f = stream_text(&text, &size);
     ir_print(fn, f);
     fclose(f);
     return text;
@@ -100,8 +101,8 @@ static void check_same_fn(const ir_fn *a, const ir_fn *b)
 {
     char *ta = text_of(a), *tb = text_of(b);
     ck_assert_str_eq(ta, tb);
-    free(ta);
-    free(tb);
+    vs_free(ta);
+    vs_free(tb);
 }
 
 static void check_same_model(const mdl_model *a, mdl_model *b)
@@ -180,14 +181,14 @@ static char *read_record(jit_hash *key, size_t *size, size_t *now)
     ck_assert_ptr_nonnull(f);
     struct stat st;
     ck_assert_int_eq(fstat(fileno(f), &st), 0);
-    char *all = malloc((size_t)st.st_size), *data = malloc((size_t)st.st_size);
+    char *all = vs_malloc((size_t)st.st_size), *data = vs_malloc((size_t)st.st_size);
     ck_assert_uint_eq(fread(all, 1, (size_t)st.st_size, f), (size_t)st.st_size);
     fclose(f);
     memcpy(key, all + 8, sizeof *key);
     memcpy(now, all + 48, sizeof *now);
     *size = (size_t)st.st_size - 64; /* behind the head: magic, key, size, sum, now, 0 */
     memcpy(data, all + 64, *size);
-    free(all);
+    vs_free(all);
     return data;
 }
 
@@ -210,8 +211,8 @@ START_TEST(a_record_is_the_same_each_time)
     mallopt(M_PERTURB, 0);
     ck_assert_uint_eq(size[0], size[1]);
     ck_assert_int_eq(memcmp(record[0], record[1], size[0]), 0);
-    free(record[0]);
-    free(record[1]);
+    vs_free(record[0]);
+    vs_free(record[1]);
 }
 END_TEST
 
@@ -245,7 +246,7 @@ START_TEST(wrong_lengths_and_indices_are_refused)
     jit_cache c;
     world_open(&w);
     world_close(&w);
-    char *good = read_record(&key, &size, &now), *bad = malloc(size);
+    char *good = read_record(&key, &size, &now), *bad = vs_malloc(size);
     uint64_t seed = 1;
     jit_cache_open(&c, dir, &why);
     for (int k = 0; k < 1500; k++) {
@@ -266,8 +267,8 @@ START_TEST(wrong_lengths_and_indices_are_refused)
     }
     ck_assert_uint_gt(n_refused, 300);
     jit_cache_close(&c);
-    free(good);
-    free(bad);
+    vs_free(good);
+    vs_free(bad);
 }
 END_TEST
 
@@ -301,7 +302,7 @@ START_TEST(states_of_files_are_asked_first)
         world_close(&w);
     }
     for (int k = 0; k < 2; k++) {
-        char *text = strdup(TEXT);
+        char *text = vs_strdup(TEXT);
         ck_assert_int_eq(stat(path, &st), 0);
         const struct timespec when[2] = {st.st_atim, st.st_mtim};
         text[strlen(text) - 1] = k ? ' ' : '\t';
@@ -310,7 +311,7 @@ START_TEST(states_of_files_are_asked_first)
         world_open(&w);
         ck_assert_int_eq(n_from_cache, 0);
         world_close(&w);
-        free(text);
+        vs_free(text);
     }
 }
 END_TEST
@@ -364,7 +365,7 @@ static void write_large_model(void)
 {
     char *text = NULL;
     size_t n;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = stream_text(&text, &n);
     fputs("`include \"disciplines.vams\"\nmodule kept(a, b); inout a, b; electrical a, b, i;\n"
           "parameter real g = 1e-3; parameter integer on = 1; real x;\nanalog begin\nx = 0;\n",
           f);
@@ -377,7 +378,7 @@ static void write_large_model(void)
           f);
     fclose(f);
     write_file(path, text, n);
-    free(text);
+    vs_free(text);
 }
 
 static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, const mdl_variant *want,

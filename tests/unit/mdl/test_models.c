@@ -327,7 +327,7 @@ static void list_modules(void)
         abort();
     mdl_names(b.lib); /* makes the index */
     for (size_t f = 0; f < vec_len(b.lib->file); f++)
-        vec_push(module_name, strdup(b.lib->file[f].name[0]));
+        vec_push(module_name, vs_strdup(b.lib->file[f].name[0]));
     mdl_lib_free(&b.lib);
     diag_fini(&b.d);
     str_pool_fini(&b.names);
@@ -354,7 +354,7 @@ int main(void)
     int failed = srunner_ntests_failed(r);
     srunner_free(r);
     for (size_t k = 0; k < vec_len(module_name); k++)
-        free(module_name[k]);
+        vs_free(module_name[k]);
     vec_free(module_name);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

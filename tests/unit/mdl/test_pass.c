@@ -1,6 +1,7 @@
 /* mdl_pass.c: the pipeline shows and verifies what its passes make. */
 #include "mdl_check.h"
 #include "mdl_pass.h"
+#include "stream.h"
 
 static const char DIODE[] =
     "`include \"disciplines.vams\"\n"
@@ -20,7 +21,7 @@ static char *dump_of(int pass, bool no_specialize, int *n_error)
     char *text = NULL;
     size_t size = 0;
     bench b;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = stream_text(&text, &size);
     bench_open_opt(&b, (mdl_opt){.interpret = true,
                                  .no_specialize = no_specialize,
                                  .dump = pass == MDL_DUMP_NONE ? NULL : out,
@@ -46,7 +47,7 @@ static int count_functions(const char *text)
     for (const char *at = strstr(text, "fn \""); at; n++) {
         const char *next = strstr(at + 1, "\nfn \"");
         const size_t len = next ? (size_t)(next + 1 - at) : strlen(at);
-        char *one = strndup(at, len);
+        char *one = vs_strndup(at, len);
         const char *why = "";
         arena mem;
         ir_fn fn;
@@ -54,7 +55,7 @@ static int count_functions(const char *text)
         ck_assert_msg(ir_read(&fn, one, &mem, &why) == VS_OK, "%s", why);
         ir_fn_fini(&fn);
         arena_fini(&mem);
-        free(one);
+        vs_free(one);
         at = next ? next + 1 : NULL;
     }
     return n;
@@ -104,7 +105,7 @@ START_TEST(each_pass_is_shown_before_and_after_it)
         ck_assert_msg(count_functions(text) == want[i].n && count(text, head) == want[i].n,
                       "%s: %d functions, %d heads", head, count_functions(text), count(text, head));
         ck_assert_int_eq(n_error, 0);
-        free(text);
+        vs_free(text);
     }
 }
 END_TEST
@@ -117,17 +118,17 @@ START_TEST(a_pass_does_what_its_name_says)
     ck_assert_int_eq(count(text, "out react"), count(after, "out react"));
     ck_assert_int_gt(count(after, "out react"), 0);
     ck_assert_int_eq(count(after, "out ddtarg"), 0);
-    free(text);
+    vs_free(text);
     text = dump_of(MDL_PASS_DERIV, false, &n_error);
     after = strstr(text, ", after,");
     ck_assert_int_gt(count(after, "out G "), 3);
     ck_assert_int_eq(count(text, "out G "), count(after, "out G "));
-    free(text);
+    vs_free(text);
     text = dump_of(MDL_PASS_IFCONV, true, &n_error); /* not specialised: the branch on rs stays */
     after = strstr(text, ", after,");
     ck_assert_int_eq(n_error, 0);
     ck_assert_int_eq(count_functions(text), 6);
-    free(text);
+    vs_free(text);
 }
 END_TEST
 
@@ -144,8 +145,8 @@ START_TEST(all_shows_each_result_and_last_the_code_of_kernels)
     }
     ck_assert_int_eq(count_functions(last), 3);
     ck_assert_int_eq(count(all, ", before,"), 0);
-    free(all);
-    free(last);
+    vs_free(all);
+    vs_free(last);
 }
 END_TEST
 

@@ -136,7 +136,7 @@ END_TEST
 START_TEST(long_pwl_is_searched)
 {
     enum { N = 100000 };
-    double *a = malloc(2 * N * sizeof *a);
+    double *a = vs_malloc(2 * N * sizeof *a);
     for (int i = 0; i < N; i++) {
         a[2 * i] = i;
         a[2 * i + 1] = i % 2;
@@ -146,7 +146,7 @@ START_TEST(long_pwl_is_searched)
         near(wave_value(&w, i + 0.25), i % 2 ? 0.75 : 0.25);
         ck_assert_double_eq(wave_next_break(&w, i), i + 1);
     }
-    free(a);
+    vs_free(a);
 }
 END_TEST
 

@@ -72,7 +72,7 @@ static double power(const double *y, int n, int piece, int k)
 START_TEST(flicker_noise_follows_the_power_law)
 {
     static const double alpha[] = {0.5, 1, 1.6};
-    double *y = malloc(16 * N * sizeof *y);
+    double *y = vs_malloc(16 * N * sizeof *y);
     for (size_t a = 0; a < VS_COUNT(alpha); a++) {
         double arg[WAVE_ARGS];
         const wave w = MAKE(WAVE_TRNOISE, 16 * N * 1e-6, 0, 1e-6, alpha[a], 1);
@@ -87,7 +87,7 @@ START_TEST(flicker_noise_follows_the_power_law)
             within("density", got, want, 0.12);
         }
     }
-    free(y);
+    vs_free(y);
 }
 END_TEST
 

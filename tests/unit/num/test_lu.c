@@ -10,9 +10,9 @@
 static csc csc_of(int n, const double *d, const double *keep)
 {
     csc a = {.n = n};
-    a.colptr = calloc((size_t)n + 1, sizeof(int32_t));
-    a.row = calloc((size_t)(n * n), sizeof(int32_t));
-    a.val = calloc((size_t)(n * n + 1), sizeof(double));
+    a.colptr = vs_calloc((size_t)n + 1, sizeof(int32_t));
+    a.row = vs_calloc((size_t)(n * n), sizeof(int32_t));
+    a.val = vs_calloc((size_t)(n * n + 1), sizeof(double));
     int nnz = 0;
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++)
@@ -27,9 +27,9 @@ static csc csc_of(int n, const double *d, const double *keep)
 
 static void csc_drop(csc *a)
 {
-    free(a->colptr);
-    free(a->row);
-    free(a->val);
+    vs_free(a->colptr);
+    vs_free(a->row);
+    vs_free(a->val);
 }
 
 static void set_values(csc *a, int n, const double *d)

@@ -39,9 +39,9 @@ static system_t system_of(const char *name, int32_t n, entry *e, int32_t n_entry
 {
     system_t s = {.name = name, .a = {.n = n}};
     qsort(e, (size_t)n_entry, sizeof *e, by_place);
-    s.a.colptr = calloc((size_t)n + 1, sizeof(int32_t));
-    s.a.row = calloc((size_t)n_entry + 1, sizeof(int32_t));
-    s.a.val = calloc((size_t)n_entry + 1, sizeof(double));
+    s.a.colptr = vs_calloc((size_t)n + 1, sizeof(int32_t));
+    s.a.row = vs_calloc((size_t)n_entry + 1, sizeof(int32_t));
+    s.a.val = vs_calloc((size_t)n_entry + 1, sizeof(double));
     int32_t nnz = 0;
     for (int32_t i = 0; i < n_entry; i++) {
         if (i && e[i].row == e[i - 1].row && e[i].col == e[i - 1].col) {
@@ -54,17 +54,17 @@ static system_t system_of(const char *name, int32_t n, entry *e, int32_t n_entry
     }
     for (int32_t k = 0; k < n; k++)
         s.a.colptr[k + 1] += s.a.colptr[k];
-    s.start = malloc(sizeof(double) * ((size_t)nnz + 1));
+    s.start = vs_malloc(sizeof(double) * ((size_t)nnz + 1));
     memcpy(s.start, s.a.val, sizeof(double) * (size_t)nnz);
     return s;
 }
 
 static void drop(system_t *s)
 {
-    free(s->a.colptr);
-    free(s->a.row);
-    free(s->a.val);
-    free(s->start);
+    vs_free(s->a.colptr);
+    vs_free(s->a.row);
+    vs_free(s->a.val);
+    vs_free(s->start);
 }
 
 static int32_t conductance(entry *e, int32_t k, int32_t a, int32_t b, double g)
@@ -82,7 +82,7 @@ static int32_t conductance(entry *e, int32_t k, int32_t a, int32_t b, double g)
 static system_t grid(const char *name, int32_t w, int32_t d)
 {
     const int32_t n = w * w * d;
-    entry *e = malloc(sizeof *e * (size_t)n * 20);
+    entry *e = vs_malloc(sizeof *e * (size_t)n * 20);
     int32_t k = conductance(e, 0, 0, -1, 1);
     seed = 7;
     for (int32_t z = 0; z < d; z++)
@@ -100,7 +100,7 @@ static system_t grid(const char *name, int32_t w, int32_t d)
                 e[k++] = (entry){at, at, 0.01 * noise()};
             }
     const system_t s = system_of(name, n, e, k);
-    free(e);
+    vs_free(e);
     return s;
 }
 
@@ -109,7 +109,7 @@ static system_t grid(const char *name, int32_t w, int32_t d)
 static system_t blocks(void)
 {
     enum { W = 12, N = W * W, PARTS = 5, SIZE = N + 1 };
-    entry *e = malloc(sizeof *e * PARTS * SIZE * 12);
+    entry *e = vs_malloc(sizeof *e * PARTS * SIZE * 12);
     int32_t k = 0;
     seed = 5;
     for (int32_t p = 0; p < PARTS; p++) {
@@ -127,18 +127,18 @@ static system_t blocks(void)
             e[k++] = (entry){branch, o - SIZE + 17, -2};
     }
     const system_t s = system_of("blocks", PARTS * SIZE, e, k);
-    free(e);
+    vs_free(e);
     return s;
 }
 
 static system_t full(int32_t n)
 {
-    entry *e = malloc(sizeof *e * (size_t)(n * n));
+    entry *e = vs_malloc(sizeof *e * (size_t)(n * n));
     seed = 3;
     for (int32_t i = 0; i < n * n; i++)
         e[i] = (entry){i % n, i / n, noise() + (i % n == i / n ? 5 : 0)};
     const system_t s = system_of("full", n, e, n * n);
-    free(e);
+    vs_free(e);
     return s;
 }
 
@@ -166,8 +166,8 @@ static double residual_bound(int32_t n) { return 3.0 * n * DBL_EPSILON * GROWTH;
 static double backward_error(const csc *a, const double *x, const double *b)
 {
     const size_t n = (size_t)a->n;
-    double *r = calloc(n, sizeof *r), *unit = calloc(n, sizeof *unit);
-    double *sum = calloc(n, sizeof *sum), most = 0, worst = 0;
+    double *r = vs_calloc(n, sizeof *r), *unit = vs_calloc(n, sizeof *unit);
+    double *sum = vs_calloc(n, sizeof *sum), most = 0, worst = 0;
     for (int32_t k = 0; k < a->colptr[n]; k++)
         unit[a->row[k]] = fmax(unit[a->row[k]], fabs(a->val[k]));
     for (size_t j = 0; j < n; j++) {
@@ -186,9 +186,9 @@ static double backward_error(const csc *a, const double *x, const double *b)
         right = fmax(right, fabs(b[i]) / unit[i]);
         worst = fmax(worst, fabs(r[i] - b[i]) / unit[i]);
     }
-    free(r);
-    free(unit);
-    free(sum);
+    vs_free(r);
+    vs_free(unit);
+    vs_free(sum);
     return worst / (norm * most + right);
 }
 
@@ -207,7 +207,7 @@ static void solve_all(system_t *s, lu_kind kind, pool *p, const char *method, do
     lu_init(&lu, NULL);
     lu.opt.kind = kind;
     lu.opt.pool = p;
-    double *b = malloc(sizeof(double) * n);
+    double *b = vs_malloc(sizeof(double) * n);
     for (size_t i = 0; i < n; i++)
         b[i] = i % 11 ? sin((double)i) : 0;
     change_values(s, 0);
@@ -225,14 +225,14 @@ static void solve_all(system_t *s, lu_kind kind, pool *p, const char *method, do
         ck_assert(lu.stat.rcond > 0 && lu.stat.rcond <= 1);
     }
     ck_assert_str_eq(lu.stat.method, method);
-    free(b);
+    vs_free(b);
     lu_fini(&lu);
 }
 
 static void compare(system_t s, const char *automatic)
 {
     const size_t n4 = 4 * (size_t)s.a.n;
-    double *ref = malloc(sizeof(double) * n4), *x = malloc(sizeof(double) * n4), scale = 0;
+    double *ref = vs_malloc(sizeof(double) * n4), *x = vs_malloc(sizeof(double) * n4), scale = 0;
     solve_all(&s, LU_KLU, NULL, "klu", ref);
     for (size_t i = 0; i < n4; i++)
         scale = fmax(scale, fabs(ref[i]));
@@ -246,8 +246,8 @@ static void compare(system_t s, const char *automatic)
             ck_assert_msg(fabs(x[i] - ref[i]) <= 1e-9 * scale, "%s, %s: x[%zu] = %.17g, KLU: %.17g",
                           s.name, t[k].method, i, x[i], ref[i]);
     }
-    free(ref);
-    free(x);
+    vs_free(ref);
+    vs_free(x);
     drop(&s);
 }
 
@@ -269,9 +269,9 @@ END_TEST
 START_TEST(great_fill_is_left_to_umfpack)
 {
     system_t s = grid("large cube", 24, 24);
-    double *x = malloc(sizeof(double) * 4 * (size_t)s.a.n);
+    double *x = vs_malloc(sizeof(double) * 4 * (size_t)s.a.n);
     solve_all(&s, LU_AUTO, NULL, "umfpack", x);
-    free(x);
+    vs_free(x);
     drop(&s);
 }
 END_TEST
@@ -281,7 +281,7 @@ START_TEST(results_do_not_depend_on_threads)
     system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks()};
     for (size_t k = 0; k < VS_COUNT(all); k++) {
         const size_t n4 = 4 * (size_t)all[k].a.n;
-        double *ref = malloc(sizeof(double) * n4), *x = malloc(sizeof(double) * n4);
+        double *ref = vs_malloc(sizeof(double) * n4), *x = vs_malloc(sizeof(double) * n4);
         solve_all(&all[k], LU_AUTO, NULL, "klu/supernodes", ref);
         for (int threads = 2; threads <= 4; threads++) {
             pool *p = pool_new(threads);
@@ -290,8 +290,8 @@ START_TEST(results_do_not_depend_on_threads)
                           threads);
             pool_free(&p);
         }
-        free(ref);
-        free(x);
+        vs_free(ref);
+        vs_free(x);
         drop(&all[k]);
     }
 }
@@ -313,10 +313,10 @@ static void check_failure(system_t *s, lu_kind kind, int32_t row, double value)
             s->a.val[k] = value;
     const vs_status again = lu_refactor(&lu, &s->a);
     if (again == VS_OK && isnan(value)) { /* not looked for by every method, but it comes out */
-        double *x = calloc((size_t)s->a.n, sizeof *x);
+        double *x = vs_calloc((size_t)s->a.n, sizeof *x);
         lu_solve(&lu, x, x);
         ck_assert(!isfinite(x[0]));
-        free(x);
+        vs_free(x);
     } else {
         ck_assert_msg(again == VS_REPIVOT, "%s, %s, row of %g", s->name, lu_kind_name(kind), value);
     }

@@ -5,6 +5,7 @@
 #include "four.h"
 #include "plots.h"
 #include "svg.h"
+#include "stream.h"
 
 /* 0.5 + 2 sin(w t) + 0.3 cos(3 w t) at 1 Hz, `per` points a second for 4 s, as the plot tran2 */
 static post_val curve(bench *b, int per)
@@ -91,7 +92,7 @@ static char *draw(bench *b, const post_val *v, const post_picture *p)
 {
     char *text = NULL;
     size_t n;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = stream_text(&text, &n);
     bool ok = post_svg(&b->e, v, 1, NULL, p, f);
     fclose(f);
     ck_assert(ok);
@@ -109,7 +110,7 @@ START_TEST(pictures_stay_small_and_escape_text)
     ck_assert_ptr_nonnull(strstr(text, "v(y)"));
     ck_assert_int_lt(strlen(text), 200000);
     ck_assert_ptr_null(strstr(text, "nan"));
-    free(text);
+    vs_free(text);
     post_val neg;
     ck_assert(post_eval(&b.e, "vector(3)-5", &neg));
     p.ylog = true;

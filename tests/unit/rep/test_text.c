@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "rep.h"
+#include "stream.h"
 
 START_TEST(numbers_have_three_digits_and_a_prefix)
 {
@@ -23,11 +24,11 @@ START_TEST(strings_of_json_are_quoted)
 {
     char *text = NULL;
     size_t n;
-    FILE *fp = open_memstream(&text, &n);
+    FILE *fp = stream_text(&text, &n);
     rep_json_string(fp, "a\"b\\c\n\x7f");
     fclose(fp);
     ck_assert_str_eq(text, "\"a\\\"b\\\\c\\u000a\\u007f\"");
-    free(text);
+    vs_free(text);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "vsim/inside.h"
+#include "stream.h"
 
 static char folder[] = "/tmp/vsim-run-XXXXXX", deck[64], file[64];
 
@@ -47,8 +48,8 @@ static told run(const char *text, vsim_inside_job j)
     fprintf(fp, "a deck\n%s\n.end\n", text);
     fclose(fp);
     j.set.interpret = true;
-    j.streams.log = open_memstream(&t.log, &n_log);
-    j.streams.say = open_memstream(&t.say, &n_say);
+    j.streams.log = stream_text(&t.log, &n_log);
+    j.streams.say = stream_text(&t.say, &n_say);
     j.deck = deck;
     j.jobs = j.n_shard = 1;
     j.no_output = !j.raw;
@@ -63,8 +64,8 @@ static told run(const char *text, vsim_inside_job j)
 
 static void forget(told *t)
 {
-    free(t->log);
-    free(t->say);
+    vs_free(t->log);
+    vs_free(t->say);
 }
 
 #define DIVIDER "v1 in 0 dc 2 sin(0 1 1meg)\nr1 in out 1k\nr2 out 0 1k\n"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "spa.h"
+#include "stream.h"
 
 static arena mem;
 static diag d;
@@ -142,7 +143,7 @@ START_TEST(what_is_written_is_read_again)
     const char *name[] = {"x1.out", "v1#branch"};
     char *text = NULL;
     size_t len = 0;
-    FILE *fp = open_memstream(&text, &len);
+    FILE *fp = stream_text(&text, &len);
     spa_mm_write(&a, "title", name, fp);
     fclose(fp);
     ck_assert_ptr_nonnull(strstr(text, "% 2 v1#branch\n"));
@@ -151,7 +152,7 @@ START_TEST(what_is_written_is_read_again)
     ck_assert_int_eq(read_text(text, &b, &m), VS_OK);
     ck_assert_int_eq(csc_nnz(&b), 3);
     ck_assert(at(&b, 1, 1) == 1.0 / 3 && at(&b, 2, 1) == -2e-300 && at(&b, 2, 2) == 3);
-    free(text);
+    vs_free(text);
 }
 END_TEST
 

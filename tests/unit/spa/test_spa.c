@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spa.h"
+#include "stream.h"
 
 static const spa_opt with_klu = {1e12, 1e12};
 static arena mem;
@@ -323,12 +324,12 @@ static size_t picture_size(int k)
     ck_assert_int_eq(spa_analyze(&r, &a, &none, &mem), VS_OK);
     char *text = NULL;
     size_t len = 0;
-    FILE *fp = open_memstream(&text, &len);
+    FILE *fp = stream_text(&text, &len);
     spa_svg(&r, &r.fill[SPA_AMD], "a & b <c>", fp);
     fclose(fp);
     ck_assert_ptr_nonnull(strstr(text, "a &amp; b &lt;c&gt;"));
     ck_assert_ptr_nonnull(strstr(text, "</svg>\n"));
-    free(text);
+    vs_free(text);
     return len;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "swp_priv.h"
+#include "stream.h"
 
 enum { POINTS = 4, SPOOLED = 100 };
 
@@ -55,7 +56,7 @@ static void book_init(swp_book *b, int64_t mc)
     vec_push(b->meas, "y");
     vec_push(b->min, 0.0);
     vec_push(b->max, 10.0);
-    b->log = open_memstream(&said, &n_said);
+    b->log = stream_text(&said, &n_said);
 }
 
 static void book_fini(swp_book *b, bool finished)
@@ -85,7 +86,7 @@ static void add_point(swp_book *b, int k, double y, vs_status st)
 
 static char *text_of(const char *path)
 {
-    char *text = calloc(1, 10000);
+    char *text = vs_calloc(1, 10000);
     FILE *f = fopen(path, "r");
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_lt(fread(text, 1, 9999, f), 9999);
@@ -104,7 +105,7 @@ static void run_from(int64_t first, int64_t stop, bool resume, int64_t failing)
     for (int64_t k = next; k < stop; k++)
         add_point(&b, (int)k, 0.5 * (double)k, k == failing ? VS_NOCONV : VS_OK);
     book_fini(&b, stop == POINTS);
-    free(said);
+    vs_free(said);
 }
 
 START_TEST(points_are_one_table_and_a_failed_one_is_named)
@@ -116,8 +117,8 @@ START_TEST(points_are_one_table_and_a_failed_one_is_named)
     ck_assert_ptr_nonnull(header);
     ck_assert_ptr_null(strstr(header + 1, "time,v(a)"));
     ck_assert_int_ne(access(journal, F_OK), 0); /* all is done */
-    free(r);
-    free(m);
+    vs_free(r);
+    vs_free(m);
 }
 END_TEST
 
@@ -152,12 +153,12 @@ START_TEST(a_journal_that_is_cut_anywhere_resumes_to_the_same_files)
         char *r = text_of(result), *m = text_of(table);
         ck_assert_str_eq(r, whole);
         ck_assert_str_eq(m, measures);
-        free(r);
-        free(m);
+        vs_free(r);
+        vs_free(m);
     }
-    free(kept);
-    free(whole);
-    free(measures);
+    vs_free(kept);
+    vs_free(whole);
+    vs_free(measures);
 }
 END_TEST
 
@@ -167,7 +168,7 @@ static void refused(swp_book *b, const char *why)
     ck_assert_int_eq(swp_book_open(b, true, &next), VS_EINPUT);
     ck_assert_msg(strstr(b->why, why) != NULL, "%s", b->why);
     book_fini(b, false);
-    free(said);
+    vs_free(said);
 }
 
 START_TEST(a_journal_of_another_sweep_and_files_that_shrank_are_refused)
@@ -210,7 +211,7 @@ START_TEST(statistics_of_four_samples)
         "yield: 3 of 4, 75 %"};
     for (size_t i = 0; i < VS_COUNT(part); i++)
         ck_assert_msg(strstr(said, part[i]) != NULL, "%s is not in\n%s", part[i], said);
-    free(said);
+    vs_free(said);
 }
 END_TEST
 

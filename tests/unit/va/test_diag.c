@@ -28,7 +28,7 @@ static void check_cases(const diag_case *t, size_t n)
                       all);
         ck_assert_msg(line == t[i].line && col == t[i].col, "expected %d:%d in\n%s", t[i].line,
                       t[i].col, all);
-        free(all);
+        vs_free(all);
         bench_free(&b);
     }
 }

@@ -92,7 +92,7 @@ START_TEST(a_token_of_a_macro_stands_where_the_macro_is_used)
                           "t.va:1:9: note: in the expansion of macro 'BAD'\n"
                           "    1 | `define BAD(x) x + nothing\n"
                           "      |         ^~~\n");
-    free(msg);
+    vs_free(msg);
     bench_free(&b);
 }
 END_TEST

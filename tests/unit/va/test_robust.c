@@ -48,7 +48,7 @@ START_TEST(the_sample_itself_is_fine)
     char *msg = bench_messages(&b);
     ck_assert_msg(b.st == VS_OK, "%s", msg);
     check_ir(&b);
-    free(msg);
+    vs_free(msg);
     bench_free(&b);
 }
 END_TEST
@@ -90,8 +90,8 @@ END_TEST
 static char *repeat(const char *head, const char *part, int n, const char *mid, const char *close,
                     const char *tail)
 {
-    char *s = malloc(strlen(head) + (strlen(part) + strlen(close)) * (size_t)n + strlen(mid) +
-                     strlen(tail) + 1);
+    char *s = vs_malloc(strlen(head) + (strlen(part) + strlen(close)) * (size_t)n + strlen(mid) +
+                        strlen(tail) + 1);
     char *p = s + sprintf(s, "%s", head);
     for (int i = 0; i < n; i++)
         p += sprintf(p, "%s", part);
@@ -129,8 +129,8 @@ START_TEST(deep_nesting_is_an_error)
                 repeat(HEAD "module m(a); inout a; electrical a; real x; integer n; analog begin ",
                        "", 0, body, "", " end endmodule");
             swallow(text, strlen(text));
-            free(body);
-            free(text);
+            vs_free(body);
+            vs_free(text);
         }
 }
 END_TEST
@@ -143,7 +143,7 @@ static bool fails_with(const char *text, const char *part)
     if (!ok) {
         char *msg = bench_messages(&b);
         fprintf(stderr, "%s\n", msg);
-        free(msg);
+        vs_free(msg);
     }
     bench_free(&b);
     return ok;

@@ -155,7 +155,7 @@ START_TEST(static_values_keep_their_class)
         MOD("parameter integer s = 1; parameter real p = 2; real g; analog begin if (s) g = exp(p);"
             " if (s) I(a) <+ g * V(a); end"));
     const ir_fn *fn = &b.m->eval;
-    uint8_t *cls = calloc(vec_len(fn->inst), 1);
+    uint8_t *cls = vs_calloc(vec_len(fn->inst), 1);
     ir_classes(fn, cls);
     int n = 0;
     for (size_t i = 0; i < vec_len(fn->inst); i++)
@@ -164,7 +164,7 @@ START_TEST(static_values_keep_their_class)
             n++;
         }
     ck_assert_int_eq(n, 1);
-    free(cls);
+    vs_free(cls);
     bench_free(&b);
 }
 END_TEST

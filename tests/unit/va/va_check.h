@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "va.h"
+#include "stream.h"
 
 #define HEAD "`include \"disciplines.vams\"\n"
 
@@ -32,7 +33,7 @@ static inline char *bench_messages(bench *b)
 {
     char *buf = NULL;
     size_t n = 0;
-    FILE *fp = open_memstream(&buf, &n);
+    FILE *fp = stream_text(&buf, &n);
     diag_render(&b->d, fp, false);
     fclose(fp);
     return buf;
@@ -62,10 +63,10 @@ static inline void check_ir(const bench *b)
 static inline bench bench_new(const char *text)
 {
     bench b;
-    char *full = malloc(strlen(text) + sizeof HEAD);
+    char *full = vs_malloc(strlen(text) + sizeof HEAD);
     sprintf(full, "%s%s", HEAD, text);
     bench_compile(&b, full);
-    free(full);
+    vs_free(full);
     if (b.st) {
         char *msg = bench_messages(&b);
         ck_abort_msg("%s", msg);
@@ -84,7 +85,7 @@ static inline void bench_free(bench *b)
     va_unit_fini(&b->u);
     diag_fini(&b->d);
     str_pool_fini(&b->names);
-    free(b->val);
+    vs_free(b->val);
 }
 
 static inline int32_t unknown_of(const bench *b, const char *name)
@@ -145,14 +146,14 @@ static inline void see_effect(void *user, const ir_fn *fn, const ir_effect *e, c
 
 static inline void interpret(bench *b, const ir_fn *fn, bool eval)
 {
-    ir_num *in = calloc(vec_len(fn->in) + 1, sizeof *in);
-    free(b->val);
-    b->val = calloc(vec_len(fn->inst) + 1, sizeof *b->val);
+    ir_num *in = vs_calloc(vec_len(fn->in) + 1, sizeof *in);
+    vs_free(b->val);
+    b->val = vs_calloc(vec_len(fn->inst) + 1, sizeof *b->val);
     for (size_t i = 0; i < vec_len(fn->in); i++)
         in[i] = input_value(b, &fn->in[i], eval);
     ir_host host = {see_effect, b};
     ck_assert_int_eq(ir_interp(fn, in, b->val, NULL, &host), VS_OK);
-    free(in);
+    vs_free(in);
 }
 
 static inline double as_double(const ir_fn *fn, const ir_num *val, ir_val v)

@@ -1,0 +1,310 @@
+/* heap.c - see heap.h. Blocks of a heap are a list; the header before each keeps what follows
+ * aligned to 16 bytes. */
+#include "heap.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct block {
+    struct block *newer, *older; /* of its heap */
+    heap *in;                    /* NULL: of the process, no list */
+    size_t bytes;
+} block;
+static_assert(sizeof(block) % 16 == 0, "blocks are aligned as malloc aligns them");
+
+struct heap {
+    pthread_mutex_t lock; /* threads of a pool share a heap */
+    block *top;
+    heap_owned *owned;
+    size_t limit, bytes, peak;
+    int64_t count, fail_at;
+    bool fail_on;
+};
+
+typedef struct guard {
+    jmp_buf back;
+    struct guard *outer;
+} guard;
+
+/* What this thread works for: set by guard_run, and back when it returns. */
+static _Thread_local struct {
+    heap *heap;
+    guard *guard;
+} here;
+
+heap *heap_now(void) { return here.heap; }
+
+heap *heap_use(heap *h)
+{
+    heap *before = here.heap;
+    here.heap = h;
+    return before;
+}
+
+heap *heap_new(size_t limit)
+{
+    heap *h = calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->limit = limit;
+    pthread_mutex_init(&h->lock, NULL);
+    return h;
+}
+
+void heap_free(heap **p)
+{
+    heap *h = *p;
+    if (!h)
+        return;
+    while (h->owned) {
+        heap_owned *o = h->owned;
+        void (*drop)(void *) = o->drop;
+        heap_disown(o);
+        drop(o->what);
+    }
+    for (block *b = h->top, *older; b; b = older) {
+        older = b->older;
+        free(b);
+    }
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+    *p = NULL;
+}
+
+size_t heap_bytes(const heap *h) { return h->bytes; }
+size_t heap_peak(const heap *h) { return h->peak; }
+int64_t heap_count(const heap *h) { return h->count; }
+
+void heap_fail_at(heap *h, int64_t n, bool on)
+{
+    h->fail_at = n > 0 ? h->count + n : 0;
+    h->fail_on = on;
+}
+
+/* -- guards -- */
+
+vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg)
+{
+    guard g = {.outer = here.guard};
+    heap *const before = here.heap;
+    vs_status st = VS_ENOMEM;
+    here.guard = &g;
+    here.heap = h;
+    if (!setjmp(g.back))
+        st = body(arg);
+    else
+        st = VS_ENOMEM;
+    here.guard = g.outer;
+    here.heap = before;
+    return st;
+}
+
+void vs_no_memory(void)
+{
+    if (here.guard)
+        longjmp(here.guard->back, 1);
+    __builtin_trap(); /* a call from outside without a guard: a mistake of ours */
+}
+
+/* -- blocks -- */
+
+/* `more` bytes in place of `less` are counted; false: they are too many. With the lock. */
+static bool count(heap *h, size_t more, size_t less)
+{
+    h->count++;
+    const bool fails = h->fail_at && (h->fail_on ? h->count >= h->fail_at : h->count == h->fail_at);
+    if (fails || (h->limit && (more > h->limit || h->bytes - less > h->limit - more)))
+        return false;
+    h->bytes += more - less;
+    if (h->bytes > h->peak)
+        h->peak = h->bytes;
+    return true;
+}
+
+static void put_in(heap *h, block *b)
+{
+    b->older = h->top;
+    b->newer = NULL;
+    if (h->top)
+        h->top->newer = b;
+    h->top = b;
+}
+
+static void take_out(heap *h, block *b)
+{
+    *(b->newer ? &b->newer->older : &h->top) = b->older;
+    if (b->older)
+        b->older->newer = b->newer;
+}
+
+/* A block for n bytes in the place of `old` (NULL: a new one); zero: new bytes are. NULL: no
+ * memory, `old` stays. */
+static block *change(heap *h, block *old, size_t n, bool zero)
+{
+    const size_t less = old ? old->bytes : 0;
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    if (h) {
+        pthread_mutex_lock(&h->lock);
+        if (!count(h, n, less)) {
+            pthread_mutex_unlock(&h->lock);
+            return NULL;
+        }
+        if (old)
+            take_out(h, old);
+    }
+    block *b = old    ? realloc(old, sizeof *b + n)
+               : zero ? calloc(1, sizeof *b + n)
+                      : malloc(sizeof *b + n);
+    if (b) {
+        b->in = h;
+        b->bytes = n;
+    }
+    if (h) {
+        if (!b)
+            h->bytes += less - n;
+        if (b || old)
+            put_in(h, b ? b : old);
+        pthread_mutex_unlock(&h->lock);
+    }
+    return b;
+}
+
+static void *data_of(block *b)
+{
+    if (!b)
+        vs_no_memory();
+    return b + 1;
+}
+
+void *vs_malloc(size_t bytes) { return data_of(change(here.heap, NULL, bytes, false)); }
+
+void *vs_calloc(size_t n, size_t size)
+{
+    if (size && n > SIZE_MAX / 2 / size)
+        vs_no_memory();
+    return data_of(change(here.heap, NULL, n * size, true));
+}
+
+void *vs_try_realloc(void *p, size_t bytes)
+{
+    block *old = p ? (block *)p - 1 : NULL,
+          *b = change(old ? old->in : here.heap, old, bytes, false);
+    return b ? b + 1 : NULL;
+}
+
+void *vs_realloc(void *p, size_t bytes)
+{
+    void *q = vs_try_realloc(p, bytes);
+    if (!q)
+        vs_no_memory();
+    return q;
+}
+
+void vs_free(void *p)
+{
+    if (!p)
+        return;
+    block *b = (block *)p - 1;
+    heap *h = b->in;
+    if (h) {
+        pthread_mutex_lock(&h->lock);
+        take_out(h, b);
+        h->bytes -= b->bytes;
+        pthread_mutex_unlock(&h->lock);
+    }
+    free(b);
+}
+
+char *vs_strndup(const char *s, size_t n)
+{
+    const char *end = memchr(s, 0, n);
+    if (end)
+        n = (size_t)(end - s);
+    char *p = vs_malloc(n + 1);
+    memcpy(p, s, n);
+    p[n] = 0;
+    return p;
+}
+
+char *vs_strdup(const char *s) { return vs_strndup(s, strlen(s)); }
+
+char *vs_text(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = vs_vtext(fmt, ap);
+    va_end(ap);
+    return text;
+}
+
+char *vs_vtext(const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    const int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = vs_malloc((size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return text;
+}
+
+/* -- what is not memory -- */
+
+void heap_own(heap_owned *o, void (*drop)(void *what), void *what)
+{
+    heap *h = here.heap;
+    *o = (heap_owned){.in = h, .drop = drop, .what = what};
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    o->older = h->owned;
+    if (h->owned)
+        h->owned->newer = o;
+    h->owned = o;
+    pthread_mutex_unlock(&h->lock);
+}
+
+void heap_disown(heap_owned *o)
+{
+    heap *h = o->in;
+    if (o->drop && h) {
+        pthread_mutex_lock(&h->lock);
+        *(o->newer ? &o->newer->older : &h->owned) = o->older;
+        if (o->older)
+            o->older->newer = o->newer;
+        pthread_mutex_unlock(&h->lock);
+    }
+    *o = (heap_owned){.what = o->what};
+}
+
+void heap_hold(void (*drop)(void *what), void *what)
+{
+    if (!here.heap)
+        return;
+    heap_owned *o = vs_try_realloc(NULL, sizeof *o);
+    if (!o) {
+        drop(what);
+        vs_no_memory();
+    }
+    heap_own(o, drop, what);
+}
+
+void heap_unhold(void (*drop)(void *what), const void *what)
+{
+    heap *h = here.heap;
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    heap_owned *o = h->owned;
+    while (o && (o->drop != drop || o->what != what))
+        o = o->older;
+    pthread_mutex_unlock(&h->lock);
+    if (o)
+        heap_disown(o);
+    vs_free(o);
+}
