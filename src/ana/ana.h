@@ -16,7 +16,7 @@ typedef struct ana_stat {
     double s_op, s_tran, s_factor, s_solve, s_output;
     int64_t n_factor, n_refactor, n_reuse, n_solve; /* n_reuse: of factors of the same values */
     int64_t n_symbolic;                             /* orderings made: 0 if the circuit had one */
-    int64_t n_op, n_op_taken; /* operating points found; taken over (ana_keep) */
+    int64_t n_op, n_op_taken; /* operating points found; taken over (ana_set_memo) */
     const char
         *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
 } ana_stat;
@@ -59,17 +59,17 @@ VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
 
 /* An operating point that was found, with what devices remember of it. While nothing that it
  * depends on changes another one need not be looked for: x and all that follows are the same to the
- * last bit. It is the owner who knows (sim_kept.c), and clears `valid`. */
-typedef struct ana_kept {
+ * last bit. It is the owner who knows (sim_memo.c), and clears `valid`. */
+typedef struct ana_memo {
     bool valid;
     int32_t n;         /* unknowns */
     double *x, *state; /* [n+1]; ckt_state_save */
     const char *method;
-} ana_kept;
+} ana_memo;
 /* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL:
  * nowhere. */
-void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op);
-void ana_kept_fini(ana_kept *k);
+void ana_set_memo(ana *a, ana_memo *op, ana_memo *tran_op);
+void ana_memo_fini(ana_memo *k);
 /* What these begin from instead of nothing, x [n+1] of the caller; Newton's method that does not
  * get anywhere from there begins from nothing after all. NULL: nothing. */
 void ana_begin_from(ana *a, const double *op, const double *tran_op);

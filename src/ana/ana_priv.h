@@ -71,7 +71,7 @@ struct ana {
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
     double *x_doubtful;                      /* [n+1] a solution that is no operating point */
     ana_node_value *nodeset, *ic;            /* vec */
-    ana_kept *kept[2];                       /* of ana_op, of ana_tran; NULL: none */
+    ana_memo *memo[2];                       /* of ana_op, of ana_tran; NULL: none */
     const double *begin[2];                  /* [n+1] of the same; NULL: nothing */
     struct tran *tran;                       /* work of the transient, made at its first use */
     const ana_watch *watch;                  /* NULL: nobody looks on */

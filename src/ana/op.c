@@ -503,17 +503,17 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
 
 /* -- operating points that are there already -- */
 
-void ana_keep(ana *a, ana_kept *op, ana_kept *tran_op)
+void ana_set_memo(ana *a, ana_memo *op, ana_memo *tran_op)
 {
-    a->kept[0] = op;
-    a->kept[1] = tran_op;
+    a->memo[0] = op;
+    a->memo[1] = tran_op;
 }
 
-void ana_kept_fini(ana_kept *k)
+void ana_memo_fini(ana_memo *k)
 {
     vs_free(k->x);
     vs_free(k->state);
-    *k = (ana_kept){0};
+    *k = (ana_memo){0};
 }
 
 void ana_begin_from(ana *a, const double *op, const double *tran_op)
@@ -531,7 +531,7 @@ static bool begin_at(const ana *a, bool tran_op, double *x)
 }
 
 /* Who looks on sees every operating point being found. */
-static bool take_over(ana *a, const ana_kept *k, double *x)
+static bool take_over(ana *a, const ana_memo *k, double *x)
 {
     if (!k || !k->valid || k->n != a->n || a->watch)
         return false;
@@ -542,12 +542,12 @@ static bool take_over(ana *a, const ana_kept *k, double *x)
     return true;
 }
 
-static void keep(ana *a, ana_kept *k, const double *x)
+static void memorize(ana *a, ana_memo *k, const double *x)
 {
     size_t n_state;
     if (!k || !ckt_state_size(a->c, &n_state))
         return;
-    ana_kept_fini(k);
+    ana_memo_fini(k);
     k->n = a->n;
     k->x = vs_malloc(((size_t)a->n + 1) * sizeof *k->x);
     k->state = vs_malloc((n_state + 1) * sizeof *k->state);
@@ -561,20 +561,20 @@ static void keep(ana *a, ana_kept *k, const double *x)
 
 vs_status op_of_tran(ana *a, double *x)
 {
-    if (take_over(a, a->kept[1], x))
+    if (take_over(a, a->memo[1], x))
         return VS_OK;
     ckt_state_zero(a->c);
     const vs_status st = op_solve(a, x, begin_at(a, true, x), true);
     a->alpha_lu = NAN;
     a->repivot = false;
     if (lu_restart(&a->lu) && st == VS_OK)
-        keep(a, a->kept[1], x);
+        memorize(a, a->memo[1], x);
     return st;
 }
 
 vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
 {
-    ana_kept *k = warm || tran_op ? NULL : a->kept[0];
+    ana_memo *k = warm || tran_op ? NULL : a->memo[0];
     if (take_over(a, k, x))
         return VS_OK;
     if (!warm)
@@ -587,6 +587,6 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
     if (st == VS_OK)
         st = ckt_accept(a->c, &eq.env, x);
     if (st == VS_OK)
-        keep(a, k, x);
+        memorize(a, k, x);
     return st;
 }

@@ -164,7 +164,7 @@ typedef struct ckt_group_facts {
     const mdl_variant *variant[MDL_N_FORM]; /* NULL: the form is not in use */
     const int32_t *inst;                    /* [n_instance] instances, for ckt_instance_name */
     int64_t n_eval;                         /* evaluations of instances so far */
-    int64_t n_bypass;                       /* times that kept linearisations served instead */
+    int64_t n_bypass;                       /* times that held linearisations served instead */
     double s_eval;                          /* s, evaluation and stamping; see ckt_time_all */
 } ckt_group_facts;
 /* Devices of OSDI libraries, in the order in which they were added. */

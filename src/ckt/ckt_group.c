@@ -23,7 +23,7 @@ typedef struct row_class { /* instances with the same model and row */
     int32_t row;                      /* of the model */
     int32_t group;                    /* of the plan, once it has one */
     mdl_variant *variant[MDL_N_FORM]; /* NULL: forms that nobody asked for; APART also where nothing
-                                         is kept */
+                                         is held */
 } row_class;
 
 static vs_status get_variants(row_class *cl, unsigned forms)
@@ -195,7 +195,7 @@ static vs_status classify(const ckt *c, plan *p)
 /* A model with few instances and groups; an evaluation that is worth it, in operations, and what is
  * known in all is so much that it is not much longer than the longest of them (percent). Setup
  * values of a row per lane are read eight at a time, and something must be won: JOIN_COST percent.
- * With linearisations that are kept, one pack at most: with a row per lane, instances that moved
+ * With linearisations that are held, one pack at most: with a row per lane, instances that moved
  * are not gathered from several. */
 enum {
     JOIN_MOST = 64,
@@ -414,7 +414,7 @@ static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, s
     return to;
 }
 
-/* Whether all groups with linearisations are kept as a whole. */
+/* Whether all groups with linearisations are held as a whole. */
 static bool all_whole(const ckt *c, const plan *p)
 {
     bool all = ckt_small_suits(c);

@@ -36,7 +36,7 @@ typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] in
 } pair;
 
 typedef struct active { /* a group whose kernel runs */
-    dev_group *g;       /* with linearisations: kept as a whole */
+    dev_group *g;       /* with linearisations: held as a whole */
     int32_t at;         /* v[at ..]: [n_pack][n_out][lanes, or dev_whole_stride] */
     jit_kernel kernel;  /* NULL: no machine code */
     jit_batch batch;    /* for kernel; x, limits and state change from load to load */

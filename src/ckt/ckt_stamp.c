@@ -295,12 +295,12 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
     vs_status st = VS_OK;
-    const bool kept = c->bypass && env->mode == CKT_TRAN;
-    if (kept)
+    const bool held = c->bypass && env->mode == CKT_TRAN;
+    if (held)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
         st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
-    if (kept && st == VS_OK)
+    if (held && st == VS_OK)
         ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
     if (st == VS_OK)
         nat_load(&c->nat, false, env, x, &native);
@@ -410,15 +410,15 @@ static bool touches(const dev_form *fm, const int32_t *slot, int32_t row)
 
 static void blame_group(ckt *c, dev_group *g, int32_t row, blamed *to)
 {
-    const bool kept = g->lin && c->env.mode == CKT_TRAN; /* as the load had them */
-    const mdl_form_kind form = kept ? MDL_TRAN : ckt_group_form(c, g, c->env.mode);
+    const bool held = g->lin && c->env.mode == CKT_TRAN; /* as the load had them */
+    const mdl_form_kind form = held ? MDL_TRAN : ckt_group_form(c, g, c->env.mode);
     const dev_form *fm = &g->form[form];
     for (int32_t i = 0; i < g->nb; i++) {
         const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
         if (row && !touches(fm, slot, row))
             continue;
         const int32_t p = dev_pack_of(g, i), lane = i - g->first[p];
-        if (kept)
+        if (held)
             dev_lin_outputs(g, &(dev_lin_at){.x = c->x, .alpha = c->dyn[IR_DYN_ALPHA]}, p, p + 1,
                             c->out);
         else if (dev_eval(g, form, c->dyn, c->x, p, p + 1, true, c->out) != VS_OK)

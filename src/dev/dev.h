@@ -3,7 +3,7 @@
  *         dev_advance after it; dev_accept / dev_restore at accepted and rejected points; _fini.
  *
  * A group holds flat arrays only: instances of one parameter row share its setup values (cache), an
- * instance itself is n_u map entries and one row index. Outputs are not kept: a block of instances
+ * instance itself is n_u map entries and one row index. Outputs are not held: a block of instances
  * is evaluated into a small buffer and stamped from there while it is in the processor's cache.
  *
  * Kernels take packs of W instances (jit.h). Pack p holds the instances first[p] .. first[p+1]-1 in
@@ -25,7 +25,7 @@ typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_li
 
 /* What a piece of a kernel's outputs is: out[begin..end) of every instance are of one kind. */
 typedef struct dev_run {
-    uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not kept */
+    uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not held */
     int32_t begin, end;
 } dev_run;
 

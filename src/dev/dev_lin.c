@@ -14,7 +14,7 @@ struct dev_lin_buffer {
     int32_t *map;   /* [DEV_BLOCK / W][n_u][W] */
     int32_t *row;   /* [DEV_BLOCK / W] */
     double *out;    /* [DEV_BLOCK / W][n_out][W] */
-    double *change; /* [DEV_BLOCK][n_out] of what is kept; in the places of i0 and q0 of i0 - G v0,
+    double *change; /* [DEV_BLOCK][n_out] of what is held; in the places of i0 and q0 of i0 - G v0,
                        q0 - C v0 */
 };
 
@@ -224,7 +224,7 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
             memcpy(&l->at[(p * (size_t)l->n_col + (size_t)c) * w],
                    &f->lane_map[(p * (size_t)f->n_u + (size_t)l->col[c]) * w], w * sizeof(int32_t));
     l->v0 = arena_array(mem, double, packs *(size_t)l->n_col *w);
-    l->kept = arena_array(mem, double, (size_t)g->nb *(size_t)f->n_out);
+    l->held = arena_array(mem, double, (size_t)g->nb *(size_t)f->n_out);
     l->bound = arena_array(mem, double, packs * 2 * w);
     l->mask = arena_array(mem, uint8_t, packs);
     l->item = arena_array(mem, int32_t, g->nb);
@@ -252,7 +252,7 @@ void dev_lin_fresh(dev_group *g)
     for (size_t i = 0; i < 2 * lanes; i++)
         l->bound[i] = INFINITY;
     memset(l->v0, 0, lanes * (size_t)l->n_col * sizeof *l->v0);
-    memset(l->kept, 0, (size_t)g->nb * (size_t)l->apart->n_out * sizeof *l->kept);
+    memset(l->held, 0, (size_t)g->nb * (size_t)l->apart->n_out * sizeof *l->held);
     memset(l->dyn_at, 0, sizeof l->dyn_at);
     memset(l->mask, 0, (size_t)g->n_pack);
     memset(l->is_recent, 0, (size_t)g->nb);
@@ -463,7 +463,7 @@ static void pad_outputs(lin_pack *k, int32_t n_out, int32_t w)
     k->now = k->padded;
 }
 
-/* The lanes of a new pack with what is kept of their instances; lanes without one are 0. */
+/* The lanes of a new pack with what is held of their instances; lanes without one are 0. */
 static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *k)
 {
     const struct dev_lin *l = g->lin;
@@ -478,7 +478,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
     for (int32_t at = l->first[p]; at < l->first[p + 1]; at++) {
         const int32_t i = lane_of(g, p, at), inst = instance_of(g, l->item[at]);
         const size_t from = place(g, l->item[at], n_col);
-        const double *restrict kept = &l->kept[(size_t)inst * (size_t)n_out], *restrict v0 =
+        const double *restrict held = &l->held[(size_t)inst * (size_t)n_out], *restrict v0 =
                                                                                   &l->v0[from];
         const int32_t *restrict unknown = &l->at[from];
         k->item[i] = at;
@@ -489,7 +489,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
             k->dv[c * s + i] = v - v0[c * w];
         }
         for (int32_t j = 0; j < n_out; j++)
-            k->was[j * s + i] = kept[j];
+            k->was[j * s + i] = held[j];
     }
     if (w < s)
         pad_outputs(k, n_out, w);
@@ -573,21 +573,21 @@ VS_CLONES static void compare_4(const dev_group *g, const dev_lin_at *a, lin_pac
 }
 
 /* Keeps the new linearisation of lane i; change [n_out]. */
-static void keep(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
+static void hold(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
                  double *restrict change)
 {
     struct dev_lin *l = g->lin;
     const int32_t w = g->lanes, s = stride_of(g), n_out = l->apart->n_out,
                   code = l->item[k->item[i]];
     double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
-    double *restrict kept = &l->kept[(size_t)k->inst[i] * (size_t)n_out];
+    double *restrict held = &l->held[(size_t)k->inst[i] * (size_t)n_out];
     double d = 0;
     for (int32_t c = 0; c < l->n_col; c++) {
         v0[c * w] = k->v[c * s + i];
         d = larger(d, fabs(k->dv[c * s + i]));
     }
     for (int32_t j = 0; j < n_out; j++) {
-        kept[j] = k->now[j * s + i];
+        held[j] = k->now[j * s + i];
         change[j] = k->was[j * s + i];
     }
     for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
@@ -614,7 +614,7 @@ vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t
             compare_4(g, a, &k);
         for (int i = 0; i < g->lanes; i++)
             if (k.item[i] >= 0)
-                keep(g, a, &k, i, b->change + (size_t)(k.item[i] - l->first[begin]) * n_out);
+                hold(g, a, &k, i, b->change + (size_t)(k.item[i] - l->first[begin]) * n_out);
     }
     return st;
 }
@@ -646,30 +646,30 @@ void dev_lin_add(const dev_group *g, int32_t begin, int32_t end, int buffer, con
         add_instance(g, instance_of(g, l->item[i]), change, to);
 }
 
-/* What an instance keeps, kept[k * step], and the distance of x (NULL: of 0) from where it does. */
-typedef struct kept_at {
-    const double *kept;
+/* What an instance holds, held[k * step], and the distance of x (NULL: of 0) from where it does. */
+typedef struct held_at {
+    const double *held;
     size_t step;
     double dv[DEV_LIN_COLS];
-} kept_at;
+} held_at;
 
-static void find_kept(const dev_group *g, int32_t pack, int32_t lane, const double *x, kept_at *k)
+static void find_held(const dev_group *g, int32_t pack, int32_t lane, const double *x, held_at *k)
 {
     const struct dev_lin *l = g->lin;
     const size_t s = (size_t)(l->whole ? dev_whole_stride(g) : g->lanes);
     const size_t first = (size_t)pack * (size_t)l->n_col * s + (size_t)lane;
     const double *v0 = l->whole ? NULL : &l->v0[first];
     k->step = l->whole ? s : 1;
-    k->kept = l->whole ? dev_whole_kept(g, pack, lane, &v0)
-                       : &l->kept[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
+    k->held = l->whole ? dev_whole_held(g, pack, lane, &v0)
+                       : &l->held[(size_t)(g->first[pack] + lane) * (size_t)l->apart->n_out];
     for (int32_t c = 0; c < l->n_col; c++)
         k->dv[c] = (x ? x[l->at[first + (size_t)c * s]] : 0) - v0[(size_t)c * s];
 }
 
-static double part_of(const kept_at *k, int32_t at) { return k->kept[(size_t)at * k->step]; }
+static double part_of(const held_at *k, int32_t at) { return k->held[(size_t)at * k->step]; }
 
 /* i0 + G dv or q0 + C dv */
-static double value_at(const struct dev_lin *l, const dev_lin_out *o, const kept_at *k)
+static double value_at(const struct dev_lin *l, const dev_lin_out *o, const held_at *k)
 {
     double sum = part_of(k, o->at);
     for (int32_t t = o->begin; t < o->end; t++)
@@ -683,10 +683,10 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
     const int32_t n_out = g->form[MDL_TRAN].n_out;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = g->first[p]; i < g->first[p + 1]; i++) {
-            kept_at at;
+            held_at at;
             double of[DEV_LIN_OUTS];
-            find_kept(g, p, i - g->first[p], NULL, &at);
-            memcpy(of, at.kept, (size_t)l->apart->n_out * sizeof *of);
+            find_held(g, p, i - g->first[p], NULL, &at);
+            memcpy(of, at.held, (size_t)l->apart->n_out * sizeof *of);
             for (int32_t k = 0; k < n_out; k++)
                 if (l->out[k].kind != IR_OUT_J)
                     of[l->out[k].at] = value_at(l, &l->out[k], &at);
@@ -699,11 +699,11 @@ static void sizes_of(const dev_group *g, int32_t inst, double *fmax, double *qma
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
     const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
-    const double *kept = &l->kept[(size_t)inst * (size_t)l->apart->n_out];
+    const double *held = &l->held[(size_t)inst * (size_t)l->apart->n_out];
     for (int what = 0; what < (qmax ? 2 : 1); what++) {
         double *max = what ? qmax : fmax;
         for (int32_t p = l->add_begin[what]; p < l->add_begin[what + 1]; p++) {
-            const double v = fabs(kept[l->add[p].at]);
+            const double v = fabs(held[l->add[p].at]);
             const int32_t r = slot[l->add[p].to];
             max[r] = v > max[r] ? v : max[r];
         }
@@ -730,10 +730,10 @@ void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int
 {
     const struct dev_lin *l = g->lin;
     const int32_t n = g->form[MDL_TRAN].n_out;
-    kept_at at;
+    held_at at;
     for (int32_t p = begin; p < end; p++)
         for (int32_t lane = 0; lane < g->first[p + 1] - g->first[p]; lane++) {
-            find_kept(g, p, lane, a->x, &at);
+            find_held(g, p, lane, a->x, &at);
             for (int32_t k = 0; k < n; k++) {
                 const dev_lin_out *o = &l->out[k];
                 out[((p - begin) * n + k) * g->lanes + lane] =

@@ -1,19 +1,19 @@
-/* dev_lin.h - linearisations of a group's instances, kept from load to load (bypass).
+/* dev_lin.h - linearisations of a group's instances, held from load to load (bypass).
  * Use:    dev_lin_suits for a pair of variants, dev_lin_init after the forms TRAN and APART were
  * added; in a load dev_lin_begin, dev_lin_select for all packs, dev_lin_gather, dev_lin_eval for
  * what it counted and dev_lin_add behind each, in order; or dev_lin_add_all; dev_lin_sizes;
  * dev_lin_accept at accepted points.
  *
- * An instance keeps i0, q0, G, C of its last evaluation at v0. As long as that is good enough it
+ * An instance holds i0, q0, G, C of its last evaluation at v0. As long as that is good enough it
  * contributes i = i0 + G (v - v0),   q = q0 + C (v - v0),   J = G + alpha C, which is exact to
  * first order, so that Newton's method stays what it is. What is left out is of second order: in
  * units of the rows' tolerances (weights) at most (A + alpha B) d^2, d = max |v - v0|. A and B are
  * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be
  * off when currents follow exp(v / 25 mV). An instance is evaluated when the bound exceeds 1 or d
- * its limit. The decision is one for each instance, from x and what it keeps: results do not depend
+ * its limit. The decision is one for each instance, from x and what it holds: results do not depend
  * on lanes or threads. Instances to be evaluated are put together into new packs, in their order.
  *
- * The sums over all instances are kept too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
+ * The sums over all instances are held too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
  * An evaluation adds what it changed, in the order of instances, so that those that did not move
  * cost a comparison and no more: f = sum(i0 - G v0) + G x. Rounding of what left the sums stays in
  * them: they are made anew now and then, and at once when a value was so large that its rounding
@@ -31,9 +31,9 @@ enum {
     DEV_LIN_COLS = 32,
     DEV_LIN_OUTS = 512
 }; /* most unknowns that an instance may depend on, and outputs */
-enum { DEV_WHOLE_MOST = 8 }; /* instances of a group that is kept as a whole */
+enum { DEV_WHOLE_MOST = 8 }; /* instances of a group that is held as a whole */
 
-typedef struct dev_lin_term { /* + kept[at] * (v - v0)[col] */
+typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
     int32_t at, col;
 } dev_lin_term;
 
@@ -44,7 +44,7 @@ typedef struct dev_lin_out { /* an output of the form TRAN */
     int32_t g, c;            /* J: places of both parts, -1: 0 */
 } dev_lin_out;
 
-typedef struct dev_lin_add_at { /* sum[slot of the TRAN output `to`] += kept[at] */
+typedef struct dev_lin_add_at { /* sum[slot of the TRAN output `to`] += held[at] */
     int32_t to, at;
 } dev_lin_add_at;
 
@@ -62,7 +62,7 @@ struct dev_lin {
     double dyn_at[IR_N_DYN];      /* and what they were: linearisations hold for these */
     int32_t *at;                  /* [n_pack][n_col][W] unknowns of the columns */
     double *v0;                   /* [n_pack][n_col][W] */
-    double *kept;                 /* [nb][n_out of APART] */
+    double *held;                 /* [nb][n_out of APART] */
     double *bound;                /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
     uint8_t *mask;                /* [n_pack] lanes to be evaluated */
     /* what is to be evaluated, after dev_lin_gather */
@@ -74,7 +74,7 @@ struct dev_lin {
     _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
                                   rounding in sums */
     struct dev_lin_buffer *buffer; /* [buffers] */
-    struct dev_whole *whole; /* kept as a whole: v0, kept and what is above from mask on are not in
+    struct dev_whole *whole; /* held as a whole: v0, held and what is above from mask on are not in
                                 use; else NULL */
 };
 
@@ -94,9 +94,9 @@ typedef struct dev_lin_at { /* a load */
  */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
 /* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add; 0:
- * kept as a whole. */
+ * held as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
-/* As dev_lin_init leaves it: nothing is kept. */
+/* As dev_lin_init leaves it: nothing is held. */
 void dev_lin_fresh(dev_group *g);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at);
 /* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls.
@@ -120,7 +120,7 @@ void dev_lin_accept(dev_group *g);
 void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,
                      double *out);
 
-/* A load of a group that is kept as a whole: evaluates it if one of its instances moved.
+/* A load of a group that is held as a whole: evaluates it if one of its instances moved.
  *   out  in/out  [n_pack][n_out of TRAN][dev_whole_stride] outputs of the form TRAN; the same array
  * in each load, since what is still right there is not written again Status: as dev_eval. */
 VS_MUST_USE vs_status dev_whole_load(dev_group *g, const dev_lin_at *at, double *out);

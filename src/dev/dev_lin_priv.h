@@ -49,8 +49,8 @@ static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
 /* dev_whole.c */
 void dev_whole_init(dev_group *g, arena *mem);
 void dev_whole_fresh(dev_group *g);
-/* What the instance in a lane of a pack keeps, kept[k * stride], and the voltages v0[c * stride] of
+/* What the instance in a lane of a pack holds, held[k * stride], and the voltages v0[c * stride] of
  * its columns. */
-const double *dev_whole_kept(const dev_group *g, int32_t pack, int32_t lane, const double **v0);
+const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, const double **v0);
 
 #endif

@@ -7,16 +7,16 @@
 
 /* Places are those of lane 0 in a pack. */
 typedef struct row {    /* a current or charge, an output of the form TRAN */
-    int32_t to, at;     /* there, and in what is kept */
+    int32_t to, at;     /* there, and in what is held */
     int32_t begin, end; /* terms */
     int32_t charge;     /* 0, 1 */
 } row;
 
-typedef struct term { /* + kept[at] * dv[col] */
+typedef struct term { /* + held[at] * dv[col] */
     int32_t at, col;
 } term;
 
-typedef struct entry { /* J: out[to] = kept[g] + alpha kept[c] */
+typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
     int32_t to, g, c;
 } entry;
 
@@ -203,10 +203,10 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
     }
     for (int b = 0; b < 2; b++) {
         const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most,
-                   kept = LARGER(old, least);
+                   held = LARGER(old, least);
         const wide fading = LARGER(FADING * old, least), seen = SAFETY * off[b] / (d * d),
                    measured = LARGER(seen, fading);
-        const wide from_old = CHOOSE(d < MEASURABLE, kept, measured);
+        const wide from_old = CHOOSE(d < MEASURABLE, held, measured);
         const wide next = CHOOSE(MAGNITUDE(old) < INFINITY, from_old, most);
         PUT(bound + b * s, CHOOSE(zero == 0, next, none));
     }
@@ -304,7 +304,7 @@ vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
     return st;
 }
 
-const double *dev_whole_kept(const dev_group *g, int32_t pack, int32_t lane, const double **v0)
+const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, const double **v0)
 {
     const struct dev_whole *w = g->lin->whole;
     *v0 = &w->v0[pack_of(w, pack, g->lin->n_col) + (size_t)lane];

@@ -194,10 +194,10 @@ vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const fl
     return st;
 }
 
-vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_lib *lib,
-                            const flat *f, const elab_opt *opt)
+vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_pool *names, mdl_lib *lib,
+                             const flat *f, const elab_opt *opt)
 {
-    elab *e = *kept = vs_calloc(1, sizeof *e);
+    elab *e = *bound = vs_calloc(1, sizeof *e);
     *c = NULL;
     if (!e)
         return VS_ENOMEM;
@@ -211,7 +211,7 @@ vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names, mdl_
     *c = e->c;
     if (st != VS_OK) {
         ckt_free(c);
-        elab_free(kept);
+        elab_free(bound);
     }
     return st;
 }

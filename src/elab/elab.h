@@ -40,10 +40,10 @@ typedef struct elab_opt {
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
 /* The same, and what is needed to bind single instances again; it needs the flat netlist and the
- * circuit. kept  out  elab_free it before the circuit; NULL on failure */
+ * circuit. bound  out  elab_free it before the circuit; NULL on failure */
 typedef struct elab elab;
-VS_MUST_USE vs_status elab_circuit_kept(ckt **c, elab **kept, diag *d, str_pool *names,
-                                        mdl_lib *lib, const flat *f, const elab_opt *opt);
+VS_MUST_USE vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_pool *names,
+                                         mdl_lib *lib, const flat *f, const elab_opt *opt);
 void elab_free(elab **e);
 /* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards,
  * elab_redo for instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end. temp

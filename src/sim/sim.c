@@ -22,7 +22,7 @@ sim *sim_new(diag *d, str_pool *names)
     arena_init(&s->card_mem);
     post_set_init(&s->plots, names);
     gen_init(&s->gen);
-    sim_kept_init(s);
+    sim_memo_init(s);
     return s;
 }
 
@@ -76,7 +76,7 @@ void sim_free(sim **at)
         return;
     sim_drop_netlist(s);
     gen_fini(&s->gen);
-    sim_kept_fini(s);
+    sim_memo_fini(s);
     vec_free(s->opt.keep_name);
     vec_free(s->opt.save);
     vec_free(s->over);
@@ -537,7 +537,7 @@ static vs_status build_circuit(sim *s)
                    .tstep = s->time[0],
                    .tstop = s->time[1]};
     vs_status st =
-        s->plan ? elab_circuit_kept(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
+        s->plan ? elab_circuit_bound(&s->ckt, &s->elab, s->d, s->names, s->opt.lib, &s->flat, &eo)
                 : elab_circuit(&s->ckt, s->d, s->names, s->opt.lib, &s->flat, &eo);
     drop_repeated(s, m, st);
     double compile = mdl_jit_stats(s->opt.lib)->seconds_compile - compile0;
@@ -613,7 +613,7 @@ void sim_count(sim *s)
     s->st.rejected += a->points_rejected;
     s->st.iterations += a->iterations;
     s->st.symbolic += a->n_symbolic;
-    sim_kept_count(s, a);
+    sim_memo_count(s, a);
     s->st.s.op += a->s_op;
     s->st.s.tran += a->s_tran;
     s->st.s.factor += a->s_factor;

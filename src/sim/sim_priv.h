@@ -50,10 +50,10 @@ struct sim {
     elab *elab;      /* bindings of ckt; NULL: none are kept */
     gen gen;         /* what is made from what, if there is a plan */
     int32_t knob_node[64], ambient_node, option_node, owner_node, whole[GEN_N_KIND];
-    gen numbers; /* of the circuit, and what is computed from them alone (sim_kept.c) */
+    gen numbers; /* of the circuit, and what is computed from them alone (sim_memo.c) */
     int32_t number_node[SIM_N_NUMBER], op_node[2], linear_node;
-    ana_kept kept[2];  /* operating points: of .op and small signals, of .tran */
-    ana_kept first[2]; /* what those of a sweep's points begin from (sim_find_first) */
+    ana_memo memo[2];  /* operating points: of .op and small signals, of .tran */
+    ana_memo first[2]; /* what those of a sweep's points begin from (sim_find_first) */
     uint64_t first_names,
         names_now; /* of the unknowns of first, and of those of the circuit that was built as */
     int64_t names_built;          /* the names_built-th */
@@ -121,9 +121,9 @@ VS_MUST_USE vs_status sim_redo(sim *s);
 /* An analysis needs the circuit's object of this kind and makes it if it is out of date. */
 void sim_ask(sim *s, gen_kind kind);
 
-/* -- sim_kept.c: what is computed from numbers alone, and outlives an analysis -- */
-void sim_kept_init(sim *s);
-void sim_kept_fini(sim *s);
+/* -- sim_memo.c: what is computed from numbers alone, and outlives an analysis -- */
+void sim_memo_init(sim *s);
+void sim_memo_fini(sim *s);
 void sim_number_changed(sim *s, sim_number k);
 void sim_numbers_redone(sim *s, const ckt_redone *what);
 /* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and
@@ -132,7 +132,7 @@ VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
 /* What an operating point begins from, [n+1]; NULL: nothing. */
 const double *sim_begin(sim *s, bool tran);
 /* The figures of an analysis object are taken: which of them were made. */
-void sim_kept_count(sim *s, const ana_stat *a);
+void sim_memo_count(sim *s, const ana_stat *a);
 
 /* -- sim_out.c: results -- */
 typedef struct sim_axis {

@@ -1,6 +1,6 @@
 /* sim_redo.c - values that change are put into the netlist and the circuit that are there.
  * From the second expansion of a deck on it is known which values depend on what (flat_plan), and
- * the circuit keeps what binds its elements (elab_circuit_kept). Inputs (parameters, temperature,
+ * the circuit keeps what binds its elements (elab_circuit_bound). Inputs (parameters, temperature,
  * options, the sample, altered values) and what is made from them are nodes with generation
  * counters (gen.h): a change marks its dependents, sim_build makes these again and nothing else.
  * What cannot be done in place is seen where it is decided, and the circuit, or the netlist too, is
@@ -37,7 +37,7 @@ static void add_nodes(sim *s, const flat_owner *owner, size_t n_owner)
         s->whole[whole[i]] = gen_node(g, whole[i]);
 }
 
-/* Netlist to pattern to ordering. What is computed with the numbers: sim_kept.c. */
+/* Netlist to pattern to ordering. What is computed with the numbers: sim_memo.c. */
 static void add_common_edges(sim *s)
 {
     gen *g = &s->gen;

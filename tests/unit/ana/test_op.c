@@ -93,12 +93,12 @@ END_TEST
 
 START_TEST(an_operating_point_that_is_kept_is_taken_over)
 {
-    ana_kept kept[2] = {{0}};
+    ana_memo memo[2] = {{0}};
     series(3, 20, true);
     begin();
-    ana_keep(a, &kept[0], &kept[1]);
+    ana_set_memo(a, &memo[0], &memo[1]);
     ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
-    ck_assert(kept[0].valid && !kept[1].valid);
+    ck_assert(memo[0].valid && !memo[1].valid);
     const double v = at("n2"), limit = c.dev[2].vlim;
     const int64_t n = ana_stats(a)->iterations;
     memset(x, 0, sizeof(double) * (size_t)(ckt_n(&c) + 1));
@@ -110,11 +110,11 @@ START_TEST(an_operating_point_that_is_kept_is_taken_over)
     ck_assert_int_eq(ana_stats(a)->n_op_taken, 1);
     ck_assert_int_eq(ana_op(a, x, false, true), VS_OK); /* that of a transient is another one */
     ck_assert_int_gt(ana_stats(a)->iterations, n);
-    kept[0].valid = false;
+    memo[0].valid = false;
     ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
     ck_assert_int_eq(ana_stats(a)->n_op, 3);
-    ana_kept_fini(&kept[0]);
-    ana_kept_fini(&kept[1]);
+    ana_memo_fini(&memo[0]);
+    ana_memo_fini(&memo[1]);
 }
 END_TEST
 

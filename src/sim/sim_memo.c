@@ -1,8 +1,8 @@
-/* sim_kept.c - operating points that are taken over: while nothing that one depends on changes, the
+/* sim_memo.c - operating points that are taken over: while nothing that one depends on changes, the
  * next analysis and the next point of a sweep have it already. What sim_redo.c made again need not
  * reach an operating point: a row whose static setup gives the same values, an ac value, a waveform
  * that begins as before. ckt_redo_end tells what it reaches; from there on it is generation
- * counters again (gen.h). An operating point is x and what devices remember (ana_kept), so that
+ * counters again (gen.h). An operating point is x and what devices remember (ana_memo), so that
  * what follows has the same bits. */
 #include "sim_priv.h"
 
@@ -10,7 +10,7 @@
 
 #include "vec.h"
 
-void sim_kept_init(sim *s)
+void sim_memo_init(sim *s)
 {
     gen *g = &s->numbers;
     gen_init(g);
@@ -31,12 +31,12 @@ void sim_kept_init(sim *s)
     gen_seal(g);
 }
 
-void sim_kept_fini(sim *s)
+void sim_memo_fini(sim *s)
 {
-    ana_kept_fini(&s->kept[0]);
-    ana_kept_fini(&s->kept[1]);
-    ana_kept_fini(&s->first[0]);
-    ana_kept_fini(&s->first[1]);
+    ana_memo_fini(&s->memo[0]);
+    ana_memo_fini(&s->memo[1]);
+    ana_memo_fini(&s->first[0]);
+    ana_memo_fini(&s->first[1]);
     gen_fini(&s->numbers);
 }
 
@@ -47,7 +47,7 @@ void sim_number_changed(sim *s, sim_number k)
         continue;
     for (int tran = 0; tran < 2; tran++) {
         const gen_node_data *n = &s->numbers.node[s->op_node[tran]];
-        s->kept[tran].valid &= n->made >= n->due;
+        s->memo[tran].valid &= n->made >= n->due;
     }
 }
 
@@ -84,13 +84,13 @@ static uint64_t names_of(sim *s)
 
 const double *sim_begin(sim *s, bool tran)
 {
-    const ana_kept *k = &s->first[tran];
+    const ana_memo *k = &s->first[tran];
     return k->valid && k->n == ckt_n(s->ckt) && s->first_names == names_of(s) ? k->x : NULL;
 }
 
 void sim_find_first(sim *s, bool tran)
 {
-    ana_kept *k = &s->first[tran];
+    ana_memo *k = &s->first[tran];
     k->valid = false;
     sim_fresh(s);
     if (sim_start(s))
@@ -113,18 +113,18 @@ vs_status sim_start_op(sim *s, bool tran)
         return st;
     (void)gen_current(&s->numbers, s->op_node[tran]);
     ana_begin_from(s->ana, sim_begin(s, false), sim_begin(s, true));
-    ana_keep(s->ana, tran ? NULL : &s->kept[0], tran ? &s->kept[1] : NULL);
+    ana_set_memo(s->ana, tran ? NULL : &s->memo[0], tran ? &s->memo[1] : NULL);
     return VS_OK;
 }
 
-void sim_kept_count(sim *s, const ana_stat *a)
+void sim_memo_count(sim *s, const ana_stat *a)
 {
     gen_count *c = s->numbers.count;
     s->st.ops += a->n_op;
     s->st.ops_taken += a->n_op_taken;
     c[GEN_OP].rebuilt += a->n_op;
     for (int k = 0; k < 2; k++)
-        if (s->kept[k].valid)
+        if (s->memo[k].valid)
             s->numbers.node[s->op_node[k]].made = s->numbers.tick;
     c[GEN_FACTORS].lookups += a->n_factor + a->n_refactor + a->n_reuse;
     c[GEN_FACTORS].invalid += a->n_factor + a->n_refactor;
