@@ -461,12 +461,16 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         return st;
     mark_charges(c);
     if (forms >> MDL_DC & 1) {
-        csc_entry *dc = NULL;
+        csc_entry *dc = NULL, *rest = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
+        ckt_rest_entries(c, &rest);
         nat_entries(&c->nat, false, &dc);
+        nat_entries(&c->nat, false, &rest);
         ckt_sort_entries(c, dc);
-        st = ckt_check_topology(c, dc);
+        ckt_sort_entries(c, rest);
+        st = ckt_check_topology(c, dc, rest);
         vec_free(dc);
+        vec_free(rest);
     }
     csc_entry *e = all_entries(c);
     ckt_make_pattern(c, e);

@@ -9,14 +9,15 @@ static bool is_matrix(uint8_t kind)
     return kind == IR_OUT_G || kind == IR_OUT_C || kind == IR_OUT_J;
 }
 
-void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
+/* still: those that vanish at rest too */
+static void device_entries(const ckt *c, mdl_form_kind form, bool still, csc_entry **e)
 {
     for (size_t gi = 0; gi < vec_len(c->group); gi++) {
         const dev_group *g = &c->group[gi];
         const dev_form *f = &g->form[form];
         for (int32_t k = 0; f->variant && k < f->n_out; k++) {
             const mdl_out *o = &f->variant->out[k];
-            if (!is_matrix(o->kind))
+            if (!is_matrix(o->kind) || (o->still && !still))
                 continue;
             vec_reserve(*e, g->nb);
             for (int32_t i = 0; i < g->nb; i++) {
@@ -26,6 +27,13 @@ void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
         }
     }
 }
+
+void ckt_device_entries(const ckt *c, mdl_form_kind form, csc_entry **e)
+{
+    device_entries(c, form, true, e);
+}
+
+void ckt_rest_entries(const ckt *c, csc_entry **e) { device_entries(c, MDL_DC, false, e); }
 
 static int compare_entries(const void *va, const void *vb)
 {

@@ -96,13 +96,13 @@ static void join_returns(const ckt *c, int32_t *up)
             const int32_t *to = &f->map[(size_t)i * (size_t)f->n_u];
             for (int32_t k = 0; k < f->n_out; k++) {
                 const mdl_out *o = &f->variant->out[k];
-                if (o->kind != IR_OUT_G)
+                if (o->kind != IR_OUT_G || o->still)
                     continue;
                 if (o->a == o->b)
                     has_diag[to[o->a]] = true;
                 for (int32_t j = 0; j < f->n_out && o->a != o->b; j++) {
                     const mdl_out *p = &f->variant->out[j];
-                    if (p->kind == IR_OUT_G && p->a == o->b && p->b == o->a)
+                    if (p->kind == IR_OUT_G && !p->still && p->a == o->b && p->b == o->a)
                         has_pair[to[o->a]] = true;
                 }
             }
@@ -169,12 +169,12 @@ static bool *open_sets(const ckt *c, int32_t *up)
 }
 
 /* One shunt per floating set; also in the transient, if no charge holds its level there. */
-static void check_floating(ckt *c, const csc_entry *dc, const touch *t, bool *floating)
+static void check_floating(ckt *c, const csc_entry *rest, const touch *t, bool *floating)
 {
     int32_t *up = new_sets(c);
-    for (size_t i = 0; i < vec_len(dc); i++) {
-        const int32_t a = csc_entry_row(dc[i]), b = csc_entry_col(dc[i]);
-        if (a < b && ckt_has_entry(dc, b, a))
+    for (size_t i = 0; i < vec_len(rest); i++) {
+        const int32_t a = csc_entry_row(rest[i]), b = csc_entry_col(rest[i]);
+        if (a < b && ckt_has_entry(rest, b, a))
             join(up, a, b);
     }
     join_returns(c, up);
@@ -384,12 +384,12 @@ static vs_status check_loops(ckt *c, const csc_entry *dc)
     return st;
 }
 
-vs_status ckt_check_topology(ckt *c, const csc_entry *dc)
+vs_status ckt_check_topology(ckt *c, const csc_entry *dc, const csc_entry *rest)
 {
     bool *floating = NULL;
     touch *t = find_touches(c);
     vec_extend(floating, vec_len(c->unknown));
-    check_floating(c, dc, t, floating);
+    check_floating(c, rest, t, floating);
     check_unused(c, dc);
     check_single(c, t, floating);
     vec_free(floating);

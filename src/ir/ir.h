@@ -195,7 +195,8 @@ typedef enum ir_out_kind {
 } ir_out_kind;
 
 typedef struct ir_out {
-    uint8_t kind; /* ir_out_kind */
+    uint8_t kind;  /* ir_out_kind */
+    uint8_t still; /* G of a static form: 1 if it is 0 while the unknowns of rates (ddt) are 0 */
     int32_t a, b;
     ir_val v; /* a value visible at the end of the function */
 } ir_out;

@@ -145,13 +145,14 @@ const mdl_message *mdl_row_messages(const mdl_model *m, int32_t row, size_t *n);
 
 /* -- variants -- */
 typedef struct mdl_out { /* one number that the kernel writes per instance */
-    uint8_t kind; /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP
-                     OPVAR */
-    int32_t a, b; /* as in ir_out. Rows and columns of unknowns that are one with another by
-                   * the topology of the row are added to it and those not in use left out
-                   * (not with no_specialize: there jit_batch.map does both). Node rows, and
-                   * with them the gains, are those of m devices in parallel; the m independent
-                   * noise sources have PSD / m. */
+    uint8_t kind;  /* RES REACT G C J NOISE_PSD NOISE_EXP NOISE_GAIN NOISE_GAINC LIMITED BOUND_STEP
+                      OPVAR */
+    uint8_t still; /* as in ir_out */
+    int32_t a, b;  /* as in ir_out. Rows and columns of unknowns that are one with another by
+                    * the topology of the row are added to it and those not in use left out
+                    * (not with no_specialize: there jit_batch.map does both). Node rows, and
+                    * with them the gains, are those of m devices in parallel; the m independent
+                    * noise sources have PSD / m. */
 } mdl_out;
 typedef struct mdl_variant {
     const mdl_model *model;

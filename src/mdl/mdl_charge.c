@@ -223,10 +223,10 @@ static void write_rows(build *b)
     ir_out *out = NULL;
     for (int32_t r = 0; r < b->n_row; r++)
         if (b->res[r] != IR_NONE)
-            vec_push(out, (ir_out){IR_OUT_RES, r, 0, b->res[r]});
+            vec_push(out, (ir_out){.kind = IR_OUT_RES, .a = r, .v = b->res[r]});
     for (int32_t r = 0; r < b->n_row; r++)
         if (b->react[r] != IR_NONE)
-            vec_push(out, (ir_out){IR_OUT_REACT, r, 0, b->react[r]});
+            vec_push(out, (ir_out){.kind = IR_OUT_REACT, .a = r, .v = b->react[r]});
     for (size_t o = 0; o < vec_len(fn->out); o++) {
         int kind = fn->out[o].kind;
         if (kind != IR_OUT_RES && kind != IR_OUT_REACT && kind != IR_OUT_DDT_ARG)

@@ -48,6 +48,22 @@ static bool is_quiet(const mdl_model *m, int32_t u, uint8_t *is_zero, uint8_t *z
     return probed;
 }
 
+void mdl_mark_still(const mdl_model *m, ir_fn *fn)
+{
+    uint8_t *is_zero = vs_calloc(vec_len(fn->in) + 1, 1);
+    uint8_t *zero = vs_calloc(vec_len(fn->inst) + 1, 1);
+    for (size_t i = 0; i < vec_len(fn->in); i++) {
+        const va_probe *p = fn->in[i].kind == IR_IN_PROBE ? &m->probe[fn->in[i].k] : NULL;
+        is_zero[i] = p && p->lo < 0 && p->hi >= 0 && m->unknown[p->hi].kind == VA_IMPLICIT;
+    }
+    for (size_t k = 0; k < vec_len(fn->inst); k++)
+        zero[k] = vanishes(fn, (ir_val)k, is_zero, zero);
+    for (size_t o = 0; o < vec_len(fn->out); o++)
+        fn->out[o].still = fn->out[o].kind == IR_OUT_G && zero[fn->out[o].v];
+    vs_free(is_zero);
+    vs_free(zero);
+}
+
 void mdl_find_quiet(mdl_model *m)
 {
     uint8_t *is_zero = vs_calloc(vec_len(m->full.in) + 1, 1);

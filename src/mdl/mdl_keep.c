@@ -84,7 +84,8 @@ static void put_outs(writer *w, const ir_out *v)
     const size_t n = vec_len(v);
     ir_out *out = vs_calloc(n + 1, sizeof *out);
     for (size_t i = 0; i < n; i++)
-        out[i].kind = v[i].kind, out[i].a = v[i].a, out[i].b = v[i].b, out[i].v = v[i].v;
+        out[i].kind = v[i].kind, out[i].still = v[i].still, out[i].a = v[i].a, out[i].b = v[i].b,
+        out[i].v = v[i].v;
     put_array(w, out, n, sizeof *out);
     vs_free(out);
 }

@@ -65,6 +65,8 @@ void mdl_merge(ir_fn *fn, const int32_t *topology, size_t n_noise);
 
 /* -- analyses between them -- */
 void mdl_find_quiet(mdl_model *m);
+/* Sets ir_out.still of each G of a static form. */
+void mdl_mark_still(const mdl_model *m, ir_fn *fn);
 /* Internal unknowns of a part that some parameters leave without a drive; no noise source reaches
  * it. */
 void mdl_find_may_idle(mdl_model *m);

@@ -41,7 +41,7 @@ static void mock_out(mdl_model *m, mdl_form_kind f, ir_out_kind kind, int32_t a,
     v->model = m;
     v->form = f;
     v->out = m->out[f];
-    m->out[f][v->lay.n_out++] = (mdl_out){(uint8_t)kind, a, b};
+    m->out[f][v->lay.n_out++] = (mdl_out){.kind = (uint8_t)kind, .a = a, .b = b};
     v->lay.n_u = (int32_t)vec_len(m->mod.unknown);
     v->lay.n_cache = 1;
     v->lay.lanes = mock_lanes;
