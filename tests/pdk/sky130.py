@@ -65,19 +65,17 @@ PNP = ('pnp_05v5_W0p68L0p68', 'pnp_05v5_W3p40L3p40')
 
 
 def devices(corner, temp):
+    """Diodes in forward direction have no sidewall: check_sidewall."""
     d = kit.Deck('devices', '.lib "%s" %s\n.temp %d' % (FOUNDRY, corner, temp))
     for name in DIODES:
-        for gain in (1, 0.6, -1.5, -8):
-            d.place(
-                '%s %+g V' % (name, gain),
-                'x {a} 0 %s%s area=2 perim=6' % (PR, name),
-                {'a': (gain, 0)},
-            )
+        for gain, edge in ((1, 0), (0.6, 0), (-1.5, 6), (-8, 6)):
+            text = 'x {a} 0 %s%s area=2 perim=%g' % (PR, name, edge)
+            d.place('%s %+g V' % (name, gain), text, {'a': (gain, 0)})
     for name in THREE:
-        for gain, sub in ((1, 0), (-3, 0), (0.1, -2)):
-            d.place(
-                name, 'x {a} 0 {b} %s%s w=1.5 l=6' % (PR, name), {'a': (gain, 0), 'b': (0, sub)}
-            )
+        well = -1 if name in ('res_generic_pd', 'res_generic_pd__hv', 'res_iso_pw') else 1
+        for gain, sub in ((1, 0), (3, 0), (-0.1, -2)):
+            text = 'x {a} 0 {b} %s%s w=1.5 l=6' % (PR, name)
+            d.place(name, text, {'a': (well * gain, 0), 'b': (0, well * sub)})
     for name in FIXED_WIDTH:
         d.place(name, 'x {a} 0 0 %s%s l=4 mult=2' % (PR, name), {'a': (2, 0)})
     for name in SHEETS:
@@ -197,7 +195,14 @@ def check_slopes(bench):
     return kit.check_slopes(bench, 'slopes', devices('tt', 27), 1e-6, 4e-15 / 1e-3)
 
 
+def check_sidewall(bench):
+    """diode_pw2nd_05v5, at its nominal temperature."""
+    rest = 'n=1.2928 eg=1.05 xti=2 tref=27'
+    return kit.check_sidewall(bench, 2e-12, 6e-6, 2.75e-3, 6e-10, 981e-12, 1300, rest)
+
+
 CHECKS = {
+    'sidewall': (check_sidewall, True),
     'slopes': (check_slopes, True),
     'noise': (check_noise, True),
     'breakdown': (check_breakdown, True),
