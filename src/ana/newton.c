@@ -314,62 +314,103 @@ static void finish(const ana *a, const newton_eq *eq, newton_report *rep, double
     rep->updated = true;
 }
 
+/* What the evaluation of an iterate allows. */
+typedef struct verdict {
+    double strict; /* factor of both tolerances */
+    bool may_stop; /* the residual passes: a small update ends the run */
+    bool try_last; /* an update by the factors of the iteration before may be the last */
+} verdict;
+
+/* f, q, their history and the homotopy at x. false: a device gave no finite number. */
+static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const double *x,
+                     newton_report *rep, verdict *v)
+{
+    a->st.iterations++;
+    rep->limited = false;
+    watch_phase(a->watch, ANA_IN_LOAD);
+    if (ckt_load(a->c, env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
+        rep->nonfinite = true;
+        return false;
+    }
+    watch_phase(a->watch, ANA_IN_TEST);
+    watch_loaded(a->watch, env, x);
+    v->strict = env->iter == 1 ? FIRST_STRICT : 1;
+    const bool small = add_history(a, eq, v->strict);
+    add_homotopy(a, eq, x);
+    v->may_stop = (env->iter > 1 || eq->solved) && !rep->limited &&
+                  (!a->opt.residual || residual_is_small(a, eq, small, v->strict));
+    v->try_last = a->n >= FACTORS_COST && env->iter > 1 && may_be_last(a, eq, rep);
+    return true;
+}
+
+/* Whether the factors of the iteration before, which cost nothing, show that x is the solution. */
+static bool old_factors_end_it(ana *a, const newton_eq *eq, const verdict *v, newton_report *rep,
+                               double *x)
+{
+    if (!v->may_stop && !v->try_last)
+        return false;
+    solve(a);
+    if (v->may_stop && update_is_small(a, eq, x, CHORD_STRICT * v->strict))
+        return true;
+    if (!v->try_last || !contracts(a, eq, x))
+        return false;
+    finish(a, eq, rep, x);
+    return true;
+}
+
+/* Newton's update into a->dx. Status: VS_OK; VS_ESINGULAR with rep->singular; others end the run.
+ */
+static vs_status new_update(ana *a, double alpha, newton_report *rep)
+{
+    const vs_status st = factor(a);
+    a->alpha_lu = st == VS_OK ? alpha : NAN;
+    if (st == VS_ESINGULAR)
+        rep->singular = a->lu.stat.singular + 1;
+    if (st != VS_OK)
+        return st;
+    solve(a);
+    if (norm_finite(a->dx, a->n))
+        return VS_OK;
+    rep->singular = lu_weakest(&a->lu) + 1;
+    return VS_ESINGULAR;
+}
+
+/* Whether the update shows that x, or x - dx if `last`, is the solution. */
+static bool update_ends_it(ana *a, const newton_eq *eq, const verdict *v, bool last,
+                           newton_report *rep, double *x)
+{
+    if (v->may_stop && update_is_small(a, eq, x, v->strict))
+        return true;
+    if (last && update_is_small(a, eq, x, rep->iter == 1 ? FIRST_STRICT : LAST_UPDATE)) {
+        finish(a, eq, rep, x);
+        return true;
+    }
+    return rep->iter >= STALLED && !rep->limited &&
+           (update_is_small(a, eq, x, STALLED_STRICT) || residual_is_rounding(a, x));
+}
+
 vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
 {
+    const bool tran = eq->env.mode == CKT_TRAN;
     ckt_env env = eq->env;
     double lambda = 1;
     *rep = (newton_report){0};
     if (eq->damp)
         memset(a->dx_prev, 0, sizeof(double) * (size_t)(a->n + 1));
     for (env.iter = 1; env.iter <= eq->itl; env.iter++) {
+        verdict v;
         rep->iter = env.iter;
-        a->st.iterations++;
-        rep->limited = false;
-        watch_phase(a->watch, ANA_IN_LOAD);
-        if (ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
-            rep->nonfinite = true;
+        if (!evaluate(a, eq, &env, x, rep, &v))
             return give_up(a, eq, x, rep);
-        }
-        watch_phase(a->watch, ANA_IN_TEST);
-        watch_loaded(a->watch, &env, x);
-        double strict = env.iter == 1 ? FIRST_STRICT : 1;
-        bool small = add_history(a, eq, strict);
-        add_homotopy(a, eq, x);
-        bool may_stop = (env.iter > 1 || eq->solved) && !rep->limited &&
-                        (!a->opt.residual || residual_is_small(a, eq, small, strict));
-        const bool try_last = a->n >= FACTORS_COST && env.iter > 1 && may_be_last(a, eq, rep);
-        if (may_stop ||
-            try_last) { /* the factors of the iteration before may already show a small update */
-            solve(a);
-            if (may_stop && update_is_small(a, eq, x, CHORD_STRICT * strict))
-                break;
-            if (try_last && contracts(a, eq, x)) {
-                finish(a, eq, rep, x);
-                break;
-            }
-        }
-        const bool last = try_last || may_be_last(a, eq, rep);
-        vs_status st = factor(a);
-        a->alpha_lu = st == VS_OK ? env.alpha : NAN;
-        if (st == VS_ESINGULAR) {
-            rep->singular = a->lu.stat.singular + 1;
+        if (old_factors_end_it(a, eq, &v, rep, x))
+            break;
+        const bool last = v.try_last || may_be_last(a, eq, rep);
+        const vs_status st = new_update(a, env.alpha, rep);
+        if (st == VS_ESINGULAR)
             return give_up(a, eq, x, rep);
-        }
         if (st != VS_OK)
             return st;
-        solve(a);
-        if (!norm_finite(a->dx, a->n)) {
-            rep->singular = lu_weakest(&a->lu) + 1;
-            return give_up(a, eq, x, rep);
-        }
-        if (may_stop && update_is_small(a, eq, x, strict))
-            break;
-        if (last && update_is_small(a, eq, x, env.iter == 1 ? FIRST_STRICT : LAST_UPDATE)) {
-            finish(a, eq, rep, x);
-            break;
-        }
-        if (env.iter >= STALLED && !rep->limited &&
-            (update_is_small(a, eq, x, STALLED_STRICT) || residual_is_rounding(a, x)))
+        if (update_ends_it(a, eq, &v, last, rep, x))
             break;
         if (eq->damp)
             lambda = damping(a, lambda);
@@ -378,7 +419,6 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         if (eq->fix)
             keep_loaded(a, eq, x);
     }
-    const bool tran = eq->env.mode == CKT_TRAN;
     a->n_run[tran]++;
     if (env.iter > eq->itl) {
         a->n_limit[tran]++;

@@ -230,6 +230,7 @@ static const char *compare0(behav *b, const net_expr *x, const char *op)
     return elab_printf(b->e, "((%s %s 0.0) ? 1.0 : 0.0)", num(b, x->arg[0]), op);
 }
 
+/* A function as Verilog-A. Long: one case for each function. */
 static const char *call(behav *b, const net_expr *x)
 {
     elab *e = b->e;

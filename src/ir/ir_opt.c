@@ -501,6 +501,7 @@ static ir_val simplify_compare(rewriter *r, ir_op op, ir_val a, ir_val b)
     }
 }
 
+/* IR_NONE: nothing simpler. Long: one case for each operation, with its identities. */
 static ir_val simplify_float(rewriter *r, ir_op op, ir_val a, ir_val b)
 {
     bool zero = r->fold_zero;

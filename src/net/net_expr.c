@@ -572,6 +572,7 @@ static double least(const double *x, int32_t n, double sign)
     return m;
 }
 
+/* The value of a function. Long: one case for each. */
 static bool apply_fn(net_fn fn, const double *x, int32_t n, double *y, char *why, size_t size)
 {
     double a = x[0];

@@ -652,39 +652,20 @@ static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
     return true;
 }
 
-/* false: this was .end or .endl of the section being read */
-static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
+/* The rest of the line is the deck's title. */
+static void read_title(reader *r, const net_lex *l, const net_tok *t)
 {
-    const net_tok *t = &c.tok[0];
-    r->n_card++;
-    if (is_foreign(r, l, t))
-        return true;
-    if (t->kind != NET_T_WORD) {
-        if (!r->skip)
-            diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
-        return true;
-    }
-    if (r->skip && strcmp(t->text, ".alter") && strcmp(t->text, ".end"))
-        return true;
-    const diag_span whole = card_text(&c);
-    if (!r->expanded && !l->bad && strcmp(t->text, ".for") &&
-        net_for_wanted(l->s + whole.off, whole.len)) {
-        size_t len;
-        char *text = net_for_card(&r->loop, whole, &len);
-        read_made(r, text, len, net_card_span(&c), "indices and sums written out");
-        return true;
-    }
-    c.name = t->text;
-    if (c.name[0] != '.') {
-        c.kind = NET_ELEMENT;
-        if (!l->bad)
-            add_card(r, &c);
-        return true;
-    }
-    c.name++;
-    c.kind = kind_of_word(c.name);
-    if (l->bad && !shapes_deck(c.kind))
-        return true;
+    uint32_t from = t->off + t->len, to = from;
+    while (to < l->len && l->s[to] != '\n' && l->s[to] != '\r')
+        to++;
+    from += from < to;
+    r->deck->title = arena_strndup(r->mem, l->s + from, to - from);
+}
+
+/* A card whose word begins with a dot, by its kind. false: this was .end, or .endl of the section
+ * being read. */
+static bool dot_card(reader *r, net_lex *l, net_card c, const char *section)
+{
     switch (c.kind) {
     case NET_CARD_INCLUDE: read_include(r, &c); break;
     case NET_CARD_LIB: read_lib(r, l, &c); break;
@@ -716,18 +697,45 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
         diag_error(r->d, net_card_span(&c), ".endl without .lib");
         break;
     case NET_CARD_END: return false;
-    case NET_CARD_TITLE: {
-        uint32_t from = t->off + t->len, to = from;
-        while (to < l->len && l->s[to] != '\n' && l->s[to] != '\r')
-            to++;
-        from += from < to;
-        r->deck->title = arena_strndup(r->mem, l->s + from, to - from);
-        break;
-    }
+    case NET_CARD_TITLE: read_title(r, l, &c.tok[0]); break;
     case NET_CARD_UNKNOWN: unknown_card(r, &c); break;
     default: add_card(r, &c); break;
     }
     return true;
+}
+
+/* false: this was .end or .endl of the section being read */
+static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
+{
+    const net_tok *t = &c.tok[0];
+    r->n_card++;
+    if (is_foreign(r, l, t))
+        return true;
+    if (t->kind != NET_T_WORD) {
+        if (!r->skip)
+            diag_error(r->d, net_card_span(&c), "a card starts with a name or a dot word");
+        return true;
+    }
+    if (r->skip && strcmp(t->text, ".alter") && strcmp(t->text, ".end"))
+        return true;
+    const diag_span whole = card_text(&c);
+    if (!r->expanded && !l->bad && strcmp(t->text, ".for") &&
+        net_for_wanted(l->s + whole.off, whole.len)) {
+        size_t len;
+        char *text = net_for_card(&r->loop, whole, &len);
+        read_made(r, text, len, net_card_span(&c), "indices and sums written out");
+        return true;
+    }
+    c.name = t->text;
+    if (c.name[0] != '.') {
+        c.kind = NET_ELEMENT;
+        if (!l->bad)
+            add_card(r, &c);
+        return true;
+    }
+    c.name++;
+    c.kind = kind_of_word(c.name);
+    return l->bad && !shapes_deck(c.kind) ? true : dot_card(r, l, c, section);
 }
 
 /* Behind .end only .control blocks are read. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Sources stand as .clang-format says; no line of source or prose is longer than 100 columns."""
+"""Sources stand as .clang-format says; no line of source or prose is longer than 100 columns; a
+function of more than 60 lines says why (tools/long.py)."""
 import glob
 import os
 import subprocess
@@ -9,6 +10,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 FORMATTER = os.path.join(os.environ.get('VSIM_PEERS', ''), 'bin', 'clang-format')
 WIDTH = 100
 SKIPPED = 77
+
+
+sys.path.insert(0, os.path.join(ROOT, 'tools'))
+import long as functions  # noqa: E402
 
 
 def sources():
@@ -39,6 +44,9 @@ def main():
     files = sources()
     assert len(files) > 200, 'the sources were not found'
     wrong = list(too_long(files + prose()))
+    wrong += ['%s: %s has %d lines and gives no reason ("Long: ..." in its comment)' % (place, name, n)
+              for f in functions.sources() for n, place, name, reason in functions.long_functions(f)
+              if not reason]
     print('\n'.join(wrong))
     if not os.access(FORMATTER, os.X_OK):
         print('clang-format (tests/peers.txt) is not installed: only widths were checked')
