@@ -35,6 +35,8 @@ typedef struct vsim_inside_streams {
 typedef struct vsim_inside_debug {
     const char *dump_ir; /* a pass, whose functions are printed in the log before and after it; "":
                           * after the last pass; "all": after each; NULL: none */
+    int check_kernels;   /* K > 0: each K-th call of a kernel is compared with the interpreter, and
+                          * the log says at the end how far they were apart */
 } vsim_inside_debug;
 /* Names of passes in their order; NULL: there is no i-th. */
 VSIM_API const char *vsim_inside_pass(size_t i);
@@ -90,8 +92,11 @@ typedef struct vsim_inside_job {
     void *user;
 } vsim_inside_job;
 /* Does all of it, as `vsim DECK` does. Strings of the job stay the caller's and must live as long
- * as the call. quit   out  the exit code that a .control block gave to `quit`, else 0 Status:
- * VSIM_OK, VSIM_STOP; else of the first thing that failed, messages were written. */
+ * as the call.
+ *   quit  out  the exit code that a .control block gave to `quit`, else 0; VSIM_KERNELS_DIFFER if
+ *              kernels were compared with the interpreter and were not within rounding of it
+ * Status: VSIM_OK, VSIM_STOP; else of the first thing that failed, messages were written. */
+enum { VSIM_KERNELS_DIFFER = 6 };
 VSIM_MUST_USE vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit);
 
 /* -- without a deck -- */

@@ -75,6 +75,11 @@ static bool is_evaluated(const ckt *c, const row_class *cl, int form)
                               : true;
 }
 
+static const char *name_of(const void *c, int32_t inst)
+{
+    return ((const ckt *)c)->inst[inst].name;
+}
+
 static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_class *cl,
                        int32_t n_variant, bool whole)
 {
@@ -89,6 +94,8 @@ static void make_group(ckt *c, const int32_t *member, int32_t nb, const row_clas
     dev_group *g = &vec_last(c->group);
     dev_group_init(g, &c->mem, cl->model, inst, row, nb);
     g->n_variant = n_variant;
+    g->who = name_of;
+    g->who_user = c;
     for (int f = 0; f < MDL_N_FORM; f++) {
         if (!cl->variant[f])
             continue;

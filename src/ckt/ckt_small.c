@@ -681,6 +681,8 @@ static vs_status eval_groups(ckt *c, const ckt_env *env, const double *x)
             a->batch.state = g->state;
             a->batch.state_new = g->state_new;
             a->kernel(&a->batch, 0, g->n_pack);
+            if (mdl_compare_wanted(g->model))
+                dev_compare(g, MDL_TRAN, &a->batch, 0, g->n_pack, NULL);
             dev_advance(g);
             continue;
         }

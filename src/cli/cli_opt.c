@@ -13,6 +13,7 @@ enum {
     OPT_STATS,
     OPT_DUMP,
     OPT_DUMP_IR,
+    OPT_CHECK_KERNELS,
     OPT_THREADS,
     OPT_STRICT,
     OPT_INTERPRET,
@@ -56,6 +57,7 @@ static const struct option options[] = {
     {"stats", required_argument, NULL, OPT_STATS},
     {"dump", required_argument, NULL, OPT_DUMP},
     {"dump-ir", optional_argument, NULL, OPT_DUMP_IR},
+    {"check-kernels", optional_argument, NULL, OPT_CHECK_KERNELS},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"lu", required_argument, NULL, OPT_LU},
     {"strict", no_argument, NULL, OPT_STRICT},
@@ -173,6 +175,16 @@ static bool parse_dump_ir(cli_opt *o, const char *text)
     return false;
 }
 
+static bool parse_check_kernels(cli_opt *o, const char *text)
+{
+    char *end;
+    const long n = text ? strtol(text, &end, 10) : 1;
+    if (text && (end == text || *end || n < 1 || n > 1000000000))
+        return usage("--check-kernels takes K, from 1, to compare each K-th call, not", text);
+    o->debug.check_kernels = (int)n;
+    return true;
+}
+
 static bool apply(cli_opt *o, int c, const char *text)
 {
     switch (c) {
@@ -194,6 +206,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_NO_OUTPUT: o->no_output = true; return true;
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
+    case OPT_CHECK_KERNELS: return parse_check_kernels(o, text);
     case OPT_DUMP_IR: return parse_dump_ir(o, text);
     case OPT_THREADS: return parse_threads(o, text);
     case OPT_LU: return parse_lu(o, text);
@@ -236,6 +249,13 @@ static bool check_arguments(const cli_opt *o)
         return usage("only analyze takes", analyze_only);
     if (o->debug.dump_ir && !deck && o->command != CMD_COMPILE)
         return usage("--dump-ir is for decks and compile", NULL);
+    if (o->debug.check_kernels && (!deck || o->command == CMD_CHECK || o->command == CMD_EXPLAIN))
+        return usage("--check-kernels is for running a deck", NULL);
+    if (o->debug.check_kernels && (o->jobs != 1 || o->mpi > 0))
+        return usage("--check-kernels compares in one process: not with --jobs or --mpi", NULL);
+    if (o->debug.check_kernels && o->interpret)
+        return usage(
+            "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
     if (deck && n != 1)
@@ -378,6 +398,7 @@ static const char help_main[] =
     "  --dump-ir[=PASS]             print what a pass of the model compiler makes of each "
     "function\n"
     "                               (docs/ir.md; without PASS: the code of kernels)\n"
+    "  --check-kernels[=K]          compare each K-th call of a kernel with the interpreter\n"
     "  -v                           more about what is done; -q: errors only\n"
     "\n"
     "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice.\n"
@@ -419,6 +440,7 @@ static const char help_exit[] =
     "  3    no convergence, time step too small, or singular matrix\n"
     "  4    a file could not be read or written\n"
     "  5    a model stopped the run ($fatal, $error)\n"
+    "  6    --check-kernels: kernels and interpreter differ by more than rounding\n"
     "  130  interrupted; results up to then are kept\n";
 
 void cli_help(const char *topic, FILE *out)

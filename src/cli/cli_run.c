@@ -92,7 +92,10 @@ int cli_run(const cli_opt *o)
     listen_to_signals();
     const vsim_inside_job job = job_of(o, &out, &progress);
     const vsim_status st = vsim_inside_run(&job, &quit);
-    const int code = interrupted ? CLI_INTERRUPT : st == VSIM_OK ? quit : cli_exit_code(st);
+    const bool differ = o->debug.check_kernels && quit == VSIM_KERNELS_DIFFER;
+    const int code = interrupted               ? CLI_INTERRUPT
+                     : st == VSIM_OK || differ ? quit
+                                               : cli_exit_code(st);
     const bool told = cli_out_close(&out);
     return code == CLI_OK && !told ? CLI_IO : code;
 }

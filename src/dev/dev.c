@@ -304,7 +304,23 @@ vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *dyn, const do
                    int32_t begin, int32_t end, bool last, double *out)
 {
     const jit_batch b = dev_batch(g, form, dyn, x, begin, last, out);
-    return mdl_eval(g->form[form].variant, g->row_per_lane, &b, 0, end - begin);
+    const vs_status st = mdl_eval(g->form[form].variant, g->row_per_lane, &b, 0, end - begin);
+    if (st == VS_OK && mdl_compare_wanted(g->model))
+        dev_compare(g, form, &b, begin, end - begin, NULL);
+    return st;
+}
+
+void dev_compare(const dev_group *g, mdl_form_kind form, const jit_batch *b, int32_t begin,
+                 int32_t n, const int32_t *item)
+{
+    int32_t *inst = vs_calloc((size_t)(n * g->lanes) + 1, sizeof *inst);
+    for (int32_t k = 0; k < n * g->lanes; k++) {
+        const int32_t at = item ? item[k] : begin * g->lanes + k;
+        inst[k] = g->inst[inst_in(g, at / g->lanes, at % g->lanes)];
+    }
+    mdl_compare_batch(g->form[form].variant, item ? false : g->row_per_lane, b, 0, n, inst, g->who,
+                      g->who_user);
+    vs_free(inst);
 }
 
 void dev_advance(dev_group *g)

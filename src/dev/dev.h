@@ -17,7 +17,7 @@
 #ifndef DEV_H
 #define DEV_H
 
-#include "mdl.h"
+#include "mdl_compare.h"
 
 enum { DEV_BLOCK = 64 }; /* instances per block; a multiple of every W */
 
@@ -63,7 +63,9 @@ typedef struct dev_group {
         n_bypass;  /* instances evaluated so far by loads; left at their linearisations */
     double s_eval; /* s, for them and their stamps, where loads are timed */
     struct dev_lin
-        *lin;       /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
+        *lin;        /* linearisations of its instances (dev_lin.h); NULL: every load evaluates */
+    mdl_who_fn *who; /* names inst[] of who_user, where kernels are compared */
+    const void *who_user;
     bool lim_fresh; /* lim[OLD] is to be filled from the probes of the next evaluation */
 } dev_group;
 
@@ -103,6 +105,11 @@ VS_MUST_USE vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *d
 /* The batch as dev_eval hands it to the kernel, from pack `begin` on (effects need it). */
 jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
                     int32_t begin, bool last, double *out);
+/* The kernel of a form has evaluated packs [0, n) of b: compared with the interpreter if that is
+ * wanted. b begins with pack `begin` of the group; item: of each lane the pack * W + lane of the
+ * group that it is a copy of, NULL: they are packs of the group. Before dev_advance. */
+void dev_compare(const dev_group *g, mdl_form_kind form, const jit_batch *b, int32_t begin,
+                 int32_t n, const int32_t *item);
 /* Before the evaluation of a group: fills lim[OLD] from the probes at x if it is fresh. */
 void dev_begin(dev_group *g, mdl_form_kind form, const double *x);
 /* All instances were evaluated: what this one limited to is what the next one compares with. */

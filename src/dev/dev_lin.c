@@ -394,6 +394,20 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
     }
 }
 
+/* With the lanes that fill_map chose. */
+static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch)
+{
+    const struct dev_lin *l = g->lin;
+    int32_t *item = NULL; /* vec */
+    for (int32_t p = begin; p < end; p++) {
+        const int32_t n = l->first[p + 1] - l->first[p];
+        for (int32_t k = 0; k < g->lanes; k++)
+            vec_push(item, l->item[l->first[p] + (k < n ? k : n - 1)]);
+    }
+    dev_compare(g, MDL_APART, batch, begin, end - begin, item);
+    vec_free(item);
+}
+
 static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end,
                             struct dev_lin_buffer *b)
 {
@@ -409,7 +423,10 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
                                  .row_of = b->row,
                                  .dyn = a->dyn,
                                  .out = b->out};
-        return mdl_eval(f->variant, false, &batch, 0, end - begin);
+        st = mdl_eval(f->variant, false, &batch, 0, end - begin);
+        if (st == VS_OK && mdl_compare_wanted(g->model))
+            compare_items(g, begin, end, &batch);
+        return st;
     }
     for (int32_t p = begin, e; p < end && st == VS_OK; p = e) {
         const int32_t at = l->item[l->first[p]] / g->lanes;

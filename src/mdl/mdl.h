@@ -71,6 +71,8 @@ typedef struct mdl_opt {
     bool no_specialize;  /* one variant per form: all static branches and divisions stay */
     bool exact_division; /* divisions stay with specialisation too: no ir_recip */
     bool verify;         /* ir_verify after each pass; in debug builds and with dump always */
+    int check_kernels;   /* K > 0: each K-th call of a variant's kernel is compared with the
+                          * interpreter (mdl_compare.h) */
     FILE *dump;          /* shows a pass there, for each function it works on; NULL: none. Models
                           * on disk are not used then */
     int dump_pass;       /* mdl_pass: before and after it; MDL_DUMP_LAST, MDL_DUMP_ALL */

@@ -235,6 +235,8 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
     lib->names = names;
     if (opt)
         lib->opt = *opt;
+    if (lib->opt.check_kernels > 0)
+        lib->compare = mdl_compare_new();
     lib->dir = standard_folder(&lib->opt);
     if (lib->dir && !is_folder(lib->dir)) {
         diag_error(d, DIAG_NOWHERE,
@@ -281,6 +283,7 @@ void mdl_lib_free(mdl_lib **plib)
     vec_free(lib->file);
     vec_free(lib->all);
     jit_close(&lib->jit);
+    mdl_compare_free(lib->compare);
     vs_free(lib->dir);
     vs_free(lib);
     *plib = NULL;

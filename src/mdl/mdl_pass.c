@@ -169,7 +169,7 @@ static void run_pass(mdl_pipe *p, mdl_pass pass)
 
 /* -- what surrounds it -- */
 
-static const char *form_name(int form)
+const char *mdl_form_name(int form)
 {
     static const char *const name[] = {
         [MDL_DC] = "dc",       [MDL_TRAN] = "tran", [MDL_AC] = "ac",
@@ -181,7 +181,7 @@ static const char *form_name(int form)
 bool mdl_pass_verify(const mdl_pipe *p, mdl_pass pass, const ir_fn *fn)
 {
     arena scratch;
-    const char *why = NULL, *form = form_name(p->form);
+    const char *why = NULL, *form = mdl_form_name(p->form);
     arena_init(&scratch);
     const bool ok = ir_verify(fn, &scratch, &why);
     if (!ok)
@@ -202,7 +202,7 @@ static bool to_be_verified(const mdl_pipe *p)
 
 static void show(const mdl_pipe *p, mdl_pass pass, const char *what, const ir_fn *fn)
 {
-    const char *form = form_name(p->form);
+    const char *form = mdl_form_name(p->form);
     FILE *out = p->m->lib->opt.dump;
     fprintf(out, "# pass %s (%s): module %s%s%s, %s, %zu instructions\n", info[pass].name,
             info[pass].file, p->m->mod->name, form ? ", form " : "", form ? form : "", what,

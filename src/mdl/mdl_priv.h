@@ -54,6 +54,7 @@ typedef struct variant_data {
     fn_state fn[N_FN];
     kept_part part[N_FN];    /* MAPPED and ON_DISK */
     size_t n_eval;           /* values of eval */
+    int64_t n_call;          /* of kernels, while they are compared (under its lock) */
     jit_hash id;             /* of setup and eval: equal code has equal ones */
     jit_hash kernel_key;     /* jit_fn_key of kernel_fn */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
@@ -124,6 +125,7 @@ typedef struct lib_file { /* one file of the standard folder */
     mdl_model *first; /* first module in it once loaded, or NULL */
 } lib_file;
 
+typedef struct mdl_compare mdl_compare;
 struct mdl_lib {
     diag *d;
     str_pool *names;
@@ -131,7 +133,8 @@ struct mdl_lib {
     jit *jit;  /* NULL: interpret */
     int lanes; /* of kernels; 0: not decided yet */
     bool noted_interpret;
-    struct want { /* a kernel that was asked for and is not made yet */
+    mdl_compare *compare; /* NULL: kernels are not compared */
+    struct want {         /* a kernel that was asked for and is not made yet */
         variant_data *d;
         bool row_per_lane;
     } *want;              /* vec */
@@ -225,6 +228,13 @@ VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, dou
 /* mdl_effect.c: text of an effect (without newline) appended to *text, a vec of char. */
 void mdl_effect_text(const str_pool *names, const ir_fn *fn, const ir_effect *eff,
                      const ir_num *val, const char *who, char **text);
+
+/* mdl_compare.c */
+mdl_compare *mdl_compare_new(void);
+void mdl_compare_free(mdl_compare *c);
+
+/* mdl_pass.c: "dc", "tran", ...; NULL: of the module */
+const char *mdl_form_name(int form);
 
 /* mdl_variant.c */
 const ir_fn *mdl_kernel_fn(const mdl_variant *v);

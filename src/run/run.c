@@ -435,6 +435,8 @@ static vs_status run_it(run *r)
     if (!st)
         st = do_task(r, report);
     r->total = vs_seconds() - t0;
+    if (r->lib && j->debug.check_kernels)
+        run_tell_kernels(r);
     if (st >= 0 && report)
         run_print_end(r);
     if (r->lib && run_write_stats(r))

@@ -41,6 +41,8 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
                           .verbose = s->notes,
                           .note = s->notes ? print_note : NULL,
                           .user = s->log}};
+    if (debug)
+        mo.check_kernels = debug->check_kernels;
     if (debug && debug->dump_ir) {
         mo.dump = s->log;
         mo.dump_pass = *debug->dump_ir ? mdl_pass_find(debug->dump_ir) : MDL_DUMP_LAST;

@@ -44,6 +44,8 @@ void run_print_end(const run *r);
 /* The figures of the run as JSON, if a file for them is asked for. Status: VS_OK, VS_EIO. */
 VS_MUST_USE vs_status run_write_stats(run *r);
 void run_dump(const run *r);
+/* How far kernels were from the interpreter; sets the exit code if that is too far. */
+void run_tell_kernels(run *r);
 
 /* -- run_other.c: what run.c shares with it -- */
 /* Messages of *d to the streams of s, as run_say. */

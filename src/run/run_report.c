@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "mdl_compare.h"
 #include "rep.h"
 #include "run_priv.h"
 #include "vec.h"
@@ -141,6 +142,23 @@ static void dump_pattern(const run *r)
     for (int32_t c = 0; c < a->n; c++)
         for (int32_t k = a->colptr[c]; k < a->colptr[c + 1]; k++)
             fprintf(r->log, "%d %d\n", a->row[k] + 1, c + 1);
+}
+
+void run_tell_kernels(run *r)
+{
+    const bool loud = !r->j->streams.quiet && !r->j->json;
+    const mdl_compared c = mdl_compare_report(r->lib, loud ? r->log : NULL);
+    if (c.n_beyond) {
+        diag_error(&r->d, DIAG_NOWHERE,
+                   "kernels differ from the interpreter by more than rounding explains: %lld of "
+                   "%lld numbers",
+                   (long long)c.n_beyond, (long long)c.n_value);
+        r->quit = VSIM_KERNELS_DIFFER;
+    } else if (!c.n_call) {
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "no kernel ran: there was nothing to compare with the interpreter");
+    }
+    run_say(r);
 }
 
 void run_dump(const run *r)
