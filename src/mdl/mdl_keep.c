@@ -376,12 +376,11 @@ static jit_hash unit_key(const mdl_lib *lib, const char *path, const char *const
 {
     writer w;
     begin_key(&w, lib, "unit");
-    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    put_text(&w, here);
+    char here[4096];
+    put_text(&w, path[0] == '/' ? NULL : getcwd(here, sizeof here));
     put_text(&w, path);
     for (size_t i = 0; i < n_dir; i++)
         put_text(&w, dir[i]);
-    vs_free(here);
     return end_key(&w);
 }
 

@@ -143,8 +143,9 @@ START_TEST(another_machine_stays_within_the_bound)
                 const double diff = a == b || (isnan(a) && isnan(b)) ? 0 : fabs(a - b);
                 n_finite += isfinite(err[k]);
                 n_moved += diff > 0;
-                ck_assert_msg(isinf(err[k]) || diff <= err[k], "function %d, v%zu: %.17g, %.17g, bound %g\n%s",
-                              (int)seed, k, a, b, err[k], text_of(&g));
+                ck_assert_msg(isinf(err[k]) || diff <= err[k],
+                              "function %d, v%zu: %.17g, %.17g, bound %g\n%s", (int)seed, k, a, b,
+                              err[k], text_of(&g));
             }
         }
         ir_fn_fini(&f);
