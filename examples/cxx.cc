@@ -64,7 +64,8 @@ int main()
         check(s.get(), vsim_run_vector(r.get(), "v(out)", &out));
         for (size_t i = 0; i < in.n; i++)
             std::printf("%5.2f V -> %6.2f V\n", in.v[i], out.v[i]);
-        check(s.get(), vsim_run_card(d, "nonsense", nullptr, nullptr));
+        vsim_run *none = nullptr;
+        check(s.get(), vsim_run_card(d, "nonsense", nullptr, &none));
     } catch (const std::runtime_error &e) {
         std::printf("caught: %s\n", e.what());
         return 0;

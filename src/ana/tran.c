@@ -277,7 +277,7 @@ static vs_status accept(tran *t)
         t->brk_prev = t->brk;
         t->brk = first_break(t, t->t);
         start_piece(t, 0);
-    } else if (ckt_has_delays(a->c)) {
+    } else if (ckt_gets_breaks(a->c)) {
         t->brk = fmin(t->brk, first_break(t, t->t));
     }
     vs_status out = deliver(t);

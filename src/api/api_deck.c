@@ -68,6 +68,7 @@ static vs_status do_read(void *arg)
     if (!d)
         return VS_ENOMEM;
     arena_init(&d->mem);
+    d->list.stamp = -1;
     d->s = s;
     d->next = s->deck;
     s->deck = d;
@@ -116,7 +117,9 @@ void api_free_deck(vsim_deck *d)
         api_free_run(d->run);
     if (d->sim)
         (void)out_close(&sim_opts(d->sim)->out, NULL);
+    sim_saved_free(&d->saved);
     sim_free(&d->sim);
+    api_free_list(&d->list);
     vec_free(d->define);
     arena_fini(&d->mem);
     vs_free(d);
@@ -151,6 +154,9 @@ vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
                    "there is nothing to compute: no element has a node besides ground");
         st = VS_EINPUT;
     }
+    if (st && d->saved)
+        sim_restore(d->sim, d->saved);
+    sim_saved_free(&d->saved);
     return st;
 }
 

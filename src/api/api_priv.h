@@ -5,6 +5,8 @@
  *     api_deck.c     decks, their circuits
  *     api_list.c     what a circuit consists of
  *     api_value.c    values that are read and changed
+ *     api_host.c     sources of the host
+ *     api_linear.c   the equations at a point
  *     api_run.c      runs
  *     api_card.c     analyses from structs
  *     api_result.c   plots, vectors, measures
@@ -36,6 +38,21 @@ struct vsim {
     locale_t host_locale;
 };
 
+/* Tables of what the circuit consists of; names are the circuit's. */
+typedef struct api_list {
+    int64_t stamp; /* of the circuit that they are of */
+    arena mem;
+    vsim_device *device;    /* vec */
+    int32_t *inst;          /* vec: its number in the netlist */
+    map inst_of;            /* name -> number in the netlist, of all */
+    vsim_model *model;      /* vec */
+    const char **param;     /* vec */
+    vsim_parameter *detail; /* vec: parameters of detail_of, the last that was asked for */
+    const char *detail_of;
+    bool detail_of_model;
+} api_list;
+
+typedef struct api_source api_source;
 struct vsim_deck {
     vsim *s;
     vsim_deck *next;
@@ -44,6 +61,10 @@ struct vsim_deck {
     flat_override *define; /* vec: of vsim_read */
     vsim_run *run;         /* all of this deck */
     vsim_run *active;      /* the one under way; NULL: none */
+    sim_saved *saved;      /* of before the changes since the last circuit; NULL: there are none */
+    api_list list;
+    api_source *source; /* those of the host */
+    bool host_wrong;    /* one of them gave what cannot be: the run is to end */
 };
 
 typedef enum api_state { API_NEW, API_UNDER_WAY, API_ENDED } api_state;
@@ -62,8 +83,9 @@ struct vsim_run {
     api_state state;
     post_set plots; /* once it has ended; before they are the engine's */
     double axis;
-    const double *x;        /* [n+1] the last point; NULL: none */
-    double *last;           /* [n+1] its copy when the run has ended */
+    const double *x; /* [n+1] the last point; NULL: none */
+    double *last;    /* [n_last] its copy: of all but a transient under way */
+    size_t n_last;
     sim_stat before, after; /* of the engine */
     double seconds;
     vsim_measured *measured; /* vec */
@@ -104,6 +126,15 @@ VS_MUST_USE vs_status api_circuit(vsim_deck *d);
 /* The same with what an analysis needs of the models. */
 VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
 void api_free_deck(vsim_deck *d);
+
+/* -- api_list.c -- */
+/* The tables of the present circuit. */
+VS_MUST_USE vs_status api_need_list(vsim_deck *d);
+void api_free_list(api_list *l);
+const char *api_intern(vsim_deck *d, const char *name); /* as the netlist has it, lower case */
+/* The element of this name; one that has the model of this name. NULL after a message. */
+const flat_inst *api_find_device(vsim_deck *d, const char *name);
+const flat_inst *api_find_model(vsim_deck *d, const char *name);
 
 /* -- api_run.c -- */
 void api_free_run(vsim_run *r);

@@ -33,11 +33,25 @@ static vs_status tell_point(vsim_run *r, const vsim_point *p)
     return VS_EINPUT;
 }
 
+/* Of a transient the point stays where it is until the run goes on; of others it is copied. */
+static const double *keep_point(vsim_run *r, const double *x)
+{
+    const size_t n = (size_t)ckt_n(sim_ckt(r->d->sim)) + 1;
+    if (r->a.kind == FLAT_TRAN)
+        return x;
+    if (r->n_last != n)
+        r->last = arena_array(&r->mem, double, n);
+    r->n_last = n;
+    return memcpy(r->last, x, n * sizeof *x);
+}
+
 static vs_status take_point(void *user, double axis, const double *x, const double *z)
 {
     vsim_run *r = user;
     r->axis = axis;
-    r->x = x;
+    r->x = keep_point(r, x);
+    if (r->d->host_wrong)
+        return VS_EINPUT;
     return tell_point(r, &(vsim_point){.axis = axis, .x = x, .z = z});
 }
 
@@ -63,6 +77,8 @@ static void take_progress(void *user, double fraction, double axis, const char *
 static bool asked_to_stop(void *user)
 {
     const vsim_run *r = user;
+    if (r->d->host_wrong)
+        return true;
     if (!r->o.stop)
         return false;
     api_leave_to_host(r->d->s);
@@ -276,12 +292,11 @@ static vs_status end(vsim_run *r, vs_status st)
 {
     vsim_deck *d = r->d;
     sim *e = d->sim;
-    const size_t n = sim_ckt(e) ? (size_t)ckt_n(sim_ckt(e)) + 1 : 0;
-    if (r->x && n) {
+    if (r->x && r->a.kind == FLAT_TRAN) {
+        const size_t n = (size_t)ckt_n(sim_ckt(e)) + 1;
         r->last = arena_array(&r->mem, double, n);
-        memcpy(r->last, r->x, n * sizeof *r->last);
+        r->x = memcpy(r->last, r->x, n * sizeof *r->last);
     }
-    r->x = r->last;
     sim_end_analysis(e);
     sim_opts(e)->hook = (sim_hook){.user = r};
     sim_opts(e)->keep = SIM_KEEP_NOTHING;
@@ -291,6 +306,8 @@ static vs_status end(vsim_run *r, vs_status st)
     r->after = *sim_stats(e);
     r->state = API_ENDED;
     d->active = NULL;
+    if (d->host_wrong)
+        return VS_EINPUT;
     if (st == VS_STOP && d->s->d.n_error)
         st = VS_EINPUT; /* a model ended it */
     return st ? st : api_measure_all(r);
@@ -308,6 +325,7 @@ static vs_status start(vsim_run *r)
     listen(r);
     r->before = *sim_stats(d->sim);
     r->state = API_UNDER_WAY;
+    d->host_wrong = false;
     d->active = r;
     if (r->a.kind != FLAT_TRAN)
         return VS_OK;

@@ -17,7 +17,7 @@
 #include "mdl.h"
 #include "nat_line.h"
 #include "nat_osdi.h"
-#include "wave.h"
+#include "nat_source.h"
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
@@ -272,6 +272,8 @@ typedef struct ckt_detail {
     const char *unit; /* "A", "V", ... "" if none */
 } ckt_detail;
 typedef enum ckt_lookup { CKT_FOUND, CKT_NO_DEVICE, CKT_NO_DETAIL } ckt_lookup;
+/* The number of a device by name; -1: none, or of an OSDI library. */
+int32_t ckt_find_device(const ckt *c, const char *name);
 ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d);
 /* Names of all details of a device, for lists and suggestions: vec that the caller frees. */
 const char **ckt_detail_names(const ckt *c, const char *device);
@@ -283,9 +285,11 @@ VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, c
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */
 double ckt_next_break(ckt *c, double t);
-/* Some equations depend on accepted points (lines, delays): breakpoints appear while time goes on,
- * and ckt_next_break is to be asked at each point. */
+/* Some equations depend on accepted points (lines, delays). */
 bool ckt_has_delays(const ckt *c);
+/* Breakpoints appear while time goes on, of delays or of a client's waveform: ckt_next_break is to
+ * be asked at each point. */
+bool ckt_gets_breaks(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);
 /* Unknown i of those that are to be moved by a multiple of their modulus (idtmod), the point x
@@ -309,6 +313,9 @@ void ckt_switch_on(const ckt *c, double *x);
 int32_t ckt_find_source(const ckt *c, const char *name); /* -1 */
 double ckt_source_dc(const ckt *c, int32_t src);
 void ckt_set_source_dc(ckt *c, int32_t src, double value);
+
+/* The client gives the waveform from now on; NULL: it is the netlist's again. *w is copied. */
+void ckt_set_source_wave(ckt *c, int32_t src, const nat_wave *w);
 
 /* A line for the sink; kept until there is one. The text is copied. */
 void ckt_say(ckt *c, const char *text);

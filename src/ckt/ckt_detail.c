@@ -85,7 +85,7 @@ vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_
 
 /* -- details by name -- */
 
-static int32_t device_of(const ckt *cc, const char *name)
+int32_t ckt_find_device(const ckt *cc, const char *name)
 {
     ckt *c = (ckt *)(uintptr_t)cc; /* the map is made at the first question */
     if (!c->inst_by_name.n)
@@ -141,7 +141,7 @@ static ckt_lookup find_osdi_detail(const ckt *c, int32_t device, const char *nam
 
 ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, ckt_detail *d)
 {
-    const int32_t i = device_of(c, device);
+    const int32_t i = ckt_find_device(c, device);
     const int32_t o = i < 0 ? nat_osdi_find(&c->nat, ckt_own_name(c, device)) : -1;
     const int32_t s = i < 0 && o < 0 ? ckt_find_source(c, device) : -1;
     ckt_lookup l = i >= 0   ? find_device_detail(c, i, name, d)
@@ -156,7 +156,7 @@ ckt_lookup ckt_find_detail(const ckt *c, const char *device, const char *name, c
 const char **ckt_detail_names(const ckt *c, const char *device)
 {
     const char **v = NULL;
-    const int32_t i = device_of(c, device),
+    const int32_t i = ckt_find_device(c, device),
                   o = i < 0 ? nat_osdi_find(&c->nat, ckt_own_name(c, device)) : -1;
     if (o >= 0) {
         const osdi_module *m = ckt_osdi_at(c, o).in->module;

@@ -46,6 +46,7 @@ struct ckt {
     int32_t *unk;         /* vec */
     nat_list nat;         /* native devices */
     nat_sources *sources; /* those of nat that are independent sources */
+    bool has_own;         /* one has, or had, a waveform of the client */
     ckt_wrap *wrap;       /* vec */
     ckt_ic *ic;           /* vec */
     bool finished;

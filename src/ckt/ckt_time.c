@@ -12,6 +12,14 @@ double ckt_next_break(ckt *c, double t)
 
 bool ckt_has_delays(const ckt *c) { return nat_remembers(&c->nat); }
 
+bool ckt_gets_breaks(const ckt *c)
+{
+    bool own = false;
+    for (size_t i = 0; i < vec_len(c->sources->all) && c->has_own; i++)
+        own |= c->sources->all[i].own.next != NULL;
+    return own || ckt_has_delays(c);
+}
+
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
 {
     *by = 0;
@@ -103,7 +111,7 @@ void ckt_switch_on(const ckt *c, double *x)
         for (size_t i = 0; i < vec_len(c->sources->all); i++) {
             const nat_source *s = &c->sources->all[i];
             if (s->is_v)
-                again |= spread(x, known, s->p, s->n, wave_value(&s->w, 0));
+                again |= spread(x, known, s->p, s->n, nat_source_at(s, 0));
         }
     }
     x[0] = 0;
@@ -123,4 +131,13 @@ void ckt_set_source_dc(ckt *c, int32_t src, double value)
 {
     c->sources->all[src].w.dc = value;
     c->sources->all[src].w.dc_given = true;
+}
+
+void ckt_set_source_wave(ckt *c, int32_t src, const nat_wave *w)
+{
+    nat_source *s = &c->sources->all[src];
+    s->own = w ? *w : (nat_wave){0};
+    s->t_last = NAN;
+    s->brk = s->brk_from = 0;
+    c->has_own |= w != NULL;
 }

@@ -73,8 +73,25 @@ static void place(nat_set *set, const csc *a, bool reactive)
 
 /* -- loads -- */
 
+double nat_source_at(const nat_source *s, double t)
+{
+    return s->own.value ? s->own.value(s->own.user, t) : wave_value(&s->w, t);
+}
+
+static double own_value(nat_source *s, const nat_env *env)
+{
+    const double t = env->mode == NAT_STATIC ? 0 : env->time;
+    if (s->t_last != t) {
+        s->v_last = s->own.value(s->own.user, t);
+        s->t_last = t;
+    }
+    return env->srcfact * s->v_last;
+}
+
 double nat_source_value(nat_source *s, const nat_env *env)
 {
+    if (s->own.value)
+        return own_value(s, env);
     if (env->mode == NAT_STATIC && !env->tran_op)
         return env->srcfact * wave_dc(&s->w);
     if (s->w.kind == WAVE_DC)
@@ -180,6 +197,10 @@ static double next_break(nat_set *set, double t)
     double best = INFINITY;
     for (size_t i = 0; i < vec_len(all); i++) {
         nat_source *s = &all[i];
+        if (s->own.value) { /* asked anew: a corner may have come to be */
+            best = s->own.next ? fmin(best, s->own.next(s->own.user, t)) : best;
+            continue;
+        }
         if (s->w.kind == WAVE_DC)
             continue;
         if (!(s->brk_from <= t && t < s->brk)) {

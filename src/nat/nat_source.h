@@ -10,6 +10,13 @@
 #include "nat.h"
 #include "wave.h"
 
+/* A waveform that the client gives while the run goes on. */
+typedef struct nat_wave {
+    double (*value)(void *user, double t); /* NULL: the source has its own waveform */
+    double (*next)(void *user, double t);  /* the next corner after t; NULL: never */
+    void *user;
+} nat_wave;
+
 typedef struct nat_source {
     const char *name;
     bool is_v;
@@ -22,6 +29,7 @@ typedef struct nat_source {
     int32_t k; /* the current unknown of a V source, 0 for an I source */
     double m;
     wave w;
+    nat_wave own; /* in place of w, but for its ac value */
     diag_span span;
     int32_t slot[4];       /* V: (p,k) (n,k) (k,p) (k,n) */
     double t_last, v_last; /* the wave's value v_last at the time t_last; NAN: none yet */
@@ -40,6 +48,8 @@ void nat_source_add(nat_list *l, const nat_source *s);
 void nat_source_forget(nat_sources *s, wave *w);
 /* Volt or ampere in a load; the same time as in the last call costs nothing. */
 double nat_source_value(nat_source *s, const nat_env *env);
+/* At a time, 0 in static analyses too; nothing is remembered. */
+double nat_source_at(const nat_source *s, double t);
 /* G of one voltage source, added to val. */
 void nat_source_stamp(const nat_source *s, double *val);
 

@@ -81,6 +81,8 @@ void sim_free(sim **at)
     vec_free(s->opt.save);
     vec_free(s->over);
     vec_free(s->change);
+    vec_free(s->wave);
+    vec_free(s->linear);
     vec_free(s->vec);
     vec_free(s->mem_vec);
     vec_free(s->detail);
@@ -582,6 +584,7 @@ vs_status sim_start(sim *s)
     (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->opt.watch);
     ckt_set_line_sink(s->ckt, s->opt.hook.line, s->opt.hook.user);
+    sim_put_waves(s);
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
     ana_node_value *list = NULL;

@@ -187,6 +187,14 @@ void sim_fresh(sim *s);
 void sim_unalter(sim *s);
 /* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */
 void sim_reset(sim *s, const flat_override *over, size_t n);
+/* What may be changed, as it is now, for a change that turns out to be wrong. */
+typedef struct sim_saved sim_saved;
+sim_saved *sim_save(const sim *s);
+void sim_restore(sim *s, const sim_saved *saved);
+void sim_saved_free(sim_saved **saved);
+/* The client gives the waveform of a source (by its name in the netlist, interned) from the next
+ * analysis on; NULL: the netlist does again. *w is copied. */
+void sim_set_wave(sim *s, const char *name, const nat_wave *w);
 /* An .option card as text: "reltol=1e-5". Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status sim_set_option(sim *s, const char *text, diag_span from);
 
@@ -214,6 +222,20 @@ void sim_figures_add(sim *s, const sim_figures *f);
 
 /* "@m1[gm]" at the last operating point. false: there is none, or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);
+/* A value inside a device at the point x [n+1] of time `time`, of a transient that is under way; x
+ * NULL: at the last operating point. false: there is none, or it has no such value. */
+bool sim_detail_value(sim *s, const ckt_detail *d, double time, const double *x, double *value);
+
+/* The equations at a point (vsim/linear.h): arrays of the engine, valid until its next call. */
+typedef struct sim_linear {
+    const csc *pattern;
+    const double *g, *c; /* [nnz] */
+    const double *f, *q; /* [n+1] */
+    const double *x;     /* [n+1] */
+} sim_linear;
+/* x [n+1]; NULL: the operating point, which is looked for. Status: VS_OK, those of building and of
+ * the operating point; VS_NOCONV: a value is not finite (message). */
+VS_MUST_USE vs_status sim_linearise(sim *s, const double *x, sim_linear *l);
 /* The value of a parameter of the deck's top level. false: none of that name. */
 bool sim_param(sim *s, const char *name, double *value);
 

@@ -24,6 +24,11 @@ typedef enum sim_number {
     SIM_N_NUMBER
 } sim_number;
 
+typedef struct sim_wave { /* a source whose waveform the client gives */
+    const char *name;     /* interned */
+    nat_wave w;           /* value NULL: no more */
+} sim_wave;
+
 struct sim {
     diag *d;
     str_pool *names;
@@ -41,6 +46,8 @@ struct sim {
     double simparam[IR_N_SIMPARAM]; /* of option, for models */
     flat_override *over;            /* vec: values of .params */
     sim_change *change;             /* vec */
+    sim_wave *wave;                 /* vec: of the client */
+    double *linear;                 /* vec: numbers of sim_linearise */
     double temp;                    /* degrees Celsius */
     bool stale;                     /* something changed: the circuit is to be brought up to date */
     bool deep;       /* more than values, or not known what: the netlist must be expanded again */
@@ -167,6 +174,10 @@ VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
 const ana_sink *sim_sink(sim *s, ana_sink *sink);
 /* The vectors of the circuit that was built since: the plot's columns must still exist. */
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
+
+/* -- sim_client.c: what clients give and ask -- */
+/* Before an analysis: sources of the circuit get the client's waveforms. */
+void sim_put_waves(sim *s);
 
 /* -- sim_small.c: .ac .noise .tf .sens .pz .sp -- */
 vs_status sim_run_ac(sim *s, const flat_ana *a);
