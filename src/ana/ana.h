@@ -1,8 +1,8 @@
 /* ana.h - analyses of a circuit: operating point, dc sweep, transient, small signals.
  * Use:    ana_new; ana_op / ana_dc / ana_tran / ana_ac ...; ana_free. Results go to a sink as they
- * are accepted. Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and
- * Spectre, ch. 4; docs/numerics.md has the formulas of predictor, corrector and truncation error.
- */
+ *         are accepted.
+ * Source: Nagel, SPICE2 (ERL-M520); Kundert, The Designer's Guide to SPICE and Spectre, ch. 4;
+ *         docs/numerics.md has the formulas of predictor, corrector and truncation error. */
 #ifndef ANA_H
 #define ANA_H
 
@@ -53,8 +53,9 @@ void ana_set_nodeset(ana *a, const ana_node_value *v, size_t n);
 void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
 
 /* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic
- * forced. Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was
- * tried. */
+ * forced.
+ * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried.
+ */
 VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
 
 /* An operating point that was found, with what devices remember of it. While nothing that it
@@ -70,8 +71,8 @@ typedef struct ana_memo {
  * nowhere. */
 void ana_set_memo(ana *a, ana_memo *op, ana_memo *tran_op);
 void ana_memo_fini(ana_memo *k);
-/* What these begin from instead of nothing, x [n+1] of the caller; Newton's method that does not
- * get anywhere from there begins from nothing after all. NULL: nothing. */
+/* Initial guesses, x [n+1], for ana_op and for the operating point of ana_tran; owned by the
+ * caller. If Newton's method fails from there it starts again from zero. NULL: start from zero. */
 void ana_begin_from(ana *a, const double *op, const double *tran_op);
 
 /* Nested sweep over sources. values [n], the outer loops are the caller's; every point to the sink.
@@ -159,8 +160,9 @@ typedef struct ana_port { /* source behind a resistance z0 between nodes p and n
     double z0; /* ohm */
 } ana_port;
 /* S, Y, Z parameters; with `noise` the noise current correlation matrix Cy and, of two ports, NF
- * NFmin Rn SOpt. s  out  called for each frequency with S [n_port^2], row by row, re and im in
- * turn; may be NULL */
+ * NFmin Rn SOpt.
+ *   s  out  called for each frequency with S [n_port^2], row by row, re and im in turn; may be NULL
+ */
 VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f,
                              bool noise, const ana_table *t,
                              vs_status (*s)(void *user, double f, const double *s), void *user);

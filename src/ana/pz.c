@@ -4,13 +4,16 @@
  * (both are the numerator and denominator of o' (G + sC)^-1 e by Cramer's rule).
  *
  * Method: 1. tr((P + sQ)^-1 Q) = d/ds ln det = sum of 1/(s - s_i): times s it is the number of
- * roots when s is large, and of roots at 0 when s is small. So the count is known beforehand.
+ *         roots
+ *            when s is large, and of roots at 0 when s is small. So the count is known beforehand.
  *         2. Starting values: s_i = s_0 - 1/mu_i with mu_i the largest eigenvalues of (P + s_0
- * Q)^-1 Q (on the columns of Q that are not 0), by balancing, reduction to Hessenberg form and the
- * QR algorithm with Wilkinson's shifts.
+ *         Q)^-1 Q
+ *            (on the columns of Q that are not 0), by balancing, reduction to Hessenberg form and
+ *            the QR algorithm with Wilkinson's shifts.
  *         3. All roots together by the iteration of Ehrlich and Aberth with 1/tr as Newton's step:
- * the accuracy is that of the sparse factors, whatever the spread of the roots. Source: Golub & Van
- * Loan, Matrix Computations, ch. 7; Aberth, Math. Comp. 27(122), 1973. */
+ *         the
+ *            accuracy is that of the sparse factors, whatever the spread of the roots.
+ * Source: Golub & Van Loan, Matrix Computations, ch. 7; Aberth, Math. Comp. 27(122), 1973. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +128,8 @@ typedef struct census {
 } census;
 
 /* s tr at s = 10^-3 .. 10^24: steps from plateau to plateau, each an integer, until the numbers
- * end. Status: VS_OK; VS_ESINGULAR: the determinant is 0 for all s. */
+ * end.
+ * Status: VS_OK; VS_ESINGULAR: the determinant is 0 for all s. */
 static vs_status count_roots(pencil *m, census *c)
 {
     int last = -1, run = 0;

@@ -1,8 +1,10 @@
 /* sens.c - derivatives of an output by every parameter, by the adjoint method.
  * dc:  F(x, p) = 0, A = dF/dx, A' y = c (c the output's unit vector): dv/dp = -y' dF/dp.
  * ac:  A z = b with A = G + j omega C: dv/dp = -y' (dA/dp) z, at a fixed operating point as ngspice
- * has it. dF/dp and dA/dp are central differences of one device's own outputs: one factorisation
- * serves all. Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
+ *      has it.
+ * dF/dp and dA/dp are central differences of one device's own outputs: one factorisation serves
+ * all.
+ * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
 #include <math.h>
 #include <string.h>
 

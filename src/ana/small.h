@@ -19,7 +19,8 @@ typedef struct small {
 } small;
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
- * case. Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
+ * case.
+ * Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
 VS_MUST_USE vs_status small_begin(small *s, ana *a, bool noise);
 /* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys.
  */

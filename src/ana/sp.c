@@ -1,11 +1,11 @@
-/* sp.c - scattering parameters of the ports, and what follows from them.
- * Port j is a source behind z_j. With 1 V at port j alone, a_j = 1 / (2 sqrt z_j) and
+/* sp.c - scattering parameters of the ports, and what follows from them. Port j is a source behind
+ * z_j. With 1 V at port j alone, a_j = 1 / (2 sqrt z_j) and
  *   S_ij = b_i / a_j,  b_i = (v_i - z_i i_i) / (2 sqrt z_i),  i_i into the circuit.
  *   Y = z^-1/2 (1 - S)(1 + S)^-1 z^-1/2,  Z = z^1/2 (1 - S)^-1 (1 + S) z^1/2   (z diagonal)
  * Noise: each source drives currents n_i into the shorted ports; Cy = sum of S n n^H. In waves:
- * what reaches port i, loaded with all z, is c_i; n = -z^-1/2 (1 + S)^-1 2 c. Source: Kurokawa,
- * IEEE Trans. Microwave Theory Tech. 13(2), 1965; Hillbrand & Russer, IEEE Trans. Circuits Syst.
- * 23(4), 1976 (noise correlation matrices). */
+ * what reaches port i, loaded with all z, is c_i; n = -z^-1/2 (1 + S)^-1 2 c.
+ * Source: Kurokawa, IEEE Trans. Microwave Theory Tech. 13(2), 1965; Hillbrand & Russer, IEEE Trans.
+ *         Circuits Syst. 23(4), 1976 (noise correlation matrices). */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* bits.h - fixed-size bit set in caller's words. Use: uint64_t *b = arena_array(a, uint64_t,
- * bits_words(n)); */
+/* bits.h - fixed-size bit set in caller's words.
+ * Use:    uint64_t *b = arena_array(a, uint64_t, bits_words(n)); */
 #ifndef BITS_H
 #define BITS_H
 

@@ -2,9 +2,11 @@
  * Use:    key = draw_add(draw_text(draw_seed(seed, sample), name), number); draw_normal(key).
  * Any draw can be had at any time in any order, and equal keys give equal numbers on every machine:
  * only additions, products, quotients and square roots are used, which are rounded alike
- * everywhere. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11 (counters
- * instead of a state); Appleby's MurmurHash3 finaliser; Marsaglia & Bray, "A convenient method for
- * generating normal variables", SIAM Review 6, 1964. */
+ * everywhere.
+ * Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11 (counters instead of a
+ *         state);
+ * Appleby's MurmurHash3 finaliser; Marsaglia & Bray, "A convenient method for generating normal
+ * variables", SIAM Review 6, 1964. */
 #ifndef DRAW_H
 #define DRAW_H
 

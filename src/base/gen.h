@@ -1,8 +1,9 @@
 /* gen.h - what was made from what: generation counters.
  * Use:    gen_node for each input and each object derived from inputs, gen_edge, gen_seal; then
- * gen_change when an input is set, gen_current to ask whether an object is up to date, gen_rebuilt
- * when it was made again. gen_next gives the objects that changes have reached, each once. Each
- * node has two counters: `due`, the moment of the last change that reached it, and `made`, the
+ *         gen_change when an input is set, gen_current to ask whether an object is up to date,
+ *         gen_rebuilt when it was made again. gen_next gives the objects that changes have reached,
+ *         each once.
+ * Each node has two counters: `due`, the moment of the last change that reached it, and `made`, the
  * moment it was made. A change goes along the edges once, when it happens, and only to what depends
  * on it; a question is one comparison of integers. Values are never compared. */
 #ifndef GEN_H

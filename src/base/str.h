@@ -42,9 +42,10 @@ uint64_t str_hash_lower(const char *s); /* of the text in lower case */
 const char *str_nearest(const char *name, const char *const *cand, size_t n_cand);
 
 /* A SPICE number at the start of s: digits, exponent, then an SI suffix (t g meg k m u n p f a mil,
- * any case) and a unit tail of letters, which is skipped: "10kOhm" is 1e4, "1meg" 1e6,
- * "3mil" 76.2e-6. end   out  first character after suffix and tail (NULL allowed) Returns true and
- * *value if a number stands there. */
+ * any case) and a unit tail of letters, which is skipped: "10kOhm" is 1e4, "1meg" 1e6, "3mil"
+ * 76.2e-6.
+ *   end   out  first character after suffix and tail (NULL allowed)
+ * Returns true and *value if a number stands there. */
 bool str_spice_number(const char *s, const char **end, double *value);
 
 #endif

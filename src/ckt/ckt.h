@@ -4,10 +4,13 @@
  * Unknowns x[1..n]: node voltages, branch currents, internal nodes; x[0] is the reference node, 0.
  * Row i is the equation of unknown i: Kirchhoff's current law (sum of currents leaving the node
  * into devices = 0) or a branch equation. The residual is r_i = f_i(x,t) + d/dt q_i(x); a load
- * gives f  [n+1]  resistive part                q  [n+1]  charge or flux part fmax [n+1] largest
- * |single contribution| to f_i, the reference of the residual test qmax [n+1] the same for q_i J
- * values of the CSC matrix G + alpha C (matrix row/column i-1 belongs to unknown i) Trash: stamps
- * to the reference node or to unused unknowns go to f[0], q[0] and one value behind J. */
+ * gives
+ *   f  [n+1]  resistive part                q  [n+1]  charge or flux part
+ *   fmax [n+1] largest |single contribution| to f_i, the reference of the residual test qmax [n+1]
+ *   the same for q_i
+ *   J  values of the CSC matrix G + alpha C (matrix row/column i-1 belongs to unknown i)
+ * Trash: stamps to the reference node or to unused unknowns go to f[0], q[0] and one value behind
+ * J. */
 #ifndef CKT_H
 #define CKT_H
 
@@ -74,7 +77,8 @@ int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch
 /* One instance of a model. terminal: unknowns [n_port of the module]; -1: not connected, gets an
  * unknown of its own; may be a branch current (controlled sources). Internal unknowns and branch
  * currents are made here, named "<inst>#<unknown>" (a VA_CURRENT of the only branch:
- * "<inst>#branch"). Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
+ * "<inst>#branch").
+ * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                                      const int32_t *terminal, diag_span span);
 /* A device of an OSDI library; terminal[in->n_terminal]. The instance must outlive the circuit.
@@ -96,8 +100,8 @@ VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t
                                          const nat_lossy_opt *o, double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
  * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
- * are named in messages (floating: warning and a gmin shunt; loop of sources: error). Status:
- * VS_OK, VS_EINPUT. */
+ * are named in messages (floating: warning and a gmin shunt; loop of sources: error).
+ * Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status ckt_finish(ckt *c, unsigned forms);
 
 /* -- other values in the same circuit (ckt_redo.c) --

@@ -1,6 +1,6 @@
 /* ckt_ac.c - the circuit linearised at a point: G, C, noise sources, what ac sources drive.
  * Source: LRM 4.5 (small-signal functions), 5.11 (analysis()): in the small-signal phase
- * analysis("ac") or analysis("noise") holds and analysis("static") does not. */
+ *         analysis("ac") or analysis("noise") holds and analysis("static") does not. */
 #include "ckt_priv.h"
 
 #include <float.h>

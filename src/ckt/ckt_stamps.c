@@ -29,8 +29,9 @@ static void walk_group(const walk *w, const dev_group *g, const dev_form *f)
 }
 
 /* Calls `stamp` for every matrix entry that a load in `mode` adds to, device after device; entries
- * of the reference node are left out. device    number of the device, then of the independent
- * sources, from 0 row, col  unknowns, from 1 */
+ * of the reference node are left out.
+ *   device    number of the device, then of the independent sources, from 0
+ *   row, col  unknowns, from 1 */
 static void each_stamp(const ckt *c, ckt_mode mode,
                        void (*stamp)(void *user, int32_t device, int32_t row, int32_t col),
                        void *user)

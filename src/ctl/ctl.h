@@ -1,9 +1,10 @@
 /* ctl.h - what a deck asks to be done with results: .control blocks, and the cards .meas .four
- * .print. Use:    ctl_new on an engine whose deck was read (sim_build); ctl_run, or after each
- * analysis ctl_dot; ctl_free. The language is that of ngspice's control blocks (manual, ch.
- * "Interactive Interpreter"); docs/control.md lists the commands. A command that fails is reported
- * and the next one runs, as in ngspice; the status is that of the first failure. Commands that
- * start programs are refused unless allow_shell is set. */
+ * .print.
+ * Use:    ctl_new on an engine whose deck was read (sim_build); ctl_run, or after each analysis
+ *         ctl_dot; ctl_free. The language is that of ngspice's control blocks (manual, ch.
+ *         "Interactive Interpreter"); docs/control.md lists the commands.
+ * A command that fails is reported and the next one runs, as in ngspice; the status is that of the
+ * first failure. Commands that start programs are refused unless allow_shell is set. */
 #ifndef CTL_H
 #define CTL_H
 

@@ -7,10 +7,11 @@
  *   nmos pmos npn pnp njf pjf  mos1..mos3 by level, bjt, jfet, with their parameter `type` 1 or -1
  *   any other model type       the module of that name (.hdl files, then the standard folder)
  *   no model card, but a word  the module of that name
- *   E G F H K                  vcvs vccs cccs ccvs mutual; a terminal of the last three is bound to
- * the current unknown of the controlling element B, POLY, VALUE={..}, R C L with an expression of
- * voltages: a module written for the expression, its numbers being parameters, so that equal
- * expressions share it Model card and instance line give one parameter set, the instance wins. */
+ *   E G F H K                  vcvs vccs cccs ccvs mutual; a terminal of the last three is bound
+ *                              to the current unknown of the controlling element
+ *   B, POLY, VALUE={..}, R C L with an expression of voltages: a module written for the expression,
+ *                              its numbers being parameters, so that equal expressions share it
+ * Model card and instance line give one parameter set, the instance wins. */
 #ifndef ELAB_H
 #define ELAB_H
 
@@ -46,9 +47,10 @@ VS_MUST_USE vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_poo
                                          mdl_lib *lib, const flat *f, const elab_opt *opt);
 void elab_free(elab **e);
 /* Values of the flat netlist changed: elab_redo_begin, then elab_redo_model for model cards,
- * elab_redo for instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end. temp
- * degrees Celsius   simparam  as in elab_opt Status of elab_redo_end: VS_OK; VS_REJECT: build the
- * circuit anew, what->why tells what is in the way. */
+ * elab_redo for instances (index in the netlist), elab_redo_starts for .ic; elab_redo_end.
+ *   temp  degrees Celsius   simparam  as in elab_opt
+ * Status of elab_redo_end: VS_OK; VS_REJECT: build the circuit anew, what->why tells what is in the
+ * way. */
 void elab_redo_begin(elab *e, double temp, const double *simparam);
 void elab_redo_model(elab *e, const flat_model *m);
 void elab_redo(elab *e, int32_t inst);
@@ -70,8 +72,9 @@ typedef struct elab_out {
 const char *elab_out_type(const elab_out *o);
 /* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of
  * the top level and below and the currents of the voltage sources; with `branches` also the
- * currents of other branches that are unknowns (inductors, controlled voltage sources). out  out
- * vec, the caller frees it; names live in `names` Status: VS_OK, VS_EINPUT. */
+ * currents of other branches that are unknowns (inductors, controlled voltage sources).
+ *   out  out  vec, the caller frees it; names live in `names`
+ * Status: VS_OK, VS_EINPUT. */
 VS_MUST_USE vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d,
                                    str_pool *names, bool branches);
 

@@ -5,8 +5,9 @@
  * the type of the port, because a terminal may be bound to the unknown of a current. An output has
  * a parameter NAME_i if it may be a current (%i, %id) as well as a voltage. Where the number of
  * connections or of values in a list differs from what the file has, the file is compiled with
- * other macros (XS_IN, XS_N, ...), under the name XS_NAME: once per shape. Source: ngspice manual,
- * chapter "Mixed-mode and behavioral modeling with XSPICE": the A element, analog models. */
+ * other macros (XS_IN, XS_N, ...), under the name XS_NAME: once per shape.
+ * Source: ngspice manual, chapter "Mixed-mode and behavioral modeling with XSPICE": the A element,
+ *         analog models. */
 #include "elab_priv.h"
 
 #include "wave.h"

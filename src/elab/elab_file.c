@@ -1,6 +1,7 @@
 /* elab_file.c - the code model "filesource": sources whose values over time stand in a file, a PWL
- * waveform each. Source: ngspice manual, section "Filesource": lines of a time and a value for each
- * output, blanks or commas between them; lines that begin with * # ; are comments. */
+ * waveform each.
+ * Source: ngspice manual, section "Filesource": lines of a time and a value for each output, blanks
+ * or commas between them; lines that begin with * # ; are comments. */
 #include "elab_priv.h"
 
 #include <math.h>

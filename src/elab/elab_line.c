@@ -1,8 +1,8 @@
 /* elab_line.c - lines: T (ideal), O and Y (lossy), P (coupled), U (lumps of resistors and
  * capacitors). Coupled lines are the lines of their modes (modes.h) between two transformers,
- * modules written for their number. Source: ngspice manual, chapter "Transmission lines", for
- * parameters and defaults; Gertzberg's lumps for U, which grow by a factor k from both ends to the
- * middle. */
+ * modules written for their number.
+ * Source: ngspice manual, chapter "Transmission lines", for parameters and defaults; Gertzberg's
+ *         lumps for U, which grow by a factor k from both ends to the middle. */
 #include "elab_priv.h"
 #include "modes.h"
 #include "rlgc.h"

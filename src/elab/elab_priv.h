@@ -99,7 +99,8 @@ VS_MUST_USE vs_status elab_add(elab *e, const flat_inst *in, mdl_model *m, const
                                size_t n_given, const int32_t *terminal, const uint8_t *portconn,
                                double temp, double mfactor);
 /* The parameters of a model card that another module than that of its type is made for; false: a
- * message was given. given  out  vec, the caller frees it */
+ * message was given.
+ *   given  out  vec, the caller frees it */
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 /* The message that an element has no model, or one that is not there. */
 void elab_unknown_model(elab *e, const flat_inst *in);

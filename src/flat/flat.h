@@ -261,8 +261,8 @@ void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, cons
 /* The number of a parameter of the top level. false: there is none of that name. */
 bool flat_plan_param(flat_plan *p, const char *name, double *value);
 /* Knobs `changed` have other values: flat_redo_begin, flat_redo_owner for each owner that depends
- * on one, flat_redo_end. Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells
- * what is wrong. */
+ * on one, flat_redo_end.
+ * Status: VS_OK; VS_REJECT: the deck must be expanded anew, which also tells what is wrong. */
 void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, double temper,
                      uint64_t changed);
 VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
@@ -294,10 +294,12 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
 VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names,
                                    arena *mem);
 /* A draw of a statistical function: the same for the same arguments, on every machine, whatever
- * else was drawn. seed, sample   of the deck (.option seed), of one run among many (0: the only
- * one) path, name     of the instance ("x1.x2.", "" at top level), of the parameter, element or
- * model in it draw           0, 1, 2 ...: several in one expression Returns of the standard normal
- * distribution; evenly from -1 to 1; or -1 or 1. */
+ * else was drawn.
+ *   seed, sample   of the deck (.option seed), of one run among many (0: the only one)
+ *   path, name     of the instance ("x1.x2.", "" at top level), of the parameter, element or model
+ *   in it
+ *   draw           0, 1, 2 ...: several in one expression
+ * Returns of the standard normal distribution; evenly from -1 to 1; or -1 or 1. */
 typedef enum flat_dist { FLAT_NORMAL, FLAT_UNIFORM, FLAT_SIGN } flat_dist;
 double flat_random(uint64_t seed, int64_t sample, const char *path, const char *name, int32_t draw,
                    flat_dist kind);

@@ -1,7 +1,8 @@
 /* flat_probe.c - .probe: currents into terminals, voltages between terminals and powers of
  * elements. A current is that of a source of 0 V, put between the terminal and its node; a power,
  * the sum of v i over the terminals, is an unknown of its own. Names of the vectors are those of
- * ngspice: i(r1), i(q1:c), v(vd_m1:d:s), r1:power. Source: ngspice manual 39, section 15.6.6. */
+ * ngspice: i(r1), i(q1:c), v(vd_m1:d:s), r1:power.
+ * Source: ngspice manual 39, section 15.6.6. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* flat_step.c - the cards of families of runs: .step .mc .limits, several values on .temp, .alter
- * (docs/sweeps.md). A step is kept as a rule, not as a list: 4e9 points need no memory. */
+ * (docs/sweeps.md). Points are computed on demand, so memory does not grow with
+ * their number. */
 #include <math.h>
 #include <string.h>
 

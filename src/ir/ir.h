@@ -267,8 +267,8 @@ int ir_op_arity(ir_op op); /* operands that are values (PHI and LPHI: 2, at b an
 bool ir_verify(const ir_fn *fn, arena *scratch, const char **why);
 void ir_print(const ir_fn *fn, FILE *out);
 /* Reads the text form (docs/ir.md) and verifies it; fn is initialised by it (after a failure too,
- * so that ir_fn_fini is always right). Names and format strings live in scratch. Status: VS_OK,
- * VS_EINPUT with *why in scratch. */
+ * so that ir_fn_fini is always right). Names and format strings live in scratch.
+ * Status: VS_OK, VS_EINPUT with *why in scratch. */
 VS_MUST_USE vs_status ir_read(ir_fn *fn, const char *text, arena *scratch, const char **why);
 
 /* -- meaning (ir_eval.c): the one definition of each operation, used by interpreter and folding --
@@ -323,8 +323,8 @@ void ir_opt(ir_fn *to, const ir_fn *from, ir_opt_flags flags);
  * through loops) with some values known beforehand, then rewriting: decided branches become
  * straight code, dead regions vanish; followed by value numbering and dead code removal as ir_opt.
  *   known      per instruction: 0 unknown, 1 use known_val as a constant, 2 only the branch
- * decision (BOOL) of this value is used where it is the condition of an `if`/`select` NULL for
- * both: plain SCCP. */
+ *              decision (BOOL) of this value is used where it is the condition of an `if`/`select`
+ * NULL for both: plain SCCP. */
 typedef struct ir_sccp_stats {
     int n_branch, n_branch_decided, n_block, n_block_dead, n_const, n_select;
 } ir_sccp_stats;
@@ -341,15 +341,17 @@ void ir_classes(const ir_fn *fn, uint8_t *cls);
 
 /* Forward automatic differentiation.
  *   seed    what to differentiate by [n_seed]: i >= 0 the input fn->in[i]; ~k the LIMIT k, which
- * then has derivative 1 and hides what it was computed from (without a seed: derivative 0) want
- * values (indices into from->inst, visible at the end) whose derivatives are wanted [n_want] deriv
- * out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain `to` gets
- * the primal code of `from` (same outputs, values renumbered; new_of[old] = new, [n_inst]) with
- * derivative code beside it; only derivatives that a wanted one needs are made. Derivatives of exp,
- * sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At a kink (abs, min,
- * max, select) the derivative is that of the side taken. Where it is infinite or undefined (sqrt at
- * 0, pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in at the same
- * indices. */
+ *           then has derivative 1 and hides what it was computed from (without a seed: derivative
+ *           0)
+ *   want    values (indices into from->inst, visible at the end) whose derivatives are wanted
+ *           [n_want]
+ *   deriv   out: [n_want * n_seed] values in `to`, IR_NONE where the derivative is 0 for certain
+ * `to` gets the primal code of `from` (same outputs, values renumbered; new_of[old] = new,
+ * [n_inst]) with derivative code beside it; only derivatives that a wanted one needs are made.
+ * Derivatives of exp, sqrt, pow, ln, tanh, div reuse the value; one reciprocal per denominator. At
+ * a kink (abs, min, max, select) the derivative is that of the side taken. Where it is infinite or
+ * undefined (sqrt at 0, pow at 0, ...; list in ir_ad.c) it is 0. to->in has the entries of from->in
+ * at the same indices. */
 void ir_ad(ir_fn *to, const ir_fn *from, const int32_t *seed, int n_seed, const ir_val *want,
            int n_want, ir_val *deriv, ir_val *new_of);
 
@@ -360,8 +362,8 @@ void ir_recip(ir_fn *to, const ir_fn *from);
 
 /* Branches become straight code and selects, loops get conditions that are false for lanes which do
  * not take part (docs in ir_ifconv.c). Effects are left out; outputs keep their order. The code of
- * `to` may be run for several instances at once. n_branch, n_loop   before;  n_left  branches
- * after: 0;  n_select  selects after */
+ * `to` may be run for several instances at once.
+ *   n_branch, n_loop   before;  n_left  branches after: 0;  n_select  selects after */
 typedef struct ir_ifconv_stats {
     int n_branch, n_loop, n_left, n_select;
 } ir_ifconv_stats;
@@ -376,13 +378,12 @@ VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, cons
 
 /* Split at the static/dynamic border.
  *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the
- * kinds ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values inside
- *          both arms are computed), static branches stay branches; effects of static class.
+ *          kinds ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values
+ *          inside both arms are computed), static branches stay branches; effects of static class.
  *   eval   the rest; static values it needs are IN CACHE k (type kept), constants stay constants.
  * Static values that cost nothing to redo (neg, not) need not be cached. An output whose value is
- * static (a constant conductance) goes to eval as OUT of IN CACHE.
- * A cache entry that is not computed on the static path taken holds 0.
- * Returns the number of cache entries. */
+ * static (a constant conductance) goes to eval as OUT of IN CACHE. A cache entry that is not
+ * computed on the static path taken holds 0. Returns the number of cache entries. */
 int ir_split(ir_fn *setup, ir_fn *eval, const ir_fn *from);
 
 #endif

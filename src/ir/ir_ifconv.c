@@ -1,11 +1,12 @@
 /* ir_ifconv.c - branches become straight code and selects, so that lanes with different conditions
  * can run together; loops stay loops that never run for a lane which does not enter them.
  * Requires: nothing.  Keeps: outputs in their order.  Gives: lanes (no branch; effects are left
- * out). Method:  both arms of an `if` are computed, a phi becomes a select on the condition:
- * nothing in the IR traps or has a side effect. A loop inside an arm must not run where the arm
- * does not (it might not end there): its condition is and-ed with that of the arms and loops around
- * it, the mask. In a round that a lane does not take part in, the code generator keeps the lane's
- * lphis; then the condition of a lane that has left stays false. */
+ * out).
+ * Method: both arms of an `if` are computed, a phi becomes a select on the condition: nothing in
+ *         the IR traps or has a side effect. A loop inside an arm must not run where the arm does
+ *         not (it might not end there): its condition is and-ed with that of the arms and loops
+ *         around it, the mask. In a round that a lane does not take part in, the code generator
+ *         keeps the lane's lphis; then the condition of a lane that has left stays false. */
 #include "ir_priv.h"
 
 typedef struct frame {

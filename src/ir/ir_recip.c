@@ -2,11 +2,11 @@
  * Requires: small (equal divisions are one).  Keeps: small.
  * Why:     a vector division costs as much as a dozen multiplications, and the derivative of x/d
  * needs 1/d in any case. The results change: x * (1/d) has two roundings, and it overflows or is
- * NaN where d is below the smallest normal number. Method:  a denominator gets a reciprocal, right
- * behind its definition, if two divisions use it or if it is static (then ir_split computes the
- * reciprocal in setup); a division by a constant multiplies by the constant's reciprocal. Divisions
- * of static values stay: setup runs once, and its values are those of the model text, rounding for
- * rounding. */
+ * NaN where d is below the smallest normal number.
+ * Method: a denominator gets a reciprocal, right behind its definition, if two divisions use it or
+ *         if it is static (then ir_split computes the reciprocal in setup); a division by a
+ *         constant multiplies by the constant's reciprocal. Divisions of static values stay: setup
+ *         runs once, and its values are those of the model text, rounding for rounding. */
 #include "ir_priv.h"
 
 #include <math.h>

@@ -2,11 +2,12 @@
  * Requires: a function of one form.  Gives: head, small, constants for what is decided.
  * Source:  Wegman & Zadeck, "Constant propagation with conditional branches", TOPLAS 13(2), 1991.
  * Value:   UNSEEN -> CONST -> VARIES. An arm is walked once its condition may choose it; a phi
- * meets the arms that can run; a loop is walked again until its lphis rest. Method:  structured
- * code needs no edge list: one walk in execution order, going back at an ENDLOOP whose lphis
- * changed. States only fall, so the walks of a loop are few; after MANY of them what has not
- * settled is taken to vary. Folding: ir_eval_op, the interpreter's own routine: a folded value is
- * the evaluated value. Rewriting: ir_rewrite with what was found. */
+ * meets the arms that can run; a loop is walked again until its lphis rest.
+ * Method: structured code needs no edge list: one walk in execution order, going back at an ENDLOOP
+ *         whose lphis changed. States only fall, so the walks of a loop are few; after MANY of them
+ *         what has not settled is taken to vary. Folding: ir_eval_op, the interpreter's own
+ *         routine: a folded value is the evaluated value. Rewriting: ir_rewrite with what was
+ *         found. */
 #include "ir_priv.h"
 
 #include <string.h>

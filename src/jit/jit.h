@@ -2,7 +2,8 @@
  * Use:    jit_open; jit_compile per eval function; call the kernel; jit_close.
  * Method: our own passes have shrunk the function; LLVM (C API) makes an object file of it, which
  *         goes to the cache on disk; a small loader maps an object, fresh or cached, into memory,
- * so a warm start does not touch LLVM (libvsim-llvm is loaded with dlopen only to compile). */
+ *         so a warm start does not touch LLVM (libvsim-llvm is loaded with dlopen only to compile).
+ */
 #ifndef JIT_H
 #define JIT_H
 
@@ -102,9 +103,10 @@ typedef struct jit_job { /* one kernel to be made */
  * same result as one after another. The cache key is a hash of the function, the layout, the CPU's
  * features, the code generator's and LLVM's version. *why, of the last that failed, lives until the
  * next call. A loop without end leaves NaN in the outputs of its lane. Branches (IR_IF) need lanes
- * = 1: see ir_ifconv. Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the
- * cache, or a machine other than x86-64 with ELF, which the loader does not know; *why says so;
- * VS_EINPUT: the function has an input that is not allowed. */
+ * = 1: see ir_ifconv.
+ * Status of a job: VS_OK; VS_EUNSUPPORTED: no code generator and not in the cache, or a machine
+ * other than x86-64 with ELF, which the loader does not know; *why says so; VS_EINPUT: the function
+ * has an input that is not allowed. */
 void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why);
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);

@@ -1,8 +1,9 @@
 /* jit_cache.c - files on disk, found by the hash of all that determines them. See jit_cache.h.
  * File:   <dir>/<32 hex digits>.vso (or .vsm) = header, data. Written under a temporary name and
- * renamed, so that a reader sees a whole file or none. Read back: magic, key, size and checksum
- * must fit; a file that another user could have written is not used. A hit touches the file; a put
- * removes the files longest not used while the folder is beyond its limit. */
+ *         renamed, so that a reader sees a whole file or none. Read back: magic, key, size and
+ *         checksum must fit; a file that another user could have written is not used. A hit touches
+ *         the file; a put removes the files longest not used while the folder is beyond its limit.
+ */
 #define _GNU_SOURCE
 #include "jit_cache.h"
 #include "io.h"

@@ -1,8 +1,9 @@
 /* jit_cache.h - the cache on disk: kernels and prepared models, found by the hash of all that
- * determines them. Use:    jit_cache_open; jit_cache_get, use the item, jit_cache_release; after a
- * miss make it and jit_cache_put; jit_cache_close. For `vsim cache`: jit_cache_look, read the
- * fields, jit_cache_look_fini; jit_cache_clear. Files of other programs in the folder are neither
- * listed nor removed. */
+ * determines them.
+ * Use:    jit_cache_open; jit_cache_get, use the item, jit_cache_release; after a miss make it and
+ *         jit_cache_put; jit_cache_close. For `vsim cache`: jit_cache_look, read the fields,
+ *         jit_cache_look_fini; jit_cache_clear.
+ * Files of other programs in the folder are neither listed nor removed. */
 #ifndef JIT_CACHE_H
 #define JIT_CACHE_H
 
@@ -59,8 +60,9 @@ typedef struct jit_cache_view {
 } jit_cache_view;
 
 /* What is in the folder; dir NULL: the user's ($XDG_CACHE_HOME/vsim or ~/.cache/vsim). It is not
- * made: a folder that does not exist holds no files. Status: VS_OK; VS_EIO: there is no such folder
- * to be named, or it cannot be read (*why, static). */
+ * made: a folder that does not exist holds no files.
+ * Status: VS_OK; VS_EIO: there is no such folder to be named, or it cannot be read (*why, static).
+ */
 VS_MUST_USE vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why);
 void jit_cache_look_fini(jit_cache_view *view);
 

@@ -1,12 +1,13 @@
 /* jit_cut.c - a long kernel in pieces that fit the processor's instruction cache.
  * Use:    jit_cut_init, read the fields, jit_cut_fini (jit_priv.h).
  * Method: straight code of a hundred kilobytes runs no faster than instructions come from the
- * second-level cache, and what the processor sees ahead belongs to one pack. A piece is run for
- * several packs before the next one: it is fetched once for them, and the start of a pack runs
- * beside the end of the one before. Values that later pieces need wait in memory. Cuts are where
- * few values wait: the sum over all cuts is least among the ways to have no piece above the limit
- * (one walk, best way to each place from those within a piece before it). Constants and setup
- * values do not wait; they are loaded anew. Results do not depend on cuts or order. */
+ *         second-level cache, and what the processor sees ahead belongs to one pack. A piece is run
+ *         for several packs before the next one: it is fetched once for them, and the start of a
+ *         pack runs beside the end of the one before. Values that later pieces need wait in memory.
+ *         Cuts are where few values wait: the sum over all cuts is least among the ways to have no
+ *         piece above the limit (one walk, best way to each place from those within a piece before
+ *         it). Constants and setup values do not wait; they are loaded anew. Results do not depend
+ *         on cuts or order. */
 #include "jit_priv.h"
 
 #include <limits.h>

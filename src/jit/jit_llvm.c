@@ -1,20 +1,23 @@
 /* jit_llvm.c - SSA to an object file with LLVM; the only file besides jit_math.c that includes
  * LLVM. Built as a shared module of its own (libvsim-llvm) that jit.c loads only when it must
- * compile. Use:    vsim_llvm_emit (type jit_emit_fn). Method: one LLVM function: a loop over packs
- * of instances whose body is the eval function, in the order of jit_order.c; an SSA value is a
- * vector with a lane for each instance of the pack. A long one is cut (jit_cut.c): a function for
- * each piece, and the kernel calls one after the other for a few packs together; values that later
- * pieces read wait in its frame. The pieces of a part are an object of their own, made by a call of
- * its own: several threads make the parts of a kernel, which is in the last. Loops run while any
- * lane wants, and keep the values of the others; branches exist with one lane only. Our own passes
- * have already optimised the code, so that LLVM runs almost no IR passes; it selects instructions
- * and allocates registers. Numbers: every operation is the IEEE operation of ir_eval_op: no
- * fast-math flags. A product that only one sum uses is fused with it where the processor can, by
- * rules of our own (jit_cut.c), the same for every width; not with jit_opt.exact. Mathematical
- * functions are those of jit_math.c, or calls of libm under names that LLVM does not know. Lanes:
- * values have the type lane_type(), and all loads, stores, constants and calls go through helpers
- * that work for `lanes` instances at once. No operation looks at another lane, so that the results
- * of an instance depend neither on its neighbours nor on the width. */
+ * compile.
+ * Use:    vsim_llvm_emit (type jit_emit_fn).
+ * Method: one LLVM function: a loop over packs of instances whose body is the eval function, in the
+ *         order of jit_order.c; an SSA value is a vector with a lane for each instance of the pack.
+ *         A long one is cut (jit_cut.c): a function for each piece, and the kernel calls one after
+ *         the other for a few packs together; values that later pieces read wait in its frame. The
+ *         pieces of a part are an object of their own, made by a call of its own: several threads
+ *         make the parts of a kernel, which is in the last. Loops run while any lane wants, and
+ *         keep the values of the others; branches exist with one lane only. Our own passes have
+ *         already optimised the code, so that LLVM runs almost no IR passes; it selects
+ *         instructions and allocates registers.
+ * Numbers: every operation is the IEEE operation of ir_eval_op: no fast-math flags. A product that
+ *         only one sum uses is fused with it where the processor can, by rules of our own
+ *         (jit_cut.c), the same for every width; not with jit_opt.exact. Mathematical functions are
+ *         those of jit_math.c, or calls of libm under names that LLVM does not know.
+ * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
+ *         helpers that work for `lanes` instances at once. No operation looks at another lane, so
+ *         that the results of an instance depend neither on its neighbours nor on the width. */
 #include "jit_math.h"
 #include "jit_priv.h"
 #include "jit_build.h"

@@ -1,15 +1,15 @@
 /* jit_math.c - exp, ln, pow and their kin as straight vector code, one instance in each lane.
  * Use:    jit_math, from jit_llvm.c; this file and that one are all that includes LLVM.
  * Method: reduction to a small interval, a polynomial, reconstruction; special cases by selects.
- * Where a step would cost more than half an ulp it is done in two doubles ("hi" and "lo").
- *         docs/math.md has the equations, the sources and the measured errors.
- *         pow has two ways: by a table of logarithms where nothing is special, and without for
- * everything. Rounding errors of products need a fused multiply-add, or Dekker's splitting without
- * one; both give the same exact value. Elsewhere mad() is fused where that is possible: there the
+ *         Where a step would cost more than half an ulp it is done in two doubles ("hi" and "lo").
+ *         docs/math.md has the equations, the sources and the measured errors. pow has two ways: by
+ *         a table of logarithms where nothing is special, and without for everything. Rounding
+ *         errors of products need a fused multiply-add, or Dekker's splitting without one; both
+ *         give the same exact value. Elsewhere mad() is fused where that is possible: there the
  *         last bit of a result depends on the processor, never on the width.
  * Source: Tang, "Table-driven implementation of the exponential function", ACM TOMS 15(2), 1989,
- * for the reductions; Dekker, Numer. Math. 18, 1971, for two-double steps; Muller et al., Handbook
- * of Floating-Point Arithmetic, ch. 11. Coefficients: tools/math_coef.py. */
+ *         for the reductions; Dekker, Numer. Math. 18, 1971, for two-double steps; Muller et al.,
+ *         Handbook of Floating-Point Arithmetic, ch. 11. Coefficients: tools/math_coef.py. */
 #include "jit_math.h"
 
 #include "jit_ln_table.h"

@@ -1,13 +1,14 @@
 /* jit_order.c - the order in which a kernel computes its values.
  * Use:    jit_order (jit_priv.h).
  * Why:    a processor looks ahead by some 200 vector instructions. In the order of the source text
- * a compact model is one chain after another, each with quotients and roots that wait for sums and
- * the other way round, so that multipliers and divider take turns. Here chains run beside each
- * other. Method: list scheduling of the straight code between regions: of the values whose operands
- * are there, the one with the longest way to an output comes next, on a machine with two
- * multipliers and one divider. A product that is fused stands before its sum. No operation changes,
- * so that no result does. Source: Muchnick, Advanced Compiler Design and Implementation, 1997,
- * section 17.1. */
+ *         a compact model is one chain after another, each with quotients and roots that wait for
+ *         sums and the other way round, so that multipliers and divider take turns. Here chains run
+ *         beside each other.
+ * Method: list scheduling of the straight code between regions: of the values whose operands are
+ *         there, the one with the longest way to an output comes next, on a machine with two
+ *         multipliers and one divider. A product that is fused stands before its sum. No operation
+ *         changes, so that no result does.
+ * Source: Muchnick, Advanced Compiler Design and Implementation, 1997, section 17.1. */
 #include "jit_priv.h"
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }

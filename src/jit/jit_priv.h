@@ -107,7 +107,8 @@ typedef struct jit_part {
 /* From malloc; NULL: out of memory. */
 void *jit_pack_make(const jit_part *part, int32_t n, size_t *size);
 /* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller
- * unloads it. Status: as jit_obj_load. */
+ * unloads it.
+ * Status: as jit_obj_load. */
 VS_MUST_USE vs_status jit_pack_load(const void *pack, size_t size, jit_code **code,
                                     jit_kernel *kernel, const char **why);
 void jit_pack_unload(jit_code **code);

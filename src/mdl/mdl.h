@@ -186,8 +186,8 @@ VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind f
  */
 VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n,
                                        mdl_form_kind form, mdl_variant **variant);
-/* The same for somebody who compares variants before he chooses: of v->eval only `in` and `out` are
- * there, and nothing of v->setup, before mdl_variant_use. Not to be evaluated either. */
+/* Like mdl_variant_get and mdl_variant_meet, but load headers only: v->eval has just `in` and
+ * `out`, v->setup is empty. Call mdl_variant_use before evaluating. */
 VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form,
                                    mdl_variant **variant);
 VS_MUST_USE vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
@@ -207,7 +207,8 @@ void mdl_prepare(mdl_variant *v, bool row_per_lane);
 VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,
                                int64_t begin, int64_t end);
 /* Runs the interpreter for instance i (lane i % W of pack i / W) and reports each effect as a
- * formatted line. what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
+ * formatted line.
+ *   what  out  OR of 1: $finish, 2: $stop, 4: $fatal or $error */
 vs_status mdl_effects(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t i,
                       const char *who, void (*line)(void *user, ir_eff_kind kind, const char *text),
                       void *user, int *what);
@@ -221,8 +222,9 @@ typedef struct mdl_at {
 } mdl_at;
 /* Every output of the equation form (kinds of MDL_FULL), limiting off: values and what they are are
  * appended to vecs. By the interpreter, not specialised: unknowns that are one keep outputs of
- * their own. param  in  a parameter to be changed for this evaluation, -1: none Status: VS_OK;
- * VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
+ * their own.
+ *   param  in  a parameter to be changed for this evaluation, -1: none
+ * Status: VS_OK; VS_EINPUT: the value is not in the parameter's range (no message); VS_NOCONV. */
 VS_MUST_USE vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double param_value,
                                 const mdl_at *at, double **value, mdl_out **what);
 

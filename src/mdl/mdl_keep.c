@@ -1,21 +1,24 @@
 /* mdl_keep.c - prepared models on disk, in the folder of the kernels (jit_cache.h). See mdl_priv.h.
  * Records, each a file:
  *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths
- * where an included file was looked for in vain, the messages, the modules with their functions
- * and, for those that were used, the equation form. Found by the path and the include folders; good
- * only if each text is still the same and nothing has appeared where nothing was. form      the
- * function of one analysis form of a module, its classes and its border. variant   setup,
- * evaluation and kernel function for one vector of decisions. Form and variant are found by the
- * hash of the texts themselves, and what they belong to. index     the names in the files of the
- * standard folder; found by their sizes and times. All keys hold a hash of the code that makes
- * models (hash.py) and the processor, whose C library may round in its own way. A record that does
- * not fit counts as absent: the model is made from its source. row       what a parameter set leads
- * to: parameters after defaults, topology, decisions. Found by the hash of the set and of the
- * texts. Of each model in a run only the first few sets. Format: one sequence of integers, texts
- * and arrays; an array stands at a multiple of 16 with the head of a vec before it, so that the
- * instructions of a function are used where they are mapped. Functions are parts behind the rest,
- * with sums of their own: they are summed and checked when they are needed. Every length, and every
- * operand, is checked when it is read. */
+ *             where an included file was looked for in vain, the messages, the modules with their
+ *             functions and, for those that were used, the equation form. Found by the path and the
+ *             include folders; good only if each text is still the same and nothing has appeared
+ *             where nothing was.
+ *   form      the function of one analysis form of a module, its classes and its border.
+ *   variant   setup, evaluation and kernel function for one vector of decisions. Form and variant
+ *             are found by the hash of the texts themselves, and what they belong to.
+ *   index     the names in the files of the standard folder; found by their sizes and times.
+ * All keys hold a hash of the code that makes models (hash.py) and the processor, whose C library
+ * may round in its own way. A record that does not fit counts as absent: the model is made from its
+ * source.
+ *   row       what a parameter set leads to: parameters after defaults, topology, decisions. Found
+ *             by the hash of the set and of the texts. Of each model in a run only the first few
+ *             sets.
+ * Format: one sequence of integers, texts and arrays; an array stands at a multiple of 16 with the
+ * head of a vec before it, so that the instructions of a function are used where they are mapped.
+ * Functions are parts behind the rest, with sums of their own: they are summed and checked when
+ * they are needed. Every length, and every operand, is checked when it is read. */
 #define _GNU_SOURCE
 #include "mdl_hash.h"
 #include "mdl_priv.h"

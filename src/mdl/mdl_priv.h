@@ -221,7 +221,8 @@ void mdl_keep_drop_fn(ir_fn *fn);
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
 void mdl_row_free(row_data *r);
 /* A copy of a row with another value of one parameter, not among the model's rows; the caller frees
- * it. Status: VS_OK; VS_EINPUT: out of range (no message). */
+ * it.
+ * Status: VS_OK; VS_EINPUT: out of range (no message). */
 VS_MUST_USE vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value,
                                    row_data **out);
 

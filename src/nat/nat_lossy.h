@@ -1,9 +1,10 @@
 /* nat_lossy.h - inside src/nat: what a lossy line remembers, and the equation of its ports in a
- * step. Use:    lossy_new; lossy_start at the first point; lossy_equation for an attempt;
- * lossy_accept. Source: rlgc.h for the responses as sums of exponentials. Between accepted points
- * voltages, currents and waves are straight lines, for which the convolutions with exponentials are
- * exact recursions (Semlyen & Dabuleanu 1975; the straight lines are those of Roychowdhury &
- * Pederson, DAC 1991, who sum over the whole past instead).
+ * step.
+ * Use:    lossy_new; lossy_start at the first point; lossy_equation for an attempt; lossy_accept.
+ * Source: rlgc.h for the responses as sums of exponentials. Between accepted points voltages,
+ *         currents and waves are straight lines, for which the convolutions with exponentials are
+ *         exact recursions (Semlyen & Dabuleanu 1975; the straight lines are those of Roychowdhury
+ *         & Pederson, DAC 1991, who sum over the whole past instead).
  *
  * All quantities are deviations from the state at rest before the first point, which is in balance
  * by itself. A port p with the other one q: with u = v (or z i, see rlgc.h) y*u = (y0 + c) u +

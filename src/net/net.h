@@ -1,8 +1,10 @@
 /* net.h - netlist text to cards: tokens with spans, grouped into subcircuit bodies, and
- * expressions. Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h)
- * expands the cards. It knows the shape of the language (comments, continuation, includes,
- * sections, nesting) and no device. Source: ngspice manual ch. 2 and 3, SPICE3 user's guide;
- * docs/netlist.md is the reference. */
+ * expressions.
+ * Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h) expands the
+ *         cards.
+ * It knows the shape of the language (comments, continuation, includes, sections, nesting) and no
+ * device.
+ * Source: ngspice manual ch. 2 and 3, SPICE3 user's guide; docs/netlist.md is the reference. */
 #ifndef NET_H
 #define NET_H
 

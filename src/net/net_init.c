@@ -1,6 +1,6 @@
 /* net_init.c - ngspice's start-up file: the models that it loads and the folders that it names. Of
- * its commands only those that say what a deck needs have a meaning here. Source: ngspice manual,
- * "Initialization files"; docs/pdk-ihp.md shows one. */
+ * its commands only those that say what a deck needs have a meaning here.
+ * Source: ngspice manual, "Initialization files"; docs/pdk-ihp.md shows one. */
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,8 +1,9 @@
 /* lu.h - LU of the Newton matrix: one interface, several methods.
  * Use:    lu_init, lu_analyze (new pattern), lu_factor/lu_refactor (new values), lu_solve, lu_fini
  * Source: Davis & Palamadai Natarajan, "Algorithm 907: KLU", ACM TOMS 37(3), 2010; Davis,
- * "Algorithm 832: UMFPACK", ACM TOMS 30(2), 2004; LAPACK dgetrf. The check after a refactorisation
- * follows SUNDIALS, sunlinsol_klu.c (cheap estimate first). docs/numerics.md has the limits.
+ *         "Algorithm 832: UMFPACK", ACM TOMS 30(2), 2004; LAPACK dgetrf. The check after a
+ *         refactorisation follows SUNDIALS, sunlinsol_klu.c (cheap estimate first).
+ *         docs/numerics.md has the limits.
  *
  * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h)
  * or supernodes (lu_super.h) for new values and solutions. Once the work is known from the first
@@ -75,9 +76,9 @@ bool lu_restart(lu_solver *lu);
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
 /* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK
- * and dense choose pivots each time.) Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or
- * pivots grown too much: call lu_factor. A NaN in the values may only show in the solution.
- * Allocates nothing, except UMFPACK. */
+ * and dense choose pivots each time.)
+ * Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or pivots grown too much: call lu_factor. A
+ * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.

@@ -1,8 +1,9 @@
 /* lu_super.h - LU of a large sparse matrix with pivots that are known, by supernodes.
  * Use:    lu_super_new with the pivots and the pattern of a KLU factorisation; lu_super_factor for
- * new values, lu_super_solve; lu_super_free. Source: Demmel, Eisenstat, Gilbert, Li & Liu, SIAM J.
- * Matrix Anal. Appl. 20(3), 1999 (supernode-column updates); Chen, Wang & Yang, IEEE Trans. CAD
- * 32(2), 2013 (columns in the order of a pipeline).
+ *         new values, lu_super_solve; lu_super_free.
+ * Source: Demmel, Eisenstat, Gilbert, Li & Liu, SIAM J. Matrix Anal. Appl. 20(3), 1999
+ *         (supernode-column updates); Chen, Wang & Yang, IEEE Trans. CAD 32(2), 2013 (columns in
+ *         the order of a pipeline).
  *
  * A supernode is a run of columns of L with the same rows below: they lie in memory as one dense
  * block, and what they do to a later column is a product of this block with a short vector, one

@@ -1,8 +1,9 @@
 /* lu_tiny.h - LU of a matrix of a few dozen unknowns with pivots that are known: a list of
- * operations. Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new
- * values, lu_tiny_solve; lu_tiny_free. Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970
- * (the elimination of a fixed pattern as a program without searching); Doolittle's order, row by
- * row.
+ * operations.
+ * Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new values,
+ *         lu_tiny_solve; lu_tiny_free.
+ * Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970 (the elimination of a fixed pattern
+ *         as a program without searching); Doolittle's order, row by row.
  *
  * A sparse solver spends most of its time on such matrices in finding its way: pointers, scatter
  * and gather of columns, row scaling, checks. Here each entry of L and U is one sum of products of

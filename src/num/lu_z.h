@@ -1,7 +1,7 @@
 /* lu_z.h - sparse LU of a complex matrix G + j omega C, on KLU.
  * Use:    lu_z_init, lu_z_analyze (pattern, once), lu_z_factor (new values; old pivots are kept as
- * long as they are good), lu_z_solve / lu_z_solve_t, lu_z_fini Source: as lu.h. Complex vectors and
- * values are pairs of doubles, re and im in turn. */
+ *         long as they are good), lu_z_solve / lu_z_solve_t, lu_z_fini
+ * Source: as lu.h. Complex vectors and values are pairs of doubles, re and im in turn. */
 #ifndef LU_Z_H
 #define LU_Z_H
 

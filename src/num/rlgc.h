@@ -1,17 +1,20 @@
 /* rlgc.h - a uniform transmission line with losses as sums of exponentials: its exact impulse
  * responses, written as integrals along the branch cut of its transfer functions and these by
- * Gauss-Legendre rules. Use:    rlgc_kind_of; rlgc_make once for a line; rlgc_y, rlgc_lambda for
- * ac; rlgc_static for dc. Source: the line's equations and responses: Roychowdhury & Pederson,
- * "Efficient transient simulation of lossy interconnect", DAC 1991; convolution with exponentials
- * by recursion: Semlyen & Dabuleanu, IEEE Trans. PAS 94(2), 1975. The integral is that of Bromwich
- * with its contour put around the cut.
+ * Gauss-Legendre rules.
+ * Use:    rlgc_kind_of; rlgc_make once for a line; rlgc_y, rlgc_lambda for ac; rlgc_static for dc.
+ * Source: the line's equations and responses: Roychowdhury & Pederson, "Efficient transient
+ *         simulation of lossy interconnect", DAC 1991; convolution with exponentials by recursion:
+ *         Semlyen & Dabuleanu, IEEE Trans. PAS 94(2), 1975. The integral is that of Bromwich with
+ *         its contour put around the cut.
  *
  * v_p, i_p are voltage and current (into the line) of port p; R, L, G, C are of the whole length.
- * With lambda(s) = sqrt((R + s L)(G + s C)),  A_p = y(s) v_p + z i_p,  B_p = y(s) v_p - z i_p the
- * line is B_1 = exp(-lambda) A_2, B_2 = exp(-lambda) A_1. z is a constant and y has no growth at s
- * -> inf but sqrt(s) of a line without L. Where G/C > R/L (or C = 0) y would be an integrator: then
- * the filter is on the currents, A_p = v_p + y(s) z i_p, B_p = v_p - y(s) z i_p with the roles of
- * (R, L) and (G, C) exchanged. y(s)              = y0 + s (direct + sum_k m_k/(s + sigma_k))
+ * With
+ *   lambda(s) = sqrt((R + s L)(G + s C)),  A_p = y(s) v_p + z i_p,  B_p = y(s) v_p - z i_p
+ * the line is B_1 = exp(-lambda) A_2, B_2 = exp(-lambda) A_1. z is a constant and y has no growth
+ * at s -> inf but sqrt(s) of a line without L. Where G/C > R/L (or C = 0) y would be an integrator:
+ * then the filter is on the currents, A_p = v_p + y(s) z i_p, B_p = v_p - y(s) z i_p with the roles
+ * of (R, L) and (G, C) exchanged.
+ *   y(s)              = y0 + s (direct + sum_k m_k/(s + sigma_k))
  *   exp(-lambda(s))   = gain exp(-s delay) + exp(-s delay) sum_k w_k/(s + sigma_k)
  * with all m_k >= 0, sigma_k >= 0. Errors are below 1e-9 of the largest value for times up to
  * t_end. */

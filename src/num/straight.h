@@ -1,9 +1,10 @@
 /* straight.h - straight-line arithmetic on doubles as machine code.
  * A circuit's pattern fixes once what every Newton iteration repeats: sums of contributions, LU of
- * a tiny matrix. Written as instructions it needs neither loops nor indices. Use:    straight_new;
- * straight_* append an instruction each; straight_done makes it callable; straight_free. Method:
- * x86-64 with SSE2 only, so the results are those of the same operations in C, bit by bit. The
- * memory is written first and made executable and read-only then.
+ * a tiny matrix. Written as instructions it needs neither loops nor indices.
+ * Use:    straight_new; straight_* append an instruction each; straight_done makes it callable;
+ *         straight_free.
+ * Method: x86-64 with SSE2 only, so the results are those of the same operations in C, bit by bit.
+ *         The memory is written first and made executable and read-only then.
  *
  * A function has up to 6 arrays of doubles and registers 0..12. An operand is array[index]. */
 #ifndef STRAIGHT_H

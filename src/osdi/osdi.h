@@ -1,7 +1,9 @@
 /* osdi.h - compiled device models in OSDI libraries (.osdi files of OpenVAF), the second kind of
- * module. Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_new per
- * parameter set; osdi_inst_new per device; src/ckt evaluates and stamps; osdi_lib_free frees all of
- * it. Source: the OSDI specification, versions 0.3 to 0.5 (osdi_abi.h).
+ * module.
+ * Use:    osdi_lib_new; osdi_load per file; osdi_find a module by name; osdi_model_new per
+ *         parameter set; osdi_inst_new per device; src/ckt evaluates and stamps; osdi_lib_free
+ *         frees all of it.
+ * Source: the OSDI specification, versions 0.3 to 0.5 (osdi_abi.h).
  *
  * An instance works on local vectors: its node map is the identity, so that unknowns are gathered
  * into x[n_node] and residuals come back as r[n_node]; every entry of its Jacobian goes to one

@@ -1,6 +1,7 @@
 /* osdi_elf.c - is a library's file whole? The loader maps segments without asking how long the file
  * is, so that a file that was cut off ends the program (SIGBUS) where its code or data is touched
- * first. Source: System V ABI, ELF-64 object file format. */
+ * first.
+ * Source: System V ABI, ELF-64 object file format. */
 #include "osdi_priv.h"
 
 #include <link.h>

@@ -1,7 +1,8 @@
 /* out_touchstone.c - S-parameters as a Touchstone 1.1 file (.s1p, .s2p, ...).
  * Source: IBIS Open Forum, "Touchstone File Format Specification", version 1.1: the option line,
- * two-port rows in the order S11 S21 S12 S22, other sizes row by row with at most four values a
- * line. Version 1 knows one reference resistance: S is renormalised to that of port 1. */
+ *         two-port rows in the order S11 S21 S12 S22, other sizes row by row with at most four
+ *         values a line. Version 1 knows one reference resistance: S is renormalised to that of
+ *         port 1. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

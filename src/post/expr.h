@@ -1,8 +1,9 @@
 /* expr.h - vector expressions, as ngspice's front end has them (manual, ch. "Expressions,
  * functions, and constants"): v(out)-v(in), db(v(out)), @m1[gm]*2, vec[3,7], a > 0 ? b : c, (1,2)
- * complex. Use:    post_env with the plots; post_eval for one expression, post_eval_next for a list
- * of them. Operands of different length: the shorter one goes on with its last value. Real until a
- * complex number takes part. Values live in env->mem. */
+ * complex.
+ * Use:    post_env with the plots; post_eval for one expression, post_eval_next for a list of them.
+ * Operands of different length: the shorter one goes on with its last value. Real until a complex
+ * number takes part. Values live in env->mem. */
 #ifndef POST_EXPR_H
 #define POST_EXPR_H
 

@@ -1,6 +1,7 @@
 /* four.h - Fourier series and spectra of curves over time (.four; fourier, fft, psd, spec,
- * linearize). Source: ngspice manual, ".FOUR", "FFT", "PSD", "SPEC"; Harris, Proc. IEEE 66(1), 1978
- * (windows). */
+ * linearize).
+ * Source: ngspice manual, ".FOUR", "FFT", "PSD", "SPEC"; Harris, Proc. IEEE 66(1), 1978 (windows).
+ */
 #ifndef POST_FOUR_H
 #define POST_FOUR_H
 

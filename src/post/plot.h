@@ -1,7 +1,8 @@
 /* plot.h - results in memory: plots of vectors, as measures, .four and .control work on them.
  * Use:    post_set_init; per analysis post_plot_new and post_plot_add; post_vec_push for each
- * point; post_set_fini. Names: voltages are called "v(out)", currents "i(v1)", the axis "time",
- * "frequency", "v-sweep", ... post_plot_find also knows them as ngspice's "out" and "v1#branch". */
+ *         point; post_set_fini.
+ * Names: voltages are called "v(out)", currents "i(v1)", the axis "time", "frequency", "v-sweep",
+ * ... post_plot_find also knows them as ngspice's "out" and "v1#branch". */
 #ifndef POST_PLOT_H
 #define POST_PLOT_H
 

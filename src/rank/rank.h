@@ -1,12 +1,13 @@
 /* rank.h - the processes that an MPI launcher started, seen as senders and receivers of frames
- * (docs/sweeps.md). Use:    rank_look; if it says yes, rank_begin, before there are threads; then
- * rank_send and rank_receive. No end: the process that was launched ends when the simulator does.
- * Each rank is two processes. The one that the launcher started carries frames between MPI and a
- * socket and sleeps in between; it is the only one that loads MPI (rank_mpi.c in the plug-in
- * libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows nothing of MPI:
- * it may fork, crash or run out of memory without harm to the launcher's job. The first process
- * tells rank 0 when a simulator is gone, by itself or because nothing was heard of its rank for
- * RANK_SILENCE seconds (rank_opt). */
+ * (docs/sweeps.md).
+ * Use:    rank_look; if it says yes, rank_begin, before there are threads; then rank_send and
+ *         rank_receive. No end: the process that was launched ends when the simulator does. Each
+ *         rank is two processes. The one that the launcher started carries frames between MPI and a
+ *         socket and sleeps in between; it is the only one that loads MPI (rank_mpi.c in the
+ *         plug-in libvsim-mpi.so). The simulator is its child, forked before MPI exists, and knows
+ *         nothing of MPI: it may fork, crash or run out of memory without harm to the launcher's
+ *         job. The first process tells rank 0 when a simulator is gone, by itself or because
+ *         nothing was heard of its rank for RANK_SILENCE seconds (rank_opt). */
 #ifndef RANK_H
 #define RANK_H
 
@@ -58,8 +59,9 @@ typedef struct rank_opt {
 /* rank < 0: MPI shall tell. Returns in the simulator; the process that was launched does not
  * return, and ends with the simulator's exit code. In simulators other than that of rank 0 standard
  * output leads nowhere, and what they say on standard error is told by rank 0 when they end with an
- * error. Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO.
- * why: a sentence. */
+ * error.
+ * Status: VS_OK; VS_EUNSUPPORTED: no MPI in this build, or none that can be loaded; VS_EIO. why: a
+ * sentence. */
 VS_MUST_USE vs_status rank_begin(rank_link *l, const rank_opt *o, char why[300]);
 /* false: the other end is gone. */
 bool rank_send(const rank_link *l, int to, rank_kind kind, const void *data, size_t n);

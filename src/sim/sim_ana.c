@@ -98,7 +98,8 @@ static vs_status run_tran(sim *s, const flat_ana *a)
 }
 
 /* -- .dc: the outer loops, and those sweeps that are no source: every point of these elaborates
- * anew with the value in place. The inner loop over a source is ana_dc. -- */
+ * anew
+ *    with the value in place. The inner loop over a source is ana_dc. -- */
 
 typedef struct dc_job {
     sim *s;

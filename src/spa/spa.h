@@ -1,11 +1,13 @@
 /* spa.h - what the pattern of a sparse matrix promises a direct solver: blocks, fill-in, flops and
  * parallelism under several orderings; Matrix Market files; pictures.
  * Use:    spa_mm_read or a csc of your own; spa_analyze; read spa_report; everything lives in an
- * arena. Method: as KLU does: A is permuted to block triangular form, each diagonal block is
- * ordered for itself and factored without pivoting in the symmetrised pattern B + B'. Positions k =
- * 0..n-1 count along the permuted diagonal, block after block. Source: Davis, Direct Methods for
- * Sparse Linear Systems, SIAM 2006; Liu, SIAM J. Matrix Anal. Appl. 11(1), 1990 (elimination
- * trees); Gilbert, Ng & Peyton, same journal 15(4), 1994 (counts). */
+ *         arena.
+ * Method: as KLU does: A is permuted to block triangular form, each diagonal block is ordered for
+ *         itself and factored without pivoting in the symmetrised pattern B + B'. Positions k =
+ *         0..n-1 count along the permuted diagonal, block after block.
+ * Source: Davis, Direct Methods for Sparse Linear Systems, SIAM 2006; Liu, SIAM J. Matrix Anal.
+ *         Appl. 11(1), 1990 (elimination trees); Gilbert, Ng & Peyton, same journal 15(4), 1994
+ *         (counts). */
 #ifndef SPA_H
 #define SPA_H
 
@@ -108,7 +110,8 @@ typedef struct spa_opt {
 } spa_opt;
 /* Columns in CSC with ascending rows, 1 <= n, nnz < 2^30. Values may be missing (a->val NULL): KLU
  * then gets made-up ones with a heavy diagonal. A structurally singular matrix is one block as
- * given. Status: VS_OK, VS_ENOMEM. */
+ * given.
+ * Status: VS_OK, VS_ENOMEM. */
 VS_MUST_USE vs_status spa_analyze(spa_report *r, const csc *a, const spa_opt *opt, arena *mem);
 
 /* -- inner parts, for spa*.c and tests -- */

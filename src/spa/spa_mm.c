@@ -1,5 +1,5 @@
-/* spa_mm.c - Matrix Market files. Source: Boisvert, Pozo & Remington, The Matrix Market Exchange
- * Formats, NISTIR 5935, 1996. */
+/* spa_mm.c - Matrix Market files.
+ * Source: Boisvert, Pozo & Remington, The Matrix Market Exchange Formats, NISTIR 5935, 1996. */
 #include "spa.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* spa_order.c - the undirected graph of a pattern; reverse Cuthill-McKee and nested dissection on
- * it. Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981: ch.
- * 4 (RCM, pseudo-peripheral vertices), ch. 8 (dissection by level structures). */
+ * it.
+ * Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981: ch. 4
+ *         (RCM, pseudo-peripheral vertices), ch. 8 (dissection by level structures). */
 #include "spa.h"
 
 #include <math.h>

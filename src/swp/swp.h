@@ -1,9 +1,10 @@
 /* swp.h - families of runs: the points of .step and .mc, their results in one file
- * (docs/sweeps.md). Use:    after sim_build: if swp_wanted, swp_run in place of the deck's
- * analyses. swp_merge puts the parts of a sweep together that several machines computed. A point is
- * a number; its values are computed from it (mixed radix, the sample varies fastest, then the steps
- * in the order of the deck), so the number of points costs nothing. Every point starts anew: its
- * results do not depend on what was computed before, by whom, or in which order.
+ * (docs/sweeps.md).
+ * Use:    after sim_build: if swp_wanted, swp_run in place of the deck's analyses. swp_merge puts
+ *         the parts of a sweep together that several machines computed.
+ * A point is a number; its values are computed from it (mixed radix, the sample varies fastest,
+ * then the steps in the order of the deck), so the number of points costs nothing. Every point
+ * starts anew: its results do not depend on what was computed before, by whom, or in which order.
  * Workers are processes, perhaps of other machines (rank.h), forked when the deck is read and its
  * models are compiled. They ask for the next point when they are done; what they return is written
  * in the order of the points. */

@@ -1,8 +1,9 @@
 /* swp_stat.c - statistics of the samples of .mc: mean, deviation, quantiles, histogram, yield,
- * worst cases. Source: quantiles: linear between order statistics (type 7 of Hyndman & Fan, "Sample
- * quantiles in statistical packages", The American Statistician 50, 1996); interval of the yield:
- * Wilson, J. Amer. Statist. Assoc. 22, 1927. Sums run over the sorted values: the same for any
- * order of the points. */
+ * worst cases.
+ * Source: quantiles: linear between order statistics (type 7 of Hyndman & Fan, "Sample quantiles in
+ *         statistical packages", The American Statistician 50, 1996); interval of the yield:
+ *         Wilson, J. Amer. Statist. Assoc. 22, 1927. Sums run over the sorted values: the same for
+ *         any order of the points. */
 #include "swp_priv.h"
 
 #include <math.h>

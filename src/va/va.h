@@ -6,14 +6,15 @@
  *   Unknowns of a module, in this order: ports, internal nodes, branch currents (of branches with a
  *   potential contribution or a flow probe that needs one), implicit equations (idt). Row r is the
  *   equation of unknown r: for a node Kirchhoff's current law (currents INTO the device, leaving
- * the node, are positive); for a branch current V(branch) - contribution = 0. eval: inputs of every
- * kind but CACHE; outputs RES (each row that has one), DDT_ARG, NOISE_PSD, NOISE_EXP, STATE,
- * LIMNEW, LIMITED, BOUND_STEP, OPVAR, ISPOT, COLLAPSE, DROP, all values visible at the end. ddt(q)
- * is IN DDT k with OUT DDT_ARG k = q; a noise call is IN NOISE k (both are symbols, value 0 for the
- * interpreter; src/mdl resolves them). BOUND_STEP below 0: the step should have been this long.
- * $mfactor is applied by src/mdl. params: inputs PARAM, GIVEN, MFACTOR, TEMP, SIMPARAM; outputs
- * PARAM and PARAM_OK of each parameter in order of declaration; a parameter that is not given gets
- * its default expression. Values are carried in the parameter's own type. */
+ *   the node, are positive); for a branch current V(branch) - contribution = 0.
+ *   eval: inputs of every kind but CACHE; outputs RES (each row that has one), DDT_ARG, NOISE_PSD,
+ *   NOISE_EXP, STATE, LIMNEW, LIMITED, BOUND_STEP, OPVAR, ISPOT, COLLAPSE, DROP, all values visible
+ *   at the end. ddt(q) is IN DDT k with OUT DDT_ARG k = q; a noise call is IN NOISE k (both are
+ *   symbols, value 0 for the interpreter; src/mdl resolves them). A negative BOUND_STEP says that
+ *   the step just made should have been this long. $mfactor is applied by src/mdl.
+ *   params: inputs PARAM, GIVEN, MFACTOR, TEMP, SIMPARAM; outputs PARAM and PARAM_OK of each
+ *   parameter in order of declaration; a parameter that is not given gets its default expression.
+ *   Values are carried in the parameter's own type. */
 #ifndef VA_H
 #define VA_H
 
@@ -69,10 +70,11 @@ typedef struct va_noise {
 } va_noise;
 
 /* What functions cannot express, done by the circuit on unknowns of the module (implicit equations,
- * -1: none). VA_DELAY  adds y - u(t - d) to the row of y, which has nothing else; d is taken as it
- * is at t, at least 0 and at most most; unknowns u, y, d, most VA_WRAP   after an accepted point z
- * is moved by a multiple of m (if that is above 0) to 0 <= z < m; the equations see z modulo m
- * only; unknowns z, m */
+ * -1: none).
+ *   VA_DELAY  adds y - u(t - d) to the row of y, which has nothing else; d is taken as it is at t,
+ *             at least 0 and at most most; unknowns u, y, d, most
+ *   VA_WRAP   after an accepted point z is moved by a multiple of m (if that is above 0) to 0 <= z
+ *             < m; the equations see z modulo m only; unknowns z, m */
 typedef enum va_native_kind { VA_DELAY, VA_WRAP } va_native_kind;
 enum { VA_NATIVE_UNKNOWNS = 4 };
 typedef struct va_native {
@@ -113,8 +115,8 @@ typedef struct va_opt {
 
 /* Compiles the file at `path` (text read through `d`); constants.vams and disciplines.vams come
  * from the include folders and otherwise from the copies built into the library. Names are interned
- * in `names`; a string value is the I32 str_id of the interned string. Status: VS_OK (warnings
- * possible), VS_EINPUT (messages in d), VS_EIO (message in d). */
+ * in `names`; a string value is the I32 str_id of the interned string.
+ * Status: VS_OK (warnings possible), VS_EINPUT (messages in d), VS_EIO (message in d). */
 VS_MUST_USE vs_status va_compile(va_unit *u, diag *d, str_pool *names, const char *path,
                                  const va_opt *opt);
 /* The same for a text in memory, shown as `name` in messages. */

@@ -1,7 +1,7 @@
-/* va_lower.c - a checked module to va_module: parameters, unknowns, rows, outputs.
- * Rows (va.h): for each branch with flow i from hi to lo, row(hi) += i and row(lo) -= i. A branch
- * with a current unknown i_br has the row  V(hi,lo) - v = 0  where it is a potential source, and
- * i_br = 0 (or i_br - i = 0 if somebody reads I(branch)) where it is a flow source. */
+/* va_lower.c - a checked module to va_module: parameters, unknowns, rows, outputs. Rows (va.h): for
+ * each branch with flow i from hi to lo, row(hi) += i and row(lo) -= i. A branch with
+ * a current unknown i_br has the row  V(hi,lo) - v = 0  where it is a potential source, and i_br =
+ * 0 (or i_br - i = 0 if somebody reads I(branch)) where it is a flow source. */
 #include "va_lower.h"
 
 #include <math.h>

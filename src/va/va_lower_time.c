@@ -1,12 +1,14 @@
 /* va_lower_time.c - operators that shape a signal in time: transition, slew, laplace_nd and its
- * kin, idtmod, absdelay, last_crossing; the events cross, above and timer. Source: Verilog-AMS
- * LRM 2.4, 4.5.5 (idtmod), 4.5.7 (absdelay), 4.5.8 (transition), 4.5.9 (slew), 4.5.10
+ * kin, idtmod, absdelay, last_crossing; the events cross, above and timer.
+ * Source: Verilog-AMS LRM 2.4, 4.5.5 (idtmod), 4.5.7 (absdelay), 4.5.8 (transition), 4.5.9 (slew),
+ *         4.5.10
  * (last_crossing), 4.5.11 (Laplace transform filters), 5.10.3 (events).
  *
  * transition and slew remember what was at the last accepted point in hidden states; the laplace
  * filters are linear equations of unknowns of their own (controllable form, scaled by w =
- * |d_0/d_n|^(1/n) so that all have the size of the signal):  (1/w) dz_i/dt = z_{i+1},  (1/w)
- * dz_n/dt = (x - sum_{i<n} d_i w^i z_{i+1})/(d_n w^n). */
+ * |d_0/d_n|^(1/n) so that all have the size of
+ * the signal):  (1/w) dz_i/dt = z_{i+1},  (1/w) dz_n/dt = (x - sum_{i<n} d_i w^i z_{i+1})/(d_n
+ * w^n). */
 #include "va_lower.h"
 
 #include <math.h>

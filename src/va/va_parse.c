@@ -1,7 +1,8 @@
 /* va_parse.c - Verilog-A parser: natures, disciplines, modules, paramsets and their declarations.
  * Source: Verilog-AMS LRM 2.4, annex A.1 to A.4.
  * Errors: one message at the first wrong token, then on behind the next ';' or at the next word
- * that begins something; the rest of the text is checked too. */
+ * that
+ *         begins something; the rest of the text is checked too. */
 #include "va_ast.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix
- * Market files. Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER...
- *         -k keeps inputs that reach new code. An input alone (-n 0) is run as it is.
+ * Market files.
+ * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
+ *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
  * (built with -Dfuzz=true also each finding of ASan and UBSan) is a finding, and FOUND_FILE holds
  * the input. Compilers that instrument edges (-fsanitize-coverage=trace-pc) lead the choice of

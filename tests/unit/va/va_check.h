@@ -1,7 +1,8 @@
 /* va_check.h - a Verilog-A text on the bench: compile, set parameters and unknowns, interpret,
- * look. Use:  bench b = bench_new("module m(a); ..."); bench_set(&b, "r", 50); bench_x(&b,
- * "a", 1.5); bench_run(&b); ck_assert(res(&b, "a") == ...); bench_free(&b); Text without the
- * disciplines gets them by an include at its head, on line 1 before the text. */
+ * look.
+ * Use:  bench b = bench_new("module m(a); ..."); bench_set(&b, "r", 50); bench_x(&b, "a", 1.5);
+ *       bench_run(&b); ck_assert(res(&b, "a") == ...); bench_free(&b);
+ * Text without the disciplines gets them by an include at its head, on line 1 before the text. */
 #ifndef VA_CHECK_H
 #define VA_CHECK_H
 
