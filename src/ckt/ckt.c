@@ -14,7 +14,7 @@ const char *ckt_own_name(const ckt *c, const char *name)
     return str_intern0(&((ckt *)(uintptr_t)c)->names, name);
 }
 
-int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
+static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
 {
     const int32_t k = (int32_t)vec_len(c->unknown);
     if (c->redoing) {
@@ -69,7 +69,7 @@ ckt *ckt_new(const ckt_opt *opt, diag *d)
     make_pool(c);
     c->nat.host = (nat_host){&c->mem, d, c->opt.simparam, say_if_heard, c};
     c->sources = nat_sources_of(&c->nat);
-    ckt_new_unknown(c, "0", CKT_VOLTAGE, false, false);
+    new_unknown(c, "0", CKT_VOLTAGE, false, false);
     return c;
 }
 
@@ -109,12 +109,12 @@ int32_t ckt_node(ckt *c, const char *name)
     if (!strcmp(name, "gnd"))
         return 0;
     const int32_t k = map_get(&c->by_name, map_key(ckt_own_name(c, name)), -1);
-    return k >= 0 ? k : ckt_new_unknown(c, name, CKT_VOLTAGE, false, true);
+    return k >= 0 ? k : new_unknown(c, name, CKT_VOLTAGE, false, true);
 }
 
 int32_t ckt_inner_node(ckt *c, const char *name)
 {
-    return ckt_new_unknown(c, name, CKT_VOLTAGE, true, true);
+    return new_unknown(c, name, CKT_VOLTAGE, true, true);
 }
 
 int32_t ckt_find(const ckt *c, const char *name)
@@ -180,7 +180,7 @@ static int32_t new_device_unknown(ckt *c, const char *inst, const mdl_model *m, 
     const char *name =
         arena_printf(&c->mem, "%s#%s", inst, current && only_current ? "branch" : v->name);
     const ckt_kind kind = node ? CKT_VOLTAGE : current ? CKT_CURRENT : CKT_OTHER;
-    const int32_t k = ckt_new_unknown(c, name, kind, !(current && only_current), node);
+    const int32_t k = new_unknown(c, name, kind, !(current && only_current), node);
     declare_tolerances(&c->unknown[k], v);
     if (is_rate(m, u))
         c->unknown[k].abstol = RATE_ABSTOL;
@@ -294,7 +294,7 @@ vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const 
     if (c->redoing)
         return ckt_redo_source(c, true, p, n, w, m);
     const char *branch = arena_printf(&c->mem, "%s#branch", name);
-    const int32_t k = ckt_new_unknown(c, branch, CKT_CURRENT, false, false);
+    const int32_t k = new_unknown(c, branch, CKT_CURRENT, false, false);
     return add_source(
         c, name, (nat_source){.is_v = true, .p = p, .n = n, .k = k, .m = m, .w = *w, .span = span});
 }
@@ -316,8 +316,8 @@ static nat_line_opt line_of(ckt *c, const char *name, const int32_t node[4], dou
     nat_line_opt o = {.name = ckt_own_name(c, name), .span = span, .m = m};
     memcpy(o.node, node, sizeof o.node);
     for (int p = 0; p < 2; p++)
-        o.k[p] = ckt_new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true,
-                                 false);
+        o.k[p] =
+            new_unknown(c, arena_printf(&c->mem, "%s#i%d", name, p + 1), CKT_CURRENT, true, false);
     return o;
 }
 
@@ -343,7 +343,7 @@ static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
     const ckt_kind kind = n->flow   ? (n->ampere ? CKT_CURRENT : CKT_OTHER)
                           : n->volt ? CKT_VOLTAGE
                                     : CKT_OTHER;
-    const int32_t k = ckt_new_unknown(c, name, kind, true, !n->flow);
+    const int32_t k = new_unknown(c, name, kind, true, !n->flow);
     c->unknown[k].closed = true;
     c->unknown[k].abstol = n->abstol;
     c->unknown[k].res_abstol = n->res_abstol;
@@ -369,8 +369,6 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
     vec_free(unk);
     return VS_OK;
 }
-
-int32_t ckt_n_osdi(const ckt *c) { return nat_count(&c->nat, NAT_OSDI); }
 
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i)
 {

@@ -102,7 +102,6 @@ static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt
 }
 
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
-int32_t ckt_new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node);
 
 /* ckt_group.c. The groups, with their kernels. */
 VS_MUST_USE vs_status ckt_make_groups(ckt *c);

@@ -37,7 +37,7 @@ static int32_t new_node(flat_ctx *c, const char *name)
 
 static bool is_ground(const char *name) { return !strcmp(name, "0") || !strcmp(name, "gnd"); }
 
-int32_t flat_top_node(flat_ctx *c, const char *name)
+static int32_t find_top_node(flat_ctx *c, const char *name)
 {
     if (is_ground(name))
         return 0;
@@ -59,7 +59,7 @@ int32_t flat_node(flat_ctx *c, scope *s, int32_t slot)
     const char *name = s->b->slot_name[slot];
     int32_t n;
     if (s == c->root || is_ground(name) || map_get(&c->is_global, map_key(name), 0))
-        n = flat_top_node(c, name);
+        n = find_top_node(c, name);
     else
         n = new_node(c, flat_join(c, s, name));
     return s->node[slot] = n;
@@ -211,14 +211,6 @@ bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out)
 }
 
 /* -- models -- */
-
-double flat_param_of(const flat_inst *x, const char *key)
-{
-    for (size_t i = 0; i < vec_len(x->param); i++)
-        if (!strcmp(x->param[i].name, key))
-            return x->param[i].value;
-    return 0;
-}
 
 static bool has_bins(const body *b, const char *name)
 {

@@ -384,7 +384,6 @@ scope *flat_root(flat_ctx *c);
 void flat_expand(flat_ctx *c, scope *s);
 void flat_expand_elem(flat_ctx *c, scope *s, const elem *e);
 int32_t flat_node(flat_ctx *c, scope *s, int32_t slot);
-int32_t flat_top_node(flat_ctx *c, const char *name);
 const char *flat_join(flat_ctx *c, const scope *s, const char *name); /* path and name, interned */
 void flat_resolve_pending(flat_ctx *c);
 void flat_fill_maps(flat_ctx *c); /* names of all nodes and elements */
@@ -451,7 +450,6 @@ void flat_part_end(flat_ctx *c, int32_t part);
 void flat_ctx_free(flat_ctx *c);
 /* flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
-double flat_param_of(const flat_inst *x, const char *key);
 bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
 
 /* flat_card.c */

@@ -6,8 +6,6 @@ static const nat_kind *const kinds[NAT_N_KIND] = {[NAT_SOURCE] = &nat_source_kin
                                                   [NAT_LINE] = &nat_line_kind,
                                                   [NAT_DELAY] = &nat_delay_kind};
 
-const nat_kind *nat_kind_of(nat_kind_id id) { return kinds[id]; }
-
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size)
 {
     if (!l->set[id]) {
@@ -61,7 +59,7 @@ const char *nat_no_redo(const nat_list *l)
     return NULL;
 }
 
-int32_t nat_count(const nat_list *l, nat_kind_id id)
+static int32_t count_of(const nat_list *l, nat_kind_id id)
 {
     return l->set[id] ? kinds[id]->count(l->set[id]) : 0;
 }
@@ -75,7 +73,7 @@ void nat_each(const nat_list *l, bool first, void (*take)(void *user, const nat_
               void *user)
 {
     for (int k = 0; k < NAT_N_KIND; k++)
-        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->at && i < nat_count(l, k); i++) {
+        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->at && i < count_of(l, k); i++) {
             const nat_device d = kinds[k]->at(l->set[k], i);
             take(user, &d);
         }
@@ -145,8 +143,7 @@ void nat_share(nat_list *l, bool first, const nat_env *env, const double *x, int
                void (*take)(void *user, const char *name, double share), void *user)
 {
     for (int k = 0; k < NAT_N_KIND; k++)
-        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->share && i < nat_count(l, k);
-             i++) {
+        for (int32_t i = 0; takes_part(l, k, first) && kinds[k]->share && i < count_of(l, k); i++) {
             const double s = kinds[k]->share(l->set[k], env, x, i, row);
             if (!(s < 0))
                 take(user, kinds[k]->at(l->set[k], i).name, s);

@@ -138,7 +138,6 @@ typedef struct nat_list {
     nat_set *set[NAT_N_KIND]; /* NULL: no device of that kind */
 } nat_list;
 
-const nat_kind *nat_kind_of(nat_kind_id id);
 void nat_free(nat_list *l);
 /* Makes the set of a kind if there is none: size bytes from the host's arena, zero. */
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size);
@@ -147,7 +146,6 @@ bool nat_only_sources(const nat_list *l);
 bool nat_remembers(const nat_list *l);      /* some kind in use does */
 bool nat_accepts(const nat_list *l);        /* nat_accept has something to do */
 const char *nat_no_redo(const nat_list *l); /* devices that cannot take other values, NULL: none */
-int32_t nat_count(const nat_list *l, nat_kind_id id);
 
 /* The operations for all kinds; first: of those before (true) or after the compiled models. */
 void nat_entries(const nat_list *l, bool reactive, csc_entry **e);

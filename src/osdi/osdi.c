@@ -156,8 +156,6 @@ void osdi_forget_loads(osdi_lib *lib)
 
 int32_t osdi_n_module(const osdi_lib *lib) { return (int32_t)vec_len(lib->module); }
 
-const osdi_module *osdi_module_at(const osdi_lib *lib, int32_t i) { return &lib->module[i]->pub; }
-
 /* -- natures -- */
 
 /* abstol among attributes [at, at + n); 0: none. */

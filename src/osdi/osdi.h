@@ -48,7 +48,6 @@ VS_MUST_USE vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_s
 void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */
 int32_t osdi_n_module(const osdi_lib *lib);
-const osdi_module *osdi_module_at(const osdi_lib *lib, int32_t i);
 
 /* Parameter or operating-point variable by name or alias, any case; -1: none. */
 int32_t osdi_param(const osdi_module *m, const char *name);

@@ -240,7 +240,6 @@ struct va_func {
     va_stmt *body;
     int32_t n_slot; /* of a frame */
     bool active;    /* being inlined */
-    bool checked, bad;
 };
 
 typedef struct va_nature {
@@ -250,7 +249,7 @@ typedef struct va_nature {
 } va_nature;
 
 struct va_discipline {
-    const char *name, *pot_name, *flow_name;
+    const char *name;
     va_nature *pot, *flow;
     bool discrete;
     diag_span span;
@@ -392,7 +391,6 @@ typedef struct va_lexer {
     bool quiet;
 } va_lexer;
 va_tok va_lex(va_lexer *l);
-va_kw va_keyword(const va_ctx *c, const char *name);
 
 /* -- va_pp.c -- */
 vs_status va_preprocess(va_ctx *c, int32_t file);
@@ -424,9 +422,7 @@ bool va_is_name(const va_tok *t);
 void va_skip_to_semi(va_parser *p);
 const char *va_tok_text(va_parser *p, const va_tok *t);
 void va_expected(va_parser *p, const char *what);
-va_sym *va_new_sym(va_parser *p, sy_kind kind, const va_tok *name);
 va_expr *va_new_expr(va_parser *p, ex_kind kind, const va_tok *t);
-void va_parse_dims(va_parser *p, va_sym *s);
 
 /* -- va_builtin.c -- */
 extern const va_builtin va_builtins[];
@@ -452,7 +448,6 @@ void va_sema_module(va_ctx *c, va_mod *m);
 void va_sema_expr(va_sema *s, va_expr *e);
 va_sym *va_lookup(va_sema *s, const char *name);
 void va_unknown_name(va_sema *s, const va_expr *e, const char *what);
-bool va_sema_access(va_sema *s, va_expr *e);
 void va_count_assign(va_sema *s, va_sym *y);
 /* Value of an expression of literals, localparams and operators; false if it is not constant. */
 bool va_const_value(const va_expr *e, double *value);

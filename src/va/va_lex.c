@@ -34,7 +34,7 @@ static void lex_error(va_lexer *l, size_t start, const char *text)
         diag_error(l->c->d, span_from(l, start), "%s", text);
 }
 
-va_kw va_keyword(const va_ctx *c, const char *name)
+static va_kw keyword_of(const va_ctx *c, const char *name)
 {
     return (va_kw)map_get(&c->kw, map_key(name), KW_NONE);
 }
@@ -294,7 +294,7 @@ static va_tok lex_name(va_lexer *l, int kind)
     else
         t.s = str_intern(l->c->names, l->text + start, l->pos - start);
     if (kind == T_NAME)
-        t.kw = (int16_t)va_keyword(l->c, t.s);
+        t.kw = (int16_t)keyword_of(l->c, t.s);
     t.span = span_from(l, start);
     return t;
 }

@@ -113,7 +113,6 @@ ir_val lw_as(lw *L, ir_val v, ir_type t);
 ir_val lw_dyn(lw *L, ir_dyn k);
 ir_type lw_ir_type(int va_type);
 ir_val lw_expr(lw *L, const va_expr *e);
-ir_val lw_trunc(lw *L, ir_val v);
 bool lw_const_index(lw *L, const va_expr *e, int32_t *k);
 
 /* -- slots and regions (va_lower_stmt.c) -- */
@@ -126,8 +125,8 @@ typedef struct lw_region {
 } lw_region;
 lw_region lw_if(lw *L, ir_val c);
 void lw_else(lw *L, lw_region *r);
-void lw_end(lw *L, lw_region *r); /* closes the region: phis of the slots */
-ir_val lw_end_value(lw *L, lw_region *r, ir_val then_v, ir_val else_v); /* the same with a value */
+/* Closes the region: phis of the slots, and of a value (IR_NONE: none). */
+ir_val lw_end_value(lw *L, lw_region *r, ir_val then_v, ir_val else_v);
 void lw_stmt(lw *L, const va_stmt *s);
 int32_t lw_slot_of(const lw *L, const va_sym *y);
 ir_val lw_inline(lw *L, const va_expr *at, va_func *f, const ir_val *arg, va_expr *const *out);
@@ -158,7 +157,6 @@ ir_val lw_event(lw *L,
                 const va_expr *e); /* the same: does the event cross, above or timer happen? */
 bool lw_refuse_in_loop(lw *L, const va_expr *e);
 ir_val lw_operator(lw *L, const va_expr *e);
-ir_val lw_limexp(lw *L, ir_val x);
 
 /* -- va_finish.c -- */
 void va_finish(lw *L);

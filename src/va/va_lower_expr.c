@@ -108,7 +108,7 @@ ir_type lw_ir_type(int type) { return type == VA_REAL ? IR_F64 : IR_I32; }
 ir_val lw_dyn(lw *L, ir_dyn k) { return ir_in(L->fn, IR_IN_DYN, (int32_t)k, IR_F64, false); }
 
 /* Toward zero, as a real. */
-ir_val lw_trunc(lw *L, ir_val v)
+static ir_val toward_zero(lw *L, ir_val v)
 {
     return lw_sel(L, lw_bin(L, IR_FLT, v, lw_f(L, 0)), lw_un(L, IR_CEIL, v), lw_un(L, IR_FLOOR, v));
 }
@@ -225,7 +225,7 @@ static ir_val lower_unary(lw *L, const va_expr *e)
 /* Integers: x**y, y < 0 gives 0 except for |x| = 1 (LRM table 4-5). */
 static ir_val int_power(lw *L, ir_val a, ir_val b)
 {
-    return lw_int(L, lw_trunc(L, lw_bin(L, IR_POW, lw_real(L, a), lw_real(L, b))));
+    return lw_int(L, toward_zero(L, lw_bin(L, IR_POW, lw_real(L, a), lw_real(L, b))));
 }
 
 /* >> fills with 0, >>> with the sign: ~(~a >> b) for negative a. */
@@ -368,7 +368,7 @@ static ir_val lower_clog2(lw *L, ir_val a)
 }
 
 /* x up to 80, then the tangent: no overflow, and exact where models work. */
-ir_val lw_limexp(lw *L, ir_val x)
+static ir_val limited_exp(lw *L, ir_val x)
 {
     ir_val lim = lw_f(L, 80.0), e = lw_un(L, IR_EXP, lw_bin(L, IR_MIN, x, lim));
     ir_val over = lw_bin(L, IR_ADD, lw_f(L, 1.0), lw_bin(L, IR_SUB, x, lim));
@@ -505,10 +505,10 @@ static ir_val lower_call(lw *L, const va_expr *e)
     case FN_MIN:
     case FN_MAX: return lower_minmax(L, e->op == FN_MAX, a, b);
     case FN_INT:
-    case FN_RTOI: return lw_int(L, lw_trunc(L, lw_real(L, a)));
+    case FN_RTOI: return lw_int(L, toward_zero(L, lw_real(L, a)));
     case FN_ITOR: return lw_real(L, a);
     case FN_CLOG2: return lower_clog2(L, a);
-    case FN_LIMEXP: return lw_limexp(L, lw_real(L, a));
+    case FN_LIMEXP: return limited_exp(L, lw_real(L, a));
     case FN_MATH: {
         ir_op op = (ir_op)va_builtins[(int)e->num].op;
         return b < 0 ? lw_un(L, op, lw_real(L, a)) : lw_bin(L, op, lw_real(L, a), lw_real(L, b));

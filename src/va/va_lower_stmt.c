@@ -114,7 +114,7 @@ ir_val lw_end_value(lw *L, lw_region *r, ir_val then_v, ir_val else_v)
     return v;
 }
 
-void lw_end(lw *L, lw_region *r) { lw_end_value(L, r, IR_NONE, IR_NONE); }
+static void end_region(lw *L, lw_region *r) { lw_end_value(L, r, IR_NONE, IR_NONE); }
 
 /* -- what a loop body assigns -- */
 
@@ -275,7 +275,7 @@ static void lower_if(lw *L, const va_stmt *s)
     lw_stmt(L, s->body[0]);
     lw_else(L, &r);
     lw_stmt(L, s->body[1]);
-    lw_end(L, &r);
+    end_region(L, &r);
 }
 
 static ir_val case_hit(lw *L, const va_stmt *s, int item, ir_val sel)
@@ -329,7 +329,7 @@ static void lower_case(lw *L, const va_stmt *s)
         lw_stmt(L, dflt);
     while (vec_len(open)) {
         lw_region r = vec_pop(open);
-        lw_end(L, &r);
+        end_region(L, &r);
     }
     vec_free(open);
 }
@@ -409,7 +409,7 @@ static void lower_event(lw *L, const va_stmt *s)
     lw_region r = lw_if(L, c);
     lw_stmt(L, s->body[0]);
     lw_else(L, &r);
-    lw_end(L, &r);
+    end_region(L, &r);
 }
 
 /* -- tasks -- */
@@ -474,7 +474,7 @@ static void add_effect(lw *L, ir_effect eff)
     lw_region r = lw_if(L, L->event_cond); /* hoisted body: only its messages stay conditional */
     ir_effect_add(L->fn, eff);
     lw_else(L, &r);
-    lw_end(L, &r);
+    end_region(L, &r);
 }
 
 /* $bound_step(x): x > 0 counts; below 0 the output has another meaning. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-va_sym *va_new_sym(va_parser *p, sy_kind kind, const va_tok *name)
+static va_sym *new_symbol(va_parser *p, sy_kind kind, const va_tok *name)
 {
     va_sym *s = arena_new(&p->c->mem, va_sym);
     s->kind = (uint8_t)kind;
@@ -120,7 +120,7 @@ static const char *token_text(va_parser *p, const va_tok *from, const va_tok *to
 /* -- dimensions, types, ranges -- */
 
 /* "[" expression ":" expression "]" | "[" expression "]" (elements 0 .. n-1) */
-void va_parse_dims(va_parser *p, va_sym *s)
+static void parse_dims(va_parser *p, va_sym *s)
 {
     while (va_accept(p, '[')) {
         if (s->array) {
@@ -196,14 +196,14 @@ static void parse_param_decl(va_parser *p, va_attr *attr, bool closing_semi)
     va_type type = VA_REAL;
     bool untyped = !accept_type(p, &type);
     va_accept_kw(p, KW_SIGNED);
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         const va_tok *name = expect_name(p, "the name of a parameter");
         if (!name) {
             va_skip_to_semi(p);
             return;
         }
-        va_sym *s = va_new_sym(p, SY_PARAM, name);
+        va_sym *s = new_symbol(p, SY_PARAM, name);
         s->local = local;
         s->type = (uint8_t)type;
         s->untyped = untyped;
@@ -211,7 +211,7 @@ static void parse_param_decl(va_parser *p, va_attr *attr, bool closing_semi)
         s->array = model.array;
         s->left = model.left;
         s->right = model.right;
-        va_parse_dims(p, s);
+        parse_dims(p, s);
         if (va_expect(p, '=', "after the name of a parameter")) {
             const va_tok *from = p->t;
             s->init = va_parse_expr(p);
@@ -238,21 +238,21 @@ void va_parse_var_decl(va_parser *p, va_sym ***decl, va_attr *attr)
     if (p->t->kind == T_NAME && p->t->kw == KW_REG)
         p->t++;
     accept_type(p, &type);
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         const va_tok *name = expect_name(p, "the name of a variable");
         if (!name) {
             va_skip_to_semi(p);
             return;
         }
-        va_sym *s = va_new_sym(p, SY_VAR, name);
+        va_sym *s = new_symbol(p, SY_VAR, name);
         s->type = (uint8_t)type;
         s->attr = attr;
         s->array = model.array;
         s->left = model.left;
         s->right = model.right;
         s->in_func = p->func != NULL;
-        va_parse_dims(p, s);
+        parse_dims(p, s);
         if (va_accept(p, '='))
             s->init = va_parse_expr(p);
         vec_push(*decl, s);
@@ -275,7 +275,7 @@ static va_sym *mention_node(va_parser *p, const va_tok *name, const va_sym *mode
 {
     va_sym *s = find_decl(p->mod->decl, name->s, SY_NODE);
     if (!s) {
-        s = va_new_sym(p, SY_NODE, name);
+        s = new_symbol(p, SY_NODE, name);
         vec_push(p->mod->decl, s);
     }
     if (model->array && !s->array) {
@@ -296,7 +296,7 @@ static void parse_direction(va_parser *p, bool in_header)
     if (va_is_name(p->t) && (va_is_name(p->t + 1) || p->t[1].kind == '['))
         if (va_is_name(p->t + 1) || map_get(&p->c->disc_of, map_key(p->t->s), -1) >= 0)
             disc = p->t++;
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         const va_tok *name = expect_name(p, "the name of a port");
         if (!name) {
@@ -336,7 +336,7 @@ static void parse_net_decl(va_parser *p, va_attr *attr)
 {
     const va_tok *disc = p->t++;
     va_sym model = {0};
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         const va_tok *name = expect_name(p, "the name of a node");
         if (!name) {
@@ -357,7 +357,7 @@ static void parse_net_decl(va_parser *p, va_attr *attr)
         s->disc_span = disc->span;
         s->attr = s->attr ? s->attr : attr;
         if (p->t->kind == '[' && !s->array)
-            va_parse_dims(p, s);
+            parse_dims(p, s);
         if (va_accept(p, '=')) {
             va_warning(p->c, p->t[-1].span, p->t[-1].macro, "initial value of a node is ignored");
             va_parse_expr(p);
@@ -409,20 +409,20 @@ static void parse_branch(va_parser *p)
         lo = va_parse_expr(p);
     va_expect(p, ')', "after the terminals of the branch");
     va_sym model = {0};
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         const va_tok *name = expect_name(p, "the name of a branch");
         if (!name) {
             va_skip_to_semi(p);
             return;
         }
-        va_sym *s = va_new_sym(p, SY_BRANCH, name);
+        va_sym *s = new_symbol(p, SY_BRANCH, name);
         s->hi = hi;
         s->lo = lo;
         s->array = model.array;
         s->left = model.left;
         s->right = model.right;
-        va_parse_dims(p, s);
+        parse_dims(p, s);
         vec_push(p->mod->decl, s);
     } while (va_accept(p, ','));
     semi(p, "after the declaration");
@@ -441,7 +441,7 @@ static void parse_alias(va_parser *p)
             va_skip_to_semi(p);
             return;
         }
-        va_sym *s = va_new_sym(p, SY_ALIAS, name);
+        va_sym *s = new_symbol(p, SY_ALIAS, name);
         s->target = p->t->s;
         s->disc_span = p->t->span;
         p->t++;
@@ -459,7 +459,7 @@ static void parse_genvar(va_parser *p)
             va_skip_to_semi(p);
             return;
         }
-        va_sym *s = va_new_sym(p, SY_GENVAR, name);
+        va_sym *s = new_symbol(p, SY_GENVAR, name);
         s->type = VA_INTEGER;
         vec_push(p->mod->decl, s);
     } while (va_accept(p, ','));
@@ -480,7 +480,7 @@ static void function_arg(va_parser *p, va_func *f, const va_tok *name, bool in, 
 {
     va_sym *s = find_decl(f->decl, name->s, SY_VAR);
     if (!s) {
-        s = va_new_sym(p, SY_VAR, name);
+        s = new_symbol(p, SY_VAR, name);
         s->in_func = true;
         s->type = model->type;
         vec_push(f->decl, s);
@@ -504,7 +504,7 @@ static void parse_function_dir(va_parser *p, va_func *f, bool in_header)
     p->t++;
     accept_type(p, &type);
     model.type = (uint8_t)type;
-    va_parse_dims(p, &model);
+    parse_dims(p, &model);
     do {
         if (in_header && p->t->kind == T_NAME && !va_is_name(p->t))
             return;
@@ -590,12 +590,12 @@ static void parse_function(va_parser *p)
         va_skip_to_semi(p);
         return;
     }
-    va_sym *s = va_new_sym(p, SY_FUNC, name);
+    va_sym *s = new_symbol(p, SY_FUNC, name);
     s->type = (uint8_t)type;
     s->func = f;
     f->sym = s;
     p->func = f;
-    f->result = va_new_sym(p, SY_VAR, name);
+    f->result = new_symbol(p, SY_VAR, name);
     f->result->type = (uint8_t)type;
     f->result->in_func = true;
     vec_push(f->decl, f->result);
@@ -841,7 +841,7 @@ static void parse_paramset(va_parser *p, va_attr *attr)
         } else if (at_kw(p, KW_ALIASPARAM)) {
             parse_alias(p);
         } else if (va_accept(p, '.') && va_is_name(p->t)) {
-            va_sym *s = va_new_sym(p, SY_PARAM, p->t++);
+            va_sym *s = new_symbol(p, SY_PARAM, p->t++);
             va_expect(p, '=', "after the name of the parameter");
             const va_tok *from = p->t;
             s->init = va_parse_expr(p);

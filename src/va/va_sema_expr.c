@@ -433,7 +433,7 @@ static bool port_access(va_sema *s, va_expr *e, va_expr *a)
 }
 
 /* access "(" branch | node ["," node] ")"; e->num: 0 potential, 1 flow */
-bool va_sema_access(va_sema *s, va_expr *e)
+static bool check_access(va_sema *s, va_expr *e)
 {
     e->op = FN_ACCESS;
     if (e->n_arg < 1 || e->n_arg > 2) {
@@ -575,7 +575,7 @@ static bool check_ddx(va_sema *s, va_expr *e)
                  "expected the unknown to derive by, like V(node) or I(branch)");
         return false;
     }
-    if (!va_sema_access(s, u))
+    if (!check_access(s, u))
         return false;
     if (u->num == 2) {
         ERR(s, u, "no derivative by the current of a port");
@@ -819,7 +819,7 @@ static void check_call(va_sema *s, va_expr *e)
             ERR(s, e, "'%s' cannot be used in %s", e->name,
                 s->func ? "an analog function" : "the value of a parameter");
         else
-            va_sema_access(s, e);
+            check_access(s, e);
     } else if (y && s->func && y == s->func->result) {
         ERR(s, e, "function '%s' calls itself, which is not possible in an analog function",
             e->name);
