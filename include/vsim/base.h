@@ -82,6 +82,9 @@ typedef struct vsim_settings {
     const char *cache;          /* folder for kernels and compiled models; NULL: no cache on disk */
     const char *const *include; /* [n_include] folders for .include, .lib, .hdl and `include */
     size_t n_include;
+    const char *const
+        *macro; /* [n_macro] Verilog-A macros, "NAME" or "NAME=text"; NAME alone is 1 */
+    size_t n_macro;
     int threads;         /* that work for one circuit; 0: as the deck says, or one per processor */
     int lanes;           /* instances per vector: 1, 2, 4, 8; 0: what suits the processor */
     const char *cpu;     /* LLVM's name of a processor type; NULL: this machine */

@@ -22,6 +22,14 @@ static const char *copy(vsim *s, const char *text)
     return text ? arena_strndup(&s->mem, text, strlen(text)) : NULL;
 }
 
+static const char *const *copy_list(vsim *s, const char *const *from, size_t n)
+{
+    const char **to = arena_array(&s->mem, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        to[i] = copy(s, from[i]);
+    return to;
+}
+
 /* A program that was built with an older header knows fewer of them. */
 static void copy_settings(vsim *s, const vsim_settings *from)
 {
@@ -35,10 +43,8 @@ static void copy_settings(vsim *s, const vsim_settings *from)
     s->set.plugins = copy(s, s->set.plugins);
     s->set.cache = copy(s, s->set.cache);
     s->set.cpu = copy(s, s->set.cpu);
-    const char **include = arena_array(&s->mem, const char *, s->set.n_include);
-    for (size_t i = 0; i < s->set.n_include; i++)
-        include[i] = copy(s, from->include[i]);
-    s->set.include = include;
+    s->set.include = copy_list(s, s->set.include, s->set.n_include);
+    s->set.macro = copy_list(s, s->set.macro, s->set.n_macro);
 }
 
 static vs_status check_settings(vsim *s)
@@ -62,6 +68,8 @@ static vs_status open_models(vsim *s)
     const vsim_settings *set = &s->set;
     const mdl_opt o = {.include = set->include,
                        .n_include = set->n_include,
+                       .macro = set->macro,
+                       .n_macro = set->n_macro,
                        .model_dir = set->models,
                        .interpret = set->interpret,
                        .no_specialize = set->no_specialize,

@@ -49,6 +49,8 @@ typedef struct cli_opt {
     size_t n_include;
     const char **define; /* [n_define] -D name=value: .param from outside */
     size_t n_define;
+    const char **macro; /* [n_macro] --define NAME[=TEXT], and -D of compile: of Verilog-A */
+    size_t n_macro;
     const char *cache_dir;              /* --cache-dir, or the user's; NULL: there is none */
     const char *order, *svg, *mtx, *at; /* analyze */
     const char *trace;                  /* profile */

@@ -25,6 +25,8 @@ vsim_settings cli_settings(const cli_opt *o)
                            .cache = o->no_cache ? NULL : o->cache_dir,
                            .include = o->include,
                            .n_include = o->n_include,
+                           .macro = o->macro,
+                           .n_macro = o->n_macro,
                            .threads = o->threads,
                            .lanes = o->lanes,
                            .cpu = o->cpu,

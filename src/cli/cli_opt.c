@@ -12,6 +12,7 @@ enum {
     OPT_CSV,
     OPT_STATS,
     OPT_DUMP,
+    OPT_DEFINE,
     OPT_DUMP_IR,
     OPT_CHECK_KERNELS,
     OPT_THREADS,
@@ -46,7 +47,7 @@ static const struct option options[] = {
     {"rawfile", required_argument, NULL, 'r'},
     {"output", required_argument, NULL, 'o'},
     {"include", required_argument, NULL, 'I'},
-    {"define", required_argument, NULL, 'D'},
+    {"define", required_argument, NULL, OPT_DEFINE},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -194,9 +195,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case 'r': o->raw = text; return true;
     case 'o': o->log = text; return true;
     case 'I': o->include[o->n_include++] = text; return true;
-    case 'D':
-        o->define[o->n_define++] = text;
-        return strchr(text, '=') > text ? true : usage("-D takes NAME=VALUE, not", text);
+    case 'D': o->define[o->n_define++] = text; return true;
+    case OPT_DEFINE: o->macro[o->n_macro++] = text; return true;
     case 'v': o->verbose++; return true;
     case 'q': o->quiet = true; return true;
     case 'h': o->command = CMD_HELP; return true;
@@ -233,6 +233,24 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
     default: return usage("unknown option", NULL);
     }
+}
+
+/* -D sets a parameter of the deck; compile has no deck, so there it is a macro, as for other
+ * Verilog-A compilers. */
+static bool sort_defines(cli_opt *o)
+{
+    for (size_t i = 0; i < o->n_define; i++)
+        if (o->command == CMD_COMPILE)
+            o->macro[o->n_macro++] = o->define[i];
+        else if (strchr(o->define[i], '=') <= o->define[i])
+            return usage("-D takes NAME=VALUE (--define NAME[=TEXT] is for Verilog-A), not",
+                         o->define[i]);
+    if (o->command == CMD_COMPILE)
+        o->n_define = 0;
+    for (size_t i = 0; i < o->n_macro; i++)
+        if (!*o->macro[i] || *o->macro[i] == '=')
+            return usage("a macro needs a name: --define NAME[=TEXT], not", o->macro[i]);
+    return true;
 }
 
 static bool check_arguments(const cli_opt *o)
@@ -292,7 +310,7 @@ static bool check_arguments(const cli_opt *o)
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
-    const char ***list[] = {&o->arg, &o->include, &o->define};
+    const char ***list[] = {&o->arg, &o->include, &o->define, &o->macro};
     for (size_t i = 0; i < COUNT(list); i++)
         if (!(*list[i] = calloc((size_t)argc, sizeof **list[i])))
             return usage("out of memory", NULL);
@@ -333,7 +351,7 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
     }
     if (o->command == CMD_RUN && !o->n_arg && argc == 1)
         return usage("no deck given", NULL);
-    return help || check_arguments(o);
+    return help || (sort_defines(o) && check_arguments(o));
 }
 
 static const char help_main[] =
@@ -372,6 +390,7 @@ static const char help_main[] =
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"
     "  -D NAME=VALUE                set a .param from outside\n"
+    "  --define NAME[=TEXT]         define a macro for Verilog-A (compile: -D does so too)\n"
     "  --strict                     warnings are errors\n"
     "  -n, --no-init                do not read .spiceinit (beside the deck, here, at home)\n"
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"

@@ -65,6 +65,8 @@ typedef struct mdl_lib mdl_lib;     /* all modules that were loaded, the JIT, th
 typedef struct mdl_opt {
     const char *const *include; /* .va include folders [n_include] */
     size_t n_include;
+    const char *const *macro; /* of Verilog-A: "NAME" or "NAME=text" [n_macro] */
+    size_t n_macro;
     const char
         *model_dir;      /* folder of the standard models/ *.va; NULL: the installed or build one */
     bool interpret;      /* no machine code */

@@ -93,6 +93,14 @@ void mdl_drop_unit(mdl_lib *lib, lib_unit *lu)
 
 static const char **include_folders(const mdl_lib *lib, char **standard);
 
+static va_opt how_to_compile(const mdl_lib *lib, const char *const *dir)
+{
+    return (va_opt){.include = dir,
+                    .n_include = vec_len(dir),
+                    .define = lib->opt.macro,
+                    .n_define = lib->opt.n_macro};
+}
+
 /* The unit's modules once more; their texts and messages are known already. */
 static bool compile_again(mdl_lib *lib, lib_unit *lu)
 {
@@ -100,7 +108,7 @@ static bool compile_again(mdl_lib *lib, lib_unit *lu)
     diag d;
     if (!lu->compiled_again) {
         const char **dir = include_folders(lib, &standard);
-        const va_opt opt = {.include = dir, .n_include = vec_len(dir)};
+        const va_opt opt = how_to_compile(lib, dir);
         diag_init(&d);
         mdl_keep_note_damage(lib);
         if (va_compile(&lu->again, &d, lib->names, lu->path, &opt) != VS_OK ||
@@ -360,7 +368,7 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
 {
     char *standard = NULL;
     const char **dir = include_folders(lib, &standard);
-    va_opt opt = {.include = dir, .n_include = vec_len(dir)};
+    const va_opt opt = how_to_compile(lib, dir);
     lib_unit *lu = new_unit(lib, text ? NULL : name);
     vs_status st = mdl_keep_load_unit(lib, lu, dir, vec_len(dir))
                        ? VS_OK

@@ -29,6 +29,8 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
 {
     mdl_opt mo = {.include = set->include,
                   .n_include = set->n_include,
+                  .macro = set->macro,
+                  .n_macro = set->n_macro,
                   .model_dir = set->models,
                   .interpret = set->interpret,
                   .no_specialize = set->no_specialize,

@@ -109,7 +109,7 @@ typedef struct va_unit {
 typedef struct va_opt {
     const char *const *include; /* folders searched after the including file's own [n_include] */
     size_t n_include;
-    const char *const *define; /* "NAME" or "NAME=text" [n_define] */
+    const char *const *define; /* "NAME" or "NAME=text" [n_define]; NAME alone is 1 */
     size_t n_define;
 } va_opt;
 

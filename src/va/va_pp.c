@@ -627,6 +627,15 @@ static void process(pp *p, source *s)
 }
 
 /* "NAME" or "NAME=text" from the options */
+static bool is_name(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(s[i] == '_' || (s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+              (i && ((s[i] >= '0' && s[i] <= '9') || s[i] == '$'))))
+            return false;
+    return n > 0;
+}
+
 static void define_option(pp *p, const char *def)
 {
     const char *eq = strchr(def, '=');
@@ -638,7 +647,15 @@ static void define_option(pp *p, const char *def)
                   .len = strlen(text),
                   .file = file,
                   .line_mode = true};
-    va_macro m = {.name = str_intern(p->c->names, def, n), .def = {file, 0, 0}, .n_param = -1};
+    const char *name = str_intern(p->c->names, def, n);
+    if (!is_name(def, n) || is_directive(name)) {
+        diag_error(p->c->d, DIAG_NOWHERE,
+                   is_name(def, n) ? "the macro '%s', set from outside, has the name of a directive"
+                                   : "'%s', set from outside, is not the name of a macro",
+                   name);
+        return;
+    }
+    va_macro m = {.name = name, .def = {file, 0, 0}, .n_param = -1};
     read_body(&m, &l, NULL);
     set_macro(p, m);
 }
@@ -646,7 +663,7 @@ static void define_option(pp *p, const char *def)
 vs_status va_preprocess(va_ctx *c, int32_t file)
 {
     static const char *const predefined[] = {"__VAMS_ENABLE__", "__VAMS_COMPACT_MODELING__",
-                                             "__VSIM__"};
+                                             "__OPENVAF__", "__VSIM__"};
     pp p = {.c = c, .out = &c->tok};
     for (size_t i = 0; i < VS_COUNT(predefined); i++)
         define_option(&p, predefined[i]);

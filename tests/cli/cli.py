@@ -549,6 +549,45 @@ class CheckingKernels(Folder):
         self.assertIn('warning: no kernel ran', none.stderr)
 
 
+class DefiningMacros(Folder):
+    VA = ('`include "disciplines.va"\nmodule mm(a, c); inout a, c; electrical a, c;\n'
+          'analog begin\n`ifdef HALF\n  I(a,c) <+ V(a,c) * `HALF / 2;\n`else\n  I(a,c) <+ V(a,c);\n'
+          '`endif\n`ifdef OTHER\n  I(a,c) <+ 10*V(a,c);\n`endif\nend\nendmodule\n')
+    DECK = 't\n.hdl "m.va"\n.model m mm\nv1 1 0 1\nn1 1 0 m\n.op\n.print op i(v1)\n.end\n'
+
+    def current(self, *args, **kw):
+        self.write('m.va', self.VA)
+        done = self.vsim('--cache-dir', 'c', '-r', 'o.raw', *args, self.deck(self.DECK), **kw)
+        return -waves.read_raw(self.path('o.raw'))['i(v1)'][-1] if not kw else done
+
+    def test_a_deck_s_models_see_them_and_the_cache_keeps_them_apart(self):
+        for _ in range(2):  # the second time from the cache
+            self.assertEqual(self.current(), 1)
+            self.assertEqual(self.current('--define', 'HALF'), 0.5)
+            self.assertEqual(self.current('--define', 'OTHER'), 11)
+            self.assertEqual(self.current('--define=HALF=(3+4)'), 3.5)
+            self.assertEqual(self.current('--define', 'HALF=3', '--define', 'OTHER'), 11.5)
+
+    def test_compile_takes_them_as_other_compilers_do(self):
+        self.write('m.va', '`include "disciplines.h"\nmodule mm(a); inout a; electrical a;\n'
+                   '`ifdef MORE\nparameter real p = `MORE;\n`endif\nanalog I(a) <+ V(a);\nendmodule\n')
+        self.assertRegex(self.vsim('compile', 'm.va').stdout, r'parameters +0')
+        for how in (('-D', 'MORE'), ('-DMORE=2.5',), ('--define', 'MORE=1')):
+            self.assertRegex(self.vsim('compile', 'm.va', *how).stdout, r'parameters +1')
+
+    def test_wrong_ones_are_refused(self):
+        self.write('m.va', self.VA)
+        deck = self.deck(self.DECK)
+        self.assertIn('--define NAME[=TEXT]', self.vsim('-D', 'HALF', deck, code=2).stderr)
+        self.vsim('--define', '=1', deck, code=2)
+        self.vsim('--define', '', deck, code=2)
+        self.assertIn("'1x', set from outside, is not the name of a macro",
+                      self.vsim('--define', '1x', deck, code=1).stderr)
+        self.assertIn("'include', set from outside, has the name of a directive",
+                      self.vsim('--define', 'include', deck, code=1).stderr)
+        self.vsim('--define', 'HALF="open', deck, code=1)
+
+
 class Interrupting(Folder):
     def start(self):
         self.deck(LONG)

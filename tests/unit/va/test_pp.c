@@ -50,12 +50,37 @@ START_TEST(conditionals_nest_and_skip_anything)
     ck_assert_double_eq(
         y_of("`define X\n`undef X\n`ifdef X\n`define V 1\n`else\n`define V 2\n`endif", "`V"), 2);
     ck_assert_double_eq(
-        y_of(
-            "",
-            "1\n`ifdef __VAMS_COMPACT_MODELING__\n + 10\n`endif\n`ifdef __VSIM__\n+ 100\n`endif\n"),
-        111);
+        y_of("",
+             "1\n`ifdef __VAMS_COMPACT_MODELING__\n + 10\n`endif\n`ifdef __VSIM__\n+ 100\n`endif\n"
+             "`ifdef __OPENVAF__\n+ 1000\n`endif\n`ifdef __XYCE__\n+ 10000\n`endif\n"),
+        1111);
     ck_assert_double_eq(
         y_of("`define T(x) \\\n`ifdef NO \\\n 1 \\\n`else \\\n x \\\n`endif\n", "`T(7)"), 7);
+}
+END_TEST
+
+START_TEST(the_standard_files_have_all_their_names)
+{
+    static const char *const constants[] = {"constants.vams", "constants.va", "constants.h"};
+    static const char *const disciplines[] = {"disciplines.vams", "disciplines.va", "disciplines.h",
+                                              "discipline.h"};
+    char text[200];
+    for (size_t i = 0; i < VS_COUNT(constants); i++) {
+        snprintf(text, sizeof text, "`include \"%s\"", constants[i]);
+        ck_assert_double_eq(y_of(text, "`M_PI"), 3.14159265358979323846);
+    }
+    for (size_t i = 0; i < VS_COUNT(disciplines); i++) {
+        bench b;
+        snprintf(text, sizeof text,
+                 "`include \"%s\"\nmodule m(a); inout a; electrical a; thermal t;"
+                 " analog begin I(a) <+ 1; Pwr(t) <+ Temp(t); end endmodule\n",
+                 disciplines[i]);
+        bench_compile(&b, text);
+        char *msg = bench_messages(&b);
+        ck_assert_str_eq(msg, "");
+        vs_free(msg);
+        bench_free(&b);
+    }
 }
 END_TEST
 
@@ -146,5 +171,6 @@ END_TEST
 
 RUN_SUITE("va/pp", macros_take_arguments_and_nest, conditionals_nest_and_skip_anything,
           other_directives_are_accepted, constants_are_built_in,
+          the_standard_files_have_all_their_names,
           a_token_of_a_macro_stands_where_the_macro_is_used,
           includes_are_found_beside_the_file_and_in_the_folders)
