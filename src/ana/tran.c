@@ -14,6 +14,8 @@
 #define NEAR_CORNER 0.1       /* no step may leave less than this part of itself to a corner */
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
 #define NOISE 10              /* a miss below this many last Newton updates is noise */
+#define PATIENCE 10000        /* steps in a row that devices cut short */
+#define MOST_STEPS 1e10       /* beyond as many of them a run is ended */
 #define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
@@ -92,7 +94,7 @@ static void set_limits(tran *t)
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
-    t->newton_fails = t->lte_fails = t->n_shorter = 0;
+    t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
     t->t = t->next_progress = t->jump_end = 0;
     t->start_order = 0;
     t->grid[0] = 0;
@@ -218,7 +220,8 @@ static void plan(tran *t, double want)
     double mark = next_mark(t), left = mark - t->t;
     double h = fmin(fmin(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
     double bound = ckt_bound_step(t->a->c);
-    if (bound > 0)
+    t->n_bound = bound > 0 && bound < h ? t->n_bound + 1 : 0;
+    if (t->n_bound)
         h = fmin(h, fmax(bound, t->hmin)); /* a wish of a model: time must go on */
     if (h >= left * (1 - 1e-9)) {
         t->h = left;
@@ -459,6 +462,20 @@ static vs_status judge(tran *t)
     return VS_OK;
 }
 
+/* Devices (short delays, $bound_step) have held the steps so short, for so long, that the run
+ * would not end. */
+static vs_status check_patience(const tran *t)
+{
+    if (t->n_bound < PATIENCE || t->o.tstop - t->t < MOST_STEPS * t->h)
+        return VS_OK;
+    diag_error(t->a->d, DIAG_NOWHERE,
+               "transient: at %.6g s devices allow steps of %.3g s at most; more than %.0e of them "
+               "would be needed to reach %.6g s",
+               t->t, t->h, MOST_STEPS, t->o.tstop);
+    diag_note(t->a->d, DIAG_NOWHERE, "short delays of lines and $bound_step of models do that");
+    return VS_ESTEP;
+}
+
 static vs_status march(tran *t, double until)
 {
     vs_status st = VS_OK;
@@ -467,6 +484,8 @@ static vs_status march(tran *t, double until)
             return VS_PAUSED;
         st = tran_solve(t);
         st = st == VS_OK ? judge(t) : st == VS_NOCONV ? newton_failed(t) : st;
+        if (st == VS_OK)
+            st = check_patience(t);
         if (st == VS_OK)
             st = report_progress(t);
     }
