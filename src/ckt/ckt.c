@@ -370,6 +370,12 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
     return VS_OK;
 }
 
+int32_t ckt_n_osdi(const ckt *c)
+{
+    const nat_set *s = c->nat.set[NAT_OSDI];
+    return s ? s->kind->count(s) : 0;
+}
+
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i)
 {
     const nat_device d = nat_osdi_kind.at(c->nat.set[NAT_OSDI], i);

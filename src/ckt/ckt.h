@@ -179,6 +179,7 @@ typedef struct ckt_osdi_facts {
     int32_t n_terminal;
     diag_span span;
 } ckt_osdi_facts;
+int32_t ckt_n_osdi(const ckt *c); /* devices of OSDI libraries */
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
 ckt_group_facts ckt_group(const ckt *c, int32_t i);
