@@ -63,6 +63,7 @@ typedef struct vsim_inside_job {
     const char *lu;   /* vsim_inside_is_lu; NULL: as the deck says */
     const char *dump; /* "cards", "circuit", "pattern", "groups", "ir": printed in log; or NULL */
     vsim_inside_debug debug;
+    int64_t fail_at;  /* tests: the allocation from which on there is no memory; 0: none */
     bool strict;      /* warnings are errors */
     bool json;        /* explain, analyze, profile */
     bool allow_shell; /* .control blocks may start programs */

@@ -62,9 +62,9 @@ void heap_free(heap **p)
         return;
     while (h->owned) {
         heap_owned *o = h->owned;
-        void (*drop)(void *) = o->drop;
+        const heap_owned it = *o;
         heap_disown(o);
-        drop(o->what);
+        it.drop(it.what, it.n);
     }
     for (block *b = h->top, *older; b; b = older) {
         older = b->older;
@@ -83,6 +83,19 @@ void heap_fail_at(heap *h, int64_t n, bool on)
 {
     h->fail_at = n > 0 ? h->count + n : 0;
     h->fail_on = on;
+}
+
+void heap_relax(heap *h)
+{
+    h->limit = 0;
+    h->fail_at = 0;
+}
+
+bool heap_room(size_t bytes)
+{
+    void *p = malloc(bytes);
+    free(p);
+    return p != NULL;
 }
 
 /* -- guards -- */
@@ -255,7 +268,7 @@ char *vs_vtext(const char *fmt, va_list ap)
 
 /* -- what is not memory -- */
 
-void heap_own(heap_owned *o, void (*drop)(void *what), void *what)
+void heap_own(heap_owned *o, heap_drop *drop, void *what)
 {
     heap *h = here.heap;
     *o = (heap_owned){.in = h, .drop = drop, .what = what};
@@ -279,22 +292,23 @@ void heap_disown(heap_owned *o)
             o->older->newer = o->newer;
         pthread_mutex_unlock(&h->lock);
     }
-    *o = (heap_owned){.what = o->what};
+    *o = (heap_owned){0};
 }
 
-void heap_hold(void (*drop)(void *what), void *what)
+void heap_hold(heap_drop *drop, void *what, size_t n)
 {
     if (!here.heap)
         return;
     heap_owned *o = vs_try_realloc(NULL, sizeof *o);
     if (!o) {
-        drop(what);
+        drop(what, n);
         vs_no_memory();
     }
     heap_own(o, drop, what);
+    o->n = n;
 }
 
-void heap_unhold(void (*drop)(void *what), const void *what)
+void heap_unhold(heap_drop *drop, const void *what)
 {
     heap *h = here.heap;
     if (!h)

@@ -29,6 +29,11 @@ size_t heap_bytes(const heap *h);
 size_t heap_peak(const heap *h);
 /* Allocations so far. */
 int64_t heap_count(const heap *h);
+/* No limit, and no more failures, for the last words. */
+void heap_relax(heap *h);
+/* Whether the process could have this much more: asked before a library is called that ends the
+ * process without it. */
+bool heap_room(size_t bytes);
 /* For tests: the n-th allocation from now on (1: the next) finds no memory, and, if `on`, none
  * after it does. 0: no such. */
 void heap_fail_at(heap *h, int64_t n, bool on);
@@ -40,19 +45,21 @@ VS_MUST_USE vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg);
 
 /* Something that is not memory. The node lies in a block of the heap, mostly in the object itself,
  * zeroed before. */
+typedef void heap_drop(void *what, size_t n);
 typedef struct heap_owned {
     struct heap_owned *newer, *older;
     heap *in;
-    void (*drop)(void *what); /* NULL: not registered */
+    heap_drop *drop; /* NULL: not registered */
     void *what;
+    size_t n;
 } heap_owned;
-/* From now on drop(what) is called when the thread's heap is freed. Allocates nothing. */
-void heap_own(heap_owned *o, void (*drop)(void *what), void *what);
+/* From now on drop(what, 0) is called when the thread's heap is freed. Allocates nothing. */
+void heap_own(heap_owned *o, heap_drop *drop, void *what);
 /* It was let go by its owner. Allowed for what is not registered. */
 void heap_disown(heap_owned *o);
-/* The same with a node of its own, for what lives in no block; heap_unhold: the owner lets it go
- * himself. Without memory for the node, `what` is dropped at once. */
-void heap_hold(void (*drop)(void *what), void *what);
-void heap_unhold(void (*drop)(void *what), const void *what);
+/* The same with a node of its own, for what lives in no block, and drop(what, n); heap_unhold: the
+ * owner lets it go himself. Without memory for the node, `what` is dropped at once. */
+void heap_hold(heap_drop *drop, void *what, size_t n);
+void heap_unhold(heap_drop *drop, const void *what);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "heap.h"
@@ -44,13 +45,17 @@ bool io_read(int fd, void *p, size_t n)
     return true;
 }
 
-static void drop_fd(void *what) { close((int)(intptr_t)what); }
+static void drop_fd(void *what, size_t n)
+{
+    (void)n;
+    close((int)(intptr_t)what);
+}
 
 int io_open(const char *path, int flags)
 {
     const int fd = open(path, flags | O_CLOEXEC, 0666);
     if (fd >= 0)
-        heap_hold(drop_fd, (void *)(intptr_t)fd);
+        heap_hold(drop_fd, (void *)(intptr_t)fd, 0);
     return fd;
 }
 
@@ -60,7 +65,29 @@ int io_close(int fd)
     return close(fd);
 }
 
-static void drop_folder(void *what) { closedir(what); }
+static void drop_map(void *what, size_t n) { munmap(what, n); }
+
+void *io_map(int fd, size_t bytes)
+{
+    void *p = fd < 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                     : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    heap_hold(drop_map, p, bytes);
+    return p;
+}
+
+void io_unmap(void *p, size_t bytes)
+{
+    heap_unhold(drop_map, p);
+    munmap(p, bytes);
+}
+
+static void drop_folder(void *what, size_t n)
+{
+    (void)n;
+    closedir(what);
+}
 
 static int by_text(const void *a, const void *b)
 {
@@ -74,7 +101,7 @@ const char **io_names(arena *mem, const char *path, bool *found)
     *found = d != NULL;
     if (!d)
         return NULL;
-    heap_hold(drop_folder, d);
+    heap_hold(drop_folder, d, 0);
     for (struct dirent *x; (x = readdir(d));)
         if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
             vec_push(name, arena_strndup(mem, x->d_name, strlen(x->d_name)));

@@ -16,6 +16,10 @@ bool io_read(int fd, void *p, size_t n);
 /* As open, close-on-exec; freeing the thread's heap closes it. -1: errno. Closing: as close. */
 int io_open(const char *path, int flags);
 int io_close(int fd);
+/* Pages that freeing the heap gives back: of a file, to read; fd < 0: zeroed, to read and write.
+ * NULL: errno. */
+void *io_map(int fd, size_t bytes);
+void io_unmap(void *p, size_t bytes);
 /* Names in a folder, sorted, without . and ..: a vec of texts in mem; *found: it could be read. */
 const char **io_names(arena *mem, const char *path, bool *found);
 

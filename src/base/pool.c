@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "heap.h"
+
 /* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the
  * gaps between the parallel parts of a Newton iteration are shorter, those between analyses are
  * not. */
@@ -22,6 +24,9 @@ struct pool {
     _Atomic int32_t done; /* pieces of the job that have returned */
     _Atomic int sleeping;
     _Atomic bool stop;
+    _Atomic bool failed; /* a piece of the job found no memory: the others are left out */
+    heap *heap;          /* of who made the pool: its threads allocate there */
+    heap_owned own;
     pthread_mutex_t lock; /* for sleeping */
     pthread_cond_t wake;
 };
@@ -42,24 +47,42 @@ void pool_wait(int n)
 #endif
 }
 
+typedef struct shift {
+    pool *p;
+    int worker;
+} shift;
+
 /* Takes pieces of the present job until there are none. */
-static void work(pool *p, int worker)
+static vs_status take_pieces(void *user)
 {
+    pool *p = ((shift *)user)->p;
+    const int worker = ((shift *)user)->worker;
     uint64_t t = atomic_load_explicit(&p->ticket, memory_order_acquire);
     for (;;) {
         /* A job's fields change only after its last piece was done and the ticket was closed: then
          * there is no piece, or the swap below fails. */
         const pool_fn fn = atomic_load_explicit(&p->fn, memory_order_relaxed);
-        void *user = atomic_load_explicit(&p->user, memory_order_relaxed);
+        void *arg = atomic_load_explicit(&p->user, memory_order_relaxed);
         const int32_t i = (int32_t)(uint32_t)t;
         if (i >= atomic_load_explicit(&p->n, memory_order_acquire))
-            return;
+            return VS_OK;
         if (!atomic_compare_exchange_weak_explicit(&p->ticket, &t, t + 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
-        fn(user, i, worker);
+        if (!atomic_load_explicit(&p->failed, memory_order_relaxed))
+            fn(arg, i, worker);
         atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
         t = atomic_load_explicit(&p->ticket, memory_order_acquire);
+    }
+}
+
+/* A piece that found no memory is done, as the others of its job are then. */
+static void work(pool *p, int worker)
+{
+    shift s = {p, worker};
+    while (guard_run(p->heap, take_pieces, &s)) {
+        atomic_store(&p->failed, true);
+        atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
     }
 }
 
@@ -94,22 +117,6 @@ static void *thread_main(void *arg)
     }
 }
 
-pool *pool_new(int threads)
-{
-    pool *p = vs_calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->size = threads > 1 ? threads : 1;
-    p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
-    if (!p->thread) {
-        vs_free(p);
-        return NULL;
-    }
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->wake, NULL);
-    return p;
-}
-
 static void wake_all(pool *p)
 {
     if (!atomic_load(&p->sleeping))
@@ -119,17 +126,41 @@ static void wake_all(pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-void pool_free(pool **pp)
+static void end(pool *p)
 {
-    pool *p = *pp;
-    if (!p)
-        return;
     atomic_store(&p->stop, true);
     wake_all(p);
     for (int i = 0; i < p->n_started; i++)
         pthread_join(p->thread[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
+}
+
+static void drop(void *what, size_t n)
+{
+    (void)n;
+    end(what);
+}
+
+pool *pool_new(int threads)
+{
+    pool *p = vs_calloc(1, sizeof *p);
+    p->size = threads > 1 ? threads : 1;
+    p->thread = vs_calloc((size_t)p->size, sizeof *p->thread);
+    p->heap = heap_now();
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    heap_own(&p->own, drop, p);
+    return p;
+}
+
+void pool_free(pool **pp)
+{
+    pool *p = *pp;
+    if (!p)
+        return;
+    heap_disown(&p->own);
+    end(p);
     vs_free(p->thread);
     vs_free(p);
     *pp = NULL;
@@ -142,9 +173,8 @@ static void start_threads(pool *p)
 {
     while (p->n_started < p->size - 1) {
         start *s = vs_malloc(sizeof *s);
-        if (s)
-            *s = (start){p, p->n_started + 1};
-        if (!s || pthread_create(&p->thread[p->n_started], NULL, thread_main, s)) {
+        *s = (start){p, p->n_started + 1};
+        if (pthread_create(&p->thread[p->n_started], NULL, thread_main, s)) {
             vs_free(s);
             p->size = p->n_started + 1;
             return;
@@ -161,6 +191,7 @@ void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
         return;
     }
     start_threads(p);
+    atomic_store(&p->failed, false);
     const uint64_t job = atomic_load_explicit(&p->ticket, memory_order_relaxed) >> 32;
     atomic_store(&p->ticket, job << 32 | CLOSED);
     atomic_store_explicit(&p->fn, fn, memory_order_release);
@@ -172,11 +203,14 @@ void pool_run(pool *p, int32_t n, pool_fn fn, void *user)
     work(p, 0);
     for (int round = 0; atomic_load_explicit(&p->done, memory_order_acquire) < n; round++)
         pool_wait(round);
+    if (atomic_load(&p->failed))
+        vs_no_memory();
 }
 
 /* -- pieces with an ordered part -- */
 
 typedef struct ordered {
+    pool *p;
     pool_fn fn, take;
     void *user;
     int32_t n, slots;
@@ -208,6 +242,8 @@ static void run_ordered(void *user, int32_t i, int worker)
 {
     ordered *o = user;
     for (int round = 0; i - atomic_load(&o->turn) >= o->slots; round++) {
+        if (o->p && atomic_load(&o->p->failed))
+            return; /* the turn may never come */
         drain(o, worker);
         pool_wait(round);
     }
@@ -219,7 +255,7 @@ static void run_ordered(void *user, int32_t i, int worker)
 void pool_run_ordered(pool *p, int32_t n, int32_t slots, pool_fn fn, pool_fn take, void *user)
 {
     assert(slots >= 1 && slots <= POOL_MAX_SLOTS);
-    ordered o = {.fn = fn, .take = take, .user = user, .n = n, .slots = slots};
+    ordered o = {.p = p, .fn = fn, .take = take, .user = user, .n = n, .slots = slots};
     pool_run(p, n, run_ordered, &o);
 }
 

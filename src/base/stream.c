@@ -63,8 +63,9 @@ static int end_text(void *cookie)
     return full ? -1 : 0;
 }
 
-static void drop_text(void *what)
+static void drop_text(void *what, size_t n)
 {
+    (void)n;
     text_stream *s = what;
     s->text = NULL; /* whoever waited is gone */
     fclose(s->f);
@@ -82,13 +83,17 @@ FILE *stream_text(char **text, size_t *n)
     return s->f;
 }
 
-static void drop_file(void *what) { fclose(what); }
+static void drop_file(void *what, size_t n)
+{
+    (void)n;
+    fclose(what);
+}
 
 FILE *stream_open(const char *path, const char *mode)
 {
     FILE *f = fopen(path, mode);
     if (f)
-        heap_hold(drop_file, f);
+        heap_hold(drop_file, f, 0);
     return f;
 }
 

@@ -14,6 +14,7 @@ typedef enum cli_exit {
     CLI_USAGE = 2,      /* wrong command line */
     CLI_NUMERIC = 3,    /* no convergence, time step too small, singular matrix */
     CLI_IO = 4,         /* a file could not be read or written */
+    CLI_MEMORY = 7,     /* out of memory (5, 6: `quit` codes of the run) */
     CLI_INTERRUPT = 130 /* Ctrl-C; results so far are kept */
 } cli_exit;
 

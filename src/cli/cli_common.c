@@ -13,6 +13,7 @@ int cli_exit_code(vsim_status st)
     case VSIM_EINPUT:
     case VSIM_EUNSUPPORTED: return CLI_INPUT;
     case VSIM_EIO: return CLI_IO;
+    case VSIM_ENOMEM: return CLI_MEMORY;
     default: return CLI_NUMERIC;
     }
 }

@@ -460,6 +460,7 @@ static const char help_exit[] =
     "  4    a file could not be read or written\n"
     "  5    a model stopped the run ($fatal, $error)\n"
     "  6    --check-kernels: kernels and interpreter differ by more than rounding\n"
+    "  7    out of memory; results up to then are kept\n"
     "  130  interrupted; results up to then are kept\n";
 
 void cli_help(const char *topic, FILE *out)

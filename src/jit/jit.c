@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "jit_priv.h"
 #include "jit_build.h"
+#include "heap.h"
 #include "io.h"
 #include "pool.h"
 
@@ -135,11 +136,13 @@ void jit_close(jit **pj)
     *pj = NULL;
 }
 
-void jit_own_code(const jit *j)
+bool jit_own_code(const jit *j)
 {
+    bool ok = true;
     for (size_t i = 0; i < vec_len(j->unit); i++)
         for (size_t k = 0; k < vec_len(j->unit[i].code); k++)
-            jit_obj_own(&j->unit[i].code[k]);
+            ok &= jit_obj_own(&j->unit[i].code[k]);
+    return ok;
 }
 
 const jit_stat *jit_stats(const jit *j) { return &j->stat; }
@@ -366,6 +369,10 @@ static bool from_cache(jit *j, jit_hash key)
 
 /* -- compiling several at once -- */
 
+enum {
+    LLVM_BYTES = 64 << 20
+}; /* must be there for a thread in LLVM, which ends the process else */
+
 typedef struct emit_task { /* a job that LLVM must do */
     jit_job *job;
     jit_hash key;
@@ -378,7 +385,7 @@ typedef struct part_task { /* an object of it */
     jit_part made;
     double seconds;
     char *err;
-    bool failed;
+    int failed; /* as jit_emit_fn returns */
 } part_task;
 
 typedef struct team {
@@ -399,14 +406,20 @@ static void emit_one(void *user, int32_t i, int worker)
 {
     const team *t = user;
     const jit_opt *o = &t->j->opt;
-    const jit_emit_opt opt = {
-        .opt_level = o->opt_level, .cpu = o->cpu, .exact = o->exact, .fma = t->j->fma};
+    const jit_emit_opt opt = {.opt_level = o->opt_level,
+                              .cpu = o->cpu,
+                              .exact = o->exact,
+                              .fma = t->j->fma,
+                              .room = vs_try_realloc};
     part_task *p = &t->part[i];
     const emit_task *k = p->of;
     const double t0 = vs_seconds();
     (void)worker;
-    p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
-                           &p->made.size, &p->err);
+    if (!heap_room(LLVM_BYTES))
+        p->failed = JIT_NO_MEMORY;
+    else
+        p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
+                               &p->made.size, &p->err);
     p->seconds = vs_seconds() - t0;
 }
 
@@ -494,6 +507,9 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
             vec_push(t.part, ((part_task){.of = &task[i], .q = q}));
     pool_run(p, (int32_t)vec_len(t.part), emit_one, &t);
     pool_free(&p);
+    for (size_t i = 0; i < vec_len(t.part); i++)
+        if (t.part[i].failed == JIT_NO_MEMORY)
+            vs_no_memory();
     j->stat.seconds_compile += vs_seconds() - t0;
     for (int i = 0; i < n; first += task[i].cut.n_part, i++)
         finish_task(j, &task[i], &t.part[first], why);

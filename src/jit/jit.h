@@ -113,8 +113,8 @@ VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *l
 const jit_stat *jit_stats(const jit *j);
 /* After a fork: the code in pages that this process shares with no other. Two processes on two
  * processors that fetch long kernels from the same physical pages run some 10 % slower
- * (docs/sweeps.md). */
-void jit_own_code(const jit *j);
+ * (docs/sweeps.md). false: the system refused, and kernels cannot be called any more. */
+bool jit_own_code(const jit *j);
 
 /* The same contract by the interpreter, lane by lane: the oracle and --interpret.
  * Status: VS_OK, VS_NOCONV (a loop without end). */

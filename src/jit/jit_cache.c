@@ -190,13 +190,13 @@ static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache
     if (st.st_size < (off_t)sizeof(cache_head))
         return "is not a cache file";
     const size_t bytes = (size_t)st.st_size;
-    void *mem = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mem == MAP_FAILED)
+    void *mem = io_map(fd, bytes);
+    if (!mem)
         return "cannot be mapped into memory";
     size_t now = 0;
     const char *why = check_head(mem, bytes, kind, key, &now);
     if (why)
-        munmap(mem, bytes);
+        io_unmap(mem, bytes);
     else
         *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head),
                                  now, mem, bytes};
@@ -207,7 +207,7 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
                         const char **why)
 {
     char *path = c->dir ? file_name(c, kind, key, "") : NULL;
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path ? io_open(path, O_RDONLY) : -1;
     jit_found found = JIT_CACHE_MISS;
     *item = (jit_cache_item){0};
     if (fd >= 0) {
@@ -216,7 +216,7 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
         if (found == JIT_CACHE_HIT)
             (void)utimensat(AT_FDCWD, path, NULL,
                             0); /* in a folder that is read only the age is not kept */
-        close(fd);
+        io_close(fd);
     }
     vs_free(path);
     return found;
@@ -225,7 +225,7 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
 void jit_cache_release(jit_cache_item *item)
 {
     if (item->map)
-        munmap(item->map, item->map_bytes);
+        io_unmap(item->map, item->map_bytes);
     *item = (jit_cache_item){0};
 }
 

@@ -18,6 +18,7 @@
  * Lanes:  values have the type lane_type(), and all loads, stores, constants and calls go through
  *         helpers that work for `lanes` instances at once. No operation looks at another lane, so
  *         that the results of an instance depend neither on its neighbours nor on the width. */
+#include "heap.h"
 #include "jit_math.h"
 #include "jit_priv.h"
 #include "jit_build.h"
@@ -85,6 +86,7 @@ typedef struct gen {
     LLVMValueRef md_out;  /* alias scope list of the output arrays */
     unsigned kind_scope, kind_noalias;
     const char *bad; /* what is not supported */
+    heap_owned own;  /* cx, mod, b */
 } gen;
 
 /* -- lanes: everything that depends on the number of instances evaluated at once -- */
@@ -1075,12 +1077,22 @@ static void make_alias_scope(gen *g)
     g->kind_noalias = LLVMGetMDKindIDInContext(g->cx, "noalias", 7);
 }
 
+static void drop_llvm(void *what, size_t n)
+{
+    gen *g = what;
+    (void)n;
+    LLVMDisposeBuilder(g->b);
+    LLVMDisposeModule(g->mod);
+    LLVMContextDispose(g->cx);
+}
+
 static void gen_begin(gen *g)
 {
     size_t n = vec_len(g->fn->inst) + 1, n_out = vec_len(g->fn->out) + 1;
     g->cx = LLVMContextCreate();
     g->mod = LLVMModuleCreateWithNameInContext(g->fn->name ? g->fn->name : "vsim", g->cx);
     g->b = LLVMCreateBuilderInContext(g->cx);
+    heap_own(&g->own, drop_llvm, g);
     g->f64 = LLVMDoubleTypeInContext(g->cx);
     g->i64 = LLVMInt64TypeInContext(g->cx);
     g->i32 = LLVMInt32TypeInContext(g->cx);
@@ -1098,20 +1110,12 @@ static void gen_begin(gen *g)
     g->vec = (jit_vec){g->cx, g->mod, g->b, g->lanes, g->vec.fma};
 }
 
-static void gen_end(gen *g)
+/* A text for the caller; without memory for it there is none. */
+static char *say(const jit_emit_opt *opt, const char *text)
 {
-    vec_free(g->val);
-    vec_free(g->in_phi);
-    vec_free(g->to_keep);
-    vec_free(g->out_head);
-    vec_free(g->out_next);
-    vec_free(g->out_ptr);
-    vec_free(g->unknown);
-    vec_free(g->open);
-    vec_free(g->pending);
-    LLVMDisposeBuilder(g->b);
-    LLVMDisposeModule(g->mod);
-    LLVMContextDispose(g->cx);
+    const size_t n = strlen(text) + 1;
+    char *copy = opt->room(NULL, n);
+    return copy ? memcpy(copy, text, n) : NULL;
 }
 
 /* LLVM's list of targets is one of the process; kernels may be made by several threads. */
@@ -1134,7 +1138,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
     char *triple = LLVMGetDefaultTargetTriple(), *msg = NULL;
     char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
-        *err = vs_strdup(msg);
+        *err = say(opt, msg);
         LLVMDisposeMessage(msg);
     } else {
         int k = opt->opt_level < 0 ? 0 : opt->opt_level > 3 ? 3 : opt->opt_level;
@@ -1142,7 +1146,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
                                      opt->cpu ? "" : features, level[k], LLVMRelocPIC,
                                      LLVMCodeModelSmall);
         if (!tm)
-            *err = vs_strdup("LLVM has no target machine for this computer");
+            *err = say(opt, "LLVM has no target machine for this computer");
     }
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(cpu);
@@ -1164,29 +1168,29 @@ static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size
     LLVMMemoryBufferRef buf = NULL;
     int failed = LLVMTargetMachineEmitToMemoryBuffer(tm, g->mod, LLVMObjectFile, &msg, &buf);
     if (failed) {
-        *err = vs_strdup(msg ? msg : "LLVM wrote no object");
+        *err = say(opt, msg ? msg : "LLVM wrote no object");
         LLVMDisposeMessage(msg);
     } else {
         *size = LLVMGetBufferSize(buf);
-        *obj = vs_malloc(*size + 1);
+        *obj = opt->room(NULL, *size + 1);
         if (*obj)
             memcpy(*obj, LLVMGetBufferStart(buf), *size);
         LLVMDisposeMemoryBuffer(buf);
     }
     LLVMDisposeTargetMachine(tm);
-    return failed || !*obj;
+    return failed ? 1 : *obj ? 0 : JIT_NO_MEMORY;
 }
 
-static int check_module(gen *g, char **err)
+static int check_module(gen *g, const jit_emit_opt *opt, char **err)
 {
     if (g->bad) {
-        *err = vs_strdup(g->bad);
+        *err = say(opt, g->bad);
         return 1;
     }
 #ifndef NDEBUG
     char *msg = NULL;
     if (LLVMVerifyModule(g->mod, LLVMReturnStatusAction, &msg)) {
-        *err = vs_strdup(msg);
+        *err = say(opt, msg);
         LLVMDisposeMessage(msg);
         return 1;
     }
@@ -1195,23 +1199,46 @@ static int check_module(gen *g, char **err)
     return 0;
 }
 
+typedef struct emission {
+    gen g;
+    const jit_emit_opt *opt;
+    void **obj;
+    size_t *size;
+    char **err;
+    int failed;
+} emission;
+
+static vs_status emit(void *user)
+{
+    emission *e = user;
+    gen_begin(&e->g);
+    emit_part(&e->g);
+    e->failed = check_module(&e->g, e->opt, e->err);
+    if (!e->failed)
+        e->failed = emit_object(&e->g, e->opt, e->obj, e->size, e->err);
+    return VS_OK;
+}
+
+/* All that an emission allocates and makes goes with a heap of its own. */
 int vsim_llvm_emit(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                    const jit_emit_opt *opt, void **obj, size_t *size, char **err)
 {
-    gen g = {.fn = fn,
-             .lay = lay,
-             .cut = cut,
-             .part = q,
-             .lanes = lay->lanes,
-             .exact = opt->exact,
-             .vec.fma = opt->fma};
+    emission e = {.g = {.fn = fn,
+                        .lay = lay,
+                        .cut = cut,
+                        .part = q,
+                        .lanes = lay->lanes,
+                        .exact = opt->exact,
+                        .vec.fma = opt->fma},
+                  .opt = opt,
+                  .obj = obj,
+                  .size = size,
+                  .err = err};
+    heap *h = heap_new(0);
     *obj = NULL;
     *err = NULL;
-    gen_begin(&g);
-    emit_part(&g);
-    int failed = check_module(&g, err);
-    if (!failed)
-        failed = emit_object(&g, opt, obj, size, err);
-    gen_end(&g);
-    return failed;
+    if (!h || guard_run(h, emit, &e))
+        e.failed = JIT_NO_MEMORY;
+    heap_free(&h);
+    return e.failed;
 }

@@ -8,10 +8,10 @@
  *         External symbols come from a fixed table; anything else refuses the object. The object is
  *         read with bounds checks throughout: it may come from a damaged cache.
  * Source: System V ABI, AMD64 supplement 1.0, section 4.4 (relocation). */
+#include "io.h"
 #include "jit_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -330,9 +330,9 @@ static bool list_pieces(loader *l)
 
 static bool map_and_link(loader *l, jit_kernel *kernel)
 {
-    void *p = mmap(NULL, l->total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return fail(l, "no memory for the code");
+    void *p = io_map(-1, l->total);
+    if (!p)
+        vs_no_memory();
     l->base = p;
     copy_sections(l);
     if (!fill_slots(l) || !relocate_all(l) || (kernel && !find_kernel(l, kernel)))
@@ -355,31 +355,30 @@ vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_cod
         *code =
             (jit_code){.base = l.base, .bytes = l.total, .text_bytes = l.text, .data_at = l.data};
     else if (l.base)
-        munmap(l.base, l.total);
+        io_unmap(l.base, l.total);
     *why = ok ? NULL : l.why ? l.why : "object is not aligned";
     vec_free(l.at);
     vec_free(l.slot);
     return ok ? VS_OK : VS_EUNSUPPORTED;
 }
 
-void jit_obj_own(const jit_code *code)
+bool jit_obj_own(const jit_code *code)
 {
     const long page = sysconf(_SC_PAGESIZE);
     if (page <= 0 || mprotect(code->base, code->bytes, PROT_READ | PROT_WRITE))
-        return;
+        return true;
     for (size_t at = 0; at < code->bytes; at += (size_t)page) {
         volatile char *p = (char *)code->base + at;
         *p = *p; /* written: copied */
     }
-    if (mprotect(code->base, code->data_at, PROT_READ | PROT_EXEC) ||
-        mprotect((char *)code->base + code->data_at, code->bytes - code->data_at, PROT_READ))
-        abort(); /* it was granted when the object was loaded */
+    return !mprotect(code->base, code->data_at, PROT_READ | PROT_EXEC) &&
+           !mprotect((char *)code->base + code->data_at, code->bytes - code->data_at, PROT_READ);
 }
 
 void jit_obj_unload(jit_code *code)
 {
     if (code->base)
-        munmap(code->base, code->bytes);
+        io_unmap(code->base, code->bytes);
     *code = (jit_code){0};
 }
 
@@ -387,7 +386,11 @@ const char *jit_obj_unsupported(void) { return NULL; }
 
 #else
 
-void jit_obj_own(const jit_code *code) { (void)code; }
+bool jit_obj_own(const jit_code *code)
+{
+    (void)code;
+    return true;
+}
 
 const char *jit_obj_unsupported(void) { return "the loader of machine code knows x86-64 ELF only"; }
 

@@ -28,8 +28,6 @@ void *jit_pack_make(const jit_part *part, int32_t n, size_t *size)
     for (int32_t q = 0; q < n; q++)
         *size += aligned(part[q].size);
     char *pack = vs_calloc(1, *size);
-    if (!pack)
-        return NULL;
     memcpy(pack, &head, sizeof head);
     for (int32_t q = 0; q < n; q++) {
         const uint64_t bytes = part[q].size;

@@ -48,11 +48,14 @@ typedef struct jit_emit_opt {
     int opt_level;
     const char *cpu; /* NULL: this machine */
     bool exact;
-    bool fma; /* the processor has fused multiply-add */
+    bool fma;                         /* the processor has fused multiply-add */
+    void *(*room)(void *p, size_t n); /* vs_try_realloc of the caller: for *obj and *err */
 } jit_emit_opt;
-/* Object file of part q of one eval function cut by `cut`, from malloc. The last part has the
- * kernel, which calls the pieces of the others. Functions of several threads may run at once.
- * Returns 0 and *obj; otherwise *err is a text from malloc. */
+enum { JIT_NO_MEMORY = 2 };
+/* Object file of part q of one eval function cut by `cut`. The last part has the kernel, which
+ * calls the pieces of the others. Functions of several threads may run at once. Returns 0 and *obj;
+ * JIT_NO_MEMORY; otherwise *err is a text. What is made on the way there is the module's own:
+ * it is no part of the caller's heap, and LLVM ends the process where it finds no memory. */
 typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
@@ -95,16 +98,17 @@ typedef struct jit_symbol { /* a function of an object that others call */
 VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code,
                                    jit_kernel *kernel, const char **why);
 void jit_obj_unload(jit_code *code);
-void jit_obj_own(const jit_code *code); /* of jit_own_code */
+/* Of jit_own_code. false: the code cannot be executed any more. */
+bool jit_obj_own(const jit_code *code);
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);
 
 /* -- the objects of one kernel, one behind the other (jit_pack.c) -- */
 typedef struct jit_part {
-    void *obj; /* from malloc */
+    void *obj; /* for vs_free */
     size_t size;
 } jit_part;
-/* From malloc; NULL: out of memory. */
+/* For vs_free. */
 void *jit_pack_make(const jit_part *part, int32_t n, size_t *size);
 /* Maps all objects of a pack, which is only read. *code: vec, also when it fails; the caller
  * unloads it.

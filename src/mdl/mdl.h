@@ -231,7 +231,7 @@ VS_MUST_USE vs_status mdl_point(mdl_model *m, int32_t row, int32_t param, double
                                 const mdl_at *at, double **value, mdl_out **what);
 
 const jit_stat *mdl_jit_stats(const mdl_lib *lib);
-void mdl_own_code(const mdl_lib *lib); /* after a fork: jit_own_code */
+bool mdl_own_code(const mdl_lib *lib); /* after a fork: jit_own_code */
 /* Loads a compiled OSDI library; its modules live as long as this library. Status: as osdi_load. */
 VS_MUST_USE vs_status mdl_load_osdi(mdl_lib *lib, const char *path, diag_span at);
 /* The module of a loaded OSDI library; NULL: none. */

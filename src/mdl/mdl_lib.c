@@ -315,11 +315,7 @@ const jit_stat *mdl_jit_stats(const mdl_lib *lib)
     return lib->jit ? jit_stats(lib->jit) : &none;
 }
 
-void mdl_own_code(const mdl_lib *lib)
-{
-    if (lib->jit)
-        jit_own_code(lib->jit);
-}
+bool mdl_own_code(const mdl_lib *lib) { return !lib->jit || jit_own_code(lib->jit); }
 
 /* -- loading -- */
 

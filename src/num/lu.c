@@ -55,23 +55,18 @@ int32_t lu_unmatched_column(const csc *a)
     size_t n = (size_t)a->n;
     int32_t *match = vs_malloc(sizeof(int32_t) * n), *work = vs_malloc(sizeof(int32_t) * 5 * n);
     bool *matched = vs_calloc(n + 1, sizeof(bool));
-    int32_t col = -1;
-    if (match && work && matched) {
-        double flops;
-        btf_maxtrans(a->n, a->n, a->colptr, a->row, 0, &flops, match, work);
-        for (size_t i = 0; i < n; i++)
-            if (match[i] >= 0)
-                matched[match[i]] = true;
-        col = 0;
-        while (col < a->n && matched[col])
-            col++;
-        if (col == a->n)
-            col = -1;
-    }
+    int32_t col = 0;
+    double flops;
+    btf_maxtrans(a->n, a->n, a->colptr, a->row, 0, &flops, match, work);
+    for (size_t i = 0; i < n; i++)
+        if (match[i] >= 0)
+            matched[match[i]] = true;
+    while (col < a->n && matched[col])
+        col++;
     vs_free(match);
     vs_free(work);
     vs_free(matched);
-    return col;
+    return col < a->n ? col : -1;
 }
 
 /* Innards of a method for the pattern of a, in *fac. */
@@ -83,10 +78,9 @@ static vs_status start_method(lu_solver *lu, const lu_method *m, const csc *a, l
         return st;
     (*fac)->method = m;
     (*fac)->val = vs_malloc(sizeof(double) * (size_t)(csc_nnz(a) + 1));
-    if (st == VS_OK && (*fac)->val)
-        return VS_OK;
-    drop(fac);
-    return st == VS_OK ? VS_ENOMEM : st;
+    if (st != VS_OK)
+        drop(fac);
+    return st;
 }
 
 vs_status lu_analyze(lu_solver *lu, const csc *a)
@@ -96,6 +90,8 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
                          : lu->opt.kind == LU_DENSE ? &lu_method_dense
                                                     : &lu_method_klu;
     const vs_status st = start_method(lu, m, a, &lu->fac);
+    if (st == VS_ENOMEM)
+        vs_no_memory();
     lu->stat.method = m->name;
     if (st == VS_ESINGULAR)
         lu->stat.singular = lu_unmatched_column(a);
@@ -169,7 +165,7 @@ static const lu_method *better_method(const lu_solver *lu, const csc *a)
     return NULL;
 }
 
-/* Goes over to another method if there is a better one and it can. */
+/* Goes over to another method if there is a better one and it can, also as to memory. */
 static void reconsider(lu_solver *lu, const csc *a)
 {
     const lu_method *m = better_method(lu, a);
@@ -196,6 +192,8 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
     lu->stat.n_factor++;
     lu->stat.singular = -1;
     const vs_status st = f->method->factor(lu, f, a);
+    if (st == VS_ENOMEM)
+        vs_no_memory();
     if (st != VS_OK)
         return st;
     reconsider(lu, a);
@@ -219,6 +217,8 @@ static bool same_values(lu_fac *f, const csc *a)
 static vs_status factor_again(lu_solver *lu, lu_fac *f, const csc *a)
 {
     const vs_status st = f->method->factor(lu, f, a);
+    if (st == VS_ENOMEM)
+        vs_no_memory();
     return st == VS_ESINGULAR ? VS_REPIVOT : st;
 }
 

@@ -34,17 +34,15 @@ static vs_status dense_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     if (!lib || a->n > MAX_N)
         return VS_EUNSUPPORTED;
     dense *d = vs_calloc(1, sizeof *d);
-    if (!d)
-        return VS_ENOMEM;
     *fac = &d->head;
     d->lib = lib;
     d->n = a->n;
-    d->a = vs_malloc(sizeof(double) * (n * n + 1));
+    d->a = vs_try_realloc(NULL, sizeof(double) * (n * n + 1));
+    if (!d->a)
+        return VS_ENOMEM;
     d->scale = vs_malloc(sizeof(double) * (n + 1));
     d->y = vs_malloc(sizeof(double) * (n + 1));
     d->piv = vs_malloc(sizeof(int) * (n + 1));
-    if (!d->a || !d->scale || !d->y || !d->piv)
-        return VS_ENOMEM;
     return lu_unmatched_column(a) >= 0 ? VS_ESINGULAR : VS_OK;
 }
 

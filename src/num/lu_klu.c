@@ -4,6 +4,7 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
+#include "heap.h"
 #include "lu_priv.h"
 #include "lu_super.h"
 #include "lu_tiny.h"
@@ -19,6 +20,7 @@ typedef struct klu {
     lu_tiny *tiny;   /* not NULL: its factors are the present ones; num has the pivots */
     lu_super *super; /* the same if super_on */
     bool super_on;
+    heap_owned own;     /* sym, num */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 } klu;
 
@@ -32,13 +34,24 @@ static void free_numeric(klu *f)
         klu_free_numeric(&f->num, &f->common);
 }
 
+/* What KLU allocated, in the memory of the process. */
+static void drop(void *what, size_t n)
+{
+    klu *f = what;
+    (void)n;
+    if (f->num)
+        klu_free_numeric(&f->num, &f->common);
+    if (f->sym)
+        klu_free_symbolic(&f->sym, &f->common);
+}
+
 static void k_free(lu_fac *fac)
 {
     klu *f = (klu *)fac;
     free_numeric(f);
     lu_super_free(&f->super);
-    if (f->sym)
-        klu_free_symbolic(&f->sym, &f->common);
+    heap_disown(&f->own);
+    drop(f, 0);
     vs_free(f);
 }
 
@@ -53,9 +66,8 @@ static void k_forget(lu_fac *fac)
 static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 {
     klu *f = vs_calloc(1, sizeof *f);
-    if (!f)
-        return VS_ENOMEM;
     *fac = &f->head;
+    heap_own(&f->own, drop, f);
     klu_defaults(&f->common);
     f->common.tol = lu->opt.pivot_tol;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */

@@ -90,9 +90,6 @@ static bool extract(lists *v, klu_symbolic *sym, klu_numeric *num, klu_common *c
                  .ux = vs_malloc(8 * (nu + 1)),
                  .fx = vs_malloc(8 * (nf + 1)),
                  .rs = vs_malloc(8 * (n + 1))};
-    if (!v->lp || !v->li || !v->up || !v->ui || !v->fp || !v->fi || !v->p || !v->q || !v->r ||
-        !v->lx || !v->ux || !v->fx || !v->rs)
-        return false;
     return klu_sort(sym, num, common) &&
            klu_extract(num, sym, v->lp, v->li, v->lx, v->up, v->ui, v->ux, v->fp, v->fi, v->fx,
                        v->p, v->q, v->rs, v->r, common);
@@ -116,8 +113,6 @@ static bool find_supernodes(lu_super *s, const lists *v)
     s->ip = array((size_t)n + 1, sizeof(int32_t));
     s->lp = array((size_t)n + 1, sizeof(int64_t));
     s->idx = array((size_t)v->lp[n], sizeof(int32_t));
-    if (!s->start || !s->of || !s->ip || !s->lp || !s->idx)
-        return false;
     int64_t values = 0;
     int32_t rows = 0;
     for (int32_t b = 0; b < s->n_block; b++)
@@ -615,8 +610,6 @@ lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_co
 {
     lists v = {0};
     lu_super *s = vs_calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
     s->n = a->n;
     s->n_block = sym->nblocks;
     s->pool = p;

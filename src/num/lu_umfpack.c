@@ -3,6 +3,7 @@
 #include <string.h>
 #include <suitesparse/umfpack.h>
 
+#include "heap.h"
 #include "lu_priv.h"
 
 typedef struct umfpack {
@@ -11,17 +12,27 @@ typedef struct umfpack {
     const csc *a; /* the pattern; its values at a solution are not used */
     void *sym, *num;
     double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
-    double *x, *w; /* [n], [n] */
-    int *wi;       /* [n] */
+    double *x, *w;  /* [n], [n] */
+    int *wi;        /* [n] */
+    heap_owned own; /* sym, num */
 } umfpack;
 
-static void umf_free(lu_fac *fac)
+/* What UMFPACK allocated, in the memory of the process. */
+static void drop(void *what, size_t n)
 {
-    umfpack *u = (umfpack *)fac;
+    umfpack *u = what;
+    (void)n;
     if (u->num)
         u->lib->free_numeric(&u->num);
     if (u->sym)
         u->lib->free_symbolic(&u->sym);
+}
+
+static void umf_free(lu_fac *fac)
+{
+    umfpack *u = (umfpack *)fac;
+    heap_disown(&u->own);
+    drop(u, 0);
     vs_free(u->x);
     vs_free(u->w);
     vs_free(u->wi);
@@ -35,16 +46,13 @@ static vs_status umf_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     if (!lib)
         return VS_EUNSUPPORTED;
     umfpack *u = vs_calloc(1, sizeof *u);
-    if (!u)
-        return VS_ENOMEM;
     *fac = &u->head;
     u->lib = lib;
+    heap_own(&u->own, drop, u);
     u->a = a;
     u->x = vs_malloc(sizeof(double) * (n + 1));
     u->w = vs_malloc(sizeof(double) * (n + 1));
     u->wi = vs_malloc(sizeof(int) * (n + 1));
-    if (!u->x || !u->w || !u->wi)
-        return VS_ENOMEM;
     lib->defaults(u->control);
     u->control[UMFPACK_SCALE] = UMFPACK_SCALE_MAX;
     u->control[UMFPACK_SYM_PIVOT_TOLERANCE] = lu->opt.pivot_tol;
@@ -64,9 +72,8 @@ static int32_t umf_weakest(const lu_fac *fac)
     int *q = vs_malloc(sizeof(int) * ((size_t)n + 1));
     int recip;
     int32_t at = -1;
-    if (u->num && d && q &&
-        u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL, u->num) ==
-            UMFPACK_OK)
+    if (u->num && u->lib->get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, q, d, &recip, NULL,
+                                      u->num) == UMFPACK_OK)
         for (int32_t k = 0; k < n; k++)
             if (at < 0 || !(fabs(d[k]) >= fabs(d[at])))
                 at = k;

@@ -3,6 +3,8 @@
 
 #include <suitesparse/klu.h>
 
+#include "heap.h"
+
 static const double growth_min = 1e-6; /* old pivots are good above this reciprocal growth */
 
 struct lu_z_fac {
@@ -10,19 +12,29 @@ struct lu_z_fac {
     klu_symbolic *sym;
     klu_numeric *num;
     const csc *a;
+    heap_owned own; /* sym, num */
 };
 
 void lu_z_init(lu_z *lu) { *lu = (lu_z){.singular = -1}; }
+
+/* What KLU allocated, in the memory of the process. */
+static void drop(void *what, size_t n)
+{
+    struct lu_z_fac *f = what;
+    (void)n;
+    if (f->num)
+        klu_z_free_numeric(&f->num, &f->common);
+    if (f->sym)
+        klu_free_symbolic(&f->sym, &f->common);
+}
 
 void lu_z_fini(lu_z *lu)
 {
     struct lu_z_fac *f = lu->fac;
     if (!f)
         return;
-    if (f->num)
-        klu_z_free_numeric(&f->num, &f->common);
-    if (f->sym)
-        klu_free_symbolic(&f->sym, &f->common);
+    heap_disown(&f->own);
+    drop(f, 0);
     vs_free(f);
     lu->fac = NULL;
 }
@@ -31,15 +43,16 @@ vs_status lu_z_analyze(lu_z *lu, const csc *a)
 {
     lu_z_fini(lu);
     struct lu_z_fac *f = lu->fac = vs_calloc(1, sizeof *f);
-    if (!f)
-        return VS_ENOMEM;
+    heap_own(&f->own, drop, f);
     klu_defaults(&f->common);
     f->common.tol = 1e-3; /* as lu.h */
     f->common.scale = 2;
     f->a = a;
     f->sym = klu_analyze(a->n, a->colptr, a->row, &f->common);
+    if (!f->sym && f->common.status != KLU_SINGULAR)
+        vs_no_memory();
     if (!f->sym)
-        return f->common.status == KLU_SINGULAR ? VS_ESINGULAR : VS_ENOMEM;
+        return VS_ESINGULAR;
     return f->sym->structural_rank >= 0 && f->sym->structural_rank < a->n ? VS_ESINGULAR : VS_OK;
 }
 
@@ -70,7 +83,7 @@ vs_status lu_z_factor(lu_z *lu, const double *values)
     if (f->num)
         return VS_OK;
     if (f->common.status != KLU_SINGULAR)
-        return VS_ENOMEM;
+        vs_no_memory();
     lu->singular = f->common.singular_col >= 0 && f->common.singular_col < f->a->n
                        ? f->common.singular_col
                        : -1;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "io.h"
 #include "vec.h"
 
 enum { ABS_MASK = 13, SIGN_MASK = 14, ONE = 15 }; /* registers with constants */
@@ -80,7 +81,7 @@ void straight_free(straight **p)
     if (!l)
         return;
     if (l->map)
-        munmap(l->map, l->mapped);
+        io_unmap(l->map, l->mapped);
     vec_free(l->code);
     vs_free(l);
     *p = NULL;
@@ -116,11 +117,9 @@ straight_fn straight_done(straight *l)
     straight_fn fn;
     bytes(l, &ret, 1);
     l->mapped = vec_len(l->code);
-    l->map = mmap(NULL, l->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (l->map == MAP_FAILED) {
-        l->map = NULL;
+    l->map = io_map(-1, l->mapped);
+    if (!l->map)
         return NULL;
-    }
     memcpy(l->map, l->code, l->mapped);
     vec_free(l->code);
     if (mprotect(l->map, l->mapped, PROT_READ | PROT_EXEC))

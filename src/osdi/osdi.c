@@ -32,7 +32,11 @@ osdi_lib *osdi_lib_new(void)
     return lib;
 }
 
-static void drop_library(void *handle) { dlclose(handle); }
+static void drop_library(void *handle, size_t n)
+{
+    (void)n;
+    dlclose(handle);
+}
 
 void osdi_lib_free(osdi_lib **plib)
 {
@@ -377,7 +381,7 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
         diag_note(d, DIAG_NOWHERE, "%s", why ? why : "no reason given");
         return VS_EINPUT;
     }
-    heap_hold(drop_library, handle);
+    heap_hold(drop_library, handle, 0);
     osdi_file *f = vs_calloc(1, sizeof *f);
     f->path = vs_strdup(full);
     f->handle = handle;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heap.h"
+
 enum { BUFFER_BYTES = 1 << 16, COUNT_WIDTH = 12 };
 
 struct out_file {
@@ -26,6 +28,7 @@ struct out_file {
     double last_flush; /* seconds */
     vs_status status;  /* the first failure sticks, */
     int why;           /* with its errno */
+    heap_owned own;    /* the points that are in buf, and fd */
 };
 
 static double now(void)
@@ -34,42 +37,6 @@ static double now(void)
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-/* Owns fd, also when it fails. */
-static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
-{
-    out_file *o = vs_calloc(1, sizeof *o);
-    if (o)
-        o->buf = vs_malloc(BUFFER_BYTES);
-    if (!o || !o->buf) {
-        close(fd);
-        vs_free(o);
-        errno = ENOMEM;
-        return VS_EIO;
-    }
-    struct stat sb;
-    o->fd = fd;
-    o->format = format;
-    o->can_seek = can_seek && !fstat(fd, &sb) && S_ISREG(sb.st_mode);
-    *f = o;
-    return VS_OK;
-}
-
-vs_status out_open(out_file **f, const char *path, out_format format)
-{
-    bool to_stdout = !strcmp(path, "-");
-    int fd =
-        to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
-}
-
-vs_status out_open_fd(out_file **f, int fd, out_format format)
-{
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    return own < 0 ? VS_EIO : take_fd(f, own, format, true);
-}
-
-void out_set_stamp(out_file *f, const out_stamp *stamp) { f->stamp = stamp; }
 
 static void fail(out_file *f, int why)
 {
@@ -107,6 +74,53 @@ static void flush(out_file *f)
         fail(f, errno);
     f->n_shown = f->n_point;
 }
+
+static void drop_fd(void *fd, size_t n)
+{
+    (void)n;
+    close((int)(intptr_t)fd);
+}
+
+/* Where memory ended the run, the file has all points so far. */
+static void drop(void *what, size_t n)
+{
+    out_file *f = what;
+    (void)n;
+    flush(f);
+    close(f->fd);
+}
+
+/* Owns fd, also when it fails. */
+static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
+{
+    heap_hold(drop_fd, (void *)(intptr_t)fd, 0);
+    out_file *o = vs_calloc(1, sizeof *o);
+    o->buf = vs_malloc(BUFFER_BYTES);
+    heap_unhold(drop_fd, (void *)(intptr_t)fd);
+    heap_own(&o->own, drop, o);
+    struct stat sb;
+    o->fd = fd;
+    o->format = format;
+    o->can_seek = can_seek && !fstat(fd, &sb) && S_ISREG(sb.st_mode);
+    *f = o;
+    return VS_OK;
+}
+
+vs_status out_open(out_file **f, const char *path, out_format format)
+{
+    bool to_stdout = !strcmp(path, "-");
+    int fd =
+        to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
+}
+
+vs_status out_open_fd(out_file **f, int fd, out_format format)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return own < 0 ? VS_EIO : take_fd(f, own, format, true);
+}
+
+void out_set_stamp(out_file *f, const out_stamp *stamp) { f->stamp = stamp; }
 
 static void put(out_file *f, const char *s, size_t n)
 {
@@ -254,6 +268,7 @@ vs_status out_close(out_file **f, int *why)
     if (!*f)
         return VS_OK;
     flush(*f);
+    heap_disown(&(*f)->own);
     if (close((*f)->fd) && !(*f)->status)
         fail(*f, errno);
     vs_status st = (*f)->status;

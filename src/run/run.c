@@ -444,13 +444,42 @@ static vs_status run_it(run *r)
     return st;
 }
 
+/* Frames of other ranks came into the heap that goes now. */
+static void forget_frame(run *r)
+{
+    if (r->link)
+        vec_free(r->link->data);
+}
+
+static vs_status run_job(void *user)
+{
+    run *r = user;
+    const vsim_inside_job *j = r->j;
+    vs_status st = begin(r);
+    if (!st)
+        st = j->task == VSIM_TASK_ANALYZE && rep_is_matrix(j->deck) ? run_matrix(r) : run_it(r);
+    forget_frame(r);
+    end(r);
+    return st;
+}
+
+static void last_words(void *user)
+{
+    run *r = user;
+    end_progress(r);
+    forget_frame(r);
+    run_say(r);
+}
+
 vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit)
 {
     run r = {.j = j, .log = j->streams.log, .link = j->ranks ? &j->ranks->link : NULL};
-    vs_status st = begin(&r);
-    if (!st)
-        st = j->task == VSIM_TASK_ANALYZE && rep_is_matrix(j->deck) ? run_matrix(&r) : run_it(&r);
+    const run_guard g = {.memory = j->set.memory,
+                         .fail_at = j->fail_at,
+                         .streams = &j->streams,
+                         .body = run_job,
+                         .last = last_words};
+    const vs_status st = run_guarded(&g, &r);
     *quit = r.quit;
-    end(&r);
     return (vsim_status)st;
 }

@@ -73,34 +73,61 @@ static vs_status bench_begin(bench *b, const vsim_settings *set, const vsim_insi
     return run_open_models(&b->lib, &b->d, &b->names, set, s, debug, NULL);
 }
 
-static vsim_status bench_end(bench *b, vs_status st, const vsim_inside_streams *s)
+static vs_status bench_end(bench *b, vs_status st, const vsim_inside_streams *s)
 {
     run_tell(&b->d, s);
     mdl_lib_free(&b->lib);
     str_pool_fini(&b->names);
     diag_fini(&b->d);
-    return (vsim_status)st;
+    return st;
+}
+
+/* What a client asked for, with the words of its call. */
+typedef struct question {
+    const vsim_settings *set;
+    const vsim_inside_streams *s;
+    const vsim_inside_debug *debug;
+    const char *name; /* of a model, a file, a folder */
+    bool flag;
+} question;
+
+static vsim_status answer(vs_status (*body)(void *), question *q)
+{
+    const run_guard g = {.memory = q->set->memory, .streams = q->s, .body = body};
+    return (vsim_status)run_guarded(&g, q);
+}
+
+static vs_status list_models(void *arg)
+{
+    const question *q = arg;
+    bench b;
+    vs_status st = bench_begin(&b, q->set, q->s, NULL);
+    if (!st && q->name)
+        st = rep_model(b.lib, &b.d, q->name, q->s->log);
+    else if (!st)
+        rep_models(b.lib, q->s->log);
+    return bench_end(&b, st, q->s);
 }
 
 vsim_status vsim_inside_models(const vsim_settings *set, const vsim_inside_streams *s,
                                const char *name)
 {
+    return answer(list_models, &(question){.set = set, .s = s, .name = name});
+}
+
+static vs_status list_branches(void *arg)
+{
+    const question *q = arg;
     bench b;
-    vs_status st = bench_begin(&b, set, s, NULL);
-    if (!st && name)
-        st = rep_model(b.lib, &b.d, name, s->log);
-    else if (!st)
-        rep_models(b.lib, s->log);
-    return bench_end(&b, st, s);
+    vs_status st = bench_begin(&b, q->set, q->s, NULL);
+    if (!st)
+        st = rep_branches(b.lib, &b.d, q->flag, q->s->log);
+    return bench_end(&b, st, q->s);
 }
 
 vsim_status vsim_inside_branches(const vsim_settings *set, const vsim_inside_streams *s, bool json)
 {
-    bench b;
-    vs_status st = bench_begin(&b, set, s, NULL);
-    if (!st)
-        st = rep_branches(b.lib, &b.d, json, s->log);
-    return bench_end(&b, st, s);
+    return answer(list_branches, &(question){.set = set, .s = s, .flag = json});
 }
 
 const char *vsim_inside_pass(size_t i) { return mdl_pass_name(i < MDL_N_PASS ? (int)i : -1); }
@@ -119,45 +146,92 @@ static vs_status make_variants(mdl_model *m)
     return st;
 }
 
+static vs_status compile(void *arg)
+{
+    const question *q = arg;
+    bench b;
+    const double t0 = vs_seconds();
+    vs_status st = bench_begin(&b, q->set, q->s, q->debug);
+    const size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
+    if (!st)
+        st = mdl_load(b.lib, q->name);
+    const double t1 = vs_seconds();
+    for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
+        rep_module(mdl_loaded(b.lib, i), q->s->log);
+    for (size_t i = n_before; !st && q->debug->dump_ir && i < mdl_n_loaded(b.lib); i++)
+        st = make_variants(mdl_loaded(b.lib, i));
+    if (!st)
+        fprintf(q->s->log, "compiled in %.1f ms\n", 1e3 * (t1 - t0));
+    if (!st && q->flag && b.d.n_warning)
+        st = VS_EINPUT;
+    return bench_end(&b, st, q->s);
+}
+
 vsim_status vsim_inside_compile(const vsim_settings *set, const vsim_inside_streams *s,
                                 const char *path, bool strict, const vsim_inside_debug *debug)
 {
-    bench b;
-    const double t0 = vs_seconds();
-    vs_status st = bench_begin(&b, set, s, debug);
-    const size_t n_before = st ? 0 : mdl_n_loaded(b.lib);
-    if (!st)
-        st = mdl_load(b.lib, path);
-    const double t1 = vs_seconds();
-    for (size_t i = n_before; !st && i < mdl_n_loaded(b.lib); i++)
-        rep_module(mdl_loaded(b.lib, i), s->log);
-    for (size_t i = n_before; !st && debug->dump_ir && i < mdl_n_loaded(b.lib); i++)
-        st = make_variants(mdl_loaded(b.lib, i));
-    if (!st)
-        fprintf(s->log, "compiled in %.1f ms\n", 1e3 * (t1 - t0));
-    if (!st && strict && b.d.n_warning)
-        st = VS_EINPUT;
-    return bench_end(&b, st, s);
+    return answer(compile,
+                  &(question){.set = set, .s = s, .debug = debug, .name = path, .flag = strict});
 }
 
 /* -- files of other runs -- */
 
+/* Words of a call without streams; statuses of missing memory are the caller's to tell. */
+typedef struct file_question {
+    const char *dir, *what;
+    const char *const *part;
+    size_t n;
+    FILE *out, *say;
+    const char **reason;
+    char *why;
+    vs_status worst;
+} file_question;
+
+static vs_status look_at_cache(void *arg)
+{
+    const file_question *q = arg;
+    return rep_cache(q->dir, q->what, q->out, q->reason);
+}
+
 vsim_status vsim_inside_cache(const char *dir, const char *what, FILE *out, const char **why)
 {
-    return (vsim_status)rep_cache(dir, what, out, why);
+    const run_guard g = {.body = look_at_cache};
+    file_question q = {.dir = dir, .what = what, .out = out, .reason = why};
+    const vs_status st = run_guarded(&g, &q);
+    if (st == VS_ENOMEM)
+        *why = vs_status_text(st);
+    return (vsim_status)st;
+}
+
+static vs_status tune(void *arg)
+{
+    const file_question *q = arg;
+    return rep_tune(q->dir, q->out, q->why, q->n);
 }
 
 vsim_status vsim_inside_tune(const char *dir, FILE *out, char *why, size_t size)
 {
-    return (vsim_status)rep_tune(dir, out, why, size);
+    const run_guard g = {.body = tune};
+    file_question q = {.dir = dir, .out = out, .why = why, .n = size};
+    return (vsim_status)run_guarded(&g, &q);
+}
+
+static vs_status merge(void *arg)
+{
+    file_question *q = arg;
+    return swp_merge(q->dir, q->what, q->part, q->n, q->out, q->say, &q->worst, q->why);
 }
 
 vsim_status vsim_inside_merge(const char *out, const char *measures, const char *const *part,
                               size_t n, FILE *log, FILE *say, vsim_status *worst, char why[300])
 {
-    vs_status bad = VS_OK;
-    const vs_status st = swp_merge(out, measures, part, n, log, say, &bad, why);
-    *worst = (vsim_status)bad;
+    const run_guard g = {.body = merge};
+    file_question q = {
+        .dir = out, .what = measures, .part = part, .n = n, .out = log, .say = say, .why = why};
+    const vs_status st = run_guarded(&g, &q);
+    if (st == VS_ENOMEM)
+        snprintf(why, 300, "%s", vs_status_text(st));
+    *worst = (vsim_status)q.worst;
     return (vsim_status)st;
 }
 

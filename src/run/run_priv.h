@@ -1,5 +1,6 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
+ *     run_guard.c   a heap for each call, the end without memory
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
  *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
  *     run_ranks.c   processes of an MPI launcher */
@@ -37,6 +38,18 @@ typedef struct run {
 void run_say(run *r);
 /* Results must not replace what was read, nor each other. */
 bool run_may_write(run *r, const char *path, const char *what);
+
+/* -- run_guard.c -- */
+typedef struct run_guard {
+    size_t memory;                      /* limit in bytes, 0: none */
+    int64_t fail_at;                    /* 0, or the allocation that finds none */
+    const vsim_inside_streams *streams; /* that hear of missing memory; NULL: nobody */
+    vs_status (*body)(void *arg);
+    void (*last)(void *arg); /* NULL, or what still can be done without memory for more */
+} run_guard;
+/* body(arg) in a heap that ends with it: nothing that it allocated may be used afterwards. Status:
+ * VS_ENOMEM: the streams were told; else that of body. */
+VS_MUST_USE vs_status run_guarded(const run_guard *g, void *arg);
 
 /* -- run_report.c -- */
 void run_print_summary(run *r);

@@ -16,9 +16,11 @@
 #include <sys/prctl.h>
 #endif
 
+#include "heap.h"
 #include "io.h"
 
 enum { LABEL = 2000, AHEAD = 8, TRIES = 2 };
+enum { NO_MEMORY = 7 };          /* exit code of a worker */
 static const double FORK = 2e-3; /* s, to start a process, if vsim tune has not measured it */
 
 vs_status swp_alone(swp *w, int64_t k)
@@ -87,9 +89,27 @@ char *swp_results_of(const swp_rec *r, int spool)
 
 /* -- workers -- */
 
+typedef struct desk {
+    swp *w;
+    int ask, answer;
+} desk;
+
+static vs_status serve(void *arg)
+{
+    const desk *d = arg;
+    int64_t point;
+    while (io_read(d->ask, &point, sizeof point)) {
+        swp_rec r;
+        swp_point(d->w, point, &r);
+        if (!send_record(d->answer, &r, vec_len(d->w->meas)))
+            break;
+        swp_rec_fini(&r);
+    }
+    return VS_OK;
+}
+
 static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int spool)
 {
-    int64_t point;
     for (int i = 0; i < n; i++)
         if (all[i].pid) {
             close(all[i].ask);
@@ -97,20 +117,14 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
         }
     if (w->o->link)
         close(w->o->link->fd);
-    if (sim_opts(w->s)->lib)
-        mdl_own_code(sim_opts(w->s)->lib);
+    if (sim_opts(w->s)->lib && !mdl_own_code(sim_opts(w->s)->lib))
+        _exit(1);
     w->spool = spool;
     sim_opts(w->s)->threads = sim_opts(w->s)->threads ? sim_opts(w->s)->threads : 1;
     if (!w->tell_all)
         sim_figures_now(w->s, &w->told);
-    while (io_read(ask, &point, sizeof point)) {
-        swp_rec r;
-        swp_point(w, point, &r);
-        if (!send_record(answer, &r, vec_len(w->meas)))
-            break;
-        swp_rec_fini(&r);
-    }
-    _exit(0);
+    desk d = {w, ask, answer};
+    _exit(guard_run(heap_now(), serve, &d) ? NO_MEMORY : 0);
 }
 
 bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v)
@@ -238,12 +252,14 @@ void swp_died(swp_crew *c, int64_t k, int how)
                  .value = vs_calloc(n + 1, sizeof(double)),
                  .text = vs_strdup(""),
                  .msg = vs_malloc(100)};
-    if (r.msg)
-        r.n_msg = (uint32_t)snprintf(r.msg, 100,
-                                     "error: the process that computed it ended by %s %d, twice\n",
-                                     WIFSIGNALED(how) ? "signal" : "exit code",
-                                     WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
-    for (size_t i = 0; r.value && i < n; i++)
+    const bool memory = WIFEXITED(how) && WEXITSTATUS(how) == NO_MEMORY;
+    const int n_msg =
+        memory ? snprintf(r.msg, 100, "error: out of memory\n")
+               : snprintf(r.msg, 100, "error: the process that computed it ended by %s %d, twice\n",
+                          WIFSIGNALED(how) ? "signal" : "exit code",
+                          WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+    r.n_msg = (uint32_t)n_msg;
+    for (size_t i = 0; i < n; i++)
         r.value[i] = NAN;
     swp_came(c, k, &r, NULL);
 }

@@ -1,6 +1,7 @@
 /* mdl_compare.c: a right kernel is within its bound, a wrong one is found and named. */
 #include "mdl_check.h"
 #include "mdl_compare.h"
+#include "stream.h"
 
 static const char DIODE[] = "`include \"disciplines.vams\"\n"
                             "module dio(a, c); inout a, c; electrical a, c;\n"
@@ -69,7 +70,7 @@ static mdl_compared compare(mdl_form_kind form, int kind, double factor, int eac
         inst_eval(&i);
         mdl_compare_batch(i.v, false, &batch, 0, 1, number, who, NULL);
     }
-    FILE *out = open_memstream(text, &size);
+    FILE *out = stream_text(text, &size);
     const mdl_compared found = mdl_compare_report(b.lib, out);
     fclose(out);
     inst_close(&i);
@@ -91,7 +92,7 @@ START_TEST(right_kernels_are_within_the_bound)
         ck_assert_int_eq(c.n_beyond, 0);
         ck_assert_int_eq(c.n_loose, 0);
         ck_assert_ptr_null(strstr(text, "BEYOND"));
-        free(text);
+        vs_free(text);
     }
 }
 END_TEST
@@ -118,12 +119,12 @@ START_TEST(a_wrong_kernel_is_found_and_named)
         snprintf(line, sizeof line, "  %-12s %-5s %-20s", "dio", of[k].form_name, of[k].name);
         const char *at = strstr(text, line);
         ck_assert_msg(at != NULL, "no '%s' in\n%s", line, text);
-        char *row = strndup(at, strcspn(at, "\n"));
+        char *row = vs_strndup(at, strcspn(at, "\n"));
         ck_assert_ptr_nonnull(strstr(row, " d7 "));
         ck_assert_ptr_nonnull(strstr(row, "BEYOND"));
         ck_assert_ptr_nonnull(strstr(row, " 1e-10 ")); /* the relative difference */
-        free(row);
-        free(text);
+        vs_free(row);
+        vs_free(text);
     }
 }
 END_TEST
@@ -133,7 +134,7 @@ START_TEST(each_third_call_is_compared)
     char *text;
     const mdl_compared c = compare(MDL_DC, IR_OUT_RES, 1, 3, &text);
     ck_assert_int_eq(c.n_call, 20);
-    free(text);
+    vs_free(text);
 }
 END_TEST
 
@@ -142,10 +143,10 @@ START_TEST(nan_and_infinity_are_beyond)
     char *text;
     mdl_compared c = compare(MDL_DC, IR_OUT_RES, NAN, 1, &text);
     ck_assert_int_eq(c.n_beyond, 60);
-    free(text);
+    vs_free(text);
     c = compare(MDL_DC, IR_OUT_G, INFINITY, 1, &text);
     ck_assert_int_eq(c.n_beyond, 60);
-    free(text);
+    vs_free(text);
 }
 END_TEST
 

@@ -1,0 +1,53 @@
+/* run_guard.c - each call of a client works in a heap of its own (heap.h). Where memory is missing
+ * the call ends with a message; what was written to results until then is in their files. */
+#include "heap.h"
+#include "run_priv.h"
+
+typedef struct task {
+    const run_guard *g;
+    void *arg;
+} task;
+
+static vs_status do_body(void *user)
+{
+    const task *t = user;
+    return t->g->body(t->arg);
+}
+
+static vs_status do_last(void *user)
+{
+    const task *t = user;
+    t->g->last(t->arg);
+    return VS_OK;
+}
+
+static void say(const vsim_inside_streams *s)
+{
+    static const char text[] = "vsim: error: out of memory; what was computed before is kept\n";
+    if (s->say)
+        fputs(text, s->say);
+    if (s->say_in_log)
+        fputs(text, s->log);
+}
+
+vs_status run_guarded(const run_guard *g, void *arg)
+{
+    task t = {g, arg};
+    heap *h = heap_new(g->memory);
+    if (h)
+        heap_fail_at(h, g->fail_at, true);
+    vs_status st = h ? guard_run(h, do_body, &t) : VS_ENOMEM;
+    if (st == VS_ENOMEM) {
+        if (h)
+            heap_relax(h);
+        if (h && g->last && guard_run(h, do_last, &t))
+            st = VS_ENOMEM; /* then its messages are lost too */
+        if (g->streams)
+            say(g->streams);
+    }
+#ifdef __SANITIZE_ADDRESS__
+    assert(st == VS_ENOMEM || !heap_bytes(h)); /* else nobody would hear of a leak */
+#endif
+    heap_free(&h);
+    return st;
+}
