@@ -86,7 +86,7 @@ def limit(plot, label):
     return kit.EXACT if plot.startswith('DC') or 'np' not in label.split(' of ')[1][:3] else 0.25
 
 
-def floor(plot):
+def floor(plot, vector):
     """Ampere, siemens volt: what rounding leaves of 10 V across an ohm."""
     return 4e-15
 
@@ -118,11 +118,18 @@ def check_noise(bench):
     d.analyses = ['.noise v(%s) vs dec 1 10 10meg' % node[k] for k in d.where]
     plots = bench.both('noise', d.text())
     wanted = lambda name: name.startswith('onoise')
-    return kit.compare(d, *plots, lambda plot, label: kit.EXACT, lambda plot: 0, wanted)
+    return kit.compare(d, *plots, lambda plot, label: kit.EXACT, lambda plot, vector: 0, wanted)
 
 
 def check_slopes(bench):
     return kit.check_slopes(bench, 'slopes', devices('typical', 27), 1e-6, 4e-15 / 1e-3)
+
+
+def check_mos_slopes(bench):
+    d = kit.Deck('slopes', '.include "%s"\n.lib "%s" typical' % (DESIGN, MODELS))
+    for label, text, sign in transistors(12):
+        d.transistor(label, text, sign * (3.3 if '03v3' in label else 6))
+    return kit.check_slopes(bench, 'mos_slopes', d, 1e-6, 1e-11)
 
 
 def check_sidewall(bench):
@@ -131,7 +138,33 @@ def check_sidewall(bench):
     return kit.check_sidewall(bench, 100e-12, 40e-6, 6.88e-7, 4.88e-13, 2e-10, 229000, rest)
 
 
+def transistors(step, first=0):
+    """A deck with every step-th card, and the transistors without salicide on their drains."""
+    cards = {c.name: c for c in reversed(kit.bins(MODELS, '[np]fet'))}  # those of one corner
+    for card in sorted(cards.values(), key=lambda c: c.name)[first % step :: step]:
+        name = card.name.split('.')[0]
+        yield card.name, 'x {d} {g} {s} {b} %s l=%.6g w=%.6g' % ((name,) + card.size()), card.sign
+    for name, sign in (('nfet_03v3_dss', 1), ('pfet_03v3_dss', -1), ('nfet_06v0_dss', 1)):
+        yield name, 'x {d} {g} {s} {b} %s l=1u w=5u' % name, sign
+
+
+def check_mos(corner, temp, step):
+    """Four currents over gate, drain and body voltages; small signals at 1 MHz."""
+
+    def check(bench):
+        head = '.include "%s"\n.lib "%s" %s\n.temp %d' % (DESIGN, MODELS, corner, temp)
+        d = kit.Deck('cards', head)
+        for label, text, sign in transistors(step, temp + len(corner)):
+            d.transistor(label, text, sign * (3.3 if '03v3' in label else 6))
+        d.analyses = ['.dc vs 0 1 0.1', '.ac lin 1 1meg 1meg']
+        plots = bench.both('mos_%s_%d' % (corner, temp), d.text())
+        return kit.compare(d, *plots, kit.mos_limit(1e-3), kit.mos_floor, least=1e-12)
+
+    return check
+
+
 CHECKS = {
+    'mos_slopes': (check_mos_slopes, True),
     'noise': (check_noise, True),
     'sidewall': (check_sidewall, True),
     'slopes': (check_slopes, True),
@@ -139,6 +172,10 @@ CHECKS = {
 for corner in ('typical', 'ss', 'ff'):
     for temp in (-40, 27, 125):
         CHECKS['devices_%s_%d' % (corner, temp)] = check_devices(corner, temp), True
+for corner in ('typical', 'ss', 'ff', 'sf', 'fs'):
+    for temp in (-40, 27, 125):
+        step = 1 if '--all' in sys.argv else 6
+        CHECKS['mos_%s_%d' % (corner, temp)] = check_mos(corner, temp, step), False
 
 
 if __name__ == '__main__':

