@@ -426,6 +426,8 @@ bool ckt_has_delays(const ckt *c)
     return false;
 }
 
+bool ckt_gets_breaks(const ckt *c) { return ckt_has_delays(c); }
+
 double ckt_next_break(ckt *c, double t)
 {
     double first = INFINITY;
