@@ -9,6 +9,7 @@
 #include "heap.h"
 #include "io.h"
 #include "pool.h"
+#include "store.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #endif
 
 typedef struct unit { /* one kernel in memory */
-    jit_hash key;
+    hash128 key;
     jit_code *code; /* vec: its objects */
     jit_kernel kernel;
 } unit;
@@ -29,7 +30,7 @@ typedef struct unit { /* one kernel in memory */
 struct jit {
     jit_opt opt;
     jit_stat stat;
-    jit_cache cache;
+    store cache;
     unit *unit; /* vec */
     void *llvm; /* handle of the module, NULL: not open */
     bool llvm_failed;
@@ -114,7 +115,7 @@ vs_status jit_open(jit **out, const jit_opt *opt)
     choose_machine(j);
     jit_cpu_text(j->cpu, sizeof j->cpu);
     if (!j->opt.no_cache)
-        jit_cache_open(&j->cache, j->opt.cache_dir, &why);
+        store_open(&j->cache, j->opt.cache_dir, &why);
     if (why)
         note(j, "kernels are not kept on disk: %s", why);
     *out = j;
@@ -130,7 +131,7 @@ void jit_close(jit **pj)
     for (size_t i = 0; i < vec_len(j->unit); i++)
         jit_pack_unload(&j->unit[i].code);
     vec_free(j->unit);
-    jit_cache_close(&j->cache);
+    store_close(&j->cache);
     vs_free(j->why);
     vs_free(j);
     *pj = NULL;
@@ -226,16 +227,16 @@ static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
                          .limit = j->opt.piece ? j->opt.piece : best};
 }
 
-jit_hash jit_fn_key(const ir_fn *fn)
+hash128 jit_fn_key(const ir_fn *fn)
 {
     unsigned char *v = NULL;
     add_fn(&v, fn);
-    const jit_hash key = jit_hash_bytes(v, vec_len(v));
+    const hash128 key = hash128_of(v, vec_len(v));
     vec_free(v);
     return key;
 }
 
-static jit_hash key_of(const jit *j, jit_hash fn_key, size_t n_out, const jit_layout *lay)
+static hash128 key_of(const jit *j, hash128 fn_key, size_t n_out, const jit_layout *lay)
 {
     unsigned char *v = NULL;
     add_bytes(&v, JIT_GENERATOR, sizeof JIT_GENERATOR);
@@ -251,7 +252,7 @@ static jit_hash key_of(const jit *j, jit_hash fn_key, size_t n_out, const jit_la
     add_bytes(&v, lay->probe_lo, (size_t)lay->n_probe * sizeof(int32_t));
     add_bytes(&v, lay->out_slot, n_out * sizeof(int32_t));
     add_bytes(&v, &fn_key, sizeof fn_key);
-    jit_hash key = jit_hash_bytes(v, vec_len(v));
+    hash128 key = hash128_of(v, vec_len(v));
     vec_free(v);
     return key;
 }
@@ -306,7 +307,7 @@ static vs_status check_inputs(jit *j, const ir_fn *fn, const char **why)
     return VS_OK;
 }
 
-static bool find_unit(const jit *j, jit_hash key, const unit **found)
+static bool find_unit(const jit *j, hash128 key, const unit **found)
 {
     for (size_t i = 0; i < vec_len(j->unit); i++)
         if (!memcmp(&j->unit[i].key, &key, sizeof key)) {
@@ -324,7 +325,7 @@ static size_t text_bytes(const unit *u)
     return n;
 }
 
-static vs_status add_unit(jit *j, jit_hash key, const void *pack, size_t size, const char **why)
+static vs_status add_unit(jit *j, hash128 key, const void *pack, size_t size, const char **why)
 {
     unit u = {.key = key};
     vs_status st = jit_pack_load(pack, size, &u.code, &u.kernel, why);
@@ -338,26 +339,26 @@ static vs_status add_unit(jit *j, jit_hash key, const void *pack, size_t size, c
 }
 
 /* A file that does not hold what its name says counts as absent. */
-static bool look_in_cache(jit *j, jit_hash key)
+static bool look_in_cache(jit *j, hash128 key)
 {
-    jit_cache_item obj;
+    store_item obj;
     const char *why = NULL;
-    jit_found found = jit_cache_get(&j->cache, JIT_CACHE_KERNEL, key, &obj, &why);
-    if (found == JIT_CACHE_HIT && add_unit(j, key, obj.data, obj.size, &why) != VS_OK)
-        found = JIT_CACHE_BAD;
-    jit_cache_release(&obj);
-    if (found == JIT_CACHE_BAD) {
+    store_found found = store_get(&j->cache, STORE_KERNEL, key, &obj, &why);
+    if (found == STORE_HIT && add_unit(j, key, obj.data, obj.size, &why) != VS_OK)
+        found = STORE_BAD;
+    store_release(&obj);
+    if (found == STORE_BAD) {
         j->stat.n_cache_bad++;
         note(j, "a file in the kernel cache is not used: it %s; compiling again", why);
-    } else if (found == JIT_CACHE_HIT) {
+    } else if (found == STORE_HIT) {
         j->stat.n_from_cache++;
         if (j->opt.verbose)
             note(j, "kernel %016llx from the cache", (unsigned long long)key.w[0]);
     }
-    return found == JIT_CACHE_HIT;
+    return found == STORE_HIT;
 }
 
-static bool from_cache(jit *j, jit_hash key)
+static bool from_cache(jit *j, hash128 key)
 {
     if (look_in_cache(j, key))
         return true;
@@ -375,7 +376,7 @@ enum {
 
 typedef struct emit_task { /* a job that LLVM must do */
     jit_job *job;
-    jit_hash key;
+    hash128 key;
     jit_cut cut;
 } emit_task;
 
@@ -468,7 +469,7 @@ static void finish_task(jit *j, const emit_task *k, const part_task *part, const
         job->kernel = vec_last(j->unit).kernel;
         job->code_bytes = text_bytes(&vec_last(j->unit));
         if (j->cache.dir &&
-            jit_cache_put(&j->cache, JIT_CACHE_KERNEL, k->key, pack, size, &trouble) != VS_OK)
+            store_put(&j->cache, STORE_KERNEL, k->key, pack, size, &trouble) != VS_OK)
             note(j, "kernel not kept on disk: %s", trouble);
         else if (j->opt.verbose)
             note(j, "kernel %016llx compiled, %zu bytes", (unsigned long long)k->key.w[0], size);
@@ -517,7 +518,7 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
 }
 
 /* From memory or disk; false: to be compiled. */
-static bool take_ready(jit *j, jit_hash key, jit_job *job)
+static bool take_ready(jit *j, hash128 key, jit_job *job)
 {
     const unit *u = NULL;
     if (!find_unit(j, key, &u)) {
@@ -531,7 +532,7 @@ static bool take_ready(jit *j, jit_hash key, jit_job *job)
     return true;
 }
 
-static bool is_asked_for(const emit_task *task, jit_hash key)
+static bool is_asked_for(const emit_task *task, hash128 key)
 {
     for (size_t i = 0; i < vec_len(task); i++)
         if (!memcmp(&task[i].key, &key, sizeof key))
@@ -542,7 +543,7 @@ static bool is_asked_for(const emit_task *task, jit_hash key)
 void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why)
 {
     emit_task *new = NULL;
-    jit_hash *key = NULL;
+    hash128 *key = NULL;
     *why = NULL;
     vec_extend(key, n);
     for (size_t i = 0; i < n; i++) {

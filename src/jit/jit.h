@@ -7,6 +7,7 @@
 #ifndef JIT_H
 #define JIT_H
 
+#include "hash.h"
 #include "ir.h"
 
 /* What a kernel reads and writes. W instances (lanes) make a pack and are evaluated together;
@@ -77,11 +78,8 @@ void jit_close(jit **j); /* kernels become invalid */
 /* Lanes that kernels of this machine should have. Results do not depend on it. */
 int jit_lanes(const jit *j);
 
-typedef struct jit_hash {
-    uint64_t w[2];
-} jit_hash;
 /* Of all that a kernel takes from a function. */
-jit_hash jit_fn_key(const ir_fn *fn);
+hash128 jit_fn_key(const ir_fn *fn);
 
 typedef struct jit_job { /* one kernel to be made */
     const ir_fn *eval; /* NULL: get(user) gives it if it must be compiled; it has n_out outputs and
@@ -89,7 +87,7 @@ typedef struct jit_job { /* one kernel to be made */
     const jit_layout *lay;
     const ir_fn *(*get)(void *user);
     void *user;
-    jit_hash fn_key;
+    hash128 fn_key;
     size_t n_out;
     /* out */
     vs_status st;
@@ -125,9 +123,6 @@ VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, co
  * in their types. */
 void jit_inputs(const ir_fn *eval, const jit_layout *lay, const jit_batch *b, int64_t i,
                 ir_num *input);
-
-/* The hash behind cache keys, also for others: MurmurHash3 x64 128 (A. Appleby, public domain). */
-jit_hash jit_hash_bytes(const void *bytes, size_t n);
 
 /* Features of this machine that generated code, and the C library's rounding, depend on, as text.
  */

@@ -3,7 +3,6 @@
 #define JIT_PRIV_H
 
 #include "jit.h"
-#include "jit_cache.h"
 
 /* -- pieces of a long kernel (jit_cut.c) -- */
 enum {

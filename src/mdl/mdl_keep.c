@@ -1,4 +1,4 @@
-/* mdl_keep.c - prepared models on disk, in the folder of the kernels (jit_cache.h). See mdl_priv.h.
+/* mdl_keep.c - prepared models on disk, in the folder of the kernels (store.h). See mdl_priv.h.
  * Records, each a file:
  *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths
  *             where an included file was looked for in vain, the messages, the modules with their
@@ -120,7 +120,7 @@ static void put_fn(writer *w, const ir_fn *fn)
 static void put_later(writer *w, writer *part)
 {
     const size_t n = vec_len(part->buf);
-    const jit_hash sum = jit_cache_sum(part->buf, n);
+    const hash128 sum = store_sum(part->buf, n);
     vec_extend(w->later, -vec_len(w->later) % ALIGN);
     put_int(w, (int64_t)vec_len(w->later));
     put_int(w, (int64_t)n);
@@ -306,7 +306,7 @@ static void get_fn(reader *r, ir_fn *fn)
 static kept_part get_part(reader *r)
 {
     const int64_t at = get_int(r), n = get_int(r);
-    const void *sum = take(r, sizeof(jit_hash));
+    const void *sum = take(r, sizeof(hash128));
     const size_t room = r->all - r->size;
     r->bad |=
         at < 0 || n < 0 || at % ALIGN || (uint64_t)at > room || (uint64_t)n > room - (size_t)at;
@@ -319,8 +319,8 @@ static kept_part get_part(reader *r)
 
 static bool part_is_whole(const kept_part *p)
 {
-    jit_cache_expect(p->data, p->size);
-    const jit_hash sum = jit_cache_sum(p->data, p->size);
+    store_expect(p->data, p->size);
+    const hash128 sum = store_sum(p->data, p->size);
     return !memcmp(&sum, &p->sum, sizeof sum);
 }
 
@@ -371,14 +371,14 @@ static void begin_key(writer *w, const mdl_lib *lib, const char *what)
     put_text(w, what);
 }
 
-static jit_hash end_key(writer *w)
+static hash128 end_key(writer *w)
 {
-    jit_hash key = jit_hash_bytes(w->buf, vec_len(w->buf));
+    hash128 key = hash128_of(w->buf, vec_len(w->buf));
     vec_free(w->buf);
     return key;
 }
 
-static jit_hash unit_key(const mdl_lib *lib, const char *path, const char *const *dir, size_t n_dir)
+static hash128 unit_key(const mdl_lib *lib, const char *path, const char *const *dir, size_t n_dir)
 {
     writer w;
     begin_key(&w, lib, "unit");
@@ -405,7 +405,7 @@ static int64_t index_of(const mdl_model *m)
     return -1;
 }
 
-static jit_hash part_key(const mdl_model *m, const char *what, int form, const void *more, size_t n)
+static hash128 part_key(const mdl_model *m, const char *what, int form, const void *more, size_t n)
 {
     writer w;
     const mdl_opt *o = &m->lib->opt;
@@ -419,31 +419,30 @@ static jit_hash part_key(const mdl_model *m, const char *what, int form, const v
 }
 
 /* Opens a record; false: there is none to use. */
-static bool open_record(mdl_lib *lib, jit_hash key, jit_cache_item *item, reader *r)
+static bool open_record(mdl_lib *lib, hash128 key, store_item *item, reader *r)
 {
     const char *why = NULL;
     const jit_opt *o = &lib->opt.jit;
-    jit_found found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
-    if (found != JIT_CACHE_HIT && o->missing) {
-        jit_cache_release(item);
+    store_found found = store_get(&lib->cache, STORE_MODEL, key, item, &why);
+    if (found != STORE_HIT && o->missing) {
+        store_release(item);
         o->missing(o->missing_user);
-        found = jit_cache_get(&lib->cache, JIT_CACHE_MODEL, key, item, &why);
+        found = store_get(&lib->cache, STORE_MODEL, key, item, &why);
     }
-    if (found == JIT_CACHE_BAD)
+    if (found == STORE_BAD)
         note(lib, "a file in the cache is not used: it %s; preparing the model again", why);
     *r = (reader){.data = item->data, .size = item->now, .all = item->size, .names = lib->names};
-    return found == JIT_CACHE_HIT;
+    return found == STORE_HIT;
 }
 
 /* Takes what was written. */
-static void close_record(mdl_lib *lib, jit_hash key, writer *w)
+static void close_record(mdl_lib *lib, hash128 key, writer *w)
 {
     const char *why = NULL;
     vec_extend(w->buf, -vec_len(w->buf) % ALIGN);
     const size_t now = vec_len(w->buf);
     put(w, w->later, vec_len(w->later));
-    if (jit_cache_put_now(&lib->cache, JIT_CACHE_MODEL, key, w->buf, vec_len(w->buf), now, &why) !=
-        VS_OK)
+    if (store_put_now(&lib->cache, STORE_MODEL, key, w->buf, vec_len(w->buf), now, &why) != VS_OK)
         note(lib, "model not kept on disk: %s", why);
     vec_free(w->buf);
     vec_free(w->later);
@@ -454,10 +453,10 @@ void mdl_keep_note_damage(const mdl_lib *lib)
     note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
 }
 
-static void refuse_record(mdl_lib *lib, jit_cache_item *item)
+static void refuse_record(mdl_lib *lib, store_item *item)
 {
     mdl_keep_note_damage(lib);
-    jit_cache_release(item);
+    store_release(item);
 }
 
 /* -- modules -- */
@@ -690,7 +689,7 @@ static bool is_old(const file_state *s, int64_t now)
     return s->mtime + YOUNG < now && s->ctime + YOUNG < now;
 }
 
-static jit_hash states_key(const mdl_lib *lib, const lib_unit *lu)
+static hash128 states_key(const mdl_lib *lib, const lib_unit *lu)
 {
     writer w;
     begin_key(&w, lib, "states");
@@ -727,7 +726,7 @@ void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
     lu->n_file = (int32_t)vec_len(d->file) - lu->first_file;
     lu->n_msg = (int32_t)vec_len(d->msg) - lu->first_msg;
     for (int32_t i = lu->first_file; keep && i < lu->first_file + lu->n_file; i++) {
-        const jit_hash h = jit_hash_bytes(d->file[i].text, d->file[i].len);
+        const hash128 h = hash128_of(d->file[i].text, d->file[i].len);
         vec_push(lu->file, ((kept_text){(int64_t)d->file[i].len, h}));
         const bool file = is_file(d->file[i].name, NULL);
         vec_push(state, file ? state_of(d->file[i].name) : (file_state){0});
@@ -739,7 +738,7 @@ void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
         keep &= m->level != DIAG_ERROR && (m->span.file < 0 || m->span.file >= lu->first_file);
     }
     lu->keep = keep && n_warning == d->n_warning - lu->n_warning_before;
-    lu->text = jit_hash_bytes(lu->file, vec_len(lu->file) * sizeof *lu->file);
+    lu->text = hash128_of(lu->file, vec_len(lu->file) * sizeof *lu->file);
     if (lu->keep)
         keep_states(lib, lu, state, lu->begun);
     vec_free(state);
@@ -860,7 +859,7 @@ static source *get_sources(reader *r, lib_unit *lu)
         vec_push(lu->file, s.was);
     }
     lu->n_file = r->n_file;
-    lu->text = jit_hash_bytes(lu->file, vec_len(lu->file) * sizeof *lu->file);
+    lu->text = hash128_of(lu->file, vec_len(lu->file) * sizeof *lu->file);
     return all;
 }
 
@@ -868,13 +867,13 @@ static source *get_sources(reader *r, lib_unit *lu)
  * written down. */
 static file_state *get_states(mdl_lib *lib, const lib_unit *lu)
 {
-    jit_cache_item item;
+    store_item item;
     reader r;
     file_state *all = NULL;
     if (!open_record(lib, states_key(lib, lu), &item, &r))
         return NULL;
     get_vec(&r, all);
-    jit_cache_release(&item);
+    store_release(&item);
     if (r.bad || vec_len(all) != (size_t)lu->n_file)
         vec_free(all);
     return all;
@@ -893,7 +892,7 @@ static bool same_text(source *s, bool regular)
     const char *text = s->text ? s->text : s->built_in;
     if (!text || (int64_t)len != s->was.len)
         return false;
-    const jit_hash h = jit_hash_bytes(text, len);
+    const hash128 h = hash128_of(text, len);
     return !memcmp(&h, &s->was.sum, sizeof h);
 }
 
@@ -1093,7 +1092,7 @@ static bool key_of_index(mdl_lib *lib, const char *const *list)
 
 bool mdl_keep_load_index(mdl_lib *lib, const char *const *list)
 {
-    jit_cache_item item;
+    store_item item;
     reader r;
     if (!lib->cache.dir)
         return false;
@@ -1106,7 +1105,7 @@ bool mdl_keep_load_index(mdl_lib *lib, const char *const *list)
             vec_push(f.name, get_known_name(&r));
         vec_push(lib->file, f);
     }
-    jit_cache_release(&item);
+    store_release(&item);
     for (size_t i = 0; r.bad && i < vec_len(lib->file); i++)
         vec_free(lib->file[i].name);
     if (r.bad)
@@ -1134,7 +1133,7 @@ void mdl_keep_index(mdl_lib *lib)
 bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f)
 {
     mdl_lib *lib = m->lib;
-    jit_cache_item item;
+    store_item item;
     reader r;
     if (!kept_on_disk(m) || !open_record(lib, part_key(m, "form", form, NULL, 0), &item, &r))
         return false;
@@ -1176,7 +1175,7 @@ static ir_fn *fn_of(variant_data *d, int k)
 bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache)
 {
     mdl_lib *lib = m->lib;
-    jit_cache_item item;
+    store_item item;
     reader r;
     if (!kept_on_disk(m) ||
         !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)),
@@ -1276,14 +1275,14 @@ enum {
     KEEP_ROWS = 16
 }; /* of a model in a run: a circuit's sets, not those of all points of a sweep */
 
-static jit_hash row_key(const mdl_model *m, const row_data *r)
+static hash128 row_key(const mdl_model *m, const row_data *r)
 {
     return part_key(m, "row", 0, r->key, key_len(m) * sizeof *r->key);
 }
 
 bool mdl_keep_load_row(mdl_model *m, row_data *r)
 {
-    jit_cache_item item;
+    store_item item;
     reader rd;
     const size_t n_unknown = vec_len(m->unknown), n_param = vec_len(m->mod->param);
     if (!kept_on_disk(m) || m->n_kept_row >= KEEP_ROWS || m->lib->names->id_clash)
@@ -1315,7 +1314,7 @@ bool mdl_keep_load_row(mdl_model *m, row_data *r)
     for (int f = 0; f < MDL_N_FORM; f++)
         r->kept_forms |= (vec_len(r->decisions[f]) > 0) << f;
     r->on_disk = true;
-    jit_cache_release(&item);
+    store_release(&item);
     return true;
 }
 

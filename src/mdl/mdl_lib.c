@@ -76,7 +76,7 @@ static void fini_unit(lib_unit *lu)
     va_unit_fini(&lu->u);
     va_unit_fini(&lu->again);
     vec_free(lu->file);
-    jit_cache_release(&lu->item);
+    store_release(&lu->item);
 }
 
 void mdl_drop_unit(mdl_lib *lib, lib_unit *lu)
@@ -255,7 +255,7 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
     }
     const char *no_cache; /* the JIT tells of it */
     if (!lib->opt.jit.no_cache && !lib->opt.dump)
-        jit_cache_open(&lib->cache, lib->opt.jit.cache_dir, &no_cache);
+        store_open(&lib->cache, lib->opt.jit.cache_dir, &no_cache);
     jit_cpu_text(lib->cpu, sizeof lib->cpu);
     vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);
     *out = lib;
@@ -280,10 +280,10 @@ void mdl_lib_free(mdl_lib **plib)
         vs_free(lib->unit[i]);
     }
     for (size_t i = 0; i < vec_len(lib->item); i++)
-        jit_cache_release(&lib->item[i]);
+        store_release(&lib->item[i]);
     vec_free(lib->item);
     vec_free(lib->want);
-    jit_cache_close(&lib->cache);
+    store_close(&lib->cache);
     for (size_t i = 0; i < vec_len(lib->file); i++)
         vec_free(lib->file[i].name);
     vec_free(lib->model);

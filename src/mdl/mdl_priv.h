@@ -2,7 +2,7 @@
 #ifndef MDL_PRIV_H
 #define MDL_PRIV_H
 
-#include "jit_cache.h"
+#include "store.h"
 #include "mdl.h"
 
 /* A function of only the outputs of one analysis, and what specialisation must know of it.
@@ -26,7 +26,7 @@ typedef enum fn_state { FN_MADE, FN_MAPPED, FN_ON_DISK } fn_state;
 typedef struct kept_part {
     const char *data;
     size_t size;
-    jit_hash sum;
+    hash128 sum;
 } kept_part;
 
 /* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
@@ -55,14 +55,14 @@ typedef struct variant_data {
     kept_part part[N_FN];    /* MAPPED and ON_DISK */
     size_t n_eval;           /* values of eval */
     int64_t n_call;          /* of kernels, while they are compared (under its lock) */
-    jit_hash id;             /* of setup and eval: equal code has equal ones */
-    jit_hash kernel_key;     /* jit_fn_key of kernel_fn */
+    hash128 id;              /* of setup and eval: equal code has equal ones */
+    hash128 kernel_key;      /* jit_fn_key of kernel_fn */
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
 
 typedef struct kept_text { /* what a record says of a source text */
     int64_t len;
-    jit_hash sum;
+    hash128 sum;
 } kept_text;
 
 typedef struct lib_unit { /* one Verilog-A text and what came of it */
@@ -76,12 +76,12 @@ typedef struct lib_unit { /* one Verilog-A text and what came of it */
     int64_t
         asked; /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
     bool kept; /* there is a record of it, with every equation form made so far */
-    jit_hash key, text; /* of the record; of all source text */
-    kept_text *file;    /* vec [n_file] */
+    hash128 key, text; /* of the record; of all source text */
+    kept_text *file;   /* vec [n_file] */
     va_unit
         again; /* compiled again because its record was damaged; its modules gave what was needed */
     bool compiled_again;
-    jit_cache_item item; /* what the functions of the modules point into; empty: made from source */
+    store_item item; /* what the functions of the modules point into; empty: made from source */
 } lib_unit;
 
 enum {
@@ -137,18 +137,18 @@ struct mdl_lib {
     struct want {         /* a kernel that was asked for and is not made yet */
         variant_data *d;
         bool row_per_lane;
-    } *want;              /* vec */
-    char *dir;            /* standard folder, NULL: none */
-    lib_unit **unit;      /* vec */
-    jit_cache cache;      /* of prepared models */
-    jit_cache_item *item; /* vec; mapped forms and variants */
+    } *want;          /* vec */
+    char *dir;        /* standard folder, NULL: none */
+    lib_unit **unit;  /* vec */
+    store cache;      /* of prepared models */
+    store_item *item; /* vec; mapped forms and variants */
     char cpu[256];
     mdl_model **model;        /* vec, in order of loading */
     lib_file *file;           /* vec */
     osdi_lib *osdi;           /* NULL: none was loaded */
     int64_t n_asked;          /* calls of mdl_load */
     bool indexed, keep_index; /* the index is made; it may be kept on disk */
-    jit_hash index_key;
+    hash128 index_key;
     const char **all; /* vec behind mdl_names */
 };
 

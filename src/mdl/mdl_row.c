@@ -336,7 +336,7 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     if (st != VS_OK)
         return st;
     size_t bytes = key_len(m) * sizeof(double);
-    uint64_t hash = jit_hash_bytes(m->scratch, bytes).w[0];
+    uint64_t hash = hash128_of(m->scratch, bytes).w[0];
     int32_t first = map_get(&m->row_of_hash, hash, -1);
     for (int32_t k = first; k >= 0; k = m->row[k]->next)
         if (!memcmp(m->row[k]->key, m->scratch, bytes)) {

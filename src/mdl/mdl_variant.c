@@ -99,12 +99,12 @@ static void add_code(char **to, const ir_fn *fn)
     }
 }
 
-static jit_hash code_id(const variant_data *d)
+static hash128 code_id(const variant_data *d)
 {
     char *code = NULL;
     add_code(&code, &d->v.setup);
     add_code(&code, &d->v.eval);
-    const jit_hash id = jit_hash_bytes(code, vec_len(code));
+    const hash128 id = hash128_of(code, vec_len(code));
     vec_free(code);
     return id;
 }

@@ -1,7 +1,7 @@
 /* rep_cache.c - `vsim cache`: the compiled models that are kept on disk. */
 #include <string.h>
 
-#include "jit_cache.h"
+#include "store.h"
 #include "rep.h"
 #include "vec.h"
 
@@ -19,7 +19,7 @@ static const char *age(char buf[16], double s)
     return buf;
 }
 
-static void list(const jit_cache_view *v, FILE *out)
+static void list(const store_view *v, FILE *out)
 {
     char a[16], b[16];
     fprintf(out, "%s\n", v->dir);
@@ -37,21 +37,21 @@ static vs_status clear(const char *dir, const char **why, FILE *out)
     size_t n;
     uint64_t bytes;
     char buf[16];
-    vs_status st = jit_cache_clear(dir, &n, &bytes, why);
+    vs_status st = store_clear(dir, &n, &bytes, why);
     fprintf(out, "%zu files removed, %s\n", n, rep_si(buf, (double)bytes, "B"));
     return st;
 }
 
 vs_status rep_cache(const char *dir, const char *what, FILE *out, const char **why)
 {
-    jit_cache_view v;
-    vs_status st = jit_cache_look(&v, dir, why);
+    store_view v;
+    vs_status st = store_look(&v, dir, why);
     if (!strcmp(what, "path") && v.dir)
         fprintf(out, "%s\n", v.dir), st = VS_OK;
     else if (!st && !strcmp(what, "clear"))
         st = clear(dir, why, out);
     else if (!st)
         list(&v, out);
-    jit_cache_look_fini(&v);
+    store_look_fini(&v);
     return st;
 }

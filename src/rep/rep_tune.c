@@ -11,7 +11,7 @@
 
 #include "io.h"
 #include "jit.h"
-#include "jit_cache.h"
+#include "store.h"
 #include "pool.h"
 #include "rep.h"
 #include "stream.h"
@@ -36,9 +36,9 @@ static const char *tune_path(const char *dir, bool make, char *path, size_t size
 {
     const char *why = dir && *dir ? NULL : "no cache folder is set";
     if (make && !why) {
-        jit_cache c;
-        jit_cache_open(&c, dir, &why);
-        jit_cache_close(&c);
+        store c;
+        store_open(&c, dir, &why);
+        store_close(&c);
     }
     if (!why && snprintf(path, size, "%s/tune", dir) >= (int)size)
         why = "the path of the cache folder is too long";

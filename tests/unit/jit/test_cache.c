@@ -1,5 +1,6 @@
 /* The cache on disk: found again, and never trusted. */
 #include "jit_check.h"
+#include "store.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -194,44 +195,39 @@ END_TEST
 
 START_TEST(write_failure_is_a_note_only)
 {
-    jit_cache c;
+    store c;
     const char *why = NULL;
-    jit_cache_open(&c, dir, &why);
+    store_open(&c, dir, &why);
     ck_assert_ptr_null(why);
     ck_assert_int_eq(rmdir(dir), 0);
-    ck_assert_int_eq(jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 2}}, "abc", 3, &why),
-                     VS_EIO);
+    ck_assert_int_eq(store_put(&c, STORE_KERNEL, (hash128){{1, 2}}, "abc", 3, &why), VS_EIO);
     ck_assert_ptr_nonnull(why);
-    jit_cache_close(&c);
+    store_close(&c);
     ck_assert_int_eq(mkdir(dir, 0700), 0);
 }
 END_TEST
 
 START_TEST(oldest_files_go_when_the_folder_is_full)
 {
-    jit_cache c;
+    store c;
     const char *why = NULL;
     static char body[4000];
-    jit_cache_item item;
-    jit_cache_open(&c, dir, &why);
+    store_item item;
+    store_open(&c, dir, &why);
     c.max_bytes = 13000; /* three files */
     for (uint64_t k = 0; k < 3; k++)
-        ck_assert_int_eq(
-            jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{k, k}}, body, sizeof body, &why),
-            VS_OK);
+        ck_assert_int_eq(store_put(&c, STORE_KERNEL, (hash128){{k, k}}, body, sizeof body, &why),
+                         VS_OK);
     usleep(20000);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why),
-                     JIT_CACHE_HIT);
+    ck_assert_int_eq(store_get(&c, STORE_KERNEL, (hash128){{0, 0}}, &item, &why), STORE_HIT);
     ck_assert_uint_eq(item.size, sizeof body);
-    jit_cache_release(&item);
-    ck_assert_int_eq(
-        jit_cache_put(&c, JIT_CACHE_KERNEL, (jit_hash){{9, 9}}, body, sizeof body, &why), VS_OK);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{1, 1}}, &item, &why),
-                     JIT_CACHE_MISS);
-    ck_assert_int_eq(jit_cache_get(&c, JIT_CACHE_KERNEL, (jit_hash){{0, 0}}, &item, &why),
-                     JIT_CACHE_HIT);
-    jit_cache_release(&item);
-    jit_cache_close(&c);
+    store_release(&item);
+    ck_assert_int_eq(store_put(&c, STORE_KERNEL, (hash128){{9, 9}}, body, sizeof body, &why),
+                     VS_OK);
+    ck_assert_int_eq(store_get(&c, STORE_KERNEL, (hash128){{1, 1}}, &item, &why), STORE_MISS);
+    ck_assert_int_eq(store_get(&c, STORE_KERNEL, (hash128){{0, 0}}, &item, &why), STORE_HIT);
+    store_release(&item);
+    store_close(&c);
 }
 END_TEST
 
@@ -296,15 +292,15 @@ END_TEST
 START_TEST(hash_depends_on_each_byte_and_the_length)
 {
     char text[64] = {0};
-    jit_hash h[65];
+    hash128 h[65];
     for (int n = 0; n <= 64; n++) {
-        h[n] = jit_hash_bytes(text, (size_t)n);
+        h[n] = hash128_of(text, (size_t)n);
         for (int k = 0; k < n; k++)
             ck_assert(memcmp(&h[k], &h[n], sizeof h[k]));
     }
     for (int k = 0; k < 64; k++) {
         text[k] ^= 1;
-        jit_hash other = jit_hash_bytes(text, 64);
+        hash128 other = hash128_of(text, 64);
         ck_assert(h[64].w[0] != other.w[0] && h[64].w[1] != other.w[1]);
         text[k] ^= 1;
     }

@@ -169,7 +169,7 @@ START_TEST(a_changed_text_is_compiled)
 END_TEST
 
 /* The record of the unit: its key and data, of which `now` are summed at once. */
-static char *read_record(jit_hash *key, size_t *size, size_t *now)
+static char *read_record(hash128 *key, size_t *size, size_t *now)
 {
     char name[400] = "";
     DIR *d = opendir(dir);
@@ -197,7 +197,7 @@ START_TEST(a_record_is_the_same_each_time)
 {
     char *record[2], cmd[64];
     size_t size[2], now;
-    jit_hash key;
+    hash128 key;
     for (int k = 0; k < 2; k++) {
         world w;
         mallopt(M_PERTURB, k ? 0x5a : 0xa5);
@@ -227,10 +227,10 @@ static void mend_sum(const char *good, char *bad, size_t size, size_t now, size_
         if (place % 16 || place > at - now || !n || n > size - now || place + n <= at - now ||
             place + n > size - now)
             continue;
-        jit_hash sum = jit_cache_sum(good + now + place, n);
+        hash128 sum = store_sum(good + now + place, n);
         if (memcmp(&sum, good + k + 16, sizeof sum) != 0)
             continue;
-        sum = jit_cache_sum(bad + now + place, n);
+        sum = store_sum(bad + now + place, n);
         memcpy(bad + k + 16, &sum, sizeof sum);
         return;
     }
@@ -240,15 +240,15 @@ static void mend_sum(const char *good, char *bad, size_t size, size_t now, size_
 START_TEST(wrong_lengths_and_indices_are_refused)
 {
     world w;
-    jit_hash key;
+    hash128 key;
     size_t size, now, n_refused = 0;
     const char *why;
-    jit_cache c;
+    store c;
     world_open(&w);
     world_close(&w);
     char *good = read_record(&key, &size, &now), *bad = vs_malloc(size);
     uint64_t seed = 1;
-    jit_cache_open(&c, dir, &why);
+    store_open(&c, dir, &why);
     for (int k = 0; k < 1500; k++) {
         memcpy(bad, good, size);
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -256,8 +256,8 @@ START_TEST(wrong_lengths_and_indices_are_refused)
         bad[at] = (char)(k % 3 ? bad[at] ^ (1 << (seed >> 29 & 7)) : k % 2 ? 0xff : 0x7f);
         const size_t n = k % 7 ? size : at;
         mend_sum(good, bad, size, now, at);
-        ck_assert_int_eq(
-            jit_cache_put_now(&c, JIT_CACHE_MODEL, key, bad, n, n < now ? n : now, &why), VS_OK);
+        ck_assert_int_eq(store_put_now(&c, STORE_MODEL, key, bad, n, n < now ? n : now, &why),
+                         VS_OK);
         world_open(&w); /* perhaps with other names and numbers: the sum would have told */
         for (int part = 0; w.m && part < N_MOD; part++)
             mdl_need(w.m, part);
@@ -266,7 +266,7 @@ START_TEST(wrong_lengths_and_indices_are_refused)
         world_close(&w);
     }
     ck_assert_uint_gt(n_refused, 300);
-    jit_cache_close(&c);
+    store_close(&c);
     vs_free(good);
     vs_free(bad);
 }
@@ -398,7 +398,7 @@ static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, cons
     ck_assert_uint_eq(mdl_variant_values(*got), vec_len((*got)->eval.inst));
     ck_assert_int_eq(want->lay.n_out, (*got)->lay.n_out);
     ck_assert_int_eq(memcmp(&((const variant_data *)want)->id, &((const variant_data *)*got)->id,
-                            sizeof(jit_hash)),
+                            sizeof(hash128)),
                      0);
 }
 

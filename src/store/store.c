@@ -1,11 +1,11 @@
-/* jit_cache.c - files on disk, found by the hash of all that determines them. See jit_cache.h.
+/* store.c - files on disk, found by the hash of all that determines them. See store.h.
  * File:   <dir>/<32 hex digits>.vso (or .vsm) = header, data. Written under a temporary name and
  *         renamed, so that a reader sees a whole file or none. Read back: magic, key, size and
  *         checksum must fit; a file that another user could have written is not used. A hit touches
  *         the file; a put removes the files longest not used while the folder is beyond its limit.
  */
 #define _GNU_SOURCE
-#include "jit_cache.h"
+#include "store.h"
 #include "io.h"
 #include "vec.h"
 
@@ -19,65 +19,26 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t rotl(uint64_t x, int r) { return x << r | x >> (64 - r); }
-
-static uint64_t mix(uint64_t k)
-{
-    k = (k ^ (k >> 33)) * 0xff51afd7ed558ccdu;
-    k = (k ^ (k >> 33)) * 0xc4ceb9fe1a85ec53u;
-    return k ^ (k >> 33);
-}
-
-jit_hash jit_hash_bytes(const void *bytes, size_t n)
-{
-    const uint64_t c1 = 0x87c37b91114253d5u, c2 = 0x4cf5ad432745937fu;
-    const unsigned char *p = bytes;
-    uint64_t h1 = 0, h2 = 0;
-    for (size_t i = 0; i + 16 <= n; i += 16) {
-        uint64_t k1, k2;
-        memcpy(&k1, p + i, 8);
-        memcpy(&k2, p + i + 8, 8);
-        h1 = (rotl(h1 ^ rotl(k1 * c1, 31) * c2, 27) + h2) * 5 + 0x52dce729;
-        h2 = (rotl(h2 ^ rotl(k2 * c2, 33) * c1, 31) + h1) * 5 + 0x38495ab5;
-    }
-    unsigned char tail[16] = {0};
-    uint64_t k1, k2;
-    if (n % 16)
-        memcpy(tail, p + n - n % 16, n % 16);
-    memcpy(&k1, tail, 8);
-    memcpy(&k2, tail + 8, 8);
-    h2 ^= rotl(k2 * c2, 33) * c1;
-    h1 ^= rotl(k1 * c1, 31) * c2;
-    h1 ^= n;
-    h2 ^= n;
-    h1 += h2;
-    h2 += h1;
-    h1 = mix(h1);
-    h2 = mix(h2);
-    h1 += h2;
-    return (jit_hash){{h1, h2 + h1}};
-}
-
-typedef struct cache_head {
+typedef struct store_head {
     char magic[8];
-    jit_hash key;
+    hash128 key;
     uint64_t size; /* of the data behind the header */
-    jit_hash sum;  /* of the first `now` of them */
+    hash128 sum;   /* of the first `now` of them */
     uint64_t now;
     uint64_t zero;
-} cache_head;
-_Static_assert(sizeof(cache_head) % 16 == 0, "the data behind the header are aligned to 16");
+} store_head;
+_Static_assert(sizeof(store_head) % 16 == 0, "the data behind the header are aligned to 16");
 /* Whether a file is whole: sums of its words and sums of these sums, in LANES places of their own
  * so that they need not wait for each other, then hashed. Every changed or exchanged word changes
  * them. */
-VS_CLONES static jit_hash sum_of(const void *bytes, size_t n)
+VS_CLONES static hash128 sum_of(const void *bytes, size_t n)
 {
     enum { LANES = 8, BLOCK = LANES * sizeof(uint64_t) };
     const unsigned char *p = bytes;
     uint64_t word[LANES], once[LANES] = {0}, twice[LANES] = {0};
     struct {
         uint64_t once[LANES], twice[LANES];
-        jit_hash tail;
+        hash128 tail;
     } all;
     for (const unsigned char *end = p + n / BLOCK * BLOCK; p < end; p += BLOCK) {
         memcpy(word, p, BLOCK);
@@ -88,13 +49,13 @@ VS_CLONES static jit_hash sum_of(const void *bytes, size_t n)
     }
     memcpy(all.once, once, sizeof once);
     memcpy(all.twice, twice, sizeof twice);
-    all.tail = jit_hash_bytes(p, n % BLOCK);
-    return jit_hash_bytes(&all, sizeof all);
+    all.tail = hash128_of(p, n % BLOCK);
+    return hash128_of(&all, sizeof all);
 }
 
-jit_hash jit_cache_sum(const void *bytes, size_t n) { return sum_of(bytes, n); }
+hash128 store_sum(const void *bytes, size_t n) { return sum_of(bytes, n); }
 
-static const char MAGIC[][8] = {{"vsimobj3"}, {"vsimmdl3"}}; /* by jit_cache_kind */
+static const char MAGIC[][8] = {{"vsimobj3"}, {"vsimmdl3"}}; /* by store_kind */
 static const char *const SUFFIX[] = {".vso", ".vsm"};
 
 /* -- the folder -- */
@@ -116,11 +77,11 @@ static bool trusted(const struct stat *st)
     return (st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & 022);
 }
 
-void jit_cache_open(jit_cache *c, const char *dir, const char **why)
+void store_open(store *c, const char *dir, const char **why)
 {
     struct stat st;
     *why = NULL;
-    *c = (jit_cache){.max_bytes = (uint64_t)JIT_CACHE_MB << 20};
+    *c = (store){.max_bytes = (uint64_t)STORE_MB << 20};
     c->dir = dir ? vs_strdup(dir) : NULL;
     if (!c->dir || !*c->dir) {
         *why = "no cache folder is set";
@@ -132,10 +93,10 @@ void jit_cache_open(jit_cache *c, const char *dir, const char **why)
             *why = "the cache folder belongs to, or can be written by, other users";
     }
     if (*why)
-        jit_cache_close(c);
+        store_close(c);
 }
 
-void jit_cache_close(jit_cache *c)
+void store_close(store *c)
 {
     vs_free(c->dir);
     c->dir = NULL;
@@ -143,13 +104,13 @@ void jit_cache_close(jit_cache *c)
 
 /* -- reading -- */
 
-static char *file_name(const jit_cache *c, jit_cache_kind kind, jit_hash key, const char *more)
+static char *file_name(const store *c, store_kind kind, hash128 key, const char *more)
 {
     return vs_text("%s/%016llx%016llx%s%s", c->dir, (unsigned long long)key.w[0],
                    (unsigned long long)key.w[1], SUFFIX[kind], more);
 }
 
-void jit_cache_expect(const void *bytes, size_t n)
+void store_expect(const void *bytes, size_t n)
 {
 #ifdef MADV_POPULATE_READ
     const size_t page = 4096, before = (uintptr_t)bytes % page;
@@ -161,10 +122,10 @@ void jit_cache_expect(const void *bytes, size_t n)
 #endif
 }
 
-static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind, jit_hash key,
+static const char *check_head(const void *mem, size_t bytes, store_kind kind, hash128 key,
                               size_t *now)
 {
-    cache_head h;
+    store_head h;
     if (bytes < sizeof h)
         return "is not a cache file";
     memcpy(&h, mem, sizeof h);
@@ -176,18 +137,18 @@ static const char *check_head(const void *mem, size_t bytes, jit_cache_kind kind
         return "is truncated";
     if (h.now > h.size)
         return "is damaged";
-    jit_cache_expect((const char *)mem + sizeof h, h.now);
-    const jit_hash sum = jit_cache_sum((const char *)mem + sizeof h, h.now);
+    store_expect((const char *)mem + sizeof h, h.now);
+    const hash128 sum = store_sum((const char *)mem + sizeof h, h.now);
     *now = h.now;
     return memcmp(&sum, &h.sum, sizeof sum) ? "is damaged" : NULL;
 }
 
-static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache_item *item)
+static const char *map_file(int fd, store_kind kind, hash128 key, store_item *item)
 {
     struct stat st;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !trusted(&st))
         return "belongs to, or can be written by, other users";
-    if (st.st_size < (off_t)sizeof(cache_head))
+    if (st.st_size < (off_t)sizeof(store_head))
         return "is not a cache file";
     const size_t bytes = (size_t)st.st_size;
     void *mem = io_map(fd, bytes);
@@ -198,22 +159,22 @@ static const char *map_file(int fd, jit_cache_kind kind, jit_hash key, jit_cache
     if (why)
         io_unmap(mem, bytes);
     else
-        *item = (jit_cache_item){(const char *)mem + sizeof(cache_head), bytes - sizeof(cache_head),
-                                 now, mem, bytes};
+        *item = (store_item){(const char *)mem + sizeof(store_head), bytes - sizeof(store_head),
+                             now, mem, bytes};
     return why;
 }
 
-jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, jit_cache_item *item,
-                        const char **why)
+store_found store_get(const store *c, store_kind kind, hash128 key, store_item *item,
+                      const char **why)
 {
     char *path = c->dir ? file_name(c, kind, key, "") : NULL;
     int fd = path ? io_open(path, O_RDONLY) : -1;
-    jit_found found = JIT_CACHE_MISS;
-    *item = (jit_cache_item){0};
+    store_found found = STORE_MISS;
+    *item = (store_item){0};
     if (fd >= 0) {
         *why = map_file(fd, kind, key, item);
-        found = *why ? JIT_CACHE_BAD : JIT_CACHE_HIT;
-        if (found == JIT_CACHE_HIT)
+        found = *why ? STORE_BAD : STORE_HIT;
+        if (found == STORE_HIT)
             (void)utimensat(AT_FDCWD, path, NULL,
                             0); /* in a folder that is read only the age is not kept */
         io_close(fd);
@@ -222,11 +183,11 @@ jit_found jit_cache_get(const jit_cache *c, jit_cache_kind kind, jit_hash key, j
     return found;
 }
 
-void jit_cache_release(jit_cache_item *item)
+void store_release(store_item *item)
 {
     if (item->map)
         io_unmap(item->map, item->map_bytes);
-    *item = (jit_cache_item){0};
+    *item = (store_item){0};
 }
 
 /* -- writing -- */
@@ -249,11 +210,11 @@ static int older(const void *a, const void *b)
 static bool is_ours(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 32 &&
-           (!strncmp(name + 32, SUFFIX[JIT_CACHE_KERNEL], 4) ||
-            !strncmp(name + 32, SUFFIX[JIT_CACHE_MODEL], 4));
+           (!strncmp(name + 32, SUFFIX[STORE_KERNEL], 4) ||
+            !strncmp(name + 32, SUFFIX[STORE_MODEL], 4));
 }
 
-static cached *list_files(const jit_cache *c, uint64_t *total)
+static cached *list_files(const store *c, uint64_t *total)
 {
     cached *list = NULL;
     arena mem;
@@ -277,7 +238,7 @@ static cached *list_files(const jit_cache *c, uint64_t *total)
 }
 
 /* Removes the files longest not used until the folder is within its limit. */
-static void trim(const jit_cache *c)
+static void trim(const store *c)
 {
     uint64_t total = 0;
     cached *list = list_files(c, &total);
@@ -292,16 +253,16 @@ static void trim(const jit_cache *c)
     vec_free(list);
 }
 
-vs_status jit_cache_put(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
-                        size_t size, const char **why)
+vs_status store_put(const store *c, store_kind kind, hash128 key, const void *data, size_t size,
+                    const char **why)
 {
-    return jit_cache_put_now(c, kind, key, data, size, size, why);
+    return store_put_now(c, kind, key, data, size, size, why);
 }
 
-vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash key, const void *data,
-                            size_t size, size_t now, const char **why)
+vs_status store_put_now(const store *c, store_kind kind, hash128 key, const void *data, size_t size,
+                        size_t now, const char **why)
 {
-    cache_head h = {.key = key, .size = size, .sum = jit_cache_sum(data, now), .now = now};
+    store_head h = {.key = key, .size = size, .sum = store_sum(data, now), .now = now};
     memcpy(h.magic, MAGIC[kind], sizeof h.magic);
     char *path = c->dir ? file_name(c, kind, key, "") : NULL;
     char *temp = c->dir ? file_name(c, kind, key, ".XXXXXX") : NULL;
@@ -324,11 +285,10 @@ vs_status jit_cache_put_now(const jit_cache *c, jit_cache_kind kind, jit_hash ke
 
 /* -- for the user -- */
 
-vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why)
+vs_status store_look(store_view *view, const char *dir, const char **why)
 {
     struct timespec now;
-    *view =
-        (jit_cache_view){.dir = dir ? vs_strdup(dir) : NULL, .limit = (uint64_t)JIT_CACHE_MB << 20};
+    *view = (store_view){.dir = dir ? vs_strdup(dir) : NULL, .limit = (uint64_t)STORE_MB << 20};
     *why = "no cache folder is set";
     if (!view->dir || !*view->dir)
         return VS_EIO;
@@ -336,13 +296,13 @@ vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why
     if (access(view->dir, R_OK | X_OK))
         return errno == ENOENT ? VS_OK : VS_EIO;
     *why = NULL;
-    const jit_cache c = {.dir = view->dir};
+    const store c = {.dir = view->dir};
     cached *list = list_files(&c, &view->total);
     if (vec_len(list))
         qsort(list, vec_len(list), sizeof *list, older);
     clock_gettime(CLOCK_REALTIME, &now);
     for (size_t i = vec_len(list); i-- > 0;) {
-        jit_cache_file f = {.size = list[i].size};
+        store_file f = {.size = list[i].size};
         memcpy(f.name, list[i].name, sizeof f.name);
         f.idle = (double)(now.tv_sec - list[i].used.tv_sec) +
                  1e-9 * (double)(now.tv_nsec - list[i].used.tv_nsec);
@@ -352,16 +312,16 @@ vs_status jit_cache_look(jit_cache_view *view, const char *dir, const char **why
     return VS_OK;
 }
 
-void jit_cache_look_fini(jit_cache_view *view)
+void store_look_fini(store_view *view)
 {
     vs_free(view->dir);
     vec_free(view->file);
 }
 
-vs_status jit_cache_clear(const char *dir, size_t *n_file, uint64_t *bytes, const char **why)
+vs_status store_clear(const char *dir, size_t *n_file, uint64_t *bytes, const char **why)
 {
-    jit_cache_view v;
-    vs_status st = jit_cache_look(&v, dir, why);
+    store_view v;
+    vs_status st = store_look(&v, dir, why);
     *n_file = 0;
     *bytes = 0;
     for (size_t i = 0; i < vec_len(v.file); i++) {
@@ -375,6 +335,6 @@ vs_status jit_cache_clear(const char *dir, size_t *n_file, uint64_t *bytes, cons
         }
         vs_free(path);
     }
-    jit_cache_look_fini(&v);
+    store_look_fini(&v);
     return st;
 }

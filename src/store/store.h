@@ -1,0 +1,75 @@
+/* store.h - files on disk that a later run reads instead of making them again: kernels and prepared
+ * models, found by the hash of all that determines them.
+ * Use:    store_open; store_get, use the item, store_release; after a miss make it and store_put;
+ *         store_close. For `vsim cache`: store_look, read the fields, store_look_fini; store_clear.
+ * Trust:  what is in the folder may be executed. A folder or file that another user owns or may
+ *         write is not used.
+ * Files of other programs in the folder are neither listed nor removed. */
+#ifndef STORE_H
+#define STORE_H
+
+#include "hash.h"
+#include "vs.h"
+
+typedef struct store {
+    char *dir;          /* NULL: no cache */
+    uint64_t max_bytes; /* files beyond it are removed, oldest use first */
+} store;
+enum { STORE_MB = 256 };
+/* Makes the folder. dir NULL: there is none. *why set (static text) if there is no cache. */
+void store_open(store *c, const char *dir, const char **why);
+void store_close(store *c);
+
+typedef enum store_kind {
+    STORE_KERNEL, /* .vso: objects of a kernel (jit_pack.c) */
+    STORE_MODEL   /* .vsm: a model or a part of one, prepared (mdl_keep.c) */
+} store_kind;
+typedef struct store_item { /* a file mapped into memory, to be read only */
+    const void *data;       /* aligned to 16 */
+    size_t size;
+    size_t now; /* bytes that were summed; what is behind them its user sums when he needs it */
+    void *map;
+    size_t map_bytes;
+} store_item;
+typedef enum store_found { STORE_MISS, STORE_HIT, STORE_BAD } store_found;
+/* HIT: *item, of its size and unchanged up to item->now since it was put; its user releases it.
+ * BAD: a file is there but cannot be used; *why says how. */
+store_found store_get(const store *c, store_kind kind, hash128 key, store_item *item,
+                      const char **why);
+void store_release(store_item *item);
+/* Status: VS_OK, VS_EIO with *why. */
+VS_MUST_USE vs_status store_put(const store *c, store_kind kind, hash128 key, const void *data,
+                                size_t size, const char **why);
+/* The same; store_get sums only the first `now` bytes. */
+VS_MUST_USE vs_status store_put_now(const store *c, store_kind kind, hash128 key, const void *data,
+                                    size_t size, size_t now, const char **why);
+/* The sum that says whether bytes are whole. */
+hash128 store_sum(const void *bytes, size_t n);
+/* Bytes of an item that are read next, all of them: their pages at once. */
+void store_expect(const void *bytes, size_t n);
+
+typedef struct store_file {
+    char name[64];
+    uint64_t size; /* bytes */
+    double idle;   /* seconds since it was last read or written */
+} store_file;
+
+typedef struct store_view {
+    char *dir;
+    uint64_t total, limit; /* bytes; beyond the limit files longest not used are removed */
+    store_file *file;      /* vec; last used first */
+} store_view;
+
+/* What is in the folder; dir NULL: the user's ($XDG_CACHE_HOME/vsim or ~/.cache/vsim). It is not
+ * made: a folder that does not exist holds no files.
+ * Status: VS_OK; VS_EIO: there is no such folder to be named, or it cannot be read (*why, static).
+ */
+VS_MUST_USE vs_status store_look(store_view *view, const char *dir, const char **why);
+void store_look_fini(store_view *view);
+
+/* Removes all files; counts what was removed.
+ * Status: VS_OK; VS_EIO: a file could not be removed (*why, static). */
+VS_MUST_USE vs_status store_clear(const char *dir, size_t *n_file, uint64_t *bytes,
+                                  const char **why);
+
+#endif
