@@ -31,11 +31,11 @@ PORTS = 'dgsb'
 class Card:
     """What a model's generator returns."""
     def __init__(self, level, module, model, instance, polarity=1, temp=27.0, skip=(), charges=True,
-                 rounding=0.0, unlike=(), freq=1e6, loose=None):
+                 rounding=0.0, unlike=(), freq=1e6, loose=None, abstol=1e-18):
         self.level, self.module, self.model, self.instance = level, module, model, instance
         self.polarity, self.temp, self.skip, self.charges = polarity, temp, set(skip), charges
         self.rounding = rounding      # ampere, siemens: of a series resistance, eps V / R in either program
-        self.freq = freq
+        self.freq, self.abstol = freq, abstol
         self.bound = dict(BOUND, **(loose or {}))
         self.unlike = set(unlike)     # admittances, as 'gb' or 'gb5' (bias 5), where ngspice's is no slope of its own charge or current
 
@@ -50,7 +50,7 @@ def model_line(card):
 
 
 def head(card):
-    return ['* random card', '.options reltol=1e-9 abstol=1e-18 vntol=1e-12 chgtol=1e-22 gmin=1e-15',
+    return ['* random card', '.options reltol=1e-9 abstol=%g vntol=1e-12 chgtol=1e-22 gmin=1e-15' % card.abstol,
             '.temp %g' % card.temp]
 
 
