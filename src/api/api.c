@@ -114,18 +114,45 @@ static vs_status begin(void *arg)
     return st ? st : open_models(s);
 }
 
+/* Bytes that the simulator may use: a program built with an older header sets no limit. */
+static size_t limit_of(const vsim_settings *settings)
+{
+    const size_t end = offsetof(vsim_settings, memory) + sizeof settings->memory;
+    return settings && settings->size >= end ? settings->memory : 0;
+}
+
+/* In the memory of the process: it is there until the host frees it. */
+static vsim *new_simulator(const vsim_settings *settings)
+{
+    static const char text[] = "out of memory; the simulator can only be freed";
+    heap *before = heap_use(NULL);
+    vsim *s = vs_try_realloc(NULL, sizeof *s);
+    if (s) {
+        *s = (vsim){.heap = heap_new(limit_of(settings)),
+                    .numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+                    .no_memory = {.severity = VSIM_ERROR,
+                                  .code = (uint32_t)str_hash(text, strlen(text)),
+                                  .text = text}};
+        s->dead = !s->heap || !s->numbers;
+    }
+    heap_use(before);
+    return s;
+}
+
 vsim_status vsim_new(vsim **out, const vsim_settings *settings)
 {
-    vsim *s = *out = vs_calloc(1, sizeof *s);
+    vsim *s = *out = new_simulator(settings);
     if (!s)
         return VSIM_ENOMEM;
     arena_init(&s->mem);
     arena_init(&s->message_mem);
     diag_init(&s->d);
     str_pool_init(&s->names);
-    s->numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     beginning b = {s, settings};
-    return api_enter(s, begin, &b);
+    const vsim_status st = api_enter(s, begin, &b);
+    if (st == VSIM_ENOMEM)
+        vsim_free(out);
+    return st;
 }
 
 static vs_status free_objects(void *arg)
@@ -134,21 +161,27 @@ static vs_status free_objects(void *arg)
     while (s->deck)
         api_free_deck(s->deck);
     mdl_lib_free(&s->lib);
+    vec_free(s->message);
+    arena_fini(&s->message_mem);
+    str_pool_fini(&s->names);
+    diag_fini(&s->d);
+    arena_fini(&s->mem);
+#ifdef __SANITIZE_ADDRESS__
+    assert(!heap_bytes(s->heap)); /* else nobody would hear of a leak */
+#endif
     return VS_OK;
 }
 
+/* What is not freed one by one goes with the heap. */
 void vsim_free(vsim **ps)
 {
     vsim *s = *ps;
     *ps = NULL;
     if (!s)
         return;
-    (void)api_enter(s, free_objects, s);
-    vec_free(s->message);
-    arena_fini(&s->message_mem);
-    str_pool_fini(&s->names);
-    diag_fini(&s->d);
-    arena_fini(&s->mem);
-    freelocale(s->numbers);
+    api_release(s, free_objects, s);
+    heap_free(&s->heap);
+    if (s->numbers)
+        freelocale(s->numbers);
     vs_free(s);
 }

@@ -65,16 +65,12 @@ static vs_status do_read(void *arg)
         return VS_EINPUT;
     }
     vsim_deck *d = a->d = vs_calloc(1, sizeof *d);
-    if (!d)
-        return VS_ENOMEM;
     arena_init(&d->mem);
     d->list.stamp = -1;
     d->s = s;
     d->next = s->deck;
     s->deck = d;
     d->sim = sim_new(&s->d, &s->names);
-    if (!d->sim)
-        return VS_ENOMEM;
     sim_opt *o = sim_opts(d->sim);
     o->lib = s->lib;
     o->threads = s->set.threads;
@@ -107,8 +103,9 @@ vsim_status vsim_deck_text(vsim *s, const char *name, const char *text, size_t l
     return read_deck(&a, d);
 }
 
-void api_free_deck(vsim_deck *d)
+static vs_status free_deck(void *arg)
 {
+    vsim_deck *d = arg;
     vsim_deck **at = &d->s->deck;
     while (*at != d)
         at = &(*at)->next;
@@ -123,7 +120,10 @@ void api_free_deck(vsim_deck *d)
     vec_free(d->define);
     arena_fini(&d->mem);
     vs_free(d);
+    return VS_OK;
 }
+
+void api_free_deck(vsim_deck *d) { api_release(d->s, free_deck, d); }
 
 void vsim_deck_free(vsim_deck **d)
 {

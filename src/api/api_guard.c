@@ -1,6 +1,7 @@
 /* api_guard.c - the way into the library and out of it. The host's thread has a locale and a
  * floating-point environment of its own: a call puts ours in their place, a callback and the end of
- * the call the host's. Both belong to the thread, so that nobody else sees it. */
+ * the call the host's. Both belong to the thread, so that nobody else sees it. Memory comes from
+ * the simulator's heap; where it is missing, the call ends here, and the simulator with it. */
 #define _GNU_SOURCE
 #include "api_priv.h"
 
@@ -18,7 +19,12 @@ static void to_host(const vsim *s)
 }
 
 void api_leave_to_host(vsim *s) { to_host(s); }
-void api_back_from_host(vsim *s) { to_ours(s); }
+void api_back_from_host(vsim *s)
+{
+    to_ours(s);
+    if (s->dead) /* a call from within the callback found no memory */
+        vs_no_memory();
+}
 
 /* Statuses of steps and pivots do not leave the analyses. */
 static vsim_status public_status(vs_status st)
@@ -26,42 +32,55 @@ static vsim_status public_status(vs_status st)
     return st == VS_REJECT || st == VS_REPIVOT ? VSIM_NOCONV : (vsim_status)st;
 }
 
-/* A call from within a callback is a part of the call that is under way. */
-static vsim_status enter_inside(vsim *s, vs_status (*body)(void *arg), void *arg)
-{
-    s->depth++;
-    to_ours(s);
-    const vs_status st = body(arg);
-    to_host(s);
-    s->depth--;
-    return public_status(st);
-}
+typedef struct call {
+    vsim *s;
+    vs_status (*body)(void *arg);
+    void *arg;
+} call;
 
-vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg)
+static vs_status whole_call(void *arg)
 {
-    if (s->depth) {
-        const fenv_t env = s->host_env;
-        const locale_t locale = s->host_locale;
-        const vsim_status st = enter_inside(s, body, arg);
-        s->host_env = env;
-        s->host_locale = locale;
-        return st;
-    }
-    s->depth = 1;
-    to_ours(s);
+    const call *c = arg;
+    vsim *s = c->s;
     api_forget_messages(s);
     const size_t n_file = vec_len(s->d.file);
     const arena_pos mark = arena_mark(&s->d.mem);
-    const vs_status st = body(arg);
+    const vs_status st = c->body(c->arg);
     api_take_messages(s);
     if (s->own_file && s->own_file == vec_len(s->d.file))
         diag_forget_files(&s->d, s->own_file - 1);
     s->own_file = 0;
     if (vec_len(s->d.file) == n_file) /* names of files stand there too */
         arena_release(&s->d.mem, mark);
+    return st;
+}
+
+/* A call from within a callback is a part of the call that is under way. Its guard is its own: the
+ * host's frames stand between the two. */
+vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg)
+{
+    if (s->dead)
+        return VSIM_ENOMEM;
+    call c = {s, body, arg};
+    const fenv_t env = s->host_env;
+    const locale_t locale = s->host_locale;
+    const int depth = s->depth++;
+    to_ours(s);
+    const vs_status st = depth ? guard_run(s->heap, body, arg) : guard_run(s->heap, whole_call, &c);
     to_host(s);
-    s->depth = 0;
-    return public_status(st);
+    s->depth = depth;
+    s->host_env = env;
+    s->host_locale = locale;
+    s->dead |= st == VS_ENOMEM;
+    if (s->dead && !depth && s->set.message)
+        s->set.message(s->set.user, &s->no_memory);
+    return public_status(s->dead ? VS_ENOMEM : st);
+}
+
+void api_release(vsim *s, vs_status (*body)(void *arg), void *arg)
+{
+    if (!s->dead && guard_run(s->heap, body, arg) == VS_ENOMEM)
+        s->dead = true;
 }
 
 bool api_may_change(vsim *s, const char *what)

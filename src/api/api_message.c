@@ -76,8 +76,8 @@ void api_take_messages(vsim *s)
 
 const vsim_message *vsim_messages(const vsim *s, size_t *n)
 {
-    *n = vec_len(s->message);
-    return s->message;
+    *n = s->dead ? 1 : vec_len(s->message);
+    return s->dead ? &s->no_memory : s->message;
 }
 
 size_t vsim_message_format(const vsim_message *m, char *buf, size_t size)

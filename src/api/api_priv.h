@@ -18,13 +18,17 @@
 #include <fenv.h>
 #include <locale.h>
 
+#include "heap.h"
 #include "sim.h"
 #include "vec.h"
 #include "vsim/vsim.h"
 
 struct vsim {
-    arena mem;         /* copies of the settings */
-    vsim_settings set; /* its texts in mem */
+    heap *heap;             /* of all that is made from it; the struct itself is not there */
+    bool dead;              /* a call found no memory: it can only be freed */
+    vsim_message no_memory; /* what is told then */
+    arena mem;              /* copies of the settings */
+    vsim_settings set;      /* its texts in mem */
     diag d;
     str_pool names;
     mdl_lib *lib; /* NULL: it could not be opened */
@@ -105,9 +109,11 @@ typedef struct api_args {
 
 /* -- api_guard.c -- */
 /* The only way in: calls body with what a call needs around it (messages of this call alone,
- * numbers of the C locale, the floating-point environment that results are computed in) and gives
- * everything back. */
+ * numbers of the C locale, the floating-point environment that results are computed in, a guard
+ * for missing memory) and gives everything back. */
 vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg);
+/* Frees something in the simulator's heap, without messages; nothing if the heap is to go whole. */
+void api_release(vsim *s, vs_status (*body)(void *arg), void *arg);
 /* Around each callback: the host finds its own environment. */
 void api_leave_to_host(vsim *s);
 void api_back_from_host(vsim *s);

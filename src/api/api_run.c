@@ -209,8 +209,6 @@ static vs_status do_make(void *arg)
         return VS_EINPUT;
     }
     vsim_run *r = m->r = vs_calloc(1, sizeof *r);
-    if (!r)
-        return VS_ENOMEM;
     r->d = d;
     r->next = d->run;
     d->run = r;
@@ -394,12 +392,10 @@ vsim_status vsim_run_stop(vsim_run *r)
     return api_enter(r->d->s, do_stop, &a);
 }
 
-void api_free_run(vsim_run *r)
+static vs_status free_run(void *arg)
 {
+    vsim_run *r = arg;
     vsim_run **at = &r->d->run;
-    api_args a = {.r = r};
-    if (r->state == API_UNDER_WAY)
-        (void)api_enter(r->d->s, do_stop, &a);
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -409,6 +405,16 @@ void api_free_run(vsim_run *r)
     arena_fini(&r->card_mem);
     arena_fini(&r->mem);
     vs_free(r);
+    return VS_OK;
+}
+
+void api_free_run(vsim_run *r)
+{
+    api_args a = {.r = r};
+    vsim *s = r->d->s;
+    if (r->state == API_UNDER_WAY)
+        (void)api_enter(s, do_stop, &a);
+    api_release(s, free_run, r);
 }
 
 void vsim_run_free(vsim_run **r)
