@@ -3,90 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "ckt.h"
-#include "mock_mdl.h"
-#include "wave.h"
-
-static diag d;
-static ckt *c;
-static mdl_model res, cap, ind;
-static double x[64], f[64], q[64], fmx[64], qmx[64];
-static bool limited;
-
-static void begin(void)
-{
-    diag_init(&d);
-    mock_resistor(&res);
-    mock_capacitor(&cap);
-    mock_inductor(&ind);
-    const ckt_opt opt = {.temp = 300};
-    c = ckt_new(&opt, &d);
-    memset(x, 0, sizeof x);
-}
-
-static void end(void)
-{
-    ckt_free(&c);
-    diag_fini(&d);
-    mock_fini(&res);
-    mock_fini(&cap);
-    mock_fini(&ind);
-}
-
-static void add(mdl_model *m, int32_t row, const char *name, const char *p, const char *n)
-{
-    const int32_t t[2] = {ckt_node(c, p), ckt_node(c, n)};
-    ck_assert_int_eq(ckt_add_device(c, name, m, row, t, DIAG_NOWHERE), VS_OK);
-}
-
-static void add_v(const char *name, const char *p, const char *n, double v)
-{
-    const wave w = {.kind = WAVE_DC, .dc = v, .dc_given = true};
-    ck_assert_int_eq(ckt_add_vsource(c, name, ckt_node(c, p), ckt_node(c, n), &w, 1, DIAG_NOWHERE),
-                     VS_OK);
-}
-
-static void add_i(const char *name, const char *p, const char *n, double v)
-{
-    const wave w = {.kind = WAVE_DC, .dc = v, .dc_given = true};
-    ck_assert_int_eq(ckt_add_isource(c, name, ckt_node(c, p), ckt_node(c, n), &w, 1, DIAG_NOWHERE),
-                     VS_OK);
-}
-
-static vs_status finish(void) { return ckt_finish(c, 1 << MDL_DC | 1 << MDL_TRAN); }
-
-static const ckt_env dc = {.mode = CKT_STATIC,
-                           .srcfact = 1,
-                           .gmin = 1e-12,
-                           .iter = 1,
-                           .limit = true};
-static const ckt_env tran = {.mode = CKT_TRAN,
-                             .srcfact = 1,
-                             .gmin = 1e-12,
-                             .iter = 1,
-                             .limit = true,
-                             .alpha = 1e3,
-                             .time = 1};
-
-static vs_status load(const ckt_env *e) { return ckt_load(c, e, x, f, q, fmx, qmx, &limited); }
-
-static double entry(const char *row, const char *col)
-{
-    const csc *a = ckt_pattern(c);
-    const int32_t i = ckt_find(c, row) - 1, j = ckt_find(c, col) - 1;
-    for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++)
-        if (a->row[p] == i)
-            return a->val[p];
-    return NAN;
-}
-
-static bool said(const char *text)
-{
-    for (size_t i = 0; i < vec_len(d.msg); i++)
-        if (strstr(d.msg[i].text, text))
-            return true;
-    return false;
-}
+#include "ckt_bench.h"
 
 START_TEST(divider_stamps_f_and_j)
 {
@@ -572,7 +489,7 @@ static void add_ladder(const char *text)
     ck_assert_int_eq(finish(), VS_OK);
 }
 
-static void check_flat(const char *text, int kernels)
+static void check_small(const char *text, int kernels)
 {
     const ckt_opt plain = {.temp = 300, .general_load = true};
     double f1[64], q1[64], fm1[64], qm1[64], low1[64], val1[128];
@@ -605,13 +522,13 @@ static void check_flat(const char *text, int kernels)
     ir_fn_fini(&cap.variant[MDL_TRAN].eval);
 }
 
-START_TEST(flat_loads_are_the_general_ones_without_kernels_of_linear_devices)
+START_TEST(small_loads_are_the_general_ones_without_kernels_of_linear_devices)
 {
-    check_flat(resistor_text, 0);
+    check_small(resistor_text, 0);
 }
 END_TEST
 
-START_TEST(a_function_that_is_not_linear_keeps_its_kernel) { check_flat(square_text, 1); }
+START_TEST(a_function_that_is_not_linear_keeps_its_kernel) { check_small(square_text, 1); }
 END_TEST
 
 /* Every test with kernels of each width. */
@@ -641,7 +558,7 @@ int main(void)
                                  uic_spreads_from_known_nodes,
                                  breakpoints_of_all_sources_merge,
                                  blocks_cover_every_instance,
-                                 flat_loads_are_the_general_ones_without_kernels_of_linear_devices,
+                                 small_loads_are_the_general_ones_without_kernels_of_linear_devices,
                                  a_function_that_is_not_linear_keeps_its_kernel};
     Suite *s = suite_create("ckt");
     for (size_t w = 0; w < VS_COUNT(start); w++) {
