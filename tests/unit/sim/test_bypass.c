@@ -1,0 +1,212 @@
+/* Tests of ckt_bypass.c on a circuit of many equal elements: instances that did not move contribute
+ * their held linearisation, the others are evaluated, and no load is off by more than was allowed.
+ *
+ * Element k is i = G v^3, q = C v^2 from node k to ground, so both are known in closed form. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum { N = 100 }; /* more than small circuits have: they hold groups as a whole */
+#define CONDUCTANCE 1e-3
+#define CAPACITANCE 1e-12
+#define ALPHA 1e9
+
+static diag d;
+static str_pool names;
+static mdl_lib *lib;
+static sim *s;
+static ckt *c;
+static int32_t node[N];
+static double *x, *f, *q, *fmx, *qmx, *weight;
+static bool limited;
+
+static void setup(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *deck = open_memstream(&text, &size);
+    fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\n");
+    for (int k = 0; k < N; k++)
+        fprintf(deck, "b%d n%d 0 i={%g*v(n%d)**3 + ddt(%g*v(n%d)**2)}\n", k, k, CONDUCTANCE, k,
+                CAPACITANCE, k);
+    fprintf(deck, ".end\n");
+    fclose(deck);
+    diag_init(&d);
+    str_pool_init(&names);
+    s = sim_new(&d, &names);
+    const mdl_opt mo = {.interpret = true};
+    const net_opt no = {0};
+    ck_assert_int_eq(mdl_lib_new(&lib, &d, &names, &mo), VS_OK);
+    sim_opts(s)->lib = lib;
+    ck_assert_int_eq(sim_read_text(s, "deck.sp", text, size, &no), VS_OK);
+    free(text);
+    ck_assert_int_eq(sim_read_options(s), VS_OK);
+    ck_assert_int_eq(sim_flatten(s), VS_OK);
+    ck_assert_int_eq(sim_build_for(s, FLAT_TRAN), VS_OK);
+    c = sim_ckt(s);
+    double **v[] = {&x, &f, &q, &fmx, &qmx, &weight};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = calloc((size_t)ckt_n(c) + 1 + CKT_PADDING, sizeof **v);
+    for (int k = 0; k < N; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", k);
+        node[k] = ckt_find(c, name);
+        ck_assert_int_gt(node[k], 0);
+        x[node[k]] = 0.5 + 0.002 * k;
+    }
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        weight[i] = 1 / 1e-6; /* an ampere may leave out a millionth */
+}
+
+static void teardown(void)
+{
+    double *v[] = {x, f, q, fmx, qmx, weight};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        free(v[i]);
+    sim_free(&s);
+    mdl_lib_free(&lib);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+/* One load; how many elements it evaluated. */
+static int64_t evaluations(const double *allowed)
+{
+    const ckt_env env = {.mode = CKT_TRAN,
+                         .srcfact = 1,
+                         .gmin = 1e-12,
+                         .iter = 2,
+                         .alpha = ALPHA,
+                         .time = 1e-9,
+                         .weight = allowed};
+    const ckt_stat before = *ckt_stats(c);
+    ck_assert_int_eq(ckt_load(c, &env, x, f, q, fmx, qmx, &limited), VS_OK);
+    const int64_t n = N - (ckt_stats(c)->n_bypass - before.n_bypass);
+    ck_assert_int_ge(n, 0);
+    return n;
+}
+
+/* What the load is off by at most, in i + alpha q. */
+static double worst(void)
+{
+    double most = 0;
+    for (int k = 0; k < N; k++) {
+        const double v = x[node[k]], i = CONDUCTANCE * v * v * v, charge = CAPACITANCE * v * v;
+        most = fmax(most, fabs(f[node[k]] - i + ALPHA * (q[node[k]] - charge)));
+    }
+    return most;
+}
+
+/* f + alpha q of a node is a sum of six terms of at most 2 mA: 6 * 2e-3 * 2^-53 is 1.3e-18, and
+ * each term is a product of a few factors. */
+#define ROUNDING 1e-17
+
+/* Loads at places so far apart that all is evaluated, which also measures the curvature. */
+static void measure(void)
+{
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < N; i++)
+            x[node[i]] += k % 2 ? -0.02 : 0.02;
+        (void)evaluations(weight);
+    }
+}
+
+START_TEST(the_first_load_evaluates_all_and_is_right)
+{
+    ck_assert_int_eq(evaluations(weight), N);
+    ck_assert_double_le(worst(), ROUNDING);
+}
+END_TEST
+
+START_TEST(what_stands_still_is_not_evaluated_again)
+{
+    (void)evaluations(weight);
+    ck_assert_int_eq(evaluations(weight), 0);
+    ck_assert_double_le(worst(), ROUNDING);
+}
+END_TEST
+
+START_TEST(small_moves_are_left_to_the_linearisation_within_the_allowance)
+{
+    measure();
+    for (int k = 0; k < N; k++)
+        x[node[k]] += 1e-5;
+    ck_assert_int_eq(evaluations(weight), 0);
+    ck_assert_double_le(worst(), 1e-6);
+    ck_assert_double_gt(worst(), 10 * ROUNDING); /* second order: it was not evaluated */
+}
+END_TEST
+
+START_TEST(no_move_is_off_by_more_than_is_allowed)
+{
+    measure();
+    for (int k = 0; k < 40; k++) {
+        for (int i = 0; i < N; i++)
+            x[node[i]] += 1e-4 * (i % 7 - 3);
+        (void)evaluations(weight);
+        ck_assert_msg(worst() <= 1e-6, "load %d is off by %g", k, worst());
+    }
+}
+END_TEST
+
+START_TEST(one_that_moves_far_is_evaluated_alone)
+{
+    measure();
+    x[node[17]] += 0.1;
+    ck_assert_int_eq(evaluations(weight), 1);
+    ck_assert_double_le(worst(), 1e-6);
+}
+END_TEST
+
+START_TEST(without_an_allowance_all_is_evaluated)
+{
+    measure();
+    ck_assert_int_eq(evaluations(NULL), N);
+    ck_assert_double_le(worst(), ROUNDING);
+}
+END_TEST
+
+START_TEST(a_tight_allowance_evaluates_what_a_wide_one_leaves)
+{
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        weight[i] = 1 / 1e-18;
+    measure();
+    for (int k = 0; k < N; k++)
+        x[node[k]] += 1e-5;
+    ck_assert_int_eq(evaluations(weight), N);
+}
+END_TEST
+
+START_TEST(a_fresh_circuit_knows_nothing)
+{
+    measure();
+    ck_assert_int_eq(evaluations(weight), 0);
+    ckt_fresh(c);
+    ck_assert_int_eq(evaluations(weight), N);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("bypass");
+    TCase *tc = tcase_create("bypass");
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, the_first_load_evaluates_all_and_is_right);
+    tcase_add_test(tc, what_stands_still_is_not_evaluated_again);
+    tcase_add_test(tc, small_moves_are_left_to_the_linearisation_within_the_allowance);
+    tcase_add_test(tc, no_move_is_off_by_more_than_is_allowed);
+    tcase_add_test(tc, one_that_moves_far_is_evaluated_alone);
+    tcase_add_test(tc, without_an_allowance_all_is_evaluated);
+    tcase_add_test(tc, a_tight_allowance_evaluates_what_a_wide_one_leaves);
+    tcase_add_test(tc, a_fresh_circuit_knows_nothing);
+    suite_add_tcase(suite, tc);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_NORMAL);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? 1 : 0;
+}
