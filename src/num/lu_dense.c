@@ -71,7 +71,9 @@ static vs_status dense_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     dense *d = (dense *)fac;
     int info = 0;
     fill(d, a);
+    lu_blas_begin(d->lib->blas);
     d->lib->getrf(&d->n, &d->n, d->a, &d->n, d->piv, &info);
+    lu_blas_end(d->lib->blas);
     double least = INFINITY, most = 0;
     lu->stat.singular = info > 0 ? info - 1 : -1;
     for (int32_t k = 0; k < d->n; k++) {
@@ -97,7 +99,9 @@ static void dense_solve(lu_fac *fac, const double *b, double *x)
     int info;
     for (int32_t i = 0; i < d->n; i++)
         d->y[i] = b[i] * d->scale[i];
+    lu_blas_begin(d->lib->blas);
     d->lib->getrs("N", &d->n, &one, d->a, &d->n, d->piv, d->y, &d->n, &info, 1);
+    lu_blas_end(d->lib->blas);
     memcpy(x, d->y, sizeof(double) * (size_t)d->n);
 }
 

@@ -1,6 +1,6 @@
 /* lu_lib.c - UMFPACK and LAPACK, loaded when they are first asked for. See lu_priv.h.
- * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit.
- */
+ * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit,
+ * and who computes with the BLAS of the process. */
 #include "lu_priv.h"
 
 #include <dlfcn.h>
@@ -32,6 +32,49 @@ static bool find(void *lib, const char *name, void *place)
     return p != NULL;
 }
 
+/* -- threads of the BLAS -- */
+
+struct lu_blas {
+    void (*set)(int); /* NULL: it has no threads that we know of */
+    int (*get)(void);
+    pthread_mutex_t lock;
+    int users, before; /* calls under way; the host's number of threads */
+};
+static lu_blas lapack_blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static lu_blas umf_blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static lu_blas *threads_of(lu_blas *b, void *lib)
+{
+    if (!find(lib, "openblas_set_num_threads", &b->set) ||
+        !find(lib, "openblas_get_num_threads", &b->get))
+        b->set = NULL;
+    return b;
+}
+
+void lu_blas_begin(lu_blas *b)
+{
+    if (!b->set)
+        return;
+    pthread_mutex_lock(&b->lock);
+    if (!b->users++) {
+        b->before = b->get();
+        b->set(1);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+void lu_blas_end(lu_blas *b)
+{
+    if (!b->set)
+        return;
+    pthread_mutex_lock(&b->lock);
+    if (!--b->users)
+        b->set(b->before);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* -- LAPACK -- */
+
 static lu_lapack lapack;
 static bool have_lapack;
 static pthread_once_t lapack_once = PTHREAD_ONCE_INIT;
@@ -39,10 +82,9 @@ static pthread_once_t lapack_once = PTHREAD_ONCE_INIT;
 static void load_lapack(void)
 {
     void *lib = open_first(lapack_names, VS_COUNT(lapack_names));
-    void (*set_threads)(int);
     have_lapack = lib && find(lib, "dgetrf_", &lapack.getrf) && find(lib, "dgetrs_", &lapack.getrs);
-    if (have_lapack && find(lib, "openblas_set_num_threads", &set_threads))
-        set_threads(1); /* its sums depend on how many there are */
+    if (have_lapack)
+        lapack.blas = threads_of(&lapack_blas, lib);
 }
 
 const lu_lapack *lu_load_lapack(void)
@@ -51,6 +93,8 @@ const lu_lapack *lu_load_lapack(void)
     return have_lapack ? &lapack : NULL;
 }
 
+/* -- UMFPACK -- */
+
 static lu_umf_calls umf;
 static bool have_umf;
 static pthread_once_t umf_once = PTHREAD_ONCE_INIT;
@@ -58,7 +102,6 @@ static pthread_once_t umf_once = PTHREAD_ONCE_INIT;
 static void load_umfpack(void)
 {
     void *lib = open_first(umfpack_names, VS_COUNT(umfpack_names));
-    void (*set_threads)(int);
     have_umf = lib && find(lib, "umfpack_di_defaults", &umf.defaults) &&
                find(lib, "umfpack_di_symbolic", &umf.symbolic) &&
                find(lib, "umfpack_di_numeric", &umf.numeric) &&
@@ -66,9 +109,8 @@ static void load_umfpack(void)
                find(lib, "umfpack_di_get_numeric", &umf.get_numeric) &&
                find(lib, "umfpack_di_free_symbolic", &umf.free_symbolic) &&
                find(lib, "umfpack_di_free_numeric", &umf.free_numeric);
-    if (have_umf &&
-        find(lib, "openblas_set_num_threads", &set_threads)) /* also finds what it depends on */
-        set_threads(1);
+    if (have_umf)
+        umf.blas = threads_of(&umf_blas, lib); /* dlsym also looks into what it depends on */
 }
 
 const lu_umf_calls *lu_load_umfpack(void)

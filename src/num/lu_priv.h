@@ -37,7 +37,14 @@ int32_t lu_unmatched_column(const csc *a);
 
 /* lu_lib.c: libraries that are loaded when they are first asked for, because they bring a BLAS of
  * 40 MB with threads of its own. NULL: this machine has none. */
+typedef struct lu_blas lu_blas;
+/* Around calls that compute with the BLAS: one thread, because sums depend on how many there are;
+ * behind it the number is the host's again. Calls of several threads may overlap. */
+void lu_blas_begin(lu_blas *b);
+void lu_blas_end(lu_blas *b);
+
 typedef struct lu_lapack {
+    lu_blas *blas;
     void (*getrf)(const int *m, const int *n, double *a, const int *lda, int *piv, int *info);
     void (*getrs)(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
                   const int *piv, double *b, const int *ldb, int *info, size_t trans_len);
@@ -45,6 +52,7 @@ typedef struct lu_lapack {
 const lu_lapack *lu_load_lapack(void);
 
 typedef struct lu_umf_calls {
+    lu_blas *blas;
     void (*defaults)(double *control);
     int (*symbolic)(int n_row, int n_col, const int *ap, const int *ai, const double *ax,
                     void **symbolic, const double *control, double *info);

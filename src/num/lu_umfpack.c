@@ -88,7 +88,9 @@ static vs_status umf_factor(lu_solver *lu, lu_fac *fac, const csc *a)
     umfpack *u = (umfpack *)fac;
     if (u->num)
         u->lib->free_numeric(&u->num);
+    lu_blas_begin(u->lib->blas);
     const int st = u->lib->numeric(a->colptr, a->row, a->val, u->sym, &u->num, u->control, u->info);
+    lu_blas_end(u->lib->blas);
     if (st < 0)
         return VS_ENOMEM;
     lu->stat.rcond = u->info[UMFPACK_RCOND];
@@ -105,8 +107,10 @@ static vs_status umf_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 static void umf_solve(lu_fac *fac, const double *b, double *x)
 {
     umfpack *u = (umfpack *)fac;
+    lu_blas_begin(u->lib->blas);
     u->lib->wsolve(UMFPACK_A, u->a->colptr, u->a->row, u->a->val, u->x, b, u->num, u->control,
                    u->info, u->wi, u->w);
+    lu_blas_end(u->lib->blas);
     memcpy(x, u->x, sizeof(double) * (size_t)u->a->n);
 }
 

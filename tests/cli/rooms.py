@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 import unittest
 
@@ -30,6 +31,17 @@ MEMORY = {
     'osdi/osdi_inst.c': 'frees what a library made',
     'rank/rank_mpi.c': 'the first process of a rank, which has no simulator',
 }
+
+# What a library does not do to its host: end it, print, start programs, change what all threads
+# share, read the environment. __assert_fail is allowed: a broken invariant is a mistake of ours.
+FORBIDDEN = set("""
+    exit _exit _Exit quick_exit abort raise kill pthread_kill atexit on_exit
+    printf vprintf puts putchar perror stdout stderr stdin __printf_chk __vprintf_chk
+    fork vfork system popen posix_spawn posix_spawnp execv execve execvp execl execlp execle
+    signal sigaction sigprocmask pthread_sigmask sigaltstack alarm setitimer
+    getenv secure_getenv setenv unsetenv putenv clearenv environ
+    setlocale fesetround feenableexcept fedisableexcept chdir umask srand srandom tzset
+""".split())
 
 
 def code_of(path):
@@ -83,6 +95,13 @@ class Rooms(unittest.TestCase):
                               r'open_memstream|fopen|fdopen|fclose|opendir|scandir)\s*\(',
                               code_of(path))
             self.assertTrue(not found or name in MEMORY, (name, found))
+
+    def test_the_library_calls_nothing_that_a_guest_may_not(self):
+        out = subprocess.run(['nm', '-u', '-D', os.path.join(BUILD, 'libvsim.so')], check=True,
+                             capture_output=True, text=True).stdout
+        called = set(re.findall(r'\sU\s+(\w+)', out))
+        self.assertIn('klu_factor', called)
+        self.assertEqual(called & FORBIDDEN, set())
 
 
 if __name__ == '__main__':

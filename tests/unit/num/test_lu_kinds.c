@@ -1,6 +1,7 @@
 /* Tests of num/lu.c: every method on the same systems, choice by LU_AUTO, threads, matrices without
  * factors. */
 #include <check.h>
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -365,6 +366,31 @@ START_TEST(names_and_numbers_of_methods_correspond)
 }
 END_TEST
 
+/* A host that computes with the same BLAS keeps its number of threads. */
+START_TEST(threads_of_the_blas_are_those_of_the_host)
+{
+    int (*get)(void) = NULL;
+    void (*set)(int) = NULL;
+    void *lib = dlopen("libopenblas.so.0", RTLD_NOW);
+    if (lib) {
+        *(void **)&get = dlsym(lib, "openblas_get_num_threads");
+        *(void **)&set = dlsym(lib, "openblas_set_num_threads");
+    }
+    system_t s = full(60);
+    double *x = vs_calloc(4 * 60, sizeof *x);
+    for (int n = 2; get && set && n <= 3; n++) {
+        set(n);
+        const int now = get(); /* fewer where the library has a limit */
+        solve_all(&s, LU_DENSE, NULL, "dense", x);
+        ck_assert_int_eq(get(), now);
+        solve_all(&s, LU_UMFPACK, NULL, "umfpack", x);
+        ck_assert_int_eq(get(), now);
+    }
+    vs_free(x);
+    drop(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lu_kinds");
@@ -375,6 +401,7 @@ int main(void)
     tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
     tcase_add_test(t, structure_without_pivots_is_found_before_values);
     tcase_add_test(t, names_and_numbers_of_methods_correspond);
+    tcase_add_test(t, threads_of_the_blas_are_those_of_the_host);
     tcase_set_timeout(t, 200);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

@@ -1,0 +1,226 @@
+/* heap.h, stream.h: memory that is counted, limited and freed at once, and guards. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "heap.h"
+#include "map.h"
+#include "pool.h"
+#include "stream.h"
+#include "vec.h"
+
+static vs_status take_all(void *arg)
+{
+    char **out = arg;
+    int *v = NULL;
+    map m = {0};
+    arena mem;
+    arena_init(&mem);
+    for (int i = 0; i < 1000; i++) {
+        vec_push(v, i);
+        map_set(&m, (uint64_t)i, i);
+        arena_alloc(&mem, 100);
+    }
+    *out = vs_text("%d", v[999]);
+    *out = vs_realloc(*out, 5000);
+    vs_free(vs_calloc(10, 10));
+    return VS_STOP;
+}
+
+START_TEST(what_is_allocated_is_counted_and_freed_at_once)
+{
+    heap *h = heap_new(0);
+    char *text;
+    ck_assert_int_eq(guard_run(h, take_all, &text), VS_STOP);
+    ck_assert_str_eq(text, "999");
+    ck_assert_uint_eq((uintptr_t)text % 16, 0);
+    ck_assert_ptr_null(heap_now());
+    const size_t bytes = heap_bytes(h);
+    ck_assert_uint_gt(bytes, 100000 + 5000 + 1000 * sizeof(int));
+    ck_assert_uint_ge(heap_peak(h), bytes);
+    vs_free(text); /* under another heap */
+    ck_assert_uint_eq(heap_bytes(h), bytes - 5000);
+    heap_free(&h);
+    ck_assert_ptr_null(h);
+}
+END_TEST
+
+START_TEST(every_allocation_can_fail_and_a_limit_is_kept)
+{
+    char *text;
+    heap *h = heap_new(0);
+    ck_assert_int_eq(guard_run(h, take_all, &text), VS_STOP);
+    const int64_t n = heap_count(h);
+    const size_t peak = heap_peak(h);
+    heap_free(&h);
+    for (int64_t k = 1; k <= n; k++) {
+        h = heap_new(0);
+        heap_fail_at(h, k, k % 2 != 0);
+        ck_assert_int_eq(guard_run(h, take_all, &text), VS_ENOMEM);
+        heap_free(&h);
+    }
+    h = heap_new(peak - 1);
+    ck_assert_int_eq(guard_run(h, take_all, &text), VS_ENOMEM);
+    ck_assert_uint_lt(heap_peak(h), peak);
+    heap_relax(h);
+    ck_assert_int_eq(guard_run(h, take_all, &text), VS_STOP);
+    heap_free(&h);
+}
+END_TEST
+
+static vs_status ask_for_too_much(void *arg)
+{
+    (void)arg;
+    vs_free(vs_calloc(SIZE_MAX / 4, 8));
+    return VS_OK;
+}
+
+static vs_status nested(void *arg)
+{
+    heap *h = heap_now();
+    ck_assert_int_eq(guard_run(h, ask_for_too_much, NULL), VS_ENOMEM);
+    ck_assert_ptr_eq(heap_now(), h);
+    *(bool *)arg = true;
+    return ask_for_too_much(NULL);
+}
+
+START_TEST(the_innermost_guard_ends_the_work)
+{
+    heap *h = heap_new(0);
+    bool came = false;
+    ck_assert_int_eq(guard_run(h, nested, &came), VS_ENOMEM);
+    ck_assert(came);
+    heap_free(&h);
+}
+END_TEST
+
+static void note(void *what, size_t n)
+{
+    char **s = what;
+    *(*s)++ = (char)('0' + n);
+}
+
+static vs_status own_things(void *arg)
+{
+    heap_owned *o = vs_calloc(1, sizeof *o);
+    heap_hold(note, arg, 1);
+    heap_own(o, note, arg);
+    heap_disown(o);
+    heap_hold(note, arg, 3);
+    FILE *f = stream_open("/dev/null", "w");
+    char *text; /* nobody is there when the heap goes */
+    FILE *g = stream_text(&text, NULL);
+    fputs("lost", g);
+    return f ? VS_OK : VS_EIO;
+}
+
+START_TEST(what_is_not_memory_is_let_go_the_latest_first)
+{
+    heap *h = heap_new(0);
+    char said[8] = "", *at = said;
+    ck_assert_int_eq(guard_run(h, own_things, &at), VS_OK);
+    heap_free(&h);
+    ck_assert_str_eq(said, "31");
+}
+END_TEST
+
+static vs_status write_text(void *arg)
+{
+    char **text = arg;
+    size_t n;
+    FILE *f = stream_text(text, &n);
+    for (int i = 0; i < 5000; i++)
+        fprintf(f, "%d,", i);
+    const long at = ftell(f);
+    stream_close(f);
+    ck_assert_uint_eq(n, strlen(*text));
+    ck_assert_int_eq(at, (long)n);
+    return VS_OK;
+}
+
+START_TEST(a_stream_into_memory_is_whole_or_ends_the_work)
+{
+    heap *h = heap_new(0);
+    char *text = NULL;
+    ck_assert_int_eq(guard_run(h, write_text, &text), VS_OK);
+    ck_assert_ptr_nonnull(strstr(text, "0,1,2,"));
+    ck_assert_ptr_nonnull(strstr(text, ",4998,4999,"));
+    heap_free(&h);
+    h = heap_new(8000);
+    ck_assert_int_eq(guard_run(h, write_text, &text), VS_ENOMEM);
+    heap_free(&h);
+}
+END_TEST
+
+typedef struct job {
+    pool *p;
+    bool ordered;
+    int n[64];
+} job;
+
+static void piece(void *user, int32_t i, int worker)
+{
+    job *j = user;
+    (void)worker;
+    j->n[i]++;
+    if (i == 20)
+        vs_free(vs_malloc(SIZE_MAX / 2 + 1));
+    vs_free(vs_malloc(100));
+}
+
+static void take(void *user, int32_t i, int worker)
+{
+    (void)worker;
+    ((job *)user)->n[i] += 10;
+}
+
+static vs_status share(void *arg)
+{
+    job *j = arg;
+    if (j->ordered)
+        pool_run_ordered(j->p, 64, 4, piece, take, j);
+    else
+        pool_run(j->p, 64, piece, j);
+    return VS_OK;
+}
+
+static vs_status make_pool(void *arg)
+{
+    *(pool **)arg = pool_new(4);
+    return VS_OK;
+}
+
+START_TEST(missing_memory_in_a_thread_ends_the_work_of_its_caller)
+{
+    for (int k = 0; k < 40; k++) {
+        heap *h = heap_new(0);
+        job j = {.ordered = k % 2 != 0};
+        ck_assert_int_eq(guard_run(h, make_pool, &j.p), VS_OK);
+        ck_assert_int_eq(guard_run(h, share, &j), VS_ENOMEM);
+        for (int i = 0; i < 64; i++)
+            ck_assert_int_le(j.n[i] % 10, 1);
+        ck_assert_int_eq(j.n[20], 1);
+        heap_free(&h); /* with its threads */
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base/heap");
+    TCase *tc = tcase_create("heap");
+    tcase_add_test(tc, what_is_allocated_is_counted_and_freed_at_once);
+    tcase_add_test(tc, every_allocation_can_fail_and_a_limit_is_kept);
+    tcase_add_test(tc, the_innermost_guard_ends_the_work);
+    tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
+    tcase_add_test(tc, a_stream_into_memory_is_whole_or_ends_the_work);
+    tcase_add_test(tc, missing_memory_in_a_thread_ends_the_work_of_its_caller);
+    suite_add_tcase(suite, tc);
+    SRunner *sr = srunner_create(suite);
+    srunner_run_all(sr, CK_NORMAL);
+    const int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed != 0;
+}
