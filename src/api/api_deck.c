@@ -43,6 +43,7 @@ static vs_status read_cards(const reading *a)
                         .n_include = set->n_include,
                         .init = set->start_files,
                         .no_title = a->how && a->how->no_title};
+    const int32_t file = a->text ? (int32_t)vec_len(a->s->d.file) : -1; /* that it will be */
     if (a->how)
         add_defines(d, a->how);
     vs_status st = a->text ? sim_read_text(d->sim, a->name, a->text, a->len, &no)
@@ -51,6 +52,8 @@ static vs_status read_cards(const reading *a)
         st = sim_read_options(d->sim);
     if (!st)
         st = sim_flatten(d->sim);
+    const char *path = arena_strndup(&d->mem, a->name, strlen(a->name));
+    fam_init(&d->fam, d->sim, path, &no, file);
     return !st && a->s->d.n_error ? VS_EINPUT : st;
 }
 
@@ -117,6 +120,9 @@ static vs_status free_deck(void *arg)
     sim_saved_free(&d->saved);
     sim_free(&d->sim);
     api_free_list(&d->list);
+    fam_fini(&d->fam);
+    vec_free(d->column);
+    arena_fini(&d->label_mem);
     vec_free(d->define);
     arena_fini(&d->mem);
     vs_free(d);

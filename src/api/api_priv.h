@@ -5,6 +5,7 @@
  *     api_deck.c     decks, their circuits
  *     api_list.c     what a circuit consists of
  *     api_value.c    values that are read and changed
+ *     api_family.c   points of .step and .mc
  *     api_host.c     sources of the host
  *     api_linear.c   the equations at a point
  *     api_run.c      runs
@@ -18,6 +19,7 @@
 #include <fenv.h>
 #include <locale.h>
 
+#include "fam.h"
 #include "heap.h"
 #include "sim.h"
 #include "vec.h"
@@ -66,6 +68,12 @@ struct vsim_deck {
     vsim_run *run;         /* all of this deck */
     vsim_run *active;      /* the one under way; NULL: none */
     sim_saved *saved;      /* of before the changes since the last circuit; NULL: there are none */
+    fam fam;               /* the points of .step and .mc */
+    bool family_known;     /* they were counted */
+    bool family_begun;     /* one was set */
+    bool beside;           /* values were changed besides: the next point sets all of its own */
+    const char **column;   /* vec */
+    arena label_mem;       /* of the last point */
     api_list list;
     api_source *source; /* those of the host */
     bool host_wrong;    /* one of them gave what cannot be: the run is to end */
@@ -132,6 +140,11 @@ VS_MUST_USE vs_status api_circuit(vsim_deck *d);
 /* The same with what an analysis needs of the models. */
 VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
 void api_free_deck(vsim_deck *d);
+
+/* -- api_value.c -- */
+/* Before a change: what holds now, in case the circuit cannot be built with it. false: `what` is
+ * not allowed now, or the value is no number (message). */
+bool api_begin_change(vsim_deck *d, const char *what, double value);
 
 /* -- api_list.c -- */
 /* The tables of the present circuit. */

@@ -7,8 +7,7 @@
 
 /* -- changes -- */
 
-/* Before a change: what holds now, in case the circuit cannot be built with it. */
-static bool begin_change(vsim_deck *d, const char *what, double value)
+bool api_begin_change(vsim_deck *d, const char *what, double value)
 {
     if (!api_may_change(d->s, what))
         return false;
@@ -18,6 +17,7 @@ static bool begin_change(vsim_deck *d, const char *what, double value)
     }
     if (!d->saved)
         d->saved = sim_save(d->sim);
+    d->beside = true;
     return true;
 }
 
@@ -49,7 +49,7 @@ static vs_status do_set_param(void *arg)
     const vs_status st = do_get_param(&a);
     if (st)
         return st;
-    if (!begin_change(a.d, "vsim_set_param", a.value))
+    if (!api_begin_change(a.d, "vsim_set_param", a.value))
         return VS_EINPUT;
     sim_set_param(a.d->sim, api_intern(a.d, a.name), a.value);
     return VS_OK;
@@ -193,7 +193,7 @@ static vs_status do_set_device(void *arg)
     st = check_settable(d, in, name, a->part);
     if (st)
         return st;
-    if (!begin_change(d, "vsim_set_device", a->value))
+    if (!api_begin_change(d, "vsim_set_device", a->value))
         return VS_EINPUT;
     const bool whole = !strcmp(name, main_value(in));
     sim_alter(d->sim, &(sim_change){.name = in->name,
@@ -254,7 +254,7 @@ static vs_status do_set_wave(void *arg)
     st = check_wave(d, in, form, a->in, a->i);
     if (st)
         return st;
-    if (!begin_change(d, "vsim_set_wave", 0))
+    if (!api_begin_change(d, "vsim_set_wave", 0))
         return VS_EINPUT;
     sim_alter(d->sim, &(sim_change){.name = in->name,
                                     .param = form,
@@ -340,7 +340,7 @@ static vs_status do_set_model(void *arg)
     const vs_status st = find_model_value(a, &v);
     if (st)
         return st;
-    if (!begin_change(a->d, "vsim_set_model", a->value))
+    if (!api_begin_change(a->d, "vsim_set_model", a->value))
         return VS_EINPUT;
     sim_alter(a->d->sim, &(sim_change){.name = v.in->model->name,
                                        .model = true,
@@ -370,7 +370,7 @@ double vsim_get_temp(const vsim_deck *d) { return sim_temp(d->sim); }
 static vs_status do_set_temp(void *arg)
 {
     const api_args *a = arg;
-    if (!begin_change(a->d, "vsim_set_temp", a->value))
+    if (!api_begin_change(a->d, "vsim_set_temp", a->value))
         return VS_EINPUT;
     return sim_set_temp(a->d->sim, a->value, DIAG_NOWHERE);
 }
@@ -385,7 +385,7 @@ static vs_status do_set_options(void *arg)
 {
     const api_args *a = arg;
     vsim *s = a->d->s;
-    if (!begin_change(a->d, "vsim_set_options", 0))
+    if (!api_begin_change(a->d, "vsim_set_options", 0))
         return VS_EINPUT;
     s->own_file = vec_len(s->d.file) + 1;
     const int n_error = s->d.n_error;
@@ -429,7 +429,7 @@ typedef struct sample {
 static vs_status do_set_sample(void *arg)
 {
     const sample *a = arg;
-    if (!begin_change(a->d, "vsim_set_sample", 0))
+    if (!api_begin_change(a->d, "vsim_set_sample", 0))
         return VS_EINPUT;
     if (a->sample < 0) {
         diag_error(&a->d->s->d, DIAG_NOWHERE, "samples are counted from 0");
@@ -448,7 +448,7 @@ vsim_status vsim_set_sample(vsim_deck *d, uint64_t seed, int64_t number)
 static vs_status do_reset(void *arg)
 {
     vsim_deck *d = ((const api_args *)arg)->d;
-    if (!begin_change(d, "vsim_reset", 0))
+    if (!api_begin_change(d, "vsim_reset", 0))
         return VS_EINPUT;
     sim_reset(d->sim, d->define, vec_len(d->define));
     return VS_OK;

@@ -37,7 +37,7 @@ vs_status swp_alone(swp *w, int64_t k)
         swp_point(w, swp_mine(w, k), &r);
         if (r.status == VS_STOP && swp_stopped(w))
             st = VS_STOP;
-        swp_values(w, r.point, label, sizeof label);
+        fam_values(&w->fam, r.point, label, sizeof label);
         if (!st)
             st = swp_book_add(&w->book, &r, label, w->spool, 0, NULL);
         swp_rec_fini(&r);
@@ -211,7 +211,7 @@ void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes)
 static vs_status add(swp_crew *c, const swp_rec *r, int src)
 {
     char label[LABEL];
-    swp_values(c->w, r->point, label, sizeof label);
+    fam_values(&c->w->fam, r->point, label, sizeof label);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
     sim_figures_add(c->w->s, &r->figures);
     c->spent += r->own.st.built ? fmax(r->seconds - c->start, 0) : r->seconds;

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "fam.h"
 #include "swp.h"
 #include "vec.h"
 
@@ -104,24 +105,10 @@ void swp_statistics(const swp_book *b, const char *label, FILE *log);
 typedef struct swp {
     sim *s;
     const swp_opt *o;
-    const flat_step *step; /* [n_step] */
-    size_t n_step;
-    int64_t mc, total;
-    uint64_t seed;
-    int64_t *at;      /* [n_step] index of the point that is set, -1: none */
-    bool any;         /* a point is set */
-    bool start_first; /* points begin from the solution of the first one, */
-    bool have_first;  /* which this process has looked for */
+    fam fam;          /* its points */
     sim_figures told; /* figures of this process up to its last point */
     bool tell_all;    /* the next worker's begin with those of this process, a rank */
     sim_hook client;
-    net_deck **deck;       /* vec: by combination of library sections, NULL: not read */
-    bool *loops;           /* vec [n_step]: decides a .for or an index; empty: none does */
-    net_deck loop_deck[2]; /* read for the present values of those; in turn */
-    arena loop_mem[2];
-    int loop_turn;
-    size_t file_from, file_to; /* texts of the last such deck */
-    bool files_new;            /* it was read for the point under way */
     arena mem;
     const char **meas;
     swp_book book;
@@ -130,8 +117,6 @@ typedef struct swp {
     int spool; /* results of the point under way */
 } swp;
 
-/* The values of a point as CSV. */
-void swp_values(const swp *w, int64_t point, char *text, size_t size);
 /* Computes a point; its results are in w->spool. */
 void swp_point(swp *w, int64_t point, swp_rec *r);
 bool swp_stopped(swp *w);

@@ -46,7 +46,7 @@ static go agreement(const swp *w)
     go g;
     memset(&g, 0, sizeof g);
     g.id = w->book.id;
-    g.total = w->total;
+    g.total = w->fam.total;
     g.n_meas = (uint32_t)vec_len(w->meas);
     g.rec_size = sizeof(swp_rec);
     snprintf(g.version, sizeof g.version, "%s", w->o->version);

@@ -475,6 +475,67 @@ START_TEST(measures_are_those_of_cards)
 }
 END_TEST
 
+/* -- families -- */
+
+START_TEST(points_of_a_family_are_runs_of_their_own)
+{
+    static const char text[] = "a family\n.param r=1k\n"
+                               "v1 in 0 pulse(0 5 0 1u 1u 20u 50u)\nr1 in out {r}\n"
+                               "d1 out 0 dm\nc1 out 0 {agauss(1n,0.1n,1)}\n"
+                               ".model dm d is=1e-14\n.step param r list 1k 2k 5k\n"
+                               ".step temp 0 100 50\n.mc 2 seed=7\n.end\n";
+    static const double r[] = {1e3, 2e3, 5e3};
+    vsim *s = simulator();
+    vsim_deck *d = deck_of(s, text);
+    vsim_family f;
+    const char *label;
+    uint64_t bits[18];
+    double v;
+    ck_done(s, vsim_family_of(d, &f));
+    ck_assert_int_eq(f.n_point, 18);
+    ck_assert_uint_eq(f.n_column, 3);
+    ck_assert_str_eq(f.column[0], "r");
+    ck_assert_str_eq(f.column[2], "sample");
+    for (int64_t k = 17; k >= 0; k--) { /* in any order */
+        char want[100];
+        ck_done(s, vsim_family_set(d, k, &label));
+        snprintf(want, sizeof want, "r=%g temp=%g sample=%d", r[k / 2 % 3], 50.0 * (double)(k / 6),
+                 (int)(k % 2) + 1);
+        ck_assert_str_eq(label, want);
+        ck_done(s, vsim_get_device(d, "r1", "", &v));
+        ck_assert_double_eq(v, r[k / 2 % 3]);
+        ck_assert_double_eq(vsim_get_temp(d), 50.0 * (double)(k / 6));
+        ck_done(s, vsim_family_value(d, k, 1, &v));
+        ck_assert_double_eq(v, 50.0 * (double)(k / 6));
+        vsim_run *run = run_of(s, d, "tran 1u 50u");
+        bits[k] = bits_of(run);
+        vsim_run_free(&run);
+        for (int64_t i = k + 1; i < 18; i++)
+            ck_assert_uint_ne(bits[i], bits[k]);
+    }
+    ck_done(s, vsim_set_device(d, "r1", "", 1)); /* goes with the next point's own value? no: */
+    ck_done(s, vsim_family_set(d, 3, NULL));     /* a change of a device wins until vsim_reset */
+    ck_done(s, vsim_get_device(d, "r1", "", &v));
+    ck_assert_double_eq(v, 1);
+    ck_done(s, vsim_reset(d));
+    ck_done(s, vsim_family_set(d, 3, NULL));
+    ck_assert_uint_eq(bits_of(run_of(s, d, "tran 1u 50u")), bits[3]);
+    ck_assert_int_eq(vsim_family_set(d, 18, NULL), VSIM_EINPUT);
+    vsim_free(&s);
+    s = simulator(); /* each point by itself */
+    d = deck_of(s, text);
+    ck_done(s, vsim_set_param(d, "r", 2e3));
+    ck_done(s, vsim_set_temp(d, 50));
+    ck_done(s, vsim_set_sample(d, 7, 2));
+    ck_assert_uint_eq(bits_of(run_of(s, d, "tran 1u 50u")), bits[1 + 2 * 1 + 6 * 1]);
+    d = deck_of(s, divider);
+    ck_done(s, vsim_family_of(d, &f));
+    ck_assert_int_eq(f.n_point, 0);
+    ck_assert_int_eq(vsim_family_set(d, 0, NULL), VSIM_EINPUT);
+    vsim_free(&s);
+}
+END_TEST
+
 /* -- messages -- */
 
 typedef struct heard {
@@ -904,6 +965,7 @@ int main(void)
     tcase_add_test(t, a_waveform_that_is_set_is_that_of_a_card);
     tcase_add_test(t, a_change_that_cannot_be_built_is_taken_back);
     tcase_add_test(t, measures_are_those_of_cards);
+    tcase_add_test(t, points_of_a_family_are_runs_of_their_own);
     tcase_add_test(t, messages_are_records);
     tcase_add_test(t, wrong_settings_and_cards_are_told);
     tcase_add_test(t, a_source_of_the_host_is_a_pwl);
