@@ -189,7 +189,7 @@ static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const
 {
     topology_run *t = user;
     char *text = NULL;
-    if (eff->kind == IR_EFF_DISCONTINUITY)
+    if (eff->kind == IR_EFF_DISCONTINUITY || t->fatal) /* $fatal ends the evaluation */
         return;
     mdl_effect_text(t->m->lib->names, fn, eff, val, t->who, &text);
     vec_push(text, 0);

@@ -130,9 +130,13 @@ def networks(rng, number, m, inst):
 
 def materials(rng, m):
     m.update(mtrlmod=1.0, eot=near(rng, 3e-9), phig=near(rng, 4.1, 0.02), epsrgate=near(rng, 11.7), easub=near(rng, 4.05, 0.01),
-             epsrsub=near(rng, 12), ni0sub=near(rng, 1.4e10), bg0sub=near(rng, 1.17, 0.01), vddeot=m['vth0'] * 3)
+             epsrsub=near(rng, 12), ni0sub=near(rng, 1.4e10), bg0sub=near(rng, 1.17, 0.01), vddeot=m['vth0'] * 3, cf=near(rng, 1e-10))
     if m['version'][:3] in ('4.7', '4.8') and rng.random() < 0.5:
         m.update(mtrlcompatmod=1.0, toxp=near(rng, 2.6e-9))
+
+
+def resistances(m, inst):
+    return m['rdsmod'] or 'rsh' in m and ('nrd' in inst or inst.get('rgeomod'))
 
 
 def unlike_slopes(m, inst):
@@ -144,9 +148,10 @@ def unlike_slopes(m, inst):
         yield 'yn', 2e-2
     if m['igcmod'] and v != '4.8':
         yield 'y', 0.2 if m['igcmod'] == 2 else 1e-3
+        yield 'n', 1e-3
     if m.get('gidlmod') == 1:
-        yield 'yn', 5e-2
-    if m['tnoimod'] == 1 and not (m['rdsmod'] or 'rsh' in m):
+        yield 'yn', 0.1
+    if m['tnoimod'] == 1 and not resistances(m, inst):
         yield 'n', 1e-3             # what ngspice's 1 mOhm adds
     if m['tnoimod'] == 2:
         yield 'n', 1e-3             # phase of the gate's noise
@@ -202,7 +207,7 @@ def card(rng, number):
                 m[pre + k] = near(rng, 0.003 * m[k] * unit ** power, 1)
     inst = {'w': near(rng, rng.choice([2e-6, 5e-6, 12e-6])), 'l': near(rng, rng.choice([0.13e-6, 0.25e-6, 1e-6]))}
     layout(rng, m, inst)
-    if m['tnoimod'] == 1 and not (m['rdsmod'] or 'rsh' in m):
+    if m['tnoimod'] == 1 and not resistances(m, inst):
         m.update(diomod=1.0, gidlmod=0.0)   # else the noise of ngspice's 1 mOhm shows in bulk currents
     freq = networks(rng, number, m, inst)
     if rng.random() < 0.3:
