@@ -91,7 +91,8 @@ typedef struct vsim_settings {
     bool interpret;      /* no machine code: models are interpreted, some 100 times slower */
     bool no_specialize;  /* one general kernel per model and analysis */
     bool start_files;    /* read .spiceinit beside the deck, in the working folder, at `home` */
-    size_t memory;       /* bytes that the simulator may use; 0: no limit. Beyond it: VSIM_ENOMEM */
+    size_t memory;       /* bytes that the simulator may use; 0: no limit. Beyond it: VSIM_ENOMEM.
+                          * Solvers and LLVM are not counted: docs/library.md, section 9 */
     double parallel_min; /* operations of a group from which on threads share it; 0: the default */
     /* $NAME and ~ (HOME) in file names of decks; NULL: they stay as written. The text must stay
      * valid until the call that asked returns. */

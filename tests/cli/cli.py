@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -902,6 +903,36 @@ class Asking(Folder):
         self.deck(RC.replace('.end', '.option nonsense=3\n.end'))
         self.assertIn('nonsense', self.vsim('check', 'deck.sp').stderr)
         self.vsim('check', '--strict', 'deck.sp', code=1)
+
+
+class Memory(Folder):
+    """Where the system gives no more memory: a message, exit code 7, results so far."""
+    LADDER = 'ladder\nV1 n0 0 sin(0 1 1meg)\n' + ''.join(
+        'R%d n%d n%d 1k\nC%d n%d 0 1p\n' % (i, i, i + 1, i, i + 1) for i in range(200))
+
+    def setUp(self):
+        super().setUp()
+        with open(VSIM, 'rb') as f:
+            if b'__asan_init' in f.read():
+                self.skipTest('a sanitizer takes more address space than there is')
+
+    def limited(self, text):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (160 << 20, 160 << 20))
+        return self.vsim(self.deck(self.LADDER + text), '--interpret', '--threads', '1', code=7,
+                         preexec_fn=limit)
+
+    def test_a_transient_with_measures_keeps_its_points(self):
+        done = self.limited('.tran 1n 10m\n.meas tran m max v(n9)\n' + ''.join(
+            '.meas tran m%d max v(n%d)\n' % (i, i) for i in range(1, 200)) + '.end\n')
+        self.assertIn('error: out of memory', done.stderr)
+        self.assertNotIn('m1 ', done.stdout)
+        self.assertGreater(len(waves.read_raw(self.path('deck.raw'))), 10000)
+
+    def test_a_block_ends_without_a_cut_waveform(self):
+        done = self.limited('.control\ntran 1n 10m\nwrite all.raw\n.endc\n.end\n')
+        self.assertIn('error: out of memory', done.stderr)
+        self.assertFalse(os.path.exists(self.path('all.raw')))
 
 
 if __name__ == '__main__':

@@ -39,7 +39,7 @@ static vsim_status run(const char *text, vsim_inside_job j, char **say)
     FILE *fp = fopen(deck, "w");
     fprintf(fp, "a deck\n%s\n.end\n", text);
     fclose(fp);
-    j.set.interpret = true;
+    j.set.interpret = !j.set.cpu; /* compiled kernels: where a case names a processor */
     j.streams.log = stream_text(&log, NULL);
     j.streams.say = stream_text(say, &n);
     j.deck = deck;
@@ -54,24 +54,27 @@ static vsim_status run(const char *text, vsim_inside_job j, char **say)
 
 /* From some allocation on all fail: at the last of them the run still ends as it should. Returns
  * the number of places. */
-static int at_places(const char *text)
+static int at_places_of(const char *text, vsim_inside_job j, int places)
 {
     char *say;
     int n = 0;
     int64_t step = 1;
     vsim_status st = VSIM_ENOMEM;
     for (int64_t k = 1; st == VSIM_ENOMEM; k += step, n++) {
-        st = run(text, (vsim_inside_job){.fail_at = k}, &say);
+        j.fail_at = k;
+        st = run(text, j, &say);
         if (st == VSIM_ENOMEM)
             ck_assert_msg(strstr(say, "error: out of memory"), "allocation %lld: %s", (long long)k,
                           say);
         if (st != VSIM_ENOMEM)
             ck_assert_msg(st == VSIM_OK, "allocation %lld: %s", (long long)k, say);
         vs_free(say);
-        step = n < PLACES / 3 ? 1 : 1 + k / (PLACES / 4);
+        step = n < places / 3 ? 1 : 1 + k / (places / 4);
     }
     return n;
 }
+
+static int at_places(const char *text) { return at_places_of(text, (vsim_inside_job){0}, PLACES); }
 
 #define LOAD                                                                     \
     "v1 in 0 dc 1 ac 1 sin(0 1 1meg)\nr1 in out {r}\nc1 out 0 1n\nd1 out 0 dx\n" \
@@ -100,6 +103,14 @@ START_TEST(sweeps_end_with_a_message)
     ck_assert_int_gt(
         at_places(LOAD ".tran 50n 1u\n.step param r list 1k 2k 3k\n.meas tran m max v(out)"),
         PLACES / 2);
+}
+END_TEST
+
+/* With machine code: by two threads, without a cache. */
+START_TEST(compiling_ends_with_a_message)
+{
+    vsim_inside_job j = {.set.cpu = "x86-64", .set.lanes = 1, .set.threads = 2};
+    ck_assert_int_gt(at_places_of(LOAD ".op", j, 60), 30);
 }
 END_TEST
 
@@ -142,6 +153,7 @@ int main(void)
     tcase_add_test(tc, analyses_end_with_a_message);
     tcase_add_test(tc, blocks_end_with_a_message);
     tcase_add_test(tc, sweeps_end_with_a_message);
+    tcase_add_test(tc, compiling_ends_with_a_message);
     tcase_add_test(tc, points_before_are_in_the_file);
     tcase_add_test(tc, a_block_does_not_go_on);
     suite_add_tcase(suite, tc);
