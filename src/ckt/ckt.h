@@ -61,9 +61,9 @@ typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;            /* 0: as many as there are processors, up to 8 */
-    double
-        parallel_min; /* operations in the evaluation of a group, from which on threads share it; 0:
-                       * $VSIM_PARALLEL_MIN, or what was measured. Results depend on neither */
+    /* Operations in the evaluation of a group, from which on threads share it; 0: 2 million.
+     * Results do not depend on it. */
+    double parallel_min;
     ckt_bypass bypass;
     bool general_load; /* small circuits are loaded like large ones (the oracle of ckt_small.c) */
 } ckt_opt;

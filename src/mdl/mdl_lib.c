@@ -1,6 +1,6 @@
 /* mdl_lib.c - modules by name: files that were loaded, and the folder of standard models.
- * The standard folder: mdl_opt.model_dir, else $VSIM_MODELS, else the source folder of the build if
- * it still exists, else the installed one. Its index reads the files as text only: the names after
+ * The standard folder: mdl_opt.model_dir, else the source folder of the build if it still exists,
+ * else the installed one. Its index reads the files as text only: the names after
  * `module`, those on lines "// vsim-types: ...", and the file's own name; a file is compiled when
  * one of its names is asked for. */
 #define _GNU_SOURCE
