@@ -5,12 +5,13 @@
  * Method:   round = mark what is needed; walk it once and emit simplified, numbered instructions to
  *           an intermediate function; mark that; copy what is needed. Rounds until nothing shrinks.
  * Names:    in the intermediate function an id >= 0 is an instruction of the body; an id <= -2 one
- * of the prelude (constants and inputs, visible everywhere): entry k is ~(k + 1). Numbering: a hash
- * table with an undo stack; leaving a region forgets the entries made in it, so that whatever is
- * found dominates. Conditions: inside an arm the condition is known. `sub` holds what a value is
- * known to be here and is consulted whenever an operand is taken; leaving the region undoes it.
+ *           of the prelude (constants and inputs, visible everywhere): entry k is ~(k + 1).
+ * Numbers:  a hash table with an undo stack; leaving a region forgets the entries made in it, so
+ *           that whatever is found dominates.
+ * Branches: inside an arm the condition is known. `sub` holds what a value is known to be here and
+ *           is consulted whenever an operand is taken; leaving the region undoes it.
  * Folding:  ir_eval_op; identities are exact in IEEE arithmetic up to the sign and payload of a
- * NaN, unless flags.fold_zero allows 0*x = 0, x + 0 = x, 0 - x = -x, -(x - y) = y - x. */
+ *           NaN, unless flags.fold_zero allows 0*x = 0, x + 0 = x, 0 - x = -x, -(x - y) = y - x. */
 #include "ir_priv.h"
 
 #include <math.h>

@@ -27,8 +27,8 @@ typedef enum mdl_form_kind {
     MDL_N_FORM
 } mdl_form_kind;
 
-/* The passes in the order in which they first run; what they require, give and break: mdl_pass.h.
- *   X(id, name, file, requires, gives, breaks) */
+/* The passes in the order in which they first run; what they need, give and break: mdl_pass.h.
+ *   X(id, name, file, needs, gives, breaks) */
 /* clang-format off */
 #define MDL_PASS_LIST(X)                                                                           \
     /* of a module, once */                                                                        \
@@ -49,7 +49,7 @@ typedef enum mdl_form_kind {
     X(IFCONV, "ifconv", "src/ir/ir_ifconv.c", APART, LANES, 0)
 /* clang-format on */
 typedef enum mdl_pass {
-#define X(id, name, file, requires, gives, breaks) MDL_PASS_##id,
+#define X(id, name, file, needs, gives, breaks) MDL_PASS_##id,
     MDL_PASS_LIST(X)
 #undef X
         MDL_N_PASS

@@ -1,7 +1,7 @@
 /* mdl_deriv.c - the Jacobian, the gains of noise sources, and the correction of limited values.
  * Requires: RES and REACT before all other outputs; inputs at the head, each once; no DDT inputs.
  * Gives:    G, C, J = G + alpha C by row and unknown; NOISE_GAIN, NOISE_GAINC.
- * Breaks:   small. NOISE inputs are 0 from here on (ir_zero takes them out).
+ * Breaks:   small, head. NOISE inputs are 0 from here on (ir_zero takes them out).
  * Method:   ir_ad by probes, limited probes and noise symbols. G and C gather the derivatives by
  *           the probes for each unknown; gains are the derivatives by the noise symbols. A row is
  *           linearised at the limited value: RES += dRES/dv_lim * (v - v_lim). */

@@ -7,9 +7,7 @@
 
 typedef struct pass_info {
     const char *name, *file;
-    unsigned
-        requires,
-    gives, breaks;
+    unsigned needs, gives, breaks;
 } pass_info;
 
 static const pass_info info[MDL_N_PASS] = {
@@ -25,7 +23,7 @@ static const pass_info info[MDL_N_PASS] = {
 #define PLACED MDL_HAS_PLACED
 #define APART MDL_HAS_APART
 #define LANES MDL_HAS_LANES
-#define X(id, name, file, requires, gives, breaks) {name, file, requires, gives, breaks},
+#define X(id, name, file, needs, gives, breaks) {name, file, needs, gives, breaks},
     MDL_PASS_LIST(X)
 #undef X
 #undef HEAD
@@ -244,7 +242,7 @@ static void run_passes(mdl_pipe *p, const uint8_t *pass, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const pass_info *about = &info[pass[i]];
-        assert((p->has & about->requires) == about->requires);
+        assert((p->has & about->needs) == about->needs);
         show_before(p, pass[i]);
         run_pass(p, pass[i]);
         p->has = (p->has & ~about->breaks) | about->gives;

@@ -517,6 +517,21 @@ class CheckingKernels(Folder):
             self.assertNotIn('BEYOND', done.stdout)
             self.assertRegex(done.stdout, r'(?m)^  mm  .* n[12] ')
 
+    def test_kernels_of_large_models_pass_too(self):
+        deck = self.deck('bsim\n.model n4 nmos level=14 rgatemod=1 rbodymod=1 igcmod=1 igbmod=1\n'
+                         '.model p4 pmos level=14 igcmod=1\n.model n3 nmos level=8\n'
+                         'vdd vdd 0 1.2\nvin in 0 dc 0.6 ac 1 pulse(0 1.2 0 50p 50p 400p 1n)\n'
+                         'mp out in vdd vdd p4 w=2u l=0.1u\nmn out in 0 0 n4 w=1u l=0.1u\n'
+                         'm3 o3 in 0 0 n3 w=1u l=0.35u\nr3 vdd o3 5k\nc1 out 0 5f\n'
+                         'q1 vdd in e qn\nre e 0 1k\n.model qn npn bf=80 cje=1p tf=50p rb=50\n'
+                         '.tran 10p 2n\n.ac dec 3 1meg 10g\n.end\n')
+        done = self.vsim('--check-kernels=3', '--no-output', deck)
+        numbers, loose, beyond = map(int, re.search(
+            r'(\d+) numbers compared, (\d+) of them without a bound, (\d+) beyond', done.stdout).groups())
+        self.assertGreater(numbers, 50000)
+        self.assertEqual(beyond, 0)
+        self.assertLess(loose, numbers / 20)
+
     def test_a_wrong_kernel_is_named_and_the_exit_code_says_so(self):
         for cards, outputs in ((self.TRAN, ('residual(a)', 'jacobian(a,a)')), (self.AC, ('G(a,a)',))):
             self.exchange(cards)

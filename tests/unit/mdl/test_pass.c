@@ -72,7 +72,7 @@ static int count(const char *text, const char *word)
 START_TEST(every_pass_is_a_file_and_found_by_its_name)
 {
     char path[1024];
-#define X(id, name, file, requires, gives, breaks)                          \
+#define X(id, name, file, needs, gives, breaks)                             \
     ck_assert_int_eq(mdl_pass_find(name), MDL_PASS_##id);                   \
     ck_assert_str_eq(mdl_pass_name(MDL_PASS_##id), name);                   \
     snprintf(path, sizeof path, "%s/%s", getenv("VSIM_SOURCE_ROOT"), file); \
