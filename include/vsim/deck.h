@@ -20,7 +20,8 @@ typedef struct vsim_deck vsim_deck;
 
 /* Text of a file that the host has. `name` as a card or `include has it, with the folder of the
  * file that names it in front unless it is absolute. NULL: the host has no such file, the disk is
- * asked. The text [*len] is copied before the next call. */
+ * asked. The text [*len] is copied before the next call; while the simulator lives a name has the
+ * same text. Standard models are always those of the installation. */
 typedef const char *vsim_file_fn(void *user, const char *name, size_t *len);
 
 typedef struct vsim_define { /* a parameter of the top level that wins over the deck's .param */

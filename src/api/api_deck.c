@@ -25,6 +25,22 @@ typedef struct reading {
     const vsim_read *how;
 } reading;
 
+static const char *ask_file(void *user, const char *path, size_t *len)
+{
+    const vsim_deck *d = user;
+    *len = 0;
+    api_leave_to_host(d->s);
+    const char *text = d->file(d->file_user, path, len);
+    api_back_from_host(d->s);
+    return text;
+}
+
+void api_use_files(vsim_deck *d)
+{
+    d->s->d.client_file = d->file ? ask_file : NULL;
+    d->s->d.client_user = d;
+}
+
 static void add_defines(vsim_deck *d, const vsim_read *how)
 {
     for (size_t i = 0; i < how->n_define; i++) {
@@ -44,8 +60,12 @@ static vs_status read_cards(const reading *a)
                         .init = set->start_files,
                         .no_title = a->how && a->how->no_title};
     const int32_t file = a->text ? (int32_t)vec_len(a->s->d.file) : -1; /* that it will be */
-    if (a->how)
+    if (a->how) {
         add_defines(d, a->how);
+        d->file = a->how->file;
+        d->file_user = a->how->user;
+    }
+    api_use_files(d);
     vs_status st = a->text ? sim_read_text(d->sim, a->name, a->text, a->len, &no)
                            : sim_read(d->sim, a->name, &no);
     if (!st)
@@ -151,6 +171,7 @@ vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
     /* rows of models may be in use by the circuits of other decks */
     sim_opts(d->sim)->shared_models = d->s->deck != d || d->next;
     const int n_error = d->s->d.n_error;
+    api_use_files(d);
     sim_retake_analyses(d->sim);
     vs_status st = sim_build_for(d->sim, kind);
     if (!st && d->s->d.n_error > n_error)

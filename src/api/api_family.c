@@ -55,6 +55,7 @@ static vs_status check_point(const point *p)
 
 static vs_status set_point(vsim_deck *d, int64_t k)
 {
+    api_use_files(d);
     if (!d->family_begun) {
         fam_find_loops(&d->fam);
         sim_many(d->sim);

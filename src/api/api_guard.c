@@ -50,6 +50,7 @@ static vs_status whole_call(void *arg)
     if (s->own_file && s->own_file == vec_len(s->d.file))
         diag_forget_files(&s->d, s->own_file - 1);
     s->own_file = 0;
+    s->d.client_file = NULL;
     if (vec_len(s->d.file) == n_file) /* names of files stand there too */
         arena_release(&s->d.mem, mark);
     return st;

@@ -65,15 +65,17 @@ struct vsim_deck {
     arena mem;
     sim *sim;
     flat_override *define; /* vec: of vsim_read */
-    vsim_run *run;         /* all of this deck */
-    vsim_run *active;      /* the one under way; NULL: none */
-    sim_saved *saved;      /* of before the changes since the last circuit; NULL: there are none */
-    fam fam;               /* the points of .step and .mc */
-    bool family_known;     /* they were counted */
-    bool family_begun;     /* one was set */
-    bool beside;           /* values were changed besides: the next point sets all of its own */
-    const char **column;   /* vec */
-    arena label_mem;       /* of the last point */
+    vsim_file_fn *file;    /* of vsim_read: files that the host has; NULL: none */
+    void *file_user;
+    vsim_run *run;       /* all of this deck */
+    vsim_run *active;    /* the one under way; NULL: none */
+    sim_saved *saved;    /* of before the changes since the last circuit; NULL: there are none */
+    fam fam;             /* the points of .step and .mc */
+    bool family_known;   /* they were counted */
+    bool family_begun;   /* one was set */
+    bool beside;         /* values were changed besides: the next point sets all of its own */
+    const char **column; /* vec */
+    arena label_mem;     /* of the last point */
     api_list list;
     api_source *source; /* those of the host */
     bool host_wrong;    /* one of them gave what cannot be: the run is to end */
@@ -134,6 +136,8 @@ void api_forget_messages(vsim *s);
 void api_take_messages(vsim *s);
 
 /* -- api_deck.c -- */
+/* Files are asked for as this deck's reader wants, from here to the end of the call. */
+void api_use_files(vsim_deck *d);
 /* The circuit with the present values; while a run is under way that of the run. If building fails
  * the changes since the last circuit are taken back. */
 VS_MUST_USE vs_status api_circuit(vsim_deck *d);

@@ -118,10 +118,23 @@ const char *diag_text(const diag *d, int32_t file)
     return f->text;
 }
 
+bool diag_has_file(const diag *d, const char *path)
+{
+    struct stat sb;
+    size_t n;
+    return (d->client_file && d->client_file(d->client_user, path, &n)) || !stat(path, &sb);
+}
+
 vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file, const char **why)
 {
     struct stat sb;
+    size_t n;
+    const char *own = d->client_file ? d->client_file(d->client_user, path, &n) : NULL;
     *why = NULL;
+    if (own) {
+        *file = diag_add_file(d, path, own, n, from);
+        return VS_OK;
+    }
     if (stat(path, &sb)) {
         *why = errno == ENOENT   ? "does not exist"
                : errno == EACCES ? "may not be read"

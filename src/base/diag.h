@@ -47,6 +47,10 @@ typedef struct diag {
      * stays as it is written. The text lives until the next question. */
     const char *(*variable)(void *user, const char *name);
     void *variable_user;
+    /* The text [*len] of a file that the client has, until the next question; NULL, or its answer
+     * NULL: the disk is asked. */
+    const char *(*client_file)(void *user, const char *path, size_t *len);
+    void *client_user;
 } diag;
 
 /* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it
@@ -74,7 +78,9 @@ int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span fro
 const char *diag_text(const diag *d, int32_t file);
 /* Files n and those behind it are forgotten with their texts; no message may point there. */
 void diag_forget_files(diag *d, size_t n);
-/* Reads a file from disk. Refuses directories, devices and files above 1 GiB.
+/* The client has such a file, or it is on disk. */
+bool diag_has_file(const diag *d, const char *path);
+/* Reads a file, of the client or from disk. Refuses directories, devices and files above 1 GiB.
  * Status: VS_OK and *file; VS_EIO with *why set to a static sentence ("is a directory", ...);
  * records no message itself. */
 VS_MUST_USE vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file,

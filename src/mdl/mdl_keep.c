@@ -722,7 +722,7 @@ void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
     const diag *d = lib->d;
     int32_t n_warning = 0;
     file_state *state = NULL;
-    bool keep = lu->path && lib->cache.dir && !lib->names->id_clash;
+    bool keep = lu->path && !lu->client && lib->cache.dir && !lib->names->id_clash;
     lu->n_file = (int32_t)vec_len(d->file) - lu->first_file;
     lu->n_msg = (int32_t)vec_len(d->msg) - lu->first_msg;
     for (int32_t i = lu->first_file; keep && i < lu->first_file + lu->n_file; i++) {

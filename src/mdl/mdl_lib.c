@@ -366,7 +366,8 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
     const char **dir = include_folders(lib, &standard);
     const va_opt opt = how_to_compile(lib, dir);
     lib_unit *lu = new_unit(lib, text ? NULL : name);
-    vs_status st = mdl_keep_load_unit(lib, lu, dir, vec_len(dir))
+    lu->client = lib->d->client_file != NULL;
+    vs_status st = !lu->client && mdl_keep_load_unit(lib, lu, dir, vec_len(dir))
                        ? VS_OK
                        : compile_unit(lib, lu, name, text, &opt);
     if (st == VS_OK) {
@@ -555,9 +556,12 @@ static mdl_model *find_in_file(mdl_lib *lib, lib_file *f, const char *name)
 {
     if (!f->loaded) {
         size_t before = vec_len(lib->model);
+        const char *(*client)(void *, const char *, size_t *) = lib->d->client_file;
         f->loaded = true;
+        lib->d->client_file = NULL; /* standard models are those of the installation */
         if (load(lib, f->path, NULL) == VS_OK && vec_len(lib->model) > before)
             f->first = lib->model[before];
+        lib->d->client_file = client;
     }
     mdl_model *m = loaded(lib, name);
     return m ? m : f->first;

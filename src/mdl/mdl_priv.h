@@ -72,7 +72,8 @@ typedef struct lib_unit { /* one Verilog-A text and what came of it */
     int n_warning_before;
     int64_t begun;      /* when, as time() tells, before any of its texts was read */
     size_t first_model; /* its modules in lib->model, in order */
-    bool keep;          /* its parts may be kept on disk */
+    bool client; /* some of its texts may be the client's, not those on disk: it is not kept */
+    bool keep;   /* its parts may be kept on disk */
     int64_t
         asked; /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
     bool kept; /* there is a record of it, with every equation form made so far */

@@ -1,7 +1,6 @@
 /* net_parse.c - logical lines to cards: includes, library sections, subcircuit bodies, .if nesting.
  * Cards keep the order of the text. What a card means is decided when the deck is expanded. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "net_for.h"
 #include "net_priv.h"
@@ -116,12 +115,6 @@ static const char *expand_name(const diag *d, arena *mem, const char *name)
     return out;
 }
 
-static bool exists(const char *path)
-{
-    struct stat sb;
-    return !stat(path, &sb);
-}
-
 const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
                           const net_opt *opt)
 {
@@ -132,11 +125,11 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
     const char *slash = strrchr(base, '/');
     const char *beside =
         slash ? arena_printf(mem, "%.*s/%s", (int)(slash - base), base, name) : name;
-    if (exists(beside))
+    if (diag_has_file(d, beside))
         return beside;
     for (size_t i = 0; opt && i < opt->n_include; i++) {
         const char *path = arena_printf(mem, "%s/%s", opt->include[i], name);
-        if (exists(path))
+        if (diag_has_file(d, path))
             return path;
     }
     return name;

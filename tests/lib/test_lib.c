@@ -475,6 +475,51 @@ START_TEST(measures_are_those_of_cards)
 }
 END_TEST
 
+/* -- files of the host -- */
+
+static const char *host_file(void *user, const char *name, size_t *len)
+{
+    static const char *const file[][2] = {
+        {"lib/part.inc", "r1 in out {r}\n.include more.inc\n"},
+        {"lib/more.inc", "x1 out 0 twice r=1k\n"},
+        {"lib/twice.va", "`include \"disciplines.vams\"\n`include \"factor.vams\"\n"
+                         "module twice(p, n); inout p, n; electrical p, n;\n"
+                         "parameter real r = 1;\n"
+                         "analog I(p, n) <+ V(p, n) / (`FACTOR * r); endmodule\n"},
+        {"lib/factor.vams", "`define FACTOR 3\n"}};
+    ++*(int *)user;
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        if (!strcmp(name, file[i][0])) {
+            *len = strlen(file[i][1]);
+            return file[i][1];
+        }
+    return NULL;
+}
+
+START_TEST(the_host_serves_files)
+{
+    const char *text = "files\n.param r=1k\nv1 in 0 4\n.include part.inc\n.hdl \"twice.va\"\n"
+                       ".model twice twice\n.end\n";
+    int asked = 0;
+    double v;
+    vsim *s = simulator();
+    vsim_deck *d;
+    vsim_read how;
+    vsim_read_init(&how);
+    how.file = host_file;
+    how.user = &asked;
+    ck_done(s, vsim_deck_text(s, "lib/top.sp", text, strlen(text), &how, &d));
+    vsim_run *r = run_of(s, d, "op");
+    ck_done(s, vsim_run_value(r, "v(out)", &v));
+    ck_near(v, 3);
+    ck_assert_int_gt(asked, 3);
+    text = "files\nv1 in 0 4\n.include nowhere.inc\n.end\n";
+    ck_assert_int_eq(vsim_deck_text(s, "lib/top.sp", text, strlen(text), &how, &d), VSIM_EINPUT);
+    ck_assert_ptr_nonnull(strstr(said(s), "nowhere.inc"));
+    vsim_free(&s);
+}
+END_TEST
+
 /* -- families -- */
 
 START_TEST(points_of_a_family_are_runs_of_their_own)
@@ -965,6 +1010,7 @@ int main(void)
     tcase_add_test(t, a_waveform_that_is_set_is_that_of_a_card);
     tcase_add_test(t, a_change_that_cannot_be_built_is_taken_back);
     tcase_add_test(t, measures_are_those_of_cards);
+    tcase_add_test(t, the_host_serves_files);
     tcase_add_test(t, points_of_a_family_are_runs_of_their_own);
     tcase_add_test(t, messages_are_records);
     tcase_add_test(t, wrong_settings_and_cards_are_told);
