@@ -12,6 +12,7 @@ Bounds: a current above 1e-12 A agrees to 1e-6 of itself; a charge to 1e-5 of th
 1e-5 of the largest entry of the matrix of its transistor; a noise density to 1e-5. --count: cards (12), --first: number
 of the first one, which is the seed of its random numbers; --show prints the worst of each card."""
 import argparse
+import copy
 import importlib
 import os
 import random
@@ -31,17 +32,18 @@ PORTS = 'dgsb'
 class Card:
     """What a model's generator returns."""
     def __init__(self, level, module, model, instance, polarity=1, temp=27.0, skip=(), charges=True,
-                 rounding=0.0, unlike=(), freq=1e6, loose=None, abstol=1e-18):
+                 rounding=0.0, unlike=(), freq=1e6, loose=None, abstol=1e-18, theirs=None):
         self.level, self.module, self.model, self.instance = level, module, model, instance
         self.polarity, self.temp, self.skip, self.charges = polarity, temp, set(skip), charges
         self.rounding = rounding      # ampere, siemens: of a series resistance, eps V / R in either program
         self.freq, self.abstol = freq, abstol
+        self.theirs = theirs          # instance parameters for ngspice, where it needs others
         self.bound = dict(BOUND, **(loose or {}))
         self.unlike = set(unlike)     # admittances, as 'gb' or 'gb5' (bias 5), where ngspice's is no slope of its own charge or current
 
 
 def text(params):
-    return ' '.join('%s=%s' % (k, v if isinstance(v, str) else '%.9g' % v) for k, v in params.items())
+    return ' '.join('%s=%s' % (k, v if isinstance(v, str) else '%.15g' % v if k == 'mulu0' else '%.9g' % v) for k, v in params.items())
 
 
 def model_line(card):
@@ -187,7 +189,9 @@ def compare_ac(ours, theirs, card):
 def check(args, card, folder):
     """Worst errors by kind."""
     result = {}
-    both = lambda make: (solve(args.vsim, folder, make(card), True), solve('ngspice', folder, make(card), False))  # noqa: E731
+    other = copy.copy(card)
+    other.instance = dict(card.instance, **(card.theirs or {}))
+    both = lambda make: (solve(args.vsim, folder, make(card), True), solve('ngspice', folder, make(other), False))  # noqa: E731
     if 'dc' not in card.skip:
         result.update(compare_dc(*(p[0] for p in both(dc_deck)), card))
     if 'y' not in card.skip:
