@@ -53,7 +53,7 @@ typedef struct region {
     ir_val first;        /* LOOP: its instruction */
 } region;
 
-typedef struct gen {
+typedef struct emitter {
     const ir_fn *fn;
     const jit_layout *lay;
     int lanes;
@@ -87,17 +87,17 @@ typedef struct gen {
     unsigned kind_scope, kind_noalias;
     const char *bad; /* what is not supported */
     heap_owned own;  /* cx, mod, b */
-} gen;
+} emitter;
 
 /* -- lanes: everything that depends on the number of instances evaluated at once -- */
 
-static LLVMTypeRef lane_type(const gen *g, int type)
+static LLVMTypeRef lane_type(const emitter *g, int type)
 {
     LLVMTypeRef t = type == IR_F64 ? g->f64 : type == IR_I32 ? g->i32 : g->i1;
     return g->lanes == 1 ? t : LLVMVectorType(t, (unsigned)g->lanes);
 }
 
-static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
+static LLVMValueRef splat(emitter *g, LLVMValueRef scalar)
 {
     const unsigned n = (unsigned)g->lanes;
     LLVMValueRef v[8];
@@ -112,7 +112,7 @@ static LLVMValueRef splat(gen *g, LLVMValueRef scalar)
     return LLVMBuildShuffleVector(g->b, one, none, LLVMConstNull(LLVMVectorType(g->i32, n)), "");
 }
 
-static LLVMValueRef const_f64(gen *g, double x)
+static LLVMValueRef const_f64(emitter *g, double x)
 {
     uint64_t w;
     memcpy(&w, &x, sizeof w);
@@ -120,15 +120,16 @@ static LLVMValueRef const_f64(gen *g, double x)
     return splat(g, LLVMConstBitCast(bits, g->f64)); /* exact, NaN included */
 }
 
-static LLVMValueRef const_i32(gen *g, int32_t i)
+static LLVMValueRef const_i32(emitter *g, int32_t i)
 {
     return splat(g, LLVMConstInt(g->i32, (uint32_t)i, 0));
 }
 
-static LLVMValueRef const_bool(gen *g, bool b) { return splat(g, LLVMConstInt(g->i1, b, 0)); }
+static LLVMValueRef const_bool(emitter *g, bool b) { return splat(g, LLVMConstInt(g->i1, b, 0)); }
 
 /* A call of a scalar function, lane by lane. */
-static LLVMValueRef call_lanes(gen *g, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef *arg, int n)
+static LLVMValueRef call_lanes(emitter *g, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef *arg,
+                               int n)
 {
     if (g->lanes == 1)
         return LLVMBuildCall2(g->b, type, f, arg, (unsigned)n, "");
@@ -145,14 +146,14 @@ static LLVMValueRef call_lanes(gen *g, LLVMTypeRef type, LLVMValueRef f, LLVMVal
 
 /* -- memory -- */
 
-static LLVMValueRef element(gen *g, LLVMTypeRef type, LLVMValueRef base, int64_t k)
+static LLVMValueRef element(emitter *g, LLVMTypeRef type, LLVMValueRef base, int64_t k)
 {
     LLVMValueRef at = LLVMConstInt(g->i64, (uint64_t)k, 1);
     return LLVMBuildInBoundsGEP2(g->b, type, base, &at, 1, "");
 }
 
 /* A load from an input array; no output array overlaps it. */
-static LLVMValueRef load_input(gen *g, LLVMTypeRef type, LLVMValueRef at)
+static LLVMValueRef load_input(emitter *g, LLVMTypeRef type, LLVMValueRef at)
 {
     LLVMValueRef v = LLVMBuildLoad2(g->b, type, at, "");
     LLVMSetMetadata(v, g->kind_noalias, g->md_out);
@@ -160,13 +161,13 @@ static LLVMValueRef load_input(gen *g, LLVMTypeRef type, LLVMValueRef at)
 }
 
 /* base[k] for all lanes */
-static LLVMValueRef load_shared(gen *g, LLVMValueRef base, int64_t k)
+static LLVMValueRef load_shared(emitter *g, LLVMValueRef base, int64_t k)
 {
     return splat(g, load_input(g, g->f64, element(g, g->f64, base, k)));
 }
 
 /* base[k*W + lane] */
-static LLVMValueRef load_lanes(gen *g, LLVMValueRef base, int64_t k)
+static LLVMValueRef load_lanes(emitter *g, LLVMValueRef base, int64_t k)
 {
     LLVMValueRef at = element(g, g->f64, base, k * g->lanes);
     LLVMValueRef v = load_input(g, lane_type(g, IR_F64), at);
@@ -174,7 +175,7 @@ static LLVMValueRef load_lanes(gen *g, LLVMValueRef base, int64_t k)
     return v;
 }
 
-static LLVMValueRef batch_field(gen *g, LLVMValueRef batch, size_t offset)
+static LLVMValueRef batch_field(emitter *g, LLVMValueRef batch, size_t offset)
 {
     LLVMValueRef at = LLVMConstInt(g->i64, offset, 0);
     at = LLVMBuildInBoundsGEP2(g->b, LLVMInt8TypeInContext(g->cx), batch, &at, 1, "");
@@ -182,20 +183,20 @@ static LLVMValueRef batch_field(gen *g, LLVMValueRef batch, size_t offset)
 }
 
 /* &base[i * stride] */
-static LLVMValueRef row_of(gen *g, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef i,
+static LLVMValueRef row_of(emitter *g, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef i,
                            int32_t stride)
 {
     LLVMValueRef k = LLVMBuildMul(g->b, i, LLVMConstInt(g->i64, (uint64_t)stride, 0), "");
     return LLVMBuildInBoundsGEP2(g->b, type, base, &k, 1, "");
 }
 
-static LLVMValueRef load_at_node(gen *g, LLVMValueRef node_at)
+static LLVMValueRef load_at_node(emitter *g, LLVMValueRef node_at)
 {
     LLVMValueRef k = LLVMBuildSExt(g->b, load_input(g, g->i32, node_at), g->i64, "");
     return load_input(g, g->f64, LLVMBuildInBoundsGEP2(g->b, g->f64, g->x, &k, 1, ""));
 }
 
-static LLVMValueRef load_unknown(gen *g, int32_t u)
+static LLVMValueRef load_unknown(emitter *g, int32_t u)
 {
     if (u < 0)
         return const_f64(g, 0.0);
@@ -216,7 +217,7 @@ static LLVMValueRef load_unknown(gen *g, int32_t u)
 
 /* -- inputs -- */
 
-static LLVMValueRef from_f64(gen *g, LLVMValueRef v, int type)
+static LLVMValueRef from_f64(emitter *g, LLVMValueRef v, int type)
 {
     if (type == IR_I32)
         return LLVMBuildFPToSI(g->b, v, lane_type(g, IR_I32), "");
@@ -225,7 +226,7 @@ static LLVMValueRef from_f64(gen *g, LLVMValueRef v, int type)
     return v;
 }
 
-static LLVMValueRef emit_probe(gen *g, int32_t k)
+static LLVMValueRef emit_probe(emitter *g, int32_t k)
 {
     LLVMValueRef hi = load_unknown(g, g->lay->probe_hi[k]);
     if (g->lay->probe_lo[k] < 0)
@@ -233,7 +234,7 @@ static LLVMValueRef emit_probe(gen *g, int32_t k)
     return LLVMBuildFSub(g->b, hi, load_unknown(g, g->lay->probe_lo[k]), "");
 }
 
-static LLVMValueRef emit_in(gen *g, const ir_input *in)
+static LLVMValueRef emit_in(emitter *g, const ir_input *in)
 {
     switch ((ir_in_kind)in->kind) {
     case IR_IN_PROBE: return emit_probe(g, in->k);
@@ -253,33 +254,36 @@ static LLVMValueRef emit_in(gen *g, const ir_input *in)
 /* -- values that wait for later pieces -- */
 
 /* The slot that g->kept points to: a signed byte of displacement reaches 128 vectors both ways. */
-static int32_t middle_slot(const gen *g) { return g->cut->n_slot < 128 ? g->cut->n_slot / 2 : 64; }
+static int32_t middle_slot(const emitter *g)
+{
+    return g->cut->n_slot < 128 ? g->cut->n_slot / 2 : 64;
+}
 
 /* Memory for one pack: the slots, and one more for endless loops. */
-static int32_t kept_doubles(const gen *g) { return (g->cut->n_slot + 1) * g->lanes; }
+static int32_t kept_doubles(const emitter *g) { return (g->cut->n_slot + 1) * g->lanes; }
 
 /* Packs whose values wait at the same time: what the first-level cache has room for beside the
  * rest. */
-static int32_t packs_at_once(const gen *g)
+static int32_t packs_at_once(const emitter *g)
 {
     enum { MOST = 8, BYTES = 20480 };
     const int32_t fit = BYTES / (kept_doubles(g) * 8);
     return fit < 1 ? 1 : fit > MOST ? MOST : fit;
 }
 
-static LLVMValueRef slot_at(gen *g, int32_t slot)
+static LLVMValueRef slot_at(emitter *g, int32_t slot)
 {
     return element(g, g->f64, g->kept, (int64_t)(slot - middle_slot(g)) * g->lanes);
 }
 
 /* Integers and truth values wait as 64 bits. */
-static LLVMTypeRef slot_type(const gen *g, int type)
+static LLVMTypeRef slot_type(const emitter *g, int type)
 {
     LLVMTypeRef t = type == IR_F64 ? g->f64 : g->i64;
     return g->lanes == 1 ? t : LLVMVectorType(t, (unsigned)g->lanes);
 }
 
-static LLVMValueRef load_kept(gen *g, ir_val k)
+static LLVMValueRef load_kept(emitter *g, ir_val k)
 {
     const int type = g->fn->inst[k].type;
     LLVMValueRef v = load_input(g, slot_type(g, type), slot_at(g, g->cut->slot[k]));
@@ -289,7 +293,7 @@ static LLVMValueRef load_kept(gen *g, ir_val k)
     return type == IR_I32 ? LLVMBuildTrunc(g->b, v, lane_type(g, type), "") : v;
 }
 
-static void keep(gen *g, ir_val k)
+static void keep(emitter *g, ir_val k)
 {
     const int type = g->fn->inst[k].type;
     LLVMValueRef v = g->val[k];
@@ -301,7 +305,7 @@ static void keep(gen *g, ir_val k)
     g->to_keep[k] = -1;
 }
 
-static LLVMValueRef emit_const(gen *g, const ir_inst *in)
+static LLVMValueRef emit_const(emitter *g, const ir_inst *in)
 {
     const double x = g->fn->con[in->a];
     return in->type == IR_F64   ? const_f64(g, x)
@@ -312,7 +316,7 @@ static LLVMValueRef emit_const(gen *g, const ir_inst *in)
 /* The value of an operand. Setup values and those of earlier pieces are loaded anew at each use, so
  * that the load becomes an operand of the instruction; loaded once, they would wait on the stack.
  */
-static LLVMValueRef use(gen *g, ir_val v)
+static LLVMValueRef use(emitter *g, ir_val v)
 {
     const ir_inst *in = &g->fn->inst[v];
     if (g->val[v])
@@ -322,12 +326,12 @@ static LLVMValueRef use(gen *g, ir_val v)
     return in->op == IR_IN && g->cut->slot[v] < 0 ? emit_in(g, &g->fn->in[in->a]) : load_kept(g, v);
 }
 
-static bool loads_at_use(const gen *g, ir_val k)
+static bool loads_at_use(const emitter *g, ir_val k)
 {
     return g->fn->in[g->fn->inst[k].a].kind == IR_IN_CACHE && !g->in_phi[k];
 }
 
-static void find_phi_operands(gen *g)
+static void find_phi_operands(emitter *g)
 {
     for (size_t k = 0; k < vec_len(g->fn->inst); k++) {
         const ir_inst *in = &g->fn->inst[k];
@@ -338,7 +342,7 @@ static void find_phi_operands(gen *g)
 
 /* -- operations -- */
 
-static LLVMValueRef intrinsic(gen *g, const char *name, LLVMValueRef *arg, int n)
+static LLVMValueRef intrinsic(emitter *g, const char *name, LLVMValueRef *arg, int n)
 {
     LLVMTypeRef type = LLVMTypeOf(arg[0]);
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -346,7 +350,7 @@ static LLVMValueRef intrinsic(gen *g, const char *name, LLVMValueRef *arg, int n
     return LLVMBuildCall2(g->b, LLVMIntrinsicGetType(g->cx, id, &type, 1), f, arg, (unsigned)n, "");
 }
 
-static void add_attribute(gen *g, LLVMValueRef f, const char *name, uint64_t value)
+static void add_attribute(emitter *g, LLVMValueRef f, const char *name, uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (kind)
@@ -356,20 +360,20 @@ static void add_attribute(gen *g, LLVMValueRef f, const char *name, uint64_t val
 
 /* Values on the stack are aligned as wide registers need it: without it half of all accesses would
  * touch two cache lines. */
-static void align_stack(gen *g, LLVMValueRef f)
+static void align_stack(emitter *g, LLVMValueRef f)
 {
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(g->cx, "stackrealign", 12, "", 0));
 }
 
-static void is_pure(gen *g, LLVMValueRef f)
+static void is_pure(emitter *g, LLVMValueRef f)
 {
     add_attribute(g, f, "nounwind", 0);
     add_attribute(g, f, "willreturn", 0);
     add_attribute(g, f, "memory", 0); /* none; ignored by versions without it */
 }
 
-static LLVMValueRef call_math(gen *g, const char *name, LLVMValueRef *arg, int n)
+static LLVMValueRef call_math(emitter *g, const char *name, LLVMValueRef *arg, int n)
 {
     LLVMTypeRef par[2] = {g->f64, g->f64};
     LLVMTypeRef type = LLVMFunctionType(g->f64, par, (unsigned)n, 0);
@@ -398,7 +402,7 @@ static LLVMValueRef call_libm(void *user, ir_op op, LLVMValueRef x)
 }
 
 /* A function of the module, all lanes at once, of x and y. NULL: it has a body already. */
-static LLVMBasicBlockRef begin_own(gen *g, const char *name, LLVMValueRef *f)
+static LLVMBasicBlockRef begin_own(emitter *g, const char *name, LLVMValueRef *f)
 {
     LLVMTypeRef v = lane_type(g, IR_F64), par[2] = {v, v};
     *f = LLVMGetNamedFunction(g->mod, name);
@@ -413,7 +417,7 @@ static LLVMBasicBlockRef begin_own(gen *g, const char *name, LLVMValueRef *f)
     return here;
 }
 
-static LLVMValueRef call_own(gen *g, LLVMValueRef f, LLVMValueRef x, LLVMValueRef y)
+static LLVMValueRef call_own(emitter *g, LLVMValueRef f, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef v[2] = {x, y}, r = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, v, 2, "");
     LLVMSetInstructionCallConv(r, KEEPS_UPPER_REGISTERS);
@@ -421,7 +425,7 @@ static LLVMValueRef call_own(gen *g, LLVMValueRef f, LLVMValueRef x, LLVMValueRe
 }
 
 /* What jit_math has, as a function. */
-static LLVMValueRef own_math(gen *g, ir_op op, const char *name)
+static LLVMValueRef own_math(emitter *g, ir_op op, const char *name)
 {
     LLVMValueRef f;
     LLVMBasicBlockRef here = begin_own(g, name, &f);
@@ -434,7 +438,7 @@ static LLVMValueRef own_math(gen *g, ir_op op, const char *name)
 }
 
 /* The short way, and the long one if any lane needs it, for these lanes. */
-static LLVMValueRef own_pow(gen *g)
+static LLVMValueRef own_pow(emitter *g)
 {
     LLVMValueRef f, slow = own_math(g, IR_POW, "vsim_pow_slow"), sure;
     LLVMBasicBlockRef here = begin_own(g, "vsim_pow", &f);
@@ -455,7 +459,7 @@ static LLVMValueRef own_pow(gen *g)
 
 /* Vector code where there is some, else a call for each lane. What is long stands in a module once,
  * as a function; so do exp and ln where all code is fetched for one pack. */
-static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
+static LLVMValueRef emit_math(emitter *g, ir_op op, LLVMValueRef *v, int n)
 {
     if (op == IR_POW && !g->exact)
         return call_own(g, own_pow(g), v[0], v[1]);
@@ -466,7 +470,7 @@ static LLVMValueRef emit_math(gen *g, ir_op op, LLVMValueRef *v, int n)
 }
 
 /* x/0 is 0; x/-1 is -x, x%-1 is 0, without the trap of INT_MIN/-1. */
-static LLVMValueRef emit_idiv(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef emit_idiv(emitter *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef zero = const_i32(g, 0), one = const_i32(g, 1);
     LLVMValueRef is0 = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero, "");
@@ -481,7 +485,7 @@ static LLVMValueRef emit_idiv(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
 }
 
 /* Nearest, ties away from zero, saturating, NaN 0. */
-static LLVMValueRef emit_f2i(gen *g, LLVMValueRef a)
+static LLVMValueRef emit_f2i(emitter *g, LLVMValueRef a)
 {
     LLVMValueRef r = intrinsic(g, "llvm.round", &a, 1);
     LLVMTypeRef type[2] = {lane_type(g, IR_I32), lane_type(g, IR_F64)};
@@ -491,7 +495,7 @@ static LLVMValueRef emit_f2i(gen *g, LLVMValueRef a)
 }
 
 /* Logical shifts; a count outside 0..31 gives 0. */
-static LLVMValueRef emit_shift(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef emit_shift(emitter *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULT, b, const_i32(g, 32), "");
     LLVMValueRef n = LLVMBuildSelect(g->b, fits, b, const_i32(g, 0), "");
@@ -499,17 +503,17 @@ static LLVMValueRef emit_shift(gen *g, ir_op op, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildSelect(g->b, fits, r, const_i32(g, 0), "");
 }
 
-static LLVMValueRef compare_f(gen *g, LLVMRealPredicate p, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef compare_f(emitter *g, LLVMRealPredicate p, LLVMValueRef a, LLVMValueRef b)
 {
     return LLVMBuildFCmp(g->b, p, a, b, "");
 }
 
-static LLVMValueRef compare_i(gen *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef compare_i(emitter *g, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b)
 {
     return LLVMBuildICmp(g->b, p, a, b, "");
 }
 
-static LLVMValueRef emit_fused(gen *g, const ir_inst *in, bool second)
+static LLVMValueRef emit_fused(emitter *g, const ir_inst *in, bool second)
 {
     const ir_inst *mul = &g->fn->inst[second ? in->b : in->a];
     LLVMValueRef v[3] = {use(g, mul->a), use(g, mul->b), use(g, second ? in->a : in->b)};
@@ -521,7 +525,7 @@ static LLVMValueRef emit_fused(gen *g, const ir_inst *in, bool second)
 }
 
 /* NEG .. LIMIT */
-static LLVMValueRef emit_pure(gen *g, ir_val k)
+static LLVMValueRef emit_pure(emitter *g, ir_val k)
 {
     const ir_inst *in = &g->fn->inst[k];
     LLVMBuilderRef b = g->b;
@@ -584,14 +588,14 @@ static LLVMValueRef emit_pure(gen *g, ir_val k)
 
 /* -- outputs: stored as soon as they are known, which keeps live ranges short -- */
 
-static void store_f64(gen *g, LLVMValueRef v, LLVMValueRef at)
+static void store_f64(emitter *g, LLVMValueRef v, LLVMValueRef at)
 {
     LLVMValueRef s = LLVMBuildStore(g->b, v, at);
     LLVMSetAlignment(s, 8);
     LLVMSetMetadata(s, g->kind_scope, g->md_out);
 }
 
-static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
+static LLVMValueRef as_f64(emitter *g, LLVMValueRef v, int type)
 {
     if (type == IR_I32)
         return LLVMBuildSIToFP(g->b, v, lane_type(g, IR_F64), "");
@@ -600,10 +604,13 @@ static LLVMValueRef as_f64(gen *g, LLVMValueRef v, int type)
     return v;
 }
 
-static bool is_stored(const gen *g, ir_val k) { return g->out_head[k] >= 0 || g->to_keep[k] >= 0; }
+static bool is_stored(const emitter *g, ir_val k)
+{
+    return g->out_head[k] >= 0 || g->to_keep[k] >= 0;
+}
 
 /* Stores value k for later pieces and as outputs where that is not done yet. */
-static void store_value(gen *g, ir_val k)
+static void store_value(emitter *g, ir_val k)
 {
     if (g->to_keep[k] >= 0)
         keep(g, k);
@@ -612,7 +619,7 @@ static void store_value(gen *g, ir_val k)
     g->out_head[k] = -1;
 }
 
-static void store_pending(gen *g)
+static void store_pending(emitter *g)
 {
     for (size_t i = 0; i < vec_len(g->pending); i++)
         store_value(g, g->pending[i]);
@@ -621,12 +628,12 @@ static void store_pending(gen *g)
 
 /* -- regions -- */
 
-static LLVMBasicBlockRef new_block(gen *g)
+static LLVMBasicBlockRef new_block(emitter *g)
 {
     return LLVMAppendBasicBlockInContext(g->cx, g->kernel, "");
 }
 
-static void begin_if(gen *g, const ir_inst *in)
+static void begin_if(emitter *g, const ir_inst *in)
 {
     LLVMBasicBlockRef then = new_block(g);
     if (g->lanes > 1)
@@ -638,7 +645,7 @@ static void begin_if(gen *g, const ir_inst *in)
     vec_push(g->open, r);
 }
 
-static void begin_else(gen *g)
+static void begin_else(emitter *g)
 {
     region *r = &vec_last(g->open);
     r->then_end = LLVMGetInsertBlock(g->b);
@@ -646,7 +653,7 @@ static void begin_else(gen *g)
     LLVMPositionBuilderAtEnd(g->b, r->other);
 }
 
-static void end_if(gen *g)
+static void end_if(emitter *g)
 {
     g->closed = vec_pop(g->open);
     g->closed.else_end = LLVMGetInsertBlock(g->b);
@@ -654,7 +661,7 @@ static void end_if(gen *g)
     LLVMPositionBuilderAtEnd(g->b, g->closed.after);
 }
 
-static LLVMValueRef emit_phi(gen *g, const ir_inst *in)
+static LLVMValueRef emit_phi(emitter *g, const ir_inst *in)
 {
     LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
     LLVMValueRef v[2] = {g->val[in->b], g->val[in->c]};
@@ -663,7 +670,7 @@ static LLVMValueRef emit_phi(gen *g, const ir_inst *in)
     return phi;
 }
 
-static void begin_loop(gen *g, ir_val first)
+static void begin_loop(emitter *g, ir_val first)
 {
     region r = {.op = IR_LOOP, .other = new_block(g), .after = new_block(g), .first = first};
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
@@ -676,26 +683,26 @@ static void begin_loop(gen *g, ir_val first)
     vec_push(g->open, r);
 }
 
-static LLVMValueRef emit_lphi(gen *g, const ir_inst *in)
+static LLVMValueRef emit_lphi(emitter *g, const ir_inst *in)
 {
     LLVMValueRef phi = LLVMBuildPhi(g->b, lane_type(g, in->type), "");
     LLVMAddIncoming(phi, &g->val[in->b], &vec_last(g->open).then_end, 1);
     return phi;
 }
 
-static LLVMValueRef any_lane(gen *g, LLVMValueRef mask)
+static LLVMValueRef any_lane(emitter *g, LLVMValueRef mask)
 {
     return g->lanes == 1 ? mask : intrinsic(g, "llvm.vector.reduce.or", &mask, 1);
 }
 
-static LLVMValueRef endless_lanes(gen *g)
+static LLVMValueRef endless_lanes(emitter *g)
 {
     LLVMValueRef v = LLVMBuildLoad2(g->b, lane_type(g, IR_I32), g->endless, "");
     return LLVMBuildICmp(g->b, LLVMIntNE, v, const_i32(g, 0), "");
 }
 
 /* The lanes whose condition holds run the body, unless one of their loops did not end. */
-static void emit_while(gen *g, const ir_inst *in)
+static void emit_while(emitter *g, const ir_inst *in)
 {
     LLVMBasicBlockRef body = new_block(g);
     size_t k = vec_len(g->open);
@@ -708,7 +715,7 @@ static void emit_while(gen *g, const ir_inst *in)
 }
 
 /* Lanes that are still on after too many rounds are endless. */
-static void count_round(gen *g, const region *r, LLVMValueRef n)
+static void count_round(emitter *g, const region *r, LLVMValueRef n)
 {
     LLVMValueRef over =
         LLVMBuildICmp(g->b, LLVMIntUGT, n, LLVMConstInt(g->i32, JIT_LOOP_LIMIT, 0), "");
@@ -717,7 +724,7 @@ static void count_round(gen *g, const region *r, LLVMValueRef n)
     LLVMBuildStore(g->b, LLVMBuildZExt(g->b, bad, lane_type(g, IR_I32), ""), g->endless);
 }
 
-static void end_loop(gen *g)
+static void end_loop(emitter *g)
 {
     region r = vec_pop(g->open);
     const ir_inst *inst = g->fn->inst;
@@ -739,7 +746,7 @@ static void end_loop(gen *g)
 /* -- the function -- */
 
 /* Instruction selection and scheduling take more than linear time in the length of a block. */
-static void break_block(gen *g)
+static void break_block(emitter *g)
 {
     enum { MAX_IN_BLOCK = 200 };
     if (++g->n_in_block < MAX_IN_BLOCK)
@@ -750,7 +757,7 @@ static void break_block(gen *g)
     LLVMPositionBuilderAtEnd(g->b, next);
 }
 
-static void emit_inst(gen *g, ir_val k)
+static void emit_inst(emitter *g, ir_val k)
 {
     const ir_inst *in = &g->fn->inst[k];
     if (in->op != IR_PHI)
@@ -784,7 +791,7 @@ static void emit_inst(gen *g, ir_val k)
 }
 
 /* Which outputs each value feeds, and where they go. */
-static void place_outputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
+static void place_outputs(emitter *g, LLVMValueRef batch, LLVMValueRef i)
 {
     size_t n = vec_len(g->fn->inst), n_out = vec_len(g->fn->out);
     const jit_layout *lay = g->lay;
@@ -816,7 +823,7 @@ static bool has_input(const ir_fn *fn, int kind)
     return false;
 }
 
-static LLVMValueRef load_row(gen *g, LLVMValueRef batch, LLVMValueRef i)
+static LLVMValueRef load_row(emitter *g, LLVMValueRef batch, LLVMValueRef i)
 {
     LLVMValueRef rows = batch_field(g, batch, offsetof(jit_batch, row_of));
     LLVMValueRef row = LLVMBuildInBoundsGEP2(g->b, g->i32, rows, &i, 1, "");
@@ -825,7 +832,7 @@ static LLVMValueRef load_row(gen *g, LLVMValueRef batch, LLVMValueRef i)
 
 /* Pointers to the data of pack i. Fields that the function does not use may be NULL, so that
  * only those in use are touched. */
-static void place_inputs(gen *g, LLVMValueRef batch, LLVMValueRef i)
+static void place_inputs(emitter *g, LLVMValueRef batch, LLVMValueRef i)
 {
     const ir_fn *fn = g->fn;
     const jit_layout *lay = g->lay;
@@ -861,7 +868,7 @@ static bool has_loop(const ir_fn *fn)
 
 /* Memory for the lanes with a loop that does not end, if there are loops; the last slot where there
  * are pieces. */
-static void place_endless(gen *g, LLVMBasicBlockRef entry)
+static void place_endless(emitter *g, LLVMBasicBlockRef entry)
 {
     if (!has_loop(g->fn))
         return;
@@ -878,7 +885,7 @@ static void place_endless(gen *g, LLVMBasicBlockRef entry)
 }
 
 /* The outputs of endless lanes are NaN. */
-static void emit_endless(gen *g, LLVMBasicBlockRef next)
+static void emit_endless(emitter *g, LLVMBasicBlockRef next)
 {
     if (!g->endless || g->piece + 1 < g->cut->n_piece) {
         LLVMBuildBr(g->b, next);
@@ -897,7 +904,7 @@ static void emit_endless(gen *g, LLVMBasicBlockRef next)
 }
 
 /* Values of earlier pieces that a phi takes, and probes that this piece is the first to read. */
-static void emit_head(gen *g)
+static void emit_head(emitter *g)
 {
     const ir_inst *inst = g->fn->inst;
     for (ir_val k = 0; g->piece && k < (ir_val)vec_len(g->fn->inst); k++)
@@ -914,7 +921,7 @@ static void emit_head(gen *g)
     }
 }
 
-static void emit_body(gen *g)
+static void emit_body(emitter *g)
 {
     emit_head(g);
     for (ir_val i = g->begin; i < g->end && !g->bad; i++)
@@ -927,7 +934,7 @@ static void emit_body(gen *g)
 
 /* for (i = begin; i < end; i++) body(i), as the function g->kernel; kept: memory of pack begin, or
  * NULL */
-static void emit_packs(gen *g, LLVMValueRef kept)
+static void emit_packs(emitter *g, LLVMValueRef kept)
 {
     LLVMBasicBlockRef entry = new_block(g), head = new_block(g), body = new_block(g);
     LLVMBasicBlockRef next = new_block(g), exit = new_block(g);
@@ -958,13 +965,13 @@ static void emit_packs(gen *g, LLVMValueRef kept)
     LLVMBuildRetVoid(g->b);
 }
 
-static LLVMTypeRef kernel_type(const gen *g, unsigned n_par)
+static LLVMTypeRef kernel_type(const emitter *g, unsigned n_par)
 {
     LLVMTypeRef par[4] = {g->ptr, g->i64, g->i64, g->ptr};
     return LLVMFunctionType(LLVMVoidTypeInContext(g->cx), par, n_par, 0);
 }
 
-static LLVMValueRef declare_piece(gen *g, int32_t p)
+static LLVMValueRef declare_piece(emitter *g, int32_t p)
 {
     char name[sizeof JIT_PIECE_SYMBOL + 12];
     snprintf(name, sizeof name, JIT_PIECE_SYMBOL "%d", (int)p);
@@ -973,10 +980,10 @@ static LLVMValueRef declare_piece(gen *g, int32_t p)
     return f;
 }
 
-static bool in_last_part(const gen *g) { return g->part == g->cut->n_part - 1; }
+static bool in_last_part(const emitter *g) { return g->part == g->cut->n_part - 1; }
 
 /* void piece(const jit_batch *batch, int64_t begin, int64_t end, double *kept) */
-static LLVMValueRef emit_piece(gen *g, int32_t p)
+static LLVMValueRef emit_piece(emitter *g, int32_t p)
 {
     g->kernel = declare_piece(g, p);
     if (in_last_part(g))
@@ -992,14 +999,14 @@ static LLVMValueRef emit_piece(gen *g, int32_t p)
     return g->kernel;
 }
 
-static bool of_this_part(const gen *g, int32_t p)
+static bool of_this_part(const emitter *g, int32_t p)
 {
     return p >= g->cut->part[g->part] && p < g->cut->part[g->part + 1];
 }
 
 /* kernel: for (b = begin; b < end; b = e) { e = min(b + several, end); all pieces, one after the
  * other, for b .. e } */
-static void emit_pieces(gen *g, LLVMValueRef kernel)
+static void emit_pieces(emitter *g, LLVMValueRef kernel)
 {
     LLVMValueRef *piece = NULL;
     for (int32_t p = 0; p < g->cut->n_piece; p++)
@@ -1037,7 +1044,7 @@ static void emit_pieces(gen *g, LLVMValueRef kernel)
 }
 
 /* void vsim_kernel(const jit_batch *batch, int64_t begin, int64_t end) */
-static void emit_kernel(gen *g)
+static void emit_kernel(emitter *g)
 {
     g->kernel = LLVMAddFunction(g->mod, JIT_KERNEL_SYMBOL, kernel_type(g, 3));
     add_attribute(g, g->kernel, "nounwind", 0);
@@ -1051,7 +1058,7 @@ static void emit_kernel(gen *g)
 }
 
 /* One object: pieces, and the kernel if it is the last. */
-static void emit_part(gen *g)
+static void emit_part(emitter *g)
 {
     find_phi_operands(g);
     if (in_last_part(g)) {
@@ -1065,7 +1072,7 @@ static void emit_part(gen *g)
 /* -- LLVM set-up -- */
 
 /* Two arrays of a batch, one read, one written, do not overlap. */
-static void make_alias_scope(gen *g)
+static void make_alias_scope(emitter *g)
 {
     LLVMMetadataRef name = LLVMMDStringInContext2(g->cx, "vsim", 4);
     LLVMMetadataRef domain = LLVMMDNodeInContext2(g->cx, &name, 1);
@@ -1079,14 +1086,14 @@ static void make_alias_scope(gen *g)
 
 static void drop_llvm(void *what, size_t n)
 {
-    gen *g = what;
+    emitter *g = what;
     (void)n;
     LLVMDisposeBuilder(g->b);
     LLVMDisposeModule(g->mod);
     LLVMContextDispose(g->cx);
 }
 
-static void gen_begin(gen *g)
+static void emit_begin(emitter *g)
 {
     size_t n = vec_len(g->fn->inst) + 1, n_out = vec_len(g->fn->out) + 1;
     g->cx = LLVMContextCreate();
@@ -1154,7 +1161,7 @@ static LLVMTargetMachineRef new_machine(const jit_emit_opt *opt, char **err)
     return tm;
 }
 
-static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size, char **err)
+static int emit_object(emitter *g, const jit_emit_opt *opt, void **obj, size_t *size, char **err)
 {
     LLVMTargetMachineRef tm = new_machine(opt, err);
     if (!tm)
@@ -1181,7 +1188,7 @@ static int emit_object(gen *g, const jit_emit_opt *opt, void **obj, size_t *size
     return failed ? 1 : *obj ? 0 : JIT_NO_MEMORY;
 }
 
-static int check_module(gen *g, const jit_emit_opt *opt, char **err)
+static int check_module(emitter *g, const jit_emit_opt *opt, char **err)
 {
     if (g->bad) {
         *err = say(opt, g->bad);
@@ -1200,7 +1207,7 @@ static int check_module(gen *g, const jit_emit_opt *opt, char **err)
 }
 
 typedef struct emission {
-    gen g;
+    emitter g;
     const jit_emit_opt *opt;
     void **obj;
     size_t *size;
@@ -1211,7 +1218,7 @@ typedef struct emission {
 static vs_status emit(void *user)
 {
     emission *e = user;
-    gen_begin(&e->g);
+    emit_begin(&e->g);
     emit_part(&e->g);
     e->failed = check_module(&e->g, e->opt, e->err);
     if (!e->failed)
