@@ -22,7 +22,7 @@ void mdl_form_build(mdl_model *m)
 const form_fn *mdl_form_get(mdl_model *m, int form)
 {
     form_fn *f = &m->form[form];
-    if (f->made || mdl_keep_load_form(m, form, f))
+    if (f->made || mdl_store_load_form(m, form, f))
         return f;
     mdl_need(m, MOD_FULL);
     mdl_pipe p = mdl_pipe_of(m, form, &m->full);
@@ -32,14 +32,14 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
     ir_classes(&f->fn, f->cls);
     mdl_find_border(f);
     f->made = true;
-    mdl_keep_form(m, form, f);
+    mdl_store_form(m, form, f);
     return f;
 }
 
 void mdl_form_free(form_fn *f)
 {
     if (f->kept)
-        mdl_keep_drop_fn(&f->fn);
+        mdl_store_drop_fn(&f->fn);
     if (!f->made || f->kept)
         return;
     ir_fn_fini(&f->fn);

@@ -59,10 +59,10 @@ static void free_model(mdl_model *m)
     vec_free(m->unknown);
     vec_free(m->quiet);
     vec_free(m->probe);
-    (m->part_state[MOD_FULL] == FN_MAPPED ? mdl_keep_drop_fn : ir_fn_fini)(&m->full);
+    (m->part_state[MOD_FULL] == FN_MAPPED ? mdl_store_drop_fn : ir_fn_fini)(&m->full);
     for (int p = MOD_PARAMS; p <= MOD_EVAL; p++)
         if (m->part_state[p] == FN_MAPPED)
-            mdl_keep_drop_fn(fn_of_part(m, p));
+            mdl_store_drop_fn(fn_of_part(m, p));
     map_free(&m->row_of_hash);
     map_free(&m->param_of);
     va_param_index_fini(&m->param_index);
@@ -110,7 +110,7 @@ static bool compile_again(mdl_lib *lib, lib_unit *lu)
         const char **dir = include_folders(lib, &standard);
         const va_opt opt = how_to_compile(lib, dir);
         diag_init(&d);
-        mdl_keep_note_damage(lib);
+        mdl_store_note_damage(lib);
         if (va_compile(&lu->again, &d, lib->names, lu->path, &opt) != VS_OK ||
             vec_len(lu->again.module) != vec_len(lu->u.module))
             diag_error(lib->d, DIAG_NOWHERE, "'%s' was changed or removed while it was in use",
@@ -175,12 +175,12 @@ static void make_part(mdl_model *m, int part)
         }
     }
     if (part != MOD_INTERFACE) /* then mdl_ready keeps it */
-        mdl_keep_unit(m->lib, lu);
+        mdl_store_unit(m->lib, lu);
 }
 
 void mdl_need(mdl_model *m, int part)
 {
-    if (m->part_state[part] == FN_ON_DISK && !mdl_keep_load_part(m, part))
+    if (m->part_state[part] == FN_ON_DISK && !mdl_store_load_part(m, part))
         make_part(m, part);
 }
 
@@ -195,7 +195,7 @@ mdl_model *mdl_ready(mdl_model *m)
         mdl_need(m, MOD_EVAL);
         make_full(m);
         if (m->home)
-            mdl_keep_unit(m->lib, m->home);
+            mdl_store_unit(m->lib, m->home);
     }
     return m;
 }
@@ -272,7 +272,7 @@ void mdl_lib_free(mdl_lib **plib)
     osdi_lib_free(&lib->osdi);
     for (size_t i = 0; i < vec_len(lib->unit); i++)
         if (!lib->unit[i]->kept) /* nobody asked for its modules */
-            mdl_keep_unit(lib, lib->unit[i]);
+            mdl_store_unit(lib, lib->unit[i]);
     for (size_t i = 0; i < vec_len(lib->model); i++)
         free_model(lib->model[i]);
     for (size_t i = 0; i < vec_len(lib->unit); i++) {
@@ -356,7 +356,7 @@ static vs_status compile_unit(mdl_lib *lib, lib_unit *lu, const char *name, cons
     for (size_t i = 0; st == VS_OK && i < vec_len(lu->u.module); i++)
         mdl_add_module(lib, lu->u.module[i])->home = lu;
     if (st == VS_OK)
-        mdl_keep_note_unit(lib, lu);
+        mdl_store_note_unit(lib, lu);
     return st;
 }
 
@@ -367,7 +367,7 @@ static vs_status load(mdl_lib *lib, const char *name, const char *text)
     const va_opt opt = how_to_compile(lib, dir);
     lib_unit *lu = new_unit(lib, text ? NULL : name);
     lu->client = lib->d->client_file != NULL;
-    vs_status st = !lu->client && mdl_keep_load_unit(lib, lu, dir, vec_len(dir))
+    vs_status st = !lu->client && mdl_store_load_unit(lib, lu, dir, vec_len(dir))
                        ? VS_OK
                        : compile_unit(lib, lu, name, text, &opt);
     if (st == VS_OK) {
@@ -524,10 +524,10 @@ static void make_index(mdl_lib *lib)
     bool found;
     arena_init(&mem);
     const char **list = lib->indexed || !lib->dir ? NULL : io_names(&mem, lib->dir, &found);
-    if (list && !mdl_keep_load_index(lib, list)) {
+    if (list && !mdl_store_load_index(lib, list)) {
         for (size_t i = 0; i < vec_len(list); i++)
             index_file(lib, list[i]);
-        mdl_keep_index(lib);
+        mdl_store_index(lib);
     }
     vec_free(list);
     arena_fini(&mem);

@@ -23,11 +23,11 @@ typedef struct form_fn {
  */
 typedef enum fn_state { FN_MADE, FN_MAPPED, FN_ON_DISK } fn_state;
 /* A part of a record on disk, mapped, that is summed when it is read. */
-typedef struct kept_part {
+typedef struct stored_part {
     const char *data;
     size_t size;
     hash128 sum;
-} kept_part;
+} stored_part;
 
 /* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
 typedef struct row_data {
@@ -39,8 +39,8 @@ typedef struct row_data {
     uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, if mdl_variant_meet
                                          asked or keep is set */
     bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of
-                           kept_forms */
-    unsigned kept_forms;
+                           stored_forms */
+    unsigned stored_forms;
     uint64_t hash;
     int32_t next; /* row with the same hash, -1 */
 } row_data;
@@ -52,7 +52,7 @@ typedef struct variant_data {
     ir_fn kernel_fn; /* eval without effects and branches: what is compiled */
     bool asked[2];   /* for the kernel; by row_per_lane */
     fn_state fn[N_FN];
-    kept_part part[N_FN];    /* MAPPED and ON_DISK */
+    stored_part part[N_FN];  /* MAPPED and ON_DISK */
     size_t n_eval;           /* values of eval */
     int64_t n_call;          /* of kernels, while they are compared (under its lock) */
     hash128 id;              /* of setup and eval: equal code has equal ones */
@@ -60,10 +60,10 @@ typedef struct variant_data {
     int32_t *hi, *lo, *slot; /* vecs behind v.lay */
 } variant_data;
 
-typedef struct kept_text { /* what a record says of a source text */
+typedef struct stored_text { /* what a record says of a source text */
     int64_t len;
     hash128 sum;
-} kept_text;
+} stored_text;
 
 typedef struct lib_unit { /* one Verilog-A text and what came of it */
     va_unit u;
@@ -78,7 +78,7 @@ typedef struct lib_unit { /* one Verilog-A text and what came of it */
         asked; /* when mdl_load was asked for it last, -1: since mdl_forget_loads not; 0: never */
     bool kept; /* there is a record of it, with every equation form made so far */
     hash128 key, text; /* of the record; of all source text */
-    kept_text *file;   /* vec [n_file] */
+    stored_text *file; /* vec [n_file] */
     va_unit
         again; /* compiled again because its record was damaged; its modules gave what was needed */
     bool compiled_again;
@@ -102,7 +102,7 @@ struct mdl_model {
     ir_fn full;          /* equation form with every output */
     size_t n_full;       /* values of full */
     fn_state part_state[N_MOD];
-    kept_part part[N_MOD]; /* MAPPED and ON_DISK */
+    stored_part part[N_MOD]; /* MAPPED and ON_DISK */
     uint8_t *quiet; /* vec [n_unknown] QUIET: a node that is 0 unless noise moves it; MAY_IDLE: with
                      * some parameters it belongs to a part of the module that nothing drives */
     int n_derivative; /* entries of G and C that are not zero for certain */
@@ -144,11 +144,11 @@ struct mdl_lib {
     store cache;      /* of prepared models */
     store_item *item; /* vec; mapped forms and variants */
     char cpu[256];
-    mdl_model **model;        /* vec, in order of loading */
-    lib_file *file;           /* vec */
-    osdi_lib *osdi;           /* NULL: none was loaded */
-    int64_t n_asked;          /* calls of mdl_load */
-    bool indexed, keep_index; /* the index is made; it may be kept on disk */
+    mdl_model **model;         /* vec, in order of loading */
+    lib_file *file;            /* vec */
+    osdi_lib *osdi;            /* NULL: none was loaded */
+    int64_t n_asked;           /* calls of mdl_load */
+    bool indexed, store_index; /* the index is made; it may be kept on disk */
     hash128 index_key;
     const char **all; /* vec behind mdl_names */
 };
@@ -186,36 +186,36 @@ void mdl_drop_unit(mdl_lib *lib, lib_unit *lu);
 /* Contents of a file, a vec with a 0 behind them; "" if it cannot be read. */
 char *mdl_read_text(const char *path);
 
-/* mdl_keep.c: prepared models on disk.
+/* mdl_store.c: prepared models on disk.
  * A unit from its record, with its texts in diag and its messages given again; false: it is to be
  * compiled. lu has path, first_... set. */
-bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
+bool mdl_store_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
 /* A part of a module that is ON_DISK; false: it is damaged. */
-bool mdl_keep_load_part(mdl_model *m, int part);
+bool mdl_store_load_part(mdl_model *m, int part);
 /* After a unit was compiled: what the record will say of its source. */
-void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu);
+void mdl_store_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
-void mdl_keep_unit(mdl_lib *lib, lib_unit *lu);
+void mdl_store_unit(mdl_lib *lib, lib_unit *lu);
 /* The index of the standard folder, which holds the files of the vec list: lib->file from its
- * record; false: to be made. Then mdl_keep_index writes it. */
-bool mdl_keep_load_index(mdl_lib *lib, const char *const *list);
-void mdl_keep_index(mdl_lib *lib);
-bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f);
-void mdl_keep_form(mdl_model *m, int form, const form_fn *f);
+ * record; false: to be made. Then mdl_store_index writes it. */
+bool mdl_store_load_index(mdl_lib *lib, const char *const *list);
+void mdl_store_index(mdl_lib *lib);
+bool mdl_store_load_form(mdl_model *m, int form, form_fn *f);
+void mdl_store_form(mdl_model *m, int form, const form_fn *f);
 /* decisions: the vec that the variant is found by. Fills all but the functions, which are ON_DISK.
  */
-bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache);
-void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
+bool mdl_store_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache);
+void mdl_store_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d);
 /* A function of a variant that is ON_DISK; false: it is damaged, and to be made again. */
-bool mdl_keep_load_fn(variant_data *d, int fn);
-void mdl_keep_note_damage(const mdl_lib *lib);
+bool mdl_store_load_fn(variant_data *d, int fn);
+void mdl_store_note_damage(const mdl_lib *lib);
 /* A row whose key is set: parameters, topology and some of its decisions from its record; false: to
  * be made. */
-bool mdl_keep_load_row(mdl_model *m, row_data *r);
+bool mdl_store_load_row(mdl_model *m, row_data *r);
 /* Writes records of rows that are to be kept and of which more is known than their records say. */
-void mdl_keep_rows(mdl_lib *lib);
+void mdl_store_rows(mdl_lib *lib);
 /* ir_fn_fini for a function that points into a mapped file. */
-void mdl_keep_drop_fn(ir_fn *fn);
+void mdl_store_drop_fn(ir_fn *fn);
 
 /* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs
  * that are not static are 0. */

@@ -317,7 +317,7 @@ static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_dat
     r->topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
     r->next = -1;
     vs_status st = VS_OK;
-    if (!mdl_keep_load_row(m, r)) {
+    if (!mdl_store_load_row(m, r)) {
         st = eval_params(m, r, where, who);
         if (st == VS_OK)
             st = find_topology(m, r, where, who);

@@ -112,7 +112,7 @@ static hash128 code_id(const variant_data *d)
 static void drop_fn(variant_data *d, int k)
 {
     ir_fn *const fn = k == FN_SETUP ? &d->v.setup : k == FN_EVAL ? &d->v.eval : &d->kernel_fn;
-    (d->fn[k] == FN_MADE ? ir_fn_fini : mdl_keep_drop_fn)(fn);
+    (d->fn[k] == FN_MADE ? ir_fn_fini : mdl_store_drop_fn)(fn);
 }
 
 /* Functions on disk that turn out to be damaged: made from the form, as they were. */
@@ -123,7 +123,7 @@ static void remake(variant_data *d)
     const size_t bytes = vec_len(m->unknown) * sizeof(int32_t);
     int32_t *topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *topology);
     variant_data new = {.v = {.model = m, .form = v->form}};
-    mdl_keep_note_damage(m->lib);
+    mdl_store_note_damage(m->lib);
     memcpy(topology, d->key[0] + vec_len(d->key[0]) - bytes, bytes);
     (void)build_functions(&new, m, mdl_form_get(m, (int)v->form), d->key[0], topology);
     for (int k = 0; k < N_FN; k++)
@@ -132,13 +132,13 @@ static void remake(variant_data *d)
     d->v.setup = new.v.setup;
     d->v.eval = new.v.eval;
     d->kernel_fn = new.kernel_fn;
-    mdl_keep_variant(m, d->key[0], d);
+    mdl_store_variant(m, d->key[0], d);
     vs_free(topology);
 }
 
 static void need(variant_data *d, int k)
 {
-    if (d->fn[k] == FN_ON_DISK && !mdl_keep_load_fn(d, k))
+    if (d->fn[k] == FN_ON_DISK && !mdl_store_load_fn(d, k))
         remake(d);
 }
 
@@ -149,7 +149,7 @@ static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8
     int n_cache;
     d->v.model = m;
     d->v.form = form;
-    const bool kept = mdl_keep_load_variant(m, key, d, &n_cache);
+    const bool kept = mdl_store_load_variant(m, key, d, &n_cache);
     if (!kept) {
         n_cache = build_functions(d, m, mdl_form_get(m, (int)form), key, topology);
         d->v.has_effects = has_effects(&d->v.eval);
@@ -159,7 +159,7 @@ static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8
     }
     make_layout(m, d, n_cache);
     if (!kept)
-        mdl_keep_variant(m, key, d);
+        mdl_store_variant(m, key, d);
     return d;
 }
 
@@ -393,7 +393,7 @@ static const ir_fn *kernel_fn_of(void *user) { return mdl_kernel_fn(&((variant_d
 void mdl_compile_wanted(const mdl_model *m)
 {
     mdl_lib *lib = m->lib;
-    mdl_keep_rows(lib);
+    mdl_store_rows(lib);
     const size_t n = vec_len(lib->want);
     jit_layout *lay = NULL;
     jit_job *job = NULL;

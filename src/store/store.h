@@ -22,7 +22,7 @@ void store_close(store *c);
 
 typedef enum store_kind {
     STORE_KERNEL, /* .vso: objects of a kernel (jit_pack.c) */
-    STORE_MODEL   /* .vsm: a model or a part of one, prepared (mdl_keep.c) */
+    STORE_MODEL   /* .vsm: a model or a part of one, prepared (mdl_store.c) */
 } store_kind;
 typedef struct store_item { /* a file mapped into memory, to be read only */
     const void *data;       /* aligned to 16 */

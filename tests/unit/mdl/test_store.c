@@ -389,7 +389,7 @@ static void check_variant(world *w, const mdl_given *g, mdl_form_kind form, cons
     int32_t row;
     ck_assert_int_eq(mdl_row(w->m, g, 1, &env, DIAG_NOWHERE, "x", &row), VS_OK);
     ck_assert_int_eq(mdl_variant_get(w->m, row, form, got), VS_OK);
-    mdl_keep_rows(w->lib);
+    mdl_store_rows(w->lib);
     if (!want)
         return;
     check_same_fn(&want->eval, &(*got)->eval);
@@ -436,7 +436,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("mdl keep");
+    Suite *s = suite_create("mdl store");
     TCase *t = tcase_create("keep");
     tcase_add_checked_fixture(t, begin, end);
     tcase_set_timeout(t, 60);

@@ -1,4 +1,4 @@
-/* mdl_keep.c - prepared models on disk, in the folder of the kernels (store.h). See mdl_priv.h.
+/* mdl_store.c - prepared models on disk, in the folder of the kernels (store.h). See mdl_priv.h.
  * Records, each a file:
  *   unit      what came of one Verilog-A file: the texts that were read (lengths and hashes), paths
  *             where an included file was looked for in vain, the messages, the modules with their
@@ -303,7 +303,7 @@ static void get_fn(reader *r, ir_fn *fn)
     r->bad |= vec_len(fn->inst) > INT32_MAX || !fn_fits(fn);
 }
 
-static kept_part get_part(reader *r)
+static stored_part get_part(reader *r)
 {
     const int64_t at = get_int(r), n = get_int(r);
     const void *sum = take(r, sizeof(hash128));
@@ -311,13 +311,13 @@ static kept_part get_part(reader *r)
     r->bad |=
         at < 0 || n < 0 || at % ALIGN || (uint64_t)at > room || (uint64_t)n > room - (size_t)at;
     if (r->bad)
-        return (kept_part){0};
-    kept_part p = {.data = r->data + r->size + at, .size = (size_t)n};
+        return (stored_part){0};
+    stored_part p = {.data = r->data + r->size + at, .size = (size_t)n};
     memcpy(&p.sum, sum, sizeof p.sum);
     return p;
 }
 
-static bool part_is_whole(const kept_part *p)
+static bool part_is_whole(const stored_part *p)
 {
     store_expect(p->data, p->size);
     const hash128 sum = store_sum(p->data, p->size);
@@ -325,18 +325,18 @@ static bool part_is_whole(const kept_part *p)
 }
 
 /* A function; false: it is damaged. */
-static bool get_part_fn(const mdl_lib *lib, const kept_part *p, ir_fn *fn)
+static bool get_part_fn(const mdl_lib *lib, const stored_part *p, ir_fn *fn)
 {
     reader r = {.data = p->data, .size = p->size, .all = p->size, .names = lib->names};
     if (!part_is_whole(p))
         return false;
     get_fn(&r, fn);
     if (r.bad)
-        mdl_keep_drop_fn(fn);
+        mdl_store_drop_fn(fn);
     return !r.bad;
 }
 
-void mdl_keep_drop_fn(ir_fn *fn)
+void mdl_store_drop_fn(ir_fn *fn)
 {
     for (size_t i = 0; i < vec_len(fn->eff); i++)
         vec_free(fn->eff[i].arg);
@@ -391,7 +391,7 @@ static hash128 unit_key(const mdl_lib *lib, const char *path, const char *const 
 }
 
 /* Forms and variants of small models are made faster than read. */
-static bool kept_on_disk(const mdl_model *m)
+static bool stored_on_disk(const mdl_model *m)
 {
     enum { SMALL = 300 };
     return m->home && m->home->keep && m->n_full > SMALL;
@@ -448,14 +448,14 @@ static void close_record(mdl_lib *lib, hash128 key, writer *w)
     vec_free(w->later);
 }
 
-void mdl_keep_note_damage(const mdl_lib *lib)
+void mdl_store_note_damage(const mdl_lib *lib)
 {
     note(lib, "a file in the cache is not used: it is damaged; preparing the model again");
 }
 
 static void refuse_record(mdl_lib *lib, store_item *item)
 {
-    mdl_keep_note_damage(lib);
+    mdl_store_note_damage(lib);
     store_release(item);
 }
 
@@ -717,7 +717,7 @@ static bool is_file(const char *name, const char *built_in)
     return !built_in && !is_option(name) && !is_builtin(name);
 }
 
-void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
+void mdl_store_note_unit(mdl_lib *lib, lib_unit *lu)
 {
     const diag *d = lib->d;
     int32_t n_warning = 0;
@@ -727,7 +727,7 @@ void mdl_keep_note_unit(mdl_lib *lib, lib_unit *lu)
     lu->n_msg = (int32_t)vec_len(d->msg) - lu->first_msg;
     for (int32_t i = lu->first_file; keep && i < lu->first_file + lu->n_file; i++) {
         const hash128 h = hash128_of(d->file[i].text, d->file[i].len);
-        vec_push(lu->file, ((kept_text){(int64_t)d->file[i].len, h}));
+        vec_push(lu->file, ((stored_text){(int64_t)d->file[i].len, h}));
         const bool file = is_file(d->file[i].name, NULL);
         vec_push(state, file ? state_of(d->file[i].name) : (file_state){0});
         keep = !file || vec_last(state).regular;
@@ -772,7 +772,7 @@ static void put_source(writer *w, const mdl_lib *lib, const lib_unit *lu)
 }
 
 /* As it is in the record that it comes from, with the sum of there. */
-static void put_part_again(writer *w, const kept_part *p)
+static void put_part_again(writer *w, const stored_part *p)
 {
     vec_extend(w->later, -vec_len(w->later) % ALIGN);
     put_int(w, (int64_t)vec_len(w->later));
@@ -803,7 +803,7 @@ static void put_mod_part(writer *w, const mdl_model *m, int part)
     put_later(w, &to);
 }
 
-void mdl_keep_unit(mdl_lib *lib, lib_unit *lu)
+void mdl_store_unit(mdl_lib *lib, lib_unit *lu)
 {
     if (!lu->keep || lib->names->id_clash)
         return;
@@ -840,7 +840,7 @@ typedef struct source { /* one text of a unit */
     char *text; /* vec, zero-terminated; NULL: built in, an option, or not read since it did not
                    change */
     const char *built_in;
-    kept_text was;
+    stored_text was;
     diag_span from;
 } source;
 
@@ -995,9 +995,9 @@ static bool load_interface(mdl_model *m, reader *r)
     return true;
 }
 
-bool mdl_keep_load_part(mdl_model *m, int part)
+bool mdl_store_load_part(mdl_model *m, int part)
 {
-    const kept_part *p = &m->part[part];
+    const stored_part *p = &m->part[part];
     va_module *mod = (va_module *)(uintptr_t)m->mod;
     reader r = {.data = p->data,
                 .size = p->size,
@@ -1027,7 +1027,7 @@ static void take_files(mdl_lib *lib, const source *text)
     }
 }
 
-bool mdl_keep_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir)
+bool mdl_store_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir)
 {
     reader r;
     source *text = NULL;
@@ -1090,14 +1090,14 @@ static bool key_of_index(mdl_lib *lib, const char *const *list)
     return old;
 }
 
-bool mdl_keep_load_index(mdl_lib *lib, const char *const *list)
+bool mdl_store_load_index(mdl_lib *lib, const char *const *list)
 {
     store_item item;
     reader r;
     if (!lib->cache.dir)
         return false;
-    lib->keep_index = key_of_index(lib, list);
-    if (!lib->keep_index || !open_record(lib, lib->index_key, &item, &r))
+    lib->store_index = key_of_index(lib, list);
+    if (!lib->store_index || !open_record(lib, lib->index_key, &item, &r))
         return false;
     for (size_t i = 0, n_file = get_count(&r); i < n_file && !r.bad; i++) {
         lib_file f = {.path = get_known_name(&r)};
@@ -1113,10 +1113,10 @@ bool mdl_keep_load_index(mdl_lib *lib, const char *const *list)
     return !r.bad;
 }
 
-void mdl_keep_index(mdl_lib *lib)
+void mdl_store_index(mdl_lib *lib)
 {
     writer w = {0};
-    if (!lib->keep_index)
+    if (!lib->store_index)
         return;
     put_int(&w, (int64_t)vec_len(lib->file));
     for (size_t i = 0; i < vec_len(lib->file); i++) {
@@ -1130,12 +1130,12 @@ void mdl_keep_index(mdl_lib *lib)
 
 /* -- forms and variants -- */
 
-bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f)
+bool mdl_store_load_form(mdl_model *m, int form, form_fn *f)
 {
     mdl_lib *lib = m->lib;
     store_item item;
     reader r;
-    if (!kept_on_disk(m) || !open_record(lib, part_key(m, "form", form, NULL, 0), &item, &r))
+    if (!stored_on_disk(m) || !open_record(lib, part_key(m, "form", form, NULL, 0), &item, &r))
         return false;
     get_fn(&r, &f->fn);
     f->cls = (uint8_t *)(uintptr_t)get_array(&r, 1);
@@ -1145,7 +1145,7 @@ bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f)
     for (size_t i = 0; i < vec_len(f->decide); i++)
         r.bad |= f->decide[i] < 0 || (size_t)f->decide[i] >= vec_len(f->fn.inst);
     if (r.bad) {
-        mdl_keep_drop_fn(&f->fn);
+        mdl_store_drop_fn(&f->fn);
         refuse_record(lib, &item);
         *f = (form_fn){0};
         return false;
@@ -1155,10 +1155,10 @@ bool mdl_keep_load_form(mdl_model *m, int form, form_fn *f)
     return true;
 }
 
-void mdl_keep_form(mdl_model *m, int form, const form_fn *f)
+void mdl_store_form(mdl_model *m, int form, const form_fn *f)
 {
     writer w = {0};
-    if (!kept_on_disk(m))
+    if (!stored_on_disk(m))
         return;
     put_fn(&w, &f->fn);
     put_array(&w, f->cls, vec_len(f->fn.inst), 1);
@@ -1172,12 +1172,12 @@ static ir_fn *fn_of(variant_data *d, int k)
     return k == FN_SETUP ? &d->v.setup : k == FN_EVAL ? &d->v.eval : &d->kernel_fn;
 }
 
-bool mdl_keep_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache)
+bool mdl_store_load_variant(mdl_model *m, const uint8_t *decisions, variant_data *d, int *n_cache)
 {
     mdl_lib *lib = m->lib;
     store_item item;
     reader r;
-    if (!kept_on_disk(m) ||
+    if (!stored_on_disk(m) ||
         !open_record(lib, part_key(m, "variant", (int)d->v.form, decisions, vec_len(decisions)),
                      &item, &r))
         return false;
@@ -1230,7 +1230,7 @@ static bool same_border(const ir_fn *eval, const ir_fn *was)
     return same;
 }
 
-bool mdl_keep_load_fn(variant_data *d, int k)
+bool mdl_store_load_fn(variant_data *d, int k)
 {
     ir_fn fn = {0};
     if (d->fn[k] != FN_ON_DISK || !get_part_fn(d->v.model->lib, &d->part[k], &fn))
@@ -1241,7 +1241,7 @@ bool mdl_keep_load_fn(variant_data *d, int k)
             : vec_len(fn.out) == vec_len(d->v.eval.out) &&
                   (k != FN_EVAL || (vec_len(fn.inst) == d->n_eval && same_border(&fn, &d->v.eval)));
     if (!fits) {
-        mdl_keep_drop_fn(&fn);
+        mdl_store_drop_fn(&fn);
         return false;
     }
     *fn_of(d, k) = fn;
@@ -1249,10 +1249,10 @@ bool mdl_keep_load_fn(variant_data *d, int k)
     return true;
 }
 
-void mdl_keep_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d)
+void mdl_store_variant(mdl_model *m, const uint8_t *decisions, const variant_data *d)
 {
     writer w = {0};
-    if (!kept_on_disk(m))
+    if (!stored_on_disk(m))
         return;
     put_int(&w, (int64_t)d->n_eval);
     put_int(&w, d->v.has_effects);
@@ -1280,12 +1280,12 @@ static hash128 row_key(const mdl_model *m, const row_data *r)
     return part_key(m, "row", 0, r->key, key_len(m) * sizeof *r->key);
 }
 
-bool mdl_keep_load_row(mdl_model *m, row_data *r)
+bool mdl_store_load_row(mdl_model *m, row_data *r)
 {
     store_item item;
     reader rd;
     const size_t n_unknown = vec_len(m->unknown), n_param = vec_len(m->mod->param);
-    if (!kept_on_disk(m) || m->n_kept_row >= KEEP_ROWS || m->lib->names->id_clash)
+    if (!stored_on_disk(m) || m->n_kept_row >= KEEP_ROWS || m->lib->names->id_clash)
         return false;
     m->n_kept_row++;
     r->keep = true;
@@ -1312,19 +1312,19 @@ bool mdl_keep_load_row(mdl_model *m, row_data *r)
     if (n_unknown)
         memcpy(r->topology, topology, n_unknown * sizeof *topology);
     for (int f = 0; f < MDL_N_FORM; f++)
-        r->kept_forms |= (vec_len(r->decisions[f]) > 0) << f;
+        r->stored_forms |= (vec_len(r->decisions[f]) > 0) << f;
     r->on_disk = true;
     store_release(&item);
     return true;
 }
 
-static void keep_row(mdl_model *m, row_data *r)
+static void store_row(mdl_model *m, row_data *r)
 {
     writer w = {0};
     unsigned forms = 0;
     for (int f = 0; f < MDL_N_FORM; f++)
         forms |= (unsigned)(vec_len(r->decisions[f]) > 0) << f;
-    if (!r->keep || vec_len(r->message) || (r->on_disk && forms == r->kept_forms) ||
+    if (!r->keep || vec_len(r->message) || (r->on_disk && forms == r->stored_forms) ||
         m->lib->names->id_clash)
         return;
     put_array(&w, r->param, vec_len(m->mod->param), sizeof *r->param);
@@ -1332,16 +1332,16 @@ static void keep_row(mdl_model *m, row_data *r)
     for (int f = 0; f < MDL_N_FORM; f++)
         put_vec(&w, r->decisions[f]);
     close_record(m->lib, row_key(m, r), &w);
-    r->kept_forms = forms;
+    r->stored_forms = forms;
     r->on_disk = true;
 }
 
-void mdl_keep_rows(mdl_lib *lib)
+void mdl_store_rows(mdl_lib *lib)
 {
     for (size_t i = 0; i < vec_len(lib->model); i++) {
         mdl_model *m = lib->model[i];
-        for (size_t k = 0; m->n_kept_row && k < vec_len(m->row) && kept_on_disk(m); k++)
+        for (size_t k = 0; m->n_kept_row && k < vec_len(m->row) && stored_on_disk(m); k++)
             if (m->row[k])
-                keep_row(m, m->row[k]);
+                store_row(m, m->row[k]);
     }
 }
