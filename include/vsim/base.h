@@ -99,7 +99,7 @@ typedef struct vsim_settings {
     const char *(*variable)(void *user, const char *name);
     /* Each error and warning, in order; NULL: see vsim_messages. */
     void (*message)(void *user, const vsim_message *m);
-    /* Lines that models, .print cards and commands print, without line end; NULL: they are lost. */
+    /* Lines that models print ($strobe), without line end; NULL: they are lost. */
     void (*line)(void *user, const char *text);
     void *user; /* of these three */
 } vsim_settings;

@@ -113,8 +113,8 @@ VSIM_MUST_USE vsim_status vsim_param_at(vsim_deck *d, size_t i, const char **nam
 
 /* -- get and set -- */
 /* VSIM_EINPUT with a message if there is no such name, or if the value is out of range. A range of
- * a model is checked when the circuit is built: then vsim_deck_build or the next run tells, and
- * the deck has its value of before. Values are in the units of the parameters. */
+ * a model is checked when the circuit is built: then vsim_deck_build or the next run tells, and all
+ * changes since the circuit before are taken back. Values are in the units of the parameters. */
 
 /* "r" of ".param r=1k". */
 VSIM_MUST_USE vsim_status vsim_get_param(vsim_deck *d, const char *name, double *value);
