@@ -6,15 +6,50 @@ ngspice.
     brings both)
 
 devices_*: bipolar transistors, diodes, resistors and capacitors over corners and temperatures: dc,
-ac at several biases; noise. A run without --all takes a part. NAME: a part of a check's name.
+ac at several biases; noise.
+mos_*: every card, four currents over gate, drain and body voltages, small signals, five corners,
+three temperatures; slopes: small signals against vsim's own dc curves; circuit_*: decks/README.md.
+A run without --all takes a part. NAME: a part of a check's name.
 docs/pdk-gf180.md tells the results and explains the deviations."""
 
+import os
 import sys
 
+import circuits
 import kit
 
 MODELS = kit.package('c4m', 'pdk', 'gf180mcu', 'models', 'sm141064.ngspice')
 DESIGN = kit.package('c4m', 'pdk', 'gf180mcu', 'models', 'design.ngspice')
+
+PRELUDE = """.include "{design}"
+.lib "{lib}" typical
+.lib "{lib}" bjt_typical
+.lib "{lib}" res_typical
+.param mim_corner_2p0fF=1 mc_c_cox_2p0fF=0
+.lib "{lib}" cap_mim
+.include "{cells}"
+.param vdd=3.3 vhigh=6 lmin=0.28 lh=0.7 ts=3n
+.subckt n d g s b w=1 l=1
+x1 d g s b nfet_03v3 w={{w*1u}} l={{l*1u}}
+.ends
+.subckt p d g s b w=1 l=1
+x1 d g s b pfet_03v3 w={{w*1u}} l={{l*1u}}
+.ends
+.subckt nh d g s b w=1 l=1
+x1 d g s b nfet_06v0 w={{w*1u}} l={{l*1u}}
+.ends
+.subckt ph d g s b w=1 l=1
+x1 d g s b pfet_06v0 w={{w*1u}} l={{l*1u}}
+.ends
+.subckt rp a b l=1
+x1 a b 0 ppolyf_u_1k r_width=1u r_length={{l*1u}}
+.ends
+.subckt cm a b w=1
+x1 a b cap_mim_2f0fF c_width={{w*1u}} c_length={{w*1u}}
+.ends
+.subckt pnp e b
+x1 0 b e pnp_10p00x10p00
+.ends""".format(design=DESIGN, lib=MODELS, cells=os.path.join(circuits.DECKS, 'gf180_cells.inc'))
 
 DIODES = 'nd2ps_03v3 pd2nw_03v3 nd2ps_06v0 pd2nw_06v0 nw2ps_03v3 nw2ps_06v0 pw2dw dw2ps'.split()
 THREE = (
@@ -138,23 +173,24 @@ def check_sidewall(bench):
     return kit.check_sidewall(bench, 100e-12, 40e-6, 6.88e-7, 4.88e-13, 2e-10, 229000, rest)
 
 
-def transistors(step, first=0):
-    """A deck with every step-th card, and the transistors without salicide on their drains."""
+def transistors(step=1):
+    """A deck with every step-th card of a corner, and the transistors without salicide on their
+    drains."""
     cards = {c.name: c for c in reversed(kit.bins(MODELS, '[np]fet'))}  # those of one corner
-    for card in sorted(cards.values(), key=lambda c: c.name)[first % step :: step]:
+    for card in sorted(cards.values(), key=lambda c: c.name)[::step]:
         name = card.name.split('.')[0]
         yield card.name, 'x {d} {g} {s} {b} %s l=%.6g w=%.6g' % ((name,) + card.size()), card.sign
     for name, sign in (('nfet_03v3_dss', 1), ('pfet_03v3_dss', -1), ('nfet_06v0_dss', 1)):
         yield name, 'x {d} {g} {s} {b} %s l=1u w=5u' % name, sign
 
 
-def check_mos(corner, temp, step):
+def check_mos(corner, temp):
     """Four currents over gate, drain and body voltages; small signals at 1 MHz."""
 
     def check(bench):
         head = '.include "%s"\n.lib "%s" %s\n.temp %d' % (DESIGN, MODELS, corner, temp)
         d = kit.Deck('cards', head)
-        for label, text, sign in transistors(step, temp + len(corner)):
+        for label, text, sign in transistors():
             d.transistor(label, text, sign * (3.3 if '03v3' in label else 6))
         d.analyses = ['.dc vs 0 1 0.1', '.ac lin 1 1meg 1meg']
         plots = bench.both('mos_%s_%d' % (corner, temp), d.text())
@@ -174,8 +210,8 @@ for corner in ('typical', 'ss', 'ff'):
         CHECKS['devices_%s_%d' % (corner, temp)] = check_devices(corner, temp), True
 for corner in ('typical', 'ss', 'ff', 'sf', 'fs'):
     for temp in (-40, 27, 125):
-        step = 1 if '--all' in sys.argv else 6
-        CHECKS['mos_%s_%d' % (corner, temp)] = check_mos(corner, temp, step), False
+        CHECKS['mos_%s_%d' % (corner, temp)] = check_mos(corner, temp), True
+CHECKS.update(circuits.checks(PRELUDE))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,61 @@
+"""Circuits of a kit (decks/README.md), run by vsim and by ngspice; all measures compared."""
+
+import os
+import re
+
+import kit
+
+DECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'decks')
+NAMES = (
+    'chain ring adder divider sram opamp follower bandgap comparator pump ldo vco shifter'
+).split()
+TIGHT = '.options reltol=1e-4 abstol=1e-12 vntol=1e-6'
+VALUE = re.compile(r'(?m)^\s*([a-z]\w*)\s*=\s*([-+]?\d\S*)')
+
+
+def row(count):
+    """Inverters from `in` to n1, n2 ... or, without an input, in a ring."""
+    return ['x%d n%d n%d vp inv' % (k, k - 1, k) for k in range(1, count + 1)]
+
+
+def text(name, prelude):
+    with open(os.path.join(DECKS, name + '.sp')) as f:
+        title, body = f.read().split('\n', 1)
+    chain = re.search(r'@(chain|ring) (\d+)@', body)
+    if chain:
+        first = 'in' if chain.group(1) == 'chain' else 'n' + chain.group(2)
+        lines = '\n'.join(row(int(chain.group(2)))).replace(' n0 ', ' %s ' % first)
+        body = body.replace(chain.group(0), lines)
+    return '\n'.join((title, prelude, TIGHT, body))
+
+
+def measures(said, deck):
+    """What a program says of the deck's own .meas lines."""
+    wanted = re.findall(r'(?m)^\.meas \w+ (\w+)', deck)
+    found = {k.lower(): float(v) for k, v in VALUE.findall(said) if k.lower() in wanted}
+    missing = [w for w in wanted if w not in found]
+    kit.expect('no measure %s' % missing, not missing)
+    return found
+
+
+def check(name, prelude):
+    def run(bench):
+        deck = text(name, prelude)
+        mine = measures(bench.run_vsim(name, deck).stdout, deck)
+        p = bench.call(name, ['ngspice', '-b', bench.write(name + '.ng', deck)], None)
+        theirs = measures(p.stdout, deck)
+        worst, bad = (0.0, ''), []
+        for k, value in theirs.items():
+            error = abs(mine[k] - value) / abs(value)
+            if not error <= (5e-3 if k.startswith('f_') else 1e-3):
+                bad.append('%s: %.6g, ngspice %.6g' % (k, mine[k], value))
+            worst = max(worst, (error, k))
+        kit.expect('; '.join(bad), not bad)
+        return worst[0], '%d measures, %s' % (len(theirs), worst[1])
+
+    return run
+
+
+def checks(prelude, daily=NAMES, but=()):
+    """`but`: those that a kit does not run."""
+    return {'circuit_' + n: (check(n, prelude), n in daily) for n in NAMES if n not in but}
