@@ -12,7 +12,10 @@ three temperatures; slopes: small signals against vsim's own dc curves; circuit_
 A run without --all takes a part. NAME: a part of a check's name.
 docs/pdk-gf180.md tells the results and explains the deviations."""
 
+import math
 import os
+import re
+import statistics
 import sys
 
 import circuits
@@ -199,7 +202,64 @@ def check_mos(corner, temp):
     return check
 
 
+MIRRORS = """* mirrors
+.include "%s"
+.param sw_stat_mismatch=1 sw_stat_global=1
+.lib "%s" statistical
+%s
+vp vp 0 3.3
+vd d 0 2
+ib 0 g 20u
+x1 g g 0 0 nfet_03v3 w=5u l=1u
+x2 d g 0 0 nfet_03v3 w=5u l=1u
+vq q 0 1
+ip h 0 20u
+x3 h h vp vp pfet_03v3 w=10u l=1u
+x4 q h vp vp pfet_03v3 w=10u l=1u
+.control
+%s
+let k=0
+dowhile k < %d
+  mc_source
+  op
+  let gain=-i(vd)/20u
+  let other=i(vq)/20u
+  let offset=gain-other
+  print v(g) v(h) gain other offset
+  let k=k+1
+end
+.endc
+.end
+"""
+
+
+def check_statistics(bench):
+    """Process and mismatch of two mirrors: mean and deviation of five measures are those of
+    ngspice within the error of so many samples, 4.5 of its standard deviations."""
+    count = 1000 if '--all' in sys.argv else 100
+    mine = MIRRORS % (DESIGN, MODELS, '.option seed=5', '', count)
+    theirs = MIRRORS % (DESIGN, MODELS, '', 'setseed 5', count)
+    said = [bench.run_vsim('mc', mine).stdout]
+    said.append(
+        bench.call('ngspice mc', ['ngspice', '-b', bench.write('mc.ng', theirs)], None).stdout
+    )
+    worst, where = 0.0, ''
+    for name in ('v(g)', 'v(h)', 'gain', 'other', 'offset'):
+        found = [re.findall(r'(?m)^%s = (\S+)' % re.escape(name), text) for text in said]
+        a, b = ([float(x) for x in values] for values in found)
+        kit.expect('%s: %d and %d samples' % (name, len(a), len(b)), len(a) == len(b) == count)
+        sa, sb = statistics.stdev(a), statistics.stdev(b)
+        kit.expect('%s varies' % name, min(sa, sb) > 0)
+        mean = abs(statistics.mean(a) - statistics.mean(b)) / math.hypot(sa, sb) * math.sqrt(count)
+        spread = abs(math.log(sa / sb)) * math.sqrt(count)  # each log has the deviation 1/sqrt(2n)
+        for what, off in (('mean', mean), ('deviation', spread)):
+            kit.expect('%s of %s is off by %.2f' % (what, name, off), off < 4.5)
+            worst, where = max((worst, where), (off, '%s of %s' % (what, name)))
+    return worst, 'standard deviations off of %d samples, %s' % (count, where)
+
+
 CHECKS = {
+    'statistics': (check_statistics, True),
     'mos_slopes': (check_mos_slopes, True),
     'noise': (check_noise, True),
     'sidewall': (check_sidewall, True),
