@@ -167,7 +167,6 @@ void api_free_run(vsim_run *r);
 const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *a);
 
 /* -- api_result.c -- */
-post_set *api_plots(const vsim_run *r);
 /* The vectors that the deck's measures of this analysis need. */
 void api_want_measures(vsim_run *r);
 /* The deck's measures of a run that has ended. */

@@ -5,7 +5,7 @@
 #include "api_priv.h"
 #include "meas.h"
 
-post_set *api_plots(const vsim_run *r)
+static post_set *plots_of(const vsim_run *r)
 {
     return r->state == API_UNDER_WAY ? sim_plots(r->d->sim) : (post_set *)(uintptr_t)&r->plots;
 }
@@ -16,11 +16,11 @@ post_set *api_plots(const vsim_run *r)
 static const vsim_plot *outside(const post_plot *p) { return (const vsim_plot *)p; }
 static const post_plot *inside(const vsim_plot *p) { return (const post_plot *)p; }
 
-size_t vsim_run_plot_count(const vsim_run *r) { return vec_len(api_plots(r)->plot); }
+size_t vsim_run_plot_count(const vsim_run *r) { return vec_len(plots_of(r)->plot); }
 
 const vsim_plot *vsim_run_plot(const vsim_run *r, size_t i)
 {
-    const post_set *s = api_plots(r);
+    const post_set *s = plots_of(r);
     return i < vec_len(s->plot) ? outside(s->plot[i]) : NULL;
 }
 
@@ -78,7 +78,7 @@ static void no_vector(diag *d, const post_plot *p, const char *name)
 static vs_status do_vector(void *arg)
 {
     const api_args *a = arg;
-    const post_set *s = api_plots(a->r);
+    const post_set *s = plots_of(a->r);
     const post_plot *p = vec_len(s->plot) ? s->plot[0] : NULL;
     if (p && give(post_plot_find(p, a->name), a->out))
         return VS_OK;
@@ -134,7 +134,7 @@ static bool number_of(void *user, const char *name, double *value)
 
 static vs_status measure(vsim_run *r, const char *text, diag_span at, post_meas *m)
 {
-    post_set *set = api_plots(r);
+    post_set *set = plots_of(r);
     arena mem;
     uint64_t seed = 1;
     post_plot *was = set->current;
