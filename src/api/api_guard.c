@@ -50,7 +50,6 @@ static vs_status whole_call(void *arg)
     if (s->own_file && s->own_file == vec_len(s->d.file))
         diag_forget_files(&s->d, s->own_file - 1);
     s->own_file = 0;
-    s->d.client_file = NULL;
     if (vec_len(s->d.file) == n_file) /* names of files stand there too */
         arena_release(&s->d.mem, mark);
     return st;
@@ -65,6 +64,8 @@ vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg)
     call c = {s, body, arg};
     const fenv_t env = s->host_env;
     const locale_t locale = s->host_locale;
+    const char *(*const files)(void *, const char *, size_t *) = s->d.client_file;
+    void *const files_user = s->d.client_user;
     const int depth = s->depth++;
     to_ours(s);
     const vs_status st = depth ? guard_run(s->heap, body, arg) : guard_run(s->heap, whole_call, &c);
@@ -72,6 +73,8 @@ vsim_status api_enter(vsim *s, vs_status (*body)(void *arg), void *arg)
     s->depth = depth;
     s->host_env = env;
     s->host_locale = locale;
+    s->d.client_file = depth ? files : NULL;
+    s->d.client_user = files_user;
     s->dead |= st == VS_ENOMEM;
     if (s->dead && !depth && s->set.message)
         s->set.message(s->set.user, &s->no_memory);
