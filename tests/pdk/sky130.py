@@ -92,6 +92,7 @@ THREE = (
     'res_high_po',
     'res_xhigh_po',
 )
+IN_WELL = ('res_generic_pd', 'res_generic_pd__hv', 'res_iso_pw')  # of p in n
 FIXED_WIDTH = tuple(
     'res_%s_po_%s' % (k, w)
     for k in ('high', 'xhigh')
@@ -117,7 +118,7 @@ def devices(corner, temp):
             text = 'x {a} 0 %s%s area=2 perim=%g' % (PR, name, edge)
             d.place('%s %+g V' % (name, gain), text, {'a': (gain, 0)})
     for name in THREE:
-        well = -1 if name in ('res_generic_pd', 'res_generic_pd__hv', 'res_iso_pw') else 1
+        well = -1 if name in IN_WELL else 1
         for gain, sub in ((1, 0), (3, 0), (-0.1, -2)):
             text = 'x {a} 0 {b} %s%s w=1.5 l=6' % (PR, name)
             d.place(name, text, {'a': (well * gain, 0), 'b': (0, well * sub)})
@@ -155,7 +156,7 @@ def limit(plot, label):
     """
     if plot.startswith('DC') or 'np' not in label.split(' of ')[1][:3]:
         return 1e-6
-    return 0.05 if 'npn_05v5_W1p00L1p00' in label else 0.2
+    return 0.07 if 'npn_05v5_W1p00L1p00' in label else 0.2
 
 
 def floor(plot, vector):
@@ -180,12 +181,12 @@ def check_noise(bench):
     """
     d = kit.Deck('noise', '.lib "%s" tt' % FOUNDRY)
     for name in ('diode_pw2nd_05v5', 'diode_pd2nw_11v0'):
-        d.place(name, 'x {a} 0 %s%s area=20 perim=18' % (PR, name), {'a': (0.8, 0)}, ('a', 1e4))
+        d.place(name, 'x {a} 0 %s%s area=20 perim=0' % (PR, name), {'a': (0.8, 0)}, ('a', 1e4))
     for name in THREE:
         d.place(
             name,
             'x {a} 0 0 %s%s w=1.5 l=6' % (PR, name),
-            {'a': (-2 if name == 'res_iso_pw' else 2, 0)},
+            {'a': (-2 if name in IN_WELL else 2, 0)},
             ('a', 1e3),
         )
     for name in NPN:
