@@ -300,7 +300,7 @@ for part in ('logic', 'io'):
         for temp in (-40, 27, 125):
             name = 'mos_%s_%s_%d' % (part, corner, temp)
             CHECKS[name] = check_mos(part, corner, temp, 1 if '--all' in sys.argv else 12), True
-# The level shifter's transient ends with "time step too small": its pfet's body network at 5 V
+# The level shifter's charge from the high supply is off by 0.5 %, which is not explained yet
 DAILY = 'adder sram opamp bandgap ldo'.split()
 CHECKS.update(circuits.checks(PRELUDE, DAILY, ('shifter',)))
 
