@@ -90,6 +90,7 @@ static void set_limits(tran *t)
     t->hmax = largest_step(o);
     t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * fmin(t->hmax, o->tstop);
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
+    t->gets_breaks = ckt_gets_breaks(t->a->c);
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
@@ -280,7 +281,7 @@ static vs_status accept(tran *t)
         t->brk_prev = t->brk;
         t->brk = first_break(t, t->t);
         start_piece(t, 0);
-    } else if (ckt_gets_breaks(a->c)) {
+    } else if (t->gets_breaks) {
         t->brk = fmin(t->brk, first_break(t, t->t));
     }
     vs_status out = deliver(t);

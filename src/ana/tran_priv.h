@@ -63,6 +63,7 @@ typedef struct tran {
     newton_report rep;
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
+    bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
     int n_bound;                 /* steps in a row that a device cut short */
     int n_shorter;               /* accepted steps in a row of which each asked for a shorter one */
     double first_h, first_size;  /* of the first LTE rejection in a row */
