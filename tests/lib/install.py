@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+os.environ.pop('LD_LIBRARY_PATH', None)  # meson names the build folder there
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 BUILD = os.path.abspath(sys.argv.pop(1))
 ABI = os.path.join(ROOT, 'tests', 'data', 'abi.txt')

@@ -10,6 +10,10 @@ NAMES = (
     'chain ring adder divider sram opamp follower bandgap comparator pump ldo vco shifter'
 ).split()
 TIGHT = '.options reltol=1e-4 abstol=1e-12 vntol=1e-6'
+# Relative differences allowed, by the first letters of a measure's name; others 1e-3. A supply's mean
+# current is one of short pulses: at these tolerances it moves by 1.4e-3 (vsim) and 0.9e-3 (ngspice)
+# when reltol becomes 1e-5 (pump of GF180MCU).
+BOUND = {'f_': 5e-3, 'i_': 3e-3}
 VALUE = re.compile(r'(?m)^\s*([a-z]\w*)\s*=\s*([-+]?\d\S*)')
 
 
@@ -47,7 +51,7 @@ def check(name, prelude):
         worst, bad = (0.0, ''), []
         for k, value in theirs.items():
             error = abs(mine[k] - value) / abs(value)
-            if not error <= (5e-3 if k.startswith('f_') else 1e-3):
+            if not error <= BOUND.get(k[:2], 1e-3):
                 bad.append('%s: %.6g, ngspice %.6g' % (k, mine[k], value))
             worst = max(worst, (error, k))
         kit.expect('; '.join(bad), not bad)

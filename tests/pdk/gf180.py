@@ -33,16 +33,20 @@ PRELUDE = """.include "{design}"
 .include "{cells}"
 .param vdd=3.3 vhigh=6 lmin=0.28 lh=0.7 ts=3n
 .subckt n d g s b w=1 l=1
-x1 d g s b nfet_03v3 w={{w*1u}} l={{l*1u}}
+.param ea={{w*0.5p}} ep={{(2*w+1)*1u}}
+x1 d g s b nfet_03v3 w={{w*1u}} l={{l*1u}} ad={{ea}} as={{ea}} pd={{ep}} ps={{ep}}
 .ends
 .subckt p d g s b w=1 l=1
-x1 d g s b pfet_03v3 w={{w*1u}} l={{l*1u}}
+.param ea={{w*0.5p}} ep={{(2*w+1)*1u}}
+x1 d g s b pfet_03v3 w={{w*1u}} l={{l*1u}} ad={{ea}} as={{ea}} pd={{ep}} ps={{ep}}
 .ends
 .subckt nh d g s b w=1 l=1
-x1 d g s b nfet_06v0 w={{w*1u}} l={{l*1u}}
+.param ea={{w*0.5p}} ep={{(2*w+1)*1u}}
+x1 d g s b nfet_06v0 w={{w*1u}} l={{l*1u}} ad={{ea}} as={{ea}} pd={{ep}} ps={{ep}}
 .ends
 .subckt ph d g s b w=1 l=1
-x1 d g s b pfet_06v0 w={{w*1u}} l={{l*1u}}
+.param ea={{w*0.5p}} ep={{(2*w+1)*1u}}
+x1 d g s b pfet_06v0 w={{w*1u}} l={{l*1u}} ad={{ea}} as={{ea}} pd={{ep}} ps={{ep}}
 .ends
 .subckt rp a b l=1
 x1 a b 0 ppolyf_u_1k r_width=1u r_length={{l*1u}}

@@ -8,7 +8,7 @@ xi2 q2 d2 vp inv
 c2 q2 0 5f
 .ic v(q1)=0 v(q2)=0
 .tran {0.002*ts} {24*ts} 0 {0.002*ts}
-.meas tran f_quarter trig v(q2) val={vdd/2} rise=1 targ v(q2) val={vdd/2} rise=2
+.meas tran f_quarter trig v(q2) val={vdd/2} rise=1 td={2*ts} targ v(q2) val={vdd/2} rise=2 td={2*ts}
 .meas tran t_clk_q trig v(ck) val={vdd/2} rise=4 targ v(q1) val={vdd/2} cross=4
 .meas tran i_supply avg i(vp) from={8*ts} to={24*ts}
 .end
