@@ -5,11 +5,13 @@
     mult.py 64 --deck > mult64.sp         a whole deck with supplies and inputs
     mult.py 64 --deck --tran "2p 0.2n" > mult64.sp   another analysis than 2p 2n uic
     mult.py 64 --flat > mult64.sp         the same with all gates at top level, transistors not wrapped
+    mult.py 16 --deck --pdk "$PDK" --tran "2p 6n" > c6288_sky130.sp   of SKY130's cells (docs/pdk-sky130.md tells what PDK is)
 
 N*N AND gates make the partial products. Row r = 1 .. N-1 is a row of carry-save adders, then a ripple
 row adds what is left. Every adder is nine NOR gates; where an input is 0, NOR becomes NOT. N = 16
 gives 2128 NOR, 32 NOT and 256 AND gates: 10,112 transistors.
-Transistors come from subcircuits nmos and pmos (d g s b w l), supplies are the global vdd and vss."""
+With --pdk the gates are sky130_fd_sc_hd's inv_1, nor2_1 and and2_0 (as many transistors) at 1.8 V, else
+transistors come from subcircuits nmos and pmos (d g s b w l), supplies are the global vdd and vss."""
 import argparse
 import sys
 
@@ -20,6 +22,13 @@ GATES = {
                            "mp3 out nand vdd vdd P; mn3 out nand vss vss N"),
 }
 DEVICE = {"P": "pmos w=1u l=0.2u", "N": "nmos w=0.5u l=0.2u"}
+
+SKY130 = "sky130_fd_sc_hd__"
+CELLS = {  # gate: (cell, its pins with the gate's)
+    "not": ("inv_1", "in vss vss vdd vdd out"),
+    "nor": ("nor2_1", "in1 in2 vss vss vdd vdd out"),
+    "and": ("and2_0", "in1 in2 vss vss vdd vdd out"),
+}
 
 
 class Netlist:
@@ -85,10 +94,14 @@ def wrapped(card, width=96):
     return "\n".join(lines + [line])
 
 
-def write_include(n, name, out):
+def write_include(n, name, out, cells=False):
     print(f"* {n} x {n} bit array multiplier, written by mult.py {n}\n\n.global vdd vss", file=out)
     for kind, (pins, body) in GATES.items():
         print(f"\n.subckt {kind} {pins}", file=out)
+        if cells:
+            cell, nodes = CELLS[kind]
+            print(f"  x1 {nodes} {SKY130}{cell}\n.ends", file=out)
+            continue
         for part in body.split("; "):
             dev = part[-1]
             print(f"  x{part[:-1]}{DEVICE[dev]}", file=out)
@@ -99,11 +112,11 @@ def write_include(n, name, out):
     print(".ends", file=out)
 
 
-def write_inputs(n, out):
-    print("vdd vdd 0 1.2\nvss vss 0 0", file=out)
+def write_inputs(n, out, vdd):
+    print(f"vdd vdd 0 {vdd}\nvss vss 0 0", file=out)
     for x in "ab":
         for i in range(n):
-            print(f"v{x}{i} in_{x}{i} 0 pulse(0 1.2 0.1n 0.1n)\nr{x}{i} in_{x}{i} {x}{i} 1", file=out)
+            print(f"v{x}{i} in_{x}{i} 0 pulse(0 {vdd} 0.1n 0.1n)\nr{x}{i} in_{x}{i} {x}{i} 1", file=out)
 
 
 def write_flat(n, out):
@@ -116,6 +129,13 @@ def write_flat(n, out):
             print(f"m{kind}{k}_{name} {' '.join(at)} {DEVICE[dev]}", file=out)
 
 
+def write_library(pdk, out):
+    print(f'.lib "{pdk}/sky130_fd_pr/combined_models/sky130.lib.spice" tt', file=out)
+    for cell, _ in CELLS.values():
+        kind = cell.split("_")[0]
+        print(f'.include "{pdk}/sky130_fd_sc_hd/cells/{kind}/{SKY130}{cell}.spice"', file=out)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("bits", type=int)
@@ -124,17 +144,24 @@ def main():
     p.add_argument("--flat", action="store_true")
     p.add_argument("--tran", default="2p 2n uic", metavar="ARGS", help="of .tran; all inputs rise at 0.1 ns")
     p.add_argument("--models", default="psp103_models.inc", help="file with nmos and pmos")
+    p.add_argument("--pdk", help="folder with sky130_fd_pr and sky130_fd_sc_hd: a deck of SKY130's cells")
     o = p.parse_args()
+    if o.pdk and (o.flat or not o.deck):
+        p.error("--pdk needs --deck and not --flat")
     if not 2 <= o.bits <= 512:
         p.error("bits: from 2 to 512")
     name = o.name or ("c6288" if o.bits == 16 else f"mult{o.bits}")
     out = sys.stdout
     if o.deck or o.flat:
-        print(f"{o.bits} x {o.bits} bit multiplier, all inputs rise\n.include \"{o.models}\"", file=out)
+        print(f"{o.bits} x {o.bits} bit multiplier, all inputs rise", file=out)
+        if o.pdk:
+            write_library(o.pdk, out)
+        else:
+            print(f'.include "{o.models}"', file=out)
     if not o.flat:
-        write_include(o.bits, name, out)
+        write_include(o.bits, name, out, o.pdk)
     if o.deck or o.flat:
-        write_inputs(o.bits, out)
+        write_inputs(o.bits, out, "1.8" if o.pdk else "1.2")
         if o.flat:
             write_flat(o.bits, out)
         else:

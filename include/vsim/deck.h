@@ -60,7 +60,9 @@ VSIM_API const char *vsim_deck_title(const vsim_deck *d); /* lives as long as th
 VSIM_MUST_USE vsim_status vsim_deck_build(vsim_deck *d);
 
 /* -- what there is -- */
-/* Counts and names of the present circuit; names live until it changes. */
+/* Counts and names of the present circuit; names and lists live until it changes. Devices, models
+ * and parameters are counted from 0, in the order of the deck. Status of all: VSIM_OK; those of
+ * building; VSIM_EINPUT: no such index or name (message). */
 
 /* Unknowns of the equations, [*n] from 1: node voltages, branch currents, states inside devices.
  * Points of runs have their values x[1..n]; x[0] is ground and 0. */
@@ -93,7 +95,8 @@ typedef struct vsim_model {
 VSIM_MUST_USE vsim_status vsim_model_count(vsim_deck *d, size_t *n); /* cards that are in use */
 VSIM_MUST_USE vsim_status vsim_model_at(vsim_deck *d, size_t i, vsim_model *m);
 
-/* Parameters and, of devices, computed values. */
+/* Parameters and, of devices, computed values. Texts live until the next call that asks for
+ * parameters of another device or model. */
 typedef struct vsim_parameter {
     const char *name;        /* "w", "vto", "gm" */
     const char *unit;        /* "m", "V", "S"; "" if none is declared */
@@ -135,10 +138,11 @@ VSIM_MUST_USE vsim_status vsim_get_model(vsim_deck *d, const char *model, const 
                                          double *value);
 VSIM_MUST_USE vsim_status vsim_set_model(vsim_deck *d, const char *model, const char *param,
                                          double value);
-/* Temperature of the circuit, degrees Celsius. */
+/* Temperature of the circuit, degrees Celsius. VSIM_EINPUT: not above absolute zero. */
 VSIM_API double vsim_get_temp(const vsim_deck *d);
 VSIM_MUST_USE vsim_status vsim_set_temp(vsim_deck *d, double celsius);
-/* Options as an .option card has them: "reltol=1e-5 method=gear". */
+/* Options as an .option card has them: "reltol=1e-5 method=gear". VSIM_EINPUT: an error in the
+ * text; a word that is no option is a warning. */
 VSIM_MUST_USE vsim_status vsim_set_options(vsim_deck *d, const char *text);
 /* The number of an option: "reltol", "gmin", "itl1", ...; "method": 0 trapezoidal, 1 Gear. */
 VSIM_MUST_USE vsim_status vsim_get_option(vsim_deck *d, const char *name, double *value);
@@ -169,7 +173,9 @@ VSIM_MUST_USE vsim_status vsim_set_host_source(vsim_deck *d, const char *name,
 
 /* -- families: the points of .step and .mc -- */
 /* Point k of a family is a number from 0: the sample varies fastest, then the steps in the order of
- * the deck. The library computes them in this process, one at a time and in any order. */
+ * the deck. The library computes them in this process, one at a time and in any order. Lists live
+ * as long as the deck. Status: VSIM_OK; VSIM_EINPUT: no such point or column, or a run is under
+ * way; of vsim_family_set also those of reading files and of building. */
 typedef struct vsim_family {
     int64_t n_point;           /* 0: the deck has no .step and no .mc */
     const char *const *column; /* [n_column] what is stepped: "r", "temp", "@m1[w]", "sample" */

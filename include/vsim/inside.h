@@ -21,6 +21,9 @@ typedef void vsim_text_fn(void *user, const char *text, size_t n);
 VSIM_MUST_USE vsim_status vsim_inside_dump(vsim_deck *d, const char *stage, vsim_text_fn *text,
                                            void *user);
 
+/* The version of ngspice that files, log and command line are like. */
+#define VSIM_INSIDE_NGSPICE "ngspice-46"
+
 /* -- streams of the command: opened and closed by the caller -- */
 typedef struct vsim_inside_streams {
     FILE *log;       /* reports; never NULL */
@@ -29,6 +32,13 @@ typedef struct vsim_inside_streams {
     bool say_in_log; /* errors and warnings also go to log */
     bool quiet;      /* errors only, no reports */
     bool notes;      /* about caches, in log */
+    bool ngspice;    /* names, log and messages in ngspice's form, for programs that read them */
+    /* What goes to log before `begin` was called may not yet replace a file: inputs are still read,
+     * and one of them may be that file; then it is not called. Later calls mean nothing. NULL: log
+     * is no file. */
+    void (*begin)(void *user);
+    void *user;
+    const char *log_path; /* of log, so that nothing else is written there; NULL: no file */
 } vsim_inside_streams;
 
 /* -- a look into the model compiler -- */
@@ -63,16 +73,27 @@ typedef struct vsim_inside_job {
     const char *lu;   /* vsim_inside_is_lu; NULL: as the deck says */
     const char *dump; /* "cards", "circuit", "pattern", "groups", "ir": printed in log; or NULL */
     vsim_inside_debug debug;
-    int64_t fail_at;  /* tests: the allocation from which on there is no memory; 0: none */
-    bool strict;      /* warnings are errors */
-    bool json;        /* explain, analyze, profile */
-    bool allow_shell; /* .control blocks may start programs */
+    int64_t fail_at; /* tests: the allocation from which on there is no memory; 0: none */
+    bool strict;     /* warnings are errors */
+    /* What the author of the deck may do. permissive: all but what allow_shell lets. Else blocks
+     * write below the folders of deck and results, the current one unless it is that of HOME or
+     * above it, and `writable` [n_writable]; libraries and start-up files are loaded below `trust`
+     * [n_trust] alone. */
+    bool permissive, allow_native;
+    const char *const *writable, *const *trust;
+    size_t n_writable, n_trust;
+    bool json;                   /* explain, analyze, profile */
+    bool allow_shell;            /* .control blocks may start programs */
+    const char *const *variable; /* [n_variable] "name=text": set before a .control block runs */
+    size_t n_variable;
+    uint64_t seed; /* of statistical functions, where the deck gives none; 0: they are nominal */
 
     /* files to write; NULL: none */
     const char *raw; /* NULL: the deck's name with the format's ending; "-": standard output */
     vsim_inside_format format;
+    bool server; /* results to standard output in the form of `ngspice -s` */
     bool no_output;
-    const char *log_path; /* of streams.log, so that nothing else is written there */
+    bool fsync; /* results wait for the disk at each flush */
     const char *touchstone, *stats, *measures;
 
     /* families of runs. jobs other than 1 fork worker processes, in this call. */
@@ -143,8 +164,6 @@ VSIM_API const char *vsim_inside_nearest(const char *word, const char *const *ca
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 VSIM_API const char *vsim_inside_si(char buf[16], double x, const char *unit);
 VSIM_API double vsim_inside_seconds(void); /* of a clock that only goes forward */
-/* Both paths lead to one regular file. */
-VSIM_API bool vsim_inside_same_file(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,9 @@ typedef struct vsim_vector {
 VSIM_API size_t vsim_run_plot_count(const vsim_run *r);
 VSIM_API const vsim_plot *vsim_run_plot(const vsim_run *r, size_t i); /* NULL: i is too large */
 VSIM_API const char *vsim_plot_name(const vsim_plot *p);              /* "Transient Analysis" */
+VSIM_API const char *vsim_plot_id(const vsim_plot *p);                /* "tran1" */
+VSIM_API const char *vsim_plot_title(const vsim_plot *p);             /* of the deck */
+VSIM_API const char *vsim_plot_date(const vsim_plot *p);              /* when it began */
 VSIM_API size_t vsim_plot_vector_count(const vsim_plot *p);
 /* The i-th vector, the axis (if there is one) first. false: i is too large. */
 VSIM_API bool vsim_plot_vector(const vsim_plot *p, size_t i, vsim_vector *v);

@@ -25,7 +25,11 @@ typedef enum vsim_kind {
     VSIM_TF,
     VSIM_SENS,
     VSIM_PZ,
-    VSIM_SP
+    VSIM_SP,
+    VSIM_HB, /* these four by the text of a card: docs/analyses.md */
+    VSIM_HBAC,
+    VSIM_HBNOISE,
+    VSIM_LSTB
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 
@@ -68,9 +72,9 @@ static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
 typedef struct vsim_point {
     double axis;       /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
     const double *x;   /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
-                        * NULL for noise, tf, sens, pz, sp */
-    const double *z;   /* ac: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
-    const double *row; /* noise, tf, sens, pz, sp: [n_row] values in the order of the plot's
+                        * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, lstb */
+    const double *z;   /* ac, hb: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
+    const double *row; /* those of which x is NULL: [n_row] values in the order of the plot's
                         * vectors, complex ones as two; else NULL */
     size_t n_row;
 } vsim_point;
@@ -102,12 +106,15 @@ typedef struct vsim_run_options {
     void (*progress)(void *user, const vsim_progress *p);
     /* Asked between points: true ends the run in order, with VSIM_STOP. */
     bool (*stop)(void *user);
-    void *user; /* of these three */
+    void *user; /* of these four */
+    /* As stop, but asked at most some 20 times a second: for hosts that need long to answer, as
+     * interpreters that look for signals. */
+    bool (*poll)(void *user);
 } vsim_run_options;
 static inline void vsim_run_options_init(vsim_run_options *o)
 {
     vsim_run_options none = {
-        sizeof(vsim_run_options), VSIM_KEEP_SAVED, NULL, 0, NULL, NULL, NULL, NULL};
+        sizeof(vsim_run_options), VSIM_KEEP_SAVED, NULL, 0, NULL, NULL, NULL, NULL, NULL};
     *o = none;
 }
 

@@ -12,6 +12,7 @@
  * deck.h    a deck, what is in its circuit, parameters, host sources, families
  * run.h     analyses, whole or in pieces
  * result.h  plots, vectors, measures
+ * session.h commands one at a time, as .control blocks have them
  * linear.h  Jacobian and residual
  * inside.h, which is not included here, is for tools of this project and may change at any time. */
 #ifndef VSIM_VSIM_H
@@ -22,6 +23,7 @@
 #include "linear.h"
 #include "result.h"
 #include "run.h"
+#include "session.h"
 
 #define VSIM_VERSION_MAJOR 0
 #define VSIM_VERSION_MINOR 1

@@ -52,7 +52,7 @@ vs_status ana_ac(ana *a, const ana_freq *freq, const ana_sink *sink)
     double *z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *z);
     vs_status st = small_begin(&s, a, false);
     if (st == VS_OK)
-        st = z ? sweep(&s, f, vec_len(f), z, sink) : VS_ENOMEM;
+        st = sweep(&s, f, vec_len(f), z, sink);
     a->st.n_factor += s.lu.n_factor;
     a->st.n_refactor += s.lu.n_refactor;
     small_fini(&s);

@@ -56,8 +56,6 @@ static void allocate(ana *a)
 vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
 {
     ana *a = *out = vs_calloc(1, sizeof *a);
-    if (!a)
-        return VS_ENOMEM;
     a->c = c;
     a->opt = *opt;
     a->d = d;
@@ -71,6 +69,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     arena_init(&a->mem);
     allocate(a);
     set_tolerances(a);
+    ckt_osdi_nodes(c, &a->far);
     lu_init(&a->lu, NULL);
     a->lu.opt.kind = (lu_kind)opt->lu;
     a->lu.opt.pool = ckt_pool(c);
@@ -103,6 +102,7 @@ void ana_free(ana **p)
         return;
     ckt_give_lu(a->c, &a->lu);
     vec_free(a->nodeset);
+    vec_free(a->far);
     vec_free(a->ic);
     arena_fini(&a->mem);
     vs_free(a);

@@ -32,11 +32,17 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
+    /* A transient tried a step to `time`; refused: it will be shorter. *h is how long the next one
+     * may be, and may be made smaller. true: undo the step and try *h instead. May be NULL. */
+    bool (*sync)(void *user, double time, double *h, double last, bool refused);
+    /* The first time after t that the client wants a step to end at, INFINITY: none; asked at the
+     * start and after each point. May be NULL. */
+    double (*next)(void *user, double t);
     void *user;
 } ana_sink;
 
 typedef struct ana ana;
-/* The circuit must outlive it; the options are copied. Status: VS_OK, VS_ENOMEM, VS_ESINGULAR
+/* The circuit must outlive it; the options are copied. Status: VS_OK, VS_ESINGULAR
  * (structurally; message). */
 VS_MUST_USE vs_status ana_new(ana **a, ckt *c, const option_set *opt, diag *d);
 void ana_free(ana **a);
@@ -84,6 +90,9 @@ VS_MUST_USE vs_status ana_dc(ana *a, int32_t source, const double *value, size_t
 typedef struct ana_tran_opt {
     double tstep, tstop, tstart, tmax; /* s; tmax 0: min(tstep, (tstop-tstart)/50) as ngspice */
     bool uic;
+    double noise_fmax;  /* Hz, highest of the devices' noise; 0: none. Needs form MDL_AC */
+    double noise_scale; /* of its amplitudes */
+    uint64_t noise_key; /* of the draws (draw.h) */
 } ana_tran_opt;
 /* Points from tstart to exactly tstop go to the sink; all corners of sources are among the steps.
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
@@ -100,7 +109,7 @@ void ana_tran_end(ana *a, vs_status st);
 /* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md)
  * -- */
 /* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK;
- * VS_STOP: on request; VS_NOCONV: no operating point; VS_ESINGULAR; VS_ENOMEM; what the sink
+ * VS_STOP: on request; VS_NOCONV: no operating point; VS_ESINGULAR; what the sink
  * returns. With messages. */
 typedef enum ana_grid { ANA_DEC, ANA_OCT, ANA_LIN } ana_grid;
 typedef struct ana_freq { /* hertz */
@@ -166,5 +175,76 @@ typedef struct ana_port { /* source behind a resistance z0 between nodes p and n
 VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f,
                              bool noise, const ana_table *t,
                              vs_status (*s)(void *user, double f, const double *s), void *user);
+
+/* Loop gain at probes, voltage sources of 0 V (lstb.c); a plot of the gain, then one of the
+ * margins: degrees, Hz, dB, Hz, NAN where there is none in the range. */
+typedef enum ana_lstb_mode { ANA_LSTB_SINGLE, ANA_LSTB_DIFF, ANA_LSTB_COMM } ana_lstb_mode;
+typedef struct ana_lstb_opt {
+    int32_t probe[2], n_probe; /* DIFF and COMM: two sources, in the branches of a pair */
+    ana_lstb_mode mode;
+    ana_freq freq;
+} ana_lstb_opt;
+VS_MUST_USE vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t);
+
+/* -- periodic and quasi-periodic states (hb.h; docs/analyses.md) --
+ * Forms MDL_TRAN and MDL_AC are needed. */
+enum { ANA_TONES = 4 };
+typedef struct ana_hb_opt {
+    int32_t n_tone;
+    double tone[ANA_TONES];  /* Hz; of an oscillator the first guess, 0: none */
+    int32_t harm[ANA_TONES]; /* highest harmonic of each */
+    int32_t intmod;          /* |k_1| + |k_2| + ... at most; 0: no such limit */
+    bool osc;                /* no source moves: the frequency is unknown; one tone */
+    ana_output probe;        /* osc: the fundamental of this output has phase 0 */
+    double tstab;       /* s, of a transient that the state is looked for behind; 0: none is run
+                              * before it is needed */
+    bool uic;           /* of this transient */
+    diag_span span;     /* for messages */
+    const double *from; /* [n+1][harmonics][2] of ana_orbit_state of such an orbit; NULL */
+    size_t n_from;      /* of these numbers; another circuit's are not used */
+    double from_tone;
+} ana_hb_opt;
+
+/* A state that repeats, found by harmonic balance. It lives in the analysis object. */
+typedef struct ana_orbit ana_orbit;
+/* Status: VS_OK; VS_NOCONV, VS_EINPUT, VS_ESINGULAR with messages; VS_STOP. orbit NULL unless
+ * VS_OK.
+ *   sink  in  progress and stop; its points are not used */
+VS_MUST_USE vs_status ana_orbit_find(ana_orbit **orbit, ana *a, const ana_hb_opt *o,
+                                     const ana_sink *sink);
+void ana_orbit_free(ana_orbit **orbit);
+/* Lines of the spectrum from 0 Hz on, frequencies rising; line k in hertz; its phasors z [2 (n+1)]:
+ * x(t) = z_0 + sum_k Re(z_k exp(2 pi i f_k t)), so |z_k| is the amplitude. */
+int32_t ana_orbit_lines(const ana_orbit *o);
+double ana_orbit_freq(const ana_orbit *o, int32_t k);
+void ana_orbit_phasors(const ana_orbit *o, int32_t k, double *z);
+/* One tone: x [n+1] at a part of the period, 0 .. 1; the period, s. */
+void ana_orbit_at(const ana_orbit *o, double part, double *x);
+double ana_orbit_period(const ana_orbit *o);
+/* The state as numbers, and how many: where a later search for the same orbit begins. */
+const double *ana_orbit_state(const ana_orbit *o, size_t *n);
+
+/* Small signals on an orbit. Sideband k of a signal at f is its part at f + k f_0, with f_0 the
+ * first tone; 0 is f itself. Status as the other small-signal analyses. */
+/* What the ac values of the sources drive at f: phasors of the sidebands -most .. most to `point`,
+ * z [2 most + 1][2 (n+1)]. */
+typedef struct ana_hbac_opt {
+    ana_freq freq;
+    int32_t most;
+    vs_status (*point)(void *user, double f, const double *z);
+} ana_hbac_opt;
+VS_MUST_USE vs_status ana_hbac(ana_orbit *o, const ana_hbac_opt *w, const ana_table *t);
+/* Noise at f + sideband f_0 of the output from all sources of all devices, folded from every
+ * harmonic; referred to the input source at f. phase: of an oscillator, relative to the carrier
+ * (output at sideband 1), in dBc/Hz, by the response and by the projection on the orbit. */
+typedef struct ana_hbnoise_opt {
+    ana_output out;
+    int32_t source; /* -1: none */
+    ana_freq freq;
+    int32_t sideband;
+    bool phase;
+    int64_t summary; /* as ana_noise_opt */
+} ana_hbnoise_opt;
+VS_MUST_USE vs_status ana_hbnoise(ana_orbit *o, const ana_hbnoise_opt *w, const ana_table *t);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct newton_report {
     int iter;
     int32_t worst_dx, worst_r; /* unknown and row farthest beyond their tolerance, 0: none */
     double dx, dx_tol, r, r_tol;
+    int32_t beyond;   /* node whose voltage was too large to mean anything, 0: none */
     int32_t singular; /* unknown without pivot, 0: none */
     bool nonfinite;   /* a device or the solution was not finite */
     bool limited;     /* devices were still limiting */
@@ -39,9 +40,9 @@ typedef struct newton_eq {
     const double *rmax; /* [n+1] the same of the residual test */
     double *fix;        /* [m] NULL, or the run may end with an update that no evaluation follows;
                          * then rep->updated, f is brought to x, and q at x is q - fix */
-    int itl;
-    bool solved;      /* x solves a linearisation: its first evaluation may end the run */
-    bool damp;        /* shorten updates that swing to and fro */
+    int itl, itl_more;  /* most iterations; most while residuals fall (0: no more) */
+    bool solved;        /* x solves a linearisation: its first evaluation may end the run */
+    bool damp;          /* shorten updates that swing to and fro */
     double most_move; /* V, longest update of a node near 0; far from it half its voltage; 0: any */
 } newton_eq;
 
@@ -69,6 +70,7 @@ struct ana {
     double dx_size; /* of the iteration before, if eq.fix: its largest update in tolerances */
     double *f_prev, *q_prev;                 /* [n+1] of the load before, if eq.fix */
     double *x_good, *x_try, *x_start, *x_dc; /* [n+1] of the homotopies; of the dc sweep */
+    int32_t *far;                            /* vec: nodes that newton_run looks at, see there */
     double *x_doubtful;                      /* [n+1] a solution that is no operating point */
     ana_node_value *nodeset, *ic;            /* vec */
     ana_memo *memo[2];                       /* of ana_op, of ana_tran; NULL: none */
@@ -81,7 +83,7 @@ struct ana {
 
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
- * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix); VS_ENOMEM. */
+ * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
 double *ana_vector(ana *a);                /* zeroed, [m], lives as long as a */
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
@@ -94,6 +96,12 @@ VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
 /* The same from nothing for a transient: what follows knows of it x and what devices remember, not
  * the pivots. */
 VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
+
+/* -- op_levels.c -- */
+/* Values from which Newton finds the operating point of logic in a few iterations. x [n+1] in: the
+ * start; out: all nodes where their gates put them. Status: VS_OK; VS_NOCONV: the circuit does not
+ * fall into parts. */
+VS_MUST_USE vs_status op_levels(ana *a, const newton_eq *eq, double *x);
 
 /* -- ana_fail.c -- */
 /* A failed run made again: between begin and end every iteration is kept; figures stay as they

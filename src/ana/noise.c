@@ -9,18 +9,11 @@
 
 #include "small.h"
 
-typedef struct part { /* a device, or one noise source of it */
-    const char *name; /* "r1", "q1_ic" */
-    int32_t owner;    /* part of the device, -1 if this is one */
-    double now, last; /* output density at this frequency and the one before */
-    double out, in;   /* integrals of output and input density */
-} part;
-
 typedef struct noise {
     small s;
     const ana_noise_opt *o;
     const ana_table *t;
-    part *part;                          /* vec; a device's sources stand before it */
+    noise_part *part;                    /* vec; a device's sources stand before it */
     int32_t *part_of;                    /* vec; of each noise source */
     double *y, *drive;                   /* [2 (n+1)] */
     double f, f_last, gain2, gain2_last; /* |output / input|^2 */
@@ -30,35 +23,34 @@ typedef struct noise {
 
 /* -- names -- */
 
-static int32_t part_named(noise *w, size_t from, const char *name)
+static int32_t part_named(noise_part **list, size_t from, const char *name)
 {
-    for (size_t i = from; i < vec_len(w->part); i++)
-        if (!strcmp(w->part[i].name, name))
+    for (size_t i = from; i < vec_len(*list); i++)
+        if (!strcmp((*list)[i].name, name))
             return (int32_t)i;
-    vec_push(w->part, ((part){.name = name, .owner = -1}));
-    return (int32_t)vec_len(w->part) - 1;
+    vec_push(*list, ((noise_part){.name = name, .owner = -1}));
+    return (int32_t)vec_len(*list) - 1;
 }
 
 /* Sources of a device that have one name are one part, as the LRM (4.6.4) has it. */
-static void name_parts(noise *w)
+void noise_parts(ana *a, noise_part **list, int32_t **part_of)
 {
-    ana *a = w->s.a;
     size_t n;
     const ckt_noise_gain *gain;
     const ckt_noise *s = ckt_noises(a->c, &n, &gain);
     for (size_t i = 0, end; i < n; i = end) {
         const char *device = ckt_device_name(a->c, s[i].device);
-        const size_t first = vec_len(w->part);
+        const size_t first = vec_len(*list);
         for (end = i; end < n && s[end].device == s[i].device; end++) {
             const char *name = ckt_noise_name(a->c, &s[end]);
             const char *full =
                 *name ? arena_printf(&a->mem, "%s_%s", device, name)
                       : arena_printf(&a->mem, "%s_noise%d", device, (int)s[end].source + 1);
-            vec_push(w->part_of, part_named(w, first, full));
+            vec_push(*part_of, part_named(list, first, full));
         }
-        vec_push(w->part, ((part){.name = device, .owner = -1}));
-        for (size_t k = first; k + 1 < vec_len(w->part); k++)
-            w->part[k].owner = (int32_t)vec_len(w->part) - 1;
+        vec_push(*list, ((noise_part){.name = device, .owner = -1}));
+        for (size_t k = first; k + 1 < vec_len(*list); k++)
+            (*list)[k].owner = (int32_t)vec_len(*list) - 1;
     }
 }
 
@@ -96,7 +88,7 @@ static vs_status solve(noise *w)
         w->part[i].now = 0;
     w->total = 0;
     for (size_t i = 0; i < n; i++) {
-        part *p = &w->part[w->part_of[i]];
+        noise_part *p = &w->part[w->part_of[i]];
         const double d = density(w, &s[i], gain, omega);
         p->now += d;
         w->part[p->owner].now += d;
@@ -119,7 +111,7 @@ static double integral(double d0, double d1, double f0, double f1)
 static void integrate(noise *w)
 {
     for (size_t i = 0; i < vec_len(w->part); i++) {
-        part *p = &w->part[i];
+        noise_part *p = &w->part[i];
         if (p->owner < 0)
             continue;
         const double out = integral(p->last, p->now, w->f_last, w->f);
@@ -182,7 +174,7 @@ static vs_status put_totals(noise *w)
     const char *in = ckt_source_at(w->s.a->c, w->o->source).is_v ? "voltage" : "current";
     vec_clear(w->row);
     for (size_t i = 0; w->o->summary && i < vec_len(w->part); i++) {
-        const part *p = &w->part[i];
+        const noise_part *p = &w->part[i];
         vec_push(col, ((ana_column){arena_printf(mem, "onoise_total_%s", p->name), type}));
         vec_push(col, ((ana_column){arena_printf(mem, "inoise_total_%s", p->name), in}));
         vec_push(w->row, sqrt(p->out));
@@ -232,10 +224,8 @@ vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t)
     vs_status st = small_begin(&w.s, a, true);
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
     w.drive = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.drive);
-    if (st == VS_OK && (!w.y || !w.drive))
-        st = VS_ENOMEM;
     if (st == VS_OK) {
-        name_parts(&w);
+        noise_parts(a, &w.part, &w.part_of);
         small_drive(&w.s, o->source, w.drive);
         st = sweep(&w, f, vec_len(f));
     }

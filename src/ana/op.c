@@ -2,6 +2,7 @@
  *   gmin stepping       a conductance from every node to ground shrinks to nothing
  *   source stepping     all independent sources grow from 0
  *   pseudo-transient    a capacitor at every node, backward Euler with growing steps
+ * Large circuits first get a start that follows their logic (op_levels.c).
  * Source: ngspice manual ch. "Convergence"; Kelley & Keyes, SIAM J. Numer. Anal. 35(2), 1998. */
 #include <math.h>
 #include <string.h>
@@ -297,7 +298,7 @@ static vs_status plain_newton(ana *a, const newton_eq *base, double *x, bool war
         vs_status st = newton_run(a, &eq, x, rep);
         if (st != VS_NOCONV)
             return st;
-        eq.itl = a->opt.itl1;
+        eq.itl = base->itl;
         ckt_reset_limits(a->c);
     }
     start_value(a, x);
@@ -307,6 +308,41 @@ static vs_status plain_newton(ana *a, const newton_eq *base, double *x, bool war
             return st;
     }
     return newton_run(a, &eq, x, rep);
+}
+
+/* Newton gets this many iterations before the levels of logic are looked for, in circuits of so
+ * many unknowns: in smaller ones the search costs more than it saves. */
+enum { PATIENCE = 20, LEVELS_FROM = 256 };
+
+/* Newton from the levels of logic (op_levels.c). */
+static vs_status newton_from_levels(ana *a, const newton_eq *base, double *x)
+{
+    newton_report ignored;
+    start_value(a, x);
+    vs_status st = op_levels(a, base, x);
+
+    ckt_reset_limits(a->c);
+    if (st == VS_OK)
+        st = newton_run(a, base, x, &ignored);
+
+    if (st == VS_OK)
+        a->st.op_method = "levels";
+    return st;
+}
+
+/* Plain Newton; in large circuits in which it takes long, from levels. */
+static vs_status first_newton(ana *a, const newton_eq *eq, double *x, bool warm, newton_report *rep)
+{
+    if (a->n < LEVELS_FROM || a->only_newton)
+        return plain_newton(a, eq, x, warm, rep);
+    newton_eq few = *eq;
+    few.itl = eq->itl < PATIENCE ? eq->itl : PATIENCE;
+    vs_status st = plain_newton(a, &few, x, warm, rep);
+    if (st == VS_NOCONV)
+        st = newton_from_levels(a, eq, x);
+    if (st == VS_NOCONV && few.itl < eq->itl)
+        st = plain_newton(a, eq, x, false, rep);
+    return st;
 }
 
 static const char *how_far(const ana *a, double down_to)
@@ -393,8 +429,8 @@ static vs_status settle(ana *a, const op_progress *p, double *x)
                      a->x_doubtful[i], p->doubtful_current);
     else
         diag_warning(a->d, DIAG_NOWHERE,
-                     "operating point: a current of %.3g A flows at %s, %.4g V; models continue "
-                     "their exponentials as straight lines there",
+                     "operating point: a current of %.3g A flows at %s, %.4g V: a short, or a "
+                     "junction far up (models continue their exponentials as straight lines there)",
                      p->doubtful_current, who, a->x_doubtful[i]);
     copy(a, x, a->x_doubtful);
     a->st.op_method = p->doubtful_method;
@@ -483,13 +519,16 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     op_progress p = {.gmin = -1, .source = -1, .pseudo = -1, .limited = -1};
     a->st.op_method = "Newton";
     a->st.n_op++;
-    vs_status st = plain_newton(a, &eq, x, warm, &p.first);
+    vs_status st = first_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
     if (st == VS_OK && !warm && !a->only_newton)
         st = look_inside(a, &eq, x);
     if (st == VS_NOCONV && !a->only_newton)
         st = try_homotopies(a, &eq, x, &p);
+    /* a node that only its OSDI device connects: once more, with gmin there */
+    if (st == VS_NOCONV && !p.doubtful && p.first.singular && ckt_anchor(a->c, p.first.singular))
+        return op_solve(a, x, false, tran_op);
     const bool doubtful = st == VS_NOCONV && p.doubtful;
     if (doubtful)
         st = settle(a, &p, x);

@@ -75,8 +75,6 @@ static vs_status pencil_init(pencil *m, int32_t n, entry *e)
     m->q = vs_calloc(nnz + 1, sizeof(double));
     m->val = vs_calloc(2 * nnz + 2, sizeof(double));
     m->x = vs_calloc((size_t)n + 1, sizeof(cplx));
-    if (!m->a.colptr || !m->a.row || !m->p || !m->q || !m->val || !m->x)
-        return VS_ENOMEM;
     for (size_t k = 0; k < nnz; k++) {
         m->a.colptr[e[k].col + 1]++;
         m->a.row[k] = e[k].row;
@@ -108,7 +106,7 @@ static void solve_column(pencil *m, int32_t col)
     lu_z_solve(&m->lu, (double *)m->x);
 }
 
-/* tr((P + sQ)^-1 Q). Status: VS_OK, VS_ESINGULAR, VS_ENOMEM. */
+/* tr((P + sQ)^-1 Q). Status: VS_OK, VS_ESINGULAR. */
 static vs_status trace_at(pencil *m, cplx s, cplx *tr)
 {
     const vs_status st = factor_at(m, s);
@@ -139,8 +137,6 @@ static vs_status count_roots(pencil *m, census *c)
         const double s = pow(10, 0.5 * k);
         cplx tr;
         const vs_status st = trace_at(m, s, &tr);
-        if (st == VS_ENOMEM)
-            return st;
         if (st != VS_OK) {
             run = 0;
             last = -1;
@@ -307,7 +303,7 @@ static vs_status start_values(pencil *m, const census *c, cplx *s)
     const int n = (int)vec_len(m->state), want = c->n_root - c->n_zero;
     const double s0 = c->smallest * 0.37;
     cplx *a = vs_calloc((size_t)(n * n), sizeof *a), *ev = vs_calloc((size_t)(3 * n), sizeof *ev);
-    vs_status st = a && ev ? factor_at(m, s0) : VS_ENOMEM;
+    vs_status st = factor_at(m, s0);
     for (int j = 0; j < n && st == VS_OK; j++) {
         solve_column(m, m->state[j]);
         for (int i = 0; i < n; i++)
@@ -385,8 +381,7 @@ static int by_frequency(const void *va, const void *vb)
                                             : (cimag(a) > cimag(b) ? -1 : 1);
 }
 
-/* All roots, by size; *root is a vec. Status: VS_OK; VS_STOP; VS_ESINGULAR: every s is one;
- * VS_ENOMEM. */
+/* All roots, by size; *root is a vec. Status: VS_OK; VS_STOP; VS_ESINGULAR: every s is one. */
 static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
 {
     census c;
@@ -396,7 +391,7 @@ static vs_status find_roots(ana *a, pencil *m, const ana_table *t, cplx **root)
     const int n = c.n_root - c.n_zero;
     cplx *s = vs_calloc((size_t)n + 1, sizeof *s);
     bool *busy = vs_calloc((size_t)n + 1, sizeof *busy);
-    st = !s || !busy ? VS_ENOMEM : n ? start_values(m, &c, s) : VS_OK;
+    st = n ? start_values(m, &c, s) : VS_OK;
     bool any = true;
     for (int i = 0; i < n && busy; i++)
         busy[i] = true;

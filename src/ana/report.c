@@ -1,4 +1,5 @@
 /* report.c - sentences about unknowns, rows and devices for the user. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +45,11 @@ void ana_note_newton(ana *a, const newton_report *rep)
                   *devices ? ": " : "", devices);
         return;
     }
+    if (rep->beyond)
+        diag_note(a->d, DIAG_NOWHERE,
+                  "%s went beyond %.3g V, where rounding is more than vntol: no solution there is "
+                  "accepted",
+                  ana_unknown_text(a, rep->beyond), a->tol_x[rep->beyond] / DBL_EPSILON);
     if (rep->singular)
         diag_note(a->d, DIAG_NOWHERE,
                   "the matrix is singular at %s: is it connected, does a "

@@ -234,8 +234,6 @@ vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq, const an
     vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
     w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
     w.z = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.z);
-    if (st == VS_OK && (!w.y || !w.z))
-        st = VS_ENOMEM;
     if (st == VS_OK)
         st = find_params(&w);
     if (st == VS_OK && !vec_len(w.param)) {

@@ -12,7 +12,7 @@ ckt_env small_env(const ana *a)
     return env;
 }
 
-static vs_status allocate(small *s, ana *a)
+static void allocate(small *s, ana *a)
 {
     const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
     *s = (small){.a = a};
@@ -21,7 +21,6 @@ static vs_status allocate(small *s, ana *a)
     s->g = vs_calloc(nnz, sizeof(double));
     s->c = vs_calloc(nnz, sizeof(double));
     s->val = vs_calloc(2 * nnz, sizeof(double));
-    return s->x && s->g && s->c && s->val ? VS_OK : VS_ENOMEM;
 }
 
 void small_fini(small *s)
@@ -77,10 +76,8 @@ static vs_status linearise(small *s, double f)
 
 static vs_status operating_point(small *s, ana *a)
 {
-    vs_status st = allocate(s, a);
-    if (st == VS_OK)
-        st = ana_op(a, s->x, false, false);
-    return st;
+    allocate(s, a);
+    return ana_op(a, s->x, false, false);
 }
 
 vs_status small_begin(small *s, ana *a, bool noise)

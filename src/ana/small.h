@@ -20,7 +20,7 @@ typedef struct small {
 
 /* Finds the operating point and linearises there. On failure messages were given; small_fini in any
  * case.
- * Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op; VS_ENOMEM. */
+ * Status: VS_OK; VS_NOCONV, VS_ESINGULAR, VS_STOP as ana_op. */
 VS_MUST_USE vs_status small_begin(small *s, ana *a, bool noise);
 /* The same with G of the static equations (form MDL_DC) and C = 0: what an operating point obeys.
  */
@@ -28,7 +28,7 @@ VS_MUST_USE vs_status small_begin_static(small *s, ana *a);
 void small_fini(small *s);
 
 /* Factors G + j omega C. Allocates only when pivots are chosen anew.
- * Status: VS_OK; VS_ESINGULAR with a message that names the unknown; VS_ENOMEM. */
+ * Status: VS_OK; VS_ESINGULAR with a message that names the unknown. */
 VS_MUST_USE vs_status small_factor(small *s, double omega);
 /* A b = b and A' b = b in place, b [2 (n+1)]; element 0 becomes 0. */
 void small_solve(small *s, double *b);
@@ -48,5 +48,16 @@ ckt_env small_env(const ana *a);
 bool small_tick(small *s, double fraction, double axis,
                 void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
                 void *user);
+
+/* -- noise.c -- */
+typedef struct noise_part { /* a device, or one noise source of it */
+    const char *name;       /* "r1", "q1_ic" */
+    int32_t owner;          /* part of the device, -1 if this is one */
+    double now, last;       /* output density at this frequency and the one before */
+    double out, in;         /* integrals of output and input density */
+} noise_part;
+/* The parts of all noise sources of the last load, to the vec; a device's sources stand before it.
+ * part_of: vec, of each noise source. */
+void noise_parts(ana *a, noise_part **list, int32_t **part_of);
 
 #endif

@@ -232,16 +232,14 @@ static vs_status one(spar *w, double f)
     return VS_OK;
 }
 
-static bool allocate(spar *w)
+static void allocate(spar *w)
 {
     const size_t n1 = (size_t)w->s.a->n + 1, np = (size_t)w->np;
     cplx **m[] = {&w->S, &w->Y, &w->Z, &w->Cy, &w->m, &w->rhs};
     w->z = vs_calloc(n1, sizeof *w->z);
     w->adj = vs_calloc(np * n1, sizeof *w->adj);
-    bool ok = w->z && w->adj;
     for (size_t k = 0; k < VS_COUNT(m); k++)
-        ok &= (*m[k] = vs_calloc(np * np, sizeof **m[k])) != NULL;
-    return ok;
+        *m[k] = vs_calloc(np * np, sizeof **m[k]);
 }
 
 static void release(spar *w)
@@ -260,8 +258,8 @@ vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f
     spar w = {.port = port, .np = n_port, .noise = noise};
     double *f = ana_frequencies(freq);
     vs_status st = small_begin(&w.s, a, noise);
-    if (st == VS_OK && !allocate(&w))
-        st = VS_ENOMEM;
+    if (st == VS_OK)
+        allocate(&w);
     bool open = false;
     if (st == VS_OK)
         open = (st = begin(&w, t)) == VS_OK;

@@ -37,7 +37,7 @@ vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table 
     const ckt_source_facts src = ckt_source_at(a->c, source);
     vs_status st = small_begin_static(&s, a);
     if (st == VS_OK)
-        st = z ? small_factor(&s, 0) : VS_ENOMEM;
+        st = small_factor(&s, 0);
     if (st == VS_OK) {
         small_drive(&s, source, z);
         small_solve(&s, z);

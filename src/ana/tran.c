@@ -13,6 +13,8 @@
 #define REJECT_RATIO_FIRST 10 /* the same for the estimate of a first step, which is coarse */
 #define NEAR_CORNER 0.1       /* no step may leave less than this part of itself to a corner */
 #define JUMP_SHRINK 1e-3      /* a miss that stays while the step falls by this is a jump */
+#define BARE_PART 0.06        /* of a step in which something without memory moves too fast, */
+#define BARE_QUIET 4          /* which counts until this many of them without such a thing */
 #define NOISE 10              /* a miss below this many last Newton updates is noise */
 #define PATIENCE 10000        /* steps in a row that devices cut short */
 #define MOST_STEPS 1e10       /* beyond as many of them a run is ended */
@@ -27,6 +29,10 @@ static double first_break(tran *t, double after)
 {
     const double tstop = t->o.tstop;
     double b = ckt_next_break(t->a->c, after + SAME_TIME * tstop);
+    if (t->sink->next)
+        b = fmin(b, t->sink->next(t->sink->user, after + SAME_TIME * tstop));
+    if (t->noise)
+        b = fmin(b, tran_noise_break(t, after));
     return b < tstop * (1 - SAME_TIME) ? b : tstop;
 }
 
@@ -45,11 +51,13 @@ static tran *make_work(ana *a)
     }
     for (int i = 0; i < TRAN_FLOW; i++)
         t->y[i] = ana_vector(a);
+    t->lte_tol = ana_vector(a);
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
     t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
     t->lte_weight[0] = ana_vector(a);
     t->lte_weight[1] = ana_vector(a);
     t->a = a;
+    tran_list_devices(t);
     return t;
 }
 
@@ -90,13 +98,14 @@ static void set_limits(tran *t)
     t->hmax = largest_step(o);
     t->hmin = t->a->opt.minstep > 0 ? t->a->opt.minstep : 1e-11 * fmin(t->hmax, o->tstop);
     t->hmin = fmax(t->hmin, SAME_TIME * o->tstop);
-    t->gets_breaks = ckt_gets_breaks(t->a->c);
+    t->gets_breaks = ckt_gets_breaks(t->a->c) || t->sink->next;
+    t->most = INFINITY;
     t->brk_prev = 0;
     t->brk = first_break(t, 0);
     t->n_piece = o->uic ? 0 : 1;    /* given values may jump at once: no point of the piece, */
     t->euler_left = o->uic ? 2 : 0; /* and two steps of order 1 absorb it */
     t->newton_fails = t->lte_fails = t->n_shorter = t->n_bound = 0;
-    t->t = t->next_progress = t->jump_end = 0;
+    t->t = t->next_progress = t->jump_end = t->bare_end = 0;
     t->start_order = 0;
     t->grid[0] = 0;
 }
@@ -149,6 +158,7 @@ static vs_status initial_charge(tran *t)
         t->rmax[i] = a->fmax[i];
     }
     tran_weigh(t);
+    tran_widen(t);
     return ckt_accept(a->c, &env, t->x[1]);
 }
 
@@ -220,6 +230,7 @@ static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
     double h = fmin(fmin(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
+    h = fmin(h, t->most);
     double bound = ckt_bound_step(t->a->c);
     t->n_bound = bound > 0 && bound < h ? t->n_bound + 1 : 0;
     if (t->n_bound)
@@ -255,6 +266,28 @@ static void wrap_unknowns(tran *t)
     }
 }
 
+static bool is_bare(const tran *t) { return t->lte_class[t->lte.worst] != LTE_STATE; }
+
+/* What has no memory carries no error on: where it moves too fast for any step, as a voltage that a
+ * current drives through zero from one diode to another, it is enough to know when to a part of the
+ * step in which this was seen. Steps that follow it further would resolve modes that larger ones
+ * leave alone (macro models have negative capacitances: these grow). */
+static double best_step(tran *t)
+{
+    const double best = tran_best_step(t), least = BARE_PART * t->bare_h;
+    if (!t->lte.worst || !is_bare(t) || t->t >= t->bare_end || best >= least)
+        return best;
+    return fmin(least, tran_states_best(t));
+}
+
+/* A step is rejected for what it has found there. */
+static void note_bare(tran *t)
+{
+    if (t->t >= t->bare_end || t->h > t->bare_h)
+        t->bare_h = t->h;
+    t->bare_end = t->t_new + BARE_QUIET * t->bare_h;
+}
+
 static vs_status accept(tran *t)
 {
     ana *a = t->a;
@@ -268,7 +301,7 @@ static vs_status accept(tran *t)
     vs_status st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
-    double best = fmin(tran_best_step(t), a->opt.maxgrowth * t->h);
+    double best = fmin(best_step(t), a->opt.maxgrowth * t->h);
     if (t->lte.order == 0)
         best = t->h;
     tran_shift(t);
@@ -287,6 +320,8 @@ static vs_status accept(tran *t)
     vs_status out = deliver(t);
     if (t->t < t->o.tstop)
         plan(t, fmax(best, t->hmin));
+    if (t->noise && st == VS_OK && out == VS_OK)
+        return tran_noise_accept(t);
     return st != VS_OK ? st : out;
 }
 
@@ -312,6 +347,18 @@ static void tell(const tran *t, ana_verdict v, double best)
                         .verdict = v,
                         .corner = t->t_new >= t->brk};
     watch_step(t->a->watch, &s);
+}
+
+/* The client's say in the length of steps. true: the step is not wanted. */
+static bool is_unwanted(tran *t, double next, bool refused)
+{
+    double h = fmin(next, t->hmax);
+    t->most = INFINITY;
+    if (!t->sink->sync)
+        return false;
+    const bool again = t->sink->sync(t->sink->user, t->t_new, &h, t->h, refused);
+    t->most = fmax(h, t->hmin);
+    return again && !refused && t->most < t->h;
 }
 
 /* The attempt that failed once more, for its iterations. */
@@ -363,23 +410,26 @@ static vs_status newton_failed(tran *t)
     }
     if (++t->newton_fails >= 2)
         start_piece(t, 1);
+    (void)is_unwanted(t, h, true);
     reject(t, h);
     return VS_OK;
 }
 
 /* The worst miss of a prediction stays the same however short the step: something jumped. Steps
  * that are accepted on the way, up to the place of the jump, do not count as an end of the search.
- * A miss that falls, of what is only steep, or of what is steep before it jumps, is the measure for
- * those that follow. */
+ * One as large as before, just behind that search, is the same jump: a fold at which a solution
+ * ends lies a little later each time. A miss that falls, of what is only steep, or of what is steep
+ * before it jumps, is the measure for those that follow. */
 static bool is_jump(tran *t)
 {
     if (t->lte_fails++ == 0) {
         t->first_h = t->h;
         t->first_size = t->lte.size;
         if (t->t >= t->jump_end) {
+            const bool same = t->t < t->jump_end + t->jump_h && t->lte.size > 0.5 * t->jump_size;
             t->jump_end = t->t_new;
-            t->jump_h = t->h;
-            t->jump_size = t->lte.size;
+            t->jump_h = same ? t->jump_h : t->h;
+            t->jump_size = same ? t->jump_size : t->lte.size;
         }
     }
     if (t->lte.size <= 0.5 * t->jump_size) {
@@ -431,9 +481,15 @@ static vs_status judge(tran *t)
     }
     watch_phase(t->a->watch, ANA_IN_LTE);
     tran_estimate(t);
-    double best = tran_best_step(t);
+    double best = best_step(t);
     watch_phase(t->a->watch, ANA_IN_OTHER);
-    if (is_good(t, best)) {
+    const bool good = is_good(t, best);
+    if (good && is_unwanted(t, best, false)) {
+        tell(t, ANA_STEP_EVENT, t->most);
+        reject(t, t->most);
+        return VS_OK;
+    }
+    if (good) {
         tell(t, ANA_STEP_GOOD, best);
         const bool rings = is_endless(t, best);
         vs_status st = accept(t);
@@ -455,10 +511,15 @@ static vs_status judge(tran *t)
     if (tran_rings(t))
         start_piece(t, 0); /* the L-stable first step ends the ringing */
     tell(t, ANA_STEP_LTE, best);
+    if (is_bare(t)) {
+        note_bare(t);
+        best = best_step(t);
+    }
     if (best < t->hmin) {
         explain_step(t, false);
         return VS_ESTEP;
     }
+    (void)is_unwanted(t, best, true);
     reject(t, best);
     return VS_OK;
 }
@@ -503,11 +564,18 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     if (st != VS_OK)
         return st;
     t->o = *opt;
+    t->noise = NULL;
     t->sink = sink;
     tran_classify(t);
     set_limits(t);
     st = initial_point(t);
-    return st == VS_OK ? initial_charge(t) : st;
+    if (st == VS_OK)
+        st = initial_charge(t);
+    if (st == VS_OK)
+        st = tran_noise_begin(t);
+    if (t->noise)
+        t->brk = first_break(t, 0);
+    return st;
 }
 
 vs_status ana_tran_go(ana *a, double until)
@@ -519,6 +587,8 @@ vs_status ana_tran_go(ana *a, double until)
     if (!t->begun) {
         t->begun = true;
         st = deliver(t);
+        t->t_new = t->h = 0;
+        (void)is_unwanted(t, t->hmax, false);
         plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
     }
     if (st == VS_OK)

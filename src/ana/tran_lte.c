@@ -1,14 +1,63 @@
 /* tran_lte.c - local truncation error of a step and the step it suggests.
  * error_i = (corrected - predicted)_i c/(c + p), c and p the error constants of corrector and
- * predictor; tolerance_i = trtol max(reltol max_t |x_i|, abstol_i).
+ * predictor; tolerance_i = trtol max(reltol max_t |x_i|, abstol_i). What a voltage inside of a
+ * device is worth is judged by the device's other voltages, see tran_widen.
  * Source: Brayton, Gustavson & Hachtel 1972; the reference |x| is that of VACASK's default
  *         (per unknown, largest so far) and Kundert's (4.57); filter of zigzag: VACASK's idea. */
 #include <math.h>
+#include <string.h>
 
 #include "tran_priv.h"
 
 #define EPSILON 2.2e-16
 #define NOISE 4 /* past points of the predictor have their own rounding */
+/* A current without memory carries no error on to later points. Its test asks for points that show
+ * its course, and for that this reltol is enough: the rule's own error of dq/dt, of order h^2,
+ * falls more slowly than the test's h^3 (docs/numerics.md, 4). */
+#define FLOW_RELTOL 1e-3
+/* Its mean is what a supply delivers: where a user asks for more, it is only this much looser. */
+#define FLOW_PART 3
+/* Part of the largest voltage of its device that an inner voltage counts as, at least. */
+#define INNER_PART 0.1
+/* Points from one look at these voltages to the next; among the first, each is looked at. */
+#define WIDEN_EVERY 16
+
+/* The voltages of a device, those inside first. */
+static tran_device voltages_of(const tran *t, int32_t device, int32_t **all)
+{
+    int32_t n;
+    const int32_t *unknown = ckt_device_unknowns(t->a->c, device, &n);
+    tran_device d = {.begin = (int32_t)vec_len(*all)};
+    for (int inside = 1; inside >= 0; inside--) {
+        for (int32_t u = 0; u < n; u++) {
+            const int32_t i = unknown[u];
+            if (i > 0 && t->a->u[i].kind == CKT_VOLTAGE && t->a->u[i].internal == inside)
+                vec_push(*all, i);
+        }
+        *(inside ? &d.others : &d.end) = (int32_t)vec_len(*all);
+    }
+    return d;
+}
+
+void tran_list_devices(tran *t)
+{
+    int32_t *all = NULL;
+    tran_device *device = NULL;
+    for (int32_t k = 0; k < ckt_n_device(t->a->c); k++) {
+        const tran_device d = voltages_of(t, k, &all);
+        if (d.others > d.begin)
+            vec_push(device, d);
+    }
+    t->n_device = (int32_t)vec_len(device);
+    t->device = arena_array(&t->a->mem, tran_device, t->n_device + 1);
+    t->of_device = arena_array(&t->a->mem, int32_t, vec_len(all) + 1);
+    for (int32_t k = 0; k < t->n_device; k++)
+        t->device[k] = device[k];
+    for (size_t k = 0; k < vec_len(all); k++)
+        t->of_device[k] = all[k];
+    vec_free(all);
+    vec_free(device);
+}
 
 /* Unknowns with a charge or flux in their row are seen always, others only when the corner, where
  * they may jump, has left the predictor. Currents without memory (of voltage sources) contain
@@ -23,6 +72,28 @@ void tran_classify(tran *t)
         t->lte_weight[1][i] = t->lte_class[i] != LTE_NEVER;
         if (!u->has_q && u->kind == CKT_CURRENT)
             t->flow[t->n_flow++] = i;
+    }
+    memcpy(t->lte_tol, t->a->tol_x, (size_t)(t->a->n + 1) * sizeof *t->lte_tol);
+    t->n_widened = 0;
+}
+
+/* A voltage inside of a device acts through the device, and there it stands beside the voltages of
+ * the terminals: the node below the gate moves by 1 mV, its neighbours by 1 V. Its own size is no
+ * measure of what an error of it does. Sizes only grow, so that an old one is no risk. */
+void tran_widen(tran *t)
+{
+    const double part = INNER_PART * t->a->opt.reltol;
+    if (!t->n_device || (t->n_widened++ >= WIDEN_EVERY && t->n_widened % WIDEN_EVERY))
+        return;
+    for (int32_t k = 0; k < t->n_device; k++) {
+        const tran_device *d = &t->device[k];
+        double most = 0;
+        for (int32_t i = d->begin; i < d->end; i++)
+            most = norm_max(most, t->xmax[t->of_device[i]]);
+        for (int32_t i = d->begin; i < d->others; i++) {
+            double *tol = &t->lte_tol[t->of_device[i]];
+            *tol = norm_max(*tol, part * most);
+        }
     }
 }
 
@@ -63,14 +134,15 @@ static double without_zigzag(const tran *t, int32_t i)
 static void worst_flow(tran *t, double factor, const double *noise)
 {
     const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
+    const double reltol =
+        norm_max(t->a->opt.reltol, fmin(FLOW_RELTOL, FLOW_PART * t->a->opt.reltol));
     for (int32_t k = 0; k < t->n_flow; k++) {
         int32_t i = t->flow[k];
         double y = t->y[0][k] = t->n_piece >= 4 ? without_zigzag(t, i) : t->x[0][i];
         if (t->n_piece < 8 || t->pc.order != 2)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
-        double tol =
-            norm_max(t->a->opt.reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
+        double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
         double size = (noise ? above(miss, noise[i]) : fabs(miss)) * scale;
         if (size > t->lte.ratio * tol) {
             t->lte.ratio = size / tol;
@@ -91,12 +163,12 @@ static void worst_ratio(tran *t, double factor, int max_class, const double *noi
     t->lte.ratio = 0;
     t->lte.worst = 0;
     if (!noise && !a->watch && /* the usual case: nothing is seen of it */
-        vop_miss_is_small(x, pred, t->xmax, a->tol_x, t->lte_weight[max_class == LTE_ALGEBRAIC],
+        vop_miss_is_small(x, pred, t->xmax, t->lte_tol, t->lte_weight[max_class == LTE_ALGEBRAIC],
                           reltol, unseen_ratio(t) / scale, a->m))
         return;
     for (int32_t i = 1; i <= a->n; i++) {
         double miss = noise ? above(x[i] - pred[i], noise[i]) : fabs(x[i] - pred[i]);
-        double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(x[i])), a->tol_x[i]);
+        double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(x[i])), t->lte_tol[i]);
         if (miss * scale > t->lte.ratio * tol && t->lte_class[i] != LTE_NEVER &&
             t->lte_class[i] <= max_class) {
             t->lte.ratio = miss * scale / tol;
@@ -144,6 +216,18 @@ void tran_estimate(tran *t)
         worst_ratio(t, factor, seen, noise);
         worst_flow(t, factor, noise);
     }
+}
+
+double tran_states_best(tran *t)
+{
+    const tran_lte was = t->lte;
+    integ_coef c = t->cc;
+    if (c.order != t->pc.order)
+        integ_corrector(INTEG_TRAP, t->pc.order, t->h, t->past, &c);
+    worst_ratio(t, integ_lte_factor(&c, &t->pc), LTE_STATE, rounding_noise(t));
+    const double best = tran_best_step(t);
+    t->lte = was;
+    return best;
 }
 
 double tran_best_step(const tran *t)

@@ -16,6 +16,11 @@ typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
 /* Which unknowns the truncation error test looks at, and from when. */
 enum { LTE_NEVER, LTE_STATE, LTE_ALGEBRAIC };
 
+/* Voltages of a device: of_device[begin..others) inside of it, [others..end) at it. */
+typedef struct tran_device {
+    int32_t begin, others, end;
+} tran_device;
+
 typedef struct tran_lte {
     double ratio;  /* largest error / tolerance */
     int order;     /* of the estimate; 0: none could be made */
@@ -24,6 +29,8 @@ typedef struct tran_lte {
     double
         size; /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
+
+typedef struct tran_noise tran_noise; /* tran_noise.c */
 
 typedef struct tran {
     ana *a;
@@ -55,6 +62,10 @@ typedef struct tran {
     double *weight;        /* [n+1] 1 / what bypassed instances may leave out in a row */
     uint8_t *lte_class;    /* [n+1] */
     double *lte_weight[2]; /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
+    double *lte_tol;       /* [n+1] least tolerances of the truncation error */
+    int32_t n_device, *of_device;
+    tran_device *device;   /* [n_device] with voltages inside */
+    int n_widened;         /* calls of tran_widen */
     int32_t n_flow, *flow; /* [n_flow] currents without memory */
     double *y[TRAN_FLOW];  /* [n_flow] the same without zigzag, y[0] attempt, y[1] at t, ... */
     integ_coef cc;
@@ -64,18 +75,22 @@ typedef struct tran {
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
     bool gets_breaks;            /* breakpoints appear while time goes on (ckt.h) */
+    double most;                 /* s, the next step as the client wants it; INFINITY: as it is */
     int n_bound;                 /* steps in a row that a device cut short */
     int n_shorter;               /* accepted steps in a row of which each asked for a shorter one */
     double first_h, first_size;  /* of the first LTE rejection in a row */
     double jump_h, jump_size,
-        jump_end;         /* its step, kept until the time that this would have reached */
-    double next_progress; /* s, clock */
-    bool begun;           /* the first point was delivered */
+        jump_end;              /* its step, kept until the time that this would have reached */
+    double bare_h, bare_end;   /* the same of the first that something without memory rejected */
+    double next_progress;      /* s, clock */
+    bool begun;                /* the first point was delivered */
+    tran_noise *noise;         /* NULL: devices are without noise */
+    double *noise_g, *noise_c; /* [nnz + 1] scratch */
 } tran;
 
 /* -- tran_step.c -- */
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
- * new point. Status: VS_OK, VS_NOCONV (t->rep), VS_ENOMEM. Allocates nothing but new pivots. */
+ * new point. Status: VS_OK, VS_NOCONV (t->rep). Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);
 /* What bypassed instances may leave out, from the largest terms so far. */
 void tran_weigh(tran *t);
@@ -84,13 +99,27 @@ void tran_take_resistive(const tran *t, double *f);
 /* The attempt becomes the last point of the history. */
 void tran_shift(tran *t);
 
+/* -- tran_noise.c -- */
+/* Noise from t->x[1] on, if the options ask for it. Status: VS_OK; VS_NOCONV (message). */
+VS_MUST_USE vs_status tran_noise_begin(tran *t);
+/* The sources' powers at the point that was accepted. Status as tran_noise_begin. */
+VS_MUST_USE vs_status tran_noise_accept(tran *t);
+double tran_noise_break(const tran *t, double after); /* the first corner after a time */
+/* Adds sign times the noise at `time` to t->hist. */
+void tran_noise_add(tran *t, double time, double sign);
+
 /* -- tran_lte.c -- */
+void tran_list_devices(tran *t); /* once for a circuit */
 void tran_classify(tran *t);
+/* Tolerances of voltages inside of devices, after xmax grew. */
+void tran_widen(tran *t);
 /* Truncation error of the attempt into t->lte. */
 void tran_estimate(tran *t);
 /* Step that would have had an error equal to the tolerance, no more than maxgrowth h; +inf if
  * there is no estimate. */
 double tran_best_step(const tran *t);
+/* The same for unknowns with memory alone. */
+double tran_states_best(tran *t);
 /* The last points of the worst unknown zigzag: the error is the ringing of the trapezoidal rule. */
 bool tran_rings(const tran *t);
 

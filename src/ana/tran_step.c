@@ -147,9 +147,10 @@ static void choose_start(tran *t)
 
 /* Where shorter steps do not help, as behind a jump of a source into a junction, limited steps of
  * Newton may: a current falls by e in each. A limit that a user has lowered stands. */
+enum { USUAL = 10 }; /* itl4, if nobody says otherwise */
 static int allowed_iterations(const tran *t)
 {
-    enum { PATIENCE = 4, USUAL = 10, MORE = 10 };
+    enum { PATIENCE = 4, MORE = 10 };
     const int itl = t->a->opt.itl4;
     return t->newton_fails < PATIENCE || itl < USUAL ? itl : MORE * itl;
 }
@@ -165,7 +166,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
                 .srcfact = 1,
                 .limit = true,
                 .final_step = time == t->o.tstop,
-                .weight = t->weight},
+                .weight = t->noise ? NULL : t->weight},
         .q_n = t->q[1],
         .qlo_n = t->qlo[1],
         .hist = t->hist,
@@ -174,6 +175,7 @@ static vs_status solve_at(tran *t, double time, double *x, bool solved, double *
         .rmax = t->rmax,
         .fix = fix,
         .itl = allowed_iterations(t),
+        .itl_more = a->opt.itl4 < USUAL ? 0 : 3 * a->opt.itl4,
         .solved = solved,
     };
     return newton_run(a, &eq, x, &t->rep);
@@ -192,13 +194,20 @@ static vs_status solve_sdirk(tran *t)
     t->grid[0] = 0; /* cc is about to be another method's */
     integ_corrector(INTEG_SDIRK_A, 1, t->h, t->past, &t->cc);
     set_history(t, NULL);
+    const double middle = t->t + INTEG_SDIRK_GAMMA * t->h;
+    if (t->noise)
+        tran_noise_add(t, middle, 1);
     memcpy(t->stage, t->x[1], bytes);
-    vs_status st = solve_at(t, t->t + INTEG_SDIRK_GAMMA * t->h, t->stage, false, NULL);
+    vs_status st = solve_at(t, middle, t->stage, false, NULL);
     if (st != VS_OK)
         return st;
+    if (t->noise)
+        tran_noise_add(t, middle, -1);
     take_flow(t, ckt_charge_rest(t->a->c), t->k1);
     integ_corrector(INTEG_SDIRK_B, 2, t->h, t->past, &t->cc);
     set_history(t, t->k1);
+    if (t->noise)
+        tran_noise_add(t, t->t_new, 1);
     memcpy(t->x[0], t->stage, bytes);
     return solve_at(t, t->t_new, t->x[0], false, NULL);
 }
@@ -212,6 +221,8 @@ static vs_status solve_multistep(tran *t)
         integ_corrector(m, order, t->h, t->past, &t->cc);
     remember_grid(t);
     set_history(t, t->dq[1]);
+    if (t->noise)
+        tran_noise_add(t, t->t_new, 1);
     bool solved = t->have_pred && same_alpha(t) && t->a->opt.rshunt <= 0;
     if (solved)
         improve_prediction(t);
@@ -241,6 +252,8 @@ vs_status tran_solve(tran *t)
     else
         memcpy(t->qlo[0], ckt_charge_rest(t->a->c), sizeof(double) * (size_t)(t->a->n + 1));
     tran_take_resistive(t, t->f[0]);
+    if (t->noise)
+        tran_noise_add(t, t->t_new, -1);
     take_flow(t, t->qlo[0], t->dq[0]);
     return VS_OK;
 }
@@ -267,6 +280,8 @@ void tran_shift(tran *t)
     vop_larger(t->xmax, t->x[0], t->a->m);
     vop_larger(t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);
+    if (t->n_device)
+        tran_widen(t);
     rotate(t->x, TRAN_KEEP + 1);
     rotate(t->q, TRAN_KEEP + 1);
     rotate(t->qlo, TRAN_KEEP + 1);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api_build.h"
+#include "api_models.h"
 #include "api_priv.h"
 
 const char *vsim_version(void) { return API_VERSION; }
@@ -65,20 +66,7 @@ static vs_status check_settings(vsim *s)
 
 static vs_status open_models(vsim *s)
 {
-    const vsim_settings *set = &s->set;
-    const mdl_opt o = {.include = set->include,
-                       .n_include = set->n_include,
-                       .macro = set->macro,
-                       .n_macro = set->n_macro,
-                       .model_dir = set->models,
-                       .interpret = set->interpret,
-                       .no_specialize = set->no_specialize,
-                       .jit = {.cache_dir = set->cache,
-                               .no_cache = !set->cache,
-                               .plugin_dir = set->plugins,
-                               .lanes = set->lanes,
-                               .cpu = set->cpu,
-                               .opt_level = 2}};
+    const mdl_opt o = api_model_options(&s->set);
     return mdl_lib_new(&s->lib, &s->d, &s->names, &o);
 }
 
@@ -158,6 +146,8 @@ vsim_status vsim_new(vsim **out, const vsim_settings *settings)
 static vs_status free_objects(void *arg)
 {
     vsim *s = arg;
+    while (s->session)
+        api_drop_session(s->session);
     while (s->deck)
         api_free_deck(s->deck);
     mdl_lib_free(&s->lib);
@@ -166,6 +156,7 @@ static vs_status free_objects(void *arg)
     str_pool_fini(&s->names);
     diag_fini(&s->d);
     arena_fini(&s->mem);
+    files_forget();
 #ifdef __SANITIZE_ADDRESS__
     assert(!heap_bytes(s->heap)); /* else nobody would hear of a leak */
 #endif

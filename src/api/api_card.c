@@ -88,6 +88,10 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from)
         return a->n_freq > 0 ? arena_printf(mem, "sens %s ac %s", a->out, grid_of(mem, a))
                              : arena_printf(mem, "sens %s", a->out);
     case VSIM_PZ: return pz_card(mem, a);
+    case VSIM_HB:
+    case VSIM_HBAC:
+    case VSIM_HBNOISE:
+    case VSIM_LSTB: break; /* cards have their many words */
     case VSIM_SP: return arena_printf(mem, "sp %s%s", grid_of(mem, a), a->noise ? " donoise" : "");
     }
     diag_error(&d->s->d, DIAG_NOWHERE, "vsim_analysis.kind is %d, which is no analysis",

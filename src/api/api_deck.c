@@ -1,4 +1,5 @@
 /* api_deck.c - decks and their circuits (deck.h). */
+#include <errno.h>
 #include <string.h>
 
 #include "api_priv.h"
@@ -81,8 +82,6 @@ static vs_status do_read(void *arg)
 {
     reading *a = arg;
     vsim *s = a->s;
-    if (!api_may_change(s, "vsim_deck_file"))
-        return VS_EINPUT;
     if (!s->lib) {
         diag_error(&s->d, DIAG_NOWHERE, "the simulator could not be made, see vsim_new");
         return VS_EINPUT;
@@ -102,10 +101,25 @@ static vs_status do_read(void *arg)
     return read_cards(a);
 }
 
+vs_status api_read_deck(vsim *s, const char *name, const char *text, size_t len,
+                        const vsim_read *how, vsim_deck **d)
+{
+    reading a = {.s = s, .name = name, .text = text, .len = len, .how = how};
+    const vs_status st = do_read(&a);
+    *d = a.d;
+    return st;
+}
+
+static vs_status read_for_host(void *arg)
+{
+    const reading *a = arg;
+    return api_may_change(a->s, "vsim_deck_file") ? do_read(arg) : VS_EINPUT;
+}
+
 static vsim_status read_deck(reading *a, vsim_deck **d)
 {
     *d = NULL;
-    const vsim_status st = api_enter(a->s, do_read, a);
+    const vsim_status st = api_enter(a->s, read_for_host, a);
     if (!st)
         *d = a->d;
     else if (a->d)
@@ -145,9 +159,13 @@ static vs_status free_deck(void *arg)
     arena_fini(&d->label_mem);
     vec_free(d->define);
     arena_fini(&d->mem);
+    if (!d->s->deck)
+        files_forget(); /* what was read may be written now */
     vs_free(d);
     return VS_OK;
 }
+
+vs_status api_drop_deck(vsim_deck *d) { return free_deck(d); }
 
 void api_free_deck(vsim_deck *d) { api_release(d->s, free_deck, d); }
 
@@ -169,7 +187,7 @@ vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind)
     if (d->active)
         return VS_OK;
     /* rows of models may be in use by the circuits of other decks */
-    sim_opts(d->sim)->shared_models = d->s->deck != d || d->next;
+    sim_opts(d->sim)->shared_models = d->s->deck != d || d->next || d->s->session;
     const int n_error = d->s->d.n_error;
     api_use_files(d);
     sim_retake_analyses(d->sim);
@@ -222,7 +240,8 @@ static vs_status do_output(void *arg)
     }
     const vs_status st = out_open(out, a->name, known[k].format);
     if (st)
-        diag_error(d, DIAG_NOWHERE, "result file '%s' cannot be written", a->name);
+        diag_error(d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", a->name,
+                   files_why(errno));
     return st;
 }
 

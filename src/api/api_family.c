@@ -1,8 +1,6 @@
 /* api_family.c - the points of .step and .mc, one at a time (deck.h). */
 #include "api_priv.h"
 
-enum { LABEL = 2000 };
-
 /* Once: how many points there are, and what decides loops of the deck. */
 static vs_status need_family(vsim_deck *d)
 {
@@ -75,7 +73,6 @@ static vs_status do_set(void *arg)
 {
     const point *p = arg;
     vsim_deck *d = p->d;
-    char values[LABEL], label[LABEL];
     const vs_status st = check_point(p);
     if (st)
         return st;
@@ -87,12 +84,14 @@ static vs_status do_set(void *arg)
         diag_error(&d->s->d, DIAG_NOWHERE, "a run is under way: its deck stays at its point");
         return VS_EINPUT;
     }
-    fam_values(&d->fam, p->k, values, sizeof values);
-    fam_label(d->column, vec_len(d->column), values, label, sizeof label);
+    char *values = fam_values(&d->fam, p->k);
+    char *label = fam_label(d->column, vec_len(d->column), values);
     arena_fini(&d->label_mem);
     arena_init(&d->label_mem);
     if (p->label)
         *p->label = arena_printf(&d->label_mem, "%s", label);
+    vs_free(values);
+    vs_free(label);
     return set_point(d, p->k);
 }
 

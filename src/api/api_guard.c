@@ -43,15 +43,13 @@ static vs_status whole_call(void *arg)
     const call *c = arg;
     vsim *s = c->s;
     api_forget_messages(s);
-    const size_t n_file = vec_len(s->d.file);
     const arena_pos mark = arena_mark(&s->d.mem);
     const vs_status st = c->body(c->arg);
     api_take_messages(s);
     if (s->own_file && s->own_file == vec_len(s->d.file))
         diag_forget_files(&s->d, s->own_file - 1);
     s->own_file = 0;
-    if (vec_len(s->d.file) == n_file) /* names of files stand there too */
-        arena_release(&s->d.mem, mark);
+    arena_release(&s->d.mem, mark);
     return st;
 }
 

@@ -11,6 +11,7 @@
  *     api_run.c      runs
  *     api_card.c     analyses from structs
  *     api_result.c   plots, vectors, measures
+ *     api_session.c  commands one at a time
  * A public function packs what it was given into an api_args, and api_enter calls the function that
  * does the work: what every call begins and ends with stands there alone. */
 #ifndef API_PRIV_H
@@ -35,6 +36,7 @@ struct vsim {
     str_pool names;
     mdl_lib *lib; /* NULL: it could not be opened */
     vsim_deck *deck;
+    vsim_session *session;
     arena message_mem;
     vsim_message *message; /* vec: of the last call */
     size_t own_file;       /* 1 + number of a text that the call under way added; 0: none */
@@ -62,6 +64,7 @@ typedef struct api_source api_source;
 struct vsim_deck {
     vsim *s;
     vsim_deck *next;
+    vsim_session *session; /* whose circuit it is; NULL: the host's own */
     arena mem;
     sim *sim;
     flat_override *define; /* vec: of vsim_read */
@@ -100,6 +103,8 @@ struct vsim_run {
     const double *x; /* [n+1] the last point; NULL: none */
     double *last;    /* [n_last] its copy: of all but a transient under way */
     size_t n_last;
+    double next_tick;       /* s of the clock: the host hears of progress again */
+    bool polled;            /* the host's answer to the last poll */
     sim_stat before, after; /* of the engine */
     double seconds;
     vsim_measured *measured; /* vec */
@@ -144,6 +149,11 @@ VS_MUST_USE vs_status api_circuit(vsim_deck *d);
 /* The same with what an analysis needs of the models. */
 VS_MUST_USE vs_status api_circuit_for(vsim_deck *d, flat_ana_kind kind);
 void api_free_deck(vsim_deck *d);
+/* The same inside a call. */
+vs_status api_drop_deck(vsim_deck *d);
+/* Inside a call. text NULL: `name` is a file. *d: also after an error, NULL or to be dropped. */
+VS_MUST_USE vs_status api_read_deck(vsim *s, const char *name, const char *text, size_t len,
+                                    const vsim_read *how, vsim_deck **d);
 
 /* -- api_value.c -- */
 /* Before a change: what holds now, in case the circuit cannot be built with it. false: `what` is
@@ -166,7 +176,12 @@ void api_free_run(vsim_run *r);
 /* The card of an analysis, its sweeps without their values; NULL after a message. */
 const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *a);
 
+/* -- api_session.c -- */
+void api_drop_session(vsim_session *p);
+
 /* -- api_result.c -- */
+/* A plot of the interface is one of src/post: nothing needs to be added to it. */
+static inline const vsim_plot *api_plot(const post_plot *p) { return (const vsim_plot *)p; }
 /* The vectors that the deck's measures of this analysis need. */
 void api_want_measures(vsim_run *r);
 /* The deck's measures of a run that has ended. */

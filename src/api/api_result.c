@@ -12,8 +12,7 @@ static post_set *plots_of(const vsim_run *r)
 
 /* -- plots -- */
 
-/* A plot of the interface is one of src/post: nothing needs to be added to it. */
-static const vsim_plot *outside(const post_plot *p) { return (const vsim_plot *)p; }
+static const vsim_plot *outside(const post_plot *p) { return api_plot(p); }
 static const post_plot *inside(const vsim_plot *p) { return (const post_plot *)p; }
 
 size_t vsim_run_plot_count(const vsim_run *r) { return vec_len(plots_of(r)->plot); }
@@ -25,6 +24,9 @@ const vsim_plot *vsim_run_plot(const vsim_run *r, size_t i)
 }
 
 const char *vsim_plot_name(const vsim_plot *p) { return inside(p)->what; }
+const char *vsim_plot_id(const vsim_plot *p) { return inside(p)->name; }
+const char *vsim_plot_title(const vsim_plot *p) { return inside(p)->title; }
+const char *vsim_plot_date(const vsim_plot *p) { return inside(p)->date; }
 size_t vsim_plot_vector_count(const vsim_plot *p) { return vec_len(inside(p)->vec); }
 
 static const char *unit_of(const char *kind)

@@ -4,6 +4,8 @@
 
 #include "api_priv.h"
 
+#define TICK 0.05 /* s between two calls of progress */
+
 /* -- what the engine tells, and the host hears -- */
 
 static void print_line(void *user, const char *text)
@@ -65,19 +67,26 @@ static vs_status take_row(void *user, const double *row, size_t n)
 static void take_progress(void *user, double fraction, double axis, const char *unit,
                           const ana_stat *st)
 {
-    const vsim_run *r = user;
+    vsim_run *r = user;
     const vsim_progress p = {fraction, axis, unit, st->points_accepted, st->iterations};
-    if (!r->o.progress)
+    if (!r->o.progress && !r->o.poll)
         return;
+    const double now = vs_seconds();
+    if (now < r->next_tick)
+        return;
+    r->next_tick = now + TICK;
     api_leave_to_host(r->d->s);
-    r->o.progress(r->o.user, &p);
+    if (r->o.progress)
+        r->o.progress(r->o.user, &p);
+    const bool polled = r->o.poll && r->o.poll(r->o.user);
     api_back_from_host(r->d->s);
+    r->polled = r->polled || polled;
 }
 
 static bool asked_to_stop(void *user)
 {
     const vsim_run *r = user;
-    if (r->d->host_wrong)
+    if (r->d->host_wrong || r->polled)
         return true;
     if (!r->o.stop)
         return false;
@@ -168,7 +177,7 @@ static flat_ana_kind kind_of(const making *m)
                                                  : FLAT_OP;
     card += strspn(card, " \t");
     const size_t n = strcspn(card, " \t");
-    for (flat_ana_kind k = FLAT_OP; k <= FLAT_SP; k++)
+    for (flat_ana_kind k = FLAT_OP; k < FLAT_N_ANA; k++)
         if (strlen(sim_analysis_word(k)) == n && !str_ncasecmp(card, sim_analysis_word(k), n))
             return k;
     return FLAT_OP;
@@ -261,7 +270,9 @@ vsim_kind vsim_deck_card_kind(const vsim_deck *d, size_t i)
     static const vsim_kind kind[] = {
         [FLAT_OP] = VSIM_OP,     [FLAT_DCSWEEP] = VSIM_DC,  [FLAT_TRAN] = VSIM_TRAN,
         [FLAT_AC] = VSIM_AC,     [FLAT_NOISE] = VSIM_NOISE, [FLAT_TF] = VSIM_TF,
-        [FLAT_SENS] = VSIM_SENS, [FLAT_PZ] = VSIM_PZ,       [FLAT_SP] = VSIM_SP};
+        [FLAT_SENS] = VSIM_SENS, [FLAT_PZ] = VSIM_PZ,       [FLAT_SP] = VSIM_SP,
+        [FLAT_HB] = VSIM_HB,     [FLAT_HBAC] = VSIM_HBAC,   [FLAT_HBNOISE] = VSIM_HBNOISE,
+        [FLAT_LSTB] = VSIM_LSTB};
     size_t n;
     const flat_ana *a = sim_todo(d->sim, &n);
     return i < n ? kind[a[i].kind] : VSIM_OP;

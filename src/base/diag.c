@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "io.h"
 
 enum { MAX_FILE_BYTES = 1 << 30 };
@@ -19,24 +20,42 @@ void diag_init(diag *d)
 
 void diag_fini(diag *d)
 {
-    for (size_t i = 0; i < vec_len(d->file); i++)
-        vs_free((char *)d->file[i].text);
+    diag_forget_files(d, 0);
     vec_free(d->file);
     vec_free(d->msg);
     arena_fini(&d->mem);
 }
 
+static void free_file(diag_file *f)
+{
+    vs_free((char *)(uintptr_t)f->text);
+    vs_free((char *)(uintptr_t)f->name);
+    f->text = f->name = NULL;
+}
+
 void diag_forget_files(diag *d, size_t n)
 {
     for (size_t i = n; i < vec_len(d->file); i++)
-        vs_free((char *)d->file[i].text);
+        free_file(&d->file[i]);
     if (vec_len(d->file) > n)
         vec_head_of(d->file)->len = n;
 }
 
+void diag_drop_files(diag *d, size_t from, size_t to)
+{
+    for (size_t i = from; i < to && i < vec_len(d->file); i++) {
+        free_file(&d->file[i]);
+        d->file[i] = (diag_file){.name = vs_strdup(""), .text = vs_calloc(1, 1), .gone = true};
+    }
+    size_t n = vec_len(d->file);
+    while (n && d->file[n - 1].gone)
+        n--;
+    diag_forget_files(d, n);
+}
+
 static int32_t own_file(diag *d, const char *name, char *text, size_t len, diag_span from)
 {
-    diag_file f = {arena_strndup(&d->mem, name, strlen(name)), text, len, from};
+    diag_file f = {.name = vs_strdup(name), .text = text, .len = len, .from = from};
     vec_push(d->file, f);
     return (int32_t)vec_len(d->file) - 1;
 }
@@ -125,7 +144,8 @@ bool diag_has_file(const diag *d, const char *path)
     return (d->client_file && d->client_file(d->client_user, path, &n)) || !stat(path, &sb);
 }
 
-vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file, const char **why)
+static vs_status read_file(diag *d, const char *path, bool pipe, diag_span from, int32_t *file,
+                           const char **why)
 {
     struct stat sb;
     size_t n;
@@ -145,9 +165,13 @@ vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *fil
         *why = "is a directory";
         return VS_EIO;
     }
-    if (!S_ISREG(sb.st_mode) && !S_ISFIFO(sb.st_mode)) {
+    if (!S_ISREG(sb.st_mode) && !(pipe && S_ISFIFO(sb.st_mode))) {
         *why = "is not a regular file";
         return VS_EIO;
+    }
+    if (!files_input(path)) {
+        *why = "would be overwritten by an output of this run";
+        return VS_EINPUT;
     }
     const int fd = io_open(path, O_RDONLY);
     if (fd < 0) {
@@ -161,6 +185,16 @@ vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *fil
         return VS_EIO;
     *file = own_file(d, path, text, len, from);
     return VS_OK;
+}
+
+vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file, const char **why)
+{
+    return read_file(d, path, false, from, file, why);
+}
+
+vs_status diag_read_first(diag *d, const char *path, int32_t *file, const char **why)
+{
+    return read_file(d, path, true, DIAG_NOWHERE, file, why);
 }
 
 static void add_msg(diag *d, diag_level level, diag_span at, const char *fmt, va_list ap)

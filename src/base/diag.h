@@ -26,6 +26,7 @@ typedef struct diag_file {
                          see diag_text */
     size_t len;
     diag_span from; /* the include that brought it, or DIAG_NOWHERE */
+    bool gone;      /* dropped: an empty text in its place */
 } diag_file;
 
 typedef struct diag_msg {
@@ -78,13 +79,18 @@ int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span fro
 const char *diag_text(const diag *d, int32_t file);
 /* Files n and those behind it are forgotten with their texts; no message may point there. */
 void diag_forget_files(diag *d, size_t n);
+/* The same of files [from, to) of a deck that goes, while later ones stay where they are. */
+void diag_drop_files(diag *d, size_t from, size_t to);
 /* The client has such a file, or it is on disk. */
 bool diag_has_file(const diag *d, const char *path);
-/* Reads a file, of the client or from disk. Refuses directories, devices and files above 1 GiB.
+/* Reads a file, of the client or from disk. Refuses directories, devices, pipes and files above 1
+ * GiB.
  * Status: VS_OK and *file; VS_EIO with *why set to a static sentence ("is a directory", ...);
  * records no message itself. */
 VS_MUST_USE vs_status diag_read_file(diag *d, const char *path, diag_span from, int32_t *file,
                                      const char **why);
+/* The same of the file that the user named, which may be a pipe. */
+VS_MUST_USE vs_status diag_read_first(diag *d, const char *path, int32_t *file, const char **why);
 
 void diag_error(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 void diag_warning(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);

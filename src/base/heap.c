@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define ONE_THREAD __libc_single_threaded
+#else
+#define ONE_THREAD 0
+#endif
+
 typedef struct block {
     struct block *newer, *older; /* of its heap */
     heap *in;                    /* NULL: of the process, no list */
@@ -20,6 +27,7 @@ struct heap {
     pthread_mutex_t lock; /* threads of a pool share a heap */
     block *top;
     heap_owned *owned;
+    files_list *files; /* in a block of this heap; NULL: none were asked for */
     size_t limit, bytes, peak;
     int64_t count, fail_at;
     bool fail_on;
@@ -75,6 +83,7 @@ void heap_free(heap **p)
     *p = NULL;
 }
 
+files_list **heap_files(heap *h) { return h ? &h->files : NULL; }
 size_t heap_bytes(const heap *h) { return h->bytes; }
 size_t heap_peak(const heap *h) { return h->peak; }
 int64_t heap_count(const heap *h) { return h->count; }
@@ -125,6 +134,22 @@ void vs_no_memory(void)
 
 /* -- blocks -- */
 
+/* A process with one thread needs no lock: a third of what a small allocation costs. What lock()
+ * returns is for unlock(): nothing between them starts a thread. */
+static bool lock(heap *h)
+{
+    const bool locked = !ONE_THREAD;
+    if (locked)
+        pthread_mutex_lock(&h->lock);
+    return locked;
+}
+
+static void unlock(heap *h, bool locked)
+{
+    if (locked)
+        pthread_mutex_unlock(&h->lock);
+}
+
 /* `more` bytes in place of `less` are counted; false: they are too many. With the lock. */
 static bool count(heap *h, size_t more, size_t less)
 {
@@ -154,6 +179,14 @@ static void take_out(heap *h, block *b)
         b->older->newer = b->newer;
 }
 
+/* It moved. */
+static void relink(heap *h, block *b)
+{
+    *(b->newer ? &b->newer->older : &h->top) = b;
+    if (b->older)
+        b->older->newer = b;
+}
+
 /* A block for n bytes in the place of `old` (NULL: a new one); zero: new bytes are. NULL: no
  * memory, `old` stays. */
 static block *change(heap *h, block *old, size_t n, bool zero)
@@ -161,14 +194,13 @@ static block *change(heap *h, block *old, size_t n, bool zero)
     const size_t less = old ? old->bytes : 0;
     if (n > SIZE_MAX / 2)
         return NULL;
+    bool locked = false;
     if (h) {
-        pthread_mutex_lock(&h->lock);
+        locked = lock(h);
         if (!count(h, n, less)) {
-            pthread_mutex_unlock(&h->lock);
+            unlock(h, locked);
             return NULL;
         }
-        if (old)
-            take_out(h, old);
     }
     block *b = old    ? realloc(old, sizeof *b + n)
                : zero ? calloc(1, sizeof *b + n)
@@ -180,9 +212,11 @@ static block *change(heap *h, block *old, size_t n, bool zero)
     if (h) {
         if (!b)
             h->bytes += less - n;
-        if (b || old)
-            put_in(h, b ? b : old);
-        pthread_mutex_unlock(&h->lock);
+        else if (!old)
+            put_in(h, b);
+        else if (b != old)
+            relink(h, b);
+        unlock(h, locked);
     }
     return b;
 }
@@ -225,10 +259,10 @@ void vs_free(void *p)
     block *b = (block *)p - 1;
     heap *h = b->in;
     if (h) {
-        pthread_mutex_lock(&h->lock);
+        const bool locked = lock(h);
         take_out(h, b);
         h->bytes -= b->bytes;
-        pthread_mutex_unlock(&h->lock);
+        unlock(h, locked);
     }
     free(b);
 }
@@ -257,11 +291,15 @@ char *vs_text(const char *fmt, ...)
 
 char *vs_vtext(const char *fmt, va_list ap)
 {
+    char most[200]; /* are shorter */
     va_list again;
     va_copy(again, ap);
-    const int n = vsnprintf(NULL, 0, fmt, ap);
+    const int n = vsnprintf(most, sizeof most, fmt, ap);
     char *text = vs_malloc((size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, fmt, again);
+    if ((size_t)n < sizeof most)
+        memcpy(text, most, (size_t)n + 1);
+    else
+        vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     return text;
 }

@@ -15,6 +15,7 @@
 #include "vs.h"
 
 typedef struct heap heap;
+typedef struct files_list files_list; /* files.h */
 
 /* limit: bytes, 0: none. NULL: no memory. */
 heap *heap_new(size_t limit);
@@ -24,6 +25,8 @@ void heap_free(heap **h);
 /* The thread's heap; NULL: that of the process. heap_use returns the one before. */
 heap *heap_now(void);
 heap *heap_use(heap *h);
+/* Where the heap has its registry of files; NULL: h is NULL. */
+files_list **heap_files(heap *h);
 /* What the blocks hold now, and at most held. */
 size_t heap_bytes(const heap *h);
 size_t heap_peak(const heap *h);

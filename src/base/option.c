@@ -24,7 +24,7 @@ const char *option_wanted(option_range r) { return wanted[r]; }
 static const char *const *words_of(option_range r)
 {
     static const char *const method[] = {"trap", "gear", NULL};
-    static const char *const lu[] = {"auto", "klu", "tiny", "umfpack", "dense", NULL};
+    static const char *const lu[] = {"auto", "klu", "tiny", "umfpack", "dense", "cholesky", NULL};
     static const char *const bypass[] = {"auto", "0", "1", NULL};
     static const char *const stepstart[] = {"none", "first", NULL};
     switch (r) {

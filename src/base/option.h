@@ -19,7 +19,7 @@
     X(CELSIUS, "a temperature above -273.15 degrees Celsius")          \
     X(SWITCH, "0 or 1")                                                \
     X(METHOD, "trap or gear")                                          \
-    X(LU, "auto, klu, tiny, umfpack or dense")                         \
+    X(LU, "auto, klu, tiny, umfpack, dense or cholesky")               \
     X(BYPASS, "0, 1 or auto")                                          \
     X(STEPSTART, "first or none")
 

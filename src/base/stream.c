@@ -1,12 +1,15 @@
 /* stream.c - see stream.h. Streams into memory are fopencookie's: the library's own open_memstream
- * takes its memory from elsewhere and nobody hears when there is none. */
+ * takes its memory from elsewhere and nobody hears when there is none. Those of new files are, to
+ * hear when they end. */
 #define _GNU_SOURCE
 #include "stream.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "heap.h"
+#include "io.h"
 
 enum { LINE_BYTES = 128 };
 
@@ -89,12 +92,83 @@ static void drop_file(void *what, size_t n)
     fclose(what);
 }
 
-FILE *stream_open(const char *path, const char *mode)
+static FILE *held(FILE *f)
 {
-    FILE *f = fopen(path, mode);
     if (f)
         heap_hold(drop_file, f, 0);
     return f;
+}
+
+/* Opening waits for nobody: a pipe or a terminal is no file that a deck may name. */
+FILE *stream_open(const char *path)
+{
+    struct stat sb;
+    if (!stat(path, &sb) && !S_ISREG(sb.st_mode)) {
+        errno = S_ISDIR(sb.st_mode) ? EISDIR : FILES_SPECIAL;
+        return NULL;
+    }
+    return files_input(path) ? held(fopen(path, "re")) : NULL;
+}
+
+FILE *stream_append(const char *path, files_role role)
+{
+    return files_claim(path, role) ? held(fopen(path, "ae")) : NULL;
+}
+
+/* -- new files -- */
+
+typedef struct new_file {
+    heap_owned own;
+    FILE *f;
+    file_new to;
+    int why; /* errno of what could not be written first */
+} new_file;
+
+static ssize_t write_new(void *cookie, const char *p, size_t n)
+{
+    new_file *s = cookie;
+    if (!s->why && !io_write(s->to.fd, p, n))
+        s->why = errno ? errno : ENOSPC;
+    errno = s->why;
+    return s->why ? 0 : (ssize_t)n;
+}
+
+static int end_new(void *cookie)
+{
+    new_file *s = cookie;
+    const int bad = s->why;
+    heap_disown(&s->own);
+    const bool ok = file_end(&s->to, !bad) && !bad;
+    errno = bad ? bad : errno;
+    vs_free(s);
+    return ok ? 0 : -1;
+}
+
+static void drop_new(void *what, size_t n)
+{
+    (void)n;
+    new_file *s = what;
+    s->why = ECANCELED; /* it is not whole */
+    fclose(s->f);
+}
+
+FILE *stream_create(const char *path, files_role role)
+{
+    const cookie_io_functions_t io = {.write = write_new, .close = end_new};
+    new_file *s = vs_calloc(1, sizeof *s);
+    if (!file_begin(&s->to, path, role)) {
+        const int why = errno;
+        vs_free(s);
+        errno = why;
+        return NULL;
+    }
+    s->f = fopencookie(s, "w", io);
+    if (!s->f) {
+        (void)file_end(&s->to, false);
+        vs_no_memory();
+    }
+    heap_own(&s->own, drop_new, s);
+    return s->f;
 }
 
 int stream_close(FILE *f)

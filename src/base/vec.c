@@ -2,14 +2,19 @@
 
 #include <string.h>
 
+/* Of the first piece: most vecs stay below. */
+enum { FIRST_ELEMENTS = 8, FIRST_BYTES = 128 };
+
 void *vec_grow_(void *v, size_t extra, size_t elem)
 {
     size_t len = vec_len(v), cap = v ? vec_head_of(v)->cap : 0;
     if (len + extra <= cap && v)
         return v;
     size_t want = cap * 2 > len + extra ? cap * 2 : len + extra;
-    if (want < 8)
-        want = 8;
+    if (want < FIRST_ELEMENTS)
+        want = FIRST_ELEMENTS;
+    if (want * elem < FIRST_BYTES)
+        want = FIRST_BYTES / elem;
     vec_head *h = vs_realloc(v ? vec_head_of(v) : NULL, sizeof *h + want * elem);
     h->len = len;
     h->cap = want;

@@ -55,8 +55,6 @@ static void say_if_heard(void *user, const char *text)
 ckt *ckt_new(const ckt_opt *opt, diag *d)
 {
     ckt *c = vs_calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
     arena_init(&c->mem);
     str_pool_init(&c->names);
     c->d = d;
@@ -468,8 +466,10 @@ vs_status ckt_finish(ckt *c, unsigned forms)
         csc_entry *dc = NULL, *rest = NULL;
         ckt_device_entries(c, MDL_DC, &dc);
         ckt_rest_entries(c, &rest);
+        const size_t n = vec_len(dc);
         nat_entries(&c->nat, false, &dc);
-        nat_entries(&c->nat, false, &rest);
+        for (size_t i = n; i < vec_len(dc); i++)
+            vec_push(rest, dc[i]);
         ckt_sort_entries(c, dc);
         ckt_sort_entries(c, rest);
         st = ckt_check_topology(c, dc, rest);

@@ -180,6 +180,12 @@ typedef struct ckt_osdi_facts {
     diag_span span;
 } ckt_osdi_facts;
 int32_t ckt_n_osdi(const ckt *c); /* devices of OSDI libraries */
+/* Nodes at devices of OSDI libraries, inside and outside, to the vec; each once. */
+void ckt_osdi_nodes(const ckt *c, int32_t **node);
+/* gmin from node k to ground in static loads from now on, with a warning: an OSDI library lists
+ * derivatives that are 0 with the given parameters, so that the check of the topology sees a dc
+ * path where none is. false: k is no node of such a device, or has gmin already. */
+bool ckt_anchor(ckt *c, int32_t k);
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
 ckt_group_facts ckt_group(const ckt *c, int32_t i);
@@ -251,6 +257,8 @@ typedef struct ckt_device_facts {
     diag_span span;
 } ckt_device_facts;
 ckt_device_facts ckt_device(const ckt *c, int32_t device);
+/* Its unknowns of the circuit [*n]; 0: the reference, or not in use. */
+const int32_t *ckt_device_unknowns(const ckt *c, int32_t device, int32_t *n);
 int32_t ckt_n_source(const ckt *c);
 typedef struct ckt_source_facts {
     const char *name;
@@ -260,6 +268,8 @@ typedef struct ckt_source_facts {
     diag_span span;
 } ckt_source_facts;
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source);
+/* The value of an independent source at a time of a transient, volt or ampere. */
+double ckt_source_value(const ckt *c, int32_t source, double t);
 /* All outputs of a device at x by the interpreter: RES REACT G C OPVAR ... of the equation form,
  * without specialisation. A parameter of its row may be changed for this evaluation.
  *   param  in   -1: none

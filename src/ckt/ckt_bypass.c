@@ -14,11 +14,14 @@
 
 enum { EVERY = 256 };
 
+typedef double two __attribute__((vector_size(16), aligned(8)));
+
 struct ckt_bypass_work {
     dev_lin_sums sums;
-    double *f, *q; /* [n+1] of a load */
-    int age;       /* loads since the sums were made; < 0: they must be made */
-    bool fresh;    /* this load makes them */
+    two *fq;    /* [n+1] f and q of a load */
+    int age;    /* loads since the sums were made; < 0: they must be made */
+    bool fresh; /* this load makes them */
+    bool moved; /* in this load limiting acted */
 };
 
 void ckt_bypass_make(ckt *c)
@@ -34,8 +37,7 @@ void ckt_bypass_make(ckt *c)
                              .c = arena_array(&c->mem, double, nv),
                              .i = arena_array(&c->mem, double, n1),
                              .q = arena_array(&c->mem, double, n1)};
-    b->f = arena_array(&c->mem, double, n1);
-    b->q = arena_array(&c->mem, double, n1);
+    b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
 }
 
@@ -47,6 +49,7 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     b->fresh = !at->weight || b->age < 0 || b->age >= EVERY;
     b->age = b->fresh ? 0 : b->age + 1;
+    b->moved = false;
     if (!b->fresh)
         return;
     memset(b->sums.g, 0, nv * sizeof(double));
@@ -138,6 +141,7 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
         b->age = EVERY; /* the next load makes the sums anew */
     if (b->fresh)
         dev_lin_add_all(g, &b->sums);
+    c->bypass->moved |= g->lin->moved;
     g->n_eval += g->lin->n_item;
     c->stat.n_eval += g->lin->n_item;
     g->n_bypass += g->nb - g->lin->n_item;
@@ -152,20 +156,25 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 
 /* -- sums -- */
 
-/* f += G x, q += C x, J += G + alpha C */
-static void multiply(const csc *a, const dev_lin_sums *s, const double *restrict x, double alpha,
-                     double *restrict f, double *restrict q, double *restrict val)
+/* fq += (G x, C x): both sums of a row lie side by side and are one addition. */
+static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *fq)
 {
+    const double *g = s->g, *c = s->c;
+    const int32_t *row = a->row;
     for (int32_t j = 0; j < a->n; j++) {
-        const double xj = x[j + 1];
-        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++) {
-            const int32_t r = a->row[k] + 1;
-            const double g = s->g[k], c = s->c[k];
-            val[k] += g + alpha * c;
-            f[r] += g * xj;
-            q[r] += c * xj;
-        }
+        const two xj = {x[j + 1], x[j + 1]};
+        for (int32_t k = a->colptr[j], end = a->colptr[j + 1]; k < end; k++)
+            fq[row[k] + 1] += (two){g[k], c[k]} * xj;
     }
+}
+
+/* J += G + alpha C */
+VS_CLONES static void add_slopes(const dev_lin_sums *s, double alpha, double *restrict val,
+                                 int32_t n)
+{
+    const double *g = s->g, *c = s->c;
+    for (int32_t k = 0; k < n; k++)
+        val[k] += g[k] + alpha * c[k];
 }
 
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,
@@ -174,15 +183,15 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
     struct ckt_bypass_work *b = c->bypass;
     const int32_t n = ckt_n(c);
     const double t0 = timed ? vs_seconds() : 0;
-    memcpy(b->f, b->sums.i, (size_t)(n + 1) * sizeof(double));
-    memcpy(b->q, b->sums.q, (size_t)(n + 1) * sizeof(double));
-    multiply(&c->a, &b->sums, at->x, at->alpha, b->f, b->q, c->a.val);
-    for (int32_t i = 1; i <= n; i++)
-        f[i] += b->f[i];
+    for (int32_t i = 0; i <= n; i++)
+        b->fq[i] = (two){b->sums.i[i], b->sums.q[i]};
+    multiply(&c->a, &b->sums, at->x, b->fq);
+    add_slopes(&b->sums, at->alpha, c->a.val, csc_nnz(&c->a));
     for (int32_t i = 1; i <= n; i++) { /* the other charges' rounding is in qlo (two-sum) */
-        const double s = q[i], t = s + b->q[i], w = t - s;
+        const double s = q[i], own = b->fq[i][1], t = s + own, w = t - s;
+        f[i] += b->fq[i][0];
         q[i] = t;
-        c->qlo[i] += (s - (t - w)) + (b->q[i] - w);
+        c->qlo[i] += (s - (t - w)) + (own - w);
     }
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)
@@ -190,6 +199,8 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
     if (timed)
         c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }
+
+bool ckt_bypass_limited(const ckt *c) { return c->bypass->moved; }
 
 void ckt_bypass_accept(ckt *c)
 {

@@ -21,6 +21,13 @@ ckt_device_facts ckt_device(const ckt *c, int32_t device)
     return (ckt_device_facts){in->name, in->model, in->row, &c->unk[in->first], in->span};
 }
 
+const int32_t *ckt_device_unknowns(const ckt *c, int32_t device, int32_t *n)
+{
+    const ckt_inst *in = &c->inst[device];
+    *n = mdl_n_unknown(in->model);
+    return &c->unk[in->first];
+}
+
 int32_t ckt_n_source(const ckt *c) { return (int32_t)vec_len(c->sources->all); }
 
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
@@ -28,6 +35,11 @@ ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
     const nat_source *s = &c->sources->all[source];
     return (ckt_source_facts){s->name, s->is_v,        s->p,        s->n,          s->k,
                               s->m,    wave_dc(&s->w), s->w.ac_mag, s->w.ac_phase, s->span};
+}
+
+double ckt_source_value(const ckt *c, int32_t source, double t)
+{
+    return nat_source_at(&c->sources->all[source], t);
 }
 
 /* -- one device -- */

@@ -148,6 +148,8 @@ VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev
 /* Adds to f, q and the values of J. */
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax,
                     int timed);
+/* Since ckt_bypass_begin limiting moved a voltage of a device. */
+bool ckt_bypass_limited(const ckt *c);
 void ckt_bypass_accept(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,

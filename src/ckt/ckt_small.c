@@ -614,9 +614,10 @@ static void eval_pairs(const ckt_small *sm, const double *x)
 /* As load_one in nat_source.c: two currents; three terms of the row of a voltage source. */
 static void eval_sources(ckt *c, const ckt_small *sm, const ckt_env *env, const double *x)
 {
-    for (size_t k = 0; k < vec_len(c->sources->all); k++) {
-        nat_source *s = &c->sources->all[k];
-        double *v = sm->v + sm->source[k];
+    nat_source *s = c->sources->all;
+    const int32_t *at = sm->source;
+    for (nat_source *end = s + vec_len(s); s < end; s++, at++) {
+        double *v = sm->v + *at;
         const double e = nat_source_value(s, env), i = s->m * (s->is_v ? x[s->k] : e);
         v[0] = i;
         v[1] = -i;

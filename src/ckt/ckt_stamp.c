@@ -306,7 +306,7 @@ static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double
         nat_load(&c->nat, false, env, x, &native);
     c->stat.n_eval += native.n_eval;
     c->stat.s_eval += native.s_eval;
-    l.limited |= native.limited;
+    l.limited |= native.limited || (held && ckt_bypass_limited(c));
     l.bound = fmin(l.bound, native.bound);
     c->bound = l.bound;
     c->asked = l.asked;
@@ -504,6 +504,8 @@ vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
             st = one;
         dev_accept(&c->group[i]);
     }
+    if (c->small) /* sources alone, which accept nothing */
+        return st;
     const vs_status native = nat_accept(&c->nat, env, x, env->time == c->last_break);
     return native != VS_OK && st >= 0 ? native : st;
 }

@@ -39,7 +39,10 @@ double ckt_asked_step(const ckt *c) { return c->loaded ? c->asked : INFINITY; }
 void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
     memset(s, 0, vec_len(c->unknown) * sizeof *s);
-    nat_terms(&c->nat, env, s);
+    if (c->small) /* it has no other native devices */
+        nat_source_terms(c->sources, env, s);
+    else
+        nat_terms(&c->nat, env, s);
     s[0] = 0;
 }
 

@@ -118,6 +118,34 @@ static void join_returns(const ckt *c, int32_t *up)
     vec_free(has_pair);
 }
 
+/* A branch current that only one node has: V(a) <+ ... with the other end at ground, which is no
+ * unknown. */
+static void join_branches(const ckt *c, int32_t *up)
+{
+    int32_t *pairs = NULL;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[MDL_DC];
+        vec_clear(pairs);
+        vec_extend(pairs, f->n_u);
+        memset(pairs, 0, (size_t)f->n_u * sizeof *pairs);
+        for (int32_t k = 0; k < f->n_out; k++) {
+            const mdl_out *o = &f->variant->out[k];
+            if (o->kind != IR_OUT_G || o->still || mdl_unknown(g->model, o->a)->kind != VA_CURRENT)
+                continue;
+            for (int32_t j = 0; j < f->n_out; j++) {
+                const mdl_out *p = &f->variant->out[j];
+                if (p->kind == IR_OUT_G && !p->still && p->a == o->b && p->b == o->a)
+                    pairs[o->a] += o->a == o->b ? 2 : 1;
+            }
+        }
+        for (int32_t u = 0; u < f->n_u; u++)
+            for (int32_t i = 0; i < g->nb && pairs[u] == 1; i++)
+                join(up, f->map[(size_t)i * (size_t)f->n_u + (size_t)u], 0);
+    }
+    vec_free(pairs);
+}
+
 static void warn_floating(const ckt *c, int32_t *up, int32_t root, diag_span at)
 {
     char text[256];
@@ -178,6 +206,7 @@ static void check_floating(ckt *c, const csc_entry *rest, const touch *t, bool *
             join(up, a, b);
     }
     join_returns(c, up);
+    join_branches(c, up);
     bool *charged = charged_sets(c, up), *open = open_sets(c, up);
     int n = 0;
     for (int32_t k = 1; k < (int32_t)vec_len(up); k++) {
@@ -196,6 +225,45 @@ static void check_floating(ckt *c, const csc_entry *rest, const touch *t, bool *
     vec_free(charged);
     vec_free(open);
     vec_free(up);
+}
+
+void ckt_osdi_nodes(const ckt *c, int32_t **node)
+{
+    bool *seen = NULL;
+    vec_extend(seen, vec_len(c->unknown));
+    seen[0] = true;
+    for (int32_t i = 0; i < ckt_n_osdi(c); i++) {
+        const ckt_osdi_facts d = ckt_osdi_at(c, i);
+        for (int32_t k = 0; k < d.in->module->n_node; k++) {
+            const int32_t u = d.unknown[k];
+            if (!seen[u] && c->unknown[u].node)
+                vec_push(*node, u);
+            seen[u] = true;
+        }
+    }
+    vec_free(seen);
+}
+
+bool ckt_anchor(ckt *c, int32_t k)
+{
+    int32_t *node = NULL;
+    bool at_osdi = false;
+    ckt_osdi_nodes(c, &node);
+    for (size_t i = 0; i < vec_len(node); i++)
+        at_osdi |= node[i] == k;
+    vec_free(node);
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        at_osdi &= c->fix[i].unknown != k;
+    if (!at_osdi || c->diag_slot[k] < 0)
+        return false;
+    diag_warning(
+        c->d, DIAG_NOWHERE,
+        "no dc path to ground from node '%s': the OSDI devices there conduct nothing; gmin "
+        "to ground is added",
+        c->unknown[k].name);
+    vec_push(c->fix, (ckt_fix){CKT_FIX_SHUNT, k, !c->unknown[k].has_q, c->diag_slot[k]});
+    ckt_small_drop(c);
+    return true;
 }
 
 /* Unknowns that no static equation has (rates of change of a model) are 0 there. */

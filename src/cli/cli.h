@@ -43,6 +43,7 @@ typedef struct cli_opt {
     vsim_inside_format format;
     bool no_output;         /* --no-output: nothing is written */
     const char *stats;      /* --stats */
+    bool fsync;             /* --fsync */
     const char *touchstone; /* --touchstone */
     const char *dump;       /* --dump=... or NULL */
     vsim_inside_debug debug;
@@ -56,8 +57,21 @@ typedef struct cli_opt {
     const char *order, *svg, *mtx, *at; /* analyze */
     const char *trace;                  /* profile */
     const char *measures;               /* --measures: the table of .meas results */
+    uint64_t seed;                      /* --seed; 0: statistical functions are nominal */
+    const char **variable;              /* [n_variable] -D of ngspice's variables, "name=text" */
+    size_t n_variable;
+    bool typed, pipe; /* -i, -p: commands one at a time */
+    bool autorun;     /* -a: with these the deck's analyses run first */
+    bool server;      /* -s: the deck from standard input, results to standard output */
+    bool ngspice;     /* called as ngspice, or --ngspice: its options, names and log */
     bool no_init;
-    bool allow_shell;   /* .control may start programs */
+    bool allow_shell;      /* .control may start programs */
+    bool allow_native;     /* decks load .osdi files and start-up files */
+    const char **writable; /* [n_writable] --allow-write */
+    size_t n_writable;
+    char *trust_text;   /* the user's list of trusted folders, as lines that became strings */
+    const char **trust; /* [n_trust] in it */
+    size_t n_trust;
     int jobs;           /* workers of a sweep; 0: one for each processor */
     int shard, n_shard; /* from 0 */
     bool resume, redo;
@@ -82,7 +96,8 @@ const char *cli_variable(void *user, const char *name);
 void cli_help(const char *topic, FILE *out);
 
 /* -- commands: exit codes -- */
-int cli_run(const cli_opt *o); /* run, check, explain, analyze, profile of a deck */
+int cli_run(const cli_opt *o);  /* run, check, explain, analyze, profile of a deck */
+int cli_talk(const cli_opt *o); /* -i, -p: commands one at a time */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
@@ -95,8 +110,19 @@ bool cli_join(cli_opt *o, int *code);
 /* -- what they share (cli_common.c) -- */
 int cli_exit_code(vsim_status st); /* VSIM_STOP: 0 */
 vsim_settings cli_settings(const cli_opt *o);
+/* The -o file. */
+typedef struct cli_report {
+    const char *path;
+    bool waits, begun; /* begun: inputs are read, it may be written */
+    int fd;            /* -1: not yet */
+    char *text;        /* [n] until then */
+    size_t n;
+    int why; /* errno, 0 */
+} cli_report;
+/* Stays where it is from opening to closing. */
 typedef struct cli_out {
     vsim_inside_streams streams; /* log: stdout, stderr or the -o file */
+    cli_report report;
 } cli_out;
 /* false: a message was printed. close: false likewise, the report could not be written. */
 bool cli_out_open(cli_out *out, const cli_opt *o);

@@ -1,6 +1,10 @@
 /* cli_common.c - exit codes, settings of the library, the report's stream. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -38,16 +42,77 @@ vsim_settings cli_settings(const cli_opt *o)
                            .variable = cli_variable};
 }
 
+/* -- a report to a file: it is kept until the inputs are read -- */
+
+static ssize_t put_report(void *cookie, const char *p, size_t n)
+{
+    cli_report *r = cookie;
+    if (r->fd < 0) {
+        char *more = realloc(r->text, r->n + n);
+        if (!more)
+            return 0;
+        memcpy(more + r->n, p, n);
+        r->text = more;
+        r->n += n;
+        return (ssize_t)n;
+    }
+    for (size_t done = 0; done < n;) {
+        const ssize_t k = write(r->fd, p + done, n - done);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return 0;
+        done += (size_t)k;
+    }
+    return (ssize_t)n;
+}
+
+/* Of vsim_inside_streams. */
+static void begin_report(void *user)
+{
+    cli_report *r = user;
+    if (r->begun)
+        return;
+    r->begun = true;
+    r->fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (r->fd < 0 || put_report(r, r->text, r->n) != (ssize_t)r->n)
+        r->why = errno;
+}
+
+static int end_report(void *cookie)
+{
+    cli_report *r = cookie;
+    free(r->text);
+    r->text = NULL;
+    if (r->fd >= 0 && close(r->fd) && !r->why)
+        r->why = errno;
+    errno = r->why;
+    return r->why ? -1 : 0;
+}
+
+/* NULL: errno. */
+static FILE *open_report(cli_report *r, const char *path)
+{
+    struct stat sb;
+    const cookie_io_functions_t io = {.write = put_report, .close = end_report};
+    const char *slash = strrchr(path, '/');
+    const bool there = !stat(path, &sb);
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const bool may = folder && !access(there ? path : folder, W_OK);
+    free(folder);
+    *r = (cli_report){.path = path, .fd = -1};
+    if (there && !S_ISREG(sb.st_mode))
+        return fopen(path, "we"); /* a pipe: nothing is lost */
+    r->waits = true;
+    return may ? fopencookie(r, "w", io) : NULL;
+}
+
 bool cli_out_open(cli_out *out, const cli_opt *o)
 {
-    const bool results_on_stdout = o->raw && !strcmp(o->raw, "-");
+    const bool results_on_stdout = o->server || (o->raw && !strcmp(o->raw, "-"));
     FILE *log = results_on_stdout ? stderr : stdout;
-    for (size_t i = 0; o->log && i < o->n_arg; i++)
-        if (vsim_inside_same_file(o->log, o->arg[i])) {
-            fprintf(stderr, "vsim: the report would overwrite '%s'\n", o->arg[i]);
-            return false;
-        }
-    if (o->log && !(log = fopen(o->log, "w"))) {
+    out->report = (cli_report){.fd = -1};
+    if (o->log && !(log = open_report(&out->report, o->log))) {
         fprintf(stderr, "vsim: log file '%s' cannot be written: %s\n", o->log, strerror(errno));
         return false;
     }
@@ -56,7 +121,11 @@ bool cli_out_open(cli_out *out, const cli_opt *o)
                                          .color = isatty(STDERR_FILENO),
                                          .say_in_log = o->log != NULL,
                                          .quiet = o->quiet,
-                                         .notes = o->verbose > 0};
+                                         .notes = o->verbose > 0,
+                                         .ngspice = o->ngspice || o->server,
+                                         .begin = out->report.waits ? begin_report : NULL,
+                                         .user = &out->report,
+                                         .log_path = o->log};
     return true;
 }
 

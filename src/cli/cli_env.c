@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -40,8 +42,36 @@ static char *cache_folder(void)
     return dir;
 }
 
+/* vsim/trust in the user's folder of configurations: one folder a line, # begins a comment. It may
+ * not be a file that others can write. */
+static void read_trust(cli_opt *o)
+{
+    const char *xdg = given("XDG_CONFIG_HOME"), *home = given("HOME");
+    const bool own = xdg && xdg[0] == '/';
+    char path[4096];
+    struct stat sb;
+    if ((!own && !home) ||
+        snprintf(path, sizeof path, "%s%s", own ? xdg : home,
+                 own ? "/vsim/trust" : "/.config/vsim/trust") >= (int)sizeof path)
+        return;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    if (!fstat(fileno(f), &sb) && S_ISREG(sb.st_mode) && sb.st_size < 1 << 20 &&
+        !(sb.st_mode & 022) && (sb.st_uid == geteuid() || !sb.st_uid) &&
+        (o->trust_text = calloc(1, (size_t)sb.st_size + 1)) &&
+        (o->trust = calloc((size_t)sb.st_size + 1, sizeof *o->trust))) {
+        o->trust_text[fread(o->trust_text, 1, (size_t)sb.st_size, f)] = 0;
+        for (char *s = strtok(o->trust_text, "\n"); s; s = strtok(NULL, "\n"))
+            if (*s == '/')
+                o->trust[o->n_trust++] = s;
+    }
+    fclose(f);
+}
+
 void cli_env_read(cli_opt *o)
 {
+    read_trust(o);
     const double silence = number("VSIM_RANK_TIMEOUT");
     o->models = given("VSIM_MODELS");
     o->plugins = given("VSIM_LIBDIR");

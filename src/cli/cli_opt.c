@@ -2,6 +2,9 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -22,6 +25,7 @@ enum {
     OPT_NO_CACHE,
     OPT_CACHE_DIR,
     OPT_NO_OUTPUT,
+    OPT_FSYNC,
     OPT_VERSION,
     OPT_BRANCHES,
     OPT_JSON,
@@ -32,6 +36,8 @@ enum {
     OPT_TRACE,
     OPT_MEASURES,
     OPT_ALLOW_SHELL,
+    OPT_ALLOW_NATIVE,
+    OPT_ALLOW_WRITE,
     OPT_JOBS,
     OPT_SHARD,
     OPT_RESUME,
@@ -39,6 +45,10 @@ enum {
     OPT_LU,
     OPT_TOUCHSTONE,
     OPT_MPI,
+    OPT_NGSPICE,
+    OPT_SEED,
+    OPT_VARIABLE,
+    OPT_IGNORED,
     OPT_NO_MPI
 };
 
@@ -55,6 +65,7 @@ static const struct option options[] = {
     {"ascii", no_argument, NULL, OPT_ASCII},
     {"csv", no_argument, NULL, OPT_CSV},
     {"no-output", no_argument, NULL, OPT_NO_OUTPUT},
+    {"fsync", no_argument, NULL, OPT_FSYNC},
     {"stats", required_argument, NULL, OPT_STATS},
     {"dump", required_argument, NULL, OPT_DUMP},
     {"dump-ir", optional_argument, NULL, OPT_DUMP_IR},
@@ -75,6 +86,8 @@ static const struct option options[] = {
     {"trace", required_argument, NULL, OPT_TRACE},
     {"measures", required_argument, NULL, OPT_MEASURES},
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
+    {"allow-native", no_argument, NULL, OPT_ALLOW_NATIVE},
+    {"allow-write", required_argument, NULL, OPT_ALLOW_WRITE},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"resume", no_argument, NULL, OPT_RESUME},
@@ -83,6 +96,15 @@ static const struct option options[] = {
     {"redo", no_argument, NULL, OPT_REDO},
     {"touchstone", required_argument, NULL, OPT_TOUCHSTONE},
     {"autorun", no_argument, NULL, 'a'},
+    {"circuitfile", required_argument, NULL, 'c'},
+    {"completion", no_argument, NULL, OPT_IGNORED},
+    {"interactive", no_argument, NULL, 'i'},
+    {"ngspice", no_argument, NULL, OPT_NGSPICE},
+    {"pipe", no_argument, NULL, 'p'},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"server", no_argument, NULL, 's'},
+    {"soa-log", required_argument, NULL, OPT_IGNORED},
+    {"term", required_argument, NULL, 't'},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {"no-init", no_argument, NULL, 'n'},
     {0},
@@ -136,12 +158,32 @@ static bool parse_shard(cli_opt *o, const char *text)
     return true;
 }
 
+/* A seed that another process, or the same a moment later, does not get. */
+static uint64_t any_seed(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const uint64_t mix = ((uint64_t)t.tv_sec * 1000000007u + (uint64_t)t.tv_nsec) * 2654435761u +
+                         (uint64_t)getpid() * 40503u;
+    return (mix >> 16) % 2147483647u + 1;
+}
+
+static bool parse_seed(cli_opt *o, const char *text)
+{
+    char *end;
+    const long long n = strtoll(text, &end, 10);
+    o->seed = !strcmp(text, "random") ? any_seed() : n > 0 ? (uint64_t)n : 0;
+    if (o->seed && (!*end || o->seed != (uint64_t)n))
+        return true;
+    return usage("--seed takes a whole number from 1, or random, not", text);
+}
+
 static bool parse_lu(cli_opt *o, const char *text)
 {
     o->lu = text;
     return vsim_inside_is_lu(text)
                ? true
-               : usage("--lu takes auto, klu, tiny, umfpack or dense, not", text);
+               : usage("--lu takes auto, klu, tiny, umfpack, dense or cholesky, not", text);
 }
 
 static bool parse_dump(cli_opt *o, const char *text)
@@ -186,24 +228,76 @@ static bool parse_check_kernels(cli_opt *o, const char *text)
     return true;
 }
 
+/* ngspice's letters where ours differ. */
+static int letter_of(const cli_opt *o, int c)
+{
+    if (o->ngspice)
+        switch (c) {
+        case 'v': return OPT_VERSION;
+        case 'D':
+        case OPT_DEFINE: return OPT_VARIABLE;
+        case 'q': return OPT_IGNORED; /* completion of words */
+        default: break;
+        }
+    return c;
+}
+
+/* A variable of ngspice, as by set; filetype also decides on the result file. */
+static void set_variable(cli_opt *o, const char *text)
+{
+    o->variable[o->n_variable++] = text;
+    if (!strcasecmp(text, "filetype=ascii"))
+        o->format = VSIM_ASCII;
+}
+
+/* Those that programs set for an ngspice; other names are parameters of the deck. */
+static bool is_variable(const char *text)
+{
+    static const char *const name[] = {"ngbehavior",  "filetype",       "numdgt",  "num_threads",
+                                       "appendwrite", "wr_singlescale", "rawfile", "units",
+                                       "wr_vecnames", "rndseed"};
+    const size_t n = strcspn(text, "=");
+    for (size_t i = 0; i < COUNT(name); i++)
+        if (strlen(name[i]) == n && !strncasecmp(text, name[i], n))
+            return true;
+    return false;
+}
+
+/* Long: one line an option. */
 static bool apply(cli_opt *o, int c, const char *text)
 {
-    switch (c) {
+    switch (letter_of(o, c)) {
     case 'b': o->batch = true; return true;
-    case 'a': return true; /* ngspice's; vsim always runs at once */
+    case 'a': o->autorun = true; return true;
+    case 'i': o->typed = true; return true;
+    case 'p': o->pipe = true; return true;
     case 'n': o->no_init = true; return true;
     case 'r': o->raw = text; return true;
     case 'o': o->log = text; return true;
     case 'I': o->include[o->n_include++] = text; return true;
-    case 'D': o->define[o->n_define++] = text; return true;
+    case 'D':
+        if (is_variable(text))
+            set_variable(o, text);
+        else
+            o->define[o->n_define++] = text;
+        return true;
+    case OPT_VARIABLE: set_variable(o, text); return true;
+    case OPT_SEED: return parse_seed(o, text);
+    case OPT_NGSPICE: o->ngspice = true; return true;
+    case OPT_IGNORED:
+    case 't': return true; /* no terminal is drawn upon */
+    case 'c': o->arg[o->n_arg++] = text; return true;
+    case 's': o->server = true; return true;
     case OPT_DEFINE: o->macro[o->n_macro++] = text; return true;
-    case 'v': o->verbose++; return true;
+    case 'v':
+    case 'V': o->verbose++; return true;
     case 'q': o->quiet = true; return true;
     case 'h': o->command = CMD_HELP; return true;
     case OPT_VERSION: o->command = CMD_VERSION; return true;
     case OPT_ASCII: o->format = VSIM_ASCII; return true;
     case OPT_CSV: o->format = VSIM_CSV; return true;
     case OPT_NO_OUTPUT: o->no_output = true; return true;
+    case OPT_FSYNC: o->fsync = true; return true;
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
     case OPT_CHECK_KERNELS: return parse_check_kernels(o, text);
@@ -224,6 +318,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TRACE: o->trace = text; return true;
     case OPT_MEASURES: o->measures = text; return true;
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
+    case OPT_ALLOW_NATIVE: o->allow_native = true; return true;
+    case OPT_ALLOW_WRITE: o->writable[o->n_writable++] = text; return true;
     case OPT_JOBS: return parse_jobs(o, text);
     case OPT_SHARD: return parse_shard(o, text);
     case OPT_MPI: o->mpi = 1; return true;
@@ -253,9 +349,23 @@ static bool sort_defines(cli_opt *o)
     return true;
 }
 
+static bool check_talk(const cli_opt *o)
+{
+    if (o->command != CMD_RUN)
+        return usage("-i and -p are for running decks", NULL);
+    if (o->n_define)
+        return usage(
+            "-D of parameters is for runs without -i and -p; the command alterparam is for "
+            "them",
+            NULL);
+    return o->n_arg <= 1 || usage("one deck at a time; not expected:", o->arg[1]);
+}
+
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
+    if (o->typed || o->pipe)
+        return check_talk(o);
     bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
                 o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
     const char *analyze_only = o->order ? "--order"
@@ -269,8 +379,6 @@ static bool check_arguments(const cli_opt *o)
         return usage("--dump-ir is for decks and compile", NULL);
     if (o->debug.check_kernels && (!deck || o->command == CMD_CHECK || o->command == CMD_EXPLAIN))
         return usage("--check-kernels is for running a deck", NULL);
-    if (o->debug.check_kernels && (o->jobs != 1 || o->mpi > 0))
-        return usage("--check-kernels compares in one process: not with --jobs or --mpi", NULL);
     if (o->debug.check_kernels && o->interpret)
         return usage(
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
@@ -307,21 +415,30 @@ static bool check_arguments(const cli_opt *o)
     return true;
 }
 
+/* The name that the program was started by: ngspice, ngspice_con, ngspice-46. */
+static bool called_ngspice(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return !strncmp(slash ? slash + 1 : path, "ngspice", 7);
+}
+
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
-    const char ***list[] = {&o->arg, &o->include, &o->define, &o->macro};
+    const char ***list[] = {&o->arg,    &o->include, &o->writable,
+                            &o->define, &o->macro,   &o->variable};
     for (size_t i = 0; i < COUNT(list); i++)
         if (!(*list[i] = calloc((size_t)argc, sizeof **list[i])))
             return usage("out of memory", NULL);
     bool help = false;
     opterr = 0;
-    for (int c;
-         (c = getopt_long(argc, argv, "+:banr:o:I:D:vqh", options, NULL)) != -1 || optind < argc;) {
+    o->ngspice = argc > 0 && called_ngspice(argv[0]);
+    for (int c; (c = getopt_long(argc, argv, "+:banipr:o:I:D:vVqhst:c:", options, NULL)) != -1 ||
+                optind < argc;) {
         if (c == -1) { /* a word that is no option: a command, or a file */
             const char *word = argv[optind++];
             bool is_command = false;
-            for (size_t i = 0; i < COUNT(commands) && !o->n_arg; i++)
+            for (size_t i = 0; i < COUNT(commands) && !o->n_arg && !o->ngspice; i++)
                 if (!strcmp(word, commands[i].name)) {
                     o->command = commands[i].command;
                     is_command = true;
@@ -347,10 +464,21 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
         }
         if (!apply(o, c, optarg))
             return false;
-        help |= c == 'h' || c == OPT_VERSION;
+        help |= o->command == CMD_HELP || o->command == CMD_VERSION;
     }
-    if (o->command == CMD_RUN && !o->n_arg && argc == 1)
+    const bool no_deck = o->command == CMD_RUN && !o->n_arg;
+    if (no_deck && argc == 2 && o->verbose)
+        o->command = CMD_VERSION, help = true;
+    else if (no_deck && (o->server || (o->ngspice && o->batch)))
+        o->arg[o->n_arg++] = "/dev/stdin";
+    if (o->command == CMD_RUN && !o->n_arg && argc == 1 && !o->ngspice)
         return usage("no deck given", NULL);
+    if (o->ngspice && !o->seed) /* each of its processes draws another sample */
+        o->seed = any_seed();
+    /* ngspice without a deck, or at a terminal, waits for commands */
+    if (o->ngspice && o->command == CMD_RUN && !o->batch && !o->server &&
+        (!o->n_arg || isatty(STDIN_FILENO)))
+        o->typed = true;
     return help || (sort_defines(o) && check_arguments(o));
 }
 
@@ -374,6 +502,7 @@ static const char help_main[] =
     "  -r FILE                      write results there (- is standard output)\n"
     "  --ascii, --csv               text raw file; comma separated values\n"
     "  --no-output                  write no results (for timing)\n"
+    "  --fsync                      wait for the disk at each flush: results survive a power cut\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"
@@ -391,9 +520,14 @@ static const char help_main[] =
     "  -I DIR                       search includes and Verilog-A files there too\n"
     "  -D NAME=VALUE                set a .param from outside\n"
     "  --define NAME[=TEXT]         define a macro for Verilog-A (compile: -D does so too)\n"
+    "  --seed N|random              statistical functions draw, where the deck has no .option "
+    "seed\n"
     "  --strict                     warnings are errors\n"
     "  -n, --no-init                do not read .spiceinit (beside the deck, here, at home)\n"
+    "  -i, -p                       commands one at a time, typed or from a pipe\n"
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
+    "  --allow-write DIR            .control blocks may write there too (SECURITY.md)\n"
+    "  --allow-native               decks may load .osdi libraries, and a .spiceinit beside them\n"
     "\n"
     "Sweeps: .step .mc .alter, several values of .temp (docs/sweeps.md)\n"
     "  --jobs N                     worker processes (0: one for each processor)\n"
@@ -408,7 +542,7 @@ static const char help_main[] =
     "\n"
     "How it runs\n"
     "  --threads N                  threads for large circuits (0: automatic, the default)\n"
-    "  --lu auto|klu|tiny|umfpack|dense\n"
+    "  --lu auto|klu|tiny|umfpack|dense|cholesky\n"
     "                               how linear systems are solved\n"
     "  --no-cache, --cache-dir DIR  compiled models are kept in ~/.cache/vsim otherwise\n"
     "  --interpret, --no-specialize the plain paths through the model compiler, as oracles\n"
@@ -420,7 +554,8 @@ static const char help_main[] =
     "  --check-kernels[=K]          compare each K-th call of a kernel with the interpreter\n"
     "  -v                           more about what is done; -q: errors only\n"
     "\n"
-    "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice.\n"
+    "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice. Under the name ngspice, or with\n"
+    "  --ngspice, options, names of vectors and the log are ngspice's too (docs/clients.md).\n"
     "\n"
     "Try:  vsim netlists/ring.sp\n";
 

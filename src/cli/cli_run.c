@@ -13,10 +13,11 @@ static void on_signal(int sig)
 
 static void listen_to_signals(void)
 {
-    struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+    struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* the write that meets the limit fails instead */
 }
 
 static bool asked_to_stop(void *user)
@@ -53,10 +54,20 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .strict = o->strict,
                              .json = o->json,
                              .allow_shell = o->allow_shell,
-                             .raw = o->raw,
+                             .permissive = o->ngspice || o->server,
+                             .allow_native = o->allow_native,
+                             .writable = o->writable,
+                             .n_writable = o->n_writable,
+                             .trust = o->trust,
+                             .n_trust = o->n_trust,
+                             .variable = o->variable,
+                             .n_variable = o->n_variable,
+                             .seed = o->seed,
+                             .raw = o->server ? "-" : o->raw,
+                             .server = o->server,
                              .format = o->format,
                              .no_output = o->no_output,
-                             .log_path = o->log,
+                             .fsync = o->fsync,
                              .touchstone = o->touchstone,
                              .stats = o->stats,
                              .measures = o->measures,

@@ -18,10 +18,22 @@ static void open_standard_streams(void)
 
 static int flush_standard_output(int code)
 {
-    if (!fflush(stdout) || errno == EPIPE || code != CLI_OK)
+    const bool lost = ferror(stdout) != 0; /* a longer text fails before its end */
+    if ((!fflush(stdout) && !lost) || errno == EPIPE || code != CLI_OK)
         return code;
-    fprintf(stderr, "vsim: standard output: %s\n", strerror(errno));
+    fprintf(stderr, "vsim: standard output: %s\n", errno ? strerror(errno) : "write failed");
     return CLI_IO;
+}
+
+/* Programs that start an ngspice look for its name and number here. */
+static void tell_version(bool ngspice, FILE *out)
+{
+    fprintf(out,
+            "%s******\n"
+            "** " VSIM_INSIDE_NGSPICE " : Circuit level simulation program\n"
+            "** Its command line, files and log; the program is vsim %s.\n"
+            "******\n",
+            ngspice ? "" : "vsim " VSIM_VERSION "\n", VSIM_VERSION);
 }
 
 int main(int argc, char **argv)
@@ -36,14 +48,14 @@ int main(int argc, char **argv)
     else if (cli_join(&o, &code))
         switch (o.command) {
         case CMD_HELP: cli_help(o.n_arg ? o.arg[0] : NULL, stdout); break;
-        case CMD_VERSION: printf("vsim %s\n", VSIM_VERSION); break;
+        case CMD_VERSION: tell_version(o.ngspice, stdout); break;
         case CMD_MODELS: code = cli_models(&o); break;
         case CMD_COMPILE: code = cli_compile(&o); break;
         case CMD_MERGE: code = cli_merge(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:
-        case CMD_RUN:
+        case CMD_RUN: code = o.typed || o.pipe ? cli_talk(&o) : cli_run(&o); break;
         case CMD_PROFILE:
         case CMD_CHECK:
         case CMD_EXPLAIN: code = cli_run(&o); break;
@@ -52,6 +64,10 @@ int main(int argc, char **argv)
     free(o.user_cache);
     free(o.arg);
     free(o.include);
+    free(o.writable);
+    free(o.trust_text);
+    free(o.trust);
     free(o.define);
+    free(o.variable);
     return flush_standard_output(code);
 }

@@ -6,7 +6,7 @@
 
 #include "ctl_priv.h"
 
-enum { MAX_NESTING = 100, MAX_FAILED = 100 };
+enum { MAX_NESTING = 100, MAX_FAILED = 100, MAX_LATE = 1000 };
 
 typedef enum kind {
     K_COMMAND,
@@ -28,7 +28,9 @@ typedef struct stmt {
 
 typedef struct parser {
     ctl *c;
-    size_t i;
+    const diag_span *line; /* [n] */
+    size_t n, i;
+    arena *mem; /* of the statements' texts */
     int depth;
     vs_status st;
 } parser;
@@ -73,10 +75,10 @@ static void cut_comment(char *s)
     }
 }
 
-static char *line_of(ctl *c, diag_span at)
+static char *line_of(const parser *p, diag_span at)
 {
-    const char *text = sim_span_text(c->s, &c->mem, at);
-    char *s = arena_strndup(&c->mem, text, strlen(text));
+    const char *text = sim_span_text(p->c->s, p->mem, at);
+    char *s = arena_strndup(p->mem, text, strlen(text));
     cut_comment(s);
     size_t n = strlen(s);
     while (n && strchr(" \t", s[n - 1]))
@@ -128,7 +130,7 @@ static stmt read_stmt(parser *p, const char *s, diag_span at)
         return x;
     if (p->depth == MAX_NESTING) {
         (void)misplaced(p, at, "blocks are nested too deep");
-        p->i = vec_len(sim_deck(p->c->s)->control);
+        p->i = p->n;
         return x;
     }
     p->depth++;
@@ -146,14 +148,13 @@ static stmt read_stmt(parser *p, const char *s, diag_span at)
 /* Statements up to `end` or `else` or the end of the text. */
 static stmt *read_block(parser *p, stop_word *by)
 {
-    ctl *c = p->c;
     stmt *list = NULL;
     const char *rest;
     *by = STOP_TEXT;
-    while (p->i < vec_len(sim_deck(c->s)->control)) {
-        diag_span at = sim_deck(c->s)->control[p->i++];
-        const char *s = line_of(c, at);
-        if (!*s || *s == '#')
+    while (p->i < p->n) {
+        diag_span at = p->line[p->i++];
+        const char *s = line_of(p, at);
+        if (!*s || *s == '#' || *s == '*')
             continue;
         bool end = word_is(s, "end", &rest) || word_is(s, "endif", &rest),
              other = word_is(s, "else", &rest);
@@ -193,12 +194,26 @@ static vs_status cmd_quit(ctl *c, const char *text)
     return VS_OK;
 }
 
+/* What is not done, but the script goes on: a warning for scripts that were written for ngspice. */
+static vs_status refuse(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
+static vs_status refuse(ctl *c, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (!sim_opts(c->s)->manner.ngspice)
+        return ctl_fail(c, "%s", text);
+    diag_warning(c->d, c->at, "%s", text);
+    return VS_OK;
+}
+
 static vs_status cmd_shell(ctl *c, const char *text)
 {
-    if (!c->o.allow_shell)
-        return ctl_fail(c, "'%s' would start a program; --allow-shell permits it", c->line);
-    fflush(NULL);
-    int rc = system(text);
+    if (!c->o.shell)
+        return refuse(c, "'%s' would start a program; --allow-shell permits it", c->line);
+    const int rc = c->o.shell(c->o.user, text);
     return rc ? ctl_fail(c, "the program failed (status %d)", rc) : VS_OK;
 }
 
@@ -206,19 +221,28 @@ static vs_status cmd_refused(ctl *c, const char *text)
 {
     (void)text;
     size_t n = strcspn(c->line, " \t");
-    return ctl_fail(c,
-                    "'%.*s' is refused: a deck reads no scripts, result files or code models and "
-                    "does not change the "
-                    "folder",
-                    (int)n, c->line);
+    return refuse(c,
+                  "'%.*s' is refused: a deck reads no scripts or code models and does not change "
+                  "the folder",
+                  (int)n, c->line);
 }
 
 static vs_status cmd_interactive(ctl *c, const char *text)
 {
     (void)text;
     size_t n = strcspn(c->line, " \t");
-    return ctl_fail(c, "'%.*s' is a command of ngspice that is not supported here", (int)n,
-                    c->line);
+    return refuse(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
+}
+
+/* A deck's block has nobody who could do it. */
+static vs_status cmd_session(ctl *c, const char *text)
+{
+    const size_t n = strcspn(c->line, " \t");
+    const char *word = arena_strndup(&c->scratch, c->line, n);
+    if (c->o.session)
+        return c->o.session(c->o.user, word, text);
+    const bool reads = !str_casecmp(word, "source") || !str_casecmp(word, "cd");
+    return reads ? cmd_refused(c, text) : cmd_interactive(c, text);
 }
 
 static vs_status cmd_nothing(ctl *c, const char *text)
@@ -231,7 +255,7 @@ static vs_status cmd_nothing(ctl *c, const char *text)
 static vs_status cmd_version(ctl *c, const char *text)
 {
     (void)text;
-    fprintf(c->out, "vsim %s\n", c->o.version ? c->o.version : "");
+    fprintf(c->out, "%s%s\n", c->o.session ? "" : "vsim ", c->o.version ? c->o.version : "");
     return VS_OK;
 }
 
@@ -275,6 +299,13 @@ static const command commands[] = {
     {"sens", ctl_analysis, false},
     {"pz", ctl_analysis, false},
     {"sp", ctl_analysis, false},
+    {"hb", ctl_analysis, false},
+    {"hbosc", ctl_analysis, false},
+    {"pss", ctl_analysis, false},
+    {"hbac", ctl_analysis, false},
+    {"hbnoise", ctl_analysis, false},
+    {"phasenoise", ctl_analysis, false},
+    {"lstb", ctl_analysis, false},
     {"disto", ctl_analysis, false},
     {"run", ctl_run_all, false},
     {"alter", ctl_alter, false},
@@ -286,6 +317,7 @@ static const command commands[] = {
     {"show", ctl_show, true},
     {"showmod", ctl_showmod, true},
     {"listing", ctl_listing, true},
+    {"devhelp", ctl_devhelp, true},
     {"rusage", ctl_rusage, true},
     {"version", cmd_version, true},
     {"let", ctl_let, false},
@@ -323,22 +355,25 @@ static const command commands[] = {
     {"setseed", cmd_seed, false},
     {"shell", cmd_shell, false},
     {"system", cmd_shell, false},
-    {"source", cmd_refused, false},
+    {"source", cmd_session, false},
+    {"remcirc", cmd_session, false},
+    {"setcirc", cmd_session, true},
+    {"circbyline", cmd_session, false},
+    {"resume", ctl_resume, false},
+    {"step", ctl_step, false},
+    {"stop", ctl_stop, false},
+    {"status", ctl_status, true},
+    {"delete", ctl_delete, false},
     {"codemodel", cmd_refused, false},
-    {"load", cmd_refused, false},
+    {"load", ctl_load, false},
     {"use", cmd_refused, false},
-    {"cd", cmd_refused, false},
+    {"cd", cmd_session, false},
     {"pre_osdi", cmd_nothing, false},
     {"osdi", cmd_nothing, false}, /* done before the circuit was built */
     {"rehash", cmd_nothing, false},
     {"remzerovec", cmd_nothing, false}, /* no vector is without values */
-    {"resume", cmd_interactive, false},
-    {"step", cmd_interactive, false},
-    {"stop", cmd_interactive, false},
     {"trace", cmd_interactive, false},
     {"iplot", cmd_interactive, false},
-    {"delete", cmd_interactive, false},
-    {"status", cmd_interactive, false},
     {"edit", cmd_interactive, false},
     {"help", cmd_interactive, false},
     {"history", cmd_interactive, false},
@@ -346,8 +381,6 @@ static const command commands[] = {
     {"unalias", cmd_interactive, false},
     {"bug", cmd_interactive, false},
     {"where", cmd_interactive, false},
-    {"remcirc", cmd_interactive, false},
-    {"setcirc", cmd_interactive, false},
     {"snload", cmd_interactive, false},
     {"snsave", cmd_interactive, false},
     {"goto", cmd_interactive, false},
@@ -364,16 +397,13 @@ static const command commands[] = {
     {"state", cmd_interactive, false},
     {"wrs2p", cmd_interactive, false},
     {"sysinfo", cmd_interactive, false},
-    {"devhelp", cmd_interactive, false},
     {"inventory", cmd_interactive, false},
-    {"circbyline", cmd_interactive, false},
     {"mdump", cmd_interactive, false},
     {"mrdump", cmd_interactive, false},
     {"diff", cmd_interactive, false},
     {"cutout", cmd_interactive, false},
     {"deftype", cmd_interactive, false},
     {"optran", cmd_interactive, false},
-    {"pss", cmd_interactive, false},
     {"tutorial", cmd_interactive, false},
     {"setcs", cmd_interactive, false},
     {"wrnodev", cmd_interactive, false},
@@ -402,16 +432,39 @@ static vs_status unknown_command(ctl *c, const char *word)
     return VS_EINPUT;
 }
 
+static bool interrupted(ctl *c)
+{
+    const sim_hook *h = &sim_opts(c->s)->hook;
+    c->stopped |= h->stop && h->stop(h->user);
+    if (c->stopped)
+        c->worst = VS_STOP;
+    return c->stopped;
+}
+
+/* What a stopped block does not do any more: new results in place of those that are to be saved,
+ * and programs. */
+static bool ends_when_stopped(vs_status (*run)(ctl *, const char *))
+{
+    return run == ctl_analysis || run == ctl_run_all || run == ctl_resume || run == ctl_step ||
+           run == ctl_reset || run == cmd_shell || run == cmd_session;
+}
+
 static vs_status dispatch(ctl *c)
 {
     const char *s = c->line;
     size_t n = strcspn(s, " \t");
-    if (*s == '!')
-        return cmd_shell(c, s + 1);
+    if (*s == '!') {
+        c->ended = c->stopped;
+        return c->stopped ? VS_STOP : cmd_shell(c, s + 1);
+    }
     const char *word = arena_strndup(&c->scratch, s, n), *rest = s + n + strspn(s + n, " \t");
     for (size_t i = 0; i < VS_COUNT(commands); i++) {
         if (str_casecmp(commands[i].name, word))
             continue;
+        if (c->stopped && ends_when_stopped(commands[i].run)) {
+            c->ended = true;
+            return VS_STOP;
+        }
         vs_status st = commands[i].to_file ? ctl_redirect(c, &rest) : VS_OK;
         /* the analysis' own word belongs to the card */
         if (!st)
@@ -426,7 +479,8 @@ static vs_status dispatch(ctl *c)
 
 static void end_command(ctl *c, vs_status st)
 {
-    if (st && !c->worst)
+    if (st && st != VS_PAUSED &&
+        !c->worst) /* a script goes on behind a paused run, as in ngspice */
         c->worst = st;
     if (c->o.flush)
         c->o.flush(c->o.user);
@@ -477,16 +531,22 @@ static bool condition(ctl *c, const stmt *x)
 
 typedef struct loop {
     const stmt *x;
+    int n_late;    /* turns that began when the block was stopped */
     ctl_flow flow; /* of what is around it */
     int n_failed;  /* turns with errors since the last one without */
 } loop;
 
-/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left.
- */
+/* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left,
+ * and one that was under way when the block was stopped; one that begins then may save results. */
 static bool turn(ctl *c, loop *l)
 {
     const int before = c->d->n_error;
+    const bool late = c->stopped;
     const ctl_flow flow = run_block(c, l->x->body);
+    if (interrupted(c) && (!late || ++l->n_late >= MAX_LATE)) {
+        l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
+        return false;
+    }
     l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
     l->n_failed = c->d->n_error > before ? l->n_failed + 1 : 0;
     if (l->n_failed < MAX_FAILED)
@@ -516,9 +576,11 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
     if (!prepare(c, x))
         return FLOW_ON;
     char **w = ctl_words(c, c->line), **word = NULL;
+    arena mem; /* scratch goes with each command of the body */
+    arena_init(&mem);
     for (size_t i = 0; i < vec_len(w); i++) /* ( a b c ): brackets are no words */
         if (strcmp(w[i], "(") && strcmp(w[i], ")"))
-            vec_push(word, arena_strndup(&c->mem, w[i], strlen(w[i])));
+            vec_push(word, arena_strndup(&mem, w[i], strlen(w[i])));
     vec_free(w);
     end_command(c, vec_len(word) ? VS_OK : ctl_fail(c, "foreach takes a variable and its values"));
     for (size_t i = 1; i < vec_len(word); i++) {
@@ -528,6 +590,7 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
             break;
     }
     vec_free(word);
+    arena_fini(&mem);
     return l.flow;
 }
 
@@ -551,27 +614,16 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
     case K_COMMAND:
         if (prepare(c, x) && *c->line)
             end_command(c, dispatch(c));
-        return c->quit ? FLOW_QUIT : FLOW_ON;
+        return c->quit || c->ended ? FLOW_QUIT : FLOW_ON;
     }
     return FLOW_ON;
 }
 
-static bool interrupted(ctl *c)
-{
-    if (!sim_opts(c->s)->hook.stop || !sim_opts(c->s)->hook.stop(sim_opts(c->s)->hook.user))
-        return false;
-    c->worst = VS_STOP;
-    return true;
-}
-
 static ctl_flow run_block(ctl *c, const stmt *list)
 {
-    if (interrupted(c)) /* also in a loop around nothing */
-        return FLOW_QUIT;
     for (size_t i = 0; i < vec_len(list); i++) {
         ctl_flow flow = run_stmt(c, &list[i]);
-        if (interrupted(c))
-            return FLOW_QUIT;
+        (void)interrupted(c);
         if (flow != FLOW_ON)
             return flow;
     }
@@ -593,23 +645,31 @@ static bool number_of(void *user, const char *name, double *value)
     return sim_param(c->s, str_intern_lower(c->names, name, strlen(name)), value);
 }
 
+/* "name=text"; "name" alone: a flag. */
+static void set_given(ctl *c, const char *text)
+{
+    const size_t n = strcspn(text, "=");
+    const char *value = text + n + 1;
+    ctl_put(c, arena_strndup(&c->mem, text, n), &value, text[n] != 0);
+}
+
 ctl *ctl_new(sim *s, const ctl_opt *o)
 {
     ctl *c = vs_calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
     *c = (ctl){.s = s,
                .o = *o,
                .d = sim_diag(s),
                .names = sim_names(s),
                .out = o->log,
-               .seed = 1,
+               .seed = o->seed ? o->seed : 1,
                .at = DIAG_NOWHERE};
     arena_init(&c->mem);
     arena_init(&c->scratch);
     c->constants = post_plot_new(sim_plots(s), "const", sim_deck(s)->title, "Constant values");
     if (c->constants)
         c->constants->name = str_intern0(c->names, "const");
+    for (size_t i = 0; i < o->n_variable; i++)
+        set_given(c, o->variable[i]);
     sim_plots(s)->number = 1;
     c->e = (post_env){.set = sim_plots(s),
                       .d = c->d,
@@ -626,6 +686,8 @@ void ctl_free(ctl **p)
     ctl *c = *p;
     if (!c)
         return;
+    ctl_end_run(c);
+    ctl_free_stops(c);
     ctl_free_vars(c);
     for (size_t i = 0; i < vec_len(c->def); i++)
         vec_free(c->def[i].arg);
@@ -659,13 +721,12 @@ vs_status ctl_check(sim *s, bool blocks)
 {
     const ctl_opt none = {0};
     ctl *c = ctl_new(s, &none);
-    if (!c)
-        return VS_ENOMEM;
     c->e.check = true;
     int errors = sim_diag(s)->n_error;
     vs_status st = ctl_check_cards(c);
     if (blocks) {
-        parser p = {.c = c};
+        const diag_span *line = sim_deck(s)->control;
+        parser p = {.c = c, .line = line, .n = vec_len(line), .mem = &c->mem};
         stop_word by;
         stmt *list = read_block(&p, &by);
         check_commands(c, list);
@@ -677,21 +738,92 @@ vs_status ctl_check(sim *s, bool blocks)
 }
 
 bool ctl_has_block(const sim *s) { return sim_deck(s)->control_at.file >= 0; }
+bool ctl_saved(const ctl *c) { return c->saved; }
 bool ctl_analysed(const ctl *c) { return c->n_analysis > 0; }
 
-vs_status ctl_run(ctl *c, bool *quit, int *code)
+int ctl_opens(const char *line)
 {
-    parser p = {.c = c};
+    const char *rest;
+    kind k;
+    line += strspn(line, " \t");
+    if (word_is(line, "end", &rest) || word_is(line, "endif", &rest))
+        return -1;
+    return starts_block(line, &k, &rest);
+}
+
+/* Lines that a command brings run with the state of theirs put aside. */
+static void put_aside(ctl *c, ctl *was)
+{
+    *was = *c;
+    arena_init(&c->scratch);
+    c->out = c->o.log;
+    c->e.line = NULL;
+    c->worst = VS_OK;
+    c->quit = c->stopped = c->ended = c->saved = false;
+}
+
+static void take_up(ctl *c, const ctl *was)
+{
+    arena_fini(&c->scratch);
+    c->scratch = was->scratch;
+    c->out = was->out == was->o.log ? c->o.log : was->out;
+    c->at = was->at;
+    c->line = was->line;
+    c->line_at = was->line_at;
+    c->same_text = was->same_text;
+    c->e.span = was->e.span;
+    c->e.line = was->e.line;
+    c->e.line_at = was->e.line_at;
+    c->worst = was->worst;
+    c->stopped |= was->stopped;
+    c->ended |= was->ended;
+    c->quit |= was->quit; /* a script's quit ends what called it */
+}
+
+vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *code)
+{
+    arena mem;
+    ctl was;
+    arena_init(&mem);
+    put_aside(c, &was);
+    parser p = {.c = c, .line = line, .n = n, .mem = &mem};
     stop_word by;
     stmt *list = read_block(&p, &by);
-    void (*value)(void *, const char *, double) = sim_opts(c->s)->hook.value;
-    sim_opts(c->s)->hook.value = NULL; /* `op` prints nothing by itself here */
     c->worst = p.st;
     if (!p.st)
         (void)run_block(c, list);
-    sim_opts(c->s)->hook.value = value;
+    const vs_status st = c->worst;
+    const bool pause = c->run.paused && c->n_pause > was.n_pause;
     free_block(list);
+    arena_fini(&mem);
     *quit = c->quit;
     *code = c->code;
-    return c->worst;
+    take_up(c, &was);
+    return pause && (!st || st == VS_STOP) ? VS_PAUSED : st;
+}
+
+vs_status ctl_run(ctl *c, bool *quit, int *code)
+{
+    const diag_span *line = sim_deck(c->s)->control;
+    void (*value)(void *, const char *, double) = sim_opts(c->s)->hook.value;
+    sim_opts(c->s)->hook.value = NULL; /* `op` prints nothing by itself here */
+    const vs_status st = ctl_lines(c, line, vec_len(line), quit, code);
+    sim_opts(c->s)->hook.value = value;
+    return st;
+}
+
+/* -- sessions -- */
+
+void ctl_use(ctl *c, sim *s, bool none)
+{
+    ctl_end_run(c);
+    c->s = s;
+    c->none = none;
+}
+
+void ctl_set_log(ctl *c, FILE *log)
+{
+    if (c->out == c->o.log)
+        c->out = log;
+    c->o.log = log;
 }

@@ -5,21 +5,69 @@
 
 #include "ctl_priv.h"
 
-static vs_status run_one(ctl *c, const flat_ana *a)
+/* -- analyses -- */
+
+/* false, and a message: a paused run needs the circuit as it is, or there is none. */
+static bool may_change(ctl *c)
 {
-    sim_stat before = *sim_stats(c->s);
-    double t0 = vs_seconds();
-    vs_status st = sim_run(c->s, a);
+    if (!c->run.paused && !c->none)
+        return true;
+    ctl_fail(c, c->none ? "there is no circuit: 'source FILE' reads one"
+                        : "a run is paused; 'resume' goes on with it, 'reset' ends it");
+    return false;
+}
+
+bool ctl_paused(const ctl *c) { return c->run.paused; }
+bool ctl_in_transient(const ctl *c) { return c->run.going; }
+
+static vs_status end_analysis(ctl *c, vs_status st)
+{
+    const flat_ana *a = &c->run.a;
     c->n_analysis++;
+    c->run.step = 0;
     if (a->kind == FLAT_TRAN) {
         c->tran[0] = a->tstep;
         c->tran[1] = a->tstop;
         c->tran[2] = a->tstart;
     }
     if (c->o.analysed)
-        c->o.analysed(c->o.user, a, &before, t0, st);
+        c->o.analysed(c->o.user, a, &c->run.before, c->run.t0, st);
     sim_end_analysis(c->s);
     return st;
+}
+
+void ctl_end_run(ctl *c)
+{
+    if (!c->run.paused)
+        return;
+    c->run.paused = false;
+    (void)end_analysis(c, sim_tran_end(c->s, VS_STOP));
+}
+
+/* A transient to its end, or until it pauses. */
+static vs_status go(ctl *c)
+{
+    c->run.going = true;
+    const vs_status st = sim_tran_go(c->s, INFINITY);
+    c->run.going = false;
+    c->run.paused = st == VS_PAUSED;
+    c->n_pause += c->run.paused;
+    if (c->run.paused && c->o.analysed)
+        c->o.analysed(c->o.user, &c->run.a, &c->run.before, c->run.t0, st);
+    return c->run.paused ? st : end_analysis(c, sim_tran_end(c->s, st));
+}
+
+static vs_status run_one(ctl *c, const flat_ana *a)
+{
+    ctl_end_run(c);
+    c->run = (ctl_under_way){
+        .a = *a, .before = *sim_stats(c->s), .t0 = vs_seconds(), .step = c->run.step};
+    c->run.a.span = DIAG_NOWHERE; /* the command's text may be gone when the run goes on */
+    if (a->kind != FLAT_TRAN)
+        return end_analysis(c, sim_run(c->s, a));
+    const vs_status st = sim_tran_begin(c->s, a);
+    c->run.plot = sim_plots(c->s)->current;
+    return st ? end_analysis(c, st) : go(c);
 }
 
 /* An analysis whose values outlive the flat netlist. */
@@ -42,13 +90,14 @@ static const flat_ana *analyses(sim *s, bool again, size_t *n)
     return sim_flat(s)->ana;
 }
 
-vs_status ctl_deck(ctl *c, bool again)
+/* The deck's analyses from the i-th on. */
+static vs_status run_from(ctl *c, size_t i, bool again)
 {
     static const flat_ana op = {.kind = FLAT_OP};
     sim *s = c->s;
     vs_status st = VS_OK,
               cards = VS_OK; /* a wrong card does not keep the other analyses from running */
-    size_t i = 0, n = 0;
+    size_t n = 0;
     do {
         if (again) {
             sim_retake_analyses(s);
@@ -57,8 +106,12 @@ vs_status ctl_deck(ctl *c, bool again)
         if (st)
             break;
         const flat_ana *todo = analyses(s, again, &n);
+        if (i && i >= n)
+            break;
         flat_ana a = own_analysis(i < n ? &todo[i] : &op);
         st = run_one(c, &a);
+        c->run.of_deck = true;
+        c->run.number = i;
         const vs_status one = st ? VS_OK : ctl_dot(c, a.kind);
         cards = cards ? cards : one;
         for (int32_t k = 0; k < a.n_sweep; k++)
@@ -67,10 +120,27 @@ vs_status ctl_deck(ctl *c, bool again)
     return st ? st : cards;
 }
 
+vs_status ctl_deck(ctl *c, bool again) { return run_from(c, 0, again); }
+
+vs_status ctl_go_on(ctl *c)
+{
+    vs_status st = go(c);
+    if (st || !c->run.of_deck)
+        return st;
+    st = ctl_dot(c, c->run.a.kind);
+    const vs_status others = run_from(c, c->run.number + 1, false);
+    return others ? others : st;
+}
+
 vs_status ctl_analysis(ctl *c, const char *text)
 {
     flat_ana a;
-    vs_status st = sim_parse(c->s, &a, text, c->at);
+    ctl_end_run(c);
+    vs_status st = may_change(c) ? sim_build(c->s) : VS_EINPUT;
+    if (!st && !ckt_n(sim_ckt(c->s)))
+        return ctl_fail(c, "there is nothing to compute: no element has a node besides ground");
+    if (!st)
+        st = sim_parse(c->s, &a, text, c->at);
     return st ? st : run_one(c, &a);
 }
 
@@ -78,6 +148,9 @@ vs_status ctl_run_all(ctl *c, const char *text)
 {
     if (*text)
         return ctl_fail(c, "run takes nothing behind it; results go to files by write");
+    ctl_end_run(c);
+    if (!may_change(c))
+        return VS_EINPUT;
     size_t n;
     const vs_status st = sim_build(c->s);
     (void)sim_todo(c->s, &n);
@@ -113,6 +186,29 @@ static bool read_values(ctl *c, const char *text, double **out)
     return ok;
 }
 
+/* A session's command does not last as long as the change: messages get its place here. */
+static void place_messages(ctl *c, size_t from)
+{
+    for (size_t i = from; i < vec_len(c->d->msg); i++)
+        if (c->d->msg[i].span.file < 0 && c->d->msg[i].level != DIAG_NOTE)
+            c->d->msg[i].span = c->at;
+}
+
+static const flat_inst *find_instance(const ctl *c, const char *name, size_t n);
+
+/* altermod also takes an element: its model is meant, as in ngspice. */
+static const char *model_meant(ctl *c, const char *name)
+{
+    if (sim_build(c->s) < 0)
+        return name;
+    const flat *f = sim_flat(c->s);
+    for (size_t i = 0; i < vec_len(f->model); i++)
+        if (f->model[i]->name == name)
+            return name;
+    const flat_inst *in = find_instance(c, name, strlen(name));
+    return in && in->model ? in->model->name : name;
+}
+
 /* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u"; without '=' the last word is the value. */
 static vs_status read_change(ctl *c, const char *text, bool model)
 {
@@ -124,7 +220,11 @@ static vs_status read_change(ctl *c, const char *text, bool model)
         value = eq = end;
     }
     char **w = ctl_words(c, arena_strndup(&c->scratch, text, (size_t)(eq - text)));
-    sim_change x = {.model = model, .span = c->at};
+    sim_change x = {.model = model, .span = c->o.session ? DIAG_NOWHERE : c->at};
+    if (!may_change(c)) {
+        vec_free(w);
+        return VS_EINPUT;
+    }
     const char *name = vec_len(w) ? w[0] : "", *param = vec_len(w) > 1 ? w[1] : "";
     const char *open = *name == '@' ? strchr(name, '[') : NULL;
     vs_status st = VS_OK;
@@ -142,6 +242,8 @@ static vs_status read_change(ctl *c, const char *text, bool model)
         st = VS_EINPUT;
     if (!st) {
         x.name = str_intern_lower(c->names, name, strlen(name));
+        if (model)
+            x.name = model_meant(c, x.name);
         if (!model && x.name[0] && x.name[1] == '.' && sim_build(c->s) >= 0)
             x.name = sim_element_name(c->s, x.name);
         x.param = str_intern_lower(c->names, param, strlen(param));
@@ -151,8 +253,11 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     }
     vec_free(v);
     vec_free(w);
-    if (!st && (st = sim_build(c->s)) < 0) /* a wrong name shows here: the change must not stay */
+    const size_t told = vec_len(c->d->msg);
+    if (!st && (st = sim_build(c->s)) < 0) { /* a wrong name shows here: the change must not stay */
         sim_unalter(c->s);
+        place_messages(c, told);
+    }
     return st;
 }
 
@@ -165,7 +270,9 @@ vs_status ctl_alterparam(ctl *c, const char *text)
     char **w = ctl_words(c, eq ? arena_strndup(&c->scratch, text, (size_t)(eq - text)) : "");
     double x, old;
     vs_status st = VS_OK;
-    if (vec_len(w) != 1)
+    if (!may_change(c))
+        st = VS_EINPUT;
+    else if (vec_len(w) != 1)
         st =
             ctl_fail(c, "alterparam takes a parameter of the deck and a value: alterparam wn = 2u");
     const char *name = st ? NULL : str_intern_lower(c->names, w[0], strlen(w[0]));
@@ -202,6 +309,7 @@ static void draw_again(sim *s, uint64_t seed, diag_span at)
 vs_status ctl_reset(ctl *c, const char *text)
 {
     (void)text;
+    ctl_end_run(c);
     draw_again(c->s, c->seed, c->at);
     flat_override *over = NULL;
     for (size_t i = 0; i < vec_len(sim_params(c->s)); i++)
@@ -283,13 +391,23 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
     return sim_device_value(c->s, name, value);
 }
 
-static void show_params(ctl *c, const flat_param *p)
+/* The main value of an element under its usual name. */
+static const char *shown_name(const ctl *c, const flat_param *p, char letter)
+{
+    static const char *const name[] = {"resistance", "capacitance", "inductance"};
+    const char *at = letter ? strchr("rcl", letter) : NULL;
+    const bool main_value = at && sim_opts(c->s)->manner.ngspice && !strcmp(p->name, "value");
+    return main_value ? name[at - "rcl"] : p->name;
+}
+
+/* letter: of an element; 0: of a model. */
+static void show_params(ctl *c, const flat_param *p, char letter)
 {
     for (size_t i = 0; i < vec_len(p); i++)
         if (p[i].str)
             fprintf(c->out, " %12s  %s\n", p[i].name, p[i].str);
         else
-            fprintf(c->out, " %12s  %.12g\n", p[i].name, p[i].value);
+            fprintf(c->out, " %12s  %.12g\n", shown_name(c, &p[i], letter), p[i].value);
 }
 
 static void show_instance(ctl *c, const flat_inst *in)
@@ -297,7 +415,8 @@ static void show_instance(ctl *c, const flat_inst *in)
     fprintf(c->out, " %12s  %s\n", "device", in->name);
     if (in->model)
         fprintf(c->out, " %12s  %s\n", "model", in->model->name);
-    for (int32_t i = 0; i < in->n_node; i++)
+    const bool pairs = sim_opts(c->s)->manner.ngspice; /* PySpice reads lines of two words */
+    for (int32_t i = 0; i < in->n_node && !pairs; i++)
         fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
     if (in->source && in->source->dc_given)
         fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
@@ -306,7 +425,7 @@ static void show_instance(ctl *c, const flat_inst *in)
                 in->source->ac_phase);
     if (in->m != 1)
         fprintf(c->out, " %12s  %.12g\n", "m", in->m);
-    show_params(c, in->param);
+    show_params(c, in->param, in->letter);
     fputc('\n', c->out);
 }
 
@@ -346,15 +465,50 @@ vs_status ctl_showmod(ctl *c, const char *text)
                                            : find_instance(c, what, strlen(what));
         for (size_t i = 0; i < vec_len(sim_flat(c->s)->model); i++) {
             const flat_model *m = sim_flat(c->s)->model[i];
-            if (!all && str_casecmp(what, m->name) && !(in && in->model == m))
+            if (!all && str_casecmp(what + (*what == '#'), m->name) && !(in && in->model == m))
                 continue;
             fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
-            show_params(c, m->param);
+            show_params(c, m->param, 0);
             fputc('\n', c->out);
             any = true;
         }
-        if (!any && !all)
+        if (!any && in && sim_opts(c->s)->manner.ngspice)
+            fprintf(c->out, " %12s  %c\n\n", "model", in->letter);
+        else if (!any && !all)
             st = ctl_fail(c, "there is no model '%s'", what);
+    }
+    vec_free(w);
+    return st;
+}
+
+/* -- what models have -- */
+
+static void print_help(const va_module *m, FILE *out)
+{
+    int k = 0;
+    fprintf(out, "%s - %s\n\nid#\t Name\t Dir\t Description\n", m->name, m->desc);
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (!m->param[i].local)
+            fprintf(out, "%d\t %s\t %s\t %s\n", ++k, m->param[i].name, "inout", m->param[i].desc);
+    for (size_t i = 0; i < vec_len(m->opvar); i++)
+        fprintf(out, "%d\t %s\t %s\t %s\n", ++k, m->opvar[i].name, "out", m->opvar[i].desc);
+}
+
+/* devhelp [model]: the names of models; parameters and computed values of one. */
+vs_status ctl_devhelp(ctl *c, const char *text)
+{
+    mdl_lib *lib = sim_opts(c->s)->lib;
+    char **w = ctl_words(c, text);
+    const char **known = mdl_names(lib);
+    mdl_model *m = vec_len(w) ? mdl_find(lib, w[0]) : NULL;
+    vs_status st = VS_OK;
+    for (size_t i = 0; !vec_len(w) && i < vec_len(known); i++)
+        fprintf(c->out, "%s\n", known[i]);
+    if (m) {
+        print_help(mdl_module(m), c->out);
+    } else if (vec_len(w)) {
+        st = ctl_fail(c, "there is no model '%s'", w[0]);
+        diag_suggest(c->d, w[0], known, vec_len(known));
     }
     vec_free(w);
     return st;
@@ -384,4 +538,17 @@ vs_status ctl_rusage(ctl *c, const char *text)
             st->s.op + st->s.tran, (double)u.ru_maxrss / 1024, st->unknowns,
             (long long)st->accepted, (long long)st->rejected, (long long)st->iterations);
     return VS_OK;
+}
+
+/* -- single values -- */
+
+bool ctl_number(ctl *c, const char *text, double *value)
+{
+    const diag_mark before = diag_try(c->d);
+    c->e.check = false;
+    const bool ok = post_eval_number(&c->e, text, value);
+    diag_take_back(c->d, before);
+    arena_fini(&c->scratch);
+    arena_init(&c->scratch);
+    return ok;
 }

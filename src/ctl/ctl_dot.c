@@ -36,6 +36,12 @@ static post_plot *plot_of(ctl *c, const char *word)
 static void keep_result(ctl *c, const char *analysis, const post_plot *p, const post_meas *m)
 {
     ctl_result r = {str_intern0(c->names, analysis), p->name, *m};
+    for (size_t i = 0; c->o.session && i < vec_len(c->result); i++)
+        if (c->result[i].m.name == m->name) { /* a session has no table, and no end */
+            r.m.why = NULL;
+            c->result[i] = r;
+            return;
+        }
     if (m->why)
         r.m.why = arena_printf(&c->mem, "%s", m->why);
     vec_push(c->result, r);
@@ -43,13 +49,51 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
-    static const char *const words[] = {"tran", "ac", "dc", "sp", "noise", "op"};
+    static const char *const words[] = {"tran", "ac",  "dc",   "sp",      "noise", "op",
+                                        "hb",   "pss", "hbac", "hbnoise", "lstb"};
     for (size_t i = 0; i < VS_COUNT(words); i++)
         if (!str_casecmp(words[i], analysis))
             return true;
-    diag_error(c->d, at, "a measure begins with its analysis: tran, ac, dc, sp or noise, not '%s'",
+    diag_error(c->d, at,
+               "a measure begins with its analysis: tran, ac, dc, sp, noise, hb, pss, hbac, "
+               "hbnoise or lstb, not '%s'",
                analysis);
     return false;
+}
+
+/* A line as LTspice writes it, "vmax: max v(out)=0.44 FROM 0 TO 4e-06", which spicelib's reader of
+ * logs takes; the programs that read it set ngbehavior to a list with "lt". */
+static void tell_as_ltspice(ctl *c, const char *text, const post_meas *m)
+{
+    const size_t name = strcspn(text, " \t");
+    const char *expr = text + name + strspn(text + name, " \t");
+    double from = NAN, to = NAN, at = NAN;
+    for (int i = 0; i < m->n_part; i++) {
+        from = !strcmp(m->part[i], "from") || !strcmp(m->part[i], "trig") ? m->part_value[i] : from;
+        to = !strcmp(m->part[i], "to") || !strcmp(m->part[i], "targ") ? m->part_value[i] : to;
+        at = !strcmp(m->part[i], "at") ? m->part_value[i] : at;
+    }
+    if (!m->ok) {
+        fprintf(c->out, "Measurement \"%s\" FAIL'ed\n", m->name);
+        return;
+    }
+    fprintf(c->out, "%s: %s=%.9g", m->name, expr, m->value);
+    if (!isnan(from) && !isnan(to))
+        fprintf(c->out, " FROM %.9g TO %.9g", from, to);
+    else if (!isnan(at))
+        fprintf(c->out, " at %.9g", at);
+    fputc('\n', c->out);
+}
+
+static void tell_measure(ctl *c, const char *text, const post_meas *m)
+{
+    const char *dialect = ctl_value(c, "ngbehavior");
+    if (m->ok)
+        post_measure_print(m, c->out);
+    else if (!sim_opts(c->s)->manner.ngspice)
+        fprintf(c->out, "%-20s=  failed\n", m->name);
+    if (dialect && strstr(dialect, "lt"))
+        tell_as_ltspice(c, text, m);
 }
 
 vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at)
@@ -68,17 +112,16 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
     if (st)
         return st;
     keep_result(c, analysis, p, &m);
+    if (!c->o.no_measures)
+        tell_measure(c, text, &m);
     if (!m.ok) {
         diag_warning(c->d, at, "the measure '%s' failed: %s", m.name,
                      m.why ? m.why : "no such value");
-        if (!c->o.no_measures)
-            fprintf(c->out, "%-20s=  failed\n", m.name);
         return VS_OK;
     }
-    if (!c->o.no_measures)
-        post_measure_print(&m, c->out);
     post_vec *v = post_plot_add(sim_plots(c->s), p, m.name, "notype", false);
-    return v && post_vec_push(v, m.value, 0) ? VS_OK : VS_ENOMEM;
+    post_vec_push(v, m.value, 0);
+    return VS_OK;
 }
 
 /* -- cards -- */
@@ -92,8 +135,9 @@ typedef struct dot_card {
 
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
-    static const char *const words[] = {"tran", "ac", "dc", "op",   "noise",
-                                        "sp",   "tf", "pz", "sens", "disto"};
+    static const char *const words[] = {"tran", "ac",  "dc",   "op",      "noise",
+                                        "sp",   "tf",  "pz",   "sens",    "disto",
+                                        "hb",   "pss", "hbac", "hbnoise", "lstb"};
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";
@@ -184,9 +228,10 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
 /* A card about results that no analysis of the deck makes; a block may still run one. */
 static void warn_idle(ctl *c, const dot_card *d)
 {
-    const char *word = !strcmp(d->word, "four")   ? "tran"
-                       : strcmp(d->word, "width") ? d->analysis
-                                                  : "";
+    const char *word = !strcmp(d->word, "four")      ? "tran"
+                       : !strcmp(d->analysis, "pss") ? "hb" /* its other plot */
+                       : strcmp(d->word, "width")    ? d->analysis
+                                                     : "";
     bool runs = !*word || ctl_has_block(c->s);
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->ana) && !runs; i++)
         runs = !str_casecmp(sim_analysis_word(sim_flat(c->s)->ana[i].kind), word);
@@ -227,9 +272,24 @@ static void take_width(ctl *c, const dot_card *d)
         ctl_put(c, "width", &value, 1);
 }
 
+/* cicsim looks for measures behind this line. */
+static void tell_heading(ctl *c, const char *word)
+{
+    const post_plot *p = plot_of(c, word);
+    bool any = false;
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && !any; i++) {
+        const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
+        any = !strcmp(d.word, "meas") && !str_casecmp(d.analysis, word);
+    }
+    if (any && p)
+        fprintf(c->out, "\n  Measurements for %s\n\n", p->what);
+}
+
 vs_status ctl_dot(ctl *c, flat_ana_kind kind)
 {
     vs_status st = VS_OK;
+    if (sim_opts(c->s)->manner.ngspice && !c->o.no_measures)
+        tell_heading(c, sim_analysis_word(kind));
     const char *word = sim_analysis_word(kind);
     /* cards live in the deck, the list of them in the flat netlist, which an analysis may have
      * renewed */
@@ -330,7 +390,7 @@ vs_status ctl_write_measures(ctl *c)
         return VS_OK;
     c->at = DIAG_NOWHERE;
     FILE *fp;
-    vs_status st = ctl_open(c, path, "w", &fp);
+    vs_status st = ctl_open(c, path, false, FILES_MEASURES, &fp);
     if (st)
         return st;
     size_t n = strlen(path);

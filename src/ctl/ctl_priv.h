@@ -2,6 +2,7 @@
  *     ctl.c       blocks, loops, conditions, the table of commands
  *     ctl_text.c  $variables, words, redirection; variables and their effects
  *     ctl_ana.c   analyses, alter, show
+ *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
  *     ctl_dot.c   .meas .four .print of the deck, the table of measures */
 #ifndef CTL_PRIV_H
@@ -23,6 +24,21 @@ typedef struct ctl_result { /* of a measure */
     post_meas m; /* texts in the arena of the run */
 } ctl_result;
 
+/* An analysis under way, or paused. */
+typedef struct ctl_under_way {
+    flat_ana a;
+    sim_stat before;
+    double t0;          /* s, when it began */
+    bool paused, going; /* going: points of a transient are computed */
+    bool of_deck;       /* a command `run`: after it come the deck's cards and further analyses */
+    size_t number;      /* of_deck: which one */
+    const post_plot *plot;
+    int64_t n_point; /* since it began */
+    int64_t step;    /* > 0: it pauses after so many points */
+} ctl_under_way;
+
+typedef struct ctl_break ctl_break;
+
 struct ctl {
     sim *s;
     ctl_opt o;
@@ -43,16 +59,22 @@ struct ctl {
     const char *line;  /* the command after substitution */
     vs_status worst;   /* first failure */
     int64_t n_analysis;
+    bool stopped; /* by a signal: what there is may still be written; */
+    bool saved;   /* that was done; */
+    bool ended;   /* there is nothing more that a stopped block does */
     bool quit;
     int code;
     double tran[3]; /* step, end, start of the last transient */
     int n_picture;
+    ctl_under_way run;
+    ctl_break *stop; /* vec: those of `stop` */
+    int n_stop;
+    int64_t n_pause;
+    bool none; /* a session without a circuit */
 };
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_QUIT } ctl_flow;
 
-/* A message at the command; gives VS_EINPUT. */
-vs_status ctl_fail(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
 /* The place of a part of c->line. */
 diag_span ctl_place(const ctl *c, const char *part, size_t len);
 
@@ -60,9 +82,6 @@ diag_span ctl_place(const ctl *c, const char *part, size_t len);
 /* The line with $name, $name[k], $#name, $?name, $&vector replaced; in scratch. NULL after a
  * message. */
 const char *ctl_substitute(ctl *c, const char *line);
-/* Words at blanks; quotes are removed and keep blanks. vec, words in scratch; the caller frees the
- * vec. */
-char **ctl_words(ctl *c, const char *text);
 const ctl_var *ctl_get(const ctl *c, const char *name);
 /* The first word of a variable; "" for a flag, NULL: not set. */
 const char *ctl_value(const ctl *c, const char *name);
@@ -78,9 +97,10 @@ void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
 vs_status ctl_redirect(ctl *c, const char **text);
 vs_status ctl_end_redirect(ctl *c);
-/* A file to write. Status: VS_OK; VS_EINPUT: it is an input of the run; VS_EIO. With messages. */
-vs_status ctl_open(ctl *c, const char *path, const char *mode, FILE **fp);
-bool ctl_may_write(ctl *c, const char *path);
+/* A file to write. Status: VS_OK; VS_EINPUT: the run has it for something else; VS_EIO. With
+ * messages; ctl_no_file gives that of errno. */
+vs_status ctl_open(ctl *c, const char *path, bool append, files_role role, FILE **fp);
+vs_status ctl_no_file(ctl *c, const char *path);
 vs_status ctl_set(ctl *c, const char *text);
 vs_status ctl_unset(ctl *c, const char *text);
 vs_status ctl_option(ctl *c, const char *text);
@@ -95,10 +115,23 @@ vs_status ctl_reset(ctl *c, const char *text);
 vs_status ctl_save(ctl *c, const char *text);
 vs_status ctl_show(ctl *c, const char *text);
 vs_status ctl_showmod(ctl *c, const char *text);
+vs_status ctl_devhelp(ctl *c, const char *text);
 vs_status ctl_listing(ctl *c, const char *text);
 vs_status ctl_rusage(ctl *c, const char *text);
 /* @dev[param] of the netlist, for expressions. */
 bool ctl_device_value(ctl *c, const char *name, double *value);
+/* Goes on with a paused run. Status: VS_PAUSED: again. */
+vs_status ctl_go_on(ctl *c);
+/* A paused run ends; what it computed stays. */
+void ctl_end_run(ctl *c);
+
+/* -- ctl_step.c -- */
+vs_status ctl_stop(ctl *c, const char *text);
+vs_status ctl_status(ctl *c, const char *text);
+vs_status ctl_delete(ctl *c, const char *text);
+vs_status ctl_step(ctl *c, const char *text);
+vs_status ctl_resume(ctl *c, const char *text);
+void ctl_free_stops(ctl *c);
 
 /* -- ctl_vec.c -- */
 /* The expressions of a list; "all" and "plot.all" stand for many. vec, the caller frees it. */
@@ -111,6 +144,7 @@ vs_status ctl_undefine(ctl *c, const char *text);
 vs_status ctl_print(ctl *c, const char *text);
 vs_status ctl_echo(ctl *c, const char *text);
 vs_status ctl_write(ctl *c, const char *text);
+vs_status ctl_load(ctl *c, const char *text);
 vs_status ctl_wrdata(ctl *c, const char *text);
 vs_status ctl_display(ctl *c, const char *text);
 vs_status ctl_setplot(ctl *c, const char *text);

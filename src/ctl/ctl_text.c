@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ctl_priv.h"
 #include "stream.h"
@@ -280,33 +279,17 @@ char **ctl_words(ctl *c, const char *s)
 
 /* -- files -- */
 
-static bool same_file(const char *a, const char *b)
+vs_status ctl_open(ctl *c, const char *path, bool append, files_role role, FILE **fp)
 {
-    struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    *fp = append ? stream_append(path, role) : stream_create(path, role);
+    return *fp ? VS_OK : ctl_no_file(c, path);
 }
 
-bool ctl_may_write(ctl *c, const char *path)
+vs_status ctl_no_file(ctl *c, const char *path)
 {
-    for (size_t i = 0; i < vec_len(c->d->file); i++)
-        if (same_file(path, c->d->file[i].name)) {
-            ctl_fail(c, "'%s' is an input of this run and would be overwritten", path);
-            return false;
-        }
-    return true;
-}
-
-vs_status ctl_open(ctl *c, const char *path, const char *mode, FILE **fp)
-{
-    *fp = NULL;
-    if (!ctl_may_write(c, path))
-        return VS_EINPUT;
-    *fp = stream_open(path, mode);
-    if (*fp)
-        return VS_OK;
-    ctl_fail(c, "'%s' cannot be written: %s", path, strerror(errno));
-    return VS_EIO;
+    const bool ours = errno >= FILES_IS_INPUT;
+    ctl_fail(c, "'%s' cannot be written: %s", path, files_why(errno));
+    return ours ? VS_EINPUT : VS_EIO;
 }
 
 /* The last '>' that stands alone and has one word behind it. */
@@ -327,7 +310,7 @@ vs_status ctl_redirect(ctl *c, const char **text)
     vs_status st = VS_OK;
     if (vec_len(w) == 1) {
         FILE *fp;
-        st = ctl_open(c, w[0], append ? "a" : "w", &fp);
+        st = ctl_open(c, w[0], append, FILES_BLOCK, &fp);
         if (fp)
             c->out = fp;
         *text = arena_strndup(&c->scratch, s, (size_t)(mark - s));
@@ -357,6 +340,7 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
     double x = ctl_number_value(c, name, NAN);
     *st = VS_OK;
     if (!strcmp(name, "temp") && !isnan(x)) {
+        ctl_end_run(c);
         *st = sim_set_temp(c->s, x, c->at);
     } else if (!strcmp(name, "units")) {
         c->e.degrees = !str_casecmp(ctl_value(c, name), "degrees");
@@ -442,6 +426,8 @@ vs_status ctl_unset(ctl *c, const char *text)
 
 vs_status ctl_option(ctl *c, const char *text)
 {
+    if (*text && c->run.paused)
+        return ctl_fail(c, "a run is paused; 'resume' goes on with it, 'reset' ends it");
     if (*text)
         return sim_set_option(c->s, text, c->at);
     for (option_id i = 0; i < OPTION_N; i++) {

@@ -3,13 +3,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ctl_priv.h"
+#include "out_name.h"
 #include "table.h"
 #include "stream.h"
 
 /* -- lists of expressions -- */
+
+/* The vector as commands show its name: under the name ngspice as it is called there. */
+static const char *shown_name(ctl *c, const post_vec *v)
+{
+    char name[OUT_NAME];
+    return sim_opts(c->s)->manner.ngspice
+               ? arena_printf(&c->scratch, "%s", out_ng_memory(name, v->name))
+               : v->name;
+}
 
 static post_val value_of(const post_vec *v, const post_plot *p)
 {
@@ -129,8 +138,7 @@ vs_status ctl_let(ctl *c, const char *text)
         return assign_part(c, made, name, index, &v);
     if (!made)
         made = post_plot_add(sim_plots(c->s), p, name, v.type, v.complex);
-    if (!made || !post_vec_set(made, v.v, v.n, v.complex))
-        return VS_ENOMEM;
+    post_vec_set(made, v.v, v.n, v.complex);
     made->type = str_intern0(c->names, v.type);
     return VS_OK;
 }
@@ -197,7 +205,7 @@ vs_status ctl_compose(ctl *c, const char *text)
     if (!st) {
         post_vec *v =
             post_plot_add(sim_plots(c->s), sim_plots(c->s)->current, w[0], "notype", false);
-        st = v && post_vec_set(v, x, (int64_t)vec_len(x), false) ? VS_OK : VS_ENOMEM;
+        post_vec_set(v, x, (int64_t)vec_len(x), false);
     }
     vec_free(x);
     vec_free(w);
@@ -262,6 +270,21 @@ static bool first_word_is(const char **text, const char *word)
     return true;
 }
 
+/* Names in lower case, as ngspice prints them; of `all` the vectors' own. */
+static const char *printed_name(ctl *c, const post_val *v)
+{
+    char name[OUT_NAME];
+    const post_vec *of = NULL;
+    for (size_t i = 0; v->plot && i < vec_len(v->plot->vec) && !of; i++)
+        if (v->plot->vec[i]->name == v->name)
+            of = v->plot->vec[i];
+    const bool ng = sim_opts(c->s)->manner.ngspice && of;
+    char *text = arena_printf(&c->scratch, "%s", ng ? out_ng_memory(name, v->name) : v->name);
+    for (char *s = text; *s; s++)
+        *s = str_lower_char(*s);
+    return text;
+}
+
 vs_status ctl_print(ctl *c, const char *text)
 {
     post_table t = {0};
@@ -276,6 +299,8 @@ vs_status ctl_print(ctl *c, const char *text)
     if (!ctl_values(c, text, &v))
         return VS_EINPUT;
     const post_plot *p = vec_len(v) && v[0].plot ? v[0].plot : sim_plots(c->s)->current;
+    for (size_t i = 0; i < vec_len(v); i++)
+        v[i].name = printed_name(c, &v[i]);
     post_print(v, vec_len(v), p, &t, c->out);
     vec_free(v);
     return VS_OK;
@@ -315,50 +340,111 @@ static bool file_and_values(ctl *c, const char *text, const char **path, post_va
     return false;
 }
 
-/* The bytes of `from` at the end of `to`. */
-static bool append_file(const char *from, const char *to)
-{
-    char buf[65536];
-    FILE *a = stream_open(from, "rb"), *b = stream_open(to, "ab");
-    bool ok = a && b;
-    for (size_t n; ok && (n = fread(buf, 1, sizeof buf, a));)
-        ok = fwrite(buf, 1, n, b) == n;
-    if (a)
-        stream_close(a);
-    return (!b || !stream_close(b)) && ok;
-}
-
 vs_status ctl_write(ctl *c, const char *text)
 {
     const char *path;
     post_val *v;
     out_file *f = NULL;
+    if (!*text && c->o.raw && sim_opts(c->s)->out) { /* all that was computed is there */
+        fprintf(c->out, "binary raw file \"%s\"\n", c->o.raw);
+        return VS_OK;
+    }
+    if (!*text) {
+        const char *set = ctl_value(c, "rawfile");
+        text = set && *set ? set : "rawspice.raw";
+    }
     if (!file_and_values(c, text, &path, &v))
         return VS_EINPUT;
-    bool append = ctl_get(c, "appendwrite") != NULL,
-         ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
-    const char *part = append ? arena_printf(&c->scratch, "%s.part", path) : path;
-    vs_status st = ctl_may_write(c, path) ? VS_OK : VS_EINPUT;
-    if (!st && out_open(&f, part, ascii ? OUT_ASCII : OUT_RAW)) {
-        ctl_fail(c, "'%s' cannot be written: %s", part, strerror(errno));
-        st = VS_EIO;
-    }
+    const bool append = ctl_get(c, "appendwrite") != NULL,
+               ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
+    vs_status st = VS_OK;
+    if ((append ? out_append : out_create)(&f, path, ascii ? OUT_ASCII : OUT_RAW))
+        st = ctl_no_file(c, path);
     if (!st) {
+        out_set_manner(f, &sim_opts(c->s)->manner);
         const post_plot *p = v[0].plot ? v[0].plot : sim_plots(c->s)->current;
         st = post_write_raw(&c->e, v, vec_len(v), p, f);
     }
+    if (st == VS_EINPUT)
+        out_drop(&f);
     int why = 0;
-    if (out_close(&f, &why) && !st) {
+    if (out_close(&f, &why)) {
         ctl_fail(c, "'%s' could not be written: %s", path, strerror(why));
         st = VS_EIO;
     }
-    if (append && !st && !append_file(part, path)) {
-        ctl_fail(c, "'%s' could not be extended: %s", path, strerror(errno));
-        st = VS_EIO;
-    }
-    if (append)
-        unlink(part);
+    c->saved |= c->stopped && !st;
     vec_free(v);
+    return st;
+}
+
+/* The word of a plot's name, by what the file says that it is. */
+static const char *word_of(const char *what)
+{
+    static const char *const word[][2] = {{"tran", "tran"}, {"ac", "ac"},       {"dc", "dc"},
+                                          {"oper", "op"},   {"noise", "noise"}, {"integ", "noise"},
+                                          {"sens", "sens"}, {"pole", "pz"},     {"transf", "tf"}};
+    for (size_t i = VS_COUNT(word); i-- > 0;) /* "transf" before "tran" */
+        if (!str_ncasecmp(what, word[i][0], strlen(word[i][0])))
+            return word[i][1];
+    return "unknown";
+}
+
+static bool is_axis(const out_plot *p)
+{
+    const size_t n = p->n_vec ? strlen(p->name[0]) : 0;
+    return n && (!str_casecmp(p->type[0], "time") || !str_casecmp(p->type[0], "frequency") ||
+                 strstr(p->name[0], "-sweep"));
+}
+
+/* The vectors of a plot that was read, as a plot of this run. */
+static vs_status take_plot(ctl *c, const out_plot *from)
+{
+    post_set *s = sim_plots(c->s);
+    post_plot *p = post_plot_new(s, word_of(from->plot), from->title, from->plot);
+    const bool has_axis = is_axis(from);
+    const int w = 1 + from->complex;
+    for (int32_t i = 0; i < from->n_vec; i++) {
+        char own[OUT_NAME];
+        const bool axis = !i && has_axis;
+        post_vec *v = post_plot_add(s, p, out_own_name(own, from->name[i]), from->type[i],
+                                    from->complex && !axis);
+        for (int64_t k = 0; k < from->n_point; k++) {
+            const double *x = from->data + ((int64_t)from->n_vec * k + i) * w;
+            post_vec_push(v, x[0], w == 2 ? x[1] : 0);
+        }
+        if (axis)
+            p->scale = v;
+    }
+    return VS_OK;
+}
+
+/* load file...: each plot of a raw file becomes one of this run; the last is the current one. */
+vs_status ctl_load(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text);
+    const char *standard[] = {"rawspice.raw"};
+    const size_t n = vec_len(w) ? vec_len(w) : 1;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n && !st; i++) {
+        const char *path = vec_len(w) ? w[i] : standard[0], *why = NULL;
+        for (int32_t k = 0; !st; k++) {
+            out_plot p;
+            const vs_status got = out_read(&p, path, k, &why);
+            if (!got && p.plot) {
+                st = take_plot(c, &p);
+                out_plot_free(&p);
+                continue;
+            }
+            if (!got) { /* a table of text */
+                out_plot_free(&p);
+                why = "is no raw file";
+            }
+            if (!k || strcmp(why, OUT_NO_PLOT))
+                st = ctl_fail(c, "'%s' %s", path, why);
+            break;
+        }
+    }
+    vec_free(w);
     return st;
 }
 
@@ -370,7 +456,7 @@ vs_status ctl_wrdata(ctl *c, const char *text)
     if (!ctl_whole_value(c, "numdgt", 8, 1, 17, &digits) || !file_and_values(c, text, &path, &v))
         return VS_EINPUT;
     FILE *fp;
-    vs_status st = ctl_open(c, path, ctl_get(c, "appendwrite") ? "a" : "w", &fp);
+    vs_status st = ctl_open(c, path, ctl_get(c, "appendwrite") != NULL, FILES_BLOCK, &fp);
     if (fp) {
         bool ok = post_write_data(v, vec_len(v), ctl_get(c, "wr_singlescale"),
                                   ctl_get(c, "wr_vecnames"), digits, fp);
@@ -379,6 +465,7 @@ vs_status ctl_wrdata(ctl *c, const char *text)
             st = VS_EIO;
         }
     }
+    c->saved |= c->stopped && !st;
     vec_free(v);
     return st;
 }
@@ -409,7 +496,7 @@ vs_status ctl_display(ctl *c, const char *text)
     if (v)
         qsort(v, vec_len(v), sizeof *v, by_name);
     for (size_t i = 0; i < vec_len(v); i++)
-        fprintf(c->out, "    %-20s: %s, %s, %lld long%s\n", v[i]->name, v[i]->type,
+        fprintf(c->out, "    %-20s: %s, %s, %lld long%s\n", shown_name(c, v[i]), v[i]->type,
                 v[i]->complex ? "complex" : "real", (long long)v[i]->n,
                 v[i] == p->scale ? " [default scale]" : "");
     vec_free(v);
@@ -432,8 +519,10 @@ vs_status ctl_setplot(ctl *c, const char *text)
                     s->plot[i]->name, s->plot[i]->title, s->plot[i]->what);
         return VS_OK;
     }
-    if (!str_casecmp(name, "new"))
-        return post_plot_new(s, "unknown", sim_deck(c->s)->title, "Anonymous") ? VS_OK : VS_ENOMEM;
+    if (!str_casecmp(name, "new")) {
+        (void)post_plot_new(s, "unknown", sim_deck(c->s)->title, "Anonymous");
+        return VS_OK;
+    }
     if (!str_casecmp(name, "previous") || !str_casecmp(name, "next")) {
         bool next = str_lower_char(*name) == 'n';
         if (next ? at + 1 >= n : at == 0)
@@ -504,6 +593,7 @@ vs_status ctl_destroy(ctl *c, const char *text)
     post_set *s = sim_plots(c->s);
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
+    ctl_end_run(c); /* its plot may be the one that goes */
     if (vec_len(w) && !str_casecmp(w[0], "all")) {
         for (size_t i = vec_len(s->plot); i-- > 0;)
             if (s->plot[i] != c->constants)

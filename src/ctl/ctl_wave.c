@@ -110,14 +110,9 @@ vs_status ctl_fourier(ctl *c, const char *text)
                 continue;
             post_vec *w =
                 post_plot_add(sim_plots(c->s), sim_plots(c->s)->current, name, "notype", false);
-            for (int row = 0; w && row < 3; row++)
+            for (int row = 0; row < 3; row++)
                 for (int j = 0; j < f.n; j++)
-                    if (!post_vec_push(w,
-                                       row == 0   ? j * freq
-                                       : row == 1 ? f.mag[j]
-                                                  : f.phase[j],
-                                       0))
-                        st = VS_ENOMEM;
+                    post_vec_push(w, row == 0 ? j * freq : row == 1 ? f.mag[j] : f.phase[j], 0);
             break;
         }
     }
@@ -217,7 +212,7 @@ static vs_status draw(ctl *c, const char *path, const char *text)
     }
     FILE *fp = NULL;
     if (!st)
-        st = ctl_open(c, path, "w", &fp);
+        st = ctl_open(c, path, false, FILES_BLOCK, &fp);
     if (fp) {
         errno = 0;
         bool ok = post_svg(&c->e, v, n, r.axis ? &axis : NULL, &r.p, fp);

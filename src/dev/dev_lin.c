@@ -11,9 +11,11 @@ enum { MAX_LANES = 8 };
 #define WILD 1e13
 
 struct dev_lin_buffer {
-    int32_t *map;   /* [DEV_BLOCK / W][n_u][W] */
-    int32_t *row;   /* [DEV_BLOCK / W] */
-    double *out;    /* [DEV_BLOCK / W][n_out][W] */
+    int32_t *map; /* [DEV_BLOCK / W][n_u][W] */
+    int32_t *row; /* [DEV_BLOCK / W] */
+    double
+        *lim[2]; /* [DEV_BLOCK / W][n_lim][W] limited voltages of the evaluation before; of this */
+    double *out; /* [DEV_BLOCK / W][n_out][W] */
     double *change; /* [DEV_BLOCK][n_out] of what is held; in the places of i0 and q0 of i0 - G v0,
                        q0 - C v0 */
 };
@@ -28,18 +30,24 @@ static int32_t find_place(const mdl_variant *v, int kind, int32_t a, int32_t b)
     return -1;
 }
 
+/* Outputs that both forms have. */
+static bool has_place(uint8_t kind)
+{
+    return kind == IR_OUT_RES || kind == IR_OUT_REACT || kind == IR_OUT_LIMITED;
+}
+
 static bool same_outputs(const mdl_variant *tran, const mdl_variant *apart)
 {
     for (int32_t k = 0; k < tran->lay.n_out; k++) {
         const mdl_out *o = &tran->out[k];
-        const bool row = o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT;
-        if ((!row && o->kind != IR_OUT_J) || (row && find_place(apart, o->kind, o->a, -1) < 0))
+        if (o->kind != IR_OUT_J &&
+            (!has_place(o->kind) || find_place(apart, o->kind, o->a, -1) < 0))
             return false;
     }
     for (int32_t k = 0; k < apart->lay.n_out; k++) {
         const mdl_out *o = &apart->out[k];
         const int row = o->kind == IR_OUT_G ? IR_OUT_RES : IR_OUT_REACT;
-        if (o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT) {
+        if (has_place(o->kind)) {
             if (find_place(tran, o->kind, o->a, -1) < 0)
                 return false;
         } else if ((o->kind != IR_OUT_G && o->kind != IR_OUT_C) ||
@@ -84,7 +92,8 @@ static bool inputs_suit(const mdl_model *m, const mdl_variant *v)
         const bool moves =
             in->kind == IR_IN_DYN &&
             (in->k == IR_DYN_ITER || in->k == IR_DYN_ALPHA || in->k == IR_DYN_ABSTIME);
-        if (moves || (in->kind != IR_IN_CACHE && in->kind != IR_IN_PROBE && in->kind != IR_IN_DYN))
+        if (moves || (in->kind != IR_IN_CACHE && in->kind != IR_IN_PROBE &&
+                      in->kind != IR_IN_LIMOLD && in->kind != IR_IN_DYN))
             return false;
     }
     if (v->lay.n_u > MAX_U)
@@ -103,8 +112,8 @@ static bool inputs_suit(const mdl_model *m, const mdl_variant *v)
 
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart)
 {
-    return !tran->has_effects && !tran->has_state && !vec_len(mdl_module(m)->lim_probe) &&
-           inputs_suit(m, apart) && same_outputs(tran, apart);
+    return !tran->has_effects && !tran->has_state && inputs_suit(m, apart) &&
+           same_outputs(tran, apart);
 }
 
 static int32_t column_of(const struct dev_lin *l, int32_t u)
@@ -170,7 +179,7 @@ static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl
             const dev_lin_out *o = &l->out[k];
             const int of = o->kind == IR_OUT_RES ? 0 : o->kind == IR_OUT_REACT ? 1 : 2;
             const int32_t at = what == 3 ? o->c : what == 2 ? o->g : o->at;
-            if (what < 2 ? of != what : at < 0)
+            if (what < 2 ? of != what : at < 0) /* g and c of LIMITED are none */
                 continue;
             l->add[n++] = (dev_lin_add_at){k, at};
             if (what >= 2)
@@ -186,6 +195,7 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
     int32_t n = 0;
     l->out = arena_array(mem, dev_lin_out, tran->lay.n_out);
     l->term = arena_array(mem, dev_lin_term, apart->lay.n_out);
+    l->limited = -1;
     for (int32_t k = 0; k < tran->lay.n_out; k++) {
         const mdl_out *o = &tran->out[k];
         dev_lin_out *w = &l->out[k];
@@ -193,6 +203,8 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
         if (o->kind == IR_OUT_J) {
             w->g = find_place(apart, IR_OUT_G, o->a, o->b);
             w->c = find_place(apart, IR_OUT_C, o->a, o->b);
+        } else if (o->kind == IR_OUT_LIMITED) {
+            w->at = l->limited = find_place(apart, o->kind, o->a, -1);
         } else {
             const int of = o->kind == IR_OUT_RES ? IR_OUT_G : IR_OUT_C;
             w->at = find_place(apart, o->kind, o->a, -1);
@@ -235,6 +247,8 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     for (int i = 0; i < buffers; i++) {
         l->buffer[i].map = arena_array(mem, int32_t, most *(size_t)f->n_u *w);
         l->buffer[i].row = arena_array(mem, int32_t, most);
+        for (int k = 0; k < 2; k++)
+            l->buffer[i].lim[k] = arena_array(mem, double, most *(size_t)f->variant->lay.n_lim *w);
         l->buffer[i].out = arena_array(mem, double, most *(size_t)f->n_out *w);
         l->buffer[i].change = arena_array(mem, double, DEV_BLOCK *(size_t)f->n_out);
     }
@@ -266,7 +280,8 @@ void dev_lin_begin(dev_group *g, const dev_lin_at *at)
 {
     struct dev_lin *l = g->lin;
     const bool same = dev_lin_same_dyn(l, at->dyn);
-    l->wild = false;
+    dev_begin(g, MDL_APART, at->x);
+    l->wild = l->moved = false;
     for (size_t i = 0; !same && i < (size_t)g->n_pack * 2 * (size_t)g->lanes; i++)
         l->bound[i] = INFINITY;
 }
@@ -394,6 +409,38 @@ static void fill_map(const dev_group *g, int32_t begin, int32_t end, struct dev_
     }
 }
 
+/* Limited voltages of the instances in the lanes that fill_map chose. */
+static void fill_limits(const dev_group *g, int32_t begin, int32_t end, double *to)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes, n_lim = g->n_lim;
+    for (int32_t p = begin; p < end && n_lim; p++) {
+        const int32_t n = l->first[p + 1] - l->first[p];
+        for (int32_t k = 0; k < w; k++) {
+            const int32_t code = l->item[l->first[p] + (k < n ? k : n - 1)];
+            const double *from = &g->lim[DEV_LIM_OLD][place(g, code, n_lim)];
+            for (int32_t j = 0; j < n_lim; j++)
+                to[((p - begin) * n_lim + j) * w + k] = from[j * w];
+        }
+    }
+}
+
+/* What the instances limited to is what their next evaluations compare with; the others' stays.
+ * from [packs][n_lim][W]; NULL: it lies in the group's own packs. */
+static void keep_limits(const dev_group *g, int32_t begin, int32_t end, const double *from)
+{
+    const struct dev_lin *l = g->lin;
+    const int32_t w = g->lanes, n_lim = g->n_lim;
+    for (int32_t p = begin; p < end && n_lim; p++)
+        for (int32_t i = l->first[p]; i < l->first[p + 1]; i++) {
+            const size_t at = place(g, l->item[i], n_lim);
+            const double *now = from ? from + (p - begin) * n_lim * w + (i - l->first[p])
+                                     : &g->lim[DEV_LIM_NEW][at];
+            for (int32_t j = 0; j < n_lim; j++)
+                g->lim[DEV_LIM_OLD][at + (size_t)(j * w)] = now[j * w];
+        }
+}
+
 /* With the lanes that fill_map chose. */
 static void compare_items(const dev_group *g, int32_t begin, int32_t end, const jit_batch *batch)
 {
@@ -417,15 +464,19 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
     vs_status st = VS_OK;
     if (!g->row_per_lane) {
         fill_map(g, begin, end, b);
+        fill_limits(g, begin, end, b->lim[0]);
         const jit_batch batch = {.x = a->x,
                                  .map = b->map,
                                  .cache = f->cache,
                                  .row_of = b->row,
                                  .dyn = a->dyn,
+                                 .limold = b->lim[0],
+                                 .limnew = b->lim[1],
                                  .out = b->out};
         st = mdl_eval(f->variant, false, &batch, 0, end - begin);
         if (st == VS_OK && mdl_compare_wanted(g->model))
             compare_items(g, begin, end, &batch);
+        keep_limits(g, begin, end, b->lim[1]);
         return st;
     }
     for (int32_t p = begin, e; p < end && st == VS_OK; p = e) {
@@ -435,6 +486,7 @@ static vs_status run_kernel(dev_group *g, const dev_lin_at *a, int32_t begin, in
         st = dev_eval(g, MDL_APART, a->dyn, a->x, at, at + (e - p), false,
                       b->out + (size_t)(p - begin) * pack);
     }
+    keep_limits(g, begin, end, NULL);
     return st;
 }
 
@@ -568,7 +620,7 @@ compare_pack(const dev_group *g, const dev_lin_at *a, lin_pack *k, const int s)
     for (int32_t r = 0; r < f->n_out; r++) {
         const dev_lin_out *o = &l->out[r];
         double weight[MAX_LANES] = {0};
-        if (o->kind == IR_OUT_J)
+        if (!dev_lin_is_row(o))
             continue;
         for (int i = 0; i < s && a->weight; i++)
             if (k->item[i] >= 0)
@@ -598,6 +650,7 @@ static void hold(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
                   code = l->item[k->item[i]];
     double *v0 = &l->v0[place(g, code, l->n_col)], *bound = &l->bound[place(g, code, 2)];
     double *restrict held = &l->held[(size_t)k->inst[i] * (size_t)n_out];
+    const bool limited = l->limited >= 0 && k->now[l->limited * s + i] != 0;
     double d = 0;
     for (int32_t c = 0; c < l->n_col; c++) {
         v0[c * w] = k->v[c * s + i];
@@ -608,11 +661,13 @@ static void hold(dev_group *g, const dev_lin_at *a, const lin_pack *k, int i,
         change[j] = k->was[j * s + i];
     }
     for (int b = 0; b < 2; b++) /* without weights there are no tolerances yet */
-        bound[b * w] = a->weight && k->now_0[i] == 0
+        bound[b * w] = a->weight && k->now_0[i] == 0 && !limited
                            ? new_bound(bound[b * w], k->off[b][i], k->steep[b][i], d)
                            : INFINITY;
     if (k->change_0[i] != 0 || !(k->size[i] < WILD))
         l->wild = true;
+    if (limited)
+        l->moved = true;
 }
 
 vs_status dev_lin_eval(dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, int buffer)
@@ -705,7 +760,7 @@ void dev_lin_add_all(const dev_group *g, const dev_lin_sums *to)
             find_held(g, p, i - g->first[p], NULL, &at);
             memcpy(of, at.held, (size_t)l->apart->n_out * sizeof *of);
             for (int32_t k = 0; k < n_out; k++)
-                if (l->out[k].kind != IR_OUT_J)
+                if (dev_lin_is_row(&l->out[k]))
                     of[l->out[k].at] = value_at(l, &l->out[k], &at);
             add_instance(g, i, of, to);
         }
@@ -754,7 +809,7 @@ void dev_lin_outputs(const dev_group *g, const dev_lin_at *a, int32_t begin, int
             for (int32_t k = 0; k < n; k++) {
                 const dev_lin_out *o = &l->out[k];
                 out[((p - begin) * n + k) * g->lanes + lane] =
-                    o->kind != IR_OUT_J ? value_at(l, o, &at)
+                    o->kind != IR_OUT_J ? value_at(l, o, &at) /* LIMITED has no terms */
                                         : (o->g >= 0 ? part_of(&at, o->g) : 0) +
                                               (o->c >= 0 ? a->alpha * part_of(&at, o->c) : 0);
             }

@@ -19,6 +19,10 @@
  * them: they are made anew now and then, and at once when a value was so large that its rounding
  * can be seen (dev_lin.wild).
  *
+ * $limit: an instance compares with the voltages of its own last evaluation. Where limiting moved
+ * one, the values are those of another place, so that nothing is held of them: the next load
+ * evaluates the instance again.
+ *
  * Kept as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be
  * evaluated, which costs no more while they share a pack, and there is nothing to gather, to sum or
  * to correct: dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
@@ -38,8 +42,8 @@ typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
 } dev_lin_term;
 
 typedef struct dev_lin_out { /* an output of the form TRAN */
-    uint8_t kind;            /* IR_OUT_RES, REACT, J */
-    int32_t at;              /* RES, REACT: the value at v0 */
+    uint8_t kind;            /* IR_OUT_RES, REACT, J, LIMITED */
+    int32_t at;              /* RES, REACT: the value at v0; LIMITED: where it is */
     int32_t begin, end;      /* terms */
     int32_t g, c;            /* J: places of both parts, -1: 0 */
 } dev_lin_out;
@@ -58,6 +62,7 @@ struct dev_lin {
     dev_lin_add_at *add; /* those for i, q, g, c: from add_begin on */
     int32_t add_begin[5];
     uint8_t *is_slope;            /* [n_out of APART] G or C */
+    int32_t limited;              /* output of APART that tells that limiting acted, -1: none */
     int32_t n_dyn, dyn[IR_N_DYN]; /* which of the dynamic inputs the kernel reads, */
     double dyn_at[IR_N_DYN];      /* and what they were: linearisations hold for these */
     int32_t *at;                  /* [n_pack][n_col][W] unknowns of the columns */
@@ -72,7 +77,8 @@ struct dev_lin {
     int32_t n_recent, *recent; /* [nb] instances evaluated since the last accepted point */
     uint8_t *is_recent;        /* [nb] */
     _Atomic bool wild;         /* since dev_lin_begin an instance gave values that would leave their
-                                  rounding in sums */
+                                  rounding in sums; */
+    _Atomic bool moved;        /* limiting acted in one */
     struct dev_lin_buffer *buffer; /* [buffers] */
     struct dev_whole *whole; /* held as a whole: v0, held and what is above from mask on are not in
                                 use; else NULL */
@@ -93,12 +99,17 @@ typedef struct dev_lin_at { /* a load */
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree.
  */
 bool dev_lin_suits(const mdl_model *m, const mdl_variant *tran, const mdl_variant *apart);
-/* Makes g->lin, empty. buffers: that many calls of dev_lin_eval may wait for their dev_lin_add; 0:
- * held as a whole. */
+/* Whether an output of the form TRAN is a current or charge. */
+static inline bool dev_lin_is_row(const dev_lin_out *o)
+{
+    return o->kind == IR_OUT_RES || o->kind == IR_OUT_REACT;
+}
+/* Makes g->lin, empty; after dev_state_init. buffers: that many calls of dev_lin_eval may wait for
+ * their dev_lin_add; 0: held as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
 /* As dev_lin_init leaves it: nothing is held. */
 void dev_lin_fresh(dev_group *g);
-void dev_lin_begin(dev_group *g, const dev_lin_at *at);
+void dev_lin_begin(dev_group *g, const dev_lin_at *at); /* as dev_begin, too */
 /* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls.
  */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);

@@ -22,6 +22,7 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
 
 struct dev_whole {
     int32_t stride;            /* S */
+    int32_t limited;           /* LIMITED's place in the load's array, -1: none */
     int32_t n_row, n_entry[3]; /* entries with both parts, then with G alone, then with C alone */
     row *row;
     term *term;
@@ -54,9 +55,12 @@ static void list_rows(const dev_group *g, struct dev_whole *w)
     const dev_form *f = &g->form[MDL_TRAN];
     const int32_t s = w->stride;
     int32_t n = 0;
+    w->limited = -1;
     for (int32_t r = 0; r < f->n_out; r++) {
         const dev_lin_out *o = &l->out[r];
-        if (o->kind == IR_OUT_J)
+        if (o->kind == IR_OUT_LIMITED)
+            w->limited = r * s;
+        if (!dev_lin_is_row(o))
             continue;
         row *to = &w->row[w->n_row++];
         *to = (row){.to = r * s, .at = o->at * s, .begin = n, .charge = o->kind == IR_OUT_REACT};
@@ -184,7 +188,7 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
     wide off[2] = {0}, steep[2] = {0}, d = {0},
-         zero = {0}; /* 0 unless something new is not finite */
+         zero = {0}; /* 0 unless something new is not finite, or limiting acted */
     for (int32_t c = 0; c < l->n_col; c++)
         d = LARGER(MAGNITUDE(GET(dv + c * s)), d);
     for (const row *r = w->row, *end = r + w->n_row; r < end; r++, u += s) {
@@ -201,6 +205,8 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
         off[r->charge] = LARGER(miss, off[r->charge]);
         steep[r->charge] = LARGER(slope, steep[r->charge]);
     }
+    if (l->limited >= 0)
+        zero += GET(now + l->limited * s);
     for (int b = 0; b < 2; b++) {
         const wide old = GET(bound + b * s), most = STEEPEST * steep[b], least = LEAST_PART * most,
                    held = LARGER(old, least);
@@ -236,6 +242,7 @@ VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double 
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
+    const int32_t s = w->stride;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
@@ -248,6 +255,8 @@ VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double 
                     sum += GET(now + t->at) * GET(dv + t->col);
                 PUT(to + r->to, sum);
             }
+            if (w->limited >= 0)
+                PUT(to + w->limited, moved ? GET(now + l->limited * s) : (wide){0});
             if (moved || alpha != w->alpha)
                 give_jacobian(w, now, alpha, to);
         }
@@ -268,8 +277,10 @@ static vs_status evaluate(dev_group *g, const dev_lin_at *a)
     double *t = w->was;
     w->was = w->now;
     w->now = t;
+    dev_begin(g, MDL_APART, a->x);
     const vs_status st =
         dev_eval(g, MDL_APART, a->dyn, a->x, 0, g->n_pack, false, w->spread ? w->spread : w->now);
+    dev_advance(g);
     if (w->spread)
         spread(g, g->n_pack * l->apart->n_out);
     return st;

@@ -146,6 +146,7 @@ static void fini(elab *e)
     map_free(&e->osdi_card);
     vec_free(e->bound);
     map_free(&e->inst_of);
+    map_free(&e->said);
     map_free(&e->row_of_inst);
     vec_free(e->made);
     vec_free(e->coupled);
@@ -157,7 +158,7 @@ double elab_kelvin(const elab *e) { return e->opt.temp + 273.15; }
 static vs_status start(elab *e, bool keep)
 {
     const flat *f = e->f;
-    if (!vec_len(f->inst)) {
+    if (!vec_len(f->inst) && !e->opt.may_be_empty) {
         diag_error(e->d, DIAG_NOWHERE, "the deck has no devices: nothing to simulate");
         return VS_EINPUT;
     }
@@ -174,7 +175,7 @@ static vs_status start(elab *e, bool keep)
                           .bypass = e->opt.bypass,
                           .parallel_min = e->opt.parallel_min};
     e->c = ckt_new(&copt, e->d);
-    return e->c ? build(e) : VS_ENOMEM;
+    return build(e);
 }
 
 vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
@@ -199,8 +200,6 @@ vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_pool *names, md
 {
     elab *e = *bound = vs_calloc(1, sizeof *e);
     *c = NULL;
-    if (!e)
-        return VS_ENOMEM;
     *e = (elab){.d = d,
                 .names = names,
                 .lib = lib,

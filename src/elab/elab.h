@@ -35,6 +35,8 @@ typedef struct elab_opt {
     double parallel_min; /* as in ckt_opt */
     ckt_bypass bypass;
     double tstep, tstop; /* for defaults of waveforms; tstop 0: the deck's first .tran */
+    bool lenient;        /* cards of modules that the deck loads may have unknown parameters too */
+    bool may_be_empty;   /* a deck without devices is a circuit without unknowns, no error */
 } elab_opt;
 /* Builds and finishes the circuit. On failure *c is NULL and messages are in d.
  * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */

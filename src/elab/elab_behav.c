@@ -449,7 +449,8 @@ static vs_status add_module(behav *b, const char *contribution, char **body)
         vec_push(to, k);
     }
     for (size_t i = 0; i < vec_len(b->num); i++)
-        vec_push(given, (mdl_given){elab_param(e, m, elab_printf(e, "k%zu", i)), b->num[i]});
+        vec_push(given,
+                 (mdl_given){elab_param(e, m, elab_printf(e, "k%zu", i)), b->num[i], DIAG_NOWHERE});
     if (st == VS_OK)
         st = elab_add(e, b->in, m, given, vec_len(given), to, NULL, elab_kelvin(e), b->in->m);
     vec_free(to);

@@ -99,8 +99,8 @@ bool elab_is_accepted(elab *e, const flat_param *p, const char *owner)
         /* limits of safe operation */
         "bv_max", "fv_max", "id_max", "idr_max", "pd_max", "te_max", "ic_max", "ib_max", "vbe_max",
         "vbc_max", "vce_max", "vcs_max", "vgs_max", "vgd_max", "vgb_max", "vds_max", "vbs_max",
-        "vbd_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max", "rth_ext",
-        "derating",
+        "vbd_max", "vdb_max", "vsb_max", "vgsr_max", "vgdr_max", "vgbr_max", "vbsr_max", "vbdr_max",
+        "rth_ext", "derating",
         /* soft recovery, self-heating of diode and bipolar transistor */
         "vp", "rth0", "cth0"};
     static const char *const silent[] = {"level", "lmin", "lmax", "wmin", "wmax"};
@@ -123,7 +123,7 @@ static bool add_polarity(elab *e, elab_card *k, const elab_binding *b)
                    mdl_module(k->mdl)->name, b->polarity);
         return false;
     }
-    vec_push(k->given, (mdl_given){p, b->value});
+    vec_push(k->given, (mdl_given){p, b->value, DIAG_NOWHERE});
     return true;
 }
 
@@ -153,15 +153,15 @@ static bool resolve_params(elab *e, elab_card *k)
         int polarity = 0;
         if (at >= 0) {
             if (convert(e, &mdl_module(k->mdl)->param[at], p, owner, &value))
-                vec_push(k->given, (mdl_given){at, value});
+                vec_push(k->given, (mdl_given){at, value, p->span});
             else
                 ok = false;
         } else if (k->spice && is_flag_of_type(p, &polarity)) {
             if (polarity)
-                vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity});
+                vec_push(k->given, (mdl_given){elab_param(e, k->mdl, "type"), polarity, p->span});
         } else if (elab_is_accepted(e, p, owner)) {
             continue;
-        } else if (k->spice) {
+        } else if (k->spice || e->opt.lenient) {
             vec_push(unknown, p);
         } else {
             unknown_param(e, k->mdl, p, owner);
@@ -222,20 +222,33 @@ void elab_forget_card(elab *e, const flat_model *m)
 }
 
 /* Appends (or replaces) one parameter; e->position holds index + 1 of those present. */
-static void put(elab *e, mdl_given **v, int32_t param, double value)
+static void put(elab *e, mdl_given **v, mdl_given one)
 {
-    if (e->position[param]) {
-        (*v)[e->position[param] - 1].value = value;
+    if (e->position[one.param]) {
+        (*v)[e->position[one.param] - 1] = one;
         return;
     }
-    vec_push(*v, (mdl_given){param, value});
-    e->position[param] = (int32_t)vec_len(*v);
+    vec_push(*v, one);
+    e->position[one.param] = (int32_t)vec_len(*v);
 }
 
 static void clear_positions(elab *e, const mdl_given *v)
 {
     for (size_t i = 0; i < vec_len(v); i++)
         e->position[v[i].param] = 0;
+}
+
+/* The temperature of an instance is one. */
+static bool warm(elab *e, const flat_param *p, const char *owner)
+{
+    const bool rise = !strcmp(p->name, "dtemp");
+    if (p->str || (!rise && strcmp(p->name, "temp")))
+        return true;
+    const double kelvin = p->value + (rise ? elab_kelvin(e) : 273.15);
+    if (!(kelvin > 0))
+        diag_error(e->d, p->span, "%s: %s=%g is %g degC, not above -273.15 degC", owner, p->name,
+                   p->value, kelvin - 273.15);
+    return kelvin > 0;
 }
 
 static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const elab_card *card,
@@ -246,6 +259,8 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
     const char *owner = in->name;
     if (!bare && !strcmp(name, "m"))
         return true; /* multiplicity, in flat_inst.m */
+    if (!warm(e, p, owner))
+        return false;
     const int32_t at = !name ? -1 : bare ? elab_param(e, m, name) : mdl_find_param(m, name);
     double value;
     if (at >= 0) {
@@ -254,7 +269,7 @@ static bool add_instance_param(elab *e, const flat_inst *in, mdl_model *m, const
             scaled.value = elab_scaled(e, in, p);
         if (!convert(e, &mdl_module(m)->param[at], &scaled, owner, &value))
             return false;
-        put(e, v, at, value);
+        put(e, v, (mdl_given){at, value, p->span});
         return true;
     }
     if (!bare && !strcmp(name, "temp")) {
@@ -324,6 +339,16 @@ static bool bind_terminals(elab *e, const flat_inst *in, mdl_model *m, const ela
 
 /* -- instances -- */
 
+/* The first time that a module says this of a card: of many instances one will do. */
+static bool is_news(elab *e, const flat_inst *in, const char *text)
+{
+    const uint64_t key = str_hash(text, strlen(text)) ^ (map_key(in->model) << 20);
+    if (!in->model || map_get(&e->said, key, 0))
+        return !in->model;
+    map_set(&e->said, key, 1);
+    return true;
+}
+
 /* What the static code of a module prints, once per parameter set: $warning and $error as warnings
  * of the card, $strobe and the others as lines of the run. */
 static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t row)
@@ -333,11 +358,16 @@ static void report_row(elab *e, const flat_inst *in, const mdl_model *m, int32_t
     static const char prefix[] = "warning: ";
     for (size_t i = 0; i < n; i++) {
         const bool warning = say[i].kind == IR_EFF_WARNING;
-        if (warning || say[i].kind == IR_EFF_ERROR)
+        if (warning || say[i].kind == IR_EFF_ERROR) {
+            if (!is_news(e, in, say[i].text))
+                continue;
             diag_warning(e->d, in->span, "%s: %s", in->name,
                          say[i].text + (warning ? sizeof prefix - 1 : 0));
-        else
+            if (in->model)
+                diag_note(e->d, in->model->span, "the model card is here");
+        } else {
             ckt_say(e->c, say[i].text);
+        }
     }
 }
 
@@ -349,11 +379,11 @@ static vs_status row_of(elab *e, const flat_inst *in, mdl_model *m, const mdl_gi
                          .mfactor = mfactor,
                          .simparam = e->simparam,
                          .portconn = portconn,
+                         .card = in->model ? &in->model->span : NULL,
                          .no_noise = !(e->opt.forms >> MDL_AC & 1)};
-    const int32_t n_row = mdl_n_row(m);
     if (mdl_row(m, given, n_given, &env, in->span, in->name, row) != VS_OK)
         return VS_EINPUT;
-    if (*row >= n_row)
+    if (mdl_row_is_new(m, *row))
         report_row(e, in, m, *row);
     return VS_OK;
 }
@@ -520,7 +550,7 @@ static void default_geometry(elab *e, const flat_inst *in, mdl_model *m, mdl_giv
     for (size_t i = 0; in->letter == 'm' && i < VS_COUNT(t); i++) {
         const int32_t at = e->simparam[t[i].of] > 0 ? mdl_find_param(m, t[i].name) : -1;
         if (at >= 0)
-            put(e, v, at, e->simparam[t[i].of]);
+            put(e, v, (mdl_given){at, e->simparam[t[i].of], DIAG_NOWHERE});
     }
 }
 
@@ -538,7 +568,7 @@ static void without_heat(elab *e, const flat_inst *in, mdl_model *m, const elab_
         e->d, in->span,
         "%s: rth has no effect: no thermal node (the fifth) is given, which is ground then",
         in->name);
-    put(e, v, selft, 0);
+    put(e, v, (mdl_given){selft, 0, DIAG_NOWHERE});
 }
 
 /* The row of an instance from its card and parameters. */
@@ -557,7 +587,7 @@ static vs_status find_row(elab *e, const flat_inst *in, mdl_model *m, const elab
     bool ok = true;
     default_geometry(e, in, m, &given);
     for (size_t i = 0; card && i < vec_len(card->given); i++)
-        put(e, &given, card->given[i].param, card->given[i].value);
+        put(e, &given, card->given[i]);
     for (size_t i = 0; i < vec_len(in->param); i++)
         ok &= add_instance_param(e, in, m, card, &in->param[i], &given, &kelvin);
     without_heat(e, in, m, card, &given);

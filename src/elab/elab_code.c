@@ -531,7 +531,7 @@ static vs_status add_module(binder *b)
     mdl_given *given = NULL;
     vs_status st = elab_given(b->e, b->in->model, m, &given) ? VS_OK : VS_EINPUT;
     for (size_t i = 0; i < vec_len(b->flag); i++)
-        vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1});
+        vec_push(given, (mdl_given){elab_param(b->e, m, b->flag[i]), 1, DIAG_NOWHERE});
     if (st == VS_OK)
         st = elab_add(b->e, b->in, m, given, vec_len(given), b->terminal, b->connected,
                       elab_kelvin(b->e), b->in->m);

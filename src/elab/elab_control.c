@@ -99,7 +99,7 @@ static vs_status add_port(elab *e, const flat_inst *in, int32_t p, int32_t *inne
     flat_inst z0 = *in;
     z0.name = str_intern0(e->names, elab_printf(e, "%s#z0", in->name));
     const int32_t terminal[] = {p, *inner, p, *inner};
-    const mdl_given given = {elab_param(e, m, "gain"), 1 / in->source->z0};
+    const mdl_given given = {elab_param(e, m, "gain"), 1 / in->source->z0, DIAG_NOWHERE};
     return elab_add(e, &z0, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 
@@ -179,7 +179,7 @@ vs_status elab_controlled(elab *e, const flat_inst *in)
     mdl_model *m = elab_module(e, name, in->span);
     if (!m)
         return VS_EINPUT;
-    const mdl_given given = {elab_param(e, m, "gain"), gain};
+    const mdl_given given = {elab_param(e, m, "gain"), gain, DIAG_NOWHERE};
     return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), in->m);
 }
 
@@ -216,7 +216,7 @@ static vs_status couple(elab *e, const flat_inst *in, const char *a, const char 
     mdl_model *m = lb > 0 ? elab_module(e, "mutual", in->span) : NULL;
     if (!m)
         return VS_EINPUT;
-    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(la * lb)};
+    const mdl_given given = {elab_param(e, m, "m"), k * sqrt(la * lb), DIAG_NOWHERE};
     return elab_add(e, in, m, &given, 1, terminal, NULL, elab_kelvin(e), 1);
 }
 

@@ -104,7 +104,7 @@ static vs_status part(values *v, const char *module, const char *param, const ch
     flat_inst in = *v->in;
     in.name = elab_printf(e, "%s#%s", v->in->name, name);
     in.letter = 'r';
-    const mdl_given given = {elab_param(e, m, param), x};
+    const mdl_given given = {elab_param(e, m, param), x, DIAG_NOWHERE};
     return elab_add(e, &in, m, &given, 1, (const int32_t[]){a, b}, NULL, elab_kelvin(e), v->in->m);
 }
 
@@ -287,8 +287,9 @@ static vs_status add_transformer(values *v, const modes *m, const char *what,
         to[1 + 2 * k] = conductor[k];
         to[2 + 2 * k] = mode[k];
         for (int j = 0; j < m->n; j++)
-            given[k * m->n + j] = (mdl_given){
-                elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)), m->t[k][j]};
+            given[k * m->n + j] =
+                (mdl_given){elab_param(e, module, elab_printf(e, "t%d_%d", k + 1, j + 1)),
+                            m->t[k][j], DIAG_NOWHERE};
     }
     flat_inst in = *v->in;
     in.name = elab_printf(e, "%s#%s", v->in->name, what);

@@ -81,6 +81,7 @@ static bool take_card(elab *e, const osdi_module *m, const flat_model *card, boo
     bool ok = true;
     const elab_binding b = *elab_binding_of(e, card);
     const flat_param **unknown = NULL;
+    const bool lenient = b.spice || e->opt.lenient;
     const char *owner = elab_printf(e, "model '%s'", card->name);
     const int32_t kind = b.polarity ? osdi_param(m, b.polarity) : -1;
     if (kind >= 0)
@@ -90,14 +91,14 @@ static bool take_card(elab *e, const osdi_module *m, const flat_model *card, boo
         const int32_t id = osdi_param(m, p->name);
         if (id >= 0 && id < osdi_n_param(m)) {
             ok &= take(e, m, id, p, owner, set);
-        } else if (!first && b.spice) {
+        } else if (!first && lenient) {
             continue;
         } else if (!elab_is_accepted(e, p, owner)) {
-            if (b.spice)
+            if (lenient)
                 vec_push(unknown, p);
             else
                 unknown_param(e, m, p, owner);
-            ok = ok && b.spice;
+            ok = ok && lenient;
         }
     }
     elab_say_unknown(e, card, m->name, unknown, NULL);

@@ -24,9 +24,9 @@ static void add(outputs *o, const char *name, bool current, int32_t hi, int32_t 
 
 static void add_call(outputs *o, const char *fn, const char *arg, bool current, int32_t hi)
 {
-    char buf[640];
-    snprintf(buf, sizeof buf, "%s(%s)", fn, arg);
-    add(o, buf, current, hi, 0);
+    char *name = vs_text("%s(%s)", fn, arg);
+    add(o, name, current, hi, 0);
+    vs_free(name);
 }
 
 /* Of a source that .probe put there: saved under the name of the terminal. */
@@ -79,6 +79,9 @@ static void save_voltage(outputs *o, const flat_save *s)
 
 const char *elab_out_type(const elab_out *o)
 {
+    const char *colon = strrchr(o->name, ':');
+    if (colon && !strcmp(colon, ":power")) /* of .probe p(r1) */
+        return "power";
     if (!o->is_detail)
         return o->current ? "current" : "voltage";
     return !strcmp(o->detail.unit, "A")   ? "current"
@@ -154,12 +157,12 @@ static void add_device_currents(outputs *o)
         const flat_inst *in = &o->f->inst[i];
         for (size_t k = 0; k < VS_COUNT(word) && in->letter != 'v' && in->letter != 'l'; k++) {
             ckt_detail d;
-            char buf[640];
             if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND ||
                 d.what == CKT_DETAIL_PARAM)
                 continue;
-            snprintf(buf, sizeof buf, "@%s[%s]", in->name, word[k]);
-            add_detail(o, buf, d);
+            char *name = vs_text("@%s[%s]", in->name, word[k]);
+            add_detail(o, name, d);
+            vs_free(name);
         }
     }
 }

@@ -61,6 +61,7 @@ struct elab {
     map seen_at;         /* hash of what decides a row -> the last elab_seen of that hash */
     elab_seen *seen;     /* vec */
     uint64_t *sign;      /* vec; scratch of elab_bind */
+    map said;            /* card and text of a model's warning -> 1 */
     map row_of_inst;     /* inductor instance -> row (mutual inductance) */
     double tstep, tstop;
     /* kept: */

@@ -145,12 +145,20 @@ static const elab_level levels[] = {
      "type",
      {1, -1}},
 };
-static int model_level(const flat_model *c)
+static const flat_param *level_given(const flat_model *c)
 {
-    double level = 1;
+    const flat_param *p = NULL;
     for (size_t i = 0; i < vec_len(c->param); i++)
         if (!strcmp(c->param[i].name, "level"))
-            level = c->param[i].value;
+            p = &c->param[i];
+    return p;
+}
+
+/* Of a card, 1 without one; -1: it cannot be any. */
+static int model_level(const flat_model *c)
+{
+    const flat_param *p = level_given(c);
+    const double level = !p ? 1 : p->str ? -1 : p->value;
     return level == floor(level) && fabs(level) < 1000 ? (int)level : -1;
 }
 
@@ -275,7 +283,7 @@ static const char **known_types(elab *e)
 static bool defines(const char *path, const char *module)
 {
     enum { MOST = 1 << 22 };
-    FILE *f = stream_open(path, "r");
+    FILE *f = stream_open(path);
     char *line = NULL;
     size_t cap = 0, read = 0;
     bool found = false;
@@ -340,7 +348,7 @@ static void level_not_loaded(elab *e, const flat_model *c, const elab_level *v)
     const char *names = "";
     for (size_t i = 0; i < VS_COUNT(v->loaded) && v->loaded[i]; i++)
         names = elab_printf(e, "%s%s'%s'", names, *names ? " or " : "", v->loaded[i]);
-    diag_error(e->d, c->span,
+    diag_error(e->d, level_given(c)->span,
                "model '%s': level %d of type '%s' is %s, which does not come with vsim: load its "
                "Verilog-A module %s",
                c->name, model_level(c), c->type, v->model, names);
@@ -360,10 +368,14 @@ void elab_unknown_type(elab *e, const flat_model *c)
         return;
     }
     if (is_spice_type(c->type)) {
-        diag_error(e->d, c->span,
-                   "model '%s': level %d of type '%s' is not supported; %s %s, and any "
+        const flat_param *given = level_given(c);
+        const char *text = !given       ? "1"
+                           : given->str ? given->str
+                                        : elab_printf(e, "%g", given->value);
+        diag_error(e->d, given ? given->span : c->span,
+                   "model '%s': level %s of type '%s' is not supported; %s %s, and any "
                    "Verilog-A module by its name as the type",
-                   c->name, model_level(c), c->type, level_list(e, c->type),
+                   c->name, text, c->type, level_list(e, c->type),
                    strchr(level_list(e, c->type), ' ') ? "are" : "is");
         diag_note(e->d, DIAG_NOWHERE,
                   "a card .hdl \"FILE\" loads a Verilog-A source or a compiled library (.osdi); "

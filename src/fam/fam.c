@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vec.h"
+#include "stream.h"
 
 /* -- begin, end -- */
 
@@ -56,33 +57,37 @@ static int64_t digit(const fam *w, int64_t point, size_t i)
     return point % w->step[i].n;
 }
 
-void fam_values(const fam *w, int64_t point, char *text, size_t size)
+char *fam_values(const fam *w, int64_t point)
 {
-    size_t n = 0;
-    *text = 0;
+    char *text = NULL;
+    FILE *f = stream_text(&text, NULL);
+    const char *comma = "";
     for (size_t i = 0; i < w->n_step; i++)
-        for (size_t c = 0; c < vec_len(w->step[i].target) && n < size; c++) {
+        for (size_t c = 0; c < vec_len(w->step[i].target); c++) {
             const int64_t k = digit(w, point, i);
             if (w->step[i].form == FLAT_STEP_WORDS)
-                n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "", w->step[i].word[k]);
+                fprintf(f, "%s%s", comma, w->step[i].word[k]);
             else
-                n += (size_t)snprintf(text + n, size - n, "%s%.12g", n ? "," : "",
-                                      flat_step_value(&w->step[i], k, c));
+                fprintf(f, "%s%.12g", comma, flat_step_value(&w->step[i], k, c));
+            comma = ",";
         }
-    if (w->mc && n < size)
-        snprintf(text + n, size - n, "%s%lld", n ? "," : "", (long long)(point % w->mc + 1));
+    if (w->mc)
+        fprintf(f, "%s%lld", comma, (long long)(point % w->mc + 1));
+    stream_close(f);
+    return text;
 }
 
-void fam_label(const char *const *column, size_t n_column, const char *csv, char *text, size_t size)
+char *fam_label(const char *const *column, size_t n_column, const char *csv)
 {
-    size_t n = 0;
-    *text = 0;
-    for (size_t i = 0; i < n_column && n < size; i++) {
+    char *text = NULL;
+    FILE *f = stream_text(&text, NULL);
+    for (size_t i = 0; i < n_column; i++) {
         const size_t len = strcspn(csv, ",");
-        n += (size_t)snprintf(text + n, size - n, "%s%s=%.*s", i ? " " : "", column[i], (int)len,
-                              csv);
+        fprintf(f, "%s%s=%.*s", i ? " " : "", column[i], (int)len, csv);
         csv += len + (csv[len] == ',');
     }
+    stream_close(f);
+    return text;
 }
 
 size_t fam_columns(const fam *w, const char ***name)

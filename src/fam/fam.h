@@ -50,10 +50,9 @@ VS_MUST_USE vs_status fam_build(sim *s);
 /* Operating points of all points begin from that of the first (option stepstart). */
 void fam_find_first(fam *w);
 
-/* The values of a point as CSV; "r=1000 temp=27" from it. */
-void fam_values(const fam *w, int64_t point, char *text, size_t size);
-void fam_label(const char *const *column, size_t n_column, const char *csv, char *text,
-               size_t size);
+/* The values of a point as CSV; "r=1000 temp=27" from it. For vs_free. */
+char *fam_values(const fam *w, int64_t point);
+char *fam_label(const char *const *column, size_t n_column, const char *csv);
 /* Appends the columns' names to the vec: "r", "temp", "@m1[w]", "sample". Returns its length. */
 size_t fam_columns(const fam *w, const char ***name);
 /* The number in a column; of words (sections of a library) which it is. */

@@ -60,7 +60,6 @@ void flat_ctx_free(flat_ctx *c)
     vec_free(c->model_home);
     vec_free(c->lent);
     vec_free(c->share);
-    vec_free(c->needed);
     vec_free(c->alter);
     vec_free(c->probe);
     arena_fini(&c->scratch);
@@ -70,20 +69,6 @@ static void finish(flat_ctx *c)
 {
     freeze(c);
     flat_ctx_free(c);
-}
-
-/* An analysis that does not exist is an error if it is all that the deck asks for. */
-static void report_needed(flat_ctx *c)
-{
-    for (size_t i = 0; i < vec_len(c->needed); i++) {
-        const net_card *card = c->needed[i];
-        if (vec_len(c->f->ana))
-            diag_warning(c->d, net_card_span(card),
-                         "the analysis '.%s' is not supported yet; ignored", card->name);
-        else
-            diag_error(c->d, net_card_span(card), "the analysis '.%s' is not supported yet",
-                       card->name);
-    }
 }
 
 /* The numbers of an analysis can be others later; that there is one cannot, nor the values of .dc.
@@ -116,7 +101,6 @@ static void take_top_cards(flat_ctx *c)
     }
     for (size_t i = 0; i < vec_len(c->root->b->model); i++)
         vec_push(c->f->model_name, c->root->b->model[i].name);
-    report_needed(c);
 }
 
 static bool used_by_loops(const flat_ctx *c, const char *name)
@@ -176,6 +160,7 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
             shares |= flat_share(&c, false);
         list_used(&c);
     }
+    f->drew = c.ever_drew;
     f->nominal = c.nominal.file >= 0;
     if (f->nominal && !deck->taken && !f->mc && d->n_error == before)
         diag_note(d, c.nominal,
@@ -190,7 +175,8 @@ vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names, ar
     return d->n_error > before ? VS_EINPUT : VS_OK;
 }
 
-/* The deck's parameters, with the elements and nodes of a netlist that was expanded before. */
+/* The deck's parameters, with the elements and nodes of a netlist that was expanded before. Its
+ * warnings were given then. */
 static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, str_pool *names,
                        arena *mem, double temper, const flat_override *over, size_t n_over)
 {
@@ -204,8 +190,11 @@ static flat_ctx resume(flat *out, const flat *f, const net_deck *deck, diag *d, 
     c.over = over;
     c.n_over = n_over;
     c.declarations = true;
+    const diag_mark said = diag_try(d);
     flat_body(&c, deck->top);
     flat_root(&c);
+    if (d->n_error == said.n_error)
+        diag_take_back(d, said);
     return c;
 }
 
@@ -224,7 +213,6 @@ vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d, str
     int before = d->n_error;
     flat_ctx c = resume(out, f, deck, d, names, mem, temper, over, n_over);
     flat_top_card(&c, card);
-    report_needed(&c);
     flat_resolve_pending(&c);
     leave(&c);
     return d->n_error > before ? VS_EINPUT : VS_OK;

@@ -42,9 +42,10 @@ typedef struct flat_source { /* V and I elements */
     double *arg; /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
     double pwl_repeat; /* PWL r=: time to repeat from, -1: no repeat */
     double pwl_delay;  /* PWL td= */
-    double draw;  /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
-    int32_t port; /* V: portnum, from 1; 0: no port */
-    double z0;    /* ohm, in series with a port; 50 */
+    double draw;   /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
+    int32_t port;  /* V: portnum, from 1; 0: no port */
+    double z0;     /* ohm, in series with a port; 50 */
+    bool external; /* a host gives its value */
     diag_span span;
 } flat_source;
 
@@ -113,7 +114,12 @@ typedef enum flat_ana_kind {
     FLAT_TF,
     FLAT_SENS,
     FLAT_PZ,
-    FLAT_SP
+    FLAT_SP,
+    FLAT_HB, /* .hb .hbosc .pss */
+    FLAT_HBAC,
+    FLAT_HBNOISE, /* .hbnoise .phasenoise */
+    FLAT_LSTB,
+    FLAT_N_ANA
 } flat_ana_kind;
 typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
 typedef struct flat_sweep { /* one variable of .dc */
@@ -124,6 +130,18 @@ typedef struct flat_sweep { /* one variable of .dc */
     double *value; /* vec; all values in order */
     diag_span span;
 } flat_sweep;
+enum { FLAT_TONES = 4 };
+typedef struct flat_hb {     /* HB HBAC HBNOISE LSTB */
+    const char *word;        /* of the card: "hb", "hbosc", "pss", "phasenoise" */
+    double tone[FLAT_TONES]; /* Hz, > 0 */
+    int32_t harm[FLAT_TONES], n_tone;
+    int32_t intmod;        /* 0: not given */
+    double tstab;          /* s, 0: not given */
+    int64_t points;        /* of the waveform over a period, 0: not given */
+    int32_t sideband;      /* HBNOISE: of the output; HBAC: highest that is written */
+    const char *source[2]; /* LSTB: the probes, with path */
+    enum { FLAT_LSTB_SINGLE, FLAT_LSTB_DIFF, FLAT_LSTB_COMM } mode;
+} flat_hb;
 typedef struct flat_ana {
     flat_ana_kind kind;
     flat_sweep sweep[4]; /* DCSWEEP: [0] is the inner (fastest) one */
@@ -142,8 +160,17 @@ typedef struct flat_ana {
     int32_t in[2];              /* PZ: nodes of the input */
     bool voltage, poles, zeros; /* PZ */
     bool donoise;               /* SP */
+    flat_hb hb;
     diag_span span;
 } flat_ana;
+
+typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran */
+    bool on;
+    double fmax;  /* Hz; 0: not given */
+    double scale; /* of amplitudes */
+    bool seed_given;
+    uint64_t seed;
+} flat_trannoise;
 
 /* -- families of runs: .step, .mc, .limits (docs/sweeps.md) -- */
 typedef enum flat_target_kind {
@@ -207,6 +234,7 @@ typedef struct flat {
     const char *title;
     const char **node;  /* vec; [0] is "0"; names with path: "x1.out" (lower case) */
     flat_inst *inst;    /* vec */
+    int32_t n_external; /* sources among them whose value a host gives */
     flat_model **model; /* vec; all evaluated model cards */
     const char *
         *model_name; /* vec; every model card of the top level, used or not: for suggestions */
@@ -219,10 +247,12 @@ typedef struct flat {
     int64_t mc;            /* samples, 0: no .mc */
     uint64_t mc_seed;
     diag_span mc_span;
+    bool drew;             /* statistical functions drew */
     bool nominal;          /* statistical functions gave their nominal values: no seed was given */
     const char **used;     /* vec; parameters of the top level that something depends on */
     const net_card **post; /* vec; .meas .four .print .plot .width, in order of the deck */
-    double *temp;          /* vec; .temp values, degrees Celsius */
+    flat_trannoise trannoise;
+    double *temp;     /* vec; .temp values, degrees Celsius */
     const char **hdl; /* vec; .hdl/.load/pre_osdi files, path resolved to the file that names it */
     diag_span *hdl_span; /* vec */
 } flat;

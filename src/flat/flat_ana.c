@@ -68,7 +68,8 @@ static bool read_grid(cur *q, flat_ana *a)
     return true;
 }
 
-/* A node by the name that stands here. */
+/* A node by the name that stands here; also "v.x1.out", the form of elements, which vlsirtools
+ * writes for nodes; where that is a port of x1, no node has the name. */
 static bool read_node(cur *q, int32_t *node, const char **name)
 {
     flat_ctx *c = q->c;
@@ -80,6 +81,14 @@ static bool read_node(cur *q, int32_t *node, const char **name)
     flat_fill_maps(c);
     *node =
         !strcmp(*name, "0") || !strcmp(*name, "gnd") ? 0 : map_get(&c->node_of, map_key(*name), -1);
+    const bool as_element = *node < 0 && !strncmp(*name, "v.x", 3);
+    if (as_element)
+        *node = map_get(&c->node_of, map_key(str_intern0(c->names, *name + 2)), -1);
+    if (*node < 0 && as_element) {
+        diag_warning(c->d, cur_span(q), "no node '%s': ground is taken, as ngspice has 0 V there",
+                     *name + 2);
+        *node = 0;
+    }
     if (*node < 0) {
         diag_error(c->d, cur_span(q), "no node '%s'", *name);
         flat_suggest(c, *name, c->f->node, vec_len(c->f->node));
@@ -250,6 +259,272 @@ static bool read_sp(cur *q, flat_ana *a)
     return true;
 }
 
+/* -- periodic analyses and loop gain: keyword = values -- */
+
+/* Is `word =` here? It is passed over. */
+static bool key(cur *q, const char *word)
+{
+    if (!cur_at_key(q) || !cur_is_word(q, word))
+        return false;
+    q->i += 2;
+    return true;
+}
+
+/* One number after a keyword, a whole one from lo to hi. */
+static bool whole(cur *q, const char *what, double lo, double hi, double *y)
+{
+    if (!cur_more(q)) {
+        cur_unexpected(q, what);
+        return false;
+    }
+    if (!number(q, y))
+        return false;
+    if (*y >= lo && *y <= hi && *y == floor(*y))
+        return true;
+    diag_error(q->c->d, last_span(q), "%g: %s from %.9g to %.9g is expected", *y, what, lo, hi);
+    return false;
+}
+
+enum { MAX_HARMONICS = 2000 };
+
+/* Numbers up to the next keyword or the end, at most FLAT_TONES. */
+static bool numbers(cur *q, double *to, int32_t *n)
+{
+    *n = 0;
+    while (cur_more(q) && !cur_at_key(q)) {
+        if (cur_is(q, ',')) {
+            q->i++;
+            continue;
+        }
+        if (cur_is_word(q, "uic"))
+            break;
+        if (*n == FLAT_TONES) {
+            diag_error(q->c->d, cur_span(q), "more than %d values", FLAT_TONES);
+            return false;
+        }
+        if (!number(q, &to[*n]))
+            return false;
+        ++*n;
+    }
+    return true;
+}
+
+static bool check_tones(cur *q, flat_ana *a, const double *harm, int32_t n_harm)
+{
+    flat_hb *h = &a->hb;
+    double all = 1;
+    if (!h->n_tone) {
+        diag_error(q->c->d, a->span, "the frequency is missing: .hb tones=1e9 nharms=10");
+        return false;
+    }
+    if (n_harm > 1 && n_harm != h->n_tone) {
+        diag_error(q->c->d, a->span, "%d tones and %d numbers of harmonics", (int)h->n_tone,
+                   (int)n_harm);
+        return false;
+    }
+    for (int32_t t = 0; t < h->n_tone; t++) {
+        const double k = n_harm > t ? harm[t] : n_harm == 1 ? harm[0] : h->n_tone > 1 ? 7 : 10;
+        if (!(h->tone[t] > 0 && h->tone[t] < 1e18) ||
+            !(k >= 1 && k <= MAX_HARMONICS && k == floor(k))) {
+            diag_error(q->c->d, a->span,
+                       "tone %.9g Hz with %g harmonics: a frequency above 0 and 1 to %d harmonics "
+                       "are expected",
+                       h->tone[t], k, MAX_HARMONICS);
+            return false;
+        }
+        h->harm[t] = (int32_t)k;
+        all *= 2 * k + 1;
+    }
+    if (all <= 50000)
+        return true;
+    diag_error(q->c->d, a->span,
+               "%.0f harmonics in all, more than 50000; intmodmax= does not help, "
+               "nharms= does",
+               all);
+    return false;
+}
+
+/* probenode = node ["," node] ["," start] */
+static bool read_probe(cur *q, flat_ana *a)
+{
+    const char *n1, *n2 = NULL;
+    double skipped;
+    if (!read_node(q, &a->out[0], &n1))
+        return false;
+    if (cur_more(q) && cur_is(q, ',')) {
+        q->i++;
+        if (!read_node(q, &a->out[1], &n2))
+            return false;
+    }
+    if (cur_more(q) && cur_is(q, ',')) { /* HSPICE's first guess of the amplitude */
+        q->i++;
+        if (!number(q, &skipped))
+            return false;
+    }
+    a->out_name = n1;
+    return true;
+}
+
+/* hb = ".hb" f1 [f2 ...] | tones = f1 ... | nharms = n1 ... | intmodmax = n | tstab = t | uic
+ * hbosc = the same with one tone and probenode =  */
+static bool read_hb(cur *q, flat_ana *a, bool osc)
+{
+    double harm[FLAT_TONES], y;
+    int32_t n_harm = 0;
+    bool ok = numbers(q, a->hb.tone, &a->hb.n_tone);
+    while (ok && cur_more(q)) {
+        if (key(q, "tones") || key(q, "tone"))
+            ok = numbers(q, a->hb.tone, &a->hb.n_tone);
+        else if (key(q, "nharms") || key(q, "nharm"))
+            ok = numbers(q, harm, &n_harm);
+        else if (key(q, "intmodmax"))
+            ok = whole(q, "an order of intermodulation", 1, MAX_HARMONICS, &y) &&
+                 (a->hb.intmod = (int32_t)y, true);
+        else if (key(q, "tstab"))
+            ok = number(q, &a->hb.tstab);
+        else if (key(q, "points"))
+            ok = whole(q, "a number of points", 2, 1e7, &y) && (a->hb.points = (int64_t)y, true);
+        else if (osc && key(q, "probenode"))
+            ok = read_probe(q, a);
+        else if (cur_is_word(q, "uic"))
+            a->uic = true, q->i++;
+        else {
+            cur_unexpected(q, osc ? "tone=, nharms=, probenode=, tstab=, points= or uic is expected"
+                                  : "tones=, nharms=, intmodmax=, tstab=, points= or uic is "
+                                    "expected");
+            return false;
+        }
+    }
+    if (ok && osc && !a->out_name) {
+        diag_error(q->c->d, a->span, "the oscillating node is missing: probenode=NODE");
+        return false;
+    }
+    if (ok && osc && a->hb.n_tone > 1) {
+        diag_error(q->c->d, a->span, "an oscillator has one tone");
+        return false;
+    }
+    if (ok && !(a->hb.tstab >= 0 && a->hb.tstab < 1e18)) {
+        diag_error(q->c->d, a->span, "tstab=%g: a time of 0 or more is expected", a->hb.tstab);
+        return false;
+    }
+    ok = ok && check_tones(q, a, harm, n_harm);
+    if (ok && osc && a->hb.tstab == 0)
+        a->hb.tstab = 100 / a->hb.tone[0];
+    return ok;
+}
+
+/* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic] */
+static bool read_pss(cur *q, flat_ana *a)
+{
+    double points, harm, skipped;
+    const char *name;
+    if (!cur_more(q) || !number(q, &a->hb.tone[0]) || !cur_more(q) || !number(q, &a->hb.tstab)) {
+        diag_error(q->c->d, a->span,
+                   ".pss frequency tstab node points harmonics [iterations [coefficient]] [uic] is "
+                   "expected");
+        return false;
+    }
+    if (!read_node(q, &a->out[0], &name) || !whole(q, "a number of points", 2, 1e7, &points) ||
+        !whole(q, "a number of harmonics", 1, MAX_HARMONICS, &harm))
+        return false;
+    for (int k = 0; k < 2 && cur_more(q) && !cur_is_word(q, "uic"); k++)
+        if (!number(q, &skipped))
+            return false;
+    if (cur_more(q) && cur_is_word(q, "uic"))
+        a->uic = true, q->i++;
+    a->out_name = name;
+    a->hb.n_tone = 1;
+    a->hb.points = (int64_t)points;
+    if (!(a->hb.tstab >= 0 && a->hb.tstab < 1e18)) {
+        diag_error(q->c->d, a->span, "tstab is %g: a time of 0 or more is expected", a->hb.tstab);
+        return false;
+    }
+    return check_tones(q, a, &harm, 1);
+}
+
+/* hbac = ".hbac" grid [sidebands = n] */
+static bool read_hbac(cur *q, flat_ana *a)
+{
+    double y = 1;
+    if (!read_grid(q, a))
+        return false;
+    if (cur_more(q) && key(q, "sidebands") &&
+        !whole(q, "a number of sidebands", 0, MAX_HARMONICS, &y))
+        return false;
+    a->hb.sideband = (int32_t)y;
+    return true;
+}
+
+/* hbnoise = ".hbnoise" output source grid [points] [sideband = k]; phasenoise without source */
+static bool read_hbnoise(cur *q, flat_ana *a, bool phase)
+{
+    double y = phase ? 1 : 0, n = 0;
+    if (!read_output(q, a) || (!phase && !read_input(q, a)) || !read_grid(q, a))
+        return false;
+    if (cur_more(q) && !cur_is_word(q, "sideband") &&
+        !whole(q, "points per summary", 0, MAX_POINTS, &n))
+        return false;
+    if (cur_more(q) && key(q, "sideband") &&
+        !whole(q, "a sideband", -MAX_HARMONICS, MAX_HARMONICS, &y))
+        return false;
+    a->summary = (int64_t)n;
+    a->hb.sideband = (int32_t)y;
+    if (a->f_from <= 0) {
+        diag_error(q->c->d, a->span, "noise starts above 0 Hz");
+        return false;
+    }
+    return true;
+}
+
+/* lstb = ".lstb" [mode = single | diff | comm] vsource = v1 [, v2] [grid]; grid: that of .ac */
+static bool read_lstb(cur *q, flat_ana *a)
+{
+    static const char *const mode[] = {"single", "diff", "comm"},
+                             *const what =
+                                 "a voltage source of 0 V in the loop is expected: vsource=VPROBE";
+    while (cur_more(q)) {
+        if (key(q, "mode")) {
+            size_t k = 0;
+            while (k < VS_COUNT(mode) && cur_more(q) && !cur_is_word(q, mode[k]))
+                k++;
+            if (!cur_more(q) || k == VS_COUNT(mode)) {
+                cur_unexpected(q, "single, diff or comm is expected");
+                return false;
+            }
+            a->hb.mode = k;
+            q->i++;
+        } else if (key(q, "vsource")) {
+            if (!read_element(q, "v", what, &a->hb.source[0]))
+                return false;
+            if (cur_more(q) && cur_is(q, ','))
+                q->i++;
+            if (a->hb.mode != FLAT_LSTB_SINGLE &&
+                !read_element(q, "v", "the second source of the pair is expected",
+                              &a->hb.source[1]))
+                return false;
+        } else if (!read_grid(q, a)) {
+            return false;
+        }
+    }
+    if (a->hb.source[0] && (a->hb.mode == FLAT_LSTB_SINGLE || a->hb.source[1]))
+        return true;
+    diag_error(q->c->d, a->span, "%s", what);
+    return false;
+}
+
+static bool read_periodic(cur *q, flat_ana *a)
+{
+    const char *word = q->card->name;
+    a->hb.word = word;
+    switch (a->kind) {
+    case FLAT_HB:
+        return !strcmp(word, "pss") ? read_pss(q, a) : read_hb(q, a, !strcmp(word, "hbosc"));
+    case FLAT_HBAC: return read_hbac(q, a);
+    case FLAT_HBNOISE: return read_hbnoise(q, a, !strcmp(word, "phasenoise"));
+    default: return read_lstb(q, a);
+    }
+}
+
 void flat_small_card(flat_ctx *c, const net_card *card)
 {
     cur q = {c, c->root->b, card, 1};
@@ -262,6 +537,10 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_SENS: a.kind = FLAT_SENS, ok = read_sens(&q, &a); break;
     case NET_CARD_PZ: a.kind = FLAT_PZ, ok = read_pz(&q, &a); break;
     case NET_CARD_SP: a.kind = FLAT_SP, ok = read_sp(&q, &a); break;
+    case NET_CARD_HB: a.kind = FLAT_HB, ok = read_periodic(&q, &a); break;
+    case NET_CARD_HBAC: a.kind = FLAT_HBAC, ok = read_periodic(&q, &a); break;
+    case NET_CARD_HBNOISE: a.kind = FLAT_HBNOISE, ok = read_periodic(&q, &a); break;
+    case NET_CARD_LSTB: a.kind = FLAT_LSTB, ok = read_periodic(&q, &a); break;
     default: break;
     }
     if (ok && cur_more(&q)) {
@@ -270,4 +549,35 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     }
     if (ok)
         vec_push(c->f->ana, a);
+}
+
+/* trannoise = ".trannoise" [fmax = f] [scale = x] [seed = n] [method = mc] */
+void flat_trannoise_card(flat_ctx *c, const net_card *card)
+{
+    cur q = {c, c->root->b, card, 1};
+    flat_trannoise n = {.on = true, .scale = 1};
+    double seed = 0;
+    bool ok = true;
+    while (ok && cur_more(&q)) {
+        if (key(&q, "fmax")) {
+            ok = number(&q, &n.fmax);
+            if (ok && !(n.fmax > 0 && n.fmax < 1e18)) {
+                diag_error(c->d, last_span(&q), "fmax=%g: a frequency above 0 is expected", n.fmax);
+                ok = false;
+            }
+        } else if (key(&q, "scale")) {
+            ok = number(&q, &n.scale);
+        } else if (key(&q, "seed")) {
+            ok = whole(&q, "a seed", 0, 9e15, &seed);
+            n.seed_given = true;
+            n.seed = (uint64_t)seed;
+        } else if (key(&q, "method") && cur_is_word(&q, "mc")) {
+            q.i++;
+        } else {
+            cur_unexpected(&q, "fmax=, scale=, seed= or method=mc is expected");
+            ok = false;
+        }
+    }
+    if (ok)
+        c->f->trannoise = n;
 }

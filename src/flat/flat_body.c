@@ -1,6 +1,7 @@
 /* flat_body.c - a body is read once: its parameters, functions, models, subcircuits, elements,
  * each with the .if branch it stands in. Also the values behind keys, and models on demand. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "flat_priv.h"
@@ -85,15 +86,25 @@ static bool is_version(const char *s, const char *rest)
     return rest > s && *rest == '.' && strspn(rest, ".0123456789") == strlen(rest);
 }
 
-/* 1A and 2Amp are meant as amperes, and are so in older ngspice, but 'a' is a suffix. Said once. */
-static void warn_atto(flat_ctx *c, const char *text, diag_span at, double x)
+/* 1A and 2Amp are meant as amperes, and are so in older ngspice, but 'a' is a suffix. They are
+ * amperes where a current stands; elsewhere that is said once. */
+static void look_for_atto(flat_ctx *c, const char *text, diag_span at, double *value)
 {
     static const diag_span once = {-1, 1, 0};
+    const double x = *value;
     const size_t digits = strspn(text, "+-.0123456789");
     if (text[digits] != 'a' || at.file < 0 || x == 0)
         return;
     const bool capital = c->d->file[at.file].text[at.off + digits] == 'A' && !text[digits + 1];
-    if ((capital || !strncmp(text + digits, "amp", 3)) && flat_first(c, once))
+    const bool unit = capital || !strncmp(text + digits, "amp", 3);
+    if (unit && c->amperes) {
+        *value = strtod(text, NULL);
+        if (flat_first(c, once))
+            diag_warning(c->d, at, "this is %g A: the current of a source, not the suffix a, 1e-18",
+                         *value);
+        return;
+    }
+    if (unit && flat_first(c, once))
         diag_warning(c->d, at,
                      "this is %g: the suffix a is 1e-18, as in newer ngspice; ngspice 39 reads a "
                      "unit (write it without the A)",
@@ -118,7 +129,7 @@ static bool simple_value(flat_ctx *c, const net_tok *t, diag_span span, rhs *v)
         return false;
     if (str_spice_number(t->text, &end, &x) && isfinite(x) && (!*end || is_version(t->text, end))) {
         const char *word = *end ? t->text : NULL;
-        warn_atto(c, t->text, span, x);
+        look_for_atto(c, t->text, span, &x);
         *v = flat_number(c, x, span);
         v->word = word;
         return true;
@@ -170,6 +181,18 @@ rhs cur_value(cur *q)
     return parse_value(q, diag_join(span, net_tok_span(card, &card->tok[k - 1])), NULL);
 }
 
+/* In a='1' + b=2 a line break is missing before the plus: the token before it, NULL: there is
+ * none. */
+static const net_tok *before_lost_break(const cur *q)
+{
+    const net_tok *t = q->card->tok;
+    for (int32_t k = q->i + 1; k + 2 < q->card->n_tok && t[k].punct != '='; k++)
+        if (t[k].kind == NET_T_WORD && !strcmp(t[k].text, "+") && t[k + 1].kind == NET_T_WORD &&
+            t[k + 2].punct == '=' && t[k - 1].kind == NET_T_EXPR)
+            return &t[k - 1];
+    return NULL;
+}
+
 /* The same where blanks may stand inside: it reaches as far as an expression can be read. */
 rhs cur_expr(cur *q)
 {
@@ -187,6 +210,8 @@ rhs cur_expr(cur *q)
         q->i++;
         return v;
     }
+    const net_tok *stop = before_lost_break(q);
+    last = stop ? stop : last;
     uint32_t end = last->off + last->len;
     v = parse_value(q, diag_join(cur_span(q), net_tok_span(card, last)), &end);
     if (v.e && v.e->op == NET_PARAM && is_identifier(v.e->name))
@@ -200,6 +225,10 @@ rhs cur_expr(cur *q)
             q->i++;
     while (v.e && cur_more(q) && cur_tok(q)->off < end)
         q->i++;
+    if (stop && cur_is_word(q, "+")) {
+        diag_warning(q->c->d, cur_span(q), "a line break is missing before '+'");
+        q->i++;
+    }
     return v;
 }
 
@@ -637,6 +666,43 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
+/* What a unit behind a blank says of the number before it: "200 ps" is 200e-12. 0: no unit. */
+static double unit_scale(const char *word)
+{
+    static const char *const unit[] = {"s", "v", "a", "f", "h", "hz", "ohm", "ohms"};
+    static const struct {
+        const char *prefix;
+        double scale;
+    } by[] = {{"", 1},     {"f", 1e-15}, {"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6},
+              {"m", 1e-3}, {"k", 1e3},   {"meg", 1e6}, {"g", 1e9},  {"t", 1e12}};
+    for (size_t i = 0; i < VS_COUNT(by); i++)
+        for (size_t k = 0; k < VS_COUNT(unit); k++) {
+            const size_t n = strlen(by[i].prefix);
+            if (!strncmp(word, by[i].prefix, n) && !strcmp(word + n, unit[k]))
+                return by[i].scale;
+        }
+    return 0;
+}
+
+/* "delay=200 ps": the number that was read last gets the scale of its unit. false: it is none. */
+static bool take_unit(cur *q, keyval *kv)
+{
+    rhs *v = vec_len(kv) ? &vec_last(kv).v : NULL;
+    const double scale =
+        v && v->e && v->e->op == NET_NUM && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q)
+            ? unit_scale(cur_tok(q)->text)
+            : 0;
+    const diag_span at = cur_span(q);
+    if (scale == 0 || at.file != v->span.file || at.off <= v->span.off + v->span.len)
+        return false;
+    *v = flat_number(q->c, v->e->num * scale, v->span);
+    if (flat_first(q->c, net_card_span(q->card)))
+        diag_warning(q->c->d, at, "a unit belongs to its number, without a blank: %g is taken",
+                     v->e->num);
+    q->i++;
+    return true;
+}
+
 /* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value:
  * matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
@@ -655,6 +721,8 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
             vec_push(kv, k);
             if (m->type && !strcmp(m->type, "cpl"))
                 take_entries(&q, &kv);
+        } else if (take_unit(&q, kv)) {
+            continue;
         } else if (at_flag(&q)) {
             vec_push(kv,
                      (keyval){cur_tok(&q)->text, cur_span(&q), flat_number(c, 1, cur_span(&q))});

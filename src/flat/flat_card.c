@@ -518,7 +518,12 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_TF:
     case NET_CARD_SENS:
     case NET_CARD_PZ:
-    case NET_CARD_SP: flat_small_card(c, card); break;
+    case NET_CARD_SP:
+    case NET_CARD_HB:
+    case NET_CARD_HBAC:
+    case NET_CARD_HBNOISE:
+    case NET_CARD_LSTB: flat_small_card(c, card); break;
+    case NET_CARD_TRANNOISE: flat_trannoise_card(c, card); break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {
             vec_push(c->f->hdl, card->tok[i].text);
@@ -532,12 +537,8 @@ void flat_top_card(flat_ctx *c, const net_card *card)
         break;
     case NET_CARD_ALTER: flat_alter_card(c, card); break;
     case NET_CARD_NEEDED:
-        if (!strcmp(card->name, "disto"))
-            diag_error(c->d, net_card_span(card),
-                       "there is no .disto analysis; run .tran over some periods and "
-                       "take its harmonics with .four");
-        else
-            vec_push(c->needed, card);
+        diag_error(c->d, net_card_span(card),
+                   "there is no .disto analysis; .hb gives the harmonics and products of tones");
         break;
     case NET_CARD_IGNORED:
         diag_warning(c->d, net_card_span(card), "'.%s' is not supported yet; ignored", card->name);

@@ -409,15 +409,9 @@ static bool read_source_key(ereader *r)
     return take_key(r);
 }
 
-/* source = ("V" | "I") a b (["dc"] value | "ac" [mag [phase]] | wave | key=value)* */
-static bool read_source(ereader *r)
+/* What stands behind the nodes of a source. */
+static bool read_source_words(ereader *r, source_def *s)
 {
-    if (!take_nodes(r, 2,
-                    r->e->letter == 'v' ? "a voltage source has two nodes: Vname plus minus value"
-                                        : "a current source has two nodes: Iname plus minus value"))
-        return false;
-    source_def *s = r->e->src = arena_new(r->q.c->mem, source_def);
-    s->span = net_card_span(r->q.card);
     bool ok = true;
     while (ok && cur_more(&r->q)) {
         const struct wave_word *w = find_wave(r);
@@ -429,6 +423,8 @@ static bool read_source(ereader *r)
             r->q.i++;
             if (cur_is(&r->q, '='))
                 r->q.i++;
+            if (find_wave(r)) /* "dc pwl(...)": the waveform's start */
+                continue;
             s->dc = cur_value(&r->q);
             ok = s->dc.e != NULL;
         } else if (cur_is_word(&r->q, "ac")) {
@@ -436,9 +432,8 @@ static bool read_source(ereader *r)
         } else if (cur_is_word(&r->q, "distof1") || cur_is_word(&r->q, "distof2")) {
             ok = skip_distof(r);
         } else if (cur_is_word(&r->q, "external")) {
-            diag_error(r->q.c->d, cur_span(&r->q), "source '%s' is not supported yet",
-                       cur_tok(&r->q)->text);
-            return false;
+            s->external = true;
+            r->q.i++;
         } else if (cur_at_key(&r->q) && !is_port_word(r)) {
             ok = read_source_key(r);
         } else if (is_port_word(r)) {
@@ -450,6 +445,21 @@ static bool read_source(ereader *r)
             return failed(r, "a waveform, dc or ac is expected");
         }
     }
+    return ok;
+}
+
+/* source = ("V" | "I") a b ("dc" | ["dc"] value | "ac" [mag [phase]] | wave | key=value)* */
+static bool read_source(ereader *r)
+{
+    if (!take_nodes(r, 2,
+                    r->e->letter == 'v' ? "a voltage source has two nodes: Vname plus minus value"
+                                        : "a current source has two nodes: Iname plus minus value"))
+        return false;
+    source_def *s = r->e->src = arena_new(r->q.c->mem, source_def);
+    s->span = net_card_span(r->q.card);
+    r->q.c->amperes = r->e->letter == 'i';
+    const bool ok = read_source_words(r, s);
+    r->q.c->amperes = false;
     return ok;
 }
 

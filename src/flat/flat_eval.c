@@ -18,9 +18,11 @@ typedef struct frame {
 
 static bool eval(flat_ctx *c, scope *s, const net_expr *e, const frame *fr, double *y);
 
-bool flat_first(flat_ctx *c, diag_span at)
+bool flat_first(flat_ctx *c, diag_span at) { return flat_first_of(c, at, 0); }
+
+bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what)
 {
-    uint64_t key = (uint64_t)(uint32_t)(at.file + 1) << 32 | at.off;
+    const uint64_t key = ((uint64_t)(uint32_t)(at.file + 1) << 32 | at.off) ^ what;
     if (map_get(&c->said, key, 0))
         return false;
     map_set(&c->said, key, 1);
@@ -48,10 +50,24 @@ void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t
     arena_release(&c->scratch, mark);
 }
 
+/* Where the deck itself calls what s is inside of. */
+static diag_span call_of(const scope *s)
+{
+    while (s->caller && s->caller->path_len)
+        s = s->caller;
+    const body *b = s->caller ? s->caller->b : NULL;
+    for (size_t i = 0; b && i < vec_len(b->elem); i++) {
+        const char *name = b->elem[i].name;
+        if (strlen(name) + 1 == s->path_len && !memcmp(name, s->path, s->path_len - 1))
+            return net_card_span(b->elem[i].card);
+    }
+    return DIAG_NOWHERE;
+}
+
 void flat_where(flat_ctx *c, const scope *s)
 {
     if (s->path_len)
-        diag_note(c->d, DIAG_NOWHERE, "in instance %.*s",
+        diag_note(c->d, call_of(s), "in instance %.*s",
                   (int)(s->path_len > 200 ? 200 : s->path_len - 1), s->path);
 }
 
@@ -285,7 +301,7 @@ static double draw(flat_ctx *c, const net_expr *e, const double *x)
         c->touched_local = true;
     if (!c->deck->vary || spread == 0)
         return x[0];
-    c->drew = true;
+    c->drew = c->ever_drew = true;
     return x[0] + spread * flat_random(c->deck->seed, c->deck->sample, of->path ? of->path : "",
                                        of->name ? of->name : "", k,
                                        normal                  ? FLAT_NORMAL

@@ -131,6 +131,8 @@ static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, co
     p->span = v->span;
     const busy before = flat_slot_begin(c);
     const bool ok = flat_value(c, s, v, &p->value, &p->str);
+    if (!ok)
+        p->value = NAN;
     flat_slot_end(c, s, v, before, (flat_slot_at){.kind = SLOT_PARAM, .param = p});
     return ok;
 }
@@ -220,6 +222,18 @@ static bool has_bins(const body *b, const char *name)
     return false;
 }
 
+/* What of it chooses a bin are numbers: a message was given of one that is none. */
+static bool is_sized(const flat_inst *x)
+{
+    for (size_t i = 0; i < vec_len(x->param); i++) {
+        const char *name = x->param[i].name;
+        if (isnan(x->param[i].value) &&
+            (!strcmp(name, "l") || !strcmp(name, "w") || !strcmp(name, "nf")))
+            return false;
+    }
+    return true;
+}
+
 static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
 {
     const char *name = e->word ? e->word : x->word; /* x: text in the place of the value */
@@ -250,7 +264,7 @@ static bool take_model(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     }
     if (!x->model && has_bins(s->b, name)) {
         x->model = flat_find_bin(c, s, name, x, &bad);
-        if (!x->model && !bad)
+        if (!x->model && !bad && is_sized(x))
             flat_no_bin(c, s, e, x, name);
         if (!x->model)
             return false;
@@ -343,8 +357,10 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     *o = (flat_source){.dc_given = d->dc.given,
                        .wave = d->wave,
                        .pwl_repeat = -1,
+                       .external = d->external,
                        .span = d->span,
                        .arg = vec_fixed(c->mem, double, n)};
+    c->f->n_external += d->external;
     if (d->dc.given)
         ok &= take_number(c, s, &d->dc, &o->dc);
     if (d->ac_mag.given)

@@ -363,11 +363,13 @@ static void show_nearest(flat_ctx *c, scope *s, const char *name, geometry g)
     }
 }
 
+#define LARGE 1e-2 /* metres: no transistor, but a forgotten unit */
+
 void flat_no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const char *name)
 {
-    if (!flat_first(c, e->word_span))
-        return;
     const geometry g = geometry_of(c, x);
+    if (!flat_first_of(c, e->word_span, str_hash(&g, sizeof g)))
+        return;
     if (isnan(g.l) || isnan(g.w)) {
         diag_error(c->d, e->word_span, "the bins of model '%s' are chosen by l and w; %s not given",
                    name,
@@ -379,6 +381,8 @@ void flat_no_bin(flat_ctx *c, scope *s, const elem *e, const flat_inst *x, const
                    metres(c, g.l), metres(c, g.w), given(x, "nf", 1) > 1 ? " of one finger" : "");
         if (c->scale != 1)
             diag_note(c->d, DIAG_NOWHERE, "l and w were multiplied by .option scale=%g", c->scale);
+        else if (g.l > LARGE || g.w > LARGE)
+            diag_note(c->d, DIAG_NOWHERE, "sizes are in metres: 1u is a micrometre");
         show_nearest(c, s, name, g);
     }
     flat_where(c, s);

@@ -46,6 +46,7 @@ typedef struct source_def {
     rhs repeat, delay;
     rhs draw; /* TRNOISE, TRRANDOM */
     rhs port, z0;
+    bool external;
     diag_span span;
 } source_def;
 
@@ -202,7 +203,7 @@ typedef struct pending_node {
 } pending_node;
 
 typedef struct probe_item { /* an item of .probe that needs the elements */
-    char kind;              /* 'i' current, 'v' voltage, 'p' power; 0: it is another item */
+    char kind; /* 'i' current, 'a' all currents, 'v' voltage, 'p' power; 0: another item */
     int32_t n;
     const char *word[5]; /* [n]; element, terminal ... */
     bool comma[5];       /* is there one before it? else a colon */
@@ -254,18 +255,19 @@ typedef struct flat_ctx {
         const model_def *def;
         const double *value; /* [vec_len(def->reads)] */
         flat_model *m;
-        int32_t next;  /* the one before with this hash; 0: none */
-    } *share;          /* vec; [0] is not used */
-    double scale;      /* .option scale, once it is needed; 0: not looked up yet */
-    bool per_finger;   /* .option wnflag, looked up with it: bins hold w/nf */
-    int muted;         /* > 0: what is evaluated is multiplied by 0, draws do not matter */
-    bool drew;         /* a statistical function that matters was evaluated since it was false */
-    bool redoing;      /* values again, after the expansion */
-    bool structural;   /* redoing: more would change than values */
-    int32_t first_new; /* a part is expanded again: its first node; those of the top level from
+        int32_t next;   /* the one before with this hash; 0: none */
+    } *share;           /* vec; [0] is not used */
+    double scale;       /* .option scale, once it is needed; 0: not looked up yet */
+    bool per_finger;    /* .option wnflag, looked up with it: bins hold w/nf */
+    int muted;          /* > 0: what is evaluated is multiplied by 0, draws do not matter */
+    bool amperes;       /* values are currents: 1A is one ampere */
+    bool ever_drew;     /* the same, in the whole netlist */
+    bool drew;          /* a statistical function that matters was evaluated since it was false */
+    bool redoing;       /* values again, after the expansion */
+    bool structural;    /* redoing: more would change than values */
+    int32_t first_new;  /* a part is expanded again: its first node; those of the top level from
                           there on came later. 0: none is */
-    const net_card **needed; /* vec: analyses that do not exist yet */
-    const char **alter;      /* vec: names of runs: "main", those of .alter cards */
+    const char **alter; /* vec: names of runs: "main", those of .alter cards */
     diag_span alter_at;
     diag_span temp_at; /* of the last .temp card */
 } flat_ctx;
@@ -281,6 +283,8 @@ pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
 const char *flat_csparam_name(const flat_ctx *c, const char *name);
 /* Is this the first message for the place? An element of a subcircuit is read many times. */
 bool flat_first(flat_ctx *c, diag_span at);
+/* The same of one of several things that can be said there. */
+bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what);
 /* diag_suggest among names of about the right length, so that large circuits cost little. */
 void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n);
 void flat_where(flat_ctx *c, const scope *s); /* the note "in instance x1.x2" */
@@ -464,5 +468,6 @@ void flat_step_finish(flat_ctx *c); /* the families of .temp and .alter, behind 
 
 /* flat_ana.c: .ac .noise .tf .sens .pz .sp */
 void flat_small_card(flat_ctx *c, const net_card *card);
+void flat_trannoise_card(flat_ctx *c, const net_card *card);
 
 #endif

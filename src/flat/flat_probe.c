@@ -67,8 +67,12 @@ static bool read_item(cur *q, probe_item *p)
 
 bool flat_read_probe(cur *q)
 {
-    probe_item p;
-    if (!read_item(q, &p))
+    probe_item p = {.kind = 'a', .span = cur_span(q)};
+    const bool all = cur_is_word(q, "alli") &&
+                     !(q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(');
+    if (all)
+        q->i++;
+    else if (!read_item(q, &p))
         return false;
     vec_push(q->c->probe, p);
     return true;
@@ -178,6 +182,25 @@ static void probe_current(flat_ctx *c, const probe_item *p)
     const char *name = arena_printf(&c->scratch, "i(%s)", terminal_name(c, &c->f->inst[k], t));
     save_as(c, p, (flat_save){.what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, k, t)},
             name);
+}
+
+/* alli: the currents into all terminals of the elements of the top level; sources of voltage and
+ * inductors have theirs. */
+static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const flat_inst *in = &c->f->inst[k];
+        const int32_t terms = n_terminal(in);
+        if (!strchr("rcdegbqmjz", in->letter) || strchr(in->name, '.') || in->is_row)
+            continue;
+        for (int32_t t = 0; t < (terms == 2 ? 1 : terms); t++) {
+            const char *name = terminal_name(c, &c->f->inst[k], t);
+            save_as(c, p,
+                    (flat_save){
+                        .what = FLAT_SAVE_I, .node = {-1, -1}, .device = into(c, p, (int32_t)k, t)},
+                    arena_printf(&c->scratch, "i(%s)", name));
+        }
+    }
 }
 
 /* vd(r1), vd(m1:d:s), vd(m1:d,q1:c); 0 is ground */
@@ -298,7 +321,9 @@ bool flat_probes(flat_ctx *c)
     for (size_t i = 0; i < vec_len(c->probe);
          i++) { /* sources come between the nodes that voltages were read at */
         const probe_item *p = &c->probe[i];
-        if (p->kind == 'i')
+        if (p->kind == 'a')
+            probe_all(c, p, n);
+        else if (p->kind == 'i')
             probe_current(c, p);
         else if (p->kind == 'p')
             probe_power(c, p);

@@ -376,6 +376,21 @@ void ir_ifconv(ir_fn *to, const ir_fn *from, ir_ifconv_stats *st);
 VS_MUST_USE vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input,
                                        ir_num *val, uint8_t *ran, const ir_host *host);
 
+/* The same values of a function that is evaluated often: its static instructions alone.
+ *   want   vec: places in `inst` of the instructions asked for, in their order; IR_NONE: not static
+ * ir_static_run: `fn` is the function that it was made of; val, ran [vec_len(s->inst)]. No effects.
+ */
+typedef struct ir_static {
+    ir_inst *inst; /* vec */
+    uint8_t *cls;  /* vec like inst */
+    ir_val *want;  /* vec */
+} ir_static;
+void ir_static_init(ir_static *s, const ir_fn *fn, const uint8_t *cls, const ir_val *want,
+                    size_t n_want);
+void ir_static_fini(ir_static *s);
+VS_MUST_USE vs_status ir_static_run(const ir_static *s, const ir_fn *fn, const ir_num *input,
+                                    ir_num *val, uint8_t *ran);
+
 /* Split at the static/dynamic border.
  *   setup  every static value that `eval` needs, as OUT CACHE k, and the static outputs of the
  *          kinds ISPOT, COLLAPSE, DROP; voltage-dependent branches are straightened (static values

@@ -171,21 +171,13 @@ typedef struct static_run {
 } static_run;
 enum { VARIED = 2 };
 
-static void set_static(static_run *s, ir_val i, ir_num v)
+static inline void set_static(const static_run *s, ir_val i, ir_num v)
 {
     if (!s->ran[i])
         s->ran[i] = 1;
     else if (!ir_num_same(s->fn->inst[i].type, s->val[i], v))
         s->ran[i] = VARIED;
     s->val[i] = v;
-}
-
-static ir_num eval_static(const static_run *s, const ir_inst *p)
-{
-    ir_num x[3] = {{0}, {0}, {0}};
-    for (int k = 0; k < ir_op_table[p->op].arity; k++)
-        x[k] = s->val[ir_operand(p, k)];
-    return p->op == IR_LIMIT ? x[0] : ir_eval_op(p->op, x[0], x[1], x[2]);
 }
 
 static void step_static_lphis(static_run *s, ir_val loop)
@@ -202,6 +194,7 @@ static void step_static_lphis(static_run *s, ir_val loop)
     vec_free(next);
 }
 
+/* Long: one switch over the operations. */
 vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *input, ir_num *val,
                            uint8_t *ran, const ir_host *host)
 {
@@ -246,7 +239,24 @@ vs_status ir_interp_static(const ir_fn *fn, const uint8_t *cls, const ir_num *in
             if (host && host->effect)
                 host->effect(host->user, fn, &fn->eff[p->a], val);
             break;
-        default: set_static(&s, i, eval_static(&s, p)); break;
+#define P1(name, m, expr)                 \
+    case IR_##name: {                     \
+        const ir_num a = val[p->a];       \
+        set_static(&s, i, NUM_##m(expr)); \
+        break;                            \
+    }
+#define P2(name, m, expr)                          \
+    case IR_##name: {                              \
+        const ir_num a = val[p->a], b = val[p->b]; \
+        set_static(&s, i, NUM_##m(expr));          \
+        break;                                     \
+    }
+            PURE_LIST(P1, P2)
+#undef P1
+#undef P2
+        case IR_SELECT: set_static(&s, i, val[p->a].i ? val[p->b] : val[p->c]); break;
+        case IR_LIMIT: set_static(&s, i, val[p->a]); break;
+        default: assert(!"unknown operation");
         }
     }
     for (ir_val i = 0; i < n; i++)

@@ -109,8 +109,6 @@ vs_status jit_open(jit **out, const jit_opt *opt)
     static const jit_opt standard = {.opt_level = 2};
     const char *why = NULL;
     jit *j = vs_calloc(1, sizeof *j);
-    if (!j)
-        return VS_ENOMEM;
     j->opt = opt ? *opt : standard;
     choose_machine(j);
     jit_cpu_text(j->cpu, sizeof j->cpu);

@@ -68,8 +68,6 @@ vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batc
     vs_status st = VS_OK;
     ir_num *val = vs_calloc(vec_len(eval->inst) + 1, sizeof *val);
     ir_num *input = vs_calloc(vec_len(eval->in) + 1, sizeof *input);
-    if (!val || !input)
-        st = VS_ENOMEM;
     for (int64_t i = begin * lay->lanes; i < end * lay->lanes && st == VS_OK; i++) {
         jit_inputs(eval, lay, b, i, input);
         st = ir_interp(eval, input, val, NULL, NULL);

@@ -110,29 +110,35 @@ const va_unknown *mdl_unknown(const mdl_model *m, int32_t u);
 typedef struct mdl_given { /* one parameter of a card, already evaluated */
     int32_t param;
     double value; /* integer and string (str_id) parameters as exact doubles */
+    diag_span at; /* of the value in the user's text; length 0: none */
 } mdl_given;
 typedef struct mdl_env {
     double temp; /* kelvin */
     double mfactor;
     const double *simparam;  /* [IR_N_SIMPARAM] */
     const uint8_t *portconn; /* [n_port] 0 or 1, NULL: all connected */
-    bool no_noise; /* the circuit has no noise analysis: internal nodes that only noise can
+    bool no_noise;         /* the circuit has no noise analysis: internal nodes that only noise can
                     * move from 0 are not in use */
+    const diag_span *card; /* the model card, for notes; NULL: none */
 } mdl_env;
 /* A parameter that a card may give, by name or alias (interned in the library's names); -1: none.
  * The answer is kept: the circuits of a sweep ask again and again. */
 int32_t mdl_find_param(mdl_model *m, const char *name);
 /* The row of one parameter set (model card and instance line merged by the caller, later wins).
  * Equal sets in an equal environment give the same row, found by hash.
- * Checks ranges: a violation is an error at `where` naming parameter, value and range.
+ * Checks ranges: a violation is an error at the value given, else at `where`, the instance; it
+ * names parameter, value and range.
  * Status: VS_OK and *row; VS_EINPUT. */
 VS_MUST_USE vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given,
                               const mdl_env *env, diag_span where, const char *who, int32_t *row);
 int32_t mdl_n_row(const mdl_model *m);
+/* true once for each row: the first time. */
+bool mdl_row_is_new(const mdl_model *m, int32_t row);
 /* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A
  * sweep needs the rows of one point; variants and kernels stay. */
 void mdl_drop_rows(mdl_lib *lib, int32_t most);
-/* A row that nothing uses any more: its number will be given to another one. */
+/* A row that nothing uses any more. The last few stay, for values that come back; then its number
+ * is given to another one. */
 void mdl_row_release(mdl_model *m, int32_t row);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);

@@ -18,9 +18,17 @@ typedef struct worst { /* one output of a module: the difference that is largest
     char instance[64];
 } worst;
 
+typedef struct found { /* the same as text, of any process */
+    char module[64], output[80], instance[64];
+    int form, kind;
+    int64_t n_beyond;
+    double kernel, interpreter, bound, share;
+} found;
+
 struct mdl_compare {
     pthread_mutex_t lock;
     mdl_compared all;
+    found *found; /* vec: what was folded, and of other processes */
     worst *worst; /* vec */
     map worst_of; /* of the key of an output: the last one with it, see next */
     int32_t *next;
@@ -43,6 +51,7 @@ void mdl_compare_free(mdl_compare *c)
     pthread_mutex_destroy(&c->lock);
     map_free(&c->worst_of);
     vec_free(c->worst);
+    vec_free(c->found);
     vec_free(c->next);
     vec_free(c->input);
     vec_free(c->val);
@@ -199,39 +208,118 @@ static void output_name(const worst *w, char *buf, size_t size)
     }
 }
 
-static void print_worst(const worst *w, FILE *out)
+/* -- several processes -- */
+
+static void add_found(mdl_compare *c, const found *f)
 {
-    char name[80];
-    const double diff = w->kernel == w->interpreter ? 0 : fabs(w->kernel - w->interpreter),
-                 relative = diff == 0 ? 0 : diff / fabs(w->interpreter);
-    output_name(w, name, sizeof name);
-    fprintf(out, "  %-12s %-5s %-20s %9.2g %9.2g %9.2g  %-12s %24.17g %24.17g%s\n", w->m->mod->name,
-            mdl_form_name(w->form), name, diff, relative, w->share, w->instance, w->kernel,
-            w->interpreter, w->share > 1 ? "  BEYOND" : "");
+    size_t i = 0;
+    while (i < vec_len(c->found) &&
+           (c->found[i].form != f->form || strcmp(c->found[i].output, f->output) != 0 ||
+            strcmp(c->found[i].module, f->module) != 0))
+        i++;
+    if (i == vec_len(c->found)) {
+        vec_push(c->found, *f);
+        return;
+    }
+    const int64_t n_beyond = c->found[i].n_beyond + f->n_beyond;
+    if (f->share > c->found[i].share)
+        c->found[i] = *f;
+    c->found[i].n_beyond = n_beyond;
+}
+
+/* What was found here becomes text; comparisons go on with an empty table. */
+static void fold(mdl_compare *c)
+{
+    for (size_t i = 0; i < vec_len(c->worst); i++) {
+        const worst *w = &c->worst[i];
+        found f;
+        memset(&f, 0, sizeof f);
+        f.form = w->form;
+        f.kind = w->what.kind;
+        f.n_beyond = w->n_beyond;
+        f.kernel = w->kernel;
+        f.interpreter = w->interpreter;
+        f.bound = w->bound;
+        f.share = w->share;
+        snprintf(f.module, sizeof f.module, "%s", w->m->mod->name);
+        snprintf(f.instance, sizeof f.instance, "%s", w->instance);
+        output_name(w, f.output, sizeof f.output);
+        add_found(c, &f);
+    }
+    vec_clear(c->worst);
+    vec_clear(c->next);
+    map_free(&c->worst_of);
+    c->worst_of = (map){0};
+}
+
+char *mdl_compare_take(const mdl_lib *lib, size_t *n)
+{
+    mdl_compare *c = lib->compare;
+    *n = 0;
+    if (!c)
+        return NULL;
+    fold(c);
+    const size_t bytes = vec_len(c->found) * sizeof *c->found;
+    char *to = vs_malloc(sizeof c->all + bytes);
+    memcpy(to, &c->all, sizeof c->all);
+    if (bytes)
+        memcpy(to + sizeof c->all, c->found, bytes);
+    *n = sizeof c->all + bytes;
+    vec_clear(c->found);
+    c->all = (mdl_compared){0};
+    return to;
+}
+
+void mdl_compare_add(const mdl_lib *lib, const char *from, size_t n)
+{
+    mdl_compare *c = lib->compare;
+    mdl_compared all;
+    if (!c || n < sizeof all)
+        return;
+    memcpy(&all, from, sizeof all);
+    c->all.n_call += all.n_call;
+    c->all.n_value += all.n_value;
+    c->all.n_beyond += all.n_beyond;
+    c->all.n_loose += all.n_loose;
+    for (size_t at = sizeof all; at + sizeof(found) <= n; at += sizeof(found)) {
+        found f;
+        memcpy(&f, from + at, sizeof f);
+        add_found(c, &f);
+    }
+}
+
+/* -- the table -- */
+
+static void print_found(const found *f, FILE *out)
+{
+    const double diff = f->kernel == f->interpreter ? 0 : fabs(f->kernel - f->interpreter),
+                 relative = diff == 0 ? 0 : diff / fabs(f->interpreter);
+    fprintf(out, "  %-12s %-5s %-20s %9.2g %9.2g %9.2g  %-12s %24.17g %24.17g%s\n", f->module,
+            mdl_form_name(f->form), f->output, diff, relative, f->share, f->instance, f->kernel,
+            f->interpreter, f->share > 1 ? "  BEYOND" : "");
 }
 
 /* Largest share first; equal ones as they were met. */
 static int by_share(const void *a, const void *b)
 {
-    const worst *const *x = a, *const *y = b;
+    const found *const *x = a, *const *y = b;
     return (*x)->share != (*y)->share ? ((*x)->share > (*y)->share ? -1 : 1) : *x < *y ? -1 : 1;
 }
 
-static bool told(const worst *const *list, size_t n, const worst *w)
+static bool told(const found *const *list, size_t n, const found *f)
 {
     for (size_t i = 0; i < n; i++)
-        if (list[i]->m == w->m && list[i]->what.kind == w->what.kind)
+        if (list[i]->kind == f->kind && !strcmp(list[i]->module, f->module))
             return true;
     return false;
 }
 
 static void print_table(const mdl_compare *c, FILE *out)
 {
-    const worst **list = NULL, **shown = NULL;
-    for (size_t i = 0; i < vec_len(c->worst); i++)
-        vec_push(list, &c->worst[i]);
-    if (vec_len(list))
-        qsort(list, vec_len(list), sizeof(const worst *), by_share);
+    const found **list = NULL, **shown = NULL;
+    for (size_t i = 0; i < vec_len(c->found); i++)
+        vec_push(list, &c->found[i]);
+    qsort(list, vec_len(list), sizeof(const found *), by_share);
     fprintf(out, "  %-12s %-5s %-20s %9s %9s %9s  %-12s %24s %24s\n", "module", "form", "output",
             "absolute", "relative", "of bound", "instance", "kernel", "interpreter");
     for (size_t i = 0, n = 0; i < vec_len(list); i++) {
@@ -239,7 +327,7 @@ static void print_table(const mdl_compare *c, FILE *out)
         n += beyond;
         if (!beyond && told(shown, vec_len(shown), list[i]))
             continue;
-        print_worst(list[i], out);
+        print_found(list[i], out);
         vec_push(shown, list[i]);
     }
     vec_free(list);
@@ -248,16 +336,17 @@ static void print_table(const mdl_compare *c, FILE *out)
 
 mdl_compared mdl_compare_report(const mdl_lib *lib, FILE *out)
 {
-    const mdl_compare *c = lib->compare;
+    mdl_compare *c = lib->compare;
     if (!c)
         return (mdl_compared){0};
+    fold(c);
     if (out)
         fprintf(out,
                 "kernels against the interpreter: %lld calls, %lld numbers compared, %lld of them "
                 "without a bound, %lld beyond it\n",
                 (long long)c->all.n_call, (long long)c->all.n_value, (long long)c->all.n_loose,
                 (long long)c->all.n_beyond);
-    if (out && vec_len(c->worst))
+    if (out && vec_len(c->found))
         print_table(c, out);
     return c->all;
 }

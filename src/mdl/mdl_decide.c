@@ -35,24 +35,36 @@ static bool value_of(uint8_t code, int type, ir_num *v)
     return code != NOT_RUN && code != OTHER;
 }
 
-vs_status mdl_decide(const mdl_model *m, const row_data *r, const form_fn *f, uint8_t **key)
+/* The list of static code is made for functions that are asked again, when they are. */
+static bool use_list(form_fn *f)
 {
-    const size_t n = vec_len(f->fn.inst) + 1;
+    if (!f->row.inst && f->decided)
+        ir_static_init(&f->row, &f->fn, f->cls, f->decide, vec_len(f->decide));
+    f->decided = true;
+    return f->row.inst;
+}
+
+vs_status mdl_decide(const mdl_model *m, const row_data *r, form_fn *f, uint8_t **key)
+{
     if (m->lib->opt.no_specialize)
         return VS_OK;
-    uint8_t *ran = vs_calloc(n, 1);
-    ir_num *val = vs_calloc(n, sizeof *val),
-           *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    const bool list = use_list(f);
+    const ir_inst *inst = list ? f->row.inst : f->fn.inst;
+    const uint8_t *cls = list ? f->row.cls : f->cls;
+    const ir_val *at = list ? f->row.want : f->decide;
+    const size_t n = vec_len(inst) + 1;
+    uint8_t *ran = vs_malloc(n);
+    ir_num *val = vs_malloc(n * sizeof *val),
+           *input = vs_malloc((vec_len(f->fn.in) + 1) * sizeof *input);
     mdl_row_inputs(m, r, &f->fn, input);
-    const vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
-    for (size_t i = 0; i < vec_len(f->decide); i++) {
-        const ir_val k = f->decide[i];
-        vec_push(*key, ran[k] ? code_of(val[k], &f->fn.inst[k], f->cls[k]) : NOT_RUN);
-    }
-    const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, at = vec_len(*key);
+    const vs_status st = list ? ir_static_run(&f->row, &f->fn, input, val, ran)
+                              : ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
+    for (size_t i = 0; i < vec_len(f->decide); i++)
+        vec_push(*key, ran[at[i]] ? code_of(val[at[i]], &inst[at[i]], cls[at[i]]) : NOT_RUN);
+    const size_t bytes = vec_len(m->unknown) * sizeof *r->topology, end = vec_len(*key);
     vec_extend(*key, bytes);
     if (bytes)
-        memcpy(*key + at, r->topology, bytes);
+        memcpy(*key + end, r->topology, bytes);
     vs_free(ran);
     vs_free(val);
     vs_free(input);

@@ -19,7 +19,7 @@ void mdl_form_build(mdl_model *m)
     mdl_find_may_idle(m);
 }
 
-const form_fn *mdl_form_get(mdl_model *m, int form)
+form_fn *mdl_form_get(mdl_model *m, int form)
 {
     form_fn *f = &m->form[form];
     if (f->made || mdl_store_load_form(m, form, f))
@@ -38,6 +38,7 @@ const form_fn *mdl_form_get(mdl_model *m, int form)
 
 void mdl_form_free(form_fn *f)
 {
+    ir_static_fini(&f->row);
     if (f->kept)
         mdl_store_drop_fn(&f->fn);
     if (!f->made || f->kept)

@@ -55,7 +55,11 @@ static void free_model(mdl_model *m)
         mdl_form_free(&m->form[f]);
     vec_free(m->row);
     vec_free(m->free_row);
+    vec_free(m->released);
     vec_free(m->variant);
+    for (size_t i = 0; i < vec_len(m->key); i++)
+        vec_free(m->key[i]);
+    vec_free(m->key);
     vec_free(m->unknown);
     vec_free(m->quiet);
     vec_free(m->probe);
@@ -486,7 +490,7 @@ static bool scan_text(mdl_lib *lib, lib_file *f, const char *p)
 
 char *mdl_read_text(const char *path)
 {
-    FILE *in = stream_open(path, "rb");
+    FILE *in = stream_open(path);
     char *text = NULL;
     if (in) {
         char buf[1 << 14];

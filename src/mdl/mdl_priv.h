@@ -17,6 +17,8 @@ typedef struct form_fn {
     uint8_t *cls;   /* [n_inst] dependence classes */
     ir_val *decide; /* vec; static values that the key of a variant holds, in order */
     uint8_t *how;   /* vec like decide; `known` of ir_sccp if the value is decided: 1 or 2 */
+    ir_static row;  /* what mdl_decide evaluates from its second call on; inst NULL: not made */
+    bool decided;   /* mdl_decide was called */
 } form_fn;
 
 /* ON_DISK: there is nothing of it yet but its part of a record (of a variant's eval: in and out).
@@ -36,21 +38,23 @@ typedef struct row_data {
     int32_t *topology;                /* [n_unknown] */
     mdl_message *message;             /* vec; texts in the model's arena */
     mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
-    uint8_t *decisions[MDL_N_FORM];   /* vecs; what the variant was found by, if mdl_variant_meet
-                                         asked or keep is set */
+    const uint8_t *decisions[MDL_N_FORM]; /* vecs of the model (mdl_known_key); what the variant
+                                             was found by; NULL: not asked for */
     bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of
                            stored_forms */
     unsigned stored_forms;
+    bool released; /* nobody has it */
+    bool seen;     /* of mdl_row_is_new */
     uint64_t hash;
     int32_t next; /* row with the same hash, -1 */
 } row_data;
 
 enum { FN_SETUP, FN_EVAL, FN_KERNEL, N_FN }; /* functions of a variant */
 typedef struct variant_data {
-    mdl_variant v;   /* first member */
-    uint8_t **key;   /* vec of vecs: decisions that lead here, then topology */
-    ir_fn kernel_fn; /* eval without effects and branches: what is compiled */
-    bool asked[2];   /* for the kernel; by row_per_lane */
+    mdl_variant v;       /* first member */
+    const uint8_t **key; /* vec of the model's vecs: decisions that lead here, then topology */
+    ir_fn kernel_fn;     /* eval without effects and branches: what is compiled */
+    bool asked[2];       /* for the kernel; by row_per_lane */
     fn_state fn[N_FN];
     stored_part part[N_FN];  /* MAPPED and ON_DISK */
     size_t n_eval;           /* values of eval */
@@ -109,6 +113,7 @@ struct mdl_model {
     form_fn form[N_FORM];
     row_data **row;    /* vec; NULL: free */
     int32_t *free_row; /* vec: numbers to be given again */
+    int32_t *released; /* vec: rows that nobody has, the oldest first */
     map row_of_hash;
     map param_of;               /* interned name -> parameter, -1: none; as they are asked for */
     va_param_index param_index; /* made at the first question */
@@ -117,6 +122,7 @@ struct mdl_model {
     uint32_t simparam_used;
     bool temp_used;
     variant_data **variant; /* vec */
+    uint8_t **key;          /* vec of vecs: different decisions of rows and variants */
 };
 
 typedef struct lib_file { /* one file of the standard folder */
@@ -165,7 +171,7 @@ struct mdl_lib {
 /* mdl_form.c: fills unknown, probe, full of a model whose mod is set. */
 void mdl_form_build(mdl_model *m);
 /* The function of one form, made at the first call. */
-const form_fn *mdl_form_get(mdl_model *m, int form);
+form_fn *mdl_form_get(mdl_model *m, int form);
 void mdl_form_free(form_fn *f);
 /* The unknowns of idle[n_unknown] that are 0 whatever the others are: removes those whose rows are
  * not 0 when all of idle[] are. fn: RES and REACT of at least these. val, ran: static values known
@@ -241,5 +247,7 @@ const char *mdl_form_name(int form);
 /* mdl_variant.c */
 const ir_fn *mdl_kernel_fn(const mdl_variant *v);
 void mdl_variant_free(variant_data *v);
+/* The model's own copy of a vector of decisions: equal ones are one. Takes the vec `key`. */
+const uint8_t *mdl_known_key(mdl_model *m, uint8_t *key);
 
 #endif

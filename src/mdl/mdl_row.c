@@ -54,8 +54,6 @@ void mdl_row_free(row_data *r)
     vs_free(r->param);
     vs_free(r->topology);
     vec_free(r->message);
-    for (int f = 0; f < MDL_N_FORM; f++)
-        vec_free(r->decisions[f]);
     vs_free(r);
 }
 
@@ -97,11 +95,30 @@ static vs_status fill_key(mdl_model *m, const mdl_given *given, size_t n_given, 
 
 /* -- parameters -- */
 
-static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_span where,
-                        const char *who)
+/* Who asks for a row: what messages say. */
+typedef struct asker {
+    const char *who; /* NULL: no messages */
+    diag_span where; /* the instance */
+    const diag_span *card;
+    const mdl_given *given; /* [n_given] */
+    size_t n_given;
+} asker;
+
+/* Where the value of a parameter was given; the instance, if nowhere. */
+static diag_span place_of(const asker *a, int32_t param)
+{
+    for (size_t i = 0; i < a->n_given; i++)
+        if (a->given[i].param == param && a->given[i].at.len)
+            return a->given[i].at;
+    return a->where;
+}
+
+static void range_error(const mdl_model *m, const row_data *r, int32_t k, const asker *a)
 {
     const va_param *p = &m->mod->param[k];
     diag *d = m->lib->d;
+    const char *who = a->who;
+    const diag_span where = place_of(a, k);
     const char *space = p->unit && *p->unit ? " " : "", *unit = p->unit ? p->unit : "";
     if (p->type == VA_STRING)
         diag_error(d, where, "%s: parameter '%s' is \"%s\", which is not allowed%s%s", who, p->name,
@@ -113,8 +130,7 @@ static void range_error(const mdl_model *m, const row_data *r, int32_t k, diag_s
     diag_note(d, p->span, "'%s' of module '%s' is declared here", p->name, m->mod->name);
 }
 
-/* who NULL: no messages */
-static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const char *who)
+static vs_status eval_params(mdl_model *m, row_data *r, const asker *a)
 {
     mdl_need(m, MOD_PARAMS);
     const ir_fn *fn = &m->mod->params;
@@ -122,8 +138,8 @@ static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const c
     ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
     fill_inputs(m, r->key, r->key, fn, input);
     vs_status st = ir_interp(fn, input, val, NULL, NULL);
-    if (st != VS_OK && who)
-        diag_error(m->lib->d, where, "%s: the defaults of module '%s' do not end", who,
+    if (st != VS_OK && a->who)
+        diag_error(m->lib->d, a->where, "%s: the defaults of module '%s' do not end", a->who,
                    m->mod->name);
     if (st != VS_OK)
         st = VS_EINPUT;
@@ -133,8 +149,8 @@ static vs_status eval_params(mdl_model *m, row_data *r, diag_span where, const c
     vs_status ranges = st;
     for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++)
         if (fn->out[o].kind == IR_OUT_PARAM_OK && !val[fn->out[o].v].i) {
-            if (who)
-                range_error(m, r, fn->out[o].a, where, who);
+            if (a->who)
+                range_error(m, r, fn->out[o].a, a);
             ranges = VS_EINPUT;
         }
     vs_free(val);
@@ -260,14 +276,14 @@ static vs_status drop_idle(mdl_model *m, row_data *r)
     return st;
 }
 
-static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const char *who)
+static vs_status find_topology(mdl_model *m, row_data *r, const asker *a)
 {
     const form_fn *f = mdl_form_get(m, FORM_TOPOLOGY);
     size_t n = vec_len(f->fn.inst) + 1;
     ir_num *val = vs_calloc(n, sizeof *val);
     uint8_t *ran = vs_calloc(n, 1);
     ir_num *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
-    topology_run run = {.m = m, .r = r, .who = who};
+    topology_run run = {.m = m, .r = r, .who = a->who};
     ir_host host = {.effect = note_effect, .user = &run};
     mdl_row_inputs(m, r, &f->fn, input);
     vs_status st = ir_interp_static(&f->fn, f->cls, input, val, ran, &host);
@@ -279,11 +295,14 @@ static vs_status find_topology(mdl_model *m, row_data *r, diag_span where, const
         st = drop_idle(m, r);
     }
     if (st != VS_OK) {
-        diag_error(m->lib->d, where, "%s: a loop in module '%s' does not end", who, m->mod->name);
+        diag_error(m->lib->d, a->where, "%s: a loop in module '%s' does not end", a->who,
+                   m->mod->name);
         st = VS_EINPUT;
     }
     if (run.fatal) {
-        diag_error(m->lib->d, where, "%s: %s", who, vec_last(r->message).text);
+        diag_error(m->lib->d, a->where, "%s: %s", a->who, vec_last(r->message).text);
+        if (a->card)
+            diag_note(m->lib->d, *a->card, "the model card is here");
         st = VS_EINPUT;
     }
     vs_free(val);
@@ -308,7 +327,7 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
     return p;
 }
 
-static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_data **out)
+static vs_status new_row(mdl_model *m, const asker *a, row_data **out)
 {
     row_data *r = vs_calloc(1, sizeof *r);
     r->key = vs_malloc((key_len(m) + 1) * sizeof *r->key);
@@ -318,15 +337,70 @@ static vs_status new_row(mdl_model *m, diag_span where, const char *who, row_dat
     r->next = -1;
     vs_status st = VS_OK;
     if (!mdl_store_load_row(m, r)) {
-        st = eval_params(m, r, where, who);
+        st = eval_params(m, r, a);
         if (st == VS_OK)
-            st = find_topology(m, r, where, who);
+            st = find_topology(m, r, a);
     }
     if (st == VS_OK)
         *out = r;
     else
         mdl_row_free(r);
     return st;
+}
+
+/* Rows that nobody has any more: a value that comes back, as in a search or in differences, finds
+ * what was computed for it. */
+enum { MOST_RELEASED = 16 };
+
+static void count_row(const row_data *r, int32_t by)
+{
+    for (int f = 0; f < MDL_N_FORM; f++)
+        if (r->variant[f])
+            r->variant[f]->n_row += by;
+}
+
+static void drop_row(mdl_model *m, int32_t row)
+{
+    row_data *r = m->row[row];
+    int32_t k = map_get(&m->row_of_hash, r->hash, -1);
+    if (k == row && r->next < 0)
+        map_remove(&m->row_of_hash, r->hash);
+    else if (k == row)
+        map_set(&m->row_of_hash, r->hash, r->next);
+    while (k >= 0 && k != row) {
+        row_data *before = m->row[k];
+        k = before->next;
+        if (k == row)
+            before->next = r->next;
+    }
+    mdl_row_free(r);
+    m->row[row] = NULL;
+    vec_push(m->free_row, row);
+}
+
+static void take_released(mdl_model *m, int32_t row)
+{
+    size_t i = 0;
+    while (m->released[i] != row)
+        i++;
+    for (; i + 1 < vec_len(m->released); i++)
+        m->released[i] = m->released[i + 1];
+    (void)vec_pop(m->released);
+    m->row[row]->released = false;
+    count_row(m->row[row], 1);
+}
+
+void mdl_row_release(mdl_model *m, int32_t row)
+{
+    count_row(m->row[row], -1);
+    m->row[row]->released = true;
+    vec_push(m->released, row);
+    if (vec_len(m->released) <= MOST_RELEASED)
+        return;
+    const int32_t oldest = m->released[0];
+    take_released(m, oldest);
+    count_row(m->row[oldest], -1);
+    drop_row(m, oldest);
 }
 
 vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
@@ -341,10 +415,13 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     for (int32_t k = first; k >= 0; k = m->row[k]->next)
         if (!memcmp(m->row[k]->key, m->scratch, bytes)) {
             *row = k;
+            if (m->row[k]->released)
+                take_released(m, k);
             return VS_OK;
         }
     row_data *r = NULL;
-    st = new_row(m, where, who, &r);
+    const asker a = {who, where, env->card, given, n_given};
+    st = new_row(m, &a, &r);
     if (st != VS_OK)
         return st;
     r->next = first;
@@ -357,28 +434,6 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     }
     map_set(&m->row_of_hash, hash, *row);
     return VS_OK;
-}
-
-void mdl_row_release(mdl_model *m, int32_t row)
-{
-    row_data *r = m->row[row];
-    int32_t k = map_get(&m->row_of_hash, r->hash, -1);
-    if (k == row && r->next < 0)
-        map_remove(&m->row_of_hash, r->hash);
-    else if (k == row)
-        map_set(&m->row_of_hash, r->hash, r->next);
-    while (k >= 0 && k != row) {
-        row_data *before = m->row[k];
-        k = before->next;
-        if (k == row)
-            before->next = r->next;
-    }
-    for (int f = 0; f < MDL_N_FORM; f++)
-        if (r->variant[f])
-            r->variant[f]->n_row--;
-    mdl_row_free(r);
-    m->row[row] = NULL;
-    vec_push(m->free_row, row);
 }
 
 vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)
@@ -394,7 +449,7 @@ vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, r
     r->topology = vs_malloc(n_unknown * sizeof *r->topology);
     memcpy(r->topology, from->topology, (n_unknown - 1) * sizeof *r->topology);
     r->next = -1;
-    const vs_status st = eval_params(m, r, DIAG_NOWHERE, NULL);
+    const vs_status st = eval_params(m, r, &(asker){NULL});
     if (st == VS_OK)
         *out = r;
     else
@@ -412,6 +467,7 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
             if (m->row[k])
                 mdl_row_free(m->row[k]);
         vec_clear(m->free_row);
+        vec_clear(m->released);
         for (size_t k = 0; k < vec_len(m->variant); k++)
             m->variant[k]->v.n_row = 0;
         vec_clear(m->row);
@@ -421,6 +477,13 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most)
 }
 
 int32_t mdl_n_row(const mdl_model *m) { return (int32_t)vec_len(m->row); }
+
+bool mdl_row_is_new(const mdl_model *m, int32_t row)
+{
+    const bool first = !m->row[row]->seen;
+    m->row[row]->seen = true;
+    return first;
+}
 
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param)
 {

@@ -20,6 +20,7 @@
  * Functions are parts behind the rest, with sums of their own: they are summed and checked when
  * they are needed. Every length, and every operand, is checked when it is read. */
 #define _GNU_SOURCE
+#include "files.h"
 #include "mdl_hash.h"
 #include "mdl_priv.h"
 
@@ -1020,6 +1021,8 @@ static void take_files(mdl_lib *lib, const source *text)
     for (size_t i = 0; i < vec_len(text); i++) {
         const source *s = &text[i];
         const char *known = s->text ? s->text : s->built_in;
+        if (!s->built_in)
+            (void)files_input(s->name); /* the run tells if it cannot be one */
         if (known)
             (void)diag_add_file(lib->d, s->name, known, (size_t)s->was.len, s->from);
         else
@@ -1072,11 +1075,18 @@ static bool key_of_index(mdl_lib *lib, const char *const *list)
 {
     writer w;
     bool old = true;
+    char *path = NULL; /* vec */
+    const size_t n_dir = strlen(lib->dir);
     begin_key(&w, lib, "index");
     put_text(&w, lib->dir);
     for (size_t i = 0; i < vec_len(list); i++) {
         struct stat st;
-        char *path = vs_text("%s/%s", lib->dir, list[i]);
+        const size_t n = strlen(list[i]);
+        vec_clear(path);
+        vec_extend(path, n_dir + 1 + n + 1);
+        memcpy(path, lib->dir, n_dir);
+        path[n_dir] = '/';
+        memcpy(path + n_dir + 1, list[i], n);
         const bool found = !stat(path, &st) && S_ISREG(st.st_mode);
         put_text(&w, list[i]);
         put_int(&w, found ? (int64_t)st.st_size : -1);
@@ -1084,8 +1094,8 @@ static bool key_of_index(mdl_lib *lib, const char *const *list)
         put_int(&w, found ? (int64_t)st.st_mtim.tv_sec : 0);
         put_int(&w, found ? st.st_mtim.tv_nsec : 0);
         old &= !found || st.st_mtim.tv_sec + YOUNG < time(NULL);
-        vs_free(path);
     }
+    vec_free(path);
     lib->index_key = end_key(&w);
     return old;
 }
@@ -1296,17 +1306,19 @@ bool mdl_store_load_row(mdl_model *m, row_data *r)
     rd.bad |= vec_len(param) != n_param || vec_len(topology) != n_unknown;
     for (size_t u = 0; u < n_unknown && !rd.bad; u++)
         rd.bad |= topology[u] < -2 || topology[u] >= (int64_t)n_unknown;
-    for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
-        get_vec(&rd, r->decisions[f]);
-    for (int f = 0; f < MDL_N_FORM && !rd.bad; f++)
-        rd.bad |=
-            vec_len(r->decisions[f]) && vec_len(r->decisions[f]) < n_unknown * sizeof *topology;
+    uint8_t *key[MDL_N_FORM] = {NULL};
+    for (int f = 0; f < MDL_N_FORM && !rd.bad; f++) {
+        get_vec(&rd, key[f]);
+        rd.bad |= vec_len(key[f]) && vec_len(key[f]) < n_unknown * sizeof *topology;
+    }
     if (rd.bad) {
         for (int f = 0; f < MDL_N_FORM; f++)
-            vec_clear(r->decisions[f]);
+            vec_free(key[f]);
         refuse_record(m->lib, &item);
         return false;
     }
+    for (int f = 0; f < MDL_N_FORM; f++)
+        r->decisions[f] = mdl_known_key(m, key[f]);
     if (n_param)
         memcpy(r->param, param, n_param * sizeof *param);
     if (n_unknown)

@@ -163,13 +163,27 @@ static variant_data *build_variant(mdl_model *m, mdl_form_kind form, const uint8
     return d;
 }
 
+const uint8_t *mdl_known_key(mdl_model *m, uint8_t *key)
+{
+    const size_t n = vec_len(key);
+    for (size_t i = 0; i < vec_len(m->key) && n; i++)
+        if (vec_len(m->key[i]) == n && !memcmp(m->key[i], key, n)) {
+            vec_free(key);
+            return m->key[i];
+        }
+    if (n)
+        vec_push(m->key, key);
+    else
+        vec_free(key);
+    return n ? key : NULL;
+}
+
 static variant_data *find_variant(const mdl_model *m, mdl_form_kind form, const uint8_t *key)
 {
     for (size_t i = 0; i < vec_len(m->variant); i++) {
         variant_data *d = m->variant[i];
         for (size_t k = 0; d->v.form == form && k < vec_len(d->key); k++)
-            if (vec_len(d->key[k]) == vec_len(key) &&
-                (!vec_len(key) || !memcmp(d->key[k], key, vec_len(key))))
+            if (d->key[k] == key)
                 return d;
     }
     return NULL;
@@ -186,15 +200,13 @@ static variant_data *find_same(const mdl_model *m, const variant_data *d)
     return NULL;
 }
 
-/* The variant for a vector of decisions, which it takes. */
-static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key,
+/* The variant for a vector of decisions, one of m->key. */
+static variant_data *variant_of(mdl_model *m, mdl_form_kind form, const uint8_t *key,
                                 const int32_t *topology)
 {
     variant_data *d = find_variant(m, form, key);
-    if (d) {
-        vec_free(key);
+    if (d)
         return d;
-    }
     d = build_variant(m, form, key, topology);
     variant_data *same = find_same(m, d);
     if (same)
@@ -209,13 +221,15 @@ static variant_data *variant_of(mdl_model *m, mdl_form_kind form, uint8_t *key,
 /* Into r->decisions. */
 static vs_status decisions_of(mdl_model *m, row_data *r, mdl_form_kind form)
 {
-    uint8_t **key = &r->decisions[form];
-    if (vec_len(*key))
+    uint8_t *key = NULL;
+    if (r->decisions[form])
         return VS_OK;
-    const vs_status st = mdl_decide(m, r, mdl_form_get(m, (int)form), key);
-    if (st == VS_OK)
+    const vs_status st = mdl_decide(m, r, mdl_form_get(m, (int)form), &key);
+    if (st == VS_OK) {
+        r->decisions[form] = mdl_known_key(m, key);
         return VS_OK;
-    vec_clear(*key);
+    }
+    vec_free(key);
     diag_error(m->lib->d, m->mod->span, "a loop in module '%s' does not end", m->mod->name);
     return VS_EUNSUPPORTED;
 }
@@ -224,16 +238,10 @@ vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_varian
 {
     row_data *r = m->row[row];
     if (!r->variant[form]) {
-        uint8_t *key = NULL;
         const vs_status st = decisions_of(m, r, form);
         if (st != VS_OK)
             return st;
-        vec_extend(key, vec_len(r->decisions[form]));
-        if (vec_len(key))
-            memcpy(key, r->decisions[form], vec_len(key));
-        if (!r->keep)
-            vec_free(r->decisions[form]);
-        variant_data *d = variant_of(m, form, key, r->topology);
+        variant_data *d = variant_of(m, form, r->decisions[form], r->topology);
         d->v.n_row++;
         r->variant[form] = &d->v;
     }
@@ -289,11 +297,12 @@ vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kin
         }
         for (size_t k = 0; k < n_decide; k++)
             key[k] = mdl_decide_meet(key[k], r->decisions[form][k]);
-        if (i + 1 == n)
-            *variant = &variant_of(m, form, key, topology)->v;
+        if (i + 1 == n) {
+            *variant = &variant_of(m, form, mdl_known_key(m, key), topology)->v;
+            return VS_OK;
+        }
     }
-    if (!*variant)
-        vec_free(key);
+    vec_free(key);
     return st;
 }
 
@@ -311,8 +320,6 @@ void mdl_variant_free(variant_data *d)
     for (int k = 0; k < N_FN; k++)
         drop_fn(d, k);
     vec_free(d->v.out);
-    for (size_t k = 0; k < vec_len(d->key); k++)
-        vec_free(d->key[k]);
     vec_free(d->key);
     vec_free(d->hi);
     vec_free(d->lo);

@@ -35,6 +35,8 @@ typedef struct nat_env { /* what a load sees besides x */
     double reltol; /* TRAN, of an accepted point: corners of waves below this relative size get no
                     * breakpoint; 0: every corner does */
     bool tran_op;  /* STATIC: the operating point of a transient (sources at t = 0) */
+    bool steady; /* TRAN: of a periodic state: what remembers adds only what load_ac gives as G; the
+                    * rest of its terms is at_omega, harmonic by harmonic */
 } nat_env;
 
 typedef struct nat_host { /* what the circuit lends; it outlives the devices */

@@ -86,6 +86,8 @@ static delayed ahead_of_history(const past *p, double t, double at)
 static delayed signal_at(const delay *l, const nat_env *env, const double *x)
 {
     const size_t n = vec_len(l->past.point);
+    if (env->steady)
+        return (delayed){0, 0};
     if (env->mode != NAT_TRAN || env->initial_step || n == 0)
         return (delayed){0, 1};
     const double at = env->time - delay_at(l, x);

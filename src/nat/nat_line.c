@@ -189,6 +189,14 @@ static void load_tran(line *l, double t, const double *x, double *f, double *fma
     }
 }
 
+/* Of a periodic state: the part that is the same at all frequencies, as load_ac has it. */
+static void load_steady(const line *l, const double *x, double *f, double *fmax, double *val)
+{
+    const row w = {1, -l->z, 0, 0};
+    for (int p = 0; p < 2 && !l->loss; p++)
+        load_row(l, p, &w, x, f, fmax, val);
+}
+
 static void load_currents(const line *l, const double *x, double *f, double *fmax, double *val)
 {
     for (int j = 0; j < 4; j++) {
@@ -208,6 +216,8 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         load_currents(l, x, to->f, to->fmax, to->val);
         if (env->mode == NAT_STATIC)
             load_static(l, x, to->f, to->fmax, to->val);
+        else if (env->steady)
+            load_steady(l, x, to->f, to->fmax, to->val);
         else
             load_tran(l, env->time, x, to->f, to->fmax, to->val);
         /* a corner is seen one point later, which must not be td later */
@@ -219,7 +229,7 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
 static void terms(nat_set *set, const nat_env *env, double *to)
 {
     line *all = lines_of(set);
-    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN; i++) {
+    for (size_t i = 0; i < vec_len(all) && env->mode == NAT_TRAN && !env->steady; i++) {
         const line_eq *e = equation_at(&all[i], env->time);
         to[all[i].k[0]] += e->s[0];
         to[all[i].k[1]] += e->s[1];

@@ -88,7 +88,7 @@ static double own_value(nat_source *s, const nat_env *env)
     return env->srcfact * s->v_last;
 }
 
-double nat_source_value(nat_source *s, const nat_env *env)
+double nat_source_find(nat_source *s, const nat_env *env)
 {
     if (s->own.value)
         return own_value(s, env);
@@ -136,11 +136,9 @@ static void load(nat_set *set, const nat_env *env, const double *x, nat_sums *to
         load_one(&all[i], env, x, to);
 }
 
-static void terms(nat_set *set, const nat_env *env, double *to)
+void nat_source_terms(const nat_sources *all, const nat_env *env, double *to)
 {
-    nat_source *all = ((nat_sources *)set)->all;
-    for (size_t i = 0; i < vec_len(all); i++) {
-        nat_source *s = &all[i];
+    for (nat_source *s = all->all, *end = s + vec_len(s); s < end; s++) {
         const double e = nat_source_value(s, env);
         if (s->is_v) {
             to[s->k] -= e;
@@ -149,6 +147,11 @@ static void terms(nat_set *set, const nat_env *env, double *to)
             to[s->n] -= s->m * e;
         }
     }
+}
+
+static void terms(nat_set *set, const nat_env *env, double *to)
+{
+    nat_source_terms((const nat_sources *)set, env, to);
 }
 
 static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *to)

@@ -46,8 +46,16 @@ nat_sources *nat_sources_of(nat_list *l); /* made if there are none */
 void nat_source_add(nat_list *l, const nat_source *s);
 /* A random waveform has other arguments: the samples that it remembers no longer hold. */
 void nat_source_forget(nat_sources *s, wave *w);
-/* Volt or ampere in a load; the same time as in the last call costs nothing. */
-double nat_source_value(nat_source *s, const nat_env *env);
+/* Volt or ampere in a load. */
+double nat_source_find(nat_source *s, const nat_env *env);
+/* The same; a time of the last call is not computed again: most loads of a transient ask twice. */
+static inline double nat_source_value(nat_source *s, const nat_env *env)
+{
+    return env->mode != NAT_STATIC && s->t_last == env->time ? env->srcfact * s->v_last
+                                                             : nat_source_find(s, env);
+}
+/* What sources alone add to f at t (nat_terms). */
+void nat_source_terms(const nat_sources *all, const nat_env *env, double *to);
 /* At a time, 0 in static analyses too; nothing is remembered. */
 double nat_source_at(const nat_source *s, double t);
 /* G of one voltage source, added to val. */

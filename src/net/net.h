@@ -138,7 +138,8 @@ typedef struct net_tok {
     X(TRAN, "tran") X(END, "end") X(HDL, "hdl") X(HDL, "load") X(HDL, "pre_osdi")                 \
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
-    X(NEEDED, "disto") X(NEEDED, "pss") X(NEEDED, "hb")                           \
+    X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
+    X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(NEEDED, "disto")          \
     X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(STEP, "step")            \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
@@ -189,11 +190,16 @@ typedef enum net_card_kind {
     NET_CARD_SENS,
     NET_CARD_PZ,
     NET_CARD_SP,
-    NET_CARD_NEEDED, /* analyses that do not exist yet */
-    NET_CARD_STEP,   /* .step .mc .limits: families of runs */
-    NET_CARD_ALTER,  /* a run with changed cards */
-    NET_CARD_DEL,    /* .del lib in .alter */
-    NET_CARD_IGNORED /* known elsewhere, without effect here */
+    NET_CARD_HB, /* .hb .hbosc .pss */
+    NET_CARD_HBAC,
+    NET_CARD_HBNOISE, /* .hbnoise .phasenoise */
+    NET_CARD_LSTB,
+    NET_CARD_TRANNOISE, /* noise in every .tran */
+    NET_CARD_NEEDED,    /* an analysis that does not exist yet */
+    NET_CARD_STEP,      /* .step .mc .limits: families of runs */
+    NET_CARD_ALTER,     /* a run with changed cards */
+    NET_CARD_DEL,       /* .del lib in .alter */
+    NET_CARD_IGNORED    /* known elsewhere, without effect here */
 } net_card_kind;
 
 typedef struct net_sub net_sub;

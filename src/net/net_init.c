@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io.h"
+#include "files.h"
 #include "net_priv.h"
 #include "vec.h"
 
@@ -48,21 +50,64 @@ static bool is_file(const char *path)
     return !stat(path, &sb) && S_ISREG(sb.st_mode);
 }
 
-/* A compiled model that is not there may stand beside its source. */
+/* The file `name` in a folder or one below it, some levels deep; NULL: there is none. */
+static const char *find_below(arena *mem, const char *folder, const char *name, int levels)
+{
+    bool found;
+    const char *path = arena_printf(mem, "%s/%s", folder, name), *hit = NULL;
+    if (is_file(path))
+        return path;
+    const char **inside = levels ? io_names(mem, folder, &found) : NULL;
+    for (size_t i = 0; i < vec_len(inside) && !hit; i++) {
+        struct stat sb;
+        path = arena_printf(mem, "%s/%s", folder, inside[i]);
+        if (!stat(path, &sb) && S_ISDIR(sb.st_mode))
+            hit = find_below(mem, path, name, levels - 1);
+    }
+    vec_free(inside);
+    return hit;
+}
+
+/* Kits compile their models at installation; a plain clone has only the sources: beside
+ * ngspice/osdi/psp103.osdi, or in verilog-a/psp103/psp103.va of a folder above it. */
+static const char *find_source(arena *mem, const char *path, size_t n)
+{
+    const char *source = arena_printf(mem, "%.*s.va", (int)(n - 5), path);
+    const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
+    if (is_file(source) || !slash)
+        return is_file(source) ? source : NULL;
+    size_t end = (size_t)(slash - source);
+    const char *hit = NULL;
+    for (int up = 0; up < 3 && !hit; up++) {
+        while (end && source[--end] != '/')
+            ;
+        if (end)
+            hit = find_below(mem, arena_printf(mem, "%.*s/verilog-a", (int)end, source), name, 3);
+    }
+    return hit;
+}
+
+void net_add_osdi(net_deck *deck, diag *d, arena *mem, const char *path, diag_span at)
+{
+    const size_t n = strlen(path);
+    if (!is_file(path) && n > 5 && !strcmp(path + n - 5, ".osdi")) {
+        const char *source = find_source(mem, path, n);
+        if (!source) { /* the deck may not need it: then this is all */
+            diag_warning(d, at, "'%s' does not exist, and neither does its Verilog-A source", path);
+            return;
+        }
+        path = source;
+    }
+    vec_push(deck->hdl, path);
+    vec_push(deck->hdl_span, at);
+}
+
 static void add_osdi(init *r)
 {
     diag_span at;
     const char *word;
-    while (next_word(r, &at, &word)) {
-        const char *path = net_find_file(r->d, r->mem, word, r->file, r->opt);
-        const size_t n = strlen(path);
-        if (!is_file(path) && n > 5 && !strcmp(path + n - 5, ".osdi")) {
-            const char *source = arena_printf(r->mem, "%.*s.va", (int)(n - 5), path);
-            path = is_file(source) ? source : path;
-        }
-        vec_push(r->deck->hdl, path);
-        vec_push(r->deck->hdl_span, at);
-    }
+    while (next_word(r, &at, &word))
+        net_add_osdi(r->deck, r->d, r->mem, net_find_file(r->d, r->mem, word, r->file, r->opt), at);
 }
 
 static void set_variable(init *r, diag_span name_at, const char *name)
@@ -101,18 +146,31 @@ static void read_line(init *r)
                      word);
 }
 
+static bool may_read(diag *d, const char *path)
+{
+    if (!is_file(path))
+        return false;
+    if (files_trusted(path))
+        return true;
+    diag_warning(d, DIAG_NOWHERE,
+                 "the start-up file '%s' is not read: its folder is not one that the user trusts "
+                 "(--allow-native, ~/.config/vsim/trust)",
+                 path);
+    return false;
+}
+
 /* The first of: beside the deck, here, at home. */
-static const char *find_init(const diag *d, arena *mem, const char *deck)
+static const char *find_init(diag *d, arena *mem, const char *deck)
 {
     const char *slash = strrchr(deck, '/'), *home = diag_variable(d, "HOME");
     const char *path =
         slash ? arena_printf(mem, "%.*s/.spiceinit", (int)(slash - deck), deck) : ".spiceinit";
-    if (is_file(path))
+    const char *own = home ? arena_printf(mem, "%s/.spiceinit", home) : "";
+    if (files_same(path, own) || may_read(d, path))
         return path;
-    if (is_file(".spiceinit"))
+    if (slash && (files_same(".spiceinit", own) || may_read(d, ".spiceinit")))
         return ".spiceinit";
-    path = home ? arena_printf(mem, "%s/.spiceinit", home) : "";
-    return is_file(path) ? path : NULL;
+    return is_file(own) ? own : NULL;
 }
 
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,

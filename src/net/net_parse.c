@@ -441,8 +441,8 @@ static void add_pre_osdi(reader *r, diag_span line, const char *s)
         if (i == from)
             continue;
         const char *name = arena_strndup(r->mem, s + from, i - from);
-        vec_push(r->deck->hdl, net_find_file(r->d, r->mem, name, line.file, r->opt));
-        vec_push(r->deck->hdl_span, (diag_span){line.file, line.off + from, i - from});
+        net_add_osdi(r->deck, r->d, r->mem, net_find_file(r->d, r->mem, name, line.file, r->opt),
+                     (diag_span){line.file, line.off + from, i - from});
         i += quote != 0;
     }
 }
@@ -839,7 +839,9 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
     net_lex_init(&l, r->d, r->names, file);
     if (top && !(r->opt && r->opt->no_title)) {
         diag_span t = net_lex_raw_line(&l);
-        r->deck->title = arena_strndup(r->mem, l.s + t.off, t.len);
+        const bool word = t.len > 7 && !str_ncasecmp(l.s + t.off, ".title ", 7); /* KiCad's */
+        const uint32_t skip = word ? 7 : 0;
+        r->deck->title = arena_strndup(r->mem, l.s + t.off + skip, t.len - skip);
     }
     bool more = !section || seek_section(r, &l, section, section_span);
     bool ended = !more;
@@ -927,9 +929,10 @@ vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *mem, const c
     int32_t file;
     const char *why;
     *deck = empty_deck(mem);
-    if (diag_read_file(d, path, DIAG_NOWHERE, &file, &why)) {
+    const vs_status st = diag_read_first(d, path, &file, &why);
+    if (st) {
         diag_error(d, DIAG_NOWHERE, "deck '%s' %s", path, why);
-        return VS_EIO;
+        return st;
     }
     return read_all(&r, file);
 }

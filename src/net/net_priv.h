@@ -32,6 +32,9 @@ uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,
                    const char ***folder);
 
+/* A model library to deck->hdl; for one that is not there its source, else a warning. */
+void net_add_osdi(net_deck *deck, diag *d, arena *mem, const char *path, diag_span at);
+
 /* -- net_alter.c -- */
 typedef struct net_range { /* cards [from, to) of the top level that a file or a section of it gave
                             */

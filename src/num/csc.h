@@ -26,12 +26,9 @@ static inline csc_entry csc_entry_of(int32_t row, int32_t col)
 static inline int32_t csc_entry_row(csc_entry e) { return (int32_t)(e >> 32); }
 static inline int32_t csc_entry_col(csc_entry e) { return (int32_t)(e & 0xffffffffu); }
 
-/* Index into the values of an entry of the pattern; nnz for the reference. */
-static inline int32_t csc_slot(const csc *a, csc_entry e)
+/* Index into the values of the entry in this row and column, from 0; -1: the pattern has none. */
+static inline int32_t csc_find(const csc *a, int32_t row, int32_t col)
 {
-    const int32_t row = csc_entry_row(e) - 1, col = csc_entry_col(e) - 1;
-    if (row < 0 || col < 0)
-        return csc_nnz(a);
     int32_t lo = a->colptr[col], hi = a->colptr[col + 1];
     while (lo < hi) {
         const int32_t mid = lo + (hi - lo) / 2;
@@ -40,8 +37,18 @@ static inline int32_t csc_slot(const csc *a, csc_entry e)
         else
             hi = mid;
     }
-    assert(lo < a->colptr[col + 1] && a->row[lo] == row);
-    return lo;
+    return lo < a->colptr[col + 1] && a->row[lo] == row ? lo : -1;
+}
+
+/* Index into the values of an entry of the pattern; nnz for the reference. */
+static inline int32_t csc_slot(const csc *a, csc_entry e)
+{
+    const int32_t row = csc_entry_row(e) - 1, col = csc_entry_col(e) - 1;
+    if (row < 0 || col < 0)
+        return csc_nnz(a);
+    const int32_t slot = csc_find(a, row, col);
+    assert(slot >= 0);
+    return slot;
 }
 
 #endif

@@ -9,6 +9,8 @@
  * dense matrix: from this size, if KLU's work is above this share of n^3/3. */
 enum { DENSE_MIN_N = 100, DENSE_MAX_N = 5000 };
 static const double DENSE_SHARE = 0.2;
+/* Cholesky: unknowns from which on its order and its loading come back. */
+enum { CHOLESKY_MIN_N = 5000 };
 /* UMFPACK: multiplications per entry of the factors, above which its blocks pay. */
 static const double UMFPACK_WORK = 250;
 
@@ -86,9 +88,10 @@ static vs_status start_method(lu_solver *lu, const lu_method *m, const csc *a, l
 vs_status lu_analyze(lu_solver *lu, const csc *a)
 {
     lu_fini(lu);
-    const lu_method *m = lu->opt.kind == LU_UMFPACK ? &lu_method_umfpack
-                         : lu->opt.kind == LU_DENSE ? &lu_method_dense
-                                                    : &lu_method_klu;
+    const lu_method *m = lu->opt.kind == LU_UMFPACK    ? &lu_method_umfpack
+                         : lu->opt.kind == LU_DENSE    ? &lu_method_dense
+                         : lu->opt.kind == LU_CHOLESKY ? &lu_method_cholesky
+                                                       : &lu_method_klu;
     const vs_status st = start_method(lu, m, a, &lu->fac);
     if (st == VS_ENOMEM)
         vs_no_memory();
@@ -182,16 +185,55 @@ static void reconsider(lu_solver *lu, const csc *a)
     }
 }
 
+/* Whether all diagonals are positive or missing, and every entry has one like it across: a look
+ * that costs nothing, before CHOLMOD is asked. */
+static bool may_be_definite(const csc *a)
+{
+    for (int32_t j = 0; j < a->n; j++)
+        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++)
+            if (a->row[k] == j && !(a->val[k] > 0))
+                return false;
+    return true;
+}
+
+/* LU_AUTO, before the first factors of a large matrix: Cholesky if it can. */
+static void try_cholesky(lu_solver *lu, const csc *a)
+{
+    lu_fac *f = lu->fac, *other;
+    if (lu->opt.kind != LU_AUTO || f->method != &lu_method_klu || f->no_chol ||
+        a->n < CHOLESKY_MIN_N)
+        return;
+    f->no_chol = true; /* tried */
+    if (!may_be_definite(a) || start_method(lu, &lu_method_cholesky, a, &other) != VS_OK)
+        return;
+    lu->fac = other;
+    drop(&f);
+}
+
+/* The values are no longer what Cholesky needs. */
+static vs_status back_to_klu(lu_solver *lu, const csc *a)
+{
+    drop(&lu->fac);
+    const vs_status st = start_method(lu, &lu_method_klu, a, &lu->fac);
+    if (st != VS_OK)
+        return st;
+    lu->fac->no_chol = true;
+    return lu->fac->method->factor(lu, lu->fac, a);
+}
+
 vs_status lu_factor(lu_solver *lu, const csc *a)
 {
-    lu_fac *f = lu->fac;
-    assert(f);
+    assert(lu->fac);
     if (take_spare(lu, a))
         return VS_OK;
+    try_cholesky(lu, a);
+    lu_fac *f = lu->fac;
     f->have = false;
     lu->stat.n_factor++;
     lu->stat.singular = -1;
-    const vs_status st = f->method->factor(lu, f, a);
+    vs_status st = f->method->factor(lu, f, a);
+    if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && f->method == &lu_method_cholesky)
+        st = back_to_klu(lu, a);
     if (st == VS_ENOMEM)
         vs_no_memory();
     if (st != VS_OK)

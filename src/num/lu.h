@@ -6,17 +6,19 @@
  *         docs/numerics.md has the limits.
  *
  * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h)
- * or supernodes (lu_super.h) for new values and solutions. Once the work is known from the first
- * factors it goes over to a dense matrix where the factors are nearly full, and to UMFPACK where
- * fill is great. UMFPACK and LAPACK are loaded when they are first needed; LU_AUTO does without
- * what is not installed. */
+ * or supernodes (lu_super.h) for new values and solutions. Large matrices that are symmetric and
+ * positive definite, but for rows and columns of one unknown, get Cholesky factors instead. Once
+ * the work is known from the first factors it goes over to a dense matrix where the factors are
+ * nearly full, and to UMFPACK where fill is great. CHOLMOD, UMFPACK and LAPACK are loaded when they
+ * are first needed; LU_AUTO does without what is not installed. */
 #ifndef LU_H
 #define LU_H
 
 #include "csc.h"
 
 #define LU_KIND_LIST(X) \
-    X(AUTO, "auto") X(KLU, "klu") X(TINY, "tiny") X(UMFPACK, "umfpack") X(DENSE, "dense")
+    X(AUTO, "auto")     \
+    X(KLU, "klu") X(TINY, "tiny") X(UMFPACK, "umfpack") X(DENSE, "dense") X(CHOLESKY, "cholesky")
 typedef enum lu_kind {
 #define X(id, name) LU_##id,
     LU_KIND_LIST(X)
@@ -58,8 +60,8 @@ void lu_fini(lu_solver *lu);
 
 /* Ordering for the pattern of `a`, which must stay unchanged and alive until lu_fini. Allocates.
  * Status: VS_OK; VS_ESINGULAR: no set of pivots exists whatever the values (stat.singular);
- * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it;
- * VS_ENOMEM. */
+ * VS_EUNSUPPORTED: the library for opt.kind is not installed, or the matrix is too large for it.
+ */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
 /* The state after lu_analyze, for other values in the same pattern: no factors, counters at 0.
@@ -72,7 +74,7 @@ bool lu_forget(lu_solver *lu);
 bool lu_restart(lu_solver *lu);
 
 /* New values, new pivots. Allocates.
- * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite; VS_ENOMEM. */
+ * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite. */
 VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 
 /* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK

@@ -12,23 +12,28 @@
 /* Below, KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
 
+/* Pivots whose lists of operations are kept: those of operating points, of steps and of the first
+ * steps behind a corner differ, and each run chooses the same ones again. */
+enum { N_PLAN = 4 };
+
 typedef struct klu {
     lu_fac head;
     klu_common common;
     klu_symbolic *sym;
     klu_numeric *num;
-    lu_tiny *tiny;   /* not NULL: its factors are the present ones; num has the pivots */
+    lu_tiny *plan[N_PLAN]; /* the one used last first; NULL: none */
+    lu_tiny *tiny;   /* not NULL: plan[0], its factors are the present ones; num has the pivots */
     lu_super *super; /* the same if super_on */
     bool super_on;
     heap_owned own;     /* sym, num */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 } klu;
 
-/* The plan of supernodes stays: the next pivots are mostly the same. It is in use while
+/* Plans stay: the next pivots are mostly those of one of them. That of supernodes is in use while
  * f->super_on. */
 static void free_numeric(klu *f)
 {
-    lu_tiny_free(&f->tiny);
+    f->tiny = NULL;
     f->super_on = false;
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
@@ -49,13 +54,15 @@ static void k_free(lu_fac *fac)
 {
     klu *f = (klu *)fac;
     free_numeric(f);
+    for (int k = 0; k < N_PLAN; k++)
+        lu_tiny_free(&f->plan[k]);
     lu_super_free(&f->super);
     heap_disown(&f->own);
     drop(f, 0);
     vs_free(f);
 }
 
-/* The plan goes too: it remembers values. */
+/* The plan of supernodes goes too: it remembers values. */
 static void k_forget(lu_fac *fac)
 {
     klu *f = (klu *)fac;
@@ -78,15 +85,35 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     return rank >= 0 && rank < a->n ? VS_ESINGULAR : VS_OK;
 }
 
+/* The list of operations for the present pivots; NULL: too long. */
+static lu_tiny *plan_of(klu *f, const csc *a)
+{
+    int k = 0;
+    while (k < N_PLAN && f->plan[k] && !lu_tiny_fits(f->plan[k], f->num->Pnum, f->sym->Q))
+        k++;
+    const int at = k < N_PLAN ? k : N_PLAN - 1;
+    lu_tiny *t = f->plan[at];
+    if (t && k < N_PLAN) {
+        lu_tiny_set_scale(t, f->num->Rs);
+    } else {
+        lu_tiny_free(&f->plan[at]);
+        t = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
+    }
+    for (k = at; t && k > 0; k--)
+        f->plan[k] = f->plan[k - 1];
+    f->plan[0] = t ? t : f->plan[0];
+    return t;
+}
+
 /* Faster factors with KLU's pivots, if the size is one for them. */
 static void specialise(lu_solver *lu, klu *f, const csc *a)
 {
     const lu_kind kind = lu->opt.kind;
     lu->stat.method = "klu";
     if (kind == LU_AUTO || kind == LU_TINY)
-        f->tiny = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
+        f->tiny = plan_of(f, a);
     if (f->tiny && !(lu_tiny_factor(f->tiny, a) > 0))
-        lu_tiny_free(&f->tiny);
+        f->tiny = NULL;
     if (f->tiny)
         lu->stat.method = "klu/tiny";
     if (kind != LU_AUTO || f->tiny || a->n < SUPER_MIN_N)
@@ -102,11 +129,26 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
         lu->stat.method = "klu/supernodes";
 }
 
+/* Pivots on the diagonal keep fill small, and grow where gains stand in a row: the loop of a ring
+ * of 51 inverters by 10 a stage. There the largest entry of each column is taken. */
+static void choose_pivots(const lu_solver *lu, klu *f, const csc *a)
+{
+    free_numeric(f);
+    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    if (!f->num || !(f->common.tol < 1) ||
+        !klu_rgrowth(a->colptr, a->row, a->val, f->sym, f->num, &f->common) ||
+        f->common.rgrowth >= lu->opt.growth_min)
+        return;
+    free_numeric(f);
+    f->common.tol = 1;
+    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    f->common.tol = lu->opt.pivot_tol;
+}
+
 static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
-    free_numeric(f);
-    f->num = klu_factor(a->colptr, a->row, a->val, f->sym, &f->common);
+    choose_pivots(lu, f, a);
     if (!f->num && f->common.status != KLU_SINGULAR)
         return VS_ENOMEM;
     if (f->num)
@@ -150,7 +192,7 @@ static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
     const double rcond = lu->stat.rcond =
         f->tiny ? lu_tiny_factor(f->tiny, a) : lu_super_factor(f->super, a);
     if (!(rcond > 0)) {
-        lu_tiny_free(&f->tiny);
+        f->tiny = NULL;
         f->super_on = false;
     }
     return rcond > 0 && rcond >= lu->opt.rcond_drop * f->rcond_pivot;

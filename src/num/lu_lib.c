@@ -1,4 +1,4 @@
-/* lu_lib.c - UMFPACK and LAPACK, loaded when they are first asked for. See lu_priv.h.
+/* lu_lib.c - UMFPACK, CHOLMOD and LAPACK, loaded when they are first asked for. See lu_priv.h.
  * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit,
  * and who computes with the BLAS of the process. */
 #include "lu_priv.h"
@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
+#include <suitesparse/cholmod.h>
 #include <suitesparse/umfpack.h>
 
 #define TEXT_(x) #x
@@ -15,6 +16,8 @@
 static const char *const lapack_names[] = {"libopenblas.so.0", "libflexiblas.so.3",
                                            "liblapack.so.3"};
 static const char *const umfpack_names[] = {"libumfpack.so." TEXT(UMFPACK_MAIN_VERSION)};
+
+static const char *const cholmod_names[] = {"libcholmod.so." TEXT(CHOLMOD_MAIN_VERSION)};
 
 static void *open_first(const char *const *name, size_t n)
 {
@@ -41,6 +44,7 @@ struct lu_blas {
     int users, before; /* calls under way; the host's number of threads */
 };
 static lu_blas lapack_blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static lu_blas chol_blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static lu_blas umf_blas = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static lu_blas *threads_of(lu_blas *b, void *lib)
@@ -117,4 +121,30 @@ const lu_umf_calls *lu_load_umfpack(void)
 {
     pthread_once(&umf_once, load_umfpack);
     return have_umf ? &umf : NULL;
+}
+
+/* -- CHOLMOD -- */
+
+static lu_chol_calls chol;
+static bool have_chol;
+static pthread_once_t chol_once = PTHREAD_ONCE_INIT;
+
+static void load_cholmod(void)
+{
+    void *lib = open_first(cholmod_names, VS_COUNT(cholmod_names));
+    have_chol =
+        lib && find(lib, "cholmod_start", &chol.start) &&
+        find(lib, "cholmod_finish", &chol.finish) && find(lib, "cholmod_analyze", &chol.analyze) &&
+        find(lib, "cholmod_factorize", &chol.factorize) &&
+        find(lib, "cholmod_solve2", &chol.solve) && find(lib, "cholmod_rcond", &chol.rcond) &&
+        find(lib, "cholmod_free_factor", &chol.free_factor) &&
+        find(lib, "cholmod_free_dense", &chol.free_dense);
+    if (have_chol)
+        chol.blas = threads_of(&chol_blas, lib);
+}
+
+const lu_chol_calls *lu_load_cholmod(void)
+{
+    pthread_once(&chol_once, load_cholmod);
+    return have_chol ? &chol : NULL;
 }

@@ -4,6 +4,11 @@
 
 #include "lu.h"
 
+struct cholmod_common_struct;
+struct cholmod_factor_struct;
+struct cholmod_sparse_struct;
+struct cholmod_dense_struct;
+
 /* Innards of a method begin with this. */
 typedef struct lu_fac {
     const struct lu_method *method;
@@ -12,6 +17,7 @@ typedef struct lu_fac {
     bool spare; /* there are, of a run that is over: they serve if the next one begins with the same
                    values */
     lu_stat first; /* as it was when they were made */
+    bool no_chol;  /* CHOLMOD cannot do this matrix */
 } lu_fac;
 
 /* Contracts as those of the functions of lu.h with the same names; values are compared, counted and
@@ -29,7 +35,7 @@ typedef struct lu_method {
     void (*forget)(lu_fac *fac); /* frees the numbers, keeps the ordering; NULL: cannot */
 } lu_method;
 
-extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense;
+extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky;
 
 /* lu.c. The first column that a maximum matching of columns with rows leaves out; -1 if none or no
  * memory. */
@@ -67,5 +73,23 @@ typedef struct lu_umf_calls {
     void (*free_numeric)(void **numeric);
 } lu_umf_calls;
 const lu_umf_calls *lu_load_umfpack(void);
+
+typedef struct lu_chol_calls {
+    lu_blas *blas;
+    int (*start)(struct cholmod_common_struct *common);
+    int (*finish)(struct cholmod_common_struct *common);
+    struct cholmod_factor_struct *(*analyze)(struct cholmod_sparse_struct *a,
+                                             struct cholmod_common_struct *common);
+    int (*factorize)(struct cholmod_sparse_struct *a, struct cholmod_factor_struct *l,
+                     struct cholmod_common_struct *common);
+    int (*solve)(int sys, struct cholmod_factor_struct *l, struct cholmod_dense_struct *b,
+                 struct cholmod_sparse_struct *b_set, struct cholmod_dense_struct **x,
+                 struct cholmod_sparse_struct **x_set, struct cholmod_dense_struct **y,
+                 struct cholmod_dense_struct **e, struct cholmod_common_struct *common);
+    double (*rcond)(struct cholmod_factor_struct *l, struct cholmod_common_struct *common);
+    int (*free_factor)(struct cholmod_factor_struct **l, struct cholmod_common_struct *common);
+    int (*free_dense)(struct cholmod_dense_struct **x, struct cholmod_common_struct *common);
+} lu_chol_calls;
+const lu_chol_calls *lu_load_cholmod(void);
 
 #endif

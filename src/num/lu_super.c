@@ -17,7 +17,9 @@
 enum {
     MAX_WIDTH = 32, /* columns of a supernode: a later part of a run need not wait for all of it */
     MIN_PARALLEL = 400000, /* multiplications, below which threads cost more than they give */
-    TASKS_PER_THREAD = 6
+    TASKS_PER_THREAD = 6,
+    SHORT_SEGMENT =
+        4 /* rows of a segment in the mean, below which a solution reads lists of rows */
 };
 
 struct lu_super {
@@ -31,7 +33,8 @@ struct lu_super {
     int32_t *gp;  /* [n + 1] segments of a column of U in seg: runs of rows in one supernode, to its
                      end */
     int32_t *seg; /* first row */
-    int64_t *up;  /* [n] values of the segments, one after the other */
+    int64_t *up;  /* [n + 1] values of the segments, one after the other */
+    int32_t *urow;     /* [up[n]] their rows, where segments are short; else NULL */
     double *ux, *diag; /* diag [n] u_kk */
     int32_t *ap, *apos,
         *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
@@ -145,6 +148,17 @@ static inline int32_t segment_end(const lu_super *s, int32_t f, int32_t k)
     return (end < k ? end : k) - 1;
 }
 
+/* The rows of U's values, column by column: a solution reads them faster than segments of a row or
+ * two. */
+static bool list_rows(lu_super *s, const lists *v, int64_t values)
+{
+    s->urow = array((size_t)values, sizeof(int32_t));
+    for (int32_t k = 0; s->urow && k < s->n; k++)
+        memcpy(s->urow + s->up[k], v->ui + v->up[k],
+               (size_t)(s->up[k + 1] - s->up[k]) * sizeof *s->urow);
+    return s->urow != NULL;
+}
+
 /* Columns of U as segments. False too if one does not reach the end of its supernode (entries that
  * KLU left out). */
 static bool find_segments(lu_super *s, const lists *v)
@@ -173,7 +187,8 @@ static bool find_segments(lu_super *s, const lists *v)
         }
     }
     s->gp[n] = segs;
-    return true;
+    s->up[n] = values;
+    return values >= SHORT_SEGMENT * (int64_t)segs || list_rows(s, v, values);
 }
 
 /* Where the entries of A go: into the column's block, or above it. */
@@ -553,6 +568,11 @@ static void solve_upper(const lu_super *s, int32_t first, int32_t end, double *r
     for (int32_t k = end - 1; k >= first; k--) {
         const double yk = y[k] /= s->diag[k];
         const double *restrict u = s->ux + s->up[k];
+        if (s->urow) {
+            for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
+                y[s->urow[i]] -= s->ux[i] * yk;
+            continue;
+        }
         for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
             const int32_t f = s->seg[g], stop = segment_end(s, f, k) + 1;
             for (int32_t r = f; r < stop; r++)
@@ -641,11 +661,11 @@ void lu_super_free(lu_super **ps)
     lu_super *s = *ps;
     if (!s)
         return;
-    void *const all[] = {s->start, s->of,   s->ip,      s->idx,   s->lp,   s->lx,
-                         s->gp,    s->seg,  s->up,      s->ux,    s->diag, s->ap,
-                         s->apos,  s->arow, s->fp,      s->fpos,  s->frow, s->fx,
-                         s->block, s->p,    s->q,       s->scale, s->x,    s->t,
-                         s->y,     s->av,   s->changed, s->task,  s->list, (void *)s->done};
+    void *const all[] = {s->urow, s->start, s->of,          s->ip,   s->idx,  s->lp,    s->lx,
+                         s->gp,   s->seg,   s->up,          s->ux,   s->diag, s->ap,    s->apos,
+                         s->arow, s->fp,    s->fpos,        s->frow, s->fx,   s->block, s->p,
+                         s->q,    s->scale, s->x,           s->t,    s->y,    s->av,    s->changed,
+                         s->task, s->list,  (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
     vs_free(s);

@@ -8,6 +8,7 @@
 #include "lu_tiny.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "straight.h"
 #include "vec.h"
@@ -128,19 +129,16 @@ static void plan_all(lu_tiny *t, const plan *s)
     }
 }
 
-static bool allocate(lu_tiny *t)
+static void allocate(lu_tiny *t)
 {
     const size_t n = (size_t)t->n, nv = (size_t)t->n_val;
     t->work = vs_calloc(nv + 3 * n + 3, sizeof(double));
-    if (!t->work)
-        return false;
     t->val = t->work;
     t->inv = t->val + nv;
     t->weight = t->inv + n;
     t->y = t->weight + n;
     t->extreme = t->y + n;
     t->extreme[2] = INFINITY;
-    return true;
 }
 
 /* -- code -- */
@@ -256,25 +254,30 @@ lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const dou
         return NULL;
     lu_tiny *t = vs_calloc(1, sizeof *t);
     plan *s = vs_malloc(sizeof *s);
-    if (t && s) {
-        t->n = a->n;
-        for (int32_t k = 0; k < a->n; k++) {
-            t->p[k] = p[k];
-            t->q[k] = q[k];
-        }
-        read_pattern(t, a, s);
-        fill_in(t, s);
-        place(t, s);
-        plan_all(t, s);
+    t->n = a->n;
+    for (int32_t k = 0; k < a->n; k++) {
+        t->p[k] = p[k];
+        t->q[k] = q[k];
     }
+    read_pattern(t, a, s);
+    fill_in(t, s);
+    place(t, s);
+    plan_all(t, s);
     vs_free(s);
-    if (t && (!s || vec_len(t->pair) > LU_TINY_MAX_PAIRS || !allocate(t)))
+    if (vec_len(t->pair) > LU_TINY_MAX_PAIRS) {
         lu_tiny_free(&t);
-    if (t) {
-        lu_tiny_set_scale(t, scale);
-        write_code(t);
+        return NULL;
     }
+    allocate(t);
+    lu_tiny_set_scale(t, scale);
+    write_code(t);
     return t;
+}
+
+bool lu_tiny_fits(const lu_tiny *t, const int32_t *p, const int32_t *q)
+{
+    const size_t n = (size_t)t->n;
+    return !memcmp(t->p, p, n * sizeof *p) && !memcmp(t->q, q, n * sizeof *q);
 }
 
 void lu_tiny_free(lu_tiny **p)

@@ -21,9 +21,11 @@ typedef struct lu_tiny lu_tiny;
 /* Plans the elimination of the pattern of `a`, whose k-th pivot is in row p[k] and column q[k].
  *   p, q   in  [n] permutations of 0..n-1
  *   scale  in  [n] size of the row of pivot k; only lu_tiny_factor's result depends on it
- * NULL: larger than the limits above, or no memory. */
+ * NULL: larger than the limits above. */
 lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale);
 void lu_tiny_free(lu_tiny **t);
+/* Whether it was made for these pivots [n], of a matrix of the same pattern. */
+bool lu_tiny_fits(const lu_tiny *t, const int32_t *p, const int32_t *q);
 
 /* Other sizes of the rows, in the order of pivots. */
 void lu_tiny_set_scale(lu_tiny *t, const double *scale);

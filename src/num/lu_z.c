@@ -67,6 +67,22 @@ static bool refactor(struct lu_z_fac *f, double *val)
            f->common.rgrowth >= growth_min;
 }
 
+/* New pivots: on the diagonal where they do not grow there, else the largest of each column. */
+static void choose_pivots(struct lu_z_fac *f, double *val)
+{
+    const double usual = f->common.tol;
+    for (int pass = 0; pass < 2; pass++) {
+        if (f->num)
+            klu_z_free_numeric(&f->num, &f->common);
+        f->common.tol = pass ? 1 : usual;
+        f->num = klu_z_factor(f->a->colptr, f->a->row, val, f->sym, &f->common);
+        if (!f->num || !klu_z_rgrowth(f->a->colptr, f->a->row, val, f->sym, f->num, &f->common) ||
+            f->common.rgrowth >= growth_min)
+            break;
+    }
+    f->common.tol = usual;
+}
+
 vs_status lu_z_factor(lu_z *lu, const double *values)
 {
     struct lu_z_fac *f = lu->fac;
@@ -76,9 +92,7 @@ vs_status lu_z_factor(lu_z *lu, const double *values)
         lu->n_refactor++;
         return VS_OK;
     }
-    if (f->num)
-        klu_z_free_numeric(&f->num, &f->common);
-    f->num = klu_z_factor(f->a->colptr, f->a->row, val, f->sym, &f->common);
+    choose_pivots(f, val);
     lu->n_factor++;
     if (f->num)
         return VS_OK;

@@ -17,11 +17,11 @@ void lu_z_init(lu_z *lu);
 void lu_z_fini(lu_z *lu);
 
 /* Ordering for the pattern of `a` (its values are not read), which must stay alive until lu_z_fini.
- * Status: VS_OK; VS_ESINGULAR: no set of pivots exists; VS_ENOMEM. */
+ * Status: VS_OK; VS_ESINGULAR: no set of pivots exists. */
 VS_MUST_USE vs_status lu_z_analyze(lu_z *lu, const csc *a);
 
 /* Factors of the matrix with the values val [2 nnz]. Allocates only when pivots are chosen anew.
- * Status: VS_OK; VS_ESINGULAR (lu->singular); VS_ENOMEM. */
+ * Status: VS_OK; VS_ESINGULAR (lu->singular). */
 VS_MUST_USE vs_status lu_z_factor(lu_z *lu, const double *val);
 
 /* A x = b and (transposed, not conjugated) A' x = b; x [2n] holds b on entry. Allocate nothing. */

@@ -70,8 +70,7 @@ straight *straight_new(void)
         0xff, 0x66, 0x41, 0x0f, 0x73, 0xf7, 0x36, 0x66, 0x41, 0x0f, 0x73, 0xd7, 0x02,
     };
     straight *l = vs_calloc(1, sizeof *l);
-    if (l)
-        bytes(l, constants, sizeof constants);
+    bytes(l, constants, sizeof constants);
     return l;
 }
 

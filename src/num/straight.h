@@ -28,7 +28,7 @@ typedef enum straight_op {
     STRAIGHT_MAX
 } straight_op;
 
-/* NULL: not on this machine, or no memory. */
+/* NULL: not on this machine. */
 straight *straight_new(void);
 void straight_free(straight **p); /* its function becomes invalid */
 

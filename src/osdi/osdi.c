@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "heap.h"
 
 enum { MAX_NODE = 1 << 16, MAX_LIST = 1 << 20 }; /* beyond these a descriptor is not one */
@@ -373,6 +374,12 @@ vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at)
             lib->file[i]->asked = ++lib->n_asked;
             return VS_OK;
         }
+    if (!files_trusted(full)) {
+        diag_error(d, at, "'%s' is native code, which a deck does not load by itself", path);
+        diag_note(d, DIAG_NOWHERE,
+                  "--allow-native lets it; so does the name of its folder in ~/.config/vsim/trust");
+        return VS_EINPUT;
+    }
     const char *fault = osdi_elf_fault(full);
     void *handle = fault ? NULL : dlopen(full, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {

@@ -48,7 +48,7 @@ const char *osdi_elf_fault(const char *path)
     struct stat sb;
     if (stat(path, &sb) || !S_ISREG(sb.st_mode))
         return "it is not a regular file";
-    FILE *f = stream_open(path, "rb");
+    FILE *f = stream_open(path);
     const char *why = f ? check(f, (uint64_t)sb.st_size) : "it cannot be opened";
     if (f)
         stream_close(f);

@@ -9,25 +9,32 @@
 #include <unistd.h>
 
 #include "heap.h"
+#include "out_name.h"
 
-enum { BUFFER_BYTES = 1 << 16, COUNT_WIDTH = 12 };
+enum { BUFFER_BYTES = 1 << 16, COUNT_WIDTH = 12, MOST_PARTS = 1000 };
 
 struct out_file {
     int fd;
     out_format format;
     bool can_seek; /* a pipe keeps the count of 0 that it was given */
+    bool sync;
     char *buf;
     size_t used;
     off_t written;            /* bytes given to the system */
     off_t count_at;           /* place of the point count in the file */
+    off_t point_end;          /* of the last point, */
+    off_t whole;              /* and of the last one that is on disk as a whole */
     int64_t n_point, n_shown; /* points so far; the count that the file states */
     int32_t n_vec;
-    bool complex; /* a value is a real and an imaginary part */
+    bool complex;   /* a value is a real and an imaginary part */
+    bool in_points; /* behind the header of a plot */
     int n_plot;
     const out_stamp *stamp;
+    out_manner manner;
     double last_flush; /* seconds */
     vs_status status;  /* the first failure sticks, */
     int why;           /* with its errno */
+    file_new to;       /* what fd belongs to; path NULL: fd is its own */
     heap_owned own;    /* the points that are in buf, and fd */
 };
 
@@ -44,35 +51,81 @@ static void fail(out_file *f, int why)
     f->why = why;
 }
 
-static void write_all(out_file *f, const char *s, size_t n)
+/* Returns how many bytes went through. */
+static size_t write_some(out_file *f, const char *s, size_t n)
 {
-    while (n && !f->status) {
-        ssize_t k = write(f->fd, s, n);
+    size_t done = 0;
+    while (done < n && !f->status) {
+        ssize_t k = write(f->fd, s + done, n - done);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            fail(f, k ? errno : ENOSPC);
+        else
+            done += (size_t)k;
+    }
+    f->written += (off_t)done;
+    return done;
+}
+
+static void show_count(out_file *f)
+{
+    char text[COUNT_WIDTH + 1];
+    int n = snprintf(text, sizeof text, "%-*lld", COUNT_WIDTH, (long long)f->n_shown);
+    for (int at = 0; at < n;) {
+        const ssize_t k = pwrite(f->fd, text + at, (size_t)(n - at), f->count_at + at);
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0) {
             fail(f, k ? errno : ENOSPC);
             return;
         }
-        s += k;
-        n -= (size_t)k;
-        f->written += k;
+        at += (int)k;
     }
+}
+
+/* After a failure: n bytes of the buffer were written. The file is cut behind the last whole point.
+ * In text a point ends with its line, or, in ASCII raw files, with an empty one. */
+static void cut_off(out_file *f, size_t n)
+{
+    const off_t from = f->written - (off_t)n;
+    const off_t bytes = (off_t)f->n_vec * (1 + f->complex) * (off_t)sizeof(double);
+    if (f->in_points && f->format == OUT_RAW) {
+        const off_t k = (f->written - f->whole) / bytes;
+        f->n_shown += k;
+        f->whole += k * bytes;
+    }
+    for (size_t i = 0; f->in_points && f->format != OUT_RAW && i < n; i++)
+        if (f->buf[i] == '\n' && (f->format == OUT_CSV || !i || f->buf[i - 1] == '\n')) {
+            f->n_shown++;
+            f->whole = from + (off_t)i + 1;
+        }
+    if (f->can_seek && !ftruncate(f->fd, f->whole) && f->in_points && f->format != OUT_CSV)
+        show_count(f);
 }
 
 /* The points first, then their number, so that the number never promises too much. */
 static void flush(out_file *f)
 {
-    write_all(f, f->buf, f->used);
+    if (f->status) {
+        f->used = 0;
+        return;
+    }
+    const size_t n = write_some(f, f->buf, f->used);
     f->used = 0;
     f->last_flush = now();
-    if (f->format == OUT_CSV || !f->can_seek || f->n_shown == f->n_point || f->status)
+    if (f->status) {
+        cut_off(f, n);
         return;
-    char text[COUNT_WIDTH + 1];
-    int n = snprintf(text, sizeof text, "%-*lld", COUNT_WIDTH, (long long)f->n_point);
-    if (pwrite(f->fd, text, (size_t)n, f->count_at) != n)
+    }
+    if (f->in_points && f->n_shown != f->n_point) {
+        f->n_shown = f->n_point;
+        f->whole = f->point_end;
+        if (f->format != OUT_CSV && f->can_seek)
+            show_count(f);
+    }
+    if (f->sync && f->can_seek && fdatasync(f->fd))
         fail(f, errno);
-    f->n_shown = f->n_point;
 }
 
 static void drop_fd(void *fd, size_t n)
@@ -87,7 +140,10 @@ static void drop(void *what, size_t n)
     out_file *f = what;
     (void)n;
     flush(f);
-    close(f->fd);
+    if (f->to.path)
+        (void)file_end(&f->to, false);
+    else
+        close(f->fd);
 }
 
 /* Owns fd, also when it fails. */
@@ -106,12 +162,71 @@ static vs_status take_fd(out_file **f, int fd, out_format format, bool can_seek)
     return VS_OK;
 }
 
+static int close_as(int fd, int why)
+{
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* A file in its place, locked; empty, or at its end. -1: errno */
+static int open_in_place(const char *path, files_role role, bool empty)
+{
+    struct stat sb;
+    if (!files_claim(path, role))
+        return -1;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
+        return fd;
+    if (!file_lock(fd) || (empty && ftruncate(fd, 0)) || lseek(fd, 0, SEEK_END) < 0)
+        return close_as(fd, errno);
+    return fd;
+}
+
 vs_status out_open(out_file **f, const char *path, out_format format)
 {
-    bool to_stdout = !strcmp(path, "-");
-    int fd =
-        to_stdout ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool to_stdout = !strcmp(path, "-");
+    const int fd = to_stdout ? dup(STDOUT_FILENO) : open_in_place(path, FILES_RESULTS, true);
     return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
+}
+
+vs_status out_create(out_file **f, const char *path, out_format format)
+{
+    file_new to;
+    if (!file_begin(&to, path, FILES_BLOCK))
+        return VS_EIO;
+    const vs_status st = take_fd(f, to.fd, format, true);
+    (*f)->to = to;
+    return st;
+}
+
+vs_status out_append(out_file **f, const char *path, out_format format)
+{
+    const int fd = open_in_place(path, FILES_BLOCK, false);
+    if (fd < 0)
+        return VS_EIO;
+    const vs_status st = take_fd(f, fd, format, true);
+    const off_t end = (*f)->can_seek ? lseek(fd, 0, SEEK_CUR) : 0;
+    (*f)->written = (*f)->whole = end > 0 ? end : 0;
+    return st;
+}
+
+vs_status out_unique(out_file **f, const char *stem, char **path)
+{
+    int fd = -1;
+    *path = NULL;
+    for (int i = 1; fd < 0 && i <= MOST_PARTS; i++) {
+        vs_free(*path);
+        *path = i > 1 ? vs_text("%s.part-%d.raw", stem, i) : vs_text("%s.part.raw", stem);
+        fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0) {
+        vs_free(*path);
+        return VS_EIO;
+    }
+    return take_fd(f, fd, OUT_RAW, true);
 }
 
 vs_status out_open_fd(out_file **f, int fd, out_format format)
@@ -121,13 +236,15 @@ vs_status out_open_fd(out_file **f, int fd, out_format format)
 }
 
 void out_set_stamp(out_file *f, const out_stamp *stamp) { f->stamp = stamp; }
+void out_set_manner(out_file *f, const out_manner *m) { f->manner = *m; }
 
 static void put(out_file *f, const char *s, size_t n)
 {
     if (f->used + n > BUFFER_BYTES)
         flush(f);
     if (n > BUFFER_BYTES) {
-        write_all(f, s, n);
+        if (!f->status && write_some(f, s, n) < n)
+            cut_off(f, 0);
         return;
     }
     memcpy(f->buf + f->used, s, n);
@@ -176,17 +293,47 @@ static void put_csv_header(out_file *f, const out_vector *vec, int32_t n)
     puts_to(f, "\n");
 }
 
+/* The date, and the program behind it as ngspice 44 and later write it. In ngspice's manner the
+ * date is part of that line: vlsirtools expects the plot's name in the third line of a header,
+ * where it was before ngspice 44, and spicelib the program in any. */
+static void put_origin(out_file *f, const char *date)
+{
+    const bool apart = !f->manner.ngspice || !f->manner.program || f->manner.server;
+    puts_to(f, apart ? "\nDate: " : "\n");
+    puts_to(f, apart ? date : "");
+    puts_to(f, apart ? "\n" : "");
+    if (!f->manner.program || f->manner.server)
+        return;
+    puts_to(f, "Command: " OUT_NGSPICE ", ");
+    put_line_text(f, f->manner.program);
+    puts_to(f, apart ? "" : ", ");
+    puts_to(f, apart ? "" : date);
+    puts_to(f, "\n");
+}
+
+static void put_variable(out_file *f, const out_vector *v)
+{
+    char name[OUT_NAME];
+    const char *type = f->manner.ngspice ? out_ng_type(v->name, v->type) : v->type;
+    put_line_text(f, f->manner.ngspice ? out_ng_name(name, v->name, type) : v->name);
+    puts_to(f, "\t");
+    put_line_text(f, type);
+    puts_to(f, "\n");
+}
+
 static void put_raw_header(out_file *f, const char *title, const char *plot, const out_vector *vec,
                            int32_t n)
 {
-    char line[96];
+    char line[96], date[48];
     time_t t = f->stamp ? (time_t)f->stamp->date : time(NULL);
     struct tm tm;
     localtime_r(&t, &tm);
+    if (f->manner.server && !f->n_plot)
+        puts_to(f, f->manner.server);
     puts_to(f, "Title: ");
     put_line_text(f, title);
-    strftime(line, sizeof line, "\nDate: %a %b %d %H:%M:%S  %Y\n", &tm);
-    puts_to(f, line);
+    strftime(date, sizeof date, "%a %b %d %H:%M:%S  %Y", &tm);
+    put_origin(f, date);
     puts_to(f, "Plotname: ");
     put_line_text(f, plot);
     snprintf(line, sizeof line,
@@ -195,13 +342,14 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
     f->count_at = f->written + (off_t)f->used;
     snprintf(line, sizeof line, "%-*d\nVariables:\n", COUNT_WIDTH, 0);
     puts_to(f, line);
+    if (f->manner.server) { /* a line that PySpice's reader asks for */
+        snprintf(line, sizeof line, "No. of Data Columns : %d  \n", n);
+        puts_to(f, line);
+    }
     for (int32_t i = 0; i < n; i++) {
         snprintf(line, sizeof line, "\t%d\t", i);
         puts_to(f, line);
-        put_line_text(f, vec[i].name);
-        puts_to(f, "\t");
-        put_line_text(f, vec[i].type);
-        puts_to(f, "\n");
+        put_variable(f, &vec[i]);
     }
     puts_to(f, f->format == OUT_RAW ? "Binary:\n" : "Values:\n");
 }
@@ -209,6 +357,9 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
 vs_status out_plot_begin(out_file *f, const char *title, const char *plot, const out_vector *vec,
                          int32_t n, bool complex)
 {
+    flush(f);
+    f->in_points = false;
+    f->whole = f->written;
     f->n_vec = n;
     f->complex = complex;
     f->n_point = f->n_shown = 0;
@@ -218,6 +369,10 @@ vs_status out_plot_begin(out_file *f, const char *title, const char *plot, const
         put_raw_header(f, title, plot, vec, n);
     f->n_plot++;
     flush(f);
+    if (!f->status) {
+        f->in_points = true;
+        f->whole = f->written;
+    }
     return f->status;
 }
 
@@ -252,9 +407,16 @@ vs_status out_point(out_file *f, const double *value)
     else
         put_text_point(f, value);
     f->n_point++;
+    f->point_end = f->written + (off_t)f->used;
     if (now() - f->last_flush > OUT_FLUSH_SECONDS)
         flush(f);
     return f->status;
+}
+
+void out_last_count(const out_file *f, int64_t *place, int64_t *n)
+{
+    *place = (int64_t)f->count_at;
+    *n = f->n_point;
 }
 
 vs_status out_plot_end(out_file *f)
@@ -263,19 +425,42 @@ vs_status out_plot_end(out_file *f)
     return f->status;
 }
 
+void out_set_sync(out_file *f, bool on) { f->sync = on; }
+
+static void end_file(out_file **f, bool keep)
+{
+    out_file *o = *f;
+    heap_disown(&o->own);
+    const bool bad = o->to.path ? !file_end(&o->to, keep) : close(o->fd) != 0;
+    if (bad && !o->status)
+        fail(o, errno);
+}
+
+static void free_file(out_file **f)
+{
+    vs_free((*f)->buf);
+    vs_free(*f);
+    *f = NULL;
+}
+
 vs_status out_close(out_file **f, int *why)
 {
     if (!*f)
         return VS_OK;
     flush(*f);
-    heap_disown(&(*f)->own);
-    if (close((*f)->fd) && !(*f)->status)
-        fail(*f, errno);
-    vs_status st = (*f)->status;
+    end_file(f, !(*f)->status);
+    const vs_status st = (*f)->status;
     if (why)
         *why = (*f)->why;
-    vs_free((*f)->buf);
-    vs_free(*f);
-    *f = NULL;
+    free_file(f);
     return st;
+}
+
+void out_drop(out_file **f)
+{
+    if (!*f)
+        return;
+    (*f)->used = 0;
+    end_file(f, false);
+    free_file(f);
 }

@@ -1,14 +1,16 @@
 /* out.h - result files, written as the points are accepted.
- * Use:    out_open; per analysis out_plot_begin, out_point..., out_plot_end; out_close.
+ * Use:    out_open, out_create or out_append; per analysis out_plot_begin, out_point...,
+ *         out_plot_end; out_close.
  * Format: SPICE raw file (ngspice manual, "Spice3f5 raw file"): a header of text lines and then the
  *         points, one plot behind the other; binary doubles in the machine's byte order or text.
  * The point count in a plot's header has a fixed width and is renewed with every flush, after its
  * points: what a reader finds is complete at every moment. A flush happens when the buffer is full,
- * OUT_FLUSH_SECONDS after the last one, and at the end. Memory does not grow with the points. */
+ * OUT_FLUSH_SECONDS after the last one, and at the end. Memory does not grow with the points. Where
+ * a point could not be written as a whole, the file ends with the one before, and says so. */
 #ifndef OUT_H
 #define OUT_H
 
-#include "vs.h"
+#include "files.h"
 
 #define OUT_FLUSH_SECONDS 0.05
 
@@ -21,9 +23,17 @@ typedef struct out_vector {
 
 typedef struct out_file out_file;
 
-/* Opens `path` ("-" is standard output) for writing; an existing file is replaced.
- * Status: VS_OK; VS_EIO with errno set. */
+/* The results of a run: opens `path` ("-" is standard output), whose contents are replaced, so that
+ * readers may look on, and locks it.
+ * Status: VS_OK; VS_EIO with errno set, for files_why. */
 VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format);
+/* The same for files of a block: one that gets its name when it is closed (file_begin); at the end
+ * of what is there. */
+VS_MUST_USE vs_status out_create(out_file **f, const char *path, out_format format);
+VS_MUST_USE vs_status out_append(out_file **f, const char *path, out_format format);
+
+/* A new file STEM.part.raw, or, if there is one, STEM.part-2.raw ...: *path, for vs_free. */
+VS_MUST_USE vs_status out_unique(out_file **f, const char *stem, char **path);
 
 /* The same for a file that is open: the place is its start; fd stays the caller's. */
 VS_MUST_USE vs_status out_open_fd(out_file **f, int fd, out_format format);
@@ -35,6 +45,18 @@ typedef struct out_stamp {
     const char *names, *values;
 } out_stamp;
 void out_set_stamp(out_file *f, const out_stamp *stamp);
+/* How raw files speak of themselves and of their vectors. Readers of ngspice's files ask for the
+ * first (spicelib for the line, vlsirtools for its place), Xschem's annotator for the second. */
+typedef struct out_manner {
+    const char *program; /* "vsim 0.1", in the line "Command:"; NULL: no such line */
+    const char *server;  /* lines in front of the first plot of `ngspice -s`; NULL: a file */
+    bool ngspice;        /* names and types as in ngspice's files (out_name.h), no line "Date:" */
+} out_manner;
+void out_set_manner(out_file *f, const out_manner *m);
+
+/* Where the count of the last plot's points stands, and the count: what `ngspice -s` tells apart
+ * from its results. */
+void out_last_count(const out_file *f, int64_t *place, int64_t *n);
 
 /* Starts a plot of n vectors; the names are copied.
  *   title    the deck's title line       plot   "Transient Analysis", "Operating Point", ...
@@ -46,6 +68,10 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
  * VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
+/* From now on each flush waits until the disk has it. */
+void out_set_sync(out_file *f, bool on);
+/* Closes a file in which nothing was written; what out_create had begun is removed. */
+void out_drop(out_file **f);
 /* Flushes and closes; *f is NULL afterwards. Status of the writes; *why (or NULL): errno of the
  * first that failed. */
 vs_status out_close(out_file **f, int *why);
@@ -68,8 +94,9 @@ typedef struct out_plot {
     int64_t n_point;     /* complete points found: the header's count, or fewer if the file ends */
     double *data; /* [n_point * n_vec], point by point; complex: twice that, re and im in turn */
 } out_plot;
+#define OUT_NO_PLOT "has no such plot"
 /* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
- * wrong with it (static text). */
+ * wrong with it (static text), OUT_NO_PLOT behind the last. */
 VS_MUST_USE vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why);
 void out_plot_free(out_plot *p);
 

@@ -18,7 +18,7 @@ typedef struct text {
 
 static vs_status load(text *t, const char *path, const char **why)
 {
-    FILE *fp = stream_open(path, "rb");
+    FILE *fp = stream_open(path);
     *why = "cannot be opened";
     if (!fp)
         return VS_EIO;
@@ -168,7 +168,7 @@ static const char *read_csv(out_plot *p, text *t, int32_t k)
         else
             line = next_line(t);
         if (!line)
-            return "has no such plot";
+            return OUT_NO_PLOT;
         if (k >= 0)
             vs_free(line);
     }
@@ -228,7 +228,7 @@ vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why)
     do {
         bool binary = false;
         out_plot_free(p);
-        *why = t.at >= t.n ? "has no such plot" : read_header(p, &t, &binary);
+        *why = t.at >= t.n ? OUT_NO_PLOT : read_header(p, &t, &binary);
         if (!*why)
             *why = read_values(p, &t, binary);
     } while (!*why && k-- > 0);

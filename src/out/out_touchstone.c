@@ -29,7 +29,7 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     *f = NULL;
     if (!o)
         return VS_EIO;
-    *o = (out_touchstone){.fp = stream_open(path, "w"),
+    *o = (out_touchstone){.fp = stream_create(path, FILES_TOUCHSTONE),
                           .n = n,
                           .z0 = vs_calloc((size_t)n, sizeof(double)),
                           .s = vs_calloc(nn, sizeof(cplx)),

@@ -310,10 +310,8 @@ static void note_name(parser *p, const char *name)
 static bool node_voltage(parser *p, char letter, const char *prefix, const char *node,
                          post_val *out)
 {
-    char name[600];
     if (p->names) {
-        snprintf(name, sizeof name, "%c(%s)", letter, node);
-        note_name(p, name);
+        note_name(p, arena_printf(p->e->mem, "%c(%s)", letter, node));
         return true;
     }
     if (letter == 'v' && (!strcmp(node, "0") || !str_casecmp(node, "gnd"))) {
@@ -325,7 +323,7 @@ static bool node_voltage(parser *p, char letter, const char *prefix, const char 
         *out = post_number(p->e, 1);
         return true;
     }
-    snprintf(name, sizeof name, "%s%c(%s)", prefix, letter, node);
+    const char *name = arena_printf(p->e->mem, "%s%c(%s)", prefix, letter, node);
     return find_vector(p->e, name, out) || no_vector(p->e, name);
 }
 
@@ -439,10 +437,9 @@ static bool call(parser *p, const char *name, const char *start, post_val *out)
         }
         if (!p->names && n == 0) {
             const char *close = strchr(inside, ')');
-            char whole[600];
             if (close &&
                 !strpbrk(arena_strndup(p->e->mem, inside, (size_t)(close - inside)), "+*/(, ")) {
-                snprintf(whole, sizeof whole, "%.*s", (int)(close + 1 - start), start);
+                const char *whole = arena_strndup(p->e->mem, start, (size_t)(close + 1 - start));
                 if (find_in(p->e, p->e->set->current, whole, out)) {
                     p->s = close + 1;
                     return true;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fft.h"
 #include "post_priv.h"
 
 enum { MAX_LINES = 10000000 };
@@ -97,21 +98,19 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
         return post_fail(e, "%g points from %g to %g in steps of %g", count, a, b, h);
     post_plot *p = new_plot(e, "tran", "Transient Analysis (linearized)", now->scale->name,
                             now->scale->type, now);
-    bool ok = p != NULL;
-    for (int64_t k = 0; ok && k < (int64_t)count; k++)
-        ok = post_vec_push(p->scale, a + (double)k * h, 0);
-    for (size_t i = 0; ok && i < n; i++) {
+    for (int64_t k = 0; k < (int64_t)count; k++)
+        post_vec_push(p->scale, a + (double)k * h, 0);
+    for (size_t i = 0; i < n; i++) {
         if (!strcmp(v[i].name, now->scale->name))
             continue;
         if (!over_time(e, &v[i], &x, &y, "linearize"))
             return false;
         post_vec *w = post_plot_add(e->set, p, v[i].name, v[i].type, false);
-        ok = w != NULL;
-        for (int64_t k = 0; ok && k < (int64_t)count; k++)
-            ok = post_vec_push(
-                w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])), 0);
+        for (int64_t k = 0; k < (int64_t)count; k++)
+            post_vec_push(w, post_interpolate(x, y, v[i].n, fmin(a + (double)k * h, x[v[i].n - 1])),
+                          0);
     }
-    return ok || post_fail(e, "no memory");
+    return true;
 }
 
 /* -- windows, all with the mean 1 -- */
@@ -219,31 +218,25 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
             return false;
         for (int64_t k = 0; k < m; k++)
             x[k] *= win[k];
-        if (!post_dft(x, m, false))
-            return post_fail(e, "no memory");
+        fft((double *)x, m, false);
         int64_t lines = m / 2 + 1;
-        bool ok = true;
         if (!p) {
             p = new_plot(e, "sp", psd ? "PSD" : "Spectrum", "frequency", "frequency", now);
-            ok = p != NULL;
-            for (int64_t k = 0; ok && k < lines; k++)
-                ok = post_vec_push(p->scale, (double)k / span, 0);
+            for (int64_t k = 0; k < lines; k++)
+                post_vec_push(p->scale, (double)k / span, 0);
         }
-        post_vec *s =
-            ok ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd) : NULL;
+        post_vec *s = post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, !psd);
         double *power = arena_array(e->mem, double, lines);
-        ok = s != NULL;
-        for (int64_t k = 0; ok && k < lines; k++) {
+        for (int64_t k = 0; k < lines; k++) {
             cplx a = x[k] * (k ? 2.0 : 1.0) / (double)m;
             power[k] = cabs(a) * cabs(a) * (k ? 0.5 : 1);
-            ok = psd || post_vec_push(s, creal(a), cimag(a));
+            if (!psd)
+                post_vec_push(s, creal(a), cimag(a));
         }
         if (psd && average > 0)
             smooth(e, power, lines, average);
-        for (int64_t k = 0; ok && psd && k < lines; k++)
-            ok = post_vec_push(s, power[k], 0);
-        if (!ok)
-            return post_fail(e, "no memory");
+        for (int64_t k = 0; psd && k < lines; k++)
+            post_vec_push(s, power[k], 0);
     }
     return true;
 }
@@ -267,18 +260,17 @@ bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double f
             return false;
         if (!p)
             p = new_plot(e, "sp", "Spectrum", "frequency", "frequency", now);
-        post_vec *s = p ? post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, true) : NULL;
-        bool ok = s != NULL;
-        for (int64_t k = 0; ok && k < (int64_t)lines; k++) {
+        post_vec *s = post_plot_add(e->set, p, spectrum_name(e, &v[i]), v[i].type, true);
+        for (int64_t k = 0; k < (int64_t)lines; k++) {
             double f = from + (double)k * step;
             cplx sum = 0;
             for (int64_t t = 0; t < m; t++)
                 sum += x[t] * win[t] * cexp(-2 * I * M_PI * f * span * (double)t / (double)m);
             sum *= (f > 0 ? 2.0 : 1.0) / (double)m;
-            ok = post_vec_push(s, creal(sum), cimag(sum)) && (i || post_vec_push(p->scale, f, 0));
+            post_vec_push(s, creal(sum), cimag(sum));
+            if (!i)
+                post_vec_push(p->scale, f, 0);
         }
-        if (!ok)
-            return post_fail(e, "no memory");
     }
     return true;
 }

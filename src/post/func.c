@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fft.h"
 #include "post_priv.h"
 
 typedef struct fargs {
@@ -384,76 +385,6 @@ static bool f_interpolate(fargs *f)
     return true;
 }
 
-/* n: a power of two */
-static void fft2(cplx *x, int64_t n, bool inverse)
-{
-    for (int64_t i = 1, j = 0; i < n; i++) {
-        int64_t bit = n >> 1;
-        for (; j & bit; bit >>= 1)
-            j ^= bit;
-        j ^= bit;
-        if (i < j) {
-            cplx t = x[i];
-            x[i] = x[j];
-            x[j] = t;
-        }
-    }
-    for (int64_t len = 2; len <= n; len *= 2)
-        for (int64_t k = 0; k < len / 2; k++) {
-            cplx w = cexp((inverse ? 2 : -2) * I * M_PI * (double)k / (double)len);
-            for (int64_t i = k; i < n; i += len) {
-                cplx u = x[i], v = x[i + len / 2] * w;
-                x[i] = u + v;
-                x[i + len / 2] = u - v;
-            }
-        }
-}
-
-/* exp(+- i pi k^2 / n); k^2 modulo 2n keeps the angle exact */
-static cplx chirp(int64_t k, int64_t n, double sign)
-{
-    uint64_t square = (uint64_t)k * (uint64_t)k % (uint64_t)(2 * n);
-    return cexp(sign * I * M_PI * (double)square / (double)n);
-}
-
-/* Bluestein's algorithm for other lengths. */
-bool post_dft(cplx *x, int64_t n, bool inverse)
-{
-    if (n < 2)
-        return true;
-    if (!(n & (n - 1))) {
-        fft2(x, n, inverse);
-        return true;
-    }
-    int64_t m = 1;
-    while (m < 2 * n)
-        m *= 2;
-    cplx *a = vs_calloc((size_t)m, sizeof *a), *b = vs_calloc((size_t)m, sizeof *b);
-    if (!a || !b) {
-        vs_free(a);
-        vs_free(b);
-        return false;
-    }
-    double sign = inverse ? 1 : -1;
-    for (int64_t k = 0; k < n; k++) {
-        cplx w = chirp(k, n, sign);
-        a[k] = x[k] * w;
-        b[k] = conj(w);
-        if (k)
-            b[m - k] = conj(w);
-    }
-    fft2(a, m, false);
-    fft2(b, m, false);
-    for (int64_t k = 0; k < m; k++)
-        a[k] *= b[k];
-    fft2(a, m, true);
-    for (int64_t k = 0; k < n; k++)
-        x[k] = a[k] / (double)m * chirp(k, n, sign);
-    vs_free(a);
-    vs_free(b);
-    return true;
-}
-
 static bool transform(fargs *f, bool inverse)
 {
     *f->out = post_new_val(f->e, f->a->n, true);
@@ -461,8 +392,7 @@ static bool transform(fargs *f, bool inverse)
     cplx *x = arena_alloc(f->e->mem, (size_t)(f->a->n + 1) * sizeof *x);
     for (int64_t k = 0; k < f->a->n; k++)
         x[k] = post_at(f->a, k);
-    if (!post_dft(x, f->a->n, inverse))
-        return post_fail(f->e, "%s(): no memory", f->name);
+    fft((double *)x, f->a->n, inverse);
     for (int64_t k = 0; k < f->a->n; k++)
         post_put(f->out, k, inverse ? x[k] / (double)f->a->n : x[k]);
     return true;

@@ -375,6 +375,21 @@ static double slope_at(const curve *c, double t)
     return d01 + (d12 - d01) / (x2 - x0) * (2 * t - x0 - x1);
 }
 
+/* The value in a plot of one point. */
+static vs_status find_point(job *j, const char *expr)
+{
+    post_val v;
+    if (!evaluate(j, expr, &v))
+        return VS_OK;
+    if (v.n != 1) {
+        fail(j, arena_printf(j->e->mem, "'%s' has more than one value", expr));
+        return VS_OK;
+    }
+    j->m->value = creal(post_at(&v, 0));
+    j->m->ok = true;
+    return VS_OK;
+}
+
 static vs_status find(job *j, bool slope)
 {
     const word *w = peek(j);
@@ -387,9 +402,13 @@ static vs_status find(job *j, bool slope)
     bool ok = is(peek(j), "when") ? (j->i++, read_when(j, &c)) : read_keys(j, &c);
     if (!ok)
         return VS_EINPUT;
-    if (peek(j) || (!c.expr && isnan(c.at)))
+    const post_plot *p = j->e->set->current;
+    const bool point = !slope && p && !p->scale; /* an operating point has nothing to be AT */
+    if (peek(j) || (!c.expr && isnan(c.at) && !point))
         return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK
                                                                                        : VS_EINPUT;
+    if (point && !c.expr)
+        return find_point(j, expr);
     double t;
     if (!crossing(j, &c, &t) || !curve_of(j, expr, NULL, &y))
         return VS_OK;

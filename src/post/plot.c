@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "out_name.h"
 #include "vec.h"
 
 void post_set_init(post_set *s, str_pool *names) { *s = (post_set){.names = names, .number = 1}; }
@@ -37,12 +38,13 @@ post_plot *post_plot_new(post_set *s, const char *type, const char *title, const
     char name[64];
     for (;; s->number++) {
         snprintf(name, sizeof name, "%s%d", type, s->number);
-        if (!post_set_find(s, name))
+        const bool taken = vec_len(s->plot) && !str_casecmp(vec_last(s->plot)->name, name);
+        if (!taken && (s->number > s->highest || !post_set_find(s, name)))
             break;
     }
+    if (s->number > s->highest)
+        s->highest = s->number;
     post_plot *p = vs_calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
     p->name = str_intern0(s->names, name);
     p->title = str_intern0(s->names, title);
     p->what = str_intern0(s->names, what);
@@ -84,8 +86,6 @@ post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char 
             v = p->vec[i];
     if (!v) {
         v = vs_calloc(1, sizeof *v);
-        if (!v)
-            return NULL;
         vec_push(p->vec, v);
     }
     v->name = str_intern0(s->names, name);
@@ -127,13 +127,25 @@ static int match(const char *vector, const char *name)
     return asked && nv == n - 3 && !str_ncasecmp(vector, name + 2, nv);
 }
 
-bool post_name_matches(const char *vector, const char *name) { return match(vector, name) > 0; }
+/* The same for names in ngspice's forms, "l.x1.l1#branch": ours as well. */
+static int match_any(const char *vector, const char *name)
+{
+    char own[OUT_NAME];
+    const int m = match(vector, name);
+    const char *other = m ? name : out_own_name(own, name);
+    return other == name ? m : match(vector, other) > 0;
+}
+
+bool post_name_matches(const char *vector, const char *name) { return match_any(vector, name) > 0; }
 
 post_vec *post_plot_find(const post_plot *p, const char *name)
 {
     post_vec *other = NULL;
+    char own[OUT_NAME];
+    const char *also = out_own_name(own, name);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         int m = match(p->vec[i]->name, name);
+        m = m || also == name ? m : match(p->vec[i]->name, also) > 0;
         if (m == 2)
             return p->vec[i];
         if (m && !other)
@@ -142,34 +154,27 @@ post_vec *post_plot_find(const post_plot *p, const char *name)
     return other;
 }
 
-bool post_vec_push(post_vec *v, double re, double im)
+void post_vec_push(post_vec *v, double re, double im)
 {
     size_t w = 1 + v->complex;
     if (v->n == v->cap) {
         int64_t cap = v->cap ? 2 * v->cap : 64;
-        double *more = vs_realloc(v->v, (size_t)cap * w * sizeof *more);
-        if (!more)
-            return false;
-        v->v = more;
+        v->v = vs_realloc(v->v, (size_t)cap * w * sizeof *v->v);
         v->cap = cap;
     }
     v->v[(size_t)v->n * w] = re;
     if (v->complex)
         v->v[(size_t)v->n * w + 1] = im;
     v->n++;
-    return true;
 }
 
-bool post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
+void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
 {
     size_t bytes = (size_t)n * (1 + complex) * sizeof *x;
     double *copy = vs_malloc(bytes + 1);
-    if (!copy)
-        return false;
     memcpy(copy, x, bytes);
     vs_free(v->v);
     v->v = copy;
     v->n = v->cap = n;
     v->complex = complex;
-    return true;
 }

@@ -30,6 +30,7 @@ typedef struct post_set {
     post_plot **plot;   /* vec, oldest first */
     post_plot *current; /* NULL: none */
     int number;         /* of the newest plot */
+    int highest;        /* no plot has a higher one in its name */
 } post_set;
 
 void post_set_init(post_set *s, str_pool *names);
@@ -48,9 +49,9 @@ void post_plot_remove(post_plot *p, const post_vec *v);
 bool post_name_matches(const char *vector, const char *name);
 /* Ignores case; NULL: none. */
 post_vec *post_plot_find(const post_plot *p, const char *name);
-/* One more value. false: no memory. */
-bool post_vec_push(post_vec *v, double re, double im);
+/* One more value. */
+void post_vec_push(post_vec *v, double re, double im);
 /* All values at once, in place of those that are there. */
-bool post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
+void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
 
 #endif

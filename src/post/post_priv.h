@@ -45,8 +45,6 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
 extern const char *const post_function_names[];
 extern const size_t post_n_function;
 
-/* Discrete Fourier transform of n values in place, any n; inverse: without the factor 1/n. */
-bool post_dft(cplx *x, int64_t n, bool inverse);
 /* y at t, linear between the points of the axis x[n], which rises or falls; NAN outside. */
 double post_interpolate(const double *x, const double *y, int64_t n, double t);
 

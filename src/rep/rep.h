@@ -70,11 +70,8 @@ double rep_tuned(const char *dir, FILE *notes, double *worker);
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 const char *rep_si(char buf[16], double x, const char *unit);
 void rep_json_string(FILE *out, const char *s); /* quoted */
-/* Both paths lead to one regular file. */
-bool rep_same_file(const char *a, const char *b);
-/* A file to write, which must not be the input. NULL: a message was given. rep_close: VS_EIO
- * likewise. */
-FILE *rep_create(diag *d, const char *path, const char *input);
+/* A file to write. NULL: a message was given. rep_close: VS_EIO likewise. */
+FILE *rep_create(diag *d, const char *path, files_role role);
 VS_MUST_USE vs_status rep_close(diag *d, FILE *fp, const char *path);
 
 #endif

@@ -448,7 +448,7 @@ static bool read_order(const char *name, diag *d, spa_order *o)
 static vs_status write_files(const rep_analyze_opt *o, diag *d, const spa_report *r,
                              const spa_fill *f, const char *title, const char *const *name)
 {
-    FILE *fp = o->svg ? rep_create(d, o->svg, o->deck) : NULL;
+    FILE *fp = o->svg ? rep_create(d, o->svg, FILES_PICTURE) : NULL;
     if (o->svg && !fp)
         return VS_EIO;
     if (fp) {
@@ -456,7 +456,7 @@ static vs_status write_files(const rep_analyze_opt *o, diag *d, const spa_report
         if (rep_close(d, fp, o->svg))
             return VS_EIO;
     }
-    fp = o->mtx ? rep_create(d, o->mtx, o->deck) : NULL;
+    fp = o->mtx ? rep_create(d, o->mtx, FILES_MATRIX) : NULL;
     if (o->mtx && !fp)
         return VS_EIO;
     if (!fp)

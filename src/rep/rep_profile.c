@@ -331,7 +331,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
     p->watch =
         (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
     if (o->trace) {
-        p->trace = rep_create(sim_diag(s), o->trace, o->deck);
+        p->trace = rep_create(sim_diag(s), o->trace, FILES_TRACE);
         if (!p->trace) {
             vs_free(p);
             return NULL;

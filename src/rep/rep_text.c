@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "rep.h"
 #include "stream.h"
@@ -36,22 +35,11 @@ void rep_json_string(FILE *out, const char *s)
     fputc('"', out);
 }
 
-bool rep_same_file(const char *a, const char *b)
+FILE *rep_create(diag *d, const char *path, files_role role)
 {
-    struct stat sa, sb;
-    return !stat(a, &sa) && !stat(b, &sb) && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
-           sa.st_ino == sb.st_ino;
-}
-
-FILE *rep_create(diag *d, const char *path, const char *input)
-{
-    if (rep_same_file(path, input)) {
-        diag_error(d, DIAG_NOWHERE, "'%s' would overwrite the input", path);
-        return NULL;
-    }
-    FILE *fp = stream_open(path, "w");
+    FILE *fp = stream_create(path, role);
     if (!fp)
-        diag_error(d, DIAG_NOWHERE, "'%s' cannot be written: %s", path, strerror(errno));
+        diag_error(d, DIAG_NOWHERE, "'%s' cannot be written: %s", path, files_why(errno));
     return fp;
 }
 

@@ -83,7 +83,7 @@ double rep_tuned(const char *dir, FILE *notes, double *worker)
     char path[4096];
     *worker = 0;
     tune t = {0};
-    FILE *fp = tune_path(dir, false, path, sizeof path) ? NULL : stream_open(path, "re");
+    FILE *fp = tune_path(dir, false, path, sizeof path) ? NULL : stream_open(path);
     if (!fp)
         return 0;
     const char *wrong = parse(fp, &t);
@@ -191,7 +191,7 @@ static double worker(void)
 
 static vs_status write_file(const char *path, const tune *t)
 {
-    FILE *fp = stream_open(path, "w");
+    FILE *fp = stream_create(path, FILES_FIGURES);
     bool ok = fp && fprintf(fp, "%s\ncpu %s\nprocessors %d\nparallel_min %.4g\nworker %.4g\n", HEAD,
                             t->cpu, t->processors, t->parallel_min, t->worker) > 0;
     ok = fp && !stream_close(fp) && ok;

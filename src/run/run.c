@@ -4,6 +4,7 @@
 #include "run_priv.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "swp.h"
@@ -18,7 +19,12 @@ void run_say(run *r) { run_tell(&r->d, &r->j->streams); }
 static bool asked_to_stop(void *user)
 {
     const run *r = user;
-    return (r->j->stop && r->j->stop(r->j->user)) || (r->survey && rep_survey_done(r->survey));
+    return r->j->stop && r->j->stop(r->j->user);
+}
+
+static bool survey_stops(void *user)
+{
+    return rep_survey_done(((const run *)user)->survey) || asked_to_stop(user);
 }
 
 static void end_progress(void *user)
@@ -53,9 +59,130 @@ static void show_progress(void *user, double fraction, double axis, const char *
 
 static void print_value(void *user, const char *name, double value)
 {
-    const run *r = user;
-    if (!r->j->streams.quiet && plain(r))
+    run *r = user;
+    if (r->j->streams.quiet || !plain(r))
+        return;
+    if (r->j->streams.ngspice)
+        run_ng_value(r, name, value);
+    else
         fprintf(r->log, "  %-24s %.9g\n", name, value);
+}
+
+/* One row a device, with what is looked at first; all of it with -v, and always in result files
+ * (.save @m1[all]). Under ngspice's name nothing. */
+static void print_device(void *user, const char *device, const char *const *name,
+                         const double *value, size_t n)
+{
+    static const char *const first[] = {"i",    "id",  "ids", "ic",  "ib",  "vd",    "vgs",  "vds",
+                                        "vbs",  "vbe", "vbc", "von", "vth", "vdsat", "vdss", "gm",
+                                        "gmbs", "gds", "gpi", "go",  "gd",  "reff"};
+    enum { FEW = 4, WIDTH = 12 };
+    run *r = user;
+    if (r->j->streams.quiet || !plain(r) || r->j->streams.ngspice)
+        return;
+    if (r->j->streams.notes) {
+        for (size_t k = 0; k < n; k++)
+            fprintf(r->log, "  @%s[%s]%*s %.9g\n", device, name[k],
+                    (int)(WIDTH - (strlen(name[k]) < WIDTH ? strlen(name[k]) : WIDTH)), "",
+                    value[k]);
+        return;
+    }
+    fprintf(r->log, "  %-12s", device);
+    for (size_t k = 0; k < n && n <= FEW; k++)
+        fprintf(r->log, " %s=%.4g", name[k], value[k]);
+    for (size_t i = 0; i < VS_COUNT(first) && n > FEW; i++)
+        for (size_t k = 0; k < n; k++)
+            if (!strcmp(name[k], first[i]))
+                fprintf(r->log, " %s=%.4g", name[k], value[k]);
+    fputc('\n', r->log);
+}
+
+/* -- files to write -- */
+
+typedef struct output {
+    const char *path, *what;
+    files_role role;
+} output;
+
+static size_t outputs_of(const vsim_inside_job *j, output to[8])
+{
+    const output all[] = {{j->streams.log_path, "the report", FILES_REPORT},
+                          {j->raw, "the results", FILES_RESULTS},
+                          {j->measures, "the measures", FILES_MEASURES},
+                          {j->stats, "the figures", FILES_FIGURES},
+                          {j->svg, "the picture", FILES_PICTURE},
+                          {j->mtx, "the matrix", FILES_MATRIX},
+                          {j->trace, "the events", FILES_TRACE}};
+    size_t n = 0;
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        if (all[i].path && strcmp(all[i].path, "-") != 0)
+            to[n++] = all[i];
+    return n;
+}
+
+/* Before anything is read: what is read then meets the registry. */
+static vs_status claim_outputs(run *r)
+{
+    output to[8];
+    const size_t n = outputs_of(r->j, to);
+    for (size_t i = 0; i < n; i++)
+        if (!files_claim(to[i].path, to[i].role)) {
+            diag_error(&r->d, DIAG_NOWHERE, "%s cannot be written to '%s': %s", to[i].what,
+                       to[i].path, files_why(errno));
+            return VS_EINPUT;
+        }
+    return VS_OK;
+}
+
+/* Inputs that no card names are not told where they are met: files of models that are kept. */
+static vs_status check_outputs(run *r)
+{
+    output to[8];
+    const size_t n = outputs_of(r->j, to);
+    for (size_t i = 0; i < n; i++)
+        if (files_refused(to[i].role)) {
+            diag_error(&r->d, DIAG_NOWHERE, "%s would overwrite the input file '%s'", to[i].what,
+                       to[i].path);
+            return VS_EINPUT;
+        }
+    return VS_OK;
+}
+
+/* -- what the author of the deck may do -- */
+
+static void allow_folder_of(run *r, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    files_allow(!slash          ? "."
+                : slash == path ? "/"
+                                : arena_printf(&r->mem, "%.*s", (int)(slash - path), path));
+}
+
+/* The folder that the shell starts in is nobody's work folder. */
+static bool work_folder(run *r)
+{
+    const char *home = diag_variable(&r->d, "HOME");
+    return !home || !*home || !files_above(".", home);
+}
+
+static void confine(run *r)
+{
+    const vsim_inside_job *j = r->j;
+    if (j->permissive)
+        return;
+    files_confine();
+    if (strncmp(j->deck, "/dev/", 5) != 0)
+        allow_folder_of(r, j->deck);
+    if (j->raw && strcmp(j->raw, "-") != 0)
+        allow_folder_of(r, j->raw);
+    if (work_folder(r))
+        files_allow(".");
+    for (size_t i = 0; i < j->n_writable; i++)
+        files_allow(j->writable[i]);
+    for (size_t i = 0; i < j->n_trust; i++)
+        files_trust(j->trust[i]);
+    if (j->allow_native)
+        files_trust("/");
 }
 
 /* -- reading -- */
@@ -85,9 +212,14 @@ static net_opt how_to_read(const run *r)
 static vs_status read_deck(run *r)
 {
     const net_opt no = how_to_read(r);
-    vs_status st = add_defines(r);
+    confine(r);
+    vs_status st = claim_outputs(r);
+    if (!st)
+        st = add_defines(r);
     if (!st)
         st = sim_read(r->sim, r->j->deck, &no);
+    if (r->j->streams.ngspice && sim_deck(r->sim) && sim_deck(r->sim)->title)
+        run_ng_circuit(r);
     if (!st && r->j->dump && !strcmp(r->j->dump, "cards"))
         net_print(sim_deck(r->sim), &r->d, r->log);
     return st ? st : sim_read_options(r->sim);
@@ -111,17 +243,29 @@ static vs_status open_models(run *r)
 static vs_status prepare(run *r)
 {
     vs_status st = read_deck(r);
+    const bool own_seed = !st && r->j->seed && !sim_option(r->sim)->given[OPTION_seed];
+    if (own_seed)
+        sim_set_sample(r->sim, r->j->seed, 0);
     if (!st)
         st = sim_flatten(r->sim);
+    if (!st && own_seed && sim_flat(r->sim)->drew && !r->j->streams.quiet)
+        fprintf(r->log, "Seed value for random number generator is set to %llu\n",
+                (unsigned long long)r->j->seed);
     if (!st)
         st = open_models(r);
     if (!st)
         st = sim_build(r->sim);
+    if (!st || !r->d.n_error)
+        st = check_outputs(r) ? VS_EINPUT : st;
     if (!st)
         st = ctl_check(r->sim, r->j->task == VSIM_TASK_CHECK);
     if (!st && r->d.n_error)
         st = VS_EINPUT;
-    if (!st && !ckt_n(sim_ckt(r->sim))) {
+    /* a block may be all that a deck is: it loads files, computes, prints */
+    r->empty = !st && !ckt_n(sim_ckt(r->sim)) && !(plain(r) && ctl_has_block(r->sim));
+    if (r->empty && r->j->streams.ngspice) {
+        diag_warning(&r->d, DIAG_NOWHERE, "there is nothing to compute: the circuit is empty");
+    } else if (r->empty) {
         diag_error(&r->d, DIAG_NOWHERE,
                    "there is nothing to compute: no element has a node besides ground");
         st = VS_EINPUT;
@@ -143,6 +287,10 @@ static void report_analysis(run *r, const flat_ana *a, const sim_stat *before, d
         a->kind == FLAT_TRAN ? now->accepted - before->accepted : now->written - before->written;
     if (r->j->streams.quiet || r->j->json || r->j->task == VSIM_TASK_ANALYZE || !sim_ana(r->sim))
         return;
+    if (r->j->streams.ngspice) {
+        run_ng_analysis(r, points);
+        return;
+    }
     fprintf(r->log, "%s: %lld points (%lld rejected), %lld iterations, %.3f s",
             sim_analysis_name(a->kind), (long long)points, (long long)now->rejected,
             (long long)(now->iterations - before->iterations), vs_seconds() - t0);
@@ -172,17 +320,47 @@ static vs_status run_analyses(run *r)
     return ctl_deck(r->ctl, false);
 }
 
+static vs_status look_for_break(void *user, double axis, const double *x, const double *z)
+{
+    const run *r = user;
+    (void)axis;
+    (void)x;
+    (void)z;
+    return ctl_is_break(r->ctl) ? VS_PAUSED : VS_OK;
+}
+
+static int start_program(void *user, const char *command)
+{
+    (void)user;
+    fflush(NULL);
+    return system(command);
+}
+
 /* A .control block runs what it wants; the deck's analyses follow if it ran none and did not quit.
  */
 static vs_status run_block(run *r)
 {
     bool quit;
     size_t n;
+    sim_opts(r->sim)->hook.point = look_for_break;
     vs_status st = ctl_run(r->ctl, &quit, &r->quit);
     (void)sim_todo(r->sim, &n);
+    /* a command that failed was told of; what starts an ngspice looks for the results */
+    if (st == VS_EINPUT && r->j->streams.ngspice)
+        st = VS_OK;
     if (!st && !quit && !ctl_analysed(r->ctl) && n)
         st = run_analyses(r);
     return st;
+}
+
+/* Without folder and ending. */
+static const char *deck_name(run *r)
+{
+    const char *deck = r->j->deck, *base = strrchr(deck, '/');
+    base = base ? base + 1 : deck;
+    const char *dot = strrchr(base, '.');
+    const size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    return arena_printf(&r->mem, "%.*s", (int)n, base);
 }
 
 /* What was computed is shown by cards and commands, and .control may change the deck: only of a
@@ -190,7 +368,11 @@ static vs_status run_block(run *r)
 static vs_status run_all(run *r)
 {
     const ctl_opt co = {.log = r->log,
-                        .allow_shell = r->j->allow_shell,
+                        .shell = r->j->allow_shell ? start_program : NULL,
+                        .variable = r->j->variable,
+                        .n_variable = r->j->n_variable,
+                        .raw = r->j->raw,
+                        .seed = r->j->seed,
                         .quiet = r->j->streams.quiet,
                         .version = r->j->version,
                         .measures = r->j->measures,
@@ -198,35 +380,17 @@ static vs_status run_all(run *r)
                         .flush = flush_messages,
                         .user = r};
     r->ctl = ctl_new(r->sim, &co);
-    if (!r->ctl)
-        return VS_ENOMEM;
     const bool block = plain(r) && ctl_has_block(r->sim);
     ctl_want(r->sim);
+    if (block && !r->j->no_output)
+        sim_opts(r->sim)->part = deck_name(r);
     const vs_status st = block ? run_block(r) : run_analyses(r), table = ctl_write_measures(r->ctl);
+    sim_part_end(r->sim, st == VS_STOP && !ctl_saved(r->ctl));
     ctl_free(&r->ctl);
     return st ? st : table;
 }
 
 /* -- result files -- */
-
-bool run_may_write(run *r, const char *path, const char *what)
-{
-    for (size_t i = 0; i < vec_len(r->d.file); i++)
-        if (rep_same_file(path, r->d.file[i].name)) {
-            diag_error(&r->d, DIAG_NOWHERE,
-                       "%s would overwrite the input file '%s'; -r FILE writes elsewhere", what,
-                       r->d.file[i].name);
-            return false;
-        }
-    const char *const other[] = {r->j->log_path, path == r->j->stats ? r->j->raw : NULL};
-    for (size_t i = 0; i < VS_COUNT(other); i++)
-        if (other[i] && rep_same_file(path, other[i])) {
-            diag_error(&r->d, DIAG_NOWHERE, "%s and another output cannot both go to '%s'", what,
-                       path);
-            return false;
-        }
-    return true;
-}
 
 static out_format format(const run *r)
 {
@@ -238,25 +402,25 @@ static out_format format(const run *r)
 /* NAME.sp -> NAME.raw in the current folder. */
 static const char *default_raw(run *r)
 {
-    const char *deck = r->j->deck, *base = strrchr(deck, '/');
-    base = base ? base + 1 : deck;
-    const char *dot = strrchr(base, '.');
-    size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    return arena_printf(&r->mem, "%.*s.%s", (int)n, base, format(r) == OUT_CSV ? "csv" : "raw");
+    return arena_printf(&r->mem, "%s.%s", deck_name(r), format(r) == OUT_CSV ? "csv" : "raw");
 }
 
 static vs_status open_results(run *r)
 {
     /* a block writes what it wants by itself, perhaps to a file of that name */
-    if (r->j->no_output || ((!plain(r) || ctl_has_block(r->sim)) && !r->j->raw))
+    const bool own_file = plain(r) && !ctl_has_block(r->sim) && !r->j->streams.ngspice;
+    if (r->j->no_output || (!own_file && !r->j->raw))
         return VS_OK;
     const char *path = r->j->raw ? r->j->raw : default_raw(r);
-    if (!run_may_write(r, path, "the results"))
-        return VS_EINPUT;
     vs_status st = out_open(&sim_opts(r->sim)->out, path, format(r));
-    if (st)
+    const int why = errno;
+    if (st) {
         diag_error(&r->d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path,
-                   strerror(errno));
+                   files_why(why));
+        return why == FILES_IS_INPUT || why == FILES_IS_OUTPUT ? VS_EINPUT : VS_EIO;
+    }
+    run_ng_open(r);
+    out_set_sync(sim_opts(r->sim)->out, r->j->fsync);
     return st;
 }
 
@@ -265,9 +429,6 @@ static vs_status run_sweep(run *r)
 {
     const vsim_inside_job *j = r->j;
     const char *out = j->no_output || !plain(r) ? NULL : j->raw ? j->raw : default_raw(r);
-    if ((out && !run_may_write(r, out, "the results")) ||
-        (j->measures && !run_may_write(r, j->measures, "the measures")))
-        return VS_EINPUT;
     run_say(r);
     net_opt read = how_to_read(r);
     read.init = false;
@@ -284,8 +445,8 @@ static vs_status run_sweep(run *r)
                         .shard = j->shard,
                         .n_shard = j->n_shard,
                         .resume = j->resume,
+                        .fsync = j->fsync,
                         .quiet = j->streams.quiet,
-                        .allow_shell = j->allow_shell,
                         .version = j->version,
                         .redo = j->redo};
     const vs_status st = swp_run(r->sim, &so);
@@ -297,6 +458,8 @@ static vs_status run_sweep(run *r)
 
 static vs_status run_deck(run *r)
 {
+    if (r->empty)
+        return VS_OK;
     const bool family = swp_wanted(r->sim);
     if (plain(r) && family && !ctl_has_block(r->sim))
         return run_sweep(r);
@@ -347,7 +510,9 @@ static vs_status survey_deck(run *r)
 {
     const rep_analyze_opt o = analyze_options(r->j);
     r->survey = rep_survey_begin(&o, r->sim);
+    sim_opts(r->sim)->hook.stop = survey_stops;
     vs_status st = r->survey ? run_deck(r) : VS_EINPUT;
+    sim_opts(r->sim)->hook.stop = asked_to_stop;
     if (r->survey && (st == VS_OK || st == VS_STOP))
         st = rep_survey_report(r->survey, r->log);
     if (r->survey)
@@ -362,7 +527,7 @@ static vs_status do_task(run *r, bool report)
     const vsim_inside_job *j = r->j;
     vs_status st = VS_OK;
     if (report)
-        run_print_summary(r);
+        j->streams.ngspice ? run_ng_begin(r) : run_print_summary(r);
     run_dump(r);
     if (j->task == VSIM_TASK_EXPLAIN)
         rep_explain(r->sim, j->json, r->log);
@@ -390,17 +555,19 @@ static vs_status begin(run *r)
     str_pool_init(&r->names);
     arena_init(&r->mem);
     r->sim = sim_new(&r->d, &r->names);
-    if (!r->sim)
-        return VS_ENOMEM;
     sim_opt *so = sim_opts(r->sim);
     so->hook = (sim_hook){.line = print_line,
                           .begin = begin_progress,
                           .progress = show_progress,
                           .end = end_progress,
                           .value = print_value,
+                          .device = print_device,
                           .stop = asked_to_stop,
                           .user = r};
     so->touchstone = j->touchstone;
+    so->manner =
+        (out_manner){.program = arena_printf(&r->mem, "vsim %s", j->version ? j->version : ""),
+                     .ngspice = j->streams.ngspice};
     so->threads = j->set.threads;
     so->lu = j->lu ? lu_kind_of(j->lu) + 1 : 0;
     return VS_OK;
@@ -418,7 +585,9 @@ static void end(run *r)
 static vs_status run_matrix(run *r)
 {
     const rep_analyze_opt o = analyze_options(r->j);
-    const vs_status st = rep_matrix(&r->d, &o, r->log);
+    vs_status st = claim_outputs(r);
+    if (!st)
+        st = rep_matrix(&r->d, &o, r->log);
     run_say(r);
     return st;
 }
@@ -435,10 +604,10 @@ static vs_status run_it(run *r)
     if (!st)
         st = do_task(r, report);
     r->total = vs_seconds() - t0;
-    if (r->lib && j->debug.check_kernels)
-        run_tell_kernels(r);
+    if (r->lib && j->debug.check_kernels && !(r->link && r->link->rank > 0))
+        run_tell_kernels(r); /* other ranks have sent what they found */
     if (st >= 0 && report)
-        run_print_end(r);
+        j->streams.ngspice ? run_ng_end(r) : run_print_end(r);
     if (r->lib && run_write_stats(r))
         st = VS_EIO;
     return st;

@@ -1,5 +1,6 @@
 /* run_guard.c - each call of a client works in a heap of its own (heap.h). Where memory is missing
  * the call ends with a message; what was written to results until then is in their files. */
+#include "files.h"
 #include "heap.h"
 #include "run_priv.h"
 
@@ -11,7 +12,12 @@ typedef struct task {
 static vs_status do_body(void *user)
 {
     const task *t = user;
-    return t->g->body(t->arg);
+    const char *path = t->g->streams ? t->g->streams->log_path : NULL;
+    if (path)
+        (void)files_claim(path, FILES_REPORT);
+    const vs_status st = t->g->body(t->arg);
+    files_forget();
+    return st;
 }
 
 static vs_status do_last(void *user)

@@ -2,6 +2,7 @@
  * machine, parts of a sweep; and words that their options take. */
 #include <string.h>
 
+#include "api_models.h"
 #include "lu.h"
 #include "run_priv.h"
 #include "swp.h"
@@ -11,12 +12,18 @@
 
 void run_tell(diag *d, const vsim_inside_streams *s)
 {
+    if (s->begin && !files_refused(FILES_REPORT))
+        s->begin(s->user);
     fflush(s->log);
     if (s->quiet)
         diag_keep_errors(d);
-    if (s->say)
+    if (s->say && s->ngspice)
+        run_ng_messages(d, s->say);
+    else if (s->say)
         diag_render(d, s->say, s->color);
-    if (s->say_in_log)
+    if (s->say_in_log && s->ngspice)
+        run_ng_messages(d, s->log);
+    else if (s->say_in_log)
         diag_render(d, s->log, false);
     diag_clear(d);
 }
@@ -27,22 +34,10 @@ vs_status run_open_models(mdl_lib **lib, diag *d, str_pool *names, const vsim_se
                           const vsim_inside_streams *s, const vsim_inside_debug *debug,
                           rank_link *link)
 {
-    mdl_opt mo = {.include = set->include,
-                  .n_include = set->n_include,
-                  .macro = set->macro,
-                  .n_macro = set->n_macro,
-                  .model_dir = set->models,
-                  .interpret = set->interpret,
-                  .no_specialize = set->no_specialize,
-                  .jit = {.cache_dir = set->cache,
-                          .no_cache = !set->cache,
-                          .plugin_dir = set->plugins,
-                          .lanes = set->lanes,
-                          .cpu = set->cpu,
-                          .opt_level = 2,
-                          .verbose = s->notes,
-                          .note = s->notes ? print_note : NULL,
-                          .user = s->log}};
+    mdl_opt mo = api_model_options(set);
+    mo.jit.verbose = s->notes;
+    mo.jit.note = s->notes ? print_note : NULL;
+    mo.jit.user = s->log;
     if (debug)
         mo.check_kernels = debug->check_kernels;
     if (debug && debug->dump_ir) {
@@ -251,4 +246,3 @@ const char *vsim_inside_si(char buf[16], double x, const char *unit)
 }
 
 double vsim_inside_seconds(void) { return vs_seconds(); }
-bool vsim_inside_same_file(const char *a, const char *b) { return rep_same_file(a, b); }

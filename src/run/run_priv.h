@@ -2,6 +2,7 @@
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
  *     run_guard.c   a heap for each call, the end without memory
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
+ *     run_ngspice.c the same in ngspice's form
  *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
  *     run_ranks.c   processes of an MPI launcher */
 #ifndef RUN_PRIV_H
@@ -30,14 +31,14 @@ typedef struct run {
     double worker_start; /* s, to start a process of a sweep; 0: not measured */
     double s_models;     /* s, to open the models: part of the elaboration */
     double total;        /* s */
+    bool empty;          /* nothing to compute, which only ngspice's manner lets pass */
+    char ng_table;       /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
     int quit;            /* exit code of `quit` in a .control block */
 } run;
 
 /* -- run.c -- */
 /* Shows the messages that are new since the last call; quiet: only errors. */
 void run_say(run *r);
-/* Results must not replace what was read, nor each other. */
-bool run_may_write(run *r, const char *path, const char *what);
 
 /* -- run_guard.c -- */
 typedef struct run_guard {
@@ -59,6 +60,16 @@ VS_MUST_USE vs_status run_write_stats(run *r);
 void run_dump(const run *r);
 /* How far kernels were from the interpreter; sets the exit code if that is too far. */
 void run_tell_kernels(run *r);
+
+/* -- run_ngspice.c: the log of a client that expects ngspice's -- */
+/* The result file was opened. */
+void run_ng_open(run *r);
+void run_ng_circuit(run *r); /* the deck was read */
+void run_ng_begin(run *r);
+void run_ng_value(run *r, const char *name, double value);
+void run_ng_analysis(run *r, int64_t points);
+void run_ng_end(const run *r);
+void run_ng_messages(const diag *d, FILE *out);
 
 /* -- run_other.c: what run.c shares with it -- */
 /* Messages of *d to the streams of s, as run_say. */

@@ -47,7 +47,7 @@ static size_t peak_memory(void)
 {
     size_t kb = 0;
     char line[128];
-    FILE *fp = stream_open("/proc/self/status", "r");
+    FILE *fp = stream_open("/proc/self/status");
     while (fp && !kb && fgets(line, sizeof line, fp))
         if (sscanf(line, "VmHWM: %zu", &kb) != 1)
             kb = 0;
@@ -89,14 +89,12 @@ static void write_generations(const sim *s, FILE *fp)
 
 vs_status run_write_stats(run *r)
 {
-    if (!r->j->stats)
+    if (!r->j->stats || files_refused(FILES_FIGURES)) /* that was told */
         return VS_OK;
-    bool may = run_may_write(r, r->j->stats, "the figures");
-    FILE *fp = may ? stream_open(r->j->stats, "w") : NULL;
+    FILE *fp = stream_create(r->j->stats, FILES_FIGURES);
     if (!fp) {
-        if (may)
-            diag_error(&r->d, DIAG_NOWHERE, "'%s' cannot be written: %s", r->j->stats,
-                       strerror(errno));
+        diag_error(&r->d, DIAG_NOWHERE, "'%s' cannot be written: %s", r->j->stats,
+                   files_why(errno));
         run_say(r);
         return VS_EIO;
     }

@@ -14,8 +14,6 @@ enum {
 sim *sim_new(diag *d, str_pool *names)
 {
     sim *s = vs_malloc(sizeof *s);
-    if (!s)
-        return NULL;
     *s = (sim){.d = d, .names = names, .stale = true};
     arena_init(&s->mem);
     arena_init(&s->ckt_mem);
@@ -34,7 +32,7 @@ const net_deck *sim_deck(const sim *s) { return &s->deck; }
 const flat *sim_flat(const sim *s) { return &s->flat; }
 ckt *sim_ckt(const sim *s) { return s->ckt; }
 ana *sim_ana(const sim *s) { return s->ana; }
-post_set *sim_plots(sim *s) { return &s->plots; }
+post_set *sim_plots(sim *s) { return s->opt.plots ? s->opt.plots : &s->plots; }
 const option_set *sim_option(const sim *s) { return &s->option; }
 flat_override *sim_params(const sim *s) { return s->over; }
 double sim_temp(const sim *s) { return s->temp; }
@@ -74,6 +72,7 @@ void sim_free(sim **at)
     *at = NULL;
     if (!s)
         return;
+    sim_part_end(s, false);
     sim_drop_netlist(s);
     gen_fini(&s->gen);
     sim_memo_fini(s);
@@ -82,6 +81,7 @@ void sim_free(sim **at)
     vec_free(s->over);
     vec_free(s->change);
     vec_free(s->wave);
+    vec_free(s->hb_from);
     vec_free(s->linear);
     vec_free(s->vec);
     vec_free(s->mem_vec);
@@ -510,6 +510,8 @@ vs_status sim_flatten(sim *s)
 static unsigned forms_of(const sim *s)
 {
     unsigned forms = 1u << MDL_DC | s->forms;
+    if (s->flat.trannoise.on)
+        forms |= 1u << MDL_AC;
     for (size_t i = 0; i < s->n_todo; i++)
         forms |= sim_kind_of(s->todo[i].kind)->forms;
     return forms;
@@ -530,7 +532,9 @@ static vs_status build_circuit(sim *s)
     const diag_mark m = diag_try(s->d);
     if (s->built && !s->opt.shared_models)
         mdl_drop_rows(s->opt.lib, MOST_ROWS + 2 * (int32_t)vec_len(s->flat.inst));
-    elab_opt eo = {.temp = s->temp,
+    elab_opt eo = {.may_be_empty = sim_deck(s)->control_at.file >= 0 || s->opt.manner.ngspice,
+                   .lenient = s->opt.manner.ngspice,
+                   .temp = s->temp,
                    .simparam = s->simparam,
                    .forms = forms_of(s),
                    .threads = s->opt.threads ? s->opt.threads : s->option.threads,
@@ -584,7 +588,9 @@ vs_status sim_start(sim *s)
     (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->opt.watch);
     ckt_set_line_sink(s->ckt, s->opt.hook.line, s->opt.hook.user);
-    sim_put_waves(s);
+    st = sim_put_waves(s);
+    if (st)
+        return st;
     elab_node_value *ic, *nodeset;
     elab_ics(&ic, &nodeset, s->ckt, &s->flat);
     ana_node_value *list = NULL;
@@ -632,7 +638,7 @@ void sim_count(sim *s)
     *c = (ckt_stat){0};
 }
 
-vs_status sim_solution(sim *s, double **x, bool *warm)
+void sim_solution(sim *s, double **x, bool *warm)
 {
     int32_t n = ckt_n(s->ckt);
     *warm = s->x_valid && s->n_x == n;
@@ -643,7 +649,6 @@ vs_status sim_solution(sim *s, double **x, bool *warm)
         s->x_valid = false;
     }
     *x = s->x;
-    return s->x ? VS_OK : VS_ENOMEM;
 }
 
 vs_status sim_build_for(sim *s, flat_ana_kind kind)

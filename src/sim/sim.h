@@ -24,7 +24,13 @@ typedef struct sim_hook {
                      const ana_stat *st);
     void (*end)(void *user);                                   /* of its points */
     void (*value)(void *user, const char *name, double value); /* of an operating point */
-    bool (*stop)(void *user);                                  /* Ctrl-C */
+    /* Its variables of a device, n of them. */
+    void (*device)(void *user, const char *device, const char *const *name, const double *value,
+                   size_t n);
+    bool (*stop)(void *user); /* Ctrl-C */
+    /* The client's say in the steps of transients: ana_sink (ana.h). */
+    bool (*sync)(void *user, double time, double *h, double last, bool refused);
+    double (*next)(void *user, double t);
     /* A point that was accepted and kept: x [n+1], ac: the operating point, and phasors z [2
      * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (transients in pieces), VS_STOP, < 0 to end. */
     vs_status (*point)(void *user, double axis, const double *x, const double *z);
@@ -82,16 +88,20 @@ typedef struct sim_opt {
     int lu;                 /* lu_kind + 1; 0: as option lu says */
     const ana_watch *watch; /* looks on at every analysis; NULL: nobody */
     out_file *out;          /* NULL: no result file */
+    out_manner manner;      /* of raw files, and of names that commands print */
     const char *label;      /* behind the name of each plot in the file: "r=1000"; NULL: nothing */
+    const char *part; /* long analyses whose plots are in memory alone write what these have to
+                         PART.tran1.part.raw; NULL: no */
     const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: no */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
     const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
+    post_set *plots;   /* where plots go; NULL: to the engine's own */
 } sim_opt;
 
 typedef struct sim sim;
 
-/* d and names stay the caller's and outlive the engine. NULL: no memory. */
+/* d and names stay the caller's and outlive the engine. */
 sim *sim_new(diag *d, str_pool *names);
 void sim_free(sim **s);
 sim_opt *sim_opts(sim *s);
@@ -153,6 +163,8 @@ void sim_why_cut(sim *s, size_t len);
 void sim_end_analysis(sim *s);
 /* Frees the plots in memory. */
 void sim_forget_plots(sim *s);
+/* Files of plots in memory (sim_opt.part) go; keep: they stay, with a message. */
+void sim_part_end(sim *s, bool keep);
 
 /* -- changes; the next sim_run or sim_build sees them -- */
 void sim_set_param(sim *s, const char *name, double value); /* name interned lower case */

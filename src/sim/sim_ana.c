@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "draw.h"
 #include "sim_priv.h"
 #include "vec.h"
 
@@ -21,18 +22,20 @@ static vs_status tell_devices(sim *s, const double *x)
     for (int32_t i = 0; i < n && n <= MAX_TOLD && !st; i++) {
         const va_opvar *var = mdl_module(ckt_device(s->ckt, i).model)->opvar;
         ckt_detail *d = NULL;
+        const char **name = NULL;
         double *value = NULL;
         for (size_t k = 0; k < vec_len(var); k++)
-            if (var[k].type != VA_STRING)
+            if (var[k].type != VA_STRING) {
                 vec_push(d, ((ckt_detail){CKT_DETAIL_OPVAR, i, (int32_t)k, ""}));
+                vec_push(name, var[k].name);
+            }
         vec_extend(value, vec_len(d));
         st = ckt_details(s->ckt, &env, x, d, vec_len(d), value);
-        for (size_t k = 0; k < vec_len(d) && !st; k++) {
-            char name[600];
-            snprintf(name, sizeof name, "@%s[%s]", ckt_device_name(s->ckt, i), var[d[k].k].name);
-            s->opt.hook.value(s->opt.hook.user, name, value[k]);
-        }
+        if (!st && vec_len(d))
+            s->opt.hook.device(s->opt.hook.user, ckt_device_name(s->ckt, i), name, value,
+                               vec_len(d));
         vec_free(d);
+        vec_free(name);
         vec_free(value);
     }
     return st;
@@ -47,7 +50,7 @@ static vs_status run_op(sim *s, const flat_ana *a)
     if (!st)
         st = sim_plot_begin(s, "op", "Operating Point", NULL, false);
     if (!st)
-        st = sim_solution(s, &x, &warm);
+        sim_solution(s, &x, &warm);
     if (st)
         return st;
     memset(x, 0, ((size_t)s->n_x + 1) * sizeof *x);
@@ -57,7 +60,7 @@ static vs_status run_op(sim *s, const flat_ana *a)
         st = sim_plot_point(s, 0, x, NULL);
     for (size_t i = 0; !st && s->opt.hook.value && i < vec_len(s->vec); i++)
         s->opt.hook.value(s->opt.hook.user, s->vec[i].name, sim_value(s, &s->vec[i], x));
-    if (!st && s->opt.hook.value)
+    if (!st && s->opt.hook.value && s->opt.hook.device)
         st = tell_devices(s, x);
     sim_count(s);
     return sim_plot_end(s, st);
@@ -66,7 +69,14 @@ static vs_status run_op(sim *s, const flat_ana *a)
 vs_status sim_tran_begin(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
-    const ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic};
+    ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic, 0, 0, 0};
+    const flat_trannoise *noise = &s->flat.trannoise;
+    if (noise->on) {
+        const uint64_t seed = noise->seed_given ? noise->seed : s->option.seed;
+        to.noise_fmax = noise->fmax > 0 ? noise->fmax : 0.5 / a->tstep;
+        to.noise_scale = noise->scale;
+        to.noise_key = draw_text(draw_seed(seed, s->deck.sample), "trannoise");
+    }
     vs_status st = sim_ready(s, a);
     if (!st)
         st = sim_start_op(s, true);
@@ -131,7 +141,7 @@ static vs_status dc_rebuild(dc_job *j, int level)
         st = sim_plot_follow(s, j->a->span);
     if (!st) {
         s->x_valid = true; /* whether it is a solution, `warm` says */
-        st = sim_solution(s, &x, &fits);
+        sim_solution(s, &x, &fits);
         j->warm &= fits;
     }
     return st;
@@ -240,7 +250,7 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     if (!st)
         st = sim_plot_begin(s, "dc", "DC transfer characteristic", &axis, false);
     if (!st)
-        st = sim_solution(s, &x, &fits);
+        sim_solution(s, &x, &fits);
     if (st)
         return st;
     memset(x, 0, ((size_t)s->n_x + 1) * sizeof *x);
@@ -270,6 +280,7 @@ static vs_status run_dc(sim *s, const flat_ana *a)
 
 const sim_kind *sim_kind_of(flat_ana_kind kind)
 {
+    enum { periodic = 1 << MDL_DC | 1 << MDL_TRAN | 1 << MDL_AC };
     static const sim_kind kinds[] = {
         [FLAT_OP] = {"op", "operating point", 1u << MDL_DC, run_op},
         [FLAT_DCSWEEP] = {"dc", "dc sweep", 1u << MDL_DC, run_dc},
@@ -280,6 +291,10 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_SENS] = {"sens", "sensitivities", 1u << MDL_DC | 1u << MDL_AC, sim_run_sens},
         [FLAT_PZ] = {"pz", "poles and zeros", 1u << MDL_DC | 1u << MDL_AC, sim_run_pz},
         [FLAT_SP] = {"sp", "S-parameters", 1u << MDL_DC | 1u << MDL_AC, sim_run_sp},
+        [FLAT_HB] = {"hb", "harmonic balance", periodic, sim_run_hb},
+        [FLAT_HBAC] = {"hbac", "periodic ac analysis", periodic, sim_run_hbac},
+        [FLAT_HBNOISE] = {"hbnoise", "periodic noise", periodic, sim_run_hbnoise},
+        [FLAT_LSTB] = {"lstb", "loop stability", 1u << MDL_DC | 1u << MDL_AC, sim_run_lstb},
     };
     return &kinds[kind];
 }

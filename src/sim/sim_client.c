@@ -89,10 +89,33 @@ void sim_set_wave(sim *s, const char *name, const nat_wave *w)
 }
 
 /* What the client answers may be another answer each time: no operating point of before holds. */
-void sim_put_waves(sim *s)
+static bool has_wave(const sim *s, const char *name)
+{
+    for (size_t i = 0; i < vec_len(s->wave); i++)
+        if (s->wave[i].name == name && s->wave[i].w.value)
+            return true;
+    return false;
+}
+
+/* Nobody gives the value of an external source. */
+static vs_status check_external(const sim *s)
+{
+    for (size_t i = 0; i < vec_len(s->flat.inst) && s->flat.n_external; i++) {
+        const flat_inst *in = &s->flat.inst[i];
+        if (!in->source || !in->source->external || has_wave(s, in->name))
+            continue;
+        diag_error(s->d, in->source->span,
+                   "source '%s' is external: a program that uses the library gives its value",
+                   in->name);
+        return VS_EINPUT;
+    }
+    return VS_OK;
+}
+
+vs_status sim_put_waves(sim *s)
 {
     if (!vec_len(s->wave))
-        return;
+        return check_external(s);
     for (size_t i = 0; i < vec_len(s->wave); i++) {
         const sim_wave *w = &s->wave[i];
         const int32_t src = ckt_find_source(s->ckt, w->name);
@@ -101,6 +124,7 @@ void sim_put_waves(sim *s)
     }
     sim_number_changed(s, SIM_OF_DC);
     sim_number_changed(s, SIM_OF_START);
+    return check_external(s);
 }
 
 /* -- single values -- */

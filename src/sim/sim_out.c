@@ -146,7 +146,9 @@ static vs_status choose_kept(sim *s)
     all_saved.save = NULL;
     elab_out *all = NULL;
     st = elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
-    if (!st && s->opt.keep == SIM_KEEP_ALL && !vec_len(s->opt.save))
+    /* commands `save` are instead of the deck's cards; in ngspice's manner they add to them */
+    const bool cards = !vec_len(s->opt.save) || (s->opt.manner.ngspice && vec_len(s->flat.save));
+    if (!st && s->opt.keep == SIM_KEEP_ALL && cards)
         for (size_t i = 0; i < vec_len(s->vec); i++)
             vec_push(s->mem_vec, s->vec[i]);
     if (!st && s->opt.keep == SIM_KEEP_ALL)
@@ -169,28 +171,24 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
     s->unit = axis ? axis->unit : NULL;
     s->own_axis = false;
     s->plot = NULL;
-    if (!s->row)
-        return VS_ENOMEM;
     if (s->opt.keep != SIM_KEEP_NOTHING) {
-        s->plot = post_plot_new(&s->plots, word, s->flat.title, what);
-        if (!s->plot)
-            return VS_ENOMEM;
+        s->plot = post_plot_new(sim_plots(s), word, s->flat.title, what);
         for (int32_t i = 0; i < n_kept; i++) {
             bool is_axis = axis && !i;
-            post_vec *p = post_plot_add(&s->plots, s->plot, kept[i].name, kept[i].type,
+            post_vec *p = post_plot_add(sim_plots(s), s->plot, kept[i].name, kept[i].type,
                                         s->complex && !is_axis);
-            if (!p)
-                return VS_ENOMEM;
             if (is_axis)
                 s->plot->scale = p;
         }
     }
+    sim_part_begin(s);
     if (!s->opt.out)
         return VS_OK;
-    char name[400];
-    snprintf(name, sizeof name, s->opt.label && *s->opt.label ? "%s, %s" : "%s", what,
-             s->opt.label);
-    return out_plot_begin(s->opt.out, s->flat.title, name, v, n, s->complex);
+    char *name =
+        s->opt.label && *s->opt.label ? vs_text("%s, %s", what, s->opt.label) : vs_strdup(what);
+    const vs_status st = out_plot_begin(s->opt.out, s->flat.title, name, v, n, s->complex);
+    vs_free(name);
+    return st;
 }
 
 static out_vector *columns_of(const elab_out *v, const sim_axis *axis)
@@ -233,8 +231,6 @@ static vs_status write_row(sim *s, double time, size_t n)
         return out_point(s->opt.out, s->row);
     if (!g->before)
         g->before = vs_malloc(2 * n * sizeof *g->before);
-    if (!g->before)
-        return VS_ENOMEM;
     double *line = g->before + n;
     vs_status st = VS_OK;
     for (double t; !st && (t = fma((double)g->next, g->step, g->start)) <= time + 1e-9 * g->step;
@@ -271,12 +267,13 @@ static vs_status keep_point(sim *s, double axis, const double *x, const double *
     if (st)
         return st;
     if (s->plot) {
-        bool ok = !s->unit || post_vec_push(s->plot->vec[k++], axis, 0);
-        for (size_t i = 0; ok && i < vec_len(s->mem_vec); i++)
-            ok = post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x),
-                               imaginary(&s->mem_vec[i], xi));
-        if (!ok)
-            return VS_ENOMEM;
+        if (s->unit)
+            post_vec_push(s->plot->vec[k++], axis, 0);
+        for (size_t i = 0; i < vec_len(s->mem_vec); i++)
+            post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x),
+                          imaginary(&s->mem_vec[i], xi));
+        if (s->part_wait)
+            sim_part_point(s);
     }
     if (!s->opt.out)
         return VS_OK;
@@ -317,9 +314,9 @@ vs_status sim_plot_row(sim *s, const double *row)
     int w = 1 + s->complex;
     s->st.written += s->opt.out || s->plot;
     for (size_t i = 0; s->plot && i < vec_len(s->plot->vec); i++)
-        if (!post_vec_push(s->plot->vec[i], row[i * (size_t)w],
-                           s->complex ? row[i * (size_t)w + 1] : 0))
-            return VS_ENOMEM;
+        post_vec_push(s->plot->vec[i], row[i * (size_t)w], s->complex ? row[i * (size_t)w + 1] : 0);
+    if (s->part_wait)
+        sim_part_point(s);
     const vs_status st = s->opt.out ? out_point(s->opt.out, row) : VS_OK;
     const sim_hook *h = &s->opt.hook;
     return st || !h->row ? st : h->row(h->user, row, (size_t)(s->n_own * w));
@@ -330,6 +327,7 @@ vs_status sim_plot_end(sim *s, vs_status st)
     if (s->opt.hook.end)
         s->opt.hook.end(s->opt.hook.user);
     vs_status closing = s->opt.out ? out_plot_end(s->opt.out) : VS_OK;
+    sim_part_flush(s);
     return st ? st : closing;
 }
 
@@ -347,12 +345,32 @@ static void show_progress(void *user, double fraction, double axis, const ana_st
         s->opt.hook.progress(s->opt.hook.user, fraction, axis, s->unit ? s->unit : "", st);
 }
 
-static bool asked_to_stop(void *user) { return sim_stopped(user); }
+static bool asked_to_stop(void *user)
+{
+    const sim_hook *h = &((const sim *)user)->opt.hook;
+    return h->stop && h->stop(h->user);
+}
+
+static bool ask_step(void *user, double time, double *h, double last, bool refused)
+{
+    const sim_hook *k = &((sim *)user)->opt.hook;
+    return k->sync(k->user, time, h, last, refused);
+}
+
+static double ask_next(void *user, double t)
+{
+    const sim_hook *k = &((sim *)user)->opt.hook;
+    return k->next(k->user, t);
+}
 
 const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
-    *sink = (ana_sink){
-        .point = take_point, .progress = show_progress, .stop = asked_to_stop, .user = s};
+    *sink = (ana_sink){.point = take_point,
+                       .progress = show_progress,
+                       .stop = asked_to_stop,
+                       .sync = s->opt.hook.sync ? ask_step : NULL,
+                       .next = s->opt.hook.next ? ask_next : NULL,
+                       .user = s};
     return sink;
 }
 

@@ -6,6 +6,13 @@
 #include "sim.h"
 
 /* Multiples of tstep at which a transient's results are written: option interp. */
+/* The points of a plot on disk, too. */
+typedef struct sim_part {
+    const post_plot *plot;
+    out_file *file;
+    char *path; /* heap */
+} sim_part;
+
 typedef struct sim_grid {
     double start, step; /* step 0: every point is written */
     int64_t next;       /* multiple not written yet */
@@ -77,6 +84,10 @@ struct sim {
     bool x_valid;
     sim_stat st;
 
+    flat_ana hb;     /* the card of the last orbit; hb.hb.n_tone 0: none */
+    double *hb_from; /* vec: where the search for it may begin */
+    double hb_tone;  /* Hz, found with it */
+
     /* of the analysis under way */
     elab_out *vec;        /* vec: what is written */
     elab_out *mem_vec;    /* vec: what is kept */
@@ -88,6 +99,11 @@ struct sim {
     ana_sink sink;        /* of a transient */
     int32_t n_own;        /* numbers in a row of the analysis' own vectors */
     double *row;
+    sim_part *part;      /* vec: files of plots in memory (sim_part.c) */
+    out_file *part_file; /* of the analysis under way, NULL: none yet */
+    double *part_row;
+    double part_begun; /* s */
+    int part_wait;     /* points until the next look at the clock; 0: there will be no file */
     sim_grid grid;
     const char *unit; /* of the axis, NULL: none */
     bool own_axis;    /* the axis is `axis`, not the analysis' own (sweeps by elaboration) */
@@ -107,7 +123,7 @@ void sim_count(sim *s);
  */
 VS_MUST_USE vs_status sim_rebuild(sim *s);
 /* s->x with room for the circuit; *warm: it holds a solution of a circuit of this size. */
-VS_MUST_USE vs_status sim_solution(sim *s, double **x, bool *warm);
+void sim_solution(sim *s, double **x, bool *warm);
 bool sim_stopped(const sim *s);
 
 /* The changes of alter, put into the flat netlist. Status: VS_OK, VS_EINPUT. */
@@ -149,7 +165,7 @@ typedef struct sim_axis {
 } sim_axis;
 /* A plot of the usual vectors (.save, or all voltages and currents).
  *   word, what   "tran", "Transient Analysis"     axis   NULL: a single point
- * Status: VS_OK, VS_ENOMEM, VS_EIO. */
+ * Status: VS_OK, VS_EIO. */
 VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what,
                                      const sim_axis *axis, bool complex);
 /* A vector at x, once sim_plot_point was there (values inside devices). */
@@ -164,6 +180,11 @@ VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *w
                                          const out_vector *v, int32_t n, const sim_axis *axis,
                                          bool complex);
 /* Points between these two are written at multiples of tstep if option interp says so. */
+/* -- sim_part.c: the plot of an analysis begins; it got a point; has all. -- */
+void sim_part_begin(sim *s);
+void sim_part_point(sim *s);
+void sim_part_flush(sim *s);
+
 void sim_grid_begin(sim *s, const flat_ana *a);
 void sim_grid_end(sim *s);
 /* row[n], complex [2 n]. */
@@ -176,8 +197,9 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink);
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
 
 /* -- sim_client.c: what clients give and ask -- */
-/* Before an analysis: sources of the circuit get the client's waveforms. */
-void sim_put_waves(sim *s);
+/* Before an analysis: sources of the circuit get the client's waveforms. Status: VS_OK; VS_EINPUT:
+ * one that is external has none (message). */
+VS_MUST_USE vs_status sim_put_waves(sim *s);
 
 /* -- sim_small.c: .ac .noise .tf .sens .pz .sp -- */
 vs_status sim_run_ac(sim *s, const flat_ana *a);
@@ -186,6 +208,22 @@ vs_status sim_run_tf(sim *s, const flat_ana *a);
 vs_status sim_run_sens(sim *s, const flat_ana *a);
 vs_status sim_run_pz(sim *s, const flat_ana *a);
 vs_status sim_run_sp(sim *s, const flat_ana *a);
+vs_status sim_run_lstb(sim *s, const flat_ana *a);
+/* Plots of named columns, for analyses that give such. t lives as long as what is returned. */
+typedef struct sim_table {
+    sim *s;
+    const char *word; /* of the plots in memory */
+    ana_sink base;    /* progress and stop */
+} sim_table;
+ana_table sim_table_of(sim_table *t, sim *s, const char *word);
+ana_freq sim_grid_of(const flat_ana *a);
+VS_MUST_USE vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o);
+VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source);
+
+/* -- sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise -- */
+vs_status sim_run_hb(sim *s, const flat_ana *a);
+vs_status sim_run_hbac(sim *s, const flat_ana *a);
+vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
 
 /* -- sim_ana.c -- */
 typedef struct sim_kind {

@@ -8,7 +8,7 @@
 
 static const sim_axis frequency = {"frequency", "frequency", "Hz"};
 
-static ana_freq grid_of(const flat_ana *a)
+ana_freq sim_grid_of(const flat_ana *a)
 {
     static const ana_grid grid[] = {
         [FLAT_DEC] = ANA_DEC, [FLAT_OCT] = ANA_OCT, [FLAT_LIN] = ANA_LIN};
@@ -20,7 +20,7 @@ static int32_t unknown_of(const sim *s, int32_t node)
     return node > 0 ? ckt_find(s->ckt, s->flat.node[node]) : 0;
 }
 
-static vs_status output_of(sim *s, const flat_ana *a, ana_output *o)
+vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o)
 {
     *o = (ana_output){unknown_of(s, a->out[0]), unknown_of(s, a->out[1]), false, a->out_name};
     if (!a->out_branch)
@@ -37,27 +37,21 @@ static vs_status output_of(sim *s, const flat_ana *a, ana_output *o)
     return VS_EINPUT;
 }
 
-static vs_status source_of(sim *s, const flat_ana *a, int32_t *source)
+vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source)
 {
-    *source = ckt_find_source(s->ckt, a->source);
+    *source = ckt_find_source(s->ckt, name);
     if (*source >= 0)
         return VS_OK;
-    diag_error(s->d, a->span, "'%s' is no independent source", a->source);
+    diag_error(s->d, span, "'%s' is no independent source", name);
     return VS_EINPUT;
 }
 
 /* -- plots of named columns -- */
 
-typedef struct table {
-    sim *s;
-    const char *word; /* of the plots in memory */
-    ana_sink base;    /* progress and stop */
-} table;
-
 static vs_status table_begin(void *user, const char *plot, const ana_column *col, int32_t n,
                              bool complex)
 {
-    table *t = user;
+    sim_table *t = user;
     out_vector *v = NULL;
     for (int32_t i = 0; i < n; i++)
         vec_push(v, ((out_vector){col[i].name, col[i].type}));
@@ -72,26 +66,26 @@ static vs_status table_begin(void *user, const char *plot, const ana_column *col
 
 static vs_status table_row(void *user, const double *v)
 {
-    return sim_plot_row(((table *)user)->s, v);
+    return sim_plot_row(((sim_table *)user)->s, v);
 }
 
-static vs_status table_end(void *user) { return sim_plot_end(((table *)user)->s, VS_OK); }
+static vs_status table_end(void *user) { return sim_plot_end(((sim_table *)user)->s, VS_OK); }
 
 static void table_progress(void *user, double fraction, double axis, const ana_stat *st)
 {
-    table *t = user;
+    sim_table *t = user;
     t->base.progress(t->base.user, fraction, axis, st);
 }
 
 static bool table_stop(void *user)
 {
-    table *t = user;
+    sim_table *t = user;
     return t->base.stop(t->base.user);
 }
 
-static ana_table table_of(table *t, sim *s, const char *word)
+ana_table sim_table_of(sim_table *t, sim *s, const char *word)
 {
-    *t = (table){.s = s, .word = word};
+    *t = (sim_table){.s = s, .word = word};
     (void)sim_sink(s, &t->base);
     return (ana_table){table_begin, table_row, table_end, table_progress, table_stop, t};
 }
@@ -99,7 +93,7 @@ static ana_table table_of(table *t, sim *s, const char *word)
 /* -- .ac -- */
 
 typedef struct ac_job {
-    table t;         /* first: the callbacks of a table serve here too */
+    sim_table t;     /* first: the callbacks of a table serve here too */
     double *re, *im; /* [n+1] */
 } ac_job;
 
@@ -129,7 +123,7 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
 {
     ac_job j;
     const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
-    const ana_freq f = grid_of(a);
+    const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = warn_no_drive(s, a);
@@ -137,14 +131,14 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
         st = sim_plot_begin(s, "ac", "AC Analysis", &frequency, true);
     if (st)
         return st;
-    (void)table_of(&j.t, s, "ac");
+    (void)sim_table_of(&j.t, s, "ac");
     j.re = vs_calloc(n1, sizeof *j.re);
     j.im = vs_calloc(n1, sizeof *j.im);
     const ana_sink sink = {
         .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "ac");
-    st = j.re && j.im ? ana_ac(s->ana, &f, &sink) : VS_ENOMEM;
+    st = ana_ac(s->ana, &f, &sink);
     vs_free(j.re);
     vs_free(j.im);
     sim_count(s);
@@ -155,16 +149,16 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
 
 vs_status sim_run_noise(sim *s, const flat_ana *a)
 {
-    table t;
-    ana_noise_opt o = {.freq = grid_of(a), .summary = a->summary};
+    sim_table t;
+    ana_noise_opt o = {.freq = sim_grid_of(a), .summary = a->summary};
     vs_status st = sim_start_op(s, false);
     if (!st)
-        st = output_of(s, a, &o.out);
+        st = sim_output_of(s, a, &o.out);
     if (!st)
-        st = source_of(s, a, &o.source);
+        st = sim_source_of(s, a->source, a->span, &o.source);
     if (st)
         return st;
-    const ana_table at = table_of(&t, s, "noise");
+    const ana_table at = sim_table_of(&t, s, "noise");
     st = ana_noise(s->ana, &o, &at);
     sim_count(s);
     return st;
@@ -172,17 +166,17 @@ vs_status sim_run_noise(sim *s, const flat_ana *a)
 
 vs_status sim_run_tf(sim *s, const flat_ana *a)
 {
-    table t;
+    sim_table t;
     ana_output out;
     int32_t source;
     vs_status st = sim_start_op(s, false);
     if (!st)
-        st = output_of(s, a, &out);
+        st = sim_output_of(s, a, &out);
     if (!st)
-        st = source_of(s, a, &source);
+        st = sim_source_of(s, a->source, a->span, &source);
     if (st)
         return st;
-    const ana_table at = table_of(&t, s, "tf");
+    const ana_table at = sim_table_of(&t, s, "tf");
     st = ana_tf(s->ana, &out, source, &at);
     sim_count(s);
     return st;
@@ -190,15 +184,15 @@ vs_status sim_run_tf(sim *s, const flat_ana *a)
 
 vs_status sim_run_sens(sim *s, const flat_ana *a)
 {
-    table t;
+    sim_table t;
     ana_output out;
-    const ana_freq f = grid_of(a);
+    const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
     if (!st)
-        st = output_of(s, a, &out);
+        st = sim_output_of(s, a, &out);
     if (st)
         return st;
-    const ana_table at = table_of(&t, s, "sens");
+    const ana_table at = sim_table_of(&t, s, "sens");
     st = ana_sens(s->ana, &out, a->has_freq ? &f : NULL, &at);
     sim_count(s);
     return st;
@@ -206,7 +200,7 @@ vs_status sim_run_sens(sim *s, const flat_ana *a)
 
 vs_status sim_run_pz(sim *s, const flat_ana *a)
 {
-    table t;
+    sim_table t;
     ana_pz_opt o = {.voltage = a->voltage, .poles = a->poles, .zeros = a->zeros};
     vs_status st = sim_start_op(s, false);
     if (st)
@@ -215,7 +209,7 @@ vs_status sim_run_pz(sim *s, const flat_ana *a)
         o.in[k] = unknown_of(s, a->in[k]);
         o.out[k] = unknown_of(s, a->out[k]);
     }
-    const ana_table at = table_of(&t, s, "pz");
+    const ana_table at = sim_table_of(&t, s, "pz");
     st = ana_pz(s->ana, &o, &at);
     sim_count(s);
     return st;
@@ -270,11 +264,11 @@ static vs_status put_touchstone(void *user, double f, const double *v)
 
 vs_status sim_run_sp(sim *s, const flat_ana *a)
 {
-    table t;
+    sim_table t;
     ana_port *port = NULL;
     double *z0 = NULL;
     out_touchstone *file = NULL;
-    const ana_freq f = grid_of(a);
+    const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = ports_of(s, a, &port);
@@ -285,9 +279,9 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
         st = out_touchstone_open(&file, path, z0, (int32_t)vec_len(z0));
         if (st)
             diag_error(s->d, DIAG_NOWHERE, "Touchstone file '%s' cannot be written: %s", path,
-                       strerror(errno));
+                       files_why(errno));
     }
-    const ana_table at = table_of(&t, s, "sp");
+    const ana_table at = sim_table_of(&t, s, "sp");
     if (!st) {
         st = ana_sp(s->ana, port, (int32_t)vec_len(port), &f, a->donoise, &at,
                     file ? put_touchstone : NULL, file);
@@ -300,5 +294,56 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     }
     vec_free(port);
     vec_free(z0);
+    return st;
+}
+
+/* -- .lstb -- */
+
+/* The sweep of the card, or that of the deck's .ac. */
+static vs_status grid_of_lstb(sim *s, const flat_ana *a, ana_freq *f)
+{
+    *f = sim_grid_of(a);
+    for (size_t i = 0; !a->has_freq && i < s->n_todo; i++)
+        if (s->todo[i].kind == FLAT_AC) {
+            *f = sim_grid_of(&s->todo[i]);
+            return VS_OK;
+        }
+    if (a->has_freq)
+        return VS_OK;
+    diag_error(s->d, a->span,
+               "frequencies are missing: 'dec 10 1 1e9' here, or an .ac card whose they are");
+    return VS_EINPUT;
+}
+
+static vs_status check_probe(sim *s, const flat_ana *a, int32_t source)
+{
+    const ckt_source_facts v = ckt_source_at(s->ckt, source);
+    if (!v.is_v || v.dc != 0)
+        diag_error(s->d, a->span, "'%s' is no voltage source of 0 V", v.name);
+    else if (v.p == v.n || !v.p || !v.n)
+        diag_error(s->d, a->span, "'%s' lies in no loop: one of its sides is ground", v.name);
+    else
+        return VS_OK;
+    return VS_EINPUT;
+}
+
+vs_status sim_run_lstb(sim *s, const flat_ana *a)
+{
+    sim_table t;
+    static const ana_lstb_mode mode[] = {ANA_LSTB_SINGLE, ANA_LSTB_DIFF, ANA_LSTB_COMM};
+    ana_lstb_opt o = {.n_probe = a->hb.mode == FLAT_LSTB_SINGLE ? 1 : 2, .mode = mode[a->hb.mode]};
+    vs_status st = sim_start_op(s, false);
+    if (!st)
+        st = grid_of_lstb(s, a, &o.freq);
+    for (int k = 0; k < o.n_probe && !st; k++) {
+        st = sim_source_of(s, a->hb.source[k], a->span, &o.probe[k]);
+        if (!st)
+            st = check_probe(s, a, o.probe[k]);
+    }
+    if (st)
+        return st;
+    const ana_table at = sim_table_of(&t, s, "lstb");
+    st = ana_lstb(s->ana, &o, &at);
+    sim_count(s);
     return st;
 }

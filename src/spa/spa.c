@@ -120,8 +120,6 @@ static vs_status find_blocks(spa_report *r, const csc *a, arena *mem)
     r->q = arena_array(mem, int32_t, n);
     int32_t *start = arena_array(mem, int32_t, n + 1),
             *work = vs_malloc(sizeof *work * 5 * (size_t)n);
-    if (!work)
-        return VS_ENOMEM;
     double flops;
     r->n_block = btf_order(n, a->colptr, a->row, 0, &flops, r->p, r->q, start, &r->rank, work);
     vs_free(work);
@@ -206,7 +204,7 @@ static vs_status order_by_block(spa_order o, const spa_report *r, const blocks *
     const size_t room = o == SPA_COLAMD ? colamd_recommended(nnz, r->n, r->n) : (size_t)nnz + 1;
     int32_t *colptr = vs_malloc(sizeof *colptr * ((size_t)r->n + 1)),
             *row = vs_malloc(sizeof *row * (room + 1));
-    vs_status st = colptr && row && room > 0 && room < INT32_MAX ? VS_OK : VS_ENOMEM;
+    vs_status st = room > 0 && room < INT32_MAX ? VS_OK : VS_ENOMEM; /* COLAMD's own limits */
     for (int32_t i = 0; st == VS_OK && i < r->n_block; i++) {
         const int32_t lo = r->block[i], hi = r->block[i + 1], n = hi - lo;
         for (int32_t k = 0; k < n; k++)

@@ -336,7 +336,7 @@ vs_status spa_mm_read(csc *a, spa_mm *info, diag *d, const char *path, arena *me
     const char *why = NULL;
     vs_status st = diag_read_file(d, path, DIAG_NOWHERE, &r.file, &why);
     if (st != VS_OK) {
-        diag_error(d, DIAG_NOWHERE, "'%s' cannot be read: %s", path, why);
+        diag_error(d, DIAG_NOWHERE, "'%s' cannot be read: it %s", path, why);
         return st;
     }
     r.text = r.at = d->file[r.file].text;
@@ -357,7 +357,7 @@ bool spa_mm_is(const char *path)
     static const char banner[] = "%%MatrixMarket";
     char line[sizeof banner] = "";
     struct stat what;
-    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? stream_open(path, "r")
+    FILE *fp = !stat(path, &what) && S_ISREG(what.st_mode) ? stream_open(path)
                                                            : NULL; /* no pipe is emptied */
     if (!fp)
         return false;

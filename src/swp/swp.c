@@ -11,8 +11,6 @@
 
 #include "stream.h"
 
-enum { LABEL = 2000 };
-
 bool swp_wanted(const sim *s) { return fam_wanted(s); }
 
 void swp_rec_fini(swp_rec *r)
@@ -20,12 +18,13 @@ void swp_rec_fini(swp_rec *r)
     vs_free(r->value);
     vs_free(r->text);
     vs_free(r->msg);
+    vs_free(r->compare);
     *r = (swp_rec){0};
 }
 
-void swp_label(const swp_book *b, const char *csv, char *text, size_t size)
+char *swp_label(const swp_book *b, const char *csv)
 {
-    fam_label(b->step, vec_len(b->step), csv, text, size);
+    return fam_label(b->step, vec_len(b->step), csv);
 }
 
 /* -- the run of a point -- */
@@ -65,16 +64,40 @@ static void take_results(const swp *w, const ctl *c, swp_rec *r)
                 r->value[i] = y;
 }
 
-int swp_spool(const swp *w)
+/* Those of the present process group have names, so that a kill leaves what a point had. */
+static bool has_name(const swp *w)
 {
+    struct stat sb;
     const bool far = w->o->link && w->o->link->rank > 0; /* there need not be such a folder */
-    const char *near = w->o->out && strcmp(w->o->out, "-") && !far ? w->o->out : "/tmp/vsim";
-    char *name = vs_malloc(strlen(near) + 16);
-    if (!name)
-        return -1;
-    sprintf(name, "%s.part-XXXXXX", near);
-    int fd = mkstemp(name);
-    if (fd >= 0) {
+    return w->o->out && strcmp(w->o->out, "-") != 0 && !far &&
+           (stat(w->o->out, &sb) || S_ISREG(sb.st_mode));
+}
+
+static char *spool_name(const swp *w, int i) { return vs_text("%s.point-%d", w->o->out, i); }
+
+/* Those that a killed run left: the results are locked, nobody else has them. */
+static void drop_old_spools(const swp *w)
+{
+    bool more = has_name(w);
+    for (int i = 0; more && i < SWP_MOST_JOBS; i++) {
+        char *name = spool_name(w, i);
+        more = files_claim(name, FILES_JOURNAL) && !unlink(name);
+        vs_free(name);
+    }
+}
+
+int swp_spool(const swp *w, int i)
+{
+    const bool visible = i >= 0 && has_name(w);
+    char *name = visible       ? spool_name(w, i)
+                 : has_name(w) ? vs_text("%s.part-XXXXXX", w->o->out)
+                               : vs_strdup("/tmp/vsim.part-XXXXXX");
+    int fd = -1;
+    if (!visible)
+        fd = mkstemp(name);
+    else if (files_claim(name, FILES_JOURNAL))
+        fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd >= 0 && !visible) {
         unlink(name);
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
@@ -82,24 +105,36 @@ int swp_spool(const swp *w)
     return fd;
 }
 
+void swp_end_spool(swp *w, int i, int fd, bool keep)
+{
+    struct stat sb;
+    if (fd < 0)
+        return;
+    keep &= has_name(w) && !fstat(fd, &sb) && sb.st_size > 0;
+    close(fd);
+    if (!has_name(w))
+        return;
+    char *name = spool_name(w, i);
+    if (!keep)
+        unlink(name);
+    else if (w->o->say)
+        fprintf(w->o->say, "vsim: what a point under way had is in '%s'\n", name);
+    vs_free(name);
+}
+
 static vs_status run_point(swp *w, FILE *text, swp_rec *r)
 {
     sim *s = w->s;
-    ctl_opt co = {.log = text,
-                  .allow_shell = w->o->allow_shell,
-                  .quiet = true,
-                  .no_measures = true,
-                  .version = w->o->version};
+    ctl_opt co = {.log = text, .quiet = true, .no_measures = true, .version = w->o->version};
     if (w->o->out) {
         if (ftruncate(w->spool, 0) || lseek(w->spool, 0, SEEK_SET) ||
             out_open_fd(&sim_opts(s)->out, w->spool, w->o->format))
             return VS_EIO;
         out_set_stamp(sim_opts(s)->out, &w->stamp);
+        out_set_manner(sim_opts(s)->out, &sim_opts(s)->manner);
     }
     ctl *c = ctl_new(s, &co);
-    vs_status st = c ? VS_OK : VS_ENOMEM;
-    if (!st)
-        st = ctl_deck(c, true);
+    vs_status st = ctl_deck(c, true);
     take_results(w, c, r);
     ctl_free(&c);
     int why = 0;
@@ -118,14 +153,12 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     if (w->fam.start_first && !w->fam.have_first)
         fam_find_first(&w->fam);
     size_t n_text = 0, n_msg = 0, n_file = vec_len(sim_diag(s)->file);
-    char values[LABEL], label[LABEL];
     arena_pos mark = arena_mark(&sim_diag(s)->mem);
     *r = (swp_rec){.point = point, .value = vs_malloc((vec_len(w->meas) + 1) * sizeof *r->value)};
     for (size_t i = 0; i < vec_len(w->meas); i++)
         r->value[i] = NAN;
     FILE *text = stream_text(&r->text, &n_text), *msg = stream_text(&r->msg, &n_msg);
-    fam_values(&w->fam, point, values, sizeof values);
-    swp_label(&w->book, values, label, sizeof label);
+    char *values = fam_values(&w->fam, point), *label = swp_label(&w->book, values);
     sim_opts(s)->label = label;
     w->stamp.values = values;
     listener l = {w, text};
@@ -165,6 +198,9 @@ void swp_point(swp *w, int64_t point, swp_rec *r)
     r->n_text = (uint32_t)n_text;
     r->n_msg = (uint32_t)n_msg;
     sim_opts(s)->label = NULL;
+    w->stamp.values = NULL;
+    vs_free(label);
+    vs_free(values);
     sim_opts(s)->hook = (sim_hook){0};
     sim_forget_plots(s); /* a sweep of any length needs the memory of one point */
 }
@@ -262,6 +298,7 @@ static vs_status begin(swp *w, int64_t *next)
     w->book.csv = o->format == OUT_CSV;
     w->book.quiet = o->quiet;
     w->book.redo = o->redo;
+    w->book.fsync = o->fsync;
     w->book.table = vec_len(w->meas) && !o->quiet;
     w->book.log = o->log;
     w->book.say = o->say;
@@ -320,6 +357,7 @@ vs_status swp_run(sim *s, const swp_opt *o)
     sim_opts(s)->hook = (sim_hook){0};
     vs_status st = begin(&w, &next);
     if (!st) {
+        drop_old_spools(&w);
         const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         const int jobs = o->jobs ? o->jobs : cpus > 0 ? (int)cpus : 1;
         const bool serves = o->link && o->link->rank > 0;

@@ -29,8 +29,8 @@ typedef struct swp_opt {
     rank_link *link; /* processes of an MPI launcher, NULL: none; a link of rank 0 gives out, others
                         serve it */
     int shard, n_shard; /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
-    bool resume;
-    bool quiet, allow_shell;
+    bool resume, fsync; /* fsync: what is written is on disk before the next point is */
+    bool quiet;
     const char *version;
     bool redo; /* tell for each point what was made anew */
 } swp_opt;

@@ -13,9 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "stream.h"
 
-enum { LABEL = 2000, BLOCK = 1 << 16 };
+enum { BLOCK = 1 << 16, TAIL = sizeof "\t#0123456789abcdef\n" - 1 };
 
 static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
 {
@@ -26,9 +27,21 @@ static vs_status fail(swp_book *b, vs_status st, const char *fmt, ...)
     return st;
 }
 
+/* FNV-1a, of bytes that go on behind those of `sum`. */
+#define SUM_BEGIN 0xcbf29ce484222325u
+static uint64_t add_sum(uint64_t sum, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ (unsigned char)s[i]) * 0x100000001b3u;
+    return sum;
+}
+
 static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *end,
                            const char *path)
 {
+    uint64_t *sum = fd == b->fd ? &b->sum : fd == b->mfd ? &b->msum : NULL;
+    if (sum)
+        *sum = add_sum(*sum, s, n);
     while (n) {
         const ssize_t k = write(fd, s, n);
         if (k < 0 && errno == EINTR)
@@ -43,15 +56,38 @@ static vs_status write_all(swp_book *b, int fd, const char *s, size_t n, off_t *
     return VS_OK;
 }
 
-/* -- the journal -- */
+/* -- the journal: each line ends with the sum of all lines up to it, so that one that is damaged,
+ * missing or out of order is seen, and a point's has the sums of its results -- */
+
+#define HEAD "vsim-sweep "
+static const char version[] = HEAD "2";
+
+/* Lines [n], each with its sum behind it. */
+static vs_status write_lines(swp_book *b, const char *text, size_t n)
+{
+    char *with = NULL;
+    size_t n_with = 0;
+    off_t end = 0;
+    FILE *fp = stream_text(&with, &n_with);
+    for (size_t from = 0; from < n;) {
+        const size_t len = strcspn(text + from, "\n");
+        b->chain = add_sum(b->chain, text + from, len);
+        fprintf(fp, "%.*s\t#%016llx\n", (int)len, text + from, (unsigned long long)b->chain);
+        from += len + 1;
+    }
+    stream_close(fp);
+    const vs_status st = write_all(b, b->jfd, with, n_with, &end, b->journal);
+    vs_free(with);
+    return st;
+}
 
 static vs_status begin_journal(swp_book *b)
 {
     char *text = NULL;
     size_t n = 0;
-    off_t end = 0;
     FILE *fp = stream_text(&text, &n);
-    fprintf(fp, "vsim-sweep 1\nid %016llx\ntotal %lld %d %d %d %lld\n", (unsigned long long)b->id,
+    b->chain = SUM_BEGIN;
+    fprintf(fp, "%s\nid %016llx\ntotal %lld %d %d %d %lld\n", version, (unsigned long long)b->id,
             (long long)b->total, b->shard, b->n_shard, b->format, (long long)b->mc);
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, "meas %s %a %a\n", b->meas[i], b->min[i], b->max[i]);
@@ -59,7 +95,7 @@ static vs_status begin_journal(swp_book *b)
         fprintf(fp, "step %s\n", b->step[i]);
     fputs("points\n", fp);
     stream_close(fp);
-    vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
+    vs_status st = write_lines(b, text, n);
     vs_free(text);
     return st;
 }
@@ -70,17 +106,18 @@ static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bo
         return VS_OK;
     char *text = NULL;
     size_t n = 0;
-    off_t end = 0;
     FILE *fp = stream_text(&text, &n);
     if (new_header)
         fprintf(fp, "h %.*s\n", (int)vec_len(b->last_header), b->last_header);
-    fprintf(fp, "p %lld %d %d %lld %lld\t%s\t", (long long)r->point, (int)r->status, (int)b->elided,
-            (long long)b->end, (long long)b->mend, label);
+    fprintf(fp, "p %lld %d %d %lld %lld %016llx %016llx\t%s\t", (long long)r->point, (int)r->status,
+            (int)b->elided, (long long)b->end, (long long)b->mend, (unsigned long long)b->sum,
+            (unsigned long long)b->msum, label);
+    b->sum = b->msum = SUM_BEGIN;
     for (size_t i = 0; i < vec_len(b->meas); i++)
         fprintf(fp, "%a ", r->value[i]);
     fputs(".\n", fp);
     stream_close(fp);
-    vs_status st = write_all(b, b->jfd, text, n, &end, b->journal);
+    vs_status st = write_lines(b, text, n);
     vs_free(text);
     return st;
 }
@@ -88,19 +125,35 @@ static vs_status note_point(swp_book *b, const swp_rec *r, const char *label, bo
 static bool read_line(swp_journal *j)
 {
     const ssize_t n = stream_line(&j->line, &j->cap, j->fp);
-    if (n <= 0 || j->line[n - 1] != '\n')
+    char *mark = n > TAIL && j->line[n - 1] == '\n' ? j->line + n - TAIL : NULL, *end;
+    if (!mark || mark[0] != '\t' || mark[1] != '#' || strlen(j->line) != (size_t)n)
         return false;
-    j->line[n - 1] = 0;
+    const uint64_t chain = add_sum(j->chain, j->line, (size_t)(mark - j->line));
+    if (strtoull(mark + 2, &end, 16) != chain || *end != '\n')
+        return false;
+    j->chain = chain;
+    *mark = 0;
     j->good += n;
     return true;
 }
 
+/* A file that a journal may replace: another one, or the beginning of one, or empty, or none. */
+static bool is_ours(const char *path)
+{
+    char head[sizeof HEAD] = "";
+    FILE *fp = stream_open(path);
+    const size_t n = fp ? fread(head, 1, sizeof head - 1, fp) : 0;
+    if (fp)
+        stream_close(fp);
+    return !strncmp(head, HEAD, n);
+}
+
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
 {
-    *j = (swp_journal){.fp = stream_open(path, "re")};
+    *j = (swp_journal){.fp = stream_open(path), .chain = SUM_BEGIN};
     unsigned long long id;
     long long total, mc;
-    bool ok = j->fp && read_line(j) && !strcmp(j->line, "vsim-sweep 1") && read_line(j) &&
+    bool ok = j->fp && read_line(j) && !strcmp(j->line, version) && read_line(j) &&
               sscanf(j->line, "id %llx", &id) == 1 && read_line(j) &&
               sscanf(j->line, "total %lld %d %d %d %lld", &total, &j->shard, &j->n_shard,
                      &j->format, &mc) == 5;
@@ -138,12 +191,14 @@ static bool read_point(swp_journal *j, const char *before, arena *mem)
             j->header = arena_strndup(mem, j->line + 2, strlen(j->line + 2));
     } while (!strncmp(j->line, "h ", 2));
     long long point, end, mend;
+    unsigned long long sum, msum;
     int status, elided, at = 0;
     const size_t n = strlen(j->line);
     if (n < 2 || j->line[n - 1] != '.' ||
-        sscanf(j->line, "p %lld %d %d %lld %lld%n", &point, &status, &elided, &end, &mend, &at) !=
-            5 ||
-        j->line[at] != '\t')
+        sscanf(j->line, "p %lld %d %d %lld %lld %llx %llx%n", &point, &status, &elided, &end, &mend,
+               &sum, &msum, &at) != 7 ||
+        j->line[at] != '\t' || point != j->shard + j->n_point * j->n_shard || point >= j->total ||
+        end < j->end || mend < j->mend)
         return false;
     char *v = strchr(j->line + at + 1, '\t');
     if (!v)
@@ -151,8 +206,12 @@ static bool read_point(swp_journal *j, const char *before, arena *mem)
     *v++ = 0;
     j->label = j->line + at + 1;
     j->start = j->end;
+    j->mstart = j->mend;
     j->end = (off_t)end;
     j->mend = (off_t)mend;
+    j->sum = sum;
+    j->msum = msum;
+    j->n_point++;
     j->elided = elided ? before : NULL;
     j->rec.point = point;
     j->rec.status = status;
@@ -162,15 +221,45 @@ static bool read_point(swp_journal *j, const char *before, arena *mem)
     return true;
 }
 
+/* The point that was read last does not count. */
+static void take_back(swp_journal *j)
+{
+    j->good = j->good_before;
+    j->header = j->before;
+    j->chain = j->chain_before;
+}
+
 bool swp_journal_next(swp_journal *j, arena *mem)
 {
-    const char *before = j->header;
-    const off_t good = j->good;
-    if (read_point(j, before, mem))
+    j->before = j->header;
+    j->good_before = j->good;
+    j->chain_before = j->chain;
+    if (read_point(j, j->before, mem))
         return true;
-    j->good = good; /* a header without its point does not count either */
-    j->header = before;
+    take_back(j); /* a header without its point does not count either */
     return false;
+}
+
+bool swp_sum_is(int fd, off_t from, off_t to, uint64_t sum)
+{
+    struct stat sb;
+    char block[BLOCK];
+    uint64_t found = SUM_BEGIN;
+    if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
+        return true; /* nobody can tell */
+    while (from < to) {
+        const size_t n = to - from < BLOCK ? (size_t)(to - from) : BLOCK;
+        const ssize_t k = pread(fd, block, n, from);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0 && errno == EBADF) /* it may be written, not read */
+            return sb.st_size >= to;
+        if (k <= 0)
+            return false;
+        found = add_sum(found, block, (size_t)k);
+        from += k;
+    }
+    return found == sum;
 }
 
 void swp_journal_close(swp_journal *j)
@@ -352,13 +441,12 @@ static void remember(swp_book *b, const swp_rec *r, const char *label)
     b->who[b->n_sample++] = (swp_sample){r->point % b->mc + 1, r->status != VS_OK};
     if (b->n_sample < b->mc)
         return;
-    char text[LABEL];
-    swp_label(b, label, text, sizeof text);
-    char *cut = strstr(text, " sample=");
+    char *text = swp_label(b, label), *cut = strstr(text, " sample=");
     if (cut)
         *cut = 0;
     if (b->table)
         swp_statistics(b, cut ? text : "", b->log);
+    vs_free(text);
     b->n_sample = 0;
 }
 
@@ -377,19 +465,32 @@ static void tell_redo(swp_book *b, const swp_rec *r, const char *label)
 
 static void tell(swp_book *b, const swp_rec *r, const char *label)
 {
-    char text[LABEL];
-    swp_label(b, label, text, sizeof text);
+    if (!b->redo && !r->n_text && !r->n_msg && !r->status)
+        return;
+    char *text = swp_label(b, label);
     if (b->redo)
         tell_redo(b, r, text);
     if (r->n_text)
         fprintf(b->log, "point %lld: %s\n%.*s", (long long)r->point + 1, text, (int)r->n_text,
                 r->text);
-    if (!b->say || (!r->n_msg && !r->status))
-        return;
-    fflush(b->log);
-    fprintf(b->say, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
-            r->status ? " failed: " : ":", r->status ? vs_status_text((vs_status)r->status) : "",
-            (int)r->n_msg, r->n_msg ? r->msg : "");
+    if (b->say && (r->n_msg || r->status)) {
+        fflush(b->log);
+        fprintf(b->say, "vsim: point %lld (%s)%s%s\n%.*s", (long long)r->point + 1, text,
+                r->status ? " failed: " : ":",
+                r->status ? vs_status_text((vs_status)r->status) : "", (int)r->n_msg,
+                r->n_msg ? r->msg : "");
+    }
+    vs_free(text);
+}
+
+/* The results are on disk before the journal says so. */
+static vs_status sync_files(swp_book *b, bool results)
+{
+    const int fd[] = {results ? b->fd : b->jfd, results ? b->mfd : -1};
+    for (size_t i = 0; i < VS_COUNT(fd) && b->fsync; i++)
+        if (fd[i] >= 0 && fdatasync(fd[i]) && errno != EINVAL) /* EINVAL: a pipe */
+            return fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
+    return VS_OK;
 }
 
 vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src, off_t at,
@@ -400,7 +501,11 @@ vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src
     if (!st)
         st = write_measures(b, r, label);
     if (!st)
+        st = sync_files(b, true);
+    if (!st)
         st = note_point(b, r, label, new_header);
+    if (!st)
+        st = sync_files(b, false);
     tell(b, r, label);
     remember(b, r, label);
     return st;
@@ -408,11 +513,39 @@ vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src
 
 /* -- opening -- */
 
+/* The head of a journal was not finished, or is of another version. */
+static vs_status restart(swp_book *b)
+{
+    char head[sizeof version] = "";
+    const ssize_t n = pread(b->jfd, head, sizeof version - 1, 0);
+    if (n > 0 && strncmp(head, version, (size_t)n) != 0)
+        return fail(b, VS_EINPUT, "'%s' was written by another version of vsim", b->journal);
+    if (ftruncate(b->jfd, 0) || lseek(b->jfd, 0, SEEK_SET) < 0)
+        return fail(b, VS_EIO, "'%s' could not be cut: %s", b->journal, strerror(errno));
+    return begin_journal(b);
+}
+
+/* More than what a kill leaves of a line. */
+static bool has_line(int fd, off_t at)
+{
+    char block[BLOCK];
+    const ssize_t n = pread(fd, block, sizeof block, at);
+    return n > 0 && memchr(block, '\n', (size_t)n);
+}
+
+static void tell_damage(const swp_book *b, const char *path, int64_t n)
+{
+    if (b->say)
+        fprintf(b->say,
+                "vsim: '%s' is damaged behind point %lld of this run: going on from there\n", path,
+                (long long)n);
+}
+
 static vs_status resume(swp_book *b, int64_t *next)
 {
     swp_journal j;
     if (!swp_journal_open(&j, b->journal, &b->mem))
-        return fail(b, VS_EINPUT, "there is no journal '%s' to resume from", b->journal);
+        return restart(b);
     if (j.id != b->id || j.total != b->total || j.shard != b->shard || j.n_shard != b->n_shard ||
         j.format != b->format || vec_len(j.meas) != vec_len(b->meas)) {
         swp_journal_close(&j);
@@ -420,8 +553,14 @@ static vs_status resume(swp_book *b, int64_t *next)
                     "'%s' belongs to another sweep: the deck or the options have changed",
                     b->journal);
     }
-    b->mend = -1;
-    while (swp_journal_next(&j, &b->mem)) {
+    bool same = true;
+    while (same && swp_journal_next(&j, &b->mem)) {
+        same = swp_sum_is(b->fd, j.start, j.end, j.sum) &&
+               swp_sum_is(b->mfd, j.mstart, j.mend, j.msum);
+        if (!same) {
+            take_back(&j);
+            break;
+        }
         remember(b, &j.rec, j.label);
         b->end = j.end;
         b->mend = j.mend;
@@ -430,7 +569,10 @@ static vs_status resume(swp_book *b, int64_t *next)
     for (size_t i = 0; j.header && i < strlen(j.header); i++)
         vec_push(b->last_header, j.header[i]);
     const off_t good = j.good;
+    b->chain = j.chain;
     swp_journal_close(&j);
+    if (!same || has_line(b->jfd, good))
+        tell_damage(b, same ? b->journal : b->path ? b->path : b->measures, *next);
     if (ftruncate(b->jfd, good) || lseek(b->jfd, good, SEEK_SET) < 0)
         return fail(b, VS_EIO, "'%s' could not be cut: %s", b->journal, strerror(errno));
     return VS_OK;
@@ -441,21 +583,33 @@ static vs_status cut(swp_book *b, int fd, off_t end, const char *path)
     struct stat sb;
     if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
         return VS_OK;
-    if (sb.st_size < end)
-        return fail(b, VS_EINPUT, "'%s' is shorter than its journal says", path);
     if (ftruncate(fd, end) || lseek(fd, end, SEEK_SET) < 0)
         return fail(b, VS_EIO, "'%s' could not be cut: %s", path, strerror(errno));
     return VS_OK;
 }
 
-static vs_status open_one(swp_book *b, const char *path, int *fd)
+/* Where memory is missing the files are closed with the heap, and so are no longer locked. */
+static void drop_fd(void *fd, size_t n)
+{
+    (void)n;
+    close((int)(intptr_t)fd);
+}
+
+static vs_status open_one(swp_book *b, const char *path, files_role role, int *fd)
 {
     if (!path)
         return VS_OK;
-    *fd = !strcmp(path, "-") ? dup(STDOUT_FILENO) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const bool to_stdout = !strcmp(path, "-");
+    if (!to_stdout && !files_claim(path, role))
+        return fail(b, VS_EINPUT, "'%s' cannot be written: %s", path, files_why(errno));
+    *fd = to_stdout ? dup(STDOUT_FILENO) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*fd < 0 && errno == EACCES)
         *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    return *fd >= 0 ? VS_OK : fail(b, VS_EIO, "'%s' cannot be written: %s", path, strerror(errno));
+    if (*fd >= 0)
+        heap_hold(drop_fd, (void *)(intptr_t)*fd, 0);
+    if (*fd >= 0 && (to_stdout || file_lock(*fd)))
+        return VS_OK;
+    return fail(b, VS_EIO, "'%s' cannot be written: %s", path, files_why(errno));
 }
 
 vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
@@ -463,13 +617,17 @@ vs_status swp_book_open(swp_book *b, bool again, int64_t *next)
     const char *of = b->path && strcmp(b->path, "-") ? b->path : b->measures;
     struct stat sb;
     *next = 0;
+    b->sum = b->msum = SUM_BEGIN;
     if (of && (stat(of, &sb) || S_ISREG(sb.st_mode)))
         b->journal = arena_printf(&b->mem, "%s.journal", of);
-    vs_status st = open_one(b, b->path, &b->fd);
+    vs_status st = open_one(b, b->path, FILES_RESULTS, &b->fd);
     if (!st)
-        st = open_one(b, b->measures, &b->mfd);
+        st = open_one(b, b->measures, FILES_MEASURES, &b->mfd);
     if (!st)
-        st = open_one(b, b->journal, &b->jfd);
+        st = open_one(b, b->journal, FILES_JOURNAL, &b->jfd);
+    if (!st && b->jfd >= 0 && !is_ours(b->journal))
+        st = fail(b, VS_EINPUT, "'%s' is no journal of a sweep and would be overwritten",
+                  b->journal);
     print_head(b);
     const bool old = again && b->jfd >= 0 && !fstat(b->jfd, &sb) && sb.st_size > 0;
     if (!st && old)
@@ -491,6 +649,8 @@ vs_status swp_book_close(swp_book *b, bool finished)
     vs_status st = VS_OK;
     int *fd[] = {&b->fd, &b->mfd, &b->jfd};
     for (size_t i = 0; i < VS_COUNT(fd); i++) {
+        if (*fd[i] >= 0)
+            heap_unhold(drop_fd, (void *)(intptr_t)*fd[i]);
         if (*fd[i] >= 0 && close(*fd[i]) && !st)
             st = fail(b, VS_EIO, "results could not be written: %s", strerror(errno));
         *fd[i] = -1;

@@ -18,34 +18,36 @@
 
 #include "heap.h"
 #include "io.h"
+#include "mdl_compare.h"
 
-enum { LABEL = 2000, AHEAD = 8, TRIES = 2 };
+enum { AHEAD = 8, TRIES = 2 };
 enum { NO_MEMORY = 7 };          /* exit code of a worker */
 static const double FORK = 2e-3; /* s, to start a process, if vsim tune has not measured it */
 
 vs_status swp_alone(swp *w, int64_t k)
 {
     vs_status st = VS_OK;
-    char label[LABEL];
-    if (w->o->out && (w->spool = swp_spool(w)) < 0) {
+    if (w->o->out && (w->spool = swp_spool(w, 0)) < 0) {
         snprintf(w->book.why, sizeof w->book.why, "no file for results of points: %s",
                  strerror(errno));
         return VS_EIO;
     }
+    bool half = false;
     for (; k < w->book.n_mine && !st; k++) {
         swp_rec r;
         swp_point(w, swp_mine(w, k), &r);
-        if (r.status == VS_STOP && swp_stopped(w))
+        half = r.status == VS_STOP && swp_stopped(w);
+        if (half)
             st = VS_STOP;
-        fam_values(&w->fam, r.point, label, sizeof label);
+        char *label = fam_values(&w->fam, r.point);
         if (!st)
             st = swp_book_add(&w->book, &r, label, w->spool, 0, NULL);
+        vs_free(label);
         swp_rec_fini(&r);
         if (!st && k + 1 < w->book.n_mine && swp_stopped(w))
             st = VS_STOP;
     }
-    if (w->spool >= 0)
-        close(w->spool);
+    swp_end_spool(w, 0, w->spool, half);
     return st;
 }
 
@@ -54,7 +56,8 @@ vs_status swp_alone(swp *w, int64_t k)
 static bool send_record(int fd, const swp_rec *r, size_t n_meas)
 {
     return io_write(fd, r, sizeof *r) && io_write(fd, r->value, n_meas * sizeof *r->value) &&
-           io_write(fd, r->text, r->n_text) && io_write(fd, r->msg, r->n_msg);
+           io_write(fd, r->text, r->n_text) && io_write(fd, r->msg, r->n_msg) &&
+           io_write(fd, r->compare, r->n_compare);
 }
 
 bool swp_receive(int fd, swp_rec *r, size_t n_meas)
@@ -66,8 +69,9 @@ bool swp_receive(int fd, swp_rec *r, size_t n_meas)
     r->value = vs_calloc(n_meas + 1, sizeof *r->value);
     r->text = vs_malloc(r->n_text + 1);
     r->msg = vs_malloc(r->n_msg + 1);
-    if (r->value && r->text && r->msg && io_read(fd, r->value, n_meas * sizeof *r->value) &&
-        io_read(fd, r->text, r->n_text) && io_read(fd, r->msg, r->n_msg))
+    r->compare = vs_malloc(r->n_compare + 1);
+    if (io_read(fd, r->value, n_meas * sizeof *r->value) && io_read(fd, r->text, r->n_text) &&
+        io_read(fd, r->msg, r->n_msg) && io_read(fd, r->compare, r->n_compare))
         return true;
     swp_rec_fini(r);
     return false;
@@ -97,10 +101,15 @@ typedef struct desk {
 static vs_status serve(void *arg)
 {
     const desk *d = arg;
+    const mdl_lib *lib = sim_opts(d->w->s)->lib;
     int64_t point;
+    size_t n;
+    vs_free(lib ? mdl_compare_take(lib, &n) : NULL); /* what the parent found is its own */
     while (io_read(d->ask, &point, sizeof point)) {
         swp_rec r;
         swp_point(d->w, point, &r);
+        r.compare = lib ? mdl_compare_take(lib, &n) : NULL;
+        r.n_compare = r.compare ? (uint32_t)n : 0;
         if (!send_record(d->answer, &r, vec_len(d->w->meas)))
             break;
         swp_rec_fini(&r);
@@ -127,10 +136,10 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
     _exit(guard_run(heap_now(), serve, &d) ? NO_MEMORY : 0);
 }
 
-bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v)
+bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v)
 {
     int ask[2], answer[2];
-    if (w->o->out && v->spool < 0 && (v->spool = swp_spool(w)) < 0)
+    if (w->o->out && v->spool < 0 && (v->spool = swp_spool(w, (int)(v - all))) < 0)
         return false;
     if (pipe(ask))
         return false;
@@ -149,6 +158,7 @@ bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v)
             _exit(0);
         close(ask[1]);
         close(answer[0]);
+        swp_let_go(all);
         work(w, all, n, ask[0], answer[1], v->spool);
     }
     close(ask[0]);
@@ -176,6 +186,24 @@ int swp_dismiss(swp_worker *v, int sig)
     v->pid = 0;
     return how;
 }
+
+static void kill_all(void *all, size_t n)
+{
+    swp_worker *v = all;
+    for (size_t i = 0; i < n; i++)
+        (void)swp_dismiss(&v[i], SIGKILL);
+}
+
+swp_worker *swp_room(arena *mem, int n)
+{
+    swp_worker *all = arena_array(mem, swp_worker, n);
+    for (int i = 0; i < n; i++)
+        all[i] = (swp_worker){.spool = -1, .k = -1};
+    heap_hold(kill_all, all, (size_t)n);
+    return all;
+}
+
+void swp_let_go(swp_worker *all) { heap_unhold(kill_all, all); }
 
 /* -- points -- */
 
@@ -210,10 +238,12 @@ void swp_came(swp_crew *c, int64_t k, const swp_rec *r, char *bytes)
 
 static vs_status add(swp_crew *c, const swp_rec *r, int src)
 {
-    char label[LABEL];
-    fam_values(&c->w->fam, r->point, label, sizeof label);
+    char *label = fam_values(&c->w->fam, r->point);
     vs_status st = swp_book_add(&c->w->book, r, label, src, 0, NULL);
+    vs_free(label);
     sim_figures_add(c->w->s, &r->figures);
+    if (r->n_compare)
+        mdl_compare_add(sim_opts(c->w->s)->lib, r->compare, r->n_compare);
     c->spent += r->own.st.built ? fmax(r->seconds - c->start, 0) : r->seconds;
     c->n_spent++;
     c->tries[c->due % c->window] = 0;
@@ -380,13 +410,11 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
                   .start = sim_build_seconds(w->s) +
                            (w->o->worker_start > 0 ? w->o->worker_start : FORK),
                   .window = (int64_t)AHEAD * jobs * (1 + others)};
-    c.one = arena_array(&mem, swp_worker, jobs);
+    c.one = swp_room(&mem, jobs);
     c.tries = arena_array(&mem, int, c.window);
     c.wait = arena_array(&mem, swp_early, c.window);
-    for (int i = 0; i < jobs; i++)
-        c.one[i].spool = c.one[i].k = -1;
     vs_status st = VS_OK;
-    if (w->o->out && (c.copy = swp_spool(w)) < 0)
+    if (w->o->out && (c.copy = swp_spool(w, -1)) < 0)
         st = no_room(&c);
     if (!st && others && !(c.ranks = swp_ranks_new(w)))
         st = VS_ENOMEM;
@@ -400,9 +428,9 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
         st = manage(&c);
     for (int i = 0; i < jobs; i++) {
         (void)swp_dismiss(&c.one[i], st ? SIGKILL : 0);
-        if (c.one[i].spool >= 0)
-            close(c.one[i].spool);
+        swp_end_spool(w, i, c.one[i].spool, st == VS_STOP && c.one[i].k >= 0);
     }
+    swp_let_go(c.one);
     for (int64_t i = 0; i < c.window; i++) {
         swp_rec_fini(&c.wait[i].r);
         vs_free(c.wait[i].bytes);

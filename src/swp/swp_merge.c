@@ -23,6 +23,7 @@ static vs_status refuse(char why[300], const char *path, const char *what)
 static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
 {
     p->path = path;
+    (void)files_input(path);
     if (!swp_journal_open(&p->j, arena_printf(mem, "%s.journal", path), mem))
         return refuse(why, path, "has no journal beside it: it is no result of --shard");
     p->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,12 +31,6 @@ static vs_status open_part(part *p, const char *path, arena *mem, char why[300])
         return VS_OK;
     snprintf(why, 300, "'%s' cannot be read: %s", path, strerror(errno));
     return VS_EIO;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return a && !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* In the order of the shards, one of each. */
@@ -63,6 +58,17 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
     return VS_OK;
 }
 
+/* Behind the last point there is nothing, neither there nor in the journal. */
+static vs_status check_end(part *p, char why[300])
+{
+    struct stat sb;
+    if (!fstat(p->fd, &sb) && S_ISREG(sb.st_mode) && sb.st_size != p->j.end)
+        return refuse(why, p->path, "is longer than its journal says");
+    if (fgetc(p->j.fp) != EOF)
+        return refuse(why, p->path, "has a journal with something behind the last point");
+    return VS_OK;
+}
+
 static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
 {
     vs_status st = VS_OK;
@@ -71,6 +77,13 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
         if (!swp_journal_next(&q->j, &b->mem) || q->j.rec.point != k) {
             snprintf(why, 300, "'%s' is not finished: point %lld is missing (go on with --resume)",
                      q->path, (long long)k + 1);
+            return VS_EINPUT;
+        }
+        if (!swp_sum_is(q->fd, q->j.start, q->j.end, q->j.sum)) {
+            snprintf(why, 300,
+                     "the results of point %lld in '%s' are not those that were written "
+                     "(--resume computes them again)",
+                     (long long)k + 1, q->path);
             return VS_EINPUT;
         }
         swp_rec r = q->j.rec;
@@ -83,6 +96,8 @@ static vs_status add_points(swp_book *b, part *p, size_t n, char why[300])
         if (st)
             snprintf(why, 300, "%s", b->why);
     }
+    for (size_t i = 0; i < n && !st; i++)
+        st = check_end(&p[i], why);
     return st;
 }
 
@@ -97,9 +112,7 @@ vs_status swp_merge(const char *out, const char *measures, const char *const *pa
     for (size_t i = 0; i < n; i++)
         p[i].fd = -1;
     for (size_t i = 0; i < n && !st; i++)
-        st = same_file(out, path[i]) || (measures && same_file(measures, path[i]))
-                 ? refuse(why, path[i], "would be overwritten")
-                 : open_part(&p[i], path[i], &mem, why);
+        st = open_part(&p[i], path[i], &mem, why);
     if (!st)
         st = sort_parts(p, n, why);
     if (!st) {

@@ -18,7 +18,7 @@
 typedef struct swp_rec {
     int64_t point;
     int32_t status;
-    uint32_t n_text, n_msg;
+    uint32_t n_text, n_msg, n_compare;
     int64_t n_bytes;     /* of results */
     double seconds;      /* that it took */
     char why[160];       /* what changed */
@@ -26,6 +26,7 @@ typedef struct swp_rec {
     sim_figures figures; /* of it, and of what its process did before it and after its last one */
     double *value;       /* [n_meas], NaN: failed */
     char *text, *msg;    /* what cards print; messages */
+    char *compare;       /* [n_compare] of --check-kernels (mdl_compare_take), from workers */
 } swp_rec;
 void swp_rec_fini(swp_rec *r);
 
@@ -38,7 +39,7 @@ typedef struct swp_sample {
 typedef struct swp_book {
     /* set by the owner */
     const char *path, *measures; /* NULL: none */
-    bool csv, quiet, table, redo;
+    bool csv, quiet, table, redo, fsync;
     int format;
     int64_t total, n_mine, mc; /* points of the family, of this shard; samples (0: no .mc) */
     int shard, n_shard;
@@ -49,6 +50,7 @@ typedef struct swp_book {
 
     int fd, mfd, jfd;
     off_t end, mend;
+    uint64_t sum, msum, chain;  /* of what was written of the next point; of the journal's lines */
     const char *journal;        /* file; NULL: none */
     char *header, *last_header; /* vecs: of CSV */
     int csv_state;
@@ -73,7 +75,7 @@ VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *la
 /* finished: all points are there. */
 vs_status swp_book_close(swp_book *b, bool finished);
 /* "r=1000 temp=27" */
-void swp_label(const swp_book *b, const char *csv, char *text, size_t size);
+char *swp_label(const swp_book *b, const char *csv); /* for vs_free */
 
 /* A journal, line by line. */
 typedef struct swp_journal {
@@ -83,12 +85,18 @@ typedef struct swp_journal {
     uint64_t id;
     const char **step, **meas;
     double *min, *max;
-    off_t start;     /* of the present point in the result file */
-    off_t end, mend; /* behind it */
+    off_t start, mstart; /* of the present point in the result file and in the table */
+    off_t end, mend;     /* behind it */
+    uint64_t sum, msum;  /* of what is between */
+    uint64_t chain;      /* of the lines so far */
+    int64_t n_point;
     char *label;
     const char *header; /* CSV header that was written last */
     const char *elided; /* the one that stands for the present point too, NULL: it has its own */
     off_t good;         /* bytes of the journal that are whole */
+    const char *before; /* header, good and chain of the point before */
+    off_t good_before;
+    uint64_t chain_before;
     swp_rec rec;
     char *line;
     size_t cap;
@@ -97,6 +105,8 @@ typedef struct swp_journal {
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem);
 bool swp_journal_next(swp_journal *j, arena *mem); /* false: no further whole line */
 void swp_journal_close(swp_journal *j);
+/* Do the bytes from..to of a file have this sum? Not asked of what is no regular file. */
+bool swp_sum_is(int fd, off_t from, off_t to, uint64_t sum);
 
 /* swp_stat.c: the statistics of the samples of one combination of steps. */
 void swp_statistics(const swp_book *b, const char *label, FILE *log);
@@ -125,7 +135,10 @@ static inline int64_t swp_turn(const swp *w, int64_t point)
 {
     return (point - w->o->shard) / w->o->n_shard;
 }
-int swp_spool(const swp *w); /* an unlinked file; -1 with errno */
+/* A file for the results of points: of worker i, RESULTS.point-i; i < 0: one without a name.
+ * -1: errno. At the end it is closed, and goes unless it is to be kept. */
+int swp_spool(const swp *w, int i);
+void swp_end_spool(swp *w, int i, int fd, bool keep);
 
 /* -- swp_jobs.c -- */
 
@@ -169,8 +182,12 @@ enum { SWP_MOST_JOBS = 256 };
 VS_MUST_USE vs_status swp_alone(swp *w, int64_t k);
 VS_MUST_USE vs_status swp_workers(swp *w, int64_t k, int jobs);
 /* all: [n] the workers of this process, v one of them. false: errno */
-bool swp_hire(swp *w, const swp_worker *all, int n, swp_worker *v);
+bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v);
 int swp_dismiss(swp_worker *v, int sig); /* how it ended; sig 0: it is asked to */
+/* Room for n workers in `mem`, none there yet. They are killed when the heap is freed before
+ * swp_let_go: each holds the run's files, and their locks. */
+swp_worker *swp_room(arena *mem, int n);
+void swp_let_go(swp_worker *all);
 bool swp_receive(int fd, swp_rec *r, size_t n_meas);
 /* All results of a record in the spool, as malloc'ed bytes. NULL: errno */
 char *swp_results_of(const swp_rec *r, int spool);

@@ -164,7 +164,7 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
         return false;
     memcpy(r, data, sizeof *r);
     const size_t values = n_meas * sizeof *r->value;
-    if (n != sizeof *r + values + r->n_text + r->n_msg || r->n_bytes < 0) {
+    if (n != sizeof *r + values + r->n_text + r->n_msg + r->n_compare || r->n_bytes < 0) {
         *r = (swp_rec){0};
         return false;
     }
@@ -173,13 +173,13 @@ static bool take_result(swp_crew *c, peer *p, const char *data, size_t n)
     r->value = vs_calloc(n_meas + 1, sizeof *r->value);
     r->text = vs_malloc(r->n_text + 1);
     r->msg = vs_malloc(r->n_msg + 1);
+    r->compare = vs_malloc(r->n_compare + 1);
     p->part.bytes = vs_malloc((size_t)r->n_bytes + 1);
-    if (!r->value || !r->text || !r->msg || !p->part.bytes)
-        return false;
     data += sizeof *r;
     memcpy(r->value, data, values);
     memcpy(r->text, data + values, r->n_text);
     memcpy(r->msg, data + values + r->n_text, r->n_msg);
+    memcpy(r->compare, data + values + r->n_text + r->n_msg, r->n_compare);
     return complete(c, p);
 }
 
@@ -278,6 +278,8 @@ static bool send_result(const server *s, const swp_rec *r, int spool)
     fwrite(r->value, sizeof *r->value, vec_len(s->w->meas), fp);
     fwrite(r->text, 1, r->n_text, fp);
     fwrite(r->msg, 1, r->n_msg, fp);
+    if (r->n_compare)
+        fwrite(r->compare, 1, r->n_compare, fp);
     char *bytes = r->n_bytes ? swp_results_of(r, spool) : NULL;
     bool ok =
         !stream_close(fp) && (bytes || !r->n_bytes) && rank_send(s->link, 0, RANK_RESULT, text, n);
@@ -364,13 +366,12 @@ static vs_status serve(server *s)
 vs_status swp_serve(swp *w, int jobs)
 {
     server s = {.w = w, .link = w->o->link, .n = jobs > SWP_MOST_JOBS ? SWP_MOST_JOBS : jobs};
-    swp_worker one[SWP_MOST_JOBS];
     const int32_t workers = s.n;
     vs_status st = VS_OK;
-    s.one = one;
+    arena mem;
+    arena_init(&mem);
+    swp_worker *one = s.one = swp_room(&mem, s.n);
     sim_drop_circuit(w->s); /* as in swp_workers */
-    for (int i = 0; i < s.n; i++)
-        one[i] = (swp_worker){.spool = -1, .k = -1};
     for (int i = 0; i < s.n && !st; i++) {
         w->tell_all = i == 0;
         if (!swp_hire(w, one, s.n, &one[i]))
@@ -381,9 +382,10 @@ vs_status swp_serve(swp *w, int jobs)
         st = serve(&s);
     for (int i = 0; i < s.n; i++) {
         (void)swp_dismiss(&one[i], SIGKILL);
-        if (one[i].spool >= 0)
-            close(one[i].spool);
+        swp_end_spool(w, i, one[i].spool, false);
     }
+    swp_let_go(one);
+    arena_fini(&mem);
     vec_free(s.queue);
     return st;
 }

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "va_ast.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct cond {
@@ -353,13 +355,17 @@ static vs_status try_builtin(pp *p, const char *name, diag_span at, int32_t *fil
     return VS_OK;
 }
 
-/* The including file's folder, then opt->include, then the built-in texts. */
+/* The including file's folder, that of the file that it is a link to, then opt->include, then the
+ * built-in texts. */
 static vs_status find_include(pp *p, const char *name, diag_span at, int32_t *file,
                               const char **why)
 {
     const char *from = p->c->d->file[at.file].name, *slash = strrchr(from, '/');
     size_t n = name[0] == '/' ? 0 : slash ? (size_t)(slash - from) + 1 : 0;
     vs_status st = try_path(p, from, n, name, at, file, why);
+    char real[PATH_MAX]; /* a file that is a link has its includes where it points to */
+    if (st && name[0] != '/' && realpath(from, real) && strcmp(real, from) != 0)
+        st = try_path(p, real, (size_t)(strrchr(real, '/') - real) + 1, name, at, file, why);
     for (size_t i = 0; st && name[0] != '/' && p->c->opt && i < p->c->opt->n_include; i++) {
         const char *dir = p->c->opt->include[i];
         st = try_path(p, dir, strlen(dir), name, at, file, why);

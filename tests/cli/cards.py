@@ -43,6 +43,22 @@ class Cards(Folder):
                 self.assertAlmostEqual(got, wanted, 9, (level, type_))
                 self.assertEqual(said.count("has no parameter 'xx': no effect"), 1)
 
+    def test_levels_of_bipolar_transistors_bind_too(self):
+        for level, module in ((6, 'bjt504va'), (504, 'bjt505va'), (8, 'hicuml2va'), (13, 'hicuml0va')):
+            self.write('m.va', GATE % (module, 'TYPE', 'TYPE'))
+            for type_, wanted in (('npn', 3), ('pnp', -6)):
+                got, _ = self.amps('.hdl "m.va"\nv1 c 0 1\nq1 c 0 0 0 mm\n.model mm %s level=%d g0=3\n' % (type_, level))
+                self.assertAlmostEqual(got, wanted, 9, (level, type_))
+
+    def test_scale_multiplies_the_lengths_of_stress(self):
+        form = 'v1 d 0 1\nm1 d d 0 0 n w=3{0} l=0.2{0} nf=2 sa=0.4{0} sb=0.6{0} sd=0.3{0} sc=0.7{0}\n' \
+               '.model n nmos level=54 version=4.8 kvth0=3e-8 ku0=4e-8 wpemod=1 kvth0we=0.01 web=500\n'
+        plain, _ = self.amps(form.format('u'))
+        scaled, _ = self.amps('.option scale=1u\n' + form.format(''))
+        none, _ = self.amps(form.format('u').replace('sa=0.4u', '').replace('sc=0.7u', ''))
+        self.assertAlmostEqual(scaled / plain, 1, 9)
+        self.assertGreater(abs(none / plain - 1), 1e-3)
+
     def test_version_in_any_form(self):
         self.write('m.va', GATE % ('bsim4va', 'TYPE', 'TYPE'))
         for text, wanted in (('4.82', 4.82), ('4.8.2', 4.82), ('"4.8.2"', 4.82), ('"4.5"', 4.5), ('4.5', 4.5), ('4.8', 4.8), ('3.2.4', 3.24)):

@@ -543,6 +543,23 @@ class CheckingKernels(Folder):
                 self.assertTrue(row, done.stdout)
                 self.assertRegex(row.group(), r' \d[.\d]*e-(09|10) .* n[12] ')
 
+    SWEEP = '.param f=1\n.step param f list 1 2 3 4\nrf 2 0 {1k*f}\n' + TRAN
+
+    def test_workers_of_a_sweep_tell_what_they_found(self):
+        tables, calls = [], []
+        for jobs in '1', '2':
+            done = self.run_it(self.SWEEP, '1.5', '--check-kernels', '--jobs', jobs)
+            calls.append(int(re.search(r'interpreter: (\d+) calls', done.stdout).group(1)))
+            tables.append(re.findall(r'(?m)^  (?:mm|resistor) .*$', done.stdout))
+        self.assertEqual(*tables)
+        self.assertGreater(len(tables[0]), 3)
+        self.assertLess(abs(calls[0] - calls[1]), 20)  # each worker looks once for linear groups
+
+    def test_a_wrong_kernel_of_a_worker_is_named(self):
+        self.exchange(self.SWEEP)
+        done = self.run_it(self.SWEEP, '1.5', '--check-kernels', '--jobs', '2', code=6)
+        self.assertRegex(done.stdout, r'(?m)^  mm .*BEYOND$')
+
     def test_quiet_shows_the_error_only(self):
         self.exchange(self.TRAN)
         done = self.run_it(self.TRAN, '1.5', '-q', '--check-kernels', code=6)
@@ -556,7 +573,7 @@ class CheckingKernels(Folder):
 
     def test_what_it_cannot_do_is_refused(self):
         deck = self.deck(RC)
-        for args in (('--check-kernels=0',), ('--check-kernels=x',), ('--check-kernels', '--jobs', '2'),
+        for args in (('--check-kernels=0',), ('--check-kernels=x',),
                      ('--check-kernels', '--interpret')):
             self.assertIn('--check-kernels', self.vsim(deck, *args, code=2).stderr)
         self.vsim('models', '--check-kernels', code=2)
@@ -675,19 +692,19 @@ class Refusing(Folder):
         os.symlink('deck.sp', self.path('soft.sp'))
         os.link(self.path('deck.sp'), self.path('hard.sp'))
         for out in ('deck.sp', './deck.sp', self.path('deck.sp'), 'soft.sp', 'hard.sp'):
-            self.assertIn('overwrite', self.vsim('-r', out, 'deck.sp', code=1).stderr)
-            self.assertIn('overwrite', self.vsim('-o', out, 'deck.sp', code=4).stderr)
-            self.assertIn('overwrite', self.vsim('-r', 'y', '--stats', out, 'deck.sp', code=4).stderr)
-        self.assertIn('overwrite', self.vsim('x.raw', code=1).stderr)
-        self.assertIn('overwrite', self.vsim('-r', 'part.inc', 'top.sp', code=1).stderr)
+            self.assertIn('overwrit', self.vsim('-r', out, 'deck.sp', code=1).stderr)
+            self.assertIn('overwrit', self.vsim('-o', out, 'deck.sp', code=1).stderr)
+            self.assertIn('overwrit', self.vsim('-r', 'y', '--stats', out, 'deck.sp', code=1).stderr)
+        self.assertIn('overwrit', self.vsim('x.raw', code=1).stderr)
+        self.assertIn('overwrit', self.vsim('-r', 'part.inc', 'top.sp', code=1).stderr)
         self.assertEqual(self.read('deck.sp'), text)
         self.assertEqual(self.read('x.raw'), text)
         self.assertIn(b'R9', self.read('part.inc'))
 
     def test_outputs_do_not_share_a_file(self):
         self.deck(RC)
-        self.assertIn('cannot both', self.vsim('-o', 'z', '-r', 'z', 'deck.sp', code=1).stderr)
-        self.assertIn('cannot both', self.vsim('--stats', 'z', '-r', 'z', 'deck.sp', code=4).stderr)
+        self.assertIn('another output', self.vsim('-o', 'z', '-r', 'z', 'deck.sp', code=1).stderr)
+        self.assertIn('another output', self.vsim('--stats', 'z', '-r', 'z', 'deck.sp', code=1).stderr)
 
     @unittest.skipUnless(os.path.exists('/dev/full'), 'needs /dev/full')
     def test_a_full_disk_is_named(self):

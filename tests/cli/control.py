@@ -76,6 +76,19 @@ class Blocks(Folder):
         with open(self.path('all.raw'), 'rb') as f:
             self.assertEqual(re.findall(rb'Plotname: (.*)', f.read()), [b'Operating Point', b'Transient Analysis'])
 
+    def test_a_transient_that_pauses_goes_on_as_if_it_had_not(self):
+        out, _ = self.control('tran 10n 4u', 'write whole.raw v(out)', 'stop when v(out) > 0.5',
+                              'tran 10n 4u', 'let n = length(time)', 'print n', 'status',
+                              'delete all', 'resume', 'unlet n', 'write pieces.raw v(out)',
+                              args=('-r', 'all.raw'))
+        self.assertIn('1   stop when v(out) > 0.5', out)
+        n = float(re.search(r'^n = (\S+)', out, re.M).group(1))
+        whole, pieces = (waves.read_raw(self.path(f)) for f in ('whole.raw', 'pieces.raw'))
+        self.assertEqual(whole.columns, pieces.columns)
+        self.assertLess(n, len(whole))
+        _, err = self.control('stop when v(out) > 0.5', 'run', 'alter r1 = 2k', code=1)
+        self.assertIn("a run is paused; 'resume' goes on", err)
+
     def test_a_block_that_runs_nothing_leaves_the_deck_its_analyses(self):
         out, _ = self.run_deck(RC + '.tran 10n 4u\n.control\nset x = 1\n.endc\n')
         self.assertIn('transient: ', out)
@@ -130,6 +143,14 @@ class Blocks(Folder):
         self.assertIn('v(out) = 1.0', out)
         self.assertEqual(err.count('text after .end is ignored'), 1)
 
+    def test_a_warning_of_the_deck_is_given_once(self):
+        deck = "lost line break\n.param x='-1*2' + y='3'\n.param y=5\nV1 a 0 {x}\nR1 a 0 {y}\n" \
+               '.control\nop\nprint i(v1)\nreset\nop\nmc_source\nop\n.endc\n'
+        out, err = self.run_deck(deck)
+        self.assertIn('i(v1) = 4.000000e-01', out)
+        self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: (.{20})', err),
+                         [('2:17', 'a line break is miss'), ('3:8', "parameter 'y' is def")])
+
     def test_run_without_analyses_is_a_warning(self):
         out, err = self.run_deck(RC + '.control\nrun\nop\nremzerovec\nprint v(out)\n.endc\n')
         self.assertIn('warning: the deck has no analysis to run', err)
@@ -137,9 +158,12 @@ class Blocks(Folder):
 
     def test_an_ampere_is_no_suffix_without_a_word(self):
         deck = 'amps\nI1 0 a 2A\nR1 a 0 1\nI2 0 b 1.5Amp\nR2 b 0 1\nI3 0 c 3a\nR3 c 0 1\n.op\n.end\n'
-        _, err = self.run_deck(deck)
-        self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: this is 2e-18', err), ['2:8'])
+        out, err = self.run_deck(deck)
+        self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: this is 2 A', err), ['2:8'])
         self.assertEqual(err.count('suffix a'), 1)
+        self.assertEqual([float(x) for x in re.findall(r'v\([abc]\) +(\S+)', out)], [2, 1.5, 3e-18])
+        _, err = self.run_deck(deck.replace('I1 0', 'V1 0'))
+        self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: this is 2e-18', err), ['2:8'])
 
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):

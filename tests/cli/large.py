@@ -135,7 +135,7 @@ class Methods(Folder):
 
     def test_a_wrong_name_is_an_error(self):
         text, _, _ = self.vsim(RESISTORS.replace('.op', '.op\n.option lu=sparse'), code=1)
-        self.assertIn('option lu=sparse: auto, klu, tiny, umfpack or dense is needed', text)
+        self.assertIn('option lu=sparse: auto, klu, tiny, umfpack, dense or cholesky is needed', text)
         self.vsim(RESISTORS, '--lu', 'sparse', code=2)
 
     def test_a_matrix_too_large_for_the_method_is_an_error(self):

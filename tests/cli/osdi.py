@@ -106,7 +106,7 @@ def compare(device, analysis, vsim, simulator, library):
         for name, text in (('a.sp', spice(device, library, card)), ('b.sim', vacask(device, lines))):
             with open(os.path.join(tmp, name), 'w') as f:
                 f.write(text)
-        ours, _ = run([vsim, '-q', '-r', 'a.raw', 'a.sp'], tmp, 'a.raw')
+        ours, _ = run([vsim, '-q', '--allow-native', '-r', 'a.raw', 'a.sp'], tmp, 'a.raw')
         theirs, names = run([simulator, 'b.sim'], tmp, analysis + '.raw')
     out = []
     for name, a, b in pairs(analysis, ours, theirs):
@@ -130,7 +130,7 @@ def ring(vsim, library):
         for extra in ([], ['.hdl "%s"' % os.path.join(library, 'psp103v4.osdi')]):
             with open(os.path.join(tmp, 'ring.sp'), 'w') as f:
                 f.write('\n'.join(deck[:1] + extra + deck[1:]))
-            plot, _ = run([vsim, '-q', '-I', folder, '-r', 'ring.raw', 'ring.sp'], tmp, 'ring.raw')
+            plot, _ = run([vsim, '-q', '--allow-native', '-I', folder, '-r', 'ring.raw', 'ring.sp'], tmp, 'ring.raw')
             node = 'v(1)' if 'v(1)' in plot else sorted(k for k in plot if k.startswith('v('))[0]
             period.append(waves.mean_period(plot['time'], plot[node], 0.6, 20e-9)[0])
     if abs(period[0] / period[1] - 1) <= 2e-6:
@@ -180,7 +180,7 @@ def talk(vsim, compiler):
         def of(library, given, card):
             with open(os.path.join(tmp, 'talk.sp'), 'w') as f:
                 f.write(TALK % (library, given, card))
-            o = subprocess.run([vsim, '-q', '--no-output', 'talk.sp'], cwd=tmp, timeout=60, stdin=subprocess.DEVNULL,
+            o = subprocess.run([vsim, '-q', '--allow-native', '--no-output', 'talk.sp'], cwd=tmp, timeout=60, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             return o.returncode, o.stdout.split('\n'), o.stderr
 
@@ -220,7 +220,7 @@ def vbic(vsim, library):
                 with open(os.path.join(tmp, 'a.sp'), 'w') as f:
                     f.write('vbic\nVC v 0 3\nRC v c 100\nVB b 0 0.8 ac 1\n%s\n.options temp=%g gmin=1e-15 reltol=1e-7 '
                             'abstol=1e-15 vntol=1e-9\n%s\n.end\n' % (card, celsius, analysis))
-                plot.append(run([vsim, '-q', '-r', 'a.raw', 'a.sp'], tmp, 'a.raw')[0])
+                plot.append(run([vsim, '-q', '--allow-native', '-r', 'a.raw', 'a.sp'], tmp, 'a.raw')[0])
         for name in names:
             least = {'i': 1e-12, 'v': 1e-10, 'o': 0}[name[0]]
             for k, (a, b) in enumerate(zip(plot[0][name], plot[1][name])):

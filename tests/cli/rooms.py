@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command is a client of the library, and the library a guest of its host.   rooms.py BUILD
 
-The files of src/cli include vsim/*.h and their own header alone, and are compiled without any other
+The files of src/cli and src/ng include vsim/*.h and their own headers alone, and are compiled without any other
 folder of this tree. Nothing but the command reads the environment or writes to standard streams."""
 import glob
 import json
@@ -13,6 +13,9 @@ import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 BUILD = os.path.abspath(sys.argv.pop(1))
+
+# Programs and libraries on top of libvsim: they see include/ alone, and have an environment.
+CLIENTS = ('cli/', 'ng/')
 
 # What may name a standard stream outside of the command, and why.
 STREAMS = {
@@ -30,6 +33,15 @@ MEMORY = {
     'osdi/osdi.c': 'frees a text that a library made',
     'osdi/osdi_inst.c': 'frees what a library made',
     'rank/rank_mpi.c': 'the first process of a rank, which has no simulator',
+}
+
+# What may open files to write, and why: the others ask base/files.h through these.
+WRITING = {
+    'base/files.c': 'new files',
+    'out/out.c': 'results, locked in place',
+    'swp/swp_book.c': 'results of sweeps, likewise',
+    'swp/swp.c': 'results of points under way, beside them',
+    'rank/rank.c': 'closed streams of a rank',
 }
 
 # What a library does not do to its host: end it, print, start programs, change what all threads
@@ -53,22 +65,24 @@ def code_of(path):
 def rooms():
     for path in sorted(glob.glob(os.path.join(ROOT, 'src', '*', '*.[ch]'))):
         name = os.path.relpath(path, os.path.join(ROOT, 'src'))
-        if not name.startswith('cli/'):
+        if not name.startswith(CLIENTS):
             yield name, path
 
 
 class Rooms(unittest.TestCase):
     def test_the_command_includes_public_headers_only(self):
-        files = glob.glob(os.path.join(ROOT, 'src', 'cli', '*.[ch]'))
-        self.assertGreater(len(files), 5)
-        for path in files:
-            with open(path, encoding='utf-8') as f:
-                for name in re.findall(r'^\s*#\s*include\s*"([^"]*)"', f.read(), re.M):
-                    self.assertTrue(name == 'cli.h' or name.startswith('vsim/'), (path, name))
+        for room in CLIENTS:
+            files = glob.glob(os.path.join(ROOT, 'src', room, '*.[ch]'))
+            self.assertGreater(len(files), 5)
+            for path in files:
+                with open(path, encoding='utf-8') as f:
+                    for name in re.findall(r'^\s*#\s*include\s*"([^"]*)"', f.read(), re.M):
+                        own = name.startswith(room[:-1]) and '/' not in name
+                        self.assertTrue(own or name.startswith('vsim/'), (path, name))
 
     def test_the_command_is_compiled_with_include_alone(self):
         with open(os.path.join(BUILD, 'compile_commands.json'), encoding='utf-8') as f:
-            made = [c for c in json.load(f) if '/src/cli/' in c['file'].replace('..', '/')]
+            made = [c for c in json.load(f) if re.search('/src/(cli|ng)/', c['file'].replace('..', '/'))]
         self.assertGreater(len(made), 4)
         public = os.path.realpath(os.path.join(ROOT, 'include'))
         for c in made:
@@ -95,6 +109,11 @@ class Rooms(unittest.TestCase):
                               r'open_memstream|fopen|fdopen|fclose|opendir|scandir)\s*\(',
                               code_of(path))
             self.assertTrue(not found or name in MEMORY, (name, found))
+
+    def test_files_to_write_are_in_the_registry(self):
+        for name, path in rooms():
+            found = re.search(r'\b(O_WRONLY|O_RDWR|O_CREAT)\b', code_of(path))
+            self.assertTrue(not found or name in WRITING, (name, found))
 
     def test_the_library_calls_nothing_that_a_guest_may_not(self):
         out = subprocess.run(['nm', '-u', '-D', os.path.join(BUILD, 'libvsim.so')], check=True,

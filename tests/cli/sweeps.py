@@ -5,6 +5,7 @@
 import csv
 import math
 import os
+import random
 import re
 import signal
 import statistics
@@ -14,6 +15,9 @@ import time
 import unittest
 
 import folder
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden'))
+import waves  # noqa: E402
 
 VSIM = ''
 DIVIDER = """divider
@@ -242,6 +246,46 @@ class Workers(Folder):
             out, _ = self.run_it('--resume', '--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
             self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
             self.assertIn('402 of 402 points', out)
+
+    def test_the_point_under_way_is_kept(self):
+        endless = RC.replace('10u 20u', '10n 20n').replace('20u', '1')
+        self.write('d.sp', endless + '.step param r 1k 3k 1k\n')
+        for jobs, sig in ('1', signal.SIGKILL), ('2', signal.SIGKILL), ('1', signal.SIGINT), ('2', signal.SIGTERM):
+            if os.path.exists(self.path('b.raw.point-0')):
+                os.unlink(self.path('b.raw.point-0'))
+            p = self.start('--jobs', jobs, '-r', 'b.raw', 'd.sp')
+            self.wait_for(p, lambda: os.path.exists(self.path('b.raw.point-0')) and
+                          os.path.getsize(self.path('b.raw.point-0')) > 1 << 20)
+            p.send_signal(sig)
+            _, err = p.communicate(timeout=100)
+            self.assertEqual(sig != signal.SIGKILL, "'b.raw.point-0'" in err, err)
+            t = waves.read_raw(self.path('b.raw.point-0'))['time']
+            self.assertGreater(len(t), 1000)
+            self.assertTrue(all(a < b for a, b in zip(t, t[1:])))
+        self.write('d.sp', RC + '.step param r 1k 3k 1k\n')
+        self.run_it('-r', 'b.raw', 'd.sp')
+        self.assertEqual(sorted(os.listdir(self.tmp.name)), ['b.raw', 'd.sp'])
+
+    def test_damaged_parts_are_not_merged(self):
+        self.write('d.sp', self.SWEEP)
+        for i in '12':
+            self.run_it('--shard', i + '/2', '-r', 's' + i, 'd.sp')
+        self.run_it('merge', 'all.raw', 's1', 's2')
+        whole = self.data('all.raw')
+        draw = random.Random(17)
+        for k in range(60):
+            name = draw.choice(['s1', 's2', 's1.journal', 's2.journal'])
+            good = self.data(name)
+            at = draw.randrange(len(good))
+            flipped = bytes([good[at] ^ 1 << draw.randrange(8)])
+            bad = (good[:at], good[:at] + good[at + 1:], good + good[at:], good[:at] + flipped + good[at + 1:])[k % 4]
+            with open(self.path(name), 'wb') as f:
+                f.write(bad)
+            self.run_it('merge', 'x.raw', 's1', 's2', code=1)
+            with open(self.path(name), 'wb') as f:
+                f.write(good)
+        self.run_it('merge', 'x.raw', 's1', 's2')
+        self.assertEqual(self.data('x.raw'), whole)
 
     def test_a_journal_of_another_sweep(self):
         self.write('d.sp', self.LONG)

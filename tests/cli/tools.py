@@ -152,7 +152,7 @@ class Analyze(Tool):
         self.write('g.mtx', grid(3))
         self.assertIn("did you mean 'colamd'", self.vsim('analyze', '--order', 'colamb', 'g.mtx', code=1).stderr)
         self.assertIn('--at', self.vsim('analyze', '--at', '1u', 'g.mtx', code=2).stderr)
-        self.assertIn('overwrite', self.vsim('analyze', '--svg', 'g.mtx', 'g.mtx', code=4).stderr)
+        self.assertIn('overwrit', self.vsim('analyze', '--svg', 'g.mtx', 'g.mtx', code=1).stderr)
         self.assertIn('only analyze', self.vsim('--svg', 'x', 'g.mtx', code=2).stderr)
         self.assertIn('only profile', self.vsim('analyze', '--trace', 'x', 'g.mtx', code=2).stderr)
         self.write('d.sp', DIODES)
@@ -263,7 +263,7 @@ class Profile(Tool):
         self.vsim('profile', '-r', 'p.raw', 'p.sp')
         self.assertGreater(os.path.getsize(self.path('p.raw')), 1000)
         self.assertIn('cannot be written', self.vsim('profile', '--trace', '/none/t', 'p.sp', code=4).stderr)
-        self.assertIn('overwrite', self.vsim('profile', '--trace', 'p.sp', 'p.sp', code=4).stderr)
+        self.assertIn('overwrit', self.vsim('profile', '--trace', 'p.sp', 'p.sp', code=1).stderr)
 
     def test_waveforms_do_not_depend_on_being_watched(self):
         self.write('d.sp', DIODES)

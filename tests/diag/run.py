@@ -25,7 +25,7 @@ def limit():
 def command(vsim, kind, path, raw):
     if kind == 'va':
         return [vsim, 'compile', path]
-    return [vsim, '-r', raw, path]
+    return [vsim, '--allow-native', '-r', raw, path]
 
 
 def run(vsim, kind, name):

@@ -16,7 +16,7 @@ os.environ.pop('LD_LIBRARY_PATH', None)  # meson names the build folder there
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 BUILD = os.path.abspath(sys.argv.pop(1))
 ABI = os.path.join(ROOT, 'tests', 'data', 'abi.txt')
-HEADERS = ['base', 'deck', 'linear', 'result', 'run', 'vsim']
+HEADERS = ['base', 'deck', 'linear', 'result', 'run', 'session', 'vsim']
 # What each example prints; numbers that the last digits of a result decide are left open.
 OUTPUT = {
     'op': r'v\(out\) = 7\.5 V\n',

@@ -133,6 +133,30 @@ static vsim_action stop_at_once(void *user, const vsim_point *p)
     return VSIM_DO_STOP;
 }
 
+static bool ask_to_stop(void *user) { return ++*(int *)user == 1; }
+
+START_TEST(a_poll_stops_a_run_and_is_not_asked_at_each_point)
+{
+    static const char *const card[] = {"tran 1n 1", "ac lin 9000000 1 1meg", "dc v1 0 1 1u"};
+    for (size_t i = 0; i < sizeof card / sizeof *card; i++) {
+        int n = 0;
+        vsim *s = simulator();
+        vsim_deck *d = deck_of(s, rectifier);
+        vsim_run *r;
+        vsim_run_options o;
+        vsim_run_options_init(&o);
+        o.poll = ask_to_stop;
+        o.user = &n;
+        ck_done(s, vsim_run_card(d, card[i], &o, &r));
+        ck_assert_int_eq(vsim_run_go(r), VSIM_STOP);
+        ck_assert_int_eq(n, 1);
+        ck_assert_uint_eq(vsim_run_plot_count(r), 1);
+        (void)run_of(s, d, "op");
+        vsim_free(&s);
+    }
+}
+END_TEST
+
 START_TEST(every_analysis_can_be_stopped_by_its_points)
 {
     static const char *const card[] = {"op",
@@ -1001,6 +1025,7 @@ int main(void)
     tcase_add_test(t, callbacks_pause_without_a_trace);
     tcase_add_test(t, a_stopped_run_keeps_its_points_and_lets_others_start);
     tcase_add_test(t, changes_wait_while_a_run_is_paused);
+    tcase_add_test(t, a_poll_stops_a_run_and_is_not_asked_at_each_point);
     tcase_add_test(t, every_analysis_can_be_stopped_by_its_points);
     tcase_add_test(t, structs_are_the_cards);
     tcase_add_test(t, lists_name_what_there_is);

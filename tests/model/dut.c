@@ -85,7 +85,7 @@ size_t dut_given(const va_module *m, const char *text, mdl_given *given, size_t 
         if (!strcasecmp(name, "level"))
             continue;
         ck_assert_msg(p >= 0, "%s has no parameter %s", m->name, name);
-        given[n++] = (mdl_given){p, x};
+        given[n++] = (mdl_given){p, x, DIAG_NOWHERE};
     }
     return n;
 }

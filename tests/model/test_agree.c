@@ -196,7 +196,8 @@ static void choose_params(library *l, const char *base, int which, param_set *ps
         for (size_t p = 0; p < n; p++)
             if (m->param[p].type != VA_STRING && !m->param[p].local &&
                 random01() < (n < 20 ? 0.8 : share_moved))
-                ps->given[ps->n++] = (mdl_given){(int32_t)p, random_param(&m->param[p], dflt[p])};
+                ps->given[ps->n++] =
+                    (mdl_given){(int32_t)p, random_param(&m->param[p], dflt[p]), DIAG_NOWHERE};
         drop_invalid(m, ps, n_base, value, ok);
     }
     while (row_of(l, ps) < 0 && ps->n > n_base) /* refused by the model itself ($fatal) */
@@ -220,7 +221,8 @@ static bool choose_partner(library *l, const param_set *ps, param_set *partner)
         for (int k = 0; k < MOVED; k++) {
             int32_t p = random_int((int)n);
             if (m->param[p].type != VA_STRING && !m->param[p].local)
-                partner->given[partner->n++] = (mdl_given){p, random_param(&m->param[p], dflt[p])};
+                partner->given[partner->n++] =
+                    (mdl_given){p, random_param(&m->param[p], dflt[p]), DIAG_NOWHERE};
         }
         drop_invalid(m, partner, ps->n, value, ok);
         const int32_t a = row_of(l, ps), b = row_of(l, partner);

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -152,18 +153,22 @@ LIMITS = ('lmin', 'lmax', 'wmin', 'wmax')
 
 def bins(path, pattern):
     """The bins in a file whose names match."""
-    found, name, limits = [], None, {}
     with open(path) as f:
-        for line in f:
-            m = re.match(r'\.model\s+(\S+)\s+(nmos|pmos)\b', line, re.I)
-            if m:
-                name, kind, limits = m.group(1), m.group(2), {}
-            elif name and line[:1] == '+':
-                limits.update((k.lower(), float(v)) for k, v in LIMIT.findall(line))
-                if len(limits) == 4:
-                    if re.match(pattern, name):
-                        found.append(Bin(name, kind, limits))
-                    name = None
+        return bins_of(f, pattern)
+
+
+def bins_of(lines, pattern=''):
+    found, name, limits = [], None, {}
+    for line in lines:
+        m = re.match(r'\.model\s+(\S+)\s+(nmos|pmos)\b', line, re.I)
+        if m:
+            name, kind, limits = m.group(1), m.group(2), {}
+        elif name and line[:1] == '+':
+            limits.update((k.lower(), float(v)) for k, v in LIMIT.findall(line))
+            if len(limits) == 4:
+                if re.match(pattern, name):
+                    found.append(Bin(name, kind, limits))
+                name = None
     return found
 
 
@@ -174,11 +179,11 @@ class Deck:
     """The text of a bench of devices. place() adds one; its currents are those of sources that are
     named after it."""
 
-    def __init__(self, title, head):
+    def __init__(self, title, head, tight=TIGHT):
         self.lines, self.where = [
             '* ' + title,
             head.rstrip(),
-            TIGHT.rstrip(),
+            tight.rstrip(),
             'vs s 0 dc 1 ac 1',
         ], {}
         self.analyses = []
@@ -220,6 +225,20 @@ class Deck:
             d, g, b = sweeps[kind]
             drive = {'d': d, 'g': g, 's': (0, 0), 'b': b}
             self.place('%s, sweep %s' % (label, kind), element, drive)
+
+    def noisy(self, label, element, volt, sign):
+        """The same transistor three times with the noise of its drain current at the node o*: in
+        the linear region, in saturation with body bias, near threshold."""
+        for region, d, g, b in (
+            ('linear', 0.05, 1, 0),
+            ('saturated', 1, 0.6, -0.25),
+            ('weak', 0.5, 0.25, 0),
+        ):
+            drive = {'d': d, 'g': g, 's': 0, 'b': b}
+            drive = {k: (0, sign * volt * v) for k, v in drive.items()}
+            k = self.place('%s, %s' % (label, region), element, drive)
+            self.lines += ['h%d o%d 0 vzd%d 1' % (k, k, k), 'r%d o%d 0 1k' % (k, k)]
+            self.analyses.append('.noise v(o%d) vs dec 1 100 100k' % k)
 
     def label(self, vector):
         """Of a current i(eb12): what the device is."""
@@ -302,6 +321,60 @@ def mos_floor(plot, vector):
     return 3e-13 if vector.startswith(('i(vzb', 'i(eb')) else 1e-15
 
 
+def noise_of_transistors(bench, name, head, devices, series=True):
+    """devices: (label, element, volt, sign). The noise of the drain's current at four frequencies,
+    in three regions (Deck.noisy), of itself where it is above QUIET; the largest difference.
+
+    series: with tnoimod=1 ngspice puts 1 mOhm into source and drain, in version 4.5 the source's
+    without noise of its own, which vsim's deck therefore says."""
+    worst, bad, count, below = (0.0, ''), [], 0, 0
+    for k in range(0, len(devices), 24):  # each analysis solves the whole deck
+        d = Deck('noise', head)
+        for device in devices[k : k + 24]:
+            d.noisy(*device)
+        text, part = d.text(), '%s_%d' % (name, k)
+        bench.run_vsim(part, SERIES.sub(RESISTORS, text) if series else text)
+        bench.run_ngspice(part, text)
+        both = bench.read(part), read_plots(os.path.join(bench.folder, part + '.ng.raw'))
+        mine, theirs = (
+            [p['onoise_spectrum'] for _, p in x if 'onoise_spectrum' in p] for x in both
+        )
+        expect('%d and %d spectra' % (len(mine), len(theirs)), len(mine) == len(theirs))
+        expect('every device', len(mine) == len(d.where))
+        for n, (a, b) in enumerate(zip(mine, theirs[::-1]), 1):
+            expect('frequencies', len(a) == len(b) == 4)
+            count += 1
+            if is_negative(a, b):
+                below += 1
+                continue
+            error = max(abs(x - y) / max(abs(y), QUIET) for x, y in zip(a, b))
+            worst = max(worst, (error, d.where[n]))
+            if not error <= NOISE:
+                values = ' '.join('%.9g/%.9g' % v for v in zip(a, b))
+                bad.append('%s: %s (vsim/ngspice)' % (d.where[n], values))
+    expect('%d of %d: %s' % (len(bad), count, '; '.join(bad[:20])), not bad)
+    note = '%d spectra, %s' % (count, worst[1])
+    return worst[0], note + ('; %d less than none in ngspice' % below if below else '')
+
+
+NOISE = 1e-5
+# Ampere per root hertz. Below is what the body's resistances send through capacitances, of which
+# ngspice's slope by the body is not the charge's in version 4.5 (docs/models/bsim4.md).
+QUIET = 1e-15
+SERIES = re.compile(r'(?m)^([mx])(\d+) d\2 g\2 s\2 ')
+RESISTORS = r'rd\2 d\2 e\2 1m\nrs\2 s\2 f\2 1m noisy=0\n\1\2 e\2 g\2 f\2 '
+
+
+def is_negative(a, b):
+    """ngspice lets the density of the channel's thermal noise become negative (tnoimod=1 in version
+    4.5), so that flicker is lessened by as much at each frequency, or to NaN. Here flicker alone is
+    left, but for the drain's resistor."""
+    power = [math.log(x / y) for x, y in zip(a, a[1:])]
+    less = [x * x - y * y for x, y in zip(a, b) if math.isfinite(y)]
+    same = lambda v, tol: max(v) - min(v) <= tol * max(map(abs, v))
+    return power[0] > 0 and same(power, 1e-2) and less and min(less) > 0 and same(less, 5e-2)
+
+
 def check_slopes(bench, name, deck, limit, floor, wanted=is_current, h=1e-3):
     """Every small-signal conductance at a low frequency is the slope of the same program's own dc
     curve, from five points around v(s) = 1, within limit of it or floor."""
@@ -338,6 +411,139 @@ def check_sidewall(bench, area, edge, js, jsw, rs, ik, rest):
     error = max(abs(a - b) for a, b in zip(mine, theirs)) / max(map(abs, theirs))
     expect('%.2g of the largest current' % error, error < EXACT)
     return error, 'against bottom, sidewall and resistor in ngspice'
+
+
+def subcircuit(path, name, sizes):
+    """The text of a subcircuit of a library, of its bins those alone that hold one of the sizes (l,
+    w): for ngspice, which reads all cards anew for each sample."""
+    with open(path) as f:
+        lines = re.split(r'(?im)^\.subckt\s+%s\b' % re.escape(name), f.read())[1]
+    text = '.subckt %s%s.ends\n' % (name, re.split(r'(?im)^\.ends', lines)[0])
+    cards = re.split(r'(?im)^(?=\.model\s)', text)
+    kept = [cards[0]]
+    for card in cards[1:]:
+        limit = {k.lower(): float(v) for k, v in LIMIT.findall(card)}
+        fits = any(
+            limit['lmin'] <= l < limit['lmax'] and limit['wmin'] <= w < limit['wmax']
+            for l, w in sizes
+        )
+        kept += [card] if fits else []
+    expect('bins of ' + name, 1 < len(kept) <= 1 + len(sizes))
+    return ''.join(kept) if kept[-1] is cards[-1] else ''.join(kept) + '.ends\n'
+
+
+def compare_samples(mine, theirs):
+    """Samples {measure: values} of two programs are of one distribution: mean and standard
+    deviation agree within 4.5 of the statistical error of their difference. That of the logarithm
+    of a deviation is sqrt((k - 1) / 4n), k the curtosis (Cramer, Mathematical Methods of
+    Statistics, 27.7). The largest difference, in such errors."""
+    worst = (0.0, '')
+    for name, b in theirs.items():
+        a = mine[name]
+        expect('%s: %d and %d samples' % (name, len(a), len(b)), len(a) > 50 and len(b) > 50)
+        mean, spread, error = [], [], []
+        for x in (a, b):
+            m, s = statistics.mean(x), statistics.stdev(x)
+            expect('%s varies' % name, s > 0)
+            fourth = statistics.mean([((v - m) / s) ** 4 for v in x])
+            mean.append(m)
+            spread.append(math.log(s))
+            error.append((s / math.sqrt(len(x)), math.sqrt((fourth - 1) / 4 / len(x))))
+        for what, v, e in (('mean', mean, 0), ('deviation', spread, 1)):
+            off = abs(v[0] - v[1]) / math.hypot(error[0][e], error[1][e])
+            expect('%s of %s is off by %.2f: %s' % (what, name, off, mean + spread), off < 4.5)
+            worst = max(worst, (off, '%s of %s' % (what, name)))
+    return worst
+
+
+def samples_of(table):
+    """A table of measures of a sweep: {measure: values}."""
+    with open(table) as f:
+        rows = [line.rstrip('\n').split(',') for line in f]
+    expect('a sample failed', all(r[-1] == 'done' for r in rows[1:]))
+    return {name: [float(r[k]) for r in rows[1:]] for k, name in enumerate(rows[0][:-1])}
+
+
+MEASURES = """.dc vd {v} {v} 1
+.meas dc vg find v(g) at={v}
+.meas dc vh find v(h) at={v}
+.meas dc id find i(vd) at={v}
+.meas dc iq find i(vq) at={v}
+.meas dc offset param='id+iq'
+.mc {n} seed=5
+.end
+"""
+LOOP = """.control
+setseed 5
+let k=0
+dowhile k < {n}
+  mc_source
+  op
+  let vg=v(g)
+  let vh=v(h)
+  let id=i(vd)
+  let iq=i(vq)
+  let offset=id+iq
+  print vg vh id iq offset
+  let k=k+1
+end
+.endc
+.end
+"""
+
+
+def subcircuits(path, section):
+    """The subcircuits of a section of a library, its .include files followed: {name: (nodes, text)}
+    in the order of the text, the last of a name."""
+    with open(path, errors='replace') as f:
+        body = re.search(r'(?ms)^\.lib %s\s*\n(.*?)^\.endl' % section, f.read()).group(1)
+    texts, found, seen = [(os.path.dirname(path), body)], {}, set()
+    while texts:
+        folder, text = texts.pop(0)
+        for name in re.findall(r'(?im)^\s*\.include\s+"?([^"\s]+)', text):
+            file = os.path.normpath(os.path.join(folder, name))
+            if file not in seen:
+                seen.add(file)
+                with open(file, errors='replace') as f:
+                    texts.append((os.path.dirname(file), f.read()))
+        for part in re.split(r'(?im)^\s*\.subckt\s+', text)[1:]:
+            head, rest = part.split('\n', 1)
+            name, *nodes = [w for w in head.replace('=', ' = ').split() if w != '=']
+            plain = [n for n in nodes if '%s=' % n not in head.replace(' ', '')]
+            values = set(re.findall(r'=\s*(\S+)', head))
+            nodes = [n for n in plain if n not in values]
+            found[name] = nodes, re.split(r'(?im)^\s*\.ends', rest)[0]
+    return found
+
+
+def compare_mirrors(bench, ours, theirs):
+    """Process and mismatch of two current mirrors, the texts of which have sources vd and vq at the
+    outputs and inputs g and h. ngspice takes as many samples as vsim with --all, else a tenth."""
+    count = 1000 if '--all' in sys.argv else 100
+    volt = re.search(r'(?m)^vd d 0 (\S+)', ours).group(1)
+    table = os.path.join(bench.folder, 'mc.csv')
+    text = '* mirrors\n' + ours + MEASURES.format(v=volt, n=1000)
+    bench.run_vsim('mc', text, ('--measures', table))
+    text = bench.write('mc.ng', '* mirrors\n' + theirs + LOOP.format(n=count))
+    said = bench.call('ngspice mc', ['ngspice', '-b', text], None).stdout
+    names = 'vg vh id iq offset'.split()
+    found = {n: [float(x) for x in re.findall(r'(?m)^%s = (\S+)' % n, said)] for n in names}
+    worst, where = compare_samples(samples_of(table), found)
+    return worst, 'errors off, 1000 and %d samples, %s' % (len(found['vg']), where)
+
+
+def check_refused(bench, name, head, lines):
+    """Bad input is an error (exit code 1): lines of a deck after `head`, each with what the
+    messages must have, in this order."""
+    text = '* bad\n%s\nvd d 0 1\n%s\n.op\n.end\n' % (head, '\n'.join(a for a, _ in lines))
+    bench.run_vsim(name, text, code=1)
+    said, at = bench.said[name], 0
+    for line, wanted in lines:
+        for w in wanted:
+            found = said.find(w, at)
+            expect('%s: %r is not said: %s' % (line, w, said[at : at + 2000]), found >= 0)
+            at = found
+    return 0, '%d messages' % sum(len(w) for _, w in lines)
 
 
 def short(x):

@@ -9,5 +9,4 @@ r2 b 0 1k
 .meas tran d when v(b)
 .meas foo e max v(b)
 .meas tran f avg v(b) form=1n
-.meas tran g find v(b)
 .meas tran

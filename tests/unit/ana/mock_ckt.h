@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ckt.h"
+#include "ckt_part.h"
 
 typedef enum mock_kind {
     MOCK_R,
@@ -294,6 +295,12 @@ static inline void mock_load(mock_out *o, mock_dev *d, const ckt_env *env, const
 
 int32_t ckt_n(const ckt *c) { return c->n; }
 const ckt_unknown *ckt_unknowns(const ckt *c) { return c->u; }
+int32_t ckt_n_device(const ckt *c) { return c->n_dev; }
+const int32_t *ckt_device_unknowns(const ckt *c, int32_t device, int32_t *n)
+{
+    *n = 2; /* p, n */
+    return &c->dev[device].p;
+}
 const csc *ckt_pattern(const ckt *c) { return &c->a; }
 double *ckt_diag(ckt *c, int32_t i)
 {
@@ -471,7 +478,88 @@ void ckt_uic(ckt *c, double *x)
         if (c->ic[i] != 0)
             x[i] = c->ic[i];
 }
+/* Circuits of this size have no parts (op_levels.c is tested on whole decks). */
+int32_t ckt_n_osdi(const ckt *c)
+{
+    (void)c;
+    return 1;
+}
+void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known)
+{
+    (void)c;
+    (void)env;
+    (void)x;
+    (void)known;
+}
+ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
+{
+    (void)c;
+    (void)env;
+    (void)x;
+    (void)known;
+    return NULL;
+}
+void ckt_parts_free(ckt_parts **p) { *p = NULL; }
+vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength, double *conducts)
+{
+    (void)conducts;
+    (void)p;
+    (void)lo;
+    (void)hi;
+    (void)strength;
+    return VS_NOCONV;
+}
+const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const double *x,
+                               double grid)
+{
+    (void)p;
+    (void)u;
+    (void)n;
+    (void)x;
+    (void)grid;
+    return NULL;
+}
+vs_status ckt_part_load(ckt_parts *p, const double *x)
+{
+    (void)p;
+    (void)x;
+    return VS_NOCONV;
+}
+
 double ckt_source_dc(const ckt *c, int32_t s) { return c->dev[s].val; }
 void ckt_set_source_dc(ckt *c, int32_t s, double v) { c->dev[s].val = v; }
+
+/* Devices without noise (tran_noise.c is tested on whole decks). */
+vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise, double *g,
+                      double *cap)
+{
+    (void)c, (void)env, (void)x, (void)noise, (void)g, (void)cap;
+    return VS_OK;
+}
+const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain)
+{
+    (void)c;
+    *n = 0;
+    *gain = NULL;
+    return NULL;
+}
+double ckt_noise_density(const ckt *c, const ckt_noise *s, double f)
+{
+    (void)c, (void)s, (void)f;
+    return 0;
+}
+const char *ckt_device_name(const ckt *c, int32_t device)
+{
+    (void)c, (void)device;
+    return "";
+}
+
+/* No OSDI libraries. */
+void ckt_osdi_nodes(const ckt *c, int32_t **node) { (void)c, (void)node; }
+bool ckt_anchor(ckt *c, int32_t k)
+{
+    (void)c, (void)k;
+    return false;
+}
 
 #endif

@@ -106,6 +106,57 @@ static double error_with_step(double h)
     return worst_error(rc_sine_exact);
 }
 
+/* Points of a run of rc_sine beside a node `in2` of 1 mV and 20 kHz, 1 ohm and 10 nF. */
+static int points_beside_small(bool inside)
+{
+    memset(&c, 0, sizeof c);
+    rc_sine();
+    mock_add(&c, MOCK_I, "i2", "0", "in2", 0)->w = (mock_wave){.amp = 1e-3, .freq = 20e3};
+    mock_add(&c, MOCK_R, "r2", "in2", "0", 1);
+    mock_add(&c, MOCK_C, "c2", "in2", "0", 10e-9);
+    mock_add(&c, MOCK_R, "m1", "out", "in2", 1e9);
+    c.u[mock_node(&c, "in2")].internal = inside;
+    ck_assert_int_eq(run("out", (ana_tran_opt){.tstep = 1e-4, .tstop = 10e-3, .tmax = 1e-4}),
+                     VS_OK);
+    ck_assert_double_le(worst_error(rc_sine_exact), 2e-3);
+    ana_free(&a);
+    mock_drop(&c);
+    return rec.n;
+}
+
+/* The tolerance of a node of 1 mV is 1e-3 of that, inside of a device at a node of 0.6 V 1e-3 of a
+ * tenth of it, sixty times as much: steps are 60^(1/3) = 4 times as long. */
+START_TEST(a_small_voltage_inside_of_a_device_is_judged_by_the_others)
+{
+    const int outside = points_beside_small(false), inside = points_beside_small(true);
+    ck_assert_int_lt(2 * inside, outside);
+}
+END_TEST
+
+/* Points of a run with 1 uF at two sources in series: 1 V and 200 Hz; amp and 20 kHz, whose part of
+ * the current is 100 times that of the voltage. */
+static int points_of_current(double amp)
+{
+    memset(&c, 0, sizeof c);
+    mock_add(&c, MOCK_V, "v1", "n1", "0", 0)->w = (mock_wave){.amp = 1, .freq = 200};
+    mock_add(&c, MOCK_V, "v2", "in", "n1", 0)->w = (mock_wave){.amp = amp, .freq = 20e3};
+    mock_add(&c, MOCK_C, "c1", "in", "0", 1e-6);
+    ck_assert_int_eq(run("in", (ana_tran_opt){.tstep = 1e-4, .tstop = 4e-3, .tmax = 1e-4}), VS_OK);
+    ana_free(&a);
+    mock_drop(&c);
+    return rec.n;
+}
+
+/* Three times reltol of the largest is its tolerance. */
+START_TEST(a_current_without_memory_is_followed_to_three_times_reltol)
+{
+    opt.reltol = 1e-5;
+    const int smooth = points_of_current(0);
+    ck_assert_int_lt(points_of_current(1e-7), 2 * smooth); /* 1e-5 of the current */
+    ck_assert_int_gt(points_of_current(5e-6), 2 * smooth); /* 5e-4 */
+}
+END_TEST
+
 START_TEST(halving_the_step_divides_the_error_by_two_to_the_order)
 {
     static const struct {
@@ -426,6 +477,8 @@ int main(void)
     TCase *tc = tcase_create("tran");
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_small_voltage_inside_of_a_device_is_judged_by_the_others);
+    tcase_add_test(tc, a_current_without_memory_is_followed_to_three_times_reltol);
     tcase_add_test(tc, halving_the_step_divides_the_error_by_two_to_the_order);
     tcase_add_test(tc, a_linear_circuit_takes_one_evaluation_a_point);
     tcase_add_test(tc, stiff_linear_circuits_are_as_exact_from_one_evaluation);

@@ -109,7 +109,7 @@ static vs_status own_things(void *arg)
     heap_own(o, note, arg);
     heap_disown(o);
     heap_hold(note, arg, 3);
-    FILE *f = stream_open("/dev/null", "w");
+    FILE *f = stream_create("/dev/null", FILES_BLOCK);
     char *text; /* nobody is there when the heap goes */
     FILE *g = stream_text(&text, NULL);
     fputs("lost", g);

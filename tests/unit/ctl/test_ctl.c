@@ -236,7 +236,7 @@ START_TEST(mistakes_have_places) /* the block's first line is the sixth of the d
     complains("op\nalter r9 = 1\nop", "r9", 7);
     complains("let x = 1 +", "", 6);
     complains("shell ls", "allow-shell", 6);
-    complains("stop when v(out) > 1", "stop", 6);
+    complains("trace v(out)", "trace", 6);
     complains("tran 1u", "", 6);
     complains("set temp = -300", "absolute zero", 6);
     complains("option method=euler", "trap or gear", 6);
@@ -280,7 +280,7 @@ START_TEST(a_block_stops_when_the_client_asks)
     sim_opts(s)->hook.stop = stop_now;
     ck_assert_int_eq(ctl_run(c, &quit, &code), VS_STOP);
     fflush(log_file);
-    ck_assert_str_eq(log_text, "");
+    ck_assert_str_eq(log_text, "after\n"); /* results may be saved there */
 }
 END_TEST
 

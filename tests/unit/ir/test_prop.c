@@ -84,6 +84,49 @@ START_TEST(specialised_function_computes_the_same_bits)
 }
 END_TEST
 
+/* The list of static instructions against the function with everything in it. */
+START_TEST(static_values_are_the_same_without_the_rest)
+{
+    size_t n_static = 0;
+    for (uint64_t seed = 0; seed < N_FN; seed++) {
+        ir_fn f = random_fn(seed + 600000, 5 + (int)(seed % 90), false);
+        const size_t n = vec_len(f.inst);
+        uint8_t *cls = arena_array(&test_mem, uint8_t, n),
+                *ran = arena_array(&test_mem, uint8_t, n),
+                *own_ran = arena_array(&test_mem, uint8_t, n);
+        ir_num *in = arena_array(&test_mem, ir_num, vec_len(f.in)),
+               *val = arena_array(&test_mem, ir_num, n), *own = arena_array(&test_mem, ir_num, n);
+        ir_val *all = arena_array(&test_mem, ir_val, n);
+        ir_static list;
+        for (size_t i = 0; i < n; i++)
+            all[i] = (ir_val)i;
+        ir_classes(&f, cls);
+        ir_static_init(&list, &f, cls, all, n);
+        const values v = random_values(seed, false);
+        for (size_t k = 0; k < vec_len(f.in); k++)
+            in[k] = value_of_input(&f.in[k], (void *)&v);
+        ck_assert_int_eq(ir_interp_static(&f, cls, in, val, ran, NULL), VS_OK);
+        ck_assert_int_eq(ir_static_run(&list, &f, in, own, own_ran), VS_OK);
+        for (size_t i = 0; i < n; i++) {
+            const ir_val at = list.want[i];
+            ck_assert(at != IR_NONE || !ran[i]);
+            if (at == IR_NONE)
+                continue;
+            n_static++;
+            ck_assert_int_eq(ran[i], own_ran[at]);
+            ck_assert(!ran[i] || (f.inst[i].type == IR_F64 ? same_bits(val[i].f, own[at].f)
+                                                           : val[i].i == own[at].i));
+        }
+        ck_assert_uint_le(vec_len(list.inst), n);
+        ir_static_fini(&list);
+        ir_fn_fini(&f);
+        end_mem();
+        begin_mem();
+    }
+    ck_assert_uint_gt(n_static, N_FN);
+}
+END_TEST
+
 START_TEST(setup_and_eval_compute_what_the_function_does)
 {
     for (uint64_t seed = 0; seed < N_FN; seed++) {
@@ -269,6 +312,7 @@ int main(void)
 {
     const TTest *const test[] = {optimised_function_computes_the_same_bits,
                                  specialised_function_computes_the_same_bits,
+                                 static_values_are_the_same_without_the_rest,
                                  setup_and_eval_compute_what_the_function_does,
                                  derivative_is_the_slope,
                                  printed_function_reads_back,

@@ -67,7 +67,7 @@ static inline int32_t row_with(bench *b, mdl_model *m, mdl_env env, size_t n,
     mdl_given given[64] = {0};
     int32_t row = -1;
     for (size_t i = 0; i < n; i++) {
-        given[i] = (mdl_given){va_find_param(mdl_module(m), name[i]), value[i]};
+        given[i] = (mdl_given){va_find_param(mdl_module(m), name[i]), value[i], DIAG_NOWHERE};
         ck_assert_msg(given[i].param >= 0, "no parameter %s", name[i]);
     }
     vs_status st = mdl_row(m, given, n, &env, DIAG_NOWHERE, "x1", &row);

@@ -280,6 +280,33 @@ START_TEST(ten_thousand_equal_instances_share_a_row)
 }
 END_TEST
 
+/* Values that come back find their rows, their variants and their counts; the others' numbers go to
+ * new rows, however many come and go. */
+START_TEST(rows_given_back_are_found_again_and_do_not_add_up)
+{
+    mdl_model *m = model("series", SERIES);
+    mdl_variant *v, *w;
+    const int32_t first = row1(m, "rs", 5);
+    ck_assert(mdl_row_is_new(m, first) && !mdl_row_is_new(m, first));
+    ck_assert_int_eq(mdl_variant_get(m, first, MDL_DC, &v), VS_OK);
+    ck_assert_int_eq(v->n_row, 1);
+    mdl_row_release(m, first);
+    ck_assert_int_eq(v->n_row, 0);
+    const int32_t other = row1(m, "rs", 6);
+    ck_assert(other != first && mdl_row_is_new(m, other));
+    ck_assert_int_eq(row1(m, "rs", 5), first);
+    ck_assert(!mdl_row_is_new(m, first));
+    ck_assert_int_eq(v->n_row, 1);
+    ck_assert_int_eq(mdl_variant_get(m, other, MDL_DC, &w), VS_OK);
+    ck_assert(v == w && v->n_row == 2);
+    for (int k = 0; k < 1000; k++)
+        mdl_row_release(m, row1(m, "rs", 10 + k));
+    ck_assert_int_le(mdl_n_row(m), 30);
+    ck_assert_int_eq(row1(m, "rs", 5), first);
+    ck_assert_int_eq(row1(m, "rs", 6), other);
+}
+END_TEST
+
 static void write_file(const char *dir, const char *name, const char *text)
 {
     char path[300];
@@ -448,6 +475,7 @@ int main(void)
     tcase_add_test(t, effects_of_dynamic_code_run_on_request);
     tcase_add_test(t, range_error_names_parameter_value_and_place);
     tcase_add_test(t, ten_thousand_equal_instances_share_a_row);
+    tcase_add_test(t, rows_given_back_are_found_again_and_do_not_add_up);
     tcase_add_test(t, index_finds_modules_without_compiling_files);
     tcase_add_test(t, correlated_noise_has_one_source_and_two_gains);
     tcase_add_test(t, noise_node_is_in_use_only_for_noise);

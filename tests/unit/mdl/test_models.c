@@ -155,7 +155,7 @@ static void choose_params(mdl_model *m, int which, param_set *ps)
         if (mdl_module(m)->param[p].type == VA_STRING || mdl_module(m)->param[p].local)
             continue;
         double value = random_param(&mdl_module(m)->param[p], mdl_row_param(m, row, p));
-        ps->given[ps->n++] = (mdl_given){p, value};
+        ps->given[ps->n++] = (mdl_given){p, value, DIAG_NOWHERE};
     }
     for (size_t k = 0; k < ps->n;) { /* one at a time, then all together */
         param_set one = {.given = {ps->given[k]}, .n = 1};

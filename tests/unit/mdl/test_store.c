@@ -411,7 +411,7 @@ START_TEST(rows_and_variants_are_those_that_were_made)
     world_open(&a);
     on = mdl_find_param(a.m, str_intern0(&a.names, "on"));
     for (int k = 0; k < 3; k++)
-        check_variant(&a, &(mdl_given){on, k}, MDL_TRAN, NULL, &v[k]);
+        check_variant(&a, &(mdl_given){on, k, DIAG_NOWHERE}, MDL_TRAN, NULL, &v[k]);
     ck_assert_uint_gt(vec_len(v[0]->eval.inst), 100);
     for (int damaged = 0; damaged <= 30; damaged++) {
         world b;
@@ -419,7 +419,7 @@ START_TEST(rows_and_variants_are_those_that_were_made)
             damage(".vsm", damaged, 30);
         world_open(&b);
         for (int k = 0; k < 3; k++) {
-            check_variant(&b, &(mdl_given){on, k}, MDL_TRAN, v[k], &u);
+            check_variant(&b, &(mdl_given){on, k, DIAG_NOWHERE}, MDL_TRAN, v[k], &u);
             ck_assert(damaged || (b.m->row[k]->on_disk && !b.m->form[MDL_TRAN].made));
             ck_assert_int_eq(memcmp(a.m->row[k]->topology, b.m->row[k]->topology,
                                     4 * (size_t)mdl_n_unknown(a.m)),

@@ -277,6 +277,72 @@ START_TEST(great_fill_is_left_to_umfpack)
 }
 END_TEST
 
+/* Conductances on a plane of w x w nodes; behind two voltage sources, one of them through a node of
+ * its own, so that rows and columns of one unknown stand before and behind it. */
+static system_t mesh(int32_t w)
+{
+    const int32_t n = w * w + 4, v = w * w; /* nodes v, v + 1; currents v + 2, v + 3 */
+    entry *e = vs_malloc(sizeof *e * (size_t)n * 20);
+    int32_t k = conductance(e, 0, 0, v, 2);
+    seed = 11;
+    for (int32_t at = 0; at < w * w; at++) {
+        if (at % w + 1 < w)
+            k = conductance(e, k, at, at + 1, noise());
+        if (at + w < w * w)
+            k = conductance(e, k, at, at + w, noise());
+        k = conductance(e, k, at, -1, 1e-3);
+    }
+    k = conductance(e, k, w, v + 1, 1);
+    for (int32_t s = 0; s < 2; s++) {
+        e[k++] = (entry){v + s, v + 2 + s, 1};
+        e[k++] = (entry){v + 2 + s, v + s, 1};
+    }
+    const system_t s = system_of("mesh", n, e, k);
+    vs_free(e);
+    return s;
+}
+
+/* The solution for b, and what the method says of itself. */
+static void solve_one(lu_solver *lu, const system_t *s, double *x, const char *method)
+{
+    double *b = vs_malloc(sizeof(double) * (size_t)s->a.n);
+    for (int32_t i = 0; i < s->a.n; i++)
+        b[i] = sin((double)i);
+    if (lu_refactor(lu, &s->a) != VS_OK)
+        ck_assert_int_eq(lu_factor(lu, &s->a), VS_OK);
+    lu_solve(lu, b, x);
+    const double left = backward_error(&s->a, x, b);
+    ck_assert_msg(left <= residual_bound(s->a.n), "%s: %g", lu->stat.method, left);
+    ck_assert_str_eq(lu->stat.method, method);
+    vs_free(b);
+}
+
+/* Symmetric values stay with Cholesky; one entry that has no mirror, or a matrix that is not
+ * definite, goes back to KLU with the right solution. */
+START_TEST(large_meshes_are_left_to_cholesky_as_long_as_it_can)
+{
+    system_t s = mesh(80);
+    double *x = vs_malloc(sizeof(double) * (size_t)s.a.n);
+    for (int what = 0; what < 2; what++) {
+        lu_solver lu;
+        lu_init(&lu, NULL);
+        memcpy(s.a.val, s.start, sizeof(double) * (size_t)s.a.colptr[s.a.n]);
+        ck_assert_int_eq(lu_analyze(&lu, &s.a), VS_OK);
+        solve_one(&lu, &s, x, "cholesky");
+        for (int32_t k = 0; k < s.a.colptr[s.a.n]; k++)
+            s.a.val[k] = 3 * s.start[k];
+        solve_one(&lu, &s, x, "cholesky");
+        for (int32_t k = s.a.colptr[5]; k < s.a.colptr[6]; k++)
+            if (what == 0 ? s.a.row[k] == 4 : s.a.row[k] == 5)
+                s.a.val[k] *= what == 0 ? 1.5 : 0.01;
+        solve_one(&lu, &s, x, "klu/supernodes");
+        lu_fini(&lu);
+    }
+    vs_free(x);
+    drop(&s);
+}
+END_TEST
+
 START_TEST(results_do_not_depend_on_threads)
 {
     system_t all[] = {grid("plane", 60, 1), grid("cube", 12, 12), blocks()};
@@ -397,6 +463,7 @@ int main(void)
     TCase *t = tcase_create("lu_kinds");
     tcase_add_test(t, methods_agree_and_the_automatic_one_is_by_size);
     tcase_add_test(t, great_fill_is_left_to_umfpack);
+    tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
     tcase_add_test(t, results_do_not_depend_on_threads);
     tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
     tcase_add_test(t, structure_without_pivots_is_found_before_values);

@@ -1,6 +1,7 @@
 /* mock.c - an OSDI 0.4 library written by hand, for tests: module mock_diode(a, c), internal node
  * i. i = m is (exp(v(i,c) / vt) - 1), limited by pnjlim; r from a to i, or a and i are one if r =
- * 0; q = m cj v(i,c); shot noise 2 q i; operating-point variable gd. */
+ * 0; q = m cj v(i,c); shot noise 2 q i; operating-point variable gd. kind "open" conducts nothing,
+ * "wild" has derivatives that do not fit its current. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,15 @@ static uint32_t eval(void *handle, void *vi, void *vm, osdi_abi_info *info)
     info->next_state[in->state[0]] = vl;
     in->i = in->m * m->is * (exp(vl / in->vt) - 1);
     in->gd = in->m * m->is * exp(vl / in->vt) / in->vt;
+    if (m->kind && !strcmp(m->kind, "open"))
+        in->i = in->gd = 0;
+    if (m->kind && !strcmp(m->kind, "wild")) { /* up to 1 mA; beyond 1e11 V its conductance lies */
+        in->i = 1e-3 * v / (1 + fabs(v));
+        in->gd = fabs(v) > 1e11 ? 1e-3 : v == 0 ? 1e-15 : 1e-3 / ((1 + fabs(v)) * (1 + fabs(v)));
+        vl = v;
+        ret = 0;
+        info->next_state[in->state[0]] = v;
+    }
     in->gr = m->r > 0 ? in->m / m->r : 0;
     in->ir = in->gr * (in->v[A] - in->v[I]);
     in->cap = in->m * m->cj;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "rep.h"
 #include "stream.h"
 
@@ -32,30 +33,41 @@ START_TEST(strings_of_json_are_quoted)
 }
 END_TEST
 
+static vs_status create_files(void *arg)
+{
+    const char *path = arg;
+    diag d;
+    diag_init(&d);
+    ck_assert(files_input(path));
+    ck_assert_ptr_null(rep_create(&d, path, FILES_PICTURE));
+    ck_assert_int_eq(d.n_error, 1);
+    ck_assert_ptr_nonnull(strstr(d.msg[0].text, "would be overwritten"));
+    ck_assert_ptr_null(rep_create(&d, "/nowhere/x", FILES_PICTURE));
+    ck_assert_int_eq(d.n_error, 2);
+    files_forget();
+    FILE *fp = rep_create(&d, path, FILES_PICTURE);
+    ck_assert_ptr_nonnull(fp);
+    ck_assert_int_eq(rep_close(&d, fp, path), VS_OK);
+    fp = rep_create(&d, "/dev/full", FILES_PICTURE);
+    if (fp) {
+        fputs("lost", fp);
+        ck_assert_int_eq(rep_close(&d, fp, "/dev/full"), VS_EIO);
+        ck_assert_int_eq(d.n_error, 3);
+    }
+    diag_fini(&d);
+    return VS_OK;
+}
+
 START_TEST(the_input_is_not_overwritten)
 {
     char path[] = "/tmp/vsim-rep-XXXXXX";
     const int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     close(fd);
-    diag d;
-    diag_init(&d);
-    ck_assert_ptr_null(rep_create(&d, path, path));
-    ck_assert_int_eq(d.n_error, 1);
-    ck_assert_ptr_nonnull(strstr(d.msg[0].text, "would overwrite the input"));
-    ck_assert_ptr_null(rep_create(&d, "/nowhere/x", path));
-    ck_assert_int_eq(d.n_error, 2);
-    FILE *fp = rep_create(&d, path, "/nowhere/x");
-    ck_assert_ptr_nonnull(fp);
-    ck_assert_int_eq(rep_close(&d, fp, path), VS_OK);
-    fp = fopen("/dev/full", "w");
-    if (fp) {
-        fputs("lost", fp);
-        ck_assert_int_eq(rep_close(&d, fp, "/dev/full"), VS_EIO);
-        ck_assert_int_eq(d.n_error, 3);
-    }
+    heap *h = heap_new(0);
+    ck_assert_int_eq(guard_run(h, create_files, path), VS_OK);
+    heap_free(&h);
     unlink(path);
-    diag_fini(&d);
 }
 END_TEST
 

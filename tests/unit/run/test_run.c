@@ -111,7 +111,7 @@ START_TEST(results_do_not_replace_the_deck)
 {
     told t = run(DIVIDER ".op", (vsim_inside_job){.raw = deck});
     ck_assert_int_eq(t.st, VSIM_EINPUT);
-    ck_assert_ptr_nonnull(strstr(t.say, "would overwrite the input file"));
+    ck_assert_ptr_nonnull(strstr(t.say, "would be overwritten by an output"));
     forget(&t);
 }
 END_TEST

@@ -24,15 +24,23 @@ static int32_t node[N];
 static double *x, *f, *q, *fmx, *qmx, *weight;
 static bool limited;
 
-static void setup(void)
+/* One element: its number and its node's. */
+static void write_power(FILE *deck, int k)
+{
+    fprintf(deck, "b%d n%d 0 i={%g*v(n%d)**3 + ddt(%g*v(n%d)**2)}\n", k, k, CONDUCTANCE, k,
+            CAPACITANCE, k);
+}
+
+static void write_diode(FILE *deck, int k) { fprintf(deck, "d%d n%d 0 dm\n", k, k); }
+
+static void make(void (*write)(FILE *deck, int k))
 {
     char *text = NULL;
     size_t size = 0;
     FILE *deck = open_memstream(&text, &size);
-    fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\n");
+    fprintf(deck, "deck\n.option bypass=1\n.tran 1n 10n\n.model dm d is=1e-14 tnom=27\n");
     for (int k = 0; k < N; k++)
-        fprintf(deck, "b%d n%d 0 i={%g*v(n%d)**3 + ddt(%g*v(n%d)**2)}\n", k, k, CONDUCTANCE, k,
-                CAPACITANCE, k);
+        write(deck, k);
     fprintf(deck, ".end\n");
     fclose(deck);
     diag_init(&d);
@@ -62,6 +70,9 @@ static void setup(void)
         weight[i] = 1 / 1e-6; /* an ampere may leave out a millionth */
 }
 
+static void setup(void) { make(write_power); }
+static void setup_diodes(void) { make(write_diode); }
+
 static void teardown(void)
 {
     double *v[] = {x, f, q, fmx, qmx, weight};
@@ -80,6 +91,7 @@ static int64_t evaluations(const double *allowed)
                          .srcfact = 1,
                          .gmin = 1e-12,
                          .iter = 2,
+                         .limit = true,
                          .alpha = ALPHA,
                          .time = 1e-9,
                          .weight = allowed};
@@ -190,6 +202,63 @@ START_TEST(a_fresh_circuit_knows_nothing)
 }
 END_TEST
 
+/* -- diodes: their voltages are limited -- */
+
+/* What the load is off by at most in parts of a current: is (exp(v/vt) - 1) + gmin v. */
+static double worst_diode(void)
+{
+    const double vt = 1.38064852e-23 / 1.6021766208e-19 * 300.15;
+    double most = 0;
+    for (int k = 0; k < N; k++) {
+        const double v = x[node[k]], i = 1e-14 * expm1(v / vt) + 1e-12 * v;
+        most = fmax(most, fabs(f[node[k]] / i - 1));
+    }
+    return most;
+}
+
+static void place(double v)
+{
+    for (int k = 0; k < N; k++)
+        x[node[k]] = v;
+}
+
+START_TEST(where_limiting_acted_nothing_is_held)
+{
+    place(0.4);
+    (void)evaluations(weight);
+    ck_assert(!limited);
+    place(0.9); /* from 0.4 V limiting allows some 0.7 V */
+    ck_assert_int_eq(evaluations(weight), N);
+    ck_assert(limited);
+    ck_assert_double_gt(worst_diode(), 0.5); /* the tangent at another voltage */
+    int rounds = 0;
+    while (limited && rounds++ < 20) /* what was held would be that tangent for ever */
+        ck_assert_int_eq(evaluations(weight), N);
+    ck_assert(!limited);
+    ck_assert_double_le(worst_diode(), 1e-6);
+    ck_assert_int_eq(evaluations(weight), 0);
+    ck_assert(!limited);
+    ck_assert_double_le(worst_diode(), 1e-6);
+}
+END_TEST
+
+START_TEST(limiting_compares_with_an_instances_own_last_evaluation)
+{
+    place(0.75);
+    while (evaluations(weight) && limited)
+        ;
+    x[node[5]] = 0.3; /* evaluated alone, in a pack that others share */
+    ck_assert_int_eq(evaluations(weight), 1);
+    ck_assert(!limited);
+    x[node[5]] = 0.75; /* from 0.3 V this is too far, for one that stood at 0.75 V it is not */
+    ck_assert_int_eq(evaluations(weight), 1);
+    ck_assert(limited);
+    while (limited) /* it alone is evaluated, until its voltage is that of the circuit */
+        ck_assert_int_eq(evaluations(weight), 1);
+    ck_assert_double_le(worst_diode(), 1e-6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bypass");
@@ -203,6 +272,11 @@ int main(void)
     tcase_add_test(tc, without_an_allowance_all_is_evaluated);
     tcase_add_test(tc, a_tight_allowance_evaluates_what_a_wide_one_leaves);
     tcase_add_test(tc, a_fresh_circuit_knows_nothing);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("limits");
+    tcase_add_checked_fixture(tc, setup_diodes, teardown);
+    tcase_add_test(tc, where_limiting_acted_nothing_is_held);
+    tcase_add_test(tc, limiting_compares_with_an_instances_own_last_evaluation);
     suite_add_tcase(suite, tc);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_NORMAL);

@@ -1,5 +1,4 @@
-bad deck: pss too
+bad deck: pss node
 v1 a 0 1
 r1 a 0 1k
-.op
 .pss 1k 1m 3 10 5 50

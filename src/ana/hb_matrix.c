@@ -1,0 +1,373 @@
+/* hb_matrix.c - harmonic balance: the matrix of all unknowns and harmonics, its factors, GMRES.
+ * Small ones are factored as a whole. Large ones are solved by GMRES with the mean Jacobian of each
+ * harmonic as preconditioner, products being made in time. */
+#include <math.h>
+#include <string.h>
+
+#include "gmres.h"
+#include "hb.h"
+
+/* Entries of the whole matrix, above which it is not factored. */
+static const double largest = 2.5e7;
+/* How much omega may differ from that of the factors, relative to the first tone, for GMRES to make
+ * do with them; products that it may take; what it leaves. */
+static const double near_omega = 0.3, left = 1e-12;
+enum { FEW = 40, RESTART = 80, MOST = 800 };
+
+static int64_t unknowns(const ana_orbit *h)
+{
+    return (int64_t)h->n * h->n_k + (h->bordered ? 1 : 0);
+}
+
+void hb_matrix_free(ana_orbit *h)
+{
+    lu_z_fini(&h->m.lu);
+    vs_free(h->m.a.colptr);
+    vs_free(h->m.a.row);
+    vs_free(h->m.val);
+    for (int32_t k = 0; h->block && k < h->n_k; k++)
+        lu_z_fini(&h->block[k]);
+    vs_free(h->block);
+    vs_free(h->block_val);
+    h->m = (hb_matrix){0};
+    h->block = NULL;
+    h->block_val = NULL;
+}
+
+/* -- as a whole -- */
+
+static double entries(const ana_orbit *h)
+{
+    const double nk = h->n_k, nv = h->n_varying, nc = h->nnz - h->n_varying;
+    return nv * nk * nk + nc * nk + (h->bordered ? 2.0 * h->n * nk : 0);
+}
+
+/* Column (j, l): rows (i, k), those of constant entries for k = l only. */
+static void make_pattern(ana_orbit *h)
+{
+    hb_matrix *m = &h->m;
+    const csc *a = h->a->jac;
+    const int32_t nk = h->n_k;
+    const int64_t n = unknowns(h);
+    const size_t nnz = (size_t)entries(h) + 1;
+    m->a.n = (int32_t)n;
+    m->a.colptr = vs_malloc((size_t)(n + 1) * sizeof *m->a.colptr);
+    m->a.row = vs_malloc(nnz * sizeof *m->a.row);
+    m->val = vs_malloc(2 * nnz * sizeof *m->val);
+    int32_t at = 0;
+    for (int32_t j = 0; j < h->n; j++)
+        for (int32_t l = 0; l < nk; l++) {
+            m->a.colptr[j * nk + l] = at;
+            for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
+                const bool full = h->varying[p] >= 0;
+                for (int32_t k = full ? 0 : l; k < (full ? nk : l + 1); k++)
+                    m->a.row[at++] = a->row[p] * nk + k;
+            }
+            if (h->bordered) /* the row of the phase */
+                m->a.row[at++] = (int32_t)n - 1;
+        }
+    if (h->bordered) {
+        m->a.colptr[n - 1] = at;
+        for (int32_t i = 0; i < h->n * nk; i++)
+            m->a.row[at++] = i;
+    }
+    m->a.colptr[n] = at;
+    h->n_varying_made = h->n_varying;
+    h->bordered_made = h->bordered;
+}
+
+int32_t hb_difference(const ana_orbit *h, int32_t k, int32_t l)
+{
+    int32_t at = 0;
+    for (int32_t t = 0; t < h->o.n_tone; t++) {
+        const int32_t d = h->dim[t], m = h->index[k][t] - h->index[l][t];
+        at = at * d + (m % d + d) % d;
+    }
+    return at;
+}
+
+static hb_cplx value(const ana_orbit *h, int32_t p, int32_t cell, bool same, double omega,
+                     int32_t k)
+{
+    const int32_t v = h->varying[p];
+    const double w = omega + h->omega[k];
+    const hb_cplx g = v < 0 ? h->g0[p] : h->g[(size_t)v * (size_t)h->n_m + (size_t)cell];
+    const hb_cplx c = v < 0 ? h->c0[p] : h->c[(size_t)v * (size_t)h->n_m + (size_t)cell];
+    const hb_cplx y = h->y && same ? h->y[(size_t)k * ((size_t)h->nnz + 1) + (size_t)p] : 0;
+    return g + I * w * c + y;
+}
+
+/* The phase of the probe: Im X_1 = 0. */
+static hb_cplx phase_row(const ana_orbit *h, int32_t j, int32_t l)
+{
+    const double sign = j + 1 == h->o.probe.hi ? 1 : j + 1 == h->o.probe.lo ? -1 : 0;
+    return h->index[l][0] == 1 ? sign / (2 * I) : h->index[l][0] == -1 ? -sign / (2 * I) : 0;
+}
+
+/* d R_ik / d ln omega_0 */
+static void fill_frequency(ana_orbit *h, hb_cplx *val)
+{
+    const size_t nk = (size_t)h->n_k;
+    hb_cplx *q = vs_malloc((nk + (size_t)h->n_m) * sizeof *q), *grid = q + nk;
+    for (int32_t i = 1; i <= h->n; i++) {
+        for (int32_t m = 0; m < h->n_m; m++)
+            grid[m] = h->qs[(size_t)m * h->stride + (size_t)i];
+        hb_forward(h, grid, q);
+        for (size_t k = 0; k < nk; k++)
+            *val++ = I * h->omega[k] * q[k];
+    }
+    vs_free(q);
+}
+
+static void fill(ana_orbit *h, double omega)
+{
+    const csc *a = h->a->jac;
+    const int32_t nk = h->n_k;
+    hb_cplx *val = (hb_cplx *)h->m.val;
+    int32_t *cell = vs_malloc((size_t)nk * (size_t)nk * sizeof *cell);
+    for (int32_t l = 0; l < nk; l++)
+        for (int32_t k = 0; k < nk; k++)
+            cell[l * nk + k] = hb_difference(h, k, l);
+    for (int32_t j = 0; j < h->n; j++)
+        for (int32_t l = 0; l < nk; l++) {
+            for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
+                const bool full = h->varying[p] >= 0;
+                for (int32_t k = full ? 0 : l; k < (full ? nk : l + 1); k++)
+                    *val++ = value(h, p, cell[l * nk + k], k == l, omega, k);
+            }
+            if (h->bordered)
+                *val++ = phase_row(h, j, l);
+        }
+    if (h->bordered)
+        fill_frequency(h, val);
+    vs_free(cell);
+}
+
+static vs_status singular(ana_orbit *h, int32_t column)
+{
+    const int32_t u = column >= 0 && column < h->n * h->n_k ? column / h->n_k + 1 : 0;
+    diag_error(h->a->d, h->o.span, "the matrix of harmonic balance is singular%s%s",
+               u > 0 ? " at " : "", u > 0 ? ana_unknown_text(h->a, u) : "");
+    return VS_ESINGULAR;
+}
+
+static vs_status factor_whole(ana_orbit *h, double omega)
+{
+    hb_matrix *m = &h->m;
+    vs_status st = VS_OK;
+    if (h->n_varying_made != h->n_varying || h->bordered_made != h->bordered || !m->a.colptr) {
+        hb_matrix_free(h);
+        lu_z_init(&m->lu);
+        make_pattern(h);
+        st = lu_z_analyze(&m->lu, &m->a);
+    }
+    fill(h, omega);
+    if (st == VS_OK)
+        st = lu_z_factor(&m->lu, m->val);
+    m->omega = omega;
+    m->factored = st == VS_OK;
+    return st == VS_ESINGULAR ? singular(h, m->lu.singular) : st;
+}
+
+/* -- by blocks -- */
+
+static vs_status factor_blocks(ana_orbit *h, double omega)
+{
+    const size_t nz = (size_t)h->nnz + 1;
+    if (!h->block) {
+        h->block = vs_calloc((size_t)h->n_k, sizeof *h->block);
+        h->block_val = vs_malloc(2 * nz * sizeof *h->block_val);
+        for (int32_t k = 0; k < h->n_k; k++) {
+            lu_z_init(&h->block[k]);
+            const vs_status st = lu_z_analyze(&h->block[k], h->a->jac);
+            if (st != VS_OK)
+                return singular(h, -1);
+        }
+    }
+    for (int32_t k = 0; k < h->n_k; k++) {
+        const double w = omega + h->omega[k];
+        for (size_t p = 0; p < (size_t)h->nnz; p++) {
+            const hb_cplx y = h->y ? h->y[(size_t)k * nz + p] : 0;
+            h->block_val[2 * p] = h->g0[p] + creal(y);
+            h->block_val[2 * p + 1] = w * h->c0[p] + cimag(y);
+        }
+        if (lu_z_factor(&h->block[k], h->block_val) != VS_OK)
+            return singular(h, h->block[k].singular * h->n_k);
+    }
+    h->m.omega = omega;
+    h->m.factored = true;
+    return VS_OK;
+}
+
+vs_status hb_factor(ana_orbit *h, double omega)
+{
+    if (omega != 0) /* lines at other frequencies than those of the harmonics */
+        hb_load_delays(h, omega);
+    if (h->bordered || entries(h) <= largest)
+        return factor_whole(h, omega);
+    return factor_blocks(h, omega);
+}
+
+/* -- GMRES -- */
+
+typedef struct products {
+    ana_orbit *h;
+    double omega;
+    bool transposed;
+    hb_cplx *in, *g, *c; /* [n][n_m] samples; sums of G x and C x */
+} products;
+
+/* Sums over the entries at all samples: by column or, transposed, by row. */
+static void multiply_samples(const products *w)
+{
+    const ana_orbit *h = w->h;
+    const csc *a = h->a->jac;
+    const size_t nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
+    memset(w->g, 0, (size_t)h->n * nm * sizeof *w->g);
+    memset(w->c, 0, (size_t)h->n * nm * sizeof *w->c);
+    for (int32_t j = 0; j < h->n; j++)
+        for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++) {
+            const size_t to = (size_t)(w->transposed ? j : a->row[p]) * nm;
+            const size_t from = (size_t)(w->transposed ? a->row[p] : j) * nm;
+            for (size_t m = 0; m < nm; m++) {
+                w->g[to + m] += h->gs[m * nz + (size_t)p] * w->in[from + m];
+                w->c[to + m] += h->cs[m * nz + (size_t)p] * w->in[from + m];
+            }
+        }
+}
+
+/* y = A x = FFT(G x(t)) + j (omega + omega_k) FFT(C x(t)) + Y x */
+static void product(void *user, const double *xv, double *yv)
+{
+    products *w = user;
+    ana_orbit *h = w->h;
+    const hb_cplx *x = (const hb_cplx *)xv;
+    hb_cplx *y = (hb_cplx *)yv;
+    const size_t nk = (size_t)h->n_k, nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
+    hb_cplx *s = vs_malloc(nk * sizeof *s);
+    for (int32_t i = 0; i < h->n; i++)
+        hb_inverse(h, x + (size_t)i * nk, w->in + (size_t)i * nm);
+    multiply_samples(w);
+    for (int32_t i = 0; i < h->n; i++) {
+        hb_forward(h, w->c + (size_t)i * nm, s);
+        hb_forward(h, w->g + (size_t)i * nm, y + (size_t)i * nk);
+        for (size_t k = 0; k < nk; k++)
+            y[(size_t)i * nk + k] += I * (w->omega + h->omega[k]) * s[k];
+    }
+    const csc *a = h->a->jac;
+    for (int32_t j = 0; h->y && j < h->n; j++)
+        for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++)
+            for (size_t k = 0; k < nk; k++)
+                y[(size_t)a->row[p] * nk + k] += h->y[k * nz + (size_t)p] * x[(size_t)j * nk + k];
+    vs_free(s);
+}
+
+/* Of A': sum over rows (i,k) of conj-free transposes: G' couples k and l as l and k, so the product
+ * is made in time with x taken at -k, and j omega is applied before. */
+static void product_t(void *user, const double *xv, double *yv)
+{
+    products *w = user;
+    ana_orbit *h = w->h;
+    const hb_cplx *x = (const hb_cplx *)xv;
+    hb_cplx *y = (hb_cplx *)yv;
+    const size_t nk = (size_t)h->n_k, nm = (size_t)h->n_m, nz = (size_t)h->nnz + 1;
+    hb_cplx *s = vs_malloc(2 * nk * sizeof *s), *t = s + nk;
+    for (int pass = 0; pass < 2; pass++) { /* 0: G, 1: C */
+        for (int32_t i = 0; i < h->n; i++) {
+            for (size_t k = 0; k < nk; k++)
+                s[h->minus[k]] = x[(size_t)i * nk + k] * (pass ? I * (w->omega + h->omega[k]) : 1);
+            hb_inverse(h, s, w->in + (size_t)i * nm);
+        }
+        multiply_samples(w);
+        for (int32_t i = 0; i < h->n; i++) {
+            hb_forward(h, (pass ? w->c : w->g) + (size_t)i * nm, t);
+            for (size_t k = 0; k < nk; k++)
+                y[(size_t)i * nk + k] = (pass ? y[(size_t)i * nk + k] : 0) + t[h->minus[k]];
+        }
+    }
+    const csc *a = h->a->jac;
+    for (int32_t j = 0; h->y && j < h->n; j++)
+        for (int32_t p = a->colptr[j]; p < a->colptr[j + 1]; p++)
+            for (size_t k = 0; k < nk; k++)
+                y[(size_t)j * nk + k] += h->y[k * nz + (size_t)p] * x[(size_t)a->row[p] * nk + k];
+    vs_free(s);
+}
+
+/* With the factors there are: of the whole at another omega, or of the blocks. */
+static void precondition(void *user, const double *xv, double *yv)
+{
+    const products *w = user;
+    ana_orbit *h = w->h;
+    const size_t nk = (size_t)h->n_k, n = (size_t)h->n;
+    memcpy(yv, xv, n * nk * sizeof(hb_cplx));
+    if (!h->block) {
+        (w->transposed ? lu_z_solve_t : lu_z_solve)(&h->m.lu, yv);
+        return;
+    }
+    hb_cplx *y = (hb_cplx *)yv, *s = vs_malloc(n * sizeof *s);
+    for (size_t k = 0; k < nk; k++) {
+        for (size_t i = 0; i < n; i++)
+            s[i] = y[i * nk + k];
+        (w->transposed ? lu_z_solve_t : lu_z_solve)(&h->block[k], (double *)s);
+        for (size_t i = 0; i < n; i++)
+            y[i * nk + k] = s[i];
+    }
+    vs_free(s);
+}
+
+void hb_product(ana_orbit *h, double omega, const hb_cplx *x, hb_cplx *y)
+{
+    const size_t n = (size_t)h->n, nm = (size_t)h->n_m;
+    products w = {.h = h, .omega = omega};
+    w.in = vs_malloc(3 * n * nm * sizeof *w.in);
+    w.g = w.in + n * nm;
+    w.c = w.g + n * nm;
+    product(&w, (const double *)x, (double *)y);
+    vs_free(w.in);
+}
+
+static vs_status iterate(ana_orbit *h, double omega, bool transposed, int32_t most, hb_cplx *b)
+{
+    const size_t n = (size_t)h->n, nm = (size_t)h->n_m;
+    products w = {.h = h, .omega = omega, .transposed = transposed};
+    const gmres_opt o = {.n = (int64_t)n * h->n_k,
+                         .restart = most < RESTART ? most : RESTART,
+                         .most = most,
+                         .tol = left,
+                         .product = transposed ? product_t : product,
+                         .precondition = precondition,
+                         .user = &w};
+    hb_cplx *x = vs_calloc((size_t)o.n + 1, sizeof *x);
+    int32_t made;
+    w.in = vs_malloc(3 * n * nm * sizeof *w.in);
+    w.g = w.in + n * nm;
+    w.c = w.g + n * nm;
+    const vs_status st = gmres(&o, (const double *)b, (double *)x, &made);
+    if (st == VS_OK)
+        memcpy(b, x, (size_t)o.n * sizeof *b);
+    vs_free(w.in);
+    vs_free(x);
+    return st;
+}
+
+static vs_status solve(ana_orbit *h, double omega, bool transposed, hb_cplx *b)
+{
+    vs_status st = VS_OK;
+    const bool whole = h->bordered || entries(h) <= largest;
+    if (!h->m.factored || h->m.omega != omega) {
+        const bool try_first = whole && h->m.factored && !h->bordered && !h->y &&
+                               fabs(omega - h->m.omega) < near_omega * 2 * M_PI * h->o.tone[0];
+        if (try_first && iterate(h, omega, transposed, FEW, b) == VS_OK)
+            return VS_OK;
+        st = hb_factor(h, omega);
+    }
+    if (st == VS_OK && whole)
+        (transposed ? lu_z_solve_t : lu_z_solve)(&h->m.lu, (double *)b);
+    else if (st == VS_OK)
+        st = iterate(h, omega, transposed, MOST, b);
+    return st;
+}
+
+vs_status hb_solve(ana_orbit *h, double omega, hb_cplx *b) { return solve(h, omega, false, b); }
+
+vs_status hb_solve_t(ana_orbit *h, double omega, hb_cplx *b) { return solve(h, omega, true, b); }

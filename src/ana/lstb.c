@@ -1,0 +1,155 @@
+/* lstb.c - loop gain at a probe: a voltage source of 0 V in the loop, which nothing cuts.
+ * The circuit on both sides of the probe, a (its p) and b (its n), is a two-port Y. The loop gain
+ * is the return ratio of both directions at once,
+ *   T = (Y12 + Y21) / (Y11 + Y22),  1 + T = Y / (Y11 + Y22) with Y the sum of all four.
+ * Two responses give it. 1 V in the probe: voltage v at b, current i from a to b; 1 A into b with
+ * the probe as a short: voltage u, current j:
+ *   1 + T = 1 / (1 + j + v + 2 (j v - i u))
+ * Negative feedback has T > 0 where its phase is 0; the phase margin is 180 degrees + arg T where
+ * |T| = 1. Two probes in the branches of a symmetric pair: the same of differences (V1 - V2,
+ * (I1 - I2) / 2), or of common parts ((V1 + V2) / 2, I1 + I2).
+ * Source: Tian, Visvanathan, Hantgan & Kundert, IEEE Circuits Devices Mag. 17(1), 2001. */
+#include <math.h>
+#include <string.h>
+
+#include "small.h"
+
+#include <complex.h> /* last: `complex` is a name in headers */
+
+typedef double complex cplx;
+
+typedef struct lstb {
+    small s;
+    const ana_lstb_opt *o;
+    double e[2], i[2];   /* of each probe: its part of 1 V; of 1 A into b */
+    double wv[2], wi[2]; /* what its voltage and current count in the mode's */
+    cplx *z;             /* [n+1] */
+} lstb;
+
+static void choose_mode(lstb *w)
+{
+    const bool two = w->o->n_probe == 2, diff = two && w->o->mode == ANA_LSTB_DIFF;
+    const double second = diff ? -1 : 1;
+    for (int p = 0; p < 2; p++) {
+        const double sign = p ? second : 1, used = p && !two ? 0 : 1;
+        w->e[p] = used * sign * (diff ? 0.5 : 1);
+        w->i[p] = used * sign * (two && !diff ? 0.5 : 1);
+        w->wv[p] = used * sign * (two && !diff ? 0.5 : 1);
+        w->wi[p] = used * sign * (diff ? 0.5 : 1);
+    }
+}
+
+/* Response to 1 V in the probes, or 1 A into their second nodes: the mode's voltage and current. */
+static void respond(lstb *w, bool current, cplx *v, cplx *i)
+{
+    ana *a = w->s.a;
+    memset(w->z, 0, ((size_t)a->n + 1) * sizeof *w->z);
+    for (int32_t p = 0; p < w->o->n_probe; p++) {
+        const ckt_source_facts s = ckt_source_at(a->c, w->o->probe[p]);
+        if (current)
+            w->z[s.n] += w->i[p];
+        else
+            w->z[s.k] += w->e[p];
+    }
+    small_solve(&w->s, (double *)w->z);
+    *v = *i = 0;
+    for (int32_t p = 0; p < w->o->n_probe; p++) {
+        const ckt_source_facts s = ckt_source_at(a->c, w->o->probe[p]);
+        *v += w->wv[p] * w->z[s.n];
+        *i += w->wi[p] * s.m * w->z[s.k];
+    }
+}
+
+/* -- margins -- */
+
+typedef struct margins {
+    double pm, f_pm, gm, f_gm; /* degrees, Hz, dB, Hz; NAN: there is none */
+    double f, mag, phase;      /* of the point before: log |T|, radians, unwrapped */
+    bool any;
+} margins;
+
+/* Where a + (b - a) t passes `at`, as a frequency on a logarithmic axis. */
+static double crossing(double f0, double f1, double a, double b, double at, double *part)
+{
+    *part = (at - a) / (b - a);
+    return f0 > 0 ? f0 * pow(f1 / f0, *part) : f0 + (f1 - f0) * *part;
+}
+
+static void follow(margins *m, double f, cplx t)
+{
+    const double mag = log(cabs(t));
+    double phase = carg(t), part;
+    if (m->any) {
+        phase += 2 * M_PI * round((m->phase - phase) / (2 * M_PI));
+        if ((m->mag > 0) != (mag > 0) && isnan(m->pm)) {
+            m->f_pm = crossing(m->f, f, m->mag, mag, 0, &part);
+            m->pm = 180 + (m->phase + part * (phase - m->phase)) * 180 / M_PI;
+        }
+        /* odd multiples of 180 degrees */
+        const double n0 = floor((m->phase + M_PI) / (2 * M_PI)),
+                     n1 = floor((phase + M_PI) / (2 * M_PI));
+        if (n0 != n1 && isnan(m->gm)) {
+            const double at = 2 * M_PI * fmax(n0, n1) - M_PI;
+            m->f_gm = crossing(m->f, f, m->phase, phase, at, &part);
+            m->gm = -(m->mag + part * (mag - m->mag)) * 20 / log(10);
+        }
+    }
+    *m = (margins){m->pm, m->f_pm, m->gm, m->f_gm, f, mag, phase, true};
+}
+
+static vs_status put_margins(const margins *m, const ana_table *t)
+{
+    static const ana_column col[] = {{"phase_margin", "notype"},
+                                     {"phase_margin_freq", "frequency"},
+                                     {"gain_margin", "decibel"},
+                                     {"gain_margin_freq", "frequency"}};
+    const double row[] = {m->pm, m->f_pm, m->gm, m->f_gm};
+    vs_status st = t->begin(t->user, "Stability Margins", col, VS_COUNT(col), false);
+    if (st == VS_OK)
+        st = t->row(t->user, row);
+    const vs_status closing = t->end(t->user);
+    return st == VS_OK ? closing : st;
+}
+
+static vs_status sweep(lstb *w, const double *f, size_t n, const ana_table *t, margins *m)
+{
+    static const ana_column col[] = {{"frequency", "frequency"}, {"loopgain", "notype"}};
+    vs_status st = t->begin(t->user, "Loop Stability", col, VS_COUNT(col), true);
+    if (st != VS_OK)
+        return st;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        cplx v, i, u, j;
+        st = small_factor(&w->s, 2 * M_PI * f[k]);
+        if (st != VS_OK)
+            break;
+        respond(w, false, &v, &i);
+        respond(w, true, &u, &j);
+        const cplx y = j + v + 2 * (j * v - i * u);
+        const cplx row[2] = {f[k], -y / (1 + y)};
+        follow(m, f[k], row[1]);
+        st = t->row(t->user, (const double *)row);
+        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
+            st == VS_OK)
+            st = VS_STOP;
+    }
+    const vs_status closing = t->end(t->user);
+    return st == VS_OK ? closing : st;
+}
+
+vs_status ana_lstb(ana *a, const ana_lstb_opt *o, const ana_table *t)
+{
+    lstb w = {.o = o};
+    margins m = {.pm = NAN, .f_pm = NAN, .gm = NAN, .f_gm = NAN};
+    double *f = ana_frequencies(&o->freq);
+    choose_mode(&w);
+    vs_status st = small_begin(&w.s, a, false);
+    w.z = vs_calloc((size_t)a->n + 1, sizeof *w.z);
+    if (st == VS_OK)
+        st = sweep(&w, f, vec_len(f), t, &m);
+    if (st == VS_OK)
+        st = put_margins(&m, t);
+    small_fini(&w.s);
+    vs_free(w.z);
+    vec_free(f);
+    return st;
+}

@@ -1,0 +1,469 @@
+/* op_levels.c - a start for Newton that follows the signals from the sources to the last gate.
+ *
+ * Unknowns that act on each other through a conductance make a block: the output of a gate with the
+ * nodes inside it, since a gate's input draws (nearly) no current. Blocks are solved one after the
+ * other, each with Newton on its own few equations, in an order in which a block comes after those
+ * whose voltages it sees; where there are loops (latches), again until nothing moves. Equal gates
+ * at equal inputs are solved once.
+ *
+ * In plain Newton each iteration moves the first wrong gate of a chain, and where all gates stand
+ * at their threshold its gain throws everything behind it: a chain of n inverters asks for some n
+ * iterations, or for gmin stepping through a bifurcation. From these levels all gates are where
+ * their gain is 0, and Newton needs a few.
+ *
+ * Source: nonlinear block Gauss-Seidel: Newton & Sangiovanni-Vincentelli, Relaxation-Based
+ *         Electrical Simulation, IEEE Trans. CAD 3(4), 1984; channel-connected parts: Bryant, IEEE
+ *         Trans. Computers 33(2), 1984. Order: depth first search, Tarjan 1972. */
+#include <math.h>
+#include <string.h>
+
+#include "ana_priv.h"
+#include "ckt_part.h"
+#include "full.h"
+#include "map.h"
+
+/* A row depends on an unknown whose entry is at least this part of its largest. Gate currents of
+ * models are below, what a gate's output conducts and its transconductance above. */
+#define DEPENDS 1e-3
+#define GRID 1e-4   /* of the supply range: voltages around equal gates that count as equal */
+#define MOVES 1e-3  /* of the supply range: a block that sees such a change is solved again */
+#define SOLVED 1e-7 /* of the supply range: the last update of a block */
+#define NEARLY \
+    1e-3 /* residual as residual_of has it, in volt, from which on the pull falls anyhow */
+#define PULL_ENDS 1e-12 /* part of a row's strength that the end of a pseudo-transient may keep */
+enum {
+    SWEEPS = 8,
+    ITERATIONS = 80, /* of Newton in a block */
+    DENSE = 48,      /* unknowns up to which a block's matrix is full */
+    LARGEST = 2      /* a block with more than 1 / this of all unknowns: the rest is no help */
+};
+
+typedef struct graph { /* edges of node i: to[begin[i] .. begin[i + 1]) */
+    int32_t *begin, *to;
+} graph;
+
+typedef struct levels {
+    ana *a;
+    double *x;
+    bool *known;                 /* [n+1] */
+    double lo, hi;               /* V, of the nodes that sources tie to ground */
+    double *strength, *conducts; /* [nnz+1] see ckt_part.h */
+    double *row_max;             /* [n+1] */
+    int32_t *block_of;           /* [n+1] -1: known */
+    int32_t n_block;
+    graph member;     /* unknowns of blocks */
+    graph sees, seen; /* blocks whose voltages a block sees; that see its own */
+    int32_t *order;   /* [n_block] */
+    bool *dirty;      /* [n_block] */
+    ckt_parts *parts;
+    map memo;         /* key of a block -> where `solved` has its solution, -1: there is none */
+    double *solved;   /* vec */
+    double *now, *dx; /* vecs, of a block */
+    double *full;     /* vec, its matrix */
+    int32_t n_failed; /* blocks without a solution */
+} levels;
+
+/* -- blocks -- */
+
+static bool depends(const levels *l, int32_t k)
+{
+    const int32_t row = l->a->jac->row[k] + 1;
+    return l->strength[k] > DEPENDS * l->row_max[row];
+}
+
+/* Whether the row's node exchanges current with the column's: what a transistor's gate does to its
+ * drain is no such thing. Other equations than of nodes have entries of any sign. */
+static bool exchanges(const levels *l, int32_t k, int32_t col)
+{
+    const ckt_unknown *u = l->a->u;
+    const int32_t row = l->a->jac->row[k] + 1;
+    const double *size = u[row].node && u[col].node ? l->conducts : l->strength;
+    return size[k] > DEPENDS * l->row_max[row];
+}
+
+/* Place of the entry (row, col), both from 0, or -1. */
+static int32_t entry(const csc *m, int32_t row, int32_t col)
+{
+    int32_t lo = m->colptr[col], hi = m->colptr[col + 1];
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (m->row[mid] < row)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < m->colptr[col + 1] && m->row[lo] == row ? lo : -1;
+}
+
+static int32_t root(int32_t *up, int32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+/* Joins unknowns that depend on each other; the smallest number stands for all. */
+static void join(const levels *l, int32_t *up)
+{
+    const csc *m = l->a->jac;
+    for (int32_t j = 0; j < m->n; j++)
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1] && m->row[k] < j; k++) {
+            const int32_t r = m->row[k];
+            if (l->known[r + 1] || l->known[j + 1] || !exchanges(l, k, j + 1))
+                continue;
+            const int32_t back = entry(m, j, r);
+            if (back < 0 || !exchanges(l, back, r + 1))
+                continue;
+            const int32_t u = root(up, r + 1), v = root(up, j + 1);
+            up[u > v ? u : v] = u > v ? v : u;
+        }
+}
+
+/* pairs [n][2] as a graph of `nodes`: from the first to the second. */
+static graph graph_of(const int32_t *pair, size_t n, int32_t nodes, bool reversed)
+{
+    graph g = {.begin = vs_calloc((size_t)nodes + 2, sizeof *g.begin),
+               .to = vs_malloc((n + 1) * sizeof *g.to)};
+    for (size_t i = 0; i < n; i++)
+        g.begin[pair[2 * i + reversed] + 2]++;
+    for (int32_t k = 2; k <= nodes + 1; k++)
+        g.begin[k] += g.begin[k - 1];
+    for (size_t i = 0; i < n; i++)
+        g.to[g.begin[pair[2 * i + reversed] + 1]++] = pair[2 * i + !reversed];
+    return g;
+}
+
+static void graph_free(graph *g)
+{
+    vs_free(g->begin);
+    vs_free(g->to);
+}
+
+/* false: one block has most of the circuit. */
+static bool make_blocks(levels *l)
+{
+    const int32_t n = l->a->n;
+    int32_t *up = vs_malloc(((size_t)n + 1) * sizeof *up), *pair = NULL, most = 0;
+    for (int32_t i = 0; i <= n; i++)
+        up[i] = i;
+    join(l, up);
+    for (int32_t i = 1; i <= n; i++) {
+        const int32_t r = root(up, i);
+        l->block_of[i] = l->known[i] ? -1 : r == i ? l->n_block++ : l->block_of[r];
+        if (l->known[i])
+            continue;
+        vec_push(pair, l->block_of[i]);
+        vec_push(pair, i);
+    }
+    l->block_of[0] = -1;
+    l->member = graph_of(pair, vec_len(pair) / 2, l->n_block, false);
+    for (int32_t b = 0; b < l->n_block; b++) {
+        const int32_t size = l->member.begin[b + 1] - l->member.begin[b];
+        most = size > most ? size : most;
+    }
+    vs_free(up);
+    vec_free(pair);
+    return most <= n / LARGEST;
+}
+
+static void make_edges(levels *l)
+{
+    const csc *m = l->a->jac;
+    int32_t *pair = NULL;
+    for (int32_t j = 0; j < m->n; j++) {
+        const int32_t from = l->block_of[j + 1];
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1] && from >= 0; k++) {
+            const int32_t to = l->block_of[m->row[k] + 1];
+            if (to < 0 || to == from || !depends(l, k))
+                continue;
+            vec_push(pair, to);
+            vec_push(pair, from);
+        }
+    }
+    l->sees = graph_of(pair, vec_len(pair) / 2, l->n_block, false);
+    l->seen = graph_of(pair, vec_len(pair) / 2, l->n_block, true);
+    vec_free(pair);
+}
+
+/* Each block behind those that it sees, as far as there are no loops. */
+static void make_order(levels *l)
+{
+    const size_t n = (size_t)l->n_block;
+    int32_t *stack = vs_malloc((n + 1) * sizeof *stack), count = 0;
+    int32_t *next = vs_malloc((n + 1) * sizeof *next); /* edge to follow, -1: not yet visited */
+    memset(next, 0xff, (n + 1) * sizeof *next);
+    for (int32_t b = 0; b < l->n_block; b++) {
+        int32_t depth = 0;
+        if (next[b] < 0) {
+            next[b] = l->sees.begin[b];
+            stack[depth++] = b;
+        }
+        while (depth > 0) {
+            const int32_t at = stack[depth - 1];
+            if (next[at] == l->sees.begin[at + 1]) {
+                l->order[count++] = at;
+                depth--;
+                continue;
+            }
+            const int32_t to = l->sees.to[next[at]++];
+            if (next[to] < 0) {
+                next[to] = l->sees.begin[to];
+                stack[depth++] = to;
+            }
+        }
+    }
+    vs_free(stack);
+    vs_free(next);
+}
+
+/* -- Newton in a block -- */
+
+static bool solve_full(levels *l, const ckt_part *p)
+{
+    const size_t n = (size_t)p->n;
+    vec_clear(l->full);
+    vec_extend(l->full, n * n);
+    memset(l->full, 0, n * n * sizeof *l->full);
+    for (int32_t j = 0; j < p->n; j++)
+        for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
+            l->full[(size_t)p->a->row[k] * n + (size_t)j] = p->a->val[k];
+    memcpy(l->dx, p->f, n * sizeof *l->dx);
+    return full_solve(l->full, l->dx, p->n);
+}
+
+static bool solve_sparse(levels *l, const ckt_part *p, lu_solver *lu)
+{
+    if (!lu->fac && lu_analyze(lu, p->a) != VS_OK)
+        return false;
+    if (lu_factor(lu, p->a) != VS_OK)
+        return false;
+    lu_solve(lu, p->f, l->dx);
+    return true;
+}
+
+/* x -= dx; nodes move by `most` at a time and stay near the supplies. The longest move, in volt or
+ * ampere. */
+static double move_block(levels *l, const ckt_part *p, double most)
+{
+    const double span = l->hi - l->lo, least = l->lo - span / 2, greatest = l->hi + span / 2;
+    double moved = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const int32_t u = p->unknown[i];
+        double to = l->x[u] - l->dx[i];
+        if (l->a->u[u].node) {
+            to = fmin(fmax(to, l->x[u] - most), l->x[u] + most);
+            to = fmin(fmax(to, least), greatest);
+        }
+        moved = norm_max(moved, fabs(to - l->x[u]));
+        l->x[u] = to;
+    }
+    return moved;
+}
+
+/* Adds `pull` times what a row's largest entry can be to the diagonals of nodes: a capacitor at
+ * each of them under backward Euler. */
+static void pull_back(levels *l, const ckt_part *p, double pull)
+{
+    for (int32_t j = 0; j < p->n; j++)
+        for (int32_t k = p->a->colptr[j]; k < p->a->colptr[j + 1]; k++)
+            if (p->a->row[k] == j && l->a->u[p->unknown[j]].node)
+                p->a->val[k] += pull * l->row_max[p->unknown[j]];
+}
+
+/* Largest |f| of the last load, in parts of what 1 V more at its strongest entry gives. */
+static double residual_of(const levels *l, const ckt_part *p)
+{
+    double most = 0;
+    for (int32_t j = 0; j < p->n; j++)
+        if (l->row_max[p->unknown[j]] > 0)
+            most = norm_max(most, fabs(p->f[j]) / l->row_max[p->unknown[j]]);
+    return most;
+}
+
+/* From where x stands. pull > 0: pseudo-transient, the pull follows the residual down (switched
+ * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985), and what hangs on leakage
+ * alone, the residual of which says nothing, comes at the end. */
+static bool newton_in(levels *l, const ckt_part *p, double pull)
+{
+    const double span = l->hi - l->lo;
+    lu_solver lu;
+    double before = 0;
+    bool found = false;
+    lu_init(&lu, NULL);
+    for (int i = 0; i < ITERATIONS && !found; i++) {
+        if (ckt_part_load(l->parts, l->x) != VS_OK)
+            break;
+        const double now = residual_of(l, p);
+        if (pull > 0 && i > 0)
+            pull *= now < NEARLY ? 0.1 : fmin(fmax(now / before, 0.1), 2);
+        before = now;
+        if (pull > 0)
+            pull_back(l, p, pull);
+        if (!(p->n <= DENSE ? solve_full(l, p) : solve_sparse(l, p, &lu)))
+            break;
+        if (!norm_finite(l->dx - 1, p->n))
+            break;
+        found = move_block(l, p, span / 4) <= SOLVED * span && pull < PULL_ENDS;
+    }
+    lu_fini(&lu);
+    return found;
+}
+
+static bool from_memo(levels *l, const ckt_part *p)
+{
+    const int32_t at = map_get(&l->memo, p->key, -2);
+    if (at == -2)
+        return false;
+    for (int32_t i = 0; i < p->n && at >= 0; i++)
+        l->x[p->unknown[i]] = l->solved[at + i];
+    return true;
+}
+
+static void into_memo(levels *l, const ckt_part *p, bool found)
+{
+    map_set(&l->memo, p->key, found ? (int32_t)vec_len(l->solved) : -1);
+    for (int32_t i = 0; i < p->n && found; i++)
+        vec_push(l->solved, l->x[p->unknown[i]]);
+}
+
+/* From where it stands, then slowly from the middle of the supplies; else it stays where it stands.
+ */
+static void solve_block(levels *l, const ckt_part *p)
+{
+    bool found = newton_in(l, p, 0);
+    for (int32_t i = 0; i < p->n && !found; i++) {
+        const int32_t u = p->unknown[i];
+        l->x[u] = l->a->u[u].node ? (l->lo + l->hi) / 2 : 0;
+    }
+    found = found || newton_in(l, p, 1);
+    for (int32_t i = 0; i < p->n && !found; i++)
+        l->x[p->unknown[i]] = l->now[i];
+    l->n_failed += !found;
+    if (p->alike)
+        into_memo(l, p, found);
+}
+
+/* Solves block b; true if it moved. */
+static bool visit(levels *l, int32_t b)
+{
+    const int32_t *u = l->member.to + l->member.begin[b];
+    const int32_t n = l->member.begin[b + 1] - l->member.begin[b];
+    const double span = l->hi - l->lo;
+    const ckt_part *p = ckt_part_begin(l->parts, u, n, l->x, GRID * span);
+    vec_clear(l->now);
+    vec_clear(l->dx);
+    vec_extend(l->dx, n);
+    for (int32_t i = 0; i < n; i++)
+        vec_push(l->now, l->x[p->unknown[i]]);
+    if (!p->alike || !from_memo(l, p))
+        solve_block(l, p);
+    double moved = 0;
+    for (int32_t i = 0; i < n; i++)
+        moved = norm_max(moved, fabs(l->x[p->unknown[i]] - l->now[i]));
+    return moved > MOVES * span;
+}
+
+static void sweep_all(levels *l)
+{
+    bool again = true;
+    memset(l->dirty, true, (size_t)l->n_block);
+    for (int k = 0; k < SWEEPS && again; k++) {
+        again = false;
+        for (int32_t i = 0; i < l->n_block; i++) {
+            const int32_t b = l->order[i];
+            if (!l->dirty[b])
+                continue;
+            l->dirty[b] = false;
+            if (!visit(l, b))
+                continue;
+            for (int32_t e = l->seen.begin[b]; e < l->seen.begin[b + 1]; e++) {
+                l->dirty[l->seen.to[e]] = true;
+                again = true;
+            }
+        }
+    }
+}
+
+/* -- all of it -- */
+
+static void know_value(levels *l, const ana_node_value *v)
+{
+    l->x[v->unknown] = v->value;
+    l->known[v->unknown] = true;
+}
+
+/* What sources, .ic and .nodeset say; false: there is no supply. */
+static bool begin_known(levels *l, const newton_eq *eq)
+{
+    const ana *a = l->a;
+    ckt_known_voltages(a->c, &eq->env, l->x, l->known);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (l->known[i] && a->gdiag[i]) {
+            l->lo = fmin(l->lo, l->x[i]);
+            l->hi = fmax(l->hi, l->x[i]);
+        }
+    for (size_t i = 0; i < vec_len(a->nodeset); i++)
+        know_value(l, &a->nodeset[i]);
+    for (size_t i = 0; i < eq->n_force; i++)
+        know_value(l, &eq->force[i]);
+    return l->hi > l->lo;
+}
+
+static vs_status begin_strength(levels *l)
+{
+    const csc *m = l->a->jac;
+    const vs_status st = ckt_parts_strength(l->parts, l->lo, l->hi, l->strength, l->conducts);
+    for (int32_t k = 0; k < csc_nnz(m) && st == VS_OK; k++)
+        l->row_max[m->row[k] + 1] = norm_max(l->row_max[m->row[k] + 1], l->strength[k]);
+    return st;
+}
+
+static void levels_end(levels *l)
+{
+    ckt_parts_free(&l->parts);
+    graph_free(&l->member);
+    graph_free(&l->sees);
+    graph_free(&l->seen);
+    vs_free(l->known);
+    vs_free(l->strength);
+    vs_free(l->conducts);
+    vs_free(l->row_max);
+    vs_free(l->block_of);
+    vs_free(l->order);
+    vs_free(l->dirty);
+    map_free(&l->memo);
+    vec_free(l->solved);
+    vec_free(l->now);
+    vec_free(l->dx);
+    vec_free(l->full);
+}
+
+vs_status op_levels(ana *a, const newton_eq *eq, double *x)
+{
+    const size_t n1 = (size_t)a->n + 1;
+    levels l = {.a = a, .x = x};
+    l.known = vs_calloc(n1, sizeof *l.known);
+    vs_status st = ckt_n_osdi(a->c) ? VS_NOCONV : VS_OK;
+    if (st == VS_OK && !begin_known(&l, eq))
+        st = VS_NOCONV;
+    if (st == VS_OK) {
+        l.strength = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.strength);
+        l.conducts = vs_calloc((size_t)csc_nnz(a->jac) + 1, sizeof *l.conducts);
+        l.row_max = vs_calloc(n1, sizeof *l.row_max);
+        l.block_of = vs_calloc(n1, sizeof *l.block_of);
+        l.parts = ckt_parts_new(a->c, &eq->env, x, l.known);
+        st = begin_strength(&l);
+    }
+    if (st == VS_OK && !make_blocks(&l))
+        st = VS_NOCONV;
+    if (st == VS_OK) {
+        make_edges(&l);
+        l.order = vs_calloc((size_t)l.n_block + 1, sizeof *l.order);
+        l.dirty = vs_calloc((size_t)l.n_block + 1, sizeof *l.dirty);
+        make_order(&l);
+        sweep_all(&l);
+        x[0] = 0;
+    }
+    levels_end(&l);
+    return st;
+}

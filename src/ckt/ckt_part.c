@@ -1,0 +1,657 @@
+/* ckt_part.c - static loads of the devices of a few rows. See ckt_part.h. */
+#include "ckt_part.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ckt_priv.h"
+#include "full.h"
+#include "hash.h"
+#include "norm.h"
+
+enum {
+    SAMPLES = 16, /* points from which the strength of a device's entries is known */
+    SETTLE = 6    /* Newton iterations of its inner unknowns at each */
+};
+#define KNOWN_GRID 1e-3  /* V: known voltages that count as equal */
+#define SANE_CURRENT 1.0 /* A: see `sample` */
+/* A device belongs to a row where one of its entries is this part of the row's largest: the gates
+ * that a node drives do not. */
+#define BELONGS 1e-5
+
+typedef struct place { /* an instance of a group */
+    int32_t group, inst;
+} place;
+
+struct ckt_parts {
+    ckt *c;
+    ckt_env env;
+    const bool *known;
+    double *dyn;
+    double *x0;       /* [n+1] where native devices are linear */
+    double *f0, *val; /* [n+1], [nnz+1]: what they add there */
+    bool *native;     /* [n+1] they add to the row */
+    int32_t *col_of;  /* [nnz+1] unknown; 0 for the reference */
+    int32_t *begin;   /* [n+2] of the devices of a row in `of_row` */
+    place *of_row;
+    int32_t *mark; /* [instances] the block that an instance was last seen in */
+    int32_t block;
+    int32_t *local;   /* [n+1] number in the present block, -1: outside */
+    int32_t *nz;      /* [nnz+1] place in the present block's matrix, -1: outside */
+    double *out;      /* outputs of a pack */
+    ckt_part part;    /* the present block: */
+    int32_t *unknown; /* vec */
+    place *device;    /* vec */
+    csc a;            /* colptr, row and val are vecs */
+    int32_t *slot;    /* vec: of its matrix entries in the circuit */
+    double *f;        /* vec */
+    int64_t *word;    /* vec: what is hashed */
+};
+
+static const dev_form *form_of(const ckt_parts *p, const dev_group *g)
+{
+    return &g->form[ckt_group_form(p->c, g, CKT_STATIC)];
+}
+
+/* -- native devices, and what the topology check added -- */
+
+static void load_natives(ckt_parts *p)
+{
+    ckt *c = p->c;
+    const size_t n1 = vec_len(c->unknown);
+    double *sum = vs_calloc(n1, sizeof *sum), *low = vs_calloc(n1, sizeof *low);
+    double *most = vs_calloc(n1, sizeof *most), *max = vs_calloc(n1, sizeof *max);
+    nat_sums to = {.f = p->f0,
+                   .fmax = max,
+                   .q = sum,
+                   .qlo = low,
+                   .qmax = most,
+                   .val = p->val,
+                   .bound = INFINITY};
+    nat_load(&c->nat, true, &p->env, p->x0, &to);
+    nat_load(&c->nat, false, &p->env, p->x0, &to);
+    for (size_t i = 0; i < vec_len(c->fix); i++) {
+        const ckt_fix *k = &c->fix[i];
+        const double g = ckt_fix_value(k, &p->env);
+        p->f0[k->unknown] += g * p->x0[k->unknown];
+        p->val[k->slot] += g;
+    }
+    for (size_t i = 0; i < n1; i++)
+        p->native[i] = p->f0[i] != 0;
+    for (int32_t k = 0; k < csc_nnz(&c->a); k++)
+        if (p->val[k] != 0)
+            p->native[c->a.row[k] + 1] = true;
+    vs_free(sum);
+    vs_free(low);
+    vs_free(most);
+    vs_free(max);
+}
+
+static bool spread(double *x, bool *known, const nat_source *s, double e)
+{
+    if (known[s->p] == known[s->n])
+        return false;
+    if (known[s->n])
+        x[s->p] = x[s->n] + e;
+    else
+        x[s->n] = x[s->p] - e;
+    known[s->p] = known[s->n] = known[s->k] = true;
+    return true;
+}
+
+void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known)
+{
+    bool again = true;
+    known[0] = true;
+    while (again) {
+        again = false;
+        for (size_t i = 0; c->sources && i < vec_len(c->sources->all); i++) {
+            nat_source *s = &c->sources->all[i];
+            if (s->is_v)
+                again |= spread(x, known, s, nat_source_value(s, env));
+        }
+    }
+}
+
+/* -- devices of rows -- */
+
+static int64_t voltage_step(double v, double grid)
+{
+    return llround(fmin(fmax(v / grid, -1e15), 1e15));
+}
+
+/* A number from 0 to 1 that looks random: splitmix64. */
+static double scatter(uint64_t k)
+{
+    k += 0x9e3779b97f4a7c15u;
+    k = (k ^ k >> 30) * 0xbf58476d1ce4e5b9u;
+    k = (k ^ k >> 27) * 0x94d049bb133111ebu;
+    return (double)((k ^ k >> 31) >> 11) * 0x1p-53;
+}
+
+/* A device at one sample, unknowns of its own numbering. */
+typedef struct probe {
+    const dev_form *fm;
+    const int32_t *to; /* [n_u] unknowns of the circuit */
+    int32_t n_u, pack, lane;
+    bool *inner;       /* [n_u] its own, to be solved for */
+    double *jac, *rhs; /* [n_u * n_u] by rows, [n_u] */
+    double *x;         /* [n+1] */
+} probe;
+
+static bool is_slope(const dev_form *fm, int32_t k)
+{
+    return fm->variant->out[k].kind == IR_OUT_G || fm->variant->out[k].kind == IR_OUT_J;
+}
+
+static vs_status eval_probe(ckt_parts *p, dev_group *g, const probe *d)
+{
+    return dev_eval(g, ckt_group_form(p->c, g, CKT_STATIC), p->dyn, d->x, d->pack, d->pack + 1,
+                    false, p->out);
+}
+
+/* One Newton update of the inner unknowns, others as they are. */
+static void settle_once(const ckt_parts *p, const dev_group *g, const probe *d, double most)
+{
+    const int32_t n = d->n_u;
+    memset(d->jac, 0, (size_t)(n * n) * sizeof *d->jac);
+    memset(d->rhs, 0, (size_t)n * sizeof *d->rhs);
+    for (int32_t k = 0; k < d->fm->n_out; k++) {
+        const mdl_out *o = &d->fm->variant->out[k];
+        const double v = p->out[k * g->lanes + d->lane];
+        if (is_slope(d->fm, k) && d->inner[o->a] && d->inner[o->b])
+            d->jac[o->a * n + o->b] += v;
+        else if (o->kind == IR_OUT_RES && d->inner[o->a])
+            d->rhs[o->a] += v;
+    }
+    for (int32_t k = 0; k < n; k++) { /* outer ones stay, and those that no equation has */
+        bool empty = true;
+        for (int32_t j = 0; j < n && empty; j++)
+            empty = d->jac[k * n + j] == 0;
+        if (empty) {
+            d->jac[k * n + k] = 1;
+            d->rhs[k] = 0;
+        }
+    }
+    if (!full_solve(d->jac, d->rhs, n) || !norm_finite(d->rhs - 1, n))
+        return;
+    for (int32_t k = 0; k < n; k++)
+        if (d->inner[k])
+            d->x[d->to[k]] -= fmin(fmax(d->rhs[k], -most), most);
+}
+
+/* Largest |f| of the last evaluation. */
+static double most_current(const ckt_parts *p, const dev_group *g, const probe *d)
+{
+    double most = 0;
+    for (int32_t k = 0; k < d->fm->n_out; k++)
+        if (d->fm->variant->out[k].kind == IR_OUT_RES)
+            most = fmax(most, fabs(p->out[k * g->lanes + d->lane]));
+    return most;
+}
+
+/* Sample s: terminals anywhere between the supplies unless they are known. */
+static vs_status take_sample(ckt_parts *p, dev_group *g, const probe *d, int s, double lo,
+                             double hi)
+{
+    vs_status st = VS_OK;
+    for (int32_t k = 0; k < d->n_u; k++)
+        if (d->inner[k])
+            d->x[d->to[k]] = 0;
+        else if (d->to[k] && !p->known[d->to[k]])
+            d->x[d->to[k]] = lo + (hi - lo) * scatter((uint64_t)s << 32 | (uint32_t)k);
+    for (int i = 0; i < SETTLE && st == VS_OK; i++) {
+        st = eval_probe(p, g, d);
+        settle_once(p, g, d, (hi - lo) / 2);
+    }
+    return st == VS_OK ? eval_probe(p, g, d) : st;
+}
+
+/* The largest |entry| of outputs k [n_out], and behind them the largest -entry. */
+static void note_sample(const ckt_parts *p, const dev_group *g, const probe *d, double *most)
+{
+    const int32_t n_out = d->fm->n_out;
+    for (int32_t k = 0; k < n_out; k++) {
+        const double v = p->out[k * g->lanes + d->lane];
+        if (!isfinite(v))
+            continue;
+        most[k] = fmax(most[k], fabs(v));
+        most[n_out + k] = fmax(most[n_out + k], -v);
+    }
+}
+
+/* What instance i does at SAMPLES points: most [2 n_out]. Samples with an absurd current do not
+ * count if there are others: a junction that conducts hides the transistor. */
+static vs_status sample(ckt_parts *p, dev_group *g, int32_t i, double lo, double hi, double *x,
+                        double *most)
+{
+    const size_t bytes = 2 * (size_t)form_of(p, g)->n_out * sizeof *most;
+    const dev_form *fm = form_of(p, g);
+    probe d = {.fm = fm,
+               .to = &fm->map[(size_t)i * (size_t)fm->n_u],
+               .n_u = fm->n_u,
+               .pack = dev_pack_of(g, i),
+               .x = x};
+    const size_t n = (size_t)d.n_u;
+    d.lane = i - g->first[d.pack];
+    d.inner = vs_calloc(n + 1, sizeof *d.inner);
+    d.jac = vs_malloc((n * n + 1) * sizeof *d.jac);
+    d.rhs = vs_malloc((n + 1) * sizeof *d.rhs);
+    for (int32_t k = 0; k < d.n_u; k++)
+        d.inner[k] = d.to[k] && p->c->unknown[d.to[k]].internal && !p->known[d.to[k]];
+    vs_status st = VS_OK;
+    bool sane = false;
+    memset(most, 0, bytes);
+    for (int s = 0; s < SAMPLES && st == VS_OK; s++) {
+        st = take_sample(p, g, &d, s, lo, hi);
+        const bool now = most_current(p, g, &d) < SANE_CURRENT;
+        if (sane && !now)
+            continue;
+        if (now && !sane)
+            memset(most, 0, bytes);
+        sane = now;
+        if (st == VS_OK)
+            note_sample(p, g, &d, most);
+    }
+    vs_free(d.inner);
+    vs_free(d.jac);
+    vs_free(d.rhs);
+    return st;
+}
+
+/* The rows to which an instance belongs, each once: to row [n_out]. most: of its group's row. */
+static int32_t rows_of(const ckt_parts *p, const dev_form *fm, int32_t i, const double *most,
+                       const double *row_max, int32_t *row)
+{
+    const int32_t *slot = &fm->slot[(size_t)i * (size_t)fm->n_out];
+    int32_t n = 0;
+    for (int32_t k = 0; k < fm->n_out; k++) {
+        if (!is_slope(fm, k) || !p->col_of[slot[k]])
+            continue;
+        const int32_t r = p->c->a.row[slot[k]] + 1;
+        bool have = p->known[r] || !(most[k] > BELONGS * row_max[r]);
+        for (int32_t j = 0; j < n && !have; j++)
+            have = row[j] == r;
+        if (!have)
+            row[n++] = r;
+    }
+    return n;
+}
+
+/* Equal for instances of a group whose known terminals have equal voltages. */
+static uint64_t known_key(ckt_parts *p, int32_t group, const dev_form *fm, int32_t i)
+{
+    const int32_t *to = &fm->map[(size_t)i * (size_t)fm->n_u];
+    vec_clear(p->word);
+    vec_push(p->word, group);
+    for (int32_t k = 0; k < fm->n_u; k++)
+        vec_push(p->word, p->known[to[k]] ? voltage_step(p->x0[to[k]], KNOWN_GRID) : INT64_MIN);
+    return hash128_of(p->word, vec_len(p->word) * sizeof *p->word).w[0];
+}
+
+/* What instances can do is known once for each group and voltages of known terminals: sizes differ,
+ * but not by orders of magnitude.
+ *   all    out  vec of [2 n_out] for each
+ *   which  out  key of an instance -> where its own begins in `all` */
+static vs_status sample_all(ckt_parts *p, double lo, double hi, double **all, map *which)
+{
+    ckt *c = p->c;
+    double *x = vs_calloc(vec_len(c->unknown), sizeof *x);
+    vs_status st = VS_OK;
+    memcpy(x, p->x0, vec_len(c->unknown) * sizeof *x);
+    for (size_t gi = 0; gi < vec_len(c->group) && st == VS_OK; gi++) {
+        dev_group *g = &c->group[gi];
+        const dev_form *fm = form_of(p, g);
+        for (int32_t i = 0; i < g->nb && st == VS_OK; i++) {
+            const uint64_t key = known_key(p, (int32_t)gi, fm, i);
+            if (map_get(which, key, -1) >= 0)
+                continue;
+            const size_t at = vec_len(*all);
+            map_set(which, key, (int32_t)at);
+            vec_extend(*all, 2 * fm->n_out);
+            st = sample(p, g, i, lo, hi, x, *all + at);
+        }
+    }
+    vs_free(x);
+    return st;
+}
+
+typedef struct ability { /* of all instances: see sample_all */
+    const double *all;
+    const map *which;
+} ability;
+
+/* Calls for every instance with what it can do. */
+static void each_instance(ckt_parts *p, const ability *what,
+                          void (*does)(const ckt_parts *p, place at, const double *most,
+                                       void *user),
+                          void *user)
+{
+    for (size_t gi = 0; gi < vec_len(p->c->group); gi++) {
+        const dev_group *g = &p->c->group[gi];
+        const dev_form *fm = form_of(p, g);
+        for (int32_t i = 0; i < g->nb; i++) {
+            const uint64_t key = known_key(p, (int32_t)gi, fm, i);
+            does(p, (place){(int32_t)gi, i}, what->all + map_get(what->which, key, 0), user);
+        }
+    }
+}
+
+typedef struct strengths {
+    double *strength, *conducts;
+} strengths;
+
+static void add_strength(const ckt_parts *p, place at, const double *most, void *user)
+{
+    const strengths *to = user;
+    const dev_form *fm = form_of(p, &p->c->group[at.group]);
+    const int32_t *slot = &fm->slot[(size_t)at.inst * (size_t)fm->n_out];
+    for (int32_t k = 0; k < fm->n_out; k++)
+        if (is_slope(fm, k)) {
+            to->strength[slot[k]] += most[k];
+            to->conducts[slot[k]] += most[fm->n_out + k];
+        }
+}
+
+typedef struct row_lists { /* counts, then fills begin and of_row of the parts */
+    ckt_parts *p;
+    const double *row_max;
+    int32_t *row; /* scratch */
+    bool fill;
+} row_lists;
+
+static void list_rows(const ckt_parts *p, place at, const double *most, void *user)
+{
+    row_lists *l = user;
+    const dev_form *fm = form_of(p, &p->c->group[at.group]);
+    const int32_t n = rows_of(p, fm, at.inst, most, l->row_max, l->row);
+    for (int32_t k = 0; k < n; k++) {
+        if (l->fill)
+            l->p->of_row[l->p->begin[l->row[k]]] = at;
+        l->p->begin[l->row[k]]++;
+    }
+}
+
+/* Two passes: lengths, then places. begin[r] ends where row r begins. */
+static void make_lists(ckt_parts *p, const ability *what, const double *strength)
+{
+    const ckt *c = p->c;
+    const int32_t n = ckt_n(c);
+    int32_t most_out = 1;
+    double *row_max = vs_calloc((size_t)n + 1, sizeof *row_max);
+    for (int32_t k = 0; k < csc_nnz(&c->a); k++)
+        row_max[c->a.row[k] + 1] = fmax(row_max[c->a.row[k] + 1], strength[k]);
+    for (size_t gi = 0; gi < vec_len(c->group); gi++)
+        most_out = form_of(p, &c->group[gi])->n_out > most_out ? form_of(p, &c->group[gi])->n_out
+                                                               : most_out;
+    row_lists l = {
+        .p = p, .row_max = row_max, .row = vs_malloc((size_t)most_out * sizeof(int32_t))};
+    memset(p->begin, 0, ((size_t)n + 2) * sizeof *p->begin);
+    each_instance(p, what, list_rows, &l);
+    int32_t sum = 0;
+    for (int32_t r = 0; r <= n + 1; r++) {
+        const int32_t len = p->begin[r];
+        p->begin[r] = sum;
+        sum += len;
+    }
+    p->of_row = vs_calloc((size_t)sum + 1, sizeof *p->of_row);
+    l.fill = true;
+    each_instance(p, what, list_rows, &l);
+    memmove(p->begin + 1, p->begin, ((size_t)n + 1) * sizeof *p->begin);
+    p->begin[0] = 0;
+    vs_free(row_max);
+    vs_free(l.row);
+}
+
+vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength, double *conducts)
+{
+    const int32_t nnz = csc_nnz(&p->c->a);
+    double *all = NULL;
+    map which = {0};
+    const vs_status st = sample_all(p, lo, hi, &all, &which);
+    if (st == VS_OK) {
+        const ability what = {all, &which};
+        for (int32_t k = 0; k <= nnz; k++) {
+            strength[k] = fabs(p->val[k]);
+            conducts[k] = fmax(-p->val[k], 0);
+        }
+        strengths to = {strength, conducts};
+        each_instance(p, &what, add_strength, &to);
+        strength[nnz] = conducts[nnz] = 0;
+        make_lists(p, &what, strength);
+    }
+    vec_free(all);
+    map_free(&which);
+    return st;
+}
+
+/* -- the object -- */
+
+ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known)
+{
+    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    ckt_parts *p = vs_calloc(1, sizeof *p);
+    *p = (ckt_parts){.c = c, .env = *env, .known = known};
+    p->env.limit = false;
+    p->env.iter = 2;
+    p->dyn = vs_calloc(IR_N_DYN, sizeof *p->dyn);
+    ckt_fill_dyn(p->dyn, &p->env);
+    p->x0 = vs_calloc(n1, sizeof *p->x0);
+    memcpy(p->x0, x, n1 * sizeof *x);
+    p->f0 = vs_calloc(n1, sizeof *p->f0);
+    p->val = vs_calloc(nv, sizeof *p->val);
+    p->native = vs_calloc(n1, sizeof *p->native);
+    p->begin = vs_calloc(n1 + 1, sizeof *p->begin);
+    p->mark = vs_calloc(vec_len(c->inst) + 1, sizeof *p->mark);
+    p->out = vs_calloc(c->out_size + 1, sizeof *p->out);
+    p->local = vs_malloc(n1 * sizeof *p->local);
+    p->nz = vs_malloc(nv * sizeof *p->nz);
+    p->col_of = vs_calloc(nv, sizeof *p->col_of);
+    memset(p->local, 0xff, n1 * sizeof *p->local); /* -1 */
+    memset(p->nz, 0xff, nv * sizeof *p->nz);
+    for (int32_t j = 0; j < c->a.n; j++)
+        for (int32_t k = c->a.colptr[j]; k < c->a.colptr[j + 1]; k++)
+            p->col_of[k] = j + 1;
+    load_natives(p);
+    return p;
+}
+
+void ckt_parts_free(ckt_parts **pp)
+{
+    ckt_parts *p = *pp;
+    if (!p)
+        return;
+    void *heap[] = {p->dyn,    p->x0,   p->f0,  p->val,   p->native, p->begin,
+                    p->of_row, p->mark, p->out, p->local, p->nz,     p->col_of};
+    for (size_t i = 0; i < VS_COUNT(heap); i++)
+        vs_free(heap[i]);
+    vec_free(p->unknown);
+    vec_free(p->device);
+    vec_free(p->a.colptr);
+    vec_free(p->a.row);
+    vec_free(p->a.val);
+    vec_free(p->slot);
+    vec_free(p->f);
+    vec_free(p->word);
+    vs_free(p);
+    *pp = NULL;
+}
+
+/* -- one block -- */
+
+static void forget_block(ckt_parts *p)
+{
+    for (size_t i = 0; i < vec_len(p->unknown); i++)
+        p->local[p->unknown[i]] = -1;
+    for (size_t k = 0; k < vec_len(p->slot); k++)
+        p->nz[p->slot[k]] = -1;
+    vec_clear(p->unknown);
+    vec_clear(p->device);
+    vec_clear(p->slot);
+    vec_clear(p->a.colptr);
+    vec_clear(p->a.row);
+    vec_clear(p->a.val);
+    vec_clear(p->f);
+    vec_clear(p->word);
+}
+
+static bool stands_before(place a, place b)
+{
+    return a.group != b.group ? a.group < b.group : a.inst < b.inst;
+}
+
+/* By insertion: most blocks have a handful, and of_row lists them in this order. */
+static void list_devices(ckt_parts *p, const int32_t *u, int32_t n)
+{
+    p->block++;
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t k = p->begin[u[j]]; k < p->begin[u[j] + 1]; k++) {
+            const place at = p->of_row[k];
+            int32_t *mark = &p->mark[p->c->group[at.group].inst[at.inst]];
+            if (*mark == p->block)
+                continue;
+            *mark = p->block;
+            vec_push(p->device, at);
+            for (size_t i = vec_len(p->device) - 1; i && stands_before(at, p->device[i - 1]); i--) {
+                p->device[i] = p->device[i - 1];
+                p->device[i - 1] = at;
+            }
+        }
+}
+
+/* Unknowns in the order in which devices name them, then the others. */
+static void number(ckt_parts *p, const int32_t *u, int32_t n)
+{
+    enum { INSIDE = -2 };
+    for (int32_t j = 0; j < n; j++)
+        p->local[u[j]] = INSIDE;
+    for (size_t i = 0; i < vec_len(p->device); i++) {
+        const place at = p->device[i];
+        const dev_form *fm = form_of(p, &p->c->group[at.group]);
+        const int32_t *to = &fm->map[(size_t)at.inst * (size_t)fm->n_u];
+        for (int32_t k = 0; k < fm->n_u; k++)
+            if (p->local[to[k]] == INSIDE) {
+                p->local[to[k]] = (int32_t)vec_len(p->unknown);
+                vec_push(p->unknown, to[k]);
+            }
+    }
+    for (int32_t j = 0; j < n; j++)
+        if (p->local[u[j]] == INSIDE) {
+            p->local[u[j]] = (int32_t)vec_len(p->unknown);
+            vec_push(p->unknown, u[j]);
+        }
+}
+
+/* Devices, where they are connected inside, what voltage they see outside. */
+static uint64_t hash_block(ckt_parts *p, const double *x, double grid)
+{
+    for (size_t i = 0; i < vec_len(p->device); i++) {
+        const place at = p->device[i];
+        const dev_group *g = &p->c->group[at.group];
+        const dev_form *fm = form_of(p, g);
+        const int32_t *to = &fm->map[(size_t)at.inst * (size_t)fm->n_u];
+        vec_push(p->word, (int64_t)at.group << 32 | (uint32_t)g->row_of[at.inst]);
+        for (int32_t k = 0; k < fm->n_u; k++) {
+            const int32_t l = p->local[to[k]];
+            vec_push(p->word, l >= 0 ? INT64_MIN + l : voltage_step(x[to[k]], grid));
+        }
+    }
+    return hash128_of(p->word, vec_len(p->word) * sizeof *p->word).w[0];
+}
+
+static void make_matrix(ckt_parts *p)
+{
+    const csc *all = &p->c->a;
+    const size_t n = vec_len(p->unknown);
+    for (size_t j = 0; j < n; j++) {
+        const int32_t col = p->unknown[j] - 1;
+        vec_push(p->a.colptr, (int32_t)vec_len(p->slot));
+        for (int32_t k = all->colptr[col]; k < all->colptr[col + 1]; k++)
+            if (p->local[all->row[k] + 1] >= 0) {
+                p->nz[k] = (int32_t)vec_len(p->slot);
+                vec_push(p->a.row, p->local[all->row[k] + 1]);
+                vec_push(p->slot, k);
+            }
+    }
+    vec_push(p->a.colptr, (int32_t)vec_len(p->slot));
+    vec_extend(p->a.val, vec_len(p->slot) + 1);
+    vec_extend(p->f, n + 1);
+    p->a.n = (int32_t)n;
+}
+
+const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const double *x,
+                               double grid)
+{
+    forget_block(p);
+    list_devices(p, u, n);
+    number(p, u, n);
+    bool alike = vec_len(p->device) > 0;
+    for (int32_t j = 0; j < n; j++)
+        alike = alike && !p->native[u[j]];
+    make_matrix(p);
+    p->part = (ckt_part){.n = n,
+                         .unknown = p->unknown,
+                         .a = &p->a,
+                         .f = p->f,
+                         .alike = alike,
+                         .key = alike ? hash_block(p, x, grid) : 0};
+    return &p->part;
+}
+
+static void stamp(ckt_parts *p, const dev_group *g, int32_t i, int32_t lane)
+{
+    const dev_form *fm = form_of(p, g);
+    const int32_t *slot = &fm->slot[(size_t)i * (size_t)fm->n_out];
+    for (size_t r = 0; r < vec_len(fm->run); r++) {
+        const dev_run *run = &fm->run[r];
+        const bool res = run->kind == IR_OUT_RES;
+        if (!res && run->kind != IR_OUT_G && run->kind != IR_OUT_J)
+            continue;
+        for (int32_t k = run->begin; k < run->end; k++) {
+            const double v = p->out[k * g->lanes + lane];
+            const int32_t to = res ? p->local[slot[k]] : p->nz[slot[k]];
+            if (to >= 0)
+                (res ? p->f : p->a.val)[to] += v;
+        }
+    }
+}
+
+/* What the native devices add: f0 + J (x - x0). */
+static void stamp_natives(ckt_parts *p, const double *x)
+{
+    for (int32_t j = 0; j < p->part.n; j++) {
+        const double dx = x[p->unknown[j]] - p->x0[p->unknown[j]];
+        p->f[j] += p->f0[p->unknown[j]];
+        for (int32_t k = p->a.colptr[j]; k < p->a.colptr[j + 1]; k++) {
+            const double g = p->val[p->slot[k]];
+            p->a.val[k] += g;
+            p->f[p->a.row[k]] += g * dx;
+        }
+    }
+}
+
+vs_status ckt_part_load(ckt_parts *p, const double *x)
+{
+    memset(p->f, 0, (size_t)p->part.n * sizeof *p->f);
+    memset(p->a.val, 0, (vec_len(p->slot) + 1) * sizeof *p->a.val);
+    stamp_natives(p, x);
+    int32_t group = -1, pack = -1; /* evaluated last */
+    for (size_t i = 0; i < vec_len(p->device); i++) {
+        const place at = p->device[i];
+        dev_group *g = &p->c->group[at.group];
+        const int32_t its = dev_pack_of(g, at.inst);
+        if (at.group != group || its != pack) {
+            const mdl_form_kind form = ckt_group_form(p->c, g, CKT_STATIC);
+            if (dev_eval(g, form, p->dyn, x, its, its + 1, false, p->out) != VS_OK)
+                return VS_NOCONV;
+            g->n_eval += g->first[its + 1] - g->first[its];
+            p->c->stat.n_eval += g->first[its + 1] - g->first[its];
+            group = at.group;
+            pack = its;
+        }
+        stamp(p, g, at.inst, at.inst - g->first[its]);
+    }
+    return norm_finite(p->f - 1, p->part.n) && norm_finite(p->a.val - 1, (int32_t)vec_len(p->slot))
+               ? VS_OK
+               : VS_NOCONV;
+}

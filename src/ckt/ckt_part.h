@@ -1,0 +1,48 @@
+/* ckt_part.h - static loads of parts of a circuit: the equations of a few unknowns at given values
+ * of all others. For who solves a circuit block by block (ana/op_levels.c).
+ * Use:    ckt_parts_new; ckt_parts_strength to find blocks; per block ckt_part_begin, then
+ *         ckt_part_load at each x; ckt_parts_free. Loads of the whole circuit may come between; a
+ *         client resets the limits (ckt_reset_limits) before the next one.
+ *
+ * Devices of groups are evaluated without limiting. Native devices are taken as linear: as they are
+ * at the x of ckt_parts_new, with the influence of a block's own unknowns only. So a solution of
+ * parts is a start for Newton, not a solution of the circuit. */
+#ifndef CKT_PART_H
+#define CKT_PART_H
+
+#include "ckt.h"
+
+typedef struct ckt_parts ckt_parts;
+
+/* Nodes that voltage sources tie to ground get their voltage in x [n+1] and true in known [n+1];
+ * the currents of these sources and the reference are known as well, their x stays. */
+void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known);
+
+/* known [n+1] is read as long as the object lives. env is static. */
+ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known);
+void ckt_parts_free(ckt_parts **p);
+
+/* By places of ckt_pattern, [nnz+1]: sums over devices of each one's largest |df/dx| at some
+ * voltages from lo to hi, and of its largest -df/dx, which is what conductances between two nodes
+ * have. Also notes which devices belong to which row.
+ * Status: VS_OK, VS_NOCONV (a device cannot be evaluated). */
+VS_MUST_USE vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength,
+                                         double *conducts);
+
+/* One block. Valid until the next ckt_part_begin. */
+typedef struct ckt_part {
+    int32_t n;
+    const int32_t *unknown; /* [n] of the circuit, in an order that equal blocks share */
+    const csc *a;           /* n-by-n; values of the last ckt_part_load */
+    const double *f;        /* [n], of the same */
+    bool alike;             /* nothing but devices is in it: `key` tells blocks apart */
+    uint64_t key;           /* a hash of devices, their connections inside the block, and the
+                             * voltages around it, in steps of `grid` */
+} ckt_part;
+/* The block of unknowns u[n], none of them known. grid: volt. */
+const ckt_part *ckt_part_begin(ckt_parts *p, const int32_t *u, int32_t n, const double *x,
+                               double grid);
+/* Status: VS_OK; VS_NOCONV: not finite. */
+VS_MUST_USE vs_status ckt_part_load(ckt_parts *p, const double *x);
+
+#endif

@@ -1,0 +1,291 @@
+/* cli_talk.c - commands one at a time: typed (-i) or from a pipe (-p), on a session of the library
+ * (vsim/session.h). libedit, where meson found it, edits lines, remembers and completes them. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef VSIM_LIBEDIT
+#include <editline/readline.h>
+#endif
+
+#include "cli.h"
+#include "vsim/session.h"
+
+typedef struct talk {
+    const cli_opt *o;
+    cli_out out;
+    vsim_session *session;
+    bool typed; /* by a person at a terminal */
+    int n;      /* of the line, in the prompt */
+} talk;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int sig)
+{
+    (void)sig;
+    interrupted = 1;
+}
+
+static bool asked_to_stop(void *user)
+{
+    (void)user;
+    return interrupted != 0;
+}
+
+/* -- what the session says -- */
+
+static void print_line(void *user, vsim_output to, const char *text)
+{
+    const talk *t = user;
+    fprintf(to == VSIM_TO_OUT ? t->out.streams.log : stderr, "%s\n", text);
+}
+
+static void tell(const talk *t, const vsim_message *m, FILE *fp)
+{
+    static const char *const level[] = {"Error", "Warning", "Note"};
+    const size_t n = vsim_message_format(m, NULL, 0) + 1;
+    char *text = malloc(n);
+    if (!text)
+        return;
+    (void)vsim_message_format(m, text, n);
+    if (!t->o->ngspice) {
+        fprintf(fp, "%s\n", text);
+    } else { /* the word first, as clients look for it */
+        const char *rest = strchr(text, '\n');
+        fprintf(fp, "%s: ", level[m->severity]);
+        if (m->file)
+            fprintf(fp, "%s:%d:%d: ", m->file, m->line, m->column);
+        fprintf(fp, "%s\n%s%s", m->text, rest ? rest + 1 : "", rest ? "\n" : "");
+    }
+    free(text);
+}
+
+static void take_message(void *user, const vsim_message *m)
+{
+    talk *t = user;
+    fflush(t->out.streams.log);
+    if (t->o->quiet && m->severity != VSIM_ERROR)
+        return;
+    tell(t, m, stderr);
+    if (t->o->log)
+        tell(t, m, t->out.streams.log);
+}
+
+static int start_program(void *user, const char *command)
+{
+    (void)user;
+    fflush(NULL);
+    return system(command);
+}
+
+static int enter_folder(void *user, const char *path)
+{
+    (void)user;
+    return chdir(path);
+}
+
+/* -- lines -- */
+
+static void prompt_of(const talk *t, char *buf, size_t size)
+{
+    if (vsim_session_open_blocks(t->session))
+        snprintf(buf, size, "> ");
+    else
+        snprintf(buf, size, "%s %d -> ", t->o->ngspice ? "ngspice" : "vsim", t->n);
+}
+
+#ifdef VSIM_LIBEDIT
+/* The callbacks of libedit have no argument of ours: what they complete from stands here while a
+ * line is read. */
+static const vsim_session *completing;
+
+static char *next_word(const char *begin, int state)
+{
+    static const char *const command[] = {
+        "ac",     "alter", "altermod",  "dc",      "define",  "destroy", "display", "echo",
+        "fft",    "let",   "linearize", "listing", "load",    "meas",    "noise",   "op",
+        "option", "plot",  "print",     "quit",    "remcirc", "reset",   "resume",  "run",
+        "save",   "set",   "setcirc",   "setplot", "show",    "showmod", "source",  "step",
+        "stop",   "tran",  "unset",     "wrdata",  "write"};
+    static size_t at; /* the protocol of libedit: state 0 begins anew */
+    const size_t n = sizeof command / sizeof command[0], len = strlen(begin);
+    const vsim_plot *p = vsim_session_current(completing);
+    vsim_vector v;
+    at = state ? at : 0;
+    for (; at < n; at++)
+        if (!strncmp(command[at], begin, len))
+            return strdup(command[at++]);
+    for (; p && at - n < vsim_plot_vector_count(p); at++)
+        if (vsim_plot_vector(p, at - n, &v) && !strncmp(v.name, begin, len)) {
+            at++;
+            return strdup(v.name);
+        }
+    return NULL;
+}
+
+static char **complete(const char *text, int from, int to)
+{
+    (void)from, (void)to;
+    return rl_completion_matches(text, next_word);
+}
+#endif
+
+/* The next line, to be freed; NULL: there is none. */
+static char *read_line(talk *t)
+{
+    char prompt[40];
+    prompt_of(t, prompt, sizeof prompt);
+#ifdef VSIM_LIBEDIT
+    if (t->typed) {
+        completing = t->session;
+        rl_attempted_completion_function = complete;
+        char *line = readline(prompt);
+        if (line && *line)
+            add_history(line);
+        return line;
+    }
+#endif
+    if (t->typed) {
+        fputs(prompt, stdout);
+        fflush(stdout);
+    }
+    char *line = NULL;
+    size_t size = 0;
+    const ssize_t n = getline(&line, &size, stdin);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    if (n && line[n - 1] == '\n')
+        line[n - 1] = 0;
+    return line;
+}
+
+static vsim_status command(talk *t, const char *line)
+{
+    const vsim_status st = vsim_session_command(t->session, line);
+    fflush(t->out.streams.log);
+    return st;
+}
+
+/* A line, and for `run` with -r what it computed to that file. */
+static vsim_status obey(talk *t, const char *line)
+{
+    const char *word = line + strspn(line, " \t");
+    const bool run = !strncmp(word, "run", 3) && !word[3 + strspn(word + 3, " \t\r")];
+    const vsim_status st = command(t, line);
+    if (st != VSIM_OK || !run || !t->o->raw)
+        return st;
+    char write[4200];
+    snprintf(write, sizeof write, "write %s", t->o->raw);
+    return command(t, write);
+}
+
+/* -- begin, end -- */
+
+static void set_variables(talk *t)
+{
+    char line[4200];
+    for (size_t i = 0; i < t->o->n_variable; i++) {
+        const char *text = t->o->variable[i], *eq = strchr(text, '=');
+        snprintf(line, sizeof line, eq ? "set %.*s = \"%s\"" : "set %.*s",
+                 eq ? (int)(eq - text) : (int)strlen(text), text, eq ? eq + 1 : "");
+        (void)command(t, line);
+    }
+    if (t->o->raw) {
+        snprintf(line, sizeof line, "set rawfile = \"%s\"", t->o->raw);
+        (void)command(t, line);
+    }
+}
+
+/* ngspice names the circuit before anything else. */
+static void name_circuit(const talk *t, const char *path)
+{
+    char title[400];
+    FILE *fp = t->o->ngspice ? fopen(path, "r") : NULL;
+    if (fp && fgets(title, sizeof title, fp)) {
+        title[strcspn(title, "\r\n")] = 0;
+        fprintf(t->out.streams.log, "\nCircuit: %s\n\n", title);
+    }
+    if (fp)
+        fclose(fp);
+}
+
+static vsim_status load_deck(talk *t)
+{
+    if (!t->o->n_arg)
+        return VSIM_OK;
+    name_circuit(t, t->o->arg[0]);
+    vsim_status st = vsim_session_file(t->session, t->o->arg[0], NULL);
+    int code;
+    if (st == VSIM_OK && t->o->autorun && !vsim_session_quit(t->session, &code))
+        st = obey(t, "run");
+    return st;
+}
+
+static void begin_listening(void)
+{
+    struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = 0};
+    sigaction(SIGINT, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static int converse(talk *t)
+{
+    int code = 0;
+    const vsim_status loaded = load_deck(t);
+    while (!vsim_session_quit(t->session, &code)) {
+        t->n++;
+        char *line = read_line(t);
+        if (!line && interrupted && t->typed) { /* Ctrl-C at the prompt */
+            interrupted = 0;
+            vsim_session_forget(t->session);
+            clearerr(stdin);
+            continue;
+        }
+        if (!line)
+            break;
+        (void)obey(t, line);
+        interrupted = 0;
+        free(line);
+    }
+    if (t->typed)
+        fputs("\n", stdout);
+    if (t->o->ngspice)
+        fprintf(t->out.streams.log, VSIM_INSIDE_NGSPICE " done\n");
+    const bool quit = vsim_session_quit(t->session, &code);
+    return quit || loaded == VSIM_OK || loaded == VSIM_STOP ? code : cli_exit_code(loaded);
+}
+
+int cli_talk(const cli_opt *o)
+{
+    talk t = {.o = o, .typed = isatty(STDIN_FILENO) && !o->pipe};
+    const vsim_settings set = cli_settings(o);
+    vsim *s = NULL;
+    vsim_session_options so;
+    if (!cli_out_open(&t.out, o))
+        return CLI_IO;
+    begin_listening();
+    vsim_session_options_init(&so);
+    so.line = print_line;
+    so.message = take_message;
+    so.stop = asked_to_stop;
+    so.shell = o->allow_shell ? start_program : NULL;
+    so.folder = enter_folder;
+    so.ngspice = o->ngspice;
+    so.user = &t;
+    vsim_status st = vsim_new(&s, &set);
+    if (st == VSIM_OK)
+        st = vsim_session_new(s, &so, &t.session);
+    int code = cli_exit_code(st);
+    if (st == VSIM_OK) {
+        set_variables(&t);
+        code = converse(&t);
+    } else {
+        fprintf(stderr, "vsim: %s\n", vsim_status_text(st));
+    }
+    vsim_free(&s);
+    return cli_out_close(&t.out) || code ? code : CLI_IO;
+}

@@ -1,0 +1,57 @@
+/* ng_source.c - external sources, steps and breakpoints of the host (ngSpice_Init_Sync). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ng_priv.h"
+
+int ngSpice_Init_Sync(ng_get_source *voltage, ng_get_source *current, ng_get_sync *sync, int *ident,
+                      void *user)
+{
+    ng_enter();
+    ng.voltage = voltage;
+    ng.current = current;
+    ng.sync = sync;
+    if (ident)
+        ng.ident = *ident;
+    if (user)
+        ng.sync_user = user;
+    ng_leave();
+    return 0;
+}
+
+double ng_source_value(void *user, const char *name, double t)
+{
+    (void)user;
+    char copy[400];
+    double value = 0;
+    ng_get_source *get = (name[0] | 0x20) == 'i' ? ng.current : ng.voltage;
+    if (!get)
+        return 0;
+    snprintf(copy, sizeof copy, "%s", name);
+    const int depth = ng_out();
+    (void)get(&value, t, copy, ng.ident, ng.sync_user);
+    ng_back(depth);
+    return value;
+}
+
+/* ngspice's place 0 is a step that was good, 2 one whose truncation error was too large. */
+bool ng_take_step(void *user, double time, double *h, double last, bool refused)
+{
+    (void)user;
+    if (!ng.sync)
+        return false;
+    const int depth = ng_out();
+    const int again = ng.sync(time, h, last, refused, ng.ident, refused ? 2 : 0, ng.sync_user);
+    ng_back(depth);
+    return again;
+}
+
+bool ngSpice_SetBkpt(double time)
+{
+    ng_enter();
+    const bool good =
+        ng.session && isfinite(time) && time >= 0 && vsim_session_break(ng.session, time);
+    ng_leave();
+    return good;
+}

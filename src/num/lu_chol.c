@@ -1,0 +1,249 @@
+/* lu_chol.c - Cholesky factors by CHOLMOD of what is symmetric and positive definite: meshes of
+ * resistors and capacitors. See lu.h.
+ *
+ * Sources of voltage make rows and columns with one unknown: by block triangular form these stand
+ * before and behind the mesh and are substituted. What is left must be one block whose rows and
+ * columns are the same unknowns. Half of the work and of the factors of an LU, in dense fronts.
+ * Source: Chen, Davis, Hager & Rajamanickam, "Algorithm 887: CHOLMOD", ACM TOMS 35(3), 2008. */
+#include <math.h>
+#include <string.h>
+#include <suitesparse/btf.h>
+#include <suitesparse/cholmod.h>
+
+#include "heap.h"
+#include "lu_priv.h"
+
+#define SYMMETRIC (4 * 2.2e-16) /* relative difference of an entry and its mirror */
+
+typedef struct chol {
+    lu_fac head;
+    const lu_chol_calls *lib;
+    const csc *a;          /* the pattern; values are those of head.val */
+    int32_t n, begin, end; /* columns [begin, end) of the order below are the block */
+    int32_t *row, *col;    /* [n] row and column of the k-th pivot */
+    int32_t *place;        /* [n] k of a row */
+    int32_t *from;         /* [entries of the block's lower half] into the values, */
+    int32_t *mirror;       /* and the place of each one's mirror */
+    double *y, *b;         /* [n] */
+    cholmod_common common;
+    cholmod_sparse s; /* lower half of the block; its arrays are ours */
+    cholmod_factor *l;
+    cholmod_dense *x, *work[2]; /* of solutions */
+    bool started;
+    heap_owned own; /* what CHOLMOD allocated */
+} chol;
+
+static void drop(void *what, size_t n)
+{
+    chol *c = what;
+    (void)n;
+    if (!c->started)
+        return;
+    c->lib->free_factor(&c->l, &c->common);
+    c->lib->free_dense(&c->x, &c->common);
+    for (int k = 0; k < 2; k++)
+        c->lib->free_dense(&c->work[k], &c->common);
+    c->lib->finish(&c->common);
+    c->started = false;
+}
+
+static void chol_free(lu_fac *fac)
+{
+    chol *c = (chol *)fac;
+    void *all[] = {c->row, c->col, c->place, c->from, c->mirror,
+                   c->y,   c->b,   c->s.p,   c->s.i,  c->s.x};
+    heap_disown(&c->own);
+    drop(c, 0);
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        vs_free(all[i]);
+    vs_free(c);
+}
+
+/* Order of the pivots; false: the matrix does not have the form that is told above. */
+static bool find_block(chol *c)
+{
+    const int32_t n = c->n;
+    int32_t *bounds = vs_malloc(sizeof(int32_t) * ((size_t)n + 2));
+    int32_t *work = vs_malloc(sizeof(int32_t) * (5 * (size_t)n + 1)), matched, large = 0;
+    double flops;
+    const int32_t blocks =
+        btf_order(n, c->a->colptr, c->a->row, 0, &flops, c->row, c->col, bounds, &matched, work);
+    for (int32_t k = 0; k < blocks; k++)
+        if (bounds[k + 1] - bounds[k] > 1) {
+            large++;
+            c->begin = bounds[k];
+            c->end = bounds[k + 1];
+        }
+    bool good = matched == n && large == 1;
+    /* the same unknowns in rows and columns, then each row at its column's place */
+    memset(work, 0, sizeof(int32_t) * (size_t)n);
+    for (int32_t k = c->begin; k < c->end && good; k++)
+        work[c->col[k]] = 1;
+    for (int32_t k = c->begin; k < c->end && good; k++)
+        good = work[c->row[k]] == 1;
+    for (int32_t k = c->begin; k < c->end && good; k++)
+        c->row[k] = c->col[k];
+    for (int32_t k = 0; k < n && good; k++)
+        c->place[c->row[k]] = k;
+    vs_free(bounds);
+    vs_free(work);
+    return good;
+}
+
+/* The lower half of the block. false: its pattern is not symmetric. */
+static bool make_half(chol *c)
+{
+    const csc *a = c->a;
+    const size_t size = (size_t)(c->end - c->begin), most = (size_t)csc_nnz(a) + 1;
+    int32_t *p = c->s.p = vs_calloc(size + 1, sizeof *p), nnz = 0;
+    int32_t *i = c->s.i = vs_malloc(most * sizeof *i);
+    c->from = vs_malloc(most * sizeof *c->from);
+    c->mirror = vs_malloc(most * sizeof *c->mirror);
+    for (int32_t j = c->begin; j < c->end; j++) {
+        for (int32_t k = a->colptr[c->col[j]]; k < a->colptr[c->col[j] + 1]; k++) {
+            const int32_t r = c->place[a->row[k]];
+            if (r < j || r >= c->end)
+                continue;
+            const int32_t m = csc_find(a, c->col[j], c->col[r]);
+            if (m < 0)
+                return false;
+            i[nnz] = r - c->begin;
+            c->from[nnz] = k;
+            c->mirror[nnz++] = m;
+        }
+        p[j - c->begin + 1] = nnz;
+    }
+    c->s.x = vs_malloc(((size_t)nnz + 1) * sizeof(double));
+    c->s.nrow = c->s.ncol = size;
+    c->s.nzmax = (size_t)nnz;
+    c->s.stype = -1;
+    c->s.itype = CHOLMOD_INT;
+    c->s.xtype = CHOLMOD_REAL;
+    c->s.dtype = CHOLMOD_DOUBLE;
+    c->s.packed = 1;
+    return true;
+}
+
+static vs_status chol_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
+{
+    (void)lu;
+    const size_t n = (size_t)a->n;
+    const lu_chol_calls *lib = lu_load_cholmod();
+    if (!lib)
+        return VS_EUNSUPPORTED;
+    chol *c = vs_calloc(1, sizeof *c);
+    *fac = &c->head;
+    c->lib = lib;
+    c->a = a;
+    c->n = a->n;
+    c->row = vs_malloc((n + 1) * sizeof *c->row);
+    c->col = vs_malloc((n + 1) * sizeof *c->col);
+    c->place = vs_malloc((n + 1) * sizeof *c->place);
+    c->y = vs_malloc((n + 1) * sizeof *c->y);
+    c->b = vs_malloc((n + 1) * sizeof *c->b);
+    heap_own(&c->own, drop, c);
+    if (!find_block(c) || !make_half(c))
+        return VS_EUNSUPPORTED;
+    lib->start(&c->common);
+    c->started = true;
+    c->common.print = 0;
+    c->l = lib->analyze(&c->s, &c->common);
+    return c->l ? VS_OK : VS_ENOMEM;
+}
+
+/* Values of the lower half. false: they are not symmetric, or a diagonal is not positive. */
+static bool take_values(const chol *c, const csc *a)
+{
+    double *x = c->s.x;
+    for (size_t k = 0; k < c->s.nzmax; k++) {
+        const double v = a->val[c->from[k]], m = a->val[c->mirror[k]];
+        if (!(fabs(v - m) <= SYMMETRIC * fabs(v)) || (c->from[k] == c->mirror[k] && !(v > 0)))
+            return false;
+        x[k] = v;
+    }
+    for (int32_t k = 0; k < c->n; k++) /* pivots of one unknown */
+        if (k < c->begin || k >= c->end) {
+            const int32_t at = csc_find(a, c->row[k], c->col[k]);
+            if (at < 0 || !(fabs(a->val[at]) > 0))
+                return false;
+        }
+    return true;
+}
+
+static vs_status chol_factor(lu_solver *lu, lu_fac *fac, const csc *a)
+{
+    chol *c = (chol *)fac;
+    if (!take_values(c, a))
+        return VS_ESINGULAR;
+    lu_blas_begin(c->lib->blas);
+    c->lib->factorize(&c->s, c->l, &c->common);
+    lu_blas_end(c->lib->blas);
+    if (c->common.status == CHOLMOD_OUT_OF_MEMORY)
+        return VS_ENOMEM;
+    if (c->common.status != CHOLMOD_OK || c->l->minor < c->l->n)
+        return VS_ESINGULAR;
+    lu->stat.rcond = c->lib->rcond(c->l, &c->common);
+    lu->stat.nnz_lu = (int32_t)fmin(c->common.lnz, INT32_MAX);
+    lu->stat.work = c->common.fl / 2;
+    lu->stat.method = "cholesky";
+    return VS_OK;
+}
+
+/* b less what column k contributes with x. */
+static void substitute(const chol *c, int32_t k, double x)
+{
+    const csc *a = c->a;
+    for (int32_t e = a->colptr[c->col[k]]; e < a->colptr[c->col[k] + 1] && x != 0; e++)
+        c->b[c->place[a->row[e]]] -= c->head.val[e] * x;
+}
+
+static void solve_one(const chol *c, int32_t k)
+{
+    const double pivot = c->head.val[csc_find(c->a, c->row[k], c->col[k])];
+    c->y[k] = c->b[k] / pivot;
+    substitute(c, k, c->y[k]);
+}
+
+static void solve_block(chol *c)
+{
+    cholmod_dense rhs = {.nrow = c->s.nrow,
+                         .ncol = 1,
+                         .nzmax = c->s.nrow,
+                         .d = c->s.nrow,
+                         .x = c->b + c->begin,
+                         .xtype = CHOLMOD_REAL,
+                         .dtype = CHOLMOD_DOUBLE};
+    lu_blas_begin(c->lib->blas);
+    const int ok = c->lib->solve(CHOLMOD_A, c->l, &rhs, NULL, &c->x, NULL, &c->work[0], &c->work[1],
+                                 &c->common);
+    lu_blas_end(c->lib->blas);
+    if (!ok)
+        vs_no_memory();
+    memcpy(c->y + c->begin, c->x->x, sizeof(double) * c->s.nrow);
+}
+
+/* From the last pivot to the first: columns behind have no entry in rows in front. */
+static void chol_solve(lu_fac *fac, const double *b, double *x)
+{
+    chol *c = (chol *)fac;
+    for (int32_t k = 0; k < c->n; k++)
+        c->b[k] = b[c->row[k]];
+    for (int32_t k = c->n - 1; k >= c->end; k--)
+        solve_one(c, k);
+    solve_block(c);
+    for (int32_t k = c->end - 1; k >= c->begin && c->begin > 0; k--)
+        substitute(c, k, c->y[k]);
+    for (int32_t k = c->begin - 1; k >= 0; k--)
+        solve_one(c, k);
+    for (int32_t k = 0; k < c->n; k++)
+        x[c->col[k]] = c->y[k];
+}
+
+static int32_t chol_weakest(const lu_fac *fac)
+{
+    (void)fac; /* a matrix that is positive definite has no unknown to blame */
+    return -1;
+}
+
+const lu_method lu_method_cholesky = {"cholesky", chol_analyze, chol_factor, NULL,
+                                      chol_solve, chol_weakest, chol_free,   NULL};

@@ -1,0 +1,135 @@
+/* out_name.c - see out_name.h. */
+#include "out_name.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* "i(NAME)", "v(NAME)": the length of NAME; 0: another form. */
+static size_t inside(const char *name, char call)
+{
+    const size_t n = strlen(name);
+    return n > 3 && (name[0] | 32) == call && name[1] == '(' && name[n - 1] == ')' ? n - 3 : 0;
+}
+
+/* The letter that ngspice puts in front of an element in a subcircuit; 0: none. */
+static char letter_of(const char *element, size_t n)
+{
+    char letter = 0;
+    if (!n || (element[0] | 32) != 'x')
+        return 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (element[i] == '.')
+            letter = element[i + 1];
+    return letter;
+}
+
+/* PRE element[n] POST END with the letter in front of the element. */
+static const char *with_letter(char *buf, const char *pre, const char *element, size_t n,
+                               const char *post, const char *end)
+{
+    const char letter = letter_of(element, n);
+    const char front[3] = {letter, letter ? '.' : 0, 0};
+    snprintf(buf, OUT_NAME, "%s%s%.*s%s%s", pre, front, (int)n, element, post, end);
+    return buf;
+}
+
+static bool fits(const char *name) { return strlen(name) + 8 < OUT_NAME; }
+
+const char *out_ng_type(const char *name, const char *type)
+{
+    const char *open = name[0] == '@' ? strchr(name, '[') : NULL;
+    if (!open)
+        return !strcmp(name, "temp-sweep") ? "temp-sweep" : type;
+    if (!strcmp(open, "[p]"))
+        return "power";
+    if (open[1] == 'c' && (name[1] | 32) == 'i' && (!open[2] || strchr("]u", open[2])))
+        return "current"; /* [c] and [current] of a current source */
+    switch (open[1] | 32) {
+    case 'g': return "admittance";
+    case 'c': return "capacitance";
+    case 'i': return "current";
+    case 'q': return "charge";
+    default: return "voltage";
+    }
+}
+
+const char *out_ng_name(char buf[OUT_NAME], const char *name, const char *type)
+{
+    const size_t current = inside(name, 'i');
+    const char *open = name[0] == '@' ? strchr(name, '[') : NULL;
+    if (!fits(name))
+        return name;
+    if (current)
+        return with_letter(buf, "i(", name + 2, current, ")", "");
+    const char *pre = strchr(name, '(')          ? ""
+                      : !strcmp(type, "voltage") ? "v("
+                      : !strcmp(type, "current") ? "i("
+                                                 : "";
+    if (open) {
+        char at[4];
+        snprintf(at, sizeof at, "%s@", pre);
+        return with_letter(buf, at, name + 1, (size_t)(open - name) - 1, open, *pre ? ")" : "");
+    }
+    if (!*pre)
+        return name;
+    snprintf(buf, OUT_NAME, "%s%s)", pre, name);
+    return buf;
+}
+
+const char *out_ng_memory(char buf[OUT_NAME], const char *name)
+{
+    const size_t current = inside(name, 'i'), voltage = inside(name, 'v');
+    const char *open = name[0] == '@' ? strchr(name, '[') : NULL;
+    if (!fits(name))
+        return name;
+    if (current)
+        return with_letter(buf, "", name + 2, current, "#branch", "");
+    if (open)
+        return with_letter(buf, "@", name + 1, (size_t)(open - name) - 1, open, "");
+    if (!voltage || memchr(name, ',', strlen(name)))
+        return name;
+    snprintf(buf, OUT_NAME, "%.*s", (int)voltage, name + 2);
+    return buf;
+}
+
+/* The length of "v." in "v.x1.vmeas": what stands in front of an element's place. */
+static size_t letter_at(const char *element)
+{
+    return is_letter(element[0]) && element[1] == '.' && (element[2] | 32) == 'x' ? 2 : 0;
+}
+
+const char *out_own_name(char buf[OUT_NAME], const char *name)
+{
+    const size_t current = inside(name, 'i'), voltage = inside(name, 'v');
+    const char *hash = strstr(name, "#branch");
+    if (!fits(name))
+        return name;
+    if (hash && !hash[7]) {
+        const size_t skip = letter_at(name);
+        snprintf(buf, OUT_NAME, "i(%.*s)", (int)((size_t)(hash - name) - skip), name + skip);
+        return buf;
+    }
+    if (current || voltage) {
+        const char *in = name + 2;
+        const size_t n = current ? current : voltage, skip = in[0] == '@' ? letter_at(in + 1)
+                                                             : current    ? letter_at(in)
+                                                                          : 0;
+        if (in[0] == '@')
+            snprintf(buf, OUT_NAME, "@%.*s", (int)(n - 1 - skip), in + 1 + skip);
+        else if (n > 6 && !memcmp(in + n - 6, "-sweep", 6))
+            snprintf(buf, OUT_NAME, "%.*s", (int)n, in);
+        else if (skip)
+            snprintf(buf, OUT_NAME, "i(%.*s)", (int)(n - skip), in + skip);
+        else
+            return name;
+        return buf;
+    }
+    const size_t skip = name[0] == '@' ? letter_at(name + 1) : 0;
+    if (!skip)
+        return name;
+    snprintf(buf, OUT_NAME, "@%s", name + 1 + skip);
+    return buf;
+}

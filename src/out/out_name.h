@@ -1,0 +1,27 @@
+/* out_name.h - the names that ngspice gives to vectors, and ours.
+ * Ours name an element by its place, "x1.vmeas"; ngspice puts the element's letter in front,
+ * "v.x1.vmeas". In its raw files ngspice wraps names by their type: "i(@m.x1.m1[id])",
+ * "v(v-sweep)". What stands between [ ] decides the type of a value inside a device.
+ * Source: raw files of ngspice 39 and the manual, ch. "Vectors and Scalars". */
+#ifndef OUT_NAME_H
+#define OUT_NAME_H
+
+#include <stddef.h>
+
+/* The version of ngspice whose files and command line ours are like. */
+#define OUT_NGSPICE "ngspice-46"
+
+enum { OUT_NAME = 640 }; /* size of the buffers; longer names stay as they are */
+
+/* "i(x1.vmeas)" -> "i(v.x1.vmeas)", "@x1.m1[gm]" -> "@m.x1.m1[gm]"; by type "v-sweep" ->
+ * "v(v-sweep)". Gives `name` itself if nothing changes. */
+const char *out_ng_name(char buf[OUT_NAME], const char *name, const char *type);
+/* "admittance" of @m1[gm], "voltage" of @m1[vth]; of names without @ their own. */
+const char *out_ng_type(const char *name, const char *type);
+/* As it is called in ngspice's memory: "v(out)" -> "out", "i(x1.l1)" -> "l.x1.l1#branch". */
+const char *out_ng_memory(char buf[OUT_NAME], const char *name);
+/* The way back, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)", "i(@m.x1.m1[id])" ->
+ * "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing changes. */
+const char *out_own_name(char buf[OUT_NAME], const char *name);
+
+#endif

@@ -1,0 +1,240 @@
+/* sim_hb.c - periodic analyses of the deck: an orbit (.hb .hbosc .pss), and small signals on the
+ * orbit of the card before (.hbac .hbnoise .phasenoise). */
+#include <string.h>
+
+#include "sim_priv.h"
+#include "vec.h"
+
+static const sim_axis frequency = {"frequency", "frequency", "Hz"}, period = {"time", "time", "s"};
+
+static ana_hb_opt settings_of(sim *s, const flat_ana *a)
+{
+    const flat_hb *h = &a->hb;
+    ana_hb_opt o = {.n_tone = h->n_tone,
+                    .intmod = h->intmod,
+                    .tstab = h->tstab,
+                    .uic = a->uic,
+                    .span = a->span};
+    memcpy(o.tone, h->tone, sizeof o.tone);
+    memcpy(o.harm, h->harm, sizeof o.harm);
+    o.osc = !strcmp(h->word, "hbosc");
+    for (int k = 0; k < 2; k++)
+        *(k ? &o.probe.lo : &o.probe.hi) =
+            a->out[k] > 0 ? ckt_find(s->ckt, s->flat.node[a->out[k]]) : 0;
+    return o;
+}
+
+/* .pss: of an oscillator if no source moves behind tstab. */
+static bool something_moves(const sim *s)
+{
+    const double from = s->hb.hb.tstab, step = 1.618034e-3 / s->hb.hb.tone[0];
+    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
+        const double v = ckt_source_value(s->ckt, i, from);
+        for (int k = 1; k < 1000; k++)
+            if (ckt_source_value(s->ckt, i, from + k * step) != v)
+                return true;
+    }
+    return false;
+}
+
+/* The orbit of the last card, on the circuit as it is now. */
+static vs_status find(sim *s, ana_orbit **orbit)
+{
+    ana_sink sink;
+    ana_hb_opt o = settings_of(s, &s->hb);
+    if (!strcmp(s->hb.hb.word, "pss"))
+        o.osc = !something_moves(s);
+    size_t n = 0;
+    if (s->hb_from) {
+        o.from = s->hb_from;
+        o.from_tone = s->hb_tone;
+        o.n_from = vec_len(s->hb_from);
+    }
+    vs_status st = ana_orbit_find(orbit, s->ana, &o, sim_sink(s, &sink));
+    if (st)
+        return st;
+    const double *x = ana_orbit_state(*orbit, &n);
+    vec_free(s->hb_from);
+    vec_extend(s->hb_from, n);
+    memcpy(s->hb_from, x, n * sizeof *x);
+    s->hb_tone = 1 / ana_orbit_period(*orbit);
+    return VS_OK;
+}
+
+static vs_status put_spectrum(sim *s, const ana_orbit *o)
+{
+    const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
+    double *z = vs_malloc(4 * n1 * sizeof *z), *re = z + 2 * n1, *im = re + n1;
+    double *mean = vs_calloc(n1, sizeof *mean);
+    vs_status st = sim_plot_begin(s, "hb", "Harmonic Balance", &frequency, true);
+    for (int32_t k = 0; k < ana_orbit_lines(o) && !st; k++) {
+        ana_orbit_phasors(o, k, z);
+        for (size_t i = 0; i < n1; i++) {
+            re[i] = z[2 * i];
+            im[i] = z[2 * i + 1];
+            mean[i] = k ? mean[i] : re[i];
+        }
+        s->op_x = mean;
+        s->z = z;
+        st = sim_plot_point(s, ana_orbit_freq(o, k), re, im);
+    }
+    s->op_x = s->z = NULL;
+    vs_free(z);
+    vs_free(mean);
+    return sim_plot_end(s, st);
+}
+
+/* Both ends of the period are points. */
+static vs_status put_waveform(sim *s, const ana_orbit *o)
+{
+    const int64_t n = s->hb.hb.points > 0 ? s->hb.hb.points : 20 * s->hb.hb.harm[0] + 101;
+    double *x = vs_malloc(((size_t)ckt_n(s->ckt) + 1) * sizeof *x);
+    vs_status st = sim_plot_begin(s, "pss", "Periodic Steady State", &period, false);
+    for (int64_t k = 0; k < n && !st; k++) {
+        const double part = (double)k / (double)(n - 1);
+        ana_orbit_at(o, part, x);
+        st = sim_plot_point(s, part * ana_orbit_period(o), x, NULL);
+    }
+    vs_free(x);
+    return sim_plot_end(s, st);
+}
+
+vs_status sim_run_hb(sim *s, const flat_ana *a)
+{
+    ana_orbit *o = NULL;
+    vs_status st = sim_start(s);
+    if (st)
+        return st;
+    s->hb = *a;
+    vec_free(s->hb_from);
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "hb");
+    st = find(s, &o);
+    if (!st && a->hb.n_tone == 1)
+        st = put_waveform(s, o);
+    if (!st)
+        st = put_spectrum(s, o);
+    ana_orbit_free(&o);
+    sim_count(s);
+    return st;
+}
+
+/* The card of the orbit: that of the last run, else the deck's first. */
+static vs_status orbit_of(sim *s, const flat_ana *a, ana_orbit **o)
+{
+    for (size_t i = 0; !s->hb.hb.n_tone && i < s->n_todo; i++)
+        if (s->todo[i].kind == FLAT_HB)
+            s->hb = s->todo[i];
+    if (s->hb.hb.n_tone)
+        return find(s, o);
+    diag_error(s->d, a->span, ".%s needs an orbit: put .hb, .hbosc or .pss before it", a->hb.word);
+    return VS_EINPUT;
+}
+
+/* -- .hbac -- */
+
+typedef struct hbac_job {
+    sim_table t; /* first: its callbacks are called with the job */
+    elab_out *vec;
+    int32_t most;
+    double *row, *re, *im;
+} hbac_job;
+
+/* All sidebands of a vector, then the next vector; sideband 0 has the vector's own name. */
+static vs_status hbac_begin(hbac_job *j)
+{
+    sim *s = j->t.s;
+    out_vector *v = NULL;
+    vec_push(v, ((out_vector){"frequency", "frequency"}));
+    for (size_t i = 0; i < vec_len(j->vec); i++)
+        for (int32_t k = -j->most; k <= j->most; k++)
+            vec_push(v,
+                     ((out_vector){k ? arena_printf(&s->ckt_mem, "%s[%d]", j->vec[i].name, (int)k)
+                                     : j->vec[i].name,
+                                   elab_out_type(&j->vec[i])}));
+    const vs_status st = sim_plot_begin_own(s, "hbac", "Periodic AC Analysis", v,
+                                            (int32_t)vec_len(v), &frequency, true);
+    vec_free(v);
+    return st;
+}
+
+static vs_status hbac_point(void *user, double f, const double *z)
+{
+    hbac_job *j = user;
+    const size_t n1 = (size_t)ckt_n(j->t.s->ckt) + 1, ns = 2 * (size_t)j->most + 1;
+    double *to = j->row;
+    *to++ = f;
+    *to++ = 0;
+    for (size_t v = 0; v < vec_len(j->vec); v++)
+        for (size_t k = 0; k < ns; k++) {
+            const double *p = z + k * 2 * n1, *hi = p + 2 * j->vec[v].hi,
+                         *lo = p + 2 * j->vec[v].lo;
+            *to++ = j->vec[v].factor * (hi[0] - lo[0]);
+            *to++ = j->vec[v].factor * (hi[1] - lo[1]);
+        }
+    return sim_plot_row(j->t.s, j->row);
+}
+
+/* Values inside devices have no small-signal part. */
+static void leave_details_out(elab_out *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (!v[i].is_detail)
+            v[n++] = v[i];
+    if (v)
+        vec_head_of(v)->len = n;
+}
+
+vs_status sim_run_hbac(sim *s, const flat_ana *a)
+{
+    hbac_job j = {.t = {.s = s}, .most = a->hb.sideband};
+    ana_orbit *o = NULL;
+    vs_status st = sim_start(s);
+    if (!st)
+        st = orbit_of(s, a, &o);
+    if (!st)
+        st = elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
+    if (!st) {
+        leave_details_out(j.vec);
+        st = hbac_begin(&j);
+    }
+    if (!st) {
+        const ana_table t = sim_table_of(&j.t, s, "hbac");
+        j.row = vs_malloc((2 + 2 * vec_len(j.vec) * (2 * (size_t)j.most + 1)) * sizeof *j.row);
+        const ana_hbac_opt w = {sim_grid_of(a), j.most, hbac_point};
+        st = sim_plot_end(s, ana_hbac(o, &w, &t));
+    }
+    vs_free(j.row);
+    vec_free(j.vec);
+    ana_orbit_free(&o);
+    sim_count(s);
+    return st;
+}
+
+/* -- .hbnoise, .phasenoise -- */
+
+vs_status sim_run_hbnoise(sim *s, const flat_ana *a)
+{
+    sim_table t;
+    ana_orbit *o = NULL;
+    ana_hbnoise_opt w = {.freq = sim_grid_of(a),
+                         .sideband = a->hb.sideband,
+                         .source = -1,
+                         .summary = a->summary,
+                         .phase = !strcmp(a->hb.word, "phasenoise")};
+    vs_status st = sim_start(s);
+    if (!st)
+        st = sim_output_of(s, a, &w.out);
+    if (!st && a->source)
+        st = sim_source_of(s, a->source, a->span, &w.source);
+    if (!st)
+        st = orbit_of(s, a, &o);
+    if (!st) {
+        const ana_table at = sim_table_of(&t, s, "hbnoise");
+        st = ana_hbnoise(o, &w, &at);
+    }
+    ana_orbit_free(&o);
+    sim_count(s);
+    return st;
+}

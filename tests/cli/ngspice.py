@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+"""The program under the name ngspice: options, names, log, messages, as programs that start one read them.
+
+    ngspice.py VSIM [unittest arguments]"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+RC = """RC low-pass
+V1 in 0 dc 1 ac 1 PULSE(0 1 0 1n 1n 1u 2u)
+R1 in out 1k
+C1 out 0 1n
+"""
+TREE = """names
+.model nm nmos level=1 vto=0.7 kp=1e-4
+vd d 0 1
+vg g 0 1
+x1 d g sub
+.subckt sub a b
+m2 a b 0 0 nm w=1u l=1u
+vmeas a m 0
+l1 m k 1n
+rr k 0 1k
+.ends
+"""
+
+
+def header(raw):
+    """Of each plot: lines before the values."""
+    plots, at = [], raw.find(b'Title: ')
+    while at >= 0:
+        end = raw.index(b'Binary:\n', at) + 8
+        lines = raw[at:end].decode().split('\n')
+        n = int(next(x for x in lines if x.startswith('No. Variables')).split()[-1])
+        rows = int(next(x for x in lines if x.startswith('No. Points')).split()[-1])
+        width = 16 if 'Flags: complex' in lines else 8
+        plots.append((lines, raw[end:end + n * rows * width]))
+        at = end + n * rows * width if raw[end + n * rows * width:].startswith(b'Title: ') else -1
+    return plots
+
+
+def variables(lines):
+    return [tuple(x.split('\t')[2:4]) for x in lines if re.match(r'\t\d+\t', x)]
+
+
+class Folder(folder.Folder):
+    def setUp(self):
+        super().setUp()
+        os.symlink(os.path.abspath(VSIM), self.path('ngspice'))
+
+    def call(self, program, *args, code=0, text=True, **kw):
+        done = subprocess.run([program, *args], cwd=self.tmp.name, text=text, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+        self.assertEqual(done.returncode, code, (done.stdout, done.stderr))
+        return done
+
+    def ngspice(self, *args, **kw):
+        return self.call(self.path('ngspice'), *args, **kw)
+
+    def deck(self, text):
+        return self.write('d.cir', text + '.end\n')
+
+    def raw(self, name='o.raw'):
+        with open(self.path(name), 'rb') as f:
+            return f.read()
+
+
+class Options(Folder):
+    def test_the_version_is_that_of_ngspice_and_ours(self):
+        for args in (('-v',), ('--version',)):
+            out = self.ngspice(*args).stdout
+            self.assertRegex(out, r'(?m)^\*\* ngspice-\d+ ')
+            self.assertRegex(out, r'vsim \d+\.\d+')
+        out = self.call(VSIM, '-v').stdout
+        self.assertRegex(out, r'^vsim \d+\.\d+')
+        self.assertRegex(out, r'(?m)^\*\* ngspice-\d+ ')
+
+    def test_all_of_spicelibs_options_are_taken(self):
+        self.deck(RC + '.tran 10n 1u\n')
+        self.ngspice('-n', '-a', '-q', '-t', 'xterm', '--soa-log', 'soa', '-D', 'ngbehavior=kiltpsa', '-b',
+                     '-o', 'o.log', '-r', 'o.raw', 'd.cir')
+        self.assertEqual(len(header(self.raw())), 1)
+        self.assertIn('No. of Data Rows', self.read('o.log'))
+
+    def test_a_variable_makes_the_file_text(self):
+        self.deck(RC + '.op\n')
+        for call in (self.ngspice, lambda *a: self.call(VSIM, *a)):
+            call('-D', 'filetype=ascii', '-r', 'o.raw', '-b', 'd.cir')
+            self.assertIn(b'\nValues:\n', self.raw())
+
+    def test_variables_reach_the_block(self):
+        self.deck(RC + '.control\necho [$mine]\n.endc\n')
+        self.assertIn('[a text]', self.ngspice('-D', 'mine=a text', '-b', 'd.cir').stdout)
+
+    def test_the_deck_may_come_by_c_or_standard_input(self):
+        self.deck(RC + '.op\n')
+        for args, kw in ((('-b', '-c', 'd.cir'), {}), (('-b',), {'input': RC + '.op\n.end\n'})):
+            self.assertIn('Circuit: RC low-pass', self.ngspice(*args, **kw).stdout)
+
+    def test_no_result_file_unless_asked_for(self):
+        self.deck(RC + '.op\n')
+        self.ngspice('-b', 'd.cir')
+        self.assertEqual(sorted(os.listdir(self.tmp.name)), ['d.cir', 'ngspice'])
+
+    def test_our_own_name_keeps_our_habits(self):
+        self.deck(RC + '.op\n')
+        out = self.call(VSIM, '-v', 'd.cir').stdout
+        self.assertIn('operating point: 1 points', out)
+        self.assertIn(b'\nDate: ', self.raw('d.raw'))
+        self.assertIn(b'\nCommand: ngspice-', self.raw('d.raw'))
+
+
+class Files(Folder):
+    def test_the_header_satisfies_spicelib_and_vlsirtools(self):
+        self.deck(RC + '.tran 10n 1u\n.op\n.ac dec 2 1k 1meg\n')
+        self.ngspice('-b', '-r', 'o.raw', 'd.cir')
+        plots = header(self.raw())
+        self.assertEqual(len(plots), 3)
+        for lines, _ in plots:
+            self.assertTrue(lines[0].startswith('Title: '))
+            self.assertRegex(lines[1], r'^Command: ngspice-\d+, vsim \d')
+            self.assertTrue(lines[2].startswith('Plotname: '))
+            self.assertEqual(lines[6], 'Variables:')
+
+    def test_names_and_types_are_ngspices(self):
+        self.deck(TREE + '.save all @m.x1.m2[id] @m.x1.m2[gm] @m.x1.m2[von] i(v.x1.vmeas)\n'
+                         '.dc vd 0 1 0.5\n.dc temp 0 20 10\n')
+        self.ngspice('-b', '-r', 'o.raw', 'd.cir')
+        (dc, _), (temp, _) = header(self.raw())
+        names = variables(dc)
+        self.assertEqual(names[0], ('v(v-sweep)', 'voltage'))
+        self.assertEqual(variables(temp)[0], ('temp-sweep', 'temp-sweep'))
+        for want in (('i(v.x1.vmeas)', 'current'), ('i(l.x1.l1)', 'current'), ('v(x1.m)', 'voltage'),
+                     ('i(@m.x1.m2[id])', 'current'), ('@m.x1.m2[gm]', 'admittance'),
+                     ('v(@m.x1.m2[von])', 'voltage')):
+            self.assertIn(want, names)
+        self.call(VSIM, '-r', 'p.raw', 'd.cir')
+        ours = variables(header(self.raw('p.raw'))[0][0])
+        self.assertIn(('i(x1.vmeas)', 'current'), ours)
+        self.assertEqual(len(ours), len(names))
+
+    def test_both_forms_of_names_are_understood(self):
+        self.deck(TREE + '.control\nop\nprint v.x1.vmeas#branch-i(x1.vmeas) l.x1.l1#branch-i(l.x1.l1)\n.endc\n')
+        for call in (self.ngspice, lambda *a: self.call(VSIM, *a)):
+            out = call('-b', 'd.cir').stdout
+            self.assertEqual(len(re.findall(r'\) = 0\.0+e\+00', out)), 2, out)
+
+    def test_noise_of_a_node_that_vlsirtools_names(self):
+        self.deck('* noise\nx1 0 t\n.subckt t s\nvv a s dc 1 ac 1\nra a b 1k\nca b s 1n\n.ends\n'
+                  '.noise v(v.x1.b, v.x1.s) v.x1.vv dec 2 1k 1meg\n')
+        err = self.ngspice('-b', '-r', 'o.raw', 'd.cir').stderr
+        self.assertIn("Warning: d.cir:8:18: no node 'x1.s': ground is taken", err)
+        self.assertEqual([p[0][2] for p in header(self.raw())],
+                         ['Plotname: Noise Spectral Density Curves', 'Plotname: Integrated Noise'])
+
+    def test_saves_of_cards_and_commands_add_up(self):
+        self.deck(RC + '.save v(in)\n.save @r1[i]\n.control\nsave v(out)\nsave i(v1)\nop\nwrite o.raw\nsave all\nop\n'
+                       'write p.raw\n.endc\n')
+        self.ngspice('-b', 'd.cir')
+        want = {'v(in)', 'v(out)', 'i(@r1[i])', 'i(v1)'}
+        self.assertEqual({x[0] for x in variables(header(self.raw())[0][0])}, want)
+        self.assertEqual({x[0] for x in variables(header(self.raw('p.raw'))[0][0])}, want)
+        self.call(VSIM, 'd.cir')
+        self.assertEqual({x[0] for x in variables(header(self.raw())[0][0])}, {'v(out)', 'i(v1)'})
+
+    def test_write_without_a_name_and_load(self):
+        self.deck(RC + '.control\ntran 10n 1u\nlet last = v(out)[length(v(out))-1]\nwrite\nload\nsetplot\n'
+                       'print v(out)[length(v(out))-1]-tran1.v(out)[length(tran1.v(out))-1]\n.endc\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        self.assertIn('tran2', out)
+        self.assertRegex(out, r'= 0\.0+e\+00')
+        self.assertEqual(header(self.raw('rawspice.raw'))[0][0][2], 'Plotname: Transient Analysis')
+
+    def test_load_says_what_is_wrong_with_a_file(self):
+        self.write('bad.raw', 'nonsense\n')
+        self.deck(RC + '.control\nload bad.raw\nload none.raw\n.endc\n')
+        err = self.call(VSIM, 'd.cir', code=1).stderr
+        self.assertIn("d.cir:6:1: error: 'bad.raw' ", err)
+        self.assertIn("d.cir:7:1: error: 'none.raw' cannot be opened", err)
+
+
+class Server(Folder):
+    def test_results_come_as_pyspice_reads_them(self):
+        done = self.ngspice('-s', input=(RC + '.tran 10n 1u\n.end\n').encode(), text=False)
+        head, data = done.stdout.split(b'Binary:\n')
+        lines = [x for x in head.decode().split('\n') if x]
+        self.assertEqual(lines[0], 'Circuit: RC low-pass')
+        self.assertRegex(lines[1], r'^Doing analysis at TEMP = 27\.0+ and TNOM = 27\.0+$')
+        self.assertEqual([x.split(':')[0] for x in lines[2:8]],
+                         ['Title', 'Date', 'Plotname', 'Flags', 'No. Variables', 'No. Points'])
+        self.assertEqual(lines[8], 'Variables:')
+        self.assertRegex(lines[9], r'^No\. of Data Columns : 4 ')
+        points = int(re.search(rb'(?m)^@@@ (\d+) (\d+)$', done.stderr).group(2))
+        self.assertEqual(len(data), points * 4 * 8)
+        self.assertAlmostEqual(struct.unpack('<d', data[-32:-24])[0], 1e-6, delta=1e-15)
+
+
+class Log(Folder):
+    MEAS = '.tran 10n 4u\n.meas tran vmax MAX v(out)\n.meas tran va AVG v(out) from=1u to=2u\n' \
+           '.meas tran bad WHEN v(out)=25 RISE=1\n'
+
+    def test_measures_stand_where_cicsim_looks(self):
+        self.deck(RC + self.MEAS)
+        out = self.ngspice('-b', 'd.cir').stdout
+        at = out.index('  Measurements for Transient Analysis\n\n')
+        found = re.findall(r'(?m)^(\S+)\s*=\s*(\S+)\s', out[at:])
+        self.assertEqual([x[0] for x in found], ['vmax', 'va'])
+        for _, value in found:
+            float(value)
+
+    def test_measures_stand_as_spicelib_reads_them(self):
+        self.deck(RC + self.MEAS)
+        self.ngspice('-D', 'ngbehavior=kiltpsa', '-b', '-o', 'o.log', '-r', 'o.raw', 'd.cir')
+        log = self.read('o.log')
+        self.assertRegex(log, r'^(.*\n)?Circuit:')
+        self.assertRegex(log, r'(?m)^vmax: MAX v\(out\)=\S+ at \S+$')
+        self.assertRegex(log, r'(?m)^va: AVG v\(out\) .*=\S+ FROM 1e-06 TO 2e-06$')
+        self.assertIn('Measurement "bad" FAIL\'ed', log)
+
+    def test_an_operating_point_is_printed(self):
+        self.deck(RC + '.op\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        self.assertRegex(out, r'(?m)^\tout +1\.0+e\+00$')
+        self.assertRegex(out, r'(?m)^\tv1#branch +-?\d')
+
+    def test_print_writes_names_in_lower_case(self):
+        self.deck(RC + '.control\nop\nprint V(OUT) all\n.endc\n')
+        self.assertRegex(self.ngspice('-b', 'd.cir').stdout, r'v\(out\) = 1\.0+e\+00\nin = 1\.0+e')
+        self.assertIn('v(out) = 1.0', self.call(VSIM, '-q', 'd.cir').stdout)
+
+
+class Vendors(Folder):
+    """What stands in the model files and decks of vendors."""
+
+    def value(self, deck, name, program=None):
+        self.deck(deck)
+        done = self.call(program or VSIM, 'd.cir')
+        return float(re.search(re.escape(name) + r' +(\S+)', done.stdout).group(1)), done.stderr
+
+    def test_one_ampere(self):
+        v, err = self.value('a\nI1 0 b 1A\nI2 0 b 2Amp\nR1 b 0 1\n.op\n', 'v(b)')
+        self.assertEqual(v, 3)
+        self.assertEqual(re.findall(r'd\.cir:(\d+:\d+): warning: this is (\S+) A', err), [('2:8', '1')])
+        self.assertEqual(self.value('a\nV1 b 0 1A\nR2 b 0 1\n.op\n', 'v(b)')[0], 1e-18)
+
+    def test_dc_before_a_waveform_without_a_value(self):
+        self.assertEqual(self.value('a\nV1 a 0 DC PWL(0 2 1u 3)\nR1 a 0 1k\n.op\n', 'v(a)')[0], 2)
+
+    def test_units_behind_a_blank(self):
+        deck = 'a\nV1 a 0 3\nR1 a b 1k\nD1 b 0 dm\n.model dm d(is=1 pA n=1.5%s)\n.op\n'
+        v, err = self.value(deck % ' cjo = 2 pF', 'v(b)')
+        self.assertEqual(re.findall(r'd\.cir:(\d+:\d+): warning: a unit belongs to its number', err), ['5:18'])
+        self.assertEqual(v, self.value(deck.replace('1 pA', '1e-12') % '', 'v(b)')[0])
+
+    def test_unknown_parameters_of_a_card_are_one_warning(self):
+        _, err = self.value('a\nV1 d 0 5\nJ1 d 0 0 jm\n.model jm njf(vto=-2 nr=2 isr=1p)\n.op\n', 'v(d)')
+        self.assertEqual(err.count('warning:'), 1)
+        self.assertIn("no parameters 'nr', 'isr'", err)
+
+
+class Draws(Folder):
+    DECK = 'draw\n.param r=gauss(1k, 0.1, 3)\nV1 a 0 1\nR1 a 0 {r}\n.control\nop\nprint i(v1) sgauss(0)\n.endc\n'
+
+    def test_each_process_has_its_sample_and_says_the_seed(self):
+        self.deck(self.DECK)
+        said = [self.ngspice('-b', 'd.cir').stdout for _ in range(3)]
+        seeds = [re.search(r'(?m)^Seed value .* is set to (\d+)$', x).group(1) for x in said]
+        values = [re.findall(r'\) = (\S+)', x)[:2] for x in said]
+        self.assertEqual(len(set(seeds)), 3)
+        for k in range(2):
+            self.assertEqual(len({v[k] for v in values}), 3, values)
+        again = self.call(VSIM, '--seed', seeds[0], 'd.cir').stdout
+        self.assertEqual(re.findall(r'\) = (\S+)', again)[:2], values[0])
+
+    def test_a_seed_of_the_deck_wins_and_our_name_has_nominal_values(self):
+        self.deck(self.DECK.replace('.control', '.option seed=7\n.control'))
+        first, other = (re.search(r'i\(v1\) = (\S+)', self.ngspice('-b', 'd.cir').stdout).group(1) for _ in range(2))
+        self.assertEqual(first, other)
+        self.deck(self.DECK)
+        self.assertIn('i(v1) = -1.00000e-03', self.call(VSIM, 'd.cir').stdout)
+        done = self.call(VSIM, '--seed', '0', 'd.cir', code=2)
+        self.assertIn('--seed takes a whole number from 1, or random', done.stderr)
+
+
+class Messages(Folder):
+    def test_an_error_begins_with_its_word_and_names_the_place(self):
+        self.deck(RC + 'M1 a b c d none\n.op\n')
+        done = self.ngspice('-b', '-o', 'o.log', 'd.cir', code=1)
+        for text in (done.stderr, self.read('o.log')):
+            self.assertRegex(text, r"(?m)^Error: d\.cir:5:12: .*'none'")
+        self.assertRegex(self.read('o.log'), r'^(.*\n)?Circuit:')
+
+    def test_refused_commands_are_warnings_and_the_script_goes_on(self):
+        self.deck(RC + '.control\nshell rm x\nsource y\nedit\nprint 1+1\n.endc\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertEqual(len(re.findall(r'(?m)^Warning: d\.cir:[678]:1: ', done.stderr)), 3)
+        self.assertIn('1+1 = 2.0', done.stdout)
+        self.call(VSIM, 'd.cir', code=1)
+
+    def test_a_wrong_command_is_an_error_and_no_exit_code(self):
+        self.deck(RC + '.control\nfoo\n.endc\n')
+        self.assertIn("Error: d.cir:6:1: there is no command 'foo'", self.ngspice('-b', 'd.cir').stderr)
+
+    def test_an_analysis_that_fails_is_an_exit_code(self):
+        self.deck('failing\nV1 in 0 1\nB1 b 0 i={1e300*exp(v(b)*1e5)}\n.control\nop\n.endc\n')
+        self.assertIn('Error: ', self.ngspice('-b', 'd.cir', code=3).stderr)
+
+
+class Talking(Folder):
+    """Commands one at a time."""
+
+    def talk(self, lines, *args, **kw):
+        self.deck(RC + '.tran 10n 4u\n')
+        return self.ngspice(*args, 'd.cir', input=lines, **kw)
+
+    def test_commands_come_by_a_pipe(self):
+        done = self.talk('op\nprint all\nquit 3\nprint 1\n', '-p', code=3)
+        self.assertIn('Circuit: RC low-pass', done.stdout)
+        self.assertRegex(done.stdout, r'in = 1\.0+e\+00\nout = 1\.0+e\+00\nv1#branch = ')
+        self.assertRegex(done.stdout, r'ngspice-\d+ done\n$')
+
+    def test_a_wrong_command_is_told_and_the_next_one_runs(self):
+        done = self.talk('foo\nprint 1+1\n', '-p')
+        self.assertIn("Error: command:1:1: there is no command 'foo'", done.stderr)
+        self.assertIn('1+1 = 2.0', done.stdout)
+
+    def test_blocks_of_lines_run_when_they_end(self):
+        self.assertIn('\n3\n2\n1\n', self.talk('let k = 3\nwhile k > 0\necho $&k\nlet k = k - 1\nend\n', '-p').stdout)
+
+    def test_a_transient_stops_and_goes_on(self):
+        out = self.talk('stop when time > 1u\nrun\nprint time[length(time)-1]\ndelete all\nresume\n'
+                        'print time[length(time)-1]\n', '-p').stdout
+        at = [float(x) for x in re.findall(r'time\[length\(time\)-1\] = (\S+)', out)]
+        self.assertEqual(len(at), 2, out)
+        self.assertTrue(1e-6 < at[0] < 2e-6)
+        self.assertAlmostEqual(at[1], 4e-6, delta=1e-11)
+
+    def test_run_writes_the_file_of_r(self):
+        self.talk('run\n', '-i', '-r', 'o.raw')
+        self.assertEqual(header(self.raw())[0][0][2], 'Plotname: Transient Analysis')
+
+    def test_without_a_deck_and_with_variables(self):
+        self.assertIn('hi there', self.ngspice('-D', 'mine=there', input='echo hi $mine\n').stdout)
+
+    def test_autorun(self):
+        self.assertIn('time[0] = 0.0', self.talk('print time[0]\n', '-p', '-a').stdout)
+
+    def test_a_deck_that_is_wrong_leaves_an_exit_code(self):
+        self.write('d.cir', RC + 'M1 a b c d none\n.end\n')
+        self.assertIn('Error: d.cir:5:12: ', self.ngspice('-p', 'd.cir', input='', code=1).stderr)
+        self.assertIn('d.cir:5:12: error: ', self.call(VSIM, '-p', 'd.cir', input='', code=1).stderr)
+
+
+MODULE = """`include "disciplines.vams"
+`include "gain.inc"
+module lin(p, n);
+inout p, n; electrical p, n;
+analog I(p, n) <+ `GAIN * V(p, n);
+endmodule
+"""
+
+
+class StartFile(Folder):
+    """A kit whose models were never compiled: ngspice/osdi is missing, verilog-a/lin/lin.va is there."""
+    DECK = 'kit\nV1 a 0 2\n.model m lin\nN1 a 0 m\n.control\nop\nprint i(v1)\n.endc\n'
+
+    def kit(self):
+        os.makedirs(self.path('kit/ngspice'))
+        os.makedirs(self.path('kit/verilog-a/lin'))
+        self.write('kit/verilog-a/lin/lin.va', MODULE)
+        self.write('kit/verilog-a/lin/gain.inc', '`define GAIN 3\n')
+
+    def test_the_source_of_a_model_is_found_in_the_kit(self):
+        self.kit()
+        self.write('.spiceinit', "osdi '%s'\n" % self.path('kit/ngspice/osdi/lin.osdi'))
+        self.deck(self.DECK)
+        self.assertIn('i(v1) = -6.0', self.ngspice('-b', 'd.cir').stdout)
+
+    def test_one_that_is_nowhere_is_a_warning(self):
+        self.write('.spiceinit', 'osdi nowhere/lin.osdi\n')
+        self.deck(RC + '.control\nop\nprint v(out)\n.endc\n')
+        done = self.ngspice('-b', 'd.cir')
+        self.assertIn('v(out) = 1.0', done.stdout)
+        self.assertRegex(done.stderr, r"(?m)^Warning: .*\.spiceinit:1:6: 'nowhere/lin\.osdi' does not exist")
+
+    def test_a_link_to_a_source_finds_its_includes(self):
+        self.kit()
+        os.symlink(self.path('kit/verilog-a/lin/lin.va'), self.path('other.va'))
+        self.deck('link\n.hdl "other.va"\n' + self.DECK.split('\n', 1)[1])
+        self.assertIn('i(v1) = -6.0', self.ngspice('-b', 'd.cir').stdout)
+
+
+class Libraries(Folder):
+    """OSDI libraries that do not behave (tests/unit/osdi/mock.c)."""
+
+    def setUp(self):
+        super().setUp()
+        self.mock = os.path.join(os.path.dirname(VSIM), 'tests', 'unit', 'osdi', 'mock4.osdi')
+        if not os.path.exists(self.mock):
+            self.skipTest('the mocks were not built')
+
+    def test_no_voltage_that_rounding_drowns_is_accepted(self):
+        self.deck(f'wild\n.hdl "{self.mock}"\n.model w mock_diode(kind="wild")\nI1 0 a 2m\nN1 a 0 w\n.op\n')
+        err = self.call(VSIM, '--allow-native', 'd.cir', code=3).stderr
+        self.assertIn('error: no operating point found', err)
+
+    def test_the_same_device_within_its_range_is_solved(self):
+        self.deck(f'wild\n.hdl "{self.mock}"\n.model w mock_diode(kind="wild")\nI1 0 a 0.5m\nN1 a 0 w\nR1 a 0 1k\n'
+                  '.op\n')
+        # 0.5 = v / (1 + v) + v: v = (-1.5 + sqrt(1.5^2 + 4 * 0.5)) / 2
+        v = float(re.search(r'v\(a\) +(\S+)', self.call(VSIM, '--allow-native', 'd.cir').stdout).group(1))
+        self.assertAlmostEqual(v, (-1.5 + 4.25 ** 0.5) / 2, delta=1e-3 * v + 1e-6)
+
+    def test_a_node_without_a_dc_path_gets_gmin_and_a_warning(self):
+        self.deck(f'open\n.hdl "{self.mock}"\n.model o mock_diode(kind="open")\nV1 in 0 1\nR1 in 0 1k\nN1 in f o\n'
+                  '.op\n')
+        done = self.call(VSIM, '--allow-native', 'd.cir')
+        self.assertIn("warning: no dc path to ground from node 'f'", done.stderr)
+        self.assertRegex(done.stdout, r'v\(f\) +0\n')
+
+
+class Blocks(Folder):
+    def test_a_deck_may_be_a_block_alone(self):
+        self.write('d.cir', 'no circuit\n.control\nlet x = 2\nprint x*3\n.endc\n.end\n')
+        for call in (self.ngspice, lambda *a: self.call(VSIM, *a)):
+            self.assertIn('x*3 = 6.0', call('d.cir', '-b').stdout)
+
+    def test_an_empty_circuit_is_a_warning(self):
+        self.write('d.cir', 'no circuit\n.op\n.end\n')
+        self.assertIn('Warning: there is nothing to compute', self.ngspice('-b', 'd.cir').stderr)
+        self.call(VSIM, 'd.cir', code=1)
+
+    def test_an_analysis_without_a_circuit_is_told(self):
+        self.write('d.cir', 'no circuit\n.control\nop\n.endc\n.end\n')
+        self.assertIn('d.cir:3:1: error: there is nothing to compute', self.call(VSIM, 'd.cir', code=1).stderr)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+"""Periodic analyses and loop gain against closed forms, and against the other analyses.
+
+    periodic.py VSIM [test...]
+
+Each bound says where it comes from."""
+import cmath
+import math
+import os
+import struct
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+K, Q, ZERO = 1.380649e-23, 1.602176634e-19, 273.15
+T27 = 27 + ZERO
+
+
+def plots(path):
+    """[(name of the plot, {vector: [values]})] of a binary raw file, real or complex."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    out, at = [], 0
+    while at < len(data):
+        end = data.index(b'Binary:\n', at)
+        head = data[at:end].decode().split('\n')
+        field = dict(line.split(':', 1) for line in head if ':' in line and line[0] != '\t')
+        names = [line.split('\t')[2].lower() for line in head if line.startswith('\t')]
+        n, wide = int(field['No. Points']), 2 if 'complex' in field['Flags'] else 1
+        start = end + len(b'Binary:\n')
+        at = start + 8 * n * len(names) * wide
+        v = struct.unpack('<%dd' % (n * len(names) * wide), data[start:at])
+        if wide == 2:
+            v = [complex(*v[2 * i:2 * i + 2]) for i in range(len(v) // 2)]
+        out.append((field['Plotname'].strip(), {w: v[i::len(names)] for i, w in enumerate(names)}))
+    return out
+
+
+class Periodic(folder.Folder):
+    def run_deck(self, text, code=0):
+        self.write('deck.sp', text)
+        done = subprocess.run([VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name, timeout=300,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return plots(self.path('out.raw')) if code == 0 else done.stderr
+
+    def plot(self, all_plots, name, index=0):
+        return [p for n, p in all_plots if n.startswith(name)][index]
+
+    def close(self, a, b, tol, floor=0):
+        self.assertLessEqual(abs(a - b), tol * max(abs(b), floor), f'{a} for {b}')
+
+    # -- orbits --
+
+    def test_a_linear_circuit_answers_as_in_ac(self):
+        # both are (G + j omega C)^-1 b of the same numbers
+        p = self.run_deck("""linear, with a line
+v1 in 0 dc 2 sin(2 3 1meg) ac 3
+r1 in a 50
+l1 a b 3u
+c1 b 0 1n
+t1 b 0 c 0 z0=75 td=40n
+r2 c 0 60
+.hb 1meg nharms=3
+.ac lin 1 1meg 1meg
+.op
+.end
+""")
+        hb, ac, op = self.plot(p, 'Harmonic'), self.plot(p, 'AC'), self.plot(p, 'Operating')
+        for name in ('v(a)', 'v(b)', 'v(c)', 'i(v1)'):
+            # a sine is the phasor -i
+            self.close(hb[name][1], -1j * ac[name][0], 1e-9)
+            self.close(hb[name][0], op[name][0], 1e-9)
+            self.close(hb[name][2], 0, 1e-12, abs(hb[name][1]))
+
+    def test_small_signals_beside_a_large_unrelated_drive(self):
+        p = self.run_deck("""an RC beside a rectifier that shares its ground only
+v1 in 0 ac 1
+r1 in out 1k
+c1 out 0 1n
+r2 out 0 5k
+v2 big 0 sin(0 5 7meg)
+d1 big x dd
+r3 x 0 1k
+c3 x 0 20p
+.model dd d is=1e-14 cjo=1p rs=5
+.hb 7meg nharms=20
+.hbac dec 2 1k 10meg
+.hbnoise v(out) v1 dec 2 1k 10meg
+.ac dec 2 1k 10meg
+.noise v(out) v1 dec 2 1k 10meg
+.end
+""")
+        hbac, ac = self.plot(p, 'Periodic AC'), self.plot(p, 'AC')
+        hbn, noise = self.plot(p, 'Periodic Noise'), self.plot(p, 'Noise Spec')
+        for k, f in enumerate(ac['frequency']):
+            self.close(hbac['frequency'][k], f, 1e-12)
+            self.close(hbac['v(out)'][k], ac['v(out)'][k], 1e-9)
+            self.close(hbac['v(out)[1]'][k], 0, 1e-12, 1)
+            for name in ('onoise_spectrum', 'inoise_spectrum'):
+                self.close(hbn[name][k], noise[name][k], 1e-9)
+
+    def test_a_rectifier_is_what_a_transient_ends_in(self):
+        # The transient's error at these tolerances, and that of straight lines between its points,
+        # is some 1e-5 of the swing.
+        deck = """rectifier
+v1 in 0 sin(0.2 1.5 1meg)
+r1 in a 200
+d1 a out dd
+c1 out 0 200p
+r2 out 0 5k
+.model dd d is=1e-14 cjo=2p rs=5 tt=1n
+.options reltol=1e-6 vntol=1e-9 abstol=1e-13
+"""
+        hb = self.plot(self.run_deck(deck + '.hb 1meg nharms=60\n.end\n'), 'Periodic Steady')
+        tran = self.plot(self.run_deck(deck + '.tran 1n 40u 39u 1n\n.end\n'), 'Transient')
+        t, v = tran['time'], tran['v(out)']
+        swing, k = max(v) - min(v), 0
+        for x, y in zip(hb['time'], hb['v(out)']):
+            while k + 2 < len(t) and t[k + 1] < 39e-6 + x:
+                k += 1
+            part = (39e-6 + x - t[k]) / (t[k + 1] - t[k])
+            self.assertLess(abs(v[k] + part * (v[k + 1] - v[k]) - y), 1e-4 * swing)
+
+    def test_two_tones_in_a_multiplier_and_a_cube(self):
+        # products of cosines: closed forms, linear in the end
+        p = self.run_deck("""products
+v1 a 0 sin(0 2 10meg 0 0 90)
+v2 b 0 sin(0 3 11meg 0 0 90)
+b1 m 0 v=v(a)*v(b)
+b2 c 0 v=(v(a)+v(b))**3
+r1 m 0 1k
+r2 c 0 1k
+.hb tones=10meg 11meg nharms=4 4
+.end
+""")
+        hb = self.plot(p, 'Harmonic')
+        at = {round(f.real / 1e6): k for k, f in enumerate(hb['frequency'])}
+        a, b = 2, 3
+        for mhz, m, c in ((1, a * b / 2, 0), (21, a * b / 2, 0), (10, 0, .75 * a**3 + 1.5 * a * b * b),
+                          (11, 0, .75 * b**3 + 1.5 * a * a * b), (9, 0, .75 * a * a * b),
+                          (12, 0, .75 * a * b * b), (30, 0, .25 * a**3), (32, 0, .75 * a * b * b)):
+            self.close(hb['v(m)'][at[mhz]], m, 1e-9, 3)
+            self.close(hb['v(c)'][at[mhz]], c, 1e-9, 30)
+
+    def test_three_tones_in_a_cube(self):
+        p = self.run_deck("""cube
+v1 a 0 sin(0 1 1meg 0 0 90)
+v2 b a sin(0 2 1.13meg 0 0 90)
+v3 c b sin(0 3 3.4meg 0 0 90)
+b1 o 0 v=v(c)**3
+r1 o 0 1k
+.hb tones=1meg 1.13meg 3.4meg nharms=3 3 3 intmodmax=3
+.end
+""")
+        hb = self.plot(p, 'Harmonic')
+        at = {round(f.real / 1e4): k for k, f in enumerate(hb['frequency'])}
+        for line, want in ((553, 9), (340 - 113 - 100, 9), (340 + 113 - 100, 9), (300, 0.25),
+                           (340, 0.75 * 27 + 1.5 * 3 * (1 + 4)), (100, 0.75 + 1.5 * (4 + 9))):
+            self.close(hb['v(o)'][at[line]], want, 1e-9)
+
+    def test_modulated_conductance_converts(self):
+        # g(t) = g0 + g1 cos: i at sidebands is g1/2 of a small voltage
+        p = self.run_deck("""g0 (1 + cos / 2) across a small source
+vlo lo 0 sin(0 1 1meg 0 0 90)
+vin in 0 dc 0 ac 1
+b1 in x i=v(in,x)*1m*(1+0.5*v(lo))
+vm x 0 0
+.hb 1meg nharms=4
+.hbac lin 1 1k 1k sidebands=2
+.end
+""")
+        ac = self.plot(p, 'Periodic AC')
+        for k, want in ((-2, 0), (-1, 0.25e-3), (1, 0.25e-3), (2, 0)):
+            self.close(ac[f'i(vm)[{k}]'][0], want, 1e-9, 1e-3)
+        self.close(ac['i(vm)'][0], 1e-3, 1e-9)
+
+    # -- noise --
+
+    def test_kt_over_c_of_a_switched_capacitor(self):
+        # In equilibrium, whatever the conductance does, the mean square voltage is kT/C. What lies
+        # beyond the highest frequency falls as 1/f^2: its share is added.
+        self.write('sw.va', """`include "disciplines.vams"
+`include "constants.vams"
+module chopper(p, n, c); inout p, n, c; electrical p, n, c; real g;
+analog begin
+  g = 1e-9 + 1e-3 * 0.5 * (1 + tanh(8 * V(c)));
+  I(p,n) <+ g * V(p,n) + white_noise(4 * `P_K * $temperature * g, "thermal");
+end endmodule
+""")
+        p = self.run_deck("""switched capacitor
+.hdl sw.va
+.model ch chopper
+vc c 0 sin(0 1 1meg)
+vin in 0 0
+n1 in out c ch
+c1 out 0 60p
+.hb 1meg nharms=40
+.hbnoise v(out) vin lin 400 25k 19.975meg
+.end
+""")
+        n = self.plot(p, 'Periodic Noise')
+        f, s = n['frequency'], [x * x for x in n['onoise_spectrum']]
+        total = sum(s) * (f[1] - f[0]) + s[-1] * f[-1]
+        self.close(total, K * T27 / 60e-12, 0.01)
+
+    def test_phase_noise_of_an_lc_oscillator(self):
+        # nearly a sine: Hajimiri's form with an impulse sensitivity of rms 1/sqrt(2); 0.2 dB
+        p = self.run_deck("""LC with a cubic conductance
+l1 a 0 1n
+c1 a 0 1p
+r1 a 0 500
+b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)
+.ic v(a)=0.1
+.hbosc tone=5g nharms=15 probenode=a tstab=80n uic
+.phasenoise v(a) dec 1 1k 10meg
+.end
+""")
+        hb, n, o = self.plot(p, 'Harmonic'), self.plot(p, 'Phase Noise'), self.plot(p, 'Oscillator')
+        a = abs(hb['v(a)'][1])
+        # the cubic's own balance: g = 3/4 g3 A^2, corrected by the third harmonic
+        self.close(a, math.sqrt((2.3e-3 - 2e-3) / (0.75 * 0.1e-3)), 1e-2)
+        self.close(hb['frequency'][1].real, 1 / (2 * math.pi * math.sqrt(1e-21)), 1e-3)
+        for f, by_response, by_projection in zip(n['frequency'], n['phnoise'], n['phnoise_ppv']):
+            want = 10 * math.log10(4 * K * T27 / 500 / (4 * (1e-12 * a * 2 * math.pi * f)**2))
+            self.assertLess(abs(by_projection - want), 0.2)
+            if f < 1e6:  # nearer the bandwidth of the tank amplitude noise adds
+                self.assertLess(abs(by_response - by_projection), 0.01)
+        c, f0 = o['diffusion'][0], o['frequency0'][0]
+        self.close(o['period_jitter'][0], math.sqrt(c / f0), 1e-12)
+        self.assertLess(abs(10 * math.log10(f0 * f0 * c / 1e6) - n['phnoise_ppv'][0]), 0.01)
+
+    def test_a_ring_of_level_1_transistors(self):
+        # frequency as in a long transient, to its own error between crossings
+        ring = """ring
+.model n nmos level=1 vto=0.5 kp=200u lambda=0.05 cgso=0.2n cgdo=0.2n
+.model p pmos level=1 vto=-0.5 kp=80u lambda=0.05 cgso=0.2n cgdo=0.2n
+.subckt inv i o v
+m1 o i 0 0 n w=2u l=0.5u
+m2 o i v v p w=5u l=0.5u
+c1 o 0 20f
+.ends
+vdd v 0 1.8
+x1 a b v inv
+x2 b c v inv
+x3 c a v inv
+.ic v(a)=0 v(b)=1.8
+.options reltol=1e-5
+"""
+        p = self.run_deck(ring + """.hbosc tone=1g nharms=31 probenode=a tstab=40n
+.phasenoise v(a) dec 1 10k 1meg 1
+.tran 1p 40n
+.end
+""")
+        f0 = self.plot(p, 'Harmonic')['frequency'][1].real
+        tran = self.plot(p, 'Transient')
+        t, v, up = tran['time'], tran['v(a)'], []
+        for k in range(1, len(t)):
+            if t[k] > 20e-9 and v[k - 1] < 0.9 <= v[k]:
+                up.append(t[k - 1] + (0.9 - v[k - 1]) / (v[k] - v[k - 1]) * (t[k] - t[k - 1]))
+        self.close(f0, (len(up) - 1) / (up[-1] - up[0]), 1e-3)
+        n = self.plot(p, 'Phase Noise')
+        self.assertLess(abs(n['phnoise'][0] - n['phnoise_ppv'][0]), 0.05)
+
+    def test_pss_has_the_form_of_ngspice(self):
+        p = self.run_deck("""driven
+v1 in 0 sin(0 1 1meg)
+r1 in out 1k
+c1 out 0 1n
+.pss 1meg 5u out 64 5
+.end
+""")
+        td, fd = self.plot(p, 'Periodic Steady'), self.plot(p, 'Harmonic')
+        self.assertEqual((len(td['time']), len(fd['frequency'])), (64, 6))
+        self.close(abs(fd['v(out)'][1]), 1 / abs(1 + 2j * math.pi), 1e-9)
+
+    # -- noise in time --
+
+    RC = """kT/C
+r1 out 0 10k
+c1 out 0 1p
+.trannoise fmax=200meg seed=%d
+.tran 1n 100u
+.end
+"""
+
+    def test_mean_square_of_transient_noise(self):
+        # kT/C behind the straight lines between samples, sinc^4. A run of T has 2 T / RC degrees of
+        # freedom: the mean square is off by sqrt(2 RC / T) of itself as a rule, 4 times that is
+        # allowed.
+        p = self.plot(self.run_deck(self.RC % 3), 'Transient')
+        t, v = p['time'], p['v(out)']
+        square = sum((a * a + a * b + b * b) / 3 * (y - x) for x, y, a, b in zip(t, t[1:], v, v[1:]))
+        fc, fmax, want, df = 1 / (2 * math.pi * 1e-8), 200e6, 0, 1e5
+        for k in range(20000):
+            x = math.pi * (k + 0.5) * df / (2 * fmax)
+            want += 4 * K * T27 * 1e4 * (math.sin(x) / x)**4 / (1 + ((k + 0.5) * df / fc)**2) * df
+        self.close(square / t[-1], want, 4 * math.sqrt(2 * 1e-8 / 100e-6))
+
+    def test_transient_noise_repeats_by_its_seed(self):
+        deck = self.RC.replace('100u', '1u')
+        a, b, c = (self.plot(self.run_deck(deck % seed), 'Transient')['v(out)'] for seed in (1, 1, 2))
+        self.assertEqual(a, b)
+        self.assertNotEqual(a, c)
+
+    def test_jitter_in_time_is_that_of_the_projection(self):
+        # The phase after 25 periods, in 160 pieces: the variance is known to sqrt(2/160); 4 times
+        # that is allowed.
+        osc = """LC with a cubic conductance
+l1 a 0 1n
+c1 a 0 1p
+r1 a 0 500
+b1 a 0 i=-4m*v(a)+0.2m*v(a)*v(a)*v(a)
+ik 0 a pulse(0 1m 0 10p 10p 50p)
+.options reltol=1e-6
+"""
+        p = self.run_deck(osc + '.hbosc tone=5g nharms=15 probenode=a tstab=20n\n.phasenoise v(a) dec 1 1k 1k\n.end\n')
+        c = self.plot(p, 'Oscillator')['diffusion'][0]
+        p = self.plot(self.run_deck(osc + '.trannoise fmax=20g scale=300 seed=5\n.tran 4p 820n 10n 4p\n.end\n'),
+                      'Transient')
+        t, v = p['time'], p['v(a)']
+        up = [t[k - 1] - v[k - 1] / (v[k] - v[k - 1]) * (t[k] - t[k - 1])
+              for k in range(1, len(t)) if v[k - 1] < 0 <= v[k]]
+        pieces = [b - a for a, b in zip(up[::25], up[25::25])][:160]
+        self.assertEqual(len(pieces), 160)
+        mean = sum(pieces) / len(pieces)
+        variance = sum((x - mean)**2 for x in pieces) / (len(pieces) - 1)
+        self.close(variance, 300**2 * c * mean, 4 * math.sqrt(2 / 160))
+
+    # -- loops --
+
+    LOOP = """three poles, of which none loads another but through the probe
+e1 x 0 0 fb 200
+r1 x a 1k
+c1 a 0 1u
+%s
+r2 b c 10k
+c2 c 0 1n
+e3 d 0 c 0 1
+r3 d e 1k
+c3 e 0 100p
+e2 fb 0 e 0 1
+"""
+
+    def test_loop_gain_is_that_of_the_loop_cut_where_that_is_exact(self):
+        whole = self.run_deck(self.LOOP % 'vp a b 0' + '.lstb vsource=vp dec 10 1 1e8\n.end\n')
+        # cut at the ideal output of e3: the loading of the probe's node stays
+        cut = self.LOOP.replace('r3 d e', 'vt d2 0 ac 1\nr3 d2 e') % 'vp a b 0'
+        ac = self.plot(self.run_deck(cut + '.ac dec 10 1 1e8\n.end\n'), 'AC')
+        gain = self.plot(whole, 'Loop Stability')['loopgain']
+        for t, d in zip(gain, ac['v(d)']):
+            self.close(t, -d, 1e-9, 1e-3)  # what is small is a difference from 1
+        m = self.plot(whole, 'Stability Margins')
+        mag = [abs(t) for t in gain]
+        k = next(k for k in range(len(mag)) if mag[k] < 1)
+        self.assertLess(abs(m['phase_margin'][0] - 180 - math.degrees(cmath.phase(gain[k]))), 8)
+        self.assertTrue(ac['frequency'][k - 1].real < m['phase_margin_freq'][0] <= ac['frequency'][k].real)
+        self.assertGreater(m['gain_margin'][0], 0)
+
+    def test_a_differential_loop_is_two_equal_ones(self):
+        pair = ''.join(f"""e{i}1 x{i} 0 0 f{i} 200
+r{i} x{i} a{i} 1k
+c{i} a{i} 0 1u
+vp{i} a{i} b{i} 0
+r{i}2 b{i} f{i} 10k
+c{i}2 f{i} 0 1n
+""" for i in (1, 2))
+        p = self.run_deck('pair\n' + pair + """.ac dec 5 1 1e6
+.lstb vsource=vp1
+.lstb mode=diff vsource=vp1,vp2
+.lstb mode=comm vsource=vp1,vp2
+.end
+""")
+        one, diff, comm = (self.plot(p, 'Loop Stability', k)['loopgain'] for k in range(3))
+        self.assertEqual(len(one), 31)
+        for a, b, c in zip(one, diff, comm):
+            self.close(b, a, 1e-9)
+            self.close(c, a, 1e-9)
+
+    # -- what is wrong is told --
+
+    def test_transient_noise_of_bad_input(self):
+        for card, text in (('fmax=-1', 'a frequency above 0'), ('fmx=1', 'fmax=, scale=, seed='),
+                           ('seed=0.5', 'a seed')):
+            with self.subTest(card=card):
+                self.assertIn(text, self.run_deck(f'deck\nr1 a 0 1\n.trannoise {card}\n.tran 1n 1u\n.end\n', code=1))
+
+    def test_bad_input(self):
+        rc = 'deck\nv1 in 0 sin(0 1 1meg)\nr1 in out 1k\nc1 out 0 1n\n%s\n.end\n'
+        for card, text in (
+                ('.hb 3meg', "'v1' does not repeat with the tone 3000000 Hz"),
+                ('.hb 1meg 1.3meg', 'no source drives the tone of 1300000 Hz'),
+                ('.hb', 'the frequency is missing'),
+                ('.hb -1', 'a frequency above 0'),
+                ('.hb 1meg nharms=0', '1 to 2000 harmonics'),
+                ('.hb 1meg harmonics=3', 'tones=, nharms=, intmodmax='),
+                ('.hbosc tone=1meg nharms=3', 'probenode=NODE'),
+                ('.hbosc tone=1meg nharms=3 probenode=zz', "no node 'zz'"),
+                ('.hbosc tone=1meg nharms=3 probenode=out', "'v1' moves"),
+                ('.hbac dec 1 1 10', 'needs an orbit'),
+                ('.hb 1meg nharms=3\n.hbac dec 1 1 10 sidebands=9', 'the orbit has 3 harmonics'),
+                ('.hb 1meg nharms=3\n.phasenoise v(out) dec 1 1 10', 'that of an oscillator'),
+                ('.lstb dec 1 1 10', 'vsource=VPROBE'),
+                ('.lstb vsource=v1 dec 1 1 10', 'one of its sides is ground'),
+                ('vp out q 0\nr9 q 0 1\n.lstb vsource=vp', 'frequencies are missing')):
+            with self.subTest(card=card):
+                self.assertIn(text, self.run_deck(rc % card, code=1))
+
+    def test_an_oscillator_at_rest_is_told(self):
+        message = self.run_deck("""rests
+l1 a 0 1n
+c1 a 0 1p
+r1 a 0 500
+.hbosc tone=5g nharms=5 probenode=a
+.end
+""", code=1)
+        self.assertIn('no oscillation', message)
+        self.assertIn('tstab=', message)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

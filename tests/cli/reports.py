@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""What a run tells of itself: rows of devices, measures of an operating point, warnings.
+reports.py VSIM [test...]"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+DECK = '''* one of each
+v1 d 0 1
+m1 d d 0 0 nm w=1u l=1u
+m2 d d 0 0 m4 w=1u l=1u
+q1 d b 0 qn
+rb d b 10k
+.model nm nmos level=1 vto=0.5 kp=100u
+.model m4 nmos level=14 version=4.8
+.model qn npn
+.op
+'''
+
+
+class Reports(folder.Folder):
+    def vsim(self, deck, *args, code=0):
+        self.write('deck.sp', deck + '.end\n')
+        done = subprocess.run([VSIM, *args, 'deck.sp'], cwd=self.tmp.name, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-2000:])
+        return done.stdout, done.stderr
+
+    def test_a_device_is_one_row(self):
+        out, _ = self.vsim(DECK)
+        rows = re.findall(r'(?m)^  (m1|m2|q1|rb) +(.*=.*)$', out)
+        self.assertEqual([name for name, _ in rows], ['m1', 'm2', 'q1', 'rb'])
+        for _, values in rows[:3]:
+            self.assertIn(' gm=', values)
+        # kp/2 (vgs - vto)^2 = 12.5 uA
+        self.assertIn('id=1.25e-05', rows[0][1])
+        self.assertNotIn('@', out)
+
+    def test_all_variables_with_v(self):
+        out, _ = self.vsim(DECK, '-v')
+        self.assertIn('@m2[cgg]', out)
+        self.assertIn('@q1[cpi]', out)
+
+    def test_measures_of_an_operating_point_need_no_at(self):
+        out, _ = self.vsim(DECK + '.meas op vb find v(d)\n.meas op twice find par(\'2*v(d)\')\n')
+        self.assertRegex(out, r'(?m)^vb +=  1\.000000e\+00')
+        self.assertRegex(out, r'(?m)^twice +=  2\.000000e\+00')
+
+    def test_a_measure_along_an_axis_still_does(self):
+        _, err = self.vsim('* rc\nv1 a 0 1\nr1 a 0 1k\n.tran 1n 10n\n.meas tran x find v(a)\n', code=1)
+        self.assertIn('FIND needs WHEN or AT=', err)
+
+    def test_resistors_too_small_are_told(self):
+        _, err = self.vsim('* r\ni1 0 a 1\nr1 a 0 1e-14\n.op\n')
+        self.assertIn('r1: r = 1e-14 Ohm is below 1e-12 Ohm, which is used', err)
+        _, err = self.vsim('* r\ni1 0 a 1\nr1 a 0 1e-12\n.op\n')
+        self.assertEqual(err, '')
+
+    def test_a_voltage_contribution_to_ground_is_a_path(self):
+        self.write('m.va', '`include "disciplines.vams"\nmodule vc1(a, out); inout a, out; electrical a, out;\n'
+                   'analog V(out) <+ 2 * V(a);\nendmodule\n')
+        head = '* m\n.hdl "m.va"\nv1 a 0 1\nr1 a 0 1k\n.model m1 vc1\n.op\n'
+        out, err = self.vsim(head + 'n1 a out m1\nr2 out x 1k\nr3 x 0 1k\n')
+        self.assertNotIn('no dc path', err)
+        self.assertIn('v(out)                   2', out)
+        _, err = self.vsim(head + 'n1 a out m1\nr2 out x 1k\nc1 x y 1p\nc2 y 0 1p\n')
+        self.assertIn("no dc path to ground from node 'y'", err)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)

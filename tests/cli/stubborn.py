@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Transients that stopped where they should not, or followed what no step can resolve.
+stubborn.py VSIM [test...]"""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+
+
+class Stubborn(folder.Folder):
+    def run_deck(self, deck, code=0):
+        self.write('deck.sp', deck)
+        done = subprocess.run([VSIM, 'deck.sp'], cwd=self.tmp.name, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout[-3000:])
+        return done.stdout, {m[1]: float(m[2]) for m in re.finditer(r'(?m)^(\S+) = (\S+)', done.stdout)}
+
+    def test_a_fold_that_lies_a_little_later_each_time_is_one_jump(self):
+        """The charge below a transistor's source ends where it turns off: the node falls by 0.5 V at
+        once. Each search for that time found it behind the end of the search before."""
+        text, v = self.run_deck('''* pMOS below an inductive kick
+V1 n1 0 dc -3 pulse(0 -3 1n 1n 1n 20n 50n)
+Rg1 n1 0 2.12e+03
+Rg2 n2 0 1.38e+04
+Rg3 n3 0 28
+Rg4 n4 0 9.28e+04
+Rg6 n6 n2 1.91e+04
+Rg7 n7 n2 2.62e+03
+R0 n3 n7 2.49e+03
+Q1 n1 n3 n6 qn
+M2 n1 n3 n4 0 mp w=10u l=1u
+L3 0 n7 1.68e-09
+D4 n7 n3 dm
+R5 n2 n3 246
+.model dm d is=1e-14 cjo=1p rs=1 tt=1n
+.model qn npn bf=100 cje=1p cjc=0.5p tf=0.1n vaf=50
+.model mp pmos vto=-0.7 kp=40u lambda=0.02 tox=20n
+.options reltol=1e-6 abstol=1e-15 vntol=1e-9
+.control
+tran 0.2n 100n
+let last = time[length(time)-1]
+print last
+.endc
+.end
+''')
+        self.assertNotIn('too small', text)
+        self.assertAlmostEqual(v['last'] * 1e9, 100, places=6)
+
+    def test_a_voltage_without_memory_does_not_draw_steps_down(self):
+        """The current of 10 A changes sides between two diodes; no node has a capacitance. The stage
+        beside it has a negative one, a mode that grows with 40 fs wherever steps resolve it: v(z) is
+        v(x) - 1e-6 V, and stays it."""
+        for frequency in ('200meg', '1g'):
+            text, v = self.run_deck('''* a current through zero between diodes
+i1 0 n sin(0 10 %s)
+d1 n 0 d
+d2 0 n d
+v1 x 0 1
+e3 y 0 x 0 1e6
+r9 y z 1
+c9 y z -40n
+r10 z 0 1u
+.model d d
+.options method=gear
+.control
+tran 0.05n 40n
+let off = vecmax(abs(v(z)-v(x)))
+print off
+.endc
+.end
+''' % frequency)
+            self.assertNotIn('too small', text)
+            self.assertLess(v['off'], 1.1e-6)  # 1 / (1 + 1e6), and 10 % for steps near that of the mode
+
+    def test_a_soft_breakdown_that_begins_at_zero_bias_is_passed(self):
+        """nbv = 50 lets the breakdown's exponential stand at 4e-11 A where the reverse law ends with
+        8e-14 A, at -3 n kT/q. The charge, tt times the current, jumps with it: no step has a
+        solution there. Outside of -3 to -4 n kT/q the current is that of the formulas."""
+        nvt = 1.380649e-23 * 300.15 / 1.602176634e-19
+        text, v = self.run_deck('''* from forward to reverse through 1 kohm
+v1 in 0 pulse(-0.8 1.2 1n 0.2n 0.2n 5n 10n)
+r1 in b 1k
+d1 0 b da
+d2 0 e da
+d3 0 f da
+ve e 0 %.12g
+vf f 0 %.12g
+.model da d is=2.3e-19 rs=2.2e5 cjo=1f tt=0.7u bv=11.6 ibv=0.35u nbv=50
+.control
+tran 10p 40n
+let last = time[length(time)-1]
+let near = -i(ve)[0]
+let far = -i(vf)[0]
+print last near far
+.endc
+.end
+''' % (2.9 * nvt, 4.1 * nvt))
+        self.assertNotIn('too small', text)
+        self.assertIn('breakdown begins before -3 n kT/q', text)
+        self.assertAlmostEqual(v['last'] * 1e9, 40, places=6)
+        self.assertLess(v['near'], 2e-13)  # is, gmin: 2.3e-19 A, 7.5e-14 A
+        self.assertGreater(v['far'], 1e-11)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)

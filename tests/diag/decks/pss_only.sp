@@ -1,4 +1,0 @@
-bad deck: pss only
-v1 a 0 1
-r1 a 0 1k
-.pss 1k 1m 3 10 5 50

@@ -1,0 +1,465 @@
+/* A program as users of libngspice write them.        client LIBRARY SCENE [ARGUMENTS]
+ * It loads the library by its name and prints what it sees, so that two libraries can be compared:
+ * lines "cb NAME ..." are callbacks in their order, others what calls returned. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../src/ng/ng_abi.h"
+
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(ngSpice_Init) X(ngSpice_Init_Sync) X(ngSpice_Command) X(ngSpice_Circ) X(ngGet_Vec_Info) \
+    X(ngSpice_CurPlot) X(ngSpice_AllPlots) X(ngSpice_AllVecs) X(ngSpice_running) \
+    X(ngSpice_SetBkpt)
+/* clang-format on */
+static struct {
+#define X(name) __typeof__(name) *name;
+    FUNCTIONS(X)
+#undef X
+    __typeof__(ngSpice_LockRealloc) *lock, *unlock; /* newer versions have them */
+} ng;
+
+static bool quiet;   /* callbacks are not printed */
+static bool verbose; /* print lines of text too */
+static long n_data, n_stat, n_source, n_sync;
+static volatile bool thread_ended;
+static double sync_limit;
+
+static int on_char(char *s, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    if (verbose)
+        printf("cb char %s\n", s);
+    return 0;
+}
+
+static int on_stat(char *s, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    n_stat++;
+    if (verbose)
+        printf("cb stat %s\n", s);
+    return 0;
+}
+
+static int on_exit_(int status, bool now, bool quit, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    printf("cb exit %d %d %d\n", status, now, quit);
+    return 0;
+}
+
+static int on_data(ng_values *v, int n, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    if (!n_data++ && !quiet) {
+        printf("cb data %d %d first index %d\n", v->n, n, v->index);
+        for (int i = 0; i < v->n; i++)
+            printf("  %s scale %d complex %d %.3g\n", v->value[i]->name, v->value[i]->is_scale,
+                   v->value[i]->is_complex, v->value[i]->re);
+    }
+    return 0;
+}
+
+static int on_init(ng_columns *c, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    n_data = 0;
+    if (quiet)
+        return 0;
+    printf("cb init %s | %s | %s | %d\n", c->name, c->title, c->type, c->n);
+    for (int i = 0; i < c->n; i++)
+        printf("  %d %s real %d\n", c->column[i]->number, c->column[i]->name,
+               c->column[i]->is_real);
+    return 0;
+}
+
+static int on_thread(bool not_running, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    printf("cb thread %d\n", not_running);
+    if (not_running)
+        thread_ended = true;
+    return 0;
+}
+
+static int on_source(double *v, double t, char *name, int id, void *user)
+{
+    (void)id;
+    (void)user;
+    if (!n_source++)
+        printf("cb source %s\n", name);
+    *v = 1 + sin(2 * M_PI * 1e3 * t);
+    return 0;
+}
+
+static int on_sync(double t, double *delta, double old, int redo, int id, int place, void *user)
+{
+    (void)t;
+    (void)old;
+    (void)redo;
+    (void)id;
+    (void)place;
+    (void)user;
+    n_sync++;
+    if (sync_limit > 0 && *delta > sync_limit)
+        *delta = sync_limit;
+    return 0;
+}
+
+static void command(const char *text)
+{
+    char copy[400];
+    snprintf(copy, sizeof copy, "%s", text);
+    fflush(stdout);
+    const int rc = ng.ngSpice_Command(copy);
+    printf("command %s: %d\n", text, rc);
+}
+
+static void circuit(const char *text)
+{
+    char *line[200], *copy = strdup(text);
+    size_t n = 0;
+    for (char *s = strtok(copy, "\n"); s; s = strtok(NULL, "\n"))
+        line[n++] = s;
+    line[n] = NULL;
+    printf("circuit: %d\n", ng.ngSpice_Circ(line));
+    free(copy);
+}
+
+static void vector(const char *name)
+{
+    char copy[200];
+    snprintf(copy, sizeof copy, "%s", name);
+    const ng_vector *v = ng.ngGet_Vec_Info(copy);
+    if (!v) {
+        printf("vector %s: none\n", name);
+        return;
+    }
+    const int k = v->length - 1;
+    printf("vector %s: %s type %d flags %d real %d complex %d last %.6g", name, v->name, v->type,
+           v->flags & 3, v->real != NULL, v->complex != NULL,
+           !v->length ? NAN
+           : v->real  ? v->real[k]
+                      : v->complex[k].re);
+    if (v->complex && v->length)
+        printf(" %.6g", v->complex[k].im);
+    printf(v->length == 1 ? " alone\n" : "\n");
+}
+
+static void plots(void)
+{
+    char **p = ng.ngSpice_AllPlots();
+    printf("current %s, plots", ng.ngSpice_CurPlot());
+    for (; *p; p++)
+        printf(" %s", *p);
+    printf("\n");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Their order is the library's own: it is sorted here. */
+static void vectors(const char *plot)
+{
+    char copy[100], *sorted[200];
+    int n = 0;
+    snprintf(copy, sizeof copy, "%s", plot);
+    for (char **v = ng.ngSpice_AllVecs(copy); v && *v; v++)
+        sorted[n++] = *v;
+    qsort(sorted, (size_t)n, sizeof *sorted, by_name);
+    printf("vectors of %s:", plot);
+    for (int i = 0; i < n; i++)
+        printf(" %s", sorted[i]);
+    printf("\n");
+}
+
+/* -- scenes -- */
+
+static const char filter[] = "a filter\n"
+                             "v1 in 0 dc 1 ac 1 sin(0 1 1k)\n"
+                             "r1 in mid 1k\n"
+                             "l1 mid out 10m\n"
+                             "x1 out load\n"
+                             ".subckt load a\n"
+                             "r1 a n 2k\n"
+                             "c1 n 0 100n\n"
+                             "vm n 5 0\n"
+                             "r2 5 0 3k\n"
+                             ".ends\n"
+                             ".end\n";
+
+static void scene_plots(void)
+{
+    circuit(filter);
+    command("op");
+    plots();
+    vectors("op1");
+    vector("out");
+    vector("v1#branch");
+    vector("l1#branch");
+    vector("v.x1.vm#branch");
+    vector("x1.n");
+    vector("op1.x1.5");
+    vector("v(mid)");
+    vector("nothing");
+    command("ac dec 2 10 1k");
+    vectors("ac1");
+    vector("frequency");
+    vector("out");
+    command("tran 10u 2m");
+    plots();
+    vectors("tran1");
+    vector("time");
+    vector("tran1.out");
+    vector("ac1.out");
+    command("dc v1 0 2 0.5");
+    vectors("dc1");
+    vector("v-sweep");
+    vector("out");
+    command("setplot tran1");
+    command("let twice = 2*out");
+    vector("twice");
+    vector("const.pi");
+    command("destroy all");
+    plots();
+}
+
+static void scene_changes(void)
+{
+    circuit(filter);
+    command("alter r1 = 4k");
+    command("op");
+    vector("out");
+    command("set temp = 50");
+    command("set myvar = 3");
+    command("let x = $myvar * 2");
+    vector("x");
+    circuit("divider\nv1 a 0 3\nr1 a b 1k\nr2 b 0 2k\n.op\n.end\n");
+    command("run");
+    vector("b");
+    command("setcirc 1");
+    command("remcirc");
+    command("reset");
+    command("run");
+    vector("b");
+    command("stop when time > 1m");
+    command("tran 10u 2m");
+    command("resume");
+    vector("time");
+    command("quit");
+}
+
+static void scene_background(void)
+{
+    circuit("pulse\nv1 in 0 pulse(0 1 0 1u 1u 50u 100u)\nr1 in out 1k\nc1 out 0 10n\n"
+            ".tran 1u 2m\n.end\n");
+    printf("running %d\n", ng.ngSpice_running());
+    command("bg_run");
+    for (int i = 0; i < 3000 && !thread_ended; i++)
+        usleep(10000);
+    printf("running %d\n", ng.ngSpice_running());
+    plots();
+    vector("time");
+    thread_ended = false;
+}
+
+static void scene_halt(void)
+{
+    circuit("pulse\nv1 in 0 pulse(0 1 0 1u 1u 50u 100u)\nr1 in out 1k\nc1 out 0 10n\n"
+            ".tran 1u 1\n.end\n");
+    command("bg_run");
+    usleep(200000);
+    printf("running %d\n", ng.ngSpice_running());
+    command("bg_halt");
+    printf("running %d\n", ng.ngSpice_running());
+    char name[] = "time";
+    const ng_vector *v = ng.ngGet_Vec_Info(name);
+    const double t1 = v && v->length ? v->real[v->length - 1] : -1;
+    printf("halted on the way %d\n", t1 > 0 && t1 < 1);
+    thread_ended = false;
+    command("bg_resume");
+    usleep(200000);
+    if (ng.lock) /* vectors can be read while they grow */
+        ng.lock();
+    v = ng.ngGet_Vec_Info(name);
+    printf("went on %d\n", v && v->length && v->real[v->length - 1] > t1);
+    if (ng.unlock)
+        ng.unlock();
+    command("bg_halt");
+    printf("ended %d\n", thread_ended);
+}
+
+static void scene_source(void)
+{
+    int ident = 1;
+    ng.ngSpice_Init_Sync(on_source, on_source, on_sync, &ident, NULL);
+    circuit("outside\nv1 in 0 dc 0 external\nr1 in out 1k\nc1 out 0 10n\n.tran 10u 1m\n.end\n");
+    command("run");
+    vector("in");
+    vector("out");
+    printf("sources asked %d, sync asked %d\n", n_source > 100, n_sync > 100);
+    char name[] = "time";
+    const int usual = ng.ngGet_Vec_Info(name)->length;
+    sync_limit = 2e-6;
+    command("run");
+    const ng_vector *v = ng.ngGet_Vec_Info(name);
+    double most = 0;
+    for (int i = 1; i < v->length; i++)
+        most = fmax(most, v->real[i] - v->real[i - 1]);
+    printf("more points %d, longest step %d\n", v->length > usual, most <= 2.001e-6);
+}
+
+static void scene_wrong(void)
+{
+    verbose = true;
+    circuit("broken\nr1 a 0 1k\nq1 a b 0 nomodel\n.end\n");
+    command("run");
+    command("nonsense 1");
+    circuit("good\nv1 a 0 1\nr1 a 0 1k\n.op\n.end\n");
+    command("print v(nowhere)");
+    command("run");
+}
+
+static void scene_text(void)
+{
+    verbose = true;
+    circuit(filter);
+    command("echo hello");
+    command("version -f");
+    command("tran 10u 1m");
+    command("print v1#branch[0]");
+    command("display");
+    command("listing");
+}
+
+/* What KiCad's simulator does for one run, with what its netlists save. */
+static void scene_kicad(void)
+{
+    command("unset interactive");
+    command("set noaskquit");
+    command("set nomoremode");
+    command("reset");
+    circuit(".title KiCad schematic\n"
+            ".save all\n"
+            ".probe alli\n"
+            ".probe p(R1)\n"
+            "V1 Net-_R1-Pad1_ 0 DC 5 SIN(0 1 1k)\n"
+            "R1 /out Net-_R1-Pad1_ 1k\n"
+            "Q1 /out Net-_R1-Pad1_ 0 QN\n"
+            "D1 0 /out DM\n"
+            ".model QN NPN\n"
+            ".model DM D\n"
+            ".tran 10u 1.75m\n"
+            ".end\n");
+    thread_ended = false;
+    command("bg_run");
+    for (int i = 0; i < 3000 && !thread_ended; i++)
+        usleep(10000);
+    plots();
+    vectors(ng.ngSpice_CurPlot());
+    vector("time");
+    vector("V(/out)");
+    vector("I(R1)");
+    vector("r1#branch");
+    vector("q1:c#branch");
+    vector("r1:power");
+    command("bg_halt");
+    command("destroy all");
+    command("remcirc");
+}
+
+/* Many runs in one process: resident pages once it has settled, and at the end. */
+static long resident(void)
+{
+    long size = 0, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &size, &pages) != 2)
+        pages = -1;
+    if (f)
+        fclose(f);
+    return pages;
+}
+
+static void scene_many(long n)
+{
+    long before = 0;
+    char text[300];
+    for (long i = 0; i < n; i++) {
+        if (i == n / 4)
+            before = resident();
+        snprintf(text, sizeof text,
+                 "round\nv1 in 0 pulse(0 1 0 1u 1u 10u 20u)\nr1 in out %ld\nd1 out 0 dm\n"
+                 ".model dm d is=1e-14 cjo=1p\n.tran 1u 20u\n.end\n",
+                 1000 + i % 7);
+        char *line[10];
+        int k = 0;
+        for (char *s = strtok(text, "\n"); s; s = strtok(NULL, "\n"))
+            line[k++] = s;
+        line[k] = NULL;
+        int bad = ng.ngSpice_Circ(line);
+        char run[] = "run", out[] = "out", destroy[] = "destroy all", remove[] = "remcirc";
+        bad |= ng.ngSpice_Command(run);
+        const ng_vector *v = ng.ngGet_Vec_Info(out);
+        bad |= !v || v->length < 10;
+        bad |= ng.ngSpice_Command(destroy);
+        if (i % 2)
+            bad |= ng.ngSpice_Command(remove);
+        if (bad) {
+            printf("round %ld failed\n", i);
+            return;
+        }
+    }
+    const long grown = resident() - before;
+    printf("%ld runs, grown by %ld KiB\n", n, grown * (sysconf(_SC_PAGESIZE) / 1024));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    void *lib = dlopen(argv[1], RTLD_NOW);
+    if (!lib) {
+        printf("%s\n", dlerror());
+        return 2;
+    }
+#define X(name) ng.name = (__typeof__(name) *)dlsym(lib, #name);
+    FUNCTIONS(X)
+#undef X
+    ng.lock = (__typeof__(ngSpice_LockRealloc) *)dlsym(lib, "ngSpice_LockRealloc");
+    ng.unlock = (__typeof__(ngSpice_LockRealloc) *)dlsym(lib, "ngSpice_UnlockRealloc");
+    verbose = argc > 3 && !strcmp(argv[3], "-v");
+    quiet = !strcmp(argv[2], "many");
+    const int rc = ng.ngSpice_Init(on_char, on_stat, on_exit_, on_data, on_init, on_thread, NULL);
+    printf("init %d\n", rc);
+    const struct {
+        const char *name;
+        void (*play)(void);
+    } scene[] = {{"plots", scene_plots},           {"changes", scene_changes},
+                 {"background", scene_background}, {"halt", scene_halt},
+                 {"source", scene_source},         {"kicad", scene_kicad},
+                 {"wrong", scene_wrong},           {"text", scene_text}};
+    for (size_t i = 0; i < sizeof scene / sizeof *scene; i++)
+        if (!strcmp(scene[i].name, argv[2])) {
+            scene[i].play();
+            return 0;
+        }
+    if (strcmp(argv[2], "many"))
+        return 2;
+    scene_many(argc > 3 ? atol(argv[3]) : 400);
+    return 0;
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""libngspice.so.0 as programs see it.   compare.py CLIENT LIBRARY [unittest arguments]
+
+CLIENT (client.c) plays scenes on a library: ours, and ngspice's where it is installed (Debian's
+libngspice0). Callbacks, their order, plots, names, types and answers must be the same; values within
+what two simulators may differ by."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+CLIENT = os.path.abspath(sys.argv.pop(1))
+OURS = os.path.abspath(sys.argv.pop(1))
+NAMES = {'ngCM_Input_Path', 'ngGet_Evt_NodeInfo', 'ngGet_Vec_Info', 'ngSpice_AllEvtNodes',
+         'ngSpice_AllPlots', 'ngSpice_AllVecs', 'ngSpice_Circ', 'ngSpice_Command', 'ngSpice_CurPlot',
+         'ngSpice_Init', 'ngSpice_Init_Evt', 'ngSpice_Init_Sync', 'ngSpice_LockRealloc',
+         'ngSpice_Reset', 'ngSpice_SetBkpt', 'ngSpice_UnlockRealloc', 'ngSpice_nospiceinit',
+         'ngSpice_nospinit', 'ngSpice_running'}
+
+
+def play(library, *scene):
+    done = subprocess.run([CLIENT, library, *scene], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout
+
+
+def has_ngspice():
+    return play('libngspice.so.0', 'none')[1].startswith('init 0')
+
+
+def facts(text):
+    """Lines as lists of words. Vectors of a plot are sorted and lose their numbers: each library has
+    its own order. What a run in pieces had reached at its pause, and the type of what let made, are
+    the library's own too."""
+    out, block = [], []
+    for line in text.splitlines() + ['']:
+        if line.startswith('  '):
+            block.append(re.sub(r'^  \d+ ', '  ', line))
+            continue
+        out += [b.split() for b in sorted(block)]
+        block = []
+        line = re.sub(r'first index [1-9]\d*', 'first index later', line)
+        line = re.sub(r'(vector (twice|x): \w+ type) \d', r'\1 any', line)
+        out.append(line.split())
+    return out
+
+
+def near(a, b):
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return a == b
+    return abs(x - y) <= 2e-3 * max(abs(x), abs(y)) + 1e-6
+
+
+class Same(unittest.TestCase):
+    maxDiff = None
+
+    def same(self, scene, change=lambda lines: lines):
+        if not has_ngspice():
+            self.skipTest('libngspice.so.0 of ngspice is not installed')
+        want, have = (change(facts(play(lib, scene)[1])) for lib in ('libngspice.so.0', OURS))
+        for w, h in zip(want, have):
+            if len(w) != len(h) or not all(near(a, b) for a, b in zip(w, h)):
+                self.fail('ngspice: %s\nours:    %s' % (' '.join(w), ' '.join(h)))
+        self.assertEqual(len(want), len(have))
+        self.assertGreater(len(have), 8)
+
+    def test_plots_and_vectors(self):
+        self.same('plots')
+
+    def test_changes_circuits_and_pauses(self):
+        # values of the point at which each library paused
+        def until_resume(lines):
+            at = [i for i, x in enumerate(lines) if x[:4] == ['command', 'tran', '10u', '2m:']][0]
+            return [x for x in lines[:at] if x] + [x[:2] for x in lines[at:] if x]
+        self.same('changes', until_resume)
+
+    def test_the_thread(self):
+        # whether bg_run answers before the thread's first callback is chance
+        self.same('background', lambda lines: [x for x in lines if x[:2] != ['command', 'bg_run:']])
+
+    def test_calls_of_kicad(self):
+        self.same('kicad', lambda lines: [x for x in lines if x[:2] != ['command', 'bg_run:']])
+
+
+class Ours(unittest.TestCase):
+    def has(self, text, *lines):
+        at = 0
+        for line in lines:
+            found = text.find(line, at)
+            self.assertGreaterEqual(found, 0, '%r is not in, or not behind the others:\n%s' % (line, text))
+            at = found + len(line)
+
+    def test_symbols(self):
+        out = subprocess.run(['nm', '-D', '--defined-only', OURS], check=True, capture_output=True, text=True).stdout
+        self.assertEqual({line.split()[-1] for line in out.splitlines()}, NAMES)
+        out = subprocess.run(['readelf', '-d', OURS], check=True, capture_output=True, text=True).stdout
+        self.assertIn('[libngspice.so.0]', out)
+
+    def test_halt_and_resume(self):
+        code, out = play(OURS, 'halt')
+        self.assertEqual(code, 0)
+        self.has(out, 'cb thread 0', 'running 1', 'cb thread 1', 'command bg_halt: 0', 'running 0',
+                 'halted on the way 1', 'cb thread 0', 'went on 1', 'cb thread 1', 'ended 1')
+
+    def test_sources_and_steps_of_the_host(self):
+        code, out = play(OURS, 'source')
+        self.assertEqual(code, 0)
+        self.has(out, 'cb source v1', 'command run: 0', 'sources asked 1, sync asked 1',
+                 'more points 1, longest step 1')
+
+    def test_a_broken_deck_leads_to_its_line(self):
+        code, out = play(OURS, 'wrong')
+        self.assertEqual(code, 0)
+        self.has(out, "cb char stderr Error: circuit:3:10: q1: unknown model 'nomodel'",
+                 'cb char stderr     3 | q1 a b 0 nomodel', 'cb char stderr       |          ^~~~~~~',
+                 'cb char stderr Error: circuit not parsed.', 'there is no circuit',
+                 "there is no command 'nonsense'", 'cb char stdout Circuit: good', "'v(nowhere)'",
+                 'cb char stdout No. of Data Rows : 1')
+
+    def test_text(self):
+        code, out = play(OURS, 'text')
+        self.assertEqual(code, 0)
+        self.has(out, 'cb stat Source Deck', 'cb char stdout Circuit: a filter', 'cb char stdout hello',
+                 'cb char stdout ** ngspice-46', 'cb char stdout Doing analysis at TEMP = 27.000000',
+                 'cb init Transient Analysis', 'cb stat --ready--', 'cb char stdout No. of Data Rows',
+                 'cb char stdout v1#branch[0] = ', 'l1#branch           : current, real')
+        self.assertNotRegex(out, r'cb char (?!stdout |stderr )')
+
+    def test_many_runs_do_not_grow(self):
+        """Once 64 circuits are kept a load frees one: what a run leaves behind must not add up. The
+        bound is 2 KiB for each of the runs that are counted, the last three quarters."""
+        code, out = play(OURS, 'many', '2000')
+        self.assertEqual(code, 0)
+        found = re.search(r'2000 runs, grown by (-?\d+) KiB', out)
+        self.assertTrue(found, out)
+        self.assertLess(int(found.group(1)), 3000)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,59 @@
+/* Tests of small full systems. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "full.h"
+
+START_TEST(a_zero_on_the_diagonal_is_no_pivot)
+{
+    double a[] = {0, 2, 1, 1, 0, 3, 4, 1, 0}, b[] = {7, 10, 6};
+    ck_assert(full_solve(a, b, 3)); /* x = 1, 2, 3 */
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq_tol(b[i], i + 1, 1e-14);
+}
+END_TEST
+
+START_TEST(a_singular_matrix_is_told)
+{
+    double a[] = {1, 2, 2, 4}, b[] = {1, 1};
+    ck_assert(!full_solve(a, b, 2));
+}
+END_TEST
+
+/* Rows of any size: the residual of elimination with row pivots is some n eps times the terms. */
+START_TEST(random_systems_are_solved)
+{
+    enum { N = 30 };
+    double a[N * N], was[N * N], b[N], x[N];
+    srand(5);
+    for (int k = 0; k < N * N; k++)
+        was[k] = a[k] = (rand() / (double)RAND_MAX - 0.5) * (k / N + 1);
+    for (int i = 0; i < N; i++)
+        b[i] = x[i] = rand() / (double)RAND_MAX;
+    ck_assert(full_solve(a, x, N));
+    for (int i = 0; i < N; i++) {
+        double sum = -b[i], size = 0;
+        for (int j = 0; j < N; j++) {
+            sum += was[i * N + j] * x[j];
+            size += fabs(was[i * N + j] * x[j]);
+        }
+        ck_assert_double_le(fabs(sum), 1e-12 * size);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("full");
+    TCase *t = tcase_create("full");
+    tcase_add_test(t, a_zero_on_the_diagonal_is_no_pivot);
+    tcase_add_test(t, a_singular_matrix_is_told);
+    tcase_add_test(t, random_systems_are_solved);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
