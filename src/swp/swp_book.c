@@ -156,7 +156,9 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     bool ok = j->fp && read_line(j) && !strcmp(j->line, version) && read_line(j) &&
               sscanf(j->line, "id %llx", &id) == 1 && read_line(j) &&
               sscanf(j->line, "total %lld %d %d %d %lld", &total, &j->shard, &j->n_shard,
-                     &j->format, &mc) == 5;
+                     &j->format, &mc) == 5 &&
+              total >= 0 && mc >= 0 && j->n_shard >= 1 && j->shard >= 0 && j->shard < j->n_shard &&
+              j->format >= OUT_RAW && j->format <= OUT_CSV;
     bool points = false;
     while (ok && !points && (ok = read_line(j))) {
         char *name = j->line + 5, *end = name + strcspn(name, " ");

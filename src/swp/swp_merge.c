@@ -39,7 +39,8 @@ static vs_status sort_parts(part *p, size_t n, char why[300])
     for (size_t i = 0; i < n; i++) {
         const swp_journal *a = &p[0].j, *b = &p[i].j;
         if (b->id != a->id || b->total != a->total || b->n_shard != a->n_shard ||
-            b->format != a->format)
+            b->format != a->format || vec_len(b->meas) != vec_len(a->meas) ||
+            vec_len(b->step) != vec_len(a->step))
             return refuse(why, p[i].path, "belongs to another sweep than the first part");
     }
     if ((size_t)p[0].j.n_shard != n) {

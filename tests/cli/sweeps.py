@@ -287,6 +287,23 @@ class Workers(Folder):
         self.run_it('merge', 'x.raw', 's1', 's2')
         self.assertEqual(self.data('x.raw'), whole)
 
+    def test_journals_of_impossible_sweeps(self):
+        """Sums that fit a line that no run wrote: numbers of shards, of points and of the format out of range."""
+        self.write('d.sp', self.SWEEP)
+        self.run_it('--shard', '1/2', '-r', 's1', 'd.sp')
+        good = [line[:-18] for line in self.data('s1.journal').decode().split('\n')[:-1]]
+        self.assertRegex(good[2], r'^total \d+ 0 2 0 0$')
+        total = good[2].split()[1]
+        for wrong in '%s 1 1 0 0', '%s -1 2 0 0', '%s 2 2 0 0', '%s 0 0 0 0', '%s 0 -1 0 0', '-%s 0 1 0 0', '%s 0 1 9 0', '%s 0 1 0 -1':
+            chain = 0xcbf29ce484222325
+            with open(self.path('s1.journal'), 'w') as f:
+                for line in good[:2] + ['total ' + wrong % total] + good[3:]:
+                    for c in line.encode():
+                        chain = (chain ^ c) * 0x100000001b3 % 2**64
+                    f.write('%s\t#%016x\n' % (line, chain))
+            _, err = self.run_it('merge', 'x.raw', 's1', code=1)
+            self.assertIn('has no journal beside it', err)
+
     def test_a_journal_of_another_sweep(self):
         self.write('d.sp', self.LONG)
         p = self.start('-r', 'b.raw', 'd.sp')

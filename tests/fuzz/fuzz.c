@@ -1,5 +1,5 @@
 /* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix
- * Market files.
+ * Market files, journals of sweeps, expressions and measures, kept models.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -23,7 +23,10 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "mdl_priv.h"
+#include "meas.h"
 #include "spa.h"
+#include "swp_priv.h"
 #include "va.h"
 #include "vec.h"
 
@@ -176,10 +179,250 @@ static void fuzz_control(const char *text, size_t n)
     diag_fini(&d);
 }
 
+/* The lines of a journal, each with the sum of all lines up to it, which a mutation would break:
+ * what is behind the sums shall be reached. What stands behind "\t#" was a sum and is left out. */
+static void write_sealed(const char *name, const char *s, size_t n)
+{
+    FILE *f = fopen(name, "w");
+    uint64_t sum = 0xcbf29ce484222325u; /* FNV-1a, as swp_book.c has it */
+    for (size_t from = 0; f && from < n;) {
+        const char *end = memchr(s + from, '\n', n - from);
+        const size_t line = end ? (size_t)(end - s) - from : n - from;
+        size_t len = line;
+        for (size_t i = 0; i + 1 < line; i++)
+            if (s[from + i] == '\t' && s[from + i + 1] == '#') {
+                len = i;
+                break;
+            }
+        for (size_t i = 0; i < len; i++)
+            sum = (sum ^ (unsigned char)s[from + i]) * 0x100000001b3u;
+        fwrite(s + from, 1, len, f);
+        fprintf(f, "\t#%016llx\n", (unsigned long long)sum);
+        from += line + 1;
+    }
+    if (!f || fclose(f)) {
+        perror(name);
+        exit(1);
+    }
+}
+
+/* A journal and its results, 4096 zeros: read, and merged as the only part of a sweep. */
+static void fuzz_journal(const char *text, size_t n)
+{
+    static const char zero[4096];
+    static FILE *null;
+    char why[300] = "";
+    vs_status worst;
+    arena mem;
+    swp_journal j;
+    if (!null)
+        null = fopen("/dev/null", "w");
+    write_file("part", zero, sizeof zero);
+    write_sealed("part.journal", text, n);
+    arena_init(&mem);
+    if (swp_journal_open(&j, "part.journal", &mem)) {
+        while (swp_journal_next(&j, &mem))
+            (void)swp_sum_is(-1, j.start, j.end, j.sum);
+        swp_journal_close(&j);
+    }
+    arena_fini(&mem);
+    const char *part = "part";
+    if (swp_merge("out", "table", &part, 1, null, null, &worst, why) != VS_OK && !*why)
+        abort();
+}
+
+/* Lines: an expression each, or behind ".meas " a measure, over a plot of 9 points in time. */
+static void eval_line(post_env *e, const char *s)
+{
+    post_val v;
+    post_meas m;
+    const int before = e->d->n_error;
+    bool ok;
+    if (!strncmp(s, ".meas ", 6)) {
+        ok = post_measure(e, s + 6, DIAG_NOWHERE, &m) == VS_OK;
+    } else {
+        const char *rest = s;
+        for (ok = true; ok && rest;)
+            ok = post_eval_next(e, &rest, &v) || e->d->n_error == before;
+    }
+    if (!ok && e->d->n_error == before)
+        abort();
+}
+
+static void fuzz_expr(const char *text, size_t n)
+{
+    static const char *const name[] = {"time", "v(out)", "v(in)", "i(v1)", "z"};
+    diag d;
+    str_pool names;
+    arena mem;
+    post_set set;
+    uint64_t seed = 1;
+    diag_init(&d);
+    str_pool_init(&names);
+    arena_init(&mem);
+    post_set_init(&set, &names);
+    post_plot *p = post_plot_new(&set, "tran", "fuzz", "Transient Analysis");
+    for (size_t i = 0; i < VS_COUNT(name); i++) {
+        post_vec *v = post_plot_add(&set, p, name[i], i ? "voltage" : "time", i == 4);
+        for (int k = 0; k < 9; k++)
+            post_vec_push(v, i ? (k % 4) * (double)i - 2 : k * 1e-6, k);
+        if (!i)
+            p->scale = v;
+    }
+    char *all = vs_malloc(n + 1);
+    memcpy(all, text, n);
+    all[n] = 0;
+    for (char *line = all, *end; line < all + n; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = 0;
+        post_env e = {.set = &set, .d = &d, .span = DIAG_NOWHERE, .mem = &mem, .seed = &seed};
+        eval_line(&e, line);
+        const char **list = NULL;
+        post_names(&names, line, &list);
+        vec_free(list);
+    }
+    vs_free(all);
+    post_set_fini(&set);
+    arena_fini(&mem);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+static const char kept_text[] =
+    "`include \"disciplines.vams\"\n"
+    "module kept(a, c); inout a, c; electrical a, c, b;\n"
+    "parameter real g = 1e-3 from (0:inf); parameter integer n = 3 from [1:9];\n"
+    "parameter string kind = \"exp\" from '{\"exp\", \"lin\"};\naliasparam gg = g;\n"
+    "(* desc=\"current\" *) real i0;\nreal s, v; integer k;\nanalog begin\n"
+    "v = V(a, b); s = 0;\nfor (k = 0; k < n; k = k + 1) s = s * v + 1.0 / (k + 1);\n"
+    "if (kind == \"exp\") i0 = g * (limexp(v) - 1) * s; else i0 = g * v * s;\n"
+    "I(a, b) <+ i0 + ddt(1e-12 * v * v * s) + white_noise(4e-21 * g, \"th\");\n"
+    "V(b, c) <+ 10 * I(b, c);\nif ($abstime > 1) $strobe(\"v = %g\", v);\nend\nendmodule\n";
+
+/* A run that finds a model in the folder `kept`, or makes it and leaves it there. No pass is run:
+ * they trust what the front end made, and a record that fits its sums came from there. */
+static void use_kept(void)
+{
+    const mdl_opt mo = {.jit = {.cache_dir = "kept", .opt_level = 0, .lanes = 1, .exact = true}};
+    diag d;
+    str_pool names;
+    mdl_lib *lib = NULL;
+    diag_init(&d);
+    str_pool_init(&names);
+    if (mdl_lib_new(&lib, &d, &names, &mo) != VS_OK)
+        abort();
+    /* names and messages are edited too: it may not be found */
+    mdl_model *m = mdl_load(lib, "kept.va") == VS_OK ? mdl_find(lib, "kept") : NULL;
+    for (int part = 0; m && part < N_MOD; part++)
+        if (m->part_state[part] == FN_ON_DISK)
+            (void)mdl_store_load_part(m, part);
+    mdl_lib_free(&lib);
+    str_pool_fini(&names);
+    diag_fini(&d);
+}
+
+enum { KEPT_HEAD = 64 /* store.c: magic, key at 8, ... */, MOST_KEPT = 16 };
+typedef struct kept_part { /* the first bytes say place, length and sum of those behind them */
+    size_t at, place, n;
+} kept_part;
+static struct kept_record {
+    hash128 key;
+    char *data;
+    size_t size, now;
+    kept_part *part; /* vec */
+} kept_record[MOST_KEPT];
+static int n_kept;
+
+static void find_parts(struct kept_record *r)
+{
+    for (size_t k = 0; k + 32 <= r->now; k++) {
+        uint64_t place, n;
+        memcpy(&place, r->data + k, 8);
+        memcpy(&n, r->data + k + 8, 8);
+        if (place % 16 || !n || place > r->size - r->now || n > r->size - r->now - place)
+            continue;
+        const hash128 sum = store_sum(r->data + r->now + place, n);
+        if (!memcmp(&sum, r->data + k + 16, sizeof sum))
+            vec_push(r->part, ((kept_part){k + 16, r->now + place, n}));
+    }
+}
+
+static void make_kept(void)
+{
+    char name[300];
+    write_file("kept.va", kept_text, sizeof kept_text - 1);
+    use_kept();
+    DIR *dir = opendir("kept");
+    for (struct dirent *e; dir && n_kept < MOST_KEPT && (e = readdir(dir));) {
+        struct kept_record *r = &kept_record[n_kept];
+        char head[KEPT_HEAD];
+        struct stat st;
+        snprintf(name, sizeof name, "kept/%s", e->d_name);
+        FILE *f = strstr(name, ".vsm") ? fopen(name, "rb") : NULL;
+        if (!f)
+            continue;
+        if (fstat(fileno(f), &st) || fread(head, 1, sizeof head, f) != sizeof head)
+            abort();
+        r->size = (size_t)st.st_size - KEPT_HEAD;
+        r->data = malloc(r->size);
+        memcpy(&r->key, head + 8, sizeof r->key);
+        memcpy(&r->now, head + 48, sizeof r->now);
+        if (fread(r->data, 1, r->size, f) != r->size || r->now > r->size)
+            abort();
+        fclose(f);
+        find_parts(r);
+        n_kept++;
+    }
+    if (dir)
+        closedir(dir);
+    if (!n_kept)
+        abort();
+}
+
+/* Edits of the records, 16 bytes each: which record, how many bytes, 2 of nothing, where, what. All
+ * sums are made to fit again. */
+static void fuzz_kept(const char *text, size_t n)
+{
+    char *copy[MOST_KEPT] = {NULL};
+    const char *why;
+    store c;
+    if (!n_kept)
+        make_kept();
+    for (int i = 0; i < n_kept; i++) {
+        copy[i] = malloc(kept_record[i].size);
+        memcpy(copy[i], kept_record[i].data, kept_record[i].size);
+    }
+    for (; n >= 16; text += 16, n -= 16) {
+        const int k = (unsigned char)text[0] % n_kept;
+        const size_t bytes = (size_t)1 << ((unsigned char)text[1] & 3);
+        uint32_t at;
+        memcpy(&at, text + 4, sizeof at);
+        if (kept_record[k].size >= bytes)
+            memcpy(copy[k] + at % (kept_record[k].size - bytes + 1), text + 8, bytes);
+    }
+    store_open(&c, "kept", &why);
+    for (int i = 0; i < n_kept; i++) {
+        const struct kept_record *r = &kept_record[i];
+        for (size_t k = 0; k < vec_len(r->part); k++) {
+            const hash128 sum = store_sum(copy[i] + r->part[k].place, r->part[k].n);
+            memcpy(copy[i] + r->part[k].at, &sum, sizeof sum);
+        }
+        if (store_put_now(&c, STORE_MODEL, r->key, copy[i], r->size, r->now, &why))
+            abort();
+        free(copy[i]);
+    }
+    store_close(&c);
+    use_kept();
+}
+
 static const struct target {
     const char *name;
     void (*run)(const char *text, size_t n);
-} targets[] = {{"net", fuzz_net}, {"va", fuzz_va}, {"control", fuzz_control}, {"raw", fuzz_raw}};
+    bool bytes; /* no text: nothing in it could name a file */
+} targets[] = {{"net", fuzz_net, false},         {"va", fuzz_va, false},
+               {"control", fuzz_control, false}, {"raw", fuzz_raw, false},
+               {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
+               {"kept", fuzz_kept, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -224,7 +467,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n > MOST)
         return -1;
     memcpy(text, data, n);
-    targets[FUZZ_LIBFUZZER].run(text, tame(text, n));
+    targets[FUZZ_LIBFUZZER].run(text, targets[FUZZ_LIBFUZZER].bytes ? n : tame(text, n));
     return 0;
 }
 
@@ -390,7 +633,7 @@ static size_t make(char *s)
     memcpy(s, parent->s, n);
     for (uint64_t k = 1 + below(below(4) ? 4 : 24); k > 0; k--)
         mutate_once(s, &n);
-    return tame(s, n);
+    return n;
 }
 
 /* -- the run -- */
@@ -488,16 +731,26 @@ static void run_one(const struct target *t)
     free(copy);
 }
 
-/* What the inputs wrote; no input makes folders. */
+static void empty_folder(const char *folder)
+{
+    char name[PATH_MAX];
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        snprintf(name, sizeof name, "%s/%s", folder, e->d_name);
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlink(name);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* What the inputs wrote; no input makes folders, only the target `kept` has one. */
 static void leave_folder(void)
 {
     char folder[PATH_MAX];
-    DIR *dir = opendir(".");
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            unlink(e->d_name);
-    if (dir)
-        closedir(dir);
+    empty_folder("kept");
+    rmdir("kept");
+    empty_folder(".");
     if (getcwd(folder, sizeof folder))
         rmdir(folder);
 }
@@ -539,8 +792,8 @@ int main(int argc, char **argv)
         if (!strcmp(targets[i].name, argv[optind]))
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
-        fprintf(stderr, "usage: fuzz net|va|control|raw [-n RUNS] [-t SECONDS] [-s SEED] [-k "
-                        "FOLDER] INPUT...\n");
+        fprintf(stderr, "usage: fuzz net|va|control|raw|journal|expr|kept [-n RUNS] [-t SECONDS] "
+                        "[-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
@@ -558,6 +811,8 @@ int main(int argc, char **argv)
     const double t0 = seconds();
     for (; runs < 0 ? seconds() - t0 < limit : done < runs; done++) {
         n_text = make(text);
+        if (!t->bytes)
+            n_text = tame(text, n_text);
         n_new_edge = 0;
         run_one(t);
         if (!n_new_edge)
