@@ -169,6 +169,8 @@ unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n)
             spread_rows(g, f, f->rows);
     }
     vec_free(before);
+    if (g->lin && changed >> MDL_APART & 1)
+        dev_lin_rows_changed(g);
     return changed;
 }
 

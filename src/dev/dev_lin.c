@@ -190,7 +190,7 @@ static void list_additions(struct dev_lin *l, const mdl_variant *tran, const mdl
 }
 
 static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_variant *apart,
-                         arena *mem)
+                         const int32_t *fixed, arena *mem)
 {
     int32_t n = 0;
     l->out = arena_array(mem, dev_lin_out, tran->lay.n_out);
@@ -210,7 +210,7 @@ static void list_outputs(struct dev_lin *l, const mdl_variant *tran, const mdl_v
             w->at = find_place(apart, o->kind, o->a, -1);
             for (int32_t j = 0; j < apart->lay.n_out; j++)
                 if (apart->out[j].kind == of && apart->out[j].a == o->a)
-                    l->term[n++] = (dev_lin_term){j, column_of(l, apart->out[j].b)};
+                    l->term[n++] = (dev_lin_term){j, column_of(l, apart->out[j].b), fixed[j]};
         }
         w->end = n;
     }
@@ -224,7 +224,9 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
     struct dev_lin *l = g->lin = arena_new(mem, struct dev_lin);
     l->apart = f;
     list_inputs(g, l, mem);
-    list_outputs(l, g->form[MDL_TRAN].variant, f->variant, mem);
+    int32_t *fixed = arena_array(mem, int32_t, f->n_out);
+    dev_fixed_init(g, l, fixed, mem);
+    list_outputs(l, g->form[MDL_TRAN].variant, f->variant, fixed, mem);
     if (buffers == 0) {
         dev_whole_init(g, mem);
         dev_whole_fresh(g);
@@ -253,6 +255,13 @@ void dev_lin_init(dev_group *g, arena *mem, int buffers)
         l->buffer[i].change = arena_array(mem, double, DEV_BLOCK *(size_t)f->n_out);
     }
     dev_lin_fresh(g);
+}
+
+void dev_lin_rows_changed(dev_group *g)
+{
+    dev_fixed_rows(g, g->lin);
+    if (g->lin->whole)
+        dev_whole_fix(g);
 }
 
 void dev_lin_fresh(dev_group *g)
@@ -510,6 +519,7 @@ typedef struct lin_pack {
     double padded[DEV_LIN_OUTS * WIDE]; /* these, where a kernel has fewer lanes */
     double was[DEV_LIN_OUTS *
                MAX_LANES]; /* [n_out][S], then now - was; in the places of currents and charges */
+    double fixed[DEV_LIN_OUTS * MAX_LANES]; /* [n_fixed][S] */
     double v[DEV_LIN_COLS * MAX_LANES],
         dv[DEV_LIN_COLS * MAX_LANES]; /* [n_col][S] the place, and from the old one */
     double off[2][MAX_LANES];         /* how far the prediction was off, currents and charges, */
@@ -541,6 +551,7 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
         memset(k->was, 0, (size_t)(n_out * s) * sizeof(double));
         memset(k->v, 0, (size_t)(n_col * s) * sizeof(double));
         memset(k->dv, 0, (size_t)(n_col * s) * sizeof(double));
+        memset(k->fixed, 0, (size_t)(l->n_fixed * s) * sizeof(double));
     }
     for (int i = 0; i < s; i++)
         k->item[i] = -1;
@@ -559,6 +570,9 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
         }
         for (int32_t j = 0; j < n_out; j++)
             k->was[j * s + i] = held[j];
+        const double *restrict fixed = &l->fixed[(size_t)g->row_of[inst] * (size_t)l->n_fixed];
+        for (int32_t j = 0; j < l->n_fixed; j++)
+            k->fixed[j * s + i] = fixed[j];
     }
     if (w < s)
         pad_outputs(k, n_out, w);
@@ -573,7 +587,8 @@ static inline __attribute__((always_inline)) void compare_row(const struct dev_l
                                                               const double *weight, lin_pack *k,
                                                               const int s, const int at)
 {
-    const double *now = k->now + at, *was = k->was + at, *v = k->v + at, *dv = k->dv + at;
+    const double *now = k->now + at, *was = k->was + at, *v = k->v + at, *dv = k->dv + at,
+                 *fixed = k->fixed + at;
     const int charge = o->kind == IR_OUT_REACT;
     const wide w = GET(weight);
     wide off = GET(now + o->at * s) - GET(was + o->at * s), at_0 = off, slope = {0};
@@ -583,7 +598,10 @@ static inline __attribute__((always_inline)) void compare_row(const struct dev_l
         const wide before = gw * GET(dv + t->col * s);
         off -= before;
         at_0 -= (gn - gw) * x + before;
-        slope += MAGNITUDE(gn);
+        wide curved = gn;
+        if (t->fixed >= 0)
+            curved -= GET(fixed + t->fixed * s);
+        slope += MAGNITUDE(curved);
         size += MAGNITUDE(gn * x);
     }
     PUT(&k->was[o->at * s + at], at_0);

@@ -9,9 +9,10 @@
  * first order, so that Newton's method stays what it is. What is left out is of second order: in
  * units of the rows' tolerances (weights) at most (A + alpha B) d^2, d = max |v - v0|. A and B are
  * measured: each evaluation tells how far the prediction was off; G and C tell how far it can be
- * off when currents follow exp(v / 25 mV). An instance is evaluated when the bound exceeds 1 or d
- * its limit. The decision is one for each instance, from x and what it holds: results do not depend
- * on lanes or threads. Instances to be evaluated are put together into new packs, in their order.
+ * off when currents follow exp(v / 25 mV): what of them voltages change, and not the resistors
+ * inside of a device. An instance is evaluated when the bound exceeds 1 or d its limit. The
+ * decision is one for each instance, from x and what it holds: results do not depend on lanes or
+ * threads. Instances to be evaluated are put together into new packs, in their order.
  *
  * The sums over all instances are held too: G, C, i0 - G v0 and q0 - C v0 by places of the circuit.
  * An evaluation adds what it changed, in the order of instances, so that those that did not move
@@ -39,6 +40,7 @@ enum { DEV_WHOLE_MOST = 8 }; /* instances of a group that is held as a whole */
 
 typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
     int32_t at, col;
+    int32_t fixed; /* its fixed part (dev_fixed.c), -1: none */
 } dev_lin_term;
 
 typedef struct dev_lin_out { /* an output of the form TRAN */
@@ -61,15 +63,19 @@ struct dev_lin {
     dev_lin_term *term;
     dev_lin_add_at *add; /* those for i, q, g, c: from add_begin on */
     int32_t add_begin[5];
-    uint8_t *is_slope;            /* [n_out of APART] G or C */
-    int32_t limited;              /* output of APART that tells that limiting acted, -1: none */
-    int32_t n_dyn, dyn[IR_N_DYN]; /* which of the dynamic inputs the kernel reads, */
-    double dyn_at[IR_N_DYN];      /* and what they were: linearisations hold for these */
-    int32_t *at;                  /* [n_pack][n_col][W] unknowns of the columns */
-    double *v0;                   /* [n_pack][n_col][W] */
-    double *held;                 /* [nb][n_out of APART] */
-    double *bound;                /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
-    uint8_t *mask;                /* [n_pack] lanes to be evaluated */
+    uint8_t *is_slope;             /* [n_out of APART] G or C */
+    int32_t limited;               /* output of APART that tells that limiting acted, -1: none */
+    int32_t n_dyn, dyn[IR_N_DYN];  /* which of the dynamic inputs the kernel reads, */
+    double dyn_at[IR_N_DYN];       /* and what they were: linearisations hold for these */
+    int32_t n_fixed;               /* slopes with a part that no voltage changes, */
+    double *fixed;                 /* [n_row][n_fixed] and this part */
+    struct dev_fixed_op *fixed_op; /* [n_fixed_op] how it follows from a row's setup values, */
+    int32_t n_fixed_op, *fixed_at; /* [n_fixed] and which results it is */
+    int32_t *at;                   /* [n_pack][n_col][W] unknowns of the columns */
+    double *v0;                    /* [n_pack][n_col][W] */
+    double *held;                  /* [nb][n_out of APART] */
+    double *bound;                 /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
+    uint8_t *mask;                 /* [n_pack] lanes to be evaluated */
     /* what is to be evaluated, after dev_lin_gather */
     int32_t *item;          /* [nb] pack * W + lane */
     int32_t n_pack, *first; /* [nb + 1] packs of items */
@@ -107,6 +113,8 @@ static inline bool dev_lin_is_row(const dev_lin_out *o)
 /* Makes g->lin, empty; after dev_state_init. buffers: that many calls of dev_lin_eval may wait for
  * their dev_lin_add; 0: held as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
+/* Rows have other setup values. */
+void dev_lin_rows_changed(dev_group *g);
 /* As dev_lin_init leaves it: nothing is held. */
 void dev_lin_fresh(dev_group *g);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at); /* as dev_begin, too */

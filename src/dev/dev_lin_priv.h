@@ -46,7 +46,14 @@ static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
     return same;
 }
 
+/* dev_fixed.c: the parts of G and C that depend on the row alone. Fills l->n_fixed and what is
+ * behind it; fixed [n_out of APART], the place of an output's part in a row of l->fixed, -1: none.
+ */
+void dev_fixed_init(const dev_group *g, struct dev_lin *l, int32_t *fixed, arena *mem);
+void dev_fixed_rows(const dev_group *g, struct dev_lin *l); /* l->fixed anew */
+
 /* dev_whole.c */
+void dev_whole_fix(dev_group *g); /* takes l->fixed */
 void dev_whole_init(dev_group *g, arena *mem);
 void dev_whole_fresh(dev_group *g);
 /* What the instance in a lane of a pack holds, held[k * stride], and the voltages v0[c * stride] of

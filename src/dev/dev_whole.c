@@ -14,6 +14,7 @@ typedef struct row {    /* a current or charge, an output of the form TRAN */
 
 typedef struct term { /* + held[at] * dv[col] */
     int32_t at, col;
+    int32_t fixed; /* of held[at], -1: none */
 } term;
 
 typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
@@ -31,6 +32,7 @@ struct dev_whole {
     double *now,
         *was;       /* [n_pack][n_out of APART][S] of the last evaluation and of the one before */
     double *spread; /* [n_pack][n_out][W] where S is not W; else NULL */
+    double *fixed;  /* [n_pack][n_fixed][S] */
     double *v0, *v,
         *dv;      /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
     double alpha; /* for which the load's array has J; NAN: for none */
@@ -65,7 +67,8 @@ static void list_rows(const dev_group *g, struct dev_whole *w)
         row *to = &w->row[w->n_row++];
         *to = (row){.to = r * s, .at = o->at * s, .begin = n, .charge = o->kind == IR_OUT_REACT};
         for (int32_t t = o->begin; t < o->end; t++)
-            w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s};
+            w->term[n++] = (term){l->term[t].at * s, l->term[t].col * s,
+                                  l->term[t].fixed < 0 ? -1 : l->term[t].fixed * s};
         to->end = n;
     }
 }
@@ -97,6 +100,20 @@ static void place_rows(const dev_group *g, struct dev_whole *w)
         }
 }
 
+void dev_whole_fix(dev_group *g)
+{
+    const struct dev_lin *l = g->lin;
+    const struct dev_whole *w = l->whole;
+    for (int32_t p = 0; p < g->n_pack; p++)
+        for (int32_t i = 0; i < g->lanes; i++) {
+            const int32_t inst = g->first[p] + i, last = g->first[p + 1] - 1;
+            const int32_t r = g->row_of[inst < last ? inst : last];
+            double *to = &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i];
+            for (int32_t k = 0; k < l->n_fixed; k++)
+                to[k * w->stride] = l->fixed[(size_t)r * (size_t)l->n_fixed + (size_t)k];
+        }
+}
+
 void dev_whole_init(dev_group *g, arena *mem)
 {
     struct dev_lin *l = g->lin;
@@ -113,6 +130,8 @@ void dev_whole_init(dev_group *g, arena *mem)
     w->now = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
     w->was = arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
     w->spread = s == g->lanes ? NULL : arena_array(mem, double, pack_of(w, g->n_pack, f->n_out));
+    w->fixed = arena_array(mem, double, pack_of(w, g->n_pack, l->n_fixed));
+    dev_whole_fix(g);
     double **const v[] = {&w->v0, &w->v, &w->dv};
     for (size_t i = 0; i < VS_COUNT(v); i++)
         *v[i] = arena_array(mem, double, pack_of(w, g->n_pack, l->n_col));
@@ -183,7 +202,8 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
     const int32_t s = w->stride;
     const size_t place = pack_of(w, p, l->apart->n_out) + (size_t)i;
     const double *now = &w->now[place], *was = &w->was[place],
-                 *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i];
+                 *dv = &w->dv[pack_of(w, p, l->n_col) + (size_t)i],
+                 *fixed = &w->fixed[pack_of(w, p, l->n_fixed) + (size_t)i];
     const int32_t *u = &w->row_at[pack_of(w, p, w->n_row) + (size_t)i];
     double *bound = &l->bound[pack_of(w, p, 2) + (size_t)i];
     const wide none = {INFINITY, INFINITY, INFINITY, INFINITY};
@@ -197,7 +217,10 @@ measure(const struct dev_lin *l, const double *weight, int32_t p, int32_t i)
         wide miss = value - GET(was + r->at), slope = {0};
         for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++) {
             miss -= GET(was + t->at) * GET(dv + t->col);
-            slope += MAGNITUDE(GET(now + t->at));
+            wide curved = GET(now + t->at);
+            if (t->fixed >= 0)
+                curved -= GET(fixed + t->fixed);
+            slope += MAGNITUDE(curved);
         }
         zero += 0 * value + 0 * slope;
         miss = unit * MAGNITUDE(miss);

@@ -15,6 +15,8 @@ static void end(void)
 {
     dev_group_fini(&g);
     vec_free(m.variant[MDL_APART].eval.in);
+    vec_free(m.variant[MDL_APART].eval.inst);
+    vec_free(m.variant[MDL_APART].eval.out);
     mock_fini(&m);
     arena_fini(&mem);
 }
@@ -198,6 +200,36 @@ static void eval_square(const double *c, const double *dyn, const double *u, con
     n_square++;
 }
 
+/* i = g v + v^2 / 2, q = 0; g is a setup value. */
+static void eval_shunted(const double *c, const double *dyn, const double *u, const double *state,
+                         const double *limold, double *out, double *state_new, double *limnew)
+{
+    (void)dyn, (void)state, (void)limold, (void)state_new, (void)limnew;
+    const double v = u[0] - u[1], i = c[0] * v + 0.5 * v * v, di = c[0] + v;
+    const double o[] = {i, -i, 0, 0, di, -di, -di, di, 0, 0, 0, 0};
+    memcpy(out, o, sizeof o);
+    n_square++;
+}
+
+/* Its function, as far as it tells what the slopes are made of. */
+static void write_shunted(ir_fn *fn)
+{
+    static const ir_inst code[] = {{.op = IR_IN, .type = IR_F64, .a = 1},
+                                   {.op = IR_IN, .type = IR_F64, .a = 0},
+                                   {.op = IR_ADD, .type = IR_F64, .a = 0, .b = 1},
+                                   {.op = IR_NEG, .type = IR_F64, .a = 2}};
+    vec_push(fn->in, (ir_input){.kind = IR_IN_CACHE, .type = IR_F64});
+    for (size_t k = 0; k < VS_COUNT(code); k++)
+        vec_push(fn->inst, code[k]);
+    for (int32_t k = 0; k < 12; k++) {
+        const bool slope = k >= 4 && k < 8;
+        vec_push(fn->out, (ir_out){.kind = slope ? IR_OUT_G : IR_OUT_RES,
+                                   .v = !slope             ? 1
+                                        : k == 4 || k == 7 ? 2
+                                                           : 3});
+    }
+}
+
 static void entries(mdl_form_kind f, ir_out_kind kind)
 {
     for (int a = 0; a < 2; a++)
@@ -209,7 +241,7 @@ enum { N_SQUARE = 11, N_PLACE = 4 * (N_SQUARE + 1) };
 static double sum_g[N_PLACE], sum_c[N_PLACE], sum_i[N_SQUARE + 2], sum_q[N_SQUARE + 2];
 static const dev_lin_sums sums = {sum_g, sum_c, sum_i, sum_q};
 
-static void make_squares(int buffers)
+static void make_elements(mock_eval eval, double setup, int buffers)
 {
     int32_t row[N_SQUARE] = {0}, slot[N_SQUARE * 8];
     mock_two_ports(&m, "square");
@@ -220,12 +252,14 @@ static void make_squares(int buffers)
     entries(MDL_TRAN, IR_OUT_J);
     entries(MDL_APART, IR_OUT_G);
     entries(MDL_APART, IR_OUT_C);
-    m.eval[MDL_APART] = eval_square;
+    m.eval[MDL_APART] = eval;
     static const int32_t hi[] = {0}, lo[] = {1};
     vec_push(m.variant[MDL_APART].eval.in, (ir_input){.kind = IR_IN_PROBE, .type = IR_F64});
     m.variant[MDL_APART].lay.probe_hi = hi;
     m.variant[MDL_APART].lay.probe_lo = lo;
-    m.param[0] = 0.5;
+    if (eval == eval_shunted)
+        write_shunted(&m.variant[MDL_APART].eval);
+    m.param[0] = setup;
     int32_t inst[N_SQUARE], unk[N_SQUARE][2];
     const int32_t *unknown[N_SQUARE];
     for (int32_t i = 0; i < N_SQUARE; i++) {
@@ -248,6 +282,8 @@ static void make_squares(int buffers)
     memset(sum_i, 0, sizeof sum_i);
     memset(sum_q, 0, sizeof sum_q);
 }
+
+static void make_squares(int buffers) { make_elements(eval_square, 0.5, buffers); }
 
 /* A load whose evaluations correct the sums; how many instances were evaluated. */
 static int32_t load_squares(const double *x, const double *weight)
@@ -393,6 +429,42 @@ START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
 }
 END_TEST
 
+/* The first bound is 20/V times the slopes of a row, and fades by 4: 10 uA may be left out, and so
+ * 2 * 0.6 S that voltages change allow 1.3 mV, 2 * 2000 S would allow 22 uV. */
+START_TEST(what_no_voltage_changes_has_no_curvature)
+{
+    static const int32_t lanes[] = {1, 2, 4, 8};
+    static const double dyn[IR_N_DYN];
+    static const double place[] = {0.6, 0.61, 0.611, 0.617};
+    static const bool moved[] = {true, true, false, true};
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8];
+    const dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    for (int whole = 0; whole < 2; whole++) {
+        mock_lanes = lanes[_i];
+        make_elements(eval_shunted, 1000, 1 - whole);
+        m.param[0] = 2000; /* another row of the same variant */
+        ck_assert_uint_ne(dev_rows_changed(&g, (const int32_t[]){0}, 1), 0);
+        for (int n = 0; n < 4; n++) {
+            for (int i = 1; i <= N_SQUARE; i++) {
+                x[i] = place[n];
+                weight[i] = 1e5;
+            }
+            n_square = 0;
+            if (whole)
+                ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+            else
+                load_squares(x, weight);
+            ck_assert_int_eq(n_square != 0, moved[n]);
+        }
+        end();
+        begin();
+        memset(&m, 0, sizeof m);
+        memset(&g, 0, sizeof g);
+    }
+    mock_lanes = 1;
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("dev");
@@ -407,6 +479,7 @@ int main(void)
     tcase_add_loop_test(t, instances_that_hardly_move_keep_their_linearisation, 0, 3);
     tcase_add_test(t, corrected_sums_are_those_made_anew);
     tcase_add_loop_test(t, one_instance_that_moved_lets_the_whole_group_be_evaluated, 0, 4);
+    tcase_add_loop_test(t, what_no_voltage_changes_has_no_curvature, 0, 4);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
