@@ -12,6 +12,10 @@
 /* Below, KLU's own loops are as fast as those over supernodes. */
 enum { SUPER_MIN_N = 500 };
 
+/* A list is planned at once for so few unknowns and products; a longer one when pivots have served
+ * so often: planning takes as long as some 20 refactorisations by KLU. */
+enum { LIST_SOON_N = 64, LIST_SOON_PAIRS = 4096, LIST_AFTER = 32 };
+
 /* Pivots whose lists of operations are kept: those of operating points, of steps and of the first
  * steps behind a corner differ, and each run chooses the same ones again. */
 enum { N_PLAN = 4 };
@@ -25,6 +29,7 @@ typedef struct klu {
     lu_tiny *tiny;   /* not NULL: plan[0], its factors are the present ones; num has the pivots */
     lu_super *super; /* the same if super_on */
     bool super_on;
+    int32_t served;     /* refactorisations with these pivots */
     heap_owned own;     /* sym, num */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
 } klu;
@@ -35,6 +40,7 @@ static void free_numeric(klu *f)
 {
     f->tiny = NULL;
     f->super_on = false;
+    f->served = 0;
     if (f->num)
         klu_free_numeric(&f->num, &f->common);
 }
@@ -86,18 +92,20 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
 }
 
 /* The list of operations for the present pivots; NULL: too long. */
-static lu_tiny *plan_of(klu *f, const csc *a)
+static lu_tiny *plan_of(klu *f, const csc *a, int32_t max_pairs)
 {
     int k = 0;
     while (k < N_PLAN && f->plan[k] && !lu_tiny_fits(f->plan[k], f->num->Pnum, f->sym->Q))
         k++;
     const int at = k < N_PLAN ? k : N_PLAN - 1;
     lu_tiny *t = f->plan[at];
+    if (t && k < N_PLAN && lu_tiny_pairs(t) > max_pairs)
+        return NULL; /* what a run does must not depend on those before it */
     if (t && k < N_PLAN) {
         lu_tiny_set_scale(t, f->num->Rs);
     } else {
         lu_tiny_free(&f->plan[at]);
-        t = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs);
+        t = lu_tiny_new(a, f->num->Pnum, f->sym->Q, f->num->Rs, max_pairs);
     }
     for (k = at; t && k > 0; k--)
         f->plan[k] = f->plan[k - 1];
@@ -110,8 +118,8 @@ static void specialise(lu_solver *lu, klu *f, const csc *a)
 {
     const lu_kind kind = lu->opt.kind;
     lu->stat.method = "klu";
-    if (kind == LU_AUTO || kind == LU_TINY)
-        f->tiny = plan_of(f, a);
+    if ((kind == LU_AUTO && a->n <= LIST_SOON_N) || kind == LU_TINY)
+        f->tiny = plan_of(f, a, kind == LU_AUTO ? LIST_SOON_PAIRS : LU_TINY_MAX_PAIRS);
     if (f->tiny && !(lu_tiny_factor(f->tiny, a) > 0))
         f->tiny = NULL;
     if (f->tiny)
@@ -184,6 +192,17 @@ static bool pivots_are_good(lu_solver *lu, klu *f, const csc *a)
     return true;
 }
 
+/* These pivots will serve for long: by a list from now on, if it is not too long. */
+static void use_list(lu_solver *lu, klu *f, const csc *a)
+{
+    if (lu->opt.kind != LU_AUTO || f->tiny)
+        return;
+    f->tiny = plan_of(f, a, LU_TINY_MAX_PAIRS);
+    f->super_on = f->super_on && !f->tiny;
+    if (f->tiny)
+        lu->stat.method = "klu/tiny";
+}
+
 /* Whether the faster method gave factors whose pivots need no closer look. */
 static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
 {
@@ -201,6 +220,8 @@ static bool special_is_good(lu_solver *lu, klu *f, const csc *a)
 static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
+    if (++f->served == LIST_AFTER)
+        use_list(lu, f, a);
     if (special_is_good(lu, f, a))
         return VS_OK;
     int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);

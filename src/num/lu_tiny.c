@@ -10,32 +10,33 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
 #include "straight.h"
 #include "vec.h"
 
-enum { MAX_CODE_PAIRS = 2048 }; /* more would not stay in the processor's instruction cache */
+enum { MAX_CODE_PAIRS = 1 << 15 }; /* more would not stay in a processor's second cache */
 
 typedef struct entry { /* one value of L or U: val[dst] = (a[src] - sum of n products) [*
                           inv[scale]] */
     int32_t src;       /* index into the values of the matrix, -1: fill */
-    int16_t dst;       /* index into val, -1: the pivot of the row */
-    int16_t n;         /* the next n of pair */
-    int16_t scale;     /* l_ik: k, else -1 */
+    int32_t dst;       /* index into val, -1: the pivot of the row */
+    int32_t n;         /* the next n of pair */
+    int32_t scale;     /* l_ik: k, else -1 */
 } entry;
 
 typedef struct pair { /* val[l] * val[u] */
-    int16_t l, u;
+    int32_t l, u;
 } pair;
 
 struct lu_tiny {
     int32_t n, n_val;
-    int32_t p[LU_TINY_MAX_N], q[LU_TINY_MAX_N];
+    int32_t *p, *q;                     /* [n] */
     entry *entry;                       /* vec: row by row, columns ascending */
-    int32_t end[LU_TINY_MAX_N];         /* one behind the last entry of row i */
+    int32_t *end;                       /* [n] one behind the last entry of row i */
     pair *pair;                         /* vec: of all entries, one behind the other */
-    int16_t l_end[LU_TINY_MAX_N];       /* row i of L: values l_end[i-1] .. l_end[i] */
-    int16_t u_end[LU_TINY_MAX_N + 1];   /* row i of U: values u_end[i+1] .. u_end[i] */
-    uint8_t *col;                       /* vec [n_val]: column of each value */
+    int32_t *l_end;                     /* [n] row i of L: values l_end[i-1] .. l_end[i] */
+    int32_t *u_end;                     /* [n+1] row i of U: values u_end[i+1] .. u_end[i] */
+    int32_t *col;                       /* [n_val] column of each value */
     double *work;                       /* val, inv, weight, y, extreme in one piece */
     double *val;                        /* [n_val] */
     double *inv;                        /* [n] 1 / u_kk */
@@ -46,87 +47,153 @@ struct lu_tiny {
     straight_fn factor, solve;
 };
 
-static bool has(uint64_t row, int32_t j) { return row >> j & 1; }
-static uint64_t below(int32_t j) { return ((uint64_t)1 << j) - 1; }
-
-/* What planning knows of the permuted pattern. */
+/* What planning knows of the permuted pattern: columns of row i of L and U, with its pivot, in
+ * col[begin[i]] .. col[begin[i + 1]], ascending; the pivot at pivot[i]. */
 typedef struct plan {
-    uint64_t row[LU_TINY_MAX_N];               /* bit j: (i, j) is in L or U */
-    int32_t src[LU_TINY_MAX_N][LU_TINY_MAX_N]; /* index into the matrix, -1: none */
-    int16_t at[LU_TINY_MAX_N][LU_TINY_MAX_N];  /* index into val, -1: a pivot */
+    int32_t *begin, *pivot, *col;     /* begin, pivot [n + 1]; col vec */
+    int32_t *a_begin, *a_col, *a_src; /* the rows of the matrix, unsorted; indices into it */
+    uint64_t *set;                    /* [n / 64 + 1] columns of a row */
+    int32_t *at; /* [n] of the columns of a row: index into the matrix, then products so far */
 } plan;
 
+static void free_plan(plan *s)
+{
+    int32_t *const ints[] = {s->begin, s->pivot, s->a_begin, s->a_col, s->a_src, s->at};
+    for (size_t k = 0; k < VS_COUNT(ints); k++)
+        vs_free(ints[k]);
+    vec_free(s->col);
+    vs_free(s->set);
+}
+
+static int32_t *ints(int32_t n) { return vs_calloc((size_t)n + 1, sizeof(int32_t)); }
+
+/* The matrix by rows, in the order of pivots. */
 static void read_pattern(const lu_tiny *t, const csc *a, plan *s)
 {
-    int32_t i_of[LU_TINY_MAX_N];
-    for (int32_t i = 0; i < t->n; i++) {
+    const int32_t n = t->n;
+    int32_t *i_of = ints(n);
+    for (int32_t i = 0; i < n; i++)
         i_of[t->p[i]] = i;
-        s->row[i] = 0;
-        for (int32_t j = 0; j < t->n; j++)
-            s->src[i][j] = -1;
-    }
-    for (int32_t j = 0; j < t->n; j++)
+    for (int32_t k = 0; k < csc_nnz(a); k++)
+        s->a_begin[i_of[a->row[k]] + 1]++;
+    for (int32_t i = 0; i < n; i++)
+        s->a_begin[i + 1] += s->a_begin[i];
+    int32_t *next = ints(n);
+    memcpy(next, s->a_begin, (size_t)n * sizeof *next);
+    for (int32_t j = 0; j < n; j++)
         for (int32_t k = a->colptr[t->q[j]]; k < a->colptr[t->q[j] + 1]; k++) {
-            int32_t i = i_of[a->row[k]];
-            s->row[i] |= (uint64_t)1 << j;
-            s->src[i][j] = k;
+            const int32_t at = next[i_of[a->row[k]]]++;
+            s->a_col[at] = j;
+            s->a_src[at] = k;
         }
+    vs_free(i_of);
+    vs_free(next);
 }
 
-/* Row i gets what the rows above have to the right of its entries below the diagonal. */
-static void fill_in(const lu_tiny *t, plan *s)
+/* Row i: that of the matrix, its pivot, and right of each entry below the diagonal what that row
+ * has there. */
+static void fill_row(plan *s, int32_t n, int32_t i)
 {
-    for (int32_t i = 0; i < t->n; i++) {
-        s->row[i] |= (uint64_t)1 << i;
-        for (int32_t k = 0; k < i; k++)
-            if (has(s->row[i], k))
-                s->row[i] |= s->row[k] & ~below(k);
-    }
-}
-
-static void place(lu_tiny *t, plan *s)
-{
-    for (int32_t i = 0; i < t->n; i++) {
-        for (int32_t k = 0; k < i; k++)
-            if (has(s->row[i], k)) {
-                s->at[i][k] = (int16_t)t->n_val++;
-                vec_push(t->col, (uint8_t)k);
-            }
-        t->l_end[i] = (int16_t)t->n_val;
-        s->at[i][i] = -1;
-    }
-    t->u_end[t->n] = (int16_t)t->n_val;
-    for (int32_t i = t->n - 1; i >= 0; i--) {
-        for (int32_t j = t->n - 1; j > i; j--) /* what was solved last is needed last */
-            if (has(s->row[i], j)) {
-                s->at[i][j] = (int16_t)t->n_val++;
-                vec_push(t->col, (uint8_t)j);
-            }
-        t->u_end[i] = (int16_t)t->n_val;
-    }
-}
-
-static void plan_entry(lu_tiny *t, const plan *s, int32_t i, int32_t j)
-{
-    entry e = {.src = s->src[i][j], .dst = s->at[i][j], .scale = (int16_t)(j < i ? j : -1)};
-    for (int32_t m = 0; m < i && m < j; m++)
-        if (has(s->row[i], m) && has(s->row[m], j)) {
-            vec_push(t->pair, (pair){s->at[i][m], s->at[m][j]});
-            e.n++;
+    memset(s->set, 0, bits_words((size_t)n) * sizeof *s->set);
+    bits_set(s->set, (size_t)i);
+    for (int32_t k = s->a_begin[i]; k < s->a_begin[i + 1]; k++)
+        bits_set(s->set, (size_t)s->a_col[k]);
+    for (int32_t w = 0; w * 64 < n; w++)
+        for (uint64_t done = 0, left; (left = s->set[w] & ~done) != 0;) {
+            const int32_t k = w * 64 + __builtin_ctzll(left);
+            done |= left & -left;
+            if (k == i)
+                s->pivot[i] = (int32_t)vec_len(s->col);
+            vec_push(s->col, k);
+            for (int32_t m = k < i ? s->pivot[k] + 1 : 0, end = k < i ? s->begin[k + 1] : 0;
+                 m < end; m++)
+                bits_set(s->set, (size_t)s->col[m]);
         }
-    vec_push(t->entry, e);
+    s->begin[i + 1] = (int32_t)vec_len(s->col);
 }
 
-static void plan_all(lu_tiny *t, const plan *s)
+/* Places of values: L by rows, then U from the last row to the first, what was solved last first.
+ */
+static void place(lu_tiny *t, const plan *s)
 {
-    for (int32_t i = 0; i < t->n; i++) {
-        for (int32_t j = 0; j < t->n; j++)
-            if (has(s->row[i], j))
-                plan_entry(t, s, i, j);
-        t->end[i] = (int32_t)vec_len(t->entry);
-        if (vec_len(t->pair) > LU_TINY_MAX_PAIRS)
-            return;
+    const int32_t n = t->n;
+    t->n_val = (int32_t)vec_len(s->col) - n;
+    t->col = ints(t->n_val);
+    int32_t at = 0;
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = s->begin[i]; k < s->pivot[i]; k++)
+            t->col[at++] = s->col[k];
+        t->l_end[i] = at;
     }
+    t->u_end[n] = at;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        for (int32_t k = s->begin[i + 1] - 1; k > s->pivot[i]; k--)
+            t->col[at++] = s->col[k];
+        t->u_end[i] = at;
+    }
+}
+
+/* Where the k-th entry of row i, counted as s->col, is in val; -1: a pivot. */
+static int32_t place_of_entry(const lu_tiny *t, const plan *s, int32_t i, int32_t k)
+{
+    return k < s->pivot[i]   ? t->l_end[i] - (s->pivot[i] - k)
+           : k > s->pivot[i] ? t->u_end[i] - (k - s->pivot[i])
+                             : -1;
+}
+
+/* The entries of row i and their products, in the order of the rows above. */
+static void plan_row(lu_tiny *t, plan *s, int32_t i)
+{
+    const int32_t begin = s->begin[i], end = s->begin[i + 1];
+    const size_t first = vec_len(t->entry);
+    int32_t n_pair = (int32_t)vec_len(t->pair);
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t j = s->col[k];
+        vec_push(t->entry, (entry){-1, place_of_entry(t, s, i, k), 0, j < i ? j : -1});
+        s->at[j] = (int32_t)first + k - begin;
+    }
+    for (int32_t k = s->a_begin[i]; k < s->a_begin[i + 1]; k++)
+        t->entry[s->at[s->a_col[k]]].src = s->a_src[k];
+    for (int32_t k = begin; k < s->pivot[i]; k++)
+        for (int32_t m = s->col[k], u = s->pivot[m] + 1; u < s->begin[m + 1]; u++)
+            t->entry[s->at[s->col[u]]].n++;
+    for (int32_t k = begin; k < end; k++) { /* from here on s->at: where the next product goes */
+        s->at[s->col[k]] = n_pair;
+        n_pair += t->entry[first + (size_t)(k - begin)].n;
+    }
+    vec_extend(t->pair, (size_t)n_pair - vec_len(t->pair));
+    for (int32_t k = begin; k < s->pivot[i]; k++)
+        for (int32_t m = s->col[k], u = s->pivot[m] + 1; u < s->begin[m + 1]; u++)
+            t->pair[s->at[s->col[u]]++] =
+                (pair){place_of_entry(t, s, i, k), place_of_entry(t, s, m, u)};
+    t->end[i] = (int32_t)vec_len(t->entry);
+}
+
+/* false: too many products. */
+static bool plan_all(lu_tiny *t, const csc *a, int32_t max_pairs)
+{
+    const int32_t n = t->n, nnz = csc_nnz(a);
+    plan s = {.begin = ints(n),
+              .pivot = ints(n),
+              .a_begin = ints(n),
+              .a_col = ints(nnz),
+              .a_src = ints(nnz),
+              .set = vs_calloc(bits_words((size_t)n) + 1, sizeof(uint64_t)),
+              .at = ints(n)};
+    read_pattern(t, a, &s);
+    int64_t pairs = 0;
+    for (int32_t i = 0; i < n && pairs <= max_pairs; i++) {
+        fill_row(&s, n, i);
+        for (int32_t k = s.begin[i]; k < s.pivot[i]; k++)
+            pairs += s.begin[s.col[k] + 1] - s.pivot[s.col[k]] - 1;
+    }
+    if (pairs <= max_pairs) {
+        place(t, &s);
+        for (int32_t i = 0; i < n; i++)
+            plan_row(t, &s, i);
+    }
+    free_plan(&s);
+    return pairs <= max_pairs;
 }
 
 static void allocate(lu_tiny *t)
@@ -248,23 +315,23 @@ static void write_code(lu_tiny *t)
     t->solve = straight_done(t->solve_code);
 }
 
-lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale)
+lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale,
+                     int32_t max_pairs)
 {
     if (a->n > LU_TINY_MAX_N)
         return NULL;
     lu_tiny *t = vs_calloc(1, sizeof *t);
-    plan *s = vs_malloc(sizeof *s);
     t->n = a->n;
+    t->p = ints(a->n);
+    t->q = ints(a->n);
+    t->end = ints(a->n);
+    t->l_end = ints(a->n);
+    t->u_end = ints(a->n);
     for (int32_t k = 0; k < a->n; k++) {
         t->p[k] = p[k];
         t->q[k] = q[k];
     }
-    read_pattern(t, a, s);
-    fill_in(t, s);
-    place(t, s);
-    plan_all(t, s);
-    vs_free(s);
-    if (vec_len(t->pair) > LU_TINY_MAX_PAIRS) {
+    if (!plan_all(t, a, max_pairs)) {
         lu_tiny_free(&t);
         return NULL;
     }
@@ -285,9 +352,11 @@ void lu_tiny_free(lu_tiny **p)
     lu_tiny *t = *p;
     if (!t)
         return;
+    int32_t *const list[] = {t->p, t->q, t->end, t->l_end, t->u_end, t->col};
+    for (size_t k = 0; k < VS_COUNT(list); k++)
+        vs_free(list[k]);
     vec_free(t->entry);
     vec_free(t->pair);
-    vec_free(t->col);
     vs_free(t->work);
     straight_free(&t->factor_code);
     straight_free(&t->solve_code);
@@ -343,7 +412,7 @@ void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
         return;
     }
     const double *restrict val = t->val, *restrict inv = t->inv;
-    const uint8_t *restrict col = t->col;
+    const int32_t *restrict col = t->col;
     const int32_t n = t->n;
     double *restrict y = t->y;
     int32_t k = 0;
@@ -363,6 +432,8 @@ void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
 }
 
 int32_t lu_tiny_nnz(const lu_tiny *t) { return t->n_val + 2 * t->n; }
+
+int32_t lu_tiny_pairs(const lu_tiny *t) { return (int32_t)vec_len(t->pair); }
 
 int32_t lu_tiny_weakest(const lu_tiny *t)
 {

@@ -1,5 +1,5 @@
-/* lu_tiny.h - LU of a matrix of a few dozen unknowns with pivots that are known: a list of
- * operations.
+/* lu_tiny.h - LU of a matrix with pivots that are known: a list of operations. For matrices of up
+ * to some thousand unknowns, of circuits, which have little fill.
  * Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new values,
  *         lu_tiny_solve; lu_tiny_free.
  * Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970 (the elimination of a fixed pattern
@@ -14,15 +14,17 @@
 
 #include "csc.h"
 
-enum { LU_TINY_MAX_N = 64, LU_TINY_MAX_PAIRS = 4096 };
+enum { LU_TINY_MAX_N = 4096, LU_TINY_MAX_PAIRS = 1 << 16 };
 
 typedef struct lu_tiny lu_tiny;
 
 /* Plans the elimination of the pattern of `a`, whose k-th pivot is in row p[k] and column q[k].
  *   p, q   in  [n] permutations of 0..n-1
  *   scale  in  [n] size of the row of pivot k; only lu_tiny_factor's result depends on it
- * NULL: larger than the limits above. */
-lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale);
+ *   max_pairs  products, at most LU_TINY_MAX_PAIRS
+ * NULL: more than these, or than LU_TINY_MAX_N unknowns. */
+lu_tiny *lu_tiny_new(const csc *a, const int32_t *p, const int32_t *q, const double *scale,
+                     int32_t max_pairs);
 void lu_tiny_free(lu_tiny **t);
 /* Whether it was made for these pivots [n], of a matrix of the same pattern. */
 bool lu_tiny_fits(const lu_tiny *t, const int32_t *p, const int32_t *q);
@@ -41,6 +43,7 @@ void lu_tiny_solve(lu_tiny *t, const double *b, double *x);
 void lu_tiny_use_tables(lu_tiny *t);
 
 int32_t lu_tiny_nnz(const lu_tiny *t);     /* entries of L and U, both with their diagonal */
+int32_t lu_tiny_pairs(const lu_tiny *t);   /* products of a factorisation */
 int32_t lu_tiny_weakest(const lu_tiny *t); /* the column of the least |u_kk| over scale */
 
 #endif

@@ -1,13 +1,15 @@
 /* Tests of num/lu_tiny.c: against KLU and the equations on random patterns, zero pivots, limits. */
 #include <check.h>
+#include <float.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lu.h"
 #include "lu_tiny.h"
 
-enum { N = LU_TINY_MAX_N + 1 };
+enum { N = 201, FEW = 64 }; /* FEW: a list at once */
 
 static uint64_t seed;
 static double uniform(void) /* 0..1 */
@@ -83,7 +85,7 @@ START_TEST(random_patterns_are_solved_as_well_as_by_klu)
 {
     int solved = 0, refactored = 0;
     for (seed = 1; seed <= 300 * 0x10001u; seed = (uint64_t)(solved + 1) * 0x10001u) {
-        const int32_t n = 1 + solved % (LU_TINY_MAX_N);
+        const int32_t n = 1 + solved % FEW;
         solved++;
         csc a = random_pattern(n, 3.0 / n);
         random_values(&a);
@@ -125,7 +127,7 @@ START_TEST(pivots_off_the_diagonal_are_followed)
     int32_t cp[] = {0, 1, 4, 6}, r[] = {1, 0, 1, 2, 1, 2}, p[] = {1, 0, 2}, q[] = {0, 1, 2};
     double v[] = {1, 1, 1, 1, 1, 1, 0}, scale[] = {1, 1, 1}, b[] = {2, 6, 5}, x[3];
     csc a = {.n = 3, .colptr = cp, .row = r, .val = v};
-    lu_tiny *t = lu_tiny_new(&a, p, q, scale);
+    lu_tiny *t = lu_tiny_new(&a, p, q, scale, LU_TINY_MAX_PAIRS);
     ck_assert_ptr_nonnull(t);
     ck_assert_double_eq(lu_tiny_factor(t, &a), 1);
     lu_tiny_solve(t, b, x);
@@ -145,7 +147,7 @@ START_TEST(a_zero_pivot_is_told_and_small_ones_show_in_the_ratio)
     int32_t cp[] = {0, 2, 4}, r[] = {0, 1, 0, 1}, id[] = {0, 1};
     double v[] = {0, 1, 1, 1, 0}, scale[] = {1, 1};
     csc a = {.n = 2, .colptr = cp, .row = r, .val = v};
-    lu_tiny *t = lu_tiny_new(&a, id, id, scale);
+    lu_tiny *t = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS);
     ck_assert_double_eq(lu_tiny_factor(t, &a), 0);
     v[0] = 1e-6;
     ck_assert_double_lt(lu_tiny_factor(t, &a), 1e-11); /* 1e-6 and 1 - 1e6 */
@@ -159,7 +161,37 @@ START_TEST(a_zero_pivot_is_told_and_small_ones_show_in_the_ratio)
 }
 END_TEST
 
-START_TEST(large_and_dense_matrices_are_left_to_klu)
+/* Two diagonals; NULL: no list. */
+static lu_tiny *list_of_chain(int32_t n)
+{
+    int32_t *cp = malloc(sizeof *cp * (size_t)(n + 1)), *r = malloc(sizeof *r * (size_t)(2 * n)),
+            *id = malloc(sizeof *id * (size_t)n), nnz = 0;
+    double *scale = malloc(sizeof *scale * (size_t)n), *v = malloc(sizeof *v * (size_t)(2 * n));
+    cp[0] = 0;
+    for (int32_t j = 0; j < n; j++) {
+        for (int32_t i = j; i < n && i < j + 2; i++) {
+            v[nnz] = i == j ? 2 : 1;
+            r[nnz++] = i;
+        }
+        cp[j + 1] = nnz;
+        id[j] = j;
+        scale[j] = 1;
+    }
+    csc a = {.n = n, .colptr = cp, .row = r, .val = v};
+    lu_tiny *t = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS);
+    if (t) { /* x_0 = b_0/2, x_j = (b_j - x_{j-1})/2 */
+        for (int32_t j = 0; j < n; j++)
+            scale[j] = j ? 3 : 2;
+        ck_assert_double_eq(lu_tiny_factor(t, &a), 1);
+        lu_tiny_solve(t, scale, scale);
+        for (int32_t j = 0; j < n; j++)
+            ck_assert_double_eq(scale[j], 1);
+    }
+    free(cp), free(r), free(id), free(scale), free(v);
+    return t;
+}
+
+START_TEST(large_and_dense_matrices_are_left_to_others)
 {
     int32_t id[N];
     double scale[N];
@@ -167,10 +199,55 @@ START_TEST(large_and_dense_matrices_are_left_to_klu)
         id[i] = i;
         scale[i] = 1;
     }
-    csc a = random_pattern(N, 0.02);
-    ck_assert_ptr_null(lu_tiny_new(&a, id, id, scale));
-    a = random_pattern(N - 1, 1);
-    ck_assert_ptr_null(lu_tiny_new(&a, id, id, scale));
+    csc a = random_pattern(N, 1);
+    ck_assert_ptr_null(lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS));
+    lu_tiny *t = list_of_chain(LU_TINY_MAX_N);
+    ck_assert_ptr_nonnull(t);
+    lu_tiny_free(&t);
+    ck_assert_ptr_null(list_of_chain(LU_TINY_MAX_N + 1));
+}
+END_TEST
+
+enum { RUN = 50 };
+
+/* RUN factorisations of a matrix that drifts; how many of them were not by a list. */
+static int drift(lu_solver *lu, csc *a, double *x)
+{
+    int others = 0;
+    seed = 11;
+    random_values(a);
+    ck_assert_int_eq(lu_factor(lu, a), VS_OK);
+    for (int k = 0; k < RUN; k++) {
+        double b[N];
+        for (int32_t i = 0; i < a->n; i++)
+            b[i] = uniform() - 0.5;
+        for (int32_t i = 0; i < csc_nnz(a); i++)
+            a->val[i] *= 1 + 1e-3 * uniform();
+        ck_assert_int_eq(lu_refactor(lu, a), VS_OK);
+        lu_solve(lu, b, x);
+        ck_assert_double_le(backward_error(a, x, b), 3 * N * DBL_EPSILON * 1000); /* growth */
+        others += strcmp(lu->stat.method, "klu/tiny") != 0;
+        x += a->n;
+    }
+    return others;
+}
+
+/* As often as planning costs: operating points of larger circuits do not pay for it. */
+START_TEST(a_list_is_planned_for_pivots_that_serve)
+{
+    static double x[RUN * N], again[RUN * N];
+    seed = 5;
+    csc a = random_pattern(N - 1, 1.0 / N);
+    lu_solver lu;
+    lu_init(&lu, NULL);
+    ck_assert_int_eq(lu_analyze(&lu, &a), VS_OK);
+    const int others = drift(&lu, &a, x);
+    ck_assert_int_gt(others, 0);
+    ck_assert_int_lt(others, RUN);
+    ck_assert(lu_restart(&lu)); /* the plan is there, but the next run is the same as the first */
+    ck_assert_int_eq(drift(&lu, &a, again), others);
+    ck_assert_mem_eq(x, again, sizeof(double) * RUN * (size_t)a.n);
+    lu_fini(&lu);
 }
 END_TEST
 
@@ -179,8 +256,8 @@ START_TEST(code_and_tables_give_the_same_bits)
     int compared = 0;
     for (int k = 0; k < 200; k++) {
         seed = (uint64_t)(k + 1) * 0x20003u;
-        const int32_t n = 1 + k % LU_TINY_MAX_N;
-        csc a = random_pattern(n, 3.0 / n);
+        const int32_t n = k < 150 ? 1 + k % FEW : k;
+        csc a = random_pattern(n, k < 150 ? 3.0 / n : 0.7 / n);
         random_values(&a);
         int32_t id[N];
         double scale[N], b[N], x[N], y[N];
@@ -189,7 +266,8 @@ START_TEST(code_and_tables_give_the_same_bits)
             scale[i] = 1 + uniform();
             b[i] = uniform() - 0.5;
         }
-        lu_tiny *code = lu_tiny_new(&a, id, id, scale), *tables = lu_tiny_new(&a, id, id, scale);
+        lu_tiny *code = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS),
+                *tables = lu_tiny_new(&a, id, id, scale, LU_TINY_MAX_PAIRS);
         if (code && tables) {
             lu_tiny_use_tables(tables);
             const double r = lu_tiny_factor(code, &a), s = lu_tiny_factor(tables, &a);
@@ -238,7 +316,8 @@ int main(void)
     tcase_add_test(tc, random_patterns_are_solved_as_well_as_by_klu);
     tcase_add_test(tc, pivots_off_the_diagonal_are_followed);
     tcase_add_test(tc, a_zero_pivot_is_told_and_small_ones_show_in_the_ratio);
-    tcase_add_test(tc, large_and_dense_matrices_are_left_to_klu);
+    tcase_add_test(tc, large_and_dense_matrices_are_left_to_others);
+    tcase_add_test(tc, a_list_is_planned_for_pivots_that_serve);
     tcase_add_test(tc, code_and_tables_give_the_same_bits);
     tcase_add_test(tc, new_values_allocate_nothing);
     suite_add_tcase(s, tc);
