@@ -5,8 +5,9 @@
  *         refactorisation follows SUNDIALS, sunlinsol_klu.c (cheap estimate first).
  *         docs/numerics.md has the limits.
  *
- * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h)
- * or supernodes (lu_super.h) for new values and solutions. Large matrices that are symmetric and
+ * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h;
+ * from 64 unknowns on when the pivots have served for some time) or supernodes (lu_super.h) for new
+ * values and solutions. Large matrices that are symmetric and
  * positive definite, but for rows and columns of one unknown, get Cholesky factors instead. Once
  * the work is known from the first factors it goes over to a dense matrix where the factors are
  * nearly full, and to UMFPACK where fill is great. CHOLMOD, UMFPACK and LAPACK are loaded when they
@@ -80,7 +81,8 @@ VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 /* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK
  * and dense choose pivots each time.)
  * Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or pivots grown too much: call lu_factor. A
- * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK. */
+ * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK, and once where
+ * a list is planned. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.

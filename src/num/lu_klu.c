@@ -1,5 +1,5 @@
-/* lu_klu.c - KLU chooses pivots; small and large matrices are then refactored and solved by lists
- * of operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
+/* lu_klu.c - KLU chooses pivots; most matrices are then refactored and solved by lists of
+ * operations (lu_tiny.h) or by supernodes (lu_super.h) with these pivots. See lu.h. */
 #include <math.h>
 #include <string.h>
 #include <suitesparse/klu.h>
@@ -13,8 +13,8 @@
 enum { SUPER_MIN_N = 500 };
 
 /* A list is planned at once for so few unknowns and products; a longer one when pivots have served
- * so often: planning takes as long as some 20 refactorisations by KLU. */
-enum { LIST_SOON_N = 64, LIST_SOON_PAIRS = 4096, LIST_AFTER = 32 };
+ * so often: planning takes what some 60 factorisations and solutions save. */
+enum { LIST_SOON_N = 64, LIST_SOON_PAIRS = 4096, LIST_AFTER = 64 };
 
 /* Pivots whose lists of operations are kept: those of operating points, of steps and of the first
  * steps behind a corner differ, and each run chooses the same ones again. */

@@ -14,7 +14,7 @@
 
 #include "csc.h"
 
-enum { LU_TINY_MAX_N = 4096, LU_TINY_MAX_PAIRS = 1 << 16 };
+enum { LU_TINY_MAX_N = 4096, LU_TINY_MAX_PAIRS = 1 << 15 };
 
 typedef struct lu_tiny lu_tiny;
 

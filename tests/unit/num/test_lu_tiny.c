@@ -208,7 +208,7 @@ START_TEST(large_and_dense_matrices_are_left_to_others)
 }
 END_TEST
 
-enum { RUN = 50 };
+enum { RUN = 100 };
 
 /* RUN factorisations of a matrix that drifts; how many of them were not by a list. */
 static int drift(lu_solver *lu, csc *a, double *x)
