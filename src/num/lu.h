@@ -81,8 +81,8 @@ VS_MUST_USE vs_status lu_factor(lu_solver *lu, const csc *a);
 /* New values, old pivots. Values equal to those of the present factors cost a comparison. (UMFPACK
  * and dense choose pivots each time.)
  * Status: VS_OK; VS_REPIVOT: no factors yet, zero pivot or pivots grown too much: call lu_factor. A
- * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK, and once where
- * a list is planned. */
+ * NaN in the values may only show in the solution. Allocates nothing, except UMFPACK, and once
+ * where a list is planned. */
 VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.
