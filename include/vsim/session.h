@@ -45,7 +45,8 @@ typedef struct vsim_session_options {
     double (*source)(void *user, const char *name, double t);
     /* A transient tried a step of `last` seconds to `time`; refused: it was too long and will be
      * done again. *h: how long the next step may be, which may be made smaller. true: undo a step
-     * that was good and do it again with *h, which is then smaller than `last`. */
+     * that was good and do it again with *h, at most `last`: external sources have changed.
+     * last = 0: the point at `time` was accepted, or is the first; *h is the step planned. */
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     /* Starts a program for `shell`, gives its exit status; enters a folder for `cd`, gives 0.
      * NULL: the commands are refused. */

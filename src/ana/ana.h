@@ -32,8 +32,9 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
-    /* A transient tried a step to `time`; refused: it will be shorter. *h is how long the next one
-     * may be, and may be made smaller. true: undo the step and try *h instead. May be NULL. */
+    /* A transient tried a step of `last` to `time`; refused: it will be shorter. *h is how long the
+     * next one may be, and may be made smaller. true: undo the step and try *h, at most `last`,
+     * instead. last = 0: `time` was accepted (or is the start), *h is planned. May be NULL. */
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     /* The first time after t that the client wants a step to end at, INFINITY: none; asked at the
      * start and after each point. May be NULL. */

@@ -244,6 +244,19 @@ static void plan(tran *t, double want)
     }
 }
 
+/* The client hears of a point that was accepted, and may shorten the step that is planned. */
+static void ask_next(tran *t)
+{
+    double h = t->h;
+    if (!t->sink->sync)
+        return;
+    (void)t->sink->sync(t->sink->user, t->t, &h, 0, false);
+    if (h < t->h && t->t < t->o.tstop) {
+        t->most = fmax(h, t->hmin);
+        plan(t, t->most);
+    }
+}
+
 static void start_piece(tran *t, int euler_steps)
 {
     t->n_piece = 1;
@@ -320,6 +333,7 @@ static vs_status accept(tran *t)
     vs_status out = deliver(t);
     if (t->t < t->o.tstop)
         plan(t, fmax(best, t->hmin));
+    ask_next(t);
     if (t->noise && st == VS_OK && out == VS_OK)
         return tran_noise_accept(t);
     return st != VS_OK ? st : out;
@@ -349,8 +363,8 @@ static void tell(const tran *t, ana_verdict v, double best)
     watch_step(t->a->watch, &s);
 }
 
-/* The client's say in the length of steps. true: the step is not wanted. */
-static bool is_unwanted(tran *t, double next, bool refused)
+/* The client's say in the length of steps, after an attempt. true: it wants the attempt undone. */
+static bool ask_client(tran *t, double next, bool refused)
 {
     double h = fmin(next, t->hmax);
     t->most = INFINITY;
@@ -358,7 +372,18 @@ static bool is_unwanted(tran *t, double next, bool refused)
         return false;
     const bool again = t->sink->sync(t->sink->user, t->t_new, &h, t->h, refused);
     t->most = fmax(h, t->hmin);
-    return again && !refused && t->most < t->h;
+    return again && !refused;
+}
+
+/* An attempt that could be accepted, and the client wants it otherwise: its sources changed. */
+static bool is_undone(tran *t, double best)
+{
+    if (!ask_client(t, best, false))
+        return false;
+    t->most = fmin(t->most, t->h);
+    tell(t, ANA_STEP_EVENT, t->most);
+    reject(t, t->most);
+    return true;
 }
 
 /* The attempt that failed once more, for its iterations. */
@@ -410,7 +435,7 @@ static vs_status newton_failed(tran *t)
     }
     if (++t->newton_fails >= 2)
         start_piece(t, 1);
-    (void)is_unwanted(t, h, true);
+    (void)ask_client(t, h, true);
     reject(t, h);
     return VS_OK;
 }
@@ -484,12 +509,9 @@ static vs_status judge(tran *t)
     double best = best_step(t);
     watch_phase(t->a->watch, ANA_IN_OTHER);
     const bool good = is_good(t, best);
-    if (good && is_unwanted(t, best, false)) {
-        tell(t, ANA_STEP_EVENT, t->most);
-        reject(t, t->most);
-        return VS_OK;
-    }
     if (good) {
+        if (is_undone(t, best))
+            return VS_OK;
         tell(t, ANA_STEP_GOOD, best);
         const bool rings = is_endless(t, best);
         vs_status st = accept(t);
@@ -498,11 +520,15 @@ static vs_status judge(tran *t)
         return st;
     }
     if (is_noise(t)) {
+        if (is_undone(t, t->h))
+            return VS_OK;
         t->lte.order = 0; /* no estimate: the step stays */
         tell(t, ANA_STEP_NOISE, best);
         return accept(t);
     }
     if (is_jump(t)) {
+        if (is_undone(t, best))
+            return VS_OK;
         tell(t, ANA_STEP_JUMP, best);
         vs_status st = accept(t);
         start_piece(t, 1);
@@ -519,7 +545,7 @@ static vs_status judge(tran *t)
         explain_step(t, false);
         return VS_ESTEP;
     }
-    (void)is_unwanted(t, best, true);
+    (void)ask_client(t, best, true);
     reject(t, best);
     return VS_OK;
 }
@@ -587,9 +613,8 @@ vs_status ana_tran_go(ana *a, double until)
     if (!t->begun) {
         t->begun = true;
         st = deliver(t);
-        t->t_new = t->h = 0;
-        (void)is_unwanted(t, t->hmax, false);
         plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
+        ask_next(t);
     }
     if (st == VS_OK)
         st = march(t, until);

@@ -258,8 +258,8 @@ static void connect(vsim_session *p, vsim_deck *d)
             continue;
         external *e = arena_new(&d->mem, external);
         e->deck = d;
-        e->name =
-            strchr(in->name, '.') ? arena_printf(&d->mem, "%c.%s", in->letter, in->name) : in->name;
+        const bool deep = (in->name[0] | 0x20) == 'x'; /* in a subcircuit */
+        e->name = deep ? arena_printf(&d->mem, "%c.%s", in->letter, in->name) : in->name;
         sim_set_wave(d->sim, in->name, &(nat_wave){.value = ask_value, .user = e});
     }
 }

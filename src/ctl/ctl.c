@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ctl_priv.h"
 
@@ -432,6 +433,13 @@ static vs_status unknown_command(ctl *c, const char *word)
     return VS_EINPUT;
 }
 
+/* A session takes the name of a file alone for `source`, as ngspice does. */
+static bool is_file(const char *path)
+{
+    struct stat sb;
+    return !stat(path, &sb) && S_ISREG(sb.st_mode);
+}
+
 static bool interrupted(ctl *c)
 {
     const sim_hook *h = &sim_opts(c->s)->hook;
@@ -472,6 +480,8 @@ static vs_status dispatch(ctl *c)
         vs_status closing = ctl_end_redirect(c);
         return st ? st : closing;
     }
+    if (c->o.session && !c->stopped && is_file(word))
+        return c->o.session(c->o.user, "source", s);
     return unknown_command(c, word);
 }
 

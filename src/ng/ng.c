@@ -233,6 +233,12 @@ static bool is_quit(void)
     return vsim_session_quit(ng.session, &code);
 }
 
+/* Goes from one circuit to another; others that change the circuit read one. */
+static bool is_switch(const char *text)
+{
+    return !strncasecmp(text, "setcirc", 7) || !strncasecmp(text, "remcirc", 7);
+}
+
 static int run_command(const char *text)
 {
     ng_enter();
@@ -246,7 +252,7 @@ static int run_command(const char *text)
     int rc = 0;
     if (is_quit())
         rc = leave();
-    else if (before != vsim_session_deck(ng.session) && title_now() && !strncmp(text, "source", 6))
+    else if (before != vsim_session_deck(ng.session) && title_now() && !is_switch(text))
         ng_sayf("stdout", "Circuit: %s", title_now());
     ng_leave();
     return rc;

@@ -25,6 +25,12 @@ static int inside(const char *name, char letter)
     return call ? (int)n - 3 : 0;
 }
 
+/* An element in a subcircuit: its path begins with a call. Others may have dots in their names. */
+static bool in_subcircuit(const char *element, int n)
+{
+    return (element[0] | 0x20) == 'x' && memchr(element, '.', (size_t)n);
+}
+
 /* The element's letter stands in front of its path: "x1.l1" is "l.x1.l1". */
 static char *branch_of(const char *element, int n)
 {
@@ -32,8 +38,7 @@ static char *branch_of(const char *element, int n)
     while (dot > 0 && element[dot - 1] != '.')
         dot--;
     const char letter[] = {element[dot], '.'};
-    const bool path = dot > 0 && element[1] != '.';
-    return text_of(letter, path ? 2 : 0, element, n, "#branch");
+    return text_of(letter, in_subcircuit(element, n) ? 2 : 0, element, n, "#branch");
 }
 
 char *ng_name_of(const char *vector)
@@ -48,7 +53,8 @@ char *ng_name_of(const char *vector)
     const char *last = open;
     while (last && last > vector && *last != '.')
         last--;
-    if (open && *last == '.' && vector[2] != '.') { /* "@x1.m1[gm]" is "@m.x1.m1[gm]" */
+    if (open &&
+        in_subcircuit(vector + 1, (int)(open - vector) - 1)) { /* "@x1.m1[gm]" is "@m.x1.m1[gm]" */
         const char front[] = {'@', last[1], '.'};
         return text_of(front, 3, vector + 1, (int)strlen(vector) - 1, "");
     }

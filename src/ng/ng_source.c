@@ -35,14 +35,16 @@ double ng_source_value(void *user, const char *name, double t)
     return value;
 }
 
-/* ngspice's place 0 is a step that was good, 2 one whose truncation error was too large. */
+/* ngspice's place 0 is a point that was accepted, 1 an attempt. One that is refused has been undone
+ * when the host hears of it: the time is that before the step. */
 bool ng_take_step(void *user, double time, double *h, double last, bool refused)
 {
     (void)user;
     if (!ng.sync)
         return false;
     const int depth = ng_out();
-    const int again = ng.sync(time, h, last, refused, ng.ident, refused ? 2 : 0, ng.sync_user);
+    const double now = refused ? time - last : time;
+    const int again = ng.sync(now, h, last, refused, ng.ident, last > 0, ng.sync_user);
     ng_back(depth);
     return again;
 }

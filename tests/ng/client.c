@@ -29,6 +29,10 @@ static bool verbose; /* print lines of text too */
 static long n_data, n_stat, n_source, n_sync;
 static volatile bool thread_ended;
 static double sync_limit;
+static double redo_at = INFINITY;   /* the first attempt that reaches it is to be shorter */
+static double redone_at = INFINITY; /* where that one ended: the source jumps there */
+static double last_accepted = -1;
+static long n_accepted, n_wrong_place;
 
 static int on_char(char *s, int id, void *user)
 {
@@ -100,22 +104,31 @@ static int on_source(double *v, double t, char *name, int id, void *user)
     (void)user;
     if (!n_source++)
         printf("cb source %s\n", name);
-    *v = 1 + sin(2 * M_PI * 1e3 * t);
+    *v = isinf(redo_at) ? 1 + sin(2 * M_PI * 1e3 * t) : t >= redone_at ? 3 : 1;
     return 0;
 }
 
 static int on_sync(double t, double *delta, double old, int redo, int id, int place, void *user)
 {
-    (void)t;
-    (void)old;
-    (void)redo;
     (void)id;
-    (void)place;
     (void)user;
     n_sync++;
     if (sync_limit > 0 && *delta > sync_limit)
         *delta = sync_limit;
-    return 0;
+    if (place == 0) { /* a point was accepted, the next step is planned */
+        n_wrong_place += old != 0 || redo || t <= last_accepted;
+        last_accepted = t;
+        n_accepted++;
+        return 0;
+    }
+    /* an attempt; one that is refused has been undone */
+    n_wrong_place +=
+        place != 1 || old <= 0 || (redo ? fabs(t - last_accepted) > 1e-15 : t <= last_accepted);
+    if (redo || t < redo_at || t - old >= redo_at || !isinf(redone_at))
+        return 0;
+    *delta = old - (t - redo_at);
+    redone_at = redo_at * (1 - 1e-12);
+    return 1;
 }
 
 static void command(const char *text)
@@ -323,6 +336,40 @@ static void scene_source(void)
     printf("more points %d, longest step %d\n", v->length > usual, most <= 2.001e-6);
 }
 
+/* A step that was good is done again, shorter, because the host has other values. */
+static void scene_redo(void)
+{
+    int ident = 1;
+    ng.ngSpice_Init_Sync(on_source, on_source, on_sync, &ident, NULL);
+    circuit("outside\nvtb.u0.a in 0 dc 0 external\nr1 in out 1k\nc1 out 0 10n\n"
+            ".tran 10u 1m\n.end\n");
+    redo_at = 333.3e-6;
+    command("run");
+    char name[] = "time", in[] = "in", out[] = "out";
+    const ng_vector *v = ng.ngGet_Vec_Info(name);
+    const int n = v->length;
+    int at = 0;
+    while (at < n - 1 && v->real[at] < redo_at * (1 - 1e-9))
+        at++;
+    const double there = v->real[at], before = v->real[at - 1];
+    v = ng.ngGet_Vec_Info(in);
+    printf("a point at the jump %d, values %g %g\n",
+           fabs(there / redo_at - 1) < 1e-9 && before < there, v->real[at - 1], v->real[at]);
+    v = ng.ngGet_Vec_Info(out);
+    printf("points %d, places wrong %ld, last %.3f\n", n_accepted == n, n_wrong_place,
+           v->real[n - 1]);
+}
+
+/* The name of a file alone is `source`. */
+static void scene_file(const char *path)
+{
+    verbose = true;
+    command(path);
+    command("op");
+    vector("b");
+    command("nothing.cir");
+}
+
 static void scene_wrong(void)
 {
     verbose = true;
@@ -449,15 +496,19 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         void (*play)(void);
-    } scene[] = {{"plots", scene_plots},           {"changes", scene_changes},
-                 {"background", scene_background}, {"halt", scene_halt},
-                 {"source", scene_source},         {"kicad", scene_kicad},
-                 {"wrong", scene_wrong},           {"text", scene_text}};
+    } scene[] = {
+        {"plots", scene_plots}, {"changes", scene_changes}, {"background", scene_background},
+        {"halt", scene_halt},   {"source", scene_source},   {"kicad", scene_kicad},
+        {"wrong", scene_wrong}, {"text", scene_text},       {"redo", scene_redo}};
     for (size_t i = 0; i < sizeof scene / sizeof *scene; i++)
         if (!strcmp(scene[i].name, argv[2])) {
             scene[i].play();
             return 0;
         }
+    if (!strcmp(argv[2], "file") && argc > 3) {
+        scene_file(argv[3]);
+        return 0;
+    }
     if (strcmp(argv[2], "many"))
         return 2;
     scene_many(argc > 3 ? atol(argv[3]) : 400);

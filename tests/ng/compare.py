@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 CLIENT = os.path.abspath(sys.argv.pop(1))
@@ -109,6 +110,23 @@ class Ours(unittest.TestCase):
         self.assertEqual(code, 0)
         self.has(out, 'cb source v1', 'command run: 0', 'sources asked 1, sync asked 1',
                  'more points 1, longest step 1')
+
+    def test_a_step_done_again_for_the_host(self):
+        """Hosts of digital simulators: an attempt is place 1, a point that was accepted place 0."""
+        code, out = play(OURS, 'redo')
+        self.assertEqual(code, 0)
+        self.has(out, 'cb source vtb.u0.a\n', 'command run: 0', 'a point at the jump 1, values 1 3',
+                 'points 1, places wrong 0, last 3.000')
+
+    def test_the_name_of_a_file_alone_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deck = os.path.join(folder, 'divider.cir')
+            with open(deck, 'w', encoding='utf-8') as f:
+                f.write('divider\nv1 a 0 3\nr1 a b 1k\nr2 b 0 2k\n.end\n')
+            code, out = play(OURS, 'file', deck)
+        self.assertEqual(code, 0)
+        self.has(out, 'cb char stdout Circuit: divider', 'command op: 0', 'vector b: b type 3', 'last 2 alone',
+                 "there is no command 'nothing.cir'")
 
     def test_a_broken_deck_leads_to_its_line(self):
         code, out = play(OURS, 'wrong')
