@@ -144,6 +144,25 @@ VSIM_MUST_USE vsim_status vsim_inside_merge(const char *out, const char *measure
                                             const char *const *part, size_t n, FILE *log, FILE *say,
                                             vsim_status *worst, char why[300]);
 
+/* -- result files (docs/results.md) -- */
+typedef struct vsim_inside_picture {
+    const char *const *word; /* [n_word] files, then expressions; without expressions the vectors of
+                              * the files are listed in the log */
+    size_t n_word;
+    const char *output; /* .svg .png .pdf .html .txt; NULL: letters in the log */
+    bool colour;        /* the log is a terminal */
+    const char *plot;   /* "ac", "2": which plots of the files; NULL: those like the first */
+    const char *over, *title, *xlabel, *ylabel; /* NULL: the axis, from the results */
+    double xlo, xhi, ylo, yhi;                  /* NAN: from the data */
+    bool xlog, ylog, stack, dark;
+    const char *kind, *style; /* "bode", "smith", "polar", NULL; "lines", "points", "both", "steps",
+                               * "comb", NULL */
+    int width, height;        /* 0: as it comes */
+} vsim_inside_picture;
+/* Messages go to the streams. Status: VSIM_OK, VSIM_EINPUT, VSIM_EIO, VSIM_EUNSUPPORTED. */
+VSIM_MUST_USE vsim_status vsim_inside_draw(const vsim_settings *set, const vsim_inside_streams *s,
+                                           const vsim_inside_picture *p);
+
 /* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
  * -- */
 /* Did a launcher start this process? `variable` looks names of the environment up. */

@@ -28,6 +28,7 @@ typedef enum cli_command {
     CMD_COMPILE,
     CMD_CACHE,
     CMD_MERGE,
+    CMD_PLOT,
     CMD_TUNE,
     CMD_HELP,
     CMD_VERSION
@@ -80,6 +81,8 @@ typedef struct cli_opt {
     int threads;              /* 0: automatic, or as the deck says */
     const char *lu;           /* NULL: as the deck says */
     int verbose;
+    vsim_inside_picture picture; /* plot, but for its words */
+    const char *picture_only;    /* an option that only plot takes, as it was written; NULL */
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
     char *user_cache; /* behind cache_dir, or NULL */
@@ -103,6 +106,7 @@ int cli_compile(const cli_opt *o);
 int cli_cache(const cli_opt *o);
 int cli_tune(const cli_opt *o);
 int cli_merge(const cli_opt *o);
+int cli_plot(const cli_opt *o);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */
 bool cli_join(cli_opt *o, int *code);
@@ -127,6 +131,9 @@ typedef struct cli_out {
 /* false: a message was printed. close: false likewise, the report could not be written. */
 bool cli_out_open(cli_out *out, const cli_opt *o);
 bool cli_out_close(cli_out *out);
+
+/* "1n,2.5u": two numbers as in decks (cli_result.c). */
+bool cli_numbers(const char *text, double *a, double *b);
 
 /* -- progress on a terminal (cli_progress.c) -- */
 typedef struct cli_progress {

@@ -1,5 +1,6 @@
 /* cli_opt.c - the command line: vsim's own options and ngspice's batch ones. */
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,7 +50,8 @@ enum {
     OPT_SEED,
     OPT_VARIABLE,
     OPT_IGNORED,
-    OPT_NO_MPI
+    OPT_NO_MPI,
+    OPT_PICTURE /* those of plot begin here, in the order of picture_options */
 };
 
 static const struct option options[] = {
@@ -105,6 +107,23 @@ static const struct option options[] = {
     {"server", no_argument, NULL, 's'},
     {"soa-log", required_argument, NULL, OPT_IGNORED},
     {"term", required_argument, NULL, 't'},
+    {"vs", required_argument, NULL, OPT_PICTURE},
+    {"plot", required_argument, NULL, OPT_PICTURE + 1},
+    {"title", required_argument, NULL, OPT_PICTURE + 2},
+    {"xlabel", required_argument, NULL, OPT_PICTURE + 3},
+    {"ylabel", required_argument, NULL, OPT_PICTURE + 4},
+    {"xlimit", required_argument, NULL, OPT_PICTURE + 5},
+    {"ylimit", required_argument, NULL, OPT_PICTURE + 6},
+    {"xlog", no_argument, NULL, OPT_PICTURE + 7},
+    {"ylog", no_argument, NULL, OPT_PICTURE + 8},
+    {"loglog", no_argument, NULL, OPT_PICTURE + 9},
+    {"bode", no_argument, NULL, OPT_PICTURE + 10},
+    {"smith", no_argument, NULL, OPT_PICTURE + 11},
+    {"polar", no_argument, NULL, OPT_PICTURE + 12},
+    {"style", required_argument, NULL, OPT_PICTURE + 13},
+    {"stack", no_argument, NULL, OPT_PICTURE + 14},
+    {"dark", no_argument, NULL, OPT_PICTURE + 15},
+    {"size", required_argument, NULL, OPT_PICTURE + 16},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {"no-init", no_argument, NULL, 'n'},
     {0},
@@ -117,8 +136,8 @@ static const struct {
     cli_command command;
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK},     {"explain", CMD_EXPLAIN},
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
-                {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"tune", CMD_TUNE},
-                {"cache", CMD_CACHE},     {"help", CMD_HELP}};
+                {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
+                {"tune", CMD_TUNE},       {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -263,6 +282,71 @@ static bool is_variable(const char *text)
     return false;
 }
 
+/* -- options of plot: cli_result.c -- */
+
+static bool parse_limits(const char *option, const char *text, double *lo, double *hi)
+{
+    char why[160];
+    if (cli_numbers(text, lo, hi) && *lo < *hi)
+        return true;
+    snprintf(why, sizeof why, "%s takes two numbers A,B with A < B (1n,2.5u), not", option);
+    return usage(why, text);
+}
+
+static bool parse_size(vsim_inside_picture *p, const char *text)
+{
+    char rest;
+    if (sscanf(text, "%dx%d%c", &p->width, &p->height, &rest) == 2 && p->width >= 10 &&
+        p->height >= 10 && p->width <= 20000 && p->height <= 20000)
+        return true;
+    return usage("--size takes WIDTHxHEIGHT from 10x10 to 20000x20000, not", text);
+}
+
+static bool parse_style(vsim_inside_picture *p, const char *text)
+{
+    static const char *const style[] = {"lines", "points", "both", "steps", "comb"};
+    for (size_t i = 0; i < COUNT(style); i++)
+        if (!strcmp(text, style[i])) {
+            p->style = style[i];
+            return true;
+        }
+    return usage("--style takes lines, points, both, steps or comb, not", text);
+}
+
+static bool apply_picture(cli_opt *o, int k, const char *text)
+{
+    vsim_inside_picture *p = &o->picture;
+    static const char *const kind[] = {"bode", "smith", "polar"};
+    if (k != 1) /* convert and compare choose a plot too */
+        o->picture_only = k == 0   ? "--vs"
+                          : k < 5  ? "--title, --xlabel, --ylabel"
+                          : k < 10 ? "--xlimit, --ylimit, --xlog, --ylog, --loglog"
+                                   : "--bode, --smith, --polar, --style, --stack, --dark, --size";
+    switch (k) {
+    case 0: p->over = text; return true;
+    case 1: p->plot = text; return true;
+    case 2: p->title = text; return true;
+    case 3: p->xlabel = text; return true;
+    case 4: p->ylabel = text; return true;
+    case 5: return parse_limits("--xlimit", text, &p->xlo, &p->xhi);
+    case 6: return parse_limits("--ylimit", text, &p->ylo, &p->yhi);
+    case 7: p->xlog = true; return true;
+    case 8: p->ylog = true; return true;
+    case 9: p->xlog = p->ylog = true; return true;
+    case 10:
+    case 11:
+    case 12:
+        if (p->kind && strcmp(p->kind, kind[k - 10]))
+            return usage("one of --bode, --smith and --polar at a time", NULL);
+        p->kind = kind[k - 10];
+        return true;
+    case 13: return parse_style(p, text);
+    case 14: p->stack = true; return true;
+    case 15: p->dark = true; return true;
+    default: return parse_size(p, text);
+    }
+}
+
 /* Long: one line an option. */
 static bool apply(cli_opt *o, int c, const char *text)
 {
@@ -327,7 +411,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_RESUME: o->resume = true; return true;
     case OPT_REDO: o->redo = true; return true;
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
-    default: return usage("unknown option", NULL);
+    default: return apply_picture(o, c - OPT_PICTURE, text);
     }
 }
 
@@ -382,6 +466,12 @@ static bool check_arguments(const cli_opt *o)
     if (o->debug.check_kernels && o->interpret)
         return usage(
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
+    if (o->picture_only && o->command != CMD_PLOT)
+        return usage("only plot takes", o->picture_only);
+    if (o->picture.plot && o->command != CMD_PLOT)
+        return usage("only plot takes", "--plot");
+    if (o->command == CMD_PLOT && !n)
+        return usage("plot takes result files, then expressions: vsim plot ring.raw 'v(1)'", NULL);
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
     if (deck && n != 1)
@@ -425,6 +515,7 @@ static bool called_ngspice(const char *path)
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
+    o->picture.xlo = o->picture.xhi = o->picture.ylo = o->picture.yhi = NAN;
     const char ***list[] = {&o->arg,    &o->include, &o->writable,
                             &o->define, &o->macro,   &o->variable};
     for (size_t i = 0; i < COUNT(list); i++)
@@ -493,6 +584,8 @@ static const char help_main[] =
     "  vsim models [NAME]           device models; with a name: its parameters\n"
     "  vsim models --branches       how much of each model's code parameters decide\n"
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
+    "  vsim plot FILE.raw EXPR...   a picture of results: in the terminal, or -o FILE.svg|png|pdf|"
+    "html|txt\n"
     "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
     "  vsim tune                    measure from what size on threads pay here, for later runs\n"
     "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
@@ -515,6 +608,16 @@ static const char help_main[] =
     "  --svg FILE, --mtx FILE       picture of the pattern; the matrix as Matrix Market\n"
     "  --at op|TIME                 the Jacobian of the operating point, or at a time\n"
     "  --trace FILE                 profile: events for ui.perfetto.dev and chrome://tracing\n"
+    "\n"
+    "Plot (docs/results.md): without expressions the vectors are listed\n"
+    "  -o FILE.svg|png|pdf|html|txt the picture; its ending decides\n"
+    "  --plot KIND|N                of a file with several plots: ac, tran, ..., or the N-th\n"
+    "  --vs EXPR                    over an expression instead of the axis\n"
+    "  --bode, --smith, --polar     dB and degrees; charts of the complex plane\n"
+    "  --xlimit A,B, --ylimit A,B   what is shown; --xlog, --ylog, --loglog\n"
+    "  --style lines|points|both|steps|comb\n"
+    "  --stack                      each expression below the other; else by units\n"
+    "  --title, --xlabel, --ylabel TEXT; --size WxH; --dark\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"

@@ -52,6 +52,7 @@ int main(int argc, char **argv)
         case CMD_MODELS: code = cli_models(&o); break;
         case CMD_COMPILE: code = cli_compile(&o); break;
         case CMD_MERGE: code = cli_merge(&o); break;
+        case CMD_PLOT: code = cli_plot(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:

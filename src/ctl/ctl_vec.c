@@ -20,50 +20,9 @@ static const char *shown_name(ctl *c, const post_vec *v)
                : v->name;
 }
 
-static post_val value_of(const post_vec *v, const post_plot *p)
-{
-    return (post_val){
-        .complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = v->name};
-}
-
-/* "all", "tran1.all", "allv", "alli" at the start of the list. */
-static bool take_all(ctl *c, const char **text, post_val **out)
-{
-    const char *s = *text + strspn(*text, " \t,");
-    size_t n = strcspn(s, " \t,");
-    const char *dot = memchr(s, '.', n), *word = dot ? dot + 1 : s;
-    size_t len = (size_t)(s + n - word);
-    if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) ||
-        (len == 4 && !strchr("vi", str_lower_char(word[3]))))
-        return false;
-    const post_plot *p =
-        dot ? post_set_find(sim_plots(c->s), arena_strndup(&c->scratch, s, (size_t)(dot - s)))
-            : sim_plots(c->s)->current;
-    for (size_t i = 0; p && i < vec_len(p->vec); i++) {
-        const char *type = p->vec[i]->type;
-        if (len == 3 || !strcmp(type, str_lower_char(word[3]) == 'v' ? "voltage" : "current")) {
-            post_val v = value_of(p->vec[i], p);
-            vec_push(*out, v);
-        }
-    }
-    *text = s + n;
-    return true;
-}
-
 bool ctl_values(ctl *c, const char *text, post_val **out)
 {
-    *out = NULL;
-    while (text && *(text += strspn(text, " \t,"))) {
-        post_val v;
-        if (take_all(c, &text, out))
-            continue;
-        if (!post_eval_next(&c->e, &text, &v)) {
-            vec_free(*out);
-            return false;
-        }
-        vec_push(*out, v);
-    }
-    return true;
+    return post_eval_list(&c->e, text, out);
 }
 
 /* -- let -- */
@@ -377,47 +336,6 @@ vs_status ctl_write(ctl *c, const char *text)
     return st;
 }
 
-/* The word of a plot's name, by what the file says that it is. */
-static const char *word_of(const char *what)
-{
-    static const char *const word[][2] = {{"tran", "tran"}, {"ac", "ac"},       {"dc", "dc"},
-                                          {"oper", "op"},   {"noise", "noise"}, {"integ", "noise"},
-                                          {"sens", "sens"}, {"pole", "pz"},     {"transf", "tf"}};
-    for (size_t i = VS_COUNT(word); i-- > 0;) /* "transf" before "tran" */
-        if (!str_ncasecmp(what, word[i][0], strlen(word[i][0])))
-            return word[i][1];
-    return "unknown";
-}
-
-static bool is_axis(const out_plot *p)
-{
-    const size_t n = p->n_vec ? strlen(p->name[0]) : 0;
-    return n && (!str_casecmp(p->type[0], "time") || !str_casecmp(p->type[0], "frequency") ||
-                 strstr(p->name[0], "-sweep"));
-}
-
-/* The vectors of a plot that was read, as a plot of this run. */
-static vs_status take_plot(ctl *c, const out_plot *from)
-{
-    post_set *s = sim_plots(c->s);
-    post_plot *p = post_plot_new(s, word_of(from->plot), from->title, from->plot);
-    const bool has_axis = is_axis(from);
-    const int w = 1 + from->complex;
-    for (int32_t i = 0; i < from->n_vec; i++) {
-        char own[OUT_NAME];
-        const bool axis = !i && has_axis;
-        post_vec *v = post_plot_add(s, p, out_own_name(own, from->name[i]), from->type[i],
-                                    from->complex && !axis);
-        for (int64_t k = 0; k < from->n_point; k++) {
-            const double *x = from->data + ((int64_t)from->n_vec * k + i) * w;
-            post_vec_push(v, x[0], w == 2 ? x[1] : 0);
-        }
-        if (axis)
-            p->scale = v;
-    }
-    return VS_OK;
-}
-
 /* load file...: each plot of a raw file becomes one of this run; the last is the current one. */
 vs_status ctl_load(ctl *c, const char *text)
 {
@@ -427,22 +345,8 @@ vs_status ctl_load(ctl *c, const char *text)
     vs_status st = VS_OK;
     for (size_t i = 0; i < n && !st; i++) {
         const char *path = vec_len(w) ? w[i] : standard[0], *why = NULL;
-        for (int32_t k = 0; !st; k++) {
-            out_plot p;
-            const vs_status got = out_read(&p, path, k, &why);
-            if (!got && p.plot) {
-                st = take_plot(c, &p);
-                out_plot_free(&p);
-                continue;
-            }
-            if (!got) { /* a table of text */
-                out_plot_free(&p);
-                why = "is no raw file";
-            }
-            if (!k || strcmp(why, OUT_NO_PLOT))
-                st = ctl_fail(c, "'%s' %s", path, why);
-            break;
-        }
+        if (post_load(sim_plots(c->s), path, false, &why))
+            st = ctl_fail(c, "'%s' %s", path, why);
     }
     vec_free(w);
     return st;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ctl_priv.h"
+#include "fig.h"
 #include "four.h"
-#include "svg.h"
 #include "stream.h"
 
 /* -- spectra -- */
@@ -132,7 +132,7 @@ vs_status ctl_meas(ctl *c, const char *text)
 /* -- pictures -- */
 
 typedef struct request {
-    post_picture p;
+    fig_request p;
     const char *axis; /* behind vs */
     char *list;       /* vec: the expressions */
 } request;
@@ -142,7 +142,7 @@ static vs_status read_request(ctl *c, const char *text, request *r)
 {
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
-    *r = (request){.p = {.xlo = NAN, .xhi = NAN, .ylo = NAN, .yhi = NAN}};
+    *r = (request){.p = fig_nothing()};
     for (size_t i = 0; i < vec_len(w) && !st; i++) {
         double *lim[2] = {NULL, NULL};
         const char **label = NULL;
@@ -163,12 +163,17 @@ static vs_status read_request(ctl *c, const char *text, request *r)
         else if (!str_casecmp(w[i], "ylog"))
             r->p.ylog = true;
         else if (!str_casecmp(w[i], "pointplot"))
-            r->p.points = true;
+            r->p.style = CHART_POINTS;
+        else if (!str_casecmp(w[i], "combplot"))
+            r->p.style = CHART_COMB;
+        else if (!str_casecmp(w[i], "smith") || !str_casecmp(w[i], "polar"))
+            r->p.kind = str_lower_char(*w[i]) == 's' ? FIG_SMITH : FIG_POLAR;
+        else if (!str_casecmp(w[i], "smithgrid") || !str_casecmp(w[i], "polargrid"))
+            r->p.kind = str_lower_char(*w[i]) == 's' ? FIG_SMITH : FIG_POLAR;
         else if (!str_casecmp(w[i], "xdelta") || !str_casecmp(w[i], "ydelta"))
             i++; /* the grid's steps are chosen here */
         else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
-                 str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp") &&
-                 str_casecmp(w[i], "combplot")) {
+                 str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp")) {
             for (const char *s = w[i]; *s; s++)
                 vec_push(r->list, *s);
             vec_push(r->list, ' ');
@@ -188,10 +193,43 @@ static vs_status read_request(ctl *c, const char *text, request *r)
     return st;
 }
 
+/* Drawn in memory first: what cannot be drawn replaces no file. */
+static vs_status write_picture(ctl *c, const fig *f, const fig_request *p, const char *path)
+{
+    const char *why = "";
+    char *text = NULL;
+    size_t n;
+    FILE *fp = stream_text(&text, &n);
+    chart_format format = CHART_SVG;
+    (void)chart_format_of(path, &format);
+    vs_status st = fig_draw(f, &c->e, p, format, fp, &why);
+    if (stream_close(fp) && !st) {
+        st = VS_EIO;
+        why = files_why(errno);
+    }
+    if (st)
+        ctl_fail(c, "%s", why);
+    else
+        st = ctl_open(c, path, false, FILES_BLOCK, &fp);
+    if (!st) {
+        errno = 0;
+        const bool lost = fwrite(text, 1, n, fp) != n;
+        if (stream_close(fp) != 0 || lost) {
+            ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
+            st = VS_EIO;
+        } else if (!c->o.quiet) {
+            fprintf(c->out, "picture: %s\n", path);
+        }
+    }
+    vs_free(text);
+    return st;
+}
+
 static vs_status draw(ctl *c, const char *path, const char *text)
 {
     request r;
     post_val *v = NULL, axis;
+    fig f = {0};
     vs_status st = read_request(c, text, &r);
     if (!st && !ctl_values(c, r.list, &v))
         st = VS_EINPUT;
@@ -199,30 +237,11 @@ static vs_status draw(ctl *c, const char *path, const char *text)
         st = ctl_fail(c, "there is nothing to draw: vectors are expected");
     if (!st && r.axis && !post_eval(&c->e, r.axis, &axis))
         st = VS_EINPUT;
-    size_t n = 0; /* the axis itself is no curve */
-    for (size_t i = 0; i < vec_len(v); i++)
-        if (!v[i].plot || !v[i].plot->scale || v[i].v != v[i].plot->scale->v || vec_len(v) == 1)
-            v[n++] = v[i];
-    if (!st && !r.axis && v[0].plot && v[0].plot->scale &&
-        !strcmp(v[0].plot->scale->type, "frequency") && isnan(r.p.xlo) &&
-        v[0].plot->scale->n > 2) { /* decades: equal ratios */
-        const double *f = v[0].plot->scale->v;
-        int w = 1 + v[0].plot->scale->complex;
-        r.p.xlog |= f[0] > 0 && fabs(f[w] / f[0] - f[2 * w] / f[w]) < 1e-6 * f[w] / f[0];
+    if (!st) {
+        fig_add(&f, v, vec_len(v), r.axis ? &axis : NULL, NULL);
+        st = write_picture(c, &f, &r.p, path);
     }
-    FILE *fp = NULL;
-    if (!st)
-        st = ctl_open(c, path, false, FILES_BLOCK, &fp);
-    if (fp) {
-        errno = 0;
-        bool ok = post_svg(&c->e, v, n, r.axis ? &axis : NULL, &r.p, fp);
-        bool lost = stream_close(fp) != 0 || (!ok && errno);
-        if (lost)
-            ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
-        st = lost ? VS_EIO : ok ? VS_OK : VS_EINPUT;
-        if (ok && !lost && !c->o.quiet)
-            fprintf(c->out, "picture: %s\n", path);
-    }
+    fig_fini(&f);
     vec_free(v);
     vec_free(r.list);
     return st;
@@ -246,10 +265,11 @@ vs_status ctl_gnuplot(ctl *c, const char *text)
     vec_free(w);
     if (!name)
         return ctl_fail(c, "a file and vectors are expected");
+    chart_format format;
+    if (chart_format_of(name, &format))
+        return draw(c, name, text + n);
     const char *base = strrchr(name, '/'), *dot = strrchr(base ? base : name, '.');
-    size_t keep = dot && (!str_casecmp(dot, ".svg") || !str_casecmp(dot, ".ps") ||
-                          !str_casecmp(dot, ".png") || !str_casecmp(dot, ".eps"))
-                      ? (size_t)(dot - name)
-                      : strlen(name);
+    const bool other = dot && (!str_casecmp(dot, ".ps") || !str_casecmp(dot, ".eps"));
+    const size_t keep = other ? (size_t)(dot - name) : strlen(name);
     return draw(c, arena_printf(&c->scratch, "%.*s.svg", (int)keep, name), text + n);
 }

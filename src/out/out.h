@@ -85,16 +85,22 @@ VS_MUST_USE vs_status out_touchstone_open(out_touchstone **f, const char *path, 
 VS_MUST_USE vs_status out_touchstone_point(out_touchstone *f, double hz, const double *s);
 vs_status out_touchstone_close(out_touchstone **f); /* *f is NULL afterwards */
 
-/* Reader, for tests and comparison: one plot of a binary or ASCII raw file, or a CSV file. */
+/* Reader: the plots of a binary or ASCII raw file, or of a CSV file. */
 typedef struct out_plot {
-    char *title, *plot;
+    char *title, *plot; /* NULL: a table of text has none */
     int32_t n_vec;
-    bool complex;
+    bool complex;        /* of a table: columns NAME.re and NAME.im in turn are one vector */
     char **name, **type; /* [n_vec] */
     int64_t n_point;     /* complete points found: the header's count, or fewer if the file ends */
     double *data; /* [n_point * n_vec], point by point; complex: twice that, re and im in turn */
 } out_plot;
 #define OUT_NO_PLOT "has no such plot"
+typedef struct out_reader out_reader;
+/* The plots one behind the other. The file stays mapped, or in memory where it is no regular one.
+ * Status of opening: VS_OK; VS_EIO. Of out_read_next as out_read; p is then empty. */
+VS_MUST_USE vs_status out_read_open(out_reader **r, const char *path, const char **why);
+VS_MUST_USE vs_status out_read_next(out_reader *r, out_plot *p, const char **why);
+void out_read_close(out_reader **r);
 /* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
  * wrong with it (static text), OUT_NO_PLOT behind the last. */
 VS_MUST_USE vs_status out_read(out_plot *p, const char *path, int32_t k, const char **why);

@@ -726,6 +726,48 @@ bool post_eval(post_env *e, const char *text, post_val *out)
     return !text || post_fail(e, "'%.30s' is not expected behind the expression", text);
 }
 
+/* "all", "tran1.all", "allv", "alli" at the start of the list. */
+static bool take_all(post_env *e, const char **text, post_val **out)
+{
+    const char *s = *text + strspn(*text, " \t,");
+    size_t n = strcspn(s, " \t,");
+    const char *dot = memchr(s, '.', n), *word = dot ? dot + 1 : s;
+    size_t len = (size_t)(s + n - word);
+    if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) ||
+        (len == 4 && !strchr("vi", str_lower_char(word[3]))))
+        return false;
+    const post_plot *p =
+        dot ? post_set_find(e->set, arena_strndup(e->mem, s, (size_t)(dot - s))) : e->set->current;
+    for (size_t i = 0; p && i < vec_len(p->vec); i++) {
+        const post_vec *v = p->vec[i];
+        if (len == 3 || !strcmp(v->type, str_lower_char(word[3]) == 'v' ? "voltage" : "current"))
+            vec_push(*out, (post_val){.complex = v->complex,
+                                      .n = v->n,
+                                      .v = v->v,
+                                      .plot = p,
+                                      .type = v->type,
+                                      .name = v->name});
+    }
+    *text = s + n;
+    return true;
+}
+
+bool post_eval_list(post_env *e, const char *text, post_val **out)
+{
+    *out = NULL;
+    while (text && *(text += strspn(text, " \t,"))) {
+        post_val v;
+        if (take_all(e, &text, out))
+            continue;
+        if (!post_eval_next(e, &text, &v)) {
+            vec_free(*out);
+            return false;
+        }
+        vec_push(*out, v);
+    }
+    return true;
+}
+
 bool post_eval_number(post_env *e, const char *text, double *x)
 {
     post_val v;

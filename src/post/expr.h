@@ -48,6 +48,9 @@ typedef struct post_env {
 bool post_eval(post_env *e, const char *text, post_val *out);
 /* The expression at the start of *text, which is moved behind it; NULL at the end of the list. */
 bool post_eval_next(post_env *e, const char **text, post_val *out);
+/* The expressions of a list; "all", "allv", "alli" and "PLOT.all" stand for many. vec, the caller
+ * frees it, also NULL. */
+bool post_eval_list(post_env *e, const char *text, post_val **out);
 /* A single real number; false with a message if it is none. */
 bool post_eval_number(post_env *e, const char *text, double *x);
 /* The vectors that a text names, for saving what will be needed: each is interned and pushed. */

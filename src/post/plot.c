@@ -78,16 +78,25 @@ post_plot *post_set_find(const post_set *s, const char *name)
     return NULL;
 }
 
+post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const char *type,
+                           bool complex)
+{
+    post_vec *v = vs_calloc(1, sizeof *v);
+    *v = (post_vec){.name = str_intern0(s->names, name),
+                    .type = str_intern0(s->names, type),
+                    .complex = complex};
+    vec_push(p->vec, v);
+    return v;
+}
+
 post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex)
 {
     post_vec *v = NULL;
     for (size_t i = 0; i < vec_len(p->vec) && !v; i++)
         if (!str_casecmp(p->vec[i]->name, name))
             v = p->vec[i];
-    if (!v) {
-        v = vs_calloc(1, sizeof *v);
-        vec_push(p->vec, v);
-    }
+    if (!v)
+        return post_plot_append(s, p, name, type, complex);
     v->name = str_intern0(s->names, name);
     v->type = str_intern0(s->names, type);
     v->complex = complex;

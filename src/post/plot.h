@@ -43,6 +43,9 @@ post_plot *post_set_find(const post_set *s, const char *name); /* NULL: none */
 /* An empty vector at the end; one of the same name is replaced. */
 post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type,
                         bool complex);
+/* The same without a look at the names that are there: of two that are alike the first is found. */
+post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const char *type,
+                           bool complex);
 void post_plot_remove(post_plot *p, const post_vec *v);
 /* Is `name` a way to write the vector's name? "out" or "V(Out)" for "v(out)", "v1#branch" for
  * "i(v1)". */
@@ -53,5 +56,12 @@ post_vec *post_plot_find(const post_plot *p, const char *name);
 void post_vec_push(post_vec *v, double re, double im);
 /* All values at once, in place of those that are there. */
 void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
+
+/* Each plot of a raw file, and of a CSV file if `tables`, becomes one of the set; the last is the
+ * current one. Status: VS_OK; VS_EIO; VS_EINPUT; *why says what is wrong, as the end of a sentence:
+ * plots in front of the damage are there. */
+VS_MUST_USE vs_status post_load(post_set *s, const char *path, bool tables, const char **why);
+/* The word in a plot's name, by what it is: "tran" of "Transient Analysis". */
+const char *post_word_of(const char *what);
 
 #endif

@@ -4,6 +4,7 @@
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
  *     run_ngspice.c the same in ngspice's form
  *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
+ *     run_result.c  what needs result files alone: pictures, conversions, comparisons
  *     run_ranks.c   processes of an MPI launcher */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H

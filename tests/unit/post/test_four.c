@@ -4,7 +4,6 @@
 
 #include "four.h"
 #include "plots.h"
-#include "svg.h"
 #include "stream.h"
 
 /* 0.5 + 2 sin(w t) + 0.3 cos(3 w t) at 1 Hz, `per` points a second for 4 s, as the plot tran2 */
@@ -88,39 +87,6 @@ START_TEST(linearize_keeps_the_curve)
 }
 END_TEST
 
-static char *draw(bench *b, const post_val *v, const post_picture *p)
-{
-    char *text = NULL;
-    size_t n;
-    FILE *f = stream_text(&text, &n);
-    bool ok = post_svg(&b->e, v, 1, NULL, p, f);
-    fclose(f);
-    ck_assert(ok);
-    return text;
-}
-
-START_TEST(pictures_stay_small_and_escape_text)
-{
-    bench b;
-    bench_init(&b);
-    post_val v = curve(&b, 50000); /* 200,000 points */
-    post_picture p = {.title = "a < b & c", .xlo = NAN, .xhi = NAN, .ylo = NAN, .yhi = NAN};
-    char *text = draw(&b, &v, &p);
-    ck_assert_ptr_nonnull(strstr(text, "a &lt; b &amp; c"));
-    ck_assert_ptr_nonnull(strstr(text, "v(y)"));
-    ck_assert_int_lt(strlen(text), 200000);
-    ck_assert_ptr_null(strstr(text, "nan"));
-    vs_free(text);
-    post_val neg;
-    ck_assert(post_eval(&b.e, "vector(3)-5", &neg));
-    p.ylog = true;
-    FILE *f = tmpfile();
-    ck_assert(!post_svg(&b.e, &neg, 1, NULL, &p, f)); /* nothing above 0 */
-    fclose(f);
-    bench_fini(&b);
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("post/four");
@@ -128,7 +94,6 @@ int main(void)
     tcase_add_test(t, a_series_has_its_amplitudes_and_phases);
     tcase_add_loop_test(t, spectra_have_the_lines_of_the_curve, 0, 2);
     tcase_add_test(t, linearize_keeps_the_curve);
-    tcase_add_test(t, pictures_stay_small_and_escape_text);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

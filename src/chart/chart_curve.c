@@ -1,0 +1,89 @@
+/* chart_curve.c - curves to paths. A column of the picture keeps its first, least, greatest and
+ * last value: what is drawn covers the same pixels as all points would. */
+#include <math.h>
+
+#include "chart_priv.h"
+
+typedef struct tracer {
+    chart_surface *s;
+    const chart_pen *pen;
+    double *xy;       /* vec: the path under way */
+    double column;    /* x of the column under way */
+    double lo, hi, y; /* its extremes and its last value */
+    bool in_column;
+} tracer;
+
+static void add(tracer *t, double x, double y)
+{
+    vec_push(t->xy, x);
+    vec_push(t->xy, y);
+}
+
+static void end_column(tracer *t)
+{
+    if (t->in_column && t->hi - t->lo > t->s->fine) {
+        add(t, t->column, t->lo);
+        add(t, t->column, t->hi);
+        add(t, t->column, t->y);
+    }
+    t->in_column = false;
+}
+
+static void end_path(tracer *t)
+{
+    end_column(t);
+    if (vec_len(t->xy) == 2) /* a point between gaps */
+        t->s->dot(t->s, t->xy[0], t->xy[1], t->pen->width, t->pen->rgb);
+    else if (t->xy)
+        t->s->path(t->s, t->xy, vec_len(t->xy) / 2, t->pen);
+    vec_clear(t->xy);
+}
+
+static void line_to(tracer *t, double x, double y)
+{
+    if (t->in_column && fabs(x - t->column) < 2.5 * t->s->fine) {
+        t->lo = fmin(t->lo, y);
+        t->hi = fmax(t->hi, y);
+        t->y = y;
+        return;
+    }
+    end_column(t);
+    add(t, x, y);
+    t->in_column = true;
+    t->column = x;
+    t->lo = t->hi = t->y = y;
+}
+
+void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale *x,
+                      const chart_scale *y, chart_style style, uint32_t rgb)
+{
+    const chart_pen pen = {.rgb = rgb, .width = 1.5};
+    tracer t = {.s = s, .pen = &pen};
+    const double ground = y->log || y->lo > 0 ? y->at
+                          : y->hi < 0         ? y->at + y->len
+                                              : chart_place(y, 0);
+    double last_y = NAN, dot_x = NAN, dot_y = NAN;
+    for (int64_t k = 0; k < c->n; k++) {
+        if (!chart_usable(c->x[k], x->log) || !chart_usable(c->y[k], y->log)) {
+            end_path(&t);
+            last_y = NAN;
+            continue;
+        }
+        const double px = chart_place(x, c->x[k]), py = chart_place(y, c->y[k]);
+        const bool same = fabs(px - dot_x) < s->fine && fabs(py - dot_y) < s->fine;
+        if (style == CHART_LINES || style == CHART_BOTH || style == CHART_STEPS) {
+            if (style == CHART_STEPS && !isnan(last_y))
+                line_to(&t, px, last_y);
+            line_to(&t, px, py);
+        } else if (style == CHART_COMB && !same) {
+            s->path(s, (double[]){px, ground, px, py}, 2, &pen);
+        }
+        if ((style == CHART_POINTS || style == CHART_BOTH) && !same)
+            s->dot(s, px, py, 2, rgb);
+        dot_x = px;
+        dot_y = py;
+        last_y = py;
+    }
+    end_path(&t);
+    vec_free(t.xy);
+}

@@ -1,0 +1,103 @@
+/* chart_priv.h - between the files of src/chart:
+ *     chart.c        formats, panels, labels, legends
+ *     chart_scale.c  ranges, ticks and their numbers
+ *     chart_curve.c  curves to paths of no more points than the picture shows
+ *     chart_round.c  Smith and polar charts
+ *     chart_svg.c    SVG, and pages around it
+ *     chart_text.c   letters
+ *     chart_cairo.c  PNG and PDF; the plug-in */
+#ifndef CHART_PRIV_H
+#define CHART_PRIV_H
+
+#include "chart.h"
+#include "heap.h"
+#include "vec.h"
+
+/* -- what pictures are drawn on. y grows downwards. -- */
+typedef struct chart_pen {
+    uint32_t rgb;
+    double width; /* 0: filled */
+    bool dashed;
+} chart_pen;
+
+typedef struct chart_surface chart_surface;
+struct chart_surface {
+    double width, height;
+    double em, line; /* width of a letter on average, height of a line of text */
+    double fine;     /* the least distance that is seen */
+    bool grid;       /* there is room for lines behind the curves */
+    void (*path)(chart_surface *s, const double *xy, size_t n, const chart_pen *p); /* [2 n] */
+    void (*dot)(chart_surface *s, double x, double y, double r, uint32_t rgb);
+    void (*box)(chart_surface *s, double x, double y, double w, double h, uint32_t rgb);
+    /* The baseline begins at x (at: 0), has its middle (0.5) or its end (1) there; turned: it runs
+     * upwards. Text is UTF-8. */
+    void (*text)(chart_surface *s, double x, double y, double at, bool turned, double size,
+                 uint32_t rgb, const char *text);
+    void (*clip)(chart_surface *s, double x, double y, double w, double h); /* w 0: no more */
+    bool (*end)(chart_surface *s);                                          /* false: errno */
+    FILE *out;
+    void *user;
+    heap_owned owned;
+};
+
+void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
+/* A page: what stands in front of its picture, and behind. */
+void chart_page_begin(FILE *out, const char *title, bool dark);
+void chart_page_end(FILE *out);
+void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
+/* false: no memory. */
+typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height, bool pdf);
+#define CHART_CAIRO_SYMBOL "chart_cairo_begin"
+#define CHART_CAIRO_VERSION_SYMBOL "chart_cairo_version"
+typedef void chart_drop_fn(void *surface, size_t n);
+#define CHART_CAIRO_DROP_SYMBOL "chart_cairo_drop"
+
+/* -- colours -- */
+typedef struct chart_theme {
+    uint32_t back, text, frame, grid, faint;
+} chart_theme;
+uint32_t chart_colour(const chart_curve *c, bool dark, bool alone);
+
+/* -- chart_scale.c -- */
+typedef struct chart_scale {
+    double lo, hi; /* in the data's unit; log: their decimal logarithms */
+    bool log;
+    double at, len; /* where lo is, and from there to hi; len < 0: upwards */
+    double step;    /* of ticks; log: decades */
+    int exponent;   /* of the prefix in the label: ticks show x / 10^exponent */
+    double offset;  /* ticks show what is above it */
+    int digits;     /* behind the point */
+    bool plain;     /* no unit: each tick has its own prefix */
+} chart_scale;
+
+bool chart_usable(double x, bool log);
+/* lo, hi NAN: nothing was seen yet. */
+void chart_widen(chart_scale *s, double x);
+/* Limits that the axis states, room around a single value. */
+void chart_close(chart_scale *s, const chart_axis *a);
+/* Steps for at most n ticks; round_lo, round_hi: the ends become ticks. */
+void chart_ticks(chart_scale *s, const chart_axis *a, int n, bool round_lo, bool round_hi);
+double chart_place(const chart_scale *s, double x);
+/* Calls with each tick, and its text; minor ones without. */
+typedef void chart_tick_fn(void *user, double x, const char *text);
+void chart_each_tick(const chart_scale *s, chart_tick_fn *f, void *user);
+/* "time [ns]", "v(out) - 1.2 [mV]", into buf. */
+void chart_axis_label(char *buf, size_t size, const chart_axis *a, const chart_scale *s);
+/* "1.5u", "200k". */
+void chart_engineering(char *s, size_t size, double x);
+
+/* -- chart_curve.c -- */
+void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale *x,
+                      const chart_scale *y, chart_style style, uint32_t rgb);
+
+/* -- chart_round.c -- */
+/* In the square of half side r around (x, y). */
+void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme *t, bool dark,
+                      double x, double y, double r);
+
+/* -- chart.c -- */
+/* Bytes that are no UTF-8, and control letters, are replaced; at most `most` letters. */
+void chart_clean(char *buf, size_t size, const char *text, size_t most);
+size_t chart_letters(const char *utf8);
+
+#endif

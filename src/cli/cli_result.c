@@ -1,0 +1,65 @@
+/* cli_result.c - commands on result files: plot. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* "2.5u", "1meg"; NULL: there is no number. */
+static const char *number(const char *text, double *x)
+{
+    static const struct {
+        const char *suffix;
+        double factor;
+    } unit[] = {{"meg", 1e6}, {"T", 1e12}, {"G", 1e9},  {"M", 1e6},   {"k", 1e3},
+                {"m", 1e-3},  {"u", 1e-6}, {"n", 1e-9}, {"p", 1e-12}, {"f", 1e-15}};
+    char *end;
+    *x = strtod(text, &end);
+    if (end == text)
+        return NULL;
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++)
+        if (!strncmp(end, unit[i].suffix, strlen(unit[i].suffix))) {
+            *x *= unit[i].factor;
+            return end + strlen(unit[i].suffix);
+        }
+    return end;
+}
+
+bool cli_numbers(const char *text, double *a, double *b)
+{
+    const char *end = number(text, a);
+    end = end && *end == ',' ? number(end + 1, b) : NULL;
+    return end && !*end;
+}
+
+/* The terminal's size is the picture's. */
+static void fit_terminal(vsim_inside_picture *p)
+{
+    struct winsize w;
+    if (p->output || p->width || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || w.ws_col < 20 ||
+        w.ws_row < 8)
+        return;
+    p->width = w.ws_col;
+    p->height = w.ws_row - 1;
+}
+
+int cli_plot(const cli_opt *o)
+{
+    cli_out out;
+    cli_opt here = *o;
+    const vsim_settings set = cli_settings(o);
+    vsim_inside_picture p = o->picture;
+    p.word = o->arg;
+    p.n_word = o->n_arg;
+    p.output = o->log;
+    p.colour = isatty(STDOUT_FILENO);
+    fit_terminal(&p);
+    here.log = NULL; /* -o is the picture */
+    if (!cli_out_open(&out, &here))
+        return CLI_IO;
+    const vsim_status st = vsim_inside_draw(&set, &out.streams, &p);
+    const bool told = cli_out_close(&out);
+    const int code = st == VSIM_EUNSUPPORTED ? CLI_IO : cli_exit_code(st);
+    return code == CLI_OK && !told ? CLI_IO : code;
+}

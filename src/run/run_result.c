@@ -1,0 +1,328 @@
+/* run_result.c - what clients ask of result files: pictures. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fig.h"
+#include "run_priv.h"
+#include "stream.h"
+#include "vec.h"
+
+/* Result files in memory, and expressions on them. */
+typedef struct bench {
+    diag d;
+    str_pool names;
+    arena mem;
+    post_set set;
+    post_env e;
+    const vsim_inside_streams *s;
+} bench;
+
+static void bench_begin(bench *b, const vsim_settings *set, const vsim_inside_streams *s)
+{
+    *b = (bench){.s = s};
+    diag_init(&b->d);
+    b->d.variable = set->variable;
+    b->d.variable_user = set->user;
+    str_pool_init(&b->names);
+    arena_init(&b->mem);
+    post_set_init(&b->set, &b->names);
+    b->e = (post_env){.set = &b->set, .d = &b->d, .span = DIAG_NOWHERE, .mem = &b->mem};
+}
+
+static vs_status bench_end(bench *b, vs_status st)
+{
+    run_tell(&b->d, b->s);
+    post_set_fini(&b->set);
+    arena_fini(&b->mem);
+    str_pool_fini(&b->names);
+    diag_fini(&b->d);
+    return st;
+}
+
+static vs_status fail(bench *b, vs_status st, const char *what, const char *path, const char *why)
+{
+    diag_error(&b->d, DIAG_NOWHERE, "%s'%s': %s", what, path, why);
+    return st;
+}
+
+/* What was read in front of damage is used, with a warning. */
+static vs_status read_file(bench *b, const char *path)
+{
+    const char *why = NULL;
+    const size_t before = vec_len(b->set.plot);
+    errno = 0;
+    const vs_status st = post_load(&b->set, path, true, &why);
+    if (!st)
+        return VS_OK;
+    if (st == VS_EINPUT && vec_len(b->set.plot) > before) {
+        diag_warning(&b->d, DIAG_NOWHERE, "'%s': what stands behind the first %zu plots %s", path,
+                     vec_len(b->set.plot) - before, why);
+        return VS_OK;
+    }
+    return fail(b, st, "", path, st == VS_EIO && errno ? files_why(errno) : why);
+}
+
+/* Messages about an expression show it. */
+static void show_text(bench *b, const char *text)
+{
+    const int32_t file = diag_add_file(&b->d, "expression", text, strlen(text), DIAG_NOWHERE);
+    b->e.line = diag_text(&b->d, file);
+    b->e.span = b->e.line_at = (diag_span){file, 0, (uint32_t)strlen(text)};
+}
+
+/* -- which plots -- */
+
+/* The kind of analysis: what stands in front of the values of a sweep. */
+static size_t kind_of(const post_plot *p)
+{
+    const char *family = fig_family(p);
+    return family ? (size_t)(family - p->what) - 2 : strlen(p->what);
+}
+
+static bool alike(const post_plot *a, const post_plot *b)
+{
+    return kind_of(a) == kind_of(b) && !strncmp(a->what, b->what, kind_of(a));
+}
+
+static bool has_name(const post_plot *p, const char *name)
+{
+    return !str_casecmp(post_word_of(p->what), name) || !str_casecmp(p->name, name) ||
+           !str_casecmp(p->what, name);
+}
+
+/* Is no plot in front of the k-th of its kind? Of very many only the newest are asked. */
+static bool is_first(const post_set *set, size_t k)
+{
+    for (size_t i = k > 1000 ? k - 1000 : 0; i < k; i++)
+        if (alike(set->plot[i], set->plot[k]))
+            return false;
+    return true;
+}
+
+static void list_kinds(bench *b)
+{
+    for (size_t i = 0, told = 0; i < vec_len(b->set.plot) && told < 20; i++) {
+        const post_plot *p = b->set.plot[i];
+        if (!is_first(&b->set, i))
+            continue;
+        diag_note(&b->d, DIAG_NOWHERE, "plot %zu is '%s' (%s)", i + 1, p->what,
+                  post_word_of(p->what));
+        told++;
+    }
+}
+
+/* The plots that `name` means: a number from 1 is one, a word all of that kind; NULL: all like the
+ * first that has points. A vec; NULL after a message. */
+static post_plot **choose(bench *b, const char *name)
+{
+    post_plot **all = b->set.plot, **out = NULL;
+    char *end = NULL;
+    const long k = name ? strtol(name, &end, 10) : 0;
+    if (name && end != name && !*end) {
+        if (k >= 1 && (size_t)k <= vec_len(all)) {
+            vec_push(out, all[k - 1]);
+            return out;
+        }
+        diag_error(&b->d, DIAG_NOWHERE, "there is no plot %ld: the files have %zu", k,
+                   vec_len(all));
+        list_kinds(b);
+        return NULL;
+    }
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const bool points = vec_len(all[i]->vec) && all[i]->vec[0]->n > 0;
+        if (out ? alike(out[0], all[i]) : name ? has_name(all[i], name) : points)
+            vec_push(out, all[i]);
+    }
+    if (!out) {
+        if (name)
+            diag_error(&b->d, DIAG_NOWHERE, "no plot of the files is called '%s'", name);
+        else
+            diag_error(&b->d, DIAG_NOWHERE, "the plots of the files have no points");
+        list_kinds(b);
+    }
+    return out;
+}
+
+/* -- pictures -- */
+
+typedef struct draw_question {
+    const vsim_settings *set;
+    const vsim_inside_streams *s;
+    const vsim_inside_picture *p;
+} draw_question;
+
+/* Without expressions: what there is, of each kind of plot. */
+static void list_vectors(const bench *b, FILE *out)
+{
+    for (size_t i = 0; i < vec_len(b->set.plot); i++) {
+        const post_plot *p = b->set.plot[i];
+        size_t like = 0;
+        if (!is_first(&b->set, i))
+            continue;
+        for (size_t k = i + 1; k < vec_len(b->set.plot); k++)
+            like += alike(p, b->set.plot[k]);
+        fprintf(out, "%s%zu %s: %s, %lld points", i ? "\n" : "", i + 1, post_word_of(p->what),
+                p->what, vec_len(p->vec) ? (long long)p->vec[0]->n : 0);
+        if (like)
+            fprintf(out, ", and %zu more like it", like);
+        fputc('\n', out);
+        for (size_t k = 0; k < vec_len(p->vec); k++)
+            fprintf(out, "  %-24s %s%s\n", p->vec[k]->name, p->vec[k]->type,
+                    p->vec[k]->complex ? ", complex" : "");
+    }
+}
+
+static fig_request request_of(const draw_question *q)
+{
+    const vsim_inside_picture *p = q->p;
+    fig_request r = {.title = p->title,
+                     .xlabel = p->xlabel,
+                     .ylabel = p->ylabel,
+                     .xlo = p->xlo,
+                     .xhi = p->xhi,
+                     .ylo = p->ylo,
+                     .yhi = p->yhi,
+                     .xlog = p->xlog,
+                     .ylog = p->ylog,
+                     .stack = p->stack,
+                     .dark = p->dark,
+                     .width = p->width,
+                     .height = p->height,
+                     .plugins = q->set->plugins};
+    if (p->kind)
+        r.kind = *p->kind == 'b' ? FIG_BODE : *p->kind == 's' ? FIG_SMITH : FIG_POLAR;
+    if (p->style)
+        (void)chart_style_of(p->style, &r.style);
+    return r;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Of several files the name of the one a plot came from is part of its family. */
+static const char *member_name(bench *b, const post_plot *p, size_t n_file, const char *const *file,
+                               const size_t *first)
+{
+    const char *family = fig_family(p);
+    if (n_file < 2)
+        return family;
+    size_t k = 0, i = 0;
+    while (b->set.plot[i] != p)
+        i++;
+    while (k + 1 < n_file && first[k + 1] <= i)
+        k++;
+    return family ? arena_printf(&b->mem, "%s, %s", base_name(file[k]), family)
+                  : base_name(file[k]);
+}
+
+static vs_status evaluate(bench *b, const vsim_inside_picture *p, size_t n_file,
+                          const size_t *first, fig *f)
+{
+    post_plot **family = choose(b, p->plot);
+    const size_t n = vec_len(family);
+    vs_status st = n ? VS_OK : VS_EINPUT;
+    char *list = NULL, *text = NULL;
+    size_t bytes;
+    FILE *fp = stream_text(&text, &bytes);
+    for (size_t i = n_file; i < p->n_word; i++)
+        fprintf(fp, "%s%s", i > n_file ? " " : "", p->word[i]);
+    stream_close(fp);
+    list = arena_strndup(&b->mem, text, bytes);
+    vs_free(text);
+    show_text(b, list);
+    for (size_t i = 0; i < n && !st; i++) {
+        b->set.current = family[i];
+        const char *name =
+            n > 1 || n_file > 1 ? member_name(b, family[i], n_file, p->word, first) : NULL;
+        if (!fig_eval(f, &b->e, b->e.line, p->over, name))
+            st = VS_EINPUT;
+    }
+    vec_free(family);
+    return st;
+}
+
+/* To the file, or as letters to the log. */
+static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
+{
+    const vsim_inside_picture *p = q->p;
+    const fig_request r = request_of(q);
+    chart_format format = q->p->colour ? CHART_ANSI : CHART_TXT;
+    if (p->output)
+        (void)chart_format_of(p->output, &format);
+    const char *why = "";
+    char *text = NULL;
+    size_t n;
+    FILE *fp = stream_text(&text, &n);
+    vs_status st = fig_draw(f, &b->e, &r, format, fp, &why);
+    if (stream_close(fp) && !st)
+        st = VS_EIO;
+    if (st) {
+        diag_error(&b->d, DIAG_NOWHERE, "%s", why);
+    } else if (!p->output) {
+        fwrite(text, 1, n, q->s->log);
+    } else {
+        errno = 0;
+        fp = stream_create(p->output, FILES_PICTURE);
+        const bool bad = !fp || fwrite(text, 1, n, fp) != n;
+        const int error = errno;
+        if ((fp && stream_close(fp)) || bad)
+            st = fail(b, VS_EIO, "picture ", p->output, files_why(bad ? error : errno));
+    }
+    vs_free(text);
+    return st;
+}
+
+/* The first word, and those behind it that are files or named as if. */
+static bool is_file(const vsim_inside_picture *p, size_t i)
+{
+    const char *dot = strrchr(p->word[i], '.');
+    return !i || !access(p->word[i], R_OK) || (dot && !str_casecmp(dot, ".raw"));
+}
+
+static vs_status draw(void *arg)
+{
+    const draw_question *q = arg;
+    const vsim_inside_picture *p = q->p;
+    bench b;
+    fig f = {0};
+    size_t n_file = 0, *first = vs_calloc(p->n_word + 1, sizeof *first);
+    bench_begin(&b, q->set, q->s);
+    chart_format format;
+    vs_status st = VS_OK;
+    if (p->output && !chart_format_of(p->output, &format))
+        st = fail(&b, VS_EINPUT, "picture ", p->output,
+                  "the name ends with none of .svg .png .pdf .html .txt");
+    for (; n_file < p->n_word && !st && is_file(p, n_file); n_file++) {
+        first[n_file] = vec_len(b.set.plot);
+        st = read_file(&b, p->word[n_file]);
+    }
+    if (!st && n_file == p->n_word && !p->output) {
+        list_vectors(&b, q->s->log);
+    } else if (!st && n_file == p->n_word) {
+        diag_error(&b.d, DIAG_NOWHERE,
+                   "there is nothing to draw: expressions are expected behind "
+                   "the files");
+        st = VS_EINPUT;
+    } else if (!st) {
+        st = evaluate(&b, p, n_file, first, &f);
+        if (!st)
+            st = put_picture(&b, q, &f);
+    }
+    fig_fini(&f);
+    vs_free(first);
+    return bench_end(&b, st);
+}
+
+vsim_status vsim_inside_draw(const vsim_settings *set, const vsim_inside_streams *s,
+                             const vsim_inside_picture *p)
+{
+    draw_question q = {set, s, p};
+    const run_guard g = {.memory = set->memory, .streams = s, .body = draw};
+    return (vsim_status)run_guarded(&g, &q);
+}

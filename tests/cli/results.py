@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Commands on result files: plot.   results.py VSIM"""
+import os
+import struct
+import subprocess
+import sys
+import unittest
+import xml.dom.minidom
+
+from folder import Folder
+
+FAMILY = '''RLC family
+.param r=10
+V1 in 0 PULSE(0 1 1n 0.1n 0.1n 50n 100n) ac 1
+R1 in a {r}
+L1 a out 100n
+C1 out 0 10p
+.tran 0.1n 40n
+.ac dec 20 1meg 1g
+.step param r list 2 10 50
+.end
+'''
+
+
+def raw(vectors, rows, plot='Transient Analysis', title='made', complex_=False, count=None):
+    """A binary raw file as bytes; vectors: (name, type)."""
+    head = 'Title: %s\nPlotname: %s\nFlags: %s\nNo. Variables: %d\nNo. Points: %d\nVariables:\n' % (
+        title, plot, 'complex' if complex_ else 'real', len(vectors), len(rows) if count is None else count)
+    head += ''.join('\t%d\t%s\t%s\n' % (i, n, t) for i, (n, t) in enumerate(vectors))
+    return head.encode('latin-1') + b'Binary:\n' + b''.join(struct.pack('<%dd' % len(r), *r) for r in rows)
+
+
+class Results(Folder):
+    def setUp(self):
+        super().setUp()
+        self.write('family.sp', FAMILY)
+        self.vsim('-q', '-r', 'family.raw', 'family.sp')
+
+    def vsim(self, *words, code=0):
+        run = subprocess.run([VSIM, *words], cwd=self.tmp.name, capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=240)
+        if code is not None:
+            self.assertEqual(run.returncode, code, (words, run.stdout, run.stderr))
+        return run
+
+    def svg(self, name):
+        doc = xml.dom.minidom.parse(self.path(name))
+        texts = [''.join(c.data for c in t.childNodes) for t in doc.getElementsByTagName('text')]
+        curves = [p for p in doc.getElementsByTagName('path') if p.getAttribute('stroke-width') == '1.5']
+        return texts, curves
+
+    def put(self, name, data):
+        with open(self.path(name), 'wb') as f:
+            f.write(data)
+
+
+class Plot(Results):
+    def test_vectors_are_listed_without_expressions(self):
+        out = self.vsim('plot', 'family.raw').stdout
+        self.assertIn('1 tran: Transient Analysis, r=2', out)
+        self.assertIn('and 2 more like it', out)
+        self.assertIn('2 ac: AC Analysis, r=2', out)
+        self.assertRegex(out, r'v\(out\) +voltage, complex')
+
+    def test_a_family_is_a_curve_for_each_point(self):
+        self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.svg')
+        texts, curves = self.svg('a.svg')
+        self.assertEqual(len(curves), 3)
+        self.assertEqual(len({c.getAttribute('stroke') for c in curves}), 3)
+        for t in ('RLC family', 'r=2', 'r=10', 'r=50', 'time [ns]', 'voltage [V]'):
+            self.assertIn(t, texts)
+        self.vsim('plot', 'family.raw', 'v(out)', '2*i(l1)', '--plot', '3', '-o', 'b.svg')
+        texts, curves = self.svg('b.svg')
+        self.assertEqual(len(curves), 2)
+        self.assertIn('2*i(l1)', texts)
+
+    def test_bode_pairs_share_a_logarithmic_axis(self):
+        self.vsim('plot', 'family.raw', 'v(out)', '--plot', 'ac', '--bode', '-o', 'b.svg', '--title', 'a < b')
+        texts, curves = self.svg('b.svg')
+        self.assertEqual(len(curves), 6)
+        self.assertEqual(texts.count('frequency [Hz]'), 1)
+        for t in ('a < b', 'magnitude [dB]', 'phase [°]', '10M', '100M', '-90'):
+            self.assertIn(t, texts)
+
+    def test_charts_of_the_complex_plane(self):
+        for kind in ('--smith', '--polar'):
+            self.vsim('plot', 'family.raw', 'v(out)/40', '--plot', 'ac', kind, '-o', 'c.svg')
+            texts, curves = self.svg('c.svg')
+            self.assertEqual(len(curves), 3)
+            self.assertIn('j0.5' if kind == '--smith' else '-90°', texts)
+        self.vsim('plot', 'family.raw', 'i(l1)', '--plot', '1', '--vs', 'v(out)', '-o', 'v.svg')
+        self.assertIn('v(out) [V]', self.svg('v.svg')[0])
+
+    def test_several_files_are_members(self):
+        os.rename(self.path('family.raw'), self.path('one.raw'))
+        self.vsim('-q', '-r', 'two.raw', 'family.sp')
+        self.vsim('plot', 'one.raw', 'two.raw', 'v(out)', '-o', 'f.svg')
+        texts, curves = self.svg('f.svg')
+        self.assertEqual(len(curves), 6)
+        self.assertIn('two.raw, r=50', texts)
+        self.assertIn('nix.raw', self.vsim('plot', 'one.raw', 'nix.raw', 'v(out)', code=4).stderr)
+
+    def test_the_terminal_gets_letters(self):
+        out = self.vsim('plot', 'family.raw', 'v(out)', '--size', '60x15').stdout
+        lines = out.split('\n')[:-1]
+        self.assertEqual(len(lines), 15)
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertRegex(out, '[\u2801-\u28ff]{5}')
+        self.assertNotIn('\033', out)
+        self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.txt', '--size', '60x15')
+        self.assertEqual(self.read('a.txt'), out)
+
+    def test_png_pdf_and_pages(self):
+        done = self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.png', '--size', '400x300', code=None)
+        if done.returncode == 4 and 'built without cairo' in done.stderr:
+            self.assertFalse(os.path.exists(self.path('a.png')))
+        else:
+            with open(self.path('a.png'), 'rb') as f:
+                head = f.read(24)
+            self.assertEqual(head[:8], b'\x89PNG\r\n\x1a\n')
+            self.assertEqual(struct.unpack('>II', head[16:24]), (800, 600))
+            self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.pdf')
+            with open(self.path('a.pdf'), 'rb') as f:
+                data = f.read()
+            self.assertTrue(data.startswith(b'%PDF-') and b'%%EOF' in data[-20:])
+        self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.html', '--title', '</title><script>')
+        page = self.read('a.html')
+        self.assertIn('<svg', page)
+        self.assertNotIn('<script>', page)
+        self.assertNotRegex(page, r'(src|href)=')
+
+    def test_the_same_picture_is_the_same_bytes(self):
+        for name in ('a.svg', 'b.svg'):
+            self.vsim('plot', 'family.raw', 'v(out)', 'db(v(in)+1)', '-o', name, '--stack', '--dark')
+        self.assertEqual(self.read('a.svg'), self.read('b.svg'))
+
+    def test_what_is_wrong_is_said(self):
+        def says(text, *words, code=1):
+            err = self.vsim('plot', *words, code=code).stderr
+            self.assertIn(text, err)
+            return err
+        err = says("there is no vector 'v(ouf)'", 'family.raw', 'v(in)', 'v(ouf)', '-o', 'x.svg')
+        self.assertRegex(err, r"v\(in\) v\(ouf\)\n +\| +\^~~~~~\n")
+        self.assertIn("did you mean 'v(out)'?", err)
+        self.assertFalse(os.path.exists(self.path('x.svg')))
+        says('ends with none of .svg', 'family.raw', 'v(out)', '-o', 'x.gif')
+        says('there is no plot 7: the files have 6', 'family.raw', 'v(out)', '--plot', '7')
+        says("no plot of the files is called 'noise'", 'family.raw', 'v(out)', '--plot', 'noise')
+        says('nothing to draw', 'family.raw', '0*v(out)-1', '--ylog', '-o', 'x.svg')
+        says('expressions are expected', 'family.raw', '-o', 'x.svg')
+        says('No such file', 'nix.raw', code=4)
+        says('--size takes', 'family.raw', '--size', '5x5', code=2)
+        says('--xlimit takes', 'family.raw', '--xlimit', '3,2', code=2)
+        says('--style takes', 'family.raw', '--style', 'dots', code=2)
+        says('result files', code=2)
+        self.assertIn('only plot takes --bode', self.vsim('check', 'family.sp', '--bode', code=2).stderr.replace("'", ''))
+        self.vsim('plot', 'family.raw', 'v(out)', '-o', 'nix/x.svg', code=4)
+        os.rename(self.path('family.raw'), self.path('in.svg'))
+        says('overwrit', 'in.svg', 'v(out)', '-o', 'in.svg', code=4)
+
+    def test_damaged_and_odd_files(self):
+        vectors = [('time', 'time'), ('v(a)', 'voltage')]
+        rows = [(k * 1e-9, k % 7) for k in range(100)]
+        whole = raw(vectors, rows)
+        self.put('cut.raw', whole[:-8 * 2 * 50 - 3])  # in the middle of a point
+        self.assertIn('49 points', self.vsim('plot', 'cut.raw').stdout)
+        self.vsim('plot', 'cut.raw', 'v(a)', '-o', 'cut.svg')
+        self.put('grows.raw', raw(vectors, rows, count=1000000000000))
+        self.assertIn('100 points', self.vsim('plot', 'grows.raw').stdout)
+        self.put('empty.raw', raw(vectors, []))
+        self.assertIn('no points', self.vsim('plot', 'empty.raw', 'v(a)', code=1).stderr)
+        self.put('none.raw', b'')
+        self.assertIn('empty', self.vsim('plot', 'none.raw', 'v(a)', code=1).stderr)
+        nan, inf = float('nan'), float('inf')
+        self.put('nan.raw', raw(vectors, [(0, 1), (1, nan), (2, inf), (3, -inf), (4, 2), (5, 1e308), (nan, 3)]))
+        self.vsim('plot', 'nan.raw', 'v(a)', '-o', 'nan.svg')
+        self.assertNotRegex(self.read('nan.svg').lower(), r'\b(nan|inf)\b')
+        self.put('allnan.raw', raw(vectors, [(k, nan) for k in range(5)]))
+        self.assertIn('nothing to draw', self.vsim('plot', 'allnan.raw', 'v(a)', '-o', 'x.svg', code=1).stderr)
+        self.put('bytes.raw', raw([('time', 'time'), ('v(\xff\xfe<&\x01)', 'voltage')], rows, title='\x80<'))
+        self.vsim('plot', 'bytes.raw', 'all', '-o', 'bytes.svg')
+        self.assertEqual(len(self.svg('bytes.svg')[1]), 1)
+        self.put('tail.raw', whole + b'Title: x\nNo. Variables: 1\n')
+        self.assertIn('behind the first 1 plots', self.vsim('plot', 'tail.raw', 'v(a)', '-o', 't.svg').stderr)
+
+    def test_many_vectors(self):
+        n = 100000
+        vectors = [('time', 'time')] + [('v(x%d)' % k, 'voltage') for k in range(n)]
+        self.put('many.raw', raw(vectors, [[k] + [k + j for j in range(n)] for k in range(2)]))
+        self.vsim('plot', 'many.raw', 'v(x99999)', '-o', 'm.svg')
+        self.assertEqual(len(self.svg('m.svg')[1]), 1)
+
+    def test_tables_are_drawn_too(self):
+        self.write('t.csv', 'x,"a, b"\n0,1\n1,2\n2,5\n\nx,y\n1,1\n')
+        self.vsim('plot', 't.csv', 'all', '--plot', '1', '-o', 't.svg')
+        texts, curves = self.svg('t.svg')
+        self.assertEqual(len(curves), 1)
+        self.assertIn('a, b', texts)
+        self.vsim('-q', '--csv', '-r', 'family.csv', 'family.sp')
+        self.vsim('plot', 'family.csv', 'v(out)', '--vs', 'time', '--plot', '1', '-o', 'f.svg')
+        self.assertTrue(self.svg('f.svg')[1])
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
