@@ -169,12 +169,25 @@ typedef struct ana_port { /* source behind a resistance z0 between nodes p and n
     int32_t p, n, source;
     double z0; /* ohm */
 } ana_port;
-/* S, Y, Z parameters; with `noise` the noise current correlation matrix Cy and, of two ports, NF
- * NFmin Rn SOpt.
+typedef struct ana_sp_watch { /* a column: factor * (z[hi] - z[lo]) */
+    ana_column col;
+    int32_t hi, lo;
+    double factor;
+} ana_sp_watch;
+typedef struct ana_sp_opt {
+    const ana_port *port; /* [n_port] */
+    int32_t n_port;
+    ana_freq freq;
+    bool noise;                /* also the noise current correlation matrix Cy and, of two ports, NF
+                             * NFmin Rn SOpt */
+    const ana_sp_watch *watch; /* [n_watch] columns behind the parameters: z while the last port
+                             * has 1 V behind its resistance and the others 0 V */
+    int32_t n_watch;
+} ana_sp_opt;
+/* S, Y, Z parameters.
  *   s  out  called for each frequency with S [n_port^2], row by row, re and im in turn; may be NULL
  */
-VS_MUST_USE vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *f,
-                             bool noise, const ana_table *t,
+VS_MUST_USE vs_status ana_sp(ana *a, const ana_sp_opt *o, const ana_table *t,
                              vs_status (*s)(void *user, double f, const double *s), void *user);
 
 /* Loop gain at probes, voltage sources of 0 V (lstb.c); a plot of the gain, then one of the

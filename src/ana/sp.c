@@ -22,7 +22,8 @@ typedef struct spar {
     const ana_port *port;
     int32_t np;
     bool noise;
-    cplx *z;              /* [n+1] solution or adjoint */
+    const ana_sp_opt *opt;
+    cplx *z;              /* [n+1] solution of the last port driven */
     cplx *adj;            /* [np][n+1] adjoints of the waves leaving the ports, for noise */
     cplx *S, *Y, *Z, *Cy; /* [np][np] */
     cplx *m, *rhs;        /* [np][np] scratch */
@@ -192,16 +193,20 @@ static vs_status begin(spar *w, const ana_table *t)
 {
     ana_column *col = NULL;
     static const char *const kind[] = {"S", "Y", "Z", "Cy"};
-    static const char *const figure[] = {"NF", "SOpt", "NFmin", "Rn"};
+    static const char *const type[] = {"s-param", "admittance", "impedance", "current"};
+    static const ana_column figure[] = {
+        {"NF", "decibel"}, {"SOpt", "notype"}, {"NFmin", "decibel"}, {"Rn", "impedance"}};
     vec_push(col, ((ana_column){"frequency", "frequency"}));
     for (int k = 0; k < (w->noise ? 4 : 3); k++)
         for (int32_t i = 0; i < w->np; i++)
             for (int32_t j = 0; j < w->np; j++)
                 vec_push(col, ((ana_column){arena_printf(&w->s.a->mem, "%s_%d_%d", kind[k],
                                                          (int)i + 1, (int)j + 1),
-                                            "notype"}));
+                                            type[k]}));
     for (size_t k = 0; k < VS_COUNT(figure) && w->noise && w->np == 2; k++)
-        vec_push(col, ((ana_column){figure[k], "notype"}));
+        vec_push(col, figure[k]);
+    for (int32_t k = 0; k < w->opt->n_watch; k++)
+        vec_push(col, w->opt->watch[k].col);
     const vs_status st = t->begin(t->user, "SP Analysis", col, (int32_t)vec_len(col), true);
     vec_free(col);
     return st;
@@ -217,6 +222,10 @@ static vs_status put(spar *w, double f, const ana_table *t)
             vec_push(w->row, m[k][i]);
     if (w->noise && w->np == 2)
         push_figures(w);
+    for (int32_t k = 0; k < w->opt->n_watch; k++) {
+        const ana_sp_watch *o = &w->opt->watch[k];
+        vec_push(w->row, o->factor * (w->z[o->hi] - w->z[o->lo]));
+    }
     return t->row(t->user, (const double *)w->row);
 }
 
@@ -251,13 +260,12 @@ static void release(spar *w)
     small_fini(&w->s);
 }
 
-vs_status ana_sp(ana *a, const ana_port *port, int32_t n_port, const ana_freq *freq, bool noise,
-                 const ana_table *t, vs_status (*s)(void *user, double f, const double *s),
-                 void *user)
+vs_status ana_sp(ana *a, const ana_sp_opt *o, const ana_table *t,
+                 vs_status (*s)(void *user, double f, const double *s), void *user)
 {
-    spar w = {.port = port, .np = n_port, .noise = noise};
-    double *f = ana_frequencies(freq);
-    vs_status st = small_begin(&w.s, a, noise);
+    spar w = {.port = o->port, .np = o->n_port, .noise = o->noise, .opt = o};
+    double *f = ana_frequencies(&o->freq);
+    vs_status st = small_begin(&w.s, a, o->noise);
     if (st == VS_OK)
         allocate(&w);
     bool open = false;

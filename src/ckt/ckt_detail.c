@@ -112,9 +112,12 @@ static const char *const i_unit[] = {"A", "A", "", "A", "V", "W"};
 
 static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *name, ckt_detail *d)
 {
+    const bool is_v = c->sources->all[source].is_v;
+    if (!is_v && (!strcasecmp(name, "current") || !strcasecmp(name, "c")))
+        name = "i"; /* ngspice's words */
     for (size_t k = 0; k < VS_COUNT(source_detail); k++)
         if (!strcasecmp(source_detail[k], name)) {
-            const char *unit = c->sources->all[source].is_v ? v_unit[k] : i_unit[k];
+            const char *unit = is_v ? v_unit[k] : i_unit[k];
             *d = (ckt_detail){CKT_DETAIL_SOURCE, source, (int32_t)k, unit};
             return CKT_FOUND;
         }
@@ -178,8 +181,11 @@ const char **ckt_detail_names(const ckt *c, const char *device)
         return v;
     }
     if (i < 0) {
-        for (size_t k = 0; k < VS_COUNT(source_detail) && ckt_find_source(c, device) >= 0; k++)
+        const int32_t s = ckt_find_source(c, device);
+        for (size_t k = 0; k < VS_COUNT(source_detail) && s >= 0; k++)
             vec_push(v, source_detail[k]);
+        if (s >= 0 && !c->sources->all[s].is_v)
+            vec_push(v, "current");
         return v;
     }
     const va_module *mod = mdl_module(c->inst[i].model);

@@ -92,6 +92,8 @@ vs_status ctl_let(ctl *c, const char *text)
         return ctl_fail(c, "'%s' cannot be the name of a vector", name);
     if (!post_eval(&c->e, eq + 1, &v))
         return VS_EINPUT;
+    if (v.derived && sim_opts(c->s)->manner.ngspice) /* its type is part of its name in files */
+        v.type = "notype";
     post_vec *made = let_target(c, p, name, whole != name);
     if (index)
         return assign_part(c, made, name, index, &v);

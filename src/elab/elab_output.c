@@ -149,7 +149,8 @@ static void save_current(outputs *o, const flat_save *s)
                      s->device, s->device);
 }
 
-/* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic], ... */
+/* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic],
+ * @i1[current], ... */
 static void add_device_currents(outputs *o)
 {
     static const char *const word[] = {"i", "id", "ig", "is", "ib", "ic", "ie"};
@@ -160,7 +161,7 @@ static void add_device_currents(outputs *o)
             if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND ||
                 d.what == CKT_DETAIL_PARAM)
                 continue;
-            char *name = vs_text("@%s[%s]", in->name, word[k]);
+            char *name = vs_text("@%s[%s]", in->name, in->letter == 'i' ? "current" : word[k]);
             add_detail(o, name, d);
             vs_free(name);
         }

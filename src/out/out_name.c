@@ -45,8 +45,9 @@ const char *out_ng_type(const char *name, const char *type)
         return !strcmp(name, "temp-sweep") ? "temp-sweep" : type;
     if (!strcmp(open, "[p]"))
         return "power";
-    if (open[1] == 'c' && (name[1] | 32) == 'i' && (!open[2] || strchr("]u", open[2])))
-        return "current"; /* [c] and [current] of a current source */
+    if ((name[1] | 32) == 'i' &&
+        (!strcmp(open, "[c]") || !strcmp(open, "[current]") || !strcmp(open, "[dc]")))
+        return "current"; /* of a current source */
     switch (open[1] | 32) {
     case 'g': return "admittance";
     case 'c': return "capacitance";

@@ -141,6 +141,22 @@ static post_val like(post_env *e, const post_val *a, const post_val *b, bool com
     return r;
 }
 
+/* Of products and quotients of voltages and currents; NULL: no such. */
+static const char *power_type(char op, const char *a, const char *b)
+{
+    static const struct {
+        char op;
+        const char *a, *b, *type;
+    } rule[] = {{'*', "voltage", "current", "power"},
+                {'*', "current", "voltage", "power"},
+                {'/', "voltage", "current", "impedance"},
+                {'/', "current", "voltage", "admittance"}};
+    for (size_t i = 0; i < VS_COUNT(rule); i++)
+        if (op == rule[i].op && !strcmp(a, rule[i].a) && !strcmp(b, rule[i].b))
+            return rule[i].type;
+    return NULL;
+}
+
 static const char *type_of(char op, const post_val *a, const post_val *b)
 {
     bool plain_a = !strcmp(a->type, "notype"), plain_b = !strcmp(b->type, "notype");
@@ -206,7 +222,9 @@ static post_val apply(post_env *e, int op, const post_val *a, const post_val *b)
             post_put(&r, k, arithmetic(op, post_at(a, k), post_at(b, k)));
         else
             r.v[k] = arithmetic_real(op, creal(post_at(a, k)), creal(post_at(b, k)));
-    r.type = type_of((char)op, a, b);
+    const char *power = power_type((char)op, a->type, b->type);
+    r.type = power ? power : type_of((char)op, a, b);
+    r.derived = !power;
     return r;
 }
 
@@ -525,7 +543,7 @@ static bool name_or_call(parser *p, post_val *out)
         if (close)
             p->s = close + 1;
     } else {
-        while (name_char(*p->s))
+        while (name_char(*p->s) || (p->s > a && *p->s == '!' && p->s[1] != '=')) /* node sub! */
             p->s++;
     }
     size_t n = (size_t)(p->s - a);

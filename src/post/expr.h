@@ -16,6 +16,7 @@ typedef struct post_val {
     double *v;             /* [n], complex: [2 n]; never written again */
     const post_plot *plot; /* where its axis is, NULL: a number */
     const char *type;      /* "voltage", ..., "notype" */
+    bool derived;          /* type is ours, of a sum or a multiple; ngspice's would be "notype" */
     const char *name;      /* the text, as tables show it */
 } post_val;
 

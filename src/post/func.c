@@ -22,6 +22,7 @@ static post_val same_shape(fargs *f, bool complex)
     post_val r = post_new_val(f->e, f->a[0].n, complex);
     r.plot = f->a[0].plot;
     r.type = f->a[0].type;
+    r.derived = f->a[0].derived;
     return r;
 }
 

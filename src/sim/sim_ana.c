@@ -236,14 +236,28 @@ static void dc_undo(sim *s, const flat_ana *a, flat_override *over, sim_change *
         sim_deep(s, "the end of .dc");
 }
 
+/* The value of a resistor itself */
+static bool sweeps_resistance(const flat_sweep *w)
+{
+    const char *dot = strrchr(w->name, '.');
+    return w->what == FLAT_SWEEP_INST && !strcmp(w->param, "value") &&
+           (dot ? dot[1] : w->name[0]) == 'r';
+}
+
 static vs_status run_dc(sim *s, const flat_ana *a)
 {
     static const char *const name[] = {"v-sweep", "temp-sweep", "param-sweep", "param-sweep"};
     static const char *const type[] = {"voltage", "temperature", "notype", "notype"};
     const flat_sweep *inner = &a->sweep[0];
-    bool is_current = inner->what == FLAT_SWEEP_SOURCE && strchr(inner->name, 'i') == inner->name;
-    sim_axis axis = {is_current ? "i-sweep" : name[inner->what],
-                     is_current ? "current" : type[inner->what], is_current ? "A" : "V"};
+    const bool is_current = inner->what == FLAT_SWEEP_SOURCE && inner->name[0] == 'i',
+               is_r = sweeps_resistance(inner);
+    const sim_axis axis = {is_current ? "i-sweep"
+                           : is_r     ? "res-sweep"
+                                      : name[inner->what],
+                           is_current ? "current"
+                           : is_r     ? "res-sweep"
+                                      : type[inner->what],
+                           is_current ? "A" : "V"};
     double *x;
     bool fits;
     vs_status st = sim_start(s);

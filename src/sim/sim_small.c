@@ -262,16 +262,32 @@ static vs_status put_touchstone(void *user, double f, const double *v)
     return out_touchstone_point(user, f, v);
 }
 
+/* What .save asks for of the solution itself: node voltages and currents. vec. */
+static vs_status watch_of(sim *s, ana_sp_watch **watch)
+{
+    elab_out *v = NULL;
+    const vs_status st = elab_outputs(&v, s->ckt, &s->flat, s->d, s->names, true);
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (!v[i].is_detail)
+            vec_push(
+                *watch,
+                ((ana_sp_watch){{v[i].name, elab_out_type(&v[i])}, v[i].hi, v[i].lo, v[i].factor}));
+    vec_free(v);
+    return st;
+}
+
 vs_status sim_run_sp(sim *s, const flat_ana *a)
 {
     sim_table t;
     ana_port *port = NULL;
+    ana_sp_watch *watch = NULL;
     double *z0 = NULL;
     out_touchstone *file = NULL;
-    const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = ports_of(s, a, &port);
+    if (!st)
+        st = watch_of(s, &watch);
     for (size_t k = 0; k < vec_len(port); k++)
         vec_push(z0, port[k].z0);
     if (!st && s->opt.touchstone) {
@@ -283,8 +299,13 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     }
     const ana_table at = sim_table_of(&t, s, "sp");
     if (!st) {
-        st = ana_sp(s->ana, port, (int32_t)vec_len(port), &f, a->donoise, &at,
-                    file ? put_touchstone : NULL, file);
+        const ana_sp_opt o = {.port = port,
+                              .n_port = (int32_t)vec_len(port),
+                              .freq = sim_grid_of(a),
+                              .noise = a->donoise,
+                              .watch = watch,
+                              .n_watch = (int32_t)vec_len(watch)};
+        st = ana_sp(s->ana, &o, &at, file ? put_touchstone : NULL, file);
         sim_count(s);
     }
     if (out_touchstone_close(&file) && !st) {
@@ -293,6 +314,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
         st = VS_EIO;
     }
     vec_free(port);
+    vec_free(watch);
     vec_free(z0);
     return st;
 }

@@ -261,6 +261,36 @@ Q1 c b 0 0 t q
     check('self-heating: gone at 1 GHz', 0 if abs(r[1].real / slope - 1) > 0.5 else 1, 0)
 
 
+VBIC_VALUES = """  (ngspice 46+ at reltol 1e-9: a npn in the forward region, a pnp near saturation)
+vbe 8.425746e-01 7.978992e-01   vbc -2.26550e-02 7.344923e-01
+ib 1.411099e-04 -5.61647e-05    ie -3.42203e-03 2.165302e-03    p 3.400865e-03 2.560124e-04
+gm 7.181142e-02 6.093824e-02    go -3.76144e-16 -7.71142e-03
+gpi 4.887240e-03 1.737621e-03   gmu 1.000016e-12 1.663635e-04   gx 1.070230e-01 1.078683e-01
+cbe 2.104810e-13 2.350783e-13   cbex 7.450906e-15 1.319349e-14  cbc 9.902274e-15 5.395216e-14
+cbcx 1.783641e-28 0             cbep 4.760984e-15 2.467121e-14  cbcp 5.325718e-15 1.348915e-14
+qbe 3.122954e-14 4.832898e-14   qbc 7.745640e-16 2.047837e-14"""
+
+
+def case_vbic_values(vsim):
+    """What a VBIC transistor tells of its operating point has ngspice's names, signs and values."""
+    words = VBIC_VALUES.split('\n', 1)[1].split()
+    card = ('level=4 is=1e-16 rcx=10 rci=30 rbx=20 rbi=40 re=1 cje=20f cjc=10f cjep=5f cjcp=7f isp=1e-18 ibeip=1e-19 '
+            'ibcip=1e-19 rbp=20 rs=30 tf=2p wbe=0.9 vo=2 gamm=1e-12 hrcf=1 ibei=1e-18 ibci=1e-18 ikf=1m ')
+    col = run(vsim, 'vbic\n.model vb npn %s qco=1f wsp=0.8\n.model vp pnp %s\nvc c 0 1\nvb b 0 0.85\nq1 c b 0 0 vb\n'
+              'vc2 c2 0 -0.1\nvb2 b2 0 -0.8\nq2 c2 b2 0 0 vp area=2\n.options reltol=1e-9 abstol=1e-16\n.save all %s\n.op'
+              % (card, card, ' '.join('@q%d[%s]' % (k, w) for w in words[::3] + ['ic', 'isub', 'beta'] for k in (1, 2))))
+    for name, *want in zip(*(iter(words),) * 3):
+        for k in (1, 2):
+            got, ref = col['@q%d[%s]' % (k, name)][0], float(want[k - 1])
+            check('vbic: %s of q%d' % (name, k), abs(got - ref), 2e-6 * abs(ref))
+    for k in (1, 2):
+        ic, ib, ie, isub, beta = (col['@q%d[%s]' % (k, i)][0] for i in ('ic', 'ib', 'ie', 'isub', 'beta'))
+        check('vbic: the currents of q%d add up to nothing' % k, abs(ic + ib + ie + isub), 1e-12 * abs(ie))
+        check('vbic: beta of q%d' % k, abs(beta - ic / ib), 1e-12 * beta)
+        check('vbic: the base current of q%d is that of its source' % k,
+              abs(ib / col['i(vb%s)' % ('' if k == 1 else '2')][0] + 1), 1e-8)
+
+
 def case_vbic_without_thermal_node(vsim):
     """rth of a transistor whose line leaves the thermal node out does nothing, which is said once for each card."""
     card = 'level=4 is=1e-16 rci=20 rbi=20 re=5 ibei=1e-18 vef=50 ikf=10m tf=5p cth=1n'

@@ -145,6 +145,51 @@ class Files(Folder):
         self.assertIn(('i(x1.vmeas)', 'current'), ours)
         self.assertEqual(len(ours), len(names))
 
+    def test_a_current_source_has_a_current(self):
+        self.deck('i\ni0 0 a dc 2m\nr0 a 0 1k\n.save @i0[current] @i0[c] @i0[dc]\n.options savecurrents\n'
+                  '.dc r0 1k 2k 1k\n')
+        self.ngspice('-b', '-r', 'o.raw', 'd.cir')
+        (lines, data), = header(self.raw())
+        self.assertEqual(variables(lines), [
+            ('res-sweep', 'res-sweep'), ('i(@i0[current])', 'current'), ('i(@i0[c])', 'current'),
+            ('i(@i0[dc])', 'current'), ('i(@r0[i])', 'current')])
+        self.assertEqual(struct.unpack('<5d', data[:40]), (1000, 2e-3, 2e-3, 2e-3, 2e-3))
+        self.call(VSIM, '-r', 'p.raw', 'd.cir')
+        self.assertEqual(variables(header(self.raw('p.raw'))[0][0])[1][0], '@i0[current]')
+
+    def test_s_parameters_come_with_voltages_and_currents(self):
+        # 1 V behind 75 Ohm at the last port, 50 Ohm at the other: a ladder of three resistors
+        self.deck('sp\nv1 in 0 dc 0 ac 1 portnum 1 z0 50\nv2 out 0 dc 0 ac 0 portnum 2 z0 75\n'
+                  'r1 in m 10\nr2 m out 20\nr3 m 0 100\n.sp lin 1 1meg 1meg 1\n')
+        self.ngspice('-b', '-r', 'o.raw', 'd.cir')
+        (lines, data), = header(self.raw())
+        names = variables(lines)
+        value = dict(zip((n for n, _ in names), struct.unpack('<%dd' % (2 * len(names)), data)[::2]))
+        r3 = 1 / (1 / 100 + 1 / 60)
+        out = (r3 + 20) / (r3 + 95)
+        m = out * r3 / (r3 + 20)
+        for name, want in (('v(out)', out), ('v(m)', m), ('v(in)', m * 50 / 60), ('i(v2)', (out - 1) / 75),
+                           ('i(v1)', m / 60)):
+            self.assertAlmostEqual(value[name], want, delta=1e-12)
+        self.assertLessEqual({('S_1_1', 's-param'), ('Y_2_1', 'admittance'), ('Z_1_2', 'impedance'),
+                              ('i(Cy_1_1)', 'current'), ('NF', 'decibel'), ('Rn', 'impedance')}, set(names))
+
+    def test_types_of_what_blocks_compute(self):
+        self.deck(RC + '.control\ntran 0.1u 2u\nlet p = v(in)*i(v1)\nlet z = v(in)/i(v1)\nlet y = i(v1)/v(in)\n'
+                       'let d = v(in)-v(out)\nlet s = -i(v1)/2\nlet n = -v(in)\nwrite o.raw p z y d s n\n.endc\n')
+        want = [('p', 'power'), ('z', 'impedance'), ('y', 'admittance'), ('d', 'notype'), ('s', 'notype'),
+                ('v(n)', 'voltage')]
+        self.ngspice('-b', 'd.cir')
+        self.assertEqual(variables(header(self.raw())[0][0])[1:], want)
+        self.call(VSIM, 'd.cir')  # ours: a difference of voltages is a voltage
+        self.assertIn(('d', 'voltage'), variables(header(self.raw())[0][0]))
+
+    def test_a_node_may_end_in_an_exclamation_mark(self):
+        self.deck('sub\nv1 sub! 0 2\nr1 sub! 0 1k\n.control\nop\nprint sub! v(sub!)*2 sub!-1 sub!!=2\n.endc\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        for want in ('sub! = 2.0', 'v(sub!)*2 = 4.0', 'sub!-1 = 1.0', 'sub!!=2 = 0.0'):
+            self.assertIn(want, out)
+
     def test_both_forms_of_names_are_understood(self):
         self.deck(TREE + '.control\nop\nprint v.x1.vmeas#branch-i(x1.vmeas) l.x1.l1#branch-i(l.x1.l1)\n.endc\n')
         for call in (self.ngspice, lambda *a: self.call(VSIM, *a)):
