@@ -677,7 +677,8 @@ static const char help_deck[] =
     "                   .model my1 mymodule (a=1 b=2)\n"
     "                   N1 in out my1 w=1u\n"
     "Measures and tables:  .meas tran rise TRIG v(out) VAL=0.1 RISE=1 TARG v(out) VAL=0.9 RISE=1\n"
-    "                      .four 1meg v(out)   .print tran v(out)     (docs/measure.md)\n"
+    "                      .four 1meg v(out)   .fft v(out) np=1024   .print tran v(out)\n"
+    "                                                          (docs/measure.md)\n"
     "Scripts:              .control ... .endc as in ngspice           (docs/control.md)\n"
     "The language is described in docs/netlist.md, the Verilog-A subset in docs/verilog-a.md.\n";
 

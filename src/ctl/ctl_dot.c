@@ -5,6 +5,7 @@
 
 #include "ctl_priv.h"
 #include "four.h"
+#include "spectrum.h"
 #include "table.h"
 #include "stream.h"
 
@@ -33,6 +34,20 @@ static post_plot *plot_of(ctl *c, const char *word)
     return any;
 }
 
+/* The newest spectrum that has a vector which the measure names. */
+static post_plot *spectrum_of(ctl *c, const char *text)
+{
+    const post_set *s = sim_plots(c->s);
+    const char **name = NULL;
+    post_plot *found = NULL;
+    post_measure_names(c->names, text, &name);
+    for (size_t i = vec_len(s->plot); i-- > 0 && !found;)
+        for (size_t k = 0; k < vec_len(name) && is_of(s->plot[i], "fft") && !found; k++)
+            found = post_plot_find(s->plot[i], name[k]) ? s->plot[i] : NULL;
+    vec_free(name);
+    return found ? found : plot_of(c, "fft");
+}
+
 static void keep_result(ctl *c, const char *analysis, const post_plot *p, const post_meas *m)
 {
     ctl_result r = {str_intern0(c->names, analysis), p->name, *m};
@@ -50,13 +65,13 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
     static const char *const words[] = {"tran", "ac",  "dc",   "sp",      "noise", "op",
-                                        "hb",   "pss", "hbac", "hbnoise", "lstb"};
+                                        "hb",   "pss", "hbac", "hbnoise", "lstb",  "fft"};
     for (size_t i = 0; i < VS_COUNT(words); i++)
         if (!str_casecmp(words[i], analysis))
             return true;
     diag_error(c->d, at,
                "a measure begins with its analysis: tran, ac, dc, sp, noise, hb, pss, hbac, "
-               "hbnoise or lstb, not '%s'",
+               "hbnoise, lstb or fft, not '%s'",
                analysis);
     return false;
 }
@@ -100,7 +115,8 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 {
     if (!known_analysis(c, analysis, at))
         return VS_EINPUT;
-    post_plot *p = plot_of(c, analysis), *was = sim_plots(c->s)->current;
+    post_plot *p = str_casecmp(analysis, "fft") ? plot_of(c, analysis) : spectrum_of(c, text);
+    post_plot *was = sim_plots(c->s)->current;
     if (!p) {
         diag_error(c->d, at, "there is no %s analysis whose results could be measured", analysis);
         return VS_EINPUT;
@@ -127,7 +143,7 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
 /* -- cards -- */
 
 typedef struct dot_card {
-    const char *word;     /* "meas", "four", "print", "plot", "width" */
+    const char *word;     /* "meas", "four", "fft", "print", "plot", "width" */
     const char *analysis; /* "tran", ...; "": none given */
     const char *text;     /* behind the analysis */
     diag_span at;
@@ -135,9 +151,9 @@ typedef struct dot_card {
 
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
-    static const char *const words[] = {"tran", "ac",  "dc",   "op",      "noise",
-                                        "sp",   "tf",  "pz",   "sens",    "disto",
-                                        "hb",   "pss", "hbac", "hbnoise", "lstb"};
+    static const char *const words[] = {"tran", "ac",      "dc",   "op",    "noise", "sp",
+                                        "tf",   "pz",      "sens", "disto", "hb",    "pss",
+                                        "hbac", "hbnoise", "lstb", "fft"};
     dot_card d = {.word = card->name, .analysis = ""};
     if (!strcmp(d.word, "measure"))
         d.word = "meas";
@@ -146,7 +162,7 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
     bool named = !strcmp(d.word, "meas");
     for (size_t i = 0; i < VS_COUNT(words) && !named; i++)
         named = strlen(words[i]) == n && !str_ncasecmp(words[i], d.text, n);
-    if (!named || !strcmp(d.word, "four"))
+    if (!named || !strcmp(d.word, "four") || !strcmp(d.word, "fft"))
         return d;
     size_t skip = n + strspn(d.text + n, " \t");
     char *analysis = arena_strndup(mem, d.text, n);
@@ -173,6 +189,8 @@ void ctl_want(sim *s)
             sim_opts(s)->keep = SIM_KEEP_NAMED;
         if (!strcmp(d.word, "meas"))
             post_measure_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
+        else if (!strcmp(d.word, "fft"))
+            post_fft_names(sim_names(s), d.text, &sim_opts(s)->keep_name);
         else
             post_names(sim_names(s), *d.text ? d.text : "all", &sim_opts(s)->keep_name);
     }
@@ -204,14 +222,36 @@ static vs_status print_card(ctl *c, const dot_card *d)
     return VS_OK;
 }
 
+/* .fft: plots that measures use, so these cards come before all others. */
+static vs_status fft_card(ctl *c, const dot_card *d)
+{
+    post_fft_card card;
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran"), *made;
+    c->at = c->e.span = d->at;
+    c->line = c->e.line = d->text;
+    c->line_at = c->e.line_at = d->at;
+    c->same_text = true;
+    if (!p)
+        return VS_OK;
+    sim_plots(c->s)->current = p;
+    const bool ok =
+        post_fft_read(&c->e, d->text, d->at, &card) && post_fft_make(&c->e, &card, &made);
+    if (ok)
+        post_fft_print(&c->e, &card, made, c->out);
+    sim_plots(c->s)->current = was;
+    return ok ? VS_OK : VS_EINPUT;
+}
+
 static vs_status run_card(ctl *c, const dot_card *d, const char *word)
 {
     c->at = c->e.span = d->at;
     c->line = c->e.line = d->text;
     c->line_at = c->e.line_at = d->at;
     c->same_text = true;
-    if (!strcmp(d->word, "meas"))
-        return str_casecmp(d->analysis, word) ? VS_OK : ctl_measure(c, word, d->text, d->at);
+    if (!strcmp(d->word, "meas")) {
+        const char *of = strcmp(d->analysis, "fft") ? d->analysis : "tran";
+        return str_casecmp(of, word) ? VS_OK : ctl_measure(c, d->analysis, d->text, d->at);
+    }
     if (!strcmp(d->word, "four"))
         return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
@@ -225,10 +265,15 @@ static vs_status run_card(ctl *c, const dot_card *d, const char *word)
     return st;
 }
 
+static bool over_time(const dot_card *d)
+{
+    return !strcmp(d->word, "four") || !strcmp(d->word, "fft") || !strcmp(d->analysis, "fft");
+}
+
 /* A card about results that no analysis of the deck makes; a block may still run one. */
 static void warn_idle(ctl *c, const dot_card *d)
 {
-    const char *word = !strcmp(d->word, "four")      ? "tran"
+    const char *word = over_time(d)                  ? "tran"
                        : !strcmp(d->analysis, "pss") ? "hb" /* its other plot */
                        : strcmp(d->word, "width")    ? d->analysis
                                                      : "";
@@ -250,7 +295,12 @@ vs_status ctl_check_cards(ctl *c)
         vs_status one = VS_OK;
         c->at = c->e.span = c->e.line_at = d.at;
         c->e.line = d.text;
-        if (!strcmp(d.word, "meas"))
+        post_fft_card fft;
+        if (!strcmp(d.word, "fft"))
+            one = post_fft_read(&c->e, d.text, d.at, &fft) && ctl_values(c, fft.expr, &v)
+                      ? VS_OK
+                      : VS_EINPUT;
+        else if (!strcmp(d.word, "meas"))
             one = known_analysis(c, d.analysis, d.at) ? post_measure(&c->e, d.text, d.at, &m)
                                                       : VS_EINPUT;
         else if (!strcmp(d.word, "print") || !strcmp(d.word, "four"))
@@ -293,6 +343,11 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
     const char *word = sim_analysis_word(kind);
     /* cards live in the deck, the list of them in the flat netlist, which an analysis may have
      * renewed */
+    for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && !strcmp(word, "tran"); i++) {
+        const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
+        const vs_status one = !strcmp(d.word, "fft") ? fft_card(c, &d) : VS_OK;
+        st = st ? st : one;
+    }
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post); i++) {
         dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
         if (!strcmp(d.word, "width"))

@@ -140,7 +140,8 @@ typedef struct net_tok {
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
     X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(NEEDED, "disto")          \
-    X(POST, "four") X(POST, "meas") X(POST, "measure") X(POST, "width") X(STEP, "step")            \
+    X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
+    X(STEP, "step")                                                                                \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
@@ -175,7 +176,7 @@ typedef enum net_card_kind {
     NET_CARD_IC,
     NET_CARD_NODESET,
     NET_CARD_SAVE,
-    NET_CARD_POST, /* what is computed from results: .meas .four .print .plot; read by src/ctl */
+    NET_CARD_POST, /* computed from results: .meas .four .fft .print .plot; read by src/ctl */
     NET_CARD_OP,
     NET_CARD_DC,
     NET_CARD_TRAN,

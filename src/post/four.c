@@ -125,41 +125,71 @@ static double bessel_i0(double x)
     return sum;
 }
 
-static bool window_of(post_env *e, post_window w, int64_t n, double *out)
+typedef enum window {
+    W_NONE,
+    W_TRIANGLE,
+    W_HANN,
+    W_HAMMING,
+    W_BLACKMAN,
+    W_HARRIS,
+    W_FLAT,
+    W_GAUSS,
+    W_KAISER
+} window;
+
+/* ngspice's names and HSPICE's. */
+static const struct {
+    const char *name;
+    window w;
+} windows[] = {{"none", W_NONE},         {"rectangular", W_NONE},  {"rect", W_NONE},
+               {"bartlet", W_TRIANGLE},  {"bartlett", W_TRIANGLE}, {"bart", W_TRIANGLE},
+               {"triangle", W_TRIANGLE}, {"hanning", W_HANN},      {"hann", W_HANN},
+               {"cosine", W_HANN},       {"hamming", W_HAMMING},   {"hamm", W_HAMMING},
+               {"blackman", W_BLACKMAN}, {"black", W_BLACKMAN},    {"harris", W_HARRIS},
+               {"flattop", W_FLAT},      {"gaussian", W_GAUSS},    {"gauss", W_GAUSS},
+               {"kaiser", W_KAISER}};
+
+static int window_find(const char *name)
 {
-    static const char *const names[] = {"none",     "rectangular", "bartlet",  "bartlett",
-                                        "triangle", "hanning",     "cosine",   "hamming",
-                                        "blackman", "flattop",     "gaussian", "kaiser"};
-    const char *name = w.name ? w.name : "hanning";
-    size_t k = 0;
+    for (size_t k = 0; k < VS_COUNT(windows); k++)
+        if (!str_casecmp(name, windows[k].name))
+            return (int)windows[k].w;
+    return -1;
+}
+
+/* At r from -1 to 1, u = 2 pi (r + 1) / 2. */
+static double window_at(window w, double r, double u, double order)
+{
+    switch (w) {
+    case W_NONE: return 1;
+    case W_TRIANGLE: return 1 - fabs(r);
+    case W_HANN: return 1 - cos(u);
+    case W_HAMMING: return 1 - 0.46 / 0.54 * cos(u);
+    case W_BLACKMAN: return 0.42 - 0.5 * cos(u) + 0.08 * cos(2 * u);
+    case W_HARRIS: return 0.35875 - 0.48829 * cos(u) + 0.14128 * cos(2 * u) - 0.01168 * cos(3 * u);
+    case W_FLAT:
+        return 1 - 1.93 * cos(u) + 1.29 * cos(2 * u) - 0.388 * cos(3 * u) + 0.032 * cos(4 * u);
+    case W_GAUSS: return exp(-0.5 * pow(order * r, 2));
+    case W_KAISER: return bessel_i0(order * M_PI * sqrt(fmax(0, 1 - r * r)));
+    }
+    return 1;
+}
+
+bool post_window_values(post_env *e, const char *name, double order, int64_t n, double *out)
+{
+    const int w = window_find(name);
     double mean = 0;
-    while (k < VS_COUNT(names) && str_casecmp(name, names[k]))
-        k++;
-    if (k == VS_COUNT(names)) {
+    if (w < 0) {
+        const char *names[VS_COUNT(windows)];
+        for (size_t k = 0; k < VS_COUNT(windows); k++)
+            names[k] = windows[k].name;
         post_fail(e, "there is no window '%s'", name);
         diag_suggest(e->d, name, names, VS_COUNT(names));
         return false;
     }
     for (int64_t i = 0; i < n; i++) {
-        double u = 2 * M_PI * (double)i / (double)n, r = 2 * (double)i / (double)n - 1;
-        double order = w.order > 0 ? w.order : 2;
-        switch (k) {
-        case 0:
-        case 1: out[i] = 1; break;
-        case 2:
-        case 3:
-        case 4: out[i] = 1 - fabs(r); break;
-        case 5:
-        case 6: out[i] = 1 - cos(u); break;
-        case 7: out[i] = 1 - 0.46 / 0.54 * cos(u); break;
-        case 8: out[i] = 0.42 - 0.5 * cos(u) + 0.08 * cos(2 * u); break;
-        case 9:
-            out[i] =
-                1 - 1.93 * cos(u) + 1.29 * cos(2 * u) - 0.388 * cos(3 * u) + 0.032 * cos(4 * u);
-            break;
-        case 10: out[i] = exp(-0.5 * pow(order * r, 2)); break;
-        default: out[i] = bessel_i0(order * M_PI * sqrt(fmax(0, 1 - r * r))); break;
-        }
+        const double r = 2 * (double)i / (double)n - 1;
+        out[i] = window_at((window)w, r, 2 * M_PI * (double)i / (double)n, order);
         mean += out[i] / (double)n;
     }
     for (int64_t i = 0; i < n; i++)
@@ -167,7 +197,28 @@ static bool window_of(post_env *e, post_window w, int64_t n, double *out)
     return true;
 }
 
+int post_window_lobe(const char *name, double order)
+{
+    static const int zero[] = {[W_NONE] = 1,     [W_TRIANGLE] = 2, [W_HANN] = 2, [W_HAMMING] = 2,
+                               [W_BLACKMAN] = 3, [W_HARRIS] = 4,   [W_FLAT] = 5};
+    const int w = window_find(name);
+    if (w == W_GAUSS) /* of a normal curve of deviation order / pi lines */
+        return (int)ceil(sqrt(2 * log(1e6)) * order / M_PI);
+    if (w == W_KAISER) /* first zero: Kaiser & Schafer, IEEE Trans. ASSP 28(1), 1980 */
+        return (int)ceil(sqrt(1 + order * order)) - 1;
+    return w < 0 ? 0 : zero[w] - 1;
+}
+
 /* -- spectra -- */
+
+static double order_of(post_window w) { return w.order > 0 ? w.order : 2; }
+
+static const char *name_of(post_window w) { return w.name ? w.name : "hanning"; }
+
+static bool window_values(post_env *e, post_window w, int64_t n, double *out)
+{
+    return post_window_values(e, name_of(w), order_of(w), n, out);
+}
 
 static const char *spectrum_name(post_env *e, const post_val *v)
 {
@@ -214,7 +265,7 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
         if (!sample(e, &v[i], &x, &m, &span, psd ? "psd" : "fft"))
             return false;
         double *win = arena_array(e->mem, double, m);
-        if (!window_of(e, w, m, win))
+        if (!window_values(e, w, m, win))
             return false;
         for (int64_t k = 0; k < m; k++)
             x[k] *= win[k];
@@ -222,6 +273,7 @@ bool post_fft(post_env *e, const post_val *v, size_t n, post_window w, bool psd,
         int64_t lines = m / 2 + 1;
         if (!p) {
             p = new_plot(e, "sp", psd ? "PSD" : "Spectrum", "frequency", "frequency", now);
+            p->lobe = post_window_lobe(name_of(w), order_of(w));
             for (int64_t k = 0; k < lines; k++)
                 post_vec_push(p->scale, (double)k / span, 0);
         }
@@ -256,7 +308,7 @@ bool post_spec(post_env *e, const post_val *v, size_t n, post_window w, double f
         if (!sample(e, &v[i], &x, &m, &span, "spec"))
             return false;
         double *win = arena_array(e->mem, double, m);
-        if (!window_of(e, w, m, win))
+        if (!window_values(e, w, m, win))
             return false;
         if (!p)
             p = new_plot(e, "sp", "Spectrum", "frequency", "frequency", now);

@@ -24,7 +24,8 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
 void post_fourier_print(const post_four *f, const char *name, FILE *out);
 
 /* Values of `window`: "none" "rectangular" "bartlet" "triangle" "hanning" "hamming" "blackman"
- * "flattop" "gaussian" (of this order); NULL: hanning. */
+ * "harris" "flattop"; "gaussian" "kaiser" (of this order); HSPICE's "rect" "bart" "hann" "hamm"
+ * "black" "gauss". NULL: hanning. */
 typedef struct post_window {
     const char *name;
     double order;

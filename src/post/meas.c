@@ -9,12 +9,7 @@
 #include <string.h>
 
 #include "post_priv.h"
-
-typedef struct word {
-    const char *text;  /* the whole, or what is left of "=" */
-    const char *value; /* right of "=", NULL: none */
-    uint32_t off, len;
-} word;
+#include "spectrum.h"
 
 typedef enum edge { EDGE_CROSS, EDGE_RISE, EDGE_FALL } edge;
 
@@ -30,7 +25,7 @@ typedef struct job {
     post_env *e;
     diag_span at;
     size_t text_len;
-    word *w; /* vec */
+    post_word *w; /* vec */
     size_t i;
     post_meas *m;
 } job;
@@ -42,7 +37,7 @@ typedef struct curve {
 
 /* -- words -- */
 
-static bool wrong(job *j, const word *w, const char *fmt, const char *a, const char *b)
+static bool wrong(job *j, const post_word *w, const char *fmt, const char *a, const char *b)
 {
     diag_span at = j->at;
     if (w && at.len == j->text_len)
@@ -105,25 +100,27 @@ static const char *trimmed(post_env *e, const char *a, const char *b)
     return arena_strndup(e->mem, a, (size_t)(b - a));
 }
 
-static void read_words(job *j, const char *text)
+post_word *post_words(post_env *e, const char *text)
 {
+    post_word *list = NULL;
     for (const char *s = text; *(s += strspn(s, " \t,\r\n"));) {
         const char *eq, *end = word_end(s, &eq);
-        word w = {.off = (uint32_t)(s - text), .len = (uint32_t)(end - s)};
-        w.text = trimmed(j->e, s, eq ? eq : end);
-        w.value = eq ? trimmed(j->e, eq + 1, end) : NULL;
-        vec_push(j->w, w);
+        post_word w = {.off = (uint32_t)(s - text), .len = (uint32_t)(end - s)};
+        w.text = trimmed(e, s, eq ? eq : end);
+        w.value = eq ? trimmed(e, eq + 1, end) : NULL;
+        vec_push(list, w);
         s = end;
     }
+    return list;
 }
 
-static const word *peek(const job *j) { return j->i < vec_len(j->w) ? &j->w[j->i] : NULL; }
+static const post_word *peek(const job *j) { return j->i < vec_len(j->w) ? &j->w[j->i] : NULL; }
 
-static bool is(const word *w, const char *name) { return w && !str_casecmp(w->text, name); }
+static bool is(const post_word *w, const char *name) { return w && !str_casecmp(w->text, name); }
 
 /* -- reading clauses -- */
 
-static bool read_key(job *j, clause *c, const word *w)
+static bool read_key(job *j, clause *c, const post_word *w)
 {
     static const char *const keys[] = {"val", "td", "at", "from", "to", "rise", "fall", "cross"};
     double *number[] = {NULL, &c->td, &c->at, &c->from, &c->to};
@@ -161,14 +158,14 @@ static clause no_clause(void)
     return (clause){.at = NAN, .td = NAN, .from = NAN, .to = NAN, .edge = EDGE_CROSS, .number = 1};
 }
 
-static bool is_part(const word *w)
+static bool is_part(const post_word *w)
 {
     return is(w, "trig") || is(w, "targ") || is(w, "when") || is(w, "find");
 }
 
 static bool read_keys(job *j, clause *c)
 {
-    for (const word *w; (w = peek(j)) && !is_part(w); j->i++)
+    for (const post_word *w; (w = peek(j)) && !is_part(w); j->i++)
         if (!read_key(j, c, w))
             return false;
     return true;
@@ -177,7 +174,7 @@ static bool read_keys(job *j, clause *c)
 /* Behind trig, targ: a curve with val=, or at=. */
 static bool read_place(job *j, clause *c, const char *what)
 {
-    const word *w = peek(j);
+    const post_word *w = peek(j);
     *c = no_clause();
     if (!w)
         return wrong(j, NULL, "%1 needs a vector with VAL=, or AT=", what, "");
@@ -196,7 +193,7 @@ static bool read_place(job *j, clause *c, const char *what)
 
 static bool read_when(job *j, clause *c)
 {
-    const word *w = peek(j);
+    const post_word *w = peek(j);
     *c = no_clause();
     if (!w)
         return wrong(j, NULL, "WHEN needs a condition: WHEN v(out)=0.5", "", "");
@@ -337,7 +334,7 @@ static vs_status trig_targ(job *j)
 {
     clause trig = no_clause(), targ = no_clause();
     bool have_trig = false, have_targ = false;
-    for (const word *w; (w = peek(j));) {
+    for (const post_word *w; (w = peek(j));) {
         bool is_trig = is(w, "trig");
         if (!is_trig && !is(w, "targ"))
             return wrong(j, w, "TRIG or TARG is expected, not '%1'", w->text, "") ? VS_OK
@@ -392,7 +389,7 @@ static vs_status find_point(job *j, const char *expr)
 
 static vs_status find(job *j, bool slope)
 {
-    const word *w = peek(j);
+    const post_word *w = peek(j);
     clause c = no_clause();
     curve y;
     if (!w || w->value)
@@ -445,7 +442,7 @@ typedef enum range_kind {
 
 static vs_status range(job *j, range_kind kind)
 {
-    const word *w = peek(j);
+    const post_word *w = peek(j);
     clause c = no_clause();
     curve all, y;
     if (!w || w->value)
@@ -498,7 +495,7 @@ static vs_status range(job *j, range_kind kind)
     return VS_OK;
 }
 
-static vs_status param(job *j, const word *w)
+static vs_status param(job *j, const post_word *w)
 {
     post_val v;
     if (!w->value)
@@ -510,15 +507,80 @@ static vs_status param(job *j, const word *w)
     return VS_OK;
 }
 
+/* -- the figures of a tone in a spectrum -- */
+
+static const char *const figures[] = {"thd", "snr", "sndr", "sfdr", "enob"};
+
+static bool read_tone_key(job *j, const post_word *w, post_tone_opt *o)
+{
+    static const char *const keys[] = {"freq", "minfreq", "maxfreq", "binsiz", "nbharm"};
+    double x = NAN;
+    size_t k = 0;
+    while (k < VS_COUNT(keys) && str_casecmp(w->text, keys[k]))
+        k++;
+    if (k == VS_COUNT(keys)) {
+        wrong(j, w, "'%1' is not known here; freq, minfreq, maxfreq, binsiz and nbharm are",
+              w->text, "");
+        diag_suggest(j->e->d, w->text, keys, VS_COUNT(keys));
+        return false;
+    }
+    if (!w->value)
+        return wrong(j, w, "'%1' needs a value: %1=...", w->text, "");
+    if (!post_eval_number(j->e, w->value, &x))
+        return false;
+    if (k >= 3 && !(x >= 0 && x <= 1e6 && x == floor(x)))
+        return wrong(j, w, "%1 takes a whole number from 0 on, not '%2'", w->text, w->value);
+    if (k < 3 && !(x >= 0))
+        return wrong(j, w, "%1 takes a frequency, not '%2'", w->text, w->value);
+    switch (k) {
+    case 0: o->freq = x; break;
+    case 1: o->fmin = x; break;
+    case 2: o->fmax = x; break;
+    case 3: o->lobe = (int)x; break;
+    default: o->n_harm = (int)x; break;
+    }
+    return true;
+}
+
+static vs_status figure(job *j, size_t kind)
+{
+    const post_plot *p = j->e->set->current;
+    post_tone_opt o = {.fmin = NAN, .fmax = NAN};
+    const post_word *w = peek(j);
+    post_val v;
+    post_tone t;
+    if (p)
+        o = (post_tone_opt){p->tone, p->band[0], p->band[1], p->lobe, 0};
+    if (!w || w->value)
+        return wrong(j, w, "a vector is expected", "", "") ? VS_OK : VS_EINPUT;
+    const char *expr = w->text;
+    for (j->i++; (w = peek(j)); j->i++)
+        if (!read_tone_key(j, w, &o))
+            return VS_EINPUT;
+    if (j->e->check || !evaluate(j, expr, &v))
+        return VS_OK;
+    const char *why = post_tone_of(j->e, &v, &o, &t);
+    if (why) {
+        fail(j, why);
+        return VS_OK;
+    }
+    const double value[] = {100 * t.thd, t.snr, t.sndr, t.sfdr, t.enob};
+    j->m->value = value[kind];
+    j->m->ok = true;
+    part(j, "at", t.freq);
+    return VS_OK;
+}
+
 /* -- entry -- */
 
-static const char *const forms[] = {"avg",    "rms",    "integ",      "min",  "max",  "pp",
-                                    "min_at", "max_at", "integral",   "trig", "targ", "find",
-                                    "when",   "deriv",  "derivative", "param"};
+static const char *const forms[] = {"avg",    "rms",    "integ",      "min",   "max",  "pp",
+                                    "min_at", "max_at", "integral",   "trig",  "targ", "find",
+                                    "when",   "deriv",  "derivative", "param", "thd",  "snr",
+                                    "sndr",   "sfdr",   "enob"};
 
 static vs_status dispatch(job *j)
 {
-    const word *w = peek(j);
+    const post_word *w = peek(j);
     if (!w)
         return wrong(j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u",
                      "", "")
@@ -536,6 +598,9 @@ static vs_status dispatch(job *j)
     for (size_t k = 0; k < 9; k++)
         if (is(w, forms[k]))
             return range(j, k == 8 ? R_INTEG : (range_kind)k);
+    for (size_t k = 0; k < VS_COUNT(figures); k++)
+        if (is(w, figures[k]))
+            return figure(j, k);
     wrong(j, w, "'%1' is no form of a measure", w->text, "");
     diag_suggest(j->e->d, w->text, forms, VS_COUNT(forms));
     return VS_EINPUT;
@@ -545,7 +610,7 @@ vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m
 {
     job j = {.e = e, .at = at, .text_len = strlen(text), .m = m};
     *m = (post_meas){0};
-    read_words(&j, text);
+    j.w = post_words(e, text);
     vs_status st = VS_EINPUT;
     if (!vec_len(j.w) || j.w[0].value) {
         wrong(&j, NULL, "a measure needs a name and what to measure: NAME FIND v(out) AT=1u", "",
@@ -569,7 +634,7 @@ void post_measure_names(str_pool *names, const char *text, const char ***list)
     arena_init(&mem);
     post_env e = {.mem = &mem};
     job j = {.e = &e};
-    read_words(&j, text);
+    j.w = post_words(&e, text);
     for (size_t i = 1; i < vec_len(j.w); i++) {
         post_names(names, j.w[i].text, list);
         if (j.w[i].value)

@@ -1,6 +1,7 @@
 /* plot.c - plots in memory. See plot.h. */
 #include "plot.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -48,6 +49,7 @@ post_plot *post_plot_new(post_set *s, const char *type, const char *title, const
     p->name = str_intern0(s->names, name);
     p->title = str_intern0(s->names, title);
     p->what = str_intern0(s->names, what);
+    p->band[0] = p->band[1] = NAN;
     time_t t = time(NULL);
     struct tm tm;
     localtime_r(&t, &tm);

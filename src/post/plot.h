@@ -23,6 +23,10 @@ typedef struct post_plot {
     char date[32];
     post_vec **vec;  /* vec */
     post_vec *scale; /* the axis, one of them; NULL: none */
+    /* of a spectrum: */
+    int lobe;       /* lines on each side that the window spreads a tone over */
+    double tone;    /* Hz, the fundamental that the deck names; 0: none */
+    double band[2]; /* Hz, the lines that count for figures; NAN: all but the constant */
 } post_plot;
 
 typedef struct post_set {

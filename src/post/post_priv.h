@@ -45,6 +45,22 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
 extern const char *const post_function_names[];
 extern const size_t post_n_function;
 
+/* -- meas.c -- */
+typedef struct post_word { /* of a card: text, or text=value */
+    const char *text;      /* the whole, or what is left of "=" */
+    const char *value;     /* right of "=", NULL: none */
+    uint32_t off, len;     /* place in the card */
+} post_word;
+/* vec; texts in e->mem. Blanks end a word outside brackets and quotes, unless an '=' is beside. */
+post_word *post_words(post_env *e, const char *text);
+
+/* -- four.c -- */
+/* out [n], scaled to the mean 1; false: a message was given (no such window). */
+bool post_window_values(post_env *e, const char *name, double order, int64_t n, double *out);
+/* Lines on each side of a tone up to the first zero of the window's spectrum, or to where it is
+ * below 1e-6 (gauss, kaiser). */
+int post_window_lobe(const char *name, double order);
+
 /* y at t, linear between the points of the axis x[n], which rises or falls; NAN outside. */
 double post_interpolate(const double *x, const double *y, int64_t n, double t);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a run tells of itself: rows of devices, measures of an operating point, warnings.
 reports.py VSIM [test...]"""
+import math
 import os
 import re
 import subprocess
@@ -30,6 +31,35 @@ class Reports(folder.Folder):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, code, done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout, done.stderr
+
+    def test_a_spectrum_has_the_figures_of_its_tones(self):
+        """exp(sin x) is I0(1) + 2 sum I_k(1) cos k(x - pi/2): Abramowitz & Stegun 9.6.34."""
+        def bessel(k):
+            return sum(0.5 ** (2 * m + k) / (math.factorial(m) * math.factorial(m + k))
+                       for m in range(20))
+        out, said = self.vsim('spectra\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\nb1 d 0 v=exp(v(a))\n'
+                              'r2 d 0 1k\n.tran 1n 4u 0 1n\n'
+                              '.meas fft thd THD v(d)\n.meas fft h3 FIND vm(d) AT=3meg\n'
+                              '.meas fft enob ENOB v(d) binsiz=1\n'
+                              '.fft v(a) window=hann\n.fft v(d) np=2048 freq=1meg fmax=8meg\n')
+        self.assertEqual(said, '')
+        got = {m[1]: float(m[2]) for m in re.finditer(r'(?m)^(\w+) +=  (\S+)', out)}
+        rest = math.sqrt(sum(bessel(k) ** 2 for k in range(2, 9))) / bessel(1)
+        # samples of 1000 points a period err by h^3 w^3 / 8 = 3e-8, at two in a thousand of them
+        self.assertAlmostEqual(got['thd'], 100 * rest, delta=1e-4)
+        self.assertAlmostEqual(got['h3'], 2 * bessel(3), delta=1e-6)
+        self.assertAlmostEqual(got['enob'], (-20 * math.log10(rest) - 10 * math.log10(1.5))
+                               / (20 * math.log10(2)), delta=1e-4)
+        table = out.split('FFT of v(d)')[1]
+        self.assertEqual(re.findall(r'(?m)^ +(\d+)  \S+ ', table),
+                         [str(4 * k) for k in range(1, 9)])
+
+    def test_bad_words_of_fft_are_told_before_the_run(self):
+        _, said = self.vsim('t\nv1 a 0 1\nr1 a 0 1k\n.tran 1n 1u\n.fft v(a) windw=hann\n', code=1)
+        self.assertIn("deck.sp:5:11: error: 'windw' is no word of .fft", said)
+        self.assertIn("did you mean 'window'", said)
+        _, said = self.vsim('t\nv1 a 0 1\nr1 a 0 1k\n.op\n.fft v(a)\n')
+        self.assertIn('the deck has no .tran analysis', said)
 
     def test_a_device_is_one_row(self):
         out, _ = self.vsim(DECK)

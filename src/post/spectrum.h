@@ -1,0 +1,64 @@
+/* spectrum.h - the card .fft: the spectrum of a curve over time, and what it says of distortion.
+ * Use:    post_fft_read, post_fft_make, post_fft_print for a card; post_tone_of, also as forms of
+ *         .meas (meas.h), for the figures of a tone in any plot of a spectrum.
+ * Definitions, with P_k half the square of the amplitude of line k (a constant: its square):
+ *   tone       the lines at most `lobe` from the fundamental's, which its window spreads it over
+ *   harmonics  the same around its multiples
+ *   rest       all lines from fmin to fmax without the tone, and without what the window spreads
+ *              the constant over
+ *   THD  = sqrt(harmonics / tone)    SNDR = 10 lg (tone / rest)
+ *   SNR  = 10 lg (tone / (rest - harmonics))    ENOB = (SNDR - 10 lg 1.5) / (20 lg 2)
+ *   SFDR = 20 lg (amplitude of the fundamental / largest amplitude in the rest)
+ * Source: HSPICE manual, ".FFT"; Xyce Reference Guide, ".FFT", ".MEASURE FFT"; IEEE Std 1241-2010,
+ *         sec. 4 (definitions; ENOB of a full-scale sine); Harris, Proc. IEEE 66(1), 1978. */
+#ifndef POST_SPECTRUM_H
+#define POST_SPECTRUM_H
+
+#include <stdio.h>
+
+#include "expr.h"
+
+typedef struct post_fft_card {
+    const char *expr;
+    const char *window; /* a name of four.h */
+    double from, to;    /* s; NAN: of the transient */
+    double freq;        /* Hz, the fundamental; 0: the largest line */
+    double fmin, fmax;  /* Hz; NAN: all lines but the constant */
+    double alfa;        /* of gauss and kaiser */
+    int64_t n;          /* samples, a power of two */
+    bool as_they_are;   /* format=unorm: the table shows amplitudes, not parts of the largest */
+} post_fft_card;
+
+/* Reads "v(out) start=1u stop=2u np=1024 window=hann ...". at: where the text stands. false: a
+ * message was given. */
+VS_MUST_USE bool post_fft_read(post_env *e, const char *text, diag_span at, post_fft_card *c);
+/* From the current plot, a transient: a new plot "fft", the current one from now on, with the
+ * frequency as axis and the complex amplitudes of cosines, whose phases count from time 0.
+ * false: a message was given. */
+VS_MUST_USE bool post_fft_make(post_env *e, const post_fft_card *c, post_plot **p);
+/* The table of the lines, of the harmonics alone if the card has a fundamental, and the figures. */
+void post_fft_print(post_env *e, const post_fft_card *c, const post_plot *p, FILE *out);
+
+/* The vectors that a card names, for saving what will be needed: each is interned and pushed. */
+void post_fft_names(str_pool *names, const char *text, const char ***list);
+
+/* How the figures of a spectrum are taken. */
+typedef struct post_tone_opt {
+    double freq;       /* Hz; 0: the largest line */
+    double fmin, fmax; /* Hz; NAN: all lines but the constant */
+    int lobe;          /* lines on each side that belong to a tone */
+    int n_harm;        /* highest harmonic; 0: all up to fmax */
+} post_tone_opt;
+
+typedef struct post_tone {
+    int64_t line; /* of the fundamental */
+    double freq, amplitude;
+    double thd;                   /* a ratio, not percent */
+    double snr, sndr, sfdr, enob; /* dB, dB, dB, bits; infinite where nothing is left */
+} post_tone;
+
+/* v: a spectrum over equally spaced frequencies from 0 on. NULL: t is made; else why not, in
+ * e->mem. */
+const char *post_tone_of(post_env *e, const post_val *v, const post_tone_opt *o, post_tone *t);
+
+#endif
