@@ -13,7 +13,11 @@
 
 #include "vs.h"
 
-enum { RANK_SILENCE = 30, RANK_PIECE = 1 << 20 /* bytes, of a long message */ };
+enum {
+    RANK_SILENCE = 30,
+    RANK_START = 10,     /* times as long ranks other than 0 wait in MPI_Init */
+    RANK_PIECE = 1 << 20 /* bytes, of a long message */
+};
 
 /* The meaning of most frames is that of their users (swp_ranks.c). */
 typedef enum rank_kind {

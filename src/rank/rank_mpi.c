@@ -21,6 +21,7 @@
 #include "rank_build.h"
 #include "vec.h"
 
+enum { EXIT_LOST = 4 /* of a rank that lost rank 0 (vsim.1) */ };
 enum { TAG = 1, SENDS = 8 /* at a time, of a simulator's results */, SAID = 2000 };
 static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
 static const int BRISK = 100;             /* rounds without a message until it is calm */
@@ -43,7 +44,8 @@ typedef struct relay {
     bool *gone, *bye; /* [size] */
     double pulse;
     bool end, final, abandon;
-    int idle; /* rounds */
+    bool lost; /* rank 0 */
+    int idle;  /* rounds */
 } relay;
 
 static volatile sig_atomic_t simulator; /* signals are handed on */
@@ -56,7 +58,7 @@ static void hand_on(int sig)
 
 /* MPI_Init waits until all ranks are there. If one never comes, the simulator of rank 0 does all
  * the work meanwhile, and this process must not wait longer than for a rank that went silent later.
- */
+ * The other ranks cannot know: they wait RANK_START times as long for a beginning. */
 static unsigned int patience;
 
 static void simulator_ended_early(int sig)
@@ -73,13 +75,28 @@ static void give_up(int sig)
         _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
 }
 
+static void no_beginning(int sig)
+{
+    static const char text[] =
+        "vsim: MPI did not begin: a rank ended, or never came; this one ends "
+        "(VSIM_RANK_TIMEOUT)\n";
+    (void)sig;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(EXIT_LOST);
+    kill((pid_t)simulator, SIGKILL);
+    _exit(EXIT_LOST);
+}
+
 static void start_mpi(const rank_relay_opt *o)
 {
     struct sigaction child = {.sa_handler = simulator_ended_early, .sa_flags = SA_NOCLDSTOP},
-                     timer = {.sa_handler = give_up};
-    patience = (unsigned int)o->silence;
-    sigaction(SIGCHLD, &child, NULL);
+                     timer = {.sa_handler = o->rank ? no_beginning : give_up};
+    patience = o->silence > 1 ? (unsigned int)o->silence : 1;
+    if (!o->rank)
+        sigaction(SIGCHLD, &child, NULL);
     sigaction(SIGALRM, &timer, NULL);
+    if (o->rank)
+        alarm(RANK_START * patience);
     MPI_Init(NULL, NULL);
     signal(SIGCHLD, SIG_DFL);
     alarm(0);
@@ -326,7 +343,7 @@ static bool is_over(relay *r)
         send_all(r, r->final ? RANK_FINAL : RANK_ABANDON, NULL, 0);
     }
     if (r->rank && r->gone[0])
-        r->abandon = true;
+        r->abandon = r->lost = true;
     return (r->final && (r->rank || !vec_len(r->send))) || r->abandon;
 }
 
@@ -396,7 +413,12 @@ int vsim_rank_relay(const rank_relay_opt *o)
     if (o->rank < 0)
         to_simulator(&r, 0, RANK_PLACE, (int32_t[]){r.rank, r.size}, 2 * sizeof(int32_t));
     work(&r);
-    const int code = r.rank ? 0 : r.code;
+    if (r.lost)
+        fprintf(stderr,
+                "vsim: rank %d of %d lost rank 0, which writes: the results are not complete "
+                "(--resume goes on)\n",
+                r.rank, r.size);
+    const int code = r.lost ? EXIT_LOST : r.rank ? 0 : r.code;
     if (r.abandon)
         _exit(code);
     return code;

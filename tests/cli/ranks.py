@@ -154,6 +154,50 @@ class Ranks(Folder):
         self.assertGreater(took, 3)
         self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
 
+    # each rank's exit code in a file, since mpirun keeps them to itself
+    TOLD = '"$0" "$@"; echo $? >code.$OMPI_COMM_WORLD_RANK'
+
+    def code_of(self, rank):
+        """Of a rank, when it has ended."""
+        name = 'code.%d' % rank
+        for _ in range(10000):
+            if os.path.exists(self.path(name)) and self.data(name):
+                return int(self.data(name))
+            time.sleep(0.01)
+        self.fail('rank %d does not end' % rank)
+
+    def test_ranks_that_wait_for_a_beginning(self):
+        """One never comes: rank 0 does all, and the other does not wait for ever."""
+        self.write(SWEEP % '100')
+        one = self.results('a')
+        p = subprocess.Popen(['mpirun', '--enable-recovery', '-n', '2', 'sh', '-c', self.TOLD, VSIM, '-q', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp',
+                              ':', '-n', '1', 'sleep', '1000'], cwd=self.tmp.name, env=dict(ENV, VSIM_RANK_TIMEOUT='1'),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((self.code_of(0), self.code_of(1)), (0, 4))
+        p.terminate()
+        _, err = p.communicate(timeout=100)
+        self.assertEqual(err.count('vsim: MPI did not begin: a rank ended, or never came; this one ends'), 1, err)
+        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+
+    def test_rank_0_dies(self):
+        self.write(self.LONG)
+        one = self.results('a', '--jobs', '2')
+        p = self.start(['mpirun', '--enable-recovery', '-n', '3', 'sh', '-c', self.TOLD, VSIM, '-q', '-r', 'b.raw',
+                        '--measures', 'b.csv', 'd.sp'])
+        while self.points('b.raw.journal') < 12:
+            self.assertIsNone(p.poll())
+            time.sleep(0.005)
+        for shell in children(p.pid):
+            for vsim in children(shell):
+                with open('/proc/%d/environ' % vsim) as f:
+                    if 'OMPI_COMM_WORLD_RANK=0\0' in f.read():
+                        os.kill(vsim, signal.SIGKILL)
+        self.assertEqual((self.code_of(1), self.code_of(2)), (4, 4))
+        _, err = p.communicate(timeout=100)
+        for rank in 1, 2:
+            self.assertIn('vsim: rank %d of 3 lost rank 0, which writes: the results are not complete (--resume goes on)' % rank, err)
+        self.resume(one)
+
     def test_points_that_fail_are_told(self):
         self.write(SWEEP % '500' + 'R9 out 0 {1/(r-2k)+1k}\n')
         one = self.results('a', code=1)
