@@ -167,11 +167,23 @@ static bool is_ac_output(const char *name)
     return false;
 }
 
+/* What other simulators write: i1(q1), isub(x1.a). */
+static bool is_foreign(flat_ctx *c, scope *s, const net_expr *e)
+{
+    if (e->op != NET_CALL || e->fn != NET_FN_USER || is_ac_output(e->name) ||
+        flat_find_func(s, e->name))
+        return false;
+    diag_warning(c->d, e->span, "unknown function '%s'; nothing is saved for it", e->name);
+    return true;
+}
+
 static void save_item(flat_ctx *c, scope *s, const rhs *v)
 {
     const net_expr *e = v->e;
     if (e->op == NET_CALL && e->fn == NET_FN_USER && !strcmp(e->name, "par") && e->n_arg == 1)
         e = e->arg[0];
+    if (is_foreign(c, s, e))
+        return;
     flat_save o = {.node = {-1, -1}, .span = e->span};
     o.text = text_of(c, e->span);
     if (e->op == NET_CALL && e->fn == NET_FN_USER && is_ac_output(e->name)) {
@@ -201,6 +213,16 @@ static void save_item(flat_ctx *c, scope *s, const rhs *v)
     vec_push(c->f->save, o);
 }
 
+/* .probe tran v(a): the analysis, as in .print */
+static bool is_analysis(cur *q)
+{
+    static const char *const word[] = {"op", "dc", "ac", "tran", "noise"};
+    for (size_t i = 0; i < VS_COUNT(word) && q->i == 1; i++)
+        if (cur_is_word(q, word[i]))
+            return q->i + 1 < q->card->n_tok && !q->card->tok[q->i + 1].punct;
+    return false;
+}
+
 static void skip_group(cur *q)
 {
     int depth = 0;
@@ -221,6 +243,8 @@ static void read_save(flat_ctx *c, scope *s, const net_card *card)
                                          .node = {-1, -1},
                                          .text = "all",
                                          .span = net_card_span(card)});
+    if (!strcmp(card->name, "probe") && is_analysis(&q))
+        q.i++;
     while (cur_more(&q)) {
         if (cur_is(&q, '(')) { /* limits of .probe */
             skip_group(&q);
