@@ -320,14 +320,52 @@ static void add_param(flat_ctx *c, body *b, param_def p)
 
 static void read_func(cur *q, int32_t guard);
 
+/* What a unit behind a blank says of the number before it: "200 ps" is 200e-12. 0: no unit. */
+static double unit_scale(const char *word)
+{
+    static const char *const unit[] = {"s", "v", "a", "f", "h", "hz", "ohm", "ohms"};
+    static const struct {
+        const char *prefix;
+        double scale;
+    } by[] = {{"", 1},     {"f", 1e-15}, {"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6},
+              {"m", 1e-3}, {"k", 1e3},   {"meg", 1e6}, {"g", 1e9},  {"t", 1e12}};
+    for (size_t i = 0; i < VS_COUNT(by); i++)
+        for (size_t k = 0; k < VS_COUNT(unit); k++) {
+            const size_t n = strlen(by[i].prefix);
+            if (!strncmp(word, by[i].prefix, n) && !strcmp(word + n, unit[k]))
+                return by[i].scale;
+        }
+    return 0;
+}
+
+bool flat_take_unit(cur *q, rhs *v)
+{
+    const double scale =
+        v && v->e && v->e->op == NET_NUM && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q)
+            ? unit_scale(cur_tok(q)->text)
+            : 0;
+    const diag_span at = cur_span(q);
+    if (scale == 0 || at.file != v->span.file || at.off <= v->span.off + v->span.len)
+        return false;
+    *v = flat_number(q->c, v->e->num * scale, v->span);
+    if (flat_first(q->c, net_card_span(q->card)))
+        diag_warning(q->c->d, at, "a unit belongs to its number, without a blank: %g is taken",
+                     v->e->num);
+    q->i++;
+    return true;
+}
+
 /* param = ".param" (name "=" expr)* ; also name(args) = expr, a function */
 static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
 {
     const bool var = kind == NET_CARD_VAR;
+    rhs *last = NULL;
     while (cur_more(q)) {
         cur_skip_punct(q);
         if (!cur_more(q))
             break;
+        if (flat_take_unit(q, last))
+            continue;
         if (kind != NET_CARD_CSPARAM && cur_tok(q)->kind == NET_T_WORD &&
             q->i + 1 < q->card->n_tok && q->card->tok[q->i + 1].punct == '(') {
             read_func(q, guard);
@@ -348,6 +386,7 @@ static void read_params(cur *q, int32_t guard, bool port, net_card_kind kind)
         p.v = cur_expr(q);
         p.v.maybe_dynamic |= var;
         add_param(q->c, q->b, p);
+        last = &vec_last(q->b->param).v;
     }
 }
 
@@ -666,43 +705,6 @@ static void take_entries(cur *q, keyval **kv)
     }
 }
 
-/* What a unit behind a blank says of the number before it: "200 ps" is 200e-12. 0: no unit. */
-static double unit_scale(const char *word)
-{
-    static const char *const unit[] = {"s", "v", "a", "f", "h", "hz", "ohm", "ohms"};
-    static const struct {
-        const char *prefix;
-        double scale;
-    } by[] = {{"", 1},     {"f", 1e-15}, {"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6},
-              {"m", 1e-3}, {"k", 1e3},   {"meg", 1e6}, {"g", 1e9},  {"t", 1e12}};
-    for (size_t i = 0; i < VS_COUNT(by); i++)
-        for (size_t k = 0; k < VS_COUNT(unit); k++) {
-            const size_t n = strlen(by[i].prefix);
-            if (!strncmp(word, by[i].prefix, n) && !strcmp(word + n, unit[k]))
-                return by[i].scale;
-        }
-    return 0;
-}
-
-/* "delay=200 ps": the number that was read last gets the scale of its unit. false: it is none. */
-static bool take_unit(cur *q, keyval *kv)
-{
-    rhs *v = vec_len(kv) ? &vec_last(kv).v : NULL;
-    const double scale =
-        v && v->e && v->e->op == NET_NUM && cur_tok(q)->kind == NET_T_WORD && !cur_at_key(q)
-            ? unit_scale(cur_tok(q)->text)
-            : 0;
-    const diag_span at = cur_span(q);
-    if (scale == 0 || at.file != v->span.file || at.off <= v->span.off + v->span.len)
-        return false;
-    *v = flat_number(q->c, v->e->num * scale, v->span);
-    if (flat_first(q->c, net_card_span(q->card)))
-        diag_warning(q->c->d, at, "a unit belongs to its number, without a blank: %g is taken",
-                     v->e->num);
-    q->i++;
-    return true;
-}
-
 /* model = ".model" name (type | ako) ["("] (key "=" value+ | flag)* [")"]; more than one value:
  * matrices of coupled lines */
 static void parse_model(flat_ctx *c, body *b, model_def *m)
@@ -721,7 +723,7 @@ static void parse_model(flat_ctx *c, body *b, model_def *m)
             vec_push(kv, k);
             if (m->type && !strcmp(m->type, "cpl"))
                 take_entries(&q, &kv);
-        } else if (take_unit(&q, kv)) {
+        } else if (flat_take_unit(&q, vec_len(kv) ? &vec_last(kv).v : NULL)) {
             continue;
         } else if (at_flag(&q)) {
             vec_push(kv,

@@ -159,7 +159,8 @@ static bool take_rest(ereader *r, const char *const *name, int32_t n_name)
             k.v = cur_value(&r->q);
             vec_push(r->kv, k);
             ok &= k.v.e != NULL;
-        } else {
+        } else if (r->e->letter != 'x' || !vec_len(r->kv) ||
+                   !flat_take_unit(&r->q, &vec_last(r->kv).v)) {
             return failed(r, "name=value is expected");
         }
     }

@@ -366,6 +366,9 @@ bool flat_pwl_file(cur *q, double **pairs);
  * names may contain them. An A element: all that do not belong to a name, %type and ~; else: the
  * lists of "name=[value value ...]". */
 const net_card *flat_split_brackets(flat_ctx *c, const net_card *card, bool element);
+/* "delay=200 ps": the number *v (NULL: none) that was read last gets the scale of its unit, with a
+ * warning. false: it is none. */
+bool flat_take_unit(cur *q, rhs *v);
 /* list = "[" value* "]" behind "name=", as entries name[0], name[1], ...; false: a message was
  * given */
 bool flat_read_list(cur *q, const char *name, keyval **kv);
