@@ -1,7 +1,6 @@
-/* ctl_ana.c - analyses, changes of the circuit, and what it consists of. */
+/* ctl_ana.c - analyses, changes of the circuit, values inside of devices. */
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "ctl_priv.h"
 
@@ -194,7 +193,7 @@ static void place_messages(ctl *c, size_t from)
             c->d->msg[i].span = c->at;
 }
 
-static const flat_inst *find_instance(const ctl *c, const char *name, size_t n);
+const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);
 
 /* altermod also takes an element: its model is meant, as in ngspice. */
 static const char *model_meant(ctl *c, const char *name)
@@ -205,7 +204,7 @@ static const char *model_meant(ctl *c, const char *name)
     for (size_t i = 0; i < vec_len(f->model); i++)
         if (f->model[i]->name == name)
             return name;
-    const flat_inst *in = find_instance(c, name, strlen(name));
+    const flat_inst *in = ctl_find_instance(c, name, strlen(name));
     return in && in->model ? in->model->name : name;
 }
 
@@ -335,7 +334,7 @@ vs_status ctl_save(ctl *c, const char *text)
 
 /* -- values inside devices -- */
 
-static const flat_inst *find_instance(const ctl *c, const char *name, size_t n)
+const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n)
 {
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++)
         if (strlen(sim_flat(c->s)->inst[i].name) == n &&
@@ -364,7 +363,7 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
     const char *open = strchr(name, '[');
     if (!open)
         return false;
-    const flat_inst *in = find_instance(c, name + 1, (size_t)(open - name) - 1);
+    const flat_inst *in = ctl_find_instance(c, name + 1, (size_t)(open - name) - 1);
     const char *param = str_intern_lower(c->names, open + 1, strcspn(open + 1, "]"));
     const flat_param *p = in ? in->param : NULL;
     if (!in) { /* @model[param] */
@@ -389,155 +388,6 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
         }
     }
     return sim_device_value(c->s, name, value);
-}
-
-/* The main value of an element under its usual name. */
-static const char *shown_name(const ctl *c, const flat_param *p, char letter)
-{
-    static const char *const name[] = {"resistance", "capacitance", "inductance"};
-    const char *at = letter ? strchr("rcl", letter) : NULL;
-    const bool main_value = at && sim_opts(c->s)->manner.ngspice && !strcmp(p->name, "value");
-    return main_value ? name[at - "rcl"] : p->name;
-}
-
-/* letter: of an element; 0: of a model. */
-static void show_params(ctl *c, const flat_param *p, char letter)
-{
-    for (size_t i = 0; i < vec_len(p); i++)
-        if (p[i].str)
-            fprintf(c->out, " %12s  %s\n", p[i].name, p[i].str);
-        else
-            fprintf(c->out, " %12s  %.12g\n", shown_name(c, &p[i], letter), p[i].value);
-}
-
-static void show_instance(ctl *c, const flat_inst *in)
-{
-    fprintf(c->out, " %12s  %s\n", "device", in->name);
-    if (in->model)
-        fprintf(c->out, " %12s  %s\n", "model", in->model->name);
-    const bool pairs = sim_opts(c->s)->manner.ngspice; /* PySpice reads lines of two words */
-    for (int32_t i = 0; i < in->n_node && !pairs; i++)
-        fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
-    if (in->source && in->source->dc_given)
-        fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
-    if (in->source && in->source->ac_mag != 0)
-        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase",
-                in->source->ac_phase);
-    if (in->m != 1)
-        fprintf(c->out, " %12s  %.12g\n", "m", in->m);
-    show_params(c, in->param, in->letter);
-    fputc('\n', c->out);
-}
-
-/* show [element | letter | all]... */
-vs_status ctl_show(ctl *c, const char *text)
-{
-    char **w = ctl_words(c, text);
-    vs_status st = sim_build(c->s);
-    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
-        const char *what = vec_len(w) ? w[k] : "all";
-        if (!strcmp(what, ":"))
-            break; /* the list of values is always complete */
-        bool any = false, all = !str_casecmp(what, "all");
-        for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++) {
-            const flat_inst *in = &sim_flat(c->s)->inst[i];
-            bool letter = strlen(what) == 1 && str_lower_char(*what) == in->letter;
-            if (!all && !letter && str_casecmp(what, in->name))
-                continue;
-            show_instance(c, in);
-            any = true;
-        }
-        if (!any)
-            st = ctl_fail(c, "there is no element '%s'", what);
-    }
-    vec_free(w);
-    return st;
-}
-
-vs_status ctl_showmod(ctl *c, const char *text)
-{
-    char **w = ctl_words(c, text);
-    vs_status st = sim_build(c->s);
-    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
-        const char *what = vec_len(w) ? w[k] : "all";
-        bool any = false, all = !str_casecmp(what, "all");
-        const flat_inst *in = *what == '#' ? find_instance(c, what + 1, strlen(what + 1))
-                                           : find_instance(c, what, strlen(what));
-        for (size_t i = 0; i < vec_len(sim_flat(c->s)->model); i++) {
-            const flat_model *m = sim_flat(c->s)->model[i];
-            if (!all && str_casecmp(what + (*what == '#'), m->name) && !(in && in->model == m))
-                continue;
-            fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
-            show_params(c, m->param, 0);
-            fputc('\n', c->out);
-            any = true;
-        }
-        if (!any && in && sim_opts(c->s)->manner.ngspice)
-            fprintf(c->out, " %12s  %c\n\n", "model", in->letter);
-        else if (!any && !all)
-            st = ctl_fail(c, "there is no model '%s'", what);
-    }
-    vec_free(w);
-    return st;
-}
-
-/* -- what models have -- */
-
-static void print_help(const va_module *m, FILE *out)
-{
-    int k = 0;
-    fprintf(out, "%s - %s\n\nid#\t Name\t Dir\t Description\n", m->name, m->desc);
-    for (size_t i = 0; i < vec_len(m->param); i++)
-        if (!m->param[i].local)
-            fprintf(out, "%d\t %s\t %s\t %s\n", ++k, m->param[i].name, "inout", m->param[i].desc);
-    for (size_t i = 0; i < vec_len(m->opvar); i++)
-        fprintf(out, "%d\t %s\t %s\t %s\n", ++k, m->opvar[i].name, "out", m->opvar[i].desc);
-}
-
-/* devhelp [model]: the names of models; parameters and computed values of one. */
-vs_status ctl_devhelp(ctl *c, const char *text)
-{
-    mdl_lib *lib = sim_opts(c->s)->lib;
-    char **w = ctl_words(c, text);
-    const char **known = mdl_names(lib);
-    mdl_model *m = vec_len(w) ? mdl_find(lib, w[0]) : NULL;
-    vs_status st = VS_OK;
-    for (size_t i = 0; !vec_len(w) && i < vec_len(known); i++)
-        fprintf(c->out, "%s\n", known[i]);
-    if (m) {
-        print_help(mdl_module(m), c->out);
-    } else if (vec_len(w)) {
-        st = ctl_fail(c, "there is no model '%s'", w[0]);
-        diag_suggest(c->d, w[0], known, vec_len(known));
-    }
-    vec_free(w);
-    return st;
-}
-
-vs_status ctl_listing(ctl *c, const char *text)
-{
-    (void)text;
-    vs_status st = sim_build(c->s);
-    if (!st)
-        flat_print(sim_flat(c->s), c->out);
-    return st;
-}
-
-vs_status ctl_rusage(ctl *c, const char *text)
-{
-    (void)text;
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    const sim_stat *st = sim_stats(c->s);
-    fprintf(c->out,
-            "CPU time = %.3f s\nTotal analysis time = %.3f s\nMaximum program size = %.3f MB\n"
-            "Circuit equations = %d\nTransient timepoints: accepted = %lld, rejected = %lld\n"
-            "Total iterations = %lld\n",
-            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-                1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
-            st->s.op + st->s.tran, (double)u.ru_maxrss / 1024, st->unknowns,
-            (long long)st->accepted, (long long)st->rejected, (long long)st->iterations);
-    return VS_OK;
 }
 
 /* -- single values -- */

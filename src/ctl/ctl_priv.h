@@ -1,7 +1,8 @@
 /* ctl_priv.h - between the files of the interpreter:
  *     ctl.c       blocks, loops, conditions, the table of commands
  *     ctl_text.c  $variables, words, redirection; variables and their effects
- *     ctl_ana.c   analyses, alter, show
+ *     ctl_ana.c   analyses, alter
+ *     ctl_show.c  what there is: show, listing, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
  *     ctl_dot.c   .meas .four .print of the deck, the table of measures */
@@ -113,17 +114,21 @@ vs_status ctl_altermod(ctl *c, const char *text);
 vs_status ctl_alterparam(ctl *c, const char *text);
 vs_status ctl_reset(ctl *c, const char *text);
 vs_status ctl_save(ctl *c, const char *text);
-vs_status ctl_show(ctl *c, const char *text);
-vs_status ctl_showmod(ctl *c, const char *text);
-vs_status ctl_devhelp(ctl *c, const char *text);
-vs_status ctl_listing(ctl *c, const char *text);
-vs_status ctl_rusage(ctl *c, const char *text);
+/* NULL: none. The name's first n letters count. */
+const flat_inst *ctl_find_instance(const ctl *c, const char *name, size_t n);
 /* @dev[param] of the netlist, for expressions. */
 bool ctl_device_value(ctl *c, const char *name, double *value);
 /* Goes on with a paused run. Status: VS_PAUSED: again. */
 vs_status ctl_go_on(ctl *c);
 /* A paused run ends; what it computed stays. */
 void ctl_end_run(ctl *c);
+
+/* -- ctl_show.c -- */
+vs_status ctl_show(ctl *c, const char *text);
+vs_status ctl_showmod(ctl *c, const char *text);
+vs_status ctl_devhelp(ctl *c, const char *text);
+vs_status ctl_listing(ctl *c, const char *text);
+vs_status ctl_rusage(ctl *c, const char *text);
 
 /* -- ctl_step.c -- */
 vs_status ctl_stop(ctl *c, const char *text);

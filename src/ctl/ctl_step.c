@@ -163,6 +163,9 @@ vs_status ctl_status(ctl *c, const char *text)
     (void)text;
     for (size_t i = 0; i < vec_len(c->stop); i++)
         fprintf(c->out, "%d   stop %s\n", c->stop[i].number, c->stop[i].text);
+    const char *const *save = sim_opts(c->s)->save;
+    for (size_t i = 0; i < vec_len(save); i++)
+        fprintf(c->out, "    save %s\n", save[i]);
     return VS_OK;
 }
 

@@ -359,8 +359,21 @@ static bool effect_of(ctl *c, const char *name, vs_status *st)
     return true;
 }
 
+/* Those that nobody set stand behind a '*'. */
 static void print_variables(ctl *c)
 {
+    static const char *const own[] = {"curplot",      "curplotdate", "curplotname",
+                                      "curplottitle", "plots",       "program"};
+    for (size_t i = 0; i < VS_COUNT(own); i++) {
+        const char **word;
+        if (!ctl_get(c, own[i]) && words_of(c, own[i], &word)) {
+            fprintf(c->out, "* %s\t", own[i]);
+            for (size_t k = 0; k < vec_len(word); k++)
+                fprintf(c->out, "%s%s", k ? " " : vec_len(word) > 1 ? "( " : "", word[k]);
+            fputs(vec_len(word) > 1 ? " )\n" : "\n", c->out);
+            vec_free(word);
+        }
+    }
     for (size_t i = 0; i < vec_len(c->var); i++) {
         fprintf(c->out, "  %s", c->var[i].name);
         for (size_t k = 0; k < vec_len(c->var[i].word); k++)

@@ -165,6 +165,42 @@ class Blocks(Folder):
         _, err = self.run_deck(deck.replace('I1 0', 'V1 0'))
         self.assertEqual(re.findall(r'deck.sp:(\d+:\d+): warning: this is 2e-18', err), ['2:8'])
 
+    def test_show_tells_what_devices_computed(self):
+        circuit = 'show\nV1 in 0 2\nR1 in a 1k\nR2 a 0 1k\nD1 a 0 dm\nI1 0 a 0\n.model dm d is=1e-14\n'
+        out, err = self.run_deck(circuit + '.control\nop\nshow r1\nshow r : i resistance\nshow d1 r1 : id vd i\n'
+                                 'show v1 : current\nshowmod dm : is\nshowmod dm : i\n.endc\n', '-q', code=1)
+        first, second, third = out.split('device  r1')[1:4]
+        self.assertRegex(first, r' i  0\.00\d+\n')
+        self.assertRegex(first, r' value  1000\n')
+        self.assertRegex(second, r'(?s)^\n +i  (\S+)\n +resistance  1000\n\n +device  r2\n +i  (\S+)\n')
+        value = dict(re.findall(r' (id|vd|i)  (\S+)', out.split('device  d1')[1]))
+        i2 = float(re.search(r'device  r2\n +i  (\S+)', second).group(1))
+        self.assertAlmostEqual(float(value['i']), float(value['id']) + i2, delta=1e-3 * i2)
+        self.assertAlmostEqual(float(value['vd']), i2 * 1000, delta=1e-6)
+        self.assertRegex(third + out.split('device  d1')[1], r'model  dm\n +type  d\n +is  1e-14\n')
+        self.assertIn("deck.sp:13:1: error: none of them has a value 'current'", err)
+        self.assertIn("deck.sp:15:1: error: none of them has a value 'i'", err)
+
+    def test_rusage_takes_words(self):
+        out, err = self.control('op', 'rusage equations totiter', 'rusage tme', code=1)
+        self.assertRegex(out, r'^Circuit equations = 3\nTotal iterations = \d+\n$')
+        self.assertIn("did you mean 'time'", err)
+        whole, _ = self.control('op', 'rusage everything')
+        self.assertEqual(len(whole.splitlines()), 6)
+
+    def test_status_set_and_esave(self):
+        out, err = self.run_deck(RC + '.control\nop\nsave v(out)\nstop when v(out) > 2\nstatus\nset mine = 3\nset\n'
+                                 'esave all\nesave none\nesave n1\n.endc\n')
+        self.assertIn('1   stop when v(out) > 2\n    save v(out)\n', out)
+        for line in ('* curplot\top1', '* plots\t( const op1 )', '  mine\t3'):
+            self.assertIn(line + '\n', out)
+        self.assertEqual(re.findall('warning: (.*)', err), ["there is no event node 'n1': nothing is kept for it"])
+
+    def test_devhelp_as_a_table_of_commas(self):
+        out, _ = self.control('devhelp -csv resistor')
+        self.assertIn('\nid#, Name, Dir, Description\n', out)
+        self.assertRegex(out, r'(?m)^\d+, i, out, Current from p to n$')
+
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):
             child = self.start(RC + '.control\nrepeat\n' + body + 'end\n.endc\n', '-q')

@@ -1,0 +1,272 @@
+/* ctl_show.c - what there is: show, showmod, listing, devhelp, rusage. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "ctl_priv.h"
+
+/* -- elements and models -- */
+
+/* The main value of an element under its usual name. */
+static const char *shown_name(const ctl *c, const flat_param *p, char letter)
+{
+    static const char *const name[] = {"resistance", "capacitance", "inductance"};
+    const char *at = letter ? strchr("rcl", letter) : NULL;
+    const bool main_value = at && sim_opts(c->s)->manner.ngspice && !strcmp(p->name, "value");
+    return main_value ? name[at - "rcl"] : p->name;
+}
+
+/* letter: of an element; 0: of a model. */
+static void show_params(ctl *c, const flat_param *p, char letter)
+{
+    for (size_t i = 0; i < vec_len(p); i++)
+        if (p[i].str)
+            fprintf(c->out, " %12s  %s\n", p[i].name, p[i].str);
+        else
+            fprintf(c->out, " %12s  %.12g\n", shown_name(c, &p[i], letter), p[i].value);
+}
+
+static void show_head(ctl *c, const flat_inst *in)
+{
+    fprintf(c->out, " %12s  %s\n", "device", in->name);
+    if (in->model)
+        fprintf(c->out, " %12s  %s\n", "model", in->model->name);
+}
+
+/* What the device has computed at the last operating point. */
+static void show_computed(ctl *c, const flat_inst *in)
+{
+    const char **name = sim_ckt(c->s) ? ckt_detail_names(sim_ckt(c->s), in->name) : NULL;
+    for (size_t i = 0; i < vec_len(name); i++) {
+        ckt_detail d;
+        double x;
+        if (ckt_find_detail(sim_ckt(c->s), in->name, name[i], &d) != CKT_FOUND ||
+            d.what == CKT_DETAIL_PARAM || (d.what == CKT_DETAIL_SOURCE && *d.unit == 0) ||
+            !strcmp(name[i], "dc") || !strcmp(name[i], "acmag"))
+            continue;
+        if (sim_device_value(c->s, arena_printf(&c->scratch, "@%s[%s]", in->name, name[i]), &x))
+            fprintf(c->out, " %12s  %.12g\n", name[i], x);
+    }
+    vec_free(name);
+}
+
+static void show_instance(ctl *c, const flat_inst *in)
+{
+    show_head(c, in);
+    const bool pairs = sim_opts(c->s)->manner.ngspice; /* PySpice reads lines of two words */
+    for (int32_t i = 0; i < in->n_node && !pairs; i++)
+        fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
+    if (in->source && in->source->dc_given)
+        fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
+    if (in->source && in->source->ac_mag != 0)
+        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase",
+                in->source->ac_phase);
+    if (in->m != 1)
+        fprintf(c->out, " %12s  %.12g\n", "m", in->m);
+    show_params(c, in->param, in->letter);
+    show_computed(c, in);
+    fputc('\n', c->out);
+}
+
+/* The values that stand behind ':'; `from`: the name in "@name[value]". A device need not have
+ * them all, but one of them must have each. */
+static void show_named(ctl *c, const char *from, char *const *name, bool *had)
+{
+    for (size_t i = 0; i < vec_len(name); i++) {
+        double x;
+        if (!ctl_device_value(c, arena_printf(&c->scratch, "@%s[%s]", from, name[i]), &x))
+            continue;
+        fprintf(c->out, " %12s  %.12g\n", name[i], x);
+        had[i] = true;
+    }
+    fputc('\n', c->out);
+}
+
+/* "a b : x y": the words behind ':' are taken off. vec. */
+static char **take_names(char **w)
+{
+    char **name = NULL;
+    size_t n = 0;
+    while (n < vec_len(w) && strcmp(w[n], ":"))
+        n++;
+    for (size_t i = n + 1; i < vec_len(w); i++)
+        vec_push(name, w[i]);
+    while (vec_len(w) > n)
+        (void)vec_pop(w);
+    return name;
+}
+
+static vs_status all_had(ctl *c, char *const *name, const bool *had)
+{
+    for (size_t i = 0; i < vec_len(name); i++)
+        if (!had[i] && str_casecmp(name[i], "all"))
+            return ctl_fail(c, "none of them has a value '%s'", name[i]);
+    return VS_OK;
+}
+
+/* show [element | letter | all]... [: value...] */
+vs_status ctl_show(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text), **name = take_names(w);
+    bool *had = NULL;
+    vec_extend(had, vec_len(name));
+    vs_status st = sim_build(c->s);
+    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
+        const char *what = vec_len(w) ? w[k] : "all";
+        bool any = false, all = !str_casecmp(what, "all");
+        for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++) {
+            const flat_inst *in = &sim_flat(c->s)->inst[i];
+            bool letter = strlen(what) == 1 && str_lower_char(*what) == in->letter;
+            if (!all && !letter && str_casecmp(what, in->name))
+                continue;
+            any = true;
+            if (!vec_len(name) || !str_casecmp(name[0], "all")) {
+                show_instance(c, in);
+                continue;
+            }
+            show_head(c, in);
+            show_named(c, in->name, name, had);
+        }
+        if (!any)
+            st = ctl_fail(c, "there is no element '%s'", what);
+    }
+    if (!st)
+        st = all_had(c, name, had);
+    vec_free(had);
+    vec_free(name);
+    vec_free(w);
+    return st;
+}
+
+/* showmod [model | element | #element | all]... [: parameter...] */
+vs_status ctl_showmod(ctl *c, const char *text)
+{
+    char **w = ctl_words(c, text), **name = take_names(w);
+    bool *had = NULL;
+    vec_extend(had, vec_len(name));
+    vs_status st = sim_build(c->s);
+    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
+        const char *what = vec_len(w) ? w[k] : "all";
+        bool any = false, all = !str_casecmp(what, "all");
+        const flat_inst *in = *what == '#' ? ctl_find_instance(c, what + 1, strlen(what + 1))
+                                           : ctl_find_instance(c, what, strlen(what));
+        for (size_t i = 0; i < vec_len(sim_flat(c->s)->model); i++) {
+            const flat_model *m = sim_flat(c->s)->model[i];
+            if (!all && str_casecmp(what + (*what == '#'), m->name) && !(in && in->model == m))
+                continue;
+            fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
+            any = true;
+            if (vec_len(name) && str_casecmp(name[0], "all")) {
+                show_named(c, m->name, name, had);
+                continue;
+            }
+            show_params(c, m->param, 0);
+            fputc('\n', c->out);
+        }
+        if (!any && in && sim_opts(c->s)->manner.ngspice)
+            fprintf(c->out, " %12s  %c\n\n", "model", in->letter);
+        else if (!any && !all)
+            st = ctl_fail(c, "there is no model '%s'", what);
+    }
+    if (!st)
+        st = all_had(c, name, had);
+    vec_free(had);
+    vec_free(name);
+    vec_free(w);
+    return st;
+}
+
+/* -- what models have -- */
+
+static void print_help(const va_module *m, bool csv, FILE *out)
+{
+    const char *form = csv ? "%d, %s, %s, %s\n" : "%d\t %s\t %s\t %s\n";
+    int k = 0;
+    fprintf(out, "%s - %s\n\n%s\n", m->name, m->desc,
+            csv ? "id#, Name, Dir, Description" : "id#\t Name\t Dir\t Description");
+    for (size_t i = 0; i < vec_len(m->param); i++)
+        if (!m->param[i].local)
+            fprintf(out, form, ++k, m->param[i].name, "inout", m->param[i].desc);
+    for (size_t i = 0; i < vec_len(m->opvar); i++)
+        fprintf(out, form, ++k, m->opvar[i].name, "out", m->opvar[i].desc);
+}
+
+/* devhelp [-csv] [model]: the names of models; parameters and computed values of one. */
+vs_status ctl_devhelp(ctl *c, const char *text)
+{
+    mdl_lib *lib = sim_opts(c->s)->lib;
+    char **w = ctl_words(c, text);
+    const char **known = mdl_names(lib);
+    const bool csv = vec_len(w) && !strcmp(w[0], "-csv");
+    const char *name = csv < vec_len(w) ? w[csv] : NULL;
+    mdl_model *m = name ? mdl_find(lib, name) : NULL;
+    vs_status st = VS_OK;
+    for (size_t i = 0; !name && i < vec_len(known); i++)
+        fprintf(c->out, "%s\n", known[i]);
+    if (m) {
+        print_help(mdl_module(m), csv, c->out);
+    } else if (name) {
+        st = ctl_fail(c, "there is no model '%s'", name);
+        diag_suggest(c->d, name, known, vec_len(known));
+    }
+    vec_free(w);
+    return st;
+}
+
+vs_status ctl_listing(ctl *c, const char *text)
+{
+    (void)text;
+    vs_status st = sim_build(c->s);
+    if (!st)
+        flat_print(sim_flat(c->s), c->out);
+    return st;
+}
+
+/* -- what the run has taken -- */
+
+/* One line of rusage; false: there is no such word. */
+static bool usage_line(ctl *c, const char *word)
+{
+    const sim_stat *st = sim_stats(c->s);
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    const double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    if (!str_casecmp(word, "time"))
+        fprintf(c->out, "CPU time = %.3f s\n", cpu);
+    else if (!str_casecmp(word, "tottime"))
+        fprintf(c->out, "Total analysis time = %.3f s\n", st->s.op + st->s.tran);
+    else if (!str_casecmp(word, "space"))
+        fprintf(c->out, "Maximum program size = %.3f MB\n", (double)u.ru_maxrss / 1024);
+    else if (!str_casecmp(word, "equations"))
+        fprintf(c->out, "Circuit equations = %d\n", st->unknowns);
+    else if (!str_casecmp(word, "accept"))
+        fprintf(c->out, "Transient timepoints: accepted = %lld, rejected = %lld\n",
+                (long long)st->accepted, (long long)st->rejected);
+    else if (!str_casecmp(word, "totiter"))
+        fprintf(c->out, "Total iterations = %lld\n", (long long)st->iterations);
+    else
+        return false;
+    return true;
+}
+
+/* rusage [everything | all | word...] */
+vs_status ctl_rusage(ctl *c, const char *text)
+{
+    static const char *const known[] = {"time",      "tottime", "space",
+                                        "equations", "accept",  "totiter"};
+    char **w = ctl_words(c, text);
+    vs_status st = VS_OK;
+    const bool all = !vec_len(w) || !str_casecmp(w[0], "everything") || !str_casecmp(w[0], "all");
+    for (size_t i = 0; all && i < VS_COUNT(known); i++)
+        (void)usage_line(c, known[i]);
+    for (size_t i = 0; !all && i < vec_len(w) && !st; i++)
+        if (!usage_line(c, w[i])) {
+            st = ctl_fail(c,
+                          "rusage has no '%s': everything, or some of time, tottime, space, "
+                          "equations, accept, totiter",
+                          w[i]);
+            diag_suggest(c->d, w[i], known, VS_COUNT(known));
+        }
+    vec_free(w);
+    return st;
+}
