@@ -95,6 +95,12 @@ typedef struct vsim_inside_job {
     bool no_output;
     bool fsync; /* results wait for the disk at each flush */
     const char *touchstone, *stats, *measures;
+    /* Transients of cards are kept in a file beside the results, so that another run goes on with
+     * them (docs/checkpoint.md): whenever `keep` says so; with `checkpoint` also when `stop` ends
+     * the run, and each `minutes` of them if that is not 0. */
+    bool checkpoint;
+    double minutes;
+    const char *restart; /* such a file, with which this run begins; NULL: none */
 
     /* families of runs. jobs other than 1 fork worker processes, in this call. */
     int jobs;           /* 0: one for each processor */
@@ -111,6 +117,7 @@ typedef struct vsim_inside_job {
     void (*progress)(void *user, const vsim_progress *p);
     void (*end)(void *user);
     bool (*stop)(void *user); /* true: end in order */
+    bool (*keep)(void *user); /* true: a checkpoint is wanted now; asked between points */
     void *user;
 } vsim_inside_job;
 /* Does all of it, as `vsim DECK` does. Strings of the job stay the caller's and must live as long

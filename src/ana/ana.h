@@ -32,6 +32,8 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
+    /* asked between the points of a transient: true makes it pause there (VS_PAUSED); may be NULL */
+    bool (*pause)(void *user);
     /* A transient tried a step of `last` to `time`; refused: it will be shorter. *h is how long the
      * next one may be, and may be made smaller. true: undo the step and try *h, at most `last`,
      * instead. last = 0: `time` was accepted (or is the start), *h is planned. May be NULL. */
@@ -106,6 +108,13 @@ VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *
 VS_MUST_USE vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 VS_MUST_USE vs_status ana_tran_go(ana *a, double until);
 void ana_tran_end(ana *a, vs_status st);
+/* A transient that another process goes on with: ana_tran_ready makes what ana_tran_begin does
+ * without finding the first point; then ana_tran_identity and ana_tran_image (image.h) give it the
+ * state of the one that paused, and ana_tran_go goes on to the same points, bit by bit.
+ * Status: VS_OK; VS_EINPUT: im->wrong, or messages about times. */
+VS_MUST_USE vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+void ana_tran_identity(const ana *a, image *im);
+VS_MUST_USE vs_status ana_tran_image(ana *a, image *im);
 
 /* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md)
  * -- */

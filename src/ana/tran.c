@@ -205,6 +205,8 @@ static vs_status report_progress(tran *t)
     const ana_sink *s = t->sink;
     if (s->stop && s->stop(s->user))
         return VS_STOP;
+    if (s->pause && s->pause(s->user))
+        return VS_PAUSED;
     if (s->progress && (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)) {
         double now = vs_seconds();
         if (now >= t->next_progress) {
@@ -580,7 +582,7 @@ static vs_status march(tran *t, double until)
     return st;
 }
 
-vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
+vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
 {
     if (!a->tran)
         a->tran = make_work(a);
@@ -594,6 +596,15 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     t->sink = sink;
     tran_classify(t);
     set_limits(t);
+    return VS_OK;
+}
+
+vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
+{
+    vs_status st = ana_tran_ready(a, opt, sink);
+    if (st != VS_OK)
+        return st;
+    tran *t = a->tran;
     st = initial_point(t);
     if (st == VS_OK)
         st = initial_charge(t);

@@ -75,6 +75,22 @@ static void take_powers(tran *t)
         t->noise->source[i].root = sqrt(power_of(t, &s[i]));
 }
 
+/* The work of a run with noise, without its sources. */
+static tran_noise *make_noise(tran *t)
+{
+    ana *a = t->a;
+    if (!t->noise_g) {
+        const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
+        t->noise_g = arena_array(&a->mem, double, nnz);
+        t->noise_c = arena_array(&a->mem, double, nnz);
+    }
+    tran_noise *w = arena_new(&a->mem, struct tran_noise);
+    w->dt = 1 / (2 * t->o.noise_fmax);
+    w->scale = t->o.noise_scale;
+    w->k = -1;
+    return w;
+}
+
 vs_status tran_noise_begin(tran *t)
 {
     ana *a = t->a;
@@ -83,15 +99,7 @@ vs_status tran_noise_begin(tran *t)
     t->noise = NULL;
     if (!(t->o.noise_fmax > 0))
         return VS_OK;
-    if (!t->noise_g) {
-        const size_t nnz = (size_t)csc_nnz(a->jac) + 1;
-        t->noise_g = arena_array(&a->mem, double, nnz);
-        t->noise_c = arena_array(&a->mem, double, nnz);
-    }
-    t->noise = arena_new(&a->mem, struct tran_noise);
-    t->noise->dt = 1 / (2 * t->o.noise_fmax);
-    t->noise->scale = t->o.noise_scale;
-    t->noise->k = -1;
+    t->noise = make_noise(t);
     const vs_status st = evaluate(t);
     if (st != VS_OK)
         return st;
@@ -106,6 +114,33 @@ vs_status tran_noise_begin(tran *t)
     }
     take_powers(t);
     return VS_OK;
+}
+
+/* Arguments of the waves were made at the start of the run; samples are functions of their number.
+ */
+void tran_noise_image(tran *t, image *im)
+{
+    size_t n;
+    const ckt_noise_gain *gain;
+    const ckt_noise *s = ckt_noises(t->a->c, &n, &gain);
+    if (!(t->o.noise_fmax > 0))
+        return;
+    if (im->giving) {
+        t->noise = make_noise(t);
+        t->noise->source = arena_array(&t->a->mem, source, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        source *c = &t->noise->source[i];
+        if (im->giving && (s[i].device < 0 || s[i].source < 0)) {
+            im->wrong = "its sources of noise are damaged";
+            return;
+        }
+        if (im->giving)
+            make_wave(t, c, &s[i]);
+        IMAGE_ONE(im, c->arg);
+        IMAGE_ONE(im, c->root);
+        c->w.n_arg = WAVE_ARGS;
+    }
 }
 
 vs_status tran_noise_accept(tran *t)

@@ -104,6 +104,8 @@ void tran_shift(tran *t);
 VS_MUST_USE vs_status tran_noise_begin(tran *t);
 /* The sources' powers at the point that was accepted. Status as tran_noise_begin. */
 VS_MUST_USE vs_status tran_noise_accept(tran *t);
+/* Its part of ana_tran_image, behind the circuit's. */
+void tran_noise_image(tran *t, image *im);
 double tran_noise_break(const tran *t, double after); /* the first corner after a time */
 /* Adds sign times the noise at `time` to t->hist. */
 void tran_noise_add(tran *t, double time, double sign);

@@ -23,6 +23,7 @@ typedef enum files_role {
     FILES_MATRIX,
     FILES_TRACE,
     FILES_JOURNAL,
+    FILES_CHECKPOINT,
     FILES_BLOCK /* by commands of a .control block: as the block wants, results too */
 } files_role;
 

@@ -63,5 +63,7 @@ _Noreturn void vs_no_memory(void);
 
 /* Seconds on a clock that never goes back; its zero is any. */
 double vs_seconds(void);
+/* The same to some milliseconds, for a fraction of the time that vs_seconds takes. */
+double vs_coarse_seconds(void);
 
 #endif

@@ -216,6 +216,12 @@ void ckt_reset_limits(ckt *c);
 /* A rejected step: the limiting history returns to that of the last accepted point. */
 void ckt_restore_limits(ckt *c);
 
+/* -- a transient that goes on in another process (ckt_image.c) -- */
+/* What the circuit remembers between two points. */
+void ckt_image(ckt *c, image *im);
+/* What its equations are made of: an image of ckt_image fits where this one does. */
+void ckt_identity(const ckt *c, image *im);
+
 /* -- small signals (ckt_ac.c); `forms` of ckt_finish must have MDL_AC -- */
 typedef struct ckt_noise {  /* one noise source of a device */
     int32_t device, source; /* number of the device (those of OSDI libraries behind the others); of

@@ -208,3 +208,14 @@ void ckt_bypass_accept(ckt *c)
         if (c->group[i].lin)
             dev_lin_accept(&c->group[i]);
 }
+
+void ckt_bypass_image(ckt *c, image *im)
+{
+    const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
+    struct ckt_bypass_work *b = c->bypass;
+    IMAGE_ARRAY(im, b->sums.g, nv);
+    IMAGE_ARRAY(im, b->sums.c, nv);
+    IMAGE_ARRAY(im, b->sums.i, n1);
+    IMAGE_ARRAY(im, b->sums.q, n1);
+    IMAGE_ONE(im, b->age);
+}

@@ -151,6 +151,7 @@ void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *
 /* Since ckt_bypass_begin limiting moved a voltage of a device. */
 bool ckt_bypass_limited(const ckt *c);
 void ckt_bypass_accept(ckt *c);
+void ckt_bypass_image(ckt *c, image *im);
 /* ckt_redo.c: ckt_add_... while redoing. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,
                                       const int32_t *terminal);

@@ -45,6 +45,9 @@ typedef struct cli_opt {
     bool no_output;         /* --no-output: nothing is written */
     const char *stats;      /* --stats */
     bool fsync;             /* --fsync */
+    bool checkpoint;        /* --checkpoint, */
+    double minutes;         /* and each so many; 0: on signals alone */
+    const char *restart;    /* --restart */
     const char *touchstone; /* --touchstone */
     const char *dump;       /* --dump=... or NULL */
     vsim_inside_debug debug;

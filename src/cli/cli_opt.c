@@ -27,6 +27,8 @@ enum {
     OPT_CACHE_DIR,
     OPT_NO_OUTPUT,
     OPT_FSYNC,
+    OPT_CHECKPOINT,
+    OPT_RESTART,
     OPT_VERSION,
     OPT_BRANCHES,
     OPT_JSON,
@@ -68,6 +70,8 @@ static const struct option options[] = {
     {"csv", no_argument, NULL, OPT_CSV},
     {"no-output", no_argument, NULL, OPT_NO_OUTPUT},
     {"fsync", no_argument, NULL, OPT_FSYNC},
+    {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
+    {"restart", required_argument, NULL, OPT_RESTART},
     {"stats", required_argument, NULL, OPT_STATS},
     {"dump", required_argument, NULL, OPT_DUMP},
     {"dump-ir", optional_argument, NULL, OPT_DUMP_IR},
@@ -154,6 +158,16 @@ static bool parse_threads(cli_opt *o, const char *text)
         return usage("--threads takes a number from 0 (automatic) to 1024, not", text);
     o->threads = (int)n;
     return true;
+}
+
+static bool parse_checkpoint(cli_opt *o, const char *text)
+{
+    char *end;
+    o->checkpoint = true;
+    o->minutes = strtod(text, &end);
+    if (end != text && !*end && o->minutes >= 0 && o->minutes <= 1e6)
+        return true;
+    return usage("--checkpoint takes minutes, from 0 (only on signals), not", text);
 }
 
 static bool parse_jobs(cli_opt *o, const char *text)
@@ -382,6 +396,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_CSV: o->format = VSIM_CSV; return true;
     case OPT_NO_OUTPUT: o->no_output = true; return true;
     case OPT_FSYNC: o->fsync = true; return true;
+    case OPT_CHECKPOINT: return parse_checkpoint(o, text);
+    case OPT_RESTART: o->restart = text; return true;
     case OPT_STATS: o->stats = text; return true;
     case OPT_DUMP: return parse_dump(o, text);
     case OPT_CHECK_KERNELS: return parse_check_kernels(o, text);
@@ -483,6 +499,10 @@ static bool check_arguments(const cli_opt *o)
         return usage("merge takes the file to write and the results of all shards", NULL);
     if (o->redo && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
         return usage("only run and explain take", "--redo");
+    if ((o->checkpoint || o->restart) && o->command != CMD_RUN)
+        return usage("only running a deck takes", o->restart ? "--restart" : "--checkpoint");
+    if (o->restart && o->raw && !strcmp(o->raw, "-"))
+        return usage("--restart goes on in a result file, not on standard output", NULL);
     if (o->mpi > 0 && o->command != CMD_RUN)
         return usage("only running a deck takes", "--mpi");
     if (o->mpi > 0 && o->n_shard > 1)
@@ -596,6 +616,8 @@ static const char help_main[] =
     "  --ascii, --csv               text raw file; comma separated values\n"
     "  --no-output                  write no results (for timing)\n"
     "  --fsync                      wait for the disk at each flush: results survive a power cut\n"
+    "  --checkpoint MIN             keep a transient each MIN minutes and on SIGTERM and SIGUSR1,\n"
+    "  --restart FILE               and go on with it later (docs/checkpoint.md)\n"
     "  -o FILE                      write the report there instead of on standard output\n"
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"

@@ -11,8 +11,26 @@ static void on_signal(int sig)
     interrupted = 1;
 }
 
+static volatile sig_atomic_t wants_checkpoint;
+
+static void on_keep(int sig)
+{
+    (void)sig;
+    wants_checkpoint = 1;
+}
+
+static bool asked_to_keep(void *user)
+{
+    (void)user;
+    const bool yes = wants_checkpoint != 0;
+    wants_checkpoint = 0;
+    return yes;
+}
+
 static void listen_to_signals(void)
 {
+    struct sigaction keep = {.sa_handler = on_keep, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &keep, NULL);
     struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
@@ -68,6 +86,9 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .format = o->format,
                              .no_output = o->no_output,
                              .fsync = o->fsync,
+                             .checkpoint = o->checkpoint,
+                             .minutes = o->minutes,
+                             .restart = o->restart,
                              .touchstone = o->touchstone,
                              .stats = o->stats,
                              .measures = o->measures,
@@ -86,6 +107,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .progress = show_progress,
                              .end = end_progress,
                              .stop = asked_to_stop,
+                             .keep = asked_to_keep,
                              .user = p};
 }
 

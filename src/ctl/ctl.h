@@ -78,6 +78,9 @@ char **ctl_words(ctl *c, const char *text);
  * it. again: their cards are read again before each, for values may depend on what is stepped.
  * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
 VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
+/* As an image: the results so far, and which of the deck's analyses is under way: given back, the
+ * next ctl_deck begins with that one. */
+void ctl_image(ctl *c, image *im);
 /* Was something written after a stop? */
 bool ctl_saved(const ctl *c);
 /* Did a command run an analysis? */

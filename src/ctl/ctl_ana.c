@@ -108,6 +108,7 @@ static vs_status run_from(ctl *c, size_t i, bool again)
         if (i && i >= n)
             break;
         flat_ana a = own_analysis(i < n ? &todo[i] : &op);
+        c->first = i;
         st = run_one(c, &a);
         c->run.of_deck = true;
         c->run.number = i;
@@ -116,10 +117,11 @@ static vs_status run_from(ctl *c, size_t i, bool again)
         for (int32_t k = 0; k < a.n_sweep; k++)
             vec_free(a.sweep[k].value);
     } while (++i < n && !st);
+    c->first = 0;
     return st ? st : cards;
 }
 
-vs_status ctl_deck(ctl *c, bool again) { return run_from(c, 0, again); }
+vs_status ctl_deck(ctl *c, bool again) { return run_from(c, c->first, again); }
 
 vs_status ctl_go_on(ctl *c)
 {

@@ -459,3 +459,43 @@ vs_status ctl_write_measures(ctl *c)
     ctl_fail(c, "'%s' could not be written: %s", path, strerror(errno));
     return VS_EIO;
 }
+
+/* -- as an image -- */
+
+static const char *text_image(ctl *c, const char *text, image *im)
+{
+    char *own = image_text(im, text);
+    if (own)
+        text = str_intern0(c->names, own);
+    vs_free(own);
+    return text;
+}
+
+static void result_image(ctl *c, ctl_result *r, image *im)
+{
+    r->analysis = text_image(c, r->analysis, im);
+    r->plot = text_image(c, r->plot, im);
+    r->m.name = text_image(c, r->m.name, im);
+    r->m.why = text_image(c, r->m.why, im);
+    IMAGE_ONE(im, r->m.ok);
+    IMAGE_ONE(im, r->m.value);
+    IMAGE_ONE(im, r->m.n_part);
+    for (size_t k = 0; k < VS_COUNT(r->m.part); k++)
+        r->m.part[k] = text_image(c, r->m.part[k], im);
+    IMAGE_ONE(im, r->m.part_value);
+    if (r->m.n_part < 0 || r->m.n_part > (int)VS_COUNT(r->m.part))
+        r->m.n_part = 0;
+}
+
+void ctl_image(ctl *c, image *im)
+{
+    const size_t n = image_count(im, vec_len(c->result), 1);
+    if (im->giving)
+        vec_extend(c->result, n);
+    for (size_t i = 0; i < vec_len(c->result); i++)
+        result_image(c, &c->result[i], im);
+    IMAGE_ONE(im, c->first);
+    IMAGE_ONE(im, c->n_analysis);
+    IMAGE_ONE(im, c->tran);
+    post_image(sim_plots(c->s), c->constants, im);
+}

@@ -68,6 +68,7 @@ struct ctl {
     double tran[3]; /* step, end, start of the last transient */
     int n_picture;
     ctl_under_way run;
+    size_t first; /* of the deck's analyses: with which ctl_deck begins, then the one under way */
     ctl_break *stop; /* vec: those of `stop` */
     int n_stop;
     int64_t n_pause;

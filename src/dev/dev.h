@@ -17,6 +17,7 @@
 #ifndef DEV_H
 #define DEV_H
 
+#include "image.h"
 #include "mdl_compare.h"
 
 enum { DEV_BLOCK = 64 }; /* instances per block; a multiple of every W */
@@ -91,6 +92,11 @@ void dev_state_zero(dev_group *g);
 size_t dev_state_size(const dev_group *g);
 void dev_state_save(const dev_group *g, double *to);
 void dev_state_load(dev_group *g, const double *from);
+
+/* dev_image.c. What the group remembers from load to load; what its equations are made of, to be held
+ * against another group's. For any number of lanes. */
+void dev_image(dev_group *g, image *im);
+void dev_identity(const dev_group *g, image *im);
 
 /* The pack of instance i; its lane is i - first[pack]. */
 int32_t dev_pack_of(const dev_group *g, int32_t i);

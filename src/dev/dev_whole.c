@@ -344,3 +344,11 @@ const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, con
     *v0 = &w->v0[pack_of(w, pack, g->lin->n_col) + (size_t)lane];
     return &w->now[pack_of(w, pack, g->lin->apart->n_out) + (size_t)lane];
 }
+
+void dev_whole_arrays(dev_group *g, double **now, double **v0)
+{
+    struct dev_whole *w = g->lin->whole;
+    *now = w->now;
+    *v0 = w->v0;
+    w->alpha = NAN;
+}

@@ -200,6 +200,8 @@ VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form
                                    mdl_variant **variant);
 VS_MUST_USE vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                                     mdl_variant **variant);
+/* Of all that its kernels are made of: equal code has equal ones, in any process. */
+hash128 mdl_variant_code(const mdl_variant *v);
 size_t mdl_variant_values(const mdl_variant *v); /* of v->eval */
 void mdl_variant_use(mdl_variant *v);
 /* Fills cache[lay.n_cache] for a row. */

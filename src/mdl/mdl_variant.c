@@ -257,6 +257,8 @@ vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form, mdl_var
     return st;
 }
 
+hash128 mdl_variant_code(const mdl_variant *v) { return ((const variant_data *)v)->kernel_key; }
+
 size_t mdl_variant_values(const mdl_variant *v) { return ((const variant_data *)v)->n_eval; }
 
 void mdl_variant_use(mdl_variant *v)

@@ -200,3 +200,21 @@ void nat_uic(nat_list *l)
         if (l->set[k] && kinds[k]->uic)
             kinds[k]->uic(l->set[k]);
 }
+
+void nat_image(nat_list *l, image *im)
+{
+    for (int k = 0; k < NAT_N_KIND; k++)
+        if (l->set[k] && kinds[k]->image)
+            kinds[k]->image(l->set[k], im);
+}
+
+void nat_identity(const nat_list *l, image *im)
+{
+    static const char other[] = "it is of a circuit with other sources, lines or libraries";
+    for (int k = 0; k < NAT_N_KIND; k++) {
+        const int32_t n = count_of(l, (nat_kind_id)k);
+        IMAGE_SAME(im, n, other);
+        if (n && kinds[k]->identity && !im->wrong)
+            kinds[k]->identity(l->set[k], im);
+    }
+}

@@ -17,6 +17,7 @@
 #include "arena.h"
 #include "csc.h"
 #include "diag.h"
+#include "image.h"
 #include "vec.h"
 
 typedef enum nat_mode { NAT_STATIC, NAT_TRAN } nat_mode;
@@ -124,6 +125,10 @@ struct nat_kind {
     void (*restore)(nat_set *s); /* a step is rejected: as at the last accepted point */
     void (*fresh)(nat_set *s);   /* as if there had been no load */
     void (*uic)(nat_set *s);     /* the start to come is one with uic */
+    /* What the devices remember of accepted points; and what their equations are made of, to be
+     * held against others'. */
+    void (*image)(nat_set *s, image *im);
+    void (*identity)(const nat_set *s, image *im);
 };
 
 typedef enum nat_kind_id { /* in the order of loads, which decides the last bits of sums */
@@ -169,6 +174,8 @@ void nat_reset(nat_list *l);
 void nat_restore(nat_list *l);
 void nat_fresh(nat_list *l);
 void nat_uic(nat_list *l);
+void nat_image(nat_list *l, image *im);
+void nat_identity(const nat_list *l, image *im);
 
 /* -- for kinds -- */
 /* A term v of row `row`: to the sum, and to the largest term. */

@@ -169,6 +169,23 @@ static void fresh(nat_set *set)
         past_clear(&all[i].past);
 }
 
+static void take_image(nat_set *set, image *im)
+{
+    delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        past_image(&all[i].past, im);
+}
+
+static void identity(const nat_set *set, image *im)
+{
+    static const char other[] = "it is of a circuit with other delays";
+    const delay *all = delays_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const int32_t what[] = {all[i].u, all[i].y, all[i].d, all[i].most};
+        IMAGE_SAME(im, what, other);
+    }
+}
+
 const nat_kind nat_delay_kind = {
     .name = "delay",
     .remembers = true,
@@ -182,4 +199,6 @@ const nat_kind nat_delay_kind = {
     .accept = accept,
     .next_break = next_break,
     .fresh = fresh,
+    .image = take_image,
+    .identity = identity,
 };

@@ -356,6 +356,33 @@ static void fresh(nat_set *set)
     ((lines *)set)->uic = false;
 }
 
+/* The equation of the last time asked for is made again from the rest. */
+static void take_image(nat_set *set, image *im)
+{
+    line *all = lines_of(set);
+    IMAGE_ONE(im, ((lines *)set)->uic);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        past_image(&all[i].past, im);
+        if (all[i].loss)
+            lossy_image(all[i].loss, im);
+        all[i].t_last = NAN;
+    }
+}
+
+static void identity(const nat_set *set, image *im)
+{
+    static const char other[] = "it is of a circuit with other lines";
+    const line *all = lines_of(set);
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const line *l = &all[i];
+        const rlgc *r = l->loss ? lossy_rlgc(l->loss) : NULL;
+        const double what[] = {l->z,         l->td,        l->m,         r ? r->r : 0,
+                               r ? r->l : 0, r ? r->g : 0, r ? r->c : 0, r ? r->n : 0};
+        IMAGE_SAME(im, what, other);
+        IMAGE_SAME(im, l->node, other);
+    }
+}
+
 const nat_kind nat_line_kind = {
     .name = "line",
     .remembers = true,
@@ -374,4 +401,6 @@ const nat_kind nat_line_kind = {
     .next_break = next_break,
     .fresh = fresh,
     .uic = uic,
+    .image = take_image,
+    .identity = identity,
 };

@@ -218,3 +218,17 @@ void lossy_accept(lossy *o, double t, const line_point *past, const double v[2],
     }
     o->t = t;
 }
+
+void lossy_image(lossy *o, image *im)
+{
+    IMAGE_ONE(im, o->rest_v);
+    IMAGE_ONE(im, o->rest_zi);
+    IMAGE_ONE(im, o->t);
+    IMAGE_ONE(im, o->u);
+    IMAGE_ONE(im, o->a);
+    for (int p = 0; p < 2; p++) {
+        IMAGE_ARRAY(im, o->mem[p], o->r.n);
+        IMAGE_ARRAY(im, o->wave[p], o->r.n);
+    }
+    o->h = 0; /* what follows from the step is made again */
+}

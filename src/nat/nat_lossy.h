@@ -14,6 +14,7 @@
 #ifndef NAT_LOSSY_H
 #define NAT_LOSSY_H
 
+#include "image.h"
 #include "rlgc.h"
 
 typedef struct lossy lossy;
@@ -38,5 +39,8 @@ line_eq lossy_equation(lossy *o, double t, const line_point *past, const double 
  * point. */
 void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],
                   double a[2]);
+
+/* What it remembers of accepted points. */
+void lossy_image(lossy *o, image *im);
 
 #endif

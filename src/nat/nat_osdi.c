@@ -448,6 +448,30 @@ static void load_ac(nat_set *set, const nat_env *env, const double *x, nat_ac *t
     }
 }
 
+static void take_image(nat_set *set, image *im)
+{
+    osdis *s = of(set);
+    for (int k = 0; k < N_HISTORY; k++)
+        IMAGE_ARRAY(im, s->state[k], vec_len(s->state[k]));
+    IMAGE_ONE(im, s->fresh);
+}
+
+/* What parameters made of a device only the library knows: the deck's text has to be the same. */
+static void identity(const nat_set *set, image *im)
+{
+    static const char other[] = "it is of a circuit with other devices of OSDI libraries";
+    const osdis *s = (const osdis *)set;
+    for (size_t i = 0; i < vec_len(s->dev) && !im->wrong; i++) {
+        const osdi_module *m = s->dev[i].in->module;
+        const uint32_t shape[] = {(uint32_t)m->n_node, m->abi->n_state, m->abi->n_jacobian};
+        const hash128 name = hash128_of(m->name, strlen(m->name));
+        const hash128 unk = hash128_of(&s->unk[s->dev[i].unk], (size_t)m->n_node * sizeof *s->unk);
+        IMAGE_SAME(im, shape, other);
+        IMAGE_SAME(im, name, other);
+        IMAGE_SAME(im, unk, other);
+    }
+}
+
 const nat_kind nat_osdi_kind = {
     .name = "osdi",
     .no_redo = "devices of OSDI libraries",
@@ -466,4 +490,6 @@ const nat_kind nat_osdi_kind = {
     .reset = reset,
     .restore = restore,
     .fresh = fresh,
+    .image = take_image,
+    .identity = identity,
 };

@@ -133,3 +133,10 @@ double past_next_break(const past *p, double t)
             return p->brk[k];
     return INFINITY;
 }
+
+void past_image(past *p, image *im)
+{
+    IMAGE_VEC(im, p->point);
+    IMAGE_VEC(im, p->brk);
+    IMAGE_ONE(im, p->size);
+}

@@ -15,6 +15,7 @@ typedef struct past {
 } past;
 
 void past_clear(past *p);
+void past_image(past *p, image *im);
 void past_free(past *p);
 /* The parabola through three points (t, a) at a time, in Newton's form. */
 double past_parabola(const double t[3], const double a[3], double at);

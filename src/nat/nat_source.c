@@ -225,6 +225,40 @@ static void fresh(nat_set *set)
     }
 }
 
+/* Values and samples at a time are functions of it, the next corner of where it was asked. */
+static void take_image(nat_set *set, image *im)
+{
+    nat_source *all = ((nat_sources *)set)->all;
+    for (size_t i = 0; i < vec_len(all); i++) {
+        nat_source *s = &all[i];
+        IMAGE_ONE(im, s->brk);
+        IMAGE_ONE(im, s->brk_from);
+        if (!im->giving)
+            continue;
+        s->t_last = NAN;
+        if (s->w.memo)
+            s->w.memo[0] = NAN;
+    }
+}
+
+static void identity(const nat_set *set, image *im)
+{
+    static const char other[] = "it is of a circuit with other sources, or of other values of them";
+    const nat_source *all = ((const nat_sources *)set)->all;
+    for (size_t i = 0; i < vec_len(all); i++) {
+        const nat_source *s = &all[i];
+        const int32_t place[] = {s->is_v, s->p, s->n, s->k, s->w.kind, s->w.n_arg};
+        const double value[] = {s->m, s->w.dc, s->w.pwl_repeat, s->w.pwl_delay};
+        IMAGE_SAME(im, place, other);
+        IMAGE_SAME(im, value, other);
+        IMAGE_SAME(im, s->w.key, other);
+        if (im->wrong)
+            return;
+        const hash128 arg = hash128_of(s->w.arg, (size_t)s->w.n_arg * sizeof *s->w.arg);
+        IMAGE_SAME(im, arg, other);
+    }
+}
+
 const nat_kind nat_source_kind = {
     .name = "source",
     .first = true,
@@ -240,4 +274,6 @@ const nat_kind nat_source_kind = {
     .share = share,
     .next_break = next_break,
     .fresh = fresh,
+    .image = take_image,
+    .identity = identity,
 };

@@ -281,6 +281,67 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
     return st;
 }
 
+/* lu gets innards of the method of this name, if it has others. */
+static vs_status take_method(lu_solver *lu, const csc *a, const char *name)
+{
+    static const lu_method *const all[] = {&lu_method_klu, &lu_method_umfpack, &lu_method_dense,
+                                           &lu_method_cholesky};
+    lu_fac *other;
+    if (!strcmp(lu->fac->method->name, name))
+        return VS_OK;
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        if (!strcmp(all[i]->name, name)) {
+            const vs_status st = start_method(lu, all[i], a, &other);
+            if (st != VS_OK)
+                return st;
+            drop(&lu->fac);
+            lu->fac = other;
+            return VS_OK;
+        }
+    return VS_EUNSUPPORTED;
+}
+
+static vs_status give_factors(lu_solver *lu, const csc *a, image *im)
+{
+    lu_fac *f = lu->fac;
+    csc now = *a;
+    now.val = f->val;
+    f->have = f->spare = false;
+    if (im->giving && !f->method->image)
+        return f->method->factor(lu, f, &now);
+    return f->method->image ? f->method->image(lu, f, &now, im) : VS_OK;
+}
+
+vs_status lu_image(lu_solver *lu, const csc *a, image *im)
+{
+    static const char none[] = "the matrix cannot be factored by the same method here";
+    lu_stat stat = lu->stat;
+    bool have = lu->fac->have, no_chol = lu->fac->no_chol;
+    char *name = image_text(im, lu->fac->method->name);
+    IMAGE_ONE(im, have);
+    IMAGE_ONE(im, no_chol);
+    IMAGE_ONE(im, stat.n_factor);
+    IMAGE_ONE(im, stat.n_refactor);
+    IMAGE_ONE(im, stat.n_reuse);
+    IMAGE_ONE(im, stat.n_solve);
+    IMAGE_ONE(im, stat.rcond);
+    vs_status st = im->giving && name ? take_method(lu, a, name) : VS_OK;
+    vs_free(name);
+    if (st == VS_OK && have) {
+        IMAGE_ARRAY(im, lu->fac->val, csc_nnz(a));
+        st = im->wrong ? VS_OK : give_factors(lu, a, im);
+    }
+    lu->fac->have = have && st == VS_OK && !im->wrong;
+    lu->fac->no_chol = no_chol;
+    if (st != VS_OK && !im->wrong)
+        im->wrong = none;
+    stat.method = lu->stat.method;
+    stat.nnz_lu = lu->stat.nnz_lu;
+    stat.work = lu->stat.work;
+    lu->stat = stat;
+    return im->wrong ? VS_EINPUT : VS_OK;
+}
+
 void lu_solve(lu_solver *lu, const double *b, double *x)
 {
     lu_fac *f = lu->fac;

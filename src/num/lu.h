@@ -16,6 +16,7 @@
 #define LU_H
 
 #include "csc.h"
+#include "image.h"
 
 #define LU_KIND_LIST(X) \
     X(AUTO, "auto")     \
@@ -88,6 +89,11 @@ VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
 /* The solution of A x = b with the present factors; b and x [n] may be the same. Allocates nothing.
  */
 void lu_solve(lu_solver *lu, const double *b, double *x);
+
+/* The factors as an image: the values that led to them, from which they are made again, bit by bit;
+ * and counters. a: the pattern, of the same matrix. Given back after lu_analyze; allocates.
+ * Status: VS_OK; VS_EINPUT: im->wrong says why the factors could not be made again. */
+VS_MUST_USE vs_status lu_image(lu_solver *lu, const csc *a, image *im);
 
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1
  * none. */

@@ -32,6 +32,10 @@ typedef struct klu {
     int32_t served;     /* refactorisations with these pivots */
     heap_owned own;     /* sym, num */
     double rcond_pivot; /* rcond when the pivots were chosen, or last found good */
+    /* where the factors come from, for k_image */
+    double *pivot_val;  /* [nnz] values that the pivots were chosen for */
+    double *scale_val;  /* [nnz] values that KLU factored last with these pivots, if `scaled` */
+    bool scaled, again; /* again: there were other values since the pivots were chosen */
 } klu;
 
 /* Plans stay: the next pivots are mostly those of one of them. That of supernodes is in use while
@@ -65,6 +69,8 @@ static void k_free(lu_fac *fac)
     lu_super_free(&f->super);
     heap_disown(&f->own);
     drop(f, 0);
+    vs_free(f->pivot_val);
+    vs_free(f->scale_val);
     vs_free(f);
 }
 
@@ -81,6 +87,8 @@ static vs_status k_analyze(lu_solver *lu, const csc *a, lu_fac **fac)
     klu *f = vs_calloc(1, sizeof *f);
     *fac = &f->head;
     heap_own(&f->own, drop, f);
+    f->pivot_val = vs_malloc(sizeof(double) * ((size_t)csc_nnz(a) + 1));
+    f->scale_val = vs_malloc(sizeof(double) * ((size_t)csc_nnz(a) + 1));
     klu_defaults(&f->common);
     f->common.tol = lu->opt.pivot_tol;
     f->common.scale = 2; /* rows by their largest entry: currents and voltages differ by decades */
@@ -156,6 +164,8 @@ static void choose_pivots(const lu_solver *lu, klu *f, const csc *a)
 static vs_status k_factor(lu_solver *lu, lu_fac *fac, const csc *a)
 {
     klu *f = (klu *)fac;
+    memcpy(f->pivot_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    f->scaled = f->again = false;
     choose_pivots(lu, f, a);
     if (!f->num && f->common.status != KLU_SINGULAR)
         return VS_ENOMEM;
@@ -222,8 +232,11 @@ static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
     klu *f = (klu *)fac;
     if (++f->served == LIST_AFTER)
         use_list(lu, f, a);
+    f->again = true;
     if (special_is_good(lu, f, a))
         return VS_OK;
+    memcpy(f->scale_val, a->val, sizeof(double) * (size_t)csc_nnz(a));
+    f->scaled = true;
     int ok = klu_refactor(a->colptr, a->row, a->val, f->sym, f->num, &f->common);
     if (!ok || f->common.status != KLU_OK || !pivots_are_good(lu, f, a)) {
         free_numeric(f);
@@ -234,6 +247,70 @@ static vs_status k_refactor(lu_solver *lu, lu_fac *fac, const csc *a)
     if (f->super_on)
         lu_super_set_scale(f->super, f->num->Rs);
     return VS_OK;
+}
+
+/* The last step of making factors again: those of the faster method, or KLU's own. */
+static vs_status factor_now(lu_solver *lu, klu *f, const csc *now, bool tiny, bool super)
+{
+    bool ok = true;
+    if (tiny)
+        use_list(lu, f, now);
+    else
+        f->tiny = NULL;
+    f->super_on &= super;
+    if (tiny && f->tiny)
+        (void)lu_tiny_factor(f->tiny, now);
+    else if (super && f->super_on)
+        (void)lu_super_factor(f->super, now);
+    else if (!tiny && !super)
+        ok = !f->again || klu_refactor(now->colptr, now->row, now->val, f->sym, f->num, &f->common);
+    else
+        ok = false;
+    return ok ? VS_OK : VS_ESINGULAR;
+}
+
+/* The same pivots from the values that they were chosen for, then what happened to them since. */
+static vs_status factor_as_then(lu_solver *lu, klu *f, const csc *now, bool tiny, bool super)
+{
+    csc then = *now;
+    then.val = f->pivot_val;
+    const bool scaled = f->scaled, again = f->again;
+    const int32_t served = f->served;
+    const vs_status st = k_factor(lu, &f->head, &then);
+    f->served = served;
+    f->scaled = scaled;
+    f->again = again;
+    if (st != VS_OK)
+        return st;
+    then.val = f->scale_val;
+    if (scaled && !klu_refactor(then.colptr, then.row, then.val, f->sym, f->num, &f->common))
+        return VS_ESINGULAR;
+    if (scaled && f->tiny)
+        lu_tiny_set_scale(f->tiny, f->num->Rs);
+    if (scaled && f->super_on)
+        lu_super_set_scale(f->super, f->num->Rs);
+    return factor_now(lu, f, now, tiny, super);
+}
+
+static vs_status k_image(lu_solver *lu, lu_fac *fac, const csc *now, image *im)
+{
+    klu *f = (klu *)fac;
+    bool tiny = f->tiny != NULL, super = f->super_on;
+    double rcond = f->rcond_pivot;
+    IMAGE_ARRAY(im, f->pivot_val, csc_nnz(now));
+    IMAGE_ONE(im, f->served);
+    IMAGE_ONE(im, f->again);
+    IMAGE_ONE(im, f->scaled);
+    if (f->scaled)
+        IMAGE_ARRAY(im, f->scale_val, csc_nnz(now));
+    IMAGE_ONE(im, tiny);
+    IMAGE_ONE(im, super);
+    IMAGE_ONE(im, rcond);
+    if (!im->giving || im->wrong)
+        return VS_OK;
+    const vs_status st = factor_as_then(lu, f, now, tiny, super);
+    f->rcond_pivot = rcond;
+    return st;
 }
 
 static void k_solve(lu_fac *fac, const double *b, double *x)
@@ -267,5 +344,5 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu",   k_analyze, k_factor, k_refactor,
-                                 k_solve, k_weakest, k_free,   k_forget};
+const lu_method lu_method_klu = {"klu",     k_analyze, k_factor, k_refactor, k_solve,
+                                 k_weakest, k_free,    k_forget, k_image};

@@ -33,6 +33,9 @@ typedef struct lu_method {
     int32_t (*weakest)(const lu_fac *fac);
     void (*free)(lu_fac *fac);
     void (*forget)(lu_fac *fac); /* frees the numbers, keeps the ordering; NULL: cannot */
+    /* What the present factors come from besides their values, `now`: given back, they are made
+     * again. NULL: they are factor(now). Status: as factor. */
+    vs_status (*image)(lu_solver *lu, lu_fac *fac, const csc *now, image *im);
 } lu_method;
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky;

@@ -34,16 +34,13 @@ struct out_file {
     double last_flush; /* seconds */
     vs_status status;  /* the first failure sticks, */
     int why;           /* with its errno */
-    file_new to;       /* what fd belongs to; path NULL: fd is its own */
-    heap_owned own;    /* the points that are in buf, and fd */
+    off_t *count;      /* vec: places of point counts, which change while a plot grows */
+    hash128 sum;       /* of the blocks before `summed` (out_image) */
+    off_t summed;
+    bool goes_on;   /* what is behind `written` is to go */
+    file_new to;    /* what fd belongs to; path NULL: fd is its own */
+    heap_owned own; /* the points that are in buf, and fd */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void fail(out_file *f, int why)
 {
@@ -104,16 +101,27 @@ static void cut_off(out_file *f, size_t n)
         show_count(f);
 }
 
+/* The file ends where the image said that it goes on from: with the first bytes that do. Until then
+ * a run that is refused leaves it alone. */
+static void cut_back(out_file *f)
+{
+    f->goes_on = false;
+    if (ftruncate(f->fd, f->written) || lseek(f->fd, f->written, SEEK_SET) < 0)
+        fail(f, errno);
+}
+
 /* The points first, then their number, so that the number never promises too much. */
 static void flush(out_file *f)
 {
+    if (f->goes_on && f->used)
+        cut_back(f);
     if (f->status) {
         f->used = 0;
         return;
     }
     const size_t n = write_some(f, f->buf, f->used);
     f->used = 0;
-    f->last_flush = now();
+    f->last_flush = vs_coarse_seconds();
     if (f->status) {
         cut_off(f, n);
         return;
@@ -175,7 +183,9 @@ static int open_in_place(const char *path, files_role role, bool empty)
     struct stat sb;
     if (!files_claim(path, role))
         return -1;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666); /* out_image reads */
+    if (fd < 0 && errno == EACCES)
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0 || fstat(fd, &sb) || !S_ISREG(sb.st_mode))
         return fd;
     if (!file_lock(fd) || (empty && ftruncate(fd, 0)) || lseek(fd, 0, SEEK_END) < 0)
@@ -188,6 +198,12 @@ vs_status out_open(out_file **f, const char *path, out_format format)
     const bool to_stdout = !strcmp(path, "-");
     const int fd = to_stdout ? dup(STDOUT_FILENO) : open_in_place(path, FILES_RESULTS, true);
     return fd < 0 ? VS_EIO : take_fd(f, fd, format, !to_stdout);
+}
+
+vs_status out_go_on(out_file **f, const char *path, out_format format)
+{
+    const int fd = open_in_place(path, FILES_RESULTS, false);
+    return fd < 0 ? VS_EIO : take_fd(f, fd, format, true);
 }
 
 vs_status out_create(out_file **f, const char *path, out_format format)
@@ -340,6 +356,7 @@ static void put_raw_header(out_file *f, const char *title, const char *plot, con
              "\nFlags: %s\nNo. Variables: %d\nNo. Points: ", f->complex ? "complex" : "real", n);
     puts_to(f, line);
     f->count_at = f->written + (off_t)f->used;
+    vec_push(f->count, f->count_at);
     snprintf(line, sizeof line, "%-*d\nVariables:\n", COUNT_WIDTH, 0);
     puts_to(f, line);
     if (f->manner.server) { /* a line that PySpice's reader asks for */
@@ -408,7 +425,7 @@ vs_status out_point(out_file *f, const double *value)
         put_text_point(f, value);
     f->n_point++;
     f->point_end = f->written + (off_t)f->used;
-    if (now() - f->last_flush > OUT_FLUSH_SECONDS)
+    if (vs_coarse_seconds() - f->last_flush > OUT_FLUSH_SECONDS)
         flush(f);
     return f->status;
 }
@@ -425,6 +442,96 @@ vs_status out_plot_end(out_file *f)
     return f->status;
 }
 
+/* -- a file that another process goes on with -- */
+
+enum { SUM_BLOCK = 1 << 20 };
+
+/* n bytes of the file from `at` on, counts of points as blanks. false: errno. */
+static bool read_still(const out_file *f, char *buf, size_t n, off_t at)
+{
+    for (size_t done = 0; done < n;) {
+        const ssize_t k = pread(f->fd, buf + done, n - done, at + (off_t)done);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0) {
+            errno = k ? errno : ENODATA;
+            return false;
+        }
+        done += (size_t)k;
+    }
+    for (size_t i = 0; i < vec_len(f->count); i++)
+        for (off_t p = f->count[i]; p < f->count[i] + COUNT_WIDTH; p++)
+            if (p >= at && p < at + (off_t)n)
+                buf[p - at] = ' ';
+    return true;
+}
+
+/* Sum of the file up to `end`: of what was summed before, then block by block. */
+static bool sum_to(out_file *f, off_t end, hash128 *sum)
+{
+    struct {
+        hash128 before, block;
+    } link;
+    char *buf = vs_malloc(SUM_BLOCK);
+    bool ok = true;
+    for (hash128 now = f->sum; ok; now = *sum) {
+        const off_t left = end - f->summed;
+        const size_t n = left < SUM_BLOCK ? (size_t)left : (size_t)SUM_BLOCK;
+        ok = read_still(f, buf, n, f->summed);
+        link.before = now;
+        link.block = hash128_of(buf, n);
+        *sum = hash128_of(&link, sizeof link);
+        if (n < SUM_BLOCK)
+            break;
+        f->sum = *sum;
+        f->summed += SUM_BLOCK;
+    }
+    vs_free(buf);
+    return ok;
+}
+
+static void place_image(out_file *f, image *im)
+{
+    IMAGE_ONE(im, f->count_at);
+    IMAGE_VEC(im, f->count);
+    IMAGE_ONE(im, f->n_point);
+    IMAGE_ONE(im, f->n_shown);
+    IMAGE_ONE(im, f->n_vec);
+    IMAGE_ONE(im, f->complex);
+    IMAGE_ONE(im, f->in_points);
+    IMAGE_ONE(im, f->n_plot);
+}
+
+vs_status out_image(out_file *f, image *im)
+{
+    static const char other[] = "the results are not those that it goes on from";
+    hash128 now = {{0}}, then;
+    struct stat sb;
+    if (!f->can_seek) {
+        errno = ESPIPE;
+        return VS_EIO;
+    }
+    flush(f);
+    off_t end = f->written;
+    IMAGE_ONE(im, end);
+    IMAGE_SAME(im, f->format, "its results are of another format");
+    place_image(f, im);
+    if (f->status || im->wrong)
+        return f->status ? f->status : VS_EINPUT;
+    const bool there = !im->giving || (!fstat(f->fd, &sb) && end >= 0 && sb.st_size >= end);
+    if (there && (!sum_to(f, end, &now) || (!im->giving && fdatasync(f->fd))))
+        return VS_EIO;
+    then = now;
+    IMAGE_ONE(im, then);
+    if (!there || memcmp(&now, &then, sizeof now) != 0)
+        im->wrong = other;
+    if (im->wrong || !im->giving)
+        return im->wrong ? VS_EINPUT : VS_OK;
+    f->written = f->whole = f->point_end = end;
+    f->goes_on = true;
+    return VS_OK;
+}
+
 void out_set_sync(out_file *f, bool on) { f->sync = on; }
 
 static void end_file(out_file **f, bool keep)
@@ -439,6 +546,7 @@ static void end_file(out_file **f, bool keep)
 static void free_file(out_file **f)
 {
     vs_free((*f)->buf);
+    vec_free((*f)->count);
     vs_free(*f);
     *f = NULL;
 }

@@ -11,6 +11,7 @@
 #define OUT_H
 
 #include "files.h"
+#include "image.h"
 
 #define OUT_FLUSH_SECONDS 0.05
 
@@ -31,6 +32,14 @@ VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format
  * of what is there. */
 VS_MUST_USE vs_status out_create(out_file **f, const char *path, out_format format);
 VS_MUST_USE vs_status out_append(out_file **f, const char *path, out_format format);
+
+/* A file that another process wrote and that goes on: opened and locked as it is, for out_image. */
+VS_MUST_USE vs_status out_go_on(out_file **f, const char *path, out_format format);
+/* How far the file is, with a sum of what is in it, which is on the disk then; given back, behind
+ * out_go_on: points go on there, and with the first of them what was behind it goes. Status: VS_OK;
+ * VS_EIO: errno, or the file is a pipe; VS_EINPUT: im->wrong: the file does not begin with what was
+ * written. */
+VS_MUST_USE vs_status out_image(out_file *f, image *im);
 
 /* A new file STEM.part.raw, or, if there is one, STEM.part-2.raw ...: *path, for vs_free. */
 VS_MUST_USE vs_status out_unique(out_file **f, const char *stem, char **path);

@@ -189,3 +189,67 @@ void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
     v->n = v->cap = n;
     v->complex = complex;
 }
+
+/* -- as an image -- */
+
+static const char *name_image(post_set *s, const char *text, image *im)
+{
+    char *own = image_text(im, text);
+    if (own)
+        text = str_intern0(s->names, own);
+    vs_free(own);
+    return text;
+}
+
+static void vec_image(post_set *s, post_vec *v, image *im)
+{
+    v->name = name_image(s, v->name, im);
+    v->type = name_image(s, v->type, im);
+    IMAGE_ONE(im, v->complex);
+    const size_t w = 1 + (size_t)v->complex;
+    const size_t n = image_count(im, (size_t)v->n, w * sizeof *v->v);
+    if (im->giving) {
+        v->n = v->cap = (int64_t)n;
+        v->v = vs_malloc((n + 1) * w * sizeof *v->v);
+    }
+    IMAGE_ARRAY(im, v->v, n * w);
+}
+
+static void plot_image(post_set *s, post_plot *p, image *im)
+{
+    p->name = name_image(s, p->name, im);
+    p->title = name_image(s, p->title, im);
+    p->what = name_image(s, p->what, im);
+    IMAGE_ONE(im, p->date);
+    const size_t n = image_count(im, vec_len(p->vec), 1);
+    for (size_t i = 0; i < n && !im->wrong; i++) {
+        bool scale = !im->giving && p->scale == p->vec[i];
+        if (im->giving)
+            vec_push(p->vec, vs_calloc(1, sizeof(post_vec)));
+        vec_image(s, p->vec[i], im);
+        IMAGE_ONE(im, scale);
+        if (im->giving && scale)
+            p->scale = p->vec[i];
+    }
+}
+
+void post_image(post_set *s, const post_plot * not, image *im)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < vec_len(s->plot); i++)
+        others += s->plot[i] != not;
+    const size_t n = image_count(im, others, 1), had = vec_len(s->plot);
+    IMAGE_ONE(im, s->number);
+    IMAGE_ONE(im, s->highest);
+    for (size_t i = 0; i < n && im->giving; i++)
+        vec_push(s->plot, vs_calloc(1, sizeof(post_plot)));
+    for (size_t i = im->giving ? had : 0; i < vec_len(s->plot); i++) {
+        bool current = s->current == s->plot[i];
+        if (s->plot[i] == not)
+            continue;
+        plot_image(s, s->plot[i], im);
+        IMAGE_ONE(im, current);
+        if (im->giving && current)
+            s->current = s->plot[i];
+    }
+}

@@ -354,7 +354,7 @@ static vs_status run_block(run *r)
 }
 
 /* Without folder and ending. */
-static const char *deck_name(run *r)
+const char *run_deck_name(run *r)
 {
     const char *deck = r->j->deck, *base = strrchr(deck, '/');
     base = base ? base + 1 : deck;
@@ -383,8 +383,11 @@ static vs_status run_all(run *r)
     const bool block = plain(r) && ctl_has_block(r->sim);
     ctl_want(r->sim);
     if (block && !r->j->no_output)
-        sim_opts(r->sim)->part = deck_name(r);
-    const vs_status st = block ? run_block(r) : run_analyses(r), table = ctl_write_measures(r->ctl);
+        sim_opts(r->sim)->part = run_deck_name(r);
+    vs_status st = run_restart_deck(r);
+    if (!st)
+        st = block ? run_block(r) : run_analyses(r);
+    const vs_status table = ctl_write_measures(r->ctl);
     sim_part_end(r->sim, st == VS_STOP && !ctl_saved(r->ctl));
     ctl_free(&r->ctl);
     return st ? st : table;
@@ -402,7 +405,7 @@ static out_format format(const run *r)
 /* NAME.sp -> NAME.raw in the current folder. */
 static const char *default_raw(run *r)
 {
-    return arena_printf(&r->mem, "%s.%s", deck_name(r), format(r) == OUT_CSV ? "csv" : "raw");
+    return arena_printf(&r->mem, "%s.%s", run_deck_name(r), format(r) == OUT_CSV ? "csv" : "raw");
 }
 
 static vs_status open_results(run *r)
@@ -412,13 +415,15 @@ static vs_status open_results(run *r)
     if (r->j->no_output || (!own_file && !r->j->raw))
         return VS_OK;
     const char *path = r->j->raw ? r->j->raw : default_raw(r);
-    vs_status st = out_open(&sim_opts(r->sim)->out, path, format(r));
+    vs_status st = r->j->restart ? out_go_on(&sim_opts(r->sim)->out, path, format(r))
+                                 : out_open(&sim_opts(r->sim)->out, path, format(r));
     const int why = errno;
     if (st) {
         diag_error(&r->d, DIAG_NOWHERE, "result file '%s' cannot be written: %s", path,
                    files_why(why));
         return why == FILES_IS_INPUT || why == FILES_IS_OUTPUT ? VS_EINPUT : VS_EIO;
     }
+    r->results = strcmp(path, "-") ? path : NULL;
     run_ng_open(r);
     out_set_sync(sim_opts(r->sim)->out, r->j->fsync);
     return st;
@@ -461,6 +466,11 @@ static vs_status run_deck(run *r)
     if (r->empty)
         return VS_OK;
     const bool family = swp_wanted(r->sim);
+    vs_status st = run_checkpoint_begin(r, plain(r) && ctl_has_block(r->sim), family);
+    if (st) {
+        run_say(r);
+        return st;
+    }
     if (plain(r) && family && !ctl_has_block(r->sim))
         return run_sweep(r);
     if (plain(r) && family)
@@ -472,7 +482,11 @@ static vs_status run_deck(run *r)
                      "%d processes were started by MPI, but the deck has no points to share%s: one "
                      "computes it",
                      r->link->size, family ? "" : " (.step, .mc)");
-    vs_status st = open_results(r);
+    st = run_restart_read(r);
+    if (!st)
+        st = open_results(r);
+    if (!st)
+        st = run_restart_results(r);
     if (!st)
         st = run_all(r);
     int why = 0;
@@ -480,6 +494,7 @@ static vs_status run_deck(run *r)
         diag_error(&r->d, DIAG_NOWHERE, "the results could not be written: %s", strerror(why));
         st = VS_EIO;
     }
+    run_checkpoint_end(r, st);
     run_say(r);
     return st;
 }
@@ -577,6 +592,7 @@ static void end(run *r)
 {
     sim_free(&r->sim);
     mdl_lib_free(&r->lib);
+    vec_free(r->checkpoint);
     arena_fini(&r->mem);
     str_pool_fini(&r->names);
     diag_fini(&r->d);

@@ -1,5 +1,6 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
+ *     run_checkpoint.c  transients in a file, and runs that go on from it
  *     run_guard.c   a heap for each call, the end without memory
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
  *     run_ngspice.c the same in ngspice's form
@@ -34,12 +35,32 @@ typedef struct run {
     double total;        /* s */
     bool empty;          /* nothing to compute, which only ngspice's manner lets pass */
     char ng_table;       /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
+    const char *results; /* the path of the results; NULL: none, or not in a file */
+    image image;         /* of --restart: what is left of it, */
+    uint8_t *checkpoint; /* vec: in these bytes */
+    double kept_at;      /* s: the last checkpoint, or the begin */
+    bool kept;           /* this run wrote one */
     int quit;            /* exit code of `quit` in a .control block */
 } run;
 
 /* -- run.c -- */
 /* Shows the messages that are new since the last call; quiet: only errors. */
 void run_say(run *r);
+/* The deck's name without folder and ending. */
+const char *run_deck_name(run *r);
+
+/* -- run_checkpoint.c -- */
+/* Before the analyses: checkpoints are written from now on. block, family: the deck has a .control
+ * block, a sweep. Status: VS_OK; VS_EINPUT: what is asked for cannot be kept (message). */
+VS_MUST_USE vs_status run_checkpoint_begin(run *r, bool block, bool family);
+/* st: how the run ended. A run that is done needs no checkpoint. */
+void run_checkpoint_end(run *r, vs_status st);
+/* Of a run that goes on, each with messages, nothing for others: reads the checkpoint; puts the
+ * results that are open back to where it was; the same for what ctl has, and from now on the next
+ * transient is the one in it. */
+VS_MUST_USE vs_status run_restart_read(run *r);
+VS_MUST_USE vs_status run_restart_results(run *r);
+VS_MUST_USE vs_status run_restart_deck(run *r);
 
 /* -- run_guard.c -- */
 typedef struct run_guard {

@@ -115,11 +115,25 @@ static net_opt with_params(const sim *s, const net_opt *opt)
     return with;
 }
 
+/* Of the texts that were read since there were `from` of them. */
+static hash128 sum_of_texts(const diag *d, size_t from)
+{
+    hash128 *all = NULL;
+    for (size_t i = from; i < vec_len(d->file); i++)
+        if (d->file[i].text)
+            vec_push(all, hash128_of(d->file[i].text, d->file[i].len));
+    const hash128 sum = hash128_of(all, vec_len(all) * sizeof *all);
+    vec_free(all);
+    return sum;
+}
+
 vs_status sim_read(sim *s, const char *path, const net_opt *opt)
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
+    const size_t n_file = vec_len(s->d->file);
     vs_status st = net_read(&s->deck, s->d, s->names, &s->mem, path, &with);
+    s->text = sum_of_texts(s->d, n_file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }
@@ -128,7 +142,9 @@ vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len, 
 {
     double t0 = vs_seconds();
     const net_opt with = with_params(s, opt);
+    const size_t n_file = vec_len(s->d->file);
     vs_status st = net_read_text(&s->deck, s->d, s->names, &s->mem, name, text, len, &with);
+    s->text = sum_of_texts(s->d, n_file);
     s->st.s.parse += vs_seconds() - t0;
     return st;
 }

@@ -28,6 +28,10 @@ typedef struct sim_hook {
     void (*device)(void *user, const char *device, const char *const *name, const double *value,
                    size_t n);
     bool (*stop)(void *user); /* Ctrl-C */
+    /* Between points of a transient: is it to be kept, so that another process can go on with it?
+     * Then `keep` is called, with the transient at rest. ending: `stop` ends it. Both or none. */
+    bool (*due)(void *user, bool ending);
+    void (*keep)(void *user);
     /* The client's say in the steps of transients: ana_sink (ana.h). */
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     double (*next)(void *user, double t);
@@ -97,6 +101,9 @@ typedef struct sim_opt {
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
     const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
     post_set *plots;   /* where plots go; NULL: to the engine's own */
+    image *take_up;    /* the next transient is one that another process began: what is left of its
+                       image begins with sim_tran_image; its results are open, its plot is the
+                       current one. NULL: none. The engine sets it back */
 } sim_opt;
 
 typedef struct sim sim;
@@ -133,6 +140,14 @@ VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
 VS_MUST_USE vs_status sim_tran_begin(sim *s, const flat_ana *a);
 VS_MUST_USE vs_status sim_tran_go(sim *s, double until);
 VS_MUST_USE vs_status sim_tran_end(sim *s, vs_status st);
+/* What the engine has of a transient that rests, for one that begins with sim_opt.take_up. Status:
+ * VS_OK; VS_EINPUT: im->wrong. */
+VS_MUST_USE vs_status sim_tran_image(sim *s, image *im);
+/* Files of such images. Status: VS_OK; VS_EIO: errno, for files_why, or *why; VS_EINPUT: *why, a
+ * static sentence. *bytes: vec that im points into. */
+VS_MUST_USE vs_status sim_checkpoint_write(const image *im, const char *path);
+VS_MUST_USE vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char *path,
+                                          const char **why);
 /* "operating point", "dc sweep", "transient", ... */
 const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */

@@ -79,7 +79,7 @@ vs_status sim_tran_begin(sim *s, const flat_ana *a)
     }
     vs_status st = sim_ready(s, a);
     if (!st)
-        st = sim_start_op(s, true);
+        st = s->opt.take_up ? sim_start(s) : sim_start_op(s, true);
     if (!st)
         st = sim_plot_begin(s, "tran", "Transient Analysis", &axis, false);
     if (st)
@@ -87,11 +87,10 @@ vs_status sim_tran_begin(sim *s, const flat_ana *a)
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "tran");
     sim_grid_begin(s, a);
-    st = ana_tran_begin(s->ana, &to, sim_sink(s, &s->sink));
+    st = s->opt.take_up ? sim_tran_take_up(s, &to)
+                        : ana_tran_begin(s->ana, &to, sim_sink(s, &s->sink));
     return st ? sim_tran_end(s, st) : VS_OK;
 }
-
-vs_status sim_tran_go(sim *s, double until) { return ana_tran_go(s->ana, until); }
 
 vs_status sim_tran_end(sim *s, vs_status st)
 {

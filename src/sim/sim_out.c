@@ -163,6 +163,18 @@ static vs_status choose_kept(sim *s)
     return st;
 }
 
+/* A transient that another process began has its plot already, which came with the checkpoint. */
+static vs_status fits_plot(sim *s, const out_vector *kept, int32_t n)
+{
+    const post_plot *p = s->plot;
+    bool same = s->opt.keep == SIM_KEEP_NOTHING || (p && vec_len(p->vec) == (size_t)n);
+    for (int32_t i = 0; p && same && i < n; i++)
+        same = !strcmp(p->vec[i]->name, kept[i].name);
+    if (!same)
+        diag_error(s->d, DIAG_NOWHERE, "the checkpoint does not fit: it keeps other vectors");
+    return same ? VS_OK : VS_EINPUT;
+}
+
 static vs_status open_plots(sim *s, const char *word, const char *what, const out_vector *v,
                             int32_t n, const out_vector *kept, int32_t n_kept, const sim_axis *axis)
 {
@@ -171,6 +183,11 @@ static vs_status open_plots(sim *s, const char *word, const char *what, const ou
     s->unit = axis ? axis->unit : NULL;
     s->own_axis = false;
     s->plot = NULL;
+    if (s->opt.take_up) {
+        s->plot = s->opt.keep != SIM_KEEP_NOTHING ? sim_plots(s)->current : NULL;
+        sim_part_begin(s);
+        return fits_plot(s, kept, n_kept);
+    }
     if (s->opt.keep != SIM_KEEP_NOTHING) {
         s->plot = post_plot_new(sim_plots(s), word, s->flat.title, what);
         for (int32_t i = 0; i < n_kept; i++) {
@@ -368,6 +385,7 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink)
     *sink = (ana_sink){.point = take_point,
                        .progress = show_progress,
                        .stop = asked_to_stop,
+                       .pause = s->opt.hook.due ? sim_is_due : NULL,
                        .sync = s->opt.hook.sync ? ask_step : NULL,
                        .next = s->opt.hook.next ? ask_next : NULL,
                        .user = s};

@@ -46,6 +46,7 @@ struct sim {
     arena card_mem; /* the card that sim_parse read last */
     arena ckt_mem;  /* flat netlists that came later, one at a time */
     net_deck deck;
+    hash128 text;   /* of the deck and what it includes */
     flat flat;      /* of the present circuit */
     flat_ana *todo; /* [n_todo] the deck's analyses, in its order */
     size_t n_todo;
@@ -97,6 +98,7 @@ struct sim {
     const double *op_x;   /* ac: the operating point behind the phasors */
     const double *z;      /* ac: [2 (n+1)] the phasors of the point */
     ana_sink sink;        /* of a transient */
+    bool due;             /* it pauses to be kept */
     int32_t n_own;        /* numbers in a row of the analysis' own vectors */
     double *row;
     sim_part *part;      /* vec: files of plots in memory (sim_part.c) */
@@ -224,6 +226,11 @@ VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, in
 vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
+
+/* -- sim_checkpoint.c -- */
+/* ana_tran_begin of a transient that sim_opt.take_up has. */
+VS_MUST_USE vs_status sim_tran_take_up(sim *s, const ana_tran_opt *o);
+bool sim_is_due(void *s); /* for a sink */
 
 /* -- sim_ana.c -- */
 typedef struct sim_kind {

@@ -364,6 +364,68 @@ START_TEST(results_do_not_depend_on_threads)
 }
 END_TEST
 
+/* Pivots of values 1, factors of values `last`, made again elsewhere: the same bits there and after. */
+static void check_image(system_t *s, lu_kind kind, int last)
+{
+    lu_solver lu[2];
+    const size_t n = (size_t)s->a.n;
+    double *x[2], *b = vs_malloc(sizeof(double) * n);
+    for (int k = 0; k < 2; k++) {
+        lu_init(&lu[k], NULL);
+        lu[k].opt.kind = kind;
+        ck_assert_int_eq(lu_analyze(&lu[k], &s->a), VS_OK);
+        x[k] = vs_malloc(sizeof(double) * n);
+    }
+    for (size_t i = 0; i < n; i++)
+        b[i] = (double)i - 3;
+    change_values(s, 1);
+    ck_assert_int_eq(lu_factor(&lu[0], &s->a), VS_OK);
+    for (int v = 2; v <= last; v++) {
+        change_values(s, v);
+        ck_assert_int_eq(lu_refactor(&lu[0], &s->a), VS_OK);
+    }
+    image taken = image_take();
+    ck_assert_int_eq(lu_image(&lu[0], &s->a, &taken), VS_OK);
+    change_values(s, 999); /* what is in the matrix does not matter */
+    image given = image_give(taken.bytes, image_size(&taken));
+    ck_assert_int_eq(lu_image(&lu[1], &s->a, &given), VS_OK);
+    ck_assert(given.at == given.end);
+    ck_assert_int_eq(lu[1].stat.n_refactor, lu[0].stat.n_refactor);
+    for (int v = last + 1; v <= last + 2; v++) {
+        for (int k = 0; k < 2; k++)
+            lu_solve(&lu[k], b, x[k]);
+        ck_assert_msg(!memcmp(x[0], x[1], sizeof(double) * n), "%s, %s", s->name,
+                      lu_kind_name(kind));
+        change_values(s, v);
+        for (int k = 0; k < 2; k++)
+            ck_assert_int_eq(lu_refactor(&lu[k], &s->a), VS_OK);
+    }
+    given = image_give(taken.bytes, image_size(&taken) / 2);
+    ck_assert_int_eq(lu_image(&lu[1], &s->a, &given), VS_EINPUT);
+    ck_assert_str_eq(given.wrong, "its end is missing");
+    for (int k = 0; k < 2; k++) {
+        lu_fini(&lu[k]);
+        vs_free(x[k]);
+    }
+    vec_free(taken.bytes);
+    vs_free(b);
+}
+
+START_TEST(factors_are_made_again_from_an_image)
+{
+    static const lu_kind all[] = {LU_AUTO, LU_KLU, LU_UMFPACK, LU_DENSE};
+    for (size_t k = 0; k < VS_COUNT(all); k++) {
+        system_t s[] = {grid("small", 4, 1), grid("medium", 12, 1), grid("plane", 40, 1), blocks(),
+                        full(120)};
+        for (size_t i = 0; i < VS_COUNT(s); i++) {
+            check_image(&s[i], all[k], 3);
+            check_image(&s[i], all[k], i < 2 ? 64 : 1); /* the list is about to begin */
+            drop(&s[i]);
+        }
+    }
+}
+END_TEST
+
 static const lu_kind kinds[] = {LU_AUTO, LU_KLU, LU_TINY, LU_UMFPACK, LU_DENSE};
 
 /* What a matrix with one bad entry or row says; then good values again. */
@@ -465,6 +527,7 @@ int main(void)
     tcase_add_test(t, great_fill_is_left_to_umfpack);
     tcase_add_test(t, large_meshes_are_left_to_cholesky_as_long_as_it_can);
     tcase_add_test(t, results_do_not_depend_on_threads);
+    tcase_add_test(t, factors_are_made_again_from_an_image);
     tcase_add_test(t, matrices_without_factors_are_found_by_every_method);
     tcase_add_test(t, structure_without_pivots_is_found_before_values);
     tcase_add_test(t, names_and_numbers_of_methods_correspond);

@@ -1,0 +1,133 @@
+/* tran_image.c - a transient between two points as an image (image.h): history, step control,
+ * noise, and what Newton's method and the factors bring along. What is made from the rest at each
+ * step (coefficients apart, which steps of the same length keep) is left out. */
+#include <string.h>
+
+#include "tran_priv.h"
+
+static void vector_image(const ana *a, double *v, image *im)
+{
+    IMAGE_ARRAY(im, v, (size_t)a->n + 1);
+}
+
+static void history_image(tran *t, image *im)
+{
+    const ana *a = t->a;
+    for (int i = 0; i <= TRAN_KEEP; i++) {
+        vector_image(a, t->x[i], im);
+        vector_image(a, t->q[i], im);
+        vector_image(a, t->qlo[i], im);
+        vector_image(a, t->f[i], im);
+    }
+    for (int i = 0; i < TRAN_FLOW; i++)
+        vector_image(a, t->y[i], im);
+    double *const v[] = {t->dq[0], t->dq[1], t->hist, t->fix,  t->pred,   t->stage,
+                         t->k1,    t->src,   t->xmax, t->rmax, t->weight, t->lte_tol};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        vector_image(a, v[i], im);
+}
+
+static void steps_image(tran *t, image *im)
+{
+    IMAGE_ONE(im, t->t);
+    IMAGE_ONE(im, t->t_new);
+    IMAGE_ONE(im, t->h);
+    IMAGE_ONE(im, t->brk);
+    IMAGE_ONE(im, t->brk_prev);
+    IMAGE_ONE(im, t->n_piece);
+    IMAGE_ONE(im, t->euler_left);
+    IMAGE_ONE(im, t->kind);
+    IMAGE_ONE(im, t->past);
+    IMAGE_ONE(im, t->pc);
+    IMAGE_ONE(im, t->have_pred);
+    IMAGE_ONE(im, t->start_order);
+    IMAGE_ONE(im, t->n_widened);
+    IMAGE_ONE(im, t->cc);
+    IMAGE_ONE(im, t->grid);
+    IMAGE_ONE(im, t->last_kind);
+    IMAGE_ONE(im, t->lte);
+    IMAGE_ONE(im, t->newton_fails);
+    IMAGE_ONE(im, t->lte_fails);
+    IMAGE_ONE(im, t->most);
+    IMAGE_ONE(im, t->n_bound);
+    IMAGE_ONE(im, t->n_shorter);
+    IMAGE_ONE(im, t->first_h);
+    IMAGE_ONE(im, t->first_size);
+    IMAGE_ONE(im, t->jump_h);
+    IMAGE_ONE(im, t->jump_size);
+    IMAGE_ONE(im, t->jump_end);
+    IMAGE_ONE(im, t->bare_h);
+    IMAGE_ONE(im, t->bare_end);
+    if (im->giving && (t->lte.worst < 0 || t->lte.worst > t->a->n))
+        im->wrong = "a number in it cannot be";
+}
+
+/* Pointers of ana_stat are names of methods; the image has their text. */
+static void stat_image(ana *a, image *im)
+{
+    static const char *const known[] = {"none",
+                                        "Newton",
+                                        "gmin stepping",
+                                        "source stepping",
+                                        "pseudo-transient",
+                                        "limited Newton",
+                                        "levels",
+                                        "uic"};
+    ana_stat st = a->st;
+    char *name = image_text(im, st.op_method);
+    st.op_method = NULL;
+    IMAGE_ONE(im, st);
+    if (!im->giving)
+        return;
+    st.op_method = a->st.op_method;
+    st.n_symbolic = a->st.n_symbolic;
+    for (size_t i = 0; name && i < VS_COUNT(known); i++)
+        if (!strcmp(known[i], name))
+            st.op_method = known[i];
+    vs_free(name);
+    a->st = st;
+}
+
+static void newton_image(ana *a, image *im)
+{
+    stat_image(a, im);
+    IMAGE_ONE(im, a->alpha_lu);
+    IMAGE_ONE(im, a->repivot);
+    IMAGE_ONE(im, a->dx_size);
+    IMAGE_ONE(im, a->n_run);
+    IMAGE_ONE(im, a->n_limit);
+    double *const v[] = {a->f, a->q, a->fmax, a->qmax, a->dx, a->f_prev, a->q_prev};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        vector_image(a, v[i], im);
+}
+
+vs_status ana_tran_image(ana *a, image *im)
+{
+    tran *t = a->tran;
+    newton_image(a, im);
+    steps_image(t, im);
+    history_image(t, im);
+    ckt_image(a->c, im);
+    if (!im->wrong)
+        tran_noise_image(t, im);
+    const vs_status st = im->wrong ? VS_EINPUT : lu_image(&a->lu, a->jac, im);
+    if (im->giving && st == VS_OK)
+        t->begun = true;
+    return st;
+}
+
+void ana_tran_identity(const ana *a, image *im)
+{
+    static const char other[] = "it is of a transient with other options";
+    const tran *t = a->tran;
+    const int32_t method[] = {a->opt.method, a->opt.maxord, a->opt.itl4,   a->opt.residual,
+                              a->opt.lu,     a->opt.bypass, a->opt.interp, t->o.uic};
+    const double number[] = {t->o.tstep,       t->o.tstop,       t->o.tstart,   t->o.tmax,
+                             t->o.noise_fmax,  t->o.noise_scale, a->opt.reltol, a->opt.vntol,
+                             a->opt.abstol,    a->opt.trtol,     a->opt.gmin,   a->opt.rshunt,
+                             a->opt.maxgrowth, a->opt.minstep};
+    IMAGE_SAME(im, method, other);
+    IMAGE_SAME(im, number, other);
+    IMAGE_SAME(im, t->o.noise_key, "its noise is of another seed");
+    ckt_identity(a->c, im);
+}

@@ -1,0 +1,52 @@
+/* image.h - the state of a computation as bytes, to go on with it in another process.
+ * Use:    image im = image_take(); room_image(x, &im) ...; the bytes are im.bytes [image_size(&im)].
+ *         image im = image_give(bytes, n); the same calls in the same order put the state back.
+ * One function of a room does both directions, so that they cannot differ: each call below copies
+ * to the image while it is taken, and from it while it is given back. What identifies the object is
+ * held against it (image_same): an image goes into the object that it was taken from, or into one
+ * made in the same way, and nowhere else. After the first thing that does not fit nothing more is
+ * copied, and im.wrong says what it was; those who allocate by a count read it with image_count,
+ * which gives 0 then.
+ * Numbers stand as the processor has them; pointers never. */
+#ifndef IMAGE_H
+#define IMAGE_H
+
+#include "hash.h"
+#include "vec.h"
+
+typedef struct image {
+    bool giving;       /* back, to the object */
+    uint8_t *bytes;    /* vec of an image that is taken; for vec_free */
+    const uint8_t *at; /* of one that is given back: what is left, */
+    const uint8_t *end;
+    const char *wrong; /* static: what does not fit; NULL: nothing so far */
+} image;
+
+image image_take(void);
+image image_give(const void *bytes, size_t n);
+size_t image_size(const image *im);
+
+void image_raw(image *im, void *p, size_t n);
+#define IMAGE_ONE(im, x) image_raw((im), &(x), sizeof(x))
+/* n elements at p */
+#define IMAGE_ARRAY(im, p, n) image_raw((im), (p), (size_t)(n) * sizeof *(p))
+/* A vec with as many elements as it has. */
+#define IMAGE_VEC(im, v)                                              \
+    do {                                                              \
+        const size_t n_ = image_count((im), vec_len(v), sizeof *(v)); \
+        if ((im)->giving) {                                           \
+            vec_clear(v);                                             \
+            vec_extend(v, n_);                                        \
+        }                                                             \
+        if (n_)                                                       \
+            image_raw((im), (v), n_ * sizeof *(v));                   \
+    } while (0)
+/* A number of elements of at least `elem` bytes each, which follow; 0 if there are not so many. */
+size_t image_count(image *im, size_t n, size_t elem);
+/* Bytes that must be equal; what: names them in `wrong`, static. */
+void image_same(image *im, const void *p, size_t n, const char *what);
+#define IMAGE_SAME(im, x, what) image_same((im), &(x), sizeof(x), (what))
+/* A text, or NULL: that of the image when it is given back, for vs_free. */
+char *image_text(image *im, const char *text);
+
+#endif

@@ -1,0 +1,99 @@
+/* dev_image.c - what a group remembers, as an image: limits, hidden state, held linearisations.
+ * Values of lanes stand by instances, one after the other, so that a group of the same instances
+ * takes them whatever its lanes are. Lanes without an instance are copies of the last one. */
+#include "dev_lin_priv.h"
+
+/* [n_pack][n][stride], of which the group's lanes have instances. */
+static void lanes_image(const dev_group *g, double *v, int32_t n, int32_t stride, image *im)
+{
+    for (int32_t p = 0; p < g->n_pack; p++) {
+        const int32_t used = g->first[p + 1] - g->first[p];
+        double *pack = v + (size_t)p * (size_t)n * (size_t)stride;
+        for (int32_t i = 0; i < used; i++)
+            for (int32_t k = 0; k < n; k++)
+                IMAGE_ONE(im, pack[k * stride + i]);
+        for (int32_t i = used; im->giving && i < g->lanes; i++)
+            for (int32_t k = 0; k < n; k++)
+                pack[k * stride + i] = pack[k * stride + used - 1];
+    }
+}
+
+/* What follows from these is made by the next load. */
+static void whole_image(dev_group *g, image *im)
+{
+    struct dev_lin *l = g->lin;
+    const int32_t s = dev_whole_stride(g);
+    double *now, *v0;
+    dev_whole_arrays(g, &now, &v0);
+    lanes_image(g, now, l->apart->n_out, s, im);
+    lanes_image(g, v0, l->n_col, s, im);
+    lanes_image(g, l->bound, 2, s, im);
+    IMAGE_ONE(im, l->dyn_at);
+}
+
+static void lin_image(dev_group *g, image *im)
+{
+    struct dev_lin *l = g->lin;
+    lanes_image(g, l->v0, l->n_col, g->lanes, im);
+    lanes_image(g, l->bound, 2, g->lanes, im);
+    IMAGE_ARRAY(im, l->held, (size_t)g->nb * (size_t)l->apart->n_out);
+    IMAGE_ONE(im, l->dyn_at);
+    l->n_recent = (int32_t)image_count(im, (size_t)l->n_recent, sizeof *l->recent);
+    if (l->n_recent > g->nb) {
+        l->n_recent = 0;
+        im->wrong = "it has other devices";
+    }
+    IMAGE_ARRAY(im, l->recent, l->n_recent);
+    IMAGE_ARRAY(im, l->is_recent, g->nb);
+}
+
+void dev_image(dev_group *g, image *im)
+{
+    static const char other[] = "it has other devices";
+    IMAGE_SAME(im, g->nb, other);
+    IMAGE_SAME(im, g->n_lim, other);
+    IMAGE_SAME(im, g->n_state, other);
+    if (im->wrong)
+        return;
+    for (int k = 0; k < DEV_N_LIM; k++)
+        lanes_image(g, g->lim[k], g->n_lim, g->lanes, im);
+    lanes_image(g, g->state, g->n_state, g->lanes, im);
+    lanes_image(g, g->state_new, g->n_state, g->lanes, im);
+    IMAGE_ONE(im, g->lim_fresh);
+    IMAGE_ONE(im, g->n_eval);
+    IMAGE_ONE(im, g->n_bypass);
+    const bool lin = g->lin != NULL, whole = lin && g->lin->whole;
+    IMAGE_SAME(im, lin, other);
+    IMAGE_SAME(im, whole, other);
+    if (whole)
+        whole_image(g, im);
+    else if (lin)
+        lin_image(g, im);
+}
+
+/* What decides on the equations of the instances: code, setup values, unknowns. */
+void dev_identity(const dev_group *g, image *im)
+{
+    static const char other[] = "it is of a circuit with other devices";
+    static const char models[] = "it is of other models, or of other values of their parameters";
+    IMAGE_SAME(im, g->nb, other);
+    IMAGE_SAME(im, g->n_row, models);
+    if (im->wrong)
+        return;
+    const hash128 row_of = hash128_of(g->row_of, (size_t)g->nb * sizeof *g->row_of);
+    IMAGE_SAME(im, row_of, models);
+    for (int k = 0; k < MDL_N_FORM; k++) {
+        const dev_form *f = &g->form[k];
+        const bool used = f->variant && f->evaluated;
+        IMAGE_SAME(im, used, models);
+        if (!used || im->wrong)
+            continue;
+        const hash128 code = mdl_variant_code(f->variant);
+        IMAGE_SAME(im, code, models);
+        const hash128 maps = hash128_of(f->map, (size_t)g->nb * (size_t)f->n_u * sizeof *f->map);
+        IMAGE_SAME(im, maps, other);
+        const hash128 rows =
+            hash128_of(f->rows, (size_t)g->n_row * (size_t)f->n_cache * sizeof *f->rows);
+        IMAGE_SAME(im, rows, models);
+    }
+}

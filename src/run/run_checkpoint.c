@@ -1,0 +1,143 @@
+/* run_checkpoint.c - checkpoints of a deck's transients, and runs that go on from one.
+ * What a checkpoint has, in this order: how far the results are, the results of analyses before,
+ * the transient itself (sim_tran_image). A run that goes on takes each part when it has made what
+ * the part belongs to. docs/checkpoint.md tells what users see. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_priv.h"
+#include "vec.h"
+
+static const double MINUTE = 60; /* s */
+
+static bool has_results(const run *r) { return sim_opts(r->sim)->out != NULL; }
+
+/* Beside the results; of a run without them, in the current folder. */
+static const char *checkpoint_path(run *r)
+{
+    return arena_printf(&r->mem, "%s.checkpoint", r->results ? r->results : run_deck_name(r));
+}
+
+/* -- keeping -- */
+
+static bool is_due(void *user, bool ending)
+{
+    run *r = user;
+    if (ending)
+        return r->j->checkpoint;
+    if (r->j->keep && r->j->keep(r->j->user))
+        return true;
+    return r->j->checkpoint && r->j->minutes > 0 &&
+           vs_coarse_seconds() - r->kept_at >= MINUTE * r->j->minutes;
+}
+
+static const char *put_together(run *r, image *im)
+{
+    bool results = has_results(r);
+    IMAGE_ONE(im, results);
+    if (results && out_image(sim_opts(r->sim)->out, im))
+        return errno == ESPIPE ? "the results go to a pipe" : strerror(errno);
+    ctl_image(r->ctl, im);
+    return sim_tran_image(r->sim, im) ? im->wrong : NULL;
+}
+
+/* Where it cannot be written the run goes on, and tries again when the next one is due. */
+static void keep(void *user)
+{
+    run *r = user;
+    image im = image_take();
+    const double t0 = vs_seconds();
+    const char *path = checkpoint_path(r), *why = put_together(r, &im);
+    if (!why && sim_checkpoint_write(&im, path))
+        why = files_why(errno);
+    r->kept_at = vs_coarse_seconds();
+    if (why)
+        diag_warning(&r->d, DIAG_NOWHERE, "no checkpoint could be written to '%s': %s", path, why);
+    else
+        r->kept = true;
+    if (!why && r->j->streams.notes)
+        fprintf(r->log, "checkpoint '%s': %zu bytes, %.3f s\n", path, image_size(&im),
+                vs_seconds() - t0);
+    vec_free(im.bytes);
+    run_say(r);
+}
+
+static vs_status refuse(run *r, const char *what)
+{
+    diag_error(&r->d, DIAG_NOWHERE, "%s: %s", r->j->restart ? "--restart" : "--checkpoint", what);
+    return VS_EINPUT;
+}
+
+vs_status run_checkpoint_begin(run *r, bool block, bool family)
+{
+    const bool wanted = r->j->checkpoint || r->j->restart;
+    if (wanted && block)
+        return refuse(r,
+                      "the deck has a .control block; only transients that cards ask for (.tran) "
+                      "are kept");
+    if (wanted && family)
+        return refuse(r, "the deck has a sweep, which --resume goes on with, point by point");
+    if (block || family)
+        return VS_OK;
+    sim_opt *o = sim_opts(r->sim);
+    o->hook.due = is_due;
+    o->hook.keep = keep;
+    r->kept_at = vs_coarse_seconds();
+    return VS_OK;
+}
+
+void run_checkpoint_end(run *r, vs_status st)
+{
+    const char *path = checkpoint_path(r);
+    if (st == VS_OK && (r->kept || r->j->restart))
+        unlink(path); /* all is done */
+    else if (st == VS_STOP && r->kept && !r->j->streams.quiet)
+        fprintf(r->log, "stopped; to go on: the same command with --restart %s\n", path);
+}
+
+/* -- going on -- */
+
+vs_status run_restart_read(run *r)
+{
+    const char *why;
+    if (!r->j->restart)
+        return VS_OK;
+    const vs_status st = sim_checkpoint_read(&r->image, &r->checkpoint, r->j->restart, &why);
+    if (st)
+        diag_error(&r->d, DIAG_NOWHERE, "checkpoint '%s': %s", r->j->restart, why);
+    return st;
+}
+
+static vs_status no_fit(run *r, const char *why)
+{
+    diag_error(&r->d, DIAG_NOWHERE, "checkpoint '%s' does not fit: %s", r->j->restart, why);
+    return VS_EINPUT;
+}
+
+vs_status run_restart_results(run *r)
+{
+    bool results = has_results(r);
+    if (!r->j->restart)
+        return VS_OK;
+    IMAGE_SAME(&r->image, results,
+               results ? "the run that wrote it had no results" : "it goes on with results");
+    vs_status st = VS_OK;
+    if (!r->image.wrong && results)
+        st = out_image(sim_opts(r->sim)->out, &r->image);
+    if (st == VS_EIO)
+        diag_error(&r->d, DIAG_NOWHERE, "the results '%s' cannot be gone on with: %s", r->results,
+                   strerror(errno));
+    return r->image.wrong ? no_fit(r, r->image.wrong) : st;
+}
+
+vs_status run_restart_deck(run *r)
+{
+    if (!r->j->restart)
+        return VS_OK;
+    ctl_image(r->ctl, &r->image);
+    if (r->image.wrong)
+        return no_fit(r, r->image.wrong);
+    sim_opts(r->sim)->take_up = &r->image;
+    return VS_OK;
+}

@@ -1,0 +1,180 @@
+/* sim_checkpoint.c - a transient between two points in a file, with which another process goes on
+ * to the same points, bit by bit; docs/checkpoint.md.
+ * File:   header, bytes of an image (image.h). It gets its name when it is whole and on the disk.
+ * What is refused: a file with another sum or of another build of the program, a circuit, deck or
+ * options that are not those of the run (the identities of the rooms, held against each other). */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "io.h"
+#include "sim_hash.h"
+#include "sim_priv.h"
+#include "stream.h"
+#include "vec.h"
+
+typedef struct head {
+    char magic[8], build[24];
+    uint64_t size; /* of the image behind it */
+    hash128 sum;   /* of the image */
+} head;
+
+static const char MAGIC[8] = "vsimckp";
+
+/* -- files -- */
+
+static head head_of(const void *bytes, size_t n)
+{
+    head h = {.size = n, .sum = hash128_of(bytes, n)};
+    memcpy(h.magic, MAGIC, sizeof h.magic);
+    memcpy(h.build, SIM_BUILD, sizeof h.build);
+    return h;
+}
+
+vs_status sim_checkpoint_write(const image *im, const char *path)
+{
+    file_new to;
+    const size_t n = image_size(im);
+    const head h = head_of(im->bytes, n);
+    if (!file_begin(&to, path, FILES_CHECKPOINT))
+        return VS_EIO;
+    const bool whole =
+        io_write(to.fd, &h, sizeof h) && io_write(to.fd, im->bytes, n) && !fsync(to.fd);
+    const int why = errno;
+    if (!file_end(&to, whole) && whole)
+        return VS_EIO;
+    errno = why;
+    return whole ? VS_OK : VS_EIO;
+}
+
+static const char *check(const uint8_t *all, size_t n)
+{
+    head h;
+    if (n < sizeof h || memcmp(all, MAGIC, sizeof MAGIC) != 0)
+        return "it is no checkpoint";
+    memcpy(&h, all, sizeof h);
+    if (memcmp(h.build, SIM_BUILD, sizeof h.build) != 0)
+        return "it was written by another build of vsim";
+    if (h.size != n - sizeof h)
+        return "its end is missing";
+    const hash128 sum = hash128_of(all + sizeof h, n - sizeof h);
+    return memcmp(&sum, &h.sum, sizeof sum) ? "it is damaged: its sum is another" : NULL;
+}
+
+vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char *path, const char **why)
+{
+    enum { BLOCK = 1 << 20 };
+    *bytes = NULL;
+    FILE *f = stream_open(path);
+    if (!f) {
+        *why = files_why(errno);
+        return VS_EIO;
+    }
+    size_t n = 0, got;
+    do {
+        vec_extend(*bytes, BLOCK);
+        got = fread(*bytes + n, 1, BLOCK, f);
+        n += got;
+    } while (got == BLOCK);
+    const bool bad = ferror(f) != 0;
+    (void)stream_close(f);
+    *why = bad ? "it cannot be read" : check(*bytes, n);
+    if (*why) {
+        vec_free(*bytes);
+        return bad ? VS_EIO : VS_EINPUT;
+    }
+    *im = image_give(*bytes + sizeof(head), n - sizeof(head));
+    return VS_OK;
+}
+
+/* -- what the engine has of a transient -- */
+
+static void names_identity(const elab_out *v, image *im)
+{
+    char *all = NULL;
+    for (size_t i = 0; i < vec_len(v); i++)
+        for (const char *p = v[i].name;; p++) {
+            vec_push(all, *p);
+            if (!*p)
+                break;
+        }
+    const hash128 sum = hash128_of(all, vec_len(all));
+    vec_free(all);
+    IMAGE_SAME(im, sum, "it saves other vectors");
+}
+
+static void grid_image(sim *s, image *im)
+{
+    bool before = s->grid.before != NULL;
+    const size_t n = vec_len(s->vec) + 1;
+    IMAGE_ONE(im, s->grid.next);
+    IMAGE_ONE(im, before);
+    if (!before)
+        return;
+    if (!s->grid.before)
+        s->grid.before = vs_calloc(2 * n, sizeof *s->grid.before);
+    IMAGE_ARRAY(im, s->grid.before, n);
+}
+
+static void stat_image(sim *s, image *im)
+{
+    sim_stat st = s->st;
+    st.op_method = NULL;
+    IMAGE_ONE(im, st);
+    if (!im->giving || im->wrong)
+        return;
+    st.op_method = s->st.op_method;
+    s->st = st;
+}
+
+vs_status sim_tran_image(sim *s, image *im)
+{
+    IMAGE_SAME(im, s->text, "the deck, or a file that it includes, is another now");
+    ana_tran_identity(s->ana, im);
+    names_identity(s->vec, im);
+    names_identity(s->mem_vec, im);
+    if (im->wrong)
+        return VS_EINPUT;
+    grid_image(s, im);
+    stat_image(s, im);
+    return ana_tran_image(s->ana, im);
+}
+
+/* -- a transient that rests -- */
+
+bool sim_is_due(void *user)
+{
+    sim *s = user;
+    const sim_hook *h = &s->opt.hook;
+    s->due = h->due(h->user, false);
+    return s->due;
+}
+
+vs_status sim_tran_go(sim *s, double until)
+{
+    const sim_hook *h = &s->opt.hook;
+    for (;;) {
+        s->due = false;
+        const vs_status st = ana_tran_go(s->ana, until);
+        if (st == VS_STOP && h->due && sim_stopped(s))
+            s->due = h->due(h->user, true);
+        if (s->due)
+            h->keep(h->user);
+        if (st != VS_PAUSED || !s->due)
+            return st;
+    }
+}
+
+vs_status sim_tran_take_up(sim *s, const ana_tran_opt *o)
+{
+    image *im = s->opt.take_up;
+    s->opt.take_up = NULL;
+    vs_status st = ana_tran_ready(s->ana, o, sim_sink(s, &s->sink));
+    if (st)
+        return st;
+    st = sim_tran_image(s, im);
+    if (im->wrong)
+        diag_error(s->d, DIAG_NOWHERE, "the checkpoint does not fit: %s", im->wrong);
+    return st;
+}

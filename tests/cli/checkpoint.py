@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Transients that are stopped or killed at any time and go on from their checkpoint give the same
+bytes as those that ran on; checkpoints that do not fit are refused.
+
+    checkpoint.py VSIM [unittest arguments]
+    checkpoint.py VSIM --kills N [--seed S]    N random signals over all kinds of runs; counts"""
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import folder
+
+VSIM = ''
+KILLS = 2     # random signals for each deck of the daily run
+LAST_HOP = 8  # from so many signals in one run on, it runs to its end
+
+EVENTS = """`include "disciplines.vams"
+module vco(in, out, st);
+  inout in, out, st; electrical in, out, st;
+  real count, last; integer up;
+  analog begin
+    @(initial_step) begin count = 0; last = 0; up = 0; end
+    @(cross(V(out) - 0.1, +1)) begin count = count + 1; last = $abstime; up = 1 - up; end
+    @(timer(0, 7n)) count = count + 0.25;
+    V(out) <+ sin(6.283185307179586*idtmod(1e8*V(in), 0.25, 1, -0.5));
+    V(st) <+ transition(count*0.01 + up*0.2, 0, 1n) + 1e6*last;
+  end
+endmodule
+module del(a, b);
+  inout a, b; electrical a, b;
+  analog V(b) <+ absdelay(V(a), 3n + 1n*V(a), 5n);
+endmodule
+"""
+
+# What a transient may remember, deck by deck: events, delays, lines, random sources, limits;
+# noise, Gear, interp, analyses before and behind; start from given values; linearisations that
+# large circuits hold, supernodes, levels of logic.
+LINES = """lines, delays, events
+.hdl "events.va"
+v1 in 0 dc 1 sin(1 0.3 13meg)
+.model vco1 vco
+.model del1 del
+n1 in out st vco1
+n2 out d del1
+r1 d e 50
+t1 e 0 f 0 z0=50 td=4.3n
+r2 f 0 75
+.model lm ltra r=12.45 g=0 l=8.972e-9 c=0.468e-12 len=16
+o1 out 0 g 0 lm
+r3 g 0 60
+c3 g 0 3p
+d1 f h dm
+c4 h 0 20p
+r4 h 0 1k
+.model dm d is=1e-14 cjo=2p tt=1n
+vt t 0 trnoise(0.1 0.7n 1.2 0.05)
+r5 t h 10k
+vp p 0 pulse(0 1 0 1n 1n 10n 33n)
+r6 p h 1k
+.meas tran mx max v(h)
+.meas tran tcross when v(out)=0.5 rise=5
+.meas tran av avg v(g) from=0.1u to=0.3u
+.tran 0.5n 0.3u
+.end
+"""
+NOISE = """noise, Gear, interp, other analyses
+v1 in 0 pulse(0 1.8 1n 0.1n 0.1n 5n 12n) ac 1
+.model nm nmos level=1 vto=0.5 kp=1e-4 cgso=1e-10 cgdo=1e-10 lambda=0.05 kf=1e-25
+.model pm pmos level=1 vto=-0.5 kp=5e-5 cgso=1e-10 cgdo=1e-10 lambda=0.05
+.subckt inv a y vdd
+mp y a vdd vdd pm w=4u l=0.5u
+mn y a 0 0 nm w=2u l=0.5u
+c1 y 0 5f
+.ends
+vdd vdd 0 1.8
+x1 in a vdd inv
+x2 a b vdd inv
+x3 b c vdd inv
+q1 q c 0 qm
+rq vdd q 5k
+.model qm npn bf=80 cje=10f tf=20p
+.options method=gear interp
+.trannoise fmax=2g
+.op
+.tran 0.1n 0.1u
+.ac dec 5 1k 1g
+.meas tran mx max v(q)
+.end
+"""
+ASTABLE = """given values, .csv
+.model qm npn bf=80 cje=1p tf=2n cjc=1p rb=10
+vcc vcc 0 5
+q1 c1 b1 0 qm
+q2 c2 b2 0 qm
+r1 vcc c1 1k
+r2 vcc c2 1k
+r3 vcc b1 47k
+r4 vcc b2 47k
+ca c1 b2 1n ic=1
+cb c2 b1 1n
+.tran 100n 2m uic
+.end
+"""
+
+
+def chain(n):
+    """Inverters, so many that they hold linearisations and have factors by supernodes."""
+    lines = ['a chain of %d inverters' % n, 'vdd vdd 0 1.8', 'v1 n0 0 pulse(0 1.8 1n 0.1n 0.1n 2n 5n)',
+             '.model nm nmos level=1 vto=0.5 kp=1e-4 cgso=1e-10 cgdo=1e-10 lambda=0.05',
+             '.model pm pmos level=1 vto=-0.5 kp=5e-5 cgso=1e-10 cgdo=1e-10 lambda=0.05',
+             '.options bypass=1']
+    for i in range(n):
+        lines += ['mp%d n%d n%d vdd vdd pm w=4u l=0.5u' % (i, i + 1, i),
+                  'mn%d n%d n%d 0 0 nm w=2u l=0.5u' % (i, i + 1, i), 'c%d n%d 0 5f' % (i, i + 1)]
+    return '\n'.join(lines + ['.save v(n1) v(n%d)' % n, '.tran 50p 4n', '.end', ''])
+
+
+DECKS = {'lines': (LINES, 'raw'), 'noise': (NOISE, 'raw'), 'astable': (ASTABLE, 'csv'),
+         'chain': (chain(600), 'raw')}
+
+
+def without_date(b):
+    """Two runs differ in the date of a header alone."""
+    return re.sub(rb'(?m)^Date: .*$', b'Date:', b, count=3)
+
+
+class Case(folder.Folder):
+    def vsim(self, *args, **more):
+        return subprocess.run([VSIM, '-n', *args], cwd=self.tmp.name, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120, **more)
+
+    def bytes_of(self, name):
+        with open(self.path(name), 'rb') as f:
+            return without_date(f.read())
+
+    def begin(self, *args):
+        """A run that a signal will meet; its reports do not fill a pipe."""
+        with open(self.path('log'), 'w') as log:
+            return subprocess.Popen([VSIM, '-n', *args], cwd=self.tmp.name, stdin=subprocess.DEVNULL,
+                                    stdout=log, stderr=log)
+
+    def said(self):
+        with open(self.path('log')) as f:
+            return f.read()
+
+    def run_through(self, deck, end, seconds, rng, budget):
+        """The deck with signals at random times until it is done; how many there were."""
+        out, hops = 'out.' + end, 0
+        for name in (out, out + '.checkpoint', 'm.json'):
+            if os.path.exists(self.path(name)):
+                os.remove(self.path(name))
+        while True:
+            go_on = ['--restart', out + '.checkpoint'] if os.path.exists(self.path(out + '.checkpoint')) \
+                else []
+            p = self.begin(deck, '-r', out, '--measures', 'm.json', '--checkpoint', '0', '--threads',
+                           str(rng.choice((1, 2, 3))), *(['--csv'] if end == 'csv' else []), *go_on)
+            if hops < min(budget, LAST_HOP):
+                time.sleep(rng.uniform(0.01, seconds))
+                if rng.random() < 0.5:
+                    p.send_signal(signal.SIGTERM)
+                else:  # kept, and killed some time later
+                    p.send_signal(signal.SIGUSR1)
+                    time.sleep(rng.uniform(0, seconds / 2))
+                    p.kill()
+            code = p.wait(120)
+            if code == 0:
+                return hops
+            hops += 1
+            self.assertIn(code, (130, -signal.SIGKILL, -signal.SIGUSR1), self.said())
+
+    def hunt(self, name, budget, rng):
+        text, end = DECKS[name]
+        self.write('events.va', EVENTS)
+        self.write('deck.sp', text)
+        begun = time.monotonic()
+        ref = self.vsim('deck.sp', '-r', 'ref.' + end, '--measures', 'ref.json',
+                        *(['--csv'] if end == 'csv' else []))
+        seconds = time.monotonic() - begun
+        self.assertEqual(ref.returncode, 0, ref.stdout + ref.stderr)
+        met = 0
+        for _ in range(20 * budget):
+            if met >= budget:
+                break
+            met += self.run_through('deck.sp', end, seconds, rng, budget - met)
+            self.assertEqual(self.bytes_of('out.' + end), self.bytes_of('ref.' + end))
+            self.assertEqual(self.bytes_of('m.json'), self.bytes_of('ref.json'))
+            self.assertFalse(os.path.exists(self.path('out.%s.checkpoint' % end)))
+        return met
+
+
+class Equal(Case):
+    """The daily part of the hunt."""
+
+    def test_lines_delays_and_events_go_on(self):
+        self.hunt('lines', KILLS, random.Random(1))
+
+    def test_noise_and_other_analyses_go_on(self):
+        self.hunt('noise', KILLS, random.Random(2))
+
+    def test_given_values_and_csv_go_on(self):
+        self.hunt('astable', KILLS, random.Random(3))
+
+    def test_held_linearisations_go_on(self):
+        self.hunt('chain', KILLS, random.Random(4))
+
+
+class Refused(Case):
+    """What does not fit is refused with a message, and the results stay as they are."""
+
+    def kept(self):
+        """A run that was stopped, with a checkpoint."""
+        self.write('deck.sp', ASTABLE.replace('2m', '200m'))
+        p = self.begin('deck.sp', '-r', 'o.raw', '--checkpoint', '0.0001')
+        for _ in range(1200):
+            if os.path.exists(self.path('o.raw.checkpoint')):
+                break
+            time.sleep(0.05)
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(60), 130, self.said())
+        self.assertIn('--restart o.raw.checkpoint', self.said())
+
+    def refuse(self, why, *args):
+        before = self.bytes_of('o.raw')
+        done = self.vsim('deck.sp', '-r', 'o.raw', '--restart', 'o.raw.checkpoint', *args)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(why, done.stderr)
+        self.assertEqual(self.bytes_of('o.raw'), before)
+
+    def test_what_is_another(self):
+        self.kept()
+        deck, other = ASTABLE.replace('2m', '200m'), 'the deck, or a file that it includes'
+        self.write('deck.sp', deck.replace('r1 vcc c1 1k', 'r1 vcc c1 1.1k'))
+        self.refuse(other)
+        self.write('deck.sp', deck)
+        self.refuse('another format', '--csv')
+        with open(self.path('o.raw.checkpoint'), 'rb') as f:
+            whole = bytearray(f.read())
+        rng = random.Random(5)
+        for at in [rng.randrange(64, len(whole)) for _ in range(8)]:
+            damaged = whole.copy()
+            damaged[at] ^= 1 << rng.randrange(8)
+            self.write_bytes('o.raw.checkpoint', damaged)
+            self.refuse('it is damaged')
+        self.write_bytes('o.raw.checkpoint', whole[:len(whole) // 2])
+        self.refuse('its end is missing')
+        self.write_bytes('o.raw.checkpoint', b'no checkpoint')
+        self.refuse('it is no checkpoint')
+        build = whole.copy()
+        build[9] ^= 1
+        self.write_bytes('o.raw.checkpoint', build)
+        self.refuse('another build of vsim')
+        self.write_bytes('o.raw.checkpoint', whole)
+        with open(self.path('o.raw'), 'r+b') as f:
+            f.seek(-4096, 2)
+            byte = f.read(1)
+            f.seek(-4096, 2)
+            f.write(bytes([byte[0] ^ 1]))
+        self.refuse('the results are not those that it goes on from')
+        os.remove(self.path('o.raw.checkpoint'))
+        done = self.vsim('deck.sp', '-r', 'o.raw', '--restart', 'o.raw.checkpoint')
+        self.assertEqual(done.returncode, 4)
+
+    def write_bytes(self, name, b):
+        with open(self.path(name), 'wb') as f:
+            f.write(b)
+
+    def test_other_parameters(self):
+        self.write('deck.sp', ASTABLE.replace('2m', '200m').replace(
+            'r1 vcc c1 1k', '.param r=1k\nr1 vcc c1 {r}'))
+        p = self.begin('deck.sp', '-r', 'o.raw', '--checkpoint', '0')
+        time.sleep(0.5)
+        while not os.path.exists(self.path('o.raw')):
+            time.sleep(0.05)
+        p.send_signal(signal.SIGUSR1)
+        for _ in range(1200):
+            if os.path.exists(self.path('o.raw.checkpoint')):
+                break
+            time.sleep(0.05)
+        p.kill()
+        p.wait()
+        self.refuse('other values of their parameters', '-D', 'r=2k')
+
+    def test_what_cannot_be_kept(self):
+        self.write('block.sp', 'block\nv1 a 0 1\nr1 a 0 1k\n.control\ntran 1n 1u\n.endc\n.end\n')
+        done = self.vsim('block.sp', '--checkpoint', '1')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('--checkpoint: the deck has a .control block', done.stderr)
+        self.write('sweep.sp', 'sweep\nv1 a 0 1\nr1 a 0 {r}\n.param r=1\n.step param r 1 3 1\n'
+                   '.tran 1n 1u\n.end\n')
+        done = self.vsim('sweep.sp', '--checkpoint', '1')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('--resume goes on with', done.stderr)
+        for args, why in ((['--checkpoint', 'x'], 'takes minutes'),
+                          (['check', '--restart', 'x'], 'only running a deck takes')):
+            done = self.vsim(*args, 'block.sp')
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+
+
+def long_hunt(total, seed):
+    """Signals over all decks in turn, until there were so many."""
+    rng, met, turn = random.Random(seed), 0, 0
+    counts = dict.fromkeys(DECKS, 0)
+    while met < total:
+        name = list(DECKS)[turn % len(DECKS)]
+        turn += 1
+        case = Equal()
+        case.setUp()
+        try:
+            n = case.hunt(name, min(20, total - met), rng)
+        finally:
+            case.doCleanups()
+        counts[name] += n
+        met += n
+        print('%d of %d signals: %s' % (met, total, counts), flush=True)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    if '--kills' in sys.argv:
+        i = sys.argv.index('--kills')
+        s = int(sys.argv[sys.argv.index('--seed') + 1]) if '--seed' in sys.argv else 1
+        long_hunt(int(sys.argv[i + 1]), s)
+    else:
+        unittest.main()
