@@ -32,7 +32,7 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
-    /* asked between the points of a transient: true makes it pause there (VS_PAUSED); may be NULL */
+    /* asked between the points of a transient: true makes it pause there; may be NULL */
     bool (*pause)(void *user);
     /* A transient tried a step of `last` to `time`; refused: it will be shorter. *h is how long the
      * next one may be, and may be made smaller. true: undo the step and try *h, at most `last`,

@@ -93,8 +93,8 @@ size_t dev_state_size(const dev_group *g);
 void dev_state_save(const dev_group *g, double *to);
 void dev_state_load(dev_group *g, const double *from);
 
-/* dev_image.c. What the group remembers from load to load; what its equations are made of, to be held
- * against another group's. For any number of lanes. */
+/* dev_image.c. What the group remembers from load to load; what its equations are made of, to be
+ * held against another group's. For any number of lanes. */
 void dev_image(dev_group *g, image *im);
 void dev_identity(const dev_group *g, image *im);
 

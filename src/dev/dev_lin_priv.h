@@ -56,8 +56,8 @@ void dev_fixed_rows(const dev_group *g, struct dev_lin *l); /* l->fixed anew */
 void dev_whole_fix(dev_group *g); /* takes l->fixed */
 void dev_whole_init(dev_group *g, arena *mem);
 void dev_whole_fresh(dev_group *g);
-/* The last evaluation [n_pack][n_out of APART][stride] and its voltages [n_pack][n_col][stride], for
- * an image: outputs are written anew by the next load. */
+/* The last evaluation [n_pack][n_out of APART][stride] and its voltages [n_pack][n_col][stride],
+ * for an image: outputs are written anew by the next load. */
 void dev_whole_arrays(dev_group *g, double **now, double **v0);
 /* What the instance in a lane of a pack holds, held[k * stride], and the voltages v0[c * stride] of
  * its columns. */

@@ -419,7 +419,7 @@ START_TEST(factors_are_made_again_from_an_image)
                         full(120)};
         for (size_t i = 0; i < VS_COUNT(s); i++) {
             check_image(&s[i], all[k], 3);
-            check_image(&s[i], all[k], i < 2 ? 64 : 1); /* the list is about to begin */
+            check_image(&s[i], all[k], i < 2 ? 64 : 1); /* 64: before a list begins */
             drop(&s[i]);
         }
     }
