@@ -1,5 +1,5 @@
 /* image.h - the state of a computation as bytes, to go on with it in another process.
- * Use:    image im = image_take(); room_image(x, &im) ...; im.bytes [image_size(&im)] are the bytes.
+ * Use:    image im = image_take(); room_image(x, &im) ...; im.bytes [image_size(&im)].
  *         image im = image_give(bytes, n); the same calls in the same order put the state back.
  * One function of a room does both directions, so that they cannot differ: each call below copies
  * to the image while it is taken, and from it while it is given back. What identifies the object is

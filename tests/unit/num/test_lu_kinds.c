@@ -364,7 +364,7 @@ START_TEST(results_do_not_depend_on_threads)
 }
 END_TEST
 
-/* Pivots of values 1, factors of values `last`, made again elsewhere: the same bits there and after. */
+/* Pivots of values 1, factors of values `last`, made again: the same bits from there on. */
 static void check_image(system_t *s, lu_kind kind, int last)
 {
     lu_solver lu[2];
