@@ -170,6 +170,19 @@ typedef struct vsim_inside_picture {
 VSIM_MUST_USE vsim_status vsim_inside_draw(const vsim_settings *set, const vsim_inside_streams *s,
                                            const vsim_inside_picture *p);
 
+typedef struct vsim_inside_conversion {
+    const char *from, *to; /* the ending of `to` decides */
+    bool ascii;            /* a raw file of text */
+    const char *plot;      /* as in vsim_inside_picture */
+    double low, high;      /* V, for VCD; NAN: the middle of all voltages */
+    const double *z0;      /* [n_z0] ohm, for Touchstone; n_z0 0: 50 */
+    size_t n_z0;
+} vsim_inside_conversion;
+/* As vsim_inside_draw. */
+VSIM_MUST_USE vsim_status vsim_inside_convert(const vsim_settings *set,
+                                              const vsim_inside_streams *s,
+                                              const vsim_inside_conversion *c);
+
 /* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
  * -- */
 /* Did a launcher start this process? `variable` looks names of the environment up. */

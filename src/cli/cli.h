@@ -29,6 +29,7 @@ typedef enum cli_command {
     CMD_CACHE,
     CMD_MERGE,
     CMD_PLOT,
+    CMD_CONVERT,
     CMD_TUNE,
     CMD_HELP,
     CMD_VERSION
@@ -86,6 +87,9 @@ typedef struct cli_opt {
     int verbose;
     vsim_inside_picture picture; /* plot, but for its words */
     const char *picture_only;    /* an option that only plot takes, as it was written; NULL */
+    double low, high;            /* --threshold, V; NAN */
+    double *z0;                  /* [n_z0] --z0, ohm */
+    size_t n_z0;
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
     char *user_cache; /* behind cache_dir, or NULL */
@@ -110,6 +114,7 @@ int cli_cache(const cli_opt *o);
 int cli_tune(const cli_opt *o);
 int cli_merge(const cli_opt *o);
 int cli_plot(const cli_opt *o);
+int cli_convert(const cli_opt *o);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */
 bool cli_join(cli_opt *o, int *code);
@@ -137,6 +142,8 @@ bool cli_out_close(cli_out *out);
 
 /* "1n,2.5u": two numbers as in decks (cli_result.c). */
 bool cli_numbers(const char *text, double *a, double *b);
+/* "50,75": any number of them, to be freed. */
+bool cli_list(const char *text, double **x, size_t *n);
 
 /* -- progress on a terminal (cli_progress.c) -- */
 typedef struct cli_progress {

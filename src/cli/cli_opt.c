@@ -53,6 +53,8 @@ enum {
     OPT_VARIABLE,
     OPT_IGNORED,
     OPT_NO_MPI,
+    OPT_THRESHOLD,
+    OPT_Z0,
     OPT_PICTURE /* those of plot begin here, in the order of picture_options */
 };
 
@@ -111,6 +113,8 @@ static const struct option options[] = {
     {"server", no_argument, NULL, 's'},
     {"soa-log", required_argument, NULL, OPT_IGNORED},
     {"term", required_argument, NULL, 't'},
+    {"threshold", required_argument, NULL, OPT_THRESHOLD},
+    {"z0", required_argument, NULL, OPT_Z0},
     {"vs", required_argument, NULL, OPT_PICTURE},
     {"plot", required_argument, NULL, OPT_PICTURE + 1},
     {"title", required_argument, NULL, OPT_PICTURE + 2},
@@ -141,7 +145,8 @@ static const struct {
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK},     {"explain", CMD_EXPLAIN},
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
                 {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
-                {"tune", CMD_TUNE},       {"cache", CMD_CACHE},     {"help", CMD_HELP}};
+                {"convert", CMD_CONVERT}, {"tune", CMD_TUNE},       {"cache", CMD_CACHE},
+                {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -307,6 +312,27 @@ static bool parse_limits(const char *option, const char *text, double *lo, doubl
     return usage(why, text);
 }
 
+/* One level, or a lower and an upper one. */
+static bool parse_threshold(cli_opt *o, const char *text)
+{
+    double *x;
+    size_t n;
+    const bool ok = cli_list(text, &x, &n) && n <= 2 && x[0] <= x[n - 1];
+    o->low = ok ? x[0] : NAN;
+    o->high = ok ? x[n - 1] : NAN;
+    free(x);
+    return ok || usage("--threshold takes volts, V or LOW,HIGH, not", text);
+}
+
+static bool parse_z0(cli_opt *o, const char *text)
+{
+    free(o->z0);
+    bool ok = cli_list(text, &o->z0, &o->n_z0);
+    for (size_t i = 0; i < o->n_z0 && ok; i++)
+        ok = o->z0[i] > 0;
+    return ok || usage("--z0 takes ohms above 0, R or R1,R2,..., not", text);
+}
+
 static bool parse_size(vsim_inside_picture *p, const char *text)
 {
     char rest;
@@ -427,6 +453,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_RESUME: o->resume = true; return true;
     case OPT_REDO: o->redo = true; return true;
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
+    case OPT_THRESHOLD: return parse_threshold(o, text);
+    case OPT_Z0: return parse_z0(o, text);
     default: return apply_picture(o, c - OPT_PICTURE, text);
     }
 }
@@ -484,8 +512,12 @@ static bool check_arguments(const cli_opt *o)
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
     if (o->picture_only && o->command != CMD_PLOT)
         return usage("only plot takes", o->picture_only);
-    if (o->picture.plot && o->command != CMD_PLOT)
-        return usage("only plot takes", "--plot");
+    if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT)
+        return usage("only plot and convert take", "--plot");
+    if ((!isnan(o->low) || o->n_z0) && o->command != CMD_CONVERT)
+        return usage("only convert takes", o->n_z0 ? "--z0" : "--threshold");
+    if (o->command == CMD_CONVERT && n != 2)
+        return usage("convert takes two files: vsim convert ring.raw ring.h5", NULL);
     if (o->command == CMD_PLOT && !n)
         return usage("plot takes result files, then expressions: vsim plot ring.raw 'v(1)'", NULL);
     if (o->trace && o->command != CMD_PROFILE)
@@ -535,6 +567,7 @@ static bool called_ngspice(const char *path)
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
+    o->low = o->high = NAN;
     o->picture.xlo = o->picture.xhi = o->picture.ylo = o->picture.yhi = NAN;
     const char ***list[] = {&o->arg,    &o->include, &o->writable,
                             &o->define, &o->macro,   &o->variable};
@@ -606,6 +639,10 @@ static const char help_main[] =
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
     "  vsim plot FILE.raw EXPR...   a picture of results: in the terminal, or -o FILE.svg|png|pdf|"
     "html|txt\n"
+    "  vsim convert FROM TO         results in another format, by the ending: .raw .csv .h5 "
+    ".parquet "
+    ".mat\n"
+    "                               .s2p .ts .psf .vcd\n"
     "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
     "  vsim tune                    measure from what size on threads pay here, for later runs\n"
     "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
@@ -640,6 +677,11 @@ static const char help_main[] =
     "  --style lines|points|both|steps|comb\n"
     "  --stack                      each expression below the other; else by units\n"
     "  --title, --xlabel, --ylabel TEXT; --size WxH; --dark\n"
+    "\n"
+    "Convert (docs/results.md)\n"
+    "  --plot KIND|N                of a file with several plots\n"
+    "  --threshold V|LOW,HIGH       .vcd: from what voltage on a signal is 1, below which 0\n"
+    "  --z0 R,...                   .s2p, .ts: reference resistances of ports (50)\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"

@@ -1,4 +1,4 @@
-/* cli_result.c - commands on result files: plot. */
+/* cli_result.c - commands on result files: plot, convert. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -44,6 +44,44 @@ static void fit_terminal(vsim_inside_picture *p)
     p->height = w.ws_row - 1;
 }
 
+bool cli_list(const char *text, double **x, size_t *n)
+{
+    *x = calloc(strlen(text) / 2 + 1, sizeof **x);
+    *n = 0;
+    for (const char *at = text; *x; at++) {
+        at = number(at, &(*x)[(*n)++]);
+        if (!at || (*at && *at != ','))
+            return false;
+        if (!*at)
+            return true;
+    }
+    return false;
+}
+
+static int end(cli_out *out, vsim_status st)
+{
+    const bool told = cli_out_close(out);
+    const int code = st == VSIM_EUNSUPPORTED ? CLI_IO : cli_exit_code(st);
+    return code == CLI_OK && !told ? CLI_IO : code;
+}
+
+int cli_convert(const cli_opt *o)
+{
+    cli_out out;
+    const vsim_settings set = cli_settings(o);
+    const vsim_inside_conversion c = {.from = o->arg[0],
+                                      .to = o->arg[1],
+                                      .ascii = o->format == VSIM_ASCII,
+                                      .plot = o->picture.plot,
+                                      .low = o->low,
+                                      .high = o->high,
+                                      .z0 = o->z0,
+                                      .n_z0 = o->n_z0};
+    if (!cli_out_open(&out, o))
+        return CLI_IO;
+    return end(&out, vsim_inside_convert(&set, &out.streams, &c));
+}
+
 int cli_plot(const cli_opt *o)
 {
     cli_out out;
@@ -58,8 +96,5 @@ int cli_plot(const cli_opt *o)
     here.log = NULL; /* -o is the picture */
     if (!cli_out_open(&out, &here))
         return CLI_IO;
-    const vsim_status st = vsim_inside_draw(&set, &out.streams, &p);
-    const bool told = cli_out_close(&out);
-    const int code = st == VSIM_EUNSUPPORTED ? CLI_IO : cli_exit_code(st);
-    return code == CLI_OK && !told ? CLI_IO : code;
+    return end(&out, vsim_inside_draw(&set, &out.streams, &p));
 }

@@ -53,6 +53,7 @@ int main(int argc, char **argv)
         case CMD_COMPILE: code = cli_compile(&o); break;
         case CMD_MERGE: code = cli_merge(&o); break;
         case CMD_PLOT: code = cli_plot(&o); break;
+        case CMD_CONVERT: code = cli_convert(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:
@@ -63,6 +64,7 @@ int main(int argc, char **argv)
         }
     vsim_inside_leave(&o.ranks);
     free(o.user_cache);
+    free(o.z0);
     free(o.arg);
     free(o.include);
     free(o.writable);

@@ -3,7 +3,6 @@
  *         two-port rows in the order S11 S21 S12 S22, other sizes row by row with at most four
  *         values a line. Version 1 knows one reference resistance: S is renormalised to that of
  *         port 1. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -20,35 +19,38 @@ struct out_touchstone {
     double *z0;  /* [n] */
     cplx *s, *m; /* [n][n] */
     bool same;   /* all z0 alike */
+    bool own;    /* fp is closed with it */
 };
 
-vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0, int32_t n)
+vs_status out_touchstone_stream(out_touchstone **f, FILE *fp, const double *z0, int32_t n)
 {
     const size_t nn = (size_t)n * (size_t)n;
     out_touchstone *o = vs_calloc(1, sizeof *o);
-    *f = NULL;
-    if (!o)
-        return VS_EIO;
-    *o = (out_touchstone){.fp = stream_create(path, FILES_TOUCHSTONE),
+    *o = (out_touchstone){.fp = fp,
                           .n = n,
                           .z0 = vs_calloc((size_t)n, sizeof(double)),
                           .s = vs_calloc(nn, sizeof(cplx)),
                           .m = vs_calloc(nn, sizeof(cplx)),
                           .same = true};
-    if (!o->fp || !o->z0 || !o->s || !o->m) {
-        const int why = o->fp ? ENOMEM : errno;
-        (void)out_touchstone_close(&o);
-        errno = why;
-        return VS_EIO;
-    }
     for (int32_t i = 0; i < n; i++) {
         o->z0[i] = z0[i];
         o->same &= z0[i] == z0[0];
     }
-    fprintf(o->fp, "! S-parameters by vsim, %d port%s\n# Hz S RI R %.12g\n", (int)n,
+    fprintf(o->fp, "! S-parameters by vsim, %d port%s\n# Hz S RI R %.17g\n", (int)n,
             n == 1 ? "" : "s", z0[0]);
     *f = o;
     return VS_OK;
+}
+
+vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0, int32_t n)
+{
+    *f = NULL;
+    FILE *fp = stream_create(path, FILES_TOUCHSTONE);
+    if (!fp)
+        return VS_EIO;
+    const vs_status st = out_touchstone_stream(f, fp, z0, n);
+    (*f)->own = true;
+    return st;
 }
 
 /* x m = b, both n by n, for x in place of b: columns of m are eliminated. */
@@ -108,12 +110,12 @@ vs_status out_touchstone_point(out_touchstone *f, double hz, const double *s)
         f->s[i] = s[2 * i] + I * s[2 * i + 1];
     if (!f->same)
         renormalise(f);
-    fprintf(f->fp, "%.12g", hz);
+    fprintf(f->fp, "%.17g", hz);
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j < n; j++) {
             const cplx v = n == 2 ? f->s[j * n + i] : f->s[i * n + j]; /* two ports: by columns */
             const bool fresh = n > 2 && (i || j) && j % 4 == 0;
-            fprintf(f->fp, "%s %.12g %.12g", fresh ? "\n" : "", creal(v), cimag(v));
+            fprintf(f->fp, "%s %.17g %.17g", fresh ? "\n" : "", creal(v), cimag(v));
         }
     fputc('\n', f->fp);
     return ferror(f->fp) ? VS_EIO : VS_OK;
@@ -124,8 +126,8 @@ vs_status out_touchstone_close(out_touchstone **f)
     out_touchstone *o = *f;
     if (!o)
         return VS_OK;
-    bool bad = o->fp && ferror(o->fp);
-    bad |= o->fp && stream_close(o->fp) != 0;
+    bool bad = ferror(o->fp);
+    bad |= o->own && stream_close(o->fp) != 0;
     vs_free(o->z0);
     vs_free(o->s);
     vs_free(o->m);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conv.h"
 #include "fig.h"
 #include "run_priv.h"
 #include "stream.h"
@@ -18,11 +19,12 @@ typedef struct bench {
     post_set set;
     post_env e;
     const vsim_inside_streams *s;
+    const char *plugins;
 } bench;
 
 static void bench_begin(bench *b, const vsim_settings *set, const vsim_inside_streams *s)
 {
-    *b = (bench){.s = s};
+    *b = (bench){.s = s, .plugins = set->plugins};
     diag_init(&b->d);
     b->d.variable = set->variable;
     b->d.variable_user = set->user;
@@ -51,18 +53,19 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
 /* What was read in front of damage is used, with a warning. */
 static vs_status read_file(bench *b, const char *path)
 {
-    const char *why = NULL;
+    char why[CONV_WHY] = "";
+    const conv_opt o = {.plugins = b->plugins};
     const size_t before = vec_len(b->set.plot);
-    errno = 0;
-    const vs_status st = post_load(&b->set, path, true, &why);
+    const vs_status st = conv_read(&b->set, path, &o, why);
     if (!st)
         return VS_OK;
     if (st == VS_EINPUT && vec_len(b->set.plot) > before) {
-        diag_warning(&b->d, DIAG_NOWHERE, "'%s': what stands behind the first %zu plots %s", path,
-                     vec_len(b->set.plot) - before, why);
+        diag_warning(&b->d, DIAG_NOWHERE, "'%s' %s: what stands in front of that is used", path,
+                     why);
         return VS_OK;
     }
-    return fail(b, st, "", path, st == VS_EIO && errno ? files_why(errno) : why);
+    diag_error(&b->d, DIAG_NOWHERE, st == VS_EIO ? "'%s': %s" : "'%s' %s", path, why);
+    return st;
 }
 
 /* Messages about an expression show it. */
@@ -324,5 +327,81 @@ vsim_status vsim_inside_draw(const vsim_settings *set, const vsim_inside_streams
 {
     draw_question q = {set, s, p};
     const run_guard g = {.memory = set->memory, .streams = s, .body = draw};
+    return (vsim_status)run_guarded(&g, &q);
+}
+
+/* -- conversions -- */
+
+typedef struct convert_question {
+    const vsim_settings *set;
+    const vsim_inside_streams *s;
+    const vsim_inside_conversion *c;
+} convert_question;
+
+/* A file for one plot takes the only one of its kind. */
+static vs_status check_room(bench *b, post_plot *const *plot, conv_format f, const char *to)
+{
+    const size_t n = vec_len(plot);
+    if (n < 2 || conv_room_of(f) != CONV_ONE)
+        return VS_OK;
+    diag_error(&b->d, DIAG_NOWHERE,
+               "'%s' has room for one plot, and there are %zu like '%s': choose one with --plot N",
+               to, n, plot[0]->what);
+    list_kinds(b);
+    return VS_EINPUT;
+}
+
+static vs_status convert_plots(bench *b, const convert_question *q, conv_format f)
+{
+    const vsim_inside_conversion *c = q->c;
+    const conv_opt o = {
+        .low = c->low, .high = c->high, .z0 = c->z0, .n_z0 = c->n_z0, .plugins = q->set->plugins};
+    char why[CONV_WHY] = "";
+    const bool all = !c->plot && conv_room_of(f) == CONV_MANY;
+    post_plot **plot = all ? NULL : choose(b, c->plot);
+    const size_t n = all ? vec_len(b->set.plot) : vec_len(plot);
+    vs_status st = n ? check_room(b, plot, f, c->to) : VS_EINPUT;
+    if (!n && all)
+        diag_error(&b->d, DIAG_NOWHERE, "'%s' has no plots", c->from);
+    if (!st) {
+        st = conv_write(all ? b->set.plot : plot, n, c->to, f, &o, why);
+        if (st)
+            diag_error(&b->d, DIAG_NOWHERE, st == VS_EIO ? "'%s': %s" : "'%s' %s", c->to, why);
+    }
+    if (!st && f == CONV_VCD && isnan(c->low) && !q->s->quiet)
+        fprintf(q->s->log, "threshold: %.6g V, the middle of all voltages (--threshold LOW,HIGH)\n",
+                conv_middle(plot[0]));
+    if (!st && !c->n_z0 && !q->s->quiet && (f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2))
+        fprintf(q->s->log, "reference: 50 ohm at each port (--z0 R,...)\n");
+    vec_free(plot);
+    return st;
+}
+
+static vs_status convert(void *arg)
+{
+    const convert_question *q = arg;
+    const vsim_inside_conversion *c = q->c;
+    bench b;
+    conv_format f = CONV_RAW;
+    bench_begin(&b, q->set, q->s);
+    vs_status st = VS_OK;
+    if (!conv_format_of(c->to, &f)) {
+        diag_error(&b.d, DIAG_NOWHERE, "'%s' ends with none of %s", c->to, conv_endings);
+        st = VS_EINPUT;
+    }
+    if (f == CONV_RAW && c->ascii)
+        f = CONV_ASCII;
+    if (!st)
+        st = read_file(&b, c->from);
+    if (!st)
+        st = convert_plots(&b, q, f);
+    return bench_end(&b, st);
+}
+
+vsim_status vsim_inside_convert(const vsim_settings *set, const vsim_inside_streams *s,
+                                const vsim_inside_conversion *c)
+{
+    convert_question q = {set, s, c};
+    const run_guard g = {.memory = set->memory, .streams = s, .body = convert};
     return (vsim_status)run_guarded(&g, &q);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Commands on result files: plot.   results.py VSIM"""
+"""Commands on result files: plot, convert.   results.py VSIM"""
 import os
 import struct
 import subprocess
@@ -181,7 +181,7 @@ class Plot(Results):
         self.vsim('plot', 'bytes.raw', 'all', '-o', 'bytes.svg')
         self.assertEqual(len(self.svg('bytes.svg')[1]), 1)
         self.put('tail.raw', whole + b'Title: x\nNo. Variables: 1\n')
-        self.assertIn('behind the first 1 plots', self.vsim('plot', 'tail.raw', 'v(a)', '-o', 't.svg').stderr)
+        self.assertIn('stands in front of that is used', self.vsim('plot', 'tail.raw', 'v(a)', '-o', 't.svg').stderr)
 
     def test_many_vectors(self):
         n = 100000
@@ -199,6 +199,55 @@ class Plot(Results):
         self.vsim('-q', '--csv', '-r', 'family.csv', 'family.sp')
         self.vsim('plot', 'family.csv', 'v(out)', '--vs', 'time', '--plot', '1', '-o', 'f.svg')
         self.assertTrue(self.svg('f.svg')[1])
+
+
+class Convert(Results):
+    def test_formats_keep_every_plot_and_bit(self):
+        self.vsim('convert', 'family.raw', 'all.csv')
+        for name in ('a.mat', 'a.h5', 'text.raw'):
+            options = ['--ascii'] if name == 'text.raw' else []
+            done = self.vsim('convert', 'family.raw', name, *options, code=None)
+            if done.returncode == 4 and 'built without' in done.stderr:
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.vsim('convert', name, 'back.csv')
+            self.assertEqual(self.read('back.csv'), self.read('all.csv'), name)
+        for kind in ('tran', 'ac'):
+            self.vsim('convert', 'family.raw', 'f.parquet', '--plot', kind)
+            listed = self.vsim('plot', 'f.parquet').stdout
+            self.assertIn('r=2, ', listed)
+            self.assertIn('and 2 more like it', listed)
+        self.vsim('convert', 'family.raw', 'one.psf', '--plot', '4')
+        self.vsim('convert', 'one.psf', 'one.csv')
+        self.vsim('convert', 'family.raw', 'other.csv', '--plot', '4')
+        self.assertEqual(self.read('one.csv'), self.read('other.csv'))
+
+    def test_pictures_of_other_formats(self):
+        self.vsim('convert', 'family.raw', 'f.mat')
+        self.vsim('plot', 'f.mat', 'v(out)', '-o', 'f.svg')
+        self.assertEqual(len(self.svg('f.svg')[1]), 3)
+
+    def test_what_is_wrong_is_said(self):
+        def says(text, *words, code=1):
+            self.assertIn(text, self.vsim('convert', *words, code=code).stderr)
+        says('ends with none of .raw .csv .h5', 'family.raw', 'x.xls')
+        says('choose one with --plot N', 'family.raw', 'x.vcd')
+        says("S-parameters", 'family.raw', 'x.s2p', '--plot', '2')
+        says('signals over time', 'family.raw', 'x.vcd', '--plot', '2')
+        says('two files', 'family.raw', code=2)
+        says('--threshold takes', 'family.raw', 'x.vcd', '--threshold', '2,1', code=2)
+        says('--z0 takes', 'family.raw', 'x.s2p', '--z0', '-5', code=2)
+        says('No such file', 'nix.raw', 'x.csv', code=4)
+        self.put('bad.h5', b'\x89HDF\r\n\x1a\n' + bytes(100))
+        done = self.vsim('convert', 'bad.h5', 'x.csv', code=None)
+        self.assertIn('HDF5', done.stderr)
+        self.assertFalse([f for f in os.listdir(self.tmp.name) if f.startswith('x.')])
+        says('overwritten', 'family.raw', 'family.raw', code=4)
+
+    def test_thresholds_are_told(self):
+        out = self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1').stdout
+        self.assertRegex(out, r'threshold: \S+ V, the middle of all voltages')
+        self.assertIn('$var wire 1', self.read('x.vcd'))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,417 @@
+/* conv.c - formats by name and first bytes; raw files, CSV and HDF5. See conv.h. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conv_build.h"
+#include "conv_priv.h"
+#include "heap.h"
+#include "io.h"
+#include "out.h"
+#include "stream.h"
+
+#define HDF5_FILE "libvsim-hdf5.so"
+
+const char conv_endings[] = ".raw .csv .h5 .parquet .mat .s1p .s2p ... .ts .psf .vcd";
+
+/* -- words -- */
+
+bool conv_format_of(const char *path, conv_format *f)
+{
+    static const struct {
+        const char *ending;
+        conv_format format;
+    } known[] = {{"raw", CONV_RAW},      {"csv", CONV_CSV},        {"h5", CONV_HDF5},
+                 {"hdf5", CONV_HDF5},    {"hdf", CONV_HDF5},       {"parquet", CONV_PARQUET},
+                 {"mat", CONV_MAT},      {"ts", CONV_TOUCHSTONE2}, {"psf", CONV_PSF},
+                 {"psfascii", CONV_PSF}, {"vcd", CONV_VCD}};
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (size_t i = 0; dot && i < VS_COUNT(known); i++)
+        if (!str_casecmp(dot + 1, known[i].ending)) {
+            *f = known[i].format;
+            return true;
+        }
+    char *end;
+    const bool port = dot && str_lower_char(dot[1]) == 's' && strtol(dot + 2, &end, 10) > 0 &&
+                      !str_casecmp(end, "p");
+    if (port)
+        *f = CONV_TOUCHSTONE;
+    return port;
+}
+
+conv_room conv_room_of(conv_format f)
+{
+    return f == CONV_PARQUET ? CONV_FAMILY
+           : f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2 || f == CONV_PSF || f == CONV_VCD
+               ? CONV_ONE
+               : CONV_MANY;
+}
+
+vs_status conv_fail(conv_job *j, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(j->why, CONV_WHY, fmt, ap);
+    va_end(ap);
+    return VS_EINPUT;
+}
+
+/* -- values -- */
+
+int64_t conv_points(const post_plot *p)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < vec_len(p->vec); i++)
+        n = p->vec[i]->n > n ? p->vec[i]->n : n;
+    return n;
+}
+
+double conv_re(const post_vec *v, int64_t k)
+{
+    k = k < v->n ? k : v->n - 1;
+    return k < 0 ? NAN : v->complex ? v->v[2 * k] : v->v[k];
+}
+
+double conv_im(const post_vec *v, int64_t k)
+{
+    k = k < v->n ? k : v->n - 1;
+    return k < 0 || !v->complex ? 0 : v->v[2 * k + 1];
+}
+
+const char *conv_node(arena *mem, const post_vec *v)
+{
+    const size_t n = strlen(v->name);
+    const bool node = n > 3 && !str_ncasecmp(v->name, "v(", 2) && v->name[n - 1] == ')';
+    return arena_strndup(mem, v->name + (node ? 2 : 0), n - (node ? 3 : 0));
+}
+
+bool conv_value_of(const post_plot *p, size_t i, conv_value *v)
+{
+    const char *s = strstr(p->what, ", ");
+    if (!s || !strchr(s, '='))
+        return false;
+    for (s += 2;; s++) {
+        s += strspn(s, " ");
+        const size_t n = strcspn(s, "= "), k = s[n] == '=' ? strcspn(s + n + 1, " ") : 0;
+        if (!n || s[n] != '=')
+            return false;
+        if (!i--) {
+            char *end;
+            snprintf(v->name, sizeof v->name, "%.*s", (int)n, s);
+            snprintf(v->text, sizeof v->text, "%.*s", (int)k, s + n + 1);
+            v->x = strtod(v->text, &end);
+            v->number = *v->text && !*end;
+            return true;
+        }
+        s += n + 1 + k;
+        if (!*s)
+            return false;
+    }
+}
+
+double conv_middle(const post_plot *p)
+{
+    double lo = NAN, hi = NAN;
+    for (size_t i = 0; i < vec_len(p->vec); i++) {
+        const post_vec *v = p->vec[i];
+        for (int64_t k = 0; k < v->n && !strcmp(v->type, "voltage"); k++) {
+            const double x = conv_re(v, k);
+            lo = isfinite(x) && !(x >= lo) ? x : lo;
+            hi = isfinite(x) && !(x <= hi) ? x : hi;
+        }
+    }
+    return (lo + hi) / 2;
+}
+
+/* -- bytes -- */
+
+char *conv_bytes(const char *path, size_t *n)
+{
+    FILE *fp = stream_open(path);
+    char *s = NULL;
+    *n = 0;
+    if (!fp)
+        return NULL;
+    for (size_t cap = 0, got = 1; got; *n += got) {
+        if (cap < *n + (1 << 16)) {
+            cap = 2 * cap + (1 << 17);
+            s = vs_realloc(s, cap);
+        }
+        got = fread(s + *n, 1, cap - *n - 1, fp);
+    }
+    s[*n] = 0;
+    const bool bad = ferror(fp) != 0;
+    const int error = errno;
+    stream_close(fp);
+    if (!bad)
+        return s;
+    vs_free(s);
+    errno = error;
+    return NULL;
+}
+
+void conv_put(FILE *fp, uint64_t x, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(x >> 8 * i & 255), fp);
+}
+
+void conv_put_double(FILE *fp, double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    conv_put(fp, u, 8);
+}
+
+/* -- raw files and CSV -- */
+
+static vs_status write_plot(out_file *f, const post_plot *p)
+{
+    const size_t n = vec_len(p->vec);
+    out_vector *col = vs_calloc(n + 1, sizeof *col);
+    bool complex = false;
+    const post_vec **v = vs_calloc(n + 1, sizeof *v); /* the axis in front */
+    size_t at = 0;
+    if (p->scale)
+        v[at++] = p->scale;
+    for (size_t i = 0; i < n; i++)
+        if (p->vec[i] != p->scale)
+            v[at++] = p->vec[i];
+    for (size_t i = 0; i < n; i++) {
+        col[i] = (out_vector){v[i]->name, v[i]->type};
+        complex |= v[i]->complex;
+    }
+    double *row = vs_calloc(2 * n + 1, sizeof *row);
+    vs_status st = out_plot_begin(f, p->title, p->what, col, (int32_t)n, complex);
+    const int64_t points = conv_points(p);
+    for (int64_t k = 0; k < points && !st; k++) {
+        for (size_t i = 0; i < n; i++) {
+            row[complex ? 2 * i : i] = conv_re(v[i], k);
+            if (complex)
+                row[2 * i + 1] = conv_im(v[i], k);
+        }
+        st = out_point(f, row);
+    }
+    vs_free(row);
+    vs_free(v);
+    vs_free(col);
+    return st ? st : out_plot_end(f);
+}
+
+static vs_status write_out(conv_job *j)
+{
+    static const out_format format[] = {OUT_RAW, OUT_ASCII, OUT_CSV};
+    out_file *f;
+    int why = 0;
+    if (out_create(&f, j->path, format[j->format])) {
+        snprintf(j->why, CONV_WHY, "%s", files_why(errno));
+        return VS_EIO;
+    }
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < j->n && !st; i++)
+        st = write_plot(f, j->plot[i]);
+    if (out_close(&f, &why)) {
+        snprintf(j->why, CONV_WHY, "%s", files_why(why));
+        st = VS_EIO;
+    }
+    return st;
+}
+
+/* -- HDF5 -- */
+
+static vs_status open_hdf5(conv_job *j, conv_hdf5_table **t)
+{
+    static const char *const place[] = {".",           "vsim",      CONV_FROM_BIN, "src/conv",
+                                        "../src/conv", CONV_LIBDIR, NULL};
+    if (!CONV_HAVE_HDF5) {
+        snprintf(j->why, CONV_WHY, "is HDF5, which this vsim was built without (libhdf5-dev)");
+        return VS_EUNSUPPORTED;
+    }
+    void *lib = plugin_open(HDF5_FILE, j->o->plugins, place, false);
+    *t = lib ? dlsym(lib, CONV_HDF5_SYMBOL) : NULL;
+    if (*t && !strcmp((*t)->version, CONV_VERSION))
+        return VS_OK;
+    snprintf(j->why, CONV_WHY,
+             *t ? "is HDF5, and " HDF5_FILE " is of another version"
+                : "is HDF5: " HDF5_FILE " cannot be loaded: it, or libhdf5, is missing");
+    return VS_EUNSUPPORTED;
+}
+
+typedef struct hdf5_reader {
+    conv_job *j;
+    post_plot *p;
+    const conv_hdf5_table *t;
+    heap_owned owned;
+} hdf5_reader;
+
+static void take_plot(void *user, const char *name, const char *title, const char *what)
+{
+    hdf5_reader *r = user;
+    char word[64];
+    snprintf(word, sizeof word, "%s", name);
+    word[strcspn(word, "0123456789")] = 0;
+    r->p = post_plot_new(r->j->set, *word ? word : "table", title, what);
+}
+
+static double *take_vector(void *user, const char *name, const char *type, int64_t n, bool complex,
+                           bool axis)
+{
+    hdf5_reader *r = user;
+    post_vec *v = post_plot_append(r->j->set, r->p, name, type, complex);
+    v->v = vs_calloc((size_t)n + 1, (1 + complex) * sizeof *v->v);
+    v->n = v->cap = n;
+    if (axis)
+        r->p->scale = v;
+    return v->v;
+}
+
+static void own_file(void *user, void *file)
+{
+    hdf5_reader *r = user;
+    if (file)
+        heap_own(&r->owned, r->t->close, file);
+    else
+        heap_disown(&r->owned);
+}
+
+static vs_status read_hdf5(conv_job *j)
+{
+    conv_hdf5_table *t;
+    vs_status st = open_hdf5(j, &t);
+    if (st)
+        return st;
+    if (!files_input(j->path)) {
+        snprintf(j->why, CONV_WHY, "%s", files_why(errno));
+        return VS_EIO;
+    }
+    hdf5_reader *r = vs_calloc(1, sizeof *r);
+    *r = (hdf5_reader){.j = j, .t = t};
+    const conv_hdf5_sink to = {r, take_plot, take_vector, own_file};
+    st = t->read(j->path, &to, j->why) ? VS_OK : VS_EINPUT;
+    vs_free(r);
+    return st;
+}
+
+static vs_status write_hdf5(conv_job *j)
+{
+    conv_hdf5_table *t;
+    vs_status st = open_hdf5(j, &t);
+    if (st)
+        return st;
+    size_t most = 0;
+    for (size_t i = 0; i < j->n; i++)
+        most = vec_len(j->plot[i]->vec) > most ? vec_len(j->plot[i]->vec) : most;
+    conv_hdf5_vector *v = vs_calloc(most + 1, sizeof *v);
+    void *file = t->begin(j->why);
+    bool ok = file != NULL;
+    for (size_t i = 0; i < j->n && ok; i++) {
+        const post_plot *p = j->plot[i];
+        const size_t n = vec_len(p->vec);
+        for (size_t k = 0; k < n; k++)
+            v[k] = (conv_hdf5_vector){p->vec[k]->name, p->vec[k]->type,    p->vec[k]->v,
+                                      p->vec[k]->n,    p->vec[k]->complex, p->vec[k] == p->scale};
+        char name[96];
+        snprintf(name, sizeof name, "%s", p->name);
+        ok = t->plot(file, name, p->title, p->what, v, n, j->why);
+    }
+    if (ok)
+        ok = t->end(file, j->fp, j->why);
+    else if (file)
+        t->close(file, 0);
+    vs_free(v);
+    return ok ? VS_OK : VS_EINPUT;
+}
+
+/* -- all -- */
+
+static bool begins(const char *head, size_t n, const char *with, size_t bytes)
+{
+    return n >= bytes && !memcmp(head, with, bytes);
+}
+
+/* By the first bytes, else by the name. */
+static conv_format format_of(const char *path, const char *head, size_t n)
+{
+    conv_format f = CONV_RAW;
+    if (begins(head, n, "\x89HDF\r\n\x1a\n", 8))
+        return CONV_HDF5;
+    if (begins(head, n, "PAR1", 4))
+        return CONV_PARQUET;
+    if (begins(head, n, "MATLAB 5.0", 10) || begins(head, n, "MATLAB 7.", 9))
+        return CONV_MAT;
+    if (begins(head, n, "HEADER", 6))
+        return CONV_PSF;
+    if (begins(head, n, "$date", 5) || begins(head, n, "$version", 8) ||
+        begins(head, n, "$timescale", 10) || begins(head, n, "$comment", 8))
+        return CONV_VCD;
+    const bool named = conv_format_of(path, &f);
+    return named && (f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2) ? f : CONV_RAW;
+}
+
+vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[CONV_WHY])
+{
+    conv_job j = {.set = s, .path = path, .o = o, .why = why};
+    char head[16];
+    errno = 0;
+    FILE *fp = stream_open(path);
+    if (!fp) {
+        snprintf(why, CONV_WHY, "%s", files_why(errno));
+        return VS_EIO;
+    }
+    /* a pipe is read once: what it has is no binary format */
+    const bool seeks = !fseek(fp, 0, SEEK_END);
+    rewind(fp);
+    const size_t n = seeks ? fread(head, 1, sizeof head, fp) : 0;
+    stream_close(fp);
+    switch (format_of(path, head, n)) {
+    case CONV_HDF5: return read_hdf5(&j);
+    case CONV_PARQUET: return conv_read_parquet(&j);
+    case CONV_MAT: return conv_read_mat(&j);
+    case CONV_PSF: return conv_read_psf(&j);
+    case CONV_TOUCHSTONE:
+    case CONV_TOUCHSTONE2: return conv_read_touchstone(&j);
+    case CONV_VCD: return conv_fail(&j, "is a value change dump: these are written, not read");
+    default: break;
+    }
+    const char *text = NULL;
+    errno = 0;
+    const vs_status st = post_load(s, path, true, &text);
+    if (st)
+        snprintf(why, CONV_WHY, "%s", st == VS_EIO && errno ? files_why(errno) : text);
+    return st;
+}
+
+vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_format f,
+                     const conv_opt *o, char why[CONV_WHY])
+{
+    static vs_status (*const write[])(conv_job *) = {[CONV_HDF5] = write_hdf5,
+                                                     [CONV_PARQUET] = conv_write_parquet,
+                                                     [CONV_MAT] = conv_write_mat,
+                                                     [CONV_TOUCHSTONE] = conv_write_touchstone,
+                                                     [CONV_TOUCHSTONE2] = conv_write_touchstone,
+                                                     [CONV_PSF] = conv_write_psf,
+                                                     [CONV_VCD] = conv_write_vcd};
+    conv_job j = {.plot = plot, .n = n, .path = path, .o = o, .format = f, .why = why};
+    if (f <= CONV_CSV)
+        return write_out(&j);
+    /* in memory first: what cannot be written replaces no file */
+    char *text = NULL;
+    size_t bytes = 0;
+    j.fp = stream_text(&text, &bytes);
+    vs_status st = write[f](&j);
+    stream_close(j.fp);
+    if (!st) {
+        errno = 0;
+        FILE *fp = stream_create(path, FILES_RESULTS);
+        const bool bad = !fp || fwrite(text, 1, bytes, fp) != bytes;
+        const int error = errno;
+        if ((fp && stream_close(fp)) || bad) {
+            snprintf(why, CONV_WHY, "%s", files_why(bad ? error : errno));
+            st = VS_EIO;
+        }
+    }
+    vs_free(text);
+    return st;
+}

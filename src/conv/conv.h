@@ -1,0 +1,52 @@
+/* conv.h - results in the file formats of other programs.
+ * Use:    conv_format_of(path, &f); conv_read(set, path, ...) makes plots of a file of any of them;
+ *         conv_write(plot, n, path, f, ...).
+ * Formats: raw (binary, text) and CSV (src/out); HDF5 in a plug-in (libvsim-hdf5.so); Apache
+ *         Parquet, MATLAB level 5, Touchstone 1 and 2, PSF as text, VCD (written alone) here.
+ * Numbers keep every bit, but in VCD, where they are times of crossings. */
+#ifndef CONV_H
+#define CONV_H
+
+#include "plot.h"
+
+typedef enum conv_format {
+    CONV_RAW,
+    CONV_ASCII,
+    CONV_CSV,
+    CONV_HDF5,
+    CONV_PARQUET,
+    CONV_MAT,
+    CONV_TOUCHSTONE,  /* version 1: .s1p, .s2p, ... */
+    CONV_TOUCHSTONE2, /* .ts */
+    CONV_PSF,
+    CONV_VCD
+} conv_format;
+/* By the ending of a file's name; false: none of them. conv_endings: the list, for messages. */
+bool conv_format_of(const char *path, conv_format *f);
+extern const char conv_endings[];
+/* Has a file of this format room for several plots? For those of one analysis with other values
+ * alone (Parquet): their columns are in front. */
+typedef enum conv_room { CONV_ONE, CONV_FAMILY, CONV_MANY } conv_room;
+conv_room conv_room_of(conv_format f);
+
+typedef struct conv_opt {
+    double low, high; /* V, VCD: below and above a signal is 0 and 1, between as it was. NAN:
+                          * the middle of all voltages */
+    const double *z0; /* [n_z0] ohm, of ports; the last one is that of all others; n_z0 0: 50 */
+    size_t n_z0;
+    const char *plugins; /* folder of libvsim-hdf5.so; NULL: where it is installed */
+} conv_opt;
+
+enum { CONV_WHY = 400 };
+/* The first bytes, then the ending of its name decide what a file is. Its plots come to the end of
+ * the set. Status: VS_OK; VS_EIO; VS_EINPUT; VS_EUNSUPPORTED; why: the end of a sentence about the
+ * file; plots in front of the damage are there. */
+VS_MUST_USE vs_status conv_read(post_set *s, const char *path, const conv_opt *o,
+                                char why[CONV_WHY]);
+/* A new file, in place of an old one when it is whole. Status: as conv_read. */
+VS_MUST_USE vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_format f,
+                                 const conv_opt *o, char why[CONV_WHY]);
+/* The middle of the voltages of a plot, which VCD takes without thresholds. */
+double conv_middle(const post_plot *p);
+
+#endif

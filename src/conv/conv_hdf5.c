@@ -1,0 +1,272 @@
+/* conv_hdf5.c - HDF5: a group for each plot, a dataset for each vector. The plug-in: nothing else
+ * of vsim knows of libhdf5.
+ * Layout: groups "tran1", ... with the attributes title, plot and axis (a vector's name); datasets
+ *         of one dimension, doubles or compounds {r, i}, which h5py reads as complex numbers, with the
+ *         attribute type; order of creation is kept. "/" in a name is written "|", and the
+ *         attribute name has the name as it is. Datasets outside of groups are a table. */
+#include <hdf5.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conv_build.h"
+#include "conv_priv.h"
+
+extern const conv_hdf5_table conv_hdf5;
+
+static hid_t handle_of(void *file) { return (hid_t)(intptr_t)file - 1; }
+static void *pointer_of(hid_t h) { return (void *)(intptr_t)(h + 1); }
+
+static void close_file(void *file, size_t n)
+{
+    (void)n;
+    H5Fclose(handle_of(file));
+}
+
+static bool say(char *why, const char *text)
+{
+    snprintf(why, CONV_WHY, "%s", text);
+    return false;
+}
+
+static hid_t complex_type(void)
+{
+    const hid_t t = H5Tcreate(H5T_COMPOUND, 2 * sizeof(double));
+    H5Tinsert(t, "r", 0, H5T_NATIVE_DOUBLE);
+    H5Tinsert(t, "i", sizeof(double), H5T_NATIVE_DOUBLE);
+    return t;
+}
+
+/* -- attributes of text -- */
+
+static bool put_text(hid_t at, const char *name, const char *text)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, H5T_VARIABLE); /* which h5py reads as str */
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const hid_t a = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool ok = a >= 0 && H5Awrite(a, type, &text) >= 0;
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Tclose(type);
+    return ok;
+}
+
+/* Text of fixed or of variable length; "": there is none. */
+static void get_text(hid_t at, const char *name, char *buf, size_t size)
+{
+    buf[0] = 0;
+    if (H5Aexists(at, name) <= 0)
+        return;
+    const hid_t a = H5Aopen(at, name, H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
+    if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
+        if (H5Tis_variable_str(type) > 0) {
+            char *text = NULL;
+            if (H5Aread(a, type, &text) >= 0 && text)
+                snprintf(buf, size, "%s", text);
+            H5free_memory(text);
+        } else if (H5Tget_size(type) < size) {
+            memset(buf, 0, size);
+            if (H5Aread(a, type, buf) < 0)
+                buf[0] = 0;
+        }
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(a);
+}
+
+/* -- writing -- */
+
+static void *begin(char why[CONV_WHY])
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t p = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(p, (size_t)1 << 20, false);
+    /* the image of a newer superblock has a wrong checksum (H5Fget_file_image clears its flags) */
+    H5Pset_libver_bounds(p, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+    const hid_t root = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_link_creation_order(root, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    const hid_t file = H5Fcreate("vsim", H5F_ACC_TRUNC, root, p);
+    H5Pclose(root);
+    H5Pclose(p);
+    if (file < 0)
+        say(why, "cannot be made in memory by libhdf5");
+    return file < 0 ? NULL : pointer_of(file);
+}
+
+static bool put_vector(hid_t group, const conv_hdf5_vector *v, hid_t complex, size_t k)
+{
+    char name[1024];
+    snprintf(name, sizeof name, "%s", *v->name ? v->name : "_");
+    for (char *s = name; *s; s++)
+        *s = *s == '/' ? '|' : *s;
+    if (!strcmp(name, "."))
+        snprintf(name, sizeof name, "_");
+    const size_t n = strlen(name);
+    for (int twice = 2; H5Lexists(group, name, H5P_DEFAULT) > 0 && twice < 1000; twice++)
+        snprintf(name + (n < 1000 ? n : 1000), sizeof name - 1000, "#%d", twice);
+    (void)k;
+    const hsize_t points = (hsize_t)v->n;
+    const hid_t type = v->complex ? complex : H5T_NATIVE_DOUBLE,
+                space = H5Screate_simple(1, &points, NULL),
+                set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = set >= 0 && (!v->n || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v->v) >= 0);
+    ok = ok && put_text(set, "type", v->type) && put_text(set, "name", v->name);
+    H5Dclose(set);
+    H5Sclose(space);
+    return ok;
+}
+
+static bool put_plot(void *file, const char *name, const char *title, const char *what,
+                     const conv_hdf5_vector *v, size_t n, char why[CONV_WHY])
+{
+    const hid_t p = H5Pcreate(H5P_GROUP_CREATE), complex = complex_type();
+    H5Pset_link_creation_order(p, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    const hid_t group = H5Gcreate2(handle_of(file), name, H5P_DEFAULT, p, H5P_DEFAULT);
+    H5Pclose(p);
+    bool ok = group >= 0 && put_text(group, "title", title) && put_text(group, "plot", what);
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = put_vector(group, &v[i], complex, i);
+        if (ok && v[i].axis)
+            ok = put_text(group, "axis", v[i].name);
+    }
+    H5Gclose(group);
+    H5Tclose(complex);
+    return ok ? true : say(why, "libhdf5 refuses a vector");
+}
+
+static bool end(void *file, FILE *out, char why[CONV_WHY])
+{
+    const hid_t h = handle_of(file);
+    H5Fflush(h, H5F_SCOPE_GLOBAL);
+    const ssize_t n = H5Fget_file_image(h, NULL, 0);
+    char *image = n > 0 ? malloc((size_t)n) : NULL;
+    const bool ok = image && H5Fget_file_image(h, image, (size_t)n) == n &&
+                    fwrite(image, 1, (size_t)n, out) == (size_t)n;
+    free(image);
+    H5Fclose(h);
+    return ok ? true : say(why, "does not fit into memory");
+}
+
+/* -- reading -- */
+
+/* A dataset of one dimension, or with one that is longer than 1. */
+static bool take_vector(hid_t at, const char *link, const conv_hdf5_sink *to, const char *axis)
+{
+    const hid_t set = H5Dopen2(at, link, H5P_DEFAULT);
+    if (set < 0)
+        return true; /* a group, or something else */
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    const H5T_class_t kind = H5Tget_class(type);
+    const hssize_t n = H5Sget_simple_extent_npoints(space);
+    const bool complex = kind == H5T_COMPOUND && H5Tget_nmembers(type) == 2 &&
+                         H5Tget_member_index(type, "r") >= 0 && H5Tget_member_index(type, "i") >= 0;
+    bool ok = true;
+    if (n >= 0 && (complex || kind == H5T_FLOAT || kind == H5T_INTEGER)) {
+        char name[1024], word[64];
+        const hid_t as = complex ? complex_type() : H5Tcopy(H5T_NATIVE_DOUBLE);
+        get_text(set, "name", name, sizeof name);
+        get_text(set, "type", word, sizeof word);
+        if (!*name)
+            snprintf(name, sizeof name, "%s", link);
+        double *x =
+            to->vector(to->user, name, *word ? word : "notype", n, complex, !strcmp(name, axis));
+        ok = !n || H5Dread(set, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0;
+        H5Tclose(as);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(set);
+    return ok;
+}
+
+/* As links were made, where the group knows that. */
+static H5_index_t order_of(hid_t group)
+{
+    unsigned order = 0;
+    const hid_t p = H5Gget_create_plist(group);
+    H5Pget_link_creation_order(p, &order);
+    H5Pclose(p);
+    return order & H5P_CRT_ORDER_INDEXED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+}
+
+static bool take_all(hid_t at, const conv_hdf5_sink *to, const char *axis)
+{
+    H5G_info_t info;
+    char link[1024];
+    if (H5Gget_info(at, &info) < 0)
+        return false;
+    const H5_index_t by = order_of(at);
+    bool ok = true;
+    for (hsize_t i = 0; i < info.nlinks && ok; i++) {
+        if (H5Lget_name_by_idx(at, ".", by, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT) < 0)
+            return false;
+        H5O_info_t what;
+        if (H5Oget_info_by_name(at, link, &what, H5P_DEFAULT) >= 0 && what.type == H5O_TYPE_DATASET)
+            ok = take_vector(at, link, to, axis);
+    }
+    return ok;
+}
+
+static bool take_group(hid_t file, const char *name, const conv_hdf5_sink *to)
+{
+    char title[2048], plot[1024], axis[1024];
+    const hid_t group = H5Gopen2(file, name, H5P_DEFAULT);
+    if (group < 0)
+        return false;
+    get_text(group, "title", title, sizeof title);
+    get_text(group, "plot", plot, sizeof plot);
+    get_text(group, "axis", axis, sizeof axis);
+    to->plot(to->user, name, title, *plot ? plot : name);
+    const bool ok = take_all(group, to, axis);
+    H5Gclose(group);
+    return ok;
+}
+
+/* By number behind the letters, where the file does not know the order: tran2 before tran10. */
+static int by_number(const void *a, const void *b)
+{
+    const char *s = a, *t = b;
+    const long m = strtol(s + strcspn(s, "0123456789"), NULL, 10),
+               n = strtol(t + strcspn(t, "0123456789"), NULL, 10);
+    return m < n ? -1 : m > n ? 1 : strcmp(s, t);
+}
+
+static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY])
+{
+    enum { NAME = 256 };
+    H5G_info_t info;
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0)
+        return say(why, "is damaged HDF5");
+    to->own(to->user, pointer_of(file));
+    const hid_t root = H5Gopen2(file, "/", H5P_DEFAULT);
+    const H5_index_t by = order_of(root);
+    bool ok = root >= 0 && H5Gget_info(root, &info) >= 0, loose = false;
+    char(*group)[NAME] = ok ? calloc((size_t)info.nlinks + 1, NAME) : NULL;
+    size_t n = 0;
+    for (hsize_t i = 0; ok && i < info.nlinks; i++) {
+        H5O_info_t what;
+        ok = H5Lget_name_by_idx(root, ".", by, H5_ITER_INC, i, group[n], NAME, H5P_DEFAULT) >= 0 &&
+             H5Oget_info_by_name(root, group[n], &what, H5P_DEFAULT) >= 0;
+        loose |= ok && what.type == H5O_TYPE_DATASET;
+        n += ok && what.type == H5O_TYPE_GROUP;
+    }
+    if (n && by == H5_INDEX_NAME)
+        qsort(group, n, NAME, by_number);
+    if (ok && loose) {
+        to->plot(to->user, "table", "", "Table");
+        ok = take_all(root, to, "");
+    }
+    H5Gclose(root);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = take_group(file, group[i], to);
+    free(group);
+    to->own(to->user, NULL);
+    H5Fclose(file);
+    return ok ? true : say(why, "is HDF5 with something that cannot be read");
+}
+
+__attribute__((visibility("default")))
+const conv_hdf5_table conv_hdf5 = {CONV_VERSION, read_file, begin, put_plot, end, close_file};

@@ -1,0 +1,100 @@
+/* conv_priv.h - between the files of src/conv:
+ *     conv.c             formats, bytes, raw and CSV
+ *     conv_hdf5.c        HDF5; the plug-in
+ *     conv_mat.c         MATLAB level 5
+ *     conv_parquet.c     Apache Parquet
+ *     conv_psf.c         PSF as text
+ *     conv_touchstone.c  Touchstone
+ *     conv_vcd.c         value change dumps */
+#ifndef CONV_PRIV_H
+#define CONV_PRIV_H
+
+#include <stdio.h>
+
+#include "conv.h"
+#include "heap.h"
+#include "vec.h"
+
+/* One file to be read or written. */
+typedef struct conv_job {
+    post_set *set;          /* to read into */
+    post_plot *const *plot; /* [n] to write */
+    size_t n;
+    const char *path;
+    const conv_opt *o;
+    FILE *fp;
+    conv_format format;
+    char *why; /* [CONV_WHY] */
+} conv_job;
+
+/* Sets why. Always VS_EINPUT. */
+vs_status conv_fail(conv_job *j, const char *fmt, ...) VS_PRINTF(2, 3);
+/* Points of a plot: of its longest vector; shorter ones go on with their last value. */
+int64_t conv_points(const post_plot *p);
+double conv_re(const post_vec *v, int64_t k);
+double conv_im(const post_vec *v, int64_t k);
+/* The name without what only we write around it: "v(x1.out)" -> "x1.out"; currents stay as they
+ * are. In mem. */
+const char *conv_node(arena *mem, const post_vec *v);
+/* "r=1000 temp=27" behind the comma of a plot's name: value i, NULL: there are no more. */
+typedef struct conv_value {
+    char name[64], text[128];
+    double x;
+    bool number;
+} conv_value;
+bool conv_value_of(const post_plot *p, size_t i, conv_value *v);
+
+/* All of a file, n bytes and a 0 behind them, for vs_free; NULL: errno. */
+char *conv_bytes(const char *path, size_t *n);
+static inline uint32_t conv_u32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline uint64_t conv_u64(const unsigned char *p)
+{
+    return conv_u32(p) | (uint64_t)conv_u32(p + 4) << 32;
+}
+void conv_put(FILE *fp, uint64_t x, int bytes); /* the least byte first */
+void conv_put_double(FILE *fp, double x);
+
+/* Of each format; false in what they write is told by ferror(j->fp). */
+vs_status conv_read_mat(conv_job *j);
+vs_status conv_write_mat(conv_job *j);
+vs_status conv_read_parquet(conv_job *j);
+vs_status conv_write_parquet(conv_job *j);
+vs_status conv_read_touchstone(conv_job *j);
+vs_status conv_write_touchstone(conv_job *j);
+vs_status conv_read_psf(conv_job *j);
+vs_status conv_write_psf(conv_job *j);
+vs_status conv_write_vcd(conv_job *j);
+
+/* -- the plug-in: it allocates nothing of ours, and calls back between its calls of HDF5 -- */
+typedef struct conv_hdf5_sink {
+    void *user;
+    void (*plot)(void *user, const char *name, const char *title, const char *what);
+    /* Room for n values (complex: 2 n); axis: the plot's. */
+    double *(*vector)(void *user, const char *name, const char *type, int64_t n, bool complex,
+                      bool axis);
+    void (*own)(void *user, void *file); /* to be closed if a call jumps; NULL: no more */
+} conv_hdf5_sink;
+typedef struct conv_hdf5_vector {
+    const char *name, *type;
+    const double *v;
+    int64_t n;
+    bool complex, axis;
+} conv_hdf5_vector;
+/* false: why. */
+typedef bool conv_hdf5_read_fn(const char *path, const conv_hdf5_sink *to, char why[CONV_WHY]);
+/* A file of plots in memory, then its bytes; each NULL or false: why. */
+typedef struct conv_hdf5_table {
+    const char *version;
+    conv_hdf5_read_fn *read;
+    void *(*begin)(char why[CONV_WHY]);
+    bool (*plot)(void *file, const char *name, const char *title, const char *what,
+                 const conv_hdf5_vector *v, size_t n, char why[CONV_WHY]);
+    bool (*end)(void *file, FILE *out, char why[CONV_WHY]); /* closes it */
+    heap_drop *close;
+} conv_hdf5_table;
+#define CONV_HDF5_SYMBOL "conv_hdf5"
+
+#endif

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Files that vsim convert writes are read by the programs that they are for, and theirs by vsim.
+
+    peer_formats.py VSIM
+
+Runs in the Python of the peers (VSIM_PEERS): h5py, pyarrow, pandas, scipy.io, scikit-rf, psf_utils, spicelib;
+vcd2fst of GTKWave and ngspice as programs. What is missing is skipped; without any the test is."""
+import array
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from folder import Folder
+
+PEERS = os.environ.get('VSIM_PEERS', '')
+PYTHON = os.path.join(PEERS, 'bin', 'python')
+if os.path.exists(PYTHON) and sys.prefix == sys.base_prefix:
+    os.execv(PYTHON, [PYTHON] + sys.argv)
+
+DECK = '''RLC "family"
+.param r=10
+V1 in 0 PULSE(0 1 1n 0.1n 0.1n 5n 10n) ac 1
+X1 in out rl
+.subckt rl in out
+R1 in a {r}
+L1 a out 10n
+.ends
+C1 out 0 1p
+.tran 0.05n 40n
+.ac dec 20 1meg 1g
+.step param r list 2 10 50
+.end
+'''
+PORTS = '''two ports
+V1 in 0 dc 0 ac 1 portnum 1 z0 50
+R1 in out 100
+C1 out 0 10p
+V2 out 0 dc 0 ac 0 portnum 2 z0 50
+.sp dec 10 1meg 1g
+.end
+'''
+FOUND = []
+
+
+def need(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise unittest.SkipTest('no ' + name)
+
+
+def program(name):
+    path = shutil.which(name)
+    if not path:
+        raise unittest.SkipTest('no ' + name)
+    return path
+
+
+def read_raw(path):
+    """[(plot name, {vector: array of doubles, complex ones as pairs}, complex)] of a binary raw file."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    plots, at = [], 0
+    while at < len(data):
+        end = data.index(b'Binary:\n', at)
+        lines = data[at:end].decode('utf-8').split('\n')
+        field = dict(line.split(': ', 1) for line in lines if ': ' in line)
+        names = [line.split('\t')[2] for line in lines if line.startswith('\t')]
+        width = 2 if 'complex' in field['Flags'] else 1
+        count = int(field['No. Points']) * len(names) * width
+        values = array.array('d')
+        at = end + 8
+        values.frombytes(data[at:at + 8 * count])
+        at += 8 * count
+        columns = {}
+        for i, n in enumerate(names):
+            re = values[i * width::len(names) * width]
+            columns[n] = [complex(a, b) for a, b in zip(re, values[i * width + 1::len(names) * width])] \
+                if width == 2 else list(re)
+        plots.append((field['Plotname'], columns))
+    return plots
+
+
+class Formats(Folder):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.decks = {}
+
+    def vsim(self, *words, code=0):
+        run = subprocess.run([VSIM, *words], cwd=self.tmp.name, capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=120)
+        if code is not None:
+            self.assertEqual(run.returncode, code, (words, run.stdout, run.stderr))
+        return run
+
+    def made(self, to, *options, deck=DECK):
+        self.write('d.sp', deck)
+        self.vsim('-q', '-r', 'd.raw', 'd.sp')
+        done = self.vsim('convert', 'd.raw', to, *options, code=None)
+        if done.returncode == 4 and 'built without' in done.stderr:
+            raise unittest.SkipTest('vsim was built without the library')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        FOUND.append(to)
+        return read_raw(self.path('d.raw'))
+
+    def equal(self, a, b):
+        """Every bit: both are finite numbers here."""
+        a, b = list(a), list(b)
+        self.assertEqual(len(a), len(b))
+        self.assertTrue(all(x == y for x, y in zip(a, b)))
+
+    def test_h5py(self):
+        h5py = need('h5py')
+        plots = self.made('d.h5')
+        with h5py.File(self.path('d.h5'), 'r') as f:
+            self.assertEqual([f[g].attrs['plot'] for g in f], [name for name, _ in plots])
+            for g, (_, columns) in zip(f, plots):
+                self.assertEqual(list(f[g]), list(columns))
+                self.assertEqual(f[g].attrs['title'], 'RLC "family"')
+                self.assertIn(f[g].attrs['axis'], columns)
+                for name, values in columns.items():
+                    self.equal(f[g][name][:], [v.real for v in values] if name == 'frequency' else values)
+        with h5py.File(self.path('own.h5'), 'w') as f:
+            f['v/a'] = [1.0, 2.5, -3]
+            f['n'] = [1, 2, 3]
+            g = f.create_group('run')
+            g['x'] = [1 + 2j, 3 - 4j]
+        self.vsim('convert', 'own.h5', 'own.raw')
+        plots = read_raw(self.path('own.raw'))
+        self.equal(plots[0][1]['n'], [1, 2, 3])
+        self.equal([p for p in plots if 'x' in p[1]][0][1]['x'], [1 + 2j, 3 - 4j])
+
+    def test_pyarrow_and_pandas(self):
+        pq, pa = need('pyarrow.parquet'), need('pyarrow')
+        for kind in ('tran', 'ac'):
+            plots = [p for p in self.made('d.parquet', '--plot', kind) if kind.upper() in p[0].upper()]
+            t = pq.read_table(self.path('d.parquet'))
+            self.assertEqual(sorted(set(t['r'].to_pylist())), [2, 10, 50])
+            self.assertEqual(t.num_rows, sum(len(next(iter(c.values()))) for _, c in plots))
+            for name in plots[0][1]:
+                values = [v for _, c in plots for v in c[name]]
+                if name in t.column_names:
+                    self.equal(t[name].to_pylist(), [v.real for v in values])
+                else:
+                    self.equal(t[name + '.re'].to_pylist(), [v.real for v in values])
+                    self.equal(t[name + '.im'].to_pylist(), [v.imag for v in values])
+            self.vsim('convert', 'd.parquet', 'back.raw')
+            self.assertEqual(read_raw(self.path('back.raw')), plots)
+        self.assertEqual(len(need('pandas').read_parquet(self.path('d.parquet'))), t.num_rows)
+        t = pa.table({'time': [0., 1., 2.], 'v(a)': [1., None, 3.], 'n': pa.array([1, -2, 3], pa.int32())})
+        pq.write_table(t, self.path('own.parquet'), compression='none', use_dictionary=False)
+        self.vsim('convert', 'own.parquet', 'own.csv')
+        self.assertEqual(self.read('own.csv'), 'time,v(a),n\n0,1,1\n1,nan,-2\n2,3,3\n')
+        pq.write_table(t, self.path('packed.parquet'))
+        self.assertRegex(self.vsim('convert', 'packed.parquet', 'own.csv', code=1).stderr, 'compressed|dictionaries')
+
+    def test_scipy(self):
+        io = need('scipy.io')
+        plots = self.made('d.mat')
+        m = io.loadmat(self.path('d.mat'), struct_as_record=False, squeeze_me=True)
+        for name, columns in plots:
+            s = [v for v in m.values() if getattr(v, 'plot', None) == name][0]
+            self.assertEqual(list(s.names), list(columns))
+            self.equal(s.v_x1_a, columns['v(x1.a)'])
+            self.equal(s.i_x1_l1, columns['i(x1.l1)'])
+        io.savemat(self.path('own.mat'), {'a': [1.0, 2, 3], 'z': [1j, 2]})
+        self.vsim('convert', 'own.mat', 'own.raw')
+        columns = read_raw(self.path('own.raw'))[0][1]
+        self.equal(columns['a'], [1, 2, 3])
+        self.equal(columns['z'][:2], [1j, 2])
+        io.savemat(self.path('packed.mat'), {'a': [1.0, 2, 3]}, do_compression=True)
+        self.assertIn('compressed', self.vsim('convert', 'packed.mat', 'own.raw', code=1).stderr)
+
+    def test_scikit_rf(self):
+        skrf = need('skrf')
+        for to, z0 in (('d.s2p', '50'), ('d.ts', '50,75'), ('d.ts', '50')):
+            columns = self.made(to, '--z0', z0, deck=PORTS)[0][1]
+            n = skrf.Network(self.path(to))
+            self.equal(n.f, [f.real for f in columns['frequency']])
+            self.equal(n.z0[0], [50, 75] if ',' in z0 else [50, 50])
+            for i in (0, 1):
+                for k in (0, 1):
+                    self.equal(n.s[:, i, k], columns['S_%d_%d' % (i + 1, k + 1)])
+        n.write_touchstone('own', dir=self.tmp.name, form='db')
+        self.vsim('convert', 'own.s2p', 'own.raw')
+        got = read_raw(self.path('own.raw'))[0][1]
+        for a, b in zip(got['S_2_1'], columns['S_2_1']):
+            self.assertLess(abs(a - b), 1e-9)
+
+    def test_psf_utils(self):
+        psf = need('psf_utils')
+        for k in ('1', '2'):
+            columns = self.made('d.psf', '--plot', k)[int(k) - 1][1]
+            p = psf.PSF(self.path('d.psf'))
+            axis = 'time' if k == '1' else 'frequency'
+            self.assertEqual(p.get_sweep().name, axis)
+            self.equal(p.get_sweep().abscissa, [v.real for v in columns[axis]])
+            self.equal(p.get_signal('x1.a').ordinate, columns['v(x1.a)'])
+            self.assertEqual(p.get_signal('x1.a').units, 'V')
+
+    def test_spicelib(self):
+        need('spicelib')
+        from spicelib import RawRead
+        plots = self.made('c.raw', '--plot', '2')
+        for name in ('c.raw',):
+            r = RawRead(self.path(name), dialect='ngspice', verbose=False)
+            self.equal(r.get_trace('v(out)').get_wave(), plots[1][1]['v(out)'])
+
+    def test_vcd2fst(self):
+        vcd2fst, fst2vcd = program('vcd2fst'), program('fst2vcd')
+        columns = self.made('d.vcd', '--plot', '1', '--threshold', '0.3,0.6')[0][1]
+        subprocess.run([vcd2fst, self.path('d.vcd'), self.path('d.fst')], check=True, capture_output=True)
+        back = subprocess.run([fst2vcd, self.path('d.fst')], check=True, capture_output=True, text=True).stdout
+        scope, names, now, changes = [], {}, 0, {}
+        for line in back.split('\n'):
+            w = line.split()
+            if line.startswith('$scope'):
+                scope.append(w[2])
+            elif line.startswith('$upscope'):
+                scope.pop()
+            elif line.startswith('$var'):
+                names[w[3]] = '.'.join(scope[1:] + [w[4]])
+            elif line.startswith('#'):
+                now = int(line[1:])
+            elif line[:1] in ('0', '1', 'x') and line[1:] in names:
+                changes.setdefault(names[line[1:]], []).append((now, line[0]))
+        self.assertEqual(set(changes), {'in', 'out', 'x1.a'})
+        # in: from 0 to 1 V in 0.1 ns from 1 ns on, from 6.1 ns on down, every 10 ns
+        edges = [(t, v) for t, v in changes['in'] if t]
+        want = [(1000000 + 60000 + 10000000 * k, '1') for k in range(4)] + \
+               [(6100000 + 70000 + 10000000 * k, '0') for k in range(4)]
+        for (t, v), (at, value) in zip(edges, sorted(want)):
+            self.assertEqual(v, value)
+            self.assertLess(abs(t - at), 60)  # fs; the points are those of the run
+        self.assertEqual(len(edges), len(want))
+        self.assertTrue(max(columns['v(out)']) > 1)
+
+    def test_ngspice_loads_what_was_converted(self):
+        ngspice = program('ngspice')
+        plots = self.made('d.h5') and self.made('c.raw', '--plot', '1')
+        self.write('load.sp', '* load\n.control\nload c.raw\nset numdgt=15\nlet n=length(out)\nprint n out[n-1]\n'
+                   'quit\n.endc\n.end\n')
+        done = subprocess.run([ngspice, '-b', 'load.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              timeout=60)
+        last = [float(line.split('=')[1]) for line in done.stdout.split('\n') if line.startswith('out[')]
+        self.assertTrue(last, done.stdout + done.stderr)
+        self.assertLess(abs(last[0] - plots[0][1]['v(out)'][-1]), 1e-12)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    result = unittest.main(exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 0 if FOUND else 77)
