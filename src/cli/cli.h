@@ -88,7 +88,7 @@ typedef struct cli_opt {
     vsim_inside_picture picture; /* plot, but for its words */
     const char *picture_only;    /* an option that only plot takes, as it was written; NULL */
     double low, high;            /* --threshold, V; NAN */
-    double *z0;                  /* [n_z0] --z0, ohm */
+    double *z0;                  /* [n_z0] --reference, ohm */
     size_t n_z0;
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;

@@ -114,7 +114,7 @@ static const struct option options[] = {
     {"soa-log", required_argument, NULL, OPT_IGNORED},
     {"term", required_argument, NULL, 't'},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
-    {"z0", required_argument, NULL, OPT_Z0},
+    {"reference", required_argument, NULL, OPT_Z0},
     {"vs", required_argument, NULL, OPT_PICTURE},
     {"plot", required_argument, NULL, OPT_PICTURE + 1},
     {"title", required_argument, NULL, OPT_PICTURE + 2},
@@ -330,7 +330,7 @@ static bool parse_z0(cli_opt *o, const char *text)
     bool ok = cli_list(text, &o->z0, &o->n_z0);
     for (size_t i = 0; i < o->n_z0 && ok; i++)
         ok = o->z0[i] > 0;
-    return ok || usage("--z0 takes ohms above 0, R or R1,R2,..., not", text);
+    return ok || usage("--reference takes ohms above 0, R or R1,R2,..., not", text);
 }
 
 static bool parse_size(vsim_inside_picture *p, const char *text)
@@ -489,6 +489,23 @@ static bool check_talk(const cli_opt *o)
     return o->n_arg <= 1 || usage("one deck at a time; not expected:", o->arg[1]);
 }
 
+/* Of the commands on result files. */
+static bool check_results(const cli_opt *o)
+{
+    const size_t n = o->n_arg;
+    if (o->picture_only && o->command != CMD_PLOT)
+        return usage("only plot takes", o->picture_only);
+    if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT)
+        return usage("only plot and convert take", "--plot");
+    if ((!isnan(o->low) || o->n_z0) && o->command != CMD_CONVERT)
+        return usage("only convert takes", o->n_z0 ? "--reference" : "--threshold");
+    if (o->command == CMD_CONVERT && n != 2)
+        return usage("convert takes two files: vsim convert ring.raw ring.h5", NULL);
+    if (o->command == CMD_PLOT && !n)
+        return usage("plot takes result files, then expressions: vsim plot ring.raw 'v(1)'", NULL);
+    return true;
+}
+
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
@@ -510,16 +527,8 @@ static bool check_arguments(const cli_opt *o)
     if (o->debug.check_kernels && o->interpret)
         return usage(
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
-    if (o->picture_only && o->command != CMD_PLOT)
-        return usage("only plot takes", o->picture_only);
-    if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT)
-        return usage("only plot and convert take", "--plot");
-    if ((!isnan(o->low) || o->n_z0) && o->command != CMD_CONVERT)
-        return usage("only convert takes", o->n_z0 ? "--z0" : "--threshold");
-    if (o->command == CMD_CONVERT && n != 2)
-        return usage("convert takes two files: vsim convert ring.raw ring.h5", NULL);
-    if (o->command == CMD_PLOT && !n)
-        return usage("plot takes result files, then expressions: vsim plot ring.raw 'v(1)'", NULL);
+    if (!check_results(o))
+        return false;
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
     if (deck && n != 1)
@@ -681,7 +690,7 @@ static const char help_main[] =
     "Convert (docs/results.md)\n"
     "  --plot KIND|N                of a file with several plots\n"
     "  --threshold V|LOW,HIGH       .vcd: from what voltage on a signal is 1, below which 0\n"
-    "  --z0 R,...                   .s2p, .ts: reference resistances of ports (50)\n"
+    "  --reference R,...              .s2p, .ts: reference resistances of ports (50)\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"

@@ -1,8 +1,8 @@
 /* conv_hdf5.c - HDF5: a group for each plot, a dataset for each vector. The plug-in: nothing else
  * of vsim knows of libhdf5.
  * Layout: groups "tran1", ... with the attributes title, plot and axis (a vector's name); datasets
- *         of one dimension, doubles or compounds {r, i}, which h5py reads as complex numbers, with the
- *         attribute type; order of creation is kept. "/" in a name is written "|", and the
+ *         of one dimension, doubles or compounds {r, i}, which h5py reads as complex numbers, with
+ *         the attribute type; order of creation is kept. "/" in a name is written "|", and the
  *         attribute name has the name as it is. Datasets outside of groups are a table. */
 #include <hdf5.h>
 #include <stdlib.h>
@@ -140,10 +140,10 @@ static bool end(void *file, FILE *out, char why[CONV_WHY])
     const hid_t h = handle_of(file);
     H5Fflush(h, H5F_SCOPE_GLOBAL);
     const ssize_t n = H5Fget_file_image(h, NULL, 0);
-    char *image = n > 0 ? malloc((size_t)n) : NULL;
-    const bool ok = image && H5Fget_file_image(h, image, (size_t)n) == n &&
-                    fwrite(image, 1, (size_t)n, out) == (size_t)n;
-    free(image);
+    char *bytes = n > 0 ? vs_malloc((size_t)n) : NULL;
+    const bool ok = bytes && H5Fget_file_image(h, bytes, (size_t)n) == n &&
+                    fwrite(bytes, 1, (size_t)n, out) == (size_t)n;
+    vs_free(bytes);
     H5Fclose(h);
     return ok ? true : say(why, "does not fit into memory");
 }
@@ -244,7 +244,7 @@ static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_
     const hid_t root = H5Gopen2(file, "/", H5P_DEFAULT);
     const H5_index_t by = order_of(root);
     bool ok = root >= 0 && H5Gget_info(root, &info) >= 0, loose = false;
-    char(*group)[NAME] = ok ? calloc((size_t)info.nlinks + 1, NAME) : NULL;
+    char(*group)[NAME] = ok ? vs_calloc((size_t)info.nlinks + 1, NAME) : NULL;
     size_t n = 0;
     for (hsize_t i = 0; ok && i < info.nlinks; i++) {
         H5O_info_t what;
@@ -262,7 +262,7 @@ static bool read_file(const char *path, const conv_hdf5_sink *to, char why[CONV_
     H5Gclose(root);
     for (size_t i = 0; i < n && ok; i++)
         ok = take_group(file, group[i], to);
-    free(group);
+    vs_free(group);
     to->own(to->user, NULL);
     H5Fclose(file);
     return ok ? true : say(why, "is HDF5 with something that cannot be read");

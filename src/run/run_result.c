@@ -372,7 +372,7 @@ static vs_status convert_plots(bench *b, const convert_question *q, conv_format 
         fprintf(q->s->log, "threshold: %.6g V, the middle of all voltages (--threshold LOW,HIGH)\n",
                 conv_middle(plot[0]));
     if (!st && !c->n_z0 && !q->s->quiet && (f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2))
-        fprintf(q->s->log, "reference: 50 ohm at each port (--z0 R,...)\n");
+        fprintf(q->s->log, "reference: 50 ohm at each port (--reference R,...)\n");
     vec_free(plot);
     return st;
 }

@@ -178,7 +178,7 @@ class Formats(Folder):
     def test_scikit_rf(self):
         skrf = need('skrf')
         for to, z0 in (('d.s2p', '50'), ('d.ts', '50,75'), ('d.ts', '50')):
-            columns = self.made(to, '--z0', z0, deck=PORTS)[0][1]
+            columns = self.made(to, '--reference', z0, deck=PORTS)[0][1]
             n = skrf.Network(self.path(to))
             self.equal(n.f, [f.real for f in columns['frequency']])
             self.equal(n.z0[0], [50, 75] if ',' in z0 else [50, 50])

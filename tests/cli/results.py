@@ -236,7 +236,7 @@ class Convert(Results):
         says('signals over time', 'family.raw', 'x.vcd', '--plot', '2')
         says('two files', 'family.raw', code=2)
         says('--threshold takes', 'family.raw', 'x.vcd', '--threshold', '2,1', code=2)
-        says('--z0 takes', 'family.raw', 'x.s2p', '--z0', '-5', code=2)
+        says('--reference takes', 'family.raw', 'x.s2p', '--reference', '-5', code=2)
         says('No such file', 'nix.raw', 'x.csv', code=4)
         self.put('bad.h5', b'\x89HDF\r\n\x1a\n' + bytes(100))
         done = self.vsim('convert', 'bad.h5', 'x.csv', code=None)

@@ -167,10 +167,10 @@ START_TEST(damaged_files_do_no_harm)
         ck_assert_int_eq(put(&b, (size_t)_i, &f, why), VS_OK);
         char *s = bytes_of(path_of(&b, formats[_i].name), &n), path[64];
         snprintf(path, sizeof path, "%s/m%s", b.dir, strchr(formats[_i].name, '.'));
-        for (size_t k = 0; k < n; k += 1 + n / 150)
+        for (size_t k = 0; k < n; k += 1 + n / 60)
             read_mutant(&b, path, s, k);
         uint64_t seed = 1;
-        for (int k = 0; k < 500; k++) {
+        for (int k = 0; k < 250; k++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             /* the tables of contents, at the ends, more often than the numbers between */
             const size_t r = (size_t)(seed >> 33), w = n / 4 + 1;
