@@ -1,4 +1,5 @@
 /* api_run.c - runs: made, gone on with, ended (run.h). */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -322,7 +323,15 @@ static vs_status end(vsim_run *r, vs_status st)
     return st ? st : api_measure_all(r);
 }
 
-static vs_status start(vsim_run *r)
+/* The results so far, then the transient. */
+static void plots_image(vsim_run *r, image *im)
+{
+    post_image(sim_plots(r->d->sim), NULL, im);
+    IMAGE_ONE(im, r->axis);
+}
+
+/* im: of a checkpoint that the run begins with, NULL: it begins at its start. */
+static vs_status start(vsim_run *r, image *im)
 {
     vsim_deck *d = r->d;
     vs_status st = api_circuit_for(d, r->a.kind);
@@ -338,7 +347,11 @@ static vs_status start(vsim_run *r)
     d->active = r;
     if (r->a.kind != FLAT_TRAN)
         return VS_OK;
+    if (im)
+        plots_image(r, im);
+    sim_opts(d->sim)->take_up = im;
     st = sim_tran_begin(d->sim, &r->a);
+    sim_opts(d->sim)->take_up = NULL;
     return st ? end(r, st) : VS_OK;
 }
 
@@ -367,7 +380,7 @@ static vs_status do_go(void *arg)
         diag_error(d, DIAG_NOWHERE, "%s", wrong);
     if (wrong || !api_may_change(r->d->s, "vsim_run_go"))
         return VS_EINPUT;
-    vs_status st = r->state == API_NEW ? start(r) : VS_OK;
+    vs_status st = r->state == API_NEW ? start(r, NULL) : VS_OK;
     if (!st)
         st = go_on(r, a->value);
     r->seconds += vs_seconds() - t0;
@@ -384,6 +397,70 @@ vsim_status vsim_run_until(vsim_run *r, double t)
 {
     api_args a = {.r = r, .value = t};
     return api_enter(r->d->s, do_go, &a);
+}
+
+/* -- checkpoints -- */
+
+static vs_status do_checkpoint(void *arg)
+{
+    const api_args *a = arg;
+    vsim_run *r = a->r;
+    diag *d = &r->d->s->d;
+    if (!api_may_change(r->d->s, "vsim_run_checkpoint"))
+        return VS_EINPUT;
+    if (r->state != API_UNDER_WAY || r->a.kind != FLAT_TRAN) {
+        diag_error(d, DIAG_NOWHERE, "only a transient that is paused can be kept");
+        return VS_EINPUT;
+    }
+    image im = image_take();
+    plots_image(r, &im);
+    vs_status st = sim_tran_image(r->d->sim, &im);
+    if (!st && (st = sim_checkpoint_write(&im, a->name)))
+        diag_error(d, DIAG_NOWHERE, "checkpoint '%s' cannot be written: %s", a->name,
+                   files_why(errno));
+    vec_free(im.bytes);
+    return st;
+}
+
+vsim_status vsim_run_checkpoint(vsim_run *r, const char *path)
+{
+    api_args a = {.r = r, .name = path};
+    return api_enter(r->d->s, do_checkpoint, &a);
+}
+
+static vs_status do_restart(void *arg)
+{
+    const api_args *a = arg;
+    vsim_run *r = a->r;
+    diag *d = &r->d->s->d;
+    const double t0 = vs_seconds();
+    const char *wrong = r->state != API_NEW      ? "the run has begun already"
+                        : r->d->active           ? "another run of this deck is under way"
+                        : r->a.kind != FLAT_TRAN ? "only transients go on from checkpoints"
+                        : sim_opts(r->d->sim)->out
+                            ? "the deck has an output file, which would lack the points before"
+                            : NULL;
+    if (wrong)
+        diag_error(d, DIAG_NOWHERE, "%s", wrong);
+    if (wrong || !api_may_change(r->d->s, "vsim_run_restart"))
+        return VS_EINPUT;
+    image im;
+    uint8_t *bytes;
+    const char *why;
+    vs_status st = sim_checkpoint_read(&im, &bytes, a->name, &why);
+    if (st)
+        diag_error(d, DIAG_NOWHERE, "checkpoint '%s': %s", a->name, why);
+    else
+        st = start(r, &im);
+    vec_free(bytes);
+    r->seconds += vs_seconds() - t0;
+    return st ? st : VS_PAUSED;
+}
+
+vsim_status vsim_run_restart(vsim_run *r, const char *path)
+{
+    api_args a = {.r = r, .name = path};
+    return api_enter(r->d->s, do_restart, &a);
 }
 
 static vs_status do_stop(void *arg)

@@ -168,6 +168,7 @@ class Case(folder.Folder):
                     time.sleep(rng.uniform(0, seconds / 2))
                     p.kill()
             code = p.wait(120)
+            self.assertNotIn('no checkpoint could be written', self.said())
             if code == 0:
                 return hops
             hops += 1

@@ -49,6 +49,74 @@ START_TEST(pieces_have_the_bits_of_the_whole)
 }
 END_TEST
 
+/* Memory of each kind: corners, an ideal and a lossy line, a random source, a transistor. */
+static const char memory[] = "what a transient remembers\n"
+                             "v1 in 0 pulse(0 2 0 1n 1n 10n 33n)\n"
+                             "r1 in a 50\n"
+                             "t1 a 0 b 0 z0=50 td=4.3n\n"
+                             "r2 b 0 75\n"
+                             ".model lm ltra r=12.45 g=0 l=8.972e-9 c=0.468e-12 len=16\n"
+                             "o1 b 0 g 0 lm\n"
+                             "r3 g 0 60\n"
+                             "c3 g 0 3p\n"
+                             "vt t 0 trnoise(0.1 0.7n 1.2 0.05)\n"
+                             "r4 t q 10k\n"
+                             "q1 c q 0 qm\n"
+                             "vc vc 0 3\n"
+                             "rc vc c 1k\n"
+                             ".model qm npn bf=80 cje=1p cjc=1p tf=1n\n"
+                             ".end\n";
+
+static void hop(const char *text, const char *card, int n, double until, const char *path)
+{
+    const uint64_t want = whole(text, card);
+    for (int i = 0; i < n; i++) {
+        vsim *s = simulator();
+        vsim_run *r;
+        ck_done(s, vsim_run_card(deck_of(s, text), card, NULL, &r));
+        if (i)
+            ck_assert_int_eq(vsim_run_restart(r, path), VSIM_PAUSED);
+        ck_assert_int_eq(vsim_run_until(r, until * (i + 1) / (n + 1)), VSIM_PAUSED);
+        ck_done(s, vsim_run_checkpoint(r, path));
+        if (i % 2) { /* who was kept goes on too */
+            ck_done(s, vsim_run_go(r));
+            ck_assert_uint_eq(bits_of(r), want);
+        }
+        vsim_free(&s);
+    }
+    vsim *s = simulator();
+    vsim_run *r;
+    ck_done(s, vsim_run_card(deck_of(s, text), card, NULL, &r));
+    ck_assert_int_eq(vsim_run_restart(r, path), VSIM_PAUSED);
+    ck_done(s, vsim_run_go(r));
+    ck_assert_uint_eq(bits_of(r), want);
+    vsim_free(&s);
+}
+
+START_TEST(checkpoints_have_the_bits_of_the_whole)
+{
+    char path[] = "/tmp/vsim-kept-XXXXXX";
+    close(mkstemp(path));
+    hop(rectifier, "tran 10u 3m", 9, 3e-3, path);
+    hop(memory, "tran 1n 300n", 9, 300e-9, path);
+    vsim *s = simulator();
+    vsim_run *r;
+    const char *const other[] = {"tran 1n 301n", "op"};
+    for (size_t i = 0; i < 2; i++) {
+        vsim_deck *d = deck_of(s, memory);
+        ck_done(s, vsim_run_card(d, other[i], NULL, &r));
+        ck_assert_int_eq(vsim_run_restart(r, path), VSIM_EINPUT);
+        ck_done(s, vsim_run_card(deck_of(s, rectifier), "tran 1n 300n", NULL, &r));
+        ck_assert_int_eq(vsim_run_checkpoint(r, path), VSIM_EINPUT);
+        ck_assert_int_eq(vsim_run_restart(r, path), VSIM_EINPUT);
+    }
+    unlink(path);
+    ck_done(s, vsim_run_card(deck_of(s, rectifier), "tran 1n 300n", NULL, &r));
+    ck_assert_int_eq(vsim_run_restart(r, path), VSIM_EIO);
+    vsim_free(&s);
+}
+END_TEST
+
 static vsim_action pause_each_third(void *user, const vsim_point *p)
 {
     long *n = user;
@@ -1022,6 +1090,7 @@ int main(void)
     TCase *t = tcase_create("lib");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, pieces_have_the_bits_of_the_whole);
+    tcase_add_test(t, checkpoints_have_the_bits_of_the_whole);
     tcase_add_test(t, callbacks_pause_without_a_trace);
     tcase_add_test(t, a_stopped_run_keeps_its_points_and_lets_others_start);
     tcase_add_test(t, changes_wait_while_a_run_is_paused);
