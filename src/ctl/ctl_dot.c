@@ -149,6 +149,14 @@ typedef struct dot_card {
     diag_span at;
 } dot_card;
 
+/* A measure without its analysis, NAME FORM ... as LTspice has it, is of the deck's first. */
+static const char *first_analysis(const sim *s, const char *form)
+{
+    size_t n;
+    const flat_ana *a = sim_todo(s, &n);
+    return n && post_measure_form(form, strcspn(form, " \t=")) ? sim_analysis_word(a->kind) : "";
+}
+
 static dot_card read_card(const sim *s, arena *mem, const net_card *card)
 {
     static const char *const words[] = {"tran", "ac",      "dc",   "op",    "noise", "sp",
@@ -159,9 +167,15 @@ static dot_card read_card(const sim *s, arena *mem, const net_card *card)
         d.word = "meas";
     d.text = sim_card_text(s, mem, card, 1, &d.at);
     size_t n = strcspn(d.text, " \t");
-    bool named = !strcmp(d.word, "meas");
+    bool named = false;
     for (size_t i = 0; i < VS_COUNT(words) && !named; i++)
         named = strlen(words[i]) == n && !str_ncasecmp(words[i], d.text, n);
+    if (!named && !strcmp(d.word, "meas")) {
+        d.analysis = first_analysis(s, d.text + n + strspn(d.text + n, " \t"));
+        if (*d.analysis)
+            return d;
+        named = true; /* the word will be refused */
+    }
     if (!named || !strcmp(d.word, "four") || !strcmp(d.word, "fft"))
         return d;
     size_t skip = n + strspn(d.text + n, " \t");
@@ -212,12 +226,8 @@ static vs_status print_card(ctl *c, const dot_card *d)
     if (!ctl_values(c, *text ? text : "all", &v))
         return VS_EINPUT;
     const post_plot *p = sim_plots(c->s)->current;
-    size_t n = 0; /* the axis is the first column anyway */
-    for (size_t i = 0; i < vec_len(v); i++)
-        if (!p->scale || v[i].v != p->scale->v)
-            v[n++] = v[i];
     t.as_columns = p->scale != NULL;
-    post_print(v, n, p, &t, c->out);
+    post_print(v, vec_len(v), p, &t, c->out);
     vec_free(v);
     return VS_OK;
 }

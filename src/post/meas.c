@@ -495,13 +495,17 @@ static vs_status range(job *j, range_kind kind)
     return VS_OK;
 }
 
+/* param = "PARAM" ["="] expr: LTspice writes no "=" */
 static vs_status param(job *j, const post_word *w)
 {
     post_val v;
-    if (!w->value)
+    const post_word *next = peek(j);
+    const char *text = w->value ? w->value : next && !next->value ? next->text : NULL;
+    if (!text)
         return wrong(j, w, "PARAM needs an expression: PARAM='...'", "", "") ? VS_OK : VS_EINPUT;
-    if (!evaluate(j, w->value, &v))
+    if (!evaluate(j, text, &v))
         return VS_OK;
+    j->i += !w->value;
     j->m->ok = v.n > 0;
     j->m->value = v.n > 0 ? creal(post_at(&v, v.n - 1)) : NAN;
     return VS_OK;
@@ -577,6 +581,14 @@ static const char *const forms[] = {"avg",    "rms",    "integ",      "min",   "
                                     "min_at", "max_at", "integral",   "trig",  "targ", "find",
                                     "when",   "deriv",  "derivative", "param", "thd",  "snr",
                                     "sndr",   "sfdr",   "enob"};
+
+bool post_measure_form(const char *text, size_t n)
+{
+    for (size_t i = 0; i < VS_COUNT(forms); i++)
+        if (strlen(forms[i]) == n && !str_ncasecmp(forms[i], text, n))
+            return true;
+    return false;
+}
 
 static vs_status dispatch(job *j)
 {

@@ -26,6 +26,8 @@ typedef struct post_meas {
 VS_MUST_USE vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m);
 /* The names of the vectors that it needs. */
 void post_measure_names(str_pool *names, const char *text, const char ***list);
+/* Whether the word text[n] begins a form: "avg", "param", ... */
+bool post_measure_form(const char *text, size_t n);
 /* A line as ngspice prints it. */
 void post_measure_print(const post_meas *m, FILE *out);
 

@@ -62,7 +62,7 @@ static void print_group(const post_val *v, size_t n, const post_val *axis, const
                         const post_table *t, int digits, int width, FILE *out)
 {
     char what[256];
-    int64_t rows = 0;
+    int64_t rows = n ? 0 : axis->n;
     snprintf(what, sizeof what, "%s  %s", plot ? plot->what : "", plot ? plot->date : "");
     centred(plot ? plot->title : "", width, out);
     centred(what, width, out);
@@ -108,12 +108,21 @@ void post_print(const post_val *v, size_t n, const post_plot *plot, const post_t
         a = post_axis(&v[i]);
     if (a)
         axis = (post_val){.complex = false, .n = a->n, .v = a->v, .name = a->name, .type = a->type};
-    for (size_t at = 0, end; at < n; at = end) {
+    post_val *column = NULL; /* the axis is the first one anyway */
+    for (size_t i = 0; i < n; i++)
+        if (!a || v[i].v != a->v)
+            vec_push(column, v[i]);
+    if (!vec_len(column) && a)
+        print_group(NULL, 0, &axis, plot, t, digits, width, out);
+    for (size_t at = 0, end; at < vec_len(column); at = end) {
         int used = 8 + (a ? 16 : 0);
-        for (end = at; end < n && (end == at || used + (v[end].complex ? 32 : 16) <= width); end++)
-            used += v[end].complex ? 32 : 16;
-        print_group(v + at, end - at, a ? &axis : NULL, plot, t, digits, width, out);
+        for (end = at; end < vec_len(column) &&
+                       (end == at || used + (column[end].complex ? 32 : 16) <= width);
+             end++)
+            used += column[end].complex ? 32 : 16;
+        print_group(column + at, end - at, a ? &axis : NULL, plot, t, digits, width, out);
     }
+    vec_free(column);
 }
 
 /* `x` in a column, or as much room without a number. */

@@ -268,11 +268,25 @@ class Log(Folder):
         self.assertRegex(log, r'(?m)^va: AVG v\(out\) .*=\S+ FROM 1e-06 TO 2e-06$')
         self.assertIn('Measurement "bad" FAIL\'ed', log)
 
+    def test_measures_without_their_analysis(self):
+        """As LTspice has them; spicelib's worst-case analysis adds '.meas runm PARAM {run}'."""
+        deck = RC + '.param run=-1\n.tran 10n 2u\n.meas vmax MAX v(out)\n.meas runm PARAM {run}\n' \
+            ".meas twice PARAM='2*run'\n.end\n"
+        self.deck(deck)
+        out = self.ngspice('-b', 'd.cir').stdout
+        for line in (r'vmax +=  \S+', r'runm +=  -1\.0+e\+00', r'twice +=  -2\.0+e\+00'):
+            self.assertRegex(out, '(?m)^' + line)
+
     def test_an_operating_point_is_printed(self):
         self.deck(RC + '.op\n')
         out = self.ngspice('-b', 'd.cir').stdout
         self.assertRegex(out, r'(?m)^\tout +1\.0+e\+00$')
         self.assertRegex(out, r'(?m)^\tv1#branch +-?\d')
+
+    def test_the_axis_is_printed_once(self):
+        self.deck(RC + '.control\ntran 1u 4u\nprint time v(out)\nprint time\n.endc\n')
+        heads = re.findall(r'(?m)^Index +(.*?) *$', self.ngspice('-b', 'd.cir').stdout)
+        self.assertEqual([h.split() for h in heads], [['time', 'v(out)'], ['time']])
 
     def test_print_writes_names_in_lower_case(self):
         self.deck(RC + '.control\nop\nprint V(OUT) all\n.endc\n')

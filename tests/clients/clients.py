@@ -83,6 +83,23 @@ class Spicelib(Client):
         peaks = {LTSpiceLogReader(str(log)).dataset['vmax'][0] for _, log in mc.runner}
         self.assertEqual(len(peaks), 4)
 
+    def test_worst_case_runs(self):
+        """The runs alone: the toolkit's own reading of logs refuses all but LTspice and Qspice."""
+        from spicelib import SimRunner, SpiceEditor
+        from spicelib.log.ltsteps import LTSpiceLogReader
+        from spicelib.sim.tookit.worst_case import WorstCaseAnalysis
+        deck = '* divider\nV1 in 0 1\nR1 in out 1k\nR2 out 0 1k\n.tran 1u 4u\n.meas tran v MAX v(out)\n.end\n'
+        wc = WorstCaseAnalysis(SpiceEditor(self.write('divider.net', deck)),
+                               SimRunner(output_folder='wc', simulator=self.simulator()))
+        wc.set_tolerance('R', 0.1)
+        wc.run_analysis()
+        wc.runner.wait_completion()
+        peaks = sorted(LTSpiceLogReader(str(log)).dataset['v'][0] for _, log in wc.runner)
+        for have, want in zip(peaks, [0.45, 0.5, 0.5, 0.5, 0.55], strict=True):
+            self.assertAlmostEqual(have, want, delta=1e-6)
+        with self.assertRaisesRegex(ValueError, 'Unknown simulator type'):
+            wc.read_logfiles()
+
     def test_an_error_leads_to_its_line(self):
         from spicelib import SimRunner
         runner = SimRunner(output_folder='bad', simulator=self.simulator())
@@ -211,11 +228,128 @@ class Chipify(Client):
             self.assertGreater(len(f.read().splitlines()), 400)
 
 
+@unittest.skipUnless(there('analogpy'), 'analogpy is not there')
+class Analogpy(Client):
+    def test_its_netlist_runs_and_its_reader_reads(self):
+        import analogpy as a
+        tb = a.Testbench('filter')
+        top, out, gnd = tb.net('in'), tb.net('out'), tb.add_gnd()
+        tb.add_instance(a.vsource, 'I_V1', p=top, n=gnd, dc=1, mag=1)
+        tb.add_instance(a.resistor, 'I_R1', p=top, n=out, r=1e3)
+        tb.add_instance(a.capacitor, 'I_C1', p=out, n=gnd, c=1e-9)
+        tb.add_analysis(a.AC(start=1e3, stop=1e6, points=10))
+        tb.add_analysis(a.Transient(stop=1e-6, step=1e-8))
+        self.write('filter.sp', a.generate_ngspice(tb))
+        subprocess.run(['ngspice', '-b', '-r', 'filter.raw', 'filter.sp'], check=True, timeout=120,
+                       stdout=subprocess.DEVNULL)
+        ac, tran = a.read_raw('filter.raw')
+        self.assertEqual((ac.plotname, tran.plotname), ('AC Analysis', 'Transient Analysis'))
+        self.assertAlmostEqual(abs(ac['v(out)'][-1]), abs(1 / (1 + 2j * 3.141592653589793)), delta=1e-12)
+        self.assertAlmostEqual(tran['v(out)'][-1], 1, delta=1e-9)
+
+
+@unittest.skipUnless(there('ngspicejson', 'fire'), 'ngspice-json-cli is not there')
+class JsonCli(Client):
+    def test_tables_values_and_errors(self):
+        import json
+        deck = RC.replace('.end\n', '.control\ntran 10n 4u\nprint time v(out)\nlet k = length(time) - 1\n'
+                                    'print time[k] v(nowhere)\nprint time[k]\n.endc\n.end\n')
+        self.write('rc.cir', deck)
+        done = subprocess.run([sys.executable, '-m', 'ngspicejson.ngspice_json_cli', 'run', '--command=print vmax',
+                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=120)
+        part = {p['type']: p['contents'] for p in json.loads(done.stdout)}
+        self.assertRegex(part['NGSPICE_CLI_ERROR'][0], r'^Error: rc\.cir:12:15: .*nowhere')
+        time, out = part['TABULARCONTENTS'][0]['values']
+        self.assertEqual((time['data_name'], out['data_name']), ('time', 'v(out)'))
+        self.assertEqual(float(time['values'][-1]), 4e-6)
+        self.assertIn('time[k] ', [v['key'] for p in part['SPECIFIC_PRINT'] for v in p['values']])
+
+
+@unittest.skipUnless(there('cace'), 'cace is not there')
+class Cace(Client):
+    """CACE wants Xschem 3, which Debian does not have: a script hands its netlists over as they stand."""
+    XSCHEM = """#!/bin/sh
+while [ $# -gt 0 ]; do
+    case $1 in -o) out=$2; shift ;; -N) name=$2; shift ;; --tcl|--rcfile) shift ;; -*) ;; *) file=$1 ;; esac
+    shift
+done
+cp "$file" "$out/$name"
+"""
+    SYMBOL = 'v {xschem version=3.4.6 file_version=1.2}\nG {}\nK {type=subcircuit\nformat="@name @pinlist @symname"\n' \
+             'template="name=x1"\n}\nV {}\nS {}\nE {}\n'
+    CIRCUIT = '* divider\n.subckt div in out\nr1 in out 1k\nr2 out 0 1k\n.ends\n'
+    BENCH = """* gain
+.include CACE\\{DUT_path\\}
+vin in 0 dc CACE\\{vin\\}
+xdut in out div
+rl out 0 CACE\\{rl\\}
+.temp CACE\\{temperature\\}
+.control
+set num_threads=CACE\\{jobs\\}
+op
+let gain = v(out)/v(in)
+echo $&gain > CACE\\{simpath\\}/CACE\\{filename\\}_CACE\\{N\\}.data
+.endc
+.end
+"""
+    SHEET = """name: div
+description: divider
+PDK: fake
+cace_format: 5.2
+authorship: {designer: nobody, company: none, creation_date: none, license: none}
+paths: {root: .., schematic: xschem, netlist: netlist, documentation: docs}
+pins:
+  in: {description: in, type: signal, direction: input}
+  out: {description: out, type: signal, direction: output}
+default_conditions:
+  temperature: {description: ambient, display: T, unit: C, typical: 27}
+parameters:
+  gain:
+    spec:
+      gain: {display: gain, unit: V/V, minimum: {value: 0.3}, typical: {value: any}, maximum: {value: 0.52}}
+    tool:
+      ngspice: {template: gain.sch, format: ascii, suffix: .data, variables: [gain]}
+    conditions:
+      vin: {description: input, unit: V, enumerate: [1, 2]}
+      rl: {description: load, unit: Ohm, enumerate: [1000, 1e9]}
+"""
+
+    def cace(self, bench):
+        for folder in ('bin', 'cace/templates', 'xschem', 'pdk/fake/libs.tech/xschem', 'pdk/fake/libs.tech/ngspice'):
+            os.makedirs(folder)
+        for name, text in (('pdk/fake/libs.tech/xschem/xschemrc', ''), ('pdk/fake/libs.tech/ngspice/spiceinit', ''),
+                           ('xschem/div.sch', self.CIRCUIT), ('xschem/div.sym', self.SYMBOL),
+                           ('cace/templates/gain.sch', bench), ('cace/div.yaml', self.SHEET),
+                           ('bin/xschem', self.XSCHEM)):
+            self.write(name, text)
+        os.chmod('bin/xschem', 0o755)
+        env = dict(os.environ, PDK='fake', PDK_ROOT=os.path.abspath('pdk'), COLUMNS='200',
+                   PATH=os.path.abspath('bin') + os.pathsep + os.environ['PATH'])
+        run = os.path.join(os.path.dirname(sys.executable), 'cace')
+        return subprocess.run([run, 'cace/div.yaml', '--source', 'schematic', '--no-progress-bar', '--no-plot'],
+                              env=env, text=True, timeout=300, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT).stdout
+
+    def test_four_conditions_of_a_parameter(self):
+        import glob
+        out = self.cace(self.BENCH)
+        self.assertIn('Pass', out)
+        values = []
+        for name in sorted(glob.glob('runs/*/parameters/gain/run_*/*.data')):
+            with open(name, encoding='utf-8') as f:
+                values.append(float(f.read()))
+        for have, want in zip(values, [1 / 3, 1 / 3, 0.5, 0.5], strict=True):
+            self.assertAlmostEqual(have, want, delta=1e-6)
+
+    def test_an_error_leads_to_its_line(self):
+        self.assertRegex(self.cace(self.BENCH.replace('rl out 0', 'rl out 0 none')), r'gain\.spice:5:\d+: ')
+
+
 if __name__ == '__main__':
     VSIM = os.path.abspath(sys.argv[1])
     own = os.path.join(CLIENTS, 'bin', 'python')
     if os.path.exists(own) and os.path.realpath(sys.prefix) != os.path.realpath(CLIENTS):
         os.execv(own, [own, os.path.abspath(__file__), VSIM] + sys.argv[2:])
-    if not any(there(p) for p in ('spicelib', 'vlsirtools', 'cicsim', 'chipify')):
+    if not any(there(p) for p in ('spicelib', 'vlsirtools', 'cicsim', 'chipify', 'cace', 'analogpy')):
         sys.exit(77)
     unittest.main(argv=[sys.argv[0]] + sys.argv[2:])
