@@ -77,7 +77,8 @@ typedef struct ana_memo {
     const char *method;
 } ana_memo;
 /* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL:
- * nowhere. */
+ * nowhere. With both, ana_op leaves its point for ana_tran too where the circuit makes no
+ * difference between the two (ckt_same_start). */
 void ana_set_memo(ana *a, ana_memo *op, ana_memo *tran_op);
 void ana_memo_fini(ana_memo *k);
 /* Initial guesses, x [n+1], for ana_op and for the operating point of ana_tran; owned by the

@@ -611,6 +611,14 @@ vs_status op_of_tran(ana *a, double *x)
     return st;
 }
 
+/* Whether an operating point just found from nothing is also what op_of_tran would find: the same
+ * equations from the same start, and factors that can be forgotten as there. */
+static bool serves_transients(const ana *a)
+{
+    return a->memo[1] && !a->memo[1]->valid && !a->begin[0] && !a->begin[1] && !vec_len(a->ic) &&
+           lu_can_restart(&a->lu) && ckt_same_start(a->c);
+}
+
 vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
 {
     ana_memo *k = warm || tran_op ? NULL : a->memo[0];
@@ -623,6 +631,8 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
     const ana_step done = {.is_static = true};
     if (st == VS_OK)
         watch_step(a->watch, &done);
+    if (st == VS_OK && k && serves_transients(a))
+        memorize(a, a->memo[1], x);
     if (st == VS_OK)
         st = ckt_accept(a->c, &eq.env, x);
     if (st == VS_OK)

@@ -158,6 +158,7 @@ static vs_status initial_charge(tran *t)
         t->rmax[i] = a->fmax[i];
     }
     tran_weigh(t);
+    t->still = true;
     tran_widen(t);
     return ckt_accept(a->c, &env, t->x[1]);
 }

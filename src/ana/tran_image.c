@@ -41,6 +41,7 @@ static void steps_image(tran *t, image *im)
     IMAGE_ONE(im, t->pc);
     IMAGE_ONE(im, t->have_pred);
     IMAGE_ONE(im, t->start_order);
+    IMAGE_ONE(im, t->still);
     IMAGE_ONE(im, t->n_widened);
     IMAGE_ONE(im, t->cc);
     IMAGE_ONE(im, t->grid);

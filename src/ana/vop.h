@@ -62,6 +62,8 @@ void vop_subtract(double *d, const double *a, const double *b, int32_t m); /* d 
 /* w = 1 / (part (reltol max + tol)) */
 void vop_weights(double *w, const double *max, const double *tol, double part, double reltol,
                  int32_t m);
+/* |a - b| <= limit everywhere? */
+bool vop_is_close(const double *a, const double *b, double limit, int32_t m);
 void vop_larger(double *most, const double *v, int32_t m); /* most = max(most, |v|) */
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
 bool vop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,

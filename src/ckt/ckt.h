@@ -138,6 +138,9 @@ void ckt_fresh(ckt *c);
 bool ckt_state_size(const ckt *c, size_t *n);
 void ckt_state_save(const ckt *c, double *to);
 void ckt_state_load(ckt *c, const double *from);
+/* Whether the operating point of a transient is that of .op: every source begins at its dc value,
+ * and no device asks which analysis runs. */
+bool ckt_same_start(const ckt *c);
 /* Hidden state at 0: what an operating point that starts from nothing begins with. */
 void ckt_state_zero(ckt *c);
 /* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or

@@ -8,15 +8,10 @@
 #include <string.h>
 
 /* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances
- * have loads of their own (ckt_small.c): there it pays if an evaluation has so many operations, and
- * if so few instances of the model are there that all of them often rest at once (with 9 of each
- * kind ring.sp is 5 % slower). */
-enum {
-    BYPASS_PER_OUT = 30,
-    BYPASS_SMALL = 64,
-    BYPASS_SMALL_OPERATIONS = 2000,
-    BYPASS_SMALL_INSTANCES = DEV_WHOLE_MOST
-};
+ * mostly have loads of their own (ckt_small.c), and loads made of less: there it pays if an
+ * evaluation has so many operations. With lines and the like among so few, if there are so few
+ * instances of the model that all of them often rest at once. */
+enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_FEW = 8 };
 
 typedef struct row_class { /* instances with the same model and row */
     mdl_model *model;
@@ -39,8 +34,8 @@ static bool small_pays(const ckt *c, const row_class *cl)
     int32_t n = 0;
     for (size_t i = 0; i < vec_len(c->inst); i++)
         n += c->inst[i].model == cl->model;
-    return n <= BYPASS_SMALL_INSTANCES &&
-           mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS;
+    return mdl_variant_values(cl->variant[MDL_TRAN]) >= BYPASS_SMALL_OPERATIONS &&
+           (ckt_small_suits(c) || n <= BYPASS_FEW);
 }
 
 /* Asks for charges and derivatives apart where bypass pays. */
@@ -202,8 +197,8 @@ static vs_status classify(const ckt *c, plan *p)
 /* A model with few instances and groups; an evaluation that is worth it, in operations, and what is
  * known in all is so much that it is not much longer than the longest of them (percent). Setup
  * values of a row per lane are read eight at a time, and something must be won: JOIN_COST percent.
- * With linearisations that are held, one pack at most: with a row per lane, instances that moved
- * are not gathered from several. */
+ * With linearisations that are held by instance, one pack at most: with a row per lane, instances
+ * that moved are not gathered from several. */
 enum {
     JOIN_MOST = 64,
     JOIN_GROUPS = 6,
@@ -239,7 +234,7 @@ static bool is_small(const plan *p, int32_t last)
     return groups > 1 && groups <= JOIN_GROUPS && n <= JOIN_MOST;
 }
 
-static bool may_join(const plan *p, int32_t g, int32_t h)
+static bool may_join(const ckt *c, const plan *p, int32_t g, int32_t h)
 {
     const row_class *a = class_of(p, g), *b = class_of(p, h);
     const int32_t na = p->group[g].n, nb = p->group[h].n;
@@ -251,7 +246,7 @@ static bool may_join(const plan *p, int32_t g, int32_t h)
             return false;
     }
     return packs(na + nb) < packs(na) + packs(nb) &&
-           (!a->variant[MDL_APART] || na + nb <= JOIN_PACK);
+           (!a->variant[MDL_APART] || ckt_small_suits(c) || na + nb <= JOIN_PACK);
 }
 
 /* One form of groups g and h on one variant; *v NULL: not to be done. p->rows: the rows of both. */
@@ -334,7 +329,7 @@ static vs_status join_model(const ckt *c, plan *p, int32_t last)
         group[n++] = g;
     for (int32_t h = n - 2; h >= 0; h--)
         for (int32_t g = n - 1; g > h && st == VS_OK && p->group[group[h]].class >= 0; g--)
-            if (p->group[group[g]].class >= 0 && may_join(p, group[g], group[h]))
+            if (p->group[group[g]].class >= 0 && may_join(c, p, group[g], group[h]))
                 st = join(c, p, group[g], group[h]);
     return st;
 }
@@ -421,22 +416,12 @@ static int32_t *sort_stable(const int32_t *from, size_t n, const int32_t *key, s
     return to;
 }
 
-/* Whether all groups with linearisations are held as a whole. */
-static bool all_whole(const ckt *c, const plan *p)
-{
-    bool all = ckt_small_suits(c);
-    for (int32_t g = 0; g < (int32_t)vec_len(p->group); g++)
-        all &= p->group[g].class < 0 || !class_of(p, g)->variant[MDL_APART] ||
-               p->group[g].n <= DEV_WHOLE_MOST;
-    return all;
-}
-
 /* By group, in it by class; classes come in the order of their first instances. */
 static void make_sorted(ckt *c, const plan *p)
 {
     const row_class *all = p->all;
     const size_t n = vec_len(c->inst), n_class = vec_len(all);
-    const bool whole = all_whole(c, p);
+    const bool whole = ckt_small_suits(c);
     int32_t *class = NULL, *group = NULL, *inst = NULL;
     for (size_t k = 0; k < n_class; k++) {
         vec_push(class, (int32_t)k);

@@ -368,6 +368,34 @@ void ckt_state_load(ckt *c, const double *from)
     }
 }
 
+static bool asks_for_analysis(const ckt *c, const dev_group *g)
+{
+    const mdl_variant *v = g->form[ckt_group_form(c, g, CKT_STATIC)].variant;
+    for (size_t i = 0; i < vec_len(v->eval.in); i++) {
+        const ir_input *in = &v->eval.in[i];
+        if (in->kind == IR_IN_DYN &&
+            (in->k == IR_DYN_IS_DC || in->k == IR_DYN_IS_IC || in->k == IR_DYN_IS_TRAN))
+            return true;
+    }
+    return false;
+}
+
+bool ckt_same_start(const ckt *c)
+{
+    if (!nat_only_sources(&c->nat))
+        return false;
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
+        const bool random = s->w.kind == WAVE_TRNOISE || s->w.kind == WAVE_TRRANDOM;
+        if (s->own.value || random || wave_dc(&s->w) != nat_source_at(s, 0))
+            return false;
+    }
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (asks_for_analysis(c, &c->group[i]))
+            return false;
+    return true;
+}
+
 void ckt_state_zero(ckt *c)
 {
     for (size_t i = 0; i < vec_len(c->group); i++)

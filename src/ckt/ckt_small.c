@@ -650,8 +650,11 @@ static void fill_dyn(ckt_small *sm, const ckt_env *env)
 
 static vs_status load_whole(ckt *c, dev_group *g, const ckt_env *env, const double *x, double *v)
 {
-    const dev_lin_at at = {
-        .x = x, .dyn = c->small->dyn, .weight = env->weight, .alpha = env->alpha};
+    const dev_lin_at at = {.x = x,
+                           .dyn = c->small->dyn,
+                           .weight = env->weight,
+                           .alpha = env->alpha,
+                           .still = env->still};
     const vs_status st = dev_whole_load(g, &at, v);
     const int32_t bypassed = g->nb - g->lin->n_item;
     g->n_eval -= bypassed;

@@ -24,9 +24,10 @@
  * one, the values are those of another place, so that nothing is held of them: the next load
  * evaluates the instance again.
  *
- * Kept as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be
- * evaluated, which costs no more while they share a pack, and there is nothing to gather, to sum or
- * to correct: dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
+ * Held as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be
+ * evaluated, and there is nothing to gather, to sum or to correct. Up to a pack this costs no more
+ * than evaluating the one; larger groups hold only while the circuit is still (dev_lin_at):
+ * dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
@@ -36,7 +37,6 @@ enum {
     DEV_LIN_COLS = 32,
     DEV_LIN_OUTS = 512
 }; /* most unknowns that an instance may depend on, and outputs */
-enum { DEV_WHOLE_MOST = 8 }; /* instances of a group that is held as a whole */
 
 typedef struct dev_lin_term { /* + held[at] * (v - v0)[col] */
     int32_t at, col;
@@ -100,6 +100,7 @@ typedef struct dev_lin_at { /* a load */
     const double *weight; /* [n+1] 1 / what may be left out in a row, 0 for the reference; NULL: all
                              are evaluated */
     double alpha;
+    bool still; /* nothing moved far in the last step */
 } dev_lin_at;
 
 /* Whether instances may be bypassed: outputs depend on nothing but voltages, and both forms agree.

@@ -21,6 +21,10 @@ typedef struct entry { /* J: out[to] = held[g] + alpha held[c] */
     int32_t to, g, c;
 } entry;
 
+/* More instances than these look at bounds only after steps that moved nothing far: one of them
+ * moves nearly always, and looking and measuring cost a tenth of an evaluation. */
+enum { WHOLE_OFTEN = 8 };
+
 struct dev_whole {
     int32_t stride;            /* S */
     int32_t limited;           /* LIMITED's place in the load's array, -1: none */
@@ -35,6 +39,10 @@ struct dev_whole {
     double *fixed;  /* [n_pack][n_fixed][S] */
     double *v0, *v,
         *dv;      /* [n_pack][n_col][S] voltages at the last evaluation, in this load, v - v0 */
+    bool nothing; /* no bound holds */
+    int32_t n_x;  /* unknowns up to the last that an instance has */
+    double *x0;   /* [n_x] x of the last evaluation, if it made no v0: */
+    bool late;
     double alpha; /* for which the load's array has J; NAN: for none */
 };
 
@@ -142,16 +150,22 @@ void dev_whole_init(dev_group *g, arena *mem)
             memcpy(&l->at[pack_of(w, p, l->n_col) + (size_t)(c * s)],
                    &f->lane_map[(size_t)(p * f->n_u + l->col[c]) * (size_t)g->lanes],
                    (size_t)g->lanes * sizeof *l->at);
+    w->n_x = 1;
+    for (size_t k = 0; k < pack_of(w, g->n_pack, l->n_col); k++)
+        w->n_x = l->at[k] >= w->n_x ? l->at[k] + 1 : w->n_x;
+    w->x0 = arena_array(mem, double, w->n_x);
 }
 
 /* Bounds of lanes in use. */
 static void forget(dev_group *g)
 {
     const struct dev_lin *l = g->lin;
-    for (int32_t p = 0; p < g->n_pack; p++)
+    struct dev_whole *w = l->whole;
+    for (int32_t p = 0; p < g->n_pack && !w->nothing; p++)
         for (int32_t b = 0; b < 2; b++)
             for (int32_t i = 0; i < g->lanes; i++)
-                l->bound[pack_of(l->whole, p, 2) + (size_t)(b * l->whole->stride + i)] = INFINITY;
+                l->bound[pack_of(w, p, 2) + (size_t)(b * w->stride + i)] = INFINITY;
+    w->nothing = true;
 }
 
 void dev_whole_fresh(dev_group *g)
@@ -162,6 +176,7 @@ void dev_whole_fresh(dev_group *g)
     memset(w->v0, 0, pack_of(w, g->n_pack, l->n_col) * sizeof *w->v0);
     memset(l->dyn_at, 0, sizeof l->dyn_at);
     w->alpha = NAN;
+    w->late = false;
     forget(g);
 }
 
@@ -246,26 +261,55 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE)
             measure(g->lin, weight, p, i);
+    g->lin->whole->nothing = false;
 }
 
-static inline __attribute__((always_inline)) void
-give_jacobian(const struct dev_whole *w, const double *now, double alpha, double *restrict out)
+/* J of all packs; an entry of all before the next, because places are read from a table. */
+VS_CLONES static void give_jacobian(const dev_group *g, double alpha, double *restrict out)
 {
-    const entry *e = w->entry;
-    for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
-        PUT(out + e->to, GET(now + e->g) + alpha * GET(now + e->c));
-    for (const entry *end = w->entry + w->n_entry[1]; e < end; e++)
-        PUT(out + e->to, GET(now + e->g));
-    for (const entry *end = w->entry + w->n_entry[2]; e < end; e++)
-        PUT(out + e->to, alpha * GET(now + e->c));
+    const struct dev_whole *w = g->lin->whole;
+    const int32_t s = w->stride, from = g->lin->apart->n_out * s, to = g->form[MDL_TRAN].n_out * s,
+                  n = g->n_pack;
+    for (int32_t i = 0; i < s; i += WIDE, out += WIDE) {
+        const double *now = w->now + i;
+        const entry *e = w->entry;
+        for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
+            for (int32_t p = 0; p < n; p++)
+                PUT(out + e->to + p * to,
+                    GET(now + e->g + p * from) + alpha * GET(now + e->c + p * from));
+        for (const entry *end = w->entry + w->n_entry[1]; e < end; e++)
+            for (int32_t p = 0; p < n; p++)
+                PUT(out + e->to + p * to, GET(now + e->g + p * from));
+        for (const entry *end = w->entry + w->n_entry[2]; e < end; e++)
+            for (int32_t p = 0; p < n; p++)
+                PUT(out + e->to + p * to, alpha * GET(now + e->c + p * from));
+    }
 }
 
-/* Outputs of the form TRAN. moved: v0 is where x is. */
-VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double *restrict out)
+/* Currents and charges where v0 is where x is. */
+VS_CLONES static void copy_rows(const dev_group *g, double *restrict out)
+{
+    const struct dev_whole *w = g->lin->whole;
+    const int32_t s = w->stride, n_row = w->n_row;
+    const row *r = w->row;
+    const double *now = w->now;
+    for (int32_t p = 0; p < g->n_pack; p++) {
+        for (int32_t i = 0; i < s; i += WIDE) {
+            for (int32_t k = 0; k < n_row; k++)
+                PUT(out + r[k].to + i, GET(now + r[k].at + i));
+            if (w->limited >= 0)
+                PUT(out + w->limited + i, GET(now + g->lin->limited * s + i));
+        }
+        now += g->lin->apart->n_out * s;
+        out += g->form[MDL_TRAN].n_out * s;
+    }
+}
+
+/* The same at v0 + dv. */
+VS_CLONES static void extrapolate_rows(const dev_group *g, double *restrict out)
 {
     const struct dev_lin *l = g->lin;
     const struct dev_whole *w = l->whole;
-    const int32_t s = w->stride;
     for (int32_t p = 0; p < g->n_pack; p++)
         for (int32_t i = 0, n = lanes_of(g, p); i < n; i += WIDE) {
             const double *now = &w->now[pack_of(w, p, l->apart->n_out) + (size_t)i];
@@ -273,16 +317,24 @@ VS_CLONES static void give(const dev_group *g, double alpha, bool moved, double 
             double *to = out + pack_of(w, p, g->form[MDL_TRAN].n_out) + (size_t)i;
             for (const row *r = w->row, *end = r + w->n_row; r < end; r++) {
                 wide sum = GET(now + r->at);
-                for (const term *t = w->term + r->begin, *last = w->term + r->end;
-                     !moved && t < last; t++)
+                for (const term *t = w->term + r->begin, *last = w->term + r->end; t < last; t++)
                     sum += GET(now + t->at) * GET(dv + t->col);
                 PUT(to + r->to, sum);
             }
             if (w->limited >= 0)
-                PUT(to + w->limited, moved ? GET(now + l->limited * s) : (wide){0});
-            if (moved || alpha != w->alpha)
-                give_jacobian(w, now, alpha, to);
+                PUT(to + w->limited, (wide){0});
         }
+}
+
+/* Outputs of the form TRAN. moved: v0 is where x is. */
+static void give(const dev_group *g, double alpha, bool moved, double *out)
+{
+    if (moved)
+        copy_rows(g, out);
+    else
+        extrapolate_rows(g, out);
+    if (moved || alpha != g->lin->whole->alpha)
+        give_jacobian(g, alpha, out);
 }
 
 /* Outputs of fewer lanes than S to their places; what is behind stays 0. */
@@ -323,11 +375,16 @@ vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
     vs_status st = VS_OK;
     if (!dev_lin_same_dyn(l, a->dyn))
         forget(g);
-    const bool moved = !rests(g, a) || !a->weight;
+    const bool looks = a->weight && (a->still || g->nb <= WHOLE_OFTEN);
+    const bool moved = !looks || !rests(g, a);
     if (moved) {
         st = evaluate(g, a);
-        swap_voltages(w);
-        if (a->weight && st == VS_OK)
+        w->late = !looks;
+        if (looks)
+            swap_voltages(w);
+        else
+            memcpy(w->x0, a->x, (size_t)w->n_x * sizeof *w->x0);
+        if (looks && st == VS_OK)
             measure_all(g, a->weight);
         else
             forget(g); /* without weights there are no tolerances yet */
@@ -338,9 +395,19 @@ vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
     return st;
 }
 
+/* v0 of the last evaluation. */
+static void settle(const dev_group *g)
+{
+    struct dev_whole *w = g->lin->whole;
+    for (size_t k = 0; w->late && k < pack_of(w, g->n_pack, g->lin->n_col); k++)
+        w->v0[k] = w->x0[g->lin->at[k]];
+    w->late = false;
+}
+
 const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, const double **v0)
 {
     const struct dev_whole *w = g->lin->whole;
+    settle(g);
     *v0 = &w->v0[pack_of(w, pack, g->lin->n_col) + (size_t)lane];
     return &w->now[pack_of(w, pack, g->lin->apart->n_out) + (size_t)lane];
 }
@@ -348,6 +415,8 @@ const double *dev_whole_held(const dev_group *g, int32_t pack, int32_t lane, con
 void dev_whole_arrays(dev_group *g, double **now, double **v0)
 {
     struct dev_whole *w = g->lin->whole;
+    settle(g);
+    w->nothing = false; /* bounds may be given */
     *now = w->now;
     *v0 = w->v0;
     w->alpha = NAN;

@@ -101,11 +101,16 @@ vs_status lu_analyze(lu_solver *lu, const csc *a)
     return st;
 }
 
+bool lu_can_restart(const lu_solver *lu)
+{
+    return lu->fac && lu->fac->method->forget &&
+           (lu->opt.kind == LU_AUTO || lu->opt.kind == LU_KLU || lu->opt.kind == LU_TINY);
+}
+
 bool lu_restart(lu_solver *lu)
 {
     lu_fac *f = lu->fac;
-    if (!f || !f->method->forget ||
-        (lu->opt.kind != LU_AUTO && lu->opt.kind != LU_KLU && lu->opt.kind != LU_TINY))
+    if (!lu_can_restart(lu))
         return false;
     f->method->forget(f);
     f->have = f->spare = false;

@@ -74,6 +74,7 @@ bool lu_forget(lu_solver *lu);
 /* Forgets the factors, so that what follows does not depend on what was factored before; counters
  * stay. false: it goes on with the method that the factors went over to, and knows them. */
 bool lu_restart(lu_solver *lu);
+bool lu_can_restart(const lu_solver *lu); /* whether it would */
 
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite. */

@@ -46,7 +46,7 @@ static vs_status run_op(sim *s, const flat_ana *a)
     (void)a;
     double *x;
     bool warm;
-    vs_status st = sim_start_op(s, false);
+    vs_status st = sim_start_both(s);
     if (!st)
         st = sim_plot_begin(s, "op", "Operating Point", NULL, false);
     if (!st)

@@ -117,6 +117,14 @@ vs_status sim_start_op(sim *s, bool tran)
     return VS_OK;
 }
 
+vs_status sim_start_both(sim *s)
+{
+    const vs_status st = sim_start_op(s, false);
+    if (!st)
+        ana_set_memo(s->ana, &s->memo[0], &s->memo[1]);
+    return st;
+}
+
 void sim_memo_count(sim *s, const ana_stat *a)
 {
     gen_count *c = s->numbers.count;

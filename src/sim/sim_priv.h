@@ -154,6 +154,8 @@ void sim_numbers_redone(sim *s, const ckt_redone *what);
 /* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and
  * the sources at time 0. */
 VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
+/* As sim_start_op for .op; what is found may serve the next .tran too. */
+VS_MUST_USE vs_status sim_start_both(sim *s);
 /* What an operating point begins from, [n+1]; NULL: nothing. */
 const double *sim_begin(sim *s, bool tran);
 /* The figures of an analysis object are taken: which of them were made. */

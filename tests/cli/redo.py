@@ -259,7 +259,7 @@ class Kept(Compare):
     TEXT = {'DRIVE': 'dc 0.9 ac 1', 'RES': '1k', 'CAP': '1p', 'KF': '', 'ANA': '.op\n.tran 1n 40n\n.ac dec 2 1k 1g\n'
             '.noise v(b) V1 dec 2 1k 1meg\n.tf v(b) V1\n'}
 
-    def taken(self, first=(2, 3), values=(2, 3, 5), **change):
+    def taken(self, first=(1, 4), values=(2, 3, 5), **change):
         """(found, taken over) of the points behind the first; all equal runs alone."""
         text = dict(self.TEXT, **change)
         deck = KEPT + text.pop('ANA')
@@ -280,10 +280,11 @@ class Kept(Compare):
                 self.assertEqual(self.taken(**change), (0, 5))
 
     def test_what_does(self):
-        self.assertEqual(self.taken(RES='{1k*p}'), (2, 3))
-        self.assertEqual(self.taken(DRIVE='dc {p/5} ac 1'), (2, 3))
-        self.assertEqual(self.taken(DRIVE='dc 0.9 pulse({p/5} 1 1n 1n 1n 5n 20n)'), (1, 4)) # of the transient alone
-        self.assertEqual(self.taken(DRIVE='dc {p/5} pulse(0.8 1 1n 1n 1n 5n 20n) ac 1'), (1, 4)) # of all others
+        self.assertEqual(self.taken(RES='{1k*p}'), (1, 4)) # .op's serves all
+        self.assertEqual(self.taken(DRIVE='dc {p/5} ac 1'), (1, 4))
+        two = {'first': (2, 3)} # the source begins at another value
+        self.assertEqual(self.taken(**two, DRIVE='dc 0.9 pulse({p/5} 1 1n 1n 1n 5n 20n)'), (1, 4)) # of the transient alone
+        self.assertEqual(self.taken(**two, DRIVE='dc {p/5} pulse(0.8 1 1n 1n 1n 5n 20n) ac 1'), (1, 4)) # of all others
 
     def test_times_that_waveforms_take_from_tran(self):
         tran = {'ANA': '.op\n.tran {p*1n} {p*20n}\n.ac dec 2 1k 1g\n.noise v(b) V1 dec 2 1k 1meg\n.tf v(b) V1\n'}

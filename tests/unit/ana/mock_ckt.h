@@ -52,6 +52,7 @@ struct ckt {
     double ic[MOCK_MAX + 1];
     double bound_step;
     double jump_time, jump_value; /* an unannounced jump of all sources */
+    bool same_start;
 };
 
 static inline int32_t mock_unknown(ckt *c, const char *name, ckt_kind kind, bool node)
@@ -392,6 +393,8 @@ void ckt_restore_limits(ckt *c)
     for (int k = 0; k < c->n_dev; k++)
         c->dev[k].vlim = c->dev[k].vlim_ok;
 }
+
+bool ckt_same_start(const ckt *c) { return c->same_start; }
 
 /* The limits are all that its devices remember. */
 bool ckt_state_size(const ckt *c, size_t *n)

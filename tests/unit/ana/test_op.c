@@ -91,6 +91,30 @@ START_TEST(series_diodes_without_limiting_need_a_homotopy)
 }
 END_TEST
 
+/* It is that of a transient too where the circuit says so, and not with .ic. */
+START_TEST(a_transient_takes_the_operating_point_of_op)
+{
+    const bool with_ic = _i;
+    ana_memo memo[2] = {{0}};
+    const ana_node_value ic = {2, 0.1};
+    const ana_tran_opt o = {.tstep = 1e-6, .tstop = 1e-6};
+    const ana_sink none = {0};
+    series(3, 20, true);
+    c.same_start = true;
+    begin();
+    ana_set_memo(a, &memo[0], &memo[1]);
+    if (with_ic)
+        ana_set_ic(a, &ic, 1);
+    ck_assert_int_eq(ana_op(a, x, false, false), VS_OK);
+    ck_assert(memo[0].valid && memo[1].valid == !with_ic);
+    ck_assert_int_eq(ana_tran(a, &o, &none), VS_OK);
+    ck_assert_int_eq(ana_stats(a)->n_op_taken, !with_ic);
+    ck_assert_int_eq(ana_stats(a)->n_op, 1 + with_ic);
+    ana_memo_fini(&memo[0]);
+    ana_memo_fini(&memo[1]);
+}
+END_TEST
+
 START_TEST(an_operating_point_that_is_kept_is_taken_over)
 {
     ana_memo memo[2] = {{0}};
@@ -277,6 +301,7 @@ int main(void)
     tcase_add_test(tc, divider_is_exact);
     tcase_add_test(tc, series_diodes_converge_with_limiting);
     tcase_add_test(tc, series_diodes_without_limiting_need_a_homotopy);
+    tcase_add_loop_test(tc, a_transient_takes_the_operating_point_of_op, 0, 2);
     tcase_add_test(tc, an_operating_point_that_is_kept_is_taken_over);
     tcase_add_test(tc, nodeset_chooses_the_state_of_a_latch);
     tcase_add_test(tc, no_solution_names_node_device_and_what_was_tried);

@@ -377,7 +377,7 @@ START_TEST(one_instance_that_moved_lets_the_whole_group_be_evaluated)
     make_squares(0);
     double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8],
                         again[N_SQUARE * 8 * 8];
-    dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1, .still = true};
     for (int i = 1; i <= N_SQUARE; i++) {
         x[i] = 0.1 * i;
         weight[i] = 1e3; /* 1 mA or 1 mA/alpha may be left out */
@@ -438,7 +438,7 @@ START_TEST(what_no_voltage_changes_has_no_curvature)
     static const double place[] = {0.6, 0.61, 0.611, 0.617};
     static const bool moved[] = {true, true, false, true};
     double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8];
-    const dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    const dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1, .still = true};
     for (int whole = 0; whole < 2; whole++) {
         mock_lanes = lanes[_i];
         make_elements(eval_shunted, 1000, 1 - whole);
@@ -465,6 +465,41 @@ START_TEST(what_no_voltage_changes_has_no_curvature)
 }
 END_TEST
 
+/* More instances than a pack has hold nothing while steps move the circuit. */
+START_TEST(a_large_group_is_held_as_a_whole_while_the_circuit_is_still)
+{
+    static const int32_t lanes[] = {1, 2, 4, 8};
+    static const double dyn[IR_N_DYN];
+    mock_lanes = lanes[_i];
+    make_squares(0);
+    double x[N_SQUARE + 1] = {0}, weight[N_SQUARE + 1] = {0}, out[N_SQUARE * 8 * 8],
+                        again[N_SQUARE * 8 * 8];
+    dev_lin_at at = {.x = x, .dyn = dyn, .weight = weight, .alpha = 1};
+    for (int i = 1; i <= N_SQUARE; i++) {
+        x[i] = 0.1 * i;
+        weight[i] = 1e3;
+    }
+    for (int n = 0; n < 3; n++) { /* moving: at the same x again and again */
+        x[3] += 0.01 * n;
+        ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+        ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+        ck_assert_double_eq(of_square(out, 2, 0), 0.5 * x[3] * x[3]);
+        dev_lin_outputs(&g, &at, 0, g.n_pack, again); /* reads where the group was evaluated */
+        const int32_t p = dev_pack_of(&g, 2);
+        ck_assert_double_eq(again[p * 8 * g.lanes + 2 - g.first[p]], of_square(out, 2, 0));
+    }
+    at.still = true;
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK); /* nothing is held yet */
+    ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    ck_assert_int_eq(g.lin->n_item, 0);
+    at.still = false;
+    ck_assert_int_eq(dev_whole_load(&g, &at, out), VS_OK);
+    ck_assert_int_eq(g.lin->n_item, N_SQUARE);
+    mock_lanes = 1;
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("dev");
@@ -480,6 +515,7 @@ int main(void)
     tcase_add_test(t, corrected_sums_are_those_made_anew);
     tcase_add_loop_test(t, one_instance_that_moved_lets_the_whole_group_be_evaluated, 0, 4);
     tcase_add_loop_test(t, what_no_voltage_changes_has_no_curvature, 0, 4);
+    tcase_add_loop_test(t, a_large_group_is_held_as_a_whole_while_the_circuit_is_still, 0, 4);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
