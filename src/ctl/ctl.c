@@ -715,6 +715,8 @@ void ctl_free(ctl **p)
         vec_free(c->def[i].arg);
     vec_free(c->def);
     vec_free(c->result);
+    post_flow_free(&c->flow);
+    vec_free(c->flow_image);
     arena_fini(&c->scratch);
     arena_fini(&c->mem);
     vs_free(c);

@@ -109,7 +109,9 @@ static vs_status run_from(ctl *c, size_t i, bool again)
             break;
         flat_ana a = own_analysis(i < n ? &todo[i] : &op);
         c->first = i;
+        ctl_flow_begin(c, &a);
         st = run_one(c, &a);
+        ctl_flow_end(c);
         c->run.of_deck = true;
         c->run.number = i;
         const vs_status one = st ? VS_OK : ctl_dot(c, a.kind);

@@ -123,7 +123,9 @@ vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span 
     }
     post_meas m;
     sim_plots(c->s)->current = p;
-    vs_status st = post_measure(&c->e, text, at, &m);
+    const bool came =
+        c->flow && !str_casecmp(analysis, "tran") && post_flow_result(c->flow, at, &c->scratch, &m);
+    vs_status st = came ? VS_OK : post_measure(&c->e, text, at, &m);
     sim_plots(c->s)->current = was;
     if (st)
         return st;
@@ -371,6 +373,70 @@ vs_status ctl_dot(ctl *c, flat_ana_kind kind)
     return st;
 }
 
+/* -- measures as points come -- */
+
+/* Does the card need the waveforms of a transient, and is it no measure? */
+static bool needs_waves(const dot_card *d)
+{
+    return strcmp(d->word, "width") && strcmp(d->word, "meas") &&
+           (!*d->analysis || !str_casecmp(d->analysis, "tran"));
+}
+
+static bool read_measures(ctl *c)
+{
+    const char **later = NULL;
+    bool ok = true;
+    c->flow = post_flow_new();
+    ctl_measure_names(c->s, &later);
+    for (size_t i = 0; ok && i < vec_len(sim_flat(c->s)->post); i++) {
+        const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
+        if (!strcmp(d.word, "meas") && !str_casecmp(d.analysis, "tran"))
+            ok = post_flow_add(c->flow, &c->e, d.text, d.at, later);
+    }
+    vec_free(later);
+    if (ok && c->flow_image) {
+        image im = image_give(c->flow_image, vec_len(c->flow_image));
+        post_flow_image(c->flow, &im);
+        vec_free(c->flow_image);
+    }
+    return ok;
+}
+
+/* sim_opt.piece */
+static bool take_piece(void *user, post_plot *plot)
+{
+    ctl *c = user;
+    post_set *s = sim_plots(c->s);
+    post_plot *was = s->current;
+    s->current = plot;
+    const bool first = !c->flow;
+    const bool ok = (!first || read_measures(c)) && post_flow_take(c->flow, &c->e);
+    s->current = was;
+    if (first && !ok)
+        post_flow_free(&c->flow);
+    return ok || !first;
+}
+
+void ctl_flow_begin(ctl *c, const flat_ana *a)
+{
+    sim_opt *o = sim_opts(c->s);
+    bool others = a->kind != FLAT_TRAN || o->keep != SIM_KEEP_NAMED || c->o.session;
+    for (size_t i = 0; !others && i < vec_len(sim_flat(c->s)->post); i++) {
+        const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
+        others = needs_waves(&d) || !strcmp(d.analysis, "fft");
+    }
+    post_flow_free(&c->flow);
+    o->piece = others ? NULL : take_piece;
+    o->piece_user = c;
+}
+
+void ctl_flow_end(ctl *c)
+{
+    if (c->flow || c->flow_image)
+        (void)take_piece(c, sim_plots(c->s)->current);
+    sim_opts(c->s)->piece = NULL;
+}
+
 void ctl_measure_names(const sim *s, const char ***list)
 {
     arena mem;
@@ -504,6 +570,14 @@ void ctl_image(ctl *c, image *im)
         vec_extend(c->result, n);
     for (size_t i = 0; i < vec_len(c->result); i++)
         result_image(c, &c->result[i], im);
+    if (!im->giving && c->flow) {
+        image flow = image_take();
+        post_flow_image(c->flow, &flow);
+        c->flow_image = flow.bytes;
+    }
+    IMAGE_VEC(im, c->flow_image);
+    if (!im->giving)
+        vec_free(c->flow_image);
     IMAGE_ONE(im, c->first);
     IMAGE_ONE(im, c->n_analysis);
     IMAGE_ONE(im, c->tran);

@@ -5,7 +5,7 @@
  *     ctl_show.c  what there is: show, listing, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
- *     ctl_dot.c   .meas .four .print of the deck, the table of measures */
+ *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
 #ifndef CTL_PRIV_H
 #define CTL_PRIV_H
 
@@ -45,12 +45,14 @@ struct ctl {
     ctl_opt o;
     diag *d;
     str_pool *names;
-    arena mem;          /* of the whole run */
-    arena scratch;      /* of one command */
-    post_env e;         /* e.mem is scratch */
-    ctl_var *var;       /* vec */
-    ctl_result *result; /* vec */
-    post_def *def;      /* vec */
+    arena mem;           /* of the whole run */
+    arena scratch;       /* of one command */
+    post_env e;          /* e.mem is scratch */
+    ctl_var *var;        /* vec */
+    ctl_result *result;  /* vec */
+    post_flow *flow;     /* measures of the transient of the deck; NULL: its plot is kept */
+    uint8_t *flow_image; /* vec: post_flow_image of a transient that another process began */
+    post_def *def;       /* vec */
     uint64_t seed;
     post_plot *constants;
     FILE *out;         /* of the command under way: o.log, or a file by > */
@@ -173,5 +175,9 @@ vs_status ctl_check_cards(ctl *c);
 /* -- ctl_dot.c -- */
 /* A measure on the newest plot of that analysis: result printed, kept, and a vector of the plot. */
 vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at);
+/* Around an analysis of the deck: a transient's measures are computed as its points come, where
+ * these are not needed for anything else. */
+void ctl_flow_begin(ctl *c, const flat_ana *a);
+void ctl_flow_end(ctl *c);
 
 #endif

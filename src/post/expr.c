@@ -205,10 +205,18 @@ static double arithmetic_real(int op, double x, double y)
     }
 }
 
+static void needs_whole(post_env *e)
+{
+    if (e->whole)
+        *e->whole = true;
+}
+
 static post_val apply(post_env *e, int op, const post_val *a, const post_val *b)
 {
     bool logic = strchr("<>lg=n&|", op) != NULL;
     bool complex = !logic && op != '%' && (a->complex || b->complex);
+    if (op == '^')
+        needs_whole(e);
     if (op == '^' && !complex) /* a negative number to a broken power */
         for (int64_t k = 0; k < a->n && !complex; k++)
             for (int64_t j = 0; j < b->n && !complex; j++)
@@ -243,6 +251,8 @@ static post_val of_vec(post_env *e, const post_vec *v, const post_plot *plot)
 static bool find_in(post_env *e, const post_plot *plot, const char *name, post_val *out)
 {
     const post_vec *v = plot ? post_plot_find(plot, name) : NULL;
+    if (v && v->n > 1 && plot != e->set->current)
+        needs_whole(e);
     if (v)
         *out = of_vec(e, v, plot);
     return v != NULL;
@@ -502,6 +512,7 @@ static bool index_range(parser *p, post_val *v)
         return false;
     if (p->names || p->e->check)
         return true;
+    needs_whole(p->e);
     double a = creal(post_at(&lo, 0)), b = two ? creal(post_at(&hi, 0)) : a;
     const post_vec *axis = post_axis(v);
     post_val r = post_new_val(p->e, v->n, v->complex);

@@ -480,6 +480,20 @@ const char *const post_function_names[] = {
 };
 const size_t post_n_function = VS_COUNT(post_function_names);
 
+/* Is value k of the result one of value k of the arguments alone? Not log and sqrt: one negative
+ * value makes all complex. */
+static bool value_by_value(fn_run run, int n_arg)
+{
+    static const fn_run list[] = {magnitude, phase,  real_part, imag_part, conjugate, decibel,
+                                  f_exp,     f_sin,  f_cos,     f_tan,     f_asin,    f_acos,
+                                  f_atan,    f_sinh, f_cosh,    f_tanh,    f_floor,   f_ceil,
+                                  f_nint,    f_pos,  f_sgn,     f_j,       minus};
+    for (size_t i = 0; i < VS_COUNT(list); i++)
+        if (list[i] == run)
+            return true;
+    return n_arg == 2 && (run == f_max || run == f_min);
+}
+
 bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val *out, bool *known)
 {
     static const struct {
@@ -507,6 +521,8 @@ bool post_call(post_env *e, const char *name, post_val *arg, int n_arg, post_val
             return post_fail(e, "%s() of an empty vector", name);
         post_val r;
         fargs f = {e, arg, n_arg, &r, t[i].name};
+        if (e->whole && !value_by_value(t[i].run, n_arg))
+            *e->whole = true;
         if (!t[i].run(&f))
             return false;
         *out = r;

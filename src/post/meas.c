@@ -8,18 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "meas_priv.h"
 #include "post_priv.h"
 #include "spectrum.h"
-
-typedef enum edge { EDGE_CROSS, EDGE_RISE, EDGE_FALL } edge;
-
-typedef struct clause { /* a place on the axis */
-    const char *expr, *val;
-    double at, td, from, to; /* NAN: not given */
-    edge edge;
-    int number; /* which one; -1: the last */
-    bool edge_given;
-} clause;
 
 typedef struct job {
     post_env *e;
@@ -28,6 +19,7 @@ typedef struct job {
     post_word *w; /* vec */
     size_t i;
     post_meas *m;
+    meas_plan *plan; /* NULL: evaluate */
 } job;
 
 typedef struct curve {
@@ -250,18 +242,31 @@ static bool curve_of(job *j, const char *text, const char *minus, curve *c)
     return n > 0 || fail(j, "the plot has no points");
 }
 
+const char *meas_no_part(arena *mem, double from, double to, double first, double last)
+{
+    const double a = isnan(from) ? first : from, b = isnan(to) ? last : to;
+    const double slack = 1e-9 * (last - first);
+    if (a > b)
+        return arena_printf(mem, "FROM=%g is behind TO=%g", a, b);
+    if (b < first - slack || a > last + slack)
+        return arena_printf(mem, "%g .. %g is outside the curve, which goes from %g to %g", a, b,
+                            first, last);
+    return NULL;
+}
+
+const char *meas_outside(arena *mem, double t, double first, double last)
+{
+    return arena_printf(mem, "%g is outside the curve, which goes from %g to %g", t, first, last);
+}
+
 /* The part between from and to, with points at both ends. */
 static bool cut(job *j, const curve *c, double from, double to, curve *out)
 {
     double first = fmin(c->x[0], c->x[c->n - 1]), last = fmax(c->x[0], c->x[c->n - 1]);
     double a = isnan(from) ? first : from, b = isnan(to) ? last : to;
-    double slack = 1e-9 * (last - first);
-    if (a > b)
-        return fail(j, arena_printf(j->e->mem, "FROM=%g is behind TO=%g", a, b));
-    if (b < first - slack || a > last + slack)
-        return fail(j, arena_printf(j->e->mem,
-                                    "%g .. %g is outside the curve, which goes from %g to %g", a, b,
-                                    first, last));
+    const char *why = meas_no_part(j->e->mem, from, to, first, last);
+    if (why)
+        return fail(j, why);
     a = fmax(a, first);
     b = fmin(b, last);
     bool up = c->x[c->n - 1] >= c->x[0];
@@ -281,51 +286,65 @@ static bool cut(job *j, const curve *c, double from, double to, curve *out)
     return true;
 }
 
+bool meas_crossing_add(meas_crossing *s, const clause *c, double x, double y)
+{
+    const double a = s->y, b = y, from = s->x, step = x - s->x;
+    const bool any = s->any;
+    s->any = true;
+    s->x = x;
+    s->y = y;
+    const bool rise = a < 0 && b >= 0, fall = a > 0 && b <= 0;
+    if (!any || s->n == c->number ||
+        !(c->edge == EDGE_RISE   ? rise
+          : c->edge == EDGE_FALL ? fall
+                                 : rise || fall))
+        return false;
+    const double t = from + step * (a / (a - b));
+    const double lo = fmax(isnan(c->td) ? -INFINITY : c->td, isnan(c->from) ? -INFINITY : c->from);
+    const double hi = isnan(c->to) ? INFINITY : c->to;
+    if (t < lo || t > hi)
+        return false;
+    s->t = t;
+    s->n++;
+    return true;
+}
+
+const char *meas_no_crossing(arena *mem, const clause *c, int n)
+{
+    static const char *const name[] = {"crosses", "rises through", "falls through"};
+    return arena_printf(mem,
+                        n == 1 ? "'%s' %s %s only once"
+                        : n    ? "'%s' %s %s only %d times"
+                               : "'%s' never %s %s",
+                        c->expr,
+                        n                       ? name[c->edge]
+                        : c->edge == EDGE_CROSS ? "crosses"
+                        : c->edge == EDGE_RISE  ? "rises through"
+                                                : "falls through",
+                        c->val, n);
+}
+
 /* Where the curve, which is expr - val, crosses 0 as the clause says. */
 static bool crossing(job *j, const clause *c, double *t)
 {
     curve d;
+    meas_crossing s = {0};
     if (!isnan(c->at) && !c->expr) {
         *t = c->at;
         return true;
     }
     if (!curve_of(j, c->expr, c->val, &d))
         return false;
-    int n = 0;
-    double lo = fmax(isnan(c->td) ? -INFINITY : c->td, isnan(c->from) ? -INFINITY : c->from);
-    double hi = isnan(c->to) ? INFINITY : c->to;
-    for (int64_t k = 1; k < d.n; k++) {
-        double a = d.y[k - 1], b = d.y[k];
-        bool rise = a < 0 && b >= 0, fall = a > 0 && b <= 0;
-        if (!(c->edge == EDGE_RISE ? rise : c->edge == EDGE_FALL ? fall : rise || fall))
-            continue;
-        double x = d.x[k - 1] + (d.x[k] - d.x[k - 1]) * (a / (a - b));
-        if (x < lo || x > hi)
-            continue;
-        *t = x;
-        if (++n == c->number)
-            return true;
-    }
-    static const char *const name[] = {"crosses", "rises through", "falls through"};
-    if (n && c->number < 0)
-        return true;
-    return fail(j, arena_printf(j->e->mem,
-                                n == 1 ? "'%s' %s %s only once"
-                                : n    ? "'%s' %s %s only %d times"
-                                       : "'%s' never %s %s",
-                                c->expr,
-                                n                       ? name[c->edge]
-                                : c->edge == EDGE_CROSS ? "crosses"
-                                : c->edge == EDGE_RISE  ? "rises through"
-                                                        : "falls through",
-                                c->val, n));
+    for (int64_t k = 0; k < d.n; k++)
+        (void)meas_crossing_add(&s, c, d.x[k], d.y[k]);
+    *t = s.t;
+    return meas_crossing_found(&s, c) || fail(j, meas_no_crossing(j->e->mem, c, s.n));
 }
 
 /* -- the forms -- */
 
-static void part(job *j, const char *name, double value)
+void meas_part(post_meas *m, const char *name, double value)
 {
-    post_meas *m = j->m;
     m->part[m->n_part] = name;
     m->part_value[m->n_part++] = value;
 }
@@ -347,13 +366,17 @@ static vs_status trig_targ(job *j)
     }
     if (!have_trig || !have_targ)
         return wrong(j, NULL, "%1 is missing", have_trig ? "TARG" : "TRIG", "") ? VS_OK : VS_EINPUT;
+    if (j->plan) {
+        *j->plan = (meas_plan){.kind = MEAS_DELAY, .a = trig, .b = targ};
+        return VS_OK;
+    }
     double t0, t1;
     if (!crossing(j, &trig, &t0) || !crossing(j, &targ, &t1))
         return VS_OK;
     j->m->value = t1 - t0;
     j->m->ok = true;
-    part(j, "targ", t1);
-    part(j, "trig", t0);
+    meas_part(j->m, "targ", t1);
+    meas_part(j->m, "trig", t0);
     return VS_OK;
 }
 
@@ -404,6 +427,11 @@ static vs_status find(job *j, bool slope)
     if (peek(j) || (!c.expr && isnan(c.at) && !point))
         return wrong(j, peek(j), "%1 needs WHEN or AT=", slope ? "DERIV" : "FIND", "") ? VS_OK
                                                                                        : VS_EINPUT;
+    if (j->plan) {
+        if (!slope && !point)
+            *j->plan = (meas_plan){.kind = MEAS_FIND, .expr = expr, .a = c};
+        return VS_OK;
+    }
     if (point && !c.expr)
         return find_point(j, expr);
     double t;
@@ -411,8 +439,7 @@ static vs_status find(job *j, bool slope)
         return VS_OK;
     double v = post_interpolate(y.x, y.y, y.n, t);
     if (isnan(v)) {
-        fail(j, arena_printf(j->e->mem, "%g is outside the curve, which goes from %g to %g", t,
-                             y.x[0], y.x[y.n - 1]));
+        fail(j, meas_outside(j->e->mem, t, y.x[0], y.x[y.n - 1]));
         return VS_OK;
     }
     j->m->value = slope ? slope_at(&y, t) : v;
@@ -425,20 +452,51 @@ static vs_status when(job *j)
     clause c;
     if (!read_when(j, &c))
         return VS_EINPUT;
+    if (j->plan) {
+        *j->plan = (meas_plan){.kind = MEAS_WHEN, .a = c};
+        return VS_OK;
+    }
     j->m->ok = crossing(j, &c, &j->m->value);
     return VS_OK;
 }
 
-typedef enum range_kind {
-    R_AVG,
-    R_RMS,
-    R_INTEG,
-    R_MIN,
-    R_MAX,
-    R_PP,
-    R_MIN_AT,
-    R_MAX_AT
-} range_kind;
+void meas_sum_add(meas_sum *s, double x, double y)
+{
+    if (!s->n++) {
+        *s = (meas_sum){1, {x, y}, {x, y}, {x, y}, {x, y}, 0, 0};
+        return;
+    }
+    const double dx = x - s->last[0], a = s->last[1];
+    s->area += dx * (a + y) / 2;
+    s->square += dx * (a * a + a * y + y * y) / 3;
+    double *const better = y < s->lo[1] ? s->lo : y > s->hi[1] ? s->hi : s->last;
+    better[0] = s->last[0] = x;
+    better[1] = s->last[1] = y;
+}
+
+void meas_sum_tell(const meas_sum *s, range_kind kind, post_meas *m)
+{
+    const double span = s->last[0] - s->first[0];
+    m->ok = true;
+    switch (kind) {
+    case R_AVG: m->value = span > 0 ? s->area / span : s->first[1]; break;
+    case R_RMS: m->value = span > 0 ? sqrt(s->square / span) : fabs(s->first[1]); break;
+    case R_INTEG: m->value = s->area; break;
+    case R_PP: m->value = s->hi[1] - s->lo[1]; break;
+    case R_MIN:
+    case R_MAX:
+        m->value = (kind == R_MIN ? s->lo : s->hi)[1];
+        meas_part(m, "at", (kind == R_MIN ? s->lo : s->hi)[0]);
+        return;
+    case R_MIN_AT:
+    case R_MAX_AT:
+        m->value = (kind == R_MIN_AT ? s->lo : s->hi)[0];
+        meas_part(m, "with", (kind == R_MIN_AT ? s->lo : s->hi)[1]);
+        return;
+    }
+    meas_part(m, "from", s->first[0]);
+    meas_part(m, "to", s->last[0]);
+}
 
 static vs_status range(job *j, range_kind kind)
 {
@@ -453,45 +511,16 @@ static vs_status range(job *j, range_kind kind)
         return VS_EINPUT;
     if (!isnan(c.td))
         c.from = isnan(c.from) ? c.td : fmax(c.from, c.td);
+    if (j->plan) {
+        *j->plan = (meas_plan){.kind = MEAS_RANGE, .range = kind, .expr = expr, .a = c};
+        return VS_OK;
+    }
     if (!curve_of(j, expr, NULL, &all) || !cut(j, &all, c.from, c.to, &y))
         return VS_OK;
-    double area = 0, square = 0, span = y.x[y.n - 1] - y.x[0];
-    int64_t lo = 0, hi = 0;
-    for (int64_t k = 0; k < y.n; k++) {
-        lo = y.y[k] < y.y[lo] ? k : lo;
-        hi = y.y[k] > y.y[hi] ? k : hi;
-        if (k) {
-            double dx = y.x[k] - y.x[k - 1], a = y.y[k - 1], b = y.y[k];
-            area += dx * (a + b) / 2;
-            square += dx * (a * a + a * b + b * b) / 3;
-        }
-    }
-    post_meas *m = j->m;
-    m->ok = true;
-    switch (kind) {
-    case R_AVG: m->value = span > 0 ? area / span : y.y[0]; break;
-    case R_RMS: m->value = span > 0 ? sqrt(square / span) : fabs(y.y[0]); break;
-    case R_INTEG: m->value = area; break;
-    case R_PP: m->value = y.y[hi] - y.y[lo]; break;
-    case R_MIN:
-        m->value = y.y[lo];
-        part(j, "at", y.x[lo]);
-        return VS_OK;
-    case R_MAX:
-        m->value = y.y[hi];
-        part(j, "at", y.x[hi]);
-        return VS_OK;
-    case R_MIN_AT:
-        m->value = y.x[lo];
-        part(j, "with", y.y[lo]);
-        return VS_OK;
-    case R_MAX_AT:
-        m->value = y.x[hi];
-        part(j, "with", y.y[hi]);
-        return VS_OK;
-    }
-    part(j, "from", y.x[0]);
-    part(j, "to", y.x[y.n - 1]);
+    meas_sum sum = {0};
+    for (int64_t k = 0; k < y.n; k++)
+        meas_sum_add(&sum, y.x[k], y.y[k]);
+    meas_sum_tell(&sum, kind, j->m);
     return VS_OK;
 }
 
@@ -503,6 +532,10 @@ static vs_status param(job *j, const post_word *w)
     const char *text = w->value ? w->value : next && !next->value ? next->text : NULL;
     if (!text)
         return wrong(j, w, "PARAM needs an expression: PARAM='...'", "", "") ? VS_OK : VS_EINPUT;
+    if (j->plan) {
+        *j->plan = (meas_plan){.kind = MEAS_PARAM, .expr = text};
+        return VS_OK;
+    }
     if (!evaluate(j, text, &v))
         return VS_OK;
     j->i += !w->value;
@@ -561,7 +594,7 @@ static vs_status figure(job *j, size_t kind)
     for (j->i++; (w = peek(j)); j->i++)
         if (!read_tone_key(j, w, &o))
             return VS_EINPUT;
-    if (j->e->check || !evaluate(j, expr, &v))
+    if (j->plan || j->e->check || !evaluate(j, expr, &v))
         return VS_OK;
     const char *why = post_tone_of(j->e, &v, &o, &t);
     if (why) {
@@ -571,7 +604,7 @@ static vs_status figure(job *j, size_t kind)
     const double value[] = {100 * t.thd, t.snr, t.sndr, t.sfdr, t.enob};
     j->m->value = value[kind];
     j->m->ok = true;
-    part(j, "at", t.freq);
+    meas_part(j->m, "at", t.freq);
     return VS_OK;
 }
 
@@ -618,9 +651,18 @@ static vs_status dispatch(job *j)
     return VS_EINPUT;
 }
 
-vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m)
+void meas_check(post_meas *m)
 {
-    job j = {.e = e, .at = at, .text_len = strlen(text), .m = m};
+    if (m->ok && !isfinite(m->value)) {
+        m->ok = false;
+        m->why = "the result is not a finite number";
+    }
+}
+
+/* plan NULL: evaluates. */
+static vs_status measure(post_env *e, const char *text, diag_span at, post_meas *m, meas_plan *plan)
+{
+    job j = {.e = e, .at = at, .text_len = strlen(text), .m = m, .plan = plan};
     *m = (post_meas){0};
     j.w = post_words(e, text);
     vs_status st = VS_EINPUT;
@@ -632,12 +674,21 @@ vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m
         j.i = 1;
         st = dispatch(&j);
     }
-    if (!st && m->ok && !isfinite(m->value)) {
-        m->ok = false;
-        m->why = "the result is not a finite number";
-    }
+    if (!st)
+        meas_check(m);
     vec_free(j.w);
     return st;
+}
+
+vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m)
+{
+    return measure(e, text, at, m, NULL);
+}
+
+vs_status meas_read(post_env *e, const char *text, diag_span at, post_meas *m, meas_plan *plan)
+{
+    *plan = (meas_plan){.kind = MEAS_OTHER};
+    return measure(e, text, at, m, plan);
 }
 
 void post_measure_names(str_pool *names, const char *text, const char ***list)

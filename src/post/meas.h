@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "expr.h"
+#include "image.h"
 
 typedef struct post_meas {
     const char *name; /* interned lower case; NULL: the text has none */
@@ -30,5 +31,25 @@ void post_measure_names(str_pool *names, const char *text, const char ***list);
 bool post_measure_form(const char *text, size_t n);
 /* A line as ngspice prints it. */
 void post_measure_print(const post_meas *m, FILE *out);
+
+/* Measures of a transient whose points are not kept: post_flow_new and, when the first piece of the
+ * waveforms is there, post_flow_add for each measure; post_flow_take for each piece, the first
+ * included; post_flow_result. Results are those of post_measure on the whole, bit by bit. If add or
+ * the first take says no, the waveforms have to be kept. */
+typedef struct post_flow post_flow;
+post_flow *post_flow_new(void);
+void post_flow_free(post_flow **f);
+/* e->set->current is the plot with the first piece; later: vec of names that are not known before
+ * the end, those of measures. false: the measure needs the whole curve, or is none. */
+bool post_flow_add(post_flow *f, const post_env *e, const char *text, diag_span at,
+                   const char *const *later);
+/* The next points: e->set->current has these alone. false (for the first piece only): an expression
+ * cannot be told from a piece. */
+bool post_flow_take(post_flow *f, const post_env *e);
+/* After the last piece, of the text that stands at `at`; texts in mem. false: it was not added, or
+ * needs no points. */
+bool post_flow_result(post_flow *f, diag_span at, arena *mem, post_meas *m);
+/* What came of the points so far; given back to one to which the same measures were added. */
+void post_flow_image(post_flow *f, image *im);
 
 #endif

@@ -43,6 +43,7 @@ typedef struct sim_hook {
     void *user;
 } sim_hook;
 
+enum { SIM_PIECE = 4096 };
 typedef enum sim_keep { SIM_KEEP_NOTHING, SIM_KEEP_NAMED, SIM_KEEP_ALL } sim_keep;
 
 /* A value in place of the deck's, by the name of an instance or model of the flat netlist. */
@@ -99,6 +100,11 @@ typedef struct sim_opt {
     const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: no */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
+    /* Transients whose plot in memory nobody needs as a whole: it is handed over each time it has
+     * SIM_PIECE points, and is empty then. false: it is not, from then on it grows. What is left
+     * behind the last piece, at least a point, stays in the plot. NULL: plots are kept whole. */
+    bool (*piece)(void *user, post_plot *plot);
+    void *piece_user;
     const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
     post_set *plots;   /* where plots go; NULL: to the engine's own */
     image *take_up;    /* the next transient is one that another process began: what is left of its

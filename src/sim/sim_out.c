@@ -276,6 +276,17 @@ void sim_grid_end(sim *s)
     s->grid = (sim_grid){0};
 }
 
+/* The plot in memory, if it is only passed on (sim_opt.piece). */
+static void pass_piece(sim *s)
+{
+    if (!s->transient || !s->opt.piece || !s->plot->scale || s->plot->scale->n < SIM_PIECE)
+        return;
+    if (!s->opt.piece(s->opt.piece_user, s->plot))
+        s->opt.piece = NULL;
+    for (size_t i = 0; s->opt.piece && i < vec_len(s->plot->vec); i++)
+        s->plot->vec[i]->n = 0;
+}
+
 static vs_status keep_point(sim *s, double axis, const double *x, const double *xi)
 {
     size_t n = 0, k = 0;
@@ -284,6 +295,7 @@ static vs_status keep_point(sim *s, double axis, const double *x, const double *
     if (st)
         return st;
     if (s->plot) {
+        pass_piece(s);
         if (s->unit)
             post_vec_push(s->plot->vec[k++], axis, 0);
         for (size_t i = 0; i < vec_len(s->mem_vec); i++)

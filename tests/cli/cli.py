@@ -955,7 +955,7 @@ class Memory(Folder):
                          preexec_fn=limit)
 
     def test_a_transient_with_measures_keeps_its_points(self):
-        done = self.limited('.tran 1n 10m\n.meas tran m max v(n9)\n' + ''.join(
+        done = self.limited('.tran 1n 10m\n.meas tran m deriv v(n9) at=1m\n' + ''.join(
             '.meas tran m%d max v(n%d)\n' % (i, i) for i in range(1, 200)) + '.end\n')
         self.assertIn('error: out of memory', done.stderr)
         self.assertNotIn('m1 ', done.stdout)

@@ -287,6 +287,28 @@ class Cards(Folder):
         self.assertLess(one - without, 2e6)
         self.assertGreater(all_of_them - without, 8e6)
 
+    FLOW = ('.meas tran top max v(out)\n.meas tran d trig v(in) val=0.5 rise=1 targ v(out) val=0.3 cross=last\n'
+            '.meas tran mean avg v(out) from=1u\n.meas tran f find v(out) at=3u\n.meas tran sum param=\'top+mean\'\n')
+
+    def test_measures_need_no_memory_for_points(self):
+        def peak(end):
+            self.run_deck(RC + '.tran 1n %s 0 1n\n' % end + self.FLOW, '-q', '--no-output', '--stats', 's.json')
+            with open(self.path('s.json')) as f:
+                s = json.load(f)
+            return s['points_accepted'], s['peak_memory_bytes']
+        (few, small), (many, large) = peak('50u'), peak('1m')
+        self.assertGreater(many - few, 900e3)
+        self.assertLess(large - small, 1e6)     # a double of a point: 7.2e6
+
+    def test_measures_of_pieces_are_those_of_the_whole(self):
+        def results(more):
+            self.run_deck(RC + '.tran 1n 20u 0 1n\n' + self.FLOW + more, '-q', '--no-output', '--measures', 'm.json')
+            return json.loads(self.read('m.json'))[:5]
+        flow = results('')
+        self.assertTrue(all(m['value'] is not None for m in flow))
+        for whole in '.meas tran x deriv v(out) at=1u\n', '.meas tran x max v(out) to=top*1u\n', '.print tran v(out)\n':
+            self.assertEqual(results(whole), flow)
+
     def test_errors_of_form_are_told_before_the_run(self):
         for card in ('.meas tran x maxx v(out)', '.print tran v(out', '.four 1meg foo(v(out))'):
             _, err = self.run_deck(RC + '.tran 1n 1 0 1n\n' + card + '\n', code=1)

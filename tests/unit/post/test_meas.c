@@ -149,6 +149,115 @@ START_TEST(a_falling_axis_gives_the_same)
 }
 END_TEST
 
+/* Forms over the curves of `pieces` and what they do not have; false: they need the whole curve. */
+static const struct {
+    const char *text;
+    bool flows;
+} flows[] = {
+    {"a trig v(y) val=0.5 rise=1 targ v(z) val=0.1 fall=last", true},
+    {"a trig v(y) val=0.5 rise=3 td=0.5 targ v(y) val={0.2*2} cross=7", true},
+    {"a trig at=0.1 targ v(y) val=v(z) cross=last from=1 to=3", true},
+    {"a trig at=0.1 targ at=2", true},
+    {"a trig v(y) val=9 targ at=2", true},
+    {"a trig v(y) val=0 rise=1000 targ at=2", true},
+    {"a find v(z) at=0", true},
+    {"a find v(z) at=1.2345", true},
+    {"a find v(z) at=99", true},
+    {"a find v(z) at=-1", true},
+    {"a find v(z)*2-v(y) when v(y)=v(z) cross=12", true},
+    {"a find abs(v(y)) when v(z)=0 fall=last", true},
+    {"a find v(y) when v(up)=1 cross=1", true},
+    {"a when v(y)=0.4 fall=20", true},
+    {"a when v(y)=0.4 fall=2000", true},
+    {"a when v(y)=40", true},
+    {"a avg v(y)", true},
+    {"a avg v(y) from=0.3 to=2.9", true},
+    {"a avg 3", true},
+    {"a rms v(y,z) td=0.7", true},
+    {"a integ v(y)*v(z) from=0 to=5", true},
+    {"a integ v(y) from=2 to=1", true},
+    {"a integ v(y) from=50 to=60", true},
+    {"a integ v(y) from=-2 to=-1", true},
+    {"a pp v(y)>0?v(z):v(y) from=1.5 to=1.5", true},
+    {"a min max(v(y),v(z)) to=3.999", true},
+    {"a max v(y) from=2", true},
+    {"a min_at exp(v(y))", true},
+    {"a max_at v(y)/v(up) from=1", true},
+    {"a avg 1/(v(up)-v(up))", true},
+    {"a param='1+2'", true},
+    {"a param='v(y)'", false},
+    {"a deriv v(y) at=1", false},
+    {"a avg sqrt(v(y))", false},
+    {"a avg v(y)^2", false},
+    {"a avg deriv(v(y))", false},
+    {"a avg v(y)[3]", false},
+    {"a avg v(none)", false},
+    {"a max v(y) from=other", false},
+    {"a when v(y)=other", false},
+    {"a max ac1.v(out)", false},
+};
+enum { N_POINT = 5000 };
+
+static void fill(bench *b, post_plot *p, int from, int to)
+{
+    static const char *const name[] = {"time", "v(up)", "v(y)", "v(z)"};
+    for (size_t i = 0; i < VS_COUNT(name); i++) {
+        post_vec *v = post_plot_find(p, name[i]);
+        if (!v)
+            v = post_plot_add(&b->set, p, name[i], i ? "voltage" : "time", false);
+        p->scale = i ? p->scale : v;
+        v->n = 0;
+        for (int k = from; k < to; k++) {
+            const double t = (k + 0.3 * sin(k * 7.1) * (k > 0)) * (4.0 / N_POINT);
+            const double y[] = {t, t, sin(40 * t) + 0.1 * sin(1e4 * t), cos(29 * t) * (2 - t / 3)};
+            post_vec_push(v, y[i], 0);
+        }
+    }
+}
+
+START_TEST(pieces_give_the_bits_of_the_whole)
+{
+    bench b;
+    bench_init(&b);
+    post_plot *whole = post_plot_new(&b.set, "tran", "t", "Transient Analysis");
+    fill(&b, whole, 0, N_POINT);
+    post_plot *piece = post_plot_new(&b.set, "tran", "t", "Transient Analysis");
+    const char **later = NULL;
+    vec_push(later, "other");
+    unsigned seed = 17;
+    for (size_t i = 0; i < VS_COUNT(flows); i++) {
+        const char *text = flows[i].text;
+        post_flow *f = post_flow_new();
+        post_meas a = {0}, c = {0};
+        bool flowing = true;
+        for (int k = 0, n; k < N_POINT && flowing; k += n) {
+            seed = seed * 1103515245 + 12345;
+            n = 1 + (int)(seed >> 8) % (i % 2 ? 3 : 2000);
+            n = k + n > N_POINT ? N_POINT - k : k ? n : n + 1;
+            b.set.current = piece;
+            fill(&b, piece, k, k + n);
+            flowing =
+                (k || post_flow_add(f, &b.e, text, DIAG_NOWHERE, later)) && post_flow_take(f, &b.e);
+        }
+        ck_assert_msg(flowing == flows[i].flows, "%s", text);
+        b.set.current = whole;
+        if (flowing && post_flow_result(f, DIAG_NOWHERE, &b.mem, &c)) {
+            ck_assert_int_eq(post_measure(&b.e, text, DIAG_NOWHERE, &a), VS_OK);
+            ck_assert_msg(a.ok == c.ok && !memcmp(&a.value, &c.value, sizeof a.value) &&
+                              a.n_part == c.n_part &&
+                              !memcmp(a.part_value, c.part_value, sizeof a.part_value),
+                          "%s: %.17g %.17g", text, a.value, c.value);
+            ck_assert_str_eq(a.why ? a.why : "", c.why ? c.why : "");
+        } else {
+            ck_assert(!flowing || strstr(text, "param"));
+        }
+        post_flow_free(&f);
+    }
+    vec_free(later);
+    bench_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("post/meas");
@@ -157,6 +266,7 @@ int main(void)
     tcase_add_loop_test(t, a_failed_measure_has_a_reason, 0, (int)VS_COUNT(failures));
     tcase_add_loop_test(t, texts_that_are_no_measure_are_errors, 0, (int)VS_COUNT(wrong));
     tcase_add_test(t, a_falling_axis_gives_the_same);
+    tcase_add_test(t, pieces_give_the_bits_of_the_whole);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

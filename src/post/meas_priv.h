@@ -1,0 +1,82 @@
+/* meas_priv.h - between meas.c, which measures whole curves, and meas_flow.c, to which the points
+ * of a curve come one after the other. */
+#ifndef MEAS_PRIV_H
+#define MEAS_PRIV_H
+
+#include "meas.h"
+
+typedef enum edge { EDGE_CROSS, EDGE_RISE, EDGE_FALL } edge;
+
+typedef struct clause { /* a place on the axis */
+    const char *expr, *val;
+    double at, td, from, to; /* NAN: not given */
+    edge edge;
+    int number; /* which one; -1: the last */
+    bool edge_given;
+} clause;
+
+typedef enum range_kind {
+    R_AVG,
+    R_RMS,
+    R_INTEG,
+    R_MIN,
+    R_MAX,
+    R_PP,
+    R_MIN_AT,
+    R_MAX_AT
+} range_kind;
+
+/* What a text asks for. */
+typedef enum meas_kind {
+    MEAS_OTHER, /* a form that needs the whole curve, or none */
+    MEAS_PARAM,
+    MEAS_DELAY, /* b - a */
+    MEAS_FIND,  /* expr at a */
+    MEAS_WHEN,  /* a */
+    MEAS_RANGE  /* of expr from a.from to a.to */
+} meas_kind;
+typedef struct meas_plan {
+    meas_kind kind;
+    range_kind range;
+    const char *expr;
+    clause a, b;
+} meas_plan;
+/* Reads the text, evaluates no curve. Status: as post_measure. */
+VS_MUST_USE vs_status meas_read(post_env *e, const char *text, diag_span at, post_meas *m,
+                                meas_plan *plan);
+
+/* Where a curve, whose points are added, crosses 0. */
+typedef struct meas_crossing {
+    bool any;    /* a point was added */
+    double x, y; /* the last one */
+    int n;       /* crossings so far that the clause counts */
+    double t;    /* the last of these */
+} meas_crossing;
+/* true: there is a new t. */
+bool meas_crossing_add(meas_crossing *s, const clause *c, double x, double y);
+static inline bool meas_crossing_found(const meas_crossing *s, const clause *c)
+{
+    return s->n && (c->number < 0 || s->n == c->number);
+}
+/* Why there is none: a sentence in mem. */
+const char *meas_no_crossing(arena *mem, const clause *c, int n);
+
+/* Sums over points that are added from left to right. */
+typedef struct meas_sum {
+    int64_t n;
+    double first[2], last[2], lo[2], hi[2]; /* points: x, y */
+    double area, square;
+} meas_sum;
+void meas_sum_add(meas_sum *s, double x, double y);
+void meas_sum_tell(const meas_sum *s, range_kind kind, post_meas *m);
+
+/* FROM and TO as given, NAN: not, on a curve from first to last; NULL, or why there is no such
+ * part. */
+const char *meas_no_part(arena *mem, double from, double to, double first, double last);
+/* "t is outside the curve, ..." */
+const char *meas_outside(arena *mem, double t, double first, double last);
+void meas_part(post_meas *m, const char *name, double value);
+/* A result that is no finite number is none. */
+void meas_check(post_meas *m);
+
+#endif
