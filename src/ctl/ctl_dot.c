@@ -394,7 +394,7 @@ static bool read_measures(ctl *c)
             ok = post_flow_add(c->flow, &c->e, d.text, d.at, later);
     }
     vec_free(later);
-    if (ok && c->flow_image) {
+    if (ok && vec_len(c->flow_image)) {
         image im = image_give(c->flow_image, vec_len(c->flow_image));
         post_flow_image(c->flow, &im);
         vec_free(c->flow_image);
@@ -432,7 +432,7 @@ void ctl_flow_begin(ctl *c, const flat_ana *a)
 
 void ctl_flow_end(ctl *c)
 {
-    if (c->flow || c->flow_image)
+    if (c->flow || vec_len(c->flow_image))
         (void)take_piece(c, sim_plots(c->s)->current);
     sim_opts(c->s)->piece = NULL;
 }

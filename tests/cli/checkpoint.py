@@ -92,6 +92,21 @@ rq vdd q 5k
 .meas tran mx max v(q)
 .end
 """
+MEASURES = """measures of more points than are kept
+v1 in 0 sin(0 1 10meg)
+r1 in out 1k
+c1 out 0 10p
+d1 out 0 dm
+.model dm d is=1e-14 cjo=1p
+.meas tran top max v(out)
+.meas tran first when v(out)=0.1 rise=3
+.meas tran last find v(in) when v(out)=0.1 cross=last
+.meas tran dt trig v(in) val=0.5 rise=2 targ v(out) val=0.2 fall=90
+.meas tran mean avg v(out) from=1u to=11u
+.meas tran sum param='top+mean'
+.tran 1n 12u 0 0.2n
+.end
+"""
 ASTABLE = """given values, .csv
 .model qm npn bf=80 cje=1p tf=2n cjc=1p rb=10
 vcc vcc 0 5
@@ -121,7 +136,7 @@ def chain(n):
 
 
 DECKS = {'lines': (LINES, 'raw'), 'noise': (NOISE, 'raw'), 'astable': (ASTABLE, 'csv'),
-         'chain': (chain(600), 'raw')}
+         'chain': (chain(600), 'raw'), 'measures': (MEASURES, 'raw')}
 
 
 def without_date(b):
@@ -202,6 +217,9 @@ class Equal(Case):
 
     def test_noise_and_other_analyses_go_on(self):
         self.hunt('noise', KILLS, random.Random(2))
+
+    def test_measures_go_on(self):
+        self.hunt('measures', KILLS, random.Random(5))
 
     def test_given_values_and_csv_go_on(self):
         self.hunt('astable', KILLS, random.Random(3))
