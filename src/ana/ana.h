@@ -21,7 +21,8 @@ typedef struct ana_stat {
         *op_method; /* "Newton", "gmin stepping", "source stepping", "pseudo-transient", "uic" */
 } ana_stat;
 
-/* Accepted points, in order. axis: time, or the inner sweep value. x[n+1].
+/* Accepted points, in order; in a transient also a row just behind a corner at which the current of
+ * a source jumps. axis: time, or the inner sweep value. x[n+1].
  * Returns VS_OK to go on, VS_STOP to end the analysis in order, < 0 to abort; in a transient also
  * VS_PAUSED. */
 typedef struct ana_sink {

@@ -11,12 +11,14 @@
 
 #define EPSILON 2.2e-16
 #define NOISE 4 /* past points of the predictor have their own rounding */
-/* A current without memory carries no error on to later points. Its test asks for points that show
- * its course, and for that this reltol is enough: the rule's own error of dq/dt, of order h^2,
- * falls more slowly than the test's h^3 (docs/numerics.md, 4). */
+/* A current without memory carries no error on to later points, and the charge under lines through
+ * its points is that of the run however few they are. Its test asks for points that show its
+ * course, and for that this reltol is enough: the rule's own error of dq/dt, of order h^2, falls
+ * more slowly than the test's h^3 (docs/numerics.md, 4). */
 #define FLOW_RELTOL 1e-3
-/* Its mean is what a supply delivers: where a user asks for more, it is only this much looser. */
-#define FLOW_PART 3
+/* Part of the largest such current of the circuit that another one counts as, at least: what flows
+ * into the gates behind a control voltage is nothing beside the supply's. */
+#define FLOW_PART 0.1
 /* Part of the largest voltage of its device that an inner voltage counts as, at least. */
 #define INNER_PART 0.1
 /* Points from one look at these voltages to the next; among the first, each is looked at. */
@@ -134,15 +136,18 @@ static double without_zigzag(const tran *t, int32_t i)
 static void worst_flow(tran *t, double factor, const double *noise)
 {
     const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
-    const double reltol =
-        norm_max(t->a->opt.reltol, fmin(FLOW_RELTOL, FLOW_PART * t->a->opt.reltol));
+    const double reltol = norm_max(t->a->opt.reltol, FLOW_RELTOL);
+    double least = 0;
+    for (int32_t k = 0; k < t->n_flow; k++)
+        least = norm_max(least, FLOW_PART * t->xmax[t->flow[k]]);
     for (int32_t k = 0; k < t->n_flow; k++) {
         int32_t i = t->flow[k];
         double y = t->y[0][k] = t->n_piece >= 4 ? without_zigzag(t, i) : t->x[0][i];
         if (t->n_piece < 8 || t->pc.order != 2)
             continue;
         double miss = y - (w[0] * t->y[1][k] + w[1] * t->y[2][k] + w[2] * t->y[3][k]);
-        double tol = norm_max(reltol * norm_max(t->xmax[i], fabs(t->x[0][i])), t->a->tol_x[i]);
+        double most = norm_max(norm_max(t->xmax[i], fabs(t->x[0][i])), least);
+        double tol = norm_max(reltol * most, t->a->tol_x[i]);
         double size = (noise ? above(miss, noise[i]) : fabs(miss)) * scale;
         if (size > t->lte.ratio * tol) {
             t->lte.ratio = size / tol;

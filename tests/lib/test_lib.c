@@ -160,7 +160,8 @@ START_TEST(a_stopped_run_keeps_its_points_and_lets_others_start)
     vsim_run_stat st;
     vsim_run_stats(r, &st);
     ck_done(s, vsim_run_vector(r, "v(out)", &v));
-    ck_assert_uint_eq((size_t)st.accepted + 1, v.n);
+    ck_assert_uint_ge(v.n, (size_t)st.accepted + 1); /* and rows behind corners */
+    ck_assert_uint_le(v.n, (size_t)st.accepted + 2);
     const double *x = vsim_run_point(r);
     size_t out;
     ck_done(s, vsim_unknown_find(d, "out", &out));
