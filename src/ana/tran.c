@@ -21,7 +21,7 @@
 #define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
 #define BEHIND_CORNER (1.0 / 4096) /* of a step, where a row shows the other side of a corner, */
-#define JUMP_SEEN 1                /* and jumps of currents that have one, in tolerances */
+#define JUMP_SEEN 3                /* and jumps of currents that have one, in tolerances */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
 #define PROGRESS_EVERY 0.05   /* s */
 
@@ -205,37 +205,37 @@ static vs_status deliver_at(tran *t, double time, const double *x)
 
 static vs_status deliver(tran *t) { return deliver_at(t, t->t, t->x[1]); }
 
-/* Whether a source's current had another value behind the corner than in front of it. */
-static bool current_jumped(const tran *t, const double *behind)
+/* The value of unknown i just behind a corner: lines through the points of the trapezoidal rule have
+ * below them just the charge that flowed, and so has a line from here to the end of SDIRK2's step,
+ * whose mean is (1 - g) i_A + g i, i_A and i at the stage and the end. What has memory does not
+ * jump; a voltage without moves smoothly unless it jumps by more than it moves afterwards. */
+static double behind_corner(const tran *t, int32_t i, bool *jumped)
 {
-    for (int32_t k = 0; k < t->n_flow; k++) {
-        const int32_t i = t->flow[k];
-        const double tol = t->a->opt.reltol * t->xmax[i] + t->a->tol_x[i];
-        if (fabs(behind[i] - t->x[2][i]) > JUMP_SEEN * tol)
-            return true;
-    }
-    return false;
+    const double from = t->x[2][i], to = t->x[1][i], move = t->stage[i] - to;
+    const double value = to + 2 * (1 - INTEG_SDIRK_GAMMA) * move;
+    const bool flow = t->a->u[i].kind == CKT_CURRENT;
+    const double seen = JUMP_SEEN * (t->a->opt.reltol * t->xmax[i] + t->a->tol_x[i]);
+    if (t->lte_class[i] == LTE_STATE || !(fabs(value - from) > seen + (flow ? 0 : fabs(move))))
+        return from + BEHIND_CORNER * (to - from);
+    *jumped |= flow;
+    return value;
 }
 
 /* The first step of a piece was accepted. A point has one value, and at the corner that is the one
  * in front of it. Where a source's current jumps there, as that of a ramp into a capacitor, lines
  * between points would give half of the jump for the whole of the step. So a row just behind the
- * corner shows its other side. Under lines through the points of the trapezoidal rule lies just the
- * charge that flowed; here, too, if what has no memory begins at i + 2 (1 - g) (i_A - i), with i_A
- * and i of the stage and the end of SDIRK2: its mean is (1 - g) i_A + g i. */
+ * corner shows its other side. */
 static vs_status deliver_corner(tran *t)
 {
-    const double h = t->past[0], part = BEHIND_CORNER, g = INTEG_SDIRK_GAMMA;
-    const double *from = t->x[2], *to = t->x[1], *stage = t->stage;
+    const double h = t->past[0];
     double *x = t->pred;
-    if (part * h < 100 * SAME_TIME * t->o.tstop)
+    bool jumped = false;
+    if (BEHIND_CORNER * h < 100 * SAME_TIME * t->o.tstop)
         return VS_OK;
-    for (int32_t i = 0; i <= t->a->n; i++)
-        x[i] = t->lte_class[i] == LTE_STATE ? from[i] + part * (to[i] - from[i])
-                                            : to[i] + 2 * (1 - g) * (stage[i] - to[i]);
-    if (!current_jumped(t, x))
-        return VS_OK;
-    return deliver_at(t, t->t - (1 - part) * h, x);
+    x[0] = 0;
+    for (int32_t i = 1; i <= t->a->n; i++)
+        x[i] = behind_corner(t, i, &jumped);
+    return jumped ? deliver_at(t, t->t - (1 - BEHIND_CORNER) * h, x) : VS_OK;
 }
 
 static vs_status report_progress(tran *t)
