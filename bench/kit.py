@@ -3,12 +3,13 @@
 and what the measures are off by.
 
     kit.py VSIM sky130|gf180 [NAME...] [--repeat N] [--steps 1,5,25] [--reltol R]
+            [--vsim-reltol R,...]
                                 exit code 77 without the kit or ngspice (./bootstrap test)
 
 NAME: a deck's name; all with a transient if none is given. Errors are the largest relative
-difference of a measure (of a voltage below 1 V: the difference in V) from a run of vsim with tolerances 100 times smaller and a quarter of the
-deck's largest step; `supply`: that of means and integrals of the supply's current, which are of
-short pulses and take their values at corners of sources once only, the others are in `error`.
+difference of a measure (of a voltage below 1 V: the difference in V) from a run of vsim with
+tolerances 100 times smaller and a quarter of the deck's largest step; `supply`: that of means and
+integrals of the supply's current, the others are in `error`.
 ngspice has the deck's largest step; vsim that one and multiples of it
 (--steps). The last column is ngspice's time over vsim's; `*` marks the fastest run of vsim that is
 at least as exact as ngspice. Times are processor time of a whole run less that of the same deck with
@@ -33,6 +34,7 @@ import sky130
 
 NAMES = [n for n in circuits.NAMES if n not in ('bandgap', 'opamp')]  # they have no transient
 TRAN = re.compile(r'(?m)^\.tran +(\S+) +(\S+) +0 +(\S+)$')
+RELTOL = re.compile(r'(?<=^\.options )reltol=\S+', re.M)
 TIGHTER = '.options reltol=1e-6 abstol=1e-14 vntol=1e-8'
 
 
@@ -93,12 +95,16 @@ def bench(args, name, prelude, folder):
     deck = circuits.text(name, prelude)
     vsim = [os.path.abspath(args.vsim), '--no-init', '--no-output', '--threads', '1']
     if args.reltol:
-        deck = deck.replace(circuits.TIGHT, re.sub(r'reltol=\S+', 'reltol=' + args.reltol, circuits.TIGHT))
+        deck = RELTOL.sub('reltol=' + args.reltol, deck)
     tight = coarser(deck, 0.25).replace('.end\n', TIGHTER + '\n.end\n')
     _, said = processor_time(vsim + [Program('exact', vsim, tight, folder).deck], folder)
     exact = circuits.measures(said, tight)
     runs = [Program('ngspice', ['ngspice', '-b'], deck, folder)]
-    runs += [Program('vsim, %g times its step' % k, vsim, coarser(deck, k), folder) for k in args.steps]
+    for reltol in args.vsim_reltol or [None]:
+        for k in args.steps:
+            label = 'vsim, %g times its step' % k + (', reltol %s' % reltol if reltol else '')
+            own = RELTOL.sub('reltol=' + reltol, coarser(deck, k)) if reltol else coarser(deck, k)
+            runs.append(Program(label, vsim, own, folder))
     for r in runs[1:]:
         processor_time(r.command + [r.still], folder)  # its kernels are on the disk from here on
     for _ in range(args.repeat):
@@ -124,6 +130,7 @@ def main():
     p.add_argument('--repeat', type=int, default=3)
     p.add_argument('--steps', type=lambda s: [float(x) for x in s.split(',')], default=[1, 5, 25])
     p.add_argument('--reltol', help='of both programs; the decks have 1e-4')
+    p.add_argument('--vsim-reltol', type=lambda s: s.split(','), help='of vsim alone, each in turn')
     args = p.parse_args()
     prelude = {'sky130': sky130, 'gf180': gf180}[args.kit].PRELUDE
     if not kit.package(args.kit if args.kit == 'sky130' else 'c4m') or not shutil.which('ngspice'):

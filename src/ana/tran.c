@@ -205,10 +205,10 @@ static vs_status deliver_at(tran *t, double time, const double *x)
 
 static vs_status deliver(tran *t) { return deliver_at(t, t->t, t->x[1]); }
 
-/* The value of unknown i just behind a corner: lines through the points of the trapezoidal rule have
- * below them just the charge that flowed, and so has a line from here to the end of SDIRK2's step,
- * whose mean is (1 - g) i_A + g i, i_A and i at the stage and the end. What has memory does not
- * jump; a voltage without moves smoothly unless it jumps by more than it moves afterwards. */
+/* The value of unknown i just behind a corner. Lines through the points of the trapezoidal rule
+ * have below them just the charge that flowed, and so has a line from here to the end of SDIRK2's
+ * step, whose mean is (1 - g) i_A + g i, i_A and i at the stage and the end. What has memory does
+ * not jump; a voltage without moves smoothly unless it jumps by more than it moves afterwards. */
 static double behind_corner(const tran *t, int32_t i, bool *jumped)
 {
     const double from = t->x[2][i], to = t->x[1][i], move = t->stage[i] - to;
