@@ -91,6 +91,20 @@ class Wheel(unittest.TestCase):
         self.assertRegex(out, r'Ran \d\d tests')
         self.assertNotIn('skipped', out)
 
+    def test_other_pythons(self):
+        """VSIM_PYTHONS: interpreters (with venv and a way to get NumPy) that are to be tried too."""
+        pythons = os.environ.get('VSIM_PYTHONS', '').split()
+        if not pythons:
+            self.skipTest('VSIM_PYTHONS names no interpreters')
+        tests = shutil.copy(os.path.join(ROOT, 'python', 'tests', 'test_vsim.py'), self.tmp)
+        for k, python in enumerate(pythons):
+            with self.subTest(python=python):
+                venv = os.path.join(self.tmp, 'other%d' % k)
+                own = os.path.join(venv, 'bin', 'python')
+                self.run_it(python, '-m', 'venv', venv)
+                self.run_it(own, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', self.wheel)
+                self.assertRegex(self.run_it(own, '-W', 'ignore', tests), r'Ran \d\d tests')
+
     def test_notebooks(self):
         books = sorted(glob.glob(os.path.join(ROOT, 'examples', '*.ipynb')))
         self.assertEqual(len(books), 3)

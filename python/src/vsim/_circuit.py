@@ -300,36 +300,28 @@ class Circuit:
 
     # -- what there is --
 
-    def _table(self, what, make):
+    def _records(self, kind, struct, of):
+        """{name: of(record)} of the deck's records of a kind, "device" or "model"."""
         deck = self._ready()
         if self._stale:
             self._tables, self._stale = {}, False
-        if what not in self._tables:
-            self._tables[what] = make(deck)
-        return self._tables[what]
+        if kind not in self._tables:
+            n, record, out = ctypes.c_size_t(), struct(), {}
+            with deck.sim as lib:
+                deck.sim.check(getattr(lib, kind + '_count')(deck.ptr, _byref(n)))
+                for i in range(n.value):
+                    deck.sim.check(getattr(lib, kind + '_at')(deck.ptr, i, _byref(record)))
+                    out[_lib.text(record.name)] = of(record)
+            self._tables[kind] = out
+        return self._tables[kind]
 
     def _device_table(self) -> Dict[str, Tuple[str, str, Tuple[str, ...]]]:
-        def make(deck):
-            n, d, out = ctypes.c_size_t(), _lib.Device(), {}
-            with deck.sim as lib:
-                deck.sim.check(lib.device_count(deck.ptr, _byref(n)))
-                for i in range(n.value):
-                    deck.sim.check(lib.device_at(deck.ptr, i, _byref(d)))
-                    out[_lib.text(d.name)] = (_lib.text(d.type), _lib.text(d.model), tuple(
-                        _lib.text(d.node[k]) for k in range(d.n_node)))
-            return out
-        return self._table('devices', make)
+        return self._records('device', _lib.Device, lambda d: (
+            _lib.text(d.type), _lib.text(d.model),
+            tuple(_lib.text(d.node[k]) for k in range(d.n_node))))
 
     def _model_table(self) -> Dict[str, str]:
-        def make(deck):
-            n, m, out = ctypes.c_size_t(), _lib.Model(), {}
-            with deck.sim as lib:
-                deck.sim.check(lib.model_count(deck.ptr, _byref(n)))
-                for i in range(n.value):
-                    deck.sim.check(lib.model_at(deck.ptr, i, _byref(m)))
-                    out[_lib.text(m.name)] = _lib.text(m.type)
-            return out
-        return self._table('models', make)
+        return self._records('model', _lib.Model, lambda m: _lib.text(m.type))
 
     @property
     def title(self) -> str:
@@ -525,11 +517,7 @@ class Circuit:
         return result
 
     def _analysis(self, kind, keep=None, progress=None, sweeps=(), **fields) -> Result:
-        a = _lib.Analysis(size=ctypes.sizeof(_lib.Analysis), kind=_lib.KINDS.index(kind))
-        for name, value in fields.items():
-            setattr(a, name, value)
-        return self._run(kind, lambda lib, d, o, r: lib.run_analysis(d, _byref(a), o, r), keep,
-                         progress, sweeps)
+        return self._run(kind, _make(kind, **fields), keep, progress, sweeps)
 
     def run(self, card: Optional[str] = None, *, keep: Optional[Sequence[str]] = None,
             progress: Progress = None) -> Union[Result, List[Result]]:
@@ -599,18 +587,15 @@ class Circuit:
         max_step  the longest step; 0: the smaller of `step` and a 50th of the whole
         uic       no operating point: initial conditions of the elements
         progress  True: a bar (tqdm, if it is installed); a function: called with 0 to 1"""
-        return self._analysis('tran', keep, progress, tstop=stop, tstart=start, tmax=max_step,
-                              tstep=_step(stop, step, start), uic=uic)
+        return self._analysis('tran', keep, progress,
+                              **_tran_fields(stop, step, start, max_step, uic))
 
     def begin_tran(self, stop: float, step: Optional[float] = None, start: float = 0.0,
                    max_step: float = 0.0, uic: bool = False, *,
                    keep: Optional[Sequence[str]] = None) -> Transient:
         """A transient that is run in pieces: see Transient."""
-        a = _lib.Analysis(size=ctypes.sizeof(_lib.Analysis), kind=_lib.KINDS.index('tran'),
-                          tstop=stop, tstart=start, tmax=max_step,
-                          tstep=_step(stop, step, start), uic=uic)
         trouble = Trouble()
-        run = self._begin(lambda lib, d, o, r: lib.run_analysis(d, _byref(a), o, r),
+        run = self._begin(_make('tran', **_tran_fields(stop, step, start, max_step, uic)),
                           Watch(trouble, None, self._end, keep))
         run.ended = False
         return Transient(self, run, trouble)
@@ -751,8 +736,16 @@ def _whole(lib, run):
     return lib.run_go(run)
 
 
-def _step(stop, step, start):
-    return (stop - start) / 50 if step is None else step
+def _make(kind, **fields):
+    a = _lib.Analysis(size=ctypes.sizeof(_lib.Analysis), kind=_lib.KINDS.index(kind))
+    for name, value in fields.items():
+        setattr(a, name, value)
+    return lambda lib, deck, options, run: lib.run_analysis(deck, _byref(a), options, run)
+
+
+def _tran_fields(stop, step, start, max_step, uic):
+    return {'tstop': stop, 'tstart': start, 'tmax': max_step, 'uic': uic,
+            'tstep': (stop - start) / 50 if step is None else step}
 
 
 def _grid(start, stop, points, grid):
