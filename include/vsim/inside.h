@@ -183,6 +183,19 @@ VSIM_MUST_USE vsim_status vsim_inside_convert(const vsim_settings *set,
                                               const vsim_inside_streams *s,
                                               const vsim_inside_conversion *c);
 
+typedef struct vsim_inside_comparison {
+    const char *a, *b;
+    const char *plot;      /* as in vsim_inside_picture */
+    const char *output;    /* a picture of the worst signal; NULL: none */
+    bool common;           /* signals of one file alone do not count */
+    double reltol, abstol; /* NAN: 0.005; by unit */
+    double time_shift;     /* s */
+} vsim_inside_comparison;
+/* *differ: signals that do not agree, which the log tells. As vsim_inside_draw otherwise. */
+VSIM_MUST_USE vsim_status vsim_inside_compare(const vsim_settings *set,
+                                              const vsim_inside_streams *s,
+                                              const vsim_inside_comparison *c, int64_t *differ);
+
 /* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
  * -- */
 /* Did a launcher start this process? `variable` looks names of the environment up. */

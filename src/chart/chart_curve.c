@@ -7,9 +7,11 @@
 typedef struct tracer {
     chart_surface *s;
     const chart_pen *pen;
-    double *xy;       /* vec: the path under way */
-    double column;    /* x of the column under way */
-    double lo, hi, y; /* its extremes and its last value */
+    double *xy;    /* vec: the path under way */
+    double column; /* x of the column under way */
+    double lo, hi; /* its extremes, */
+    double first;  /* its first value, */
+    double x, y;   /* and its last point */
     bool in_column;
 } tracer;
 
@@ -21,7 +23,10 @@ static void add(tracer *t, double x, double y)
 
 static void end_column(tracer *t)
 {
-    if (t->in_column && t->hi - t->lo > t->s->fine) {
+    const bool straight = fmin(t->first, t->y) <= t->lo && fmax(t->first, t->y) >= t->hi;
+    if (t->in_column && straight && t->hi - t->lo > t->s->fine) {
+        add(t, t->x, t->y);
+    } else if (t->in_column && t->hi - t->lo > t->s->fine) {
         add(t, t->column, t->lo);
         add(t, t->column, t->hi);
         add(t, t->column, t->y);
@@ -44,14 +49,15 @@ static void line_to(tracer *t, double x, double y)
     if (t->in_column && fabs(x - t->column) < 2.5 * t->s->fine) {
         t->lo = fmin(t->lo, y);
         t->hi = fmax(t->hi, y);
+        t->x = x;
         t->y = y;
         return;
     }
     end_column(t);
     add(t, x, y);
     t->in_column = true;
-    t->column = x;
-    t->lo = t->hi = t->y = y;
+    t->column = t->x = x;
+    t->lo = t->hi = t->first = t->y = y;
 }
 
 void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale *x,

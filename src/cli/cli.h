@@ -15,6 +15,7 @@ typedef enum cli_exit {
     CLI_NUMERIC = 3,    /* no convergence, time step too small, singular matrix */
     CLI_IO = 4,         /* a file could not be read or written */
     CLI_MEMORY = 7,     /* out of memory (5, 6: `quit` codes of the run) */
+    CLI_DIFFER = 8,     /* compare: they do not agree */
     CLI_INTERRUPT = 130 /* Ctrl-C; results so far are kept */
 } cli_exit;
 
@@ -30,6 +31,7 @@ typedef enum cli_command {
     CMD_MERGE,
     CMD_PLOT,
     CMD_CONVERT,
+    CMD_COMPARE,
     CMD_TUNE,
     CMD_HELP,
     CMD_VERSION
@@ -90,6 +92,8 @@ typedef struct cli_opt {
     double low, high;            /* --threshold, V; NAN */
     double *z0;                  /* [n_z0] --reference, ohm */
     size_t n_z0;
+    double reltol, abstol, time_shift; /* compare; NAN: not given */
+    bool common;                       /* --common */
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
     char *user_cache; /* behind cache_dir, or NULL */
@@ -115,6 +119,7 @@ int cli_tune(const cli_opt *o);
 int cli_merge(const cli_opt *o);
 int cli_plot(const cli_opt *o);
 int cli_convert(const cli_opt *o);
+int cli_compare(const cli_opt *o);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */
 bool cli_join(cli_opt *o, int *code);

@@ -55,6 +55,10 @@ enum {
     OPT_NO_MPI,
     OPT_THRESHOLD,
     OPT_Z0,
+    OPT_RELTOL,
+    OPT_ABSTOL,
+    OPT_TIME_SHIFT,
+    OPT_COMMON,
     OPT_PICTURE /* those of plot begin here, in the order of picture_options */
 };
 
@@ -115,6 +119,10 @@ static const struct option options[] = {
     {"term", required_argument, NULL, 't'},
     {"threshold", required_argument, NULL, OPT_THRESHOLD},
     {"reference", required_argument, NULL, OPT_Z0},
+    {"reltol", required_argument, NULL, OPT_RELTOL},
+    {"abstol", required_argument, NULL, OPT_ABSTOL},
+    {"time-shift", required_argument, NULL, OPT_TIME_SHIFT},
+    {"common", no_argument, NULL, OPT_COMMON},
     {"vs", required_argument, NULL, OPT_PICTURE},
     {"plot", required_argument, NULL, OPT_PICTURE + 1},
     {"title", required_argument, NULL, OPT_PICTURE + 2},
@@ -145,8 +153,8 @@ static const struct {
 } commands[] = {{"run", CMD_RUN},         {"check", CMD_CHECK},     {"explain", CMD_EXPLAIN},
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
                 {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
-                {"convert", CMD_CONVERT}, {"tune", CMD_TUNE},       {"cache", CMD_CACHE},
-                {"help", CMD_HELP}};
+                {"convert", CMD_CONVERT}, {"compare", CMD_COMPARE}, {"tune", CMD_TUNE},
+                {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -324,6 +332,20 @@ static bool parse_threshold(cli_opt *o, const char *text)
     return ok || usage("--threshold takes volts, V or LOW,HIGH, not", text);
 }
 
+/* Not below 0: "1m". */
+static bool parse_tolerance(const char *option, const char *text, double *to)
+{
+    char why[160];
+    double *x;
+    size_t n;
+    const bool ok = cli_list(text, &x, &n) && n == 1 && x[0] >= 0;
+    if (ok)
+        *to = x[0];
+    free(x);
+    snprintf(why, sizeof why, "%s takes a number from 0 on, not", option);
+    return ok || usage(why, text);
+}
+
 static bool parse_z0(cli_opt *o, const char *text)
 {
     free(o->z0);
@@ -455,6 +477,10 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_TOUCHSTONE: o->touchstone = text; return true;
     case OPT_THRESHOLD: return parse_threshold(o, text);
     case OPT_Z0: return parse_z0(o, text);
+    case OPT_RELTOL: return parse_tolerance("--reltol", text, &o->reltol);
+    case OPT_ABSTOL: return parse_tolerance("--abstol", text, &o->abstol);
+    case OPT_COMMON: o->common = true; return true;
+    case OPT_TIME_SHIFT: return parse_tolerance("--time-shift", text, &o->time_shift);
     default: return apply_picture(o, c - OPT_PICTURE, text);
     }
 }
@@ -495,10 +521,16 @@ static bool check_results(const cli_opt *o)
     const size_t n = o->n_arg;
     if (o->picture_only && o->command != CMD_PLOT)
         return usage("only plot takes", o->picture_only);
-    if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT)
-        return usage("only plot and convert take", "--plot");
+    if (o->picture.plot && o->command != CMD_PLOT && o->command != CMD_CONVERT &&
+        o->command != CMD_COMPARE)
+        return usage("only plot, convert and compare take", "--plot");
     if ((!isnan(o->low) || o->n_z0) && o->command != CMD_CONVERT)
         return usage("only convert takes", o->n_z0 ? "--reference" : "--threshold");
+    if (!(isnan(o->reltol) && isnan(o->abstol) && isnan(o->time_shift) && !o->common) &&
+        o->command != CMD_COMPARE)
+        return usage("only compare takes", "--reltol, --abstol, --time-shift, --common");
+    if (o->command == CMD_COMPARE && n != 2)
+        return usage("compare takes two files: vsim compare old.raw new.raw", NULL);
     if (o->command == CMD_CONVERT && n != 2)
         return usage("convert takes two files: vsim convert ring.raw ring.h5", NULL);
     if (o->command == CMD_PLOT && !n)
@@ -576,7 +608,7 @@ static bool called_ngspice(const char *path)
 bool cli_opt_parse(cli_opt *o, int argc, char **argv)
 {
     *o = (cli_opt){.command = CMD_RUN, .jobs = 1, .n_shard = 1};
-    o->low = o->high = NAN;
+    o->low = o->high = o->reltol = o->abstol = o->time_shift = NAN;
     o->picture.xlo = o->picture.xhi = o->picture.ylo = o->picture.yhi = NAN;
     const char ***list[] = {&o->arg,    &o->include, &o->writable,
                             &o->define, &o->macro,   &o->variable};
@@ -652,6 +684,7 @@ static const char help_main[] =
     ".parquet "
     ".mat\n"
     "                               .s2p .ts .psf .vcd\n"
+    "  vsim compare A B             do two results agree? exit code 8 if they do not\n"
     "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
     "  vsim tune                    measure from what size on threads pay here, for later runs\n"
     "  vsim cache [list|clear|path] compiled models that are kept on disk\n"
@@ -691,6 +724,12 @@ static const char help_main[] =
     "  --plot KIND|N                of a file with several plots\n"
     "  --threshold V|LOW,HIGH       .vcd: from what voltage on a signal is 1, below which 0\n"
     "  --reference R,...              .s2p, .ts: reference resistances of ports (50)\n"
+    "\n"
+    "Compare (docs/results.md)\n"
+    "  --reltol X, --abstol X       of values (0.005; 1u V, 1n A)\n"
+    "  --time-shift S               edges may be so much apart (0)\n"
+    "  --common                     signals of one file alone do not count\n"
+    "  -o FILE.svg|png|pdf|html|txt a picture of the worst signal; --plot KIND|N\n"
     "\n"
     "Input\n"
     "  -I DIR                       search includes and Verilog-A files there too\n"
@@ -773,6 +812,7 @@ static const char help_exit[] =
     "  5    a model stopped the run ($fatal, $error)\n"
     "  6    --check-kernels: kernels and interpreter differ by more than rounding\n"
     "  7    out of memory; results up to then are kept\n"
+    "  8    compare: the results differ\n"
     "  130  interrupted; results up to then are kept\n";
 
 void cli_help(const char *topic, FILE *out)

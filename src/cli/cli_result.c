@@ -1,4 +1,5 @@
-/* cli_result.c - commands on result files: plot, convert. */
+/* cli_result.c - commands on result files: plot, convert, compare. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -80,6 +81,27 @@ int cli_convert(const cli_opt *o)
     if (!cli_out_open(&out, o))
         return CLI_IO;
     return end(&out, vsim_inside_convert(&set, &out.streams, &c));
+}
+
+int cli_compare(const cli_opt *o)
+{
+    cli_out out;
+    cli_opt here = *o;
+    int64_t differ = 0;
+    const vsim_settings set = cli_settings(o);
+    const vsim_inside_comparison c = {.a = o->arg[0],
+                                      .b = o->arg[1],
+                                      .plot = o->picture.plot,
+                                      .output = o->log,
+                                      .common = o->common,
+                                      .reltol = o->reltol,
+                                      .abstol = o->abstol,
+                                      .time_shift = isnan(o->time_shift) ? 0 : o->time_shift};
+    here.log = NULL; /* -o is the picture */
+    if (!cli_out_open(&out, &here))
+        return CLI_IO;
+    const int code = end(&out, vsim_inside_compare(&set, &out.streams, &c, &differ));
+    return code == CLI_OK && differ ? CLI_DIFFER : code;
 }
 
 int cli_plot(const cli_opt *o)

@@ -54,6 +54,7 @@ int main(int argc, char **argv)
         case CMD_MERGE: code = cli_merge(&o); break;
         case CMD_PLOT: code = cli_plot(&o); break;
         case CMD_CONVERT: code = cli_convert(&o); break;
+        case CMD_COMPARE: code = cli_compare(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:

@@ -21,7 +21,7 @@ const char *post_word_of(const char *what)
 static bool is_axis(const char *name, const char *type)
 {
     return !str_casecmp(type, "time") || !str_casecmp(type, "frequency") ||
-           strstr(name, "-sweep") != NULL;
+           !str_casecmp(name, "time") || !str_casecmp(name, "frequency") || strstr(name, "-sweep");
 }
 
 static void take(post_set *s, const out_plot *from, const char *title)
@@ -34,7 +34,10 @@ static void take(post_set *s, const out_plot *from, const char *title)
     for (int32_t i = 0; i < from->n_vec; i++) {
         char own[OUT_NAME];
         const bool axis = !i && (table || is_axis(from->name[i], from->type[i]));
-        post_vec *v = post_plot_append(s, p, out_own_name(own, from->name[i]), from->type[i],
+        const char *name = out_own_name(own, from->name[i]);
+        const bool says = str_casecmp(from->type[i], "notype") != 0 ||
+                          (str_casecmp(name, "time") && str_casecmp(name, "frequency"));
+        post_vec *v = post_plot_append(s, p, name, says ? from->type[i] : name, /* VACASK: notype */
                                        from->complex && !axis);
         const int64_t step = (int64_t)from->n_vec * w;
         const double *x = from->data + (int64_t)i * w;

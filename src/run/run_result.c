@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmp.h"
 #include "conv.h"
 #include "fig.h"
 #include "run_priv.h"
@@ -403,5 +404,181 @@ vsim_status vsim_inside_convert(const vsim_settings *set, const vsim_inside_stre
 {
     convert_question q = {set, s, c};
     const run_guard g = {.memory = set->memory, .streams = s, .body = convert};
+    return (vsim_status)run_guarded(&g, &q);
+}
+
+/* -- comparisons -- */
+
+typedef struct compare_question {
+    const vsim_settings *set;
+    const vsim_inside_streams *s;
+    const vsim_inside_comparison *c;
+    int64_t *differ;
+} compare_question;
+
+/* Those of [from, to) that `name` means; NULL: all. A vec. */
+static post_plot **part_of(const bench *b, size_t from, size_t to, const char *name)
+{
+    post_plot **out = NULL;
+    char *end = NULL;
+    const long k = name ? strtol(name, &end, 10) : 0;
+    const bool number = name && end != name && !*end;
+    for (size_t i = from; i < to; i++) {
+        post_plot *p = b->set.plot[i];
+        if (!name || (number ? (size_t)k == i - from + 1 : has_name(p, name)))
+            vec_push(out, p);
+    }
+    return out;
+}
+
+/* The plot of `list` for the i-th of the others: of the same name, by place if that will do, or the
+ * only one for the only one. Taken ones are NULL. */
+static post_plot **partner_of(post_plot **list, const post_plot *p, size_t i, bool only)
+{
+    const size_t n = vec_len(list);
+    for (size_t k = 0; k <= n; k++) { /* the same place first */
+        const size_t at = k ? k - 1 : i;
+        if (at < n && list[at] && (only || !strcmp(list[at]->what, p->what)))
+            return &list[at];
+    }
+    return NULL;
+}
+
+static void compare_plots(cmp *c, post_plot **a, post_plot **b)
+{
+    const bool only = vec_len(a) == 1 && vec_len(b) == 1;
+    for (size_t i = 0; i < vec_len(a); i++) {
+        post_plot **to = partner_of(b, a[i], i, only);
+        cmp_plots(c, a[i], to ? *to : NULL);
+        if (to)
+            *to = NULL;
+    }
+    for (size_t i = 0; i < vec_len(b); i++)
+        if (b[i])
+            cmp_plots(c, NULL, b[i]);
+}
+
+static void tell_differences(const cmp *c, bool many, FILE *out)
+{
+    enum { MOST = 100 };
+    char text[300];
+    const size_t n = vec_len(c->found);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const cmp_found *f = &c->found[i];
+        const post_plot *p = f->plot_a ? f->plot_a : f->plot_b;
+        cmp_text(f, text, sizeof text);
+        fprintf(out, "%s %s%s%s\n", (f->a ? f->a : f->b)->name, text, many ? "; " : "",
+                many ? p->what : "");
+    }
+    if (n > MOST)
+        fprintf(out, "and %zu more\n", n - MOST);
+    fprintf(out, "%lld signal%s agree%s, %zu difference%s\n", (long long)c->n_same,
+            c->n_same == 1 ? "" : "s", c->n_same == 1 ? "s" : "", n, n == 1 ? "" : "s");
+}
+
+/* The vector as an expression's value. */
+static post_val value_of(const post_vec *v, const post_plot *p, const char *name)
+{
+    return (post_val){
+        .complex = v->complex, .n = v->n, .v = v->v, .plot = p, .type = v->type, .name = name};
+}
+
+/* Where the difference is seen, unless all of the curves shows it: some periods, or widths of what
+ * is late. */
+static void look_at(const cmp_found *f, double *lo, double *hi)
+{
+    const post_vec *x = f->plot_a->scale;
+    *lo = *hi = NAN;
+    if (!x || x->complex || x->n < 2 || f->kind == CMP_OFFSET)
+        return;
+    const double from = x->v[0], to = x->v[x->n - 1], span = to - from;
+    double half = f->period_a > 0 ? 3 * f->period_a : span / 20;
+    if (f->kind == CMP_EDGE)
+        half = fmax(fmin(half, span / 40), 5 * fabs(f->size));
+    if (!(span > 4 * half))
+        return;
+    const double middle = fmin(fmax(f->at, from + half), to - half);
+    *lo = middle - half;
+    *hi = middle + half;
+}
+
+/* Both curves. */
+static vs_status draw_worst(bench *b, const compare_question *q, const cmp_found *f)
+{
+    fig pic = {0};
+    char text[300];
+    const vsim_inside_comparison *c = q->c;
+    cmp_text(f, text, sizeof text);
+    double lo, hi;
+    look_at(f, &lo, &hi);
+    const vsim_inside_picture p = {.output = c->output,
+                                   .title = arena_printf(&b->mem, "%s %s", f->a->name, text),
+                                   .xlo = lo,
+                                   .xhi = hi,
+                                   .ylo = NAN,
+                                   .yhi = NAN};
+    const draw_question d = {q->set, q->s, &p};
+    const post_val v = value_of(f->a, f->plot_a,
+                                arena_printf(&b->mem, "%s of %s", f->a->name, c->a)),
+                   w = value_of(f->b, f->plot_b,
+                                arena_printf(&b->mem, "%s of %s", f->b->name, c->b));
+    fig_add(&pic, &v, 1, NULL, NULL);
+    fig_add(&pic, &w, 1, NULL, NULL);
+    pic.value[1].expression = 1;
+    pic.n_member = 1; /* no family: two curves */
+    const vs_status st = put_picture(b, &d, &pic);
+    fig_fini(&pic);
+    return st;
+}
+
+static vs_status compare(void *arg)
+{
+    const compare_question *q = arg;
+    const vsim_inside_comparison *c = q->c;
+    const cmp_opt usual = cmp_defaults(),
+                  o = {.reltol = isnan(c->reltol) ? usual.reltol : c->reltol,
+                       .abstol = c->abstol,
+                       .time_shift = c->time_shift,
+                       .common = c->common};
+    bench b;
+    cmp found;
+    post_plot **first = NULL, **second = NULL;
+    bench_begin(&b, q->set, q->s);
+    cmp_init(&found, &o);
+    vs_status st = read_file(&b, c->a);
+    const size_t n = vec_len(b.set.plot);
+    if (!st)
+        st = read_file(&b, c->b);
+    if (!st) {
+        first = part_of(&b, 0, n, c->plot);
+        second = part_of(&b, n, vec_len(b.set.plot), c->plot);
+        if (!first && !second) {
+            diag_error(&b.d, DIAG_NOWHERE, "there is nothing to compare: no plot is called '%s'",
+                       c->plot ? c->plot : "");
+            st = VS_EINPUT;
+        }
+    }
+    if (!st) {
+        const bool many = vec_len(first) > 1 || vec_len(second) > 1;
+        compare_plots(&found, first, second);
+        *q->differ = (int64_t)vec_len(found.found);
+        if (!q->s->quiet)
+            tell_differences(&found, many, q->s->log);
+        const cmp_found *worst = cmp_worst(&found);
+        if (worst && c->output)
+            st = draw_worst(&b, q, worst);
+    }
+    vec_free(first);
+    vec_free(second);
+    cmp_fini(&found);
+    return bench_end(&b, st);
+}
+
+vsim_status vsim_inside_compare(const vsim_settings *set, const vsim_inside_streams *s,
+                                const vsim_inside_comparison *c, int64_t *differ)
+{
+    compare_question q = {set, s, c, differ};
+    const run_guard g = {.memory = set->memory, .streams = s, .body = compare};
+    *differ = 0;
     return (vsim_status)run_guarded(&g, &q);
 }

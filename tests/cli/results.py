@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Commands on result files: plot, convert.   results.py VSIM"""
+"""Commands on result files: plot, convert, compare.   results.py VSIM"""
 import os
 import struct
 import subprocess
@@ -248,6 +248,80 @@ class Convert(Results):
         out = self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1').stdout
         self.assertRegex(out, r'threshold: \S+ V, the middle of all voltages')
         self.assertIn('$var wire 1', self.read('x.vcd'))
+
+
+PULSE = '''pulses
+V1 in 0 PULSE(0 {high} {late} 1n 1n 40n 100n)
+R1 in out 1k
+C1 out 0 {cap}
+V2 osc 0 SIN({mean} 1 {freq})
+.param high=1 late=10n cap=1p freq=20meg mean=0
+.tran 0.2n 1u
+.end
+'''
+
+
+class Compare(Results):
+    def runs(self, *defines, deck=PULSE, name='b.raw'):
+        self.write('p.sp', deck)
+        self.vsim('-q', '-r', name, 'p.sp', *defines)
+
+    def compared(self, *words, code=8):
+        return self.vsim('compare', 'a.raw', 'b.raw', *words, code=code).stdout
+
+    def setUp(self):
+        super().setUp()
+        self.runs(name='a.raw')
+
+    def test_equal_runs_with_other_points_agree(self):
+        self.runs(deck=PULSE.replace('.tran 0.2n 1u', '.tran 0.2n 1u 0 0.13n'))
+        self.assertNotEqual(os.path.getsize(self.path('a.raw')), os.path.getsize(self.path('b.raw')))
+        self.assertRegex(self.compared(code=0), r'^\d+ signals agree, 0 differences\n$')
+        self.vsim('convert', 'b.raw', 'b.csv')  # another format, without types
+        self.assertIn(', 0 differences', self.vsim('compare', 'a.raw', 'b.csv').stdout)
+
+    def test_each_difference_is_named(self):
+        # the node out is late as the source is; the current of V1 is that of the capacitor
+        self.runs('-D', 'late=11n')
+        out = self.compared()
+        self.assertRegex(out, r'v\(in\) .*1 ns late')
+        self.assertRegex(out, r'v\(out\) .*1 ns late')
+        self.assertNotIn('v(osc)', out)
+        self.assertIn(', 0 differences', self.compared('--time-shift', '1.5n', '--abstol', '1u', code=0))
+        self.runs('-D', 'mean=0.1')
+        self.assertRegex(self.compared(), r'^v\(osc\) is 100 mV higher throughout \(tolerance 5\.\d+ mV\)\n'
+                                          r'\d+ signals agree, 1 difference\n$')
+        self.runs('-D', 'freq=20.5meg')
+        self.assertRegex(self.compared(), r'v\(osc\) has the period 48\.78\d* ns, not 50\d*\.?\d* ns: -2\.4')
+        self.runs('-D', 'high=1.1')
+        self.assertRegex(self.compared(), r'v\(in\) differs by 100 mV at')
+
+    def test_missing_signals_and_ends(self):
+        self.runs(deck=PULSE.replace('.tran', '.save v(in) v(osc)\n.tran'))
+        out = self.compared()
+        self.assertIn('v(out) is in the first file alone', out)
+        self.assertIn('2 signals agree', out)
+        self.assertIn(', 0 differences', self.compared('--common', code=0))
+        self.runs(deck=PULSE.replace('.tran 0.2n 1u', '.tran 0.2n 0.5u'))
+        self.assertIn('time ends at 500 ns, not at 1 us', self.compared())
+
+    def test_the_worst_is_drawn(self):
+        self.runs('-D', 'late=11n')
+        self.compared('-o', 'w.svg')
+        texts, curves = self.svg('w.svg')
+        self.assertEqual(len(curves), 2)
+        self.assertTrue(any(' of a.raw' in t for t in texts) and any(' of b.raw' in t for t in texts))
+
+    def test_plots_are_paired_by_their_names(self):
+        self.assertIn(', 0 differences', self.vsim('compare', 'family.raw', 'family.raw').stdout)
+        self.vsim('convert', 'family.raw', 'ac.raw', '--plot', 'ac')
+        out = self.vsim('compare', 'family.raw', 'ac.raw', code=8).stdout
+        self.assertIn('v(out) is in the first file alone; Transient Analysis, r=2', out)
+        self.assertIn(', 0 differences', self.vsim('compare', 'family.raw', 'ac.raw', '--plot', 'ac').stdout)
+        self.assertIn('nothing to compare', self.vsim('compare', 'family.raw', 'ac.raw', '--plot', 'dc', code=1).stderr)
+        self.assertIn('two files', self.vsim('compare', 'family.raw', code=2).stderr)
+        self.assertIn('--reltol takes', self.vsim('compare', 'a', 'b', '--reltol', '-1', code=2).stderr)
+        self.vsim('compare', 'family.raw', 'nix.raw', code=4)
 
 
 if __name__ == '__main__':
