@@ -56,11 +56,20 @@ typedef struct op_progress {
 #define GMIN_LOOK 10      /* times abstol: gmin currents from which on a node is looked at */
 #define GMIN_SHARE 0.5    /* -d ln v / d ln gmin of a node that gmin carries */
 #define GMIN_CURRENT 1e-9 /* A; gmin carries no more than this where there is nothing better */
-#define MOST_CURRENT 1e6  /* A; no device of a circuit has more */
+#define FAR_GMIN 1e-12   /* S; OSDI devices may have a gmin of their own, that no option changes: */
+#define FAR_SHARE 0.1    /* a node of theirs moves by so much of itself for FAR_GMIN to ground, */
+                         /* which is then all that ten junctions conduct there */
+#define MOST_CURRENT 1e6 /* A; no device of a circuit has more */
 
 static double gmin_current(const ana *a, const double *x, int32_t i)
 {
     return a->gdiag[i] ? a->opt.gmin * fabs(x[i]) : 0;
+}
+
+/* The same of a node of an OSDI device, whose own gmin counts. */
+static double far_current(const ana *a, const double *x, int32_t i)
+{
+    return a->gdiag[i] ? fmax(a->opt.gmin, FAR_GMIN) * fabs(x[i]) : 0;
 }
 
 /* f, q and what devices remember at x. false: not finite. */
@@ -82,6 +91,8 @@ static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
     bool look = false;
     for (int32_t i = 1; i <= a->n && !look; i++)
         look = gmin_current(a, x, i) > GMIN_LOOK * a->opt.abstol;
+    for (size_t k = 0; k < vec_len(a->far) && !look; k++)
+        look = far_current(a, x, a->far[k]) > GMIN_CURRENT;
     if (!look)
         return 0;
     if (!load_at(a, base, 2 * gmin, x))
@@ -93,6 +104,12 @@ static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
         a->r[i] -= a->f[i]; /* what another gmin adds to the currents: x moves by -dx for it */
         if (a->gdiag[i])
             *a->gdiag[i] += base->gshunt;
+    }
+    for (size_t k = 0; k < vec_len(a->far); k++) {
+        const int32_t i = a->far[k];
+        const double more = far_current(a, x, i);
+        if (more > GMIN_CURRENT && more > fabs(a->r[i]))
+            a->r[i] = copysign(more, x[i]);
     }
     for (size_t k = 0; k < base->n_force; k++)
         if (a->gdiag[base->force[k].unknown])
@@ -106,6 +123,12 @@ static int32_t carried_by_gmin(ana *a, const newton_eq *base, const double *x)
             fabs(a->dx[i]) > GMIN_SHARE * fabs(x[i]) &&
             (!node || gmin_current(a, x, i) > gmin_current(a, x, node)))
             node = i;
+    for (size_t k = 0; k < vec_len(a->far); k++) {
+        const int32_t i = a->far[k];
+        if (far_current(a, x, i) > GMIN_CURRENT && fabs(a->dx[i]) > FAR_SHARE * fabs(x[i]) &&
+            (!node || far_current(a, x, i) > far_current(a, x, node)))
+            node = i;
+    }
     return node;
 }
 
@@ -390,6 +413,15 @@ static int32_t node_of_absurd_current(const ana *a)
     return node;
 }
 
+/* far_current of a node that is one of an OSDI device, else 0. */
+static double far_carried(const ana *a, const double *x, int32_t node)
+{
+    for (size_t k = 0; k < vec_len(a->far); k++)
+        if (a->far[k] == node)
+            return far_current(a, x, node);
+    return 0;
+}
+
 /* Is the solution x one of the circuit? If not, the best one such is kept (rather a large current
  * than gmin's), and the status is VS_NOCONV: another solution is looked for. */
 static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress *p)
@@ -402,7 +434,8 @@ static vs_status judge(ana *a, const newton_eq *eq, const double *x, op_progress
         p->doubtful = node;
         p->by_gmin = carried;
         p->doubtful_method = a->st.op_method;
-        p->doubtful_current = carried ? gmin_current(a, x, node) : a->fmax[node];
+        p->doubtful_current =
+            !carried ? a->fmax[node] : fmax(gmin_current(a, x, node), far_carried(a, x, node));
         copy(a, a->x_doubtful, x);
     }
     return VS_NOCONV;

@@ -469,6 +469,19 @@ class Libraries(Folder):
         err = self.call(VSIM, '--allow-native', 'd.cir', code=3).stderr
         self.assertIn('error: no operating point found', err)
 
+    def test_no_voltage_that_a_gmin_of_the_device_carries_is_accepted(self):
+        deck = 'leaky\n.hdl "%s"\n.model k mock_diode(kind="leaky")\nI1 0 a %s\nN1 a 0 k\n%s.op\n'
+        for options in ('', '.options gmin=1e-15\n'):
+            self.deck(deck % (self.mock, '3u', options))  # 2 uA beyond what it can: 2e6 V at 1e-12 S
+            err = self.call(VSIM, '--allow-native', 'd.cir', code=3).stderr
+            self.assertRegex(err, r"error: no operating point found: node 'a' would be at 2e\+06 V, where gmin alone")
+            self.deck(deck % (self.mock, '0.5u', options))  # v / (1 + v) = 0.5
+            out = self.call(VSIM, '--allow-native', 'd.cir').stdout
+            self.assertAlmostEqual(float(re.search(r'v\(a\) +(\S+)', out).group(1)), 1, delta=2e-3)
+        self.deck(deck % (self.mock, '3u', 'R1 a 0 1g\n'))  # with a resistor the voltage is the circuit's
+        out = self.call(VSIM, '--allow-native', 'd.cir').stdout
+        self.assertAlmostEqual(float(re.search(r'v\(a\) +(\S+)', out).group(1)), 2e-6 / (1e-9 + 1e-12), delta=4)
+
     def test_the_same_device_within_its_range_is_solved(self):
         self.deck(f'wild\n.hdl "{self.mock}"\n.model w mock_diode(kind="wild")\nI1 0 a 0.5m\nN1 a 0 w\nR1 a 0 1k\n'
                   '.op\n')

@@ -1,7 +1,8 @@
 /* mock.c - an OSDI 0.4 library written by hand, for tests: module mock_diode(a, c), internal node
  * i. i = m is (exp(v(i,c) / vt) - 1), limited by pnjlim; r from a to i, or a and i are one if r =
  * 0; q = m cj v(i,c); shot noise 2 q i; operating-point variable gd. kind "open" conducts nothing,
- * "wild" has derivatives that do not fit its current. */
+ * "wild" has derivatives that do not fit its current, "leaky" carries up to 1 uA and beyond it by a
+ * gmin of its own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,13 @@ static uint32_t eval(void *handle, void *vi, void *vm, osdi_abi_info *info)
     if (m->kind && !strcmp(m->kind, "wild")) { /* up to 1 mA; beyond 1e11 V its conductance lies */
         in->i = 1e-3 * v / (1 + fabs(v));
         in->gd = fabs(v) > 1e11 ? 1e-3 : v == 0 ? 1e-15 : 1e-3 / ((1 + fabs(v)) * (1 + fabs(v)));
+        vl = v;
+        ret = 0;
+        info->next_state[in->state[0]] = v;
+    }
+    if (m->kind && !strcmp(m->kind, "leaky")) {
+        in->i = 1e-6 * v / (1 + fabs(v)) + 1e-12 * v;
+        in->gd = 1e-6 / ((1 + fabs(v)) * (1 + fabs(v))) + 1e-12;
         vl = v;
         ret = 0;
         info->next_state[in->state[0]] = v;
