@@ -32,6 +32,7 @@ struct out_file {
     const out_stamp *stamp;
     out_manner manner;
     double last_flush; /* seconds */
+    int64_t n_ticked;  /* points at the last out_tick */
     vs_status status;  /* the first failure sticks, */
     int why;           /* with its errno */
     off_t *count;      /* vec: places of point counts, which change while a plot grows */
@@ -428,6 +429,14 @@ vs_status out_point(out_file *f, const double *value)
     if (vs_coarse_seconds() - f->last_flush > OUT_FLUSH_SECONDS)
         flush(f);
     return f->status;
+}
+
+void out_tick(out_file *f)
+{
+    const bool no_point = f->n_point == f->n_ticked; /* a point looks at the clock itself */
+    f->n_ticked = f->n_point;
+    if (no_point && f->used && vs_coarse_seconds() - f->last_flush > OUT_FLUSH_SECONDS)
+        flush(f);
 }
 
 void out_last_count(const out_file *f, int64_t *place, int64_t *n)

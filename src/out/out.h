@@ -5,8 +5,9 @@
  *         points, one plot behind the other; binary doubles in the machine's byte order or text.
  * The point count in a plot's header has a fixed width and is renewed with every flush, after its
  * points: what a reader finds is complete at every moment. A flush happens when the buffer is full,
- * OUT_FLUSH_SECONDS after the last one, and at the end. Memory does not grow with the points. Where
- * a point could not be written as a whole, the file ends with the one before, and says so. */
+ * OUT_FLUSH_SECONDS after the last one (when a point or out_tick comes), and at the end. Memory
+ * does not grow with the points. Where a point could not be written as a whole, the file ends with
+ * the one before, and says so. */
 #ifndef OUT_H
 #define OUT_H
 
@@ -78,6 +79,10 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
 /* One point: value[n], complex: [2 n], real and imaginary part in turn. Allocates nothing. Status:
  * VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
+/* Asked again and again: if no point came since, flushes what waits for longer than
+ * OUT_FLUSH_SECONDS, so that a kill loses no more, however long the next point takes. A failure is
+ * told by the next call. */
+void out_tick(out_file *f);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 /* From now on each flush waits until the disk has it. */
 void out_set_sync(out_file *f, bool on);

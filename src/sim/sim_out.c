@@ -374,10 +374,13 @@ static void show_progress(void *user, double fraction, double axis, const ana_st
         s->opt.hook.progress(s->opt.hook.user, fraction, axis, s->unit ? s->unit : "", st);
 }
 
+/* Asked at each try of a step, also while no point is accepted. */
 static bool asked_to_stop(void *user)
 {
-    const sim_hook *h = &((const sim *)user)->opt.hook;
-    return h->stop && h->stop(h->user);
+    const sim *s = user;
+    if (s->opt.out)
+        out_tick(s->opt.out);
+    return s->opt.hook.stop && s->opt.hook.stop(s->opt.hook.user);
 }
 
 static bool ask_step(void *user, double time, double *h, double last, bool refused)

@@ -90,6 +90,25 @@ START_TEST(file_is_complete_up_to_its_count_after_a_kill)
 }
 END_TEST
 
+START_TEST(points_do_not_wait_for_the_next_one)
+{
+    name_file();
+    for (out_format fmt = OUT_RAW; fmt <= OUT_CSV; fmt++) {
+        out_file *f;
+        ck_assert_int_eq(out_open(&f, path, fmt), VS_OK);
+        ck_assert_int_eq(out_plot_begin(f, "t", "Transient Analysis", vec, 3, false), VS_OK);
+        for (int i = 0; i < 100; i++)
+            ck_assert_int_eq(out_point(f, (double[]){i * 1e-9, i / 3.0, -i}), VS_OK);
+        out_tick(f);
+        usleep((useconds_t)(4e6 * OUT_FLUSH_SECONDS));
+        out_tick(f);
+        check_plot(0, 100);
+        ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+    }
+    remove(path);
+}
+END_TEST
+
 START_TEST(full_disk_is_reported)
 {
     out_file *f;
@@ -134,6 +153,7 @@ int main(void)
     TCase *t = tcase_create("out");
     tcase_add_test(t, two_plots_read_back_in_every_format);
     tcase_add_test(t, file_is_complete_up_to_its_count_after_a_kill);
+    tcase_add_test(t, points_do_not_wait_for_the_next_one);
     tcase_add_test(t, full_disk_is_reported);
     tcase_add_test(t, damaged_files_are_refused_with_a_reason);
     suite_add_tcase(s, t);
