@@ -100,6 +100,7 @@ typedef struct vsim_inside_job {
      * the run, and each `minutes` of them if that is not 0. */
     bool checkpoint;
     double minutes;
+    bool verify; /* transients are looked at once more: docs/numerics.md, "A second opinion" */
     const char *restart; /* such a file, with which this run begins; NULL: none */
 
     /* families of runs. jobs other than 1 fork worker processes, in this call. */
@@ -123,9 +124,10 @@ typedef struct vsim_inside_job {
 /* Does all of it, as `vsim DECK` does. Strings of the job stay the caller's and must live as long
  * as the call.
  *   quit  out  the exit code that a .control block gave to `quit`, else 0; VSIM_KERNELS_DIFFER if
- *              kernels were compared with the interpreter and were not within rounding of it
+ *              kernels were compared with the interpreter and were not within rounding of it;
+ *              VSIM_NOT_VERIFIED if `verify` found something wrong
  * Status: VSIM_OK, VSIM_STOP; else of the first thing that failed, messages were written. */
-enum { VSIM_KERNELS_DIFFER = 6 };
+enum { VSIM_KERNELS_DIFFER = 6, VSIM_NOT_VERIFIED = 9 };
 VSIM_MUST_USE vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit);
 
 /* -- without a deck -- */

@@ -110,6 +110,7 @@ void ana_free(ana **p)
 }
 
 const ana_stat *ana_stats(const ana *a) { return &a->st; }
+void ana_set_verify(ana *a, ana_verified *v) { a->verify = v; }
 void ana_set_watch(ana *a, const ana_watch *w) { a->watch = w; }
 
 const char *ana_phase_name(ana_phase p)

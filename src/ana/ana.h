@@ -103,6 +103,16 @@ typedef struct ana_tran_opt {
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
+/* Transients from now on are looked at once more (tran_verify.c); NULL: they are not. Ratios are to
+ * what is allowed: above 1, or not a number, is wrong. They add up over transients. */
+typedef struct ana_verified {
+    int64_t n_eval, n_point, n_sum; /* evaluations, points, Kirchhoff's sums */
+    double worst_sum, at;           /* of them, and when, s */
+    const char *node;               /* its node, NULL: none */
+    double worst_charge;            /* of balances of charge over the run */
+    const char *charge_node;
+} ana_verified;
+void ana_set_verify(ana *a, ana_verified *v);
 /* The same in pieces: the steps are those of the whole. ana_tran_begin finds the first point;
  * ana_tran_go accepts points up to the first at or behind `until` s, or to one that the sink
  * answers with VS_PAUSED (both: VS_PAUSED), or to the end; ana_tran_end with the status of the last

@@ -351,7 +351,9 @@ static vs_status accept(tran *t)
                    .srcfact = 1,
                    .final_step = t->t_new == t->o.tstop,
                    .reltol = a->opt.reltol};
-    vs_status st = ckt_accept(a->c, &env, t->x[0]);
+    vs_status st = t->verify ? tran_verify_point(t, &env) : VS_OK;
+    if (st == VS_OK)
+        st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
     double best = fmin(best_step(t), a->opt.maxgrowth * t->h);
@@ -629,6 +631,7 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
         a->tran = make_work(a);
     tran *t = a->tran;
     t->begun = false;
+    t->verify = NULL;
     vs_status st = check_times(a, opt);
     if (st != VS_OK)
         return st;
@@ -653,6 +656,8 @@ vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
         st = tran_noise_begin(t);
     if (t->noise)
         t->brk = first_break(t, 0);
+    if (st == VS_OK)
+        tran_verify_begin(t, a->verify);
     return st;
 }
 
@@ -676,6 +681,8 @@ vs_status ana_tran_go(ana *a, double until)
 
 void ana_tran_end(ana *a, vs_status st)
 {
+    if (a->tran->begun && a->tran->verify)
+        tran_verify_end(a->tran);
     if (a->tran->begun)
         ana_warn_limit(a, st, true, "itl4", a->opt.itl4);
 }

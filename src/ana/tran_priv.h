@@ -30,7 +30,8 @@ typedef struct tran_lte {
         size; /* |miss| in units of its tolerance: the worst unknown may change from try to try */
 } tran_lte;
 
-typedef struct tran_noise tran_noise; /* tran_noise.c */
+typedef struct tran_noise tran_noise;   /* tran_noise.c */
+typedef struct tran_verify tran_verify; /* tran_verify.c */
 
 typedef struct tran {
     ana *a;
@@ -87,6 +88,7 @@ typedef struct tran {
     bool begun;                /* the first point was delivered */
     tran_noise *noise;         /* NULL: devices are without noise */
     double *noise_g, *noise_c; /* [nnz + 1] scratch */
+    tran_verify *verify;       /* NULL: nobody looks again */
 } tran;
 
 /* -- tran_step.c -- */
@@ -110,6 +112,11 @@ void tran_noise_image(tran *t, image *im);
 double tran_noise_break(const tran *t, double after); /* the first corner after a time */
 /* Adds sign times the noise at `time` to t->hist. */
 void tran_noise_add(tran *t, double time, double sign);
+
+/* -- tran_verify.c: at the first point, at each one that is going to be accepted, at the end -- */
+void tran_verify_begin(tran *t, ana_verified *said);
+VS_MUST_USE vs_status tran_verify_point(tran *t, const ckt_env *env);
+void tran_verify_end(tran *t);
 
 /* -- tran_lte.c -- */
 void tran_list_devices(tran *t); /* once for a circuit */

@@ -219,6 +219,18 @@ void ckt_reset_limits(ckt *c);
 /* A rejected step: the limiting history returns to that of the last accepted point. */
 void ckt_restore_limits(ckt *c);
 
+/* -- a second opinion (ckt_verify.c) -- */
+typedef struct ckt_second {      /* [n+1], [nnz+1]; complete for the rows that were picked */
+    double *f, *q, *fmax, *qmax; /* as ckt_load has them */
+    double *qlo, *val;           /* scratch */
+    int64_t n_eval;              /* devices evaluated by the interpreter */
+} ckt_second;
+/* f and q of the rows with pick[i] != 0 at x, the point of the last load, from every device at them
+ * by the interpreter. pick [n+1] in/out: rows that cannot be had are taken out: of devices of OSDI
+ * libraries; all, if they have more than `most` devices. Status: VS_OK, VS_NOCONV. */
+VS_MUST_USE vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_t *pick,
+                                         int32_t most, ckt_second *to);
+
 /* -- a transient that goes on in another process (ckt_image.c) -- */
 /* What the circuit remembers between two points. */
 void ckt_image(ckt *c, image *im);

@@ -48,6 +48,7 @@ typedef struct cli_opt {
     bool no_output;         /* --no-output: nothing is written */
     const char *stats;      /* --stats */
     bool fsync;             /* --fsync */
+    bool verify;            /* --verify */
     bool checkpoint;        /* --checkpoint, */
     double minutes;         /* and each so many; 0: on signals alone */
     const char *restart;    /* --restart */

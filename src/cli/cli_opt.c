@@ -28,6 +28,7 @@ enum {
     OPT_NO_OUTPUT,
     OPT_FSYNC,
     OPT_CHECKPOINT,
+    OPT_VERIFY,
     OPT_RESTART,
     OPT_VERSION,
     OPT_BRANCHES,
@@ -76,6 +77,7 @@ static const struct option options[] = {
     {"csv", no_argument, NULL, OPT_CSV},
     {"no-output", no_argument, NULL, OPT_NO_OUTPUT},
     {"fsync", no_argument, NULL, OPT_FSYNC},
+    {"verify", no_argument, NULL, OPT_VERIFY},
     {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
     {"restart", required_argument, NULL, OPT_RESTART},
     {"stats", required_argument, NULL, OPT_STATS},
@@ -444,6 +446,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_CSV: o->format = VSIM_CSV; return true;
     case OPT_NO_OUTPUT: o->no_output = true; return true;
     case OPT_FSYNC: o->fsync = true; return true;
+    case OPT_VERIFY: o->verify = true; return true;
     case OPT_CHECKPOINT: return parse_checkpoint(o, text);
     case OPT_RESTART: o->restart = text; return true;
     case OPT_STATS: o->stats = text; return true;
@@ -538,6 +541,8 @@ static bool check_results(const cli_opt *o)
     return true;
 }
 
+enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
+
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
@@ -572,6 +577,8 @@ static bool check_arguments(const cli_opt *o)
         return usage("merge takes the file to write and the results of all shards", NULL);
     if (o->redo && o->command != CMD_RUN && o->command != CMD_EXPLAIN)
         return usage("only run and explain take", "--redo");
+    if (o->verify && o->command != CMD_RUN)
+        return usage("only running a deck takes", "--verify");
     if ((o->checkpoint || o->restart) && o->command != CMD_RUN)
         return usage("only running a deck takes", o->restart ? "--restart" : "--checkpoint");
     if (o->restart && o->raw && !strcmp(o->raw, "-"))
@@ -664,6 +671,8 @@ bool cli_opt_parse(cli_opt *o, int argc, char **argv)
     if (o->ngspice && o->command == CMD_RUN && !o->batch && !o->server &&
         (!o->n_arg || isatty(STDIN_FILENO)))
         o->typed = true;
+    if (o->verify && !o->debug.check_kernels && !o->interpret)
+        o->debug.check_kernels = VERIFY_CALLS;
     return help || (sort_defines(o) && check_arguments(o));
 }
 
@@ -767,6 +776,8 @@ static const char help_main[] =
     "function\n"
     "                               (docs/ir.md; without PASS: the code of kernels)\n"
     "  --check-kernels[=K]          compare each K-th call of a kernel with the interpreter\n"
+    "  --verify                     look at points of transients once more, by other means; also\n"
+    "                               compares each 997th call of a kernel\n"
     "  -v                           more about what is done; -q: errors only\n"
     "\n"
     "  vsim -b -r OUT.raw -o LOG DECK.sp works as with ngspice. Under the name ngspice, or with\n"
@@ -813,6 +824,7 @@ static const char help_exit[] =
     "  6    --check-kernels: kernels and interpreter differ by more than rounding\n"
     "  7    out of memory; results up to then are kept\n"
     "  8    compare: the results differ\n"
+    "  9    --verify: currents or charges do not add up\n"
     "  130  interrupted; results up to then are kept\n";
 
 void cli_help(const char *topic, FILE *out)

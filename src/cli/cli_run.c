@@ -89,6 +89,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .checkpoint = o->checkpoint,
                              .minutes = o->minutes,
                              .restart = o->restart,
+                             .verify = o->verify,
                              .touchstone = o->touchstone,
                              .stats = o->stats,
                              .measures = o->measures,
@@ -125,7 +126,8 @@ int cli_run(const cli_opt *o)
     listen_to_signals();
     const vsim_inside_job job = job_of(o, &out, &progress);
     const vsim_status st = vsim_inside_run(&job, &quit);
-    const bool differ = o->debug.check_kernels && quit == VSIM_KERNELS_DIFFER;
+    const bool differ = (o->debug.check_kernels && quit == VSIM_KERNELS_DIFFER) ||
+                        (o->verify && quit == VSIM_NOT_VERIFIED);
     const int code = interrupted               ? CLI_INTERRUPT
                      : st == VSIM_OK || differ ? quit
                                                : cli_exit_code(st);

@@ -580,6 +580,7 @@ static vs_status begin(run *r)
                           .stop = asked_to_stop,
                           .user = r};
     so->touchstone = j->touchstone;
+    so->verify = j->verify ? &r->verified : NULL;
     so->manner =
         (out_manner){.program = arena_printf(&r->mem, "vsim %s", j->version ? j->version : ""),
                      .ngspice = j->streams.ngspice};
@@ -622,6 +623,8 @@ static vs_status run_it(run *r)
     r->total = vs_seconds() - t0;
     if (r->lib && j->debug.check_kernels && !(r->link && r->link->rank > 0))
         run_tell_kernels(r); /* other ranks have sent what they found */
+    if (j->verify && st >= 0)
+        run_tell_verified(r);
     if (st >= 0 && report)
         j->streams.ngspice ? run_ng_end(r) : run_print_end(r);
     if (r->lib && run_write_stats(r))

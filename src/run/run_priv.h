@@ -27,20 +27,21 @@ typedef struct run {
     arena mem;
     mdl_lib *lib;
     sim *sim;
-    ctl *ctl;            /* cards and blocks about results */
-    rep_survey *survey;  /* of analyze */
-    rank_link *link;     /* one rank of several; NULL: alone */
-    double worker_start; /* s, to start a process of a sweep; 0: not measured */
-    double s_models;     /* s, to open the models: part of the elaboration */
-    double total;        /* s */
-    bool empty;          /* nothing to compute, which only ngspice's manner lets pass */
-    char ng_table;       /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
-    const char *results; /* the path of the results; NULL: none, or not in a file */
-    image image;         /* of --restart: what is left of it, */
-    uint8_t *checkpoint; /* vec: in these bytes */
-    double kept_at;      /* s: the last checkpoint, or the begin */
-    bool kept;           /* this run wrote one */
-    int quit;            /* exit code of `quit` in a .control block */
+    ctl *ctl;              /* cards and blocks about results */
+    rep_survey *survey;    /* of analyze */
+    rank_link *link;       /* one rank of several; NULL: alone */
+    double worker_start;   /* s, to start a process of a sweep; 0: not measured */
+    double s_models;       /* s, to open the models: part of the elaboration */
+    double total;          /* s */
+    bool empty;            /* nothing to compute, which only ngspice's manner lets pass */
+    char ng_table;         /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
+    const char *results;   /* the path of the results; NULL: none, or not in a file */
+    image image;           /* of --restart: what is left of it, */
+    uint8_t *checkpoint;   /* vec: in these bytes */
+    ana_verified verified; /* of --verify */
+    double kept_at;        /* s: the last checkpoint, or the begin */
+    bool kept;             /* this run wrote one */
+    int quit;              /* exit code of `quit` in a .control block */
 } run;
 
 /* -- run.c -- */
@@ -82,6 +83,8 @@ VS_MUST_USE vs_status run_write_stats(run *r);
 void run_dump(const run *r);
 /* How far kernels were from the interpreter; sets the exit code if that is too far. */
 void run_tell_kernels(run *r);
+/* What --verify found; sets the exit code if something is wrong. */
+void run_tell_verified(run *r);
 
 /* -- run_ngspice.c: the log of a client that expects ngspice's -- */
 /* The result file was opened. */

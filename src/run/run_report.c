@@ -159,6 +159,37 @@ void run_tell_kernels(run *r)
     run_say(r);
 }
 
+static bool is_right(double ratio) { return ratio <= 1; }
+
+void run_tell_verified(run *r)
+{
+    const ana_verified *v = &r->verified;
+    if (!v->n_sum) {
+        diag_warning(&r->d, DIAG_NOWHERE,
+                     "--verify: there was no transient with nodes that can be looked at again");
+    } else if (!r->j->streams.quiet && !r->j->json) {
+        fprintf(r->log,
+                "verified: %lld of Kirchhoff's sums at %lld points from %lld evaluations by the "
+                "interpreter, within %.2g of what is allowed; charge within %.2g\n",
+                (long long)v->n_sum, (long long)v->n_point, (long long)v->n_eval, v->worst_sum,
+                v->worst_charge);
+    }
+    if (!is_right(v->worst_sum))
+        diag_error(
+            &r->d, DIAG_NOWHERE,
+            "not verified: the currents of node '%s' at %.9g s, device by device, have a sum "
+            "that is %.3g times what is allowed",
+            v->node, v->at, v->worst_sum);
+    if (!is_right(v->worst_charge))
+        diag_error(&r->d, DIAG_NOWHERE,
+                   "not verified: the charge of node '%s' is not what flowed into it: off by %.3g "
+                   "times what is allowed",
+                   v->charge_node, v->worst_charge);
+    if (!is_right(v->worst_sum) || !is_right(v->worst_charge))
+        r->quit = VSIM_NOT_VERIFIED;
+    run_say(r);
+}
+
 void run_dump(const run *r)
 {
     const char *what = r->j->dump;

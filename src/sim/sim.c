@@ -603,6 +603,7 @@ vs_status sim_start(sim *s)
     sim_ask(s, GEN_SYMBOLIC);
     (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->opt.watch);
+    ana_set_verify(s->ana, s->opt.verify);
     ckt_set_line_sink(s->ckt, s->opt.hook.line, s->opt.hook.user);
     st = sim_put_waves(s);
     if (st)

@@ -105,9 +105,10 @@ typedef struct sim_opt {
      * behind the last piece, at least a point, stays in the plot. NULL: plots are kept whole. */
     bool (*piece)(void *user, post_plot *plot);
     void *piece_user;
-    const char **save; /* vec: vectors instead of the deck's .save (control); "all": these too */
-    post_set *plots;   /* where plots go; NULL: to the engine's own */
-    image *take_up;    /* the next transient is one that another process began: what is left of its
+    const char **save;    /* vec: vectors instead of the deck's .save (control); "all": these too */
+    post_set *plots;      /* where plots go; NULL: to the engine's own */
+    ana_verified *verify; /* transients are looked at once more; NULL: no */
+    image *take_up; /* the next transient is one that another process began: what is left of its
                        image begins with sim_tran_image; its results are open, its plot is the
                        current one. NULL: none. The engine sets it back */
 } sim_opt;
