@@ -91,7 +91,7 @@ class Verify(folder.Folder):
         self.assertIn('there was no transient', done.stderr)
 
     def test_only_runs_take_it(self):
-        done = subprocess.run([VSIM, 'check', '--verify', 'deck.sp'], capture_output=True, text=True)
+        done = subprocess.run([VSIM, 'check', '--verify', 'deck.sp'], capture_output=True)
         self.assertEqual(done.returncode, 2)
 
 
