@@ -737,7 +737,7 @@ START_TEST(wrong_settings_and_cards_are_told)
     ck_assert_ptr_nonnull(strstr(said(s), "lanes"));
     vsim_free(&s);
     set.lanes = 0;
-    set.models = "/nonexistent";
+    set.models = "/dev/null/models"; /* which nobody can make */
     ck_assert_int_eq(vsim_new(&s, &set), VSIM_EIO);
     vsim_free(&s);
     vsim_free(&s); /* NULL now */
