@@ -60,6 +60,21 @@ static void line_to(tracer *t, double x, double y)
     t->lo = t->hi = t->first = t->y = y;
 }
 
+/* -1, 1: left and right of the axis. */
+static int side_of(const chart_scale *x, double px)
+{
+    return px < x->at - 1 ? -1 : px > x->at + x->len + 1 ? 1 : 0;
+}
+
+/* A point of a comb, or a dot. */
+static void mark(const tracer *t, chart_style style, double px, double py, double ground)
+{
+    if (style == CHART_COMB)
+        t->s->path(t->s, (double[]){px, ground, px, py}, 2, t->pen);
+    if (style == CHART_POINTS || style == CHART_BOTH)
+        t->s->dot(t->s, px, py, 2, t->pen->rgb);
+}
+
 void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale *x,
                       const chart_scale *y, chart_style style, uint32_t rgb)
 {
@@ -68,27 +83,36 @@ void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale 
     const double ground = y->log || y->lo > 0 ? y->at
                           : y->hi < 0         ? y->at + y->len
                                               : chart_place(y, 0);
-    double last_y = NAN, dot_x = NAN, dot_y = NAN;
+    const bool lines = style == CHART_LINES || style == CHART_BOTH || style == CHART_STEPS;
+    double last_x = NAN, last_y = NAN, dot_x = NAN, dot_y = NAN;
+    int last_side = 0;
+    bool skipped = false;
     for (int64_t k = 0; k < c->n; k++) {
         if (!chart_usable(c->x[k], x->log) || !chart_usable(c->y[k], y->log)) {
             end_path(&t);
             last_y = NAN;
+            skipped = false;
             continue;
         }
         const double px = chart_place(x, c->x[k]), py = chart_place(y, c->y[k]);
-        const bool same = fabs(px - dot_x) < s->fine && fabs(py - dot_y) < s->fine;
-        if (style == CHART_LINES || style == CHART_BOTH || style == CHART_STEPS) {
+        const int side = side_of(x, px);
+        const bool beside = side && side == last_side && !isnan(last_y);
+        if (lines && !beside) {
+            if (skipped) /* the last one beside the frame: the line from there is seen */
+                line_to(&t, last_x, last_y);
             if (style == CHART_STEPS && !isnan(last_y))
                 line_to(&t, px, last_y);
             line_to(&t, px, py);
-        } else if (style == CHART_COMB && !same) {
-            s->path(s, (double[]){px, ground, px, py}, 2, &pen);
         }
-        if ((style == CHART_POINTS || style == CHART_BOTH) && !same)
-            s->dot(s, px, py, 2, rgb);
+        skipped = beside;
+        last_side = side;
+        last_x = px;
+        last_y = py;
+        if (side || (fabs(px - dot_x) < s->fine && fabs(py - dot_y) < s->fine))
+            continue;
+        mark(&t, style, px, py, ground);
         dot_x = px;
         dot_y = py;
-        last_y = py;
     }
     end_path(&t);
     vec_free(t.xy);

@@ -81,6 +81,28 @@ START_TEST(one_peak_among_many_points_is_drawn)
 }
 END_TEST
 
+/* Of a window in the middle only what it shows is written, with the lines to both sides. */
+START_TEST(what_is_beside_the_frame_is_not_written)
+{
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y), lo, hi;
+    for (int k = 0; k < N; k++) {
+        x[k] = k;
+        y[k] = k % 2;
+    }
+    const chart_curve c = curve_of("v(a)", x, y, N);
+    chart_panel p = panel_of(&c, 1);
+    p.x.lo = 1000.5;
+    p.x.hi = 1003.5;
+    char *svg = written(&(chart){.panel = &p, .n_panel = 1}, CHART_SVG, VS_OK);
+    /* 1000 to 1004; the first point, which begins the path, and the last one before the frame */
+    ck_assert_int_le(extremes(svg, &lo, &hi), 3 * 7);
+    ck_assert_int_ge(extremes(svg, &lo, &hi), 5);
+    vs_free(svg);
+    free(x);
+    free(y);
+}
+END_TEST
+
 START_TEST(gaps_part_a_curve)
 {
     const double x[] = {0, 1, 2, 3, 4, 5, 6}, y[] = {0, 1, NAN, 1, INFINITY, 2, 3};
@@ -228,6 +250,7 @@ int main(void)
     Suite *s = suite_create("chart");
     TCase *t = tcase_create("chart");
     tcase_add_test(t, one_peak_among_many_points_is_drawn);
+    tcase_add_test(t, what_is_beside_the_frame_is_not_written);
     tcase_add_test(t, gaps_part_a_curve);
     tcase_add_loop_test(t, ticks_are_round_and_have_a_prefix, 0, VS_COUNT(ranges));
     tcase_add_test(t, any_bytes_are_a_name);
