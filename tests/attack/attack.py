@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The program under attack: mutated inputs, damaged files, failing calls of the system, random circuits.
+"""The program under attack: mutants, damaged files, failing calls of the system, random circuits.
 
     attack.py VSIM [--target T]... [--seed N] [--runs N | --hours H] [--shim FILE] [--found DIR]
 
-Each target makes inputs from a seed and checks what vsim makes of them (docs/fuzzing.md). What must hold for
-every run of the program: it ends by itself, or soon after SIGTERM; not by a signal, not by an assertion or a
-report of a sanitizer; its exit code is one of those of vsim.1, and if that is not 0 there is a message. Inputs
-that break this are made small and kept in the folder of --found, tests/attack/found as a rule, from where
-each later run checks them first. Exit code: 0 no finding, 1 findings, 77 nothing could be tested."""
+Each target makes inputs from a seed and checks what vsim makes of them (docs/fuzzing.md). What must
+hold for every run of the program: it ends by itself, or soon after SIGTERM; not by a signal, not by
+an assertion or a report of a sanitizer; its exit code is one of those of vsim.1, and if that is not
+0 there is a message. Inputs that break this are made small and kept in the folder of --found,
+tests/attack/found as a rule, from where each later run checks them first.
+Exit code: 0 no finding, 1 findings, 77 nothing could be tested."""
 import argparse
 import collections
 import glob
@@ -82,7 +83,8 @@ class Bench:
         os.mkdir(self.folder)
 
     def run(self, *args, env=None, cache=True):
-        """(exit code or None, what it said). It is asked to end after ENOUGH seconds."""
+        """(exit code or None, what it said). It is asked to end after ENOUGH seconds; `cut`: it was."""
+        self.cut = False
         command = [self.vsim, '-n', *args] + (['--cache-dir', self.cache] if cache else [])
         p = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, preexec_fn=limits, env=dict(os.environ, **(env or {})))
@@ -90,6 +92,7 @@ class Bench:
             said = p.communicate(timeout=ENOUGH)[0].decode('latin-1')
             return p.returncode, said
         except subprocess.TimeoutExpired:
+            self.cut = True
             p.terminate()
             try:
                 said = p.communicate(timeout=PATIENCE)[0].decode('latin-1')
@@ -101,8 +104,9 @@ class Bench:
             return (0 if p.returncode in (-signal.SIGTERM, 130) else p.returncode), said
 
 
-def fault(code, said):
-    """What is wrong with a run as such; None: nothing. The first words say which finding it is."""
+def fault(code, said, own_code=False):
+    """What is wrong with a run as such; None: nothing. The first words say which finding it is.
+    own_code: the deck may have chosen its exit code (quit)."""
     for pattern in r'Assertion `.*', r'ERROR: AddressSanitizer: \S+', r'runtime error: .*', r'terminate called':
         m = re.search(pattern, said)
         if m:
@@ -111,6 +115,8 @@ def fault(code, said):
         return 'it does not end when asked to'
     if code < 0:
         return 'signal %d' % -code
+    if own_code:
+        return None
     if code not in CODES:
         return 'exit code %d' % code
     if code and not re.search(r'error|warning|vsim:|failed', said):
@@ -135,7 +141,7 @@ class Target:
         self.bench.clear()
         return self.check(s)
 
-    def strangers(self, expected):
+    def strangers(self):
         """Files that a run left where none should be."""
         outside = set(os.listdir(self.bench.tmp.name)) - {'work', 'cache'}
         return 'wrote %s outside of its folder' % sorted(outside) if outside else None
@@ -153,7 +159,8 @@ class Deck(Target):
 
     def check(self, s):
         self.bench.put('d.sp', s)
-        return fault(*self.bench.run('-r', 'd.raw', 'd.sp')) or self.strangers(['d.sp', 'd.raw'])
+        quits = re.search(rb'(?i)quit|exit', s) is not None
+        return fault(*self.bench.run('-r', 'd.raw', 'd.sp'), quits) or self.strangers()
 
 
 class Control(Target):
@@ -172,7 +179,8 @@ class Control(Target):
 
     def check(self, s):
         self.bench.put('c.sp', self.HEAD.encode() + s + b'\n.endc\n.end\n')
-        return fault(*self.bench.run('c.sp')) or self.strangers(['c.sp'])
+        quits = re.search(rb'(?i)quit|exit', s) is not None
+        return fault(*self.bench.run('c.sp'), quits) or self.strangers()
 
 
 class Va(Target):
@@ -263,12 +271,12 @@ class Journal(Target):
             self.bench.put(name, self.whole[name])
         self.bench.put('s.journal' if s[:1] == b'j' else 's', s[1:])
         code, said = self.sweep('--resume')
-        wrong = fault(code, said)
-        if not wrong and code == 0 and self.bench.get('s') != self.whole['s']:
-            # a forged sum is no accident: the claim is about damage
-            if s[:1] != b'j' or not self.sealed(s[1:]):
-                return 'resumed with exit code 0 to other results'
-        return wrong
+        # a forged sum is no accident: what it says of points is believed
+        forged = s[:1] == b'j' and self.sealed(s[1:])
+        wrong = fault(code, said, forged)
+        if wrong or forged or code or self.bench.cut or self.bench.get('s') == self.whole['s']:
+            return wrong
+        return 'resumed with exit code 0 to other results'
 
     @staticmethod
     def sealed(s):
@@ -288,7 +296,7 @@ class Cache(Target):
 
     def results(self):
         code, said = self.bench.run('-r', 'd.raw', '--cache-dir', 'c', 'd.sp', cache=False)
-        return fault(code, said) or (None if code == 0 else said[-200:]), self.plots()
+        return fault(code, said) or (None if code == 0 else said[-200:]), None if self.bench.cut else self.plots()
 
     def plots(self):
         return re.sub(rb'Date:[^\n]*\n', b'', self.bench.get('d.raw') or b'')
@@ -311,13 +319,13 @@ class Cache(Target):
             if kind == 0:
                 os.unlink(self.bench.path('c/' + name))
             elif kind == 1:
-                shutil.copy(self.bench.path('c/' + draw.choice(names)) if os.path.exists(
-                    self.bench.path('c/' + names[0])) else self.bench.path('good/' + names[0]),
-                    self.bench.path('c/' + name + 'x'))
+                self.bench.put('c/' + name, self.bench.get('good/' + draw.choice(names)))
             else:
                 self.bench.put('c/' + name, mutate.data(draw, data))
         wrong, got = self.results()
-        return wrong or ('other results with a damaged cache' if got != self.good else None)
+        if wrong or not got or not self.good:
+            return wrong
+        return 'other results with a damaged cache' if got != self.good else None
 
 
 class Faults(Target):
@@ -378,7 +386,7 @@ class Faults(Target):
         if asked and code in (-asked, 130):      # interrupted
             code = 0
         wrong = fault(code, said)
-        if wrong:
+        if wrong or self.bench.cut:
             return wrong
         try:
             got = circuits.read_raw(self.bench.path('d.raw'))
