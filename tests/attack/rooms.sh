@@ -53,7 +53,7 @@ skip() { skipped="$skipped $1"; }
 room plain env
 room no-home env -u HOME -u XDG_CACHE_HOME
 room empty-environment env -i
-room home-missing env -u XDG_CACHE_HOME HOME=/nonexistent
+room home-missing env -u XDG_CACHE_HOME HOME=/dev/null/home
 room home-is-a-file env -u XDG_CACHE_HOME HOME=/dev/null
 room closed-input sh -c '"$0" "$@" <&-'
 
