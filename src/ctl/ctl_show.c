@@ -6,13 +6,28 @@
 
 /* -- elements and models -- */
 
+static bool as_ngspice(const ctl *c) { return sim_opts(c->s)->manner.ngspice; }
+
 /* The main value of an element under its usual name. */
 static const char *shown_name(const ctl *c, const flat_param *p, char letter)
 {
     static const char *const name[] = {"resistance", "capacitance", "inductance"};
     const char *at = letter ? strchr("rcl", letter) : NULL;
-    const bool main_value = at && sim_opts(c->s)->manner.ngspice && !strcmp(p->name, "value");
+    const bool main_value = at && as_ngspice(c) && !strcmp(p->name, "value");
     return main_value ? name[at - "rcl"] : p->name;
+}
+
+/* A line of the table; ngspice-json-cli goes by the widths of ngspice's. */
+static void show_text(ctl *c, const char *name, const char *text)
+{
+    fprintf(c->out, as_ngspice(c) ? "%11s %21s\n" : " %12s  %s\n", name, text);
+}
+
+static void show_value(ctl *c, const char *name, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, as_ngspice(c) ? "%.6g" : "%.12g", value == 0 ? 0 : value);
+    show_text(c, name, text);
 }
 
 /* letter: of an element; 0: of a model. */
@@ -20,16 +35,49 @@ static void show_params(ctl *c, const flat_param *p, char letter)
 {
     for (size_t i = 0; i < vec_len(p); i++)
         if (p[i].str)
-            fprintf(c->out, " %12s  %s\n", p[i].name, p[i].str);
+            show_text(c, p[i].name, p[i].str);
         else
-            fprintf(c->out, " %12s  %.12g\n", shown_name(c, &p[i], letter), p[i].value);
+            show_value(c, shown_name(c, &p[i], letter), p[i].value);
+}
+
+/* What ngspice says of devices of a letter, in front of them: PySpice takes the first line for a
+ * description. */
+static const char *kind_of(char letter)
+{
+    static const char *const kind[26] = {
+        ['b' - 'a'] = "ASRC: Arbitrary Source",
+        ['c' - 'a'] = "Capacitor: Fixed capacitor",
+        ['d' - 'a'] = "Diode: Junction Diode model",
+        ['e' - 'a'] = "VCVS: Voltage controlled voltage source",
+        ['f' - 'a'] = "CCCS: Current controlled current source",
+        ['g' - 'a'] = "VCCS: Voltage controlled current source",
+        ['h' - 'a'] = "CCVS: Current controlled voltage source",
+        ['i' - 'a'] = "Isource: Independent current source",
+        ['j' - 'a'] = "JFET: Junction Field effect transistor",
+        ['k' - 'a'] = "mutual: Mutual inductors",
+        ['l' - 'a'] = "Inductor: Inductors",
+        ['m' - 'a'] = "Mos: MOSfet",
+        ['q' - 'a'] = "BJT: Bipolar Junction Transistor",
+        ['r' - 'a'] = "Resistor: Simple linear resistor",
+        ['s' - 'a'] = "Switch: Ideal voltage controlled switch",
+        ['t' - 'a'] = "Tranline: Lossless transmission line",
+        ['v' - 'a'] = "Vsource: Independent voltage source",
+        ['w' - 'a'] = "CSwitch: Current controlled ideal switch",
+    };
+    const bool known = letter >= 'a' && letter <= 'z' && kind[letter - 'a'];
+    return known ? kind[letter - 'a'] : "Device: Model in Verilog-A";
 }
 
 static void show_head(ctl *c, const flat_inst *in)
 {
-    fprintf(c->out, " %12s  %s\n", "device", in->name);
+    const char letter[] = {(char)(in->letter - 'a' + 'A'), 0};
+    if (as_ngspice(c))
+        fprintf(c->out, " %s\n", kind_of(in->letter));
+    show_text(c, "device", in->name);
     if (in->model)
-        fprintf(c->out, " %12s  %s\n", "model", in->model->name);
+        show_text(c, "model", in->model->name);
+    else if (as_ngspice(c) && strchr("rcl", in->letter))
+        show_text(c, "model", letter);
 }
 
 /* What the device has computed at the last operating point. */
@@ -44,7 +92,7 @@ static void show_computed(ctl *c, const flat_inst *in)
             !strcmp(name[i], "dc") || !strcmp(name[i], "acmag"))
             continue;
         if (sim_device_value(c->s, arena_printf(&c->scratch, "@%s[%s]", in->name, name[i]), &x))
-            fprintf(c->out, " %12s  %.12g\n", name[i], x);
+            show_value(c, name[i], x);
     }
     vec_free(name);
 }
@@ -52,16 +100,16 @@ static void show_computed(ctl *c, const flat_inst *in)
 static void show_instance(ctl *c, const flat_inst *in)
 {
     show_head(c, in);
-    const bool pairs = sim_opts(c->s)->manner.ngspice; /* PySpice reads lines of two words */
-    for (int32_t i = 0; i < in->n_node && !pairs; i++)
+    for (int32_t i = 0; i < in->n_node && !as_ngspice(c); i++) /* PySpice reads pairs of words */
         fprintf(c->out, " %12s  %s\n", i ? "" : "nodes", sim_flat(c->s)->node[in->node[i]]);
     if (in->source && in->source->dc_given)
-        fprintf(c->out, " %12s  %.12g\n", "dc", in->source->dc);
-    if (in->source && in->source->ac_mag != 0)
-        fprintf(c->out, " %12s  %.12g\n %12s  %.12g\n", "acmag", in->source->ac_mag, "acphase",
-                in->source->ac_phase);
+        show_value(c, "dc", in->source->dc);
+    if (in->source && in->source->ac_mag != 0) {
+        show_value(c, "acmag", in->source->ac_mag);
+        show_value(c, "acphase", in->source->ac_phase);
+    }
     if (in->m != 1)
-        fprintf(c->out, " %12s  %.12g\n", "m", in->m);
+        show_value(c, "m", in->m);
     show_params(c, in->param, in->letter);
     show_computed(c, in);
     fputc('\n', c->out);
@@ -75,7 +123,7 @@ static void show_named(ctl *c, const char *from, char *const *name, bool *had)
         double x;
         if (!ctl_device_value(c, arena_printf(&c->scratch, "@%s[%s]", from, name[i]), &x))
             continue;
-        fprintf(c->out, " %12s  %.12g\n", name[i], x);
+        show_value(c, name[i], x);
         had[i] = true;
     }
     fputc('\n', c->out);
@@ -153,7 +201,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
             const flat_model *m = sim_flat(c->s)->model[i];
             if (!all && str_casecmp(what + (*what == '#'), m->name) && !(in && in->model == m))
                 continue;
-            fprintf(c->out, " %12s  %s\n %12s  %s\n", "model", m->name, "type", m->type);
+            show_text(c, "model", m->name);
+            show_text(c, "type", m->type);
             any = true;
             if (vec_len(name) && str_casecmp(name[0], "all")) {
                 show_named(c, m->name, name, had);
@@ -162,8 +211,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
             show_params(c, m->param, 0);
             fputc('\n', c->out);
         }
-        if (!any && in && sim_opts(c->s)->manner.ngspice)
-            fprintf(c->out, " %12s  %c\n\n", "model", in->letter);
+        if (!any && in && as_ngspice(c))
+            fprintf(c->out, "%11s %21c\n\n", "model", in->letter);
         else if (!any && !all)
             st = ctl_fail(c, "there is no model '%s'", what);
     }

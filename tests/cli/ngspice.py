@@ -283,6 +283,17 @@ class Log(Folder):
         self.assertRegex(out, r'(?m)^\tout +1\.0+e\+00$')
         self.assertRegex(out, r'(?m)^\tv1#branch +-?\d')
 
+    def test_show_has_the_form_of_ngspice(self):
+        """ngspice-json-cli goes by the title and the widths, PySpice takes the title for a description."""
+        self.deck(RC + '.control\nop\nshow all\n.endc\n')
+        out = self.ngspice('-b', 'd.cir').stdout
+        for block in (' Resistor: Simple linear resistor\n     device                    r1\n'
+                      '      model                     R\n resistance                  1000\n',
+                      ' Capacitor: Fixed capacitor\n     device                    c1\n',
+                      ' Vsource: Independent voltage source\n     device                    v1\n'
+                      '         dc                     1\n'):
+            self.assertIn(block, out)
+
     def test_the_axis_is_printed_once(self):
         self.deck(RC + '.control\ntran 1u 4u\nprint time v(out)\nprint time\n.endc\n')
         heads = re.findall(r'(?m)^Index +(.*?) *$', self.ngspice('-b', 'd.cir').stdout)

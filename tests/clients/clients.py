@@ -264,6 +264,16 @@ class JsonCli(Client):
         self.assertEqual(float(time['values'][-1]), 4e-6)
         self.assertIn('time[k] ', [v['key'] for p in part['SPECIFIC_PRINT'] for v in p['values']])
 
+    def test_values_of_devices(self):
+        import json
+        self.write('rc.cir', RC)
+        done = subprocess.run([sys.executable, '-m', 'ngspicejson.ngspice_json_cli', 'run', '--command=show all',
+                               '--file=rc.cir'], check=True, capture_output=True, text=True, timeout=120)
+        kinds = {k['title']: k['contents'][0] for p in json.loads(done.stdout) if p['type'] == 'NODEMODEL'
+                 for k in p['contents']}
+        self.assertEqual(kinds['Resistor']['model'], 'r1')
+        self.assertIn({'key': 'resistance', 'values': ['1000']}, kinds['Resistor']['values'])
+
 
 @unittest.skipUnless(there('cace'), 'cace is not there')
 class Cace(Client):
