@@ -110,6 +110,12 @@ void ana_free(ana **p)
 }
 
 const ana_stat *ana_stats(const ana *a) { return &a->st; }
+void ana_set_stop(ana *a, bool (*stop)(void *user), void *user)
+{
+    a->stop = stop;
+    a->stop_user = user;
+}
+
 void ana_set_verify(ana *a, ana_verified *v) { a->verify = v; }
 void ana_set_watch(ana *a, const ana_watch *w) { a->watch = w; }
 

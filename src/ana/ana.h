@@ -62,6 +62,10 @@ typedef struct ana_node_value {
 void ana_set_nodeset(ana *a, const ana_node_value *v, size_t n);
 void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
 
+/* Asked in each iteration of operating points that plain Newton did not find: true ends them with
+ * VS_STOP. NULL: never. */
+void ana_set_stop(ana *a, bool (*stop)(void *user), void *user);
+
 /* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic
  * forced.
  * Status: VS_OK; VS_NOCONV with messages naming the worst unknowns and devices and what was tried.

@@ -76,8 +76,11 @@ struct ana {
     ana_memo *memo[2];                       /* of ana_op, of ana_tran; NULL: none */
     const double *begin[2];                  /* [n+1] of the same; NULL: nothing */
     struct tran *tran;                       /* work of the transient, made at its first use */
-    ana_verified *verify;                    /* NULL: transients are not looked at again */
-    const ana_watch *watch;                  /* NULL: nobody looks on */
+    bool (*stop)(void *user);                /* of ana_set_stop; NULL: none */
+    void *stop_user;
+    bool homotopy, stopped; /* an operating point is looked for by homotopies; it said so there */
+    ana_verified *verify;   /* NULL: transients are not looked at again */
+    const ana_watch *watch; /* NULL: nobody looks on */
     int64_t n_run[2],
         n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
 };

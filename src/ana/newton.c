@@ -437,6 +437,13 @@ static int32_t node_beyond(const ana *a, const double *x)
     return 0;
 }
 
+/* Homotopies may take hours: they end when the client says so (op_solve gives VS_STOP). */
+static bool is_stopped(ana *a)
+{
+    a->stopped = a->stopped || (a->stop && a->stop(a->stop_user));
+    return a->stopped;
+}
+
 vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
 {
     const bool tran = eq->env.mode == CKT_TRAN;
@@ -450,6 +457,8 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
     for (env.iter = 1; may_go_on(a, eq, env.iter, &worst); env.iter++) {
         verdict v;
         rep->iter = env.iter;
+        if (a->homotopy && is_stopped(a))
+            return VS_NOCONV; /* and so does each run of a homotopy that is under way */
         if (!evaluate(a, eq, &env, x, rep, &v))
             return give_up(a, eq, x, rep);
         if ((found = old_factors_end_it(a, eq, &v, rep, x)))

@@ -557,8 +557,15 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
         st = judge(a, &eq, x, &p);
     if (st == VS_OK && !warm && !a->only_newton)
         st = look_inside(a, &eq, x);
+    a->stopped = false;
+    a->homotopy = st == VS_NOCONV;
     if (st == VS_NOCONV && !a->only_newton)
         st = try_homotopies(a, &eq, x, &p);
+    a->homotopy = false;
+    if (a->stopped) {
+        a->st.s_op += vs_seconds() - t0;
+        return VS_STOP;
+    }
     /* a node that only its OSDI device connects: once more, with gmin there */
     if (st == VS_NOCONV && !p.doubtful && p.first.singular && ckt_anchor(a->c, p.first.singular))
         return op_solve(a, x, false, tran_op);

@@ -375,7 +375,7 @@ static void show_progress(void *user, double fraction, double axis, const ana_st
 }
 
 /* Asked at each try of a step, also while no point is accepted. */
-static bool asked_to_stop(void *user)
+bool sim_asked_to_stop(void *user)
 {
     const sim *s = user;
     if (s->opt.out)
@@ -399,7 +399,7 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink)
 {
     *sink = (ana_sink){.point = take_point,
                        .progress = show_progress,
-                       .stop = asked_to_stop,
+                       .stop = sim_asked_to_stop,
                        .pause = s->opt.hook.due ? sim_is_due : NULL,
                        .sync = s->opt.hook.sync ? ask_step : NULL,
                        .next = s->opt.hook.next ? ask_next : NULL,

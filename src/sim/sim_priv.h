@@ -197,6 +197,7 @@ VS_MUST_USE vs_status sim_plot_row(sim *s, const double *row);
 VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
 /* The sink that passes points of a real analysis on, with progress and stop. */
 const ana_sink *sim_sink(sim *s, ana_sink *sink);
+bool sim_asked_to_stop(void *s); /* the sink's */
 /* The vectors of the circuit that was built since: the plot's columns must still exist. */
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
 

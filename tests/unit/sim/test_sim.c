@@ -357,6 +357,30 @@ START_TEST(a_run_stops_when_the_client_asks)
 }
 END_TEST
 
+static bool stop_at_once(void *user)
+{
+    ++*(int *)user;
+    return true;
+}
+
+START_TEST(a_search_for_an_operating_point_stops_when_the_client_asks)
+{
+    static const char *const card[] = {".op\n.options itl1=2", ".tran 1u 10m\n.options itl1=2"};
+    for (size_t i = 0; i < 2; i++) {
+        bench b;
+        int asked = 0;
+        read_values(&b, &as_read, card[i]);
+        sim_opts(b.s)->hook = (sim_hook){.stop = stop_at_once, .user = &asked};
+        ck_assert_int_eq(run_deck(&b), VS_STOP);
+        ck_assert_int_eq(asked, 1);
+        ck_assert_int_eq(b.d.n_error, 0);
+        sim_opts(b.s)->hook = (sim_hook){0};
+        ck_assert_int_eq(run_deck(&b), VS_OK); /* from there on as if it had not begun */
+        bench_fini(&b);
+    }
+}
+END_TEST
+
 START_TEST(values_inside_devices_belong_to_the_last_operating_point)
 {
     bench b;
@@ -433,6 +457,7 @@ int main(void)
     tcase_add_test(tc, cards_as_text_are_checked);
     tcase_add_test(tc, vectors_are_kept_as_the_client_says);
     tcase_add_test(tc, a_run_stops_when_the_client_asks);
+    tcase_add_test(tc, a_search_for_an_operating_point_stops_when_the_client_asks);
     tcase_add_test(tc, values_inside_devices_belong_to_the_last_operating_point);
     tcase_add_test(tc, parameters_and_elements_are_found_by_name);
     tcase_add_test(tc, figures_of_processes_add_up);
