@@ -542,6 +542,19 @@ static void pad_outputs(lin_pack *k, int32_t n_out, int32_t w)
     k->now = k->padded;
 }
 
+/* The fixed parts of an instance's slopes to its lane; packs of one row have them in all lanes. */
+static void fetch_fixed(const dev_group *g, int32_t inst, int lane, int32_t s, lin_pack *k)
+{
+    const struct dev_lin *l = g->lin;
+    const double *restrict from = &l->fixed[(size_t)g->row_of[inst] * (size_t)l->n_fixed];
+    for (int32_t j = 0; j < l->n_fixed; j++)
+        if (g->row_per_lane)
+            k->fixed[j * s + lane] = from[j];
+        else
+            for (int32_t i = 0; i < s; i++)
+                k->fixed[j * s + i] = from[j];
+}
+
 /* The lanes of a new pack with what is held of their instances; lanes without one are 0. */
 static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *k)
 {
@@ -551,7 +564,8 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
         memset(k->was, 0, (size_t)(n_out * s) * sizeof(double));
         memset(k->v, 0, (size_t)(n_col * s) * sizeof(double));
         memset(k->dv, 0, (size_t)(n_col * s) * sizeof(double));
-        memset(k->fixed, 0, (size_t)(l->n_fixed * s) * sizeof(double));
+        if (g->row_per_lane)
+            memset(k->fixed, 0, (size_t)(l->n_fixed * s) * sizeof(double));
     }
     for (int i = 0; i < s; i++)
         k->item[i] = -1;
@@ -570,9 +584,8 @@ static void fetch(const dev_group *g, const dev_lin_at *a, int32_t p, lin_pack *
         }
         for (int32_t j = 0; j < n_out; j++)
             k->was[j * s + i] = held[j];
-        const double *restrict fixed = &l->fixed[(size_t)g->row_of[inst] * (size_t)l->n_fixed];
-        for (int32_t j = 0; j < l->n_fixed; j++)
-            k->fixed[j * s + i] = fixed[j];
+        if (g->row_per_lane || at == l->first[p])
+            fetch_fixed(g, inst, i, s, k);
     }
     if (w < s)
         pad_outputs(k, n_out, w);

@@ -12,8 +12,8 @@ NAMES = (
 VNTOL = 1e-6
 TIGHT = '.options reltol=1e-4 abstol=1e-12 vntol=%g' % VNTOL
 # Relative differences allowed, by the first letters of a measure's name; others 1e-3. A supply's mean
-# current is one of short pulses: at these tolerances it moves by 1.4e-3 (vsim) and 0.9e-3 (ngspice)
-# when reltol becomes 1e-5 (pump of GF180MCU).
+# current is one of short pulses: at these tolerances ngspice's is 1.2e-3 off in the pump of GF180MCU,
+# vsim's 0.5e-3.
 BOUND = {'f_': 5e-3, 'i_': 3e-3}
 VALUE = re.compile(r'(?m)^\s*([a-z]\w*)\s*=\s*([-+]?\d\S*)')
 
