@@ -38,38 +38,32 @@ static hid_t complex_type(void)
 
 /* -- attributes of text -- */
 
+/* Of fixed length: libhdf5 reads outside of its memory where a text of variable length is damaged
+ * (H5HG_read, 1.10.8). h5py gives bytes. */
 static bool put_text(hid_t at, const char *name, const char *text)
 {
     const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
-    H5Tset_size(type, H5T_VARIABLE); /* which h5py reads as str */
+    H5Tset_size(type, strlen(text) ? strlen(text) : 1);
     H5Tset_cset(type, H5T_CSET_UTF8);
     const hid_t a = H5Acreate2(at, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool ok = a >= 0 && H5Awrite(a, type, &text) >= 0;
+    const bool ok = a >= 0 && H5Awrite(a, type, text) >= 0;
     H5Aclose(a);
     H5Sclose(space);
     H5Tclose(type);
     return ok;
 }
 
-/* Text of fixed or of variable length; "": there is none. */
+/* "": there is none of fixed length. */
 static void get_text(hid_t at, const char *name, char *buf, size_t size)
 {
-    buf[0] = 0;
+    memset(buf, 0, size);
     if (H5Aexists(at, name) <= 0)
         return;
     const hid_t a = H5Aopen(at, name, H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
-    if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
-        if (H5Tis_variable_str(type) > 0) {
-            char *text = NULL;
-            if (H5Aread(a, type, &text) >= 0 && text)
-                snprintf(buf, size, "%s", text);
-            H5free_memory(text);
-        } else if (H5Tget_size(type) < size) {
-            memset(buf, 0, size);
-            if (H5Aread(a, type, buf) < 0)
-                buf[0] = 0;
-        }
-    }
+    const bool fits = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
+                      H5Tget_size(type) < size && H5Sget_simple_extent_npoints(space) == 1;
+    if (fits && H5Aread(a, type, buf) < 0)
+        memset(buf, 0, size);
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(a);
@@ -161,8 +155,10 @@ static bool take_vector(hid_t at, const char *link, const conv_hdf5_sink *to, co
     const hssize_t n = H5Sget_simple_extent_npoints(space);
     const bool complex = kind == H5T_COMPOUND && H5Tget_nmembers(type) == 2 &&
                          H5Tget_member_index(type, "r") >= 0 && H5Tget_member_index(type, "i") >= 0;
-    bool ok = true;
-    if (n >= 0 && (complex || kind == H5T_FLOAT || kind == H5T_INTEGER)) {
+    /* no filter packs more than a thousand times: a length beyond that is damage */
+    const hsize_t stored = H5Dget_storage_size(set);
+    bool ok = n <= 0 || (hsize_t)n / 1100 * H5Tget_size(type) <= stored + 1000000;
+    if (ok && n >= 0 && (complex || kind == H5T_FLOAT || kind == H5T_INTEGER)) {
         char name[1024], word[64];
         const hid_t as = complex ? complex_type() : H5Tcopy(H5T_NATIVE_DOUBLE);
         get_text(set, "name", name, sizeof name);

@@ -117,11 +117,11 @@ class Formats(Folder):
         h5py = need('h5py')
         plots = self.made('d.h5')
         with h5py.File(self.path('d.h5'), 'r') as f:
-            self.assertEqual([f[g].attrs['plot'] for g in f], [name for name, _ in plots])
+            self.assertEqual([f[g].attrs['plot'].decode() for g in f], [name for name, _ in plots])
             for g, (_, columns) in zip(f, plots):
                 self.assertEqual(list(f[g]), list(columns))
-                self.assertEqual(f[g].attrs['title'], 'RLC "family"')
-                self.assertIn(f[g].attrs['axis'], columns)
+                self.assertEqual(f[g].attrs['title'].decode(), 'RLC "family"')
+                self.assertIn(f[g].attrs['axis'].decode(), columns)
                 for name, values in columns.items():
                     self.equal(f[g][name][:], [v.real for v in values] if name == 'frequency' else values)
         with h5py.File(self.path('own.h5'), 'w') as f:

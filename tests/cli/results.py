@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Commands on result files: plot, convert, compare.   results.py VSIM"""
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -243,6 +244,21 @@ class Convert(Results):
         self.assertIn('HDF5', done.stderr)
         self.assertFalse([f for f in os.listdir(self.tmp.name) if f.startswith('x.')])
         says('overwritten', 'family.raw', 'family.raw', code=4)
+
+    def test_damaged_hdf5_is_refused(self):
+        done = self.vsim('convert', 'family.raw', 'a.h5', '--plot', '1', code=None)
+        if done.returncode:
+            self.skipTest('vsim was built without HDF5')
+        with open(self.path('a.h5'), 'rb') as f:
+            whole = f.read()
+        draw = random.Random(1)
+        for k in range(60):
+            data = bytearray(whole)
+            for _ in range(3):  # the first pages have the headers, names and sizes
+                data[draw.randrange(min(len(data), 6000))] = draw.randrange(256)
+            self.put('m.h5', bytes(data[:draw.randrange(len(data))] if k % 3 == 0 else data))
+            done = self.vsim('convert', 'm.h5', 'm.csv', code=None)
+            self.assertIn(done.returncode, (0, 1, 7), done.stderr)
 
     def test_thresholds_are_told(self):
         out = self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1').stdout
