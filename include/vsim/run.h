@@ -26,12 +26,14 @@ typedef enum vsim_kind {
     VSIM_SENS,
     VSIM_PZ,
     VSIM_SP,
-    VSIM_HB, /* these four by the text of a card: docs/analyses.md */
-    VSIM_HBAC,
-    VSIM_HBNOISE,
+    VSIM_HB,      /* periodic states: .hb, .hbosc, .pss */
+    VSIM_HBAC,    /* these two on the orbit of the last VSIM_HB of the deck, */
+    VSIM_HBNOISE, /* or of its first card of that kind; .phasenoise too */
     VSIM_LSTB
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
+/* The loop of LSTB: at one probe; of the difference or of the common part of two. */
+typedef enum vsim_loop { VSIM_LOOP_SINGLE, VSIM_LOOP_DIFF, VSIM_LOOP_COMM } vsim_loop;
 
 typedef struct vsim_dc_sweep {
     const char *name;    /* "v1"; "temp"; "param:NAME"; "r1", "m1[w]" */
@@ -49,18 +51,42 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP; SENS if n_freq > 0. n_freq: per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE; SENS and LSTB if n_freq > 0 (LSTB without: that of the deck's
+     * .ac card). n_freq: per decade or octave; LIN: in all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
-    /* NOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; NOISE, TF: the input source, "vin" */
+    /* NOISE, HBNOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; NOISE, HBNOISE, TF: the input
+     * source, "vin" */
     const char *out, *source;
-    int64_t summary; /* NOISE: parts of all devices at every summary-th point; 0: totals only */
+    int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */
     const char *in[2];
     bool current_input; /* the transfer function is output voltage / input current */
     bool no_poles, no_zeros;
     bool noise; /* SP: noise too */
+    /* HB: n_tone tones of 1 to 4, hertz, and harmonics of each, 0: 10 of one tone, 7 of each of
+     * several; intmodmax: highest order of products that are kept, 0: all; tstab: a transient of so
+     * many s comes first (with `uic`: from the initial conditions); points: of the waveform over a
+     * period, 0: enough for its harmonics */
+    double tone[4];
+    int64_t harmonics[4];
+    size_t n_tone;
+    int64_t intmodmax, points;
+    double tstab;
+    /* HB of an oscillator: tone[0] is a first guess, and probe the node, or two, that oscillates.
+     * LSTB: probe are voltage sources of 0 V in the loop, one, or two for DIFF and COMM */
+    bool oscillator;
+    const char *probe[2];
+    vsim_loop loop;
+    int64_t sideband; /* HBAC: the highest that is written, 0: the answer at f alone; HBNOISE: of
+                       * the output */
+    bool phase;       /* HBNOISE: phase noise of an oscillator; no source, no sideband */
+    /* TRAN: noise of all devices up to noise_fmax hertz (0: 1/(2 tstep)), amplitudes times
+     * noise_scale (0: 1), draws of noise_seed (0: that of .option seed), as .trannoise */
+    bool device_noise;
+    double noise_fmax, noise_scale;
+    uint64_t noise_seed;
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)

@@ -1,5 +1,6 @@
 /* api_card.c - an analysis given as a struct, as the text of its card: it is then checked and read
  * as every card is. */
+#include <math.h>
 #include <string.h>
 
 #include "api_priv.h"
@@ -38,12 +39,72 @@ static const char *pz_card(arena *mem, const vsim_analysis *a)
                         a->current_input ? "cur" : "vol", what);
 }
 
+static const char *noise_card(arena *mem, const vsim_analysis *a)
+{
+    return arena_printf(mem, "noise %s %s %s %lld", a->out, a->source, grid_of(mem, a),
+                        (long long)a->summary);
+}
+
+/* .hb or .hbosc */
+static const char *hb_card(arena *mem, const vsim_analysis *a)
+{
+    const char *card = a->oscillator ? "hbosc tone=" : "hb tones=", *harmonics = "";
+    for (size_t i = 0; i < a->n_tone; i++) {
+        const int64_t usual = a->n_tone > 1 ? 7 : 10, n = a->harmonics[i];
+        card = arena_printf(mem, "%s %.17g", card, a->tone[i]);
+        harmonics = arena_printf(mem, "%s %lld", harmonics, (long long)(n ? n : usual));
+    }
+    card = arena_printf(mem, "%s nharms=%s tstab=%.17g", card, harmonics, a->tstab);
+    if (a->intmodmax)
+        card = arena_printf(mem, "%s intmodmax=%lld", card, (long long)a->intmodmax);
+    if (a->points)
+        card = arena_printf(mem, "%s points=%lld", card, (long long)a->points);
+    if (a->oscillator)
+        card = arena_printf(mem, "%s probenode=%s%s%s", card, a->probe[0], a->probe[1] ? "," : "",
+                            a->probe[1] ? a->probe[1] : "");
+    return a->uic ? arena_printf(mem, "%s uic", card) : card;
+}
+
+static const char *hbnoise_card(arena *mem, const vsim_analysis *a)
+{
+    if (a->phase)
+        return arena_printf(mem, "phasenoise %s %s %lld", a->out, grid_of(mem, a),
+                            (long long)a->summary);
+    return arena_printf(mem, "hb%s sideband=%lld", noise_card(mem, a), (long long)a->sideband);
+}
+
+static const char *lstb_card(arena *mem, const vsim_analysis *a)
+{
+    static const char *const mode[] = {
+        [VSIM_LOOP_SINGLE] = "single", [VSIM_LOOP_DIFF] = "diff", [VSIM_LOOP_COMM] = "comm"};
+    const bool two = a->loop != VSIM_LOOP_SINGLE;
+    return arena_printf(mem, "lstb mode=%s vsource=%s%s%s %s", mode[a->loop], a->probe[0],
+                        two ? "," : "", two ? a->probe[1] : "",
+                        a->n_freq > 0 ? grid_of(mem, a) : "");
+}
+
+/* What a periodic analysis lacks. */
+static const char *missing_of_hb(const vsim_analysis *a)
+{
+    if (a->kind == VSIM_HB && (!a->n_tone || a->n_tone > VS_COUNT(a->tone)))
+        return "harmonic balance has 1 to 4 tones";
+    if (a->kind == VSIM_HB && a->oscillator && !a->probe[0])
+        return "the oscillating node is missing";
+    if (a->kind == VSIM_LSTB && (a->loop < VSIM_LOOP_SINGLE || a->loop > VSIM_LOOP_COMM))
+        return "the loop is none of vsim_loop";
+    if (a->kind == VSIM_LSTB && (!a->probe[0] || (a->loop != VSIM_LOOP_SINGLE && !a->probe[1])))
+        return "a probe of the loop is missing";
+    return NULL;
+}
+
 /* What the struct lacks; NULL: nothing. */
 static const char *missing(const vsim_analysis *a)
 {
-    const bool out =
-        a->kind == VSIM_NOISE || a->kind == VSIM_TF || a->kind == VSIM_SENS || a->kind == VSIM_PZ;
-    const bool source = a->kind == VSIM_NOISE || a->kind == VSIM_TF;
+    const bool noise = a->kind == VSIM_NOISE || a->kind == VSIM_HBNOISE;
+    const bool out = noise || a->kind == VSIM_TF || a->kind == VSIM_SENS || a->kind == VSIM_PZ;
+    const bool source = (noise && !(a->kind == VSIM_HBNOISE && a->phase)) || a->kind == VSIM_TF;
+    if (a->grid < VSIM_DEC || a->grid > VSIM_LIN)
+        return "the grid is none of vsim_grid";
     if (a->kind == VSIM_DC && (!a->n_sweep || a->n_sweep > VS_COUNT(a->sweep)))
         return "a dc analysis has 1 to 4 sweeps";
     for (size_t i = 0; a->kind == VSIM_DC && i < a->n_sweep; i++)
@@ -55,16 +116,20 @@ static const char *missing(const vsim_analysis *a)
         return "the input source is missing";
     if (a->kind == VSIM_PZ && (!a->in[0] || !a->in[1]))
         return "the input nodes are missing";
-    return a->kind == VSIM_PZ && a->no_poles && a->no_zeros ? "neither poles nor zeros are wanted"
-                                                            : NULL;
+    if (a->kind == VSIM_PZ && a->no_poles && a->no_zeros)
+        return "neither poles nor zeros are wanted";
+    if (a->device_noise &&
+        !(a->noise_fmax >= 0 && isfinite(a->noise_fmax) && isfinite(a->noise_scale)))
+        return "noise_fmax is no frequency, or noise_scale no number";
+    return missing_of_hb(a);
 }
 
-const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from)
+const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsim_analysis *a)
 {
-    vsim_analysis own;
-    vsim_analysis_init(&own, from->kind);
-    memcpy(&own, from, from->size < sizeof own ? from->size : sizeof own);
-    const vsim_analysis *a = &own;
+    vsim_analysis_init(a, from->kind);
+    memcpy(a, from, from->size < sizeof *a ? from->size : sizeof *a);
+    if (a->kind != VSIM_TRAN)
+        a->device_noise = false;
     const char *why = missing(a);
     if (why) {
         diag_error(&d->s->d, DIAG_NOWHERE, "vsim_analysis: %s", why);
@@ -80,18 +145,17 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from)
                             : a->uic ? " uic"
                                      : "");
     case VSIM_AC: return arena_printf(mem, "ac %s", grid_of(mem, a));
-    case VSIM_NOISE:
-        return arena_printf(mem, "noise %s %s %s %lld", a->out, a->source, grid_of(mem, a),
-                            (long long)a->summary);
+    case VSIM_NOISE: return noise_card(mem, a);
     case VSIM_TF: return arena_printf(mem, "tf %s %s", a->out, a->source);
     case VSIM_SENS:
         return a->n_freq > 0 ? arena_printf(mem, "sens %s ac %s", a->out, grid_of(mem, a))
                              : arena_printf(mem, "sens %s", a->out);
     case VSIM_PZ: return pz_card(mem, a);
-    case VSIM_HB:
+    case VSIM_HB: return hb_card(mem, a);
     case VSIM_HBAC:
-    case VSIM_HBNOISE:
-    case VSIM_LSTB: break; /* cards have their many words */
+        return arena_printf(mem, "hbac %s sidebands=%lld", grid_of(mem, a), (long long)a->sideband);
+    case VSIM_HBNOISE: return hbnoise_card(mem, a);
+    case VSIM_LSTB: return lstb_card(mem, a);
     case VSIM_SP: return arena_printf(mem, "sp %s%s", grid_of(mem, a), a->noise ? " donoise" : "");
     }
     diag_error(&d->s->d, DIAG_NOWHERE, "vsim_analysis.kind is %d, which is no analysis",

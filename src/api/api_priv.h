@@ -95,6 +95,7 @@ struct vsim_run {
     size_t number;    /* card of the deck */
     double *sweep[4]; /* vecs: values of sweeps that were given as arrays */
     size_t n_sweep;
+    flat_trannoise noise; /* that a struct asks for */
     vsim_run_options o;
     const char **keep; /* vec: names to be kept, of the options and of measures */
     api_state state;
@@ -173,8 +174,9 @@ const flat_inst *api_find_model(vsim_deck *d, const char *name);
 void api_free_run(vsim_run *r);
 
 /* -- api_card.c -- */
-/* The card of an analysis, its sweeps without their values; NULL after a message. */
-const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *a);
+/* The card of an analysis, its sweeps without their values; NULL after a message. *a: the analysis,
+ * with 0 for what a client of an older header does not have. */
+const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsim_analysis *a);
 
 /* -- api_session.c -- */
 void api_drop_session(vsim_session *p);

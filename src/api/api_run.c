@@ -133,6 +133,16 @@ static void take_sweeps(vsim_run *r)
         r->a.sweep[i].value = r->sweep[i];
 }
 
+/* Noise of devices, which no card of an analysis asks for. */
+static void ask_for_noise(vsim_run *r, const vsim_analysis *a)
+{
+    r->noise = (flat_trannoise){.on = a->device_noise,
+                                .fmax = a->noise_fmax,
+                                .scale = a->noise_scale == 0 ? 1 : a->noise_scale,
+                                .seed_given = a->noise_seed != 0,
+                                .seed = a->noise_seed};
+}
+
 /* The analysis as it reads with the present values; the netlist is up to date. */
 static vs_status read_analysis(vsim_run *r)
 {
@@ -155,6 +165,7 @@ static vs_status read_analysis(vsim_run *r)
         return st;
     own_analysis(r);
     take_sweeps(r);
+    r->a.noise = r->noise;
     return VS_OK;
 }
 
@@ -189,11 +200,13 @@ static vs_status describe(making *m)
     vsim_run *r = m->r;
     r->number = m->i;
     if (m->analysis) {
-        r->card = api_card_of(m->d, &r->mem, m->analysis);
+        vsim_analysis a;
+        r->card = api_card_of(m->d, &r->mem, m->analysis, &a);
         if (!r->card)
             return VS_EINPUT;
-        for (size_t i = 0; m->analysis->kind == VSIM_DC && i < m->analysis->n_sweep; i++) {
-            const vsim_dc_sweep *w = &m->analysis->sweep[i];
+        ask_for_noise(r, &a);
+        for (size_t i = 0; a.kind == VSIM_DC && i < a.n_sweep; i++) {
+            const vsim_dc_sweep *w = &a.sweep[i];
             r->sweep[i] = vec_fixed(&r->mem, double, w->n);
             for (size_t k = 0; k < w->n; k++)
                 r->sweep[i][k] = w->value[k];
@@ -202,7 +215,11 @@ static vs_status describe(making *m)
     } else if (m->card) {
         r->card = arena_strndup(&r->mem, m->card, strlen(m->card));
     }
-    vs_status st = api_circuit_for(m->d, kind_of(m));
+    vs_status st = VS_OK;
+    if (r->noise.on) /* gains of sources of noise are in the form of these */
+        st = api_circuit_for(m->d, FLAT_NOISE);
+    if (!st)
+        st = api_circuit_for(m->d, kind_of(m));
     return st ? st : read_analysis(r);
 }
 

@@ -142,6 +142,13 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE LSTB */
     const char *source[2]; /* LSTB: the probes, with path */
     enum { FLAT_LSTB_SINGLE, FLAT_LSTB_DIFF, FLAT_LSTB_COMM } mode;
 } flat_hb;
+typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran */
+    bool on;
+    double fmax;  /* Hz; 0: not given */
+    double scale; /* of amplitudes */
+    bool seed_given;
+    uint64_t seed;
+} flat_trannoise;
 typedef struct flat_ana {
     flat_ana_kind kind;
     flat_sweep sweep[4]; /* DCSWEEP: [0] is the inner (fastest) one */
@@ -161,16 +168,9 @@ typedef struct flat_ana {
     bool voltage, poles, zeros; /* PZ */
     bool donoise;               /* SP */
     flat_hb hb;
+    flat_trannoise noise; /* TRAN, of a program: instead of the deck's */
     diag_span span;
 } flat_ana;
-
-typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran */
-    bool on;
-    double fmax;  /* Hz; 0: not given */
-    double scale; /* of amplitudes */
-    bool seed_given;
-    uint64_t seed;
-} flat_trannoise;
 
 /* -- families of runs: .step, .mc, .limits (docs/sweeps.md) -- */
 typedef enum flat_target_kind {

@@ -70,7 +70,7 @@ vs_status sim_tran_begin(sim *s, const flat_ana *a)
 {
     static const sim_axis axis = {"time", "time", "s"};
     ana_tran_opt to = {a->tstep, a->tstop, a->tstart, a->tmax, a->uic, 0, 0, 0};
-    const flat_trannoise *noise = &s->flat.trannoise;
+    const flat_trannoise *noise = a->noise.on ? &a->noise : &s->flat.trannoise;
     if (noise->on) {
         const uint64_t seed = noise->seed_given ? noise->seed : s->option.seed;
         to.noise_fmax = noise->fmax > 0 ? noise->fmax : 0.5 / a->tstep;

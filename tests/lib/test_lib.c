@@ -317,6 +317,153 @@ START_TEST(structs_are_the_cards)
 }
 END_TEST
 
+static const char two_tones[] = "two sources\n"
+                                "v1 in a sin(0 1 1k)\n"
+                                "v2 a 0 sin(0 0.2 1.7k)\n"
+                                "d1 in out dm\n"
+                                "r1 out 0 1k\n"
+                                ".model dm d is=1e-14 rs=1\n";
+static const char oscillator[] = "LC with a cubic conductance\n"
+                                 "l1 a 0 1n\n"
+                                 "c1 a 0 1p\n"
+                                 "r1 a 0 500\n"
+                                 "b1 a 0 i=-2.3m*v(a)+0.1m*v(a)*v(a)*v(a)\n"
+                                 ".ic v(a)=0.1\n";
+#define LOOP(i)                                                                    \
+    "e" i "1 x" i " 0 0 f" i " 200\nr" i " x" i " a" i " 1k\nc" i " a" i " 0 1u\n" \
+    "vp" i " a" i " b" i " 0\nr" i "2 b" i " f" i " 10k\nc" i "2 f" i " 0 1n\n"
+static const char loops[] = "a pair of loops\n" LOOP("1") LOOP("2") ".ac dec 2 1k 1meg\n";
+
+typedef struct periodic { /* a run on a new deck behind the run of another card */
+    const char *deck, *first, *card;
+    vsim_analysis a;
+} periodic;
+
+static void grid_of(vsim_analysis *a)
+{
+    a->grid = VSIM_DEC;
+    a->n_freq = 2;
+    a->f_from = 1e3;
+    a->f_to = 1e6;
+    a->out = "v(a)";
+    a->source = "v1";
+}
+
+START_TEST(structs_are_the_cards_of_periodic_states)
+{
+    static const char hb[] = "hb tones=1k 1.7k nharms=5 3 intmodmax=6",
+                      osc[] = "hbosc tone=5g nharms=15 probenode=a tstab=20n uic";
+    periodic all[] = {
+        {two_tones, "op", hb, {0}},
+        {oscillator, "op", osc, {0}},
+        {rectifier, "hb 1k nharms=8 points=50", "hbac dec 2 1k 1meg sidebands=2", {0}},
+        {rectifier, "hb 1k", "hbnoise v(out) v1 dec 2 1k 1meg 1 sideband=-1", {0}},
+        {oscillator, osc, "phasenoise v(a) dec 2 1k 1meg", {0}},
+        {loops, "op", "lstb vsource=vp1", {0}},
+        {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}}};
+    static const vsim_kind kind[] = {VSIM_HB,      VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE,
+                                     VSIM_HBNOISE, VSIM_LSTB, VSIM_LSTB};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        vsim_analysis *a = &all[i].a;
+        vsim_analysis_init(a, kind[i]);
+        if (i >= 2 && i != 5)
+            grid_of(a);
+        a->sideband = i == 2 ? 2 : -1;
+        a->phase = i == 4;
+        a->probe[0] = i == 1 ? "a" : "vp1";
+        a->probe[1] = i == 6 ? "vp2" : NULL;
+        a->loop = i == 6 ? VSIM_LOOP_DIFF : VSIM_LOOP_SINGLE;
+    }
+    all[0].a.n_tone = 2;
+    all[0].a.tone[0] = 1e3;
+    all[0].a.tone[1] = 1.7e3;
+    all[0].a.harmonics[0] = 5;
+    all[0].a.harmonics[1] = 3;
+    all[0].a.intmodmax = 6;
+    all[1].a.n_tone = 1;
+    all[1].a.tone[0] = 5e9;
+    all[1].a.harmonics[0] = 15;
+    all[1].a.tstab = 20e-9;
+    all[1].a.uic = all[1].a.oscillator = true;
+    all[3].a.out = "v(out)";
+    all[3].a.summary = 1;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        vsim *s = simulator(), *other = simulator();
+        vsim_deck *d = deck_of(s, all[i].deck), *by_card = deck_of(other, all[i].deck);
+        (void)run_of(s, d, all[i].first);
+        (void)run_of(other, by_card, all[i].first);
+        vsim_run *by_struct;
+        ck_done(s, vsim_run_analysis(d, &all[i].a, NULL, &by_struct));
+        const vsim_status st = vsim_run_go(by_struct);
+        ck_assert_msg(st == VSIM_OK, "%s: %s", all[i].card, said(s));
+        ck_assert_msg(bits_of(by_struct) == bits_of(run_of(other, by_card, all[i].card)), "%s",
+                      all[i].card);
+        vsim_free(&s);
+        vsim_free(&other);
+    }
+}
+END_TEST
+
+/* Noise in time: as with the card in the deck; other draws with another seed. */
+START_TEST(a_struct_asks_for_the_noise_of_devices)
+{
+    static const char rc[] = "noise\nv1 a 0 0\nr1 a b 1meg\nc1 b 0 1p\n";
+    char with_card[200];
+    vsim_analysis a;
+    vsim_run *r[2];
+    vsim_analysis_init(&a, VSIM_TRAN);
+    a.tstep = 1e-7;
+    a.tstop = 5e-6;
+    a.device_noise = true;
+    a.noise_scale = 100;
+    a.noise_seed = 7;
+    snprintf(with_card, sizeof with_card, "%s.trannoise scale=100 seed=7\n", rc);
+    vsim *s = simulator(), *other = simulator();
+    vsim_deck *d = deck_of(s, rc), *by_card = deck_of(other, with_card);
+    const uint64_t quiet = bits_of(run_of(s, d, "tran 0.1u 5u"));
+    for (int i = 0; i < 2; i++, a.noise_seed++) {
+        ck_done(s, vsim_run_analysis(d, &a, NULL, &r[i]));
+        ck_done(s, vsim_run_go(r[i]));
+    }
+    const uint64_t loud = bits_of(run_of(other, by_card, "tran 0.1u 5u"));
+    ck_assert(bits_of(r[0]) == loud);
+    ck_assert(bits_of(r[1]) != loud && quiet != loud);
+    ck_assert(bits_of(run_of(s, d, "tran 0.1u 5u")) == quiet); /* of that run alone */
+    vsim_free(&s);
+    vsim_free(&other);
+}
+END_TEST
+
+START_TEST(structs_of_periodic_states_are_checked)
+{
+    static const struct {
+        vsim_analysis a;
+        const char *text;
+    } wrong[] = {
+        {{.kind = VSIM_HB}, "1 to 4 tones"},
+        {{.kind = VSIM_HB, .n_tone = 5}, "1 to 4 tones"},
+        {{.kind = VSIM_HB, .n_tone = 1, .tone = {-1}}, "a frequency above 0"},
+        {{.kind = VSIM_HB, .n_tone = 1, .tone = {1e3}, .oscillator = true}, "node is missing"},
+        {{.kind = VSIM_HBNOISE, .out = "v(out)"}, "source is missing"},
+        {{.kind = VSIM_HBNOISE, .source = "v1"}, "output is missing"},
+        {{.kind = VSIM_LSTB}, "a probe of the loop is missing"},
+        {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = VSIM_LOOP_DIFF}, "a probe of the loop"},
+        {{.kind = VSIM_LSTB, .probe = {"v1"}, .loop = (vsim_loop)9}, "none of vsim_loop"},
+        {{.kind = VSIM_AC, .grid = (vsim_grid)9}, "none of vsim_grid"},
+        {{.kind = VSIM_TRAN, .tstep = 1, .tstop = 2, .device_noise = true, .noise_fmax = -1},
+         "noise_fmax is no frequency"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        vsim *s = simulator();
+        vsim_analysis a = wrong[i].a;
+        vsim_run *r;
+        a.size = sizeof a;
+        ck_assert_int_eq(vsim_run_analysis(deck_of(s, rectifier), &a, NULL, &r), VSIM_EINPUT);
+        ck_assert_msg(strstr(said(s), wrong[i].text) != NULL, "%s: %s", wrong[i].text, said(s));
+        vsim_free(&s);
+    }
+}
+END_TEST
+
 /* -- lists and values -- */
 
 static const char divider[] = "a divider\n"
@@ -1098,6 +1245,9 @@ int main(void)
     tcase_add_test(t, a_poll_stops_a_run_and_is_not_asked_at_each_point);
     tcase_add_test(t, every_analysis_can_be_stopped_by_its_points);
     tcase_add_test(t, structs_are_the_cards);
+    tcase_add_test(t, structs_are_the_cards_of_periodic_states);
+    tcase_add_test(t, a_struct_asks_for_the_noise_of_devices);
+    tcase_add_test(t, structs_of_periodic_states_are_checked);
     tcase_add_test(t, lists_name_what_there_is);
     tcase_add_test(t, parameters_of_devices_have_units_and_can_be_read);
     tcase_add_test(t, values_that_are_set_are_computed_with);

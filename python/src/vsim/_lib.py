@@ -93,7 +93,12 @@ class Analysis(Structure):
                 ('n_freq', c_int64), ('f_from', c_double), ('f_to', c_double), ('out', c_char_p),
                 ('source', c_char_p), ('summary', c_int64), ('into', c_char_p * 2),
                 ('current_input', c_bool), ('no_poles', c_bool), ('no_zeros', c_bool),
-                ('noise', c_bool)]
+                ('noise', c_bool), ('tone', c_double * 4), ('harmonics', c_int64 * 4),
+                ('n_tone', c_size_t), ('intmodmax', c_int64), ('points', c_int64),
+                ('tstab', c_double), ('oscillator', c_bool), ('probe', c_char_p * 2),
+                ('loop', c_int), ('sideband', c_int64), ('phase', c_bool),
+                ('device_noise', c_bool), ('noise_fmax', c_double), ('noise_scale', c_double),
+                ('noise_seed', ctypes.c_uint64)]
 
 
 KINDS = ('op', 'dc', 'tran', 'ac', 'noise', 'tf', 'sens', 'pz', 'sp', 'hb', 'hbac', 'hbnoise',
