@@ -8,6 +8,19 @@ static_assert(ANA_TRAP == 0 && ANA_GEAR == 1, "words of option method");
 static_assert(LU_AUTO == 0 && LU_KLU == 1 && LU_TINY == 2 && LU_UMFPACK == 3 && LU_DENSE == 4,
               "words of option lu");
 
+#define PROGRESS_EVERY 0.05 /* s */
+bool ana_tick(const ana *a, double *next, double fraction, double axis,
+              void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
+              void *user)
+{
+    const double now = progress ? vs_seconds() : 0;
+    if (progress && now >= *next) {
+        *next = now + PROGRESS_EVERY;
+        progress(user, fraction, axis, &a->st);
+    }
+    return stop && stop(user);
+}
+
 double ana_since(const ana *a, double t0)
 {
     double dt = vs_seconds() - t0 - a->clock_cost;

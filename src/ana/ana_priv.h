@@ -89,7 +89,12 @@ struct ana {
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.
  * Status: VS_OK; VS_NOCONV with *rep filled (also for a singular matrix). */
 VS_MUST_USE vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep);
-double *ana_vector(ana *a);                /* zeroed, [m], lives as long as a */
+double *ana_vector(ana *a); /* zeroed, [m], lives as long as a */
+/* Tells how far an analysis is, at most 20 times a second: *next is when the next time may be (s,
+ * clock). progress, stop: NULL for none. True: it is to stop. */
+bool ana_tick(const ana *a, double *next, double fraction, double axis,
+              void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
+              void *user);
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
 
 /* -- op.c -- */

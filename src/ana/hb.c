@@ -233,12 +233,8 @@ static vs_status find_drive(ana_orbit *h)
 
 static bool tick(ana_orbit *h, double fraction)
 {
-    const double now = vs_seconds();
-    if (now >= h->next_progress && h->sink.progress) {
-        h->next_progress = now + 0.05;
-        h->sink.progress(h->sink.user, fraction, h->o.tone[0], &h->a->st);
-    }
-    return h->sink.stop && h->sink.stop(h->sink.user);
+    const ana_sink *s = &h->sink;
+    return ana_tick(h->a, &h->next_progress, fraction, h->o.tone[0], s->progress, s->stop, s->user);
 }
 
 /* The residual in tolerances: the largest over rows of the root of the sum over harmonics. */

@@ -17,13 +17,8 @@
 
 static bool tick(ana_orbit *h, const ana_table *t, double fraction, double f)
 {
-    const double now = vs_seconds();
     h->a->st.points_accepted++;
-    if (now >= h->next_progress && t->progress) {
-        h->next_progress = now + 0.05;
-        t->progress(t->user, fraction, f, &h->a->st);
-    }
-    return t->stop && t->stop(t->user);
+    return ana_tick(h->a, &h->next_progress, fraction, f, t->progress, t->stop, t->user);
 }
 
 /* The harmonic (s, 0, ...), -1: not kept. */

@@ -179,12 +179,6 @@ bool small_tick(small *s, double fraction, double axis,
                 void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
                 void *user)
 {
-    const double now = vs_seconds();
     s->a->st.points_accepted++;
-    if (now >= s->next_progress) {
-        s->next_progress = now + 0.05;
-        if (progress)
-            progress(user, fraction, axis, &s->a->st);
-    }
-    return stop && stop(user);
+    return ana_tick(s->a, &s->next_progress, fraction, axis, progress, stop, user);
 }

@@ -23,7 +23,6 @@
 #define BEHIND_CORNER (1.0 / 4096) /* of a step, where a row shows the other side of a corner, */
 #define JUMP_SEEN 3                /* and jumps of currents that have one, in tolerances */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
-#define PROGRESS_EVERY 0.05   /* s */
 
 /* -- setting up -- */
 
@@ -245,13 +244,9 @@ static vs_status report_progress(tran *t)
         return VS_STOP;
     if (s->pause && s->pause(s->user))
         return VS_PAUSED;
-    if (s->progress && (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)) {
-        double now = vs_seconds();
-        if (now >= t->next_progress) {
-            t->next_progress = now + PROGRESS_EVERY;
-            s->progress(s->user, t->t / t->o.tstop, t->t, &t->a->st);
-        }
-    }
+    if (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)
+        (void)ana_tick(t->a, &t->next_progress, t->t / t->o.tstop, t->t, s->progress, NULL,
+                       s->user);
     return VS_OK;
 }
 

@@ -21,6 +21,16 @@ bool api_begin_change(vsim_deck *d, const char *what, double value)
     return true;
 }
 
+/* An element's or a model card's value, set as `alter` and `altermod` set it. */
+static vs_status put_down(vsim_deck *d, const char *what, sim_change c)
+{
+    if (!api_begin_change(d, what, c.n == 1 ? *c.value : 0))
+        return VS_EINPUT;
+    c.span = DIAG_NOWHERE;
+    sim_alter(d->sim, &c);
+    return VS_OK;
+}
+
 static vs_status unknown_name(vsim_deck *d, const char *owner, const char *name,
                               const char *const *known, size_t n)
 {
@@ -193,15 +203,11 @@ static vs_status do_set_device(void *arg)
     st = check_settable(d, in, name, a->part);
     if (st)
         return st;
-    if (!api_begin_change(d, "vsim_set_device", a->value))
-        return VS_EINPUT;
-    const bool whole = !strcmp(name, main_value(in));
-    sim_alter(d->sim, &(sim_change){.name = in->name,
-                                    .param = api_intern(d, whole ? "" : name),
-                                    .value = &a->value,
-                                    .n = 1,
-                                    .span = DIAG_NOWHERE});
-    return VS_OK;
+    if (!strcmp(name, main_value(in)))
+        name = "";
+    return put_down(
+        d, "vsim_set_device",
+        (sim_change){.name = in->name, .param = api_intern(d, name), .value = &a->value, .n = 1});
 }
 
 vsim_status vsim_get_device(vsim_deck *d, const char *device, const char *param, double *value)
@@ -254,14 +260,9 @@ static vs_status do_set_wave(void *arg)
     st = check_wave(d, in, form, a->in, a->i);
     if (st)
         return st;
-    if (!api_begin_change(d, "vsim_set_wave", 0))
-        return VS_EINPUT;
-    sim_alter(d->sim, &(sim_change){.name = in->name,
-                                    .param = form,
-                                    .value = a->in,
-                                    .n = (int32_t)a->i,
-                                    .span = DIAG_NOWHERE});
-    return VS_OK;
+    return put_down(
+        d, "vsim_set_wave",
+        (sim_change){.name = in->name, .param = form, .value = a->in, .n = (int32_t)a->i});
 }
 
 vsim_status vsim_set_wave(vsim_deck *d, const char *source, const char *form, const double *arg,
@@ -340,15 +341,12 @@ static vs_status do_set_model(void *arg)
     const vs_status st = find_model_value(a, &v);
     if (st)
         return st;
-    if (!api_begin_change(a->d, "vsim_set_model", a->value))
-        return VS_EINPUT;
-    sim_alter(a->d->sim, &(sim_change){.name = v.in->model->name,
-                                       .model = true,
-                                       .param = api_intern(a->d, a->part),
-                                       .value = &a->value,
-                                       .n = 1,
-                                       .span = DIAG_NOWHERE});
-    return VS_OK;
+    return put_down(a->d, "vsim_set_model",
+                    (sim_change){.name = v.in->model->name,
+                                 .model = true,
+                                 .param = api_intern(a->d, a->part),
+                                 .value = &a->value,
+                                 .n = 1});
 }
 
 vsim_status vsim_get_model(vsim_deck *d, const char *model, const char *param, double *value)
