@@ -27,7 +27,7 @@ typedef enum vsim_kind {
     VSIM_PZ,
     VSIM_SP,
     VSIM_HB,      /* periodic states: .hb, .hbosc, .pss */
-    VSIM_HBAC,    /* these two on the orbit of the last VSIM_HB of the deck, */
+    VSIM_HBAC,    /* these two on the orbit that the deck found last, */
     VSIM_HBNOISE, /* or of its first card of that kind; .phasenoise too */
     VSIM_LSTB
 } vsim_kind;
