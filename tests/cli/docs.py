@@ -59,7 +59,7 @@ def options_of_scripts():
     for folder in ('bench', 'tools', 'tests/*'):
         for f in glob.glob(os.path.join(ROOT, folder, '*.py')):
             found.update(re.findall(r"'(--[a-z-]+)'", read(f)))
-    return found
+    return found | set(re.findall(r'\[ "\$\{1:-\}" !?= (--[a-z-]+)', read('tests/run')))
 
 
 class Documents(unittest.TestCase):
