@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ana_priv.h"
+#include "ckt_latent.h"
 
 static_assert(ANA_TRAP == 0 && ANA_GEAR == 1, "words of option method");
 static_assert(LU_AUTO == 0 && LU_KLU == 1 && LU_TINY == 2 && LU_UMFPACK == 3 && LU_DENSE == 4,
@@ -37,7 +38,8 @@ static double measure_clock(void)
     return least;
 }
 
-double *ana_vector(ana *a) { return arena_array(&a->mem, double, a->m); }
+/* Room for cells, see tran_latent.c. */
+double *ana_vector(ana *a) { return arena_array(&a->mem, double, CKT_SEATS(a->n)); }
 
 /* Voltages and currents obey the options; other natures (temperature, ...) their own tolerance. */
 static void set_tolerances(ana *a)
@@ -72,7 +74,7 @@ vs_status ana_new(ana **out, ckt *c, const option_set *opt, diag *d)
     a->c = c;
     a->opt = *opt;
     a->d = d;
-    a->n = ckt_n(c);
+    a->n = a->n_all = ckt_n(c);
     a->m = VOP_PADDED(a->n);
     a->u = ckt_unknowns(c);
     a->jac = ckt_pattern(c);

@@ -35,6 +35,8 @@ typedef struct ana_sink {
     bool (*stop)(void *user);
     /* asked between the points of a transient: true makes it pause there; may be NULL */
     bool (*pause)(void *user);
+    bool kept; /* images of the transient are taken at times that are not the circuit's: nothing may
+                * be latent, or where it pauses would be seen in its results */
     /* A transient tried a step of `last` to `time`; refused: it will be shorter. *h is how long the
      * next one may be, and may be made smaller. true: undo the step and try *h, at most `last`,
      * instead. last = 0: `time` was accepted (or is the start), *h is planned. May be NULL. */

@@ -46,6 +46,8 @@ typedef struct newton_eq {
     double most_move; /* V, longest update of a node near 0; far from it half its voltage; 0: any */
 } newton_eq;
 
+typedef struct ana_latent ana_latent; /* tran_latent.c */
+
 struct ana {
     ckt *c;
     option_set opt;
@@ -53,7 +55,8 @@ struct ana {
     diag *d;
     ana_stat st;
     arena mem;
-    int32_t n, m;         /* unknowns; elements of vectors, VOP_PADDED(n) */
+    int32_t n, m;         /* unknowns; elements of vectors, VOP_PADDED(n); see `latent` */
+    int32_t n_all;        /* unknowns */
     const ckt_unknown *u; /* [n+1], the circuit's */
     const csc *jac;       /* the circuit's */
     lu_solver lu;
@@ -75,6 +78,7 @@ struct ana {
     ana_node_value *nodeset, *ic;            /* vec */
     ana_memo *memo[2];                       /* of ana_op, of ana_tran; NULL: none */
     const double *begin[2];                  /* [n+1] of the same; NULL: nothing */
+    struct ana_latent *latent;               /* while parts of a transient are latent, else NULL */
     struct tran *tran;                       /* work of the transient, made at its first use */
     bool (*stop)(void *user);                /* of ana_set_stop; NULL: none */
     void *stop_user;
@@ -96,6 +100,29 @@ bool ana_tick(const ana *a, double *next, double fraction, double axis,
               void (*progress)(void *, double, double, const ana_stat *), bool (*stop)(void *),
               void *user);
 double ana_since(const ana *a, double t0); /* seconds since t0 without the cost of the clock */
+
+/* -- tran_latent.c: while parts of the circuit are latent, vectors have its unknowns in slots of
+ * cells (ckt_latent.h), n and m are those of the part that is awake -- */
+int32_t ana_latent_unknown(const ana *a, int32_t i); /* of the circuit, at place i */
+/* Unknowns that moved wake their neighbours, before a load at x. */
+void ana_latent_load(ana *a, const double *x);
+/* x = A^-1 b; what would move a latent unknown wakes it. */
+void ana_latent_solve(ana *a, const double *b, double *x);
+VS_MUST_USE vs_status ana_latent_refactor(ana *a);
+
+static inline int32_t ana_unknown_at(const ana *a, int32_t i)
+{
+    return a->latent ? ana_latent_unknown(a, i) : i;
+}
+
+/* x = A^-1 b with the present factors; [n+1], element 0 is left alone. */
+static inline void ana_solve(ana *a, const double *b, double *x)
+{
+    if (a->latent)
+        ana_latent_solve(a, b, x);
+    else
+        lu_solve(&a->lu, b + 1, x + 1);
+}
 
 /* -- op.c -- */
 /* The equations of a static analysis with the options of a. */

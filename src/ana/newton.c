@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ana_priv.h"
+#include "ckt_latent.h"
 
 /* The test with the factors of the iteration before is only an estimate of the update: stricter. */
 #define CHORD_STRICT 0.5
@@ -131,7 +132,9 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
     double *size = a->size;
     bool others = false;
     memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
-    for (int32_t j = 0; j < m->n; j++)
+    if (a->latent)
+        ckt_latent_sizes(a->c, x, size);
+    for (int32_t j = 0; !a->latent && j < m->n; j++)
         for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
             size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
     for (int32_t i = 1; i <= a->n; i++) {
@@ -143,7 +146,7 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
     }
     if (!others)
         return true;
-    lu_solve(&a->lu, size + 1, size + 1);
+    ana_solve(a, size, size);
     for (int32_t i = 1; i <= a->n; i++)
         if (!(fabs(size[i]) <= update_tolerance(a, eq, x, i)))
             return false;
@@ -159,13 +162,13 @@ static void report(const ana *a, const newton_eq *eq, const double *x, double le
         double tx = update_tolerance(a, eq, x, i), tr = residual_tolerance(a, i);
         if (!(fabs(a->dx[i]) <= worst_dx * tx)) {
             worst_dx = fabs(a->dx[i]) / tx;
-            rep->worst_dx = i;
+            rep->worst_dx = ana_unknown_at(a, i);
             rep->dx = a->dx[i];
             rep->dx_tol = tx;
         }
         if (!(fabs(a->r[i]) <= worst_r * tr)) {
             worst_r = fabs(a->r[i]) / tr;
-            rep->worst_r = i;
+            rep->worst_r = ana_unknown_at(a, i);
             rep->r = a->r[i];
             rep->r_tol = tr;
         }
@@ -174,7 +177,7 @@ static void report(const ana *a, const newton_eq *eq, const double *x, double le
 
 static bool clock_now(const ana *a)
 {
-    return a->n >= CLOCK_SMALL || a->st.iterations % CLOCK_EVERY == 0;
+    return a->n_all >= CLOCK_SMALL || a->st.iterations % CLOCK_EVERY == 0;
 }
 
 /* Factors of the present matrix; pivots are chosen anew when they must be. */
@@ -185,7 +188,7 @@ static vs_status factor(ana *a)
     vs_status st = VS_REPIVOT;
     watch_phase(a->watch, ANA_IN_REFACTOR);
     if (!a->repivot)
-        st = lu_refactor(&a->lu, a->jac);
+        st = a->latent ? ana_latent_refactor(a) : lu_refactor(&a->lu, a->jac);
     if (st == VS_REPIVOT) {
         watch_phase(a->watch, ANA_IN_FACTOR);
         st = lu_factor(&a->lu, a->jac);
@@ -193,7 +196,7 @@ static vs_status factor(ana *a)
     watch_phase(a->watch, ANA_IN_TEST);
     a->repivot = false;
     if (timed)
-        a->st.s_factor += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_factor += ana_since(a, t0) * (a->n_all >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
     return st;
 }
 
@@ -203,10 +206,10 @@ static void solve(ana *a)
     bool timed = clock_now(a);
     double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_SOLVE);
-    lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_TEST);
     if (timed)
-        a->st.s_solve += ana_since(a, t0) * (a->n >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
+        a->st.s_solve += ana_since(a, t0) * (a->n_all >= CLOCK_SMALL ? 1 : CLOCK_EVERY);
 }
 
 /* Length of the update: halved while successive updates point against each other. */
@@ -309,7 +312,7 @@ static bool contracts(const ana *a, const newton_eq *eq, const double *x)
 
 static void keep_loaded(ana *a, const newton_eq *eq, const double *x)
 {
-    if (a->n >= FACTORS_COST)
+    if (a->n_all >= FACTORS_COST)
         a->dx_size = vop_update_size(x, a->dx, eq->xmax, a->tol_x, a->opt.reltol, a->m);
     memcpy(a->f_prev, a->f, sizeof(double) * (size_t)a->m);
     memcpy(a->q_prev, a->q, sizeof(double) * (size_t)a->m);
@@ -343,6 +346,8 @@ static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const doub
     a->st.iterations++;
     rep->limited = false;
     watch_phase(a->watch, ANA_IN_LOAD);
+    if (a->latent)
+        ana_latent_load(a, x);
     if (ckt_load(a->c, env, x, a->f, a->q, a->fmax, a->qmax, &rep->limited) != VS_OK) {
         rep->nonfinite = true;
         return false;
@@ -354,7 +359,7 @@ static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const doub
     add_homotopy(a, eq, x);
     v->may_stop = (env->iter > 1 || eq->solved) && !rep->limited &&
                   (!a->opt.residual || residual_is_small(a, eq, small, v->strict));
-    v->try_last = a->n >= FACTORS_COST && env->iter > 1 && may_be_last(a, eq, rep);
+    v->try_last = a->n_all >= FACTORS_COST && env->iter > 1 && may_be_last(a, eq, rep);
     return true;
 }
 

@@ -54,7 +54,7 @@ static tran *make_work(ana *a)
         t->y[i] = ana_vector(a);
     t->lte_tol = ana_vector(a);
     t->flow = arena_array(&a->mem, int32_t, a->n + 1);
-    t->lte_class = arena_array(&a->mem, uint8_t, a->n + 1);
+    t->lte_class = arena_array(&a->mem, uint8_t, CKT_SEATS(a->n));
     t->lte_weight[0] = ana_vector(a);
     t->lte_weight[1] = ana_vector(a);
     t->a = a;
@@ -195,7 +195,7 @@ static vs_status deliver_at(tran *t, double time, const double *x)
     bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
     double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_OUTPUT);
-    st = t->sink->point(t->sink->user, time, x);
+    st = t->sink->point(t->sink->user, time, a->latent ? tran_latent_point(t, x) : x);
     watch_phase(a->watch, ANA_IN_OTHER);
     if (timed)
         a->st.s_output += OUTPUT_TIMED_EVERY * ana_since(a, t0);
@@ -212,7 +212,7 @@ static double behind_corner(const tran *t, int32_t i, bool *jumped)
 {
     const double from = t->x[2][i], to = t->x[1][i], move = t->stage[i] - to;
     const double value = to + 2 * (1 - INTEG_SDIRK_GAMMA) * move;
-    const bool flow = t->a->u[i].kind == CKT_CURRENT;
+    const bool flow = t->a->u[ana_unknown_at(t->a, i)].kind == CKT_CURRENT;
     const double seen = JUMP_SEEN * (t->a->opt.reltol * t->xmax[i] + t->a->tol_x[i]);
     if (t->lte_class[i] == LTE_STATE || !(fabs(value - from) > seen + (flow ? 0 : fabs(move))))
         return from + BEHIND_CORNER * (to - from);
@@ -357,6 +357,10 @@ static vs_status accept(tran *t)
     const bool first = t->kind == TRAN_SDIRK;
     tran_shift(t);
     const vs_status corner = first ? deliver_corner(t) : VS_OK;
+    if (a->latent)
+        tran_latent_rest(t);
+    else if (t->latent)
+        tran_latent_again(t);
     wrap_unknowns(t);
     t->n_piece++;
     t->euler_left -= t->euler_left > 0;
@@ -396,7 +400,7 @@ static void tell(const tran *t, ana_verdict v, double best)
                         .h = t->h,
                         .best = best,
                         .ratio = newton ? 0 : t->lte.ratio,
-                        .worst = newton ? 0 : t->lte.worst,
+                        .worst = newton ? 0 : ana_unknown_at(t->a, t->lte.worst),
                         .iterations = t->rep.iter,
                         .verdict = v,
                         .corner = t->t_new >= t->brk};
@@ -448,7 +452,10 @@ static void explain_newton(tran *t)
 static void explain_step(tran *t, bool newton)
 {
     ana *a = t->a;
-    int32_t i = newton ? (t->rep.worst_dx ? t->rep.worst_dx : t->rep.worst_r) : t->lte.worst;
+    const int32_t i = !newton           ? ana_unknown_at(a, t->lte.worst)
+                      : t->rep.worst_dx ? t->rep.worst_dx
+                                        : t->rep.worst_r;
+    tran_latent_end(t);
     const char *who = i ? ana_unknown_text(a, i) : "a device";
     diag_error(a->d, DIAG_NOWHERE, "time step too small at t = %.9g s: step %.3g s, limited by %s",
                t->t, t->h, who);
@@ -625,7 +632,7 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     if (!a->tran)
         a->tran = make_work(a);
     tran *t = a->tran;
-    t->begun = false;
+    t->begun = t->imaged = false;
     t->verify = NULL;
     vs_status st = check_times(a, opt);
     if (st != VS_OK)
@@ -668,8 +675,13 @@ vs_status ana_tran_go(ana *a, double until)
         plan(t, FIRST_FRACTION * fmin(fmin(o->tstep, t->hmax), PIECE_FRACTION * t->brk));
         ask_next(t);
     }
-    if (st == VS_OK)
+    if (st == VS_OK) {
+        tran_latent_begin(t);
         st = march(t, until);
+        if (a->latent) /* the factors have entries of several steps: they are no image of any */
+            (void)lu_restart(&a->lu);
+        tran_latent_end(t);
+    }
     a->st.s_tran += vs_seconds() - t0;
     return st;
 }

@@ -114,6 +114,7 @@ vs_status ana_tran_image(ana *a, image *im)
     const vs_status st = im->wrong ? VS_EINPUT : lu_image(&a->lu, a->jac, im);
     if (im->giving && st == VS_OK)
         t->begun = true;
+    t->imaged = true;
     if (im->giving && st == VS_OK)
         tran_verify_begin(t, a->verify);
     return st;

@@ -91,9 +91,9 @@ void tran_widen(tran *t)
         const tran_device *d = &t->device[k];
         double most = 0;
         for (int32_t i = d->begin; i < d->end; i++)
-            most = norm_max(most, t->xmax[t->of_device[i]]);
+            most = norm_max(most, t->xmax[tran_place(t, t->of_device[i])]);
         for (int32_t i = d->begin; i < d->others; i++) {
-            double *tol = &t->lte_tol[t->of_device[i]];
+            double *tol = &t->lte_tol[tran_place(t, t->of_device[i])];
             *tol = norm_max(*tol, part * most);
         }
     }
@@ -108,7 +108,7 @@ static const double *rounding_noise(const tran *t)
     double *z = a->size;
     for (int32_t i = 1; i <= a->n; i++)
         z[i] = NOISE * EPSILON * t->cc.alpha * a->qmax[i];
-    lu_solve(&a->lu, z + 1, z + 1);
+    ana_solve(a, z, z);
     return z;
 }
 

@@ -6,6 +6,7 @@
 #define TRAN_PRIV_H
 
 #include "ana_priv.h"
+#include "ckt_latent.h"
 #include "integ.h"
 
 #define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
@@ -86,6 +87,8 @@ typedef struct tran {
     double bare_h, bare_end;   /* the same of the first that something without memory rejected */
     double next_progress;      /* s, clock */
     bool begun;                /* the first point was delivered */
+    bool imaged;               /* an image was taken or given: what follows is the same in both */
+    struct ana_latent *latent; /* made at its first use; in use while a->latent is set */
     tran_noise *noise;         /* NULL: devices are without noise */
     double *noise_g, *noise_c; /* [nnz + 1] scratch */
     tran_verify *verify;       /* NULL: nobody looks again */
@@ -101,6 +104,30 @@ void tran_weigh(tran *t);
 void tran_take_resistive(const tran *t, double *f);
 /* The attempt becomes the last point of the history. */
 void tran_shift(tran *t);
+
+/* -- tran_latent.c -- */
+/* From here on parts may be latent, if the circuit and the options allow it; nothing else changes.
+ */
+void tran_latent_begin(tran *t);
+/* All is awake, and vectors are in the order of the circuit again. */
+void tran_latent_end(tran *t);
+/* Before a step to t->t_new: cells whose leave ends wake. */
+void tran_latent_due(tran *t);
+/* The last point is part of the history: cells that have been quiet fall asleep. */
+void tran_latent_rest(tran *t);
+/* The same where there were none for a while, because nearly all was awake. */
+void tran_latent_again(tran *t);
+/* A point x in the order of the circuit; valid until the next one. */
+const double *tran_latent_point(tran *t, const double *x);
+
+/* Where an unknown of the circuit stands in vectors. */
+static inline int32_t tran_place(const tran *t, int32_t unknown)
+{
+    if (!t->a->latent)
+        return unknown;
+    const int32_t seat = ckt_latent_seats(t->a->c)[unknown];
+    return ckt_latent_slots(t->a->c)[seat / CKT_CELL] * CKT_CELL + seat % CKT_CELL;
+}
 
 /* -- tran_noise.c -- */
 /* Noise from t->x[1] on, if the options ask for it. Status: VS_OK; VS_NOCONV (message). */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ckt_latent.h"
 #include "tran_priv.h"
 
 /* Of the tolerance of a row's residual: what each bypassed instance may leave out in it. */
@@ -103,7 +104,7 @@ static void improve_prediction(tran *t)
     }
     predicted_residual(t, order);
     watch_phase(a->watch, ANA_IN_SOLVE);
-    lu_solve(&a->lu, a->r + 1, a->dx + 1);
+    ana_solve(a, a->r, a->dx);
     watch_phase(a->watch, ANA_IN_PREDICT);
     if (order == t->pc.order) {
         vop_subtract(t->x[0], t->pred, a->dx, a->m);
@@ -124,7 +125,9 @@ static double start_miss(tran *t, int order)
     vop_predict(off, start_weights(t, order), order + 1, t->x + 1, a->m);
     vop_move(off, t->x[0], 1, a->m);
     predicted_residual(t, order);
-    for (int32_t c = 0; c < j->n; c++)
+    if (a->latent)
+        ckt_latent_subtract(a->c, off, r);
+    for (int32_t c = 0; !a->latent && c < j->n; c++)
         for (int32_t k = j->colptr[c]; k < j->colptr[c + 1]; k++)
             r[j->row[k] + 1] -= j->val[k] * off[c + 1];
     for (int32_t i = 1; i <= a->n; i++)
@@ -241,6 +244,8 @@ vs_status tran_solve(tran *t)
 {
     t->kind = t->euler_left > 0 ? TRAN_EULER : t->n_piece <= 1 ? TRAN_SDIRK : TRAN_MAIN;
     watch_phase(t->a->watch, ANA_IN_PREDICT);
+    if (t->a->latent)
+        tran_latent_due(t);
     predict(t);
     const ckt_env at_new = {.mode = CKT_TRAN, .time = t->t_new, .srcfact = 1};
     ckt_source_terms(t->a->c, &at_new, t->src);

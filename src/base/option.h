@@ -58,7 +58,7 @@
     X(lu, int, 0, LU, "how linear systems are solved (numerics.md, 8)")                            \
     X(temp, double, 27, CELSIUS, "temperature of the circuit, degrees Celsius")                    \
     X(threads, int, 0, THREADS, "threads that share a large circuit")                              \
-    X(bypass, int, 0, BYPASS, "devices that hardly move keep linearisations (numerics.md, 10)")    \
+    X(bypass, int, 0, BYPASS, "what hardly moves is left alone (numerics.md, 10, 12)")             \
     X(stepstart, bool, false, STEPSTART, "where points of a sweep begin (sweeps.md)")              \
     X(seed, uint64_t, 0, SEED, "statistical functions draw, from this start (netlist.md, 2)")      \
     X(interp, bool, false, SWITCH, "result files of transients have the multiples of `tstep`")

@@ -81,6 +81,8 @@ void ckt_free(ckt **pc)
     lu_fini(&c->spare);
     for (size_t i = 0; i < vec_len(c->group); i++)
         dev_group_fini(&c->group[i]);
+    ckt_latent_free(c);
+    ckt_pairs_free(c);
     vec_free(c->group);
     nat_free(&c->nat);
     pool_free(&c->pool);

@@ -43,6 +43,7 @@ typedef nat_env ckt_env;
 typedef struct ckt_stat {
     int64_t n_load, n_eval; /* loads; device instance evaluations */
     int64_t n_bypass;       /* times that an instance was loaded without being evaluated */
+    int64_t n_latent;       /* times that an unknown was left alone in a load (ckt_latent.h) */
     double s_eval, s_stamp; /* seconds */
 } ckt_stat;
 

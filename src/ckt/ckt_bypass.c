@@ -33,8 +33,7 @@ void ckt_bypass_make(ckt *c)
     if (!any)
         return;
     struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);
-    b->sums = (dev_lin_sums){.g = arena_array(&c->mem, double, nv),
-                             .c = arena_array(&c->mem, double, nv),
+    b->sums = (dev_lin_sums){.gc = arena_array(&c->mem, double, 2 * nv),
                              .i = arena_array(&c->mem, double, n1),
                              .q = arena_array(&c->mem, double, n1)};
     b->fq = arena_array(&c->mem, two, n1);
@@ -52,8 +51,7 @@ void ckt_bypass_begin(ckt *c, const dev_lin_at *at)
     b->moved = false;
     if (!b->fresh)
         return;
-    memset(b->sums.g, 0, nv * sizeof(double));
-    memset(b->sums.c, 0, nv * sizeof(double));
+    memset(b->sums.gc, 0, 2 * nv * sizeof(double));
     memset(b->sums.i, 0, n1 * sizeof(double));
     memset(b->sums.q, 0, n1 * sizeof(double));
 }
@@ -159,46 +157,55 @@ vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev_lin_at *at,
 /* fq += (G x, C x): both sums of a row lie side by side and are one addition. */
 static void multiply(const csc *a, const dev_lin_sums *s, const double *x, two *fq)
 {
-    const double *g = s->g, *c = s->c;
+    const two *gc = (const two *)s->gc;
     const int32_t *row = a->row;
     for (int32_t j = 0; j < a->n; j++) {
         const two xj = {x[j + 1], x[j + 1]};
         for (int32_t k = a->colptr[j], end = a->colptr[j + 1]; k < end; k++)
-            fq[row[k] + 1] += (two){g[k], c[k]} * xj;
+            fq[row[k] + 1] += gc[k] * xj;
     }
 }
 
 /* J += G + alpha C */
-VS_CLONES static void add_slopes(const dev_lin_sums *s, double alpha, double *restrict val,
-                                 int32_t n)
+VS_CLONES void ckt_add_slopes(const double *gc, double alpha, double *restrict val, int32_t n)
 {
-    const double *g = s->g, *c = s->c;
     for (int32_t k = 0; k < n; k++)
-        val[k] += g[k] + alpha * c[k];
+        val[k] += gc[2 * k] + alpha * gc[2 * k + 1];
 }
 
-void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,
-                    int timed)
+static void sum_all(ckt *c, const dev_lin_at *at, double *f, double *q)
 {
     struct ckt_bypass_work *b = c->bypass;
     const int32_t n = ckt_n(c);
-    const double t0 = timed ? vs_seconds() : 0;
     for (int32_t i = 0; i <= n; i++)
         b->fq[i] = (two){b->sums.i[i], b->sums.q[i]};
     multiply(&c->a, &b->sums, at->x, b->fq);
-    add_slopes(&b->sums, at->alpha, c->a.val, csc_nnz(&c->a));
+    ckt_add_slopes(b->sums.gc, at->alpha, c->a.val, csc_nnz(&c->a));
     for (int32_t i = 1; i <= n; i++) { /* the other charges' rounding is in qlo (two-sum) */
         const double s = q[i], own = b->fq[i][1], t = s + own, w = t - s;
         f[i] += b->fq[i][0];
         q[i] = t;
         c->qlo[i] += (s - (t - w)) + (own - w);
     }
+}
+
+void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax_, double *qmax,
+                    int timed)
+{
+    const struct ckt_bypass_work *b = c->bypass;
+    const double t0 = timed ? vs_seconds() : 0;
+    if (ckt_is_latent(c))
+        ckt_latent_sum(c, at, b->fresh);
+    else
+        sum_all(c, at, f, q);
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)
             dev_lin_sizes(&c->group[i], b->fresh, fmax_, qmax);
     if (timed)
         c->stat.s_stamp += timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
 }
+
+const dev_lin_sums *ckt_bypass_sums(const ckt *c) { return &c->bypass->sums; }
 
 bool ckt_bypass_limited(const ckt *c) { return c->bypass->moved; }
 
@@ -213,8 +220,7 @@ void ckt_bypass_image(ckt *c, image *im)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     struct ckt_bypass_work *b = c->bypass;
-    IMAGE_ARRAY(im, b->sums.g, nv);
-    IMAGE_ARRAY(im, b->sums.c, nv);
+    IMAGE_ARRAY(im, b->sums.gc, 2 * nv);
     IMAGE_ARRAY(im, b->sums.i, n1);
     IMAGE_ARRAY(im, b->sums.q, n1);
     IMAGE_ONE(im, b->age);

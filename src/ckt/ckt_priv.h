@@ -72,6 +72,8 @@ struct ckt {
     double s_clock;                 /* seconds that reading the clock takes */
     bool plain_accept;              /* no device has limits, state or effects */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
+    struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
+    struct ckt_latent *latent;      /* parts that do not move (ckt_latent.h); NULL: not yet asked */
     struct ckt_small *small;        /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
     void *line_user;
@@ -148,10 +150,56 @@ VS_MUST_USE vs_status ckt_bypass_eval(ckt *c, dev_group *g, bool many, const dev
 /* Adds to f, q and the values of J. */
 void ckt_bypass_sum(ckt *c, const dev_lin_at *at, double *f, double *q, double *fmax, double *qmax,
                     int timed);
+const dev_lin_sums *ckt_bypass_sums(const ckt *c);
 /* Since ckt_bypass_begin limiting moved a voltage of a device. */
 bool ckt_bypass_limited(const ckt *c);
 void ckt_bypass_accept(ckt *c);
 void ckt_bypass_image(ckt *c, image *im);
+/* ckt_small.c. Two-terminal elements with a constant conductance or capacitance. */
+typedef struct ckt_pair {
+    int32_t p, n;    /* value (x_p - x_n) into p, the opposite into n */
+    int32_t at;      /* ckt_small.c: where they stand, one after the other */
+    double value;    /* S or F */
+    int32_t slot[4]; /* (p,p) (p,n) (n,p) (n,n) */
+} ckt_pair;
+/* All instances of a linear group as pairs, to the end of the vec *to; false: it has to run as it
+ * is. *charge: they are capacitances. */
+bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge);
+/* ckt_pairs.c: these in large circuits, TRAN only. */
+typedef struct ckt_pair_at {
+    int32_t p, n;
+    double y; /* S or F */
+} ckt_pair_at;
+void ckt_pairs_make(ckt *c);  /* before each load; does nothing if they are made */
+void ckt_pairs_fresh(ckt *c); /* values may be others */
+void ckt_pairs_free(ckt *c);
+bool ckt_is_paired(const ckt *c, size_t group);
+const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n);
+const double *ckt_pairs_sums(const ckt *c);   /* [2 (nnz + 1)] G and C in turn; NULL: no pairs */
+void ckt_pairs_visit(ckt *c, uint8_t *visit); /* [n + 8] which are loaded; NULL: all */
+/* Adds to f, q, c->qlo, fmax, qmax. */
+void ckt_pairs_load(const ckt *c, const double *x, double *f, double *q, double *fmax,
+                    double *qmax);
+/* val += G + alpha C of sums gc, n places. */
+void ckt_add_slopes(const double *gc, double alpha, double *val, int32_t n);
+/* ckt_latent.c: a load while parts are latent. Its vectors in the order of the circuit are those of
+ * ckt_latent_clear, x is c->x. */
+typedef struct ckt_latent ckt_latent;
+typedef struct ckt_load_sums {
+    double *f, *q, *fmax, *qmax; /* [n+1]; the rest of q in c->qlo */
+    const double *weight;
+} ckt_load_sums;
+int32_t ckt_latent_n_latent(const ckt *c); /* unknowns that are */
+bool ckt_is_latent(const ckt *c);          /* between ckt_latent_begin and _end */
+void ckt_latent_scatter(ckt *c, const double *x, const double *weight);
+ckt_load_sums ckt_latent_clear(ckt *c);
+/* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
+ * anew. */
+void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh);
+void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax, double *qmax);
+const double *ckt_latent_rest(const ckt *c);
+void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to);
+void ckt_latent_free(ckt *c);
 /* ckt_redo.c: ckt_add_... while redoing. */
 VS_MUST_USE vs_status ckt_redo_device(ckt *c, const mdl_model *m, int32_t row,
                                       const int32_t *terminal);

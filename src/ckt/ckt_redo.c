@@ -332,6 +332,7 @@ void ckt_fresh(ckt *c)
     c->env = (ckt_env){0};
     if (c->small)
         ckt_small_fresh(c);
+    ckt_pairs_fresh(c);
     if (c->bypass)
         ckt_bypass_fresh(c);
 }

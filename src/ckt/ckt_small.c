@@ -29,12 +29,6 @@
 enum { MAX_INSTANCES = 64, MAX_UNKNOWNS = 256 };
 enum { MAX_CODE_TERMS = 4096 }; /* more would not stay in the processor's instruction cache */
 
-typedef struct pair { /* v[at] = value (x_p - x_n) into p, v[at + 1] = -v[at] into n */
-    int32_t p, n, at;
-    double value;    /* S or F */
-    int32_t slot[4]; /* (p,p) (p,n) (n,p) (n,n) */
-} pair;
-
 typedef struct active { /* a group whose kernel runs */
     dev_group *g;       /* with linearisations: held as a whole */
     int32_t at;         /* v[at ..]: [n_pack][n_out][lanes, or dev_whole_stride] */
@@ -53,7 +47,7 @@ typedef struct gather { /* sums: target k gets v[from[begin..end)] */
 struct ckt_small {
     size_t n_v, n_val;
     double *v;
-    pair *g, *c;              /* vec */
+    ckt_pair *g, *c;          /* vec */
     active *active;           /* vec */
     int32_t *source;          /* vec: where in v the contributions of each begin */
     anchor *fix;              /* vec */
@@ -181,7 +175,7 @@ static bool is_pair(const mdl_variant *v, const two *t, const double *out, int32
     return isfinite(y);
 }
 
-static void find_slots(const dev_form *fm, const two *t, int32_t i, pair *p)
+static void find_slots(const dev_form *fm, const two *t, int32_t i, ckt_pair *p)
 {
     const int32_t *slot = fm->slot + (size_t)i * (size_t)fm->n_out;
     for (int32_t k = 0; k < fm->n_out; k++) {
@@ -191,9 +185,8 @@ static void find_slots(const dev_form *fm, const two *t, int32_t i, pair *p)
     }
 }
 
-/* All instances of a linear group as pairs, to the end of *to; false: it has to run as it is. The
- * Jacobian at alpha = 0 tells conductances, at alpha = 1 capacitances. */
-static bool take_pairs(ckt *c, dev_group *g, pair **to, bool *charge)
+/* The Jacobian at alpha = 0 tells conductances, at alpha = 1 capacitances. */
+bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge)
 {
     const dev_form *fm = &g->form[MDL_TRAN];
     two t;
@@ -212,7 +205,7 @@ static bool take_pairs(ckt *c, dev_group *g, pair **to, bool *charge)
                 vec_head_of(*to)->len = keep;
             return false;
         }
-        pair e = {.p = unk[t.a], .n = unk[t.b], .value = out[t.aa * g->lanes]};
+        ckt_pair e = {.p = unk[t.a], .n = unk[t.b], .value = out[t.aa * g->lanes]};
         find_slots(fm, &t, i, &e);
         vec_push(*to, e);
     }
@@ -263,7 +256,7 @@ static void list_sources(maker *m)
     }
 }
 
-static void list_pair(maker *m, pair *p, term **to)
+static void list_pair(maker *m, ckt_pair *p, term **to)
 {
     p->at = take(m, 2);
     push(to, p->p, p->at);
@@ -302,9 +295,9 @@ static void list_groups(maker *m)
 {
     for (size_t i = 0; i < vec_len(m->c->group); i++) {
         dev_group *g = &m->c->group[i];
-        pair *pairs = NULL;
+        ckt_pair *pairs = NULL;
         bool charge;
-        if (!g->lin && take_pairs(m->c, g, &pairs, &charge)) {
+        if (!g->lin && ckt_take_pairs(m->c, g, &pairs, &charge)) {
             for (size_t k = 0; k < vec_len(pairs); k++) {
                 list_pair(m, &pairs[k], charge ? &m->q : &m->f);
                 if (charge)
@@ -339,7 +332,7 @@ static void make_sums(ckt_small *sm, const term *t, int32_t first, int32_t n, bo
 enum { SUM, TERM, MOST, REST, NEXT, PART }; /* registers */
 
 /* a0: x, a1: value, a2: v */
-static void write_pairs(straight *l, const pair *p, int32_t first)
+static void write_pairs(straight *l, const ckt_pair *p, int32_t first)
 {
     for (int32_t k = 0; k < (int32_t)vec_len(p); k++) {
         straight_load(l, TERM, 0, p[k].p);
@@ -508,11 +501,11 @@ bool ckt_small_has_pairs(const ckt *c, int32_t group)
 /* The pairs of a group again, in their places. */
 static bool refresh_pairs(ckt *c, ckt_small *sm, dev_group *g, size_t *n_g, size_t *n_c)
 {
-    pair *pairs = NULL;
+    ckt_pair *pairs = NULL;
     bool charge;
-    bool ok = take_pairs(c, g, &pairs, &charge);
+    bool ok = ckt_take_pairs(c, g, &pairs, &charge);
     for (size_t k = 0; ok && k < vec_len(pairs); k++) {
-        pair *to = charge ? &sm->c[(*n_c)++] : &sm->g[(*n_g)++];
+        ckt_pair *to = charge ? &sm->c[(*n_c)++] : &sm->g[(*n_g)++];
         to->value = pairs[k].value;
     }
     vec_free(pairs);
@@ -562,7 +555,7 @@ void ckt_small_drop(ckt *c)
 
 /* -- a load -- */
 
-static void add_pair(double *val, const pair *p, double y)
+static void add_pair(double *val, const ckt_pair *p, double y)
 {
     val[p->slot[0]] += y;
     val[p->slot[1]] -= y;
@@ -592,9 +585,9 @@ static void make_base(const ckt *c, ckt_small *sm, const ckt_env *env)
     sm->base_gmin = env->gmin;
 }
 
-static void eval_pairs_of(const pair *p, const double *x, double *restrict v)
+static void eval_pairs_of(const ckt_pair *p, const double *x, double *restrict v)
 {
-    for (const pair *end = p + vec_len(p); p < end; p++) {
+    for (const ckt_pair *end = p + vec_len(p); p < end; p++) {
         const double i = p->value * (x[p->p] - x[p->n]);
         v[p->at] = i;
         v[p->at + 1] = -i;

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "ckt_latent.h"
 #include "norm.h"
 
 static const double loop_ohm = 1e-6; /* in dc, of a branch in a loop of voltage-defined branches */
@@ -255,63 +256,147 @@ static vs_status load_group(ckt *c, dev_group *g, mdl_form_kind form, const doub
     return st;
 }
 
-/* Everything at x the general way: sums in memory, block by block. */
-static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
-                             double *fmx, double *qmx, bool *limited, int timed)
+static void clear_all(ckt *c, bool charges, double *f, double *q, double *fmx, double *qmx)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
-    ckt_fill_dyn(c->dyn, env);
-    load l = {.at = {.x = x,
-                     .dyn = c->dyn,
-                     .weight = env->mode == CKT_TRAN ? env->weight : NULL,
-                     .alpha = c->dyn[IR_DYN_ALPHA]},
-              .f = f,
-              .q = q,
-              .qlo = c->qlo,
-              .fmax = fmx,
-              .qmax = qmx,
-              .val = c->a.val,
-              .bound = INFINITY,
-              .asked = INFINITY,
-              .charges = env->mode == CKT_TRAN,
-              .timed = timed};
     memset(f, 0, n1 * sizeof *f);
     memset(fmx, 0, n1 * sizeof *fmx);
     memset(c->a.val, 0, nv * sizeof *c->a.val);
-    if (env->mode == CKT_TRAN) {
+    if (charges) {
         memset(q, 0, n1 * sizeof *q);
         memset(c->qlo, 0, n1 * sizeof *c->qlo);
         memset(qmx, 0, n1 * sizeof *qmx);
     }
-    nat_sums native = {.f = f,
-                       .fmax = fmx,
-                       .q = q,
-                       .qlo = c->qlo,
-                       .qmax = qmx,
-                       .val = c->a.val,
-                       .corner = env->time == c->last_break,
-                       .bound = INFINITY};
+}
+
+/* A load that begins. */
+static load begin_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                       double *fmx, double *qmx, int timed)
+{
+    ckt_fill_dyn(c->dyn, env);
+    return (load){.at = {.x = x,
+                         .dyn = c->dyn,
+                         .weight = env->mode == CKT_TRAN ? env->weight : NULL,
+                         .alpha = c->dyn[IR_DYN_ALPHA]},
+                  .f = f,
+                  .q = q,
+                  .qlo = c->qlo,
+                  .fmax = fmx,
+                  .qmax = qmx,
+                  .val = c->a.val,
+                  .bound = INFINITY,
+                  .asked = INFINITY,
+                  .charges = env->mode == CKT_TRAN,
+                  .timed = timed};
+}
+
+static nat_sums native_sums(const ckt *c, const ckt_env *env, const load *l)
+{
+    return (nat_sums){.f = l->f,
+                      .fmax = l->fmax,
+                      .q = l->q,
+                      .qlo = l->qlo,
+                      .qmax = l->qmax,
+                      .val = l->val,
+                      .corner = env->time == c->last_break,
+                      .bound = INFINITY};
+}
+
+static void end_load(ckt *c, load *l, const nat_sums *native, bool held, bool *limited)
+{
+    c->stat.n_eval += native->n_eval;
+    c->stat.s_eval += native->s_eval;
+    l->limited |= native->limited || (held && ckt_bypass_limited(c));
+    c->bound = fmin(l->bound, native->bound);
+    c->asked = l->asked;
+    *limited = l->limited;
+}
+
+static void load_pairs(ckt *c, const load *l)
+{
+    const double t0 = l->timed ? vs_seconds() : 0;
+    ckt_pairs_load(c, l->at.x, l->f, l->q, l->fmax, l->qmax);
+    if (l->timed)
+        c->stat.s_stamp += l->timed * fmax(vs_seconds() - t0 - c->s_clock, 0);
+}
+
+/* Everything at x the general way, added to sums in memory, block by block. */
+static vs_status load_blocks(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                             double *fmx, double *qmx, bool *limited, int timed)
+{
+    load l = begin_load(c, env, x, f, q, fmx, qmx, timed);
+    nat_sums native = native_sums(c, env, &l);
+    vs_status st = VS_OK;
+    if (l.charges)
+        ckt_pairs_make(c);
+    clear_all(c, l.charges, f, q, fmx, qmx);
     nat_load(&c->nat, true, env, x, &native);
     for (size_t i = 0; i < vec_len(c->fix); i++)
         stamp_fix(&c->fix[i], env, x, &l);
-    vs_status st = VS_OK;
     const bool held = c->bypass && env->mode == CKT_TRAN;
     if (held)
         ckt_bypass_begin(c, &l.at);
     for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
-        st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
+        if (!l.charges || !ckt_is_paired(c, i))
+            st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
     if (held && st == VS_OK)
         ckt_bypass_sum(c, &l.at, f, q, fmx, qmx, timed);
+    if (l.charges && ckt_pairs_sums(c)) {
+        ckt_add_slopes(ckt_pairs_sums(c), l.at.alpha, c->a.val, csc_nnz(&c->a));
+        load_pairs(c, &l);
+    }
     if (st == VS_OK)
         nat_load(&c->nat, false, env, x, &native);
-    c->stat.n_eval += native.n_eval;
-    c->stat.s_eval += native.s_eval;
-    l.limited |= native.limited || (held && ckt_bypass_limited(c));
-    l.bound = fmin(l.bound, native.bound);
-    c->bound = l.bound;
-    c->asked = l.asked;
-    *limited = l.limited;
+    end_load(c, &l, &native, held, limited);
     return st;
+}
+
+/* While parts are latent: what is held first, since it sets rows; others add to them. */
+static vs_status load_rows(ckt *c, const ckt_env *env, const ckt_load_sums *to, bool *limited)
+{
+    const double *x = c->x;
+    load l = begin_load(c, env, x, to->f, to->q, to->fmax, to->qmax, 1);
+    nat_sums native = native_sums(c, env, &l);
+    vs_status st = VS_OK;
+    ckt_bypass_begin(c, &l.at);
+    for (int held = 1; held >= 0; held--) {
+        for (size_t i = 0; i < vec_len(c->group) && st == VS_OK; i++)
+            if (!c->group[i].lin == !held && !ckt_is_paired(c, i))
+                st = load_group(c, &c->group[i], ckt_group_form(c, &c->group[i], env->mode), x, &l);
+        if (held && st == VS_OK)
+            ckt_bypass_sum(c, &l.at, l.f, l.q, l.fmax, l.qmax, 1);
+        if (held)
+            nat_load(&c->nat, true, env, x, &native);
+        if (held && ckt_pairs_sums(c))
+            load_pairs(c, &l);
+        for (size_t i = 0; held && i < vec_len(c->fix); i++)
+            stamp_fix(&c->fix[i], env, x, &l);
+    }
+    if (st == VS_OK)
+        nat_load(&c->nat, false, env, x, &native);
+    end_load(c, &l, &native, true, limited);
+    return st;
+}
+
+/* While parts are latent; vectors as ckt_latent.h has them. */
+static vs_status load_awake(ckt *c, const ckt_env *env, const double *x, double *f, double *q,
+                            double *fmx, double *qmx, bool *limited)
+{
+    ckt_env here = *env;
+    ckt_latent_scatter(c, x, env->weight);
+    const ckt_load_sums to = ckt_latent_clear(c);
+    here.weight = env->weight ? to.weight : NULL;
+    c->stat.n_load++;
+    c->stat.n_latent += ckt_latent_n_latent(c);
+    c->env = here;
+    const vs_status st = load_rows(c, &here, &to, limited);
+    if (st != VS_OK)
+        return st;
+    to.f[0] = to.fmax[0] = to.q[0] = to.qmax[0] = 0;
+    c->a.val[csc_nnz(&c->a)] = 0;
+    ckt_latent_gather(c, f, q, fmx, qmx);
+    const int32_t n = ckt_latent_n_awake(c) * CKT_CELL - 1;
+    return norm_finite(f, n) && norm_finite(q, n) ? VS_OK : VS_NOCONV;
 }
 
 vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
@@ -319,6 +404,8 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
 {
     const int32_t n = ckt_n(c), nnz = csc_nnz(&c->a);
     const bool tran = env->mode == CKT_TRAN;
+    if (ckt_is_latent(c))
+        return load_awake(c, env, x, f, q, fmx, qmx, limited);
     memcpy(c->x, x, (size_t)(n + 1) * sizeof *x);
     c->env = *env;
     const int timed = vec_len(c->inst) > SMALL || c->time_all ? 1
@@ -344,7 +431,10 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
 
 void ckt_time_all(ckt *c, bool all) { c->time_all = all; }
 
-const double *ckt_charge_rest(const ckt *c) { return c->qlo; }
+const double *ckt_charge_rest(const ckt *c)
+{
+    return ckt_is_latent(c) ? ckt_latent_rest(c) : c->qlo;
+}
 
 /* -- blame -- */
 

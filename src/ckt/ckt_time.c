@@ -38,6 +38,10 @@ double ckt_asked_step(const ckt *c) { return c->loaded ? c->asked : INFINITY; }
 
 void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
 {
+    if (ckt_is_latent(c)) {
+        ckt_latent_source_terms(c, env, s);
+        return;
+    }
     memset(s, 0, vec_len(c->unknown) * sizeof *s);
     if (c->small) /* it has no other native devices */
         nat_source_terms(c->sources, env, s);

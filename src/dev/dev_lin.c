@@ -316,12 +316,23 @@ select_pack(const struct dev_lin *l, int32_t p, const double *x, double alpha, c
     return mask;
 }
 
+/* The first pack from p on that is looked at. */
+static inline int32_t next_pack(const struct dev_lin *l, int32_t p, int32_t end)
+{
+    uint64_t word = 0;
+    while (l->partly && p < end && !l->visit[p]) {
+        memcpy(&word, l->visit + p, sizeof word);
+        p += word ? __builtin_ctzll(word) / 8 : 8;
+    }
+    return p < end ? p : end;
+}
+
 static inline __attribute__((always_inline)) void
 select_packs(const dev_group *g, const dev_lin_at *a, int32_t begin, int32_t end, const int w)
 {
     struct dev_lin *l = g->lin;
-    for (int32_t p = begin; p < end; p++) {
-        const unsigned real = (1u << (g->first[p + 1] - g->first[p])) - 1;
+    for (int32_t p = next_pack(l, begin, end); p < end; p = next_pack(l, p + 1, end)) {
+        const unsigned real = l->partly ? l->visit[p] : (1u << (g->first[p + 1] - g->first[p])) - 1;
         l->mask[p] = (uint8_t)(real & (a->weight ? select_pack(l, p, a->x, a->alpha, w) : ~0u));
     }
 }
@@ -367,10 +378,12 @@ int32_t dev_lin_gather(dev_group *g)
 {
     struct dev_lin *l = g->lin;
     int32_t n = 0, np = 0, row = -1;
-    for (int32_t p = 0; p < g->n_pack; p++) {
+    for (int32_t p = next_pack(l, 0, g->n_pack); p < g->n_pack;
+         p = next_pack(l, p + 1, g->n_pack)) {
         const int32_t before = n;
         for (unsigned m = l->mask[p]; m; m &= m - 1)
             l->item[n++] = p * g->lanes + __builtin_ctz(m);
+        l->mask[p] = 0;
         for (int32_t i = before; i < n; i++) {
             const bool fresh = g->row_per_lane ? i == before
                                                : np == 0 || row != g->pack_row[p] ||
@@ -731,13 +744,14 @@ static void add_instance(const dev_group *g, int32_t inst, const double *restric
     const struct dev_lin *l = g->lin;
     const dev_form *f = &g->form[MDL_TRAN];
     const int32_t *slot = &f->slot[(size_t)inst * (size_t)f->n_out];
-    double *const sum[] = {to->i, to->q, to->g, to->c};
+    double *const sum[] = {to->i, to->q, to->gc, to->gc + 1};
     for (int what = 0; what < 4; what++) {
         double *restrict s = sum[what];
+        const int step = what < 2 ? 1 : 2;
         for (const dev_lin_add_at *p = l->add + l->add_begin[what],
                                   *end = l->add + l->add_begin[what + 1];
              p < end; p++)
-            s[slot[p->to]] += of[p->at];
+            s[slot[p->to] * step] += of[p->at];
     }
 }
 

@@ -75,7 +75,10 @@ struct dev_lin {
     double *v0;                    /* [n_pack][n_col][W] */
     double *held;                  /* [nb][n_out of APART] */
     double *bound;                 /* [n_pack][2][W] A, B; A +inf: there is no linearisation */
-    uint8_t *mask;                 /* [n_pack] lanes to be evaluated */
+    uint8_t *mask;                 /* [n_pack] lanes to be evaluated; 0 between loads */
+    bool partly;                   /* only these are looked at: */
+    uint8_t *visit;                /* [n_pack + 8] lanes */
+    int32_t *pack_of;              /* [nb] for who sets them; both NULL until somebody does */
     /* what is to be evaluated, after dev_lin_gather */
     int32_t *item;          /* [nb] pack * W + lane */
     int32_t n_pack, *first; /* [nb + 1] packs of items */
@@ -91,7 +94,7 @@ struct dev_lin {
 };
 
 typedef struct dev_lin_sums { /* over the instances of all groups */
-    double *g, *c;            /* by places of matrix entries */
+    double *gc;               /* by places of matrix entries: G and C in turn */
     double *i, *q;            /* [n+1] i0 - G v0, q0 - C v0 */
 } dev_lin_sums;
 

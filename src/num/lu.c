@@ -1,6 +1,7 @@
 /* lu.c - choice of the method, values that did not change, counters. See lu.h. */
 #include "lu_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/btf.h>
@@ -353,6 +354,45 @@ void lu_solve(lu_solver *lu, const double *b, double *x)
     assert(f && f->have);
     lu->stat.n_solve++;
     f->method->solve(f, b, x);
+}
+
+vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)
+{
+    lu_fac *f = lu->fac;
+    if (!f->have || !f->method->refactor_part)
+        return lu_refactor(lu, a);
+    f->val[0] = NAN; /* a whole refactorisation finds other values */
+    if (!f->method->refactor_part(lu, f, a, p))
+        return lu_refactor(lu, a);
+    lu->stat.n_refactor++;
+    return VS_OK;
+}
+
+/* With a method that knows no parts. */
+static void solve_all(lu_solver *lu, lu_part *p, const double *b, double *x, int32_t n)
+{
+    memset(p->work, 0, sizeof *p->work * (size_t)n);
+    for (int32_t k = 0; k < p->n; k++)
+        if (p->column[k] >= 0)
+            p->work[p->column[k]] = b[k];
+    lu->fac->method->solve(lu->fac, p->work, p->work);
+    for (int32_t j = 0; j < n; j++)
+        if (!p->in[j] && !(fabs(p->work[j]) <= p->drop[j])) {
+            p->value[p->n_found] = p->work[j];
+            p->found[p->n_found++] = j;
+        }
+    for (int32_t k = 0; k < p->n; k++)
+        x[k] = p->column[k] >= 0 ? p->work[p->column[k]] : 0;
+}
+
+void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x)
+{
+    lu_fac *f = lu->fac;
+    assert(f && f->have);
+    lu->stat.n_solve++;
+    p->n_found = 0;
+    if (!f->method->solve_part || !f->method->solve_part(f, p, b, x))
+        solve_all(lu, p, b, x, p->n_column);
 }
 
 int32_t lu_weakest(const lu_solver *lu)

@@ -96,6 +96,26 @@ void lu_solve(lu_solver *lu, const double *b, double *x);
  * Status: VS_OK; VS_EINPUT: im->wrong says why the factors could not be made again. */
 VS_MUST_USE vs_status lu_image(lu_solver *lu, const csc *a, image *im);
 
+/* -- a part of the unknowns, while the others rest -- */
+typedef struct lu_part {
+    int32_t n, n_column;   /* elements of b and x; columns of the matrix */
+    const int32_t *column; /* [n] their columns, from 0; -1: an element that is no unknown */
+    const uint8_t *in;     /* [n_column] it is one of them */
+    const double *drop;    /* [n_column] updates of the others up to this size are taken as 0 */
+    int32_t n_found;       /* out: others whose update is larger, */
+    int32_t *found;        /* [n_column] which, */
+    double *value;         /* [n_column] and their updates */
+    double *work;          /* [n_column] */
+} lu_part;
+
+/* As lu_refactor where only entries in the columns of the part changed since the last factors, as
+ * far as they are to be seen: others keep the values that they had. */
+VS_MUST_USE vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p);
+
+/* As lu_solve for a right side that is 0 outside of the part. What an update of a resting unknown
+ * below its `drop` would do to others is left out. Allocates nothing. */
+void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x);
+
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1
  * none. */
 int32_t lu_weakest(const lu_solver *lu);

@@ -313,6 +313,29 @@ static vs_status k_image(lu_solver *lu, lu_fac *fac, const csc *now, image *im)
     return st;
 }
 
+/* The factors of supernodes stay as they are where nothing changed; if their pivots need a closer
+ * look, all is done anew. */
+static bool k_refactor_part(lu_solver *lu, lu_fac *fac, const csc *a, const lu_part *p)
+{
+    klu *f = (klu *)fac;
+    if (!f->super_on)
+        return false;
+    const double rcond = lu_super_factor_part(f->super, a, p);
+    if (!(rcond >= lu->opt.rcond_drop * f->rcond_pivot))
+        return false;
+    lu->stat.rcond = rcond;
+    return true;
+}
+
+static bool k_solve_part(lu_fac *fac, lu_part *p, const double *b, double *x)
+{
+    klu *f = (klu *)fac;
+    if (!f->super_on)
+        return false;
+    lu_super_solve_part(f->super, p, b, x);
+    return true;
+}
+
 static void k_solve(lu_fac *fac, const double *b, double *x)
 {
     klu *f = (klu *)fac;
@@ -344,5 +367,6 @@ static int32_t k_weakest(const lu_fac *fac)
     return at < 0 ? -1 : f->sym->Q[at];
 }
 
-const lu_method lu_method_klu = {"klu",     k_analyze, k_factor, k_refactor, k_solve,
-                                 k_weakest, k_free,    k_forget, k_image};
+const lu_method lu_method_klu = {"klu",   k_analyze,       k_factor,    k_refactor,
+                                 k_solve, k_weakest,       k_free,      k_forget,
+                                 k_image, k_refactor_part, k_solve_part};

@@ -36,6 +36,9 @@ typedef struct lu_method {
     /* What the present factors come from besides their values, `now`: given back, they are made
      * again. NULL: they are factor(now). Status: as factor. */
     vs_status (*image)(lu_solver *lu, lu_fac *fac, const csc *now, image *im);
+    /* lu_refactor_part, lu_solve_part; false: not with these factors. NULL: never. */
+    bool (*refactor_part)(lu_solver *lu, lu_fac *fac, const csc *a, const lu_part *p);
+    bool (*solve_part)(lu_fac *fac, lu_part *p, const double *b, double *x);
 } lu_method;
 
 extern const lu_method lu_method_klu, lu_method_umfpack, lu_method_dense, lu_method_cholesky;

@@ -56,8 +56,28 @@ struct lu_super {
     int32_t *list;          /* supernodes of the parts, then those that join them */
     _Atomic uint32_t *done; /* [n_super] number of the factorisation that has them */
     uint32_t round;
-    const csc *a; /* of the present factorisation */
+    const csc *a;          /* of the present factorisation */
+    struct partly *partly; /* what parts need; NULL: none was asked for yet */
 };
+
+/* Factorisations and solutions of parts. Marks are bytes of 0 or 1, one byte more than supernodes;
+ * all are 0 between calls. */
+typedef struct partly {
+    int32_t *pinv, *qinv;           /* [n] pivots of rows and columns of A */
+    int32_t *below_at;              /* [n_super + 1] in `below` */
+    int32_t *below;                 /* other supernodes that have rows of a supernode's block */
+    int32_t *user_at;               /* [n_super + 1] in `user` */
+    int32_t *user;                  /* other supernodes whose columns use a supernode */
+    int32_t *used_at;               /* [n_super + 1] in `used` */
+    int32_t *used;                  /* other supernodes that its columns use */
+    _Atomic uint8_t *look;          /* [n_super + 1] supernodes that a factorisation looks at */
+    uint8_t *need;                  /* [n_super + 1] those that a solution visits */
+    double *z;                      /* [n] right side, then solution; zero between calls */
+    double *least, *most;           /* [n_super] of |u_kk| over scale */
+    double *span_least, *span_most; /* of SPAN supernodes each */
+    uint8_t *span_new;
+    bool fresh; /* `changed` is zero, and least and most are those of the factors */
+} partly;
 
 /* -- plan -- */
 
@@ -486,14 +506,38 @@ static void factor_column(lu_super *s, int32_t k, double *restrict x, double *re
     }
 }
 
-static void factor_supernode(lu_super *s, int32_t sn, int worker)
+/* True if one of its columns was made anew. */
+static bool factor_supernode(lu_super *s, int32_t sn, int worker)
 {
     const size_t at = (size_t)worker * (size_t)s->n;
+    bool any = false;
     for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
         s->changed[k] = must_change(s, k, s->a->val);
+        any |= s->changed[k];
         if (s->changed[k])
             factor_column(s, k, s->x + at, s->t + at);
     }
+    return any;
+}
+
+/* The same while only parts change: a supernode that nobody told to look is left alone, and one
+ * that changed tells those that use it. They come later. */
+static void look_at_supernode(lu_super *s, int32_t sn, int worker)
+{
+    const partly *v = s->partly;
+    if (!atomic_load_explicit(&v->look[sn], memory_order_relaxed) ||
+        !factor_supernode(s, sn, worker))
+        return;
+    for (int32_t i = v->user_at[sn]; i < v->user_at[sn + 1]; i++)
+        atomic_store_explicit(&v->look[v->user[i]], 1, memory_order_relaxed);
+}
+
+static void do_supernode(lu_super *s, int32_t sn, int worker)
+{
+    if (s->partly && s->partly->fresh)
+        look_at_supernode(s, sn, worker);
+    else
+        (void)factor_supernode(s, sn, worker);
 }
 
 /* A part: what it needs is in it. */
@@ -501,7 +545,7 @@ static void run_task(void *user, int32_t i, int worker)
 {
     lu_super *s = user;
     for (int32_t k = s->task[i]; k < s->task[i + 1]; k++) {
-        factor_supernode(s, s->list[k], worker);
+        do_supernode(s, s->list[k], worker);
         atomic_store_explicit(&s->done[s->list[k]], s->round, memory_order_release);
     }
 }
@@ -520,20 +564,22 @@ static void run_top(void *user, int32_t i, int worker)
                  n++)
                 pool_wait(n);
         }
-    factor_supernode(s, sn, worker);
+    do_supernode(s, sn, worker);
     atomic_store_explicit(&s->done[sn], s->round, memory_order_release);
 }
 
 double lu_super_factor(lu_super *s, const csc *a)
 {
     s->a = a;
+    if (s->partly)
+        s->partly->fresh = false;
     if (s->parallel) {
         s->round++;
         pool_run(s->pool, s->n_task, run_task, s);
         pool_run(s->pool, s->n_top, run_top, s);
     } else {
         for (int32_t sn = 0; sn < s->n_super; sn++)
-            factor_supernode(s, sn, 0);
+            (void)factor_supernode(s, sn, 0);
     }
     s->have = false; /* until it turns out well */
     for (int32_t i = 0; i < s->fp[s->n]; i++)
@@ -598,6 +644,337 @@ void lu_super_solve(lu_super *s, const double *b, double *x)
         x[s->q[k]] = y[k];
 }
 
+/* -- parts -- */
+
+enum { SPAN = 64 };
+
+/* Lists by supernode: to[at[sn] .. at[sn + 1]). Pairs come by `each`, twice. */
+typedef struct pairs {
+    const lu_super *s;
+    int32_t *at, *to, *last; /* to NULL: they are counted */
+} pairs;
+
+static void take_pair(pairs *p, int32_t of, int32_t other)
+{
+    if (of == other || p->last[of] == other + 1)
+        return;
+    p->last[of] = other + 1;
+    if (p->to)
+        p->to[p->at[of]] = other;
+    p->at[of]++;
+}
+
+/* Supernodes that have rows of a block: each block's own list, in ascending order. */
+static void each_below(pairs *p)
+{
+    const lu_super *s = p->s;
+    for (int32_t o = 0; o < s->n_super; o++) {
+        int32_t before = o;
+        for (int32_t i = s->ip[o]; i < s->ip[o + 1]; i++) {
+            const int32_t t = s->of[s->idx[i]];
+            if (t != before)
+                take_pair(p, o, t);
+            before = t;
+        }
+    }
+}
+
+static void each_user(pairs *p)
+{
+    const lu_super *s = p->s;
+    for (int32_t k = 0; k < s->n; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++)
+            take_pair(p, s->of[s->seg[g]], s->of[k]);
+}
+
+static void each_used(pairs *p)
+{
+    const lu_super *s = p->s;
+    int32_t *seen = array((size_t)s->n_super, sizeof *seen);
+    for (int32_t k = 0; k < s->n; k++)
+        for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+            const int32_t o = s->of[s->seg[g]];
+            if (seen[o] != s->of[k] + 1)
+                take_pair(p, s->of[k], o);
+            seen[o] = s->of[k] + 1;
+        }
+    vs_free(seen);
+}
+
+static int32_t *list_pairs(const lu_super *s, void (*each)(pairs *), int32_t *at)
+{
+    const size_t n = (size_t)s->n_super;
+    pairs p = {.s = s, .at = at, .last = array(n, sizeof(int32_t))};
+    int32_t sum = 0;
+    each(&p);
+    for (int32_t o = 0; o <= s->n_super; o++) {
+        const int32_t len = at[o];
+        at[o] = sum;
+        sum += len;
+    }
+    p.to = array((size_t)sum, sizeof(int32_t));
+    memset(p.last, 0, n * sizeof *p.last);
+    each(&p);
+    for (int32_t o = s->n_super; o > 0; o--) /* they have moved to the ends */
+        at[o] = at[o - 1];
+    at[0] = 0;
+    vs_free(p.last);
+    return p.to;
+}
+
+static partly *make_partly(const lu_super *s)
+{
+    const size_t n = (size_t)s->n, ns = (size_t)s->n_super + 1;
+    partly *v = vs_calloc(1, sizeof *v);
+    *v = (partly){.pinv = array(n, sizeof(int32_t)),
+                  .qinv = array(n, sizeof(int32_t)),
+                  .below_at = array(ns, sizeof(int32_t)),
+                  .user_at = array(ns, sizeof(int32_t)),
+                  .used_at = array(ns, sizeof(int32_t)),
+                  .look = array(ns, 1),
+                  .need = array(ns, 1),
+                  .z = array(n, sizeof(double)),
+                  .least = array(ns, sizeof(double)),
+                  .most = array(ns, sizeof(double)),
+                  .span_least = array(ns / SPAN + 1, sizeof(double)),
+                  .span_most = array(ns / SPAN + 1, sizeof(double)),
+                  .span_new = array(ns / SPAN + 1, 1)};
+    for (int32_t k = 0; k < s->n; k++) {
+        v->pinv[s->p[k]] = k;
+        v->qinv[s->q[k]] = k;
+    }
+    v->below = list_pairs(s, each_below, v->below_at);
+    v->user = list_pairs(s, each_user, v->user_at);
+    v->used = list_pairs(s, each_used, v->used_at);
+    return v;
+}
+
+static void free_partly(partly *v)
+{
+    if (!v)
+        return;
+    void *const all[] = {v->pinv,         v->qinv,       v->below_at,  v->below,
+                         v->user_at,      v->user,       v->used_at,   v->used,
+                         (void *)v->look, v->need,       v->z,         v->least,
+                         v->most,         v->span_least, v->span_most, v->span_new};
+    for (size_t i = 0; i < VS_COUNT(all); i++)
+        vs_free(all[i]);
+    vs_free(v);
+}
+
+/* The first mark in [from, end); end: none. */
+static inline int32_t next_mark(const uint8_t *mark, int32_t from, int32_t end)
+{
+    if (from < end && mark[from]) /* mostly they are neighbours */
+        return from;
+    const uint8_t *at = from < end ? memchr(mark + from, 1, (size_t)(end - from)) : NULL;
+    return at ? (int32_t)(at - mark) : end;
+}
+
+/* The last mark in [begin, end); begin - 1: none. */
+static inline int32_t mark_before(const uint8_t *mark, int32_t begin, int32_t end)
+{
+    int32_t i = end;
+    if (i > begin && mark[i - 1])
+        return i - 1;
+    for (uint64_t word; i - begin >= 8; i -= 8) {
+        memcpy(&word, mark + i - 8, sizeof word);
+        if (word)
+            break;
+    }
+    while (--i >= begin && !mark[i])
+        ;
+    return i;
+}
+
+static void measure_supernode(lu_super *s, int32_t sn)
+{
+    double least = INFINITY, most = 0;
+    for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
+        const double u = fabs(s->diag[k]) / s->scale[k];
+        least = u > 0 && u < INFINITY ? (u < least ? u : least) : 0;
+        most = u > most ? u : most;
+        if (least == 0)
+            break;
+    }
+    s->partly->least[sn] = least;
+    s->partly->most[sn] = most;
+    s->partly->span_new[sn / SPAN] = 1;
+}
+
+/* min |u_kk| / max |u_kk| of all, 0 if one is no pivot. */
+static double measure_all(lu_super *s)
+{
+    partly *v = s->partly;
+    double least = INFINITY, most = 0;
+    for (int32_t b = 0; b * SPAN < s->n_super; b++) {
+        if (v->span_new[b]) {
+            const int32_t end = (b + 1) * SPAN < s->n_super ? (b + 1) * SPAN : s->n_super;
+            v->span_least[b] = INFINITY;
+            v->span_most[b] = v->span_new[b] = 0;
+            for (int32_t sn = b * SPAN; sn < end; sn++) {
+                v->span_least[b] = fmin(v->span_least[b], v->least[sn]);
+                v->span_most[b] = fmax(v->span_most[b], v->most[sn]);
+            }
+        }
+        least = v->span_least[b] < least ? v->span_least[b] : least;
+        most = v->span_most[b] > most ? v->span_most[b] : most;
+    }
+    return s->n ? least / most : 1;
+}
+
+static void prepare_parts(lu_super *s)
+{
+    if (!s->partly)
+        s->partly = make_partly(s);
+    if (s->partly->fresh)
+        return;
+    s->partly->fresh = true;
+    memset(s->changed, 0, (size_t)s->n);
+    for (int32_t sn = 0; sn < s->n_super; sn++)
+        measure_supernode(s, sn);
+}
+
+static void factor_looked_at(lu_super *s)
+{
+    const uint8_t *look = (const uint8_t *)s->partly->look; /* one thread */
+    for (int32_t sn = 0; (sn = next_mark(look, sn, s->n_super)) < s->n_super; sn++)
+        look_at_supernode(s, sn, 0);
+}
+
+/* What comes after the factors: marks are taken back. */
+static void end_part(lu_super *s)
+{
+    uint8_t *look = (uint8_t *)s->partly->look;
+    for (int32_t sn = 0; (sn = next_mark(look, sn, s->n_super)) < s->n_super; sn++) {
+        for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+            s->changed[k] = 0;
+        measure_supernode(s, sn);
+        look[sn] = 0;
+    }
+}
+
+double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p)
+{
+    if (!s->have)
+        return 0;
+    s->a = a;
+    prepare_parts(s);
+    const partly *v = s->partly;
+    for (int32_t i = 0; i < p->n; i++) {
+        const int32_t k = p->column[i] < 0 ? -1 : v->qinv[p->column[i]];
+        if (k < 0)
+            continue;
+        atomic_store_explicit(&v->look[s->of[k]], 1, memory_order_relaxed);
+        for (int32_t j = s->fp[k]; j < s->fp[k + 1]; j++)
+            s->fx[j] = a->val[s->fpos[j]];
+    }
+    if (s->parallel) {
+        s->round++;
+        pool_run(s->pool, s->n_task, run_task, s);
+        pool_run(s->pool, s->n_top, run_top, s);
+    } else {
+        factor_looked_at(s);
+    }
+    end_part(s);
+    const double rcond = measure_all(s);
+    s->have = rcond > 0;
+    return rcond;
+}
+
+static void mark_list(uint8_t *mark, const int32_t *at, const int32_t *to, int32_t sn)
+{
+    for (int32_t i = at[sn]; i < at[sn + 1]; i++)
+        mark[to[i]] = 1;
+}
+
+/* Supernodes [from, end) are those of a block of BTF. */
+static void lower_part(lu_super *s, int32_t from, int32_t end)
+{
+    const partly *v = s->partly;
+    for (int32_t o = from; (o = next_mark(v->need, o, end)) < end; o++) {
+        solve_lower(s, o, o + 1, v->z);
+        mark_list(v->need, v->below_at, v->below, o);
+    }
+}
+
+/* The update of a column that rests, if it is too large to be left out; else 0. */
+static double resting_update(const lu_super *s, lu_part *p, int32_t k, double x)
+{
+    const int32_t col = s->q[k];
+    if (p->in[col])
+        return x;
+    if (fabs(x) <= p->drop[col])
+        return 0;
+    p->value[p->n_found] = x;
+    p->found[p->n_found++] = col;
+    return x;
+}
+
+/* Whether it changes others. */
+static bool upper_column(lu_super *s, lu_part *p, int32_t k)
+{
+    double *restrict z = s->partly->z;
+    const double zk = z[k] = resting_update(s, p, k, z[k] / s->diag[k]);
+    const double *restrict u = s->ux + s->up[k];
+    if (zk == 0)
+        return false;
+    if (s->urow) {
+        for (int64_t i = s->up[k]; i < s->up[k + 1]; i++)
+            z[s->urow[i]] -= *u++ * zk;
+        return true;
+    }
+    for (int32_t g = s->gp[k]; g < s->gp[k + 1]; g++) {
+        const int32_t f = s->seg[g], stop = segment_end(s, f, k) + 1;
+        for (int32_t r = f; r < stop; r++)
+            z[r] -= *u++ * zk;
+    }
+    return true;
+}
+
+static void upper_part(lu_super *s, lu_part *p, int32_t from, int32_t end)
+{
+    const partly *v = s->partly;
+    for (int32_t o = end; (o = mark_before(v->need, from, o)) >= from;) {
+        bool any = false;
+        for (int32_t k = s->start[o + 1] - 1; k >= s->start[o]; k--)
+            any |= upper_column(s, p, k);
+        if (any)
+            mark_list(v->need, v->used_at, v->used, o);
+    }
+    for (int32_t o = from; (o = next_mark(v->need, o, end)) < end; o++)
+        for (int32_t k = s->start[o]; k < s->start[o + 1]; k++)
+            for (int32_t j = s->fp[k]; v->z[k] != 0 && j < s->fp[k + 1]; j++) {
+                v->z[s->frow[j]] -= s->fx[j] * v->z[k];
+                v->need[s->of[s->frow[j]]] = 1;
+            }
+}
+
+void lu_super_solve_part(lu_super *s, lu_part *p, const double *b, double *x)
+{
+    prepare_parts(s);
+    const partly *v = s->partly;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->column[i] >= 0 && b[i] != 0) {
+            const int32_t k = v->pinv[p->column[i]];
+            v->z[k] = b[i];
+            v->need[s->of[k]] = 1;
+        }
+    for (int32_t i = s->n_block - 1; i >= 0; i--) {
+        const int32_t from = s->of[s->block[i]], end = s->of[s->block[i + 1] - 1] + 1;
+        if (next_mark(v->need, from, end) == end)
+            continue;
+        lower_part(s, from, end);
+        upper_part(s, p, from, end);
+    }
+    for (int32_t i = 0; i < p->n; i++)
+        x[i] = p->column[i] < 0 ? 0 : v->z[v->qinv[p->column[i]]];
+    for (int32_t o = 0; (o = next_mark(v->need, o, s->n_super)) < s->n_super; o++) {
+        memset(v->z + s->start[o], 0, sizeof(double) * (size_t)(s->start[o + 1] - s->start[o]));
+        v->need[o] = 0;
+    }
+}
+
 int32_t lu_super_weakest(const lu_super *s)
 {
     int32_t at = -1;
@@ -612,6 +989,8 @@ int32_t lu_super_weakest(const lu_super *s)
 void lu_super_set_scale(lu_super *s, const double *scale)
 {
     memcpy(s->scale, scale, sizeof(double) * (size_t)s->n);
+    if (s->partly)
+        s->partly->fresh = false;
 }
 
 static bool make_work(lu_super *s)
@@ -668,6 +1047,7 @@ void lu_super_free(lu_super **ps)
                          s->task, s->list,  (void *)s->done};
     for (size_t i = 0; i < VS_COUNT(all); i++)
         vs_free(all[i]);
+    free_partly(s->partly);
     vs_free(s);
     *ps = NULL;
 }

@@ -19,7 +19,7 @@
 
 #include <suitesparse/klu.h>
 
-#include "csc.h"
+#include "lu.h"
 #include "pool.h"
 
 typedef struct lu_super lu_super;
@@ -42,6 +42,12 @@ double lu_super_factor(lu_super *s, const csc *a);
 
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_super_solve(lu_super *s, const double *b, double *x);
+
+/* lu_refactor_part and lu_solve_part, with the value of lu_super_factor. Only supernodes are looked
+ * at that have columns of the part, or use columns that changed; in a solution those that the right
+ * side reaches. Allocate nothing but at their first call. */
+double lu_super_factor_part(lu_super *s, const csc *a, const lu_part *p);
+void lu_super_solve_part(lu_super *s, lu_part *p, const double *b, double *x);
 
 int32_t lu_super_weakest(const lu_super *s); /* the column of the least |u_kk| over scale */
 

@@ -395,6 +395,14 @@ static void print_groups(const rep_profile *p, FILE *out)
     }
 }
 
+/* Of the unknowns, in the mean of all iterations. */
+static double latent_share(const rep_profile *p)
+{
+    const sim_stat *s = sim_stats(p->s);
+    const double all = (double)s->iterations * s->unknowns;
+    return all > 0 ? (double)s->latent / all : 0;
+}
+
 static void print_points(const rep_profile *p, FILE *out)
 {
     const int64_t *v = p->n_verdict;
@@ -416,6 +424,10 @@ static void print_points(const rep_profile *p, FILE *out)
             fprintf(out, "  %d%s: %lld", i, i == MAX_ITER ? " or more" : "",
                     (long long)p->by_iterations[i]);
     fputs("\n", out);
+    const double latent = latent_share(p);
+    if (latent > 0)
+        fprintf(out, "  latent: %.1f %% of the unknowns, in the mean of all iterations\n",
+                100 * latent);
 }
 
 static void print_steps(const rep_profile *p, FILE *out)
@@ -571,10 +583,11 @@ static void print_json(const rep_profile *p, FILE *out)
             "\"at_jumps\": %lld, "
             "\"as_rounding\": %lld,\n  \"rejected\": {\"truncation_error\": %lld, \"newton\": "
             "%lld, \"event\": %lld},\n"
-            "  \"iterations\": %lld, \"iterations_of_a_point\": {",
+            "  \"latent\": %.4g, \"iterations\": %lld, \"iterations_of_a_point\": {",
             (long long)p->n_static, (long long)p->n_accepted, (long long)p->n_corner,
             (long long)v[ANA_STEP_JUMP], (long long)v[ANA_STEP_NOISE], (long long)v[ANA_STEP_LTE],
-            (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT], (long long)p->iterations);
+            (long long)v[ANA_STEP_NEWTON], (long long)v[ANA_STEP_EVENT], latent_share(p),
+            (long long)p->iterations);
     bool first = true;
     for (int i = 0; i <= MAX_ITER; i++)
         if (p->by_iterations[i]) {

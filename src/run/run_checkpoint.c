@@ -83,6 +83,7 @@ vs_status run_checkpoint_begin(run *r, bool block, bool family)
     sim_opt *o = sim_opts(r->sim);
     o->hook.due = is_due;
     o->hook.keep = keep;
+    o->hook.kept = wanted;
     r->kept_at = vs_coarse_seconds();
     return VS_OK;
 }

@@ -651,6 +651,7 @@ void sim_count(sim *s)
     ckt_stat *c = ckt_stats(s->ckt);
     s->st.evaluations += c->n_eval;
     s->st.bypasses += c->n_bypass;
+    s->st.latent += c->n_latent;
     s->st.s.evaluate += c->s_eval;
     s->st.s.stamp += c->s_stamp;
     *c = (ckt_stat){0};

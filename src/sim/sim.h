@@ -41,6 +41,7 @@ typedef struct sim_hook {
     /* The same of analyses whose points are not solutions: row [n]. */
     vs_status (*row)(void *user, const double *row, size_t n);
     void *user;
+    bool kept; /* images will be taken, see ana_sink */
 } sim_hook;
 
 enum { SIM_PIECE = 4096 };
@@ -58,15 +59,15 @@ typedef struct sim_change {
 } sim_change;
 
 /* What is counted, and adds up over runs and processes. Points, iterations and evaluations of
- * transients; rows of output written; flat netlists and circuits made; changes of values in place,
- * rows of devices and sources in them; orderings of matrices; operating points found, taken over.
- */
+ * transients, unknowns that were latent in their loads; rows of output written; flat netlists and
+ * circuits made; changes of values in place, rows of devices and sources in them; orderings of
+ * matrices; operating points found, taken over. */
 #define SIM_SECONDS(X) \
     X(parse) X(elaborate) X(compile) X(op) X(tran) X(evaluate) X(stamp) X(factor) X(solve) X(output)
 /* clang-format off */
 #define SIM_COUNTS(X) \
-    X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(written) X(expanded) \
-    X(built) X(redone) X(rows) X(sources) X(symbolic) X(ops) X(ops_taken)
+    X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(latent) X(written) \
+    X(expanded) X(built) X(redone) X(rows) X(sources) X(symbolic) X(ops) X(ops_taken)
 /* clang-format on */
 typedef struct sim_stat {
     struct {

@@ -401,6 +401,7 @@ const ana_sink *sim_sink(sim *s, ana_sink *sink)
                        .progress = show_progress,
                        .stop = sim_asked_to_stop,
                        .pause = s->opt.hook.due ? sim_is_due : NULL,
+                       .kept = s->opt.hook.kept,
                        .sync = s->opt.hook.sync ? ask_step : NULL,
                        .next = s->opt.hook.next ? ask_next : NULL,
                        .user = s};

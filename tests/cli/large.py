@@ -108,6 +108,56 @@ class Bypass(Folder):
         self.assertIn('option bypass=2: 0, 1 or auto is needed', text)
 
 
+class Latency(Folder):
+    """Parts in which nothing moves are not worked on, and nobody can tell from the results."""
+
+    def deck(self, option, idle=2, tail=''):
+        """A multiplier of 4 x 4 bits that works and some whose inputs do not move."""
+        text = multiplier(4, '.options bypass=%s\n.tran 2p 300p' % option)
+        head, end = text.rsplit('.end', 1)
+        zeros = ' '.join(['0'] * 8)
+        for k in range(idle):
+            outs = ' '.join('idle%d_p%d' % (k, i) for i in range(8))
+            head += 'xidle%d %s %s mult4\n' % (k, zeros, outs)
+        return head + tail + '.end' + end
+
+    def check_close(self, ref, out, most):
+        a, b = waves.read_raw(ref), waves.read_raw(out)
+        for name in a.names[1:]:
+            if name.startswith('v('):
+                worst, _ = waves.error(b['time'], b[name], a['time'], a[name])
+                self.assertLess(worst, most, name)
+
+    def test_idle_copies_are_left_alone(self):
+        _, off, ref = self.vsim(self.deck('0'), '--threads', '1')
+        _, on, out = self.vsim(self.deck('1'), '--threads', '1', raw='on.raw')
+        self.assertEqual(off['latent_unknowns'], 0)
+        # two of three parts never move, but for the first points
+        self.assertGreater(on['latent_unknowns'], 0.5 * on['newton_iterations'] * on['unknowns'])
+        self.assertLess(abs(on['newton_iterations'] - off['newton_iterations']), 0.05 * off['newton_iterations'])
+        self.check_close(ref, out, 5e-3)
+
+    def test_results_are_the_same_bits_for_any_lanes_and_threads(self):
+        deck = self.deck('1')
+        _, one, ref = self.vsim(deck, '--threads', '1', VSIM_LANES='8')
+        for lanes, threads in (('1', '1'), ('4', '2'), ('8', '3')):
+            _, many, out = self.vsim(deck, '--threads', threads, raw='m.raw', VSIM_LANES=lanes, VSIM_PARALLEL_MIN='1')
+            self.assertEqual(self.bits(out), self.bits(ref), (lanes, threads))
+            self.assertEqual(many['latent_unknowns'], one['latent_unknowns'])
+
+    def test_a_slow_discharge_is_not_stopped_by_sleep(self):
+        # 1 fF through 1 Gohm, 1 us: in steps of 2 ps it moves by less than a part of its tolerance
+        tail = 'c1 held 0 1f\nr1 held 0 1g\n.ic v(held)=1\n.save v(held)\n'
+        worst = {}
+        for option in '01':
+            _, stats, out = self.vsim(self.deck(option, 1, tail), '--threads', '1', raw=option + '.raw')
+            a = waves.read_raw(out)
+            worst[option] = max(abs(v - 2.718281828459045 ** (-t / 1e-6)) for t, v in zip(a['time'], a['v(held)']))
+        self.assertGreater(stats['latent_unknowns'], 0)
+        self.assertLess(worst['0'], 1e-6)
+        self.assertLess(worst['1'], 1e-4)  # 0.05 of a tolerance of 1 mV, twice
+
+
 RESISTORS = 'resistors\nv1 a 0 1\n' + ''.join(
     'r%d_%d n%d n%d %g\n' % (i, j, i, j, 1 + (i * 7 + j) % 5) for i in range(30) for j in range(i)) + \
     'r1 a n0 1\nr2 n29 0 1\nd1 n7 0 dm\n.model dm d is=1e-12\n.op\n.end\n'

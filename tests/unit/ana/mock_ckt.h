@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ckt.h"
+#include "ckt_latent.h"
 #include "ckt_part.h"
 
 typedef enum mock_kind {
@@ -461,6 +462,82 @@ double ckt_asked_step(const ckt *c)
     (void)c;
     return INFINITY;
 }
+
+vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_t *pick,
+                             int32_t most, ckt_second *to)
+{
+    (void)c, (void)env, (void)x, (void)pick, (void)most, (void)to;
+    return VS_OK;
+}
+
+bool ckt_latent_begin(ckt *c, const double *x)
+{
+    (void)c, (void)x;
+    return false;
+}
+void ckt_latent_end(ckt *c) { (void)c; }
+int32_t ckt_latent_n_cell(const ckt *c)
+{
+    (void)c;
+    return 0;
+}
+int32_t ckt_latent_n_pinned(const ckt *c)
+{
+    (void)c;
+    return 0;
+}
+int32_t ckt_latent_n_awake(const ckt *c)
+{
+    (void)c;
+    return 0;
+}
+static inline const int32_t *mock_no_list(void)
+{
+    static const int32_t none[1];
+    return none;
+}
+const int32_t *ckt_latent_cells(const ckt *c)
+{
+    (void)c;
+    return mock_no_list();
+}
+const int32_t *ckt_latent_slots(const ckt *c)
+{
+    (void)c;
+    return mock_no_list();
+}
+const int32_t *ckt_latent_seats(const ckt *c)
+{
+    (void)c;
+    return mock_no_list();
+}
+const int32_t *ckt_latent_unknowns(const ckt *c)
+{
+    (void)c;
+    return mock_no_list();
+}
+ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *tol)
+{
+    (void)c, (void)cell, (void)x, (void)tol;
+    return (ckt_swap){0, 0};
+}
+ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
+{
+    (void)c, (void)cell;
+    return (ckt_swap){0, 0};
+}
+const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
+{
+    (void)c, (void)x, (void)far;
+    return NULL;
+}
+double ckt_latent_capacitance(const ckt *c, int32_t unknown)
+{
+    (void)c, (void)unknown;
+    return 0;
+}
+void ckt_latent_subtract(const ckt *c, const double *v, double *r) { (void)c, (void)v, (void)r; }
+void ckt_latent_sizes(const ckt *c, const double *x, double *size) { (void)c, (void)x, (void)size; }
 
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by)
 {

@@ -238,8 +238,8 @@ static void entries(mdl_form_kind f, ir_out_kind kind)
 }
 
 enum { N_SQUARE = 11, N_PLACE = 4 * (N_SQUARE + 1) };
-static double sum_g[N_PLACE], sum_c[N_PLACE], sum_i[N_SQUARE + 2], sum_q[N_SQUARE + 2];
-static const dev_lin_sums sums = {sum_g, sum_c, sum_i, sum_q};
+static double sum_gc[2 * N_PLACE], sum_i[N_SQUARE + 2], sum_q[N_SQUARE + 2];
+static const dev_lin_sums sums = {sum_gc, sum_i, sum_q};
 
 static void make_elements(mock_eval eval, double setup, int buffers)
 {
@@ -277,8 +277,7 @@ static void make_elements(mock_eval eval, double setup, int buffers)
     g.form[MDL_TRAN].slot = arena_array(&mem, int32_t, N_SQUARE * 8);
     memcpy(g.form[MDL_TRAN].slot, slot, sizeof slot);
     dev_lin_init(&g, &mem, buffers);
-    memset(sum_g, 0, sizeof sum_g);
-    memset(sum_c, 0, sizeof sum_c);
+    memset(sum_gc, 0, sizeof sum_gc);
     memset(sum_i, 0, sizeof sum_i);
     memset(sum_q, 0, sizeof sum_q);
 }
@@ -317,11 +316,12 @@ START_TEST(instances_that_hardly_move_keep_their_linearisation)
     x[3] += 2e-3; /* 0.5 dv^2 is below 1 mA */
     x[7] += 6e-3; /* farther than a bound may hold */
     ck_assert_int_eq(load_squares(x, weight), 1);
-    ck_assert_double_eq_tol(sum_i[3] + sum_g[2] * x[3], 0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3,
-                            1e-15); /* on the tangent */
-    ck_assert_double_eq_tol(sum_i[7] + sum_g[6] * x[7], 0.5 * 0.706 * 0.706,
+    ck_assert_double_eq_tol(sum_i[3] + sum_gc[2 * (2)] * x[3],
+                            0.5 * 0.3 * 0.3 + 2 * 0.5 * 0.3 * 2e-3, 1e-15); /* on the tangent */
+    ck_assert_double_eq_tol(sum_i[7] + sum_gc[2 * (6)] * x[7], 0.5 * 0.706 * 0.706,
                             1e-15); /* on the curve */
-    ck_assert_double_eq_tol(sum_q[7] + sum_c[6] * x[7], 0.5 * 0.706 * 0.706 * 0.706, 1e-15);
+    ck_assert_double_eq_tol(sum_q[7] + sum_gc[2 * (6) + 1] * x[7], 0.5 * 0.706 * 0.706 * 0.706,
+                            1e-15);
     double max[N_SQUARE + 1] = {0};
     dev_lin_accept(&g);
     x[5] += 6e-3;
@@ -344,16 +344,16 @@ START_TEST(corrected_sums_are_those_made_anew)
             x[i] = 0.3 + 0.01 * ((i * 7 + n * (i % 4) * 3) % 11);
         load_squares(x, weight);
     }
-    double was_i[N_SQUARE + 2], was_g[N_PLACE];
+    double was_i[N_SQUARE + 2], was_g[2 * N_PLACE];
     memcpy(was_i, sum_i, sizeof sum_i);
-    memcpy(was_g, sum_g, sizeof sum_g);
+    memcpy(was_g, sum_gc, sizeof sum_gc);
     memset(sum_i, 0, sizeof sum_i);
-    memset(sum_g, 0, sizeof sum_g);
+    memset(sum_gc, 0, sizeof sum_gc);
     dev_lin_add_all(&g, &sums);
     for (int i = 1; i <= N_SQUARE; i++) {
         ck_assert_double_ne(sum_i[i], 0);
         ck_assert_double_eq_tol(was_i[i], sum_i[i], 1e-15);
-        ck_assert_double_eq_tol(was_g[i - 1], sum_g[i - 1], 1e-15);
+        ck_assert_double_eq_tol(was_g[2 * (i - 1)], sum_gc[2 * (i - 1)], 1e-15);
     }
     ck_assert(!g.lin->wild);
     x[2] = 3;

@@ -1,0 +1,375 @@
+/* tran_latent.c - parts of a circuit in which nothing moves fall asleep and cost nothing, until
+ * something beside them moves. docs/design.md, 5; docs/numerics.md, 12.
+ *
+ * While t->a->latent is set, all vectors of the analysis have the unknowns in slots (ckt_latent.h):
+ * those of cells that are awake come first, and n and m are their number, so that every loop over
+ * vectors is one over what is awake. What a latent cell has stands behind them: values that do not
+ * change, the same in all past points, so that the history may go on without it.
+ *
+ * A cell falls asleep when in QUIET points in a row none of its unknowns moved by more than PART of
+ * its tolerance, and dq/dt of its rows moves none by as much in the next LOOK steps. It wakes
+ * - when an unknown beside it has moved (ckt_latent_moved);
+ * - when a solution moves one of its unknowns by more than PART of its tolerance;
+ * - when dq/dt, as it was when it fell asleep, would have moved one of them by so much ("due").
+ * Waking, it gets the charge dq/dt times the time that it slept: no charge is lost. */
+#include <math.h>
+#include <string.h>
+
+#include "tran_priv.h"
+
+#define PART 0.05 /* as BYPASS_PART of tran_step.c, of the tolerances of unknowns */
+#define FAR 0.5   /* of a tolerance: devices at a latent cell are looked at when one moves so far */
+enum { QUIET = 3, LOOK = 8, MOST_VECTORS = 80 };
+/* Where for BUSY points at least 3 of 4 cells are awake, looking after them costs more than it
+ * saves: PAUSE points are made without. */
+enum { BUSY = 8, PAUSE = 64 };
+
+typedef struct latent_cell {
+    double since, due; /* s: when it fell asleep; when it is to wake */
+    int quiet;         /* points in a row without motion */
+} latent_cell;
+
+struct ana_latent {
+    tran *t;
+    int32_t n, m; /* of the analysis when all are awake */
+    int n_vector;
+    double *vector[MOST_VECTORS]; /* all that have a value for each unknown */
+    double *other;                /* scratch: a vector in the other order */
+    uint8_t *other_class;
+    latent_cell *cell; /* [n_cell] */
+    double next_due;   /* s, no later than the first */
+    int busy, pause;   /* points in a row that were busy; points still to make without cells */
+    double *far;       /* [m] how far an unknown may move before neighbours are told */
+    double *point;     /* [m] see tran_latent_point */
+    lu_part part;
+    int32_t *column;
+    uint8_t *in;
+    double *drop;
+};
+
+static double *element(double *v, int32_t slot) { return v + (size_t)slot * CKT_CELL; }
+
+/* -- places -- */
+
+int32_t ana_latent_unknown(const ana *a, int32_t i)
+{
+    const int32_t cell = ckt_latent_cells(a->c)[i / CKT_CELL];
+    const int32_t unknown = ckt_latent_unknowns(a->c)[cell * CKT_CELL + i % CKT_CELL];
+    return unknown > 0 ? unknown : 0;
+}
+
+static void set_size(ana *a)
+{
+    ana_latent *l = a->latent;
+    const int32_t awake = ckt_latent_n_awake(a->c);
+    a->m = awake * CKT_CELL;
+    a->n = a->m - 1;
+    l->part.n = a->n;
+}
+
+/* The part of the matrix: column [k - 1] belongs to place k. */
+static void set_columns(ana *a, int32_t slot, bool awake)
+{
+    ana_latent *l = a->latent;
+    for (int32_t at = slot * CKT_CELL; at < (slot + 1) * CKT_CELL; at++) {
+        const int32_t unknown = ana_latent_unknown(a, at);
+        if (at > 0)
+            l->column[at - 1] = unknown - 1;
+        if (unknown > 0)
+            l->in[unknown - 1] = awake;
+    }
+}
+
+static void swap_slots(ana *a, ckt_swap s)
+{
+    const ana_latent *l = a->latent;
+    double one[CKT_CELL];
+    uint8_t class[CKT_CELL], *const of = l->t->lte_class;
+    if (s.a == s.b)
+        return;
+    for (int i = 0; i < l->n_vector; i++) {
+        memcpy(one, element(l->vector[i], s.a), sizeof one);
+        memcpy(element(l->vector[i], s.a), element(l->vector[i], s.b), sizeof one);
+        memcpy(element(l->vector[i], s.b), one, sizeof one);
+    }
+    memcpy(class, of + s.a * CKT_CELL, sizeof class);
+    memcpy(of + s.a * CKT_CELL, of + s.b * CKT_CELL, sizeof class);
+    memcpy(of + s.b * CKT_CELL, class, sizeof class);
+}
+
+/* All vectors from the order of the circuit to that of slots, or back. */
+static void permute(ana *a, bool to_slots)
+{
+    const ana_latent *l = a->latent;
+    const size_t n = (size_t)ckt_latent_n_cell(a->c) * CKT_CELL;
+    uint8_t *const class = l->t->lte_class;
+    for (int i = 0; i < l->n_vector; i++) {
+        double *v = l->vector[i];
+        memcpy(l->other, v, sizeof *v * n);
+        memset(v, 0, sizeof *v * n);
+        for (int32_t k = 1; k <= l->n; k++)
+            v[to_slots ? tran_place(l->t, k) : k] = l->other[to_slots ? k : tran_place(l->t, k)];
+    }
+    memcpy(l->other_class, class, n);
+    memset(class, LTE_NEVER, n);
+    for (int32_t k = 1; k <= l->n; k++)
+        class[to_slots ? tran_place(l->t, k) : k] =
+            l->other_class[to_slots ? k : tran_place(l->t, k)];
+    for (int32_t k = 0; k < l->t->n_flow; k++) /* in pinned cells */
+        l->t->flow[k] =
+            to_slots ? tran_place(l->t, l->t->flow[k]) : ana_latent_unknown(a, l->t->flow[k]);
+}
+
+/* -- begin and end -- */
+
+static void list_vectors(ana_latent *l, ana *a)
+{
+    tran *t = l->t;
+    double *const of_ana[] = {a->f,  a->q,     a->fmax,  a->qmax,   a->r,      a->ref, a->size,
+                              a->dx, a->tol_x, a->tol_r, a->f_prev, a->q_prev, l->far};
+    double *const of_tran[] = {t->dq[0],  t->dq[1],   t->hist,          t->fix,          t->pred,
+                               t->stage,  t->k1,      t->src,           t->xmax,         t->rmax,
+                               t->weight, t->lte_tol, t->lte_weight[0], t->lte_weight[1]};
+    for (size_t i = 0; i < VS_COUNT(of_ana); i++)
+        l->vector[l->n_vector++] = of_ana[i];
+    for (size_t i = 0; i < VS_COUNT(of_tran); i++)
+        l->vector[l->n_vector++] = of_tran[i];
+    for (int i = 0; i <= TRAN_KEEP; i++) {
+        double *const v[] = {t->x[i], t->q[i], t->qlo[i], t->f[i]};
+        for (size_t k = 0; k < VS_COUNT(v); k++)
+            l->vector[l->n_vector++] = v[k];
+    }
+    assert(l->n_vector <= MOST_VECTORS);
+}
+
+static ana_latent *make_latent(tran *t)
+{
+    ana *a = t->a;
+    ana_latent *l = arena_new(&a->mem, ana_latent);
+    const int32_t all = CKT_SEATS(a->n);
+    *l = (ana_latent){.t = t,
+                      .other = ana_vector(a),
+                      .other_class = arena_array(&a->mem, uint8_t, all),
+                      .cell = arena_array(&a->mem, latent_cell, all / CKT_CELL),
+                      .far = ana_vector(a),
+                      .point = ana_vector(a),
+                      .column = arena_array(&a->mem, int32_t, all),
+                      .in = arena_array(&a->mem, uint8_t, all),
+                      .drop = ana_vector(a)};
+    l->part = (lu_part){.n_column = a->n,
+                        .column = l->column,
+                        .in = l->in,
+                        .drop = l->drop,
+                        .found = arena_array(&a->mem, int32_t, all),
+                        .value = ana_vector(a),
+                        .work = ana_vector(a)};
+    list_vectors(l, a);
+    return l;
+}
+
+static double tolerance(const tran *t, int32_t place)
+{
+    return t->a->opt.reltol * t->xmax[place] + t->a->tol_x[place];
+}
+
+/* What the sizes of unknowns, which grow, decide. */
+static void set_far(tran *t)
+{
+    for (int32_t i = 0; i < t->a->m; i++)
+        t->a->latent->far[i] = FAR * tolerance(t, i);
+}
+
+void tran_latent_begin(tran *t)
+{
+    ana *a = t->a;
+    if (t->noise || a->verify || t->sink->kept || t->imaged || a->opt.rshunt > 0 ||
+        (a->watch && a->watch->loaded) || !ckt_latent_begin(a->c, t->x[1]))
+        return;
+    if (!t->latent)
+        t->latent = make_latent(t);
+    ana_latent *l = a->latent = t->latent;
+    const int32_t n_cell = ckt_latent_n_cell(a->c);
+    l->n = a->n;
+    l->m = a->m;
+    memset(l->cell, 0, sizeof *l->cell * (size_t)n_cell);
+    memcpy(l->point, t->x[1], sizeof *l->point * (size_t)(a->n + 1));
+    l->next_due = INFINITY;
+    l->busy = l->pause = 0;
+    permute(a, true);
+    for (int32_t s = 0; s < n_cell; s++)
+        set_columns(a, s, true);
+    for (int32_t i = 0; i < n_cell * CKT_CELL; i++)
+        if (ana_latent_unknown(a, i) == 0)
+            a->tol_x[i] = a->tol_r[i] = 1; /* of no unknown: 0 is small */
+    set_size(a);
+    set_far(t);
+}
+
+/* -- waking -- */
+
+/* All past points have the charge that flowed while it slept; q itself stays, see ckt_charge_rest.
+ * The history term of the present attempt is that of the coefficients in use. */
+static void wake(ana *a, int32_t cell)
+{
+    ana_latent *l = a->latent;
+    tran *t = l->t;
+    if (ckt_latent_slots(a->c)[cell] < ckt_latent_n_awake(a->c))
+        return;
+    const ckt_swap s = ckt_latent_wake(a->c, cell);
+    const double slept = t->t - l->cell[cell].since;
+    swap_slots(a, s);
+    set_columns(a, s.b, true);
+    set_size(a);
+    l->cell[cell].quiet = 0;
+    for (int32_t i = s.b * CKT_CELL; i < (s.b + 1) * CKT_CELL; i++) {
+        for (int k = 1; k <= TRAN_KEEP; k++)
+            t->qlo[k][i] += t->dq[1][i] * slept;
+        t->hist[i] = t->cc.b * t->dq[1][i];
+        a->dx[i] = a->r[i] = t->fix[i] = 0;
+        l->far[i] = FAR * tolerance(t, i);
+    }
+}
+
+void tran_latent_end(tran *t)
+{
+    ana *a = t->a;
+    ana_latent *l = a->latent;
+    if (!l)
+        return;
+    for (int32_t k = 0; k < ckt_latent_n_cell(a->c); k++)
+        wake(a, k);
+    permute(a, false);
+    ckt_latent_end(a->c);
+    a->latent = NULL;
+    a->n = l->n;
+    a->m = l->m;
+}
+
+void tran_latent_due(tran *t)
+{
+    ana *a = t->a;
+    ana_latent *l = a->latent;
+    if (t->t_new < l->next_due)
+        return;
+    l->next_due = INFINITY;
+    for (int32_t s = ckt_latent_n_awake(a->c); s < ckt_latent_n_cell(a->c); s++) {
+        const int32_t cell = ckt_latent_cells(a->c)[s];
+        if (l->cell[cell].due <= t->t_new)
+            wake(a, cell); /* one that sleeps on comes to a place before s */
+        else
+            l->next_due = fmin(l->next_due, l->cell[cell].due);
+    }
+}
+
+void ana_latent_load(ana *a, const double *x)
+{
+    const int32_t *cell = ckt_latent_moved(a->c, x, a->latent->far);
+    for (size_t k = 0; k < vec_len(cell); k++)
+        wake(a, cell[k]);
+}
+
+void ana_latent_solve(ana *a, const double *b, double *x)
+{
+    ana_latent *l = a->latent;
+    lu_solve_part(&a->lu, &l->part, b + 1, x + 1);
+    for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
+        wake(a, ckt_latent_seats(a->c)[l->part.found[k] + 1] / CKT_CELL);
+    for (int32_t k = 0; x == a->dx && k < l->part.n_found; k++)
+        x[tran_place(l->t, l->part.found[k] + 1)] = l->part.value[k];
+}
+
+vs_status ana_latent_refactor(ana *a) { return lu_refactor_part(&a->lu, a->jac, &a->latent->part); }
+
+/* -- falling asleep -- */
+
+/* Whether the unknowns in a slot are quiet; *due: when dq/dt will have moved one, at the earliest.
+ */
+static bool is_quiet(const tran *t, int32_t slot, double *due)
+{
+    const ana *a = t->a;
+    double rate = 0; /* tolerances per second */
+    for (int32_t i = slot * CKT_CELL; i < (slot + 1) * CKT_CELL; i++) {
+        const double tol = PART * tolerance(t, i), flow = fabs(t->dq[1][i]);
+        if (!(fabs(t->x[1][i] - t->x[2][i]) <= tol))
+            return false;
+        if (flow > 0) /* an unknown's: empty seats have none */
+            rate =
+                fmax(rate, flow / (tol * ckt_latent_capacitance(a->c, ana_latent_unknown(a, i))));
+    }
+    *due = t->t + 1 / rate;
+    return rate * LOOK * t->past[0] < 1;
+}
+
+static void fall_asleep(tran *t, int32_t slot, double due)
+{
+    ana *a = t->a;
+    ana_latent *l = a->latent;
+    const int32_t cell = ckt_latent_cells(a->c)[slot];
+    double tol[CKT_CELL];
+    for (int32_t k = 0; k < CKT_CELL; k++) {
+        const int32_t i = slot * CKT_CELL + k, unknown = ana_latent_unknown(a, i);
+        for (int p = 0; p <= TRAN_KEEP; p++) {
+            t->x[p][i] = t->x[1][i];
+            t->q[p][i] = t->q[1][i];
+            t->qlo[p][i] = t->qlo[1][i];
+            t->f[p][i] = t->f[1][i];
+        }
+        t->dq[0][i] = t->k1[i] = t->dq[1][i];
+        t->stage[i] = t->pred[i] = t->x[1][i];
+        a->f_prev[i] = a->f[i];
+        a->q_prev[i] = a->q[i];
+        a->ref[i] = a->fmax[i] = t->rmax[i];
+        a->dx[i] = a->r[i] = a->size[i] = t->fix[i] = 0;
+        tol[k] = PART * tolerance(t, i);
+        if (unknown == 0)
+            continue;
+        l->point[unknown] = t->x[1][i];
+        l->drop[unknown - 1] = tol[k];
+    }
+    l->cell[cell].since = t->t;
+    l->cell[cell].due = due;
+    l->next_due = fmin(l->next_due, due);
+    const ckt_swap s = ckt_latent_sleep(a->c, cell, element(t->x[1], slot), tol);
+    swap_slots(a, s);
+    set_columns(a, s.a, true);
+    set_columns(a, s.b, false);
+    set_size(a);
+}
+
+void tran_latent_rest(tran *t)
+{
+    ana *a = t->a;
+    ana_latent *l = a->latent;
+    for (int32_t s = ckt_latent_n_pinned(a->c); s < ckt_latent_n_awake(a->c);) {
+        latent_cell *k = &l->cell[ckt_latent_cells(a->c)[s]];
+        double due;
+        k->quiet = t->n_piece > 1 && is_quiet(t, s, &due) ? k->quiet + 1 : 0;
+        if (k->quiet >= QUIET)
+            fall_asleep(t, s, due); /* another one comes to this place */
+        else
+            s++;
+    }
+    set_far(t);
+    const bool busy = 4 * ckt_latent_n_awake(a->c) > 3 * ckt_latent_n_cell(a->c);
+    l->busy = busy ? l->busy + 1 : 0;
+    if (l->busy >= BUSY) {
+        tran_latent_end(t);
+        l->pause = PAUSE;
+    }
+}
+
+void tran_latent_again(tran *t)
+{
+    if (!t->a->latent && t->latent->pause > 0 && --t->latent->pause == 0)
+        tran_latent_begin(t);
+}
+
+const double *tran_latent_point(tran *t, const double *x)
+{
+    const ana *a = t->a;
+    ana_latent *l = a->latent;
+    for (int32_t i = 1; i <= a->n; i++)
+        l->point[ana_latent_unknown(a, i)] = x[i];
+    l->point[0] = 0;
+    return l->point;
+}

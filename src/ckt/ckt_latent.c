@@ -1,0 +1,746 @@
+/* ckt_latent.c - see ckt_latent.h. */
+#include "ckt_latent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ckt_priv.h"
+
+/* Fewer unknowns: nothing is won. Rows with more entries of pinned cells are summed by cells. */
+enum { LEAST_UNKNOWNS = 1000, HUB = 128 };
+
+typedef double two __attribute__((vector_size(16), aligned(8)));
+
+/* A hub is a pinned unknown that many devices share: a supply. Its row and its column are cut by
+ * cells, so that only those that are awake are summed. */
+typedef struct hub_part {     /* the entries of a hub's row in the columns of a cell */
+    int32_t cell, begin, end; /* in the lists of rows */
+    two sum;                  /* G x, C x */
+} hub_part;
+
+typedef struct hub_run {      /* the entries of its column in the rows of a cell */
+    int32_t cell, begin, end; /* places */
+} hub_run;
+
+typedef struct hub {
+    int32_t unknown;
+    int32_t begin, end;         /* parts */
+    int32_t run_begin, run_end; /* runs */
+} hub;
+
+struct ckt_latent {
+    bool on;
+    int32_t n_cell, n_pinned, n_awake;
+    int32_t n_up;               /* unknowns that are awake, and the reference */
+    int32_t *cell_at, *slot_of; /* [n_cell] */
+    int32_t *seat;              /* [n+1] of an unknown */
+    int32_t *at_seat;           /* [n_cell * CKT_CELL] unknowns, -1: none */
+    bool *pinned;               /* [n+1] */
+    int32_t *row_at;            /* [n+2] of a row in: */
+    int32_t *col, *place;       /* [nnz] unknowns, places of values */
+    bool *is_hub;               /* [n+1] */
+    hub *hub;                   /* vec */
+    hub_part *part;             /* vec */
+    hub_run *run;               /* vec */
+    int32_t *near;      /* [n_cell] rows, awake, with entries in the cell's columns; itself */
+    uint8_t *row_awake; /* [n+1] */
+    two *fq;            /* [n+1] */
+    uint8_t *touched;   /* [n_cell] a device there was evaluated */
+    int32_t *in_at;     /* [n_cell + 1] devices of a cell in: */
+    int32_t *in_group, *in_inst;
+    uint8_t **n_in; /* [groups + 1][nb] cells of a device that let it be looked at; last: pairs, */
+    uint8_t *visit_pair; /* [n_pair + 8] which is the list of those that are, too */
+    int32_t n_pair;
+    double *f, *q, *fmax, *qmax; /* [n+1] of a load */
+    double *weight;              /* [n+1] */
+    double *rest;                /* [slots] ckt_charge_rest */
+    double *told;                /* [n+1] what neighbours know of an unknown, */
+    double *reach;               /* [n+1] and 1 / the distance that one of them bears */
+    int32_t *woken;              /* vec */
+    uint8_t *listed;             /* [n_cell] in `woken` */
+};
+
+static int32_t cell_of(const ckt_latent *l, int32_t unknown) { return l->seat[unknown] / CKT_CELL; }
+
+int32_t ckt_latent_n_cell(const ckt *c) { return c->latent->n_cell; }
+int32_t ckt_latent_n_pinned(const ckt *c) { return c->latent->n_pinned; }
+int32_t ckt_latent_n_awake(const ckt *c) { return c->latent->n_awake; }
+const int32_t *ckt_latent_seats(const ckt *c) { return c->latent->seat; }
+const int32_t *ckt_latent_unknowns(const ckt *c) { return c->latent->at_seat; }
+const int32_t *ckt_latent_cells(const ckt *c) { return c->latent->cell_at; }
+const int32_t *ckt_latent_slots(const ckt *c) { return c->latent->slot_of; }
+int32_t ckt_latent_n_latent(const ckt *c) { return ckt_n(c) + 1 - c->latent->n_up; }
+bool ckt_is_latent(const ckt *c) { return c->latent && c->latent->on; }
+const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
+
+static bool is_awake(const ckt_latent *l, int32_t cell) { return l->slot_of[cell] < l->n_awake; }
+
+/* The unknown at place k of a slot, -1: none. */
+static inline int32_t unknown_in(const ckt_latent *l, int32_t slot, int32_t k)
+{
+    return l->at_seat[l->cell_at[slot] * CKT_CELL + k];
+}
+
+/* -- lists -- */
+
+static void pin(ckt_latent *l, int32_t unknown) { l->pinned[unknown] = true; }
+
+static void pin_group(ckt_latent *l, const dev_group *g)
+{
+    for (int f = 0; f < MDL_N_FORM; f++)
+        for (int32_t i = 0; g->form[f].variant && i < g->nb * g->form[f].n_u; i++)
+            pin(l, g->form[f].map[i]);
+}
+
+static void pin_cells(const ckt *c, ckt_latent *l)
+{
+    csc_entry *e = NULL;
+    nat_entries(&c->nat, true, &e);
+    for (size_t i = 0; i < vec_len(e); i++) {
+        pin(l, csc_entry_row(e[i]));
+        pin(l, csc_entry_col(e[i]));
+    }
+    vec_free(e);
+    for (size_t i = 0; i < vec_len(c->sources->all); i++) {
+        const nat_source *s = &c->sources->all[i];
+        pin(l, s->p);
+        pin(l, s->n);
+        pin(l, s->k);
+    }
+    for (size_t i = 0; i < vec_len(c->fix); i++)
+        pin(l, c->fix[i].unknown);
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (!c->group[i].lin && !ckt_is_paired(c, i))
+            pin_group(l, &c->group[i]);
+    for (int32_t i = 1; i <= ckt_n(c); i++)
+        if (c->unknown[i].kind == CKT_CURRENT && !c->unknown[i].has_q)
+            pin(l, i);
+    pin(l, 0);
+}
+
+static void take_seats(const ckt *c, ckt_latent *l)
+{
+    const int32_t n1 = ckt_n(c) + 1;
+    int32_t at = 0;
+    memset(l->at_seat, -1, (size_t)CKT_SEATS(n1 - 1) * sizeof *l->at_seat);
+    for (int pinned = 1; pinned >= 0; pinned--) {
+        for (int32_t i = 0; i < n1; i++)
+            if (l->pinned[i] == pinned) {
+                l->at_seat[at] = i;
+                l->seat[i] = at++;
+            }
+        at = (at + CKT_CELL - 1) / CKT_CELL * CKT_CELL;
+        if (pinned)
+            l->n_pinned = at / CKT_CELL;
+    }
+    l->n_cell = at / CKT_CELL;
+}
+
+static void list_rows(ckt *c, ckt_latent *l)
+{
+    const csc *a = &c->a;
+    const int32_t n = a->n, nnz = csc_nnz(a);
+    l->row_at = arena_array(&c->mem, int32_t, n + 2);
+    l->col = arena_array(&c->mem, int32_t, nnz + 1);
+    l->place = arena_array(&c->mem, int32_t, nnz + 1);
+    for (int32_t k = 0; k < nnz; k++)
+        l->row_at[a->row[k] + 2]++; /* of row + 1, one further on: see below */
+    for (int32_t i = 0; i < n; i++)
+        l->row_at[i + 2] += l->row_at[i + 1];
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t k = a->colptr[j]; k < a->colptr[j + 1]; k++) {
+            const int32_t at = l->row_at[a->row[k] + 1]++; /* they move to their ends */
+            l->col[at] = j + 1;
+            l->place[at] = k;
+        }
+}
+
+/* Entries of unknown i's row: [row_begin, row_end). */
+static int32_t row_begin(const ckt_latent *l, int32_t i) { return i > 1 ? l->row_at[i - 1] : 0; }
+static int32_t row_end(const ckt_latent *l, int32_t i) { return l->row_at[i]; }
+
+static void list_hubs(ckt *c, ckt_latent *l)
+{
+    l->is_hub = arena_array(&c->mem, bool, c->a.n + 1);
+    for (int32_t i = 1; i <= c->a.n; i++) {
+        const int32_t begin = row_begin(l, i), end = row_end(l, i);
+        if (!l->pinned[i] || end - begin < HUB)
+            continue;
+        l->is_hub[i] = true;
+        vec_push(l->hub, (hub){.unknown = i,
+                               .begin = (int32_t)vec_len(l->part),
+                               .run_begin = (int32_t)vec_len(l->run)});
+        for (int32_t k = begin; k < end; k++)
+            if (k == begin || cell_of(l, l->col[k]) != vec_last(l->part).cell)
+                vec_push(l->part,
+                         (hub_part){.cell = cell_of(l, l->col[k]), .begin = k, .end = k + 1});
+            else
+                vec_last(l->part).end = k + 1;
+        vec_last(l->hub).end = (int32_t)vec_len(l->part);
+        for (int32_t k = c->a.colptr[i - 1]; k < c->a.colptr[i]; k++) {
+            const int32_t cell = cell_of(l, c->a.row[k] + 1);
+            if (k == c->a.colptr[i - 1] || cell != vec_last(l->run).cell)
+                vec_push(l->run, (hub_run){.cell = cell, .begin = k});
+            vec_last(l->run).end = k + 1;
+        }
+        vec_last(l->hub).run_end = (int32_t)vec_len(l->run);
+    }
+}
+
+/* The cells of a device that let it be looked at, each once, to cell [most]: those that are not
+ * pinned. */
+static int32_t cells_of(const ckt_latent *l, const dev_form *f, int32_t i, int32_t *cell,
+                        int32_t most)
+{
+    int32_t n = 0;
+    for (int32_t u = 0; u < f->n_u; u++) {
+        const int32_t unknown = f->map[(size_t)i * (size_t)f->n_u + (size_t)u];
+        const int32_t k = cell_of(l, unknown);
+        bool have = l->pinned[unknown];
+        for (int32_t j = 0; j < n && !have; j++)
+            have = cell[j] == k;
+        if (!have && n < most)
+            cell[n++] = k;
+    }
+    return n;
+}
+
+enum { MOST_CELLS = 250 }; /* numbers of them are bytes */
+
+static void put_device(ckt_latent *l, int32_t cell, int32_t group, int32_t i, bool fill)
+{
+    const int32_t at = l->in_at[cell]++;
+    if (fill) {
+        l->in_group[at] = group;
+        l->in_inst[at] = i;
+    }
+}
+
+/* A pair with an end in a pinned cell is always looked at: the row there has all its terms. */
+static int32_t cells_of_pair(const ckt_latent *l, const ckt_pair_at *p, int32_t *cell)
+{
+    const int32_t a = cell_of(l, p->p), b = cell_of(l, p->n);
+    if ((p->p && l->pinned[p->p]) || (p->n && l->pinned[p->n]) || !(p->p || p->n))
+        return 0;
+    cell[0] = p->p ? a : b;
+    cell[1] = b;
+    return p->p && p->n && a != b ? 2 : 1;
+}
+
+static void walk_pairs(const ckt *c, ckt_latent *l, bool fill)
+{
+    int32_t n, cell[2];
+    const ckt_pair_at *p = ckt_pairs_list(c, &n);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = cells_of_pair(l, &p[i], cell) - 1; k >= 0; k--)
+            put_device(l, cell[k], (int32_t)vec_len(c->group), i, fill);
+}
+
+/* Two passes: counts, then fills. */
+static void walk_devices(ckt *c, ckt_latent *l, bool fill)
+{
+    walk_pairs(c, l, fill);
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        for (int32_t i = 0; g->lin && i < g->nb; i++) {
+            int32_t cell[MOST_CELLS];
+            const int32_t n = cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS);
+            for (int32_t k = 0; k < n; k++)
+                put_device(l, cell[k], (int32_t)gi, i, fill);
+        }
+    }
+}
+
+static void ends_to_begins(int32_t *at, int32_t n)
+{
+    for (int32_t k = n; k > 0; k--)
+        at[k] = at[k - 1];
+    at[0] = 0;
+}
+
+static void list_devices(ckt *c, ckt_latent *l)
+{
+    int32_t sum = 0;
+    l->in_at = arena_array(&c->mem, int32_t, l->n_cell + 1);
+    walk_devices(c, l, false);
+    for (int32_t k = 0; k <= l->n_cell; k++) {
+        const int32_t n = l->in_at[k];
+        l->in_at[k] = sum;
+        sum += n;
+    }
+    l->in_group = arena_array(&c->mem, int32_t, sum + 1);
+    l->in_inst = arena_array(&c->mem, int32_t, sum + 1);
+    walk_devices(c, l, true);
+    ends_to_begins(l->in_at, l->n_cell);
+    l->n_in = arena_array(&c->mem, uint8_t *, vec_len(c->group) + 1);
+    (void)ckt_pairs_list(c, &l->n_pair);
+    l->n_in[vec_len(c->group)] = l->visit_pair = arena_array(&c->mem, uint8_t, l->n_pair + 8);
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        if (!g->lin)
+            continue;
+        l->n_in[gi] = arena_array(&c->mem, uint8_t, g->nb);
+        g->lin->visit = arena_array(&c->mem, uint8_t, g->n_pack + 8);
+        g->lin->pack_of = arena_array(&c->mem, int32_t, g->nb);
+        for (int32_t p = 0; p < g->n_pack; p++)
+            for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+                g->lin->pack_of[i] = p;
+    }
+}
+
+static void make(ckt *c)
+{
+    ckt_latent *l = c->latent = arena_new(&c->mem, ckt_latent);
+    const int32_t n1 = ckt_n(c) + 1;
+    const int32_t all = CKT_SEATS(n1 - 1);
+    l->seat = arena_array(&c->mem, int32_t, n1);
+    l->at_seat = arena_array(&c->mem, int32_t, all);
+    l->pinned = arena_array(&c->mem, bool, n1);
+    pin_cells(c, l);
+    take_seats(c, l);
+    l->touched = arena_array(&c->mem, uint8_t, l->n_cell);
+    l->listed = arena_array(&c->mem, uint8_t, l->n_cell);
+    l->near = arena_array(&c->mem, int32_t, l->n_cell);
+    l->fq = arena_array(&c->mem, two, n1);
+    l->row_awake = arena_array(&c->mem, uint8_t, n1);
+    l->cell_at = arena_array(&c->mem, int32_t, l->n_cell);
+    l->slot_of = arena_array(&c->mem, int32_t, l->n_cell);
+    double **v[] = {&l->f, &l->q, &l->fmax, &l->qmax, &l->weight, &l->rest, &l->told, &l->reach};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = arena_array(&c->mem, double, all + CKT_PADDING);
+    list_rows(c, l);
+    list_hubs(c, l);
+    list_devices(c, l);
+}
+
+void ckt_latent_free(ckt *c)
+{
+    if (!c->latent)
+        return;
+    vec_free(c->latent->hub);
+    vec_free(c->latent->part);
+    vec_free(c->latent->run);
+    vec_free(c->latent->woken);
+    c->latent = NULL; /* the rest is the arena's */
+}
+
+/* -- who is awake -- */
+
+static void look_at(const ckt *c, int32_t group, int32_t i, bool yes)
+{
+    if (group == (int32_t)vec_len(c->group))
+        return; /* a pair */
+    const dev_group *g = &c->group[group];
+    const int32_t p = g->lin->pack_of[i];
+    const uint8_t bit = (uint8_t)(1u << (i - g->first[p]));
+    if (yes)
+        g->lin->visit[p] |= bit;
+    else
+        g->lin->visit[p] &= (uint8_t)~bit;
+}
+
+/* A cell becomes awake (by 1) or latent (-1): its rows, the columns that they have entries in. */
+static void come_near(ckt_latent *l, int32_t cell, int32_t by)
+{
+    l->near[cell] += by;
+    for (int32_t s = cell * CKT_CELL; s < (cell + 1) * CKT_CELL; s++) {
+        const int32_t i = l->at_seat[s];
+        l->n_up += i >= 0 ? by : 0;
+        if (i > 0)
+            l->row_awake[i] = by > 0;
+        for (int32_t k = row_begin(l, i); i > 0 && !l->is_hub[i] && k < row_end(l, i); k++)
+            l->near[cell_of(l, l->col[k])] += by;
+    }
+}
+
+static int32_t larger_of(int32_t a, int32_t b) { return a > b ? a : b; }
+
+/* All devices are looked at; each counts its cells. */
+static void look_at_all(ckt *c)
+{
+    ckt_latent *l = c->latent;
+    for (size_t gi = 0; gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        int32_t cell[MOST_CELLS];
+        for (int32_t i = 0; g->lin && i < g->nb; i++) {
+            const int32_t n = cells_of(l, &g->form[MDL_APART], i, cell, MOST_CELLS);
+            l->n_in[gi][i] = (uint8_t)larger_of(n, 1); /* of pinned cells alone: always */
+            look_at(c, (int32_t)gi, i, true);
+        }
+        if (g->lin)
+            g->lin->partly = true;
+    }
+    int32_t n, cell[2];
+    const ckt_pair_at *p = ckt_pairs_list(c, &n);
+    for (int32_t i = 0; i < n; i++)
+        l->visit_pair[i] = (uint8_t)larger_of(cells_of_pair(l, &p[i], cell), 1);
+    ckt_pairs_visit(c, l->visit_pair);
+}
+
+static bool suits(const ckt *c)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin && c->group[i].lin->whole)
+            return false;
+    return c->bypass && c->plain_accept && nat_only_sources(&c->nat) && !vec_len(c->wrap) &&
+           (c->opt.bypass == CKT_BYPASS_ALL || ckt_n(c) >= LEAST_UNKNOWNS);
+}
+
+/* A redo may have changed who is a pair. */
+static bool is_other(const ckt *c)
+{
+    int32_t n;
+    (void)ckt_pairs_list(c, &n);
+    return n != c->latent->n_pair;
+}
+
+bool ckt_latent_begin(ckt *c, const double *x)
+{
+    if (!suits(c))
+        return false;
+    ckt_pairs_make(c);
+    if (c->latent && is_other(c))
+        ckt_latent_free(c);
+    if (!c->latent)
+        make(c);
+    ckt_latent *l = c->latent;
+    const size_t bytes = (size_t)(ckt_n(c) + 1) * sizeof *x;
+    for (int32_t s = 0; s < l->n_cell; s++)
+        l->slot_of[s] = l->cell_at[s] = s;
+    l->n_awake = l->n_cell;
+    l->n_up = 0;
+    memset(l->near, 0, (size_t)l->n_cell * sizeof *l->near);
+    for (int32_t k = 0; k < l->n_cell; k++)
+        come_near(l, k, 1);
+    l->on = true;
+    memcpy(c->x, x, bytes);
+    memcpy(l->told, x, bytes);
+    memset(l->reach, 0, bytes);
+    memset(l->touched, 1, (size_t)l->n_cell);
+    look_at_all(c);
+    return true;
+}
+
+void ckt_latent_end(ckt *c)
+{
+    c->latent->on = false;
+    ckt_pairs_visit(c, NULL);
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        if (c->group[i].lin)
+            c->group[i].lin->partly = false;
+}
+
+static void change_places(ckt_latent *l, ckt_swap s)
+{
+    const int32_t a = l->cell_at[s.a], b = l->cell_at[s.b];
+    l->cell_at[s.a] = b;
+    l->cell_at[s.b] = a;
+    l->slot_of[a] = s.b;
+    l->slot_of[b] = s.a;
+}
+
+ckt_swap ckt_latent_wake(ckt *c, int32_t cell)
+{
+    ckt_latent *l = c->latent;
+    const ckt_swap s = {l->slot_of[cell], l->n_awake};
+    assert(s.a >= s.b);
+    change_places(l, s);
+    l->n_awake++;
+    come_near(l, cell, 1);
+    l->listed[cell] = 0;
+    l->touched[cell] = 1;
+    for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++) {
+        const int32_t g = l->in_group[k], i = l->in_inst[k];
+        if (l->n_in[g][i]++ == 0)
+            look_at(c, g, i, true);
+    }
+    return s;
+}
+
+/* G and C of a place of the matrix: of held devices and of pairs. */
+static inline two slopes_at(const double *held, const double *pairs, int32_t place)
+{
+    const two gc = ((const two *)held)[place];
+    return pairs ? gc + ((const two *)pairs)[place] : gc;
+}
+
+double ckt_latent_capacitance(const ckt *c, int32_t unknown)
+{
+    const int32_t k = c->diag_slot[unknown];
+    return k < 0 ? 0 : slopes_at(ckt_bypass_sums(c)->gc, ckt_pairs_sums(c), k)[1];
+}
+
+/* How little unknown j may move before row i, which falls asleep, would move by `tol`. */
+static void note_reach(const ckt *c, int32_t i, double tol)
+{
+    ckt_latent *l = c->latent;
+    const double *held = ckt_bypass_sums(c)->gc, *pairs = ckt_pairs_sums(c);
+    const int32_t d = c->diag_slot[i];
+    const two own = d < 0 ? (two){0} : slopes_at(held, pairs, d);
+    for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
+        const int32_t j = l->col[k];
+        const two gc = slopes_at(held, pairs, l->place[k]);
+        const double by_g = gc[0] != 0 ? fabs(gc[0] / (own[0] * tol)) : 0;
+        const double by_c = gc[1] != 0 ? fabs(gc[1] / (own[1] * tol)) : 0;
+        if (l->reach[j] == 0)
+            l->told[j] = c->x[j];
+        l->reach[j] = fmax(l->reach[j], fmax(by_g, by_c));
+    }
+}
+
+ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *tol)
+{
+    ckt_latent *l = c->latent;
+    const ckt_swap s = {l->slot_of[cell], l->n_awake - 1};
+    assert(s.a <= s.b && cell >= l->n_pinned);
+    for (int32_t k = 0; k < CKT_CELL; k++) {
+        const int32_t i = l->at_seat[cell * CKT_CELL + k];
+        if (i < 0)
+            continue;
+        c->x[i] = x[k];
+        note_reach(c, i, tol[k]);
+    }
+    change_places(l, s);
+    l->n_awake--;
+    come_near(l, cell, -1);
+    l->touched[cell] = 1;
+    for (int32_t k = l->in_at[cell]; k < l->in_at[cell + 1]; k++) {
+        const int32_t g = l->in_group[k], i = l->in_inst[k];
+        if (--l->n_in[g][i] == 0)
+            look_at(c, g, i, false);
+    }
+    return s;
+}
+
+/* All neighbours learn where unknown j is. */
+static void tell(const ckt *c, int32_t j, double x)
+{
+    ckt_latent *l = c->latent;
+    l->told[j] = x;
+    l->reach[j] = 0;
+    for (int32_t k = c->a.colptr[j - 1]; k < c->a.colptr[j]; k++) {
+        const int32_t cell = cell_of(l, c->a.row[k] + 1);
+        if (is_awake(l, cell) || l->listed[cell])
+            continue;
+        l->listed[cell] = 1;
+        vec_push(l->woken, cell);
+    }
+}
+
+const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far)
+{
+    ckt_latent *l = c->latent;
+    vec_clear(l->woken);
+    for (int32_t s = 0; s < l->n_awake; s++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, s, k), at = s * CKT_CELL + k;
+            const double d = i > 0 ? fabs(x[at] - l->told[i]) : 0;
+            if (d > far[at] || d * l->reach[i > 0 ? i : 0] > 1)
+                tell(c, i, x[at]);
+        }
+    return l->woken;
+}
+
+/* -- loads -- */
+
+void ckt_latent_scatter(ckt *c, const double *x, const double *weight)
+{
+    ckt_latent *l = c->latent;
+    for (int32_t s = 0; s < l->n_awake; s++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, s, k);
+            if (i < 0)
+                continue;
+            c->x[i] = x[s * CKT_CELL + k];
+            l->weight[i] = weight ? weight[s * CKT_CELL + k] : 0;
+        }
+}
+
+ckt_load_sums ckt_latent_clear(ckt *c)
+{
+    ckt_latent *l = c->latent;
+    for (int32_t s = 0; s < l->n_awake; s++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, s, k);
+            if (i >= 0)
+                c->qlo[i] = l->fmax[i] = l->qmax[i] = 0;
+        }
+    return (ckt_load_sums){l->f, l->q, l->fmax, l->qmax, l->weight};
+}
+
+/* Cells with a device that the last selection evaluated. */
+static void touch_cells(const ckt *c)
+{
+    ckt_latent *l = c->latent;
+    for (size_t gi = 0; vec_len(l->hub) && gi < vec_len(c->group); gi++) {
+        const dev_group *g = &c->group[gi];
+        const dev_form *f = &g->form[MDL_APART];
+        for (int32_t k = 0; g->lin && k < g->lin->n_item; k++) {
+            const int32_t code = g->lin->item[k];
+            const size_t i = (size_t)(g->first[code / g->lanes] + code % g->lanes);
+            for (int32_t u = 0; u < f->n_u; u++)
+                l->touched[cell_of(l, f->map[i * (size_t)f->n_u + (size_t)u])] = 1;
+        }
+    }
+}
+
+/* Entries [begin, end) of a row: their product with x; J gets them. */
+static inline two multiply(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at, int32_t begin,
+                           int32_t end)
+{
+    const ckt_latent *l = c->latent;
+    const double *pairs = ckt_pairs_sums(c);
+    two sum = {0};
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t place = l->place[k];
+        const two gc = ((const two *)s->gc)[place], all = slopes_at(s->gc, pairs, place);
+        const double x = at->x[l->col[k]];
+        sum += gc * (two){x, x};
+        c->a.val[place] = all[0] + at->alpha * all[1];
+    }
+    return sum;
+}
+
+static void set_row(const ckt_latent *l, int32_t i, two sum)
+{
+    l->f[i] = sum[0];
+    l->q[i] = sum[1];
+}
+
+static void sum_hubs(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool fresh)
+{
+    ckt_latent *l = c->latent;
+    touch_cells(c);
+    for (size_t h = 0; h < vec_len(l->hub); h++) {
+        const int32_t i = l->hub[h].unknown;
+        two sum = {s->i[i], s->q[i]};
+        for (int32_t p = l->hub[h].begin; p < l->hub[h].end; p++) {
+            hub_part *part = &l->part[p];
+            if (is_awake(l, part->cell) || fresh || l->touched[part->cell])
+                part->sum = multiply(c, s, at, part->begin, part->end);
+            sum += part->sum;
+        }
+        set_row(l, i, sum);
+    }
+    memset(l->touched, 0, (size_t)l->n_cell);
+}
+
+/* Entries [begin, end) of the column of unknown j, to all rows: sums of latent ones are made anew
+ * when they wake. The matrix gets those of rows that are awake: in a latent row all entries are
+ * those of one alpha, or a neighbour would seem to move it by the ratio of two. */
+static inline void multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at,
+                                   int32_t j, int32_t begin, int32_t end)
+{
+    two *restrict fq = c->latent->fq;
+    double *restrict val = c->a.val;
+    const double *pairs = ckt_pairs_sums(c);
+    const int32_t *row = c->a.row;
+    const uint8_t *awake = c->latent->row_awake;
+    const two x = {at->x[j], at->x[j]};
+    for (int32_t k = begin; k < end; k++) {
+        const two gc = ((const two *)s->gc)[k], all = slopes_at(s->gc, pairs, k);
+        fq[row[k] + 1] += gc * x;
+        val[k] = awake[row[k] + 1] ? all[0] + at->alpha * all[1] : val[k];
+    }
+}
+
+/* All that has an entry in a row that is awake, in the order of seats. */
+static void multiply_columns(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at)
+{
+    const ckt_latent *l = c->latent;
+    const int32_t *colptr = c->a.colptr;
+    for (int32_t cell = 0; cell < l->n_cell; cell++) {
+        if (!l->near[cell])
+            continue;
+        for (int32_t k = cell * CKT_CELL; k < (cell + 1) * CKT_CELL; k++) {
+            const int32_t j = l->at_seat[k];
+            if (j > 0 && !l->is_hub[j])
+                multiply_column(c, s, at, j, colptr[j - 1], colptr[j]);
+        }
+    }
+    for (size_t h = 0; h < vec_len(l->hub); h++)
+        for (int32_t r = l->hub[h].run_begin; r < l->hub[h].run_end; r++)
+            if (is_awake(l, l->run[r].cell))
+                multiply_column(c, s, at, l->hub[h].unknown, l->run[r].begin, l->run[r].end);
+}
+
+void ckt_latent_sum(ckt *c, const dev_lin_at *at, bool fresh)
+{
+    const ckt_latent *l = c->latent;
+    const dev_lin_sums *s = ckt_bypass_sums(c);
+    for (int32_t slot = 0; slot < l->n_awake; slot++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, slot, k);
+            if (i > 0)
+                l->fq[i] = (two){s->i[i], s->q[i]};
+        }
+    multiply_columns(c, s, at);
+    for (int32_t slot = 0; slot < l->n_awake; slot++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, slot, k);
+            if (i > 0 && !l->is_hub[i])
+                set_row(l, i, l->fq[i]);
+        }
+    sum_hubs(c, s, at, fresh);
+}
+
+void ckt_latent_gather(const ckt *c, double *f, double *q, double *fmax_, double *qmax)
+{
+    const ckt_latent *l = c->latent;
+    for (int32_t s = 0; s < l->n_awake; s++)
+        for (int32_t k = 0; k < CKT_CELL; k++) {
+            const int32_t i = unknown_in(l, s, k), at = s * CKT_CELL + k;
+            const bool any = i > 0;
+            f[at] = any ? l->f[i] : 0;
+            q[at] = any ? l->q[i] : 0;
+            l->rest[at] = any ? c->qlo[i] : 0;
+            fmax_[at] = any ? l->fmax[i] : 0;
+            qmax[at] = any ? l->qmax[i] : 0;
+        }
+}
+
+void ckt_latent_source_terms(ckt *c, const ckt_env *env, double *to)
+{
+    const ckt_latent *l = c->latent;
+    double *s = l->fmax; /* free between loads */
+    for (int32_t at = 0; at < l->n_pinned * CKT_CELL; at++)
+        if (l->at_seat[at] >= 0)
+            s[l->at_seat[at]] = 0;
+    nat_terms(&c->nat, env, s);
+    for (int32_t at = 0; at < l->n_pinned * CKT_CELL; at++)
+        to[at] = l->at_seat[at] > 0 ? s[l->at_seat[at]] : 0;
+}
+
+/* -- products -- */
+
+/* Where unknown j stands in vectors, -1: it is latent. */
+static int32_t place_of(const ckt_latent *l, int32_t j)
+{
+    const int32_t s = l->slot_of[cell_of(l, j)];
+    return s < l->n_awake ? s * CKT_CELL + l->seat[j] % CKT_CELL : -1;
+}
+
+static void each_row(const ckt *c, const double *v, double *to, bool sizes)
+{
+    const ckt_latent *l = c->latent;
+    for (int32_t s = 0; s < l->n_awake; s++)
+        for (int32_t e = 0; e < CKT_CELL; e++) {
+            const int32_t i = unknown_in(l, s, e);
+            double sum = 0;
+            if (i <= 0)
+                continue;
+            for (int32_t k = row_begin(l, i); k < row_end(l, i); k++) {
+                const int32_t at = place_of(l, l->col[k]);
+                const double a = c->a.val[l->place[k]];
+                if (sizes)
+                    sum += fabs(a * (at < 0 ? c->x[l->col[k]] : v[at]));
+                else if (at >= 0)
+                    sum -= a * v[at];
+            }
+            to[s * CKT_CELL + e] = sizes ? sum : to[s * CKT_CELL + e] + sum;
+        }
+}
+
+void ckt_latent_subtract(const ckt *c, const double *v, double *r) { each_row(c, v, r, false); }
+
+void ckt_latent_sizes(const ckt *c, const double *x, double *size) { each_row(c, x, size, true); }

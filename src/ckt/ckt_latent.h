@@ -1,0 +1,56 @@
+/* ckt_latent.h - loads of a large circuit in a transient of which most does not move: cells of it
+ * are latent, and cost nothing. For the transient (ana/tran_latent.c), which decides who is awake.
+ * Use:    ckt_latent_begin; ckt_latent_sleep, ckt_latent_wake; before each load ckt_latent_moved,
+ *         whose cells are to be woken; ckt_load; ckt_latent_end.
+ *
+ * A cell is CKT_CELL seats. Unknowns take seats in their order, the reference and pinned ones
+ * (below) in cells before all others; some seats are empty. Vectors that analyses and the circuit
+ * exchange have, from ckt_latent_begin on, the cells' values in *slots*: slot s holds cell
+ * ckt_latent_cells()[s], those that are awake come first, and only they are read and written;
+ * element 0 is the reference. Unknowns that something outside of held linearisations touches
+ * (sources, devices that each load evaluates) are pinned: their cells are always awake, and first
+ * of all.
+ *
+ * A latent unknown stays at its value. Devices of which all cells but pinned ones are latent are
+ * not looked at; rows of latent cells are not summed; their matrix entries keep the values that
+ * they had. A row of a cell that is awake has all its terms. */
+#ifndef CKT_LATENT_H
+#define CKT_LATENT_H
+
+#include "ckt.h"
+
+enum { CKT_CELL = 16 };
+
+/* All awake, every cell in the slot of its number. false: this circuit has no latent loads
+ * (bypass=0, devices with limits or memory of their own, too few unknowns).
+ *   x  in  [n+1] the present point, as in other loads */
+VS_MUST_USE bool ckt_latent_begin(ckt *c, const double *x);
+void ckt_latent_end(ckt *c);                           /* loads are as before */
+#define CKT_SEATS(n) (((n) / CKT_CELL + 3) * CKT_CELL) /* at most, n unknowns */
+const int32_t *ckt_latent_seats(const ckt *c);         /* [n+1] of unknowns */
+const int32_t *ckt_latent_unknowns(const ckt *c);      /* [n_cell * CKT_CELL] of seats, -1: empty */
+int32_t ckt_latent_n_cell(const ckt *c);
+int32_t ckt_latent_n_pinned(const ckt *c);
+int32_t ckt_latent_n_awake(const ckt *c);
+const int32_t *ckt_latent_cells(const ckt *c); /* [n_cell] of slots */
+const int32_t *ckt_latent_slots(const ckt *c); /* [n_cell] of cells */
+typedef struct ckt_swap {
+    int32_t a, b; /* slots */
+} ckt_swap;
+/* A cell that is awake falls asleep: it changes places with the last one that is awake, and the
+ * caller does the same in his vectors.
+ *   x    in  [CKT_CELL] where it stays
+ *   tol  in  [CKT_CELL] by how much neighbours may move it, each, before it is woken */
+ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *tol);
+ckt_swap ckt_latent_wake(ckt *c, int32_t cell); /* the reverse */
+/* Cells to be woken, each once, because an unknown beside them has moved since they were told: by
+ * more than `far` (in slots), or by what would move one of theirs by its `tol`. Returns a vec of
+ * the circuit, valid until the next call. */
+const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far);
+/* The own capacitance of an unknown's row, F. */
+double ckt_latent_capacitance(const ckt *c, int32_t unknown);
+/* r -= J v for rows that are awake, v being 0 in latent cells; size = sum_j |J_ij x_j|. */
+void ckt_latent_subtract(const ckt *c, const double *v, double *r);
+void ckt_latent_sizes(const ckt *c, const double *x, double *size);
+
+#endif

@@ -1,0 +1,138 @@
+/* ckt_pairs.c - resistors and capacitors of large circuits, in a transient: their kernels do not
+ * run, and their matrix entries are summed once. What a load adds is y (x_p - x_n), from the
+ * difference, since sums of products with conductances of a mesh would leave their rounding.
+ * Values are taken at the first load, and again when a redo may have changed them. */
+#include <math.h>
+#include <string.h>
+
+#include "ckt_priv.h"
+
+struct ckt_pairs {
+    bool made;
+    bool *of_group;  /* [groups] its instances are pairs */
+    int32_t n_g, n;  /* conductances, then capacitances */
+    ckt_pair_at *at; /* vec */
+    double *gc;      /* [2 (nnz + 1)] their sums, G and C in turn */
+    uint8_t *visit;  /* [n + 8] those that are looked at; NULL: all */
+};
+
+void ckt_pairs_fresh(ckt *c)
+{
+    if (c->pairs)
+        c->pairs->made = false;
+}
+
+void ckt_pairs_free(ckt *c)
+{
+    if (c->pairs)
+        vec_free(c->pairs->at);
+}
+
+const double *ckt_pairs_sums(const ckt *c) { return c->pairs && c->pairs->n ? c->pairs->gc : NULL; }
+
+const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n)
+{
+    *n = c->pairs ? c->pairs->n : 0;
+    return *n ? c->pairs->at : NULL;
+}
+
+bool ckt_is_paired(const ckt *c, size_t group) { return c->pairs && c->pairs->of_group[group]; }
+
+void ckt_pairs_visit(ckt *c, uint8_t *visit)
+{
+    if (c->pairs)
+        c->pairs->visit = visit;
+}
+
+/* Adds y to the entries of a pair. */
+static void stamp(double *gc, const ckt_pair *p, bool charge)
+{
+    for (int k = 0; k < 4; k++)
+        gc[2 * p->slot[k] + charge] += k == 0 || k == 3 ? p->value : -p->value;
+}
+
+static void take_kind(ckt *c, struct ckt_pairs *v, bool charges)
+{
+    for (size_t i = 0; i < vec_len(c->group); i++) {
+        ckt_pair *pair = NULL;
+        bool charge = false;
+        if (c->group[i].lin || !ckt_take_pairs(c, &c->group[i], &pair, &charge) ||
+            charge != charges) {
+            vec_free(pair);
+            continue;
+        }
+        v->of_group[i] = true;
+        for (size_t k = 0; k < vec_len(pair); k++) {
+            stamp(v->gc, &pair[k], charge);
+            vec_push(v->at, (ckt_pair_at){pair[k].p, pair[k].n, pair[k].value});
+        }
+        vec_free(pair);
+    }
+}
+
+void ckt_pairs_make(ckt *c)
+{
+    if (c->small || c->opt.general_load || c->opt.bypass == CKT_BYPASS_OFF)
+        return;
+    const size_t nv = 2 * ((size_t)csc_nnz(&c->a) + 1), groups = vec_len(c->group);
+    if (!c->pairs) {
+        c->pairs = arena_new(&c->mem, struct ckt_pairs);
+        c->pairs->of_group = arena_array(&c->mem, bool, groups + 1);
+        c->pairs->gc = arena_array(&c->mem, double, nv);
+    }
+    struct ckt_pairs *v = c->pairs;
+    if (v->made)
+        return;
+    v->made = true;
+    memset(v->of_group, 0, groups * sizeof *v->of_group);
+    memset(v->gc, 0, nv * sizeof *v->gc);
+    vec_clear(v->at);
+    take_kind(c, v, false);
+    v->n_g = (int32_t)vec_len(v->at);
+    take_kind(c, v, true);
+    v->n = (int32_t)vec_len(v->at);
+}
+
+/* The first from i on that is looked at. */
+static inline int32_t next_pair(const struct ckt_pairs *v, int32_t i, int32_t end)
+{
+    while (v->visit && i < end && !v->visit[i]) {
+        uint64_t word;
+        memcpy(&word, v->visit + i, sizeof word);
+        i += word ? __builtin_ctzll(word) / 8 : 8;
+    }
+    return i < end ? i : end;
+}
+
+static inline void add_charge(double *q, double *low, int32_t r, double v)
+{
+    const double s = q[r], t = s + v, w = t - s;
+    q[r] = t;
+    low[r] += (s - (t - w)) + (v - w);
+}
+
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+void ckt_pairs_load(const ckt *c, const double *x, double *restrict f, double *restrict q,
+                    double *restrict fmax_, double *restrict qmax)
+{
+    const struct ckt_pairs *v = c->pairs;
+    double *restrict low = c->qlo;
+    int32_t i = next_pair(v, 0, v->n_g);
+    for (; i < v->n_g; i = next_pair(v, i + 1, v->n_g)) {
+        const ckt_pair_at *p = &v->at[i];
+        const double flow = p->y * (x[p->p] - x[p->n]), size = fabs(flow);
+        f[p->p] += flow;
+        f[p->n] -= flow;
+        fmax_[p->p] = larger(size, fmax_[p->p]);
+        fmax_[p->n] = larger(size, fmax_[p->n]);
+    }
+    for (i = next_pair(v, v->n_g, v->n); i < v->n; i = next_pair(v, i + 1, v->n)) {
+        const ckt_pair_at *p = &v->at[i];
+        const double charge = p->y * (x[p->p] - x[p->n]), size = fabs(charge);
+        add_charge(q, low, p->p, charge);
+        add_charge(q, low, p->n, -charge);
+        qmax[p->p] = larger(size, qmax[p->p]);
+        qmax[p->n] = larger(size, qmax[p->n]);
+    }
+}
