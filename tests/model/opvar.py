@@ -21,6 +21,10 @@ VSIM = ''
 
 BJT = {'gm': ('slope', {'@q[ic]': 1}, 'b', {'gmu': 1}), 'go': ('slope', {'@q[ic]': 1}, 'c', {'gmu': -1}),
        'gpi': ('slope', {'@q[ib]': 1}, 'b', {'gmu': -1})}
+# VBIC as ngspice: derivatives of the transport current by vbe and vbc, each at constant other
+BY_TRANSPORT = dict(BJT, gm=('slope', {'@q[ic]': 1}, 'b', {'gmu': 1, 'go': -1}),
+                    go=('slope', {'@q[ic]': -1}, 'c', {'gmu': 1}))
+BY_TRANSPORT_BACK = dict(BY_TRANSPORT, gmu=('slope', {'@q[ib]': -1}, 'c', {}))
 BJT_BACK = dict(BJT, gmu=('slope', {'@q[ib]': -1}, 'c', {}))
 FET = {'gm': ('slope', {'@q[id]': 1}, 'g', {}), 'gds': ('slope', {'@q[id]': 1}, 'd', {})}
 MOS = dict(FET, gmbs=('slope', {'@q[id]': 1}, 'b', {}))
@@ -40,9 +44,9 @@ CASES = {
     'bjt_phase_saturated': ('q c b e', GUMMEL + ' ptf=21', {'c': 0.1, 'b': 0.75, 'e': 0}, BJT_BACK),
     'pnp_phase': ('q c b e', GUMMEL.replace('npn', 'pnp') + ' ptf=21', {'c': -2, 'b': -0.75, 'e': 0},
                   {k: (a, {n: -x for n, x in b.items()}, c, d) for k, (a, b, c, d) in BJT.items()}),
-    'vbic': ('q c b e m=2', VBIC, {'c': 1, 'b': 0.8, 'e': 0}, dict(BJT, cbe=('cap', 'b', 'e'))),
-    'vbic_saturated': ('q c b e', VBIC, {'c': 0.1, 'b': 0.8, 'e': 0}, BJT_BACK),
-    'vbic_phase': ('q c b e', VBIC + ' td=2p', {'c': 1, 'b': 0.8, 'e': 0}, BJT),
+    'vbic': ('q c b e m=2', VBIC, {'c': 1, 'b': 0.8, 'e': 0}, dict(BY_TRANSPORT, cbe=('cap', 'b', 'e'))),
+    'vbic_saturated': ('q c b e', VBIC, {'c': 0.1, 'b': 0.8, 'e': 0}, BY_TRANSPORT_BACK),
+    'vbic_phase': ('q c b e', VBIC + ' td=2p', {'c': 1, 'b': 0.8, 'e': 0}, BY_TRANSPORT),
     'diode': ('q a k m=2', 'd is=1e-14 n=1.1 cjo=2p tt=1n ikf=10m isr=1e-12', {'a': 0.6, 'k': 0},
               {'gd': ('slope', {'i(a)': 1}, 'a', {}), 'cd': ('cap', 'a', 'a')}),
     'diode_reverse': ('q a k', 'd is=1e-14 cjo=2p bv=5', {'a': -5.2, 'k': 0},
