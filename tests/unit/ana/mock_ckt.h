@@ -471,13 +471,6 @@ double ckt_asked_step(const ckt *c)
     return INFINITY;
 }
 
-vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_t *pick,
-                             int32_t most, ckt_second *to)
-{
-    (void)c, (void)env, (void)x, (void)pick, (void)most, (void)to;
-    return VS_OK;
-}
-
 bool ckt_latent_begin(ckt *c, const double *x)
 {
     (void)c, (void)x;
