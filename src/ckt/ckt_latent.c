@@ -29,7 +29,6 @@ typedef struct hub {
 } hub;
 
 struct ckt_latent {
-    bool on;
     int32_t n_cell, n_pinned, n_awake;
     int32_t n_up;               /* unknowns that are awake, and the reference */
     int32_t *cell_at, *slot_of; /* [n_cell] */
@@ -70,7 +69,6 @@ const int32_t *ckt_latent_unknowns(const ckt *c) { return c->latent->at_seat; }
 const int32_t *ckt_latent_cells(const ckt *c) { return c->latent->cell_at; }
 const int32_t *ckt_latent_slots(const ckt *c) { return c->latent->slot_of; }
 int32_t ckt_latent_n_latent(const ckt *c) { return ckt_n(c) + 1 - c->latent->n_up; }
-bool ckt_is_latent(const ckt *c) { return c->latent && c->latent->on; }
 const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
 
 static bool is_awake(const ckt_latent *l, int32_t cell) { return l->slot_of[cell] < l->n_awake; }
@@ -412,7 +410,7 @@ bool ckt_latent_begin(ckt *c, const double *x)
     memset(l->near, 0, (size_t)l->n_cell * sizeof *l->near);
     for (int32_t k = 0; k < l->n_cell; k++)
         come_near(l, k, 1);
-    l->on = true;
+    c->is_latent = true;
     memcpy(c->x, x, bytes);
     memcpy(l->told, x, bytes);
     memset(l->reach, 0, bytes);
@@ -423,7 +421,7 @@ bool ckt_latent_begin(ckt *c, const double *x)
 
 void ckt_latent_end(ckt *c)
 {
-    c->latent->on = false;
+    c->is_latent = false;
     ckt_pairs_visit(c, NULL);
     for (size_t i = 0; i < vec_len(c->group); i++)
         if (c->group[i].lin)

@@ -73,6 +73,7 @@ struct ckt {
     bool plain_accept;              /* no device has limits, state or effects */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
+    bool is_latent;                 /* cells of it are in use */
     struct ckt_latent *latent;      /* parts that do not move (ckt_latent.h); NULL: not yet asked */
     struct ckt_small *small;        /* small circuits: how TRAN loads are made; else NULL */
     void (*line)(void *user, const char *text);
@@ -190,7 +191,8 @@ typedef struct ckt_load_sums {
     const double *weight;
 } ckt_load_sums;
 int32_t ckt_latent_n_latent(const ckt *c); /* unknowns that are */
-bool ckt_is_latent(const ckt *c);          /* between ckt_latent_begin and _end */
+/* Between ckt_latent_begin and _end. */
+static inline bool ckt_is_latent(const ckt *c) { return c->is_latent; }
 void ckt_latent_scatter(ckt *c, const double *x, const double *weight);
 ckt_load_sums ckt_latent_clear(ckt *c);
 /* Sets f, q and matrix entries of rows that are awake; the rest is added. fresh: the sums were made
