@@ -304,6 +304,173 @@ const int32_t *ckt_device_unknowns(const ckt *c, int32_t device, int32_t *n)
     return &c->dev[device].p;
 }
 /* No row can be had a second time. */
+vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_t *pick,
+                             int32_t most, ckt_second *to)
+{
+    (void)env, (void)x, (void)most, (void)to;
+    memset(pick, 0, (size_t)c->n + 1);
+    return VS_OK;
+}
+const csc *ckt_pattern(const ckt *c) { return &c->a; }
+double *ckt_diag(ckt *c, int32_t i)
+{
+    double *v = mock_at(c, i, i);
+    return c->u[i].node && v != &c->a.val[csc_nnz(&c->a)] ? v : NULL;
+}
+ckt_stat *ckt_stats(ckt *c) { return &c->stat; }
+
+int ckt_blame(const ckt *c, int32_t row, const char **name, double *amount, int n)
+{
+    int k = 0;
+    for (int i = 0; i < c->n_dev && k < n; i++)
+        if (c->dev[i].p == row || c->dev[i].n == row || row == 0) {
+            name[k] = c->dev[i].name;
+            amount[k++] = 1;
+        }
+    return k;
+}
+
+vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fm,
+                   double *qm, bool *limited)
+{
+    size_t bytes = sizeof(double) * (size_t)(c->n + 1);
+    bool tran = env->mode == CKT_TRAN;
+    mock_out o = {.c = c,
+                  .alpha = tran ? env->alpha : 0,
+                  .f = f,
+                  .q = tran ? q : NULL,
+                  .fmax = fm,
+                  .qmax = qm};
+    c->stat.n_load++;
+    *limited = false;
+    memset(f, 0, bytes);
+    memset(fm, 0, bytes);
+    if (tran) {
+        memset(q, 0, bytes);
+        memset(qm, 0, bytes);
+    }
+    memset(c->a.val, 0, sizeof(double) * (size_t)(csc_nnz(&c->a) + 1));
+    for (int k = 0; k < c->n_dev; k++)
+        mock_load(&o, &c->dev[k], env, x, limited);
+    if (tran && env->time > c->no_conv_from && env->time < c->no_conv_to)
+        *limited = true;
+    return c->nonfinite ? VS_NOCONV : VS_OK;
+}
+
+void ckt_source_terms(ckt *c, const ckt_env *env, double *s)
+{
+    memset(s, 0, sizeof(double) * (size_t)(c->n + 1));
+    for (int k = 0; k < c->n_dev; k++) {
+        const mock_dev *d = &c->dev[k];
+        double e = env->srcfact * (mock_wave_value(&d->w, env->time) + d->val);
+        if (c->jump_time > 0 && env->time >= c->jump_time)
+            e += env->srcfact * c->jump_value;
+        if (d->kind == MOCK_V)
+            s[d->br] -= e;
+        if (d->kind == MOCK_I) {
+            s[d->p] += e;
+            s[d->n] -= e;
+        }
+    }
+    s[0] = 0;
+}
+
+const double *ckt_charge_rest(const ckt *c)
+{
+    static const double none[4096];
+    assert(c->n < (int)VS_COUNT(none));
+    return none;
+}
+
+vs_status ckt_accept(ckt *c, const ckt_env *env, const double *x)
+{
+    (void)env;
+    (void)x;
+    c->n_accept++;
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim_ok = c->dev[k].vlim;
+    return VS_OK;
+}
+void ckt_reset_limits(ckt *c)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = 0.6;
+}
+void ckt_restore_limits(ckt *c)
+{
+    c->n_restore++;
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = c->dev[k].vlim_ok;
+}
+
+bool ckt_same_start(const ckt *c) { return c->same_start; }
+
+/* The limits are all that its devices remember. */
+bool ckt_state_size(const ckt *c, size_t *n)
+{
+    *n = (size_t)c->n_dev;
+    return true;
+}
+void ckt_state_save(const ckt *c, double *to)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        to[k] = c->dev[k].vlim;
+}
+void ckt_state_load(ckt *c, const double *from)
+{
+    for (int k = 0; k < c->n_dev; k++)
+        c->dev[k].vlim = from[k];
+}
+void ckt_state_zero(ckt *c) { (void)c; }
+
+bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu)
+{
+    (void)c, (void)kind, (void)lu;
+    return false;
+}
+void ckt_give_lu(ckt *c, lu_solver *lu)
+{
+    (void)c;
+    lu_fini(lu);
+}
+struct pool *ckt_pool(const ckt *c)
+{
+    (void)c;
+    return NULL;
+}
+
+bool ckt_has_delays(const ckt *c)
+{
+    (void)c;
+    return false;
+}
+
+bool ckt_gets_breaks(const ckt *c) { return ckt_has_delays(c); }
+
+double ckt_next_break(ckt *c, double t)
+{
+    double first = INFINITY;
+    for (int k = 0; k < c->n_dev; k++) {
+        const mock_wave *w = &c->dev[k].w;
+        if (w->tr <= 0)
+            continue;
+        const double corner[] = {0, w->tr, w->tr + w->pw, w->tr + w->pw + w->tf};
+        double base = w->td;
+        if (w->per > 0 && t > w->td)
+            base += w->per * floor((t - w->td) / w->per);
+        for (int p = 0; p < 2; p++)
+            for (int i = 0; i < 4; i++)
+                if (base + p * w->per + corner[i] > t)
+                    first = fmin(first, base + p * w->per + corner[i]);
+    }
+    return first;
+}
+double ckt_asked_step(const ckt *c)
+{
+    (void)c;
+    return INFINITY;
+}
+
 bool ckt_latent_begin(ckt *c, const double *x)
 {
     (void)c, (void)x;
