@@ -33,7 +33,8 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
-    /* asked between the points of a transient: true makes it pause there; may be NULL */
+    /* asked between the points of a transient, of a small one each 64: true makes it pause there;
+     * may be NULL */
     bool (*pause)(void *user);
     bool kept; /* images of the transient are taken at times that are not the circuit's: nothing may
                 * be latent, or where it pauses would be seen in its results */

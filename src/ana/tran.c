@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "norm.h"
 #include "tran_priv.h"
 
 #define FIRST_FRACTION 0.25   /* first step, of the least of tstep, hmax and a quarter piece */
@@ -242,11 +243,11 @@ static vs_status report_progress(tran *t)
     const ana_sink *s = t->sink;
     if (s->stop && s->stop(s->user))
         return VS_STOP;
+    if (t->a->n <= 256 && t->a->st.points_accepted % 64) /* asking costs as much as a point */
+        return VS_OK;
     if (s->pause && s->pause(s->user))
         return VS_PAUSED;
-    if (t->a->n > 256 || t->a->st.points_accepted % 64 == 0)
-        (void)ana_tick(t->a, &t->next_progress, t->t / t->o.tstop, t->t, s->progress, NULL,
-                       s->user);
+    (void)ana_tick(t->a, &t->next_progress, t->t / t->o.tstop, t->t, s->progress, NULL, s->user);
     return VS_OK;
 }
 
@@ -264,8 +265,8 @@ static double next_mark(const tran *t)
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
-    double h = fmin(fmin(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
-    h = fmin(h, t->most);
+    double h = norm_min(norm_min(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
+    h = norm_min(h, t->most);
     double bound = ckt_bound_step(t->a->c);
     t->n_bound = bound > 0 && bound < h ? t->n_bound + 1 : 0;
     if (t->n_bound)
@@ -351,7 +352,7 @@ static vs_status accept(tran *t)
         st = ckt_accept(a->c, &env, t->x[0]);
     if (st < 0)
         return st;
-    double best = fmin(best_step(t), a->opt.maxgrowth * t->h);
+    double best = norm_min(best_step(t), a->opt.maxgrowth * t->h);
     if (t->lte.order == 0)
         best = t->h;
     const bool first = t->kind == TRAN_SDIRK;
@@ -376,7 +377,7 @@ static vs_status accept(tran *t)
     vs_status out = deliver(t);
     out = out == VS_OK ? corner : out;
     if (t->t < t->o.tstop)
-        plan(t, fmax(best, t->hmin));
+        plan(t, norm_max(best, t->hmin));
     ask_next(t);
     if (t->noise && st == VS_OK && out == VS_OK)
         return tran_noise_accept(t);
@@ -410,10 +411,10 @@ static void tell(const tran *t, ana_verdict v, double best)
 /* The client's say in the length of steps, after an attempt. true: it wants the attempt undone. */
 static bool ask_client(tran *t, double next, bool refused)
 {
-    double h = fmin(next, t->hmax);
     t->most = INFINITY;
     if (!t->sink->sync)
         return false;
+    double h = fmin(next, t->hmax);
     const bool again = t->sink->sync(t->sink->user, t->t_new, &h, t->h, refused);
     t->most = fmax(h, t->hmin);
     return again && !refused;
@@ -559,7 +560,8 @@ static vs_status judge(tran *t)
     if (good) {
         if (is_undone(t, best))
             return VS_OK;
-        tell(t, ANA_STEP_GOOD, best);
+        if (t->a->watch)
+            tell(t, ANA_STEP_GOOD, best);
         const bool rings = is_endless(t, best);
         vs_status st = accept(t);
         if (rings)
@@ -640,6 +642,7 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     t->o = *opt;
     t->noise = NULL;
     t->sink = sink;
+    t->asks_still = ckt_asks_still(a->c);
     tran_classify(t);
     set_limits(t);
     return VS_OK;

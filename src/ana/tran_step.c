@@ -287,7 +287,7 @@ static bool is_still(const tran *t) { return vop_is_close(t->x[0], t->x[1], STIL
 
 void tran_shift(tran *t)
 {
-    t->still = is_still(t);
+    t->still = t->asks_still && is_still(t);
     vop_larger(t->xmax, t->x[0], t->a->m);
     vop_larger(t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);

@@ -324,6 +324,8 @@ VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, c
 double ckt_next_break(ckt *c, double t);
 /* Some equations depend on accepted points (lines, delays). */
 bool ckt_has_delays(const ckt *c);
+/* Loads of a transient depend on ckt_env.still. */
+bool ckt_asks_still(const ckt *c);
 /* Breakpoints appear while time goes on, of delays or of a client's waveform: ckt_next_break is to
  * be asked at each point. */
 bool ckt_gets_breaks(const ckt *c);

@@ -28,8 +28,10 @@ void ckt_bypass_make(ckt *c)
 {
     const size_t n1 = vec_len(c->unknown), nv = (size_t)csc_nnz(&c->a) + 1;
     bool any = false;
-    for (size_t i = 0; i < vec_len(c->group); i++)
+    for (size_t i = 0; i < vec_len(c->group); i++) {
         any |= c->group[i].lin && !c->group[i].lin->whole;
+        c->asks_still |= dev_whole_asks_still(&c->group[i]);
+    }
     if (!any)
         return;
     struct ckt_bypass_work *b = c->bypass = arena_new(&c->mem, struct ckt_bypass_work);
@@ -39,6 +41,8 @@ void ckt_bypass_make(ckt *c)
     b->fq = arena_array(&c->mem, two, n1);
     b->age = -1;
 }
+
+bool ckt_asks_still(const ckt *c) { return c->asks_still; }
 
 void ckt_bypass_fresh(ckt *c) { c->bypass->age = -1; }
 

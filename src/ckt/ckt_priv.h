@@ -71,6 +71,7 @@ struct ckt {
     bool time_all;                  /* every load is timed, also those of small circuits */
     double s_clock;                 /* seconds that reading the clock takes */
     bool plain_accept;              /* no device has limits, state or effects */
+    bool asks_still;                /* a group does: dev_whole_asks_still */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */

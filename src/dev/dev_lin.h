@@ -148,5 +148,7 @@ void dev_lin_outputs(const dev_group *g, const dev_lin_at *at, int32_t begin, in
  * in each load, since what is still right there is not written again Status: as dev_eval. */
 VS_MUST_USE vs_status dev_whole_load(dev_group *g, const dev_lin_at *at, double *out);
 int32_t dev_whole_stride(const dev_group *g);
+/* Its loads ask dev_lin_at.still: it is held as a whole and has more than a few instances. */
+bool dev_whole_asks_still(const dev_group *g);
 
 #endif

@@ -368,6 +368,11 @@ static void swap_voltages(struct dev_whole *w)
     w->v = t;
 }
 
+bool dev_whole_asks_still(const dev_group *g)
+{
+    return g->lin && g->lin->whole && g->nb > WHOLE_OFTEN;
+}
+
 vs_status dev_whole_load(dev_group *g, const dev_lin_at *a, double *out)
 {
     struct dev_lin *l = g->lin;

@@ -407,12 +407,9 @@ double lu_tiny_factor(lu_tiny *t, const csc *a)
     return t->n ? least / most : 1;
 }
 
-void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
+/* The same by tables. */
+__attribute__((noinline)) static void solve_by_table(lu_tiny *t, const double *b, double *x)
 {
-    if (t->solve) {
-        t->solve(t->work, b, x, NULL, NULL, NULL);
-        return;
-    }
     const double *restrict val = t->val, *restrict inv = t->inv;
     const int32_t *restrict col = t->col;
     const int32_t n = t->n;
@@ -431,6 +428,14 @@ void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
         y[i] = v * inv[i];
         x[t->q[i]] = y[i];
     }
+}
+
+void lu_tiny_solve(lu_tiny *t, const double *b, double *x)
+{
+    if (t->solve)
+        t->solve(t->work, b, x, NULL, NULL, NULL);
+    else
+        solve_by_table(t, b, x);
 }
 
 int32_t lu_tiny_nnz(const lu_tiny *t) { return t->n_val + 2 * t->n; }
