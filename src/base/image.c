@@ -80,3 +80,12 @@ char *image_text(image *im, const char *text)
     im->at += n;
     return s;
 }
+
+const char *image_name(image *im, str_pool *names, const char *text)
+{
+    char *own = image_text(im, text);
+    if (own)
+        text = str_intern0(names, own);
+    vs_free(own);
+    return text;
+}

@@ -12,6 +12,7 @@
 #define IMAGE_H
 
 #include "hash.h"
+#include "str.h"
 #include "vec.h"
 
 typedef struct image {
@@ -48,5 +49,7 @@ void image_same(image *im, const void *p, size_t n, const char *what);
 #define IMAGE_SAME(im, x, what) image_same((im), &(x), sizeof(x), (what))
 /* A text, or NULL: that of the image when it is given back, for vs_free. */
 char *image_text(image *im, const char *text);
+/* The same for a text that is kept in `names`; it stays as it is unless it is given back. */
+const char *image_name(image *im, str_pool *names, const char *text);
 
 #endif

@@ -1,8 +1,13 @@
 /* cli_result.c - commands on result files: plot, convert, compare. */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -66,7 +71,43 @@ static int end(cli_out *out, vsim_status st)
     return code == CLI_OK && !told ? CLI_IO : code;
 }
 
-int cli_convert(const cli_opt *o)
+static bool is_hdf5(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".hdf5"));
+}
+
+/* Does `work` in a process of its own where HDF5 is read: what that library does with a damaged
+ * file is not in our hands, down to a segmentation fault. */
+static int guarded(const cli_opt *o, int (*work)(const cli_opt *o))
+{
+    const char *file = NULL;
+    for (size_t k = 0; k < (size_t)o->n_arg && !file; k++)
+        file = is_hdf5(o->arg[k]) ? o->arg[k] : NULL;
+    fflush(NULL);
+    const pid_t child = file ? fork() : -1;
+    if (child < 0)
+        return work(o);
+    if (!child) {
+        const int code = work(o);
+        fflush(NULL);
+        _exit(code);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return CLI_IO;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    const int sig = WTERMSIG(status);
+    if (sig == SIGINT || sig == SIGTERM)
+        return CLI_INTERRUPT;
+    fprintf(stderr, "vsim: '%s' is damaged: the HDF5 library ended with '%s'\n", file,
+            strsignal(sig));
+    return CLI_INPUT;
+}
+
+static int convert(const cli_opt *o)
 {
     cli_out out;
     const vsim_settings set = cli_settings(o);
@@ -83,7 +124,9 @@ int cli_convert(const cli_opt *o)
     return end(&out, vsim_inside_convert(&set, &out.streams, &c));
 }
 
-int cli_compare(const cli_opt *o)
+int cli_convert(const cli_opt *o) { return guarded(o, convert); }
+
+static int compare(const cli_opt *o)
 {
     cli_out out;
     cli_opt here = *o;
@@ -104,7 +147,9 @@ int cli_compare(const cli_opt *o)
     return code == CLI_OK && differ ? CLI_DIFFER : code;
 }
 
-int cli_plot(const cli_opt *o)
+int cli_compare(const cli_opt *o) { return guarded(o, compare); }
+
+static int plot(const cli_opt *o)
 {
     cli_out out;
     cli_opt here = *o;
@@ -120,3 +165,5 @@ int cli_plot(const cli_opt *o)
         return CLI_IO;
     return end(&out, vsim_inside_draw(&set, &out.streams, &p));
 }
+
+int cli_plot(const cli_opt *o) { return guarded(o, plot); }

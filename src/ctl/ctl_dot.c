@@ -538,26 +538,17 @@ vs_status ctl_write_measures(ctl *c)
 
 /* -- as an image -- */
 
-static const char *text_image(ctl *c, const char *text, image *im)
-{
-    char *own = image_text(im, text);
-    if (own)
-        text = str_intern0(c->names, own);
-    vs_free(own);
-    return text;
-}
-
 static void result_image(ctl *c, ctl_result *r, image *im)
 {
-    r->analysis = text_image(c, r->analysis, im);
-    r->plot = text_image(c, r->plot, im);
-    r->m.name = text_image(c, r->m.name, im);
-    r->m.why = text_image(c, r->m.why, im);
+    r->analysis = image_name(im, c->names, r->analysis);
+    r->plot = image_name(im, c->names, r->plot);
+    r->m.name = image_name(im, c->names, r->m.name);
+    r->m.why = image_name(im, c->names, r->m.why);
     IMAGE_ONE(im, r->m.ok);
     IMAGE_ONE(im, r->m.value);
     IMAGE_ONE(im, r->m.n_part);
     for (size_t k = 0; k < VS_COUNT(r->m.part); k++)
-        r->m.part[k] = text_image(c, r->m.part[k], im);
+        r->m.part[k] = image_name(im, c->names, r->m.part[k]);
     IMAGE_ONE(im, r->m.part_value);
     if (r->m.n_part < 0 || r->m.n_part > (int)VS_COUNT(r->m.part))
         r->m.n_part = 0;

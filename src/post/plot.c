@@ -192,19 +192,10 @@ void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex)
 
 /* -- as an image -- */
 
-static const char *name_image(post_set *s, const char *text, image *im)
-{
-    char *own = image_text(im, text);
-    if (own)
-        text = str_intern0(s->names, own);
-    vs_free(own);
-    return text;
-}
-
 static void vec_image(post_set *s, post_vec *v, image *im)
 {
-    v->name = name_image(s, v->name, im);
-    v->type = name_image(s, v->type, im);
+    v->name = image_name(im, s->names, v->name);
+    v->type = image_name(im, s->names, v->type);
     IMAGE_ONE(im, v->complex);
     const size_t w = 1 + (size_t)v->complex;
     const size_t n = image_count(im, (size_t)v->n, w * sizeof *v->v);
@@ -217,9 +208,9 @@ static void vec_image(post_set *s, post_vec *v, image *im)
 
 static void plot_image(post_set *s, post_plot *p, image *im)
 {
-    p->name = name_image(s, p->name, im);
-    p->title = name_image(s, p->title, im);
-    p->what = name_image(s, p->what, im);
+    p->name = image_name(im, s->names, p->name);
+    p->title = image_name(im, s->names, p->title);
+    p->what = image_name(im, s->names, p->what);
     IMAGE_ONE(im, p->date);
     const size_t n = image_count(im, vec_len(p->vec), 1);
     for (size_t i = 0; i < n && !im->wrong; i++) {
