@@ -258,9 +258,9 @@ class Convert(Results):
                 data[draw.randrange(min(len(data), 6000))] = draw.randrange(256)
             self.put('m.h5', bytes(data[:draw.randrange(len(data))] if k % 3 == 0 else data))
             done = self.vsim('convert', 'm.h5', 'm.csv', code=None)
-            # where the library itself crashes, that is said: code 1
+            if done.returncode:
+                self.assertIn("m.h5", done.stderr)
             self.assertIn(done.returncode, (0, 1, 7), done.stderr)
-            self.assertEqual(done.returncode == 0, not done.stderr.strip(), done.stderr)
 
     def test_thresholds_are_told(self):
         out = self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1').stdout
