@@ -392,10 +392,8 @@ static void reject(tran *t, double h)
 }
 
 /* Tells a watcher how the attempt ended. */
-static void tell(const tran *t, ana_verdict v, double best)
+static void tell_watcher(const tran *t, ana_verdict v, double best)
 {
-    if (!t->a->watch)
-        return;
     const bool newton = v == ANA_STEP_NEWTON || v == ANA_STEP_EVENT; /* no error was estimated */
     const ana_step s = {.t = t->t_new,
                         .h = t->h,
@@ -406,6 +404,12 @@ static void tell(const tran *t, ana_verdict v, double best)
                         .verdict = v,
                         .corner = t->t_new >= t->brk};
     watch_step(t->a->watch, &s);
+}
+
+static inline void tell(const tran *t, ana_verdict v, double best)
+{
+    if (t->a->watch) /* asked at each point */
+        tell_watcher(t, v, best);
 }
 
 /* The client's say in the length of steps, after an attempt. true: it wants the attempt undone. */
@@ -560,8 +564,7 @@ static vs_status judge(tran *t)
     if (good) {
         if (is_undone(t, best))
             return VS_OK;
-        if (t->a->watch)
-            tell(t, ANA_STEP_GOOD, best);
+        tell(t, ANA_STEP_GOOD, best);
         const bool rings = is_endless(t, best);
         vs_status st = accept(t);
         if (rings)

@@ -732,7 +732,7 @@ static const char help_main[] =
     "Convert (docs/results.md)\n"
     "  --plot KIND|N                of a file with several plots\n"
     "  --threshold V|LOW,HIGH       .vcd: from what voltage on a signal is 1, below which 0\n"
-    "  --reference R,...              .s2p, .ts: reference resistances of ports (50)\n"
+    "  --reference R,...            .s2p, .ts: reference resistances of ports (50)\n"
     "\n"
     "Compare (docs/results.md)\n"
     "  --reltol X, --abstol X       of values (0.005; 1u V, 1n A)\n"

@@ -234,15 +234,21 @@ static vs_status print_card(ctl *c, const dot_card *d)
     return VS_OK;
 }
 
+/* Messages point into the card from now on. */
+static void stand_at(ctl *c, const dot_card *d)
+{
+    c->at = c->e.span = d->at;
+    c->line = c->e.line = d->text;
+    c->line_at = c->e.line_at = d->at;
+    c->same_text = true;
+}
+
 /* .fft: plots that measures use, so these cards come before all others. */
 static vs_status fft_card(ctl *c, const dot_card *d)
 {
     post_fft_card card;
     post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, "tran"), *made;
-    c->at = c->e.span = d->at;
-    c->line = c->e.line = d->text;
-    c->line_at = c->e.line_at = d->at;
-    c->same_text = true;
+    stand_at(c, d);
     if (!p)
         return VS_OK;
     sim_plots(c->s)->current = p;
@@ -256,10 +262,7 @@ static vs_status fft_card(ctl *c, const dot_card *d)
 
 static vs_status run_card(ctl *c, const dot_card *d, const char *word)
 {
-    c->at = c->e.span = d->at;
-    c->line = c->e.line = d->text;
-    c->line_at = c->e.line_at = d->at;
-    c->same_text = true;
+    stand_at(c, d);
     if (!strcmp(d->word, "meas")) {
         const char *of = strcmp(d->analysis, "fft") ? d->analysis : "tran";
         return str_casecmp(of, word) ? VS_OK : ctl_measure(c, d->analysis, d->text, d->at);

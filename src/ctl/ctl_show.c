@@ -143,23 +143,45 @@ static char **take_names(char **w)
     return name;
 }
 
-static vs_status all_had(ctl *c, char *const *name, const bool *had)
+/* What show and showmod are asked for: names of what to show, and of the values. */
+typedef struct request {
+    char **what, **name; /* vec; both empty: all */
+    bool *had;           /* vec, of name: something has it */
+} request;
+
+static request read_request(ctl *c, const char *text)
 {
-    for (size_t i = 0; i < vec_len(name); i++)
-        if (!had[i] && str_casecmp(name[i], "all"))
-            return ctl_fail(c, "none of them has a value '%s'", name[i]);
-    return VS_OK;
+    request r = {.what = ctl_words(c, text)};
+    r.name = take_names(r.what);
+    vec_extend(r.had, vec_len(r.name));
+    if (!vec_len(r.what))
+        vec_push(r.what, (char *)"all");
+    return r;
+}
+
+static bool wants_all_values(const request *r)
+{
+    return !vec_len(r->name) || !str_casecmp(r->name[0], "all");
+}
+
+static vs_status end_request(ctl *c, request *r, vs_status st)
+{
+    for (size_t i = 0; i < vec_len(r->name) && !st; i++)
+        if (!r->had[i] && str_casecmp(r->name[i], "all"))
+            st = ctl_fail(c, "none of them has a value '%s'", r->name[i]);
+    vec_free(r->had);
+    vec_free(r->name);
+    vec_free(r->what);
+    return st;
 }
 
 /* show [element | letter | all]... [: value...] */
 vs_status ctl_show(ctl *c, const char *text)
 {
-    char **w = ctl_words(c, text), **name = take_names(w);
-    bool *had = NULL;
-    vec_extend(had, vec_len(name));
+    request r = read_request(c, text);
     vs_status st = sim_build(c->s);
-    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
-        const char *what = vec_len(w) ? w[k] : "all";
+    for (size_t k = 0; !st && k < vec_len(r.what); k++) {
+        const char *what = r.what[k];
         bool any = false, all = !str_casecmp(what, "all");
         for (size_t i = 0; i < vec_len(sim_flat(c->s)->inst); i++) {
             const flat_inst *in = &sim_flat(c->s)->inst[i];
@@ -167,33 +189,26 @@ vs_status ctl_show(ctl *c, const char *text)
             if (!all && !letter && str_casecmp(what, in->name))
                 continue;
             any = true;
-            if (!vec_len(name) || !str_casecmp(name[0], "all")) {
+            if (wants_all_values(&r)) {
                 show_instance(c, in);
                 continue;
             }
             show_head(c, in);
-            show_named(c, in->name, name, had);
+            show_named(c, in->name, r.name, r.had);
         }
         if (!any)
             st = ctl_fail(c, "there is no element '%s'", what);
     }
-    if (!st)
-        st = all_had(c, name, had);
-    vec_free(had);
-    vec_free(name);
-    vec_free(w);
-    return st;
+    return end_request(c, &r, st);
 }
 
 /* showmod [model | element | #element | all]... [: parameter...] */
 vs_status ctl_showmod(ctl *c, const char *text)
 {
-    char **w = ctl_words(c, text), **name = take_names(w);
-    bool *had = NULL;
-    vec_extend(had, vec_len(name));
+    request r = read_request(c, text);
     vs_status st = sim_build(c->s);
-    for (size_t k = 0; !st && (k < vec_len(w) || (!k && !vec_len(w))); k++) {
-        const char *what = vec_len(w) ? w[k] : "all";
+    for (size_t k = 0; !st && k < vec_len(r.what); k++) {
+        const char *what = r.what[k];
         bool any = false, all = !str_casecmp(what, "all");
         const flat_inst *in = *what == '#' ? ctl_find_instance(c, what + 1, strlen(what + 1))
                                            : ctl_find_instance(c, what, strlen(what));
@@ -204,8 +219,8 @@ vs_status ctl_showmod(ctl *c, const char *text)
             show_text(c, "model", m->name);
             show_text(c, "type", m->type);
             any = true;
-            if (vec_len(name) && str_casecmp(name[0], "all")) {
-                show_named(c, m->name, name, had);
+            if (!wants_all_values(&r)) {
+                show_named(c, m->name, r.name, r.had);
                 continue;
             }
             show_params(c, m->param, 0);
@@ -216,12 +231,7 @@ vs_status ctl_showmod(ctl *c, const char *text)
         else if (!any && !all)
             st = ctl_fail(c, "there is no model '%s'", what);
     }
-    if (!st)
-        st = all_had(c, name, had);
-    vec_free(had);
-    vec_free(name);
-    vec_free(w);
-    return st;
+    return end_request(c, &r, st);
 }
 
 /* -- what models have -- */

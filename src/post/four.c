@@ -9,8 +9,7 @@
 
 enum { MAX_LINES = 10000000 };
 
-/* Real curve over its axis; false: a message was given. */
-static bool over_time(post_env *e, const post_val *v, double **x, double **y, const char *what)
+bool post_over_time(post_env *e, const post_val *v, double **x, double **y, const char *what)
 {
     const post_vec *a = post_axis(v);
     if (!a || a->n < 2)
@@ -30,7 +29,7 @@ bool post_fourier(post_env *e, const post_val *v, double freq, int n, int grid, 
     *f = (post_four){.n = n > 0 ? n : 10, .grid = grid > 0 ? grid : 200, .freq = freq};
     if (!(freq > 0))
         return post_fail(e, "the fundamental frequency must be positive, not %g", freq);
-    if (!over_time(e, v, &x, &y, "a Fourier series"))
+    if (!post_over_time(e, v, &x, &y, "a Fourier series"))
         return false;
     double end = x[v->n - 1], start = end - 1 / freq;
     if (start < x[0] - 1e-9 / freq)
@@ -88,7 +87,7 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
     double *x, *y;
     if (!n || !now || !now->scale)
         return post_fail(e, "there is no transient to linearize");
-    if (!over_time(e, &v[0], &x, &y, "linearize"))
+    if (!post_over_time(e, &v[0], &x, &y, "linearize"))
         return false;
     int64_t last = v[0].n - 1;
     double a = isnan(from) ? x[0] : from, b = isnan(to) ? x[last] : to;
@@ -103,7 +102,7 @@ bool post_linearize(post_env *e, const post_val *v, size_t n, double step, doubl
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(v[i].name, now->scale->name))
             continue;
-        if (!over_time(e, &v[i], &x, &y, "linearize"))
+        if (!post_over_time(e, &v[i], &x, &y, "linearize"))
             return false;
         post_vec *w = post_plot_add(e->set, p, v[i].name, v[i].type, false);
         for (int64_t k = 0; k < (int64_t)count; k++)
@@ -242,7 +241,7 @@ static bool sample(post_env *e, const post_val *v, cplx **out, int64_t *n, doubl
                    const char *what)
 {
     double *x, *y;
-    if (!over_time(e, v, &x, &y, what))
+    if (!post_over_time(e, v, &x, &y, what))
         return false;
     *n = v->n - 1;
     *span = x[*n] - x[0];

@@ -55,6 +55,8 @@ typedef struct post_word { /* of a card: text, or text=value */
 post_word *post_words(post_env *e, const char *text);
 
 /* -- four.c -- */
+/* Real curve x, y [v->n] over its axis, in e->mem; false: a message was given. */
+bool post_over_time(post_env *e, const post_val *v, double **x, double **y, const char *what);
 /* out [n], scaled to the mean 1; false: a message was given (no such window). */
 bool post_window_values(post_env *e, const char *name, double order, int64_t n, double *out);
 /* Lines on each side of a tone up to the first zero of the window's spectrum, or to where it is

@@ -135,16 +135,10 @@ static double smooth_at(const double *x, const double *y, int64_t n, int64_t k, 
 static bool sample(post_env *e, const post_fft_card *c, const post_val *v, double *from,
                    double *span, cplx *out)
 {
-    const post_vec *axis = post_axis(v);
-    if (!axis || axis->n < 2)
-        return post_fail(e, ".fft needs a vector over time; '%s' has no axis", v->name);
-    const int64_t m = axis->n;
-    double *x = arena_array(e->mem, double, m), *y = arena_array(e->mem, double, m);
-    double *window = arena_array(e->mem, double, c->n);
-    for (int64_t k = 0; k < m; k++) {
-        x[k] = post_axis_at(v, k);
-        y[k] = creal(post_at(v, k));
-    }
+    double *x, *y, *window = arena_array(e->mem, double, c->n);
+    if (!post_over_time(e, v, &x, &y, ".fft"))
+        return false;
+    const int64_t m = v->n;
     const double slack = 1e-9 * (x[m - 1] - x[0]), a = isnan(c->from) ? x[0] : c->from,
                  b = isnan(c->to) ? x[m - 1] : c->to;
     if (!(b > a) || a < x[0] - slack || b > x[m - 1] + slack)
@@ -210,7 +204,7 @@ static double power_of(const lines *l, int64_t k)
     return k ? a * a / 2 : a * a;
 }
 
-/* Power of the lines around k, and in *largest the line of the largest of them. */
+/* Power of the lines that belong to a tone at k. */
 static double around(const lines *l, int64_t k)
 {
     double sum = 0;
