@@ -80,6 +80,7 @@ typedef struct vsim_inside_job {
      * above it, and `writable` [n_writable]; libraries and start-up files are loaded below `trust`
      * [n_trust] alone. */
     bool permissive, allow_native;
+    bool sandbox; /* the process gives up all rights but these, for the rest of its life (Linux) */
     const char *const *writable, *const *trust;
     size_t n_writable, n_trust;
     bool json;                   /* explain, analyze, profile */

@@ -310,7 +310,8 @@ bool file_lock(int fd)
     return false;
 }
 
-/* An own file beside `path`, with the rights of the one that it will replace. -1: errno. */
+/* An own file beside `path`, with the rights of the one that it will replace; in a sandbox, which
+ * changes no rights, less what the umask takes. -1: errno. */
 static int open_part(const char *path, char **part)
 {
     struct stat sb;
@@ -319,7 +320,7 @@ static int open_part(const char *path, char **part)
     for (int i = 0; fd < 0 && i < MOST_TRIES; i++) {
         vs_free(*part);
         *part = vs_text("%s.part-%ld-%d", path, (long)getpid(), i);
-        fd = open(*part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(*part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, there ? sb.st_mode & 0777 : 0666);
         if (fd < 0 && errno != EEXIST)
             break;
     }

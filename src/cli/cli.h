@@ -75,6 +75,7 @@ typedef struct cli_opt {
     bool no_init;
     bool allow_shell;      /* .control may start programs */
     bool allow_native;     /* decks load .osdi files and start-up files */
+    bool sandbox;          /* --sandbox: the kernel holds the process to that */
     const char **writable; /* [n_writable] --allow-write */
     size_t n_writable;
     char *trust_text;   /* the user's list of trusted folders, as lines that became strings */

@@ -42,6 +42,7 @@ enum {
     OPT_ALLOW_SHELL,
     OPT_ALLOW_NATIVE,
     OPT_ALLOW_WRITE,
+    OPT_SANDBOX,
     OPT_JOBS,
     OPT_SHARD,
     OPT_RESUME,
@@ -102,6 +103,7 @@ static const struct option options[] = {
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
     {"allow-native", no_argument, NULL, OPT_ALLOW_NATIVE},
     {"allow-write", required_argument, NULL, OPT_ALLOW_WRITE},
+    {"sandbox", no_argument, NULL, OPT_SANDBOX},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"resume", no_argument, NULL, OPT_RESUME},
@@ -471,6 +473,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
     case OPT_ALLOW_NATIVE: o->allow_native = true; return true;
     case OPT_ALLOW_WRITE: o->writable[o->n_writable++] = text; return true;
+    case OPT_SANDBOX: o->sandbox = true; return true;
     case OPT_JOBS: return parse_jobs(o, text);
     case OPT_SHARD: return parse_shard(o, text);
     case OPT_MPI: o->mpi = 1; return true;
@@ -504,6 +507,19 @@ static bool sort_defines(cli_opt *o)
         if (!*o->macro[i] || *o->macro[i] == '=')
             return usage("a macro needs a name: --define NAME[=TEXT], not", o->macro[i]);
     return true;
+}
+
+/* What a sandbox refuses is better refused before. */
+static bool check_sandbox(const cli_opt *o, bool deck)
+{
+    if (!deck || o->typed || o->pipe)
+        return usage("--sandbox is for decks", NULL);
+    if (o->allow_shell)
+        return usage("a sandbox starts no programs: --sandbox and --allow-shell exclude each other",
+                     NULL);
+    return o->mpi <= 0 || usage("a sandbox has no connections: --sandbox and --mpi exclude each "
+                                "other",
+                                NULL);
 }
 
 static bool check_talk(const cli_opt *o)
@@ -546,10 +562,12 @@ enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
-    if (o->typed || o->pipe)
-        return check_talk(o);
     bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
                 o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
+    if (o->sandbox && !check_sandbox(o, deck))
+        return false;
+    if (o->typed || o->pipe)
+        return check_talk(o);
     const char *analyze_only = o->order ? "--order"
                                : o->svg ? "--svg"
                                : o->mtx ? "--mtx"
@@ -752,6 +770,8 @@ static const char help_main[] =
     "  --allow-shell                .control blocks may start programs (shell, system, !)\n"
     "  --allow-write DIR            .control blocks may write there too (SECURITY.md)\n"
     "  --allow-native               decks may load .osdi libraries, and a .spiceinit beside them\n"
+    "  --sandbox                    the kernel refuses all else: programs, connections, writing\n"
+    "                               to other folders (Linux; SECURITY.md)\n"
     "\n"
     "Sweeps: .step .mc .alter, several values of .temp (docs/sweeps.md)\n"
     "  --jobs N                     worker processes (0: one for each processor)\n"

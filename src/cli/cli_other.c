@@ -82,7 +82,8 @@ bool cli_join(cli_opt *o, int *code)
         return true;
     const char *wrong = !strcmp(o->arg[0], "/dev/stdin")
                             ? "a deck from standard input reaches one rank only: give a file"
-                            : NULL;
+                        : o->sandbox ? "a sandbox has no connections, which its processes need"
+                                     : NULL;
     if (!wrong && vsim_inside_join(&o->ranks, rank, size, o->plugins, o->rank_silence, why))
         wrong = why;
     if (wrong) {

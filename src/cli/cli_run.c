@@ -74,6 +74,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .allow_shell = o->allow_shell,
                              .permissive = o->ngspice || o->server,
                              .allow_native = o->allow_native,
+                             .sandbox = o->sandbox,
                              .writable = o->writable,
                              .n_writable = o->n_writable,
                              .trust = o->trust,

@@ -148,43 +148,6 @@ static vs_status check_outputs(run *r)
     return VS_OK;
 }
 
-/* -- what the author of the deck may do -- */
-
-static void allow_folder_of(run *r, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    files_allow(!slash          ? "."
-                : slash == path ? "/"
-                                : arena_printf(&r->mem, "%.*s", (int)(slash - path), path));
-}
-
-/* The folder that the shell starts in is nobody's work folder. */
-static bool work_folder(run *r)
-{
-    const char *home = diag_variable(&r->d, "HOME");
-    return !home || !*home || !files_above(".", home);
-}
-
-static void confine(run *r)
-{
-    const vsim_inside_job *j = r->j;
-    if (j->permissive)
-        return;
-    files_confine();
-    if (strncmp(j->deck, "/dev/", 5) != 0)
-        allow_folder_of(r, j->deck);
-    if (j->raw && strcmp(j->raw, "-") != 0)
-        allow_folder_of(r, j->raw);
-    if (work_folder(r))
-        files_allow(".");
-    for (size_t i = 0; i < j->n_writable; i++)
-        files_allow(j->writable[i]);
-    for (size_t i = 0; i < j->n_trust; i++)
-        files_trust(j->trust[i]);
-    if (j->allow_native)
-        files_trust("/");
-}
-
 /* -- reading -- */
 
 static vs_status add_defines(run *r)
@@ -212,8 +175,9 @@ static net_opt how_to_read(const run *r)
 static vs_status read_deck(run *r)
 {
     const net_opt no = how_to_read(r);
-    confine(r);
-    vs_status st = claim_outputs(r);
+    vs_status st = run_confine(r);
+    if (!st)
+        st = claim_outputs(r);
     if (!st)
         st = add_defines(r);
     if (!st)

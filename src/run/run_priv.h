@@ -1,6 +1,7 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
  *     run_checkpoint.c  transients in a file, and runs that go on from it
+ *     run_rights.c  what the author of the deck may do
  *     run_guard.c   a heap for each call, the end without memory
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
  *     run_ngspice.c the same in ngspice's form
@@ -49,6 +50,12 @@ typedef struct run {
 void run_say(run *r);
 /* The deck's name without folder and ending. */
 const char *run_deck_name(run *r);
+
+/* -- run_rights.c -- */
+/* Before the deck is read: from now on its blocks write below the folders of the job alone, and in
+ * a sandbox all of the process does. Status: VS_OK; VS_EINPUT, VS_EIO, VS_EUNSUPPORTED: the sandbox
+ * that the job asks for cannot be had (message). */
+VS_MUST_USE vs_status run_confine(run *r);
 
 /* -- run_checkpoint.c -- */
 /* Before the analyses: checkpoints are written from now on. block, family: the deck has a .control

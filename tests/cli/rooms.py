@@ -21,6 +21,7 @@ CLIENTS = ('cli/', 'ng/')
 STREAMS = {
     'rank/rank.c': 'the first process of a rank, which ends with its simulator',
     'rank/rank_mpi.c': 'the first process of a rank, which ends with its simulator',
+    'sandbox/sandbox_files.c': 'files behind them stay open to be written',
     'out/out.c': 'a result file called -',
     'swp/swp_book.c': 'a result file called -',
 }

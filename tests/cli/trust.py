@@ -3,8 +3,10 @@
 
     trust.py VSIM [unittest arguments]"""
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import folder
@@ -116,30 +118,28 @@ class Inputs(Folder):
                 self.assertNotEqual(done.returncode, 0, line % p)
 
 
-class Native(Folder):
-    """A library whose constructor would run as soon as it is opened."""
+class Library(Folder):
+    """A library whose constructor runs as soon as it is opened: SOURCE of the class."""
+    SOURCE = ('#include <stdio.h>\n__attribute__((constructor)) static void run(void)\n'
+              '{ FILE *f = fopen("RAN", "w"); if (f) fclose(f); }\n')
+    DECKS = (TOP + '.hdl "evil.osdi"\n.op\n.end\n', TOP + '.control\npre_osdi evil.osdi\nop\n.endc\n.end\n')
+
     @classmethod
     def setUpClass(cls):
-        import tempfile
         cls.made = tempfile.mkdtemp()
         source = os.path.join(cls.made, 'evil.c')
         with open(source, 'w') as f:
-            f.write('#include <stdio.h>\n__attribute__((constructor)) static void run(void)\n'
-                    '{ FILE *f = fopen("RAN", "w"); if (f) fclose(f); }\n')
+            f.write(cls.SOURCE)
         compiler = os.environ.get('CC', 'cc').split()
         subprocess.run([*compiler, '-shared', '-fPIC', '-o', os.path.join(cls.made, 'evil.osdi'), source], check=True)
 
     @classmethod
     def tearDownClass(cls):
-        import shutil
         shutil.rmtree(cls.made)
 
     def setUp(self):
         super().setUp()
-        with open(os.path.join(self.made, 'evil.osdi'), 'rb') as f, open(self.path('home/got/evil.osdi'), 'wb') as to:
-            to.write(f.read())
-
-    DECKS = (TOP + '.hdl "evil.osdi"\n.op\n.end\n', TOP + '.control\npre_osdi evil.osdi\nop\n.endc\n.end\n')
+        shutil.copy(os.path.join(self.made, 'evil.osdi'), self.path('home/got/evil.osdi'))
 
     def ran(self):
         try:
@@ -148,6 +148,8 @@ class Native(Folder):
             return False
         return True
 
+
+class Native(Library):
     def test_native_code_needs_a_word_of_the_user(self):
         for deck in self.DECKS:
             for command in ((), ('check',), ('explain',), ('analyze',), ('profile',)):
@@ -183,6 +185,83 @@ class Native(Folder):
         self.write('home/.spiceinit', 'set nosuchvariable\n')
         self.assertIn('nosuchvariable', self.vsim(TOP + '.op\n.end\n', code=0).stderr)
         self.assertIn('nosuchvariable', self.vsim(TOP + '.op\n.end\n', cwd='home', code=0).stderr)
+
+
+class Sandbox(Library):
+    """The same stranger's code, with the user's word: it runs, and the kernel holds it. Where there is no sandbox
+    nothing runs at all."""
+    SOURCE = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+__attribute__((constructor)) static void run(void)
+{
+    const int fd = open("RAN", O_WRONLY | O_CREAT, 0666);
+    const char *victim[] = {"../victim/file", "../.rc", "link/file", "filelink", "/proc/self/mem"};
+    for (int i = 0; i < 5; i++)
+        dprintf(fd, "%d", open(victim[i], O_WRONLY | O_TRUNC) >= 0);
+    dprintf(fd, "%d", open("../victim/new", O_WRONLY | O_CREAT, 0666) >= 0);
+    dprintf(fd, "%d", !unlink("../.rc"));
+    dprintf(fd, "%d", !chmod("../.rc", 0777));
+    dprintf(fd, "%d", socket(AF_INET, SOCK_STREAM, 0) >= 0);
+    dprintf(fd, "%d", system("echo x > SHELL") == 0);
+    close(fd);
+}
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with tempfile.TemporaryDirectory() as d:
+            deck = os.path.join(d, 'd.sp')
+            with open(deck, 'w') as f:
+                f.write(TOP + '.op\n.end\n')
+            done = subprocess.run([VSIM, '-q', '--no-cache', '--sandbox', deck], cwd=d, capture_output=True, text=True)
+        cls.none = 'no sandbox' in done.stderr
+
+    def setUp(self):
+        super().setUp()
+        if self.none:
+            self.skipTest('this kernel has no sandbox')
+
+    def test_native_code_does_nothing_outside(self):
+        for deck in self.DECKS:
+            self.vsim(deck, '--allow-native', '--sandbox')
+            self.assertEqual(self.read('home/got/RAN'), '0' * 10)
+            self.assertTrue(self.ran())
+            self.assertEqual(self.tree(), self.before)
+        self.vsim(self.DECKS[0], '--allow-native')  # without it the same code does what it wants
+        self.assertIn('1', self.read('home/got/RAN'))
+
+    def test_runs_are_those_without(self):
+        deck = TOP + 'C1 in 0 1n\n.tran 1n 40n\n.op\n.ac dec 5 1 1k\n.end\n'
+        self.vsim(deck, '-q', code=0)
+        with open(self.path('home/got/deck.raw'), 'rb') as f:
+            plain = f.read()
+        os.unlink(self.path('home/got/deck.raw'))
+        for more in ((), ('--no-cache',), ('--threads', '2'), ('--stats', 's.json', '-o', 'log', '--fsync')):
+            self.vsim(deck, '-q', '--sandbox', *more, code=0)
+            with open(self.path('home/got/deck.raw'), 'rb') as f:
+                self.assertEqual(self.dateless(f.read()), self.dateless(plain), more)
+        swept = TOP.replace('1k', '{r}') + '.param r=1\n.step param r 1 4 1\n.op\n.end\n'
+        self.vsim(swept, '-q', '--sandbox', '--jobs', '2', code=0)
+        self.block('write a.raw', 'echo x > sub/b', args=('--sandbox',), code=0)
+        self.assertIn('sandbox: no programs', self.vsim(deck, '-v', '--sandbox', code=0).stdout)
+
+    @staticmethod
+    def dateless(raw):
+        return b'\n'.join(line for line in raw.split(b'\n') if not line.startswith(b'Date'))
+
+    def test_what_a_sandbox_cannot_hold_is_refused(self):
+        deck = TOP + '.op\n.end\n'
+        self.assertIn('home folder', self.vsim(deck, '--sandbox', cwd='home', code=1).stderr)
+        self.assertIn('home folder', self.vsim(deck, '--sandbox', '-r', '../a.raw', code=1).stderr)
+        self.assertIn('none', self.vsim(deck, '--sandbox', '--allow-write', 'none', code=4).stderr)
+        for args in (('--allow-shell',), ('--mpi',), ('-i',)):
+            self.assertIn('--sandbox', self.vsim(deck, '--sandbox', *args, code=2).stderr)
 
 
 if __name__ == '__main__':
