@@ -299,6 +299,15 @@ static void start_piece(tran *t, int euler_steps)
     t->euler_left = euler_steps;
 }
 
+void tran_start_anew(tran *t)
+{
+    t->brk_prev = t->t;
+    t->brk = first_break(t, t->t);
+    start_piece(t, 0);
+    plan(t,
+         FIRST_FRACTION * fmin(fmin(t->o.tstep, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev)));
+}
+
 /* -- accepting and rejecting -- */
 
 /* Unknowns that count modulo something: the whole history moves, so that extrapolation goes on. The

@@ -95,6 +95,10 @@ typedef struct tran {
     tran_verify *verify;       /* NULL: nobody looks again */
 } tran;
 
+/* -- tran.c -- */
+/* A corner is at t->t, whose point is accepted: plans the first step behind it. */
+void tran_start_anew(tran *t);
+
 /* -- tran_step.c -- */
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep). Allocates nothing but new pivots. */

@@ -238,6 +238,16 @@ void ckt_image(ckt *c, image *im);
 /* What its equations are made of: an image of ckt_image fits where this one does. */
 void ckt_identity(const ckt *c, image *im);
 
+/* -- a transient that goes on with other values (ckt_carry.c) -- */
+typedef struct ckt_carried ckt_carried;
+/* What c remembers between two points of a transient, beside the unknowns: for ckt_carry_free. */
+ckt_carried *ckt_carry_take(ckt *c);
+void ckt_carry_free(ckt_carried **k);
+/* Into a fresh circuit (ckt_fresh) of the same elements. NULL: done; else why it does not fit,
+ * static, and the circuit is to be made fresh again.
+ *   from  out  [n+1] which unknown of the other circuit each one was */
+const char *ckt_carry_put(ckt *c, ckt_carried *k, int32_t *from);
+
 /* -- small signals (ckt_ac.c); `forms` of ckt_finish must have MDL_AC -- */
 typedef struct ckt_noise {  /* one noise source of a device */
     int32_t device, source; /* number of the device (those of OSDI libraries behind the others); of

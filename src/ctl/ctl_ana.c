@@ -16,6 +16,9 @@ static bool may_change(ctl *c)
     return false;
 }
 
+/* A change makes sense beside a run that is paused, too. */
+static bool has_circuit(ctl *c) { return !c->none || may_change(c); }
+
 bool ctl_paused(const ctl *c) { return c->run.paused; }
 bool ctl_in_transient(const ctl *c) { return c->run.going; }
 
@@ -54,6 +57,25 @@ static vs_status go(ctl *c)
     if (c->run.paused && c->o.analysed)
         c->o.analysed(c->o.user, &c->run.a, &c->run.before, c->run.t0, st);
     return c->run.paused ? st : end_analysis(c, sim_tran_end(c->s, st));
+}
+
+/* What was changed takes effect: in the paused run, or in the circuit, where wrong names show.
+ * A change that is wrong is taken back; `alter`: it was one of sim_alter. */
+static vs_status take_effect(ctl *c, const sim_saved *before, bool alter)
+{
+    vs_status st;
+    if (!c->run.paused) {
+        st = alter ? sim_build(c->s) : VS_OK;
+        if (st < 0)
+            sim_unalter(c->s);
+        return st;
+    }
+    st = sim_tran_change(c->s, before, c->at);
+    if (st != VS_STOP)
+        return st;
+    c->run.paused = false;
+    (void)end_analysis(c, sim_tran_end(c->s, VS_STOP));
+    return VS_EINPUT;
 }
 
 static vs_status run_one(ctl *c, const flat_ana *a)
@@ -224,7 +246,7 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     }
     char **w = ctl_words(c, arena_strndup(&c->scratch, text, (size_t)(eq - text)));
     sim_change x = {.model = model, .span = c->o.session ? DIAG_NOWHERE : c->at};
-    if (!may_change(c)) {
+    if (!has_circuit(c)) {
         vec_free(w);
         return VS_EINPUT;
     }
@@ -243,6 +265,7 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     double *v = NULL;
     if (!st && !read_values(c, value, &v))
         st = VS_EINPUT;
+    sim_saved *before = st ? NULL : sim_save(c->s);
     if (!st) {
         x.name = str_intern_lower(c->names, name, strlen(name));
         if (model)
@@ -257,10 +280,9 @@ static vs_status read_change(ctl *c, const char *text, bool model)
     vec_free(v);
     vec_free(w);
     const size_t told = vec_len(c->d->msg);
-    if (!st && (st = sim_build(c->s)) < 0) { /* a wrong name shows here: the change must not stay */
-        sim_unalter(c->s);
+    if (!st && (st = take_effect(c, before, true)) < 0)
         place_messages(c, told);
-    }
+    sim_saved_free(&before);
     return st;
 }
 
@@ -273,7 +295,7 @@ vs_status ctl_alterparam(ctl *c, const char *text)
     char **w = ctl_words(c, eq ? arena_strndup(&c->scratch, text, (size_t)(eq - text)) : "");
     double x, old;
     vs_status st = VS_OK;
-    if (!may_change(c))
+    if (!has_circuit(c))
         st = VS_EINPUT;
     else if (vec_len(w) != 1)
         st =
@@ -284,8 +306,12 @@ vs_status ctl_alterparam(ctl *c, const char *text)
         st = ctl_fail(c, "the deck has no parameter '%s'", name);
     if (!st && !post_eval_number(&c->e, eq + 1, &x))
         st = VS_EINPUT;
-    if (!st)
-        sim_set_param(c->s, name, x);
+    if (st)
+        return st;
+    sim_saved *before = sim_save(c->s);
+    sim_set_param(c->s, name, x);
+    st = take_effect(c, before, false);
+    sim_saved_free(&before);
     return st;
 }
 

@@ -208,6 +208,24 @@ void nat_image(nat_list *l, image *im)
             kinds[k]->image(l->set[k], im);
 }
 
+void nat_carry(nat_list *l, image *im)
+{
+    static const char other[] =
+        "transmission lines, delays or devices of libraries would be others";
+    for (int k = 0; k < NAT_N_KIND && !im->wrong; k++) {
+        const int32_t n = count_of(l, (nat_kind_id)k);
+        IMAGE_SAME(im, n, other);
+        if (!n || k == NAT_SOURCE || !kinds[k]->image)
+            continue;
+        if (kinds[k]->identity)
+            kinds[k]->identity(l->set[k], im);
+        if (!im->wrong)
+            kinds[k]->image(l->set[k], im);
+        else
+            im->wrong = other;
+    }
+}
+
 void nat_identity(const nat_list *l, image *im)
 {
     static const char other[] = "it is of a circuit with other sources, lines or libraries";

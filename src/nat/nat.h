@@ -176,6 +176,8 @@ void nat_restore(nat_list *l);
 void nat_fresh(nat_list *l);
 void nat_uic(nat_list *l);
 void nat_image(nat_list *l, image *im);
+/* Of all but sources, whose values may be others: what they remember, behind what they are. */
+void nat_carry(nat_list *l, image *im);
 void nat_identity(const nat_list *l, image *im);
 
 /* -- for kinds -- */

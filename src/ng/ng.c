@@ -203,7 +203,7 @@ int ngSpice_Init_Evt(ng_send_event *event, ng_send_init_event *init, void *user)
     (void)event;
     (void)init;
     (void)user;
-    return 0;
+    return 1; /* ngspice's answer */
 }
 
 /* -- one command -- */

@@ -115,6 +115,7 @@ typedef struct sim_opt {
 } sim_opt;
 
 typedef struct sim sim;
+typedef struct sim_saved sim_saved;
 
 /* d and names stay the caller's and outlive the engine. */
 sim *sim_new(diag *d, str_pool *names);
@@ -148,6 +149,11 @@ VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
 VS_MUST_USE vs_status sim_tran_begin(sim *s, const flat_ana *a);
 VS_MUST_USE vs_status sim_tran_go(sim *s, double until);
 VS_MUST_USE vs_status sim_tran_end(sim *s, vs_status st);
+/* What was changed since the last build takes effect in the transient that rests, between
+ * sim_tran_go and sim_tran_go. If it cannot, all values become those of `before`, and the transient
+ * is as it was. Status: VS_OK; VS_EINPUT with a message; VS_STOP: the transient is lost (message),
+ * sim_tran_end is the only call left. */
+VS_MUST_USE vs_status sim_tran_change(sim *s, const sim_saved *before, diag_span at);
 /* What the engine has of a transient that rests, for one that begins with sim_opt.take_up. Status:
  * VS_OK; VS_EINPUT: im->wrong. */
 VS_MUST_USE vs_status sim_tran_image(sim *s, image *im);
@@ -223,7 +229,6 @@ void sim_unalter(sim *s);
 /* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */
 void sim_reset(sim *s, const flat_override *over, size_t n);
 /* What may be changed, as it is now, for a change that turns out to be wrong. */
-typedef struct sim_saved sim_saved;
 sim_saved *sim_save(const sim *s);
 void sim_restore(sim *s, const sim_saved *saved);
 void sim_saved_free(sim_saved **saved);

@@ -94,9 +94,11 @@ vs_status sim_tran_begin(sim *s, const flat_ana *a)
 
 vs_status sim_tran_end(sim *s, vs_status st)
 {
-    ana_tran_end(s->ana, st);
+    if (s->ana) { /* sim_tran_change may have lost it */
+        ana_tran_end(s->ana, st);
+        sim_count(s);
+    }
     sim_grid_end(s);
-    sim_count(s);
     return sim_plot_end(s, st);
 }
 

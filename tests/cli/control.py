@@ -3,6 +3,7 @@
 
     control.py VSIM [unittest arguments]"""
 import json
+import math
 import os
 import re
 import signal
@@ -86,8 +87,40 @@ class Blocks(Folder):
         whole, pieces = (waves.read_raw(self.path(f)) for f in ('whole.raw', 'pieces.raw'))
         self.assertEqual(whole.columns, pieces.columns)
         self.assertLess(n, len(whole))
-        _, err = self.control('stop when v(out) > 0.5', 'run', 'alter r1 = 2k', code=1)
+        _, err = self.control('stop when v(out) > 0.5', 'run', 'option temp = 50', code=1)
         self.assertIn("a run is paused; 'resume' goes on", err)
+
+    def test_what_is_altered_in_a_pause_takes_effect_when_the_run_goes_on(self):
+        """At 1 ms the resistor, which shared its values with another, at 2 ms the capacitor, whose
+        charge stays, at 3 ms the source, with what was wrong in between. Charges of pieces are
+        exact exponentials; the bound is 10 times reltol."""
+        deck = ('pieces\nv1 in 0 1\nr1 in out {r}\nr2 other 0 1k\ni2 0 other 1m\nc1 out 0 1u ic=0\n.param r=1k\n'
+                '.tran 2u 4m 0 2u uic\n.control\nstop when time = 1m\nstop when time = 2m\nstop when time = 3m\n')
+        for first in ('alter r1 = 2k', 'alterparam r=2k'):
+            out, err = self.run_deck(
+                deck + 'run\nlet t1 = time[length(time)-1]\nlet v1 = out[length(out)-1]\n' + first + '\nresume\n'
+                'let t2 = time[length(time)-1]\nlet v2 = out[length(out)-1]\nalter r99 = 1\nalter c1 = 2u\nresume\n'
+                'let t3 = time[length(time)-1]\nlet v3 = out[length(out)-1]\nalter v1 = 5\nresume\n'
+                'let v4 = out[length(out)-1]\nprint t1 v1 t2 v2 t3 v3 v4\n.endc\n', '-q', code=1)
+            self.assertIn("there is no element 'r99' to alter", err)
+            x = {k: float(v) for k, v in re.findall(r'^([tv]\d) = (\S+)', out, re.M)}
+            tau, v, t, e = 1e-3, 0, 0, 1
+            for end, value, tau_next, e_next, part in (('t1', 'v1', 2e-3, 1, 1), ('t2', 'v2', 4e-3, 1, 0.5),
+                                                       ('t3', 'v3', 4e-3, 5, 1), (None, 'v4', 0, 0, 1)):
+                until = x[end] if end else 4e-3
+                v = e + (v - e) * math.exp(-(until - t) / tau)
+                self.assertAlmostEqual(x[value], v, delta=1e-2, msg=value)
+                v, t, tau, e = part * v, until, tau_next, e_next
+
+    def test_lines_stay_as_they_are_while_a_run_is_paused(self):
+        deck = ('line\nv1 in 0 pulse(0 1 0 1n 1n 20n 50n)\nr1 in a 50\nt1 a 0 b 0 z0=50 td=5n\nr2 b 0 50\n'
+                '.tran 0.1n 40n\n.control\nstop when time = 10n\nrun\n%sresume\nmeas tran late find v(b) at=14n\n'
+                'meas tran low find v(b) at=35n\n.endc\n')
+        for change, code, high in (('', 0, 0.5), ('alter t1 td = 3n\n', 1, 0.5), ('alter r2 = 150\n', 0, 0.75)):
+            out, err = self.run_deck(deck % change, '-q', code=code)
+            self.assertEqual('transmission lines' in err, code == 1, err)
+            self.assertAlmostEqual(float(re.search(r'^late\s+= +(\S+)', out, re.M).group(1)), high, delta=1e-3)
+            self.assertAlmostEqual(float(re.search(r'^low\s+= +(\S+)', out, re.M).group(1)), 0, delta=1e-3)
 
     def test_a_block_that_runs_nothing_leaves_the_deck_its_analyses(self):
         out, _ = self.run_deck(RC + '.tran 10n 4u\n.control\nset x = 1\n.endc\n')

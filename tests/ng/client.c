@@ -15,7 +15,7 @@
 #define FUNCTIONS(X) \
     X(ngSpice_Init) X(ngSpice_Init_Sync) X(ngSpice_Command) X(ngSpice_Circ) X(ngGet_Vec_Info) \
     X(ngSpice_CurPlot) X(ngSpice_AllPlots) X(ngSpice_AllVecs) X(ngSpice_running) \
-    X(ngSpice_SetBkpt)
+    X(ngSpice_SetBkpt) X(ngSpice_Init_Evt) X(ngGet_Evt_NodeInfo) X(ngSpice_AllEvtNodes)
 /* clang-format on */
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -316,6 +316,50 @@ static void scene_halt(void)
     printf("ended %d\n", thread_ended);
 }
 
+/* What is altered between bg_halt and bg_resume counts from there on. */
+static void scene_alter(void)
+{
+    circuit("divider\nv1 in 0 1\nr1 in out 1k\nr2 out 0 1k\nc1 out 0 1u\n.tran 10u 20m\n.end\n");
+    command("stop when time > 1m");
+    command("run");
+    vector("out");
+    command("delete all");
+    command("alter r2 = 3k");
+    command("altermod nothing is = 1");
+    thread_ended = false;
+    command("bg_resume");
+    for (int i = 0; i < 3000 && !thread_ended; i++)
+        usleep(10000);
+    vector("time");
+    vector("out");
+}
+
+static int on_event(int a, double b, double c, char *d, void *e, int f, int g, int h, int i,
+                    void *user)
+{
+    (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)user;
+    printf("cb event\n");
+    return 0;
+}
+
+static int on_init_event(int a, int b, char *c, char *d, int e, void *user)
+{
+    (void)a, (void)b, (void)c, (void)d, (void)e, (void)user;
+    printf("cb init event\n");
+    return 0;
+}
+
+/* A circuit without event nodes. */
+static void scene_events(void)
+{
+    char out[] = "out";
+    printf("init events %d\n", ng.ngSpice_Init_Evt(on_event, on_init_event, NULL));
+    circuit(filter);
+    command("op");
+    char **all = ng.ngSpice_AllEvtNodes();
+    printf("event nodes %d, out is one %d\n", all && *all, ng.ngGet_Evt_NodeInfo(out) != NULL);
+}
+
 static void scene_source(void)
 {
     int ident = 1;
@@ -499,7 +543,8 @@ int main(int argc, char **argv)
     } scene[] = {
         {"plots", scene_plots}, {"changes", scene_changes}, {"background", scene_background},
         {"halt", scene_halt},   {"source", scene_source},   {"kicad", scene_kicad},
-        {"wrong", scene_wrong}, {"text", scene_text},       {"redo", scene_redo}};
+        {"wrong", scene_wrong}, {"text", scene_text},       {"redo", scene_redo},
+        {"alter", scene_alter}, {"events", scene_events}};
     for (size_t i = 0; i < sizeof scene / sizeof *scene; i++)
         if (!strcmp(scene[i].name, argv[2])) {
             scene[i].play();
