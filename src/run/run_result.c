@@ -118,8 +118,25 @@ static void list_kinds(bench *b)
     }
 }
 
-/* The plots that `name` means: a number from 1 is one, a word all of that kind; NULL: all like the
- * first that has points. A vec; NULL after a message. */
+static size_t points(const post_plot *p) { return vec_len(p->vec) ? p->vec[0]->n : 0; }
+
+/* The first plot that is a curve, or else the first that has points at all (an operating point in
+ * front of a transient is seldom what somebody wants to see). NULL: none has. */
+static const post_plot *first_to_show(const post_set *set)
+{
+    const post_plot *one = NULL;
+    for (size_t i = 0; i < vec_len(set->plot); i++) {
+        const size_t n = points(set->plot[i]);
+        if (n > 1)
+            return set->plot[i];
+        if (n && !one)
+            one = set->plot[i];
+    }
+    return one;
+}
+
+/* The plots that `name` means: a number from 1 is one, a word all of that kind; NULL: all like
+ * first_to_show. A vec; NULL after a message. */
 static post_plot **choose(bench *b, const char *name)
 {
     post_plot **all = b->set.plot, **out = NULL;
@@ -135,11 +152,12 @@ static post_plot **choose(bench *b, const char *name)
         list_kinds(b);
         return NULL;
     }
-    for (size_t i = 0; i < vec_len(all); i++) {
-        const bool points = vec_len(all[i]->vec) && all[i]->vec[0]->n > 0;
-        if (out ? alike(out[0], all[i]) : name ? has_name(all[i], name) : points)
+    const post_plot *first = name ? NULL : first_to_show(&b->set);
+    for (size_t i = 0; i < vec_len(all); i++)
+        if (out    ? alike(out[0], all[i])
+            : name ? has_name(all[i], name)
+                   : first && alike(first, all[i]))
             vec_push(out, all[i]);
-    }
     if (!out) {
         if (name)
             diag_error(&b->d, DIAG_NOWHERE, "no plot of the files is called '%s'", name);

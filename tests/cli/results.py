@@ -75,6 +75,16 @@ class Plot(Results):
         self.assertEqual(len(curves), 2)
         self.assertIn('2*i(l1)', texts)
 
+    def test_a_curve_is_shown_before_a_single_point(self):
+        one = raw([('v(1)', 'voltage')], [[7.0]], plot='Operating Point')
+        two = raw([('time', 'time'), ('v(1)', 'voltage')], [[0.0, 1.0], [1.0, 2.0]])
+        self.put('two.raw', one + two)
+        self.vsim('plot', 'two.raw', 'v(1)', '-o', 'a.svg')
+        self.assertIn('time [s]', self.svg('a.svg')[0])
+        self.put('one.raw', one)
+        self.vsim('plot', 'one.raw', 'v(1)', '-o', 'b.svg')
+        self.assertNotIn('time [s]', self.svg('b.svg')[0])
+
     def test_bode_pairs_share_a_logarithmic_axis(self):
         self.vsim('plot', 'family.raw', 'v(out)', '--plot', 'ac', '--bode', '-o', 'b.svg', '--title', 'a < b')
         texts, curves = self.svg('b.svg')
