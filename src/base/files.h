@@ -24,6 +24,7 @@ typedef enum files_role {
     FILES_TRACE,
     FILES_JOURNAL,
     FILES_CHECKPOINT,
+    FILES_INDEX,
     FILES_BLOCK /* by commands of a .control block: as the block wants, results too */
 } files_role;
 

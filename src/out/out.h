@@ -119,6 +119,24 @@ typedef struct out_reader out_reader;
  * Status of opening: VS_OK; VS_EIO. Of out_read_next as out_read; p is then empty. */
 VS_MUST_USE vs_status out_read_open(out_reader **r, const char *path, const char **why);
 VS_MUST_USE vs_status out_read_next(out_reader *r, out_plot *p, const char **why);
+/* The same without memory for the points: those of a binary plot are passed over, those of text go
+ * to `row`, one after the other. */
+typedef struct out_place {
+    bool binary;
+    int64_t head, at; /* bytes: where the header and the points begin; binary alone */
+} out_place;
+typedef struct out_sink {
+    bool (*begin)(void *user, int64_t n_value); /* of each row; false: give up, as row does */
+    bool (*row)(void *user, const double *value);
+    void *user;
+} out_sink;
+#define OUT_GIVEN_UP "cannot be kept"
+VS_MUST_USE vs_status out_read_place(out_reader *r, out_plot *p, out_place *place,
+                                     const out_sink *text, const char **why);
+/* The open file. */
+int out_read_fd(const out_reader *r);
+/* The next plot is the one whose header is at `head`. Status: VS_OK, VS_EIO. */
+VS_MUST_USE vs_status out_read_from(out_reader *r, int64_t head);
 void out_read_close(out_reader **r);
 /* The k-th plot (from 0) of a file. Status: VS_OK; VS_EIO: no file; VS_EINPUT: *why says what is
  * wrong with it (static text), OUT_NO_PLOT behind the last. */

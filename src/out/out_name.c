@@ -134,3 +134,15 @@ const char *out_own_name(char buf[OUT_NAME], const char *name)
     snprintf(buf, OUT_NAME, "@%s", name + 1 + skip);
     return buf;
 }
+
+bool out_is_axis(const char *name, const char *type)
+{
+    return !strcasecmp(type, "time") || !strcasecmp(type, "frequency") ||
+           !strcasecmp(name, "time") || !strcasecmp(name, "frequency") || strstr(name, "-sweep");
+}
+
+const char *out_own_type(const char *name, const char *type)
+{
+    const bool axis = !strcasecmp(name, "time") || !strcasecmp(name, "frequency");
+    return axis && !strcasecmp(type, "notype") ? name : type;
+}

@@ -6,6 +6,7 @@
 #ifndef OUT_NAME_H
 #define OUT_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The version of ngspice whose files and command line ours are like. */
@@ -23,5 +24,9 @@ const char *out_ng_memory(char buf[OUT_NAME], const char *name);
 /* The way back, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)", "i(@m.x1.m1[id])" ->
  * "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing changes. */
 const char *out_own_name(char buf[OUT_NAME], const char *name);
+/* Is a plot's first vector of this name and type what the others are drawn over? */
+bool out_is_axis(const char *name, const char *type);
+/* The type that a file gives; where it is "notype" (VACASK), that of time and of frequency. */
+const char *out_own_type(const char *name, const char *type);
 
 #endif

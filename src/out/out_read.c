@@ -16,9 +16,12 @@ struct out_reader {
     FILE *fp;
     char *line; /* the last one, without its end */
     size_t cap;
-    bool held;  /* it is to be given once more */
-    bool table; /* comma separated values */
-    bool end;   /* nothing follows, or nothing that could be read */
+    bool held;                /* it is to be given once more */
+    int64_t line_at, next_at; /* bytes: where the line and the one behind it begin */
+    const out_sink *sink;     /* rows of text go there; NULL: to the plot */
+    out_place *place;         /* rows of binary plots are passed over; NULL: they are read */
+    bool table;               /* comma separated values */
+    bool end;                 /* nothing follows, or nothing that could be read */
 };
 
 /* The next line; NULL: there is none. */
@@ -28,6 +31,8 @@ static char *next_line(out_reader *r)
         ptrdiff_t n = stream_line(&r->line, &r->cap, r->fp);
         if (n < 0)
             return NULL;
+        r->line_at = r->next_at;
+        r->next_at += n;
         while (n && (r->line[n - 1] == '\n' || r->line[n - 1] == '\r'))
             r->line[--n] = 0;
     }
@@ -101,6 +106,19 @@ static const char *read_header(out_reader *r, out_plot *p, bool *binary)
     return "has no values";
 }
 
+/* Passes over the points; those that the file has are counted. */
+static void pass_binary(out_reader *r, out_plot *p)
+{
+    const int64_t row = (int64_t)p->n_vec * (1 + p->complex) * (int64_t)sizeof(double);
+    const int64_t size = fseeko(r->fp, 0, SEEK_END) ? -1 : (int64_t)ftello(r->fp);
+    const int64_t there = size > r->next_at ? (size - r->next_at) / row : 0;
+    r->end = there < p->n_point;
+    p->n_point = r->end ? there : p->n_point;
+    r->next_at += p->n_point * row;
+    if (fseeko(r->fp, (off_t)r->next_at, SEEK_SET))
+        r->end = true;
+}
+
 /* The header's number is believed for as much as is there. */
 static void read_binary(out_reader *r, out_plot *p)
 {
@@ -116,6 +134,7 @@ static void read_binary(out_reader *r, out_plot *p)
         const size_t want = (size_t)(cap - n);
         const size_t got = fread((char *)p->data + (size_t)n * row, row, want, r->fp);
         n += (int64_t)got;
+        r->next_at += (int64_t)(got * row);
         if (got < want) {
             r->end = true;
             break;
@@ -124,14 +143,54 @@ static void read_binary(out_reader *r, out_plot *p)
     p->n_point = n;
 }
 
+/* -- rows of text: to the plot's memory, or to the sink -- */
+
+typedef struct rows {
+    const out_sink *sink;
+    double *v; /* vec: all, or the row under way */
+    size_t n_value;
+    int64_t n; /* whole rows */
+    bool given_up;
+} rows;
+
+static rows rows_begin(const out_reader *r, size_t n_value)
+{
+    rows t = {.sink = r->sink, .n_value = n_value};
+    t.given_up = t.sink && !t.sink->begin(t.sink->user, (int64_t)n_value);
+    return t;
+}
+
+static void rows_add(rows *t, double x)
+{
+    vec_push(t->v, x);
+    if (vec_len(t->v) % t->n_value)
+        return;
+    t->n++;
+    if (!t->sink)
+        return;
+    t->given_up |= !t->sink->row(t->sink->user, t->v);
+    vec_clear(t->v);
+}
+
+/* The first n rows. */
+static void rows_end(rows *t, out_plot *p, int64_t n)
+{
+    p->n_point = t->n < n ? t->n : n;
+    const size_t bytes = t->sink ? 0 : (size_t)p->n_point * t->n_value * sizeof *t->v;
+    p->data = vs_malloc(bytes + 1);
+    if (bytes)
+        memcpy(p->data, t->v, bytes);
+    vec_free(t->v);
+}
+
 /* "index value value ...", over any number of lines; a complex value is "re,im". */
-static void read_ascii(out_reader *r, out_plot *p)
+static const char *read_ascii(out_reader *r, out_plot *p)
 {
     const size_t n_value = (size_t)p->n_vec * (1 + p->complex);
     const int64_t stated = p->n_point;
-    double *v = NULL;
+    rows t = rows_begin(r, n_value);
     size_t in_point = 0; /* numbers of the point under way, its index among them */
-    while ((int64_t)(vec_len(v) / n_value) < stated || in_point) {
+    while ((t.n < stated || in_point) && !t.given_up) {
         char *at = next_line(r), *end;
         if (!at)
             break;
@@ -143,20 +202,15 @@ static void read_ascii(out_reader *r, out_plot *p)
             const double x = strtod(at, &end);
             if (end == at)
                 break;
-            if (in_point)
-                vec_push(v, x);
+            if (in_point && t.n < stated)
+                rows_add(&t, x);
             in_point = in_point == n_value ? 0 : in_point + 1;
         }
         if (*at)
             break;
     }
-    p->n_point = (int64_t)(vec_len(v) / n_value);
-    p->n_point = p->n_point < stated ? p->n_point : stated;
-    const size_t bytes = (size_t)p->n_point * n_value * sizeof *v;
-    p->data = vs_malloc(bytes + 1);
-    if (bytes)
-        memcpy(p->data, v, bytes);
-    vec_free(v);
+    rows_end(&t, p, stated);
+    return t.given_up ? OUT_GIVEN_UP : NULL;
 }
 
 static const char *read_raw(out_reader *r, out_plot *p)
@@ -168,15 +222,20 @@ static const char *read_raw(out_reader *r, out_plot *p)
     if (!line)
         return OUT_NO_PLOT;
     r->held = true;
+    const int64_t head = r->line_at;
     const char *why = read_header(r, p, &binary);
     if (why)
         return why;
     if (p->n_point < 0)
         return "states no sensible number of points";
-    if (binary)
-        read_binary(r, p);
+    if (r->place)
+        *r->place = (out_place){binary, head, r->next_at};
+    if (!binary)
+        return read_ascii(r, p);
+    if (r->place)
+        pass_binary(r, p);
     else
-        read_ascii(r, p);
+        read_binary(r, p);
     return NULL;
 }
 
@@ -243,16 +302,16 @@ static void name_columns(out_plot *p, char **name)
 }
 
 /* One row; false: it has fewer fields than `n`. */
-static bool add_row(double **v, const char *at, size_t n, bool complex)
+static bool add_row(rows *t, const char *at, size_t n, bool complex)
 {
     for (size_t i = 0; i < n; i++) {
         char *end;
         const double x = strtod(at, &end);
         if (end == at)
             return false;
-        vec_push(*v, x);
+        rows_add(t, x);
         if (complex && !i)
-            vec_push(*v, 0);
+            rows_add(t, 0);
         at = end + strspn(end, " \t");
         at += *at == ',';
     }
@@ -272,19 +331,14 @@ static const char *read_table(out_reader *r, out_plot *p)
     const size_t n = vec_len(name);
     name_columns(p, name);
     vec_free(name);
-    double *v = NULL;
+    rows t = rows_begin(r, (size_t)p->n_vec * (1 + p->complex));
     bool whole = true;
-    while (whole && (line = next_line(r)) && *line)
-        whole = add_row(&v, line, n, p->complex);
-    if (whole && v) {
-        p->n_point = (int64_t)(vec_len(v) / ((size_t)p->n_vec * (1 + p->complex)));
-        p->data = vs_malloc(vec_len(v) * sizeof *v + 1);
-        memcpy(p->data, v, vec_len(v) * sizeof *v);
-    } else if (whole) {
-        p->data = vs_malloc(1);
-    }
-    vec_free(v);
-    return whole ? NULL : "has a row with fewer fields than its header";
+    while (whole && !t.given_up && (line = next_line(r)) && *line)
+        whole = add_row(&t, line, n, p->complex);
+    rows_end(&t, p, INT64_MAX);
+    return !whole       ? "has a row with fewer fields than its header"
+           : t.given_up ? OUT_GIVEN_UP
+                        : NULL;
 }
 
 /* -- both -- */
@@ -319,6 +373,28 @@ vs_status out_read_next(out_reader *r, out_plot *p, const char **why)
     r->end = true;
     out_plot_free(p);
     return VS_EINPUT;
+}
+
+vs_status out_read_place(out_reader *r, out_plot *p, out_place *place, const out_sink *text,
+                         const char **why)
+{
+    *place = (out_place){0};
+    r->place = place;
+    r->sink = text;
+    const vs_status st = out_read_next(r, p, why);
+    r->place = NULL;
+    r->sink = NULL;
+    return st;
+}
+
+int out_read_fd(const out_reader *r) { return fileno(r->fp); }
+
+vs_status out_read_from(out_reader *r, int64_t head)
+{
+    r->held = r->end = false;
+    r->next_at = head;
+    clearerr(r->fp);
+    return fseeko(r->fp, (off_t)head, SEEK_SET) ? VS_EIO : VS_OK;
 }
 
 void out_read_close(out_reader **r)

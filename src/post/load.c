@@ -17,13 +17,6 @@ const char *post_word_of(const char *what)
     return "unknown";
 }
 
-/* Is a first vector of this name and type what the others are drawn over? */
-static bool is_axis(const char *name, const char *type)
-{
-    return !str_casecmp(type, "time") || !str_casecmp(type, "frequency") ||
-           !str_casecmp(name, "time") || !str_casecmp(name, "frequency") || strstr(name, "-sweep");
-}
-
 static void take(post_set *s, const out_plot *from, const char *title)
 {
     const char *what = from->plot ? from->plot : "Table";
@@ -33,12 +26,10 @@ static void take(post_set *s, const out_plot *from, const char *title)
     const int64_t n = from->n_point, w = 1 + from->complex;
     for (int32_t i = 0; i < from->n_vec; i++) {
         char own[OUT_NAME];
-        const bool axis = !i && (table || is_axis(from->name[i], from->type[i]));
+        const bool axis = !i && (table || out_is_axis(from->name[i], from->type[i]));
         const char *name = out_own_name(own, from->name[i]);
-        const bool says = str_casecmp(from->type[i], "notype") != 0 ||
-                          (str_casecmp(name, "time") && str_casecmp(name, "frequency"));
-        post_vec *v = post_plot_append(s, p, name, says ? from->type[i] : name, /* VACASK: notype */
-                                       from->complex && !axis);
+        post_vec *v =
+            post_plot_append(s, p, name, out_own_type(name, from->type[i]), from->complex && !axis);
         const int64_t step = (int64_t)from->n_vec * w;
         const double *x = from->data + (int64_t)i * w;
         v->v = vs_malloc((size_t)n * (1 + v->complex) * sizeof *v->v + 1);

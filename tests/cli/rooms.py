@@ -40,6 +40,7 @@ MEMORY = {
 WRITING = {
     'base/files.c': 'new files',
     'out/out.c': 'results, locked in place',
+    'idx/idx_store.c': 'indexes beside results, and copies without a name',
     'swp/swp_book.c': 'results of sweeps, likewise',
     'swp/swp.c': 'results of points under way, beside them',
     'rank/rank.c': 'closed streams of a rank',

@@ -1,0 +1,437 @@
+/* idx_look.c - windows and cursors: the cells of an index that a picture of some pixels needs, and
+ * values where cells are wider than a pixel.
+ * Which cells they are the axis alone decides, so all columns of a window have the same. A cell
+ * that is no wider than a pixel is taken as it is; else those of the level below are asked, and
+ * below the lowest the points themselves. So no more points are read than IDX_BLOCK for a pixel. */
+#include <math.h>
+#include <string.h>
+
+#include "idx_priv.h"
+#include "vec.h"
+
+enum { RAW_AT_ONCE = 8192 };
+static const char damaged[] = "";
+static const char cut_off[] = "ends earlier than it did";
+
+/* One window under way. */
+typedef struct look {
+    idx *x;
+    const idx_part *p;
+    const int32_t *col; /* [n_col] */
+    int32_t n_col;
+    int64_t a, b; /* points [a, b) */
+    double pixel; /* width of the axis, in logarithms where those are shown */
+    bool log;
+    bool single;              /* every point for itself */
+    double lo, hi;            /* of the axis in the last cell */
+    int64_t raw_from, raw_to; /* points that wait for being read */
+    idx_record *rec;          /* [1 + n_col] of the chunk: the axis, then the columns */
+    bool *have_base;          /* [1 + n_col] */
+    idx_view *v;
+    const char *why; /* NULL: well; `damaged`: the index is */
+} look;
+
+static double place(const look *l, double x) { return l->log ? log(x) : x; }
+
+/* Is a run of points whose axis is in [lo, hi] no wider than a pixel? */
+static bool fits(const look *l, double lo, double hi)
+{
+    return !l->single && (lo > hi || place(l, hi) - place(l, lo) <= l->pixel);
+}
+
+/* c[0] is the axis, c[1 + i] column i. */
+static void emit(look *l, int64_t from, int64_t count, const idx_cell *c)
+{
+    idx_view *v = l->v;
+    const double lo = v->n ? fmin(l->lo, c->lo) : c->lo, hi = v->n ? fmax(l->hi, c->hi) : c->hi;
+    if (v->n && fits(l, lo, hi)) {
+        double *y = v->y + (v->n - 1) * 4 * l->n_col;
+        v->count[v->n - 1] += count;
+        v->x[2 * v->n - 1] = c->last;
+        for (int32_t i = 0; i < l->n_col; i++, y += 4) {
+            idx_cell t = {y[0], y[1], y[2], y[3]};
+            idx_cell_join(&t, &c[1 + i]);
+            memcpy(y, &t, sizeof t);
+        }
+        l->lo = lo;
+        l->hi = hi;
+        return;
+    }
+    v->n++;
+    vec_push(v->from, from);
+    vec_push(v->count, count);
+    vec_push(v->x, c->first);
+    vec_push(v->x, c->last);
+    for (int32_t i = 0; i < l->n_col; i++) {
+        vec_push(v->y, c[1 + i].first);
+        vec_push(v->y, c[1 + i].lo);
+        vec_push(v->y, c[1 + i].hi);
+        vec_push(v->y, c[1 + i].last);
+    }
+    l->lo = c->lo;
+    l->hi = c->hi;
+}
+
+static idx_cell point(double y)
+{
+    const bool finite = isfinite(y);
+    return (idx_cell){y, finite ? y : INFINITY, finite ? y : -INFINITY, y};
+}
+
+/* Points that wait, one by one. */
+static void emit_points(look *l)
+{
+    const int32_t n_col = l->n_col;
+    int64_t from = l->raw_from > l->a ? l->raw_from : l->a;
+    const int64_t to = l->raw_to < l->b ? l->raw_to : l->b;
+    l->raw_from = l->raw_to = -1;
+    if (from >= to)
+        return;
+    int32_t *col = vs_calloc((size_t)n_col + 1, sizeof *col);
+    idx_cell *c = vs_calloc((size_t)n_col + 1, sizeof *c);
+    const int64_t step = to - from < RAW_AT_ONCE ? to - from : RAW_AT_ONCE;
+    double *v = vs_malloc((size_t)(step * (n_col + 1)) * sizeof *v);
+    memcpy(col + 1, l->col, (size_t)n_col * sizeof *col);
+    for (; from < to && !l->why; from += step) {
+        const int64_t n = to - from < step ? to - from : step;
+        if (!idx_values(l->x, l->p, col, n_col + 1, from, n, v))
+            l->why = cut_off;
+        for (int64_t k = 0; k < n && !l->why; k++) {
+            for (int32_t i = 0; i <= n_col; i++)
+                c[i] = point(v[i * n + k]);
+            if (!l->p->p.axis)
+                c[0] = point((double)(from + k));
+            emit(l, from + k, 1, c);
+        }
+    }
+    vs_free(v);
+    vs_free(c);
+    vs_free(col);
+}
+
+static void add_raw(look *l, int64_t from, int64_t to)
+{
+    if (l->raw_to != from) {
+        emit_points(l);
+        l->raw_from = from;
+    }
+    l->raw_to = to;
+    if (l->raw_to - l->raw_from >= RAW_AT_ONCE)
+        emit_points(l);
+}
+
+/* -- chunks -- */
+
+/* The cells of one level in a record: where they begin, and how many points each has. */
+static const struct {
+    int32_t at; /* in upper; the lowest stands in base */
+    int64_t points;
+} level[] = {{0, IDX_CHUNK},
+             {1, IDX_CHUNK / IDX_FAN},
+             {1 + IDX_FAN, IDX_CHUNK / IDX_FAN / IDX_FAN},
+             {0, IDX_BLOCK}};
+enum { LOWEST = 3 };
+
+/* The cell i of a level of the axis (0) or a column; the axis of a plot without one counts. */
+static bool cell_of(look *l, int64_t chunk, int k, int lev, int64_t i, idx_cell *c)
+{
+    idx_record *r = &l->rec[k];
+    if (lev == LOWEST && !l->have_base[k]) {
+        if (!idx_record_base(l->x, l->p, chunk, k ? l->col[k - 1] : 0, r)) {
+            l->why = damaged;
+            return false;
+        }
+        l->have_base[k] = true;
+    }
+    *c = lev == LOWEST ? r->base[i] : r->upper[level[lev].at + i];
+    if (!k && !l->p->p.axis) {
+        const int64_t from = chunk * IDX_CHUNK + i * level[lev].points;
+        const int64_t end = chunk * IDX_CHUNK + r->n, to = from + level[lev].points;
+        c->first = c->lo = (double)from;
+        c->last = c->hi = (double)((to < end ? to : end) - 1);
+    }
+    return true;
+}
+
+static void take_cell(look *l, int64_t chunk, int lev, int64_t i, int64_t from, int64_t n)
+{
+    idx_cell *c = vs_calloc((size_t)l->n_col + 1, sizeof *c);
+    bool ok = true;
+    emit_points(l);
+    for (int k = 0; k <= l->n_col && ok; k++)
+        ok = cell_of(l, chunk, k, lev, i, &c[k]);
+    if (ok && !l->why)
+        emit(l, from, n, c);
+    vs_free(c);
+}
+
+static void walk(look *l, int64_t chunk, int lev, int64_t i)
+{
+    const int64_t from = chunk * IDX_CHUNK + i * level[lev].points;
+    const int64_t end = chunk * IDX_CHUNK + l->rec[0].n;
+    const int64_t to = from + level[lev].points < end ? from + level[lev].points : end;
+    idx_cell axis;
+    if (l->why || from >= to || to <= l->a || from >= l->b || !cell_of(l, chunk, 0, lev, i, &axis))
+        return;
+    if (fits(l, axis.lo, axis.hi))
+        take_cell(l, chunk, lev, i, from, to - from);
+    else if (lev == LOWEST)
+        add_raw(l, from, to);
+    else
+        for (int64_t k = 0; k < IDX_FAN; k++)
+            walk(l, chunk, lev + 1, i * IDX_FAN + k);
+}
+
+static void walk_chunk(look *l, int64_t chunk)
+{
+    bool ok = true;
+    for (int k = 0; k <= l->n_col && ok; k++) {
+        l->have_base[k] = false;
+        ok = idx_record_upper(l->x, l->p, chunk, k ? l->col[k - 1] : 0, &l->rec[k]);
+    }
+    if (ok)
+        walk(l, chunk, 0, 0);
+    else
+        l->why = damaged;
+}
+
+static void walk_all(look *l)
+{
+    const int64_t indexed = l->single ? 0 : l->p->n_indexed;
+    l->raw_from = l->raw_to = -1;
+    l->rec = vs_malloc((size_t)(l->n_col + 1) * sizeof *l->rec);
+    l->have_base = vs_calloc((size_t)l->n_col + 1, sizeof *l->have_base);
+    for (int64_t c = l->a / IDX_CHUNK; c * IDX_CHUNK < l->b && c * IDX_CHUNK < indexed && !l->why;
+         c++)
+        walk_chunk(l, c);
+    if (indexed < l->b && !l->why)
+        add_raw(l, l->a > indexed ? l->a : indexed, l->b);
+    if (!l->why)
+        emit_points(l);
+    vs_free(l->have_base);
+    vs_free(l->rec);
+}
+
+/* -- the axis -- */
+
+static bool axis_at(const idx *x, const idx_part *p, int64_t k, double *v)
+{
+    static const int32_t col = 0;
+    *v = (double)k;
+    return !p->p.axis || idx_values(x, p, &col, 1, k, 1, v);
+}
+
+/* Looks at points of the axis that are not indexed. */
+static const char *rise_raw(const idx *x, idx_part *p, int64_t to)
+{
+    static const int32_t col = 0;
+    double *v = vs_malloc(RAW_AT_ONCE * sizeof *v);
+    const char *why = NULL;
+    while (p->n_rises < to && p->rises && !why) {
+        const int64_t left = to - p->n_rises, n = left < RAW_AT_ONCE ? left : (int64_t)RAW_AT_ONCE;
+        if (!idx_values(x, p, &col, 1, p->n_rises, n, v)) {
+            why = cut_off;
+            break;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            p->rises &= v[i] == v[i] && (!(p->n_rises + i) || v[i] >= p->last_x);
+            p->last_x = v[i];
+        }
+        p->n_rises += n;
+    }
+    vs_free(v);
+    return why;
+}
+
+/* Does the axis rise, as far as the file goes? */
+static const char *look_at_axis(const idx *x, idx_part *p)
+{
+    const char *why = NULL;
+    idx_record *r = vs_malloc(sizeof *r);
+    while (p->p.axis && p->rises && p->n_rises < p->p.n_point && !why) {
+        const int64_t chunk = p->n_rises / IDX_CHUNK, from = chunk * IDX_CHUNK;
+        if (p->n_rises != from || from + IDX_CHUNK > p->n_indexed) {
+            const int64_t end = from + IDX_CHUNK;
+            why = rise_raw(x, p, end < p->p.n_point ? end : p->p.n_point);
+        } else if (!idx_record_upper(x, p, chunk, 0, r)) {
+            why = damaged;
+        } else {
+            p->rises = r->rises && (!from || r->upper[0].first >= p->last_x);
+            p->last_x = r->upper[0].last;
+            p->n_rises += r->n;
+        }
+    }
+    vs_free(r);
+    return why;
+}
+
+/* The first point whose axis is at or (above) beyond v; all of them rise. */
+static const char *find(const idx *x, const idx_part *p, double v, bool above, int64_t *k)
+{
+    int64_t lo = 0, hi = p->p.n_point;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        double m;
+        if (!axis_at(x, p, mid, &m))
+            return cut_off;
+        if (m < v || (above && m == v))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *k = lo;
+    return NULL;
+}
+
+/* From where to where an axis goes that goes to and fro. */
+static const char *span(const idx *x, const idx_part *p, double *lo, double *hi)
+{
+    static const int32_t col = 0;
+    const char *why = NULL;
+    idx_record *r = vs_malloc(sizeof *r);
+    double *v = vs_malloc(RAW_AT_ONCE * sizeof *v);
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    for (int64_t c = 0; c * IDX_CHUNK < p->n_indexed && !why; c++) {
+        if (!idx_record_upper(x, p, c, 0, r))
+            why = damaged;
+        *lo = fmin(*lo, r->upper[0].lo);
+        *hi = fmax(*hi, r->upper[0].hi);
+    }
+    for (int64_t at = p->n_indexed; at < p->p.n_point && !why; at += RAW_AT_ONCE) {
+        const int64_t left = p->p.n_point - at, n = left < RAW_AT_ONCE ? left : RAW_AT_ONCE;
+        if (!idx_values(x, p, &col, 1, at, n, v))
+            why = cut_off;
+        for (int64_t i = 0; i < n && !why; i++)
+            if (isfinite(v[i])) {
+                *lo = fmin(*lo, v[i]);
+                *hi = fmax(*hi, v[i]);
+            }
+    }
+    vs_free(v);
+    vs_free(r);
+    return why;
+}
+
+/* Points [a, b) of the window, one more on each side, and the width of a pixel. */
+static const char *set_range(look *l, const idx_window *w)
+{
+    const idx_part *p = l->p;
+    const char *why = NULL;
+    double lo = w->lo, hi = w->hi, first = 0, last = 0;
+    l->a = 0;
+    l->b = p->p.n_point;
+    if (!l->b)
+        return NULL;
+    if (!p->rises)
+        why = span(l->x, p, &first, &last);
+    else if (!axis_at(l->x, p, 0, &first) || !axis_at(l->x, p, l->b - 1, &last))
+        why = cut_off;
+    if (why)
+        return why;
+    if (p->rises && lo == lo && !(why = find(l->x, p, lo, false, &l->a)))
+        l->a -= l->a > 0;
+    if (p->rises && hi == hi && !why && !(why = find(l->x, p, hi, true, &l->b)))
+        l->b += l->b < p->p.n_point;
+    lo = lo == lo ? lo : first;
+    hi = hi == hi ? hi : last;
+    l->log = w->log && lo > 0 && hi > 0;
+    l->pixel = fabs(place(l, hi) - place(l, lo)) / (w->width > 0 ? w->width : 1);
+    l->single = l->b - l->a <= 2 * (int64_t)w->width;
+    return why;
+}
+
+/* -- calls -- */
+
+static const char *look_once(look *l, const idx_window *w)
+{
+    double done;
+    const char *why;
+    if (idx_build(l->x, INT64_MAX, &done, &why))
+        return why;
+    if ((why = look_at_axis(l->x, (idx_part *)l->p)) || (why = set_range(l, w)))
+        return why;
+    walk_all(l);
+    return l->why;
+}
+
+void idx_view_fini(idx_view *v)
+{
+    vec_free(v->from);
+    vec_free(v->count);
+    vec_free(v->x);
+    vec_free(v->y);
+    *v = (idx_view){0};
+}
+
+vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const int32_t *col, int32_t n_col,
+                   idx_view *v, const char **why)
+{
+    *v = (idx_view){.n_col = n_col};
+    *why = NULL;
+    for (int tries = 0; tries < 2; tries++) {
+        look l = {.x = x, .p = &x->part[plot], .col = col, .n_col = n_col, .v = v};
+        *why = look_once(&l, w);
+        if (*why != damaged)
+            break;
+        idx_store_drop(x); /* made again */
+        idx_view_fini(v);
+        v->n_col = n_col;
+        *why = "has an index that is damaged again and again";
+    }
+    return *why ? VS_EIO : VS_OK;
+}
+
+/* Of an axis that goes to and fro. */
+static const char *nearest(const idx *x, const idx_part *p, double at, int64_t *k)
+{
+    static const int32_t col = 0;
+    double *v = vs_malloc(RAW_AT_ONCE * sizeof *v), best = INFINITY;
+    const char *why = NULL;
+    *k = 0;
+    for (int64_t from = 0; from < p->p.n_point && !why; from += RAW_AT_ONCE) {
+        const int64_t left = p->p.n_point - from, n = left < RAW_AT_ONCE ? left : RAW_AT_ONCE;
+        if (!idx_values(x, p, &col, 1, from, n, v))
+            why = cut_off;
+        for (int64_t i = 0; i < n && !why; i++)
+            if (fabs(v[i] - at) < best) {
+                best = fabs(v[i] - at);
+                *k = from + i;
+            }
+    }
+    vs_free(v);
+    return why;
+}
+
+vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col, int32_t n_col, int64_t *k,
+                 double axis[2], double *out, const char **why)
+{
+    idx_part *p = &x->part[plot];
+    const int64_t n = p->p.n_point;
+    *why = "has no points there";
+    *k = 0;
+    if (!n)
+        return VS_EINPUT;
+    *why = look_at_axis(x, p);
+    if (*why == damaged) {
+        idx_store_drop(x);
+        *why = look_at_axis(x, p);
+    }
+    if (!*why)
+        *why = p->rises ? find(x, p, at, true, k) : nearest(x, p, at, k);
+    if (*why)
+        return VS_EIO;
+    *k -= p->rises && *k > 0;
+    const int64_t next = *k + (p->rises && *k + 1 < n);
+    *why = cut_off;
+    for (int side = 0; side < 2; side++) {
+        const int64_t here = side ? next : *k;
+        bool ok = axis_at(x, p, here, &axis[side]);
+        for (int32_t i = 0; i < n_col && ok; i++)
+            ok = idx_values(x, p, &col[i], 1, here, 1, &out[2 * i + side]);
+        if (!ok)
+            return VS_EIO;
+    }
+    *why = NULL;
+    return VS_OK;
+}
