@@ -98,6 +98,7 @@ typedef struct cli_opt {
     bool common;                       /* --common */
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
+    size_t memory;    /* bytes that the machine has for us; 0: not known */
     char *user_cache; /* behind cache_dir, or NULL */
     int lanes;
     double parallel_min, rank_silence;

@@ -38,6 +38,7 @@ vsim_settings cli_settings(const cli_opt *o)
                            .interpret = o->interpret,
                            .no_specialize = o->no_specialize,
                            .start_files = !o->no_init,
+                           .memory = o->memory,
                            .parallel_min = o->parallel_min,
                            .variable = cli_variable};
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -69,8 +70,24 @@ static void read_trust(cli_opt *o)
     fclose(f);
 }
 
+/* Bytes that this process can have: of the machine, or of its control group. What needs more would
+ * be ended by the kernel, with all that it did not write yet. */
+static size_t machine_memory(void)
+{
+    struct sysinfo now;
+    double all = sysinfo(&now) ? 0 : ((double)now.totalram + (double)now.totalswap) * now.mem_unit;
+    FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+    double group;
+    if (f && fscanf(f, "%lf", &group) == 1 && group > 0 && (group < all || !all))
+        all = group; /* "max": no limit */
+    if (f)
+        fclose(f);
+    return (size_t)(0.9 * all);
+}
+
 void cli_env_read(cli_opt *o)
 {
+    o->memory = machine_memory();
     read_trust(o);
     const double silence = number("VSIM_RANK_TIMEOUT");
     o->models = given("VSIM_MODELS");

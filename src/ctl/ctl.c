@@ -7,7 +7,7 @@
 
 #include "ctl_priv.h"
 
-enum { MAX_NESTING = 100, MAX_FAILED = 100, MAX_LATE = 1000 };
+enum { MAX_NESTING = 100, MAX_FAILED = 100, MAX_LATE = 1000, MAX_TURNS = 10000000 };
 
 typedef enum kind {
     K_COMMAND,
@@ -558,12 +558,33 @@ typedef struct loop {
     int n_failed;  /* turns with errors since the last one without */
 } loop;
 
+/* Is there one more turn in the budget of the block? Else a message, once; the loops around end,
+ * and what stands behind them runs. */
+static bool may_turn(ctl *c, const stmt *x)
+{
+    const double most = ctl_number_value(c, "maxturns", MAX_TURNS);
+    if (!(most > 0) || ++c->n_turn <= most)
+        return true;
+    if (!c->spent) {
+        diag_error(c->d, x->at,
+                   "loops end here, after %.10g turns; `set maxturns=N` before allows N, 0 any "
+                   "number",
+                   most);
+        end_command(c, VS_EINPUT);
+    }
+    c->spent = true;
+    return false;
+}
+
 /* One turn of a loop: true to go on with the next. A loop in which nothing works any more is left,
  * and one that was under way when the block was stopped; one that begins then may save results. */
 static bool turn(ctl *c, loop *l)
 {
     const int before = c->d->n_error;
     const bool late = c->stopped;
+    l->flow = FLOW_ON;
+    if (!may_turn(c, l->x))
+        return false;
     const ctl_flow flow = run_block(c, l->x->body);
     if (interrupted(c) && (!late || ++l->n_late >= MAX_LATE)) {
         l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
@@ -810,6 +831,10 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     ctl was;
     arena_init(&mem);
     put_aside(c, &was);
+    if (!c->n_inside++) {
+        c->n_turn = 0;
+        c->spent = false;
+    }
     parser p = {.c = c, .line = line, .n = n, .mem = &mem};
     stop_word by;
     stmt *list = read_block(&p, &by);
@@ -823,6 +848,7 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     *quit = c->quit;
     *code = c->code;
     take_up(c, &was);
+    c->n_inside--;
     return pause && (!st || st == VS_STOP) ? VS_PAUSED : st;
 }
 

@@ -74,7 +74,10 @@ struct ctl {
     ctl_break *stop; /* vec: those of `stop` */
     int n_stop;
     int64_t n_pause;
-    bool none; /* a session without a circuit */
+    int n_inside;  /* lists of lines under way, each called by a command of the one before */
+    double n_turn; /* of the loops of the outermost one; */
+    bool spent;    /* there were too many, which was told */
+    bool none;     /* a session without a circuit */
 };
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_QUIT } ctl_flow;

@@ -243,6 +243,16 @@ class Blocks(Folder):
             child.communicate(timeout=20)
             self.assertEqual(child.returncode, 130)
 
+    def test_loops_have_a_budget_of_turns(self):
+        for loop in ('while 1', 'repeat', 'dowhile 1'):
+            out, err = self.control('set maxturns=50', 'let k = 0', loop, 'repeat 4', 'let k = k + 1', 'end', 'end',
+                                    'write k.raw k', code=1)
+            # ten turns of the outer loop with four of the inner one each make 50
+            self.assertEqual(waves.read_raw(self.path('k.raw')).columns[0][0], 40)
+            self.assertEqual(err.count('loops end here, after 50 turns'), 1, err)
+            self.assertRegex(err, r'deck.sp:\d+:\d+: error')
+        self.control('set maxturns=0', 'let k = 0', 'repeat 200', 'let k = k + 1', 'end', 'if k <> 200', 'quit 5', 'end')
+
     def test_loops_need_no_more_memory_the_longer_they_run(self):
         def peak(n):
             out, _ = self.run_deck(RC + '.control\nlet k = 0\nrepeat %d\nlet k = k + sin(k)\nif k > 1\nset a = $&k\nend\nend\n'

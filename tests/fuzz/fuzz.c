@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conv.h"
 #include "ctl.h"
+#include "jit_priv.h"
 #include "mdl_priv.h"
 #include "meas.h"
 #include "spa.h"
@@ -415,14 +418,51 @@ static void fuzz_kept(const char *text, size_t n)
     use_kept();
 }
 
+/* The same bytes under each ending, since the ending decides where the first bytes do not. HDF5 is
+ * read by its own library, which is not ours to fuzz. */
+static void fuzz_convert(const char *text, size_t n)
+{
+    static const char *const name[] = {"input.s2p", "input.ts", "input.mat", "input.parquet",
+                                       "input.psf"};
+    const conv_opt o = {.low = NAN, .high = NAN};
+    if (n > 4 && !memcmp(text, "\x89HDF", 4))
+        return;
+    for (size_t i = 0; i < VS_COUNT(name); i++) {
+        char why[CONV_WHY] = "";
+        str_pool names;
+        post_set set;
+        write_file(name[i], text, n);
+        str_pool_init(&names);
+        post_set_init(&set, &names);
+        if (conv_read(&set, name[i], &o, why) != VS_OK && !*why)
+            abort();
+        post_set_fini(&set);
+        str_pool_fini(&names);
+    }
+}
+
+/* What the cache has behind the sum of a kernel's file: loaded and let go, never called. */
+static void fuzz_kernel(const char *text, size_t n)
+{
+    const char *why = NULL;
+    jit_code *code;
+    jit_kernel kernel = NULL;
+    char *pack = vs_malloc(n + 1); /* aligned, as the cache maps it */
+    memcpy(pack, text, n);
+    if (jit_pack_load(pack, n, &code, &kernel, &why) ? !why : !kernel)
+        abort();
+    jit_pack_unload(&code);
+    vs_free(pack);
+}
+
 static const struct target {
     const char *name;
     void (*run)(const char *text, size_t n);
     bool bytes; /* no text: nothing in it could name a file */
-} targets[] = {{"net", fuzz_net, false},         {"va", fuzz_va, false},
-               {"control", fuzz_control, false}, {"raw", fuzz_raw, false},
-               {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
-               {"kept", fuzz_kept, true}};
+} targets[] = {
+    {"net", fuzz_net, false},  {"va", fuzz_va, false},           {"control", fuzz_control, false},
+    {"raw", fuzz_raw, false},  {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
+    {"kept", fuzz_kept, true}, {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -792,7 +832,8 @@ int main(int argc, char **argv)
         if (!strcmp(targets[i].name, argv[optind]))
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
-        fprintf(stderr, "usage: fuzz net|va|control|raw|journal|expr|kept [-n RUNS] [-t SECONDS] "
+        fprintf(stderr, "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel [-n RUNS] "
+                        "[-t SECONDS] "
                         "[-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }

@@ -1,0 +1,11 @@
+writes for ever
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.control
+set maxturns=20000
+while 1
+op
+echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa >> big
+end
+.endc
+.end

@@ -1,0 +1,10 @@
+turns for ever
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.control
+set maxturns=100000
+repeat
+let x = 1
+end
+.endc
+.end

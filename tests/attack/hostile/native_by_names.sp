@@ -1,0 +1,8 @@
+loads native code under other names
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.include "evil.osdi"
+.lib "evil.osdi" tt
+.hdl "evil.va"
+.op
+.end

@@ -1,0 +1,5 @@
+has a .spiceinit beside it that loads native code
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.op
+.end

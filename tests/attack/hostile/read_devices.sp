@@ -1,0 +1,9 @@
+reads devices without end
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.include "/dev/zero"
+.include "/dev/random"
+.lib "/dev/stdin" tt
+.step file "/dev/zero" a
+.op
+.end

@@ -1,0 +1,12 @@
+runs scripts, changes folders, loads code models
+V1 in 0 dc 1 ac 1 pulse(0 1 0 1n 1n 10n 20n)
+R1 in 0 1k
+.control
+op
+source evil.sp
+cd ..
+codemodel ./evil.so
+use evil.so
+echo x > OWNED
+.endc
+.end
