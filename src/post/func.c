@@ -386,6 +386,34 @@ static bool f_interpolate(fargs *f)
     return true;
 }
 
+/* delay(y, s): y at x - s, straight between points; the first value where that is before it, the
+ * last one behind. */
+static bool f_delay(fargs *f)
+{
+    const post_vec *x = need_axis(f);
+    const post_val *by = &f->a[1];
+    if (!x)
+        return false;
+    if (by->n != 1 || by->complex || !isfinite(by->v[0]))
+        return post_fail(f->e, "delay() takes a curve and a number: delay(v(out), 1n)");
+    const int64_t n = f->a->n;
+    double *at = arena_array(f->e->mem, double, n), *y = arena_array(f->e->mem, double, n);
+    *f->out = same_shape(f, f->a->complex);
+    for (int part = 0; part < 1 + f->a->complex; part++) {
+        for (int64_t k = 0; k < n; k++) {
+            const cplx v = post_at(f->a, k);
+            y[k] = part ? cimag(v) : creal(v);
+            at[k] = axis_at(x, k);
+        }
+        for (int64_t k = 0; k < n; k++) {
+            const double t = at[k] - by->v[0], v = post_interpolate(at, y, n, t);
+            const bool first = fabs(t - at[0]) < fabs(t - at[n - 1]);
+            f->out->v[(1 + f->a->complex) * k + part] = isnan(v) ? y[first ? 0 : n - 1] : v;
+        }
+    }
+    return true;
+}
+
 static bool transform(fargs *f, bool inverse)
 {
     *f->out = post_new_val(f->e, f->a->n, true);
@@ -468,7 +496,7 @@ static bool f_rnd(fargs *f)
     X("norm", f_norm, 1, 1) \
     X("vector", f_vector, 1, 1) X("unitvec", f_unitvec, 1, 1) X("deriv", f_deriv, 1, 1) \
     X("integ", f_integ, 1, 1) X("group_delay", f_group_delay, 1, 1) \
-    X("interpolate", f_interpolate, 1, 1) \
+    X("interpolate", f_interpolate, 1, 1) X("delay", f_delay, 2, 2) \
     X("fft", f_fft, 1, 1) X("ifft", f_ifft, 1, 1) X("par", real_part, 1, 1)            \
     X("sunif", f_sunif, 1, 1) X("sgauss", f_sgauss, 1, 1) X("rnd", f_rnd, 1, 1)
 /* clang-format on */
