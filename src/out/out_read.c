@@ -1,6 +1,7 @@
 /* out_read.c - reads the files that out.c writes; also those of ngspice and other SPICEs.
  * A stream is read forwards: of a file that somebody cuts off meanwhile there is less, no more. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,12 +302,19 @@ static void name_columns(out_plot *p, char **name)
     p->n_vec = (int32_t)vec_len(p->name);
 }
 
-/* One row; false: it has fewer fields than `n`. */
+/* One row; false: it has fewer fields than `n`, or no number. A field of words, as the section of a
+ * corner or the status of a point, is NAN. */
 static bool add_row(rows *t, const char *at, size_t n, bool complex)
 {
+    bool any = false;
     for (size_t i = 0; i < n; i++) {
         char *end;
-        const double x = strtod(at, &end);
+        double x = strtod(at, &end);
+        any |= end != at;
+        if (end == at) {
+            end += strcspn(at, ",");
+            x = NAN;
+        }
         if (end == at)
             return false;
         rows_add(t, x);
@@ -315,7 +323,7 @@ static bool add_row(rows *t, const char *at, size_t n, bool complex)
         at = end + strspn(end, " \t");
         at += *at == ',';
     }
-    return true;
+    return any;
 }
 
 static const char *read_table(out_reader *r, out_plot *p)
