@@ -199,6 +199,31 @@ VSIM_MUST_USE vsim_status vsim_inside_compare(const vsim_settings *set,
                                               const vsim_inside_streams *s,
                                               const vsim_inside_comparison *c, int64_t *differ);
 
+/* The viewer (docs/view.md): a page for a browser of this machine, and its server, in this call. */
+typedef struct vsim_inside_running {
+    char what[16]; /* "tran"; "": nothing runs yet */
+    bool ended;
+    vsim_progress now;
+    char unit[16];  /* now.unit */
+    double seconds; /* since the analysis began */
+} vsim_inside_running;
+typedef struct vsim_inside_viewer {
+    const char *const *file; /* [n_file] results; with `running` the first one grows, and need not
+                              * be there yet */
+    size_t n_file;
+    const char *version; /* of the client */
+    /* The page's address, which whoever knows may read the files, once. */
+    void (*opened)(void *user, const char *address);
+    bool (*stop)(void *user); /* true: end; asked some ten times a second */
+    /* Of the run that writes the first file; NULL: there is none. end_run: the page's button. */
+    void (*running)(void *user, vsim_inside_running *r);
+    void (*end_run)(void *user);
+    void *user;
+} vsim_inside_viewer;
+/* Returns when the page was closed, or by `stop`. As vsim_inside_draw. */
+VSIM_MUST_USE vsim_status vsim_inside_view(const vsim_settings *set, const vsim_inside_streams *s,
+                                           const vsim_inside_viewer *v);
+
 /* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
  * -- */
 /* Did a launcher start this process? `variable` looks names of the environment up. */

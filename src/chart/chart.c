@@ -54,7 +54,7 @@ static size_t letter_bytes(const unsigned char *s)
     return wrong ? 0 : n;
 }
 
-void chart_clean(char *buf, size_t size, const char *text, size_t most)
+static void clean(char *buf, size_t size, const char *text, size_t most)
 {
     size_t at = 0, letters = 0;
     const unsigned char *s = (const unsigned char *)text;
@@ -189,7 +189,7 @@ static bool add_entry(legend *l, uint32_t rgb, const char *name)
 {
     char text[256];
     const size_t most = (size_t)fmax(4, l->width / l->s->em - 4);
-    chart_clean(text, sizeof text, name, most > 60 ? 60 : most);
+    clean(text, sizeof text, name, most > 60 ? 60 : most);
     const double width = ((double)chart_letters(text) + 5) * l->s->em;
     if (l->at > 0 && l->at + width > l->width) {
         l->row++;
@@ -283,11 +283,11 @@ static void draw_frame(frame *f, double top, double bottom, double left, double 
     draw_marks(f);
     if (f->last) {
         chart_axis_label(label, sizeof label, &f->p->x, &f->x);
-        chart_clean(text, sizeof text, label, (size_t)(f->x.len / s->em));
+        clean(text, sizeof text, label, (size_t)(f->x.len / s->em));
         s->text(s, (left + right) / 2, bottom + 2.5 * s->line, 0.5, false, 1, f->t->text, text);
     }
     chart_axis_label(label, sizeof label, &f->p->y, &f->y);
-    chart_clean(text, sizeof text, label, (size_t)fmax(3, (bottom - top) / s->em));
+    clean(text, sizeof text, label, (size_t)fmax(3, (bottom - top) / s->em));
     s->text(s, 1.1 * s->line, (top + bottom) / 2, 0.5, true, 1, f->t->text, text);
 }
 
@@ -318,7 +318,7 @@ static double title_of(chart_surface *s, const chart *c, const chart_theme *t)
     char text[400];
     if (!c->title || !*c->title)
         return 0.4 * s->line;
-    chart_clean(text, sizeof text, c->title, (size_t)(s->width / s->em / 1.3));
+    clean(text, sizeof text, c->title, (size_t)(s->width / s->em / 1.3));
     s->text(s, s->width / 2, 1.3 * s->line, 0.5, false, 1.25, t->text, text);
     return 1.7 * s->line;
 }
@@ -430,9 +430,7 @@ vs_status chart_write(const chart *given, chart_format f, FILE *out, const char 
         st = begin_cairo(&c, s, out, f == CHART_PDF, why);
     else if (!st && letters)
         chart_text_begin(s, out, c.width ? c.width : 80, c.height, f == CHART_ANSI);
-    if (!st && f == CHART_HTML)
-        chart_page_begin(out, c.title, c.dark);
-    if (!st && (f == CHART_SVG || f == CHART_HTML))
+    else if (!st)
         chart_svg_begin(s, out, c.width ? c.width : 800, c.height);
     if (!st) {
         errno = 0;
@@ -442,8 +440,6 @@ vs_status chart_write(const chart *given, chart_format f, FILE *out, const char 
             st = VS_EIO;
         if (owned)
             heap_disown(&s->owned);
-        if (f == CHART_HTML)
-            chart_page_end(out);
         if (fflush(out) || ferror(out))
             st = VS_EIO;
     }

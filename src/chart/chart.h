@@ -1,8 +1,8 @@
 /* chart.h - curves as a picture: panels with axes, units and engineering ticks, legends, families
- * of curves, Smith and polar charts; as SVG, PNG, PDF, a page, or letters for a terminal.
+ * of curves, Smith and polar charts; as SVG, PNG, PDF, or letters for a terminal.
  * Use:    fill a chart (all that it points to stays the caller's), then chart_write.
  * Curves of more points than the picture can show keep the extremes of each column, so that no peak
- * is lost. The same chart gives the same bytes on every machine (SVG, page, letters).
+ * is lost. The same chart gives the same bytes on every machine (SVG, letters).
  * PNG and PDF are drawn by cairo, in a plug-in (libvsim-cairo.so) that a build without it lacks. */
 #ifndef CHART_H
 #define CHART_H
@@ -15,7 +15,7 @@ typedef enum chart_format {
     CHART_SVG,
     CHART_PNG,
     CHART_PDF,
-    CHART_HTML, /* one page that needs no other file */
+    CHART_HTML, /* one page that needs no other file: not drawn here, but by fig_draw */
     CHART_TXT,  /* Unicode braille */
     CHART_ANSI  /* the same with a terminal's colours */
 } chart_format;

@@ -42,8 +42,6 @@ struct chart_surface {
 
 void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
 /* A page: what stands in front of its picture, and behind. */
-void chart_page_begin(FILE *out, const char *title, bool dark);
-void chart_page_end(FILE *out);
 void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
 /* false: no memory. */
 typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height, bool pdf);
@@ -95,9 +93,6 @@ void chart_draw_curve(chart_surface *s, const chart_curve *c, const chart_scale 
 void chart_draw_round(chart_surface *s, const chart_panel *p, const chart_theme *t, bool dark,
                       double x, double y, double r);
 
-/* -- chart.c -- */
-/* Bytes that are no UTF-8, and control letters, are replaced; at most `most` letters. */
-void chart_clean(char *buf, size_t size, const char *text, size_t most);
 size_t chart_letters(const char *utf8);
 
 #endif

@@ -1,4 +1,4 @@
-/* chart_svg.c - SVG, and the page around one. */
+/* chart_svg.c - SVG. */
 #include <math.h>
 #include <string.h>
 
@@ -93,17 +93,3 @@ void chart_svg_begin(chart_surface *s, FILE *out, double width, double height)
             "font-family='sans-serif' font-size='12'>\n",
             width, height, width, height);
 }
-
-void chart_page_begin(FILE *out, const char *title, bool dark)
-{
-    char words[400];
-    chart_clean(words, sizeof words, title ? title : "vsim", 300);
-    fputs("<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n<title>", out);
-    put_text(out, words);
-    fprintf(out,
-            "</title>\n<style>body{margin:0;background:%s}svg{display:block;width:100%%;"
-            "height:98vh}</style>\n</head>\n<body>\n",
-            dark ? "#15181c" : "#fff");
-}
-
-void chart_page_end(FILE *out) { fputs("</body>\n</html>\n", out); }

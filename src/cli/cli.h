@@ -32,6 +32,7 @@ typedef enum cli_command {
     CMD_PLOT,
     CMD_CONVERT,
     CMD_COMPARE,
+    CMD_VIEW,
     CMD_TUNE,
     CMD_HELP,
     CMD_VERSION
@@ -96,6 +97,7 @@ typedef struct cli_opt {
     size_t n_z0;
     double reltol, abstol, time_shift; /* compare; NAN: not given */
     bool common;                       /* --common */
+    bool view, no_open;                /* --view, --no-open */
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
     size_t memory;    /* bytes that the machine has for us; 0: not known */
@@ -123,6 +125,7 @@ int cli_merge(const cli_opt *o);
 int cli_plot(const cli_opt *o);
 int cli_convert(const cli_opt *o);
 int cli_compare(const cli_opt *o);
+int cli_view(const cli_opt *o);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */
 bool cli_join(cli_opt *o, int *code);
@@ -148,16 +151,30 @@ typedef struct cli_out {
 bool cli_out_open(cli_out *out, const cli_opt *o);
 bool cli_out_close(cli_out *out);
 
+/* Does `work` in a process of its own where one of the first n_read words, the inputs, is HDF5
+ * (cli_result.c). */
+int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o));
 /* "1n,2.5u": two numbers as in decks (cli_result.c). */
 bool cli_numbers(const char *text, double *a, double *b);
 /* "50,75": any number of them, to be freed. */
 bool cli_list(const char *text, double **x, size_t *n);
+
+/* -- the viewer beside a run (cli_view.c): NULL, which all take, if there is none -- */
+typedef struct cli_watch cli_watch;
+/* Starts it if it is asked for. */
+cli_watch *cli_watch_begin(const cli_opt *o);
+void cli_watch_new(cli_watch *w, const char *what); /* an analysis begins */
+void cli_watch_tell(cli_watch *w, const vsim_progress *p);
+bool cli_watch_stopped(const cli_watch *w); /* by the page's button */
+/* The run is over; waits until the viewer is. */
+void cli_watch_end(cli_watch *w);
 
 /* -- progress on a terminal (cli_progress.c) -- */
 typedef struct cli_progress {
     bool quiet, on;
     double t0, last;
     const char *what;
+    cli_watch *watch;
 } cli_progress;
 void cli_progress_begin(cli_progress *p, const char *what);
 void cli_progress_show(cli_progress *p, const vsim_progress *now);

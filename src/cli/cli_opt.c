@@ -61,6 +61,8 @@ enum {
     OPT_ABSTOL,
     OPT_TIME_SHIFT,
     OPT_COMMON,
+    OPT_VIEW,
+    OPT_NO_OPEN,
     OPT_PICTURE /* those of plot begin here, in the order of picture_options */
 };
 
@@ -127,6 +129,8 @@ static const struct option options[] = {
     {"abstol", required_argument, NULL, OPT_ABSTOL},
     {"time-shift", required_argument, NULL, OPT_TIME_SHIFT},
     {"common", no_argument, NULL, OPT_COMMON},
+    {"view", no_argument, NULL, OPT_VIEW},
+    {"no-open", no_argument, NULL, OPT_NO_OPEN},
     {"vs", required_argument, NULL, OPT_PICTURE},
     {"plot", required_argument, NULL, OPT_PICTURE + 1},
     {"title", required_argument, NULL, OPT_PICTURE + 2},
@@ -158,7 +162,7 @@ static const struct {
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
                 {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
                 {"convert", CMD_CONVERT}, {"compare", CMD_COMPARE}, {"tune", CMD_TUNE},
-                {"cache", CMD_CACHE},     {"help", CMD_HELP}};
+                {"view", CMD_VIEW},       {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -486,6 +490,8 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_RELTOL: return parse_tolerance("--reltol", text, &o->reltol);
     case OPT_ABSTOL: return parse_tolerance("--abstol", text, &o->abstol);
     case OPT_COMMON: o->common = true; return true;
+    case OPT_VIEW: o->view = true; return true;
+    case OPT_NO_OPEN: o->no_open = true; return true;
     case OPT_TIME_SHIFT: return parse_tolerance("--time-shift", text, &o->time_shift);
     default: return apply_picture(o, c - OPT_PICTURE, text);
     }
@@ -532,6 +538,19 @@ static bool check_talk(const cli_opt *o)
             "them",
             NULL);
     return o->n_arg <= 1 || usage("one deck at a time; not expected:", o->arg[1]);
+}
+
+static bool check_view(const cli_opt *o)
+{
+    if (o->command == CMD_VIEW && !o->n_arg)
+        return usage("view takes result files: vsim view ring.raw", NULL);
+    if (o->view && o->command != CMD_RUN)
+        return usage("only running a deck takes", "--view");
+    if (o->no_open && o->command != CMD_VIEW && !o->view)
+        return usage("only view and --view take", "--no-open");
+    if (o->view && (o->no_output || o->server || (o->raw && !strcmp(o->raw, "-"))))
+        return usage("--view shows a result file; this run writes none", NULL);
+    return true;
 }
 
 /* Of the commands on result files. */
@@ -582,7 +601,7 @@ static bool check_arguments(const cli_opt *o)
     if (o->debug.check_kernels && o->interpret)
         return usage(
             "--check-kernels compares kernels with the interpreter; --interpret makes none", NULL);
-    if (!check_results(o))
+    if (!check_results(o) || !check_view(o))
         return false;
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
@@ -707,6 +726,7 @@ static const char help_main[] =
     "  vsim compile FILE.va         compile a Verilog-A file and report on its modules\n"
     "  vsim plot FILE.raw EXPR...   a picture of results: in the terminal, or -o FILE.svg|png|pdf|"
     "html|txt\n"
+    "  vsim view FILE.raw...        look at results in a browser (docs/view.md)\n"
     "  vsim convert FROM TO         results in another format, by the ending: .raw .csv .h5 "
     ".parquet "
     ".mat\n"
@@ -746,6 +766,10 @@ static const char help_main[] =
     "  --style lines|points|both|steps|comb\n"
     "  --stack                      each expression below the other; else by units\n"
     "  --title, --xlabel, --ylabel TEXT; --size WxH; --dark\n"
+    "\n"
+    "View (docs/view.md)\n"
+    "  --view                       look at a run's results in a browser while it goes on\n"
+    "  --no-open                    print the page's address only\n"
     "\n"
     "Convert (docs/results.md)\n"
     "  --plot KIND|N                of a file with several plots\n"

@@ -10,7 +10,9 @@ enum { BAR = 24 };
 
 void cli_progress_begin(cli_progress *p, const char *what)
 {
+    cli_watch_new(p->watch, what);
     *p = (cli_progress){.quiet = p->quiet,
+                        .watch = p->watch,
                         .on = !p->quiet && isatty(STDERR_FILENO),
                         .t0 = vsim_inside_seconds(),
                         .what = what};
@@ -31,6 +33,7 @@ static void clock_text(char *buf, size_t n, double s)
 void cli_progress_show(cli_progress *p, const vsim_progress *now)
 {
     const double t = vsim_inside_seconds();
+    cli_watch_tell(p->watch, now);
     double fraction = now->fraction;
     if (!p->on || t - p->last < REDRAW_SECONDS)
         return;

@@ -77,9 +77,8 @@ static bool is_hdf5(const char *path)
     return dot && (!strcasecmp(dot, ".h5") || !strcasecmp(dot, ".hdf5"));
 }
 
-/* Does `work` in a process of its own where one of the first n_read words, the inputs, is HDF5:
- * what that library does with a damaged file is not in our hands, down to a segmentation fault. */
-static int guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o))
+/* What that library does with a damaged file is not in our hands, down to a segmentation fault. */
+int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o))
 {
     const char *file = NULL;
     for (size_t k = 0; k < n_read && !file; k++)
@@ -124,7 +123,7 @@ static int convert(const cli_opt *o)
     return end(&out, vsim_inside_convert(&set, &out.streams, &c));
 }
 
-int cli_convert(const cli_opt *o) { return guarded(o, 1, convert); }
+int cli_convert(const cli_opt *o) { return cli_guarded(o, 1, convert); }
 
 static int compare(const cli_opt *o)
 {
@@ -147,7 +146,7 @@ static int compare(const cli_opt *o)
     return code == CLI_OK && differ ? CLI_DIFFER : code;
 }
 
-int cli_compare(const cli_opt *o) { return guarded(o, o->n_arg, compare); }
+int cli_compare(const cli_opt *o) { return cli_guarded(o, o->n_arg, compare); }
 
 static int plot(const cli_opt *o)
 {
@@ -166,4 +165,4 @@ static int plot(const cli_opt *o)
     return end(&out, vsim_inside_draw(&set, &out.streams, &p));
 }
 
-int cli_plot(const cli_opt *o) { return guarded(o, o->n_arg, plot); }
+int cli_plot(const cli_opt *o) { return cli_guarded(o, o->n_arg, plot); }

@@ -40,8 +40,8 @@ static void listen_to_signals(void)
 
 static bool asked_to_stop(void *user)
 {
-    (void)user;
-    return interrupted != 0;
+    const cli_progress *p = user;
+    return interrupted != 0 || cli_watch_stopped(p->watch);
 }
 
 static void begin_progress(void *user, const char *what) { cli_progress_begin(user, what); }
@@ -124,14 +124,15 @@ int cli_run(const cli_opt *o)
     }
     if (!cli_out_open(&out, o))
         return CLI_IO;
+    progress.watch = cli_watch_begin(o);
     listen_to_signals();
     const vsim_inside_job job = job_of(o, &out, &progress);
     const vsim_status st = vsim_inside_run(&job, &quit);
     const bool differ = (o->debug.check_kernels && quit == VSIM_KERNELS_DIFFER) ||
                         (o->verify && quit == VSIM_NOT_VERIFIED);
-    const int code = interrupted               ? CLI_INTERRUPT
-                     : st == VSIM_OK || differ ? quit
-                                               : cli_exit_code(st);
+    const bool ended = interrupted || cli_watch_stopped(progress.watch);
+    const int code = ended ? CLI_INTERRUPT : st == VSIM_OK || differ ? quit : cli_exit_code(st);
     const bool told = cli_out_close(&out);
+    cli_watch_end(progress.watch);
     return code == CLI_OK && !told ? CLI_IO : code;
 }

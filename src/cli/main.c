@@ -55,6 +55,7 @@ int main(int argc, char **argv)
         case CMD_PLOT: code = cli_plot(&o); break;
         case CMD_CONVERT: code = cli_convert(&o); break;
         case CMD_COMPARE: code = cli_compare(&o); break;
+        case CMD_VIEW: code = cli_view(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:

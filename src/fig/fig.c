@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fig_priv.h"
 #include "files.h"
 #include "vec.h"
 
@@ -105,17 +106,33 @@ static const double *axis_of(arena *mem, const fig_value *f, int64_t n)
 
 /* -- words -- */
 
-static const char *unit_of(const char *type)
+const char *fig_unit(const char *type)
 {
-    static const char *const t[][2] = {
-        {"voltage", "V"},    {"current", "A"},     {"time", "s"},         {"frequency", "Hz"},
-        {"decibel", "dB"},   {"phase", "rad"},     {"temperature", "°C"}, {"temp-sweep", "°C"},
-        {"power", "W"},      {"capacitance", "F"}, {"impedance", "Ω"},    {"res-sweep", "Ω"},
-        {"admittance", "S"}, {"charge", "C"}};
+    static const char *const t[][2] = {{"voltage", "V"},
+                                       {"current", "A"},
+                                       {"time", "s"},
+                                       {"frequency", "Hz"},
+                                       {"decibel", "dB"},
+                                       {"phase", "rad"},
+                                       {"temperature", "°C"},
+                                       {"temp-sweep", "°C"},
+                                       {"power", "W"},
+                                       {"capacitance", "F"},
+                                       {"impedance", "Ω"},
+                                       {"res-sweep", "Ω"},
+                                       {"admittance", "S"},
+                                       {"charge", "C"},
+                                       {"voltage-density", "V/√Hz"},
+                                       {"current-density", "A/√Hz"}};
     for (size_t i = 0; i < VS_COUNT(t); i++)
         if (!strcmp(type, t[i][0]))
             return t[i][1];
     return "";
+}
+
+const char *fig_axis_unit(const char *name, const char *type)
+{
+    return !strcmp(name, "v-sweep") ? "V" : !strcmp(name, "i-sweep") ? "A" : fig_unit(type);
 }
 
 /* The quantity, where its name is one. */
@@ -164,12 +181,10 @@ static chart_axis x_axis(const builder *b, const fig_value *v, const double *x, 
     chart_axis a = {.lo = r->xlo, .hi = r->xhi, .log = r->xlog, .label = "index", .unit = ""};
     if (v->over.name) {
         a.label = v->over.name;
-        a.unit = unit_of(v->over.type);
+        a.unit = fig_unit(v->over.type);
     } else if (v->axis) {
-        const bool volts = !strcmp(v->axis->name, "v-sweep"),
-                   amps = !strcmp(v->axis->name, "i-sweep");
         a.label = v->axis->name;
-        a.unit = volts ? "V" : amps ? "A" : unit_of(v->axis->type);
+        a.unit = fig_axis_unit(v->axis->name, v->axis->type);
         a.log |= !strcmp(v->axis->type, "frequency") && isnan(r->xlo) && by_ratios(x, n);
     }
     if (r->xlabel) {
@@ -198,7 +213,7 @@ static chart_panel new_panel(const builder *b, chart_axis x, const char *label, 
 /* The panel for an expression: its own, that of its unit, or the one there is. */
 static size_t panel_of(builder *b, const fig_value *v, chart_axis x)
 {
-    const char *unit = unit_of(v->v.type), *quantity = quantity_of(v->v.type);
+    const char *unit = fig_unit(v->v.type), *quantity = quantity_of(v->v.type);
     const bool one = b->r->kind != FIG_XY || !isnan(b->r->ylo) || b->r->ylabel;
     for (size_t i = 0; i < vec_len(b->panel); i++) {
         chart_panel *p = &b->panel[i];
@@ -313,6 +328,8 @@ static void add_margins(builder *b)
 vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format format, FILE *out,
                    const char **why)
 {
+    if (format == CHART_HTML)
+        return fig_page(f, e, r, out, why);
     builder b = {.f = f, .r = r, .mem = e->mem};
     const post_plot *of = NULL;
     for (size_t i = 0; i < vec_len(f->value); i++) {

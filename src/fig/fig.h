@@ -47,7 +47,12 @@ void fig_fini(fig *f);
 /* What tells a plot of a family from the others: "r=1000" of "Transient Analysis, r=1000"; NULL. */
 const char *fig_family(const post_plot *p);
 
-/* Status: of chart_write. *why: a static sentence, for VS_EIO too. */
+/* "V" of "voltage"; "" for what has none. Of an axis, whose name may tell more. */
+const char *fig_unit(const char *type);
+const char *fig_axis_unit(const char *name, const char *type);
+
+/* CHART_HTML is the viewer's page with these curves in it (page.h); the others are drawn. Status:
+ * of chart_write. *why: a static sentence, for VS_EIO too. */
 VS_MUST_USE vs_status fig_draw(const fig *f, post_env *e, const fig_request *r, chart_format format,
                                FILE *out, const char **why);
 

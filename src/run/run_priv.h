@@ -7,6 +7,7 @@
  *     run_ngspice.c the same in ngspice's form
  *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
  *     run_result.c  what needs result files alone: pictures, conversions, comparisons
+ *     run_view.c    the viewer: its server, and what it answers
  *     run_ranks.c   processes of an MPI launcher */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H

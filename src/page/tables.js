@@ -1,0 +1,59 @@
+// tables.js - what stands between the cursors, curve by curve; the operating point by device.
+
+let tableTurn = 0;
+
+async function showMeasures() {
+  const foot = $('foot'), turn = ++tableTurn;
+  const pane = PANES.find((p) => p.data && p.data.cursors !== false && KINDS[p.spec.kind].follows && p.index === S.pane) || PANES.find((p) => p.data && KINDS[p.spec.kind].follows);
+  const axis = pane && pane.axis, cur = axis ? cursorsOf(axis) : [null, null];
+  if (!pane || cur[0] === null || cur[0] === undefined) { foot.replaceChildren(); return; }
+  const near = PANES.filter((p) => p.data && p.axis === axis && KINDS[p.spec.kind].follows && p.data.cursors !== false);
+  const d = pane.data, both = cur[1] !== null && cur[1] !== undefined, unit = d.axisUnit;
+  const rows = near.flatMap((p) => p.data.series.map((s) => ({ ...s, pane: p }))).slice(0, 40), columns = both ? MEASURES : MEASURES.slice(0, 1);
+  const full = await exact(cur, rows);
+  if (turn !== tableTurn) return;
+  const span = cur[1] - cur[0];
+  const caption = el('caption', {}, `A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}`);
+  const head = el('tr', {}, el('th', { scope: 'col' }, ''), ...columns.map((c) => el('th', { scope: 'col' }, c[1])));
+  const body = rows.map((s, k) => {
+    const m = measure(full[k].x, full[k].y, cur[0], both ? cur[1] : cur[0]), mark = el('i');
+    mark.style.background = s.colour;
+    return el('tr', {}, el('td', {}, mark, s.name), ...columns.map((c) => el('td', {}, eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
+  });
+  foot.replaceChildren(el('table', { 'aria-label': 'Measures between the cursors' }, caption, el('thead', {}, head), el('tbody', {}, ...body)));
+}
+
+// The curves between the cursors with all their points, as far as a page can hold them; those of the picture where there is no raw curve.
+async function exact(cur, rows) {
+  const lo = Math.min(cur[0], cur[1] ?? cur[0]), hi = Math.max(cur[0], cur[1] ?? cur[0]), out = [];
+  for (const s of rows) {
+    const plainCurve = s.pane.spec.kind === 'xy' && s.raw && s.trace && !SOURCE.alone;
+    if (!plainCurve) { out.push(s); continue; }
+    try {
+      const h = await ask('curve', { g: groupOf(s.trace.g).id, e: s.trace.e, x0: lo, x1: hi, w: 200000, m: s.member });
+      out.push({ x: h.members[0].x, y: modulus(h.members[0]) });
+    } catch { out.push(s); }
+  }
+  return out;
+}
+
+// All values of a plot with one point: devices with their quantities as columns, then the rest.
+async function opTable(pane) {
+  const g = groupOf(pane.spec.traces[0].g), p = await ask('point', { g: g.id, m: pane.spec.member || 0 });
+  const devices = new Map(), plainRows = [], columns = [];
+  g.names.forEach((name, k) => {
+    const m = /^@(.*)\[(.*)\]$/.exec(name);
+    if (!m) { plainRows.push(k); return; }
+    if (!devices.has(m[1])) devices.set(m[1], new Map());
+    devices.get(m[1]).set(m[2], p.y[k]);
+    if (!columns.includes(m[2])) columns.push(m[2]);
+  });
+  const most = 3000, unit = (k) => g.types[g.type[k]][1], parts = [];
+  if (devices.size)
+    parts.push(el('table', { 'aria-label': 'Operating point by device' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'device'), ...columns.map((c) => el('th', { scope: 'col' }, c)))),
+      el('tbody', {}, ...[...devices].slice(0, most).map(([name, v]) => el('tr', {}, el('td', {}, name), ...columns.map((c) => el('td', {}, v.has(c) ? eng(v.get(c)) : '')))))));
+  parts.push(el('table', { 'aria-label': 'Operating point by node' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'node, branch'), el('th', { scope: 'col' }, 'value'))),
+    el('tbody', {}, ...plainRows.slice(0, most).map((k) => el('tr', {}, el('td', {}, g.names[k]), el('td', {}, eng(p.y[k], unit(k), 6)))))));
+  if (plainRows.length > most || devices.size > most) parts.push(el('p', { class: 'facts' }, `the first ${most}; search the list at the left for others`));
+  return parts;
+}

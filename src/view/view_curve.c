@@ -1,0 +1,350 @@
+/* view_curve.c - curves and spectra of expressions, as the page asks for them. */
+#include <math.h>
+#include <string.h>
+
+#include "fig.h"
+#include "page.h"
+#include "reduce.h"
+#include "spectrum.h"
+#include "stream.h"
+#include "vec.h"
+#include "view_priv.h"
+
+/* One answer under way. */
+typedef struct work {
+    view *v;
+    const view_group *g;
+    diag d;
+    arena mem;
+    post_env e;
+    diag_span whole; /* of the expression */
+    FILE *out;
+} work;
+
+static bool begin(work *w, view *v, int64_t group, const char *expr, FILE *out)
+{
+    *w = (work){.v = v, .out = out};
+    diag_init(&w->d);
+    arena_init(&w->mem);
+    if (group < 0 || (size_t)group >= vec_len(v->group)) {
+        diag_error(&w->d, DIAG_NOWHERE, "there is no such plot any more");
+        return false;
+    }
+    w->g = &v->group[group];
+    const int32_t file = diag_add_file(&w->d, "expression", expr, strlen(expr), DIAG_NOWHERE);
+    w->whole = (diag_span){file, 0, (uint32_t)strlen(expr)};
+    w->e = (post_env){.set = &v->file[w->g->file].set,
+                      .d = &w->d,
+                      .span = w->whole,
+                      .line = diag_text(&w->d, file),
+                      .line_at = w->whole,
+                      .mem = &w->mem};
+    return true;
+}
+
+/* The first message, with the part of the expression that it is about; true if all went well. */
+static bool end(work *w)
+{
+    const bool good = !w->d.n_error;
+    if (!good) {
+        const diag_msg *m = w->d.msg;
+        fputs("{\"error\":", w->out);
+        page_string(w->out, m->text);
+        fprintf(w->out, ",\"from\":%u,\"length\":%u", m->span.off, m->span.len);
+        fputs(",\"note\":", w->out);
+        page_string(w->out, vec_len(w->d.msg) > 1 && m[1].level == DIAG_NOTE ? m[1].text : "");
+        fputs("}", w->out);
+    }
+    arena_fini(&w->mem);
+    diag_fini(&w->d);
+    return good;
+}
+
+void view_put_head(FILE *out, const char *text, size_t n)
+{
+    const uint32_t size = (uint32_t)((n + 4 + 7) / 8 * 8 - 4);
+    const unsigned char b[4] = {(unsigned char)size, (unsigned char)(size >> 8),
+                                (unsigned char)(size >> 16), (unsigned char)(size >> 24)};
+    fwrite(b, 1, 4, out);
+    fwrite(text, 1, n, out);
+    for (size_t k = n; k < size; k++)
+        fputc(' ', out);
+}
+
+/* A vector of that very name, else an expression: names may have any letters. */
+static bool value_of(work *w, post_plot *p, const char *text, post_val *v)
+{
+    w->e.set->current = p;
+    for (size_t k = 0; k < vec_len(p->vec); k++) {
+        const post_vec *x = p->vec[k];
+        if (strcmp(x->name, text))
+            continue;
+        *v = (post_val){.complex = x->complex,
+                        .n = x->n,
+                        .v = x->v,
+                        .plot = p,
+                        .type = x->type,
+                        .name = x->name};
+        return true;
+    }
+    return post_eval(&w->e, text, v);
+}
+
+/* The real part; those of a real value are not copied. */
+static const double *real_of(arena *mem, const double *v, bool complex, int64_t n)
+{
+    if (!complex)
+        return v;
+    double *re = arena_array(mem, double, n + 1);
+    for (int64_t k = 0; k < n; k++)
+        re[k] = v[2 * k];
+    return re;
+}
+
+/* -- curves -- */
+
+typedef struct curve {
+    post_val y;
+    const double *x; /* [n] */
+    int64_t n;       /* points there are */
+    int64_t *at, n_at;
+    const char *axis, *axis_type;
+    size_t member;
+} curve;
+
+static void index_axis(work *w, curve *c)
+{
+    double *x = arena_array(&w->mem, double, c->n + 1);
+    for (int64_t k = 0; k < c->n; k++)
+        x[k] = (double)k;
+    c->x = x;
+    c->axis = "index";
+    c->axis_type = "notype";
+}
+
+/* false: a message was given. */
+static bool find_axis(work *w, const view_question *q, post_plot *p, curve *c)
+{
+    post_val over;
+    const post_vec *a = post_axis(&c->y);
+    c->n = c->y.n;
+    if (q->over) {
+        const char *line = w->e.line;
+        w->e.line = NULL; /* messages point to the whole */
+        const bool good = value_of(w, p, q->over, &over);
+        w->e.line = line;
+        if (!good)
+            return false;
+        c->n = over.n < c->n ? over.n : c->n;
+        c->x = real_of(&w->mem, over.v, over.complex, over.n);
+        c->axis = q->over;
+        c->axis_type = over.type;
+    } else if (a) {
+        c->x = real_of(&w->mem, a->v, a->complex, a->n);
+        c->axis = a->name;
+        c->axis_type = a->type;
+    } else {
+        index_axis(w, c);
+    }
+    return true;
+}
+
+static void choose_points(work *w, const view_question *q, curve *c)
+{
+    int64_t from = 0, to = c->n;
+    if (!q->over)
+        reduce_part(c->x, c->n, q->x0, q->x1, &from, &to);
+    const int64_t n = to - from;
+    double *size = NULL;
+    if (c->y.complex) {
+        size = arena_array(&w->mem, double, n + 1);
+        for (int64_t k = 0; k < n; k++)
+            size[k] = hypot(c->y.v[2 * (from + k)], c->y.v[2 * (from + k) + 1]);
+    }
+    const int64_t most = q->columns > 0 && 4 * q->columns + 2 < n ? 4 * q->columns + 2 : n;
+    c->at = arena_array(&w->mem, int64_t, most + 1);
+    c->n_at = reduce_points(c->x + from, size ? size : c->y.v + from, n, q->columns, c->at);
+    for (int64_t k = 0; k < c->n_at; k++)
+        c->at[k] += from;
+}
+
+/* A member that lacks a vector is left out, if another has it. */
+static curve *curves_of(work *w, const view_question *q)
+{
+    curve *all = NULL;
+    diag_mark before = diag_try(&w->d);
+    for (size_t k = 0; k < vec_len(w->g->member); k++) {
+        curve c = {.member = k};
+        if (q->member >= 0 && (size_t)q->member != k)
+            continue;
+        post_plot *p = w->g->member[k];
+        if (!value_of(w, p, w->e.line, &c.y) || !find_axis(w, q, p, &c)) {
+            if (!all)
+                continue;
+            diag_take_back(&w->d, before);
+            continue;
+        }
+        if (!all) { /* those in front lack it */
+            diag_take_back(&w->d, before);
+            before = diag_try(&w->d);
+        }
+        choose_points(w, q, &c);
+        vec_push(all, c);
+    }
+    return all;
+}
+
+static void put_curve_head(const curve *all, const view_group *g, FILE *out)
+{
+    bool complex = false;
+    char buf[24];
+    for (size_t k = 0; k < vec_len(all); k++)
+        complex |= all[k].y.complex;
+    fputs("{\"unit\":", out);
+    page_string(out, fig_unit(all[0].y.type));
+    fputs(",\"type\":", out);
+    page_string(out, all[0].y.type);
+    fputs(",\"axis\":", out);
+    page_string(out, all[0].axis);
+    fputs(",\"axisUnit\":", out);
+    page_string(out, fig_axis_unit(all[0].axis, all[0].axis_type));
+    fprintf(out, ",\"complex\":%s,\"members\":[", complex ? "true" : "false");
+    for (size_t k = 0; k < vec_len(all); k++) {
+        const curve *c = &all[k];
+        fprintf(out, "%s{\"member\":%zu,\"label\":", k ? "," : "", c->member);
+        page_string(out, view_member_name(g, c->member, buf));
+        fprintf(out, ",\"n\":%lld,\"all\":%lld,\"x0\":", (long long)c->n_at, (long long)c->n);
+        page_number(out, c->n ? c->x[0] : NAN);
+        fputs(",\"x1\":", out);
+        page_number(out, c->n ? c->x[c->n - 1] : NAN);
+        fputc('}', out);
+    }
+    fputs("]}", out);
+}
+
+/* x, y, and of complex answers the imaginary part. */
+static void put_numbers(const curve *c, bool complex, FILE *out)
+{
+    for (int part = 0; part < 2 + complex; part++)
+        for (int64_t k = 0; k < c->n_at; k++) {
+            const int64_t i = c->at[k];
+            const double y = !part          ? c->x[i]
+                             : c->y.complex ? c->y.v[2 * i + (part == 2)]
+                             : part == 1    ? c->y.v[i]
+                                            : 0;
+            fwrite(&y, sizeof y, 1, out);
+        }
+}
+
+static void put_curves(const curve *all, const view_group *g, FILE *out)
+{
+    char *head;
+    size_t n;
+    bool complex = false;
+    FILE *text = stream_text(&head, &n);
+    put_curve_head(all, g, text);
+    stream_close(text);
+    view_put_head(out, head, n);
+    vs_free(head);
+    for (size_t k = 0; k < vec_len(all); k++)
+        complex |= all[k].y.complex;
+    for (size_t k = 0; k < vec_len(all); k++)
+        put_numbers(&all[k], complex, out);
+}
+
+bool view_curve(view *v, const view_question *q, FILE *out)
+{
+    work w;
+    if (begin(&w, v, q->group, q->expr, out)) {
+        curve *all = curves_of(&w, q);
+        if (!all && !w.d.n_error)
+            diag_error(&w.d, DIAG_NOWHERE, "the plot has no member %lld", (long long)q->member + 1);
+        if (all)
+            put_curves(all, w.g, out);
+        vec_free(all);
+    }
+    return end(&w);
+}
+
+/* -- single points -- */
+
+bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out)
+{
+    work w;
+    if (begin(&w, v, group, "", out)) {
+        const bool there = member >= 0 && (size_t)member < vec_len(w.g->member);
+        const post_plot *first = w.g->member[0], *p = w.g->member[there ? member : 0];
+        char head[64];
+        const int n = snprintf(head, sizeof head, "{\"n\":%zu}", vec_len(first->vec));
+        view_put_head(out, head, (size_t)n);
+        for (size_t i = 0; i < vec_len(first->vec); i++) {
+            const post_vec *x = i < vec_len(p->vec) ? p->vec[i] : NULL;
+            const int64_t at = x && (k < 0 || k >= x->n) ? x->n - 1 : k;
+            const double y = !x || at < 0 ? NAN
+                             : x->complex ? hypot(x->v[2 * at], x->v[2 * at + 1])
+                                          : x->v[at];
+            fwrite(&y, sizeof y, 1, out);
+        }
+    }
+    return end(&w);
+}
+
+/* -- spectra -- */
+
+static void put_spectrum(work *w, const post_plot *p, const char *unit)
+{
+    const post_vec *y = p->vec[1], *x = p->vec[0];
+    const post_val v = {
+        .complex = y->complex, .n = y->n, .v = y->v, .plot = p, .type = y->type, .name = y->name};
+    const post_tone_opt o = {.fmin = p->band[0], .fmax = p->band[1], .lobe = p->lobe};
+    post_tone t;
+    char *head;
+    size_t n;
+    const char *why = post_tone_of(&w->e, &v, &o, &t);
+    FILE *text = stream_text(&head, &n);
+    fputs("{\"unit\":", text);
+    page_string(text, unit);
+    fprintf(text, ",\"axis\":\"frequency\",\"axisUnit\":\"Hz\",\"n\":%lld", (long long)y->n);
+    const char *const name[] = {"freq", "amplitude", "thd", "snr", "sndr", "sfdr", "enob"};
+    const double value[] = {t.freq, t.amplitude, t.thd, t.snr, t.sndr, t.sfdr, t.enob};
+    for (size_t k = 0; k < VS_COUNT(name) && !why; k++) {
+        fprintf(text, ",\"%s\":", name[k]);
+        page_number(text, value[k]);
+    }
+    fputs("}", text);
+    stream_close(text);
+    view_put_head(w->out, head, n);
+    vs_free(head);
+    for (int64_t k = 0; k < y->n; k++) {
+        const double hz = x->complex ? x->v[2 * k] : x->v[k];
+        fwrite(&hz, sizeof hz, 1, w->out);
+    }
+    for (int64_t k = 0; k < y->n; k++) {
+        const double a = y->complex ? hypot(y->v[2 * k], y->v[2 * k + 1]) : y->v[k];
+        fwrite(&a, sizeof a, 1, w->out);
+    }
+}
+
+bool view_spectrum(view *v, const view_fft *q, FILE *out)
+{
+    work w;
+    if (begin(&w, v, q->group, q->expr, out)) {
+        const size_t n = vec_len(w.g->member);
+        post_plot *p = w.g->member[q->member >= 0 && (size_t)q->member < n ? q->member : 0],
+                  *made = NULL;
+        post_val y;
+        const post_fft_card c = {.expr = q->expr,
+                                 .window = q->window,
+                                 .from = q->from,
+                                 .to = q->to,
+                                 .fmin = NAN,
+                                 .fmax = NAN,
+                                 .alfa = 3,
+                                 .n = q->n};
+        if (value_of(&w, p, q->expr, &y) && post_fft_make(&w.e, &c, &made))
+            put_spectrum(&w, made, fig_unit(y.type));
+        if (made)
+            post_plot_destroy(w.e.set, made);
+    }
+    return end(&w);
+}

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""The viewer's server: whom it answers, what it answers, when it ends.   view.py VSIM
+
+The page itself is looked at by browser.py."""
+import base64
+import hashlib
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+import urllib.parse
+
+from folder import Folder
+
+RC = '''RC
+.param r=1k
+V1 in 0 PULSE(0 1 0 1n 1n 1u 2u)
+R1 in out {r}
+C1 out 0 1n
+.tran 10n 4u
+.step param r list 1k 2k
+.end
+'''
+# Long enough to be stopped in its middle on any machine.
+LONG = '''long
+V1 in 0 sin(0 1 1meg)
+R1 in out 1k
+C1 out 0 1n
+.save v(out)
+.tran 1n 10 0 1n
+.end
+'''
+
+
+class Server:
+    def __init__(self, folder, *words):
+        self.process = subprocess.Popen([VSIM, *words, '--no-open'], cwd=folder, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.said = ''
+        self.address = None
+        while self.address is None:
+            line = self.process.stderr.readline()
+            self.said += line
+            found = re.search(r'http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/', line)
+            if found:
+                self.address, self.port, self.token = found.group(0), int(found.group(1)), found.group(2)
+            elif not line:
+                break
+
+    def raw(self, request, wait=30):
+        """Sends bytes; all that comes until the other side closes."""
+        with socket.create_connection(('127.0.0.1', self.port), timeout=wait) as s:
+            try:
+                s.sendall(request)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            got = b''
+            while True:
+                try:
+                    part = s.recv(1 << 16)
+                except ConnectionResetError:
+                    break
+                if not part:
+                    break
+                got += part
+        return got
+
+    def ask(self, path, method='GET', host=None, more=()):
+        """Status, head and body."""
+        lines = ['%s %s HTTP/1.1' % (method, path), 'Host: %s' % (host or '127.0.0.1:%d' % self.port),
+                 'Connection: close', *more, '', '']
+        got = self.raw('\r\n'.join(lines).encode('latin-1'))
+        head, _, body = got.partition(b'\r\n\r\n')
+        return int(head.split()[1]) if head else 0, head.decode('latin-1'), body
+
+    def get(self, name, **query):
+        status, _, body = self.ask('/%s/%s?%s' % (self.token, name, urllib.parse.urlencode(query)))
+        return status, body
+
+    def numbers(self, name, **query):
+        """The head and the doubles of an answer."""
+        status, body = self.get(name, **query)
+        if status != 200:
+            raise AssertionError((status, body))
+        n = struct.unpack_from('<I', body)[0]
+        return json.loads(body[4:4 + n]), struct.unpack_from('<%dd' % ((len(body) - 4 - n) // 8), body, 4 + n)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=60)
+        self.process.stderr.close()
+        return code
+
+
+class View(Folder):
+    def run_deck(self, text=RC, name='rc'):
+        self.write(name + '.sp', text)
+        subprocess.run([VSIM, '-q', name + '.sp'], cwd=self.tmp.name, check=True, timeout=240)
+
+    def serve(self, *words):
+        s = Server(self.tmp.name, *words)
+        self.addCleanup(s.end)
+        self.assertIsNotNone(s.address, s.said)
+        return s
+
+
+class Access(View):
+    def setUp(self):
+        super().setUp()
+        self.run_deck()
+        self.s = self.serve('view', 'rc.raw')
+        self.page = '/%s/' % self.s.token
+
+    def test_the_page_is_given_with_its_policy(self):
+        status, head, body = self.s.ask(self.page)
+        self.assertEqual(status, 200)
+        self.assertTrue(body.startswith(b'<!DOCTYPE html>'))
+        for line in ('Cache-Control: no-store', 'X-Frame-Options: DENY', 'Referrer-Policy: no-referrer',
+                     'X-Content-Type-Options: nosniff', "default-src 'none'"):
+            self.assertIn(line, head)
+        self.assertNotIn('unsafe', head)
+        self.assertNotIn('Access-Control', head)
+        for tag in ('script', 'style'):
+            text = re.search(r'<%s>(.*?)</%s>' % (tag, tag), body.decode(), re.S).group(1)
+            self.assertIn(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(), head)
+        self.assertIsNone(re.search(r'(src|href)="(?!data:)', body.decode()))
+
+    def test_only_the_token_opens(self):
+        token = self.s.token
+        wrong = token[:-1] + ('0' if token[-1] != '0' else '1')
+        for path in ('/', '/index', '/%s/' % wrong, '/%s/index' % wrong, '/%s/index' % token[:-1], '/%s0/' % token,
+                     '/%s' % token, '//%s/' % token, '/x/../%s/' % token, '/index?token=%s' % token):
+            status, _, body = self.s.ask(path)
+            self.assertEqual(status, 404, path)
+            self.assertNotIn(b'signals', body)
+
+    def test_no_other_path_leads_anywhere(self):
+        for name in ('rc.raw', '../rc.raw', '..%2frc.raw', '%2e%2e/rc.raw', 'etc/passwd', '/etc/passwd', 'index/', 'curve/x',
+                     'index%00', 'stop'):
+            self.assertEqual(self.s.ask(self.page + name)[0], 404, name)
+
+    def test_other_hosts_are_refused(self):
+        for host in ('example.org', 'example.org:%d' % self.s.port, '127.0.0.1', '127.0.0.1:1', 'localhost', '0.0.0.0:%d' % self.s.port,
+                     '127.0.0.1:%d.example.org' % self.s.port, '[::1]:%d' % self.s.port, ''):
+            status = self.s.ask(self.page + 'index', host=host or ' ')[0]
+            self.assertEqual(status, 403, host)
+        self.assertEqual(self.s.ask(self.page + 'index', host='localhost:%d' % self.s.port)[0], 200)
+
+    def test_other_origins_are_refused(self):
+        own = 'http://127.0.0.1:%d' % self.s.port
+        self.assertEqual(self.s.ask(self.page + 'index', more=['Origin: ' + own])[0], 200)
+        for origin in ('http://example.org', 'null', 'https' + own[4:], own + '.example.org', own[:-1], 'http://127.0.0.1'):
+            self.assertEqual(self.s.ask(self.page + 'index', more=['Origin: ' + origin])[0], 403, origin)
+        for site in ('cross-site', 'same-site'):
+            self.assertEqual(self.s.ask(self.page + 'index', more=['Sec-Fetch-Site: ' + site])[0], 403)
+        self.assertEqual(self.s.ask(self.page, more=['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate'])[0], 200)
+
+    def test_other_methods_are_refused(self):
+        own = 'Origin: http://127.0.0.1:%d' % self.s.port
+        for method in ('HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'CONNECT', 'get', 'X'):
+            self.assertEqual(self.s.ask(self.page, method=method, more=[own])[0], 405, method)
+        self.assertEqual(self.s.ask(self.page + 'stop', method='POST', more=[own])[0], 404)  # nothing runs
+        self.assertEqual(self.s.ask(self.page + 'index', method='POST', more=[own])[0], 404)
+        self.assertEqual(self.s.ask(self.page, more=['Content-Length: 3'])[0], 413)
+        self.assertEqual(self.s.ask(self.page, more=['Transfer-Encoding: chunked'])[0], 413)
+
+    def test_other_machines_are_not_heard(self):
+        with open('/proc/net/tcp', encoding='ascii') as f:
+            bound = [line.split()[1] for line in f if line.split()[3] == '0A']
+        port = '%04X' % self.s.port
+        self.assertEqual([b for b in bound if b.endswith(':' + port)], ['0100007F:' + port])
+
+    def test_heads_that_are_too_long_or_no_heads(self):
+        long = b'GET /%s/ HTTP/1.1\r\nX: ' % self.s.token.encode() + b'a' * 20000 + b'\r\n\r\n'
+        self.assertIn(b' 431 ', self.s.raw(long)[:40])
+        for junk in (b'\r\n\r\n', b'GET\r\n\r\n', b'\x16\x03\x01\x02\x00\r\n\r\n', b'GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n',
+                     b'GET / HTTP/9.9\r\n\r\n'):
+            self.assertIn(b' 400 ', self.s.raw(junk)[:40], junk)
+        self.assertEqual(self.s.ask(self.page)[0], 200)
+
+    def test_many_connections_do_not_stop_it(self):
+        held = [socket.create_connection(('127.0.0.1', self.s.port)) for _ in range(100)]
+        try:
+            for h in held:
+                try:
+                    h.sendall(b'GET /')  # and no more
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+        finally:
+            for h in held:
+                h.close()
+        self.assertEqual(self.s.ask(self.page)[0], 200)
+
+    def test_nothing_is_written(self):
+        before = sorted((e.name, e.stat().st_mtime_ns) for e in os.scandir(self.tmp.name))
+        self.s.get('index')
+        self.s.get('curve', g=0, e='v(out)')
+        self.assertEqual(before, sorted((e.name, e.stat().st_mtime_ns) for e in os.scandir(self.tmp.name)))
+
+
+class Answers(View):
+    def test_signals_families_and_curves(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+        index = json.loads(s.get('index')[1])
+        group = index['groups'][0]
+        self.assertEqual([m[0] for m in group['members']], ['r=1000', 'r=2000'])
+        self.assertIn('v(out)', group['names'])
+        head, x = s.numbers('curve', g=0, e='v(in)-v(out)', w=0)
+        n = [m['n'] for m in head['members']]
+        self.assertEqual(len(x), 2 * sum(n))
+        self.assertEqual([m['all'] for m in head['members']], n)
+        few, y = s.numbers('curve', g=0, e='v(out)', w=5, m=1)
+        self.assertLessEqual(few['members'][0]['n'], 20)
+        self.assertEqual(y[0], 0)
+        self.assertEqual((few['unit'], few['axisUnit']), ('V', 's'))
+
+    def test_extremes_of_the_whole_are_those_of_few_points(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+        for e in ('v(out)', 'deriv(v(out))'):
+            _, all_points = s.numbers('curve', g=0, e=e, w=0, m=0)
+            _, few = s.numbers('curve', g=0, e=e, w=7, m=0)
+            half = [len(p) // 2 for p in (all_points, few)]
+            self.assertEqual((min(all_points[half[0]:]), max(all_points[half[0]:])), (min(few[half[1]:]), max(few[half[1]:])))
+
+    def test_what_is_wrong_with_an_expression_is_told(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+        status, body = s.get('curve', g=0, e='v(in)+v(oot)')
+        told = json.loads(body)
+        self.assertEqual(status, 400)
+        self.assertIn('v(oot)', told['error'])
+        self.assertEqual('v(in)+v(oot)'[told['from']:told['from'] + told['length']], 'v(oot)')
+        self.assertIn('v(out)', told['note'])
+        for q in ({'g': 99, 'e': 'v(in)'}, {'g': 0, 'e': 'v(in'}, {'g': 0, 'e': ''}, {'g': -1, 'e': 'v(in)'}, {'g': 'x', 'e': 'v(in)'}):
+            self.assertEqual(s.get('curve', **q)[0], 400, q)
+        self.assertEqual(s.get('curve', g=0, e='x' * 5000)[0], 400)
+        self.assertEqual(s.get('index')[0], 200)
+
+    def test_a_file_that_is_replaced_is_read_again(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+        before = json.loads(s.get('index')[1])
+        self.run_deck(RC.replace('list 1k 2k', 'list 3k 4k 5k'))
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            now = json.loads(s.get('index')[1])
+            if len(now['groups'][0]['members']) == 3:
+                break
+            time.sleep(0.1)
+        self.assertEqual([m[0] for m in now['groups'][0]['members']], ['r=3000', 'r=4000', 'r=5000'])
+        self.assertGreater(now['generation'], before['generation'])
+
+    def test_damaged_files(self):
+        self.run_deck()
+        with open(self.path('rc.raw'), 'rb') as f:
+            whole = f.read()
+        with open(self.path('cut.raw'), 'wb') as f:
+            f.write(whole[:len(whole) * 2 // 3])
+        s = self.serve('view', 'cut.raw')
+        self.assertTrue(json.loads(s.get('index')[1])['groups'])
+        for name, data, code in (('none.raw', None, 4), ('empty.raw', b'', 1), ('junk.raw', b'\x00\xff' * 100, 1)):
+            if data is not None:
+                with open(self.path(name), 'wb') as f:
+                    f.write(data)
+            bad = Server(self.tmp.name, 'view', name)
+            self.assertIsNone(bad.address)
+            self.assertIn(name, bad.said)
+            self.assertEqual(bad.end(), code, name)
+
+    def test_words_in_a_table_are_no_numbers(self):
+        self.write('m.csv', 'point,corner,gain,status\n1,ss,2.5,done\n2,ff,3.5,failed\n')
+        s = self.serve('view', 'm.csv')
+        self.assertEqual(s.numbers('curve', g=0, e='gain', w=0)[1], (1, 2, 2.5, 3.5))
+
+    def test_command_lines(self):
+        self.run_deck()
+        for words, told in ((['view'], 'view takes result files'), (['plot', 'rc.raw', '--no-open'], '--no-open'),
+                            (['--view', '--no-output', 'rc.sp'], '--view'), (['check', '--view', 'rc.sp'], '--view')):
+            run = subprocess.run([VSIM, *words], cwd=self.tmp.name, capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2, words)
+            self.assertIn(told, run.stderr)
+
+
+class Ends(View):
+    def test_a_signal_ends_it(self):
+        self.run_deck()
+        self.assertEqual(self.serve('view', 'rc.raw').end(), 0)
+
+    def test_it_ends_when_the_page_is_closed(self):
+        self.run_deck()
+        s = self.serve('view', 'rc.raw')
+        page = socket.create_connection(('127.0.0.1', s.port))
+        page.sendall(('GET /%s/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n' % (s.token, s.port)).encode())
+        self.assertIn(b'text/event-stream', page.recv(4096))
+        self.assertIsNone(s.process.poll())
+        page.close()
+        self.assertEqual(s.process.wait(timeout=60), 0)
+
+
+class Live(View):
+    def test_a_run_is_seen_and_stopped_and_keeps_its_points(self):
+        self.write('long.sp', LONG)
+        s = self.serve('long.sp', '--view', '-q')
+        seen = []
+        deadline = time.monotonic() + 120
+        while len(seen) < 3 and time.monotonic() < deadline:
+            groups = json.loads(s.get('index')[1])['groups']
+            n = groups[0]['members'][0][1] if groups else 0
+            if n and n not in seen:
+                seen.append(n)
+            time.sleep(0.1)
+        self.assertEqual(len(seen), 3, 'the file did not grow')
+        self.assertEqual(seen, sorted(seen))
+        own = 'Origin: http://127.0.0.1:%d' % s.port
+        self.assertEqual(s.ask('/%s/stop' % s.token)[0], 404)  # GET does nothing
+        self.assertEqual(s.ask('/%s/stop' % s.token, method='POST')[0], 403)
+        self.assertEqual(s.ask('/%s/stop' % s.token, method='POST', more=[own, 'Sec-Fetch-Site: cross-site'])[0], 403)
+        self.assertEqual(s.ask('/%s/stop' % s.token, method='POST', more=[own])[0], 200)
+        with socket.create_connection(('127.0.0.1', s.port), timeout=60) as page:
+            page.sendall(('GET /%s/events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n' % (s.token, s.port)).encode())
+            got = b''
+            while b'"ended":true' not in got:
+                part = page.recv(4096)
+                self.assertTrue(part, got)
+                got += part
+            n = json.loads(s.get('index')[1])['groups'][0]['members'][0][1]
+            self.assertGreaterEqual(n, seen[-1])
+        self.assertEqual(s.process.wait(timeout=60), 130)  # the page was closed
+        again = self.serve('view', 'long.raw')
+        self.assertGreaterEqual(json.loads(again.get('index')[1])['groups'][0]['members'][0][1], n)
+
+
+VSIM = os.path.abspath(sys.argv.pop(1)) if __name__ == '__main__' else None
+if __name__ == '__main__':
+    unittest.main()

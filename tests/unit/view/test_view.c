@@ -1,0 +1,200 @@
+/* test_view.c - groups of plots, curves of expressions, files that grow. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "out.h"
+#include "stream.h"
+#include "view.h"
+
+static char path[] = "/tmp/vsim-test-view-XXXXXX";
+
+static const out_vector vectors[] = {{"time", "time"},
+                                     {"v(out)", "voltage"},
+                                     {"v(x1.\xff)", "voltage"}};
+
+/* Two plots of a family, v(out) = r t; n points each. */
+static void write_file(int n)
+{
+    out_file *f;
+    ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+    for (int r = 1; r <= 2; r++) {
+        char name[64];
+        snprintf(name, sizeof name, "Transient Analysis, r=%d", r);
+        ck_assert_int_eq(out_plot_begin(f, "title", name, vectors, 3, false), VS_OK);
+        for (int k = 0; k < n; k++)
+            ck_assert_int_eq(out_point(f, (double[]){k, r * k, 7}), VS_OK);
+        ck_assert_int_eq(out_plot_end(f), VS_OK);
+    }
+    ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+}
+
+static view *open_view(void)
+{
+    char why[CONV_WHY];
+    view *v = view_new(NULL);
+    ck_assert_msg(view_add(v, path, false, why) == VS_OK, "%s", why);
+    return v;
+}
+
+static char *curve_of(view *v, view_question q, size_t *n, bool *good)
+{
+    char *text;
+    FILE *out = stream_text(&text, n);
+    *good = view_curve(v, &q, out);
+    stream_close(out);
+    return text;
+}
+
+static const double *numbers_of(const char *text)
+{
+    uint32_t head;
+    memcpy(&head, text, sizeof head);
+    ck_assert_int_eq((head + 4) % 8, 0);
+    return (const double *)(const void *)(text + 4 + head);
+}
+
+START_TEST(a_family_is_one_group)
+{
+    char *text;
+    write_file(5);
+    view *v = open_view();
+    FILE *out = stream_text(&text, NULL);
+    view_index(v, "vsim 1", out);
+    stream_close(out);
+    ck_assert_ptr_nonnull(strstr(text, "\"members\":[[\"r=1\",5],[\"r=2\",5]]"));
+    ck_assert_ptr_nonnull(strstr(text, "\"names\":[\"time\",\"v(out)\",\"v(x1.\\uf7ff)\"]"));
+    ck_assert_ptr_null(strstr(text, "\"id\":1"));
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(a_curve_has_its_points_behind_the_head)
+{
+    size_t n;
+    bool good;
+    write_file(5);
+    view *v = open_view();
+    char *text = curve_of(
+        v, (view_question){.expr = "2*v(out)", .x0 = 1, .x1 = 2, .columns = 100, .member = -1}, &n,
+        &good);
+    ck_assert(good);
+    const double *x = numbers_of(text); /* points 0 to 3 of each: one on each side */
+    static const double expected[] = {0, 1, 2, 3, 0, 2, 4, 6, 0, 1, 2, 3, 0, 4, 8, 12};
+    ck_assert_int_eq(n - (size_t)((const char *)x - text), sizeof expected);
+    ck_assert(!memcmp(x, expected, sizeof expected));
+    ck_assert_ptr_nonnull(strstr(text + 4, "\"unit\":\"V\""));
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(names_with_any_bytes_are_found)
+{
+    size_t n;
+    bool good;
+    write_file(3);
+    view *v = open_view();
+    char *text = curve_of(
+        v, (view_question){.expr = "v(x1.\xff)", .x0 = NAN, .x1 = NAN, .member = 1}, &n, &good);
+    ck_assert(good && numbers_of(text)[3] == 7);
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_told_with_its_place)
+{
+    size_t n;
+    bool good;
+    write_file(3);
+    view *v = open_view();
+    static const struct {
+        view_question q;
+        const char *told;
+    } t[] = {{{.expr = "1+v(aut)", .member = -1}, "v(aut)"},
+             {{.expr = "v(out", .member = -1}, "error"},
+             {{.expr = "", .member = -1}, "error"},
+             {{.expr = "v(out)", .member = 9}, "member 10"},
+             {{.expr = "v(out)", .group = 5, .member = -1}, "no such plot"}};
+    for (size_t k = 0; k < VS_COUNT(t); k++) {
+        char *text = curve_of(v, t[k].q, &n, &good);
+        ck_assert_msg(!good && !strncmp(text, "{\"error\":", 9), "%zu: %s", k, text);
+        ck_assert_msg(strstr(text, t[k].told), "%zu: %s", k, text);
+        vs_free(text);
+    }
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(a_file_that_grows_is_read_again)
+{
+    size_t n;
+    bool good;
+    write_file(3);
+    view *v = open_view();
+    const int64_t before = view_generation(v);
+    ck_assert(!view_refresh(v));
+    write_file(6);
+    ck_assert(view_refresh(v));
+    ck_assert_int_gt(view_generation(v), before);
+    char *text = curve_of(v, (view_question){.expr = "v(out)", .x0 = NAN, .x1 = NAN, .member = 0},
+                          &n, &good);
+    ck_assert(good && strstr(text + 4, "\"all\":6"));
+    vs_free(text);
+    unlink(path);
+    ck_assert(!view_refresh(v)); /* what was read stays */
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(a_spectrum_has_its_tone)
+{
+    out_file *f;
+    char *text;
+    size_t n;
+    ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+    ck_assert_int_eq(out_plot_begin(f, "t", "Transient Analysis", vectors, 3, false), VS_OK);
+    for (int k = 0; k <= 4096; k++)
+        ck_assert_int_eq(
+            out_point(f, (double[]){k / 4096.0, 0.5 * cos(2 * M_PI * 64 * k / 4096.0), 0}), VS_OK);
+    ck_assert_int_eq(out_plot_end(f), VS_OK);
+    ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+    view *v = open_view();
+    const view_fft q = {
+        .expr = "v(out)", .from = NAN, .to = NAN, .n = 1024, .window = "rectangular"};
+    FILE *out = stream_text(&text, &n);
+    ck_assert(view_spectrum(v, &q, out));
+    stream_close(out);
+    const double *x = numbers_of(text);
+    ck_assert_int_eq(n - (size_t)((const char *)x - text), 2 * 513 * sizeof *x);
+    ck_assert(x[64] == 64);
+    ck_assert(fabs(x[513 + 64] - 0.5) < 1e-9); /* samples fall on points: rounding alone */
+    ck_assert(x[513 + 65] < 1e-9);
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+int main(void)
+{
+    close(mkstemp(path));
+    Suite *s = suite_create("view");
+    TCase *t = tcase_create("view");
+    tcase_add_test(t, a_family_is_one_group);
+    tcase_add_test(t, a_curve_has_its_points_behind_the_head);
+    tcase_add_test(t, names_with_any_bytes_are_found);
+    tcase_add_test(t, what_is_wrong_is_told_with_its_place);
+    tcase_add_test(t, a_file_that_grows_is_read_again);
+    tcase_add_test(t, a_spectrum_has_its_tone);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    const int bad = srunner_ntests_failed(r);
+    srunner_free(r);
+    unlink(path);
+    return bad != 0;
+}
