@@ -115,6 +115,14 @@ static inline int32_t ana_unknown_at(const ana *a, int32_t i)
     return a->latent ? ana_latent_unknown(a, i) : i;
 }
 
+/* Factors by Cholesky (meshes of resistors and capacitors, whose matrix depends on the step alone)
+ * that cost as much as several points: steps stay equal for them, and solutions are saved. */
+static inline bool ana_factors_are_dear(const ana *a)
+{
+    enum { DEAR = 16 }; /* multiplications per entry of the factors */
+    return a->lu.stat.work > (double)DEAR * a->lu.stat.nnz_lu && lu_is_cholesky(&a->lu);
+}
+
 /* x = A^-1 b with the present factors; [n+1], element 0 is left alone. */
 static inline void ana_solve(ana *a, const double *b, double *x)
 {

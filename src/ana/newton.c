@@ -153,6 +153,24 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
     return true;
 }
 
+/* All rows of the present residual are rounding: x solves equations that differ by rounding from the
+ * given ones. Asked where a solution costs much more than this look. */
+static bool all_is_rounding(ana *a, const double *x)
+{
+    const csc *m = a->jac;
+    double *size = a->size;
+    if (a->latent || !ana_factors_are_dear(a))
+        return false;
+    memset(size, 0, sizeof(double) * (size_t)(a->n + 1));
+    for (int32_t j = 0; j < m->n; j++)
+        for (int32_t k = m->colptr[j]; k < m->colptr[j + 1]; k++)
+            size[m->row[k] + 1] += fabs(m->val[k] * x[j + 1]);
+    for (int32_t i = 1; i <= a->n; i++)
+        if (!(fabs(a->r[i]) <= ROUNDING * size[i]))
+            return false;
+    return true;
+}
+
 /* Fills *rep from the vectors of the last iteration: what is beyond `least` times its tolerance. */
 static void report(const ana *a, const newton_eq *eq, const double *x, double least,
                    newton_report *rep)
@@ -337,6 +355,7 @@ typedef struct verdict {
     double strict; /* factor of both tolerances */
     bool may_stop; /* the residual passes: a small update ends the run */
     bool try_last; /* an update by the factors of the iteration before may be the last */
+    bool tried;    /* that update is in a->dx */
 } verdict;
 
 /* f, q, their history and the homotopy at x. false: a device gave no finite number. */
@@ -364,12 +383,18 @@ static bool evaluate(ana *a, const newton_eq *eq, const ckt_env *env, const doub
 }
 
 /* Whether the factors of the iteration before, which cost nothing, show that x is the solution. */
-static bool old_factors_end_it(ana *a, const newton_eq *eq, const verdict *v, newton_report *rep,
+static bool old_factors_end_it(ana *a, const newton_eq *eq, verdict *v, newton_report *rep,
                                double *x)
 {
+    v->tried = false;
     if (!v->may_stop && !v->try_last)
         return false;
+    if (v->may_stop && all_is_rounding(a, x)) {
+        memset(a->dx, 0, sizeof(double) * (size_t)a->m);
+        return true;
+    }
     solve(a);
+    v->tried = true;
     if (v->may_stop && update_is_small(a, eq, x, CHORD_STRICT * v->strict))
         return true;
     if (!v->try_last || !contracts(a, eq, x))
@@ -378,17 +403,19 @@ static bool old_factors_end_it(ana *a, const newton_eq *eq, const verdict *v, ne
     return true;
 }
 
-/* Newton's update into a->dx. Status: VS_OK; VS_ESINGULAR with rep->singular; others end the run.
- */
-static vs_status new_update(ana *a, double alpha, newton_report *rep)
+/* Newton's update into a->dx, where it is already if it was tried and the matrix is what it was.
+ * Status: VS_OK; VS_ESINGULAR with rep->singular; others end the run. */
+static vs_status new_update(ana *a, double alpha, bool tried, newton_report *rep)
 {
+    const int64_t reused = a->lu.stat.n_reuse;
     const vs_status st = factor(a);
     a->alpha_lu = st == VS_OK ? alpha : NAN;
     if (st == VS_ESINGULAR)
         rep->singular = a->lu.stat.singular + 1;
     if (st != VS_OK)
         return st;
-    solve(a);
+    if (!tried || a->lu.stat.n_reuse == reused)
+        solve(a);
     if (norm_finite(a->dx, a->n))
         return VS_OK;
     rep->singular = lu_weakest(&a->lu) + 1;
@@ -469,7 +496,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
         if ((found = old_factors_end_it(a, eq, &v, rep, x)))
             break;
         const bool last = v.try_last || may_be_last(a, eq, rep);
-        const vs_status st = new_update(a, env.alpha, rep);
+        const vs_status st = new_update(a, env.alpha, v.tried, rep);
         if (st == VS_ESINGULAR)
             return give_up(a, eq, x, rep);
         if (st != VS_OK)

@@ -260,19 +260,33 @@ static double next_mark(const tran *t)
     return before_start ? fmin(t->brk, t->o.tstart) : t->brk;
 }
 
+/* Where factors are dear steps change seldom, so that factors serve on: the last step stays until
+ * one of twice its length may follow, and another divides what is left up to the mark in equal
+ * parts. The first step of a piece has a matrix of its own. No longer than h. */
+static double lasting_step(const tran *t, double h, double left)
+{
+    const double last = t->past[0];
+    if (t->n_piece > 2 && h >= last && h < 2 * last)
+        return last;
+    return left / ceil(left / h * (1 - 1e-9));
+}
+
 /* Sets h and t_new from the wanted step: within its limits, not across a mark, not just short of
  * it. */
 static void plan(tran *t, double want)
 {
     double mark = next_mark(t), left = mark - t->t;
     double h = norm_min(norm_min(want, t->hmax), PIECE_FRACTION * (t->brk - t->brk_prev));
+    if (ana_factors_are_dear(t->a))
+        h = lasting_step(t, h, left);
     h = norm_min(h, t->most);
     double bound = ckt_bound_step(t->a->c);
     t->n_bound = bound > 0 && bound < h ? t->n_bound + 1 : 0;
     if (t->n_bound)
         h = fmin(h, fmax(bound, t->hmin)); /* a wish of a model: time must go on */
     if (h >= left * (1 - 1e-9)) {
-        t->h = left;
+        const bool same = h == t->past[0] && fabs(h - left) <= SAME_TIME * t->o.tstop;
+        t->h = same ? h : left; /* times are rounded, and equal steps have equal matrices */
         t->t_new = mark;
     } else {
         t->h = left - h < NEAR_CORNER * h ? left / 2 : h;

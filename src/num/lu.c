@@ -400,3 +400,8 @@ int32_t lu_weakest(const lu_solver *lu)
     const lu_fac *f = lu->fac;
     return f && f->have ? f->method->weakest(f) : -1;
 }
+
+bool lu_is_cholesky(const lu_solver *lu)
+{
+    return lu->fac && lu->fac->method == &lu_method_cholesky;
+}

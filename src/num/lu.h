@@ -43,7 +43,7 @@ typedef struct lu_stat {
     int32_t nnz_lu;     /* entries of L and U of the last full factorisation */
     double work;        /* multiplications of it */
     const char *method; /* of the present factors: "klu", "klu/tiny", "klu/supernodes", "umfpack",
-                           "dense" */
+                           "dense", "cholesky" */
 } lu_stat;
 
 typedef struct lu_solver {
@@ -119,5 +119,8 @@ void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x);
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1
  * none. */
 int32_t lu_weakest(const lu_solver *lu);
+
+/* Whether the present factors are Cholesky's. */
+bool lu_is_cholesky(const lu_solver *lu);
 
 #endif

@@ -194,6 +194,49 @@ class Methods(Folder):
         self.assertIn('option lu=dense', text)
 
 
+def mesh(n, tran):
+    """n x n nodes, 1 ohm between neighbours, 1 pF to ground, a ramp at one corner."""
+    lines = ['mesh', 'v1 n0_0 0 pulse(0 1 0.1n 0.1n 0.1n 10n 20n)', 'rl n%d_%d 0 1' % (n - 1, n - 1)]
+    for i in range(n):
+        for j in range(n):
+            lines.append('c%d_%d n%d_%d 0 1p' % (i, j, i, j))
+            if j < n - 1:
+                lines.append('rh%d_%d n%d_%d n%d_%d 1' % (i, j, i, j, i, j + 1))
+            if i < n - 1:
+                lines.append('rv%d_%d n%d_%d n%d_%d 1' % (i, j, i, j, i + 1, j))
+    return '\n'.join(lines) + '\n.save v(n0_1) v(n%d_%d)\n%s\n.end\n' % (n // 2, n // 2, tran)
+
+
+class Meshes(Folder):
+    DECK = mesh(80, '.tran 5p 0.6n')
+    CORNERS = (0, 0.1e-9, 0.2e-9)
+
+    def test_steps_stay_equal_for_the_factors(self):
+        _, stats, out = self.vsim(self.DECK)
+        time = waves.read_raw(out)['time']
+        begin = [min(range(len(time)), key=lambda k: abs(time[k] - c)) for c in self.CORNERS] + [len(time) - 1]
+        changes = 0
+        for a, b in zip(begin, begin[1:]):
+            steps = [time[k + 1] - time[k] for k in range(a, b)]
+            steps = [h for h in steps if h > 0.01 * steps[0]]  # rows behind corners are no steps
+            same = [abs(h - g) <= 1e-5 * g for g, h in zip(steps[1:], steps[2:])]
+            for g, h, s in zip(steps[1:], steps[2:], same):
+                self.assertTrue(s or h < g or h > 1.5 * g, (g, h))
+            changes += same.count(False)
+        # each change makes one matrix, a corner those of its first step and of what comes next; so
+        # does an attempt that was rejected, and the operating point
+        most = changes + 2 * len(self.CORNERS) + 2 * stats['points_rejected'] + 1
+        self.assertLessEqual(stats['generations']['factors']['rebuilt'], most)
+
+    def test_they_do_not_change_the_curve(self):
+        _, _, out = self.vsim(self.DECK)
+        _, stats, ref = self.vsim(self.DECK.replace('.tran', '.option lu=klu reltol=1e-5\n.tran'), raw='ref.raw')
+        a, b = waves.read_raw(ref), waves.read_raw(out)
+        for name in ('v(n0_1)', 'v(n40_40)'):
+            worst, _ = waves.error(b['time'], b[name], a['time'], a[name])
+            self.assertLess(worst, 3.5e-3 * max(abs(v) for v in a[name]), name)  # trtol reltol
+
+
 class Size(Folder):
     def figures(self, kind, n):
         return self.vsim(generated('large.py', kind, str(n)), '-q', '--threads', '1')[1]
