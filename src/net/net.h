@@ -48,7 +48,7 @@ typedef enum net_op {
     X(SINH, "sinh", 1, 1) X(COSH, "cosh", 1, 1) X(TANH, "tanh", 1, 1)                             \
     X(ASINH, "asinh", 1, 1) X(ACOSH, "acosh", 1, 1) X(ATANH, "atanh", 1, 1)                       \
     X(EXP, "exp", 1, 1) X(LN, "ln", 1, 1) X(LOG10, "log10", 1, 1) X(SQRT, "sqrt", 1, 1)           \
-    X(ABS, "abs", 1, 1) X(MIN, "min", 2, 99) X(MAX, "max", 2, 99)                                 \
+    X(ABS, "abs", 1, 1) X(MIN, "min", 1, 99) X(MAX, "max", 1, 99)                                 \
     X(POWF, "pow", 2, 2)      /* x**y */                                                          \
     X(PWR, "pwr", 2, 2)       /* sgn(x)*|x|**y */                                                 \
     X(SGN, "sgn", 1, 1)                                                                           \

@@ -99,7 +99,39 @@ static bool is_name(char c)
 
 static const net_expr *parse_expr(eparse *p);
 
-/* number = digits [exponent] [suffix] [unit] */
+static uint32_t count_digits(const eparse *p, uint32_t from)
+{
+    uint32_t n = 0;
+    while (at(p, from + n) >= '0' && at(p, from + n) <= '9')
+        n++;
+    return n;
+}
+
+/* coded = digits suffix digits [unit]: the suffix stands in place of the point, as parts are marked
+ * (IEC 60062): 4k7, 2R5 (1), 4L7 (1e-3). true: it is one, and p stands behind it. */
+static bool parse_coded(eparse *p, double *x)
+{
+    static const char *const suffix[] = {"meg", "t", "g", "k", "m", "u", "n", "p", "f", "r", "l"};
+    static const char *const meaning[] = {"meg", "t", "g", "k", "m", "u", "n", "p", "f", "", "m"};
+    const uint32_t whole = count_digits(p, 0);
+    const char *s = p->s + p->pos;
+    char text[64];
+    for (size_t i = 0; i < VS_COUNT(suffix); i++) {
+        const uint32_t letters = (uint32_t)strlen(suffix[i]);
+        const uint32_t part = whole ? count_digits(p, whole + letters) : 0;
+        if (!part || whole + part > 40 || str_ncasecmp(s + whole, suffix[i], letters))
+            continue;
+        snprintf(text, sizeof text, "%.*s.%.*s%s", (int)whole, s, (int)part, s + whole + letters,
+                 meaning[i]);
+        p->pos += whole + letters + part;
+        while (isalpha((unsigned char)at(p, 0)))
+            p->pos++;
+        return str_spice_number(text, NULL, x);
+    }
+    return false;
+}
+
+/* number = coded | digits [exponent] [suffix] [unit] */
 static const net_expr *parse_number(eparse *p)
 {
     uint32_t from = p->pos;
@@ -107,7 +139,8 @@ static const net_expr *parse_number(eparse *p)
     double x;
     if (!str_spice_number(p->s + from, &stop, &x))
         return fail(p, from, 1, "bad number");
-    p->pos = (uint32_t)(stop - p->s);
+    if (!parse_coded(p, &x))
+        p->pos = (uint32_t)(stop - p->s);
     if (p->pos > p->end)
         p->pos = p->end;
     if (!isfinite(x))

@@ -816,7 +816,7 @@ void post_names(str_pool *names, const char *text, const char ***list)
     parser p = {.e = &e, .s = text, .names = list, .pool = names};
     post_val v;
     do
-        blanks(&p);
+        p.s += strspn(p.s, " \t\r\n,");
     while (*p.s && expression(&p, &v));
     diag_quiet_fini(&quiet);
 }

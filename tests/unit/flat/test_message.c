@@ -15,7 +15,7 @@ START_TEST(wrong_decks_say_what_and_where)
         {"R1 a", "2:5: error: a resistor has two nodes and a value or model: Rname a b value\n"},
         {"R1 a b", "2:7: error: a resistor has two nodes and a value or model: Rname a b value\n"},
         {"C1 a", "2:5: error: a capacitor has two nodes and a value or model: Cname a b value\n"},
-        {"R1 a b 1k5", "2:8: error: bad number '1k5'\n"},
+        {"R1 a b 1x5", "2:8: error: bad number '1x5'\n"},
         {"R1 a b {1+", "2:8: error: no closing brace '}'\n"},
         {"R1 a b 'k", "2:8: error: no closing quote (')\n"},
         {".include \"x.inc", "2:10: error: no closing quote '\"'\n"},

@@ -163,7 +163,7 @@ START_TEST(names_of_an_expression_are_found_without_evaluating_it)
     bench b;
     bench_init(&b);
     const char **list = NULL;
-    post_names(&b.names, "v(a,b)*2+vdb(out) i(v9) mag(Foo) @m1[gm]", &list);
+    post_names(&b.names, "v(a,b)*2+vdb(out), i(v9) ,mag(Foo) @m1[gm]", &list);
     const char *const want[] = {"v(a)", "v(b)", "v(out)", "i(v9)", "foo", "@m1[gm]"};
     ck_assert_int_eq(vec_len(list), VS_COUNT(want));
     for (size_t i = 0; i < VS_COUNT(want); i++)
