@@ -30,7 +30,10 @@ GIVEN_UP = re.compile(
 # What is refused for good (docs/ngspice-compatibility.md), by the deck's text or the message;
 # ngspice is not asked.
 DECIDED = [
-    ('finite elements (CIDER)', re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b')),
+    (
+        "finite elements (CIDER)",
+        re.compile(r"(?im)^[.+ ]*(x\\.mesh|title .*\\n\\+.*mesh)|\\b(numd|nbjt2?|numos)\\b"),
+    ),
     ('digital', re.compile(r'is digital|event-driven|there is no event node|digital device')),
 ]
 EXTRA = 10  # seconds of clock beyond the limit, for a program that waits

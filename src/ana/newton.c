@@ -153,8 +153,8 @@ static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
     return true;
 }
 
-/* All rows of the present residual are rounding: x solves equations that differ by rounding from the
- * given ones. Asked where a solution costs much more than this look. */
+/* All rows of the present residual are rounding: x solves equations that differ by rounding from
+ * the given ones. Asked where a solution costs much more than this look. */
 static bool all_is_rounding(ana *a, const double *x)
 {
     const csc *m = a->jac;
