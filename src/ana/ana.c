@@ -125,6 +125,12 @@ void ana_free(ana **p)
 }
 
 const ana_stat *ana_stats(const ana *a) { return &a->st; }
+bool ana_asked(ana *a)
+{
+    a->stopped = a->stopped || (a->stop && a->stop(a->stop_user));
+    return a->stopped;
+}
+
 void ana_set_stop(ana *a, bool (*stop)(void *user), void *user)
 {
     a->stop = stop;

@@ -82,12 +82,18 @@ struct ana {
     struct tran *tran;                       /* work of the transient, made at its first use */
     bool (*stop)(void *user);                /* of ana_set_stop; NULL: none */
     void *stop_user;
-    bool homotopy, stopped; /* an operating point is looked for by homotopies; it said so there */
+    bool homotopy, stopped; /* an operating point is looked for by homotopies; it said so while one
+                             * was looked for */
     ana_verified *verify;   /* NULL: transients are not looked at again */
     const ana_watch *watch; /* NULL: nobody looks on */
     int64_t n_run[2],
         n_limit[2]; /* Newton runs, static and transient; those that used up their iterations */
 };
+
+/* -- ana.c -- */
+/* Does the client want the search for an operating point to end? Once it said so a->stopped stays
+ * true until the next search. */
+bool ana_asked(ana *a);
 
 /* -- newton.c -- */
 /* x in: start, out: the last evaluated point (or see eq->fix); on VS_OK a->f, a->q belong to it.

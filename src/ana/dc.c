@@ -14,6 +14,7 @@ static vs_status continue_from(ana *a, double *x)
     newton_report rep;
     eq.itl = a->opt.itl2;
     eq.env.initial_step = false;
+    a->stopped = false;
     memcpy(a->x_try, x, sizeof(double) * (size_t)(a->n + 1));
     vs_status st = newton_run(a, &eq, a->x_try, &rep);
     if (st == VS_OK)
@@ -30,8 +31,8 @@ static vs_status walk(ana *a, int32_t source, double from, double to, double *x)
         double next = fabs(to - at) <= fabs(step) ? to : at + step;
         ckt_set_source_dc(a->c, source, next);
         vs_status st = continue_from(a, x);
-        if (st < 0)
-            return st;
+        if (st < 0 || a->stopped)
+            return st < 0 ? st : VS_STOP;
         if (st == VS_OK) {
             at = next;
             continue;

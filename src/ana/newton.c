@@ -469,11 +469,14 @@ static int32_t node_beyond(const ana *a, const double *x)
     return 0;
 }
 
-/* Homotopies may take hours: they end when the client says so (op_solve gives VS_STOP). */
-static bool is_stopped(ana *a)
+/* Homotopies may take hours, and so may single iterations of large circuits: they end when the
+ * client says so (op_solve gives VS_STOP). Small circuits are done before anyone waits. */
+enum { LARGE = 1000 };
+static bool is_stopped(ana *a, const newton_eq *eq)
 {
-    a->stopped = a->stopped || (a->stop && a->stop(a->stop_user));
-    return a->stopped;
+    if (!a->homotopy && (!eq->damp || a->n < LARGE))
+        return false;
+    return ana_asked(a);
 }
 
 vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
@@ -489,7 +492,7 @@ vs_status newton_run(ana *a, const newton_eq *eq, double *x, newton_report *rep)
     for (env.iter = 1; may_go_on(a, eq, env.iter, &worst); env.iter++) {
         verdict v;
         rep->iter = env.iter;
-        if (a->homotopy && is_stopped(a))
+        if (is_stopped(a, eq))
             return VS_NOCONV; /* and so does each run of a homotopy that is under way */
         if (!evaluate(a, eq, &env, x, rep, &v))
             return give_up(a, eq, x, rep);

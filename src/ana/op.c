@@ -552,14 +552,14 @@ vs_status op_solve(ana *a, double *x, bool warm, bool tran_op)
     op_progress p = {.gmin = -1, .source = -1, .pseudo = -1, .limited = -1};
     a->st.op_method = "Newton";
     a->st.n_op++;
+    a->stopped = false;
     vs_status st = first_newton(a, &eq, x, warm, &p.first);
     if (st == VS_OK)
         st = judge(a, &eq, x, &p);
     if (st == VS_OK && !warm && !a->only_newton)
         st = look_inside(a, &eq, x);
-    a->stopped = false;
     a->homotopy = st == VS_NOCONV;
-    if (st == VS_NOCONV && !a->only_newton)
+    if (st == VS_NOCONV && !a->only_newton && !a->stopped)
         st = try_homotopies(a, &eq, x, &p);
     a->homotopy = false;
     if (a->stopped) {

@@ -374,6 +374,8 @@ static void sweep_all(levels *l)
             if (!l->dirty[b])
                 continue;
             l->dirty[b] = false;
+            if (ana_asked(l->a))
+                return;
             if (!visit(l, b))
                 continue;
             for (int32_t e = l->seen.begin[b]; e < l->seen.begin[b + 1]; e++) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,14 @@ struct heap {
     size_t limit, bytes, peak;
     int64_t count, fail_at;
     bool fail_on;
+    bool (*stop)(void *user); /* NULL: nobody to ask */
+    void *stop_user;
+    atomic_bool asked; /* it said true */
+    bool left;
 };
+
+/* What longjmp brings. */
+enum { NO_MEMORY = 1, STOPPED };
 
 typedef struct guard {
     jmp_buf back;
@@ -113,13 +121,14 @@ vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg)
 {
     guard g = {.outer = here.guard};
     heap *const before = here.heap;
-    vs_status st = VS_ENOMEM;
+    vs_status st;
     here.guard = &g;
     here.heap = h;
-    if (!setjmp(g.back))
-        st = body(arg);
-    else
-        st = VS_ENOMEM;
+    switch (setjmp(g.back)) {
+    case 0: st = body(arg); break;
+    case STOPPED: st = VS_STOP; break;
+    default: st = VS_ENOMEM;
+    }
     here.guard = g.outer;
     here.heap = before;
     return st;
@@ -128,9 +137,35 @@ vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg)
 void vs_no_memory(void)
 {
     if (here.guard)
-        longjmp(here.guard->back, 1);
+        longjmp(here.guard->back, NO_MEMORY);
     __builtin_trap(); /* a call from outside without a guard: a mistake of ours */
 }
+
+void heap_set_stop(heap *h, bool (*stop)(void *user), void *user)
+{
+    h->stop = stop;
+    h->stop_user = user;
+}
+
+bool heap_asked(void)
+{
+    heap *h = here.heap;
+    if (!h || !h->stop)
+        return false;
+    if (!h->asked && h->stop(h->stop_user))
+        h->asked = true;
+    return h->asked;
+}
+
+void heap_poll(void)
+{
+    if (!here.guard || !heap_asked())
+        return;
+    here.heap->left = true;
+    longjmp(here.guard->back, STOPPED);
+}
+
+bool heap_left(const heap *h) { return h->left; }
 
 /* -- blocks -- */
 

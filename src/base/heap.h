@@ -41,9 +41,21 @@ bool heap_room(size_t bytes);
  * after it does. 0: no such. */
 void heap_fail_at(heap *h, int64_t n, bool on);
 
-/* Calls body(arg) with h as this thread's heap. VS_ENOMEM: memory was missing, and body did not
- * return; else its status. Guards may be nested. Must not stand around the code of somebody else
- * (a host's callback, LLVM) that calls back: its frames would be skipped. */
+/* Work that takes long and has nothing to lose yet asks whether it is to end: heap_poll, which then
+ * does not return, as where memory is missing, but for guard_run's VS_STOP; heap_asked where that
+ * may not be (in threads of a pool, around libraries), to come to a heap_poll soon. `stop` is
+ * called from any thread that works for h; once it said true it is not asked again. NULL: there is
+ * nobody to ask, as without a heap. */
+void heap_set_stop(heap *h, bool (*stop)(void *user), void *user);
+bool heap_asked(void);
+void heap_poll(void);
+/* A heap_poll did not return. */
+bool heap_left(const heap *h);
+
+/* Calls body(arg) with h as this thread's heap. VS_ENOMEM, VS_STOP: memory was missing, a heap_poll
+ * ended it, and body did not return; else its status. Guards may be nested. Must not stand around
+ * the code of somebody else (a host's callback, LLVM) that calls back: its frames would be skipped.
+ */
 VS_MUST_USE vs_status guard_run(heap *h, vs_status (*body)(void *), void *arg);
 
 /* Something that is not memory. The node lies in a block of the heap, mostly in the object itself,

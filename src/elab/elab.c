@@ -1,6 +1,7 @@
 /* elab.c - the order of elaboration: models, nodes, elements, elements that refer to others,
  * checks. */
 #include "elab_priv.h"
+#include "heap.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -75,6 +76,7 @@ static vs_status add_instances(elab *e)
     const flat_inst **wait = NULL;
     for (size_t i = 0; i < vec_len(e->f->inst); i++) {
         const flat_inst *in = &e->f->inst[i];
+        heap_poll();
         if (!elab_ready(e, in))
             vec_push(wait, in);
         else if (place_instance(e, in) != VS_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "flat_priv.h"
+#include "heap.h"
 
 enum { MAX_DEPTH = 200 };
 static const double max_weight = 1e7; /* instances, terminals counted in; about 6 GB */
@@ -626,6 +627,7 @@ void flat_expand(flat_ctx *c, scope *s)
         c->stop = true;
     }
     for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++) {
+        heap_poll();
         if (flat_on(s, s->b->elem[i].guard))
             flat_expand_elem(c, s, &s->b->elem[i]);
         c->stop |= diag_full(c->d, c->n_error);

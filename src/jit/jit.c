@@ -414,7 +414,9 @@ static void emit_one(void *user, int32_t i, int worker)
     const emit_task *k = p->of;
     const double t0 = vs_seconds();
     (void)worker;
-    if (!heap_room(LLVM_BYTES))
+    if (heap_asked())
+        p->failed = JIT_NO_MEMORY; /* heap_poll behind the last piece says why */
+    else if (!heap_room(LLVM_BYTES))
         p->failed = JIT_NO_MEMORY;
     else
         p->failed = t->j->emit(k->job->eval, k->job->lay, &k->cut, p->q, &opt, &p->made.obj,
@@ -506,6 +508,7 @@ static void from_llvm(jit *j, emit_task *task, const char **why)
             vec_push(t.part, ((part_task){.of = &task[i], .q = q}));
     pool_run(p, (int32_t)vec_len(t.part), emit_one, &t);
     pool_free(&p);
+    heap_poll();
     for (size_t i = 0; i < vec_len(t.part); i++)
         if (t.part[i].failed == JIT_NO_MEMORY)
             vs_no_memory();

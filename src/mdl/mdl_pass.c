@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "heap.h"
+
 /* -- the list -- */
 
 typedef struct pass_info {
@@ -243,6 +245,7 @@ static void run_passes(mdl_pipe *p, const uint8_t *pass, size_t n)
     for (size_t i = 0; i < n; i++) {
         const pass_info *about = &info[pass[i]];
         assert((p->has & about->needs) == about->needs);
+        heap_poll();
         show_before(p, pass[i]);
         run_pass(p, pass[i]);
         p->has = (p->has & ~about->breaks) | about->gives;

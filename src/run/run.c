@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
 #include "swp.h"
 #include "vec.h"
 
@@ -578,7 +579,13 @@ static vs_status run_it(run *r)
     const vsim_inside_job *j = r->j;
     const double t0 = vs_seconds();
     const bool report = !j->streams.quiet && !j->json && j->task != VSIM_TASK_ANALYZE;
+    /* Nothing is computed yet, so it may end anywhere; ranks wait for each other's words. */
+    const bool may_leave = j->stop && !r->link;
+    if (may_leave)
+        heap_set_stop(heap_now(), asked_to_stop, r);
     vs_status st = prepare(r);
+    if (may_leave)
+        heap_set_stop(heap_now(), NULL, NULL);
     if (r->link && r->link->rank > 0 && !run_go(r->link))
         return VS_OK; /* nothing to do; what is wrong rank 0 tells */
     run_say(r);

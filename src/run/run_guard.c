@@ -1,5 +1,6 @@
 /* run_guard.c - each call of a client works in a heap of its own (heap.h). Where memory is missing
- * the call ends with a message; what was written to results until then is in their files. */
+ * the call ends with a message; what was written to results until then is in their files. So it
+ * does where the client stops what has no results yet. */
 #include "files.h"
 #include "heap.h"
 #include "run_priv.h"
@@ -27,9 +28,8 @@ static vs_status do_last(void *user)
     return VS_OK;
 }
 
-static void say(const vsim_inside_streams *s)
+static void say(const vsim_inside_streams *s, const char *text)
 {
-    static const char text[] = "vsim: error: out of memory; what was computed before is kept\n";
     if (s->say)
         fputs(text, s->say);
     if (s->say_in_log)
@@ -43,16 +43,22 @@ vs_status run_guarded(const run_guard *g, void *arg)
     if (h)
         heap_fail_at(h, g->fail_at, true);
     vs_status st = h ? guard_run(h, do_body, &t) : VS_ENOMEM;
-    if (st == VS_ENOMEM) {
+    if (h && heap_left(h)) {
+        if (g->last && guard_run(h, do_last, &t))
+            st = VS_ENOMEM;
+        if (g->streams)
+            say(g->streams, "vsim: stopped before anything was computed\n");
+    } else if (st == VS_ENOMEM) {
         if (h)
             heap_relax(h);
         if (h && g->last && guard_run(h, do_last, &t))
             st = VS_ENOMEM; /* then its messages are lost too */
         if (g->streams)
-            say(g->streams);
+            say(g->streams, "vsim: error: out of memory; what was computed before is kept\n");
     }
 #ifdef __SANITIZE_ADDRESS__
-    assert(st == VS_ENOMEM || !heap_bytes(h)); /* else nobody would hear of a leak */
+    assert(st == VS_ENOMEM || heap_left(h) ||
+           !heap_bytes(h)); /* else nobody would hear of a leak */
 #endif
     heap_free(&h);
     return st;

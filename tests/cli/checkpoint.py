@@ -148,7 +148,7 @@ def without_date(b):
 class Case(folder.Folder):
     def vsim(self, *args, **more):
         return subprocess.run([VSIM, '-n', *args], cwd=self.tmp.name, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=120, **more)
+                              capture_output=True, text=True, timeout=400, **more)
 
     def bytes_of(self, name):
         with open(self.path(name), 'rb') as f:
@@ -191,12 +191,13 @@ class Case(folder.Folder):
                     p.send_signal(signal.SIGUSR1)
                     time.sleep(rng.uniform(0, seconds / 2))
                     p.kill()
-            code = p.wait(120)
+            code = p.wait(400)
             self.assertNotIn('no checkpoint could be written', self.said())
             if code == 0:
                 return hops
             hops += 1
-            self.assertIn(code, (130, -signal.SIGKILL, -signal.SIGUSR1), self.said())
+            # a signal may come before the program listens: it ends then, with nothing done
+            self.assertIn(code, (130, -signal.SIGKILL, -signal.SIGUSR1, -signal.SIGTERM), self.said())
 
     def hunt(self, name, budget, rng):
         text, end = DECKS[name]
@@ -379,7 +380,7 @@ class Others(Case):
             p = self.begin('deck.sp', *args)
             if self.still_runs(p, rng.uniform(0.01, seconds)):
                 p.send_signal(rng.choice((signal.SIGTERM, signal.SIGKILL)))
-            code = p.wait(120)
+            code = p.wait(400)
             if code != 4 or 'another run writes there' not in self.said():
                 break
             time.sleep(0.1)  # workers of a killed run end with the point that they have

@@ -296,6 +296,21 @@ class Stops(Folder):
                 self.assertEqual(self.read(name).count('\n'), points)
             self.assertEqual(self.files(), ['a1.raw', 'a1.txt', 'b5.txt', 'b6.txt', 'deck.sp'])
 
+    def test_a_signal_ends_what_has_no_results_yet(self):
+        """The deck is a pipe: when it is open, the program is there and reads."""
+        os.mkfifo(self.path('pipe'))
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            child = subprocess.Popen([VSIM, '--no-cache', '-v', '-r', 'a.raw', 'pipe'], cwd=self.tmp.name, text=True,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            with open(self.path('pipe'), 'w') as deck:
+                child.send_signal(sig)
+                deck.write('rc\nV1 in 0 PULSE(0 1 0 1n 1n 10n 20n)\nR1 in out 1k\nC1 out 0 1p\n.tran 1n 1\n.end\n')
+            out, err = child.communicate(timeout=60)
+            self.assertEqual(child.returncode, 130, out + err)
+            self.assertIn('stopped before anything was computed', err)
+            self.assertNotIn('compiled', out)
+            self.assertEqual(self.files(), ['pipe'])
+
     def test_points_that_nobody_writes_stay(self):
         child = self.start(self.LONG, 'echo done')
         self.wait_for('deck.tran1.part.raw', 1 << 20)

@@ -207,6 +207,47 @@ START_TEST(missing_memory_in_a_thread_ends_the_work_of_its_caller)
 }
 END_TEST
 
+static bool third_time(void *user) { return ++*(int *)user >= 3; }
+
+static vs_status poll_for_ever(void *arg)
+{
+    while (*(int *)arg < 1000) {
+        vs_free(vs_malloc(10));
+        ++*(int *)arg;
+        heap_poll();
+    }
+    return VS_OK;
+}
+
+static vs_status poll_twice(void *arg)
+{
+    (void)arg;
+    heap_poll();
+    heap_poll();
+    return VS_OK;
+}
+
+START_TEST(long_work_ends_at_the_poll_that_is_answered)
+{
+    heap *h = heap_new(0);
+    int asked = 0, turns = 0;
+    heap_poll(); /* without a guard nobody is asked */
+    ck_assert_int_eq(guard_run(h, poll_twice, NULL), VS_OK);
+    heap_set_stop(h, third_time, &asked);
+    ck_assert_int_eq(guard_run(h, poll_twice, NULL), VS_OK);
+    ck_assert(!heap_left(h));
+    ck_assert_int_eq(guard_run(h, poll_for_ever, &turns), VS_STOP);
+    ck_assert(heap_left(h));
+    ck_assert_int_eq(turns, 1);
+    ck_assert_int_eq(asked, 3);
+    ck_assert_int_eq(guard_run(h, poll_twice, NULL), VS_STOP); /* it stays so, unasked */
+    ck_assert_int_eq(asked, 3);
+    heap_set_stop(h, NULL, NULL);
+    ck_assert_int_eq(guard_run(h, poll_twice, NULL), VS_OK);
+    heap_free(&h);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base/heap");
@@ -217,6 +258,7 @@ int main(void)
     tcase_add_test(tc, what_is_not_memory_is_let_go_the_latest_first);
     tcase_add_test(tc, a_stream_into_memory_is_whole_or_ends_the_work);
     tcase_add_test(tc, missing_memory_in_a_thread_ends_the_work_of_its_caller);
+    tcase_add_test(tc, long_work_ends_at_the_poll_that_is_answered);
     suite_add_tcase(suite, tc);
     SRunner *sr = srunner_create(suite);
     srunner_run_all(sr, CK_NORMAL);

@@ -381,6 +381,56 @@ START_TEST(a_search_for_an_operating_point_stops_when_the_client_asks)
 }
 END_TEST
 
+typedef struct patience {
+    int asked, most;
+} patience;
+
+static bool stop_after(void *user)
+{
+    patience *p = user;
+    return ++p->asked > p->most;
+}
+
+static void append(char **to, const char *text)
+{
+    const size_t at = vec_len(*to), n = strlen(text);
+    vec_extend(*to, n);
+    memcpy(*to + at, text, n);
+}
+
+/* 1200 diodes in a row, each with a resistor to ground. */
+static void read_large(bench *b, const char *card)
+{
+    char text[100], *deck = NULL;
+    snprintf(text, sizeof text, ".model dm d\nv1 n0 0 5\n%s\n", card);
+    append(&deck, text);
+    for (int i = 0; i < 1200; i++) {
+        snprintf(text, sizeof text, "d%d n%d n%d dm\nr%d n%d 0 1meg\n", i, i, i + 1, i, i + 1);
+        append(&deck, text);
+    }
+    vec_push(deck, 0);
+    bench_init(b);
+    ck_assert_int_eq(read_text(b, deck), VS_OK);
+    vec_free(deck);
+}
+
+START_TEST(plain_newton_of_a_large_circuit_stops_when_the_client_asks)
+{
+    static const char *const card[] = {".op", ".dc v1 1 5 1"};
+    for (size_t i = 0; i < 2; i++)
+        for (int most = 0; most < 4; most++) {
+            bench b;
+            patience p = {.most = most};
+            read_large(&b, card[i]);
+            sim_opts(b.s)->hook = (sim_hook){.stop = stop_after, .user = &p};
+            ck_assert_int_eq(run_deck(&b), VS_STOP);
+            ck_assert_int_eq(p.asked, most + 1);
+            ck_assert_int_eq(b.d.n_error, 0);
+            bench_fini(&b);
+        }
+}
+END_TEST
+
 START_TEST(values_inside_devices_belong_to_the_last_operating_point)
 {
     bench b;
@@ -458,6 +508,7 @@ int main(void)
     tcase_add_test(tc, vectors_are_kept_as_the_client_says);
     tcase_add_test(tc, a_run_stops_when_the_client_asks);
     tcase_add_test(tc, a_search_for_an_operating_point_stops_when_the_client_asks);
+    tcase_add_test(tc, plain_newton_of_a_large_circuit_stops_when_the_client_asks);
     tcase_add_test(tc, values_inside_devices_belong_to_the_last_operating_point);
     tcase_add_test(tc, parameters_and_elements_are_found_by_name);
     tcase_add_test(tc, figures_of_processes_add_up);
