@@ -56,8 +56,8 @@ typedef struct vsim_analysis {
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
-    /* NOISE, HBNOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; NOISE, HBNOISE, TF: the input
-     * source, "vin" */
+    /* NOISE, HBNOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; SENS also gradients of the deck's
+     * transient, "tran MEASURE... param=P..."; NOISE, HBNOISE, TF: the input source, "vin" */
     const char *out, *source;
     int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */

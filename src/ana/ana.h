@@ -147,6 +147,41 @@ VS_MUST_USE vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_
 void ana_tran_identity(const ana *a, image *im);
 VS_MUST_USE vs_status ana_tran_image(ana *a, image *im);
 
+/* -- a transient that is recorded, and its adjoint (tran_tape.c; docs/analyses.md) -- */
+typedef struct ana_tape ana_tape;
+/* Runs the transient and keeps its steps; solutions in about `memory` bytes, what is beyond is
+ * computed again from states in between. The sink gets the same rows as from ana_tran, and must
+ * stay as long as the tape; the points of the run are those of one without latent parts.
+ * Status: as ana_tran; *tape is NULL then. */
+VS_MUST_USE vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt,
+                                   const ana_sink *sink, size_t memory);
+void ana_tape_free(ana_tape **tape);
+size_t ana_tape_steps(const ana_tape *t);
+int64_t ana_tape_again(const ana_tape *t); /* steps that ana_tape_back computed again */
+
+typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got */
+    int64_t row;          /* from 0; rows of a list ascend */
+    int32_t measure, unknown;
+    double weight;
+} ana_seed;
+/* A point at which parameters enter. With F the resistive and Q the charge part of the rows, d
+ * measure k / dp is the sum over all points of f_k dF/dp - q_k dQ/dp. */
+typedef struct ana_adjoint {
+    ckt_env env;            /* mode CKT_STATIC: the operating point at the start; then q is 0 */
+    double force;           /* S, between nodes of .ic and their values, at the operating point */
+    bool given;             /* the start with uic: x itself is what was given; */
+    const double *x;        /* [n+1] */
+    const double *const *f; /* [n_measure] [n+1]; given: d measure / dx */
+    const double *const *q;
+} ana_adjoint;
+/* The adjoint of the run for n_measure measures at once, from the last step to the first.
+ *   visit  in  called for each point; another status than VS_OK ends the run
+ * Status: VS_OK; VS_ESINGULAR, VS_NOCONV (messages); VS_STOP: the sink wants it; that of visit. */
+VS_MUST_USE vs_status ana_tape_back(ana_tape *t, const ana_seed *seed, size_t n_seed,
+                                    int32_t n_measure,
+                                    vs_status (*visit)(void *user, const ana_adjoint *at),
+                                    void *user);
+
 /* -- small-signal analyses: about an operating point that they find themselves (docs/analyses.md)
  * -- */
 /* Form MDL_AC is needed but for ana_tf and ana_sens without frequencies. Status of all: VS_OK;

@@ -21,8 +21,7 @@
 #define MOST_STEPS 1e10       /* beyond as many of them a run is ended */
 #define LEAST_STEP 1e-90      /* s; its cube and the inverse of that are numbers */
 #define SAME_TIME 3.6e-15     /* times this far apart, relative to tstop, are the same */
-#define BEHIND_CORNER (1.0 / 4096) /* of a step, where a row shows the other side of a corner, */
-#define JUMP_SEEN 3                /* and jumps of currents that have one, in tolerances */
+#define JUMP_SEEN 3 /* jumps of currents that a row behind a corner shows, in tolerances */
 #define OUTPUT_TIMED_EVERY 64 /* points: reading the clock costs more than a point without file */
 
 /* -- setting up -- */
@@ -193,6 +192,8 @@ static vs_status deliver_at(tran *t, double time, const double *x)
     vs_status st = VS_OK;
     if (time < t->o.tstart - SAME_TIME * t->o.tstop || !t->sink->point)
         return VS_OK;
+    if (t->tape)
+        tran_tape_row(t, x, time != t->t);
     bool timed = a->st.points_accepted % OUTPUT_TIMED_EVERY == 0;
     double t0 = timed ? vs_seconds() : 0;
     watch_phase(a->watch, ANA_IN_OUTPUT);
@@ -216,7 +217,7 @@ static double behind_corner(const tran *t, int32_t i, bool *jumped)
     const bool flow = t->a->u[ana_unknown_at(t->a, i)].kind == CKT_CURRENT;
     const double seen = JUMP_SEEN * (t->a->opt.reltol * t->xmax[i] + t->a->tol_x[i]);
     if (t->lte_class[i] == LTE_STATE || !(fabs(value - from) > seen + (flow ? 0 : fabs(move))))
-        return from + BEHIND_CORNER * (to - from);
+        return from + TRAN_BEHIND * (to - from);
     *jumped |= flow;
     return value;
 }
@@ -230,12 +231,12 @@ static vs_status deliver_corner(tran *t)
     const double h = t->past[0];
     double *x = t->pred;
     bool jumped = false;
-    if (BEHIND_CORNER * h < 100 * SAME_TIME * t->o.tstop)
+    if (TRAN_BEHIND * h < 100 * SAME_TIME * t->o.tstop)
         return VS_OK;
     x[0] = 0;
     for (int32_t i = 1; i <= t->a->n; i++)
         x[i] = behind_corner(t, i, &jumped);
-    return jumped ? deliver_at(t, t->t - (1 - BEHIND_CORNER) * h, x) : VS_OK;
+    return jumped ? deliver_at(t, t->t - (1 - TRAN_BEHIND) * h, x) : VS_OK;
 }
 
 static vs_status report_progress(tran *t)
@@ -379,6 +380,8 @@ static vs_status accept(tran *t)
     if (t->lte.order == 0)
         best = t->h;
     const bool first = t->kind == TRAN_SDIRK;
+    if (t->tape)
+        tran_tape_step(t);
     tran_shift(t);
     const vs_status corner = first ? deliver_corner(t) : VS_OK;
     if (a->latent)
@@ -662,6 +665,7 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     tran *t = a->tran;
     t->begun = t->imaged = false;
     t->verify = NULL;
+    t->tape = NULL;
     vs_status st = check_times(a, opt);
     if (st != VS_OK)
         return st;

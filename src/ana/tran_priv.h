@@ -12,6 +12,9 @@
 #define TRAN_KEEP VOP_PAST /* past points; past[] has one less */
 #define TRAN_FLOW 4        /* values of filtered currents, the attempt's among them */
 
+/* Of a step, where a row shows the other side of a corner. */
+#define TRAN_BEHIND (1.0 / 4096)
+
 typedef enum tran_kind { TRAN_SDIRK, TRAN_EULER, TRAN_MAIN } tran_kind;
 
 /* Which unknowns the truncation error test looks at, and from when. */
@@ -93,6 +96,7 @@ typedef struct tran {
     tran_noise *noise;         /* NULL: devices are without noise */
     double *noise_g, *noise_c; /* [nnz + 1] scratch */
     tran_verify *verify;       /* NULL: nobody looks again */
+    ana_tape *tape;            /* NULL: steps are not kept */
 } tran;
 
 /* -- tran.c -- */
@@ -149,6 +153,11 @@ void tran_noise_add(tran *t, double time, double sign);
 void tran_verify_begin(tran *t, ana_verified *said);
 VS_MUST_USE vs_status tran_verify_point(tran *t, const ckt_env *env);
 void tran_verify_end(tran *t);
+
+/* -- tran_tape.c: a step is going to be part of the history; a row goes to the sink, `corner`: one
+ * just behind a corner -- */
+void tran_tape_step(const tran *t);
+void tran_tape_row(const tran *t, const double *x, bool corner);
 
 /* -- tran_lte.c -- */
 void tran_list_devices(tran *t); /* once for a circuit */

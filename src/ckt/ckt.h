@@ -300,6 +300,7 @@ typedef struct ckt_source_facts {
     diag_span span;
 } ckt_source_facts;
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source);
+const nat_source *ckt_source_all(const ckt *c, int32_t source); /* with its waveform */
 /* The value of an independent source at a time of a transient, volt or ampere. */
 double ckt_source_value(const ckt *c, int32_t source, double t);
 /* All outputs of a device at x by the interpreter: RES REACT G C OPVAR ... of the equation form,

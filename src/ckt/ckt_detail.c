@@ -37,6 +37,8 @@ ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
                               s->m,    wave_dc(&s->w), s->w.ac_mag, s->w.ac_phase, s->span};
 }
 
+const nat_source *ckt_source_all(const ckt *c, int32_t source) { return &c->sources->all[source]; }
+
 double ckt_source_value(const ckt *c, int32_t source, double t)
 {
     return nat_source_at(&c->sources->all[source], t);

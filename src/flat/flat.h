@@ -149,6 +149,12 @@ typedef struct flat_trannoise { /* .trannoise: noise of devices in every .tran *
     bool seed_given;
     uint64_t seed;
 } flat_trannoise;
+typedef struct flat_gradient { /* SENS: of measures of the deck's transient by parameters */
+    const char **meas;         /* [n_meas]; none: no gradient */
+    int32_t n_meas, n_by;
+    struct flat_target *by; /* [n_by] */
+    double memory;          /* bytes for solutions of the run; 0: not given */
+} flat_gradient;
 typedef struct flat_ana {
     flat_ana_kind kind;
     flat_sweep sweep[4]; /* DCSWEEP: [0] is the inner (fastest) one */
@@ -168,6 +174,7 @@ typedef struct flat_ana {
     bool voltage, poles, zeros; /* PZ */
     bool donoise;               /* SP */
     flat_hb hb;
+    flat_gradient gradient;
     flat_trannoise noise; /* TRAN, of a program: instead of the deck's */
     diag_span span;
 } flat_ana;
@@ -182,7 +189,7 @@ typedef enum flat_target_kind {
     FLAT_SET_LIB,
     FLAT_SET_ALTER
 } flat_target_kind;
-typedef struct flat_target { /* what a step changes */
+typedef struct flat_target { /* what a step, or a derivative, changes */
     flat_target_kind kind;
     const char *name;  /* parameter, element with path, model, option; LIB: the file as written */
     const char *param; /* INST, MODEL; "" the main value */

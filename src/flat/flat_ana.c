@@ -193,9 +193,89 @@ static bool read_noise(cur *q, flat_ana *a)
     return true;
 }
 
-/* sens = ".sens" output ["dc" | "ac" grid] */
+/* Is `word =` here? It is passed over. */
+static bool key(cur *q, const char *word)
+{
+    if (!cur_at_key(q) || !cur_is_word(q, word))
+        return false;
+    q->i += 2;
+    return true;
+}
+
+/* Measures up to a keyword. */
+static bool read_measures(cur *q, flat_gradient *g)
+{
+    g->meas = arena_array(q->c->mem, const char *, q->card->n_tok);
+    for (; cur_more(q) && !cur_at_key(q); q->i++) {
+        if (cur_is(q, ','))
+            continue;
+        if (cur_tok(q)->kind != NET_T_WORD) {
+            cur_unexpected(q, "the name of a measure is expected");
+            return false;
+        }
+        g->meas[g->n_meas++] = cur_tok(q)->text;
+    }
+    if (!g->n_meas)
+        cur_unexpected(q, "the names of measures are expected");
+    return g->n_meas > 0;
+}
+
+static bool read_parameter(cur *q, flat_gradient *g)
+{
+    flat_target *t = &g->by[g->n_by];
+    const diag_span at = cur_span(q);
+    if (!flat_read_target(q, t))
+        return false;
+    bool twice = false;
+    for (int32_t i = 0; i < g->n_by; i++)
+        twice |= g->by[i].text == t->text;
+    if (twice || t->kind == FLAT_SET_OPTION) {
+        diag_error(q->c->d, at,
+                   twice ? "'%s' stands here twice" : "there is no derivative by option '%s'",
+                   t->text);
+        return false;
+    }
+    g->n_by++;
+    return true;
+}
+
+/* gradient = "tran" measure* ["memory" "=" bytes] "param" "=" target* */
+static bool read_gradient(cur *q, flat_ana *a)
+{
+    flat_gradient *g = &a->gradient;
+    bool ok;
+    q->i++;
+    g->by = arena_array(q->c->mem, flat_target, q->card->n_tok);
+    ok = read_measures(q, g);
+    while (ok && cur_more(q)) {
+        if (key(q, "memory")) {
+            ok = number(q, &g->memory);
+            if (ok && !(g->memory > 0 && g->memory < 1e15)) {
+                diag_error(q->c->d, last_span(q), "memory=%g: bytes are expected", g->memory);
+                return false;
+            }
+        } else if (key(q, "param")) {
+            while (ok && cur_more(q) && !cur_at_key(q)) {
+                if (cur_is(q, ','))
+                    q->i++;
+                else
+                    ok = read_parameter(q, g);
+            }
+        } else {
+            cur_unexpected(q, "param= or memory= is expected");
+            return false;
+        }
+    }
+    if (ok && !g->n_by)
+        cur_unexpected(q, "param= and parameters are expected: param=r1 @m1[w] temp");
+    return ok && g->n_by > 0;
+}
+
+/* sens = ".sens" (output ["dc" | "ac" grid] | gradient) */
 static bool read_sens(cur *q, flat_ana *a)
 {
+    if (cur_more(q) && cur_is_word(q, "tran"))
+        return read_gradient(q, a);
     if (!read_output(q, a))
         return false;
     if (cur_more(q) && cur_is_word(q, "dc")) {
@@ -260,15 +340,6 @@ static bool read_sp(cur *q, flat_ana *a)
 }
 
 /* -- periodic analyses and loop gain: keyword = values -- */
-
-/* Is `word =` here? It is passed over. */
-static bool key(cur *q, const char *word)
-{
-    if (!cur_at_key(q) || !cur_is_word(q, word))
-        return false;
-    q->i += 2;
-    return true;
-}
 
 /* One number after a keyword, a whole one from lo to hi. */
 static bool whole(cur *q, const char *what, double lo, double hi, double *y)

@@ -93,6 +93,11 @@ static void print_small(const flat_ana *a, FILE *out)
                 a->poles && a->zeros ? "pz"
                 : a->poles           ? "pol"
                                      : "zer");
+    const flat_gradient *g = &a->gradient;
+    for (int32_t i = 0; i < g->n_meas; i++)
+        fprintf(out, "%s%s", i ? " " : " tran ", g->meas[i]);
+    for (int32_t i = 0; i < g->n_by; i++)
+        fprintf(out, "%s%s", i ? " " : " param=", g->by[i].text);
     fputs(a->donoise ? " donoise\n" : "\n", out);
 }
 

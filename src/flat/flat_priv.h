@@ -465,6 +465,9 @@ void flat_top_card(flat_ctx *c, const net_card *card);             /* after expa
 void flat_option_card(flat_ctx *c, const net_card *card);          /* .option .temp */
 
 /* flat_step.c: .step .mc .limits */
+/* target = ["param"] name | "temp" | "option" name | element ["[" name "]"] | model "(" name ")"
+ * of .step and .sens. false: a message was given. */
+bool flat_read_target(cur *q, flat_target *t);
 void flat_step_card(flat_ctx *c, const net_card *card);
 void flat_alter_card(flat_ctx *c, const net_card *card);
 void flat_step_finish(flat_ctx *c); /* the families of .temp and .alter, behind all steps */

@@ -399,12 +399,9 @@ static bool sections(cur *q, flat_step *w)
     return w->n > 0;
 }
 
-/* step = ".step" ["dec"|"oct"|"lin"] (["param"] name | "temp" | "option" name | [type] model "("
- * name ")") range */
-static bool read_target(cur *q, flat_step *w)
+bool flat_read_target(cur *q, flat_target *t)
 {
     flat_ctx *c = q->c;
-    flat_target t;
     bool ok, param = cur_is_word(q, "param"), option = cur_is_word(q, "option");
     q->i += param || option;
     if (!cur_more(q) || cur_tok(q)->kind != NET_T_WORD) {
@@ -413,27 +410,35 @@ static bool read_target(cur *q, flat_step *w)
         return false;
     }
     const net_card *card = q->card;
-    diag_span at = cur_span(q);
+    const diag_span at = cur_span(q);
     const char *name = cur_tok(q)->text;
-    if (q->i + 2 < card->n_tok && card->tok[q->i + 2].punct == '(') { /* type model(parameter) */
-        q->i++;
-        at = cur_span(q);
-        name = cur_tok(q)->text;
-    }
     q->i++;
     if (option) {
-        t = (flat_target){FLAT_SET_OPTION, name, "", name, at};
+        *t = (flat_target){FLAT_SET_OPTION, name, "", name, at};
         ok = true;
     } else if (param) {
-        ok = set_param(c, name, at, &t);
+        ok = set_param(c, name, at, t);
     } else if (name && cur_more(q) && cur_is(q, '(') && q->i + 2 < card->n_tok &&
                card->tok[q->i + 1].text && card->tok[q->i + 2].punct == ')') {
         const char *what = card->tok[q->i + 1].text;
         q->i += 3;
-        ok = set_model(c, name, what, diag_join(at, last_span(q)), &t);
+        ok = set_model(c, name, what, diag_join(at, last_span(q)), t);
     } else {
-        ok = name && find_target(c, name, at, &t);
+        ok = name && find_target(c, name, at, t);
     }
+    return ok;
+}
+
+/* step = ".step" ["dec"|"oct"|"lin"] (["param"] name | "temp" | "option" name | [type] model "("
+ * name ")") range */
+static bool read_target(cur *q, flat_step *w)
+{
+    flat_target t;
+    const net_card *card = q->card;
+    const bool plain = !cur_is_word(q, "param") && !cur_is_word(q, "option");
+    if (plain && q->i + 2 < card->n_tok && card->tok[q->i + 2].punct == '(')
+        q->i++; /* type model(parameter) */
+    const bool ok = flat_read_target(q, &t);
     if (ok)
         vec_push(w->target, t);
     return ok;

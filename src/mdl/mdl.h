@@ -140,6 +140,11 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most);
 /* A row that nothing uses any more. The last few stay, for values that come back; then its number
  * is given to another one. */
 void mdl_row_release(mdl_model *m, int32_t row);
+/* All that makes a row: values given, environment. [mdl_key_len], owned by the row. */
+size_t mdl_key_len(const mdl_model *m);
+const double *mdl_row_key(const mdl_model *m, int32_t row);
+/* The row of a key, of a row of this model that may be gone. Status: VS_OK; VS_EINPUT (message). */
+VS_MUST_USE vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
 /* Static topology of a row: for each unknown the unknown that it is one with after node collapse

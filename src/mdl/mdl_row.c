@@ -403,12 +403,9 @@ void mdl_row_release(mdl_model *m, int32_t row)
     drop_row(m, oldest);
 }
 
-vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
-                  diag_span where, const char *who, int32_t *row)
+/* The row of the key in m->scratch, made if it is new. */
+static vs_status row_of_scratch(mdl_model *m, const asker *a, int32_t *row)
 {
-    vs_status st = fill_key(m, given, n_given, env, where, who);
-    if (st != VS_OK)
-        return st;
     size_t bytes = key_len(m) * sizeof(double);
     uint64_t hash = hash128_of(m->scratch, bytes).w[0];
     int32_t first = map_get(&m->row_of_hash, hash, -1);
@@ -420,8 +417,7 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
             return VS_OK;
         }
     row_data *r = NULL;
-    const asker a = {who, where, env->card, given, n_given};
-    st = new_row(m, &a, &r);
+    const vs_status st = new_row(m, a, &r);
     if (st != VS_OK)
         return st;
     r->next = first;
@@ -434,6 +430,25 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
     }
     map_set(&m->row_of_hash, hash, *row);
     return VS_OK;
+}
+
+vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const mdl_env *env,
+                  diag_span where, const char *who, int32_t *row)
+{
+    const vs_status st = fill_key(m, given, n_given, env, where, who);
+    const asker a = {who, where, env->card, given, n_given};
+    return st != VS_OK ? st : row_of_scratch(m, &a, row);
+}
+
+size_t mdl_key_len(const mdl_model *m) { return key_len(m); }
+
+const double *mdl_row_key(const mdl_model *m, int32_t row) { return m->row[row]->key; }
+
+vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row)
+{
+    const asker a = {.who = m->mod->name, .where = DIAG_NOWHERE};
+    memcpy(m->scratch, key, key_len(m) * sizeof *key);
+    return row_of_scratch(m, &a, row);
 }
 
 vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)

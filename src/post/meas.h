@@ -25,6 +25,21 @@ typedef struct post_meas {
 /* Status: VS_OK: look at m->ok; VS_EINPUT: the text is no measure (message). Texts in env->mem.
  *   at   where the text stands in its file; its length is that of the text if columns agree */
 VS_MUST_USE vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m);
+/* How much a measure moves when a point of a vector does. */
+typedef struct post_slope {
+    size_t vec;    /* of the plot */
+    int64_t point; /* of the vector */
+    double by;
+} post_slope;
+typedef struct post_measured {
+    post_meas m;
+    post_slope *slope; /* vec, the caller's */
+} post_measured;
+/* post_measure with the derivatives of its value by the points of the vectors of a plot that has
+ * just these and, behind them, the results of the measures `before` [n]. The axis is held.
+ * Status: VS_OK; VS_EINPUT, with a message: the measure failed, or has no derivatives. */
+VS_MUST_USE vs_status post_measure_slope(post_env *e, const char *text, diag_span at,
+                                         const post_measured *before, size_t n, post_measured *out);
 /* The names of the vectors that it needs. */
 void post_measure_names(str_pool *names, const char *text, const char ***list);
 /* Whether the word text[n] begins a form: "avg", "param", ... */

@@ -225,6 +225,9 @@ ana_freq sim_grid_of(const flat_ana *a);
 VS_MUST_USE vs_status sim_output_of(sim *s, const flat_ana *a, ana_output *o);
 VS_MUST_USE vs_status sim_source_of(sim *s, const char *name, diag_span span, int32_t *source);
 
+/* -- sim_gradient.c: .sens tran -- */
+vs_status sim_run_gradient(sim *s, const flat_ana *a);
+
 /* -- sim_hb.c: .hb .hbosc .pss .hbac .hbnoise .phasenoise -- */
 vs_status sim_run_hb(sim *s, const flat_ana *a);
 vs_status sim_run_hbac(sim *s, const flat_ana *a);

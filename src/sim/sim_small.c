@@ -187,6 +187,8 @@ vs_status sim_run_sens(sim *s, const flat_ana *a)
     sim_table t;
     ana_output out;
     const ana_freq f = sim_grid_of(a);
+    if (a->gradient.n_meas)
+        return sim_run_gradient(s, a);
     vs_status st = sim_start_op(s, false);
     if (!st)
         st = sim_output_of(s, a, &out);

@@ -311,6 +311,10 @@ vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_
     memset(pick, 0, (size_t)c->n + 1);
     return VS_OK;
 }
+/* It has no state but the limits, which a start sets. */
+void ckt_fresh(ckt *c) { (void)c; }
+void ckt_image(ckt *c, image *im) { (void)c, (void)im; }
+void ckt_identity(const ckt *c, image *im) { (void)c, (void)im; }
 const csc *ckt_pattern(const ckt *c) { return &c->a; }
 double *ckt_diag(ckt *c, int32_t i)
 {

@@ -1,0 +1,252 @@
+/* ckt_vary.c - see ckt_vary.h. */
+#include "ckt_vary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckt_priv.h"
+
+typedef struct varied { /* one instance */
+    int32_t device, param, row;
+    double weight;
+    mdl_model *model;
+    mdl_variant *variant;   /* of a transient */
+    size_t order;           /* in which it was added */
+    size_t of_row, of_code; /* of the first one with its row, with its variant */
+} varied;
+
+typedef struct group {
+    dev_group dev;
+    size_t first; /* of varied */
+} group;
+
+struct ckt_vary {
+    ckt *c;
+    arena mem;
+    varied *all;  /* vec; after ckt_vary_ready sorted by group */
+    group *group; /* vec */
+    double *out;  /* [packs of a block][outputs][lanes] */
+};
+
+ckt_vary *ckt_vary_new(ckt *c)
+{
+    ckt_vary *v = vs_calloc(1, sizeof *v);
+    v->c = c;
+    arena_init(&v->mem);
+    return v;
+}
+
+void ckt_vary_free(ckt_vary **pv)
+{
+    ckt_vary *v = *pv;
+    *pv = NULL;
+    if (!v)
+        return;
+    for (size_t i = 0; i < vec_len(v->group); i++)
+        dev_group_fini(&v->group[i].dev);
+    vec_free(v->group);
+    vec_free(v->all);
+    arena_fini(&v->mem);
+    vs_free(v);
+}
+
+vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param, double weight)
+{
+    const ckt_inst *in = &v->c->inst[device];
+    varied k = {.device = device,
+                .param = param,
+                .weight = weight,
+                .model = in->model,
+                .order = vec_len(v->all)};
+    const vs_status st = mdl_row_of_key(in->model, key, &k.row);
+    if (st != VS_OK)
+        return st;
+    if (memcmp(mdl_row_topology(in->model, k.row), mdl_row_topology(in->model, in->row),
+               (size_t)mdl_n_unknown(in->model) * sizeof(int32_t))) {
+        diag_error(v->c->d, in->span,
+                   "%s: a small change of a parameter makes other nodes of it one; there is no "
+                   "derivative",
+                   in->name);
+        return VS_EINPUT;
+    }
+    vec_push(v->all, k);
+    return VS_OK;
+}
+
+/* Equal rows of equal variants together, each in the order in which they were added. */
+static int by_address(const void *va, const void *vb)
+{
+    const varied *a = va, *b = vb;
+    if (a->variant != b->variant)
+        return (uintptr_t)a->variant < (uintptr_t)b->variant ? -1 : 1;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* The same, and the groups and rows in that order too: it decides on sums, and neither addresses
+ * nor numbers of rows may. */
+static int by_order(const void *va, const void *vb)
+{
+    const varied *a = va, *b = vb;
+    if (a->of_code != b->of_code)
+        return a->of_code < b->of_code ? -1 : 1;
+    if (a->of_row != b->of_row)
+        return a->of_row < b->of_row ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+static void sort(varied *all, size_t n)
+{
+    qsort(all, n, sizeof *all, by_address);
+    for (size_t i = 0, j; i < n; i = j) {
+        size_t least = all[i].order;
+        for (j = i; j < n && all[j].variant == all[i].variant; j++) {
+            const bool same = j > i && all[j].row == all[j - 1].row;
+            all[j].of_row = same ? all[j - 1].of_row : all[j].order;
+            least = all[j].order < least ? all[j].order : least;
+        }
+        for (size_t k = i; k < j; k++)
+            all[k].of_code = least;
+    }
+    qsort(all, n, sizeof *all, by_order);
+}
+
+static void make_group(ckt_vary *v, size_t first, size_t end)
+{
+    const int32_t n = (int32_t)(end - first);
+    int32_t *inst = arena_array(&v->mem, int32_t, n), *row = arena_array(&v->mem, int32_t, n);
+    const int32_t **unknown = arena_array(&v->mem, const int32_t *, n);
+    for (int32_t i = 0; i < n; i++) {
+        const varied *k = &v->all[first + (size_t)i];
+        inst[i] = k->device;
+        row[i] = k->row;
+        unknown[i] = &v->c->unk[v->c->inst[k->device].first];
+    }
+    const varied *k = &v->all[first];
+    vec_push(v->group, ((group){.first = first}));
+    dev_group *g = &vec_last(v->group).dev;
+    dev_group_init(g, &v->mem, k->model, inst, row, n);
+    dev_form_add(g, &v->mem, MDL_TRAN, k->variant, unknown, true);
+    dev_state_init(g, &v->mem);
+}
+
+vs_status ckt_vary_ready(ckt_vary *v)
+{
+    const size_t n = vec_len(v->all);
+    size_t most = 0;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < n && st == VS_OK; i++)
+        st = mdl_variant_get(v->all[i].model, v->all[i].row, MDL_TRAN, &v->all[i].variant);
+    if (st != VS_OK || !n)
+        return st;
+    sort(v->all, n);
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i + 1; j < n && v->all[j].variant == v->all[i].variant;)
+            j++;
+        make_group(v, i, j);
+    }
+    for (size_t i = 0; i < vec_len(v->group); i++) {
+        const dev_group *g = &v->group[i].dev;
+        const size_t size = (size_t)g->form[MDL_TRAN].n_out * (size_t)g->lanes;
+        most = size > most ? size : most;
+    }
+    v->out = arena_array(&v->mem, double, most *DEV_BLOCK);
+    mdl_compile_wanted(v->all[0].model);
+    return VS_OK;
+}
+
+/* One output of an instance for all pairings. */
+static void add_output(const varied *k, uint8_t kind, int32_t row, double value,
+                       const ckt_pairing *with, size_t n, size_t n_param, double *to)
+{
+    const bool charge = kind == IR_OUT_REACT;
+    for (size_t p = 0; p < n && row > 0; p++)
+        to[p * n_param + (size_t)k->param] +=
+            k->weight * value * (charge ? -with[p].q[row] : with[p].f[row]);
+}
+
+static void add_instance(const dev_group *g, int32_t i, const varied *k, const double *out,
+                         const ckt_pairing *with, size_t n, size_t n_param, double *to)
+{
+    const dev_form *fm = &g->form[MDL_TRAN];
+    const int32_t *to_unknown = &fm->map[(size_t)i * (size_t)fm->n_u];
+    for (int32_t o = 0; o < fm->n_out; o++) {
+        const mdl_out *w = &fm->variant->out[o];
+        if (w->kind == IR_OUT_RES || w->kind == IR_OUT_REACT)
+            add_output(k, w->kind, to_unknown[w->a], out[o * g->lanes], with, n, n_param, to);
+    }
+}
+
+static vs_status sum_group(ckt_vary *v, group *gr, const double *dyn, const double *x,
+                           const ckt_pairing *with, size_t n, size_t n_param, double *to)
+{
+    dev_group *g = &gr->dev;
+    const int32_t block = DEV_BLOCK / g->lanes;
+    const size_t pack = (size_t)g->form[MDL_TRAN].n_out * (size_t)g->lanes;
+    vs_status st = VS_OK;
+    g->lim_fresh = true;
+    dev_begin(g, MDL_TRAN, x);
+    for (int32_t b = 0; b < g->n_pack && st == VS_OK; b += block) {
+        const int32_t e = b + block < g->n_pack ? b + block : g->n_pack;
+        st = dev_eval(g, MDL_TRAN, dyn, x, b, e, false, v->out);
+        for (int32_t p = b; p < e && st == VS_OK; p++)
+            for (int32_t i = g->first[p]; i < g->first[p + 1]; i++)
+                add_instance(g, i, &v->all[gr->first + (size_t)i],
+                             v->out + (size_t)(p - b) * pack + (i - g->first[p]), with, n, n_param,
+                             to);
+    }
+    return st;
+}
+
+/* Once for a run: the interpreter serves, and no kernel of the static form is made. */
+static vs_status sum_static(ckt_vary *v, const double *dyn, const double *x,
+                            const ckt_pairing *with, size_t n, size_t n_param, double *to)
+{
+    double *out = NULL;
+    mdl_out *what = NULL;
+    vs_status st = VS_OK;
+    for (size_t i = 0; i < vec_len(v->all) && st == VS_OK; i++) {
+        const varied *k = &v->all[i];
+        const int32_t *unknown = &v->c->unk[v->c->inst[k->device].first];
+        const mdl_at at = {.x = x, .map = unknown, .dyn = dyn};
+        vec_clear(out);
+        vec_clear(what);
+        st = mdl_point(k->model, k->row, -1, 0, &at, &out, &what);
+        for (size_t o = 0; o < vec_len(what) && st == VS_OK; o++)
+            if (what[o].kind == IR_OUT_RES)
+                add_output(k, IR_OUT_RES, unknown[what[o].a], out[o], with, n, n_param, to);
+    }
+    vec_free(out);
+    vec_free(what);
+    return st;
+}
+
+vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x, const ckt_pairing *with,
+                       size_t n, size_t n_param, double *to)
+{
+    double dyn[IR_N_DYN];
+    vs_status st = VS_OK;
+    ckt_fill_dyn(dyn, env);
+    dyn[IR_DYN_LIMIT] = 0;
+    if (env->mode == CKT_STATIC)
+        st = sum_static(v, dyn, x, with, n, n_param, to);
+    for (size_t i = 0; i < vec_len(v->group) && env->mode != CKT_STATIC && st == VS_OK; i++)
+        st = sum_group(v, &v->group[i], dyn, x, with, n, n_param, to);
+    for (size_t i = 0; i < n * n_param && st == VS_OK; i++)
+        if (!isfinite(to[i]))
+            st = VS_NOCONV;
+    return st;
+}
+
+const char *ckt_vary_refuses(const ckt *c)
+{
+    if (ckt_n_osdi(c))
+        return ckt_osdi_at(c, 0).name;
+    for (size_t i = 0; i < vec_len(c->group); i++)
+        for (int f = 0; f < MDL_N_FORM; f++)
+            if (c->group[i].form[f].variant && c->group[i].form[f].variant->has_state)
+                return c->inst[c->group[i].inst[0]].name;
+    return NULL;
+}

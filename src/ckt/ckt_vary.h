@@ -1,0 +1,37 @@
+/* ckt_vary.h - what a change of parameters adds to the rows of the circuit while x stays.
+ * Use:    ckt_vary_new; ckt_vary_add twice for each device that a parameter reaches, below and
+ *         above its value; ckt_vary_ready; ckt_vary_sum at each point; ckt_vary_free.
+ * The devices with other parameters are instances of their own, evaluated by the kernels of their
+ * models in groups, beside those of the circuit and without a place in its matrix. */
+#ifndef CKT_VARY_H
+#define CKT_VARY_H
+
+#include "ckt.h"
+
+typedef struct ckt_vary ckt_vary;
+
+/* The circuit must outlive it and may not be built again. */
+ckt_vary *ckt_vary_new(ckt *c);
+void ckt_vary_free(ckt_vary **v);
+/* An instance like `device` with the parameters of `key` (mdl_row_key), whose outputs count
+ * `weight` times, 1 / unit of the parameter, for parameter number `param`. Status: VS_OK;
+ * VS_EINPUT: with these parameters other nodes of the device are one (message). */
+VS_MUST_USE vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param,
+                                   double weight);
+/* Makes the groups and their kernels. Status: VS_OK; those of mdl_variant_get. */
+VS_MUST_USE vs_status ckt_vary_ready(ckt_vary *v);
+
+typedef struct ckt_pairing { /* of the rows */
+    const double *f, *q;     /* [n+1]; element 0 counts for nothing */
+} ckt_pairing;
+/* Adds sum_i f_i dF_i/dp - sum_i q_i dQ_i/dp at x to to[k * n_param + p], for each of n pairings; F
+ * and Q are the resistive and the charge part of the rows. Static env: Q is not looked at.
+ * Status: VS_OK; VS_NOCONV: a value is not finite. Allocates nothing in a transient's env. */
+VS_MUST_USE vs_status ckt_vary_sum(ckt_vary *v, const ckt_env *env, const double *x,
+                                   const ckt_pairing *with, size_t n, size_t n_param, double *to);
+
+/* A device whose equations have hidden state in a transient, or are not known (OSDI); NULL: none.
+ * What they contribute cannot be evaluated at points of the past. */
+const char *ckt_vary_refuses(const ckt *c);
+
+#endif

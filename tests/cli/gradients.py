@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Gradients of measures of transients (.sens tran) against differences of runs and closed forms.
+
+    gradients.py VSIM [test...]
+
+With trtol=1e9 truncation error never shortens a step: two runs whose parameters differ by little
+have the same times, and their difference is that of the very function whose gradient is computed.
+Central differences of a relative step d are wrong by d^2 times the third derivative, and by what
+Newton leaves open over d: with d = 1e-4 and reltol = 1e-9 both are far below the bound of 1e-5."""
+import csv
+import math
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+D = 1e-4
+HELD = '.option reltol=1e-9 abstol=1e-15 vntol=1e-10 trtol=1e9\n'
+
+
+class Gradients(folder.Folder):
+    def run_deck(self, text, code=False, *args):
+        self.write('deck.sp', text)
+        done = subprocess.run([VSIM, '-r', 'out.raw', '--ascii', *args, 'deck.sp'],
+                              cwd=self.tmp.name, timeout=300, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode != 0, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def gradients(self, text):
+        """{measure: {parameter: derivative}}, with the measure itself under its name."""
+        self.run_deck(text)
+        out = {}
+        with open(self.path('out.raw')) as f:
+            parts = f.read().split('Title:')[1:]
+        for p in parts:
+            name = re.search(r'Plotname: (.*)', p).group(1).strip()
+            if not name.startswith('Gradient of '):
+                continue
+            names = re.findall(r'^\t\d+\t(\S+)\t\S+$', p, re.M)
+            values = [float(v) for v in p.split('Values:')[1].split()[1:]]
+            out[name[12:]] = dict(zip(names, values))
+        return out
+
+    def measures(self, text, param, value):
+        """[{measure: number}] of runs with these values of a parameter."""
+        step = f'.step {param} list ' + ' '.join(f'{v:.17g}' for v in value)
+        self.write('deck.sp', re.sub(r'(?m)^\.sens.*\n', '', text).replace('.end', step + '\n.end'))
+        done = subprocess.run([VSIM, '--no-output', '--measures', 'm.csv', 'deck.sp'],
+                              cwd=self.tmp.name, timeout=300, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.path('m.csv')) as f:
+            rows = list(csv.DictReader(f))
+        return [{k: float(v) for k, v in r.items() if k not in ('status', 'state')} for r in rows]
+
+    def against_differences(self, deck, values, tol=1e-5):
+        text = deck + '.sens tran ' + ' '.join(
+            re.findall(r'(?m)^\.meas tran (\S+)', deck)) + ' param=' + ' '.join(values) + '\n.end\n'
+        got = self.gradients(text)
+        for p, v in values.items():
+            d = 0.02 if p == 'temp' else D * abs(v)
+            lo, hi = self.measures(text, p, [v - d, v + d])
+            for m, g in got.items():
+                want = (hi[m] - lo[m]) / (2 * d)
+                # what a change of the parameter by all of its value would do, or 1e-3 of the
+                # measure: rounding of the difference is 1e-12 / D of that
+                scale = max(abs(want) * abs(v), 1e-3 * abs(g[m]))
+                self.assertLessEqual(abs(g[p] - want) * abs(v), tol * scale,
+                                     f'd {m} / d {p}: {g[p]} for {want}')
+        return got
+
+    # -- against differences --
+
+    DIODE = """rectifier with a filter
+.param rl=1k cl=10n vs=5 is0=1e-14 l1=10u fr=1meg
+.model d1 d is={is0} cjo=2p rs=10 tt=1n
+v1 a 0 sin(0 {vs} {fr})
+d1 a b d1
+r1 b 0 {rl}
+c1 b 0 {cl}
+l1 b e {l1}
+r2 e 0 500
+.option method=METHOD
+.tran 1n 3u 0 2n
+.meas tran vb avg v(b) from=1u to=2.5u
+.meas tran vr rms v(e) from=0.5u
+.meas tran pk pp v(e) from=2u to=3u
+.meas tran at find v(b) at=1.63u
+.meas tran pw integ par('-v(a)*i(v1)') from=0.2u to=2u
+.meas tran ef param='vb*vb/rl/pw'
+""" + HELD
+    DIODE_BY = {'rl': 1e3, 'cl': 10e-9, 'vs': 5, 'is0': 1e-14, 'l1': 10e-6, 'r2': 500, 'temp': 27,
+                'd1(rs)': 10}
+
+    def test_a_rectifier_by_trapezoidal_steps(self):
+        self.against_differences(self.DIODE.replace('METHOD', 'trap'), self.DIODE_BY)
+
+    def test_a_rectifier_by_gear_steps(self):
+        self.against_differences(self.DIODE.replace('METHOD', 'gear'), self.DIODE_BY)
+
+    def test_transistors(self):
+        self.against_differences("""gates and an amplifier
+.param vt=0.7 kp=100u w=10u ll=1u bf=100 rb=100k sup=3.3
+.model n1 nmos level=1 vto={vt} kp={kp} lambda=0.02 cgso=1n cgdo=1n tox=10n gamma=0.4 phi=0.7
+.model p1 pmos level=1 vto=-0.7 kp=40u lambda=0.03 cgso=1n cgdo=1n tox=10n
+.model q1 npn bf={bf} is=1e-16 cje=1p cjc=0.5p tf=50p vaf=80 rb=50 re=1 rc=10
+v2 dd 0 {sup}
+v3 g 0 pulse(0 3.3 0.1u 50n 50n 0.4u 1u)
+m1 o g 0 0 n1 w={w} l={ll}
+m2 o g dd dd p1 w={2*w} l={ll}
+co o 0 50f
+m3 o2 o 0 0 n1 w={w} l={ll}
+m4 o2 o dd dd p1 w={2*w} l={ll}
+co2 o2 0 100f
+rb dd bb {rb}
+cb g bb 1p
+q1 cc bb 0 q1
+rc dd cc 1k
+.tran 1n 1.2u 0 2n
+.meas tran p1 avg i(v2) from=0.05u to=1u
+.meas tran o2 find v(o2) at=0.132u
+.meas tran vc rms v(cc)
+.meas tran v0 find v(cc) at=0
+""" + HELD, {'vt': 0.7, 'kp': 100e-6, 'w': 10e-6, 'll': 1e-6, 'bf': 100, 'rb': 100e3, 'sup': 3.3,
+             'temp': 27, '@m3[w]': 10e-6, 'q1(cjc)': 0.5e-12, 'co2': 100e-15})
+
+    STARTS = """start values
+.param v0=1.5 i0=1m rr=1k cc=1n nl=1m
+c1 a 0 {cc} IC
+r1 a b {rr}
+l1 b 0 10u IL
+b1 a 0 i={nl}*v(a)*v(a)
+EXTRA
+.tran 1n 1u 0 2n UIC
+.meas tran va find v(a) at=0.4u
+.meas tran il avg i(l1)
+""" + HELD
+
+    def test_given_start_values(self):
+        self.against_differences(
+            self.STARTS.replace('IC\n', 'ic={v0}\n', 1).replace('IL', 'ic={i0}')
+            .replace('UIC', 'uic').replace('EXTRA\n', ''),
+            {'v0': 1.5, 'i0': 1e-3, 'rr': 1e3, 'cc': 1e-9, 'nl': 1e-3})
+
+    def test_nodes_that_are_held_at_the_start(self):
+        self.against_differences(
+            self.STARTS.replace('IC\n', '\n', 1).replace('IL', '').replace(' UIC', '')
+            .replace('EXTRA', '.ic v(a)={v0}'), {'v0': 1.5, 'rr': 1e3, 'cc': 1e-9, 'nl': 1e-3})
+
+    # -- against a closed form --
+
+    def test_a_delay_has_the_slope_of_the_curve(self):
+        # a ramp of length T into RC: v crosses 1/2 at tau ln(2 (tau/T) (exp(T/tau) - 1)) after its
+        # start; the derivative by tau is that over tau, plus 1 - T/tau e/(e - 1), e = exp(T/tau).
+        # Lines of 1/400 tau and parabolas are exact to (1/400)^2/8 and better.
+        g = self.gradients("""rc
+.param rr=1k
+v1 in 0 pulse(0 1 1u 0.1u 0.1u 30u 100u)
+r1 in out {rr}
+c1 out 0 1n
+.option reltol=1e-7
+.tran 2.5n 4u 0 2.5n
+.meas tran t1 trig at=1u targ v(out) val=0.5 rise=1
+.sens tran t1 param=rr c1
+.end
+""")['t1']
+        e, part = math.exp(0.1), 0.1
+        value = math.log(2 / part * (e - 1))
+        slope = value + 1 - part * e / (e - 1)
+        self.assertLessEqual(abs(g['t1'] / (1e-6 * value) - 1), 1e-5)
+        self.assertLessEqual(abs(g['rr'] / (1e-9 * slope) - 1), 1e-5)
+        self.assertLessEqual(abs(g['c1'] / (1e3 * slope) - 1), 1e-5)
+
+    # -- what memory and cost may be --
+
+    def test_parts_that_are_computed_again_change_no_bit(self):
+        deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb ef %s param=rl is0 temp\n.end\n'
+        self.assertEqual(self.gradients(deck % ''), self.gradients(deck % 'memory=1'))
+
+    def test_lanes_and_threads_change_no_bit(self):
+        deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb ef param=rl is0 temp\n.end\n'
+        self.write('deck.sp', deck)
+        seen = set()
+        for args in (['--threads', '1'], ['--threads', '3']):
+            self.run_deck(deck, False, *args)
+            with open(self.path('out.raw')) as f:
+                seen.add(re.sub('Date:.*', '', f.read()))
+        self.assertEqual(len(seen), 1)
+
+    def test_each_point_of_a_sweep_has_its_gradients(self):
+        deck = self.DIODE.replace('METHOD', 'trap') + '.sens tran vb param=cl rl\n'
+        self.run_deck(deck + '.step rl list 1k 2k\n.end\n')
+        with open(self.path('out.raw')) as f:
+            swept = re.findall(r'Plotname: Gradient of vb.*?Values:\n(.*?)(?=Title|\Z)', f.read(),
+                               re.S)
+        alone = []
+        for rl in ('1k', '2k'):
+            self.run_deck(deck.replace('rl=1k', 'rl=' + rl) + '.end\n')
+            with open(self.path('out.raw')) as f:
+                alone += re.findall(r'Plotname: Gradient of vb.*?Values:\n(.*?)(?=Title|\Z)',
+                                    f.read(), re.S)
+        self.assertEqual([s.split() for s in swept], [a.split() for a in alone])
+
+    # -- what has no gradient --
+
+    def refuses(self, card, text, extra=''):
+        said = self.run_deck("""deck
+.param rr=1k
+v1 a 0 sin(0 1 1meg)
+r1 a b {rr}
+c1 b 0 1n
+""" + extra + """.tran 1n 1u
+.meas tran va avg v(b)
+.meas tran tm max_at v(b)
+.meas tran no when v(b)=7
+.meas tran de param='deriv(v(b))'
+.meas tran pa avg par('deriv(v(b))')
+.meas tran de2 avg @r1[i]
+""" + card + '\n.end\n', True)
+        self.assertIn(text, said)
+
+    def test_what_cannot_be_is_said(self):
+        self.refuses('.sens tran vb param=rr', "did you mean 'va'")
+        self.refuses('.sens tran va param=rx', "no source, element or parameter 'rx'")
+        self.refuses('.sens tran va', 'param= and parameters are expected')
+        self.refuses('.sens tran param=rr', 'names of measures are expected')
+        self.refuses('.sens tran va param=rr rr', 'stands here twice')
+        self.refuses('.sens tran va param=option reltol', 'no derivative by option')
+        self.refuses('.sens tran va memory=-1 param=rr', 'bytes are expected')
+        self.refuses('.sens tran tm param=rr', 'the time of an extreme')
+        self.refuses('.sens tran no param=rr', "'no' failed")
+        self.refuses('.sens tran pa param=rr', 'several points at once')
+        self.refuses('.sens tran de2 param=rr', 'a value inside a device')
+        self.refuses('.sens tran va param=rr', 'transmission lines',
+                     't1 b 0 d 0 z0=50 td=1n\nr9 d 0 50\n')
+        self.refuses('.sens tran va param=rr', 'runs with noise', '.trannoise\n')
+        self.refuses('.sens tran va param=@r1[nix]', "nix")
+
+    def test_a_deck_without_a_transient(self):
+        said = self.run_deck('deck\nv1 a 0 1\nr1 a 0 1k\n.op\n.meas tran x avg v(a)\n'
+                             '.sens tran x param=r1\n.end\n', True)
+        self.assertIn('needs a .tran card', said)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
