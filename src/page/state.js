@@ -108,13 +108,14 @@ function setKind(kind) {
   });
 }
 
-// What a plot shows when nothing was chosen.
+// What a plot shows when nothing was chosen: an output before others, supplies last.
 function firstTraces(g, kind) {
   if (!g) return [];
   const t = (e) => ({ g: keyOf(g), e }), names = g.names.filter((n) => n !== g.axis);
   if (g.word === 'noise') return names.filter((n) => /^[io]noise_(spectrum|total)$/.test(n)).slice(0, 1).map(t);
   if (g.word === 'sp') return names.filter((n) => /^S_(\d+)_\1$/i.test(n)).slice(0, 4).map(t);
   if (g.word === 'op' || g.word === 'pz' || kind === 'op') return names.slice(0, 1).map(t);
-  const volts = names.filter((n) => /^v\(/i.test(n));
-  return (volts.length ? volts : names).slice(0, 2).map(t);
+  const volts = names.filter((n) => /^v\(/i.test(n)), all = volts.length ? volts : names;
+  const first = all.filter((n) => /\bv?out\w*\)$/i.test(n)), last = all.filter((n) => /\((vdd|vcc|vss|vee|gnd)\w*\)$/i.test(n));
+  return [...first, ...all.filter((n) => !first.includes(n) && !last.includes(n)), ...last].slice(0, 2).map(t);
 }

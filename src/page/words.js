@@ -12,6 +12,7 @@ function exponentOf(x, unit) {
 
 function plain(x, digits) {
   let t = Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-4) ? x.toExponential(digits - 1) : x.toPrecision(digits);
+  if (t.includes('e+') && Math.abs(x) < 1e6) t = String(Number(t)); // 1.00e+3
   if (t.includes('.') && !t.includes('e')) t = t.replace(/\.?0+$/, '');
   return t.replace('-', '−');
 }
