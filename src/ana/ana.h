@@ -127,6 +127,8 @@ void ana_set_verify(ana *a, ana_verified *v);
 VS_MUST_USE vs_status ana_tran_begin(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 VS_MUST_USE vs_status ana_tran_go(ana *a, double until);
 void ana_tran_end(ana *a, vs_status st);
+/* x [n+1] of the last accepted point, and its time in s; the analysis' own. */
+const double *ana_tran_point(const ana *a, double *time);
 /* A transient that rests goes on in another circuit, that of the same elements with other values
  * (tran_carry.c): ana_tran_leave takes its point along, for ana_tran_left_free; ana_tran_enter is
  * called in place of ana_tran_begin and goes on from there as from a corner. Charges of rows stay
@@ -135,6 +137,7 @@ void ana_tran_end(ana *a, vs_status st);
  * Status: VS_OK; VS_NOCONV: not finite there. NULL: its noise belongs to the devices as they are.
  */
 typedef struct ana_tran_left ana_tran_left;
+
 ana_tran_left *ana_tran_leave(const ana *a);
 void ana_tran_left_free(ana_tran_left **l);
 VS_MUST_USE vs_status ana_tran_enter(ana *a, const ana_tran_left *l, const int32_t *from,

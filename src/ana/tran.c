@@ -719,6 +719,12 @@ vs_status ana_tran_go(ana *a, double until)
     return st;
 }
 
+const double *ana_tran_point(const ana *a, double *time)
+{
+    *time = a->tran->t;
+    return a->tran->x[1];
+}
+
 void ana_tran_end(ana *a, vs_status st)
 {
     if (a->tran->begun && a->tran->verify)

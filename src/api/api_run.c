@@ -347,16 +347,32 @@ static void plots_image(vsim_run *r, image *im)
     IMAGE_ONE(im, r->axis);
 }
 
+static vs_status read(vsim_run *r)
+{
+    const vs_status st = api_circuit_for(r->d, r->a.kind);
+    return st ? st : read_analysis(r);
+}
+
+/* The circuit, with what the vectors that are wanted need, and the analysis. */
+static vs_status prepare(vsim_run *r)
+{
+    vs_status st = read(r);
+    bool more = false;
+    if (st)
+        return st;
+    api_want_measures(r);
+    for (size_t i = 0; i < vec_len(r->keep); i++)
+        more |= sim_meter(r->d->sim, r->keep[i]);
+    return more ? read(r) : VS_OK;
+}
+
 /* im: of a checkpoint that the run begins with, NULL: it begins at its start. */
 static vs_status start(vsim_run *r, image *im)
 {
     vsim_deck *d = r->d;
-    vs_status st = api_circuit_for(d, r->a.kind);
-    if (!st)
-        st = read_analysis(r);
+    vs_status st = prepare(r);
     if (st)
         return st;
-    api_want_measures(r);
     listen(r);
     r->before = *sim_stats(d->sim);
     r->state = API_UNDER_WAY;

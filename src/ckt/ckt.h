@@ -311,11 +311,18 @@ double ckt_source_value(const ckt *c, int32_t source, double t);
 VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x,
                                          int32_t device, int32_t param, double value, double **out,
                                          mdl_out **what);
-/* "@device[name]": an operating-point variable or a parameter of a device, or dc, i, v, p, acmag,
+/* "@device[name]": an operating-point variable or a parameter of a device, what ngspice tells of
+ * elements of its letter (i, v, p, current, flux ...; ckt_asked.c), or dc, i, v, p, acmag,
  * acphase of an independent source, whose i is also current and c if it is a current source.
  * Evaluated when it is asked for. */
 typedef struct ckt_detail {
-    enum { CKT_DETAIL_OPVAR, CKT_DETAIL_PARAM, CKT_DETAIL_SOURCE, CKT_DETAIL_OSDI } what;
+    enum {
+        CKT_DETAIL_OPVAR,
+        CKT_DETAIL_PARAM,
+        CKT_DETAIL_SOURCE,
+        CKT_DETAIL_OSDI,
+        CKT_DETAIL_ASKED
+    } what;
     int32_t device, k;
     const char *unit; /* "A", "V", ... "" if none */
 } ckt_detail;

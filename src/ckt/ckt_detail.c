@@ -74,18 +74,26 @@ static bool has_row(uint8_t kind)
            kind == IR_OUT_J;
 }
 
-vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device,
-                             int32_t param, double value, double **out, mdl_out **what)
+vs_status ckt_device_point(ckt *c, const ckt_env *env, const double *x, int32_t device,
+                           int32_t param, double value, double **out, mdl_out **what)
 {
     const ckt_inst *in = &c->inst[device];
-    const int32_t *to = &c->unk[in->first];
     double dyn[IR_N_DYN], *state = state_of(c, device);
     ckt_fill_dyn(dyn, env);
     dyn[IR_DYN_LIMIT] = 0;
-    const mdl_at at = {.x = x, .map = to, .dyn = dyn, .state = state};
+    const mdl_at at = {.x = x, .map = &c->unk[in->first], .dyn = dyn, .state = state};
     vec_clear(*out);
     vec_clear(*what);
     const vs_status st = mdl_point(in->model, in->row, param, value, &at, out, what);
+    vec_free(state);
+    return st;
+}
+
+vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_t device,
+                             int32_t param, double value, double **out, mdl_out **what)
+{
+    const int32_t *to = &c->unk[c->inst[device].first];
+    const vs_status st = ckt_device_point(c, env, x, device, param, value, out, what);
     for (size_t k = 0; k < vec_len(*what); k++) {
         mdl_out *o = &(*what)[k];
         if (has_row(o->kind))
@@ -93,7 +101,6 @@ vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const double *x, int32_
         if (o->kind == IR_OUT_G || o->kind == IR_OUT_C || o->kind == IR_OUT_J)
             o->b = to[o->b];
     }
-    vec_free(state);
     return st;
 }
 
@@ -134,6 +141,8 @@ static ckt_lookup find_device_detail(const ckt *c, int32_t device, const char *n
             *d = (ckt_detail){CKT_DETAIL_OPVAR, device, (int32_t)k, mod->opvar[k].unit};
             return CKT_FOUND;
         }
+    if (ckt_asked_find(c, device, name, d))
+        return CKT_FOUND;
     const int32_t p = va_find_param(mod, name);
     if (p < 0 || mod->param[p].type == VA_STRING)
         return CKT_NO_DETAIL;
@@ -194,6 +203,7 @@ const char **ckt_detail_names(const ckt *c, const char *device)
     for (size_t k = 0; k < vec_len(mod->opvar); k++)
         if (mod->opvar[k].type != VA_STRING)
             vec_push(v, mod->opvar[k].name);
+    ckt_asked_names(c, i, &v);
     for (size_t k = 0; k < vec_len(mod->param); k++)
         if (mod->param[k].type != VA_STRING)
             vec_push(v, mod->param[k].name);
@@ -209,7 +219,7 @@ static double source_value(nat_source *s, const ckt_env *env, const double *x, i
     case 1: return s->w.ac_mag;
     case 2: return s->w.ac_phase;
     case 3: return i;
-    case 4: return v;
+    case 4: return s->is_v ? v : -v; /* that of a current source: across what it drives */
     default: return s->m * v * i;
     }
 }
@@ -228,6 +238,10 @@ vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_det
         }
         if (d[i].what == CKT_DETAIL_OSDI) {
             value[i] = nat_osdi_value(&c->nat, env, x, d[i].device, d[i].k);
+            continue;
+        }
+        if (d[i].what == CKT_DETAIL_ASKED) {
+            st = ckt_asked_value(c, env, x, &d[i], &value[i]);
             continue;
         }
         const ckt_inst *in = &c->inst[d[i].device];

@@ -105,6 +105,15 @@ static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt
     return g->lin ? MDL_APART : ckt_form_of(c, mode);
 }
 
+/* ckt_asked.c. What ngspice tells of elements, beside variables and parameters of their models. */
+bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
+void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */
+VS_MUST_USE vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x,
+                                      const ckt_detail *d, double *value);
+/* As ckt_device_outputs; rows and columns are unknowns of the model. */
+VS_MUST_USE vs_status ckt_device_point(ckt *c, const ckt_env *env, const double *x, int32_t device,
+                                       int32_t param, double value, double **out, mdl_out **what);
+
 const char *ckt_own_name(const ckt *c, const char *name); /* interned in the circuit's pool */
 
 /* ckt_group.c. The groups, with their kernels. */

@@ -348,6 +348,15 @@ vs_status ctl_reset(ctl *c, const char *text)
     return VS_OK;
 }
 
+static void save_word(ctl *c, const char *word)
+{
+    const size_t from = vec_len(sim_opts(c->s)->save);
+    post_names(c->names, word, &sim_opts(c->s)->save);
+    const char **all = sim_opts(c->s)->save;
+    for (size_t i = from; i < vec_len(all) && !c->run.paused; i++)
+        (void)sim_meter(c->s, all[i]);
+}
+
 vs_status ctl_save(ctl *c, const char *text)
 {
     char **w = ctl_words(c, text);
@@ -355,7 +364,7 @@ vs_status ctl_save(ctl *c, const char *text)
         if (!str_casecmp(w[i], "all"))
             vec_push(sim_opts(c->s)->save, str_intern0(c->names, "all"));
         else if (str_casecmp(w[i], "none"))
-            post_names(c->names, w[i], &sim_opts(c->s)->save);
+            save_word(c, w[i]);
         else
             vec_clear(sim_opts(c->s)->save);
     vec_free(w);
@@ -386,10 +395,21 @@ static bool source_value(const flat_source *s, const char *param, double *value)
     return true;
 }
 
+/* The names of the value that a line of an R, C or L gives. */
+static bool is_main_value(char letter, const char *name)
+{
+    static const char *const word[][4] = {{"resistance", "r", "value", "res"},
+                                          {"capacitance", "c", "value", "cap"},
+                                          {"inductance", "l", "value", "ind"}};
+    const char *at = strchr("rcl", letter);
+    for (size_t k = 0; at && *at && k < VS_COUNT(word[0]); k++)
+        if (!strcmp(word[at - "rcl"][k], name))
+            return true;
+    return false;
+}
+
 bool ctl_device_value(ctl *c, const char *name, double *value)
 {
-    static const char *const main_value[] = {"resistance", "capacitance", "inductance", "r",
-                                             "c",          "l",           "value"};
     const char *open = strchr(name, '[');
     if (!open)
         return false;
@@ -405,18 +425,19 @@ bool ctl_device_value(ctl *c, const char *name, double *value)
     }
     if (in && in->source && source_value(in->source, param, value))
         return true;
-    bool is_main = false;
-    for (size_t i = 0; in && strchr("rcl", in->letter) && i < VS_COUNT(main_value); i++)
-        is_main |= !strcmp(param, main_value[i]);
-    for (size_t i = vec_len(p); i-- > 0;) {
-        bool alias = false;
-        for (size_t k = 0; is_main && k < VS_COUNT(main_value); k++)
-            alias |= !strcmp(p[i].name, main_value[k]);
-        if (!p[i].str && (alias || p[i].name == param)) {
+    if (in && !strcmp(param, "m") && in->letter != 'k') {
+        *value = in->m;
+        return true;
+    }
+    const bool is_main = in && is_main_value(in->letter, param);
+    for (size_t i = vec_len(p); i-- > 0;)
+        if (!p[i].str &&
+            (p[i].name == param || (is_main && is_main_value(in->letter, p[i].name)))) {
             *value = p[i].value;
+            if (in && ((is_main && in->letter == 'c') || !strcmp(param, "gain")))
+                *value *= in->m; /* as ngspice has it */
             return true;
         }
-    }
     return sim_device_value(c->s, name, value);
 }
 

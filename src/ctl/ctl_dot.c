@@ -210,6 +210,9 @@ void ctl_want(sim *s)
         else
             post_names(sim_names(s), *d.text ? d.text : "all", &sim_opts(s)->keep_name);
     }
+    const char *const *keep = sim_opts(s)->keep_name;
+    for (size_t i = 0; i < vec_len(keep); i++)
+        (void)sim_meter(s, keep[i]);
     arena_fini(&mem);
 }
 

@@ -1,4 +1,5 @@
 /* ctl_show.c - what there is: show, showmod, listing, devhelp, rusage. */
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -36,7 +37,7 @@ static void show_params(ctl *c, const flat_param *p, char letter)
     for (size_t i = 0; i < vec_len(p); i++)
         if (p[i].str)
             show_text(c, p[i].name, p[i].str);
-        else
+        else if (!isnan(p[i].value)) /* an expression's */
             show_value(c, shown_name(c, &p[i], letter), p[i].value);
 }
 

@@ -150,7 +150,7 @@ static void save_current(outputs *o, const flat_save *s)
 }
 
 /* Every current that a device knows and that is no unknown: @r1[i], @d1[id], @q1[ic],
- * @i1[current], ... */
+ * @i1[current], ..., and @c1[i] of the top level (flat_probe.c). */
 static void add_device_currents(outputs *o)
 {
     static const char *const word[] = {"i", "id", "ig", "is", "ib", "ic", "ie"};
@@ -159,7 +159,8 @@ static void add_device_currents(outputs *o)
         for (size_t k = 0; k < VS_COUNT(word) && in->letter != 'v' && in->letter != 'l'; k++) {
             ckt_detail d;
             if (ckt_find_detail(o->c, in->name, word[k], &d) != CKT_FOUND ||
-                d.what == CKT_DETAIL_PARAM)
+                d.what == CKT_DETAIL_PARAM || (d.what == CKT_DETAIL_ASKED && k > 0) ||
+                (in->letter == 'c' && strchr(in->name, '.')))
                 continue;
             char *name = vs_text("@%s[%s]", in->name, in->letter == 'i' ? "current" : word[k]);
             add_detail(o, name, d);

@@ -317,6 +317,9 @@ const char *const *flat_plan_again(const flat_plan *p, size_t *n);
 VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_pool *names,
                                  arena *mem, double temper, const flat_override *over,
                                  size_t n_over, flat_plan *plan);
+/* Whether @device[param] of an element of that letter is a current that charges something: to save
+ * it the expansion puts a source in series (flat_probe.c). */
+bool flat_is_metered(char letter, const char *param);
 /* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says
  * is in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT.
  */

@@ -235,6 +235,8 @@ typedef struct net_deck {
     int64_t sample;
     bool taken;    /* its analyses were taken from an earlier expansion: later ones leave .dc out */
     bool stepping; /* its .step cards were taken from an earlier expansion */
+    const char **metered; /* vec, the owner's: device, value, device, value ...: values inside of
+                             devices that commands save; interned lower case */
     diag_span *control;   /* vec; the lines of .control blocks, with what continues them */
     diag_span control_at; /* the first .control card; DIAG_NOWHERE: none */
 } net_deck;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -34,6 +35,25 @@ static const char *with_letter(char *buf, const char *pre, const char *element, 
     const char front[3] = {letter, letter ? '.' : 0, 0};
     snprintf(buf, OUT_NAME, "%s%s%.*s%s%s", pre, front, (int)n, element, post, end);
     return buf;
+}
+
+/* The length of "onoise_total_" in front of the element whose noise a vector is; 0: another one. */
+static size_t noise_of(const char *name)
+{
+    static const char *const pre[] = {"onoise_total_", "inoise_total_", "onoise_", "inoise_"};
+    for (size_t i = 0; i < sizeof pre / sizeof *pre; i++)
+        if (!strncasecmp(name, pre[i], strlen(pre[i])))
+            return strlen(pre[i]);
+    return 0;
+}
+
+/* CALL "onoise_" "x1.r1" END -> CALL "onoise_r.x1.r1" END; n: what noise_of says. */
+static const char *with_noise_letter(char *buf, const char *call, const char *name, size_t n,
+                                     const char *end)
+{
+    char pre[20];
+    snprintf(pre, sizeof pre, "%s%.*s", call, (int)n, name);
+    return with_letter(buf, pre, name + n, strlen(name + n), "", end);
 }
 
 static bool fits(const char *name) { return strlen(name) + 8 < OUT_NAME; }
@@ -74,6 +94,9 @@ const char *out_ng_name(char buf[OUT_NAME], const char *name, const char *type)
         snprintf(at, sizeof at, "%s@", pre);
         return with_letter(buf, at, name + 1, (size_t)(open - name) - 1, open, *pre ? ")" : "");
     }
+    const size_t noise = noise_of(name);
+    if (noise)
+        return with_noise_letter(buf, pre, name, noise, *pre ? ")" : "");
     if (!*pre)
         return name;
     snprintf(buf, OUT_NAME, "%s%s)", pre, name);
@@ -90,6 +113,8 @@ const char *out_ng_memory(char buf[OUT_NAME], const char *name)
         return with_letter(buf, "", name + 2, current, "#branch", "");
     if (open)
         return with_letter(buf, "@", name + 1, (size_t)(open - name) - 1, open, "");
+    if (noise_of(name))
+        return with_noise_letter(buf, "", name, noise_of(name), "");
     if (!voltage || memchr(name, ',', strlen(name)))
         return name;
     snprintf(buf, OUT_NAME, "%.*s", (int)voltage, name + 2);
@@ -118,7 +143,11 @@ const char *out_own_name(char buf[OUT_NAME], const char *name)
         const size_t n = current ? current : voltage, skip = in[0] == '@' ? letter_at(in + 1)
                                                              : current    ? letter_at(in)
                                                                           : 0;
-        if (in[0] == '@')
+        const size_t noise = voltage ? noise_of(in) : 0, letter = noise ? letter_at(in + noise) : 0;
+        if (letter)
+            snprintf(buf, OUT_NAME, "%.*s%.*s", (int)noise, in, (int)(n - noise - letter),
+                     in + noise + letter);
+        else if (in[0] == '@')
             snprintf(buf, OUT_NAME, "@%.*s", (int)(n - 1 - skip), in + 1 + skip);
         else if (n > 6 && !memcmp(in + n - 6, "-sweep", 6))
             snprintf(buf, OUT_NAME, "%.*s", (int)n, in);
@@ -128,10 +157,11 @@ const char *out_own_name(char buf[OUT_NAME], const char *name)
             return name;
         return buf;
     }
-    const size_t skip = name[0] == '@' ? letter_at(name + 1) : 0;
+    const size_t pre = name[0] == '@' ? 1 : noise_of(name);
+    const size_t skip = pre ? letter_at(name + pre) : 0;
     if (!skip)
         return name;
-    snprintf(buf, OUT_NAME, "@%s", name + 1 + skip);
+    snprintf(buf, OUT_NAME, "%.*s%s", (int)pre, name, name + pre + skip);
     return buf;
 }
 

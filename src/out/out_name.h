@@ -1,7 +1,8 @@
 /* out_name.h - the names that ngspice gives to vectors, and ours.
  * Ours name an element by its place, "x1.vmeas"; ngspice puts the element's letter in front,
  * "v.x1.vmeas". In its raw files ngspice wraps names by their type: "i(@m.x1.m1[id])",
- * "v(v-sweep)". What stands between [ ] decides the type of a value inside a device.
+ * "v(v-sweep)"; noise of an element is "onoise_r.x1.r1". What stands between [ ] decides the type
+ * of a value inside a device.
  * Source: raw files of ngspice 39 and the manual, ch. "Vectors and Scalars". */
 #ifndef OUT_NAME_H
 #define OUT_NAME_H

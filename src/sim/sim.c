@@ -83,6 +83,8 @@ void sim_free(sim **at)
     vec_free(s->wave);
     vec_free(s->hb_from);
     vec_free(s->linear);
+    vec_free(s->last);
+    vec_free(s->deck.metered);
     vec_free(s->vec);
     vec_free(s->mem_vec);
     vec_free(s->detail);
@@ -153,7 +155,9 @@ vs_status sim_use_deck(sim *s, const net_deck *deck)
 {
     const diag_mark m = diag_try(s->d);
     sim_drop_netlist(s);
+    const char **metered = s->deck.metered;
     s->deck = *deck;
+    s->deck.metered = metered;
     sim_deep(s, "another deck");
     const vs_status st = sim_read_options(s);
     drop_repeated(s, m, st);
@@ -721,6 +725,7 @@ vs_status sim_ready(sim *s, const flat_ana *a)
 vs_status sim_run(sim *s, const flat_ana *a)
 {
     const vs_status st = sim_ready(s, a);
+    vec_clear(s->last);
     return st ? st : sim_kind_of(a->kind)->run(s, a);
 }
 

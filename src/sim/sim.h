@@ -204,6 +204,9 @@ VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 const char *sim_element_name(sim *s, const char *name);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
+/* A vector "@c1[i]" is wanted: if its value needs a source in series, the next circuit has it.
+ * true: there must be another circuit for that. */
+bool sim_meter(sim *s, const char *name);
 /* Statistical functions draw for this sample. */
 void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
 /* A number among the options. Status: VS_OK; VS_EINPUT with a message. */
@@ -260,7 +263,8 @@ void sim_figures_less(sim_figures *f, const sim_figures *before);
 /* Adds those of another process to this engine's. */
 void sim_figures_add(sim *s, const sim_figures *f);
 
-/* "@m1[gm]" at the last operating point. false: there is none, or no such value. */
+/* "@m1[gm]" at the last operating point, or where a transient has come to if that was the last
+ * analysis. false: there is none, or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);
 /* A value inside a device at the point x [n+1] of time `time`, of a transient that is under way; x
  * NULL: at the last operating point. false: there is none, or it has no such value. */

@@ -78,6 +78,7 @@ vs_status sim_tran_begin(sim *s, const flat_ana *a)
         to.noise_key = draw_text(draw_seed(seed, s->deck.sample), "trannoise");
     }
     vs_status st = sim_ready(s, a);
+    vec_clear(s->last);
     if (!st)
         st = s->opt.take_up ? sim_start(s) : sim_start_op(s, true);
     if (!st)

@@ -157,7 +157,16 @@ bool sim_is_due(void *user)
     return s->due;
 }
 
-vs_status sim_tran_go(sim *s, double until)
+/* For values inside devices, which are asked for when the run rests or has ended. */
+static void keep_point(sim *s)
+{
+    const double *x = ana_tran_point(s->ana, &s->last_time);
+    vec_clear(s->last);
+    vec_extend(s->last, (size_t)ckt_n(s->ckt) + 1);
+    memcpy(s->last, x, vec_len(s->last) * sizeof *x);
+}
+
+static vs_status go(sim *s, double until)
 {
     const sim_hook *h = &s->opt.hook;
     for (;;) {
@@ -170,6 +179,13 @@ vs_status sim_tran_go(sim *s, double until)
         if (st != VS_PAUSED || !s->due)
             return st;
     }
+}
+
+vs_status sim_tran_go(sim *s, double until)
+{
+    const vs_status st = go(s, until);
+    keep_point(s);
+    return st;
 }
 
 vs_status sim_tran_take_up(sim *s, const ana_tran_opt *o)

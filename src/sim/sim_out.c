@@ -104,6 +104,23 @@ static bool detail_name(sim *s, const char *name, flat_save *o)
     return true;
 }
 
+bool sim_meter(sim *s, const char *name)
+{
+    flat_save o;
+    if (name[0] != '@' || !detail_name(s, name, &o))
+        return false;
+    for (size_t i = 0; i + 1 < vec_len(s->deck.metered); i += 2)
+        if (s->deck.metered[i] == o.device && s->deck.metered[i + 1] == o.param)
+            return false;
+    const char *dot = strrchr(o.device, '.');
+    if (!flat_is_metered(dot ? dot[1] : *o.device, o.param))
+        return false;
+    vec_push(s->deck.metered, o.device);
+    vec_push(s->deck.metered, o.param);
+    sim_deep(s, "save");
+    return true;
+}
+
 /* Those of `name` that are values inside devices. */
 static void keep_details(sim *s, const char *const *name)
 {
@@ -122,15 +139,21 @@ static void keep_details(sim *s, const char *const *name)
 bool sim_device_value(sim *s, const char *name, double *value)
 {
     flat_save *save = NULL, o;
-    if (!s->ckt || s->stale || !s->x_valid || s->n_x != ckt_n(s->ckt) || !detail_name(s, name, &o))
+    if (!s->ckt || s->stale)
+        return false;
+    const bool in_time = vec_len(s->last) == (size_t)ckt_n(s->ckt) + 1;
+    if ((!in_time && (!s->x_valid || s->n_x != ckt_n(s->ckt))) || !detail_name(s, name, &o))
         return false;
     vec_push(save, o);
     elab_out *v = try_outputs(s, save);
     bool ok = vec_len(v) && v[0].is_detail;
-    s->transient = false;
-    const ckt_env env = sim_env(s, 0);
+    const bool transient = s->transient;
+    s->transient = in_time;
+    const ckt_env env = sim_env(s, s->last_time);
+    s->transient = transient;
     if (ok)
-        ok = ckt_details(s->ckt, &env, s->x, &v[0].detail, 1, value) == VS_OK;
+        ok = ckt_details(s->ckt, &env, in_time ? s->last : s->x, &v[0].detail, 1, value) == VS_OK &&
+             !isnan(*value);
     vec_free(v);
     vec_free(save);
     return ok;

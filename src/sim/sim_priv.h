@@ -83,6 +83,8 @@ struct sim {
     double *x; /* [n_x + 1] last static solution */
     int32_t n_x;
     bool x_valid;
+    double *last;     /* vec: [n + 1] the point where the last analysis, a transient, ended or */
+    double last_time; /* paused, and its time; empty: the last one was another */
     sim_stat st;
 
     flat_ana hb;     /* the card of the last orbit; hb.hb.n_tone 0: none */

@@ -1,0 +1,177 @@
+/* ckt_asked.c - what ngspice tells of an element of each letter, and its model here has no variable
+ * for: currents into terminals, voltages, powers, the flux of a coil. They come from the static
+ * outputs of the device: a current that charges something is 0 in them, as at an operating point.
+ * In transients flat_probe.c puts a source in series with terminals whose current is saved.
+ * Source: ngspice's command devhelp. */
+#include "ckt_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef enum quantity {
+    CURRENT, /* into a terminal */
+    VOLTAGE, /* from the first to the second terminal */
+    POWER,   /* sum of v i over the terminals */
+    FLUX     /* of a coil, with the coils that are coupled to it */
+} quantity;
+
+static const struct asked {
+    const char *letters, *name;
+    quantity what;
+    int32_t terminal; /* CURRENT */
+    const char *unit;
+} table[] = {
+    {"rcleghfbswd", "i", CURRENT, 0, "A"}, {"l", "current", CURRENT, 0, "A"},
+    {"d", "c", CURRENT, 0, "A"},           {"q", "ie", CURRENT, 2, "A"},
+    {"q", "is", CURRENT, 3, "A"},          {"mjz", "ig", CURRENT, 1, "A"},
+    {"mjz", "is", CURRENT, 2, "A"},        {"m", "ib", CURRENT, 3, "A"},
+    {"rcleghfb", "v", VOLTAGE, 0, "V"},    {"l", "volt", VOLTAGE, 0, "V"},
+    {"l", "flux", FLUX, 0, "Wb"},          {"rcleghfbswdqmjz", "p", POWER, 0, "W"},
+};
+
+/* Of the element that a device is: "x1.r1" is an r. */
+static char letter_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot[1] : name[0];
+}
+
+static bool has(const ckt *c, int32_t device, size_t k)
+{
+    const char letter = letter_of(c->inst[device].name);
+    const int32_t n = mdl_module(c->inst[device].model)->n_port;
+    return letter && strchr(table[k].letters, letter) && n >= 2 && table[k].terminal < n;
+}
+
+bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d)
+{
+    if (letter_of(c->inst[device].name) == 'k' &&
+        (!strcasecmp(name, "k") || !strcasecmp(name, "coefficient"))) { /* m = k sqrt(l1 l2) */
+        *d = (ckt_detail){CKT_DETAIL_PARAM, device, 0, "H"};
+        return true;
+    }
+    for (size_t k = 0; k < VS_COUNT(table); k++)
+        if (!strcasecmp(table[k].name, name) && has(c, device, k)) {
+            *d = (ckt_detail){CKT_DETAIL_ASKED, device, (int32_t)k, table[k].unit};
+            return true;
+        }
+    return false;
+}
+
+void ckt_asked_names(const ckt *c, int32_t device, const char ***names)
+{
+    for (size_t k = 0; k < VS_COUNT(table); k++)
+        if (has(c, device, k))
+            vec_push(*names, table[k].name);
+}
+
+/* -- values -- */
+
+typedef struct outputs { /* of one device; vecs */
+    double *v;
+    mdl_out *what;
+} outputs;
+
+static void outputs_free(outputs *o)
+{
+    vec_free(o->v);
+    vec_free(o->what);
+}
+
+/* The terminal that an unknown of the model is one with; itself if it is inside. */
+static int32_t is_one_with(const ckt_inst *in, int32_t u)
+{
+    const int32_t rep = mdl_row_topology(in->model, in->row)[u];
+    return rep >= 0 ? rep : u;
+}
+
+static bool charges(const ckt_inst *in, const outputs *o, int32_t t)
+{
+    bool any = false;
+    for (size_t k = 0; k < vec_len(o->what); k++)
+        any |=
+            o->what[k].kind == IR_OUT_REACT && o->v[k] != 0 && is_one_with(in, o->what[k].a) == t;
+    return any;
+}
+
+/* The source that flat_probe.c has put in series with terminal t; -1: none. */
+static int32_t meter_of(const ckt *c, const ckt_inst *in, int32_t t)
+{
+    const char *letters = strchr("mjz", letter_of(in->name)) ? "dgsb" : "cbes";
+    char name[512];
+    if (letter_of(in->name) == 'c')
+        snprintf(name, sizeof name, "%s#probe", in->name);
+    else
+        snprintf(name, sizeof name, "%s:%c#probe", in->name, letters[t < 4 ? t : 3]);
+    return ckt_find_source(c, name);
+}
+
+/* Into terminal t: positive. */
+static double current(const ckt_inst *in, const outputs *o, int32_t t)
+{
+    double i = 0;
+    for (size_t k = 0; k < vec_len(o->what); k++)
+        if (o->what[k].kind == IR_OUT_RES && is_one_with(in, o->what[k].a) == t)
+            i += o->v[k];
+    return i;
+}
+
+static double power(const ckt *c, const ckt_inst *in, const outputs *o, const double *x)
+{
+    double p = 0;
+    for (int32_t t = 0; t < mdl_module(in->model)->n_port; t++)
+        p += x[c->unk[in->first + t]] * current(in, o, t);
+    return p;
+}
+
+/* The row of a coil's current is v - d flux/dt = 0, to which the couplings add (mutual.va). */
+static vs_status flux_of(ckt *c, const ckt_env *env, const double *x, int32_t device, double *flux)
+{
+    const ckt_inst *coil = &c->inst[device];
+    const int32_t inner = mdl_module(coil->model)->n_port;
+    const int32_t row = inner < mdl_n_unknown(coil->model) ? c->unk[coil->first + inner] : 0;
+    vs_status st = VS_OK;
+    *flux = 0;
+    for (int32_t i = 0; i < (int32_t)vec_len(c->inst) && row && !st; i++) {
+        if (i != device && letter_of(c->inst[i].name) != 'k')
+            continue;
+        outputs o = {0};
+        st = ckt_device_outputs(c, env, x, i, -1, 0, &o.v, &o.what);
+        for (size_t k = 0; k < vec_len(o.what) && !st; k++)
+            if (o.what[k].kind == IR_OUT_REACT && o.what[k].a == row)
+                *flux -= o.v[k];
+        outputs_free(&o);
+    }
+    return st;
+}
+
+vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
+                          double *value)
+{
+    const ckt_inst *in = &c->inst[d->device];
+    const struct asked *a = &table[d->k];
+    const int32_t *to = &c->unk[in->first];
+    if (a->what == FLUX)
+        return flux_of(c, env, x, d->device, value);
+    if (a->what == VOLTAGE) {
+        *value = x[to[0]] - x[to[1]];
+        return VS_OK;
+    }
+    const bool is_capacitor = letter_of(in->name) == 'c';
+    const int32_t meter = a->what == CURRENT || is_capacitor ? meter_of(c, in, a->terminal) : -1;
+    if (meter >= 0) {
+        const double i = x[c->sources->all[meter].k];
+        *value = a->what == CURRENT ? i : i * (x[to[0]] - x[to[1]]);
+        return VS_OK;
+    }
+    outputs o = {0};
+    const vs_status st = ckt_device_point(c, env, x, d->device, -1, 0, &o.v, &o.what);
+    *value = a->what == CURRENT ? current(in, &o, a->terminal) : power(c, in, &o, x);
+    if (env->mode == CKT_TRAN && letter_of(in->name) != 'd' &&
+        (a->what == CURRENT || is_capacitor) && charges(in, &o, a->terminal))
+        *value = NAN; /* dq/dt is not known here */
+    outputs_free(&o);
+    return st;
+}
