@@ -56,6 +56,7 @@ typedef enum vsim_inside_task {
     VSIM_TASK_RUN,
     VSIM_TASK_CHECK,   /* read and build it, no more */
     VSIM_TASK_EXPLAIN, /* and tell what became of its models */
+    VSIM_TASK_DOCTOR,  /* and tell what makes it hard; finds its operating point */
     VSIM_TASK_ANALYZE, /* run it and tell what its matrix promises; the deck may be a matrix file */
     VSIM_TASK_PROFILE  /* run it and tell where time goes */
 } vsim_inside_task;

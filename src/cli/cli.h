@@ -23,6 +23,7 @@ typedef enum cli_command {
     CMD_RUN,
     CMD_CHECK,
     CMD_EXPLAIN,
+    CMD_DOCTOR,
     CMD_ANALYZE,
     CMD_PROFILE,
     CMD_MODELS,

@@ -162,7 +162,8 @@ static const struct {
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
                 {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
                 {"convert", CMD_CONVERT}, {"compare", CMD_COMPARE}, {"tune", CMD_TUNE},
-                {"view", CMD_VIEW},       {"cache", CMD_CACHE},     {"help", CMD_HELP}};
+                {"view", CMD_VIEW},       {"doctor", CMD_DOCTOR},   {"cache", CMD_CACHE},
+                {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -581,8 +582,8 @@ enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
-    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_EXPLAIN ||
-                o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
+    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_DOCTOR ||
+                o->command == CMD_EXPLAIN || o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
     if (o->sandbox && !check_sandbox(o, deck))
         return false;
     if (o->typed || o->pipe)
@@ -718,6 +719,7 @@ static const char help_main[] =
     "\n"
     "  vsim DECK.sp                 run every analysis of a SPICE deck, write DECK.raw\n"
     "  vsim check DECK.sp           read, elaborate and compile it, without simulating\n"
+    "  vsim doctor DECK.sp          what makes a deck hard to solve, and what to change\n"
     "  vsim explain DECK.sp         what the model compiler made of each group of devices\n"
     "  vsim analyze DECK.sp|M.mtx   what the matrix promises a solver: fill, blocks, parallelism\n"
     "  vsim profile DECK.sp         where the time of a run goes, step and iteration histories\n"

@@ -51,6 +51,7 @@ static void end_progress(void *user) { cli_progress_end(user); }
 static vsim_inside_task task_of(cli_command c)
 {
     return c == CMD_CHECK     ? VSIM_TASK_CHECK
+           : c == CMD_DOCTOR  ? VSIM_TASK_DOCTOR
            : c == CMD_EXPLAIN ? VSIM_TASK_EXPLAIN
            : c == CMD_ANALYZE ? VSIM_TASK_ANALYZE
            : c == CMD_PROFILE ? VSIM_TASK_PROFILE

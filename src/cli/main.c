@@ -62,6 +62,7 @@ int main(int argc, char **argv)
         case CMD_RUN: code = o.typed || o.pipe ? cli_talk(&o) : cli_run(&o); break;
         case CMD_PROFILE:
         case CMD_CHECK:
+        case CMD_DOCTOR:
         case CMD_EXPLAIN: code = cli_run(&o); break;
         }
     vsim_inside_leave(&o.ranks);

@@ -46,6 +46,11 @@ typedef struct rep_profile rep_profile;
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
 VS_MUST_USE vs_status rep_profile_end(rep_profile *p, FILE *out);
 
+/* -- rep_doctor.c: what makes a deck hard (docs/doctor.md) -- */
+/* Findings are warnings with advice in the diag of s, whose circuit is built; their count goes to
+ * out. Finds the operating point. Status: of sim_run. */
+VS_MUST_USE vs_status rep_doctor(sim *s, FILE *out);
+
 /* -- rep_models.c: what the model compiler knows of modules -- */
 void rep_models(mdl_lib *lib, FILE *out); /* their names */
 /* One, with its parameters. Status: VS_OK; VS_EINPUT with a message. */

@@ -502,6 +502,13 @@ static vs_status survey_deck(run *r)
     return st;
 }
 
+static vs_status examine(run *r)
+{
+    const vs_status st = rep_doctor(r->sim, r->log);
+    run_say(r);
+    return st;
+}
+
 static vs_status do_task(run *r, bool report)
 {
     const vsim_inside_job *j = r->j;
@@ -518,6 +525,7 @@ static vs_status do_task(run *r, bool report)
     case VSIM_TASK_RUN: return run_deck(r);
     case VSIM_TASK_PROFILE: return profile_deck(r);
     case VSIM_TASK_ANALYZE: return survey_deck(r);
+    case VSIM_TASK_DOCTOR: return examine(r);
     case VSIM_TASK_CHECK:
     case VSIM_TASK_EXPLAIN: break;
     }
@@ -578,7 +586,8 @@ static vs_status run_it(run *r)
 {
     const vsim_inside_job *j = r->j;
     const double t0 = vs_seconds();
-    const bool report = !j->streams.quiet && !j->json && j->task != VSIM_TASK_ANALYZE;
+    const bool report = !j->streams.quiet && !j->json && j->task != VSIM_TASK_ANALYZE &&
+                        j->task != VSIM_TASK_DOCTOR;
     /* Nothing is computed yet, so it may end anywhere; ranks wait for each other's words. */
     const bool may_leave = j->stop && !r->link;
     if (may_leave)

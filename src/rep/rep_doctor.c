@@ -1,0 +1,388 @@
+/* rep_doctor.c - `vsim doctor DECK`: what makes a deck hard, card by card, and what to change.
+ * Each finding is a warning at its card with a note of advice; docs/doctor.md lists them. What the
+ * structure alone tells (parts without a path to ground, loops of sources and inductors) is told
+ * where circuits are built (ckt_topo.c); here are values, sources, expressions, tolerances, and how
+ * the operating point is found. Bounds follow from the 53 bits of a double. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "rep.h"
+#include "vec.h"
+
+#define LOST 1e-6        /* A; what rounding may take from the current of a resistor */
+#define SHORTEST 1e-9    /* of the stop time: edges below are told */
+#define LOOSE 0.05       /* reltol: above, results have an error that is seen */
+#define MOST_GAIN 1e9    /* of a controlled source */
+#define MOST_SOURCE 1e6  /* V, A */
+#define LARGEST_R 1e15   /* ohm; a thousand times less than what gmin conducts */
+#define SMALLEST_C 1e-21 /* F; a hundredth of an electron at 1 V is 1.6e-21 */
+#define LARGEST_C 1e4    /* F */
+#define SMALLEST_L 1e-18 /* H; a picometre of wire has 1e-18 */
+#define LARGEST_L 1e5    /* H */
+
+typedef struct doctor {
+    sim *s;
+    const flat *f;
+    const option_set *o;
+    diag *d;
+    double supply; /* V, the largest voltage of a source */
+    double tstop;  /* s, of the longest transient; 0: none */
+    int n_found;
+} doctor;
+
+/* -- what the cards say -- */
+
+static bool is_word(const char *a, const char *b) { return !strcmp(a, b); }
+
+/* NAN: the card does not say, or says an expression. */
+static double value_of(const flat_inst *in, const char *own)
+{
+    for (size_t k = 0; k < vec_len(in->param); k++)
+        if (!in->param[k].str &&
+            (is_word(in->param[k].name, "value") || (own && is_word(in->param[k].name, own))))
+            return in->param[k].value;
+    return NAN;
+}
+
+static double resistance(const flat_inst *in)
+{
+    return in->letter == 'r' && !in->expr ? value_of(in, "r") : NAN;
+}
+
+/* The largest value that a source takes: of its dc value and the numbers that are levels. */
+static double level_of(const flat_source *s)
+{
+    double most = fabs(s->dc);
+    const size_t n = vec_len(s->arg);
+    if (s->wave == FLAT_PWL)
+        for (size_t k = 1; k < n; k += 2)
+            most = fmax(most, fabs(s->arg[k]));
+    else if (s->wave == FLAT_PULSE || s->wave == FLAT_EXP)
+        for (size_t k = 0; k < n && k < 2; k++)
+            most = fmax(most, fabs(s->arg[k]));
+    else if (s->wave == FLAT_SIN || s->wave == FLAT_SFFM)
+        most = fmax(most, n > 1 ? fabs(s->arg[0]) + fabs(s->arg[1]) : 0);
+    return most;
+}
+
+static void survey(doctor *w)
+{
+    for (size_t i = 0; i < vec_len(w->f->inst); i++) {
+        const flat_inst *in = &w->f->inst[i];
+        if (in->letter == 'v' && in->source)
+            w->supply = fmax(w->supply, level_of(in->source));
+    }
+    for (size_t i = 0; i < vec_len(w->f->ana); i++)
+        if (w->f->ana[i].kind == FLAT_TRAN)
+            w->tstop = fmax(w->tstop, w->f->ana[i].tstop);
+}
+
+/* -- values -- */
+
+static void look_at_resistor(doctor *w, const flat_inst *in)
+{
+    const double r = resistance(in), lost = DBL_EPSILON * w->supply / fabs(r);
+    if (r < 0) {
+        w->n_found++;
+        diag_warning(w->d, in->span, "%s is negative (%.3g ohm): there may be no solution, or many",
+                     in->name, r);
+        diag_note(w->d, in->span,
+                  "advice: .nodeset near the one that is meant; in a transient a "
+                  "capacitor across it");
+    } else if (fabs(r) > LARGEST_R) {
+        w->n_found++;
+        diag_warning(w->d, in->span, "%s has %.3g ohm, which gmin (%.3g S) beside it hides",
+                     in->name, r, w->o->gmin);
+        diag_note(w->d, in->span, "advice: leave it out, or a smaller gmin in .options");
+    } else if (r != 0 && lost > LOST) {
+        w->n_found++;
+        diag_warning(w->d, in->span,
+                     "%s has %.3g ohm: voltages of %.3g V round by %.2g V, and its current by "
+                     "%.2g A",
+                     in->name, r, w->supply, DBL_EPSILON * w->supply, lost);
+        diag_note(w->d, in->span,
+                  "advice: a voltage source of 0 V, or join its nodes; at least %.2g ohm",
+                  DBL_EPSILON * w->supply / LOST);
+    }
+}
+
+static void look_at_range(doctor *w, const flat_inst *in, const char *own, double low, double high,
+                          const char *unit)
+{
+    const double x = value_of(in, own);
+    if (!(x != 0 && (x < low || x > high)))
+        return;
+    w->n_found++;
+    if (x < 0)
+        diag_warning(w->d, in->span, "%s is negative (%.3g %s): its energy has no lower bound",
+                     in->name, x, unit);
+    else
+        diag_warning(w->d, in->span, "%s has %.3g %s", in->name, x, unit);
+    diag_note(w->d, in->span, "advice: look at its unit (1M is 1e-3, 1MEG is 1e6; 1F is 1e-15)");
+}
+
+static void look_at_coupling(doctor *w, const flat_inst *in)
+{
+    const double k = value_of(in, "k");
+    if (!(fabs(k) >= 1))
+        return;
+    w->n_found++;
+    diag_warning(w->d, in->span, "%s couples completely (k = %.9g): currents have no unique value",
+                 in->name, k);
+    diag_note(w->d, in->span, "advice: k=0.9999, or an ideal transformer of controlled sources");
+}
+
+static void look_at_gain(doctor *w, const flat_inst *in)
+{
+    const double gain = value_of(in, "gain");
+    if (!(fabs(gain) > MOST_GAIN) || in->expr)
+        return;
+    w->n_found++;
+    diag_warning(w->d, in->span,
+                 "%s has a gain of %.3g: an input of %.2g moves its output by its tolerance",
+                 in->name, gain, w->o->vntol / fabs(gain));
+    diag_note(w->d, in->span,
+              "advice: 1e6 gives the same circuit to 1e-6; limit() or tanh() bounds the output");
+}
+
+/* -- sources -- */
+
+static void jump(doctor *w, const flat_inst *in, const char *what, double t)
+{
+    w->n_found++;
+    diag_warning(w->d, in->source->span, "%s %s within %.3g s, of %.3g s in all", in->name, what, t,
+                 w->tstop);
+    diag_note(w->d, in->source->span, "advice: a slope of at least %.1g s", SHORTEST * w->tstop);
+}
+
+static void look_at_source(doctor *w, const flat_inst *in)
+{
+    const flat_source *s = in->source;
+    const size_t n = vec_len(s->arg);
+    if (level_of(s) > MOST_SOURCE) {
+        w->n_found++;
+        diag_warning(w->d, s->span, "%s has %.3g %s", in->name, level_of(s),
+                     in->letter == 'v' ? "V" : "A");
+        diag_note(w->d, s->span, "advice: look at its unit (1M is 1e-3, 1MEG is 1e6)");
+    }
+    if (!(w->tstop > 0))
+        return;
+    const double least = SHORTEST * w->tstop;
+    if (s->wave == FLAT_PULSE && n > 1 && s->arg[0] != s->arg[1])
+        for (size_t k = 3; k < 5 && k < n; k++)
+            if (s->arg[k] > 0 && s->arg[k] < least) {
+                jump(w, in, k == 3 ? "rises" : "falls", s->arg[k]);
+                break;
+            }
+    for (size_t k = 0; s->wave == FLAT_PWL && k + 3 < n; k += 2)
+        if (s->arg[k + 1] != s->arg[k + 3] && s->arg[k + 2] - s->arg[k] < least) {
+            jump(w, in, "jumps", s->arg[k + 2] - s->arg[k]);
+            break;
+        }
+}
+
+/* -- expressions that jump -- */
+
+static bool of_voltages(const net_expr *e)
+{
+    bool any = e->op == NET_VNODE || e->op == NET_IBRANCH;
+    for (int32_t k = 0; k < e->n_arg && !any; k++)
+        any = of_voltages(e->arg[k]);
+    return any;
+}
+
+static bool steps(net_fn fn)
+{
+    return fn == NET_FN_U || fn == NET_FN_SGN || fn == NET_FN_INT || fn == NET_FN_FLOOR ||
+           fn == NET_FN_CEIL || fn == NET_FN_NINT || fn == NET_FN_ROUND || fn == NET_FN_FMOD ||
+           (fn >= NET_FN_EQ0 && fn <= NET_FN_LE0);
+}
+
+/* A part of e that jumps where voltages cross something; NULL: none. Of `a ? x : y` it is known
+ * only where x and y are different numbers; whether others meet at the border is not looked at. */
+static const net_expr *jumping(const net_expr *e)
+{
+    const net_expr *in = NULL;
+    if (e->op == NET_CALL && steps(e->fn) && of_voltages(e))
+        return e;
+    if (e->op >= NET_LT && e->op <= NET_OR)
+        return of_voltages(e) ? e : NULL;
+    if (e->op == NET_COND) {
+        const net_expr *a = e->arg[1], *b = e->arg[2];
+        if (of_voltages(e->arg[0]) && a->op == NET_NUM && b->op == NET_NUM)
+            return a->num != b->num ? e : NULL;
+        in = jumping(a);
+        return in ? in : jumping(b);
+    }
+    for (int32_t k = 0; k < e->n_arg && !in; k++)
+        in = jumping(e->arg[k]);
+    return in;
+}
+
+static void look_at_expression(doctor *w, const flat_inst *in)
+{
+    const net_expr *e = in->expr ? jumping(in->expr) : NULL;
+    if (!e)
+        return;
+    w->n_found++;
+    diag_warning(w->d, in->span,
+                 "%s jumps where voltages cross a border (%s): no point on the jump is a solution",
+                 in->name, e->op == NET_CALL ? net_fn_text(e->fn) : net_op_text(e->op));
+    diag_note(w->d, in->span,
+              "advice: a steep slope in place of the jump: 0.5*(1+tanh((v-v0)/10m))");
+}
+
+/* -- nodes -- */
+
+typedef struct node_facts {
+    int32_t n_touch, n_cap, n_gate, n_current;
+    double least, most; /* ohm, of resistors to other nodes than ground or to ground */
+    const flat_inst *small, *large, *gate;
+} node_facts;
+
+static void add_touch(node_facts *n, const flat_inst *in, int32_t k)
+{
+    const double r = fabs(resistance(in));
+    n->n_touch++;
+    n->n_cap += in->letter == 'c';
+    n->n_current += in->letter == 'i';
+    if (in->letter == 'm' && k == 1) {
+        n->n_gate++;
+        n->gate = in;
+    }
+    if (r > 0 && (!n->small || r < n->least)) {
+        n->least = r;
+        n->small = in;
+    }
+    if (r > 0 && r < INFINITY && (!n->large || r > n->most)) {
+        n->most = r;
+        n->large = in;
+    }
+}
+
+static void look_at_node(doctor *w, int32_t k, const node_facts *n)
+{
+    if (n->n_touch && n->n_gate && n->n_gate + n->n_cap == n->n_touch) {
+        w->n_found++;
+        diag_warning(w->d, n->gate->span,
+                     "gate '%s' hangs on capacitors alone: gmin decides its operating point",
+                     w->f->node[k]);
+        diag_note(w->d, n->gate->span,
+                  "advice: a resistor (1G) to where its dc level comes from, "
+                  "or .ic v(%s)=...",
+                  w->f->node[k]);
+    } else if (n->n_current && n->n_current + n->n_cap + n->n_gate == n->n_touch) {
+        w->n_found++;
+        diag_warning(w->d, DIAG_NOWHERE,
+                     "node '%s' has current sources and nothing that conducts: gmin carries their "
+                     "current in dc",
+                     w->f->node[k]);
+        diag_note(w->d, DIAG_NOWHERE, "advice: a resistor that bounds its voltage");
+    }
+    if (n->small && n->large && n->most * DBL_EPSILON > n->least * w->o->reltol) {
+        w->n_found++;
+        diag_warning(w->d, n->large->span,
+                     "at node '%s' the current of %s (%.3g ohm) is lost in the rounding of that of "
+                     "%s (%.3g ohm)",
+                     w->f->node[k], n->large->name, n->most, n->small->name, n->least);
+        diag_note(w->d, n->small->span, "advice: a larger %s, at least %.1g ohm, or none",
+                  n->small->name, n->most * DBL_EPSILON / w->o->reltol);
+    }
+}
+
+static void look_at_nodes(doctor *w)
+{
+    node_facts *node = NULL;
+    vec_extend(node, vec_len(w->f->node));
+    for (size_t i = 0; i < vec_len(w->f->inst); i++)
+        for (int32_t k = 0; k < w->f->inst[i].n_node; k++)
+            add_touch(&node[w->f->inst[i].node[k]], &w->f->inst[i], k);
+    for (size_t k = 1; k < vec_len(node); k++)
+        look_at_node(w, (int32_t)k, &node[k]);
+    vec_free(node);
+}
+
+/* -- tolerances, the operating point -- */
+
+static void look_at_options(doctor *w)
+{
+    const option_set *o = w->o;
+    if (o->reltol < 1e3 * DBL_EPSILON) {
+        w->n_found++;
+        diag_warning(w->d, DIAG_NOWHERE, "reltol=%.3g is below what sums of doubles have",
+                     o->reltol);
+        diag_note(w->d, DIAG_NOWHERE, "advice: 1e-3 to 1e-9");
+    } else if (o->reltol > LOOSE) {
+        w->n_found++;
+        diag_warning(w->d, DIAG_NOWHERE, "reltol=%.3g: results have errors of this size",
+                     o->reltol);
+        diag_note(w->d, DIAG_NOWHERE, "advice: 1e-3; looser tolerances seldom help Newton");
+    }
+    if (o->vntol < 4 * DBL_EPSILON * w->supply) {
+        w->n_found++;
+        diag_warning(w->d, DIAG_NOWHERE, "vntol=%.3g V is below the rounding of %.3g V", o->vntol,
+                     w->supply);
+        diag_note(w->d, DIAG_NOWHERE, "advice: at least %.1g V", 1e3 * DBL_EPSILON * w->supply);
+    }
+}
+
+/* Does the deck need an operating point? Transients from given values do not. */
+static bool needs_op(const flat *f)
+{
+    bool other = !vec_len(f->ana);
+    for (size_t i = 0; i < vec_len(f->ana); i++)
+        other |= f->ana[i].kind != FLAT_TRAN || !f->ana[i].uic;
+    return other;
+}
+
+static vs_status look_at_op(doctor *w)
+{
+    const flat_ana op = {.kind = FLAT_OP};
+    const int before = w->d->n_error + w->d->n_warning;
+    const vs_status st = sim_run(w->s, &op);
+    if (st == VS_OK && w->d->n_error + w->d->n_warning == before) {
+        const char *method = sim_stats(w->s)->op_method;
+        if (is_word(method, "Newton"))
+            return VS_OK;
+        w->n_found++;
+        diag_warning(w->d, DIAG_NOWHERE, "plain Newton finds no operating point; %s does", method);
+        diag_note(w->d, DIAG_NOWHERE, "advice: .nodeset of what is known, or .tran with uic");
+    } else {
+        w->n_found++; /* the engine told what */
+    }
+    return st;
+}
+
+vs_status rep_doctor(sim *s, FILE *out)
+{
+    doctor w = {.s = s, .f = sim_flat(s), .o = sim_option(s), .d = sim_diag(s)};
+    w.n_found = w.d->n_warning; /* of the structure */
+    survey(&w);
+    for (size_t i = 0; i < vec_len(w.f->inst); i++) {
+        const flat_inst *in = &w.f->inst[i];
+        switch (in->letter) {
+        case 'r': look_at_resistor(&w, in); break;
+        case 'c': look_at_range(&w, in, "c", SMALLEST_C, LARGEST_C, "F"); break;
+        case 'l': look_at_range(&w, in, "l", SMALLEST_L, LARGEST_L, "H"); break;
+        case 'k': look_at_coupling(&w, in); break;
+        case 'e':
+        case 'f':
+        case 'g':
+        case 'h': look_at_gain(&w, in); break;
+        case 'v':
+        case 'i': look_at_source(&w, in); break;
+        default: break;
+        }
+        look_at_expression(&w, in);
+    }
+    look_at_nodes(&w);
+    look_at_options(&w);
+    const vs_status st = needs_op(w.f) ? look_at_op(&w) : VS_OK;
+    if (w.n_found)
+        fprintf(out, "doctor: %d finding%s, each with its card above or below\n", w.n_found,
+                w.n_found == 1 ? "" : "s");
+    else
+        fputs("doctor: nothing found that makes this deck hard\n", out);
+    return st;
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""vsim doctor: each thing that makes a deck hard is found at its card, and nothing in decks that are not.
+
+    doctor.py VSIM [unittest arguments]"""
+import os
+import subprocess
+import sys
+import unittest
+
+import folder
+
+VSIM = ''
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+NMOS = '.model nm nmos level=1 vto=0.5\n'
+
+# What the deck has, the line of the card (0: none), the warning, the advice.
+BAD = (
+    ('V1 a 0 5\nR1 a b 1k\nR2 b 0 1e-10\n', 4, 'r2 has 1e-10 ohm', 'voltage source of 0 V'),
+    ('V1 a 0 5\nR1 a b 1k\nR2 b 0 -300\n', 4, 'r2 is negative', '.nodeset'),
+    ('V1 a 0 5\nR1 a b 1k\nR2 b 0 1e18\n', 4, 'r2 has 1e+18 ohm, which gmin', 'leave it out'),
+    ('V1 a 0 5\nR1 a b 1\nR2 b 0 1m\nR3 b 0 1e14\n', 5, 'is lost in the rounding', 'a larger r2'),
+    ('V1 a 0 5\nR1 a b 1k\nC1 b 0 100000\n', 4, 'c1 has 1e+05 F', 'unit'),
+    ('V1 a 0 5\nR1 a b 1k\nC1 b 0 -1p\n', 4, 'c1 is negative', 'unit'),
+    ('V1 a 0 5\nR1 a b 1k\nL1 b 0 1e-20\n', 4, 'l1 has 1e-20 H', 'unit'),
+    ('V1 a 0 5\nR1 a b 1k\nL1 b 0 1u\nL2 c 0 1u\nK1 L1 L2 1\nR2 c 0 1\n', 6, 'k1 couples completely', 'k=0.9999'),
+    ('V1 a 0 1m\nE1 b 0 a 0 1e12\nR1 b 0 1k\n', 3, 'e1 has a gain of 1e+12', '1e6'),
+    ('V1 a 0 1e9\nR1 a 0 1\n', 2, 'v1 has 1e+09 V', 'MEG'),
+    ('V1 a 0 pulse(0 1 0 1e-15 1n 1m 2m)\nR1 a 0 1\n.tran 1u 10m\n', 2, 'v1 rises within 1e-15 s', 'slope'),
+    ('V1 a 0 pwl(0 0 1m 0 1.000000000001m 5)\nR1 a 0 1\n.tran 1u 10m\n', 2, 'v1 jumps within', 'slope'),
+    ('V1 a 0 5\nB1 b 0 v = v(a) > 2 ? 5 : 0\nR1 b 0 1\n', 3, 'b1 jumps where voltages cross a border (?:)', 'tanh'),
+    ('V1 a 0 5\nB1 b 0 v = 3*u(v(a)-2)\nR1 b 0 1\n', 3, 'b1 jumps where voltages cross a border (u)', 'tanh'),
+    ('V1 a 0 5\nR1 a d 1k\nM1 d g 0 0 nm\nC1 a g 1p\n' + NMOS, 4, "gate 'g' hangs on capacitors alone", '.ic v(g)'),
+    ('V1 a 0 5\nR1 a 0 1\nI1 0 b 1p\nC1 b 0 1p\n', 0, "node 'b' has current sources and nothing that conducts", 'resistor'),
+    ('V1 a 0 5\nR1 a 0 1\n.options reltol=1e-14\n', 0, 'below what sums of doubles have', '1e-9'),
+    ('V1 a 0 5\nR1 a 0 1\n.options reltol=0.2\n', 0, 'errors of this size', '1e-3'),
+    ('V1 a 0 5\nR1 a 0 1\n.options vntol=1e-17\n', 0, 'below the rounding of 5 V', 'at least'),
+    # told where the circuit is built
+    ('V1 a 0 5\nR1 a 0 1\nR2 b c 1k\nC1 c 0 1p\n', 4, 'no dc path to ground from node', ''),
+    ('V1 a 0 5\nL1 a b 1u\nL2 a b 1u\nR1 b 0 1\n', 4, 'closes a loop of inductors', "'l1' is part of the loop"),
+)
+GOOD = (
+    'V1 a 0 5\nR1 a b 1m\nR2 b 0 1G\nC1 b 0 1f\nL1 b c 1n\nR3 c 0 1\n',
+    'V1 a 0 pulse(0 5 0 1n 1n 1u 2u)\nR1 a b 1k\nC1 b 0 1\n.tran 1n 20u\n',
+    'V1 a 0 5\nB1 b 0 v = v(a) > 2 ? v(a) - 2 : 0\nR1 b 0 1\nB2 c 0 v = 5*tanh(v(a)/10m)\nR2 c 0 1\n',
+    'V1 a 0 5\nR1 a d 1k\nM1 d g 0 0 nm\nC1 a g 1p\nR2 g 0 1G\n' + NMOS,
+    'V1 a 0 pwl(0 0 1m 0 1.01m 5)\nE1 b 0 a 0 1e6\nR1 b 0 1k\n.tran 1u 10m\n',
+    'V1 a 0 5\nR1 a 0 1\n.options reltol=1e-6 vntol=1e-9 abstol=1e-15\n',
+    'C1 a 0 1n ic=1\nR1 a 0 1k\nB1 b 0 v=u(time-1u)\nR2 b 0 1\n.tran 1n 5u uic\n',
+)
+
+
+class Doctor(folder.Folder):
+    def ask(self, deck, code=0):
+        self.write('deck.sp', 'deck\n' + deck + '.end\n')
+        done = subprocess.run([VSIM, 'doctor', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout, done.stderr
+
+    def test_each_finding_is_told_at_its_card_with_advice(self):
+        for deck, line, warning, advice in BAD:
+            out, err = self.ask(deck)
+            self.assertIn('finding', out, deck)
+            at = 'deck.sp:%d:' % line if line else 'warning: '
+            told = [text for text in err.splitlines() if 'warning' in text and warning in text]
+            self.assertEqual(len(told), 1, (deck, err))
+            self.assertIn(at, told[0])
+            self.assertIn(advice, err)
+
+    def test_good_decks_have_none(self):
+        for deck in GOOD:
+            out, err = self.ask(deck)
+            self.assertIn('nothing found', out, err)
+            self.assertNotIn('warning', err)
+        for path in ('netlists/rc.sp', 'netlists/graetz.sp', 'tests/decks/01_ce_amplifier.sp',
+                     'tests/decks/16_nmos_inverter.sp', 'tests/decks/23_tline_pulse.sp'):
+            done = subprocess.run([VSIM, 'doctor', os.path.join(ROOT, path)], cwd=self.tmp.name, capture_output=True,
+                                  text=True, timeout=120)
+            self.assertIn('nothing found', done.stdout, path + done.stderr)
+
+    def test_what_has_no_solution_is_an_error(self):
+        out, err = self.ask('V1 a 0 5\nV2 a 0 4\nR1 a 0 1\n', code=1)
+        self.assertIn('loop', err)
+        out, err = self.ask('V1 a 0 1\nR1 a b 1\nI1 0 c 1\nC1 c 0 1\n', code=3)
+        self.assertIn('gmin alone carries', err)
+        self.assertIn('nothing that conducts', err)
+
+    def test_nothing_is_written(self):
+        self.ask('V1 a 0 5\nR1 a 0 1\n.tran 1n 10n\n')
+        self.assertEqual(os.listdir(self.tmp.name), ['deck.sp'])
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
