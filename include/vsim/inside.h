@@ -194,6 +194,7 @@ typedef struct vsim_inside_comparison {
     bool common;           /* signals of one file alone do not count */
     double reltol, abstol; /* NAN: 0.005; by unit */
     double time_shift;     /* s */
+    bool json;             /* the log tells the differences for programs */
 } vsim_inside_comparison;
 /* *differ: signals that do not agree, which the log tells. As vsim_inside_draw otherwise. */
 VSIM_MUST_USE vsim_status vsim_inside_compare(const vsim_settings *set,

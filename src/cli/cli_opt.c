@@ -577,6 +577,18 @@ static bool check_results(const cli_opt *o)
     return true;
 }
 
+static bool check_json(const cli_opt *o)
+{
+    if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE &&
+        o->command != CMD_PROFILE && o->command != CMD_COMPARE &&
+        !(o->command == CMD_MODELS && o->branches))
+        return usage(
+            "--json is for explain, analyze, profile, compare and models --branches; run writes "
+            "--stats FILE.json",
+            NULL);
+    return true;
+}
+
 enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
 
 static bool check_arguments(const cli_opt *o)
@@ -635,12 +647,7 @@ static bool check_arguments(const cli_opt *o)
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
         strcmp(o->arg[0], "path"))
         return usage("cache takes list, clear or path, not", o->arg[0]);
-    if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE &&
-        o->command != CMD_PROFILE && !(o->command == CMD_MODELS && o->branches))
-        return usage("--json is for explain, analyze, profile and models --branches; run writes "
-                     "--stats FILE.json",
-                     NULL);
-    return true;
+    return check_json(o);
 }
 
 /* The name that the program was started by: ngspice, ngspice_con, ngspice-46. */
@@ -750,7 +757,8 @@ static const char help_main[] =
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"
     "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
-    "  --json                       explain, analyze, profile, models --branches: for programs\n"
+    "  --json                       explain, analyze, profile, compare, models --branches: for "
+    "programs\n"
     "\n"
     "Analyze (docs/analyze.md), profile (docs/profile.md)\n"
     "  --order amd|colamd|natural|rcm|nd   ordering whose forest is shown and drawn\n"

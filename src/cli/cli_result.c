@@ -136,6 +136,7 @@ static int compare(const cli_opt *o)
                                       .plot = o->picture.plot,
                                       .output = o->log,
                                       .common = o->common,
+                                      .json = o->json,
                                       .reltol = o->reltol,
                                       .abstol = o->abstol,
                                       .time_shift = isnan(o->time_shift) ? 0 : o->time_shift};

@@ -250,9 +250,37 @@ static const post_vec *partner(const post_plot *p, const char *name, size_t plac
     return post_plot_find(p, name);
 }
 
+/* Of files that are not in memory: the values of vectors [i, *end) of a, and of their partners; let
+ * go of those before. */
+static void fetch(const post_plot *a, const post_plot *b, size_t i, size_t *end, post_vec ***of_b)
+{
+    enum { BYTES = 256 << 20 };
+    size_t bytes = 0;
+    if (*of_b)
+        post_let_go(b, *of_b, vec_len(*of_b));
+    if (*end)
+        post_let_go(a, a->vec, *end);
+    vec_clear(*of_b);
+    const size_t from = i;
+    for (; i < vec_len(a->vec) && bytes < BYTES; i++) {
+        const post_vec *w = b ? partner(b, a->vec[i]->name, i) : NULL;
+        bytes += (size_t)(a->vec[i]->n + (w ? w->n : 0)) * 2 * sizeof(double);
+        if (w)
+            vec_push(*of_b, (post_vec *)w);
+    }
+    *end = i;
+    post_fetch(a, a->vec + from, i - from);
+    if (*of_b)
+        post_fetch(b, *of_b, vec_len(*of_b));
+}
+
 void cmp_plots(cmp *c, const post_plot *a, const post_plot *b)
 {
+    size_t fetched = 0;
+    post_vec **of_b = NULL;
     for (size_t i = 0; a && i < vec_len(a->vec); i++) {
+        if (b && i == fetched)
+            fetch(a, b, i, &fetched, &of_b);
         const post_vec *v = a->vec[i], *w = b ? partner(b, v->name, i) : NULL;
         if (v == a->scale && b)
             continue;
@@ -268,6 +296,7 @@ void cmp_plots(cmp *c, const post_plot *a, const post_plot *b)
     }
     if (a && b)
         axes(c, a, b);
+    vec_free(of_b);
 }
 
 static double weight(const cmp_found *f)
@@ -364,4 +393,14 @@ void cmp_text(const cmp_found *f, char *buf, size_t size)
     case CMP_ONLY_A: snprintf(buf, size, "is in the first file alone"); break;
     case CMP_ONLY_B: snprintf(buf, size, "is in the second file alone"); break;
     }
+}
+
+const char *cmp_kind_word(cmp_kind kind)
+{
+    static const char *const word[] = {
+        [CMP_SAME] = "same",   [CMP_VALUE] = "value",   [CMP_OFFSET] = "offset",
+        [CMP_EDGE] = "edge",   [CMP_EDGES] = "edges",   [CMP_PERIOD] = "period",
+        [CMP_PHASE] = "phase", [CMP_NAN] = "nan",       [CMP_SHAPE] = "shape",
+        [CMP_END] = "end",     [CMP_ONLY_A] = "only_a", [CMP_ONLY_B] = "only_b"};
+    return word[kind];
 }

@@ -57,4 +57,7 @@ const cmp_found *cmp_worst(const cmp *c);
 /* "edge 3 (rise) at 12 ns is 0.1 ns late", without the signal's name. */
 void cmp_text(const cmp_found *f, char *buf, size_t size);
 
+/* "edge": what CMP_EDGE is called for programs. */
+const char *cmp_kind_word(cmp_kind kind);
+
 #endif

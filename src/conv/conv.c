@@ -167,6 +167,28 @@ void conv_put_double(FILE *fp, double x)
 
 /* -- raw files and CSV -- */
 
+/* Of a file that is not in memory: rows of `n` vectors as they stand there, but a real axis. */
+static vs_status copy_rows(out_file *f, const post_plot *p, size_t n)
+{
+    enum { BYTES = 4 << 20 };
+    const post_vec *any = p->vec[n - 1];
+    const size_t w = n * (1 + any->complex);
+    const int64_t points = any->n, most = (int64_t)(BYTES / (w * sizeof(double))) + 1;
+    double *row = vs_malloc((size_t)most * w * sizeof *row);
+    vs_status st = VS_OK;
+    for (int64_t at = 0; at < points && !st; at += most) {
+        const int64_t k = points - at < most ? points - at : most;
+        st = post_rows(p, at, k, row) ? VS_OK : VS_EINPUT;
+        for (int64_t i = 0; i < k && !st; i++) {
+            if (any->complex && p->scale)
+                row[(size_t)i * w + 1] = 0;
+            st = out_point(f, row + (size_t)i * w);
+        }
+    }
+    vs_free(row);
+    return st;
+}
+
 static vs_status write_plot(out_file *f, const post_plot *p)
 {
     const size_t n = vec_len(p->vec);
@@ -185,7 +207,9 @@ static vs_status write_plot(out_file *f, const post_plot *p)
     }
     double *row = vs_calloc(2 * n + 1, sizeof *row);
     vs_status st = out_plot_begin(f, p->title, p->what, col, (int32_t)n, complex);
-    const int64_t points = conv_points(p);
+    if (p->from && !st)
+        st = copy_rows(f, p, n);
+    const int64_t points = p->from ? 0 : conv_points(p);
     for (int64_t k = 0; k < points && !st; k++) {
         for (size_t i = 0; i < n; i++) {
             row[complex ? 2 * i : i] = conv_re(v[i], k);
@@ -212,7 +236,10 @@ static vs_status write_out(conv_job *j)
     vs_status st = VS_OK;
     for (size_t i = 0; i < j->n && !st; i++)
         st = write_plot(f, j->plot[i]);
-    if (out_close(&f, &why)) {
+    if (st == VS_EINPUT) {
+        snprintf(j->why, CONV_WHY, "is not written: what it is made from ended meanwhile");
+        out_drop(&f);
+    } else if (out_close(&f, &why)) {
         snprintf(j->why, CONV_WHY, "%s", files_why(why));
         st = VS_EIO;
     }
@@ -377,7 +404,7 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
     }
     const char *text = NULL;
     errno = 0;
-    const vs_status st = post_load(s, path, true, &text);
+    const vs_status st = post_load_late(s, path, o->late ? o->late : INT64_MAX, &text);
     if (st)
         snprintf(why, CONV_WHY, "%s", st == VS_EIO && errno ? files_why(errno) : text);
     return st;
@@ -396,6 +423,8 @@ vs_status conv_write(post_plot *const *plot, size_t n, const char *path, conv_fo
     conv_job j = {.plot = plot, .n = n, .path = path, .o = o, .format = f, .why = why};
     if (f <= CONV_CSV)
         return write_out(&j);
+    for (size_t i = 0; i < n; i++)
+        post_fetch_all(plot[i]);
     /* in memory first: what cannot be written replaces no file */
     char *text = NULL;
     size_t bytes = 0;

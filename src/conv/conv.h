@@ -34,6 +34,8 @@ typedef struct conv_opt {
                           * the middle of all voltages */
     const double *z0; /* [n_z0] ohm, of ports; the last one is that of all others; n_z0 0: 50 */
     size_t n_z0;
+    int64_t late;        /* bytes: of larger raw files and CSV values come when they are needed
+                          * (post_load_late); 0: of none */
     const char *plugins; /* folder of libvsim-hdf5.so; NULL: where it is installed */
 } conv_opt;
 

@@ -250,11 +250,13 @@ static post_val of_vec(post_env *e, const post_vec *v, const post_plot *plot)
 
 static bool find_in(post_env *e, const post_plot *plot, const char *name, post_val *out)
 {
-    const post_vec *v = plot ? post_plot_find(plot, name) : NULL;
+    post_vec *v = plot ? post_plot_find(plot, name) : NULL;
     if (v && v->n > 1 && plot != e->set->current)
         needs_whole(e);
-    if (v)
+    if (v) {
+        post_fetch(plot, &v, 1);
         *out = of_vec(e, v, plot);
+    }
     return v != NULL;
 }
 
@@ -767,6 +769,8 @@ static bool take_all(post_env *e, const char **text, post_val **out)
         return false;
     const post_plot *p =
         dot ? post_set_find(e->set, arena_strndup(e->mem, s, (size_t)(dot - s))) : e->set->current;
+    if (p)
+        post_fetch_all(p);
     for (size_t i = 0; p && i < vec_len(p->vec); i++) {
         const post_vec *v = p->vec[i];
         if (len == 3 || !strcmp(v->type, str_lower_char(word[3]) == 'v' ? "voltage" : "current"))

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "out_name.h"
+#include "post_priv.h"
 #include "vec.h"
 
 void post_set_init(post_set *s, str_pool *names) { *s = (post_set){.names = names, .number = 1}; }
@@ -30,6 +31,7 @@ void post_set_fini(post_set *s)
     for (size_t i = 0; i < vec_len(s->plot); i++)
         free_plot(s->plot[i]);
     vec_free(s->plot);
+    post_close_sources(s);
     s->current = NULL;
 }
 

@@ -17,13 +17,18 @@ typedef struct post_vec {
     double *v;      /* [n], complex: [2 n] real and imaginary part in turn */
 } post_vec;
 
+typedef struct post_source
+    post_source; /* a result file whose values are read when they are needed */
+
 typedef struct post_plot {
     const char *name;  /* "tran1" */
     const char *title; /* of the deck */
     const char *what;  /* "Transient Analysis" */
     char date[32];
-    post_vec **vec;  /* vec */
-    post_vec *scale; /* the axis, one of them; NULL: none */
+    post_vec **vec;    /* vec */
+    post_vec *scale;   /* the axis, one of them; NULL: none */
+    post_source *from; /* of post_load_late: vectors have values after post_fetch; NULL */
+    int32_t place;     /* the plot's number there */
     /* of a spectrum: */
     int lobe;       /* lines on each side that the window spreads a tone over */
     double tone;    /* Hz, the fundamental that the deck names; 0: none */
@@ -32,10 +37,11 @@ typedef struct post_plot {
 
 typedef struct post_set {
     str_pool *names;
-    post_plot **plot;   /* vec, oldest first */
-    post_plot *current; /* NULL: none */
-    int number;         /* of the newest plot */
-    int highest;        /* no plot has a higher one in its name */
+    post_plot **plot;     /* vec, oldest first */
+    post_plot *current;   /* NULL: none */
+    int number;           /* of the newest plot */
+    int highest;          /* no plot has a higher one in its name */
+    post_source **source; /* vec */
 } post_set;
 
 void post_set_init(post_set *s, str_pool *names);
@@ -68,6 +74,21 @@ void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
  * current one. Status: VS_OK; VS_EIO; VS_EINPUT; *why says what is wrong, as the end of a sentence:
  * plots in front of the damage are there. */
 VS_MUST_USE vs_status post_load(post_set *s, const char *path, bool tables, const char **why);
+/* The same of raw files and CSV, but only axes have values until post_fetch: v NULL, n as the file
+ * says. `small`: bytes, up to which a file is read as by post_load. */
+VS_MUST_USE vs_status post_load_late(post_set *s, const char *path, int64_t small,
+                                     const char **why);
+/* Values for those of v[n], vectors of p, that have none yet; one pass through the file.
+ * Expressions do so themselves. Where it fails they are NaN, and post_trouble tells it. */
+void post_fetch(const post_plot *p, post_vec *const *v, size_t n);
+void post_fetch_all(const post_plot *p);
+/* They are not needed any more; nothing for vectors that were not fetched. */
+void post_let_go(const post_plot *p, post_vec *const *v, size_t n);
+/* Points [from, from + n) of a plot of post_load_late, of all its vectors, point by point; complex
+ * plots: two numbers for each vector, the axis too. false: as post_fetch. */
+VS_MUST_USE bool post_rows(const post_plot *p, int64_t from, int64_t n, double *row);
+/* What went wrong since, as the end of a sentence about the file *path; NULL: nothing. */
+const char *post_trouble(const post_set *s, const char **path);
 /* The word in a plot's name, by what it is: "tran" of "Transient Analysis". */
 const char *post_word_of(const char *what);
 

@@ -37,6 +37,7 @@ static inline void post_put(post_val *v, int64_t k, cplx x)
         v->v[k] = creal(x);
     }
 }
+void post_close_sources(post_set *s); /* of post_load_late */
 bool post_fail(post_env *e, const char *fmt, ...) VS_PRINTF(2, 3);
 
 /* -- func.c -- */

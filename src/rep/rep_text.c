@@ -20,12 +20,30 @@ const char *rep_si(char buf[16], double x, const char *unit)
     return buf;
 }
 
+/* Bytes of the character of UTF-8 at s; 0: there is none. */
+static int utf8_bytes(const char *s)
+{
+    const unsigned char c = (unsigned char)*s, d = (unsigned char)s[1];
+    const int n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    const bool wide = (c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) ||
+                      (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f);
+    for (int i = 1; i < n; i++)
+        if (((unsigned char)s[i] & 0xc0) != 0x80)
+            return 0;
+    return wide ? 0 : n;
+}
+
 void rep_json_string(FILE *out, const char *s)
 {
     fputc('"', out);
-    for (; *s; s++) {
+    for (int n; *s; s += n ? n : 1) {
         const unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
+        n = utf8_bytes(s);
+        if (!n)
+            fputs("\\ufffd", out); /* names in files may have any bytes */
+        else if (n > 1)
+            fwrite(s, 1, (size_t)n, out);
+        else if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
         else if (c < 32 || c == 127)
             fprintf(out, "\\u%04x", c);

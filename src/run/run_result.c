@@ -37,6 +37,11 @@ static void bench_begin(bench *b, const vsim_settings *set, const vsim_inside_st
 
 static vs_status bench_end(bench *b, vs_status st)
 {
+    const char *path, *why = post_trouble(&b->set, &path);
+    if (why && !st) {
+        diag_error(&b->d, DIAG_NOWHERE, "'%s' %s", path, why);
+        st = VS_EIO;
+    }
     run_tell(&b->d, b->s);
     post_set_fini(&b->set);
     arena_fini(&b->mem);
@@ -51,11 +56,14 @@ static vs_status fail(bench *b, vs_status st, const char *what, const char *path
     return st;
 }
 
+/* Bytes of a file beyond which only the vectors that are asked for are read. */
+enum { LATE = 64 << 20 };
+
 /* What was read in front of damage is used, with a warning. */
 static vs_status read_file(bench *b, const char *path)
 {
     char why[CONV_WHY] = "";
-    const conv_opt o = {.plugins = b->plugins};
+    const conv_opt o = {.plugins = b->plugins, .late = LATE};
     const size_t before = vec_len(b->set.plot);
     const vs_status st = conv_read(&b->set, path, &o, why);
     if (!st)
@@ -494,6 +502,62 @@ static void tell_differences(const cmp *c, bool many, FILE *out)
             c->n_same == 1 ? "" : "s", c->n_same == 1 ? "s" : "", n, n == 1 ? "" : "s");
 }
 
+/* A number; what JSON has no word for is null. */
+static void json_number(FILE *out, const char *key, double x)
+{
+    if (isfinite(x))
+        fprintf(out, ", \"%s\": %.17g", key, x);
+    else
+        fprintf(out, ", \"%s\": null", key);
+}
+
+static void json_difference(const cmp_found *f, FILE *out)
+{
+    char text[300];
+    const post_plot *p = f->plot_a ? f->plot_a : f->plot_b;
+    cmp_text(f, text, sizeof text);
+    fputs("{\"signal\": ", out);
+    rep_json_string(out, (f->a ? f->a : f->b)->name);
+    fputs(", \"plot\": ", out);
+    rep_json_string(out, p->what);
+    fprintf(out, ", \"kind\": \"%s\"", cmp_kind_word(f->kind));
+    if (f->kind < CMP_SHAPE || f->kind == CMP_END) {
+        json_number(out, "at", f->at);
+        json_number(out, "size", f->size);
+        json_number(out, "tolerance", f->tolerance);
+    }
+    if (f->kind == CMP_EDGE)
+        fprintf(out, ", \"edge\": %lld, \"rise\": %s", (long long)f->index,
+                f->rise ? "true" : "false");
+    if (f->kind == CMP_EDGES)
+        fprintf(out, ", \"edges\": [%lld, %lld]", (long long)f->n_a, (long long)f->n_b);
+    if (f->kind == CMP_PERIOD) {
+        json_number(out, "period_a", f->period_a);
+        json_number(out, "period_b", f->period_b);
+    }
+    fputs(", \"text\": ", out);
+    rep_json_string(out, text);
+    fputc('}', out);
+}
+
+/* All of them: programs count. */
+static void json_differences(const cmp *c, FILE *out)
+{
+    const cmp_found *worst = cmp_worst(c);
+    const size_t n = vec_len(c->found);
+    fprintf(out, "{\"agree\": %lld, \"worst\": ", (long long)c->n_same);
+    if (worst)
+        fprintf(out, "%zd", worst - c->found);
+    else
+        fputs("null", out);
+    fputs(", \"differences\": [", out);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? ",\n  " : "\n  ", out);
+        json_difference(&c->found[i], out);
+    }
+    fputs("]}\n", out);
+}
+
 /* The vector as an expression's value. */
 static post_val value_of(const post_vec *v, const post_plot *p, const char *name)
 {
@@ -536,6 +600,8 @@ static vs_status draw_worst(bench *b, const compare_question *q, const cmp_found
                                    .ylo = NAN,
                                    .yhi = NAN};
     const draw_question d = {q->set, q->s, &p};
+    post_fetch(f->plot_a, (post_vec *const *)&f->a, 1);
+    post_fetch(f->plot_b, (post_vec *const *)&f->b, 1);
     const post_val v = value_of(f->a, f->plot_a,
                                 arena_printf(&b->mem, "%s of %s", f->a->name, c->a)),
                    w = value_of(f->b, f->plot_b,
@@ -580,7 +646,9 @@ static vs_status compare(void *arg)
         const bool many = vec_len(first) > 1 || vec_len(second) > 1;
         compare_plots(&found, first, second);
         *q->differ = (int64_t)vec_len(found.found);
-        if (!q->s->quiet)
+        if (c->json)
+            json_differences(&found, q->s->log);
+        else if (!q->s->quiet)
             tell_differences(&found, many, q->s->log);
         const cmp_found *worst = cmp_worst(&found);
         if (worst && c->output)

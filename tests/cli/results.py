@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Commands on result files: plot, convert, compare.   results.py VSIM"""
+import array
 import base64
 import json
 import os
@@ -299,6 +300,43 @@ V2 osc 0 SIN({mean} 1 {freq})
 '''
 
 
+class Large(Results):
+    """Files above 64 MB, of which only what is needed comes into memory."""
+    N, COLS = 90000, 101
+
+    def put_large(self, name, changed=None):
+        head = raw([('time', 'time')] + [('v(n%d)' % c, 'voltage') for c in range(1, self.COLS)], [], count=self.N)
+        with open(self.path(name), 'wb') as f:
+            f.write(head)
+            for k in range(self.N):
+                row = array.array('d', (k * 1e-9,))
+                row.extend([float(k % 1000)] * (self.COLS - 1))
+                if k == changed:
+                    row[7] += 1e6
+                f.write(row.tobytes())
+        self.assertGreater(os.path.getsize(self.path(name)), 64 << 20)
+
+    def test_plot_convert_and_compare_give_what_they_give_for_small_files(self):
+        self.put_large('a.raw')
+        self.put_large('b.raw', changed=44444)
+        self.vsim('plot', 'b.raw', 'v(n7)+v(n8)', '-o', 'p.svg')
+        self.assertIn('v(n7)+v(n8)', self.svg('p.svg')[0])
+        self.assertIn("did you mean 'v(n7)'", self.vsim('plot', 'b.raw', 'v(n7', '-o', 'x.svg', code=1).stderr +
+                      self.vsim('plot', 'b.raw', 'v(m7)', '-o', 'x.svg', code=1).stderr)
+        self.assertIn('%d points' % self.N, self.vsim('plot', 'a.raw').stdout)
+        self.vsim('convert', 'b.raw', 'c.raw')
+        with open(self.path('b.raw'), 'rb') as f, open(self.path('c.raw'), 'rb') as g:
+            values = f.read()[-self.N * self.COLS * 8:]
+            self.assertEqual(g.read()[-self.N * self.COLS * 8:], values)
+        out = self.vsim('compare', 'a.raw', 'b.raw', '-o', 'w.svg', code=8).stdout
+        self.assertRegex(out, r'^v\(n7\) .*44\.444 us')
+        self.assertIn('%d signals agree, 1 difference\n' % (self.COLS - 2), out)
+        self.assertEqual(len(self.svg('w.svg')[1]), 2)
+        with open(self.path('a.raw'), 'r+b') as f:
+            f.truncate(40 << 20)  # a whole header, fewer points: small again
+        self.assertIn('points', self.vsim('plot', 'a.raw').stdout)
+
+
 class Compare(Results):
     def runs(self, *defines, deck=PULSE, name='b.raw'):
         self.write('p.sp', deck)
@@ -349,6 +387,26 @@ class Compare(Results):
         texts, curves = self.svg('w.svg')
         self.assertEqual(len(curves), 2)
         self.assertTrue(any(' of a.raw' in t for t in texts) and any(' of b.raw' in t for t in texts))
+
+    def test_programs_get_json(self):
+        self.runs('-D', 'late=11n')
+        out = json.loads(self.compared('--json'))
+        found = {d['signal']: d for d in out['differences']}
+        self.assertEqual(found['v(in)']['kind'], 'phase')  # a periodic source
+        self.assertAlmostEqual(found['v(in)']['size'], 1e-9, delta=1e-12)
+        self.assertIn('1 ns late', found['v(in)']['text'])
+        self.assertIn(out['worst'], range(len(out['differences'])))
+        self.vsim('convert', 'a.raw', 'b.raw')
+        out = json.loads(self.compared('--json', code=0))
+        self.assertEqual((out['differences'], out['worst']), ([], None))
+
+    def test_names_of_any_bytes_are_told_to_programs(self):
+        name = bytes(range(33, 256)).decode('latin-1')
+        self.put('a.raw', raw([('time', 'time'), (name, 'voltage')], [(0, 1), (1, 2)]))
+        self.put('b.raw', raw([('time', 'time'), (name, 'voltage')], [(0, 1), (1, float('nan'))]))
+        out = json.loads(self.compared('--json'))
+        self.assertEqual(out['differences'][0]['kind'], 'nan')
+        self.assertIn('A', out['differences'][0]['signal'])
 
     def test_plots_are_paired_by_their_names(self):
         self.assertIn(', 0 differences', self.vsim('compare', 'family.raw', 'family.raw').stdout)
