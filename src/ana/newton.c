@@ -416,7 +416,7 @@ static vs_status new_update(ana *a, double alpha, bool tried, newton_report *rep
         return st;
     if (!tried || a->lu.stat.n_reuse == reused)
         solve(a);
-    if (norm_finite(a->dx, a->n))
+    if (norm_finite(a->dx + 1, a->n))
         return VS_OK;
     rep->singular = lu_weakest(&a->lu) + 1;
     return VS_ESINGULAR;

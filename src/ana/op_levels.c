@@ -301,7 +301,7 @@ static bool newton_in(levels *l, const ckt_part *p, double pull)
             pull_back(l, p, pull);
         if (!(p->n <= DENSE ? solve_full(l, p) : solve_sparse(l, p, &lu)))
             break;
-        if (!norm_finite(l->dx - 1, p->n))
+        if (!norm_finite(l->dx, p->n))
             break;
         found = move_block(l, p, span / 4) <= SOLVED * span && pull < PULL_ENDS;
     }

@@ -364,13 +364,10 @@ static void note_bare(tran *t)
 static vs_status accept(tran *t)
 {
     ana *a = t->a;
-    ckt_env env = {.mode = CKT_TRAN,
-                   .time = t->t_new,
-                   .alpha = t->cc.alpha,
-                   .gmin = a->opt.gmin,
-                   .srcfact = 1,
-                   .final_step = t->t_new == t->o.tstop,
-                   .reltol = a->opt.reltol};
+    ckt_env env = t->eq.env;
+    env.limit = env.still = false;
+    env.weight = NULL;
+    env.reltol = a->opt.reltol;
     vs_status st = t->verify ? tran_verify_point(t, &env) : VS_OK;
     if (st == VS_OK)
         st = ckt_accept(a->c, &env, t->x[0]);
@@ -672,7 +669,9 @@ vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink)
     t->o = *opt;
     t->noise = NULL;
     t->sink = sink;
+    t->asks_weight = ckt_asks_weight(a->c);
     t->asks_still = ckt_asks_still(a->c);
+    tran_begin_equations(t);
     tran_classify(t);
     set_limits(t);
     return VS_OK;

@@ -138,7 +138,7 @@ static void worst_flow(tran *t, double factor, const double *noise)
     const double *w = t->pc.w, scale = factor / t->a->opt.trtol;
     const double reltol = norm_max(t->a->opt.reltol, FLOW_RELTOL);
     double least = 0;
-    for (int32_t k = 0; k < t->n_flow; k++)
+    for (int32_t k = 0; k < t->n_flow && t->n_flow > 1; k++)
         least = norm_max(least, FLOW_PART * t->xmax[t->flow[k]]);
     for (int32_t k = 0; k < t->n_flow; k++) {
         int32_t i = t->flow[k];
@@ -207,11 +207,14 @@ void tran_estimate(tran *t)
     if (!t->have_pred)
         return;
     int order = t->pc.order;
-    integ_coef c = t->cc;
-    if (c.order != order) /* a line is all there is yet: its miss, read as backward Euler's error */
-        integ_corrector(INTEG_TRAP, order, t->h, t->past, &c);
+    const integ_coef *c = &t->cc;
+    integ_coef line;
+    if (c->order != order) { /* all there is yet: its miss, read as backward Euler's error */
+        integ_corrector(INTEG_TRAP, order, t->h, t->past, &line);
+        c = &line;
+    }
     bool corner_gone = t->n_piece > order + 1;
-    double factor = integ_lte_factor(&c, &t->pc);
+    double factor = integ_lte_factor(c, &t->pc);
     const int seen = corner_gone ? LTE_ALGEBRAIC : LTE_STATE;
     t->lte.order = order;
     worst_ratio(t, factor, seen, NULL);

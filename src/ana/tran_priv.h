@@ -65,7 +65,8 @@ typedef struct tran {
     double *xmax;          /* [n+1] largest |x| accepted so far */
     double *rmax;          /* [n+1] largest size of the terms of each row accepted so far */
     double *weight;        /* [n+1] 1 / what bypassed instances may leave out in a row */
-    bool asks_still;       /* the circuit asks: */
+    bool asks_weight;      /* the circuit asks for weight, */
+    bool asks_still;       /* and for this: */
     bool still;            /* the last step moved nothing far */
     uint8_t *lte_class;    /* [n+1] */
     double *lte_weight[2]; /* [m] 1 for states, 1 for states and algebraic voltages; else 0 */
@@ -78,6 +79,7 @@ typedef struct tran {
     integ_coef cc;
     double grid[3];      /* s, h, past[0], past[1] that pc and cc were made for; 0: none */
     tran_kind last_kind; /* and the kind */
+    newton_eq eq;        /* of the attempt; what no step changes is set once */
     newton_report rep;
     tran_lte lte;
     int newton_fails, lte_fails; /* in a row */
@@ -104,6 +106,8 @@ typedef struct tran {
 void tran_start_anew(tran *t);
 
 /* -- tran_step.c -- */
+/* Once for a run, its options being known. */
+void tran_begin_equations(tran *t);
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep). Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);

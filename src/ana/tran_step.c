@@ -159,31 +159,33 @@ static int allowed_iterations(const tran *t)
     return t->newton_fails < PATIENCE || itl < USUAL ? itl : MORE * itl;
 }
 
-static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
+void tran_begin_equations(tran *t)
 {
-    ana *a = t->a;
-    newton_eq eq = {
-        .env = {.mode = CKT_TRAN,
-                .time = time,
-                .alpha = t->cc.alpha,
-                .gmin = a->opt.gmin,
-                .srcfact = 1,
-                .limit = true,
-                .final_step = time == t->o.tstop,
-                .weight = t->noise ? NULL : t->weight,
-                .still = t->still},
-        .q_n = t->q[1],
-        .qlo_n = t->qlo[1],
+    const option_set *o = &t->a->opt;
+    t->eq = (newton_eq){
+        .env = {.mode = CKT_TRAN, .gmin = o->gmin, .srcfact = 1, .limit = true},
         .hist = t->hist,
-        .gshunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0,
+        .gshunt = o->rshunt > 0 ? 1 / o->rshunt : 0,
         .xmax = t->xmax,
         .rmax = t->rmax,
-        .fix = fix,
-        .itl = allowed_iterations(t),
-        .itl_more = a->opt.itl4 < USUAL ? 0 : 3 * a->opt.itl4,
-        .solved = solved,
+        .itl_more = o->itl4 < USUAL ? 0 : 3 * o->itl4,
     };
-    return newton_run(a, &eq, x, &t->rep);
+}
+
+static vs_status solve_at(tran *t, double time, double *x, bool solved, double *fix)
+{
+    newton_eq *eq = &t->eq;
+    eq->env.time = time;
+    eq->env.alpha = t->cc.alpha;
+    eq->env.final_step = time == t->o.tstop;
+    eq->env.weight = t->noise || !t->asks_weight ? NULL : t->weight;
+    eq->env.still = t->still;
+    eq->q_n = t->q[1];
+    eq->qlo_n = t->qlo[1];
+    eq->fix = fix;
+    eq->itl = allowed_iterations(t);
+    eq->solved = solved;
+    return newton_run(t->a, eq, x, &t->rep);
 }
 
 /* dq/dt of the point that Newton found, lo being the rest of its charges. */
@@ -247,8 +249,8 @@ vs_status tran_solve(tran *t)
     if (t->a->latent)
         tran_latent_due(t);
     predict(t);
-    const ckt_env at_new = {.mode = CKT_TRAN, .time = t->t_new, .srcfact = 1};
-    ckt_source_terms(t->a->c, &at_new, t->src);
+    t->eq.env.time = t->t_new;
+    ckt_source_terms(t->a->c, &t->eq.env, t->src);
     vs_status st = t->kind == TRAN_SDIRK ? solve_sdirk(t) : solve_multistep(t);
     watch_phase(t->a->watch, ANA_IN_OTHER);
     if (st != VS_OK)
@@ -276,6 +278,8 @@ static inline __attribute__((always_inline)) void rotate(double **v, const int n
 
 void tran_weigh(tran *t)
 {
+    if (!t->asks_weight)
+        return;
     vop_weights(t->weight, t->rmax, t->a->tol_r, BYPASS_PART, t->a->opt.reltol, t->a->m);
     for (int32_t i = t->a->n + 1; i < t->a->m; i++)
         t->weight[i] = 0;
@@ -288,8 +292,7 @@ static bool is_still(const tran *t) { return vop_is_close(t->x[0], t->x[1], STIL
 void tran_shift(tran *t)
 {
     t->still = t->asks_still && is_still(t);
-    vop_larger(t->xmax, t->x[0], t->a->m);
-    vop_larger(t->rmax, t->a->fmax, t->a->m);
+    vop_larger(t->xmax, t->x[0], t->rmax, t->a->fmax, t->a->m);
     tran_weigh(t);
     if (t->n_device)
         tran_widen(t);

@@ -180,10 +180,13 @@ VS_CLONES void vop_weights(double *restrict w, const double *max, const double *
         w[i] = 1 / (part * (reltol * max[i] + tol[i]));
 }
 
-VS_CLONES void vop_larger(double *restrict most, const double *v, int32_t m)
+VS_CLONES void vop_larger(double *restrict a, const double *v, double *restrict b, const double *w,
+                          int32_t m)
 {
-    for (EACH(i))
-        most[i] = norm_max(most[i], fabs(v[i]));
+    for (EACH(i)) {
+        a[i] = norm_max(a[i], fabs(v[i]));
+        b[i] = norm_max(b[i], fabs(w[i]));
+    }
 }
 
 VS_CLONES bool vop_is_close(const double *a, const double *b, double limit, int32_t m)

@@ -64,7 +64,8 @@ void vop_weights(double *w, const double *max, const double *tol, double part, d
                  int32_t m);
 /* |a - b| <= limit everywhere? */
 bool vop_is_close(const double *a, const double *b, double limit, int32_t m);
-void vop_larger(double *most, const double *v, int32_t m); /* most = max(most, |v|) */
+/* a = max(a, |v|), b = max(b, |w|) */
+void vop_larger(double *a, const double *v, double *b, const double *w, int32_t m);
 /* |x - pred| weight <= limit max(reltol max(xmax, |x|), tol) everywhere? */
 bool vop_miss_is_small(const double *x, const double *pred, const double *xmax, const double *tol,
                        const double *weight, double reltol, double limit, int32_t m);

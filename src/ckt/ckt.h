@@ -344,6 +344,8 @@ double ckt_next_break(ckt *c, double t);
 bool ckt_has_delays(const ckt *c);
 /* Loads of a transient depend on ckt_env.still. */
 bool ckt_asks_still(const ckt *c);
+/* Loads of a transient depend on ckt_env.weight. */
+bool ckt_asks_weight(const ckt *c);
 /* Breakpoints appear while time goes on, of delays or of a client's waveform: ckt_next_break is to
  * be asked at each point. */
 bool ckt_gets_breaks(const ckt *c);

@@ -31,6 +31,7 @@ void ckt_bypass_make(ckt *c)
     for (size_t i = 0; i < vec_len(c->group); i++) {
         any |= c->group[i].lin && !c->group[i].lin->whole;
         c->asks_still |= dev_whole_asks_still(&c->group[i]);
+        c->asks_weight |= c->group[i].lin != NULL;
     }
     if (!any)
         return;
@@ -43,6 +44,8 @@ void ckt_bypass_make(ckt *c)
 }
 
 bool ckt_asks_still(const ckt *c) { return c->asks_still; }
+
+bool ckt_asks_weight(const ckt *c) { return c->asks_weight; }
 
 void ckt_bypass_fresh(ckt *c) { c->bypass->age = -1; }
 

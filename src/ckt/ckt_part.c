@@ -173,7 +173,7 @@ static void settle_once(const ckt_parts *p, const dev_group *g, const probe *d, 
             d->rhs[k] = 0;
         }
     }
-    if (!full_solve(d->jac, d->rhs, n) || !norm_finite(d->rhs - 1, n))
+    if (!full_solve(d->jac, d->rhs, n) || !norm_finite(d->rhs, n))
         return;
     for (int32_t k = 0; k < n; k++)
         if (d->inner[k])
@@ -651,7 +651,6 @@ vs_status ckt_part_load(ckt_parts *p, const double *x)
         }
         stamp(p, g, at.inst, at.inst - g->first[its]);
     }
-    return norm_finite(p->f - 1, p->part.n) && norm_finite(p->a.val - 1, (int32_t)vec_len(p->slot))
-               ? VS_OK
-               : VS_NOCONV;
+    return norm_finite_all(p->f, NULL, p->part.n, p->a.val, (int32_t)vec_len(p->slot)) ? VS_OK
+                                                                                       : VS_NOCONV;
 }

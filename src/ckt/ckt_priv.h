@@ -72,6 +72,7 @@ struct ckt {
     double s_clock;                 /* seconds that reading the clock takes */
     bool plain_accept;              /* no device has limits, state or effects */
     bool asks_still;                /* a group does: dev_whole_asks_still */
+    bool asks_weight;               /* a group holds linearisations */
     struct ckt_bypass_work *bypass; /* groups keep linearisations; else NULL */
     struct ckt_pairs *pairs;        /* resistors and capacitors, ckt_pairs.c; NULL: none yet */
     bool is_latent;                 /* cells of it are in use */

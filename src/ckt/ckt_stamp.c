@@ -395,8 +395,8 @@ static vs_status load_awake(ckt *c, const ckt_env *env, const double *x, double 
     to.f[0] = to.fmax[0] = to.q[0] = to.qmax[0] = 0;
     c->a.val[csc_nnz(&c->a)] = 0;
     ckt_latent_gather(c, f, q, fmx, qmx);
-    const int32_t n = ckt_latent_n_awake(c) * CKT_CELL - 1;
-    return norm_finite(f, n) && norm_finite(q, n) ? VS_OK : VS_NOCONV;
+    const int32_t m = ckt_latent_n_awake(c) * CKT_CELL;
+    return norm_finite(f, m) && norm_finite(q, m) ? VS_OK : VS_NOCONV;
 }
 
 vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, double *q, double *fmx,
@@ -424,9 +424,7 @@ vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, double *f, doubl
     if (tran)
         q[0] = c->qlo[0] = qmx[0] = 0;
     c->a.val[nnz] = 0;
-    if (!norm_finite(f, n) || (tran && !norm_finite(q, n)) || !norm_finite(c->a.val - 1, nnz))
-        return VS_NOCONV;
-    return VS_OK;
+    return norm_finite_all(f, tran ? q : NULL, n + 1, c->a.val, nnz + 1) ? VS_OK : VS_NOCONV;
 }
 
 void ckt_time_all(ckt *c, bool all) { c->time_all = all; }

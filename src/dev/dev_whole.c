@@ -264,44 +264,69 @@ VS_CLONES static void measure_all(const dev_group *g, const double *weight)
     g->lin->whole->nothing = false;
 }
 
-/* J of all packs; an entry of all before the next, because places are read from a table. */
-VS_CLONES static void give_jacobian(const dev_group *g, double alpha, double *restrict out)
+/* Loops over packs are inside of those over entries and rows, whose places are read from a table,
+ * and for few packs they are unrolled. */
+#define FOR_EACH_PACKS(n, call) \
+    switch (n) {                \
+    case 1: call(1); break;     \
+    case 2: call(2); break;     \
+    case 3: call(3); break;     \
+    case 4: call(4); break;     \
+    case 5: call(5); break;     \
+    case 6: call(6); break;     \
+    default: call(n); break;    \
+    }
+
+/* J of lanes i to i + WIDE of n packs. */
+static inline __attribute__((always_inline)) void
+jacobian_of(const dev_group *g, double alpha, int32_t i, const int32_t n, double *restrict out)
 {
     const struct dev_whole *w = g->lin->whole;
-    const int32_t s = w->stride, from = g->lin->apart->n_out * s, to = g->form[MDL_TRAN].n_out * s,
-                  n = g->n_pack;
-    for (int32_t i = 0; i < s; i += WIDE, out += WIDE) {
-        const double *now = w->now + i;
-        const entry *e = w->entry;
-        for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
-            for (int32_t p = 0; p < n; p++)
-                PUT(out + e->to + p * to,
-                    GET(now + e->g + p * from) + alpha * GET(now + e->c + p * from));
-        for (const entry *end = w->entry + w->n_entry[1]; e < end; e++)
-            for (int32_t p = 0; p < n; p++)
-                PUT(out + e->to + p * to, GET(now + e->g + p * from));
-        for (const entry *end = w->entry + w->n_entry[2]; e < end; e++)
-            for (int32_t p = 0; p < n; p++)
-                PUT(out + e->to + p * to, alpha * GET(now + e->c + p * from));
+    const ptrdiff_t from = g->lin->apart->n_out * w->stride,
+                    to = g->form[MDL_TRAN].n_out * w->stride;
+    const double *now = w->now + i;
+    const entry *e = w->entry;
+    for (const entry *end = w->entry + w->n_entry[0]; e < end; e++)
+        for (int32_t p = 0; p < n; p++)
+            PUT(out + e->to + p * to,
+                GET(now + e->g + p * from) + alpha * GET(now + e->c + p * from));
+    for (const entry *end = w->entry + w->n_entry[1]; e < end; e++)
+        for (int32_t p = 0; p < n; p++)
+            PUT(out + e->to + p * to, GET(now + e->g + p * from));
+    for (const entry *end = w->entry + w->n_entry[2]; e < end; e++)
+        for (int32_t p = 0; p < n; p++)
+            PUT(out + e->to + p * to, alpha * GET(now + e->c + p * from));
+}
+
+VS_CLONES static void give_jacobian(const dev_group *g, double alpha, double *restrict out)
+{
+    for (int32_t i = 0, s = g->lin->whole->stride; i < s; i += WIDE) {
+#define JACOBIAN(n) jacobian_of(g, alpha, i, n, out + i)
+        FOR_EACH_PACKS(g->n_pack, JACOBIAN)
     }
 }
 
-/* Currents and charges where v0 is where x is. */
-VS_CLONES static void copy_rows(const dev_group *g, double *restrict out)
+/* Currents and charges where v0 is where x is, of lanes i to i + WIDE of n packs. */
+static inline __attribute__((always_inline)) void rows_of(const dev_group *g, int32_t i,
+                                                          const int32_t n, double *restrict out)
 {
     const struct dev_whole *w = g->lin->whole;
-    const int32_t s = w->stride, n_row = w->n_row;
-    const row *r = w->row;
-    const double *now = w->now;
-    for (int32_t p = 0; p < g->n_pack; p++) {
-        for (int32_t i = 0; i < s; i += WIDE) {
-            for (int32_t k = 0; k < n_row; k++)
-                PUT(out + r[k].to + i, GET(now + r[k].at + i));
-            if (w->limited >= 0)
-                PUT(out + w->limited + i, GET(now + g->lin->limited * s + i));
-        }
-        now += g->lin->apart->n_out * s;
-        out += g->form[MDL_TRAN].n_out * s;
+    const ptrdiff_t from = g->lin->apart->n_out * w->stride,
+                    to = g->form[MDL_TRAN].n_out * w->stride;
+    const double *now = w->now + i;
+    for (const row *r = w->row, *end = r + w->n_row; r < end; r++)
+        for (int32_t p = 0; p < n; p++)
+            PUT(out + r->to + p * to, GET(now + r->at + p * from));
+    if (w->limited >= 0)
+        for (int32_t p = 0; p < n; p++)
+            PUT(out + w->limited + p * to, GET(now + g->lin->limited * w->stride + p * from));
+}
+
+VS_CLONES static void copy_rows(const dev_group *g, double *restrict out)
+{
+    for (int32_t i = 0, s = g->lin->whole->stride; i < s; i += WIDE) {
+#define ROWS(n) rows_of(g, i, n, out + i)
+        FOR_EACH_PACKS(g->n_pack, ROWS)
     }
 }
 

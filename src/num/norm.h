@@ -1,5 +1,4 @@
-/* norm.h - small helpers for loops over vectors. Vectors [n+1], element 0 belongs to the reference.
- */
+/* norm.h - small helpers for loops over vectors. */
 #ifndef NORM_H
 #define NORM_H
 
@@ -10,7 +9,9 @@ static inline double norm_max(double a, double b) { return a > b ? a : b; }
 /* The smaller; like fmin, b where a is NaN. */
 static inline double norm_min(double a, double b) { return a < b ? a : b; }
 
-/* Whether v[1..n] holds no infinity and no NaN. */
+/* Whether none of v[0..n-1] is an infinity or a NaN. */
 bool norm_finite(const double *v, int32_t n);
+/* The same of v[0..n-1], w[0..n-1] (NULL: of none) and a[0..n_a-1], in one call. */
+bool norm_finite_all(const double *v, const double *w, int32_t n, const double *a, int32_t n_a);
 
 #endif

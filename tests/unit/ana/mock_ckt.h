@@ -413,6 +413,12 @@ bool ckt_asks_still(const ckt *c)
     return false;
 }
 
+bool ckt_asks_weight(const ckt *c)
+{
+    (void)c;
+    return true;
+}
+
 bool ckt_same_start(const ckt *c) { return c->same_start; }
 
 /* The limits are all that its devices remember. */
