@@ -31,8 +31,8 @@ GIVEN_UP = re.compile(
 # ngspice is not asked.
 DECIDED = [
     (
-        "finite elements (CIDER)",
-        re.compile(r"(?im)^[.+ ]*(x\\.mesh|title .*\\n\\+.*mesh)|\\b(numd|nbjt2?|numos)\\b"),
+        'finite elements (CIDER)',
+        re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b'),
     ),
     ('digital', re.compile(r'is digital|event-driven|there is no event node|digital device')),
 ]

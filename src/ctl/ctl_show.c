@@ -294,7 +294,7 @@ static bool usage_line(ctl *c, const char *word)
     if (!str_casecmp(word, "time"))
         fprintf(c->out, "CPU time = %.3f s\n", cpu);
     else if (!str_casecmp(word, "tottime"))
-        fprintf(c->out, "Total analysis time = %.3f s\n", st->s.op + st->s.tran);
+        fprintf(c->out, "Total analysis time = %.3f s\n", sim_analysing(st));
     else if (!str_casecmp(word, "space"))
         fprintf(c->out, "Maximum program size = %.3f MB\n", (double)u.ru_maxrss / 1024);
     else if (!str_casecmp(word, "equations"))

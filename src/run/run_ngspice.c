@@ -96,5 +96,5 @@ void run_ng_end(const run *r)
     const sim_stat *st = sim_stats(r->sim);
     fprintf(r->log,
             "\nTotal analysis time (seconds) = %.3f\n\nTotal elapsed time (seconds) = %.3f\n\n",
-            st->s.op + st->s.tran, r->total);
+            sim_analysing(st), r->total);
 }

@@ -1,5 +1,6 @@
 /* run_report.c - what the run of a deck tells of itself: the circuit, figures and times, stages. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -60,18 +61,40 @@ static size_t peak_memory(void)
     return (size_t)u.ru_maxrss * 1024;
 }
 
+/* The run's seconds by phase: they add up to `total`, and parts of analyses to no more than those.
+ * Of several processes the sum is what all of them took, which may be more than the clock. */
+typedef struct phases {
+    sim_stat st;
+    double rest, total; /* rest: what no phase has */
+} phases;
+
+static phases phases_of(const run *r)
+{
+    phases p = {.st = *sim_stats(r->sim), .total = r->total};
+    p.st.s.elaborate += r->s_models;
+    double *part[] = {&p.st.s.evaluate, &p.st.s.stamp, &p.st.s.factor, &p.st.s.solve,
+                      &p.st.s.output};
+    double sum = 0;
+    for (size_t i = 0; i < VS_COUNT(part); i++)
+        sum += *part[i];
+    const double all = sim_analysing(&p.st); /* parts are samples of the clock, scaled */
+    for (size_t i = 0; i < VS_COUNT(part) && sum > all; i++)
+        *part[i] *= all / sum;
+    p.rest = fmax(p.total - (p.st.s.parse + p.st.s.elaborate + p.st.s.compile + all), 0);
+    return p;
+}
+
 void run_print_end(const run *r)
 {
     char mem[16];
+    const phases p = phases_of(r);
     fprintf(r->log,
-            "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f "
-            "(evaluate %.3f, "
-            "stamp %.3f, factor %.3f, solve %.3f, output %.3f), total %.3f; peak memory %s\n",
-            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
-            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
-            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
-            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total,
-            rep_si(mem, (double)peak_memory(), "B"));
+            "time by phase, s: parse %.3f, elaborate %.3f, compile %.3f, op %.3f, tran %.3f, "
+            "other analyses %.3f, rest %.3f, total %.3f; within analyses: evaluate %.3f, "
+            "stamp %.3f, factor %.3f, solve %.3f, output %.3f; peak memory %s\n",
+            p.st.s.parse, p.st.s.elaborate, p.st.s.compile, p.st.s.op, p.st.s.tran, p.st.s.other,
+            p.rest, p.total, p.st.s.evaluate, p.st.s.stamp, p.st.s.factor, p.st.s.solve,
+            p.st.s.output, rep_si(mem, (double)peak_memory(), "B"));
 }
 
 /* What was asked for, found out of date, made again: in this process and by workers and ranks. */
@@ -114,17 +137,17 @@ vs_status run_write_stats(run *r)
         js->n_from_cache + sim_stats(r->sim)->n_from_cache,
         sim_stats(r->sim)->op_method ? sim_stats(r->sim)->op_method : "");
     write_generations(r->sim, fp);
+    const phases p = phases_of(r);
     fprintf(fp,
             "  \"seconds\": {\n"
             "    \"parse\": %.6f, \"elaborate\": %.6f, \"compile\": %.6f, \"op\": %.6f, \"tran\": "
-            "%.6f,\n"
+            "%.6f,\n    \"other\": %.6f, \"rest\": %.6f,\n"
             "    \"evaluate\": %.6f, \"stamp\": %.6f, \"factor\": %.6f, \"solve\": %.6f, "
             "\"output\": %.6f,\n"
             "    \"total\": %.6f\n  }\n}\n",
-            sim_stats(r->sim)->s.parse, sim_stats(r->sim)->s.elaborate + r->s_models,
-            sim_stats(r->sim)->s.compile, sim_stats(r->sim)->s.op, sim_stats(r->sim)->s.tran,
-            sim_stats(r->sim)->s.evaluate, sim_stats(r->sim)->s.stamp, sim_stats(r->sim)->s.factor,
-            sim_stats(r->sim)->s.solve, sim_stats(r->sim)->s.output, r->total);
+            p.st.s.parse, p.st.s.elaborate, p.st.s.compile, p.st.s.op, p.st.s.tran, p.st.s.other,
+            p.rest, p.st.s.evaluate, p.st.s.stamp, p.st.s.factor, p.st.s.solve, p.st.s.output,
+            p.total);
     const vs_status st = rep_close(&r->d, fp, r->j->stats);
     run_say(r);
     return st;

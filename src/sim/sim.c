@@ -722,11 +722,24 @@ vs_status sim_ready(sim *s, const flat_ana *a)
     return sim_build(s);
 }
 
+double sim_analysing(const sim_stat *st) { return st->s.op + st->s.tran + st->s.other; }
+
+/* Seconds that have a phase of their own. */
+static double accounted(const sim *s)
+{
+    return s->st.s.parse + s->st.s.elaborate + s->st.s.compile + s->st.s.op + s->st.s.tran;
+}
+
 vs_status sim_run(sim *s, const flat_ana *a)
 {
-    const vs_status st = sim_ready(s, a);
+    vs_status st = sim_ready(s, a);
     vec_clear(s->last);
-    return st ? st : sim_kind_of(a->kind)->run(s, a);
+    if (st)
+        return st;
+    const double t0 = vs_seconds(), before = accounted(s);
+    st = sim_kind_of(a->kind)->run(s, a);
+    s->st.s.other += fmax(vs_seconds() - t0 - (accounted(s) - before), 0);
+    return st;
 }
 
 const char *sim_analysis_name(flat_ana_kind kind) { return sim_kind_of(kind)->name; }

@@ -61,10 +61,12 @@ typedef struct sim_change {
 /* What is counted, and adds up over runs and processes. Points, iterations and evaluations of
  * transients, unknowns that were latent in their loads; rows of output written; flat netlists and
  * circuits made; changes of values in place, rows of devices and sources in them; orderings of
- * matrices; operating points found, taken over. */
-#define SIM_SECONDS(X) \
-    X(parse) X(elaborate) X(compile) X(op) X(tran) X(evaluate) X(stamp) X(factor) X(solve) X(output)
+ * matrices; operating points found, taken over. Seconds: `other`, of analyses beside operating points
+ * and transients; from `evaluate` on parts of these three, some estimated from samples. */
 /* clang-format off */
+#define SIM_SECONDS(X) \
+    X(parse) X(elaborate) X(compile) X(op) X(tran) X(other) \
+    X(evaluate) X(stamp) X(factor) X(solve) X(output)
 #define SIM_COUNTS(X) \
     X(accepted) X(rejected) X(iterations) X(evaluations) X(bypasses) X(latent) X(written) \
     X(expanded) X(built) X(redone) X(rows) X(sources) X(symbolic) X(ops) X(ops_taken)
@@ -142,6 +144,8 @@ VS_MUST_USE vs_status sim_build_for(sim *s, flat_ana_kind kind);
 
 /* One analysis, of the deck or of sim_parse. Status: as of the analysis; messages in d. */
 VS_MUST_USE vs_status sim_run(sim *s, const flat_ana *a);
+/* Seconds of all analyses. */
+double sim_analysing(const sim_stat *st);
 /* A transient in pieces, with the points of the whole: sim_tran_begin; sim_tran_go to the first
  * point at or behind `until` seconds (VS_PAUSED), to a point whose hook pauses, or to the end;
  * sim_tran_end with the last status, also after a failure. Between them the circuit may not be

@@ -276,7 +276,7 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     sim_change *change = NULL;
     for (size_t i = 0; i < vec_len(s->change); i++)
         vec_push(change, s->change[i]);
-    double temp = s->temp, t0 = vs_seconds();
+    double temp = s->temp;
     const double *begin = sim_begin(s, false);
     dc_job j = {.s = s, .a = a, .warm = begin != NULL};
     if (begin)
@@ -287,7 +287,6 @@ static vs_status run_dc(sim *s, const flat_ana *a)
     s->x_valid = st == VS_OK;
     if (s->ana)
         sim_count(s);
-    s->st.s.op += vs_seconds() - t0;
     dc_undo(s, a, over, change, temp);
     vec_free(over);
     vec_free(change);

@@ -90,6 +90,21 @@ class Running(Folder):
         self.assertEqual(s['unknowns'], 3)
         self.assertGreater(s['peak_memory_bytes'], 1e6)
 
+    def test_times_of_phases_add_up(self):
+        deck = RC.replace('.end', '.op\n.dc v1 0 1 1m\n.ac dec 50 1 1meg\n.end')
+        for text in (deck, RC):
+            self.vsim('--stats', 's.json', self.deck(text))
+            with open(self.path('s.json')) as f:
+                s = json.load(f)['seconds']
+            analyses = s['op'] + s['tran'] + s['other']
+            digit = 1e-6  # each is printed to a microsecond
+            self.assertAlmostEqual(s['parse'] + s['elaborate'] + s['compile'] + analyses + s['rest'],
+                                   s['total'], delta=8 * digit)
+            self.assertLessEqual(sum(s[k] for k in ('evaluate', 'stamp', 'factor', 'solve', 'output')),
+                                 analyses + 8 * digit)
+            if text != RC:
+                self.assertGreater(s['other'], 0)
+
     def test_no_output_writes_nothing(self):
         self.vsim('--no-output', self.deck(RC))
         self.assertEqual(os.listdir(self.tmp.name), ['deck.sp'])
