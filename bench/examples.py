@@ -34,7 +34,7 @@ DECIDED = [
         'finite elements (CIDER)',
         re.compile(r'(?im)^[.+ ]*(x\.mesh|title .*\n\+.*mesh)|\b(numd|nbjt2?|numos)\b'),
     ),
-    ('digital', re.compile(r'is digital|event-driven|there is no event node|digital device')),
+    ('digital', re.compile(r'(?i)is digital|event-driven|there is no event node|\$g_dpwr')),
 ]
 EXTRA = 10  # seconds of clock beyond the limit, for a program that waits
 

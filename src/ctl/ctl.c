@@ -17,13 +17,15 @@ typedef enum kind {
     K_FOREACH,
     K_IF,
     K_BREAK,
-    K_CONTINUE
+    K_CONTINUE,
+    K_LABEL,
+    K_GOTO
 } kind;
 
 typedef struct stmt {
     kind kind;
     diag_span at;
-    const char *text;          /* behind the word of loops and conditions, else the line */
+    const char *text; /* behind the word of loops, conditions, label and goto, else the line */
     struct stmt *body, *other; /* vecs; `other`: behind else */
 } stmt;
 
@@ -125,6 +127,13 @@ static stmt read_stmt(parser *p, const char *s, diag_span at)
     stop_word by = STOP_END;
     if (word_is(s, "break", &rest) || word_is(s, "continue", &rest)) {
         x.kind = word_is(s, "break", &rest) ? K_BREAK : K_CONTINUE;
+        return x;
+    }
+    if (word_is(s, "label", &rest) || word_is(s, "goto", &rest)) {
+        x.kind = word_is(s, "label", &rest) ? K_LABEL : K_GOTO;
+        x.text = rest;
+        if (!*rest || rest[strcspn(rest, " \t")])
+            (void)misplaced(p, at, "label and goto take one name");
         return x;
     }
     if (!starts_block(s, &x.kind, &x.text))
@@ -396,8 +405,6 @@ static const command commands[] = {
     {"where", cmd_interactive, false},
     {"snload", cmd_interactive, false},
     {"snsave", cmd_interactive, false},
-    {"goto", cmd_interactive, false},
-    {"label", cmd_interactive, false},
     {"cross", cmd_interactive, false},
     {"reshape", cmd_interactive, false},
     {"transpose", cmd_interactive, false},
@@ -590,10 +597,10 @@ static bool turn(ctl *c, loop *l)
         l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
         return false;
     }
-    l->flow = flow == FLOW_QUIT ? FLOW_QUIT : FLOW_ON;
+    l->flow = flow == FLOW_QUIT || flow == FLOW_GOTO ? flow : FLOW_ON;
     l->n_failed = c->d->n_error > before ? l->n_failed + 1 : 0;
     if (l->n_failed < MAX_FAILED)
-        return flow != FLOW_QUIT && flow != FLOW_BREAK;
+        return l->flow == FLOW_ON && flow != FLOW_BREAK;
     diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors",
                  MAX_FAILED);
     return false;
@@ -637,12 +644,32 @@ static ctl_flow run_foreach(ctl *c, const stmt *x)
     return l.flow;
 }
 
+/* Jumps are turns of a loop; one in which nothing works any more ends. */
+static bool may_jump(ctl *c, const stmt *x)
+{
+    c->n_jump_failed = c->d->n_error > c->jump_errors ? c->n_jump_failed + 1 : 0;
+    c->jump_errors = c->d->n_error;
+    if (c->n_jump_failed >= MAX_FAILED) {
+        diag_warning(c->d, x->at, "no jump here: there were errors before each of the last %d",
+                     MAX_FAILED);
+        return false;
+    }
+    return !c->stopped && may_turn(c, x);
+}
+
 static ctl_flow run_stmt(ctl *c, const stmt *x)
 {
     loop l = {.x = x};
     switch (x->kind) {
     case K_BREAK: return FLOW_BREAK;
     case K_CONTINUE: return FLOW_CONTINUE;
+    case K_LABEL: return FLOW_ON;
+    case K_GOTO:
+        if (!may_jump(c, x))
+            return FLOW_ON;
+        c->at = x->at;
+        c->label = x->text;
+        return FLOW_GOTO;
     case K_IF: return run_block(c, condition(c, x) ? x->body : x->other);
     case K_REPEAT: return run_repeat(c, x);
     case K_FOREACH: return run_foreach(c, x);
@@ -662,15 +689,39 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
     return FLOW_ON;
 }
 
+/* The place of the label c->label among these statements; their number: it is not there. */
+static size_t find_label(const ctl *c, const stmt *list)
+{
+    size_t i = 0;
+    while (i < vec_len(list) && (list[i].kind != K_LABEL || str_casecmp(list[i].text, c->label)))
+        i++;
+    return i;
+}
+
+/* A goto leads to a label of its own block or of one around it, never into a block. */
 static ctl_flow run_block(ctl *c, const stmt *list)
 {
     for (size_t i = 0; i < vec_len(list); i++) {
         ctl_flow flow = run_stmt(c, &list[i]);
         (void)interrupted(c);
+        if (flow == FLOW_GOTO && find_label(c, list) < vec_len(list)) {
+            i = find_label(c, list);
+            flow = FLOW_ON;
+        }
         if (flow != FLOW_ON)
             return flow;
     }
     return FLOW_ON;
+}
+
+/* The statements of a block from the outside: whether a goto found no label. */
+static void run_all(ctl *c, const stmt *list)
+{
+    if (run_block(c, list) != FLOW_GOTO)
+        return;
+    (void)ctl_fail(c, "there is no 'label %s' in this block or in one around it", c->label);
+    if (!c->worst)
+        c->worst = VS_EINPUT;
 }
 
 /* -- the object -- */
@@ -840,7 +891,7 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     stmt *list = read_block(&p, &by);
     c->worst = p.st;
     if (!p.st)
-        (void)run_block(c, list);
+        run_all(c, list);
     const vs_status st = c->worst;
     const bool pause = c->run.paused && c->n_pause > was.n_pause;
     free_block(list);

@@ -76,11 +76,13 @@ struct ctl {
     int64_t n_pause;
     int n_inside;  /* lists of lines under way, each called by a command of the one before */
     double n_turn; /* of the loops of the outermost one; */
-    bool spent;    /* there were too many, which was told */
-    bool none;     /* a session without a circuit */
+    int jump_errors, n_jump_failed; /* errors at the last goto; jumps in a row with new ones */
+    const char *label;              /* where FLOW_GOTO leads to, in the memory of the statements */
+    bool spent;                     /* there were too many, which was told */
+    bool none;                      /* a session without a circuit */
 };
 
-typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_QUIT } ctl_flow;
+typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_GOTO, FLOW_QUIT } ctl_flow;
 
 /* The place of a part of c->line. */
 diag_span ctl_place(const ctl *c, const char *part, size_t len);

@@ -228,11 +228,11 @@ vs_status elab_mutual(elab *e, const flat_inst *in)
         diag_error(e->d, in->span, "%s: two inductors and a coefficient are needed", in->name);
         return VS_EINPUT;
     }
-    if (!(fabs(k) <= 1)) {
-        diag_error(e->d, in->span, "%s: the coupling coefficient %g is outside -1 .. 1", in->name,
-                   k);
-        return VS_EINPUT;
-    }
+    if (!(fabs(k) <= 1))
+        diag_warning(e->d, in->span,
+                     "%s: the coupling coefficient %g is outside -1 .. 1: such inductors give "
+                     "energy",
+                     in->name, k);
     vs_status st = VS_OK;
     for (size_t i = 0; i < vec_len(in->ref) && st == VS_OK; i++)
         for (size_t j = i + 1; j < vec_len(in->ref) && st == VS_OK; j++) {

@@ -24,6 +24,7 @@ typedef struct eparse {
     uint32_t pos, end;
     int32_t file;
     int depth;
+    int n_paren; /* round brackets around what is read */
     bool failed;
 } eparse;
 
@@ -358,7 +359,9 @@ static const net_expr *parse_primary(eparse *p)
             return fail(p, p->pos - 1, 2, "empty expression");
         const bool quoted = c == '{' && at(p, 0) == '"';
         p->pos += quoted;
+        p->n_paren += c == '(';
         const net_expr *e = parse_expr(p);
+        p->n_paren -= c == '(';
         skip(p);
         if (e && quoted) {
             if (at(p, 0) != '"')
@@ -441,7 +444,8 @@ static const net_expr *parse_unary(eparse *p)
     return e;
 }
 
-/* The binary operator at p: its level from 1 (loosest) to 5, 0 if none stands there. */
+/* The binary operator at p: its level from 1 (loosest) to 5, 0 if none stands there. A lone '=' in
+ * brackets compares, as in ngspice's .if; outside of them it ends the expression. */
 static int peek_operator(const eparse *p, net_op *op, uint32_t *len)
 {
     static const struct {
@@ -453,6 +457,11 @@ static int peek_operator(const eparse *p, net_op *op, uint32_t *len)
                  {">", NET_GT, 3},  {"|", NET_OR, 1},   {"&", NET_AND, 2}, {"+", NET_ADD, 4},
                  {"-", NET_SUB, 4}, {"*", NET_MUL, 5},  {"/", NET_DIV, 5}, {"%", NET_MOD, 5}};
     char c = at(p, 0), next = at(p, 1);
+    if (c == '=' && next != '=' && p->n_paren > 0) {
+        *op = NET_EQ;
+        *len = 1;
+        return 3;
+    }
     for (size_t i = 0; c && i < VS_COUNT(table); i++) {
         const char *t = table[i].text;
         if (t[0] == c && (!t[1] || t[1] == next)) {
@@ -484,6 +493,8 @@ static const net_expr *parse_binary(eparse *p, int level)
             a = fail(p, p->pos, 1, "expression is nested too deep");
             break;
         }
+        if (op == NET_EQ && len == 1)
+            diag_warning(p->d, (diag_span){p->file, p->pos, 1}, "'=' is read as '=='");
         p->pos += len;
         const net_expr *b = parse_binary(p, l + 1);
         if (!b) {

@@ -598,11 +598,31 @@ static bool closed(parser *p, const char *close, post_val *out)
     return expect(p, close, "to close the bracket");
 }
 
+/* "temp-sweep": a vector whose name an expression could not have. false: there is none of this name,
+ * and the quotes are brackets. */
+static bool quoted_vector(parser *p, post_val *out)
+{
+    const char *name = p->s + 1, *end = *p->s == '"' ? strchr(name, '"') : NULL;
+    if (!end || p->e->check)
+        return false;
+    name = arena_strndup(p->e->mem, name, (size_t)(end - name));
+    if (p->names) { /* nobody knows yet: both are wanted */
+        note_name(p, name);
+        return false;
+    }
+    if (!find_vector(p->e, name, out))
+        return false;
+    p->s = end + 1;
+    return true;
+}
+
 static bool primary(parser *p, post_val *out)
 {
     double x;
     const char *end;
     blanks(p);
+    if (quoted_vector(p, out))
+        return true;
     if (take(p, "("))
         return closed(p, ")", out);
     if (take(p, "{"))

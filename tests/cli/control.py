@@ -72,6 +72,30 @@ class Blocks(Folder):
         self.assertEqual([row.split()[0] for row in rows],
                          ['0.00000000e+00', '1.00000000e+00', '2.00000000e+00'])
 
+    def test_goto_leads_to_a_label_of_a_block_around(self):
+        out, _ = self.control(
+            'let k = 0', 'label again', 'let k = k + 1', 'if k < 3', 'if k < 3', 'goto again', 'end', 'end',
+            'echo first $&k', 'repeat 5', 'let k = k + 1', 'if k > 4', 'goto OUT', 'end', 'end', 'echo never',
+            'label out', 'echo second $&k')
+        self.assertEqual(re.findall(r'(?m)^(?:first|second|never).*', out), ['first 3', 'second 5'])
+
+    def test_a_goto_without_its_label_ends_the_block(self):
+        out, err = self.control('while 1', 'label inside', 'break', 'end', 'goto inside', 'echo never', code=1)
+        self.assertIn("deck.sp:12:1: error: there is no 'label inside' in this block or in one around it", err)
+        self.assertNotIn('never', out)
+
+    def test_jumps_end_as_loops_do(self):
+        out, _ = self.control('label top', 'print nothing', 'goto top', 'echo done', code=1)
+        self.assertIn('done', out)
+        out, err = self.control('set maxturns=50', 'let k = 0', 'label top', 'let k = k + 1', 'goto top',
+                                'echo k $&k', code=1)
+        self.assertIn('loops end here, after 50 turns', err)
+        self.assertIn('k 51', out)
+
+    def test_a_quoted_name_is_the_vector_of_that_name(self):
+        out, _ = self.control('dc temp 20 40 10', 'let warm = "temp-sweep" - 27', 'echo $&warm[2]', 'let three = "1 + 2"', 'echo $&three')
+        self.assertEqual(out.split(), ['13', '3'])
+
     def test_a_named_result_file_takes_all_that_is_computed(self):
         self.control('op', 'tran 10n 1u', args=('-r', 'all.raw'))
         with open(self.path('all.raw'), 'rb') as f:
