@@ -598,8 +598,8 @@ static bool closed(parser *p, const char *close, post_val *out)
     return expect(p, close, "to close the bracket");
 }
 
-/* "temp-sweep": a vector whose name an expression could not have. false: there is none of this name,
- * and the quotes are brackets. */
+/* "temp-sweep": a vector whose name an expression could not have. false: there is none of this
+ * name, and the quotes are brackets. */
 static bool quoted_vector(parser *p, post_val *out)
 {
     const char *name = p->s + 1, *end = *p->s == '"' ? strchr(name, '"') : NULL;

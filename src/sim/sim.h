@@ -61,8 +61,8 @@ typedef struct sim_change {
 /* What is counted, and adds up over runs and processes. Points, iterations and evaluations of
  * transients, unknowns that were latent in their loads; rows of output written; flat netlists and
  * circuits made; changes of values in place, rows of devices and sources in them; orderings of
- * matrices; operating points found, taken over. Seconds: `other`, of analyses beside operating points
- * and transients; from `evaluate` on parts of these three, some estimated from samples. */
+ * matrices; operating points found, taken over. Seconds: `other`, of analyses beside operating
+ * points and transients; from `evaluate` on parts of these three, some estimated from samples. */
 /* clang-format off */
 #define SIM_SECONDS(X) \
     X(parse) X(elaborate) X(compile) X(op) X(tran) X(other) \
