@@ -31,6 +31,7 @@ typedef struct vsim_inside_streams {
     bool color;      /* say is a terminal */
     bool say_in_log; /* errors and warnings also go to log */
     bool quiet;      /* errors only, no reports */
+    bool warnings;   /* and these */
     bool notes;      /* about caches, in log */
     bool ngspice;    /* names, log and messages in ngspice's form, for programs that read them */
     /* What goes to log before `begin` was called may not yet replace a file: inputs are still read,
@@ -62,6 +63,14 @@ typedef enum vsim_inside_task {
 } vsim_inside_task;
 typedef enum vsim_inside_format { VSIM_RAW, VSIM_ASCII, VSIM_CSV } vsim_inside_format;
 typedef struct vsim_inside_ranks vsim_inside_ranks; /* processes of an MPI launcher, below */
+
+/* Hears what a run does besides. */
+typedef struct vsim_inside_witness {
+    void (*plot_card)(void *user, const char *analysis, const char *list); /* "": any analysis */
+    void (*measure)(void *user, const char *name);
+    void (*picture)(void *user, const char *path); /* a block has drawn it */
+    void *user;
+} vsim_inside_witness;
 
 typedef struct vsim_inside_job {
     vsim_settings set; /* but not `message` and `line`: see streams */
@@ -116,6 +125,8 @@ typedef struct vsim_inside_job {
     const char *trace;                  /* profile (docs/profile.md); NULL: none */
 
     /* What the client hears and says; each may be NULL. */
+    const vsim_inside_witness *witness;
+    bool no_date;                                /* tables that are printed tell no date */
     void (*begin)(void *user, const char *what); /* a longer analysis begins: "tran", "dc" */
     void (*progress)(void *user, const vsim_progress *p);
     void (*end)(void *user);
@@ -131,6 +142,17 @@ typedef struct vsim_inside_job {
  * Status: VSIM_OK, VSIM_STOP; else of the first thing that failed, messages were written. */
 enum { VSIM_KERNELS_DIFFER = 6, VSIM_NOT_VERIFIED = 9 };
 VSIM_MUST_USE vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit);
+
+/* The same, and one page of what came of it: messages, operating point, measures, pictures that
+ * the deck asks for, statistics of sweeps, the deck (docs/results.md). j->raw and j->measures are
+ * files; j->streams.log hears nothing. */
+typedef struct vsim_inside_page {
+    const char *output;
+    bool no_times;      /* no date, no times: the same results give the same bytes */
+    bool keep_measures; /* the file of j->measures stays */
+} vsim_inside_page;
+/* Status: of the run; of a run that was well: VSIM_EIO if the page could not be written. */
+VSIM_MUST_USE vsim_status vsim_inside_report(const vsim_inside_job *j, const vsim_inside_page *o);
 
 /* -- without a deck -- */
 /* The names of all models; of one its parameters; what the branches of each depend on. */

@@ -33,6 +33,7 @@ typedef enum cli_command {
     CMD_PLOT,
     CMD_CONVERT,
     CMD_COMPARE,
+    CMD_REPORT,
     CMD_VIEW,
     CMD_TUNE,
     CMD_HELP,
@@ -97,6 +98,7 @@ typedef struct cli_opt {
     double *z0;                  /* [n_z0] --reference, ohm */
     size_t n_z0;
     double reltol, abstol, time_shift; /* compare; NAN: not given */
+    bool no_times;                     /* report */
     bool common;                       /* --common */
     bool view, no_open;                /* --view, --no-open */
     /* of the environment: cli_env.c */
@@ -116,7 +118,8 @@ const char *cli_variable(void *user, const char *name);
 void cli_help(const char *topic, FILE *out);
 
 /* -- commands: exit codes -- */
-int cli_run(const cli_opt *o);  /* run, check, explain, analyze, profile of a deck */
+int cli_run(const cli_opt *o); /* run, check, explain, analyze, profile of a deck */
+int cli_run_report(const cli_opt *o);
 int cli_talk(const cli_opt *o); /* -i, -p: commands one at a time */
 int cli_models(const cli_opt *o);
 int cli_compile(const cli_opt *o);

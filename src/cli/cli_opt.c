@@ -63,6 +63,7 @@ enum {
     OPT_COMMON,
     OPT_VIEW,
     OPT_NO_OPEN,
+    OPT_NO_TIMES,
     OPT_PICTURE /* those of plot begin here, in the order of picture_options */
 };
 
@@ -131,6 +132,7 @@ static const struct option options[] = {
     {"common", no_argument, NULL, OPT_COMMON},
     {"view", no_argument, NULL, OPT_VIEW},
     {"no-open", no_argument, NULL, OPT_NO_OPEN},
+    {"no-times", no_argument, NULL, OPT_NO_TIMES},
     {"vs", required_argument, NULL, OPT_PICTURE},
     {"plot", required_argument, NULL, OPT_PICTURE + 1},
     {"title", required_argument, NULL, OPT_PICTURE + 2},
@@ -162,8 +164,8 @@ static const struct {
                 {"analyze", CMD_ANALYZE}, {"profile", CMD_PROFILE}, {"models", CMD_MODELS},
                 {"compile", CMD_COMPILE}, {"merge", CMD_MERGE},     {"plot", CMD_PLOT},
                 {"convert", CMD_CONVERT}, {"compare", CMD_COMPARE}, {"tune", CMD_TUNE},
-                {"view", CMD_VIEW},       {"doctor", CMD_DOCTOR},   {"cache", CMD_CACHE},
-                {"help", CMD_HELP}};
+                {"view", CMD_VIEW},       {"report", CMD_REPORT},   {"doctor", CMD_DOCTOR},
+                {"cache", CMD_CACHE},     {"help", CMD_HELP}};
 
 static bool usage(const char *what, const char *arg)
 {
@@ -493,6 +495,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_COMMON: o->common = true; return true;
     case OPT_VIEW: o->view = true; return true;
     case OPT_NO_OPEN: o->no_open = true; return true;
+    case OPT_NO_TIMES: o->no_times = true; return true;
     case OPT_TIME_SHIFT: return parse_tolerance("--time-shift", text, &o->time_shift);
     default: return apply_picture(o, c - OPT_PICTURE, text);
     }
@@ -577,6 +580,17 @@ static bool check_results(const cli_opt *o)
     return true;
 }
 
+static bool check_report(const cli_opt *o)
+{
+    if (o->command == CMD_REPORT && !o->log)
+        return usage("report writes a page: vsim report ring.sp -o ring.html", NULL);
+    if (o->command == CMD_REPORT && (o->no_output || (o->raw && !strcmp(o->raw, "-"))))
+        return usage("report needs the results in a file", NULL);
+    if (o->no_times && o->command != CMD_REPORT)
+        return usage("only report takes", "--no-times");
+    return true;
+}
+
 static bool check_json(const cli_opt *o)
 {
     if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE &&
@@ -594,8 +608,9 @@ enum { VERIFY_CALLS = 997 }; /* prime: not in step with groups and iterations */
 static bool check_arguments(const cli_opt *o)
 {
     const size_t n = o->n_arg;
-    bool deck = o->command == CMD_RUN || o->command == CMD_CHECK || o->command == CMD_DOCTOR ||
-                o->command == CMD_EXPLAIN || o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
+    bool deck = o->command == CMD_RUN || o->command == CMD_REPORT || o->command == CMD_CHECK ||
+                o->command == CMD_DOCTOR || o->command == CMD_EXPLAIN ||
+                o->command == CMD_ANALYZE || o->command == CMD_PROFILE;
     if (o->sandbox && !check_sandbox(o, deck))
         return false;
     if (o->typed || o->pipe)
@@ -647,7 +662,7 @@ static bool check_arguments(const cli_opt *o)
     if (o->command == CMD_CACHE && n && strcmp(o->arg[0], "list") && strcmp(o->arg[0], "clear") &&
         strcmp(o->arg[0], "path"))
         return usage("cache takes list, clear or path, not", o->arg[0]);
-    return check_json(o);
+    return check_json(o) && check_report(o);
 }
 
 /* The name that the program was started by: ngspice, ngspice_con, ngspice-46. */
@@ -740,6 +755,7 @@ static const char help_main[] =
     ".parquet "
     ".mat\n"
     "                               .s2p .ts .psf .vcd\n"
+    "  vsim report DECK -o X.html   run it, and one page of what came of it\n"
     "  vsim compare A B             do two results agree? exit code 8 if they do not\n"
     "  vsim merge OUT PART...       results of all shards of a sweep to one file\n"
     "  vsim tune                    measure from what size on threads pay here, for later runs\n"
@@ -779,6 +795,8 @@ static const char help_main[] =
     "\n"
     "View (docs/view.md)\n"
     "  --view                       look at a run's results in a browser while it goes on\n"
+    "  --no-times                   report: without date and times: the same results, the same "
+    "bytes\n"
     "  --no-open                    print the page's address only\n"
     "\n"
     "Convert (docs/results.md)\n"

@@ -1,5 +1,7 @@
 /* cli_run.c - `vsim DECK`, check, explain, analyze, profile: the job, signals, the exit code. */
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -112,6 +114,44 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .stop = asked_to_stop,
                              .keep = asked_to_keep,
                              .user = p};
+}
+
+/* "a/ring.html", ".raw" -> "a/ring.raw", to be freed; NULL: no memory. */
+static char *beside(const char *path, const char *ending)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const size_t n = dot ? (size_t)(dot - path) : strlen(path), k = strlen(ending);
+    char *s = malloc(n + k + 1);
+    if (s) {
+        memcpy(s, path, n);
+        memcpy(s + n, ending, k + 1);
+    }
+    return s;
+}
+
+int cli_run_report(const cli_opt *o)
+{
+    cli_progress progress = {.quiet = o->quiet};
+    cli_opt here = *o;
+    cli_out out;
+    here.log = NULL; /* -o is the page */
+    if (!cli_out_open(&out, &here))
+        return CLI_IO;
+    listen_to_signals();
+    char *raw = beside(o->log, ".raw"), *measures = beside(o->log, ".measures.csv");
+    vsim_inside_job job = job_of(o, &out, &progress);
+    const vsim_inside_page page = {
+        .output = o->log, .no_times = o->no_times, .keep_measures = o->measures != NULL};
+    job.format = VSIM_RAW;
+    job.raw = o->raw ? o->raw : raw;
+    job.measures = o->measures ? o->measures : measures;
+    vsim_status st = VSIM_ENOMEM;
+    if (job.raw && job.measures)
+        st = vsim_inside_report(&job, &page);
+    const int code = interrupted ? CLI_INTERRUPT : cli_exit_code(st);
+    free(raw);
+    free(measures);
+    return cli_out_close(&out) || code != CLI_OK ? code : CLI_IO;
 }
 
 int cli_run(const cli_opt *o)

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
         case CMD_CONVERT: code = cli_convert(&o); break;
         case CMD_COMPARE: code = cli_compare(&o); break;
         case CMD_VIEW: code = cli_view(&o); break;
+        case CMD_REPORT: code = cli_run_report(&o); break;
         case CMD_TUNE: code = cli_tune(&o); break;
         case CMD_CACHE: code = cli_cache(&o); break;
         case CMD_ANALYZE:

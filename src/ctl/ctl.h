@@ -28,6 +28,7 @@ typedef struct ctl_opt {
     void (*analysed)(void *user, const flat_ana *a, const sim_stat *before, double t0,
                      vs_status st);
     void (*flush)(void *user);
+    void (*picture)(void *user, const char *path); /* a command has drawn it; NULL */
     /* Starts a program and returns its status, 0 for success. NULL: refused. */
     int (*shell)(void *user, const char *command);
     /* What only a session can do: commands about circuits, scripts and folders, by their word and
@@ -89,6 +90,11 @@ bool ctl_analysed(const ctl *c);
 VS_MUST_USE vs_status ctl_dot(ctl *c, flat_ana_kind kind);
 /* The names of the deck's measures, in its order, to the vec. */
 void ctl_measure_names(const sim *s, const char ***list);
+/* The deck's .plot cards, with their texts in mem, to the vec. */
+typedef struct ctl_plot_card {
+    const char *analysis, *list; /* "": of any */
+} ctl_plot_card;
+void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list);
 /* The k-th measure so far; false: there are fewer. *value is NaN if it failed. */
 bool ctl_result_at(const ctl *c, size_t k, const char **name, double *value);
 /* Writes the table of measures, if one is asked for. Status: VS_OK, VS_EIO (message). */

@@ -216,6 +216,15 @@ void ctl_want(sim *s)
     arena_fini(&mem);
 }
 
+void ctl_plot_cards(const sim *s, arena *mem, ctl_plot_card **list)
+{
+    for (size_t i = 0; i < vec_len(sim_flat(s)->post); i++) {
+        const dot_card d = read_card(s, mem, sim_flat(s)->post[i]);
+        if (!strcmp(d.word, "plot"))
+            vec_push(*list, (ctl_plot_card){d.analysis, *d.text ? d.text : "all"});
+    }
+}
+
 static vs_status print_card(ctl *c, const dot_card *d)
 {
     post_table t = {.as_columns = true};

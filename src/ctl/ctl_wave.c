@@ -220,6 +220,8 @@ static vs_status write_picture(ctl *c, const fig *f, const fig_request *p, const
         } else if (!c->o.quiet) {
             fprintf(c->out, "picture: %s\n", path);
         }
+        if (!lost && c->o.picture)
+            c->o.picture(c->o.user, path);
     }
     vs_free(text);
     return st;

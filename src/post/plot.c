@@ -55,7 +55,8 @@ post_plot *post_plot_new(post_set *s, const char *type, const char *title, const
     time_t t = time(NULL);
     struct tm tm;
     localtime_r(&t, &tm);
-    strftime(p->date, sizeof p->date, "%a %b %d %H:%M:%S  %Y", &tm);
+    if (!s->no_date)
+        strftime(p->date, sizeof p->date, "%a %b %d %H:%M:%S  %Y", &tm);
     vec_push(s->plot, p);
     s->current = p;
     return p;

@@ -40,6 +40,7 @@ typedef struct post_set {
     post_plot **plot;     /* vec, oldest first */
     post_plot *current;   /* NULL: none */
     int number;           /* of the newest plot */
+    bool no_date;         /* plots from now on have none */
     int highest;          /* no plot has a higher one in its name */
     post_source **source; /* vec */
 } post_set;

@@ -328,6 +328,28 @@ const char *run_deck_name(run *r)
     return arena_printf(&r->mem, "%.*s", (int)n, base);
 }
 
+static void tell_picture(void *user, const char *path)
+{
+    const vsim_inside_witness *w = ((run *)user)->j->witness;
+    w->picture(w->user, path);
+}
+
+/* What the deck's cards ask for. */
+static void tell_witness(run *r)
+{
+    const vsim_inside_witness *w = r->j->witness;
+    ctl_plot_card *card = NULL;
+    const char **name = NULL;
+    ctl_plot_cards(r->sim, &r->mem, &card);
+    ctl_measure_names(r->sim, &name);
+    for (size_t i = 0; i < vec_len(card); i++)
+        w->plot_card(w->user, card[i].analysis, card[i].list);
+    for (size_t i = 0; i < vec_len(name); i++)
+        w->measure(w->user, name[i]);
+    vec_free(card);
+    vec_free(name);
+}
+
 /* What was computed is shown by cards and commands, and .control may change the deck: only of a
  * plain run. */
 static vs_status run_all(run *r)
@@ -343,6 +365,7 @@ static vs_status run_all(run *r)
                         .measures = r->j->measures,
                         .analysed = analysed,
                         .flush = flush_messages,
+                        .picture = r->j->witness ? tell_picture : NULL,
                         .user = r};
     r->ctl = ctl_new(r->sim, &co);
     const bool block = plain(r) && ctl_has_block(r->sim);
@@ -430,6 +453,8 @@ static vs_status run_deck(run *r)
 {
     if (r->empty)
         return VS_OK;
+    if (r->j->witness)
+        tell_witness(r);
     const bool family = swp_wanted(r->sim);
     vs_status st = run_checkpoint_begin(r, plain(r) && ctl_has_block(r->sim), family);
     if (st) {
@@ -543,6 +568,7 @@ static vs_status begin(run *r)
     str_pool_init(&r->names);
     arena_init(&r->mem);
     r->sim = sim_new(&r->d, &r->names);
+    sim_plots(r->sim)->no_date = j->no_date;
     sim_opt *so = sim_opts(r->sim);
     so->hook = (sim_hook){.line = print_line,
                           .begin = begin_progress,

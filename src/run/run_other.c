@@ -15,7 +15,7 @@ void run_tell(diag *d, const vsim_inside_streams *s)
     if (s->begin && !files_refused(FILES_REPORT))
         s->begin(s->user);
     fflush(s->log);
-    if (s->quiet)
+    if (s->quiet && !s->warnings)
         diag_keep_errors(d);
     if (s->say && s->ngspice)
         run_ng_messages(d, s->say);

@@ -6,6 +6,7 @@
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
  *     run_ngspice.c the same in ngspice's form
  *     run_other.c   what needs no deck: models, compile, cache, tune, merge; words for clients
+ *     run_page.c    the report: a run, and one page of what came of it
  *     run_result.c  what needs result files alone: pictures, conversions, comparisons
  *     run_view.c    the viewer: its server, and what it answers
  *     run_ranks.c   processes of an MPI launcher */

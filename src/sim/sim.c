@@ -49,8 +49,10 @@ const flat_ana *sim_todo(const sim *s, size_t *n)
 
 void sim_forget_plots(sim *s)
 {
+    const bool no_date = s->plots.no_date;
     post_set_fini(&s->plots);
     post_set_init(&s->plots, s->names);
+    s->plots.no_date = no_date;
 }
 
 void sim_drop_circuit(sim *s)

@@ -6,9 +6,12 @@ import json
 import os
 import random
 import re
+import statistics
+import re
 import struct
 import subprocess
 import sys
+import time
 import unittest
 import xml.dom.minidom
 
@@ -298,6 +301,89 @@ V2 osc 0 SIN({mean} 1 {freq})
 .tran 0.2n 1u
 .end
 '''
+
+
+REPORT = '''A deck <with> & signs
+.param r=1k
+V1 in 0 PULSE(0 1 1n 1n 1n 50n 100n)
+R1 in out {r}
+C1 out 0 1p
+.op
+.tran 0.1n 40n
+.option nonsense=3
+.meas tran vm max v(out)
+.plot tran v(out) (0,2) v(in)
+%s
+.end
+'''
+
+
+class Report(Results):
+    def page(self, deck, name='p.html', code=0):
+        self.write('d.sp', deck)
+        err = self.vsim('report', 'd.sp', '-o', name, '--no-times', code=code).stderr
+        return self.read(name), err
+
+    def pictures(self, page):
+        return [base64.b64decode(p) for p in re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', page)]
+
+    def test_the_page_has_all_that_the_deck_asks_for(self):
+        page, err = self.page(REPORT % '')
+        self.assertIn("unknown option 'nonsense'", err)
+        self.assertIn("unknown option 'nonsense'", page)
+        self.assertIn('<h1>A deck &lt;with&gt; &amp; signs</h1>', page)
+        self.assertRegex(page, r'<td>v\(in\)<td class=n>0<td>V')
+        value = float(re.search(r'<td>vm<td>tran<td>tran\d<td class=n>([^<]*)', page).group(1))
+        self.assertAlmostEqual(value, 1, delta=1e-3)
+        svg = self.pictures(page)
+        self.assertEqual(len(svg), 1)
+        xml.dom.minidom.parseString(svg[0])
+        self.assertIn(b'v(out)', svg[0])
+        self.assertIn('R1 in out {r}', page)
+        self.assertNotIn('<h2 id="statistics">', page)
+        self.assertTrue(os.path.exists(self.path('p.raw')))
+        self.assertFalse(os.path.exists(self.path('p.measures.csv')))
+
+    def test_the_same_results_give_the_same_bytes(self):
+        one = self.page(REPORT % '.print tran v(out)')[0]
+        time.sleep(1.1)  # dates tell seconds
+        self.assertEqual(one, self.page(REPORT % '.print tran v(out)')[0])
+        self.vsim('report', 'd.sp', '-o', 't.html')
+        self.assertIn('<h2 id="times">', self.read('t.html'))
+        self.assertNotIn('<h2 id="times">', one)
+
+    def test_sweeps_have_statistics_and_families(self):
+        page = self.page(REPORT % '.step param r list 1k 2k 3k')[0]
+        row = re.search(r'<tr><td>vm<td class=n>3<td class=n>0((?:<td class=n>[^<]*){4})', page).group(1)
+        mean, sigma, least, greatest = map(float, re.findall('class=n>([^<]*)', row))
+        values = [float(v) for v in re.findall(r'<td class=n>([^<]*)<td>done', page)]
+        self.assertEqual(len(values), 3)
+        self.assertAlmostEqual(mean, statistics.mean(values), delta=1e-8)
+        self.assertAlmostEqual(sigma, statistics.stdev(values), delta=1e-8 * max(values))
+        self.assertAlmostEqual(least, min(values), delta=1e-8)
+        self.assertAlmostEqual(greatest, max(values), delta=1e-8)
+        for r in (b'r=1000', b'r=2000', b'r=3000'):
+            self.assertIn(r, self.pictures(page)[0])
+
+    def test_pictures_of_blocks_are_in_the_page(self):
+        page = self.page(REPORT.replace('.plot', '*') % '.control\nrun\nplot v(in)\nmeas tran peak max v(in)\n.endc')[0]
+        self.assertEqual(len(self.pictures(page)), 1)
+        self.assertIn('peak', page)
+
+    def test_what_failed_late_is_shown_beside_what_is_there(self):
+        page, err = self.page(REPORT % '.plot tran v(nix)', code=1)
+        self.assertIn("there is no vector 'v(nix)'", err)
+        self.assertIn('No picture: .plot tran v(nix)', page)
+        self.assertEqual(len(self.pictures(page)), 1)
+
+    def test_a_run_that_fails_is_a_page_too(self):
+        page, err = self.page(REPORT.replace('R1 in out', 'M1 a b c d nix\nR1 in out') % '', code=1)
+        self.assertIn("unknown model 'nix'", page)
+        self.assertIn("unknown model 'nix'", err)
+        self.assertNotIn('<img', page)
+        self.assertIn('writes a page', self.vsim('report', 'd.sp', code=2).stderr)
+        self.assertIn('only report takes', self.vsim('d.sp', '--no-times', code=2).stderr)
+        self.vsim('report', 'd.sp', '-o', '/dev/null/x', code=1)
 
 
 class Large(Results):
