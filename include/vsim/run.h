@@ -29,7 +29,9 @@ typedef enum vsim_kind {
     VSIM_HB,      /* periodic states: .hb, .hbosc, .pss */
     VSIM_HBAC,    /* these two on the orbit that the deck found last, */
     VSIM_HBNOISE, /* or of its first card of that kind; .phasenoise too */
-    VSIM_LSTB
+    VSIM_LSTB,
+    VSIM_ACXF, /* the output per unit of every independent source, over frequency; */
+    VSIM_DCXF  /* at the operating point */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 /* The loop of LSTB: at one probe; of the difference or of the common part of two. */
@@ -51,13 +53,14 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP, HBAC, HBNOISE; SENS and LSTB if n_freq > 0 (LSTB without: that of the deck's
-     * .ac card). n_freq: per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF; SENS and LSTB if n_freq > 0 (LSTB without: that of the
+     * deck's .ac): points per decade or octave; LIN: in all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
-    /* NOISE, HBNOISE, TF, SENS, PZ: "v(out)", "v(a,b)", "i(v1)"; SENS also gradients of the deck's
-     * transient, "tran MEASURE... param=P..."; NOISE, HBNOISE, TF: the input source, "vin" */
+    /* NOISE, HBNOISE, TF, SENS, PZ, ACXF, DCXF: "v(out)", "v(a,b)", "i(v1)"; SENS also gradients of
+     * the deck's transient, "tran MEASURE... param=P..."; NOISE, HBNOISE, TF: the input source,
+     * "vin" */
     const char *out, *source;
     int64_t summary; /* NOISE, HBNOISE: parts of all devices at every summary-th point; 0: totals */
     /* PZ: input nodes p and n; out: "v(p,n)" */

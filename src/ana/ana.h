@@ -236,6 +236,10 @@ VS_MUST_USE vs_status ana_tf(ana *a, const ana_output *out, int32_t source, cons
 VS_MUST_USE vs_status ana_sens(ana *a, const ana_output *out, const ana_freq *freq,
                                const ana_table *t);
 
+/* The output per unit of each independent source. freq NULL: of the static equations. */
+VS_MUST_USE vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq,
+                             const ana_table *t);
+
 typedef struct ana_pz_opt {
     int32_t in[2], out[2]; /* nodes; 0: the reference */
     bool voltage; /* transfer function output voltage / input voltage, else / input current */

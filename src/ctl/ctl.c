@@ -328,6 +328,8 @@ static const command commands[] = {
     {"hbnoise", ctl_analysis, false},
     {"phasenoise", ctl_analysis, false},
     {"lstb", ctl_analysis, false},
+    {"acxf", ctl_analysis, false},
+    {"dcxf", ctl_analysis, false},
     {"disto", ctl_analysis, false},
     {"run", ctl_run_all, false},
     {"alter", ctl_alter, false},

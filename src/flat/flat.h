@@ -119,6 +119,8 @@ typedef enum flat_ana_kind {
     FLAT_HBAC,
     FLAT_HBNOISE, /* .hbnoise .phasenoise */
     FLAT_LSTB,
+    FLAT_ACXF, /* transfer from all sources: .acxf, .dcxf */
+    FLAT_DCXF,
     FLAT_N_ANA
 } flat_ana_kind;
 typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;

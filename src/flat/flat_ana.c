@@ -612,6 +612,8 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HBAC: a.kind = FLAT_HBAC, ok = read_periodic(&q, &a); break;
     case NET_CARD_HBNOISE: a.kind = FLAT_HBNOISE, ok = read_periodic(&q, &a); break;
     case NET_CARD_LSTB: a.kind = FLAT_LSTB, ok = read_periodic(&q, &a); break;
+    case NET_CARD_ACXF: a.kind = FLAT_ACXF, ok = read_output(&q, &a) && read_grid(&q, &a); break;
+    case NET_CARD_DCXF: a.kind = FLAT_DCXF, ok = read_output(&q, &a); break;
     default: break;
     }
     if (ok && cur_more(&q)) {

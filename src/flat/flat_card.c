@@ -546,7 +546,9 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HB:
     case NET_CARD_HBAC:
     case NET_CARD_HBNOISE:
-    case NET_CARD_LSTB: flat_small_card(c, card); break;
+    case NET_CARD_LSTB:
+    case NET_CARD_ACXF:
+    case NET_CARD_DCXF: flat_small_card(c, card); break;
     case NET_CARD_TRANNOISE: flat_trannoise_card(c, card); break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {

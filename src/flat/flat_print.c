@@ -72,8 +72,8 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
 static void print_small(const flat_ana *a, FILE *out)
 {
     static const char *const word[FLAT_N_ANA] = {
-        [FLAT_AC] = "ac",     [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
-        [FLAT_SENS] = "sens", [FLAT_PZ] = "pz",       [FLAT_SP] = "sp"};
+        [FLAT_AC] = "ac", [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",     [FLAT_SENS] = "sens",
+        [FLAT_PZ] = "pz", [FLAT_SP] = "sp",       [FLAT_ACXF] = "acxf", [FLAT_DCXF] = "dcxf"};
     static const char *const grid[] = {"dec", "oct", "lin"};
     fprintf(out, ".%s", a->hb.word ? a->hb.word : word[a->kind]);
     for (int32_t i = 0; i < a->hb.n_tone; i++)

@@ -140,6 +140,7 @@ typedef struct net_tok {
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
     X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(NEEDED, "disto")          \
+    X(ACXF, "acxf") X(DCXF, "dcxf")                                                                \
     X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
     X(STEP, "step")                                                                                \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
@@ -195,6 +196,8 @@ typedef enum net_card_kind {
     NET_CARD_HBAC,
     NET_CARD_HBNOISE, /* .hbnoise .phasenoise */
     NET_CARD_LSTB,
+    NET_CARD_ACXF,
+    NET_CARD_DCXF,
     NET_CARD_TRANNOISE, /* noise in every .tran */
     NET_CARD_NEEDED,    /* an analysis that does not exist yet */
     NET_CARD_STEP,      /* .step .mc .limits: families of runs */

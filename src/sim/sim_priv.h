@@ -215,6 +215,7 @@ vs_status sim_run_tf(sim *s, const flat_ana *a);
 vs_status sim_run_sens(sim *s, const flat_ana *a);
 vs_status sim_run_pz(sim *s, const flat_ana *a);
 vs_status sim_run_sp(sim *s, const flat_ana *a);
+vs_status sim_run_xf(sim *s, const flat_ana *a);
 vs_status sim_run_lstb(sim *s, const flat_ana *a);
 /* Plots of named columns, for analyses that give such. t lives as long as what is returned. */
 typedef struct sim_table {

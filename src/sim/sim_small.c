@@ -321,6 +321,23 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     return st;
 }
 
+/* .acxf, .dcxf */
+vs_status sim_run_xf(sim *s, const flat_ana *a)
+{
+    sim_table t;
+    ana_output out;
+    const ana_freq f = sim_grid_of(a);
+    vs_status st = sim_start_op(s, false);
+    if (!st)
+        st = sim_output_of(s, a, &out);
+    if (st)
+        return st;
+    const ana_table at = sim_table_of(&t, s, sim_analysis_word(a->kind));
+    st = ana_xf(s->ana, &out, a->kind == FLAT_ACXF ? &f : NULL, &at);
+    sim_count(s);
+    return st;
+}
+
 /* -- .lstb -- */
 
 /* The sweep of the card, or that of the deck's .ac. */

@@ -206,6 +206,18 @@ c1 out 0 1n
                                     f.read(), re.S)
         self.assertEqual([s.split() for s in swept], [a.split() for a in alone])
 
+    def test_the_example_finds_a_ring(self):
+        # 100 log(f / wanted)^2 against log(power), which grows by about 2 log(f): the frequency
+        # ends 2/200 below what is wanted, and less than 5 % in any case
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples',
+                               'ring_size.py')
+        done = subprocess.run([sys.executable, example, '--vsim', VSIM], timeout=300,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        f, power = (float(v) for v in re.search(r'f=(\S+) p=(\S+)', done.stdout).groups())
+        self.assertLess(abs(f / 8e9 - 1), 0.05)
+        self.assertLess(power, 5e-4)  # it starts at 7.3e-4 W and 9.3e9 Hz
+
     # -- what has no gradient --
 
     def refuses(self, card, text, extra=''):

@@ -102,7 +102,7 @@ class Analysis(Structure):
 
 
 KINDS = ('op', 'dc', 'tran', 'ac', 'noise', 'tf', 'sens', 'pz', 'sp', 'hb', 'hbac', 'hbnoise',
-         'lstb')                           # vsim_kind
+         'lstb', 'acxf', 'dcxf')                           # vsim_kind
 GRIDS = {'dec': 0, 'oct': 1, 'lin': 2}     # vsim_grid
 
 PROGRESS_FN = CFUNCTYPE(None, ctypes.py_object, POINTER(Progress))

@@ -1,0 +1,95 @@
+/* xf.c - transfer from every independent source to one output, by one adjoint solution: with
+ * (G + j omega C)' y = c, c the output's unit vector, the output per unit of a source that drives
+ * the rows b is b' y, whatever their number. dc: of the static equations, omega = 0.
+ * Source: Director & Rohrer, IEEE Trans. Circuit Theory 16(3), 1969. */
+#include <math.h>
+#include <string.h>
+
+#include "small.h"
+
+typedef struct xf {
+    small s;
+    const ana_output *out;
+    bool ac;
+    double *y;   /* [2 (n+1)] */
+    double *row; /* vec */
+} xf;
+
+static vs_status begin(xf *w, const ana_table *t)
+{
+    const ckt *c = w->s.a->c;
+    ana_column *col = NULL;
+    if (w->ac)
+        vec_push(col, ((ana_column){"frequency", "frequency"}));
+    for (int32_t i = 0; i < ckt_n_source(c); i++)
+        vec_push(col,
+                 ((ana_column){ckt_source_at(c, i).name, w->out->current ? "current" : "voltage"}));
+    const vs_status st =
+        t->begin(t->user, w->ac ? "AC Transfer Functions" : "DC Transfer Functions", col,
+                 (int32_t)vec_len(col), w->ac);
+    vec_free(col);
+    return st;
+}
+
+static void add_source(xf *w, int32_t i)
+{
+    const ckt_source_facts f = ckt_source_at(w->s.a->c, i);
+    for (int part = 0; part < 1 + w->ac; part++) {
+        const double *y = w->y + part;
+        vec_push(w->row, f.is_v ? y[2 * f.k] : f.m * (y[2 * f.n] - y[2 * f.p]));
+    }
+}
+
+static vs_status point(xf *w, double f)
+{
+    const vs_status st = small_factor(&w->s, 2 * acos(-1) * f);
+    if (st != VS_OK)
+        return st;
+    small_adjoint(&w->s, w->out, w->y);
+    small_solve_t(&w->s, w->y);
+    vec_clear(w->row);
+    if (w->ac) {
+        vec_push(w->row, f);
+        vec_push(w->row, 0.0);
+    }
+    for (int32_t i = 0; i < ckt_n_source(w->s.a->c); i++)
+        add_source(w, i);
+    return VS_OK;
+}
+
+static vs_status sweep(xf *w, const double *f, size_t n, const ana_table *t)
+{
+    vs_status st = begin(w, t);
+    if (st != VS_OK)
+        return st;
+    for (size_t k = 0; k < n && st == VS_OK; k++) {
+        st = point(w, f[k]);
+        if (st == VS_OK)
+            st = t->row(t->user, w->row);
+        if (small_tick(&w->s, (double)(k + 1) / (double)n, f[k], t->progress, t->stop, t->user) &&
+            st == VS_OK)
+            st = VS_STOP;
+    }
+    const vs_status closing = t->end(t->user);
+    return st == VS_OK ? closing : st;
+}
+
+vs_status ana_xf(ana *a, const ana_output *out, const ana_freq *freq, const ana_table *t)
+{
+    xf w = {.out = out, .ac = freq != NULL};
+    const double dc = 0;
+    double *f = freq ? ana_frequencies(freq) : NULL;
+    vs_status st = freq ? small_begin(&w.s, a, false) : small_begin_static(&w.s, a);
+    w.y = vs_calloc(2 * ((size_t)a->n + 1), sizeof *w.y);
+    if (st == VS_OK && !ckt_n_source(a->c)) {
+        diag_error(a->d, DIAG_NOWHERE, "the circuit has no independent source");
+        st = VS_EINPUT;
+    }
+    if (st == VS_OK)
+        st = sweep(&w, freq ? f : &dc, freq ? vec_len(f) : 1, t);
+    small_fini(&w.s);
+    vs_free(w.y);
+    vec_free(w.row);
+    vec_free(f);
+    return st;
+}
