@@ -37,7 +37,8 @@ static bool something_moves(const sim *s)
     return false;
 }
 
-/* The orbit of the last card, on the circuit as it is now. */
+/* The orbit of the last card, on the circuit as it is now. A search begins from the first one that
+ * was found for the card, and ends one update of Newton's method behind it. */
 static vs_status find(sim *s, ana_orbit **orbit)
 {
     ana_sink sink;
@@ -54,7 +55,8 @@ static vs_status find(sim *s, ana_orbit **orbit)
     if (st)
         return st;
     const double *x = ana_orbit_state(*orbit, &n);
-    vec_free(s->hb_from);
+    if (s->hb_from)
+        return VS_OK;
     vec_extend(s->hb_from, n);
     memcpy(s->hb_from, x, n * sizeof *x);
     s->hb_tone = 1 / ana_orbit_period(*orbit);
@@ -119,12 +121,19 @@ vs_status sim_run_hb(sim *s, const flat_ana *a)
     return st;
 }
 
-/* The card of the orbit: that of the last run, else the deck's first. */
+/* The card of the orbit: that of the last run, else the deck's first. All small signals on it see
+ * the orbit that is found from the first one: the same, to the last bit. */
 static vs_status orbit_of(sim *s, const flat_ana *a, ana_orbit **o)
 {
     for (size_t i = 0; !s->hb.hb.n_tone && i < s->n_todo; i++)
         if (s->todo[i].kind == FLAT_HB)
             s->hb = s->todo[i];
+    if (s->hb.hb.n_tone && !s->hb_from) {
+        const vs_status st = find(s, o);
+        ana_orbit_free(o);
+        if (st)
+            return st;
+    }
     if (s->hb.hb.n_tone)
         return find(s, o);
     diag_error(s->d, a->span, ".%s needs an orbit: put .hb, .hbosc or .pss before it", a->hb.word);

@@ -53,6 +53,24 @@ class Periodic(folder.Folder):
     def close(self, a, b, tol, floor=0):
         self.assertLessEqual(abs(a - b), tol * max(abs(b), floor), f'{a} for {b}')
 
+    def test_the_second_analysis_of_an_orbit_has_the_bits_of_the_first(self):
+        noise = '.hbnoise v(b) v1 dec 2 1k 1meg\n'
+        deck = """rectifier
+v1 a 0 sin(0 2 1meg) ac 1
+d1 a b d1
+r1 b 0 1k
+c1 b 0 1n
+.model d1 d is=1e-14 cjo=2p kf=1e-15
+%s.end
+"""
+        for cards in ('.hb 1meg nharms=20\n' + 3 * noise,
+                      '.control\nhbnoise v(b) v1 dec 2 1k 1meg\nhbnoise v(b) v1 dec 2 1k 1meg\n'
+                      'write out.raw hbnoise1.all hbnoise2.all\n.endc\n.hb 1meg nharms=20\n'):
+            p = [v for n, v in self.run_deck(deck % cards) if n.startswith('Periodic Noise')]
+            self.assertGreater(len(p), 1)
+            for other in p[1:]:
+                self.assertEqual(p[0], other)
+
     # -- orbits --
 
     def test_a_linear_circuit_answers_as_in_ac(self):
