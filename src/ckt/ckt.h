@@ -131,6 +131,16 @@ typedef struct ckt_redone {
 /* temp in kelvin. Status: VS_OK; VS_REJECT: the circuit must be built anew, nothing else may be
  * done with it. */
 VS_MUST_USE vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what);
+/* While it is on, ckt_redo_end leaves the devices as they are and notes which ones would have other
+ * rows, whoever shares a row with them. Sources and initial conditions change. The rows stay until
+ * they are given back (mdl_row_release). */
+typedef struct ckt_other_row {
+    int32_t device, row;
+} ckt_other_row;
+void ckt_redo_note(ckt *c, bool on);
+bool ckt_redo_notes(const ckt *c);
+/* Those of the last ckt_redo_end, by device: [*n]. */
+const ckt_other_row *ckt_redo_noted(const ckt *c, size_t *n);
 /* As if there had been no load: limits, hidden state, breakpoints. */
 void ckt_fresh(ckt *c);
 /* Limits and hidden state of all devices as numbers: false: they are not all that an operating

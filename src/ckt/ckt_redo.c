@@ -21,6 +21,8 @@ typedef struct ckt_redo {
     map slot_of;            /* group << 32 | row -> slot */
     int32_t *which;         /* vec: slots of one group */
     ckt_redone n;
+    bool note;            /* rows are noted, and not taken */
+    ckt_other_row *noted; /* vec */
 } ckt_redo;
 
 static uint64_t slot_key(int32_t group, int32_t row)
@@ -59,6 +61,7 @@ void ckt_redo_free(ckt *c)
     if (!c->redo)
         return;
     vec_free(c->redo->changed);
+    vec_free(c->redo->noted);
     vec_free(c->redo->which);
     map_free(&c->redo->slot_of);
     c->redo = NULL;
@@ -290,6 +293,30 @@ static void set_rows(ckt *c, ckt_redo *r)
     vec_free(of);
 }
 
+void ckt_redo_note(ckt *c, bool on)
+{
+    ckt_redo *r = c->redo ? c->redo : make_redo(c);
+    r->note = on;
+}
+
+bool ckt_redo_notes(const ckt *c) { return c->redo && c->redo->note; }
+
+const ckt_other_row *ckt_redo_noted(const ckt *c, size_t *n)
+{
+    *n = vec_len(c->redo->noted);
+    return c->redo->noted;
+}
+
+static void note_rows(ckt_redo *r)
+{
+    vec_clear(r->noted);
+    for (size_t k = 0; k < vec_len(r->changed); k++)
+        vec_push(r->noted, ((ckt_other_row){r->changed[k], r->row[r->changed[k]]}));
+    for (size_t k = 0; k < vec_len(r->changed); k++)
+        r->row[r->changed[k]] = -1;
+    vec_clear(r->changed);
+}
+
 vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *what)
 {
     ckt_redo *r = c->redo;
@@ -297,6 +324,8 @@ vs_status ckt_redo_end(ckt *c, double temp, const double *simparam, ckt_redone *
     c->redoing = false;
     if (vec_len(r->changed))
         qsort(r->changed, vec_len(r->changed), sizeof *r->changed, compare_devices);
+    if (r->note)
+        note_rows(r);
     if (!st)
         st = take_rows(c, r);
     if (!st)

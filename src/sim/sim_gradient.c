@@ -62,7 +62,6 @@ typedef struct gradient {
     const char **number; /* vec: parameters that they name, */
     const double *value; /* [numbers] and what they are now */
     double **key;        /* vec: of the devices of the circuit as it is; heap */
-    int32_t *row;        /* vec */
     side base;
     diag_span span;
     post_set plots;
@@ -283,7 +282,6 @@ static void take_base(gradient *g)
     for (int32_t i = 0; i < ckt_n_device(s->ckt); i++) {
         const ckt_device_facts f = ckt_device(s->ckt, i);
         vec_push(g->key, copy_key(&f));
-        vec_push(g->row, f.row);
     }
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
         const nat_source *k = ckt_source_all(s->ckt, i);
@@ -307,18 +305,28 @@ static bool same_wave(const wave_at *a, const nat_source *b)
            (!a->w.n_arg || !memcmp(a->w.arg, b->w.arg, (size_t)a->w.n_arg * sizeof *a->w.arg));
 }
 
-/* What differs from the circuit as it is; built: it was built anew, so rows have other numbers. */
-static void take_side(gradient *g, side *k, bool built)
+static void take_device(gradient *g, side *k, ckt_device_facts f, int32_t i)
+{
+    const size_t bytes = mdl_key_len(f.model) * sizeof(double);
+    if (memcmp(mdl_row_key(f.model, f.row), g->key[i], bytes))
+        vec_push(k->device, ((device_at){i, copy_key(&f)}));
+}
+
+/* What differs from the circuit as it is. Mostly its devices stay, and which ones would have other
+ * rows is noted; where nodes or sources change it was built anew. */
+static void take_side(gradient *g, side *k)
 {
     sim *s = g->s;
-    for (int32_t i = 0; i < ckt_n_device(s->ckt); i++) {
-        const ckt_device_facts f = ckt_device(s->ckt, i);
-        const size_t bytes = mdl_key_len(f.model) * sizeof(double);
-        if ((!built && f.row == g->row[i]) ||
-            !memcmp(mdl_row_key(f.model, f.row), g->key[i], bytes))
-            continue;
-        vec_push(k->device, ((device_at){i, copy_key(&f)}));
+    size_t n = 0;
+    const bool noted = ckt_redo_notes(s->ckt);
+    const ckt_other_row *other = noted ? ckt_redo_noted(s->ckt, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        ckt_device_facts f = ckt_device(s->ckt, other[i].device);
+        f.row = other[i].row;
+        take_device(g, k, f, other[i].device);
     }
+    for (int32_t i = 0; i < ckt_n_device(s->ckt) && !noted; i++)
+        take_device(g, k, ckt_device(s->ckt, i), i);
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
         const nat_source *n = ckt_source_all(s->ckt, i);
         if (!same_wave(&g->base.wave[i], n))
@@ -332,13 +340,12 @@ static vs_status look_at(gradient *g, by *b, side *k)
 {
     sim *s = g->s;
     const diag_mark before = diag_try(s->d);
-    const int64_t built = s->st.built;
     vs_status st = set_value(s, &b->t, k->value);
     if (st == VS_OK)
         st = sim_build(s);
     diag_take_back(s->d, before);
     if (st == VS_OK && same_circuit(g)) {
-        take_side(g, k, s->st.built != built);
+        take_side(g, k);
         return VS_OK;
     }
     k->value = b->value;
@@ -364,6 +371,7 @@ static vs_status vary_one(gradient *g, by *b)
         diag_error(s->d, b->t.span, "'%s' has no value that could be moved", b->t.text);
         return VS_EINPUT;
     }
+    ckt_redo_note(s->ckt, true);
     for (int k = 0; k < 2 && st == VS_OK; k++) {
         b->side[k].value = b->value + (k ? 1 : -1) * step_of(b);
         st = look_at(g, b, &b->side[k]);
@@ -773,7 +781,6 @@ static void free_gradient(gradient *g)
         vec_free(g->card[i].got.slope);
     vec_free(g->by);
     vec_free(g->key);
-    vec_free(g->row);
     vec_free(g->card);
     vec_free(g->number);
     vec_free(g->meas);
