@@ -63,13 +63,14 @@ c1 b 0 1n
 .model d1 d is=1e-14 cjo=2p kf=1e-15
 %s.end
 """
-        for cards in ('.hb 1meg nharms=20\n' + 3 * noise,
-                      '.control\nhbnoise v(b) v1 dec 2 1k 1meg\nhbnoise v(b) v1 dec 2 1k 1meg\n'
-                      'write out.raw hbnoise1.all hbnoise2.all\n.endc\n.hb 1meg nharms=20\n'):
-            p = [v for n, v in self.run_deck(deck % cards) if n.startswith('Periodic Noise')]
-            self.assertGreater(len(p), 1)
-            for other in p[1:]:
-                self.assertEqual(p[0], other)
+        p = self.run_deck(deck % ('.hb 1meg nharms=20\n' + 3 * noise))
+        p = [v for n, v in p if n.startswith('Periodic Noise')]
+        self.assertEqual(len(p), 3)
+        block = '.control\n%swrite one.raw all\n%swrite out.raw all\n.endc\n.hb 1meg nharms=20\n'
+        p.append(self.run_deck(deck % (block % (noise[1:], noise[1:])))[-1][1])
+        p.append(plots(self.path('one.raw'))[-1][1])
+        for other in p[1:]:
+            self.assertEqual(p[0], other)
 
     # -- orbits --
 
