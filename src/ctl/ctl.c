@@ -244,6 +244,16 @@ static vs_status cmd_interactive(ctl *c, const char *text)
     return refuse(c, "'%.*s' is a command of ngspice that is not supported here", (int)n, c->line);
 }
 
+/* Of a block: its deck has one circuit. What was computed stays. */
+static vs_status remove_circuit(ctl *c)
+{
+    if (c->none)
+        return ctl_fail(c, "there is no circuit to remove");
+    ctl_end_run(c);
+    c->none = c->removed = true;
+    return VS_OK;
+}
+
 /* A deck's block has nobody who could do it. */
 static vs_status cmd_session(ctl *c, const char *text)
 {
@@ -251,6 +261,8 @@ static vs_status cmd_session(ctl *c, const char *text)
     const char *word = arena_strndup(&c->scratch, c->line, n);
     if (c->o.session)
         return c->o.session(c->o.user, word, text);
+    if (!str_casecmp(word, "remcirc"))
+        return remove_circuit(c);
     const bool reads = !str_casecmp(word, "source") || !str_casecmp(word, "cd");
     return reads ? cmd_refused(c, text) : cmd_interactive(c, text);
 }
@@ -370,6 +382,7 @@ static const command commands[] = {
     {"gnuplot", ctl_gnuplot, false},
     {"hardcopy", ctl_gnuplot, false},
     {"set", ctl_set, true},
+    {"setcs", ctl_set, true}, /* values keep their case in both */
     {"unset", ctl_unset, false},
     {"option", ctl_option, true},
     {"options", ctl_option, true},
@@ -427,7 +440,6 @@ static const command commands[] = {
     {"deftype", cmd_interactive, false},
     {"optran", cmd_interactive, false},
     {"tutorial", cmd_interactive, false},
-    {"setcs", cmd_interactive, false},
     {"wrnodev", cmd_interactive, false},
     {"xgraph", cmd_interactive, false},
     {"cdump", cmd_interactive, false},
@@ -837,7 +849,7 @@ vs_status ctl_check(sim *s, bool blocks)
 
 bool ctl_has_block(const sim *s) { return sim_deck(s)->control_at.file >= 0; }
 bool ctl_saved(const ctl *c) { return c->saved; }
-bool ctl_analysed(const ctl *c) { return c->n_analysis > 0; }
+bool ctl_analysed(const ctl *c) { return c->n_analysis > 0 || c->removed; }
 
 int ctl_opens(const char *line)
 {

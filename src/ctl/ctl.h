@@ -84,7 +84,7 @@ VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
 void ctl_image(ctl *c, image *im);
 /* Was something written after a stop? */
 bool ctl_saved(const ctl *c);
-/* Did a command run an analysis? */
+/* Did a command run an analysis, or remove the circuit? */
 bool ctl_analysed(const ctl *c);
 /* The cards for the analysis that ran last, of this kind. */
 VS_MUST_USE vs_status ctl_dot(ctl *c, flat_ana_kind kind);

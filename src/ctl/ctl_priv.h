@@ -2,7 +2,8 @@
  *     ctl.c       blocks, loops, conditions, the table of commands
  *     ctl_text.c  $variables, words, redirection; variables and their effects
  *     ctl_ana.c   analyses, alter
- *     ctl_show.c  what there is: show, listing, devhelp, rusage
+ *     ctl_list.c  listing
+ *     ctl_show.c  what there is: show, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
  *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
@@ -79,7 +80,8 @@ struct ctl {
     int jump_errors, n_jump_failed; /* errors at the last goto; jumps in a row with new ones */
     const char *label;              /* where FLOW_GOTO leads to, in the memory of the statements */
     bool spent;                     /* there were too many, which was told */
-    bool none;                      /* a session without a circuit */
+    bool none;    /* a session without a circuit, or a block that removed its own */
+    bool removed; /* the block did: nothing runs behind it */
 };
 
 typedef enum ctl_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE, FLOW_GOTO, FLOW_QUIT } ctl_flow;
@@ -131,11 +133,13 @@ vs_status ctl_go_on(ctl *c);
 /* A paused run ends; what it computed stays. */
 void ctl_end_run(ctl *c);
 
+/* -- ctl_list.c -- */
+vs_status ctl_listing(ctl *c, const char *text);
+
 /* -- ctl_show.c -- */
 vs_status ctl_show(ctl *c, const char *text);
 vs_status ctl_showmod(ctl *c, const char *text);
 vs_status ctl_devhelp(ctl *c, const char *text);
-vs_status ctl_listing(ctl *c, const char *text);
 vs_status ctl_rusage(ctl *c, const char *text);
 
 /* -- ctl_step.c -- */

@@ -1,4 +1,4 @@
-/* ctl_show.c - what there is: show, showmod, listing, devhelp, rusage. */
+/* ctl_show.c - what there is: show, showmod, devhelp, rusage. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -269,15 +269,6 @@ vs_status ctl_devhelp(ctl *c, const char *text)
         diag_suggest(c->d, name, known, vec_len(known));
     }
     vec_free(w);
-    return st;
-}
-
-vs_status ctl_listing(ctl *c, const char *text)
-{
-    (void)text;
-    vs_status st = sim_build(c->s);
-    if (!st)
-        flat_print(sim_flat(c->s), c->out);
     return st;
 }
 
