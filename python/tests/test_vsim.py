@@ -294,6 +294,24 @@ class Analyses(unittest.TestCase):
                           'v2 b 0 dc 0 ac 0 portnum 2 z0 50').sp(1e6, 1e9, 2)
         np.testing.assert_allclose(sp['S_2_1'], 2 / 3, rtol=1e-9)
 
+    def test_gradients_of_a_transient(self):
+        """Half of the step is reached at RC ln 2, plus half of the rise of 1 ns."""
+        rc = vsim.Circuit(RC + '\n.tran 2n 5u 0 2n\n.meas tran half when v(out)=0.5\n'
+                          '.meas tran end find v(out) at=4u')
+        both = rc.gradient(['half', 'end'], ['r1', 'c1'], memory=1 << 20)
+        tau = 1e-6
+        for g, value, slope in ((both['half'], tau * math.log(2), tau * math.log(2)),
+                                (both['end'], 1 - math.exp(-4), -4 * math.exp(-4))):
+            self.assertAlmostEqual(g.value / value, 1, delta=1e-2)
+            self.assertAlmostEqual(g.by['r1'] * 1e3 / slope, 1, delta=1e-2)
+            self.assertAlmostEqual(g.by['c1'] * 1e-9 / slope, 1, delta=1e-2)
+        one = rc.gradient('half', 'r1')
+        self.assertEqual((one.value, list(one.by)), (both['half'].value, ['r1']))
+        with self.assertRaises(vsim.InputError):
+            rc.gradient('half', 'r7')
+        with self.assertRaises(vsim.InputError):
+            rc.gradient('nothing', 'r1')
+
     def test_what_is_kept(self):
         r = vsim.Circuit(RC).tran(1e-6, keep=['v(out)'])
         self.assertEqual(list(r), ['time', 'v(out)'])

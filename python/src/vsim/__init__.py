@@ -20,11 +20,11 @@ from ._errors import (ConvergenceError, Error, FileError, InputError, Interrupte
                       OutOfMemory, SingularError, StepError, UnsupportedError, Warning)
 from ._netlist import Wave, exp, pulse, pwl, sffm, sin
 from ._parts import Device, Model, Parameter
-from ._result import Plot, Result, Stats
+from ._result import Gradient, Plot, Result, Stats
 from ._si import si
 
 __all__ = ['Circuit', 'ConvergenceError', 'Device', 'Equations', 'Error', 'FileError',
-           'InputError', 'Interrupted', 'Message', 'Model', 'OutOfMemory', 'Parameter', 'Plot',
+           'Gradient', 'InputError', 'Interrupted', 'Message', 'Model', 'OutOfMemory', 'Parameter', 'Plot',
            'Result', 'SingularError', 'Stats', 'StepError', 'Sweep', 'Transient',
            'UnsupportedError', 'Warning', 'Wave', 'command', 'exp', 'libngspice', 'pulse', 'pwl',
            'sffm', 'si', 'sin']

@@ -9,7 +9,7 @@ from ._guard import HostSource, Trouble, Watch
 from ._handle import Deck, Run, Sim
 from ._netlist import Wave, element, node, number, pairs, source_words, word
 from ._parts import Device, Model, Options, Params, Scope, alias
-from ._result import Result
+from ._result import Gradient, Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -626,6 +626,43 @@ class Circuit:
         over frequencies."""
         more = {} if start is None else _grid(start, stop, points, grid)
         return self._analysis('sens', None, progress, out=_lib.raw(output), **more)
+
+    def gradient(self, measures: Union[str, Sequence[str]], by: Union[str, Sequence[str]], *,
+                 memory: Optional[int] = None, progress: Progress = None
+                 ) -> Union[Gradient, Dict[str, Gradient]]:
+        """Measures of the deck's transient and their derivatives by parameters, from one run of the
+        transient and one way back through it, however many parameters there are.
+
+        measures  the name of a .meas tran card, or several names
+        by        what .step takes: "wn" (a .param), "r1", "@m1[w]", "nch(vto)", "temp"; one or
+                  several
+        memory    bytes for the solutions of all steps; longer runs are computed again in parts
+
+        A Gradient for a name, {name: Gradient} for several.
+
+        >>> rc = Circuit('''rc
+        ... v1 in 0 pulse(0 1 0 1n)
+        ... r1 in out 1k
+        ... c1 out 0 1n
+        ... .tran 10n 5u
+        ... .meas tran half when v(out)=0.5
+        ... ''')
+        >>> g = rc.gradient('half', ['r1', 'c1'])
+        >>> '%.2g s, %.2g s/ohm, %.2g s/F' % (g.value, g.by['r1'], g.by['c1'])
+        '6.9e-07 s, 6.9e-10 s/ohm, 6.9e+02 s/F'
+        """
+        names = [measures] if isinstance(measures, str) else list(measures)
+        words = [by] if isinstance(by, str) else list(by)
+        card = 'tran %s param=%s' % (' '.join(names), ' '.join(words))
+        if memory is not None:
+            card += ' memory=%d' % memory
+        plots = {p.title: p for p in self.sens(card, progress=progress).plots}
+        found = {}
+        for name in names:
+            plot = plots['Gradient of ' + name.lower()]
+            found[name] = Gradient(float(plot[name.lower()]),
+                                   {word: float(plot[word.lower()]) for word in words})
+        return found[measures] if isinstance(measures, str) else found
 
     def pz(self, source: Tuple[Node, Node], output: Tuple[Node, Node], *, current: bool = False,
            poles: bool = True, zeros: bool = True) -> Result:

@@ -32,6 +32,11 @@ class Stats(namedtuple('Stats', 'accepted rejected iterations evaluations bypass
     __slots__ = ()
 
 
+class Gradient(namedtuple('Gradient', 'value by')):
+    """A measure and its derivatives: `by[parameter]` in units of the measure per unit of it."""
+    __slots__ = ()
+
+
 class Plot(Mapping):
     """Vectors that belong together, by name: a mapping of names to NumPy arrays.
 
