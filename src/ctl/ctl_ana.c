@@ -13,7 +13,7 @@ static bool may_change(ctl *c)
         return true;
     ctl_fail(c, c->removed ? "there is no circuit any more: the block has removed it"
                 : c->none  ? "there is no circuit: 'source FILE' reads one"
-                        : "a run is paused; 'resume' goes on with it, 'reset' ends it");
+                           : "a run is paused; 'resume' goes on with it, 'reset' ends it");
     return false;
 }
 

@@ -9,9 +9,12 @@ typedef struct listing {
     bool numbered;
 } listing;
 
+/* number 0: the line stands nowhere. */
 static void print_line(const listing *l, int number, const char *text)
 {
-    if (l->numbered)
+    if (l->numbered && !number)
+        fprintf(l->c->out, "%6s : %s\n", "", text);
+    else if (l->numbered)
         fprintf(l->c->out, "%6d : %s\n", number, text);
     else
         fprintf(l->c->out, "%s\n", text);
@@ -38,7 +41,7 @@ static void print_cards(const listing *l, const net_sub *sub)
         print_line(l, line_of(l->c, at), text);
         if (card->kind == NET_CARD_SUBCKT && card->sub) {
             print_cards(l, card->sub);
-            print_line(l, line_of(l->c, at), ".ends");
+            print_line(l, 0, ".ends");
         }
     }
 }

@@ -136,6 +136,35 @@ class Blocks(Folder):
                 self.assertAlmostEqual(x[value], v, delta=1e-2, msg=value)
                 v, t, tau, e = part * v, until, tau_next, e_next
 
+    def test_listing_has_the_forms_of_ngspice(self):
+        deck = ('forms\n.param rv=1k\n.subckt s a b\nr1 a b {rv}\n.ends\nV1 in 0 DC 2\nx1 in out s\nR2 out 0\n+ 2k\n'
+                '.op\n.control\n%s\n.endc\n')
+
+        def listing(form):
+            return self.run_deck(deck % ('listing ' + form), '-q')[0].splitlines()
+        logical = listing('')
+        self.assertEqual(logical, listing('logical'))
+        self.assertIn('     8 : R2 out 0   2k', logical)
+        self.assertIn('     4 : r1 a b {rv}', logical)
+        physical = listing('physical')
+        self.assertEqual(physical[7:9], ['     8 : R2 out 0', '     9 : + 2k'])
+        self.assertEqual([line[9:] for line in physical][:10], listing('deck')[:10])
+        self.assertIn('x1.r1 in out value=1000', listing('expand'))
+        self.assertIn('       ---> rv = 1000', listing('param'))
+        runs = listing('runnable')
+        self.assertEqual(runs, [line[9:] for line in logical])
+        out, _ = self.run_deck('\n'.join(runs[:-1]) + '\n')
+        self.assertRegex(out, r'v\(out\) +1\.3333333')
+        _, err = self.run_deck(deck % 'listing foo', '-q', code=1)
+        self.assertIn('listing takes one of logical, physical', err)
+
+    def test_a_block_may_remove_its_circuit(self):
+        out, err = self.control('op', 'remcirc', 'print v(in)', 'tran 1n 1u', code=1)
+        self.assertIn('v(in) = 1.000000e+00', out)
+        self.assertIn('there is no circuit any more', err)
+        out, _ = self.control('remcirc')
+        self.assertNotIn('transient', out)
+
     def test_lines_stay_as_they_are_while_a_run_is_paused(self):
         deck = ('line\nv1 in 0 pulse(0 1 0 1n 1n 20n 50n)\nr1 in a 50\nt1 a 0 b 0 z0=50 td=5n\nr2 b 0 50\n'
                 '.tran 0.1n 40n\n.control\nstop when time = 10n\nrun\n%sresume\nmeas tran late find v(b) at=14n\n'

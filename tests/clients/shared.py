@@ -2,7 +2,8 @@
 """Programs of docs/clients.md that load ngspice's shared library, with ours in its place.
 
     shared.py VSIM LIBRARY [unittest arguments]      exit code 77 if none of the packages is there
-    shared.py --examples PYTHON LIBRARY FOLDER...    runs all Python files below the folders
+    shared.py --examples PYTHON LIBRARY LEAST FOLDER...    runs all Python files below the folders;
+                                                     exit code 1 if fewer than LEAST reach their end
 
 Packages as in clients.py. The second form is for PySpice's and InSpice's own examples, unedited, from
 their source packages (pip download --no-binary :all: PySpice==1.5); docs/clients.md has the count."""
@@ -123,13 +124,13 @@ def run_examples(python, folders):
                     print('%-60s %s' % (os.path.relpath(os.path.join(at, name), top),
                                         'ok' if done.returncode == 0 else last[0][:100]), flush=True)
     print('%d ran to their end' % good)
+    return good
 
 
 if __name__ == '__main__':
     if sys.argv[1:2] == ['--examples']:
         LIBRARY = os.path.abspath(sys.argv[3])
-        run_examples(sys.argv[2], sys.argv[4:])
-        sys.exit(0)
+        sys.exit(run_examples(sys.argv[2], sys.argv[5:]) < int(sys.argv[4]))
     VSIM, LIBRARY = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
     if not has('PySpice') and not has('InSpice'):
         print('neither PySpice nor InSpice is installed in', CLIENTS)
