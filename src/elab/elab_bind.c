@@ -141,6 +141,14 @@ static bool is_flag_of_type(const flat_param *p, int *polarity)
     return false;
 }
 
+/* What PSpice's cards call the temperature of all devices of a model. */
+static const char *usual_name(const elab_card *k, const char *name)
+{
+    if (k->spice && !strcmp(name, "t_abs"))
+        return "temp";
+    return k->spice && !strcmp(name, "t_rel_global") ? "dtemp" : name;
+}
+
 static bool resolve_params(elab *e, elab_card *k)
 {
     bool ok = true;
@@ -148,7 +156,7 @@ static bool resolve_params(elab *e, elab_card *k)
     const char *owner = elab_printf(e, "model '%s'", k->model->name);
     for (size_t i = 0; i < vec_len(k->model->param); i++) {
         const flat_param *p = &k->model->param[i];
-        const int32_t at = mdl_find_param(k->mdl, p->name);
+        const int32_t at = mdl_find_param(k->mdl, usual_name(k, p->name));
         double value;
         int polarity = 0;
         if (at >= 0) {

@@ -1,5 +1,6 @@
 """Model cards: levels by modules that the deck loads, sizes in .option scale, bins, mismatch.
 Run: cards.py VSIM"""
+import math
 import os
 import subprocess
 import sys
@@ -75,6 +76,19 @@ class Cards(Folder):
                                  '.model n nmos kp=1m vto=0.5 js=1 lmin=9\n')
         self.assertAlmostEqual(scaled / plain, 1, 9)
         self.assertNotIn('warning', said)
+
+    def test_cards_of_pspice_give_temperatures(self):
+        # macro models have resistors without noise: t_abs=-273.15. Nyquist: 4 k T / R into 1 / sum(1/R)
+        self.run_deck('v1 a 0 1 ac 1\nr1 a b rq 1k\nr2 b 0 rn 1k\nr3 b 0 rw 1k\n.model rq r r=1 t_abs=-273.15\n'
+                      '.model rn r r=1\n.model rw r r=1 tc1=1m t_rel_global=100\n.control\n'
+                      'noise v(b) v1 dec 1 1k 10k 1\nsetplot noise1\nset numdgt=9\n'
+                      'print onoise_r1[0] onoise_r2[0] onoise_r3[0] > n.txt\n.endc\n')
+        got = [float(line.split('=')[1]) for line in self.read('n.txt').splitlines() if '=' in line]
+        wanted = [math.sqrt(4 * 1.380649e-23 * t / r) / (2 / 1e3 + 1 / 1.1e3)
+                  for t, r in ((0, 1e3), (300.15, 1e3), (400.15, 1.1e3))]
+        self.assertEqual(got[0], 0)
+        for a, b in zip(got[1:], wanted[1:]):
+            self.assertAlmostEqual(a / b, 1, 6)
 
     def test_quotes_inside_braces_hold_an_expression(self):
         got, _ = self.amps('.param a=0.2\nv1 d 0 1\nr1 d 0 rm w=2 l=10\n'
