@@ -107,6 +107,14 @@ typedef struct vsim_settings {
 VSIM_API void vsim_settings_init_size(vsim_settings *s, size_t size);
 static inline void vsim_settings_init(vsim_settings *s) { vsim_settings_init_size(s, sizeof *s); }
 
+/* Where the command keeps what it may compute again, for a host that wants to share it in
+ * settings.cache: XDG_CACHE_HOME/vsim, else HOME/.cache/vsim.
+ *   xdg_cache_home, home  in   values of these variables; NULL, or no absolute path: not set
+ *   path                  out  [size] the folder, which need not exist
+ * false: neither is set, or the text is longer than size - 1; path is then "". Any thread. */
+VSIM_API bool vsim_cache_folder(const char *xdg_cache_home, const char *home, char *path,
+                                size_t size);
+
 /* A simulator; settings are copied, NULL: defaults. It owns the compiled models, which all of its
  * decks share.
  *   s   out  NULL on VSIM_ENOMEM; else to be freed, even after an error (it holds the messages)

@@ -18,6 +18,22 @@ void vsim_settings_init_size(vsim_settings *s, size_t size)
 
 /* -- settings -- */
 
+bool vsim_cache_folder(const char *xdg_cache_home, const char *home, char *path, size_t size)
+{
+    const bool own = xdg_cache_home && xdg_cache_home[0] == '/';
+    if (size)
+        path[0] = 0;
+    if (!own && !(home && home[0] == '/'))
+        return false;
+    const char *base = own ? xdg_cache_home : home, *behind = own ? "/vsim" : "/.cache/vsim";
+    const size_t n = strlen(base), m = strlen(behind) + 1;
+    if (n >= size || m > size - n)
+        return false;
+    memcpy(path, base, n);
+    memcpy(path + n, behind, m);
+    return true;
+}
+
 static const char *copy(vsim *s, const char *text)
 {
     return text ? arena_strndup(&s->mem, text, strlen(text)) : NULL;

@@ -28,21 +28,6 @@ static double number(const char *name)
     return text ? strtod(text, NULL) : 0;
 }
 
-/* The user's folder for what can be computed again; NULL: there is none. */
-static char *cache_folder(void)
-{
-    const char *xdg = given("XDG_CACHE_HOME"), *home = given("HOME");
-    const bool own = xdg && xdg[0] == '/';
-    if (!own && !(home && home[0] == '/'))
-        return NULL;
-    const char *base = own ? xdg : home, *behind = own ? "/vsim" : "/.cache/vsim";
-    const size_t n = strlen(base) + strlen(behind) + 1;
-    char *dir = malloc(n);
-    if (dir)
-        snprintf(dir, n, "%s%s", base, behind);
-    return dir;
-}
-
 /* vsim/trust in the user's folder of configurations: one folder a line, # begins a comment. It may
  * not be a file that others can write. */
 static void read_trust(cli_opt *o)
@@ -90,13 +75,16 @@ void cli_env_read(cli_opt *o)
     o->memory = machine_memory();
     read_trust(o);
     const double silence = number("VSIM_RANK_TIMEOUT");
+    char path[4096];
     o->models = given("VSIM_MODELS");
     o->plugins = given("VSIM_LIBDIR");
     o->cpu = given("VSIM_CPU");
     o->lanes = (int)number("VSIM_LANES");
     o->parallel_min = given("VSIM_PARALLEL_MIN") ? fmax(number("VSIM_PARALLEL_MIN"), 1) : 0;
     o->rank_silence = silence >= 1 && silence < 1e6 ? silence : 0;
-    o->user_cache = o->cache_dir ? NULL : cache_folder();
+    if (!o->cache_dir &&
+        vsim_cache_folder(given("XDG_CACHE_HOME"), given("HOME"), path, sizeof path))
+        o->user_cache = strdup(path);
     if (!o->cache_dir)
         o->cache_dir = o->user_cache;
 }

@@ -320,8 +320,7 @@ vs_status ctl_check_cards(ctl *c)
         post_meas m;
         post_val *v = NULL;
         vs_status one = VS_OK;
-        c->at = c->e.span = c->e.line_at = d.at;
-        c->e.line = d.text;
+        stand_at(c, &d);
         post_fft_card fft;
         if (!strcmp(d.word, "fft"))
             one = post_fft_read(&c->e, d.text, d.at, &fft) && ctl_values(c, fft.expr, &v)

@@ -93,21 +93,6 @@ char *ngCM_Input_Path(const char *path)
 
 /* -- begin -- */
 
-/* The user's folder for what can be computed again: that of the command. */
-static char *cache_folder(void)
-{
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const bool own = xdg && xdg[0] == '/';
-    if (!own && !(home && home[0] == '/'))
-        return NULL;
-    const char *base = own ? xdg : home, *behind = own ? "/vsim" : "/.cache/vsim";
-    const size_t n = strlen(base) + strlen(behind) + 1;
-    char *dir = malloc(n);
-    if (dir)
-        snprintf(dir, n, "%s%s", base, behind);
-    return dir;
-}
-
 static const char *given(const char *name)
 {
     const char *text = getenv(name);
@@ -128,16 +113,16 @@ static bool open_session(void)
     vsim_settings set;
     vsim_session_options o;
     char version[400];
-    char *cache = cache_folder();
+    char cache[4096];
     vsim_settings_init(&set);
     set.models = given("VSIM_MODELS");
     set.plugins = given("VSIM_LIBDIR");
     set.cpu = given("VSIM_CPU");
-    set.cache = cache;
+    if (vsim_cache_folder(given("XDG_CACHE_HOME"), given("HOME"), cache, sizeof cache))
+        set.cache = cache;
     set.start_files = !ng.no_start_files;
     set.variable = variable;
     vsim_status st = vsim_new(&ng.s, &set);
-    free(cache);
     vsim_session_options_init(&o);
     make_version(version, sizeof version);
     o.version = version;

@@ -835,6 +835,31 @@ static void hear(void *user, const vsim_message *m)
     (void)vsim_message_format(m, h->text, sizeof h->text);
 }
 
+START_TEST(the_cache_folder_is_that_of_the_command)
+{
+    const struct {
+        const char *xdg, *home, *path; /* path: NULL: none */
+    } cases[] = {{"/c", "/h", "/c/vsim"},
+                 {NULL, "/h", "/h/.cache/vsim"},
+                 {"", "/h", "/h/.cache/vsim"},
+                 {"c", "/h", "/h/.cache/vsim"},
+                 {"/c", NULL, "/c/vsim"},
+                 {NULL, NULL, NULL},
+                 {"c", "h", NULL},
+                 {NULL, "", NULL}};
+    char path[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool any = vsim_cache_folder(cases[i].xdg, cases[i].home, path, sizeof path);
+        ck_assert_int_eq(any, cases[i].path != NULL);
+        ck_assert_str_eq(path, any ? cases[i].path : "");
+    }
+    ck_assert(!vsim_cache_folder("/c", NULL, path, sizeof "/c/vsim" - 1));
+    ck_assert_str_eq(path, "");
+    ck_assert(vsim_cache_folder("/c", NULL, path, sizeof "/c/vsim"));
+    ck_assert(!vsim_cache_folder("/c", NULL, path, 0));
+}
+END_TEST
+
 START_TEST(messages_are_records)
 {
     heard h = {0};
@@ -1257,6 +1282,7 @@ int main(void)
     tcase_add_test(t, measures_are_those_of_cards);
     tcase_add_test(t, the_host_serves_files);
     tcase_add_test(t, points_of_a_family_are_runs_of_their_own);
+    tcase_add_test(t, the_cache_folder_is_that_of_the_command);
     tcase_add_test(t, messages_are_records);
     tcase_add_test(t, wrong_settings_and_cards_are_told);
     tcase_add_test(t, a_source_of_the_host_is_a_pwl);

@@ -16,12 +16,12 @@ from ._errors import error_of, messages_of, warn
 _byref = ctypes.byref
 
 
-def cache_folder():
-    """That of the command: $XDG_CACHE_HOME/vsim or ~/.cache/vsim."""
-    xdg, home = os.environ.get('XDG_CACHE_HOME'), os.environ.get('HOME')
-    if xdg:
-        return os.path.join(xdg, 'vsim')
-    return os.path.join(home, '.cache', 'vsim') if home else None
+def cache_folder(lib):
+    """That of the command, as bytes; None: there is none."""
+    path = ctypes.create_string_buffer(4096)
+    variables = [os.environ.get(name) for name in ('XDG_CACHE_HOME', 'HOME')]
+    known = lib.cache_folder(*[os.fsencode(v) if v else None for v in variables], path, len(path))
+    return path.value if known else None
 
 
 def _strings(words):
@@ -39,7 +39,7 @@ class Sim:
         s = _lib.Settings()
         lib.settings_init_size(_byref(s), ctypes.sizeof(s))
         if cache:
-            folder = cache_folder() if cache is True else cache
+            folder = cache_folder(lib) if cache is True else cache
             s.cache = _lib.raw(folder) if folder else None
         s.models = _lib.raw(models) if models else None
         include, define = list(map(os.fspath, include)), list(define)

@@ -151,6 +151,7 @@ _PROTOTYPES = {
     'vsim_status_text': (_S, [c_int]),
     'vsim_message_format': (_N, [_out(Message), _P, _N]),
     'vsim_settings_init_size': (None, [_out(Settings), _N]),
+    'vsim_cache_folder': (c_bool, [_S, _S, _P, _N]),
     'vsim_new': (c_int, [_out(_P), _out(Settings)]),
     'vsim_free': (None, [_out(_P)]),
     'vsim_messages': (_P, [_P, _out(_N)]),
