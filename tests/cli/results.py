@@ -422,6 +422,44 @@ class Large(Results):
             f.truncate(40 << 20)  # a whole header, fewer points: small again
         self.assertIn('points', self.vsim('plot', 'a.raw').stdout)
 
+    def test_a_million_signals_are_a_picture(self):
+        n = 10**6
+        with open(self.path('m.raw'), 'wb') as f:
+            f.write(b'Title: t\nPlotname: Transient Analysis\nFlags: real\nNo. Variables: %d\n'
+                    b'No. Points: 9\nVariables:\n\t0\ttime\ttime\n' % n)
+            f.write(b''.join(b'\t%d\tv(x%d.n%d)\tvoltage\n' % (i, i // 1000, i) for i in range(1, n)))
+            f.write(b'Binary:\n')
+            for k in range(9):
+                f.write(array.array('d', [float(k)]).tobytes() * n)
+        self.vsim('plot', 'm.raw', 'v(x999.n999999)', '-o', 'm.svg')
+        self.assertEqual(len(self.svg('m.svg')[1]), 1)
+
+
+class Bad(Results):
+    """Files that are not what they should be: a message or a picture."""
+
+    def test_what_is_missing_or_odd_is_a_message_or_a_picture(self):
+        nan, inf = float('nan'), float('inf')
+        two = [('time', 'time'), ('v(a)', 'voltage')]
+        rows = [(k, v) for k, v in enumerate((1, nan, 2, inf, -inf, 3))]
+        self.put('odd.raw', raw(two, rows))
+        self.vsim('plot', 'odd.raw', 'v(a)', '-o', 'a.svg')
+        self.assertIn('v(a)', ' '.join(self.svg('a.svg')[0]))
+        self.put('none.raw', raw(two, []))
+        self.assertIn('have no points', self.vsim('plot', 'none.raw', 'v(a)', '-o', 'x.svg', code=1).stderr)
+        whole = raw(two, rows)
+        for cut in range(0, len(whole), 7):
+            self.put('cut.raw', whole[:cut])
+            done = self.vsim('plot', 'cut.raw', 'v(a)', '-o', 'c.svg', code=None)
+            self.assertIn(done.returncode, (0, 1, 4), (cut, done.stderr))
+            self.assertTrue(done.returncode == 0 or 'error' in done.stderr, cut)
+        name = bytes(c for c in range(1, 256) if c not in b'\t\n\r ').decode('latin-1')
+        self.put('name.raw', raw([('time', 'time'), (name, 'voltage')], [(0, 1), (1, 2)]))
+        self.assertIn('1 tran', subprocess.run([VSIM, 'plot', 'name.raw'], cwd=self.tmp.name, capture_output=True,
+                                               timeout=60).stdout.decode('latin-1'))
+        subprocess.run([VSIM, 'plot', 'name.raw', 'all', '-o', 'n.svg'], cwd=self.tmp.name, check=True, timeout=60)
+        self.svg('n.svg')
+
 
 class Compare(Results):
     def runs(self, *defines, deck=PULSE, name='b.raw'):

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <math.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@
 
 #include "conv.h"
 #include "ctl.h"
+#include "idx.h"
 #include "jit_priv.h"
 #include "mdl_priv.h"
 #include "meas.h"
@@ -113,13 +115,47 @@ static void read_plots(void)
     }
 }
 
+/* Windows and cursors of each plot: they may fail with a sentence, no more. */
+static void look_at_plot(idx *x, int32_t k)
+{
+    const idx_plot *p = idx_plot_of(x, k);
+    const idx_window w = {NAN, NAN, 3, p->n_vec % 2 == 0};
+    const int32_t col = p->n_vec - 1;
+    const char *why = NULL;
+    double axis[2], y[2];
+    int64_t at;
+    idx_view v;
+    if (idx_look(x, k, &w, &col, 1, &v, &why) != VS_OK && !why)
+        abort();
+    idx_view_fini(&v);
+    if (idx_at(x, k, 1e-9, &col, 1, &at, axis, y, &why) != VS_OK && !why)
+        abort();
+}
+
+static void read_index(void)
+{
+    idx *x;
+    const char *why = NULL;
+    if (idx_open(&x, "input", false, &why) != VS_OK) {
+        if (!why)
+            abort();
+        return;
+    }
+    for (int32_t k = 0; k < idx_n_plot(x) && k < 3; k++)
+        look_at_plot(x, k);
+    (void)idx_refresh(x);
+    idx_close(&x);
+}
+
 static void fuzz_raw(const char *text, size_t n)
 {
     write_file("input", text, n);
-    if (spa_mm_is("input"))
+    if (spa_mm_is("input")) {
         read_matrix();
-    else
-        read_plots();
+        return;
+    }
+    read_plots();
+    read_index();
 }
 
 static int n_asked;
