@@ -83,7 +83,7 @@ static void start_browser(const char *file)
 static void opened(void *user, const char *address)
 {
     window *w = user;
-    fprintf(stderr, "vsim view: %s\n", address);
+    fprintf(stderr, "%svsim view: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", address);
     if (!w->o->quiet)
         fputs("           (ends when the page is closed, or by Ctrl-C)\n", stderr);
     fflush(stderr);
@@ -92,6 +92,13 @@ static void opened(void *user, const char *address)
 }
 
 /* -- the viewer -- */
+
+static void tell_index(void *user, const char *path, double done)
+{
+    const window *w = user;
+    if (!w->o->quiet && isatty(STDERR_FILENO))
+        fprintf(stderr, "\rindex of %s: %3.0f %%\033[K", path, 100 * done);
+}
 
 static bool asked_to_stop(void *user)
 {
@@ -119,6 +126,7 @@ static int show(const cli_opt *o, const char *const *file, size_t n, cli_watch *
     const vsim_inside_viewer v = {.file = file,
                                   .n_file = n,
                                   .version = VSIM_VERSION,
+                                  .indexing = tell_index,
                                   .opened = opened,
                                   .stop = asked_to_stop,
                                   .running = watch ? look_at_run : NULL,

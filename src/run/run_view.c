@@ -251,12 +251,31 @@ static vs_status add_files(viewer *w)
     return st;
 }
 
+static bool go_on(void *user, const char *path, double done)
+{
+    const viewer *w = user;
+    if (w->q->indexing)
+        w->q->indexing(w->q->user, path, done);
+    return !w->q->stop(w->q->user);
+}
+
+static vs_status make_indices(viewer *w)
+{
+    const char *why = "";
+    const vs_status st = view_build(w->data, go_on, w, &why);
+    if (st)
+        diag_error(&w->d, DIAG_NOWHERE, "the index of the results %s", why);
+    return st;
+}
+
 static vs_status show(void *arg)
 {
     viewer *w = arg;
     diag_init(&w->d);
     w->data = view_new(w->set->plugins);
     vs_status st = add_files(w);
+    if (!st)
+        st = make_indices(w);
     run_tell(&w->d, w->s);
     if (!st)
         st = serve(w);

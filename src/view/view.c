@@ -1,4 +1,4 @@
-/* view.c - see view.h: files, groups of plots, the list of signals. */
+/* view.c - see view.h: groups of plots, the list of signals. */
 #include "view.h"
 
 #include <string.h>
@@ -22,22 +22,13 @@ static void forget_groups(view *v)
     vec_clear(v->group);
 }
 
-static void close_file(view_file *f)
-{
-    if (f->open) {
-        post_set_fini(&f->set);
-        str_pool_fini(&f->names);
-    }
-    f->open = false;
-}
-
 void view_free(view **v)
 {
     if (!*v)
         return;
     forget_groups(*v);
     for (size_t k = 0; k < vec_len((*v)->file); k++)
-        close_file(&(*v)->file[k]);
+        view_file_close(&(*v)->file[k]);
     vec_free((*v)->file);
     vec_free((*v)->group);
     vs_free(*v);
@@ -72,14 +63,14 @@ static void make_groups(view *v)
             if (!vec_len(p->vec))
                 continue;
             view_group *g = group_of(v, k, str_intern(&f->names, p->what, kind_of(p)));
-            vec_push(g->member, p);
+            vec_push(g->member, i);
         }
     }
 }
 
-const char *view_member_name(const view_group *g, size_t k, char buf[24])
+const char *view_member_name(const view *v, const view_group *g, size_t k, char buf[24])
 {
-    const char *family = fig_family(g->member[k]);
+    const char *family = fig_family(v->file[g->file].set.plot[g->member[k]]);
     if (family)
         return family;
     snprintf(buf, 24, vec_len(g->member) > 1 ? "#%zu" : "", k + 1);
@@ -88,30 +79,11 @@ const char *view_member_name(const view_group *g, size_t k, char buf[24])
 
 /* -- files -- */
 
-static bool same_state(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-static vs_status read_again(view *v, view_file *f)
-{
-    const conv_opt o = {.plugins = v->plugins};
-    close_file(f);
-    str_pool_init(&f->names);
-    post_set_init(&f->set, &f->names);
-    f->open = true;
-    f->why[0] = 0;
-    memset(&f->seen, 0, sizeof f->seen);
-    (void)stat(f->path, &f->seen);
-    return conv_read(&f->set, f->path, &o, f->why);
-}
-
 vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY])
 {
     vec_push(v->file, (view_file){.path = path, .live = live});
     view_file *f = &vec_last(v->file);
-    vs_status st = read_again(v, f);
+    vs_status st = view_file_open(f, v->plugins);
     snprintf(why, CONV_WHY, "%s", f->why);
     if (live || (st == VS_EINPUT && vec_len(f->set.plot)))
         st = VS_OK;
@@ -120,17 +92,29 @@ vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY])
     return st;
 }
 
+vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done), void *user,
+                     const char **why)
+{
+    enum { STEP = 64 << 20 };
+    for (size_t k = 0; k < vec_len(v->file); k++) {
+        const view_file *f = &v->file[k];
+        double done = f->x && !f->live ? 0 : 1;
+        while (done < 1) {
+            const vs_status st = idx_build(f->x, STEP, &done, why);
+            if (st)
+                return st;
+            if (done < 1 && !more(user, f->path, done))
+                return VS_OK;
+        }
+    }
+    return VS_OK;
+}
+
 bool view_refresh(view *v)
 {
     bool any = false;
-    for (size_t k = 0; k < vec_len(v->file); k++) {
-        view_file *f = &v->file[k];
-        struct stat now;
-        if (stat(f->path, &now) || same_state(&now, &f->seen))
-            continue;
-        (void)read_again(v, f); /* what stands in front of damage is there; the rest may come */
-        any = true;
-    }
+    for (size_t k = 0; k < vec_len(v->file); k++)
+        any |= view_file_refresh(&v->file[k], v->plugins);
     if (any) {
         make_groups(v);
         v->generation++;
@@ -184,9 +168,10 @@ static void put_signals(const post_plot *p, FILE *out)
     vec_free(types);
 }
 
-static void put_group(const view_group *g, size_t id, FILE *out)
+static void put_group(const view *v, const view_group *g, size_t id, FILE *out)
 {
-    const post_plot *p = g->member[0];
+    const view_file *f = &v->file[g->file];
+    const post_plot *p = f->set.plot[g->member[0]];
     char buf[24];
     fprintf(out, "%s{\"id\":%zu,\"file\":%zu,\"word\":", id ? "," : "", id, g->file);
     page_string(out, post_word_of(p->what));
@@ -201,10 +186,9 @@ static void put_group(const view_group *g, size_t id, FILE *out)
         fputs("null", out);
     fputs(",\"members\":[", out);
     for (size_t k = 0; k < vec_len(g->member); k++) {
-        const post_plot *m = g->member[k];
         fputs(k ? ",[" : "[", out);
-        page_string(out, view_member_name(g, k, buf));
-        fprintf(out, ",%lld]", (long long)(m->vec[0] ? m->vec[0]->n : 0));
+        page_string(out, view_member_name(v, g, k, buf));
+        fprintf(out, ",%lld]", (long long)view_n_point(f, g->member[k]));
     }
     fputs("],", out);
     put_signals(p, out);
@@ -225,6 +209,6 @@ void view_index(const view *v, const char *program, FILE *out)
     }
     fputs("],\"groups\":[", out);
     for (size_t k = 0; k < vec_len(v->group); k++)
-        put_group(&v->group[k], k, out);
+        put_group(v, &v->group[k], k, out);
     fputs("]}", out);
 }

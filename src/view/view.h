@@ -22,6 +22,10 @@ void view_free(view **v);
  * damage is used; VS_EIO, VS_EINPUT, VS_EUNSUPPORTED; why: the end of a sentence about the file, in
  * the first case too if there is damage. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
+/* What indices of large files lack, in steps: more(path, done) between them, false: enough. Status:
+ * VS_OK; VS_EIO with *why. Without it the first curve waits. */
+VS_MUST_USE vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done),
+                                 void *user, const char **why);
 /* Looks whether files changed and reads those again; true: one did. */
 bool view_refresh(view *v);
 /* How often files changed: answers of different numbers may differ. */

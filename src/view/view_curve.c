@@ -14,6 +14,7 @@
 typedef struct work {
     view *v;
     const view_group *g;
+    view_file *f;
     diag d;
     arena mem;
     post_env e;
@@ -31,9 +32,11 @@ static bool begin(work *w, view *v, int64_t group, const char *expr, FILE *out)
         return false;
     }
     w->g = &v->group[group];
+    w->f = &v->file[w->g->file];
+    view_forget_values(w->f);
     const int32_t file = diag_add_file(&w->d, "expression", expr, strlen(expr), DIAG_NOWHERE);
     w->whole = (diag_span){file, 0, (uint32_t)strlen(expr)};
-    w->e = (post_env){.set = &v->file[w->g->file].set,
+    w->e = (post_env){.set = &w->f->set,
                       .d = &w->d,
                       .span = w->whole,
                       .line = diag_text(&w->d, file),
@@ -71,23 +74,34 @@ void view_put_head(FILE *out, const char *text, size_t n)
         fputc(' ', out);
 }
 
-/* A vector of that very name, else an expression: names may have any letters. */
-static bool value_of(work *w, post_plot *p, const char *text, post_val *v)
+static bool fail(work *w, const char *why)
 {
+    diag_error(&w->d, DIAG_NOWHERE, "'%s' %s", w->f->path, why);
+    return false;
+}
+
+static post_vec *vector_of(const post_plot *p, const char *name)
+{
+    for (size_t k = 0; k < vec_len(p->vec); k++)
+        if (!strcmp(p->vec[k]->name, name))
+            return p->vec[k];
+    return NULL;
+}
+
+/* A vector of that very name, else an expression: names may have any letters. */
+static bool value_of(work *w, size_t plot, const char *text, post_val *v)
+{
+    const char *why = "";
+    post_plot *p = w->f->set.plot[plot];
+    post_vec *x = vector_of(p, text);
     w->e.set->current = p;
-    for (size_t k = 0; k < vec_len(p->vec); k++) {
-        const post_vec *x = p->vec[k];
-        if (strcmp(x->name, text))
-            continue;
-        *v = (post_val){.complex = x->complex,
-                        .n = x->n,
-                        .v = x->v,
-                        .plot = p,
-                        .type = x->type,
-                        .name = x->name};
-        return true;
-    }
-    return post_eval(&w->e, text, v);
+    if (!x)
+        return view_need_all(w->f, plot, text, &why) ? post_eval(&w->e, text, v) : fail(w, why);
+    if (!view_need(w->f, plot, x, &why) || (p->scale && !view_need(w->f, plot, p->scale, &why)))
+        return fail(w, why);
+    *v = (post_val){
+        .complex = x->complex, .n = x->n, .v = x->v, .plot = p, .type = x->type, .name = x->name};
+    return true;
 }
 
 /* The real part; those of a real value are not copied. */
@@ -104,10 +118,13 @@ static const double *real_of(arena *mem, const double *v, bool complex, int64_t 
 /* -- curves -- */
 
 typedef struct curve {
-    post_val y;
+    post_val y;      /* of a curve that the index gave: its type alone */
     const double *x; /* [n] */
     int64_t n;       /* points there are */
-    int64_t *at, n_at;
+    double x0, x1;   /* the ends of the axis */
+    double *px, *py; /* [n_at] what is drawn, or, */
+    int64_t *at;     /* if they are NULL, [n_at] which points */
+    int64_t n_at;
     const char *axis, *axis_type;
     size_t member;
 } curve;
@@ -123,7 +140,7 @@ static void index_axis(work *w, curve *c)
 }
 
 /* false: a message was given. */
-static bool find_axis(work *w, const view_question *q, post_plot *p, curve *c)
+static bool find_axis(work *w, const view_question *q, size_t plot, curve *c)
 {
     post_val over;
     const post_vec *a = post_axis(&c->y);
@@ -131,7 +148,7 @@ static bool find_axis(work *w, const view_question *q, post_plot *p, curve *c)
     if (q->over) {
         const char *line = w->e.line;
         w->e.line = NULL; /* messages point to the whole */
-        const bool good = value_of(w, p, q->over, &over);
+        const bool good = value_of(w, plot, q->over, &over);
         w->e.line = line;
         if (!good)
             return false;
@@ -161,11 +178,73 @@ static void choose_points(work *w, const view_question *q, curve *c)
         for (int64_t k = 0; k < n; k++)
             size[k] = hypot(c->y.v[2 * (from + k)], c->y.v[2 * (from + k) + 1]);
     }
+    c->x0 = c->n ? c->x[0] : NAN;
+    c->x1 = c->n ? c->x[c->n - 1] : NAN;
     const int64_t most = q->columns > 0 && 4 * q->columns + 2 < n ? 4 * q->columns + 2 : n;
     c->at = arena_array(&w->mem, int64_t, most + 1);
     c->n_at = reduce_points(c->x + from, size ? size : c->y.v + from, n, q->columns, c->at);
     for (int64_t k = 0; k < c->n_at; k++)
         c->at[k] += from;
+}
+
+/* -- windows of large plots, by their index -- */
+
+/* First, least, greatest and last value of a cell, in an order that goes from the first to the
+ * last; the places of the middle two are known no better than the pixel. */
+static void put_cell(curve *c, const double x[2], const double y[4], int64_t count)
+{
+    const bool falls = y[0] > y[3];
+    const double py[] = {y[0], falls ? y[2] : y[1], falls ? y[1] : y[2], y[3]},
+                 px[] = {x[0], (x[0] + x[1]) / 2, (x[0] + x[1]) / 2, x[1]};
+    const bool none = y[1] > y[2]; /* no value is finite */
+    for (int k = 0; k < (count == 1 ? 1 : 4); k++)
+        if (k == 0 || k == 3 || !none) {
+            c->px[c->n_at] = px[k];
+            c->py[c->n_at++] = py[k];
+        }
+}
+
+/* Is it a vector of a large plot with an axis, in less than all its points? */
+static bool by_index(const work *w, const view_question *q, size_t plot)
+{
+    enum { MANY = 1 << 16 };
+    const post_plot *p = w->f->set.plot[plot];
+    const post_vec *y = vector_of(p, q->expr);
+    return w->f->x && !q->over && q->columns > 0 && p->scale && y && !y->complex && !y->v &&
+           view_n_point(w->f, plot) > MANY;
+}
+
+/* false: a message was given. */
+static bool look(work *w, const view_question *q, size_t plot, curve *c)
+{
+    post_plot *p = w->f->set.plot[plot];
+    const post_vec *y = vector_of(p, q->expr);
+    const idx_window window = {
+        .lo = q->x0, .hi = q->x1, .width = (int32_t)(q->columns < 1 << 20 ? q->columns : 1 << 20)};
+    int32_t col = 0;
+    const int32_t first = 0;
+    idx_view cells;
+    const char *why = "";
+    double end;
+    while (p->vec[col] != y)
+        col++;
+    c->y = (post_val){.type = y->type, .plot = p, .name = y->name};
+    c->axis = p->scale->name;
+    c->axis_type = p->scale->type;
+    c->n = view_n_point(w->f, plot);
+    vs_status st = idx_look(w->f->x, (int32_t)plot, &window, &col, 1, &cells, &why);
+    if (!st) {
+        c->px = arena_array(&w->mem, double, 4 * cells.n + 1);
+        c->py = arena_array(&w->mem, double, 4 * cells.n + 1);
+        for (int64_t k = 0; k < cells.n; k++)
+            put_cell(c, &cells.x[2 * k], &cells.y[4 * k], cells.count[k]);
+        st = idx_read(w->f->x, (int32_t)plot, &first, 1, 0, 1, &c->x0, &why);
+    }
+    if (!st)
+        st = idx_read(w->f->x, (int32_t)plot, &first, 1, c->n - 1, 1, &end, &why);
+    idx_view_fini(&cells);
+    c->x1 = end;
+    return !st || fail(w, why);
 }
 
 /* A member that lacks a vector is left out, if another has it. */
@@ -177,24 +256,26 @@ static curve *curves_of(work *w, const view_question *q)
         curve c = {.member = k};
         if (q->member >= 0 && (size_t)q->member != k)
             continue;
-        post_plot *p = w->g->member[k];
-        if (!value_of(w, p, w->e.line, &c.y) || !find_axis(w, q, p, &c)) {
-            if (!all)
-                continue;
-            diag_take_back(&w->d, before);
+        const size_t plot = w->g->member[k];
+        const bool large = by_index(w, q, plot);
+        if (large ? !look(w, q, plot, &c)
+                  : !value_of(w, plot, w->e.line, &c.y) || !find_axis(w, q, plot, &c)) {
+            if (all)
+                diag_take_back(&w->d, before);
             continue;
         }
         if (!all) { /* those in front lack it */
             diag_take_back(&w->d, before);
             before = diag_try(&w->d);
         }
-        choose_points(w, q, &c);
+        if (!large)
+            choose_points(w, q, &c);
         vec_push(all, c);
     }
     return all;
 }
 
-static void put_curve_head(const curve *all, const view_group *g, FILE *out)
+static void put_curve_head(const curve *all, const work *w, FILE *out)
 {
     bool complex = false;
     char buf[24];
@@ -212,11 +293,11 @@ static void put_curve_head(const curve *all, const view_group *g, FILE *out)
     for (size_t k = 0; k < vec_len(all); k++) {
         const curve *c = &all[k];
         fprintf(out, "%s{\"member\":%zu,\"label\":", k ? "," : "", c->member);
-        page_string(out, view_member_name(g, c->member, buf));
+        page_string(out, view_member_name(w->v, w->g, c->member, buf));
         fprintf(out, ",\"n\":%lld,\"all\":%lld,\"x0\":", (long long)c->n_at, (long long)c->n);
-        page_number(out, c->n ? c->x[0] : NAN);
+        page_number(out, c->x0);
         fputs(",\"x1\":", out);
-        page_number(out, c->n ? c->x[c->n - 1] : NAN);
+        page_number(out, c->x1);
         fputc('}', out);
     }
     fputs("]}", out);
@@ -227,8 +308,11 @@ static void put_numbers(const curve *c, bool complex, FILE *out)
 {
     for (int part = 0; part < 2 + complex; part++)
         for (int64_t k = 0; k < c->n_at; k++) {
-            const int64_t i = c->at[k];
-            const double y = !part          ? c->x[i]
+            const int64_t i = c->px ? k : c->at[k];
+            const double y = c->px          ? (!part       ? c->px[i]
+                                               : part == 1 ? c->py[i]
+                                                           : 0)
+                             : !part        ? c->x[i]
                              : c->y.complex ? c->y.v[2 * i + (part == 2)]
                              : part == 1    ? c->y.v[i]
                                             : 0;
@@ -236,20 +320,20 @@ static void put_numbers(const curve *c, bool complex, FILE *out)
         }
 }
 
-static void put_curves(const curve *all, const view_group *g, FILE *out)
+static void put_curves(const curve *all, const work *w)
 {
     char *head;
     size_t n;
     bool complex = false;
     FILE *text = stream_text(&head, &n);
-    put_curve_head(all, g, text);
+    put_curve_head(all, w, text);
     stream_close(text);
-    view_put_head(out, head, n);
+    view_put_head(w->out, head, n);
     vs_free(head);
     for (size_t k = 0; k < vec_len(all); k++)
         complex |= all[k].y.complex;
     for (size_t k = 0; k < vec_len(all); k++)
-        put_numbers(&all[k], complex, out);
+        put_numbers(&all[k], complex, w->out);
 }
 
 bool view_curve(view *v, const view_question *q, FILE *out)
@@ -260,7 +344,7 @@ bool view_curve(view *v, const view_question *q, FILE *out)
         if (!all && !w.d.n_error)
             diag_error(&w.d, DIAG_NOWHERE, "the plot has no member %lld", (long long)q->member + 1);
         if (all)
-            put_curves(all, w.g, out);
+            put_curves(all, &w);
         vec_free(all);
     }
     return end(&w);
@@ -268,22 +352,45 @@ bool view_curve(view *v, const view_question *q, FILE *out)
 
 /* -- single points -- */
 
+/* The real or imaginary parts of all vectors at point k, as the file has them. */
+static bool read_point(work *w, size_t plot, int64_t k, double *row)
+{
+    const post_plot *p = w->f->set.plot[plot];
+    const char *why = "";
+    if (w->f->x)
+        return !idx_read_rows(w->f->x, (int32_t)plot, k, 1, row, &why) || fail(w, why);
+    for (size_t i = 0, at = 0; i < vec_len(p->vec); i++) {
+        const post_vec *v = p->vec[i];
+        const int64_t here = k < v->n ? k : v->n - 1;
+        for (int part = 0; part < 1 + v->complex; part++)
+            row[at++] = here < 0 ? NAN : v->v[v->complex ? 2 * here + part : here];
+    }
+    return true;
+}
+
 bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out)
 {
     work w;
     if (begin(&w, v, group, "", out)) {
         const bool there = member >= 0 && (size_t)member < vec_len(w.g->member);
-        const post_plot *first = w.g->member[0], *p = w.g->member[there ? member : 0];
-        char head[64];
-        const int n = snprintf(head, sizeof head, "{\"n\":%zu}", vec_len(first->vec));
-        view_put_head(out, head, (size_t)n);
-        for (size_t i = 0; i < vec_len(first->vec); i++) {
-            const post_vec *x = i < vec_len(p->vec) ? p->vec[i] : NULL;
-            const int64_t at = x && (k < 0 || k >= x->n) ? x->n - 1 : k;
-            const double y = !x || at < 0 ? NAN
-                             : x->complex ? hypot(x->v[2 * at], x->v[2 * at + 1])
-                                          : x->v[at];
-            fwrite(&y, sizeof y, 1, out);
+        const size_t plot = w.g->member[there ? member : 0];
+        const post_plot *p = w.f->set.plot[plot];
+        const size_t n = vec_len(p->vec);
+        const int64_t last = view_n_point(w.f, plot) - 1, at = k < 0 || k > last ? last : k;
+        double *row = arena_array(&w.mem, double, 2 * n + 1);
+        const bool pairs = w.f->x && idx_plot_of(w.f->x, (int32_t)plot)->complex;
+        if (at >= 0 && read_point(&w, plot, at, row)) {
+            char head[64];
+            const int size = snprintf(head, sizeof head, "{\"n\":%zu}", n);
+            view_put_head(out, head, (size_t)size);
+            for (size_t i = 0, from = 0; i < n; i++) {
+                const bool complex = p->vec[i]->complex;
+                const double y = complex ? hypot(row[from], row[from + 1]) : row[from];
+                fwrite(&y, sizeof y, 1, out);
+                from += 1 + (complex || pairs);
+            }
+        } else if (at < 0) {
+            (void)fail(&w, "has no points there");
         }
     }
     return end(&w);
@@ -330,8 +437,8 @@ bool view_spectrum(view *v, const view_fft *q, FILE *out)
     work w;
     if (begin(&w, v, q->group, q->expr, out)) {
         const size_t n = vec_len(w.g->member);
-        post_plot *p = w.g->member[q->member >= 0 && (size_t)q->member < n ? q->member : 0],
-                  *made = NULL;
+        const size_t plot = w.g->member[q->member >= 0 && (size_t)q->member < n ? q->member : 0];
+        post_plot *made = NULL;
         post_val y;
         const post_fft_card c = {.expr = q->expr,
                                  .window = q->window,
@@ -341,7 +448,7 @@ bool view_spectrum(view *v, const view_fft *q, FILE *out)
                                  .fmax = NAN,
                                  .alfa = 3,
                                  .n = q->n};
-        if (value_of(&w, p, q->expr, &y) && post_fft_make(&w.e, &c, &made))
+        if (value_of(&w, plot, q->expr, &y) && post_fft_make(&w.e, &c, &made))
             put_spectrum(&w, made, fig_unit(y.type));
         if (made)
             post_plot_destroy(w.e.set, made);

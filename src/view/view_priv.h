@@ -1,18 +1,20 @@
 /* view_priv.h - between the files of src/view:
- *     view.c         files, groups of plots, the list of signals
+ *     view.c         groups of plots, the list of signals
+ *     view_file.c    files, values that are read when they are asked for
  *     view_curve.c   curves and spectra of expressions */
 #ifndef VIEW_PRIV_H
 #define VIEW_PRIV_H
 
 #include <sys/stat.h>
 
+#include "idx.h"
 #include "view.h"
 
 /* Plots of one file that are alike but for the values of a sweep. */
 typedef struct view_group {
     size_t file;
-    const char *what;   /* "Transient Analysis", in the file's pool */
-    post_plot **member; /* vec */
+    const char *what; /* "Transient Analysis", in the file's pool */
+    size_t *member;   /* vec: places in the file's set */
 } view_group;
 
 typedef struct view_file {
@@ -22,6 +24,9 @@ typedef struct view_file {
     char why[CONV_WHY];
     str_pool names;
     post_set set;
+    idx *x; /* raw and CSV files: vectors of the set have values when they were needed, plot k of
+             * it is plot k of the set; NULL: all values are there */
+    int64_t loaded; /* bytes of such values */
 } view_file;
 
 struct view {
@@ -31,8 +36,25 @@ struct view {
     int64_t generation;
 };
 
+/* -- view_file.c -- */
+/* What can be read of the file as it is now. Status: as conv_read. */
+VS_MUST_USE vs_status view_file_open(view_file *f, const char *plugins);
+void view_file_close(view_file *f);
+/* true: the file is another one than before, or longer, and was read again. */
+bool view_file_refresh(view_file *f, const char *plugins);
+int64_t view_n_point(const view_file *f, size_t plot);
+/* The values of a vector, or of all that an expression over a plot names, and of the axis. false:
+ * *why says what is wrong with the file. */
+bool view_need(view_file *f, size_t plot, post_vec *v, const char **why);
+bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why);
+/* Before an answer: values of earlier ones go if they are many. */
+void view_forget_values(view_file *f);
+
+/* -- view.c -- */
 /* "r=1000", "#2": what tells a member from the others; text in buf or the plot's. */
-const char *view_member_name(const view_group *g, size_t k, char buf[24]);
+const char *view_member_name(const view *v, const view_group *g, size_t k, char buf[24]);
+
+/* -- view_curve.c -- */
 /* The head of an answer: its length, itself, blanks up to a multiple of 8. */
 void view_put_head(FILE *out, const char *text, size_t n);
 
