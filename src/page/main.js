@@ -70,14 +70,16 @@ async function load(pane) {
   if (turn !== pane.turn || pane.spec !== spec) return;
   if (data || !(spec.traces.length && pane.data && pane.wrong)) pane.data = data;
   decorate(pane);
-  for (const p of PANES) if (p === pane || (p.data && p.axis === pane.axis)) paint(p);
+  layoutPanes(); // the legend may need another line
   showTools();
   void showMeasures();
 }
 
 function paint(pane) {
   const kind = KINDS[pane.spec.kind], d = pane.data;
-  pane.sheet.replaceChildren(...(kind.table && pane.table ? [pane.table] : [pane.canvas]), ...(!kind.table && (!d || !hasPoints(d)) ? [noteOf(pane)] : []));
+  const inside = [kind.table && pane.table ? pane.table : pane.canvas, ...(!kind.table && (!d || !hasPoints(d)) ? [noteOf(pane)] : [])];
+  const same = pane.sheet.childNodes.length === inside.length && inside.every((e, k) => pane.sheet.childNodes[k] === e);
+  if (!same) pane.sheet.replaceChildren(...inside); // an element that moves loses the second of two clicks
   const s = new CanvasSurface(pane.canvas, pane.width || 300, pane.height || 150, window.devicePixelRatio || 1);
   if (!d || kind.table || !hasPoints(d)) { pane.geo = null; return; }
   if (kind.paint === paintXY || kind.paint === paintPoles) ranges(pane, d);

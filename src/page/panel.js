@@ -28,7 +28,7 @@ function ticksOf(s, unit, room) {
         const v = m * 10 ** e;
         if (!inside(v)) continue;
         const major = m === 1 && e % every === 0, some = decades < 1.6 && (m === 2 || m === 5);
-        if (decades <= 8 || m === 1) list.push({ v, text: major || some ? eng(v, BARE.has(unit) ? unit : ' ', 3) : '', minor: m !== 1 });
+        if (decades <= 8 || m === 1) list.push({ v, text: major || some ? (BARE.has(unit) ? eng(v, '', 3) : eng(v, ' ', 3).trim()) : '', minor: m !== 1 });
       }
     if (list.filter((t) => t.text).length > 1) return { list, unit: unit && !BARE.has(unit) ? `[${unit}]` : '' };
     list.length = 0;
