@@ -236,8 +236,8 @@ typedef struct vsim_inside_viewer {
                               * be there yet */
     size_t n_file;
     const char *version; /* of the client */
-    /* The index of a large file is being made, a step was done: the part that there is. NULL: nobody
-     * asks. */
+    /* The index of a large file is being made, a step was done: the part that there is. NULL:
+     * nobody asks. */
     void (*indexing)(void *user, const char *path, double done);
     /* The page's address, which whoever knows may read the files, once. */
     void (*opened)(void *user, const char *address);

@@ -203,12 +203,6 @@ class Page(Folder):
             return n / (p.length / 3);
         }''', [base64.b64encode(picture).decode(), base64.b64encode(kept).decode()])
         blank.close()
-        if part > 0.01:
-            with open(os.path.join(self.tmp.name, name + '.png'), 'wb') as f:
-                f.write(picture)
-            seen = os.environ.get('VSIM_PICTURES')
-            if seen:
-                shutil.copy(self.path(name + '.png'), seen)
         self.assertLessEqual(part, 0.01, '%s does not look as before: %.1f %% of it differ' % (name, 100 * part))
 
     @staticmethod

@@ -151,6 +151,75 @@ START_TEST(a_file_that_grows_is_read_again)
 }
 END_TEST
 
+/* v(out) = sin(t), with a peak of one point, v(x1.) = 7; more points than are read as a whole. */
+static void write_large(int n, int peak)
+{
+    out_file *f;
+    ck_assert_int_eq(out_open(&f, path, OUT_RAW), VS_OK);
+    ck_assert_int_eq(out_plot_begin(f, "t", "Transient Analysis", vectors, 3, false), VS_OK);
+    for (int k = 0; k < n; k++)
+        ck_assert_int_eq(out_point(f, (double[]){k, k == peak ? 99 : sin(k * 1e-3), 7}), VS_OK);
+    ck_assert_int_eq(out_plot_end(f), VS_OK);
+    ck_assert_int_eq(out_close(&f, NULL), VS_OK);
+}
+
+START_TEST(a_window_of_a_large_plot_has_its_extremes)
+{
+    enum { POINTS = 200000, PEAK = 123457 };
+    size_t n;
+    bool good;
+    write_large(POINTS, PEAK);
+    view *v = open_view();
+    const view_question whole = {
+        .expr = "v(out)", .x0 = NAN, .x1 = NAN, .columns = 100, .member = -1};
+    char *text = curve_of(v, whole, &n, &good);
+    ck_assert(good && strstr(text + 4, "\"all\":200000") && strstr(text + 4, "\"x1\":199999"));
+    const double *x = numbers_of(text);
+    const size_t points = (n - (size_t)((const char *)x - text)) / (2 * sizeof *x);
+    ck_assert(points > 100 && points <= 4 * 202); /* a cell is at most a column, at least half */
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t k = 0; k < points; k++) {
+        ck_assert(!k || x[k] >= x[k - 1]);
+        lo = fmin(lo, x[points + k]);
+        hi = fmax(hi, x[points + k]);
+    }
+    ck_assert(hi == 99);
+    ck_assert(lo < -1 + 1e-6); /* steps of 1e-3: 1 - cos(5e-4) */
+    vs_free(text);
+    view_question part = whole;
+    part.x0 = PEAK - 1.5;
+    part.x1 = PEAK + 1.5;
+    text = curve_of(v, part, &n, &good);
+    x = numbers_of(text);
+    ck_assert(good && n - (size_t)((const char *)x - text) == 2 * 5 * sizeof *x);
+    ck_assert(x[0] == PEAK - 2 && x[4] == PEAK + 2 && x[5 + 2] == 99);
+    vs_free(text);
+    part.expr = "v(out)+1"; /* read as a whole */
+    text = curve_of(v, part, &n, &good);
+    x = numbers_of(text);
+    ck_assert(good && x[2] == PEAK && x[5 + 2] == 100);
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(a_point_has_a_value_for_each_signal)
+{
+    static const double expected[] = {3, 6, 7, 4, 8, 7};
+    write_file(5);
+    view *v = open_view();
+    for (int last = 0; last < 2; last++) {
+        char *text;
+        FILE *out = stream_text(&text, NULL);
+        ck_assert(view_point(v, 0, 1, last ? -1 : 3, out));
+        stream_close(out);
+        ck_assert(!memcmp(numbers_of(text), expected + 3 * last, 3 * sizeof *expected));
+        vs_free(text);
+    }
+    view_free(&v);
+}
+END_TEST
+
 START_TEST(a_spectrum_has_its_tone)
 {
     out_file *f;
@@ -189,6 +258,8 @@ int main(void)
     tcase_add_test(t, names_with_any_bytes_are_found);
     tcase_add_test(t, what_is_wrong_is_told_with_its_place);
     tcase_add_test(t, a_file_that_grows_is_read_again);
+    tcase_add_test(t, a_window_of_a_large_plot_has_its_extremes);
+    tcase_add_test(t, a_point_has_a_value_for_each_signal);
     tcase_add_test(t, a_spectrum_has_its_tone);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
