@@ -21,8 +21,8 @@
 #include "mdl_compare.h"
 
 enum { AHEAD = 8, TRIES = 2 };
-enum { NO_MEMORY = 7 };          /* exit code of a worker */
-static const double FORK = 2e-3; /* s, to start a process, if vsim tune has not measured it */
+enum { NO_MEMORY = 7, ENDED = 130 }; /* exit codes of a worker */
+static const double FORK = 2e-3;     /* s, to start a process, if vsim tune has not measured it */
 
 vs_status swp_alone(swp *w, int64_t k)
 {
@@ -110,6 +110,10 @@ static vs_status serve(void *arg)
         swp_point(d->w, point, &r);
         r.compare = lib ? mdl_compare_take(lib, &n) : NULL;
         r.n_compare = r.compare ? (uint32_t)n : 0;
+        /* A signal cut the point off. It is no result, whoever else has got the signal: the parent
+         * stops too, or gives it to another worker. */
+        if (r.status == VS_STOP && swp_stopped(d->w))
+            return VS_STOP;
         if (!send_record(d->answer, &r, vec_len(d->w->meas)))
             break;
         swp_rec_fini(&r);
@@ -133,7 +137,8 @@ static void work(swp *w, const swp_worker *all, int n, int ask, int answer, int 
     if (!w->tell_all)
         sim_figures_now(w->s, &w->told);
     desk d = {w, ask, answer};
-    _exit(guard_run(heap_now(), serve, &d) ? NO_MEMORY : 0);
+    const vs_status st = guard_run(heap_now(), serve, &d);
+    _exit(st == VS_STOP ? ENDED : st ? NO_MEMORY : 0);
 }
 
 bool swp_hire(swp *w, swp_worker *all, int n, swp_worker *v)
@@ -313,10 +318,6 @@ static vs_status take_answer(swp_crew *c, swp_worker *v)
     swp_rec r;
     if (!swp_receive(v->answer, &r, vec_len(c->w->meas)))
         return swp_stopped(c->w) ? VS_STOP : replace(c, v);
-    if (r.status == VS_STOP && swp_stopped(c->w)) {
-        swp_rec_fini(&r);
-        return VS_STOP;
-    }
     const int64_t k = v->k;
     v->k = -1;
     if (k == c->due) {

@@ -312,10 +312,9 @@ static vs_status take_answer(server *s, swp_worker *v)
         return swp_hire(s->w, s->one, s->n, v) ? VS_OK
                                                : lost(s, "no further worker could be started");
     }
-    const bool stop = r.status == VS_STOP && swp_stopped(s->w);
-    const bool ok = stop || send_result(s, &r, v->spool);
+    const bool ok = send_result(s, &r, v->spool);
     swp_rec_fini(&r);
-    return stop ? VS_STOP : ok ? VS_OK : lost(s, "results cannot be sent");
+    return ok ? VS_OK : lost(s, "results cannot be sent");
 }
 
 static vs_status take_points(server *s)

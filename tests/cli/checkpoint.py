@@ -3,10 +3,12 @@
 bytes as those that ran on; checkpoints that do not fit are refused.
 
     checkpoint.py VSIM [unittest arguments]
-    checkpoint.py VSIM --kills N [--seed S]    N random signals over all kinds of runs; counts"""
+    checkpoint.py VSIM --kills N [--seed S] [--kind K]    N random signals over all kinds of runs, or
+                                                          of K alone; counts"""
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -372,6 +374,15 @@ def whole_plots(b):
     return n
 
 
+def family(pid):
+    """A process and those that it started."""
+    try:
+        with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+            return [pid] + [x for child in f.read().split() for x in family(int(child))]
+    except OSError:
+        return []
+
+
 class Others(Case):
     """Runs without checkpoints: sweeps go on, the files of blocks are always whole."""
 
@@ -413,6 +424,42 @@ class Others(Case):
                              re.sub(rb'Date: .*', b'', self.bytes_of('ref.raw')))
         return met
 
+    def ranks(self, budget, rng):
+        """Any process of an MPI job is killed; the job ends by itself, and --resume goes on."""
+        self.write('deck.sp', SWEEP)
+        self.assertEqual(self.vsim('deck.sp', '-r', 'ref.raw').returncode, 0)
+        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', VSIM_RANK_TIMEOUT='3',
+                   OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_mtl='^psm,psm2,ofi', OMPI_MCA_btl='self,vader')
+        command, seconds, met = ['mpirun', '-n', '3', VSIM, '-n', 'deck.sp', '-q', '-r', 'o.raw'], 4, 0
+        while met < budget:
+            for _ in range(LAST_HOP):
+                with open(self.path('log'), 'w') as log:
+                    p = subprocess.Popen(command + ['--resume'] * os.path.exists(self.path('o.raw.journal')), env=env,
+                                         cwd=self.tmp.name, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                if self.still_runs(p, rng.uniform(0.1, seconds)):
+                    victims = family(p.pid)
+                    if victims:
+                        met += self.hit(rng.choice(victims), rng.choice((signal.SIGTERM, signal.SIGKILL)))
+                code = p.wait(400)
+                if code == 0:
+                    break
+            if code:
+                time.sleep(4)  # ranks that lost their launcher end by VSIM_RANK_TIMEOUT
+                self.finish('-r', 'o.raw', '--resume')
+            else:
+                seconds *= 0.7
+            self.assertEqual(re.sub(rb'Date: .*', b'', self.bytes_of('o.raw')),
+                             re.sub(rb'Date: .*', b'', self.bytes_of('ref.raw')))
+        return met
+
+    @staticmethod
+    def hit(pid, sig):
+        try:
+            os.kill(pid, sig)
+        except ProcessLookupError:
+            return 0
+        return 1
+
     def block(self, budget, rng):
         self.write('deck.sp', BLOCK)
         begun = time.monotonic()
@@ -426,10 +473,11 @@ class Others(Case):
         return budget
 
 
-def long_hunt(total, seed):
+def long_hunt(total, seed, only):
     """Signals over all decks in turn, until there were so many."""
     rng, met, turn = random.Random(seed), 0, 0
-    kinds = list(DECKS) + ['sweep', 'block']
+    kinds = list(DECKS) + ['sweep', 'block'] + ['ranks'] * (shutil.which('mpirun') is not None)
+    kinds = [kind for kind in kinds if only in (None, kind)]
     counts = dict.fromkeys(kinds, 0)
     while met < total:
         name = kinds[turn % len(kinds)]
@@ -451,6 +499,7 @@ if __name__ == '__main__':
     if '--kills' in sys.argv:
         i = sys.argv.index('--kills')
         s = int(sys.argv[sys.argv.index('--seed') + 1]) if '--seed' in sys.argv else 1
-        long_hunt(int(sys.argv[i + 1]), s)
+        long_hunt(int(sys.argv[i + 1]), s,
+                  sys.argv[sys.argv.index('--kind') + 1] if '--kind' in sys.argv else None)
     else:
         unittest.main()

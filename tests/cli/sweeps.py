@@ -221,12 +221,14 @@ class Workers(Folder):
     def test_a_worker_that_dies_costs_nothing(self):
         self.write('d.sp', self.LONG)
         one = self.results('a')
-        p = self.start('--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
-        self.wait_for(p, lambda: self.points('b.raw.journal') > 5)
-        os.kill(self.children(p.pid)[0], signal.SIGKILL)
-        p.communicate(timeout=100)
-        self.assertEqual(p.returncode, 0)
-        self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
+        for sig in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            p = self.start('--jobs', '2', '-r', 'b.raw', '--measures', 'b.csv', 'd.sp')
+            for points in (5, 100):
+                self.wait_for(p, lambda: self.points('b.raw.journal') > points)
+                os.kill(self.children(p.pid)[0], sig)
+            p.communicate(timeout=100)
+            self.assertEqual(p.returncode, 0)
+            self.assertEqual((self.data('b.raw'), self.data('b.csv')), one)
 
     def test_resume(self):
         self.write('d.sp', self.LONG)

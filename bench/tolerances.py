@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Which decks vsim and ngspice solve, at the tolerances that they ask for and at ten times tighter ones.
+
+    tolerances.py VSIM FOLDER... [--only TEXT] [--limit SECONDS] [--list]
+                                exit code 77 without ngspice, 1 if ngspice solves a deck that vsim does not
+
+FOLDER: with decks at any depth. Each deck runs in batch in a copy of the folder, vsim under the name `ngspice`, at most
+`--limit` seconds of processor time. A deck is solved if the exit code is 0; also by ngspice if there are points of an
+analysis and no message says that it gave up. What stops for other reasons (cards that one of them does not have) is not
+read. Tighter: reltol, vntol and abstol are a tenth of what the deck's last .options say, or of the defaults. `--list`: a
+line for each deck that one of them solves and the other does not, or that is solved at one tolerance alone."""
+import argparse
+import collections
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+import examples
+
+DEFAULT = {'reltol': 1e-3, 'vntol': 1e-6, 'abstol': 1e-12}
+UNIT = {'t': 1e12, 'g': 1e9, 'meg': 1e6, 'k': 1e3, 'm': 1e-3, 'u': 1e-6, 'n': 1e-9, 'p': 1e-12, 'f': 1e-15}
+FAILED = re.compile(r'(?i)simulation\(s\) aborted|simulation interrupted|time ?step too small|no convergence in')
+RUNS = [(who, tight) for who in ('vsim', 'ngspice') for tight in (False, True)]
+
+
+def asked(text, name):
+    """The last value of an option; a .control block may say it by `option` or `set`."""
+    found = re.findall(r'(?im)^[.+ \t]*(?:options?|opts?|\+|set)\b[^*\n]*?\b%s\s*=\s*([0-9.e+-]+)(meg|[tgkmunpf])?' % name,
+                       text)
+    try:
+        return float(found[-1][0]) * UNIT.get(found[-1][1].lower(), 1) if found else DEFAULT[name]
+    except ValueError:
+        return DEFAULT[name]
+
+
+def tightened(text):
+    """The deck with tolerances of a tenth, as its last card."""
+    card = '.options ' + ' '.join('%s=%.6g' % (name, asked(text, name) / 10) for name in DEFAULT) + '\n'
+    ends = list(re.finditer(r'(?im)^[ \t]*\.end[ \t\r]*$', text))
+    at = ends[-1].start() if ends else len(text)
+    return text[:at] + ('' if text[:at].endswith('\n') else '\n') + card + text[at:]
+
+
+def points(path):
+    """Has a raw file, if there is one, a point?"""
+    try:
+        with open(path, 'rb') as f:
+            return re.search(rb'No\. Points:\s*0*[1-9]', f.read(1 << 16)) is not None
+    except OSError:
+        return False
+
+
+def verdict(who, here, deck, limit, program):
+    """'yes'; 'NO': no solution, or no end; 'unread': it stopped for other reasons."""
+    raw = os.path.join(here, deck + '.raw-of-' + who)
+    code, said = examples.run([program, '-b', '-r', raw, deck], here, limit)
+    if code is None or code == 3 or FAILED.search(said):
+        return 'NO'
+    return 'yes' if code == 0 or (who == 'ngspice' and points(raw)) else 'unread'
+
+
+def look(folder, work, args, count):
+    """Adds each deck's runs to count; lines about those that differ."""
+    program = {'vsim': os.path.join(work, 'bin', 'ngspice'), 'ngspice': 'ngspice'}
+    lost = 0
+    tree = {}
+    for who, tight in RUNS:
+        tree[who, tight] = os.path.join(work, 'tight' if tight else 'asked', who)
+        shutil.rmtree(tree[who, tight], ignore_errors=True)
+        shutil.copytree(folder, tree[who, tight], symlinks=True)
+    for path in examples.decks(folder, args.only):
+        at, deck = os.path.split(path)
+        with open(os.path.join(folder, path), encoding='latin-1') as f:
+            text = f.read()
+        result = {}
+        for who, tight in RUNS:
+            here = os.path.join(tree[who, tight], at)
+            if tight:
+                with open(os.path.join(here, deck), 'w', encoding='latin-1') as f:
+                    f.write(tightened(text))
+            result[who, tight] = verdict(who, here, deck, args.limit, program[who])
+        if 'yes' not in result.values():
+            count['none'] += 1
+            continue
+        count['decks'] += 1
+        for key in RUNS:
+            count[key] += result[key] == 'yes'
+            count['unread', key[0]] += result[key] == 'unread' and not key[1]
+        lost += any(result['ngspice', tight] == 'yes' != result['vsim', tight] for tight in (False, True))
+        if args.list and len(set(result.values())) > 1:
+            print('%-40s %s' % (path, '  '.join('%s%s %s' % (who, ' tight' * tight, result[who, tight])
+                                                for who, tight in RUNS)), flush=True)
+    return lost
+
+
+def main():
+    arg = argparse.ArgumentParser(usage=__doc__)
+    arg.add_argument('vsim')
+    arg.add_argument('folder', nargs='+')
+    arg.add_argument('--only', default='')
+    arg.add_argument('--limit', type=int, default=20)
+    arg.add_argument('--list', action='store_true')
+    args = arg.parse_args()
+    if not shutil.which('ngspice'):
+        return 77
+    lost = 0
+    print('| decks | that one of them solves | vsim | vsim, tight | ngspice | ngspice, tight | '
+          'not read by vsim, by ngspice | none solves |\n|---|---|---|---|---|---|---|---|')
+    with tempfile.TemporaryDirectory() as work:
+        os.mkdir(os.path.join(work, 'bin'))
+        os.symlink(os.path.abspath(args.vsim), os.path.join(work, 'bin', 'ngspice'))
+        for folder in args.folder:
+            count = collections.Counter()
+            lost += look(folder, work, args, count)
+            print('| %s | %d | %s | %d, %d | %d |' %
+                  (os.path.basename(folder.rstrip('/')), count['decks'], ' | '.join(str(count[key]) for key in RUNS),
+                   count['unread', 'vsim'], count['unread', 'ngspice'], count['none']), flush=True)
+    return 1 if lost else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
