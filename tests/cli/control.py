@@ -289,7 +289,7 @@ class Blocks(Folder):
 
     def test_an_endless_loop_ends_with_ctrl_c(self):
         for body in ('', 'let x = 1\n', 'op\n'):
-            child = self.start(RC + '.control\nrepeat\n' + body + 'end\n.endc\n', '-q')
+            child = self.start(RC + '.control\nset maxturns=0\nrepeat\n' + body + 'end\n.endc\n', '-q')
             time.sleep(0.7)
             self.assertIsNone(child.poll())
             child.send_signal(signal.SIGINT)
