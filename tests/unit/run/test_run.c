@@ -13,7 +13,7 @@ static char folder[] = "/tmp/vsim-run-XXXXXX", deck[64], file[64];
 typedef struct told {
     char *log, *say; /* what the streams got */
     vsim_status st;
-    int quit, begun, ended;
+    int quit, begun, ended, asked;
 } told;
 
 static void setup(void)
@@ -39,6 +39,8 @@ static void count_begin(void *user, const char *what)
 
 static void count_end(void *user) { ((told *)user)->ended++; }
 static bool at_once(void *user) { return user != NULL; }
+/* Preparing a divider asks a few times for each pass of a kernel. */
+static bool in_the_run(void *user) { return ++((told *)user)->asked > 20000; }
 
 static told run(const char *text, vsim_inside_job j)
 {
@@ -116,9 +118,19 @@ START_TEST(results_do_not_replace_the_deck)
 }
 END_TEST
 
-START_TEST(the_caller_ends_a_run_in_order)
+START_TEST(the_caller_ends_what_has_no_results_yet)
 {
     told t = run(DIVIDER ".tran 10n 1", (vsim_inside_job){.stop = at_once, .raw = file});
+    ck_assert_int_eq(t.st, VSIM_STOP);
+    ck_assert_ptr_nonnull(strstr(t.say, "stopped before anything was computed"));
+    ck_assert_int_ne(access(file, F_OK), 0);
+    forget(&t);
+}
+END_TEST
+
+START_TEST(the_caller_ends_a_run_in_order)
+{
+    told t = run(DIVIDER ".tran 10n 1", (vsim_inside_job){.stop = in_the_run, .raw = file});
     ck_assert_int_eq(t.st, VSIM_STOP);
     ck_assert_ptr_nonnull(strstr(t.log, "(not finished)"));
     ck_assert_int_eq(access(file, R_OK), 0);
@@ -154,6 +166,7 @@ int main(void)
     tcase_add_test(tc, without_analysis_the_operating_point_is_computed_with_its_cards);
     tcase_add_test(tc, a_wrong_card_does_not_keep_the_other_analyses_from_running);
     tcase_add_test(tc, results_do_not_replace_the_deck);
+    tcase_add_test(tc, the_caller_ends_what_has_no_results_yet);
     tcase_add_test(tc, the_caller_ends_a_run_in_order);
     tcase_add_test(tc, a_block_gives_the_exit_code);
     tcase_add_test(tc, points_of_a_family_are_told);
