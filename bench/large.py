@@ -4,6 +4,7 @@
     large.py flat 100000 > flat.sp      N lines, one element each: resistors, capacitors, diodes, transistors
                                         and instances of subcircuits on a grid of nodes
     large.py ladder 1000000 > lad.sp    RC ladder of N nodes, driven by a step
+    large.py wires 500000 > wir.sp      the same with a value of its own for each R and C, as extracted
     large.py nested 1000 > nested.sp    subcircuits in subcircuits, N deep, a resistor at each level
     large.py words 1000000 > words.sp   one line of N words (nodes of .save)
     large.py sum 500 > sum.sp           an expression of N terms
@@ -32,6 +33,14 @@ def ladder(n):
     print(".save v(n1) v(n%d)\n.tran 1n 20n\n.end" % n)
 
 
+def wires(n):
+    print("* RC ladder of %d nodes, all values different\nv1 n0 0 pulse(0 1 0 1n)" % n)
+    for i in range(n):
+        print("r%d n%d n%d %.5f\nc%d n%d 0 %.5ff" % (i, i, i + 1, 0.1 + i * 7919 % 500009 * 1e-4,
+                                                    i, i + 1, 0.01 + i * 104729 % 900001 * 1e-5))
+    print(".save v(n1) v(n%d)\n.tran 1n 20n\n.end" % n)
+
+
 def nested(n):
     print("* %d levels" % n)
     for i in range(n):
@@ -56,7 +65,7 @@ def pwl(n):
 
 
 def main():
-    kinds = {"flat": flat, "ladder": ladder, "nested": nested, "words": words, "sum": sum_of, "pwl": pwl}
+    kinds = {"flat": flat, "ladder": ladder, "wires": wires, "nested": nested, "words": words, "sum": sum_of, "pwl": pwl}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds or not sys.argv[2].isdigit() or int(sys.argv[2]) < 1:
         sys.exit(__doc__)
     kinds[sys.argv[1]](int(sys.argv[2]))

@@ -7,11 +7,19 @@
 struct arena_chunk {
     arena_chunk *prev;
     size_t size, used;
-    size_t pad; /* keeps data 16-byte aligned */
+    void *adopted; /* a block that goes with the chunk, NULL: none */
     char data[];
 };
 
-enum { CHUNK_BYTES = 1 << 16 };
+/* A chunk is an eighth of what there is, so that large arenas have few of them on large pages. */
+enum { CHUNK_LEAST = 1 << 16, CHUNK_MOST = 1 << 23, CHUNK_PART = 8 };
+
+static size_t chunk_size(const arena *a, size_t bytes)
+{
+    size_t size = a->total / CHUNK_PART;
+    size = size < CHUNK_LEAST ? CHUNK_LEAST : size > CHUNK_MOST ? CHUNK_MOST : size;
+    return bytes > size ? bytes : size;
+}
 
 void arena_init(arena *a) { *a = (arena){0}; }
 
@@ -24,17 +32,26 @@ void *arena_alloc(arena *a, size_t bytes)
     bytes = (bytes + 15) & ~(size_t)15;
     arena_chunk *c = a->top;
     if (!c || c->size - c->used < bytes) {
-        size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        const size_t size = chunk_size(a, bytes);
         c = vs_malloc(sizeof *c + size);
         c->prev = a->top;
         c->size = size;
         c->used = 0;
+        c->adopted = NULL;
         a->top = c;
     }
     void *p = c->data + c->used;
     c->used += bytes;
     a->total += bytes;
     return memset(p, 0, bytes);
+}
+
+void arena_adopt(arena *a, void *block, size_t bytes)
+{
+    arena_chunk *c = vs_malloc(sizeof *c + CHUNK_LEAST);
+    *c = (arena_chunk){.prev = a->top, .size = CHUNK_LEAST, .adopted = block};
+    a->top = c;
+    a->total += bytes;
 }
 
 char *arena_strndup(arena *a, const char *s, size_t n)
@@ -67,6 +84,7 @@ void arena_release(arena *a, arena_pos pos)
     while (a->top != pos.top) {
         arena_chunk *c = a->top;
         a->top = c->prev;
+        vs_free(c->adopted);
         vs_free(c);
     }
     if (a->top)

@@ -20,6 +20,9 @@ void arena_init(arena *a);
 void arena_fini(arena *a);
 /* `bytes` zeroed bytes aligned to 16; bytes may be 0. Never NULL. */
 void *arena_alloc(arena *a, size_t bytes);
+/* A block of vs_malloc and its kin of that size belongs to the arena from now on: it is freed with
+ * what is allocated next. */
+void arena_adopt(arena *a, void *block, size_t bytes);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_printf(arena *a, const char *fmt, ...) VS_PRINTF(2, 3);
 arena_pos arena_mark(const arena *a);

@@ -1,5 +1,6 @@
 /* heap.c - see heap.h. Blocks of a heap are a list; the header before each keeps what follows
  * aligned to 16 bytes. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "heap.h"
 
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__has_include) && __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -222,6 +224,22 @@ static void relink(heap *h, block *b)
         b->older->newer = b;
 }
 
+/* Large blocks on large pages, where the system has them: a page fault costs as much as filling
+ * 50 kB. */
+static void use_large_pages(block *b)
+{
+#ifdef MADV_HUGEPAGE
+    enum { PAGE = 2 << 20, LEAST = 2 * PAGE };
+    if (b->bytes < LEAST)
+        return;
+    const uintptr_t from = ((uintptr_t)b + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    const uintptr_t to = ((uintptr_t)(b + 1) + b->bytes) & ~(uintptr_t)(PAGE - 1);
+    (void)madvise((char *)b + (from - (uintptr_t)b), to - from, MADV_HUGEPAGE);
+#else
+    (void)b;
+#endif
+}
+
 /* A block for n bytes in the place of `old` (NULL: a new one); zero: new bytes are. NULL: no
  * memory, `old` stays. */
 static block *change(heap *h, block *old, size_t n, bool zero)
@@ -243,6 +261,7 @@ static block *change(heap *h, block *old, size_t n, bool zero)
     if (b) {
         b->in = h;
         b->bytes = n;
+        use_large_pages(b);
     }
     if (h) {
         if (!b)

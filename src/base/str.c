@@ -62,6 +62,21 @@ static void grow_pool(str_pool *p)
     p->cap = cap;
 }
 
+/* Where s[0..n) stands, or would. */
+static size_t slot_of(const str_pool *p, const char *s, size_t n, uint32_t hash)
+{
+    size_t k = hash & (p->cap - 1);
+    for (; p->slot[k]; k = (k + 1) & (p->cap - 1))
+        if (p->hash[k] == hash && !strncmp(p->slot[k], s, n) && !p->slot[k][n])
+            break;
+    return k;
+}
+
+const char *str_known(const str_pool *p, const char *s, size_t n)
+{
+    return p->cap ? p->slot[slot_of(p, s, n, (uint32_t)str_hash(s, n))] : NULL;
+}
+
 const char *str_intern(str_pool *p, const char *s, size_t n)
 {
     const char *nul = memchr(s, 0, n);
@@ -70,10 +85,9 @@ const char *str_intern(str_pool *p, const char *s, size_t n)
     if (p->n * 2 >= p->cap)
         grow_pool(p);
     const uint32_t hash = (uint32_t)str_hash(s, n);
-    size_t k = hash & (p->cap - 1);
-    for (; p->slot[k]; k = (k + 1) & (p->cap - 1))
-        if (p->hash[k] == hash && !strncmp(p->slot[k], s, n) && !p->slot[k][n])
-            return p->slot[k];
+    const size_t k = slot_of(p, s, n, hash);
+    if (p->slot[k])
+        return p->slot[k];
     p->n++;
     p->hash[k] = hash;
     return p->slot[k] = arena_strndup(&p->mem, s, n);

@@ -21,7 +21,9 @@ void str_pool_fini(str_pool *p);
 /* The pool's copy of s[0..n), zero-terminated, valid until str_pool_fini. */
 const char *str_intern(str_pool *p, const char *s, size_t n);
 const char *str_intern0(str_pool *p, const char *s);
-/* The same of the text in ASCII lower case. */
+/* The same, but NULL if the pool has no such text. */
+const char *str_known(const str_pool *p, const char *s, size_t n);
+/* The same as str_intern of the text in ASCII lower case. */
 const char *str_intern_lower(str_pool *p, const char *s, size_t n);
 
 /* A positive number below 2^31 for an interned string and back; the same string has the same

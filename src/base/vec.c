@@ -4,6 +4,8 @@
 
 /* Of the first piece: most vecs stay below. */
 enum { FIRST_ELEMENTS = 8, FIRST_BYTES = 128 };
+/* A frozen vec of so much keeps its block. */
+enum { ADOPTED_BYTES = 1 << 20 };
 
 void *vec_grow_(void *v, size_t extra, size_t elem)
 {
@@ -48,6 +50,12 @@ void *vec_fixed_(arena *mem, size_t n, size_t elem)
 void *vec_freeze_(arena *mem, void *v, size_t elem)
 {
     size_t n = vec_len(v);
+    if (n * elem >= ADOPTED_BYTES) { /* no second copy while the first is there */
+        vec_head *h = vs_realloc(vec_head_of(v), sizeof *h + n * elem);
+        h->cap = n;
+        arena_adopt(mem, h, sizeof *h + n * elem);
+        return h + 1;
+    }
     void *copy = vec_fixed_(mem, n, elem);
     if (n)
         memcpy(copy, v, n * elem);

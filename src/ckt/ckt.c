@@ -8,11 +8,8 @@
 
 /* -- names and unknowns -- */
 
-/* A failed look-up leaves its name in the pool: the one change behind a const circuit. */
-const char *ckt_own_name(const ckt *c, const char *name)
-{
-    return str_intern0(&((ckt *)(uintptr_t)c)->names, name);
-}
+/* A failed look-up leaves its name in the pool. */
+const char *ckt_own_name(const ckt *c, const char *name) { return str_intern0(c->names, name); }
 
 static int32_t new_unknown(ckt *c, const char *name, ckt_kind kind, bool internal, bool node)
 {
@@ -56,7 +53,8 @@ ckt *ckt_new(const ckt_opt *opt, diag *d)
 {
     ckt *c = vs_calloc(1, sizeof *c);
     arena_init(&c->mem);
-    str_pool_init(&c->names);
+    str_pool_init(&c->own_names);
+    c->names = opt->names ? opt->names : &c->own_names;
     c->d = d;
     c->opt = *opt;
     if (opt->simparam) {
@@ -98,7 +96,7 @@ void ckt_free(ckt **pc)
     map_free(&c->inst_by_name);
     map_free(&c->by_name);
     map_free(&c->source_by_name);
-    str_pool_fini(&c->names);
+    str_pool_fini(&c->own_names);
     arena_fini(&c->mem);
     vs_free(c);
     *pc = NULL;

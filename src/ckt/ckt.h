@@ -66,6 +66,7 @@ typedef struct ckt_opt {
      * Results do not depend on it. */
     double parallel_min;
     ckt_bypass bypass;
+    str_pool *names; /* where names are kept, outlives the circuit; NULL: the circuit has its own */
     bool general_load; /* small circuits are loaded like large ones (the oracle of ckt_small.c) */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);

@@ -37,7 +37,8 @@ typedef struct ckt_fix { /* what the topology check adds to make dc solvable */
 
 struct ckt {
     arena mem;
-    str_pool names;
+    str_pool own_names; /* unless opt.names is given */
+    str_pool *names;
     diag *d;
     ckt_opt opt;
     ckt_unknown *unknown; /* vec; [0] reference */

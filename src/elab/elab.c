@@ -115,8 +115,6 @@ static vs_status build(elab *e)
         return st;
     for (size_t i = 0; i < vec_len(e->f->node); i++)
         vec_push(e->node, ckt_node(e->c, e->f->node[i]));
-    for (size_t i = 0; i < vec_len(e->f->inst); i++)
-        map_set(&e->inst_of, map_key(e->f->inst[i].name), (int32_t)i);
     add_node_ics(e);
     st = add_instances(e);
     return st == VS_OK ? ckt_finish(e->c, e->opt.forms) : st;
@@ -173,6 +171,7 @@ static vs_status start(elab *e, bool keep)
             vec_push(e->coupled, (int32_t)i);
     const ckt_opt copt = {.temp = elab_kelvin(e),
                           .simparam = e->simparam,
+                          .names = e->names,
                           .threads = e->opt.threads,
                           .bypass = e->opt.bypass,
                           .parallel_min = e->opt.parallel_min};
@@ -277,7 +276,10 @@ vs_status elab_redo_end(elab *e, ckt_redone *what)
     return e->failed ? VS_REJECT : st;
 }
 
-int32_t elab_find(const elab *e, const char *name)
+int32_t elab_find(elab *e, const char *name)
 {
+    if (!e->inst_of.n)
+        for (size_t i = 0; i < vec_len(e->f->inst); i++)
+            map_set(&e->inst_of, map_key(e->f->inst[i].name), (int32_t)i);
     return map_get(&e->inst_of, map_key(name), -1);
 }

@@ -59,7 +59,7 @@ void elab_redo(elab *e, int32_t inst);
 void elab_redo_starts(elab *e);
 VS_MUST_USE vs_status elab_redo_end(elab *e, ckt_redone *what);
 /* Index of an instance, -1: none. */
-int32_t elab_find(const elab *e, const char *name);
+int32_t elab_find(elab *e, const char *name);
 
 /* A result vector: factor * (x[hi] - x[lo]), or a value inside a device. */
 typedef struct elab_out {

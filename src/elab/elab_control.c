@@ -17,12 +17,12 @@ int32_t elab_branch(const elab *e, const char *element)
     return ckt_find(e->c, buf);
 }
 
-static bool ref_ready(const elab *e, const char *name)
+static bool ref_ready(elab *e, const char *name)
 {
-    return elab_branch(e, name) >= 0 || map_get(&e->inst_of, map_key(name), -1) < 0;
+    return elab_branch(e, name) >= 0 || elab_find(e, name) < 0;
 }
 
-static bool expr_ready(const elab *e, const net_expr *x)
+static bool expr_ready(elab *e, const net_expr *x)
 {
     if (x->op == NET_IBRANCH)
         return ref_ready(e, x->name);
@@ -32,7 +32,7 @@ static bool expr_ready(const elab *e, const net_expr *x)
     return true;
 }
 
-bool elab_ready(const elab *e, const flat_inst *in)
+bool elab_ready(elab *e, const flat_inst *in)
 {
     for (size_t i = 0; i < vec_len(in->ref); i++)
         if (!ref_ready(e, in->ref[i]))
@@ -138,7 +138,7 @@ bool elab_control_branch(elab *e, const flat_inst *in, const char *name, int32_t
     *unknown = elab_branch(e, name);
     if (*unknown >= 0)
         return true;
-    if (map_get(&e->inst_of, map_key(name), -1) < 0)
+    if (elab_find(e, name) < 0)
         diag_error(e->d, in->span, "%s: there is no element '%s'", in->name, name);
     else
         diag_error(e->d, in->span,
@@ -191,9 +191,8 @@ static double inductance(elab *e, const flat_inst *in, const char *name, int32_t
     const int32_t row = map_get(&e->row_of_inst, map_key(name), -1);
     if (row < 0) {
         diag_error(e->d, in->span,
-                   map_get(&e->inst_of, map_key(name), -1) < 0
-                       ? "%s: there is no inductor '%s'"
-                       : "%s: '%s' is not an inductor with a fixed value",
+                   elab_find(e, name) < 0 ? "%s: there is no inductor '%s'"
+                                          : "%s: '%s' is not an inductor with a fixed value",
                    in->name, name);
         return 0;
     }

@@ -124,7 +124,7 @@ int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);
 
 /* elab_control.c: E F G H K and waveforms */
-bool elab_ready(const elab *e, const flat_inst *in); /* elements that it refers to are there */
+bool elab_ready(elab *e, const flat_inst *in); /* elements that it refers to are there */
 VS_MUST_USE vs_status elab_source(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_controlled(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_mutual(elab *e, const flat_inst *in);

@@ -557,30 +557,48 @@ static void read_card(flat_ctx *c, body *b, const net_card *card, int32_t *guard
     }
 }
 
+static void read_element(flat_ctx *c, body *b, const net_card *card, int32_t guard, net_tok **tok)
+{
+    item x;
+    elem e;
+    if (!flat_read_plain(c, b, card, &x)) {
+        const net_card full = net_card_full(card, c->d, c->names, tok);
+        if (!flat_read_elem(c, b, &full, &e))
+            return;
+        e.guard = guard;
+        e.card = card;
+        x = (item){.elem = (int32_t)vec_len(b->elem)};
+    }
+    x.card = card;
+    x.guard = guard;
+    const int32_t old = map_get(&b->item_of, map_key(card->name), -1);
+    if (old >= 0 && b->item[old].guard == guard) {
+        diag_error(c->d, net_card_span(card), "element '%s' is defined twice", card->name);
+        diag_note(c->d, net_card_span(b->item[old].card), "first defined here");
+        return;
+    }
+    map_set(&b->item_of, map_key(card->name), (int32_t)vec_len(b->item));
+    vec_push(b->item, x);
+    if (x.elem >= 0)
+        vec_push(b->elem, e);
+}
+
 /* Elements come after the declarations: which words are models must be known. */
 static void read_elements(flat_ctx *c, body *b)
 {
     int32_t guard = -1, next = 0;
     const net_card *card = b->sub->card;
+    net_tok *tok = NULL;
     for (size_t i = 0; i < vec_len(card) && !diag_full(c->d, c->n_error); i++) {
         if (card[i].kind == NET_CARD_IF || card[i].kind == NET_CARD_ELSEIF ||
             card[i].kind == NET_CARD_ELSE)
             guard = next++; /* branches are numbered in the order of the text */
         else if (card[i].kind == NET_CARD_ENDIF)
             guard = b->branch[guard].parent;
-        elem e;
-        if (card[i].kind != NET_ELEMENT || !flat_read_elem(c, b, &card[i], &e))
-            continue;
-        e.guard = guard;
-        int32_t old = map_get(&b->elem_of, map_key(e.name), -1);
-        if (old >= 0 && b->elem[old].guard == guard) {
-            diag_error(c->d, net_card_span(&card[i]), "element '%s' is defined twice", e.name);
-            diag_note(c->d, net_card_span(b->elem[old].card), "first defined here");
-            continue;
-        }
-        map_set(&b->elem_of, map_key(e.name), (int32_t)vec_len(b->elem));
-        vec_push(b->elem, e);
+        if (card[i].kind == NET_ELEMENT)
+            read_element(c, b, &card[i], guard, &tok);
     }
+    vec_free(tok);
 }
 
 /* subckt = ".subckt" name node* ["params:"] (name "=" value)* */
@@ -639,9 +657,10 @@ void flat_body_free(body *b)
     vec_free(b->subs);
     vec_free(b->branch);
     vec_free(b->elem);
+    vec_free(b->item);
     vec_free(b->other);
     map *m[] = {&b->slot,   &b->param_slot, &b->func_of, &b->model_of,
-                &b->bin_of, &b->sub_of,     &b->elem_of};
+                &b->bin_of, &b->sub_of,     &b->item_of};
     for (size_t i = 0; i < VS_COUNT(m); i++)
         map_free(m[i]);
 }

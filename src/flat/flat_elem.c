@@ -846,6 +846,40 @@ static bool read_by_letter(ereader *r)
     }
 }
 
+/* A number that needs no further look: of 1A and 2amp there is something to be said, and it may be
+ * the name of a model. */
+static bool plain_number(flat_ctx *c, const body *b, diag_span at, double *x)
+{
+    char text[64];
+    const char *end;
+    if (at.len >= sizeof text)
+        return false;
+    for (uint32_t i = 0; i < at.len; i++)
+        text[i] = str_lower_char(c->d->file[at.file].text[at.off + i]);
+    text[at.len] = 0;
+    if (text[strspn(text, "+-.0123456789")] == 'a' || !str_spice_number(text, &end, x) || *end ||
+        !isfinite(*x))
+        return false;
+    const char *name = str_known(c->names, text, at.len);
+    return !name || !flat_names_model(b, name);
+}
+
+bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x)
+{
+    diag_span word[3];
+    const char letter = card->name[0];
+    double value;
+    if ((letter != 'r' && letter != 'c' && letter != 'l') || !net_three_words(card, c->d, word) ||
+        !plain_number(c, b, word[2], &value))
+        return false;
+    *x = (item){.elem = -1, .value = value, .at = word[2].off, .n_digit = word[2].len};
+    for (int i = 0; i < 2; i++) {
+        const char *node = c->d->file[card->file].text + word[i].off;
+        x->slot[i] = flat_slot(c, b, str_intern_lower(c->names, node, word[i].len));
+    }
+    return true;
+}
+
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e)
 {
     *e = (elem){.letter = card->name[0], .name = card->name, .card = card, .guard = -1};

@@ -56,7 +56,7 @@ static diag_span call_of(const scope *s)
     while (s->caller && s->caller->path_len)
         s = s->caller;
     const body *b = s->caller ? s->caller->b : NULL;
-    for (size_t i = 0; b && i < vec_len(b->elem); i++) {
+    for (size_t i = 0; b && i < vec_len(b->elem); i++) { /* plain elements call nothing */
         const char *name = b->elem[i].name;
         if (strlen(name) + 1 == s->path_len && !memcmp(name, s->path, s->path_len - 1))
             return net_card_span(b->elem[i].card);

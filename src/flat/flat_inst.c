@@ -286,8 +286,8 @@ static void unknown_ref(flat_ctx *c, scope *s, const keyval *k)
     if (!flat_first(c, k->key_span))
         return;
     const char **cand = NULL;
-    for (size_t i = 0; i < vec_len(s->b->elem); i++)
-        vec_push(cand, s->b->elem[i].name);
+    for (size_t i = 0; i < vec_len(s->b->item); i++)
+        vec_push(cand, s->b->item[i].card->name);
     diag_error(c->d, k->key_span, "no element '%s' here", k->key);
     flat_suggest(c, k->key, cand, vec_len(cand));
     flat_where(c, s);
@@ -300,9 +300,9 @@ static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     x->ref = vec_fixed(c->mem, const char *, n);
     for (size_t i = 0; i < n; i++) {
         const char *name = e->ref[i].key;
-        if (map_get(&s->b->elem_of, map_key(name), -1) >= 0 || strchr(name, '.'))
+        if (map_get(&s->b->item_of, map_key(name), -1) >= 0 || strchr(name, '.'))
             x->ref[i] = flat_join(c, s, name);
-        else if (map_get(&c->root->b->elem_of, map_key(name), -1) >= 0)
+        else if (map_get(&c->root->b->item_of, map_key(name), -1) >= 0)
             x->ref[i] = name;
         else {
             unknown_ref(c, s, &e->ref[i]);
@@ -449,6 +449,28 @@ static void make_inst(flat_ctx *c, scope *s, const elem *e, char letter)
         vec_push(c->f->inst, x);
 }
 
+static void make_plain(flat_ctx *c, scope *s, const item *i)
+{
+    static const rhs no_m = {0};
+    flat_inst x = {.name = flat_join(c, s, i->card->name),
+                   .letter = i->card->name[0],
+                   .span = net_card_span(i->card),
+                   .model_span = DIAG_NOWHERE,
+                   .n_node = 2,
+                   .node = arena_array(c->mem, int32_t, 2),
+                   .param = vec_fixed(c->mem, flat_param, 1)};
+    for (int k = 0; k < 2; k++)
+        x.node[k] = flat_node(c, s, i->slot[k]);
+    x.param[0] = (flat_param){.name = interned_key(c, "value"),
+                              .value = i->value,
+                              .span = {i->card->file, i->at, i->n_digit}};
+    const busy before = flat_slot_begin(c);
+    const bool ok = flat_take_m(c, s, &no_m, &x.m);
+    flat_slot_end(c, s, &no_m, before, (flat_slot_at){.kind = SLOT_M});
+    if (ok)
+        vec_push(c->f->inst, x);
+}
+
 /* -- subcircuit instances -- */
 
 static void unknown_sub(flat_ctx *c, scope *s, const elem *e)
@@ -581,13 +603,28 @@ static void expand_x(flat_ctx *c, scope *s, const elem *e)
         arena_release(&c->scratch, mark);
 }
 
-void flat_expand_elem(flat_ctx *c, scope *s, const elem *e)
+static void begin_elem(flat_ctx *c, const scope *s, const net_card *card)
 {
     if (++c->n_made > (int64_t)max_weight && !c->stop) {
-        diag_error(c->d, net_card_span(e->card), "more than %g elements", max_weight);
+        diag_error(c->d, net_card_span(card), "more than %g elements", max_weight);
         c->stop = true;
     }
-    c->drawing = (busy){e->name, s->path, DIAG_NOWHERE, 0};
+    c->drawing = (busy){card->name, s->path, DIAG_NOWHERE, 0};
+}
+
+static void expand_item(flat_ctx *c, scope *s, const item *i)
+{
+    if (i->elem >= 0) {
+        flat_expand_elem(c, s, &s->b->elem[i->elem]);
+        return;
+    }
+    begin_elem(c, s, i->card);
+    make_plain(c, s, i);
+}
+
+void flat_expand_elem(flat_ctx *c, scope *s, const elem *e)
+{
+    begin_elem(c, s, e->card);
     if (e->letter == 'x')
         expand_x(c, s, e);
     else
@@ -602,7 +639,7 @@ static double count_body(flat_ctx *c, body *b, int depth)
     if (b->in_progress || depth > MAX_DEPTH)
         return 0;
     b->in_progress = true;
-    double n = 0;
+    double n = (double)(vec_len(b->item) - vec_len(b->elem)) * (1 + 2.0 / 16); /* plain ones */
     for (size_t i = 0; i < vec_len(b->elem); i++) {
         const elem *e = &b->elem[i];
         n += 1 + (double)(e->n_node + (int32_t)vec_len(e->kv)) / 16;
@@ -626,10 +663,10 @@ void flat_expand(flat_ctx *c, scope *s)
                    s->b->count, max_weight);
         c->stop = true;
     }
-    for (size_t i = 0; i < vec_len(s->b->elem) && !c->stop; i++) {
+    for (size_t i = 0; i < vec_len(s->b->item) && !c->stop; i++) {
         heap_poll();
-        if (flat_on(s, s->b->elem[i].guard))
-            flat_expand_elem(c, s, &s->b->elem[i]);
+        if (flat_on(s, s->b->item[i].guard))
+            expand_item(c, s, &s->b->item[i]);
         c->stop |= diag_full(c->d, c->n_error);
     }
     for (size_t i = 0; i < vec_len(s->b->other) && s != c->root && !c->stop; i++)
@@ -644,7 +681,7 @@ void flat_expand(flat_ctx *c, scope *s)
 
 void flat_fill_maps(flat_ctx *c)
 {
-    if (c->node_of.n)
+    if (c->node_of.n) /* there is always the ground */
         return;
     for (size_t i = 0; i < vec_len(c->f->node); i++)
         map_set(&c->node_of, map_key(c->f->node[i]), (int32_t)i);
@@ -736,7 +773,8 @@ static void drop_saves(flat *f)
 
 void flat_resolve_pending(flat_ctx *c)
 {
-    flat_fill_maps(c);
+    if (vec_len(c->pend) || vec_len(c->pend_node))
+        flat_fill_maps(c);
     for (size_t i = 0; i < vec_len(c->pend); i++)
         resolve_expr(c, &c->pend[i]);
     for (size_t i = 0; i < vec_len(c->pend_node); i++) {

@@ -76,6 +76,17 @@ typedef struct elem {
     int32_t n_ic;
 } elem;
 
+/* An element of a body, in the order of the text. Most of a large deck are plain: R, C or L, two
+ * nodes, a number. */
+typedef struct item {
+    const net_card *card;
+    int32_t guard;
+    int32_t elem;         /* index of what was read of it; -1: it is plain */
+    int32_t slot[2];      /* plain */
+    double value;         /* plain */
+    uint32_t at, n_digit; /* plain: where its value stands */
+} item;
+
 typedef struct param_def {
     const char *name;
     int32_t slot, guard, prev; /* prev: earlier definition of the same slot, -1 */
@@ -140,8 +151,9 @@ struct body {
     map func_of, model_of, sub_of; /* name -> last definition */
     map bin_of;                    /* name without .k -> last bin */
     branch *branch;                /* vec */
-    elem *elem;
-    map elem_of;
+    item *item;                    /* vec */
+    elem *elem;                    /* vec */
+    map item_of;                   /* name -> item */
     card_ref *other;  /* .ic .nodeset .save .print and missing includes; at top level all others */
     bool in_progress; /* being expanded (recursion) */
     bool recursive_said;
@@ -385,6 +397,8 @@ typedef struct code_card {
 bool flat_read_code(cur *q, code_card *a);
 /* flat_elem.c: reads an element card into *e. false: a message was given. */
 bool flat_read_elem(flat_ctx *c, body *b, const net_card *card, elem *e);
+/* The same if it is plain. false: it is not, nothing was done. */
+bool flat_read_plain(flat_ctx *c, body *b, const net_card *card, item *x);
 
 /* flat_inst.c */
 scope *flat_root(flat_ctx *c);

@@ -326,6 +326,7 @@ bool flat_is_metered(char letter, const char *param)
  * they are right in transients too. */
 static void meter(flat_ctx *c, const char *device, const char *param, diag_span span)
 {
+    flat_fill_maps(c);
     const int32_t k = map_get(&c->inst_of, map_key(device), -1);
     const int32_t t = k < 0 ? -1 : charging_terminal(c->f->inst[k].letter, param);
     if (t >= 0 && t < n_terminal(&c->f->inst[k]))
@@ -360,6 +361,7 @@ bool flat_probes(flat_ctx *c)
     put_meters(c);
     if (!vec_len(c->probe))
         return vec_len(c->f->inst) > n;
+    flat_fill_maps(c);
     if (!has_save_card(c)) /* as in ngspice, .probe takes nothing away */
         vec_push(
             c->f->save,

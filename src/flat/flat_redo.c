@@ -290,8 +290,8 @@ static void set_knobs(flat_plan *p, const flat_override *over, size_t n_over)
 static bool only_params(const body *b, int32_t guard)
 {
     bool more = false;
-    for (size_t i = 0; i < vec_len(b->elem); i++)
-        more |= b->elem[i].guard == guard;
+    for (size_t i = 0; i < vec_len(b->item); i++)
+        more |= b->item[i].guard == guard;
     for (size_t i = 0; i < vec_len(b->func); i++)
         more |= b->func[i].guard == guard;
     for (size_t i = 0; i < vec_len(b->model); i++)

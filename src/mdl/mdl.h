@@ -140,9 +140,10 @@ void mdl_drop_rows(mdl_lib *lib, int32_t most);
 /* A row that nothing uses any more. The last few stay, for values that come back; then its number
  * is given to another one. */
 void mdl_row_release(mdl_model *m, int32_t row);
-/* All that makes a row: values given, environment. [mdl_key_len], owned by the row. */
+/* All that makes a row: values given, environment; key [mdl_key_len]. */
 size_t mdl_key_len(const mdl_model *m);
-const double *mdl_row_key(const mdl_model *m, int32_t row);
+void mdl_row_key(const mdl_model *m, int32_t row, double *key);
+bool mdl_row_has_key(const mdl_model *m, int32_t row, const double *key);
 /* The row of a key, of a row of this model that may be gone. Status: VS_OK; VS_EINPUT (message). */
 VS_MUST_USE vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row);
 /* Value of a parameter in a row after defaults. */

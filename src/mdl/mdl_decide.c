@@ -44,7 +44,7 @@ static bool use_list(form_fn *f)
     return f->row.inst;
 }
 
-vs_status mdl_decide(const mdl_model *m, const row_data *r, form_fn *f, uint8_t **key)
+vs_status mdl_decide(mdl_model *m, const row_data *r, form_fn *f, uint8_t **key)
 {
     if (m->lib->opt.no_specialize)
         return VS_OK;
@@ -53,9 +53,10 @@ vs_status mdl_decide(const mdl_model *m, const row_data *r, form_fn *f, uint8_t 
     const uint8_t *cls = list ? f->row.cls : f->cls;
     const ir_val *at = list ? f->row.want : f->decide;
     const size_t n = vec_len(inst) + 1;
-    uint8_t *ran = vs_malloc(n);
-    ir_num *val = vs_malloc(n * sizeof *val),
-           *input = vs_malloc((vec_len(f->fn.in) + 1) * sizeof *input);
+    const arena_pos mark = mdl_work(m);
+    uint8_t *ran = arena_array(&m->work, uint8_t, n);
+    ir_num *val = arena_array(&m->work, ir_num, n),
+           *input = arena_array(&m->work, ir_num, vec_len(f->fn.in) + 1);
     mdl_row_inputs(m, r, &f->fn, input);
     const vs_status st = list ? ir_static_run(&f->row, &f->fn, input, val, ran)
                               : ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
@@ -65,9 +66,7 @@ vs_status mdl_decide(const mdl_model *m, const row_data *r, form_fn *f, uint8_t 
     vec_extend(*key, bytes);
     if (bytes)
         memcpy(*key + end, r->topology, bytes);
-    vs_free(ran);
-    vs_free(val);
-    vs_free(input);
+    arena_release(&m->work, mark);
     return st;
 }
 

@@ -71,6 +71,8 @@ static void free_model(mdl_model *m)
     map_free(&m->param_of);
     va_param_index_fini(&m->param_index);
     vs_free(m->scratch);
+    mdl_rest_free(m->last_rest);
+    arena_fini(&m->work);
     arena_fini(&m->mem);
     vs_free(m);
 }

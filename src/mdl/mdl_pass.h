@@ -75,7 +75,7 @@ void mdl_find_border(form_fn *f);
 /* -- decisions (mdl_decide.c) -- */
 /* Appends a code for each of f->decide, then the topology. Without specialisation nothing is
  * decided. Status: VS_OK, VS_NOCONV (a loop without end). */
-VS_MUST_USE vs_status mdl_decide(const mdl_model *m, const row_data *r, form_fn *f, uint8_t **key);
+VS_MUST_USE vs_status mdl_decide(mdl_model *m, const row_data *r, form_fn *f, uint8_t **key);
 /* Arrays are the caller's. */
 mdl_facts mdl_decided(const mdl_model *m, const form_fn *f, const uint8_t *key,
                       const int32_t *topology);

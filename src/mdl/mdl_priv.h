@@ -31,13 +31,21 @@ typedef struct stored_part {
     hash128 sum;
 } stored_part;
 
-/* One parameter set. The key part is one block of memory, compared and hashed as bytes. */
+/* What most rows of a model have in common: which parameters are given, and the environment. */
+typedef struct row_rest {
+    int32_t n_user;
+    double v[]; /* [key_len - n_param] */
+} row_rest;
+
+/* One parameter set. A million resistors of different values are a million rows: a row is one block
+ * of memory. Its key is `given` and `rest`, one behind the other. */
 typedef struct row_data {
-    double *key;                      /* [key_len] given values, given flags, environment; owned */
-    double *param;                    /* [n_param] after defaults */
-    int32_t *topology;                /* [n_unknown] */
-    mdl_message *message;             /* vec; texts in the model's arena */
-    mdl_variant *variant[MDL_N_FORM]; /* NULL until asked for */
+    row_rest *rest;
+    double *given;                        /* [n_param] values, 0: not given */
+    double *param;                        /* [n_param] after defaults */
+    int32_t *topology;                    /* [n_unknown] */
+    mdl_message *message;                 /* vec; texts in the model's arena */
+    mdl_variant *variant[MDL_N_FORM];     /* NULL until asked for */
     const uint8_t *decisions[MDL_N_FORM]; /* vecs of the model (mdl_known_key); what the variant
                                              was found by; NULL: not asked for */
     bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of
@@ -118,6 +126,8 @@ struct mdl_model {
     map param_of;               /* interned name -> parameter, -1: none; as they are asked for */
     va_param_index param_index; /* made at the first question */
     double *scratch;            /* [key_len]; NULL: no row was asked for */
+    row_rest *last_rest;        /* of the last new row; the model is a user; NULL: none */
+    arena work;                 /* of one evaluation, see mdl_work */
     int n_kept_row;             /* rows so far that were looked for on disk */
     uint32_t simparam_used;
     bool temp_used;
@@ -159,7 +169,7 @@ struct mdl_lib {
     const char **all; /* vec behind mdl_names */
 };
 
-/* Layout of row_data.key: */
+/* Layout of a row's key: values, then what stands in row_data.rest. */
 #define key_given(m) vec_len((m)->mod->param)
 #define key_temp(m) (2 * vec_len((m)->mod->param))
 #define key_mfactor(m) (key_temp(m) + 1)
@@ -225,8 +235,12 @@ void mdl_store_drop_fn(ir_fn *fn);
 
 /* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs
  * that are not static are 0. */
+/* Where evaluations of static code take memory; arena_release when done. */
+arena_pos mdl_work(mdl_model *m);
+void mdl_key_of(const mdl_model *m, const row_data *r, double *key); /* key [key_len] */
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
 void mdl_row_free(row_data *r);
+void mdl_rest_free(row_rest *rest); /* one user less; NULL is allowed */
 /* A copy of a row with another value of one parameter, not among the model's rows; the caller frees
  * it.
  * Status: VS_OK; VS_EINPUT: out of range (no message). */

@@ -20,41 +20,96 @@ static ir_num number(double x, int type)
 
 static double as_double(ir_num v, int type) { return type == IR_F64 ? v.f : (double)v.i; }
 
-/* Value of an input; `param` [n_param] are the parameters' values: those given for the params
- * function, those after defaults for all others. */
-static double static_input(const mdl_model *m, const double *key, const double *param,
+/* Value of an input; rest: of the row; `param` [n_param] are the parameters' values: those given
+ * for the params function, those after defaults for all others. */
+static double static_input(const mdl_model *m, const double *rest, const double *param,
                            const ir_input *in)
 {
+    const size_t n_param = vec_len(m->mod->param);
     switch ((ir_in_kind)in->kind) {
     case IR_IN_PARAM: return param[in->k];
-    case IR_IN_GIVEN: return key[key_given(m) + (size_t)in->k];
-    case IR_IN_PORTCONN: return key[key_port(m) + (size_t)in->k];
-    case IR_IN_MFACTOR: return key[key_mfactor(m)];
-    case IR_IN_TEMP: return key[key_temp(m)];
-    case IR_IN_SIMPARAM: return key[key_simparam(m) + (size_t)in->k];
+    case IR_IN_GIVEN: return rest[key_given(m) - n_param + (size_t)in->k];
+    case IR_IN_PORTCONN: return rest[key_port(m) - n_param + (size_t)in->k];
+    case IR_IN_MFACTOR: return rest[key_mfactor(m) - n_param];
+    case IR_IN_TEMP: return rest[key_temp(m) - n_param];
+    case IR_IN_SIMPARAM: return rest[key_simparam(m) - n_param + (size_t)in->k];
     default: return 0.0;
     }
 }
 
-static void fill_inputs(const mdl_model *m, const double *key, const double *param, const ir_fn *fn,
+static void fill_inputs(const mdl_model *m, const row_data *r, const double *param, const ir_fn *fn,
                         ir_num *input)
 {
     for (size_t i = 0; i < vec_len(fn->in); i++)
-        input[i] = number(static_input(m, key, param, &fn->in[i]), fn->in[i].type);
+        input[i] = number(static_input(m, r->rest->v, param, &fn->in[i]), fn->in[i].type);
 }
 
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input)
 {
-    fill_inputs(m, r->key, r->param, fn, input);
+    fill_inputs(m, r, r->param, fn, input);
+}
+
+arena_pos mdl_work(mdl_model *m)
+{
+    if (!m->work.top)
+        (void)arena_alloc(&m->work, 1); /* its first chunk stays */
+    return arena_mark(&m->work);
+}
+
+void mdl_rest_free(row_rest *rest)
+{
+    if (rest && --rest->n_user == 0)
+        vs_free(rest);
 }
 
 void mdl_row_free(row_data *r)
 {
-    vs_free(r->key);
-    vs_free(r->param);
-    vs_free(r->topology);
+    mdl_rest_free(r->rest);
     vec_free(r->message);
     vs_free(r);
+}
+
+/* The rest of a key: that of the last new row if it says the same. */
+static row_rest *rest_of(mdl_model *m, const double *v)
+{
+    const size_t bytes = (key_len(m) - vec_len(m->mod->param)) * sizeof *v;
+    if (!m->last_rest || memcmp(m->last_rest->v, v, bytes) != 0) {
+        mdl_rest_free(m->last_rest);
+        m->last_rest = vs_malloc(sizeof *m->last_rest + bytes);
+        m->last_rest->n_user = 1;
+        memcpy(m->last_rest->v, v, bytes);
+    }
+    m->last_rest->n_user++;
+    return m->last_rest;
+}
+
+/* A row with this key. */
+static row_data *row_of_key(mdl_model *m, const double *key)
+{
+    const size_t n_param = vec_len(m->mod->param), n_unknown = vec_len(m->unknown);
+    row_data *r =
+        vs_calloc(1, sizeof *r + 2 * n_param * sizeof(double) + n_unknown * sizeof(int32_t));
+    r->rest = rest_of(m, key + n_param);
+    r->given = (double *)(r + 1);
+    r->param = r->given + n_param;
+    r->topology = (int32_t *)(r->param + n_param);
+    memcpy(r->given, key, n_param * sizeof *key);
+    r->next = -1;
+    return r;
+}
+
+void mdl_key_of(const mdl_model *m, const row_data *r, double *key)
+{
+    const size_t n_param = vec_len(m->mod->param);
+    memcpy(key, r->given, n_param * sizeof *key);
+    memcpy(key + n_param, r->rest->v, (key_len(m) - n_param) * sizeof *key);
+}
+
+static bool has_key(const mdl_model *m, const row_data *r, const double *key)
+{
+    const size_t n_param = vec_len(m->mod->param);
+    return !memcmp(r->given, key, n_param * sizeof *key) &&
+           !memcmp(r->rest->v, key + n_param, (key_len(m) - n_param) * sizeof *key);
 }
 
 /* -- the key -- */
@@ -134,9 +189,10 @@ static vs_status eval_params(mdl_model *m, row_data *r, const asker *a)
 {
     mdl_need(m, MOD_PARAMS);
     const ir_fn *fn = &m->mod->params;
-    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
-    fill_inputs(m, r->key, r->key, fn, input);
+    const arena_pos mark = mdl_work(m);
+    ir_num *val = arena_array(&m->work, ir_num, vec_len(fn->inst) + 1);
+    ir_num *input = arena_array(&m->work, ir_num, vec_len(fn->in) + 1);
+    fill_inputs(m, r, r->given, fn, input);
     vs_status st = ir_interp(fn, input, val, NULL, NULL);
     if (st != VS_OK && a->who)
         diag_error(m->lib->d, a->where, "%s: the defaults of module '%s' do not end", a->who,
@@ -153,8 +209,7 @@ static vs_status eval_params(mdl_model *m, row_data *r, const asker *a)
                 range_error(m, r, fn->out[o].a, a);
             ranges = VS_EINPUT;
         }
-    vs_free(val);
-    vs_free(input);
+    arena_release(&m->work, mark);
     return ranges;
 }
 
@@ -216,12 +271,13 @@ static void note_effect(void *user, const ir_fn *fn, const ir_effect *eff, const
     vec_free(text);
 }
 
-static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *val,
-                           const uint8_t *ran, int32_t *topology)
+static void apply_topology(mdl_model *m, const ir_fn *fn, const ir_num *val, const uint8_t *ran,
+                           int32_t *topology)
 {
     collapse c = {.m = m, .n = (int32_t)vec_len(m->unknown)};
-    uint8_t *unused = vs_calloc((size_t)c.n + 1, 1);
-    c.parent = vs_malloc(((size_t)c.n + 1) * sizeof *c.parent);
+    const arena_pos mark = mdl_work(m);
+    uint8_t *unused = arena_array(&m->work, uint8_t, c.n + 1);
+    c.parent = arena_array(&m->work, int32_t, c.n + 1);
     for (int32_t u = 0; u <= c.n; u++)
         c.parent[u] = u;
     for (size_t o = 0; o < vec_len(fn->out); o++) {
@@ -240,8 +296,7 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
         int32_t r = root(&c, u);
         topology[u] = unused[u] ? -2 : r == c.n ? -1 : r;
     }
-    vs_free(unused);
-    vs_free(c.parent);
+    arena_release(&m->work, mark);
 }
 
 /* Internal unknowns that are 0 whatever the terminals do leave the matrix: a part that a flag
@@ -250,7 +305,8 @@ static void apply_topology(const mdl_model *m, const ir_fn *fn, const ir_num *va
 static vs_status drop_idle(mdl_model *m, row_data *r)
 {
     size_t n_u = vec_len(m->unknown), n = 0;
-    uint8_t *idle = vs_calloc(n_u + 1, 1);
+    const arena_pos mark = mdl_work(m);
+    uint8_t *idle = arena_array(&m->work, uint8_t, n_u + 1);
     for (size_t u = 0; u < n_u; u++)
         idle[u] = m->quiet[u] & MAY_IDLE && r->topology[u] == (int32_t)u;
     for (size_t u = 0; u < n_u; u++)
@@ -261,28 +317,33 @@ static vs_status drop_idle(mdl_model *m, row_data *r)
     vs_status st = VS_OK;
     if (n) {
         const form_fn *f = mdl_form_get(m, FORM_IDLE);
-        ir_num *val = vs_calloc(vec_len(f->fn.inst) + 1, sizeof *val);
-        ir_num *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
-        uint8_t *ran = vs_calloc(vec_len(f->fn.inst) + 1, 1);
+        ir_num *val = arena_array(&m->work, ir_num, vec_len(f->fn.inst) + 1);
+        ir_num *input = arena_array(&m->work, ir_num, vec_len(f->fn.in) + 1);
+        uint8_t *ran = arena_array(&m->work, uint8_t, vec_len(f->fn.inst) + 1);
         mdl_row_inputs(m, r, &f->fn, input);
         st = ir_interp_static(&f->fn, f->cls, input, val, ran, NULL);
         mdl_form_idle(m, &f->fn, f->cls, val, ran, idle);
-        vs_free(val), vs_free(input), vs_free(ran);
     }
     for (size_t u = 0; u < n_u && st == VS_OK; u++)
         if (idle[u])
             r->topology[u] = -2;
-    vs_free(idle);
+    arena_release(&m->work, mark);
     return st;
+}
+
+static bool has_no_noise(const mdl_model *m, const row_data *r)
+{
+    return r->rest->v[key_no_noise(m) - vec_len(m->mod->param)] != 0;
 }
 
 static vs_status find_topology(mdl_model *m, row_data *r, const asker *a)
 {
     const form_fn *f = mdl_form_get(m, FORM_TOPOLOGY);
     size_t n = vec_len(f->fn.inst) + 1;
-    ir_num *val = vs_calloc(n, sizeof *val);
-    uint8_t *ran = vs_calloc(n, 1);
-    ir_num *input = vs_calloc(vec_len(f->fn.in) + 1, sizeof *input);
+    const arena_pos mark = mdl_work(m);
+    ir_num *val = arena_array(&m->work, ir_num, n);
+    uint8_t *ran = arena_array(&m->work, uint8_t, n);
+    ir_num *input = arena_array(&m->work, ir_num, vec_len(f->fn.in) + 1);
     topology_run run = {.m = m, .r = r, .who = a->who};
     ir_host host = {.effect = note_effect, .user = &run};
     mdl_row_inputs(m, r, &f->fn, input);
@@ -290,7 +351,7 @@ static vs_status find_topology(mdl_model *m, row_data *r, const asker *a)
     if (st == VS_OK) {
         apply_topology(m, &f->fn, val, ran, r->topology);
         for (size_t u = 0; u < vec_len(m->quiet); u++)
-            if (m->quiet[u] & QUIET && r->key[key_no_noise(m)] != 0 && r->topology[u] == (int32_t)u)
+            if (m->quiet[u] & QUIET && has_no_noise(m, r) && r->topology[u] == (int32_t)u)
                 r->topology[u] = -2;
         st = drop_idle(m, r);
     }
@@ -305,9 +366,7 @@ static vs_status find_topology(mdl_model *m, row_data *r, const asker *a)
             diag_note(m->lib->d, *a->card, "the model card is here");
         st = VS_EINPUT;
     }
-    vs_free(val);
-    vs_free(ran);
-    vs_free(input);
+    arena_release(&m->work, mark);
     return st;
 }
 
@@ -329,12 +388,7 @@ int32_t mdl_find_param(mdl_model *m, const char *name)
 
 static vs_status new_row(mdl_model *m, const asker *a, row_data **out)
 {
-    row_data *r = vs_calloc(1, sizeof *r);
-    r->key = vs_malloc((key_len(m) + 1) * sizeof *r->key);
-    memcpy(r->key, m->scratch, key_len(m) * sizeof *r->key);
-    r->param = vs_calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
-    r->topology = vs_calloc(vec_len(m->unknown) + 1, sizeof *r->topology);
-    r->next = -1;
+    row_data *r = row_of_key(m, m->scratch);
     vs_status st = VS_OK;
     if (!mdl_store_load_row(m, r)) {
         st = eval_params(m, r, a);
@@ -410,7 +464,7 @@ static vs_status row_of_scratch(mdl_model *m, const asker *a, int32_t *row)
     uint64_t hash = hash128_of(m->scratch, bytes).w[0];
     int32_t first = map_get(&m->row_of_hash, hash, -1);
     for (int32_t k = first; k >= 0; k = m->row[k]->next)
-        if (!memcmp(m->row[k]->key, m->scratch, bytes)) {
+        if (has_key(m, m->row[k], m->scratch)) {
             *row = k;
             if (m->row[k]->released)
                 take_released(m, k);
@@ -442,7 +496,12 @@ vs_status mdl_row(mdl_model *m, const mdl_given *given, size_t n_given, const md
 
 size_t mdl_key_len(const mdl_model *m) { return key_len(m); }
 
-const double *mdl_row_key(const mdl_model *m, int32_t row) { return m->row[row]->key; }
+void mdl_row_key(const mdl_model *m, int32_t row, double *key) { mdl_key_of(m, m->row[row], key); }
+
+bool mdl_row_has_key(const mdl_model *m, int32_t row, const double *key)
+{
+    return has_key(m, m->row[row], key);
+}
 
 vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row)
 {
@@ -454,16 +513,13 @@ vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row)
 vs_status mdl_row_vary(mdl_model *m, int32_t row, int32_t param, double value, row_data **out)
 {
     const row_data *from = m->row[row];
-    const size_t n_unknown = vec_len(m->unknown) + 1;
-    row_data *r = vs_calloc(1, sizeof *r);
-    r->key = vs_malloc((key_len(m) + 1) * sizeof *r->key);
-    memcpy(r->key, from->key, key_len(m) * sizeof *r->key);
-    r->key[param] = value;
-    r->key[key_given(m) + (size_t)param] = 1.0;
-    r->param = vs_calloc(vec_len(m->mod->param) + 1, sizeof *r->param);
-    r->topology = vs_malloc(n_unknown * sizeof *r->topology);
-    memcpy(r->topology, from->topology, (n_unknown - 1) * sizeof *r->topology);
-    r->next = -1;
+    double *key = vs_malloc((key_len(m) + 1) * sizeof *key);
+    mdl_key_of(m, from, key);
+    key[param] = value;
+    key[key_given(m) + (size_t)param] = 1.0;
+    row_data *r = row_of_key(m, key);
+    vs_free(key);
+    memcpy(r->topology, from->topology, vec_len(m->unknown) * sizeof *r->topology);
     const vs_status st = eval_params(m, r, &(asker){NULL});
     if (st == VS_OK)
         *out = r;

@@ -1287,7 +1287,12 @@ enum {
 
 static hash128 row_key(const mdl_model *m, const row_data *r)
 {
-    return part_key(m, "row", 0, r->key, key_len(m) * sizeof *r->key);
+    const size_t n = key_len(m);
+    double *key = vs_malloc((n + 1) * sizeof *key);
+    mdl_key_of(m, r, key);
+    const hash128 id = part_key(m, "row", 0, key, n * sizeof *key);
+    vs_free(key);
+    return id;
 }
 
 bool mdl_store_load_row(mdl_model *m, row_data *r)

@@ -334,22 +334,21 @@ void mdl_variant_free(variant_data *d)
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache)
 {
     const ir_fn *fn = &v->setup;
-    ir_num *val = vs_calloc(vec_len(fn->inst) + 1, sizeof *val);
-    ir_num *input = vs_calloc(vec_len(fn->in) + 1, sizeof *input);
+    mdl_model *m = (mdl_model *)(uintptr_t)v->model;
+    const arena_pos mark = mdl_work(m);
+    ir_num *val = arena_array(&m->work, ir_num, vec_len(fn->inst) + 1);
+    ir_num *input = arena_array(&m->work, ir_num, vec_len(fn->in) + 1);
     memset(cache, 0, (size_t)v->lay.n_cache * sizeof *cache);
-    if (val && input) {
-        mdl_row_inputs(v->model, v->model->row[row], fn, input);
-        /* static code ended when the variant was made: the same loops end here */
-        vs_status st = ir_interp(fn, input, val, NULL, NULL);
-        for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
-            const ir_out *w = &fn->out[o];
-            int type = fn->inst[w->v].type;
-            if (w->kind == IR_OUT_CACHE)
-                cache[w->a] = type == IR_F64 ? val[w->v].f : (double)val[w->v].i;
-        }
+    mdl_row_inputs(m, m->row[row], fn, input);
+    /* static code ended when the variant was made: the same loops end here */
+    const vs_status st = ir_interp(fn, input, val, NULL, NULL);
+    for (size_t o = 0; o < vec_len(fn->out) && st == VS_OK; o++) {
+        const ir_out *w = &fn->out[o];
+        const int type = fn->inst[w->v].type;
+        if (w->kind == IR_OUT_CACHE)
+            cache[w->a] = type == IR_F64 ? val[w->v].f : (double)val[w->v].i;
     }
-    vs_free(val);
-    vs_free(input);
+    arena_release(&m->work, mark);
 }
 
 /* -- kernels -- */

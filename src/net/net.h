@@ -211,7 +211,8 @@ typedef struct net_card {
     net_card_kind kind;
     int32_t file;
     int32_t n_tok;
-    net_tok *tok;     /* [n_tok]; [0] is the name or the dot word */
+    uint32_t off;     /* ELEMENT: where its name stands */
+    net_tok *tok;     /* [n_tok]; [0] is the name or the dot word. ELEMENT: see net_card_full */
     const char *name; /* interned lower case; dot cards without the dot */
     net_sub *sub;     /* SUBCKT: the definition */
 } net_card;
@@ -278,13 +279,20 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */
+/* The card with its tokens. A deck has a million elements, of which each is read once for an
+ * expansion: their tokens are not kept but made again, in the vec *tok of the caller, until the
+ * next call. */
+net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **tok);
 /* The file name that token k of a card begins, as one token: what is quoted, or else all up to the
  * next blank or the punctuation `stop` (0: none), for the name may contain what splits words.
  * *next: the token behind it. */
 net_tok net_file_tok(const net_card *c, int32_t k, char stop, int32_t *next);
 /* Its text without quotes or braces, in mem. */
 const char *net_file_text(const diag *d, arena *mem, const net_card *c, const net_tok *t);
+/* Whether an element card is its name and three words of letters, digits and _.-+:# on one line,
+ * which are then in word: most of a large deck, read without tokens. */
+bool net_three_words(const net_card *c, const diag *d, diag_span word[3]);
 /* Text form for --dump=cards. */
-void net_print(const net_deck *deck, const diag *d, FILE *out);
+void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out);
 
 #endif

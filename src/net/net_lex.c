@@ -96,7 +96,9 @@ uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl)
 static void push(net_lex *l, net_tok_kind kind, uint32_t from, uint32_t to, bool glued)
 {
     net_tok t = {.off = from, .len = to - from, .kind = (uint8_t)kind, .glued = glued};
-    if (kind == NET_T_WORD)
+    if (l->brief && vec_len(l->tok) && l->tok[0].text && l->tok[0].text[0] != '.')
+        t.text = NULL;
+    else if (kind == NET_T_WORD)
         t.text = str_intern_lower(l->names, l->s + from, to - from);
     else if (kind == NET_T_STR) {
         bool closed = to - from >= 2 && l->s[to - 1] == '"';
@@ -203,6 +205,31 @@ static void lex_line(net_lex *l, uint32_t p)
         }
         p = last = q;
     }
+}
+
+/* A word of letters and digits; nothing in it has a meaning for the lexer. */
+static bool is_simple(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-' || c == '+' || c == ':' || c == '#';
+}
+
+bool net_three_words(const net_card *c, const diag *d, diag_span word[3])
+{
+    const diag_file *f = &d->file[c->file];
+    const char *s = f->text;
+    const uint32_t len = (uint32_t)f->len;
+    uint32_t p = c->off + (uint32_t)strlen(c->name);
+    for (int i = 0; i < 3; i++) {
+        const uint32_t from = skip_blank(s, len, p);
+        for (p = from; p < len && is_simple(s[p]);)
+            p++;
+        if (p == from || (p < len && s[p] != '\n' && !is_blank(s[p])))
+            return false;
+        word[i] = (diag_span){c->file, from, p - from};
+    }
+    p = skip_blank(s, len, p);
+    return p >= len || (s[p] == '\n' && !net_lex_join(s, len, p));
 }
 
 bool net_lex_card(net_lex *l)

@@ -19,13 +19,10 @@ typedef struct open_if {
 
 /* The logical lines of a file that was read as a whole: a library that each of its users includes
  * is the same lines again. */
-typedef struct known_line {
-    net_tok *tok; /* [n_tok], those of the card; cards of the same line share them */
-    int32_t n_tok;
-} known_line;
 typedef struct known_file {
-    int32_t file;     /* its text */
-    known_line *line; /* vec */
+    int32_t file;   /* its text */
+    net_card *line; /* vec; an element as it stands in the deck, others with their tokens, which
+                       cards of the same line share */
 } known_file;
 
 typedef struct reader {
@@ -66,7 +63,32 @@ diag_span net_tok_span(const net_card *c, const net_tok *t)
     return (diag_span){c->file, t->off, t->len};
 }
 
-diag_span net_card_span(const net_card *c) { return net_tok_span(c, &c->tok[0]); }
+diag_span net_card_span(const net_card *c)
+{
+    if (!c->n_tok)
+        return (diag_span){c->file, c->off, (uint32_t)strlen(c->name)};
+    return net_tok_span(c, &c->tok[0]);
+}
+
+net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **tok)
+{
+    if (c->n_tok)
+        return *c;
+    const diag_file *f = &d->file[c->file];
+    net_lex l = {.d = d,
+                 .names = names,
+                 .s = f->text,
+                 .len = (uint32_t)f->len,
+                 .pos = c->off,
+                 .file = c->file,
+                 .quiet = true, /* messages were given */
+                 .tok = *tok};
+    net_card full = *c;
+    (void)net_lex_card(&l);
+    full.tok = *tok = l.tok;
+    full.n_tok = (int32_t)vec_len(l.tok);
+    return full;
+}
 
 /* -- file names -- */
 
@@ -139,12 +161,22 @@ const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t f
 
 static void add_card(reader *r, const net_card *c) { vec_push(r->cur->card, *c); }
 
-static net_card card_of(reader *r, const net_lex *l)
+static void add_element(reader *r, int32_t file, uint32_t off, const char *name)
 {
-    net_card c = {.file = l->file, .n_tok = (int32_t)vec_len(l->tok)};
-    c.tok = arena_array(r->mem, net_tok, c.n_tok);
-    memcpy(c.tok, l->tok, (size_t)c.n_tok * sizeof *c.tok);
-    return c;
+    add_card(r, &(net_card){.kind = NET_ELEMENT, .file = file, .off = off, .name = name});
+}
+
+/* Its tokens are those of the lexer, until the next card. */
+static net_card card_of(const net_lex *l)
+{
+    return (net_card){.file = l->file, .n_tok = (int32_t)vec_len(l->tok), .tok = l->tok};
+}
+
+static void own_tokens(reader *r, net_card *c)
+{
+    net_tok *own = arena_array(r->mem, net_tok, c->n_tok);
+    memcpy(own, c->tok, (size_t)c->n_tok * sizeof *own);
+    c->tok = own;
 }
 
 static net_card_kind kind_of_word(const char *word)
@@ -719,14 +751,14 @@ static bool take_card(reader *r, net_lex *l, net_card c, const char *section)
         read_made(r, text, len, net_card_span(&c), "indices and sums written out");
         return true;
     }
-    c.name = t->text;
-    if (c.name[0] != '.') {
-        c.kind = NET_ELEMENT;
+    if (t->text[0] != '.') {
         if (!l->bad)
-            add_card(r, &c);
+            add_element(r, c.file, t->off, t->text);
         return true;
     }
-    c.name++;
+    if (c.tok == l->tok)
+        own_tokens(r, &c);
+    c.name = c.tok[0].text + 1;
     c.kind = kind_of_word(c.name);
     return l->bad && !shapes_deck(c.kind) ? true : dot_card(r, l, c, section);
 }
@@ -740,7 +772,7 @@ static void read_rest(reader *r, net_lex *l)
     while (net_lex_card(l)) {
         const net_tok *t = &l->tok[0];
         if (t->text && !strcmp(t->text, ".control")) {
-            const net_card c = card_of(r, l);
+            const net_card c = card_of(l);
             read_control(r, l, &c);
         } else if (!warned) {
             diag_warning(r->d, (diag_span){l->file, t->off, t->len},
@@ -784,18 +816,35 @@ static int64_t find_known(const reader *r, int32_t file)
     return -1;
 }
 
+static void take_known_element(reader *r, int32_t file, const net_card *c)
+{
+    r->n_card++;
+    if (!r->skip)
+        add_element(r, file, c->off, c->name);
+}
+
 static void read_known(reader *r, int32_t file, size_t known)
 {
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
     l.pos = l.len;
     for (size_t i = 0; i < vec_len(r->known[known].line) && !r->too_much; i++) {
-        const known_line *from = &r->known[known].line[i];
-        (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok},
-                        NULL);
+        const net_card *from = &r->known[known].line[i];
+        if (from->n_tok)
+            (void)take_card(r, &l, (net_card){.file = file, .tok = from->tok, .n_tok = from->n_tok},
+                            NULL);
+        else
+            take_known_element(r, file, from);
         r->too_much |= diag_full(r->d, r->n_error);
     }
     net_lex_fini(&l);
+}
+
+/* Is the element there the card that came last? Else it was left out, or written out. */
+static bool is_last(const reader *r, int32_t file, uint32_t off)
+{
+    const net_card *c = vec_len(r->cur->card) ? &vec_last(r->cur->card) : NULL;
+    return c && c->kind == NET_ELEMENT && c->file == file && c->off == off;
 }
 
 /* A file without a section, not the deck itself. */
@@ -807,16 +856,26 @@ static void read_whole(reader *r, int32_t file)
         return;
     }
     const int messages = r->d->n_error + r->d->n_warning;
-    known_line *all = NULL;
+    net_card *all = NULL;
     bool plain = true, more = true;
     net_lex l;
     net_lex_init(&l, r->d, r->names, file);
+    l.brief = true;
     while (more && !r->too_much && net_lex_card(&l)) {
-        const net_card c = card_of(r, &l);
-        plain &= is_plain(&c);
-        if (plain)
-            vec_push(all, ((known_line){c.tok, c.n_tok}));
+        net_card c = card_of(&l);
+        const bool element = c.tok[0].kind == NET_T_WORD && c.tok[0].text[0] != '.';
+        const uint32_t off = c.tok[0].off;
+        plain = plain && is_plain(&c);
+        if (plain && !element) {
+            own_tokens(r, &c);
+            vec_push(all, c);
+        }
         more = take_card(r, &l, c, NULL);
+        if (plain && element) {
+            plain = is_last(r, file, off);
+            if (plain)
+                vec_push(all, vec_last(r->cur->card));
+        }
         r->too_much |= diag_full(r->d, r->n_error);
     }
     if (!more)
@@ -837,6 +896,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
         return;
     }
     net_lex_init(&l, r->d, r->names, file);
+    l.brief = true;
     if (top && !(r->opt && r->opt->no_title)) {
         diag_span t = net_lex_raw_line(&l);
         const bool word = t.len > 7 && !str_ncasecmp(l.s + t.off, ".title ", 7); /* KiCad's */
@@ -848,7 +908,7 @@ static void read_text(reader *r, int32_t file, const char *section, diag_span se
     while (more && !r->too_much) {
         if (!net_lex_card(&l))
             break;
-        more = take_card(r, &l, card_of(r, &l), section);
+        more = take_card(r, &l, card_of(&l), section);
         ended = !more;
         r->too_much |= diag_full(r->d, r->n_error);
     }

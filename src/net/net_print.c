@@ -10,30 +10,41 @@ static void print_tok(const diag *d, const net_card *c, const net_tok *t, FILE *
         fprintf(out, "%.*s", (int)t->len, d->file[c->file].text + t->off);
 }
 
-static void print_card(const diag *d, const net_card *c, int indent, FILE *out)
+typedef struct printer {
+    diag *d;
+    str_pool *names;
+    net_tok *tok; /* vec */
+    FILE *out;
+} printer;
+
+static void print_card(printer *p, const net_card *kept, int indent)
 {
+    const net_card card = net_card_full(kept, p->d, p->names, &p->tok), *c = &card;
+    FILE *out = p->out;
     fprintf(out, "%*s", indent, "");
     for (int32_t i = 0; i < c->n_tok; i++) {
         if (i)
             fputc(' ', out);
-        print_tok(d, c, &c->tok[i], out);
+        print_tok(p->d, c, &c->tok[i], out);
     }
     fputc('\n', out);
 }
 
-static void print_sub(const net_sub *s, const diag *d, int indent, FILE *out)
+static void print_sub(printer *p, const net_sub *s, int indent)
 {
     for (size_t i = 0; i < vec_len(s->card); i++) {
-        print_card(d, &s->card[i], indent, out);
+        print_card(p, &s->card[i], indent);
         if (!s->card[i].sub)
             continue;
-        print_sub(s->card[i].sub, d, indent + 2, out);
-        fprintf(out, "%*s.ends %s\n", indent, "", s->card[i].sub->name);
+        print_sub(p, s->card[i].sub, indent + 2);
+        fprintf(p->out, "%*s.ends %s\n", indent, "", s->card[i].sub->name);
     }
 }
 
-void net_print(const net_deck *deck, const diag *d, FILE *out)
+void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out)
 {
+    printer p = {.d = d, .names = names, .out = out};
     fprintf(out, "* %s\n", deck->title);
-    print_sub(deck->top, d, 0, out);
+    print_sub(&p, deck->top, 0);
+    vec_free(p.tok);
 }

@@ -11,6 +11,7 @@ typedef struct net_lex {
     uint32_t len, pos;
     int32_t file;
     bool quiet;   /* no messages: text that is skipped */
+    bool brief;   /* of a card without a dot only the first word has a text */
     bool bad;     /* the line read last has a quote or brace that is not closed */
     net_tok *tok; /* vec: the logical line read last */
 } net_lex;

@@ -186,7 +186,7 @@ static vs_status read_deck(run *r)
     if (r->j->streams.ngspice && sim_deck(r->sim) && sim_deck(r->sim)->title)
         run_ng_circuit(r);
     if (!st && r->j->dump && !strcmp(r->j->dump, "cards"))
-        net_print(sim_deck(r->sim), &r->d, r->log);
+        net_print(sim_deck(r->sim), &r->d, &r->names, r->log);
     return st ? st : sim_read_options(r->sim);
 }
 

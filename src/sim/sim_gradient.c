@@ -232,9 +232,8 @@ static void free_side(side *k)
 
 static double *copy_key(const ckt_device_facts *f)
 {
-    const size_t bytes = mdl_key_len(f->model) * sizeof(double);
-    double *key = vs_malloc(bytes + sizeof *key);
-    memcpy(key, mdl_row_key(f->model, f->row), bytes);
+    double *key = vs_malloc((mdl_key_len(f->model) + 1) * sizeof *key);
+    mdl_row_key(f->model, f->row, key);
     return key;
 }
 
@@ -307,8 +306,7 @@ static bool same_wave(const wave_at *a, const nat_source *b)
 
 static void take_device(gradient *g, side *k, ckt_device_facts f, int32_t i)
 {
-    const size_t bytes = mdl_key_len(f.model) * sizeof(double);
-    if (memcmp(mdl_row_key(f.model, f.row), g->key[i], bytes))
+    if (!mdl_row_has_key(f.model, f.row, g->key[i]))
         vec_push(k->device, ((device_at){i, copy_key(&f)}));
 }
 

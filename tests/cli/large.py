@@ -247,6 +247,17 @@ class Size(Folder):
         self.assertLess(large['peak_memory_bytes'], 80000 * 3100)
         self.assertLess(large['seconds']['elaborate'], 24 * small['seconds']['elaborate'] + 1)
 
+    def test_an_element_takes_few_bytes_until_the_circuit_is_there(self):
+        # sizes of what an element and half a node have, with what vecs and maps keep free
+        for kind, most in ('ladder', 900), ('wires', 1700):
+            peak = []
+            for n in 20000, 60000:
+                self.write('deck.sp', generated('large.py', kind, str(n)))
+                subprocess.run([VSIM, 'check', '-q', '--stats', 'stats.json', 'deck.sp'], cwd=self.tmp.name, check=True)
+                with open(self.path('stats.json')) as f:
+                    peak.append(json.load(f)['peak_memory_bytes'])
+            self.assertLess((peak[1] - peak[0]) / 80000, most, kind)
+
     def test_a_deck_of_many_lines(self):
         s = self.figures('flat', 50000)
         self.assertEqual(s['unknowns'], 30002)

@@ -434,7 +434,7 @@ START_TEST(title_and_cards_are_kept)
     char *buf = NULL;
     size_t n = 0;
     FILE *out = stream_text(&buf, &n);
-    net_print(&t.deck, &t.d, out);
+    net_print(&t.deck, &t.d, &t.names, out);
     fclose(out);
     ck_assert_str_eq(buf, "* My title\n.subckt s a\n  r1 a 0 {1 + 2}\n.ends s\nx1 p s\n");
     vs_free(buf);
@@ -466,13 +466,70 @@ START_TEST(models_are_like_others)
 }
 END_TEST
 
+static void assert_same_circuit(const char *a, const char *b)
+{
+    fixture s, t;
+    deck_from(&s, a, strlen(a));
+    deck_from(&t, b, strlen(b));
+    char *one = deck_text(&s), *other = deck_text(&t);
+    ck_assert_msg(s.build == VS_OK && t.build == VS_OK, "%s", a);
+    ck_assert_str_eq(one, other);
+    vs_free(one);
+    vs_free(other);
+    deck_fini(&s);
+    deck_fini(&t);
+}
+
+/* Most elements are read as three words, the others as tokens: the same circuit comes out. */
+START_TEST(elements_are_the_same_with_and_without_tokens)
+{
+    static const char *const pair[][2] = {{"r1 a b 1k", "r1 a b {1k}"},
+                                          {"R1 A B 1K", "r1 a b {1k}"},
+                                          {"c1 a\tb  2.5pF  ", "c1 (a b) 2.5p"},
+                                          {"l1 a b 1e-9", "l1 a b 1n ; coil"},
+                                          {"r1 a b 1k\n* note\n\n", "r1 a b\n+ 1k"},
+                                          {"r1 a b -5", "r1 a,b {-5}"},
+                                          {"r1 x.y n#1 1meg", "r1 x.y n#1 '1meg'"},
+                                          {"r1 a b 1k\n+ m=2", "r1 a b {1k} m=2"},
+                                          {"r1 a b 1k\n* note\n+ m=2", "r1 a b {1k} m=2"},
+                                          {"r1 a b 1k $ twice", "r1 a b {1k}"},
+                                          {"r1 a gnd 0.001mil", "r1 a 0 {25.4n}"}};
+    char a[200], b[200];
+    for (size_t i = 0; i < VS_COUNT(pair); i++) {
+        snprintf(a, sizeof a, "t\n%s\nv1 a 0 1\n.end\n", pair[i][0]);
+        snprintf(b, sizeof b, "t\n%s\nv1 a 0 1\n.end\n", pair[i][1]);
+        assert_same_circuit(a, b);
+    }
+    /* a name of a model that looks like a number; the last line of a text without an end */
+    assert_same_circuit("t\nr1 a 0 2k\n.model 2k r r=5\n", "t\nr1 a 0 2K\n.model 2k r (r=5)\n");
+    assert_same_circuit("t\nr1 a 0 5", "t\nr1 a 0 {5}\n.end\n");
+    fixture t;
+    const char *deck = "t\nr1 a 0 1k\nR1 b 0 2k\nc1 a 0 1A\n.end\n";
+    deck_from(&t, deck, strlen(deck));
+    char *said = deck_messages(&t);
+    ck_assert(strstr(said, "3:1: error: element 'r1' is defined twice\n"
+                           "2:1: note: first defined here\n"));
+    ck_assert(strstr(said, "4:8: warning: this is 1e-18"));
+    vs_free(said);
+    deck_fini(&t);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {
-        lines_become_cards,     texts_of_parameters_name_models, elements_have_nodes_and_values,
-        sources_have_waveforms, parameters_are_found_in_scope,   branches_are_taken_by_condition,
-        dot_cards_are_read,     values_from_outside_win,         options_are_read_alone,
-        draws_belong_to_names,  draws_are_distributed,           title_and_cards_are_kept,
-        models_are_like_others};
+    const TTest *const tests[] = {lines_become_cards,
+                                  texts_of_parameters_name_models,
+                                  elements_have_nodes_and_values,
+                                  sources_have_waveforms,
+                                  parameters_are_found_in_scope,
+                                  branches_are_taken_by_condition,
+                                  dot_cards_are_read,
+                                  values_from_outside_win,
+                                  options_are_read_alone,
+                                  draws_belong_to_names,
+                                  draws_are_distributed,
+                                  title_and_cards_are_kept,
+                                  models_are_like_others,
+                                  elements_are_the_same_with_and_without_tokens};
     return run_tests("flat/flat", tests, VS_COUNT(tests));
 }
