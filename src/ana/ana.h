@@ -159,8 +159,6 @@ typedef struct ana_tape ana_tape;
 VS_MUST_USE vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt,
                                    const ana_sink *sink, size_t memory);
 void ana_tape_free(ana_tape **tape);
-size_t ana_tape_steps(const ana_tape *t);
-int64_t ana_tape_again(const ana_tape *t); /* steps that ana_tape_back computed again */
 
 typedef struct ana_seed { /* d measure / d x[unknown] in a row that the sink got */
     int64_t row;          /* from 0; rows of a list ascend */

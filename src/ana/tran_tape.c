@@ -47,7 +47,6 @@ struct ana_tape {
     tape_state *state; /* vec: where parts begin; the first part begins at node 0 */
     bool again;        /* a part is computed again: */
     int64_t at, end;   /* its next node; behind its last */
-    int64_t n_again;
 };
 
 /* -- the run -- */
@@ -76,7 +75,6 @@ static void add_node(ana_tape *t, tape_node k, const double *x)
 {
     if (!t->again)
         vec_push(t->node, k);
-    t->n_again += t->again;
     t->at++;
     keep(t, x);
 }
@@ -215,10 +213,6 @@ void ana_tape_free(ana_tape **tape)
     vec_free(t->x);
     vs_free(t);
 }
-
-size_t ana_tape_steps(const ana_tape *t) { return vec_len(t->node); }
-
-int64_t ana_tape_again(const ana_tape *t) { return t->n_again; }
 
 /* -- a part once more -- */
 

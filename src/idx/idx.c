@@ -254,14 +254,6 @@ int32_t idx_n_plot(const idx *x) { return (int32_t)vec_len(x->part); }
 const idx_plot *idx_plot_of(const idx *x, int32_t k) { return &x->part[k].p; }
 bool idx_found(const idx *x) { return x->found; }
 
-int64_t idx_bytes(const idx *x)
-{
-    int64_t n = 0;
-    for (size_t k = 0; k < vec_len(x->part); k++)
-        n += idx_chunks_bytes(&x->part[k], x->part[k].p.n_point);
-    return n;
-}
-
 /* -- what became of it -- */
 
 /* The last plot once more, and what came behind it. false: it is another one. */

@@ -12,7 +12,7 @@
  *         or `keep` is set, and a file can be made there; else in a file without a name. It holds
  *         for the size and the time of change that the file had, has a version, and each part that
  *         is read is summed; where something does not fit, it is made again.
- * Memory: names, and buffers of IDX_BUFFER bytes at most, whatever the points.
+ * Memory: names, and buffers of some 40 MB at most, whatever the points.
  * One thread at a time. *why is a static text, the end of a sentence: "'a.raw' ...".
  * Columns: of a real plot its vectors; of a complex one 2 k and 2 k + 1 are real and imaginary part
  * of vector k. */
@@ -21,7 +21,7 @@
 
 #include "vs.h"
 
-enum { IDX_FEW = 4096, IDX_LARGE = 256 << 20, IDX_BUFFER = 64 << 20 };
+enum { IDX_FEW = 4096, IDX_LARGE = 256 << 20 };
 
 typedef struct idx idx;
 
@@ -44,9 +44,8 @@ void idx_close(idx **x);
 const char *idx_damage(const idx *x);
 int32_t idx_n_plot(const idx *x);
 const idx_plot *idx_plot_of(const idx *x, int32_t k); /* until the next idx_refresh */
-/* Was an index found that holds for the file? How many bytes one has. */
+/* Was an index found that holds for the file? */
 bool idx_found(const idx *x);
-int64_t idx_bytes(const idx *x);
 
 /* Goes on with the index for about so many bytes of values. *done: the part that there is, 1: all.
  * Status: VS_OK; VS_EIO: the file ends earlier than it did, or the index cannot be written. */

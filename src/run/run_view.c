@@ -27,7 +27,7 @@ typedef struct viewer {
     diag d;
     view *data;
     http_server *server;
-    double looked, look_next, told, alone; /* s of the clock; alone: since when no page listens */
+    double look_next, told, alone; /* s of the clock; alone: since when no page listens */
     bool had_page;
 } viewer;
 

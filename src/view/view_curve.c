@@ -63,7 +63,8 @@ static bool end(work *w)
     return good;
 }
 
-void view_put_head(FILE *out, const char *text, size_t n)
+/* The head of an answer: its length, itself, blanks up to a multiple of 8. */
+static void put_head(FILE *out, const char *text, size_t n)
 {
     const uint32_t size = (uint32_t)((n + 4 + 7) / 8 * 8 - 4);
     const unsigned char b[4] = {(unsigned char)size, (unsigned char)(size >> 8),
@@ -328,7 +329,7 @@ static void put_curves(const curve *all, const work *w)
     FILE *text = stream_text(&head, &n);
     put_curve_head(all, w, text);
     stream_close(text);
-    view_put_head(w->out, head, n);
+    put_head(w->out, head, n);
     vs_free(head);
     for (size_t k = 0; k < vec_len(all); k++)
         complex |= all[k].y.complex;
@@ -382,7 +383,7 @@ bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out)
         if (at >= 0 && read_point(&w, plot, at, row)) {
             char head[64];
             const int size = snprintf(head, sizeof head, "{\"n\":%zu}", n);
-            view_put_head(out, head, (size_t)size);
+            put_head(out, head, (size_t)size);
             for (size_t i = 0, from = 0; i < n; i++) {
                 const bool complex = p->vec[i]->complex;
                 const double y = complex ? hypot(row[from], row[from + 1]) : row[from];
@@ -420,7 +421,7 @@ static void put_spectrum(work *w, const post_plot *p, const char *unit)
     }
     fputs("}", text);
     stream_close(text);
-    view_put_head(w->out, head, n);
+    put_head(w->out, head, n);
     vs_free(head);
     for (int64_t k = 0; k < y->n; k++) {
         const double hz = x->complex ? x->v[2 * k] : x->v[k];

@@ -54,8 +54,4 @@ void view_forget_values(view_file *f);
 /* "r=1000", "#2": what tells a member from the others; text in buf or the plot's. */
 const char *view_member_name(const view *v, const view_group *g, size_t k, char buf[24]);
 
-/* -- view_curve.c -- */
-/* The head of an answer: its length, itself, blanks up to a multiple of 8. */
-void view_put_head(FILE *out, const char *text, size_t n);
-
 #endif
