@@ -91,12 +91,10 @@ static void join_lines(char *s, size_t n)
     }
 }
 
-const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at)
+/* From token `first` on; there is one. */
+static const char *text_from(const sim *s, arena *mem, const net_card *c, int32_t first,
+                             diag_span *at)
 {
-    if (first >= c->n_tok) {
-        *at = net_card_span(c);
-        return "";
-    }
     const net_tok *last = &c->tok[c->n_tok - 1];
     uint32_t from = c->tok[first].off, n = last->off + last->len - from;
     char *text = arena_alloc(mem, n + 1);
@@ -106,6 +104,18 @@ const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t f
                c->tok[i].len);
     join_lines(text, n);
     *at = (diag_span){c->file, from, n};
+    return text;
+}
+
+const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t first, diag_span *at)
+{
+    net_tok *tok = NULL;
+    const net_card full = c->kind == NET_ELEMENT ? net_card_full(c, s->d, s->names, &tok) : *c;
+    const char *text = "";
+    *at = net_card_span(c);
+    if (first < full.n_tok)
+        text = text_from(s, mem, &full, first, at);
+    vec_free(tok);
     return text;
 }
 
