@@ -22,7 +22,12 @@
 #include "vec.h"
 
 enum { EXIT_LOST = 4 /* of a rank that lost rank 0 (vsim.1) */ };
-enum { TAG = 1, SENDS = 8 /* at a time, of a simulator's results */, SAID = 2000 };
+enum {
+    TAG = 1,
+    SENDS = 8,     /* at a time, of a simulator's results */
+    RECEIVES = 64, /* at a time */
+    SAID = 2000
+};
 static const long BRISK_NS = 100000, CALM_NS = 1000000; /* sleeps */
 static const int BRISK = 100;             /* rounds without a message until it is calm */
 static const double PULSE = 1, GRACE = 2; /* s between signs of life; for an end without a signal */
@@ -32,6 +37,14 @@ typedef struct sending {
     char *bytes;
 } sending;
 
+/* A message that has begun to come. Its sender may end or stop before the rest is there, so nobody
+ * waits for it. */
+typedef struct receiving {
+    MPI_Request request;
+    char *bytes;
+    int n, from;
+} receiving;
+
 typedef struct relay {
     const rank_relay_opt *o;
     int rank, size;
@@ -40,6 +53,7 @@ typedef struct relay {
     char *in, *out;   /* vecs: bytes from it, and to it */
     size_t written;   /* of out */
     sending *send;    /* vec */
+    receiving *recv;  /* vec, oldest first */
     double *heard;    /* [size] when; of rank 0 alone except there */
     bool *gone, *bye; /* [size] */
     double pulse;
@@ -249,11 +263,21 @@ static void read_in(relay *r)
 
 /* -- from other ranks -- */
 
+static void drop(relay *r, size_t i)
+{
+    size_t *n = &vec_head_of(r->recv)->len;
+    memmove(r->recv + i, r->recv + i + 1, (--*n - i) * sizeof *r->recv);
+}
+
+/* What it began to send stays where it is: a rank that only seems to be gone may still write. */
 static void lose(relay *r, int rank, const char *why)
 {
     if (r->gone[rank])
         return;
     r->gone[rank] = true;
+    for (size_t i = vec_len(r->recv); i-- > 0;)
+        if (r->recv[i].from == rank)
+            drop(r, i);
     to_simulator(r, rank, RANK_GONE, why, strlen(why));
 }
 
@@ -275,28 +299,64 @@ static void take(relay *r, const rank_frame *f, const char *data)
     }
 }
 
+/* Of a rank that is gone nobody looks at what comes; its bytes stay, MPI may still write there. */
+static void begin_receives(relay *r)
+{
+    int there = 0;
+    MPI_Message message;
+    MPI_Status st;
+    while (vec_len(r->recv) < RECEIVES && vec_len(r->out) < 4 * RANK_PIECE &&
+           MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message, &st) == MPI_SUCCESS &&
+           there) {
+        receiving x = {.from = st.MPI_SOURCE};
+        MPI_Get_count(&st, MPI_BYTE, &x.n);
+        x.bytes = malloc((size_t)x.n + 1);
+        if (!x.bytes)
+            MPI_Abort(MPI_COMM_WORLD, 4);
+        if (MPI_Imrecv(x.bytes, x.n, MPI_BYTE, &message, &x.request) != MPI_SUCCESS)
+            free(x.bytes);
+        else if (r->gone[x.from])
+            MPI_Request_free(&x.request);
+        else
+            vec_push(r->recv, x);
+    }
+}
+
+static void take_bytes(relay *r, const receiving *x)
+{
+    rank_frame f;
+    if (x->n < (int)sizeof f)
+        return;
+    memcpy(&f, x->bytes, sizeof f);
+    f.rank = x->from;
+    f.n = x->n - (int)sizeof f;
+    take(r, &f, x->bytes + sizeof f);
+}
+
+/* A rank's messages are taken in the order in which it sent them. */
+static bool is_behind(const relay *r, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (r->recv[k].from == r->recv[i].from)
+            return true;
+    return false;
+}
+
 static void receive(relay *r)
 {
-    int there = 0, n = 0;
-    MPI_Status st;
-    while (vec_len(r->out) < 4 * RANK_PIECE &&
-           MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &st) == MPI_SUCCESS && there) {
-        MPI_Get_count(&st, MPI_BYTE, &n);
-        char *bytes = malloc((size_t)n + 1);
-        rank_frame f;
-        if (!bytes ||
-            MPI_Recv(bytes, n, MPI_BYTE, st.MPI_SOURCE, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
-                MPI_SUCCESS ||
-            n < (int)sizeof f) {
-            free(bytes);
-            return;
+    begin_receives(r);
+    for (size_t i = 0; i < vec_len(r->recv);) {
+        receiving *x = &r->recv[i];
+        int done = 0;
+        if (is_behind(r, i) ||
+            (MPI_Test(&x->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done)) {
+            i++;
+            continue;
         }
-        memcpy(&f, bytes, sizeof f);
-        f.rank = st.MPI_SOURCE;
-        f.n = n - (int)sizeof f;
-        if (!r->gone[f.rank]) /* one that was given up may come back: its points are with others */
-            take(r, &f, bytes + sizeof f);
-        free(bytes);
+        if (done)
+            take_bytes(r, x);
+        free(x->bytes);
+        drop(r, i);
         r->idle = 0;
     }
 }
