@@ -326,9 +326,9 @@ static void take_side(gradient *g, side *k)
     for (int32_t i = 0; i < ckt_n_device(s->ckt) && !noted; i++)
         take_device(g, k, ckt_device(s->ckt, i), i);
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++) {
-        const nat_source *n = ckt_source_all(s->ckt, i);
-        if (!same_wave(&g->base.wave[i], n))
-            vec_push(k->wave, ((wave_at){i, copy_wave(g, &n->w), n->m}));
+        const nat_source *w = ckt_source_all(s->ckt, i);
+        if (!same_wave(&g->base.wave[i], w))
+            vec_push(k->wave, ((wave_at){i, copy_wave(g, &w->w), w->m}));
     }
     take_starts(g, k);
 }
