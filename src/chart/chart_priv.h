@@ -43,7 +43,7 @@ struct chart_surface {
 void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
 /* A page: what stands in front of its picture, and behind. */
 void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
-/* false: no memory. */
+/* false: Cairo has no memory for the picture. */
 typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height, bool pdf);
 #define CHART_CAIRO_SYMBOL "chart_cairo_begin"
 #define CHART_CAIRO_VERSION_SYMBOL "chart_cairo_version"

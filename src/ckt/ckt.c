@@ -319,20 +319,18 @@ static nat_line_opt line_of(ckt *c, const char *name, const int32_t node[4], dou
     return o;
 }
 
-vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td,
-                       double m, diag_span span)
+void ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
+                  diag_span span)
 {
     const nat_line_opt o = line_of(c, name, node, m, span);
     nat_line_add(&c->nat, &o, z, td);
-    return VS_OK;
 }
 
-vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
-                             const nat_lossy_opt *lossy, double m, diag_span span)
+void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const nat_lossy_opt *lossy,
+                        double m, diag_span span)
 {
     const nat_line_opt o = line_of(c, name, node, m, span);
     nat_lossy_add(&c->nat, &o, lossy);
-    return VS_OK;
 }
 
 static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
@@ -348,7 +346,7 @@ static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
     return k;
 }
 
-vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span)
+void ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span)
 {
     assert(!c->finished);
     const osdi_module *m = in->module;
@@ -365,7 +363,6 @@ vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span
             unk[i] = in->one_with[i] < 0 ? 0 : unk[in->one_with[i]];
     nat_osdi_add(&c->nat, in, name, span, unk);
     vec_free(unk);
-    return VS_OK;
 }
 
 int32_t ckt_n_osdi(const ckt *c)

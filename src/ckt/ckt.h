@@ -84,8 +84,8 @@ int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                                      const int32_t *terminal, diag_span span);
 /* A device of an OSDI library; terminal[in->n_terminal]. The instance must outlive the circuit.
- * Status: VS_OK, VS_ENOMEM. */
-VS_MUST_USE vs_status ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span);
+ */
+void ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span);
 /* Independent sources; the waveform is copied. V: its current unknown is "<name>#branch", positive
  * from p through the source to n. Wave arguments: see wave.h. */
 VS_MUST_USE vs_status ckt_add_vsource(ckt *c, const char *name, int32_t p, int32_t n, const wave *w,
@@ -95,11 +95,11 @@ VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32
 /* Ideal line between the ports (node[0], node[1]) and (node[2], node[3]): impedance z > 0 in ohm,
  * delay td > 0 in seconds; m of them in parallel. Its currents are the unknowns "<name>#i1",
  * "<name>#i2". */
-VS_MUST_USE vs_status ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z,
-                                   double td, double m, diag_span span);
+void ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
+                  diag_span span);
 /* Like ckt_add_line, with losses; ic of o: ckt_add_ic was called for its ports. */
-VS_MUST_USE vs_status ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4],
-                                         const nat_lossy_opt *o, double m, diag_span span);
+void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const nat_lossy_opt *o,
+                        double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
  * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
  * are named in messages (floating: warning and a gmin shunt; loop of sources: error).

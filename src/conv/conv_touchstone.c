@@ -63,8 +63,8 @@ static vs_status write_old(conv_job *j, const post_plot *p, int n, const post_ve
                            const double *z0)
 {
     double *row = vs_calloc((size_t)(2 * n * n), sizeof *row);
-    out_touchstone *f;
-    vs_status st = out_touchstone_stream(&f, j->fp, z0, n);
+    out_touchstone *f = out_touchstone_stream(j->fp, z0, n);
+    vs_status st = VS_OK;
     for (int64_t k = 0; k < conv_points(p) && !st; k++) {
         for (int m = 0; m < n * n; m++) {
             row[2 * m] = conv_re(s[m], k);

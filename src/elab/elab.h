@@ -75,10 +75,10 @@ const char *elab_out_type(const elab_out *o);
 /* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of
  * the top level and below and the currents of the voltage sources; with `branches` also the
  * currents of other branches that are unknowns (inductors, controlled voltage sources).
- *   out  out  vec, the caller frees it; names live in `names`
- * Status: VS_OK, VS_EINPUT. */
-VS_MUST_USE vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d,
-                                   str_pool *names, bool branches);
+ * A name that is nowhere gets a warning in d and is left out.
+ *   out  out  vec, the caller frees it; names live in `names` */
+void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
+                  bool branches);
 
 typedef struct elab_node_value { /* as ana_node_value */
     int32_t unknown;

@@ -160,9 +160,9 @@ static vs_status ideal(elab *e, const flat_inst *in)
     v.ok = refuse_short(&v, td);
     if (!v.ok)
         return VS_EINPUT;
-    const vs_status st = ckt_add_line(e->c, in->name, node, z, td, in->m, in->span);
+    ckt_add_line(e->c, in->name, node, z, td, in->m, in->span);
     line_ic(e, in, node);
-    return st;
+    return VS_OK;
 }
 
 /* -- O -- */
@@ -182,9 +182,11 @@ static vs_status add_lossy(values *v, const char *name, const int32_t node[4], n
     o.t_end = e->tstop > 0 ? e->tstop : LONG_TIME * (td + o.r * o.c + o.l * o.g);
     o.t_end = o.t_end > 0 ? o.t_end : 1; /* r and g alone: no time in them */
     o.limited = !given(v, "nosteplimit") && e->tstop <= SHORT_LINE * td;
-    return kind == RLGC_IDEAL
-               ? ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span)
-               : ckt_add_lossy_line(e->c, name, node, &o, v->in->m, v->in->span);
+    if (kind == RLGC_IDEAL)
+        ckt_add_line(e->c, name, node, sqrt(o.l / o.c), td, v->in->m, v->in->span);
+    else
+        ckt_add_lossy_line(e->c, name, node, &o, v->in->m, v->in->span);
+    return VS_OK;
 }
 
 static double length_of(values *v)

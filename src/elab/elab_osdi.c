@@ -176,7 +176,7 @@ vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m)
     if (st == VS_OK)
         st = osdi_inst_new(&dev, data, inst, vec_len(inst), in->n_node, in->m, &env);
     if (st == VS_OK)
-        st = ckt_add_osdi(e->c, dev, terminal, in->span);
+        ckt_add_osdi(e->c, dev, terminal, in->span);
     vec_free(model);
     vec_free(inst);
     vec_free(terminal);

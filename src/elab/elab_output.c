@@ -202,8 +202,8 @@ static void save(outputs *o, const flat_save *s, bool branches)
     }
 }
 
-vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
-                       bool branches)
+void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool *names,
+                  bool branches)
 {
     outputs o = {.c = c, .f = f, .d = d, .names = names};
     for (size_t i = 0; i < vec_len(f->save); i++)
@@ -216,7 +216,6 @@ vs_status elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str
         add_device_currents(&o);
     map_free(&o.seen);
     *out = o.v;
-    return VS_OK;
 }
 
 static void node_values(elab_node_value **to, const flat_ic *from, const ckt *c, const flat *f)

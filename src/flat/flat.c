@@ -234,7 +234,7 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
 }
 
 /* Messages are left to flat_build, which reads the same cards again. */
-vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem)
+void flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem)
 {
     diag quiet;
     diag_quiet_init(&quiet, d);
@@ -250,5 +250,4 @@ vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, 
     }
     finish(&c);
     diag_quiet_fini(&quiet);
-    return VS_OK;
 }

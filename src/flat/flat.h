@@ -333,8 +333,7 @@ bool flat_param_value(const flat *f, const net_deck *deck, diag *d, str_pool *na
                       double temper, const flat_override *over, size_t n_over, const char *name,
                       double *value);
 /* Options of a deck alone (before the temperature is known): the .option and .temp cards. */
-VS_MUST_USE vs_status flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names,
-                                   arena *mem);
+void flat_options(flat *f, const net_deck *deck, diag *d, str_pool *names, arena *mem);
 /* A draw of a statistical function: the same for the same arguments, on every machine, whatever
  * else was drawn.
  *   seed, sample   of the deck (.option seed), of one run among many (0: the only one)

@@ -14,8 +14,7 @@
 flat_plan *flat_plan_new(void)
 {
     flat_plan *p = vs_calloc(1, sizeof *p);
-    if (p)
-        arena_init(&p->trees);
+    arena_init(&p->trees);
     return p;
 }
 

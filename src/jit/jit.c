@@ -104,7 +104,7 @@ static void choose_machine(jit *j)
 
 int jit_lanes(const jit *j) { return j->lanes; }
 
-vs_status jit_open(jit **out, const jit_opt *opt)
+jit *jit_open(const jit_opt *opt)
 {
     static const jit_opt standard = {.opt_level = 2};
     const char *why = NULL;
@@ -116,8 +116,7 @@ vs_status jit_open(jit **out, const jit_opt *opt)
         store_open(&j->cache, j->opt.cache_dir, &why);
     if (why)
         note(j, "kernels are not kept on disk: %s", why);
-    *out = j;
-    return VS_OK;
+    return j;
 }
 
 /* The LLVM module stays open: unloading it would run LLVM's destructors under other users of it. */

@@ -71,8 +71,9 @@ typedef struct jit_stat {
 
 typedef struct jit jit;
 
-/* Status: VS_OK; never fails for the lack of a cache folder (a note instead). */
-VS_MUST_USE vs_status jit_open(jit **j, const jit_opt *opt);
+/* opt NULL: optimisation level 2, the rest zero. Without a cache folder a note says so, and kernels
+ * are not kept on disk. The caller closes it. */
+jit *jit_open(const jit_opt *opt);
 void jit_close(jit **j); /* kernels become invalid */
 
 /* Lanes that kernels of this machine should have. Results do not depend on it. */

@@ -263,11 +263,9 @@ vs_status mdl_lib_new(mdl_lib **out, diag *d, str_pool *names, const mdl_opt *op
     if (!lib->opt.jit.no_cache && !lib->opt.dump)
         store_open(&lib->cache, lib->opt.jit.cache_dir, &no_cache);
     jit_cpu_text(lib->cpu, sizeof lib->cpu);
-    vs_status st = lib->opt.interpret ? VS_OK : jit_open(&lib->jit, &lib->opt.jit);
+    lib->jit = lib->opt.interpret ? NULL : jit_open(&lib->opt.jit);
     *out = lib;
-    if (st != VS_OK)
-        mdl_lib_free(out);
-    return st;
+    return VS_OK;
 }
 
 void mdl_lib_free(mdl_lib **plib)

@@ -25,7 +25,7 @@
 typedef struct lu_super lu_super;
 
 /* Plans the factorisation; `num` holds factors of `a` (its columns get sorted). p: used by
- * lu_super_factor, NULL: one thread. NULL: no memory. */
+ * lu_super_factor, NULL: one thread. */
 lu_super *lu_super_new(const csc *a, klu_symbolic *sym, klu_numeric *num, klu_common *common,
                        pool *p);
 void lu_super_free(lu_super **s);

@@ -99,8 +99,7 @@ typedef struct out_touchstone out_touchstone;
 VS_MUST_USE vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0,
                                           int32_t n);
 /* The same on a stream, which stays the caller's and open. */
-VS_MUST_USE vs_status out_touchstone_stream(out_touchstone **f, FILE *fp, const double *z0,
-                                            int32_t n);
+out_touchstone *out_touchstone_stream(FILE *fp, const double *z0, int32_t n);
 VS_MUST_USE vs_status out_touchstone_point(out_touchstone *f, double hz, const double *s);
 vs_status out_touchstone_close(out_touchstone **f); /* *f is NULL afterwards */
 

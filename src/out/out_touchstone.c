@@ -22,7 +22,7 @@ struct out_touchstone {
     bool own;    /* fp is closed with it */
 };
 
-vs_status out_touchstone_stream(out_touchstone **f, FILE *fp, const double *z0, int32_t n)
+out_touchstone *out_touchstone_stream(FILE *fp, const double *z0, int32_t n)
 {
     const size_t nn = (size_t)n * (size_t)n;
     out_touchstone *o = vs_calloc(1, sizeof *o);
@@ -38,8 +38,7 @@ vs_status out_touchstone_stream(out_touchstone **f, FILE *fp, const double *z0, 
     }
     fprintf(o->fp, "! S-parameters by vsim, %d port%s\n# Hz S RI R %.17g\n", (int)n,
             n == 1 ? "" : "s", z0[0]);
-    *f = o;
-    return VS_OK;
+    return o;
 }
 
 vs_status out_touchstone_open(out_touchstone **f, const char *path, const double *z0, int32_t n)
@@ -48,9 +47,9 @@ vs_status out_touchstone_open(out_touchstone **f, const char *path, const double
     FILE *fp = stream_create(path, FILES_TOUCHSTONE);
     if (!fp)
         return VS_EIO;
-    const vs_status st = out_touchstone_stream(f, fp, z0, n);
+    *f = out_touchstone_stream(fp, z0, n);
     (*f)->own = true;
-    return st;
+    return VS_OK;
 }
 
 /* x m = b, both n by n, for x in place of b: columns of m are eliminated. */

@@ -24,7 +24,7 @@ typedef struct rep_analyze_opt {
     bool json, csv;
 } rep_analyze_opt;
 /* Looks on while the deck runs; the caller ends the run early once _done says so. NULL: a message
- * in the diag of s, or no memory. After the report the circuit is no longer needed. */
+ * in the diag of s. After the report the circuit is no longer needed. */
 typedef struct rep_survey rep_survey;
 rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s);
 bool rep_survey_done(const rep_survey *v); /* what `at` asks for is there */
@@ -40,7 +40,7 @@ typedef struct rep_profile_opt {
     const char *trace; /* file for events, NULL: none */
     bool json;
 } rep_profile_opt;
-/* Looks on while the deck runs. NULL: a message in the diag of s, or no memory. _end frees it and
+/* Looks on while the deck runs. NULL: a message in the diag of s. _end frees it and
  * prints the report unless out is NULL; the circuit must still be there. */
 typedef struct rep_profile rep_profile;
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
@@ -65,7 +65,7 @@ VS_MUST_USE vs_status rep_cache(const char *dir, const char *what, FILE *out, co
 
 /* -- rep_tune.c: from what size on threads and processes pay on this machine -- */
 /* Measures it and keeps it in the cache folder `dir`. It starts processes to time that. Status:
- * VS_OK; VS_EIO, VS_ENOMEM with a sentence in why [size]. */
+ * VS_OK; VS_EIO with a sentence in why [size]. */
 VS_MUST_USE vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size);
 /* What it found: operations from which on threads evaluate; *worker: seconds to start a process.
  * 0: nothing. notes: where to tell of it, NULL: nowhere. */

@@ -135,8 +135,6 @@ static bool read_at(rep_survey *v, const char *text)
 rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s)
 {
     rep_survey *v = vs_calloc(1, sizeof *v);
-    if (!v)
-        return NULL;
     v->o = *o;
     v->s = s;
     v->watch = (ana_watch){.loaded = see_load, .step = see_step, .user = v};

@@ -320,8 +320,6 @@ static void calibrate(rep_profile *p)
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
 {
     rep_profile *p = vs_calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
     *p = (rep_profile){.o = *o,
                        .s = s,
                        .iter_start = NAN,

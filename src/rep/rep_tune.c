@@ -216,8 +216,6 @@ vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size)
     t.worker = w > 0 ? fmin(fmax(w, LEAST_START), MOST_START) : 0;
     double t0 = vs_seconds();
     pool *p = pool_new(t.processors < 8 ? t.processors : 8);
-    if (!p)
-        return VS_ENOMEM;
     pool_run(p, PARTS, nothing, NULL);
     const double start = vs_seconds() - t0, least = worth_sharing(p), op = operation();
     pool_free(&p);

@@ -12,10 +12,12 @@ bool vsim_inside_launched(const char *(*variable)(void *user, const char *name),
 vsim_status vsim_inside_join(vsim_inside_ranks **out, int rank, int size, const char *plugins,
                              double silence, char why[300])
 {
-    vsim_inside_ranks *r = vs_calloc(1, sizeof *r);
+    /* no guard stands around this call: vs_calloc could not return */
+    vsim_inside_ranks *r = vs_try_realloc(NULL, sizeof *r);
     *out = NULL;
     if (!r)
         return VSIM_ENOMEM;
+    *r = (vsim_inside_ranks){0};
     const rank_opt o = {.rank = rank, .size = size, .plugin_dir = plugins, .silence = silence};
     const vs_status st = rank_begin(&r->link, &o, why);
     if (st)

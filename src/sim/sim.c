@@ -172,9 +172,8 @@ vs_status sim_read_options(sim *s)
     flat options;
     arena mem;
     arena_init(&mem);
-    vs_status st = flat_options(&options, &s->deck, s->d, s->names, &mem);
-    if (!st)
-        st = elab_options(&s->option, &options, s->d);
+    flat_options(&options, &s->deck, s->d, s->names, &mem);
+    const vs_status st = elab_options(&s->option, &options, s->d);
     elab_simparam(s->simparam, &s->option);
     arena_fini(&mem);
     s->temp = s->option.temp;

@@ -202,9 +202,8 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a)
     vs_status st = sim_start(s);
     if (!st)
         st = orbit_of(s, a, &o);
-    if (!st)
-        st = elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
     if (!st) {
+        elab_outputs(&j.vec, s->ckt, &s->flat, s->d, s->names, true);
         leave_details_out(j.vec);
         st = hbac_begin(&j);
     }

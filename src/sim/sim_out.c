@@ -81,10 +81,8 @@ static elab_out *try_outputs(sim *s, flat_save *save)
     diag quiet;
     diag_quiet_init(&quiet, s->d);
     f.save = save;
-    vs_status st = elab_outputs(&v, s->ckt, &f, &quiet, s->names, true);
+    elab_outputs(&v, s->ckt, &f, &quiet, s->names, true);
     diag_quiet_fini(&quiet);
-    if (st)
-        vec_free(v);
     return v;
 }
 
@@ -159,31 +157,27 @@ bool sim_device_value(sim *s, const char *name, double *value)
     return ok;
 }
 
-static vs_status choose_kept(sim *s)
+static void choose_kept(sim *s)
 {
-    vs_status st = VS_OK;
     vec_free(s->mem_vec);
     if (s->opt.keep == SIM_KEEP_NOTHING)
-        return VS_OK;
+        return;
     flat all_saved = s->flat;
     all_saved.save = NULL;
     elab_out *all = NULL;
-    st = elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
+    elab_outputs(&all, s->ckt, &all_saved, s->d, s->names, true);
     /* commands `save` are instead of the deck's cards; in ngspice's manner they add to them */
     const bool cards = !vec_len(s->opt.save) || (s->opt.manner.ngspice && vec_len(s->flat.save));
-    if (!st && s->opt.keep == SIM_KEEP_ALL && cards)
+    if (s->opt.keep == SIM_KEEP_ALL && cards)
         for (size_t i = 0; i < vec_len(s->vec); i++)
             vec_push(s->mem_vec, s->vec[i]);
-    if (!st && s->opt.keep == SIM_KEEP_ALL)
+    if (s->opt.keep == SIM_KEEP_ALL)
         keep_named(s, s->opt.save, all);
-    if (!st)
-        keep_named(s, s->opt.keep_name, all);
-    if (!st)
-        keep_details(s, s->opt.keep_name);
-    if (!st && s->opt.keep == SIM_KEEP_ALL)
+    keep_named(s, s->opt.keep_name, all);
+    keep_details(s, s->opt.keep_name);
+    if (s->opt.keep == SIM_KEEP_ALL)
         keep_details(s, s->opt.save);
     vec_free(all);
-    return st;
 }
 
 /* A transient that another process began has its plot already, which came with the checkpoint. */
@@ -246,16 +240,13 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
 {
     vec_free(s->vec);
     s->complex = complex;
-    vs_status st = elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
-    if (!st)
-        st = choose_kept(s);
-    if (st)
-        return st;
+    elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
+    choose_kept(s);
     find_details(s);
     s->transient = !strcmp(word, "tran");
     s->op_x = s->z = NULL;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
-    st =
+    const vs_status st =
         open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
     vec_free(file);
     vec_free(kept);
@@ -446,18 +437,15 @@ vs_status sim_plot_follow(sim *s, diag_span span)
     elab_out *was = s->vec, *kept = s->mem_vec;
     s->vec = s->mem_vec = NULL;
     const diag_mark before = diag_try(s->d);
-    vs_status st = elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
-    if (!st)
-        st = choose_kept(s);
-    if (!st) {
-        diag_take_back(s->d, before); /* the warnings were given with the first point */
-        find_details(s);
-    }
-    bool same = !st && same_names(s->vec, was) && same_names(s->mem_vec, kept);
+    elab_outputs(&s->vec, s->ckt, &s->flat, s->d, s->names, true);
+    choose_kept(s);
+    diag_take_back(s->d, before); /* the warnings were given with the first point */
+    find_details(s);
+    const bool same = same_names(s->vec, was) && same_names(s->mem_vec, kept);
     vec_free(was);
     vec_free(kept);
-    if (st || same)
-        return st;
+    if (same)
+        return VS_OK;
     diag_error(s->d, span,
                "this sweep changes which nodes the circuit has; run the deck once for "
                "each value, or .save what is always there");

@@ -109,14 +109,13 @@ static vs_status ac_point(void *user, double f, const double *x, const double *z
     return sim_plot_point(j->t.s, f, j->re, j->im);
 }
 
-static vs_status warn_no_drive(sim *s, const flat_ana *a)
+static void warn_no_drive(sim *s, const flat_ana *a)
 {
     for (int32_t i = 0; i < ckt_n_source(s->ckt); i++)
         if (ckt_source_at(s->ckt, i).ac_mag != 0)
-            return VS_OK;
+            return;
     diag_warning(s->d, a->span,
                  "no source has an ac value: all results are 0; write 'ac 1' on the input source");
-    return VS_OK;
 }
 
 vs_status sim_run_ac(sim *s, const flat_ana *a)
@@ -125,10 +124,10 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
     const ana_freq f = sim_grid_of(a);
     vs_status st = sim_start_op(s, false);
-    if (!st)
-        st = warn_no_drive(s, a);
-    if (!st)
+    if (!st) {
+        warn_no_drive(s, a);
         st = sim_plot_begin(s, "ac", "AC Analysis", &frequency, true);
+    }
     if (st)
         return st;
     (void)sim_table_of(&j.t, s, "ac");
@@ -265,17 +264,16 @@ static vs_status put_touchstone(void *user, double f, const double *v)
 }
 
 /* What .save asks for of the solution itself: node voltages and currents. vec. */
-static vs_status watch_of(sim *s, ana_sp_watch **watch)
+static void watch_of(sim *s, ana_sp_watch **watch)
 {
     elab_out *v = NULL;
-    const vs_status st = elab_outputs(&v, s->ckt, &s->flat, s->d, s->names, true);
+    elab_outputs(&v, s->ckt, &s->flat, s->d, s->names, true);
     for (size_t i = 0; i < vec_len(v); i++)
         if (!v[i].is_detail)
             vec_push(
                 *watch,
                 ((ana_sp_watch){{v[i].name, elab_out_type(&v[i])}, v[i].hi, v[i].lo, v[i].factor}));
     vec_free(v);
-    return st;
 }
 
 vs_status sim_run_sp(sim *s, const flat_ana *a)
@@ -289,7 +287,7 @@ vs_status sim_run_sp(sim *s, const flat_ana *a)
     if (!st)
         st = ports_of(s, a, &port);
     if (!st)
-        st = watch_of(s, &watch);
+        watch_of(s, &watch);
     for (size_t k = 0; k < vec_len(port); k++)
         vec_push(z0, port[k].z0);
     if (!st && s->opt.touchstone) {

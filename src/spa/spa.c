@@ -113,7 +113,7 @@ static void find_bands(spa_report *r, const csc *a, arena *scratch)
 
 /* -- block form -- */
 
-static vs_status find_blocks(spa_report *r, const csc *a, arena *mem)
+static void find_blocks(spa_report *r, const csc *a, arena *mem)
 {
     const int32_t n = a->n;
     r->p = arena_array(mem, int32_t, n);
@@ -135,7 +135,6 @@ static vs_status find_blocks(spa_report *r, const csc *a, arena *mem)
         r->largest = size > r->largest ? size : r->largest;
         r->n_single += size == 1;
     }
-    return VS_OK;
 }
 
 typedef struct blocks {       /* numbering of the block form */
@@ -310,13 +309,12 @@ vs_status spa_analyze(spa_report *r, const csc *a, const spa_opt *opt, arena *me
     arena_init(&scratch);
     compare_triangles(r, a, &scratch);
     find_bands(r, a, &scratch);
-    vs_status st = find_blocks(r, a, mem);
-    if (st == VS_OK) {
-        const blocks b = split_blocks(r, a, &scratch);
-        const spa_graph g = spa_graph_of(a, b.row_at, b.col_at, b.of, &scratch);
-        for (int o = 0; o < SPA_N_ORDER && st == VS_OK; o++)
-            st = analyze_order(r, (spa_order)o, &b, &g, opt, mem, &scratch);
-    }
+    find_blocks(r, a, mem);
+    const blocks b = split_blocks(r, a, &scratch);
+    const spa_graph g = spa_graph_of(a, b.row_at, b.col_at, b.of, &scratch);
+    vs_status st = VS_OK;
+    for (int o = 0; o < SPA_N_ORDER && st == VS_OK; o++)
+        st = analyze_order(r, (spa_order)o, &b, &g, opt, mem, &scratch);
     arena_fini(&scratch);
     return st;
 }

@@ -180,7 +180,7 @@ bool swp_journal_open(swp_journal *j, const char *path, arena *mem)
     j->total = total;
     j->mc = mc;
     j->rec.value = vs_calloc(vec_len(j->meas) + 1, sizeof *j->rec.value);
-    return j->rec.value != NULL;
+    return true;
 }
 
 /* The next point; before: the header of the points so far. false: what follows is not whole. */

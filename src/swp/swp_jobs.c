@@ -417,8 +417,8 @@ vs_status swp_workers(swp *w, int64_t k, int jobs)
     vs_status st = VS_OK;
     if (w->o->out && (c.copy = swp_spool(w, -1)) < 0)
         st = no_room(&c);
-    if (!st && others && !(c.ranks = swp_ranks_new(w)))
-        st = VS_ENOMEM;
+    if (!st && others)
+        c.ranks = swp_ranks_new(w);
     for (int i = 0; i < c.n && !st; i++)
         if (!swp_hire(w, c.one, c.n, &c.one[i])) {
             snprintf(w->book.why, sizeof w->book.why, "no worker could be started: %s",

@@ -197,7 +197,7 @@ void swp_died(swp_crew *c, int64_t k, int how);
 
 /* -- swp_ranks.c -- */
 typedef struct swp_ranks swp_ranks;
-/* Of rank 0. NULL: no memory. */
+/* Of rank 0; w->o->link is the link to the others. It sends them RANK_GO. The caller frees it. */
 swp_ranks *swp_ranks_new(swp *w);
 void swp_ranks_free(swp_ranks *p);
 /* Points to those who have less than they can use. */

@@ -59,10 +59,7 @@ swp_ranks *swp_ranks_new(swp *w)
 {
     swp_ranks *p = vs_calloc(1, sizeof *p);
     const go g = agreement(w);
-    if (!p || !(p->one = vs_calloc((size_t)w->o->link->size, sizeof *p->one))) {
-        vs_free(p);
-        return NULL;
-    }
+    p->one = vs_calloc((size_t)w->o->link->size, sizeof *p->one);
     p->link = w->o->link;
     (void)rank_send(p->link, -1, RANK_GO, &g, sizeof g);
     return p;

@@ -122,8 +122,6 @@ static void yield(const swp_book *b, FILE *log)
 void swp_statistics(const swp_book *b, const char *label, FILE *log)
 {
     item *v = vs_malloc(((size_t)b->n_sample + 1) * sizeof *v);
-    if (!v)
-        return;
     fprintf(log, "statistics%s%s\n", *label ? " at " : "", label);
     for (size_t k = 0; k < vec_len(b->meas); k++)
         one_measure(b, k, v, log);

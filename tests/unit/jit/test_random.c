@@ -159,9 +159,7 @@ static void open_all(void)
 {
     for (size_t k = 0; k < VS_COUNT(PIECE); k++) {
         exact[k] = open_pieces(NULL, PIECE[k]);
-        ck_assert_int_eq(
-            jit_open(&fast[k], &(jit_opt){.no_cache = true, .opt_level = 2, .piece = PIECE[k]}),
-            VS_OK);
+        fast[k] = jit_open(&(jit_opt){.no_cache = true, .opt_level = 2, .piece = PIECE[k]});
     }
 }
 static void close_all(void)
