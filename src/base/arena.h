@@ -18,10 +18,11 @@ typedef struct arena_pos {
 
 void arena_init(arena *a);
 void arena_fini(arena *a);
-/* `bytes` zeroed bytes aligned to 16; bytes may be 0. Never NULL. */
+/* `bytes` zeroed bytes aligned to 16, valid until arena_fini or the release of an older mark. bytes
+ * may be 0. Never NULL. */
 void *arena_alloc(arena *a, size_t bytes);
-/* A block of vs_malloc and its kin of that size belongs to the arena from now on: it is freed with
- * what is allocated next. */
+/* The arena takes over a block that vs_malloc, vs_calloc or vs_realloc gave, of `bytes` bytes. A
+ * release that frees what was allocated after this call frees the block too. */
 void arena_adopt(arena *a, void *block, size_t bytes);
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_printf(arena *a, const char *fmt, ...) VS_PRINTF(2, 3);

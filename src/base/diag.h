@@ -54,8 +54,8 @@ typedef struct diag {
     void *client_user;
 } diag;
 
-/* Did a stage that began at `before` errors give more than are kept? Then a reader stops: what it
- * goes on to say is not seen. */
+/* `before`: d->n_error when a stage began. true: the stage gave more errors than d keeps. Its
+ * reader then stops, since nobody would see further messages. */
 static inline bool diag_full(const diag *d, int before)
 {
     return d->n_error - before > d->max_error;
@@ -74,14 +74,16 @@ int32_t diag_add_file(diag *d, const char *name, const char *text, size_t len, d
 /* A file of `len` bytes whose text the caller has no need of: it is read when diag_text is asked
  * for it. */
 int32_t diag_add_file_later(diag *d, const char *name, size_t len, diag_span from);
-/* The text of a file; "", and len 0, for one that was added for later and has another length now.
- */
+/* The text of a file. A file of diag_add_file_later is read here; if its length on disk has changed
+ * since, the text is "" and len 0. */
 const char *diag_text(const diag *d, int32_t file);
-/* Files n and those behind it are forgotten with their texts; no message may point there. */
+/* Forgets file n and all files with a higher number, with their texts. No message may point to
+ * them. */
 void diag_forget_files(diag *d, size_t n);
-/* The same of files [from, to) of a deck that goes, while later ones stay where they are. */
+/* Forgets the texts of files [from, to), for a deck that is freed. Later files keep their numbers;
+ * at the end of the list files without a text are forgotten. */
 void diag_drop_files(diag *d, size_t from, size_t to);
-/* The client has such a file, or it is on disk. */
+/* Whether the client has a file of this name, or the disk does. */
 bool diag_has_file(const diag *d, const char *path);
 /* Reads a file, of the client or from disk. Refuses directories, devices, pipes and files above 1
  * GiB.
@@ -99,11 +101,13 @@ void diag_note(diag *d, diag_span at, const char *fmt, ...) VS_PRINTF(3, 4);
 /* A note "did you mean 'x'?" if str_nearest finds one. */
 void diag_suggest(diag *d, const char *name, const char *const *cand, size_t n_cand);
 
-/* Whether there is a message at this place: for what is looked at several times. */
+/* Whether there is a message at this place. Callers that read the same text several times ask this
+ * to say a thing once. */
 bool diag_said(const diag *d, diag_span at);
 
-/* What is only tried, or was said before: diag_try, and diag_take_back forgets the messages and the
- * counts since. Messages that were rendered and cleared in between stay forgotten. */
+/* For work that may fail silently: diag_try notes where d stands, diag_take_back forgets the
+ * messages and counts that came since. Messages that diag_clear removed in between do not come
+ * back. */
 typedef struct diag_mark {
     size_t n_msg;
     int n_error, n_warning, n_dropped;
@@ -117,7 +121,7 @@ void diag_take_back(diag *d, diag_mark m);
 void diag_quiet_init(diag *quiet, const diag *like);
 void diag_quiet_fini(diag *quiet);
 
-/* Leaves the errors, with their notes. */
+/* Removes warnings and notes; errors and the notes that belong to them stay. */
 void diag_keep_errors(diag *d);
 /* Forgets the messages, all of which were rendered; errors stay counted. */
 void diag_clear(diag *d);

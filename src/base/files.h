@@ -1,11 +1,11 @@
-/* files.h - what a run reads and writes: one registry in each heap, which every opening asks, so
- * that no file that is read gets lost, and no two outputs go to one file.
+/* files.h - the files that a run reads and writes. Each heap has one registry, and every function
+ * that opens a file asks it. So no output overwrites an input, and no two outputs go to one file.
  * Use:    files_claim for what is going to be written, before anything is read; files_input, before
  *         a file is read; file_begin, file_end around writing one. stream.h and out.h do the latter
  *         three for their files. files_why(errno) where one of them fails.
  * Files are compared by device and inode, and by folder and name as long as they do not exist.
- * Only regular files count: a pipe or /dev/null takes any number of outputs. What a run made
- * itself it may write again, and read. The heap NULL has no registry: there all is allowed. */
+ * Only regular files count: a pipe or /dev/null takes any number of outputs. A run may write again,
+ * and read, what it made itself. The heap NULL has no registry: there everything is allowed. */
 #ifndef FILES_H
 #define FILES_H
 
@@ -43,7 +43,7 @@ const char *files_why(int error);
 /* `path` is going to be written as `role`, or to be read. false, and errno: it may not. */
 bool files_claim(const char *path, files_role role);
 bool files_input(const char *path);
-/* Was a file to be read, or to be written otherwise, that was claimed for this role? */
+/* Whether somebody asked to read a file claimed for this role, or to write it in another role. */
 bool files_refused(files_role role);
 /* The deck is a stranger's: from now on blocks write below the folders of files_allow alone, and
  * nothing there whose name begins with a dot; files_trusted is true below those of files_trust.

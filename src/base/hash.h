@@ -1,6 +1,6 @@
-/* hash.h - a hash of bytes that may stand for them: 128 bits, so that among all that this program
- * ever hashes no two are equal by accident. For keys and sums of files on disk; not against those
- * who make files to deceive.
+/* hash.h - a 128-bit hash of bytes, used as a key in their place: so long that two texts that this
+ * program hashes never agree by accident. For keys and checksums of files on disk. It does not
+ * protect against files made to deceive.
  * Use:    hash128 key = hash128_of(bytes, n); compared as bytes. */
 #ifndef HASH_H
 #define HASH_H

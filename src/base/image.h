@@ -2,11 +2,10 @@
  * Use:    image im = image_take(); room_image(x, &im) ...; im.bytes [image_size(&im)].
  *         image im = image_give(bytes, n); the same calls in the same order put the state back.
  * One function of a room does both directions, so that they cannot differ: each call below copies
- * to the image while it is taken, and from it while it is given back. What identifies the object is
- * held against it (image_same): an image goes into the object that it was taken from, or into one
- * made in the same way, and nowhere else. After the first thing that does not fit nothing more is
- * copied, and im.wrong says what it was; those who allocate by a count read it with image_count,
- * which gives 0 then.
+ * to the image while it is taken, and from it while it is given back. image_same compares what
+ * identifies the object: an image fits the object that it was taken from, or one made in the same
+ * way, and no other. After the first thing that does not fit nothing more is copied, and im.wrong
+ * says what it was. Whoever allocates by a count reads it with image_count, which then gives 0.
  * Numbers stand as the processor has them; pointers never. */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -47,9 +46,11 @@ size_t image_count(image *im, size_t n, size_t elem);
 /* Bytes that must be equal; what: names them in `wrong`, static. */
 void image_same(image *im, const void *p, size_t n, const char *what);
 #define IMAGE_SAME(im, x, what) image_same((im), &(x), sizeof(x), (what))
-/* A text, or NULL: that of the image when it is given back, for vs_free. */
+/* Taking: copies `text` (or NULL) and returns it. Giving back: returns the image's text, which the
+ * caller frees with vs_free. */
 char *image_text(image *im, const char *text);
-/* The same for a text that is kept in `names`; it stays as it is unless it is given back. */
+/* The same for a text interned in `names`: giving back returns the interned copy, which nobody
+ * frees. */
 const char *image_name(image *im, str_pool *names, const char *text);
 
 #endif

@@ -65,7 +65,8 @@
 
 #define OPTION_LIST(X) OPTION_MODEL_LIST(X) OPTION_RUN_LIST(X)
 
-/* Read by another stage (`src/flat`, `src/elab`), or asking for what is always or never done. */
+/* Accepted without a message: another stage reads them (`src/flat`, `src/elab`), or they ask for
+ * what vsim always or never does. */
 #define OPTION_SILENT_LIST(X)                                                                      \
     X(parser) X(wnflag) X(savecurrents) X(share) X(noshare)                                        \
     X(acct) X(noacct) X(list) X(nomod) X(nopage) X(node) X(opts) X(brief) X(post) X(probe) X(klu)

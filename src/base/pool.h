@@ -17,9 +17,10 @@ typedef struct pool pool;
 /* Piece `i` of a job on thread `worker` (0: the caller of pool_run .. pool_size - 1). */
 typedef void (*pool_fn)(void *user, int32_t i, int worker);
 
-/* threads: with the caller's, at least 1. Its threads allocate from the caller's heap. Where a
- * piece finds no memory, pieces that have not begun are left out, and pool_run ends as vs_malloc
- * does when all others have returned; pieces that wait for each other must not allocate. */
+/* threads: with the caller's, at least 1. Its threads allocate from the caller's heap. If a piece
+ * finds no memory, pieces that have not begun are left out; when all others have returned, pool_run
+ * jumps to the guard as vs_malloc does. So pieces that wait for each other must not allocate. The
+ * caller frees it with pool_free. */
 pool *pool_new(int threads);
 void pool_free(pool **p);
 /* Threads that can work at the same time; 1 for NULL. */

@@ -56,7 +56,8 @@ char *vs_strndup(const char *s, size_t n);
 char *vs_text(const char *fmt, ...) VS_PRINTF(1, 2); /* as asprintf */
 char *vs_vtext(const char *fmt, va_list ap) VS_PRINTF(1, 0);
 void vs_free(void *p); /* NULL is allowed */
-/* NULL: no memory, p stays. For callbacks of the C library, which no jump may leave. */
+/* As realloc: NULL if there is no memory, and p stays valid. For code that the jump to a guard must
+ * not leave (callbacks of libraries), or that goes on without the memory. */
 void *vs_try_realloc(void *p, size_t bytes);
 /* What they, arenas, vecs and maps do where memory is missing: back to the innermost guard. */
 _Noreturn void vs_no_memory(void);

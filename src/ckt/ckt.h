@@ -34,7 +34,7 @@ typedef struct ckt_unknown {
     bool closed;       /* inside a device of an OSDI library: the user can do nothing about it */
 } ckt_unknown;
 
-/* What a load sees besides x; native devices see it too, so that it is defined a layer down. */
+/* What a load sees besides x. Native devices see it too, so src/nat defines it. */
 typedef nat_mode ckt_mode;
 #define CKT_STATIC NAT_STATIC
 #define CKT_TRAN NAT_TRAN
@@ -62,12 +62,12 @@ typedef struct ckt_opt {
     double temp;            /* circuit temperature, kelvin */
     const double *simparam; /* [IR_N_SIMPARAM], copied */
     int threads;            /* 0: as many as there are processors, up to 8 */
-    /* Operations in the evaluation of a group, from which on threads share it; 0: 2 million.
-     * Results do not depend on it. */
+    /* A group is shared by threads if evaluating it takes this many operations or more; 0: 2
+     * million. Results do not depend on it. */
     double parallel_min;
     ckt_bypass bypass;
     str_pool *names; /* where names are kept, outlives the circuit; NULL: the circuit has its own */
-    bool general_load; /* small circuits are loaded like large ones (the oracle of ckt_small.c) */
+    bool general_load; /* small circuits are loaded like large ones: the oracle of ckt_small.c */
 } ckt_opt;
 ckt *ckt_new(const ckt_opt *opt, diag *d);
 void ckt_free(ckt **c);
@@ -83,8 +83,8 @@ int32_t ckt_find(const ckt *c, const char *name); /* -1 if none; also "v1#branch
  * Status: VS_OK; VS_EINPUT when the variant cannot be had (message). */
 VS_MUST_USE vs_status ckt_add_device(ckt *c, const char *name, mdl_model *m, int32_t row,
                                      const int32_t *terminal, diag_span span);
-/* A device of an OSDI library; terminal[in->n_terminal]. The instance must outlive the circuit.
- */
+/* A device of an OSDI library; terminal: unknowns [in->n_terminal]. The circuit does not own `in`,
+ * which must outlive it. */
 void ckt_add_osdi(ckt *c, osdi_inst *in, const int32_t *terminal, diag_span span);
 /* Independent sources; the waveform is copied. V: its current unknown is "<name>#branch", positive
  * from p through the source to n. Wave arguments: see wave.h. */
@@ -97,7 +97,8 @@ VS_MUST_USE vs_status ckt_add_isource(ckt *c, const char *name, int32_t p, int32
  * "<name>#i2". */
 void ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, double td, double m,
                   diag_span span);
-/* Like ckt_add_line, with losses; ic of o: ckt_add_ic was called for its ports. */
+/* Like ckt_add_line, with losses. If o has initial conditions, the caller also calls ckt_add_ic for
+ * the ports. */
 void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const nat_lossy_opt *o,
                         double m, diag_span span);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
@@ -107,18 +108,18 @@ void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const n
 VS_MUST_USE vs_status ckt_finish(ckt *c, unsigned forms);
 
 /* -- other values in the same circuit (ckt_redo.c) --
- * ckt_redo_begin; for elements whose values changed ckt_redo_at and the same ckt_add_... again,
- * which now compare with what is there and take rows, waveforms and initial conditions;
- * ckt_redo_end. The circuit is then the one that would have been built anew, to the last bit of its
- * loads. */
+ * ckt_redo_begin; for each element whose values changed ckt_redo_at and the same ckt_add_... call
+ * again; then ckt_redo_end. Between begin and end ckt_add_... adds nothing: it compares with what
+ * is there and takes over the new row, waveform or initial condition. The circuit is then the one
+ * that would have been built anew, to the last bit of its loads. */
 typedef struct ckt_place { /* how many of each were added */
     int32_t device, source, ic;
 } ckt_place;
 ckt_place ckt_here(const ckt *c);
-bool ckt_redo_begin(
-    ckt *c); /* false: there are devices that cannot; only ckt_redo_end may follow */
+/* false: some device cannot take other values; only ckt_redo_end may follow */
+bool ckt_redo_begin(ckt *c);
 void ckt_redo_at(ckt *c, ckt_place at);
-enum {                       /* what other numbers reach */
+enum {                       /* what the changed numbers have an effect on */
        CKT_OTHER_STATIC = 1, /* devices in static loads */
        CKT_OTHER_DC = 2,     /* sources in an operating point */
        CKT_OTHER_START = 4,  /* sources at time 0 */
@@ -142,21 +143,22 @@ void ckt_redo_note(ckt *c, bool on);
 bool ckt_redo_notes(const ckt *c);
 /* Those of the last ckt_redo_end, by device: [*n]. */
 const ckt_other_row *ckt_redo_noted(const ckt *c, size_t *n);
-/* As if there had been no load: limits, hidden state, breakpoints. */
+/* Puts limits, hidden state and breakpoints back to what they were before the first load. */
 void ckt_fresh(ckt *c);
-/* Limits and hidden state of all devices as numbers: false: they are not all that an operating
- * point leaves behind (lines and delays, OSDI libraries, models that print or end the run). *n of
- * them; copied out, and back in. */
+/* Limits and hidden state of all devices as *n numbers: _save copies them to the caller's [n],
+ * _load back. false: an operating point leaves more behind than these (lines and delays, OSDI
+ * libraries, models that print or end the run), so that they cannot stand for it. */
 bool ckt_state_size(const ckt *c, size_t *n);
 void ckt_state_save(const ckt *c, double *to);
 void ckt_state_load(ckt *c, const double *from);
 /* Whether the operating point of a transient is that of .op: every source begins at its dc value,
  * and no device asks which analysis runs. */
 bool ckt_same_start(const ckt *c);
-/* Hidden state at 0: what an operating point that starts from nothing begins with. */
+/* Sets all hidden state to 0, as at the start of an operating point without an initial guess. */
 void ckt_state_zero(ckt *c);
-/* Keeps the ordering of the matrix from one analysis object to the next; taken: none is there, or
- * for another method. Its pool is that of the circuit. */
+/* The ordering of the matrix passes from one analysis to the next: an analysis gives its solver
+ * with ckt_give_lu when it ends, the next takes it with ckt_take_lu. false: there is none, or it is
+ * for another method. The solver's pool is that of the circuit. */
 bool ckt_take_lu(ckt *c, lu_kind kind, lu_solver *lu);
 void ckt_give_lu(ckt *c, lu_solver *lu);
 
@@ -167,10 +169,12 @@ const csc *ckt_pattern(const ckt *c);          /* values: the last load's J */
 double *ckt_diag(ckt *c, int32_t unknown);     /* the diagonal value of a node row, NULL if none */
 ckt_stat *ckt_stats(ckt *c);
 struct pool *ckt_pool(const ckt *c); /* the threads of this circuit; NULL: one */
-/* Small circuits time one load in 16 otherwise, and no groups. */
+/* all: each load is timed, group by group. Otherwise small circuits time one load in 16, and no
+ * groups. */
 void ckt_time_all(ckt *c, bool all);
-/* The devices whose contribution to row i is largest in the last load, for messages: up to n names.
- * row 0: the devices that gave a NaN or infinity. */
+/* For messages: the names of up to n devices with the largest contributions to row `row` in the
+ * last load, and the contributions in amount [n]. row 0: the devices that gave a NaN or infinity.
+ * Returns how many. */
 int ckt_blame(const ckt *c, int32_t row, const char **device, double *amount, int n);
 
 /* Group i: instances that share the variants of one model. */
@@ -178,8 +182,8 @@ typedef struct ckt_group_facts {
     mdl_model *model;
     int32_t n_instance, n_row; /* distinct parameter rows */
     int32_t row;               /* one of them */
-    int32_t
-        n_variant; /* more than 1: rows with so many variants share one of what is known in all */
+    int32_t n_variant; /* more than 1: the rows have so many variants, and share one made of what
+                        * is known in all of them */
     const mdl_variant *variant[MDL_N_FORM]; /* NULL: the form is not in use */
     const int32_t *inst;                    /* [n_instance] instances, for ckt_instance_name */
     int64_t n_eval;                         /* evaluations of instances so far */
@@ -195,11 +199,13 @@ typedef struct ckt_osdi_facts {
     diag_span span;
 } ckt_osdi_facts;
 int32_t ckt_n_osdi(const ckt *c); /* devices of OSDI libraries */
-/* Nodes at devices of OSDI libraries, inside and outside, to the vec; each once. */
+/* Appends the nodes of devices of OSDI libraries, terminals and internal ones, to the vec *node;
+ * each once. */
 void ckt_osdi_nodes(const ckt *c, int32_t **node);
-/* gmin from node k to ground in static loads from now on, with a warning: an OSDI library lists
- * derivatives that are 0 with the given parameters, so that the check of the topology sees a dc
- * path where none is. false: k is no node of such a device, or has gmin already. */
+/* Puts gmin from node k to ground in static loads from now on, with a warning. Needed because OSDI
+ * libraries also list derivatives that are 0 with the given parameters: the check of the topology
+ * then sees a dc path where there is none. false: k is no node of such a device, or has gmin
+ * already. */
 bool ckt_anchor(ckt *c, int32_t k);
 ckt_osdi_facts ckt_osdi_at(const ckt *c, int32_t i);
 int32_t ckt_n_group(const ckt *c);
@@ -219,9 +225,8 @@ VS_MUST_USE vs_status ckt_load(ckt *c, const ckt_env *env, const double *x, doub
  * only through x, or explicitly in models. */
 void ckt_source_terms(ckt *c, const ckt_env *env, double *s);
 /* What rounding took from the charge sums q of the last TRAN load: q_i + rest_i is the exact sum of
- * the devices' charges. [n+1], valid until the next load. Charges of a large capacitor cancel
- * between its two nodes only in these exact sums: 20 V on 100 uF round by 4e-19 C, which a step of
- * 1 us turns into 4e-13 A, and nodes that hang on 1 Gohm into 0.4 mV. */
+ * the devices' charges. [n+1], valid until the next load. The charges of a large capacitor cancel
+ * between its two nodes in these exact sums only (docs/design.md, 2). */
 enum { CKT_PADDING = 8 }; /* zeros behind the vector, for loops over vector registers */
 const double *ckt_charge_rest(const ckt *c);
 /* The point of the last load is accepted: hidden state advances, effects ($strobe, $finish) run. */
@@ -237,16 +242,18 @@ typedef struct ckt_second {      /* [n+1], [nnz+1]; complete for the rows that w
     double *qlo, *val;           /* scratch */
     int64_t n_eval;              /* devices evaluated by the interpreter */
 } ckt_second;
-/* f and q of the rows with pick[i] != 0 at x, the point of the last load, from every device at them
- * by the interpreter. pick [n+1] in/out: rows that cannot be had are taken out: of devices of OSDI
- * libraries; all, if they have more than `most` devices. Status: VS_OK, VS_NOCONV. */
+/* Evaluates again f and q of the rows with pick[i] != 0 at x, the point of the last load: the
+ * interpreter evaluates every device at these rows. pick [n+1] in/out: rows with a device of an
+ * OSDI library are taken out, and all rows if they have more than `most` devices. Status: VS_OK,
+ * VS_NOCONV. */
 VS_MUST_USE vs_status ckt_evaluate_again(ckt *c, const ckt_env *env, const double *x, uint8_t *pick,
                                          int32_t most, ckt_second *to);
 
 /* -- a transient that goes on in another process (ckt_image.c) -- */
-/* What the circuit remembers between two points. */
+/* Copies what the circuit remembers between two points to or from the image. */
 void ckt_image(ckt *c, image *im);
-/* What its equations are made of: an image of ckt_image fits where this one does. */
+/* Copies, or compares, what its equations are made of. If this fits, an image of ckt_image fits
+ * too. */
 void ckt_identity(const ckt *c, image *im);
 
 /* -- a transient that goes on with other values (ckt_carry.c) -- */
@@ -254,8 +261,8 @@ typedef struct ckt_carried ckt_carried;
 /* What c remembers between two points of a transient, beside the unknowns: for ckt_carry_free. */
 ckt_carried *ckt_carry_take(ckt *c);
 void ckt_carry_free(ckt_carried **k);
-/* Into a fresh circuit (ckt_fresh) of the same elements. NULL: done; else why it does not fit,
- * static, and the circuit is to be made fresh again.
+/* Into a fresh circuit (ckt_fresh) of the same elements. Returns NULL if it was done; else a static
+ * text that says why it does not fit, and the caller calls ckt_fresh again.
  *   from  out  [n+1] which unknown of the other circuit each one was */
 const char *ckt_carry_put(ckt *c, ckt_carried *k, int32_t *from);
 
@@ -276,12 +283,12 @@ typedef struct ckt_noise_gain { /* row: f += gain n, or with `rate`: q += gain n
  * Status: VS_OK; VS_NOCONV: a NaN or infinity (ckt_blame does not know it). */
 VS_MUST_USE vs_status ckt_load_ac(ckt *c, const ckt_env *env, const double *x, bool noise,
                                   double *g, double *cap);
-/* What lines and delays add to G + j omega C: val [2 nnz], re and im in turn. */
+/* Adds what lines and delays contribute to G + j omega C to val [2 nnz], re and im in turn. */
 void ckt_ac_delays(const ckt *c, double omega, double *val);
 /* Whether G and C depend on env->freq: an expression has `hertz`. */
 bool ckt_uses_freq(const ckt *c);
-/* What the ac values of the independent sources drive: b [2 (n+1)], re and im in turn, of A x = b.
- */
+/* The right side b of A x = b from the ac values of the independent sources: [2 (n+1)], re and im
+ * in turn. */
 void ckt_ac_drive(const ckt *c, double *b);
 /* The noise sources of the last ckt_load_ac in the order of the devices; valid until the next. */
 const ckt_noise *ckt_noises(const ckt *c, size_t *n, const ckt_noise_gain **gain);
@@ -325,7 +332,7 @@ VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const doubl
 /* "@device[name]": an operating-point variable or a parameter of a device, what ngspice tells of
  * elements of its letter (i, v, p, current, flux ...; ckt_asked.c), or dc, i, v, p, acmag,
  * acphase of an independent source, whose i is also current and c if it is a current source.
- * Evaluated when it is asked for. */
+ * It is evaluated only when a client asks for its value. */
 typedef struct ckt_detail {
     enum {
         CKT_DETAIL_OPVAR,
@@ -357,17 +364,17 @@ bool ckt_has_delays(const ckt *c);
 bool ckt_asks_still(const ckt *c);
 /* Loads of a transient depend on ckt_env.weight. */
 bool ckt_asks_weight(const ckt *c);
-/* Breakpoints appear while time goes on, of delays or of a client's waveform: ckt_next_break is to
- * be asked at each point. */
+/* Delays or a client's waveform make new breakpoints during the run, so the caller asks
+ * ckt_next_break at each point. */
 bool ckt_gets_breaks(const ckt *c);
 /* Largest step that models asked for with $bound_step in the last load, +inf if none. */
 double ckt_bound_step(const ckt *c);
-/* Unknown i of those that are to be moved by a multiple of their modulus (idtmod), the point x
- * being accepted: the unknown, 0 if that is not in use, and in *by what is to be subtracted. -1:
- * there is no such i. */
+/* Unknowns that count modulo something (idtmod) and leave their range at the accepted point x.
+ * Returns the i-th one, 0 if it is not in use, -1 if there is no i-th; *by: the multiple of its
+ * modulus that the caller subtracts. */
 int32_t ckt_wrapped(const ckt *c, int32_t i, const double *x, double *by);
-/* Length that the step of the last load should have had, because an event lies within it; +inf:
- * any. */
+/* An event lies within the step of the last load: the length that this step should have had; +inf:
+ * no event. */
 double ckt_asked_step(const ckt *c);
 /* Initial conditions given on instances (C ic=, L ic=) for uic: adds (unknown, value) pairs;
  * elab registers them: voltage p-n or current. */
@@ -375,8 +382,8 @@ void ckt_add_ic(ckt *c, int32_t p, int32_t n, double value);
 /* For uic: sets x from the registered node and instance ics; everything else is 0, sources
  * included. */
 void ckt_uic(ckt *c, double *x);
-/* The moment after: nodes that voltage sources tie to ground have their voltage at t = 0, the
- * others stay. */
+/* The moment after ckt_uic: nodes that voltage sources tie to ground get their voltage at t = 0;
+ * the others stay. */
 void ckt_switch_on(const ckt *c, double *x);
 
 /* -- altering sources (dc sweeps) -- */
@@ -384,12 +391,14 @@ int32_t ckt_find_source(const ckt *c, const char *name); /* -1 */
 double ckt_source_dc(const ckt *c, int32_t src);
 void ckt_set_source_dc(ckt *c, int32_t src, double value);
 
-/* The client gives the waveform from now on; NULL: it is the netlist's again. *w is copied. */
+/* From now on the client gives the waveform w of source src; NULL: the netlist does again. *w is
+ * copied. */
 void ckt_set_source_wave(ckt *c, int32_t src, const nat_wave *w);
 
-/* A line for the sink; kept until there is one. The text is copied. */
+/* Gives a line of text, which is copied, to the sink; until there is a sink the circuit collects
+ * the lines. */
 void ckt_say(ckt *c, const char *text);
-/* The lines that effects print go here. */
+/* Sets the sink: models' effects ($strobe and its kin) print lines there. */
 void ckt_set_line_sink(ckt *c, void (*line)(void *user, const char *text), void *user);
 
 #endif

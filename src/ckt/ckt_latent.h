@@ -1,5 +1,6 @@
-/* ckt_latent.h - loads of a large circuit in a transient of which most does not move: cells of it
- * are latent, and cost nothing. For the transient (ana/tran_latent.c), which decides who is awake.
+/* ckt_latent.h - loads of a large circuit in a transient while most of it does not move. Cells of
+ * unknowns that stand still are latent and cost nothing. The transient (ana/tran_latent.c) decides
+ * which cells are awake.
  * Use:    ckt_latent_begin; ckt_latent_sleep, ckt_latent_wake; before each load ckt_latent_moved,
  *         whose cells are to be woken; ckt_load; ckt_latent_end.
  *
@@ -7,9 +8,8 @@
  * (below) in cells before all others; some seats are empty. Vectors that analyses and the circuit
  * exchange have, from ckt_latent_begin on, the cells' values in *slots*: slot s holds cell
  * ckt_latent_cells()[s], those that are awake come first, and only they are read and written;
- * element 0 is the reference. Unknowns that something outside of held linearisations touches
- * (sources, devices that each load evaluates) are pinned: their cells are always awake, and first
- * of all.
+ * element 0 is the reference. An unknown at a source, or at a device that every load evaluates, is
+ * pinned: its cell is always awake, and pinned cells come first.
  *
  * A latent unknown stays at its value. Devices of which all cells but pinned ones are latent are
  * not looked at; rows of latent cells are not summed; their matrix entries keep the values that
@@ -43,9 +43,9 @@ typedef struct ckt_swap {
  *   tol  in  [CKT_CELL] by how much neighbours may move it, each, before it is woken */
 ckt_swap ckt_latent_sleep(ckt *c, int32_t cell, const double *x, const double *tol);
 ckt_swap ckt_latent_wake(ckt *c, int32_t cell); /* the reverse */
-/* Cells to be woken, each once, because an unknown beside them has moved since they were told: by
- * more than `far` (in slots), or by what would move one of theirs by its `tol`. Returns a vec of
- * the circuit, valid until the next call. */
+/* Cells that the caller must wake, each once: an unknown beside them has moved, since they were
+ * last told, by more than `far` (in slots), or by so much that one of their own would move by its
+ * `tol`. Returns a vec of the circuit, valid until the next call. */
 const int32_t *ckt_latent_moved(ckt *c, const double *x, const double *far);
 /* The own capacitance of an unknown's row, F. */
 double ckt_latent_capacitance(const ckt *c, int32_t unknown);

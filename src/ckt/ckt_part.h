@@ -1,12 +1,12 @@
 /* ckt_part.h - static loads of parts of a circuit: the equations of a few unknowns at given values
- * of all others. For who solves a circuit block by block (ana/op_levels.c).
+ * of all others. ana/op_levels.c solves a circuit block by block with them.
  * Use:    ckt_parts_new; ckt_parts_strength to find blocks; per block ckt_part_begin, then
  *         ckt_part_load at each x; ckt_parts_free. Loads of the whole circuit may come between; a
  *         client resets the limits (ckt_reset_limits) before the next one.
  *
- * Devices of groups are evaluated without limiting. Native devices are taken as linear: as they are
- * at the x of ckt_parts_new, with the influence of a block's own unknowns only. So a solution of
- * parts is a start for Newton, not a solution of the circuit. */
+ * Devices of groups are evaluated without limiting. Native devices are linearised at the x of
+ * ckt_parts_new, and of their entries only those of the block's own unknowns count. So a solution
+ * of parts is a start for Newton, not a solution of the circuit. */
 #ifndef CKT_PART_H
 #define CKT_PART_H
 
@@ -22,9 +22,9 @@ void ckt_known_voltages(const ckt *c, const ckt_env *env, double *x, bool *known
 ckt_parts *ckt_parts_new(ckt *c, const ckt_env *env, const double *x, const bool *known);
 void ckt_parts_free(ckt_parts **p);
 
-/* By places of ckt_pattern, [nnz+1]: sums over devices of each one's largest |df/dx| at some
- * voltages from lo to hi, and of its largest -df/dx, which is what conductances between two nodes
- * have. Also notes which devices belong to which row.
+/* Two vectors over the places of ckt_pattern, [nnz+1]: strength sums over the devices the largest
+ * |df/dx| of each at some voltages from lo to hi; conducts sums their largest -df/dx, the sign of a
+ * conductance between two nodes. Also notes which devices belong to which row.
  * Status: VS_OK, VS_NOCONV (a device cannot be evaluated). */
 VS_MUST_USE vs_status ckt_parts_strength(ckt_parts *p, double lo, double hi, double *strength,
                                          double *conducts);

@@ -98,7 +98,7 @@ static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
     return mode == CKT_STATIC && !(c->forms >> MDL_TRAN & 1) ? MDL_DC : MDL_TRAN;
 }
 
-/* Whether loads need entries of charges. */
+/* Whether loads need matrix entries of charges (some form other than MDL_DC is in use). */
 static inline bool ckt_is_reactive(const ckt *c) { return (c->forms & ~(1u << MDL_DC)) != 0; }
 
 /* The same of a group: those that keep linearisations have no kernel of the form TRAN. */
@@ -120,7 +120,8 @@ const char *ckt_own_name(const ckt *c, const char *name); /* interned in the cir
 
 /* ckt_group.c. The groups, with their kernels. */
 VS_MUST_USE vs_status ckt_make_groups(ckt *c);
-/* Whether the circuit with rows row[instances] had the same groups on the same variants.
+/* Whether the circuit would have the same groups on the same variants if its instances had the rows
+ * row[instances].
  *   in     in  [instances] those of models that may be concerned; all of a model, or none
  *   group  in  [instances] */
 bool ckt_same_groups(const ckt *c, const int32_t *row, const uint8_t *in, const int32_t *group);
@@ -175,8 +176,8 @@ typedef struct ckt_pair {
     double value;    /* S or F */
     int32_t slot[4]; /* (p,p) (p,n) (n,p) (n,n) */
 } ckt_pair;
-/* All instances of a linear group as pairs, to the end of the vec *to; false: it has to run as it
- * is. *charge: they are capacitances. */
+/* Appends all instances of a linear group as pairs to the vec *to; false: the group cannot be
+ * written as pairs, and its kernel has to run. *charge: they are capacitances. */
 bool ckt_take_pairs(ckt *c, dev_group *g, ckt_pair **to, bool *charge);
 /* ckt_pairs.c: these in large circuits, TRAN only. */
 typedef struct ckt_pair_at {

@@ -13,9 +13,10 @@ typedef struct ckt_vary ckt_vary;
 /* The circuit must outlive it and may not be built again. */
 ckt_vary *ckt_vary_new(ckt *c);
 void ckt_vary_free(ckt_vary **v);
-/* An instance like `device` with the parameters of `key` (mdl_row_key), whose outputs count
- * `weight` times, 1 / unit of the parameter, for parameter number `param`. Status: VS_OK;
- * VS_EINPUT: with these parameters other nodes of the device are one (message). */
+/* Adds an instance like `device` with the parameters of `key` (mdl_row_key). Its outputs are
+ * multiplied by `weight`, whose unit is 1 / unit of the parameter, and count for parameter number
+ * `param`. Status: VS_OK; VS_EINPUT: with these parameters other nodes of the device are one
+ * (message). */
 VS_MUST_USE vs_status ckt_vary_add(ckt_vary *v, int32_t device, const double *key, int32_t param,
                                    double weight);
 /* Makes the groups and their kernels. Status: VS_OK; those of mdl_variant_get. */

@@ -2,8 +2,8 @@
  * expressions.
  * Use:    str_pool_init, diag_init, arena_init; net_read; then flat_build (flat.h) expands the
  *         cards.
- * It knows the shape of the language (comments, continuation, includes, sections, nesting) and no
- * device.
+ * This room knows the shape of the language (comments, continuation, includes, sections, nesting).
+ * It knows no device.
  * Source: ngspice manual ch. 2 and 3, SPICE3 user's guide; docs/netlist.md is the reference. */
 #ifndef NET_H
 #define NET_H
@@ -98,7 +98,7 @@ const char *net_fn_text(net_fn fn);
  * skipped). Returns NULL after a message. All of the text must be used, unless
  *   end  out  not NULL: offset where the expression ended, the rest is the caller's */
 const net_expr *net_expr_parse(diag *d, str_pool *names, arena *mem, diag_span at, uint32_t *end);
-/* The parameter s in a tree becomes the variable of a transfer function. */
+/* In the tree e, replaces each parameter named s by NET_S, the variable of a transfer function. */
 void net_expr_in_s(const net_expr *e);
 /* One operation or built-in function on numbers. false: *why is a sentence with the values
  * ("division by zero", "sqrt of a negative number (-1)"), in a buffer of `why_size` bytes. */
@@ -259,7 +259,7 @@ typedef struct net_opt {
     const int32_t
         *section; /* [n_section] for each .step lib card, which of its sections; NULL: the first */
     size_t n_section;
-    int32_t alter; /* .alter blocks that are applied; those behind are left out */
+    int32_t alter; /* how many .alter blocks are applied; later ones are left out */
     bool no_title; /* the first line is a card (text from standard input) */
 } net_opt;
 
@@ -272,16 +272,17 @@ VS_MUST_USE vs_status net_read(net_deck *deck, diag *d, str_pool *names, arena *
 VS_MUST_USE vs_status net_read_text(net_deck *deck, diag *d, str_pool *names, arena *mem,
                                     const char *name, const char *text, size_t len,
                                     const net_opt *opt);
-/* A file named in a card: quotes removed by the caller, $NAME and ~ as d->variable says, looked for
- * beside `from` and in the include folders. The name is returned even if no such file is found. */
+/* The path of a file named in a card. The caller removed quotes; d->variable gives $NAME and ~.
+ * Looked for beside file `from` and in the include folders. If it is nowhere, the expanded name is
+ * returned. The text is in mem. */
 const char *net_find_file(const diag *d, arena *mem, const char *name, int32_t from,
                           const net_opt *opt);
 
 diag_span net_tok_span(const net_card *c, const net_tok *t);
 diag_span net_card_span(const net_card *c); /* the first word */
-/* The card with its tokens. A deck has a million elements, of which each is read once for an
- * expansion: their tokens are not kept but made again, in the vec *tok of the caller, until the
- * next call. */
+/* The card with its tokens. Cards of elements do not store their tokens, since a deck may have a
+ * million elements and an expansion reads each once. Their tokens are made again in the caller's
+ * vec *tok and live until the next call with it. */
 net_card net_card_full(const net_card *c, diag *d, str_pool *names, net_tok **tok);
 /* The file name that token k of a card begins, as one token: what is quoted, or else all up to the
  * next blank or the punctuation `stop` (0: none), for the name may contain what splits words.
@@ -292,7 +293,7 @@ const char *net_file_text(const diag *d, arena *mem, const net_card *c, const ne
 /* Whether an element card is its name and three words of letters, digits and _.-+:# on one line,
  * which are then in word: most of a large deck, read without tokens. */
 bool net_three_words(const net_card *c, const diag *d, diag_span word[3]);
-/* Text form for --dump=cards. */
+/* Writes the text form for --dump=cards. */
 void net_print(const net_deck *deck, diag *d, str_pool *names, FILE *out);
 
 #endif

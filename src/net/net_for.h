@@ -32,11 +32,11 @@ void net_for_fini(net_for *l);
 void net_for_param(net_for *l, const net_card *c);
 /* Does the text of a card need net_for_card? */
 bool net_for_wanted(const char *s, size_t n);
-/* A card's text with indices as numbers and sums written out. The caller frees it. NULL after a
- * message. */
+/* A card's text with indices replaced by numbers and sums written out: [*len] bytes that the caller
+ * frees with vs_free. NULL after a message. */
 char *net_for_card(net_for *l, diag_span at, size_t *len);
-/* A loop whose turns are asked for piece by piece, so that what is wrong in each of a million turns
- * is found with the first piece. */
+/* A loop that gives its turns piece by piece. An error that every one of a million turns has is
+ * then found in the first piece. */
 typedef struct net_turns {
     char name[NET_FOR_NAME + 1];
     double from, to, step;
@@ -46,8 +46,8 @@ typedef struct net_turns {
 /* The loop whose .for card has the bounds at `head`, its lines being `body`. false after a message.
  */
 bool net_for_start(net_for *l, net_turns *t, diag_span head, diag_span body);
-/* The text that the next turns stand for: as many as make about 1 MiB. The caller frees it. NULL at
- * the end and after a message. Loops of many turns within it are still loops. */
+/* The expanded text of the next turns: as many turns as make about 1 MiB. The caller frees it. NULL
+ * at the end and after a message. Inner loops of many turns stay unexpanded in it. */
 char *net_for_next(net_for *l, net_turns *t, size_t *len);
 /* Length of an index list "[1,2]" at s[0..n), 0: none. Also in names of tokens and expressions. */
 size_t net_index_len(const char *s, size_t n);

@@ -33,7 +33,8 @@ uint32_t net_lex_join(const char *s, uint32_t len, uint32_t nl);
 void net_init_file(net_deck *deck, diag *d, arena *mem, const char *path, const net_opt *opt,
                    const char ***folder);
 
-/* A model library to deck->hdl; for one that is not there its source, else a warning. */
+/* Adds a model library to deck->hdl. If the library does not exist, its Verilog-A source is added
+ * instead; without a source either, a warning is given. */
 void net_add_osdi(net_deck *deck, diag *d, arena *mem, const char *path, diag_span at);
 
 /* -- net_alter.c -- */
