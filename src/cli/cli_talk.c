@@ -42,23 +42,36 @@ static void print_line(void *user, vsim_output to, const char *text)
     fprintf(to == VSIM_TO_OUT ? t->out.streams.log : stderr, "%s\n", text);
 }
 
-static void tell(const talk *t, const vsim_message *m, FILE *fp)
+/* As ngspice's own: the word first, then the place, as clients look for it. */
+static void tell_as_ngspice(const vsim_message *m, FILE *fp)
 {
     static const char *const level[] = {"Error", "Warning", "Note"};
+    fprintf(fp, "%s: ", level[m->severity]);
+    if (m->file)
+        fprintf(fp, "%s:%d:%d: ", m->file, m->line, m->column);
+    fprintf(fp, "%s\n", m->text);
+    vsim_message place = *m; /* alone: a short line, then the line of the deck and the caret */
+    place.file = place.text = "";
+    place.n_note = 0;
+    char text[4000];
+    const char *rest = vsim_message_format(&place, text, sizeof text) ? strchr(text, '\n') : NULL;
+    fputs(rest ? rest + 1 : "", fp);
+    for (size_t i = 0; i < m->n_note; i++)
+        tell_as_ngspice(&m->note[i], fp);
+}
+
+static void tell(const talk *t, const vsim_message *m, FILE *fp)
+{
+    if (t->o->ngspice) {
+        tell_as_ngspice(m, fp);
+        return;
+    }
     const size_t n = vsim_message_format(m, NULL, 0) + 1;
     char *text = malloc(n);
     if (!text)
         return;
     (void)vsim_message_format(m, text, n);
-    if (!t->o->ngspice) {
-        fprintf(fp, "%s\n", text);
-    } else { /* the word first, as clients look for it */
-        const char *rest = strchr(text, '\n');
-        fprintf(fp, "%s: ", level[m->severity]);
-        if (m->file)
-            fprintf(fp, "%s:%d:%d: ", m->file, m->line, m->column);
-        fprintf(fp, "%s\n%s%s", m->text, rest ? rest + 1 : "", rest ? "\n" : "");
-    }
+    fprintf(fp, "%s\n", text);
     free(text);
 }
 
@@ -71,6 +84,15 @@ static void take_message(void *user, const vsim_message *m)
     tell(t, m, stderr);
     if (t->o->log)
         tell(t, m, t->out.streams.log);
+}
+
+/* ngspice's line behind each analysis. */
+static void count_points(void *user, const vsim_plot *p, bool paused)
+{
+    const talk *t = user;
+    vsim_vector v;
+    if (p && !paused && vsim_plot_vector(p, 0, &v))
+        fprintf(t->out.streams.log, "\nNo. of Data Rows : %zu\n", v.n);
 }
 
 static int start_program(void *user, const char *command)
@@ -272,6 +294,7 @@ int cli_talk(const cli_opt *o)
     so.line = print_line;
     so.message = take_message;
     so.stop = asked_to_stop;
+    so.end = o->ngspice ? count_points : NULL;
     so.shell = o->allow_shell ? start_program : NULL;
     so.folder = enter_folder;
     so.ngspice = o->ngspice;

@@ -57,7 +57,7 @@ static void list_cards(const listing *l)
 /* -- physical, deck: the lines of the deck's own file -- */
 
 /* Included files say where they were included. */
-static int32_t own_file(const ctl *c)
+int32_t ctl_own_file(const ctl *c)
 {
     const net_sub *top = sim_deck(c->s)->top;
     int32_t file = vec_len(top->card) ? top->card[0].file : -1;
@@ -68,7 +68,7 @@ static int32_t own_file(const ctl *c)
 
 static void list_lines(const listing *l)
 {
-    const int32_t file = own_file(l->c);
+    const int32_t file = ctl_own_file(l->c);
     const diag_file *f = file < 0 ? NULL : &l->c->d->file[file];
     int number = 0;
     for (const char *p = f ? f->text : NULL, *end = p ? p + f->len : NULL; p && p < end;) {

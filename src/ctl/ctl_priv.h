@@ -135,6 +135,8 @@ void ctl_end_run(ctl *c);
 
 /* -- ctl_list.c -- */
 vs_status ctl_listing(ctl *c, const char *text);
+/* Index among the texts of the diag: the circuit's own file; -1: it has no cards. */
+int32_t ctl_own_file(const ctl *c);
 
 /* -- ctl_show.c -- */
 vs_status ctl_show(ctl *c, const char *text);

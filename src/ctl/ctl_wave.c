@@ -252,7 +252,8 @@ static vs_status draw(ctl *c, const char *path, const char *text)
 /* plot: DECK_plot1.svg, DECK_plot2.svg, ... in the current folder */
 vs_status ctl_plot(ctl *c, const char *text)
 {
-    const char *deck = c->d->file[0].name, *base = strrchr(deck, '/');
+    const int32_t file = ctl_own_file(c);
+    const char *deck = file < 0 ? "vsim" : c->d->file[file].name, *base = strrchr(deck, '/');
     base = base ? base + 1 : deck;
     const char *dot = strrchr(base, '.');
     int n = dot && dot != base ? (int)(dot - base) : (int)strlen(base);

@@ -103,6 +103,17 @@ class Options(Folder):
         for args, kw in ((('-b', '-c', 'd.cir'), {}), (('-b',), {'input': RC + '.op\n.end\n'})):
             self.assertIn('Circuit: RC low-pass', self.ngspice(*args, **kw).stdout)
 
+    def test_a_session_says_what_a_batch_run_says(self):
+        """Points behind each run, notes with the word first, pictures named by the deck."""
+        self.deck(RC.replace('1n\n', 'nothing\n') + '.op\n')
+        self.assertRegex(self.ngspice('-p', 'd.cir', input='quit\n').stderr, r'(?m)^Error: d\.cir:4:')
+        self.deck(RC + '.model m nmos level=8 version=3.1\nm1 in in 0 0 m w=1u l=1u\n.dc v1 0 1 0.5\n')
+        done = self.ngspice('-i', 'd.cir', input='run\nplot v(out)\nquit\n')
+        self.assertIn('\nNo. of Data Rows : 3\n', done.stdout)
+        self.assertRegex(done.stderr, r'(?m)^Note: d\.cir:5:\d+: the model card is here$')
+        self.assertNotIn(': note: ', done.stderr)
+        self.assertTrue(os.path.exists(self.path('d_plot1.svg')), done.stdout)
+
     def test_no_result_file_unless_asked_for(self):
         self.deck(RC + '.op\n')
         self.ngspice('-b', 'd.cir')
