@@ -511,6 +511,8 @@ static vs_status newton_failed(tran *t)
     if (++t->newton_fails >= 2)
         start_piece(t, 1);
     (void)ask_client(t, h, true);
+    if (t->a->latent) /* updates that are left out may be what is missing */
+        tran_latent_pause(t);
     reject(t, h);
     return VS_OK;
 }

@@ -26,7 +26,7 @@ enum { BUSY = 8, PAUSE = 64 };
 
 typedef struct latent_cell {
     double since, due; /* s: when it fell asleep; when it is to wake */
-    int quiet;         /* points in a row without motion */
+    int quiet;         /* points in a row without motion, while awake */
 } latent_cell;
 
 struct ana_latent {
@@ -209,12 +209,10 @@ void tran_latent_begin(tran *t)
 
 /* All past points have the charge that flowed while it slept; q itself stays, see ckt_charge_rest.
  * The history term of the present attempt is that of the coefficients in use. */
-static void wake(ana *a, int32_t cell)
+static void wake_one(ana *a, int32_t cell)
 {
     ana_latent *l = a->latent;
     tran *t = l->t;
-    if (ckt_latent_slots(a->c)[cell] < ckt_latent_n_awake(a->c))
-        return;
     const ckt_swap s = ckt_latent_wake(a->c, cell);
     const double slept = t->t - l->cell[cell].since;
     swap_slots(a, s);
@@ -228,6 +226,23 @@ static void wake(ana *a, int32_t cell)
         a->dx[i] = a->r[i] = t->fix[i] = 0;
         l->far[i] = FAR * tolerance(t, i);
     }
+}
+
+/* The cells that sleep together with `cell`: [begin, end). */
+static void cells_with(const ana *a, int32_t cell, int32_t *begin, int32_t *end)
+{
+    *begin = *end = ckt_latent_first(a->c, cell);
+    while (*end < ckt_latent_n_cell(a->c) && ckt_latent_first(a->c, *end) == *begin)
+        ++*end;
+}
+
+static void wake(ana *a, int32_t cell)
+{
+    int32_t k, end;
+    if (ckt_latent_slots(a->c)[cell] < ckt_latent_n_awake(a->c))
+        return;
+    for (cells_with(a, cell, &k, &end); k < end; k++)
+        wake_one(a, k);
 }
 
 void tran_latent_end(tran *t)
@@ -255,7 +270,7 @@ void tran_latent_due(tran *t)
     for (int32_t s = ckt_latent_n_awake(a->c); s < ckt_latent_n_cell(a->c); s++) {
         const int32_t cell = ckt_latent_cells(a->c)[s];
         if (l->cell[cell].due <= t->t_new)
-            wake(a, cell); /* one that sleeps on comes to a place before s */
+            wake(a, cell); /* those that sleep on come to places before s, or are seen again */
         else
             l->next_due = fmin(l->next_due, l->cell[cell].due);
     }
@@ -300,7 +315,7 @@ static bool is_quiet(const tran *t, int32_t slot, double *due)
     return rate * LOOK * t->past[0] < 1;
 }
 
-static void fall_asleep(tran *t, int32_t slot, double due)
+static void fall_asleep(tran *t, int32_t slot)
 {
     ana *a = t->a;
     ana_latent *l = a->latent;
@@ -327,8 +342,7 @@ static void fall_asleep(tran *t, int32_t slot, double due)
         l->drop[unknown - 1] = tol[k];
     }
     l->cell[cell].since = t->t;
-    l->cell[cell].due = due;
-    l->next_due = fmin(l->next_due, due);
+    l->next_due = fmin(l->next_due, l->cell[cell].due);
     const ckt_swap s = ckt_latent_sleep(a->c, cell, element(t->x[1], slot), tol);
     swap_slots(a, s);
     set_columns(a, s.a, true);
@@ -336,26 +350,51 @@ static void fall_asleep(tran *t, int32_t slot, double due)
     set_size(a);
 }
 
+void tran_latent_pause(tran *t)
+{
+    tran_latent_end(t);
+    t->latent->pause = PAUSE;
+}
+
+/* A cell may sleep when all that sleep with it may. */
+static bool all_quiet(const ana *a, int32_t begin, int32_t end)
+{
+    while (begin < end && a->latent->cell[begin].quiet >= QUIET)
+        begin++;
+    return begin == end;
+}
+
+static void count_quiet(tran *t)
+{
+    const ana *a = t->a;
+    for (int32_t s = ckt_latent_n_pinned(a->c); s < ckt_latent_n_awake(a->c); s++) {
+        latent_cell *k = &a->latent->cell[ckt_latent_cells(a->c)[s]];
+        k->quiet = t->n_piece > 1 && is_quiet(t, s, &k->due) ? k->quiet + 1 : 0;
+    }
+}
+
 void tran_latent_rest(tran *t)
 {
     ana *a = t->a;
     ana_latent *l = a->latent;
-    for (int32_t s = ckt_latent_n_pinned(a->c); s < ckt_latent_n_awake(a->c);) {
-        latent_cell *k = &l->cell[ckt_latent_cells(a->c)[s]];
-        double due;
-        k->quiet = t->n_piece > 1 && is_quiet(t, s, &due) ? k->quiet + 1 : 0;
-        if (k->quiet >= QUIET)
-            fall_asleep(t, s, due); /* another one comes to this place */
-        else
-            s++;
+    count_quiet(t);
+    for (int32_t s = ckt_latent_n_pinned(a->c); s < ckt_latent_n_awake(a->c); s++) {
+        const int32_t cell = ckt_latent_cells(a->c)[s];
+        int32_t k, end;
+        if (ckt_latent_first(a->c, cell) != cell)
+            continue;
+        cells_with(a, cell, &k, &end);
+        if (!all_quiet(a, k, end))
+            continue;
+        for (; k < end; k++)
+            fall_asleep(t, ckt_latent_slots(a->c)[k]);
+        s = s < ckt_latent_n_awake(a->c) ? s - 1 : s; /* another one came to this place */
     }
     set_far(t);
     const bool busy = 4 * ckt_latent_n_awake(a->c) > 3 * ckt_latent_n_cell(a->c);
     l->busy = busy ? l->busy + 1 : 0;
-    if (l->busy >= BUSY) {
-        tran_latent_end(t);
-        l->pause = PAUSE;
-    }
+    if (l->busy >= BUSY)
+        tran_latent_pause(t);
 }
 
 void tran_latent_again(tran *t)

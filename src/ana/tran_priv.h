@@ -119,6 +119,8 @@ void tran_take_resistive(const tran *t, double *f);
 void tran_shift(tran *t);
 
 /* -- tran_latent.c -- */
+/* All is awake, for some points. */
+void tran_latent_pause(tran *t);
 /* From here on parts may be latent, if the circuit and the options allow it; nothing else changes.
  */
 void tran_latent_begin(tran *t);

@@ -32,6 +32,7 @@ struct ckt_latent {
     int32_t n_cell, n_pinned, n_awake;
     int32_t n_up;               /* unknowns that are awake, and the reference */
     int32_t *cell_at, *slot_of; /* [n_cell] */
+    int32_t *with;              /* [n_cell] first of the cells that sleep and wake together */
     int32_t *seat;              /* [n+1] of an unknown */
     int32_t *at_seat;           /* [n_cell * CKT_CELL] unknowns, -1: none */
     bool *pinned;               /* [n+1] */
@@ -68,6 +69,7 @@ const int32_t *ckt_latent_seats(const ckt *c) { return c->latent->seat; }
 const int32_t *ckt_latent_unknowns(const ckt *c) { return c->latent->at_seat; }
 const int32_t *ckt_latent_cells(const ckt *c) { return c->latent->cell_at; }
 const int32_t *ckt_latent_slots(const ckt *c) { return c->latent->slot_of; }
+int32_t ckt_latent_first(const ckt *c, int32_t cell) { return c->latent->with[cell]; }
 int32_t ckt_latent_n_latent(const ckt *c) { return ckt_n(c) + 1 - c->latent->n_up; }
 const double *ckt_latent_rest(const ckt *c) { return c->latent->rest; }
 
@@ -116,21 +118,61 @@ static void pin_cells(const ckt *c, ckt_latent *l)
     pin(l, 0);
 }
 
-static void take_seats(const ckt *c, ckt_latent *l)
+/* Cells from that of seat `begin` on to that of seat end - 1 are one. */
+static void join_cells(ckt_latent *l, int32_t begin, int32_t end)
+{
+    const int32_t first = l->with[begin / CKT_CELL];
+    for (int32_t k = begin / CKT_CELL + 1; k <= (end - 1) / CKT_CELL; k++)
+        l->with[k] = first;
+}
+
+static void sit(ckt_latent *l, int32_t unknown, int32_t at)
+{
+    l->at_seat[at] = unknown;
+    l->seat[unknown] = at;
+}
+
+/* A wire (ckt_wires.c) that does not fit into what is left of a cell begins a new one, as long as
+ * CKT_SEATS allows it. Returns the first seat that is free. */
+static int32_t seat_wires(const ckt *c, ckt_latent *l, int32_t at)
 {
     const int32_t n1 = ckt_n(c) + 1;
-    int32_t at = 0;
-    memset(l->at_seat, -1, (size_t)CKT_SEATS(n1 - 1) * sizeof *l->at_seat);
-    for (int pinned = 1; pinned >= 0; pinned--) {
-        for (int32_t i = 0; i < n1; i++)
-            if (l->pinned[i] == pinned) {
-                l->at_seat[at] = i;
-                l->seat[i] = at++;
-            }
-        at = (at + CKT_CELL - 1) / CKT_CELL * CKT_CELL;
-        if (pinned)
-            l->n_pinned = at / CKT_CELL;
+    int32_t *order = vs_malloc((size_t)n1 * sizeof *order),
+            *size = vs_malloc((size_t)n1 * sizeof *size);
+    int32_t wasted = 0;
+    const int32_t n = ckt_wires(c, l->pinned, order, size);
+    for (int32_t w = 0, i = 0; i < n; i += size[w++]) {
+        const int32_t left = -at & (CKT_CELL - 1);
+        if (size[w] > left && wasted + left <= CKT_SPARE(n1 - 1)) {
+            at += left;
+            wasted += left;
+        }
+        for (int32_t k = 0; k < size[w]; k++)
+            sit(l, order[i + k], at + k);
+        join_cells(l, at, at + size[w]);
+        at += size[w];
     }
+    vs_free(order);
+    vs_free(size);
+    return at;
+}
+
+static int32_t to_cell(int32_t at) { return (at + CKT_CELL - 1) / CKT_CELL * CKT_CELL; }
+
+static void take_seats(const ckt *c, ckt_latent *l)
+{
+    const int32_t n1 = ckt_n(c) + 1, all = CKT_SEATS(n1 - 1);
+    int32_t at = 0;
+    memset(l->at_seat, -1, (size_t)all * sizeof *l->at_seat);
+    for (int32_t k = 0; k < all / CKT_CELL; k++)
+        l->with[k] = k;
+    for (int32_t i = 0; i < n1; i++)
+        if (l->pinned[i])
+            sit(l, i, at++);
+    at = to_cell(at);
+    l->n_pinned = at / CKT_CELL;
+    at = to_cell(seat_wires(c, l, at));
+    assert(at <= all);
     l->n_cell = at / CKT_CELL;
 }
 
@@ -293,6 +335,7 @@ static void make(ckt *c)
     const int32_t all = CKT_SEATS(n1 - 1);
     l->seat = arena_array(&c->mem, int32_t, n1);
     l->at_seat = arena_array(&c->mem, int32_t, all);
+    l->with = arena_array(&c->mem, int32_t, all / CKT_CELL);
     l->pinned = arena_array(&c->mem, bool, n1);
     pin_cells(c, l);
     take_seats(c, l);

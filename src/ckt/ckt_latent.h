@@ -4,12 +4,14 @@
  * Use:    ckt_latent_begin; ckt_latent_sleep, ckt_latent_wake; before each load ckt_latent_moved,
  *         whose cells are to be woken; ckt_load; ckt_latent_end.
  *
- * A cell is CKT_CELL seats. Unknowns take seats in their order, the reference and pinned ones
- * (below) in cells before all others; some seats are empty. Vectors that analyses and the circuit
- * exchange have, from ckt_latent_begin on, the cells' values in *slots*: slot s holds cell
- * ckt_latent_cells()[s], those that are awake come first, and only they are read and written;
- * element 0 is the reference. An unknown at a source, or at a device that every load evaluates, is
- * pinned: its cell is always awake, and pinned cells come first.
+ * A cell is CKT_CELL seats. Unknowns take seats in their order, but those of a wire (ckt_wires.c)
+ * one behind the other, the reference and pinned ones (below) in cells before all others; some
+ * seats are empty. A resistor never lies between a latent unknown and one that is awake and not
+ * pinned: a part of a tolerance of voltage is a large current there, and would be lost.
+ * Vectors that analyses and the circuit exchange have, from ckt_latent_begin on, the cells' values
+ * in *slots*: slot s holds cell ckt_latent_cells()[s], those that are awake come first, and only
+ * they are read and written; element 0 is the reference. An unknown at a source, or at a device
+ * that every load evaluates, is pinned: its cell is always awake, and pinned cells come first.
  *
  * A latent unknown stays at its value. Devices of which all cells but pinned ones are latent are
  * not looked at; rows of latent cells are not summed; their matrix entries keep the values that
@@ -25,15 +27,19 @@ enum { CKT_CELL = 16 };
  * (bypass=0, devices with limits or memory of their own, too few unknowns).
  *   x  in  [n+1] the present point, as in other loads */
 VS_MUST_USE bool ckt_latent_begin(ckt *c, const double *x);
-void ckt_latent_end(ckt *c);                           /* loads are as before */
-#define CKT_SEATS(n) (((n) / CKT_CELL + 3) * CKT_CELL) /* at most, n unknowns */
-const int32_t *ckt_latent_seats(const ckt *c);         /* [n+1] of unknowns */
-const int32_t *ckt_latent_unknowns(const ckt *c);      /* [n_cell * CKT_CELL] of seats, -1: empty */
+void ckt_latent_end(ckt *c);   /* loads are as before */
+#define CKT_SPARE(n) ((n) / 8) /* seats that may stay empty in cells */
+#define CKT_SEATS(n) ((((n) + CKT_SPARE(n)) / CKT_CELL + 3) * CKT_CELL) /* at most, n unknowns */
+const int32_t *ckt_latent_seats(const ckt *c);                          /* [n+1] of unknowns */
+const int32_t *ckt_latent_unknowns(const ckt *c); /* [n_cell * CKT_CELL] of seats, -1: empty */
 int32_t ckt_latent_n_cell(const ckt *c);
 int32_t ckt_latent_n_pinned(const ckt *c);
 int32_t ckt_latent_n_awake(const ckt *c);
 const int32_t *ckt_latent_cells(const ckt *c); /* [n_cell] of slots */
 const int32_t *ckt_latent_slots(const ckt *c); /* [n_cell] of cells */
+/* Cells that one wire has unknowns in sleep and wake together: the first of those that `cell` is
+ * one of; the others follow it. */
+int32_t ckt_latent_first(const ckt *c, int32_t cell);
 typedef struct ckt_swap {
     int32_t a, b; /* slots */
 } ckt_swap;

@@ -36,6 +36,8 @@ const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n)
     return *n ? c->pairs->at : NULL;
 }
 
+int32_t ckt_pairs_n_resistor(const ckt *c) { return c->pairs ? c->pairs->n_g : 0; }
+
 bool ckt_is_paired(const ckt *c, size_t group) { return c->pairs && c->pairs->of_group[group]; }
 
 void ckt_pairs_visit(ckt *c, uint8_t *visit)

@@ -189,6 +189,7 @@ void ckt_pairs_fresh(ckt *c); /* values may be others */
 void ckt_pairs_free(ckt *c);
 bool ckt_is_paired(const ckt *c, size_t group);
 const ckt_pair_at *ckt_pairs_list(const ckt *c, int32_t *n);
+int32_t ckt_pairs_n_resistor(const ckt *c);   /* the first of that list */
 const double *ckt_pairs_sums(const ckt *c);   /* [2 (nnz + 1)] G and C in turn; NULL: no pairs */
 void ckt_pairs_visit(ckt *c, uint8_t *visit); /* [n + 8] which are loaded; NULL: all */
 /* Adds to f, q, c->qlo, fmax, qmax. */
@@ -196,6 +197,12 @@ void ckt_pairs_load(const ckt *c, const double *x, double *f, double *q, double 
                     double *qmax);
 /* val += G + alpha C of sums gc, n places. */
 void ckt_add_slopes(const double *gc, double alpha, double *val, int32_t n);
+/* ckt_wires.c. A wire is a set of unknowns that paired resistors join, or one unknown without.
+ *   pinned  in   [n+1] these belong to none, and join none
+ *   order   out  [n+1] all others, wire by wire; ascending within one, wires by their first
+ *   size    out  [n+1] unknowns of each wire
+ * Returns how many are in `order`. */
+int32_t ckt_wires(const ckt *c, const bool *pinned, int32_t *order, int32_t *size);
 /* ckt_latent.c: a load while parts are latent. Its vectors in the order of the circuit are those of
  * ckt_latent_clear, x is c->x. */
 typedef struct ckt_latent ckt_latent;

@@ -145,6 +145,18 @@ class Latency(Folder):
             self.assertEqual(self.bits(out), self.bits(ref), (lanes, threads))
             self.assertEqual(many['latent_unknowns'], one['latent_unknowns'])
 
+    def test_newton_converges_where_wires_are_resistors(self):
+        # a part of a tolerance of voltage is a large current through 0.8 ohm: wires sleep and wake as a whole
+        stats = {}
+        for option in '01':
+            text = generated('extracted.py', 'ring', '250', '--tran', '2p 40p', '--folder', os.path.dirname(MODELS))
+            text = text.replace('.tran', '.option bypass=%s\n.tran' % option)
+            _, stats[option], out = self.vsim(text, '--threads', '1', raw=option + '.raw')
+        self.assertGreater(stats['1']['latent_unknowns'], 0)
+        # what wakes costs an iteration more
+        self.assertLess(stats['1']['newton_iterations'], 2 * stats['0']['newton_iterations'])
+        self.check_close(self.path('0.raw'), out, 5e-3)
+
     def test_a_slow_discharge_is_not_stopped_by_sleep(self):
         # 1 fF through 1 Gohm, 1 us: in steps of 2 ps it moves by less than a part of its tolerance
         tail = 'c1 held 0 1f\nr1 held 0 1g\n.ic v(held)=1\n.save v(held)\n'

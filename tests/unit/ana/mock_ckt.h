@@ -503,6 +503,11 @@ int32_t ckt_latent_n_pinned(const ckt *c)
     (void)c;
     return 0;
 }
+int32_t ckt_latent_first(const ckt *c, int32_t cell)
+{
+    (void)c;
+    return cell;
+}
 int32_t ckt_latent_n_awake(const ckt *c)
 {
     (void)c;
