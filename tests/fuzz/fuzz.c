@@ -1,5 +1,6 @@
 /* fuzz.c - mutated inputs for the readers: netlist, Verilog-A, .control blocks, raw, CSV and Matrix
- * Market files, journals of sweeps, expressions and measures, kept models.
+ * Market files, their indices, journals of sweeps, expressions and measures, kept models, heads of
+ * HTTP requests.
  * Use:    fuzz TARGET [-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT-OR-FOLDER... -k keeps
  *         inputs that reach new code. An input alone (-n 0) is run as it is.
  * Every input must be read or refused within LIMIT seconds; whatever ends the process by a signal
@@ -11,7 +12,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
-#include <math.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,7 +26,8 @@
 
 #include "conv.h"
 #include "ctl.h"
-#include "idx.h"
+#include "http.h"
+#include "idx_priv.h"
 #include "jit_priv.h"
 #include "mdl_priv.h"
 #include "meas.h"
@@ -491,14 +492,142 @@ static void fuzz_kernel(const char *text, size_t n)
     vs_free(pack);
 }
 
+/* -- indices: edits of the index of a small file -- */
+
+enum { INDEX_POINTS = 5000, INDEX_VECTORS = 3, INDEX_HEAD = 4096, N_LOOK = 5, MOST_CELLS = 4096 };
+static char *index_made; /* vec: the whole file */
+static hash128 look_made[N_LOOK];
+
+/* The numbers that a window gives; a damaged index may give none, with a sentence. */
+static hash128 sum_of_look(idx *x, int which)
+{
+    static const idx_window w[N_LOOK] = {{NAN, NAN, 3, false},
+                                         {10, 3000.5, 7, false},
+                                         {NAN, 4999, 40, true},
+                                         {1e3, 1e3, 1, false},
+                                         {NAN, NAN, MOST_CELLS, false}};
+    static const int32_t col[] = {2, 1, 0};
+    const char *why = NULL;
+    hash128 sum = {{0, 0}};
+    idx_view v;
+    const vs_status st = idx_look(x, 0, &w[which], col, VS_COUNT(col), &v, &why);
+    if (st && !why)
+        abort();
+    if (!st)
+        sum = hash128_of(v.y, vec_len(v.y) * sizeof *v.y);
+    idx_view_fini(&v);
+    return sum;
+}
+
+static void make_index(void)
+{
+    const char *why;
+    double done = 0;
+    idx *x;
+    FILE *f = fopen("big", "w");
+    fprintf(f,
+            "Title: fuzz\nPlotname: Transient Analysis\nFlags: real\nNo. Variables: %d\n"
+            "No. Points: %d\nVariables:\n0 time time\n1 v(a) voltage\n2 v(b) voltage\n"
+            "Binary:\n",
+            INDEX_VECTORS, INDEX_POINTS);
+    for (int k = 0; k < INDEX_POINTS; k++) {
+        const double row[INDEX_VECTORS] = {k, sin(0.01 * k), k % 97 ? k % 13 : NAN};
+        fwrite(row, sizeof *row, INDEX_VECTORS, f);
+    }
+    if (fclose(f) || idx_open(&x, "big", true, &why))
+        abort();
+    while (done < 1)
+        if (idx_build(x, 1 << 20, &done, &why))
+            abort();
+    for (int k = 0; k < N_LOOK; k++)
+        look_made[k] = sum_of_look(x, k);
+    idx_close(&x);
+    f = fopen("big.idx", "rb");
+    vec_extend(index_made, INDEX_HEAD + INDEX_VECTORS * sizeof(idx_record));
+    if (!f || fread(index_made, 1, vec_len(index_made), f) != vec_len(index_made) ||
+        fgetc(f) != EOF)
+        abort();
+    fclose(f);
+}
+
+/* Edits, 16 bytes each: what (1: the file ends there; 2: the sums of the records fit again), how
+ * many bytes, 2 of nothing, where, the bytes. An index whose sums do not fit must change nothing;
+ * where they do, its numbers may be any. */
+static void fuzz_index(const char *text, size_t n)
+{
+    enum { CUT = 1, SEAL = 2 };
+    if (!index_made)
+        make_index();
+    const size_t size = vec_len(index_made);
+    char *copy = vs_malloc(size);
+    memcpy(copy, index_made, size);
+    size_t end = size;
+    bool seal = false;
+    for (; n >= 16; text += 16, n -= 16) {
+        const size_t bytes = (size_t)1 << ((unsigned char)text[1] & 3);
+        uint32_t at;
+        memcpy(&at, text + 4, sizeof at);
+        seal |= text[0] & SEAL;
+        if (text[0] & CUT)
+            end = at % (size + 1);
+        else
+            memcpy(copy + at % (size - bytes + 1), text + 8, bytes);
+    }
+    for (size_t k = 0; seal && k < INDEX_VECTORS; k++) {
+        idx_record r;
+        memcpy(&r, copy + INDEX_HEAD + k * sizeof r, sizeof r);
+        idx_record_seal(&r);
+        memcpy(copy + INDEX_HEAD + k * sizeof r, &r, sizeof r);
+    }
+    write_file("big.idx", copy, end);
+    vs_free(copy);
+    const char *why = NULL;
+    idx *x;
+    if (idx_open(&x, "big", true, &why))
+        abort(); /* the results are whole, whatever the index is */
+    for (int k = 0; k < N_LOOK; k++) {
+        const hash128 sum = sum_of_look(x, k);
+        if (!seal && memcmp(&sum, &look_made[k], sizeof sum))
+            abort();
+    }
+    look_at_plot(x, 0);
+    idx_close(&x);
+}
+
+/* -- requests -- */
+
+/* A head as a browser sends it, without the empty line: what is accepted must name this server. */
+static void fuzz_http(const char *text, size_t n)
+{
+    enum { PORT = 4000, FEW = 5 };
+    static const char secret[] = "00112233445566778899aabbccddeeff";
+    http_request q = {0};
+    bool keep;
+    char *head = vs_malloc(n + 1), value[64], few[FEW];
+    memcpy(head, text, n);
+    head[n] = 0;
+    const bool named = strstr(head, "127.0.0.1:4000") || strstr(head, "localhost:4000");
+    const bool origin = strstr(head, "http://"), known = strstr(head, secret);
+    const int status = http_parse(head, n, PORT, &q, &keep);
+    if (!status && (!named || (q.post && !origin)))
+        abort();
+    if (!status && http_unlock(&q, secret)) {
+        if (!known || (http_value(q.query, "g", value, sizeof value) && !memchr(value, 0, 64)))
+            abort();
+        (void)http_value(q.query, "window", few, sizeof few);
+    }
+    vs_free(head);
+}
+
 static const struct target {
     const char *name;
     void (*run)(const char *text, size_t n);
     bool bytes; /* no text: nothing in it could name a file */
 } targets[] = {
-    {"net", fuzz_net, false},  {"va", fuzz_va, false},           {"control", fuzz_control, false},
-    {"raw", fuzz_raw, false},  {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
-    {"kept", fuzz_kept, true}, {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true}};
+    {"net", fuzz_net, false},    {"va", fuzz_va, false},           {"control", fuzz_control, false},
+    {"raw", fuzz_raw, false},    {"journal", fuzz_journal, false}, {"expr", fuzz_expr, false},
+    {"kept", fuzz_kept, true},   {"convert", fuzz_convert, true},  {"kernel", fuzz_kernel, true},
+    {"index", fuzz_index, true}, {"http", fuzz_http, true}};
 
 /* Names that lead out of the folder are made harmless: a slash stays only behind a letter, digit or
  * bracket. */
@@ -868,9 +997,9 @@ int main(int argc, char **argv)
         if (!strcmp(targets[i].name, argv[optind]))
             t = &targets[i];
     if (!t || optind + 1 >= argc) {
-        fprintf(stderr, "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel [-n RUNS] "
-                        "[-t SECONDS] "
-                        "[-s SEED] [-k FOLDER] INPUT...\n");
+        fprintf(stderr,
+                "usage: fuzz net|va|control|raw|journal|expr|kept|convert|kernel|index|http "
+                "[-n RUNS] [-t SECONDS] [-s SEED] [-k FOLDER] INPUT...\n");
         return 2;
     }
     for (int i = optind + 1; i < argc; i++)
