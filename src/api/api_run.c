@@ -343,7 +343,7 @@ static vs_status end(vsim_run *r, vs_status st)
 /* The results so far, then the transient. */
 static void plots_image(vsim_run *r, image *im)
 {
-    post_image(sim_plots(r->d->sim), NULL, im);
+    post_image(sim_plots(r->d->sim), im);
     IMAGE_ONE(im, r->axis);
 }
 

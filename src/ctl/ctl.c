@@ -560,6 +560,9 @@ static bool prepare(ctl *c, const stmt *x)
 
 static ctl_flow run_block(ctl *c, const stmt *list);
 
+/* Of the list whose statements run. */
+static ctl_frame *frame(ctl *c) { return &c->where[vec_len(c->where) - 1]; }
+
 /* false also after a message. */
 static bool condition(ctl *c, const stmt *x)
 {
@@ -576,7 +579,6 @@ typedef struct loop {
     const stmt *x;
     int n_late;    /* turns that began when the block was stopped */
     ctl_flow flow; /* of what is around it */
-    int n_failed;  /* turns with errors since the last one without */
 } loop;
 
 /* Is there one more turn in the budget of the block? Else a message, once; the loops around end,
@@ -604,7 +606,7 @@ static bool turn(ctl *c, loop *l)
     const int before = c->d->n_error;
     const bool late = c->stopped;
     l->flow = FLOW_ON;
-    if (!may_turn(c, l->x))
+    if (!ctl_goes_back(c) && !may_turn(c, l->x))
         return false;
     const ctl_flow flow = run_block(c, l->x->body);
     if (interrupted(c) && (!late || ++l->n_late >= MAX_LATE)) {
@@ -612,8 +614,9 @@ static bool turn(ctl *c, loop *l)
         return false;
     }
     l->flow = flow == FLOW_QUIT || flow == FLOW_GOTO ? flow : FLOW_ON;
-    l->n_failed = c->d->n_error > before ? l->n_failed + 1 : 0;
-    if (l->n_failed < MAX_FAILED)
+    frame(c)->turn++;
+    frame(c)->n_failed = c->d->n_error > before ? frame(c)->n_failed + 1 : 0;
+    if (frame(c)->n_failed < MAX_FAILED)
         return l->flow == FLOW_ON && flow != FLOW_BREAK;
     diag_warning(c->d, l->x->at, "the loop ends here: each of its last %d turns had errors",
                  MAX_FAILED);
@@ -622,38 +625,52 @@ static bool turn(ctl *c, loop *l)
 
 static ctl_flow run_repeat(ctl *c, const stmt *x)
 {
-    double n = INFINITY;
     loop l = {.x = x};
-    if (!prepare(c, x))
-        return FLOW_ON;
-    bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
-    end_command(c, ok ? VS_OK : VS_EINPUT);
-    for (double k = 0; ok && k < n; k++)
-        if (!turn(c, &l))
-            break;
+    if (!ctl_goes_back(c)) {
+        double n = INFINITY;
+        if (!prepare(c, x))
+            return FLOW_ON;
+        const bool ok = !*c->line || post_eval_number(&c->e, c->line, &n);
+        end_command(c, ok ? VS_OK : VS_EINPUT);
+        frame(c)->most = ok ? n : 0;
+    }
+    while (frame(c)->turn < frame(c)->most && turn(c, &l))
+        ;
     return l.flow;
+}
+
+/* The variable and its values, in mem. vec; none: there was a message. */
+static const char **values_of(ctl *c, const stmt *x, arena *mem)
+{
+    const char **word = NULL;
+    if (!prepare(c, x))
+        return NULL;
+    char **w = ctl_words(c, c->line);
+    for (size_t i = 0; i < vec_len(w); i++) /* ( a b c ): brackets are no words */
+        if (strcmp(w[i], "(") && strcmp(w[i], ")"))
+            vec_push(word, arena_strndup(mem, w[i], strlen(w[i])));
+    vec_free(w);
+    end_command(c, vec_len(word) ? VS_OK : ctl_fail(c, "foreach takes a variable and its values"));
+    return word;
 }
 
 static ctl_flow run_foreach(ctl *c, const stmt *x)
 {
     loop l = {.x = x};
-    if (!prepare(c, x))
-        return FLOW_ON;
-    char **w = ctl_words(c, c->line), **word = NULL;
     arena mem; /* scratch goes with each command of the body */
     arena_init(&mem);
-    for (size_t i = 0; i < vec_len(w); i++) /* ( a b c ): brackets are no words */
-        if (strcmp(w[i], "(") && strcmp(w[i], ")"))
-            vec_push(word, arena_strndup(&mem, w[i], strlen(w[i])));
-    vec_free(w);
-    end_command(c, vec_len(word) ? VS_OK : ctl_fail(c, "foreach takes a variable and its values"));
-    for (size_t i = 1; i < vec_len(word); i++) {
-        const char *v = word[i];
-        ctl_put(c, word[0], &v, 1);
+    const bool back = ctl_goes_back(c);
+    const char **word = back ? frame(c)->word : values_of(c, x, &mem);
+    frame(c)->word = word;
+    for (size_t i = 1 + (size_t)frame(c)->turn; i < vec_len(word); i++) {
+        if (!ctl_goes_back(c)) /* or it has its value, perhaps another one by now */
+            ctl_put(c, word[0], &word[i], 1);
         if (!turn(c, &l))
             break;
     }
-    vec_free(word);
+    frame(c)->word = NULL;
+    if (!back)
+        vec_free(word);
     arena_fini(&mem);
     return l.flow;
 }
@@ -671,6 +688,13 @@ static bool may_jump(ctl *c, const stmt *x)
     return !c->stopped && may_turn(c, x);
 }
 
+static ctl_flow run_if(ctl *c, const stmt *x)
+{
+    if (!ctl_goes_back(c))
+        frame(c)->other = !condition(c, x);
+    return run_block(c, frame(c)->other ? x->other : x->body);
+}
+
 static ctl_flow run_stmt(ctl *c, const stmt *x)
 {
     loop l = {.x = x};
@@ -684,11 +708,11 @@ static ctl_flow run_stmt(ctl *c, const stmt *x)
         c->at = x->at;
         c->label = x->text;
         return FLOW_GOTO;
-    case K_IF: return run_block(c, condition(c, x) ? x->body : x->other);
+    case K_IF: return run_if(c, x);
     case K_REPEAT: return run_repeat(c, x);
     case K_FOREACH: return run_foreach(c, x);
     case K_WHILE:
-        while (condition(c, x) && turn(c, &l))
+        while ((ctl_goes_back(c) || condition(c, x)) && turn(c, &l))
             ;
         return l.flow;
     case K_DOWHILE:
@@ -713,9 +737,12 @@ static size_t find_label(const ctl *c, const stmt *list)
 }
 
 /* A goto leads to a label of its own block or of one around it, never into a block. */
-static ctl_flow run_block(ctl *c, const stmt *list)
+static ctl_flow run_from(ctl *c, const stmt *list, size_t i)
 {
-    for (size_t i = 0; i < vec_len(list); i++) {
+    const bool back = ctl_goes_back(c);
+    for (size_t k = 0; i < vec_len(list); i++, k++) {
+        if (k || !back) /* a loop that goes on has its frame */
+            *frame(c) = (ctl_frame){.at = i};
         ctl_flow flow = run_stmt(c, &list[i]);
         (void)interrupted(c);
         if (flow == FLOW_GOTO && find_label(c, list) < vec_len(list)) {
@@ -726,6 +753,16 @@ static ctl_flow run_block(ctl *c, const stmt *list)
             return flow;
     }
     return FLOW_ON;
+}
+
+/* The list that goes on begins with the statement that was under way. */
+static ctl_flow run_block(ctl *c, const stmt *list)
+{
+    const ctl_frame begin = {0};
+    vec_push(c->where, ctl_goes_back(c) ? c->back[c->n_back++] : begin);
+    const ctl_flow flow = run_from(c, list, frame(c)->at);
+    (void)vec_pop(c->where);
+    return flow;
 }
 
 /* The statements of a block from the outside: whether a goto found no label. */
@@ -803,6 +840,7 @@ void ctl_free(ctl **p)
     vec_free(c->result);
     post_flow_free(&c->flow);
     vec_free(c->flow_image);
+    ctl_free_place(c);
     arena_fini(&c->scratch);
     arena_fini(&c->mem);
     vs_free(c);
@@ -894,16 +932,17 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
 {
     arena mem;
     ctl was;
+    const bool back = ctl_goes_back(c);
     arena_init(&mem);
     put_aside(c, &was);
-    if (!c->n_inside++) {
+    if (!c->n_inside++ && !back) {
         c->n_turn = 0;
         c->spent = false;
     }
     parser p = {.c = c, .line = line, .n = n, .mem = &mem};
     stop_word by;
     stmt *list = read_block(&p, &by);
-    c->worst = p.st;
+    c->worst = p.st || !back ? p.st : was.worst;
     if (!p.st)
         run_all(c, list);
     const vs_status st = c->worst;

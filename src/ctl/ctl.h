@@ -29,6 +29,7 @@ typedef struct ctl_opt {
                      vs_status st);
     void (*flush)(void *user);
     void (*picture)(void *user, const char *path); /* a command has drawn it; NULL */
+    void (*append)(void *user, const char *path);  /* a file is going to be made longer; NULL */
     /* Starts a program and returns its status, 0 for success. NULL: refused. */
     int (*shell)(void *user, const char *command);
     /* What only a session can do: commands about circuits, scripts and folders, by their word and
@@ -79,9 +80,13 @@ char **ctl_words(ctl *c, const char *text);
  * it. again: their cards are read again before each, for values may depend on what is stepped.
  * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
 VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
-/* As an image: the results so far, and which of the deck's analyses is under way: given back, the
- * next ctl_deck begins with that one. */
+/* As an image: the results so far, which of the deck's analyses is under way, and which statement
+ * of the block: given back, the next ctl_deck and ctl_run begin with these. */
 void ctl_image(ctl *c, image *im);
+/* Why the transient under way cannot be kept, as a sentence; NULL: it can. */
+const char *ctl_unkept(const ctl *c);
+/* Was the block under way in the image that was given back, and did ctl_run not begin yet? */
+bool ctl_goes_back(const ctl *c);
 /* Was something written after a stop? */
 bool ctl_saved(const ctl *c);
 /* Did a command run an analysis, or remove the circuit? */

@@ -6,6 +6,7 @@
  *     ctl_show.c  what there is: show, devhelp, rusage
  *     ctl_step.c  transients that pause: stop, step, resume
  *     ctl_vec.c   let, print, write, meas, spectra, pictures
+ *     ctl_image.c all of it as an image; which statement is under way
  *     ctl_dot.c   .meas .four .print of the deck, also as points come; the table of measures */
 #ifndef CTL_PRIV_H
 #define CTL_PRIV_H
@@ -41,6 +42,15 @@ typedef struct ctl_under_way {
 
 typedef struct ctl_break ctl_break;
 
+/* The statement under way of a list of them. */
+typedef struct ctl_frame {
+    size_t at;         /* which one */
+    bool other;        /* of `if`: it is behind else */
+    double turn, most; /* of loops: turns that are over; of `repeat`, how many there shall be */
+    int n_failed;      /* of loops: turns with errors since the last one without */
+    const char **word; /* vec: of `foreach`, the variable and its values; of where: the loop's */
+} ctl_frame;
+
 struct ctl {
     sim *s;
     ctl_opt o;
@@ -75,8 +85,11 @@ struct ctl {
     ctl_break *stop; /* vec: those of `stop` */
     int n_stop;
     int64_t n_pause;
-    int n_inside;  /* lists of lines under way, each called by a command of the one before */
-    double n_turn; /* of the loops of the outermost one; */
+    int n_inside;     /* lists of lines under way, each called by a command of the one before */
+    double n_turn;    /* of the loops of the outermost one; */
+    ctl_frame *where; /* vec: the statements under way, outermost first */
+    ctl_frame *back;  /* vec: the same, of an image: where a block goes on; */
+    size_t n_back;    /* so many of them are reached */
     int jump_errors, n_jump_failed; /* errors at the last goto; jumps in a row with new ones */
     const char *label;              /* where FLOW_GOTO leads to, in the memory of the statements */
     bool spent;                     /* there were too many, which was told */
@@ -115,6 +128,9 @@ vs_status ctl_no_file(ctl *c, const char *path);
 vs_status ctl_set(ctl *c, const char *text);
 vs_status ctl_unset(ctl *c, const char *text);
 vs_status ctl_option(ctl *c, const char *text);
+
+/* -- ctl_image.c -- */
+void ctl_free_place(ctl *c);
 
 /* -- ctl_ana.c -- */
 vs_status ctl_analysis(ctl *c, const char *text);

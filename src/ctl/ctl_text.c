@@ -281,6 +281,8 @@ char **ctl_words(ctl *c, const char *s)
 
 vs_status ctl_open(ctl *c, const char *path, bool append, files_role role, FILE **fp)
 {
+    if (append && c->o.append)
+        c->o.append(c->o.user, path);
     *fp = append ? stream_append(path, role) : stream_create(path, role);
     return *fp ? VS_OK : ctl_no_file(c, path);
 }

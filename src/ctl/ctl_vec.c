@@ -319,6 +319,8 @@ vs_status ctl_write(ctl *c, const char *text)
     const bool append = ctl_get(c, "appendwrite") != NULL,
                ascii = ctl_value(c, "filetype") && !str_casecmp(ctl_value(c, "filetype"), "ascii");
     vs_status st = VS_OK;
+    if (append && c->o.append)
+        c->o.append(c->o.user, path);
     if ((append ? out_append : out_create)(&f, path, ascii ? OUT_ASCII : OUT_RAW))
         st = ctl_no_file(c, path);
     if (!st) {

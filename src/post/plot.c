@@ -215,6 +215,9 @@ static void plot_image(post_set *s, post_plot *p, image *im)
     p->title = image_name(im, s->names, p->title);
     p->what = image_name(im, s->names, p->what);
     IMAGE_ONE(im, p->date);
+    IMAGE_ONE(im, p->lobe);
+    IMAGE_ONE(im, p->tone);
+    IMAGE_ONE(im, p->band);
     const size_t n = image_count(im, vec_len(p->vec), 1);
     for (size_t i = 0; i < n && !im->wrong; i++) {
         bool scale = !im->giving && p->scale == p->vec[i];
@@ -227,20 +230,15 @@ static void plot_image(post_set *s, post_plot *p, image *im)
     }
 }
 
-void post_image(post_set *s, const post_plot * not, image *im)
+void post_image(post_set *s, image *im)
 {
-    size_t others = 0;
-    for (size_t i = 0; i < vec_len(s->plot); i++)
-        others += s->plot[i] != not;
-    const size_t n = image_count(im, others, 1), had = vec_len(s->plot);
+    const size_t had = vec_len(s->plot), n = image_count(im, had, 1);
     IMAGE_ONE(im, s->number);
     IMAGE_ONE(im, s->highest);
     for (size_t i = 0; i < n && im->giving; i++)
         vec_push(s->plot, vs_calloc(1, sizeof(post_plot)));
     for (size_t i = im->giving ? had : 0; i < vec_len(s->plot); i++) {
         bool current = s->current == s->plot[i];
-        if (s->plot[i] == not)
-            continue;
         plot_image(s, s->plot[i], im);
         IMAGE_ONE(im, current);
         if (im->giving && current)

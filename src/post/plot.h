@@ -66,8 +66,8 @@ bool post_name_matches(const char *vector, const char *name);
 post_vec *post_plot_find(const post_plot *p, const char *name);
 /* One more value. */
 void post_vec_push(post_vec *v, double re, double im);
-/* All plots but `not` (NULL: none is left out), with their values, as an image. */
-void post_image(post_set *s, const post_plot * not, image *im);
+/* All plots with their values, as an image. */
+void post_image(post_set *s, image *im);
 /* All values at once, in place of those that are there. */
 void post_vec_set(post_vec *v, const double *x, int64_t n, bool complex);
 

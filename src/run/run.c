@@ -305,15 +305,19 @@ static int start_program(void *user, const char *command)
  */
 static vs_status run_block(run *r)
 {
-    bool quit;
+    bool quit = false;
     size_t n;
     sim_opts(r->sim)->hook.point = look_for_break;
-    vs_status st = ctl_run(r->ctl, &quit, &r->quit);
+    vs_status st = VS_OK;
+    const bool over =
+        r->j->restart && !ctl_goes_back(r->ctl); /* the deck's analyses were under way */
+    if (!over)
+        st = ctl_run(r->ctl, &quit, &r->quit);
     (void)sim_todo(r->sim, &n);
     /* a command that failed was told of; what starts an ngspice looks for the results */
     if (st == VS_EINPUT && r->j->streams.ngspice)
         st = VS_OK;
-    if (!st && !quit && !ctl_analysed(r->ctl) && n)
+    if (!st && !quit && (over || !ctl_analysed(r->ctl)) && n)
         st = run_analyses(r);
     return st;
 }
@@ -365,6 +369,7 @@ static vs_status run_all(run *r)
                         .measures = r->j->measures,
                         .analysed = analysed,
                         .flush = flush_messages,
+                        .append = run_append,
                         .picture = r->j->witness ? tell_picture : NULL,
                         .user = r};
     r->ctl = ctl_new(r->sim, &co);
@@ -375,6 +380,8 @@ static vs_status run_all(run *r)
     vs_status st = run_restart_deck(r);
     if (!st)
         st = block ? run_block(r) : run_analyses(r);
+    if (!st)
+        st = run_restart_end(r);
     const vs_status table = ctl_write_measures(r->ctl);
     sim_part_end(r->sim, st == VS_STOP && !ctl_saved(r->ctl));
     ctl_free(&r->ctl);
@@ -456,7 +463,7 @@ static vs_status run_deck(run *r)
     if (r->j->witness)
         tell_witness(r);
     const bool family = swp_wanted(r->sim);
-    vs_status st = run_checkpoint_begin(r, plain(r) && ctl_has_block(r->sim), family);
+    vs_status st = run_checkpoint_begin(r, family && !(plain(r) && ctl_has_block(r->sim)));
     if (st) {
         run_say(r);
         return st;
@@ -593,6 +600,7 @@ static void end(run *r)
     sim_free(&r->sim);
     mdl_lib_free(&r->lib);
     vec_free(r->checkpoint);
+    vec_free(r->longer);
     arena_fini(&r->mem);
     str_pool_fini(&r->names);
     diag_fini(&r->d);

@@ -14,7 +14,7 @@ static const double MINUTE = 60; /* s */
 static bool has_results(const run *r) { return sim_opts(r->sim)->out != NULL; }
 
 /* Beside the results; of a run without them, in the current folder. */
-static const char *checkpoint_path(run *r)
+const char *run_checkpoint_path(run *r)
 {
     return arena_printf(&r->mem, "%s.checkpoint", r->results ? r->results : run_deck_name(r));
 }
@@ -35,10 +35,17 @@ static bool is_due(void *user, bool ending)
 static const char *put_together(run *r, image *im)
 {
     bool results = has_results(r);
+    int number = r->n_kept + 1;
+    const char *why = ctl_unkept(r->ctl);
+    if (why)
+        return why;
+    IMAGE_ONE(im, number);
     IMAGE_ONE(im, results);
     if (results && out_image(sim_opts(r->sim)->out, im))
         return errno == ESPIPE ? "the results go to a pipe" : strerror(errno);
     ctl_image(r->ctl, im);
+    if (im->wrong)
+        return im->wrong;
     return sim_tran_image(r->sim, im) ? im->wrong : NULL;
 }
 
@@ -48,14 +55,14 @@ static void keep(void *user)
     run *r = user;
     image im = image_take();
     const double t0 = vs_seconds();
-    const char *path = checkpoint_path(r), *why = put_together(r, &im);
+    const char *path = run_checkpoint_path(r), *why = put_together(r, &im);
     if (!why && sim_checkpoint_write(&im, path))
         why = files_why(errno);
     r->kept_at = vs_coarse_seconds();
     if (why)
         diag_warning(&r->d, DIAG_NOWHERE, "no checkpoint could be written to '%s': %s", path, why);
     else
-        r->kept = true;
+        run_undo_kept(r);
     if (!why && r->j->streams.notes)
         fprintf(r->log, "checkpoint '%s': %zu bytes, %.3f s\n", path, image_size(&im),
                 vs_seconds() - t0);
@@ -69,16 +76,12 @@ static vs_status refuse(run *r, const char *what)
     return VS_EINPUT;
 }
 
-vs_status run_checkpoint_begin(run *r, bool block, bool family)
+vs_status run_checkpoint_begin(run *r, bool family)
 {
     const bool wanted = r->j->checkpoint || r->j->restart;
-    if (wanted && block)
-        return refuse(r,
-                      "the deck has a .control block; only transients that cards ask for (.tran) "
-                      "are kept");
     if (wanted && family)
         return refuse(r, "the deck has a sweep, which --resume goes on with, point by point");
-    if (block || family)
+    if (family)
         return VS_OK;
     sim_opt *o = sim_opts(r->sim);
     o->hook.due = is_due;
@@ -90,9 +93,9 @@ vs_status run_checkpoint_begin(run *r, bool block, bool family)
 
 void run_checkpoint_end(run *r, vs_status st)
 {
-    const char *path = checkpoint_path(r);
+    const char *path = run_checkpoint_path(r);
     if (st == VS_OK && (r->kept || r->j->restart))
-        unlink(path); /* all is done */
+        run_undo_end(r); /* all is done */
     else if (st == VS_STOP && r->kept && !r->j->streams.quiet)
         fprintf(r->log, "stopped; to go on: the same command with --restart %s\n", path);
 }
@@ -121,6 +124,7 @@ vs_status run_restart_results(run *r)
     bool results = has_results(r);
     if (!r->j->restart)
         return VS_OK;
+    IMAGE_ONE(&r->image, r->n_kept);
     IMAGE_SAME(&r->image, results,
                results ? "the run that wrote it had no results" : "it goes on with results");
     vs_status st = VS_OK;
@@ -140,5 +144,13 @@ vs_status run_restart_deck(run *r)
     if (r->image.wrong)
         return no_fit(r, r->image.wrong);
     sim_opts(r->sim)->take_up = &r->image;
-    return VS_OK;
+    return run_undo(r);
+}
+
+vs_status run_restart_end(run *r)
+{
+    if (!sim_opts(r->sim)->take_up)
+        return VS_OK;
+    sim_opts(r->sim)->take_up = NULL;
+    return no_fit(r, "the run does not come to its transient");
 }

@@ -1,6 +1,7 @@
 /* run_priv.h - between the files of the run of a deck:
  *     run.c         the run: reading, building, analyses, blocks, sweeps, result files
  *     run_checkpoint.c  transients in a file, and runs that go on from it
+ *     run_undo.c    what blocks add to files behind a checkpoint, taken away again
  *     run_rights.c  what the author of the deck may do
  *     run_guard.c   a heap for each call, the end without memory
  *     run_report.c  what it tells of itself: circuit, figures, times, stages
@@ -44,6 +45,8 @@ typedef struct run {
     ana_verified verified; /* of --verify */
     double kept_at;        /* s: the last checkpoint, or the begin */
     bool kept;             /* this run wrote one */
+    int n_kept;            /* checkpoints since the run began, in any process */
+    const char **longer;   /* vec: files that were made longer since the last one */
     int quit;              /* exit code of `quit` in a .control block */
 } run;
 
@@ -60,9 +63,9 @@ const char *run_deck_name(run *r);
 VS_MUST_USE vs_status run_confine(run *r);
 
 /* -- run_checkpoint.c -- */
-/* Before the analyses: checkpoints are written from now on. block, family: the deck has a .control
- * block, a sweep. Status: VS_OK; VS_EINPUT: what is asked for cannot be kept (message). */
-VS_MUST_USE vs_status run_checkpoint_begin(run *r, bool block, bool family);
+/* Before the analyses: checkpoints are written from now on. family: a sweep is to be run. Status:
+ * VS_OK; VS_EINPUT: what is asked for cannot be kept (message). */
+VS_MUST_USE vs_status run_checkpoint_begin(run *r, bool family);
 /* st: how the run ended. A run that is done needs no checkpoint. */
 void run_checkpoint_end(run *r, vs_status st);
 /* Of a run that goes on, each with messages, nothing for others: reads the checkpoint; puts the
@@ -71,6 +74,19 @@ void run_checkpoint_end(run *r, vs_status st);
 VS_MUST_USE vs_status run_restart_read(run *r);
 VS_MUST_USE vs_status run_restart_results(run *r);
 VS_MUST_USE vs_status run_restart_deck(run *r);
+/* All ran: the transient of the checkpoint must have been among it. */
+VS_MUST_USE vs_status run_restart_end(run *r);
+
+/* -- run_undo.c -- */
+const char *run_checkpoint_path(run *r);
+/* A block is going to make a file longer: how long it is now is noted beside the checkpoint. */
+void run_append(void *user, const char *path);
+/* A new checkpoint was written, the first one of this run or a later one. */
+void run_undo_kept(run *r);
+/* A run that goes on: files are as long as they were when the checkpoint was written. Status:
+ * VS_OK; VS_EIO, VS_EINPUT: one cannot be cut (message). */
+VS_MUST_USE vs_status run_undo(run *r);
+void run_undo_end(run *r); /* the run is done: the notes go */
 
 /* -- run_guard.c -- */
 typedef struct run_guard {

@@ -161,6 +161,9 @@ VS_MUST_USE vs_status sim_tran_change(sim *s, const sim_saved *before, diag_span
 /* What the engine has of a transient that rests, for one that begins with sim_opt.take_up. Status:
  * VS_OK; VS_EINPUT: im->wrong. */
 VS_MUST_USE vs_status sim_tran_image(sim *s, image *im);
+/* What commands have changed of the deck: parameters, values, temperature, options, the sample,
+ * what is saved. Given back, the next build makes that circuit. Another deck is im->wrong. */
+void sim_changes_image(sim *s, image *im);
 /* Files of such images. Status: VS_OK; VS_EIO: errno, for files_why, or *why; VS_EINPUT: *why, a
  * static sentence. *bytes: vec that im points into. */
 VS_MUST_USE vs_status sim_checkpoint_write(const image *im, const char *path);

@@ -22,6 +22,7 @@ typedef struct head {
 } head;
 
 static const char MAGIC[8] = "vsimckp";
+static const char OTHER_DECK[] = "the deck, or a file that it includes, is another now";
 
 /* -- files -- */
 
@@ -136,7 +137,7 @@ static void stat_image(sim *s, image *im)
 
 vs_status sim_tran_image(sim *s, image *im)
 {
-    IMAGE_SAME(im, s->text, "the deck, or a file that it includes, is another now");
+    IMAGE_SAME(im, s->text, OTHER_DECK);
     ana_tran_identity(s->ana, im);
     names_identity(s->vec, im);
     names_identity(s->mem_vec, im);
@@ -145,6 +146,81 @@ vs_status sim_tran_image(sim *s, image *im)
     grid_image(s, im);
     stat_image(s, im);
     return ana_tran_image(s->ana, im);
+}
+
+/* -- what commands have changed -- */
+
+static void override_image(sim *s, flat_override *o, image *im)
+{
+    o->name = image_name(im, s->names, o->name);
+    IMAGE_ONE(im, o->value);
+}
+
+static void change_image(sim *s, sim_change *c, image *im)
+{
+    c->name = image_name(im, s->names, c->name);
+    c->param = image_name(im, s->names, c->param);
+    IMAGE_ONE(im, c->model);
+    IMAGE_ONE(im, c->span);
+    const size_t n = image_count(im, (size_t)c->n, sizeof *c->value);
+    double *value = arena_array(&s->mem, double, n);
+    if (!im->giving && n)
+        memcpy(value, c->value, n * sizeof *value);
+    IMAGE_ARRAY(im, value, n);
+    if (!im->giving)
+        return;
+    c->value = value;
+    c->n = (int32_t)n;
+    c->node = -1;
+    if (c->span.file >= (int32_t)vec_len(s->d->file))
+        c->span = DIAG_NOWHERE;
+}
+
+static void names_image(sim *s, const char ***list, image *im)
+{
+    const size_t n = image_count(im, vec_len(*list), 1);
+    if (im->giving) {
+        vec_clear(*list);
+        vec_extend(*list, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        (*list)[i] = image_name(im, s->names, (*list)[i]);
+}
+
+void sim_changes_image(sim *s, image *im)
+{
+    IMAGE_SAME(im, s->text, OTHER_DECK);
+    if (!im->giving && s->hb.hb.n_tone)
+        im->wrong = "there is a periodic solution, which is not kept";
+    if (im->wrong)
+        return;
+    const size_t n_over = image_count(im, vec_len(s->over), 1);
+    if (im->giving) {
+        vec_clear(s->over);
+        vec_extend(s->over, n_over);
+        memset(s->over, 0, n_over * sizeof *s->over);
+    }
+    for (size_t i = 0; i < n_over; i++)
+        override_image(s, &s->over[i], im);
+    const size_t n_change = image_count(im, vec_len(s->change), 1);
+    if (im->giving) {
+        vec_clear(s->change);
+        vec_extend(s->change, n_change);
+        memset(s->change, 0, n_change * sizeof *s->change);
+    }
+    for (size_t i = 0; i < n_change; i++)
+        change_image(s, &s->change[i], im);
+    names_image(s, &s->opt.save, im);
+    names_image(s, &s->deck.metered, im);
+    IMAGE_ONE(im, s->temp);
+    IMAGE_ONE(im, s->option);
+    IMAGE_ONE(im, s->deck.vary);
+    IMAGE_ONE(im, s->deck.seed);
+    IMAGE_ONE(im, s->deck.sample);
+    if (!im->giving)
+        return;
+    elab_simparam(s->simparam, &s->option);
+    sim_deep(s, "checkpoint");
 }
 
 /* -- a transient that rests -- */

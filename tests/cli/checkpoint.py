@@ -5,6 +5,7 @@ bytes as those that ran on; checkpoints that do not fit are refused.
     checkpoint.py VSIM [unittest arguments]
     checkpoint.py VSIM --kills N [--seed S] [--kind K]    N random signals over all kinds of runs, or
                                                           of K alone; counts"""
+import hashlib
 import os
 import random
 import re
@@ -319,10 +320,6 @@ class Refused(Case):
         self.refuse('other values of their parameters', '-D', 'r=2k')
 
     def test_what_cannot_be_kept(self):
-        self.write('block.sp', 'block\nv1 a 0 1\nr1 a 0 1k\n.control\ntran 1n 1u\n.endc\n.end\n')
-        done = self.vsim('block.sp', '--checkpoint', '1')
-        self.assertEqual(done.returncode, 1)
-        self.assertIn('--checkpoint: the deck has a .control block', done.stderr)
         self.write('sweep.sp', 'sweep\nv1 a 0 1\nr1 a 0 {r}\n.param r=1\n.step param r 1 3 1\n'
                    '.tran 1n 1u\n.end\n')
         done = self.vsim('sweep.sp', '--checkpoint', '1')
@@ -330,7 +327,7 @@ class Refused(Case):
         self.assertIn('--resume goes on with', done.stderr)
         for args, why in ((['--checkpoint', 'x'], 'takes minutes'),
                           (['check', '--restart', 'x'], 'only running a deck takes')):
-            done = self.vsim(*args, 'block.sp')
+            done = self.vsim(*args, 'sweep.sp')
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
 
@@ -358,6 +355,162 @@ end
 .endc
 .end
 """
+
+
+LOOPS = """changes, loops, variables, functions, files that grow
+v1 a 0 sin(0 1 1meg)
+r1 a b {rr}
+.param rr=1k
+c1 b 0 1n
+d1 b 0 dm
+.model dm d is=1e-14
+.control
+define twice(x) 2*x
+let k = 0
+save v(b) v(a)
+op
+foreach r 500 1k 2k
+  alter r1 = $r
+  repeat 2
+    let const.k = const.k + 1
+    set n = $r
+    if const.k > 2
+      option reltol=1e-4
+      tran 2n 150u
+    else
+      tran 5n 200u
+    end
+    meas tran top max v(b)
+    let y = twice(v(b))
+    write o{$&const.k}.raw v(b) y
+    echo $n $&const.k $&top >> log.txt
+    set appendwrite
+    write all.raw v(b)
+    wrdata w.txt v(b)[100]
+    unset appendwrite
+  end
+end
+setplot tran2
+print length(v(b)) tran4.y[100] > end.txt
+.endc
+.end
+"""
+CARDS = """the cards of a deck within a block, spectra, samples, loops with conditions
+v1 a 0 sin(0 1 1meg)
+r1 a b {agauss(1k, 100, 3)}
+c1 b 0 1n
+d1 b 0 dm
+.model dm d is=1e-14
+.option seed=7
+.temp 30
+.ac dec 5 1k 1meg
+.tran 4n 200u
+.meas tran top max v(b)
+.meas tran mean avg v(b) from=10u to=90u
+.control
+let turn = 0
+while const.turn < 3
+  if const.turn = 1
+    set temp = 50
+  else
+    echo $&const.turn
+  end
+  dowhile 0
+    run
+    linearize v(b)
+    fft v(b)
+    write s{$&const.turn}.raw
+  end
+  reset
+  let const.turn = const.turn + 1
+end
+echo $&top $&mean > end.txt
+.endc
+.end
+"""
+BLOCKS = {'loops': LOOPS, 'cards': CARDS}
+
+
+class Blocks(Case):
+    """Blocks go on with the statement that was under way: every file is that of a run without an
+    interruption, also those that grow."""
+
+    def fresh(self, deck):
+        for name in os.listdir(self.tmp.name):
+            os.remove(self.path(name))
+        self.write('deck.sp', deck)
+
+    def files(self):
+        # a run that was killed leaves its points in deck.tran1.part.raw
+        sums = {}
+        for name in os.listdir(self.tmp.name):
+            if name != 'log' and '.part' not in name:
+                with open(self.path(name), 'rb') as f:
+                    sums[name] = hashlib.sha1(re.sub(rb'(?m)^Date: .*$', b'', f.read())).hexdigest()
+        return sums
+
+    def meet(self, p, seconds, rng):
+        if not self.still_runs(p, rng.uniform(0.05, seconds)):
+            return
+        if rng.random() < 0.5:
+            p.send_signal(signal.SIGTERM)
+        else:
+            p.send_signal(signal.SIGUSR1)
+            time.sleep(rng.uniform(0, seconds / 2))
+            p.kill()
+
+    def through(self, deck, args, seconds, rng, most):
+        """The block with signals until it is done; how many went on from a checkpoint."""
+        self.fresh(deck)
+        hops = back = 0
+        while True:
+            kept = [name for name in os.listdir(self.tmp.name) if name.endswith('.checkpoint')]
+            if not kept:
+                self.fresh(deck)  # a run from its beginning would make files longer again
+            go_on = ['--restart', kept[0]] if kept else []
+            back += len(kept)
+            p = self.begin('deck.sp', *args, '--checkpoint', '0', *go_on,
+                           '--threads', str(rng.choice((1, 2))))
+            if hops < most:
+                self.meet(p, seconds, rng)
+            code = p.wait(400)
+            self.assertNotIn('no checkpoint could be written', self.said())
+            if code == 0:
+                return back
+            hops += 1
+            self.assertIn(code, (130, -signal.SIGKILL, -signal.SIGUSR1, -signal.SIGTERM),
+                          self.said())
+
+    def hunt(self, name, args, budget, rng):
+        self.fresh(BLOCKS[name])
+        begun = time.monotonic()
+        done = self.vsim('deck.sp', *args)
+        seconds = time.monotonic() - begun
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        ref, met = self.files(), 0
+        for _ in range(20 * budget):
+            if met >= budget:
+                break
+            n = self.through(BLOCKS[name], args, seconds, rng, min(budget, LAST_HOP))
+            met += n
+            seconds *= 1 if n else 0.7
+            self.assertEqual(self.files(), ref)
+        return met
+
+    def test_loops_and_files_that_grow(self):
+        self.assertGreater(self.hunt('loops', [], KILLS, random.Random(6)), 0)
+
+    def test_cards_in_a_block_with_results(self):
+        self.assertGreater(self.hunt('cards', ['-r', 'r.raw'], KILLS, random.Random(7)), 0)
+
+    def test_a_transient_that_may_pause_is_not_kept(self):
+        self.fresh(LOOPS.replace('op\n', 'op\nstop when time > 1\n'))
+        p = self.begin('deck.sp', '--checkpoint', '0')
+        if self.still_runs(p, 0.5):
+            p.send_signal(signal.SIGTERM)
+        if p.wait(400) == 130:
+            self.assertIn('the block may make its transient pause', self.said())
+        self.assertFalse(os.path.exists(self.path('deck.checkpoint')))
 
 
 def whole_plots(b):
@@ -476,17 +629,20 @@ class Others(Case):
 def long_hunt(total, seed, only):
     """Signals over all decks in turn, until there were so many."""
     rng, met, turn = random.Random(seed), 0, 0
-    kinds = list(DECKS) + ['sweep', 'block'] + ['ranks'] * (shutil.which('mpirun') is not None)
+    kinds = list(DECKS) + ['sweep', 'block'] + list(BLOCKS) + ['ranks'] * (shutil.which('mpirun') is not None)
     kinds = [kind for kind in kinds if only in (None, kind)]
     counts = dict.fromkeys(kinds, 0)
     while met < total:
         name = kinds[turn % len(kinds)]
         turn += 1
-        case = Others() if name not in DECKS else Equal()
+        case = Equal() if name in DECKS else Blocks() if name in BLOCKS else Others()
         case.setUp()
         try:
             most = min(20, total - met)
-            n = case.hunt(name, most, rng) if name in DECKS else getattr(case, name)(most, rng)
+            if name in BLOCKS:
+                n = case.hunt(name, [], most, rng)
+            else:
+                n = case.hunt(name, most, rng) if name in DECKS else getattr(case, name)(most, rng)
         finally:
             case.doCleanups()
         counts[name] += n
