@@ -68,7 +68,7 @@
 /* Accepted without a message: another stage reads them (`src/flat`, `src/elab`), or they ask for
  * what vsim always or never does. */
 #define OPTION_SILENT_LIST(X)                                                                      \
-    X(parser) X(wnflag) X(savecurrents) X(share) X(noshare)                                        \
+    X(parser) X(wnflag) X(savecurrents) X(savedevices) X(share) X(noshare)                         \
     X(acct) X(noacct) X(list) X(nomod) X(nopage) X(node) X(opts) X(brief) X(post) X(probe) X(klu)
 
 /* Known to other simulators; a warning says that they have no effect. */

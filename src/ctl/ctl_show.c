@@ -84,18 +84,11 @@ static void show_head(ctl *c, const flat_inst *in)
 /* What the device has computed at the last operating point. */
 static void show_computed(ctl *c, const flat_inst *in)
 {
-    const char **name = sim_ckt(c->s) ? ckt_detail_names(sim_ckt(c->s), in->name) : NULL;
-    for (size_t i = 0; i < vec_len(name); i++) {
-        ckt_detail d;
-        double x;
-        if (ckt_find_detail(sim_ckt(c->s), in->name, name[i], &d) != CKT_FOUND ||
-            d.what == CKT_DETAIL_PARAM || (d.what == CKT_DETAIL_SOURCE && *d.unit == 0) ||
-            !strcmp(name[i], "dc") || !strcmp(name[i], "acmag"))
-            continue;
-        if (sim_device_value(c->s, arena_printf(&c->scratch, "@%s[%s]", in->name, name[i]), &x))
-            show_value(c, name[i], x);
-    }
-    vec_free(name);
+    sim_detail *v = sim_device_computed(c->s, in->name);
+    for (size_t i = 0; i < vec_len(v); i++)
+        if (!isnan(v[i].value))
+            show_value(c, v[i].name, v[i].value);
+    vec_free(v);
 }
 
 static void show_instance(ctl *c, const flat_inst *in)

@@ -72,6 +72,8 @@ typedef struct elab_out {
 } elab_out;
 /* "voltage", "current" or "notype" */
 const char *elab_out_type(const elab_out *o);
+/* Is a detail of a device (ckt_find_detail) something that its model has computed? */
+bool elab_is_computed(const char *name, const ckt_detail *d);
 /* What is to be written: .save/.print if there are any, else (or for `all`) every node voltage of
  * the top level and below and the currents of the voltage sources; with `branches` also the
  * currents of other branches that are unknowns (inductors, controlled voltage sources).

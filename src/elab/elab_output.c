@@ -169,11 +169,36 @@ static void add_device_currents(outputs *o)
     }
 }
 
-static bool asks_for_currents(const flat *f)
+/* What a model has computed and none of its parameters; of a source what no card gives. */
+bool elab_is_computed(const char *name, const ckt_detail *d)
+{
+    return d->what != CKT_DETAIL_PARAM && (d->what != CKT_DETAIL_SOURCE || *d->unit) &&
+           strcmp(name, "dc") != 0 && strcmp(name, "acmag") != 0;
+}
+
+/* Everything that the model of a device has computed: @m1[gm], @q1[ft], ... */
+static void add_device_values(outputs *o)
+{
+    for (size_t i = 0; i < vec_len(o->f->inst); i++) {
+        const char *device = o->f->inst[i].name, **word = ckt_detail_names(o->c, device);
+        for (size_t k = 0; k < vec_len(word); k++) {
+            ckt_detail d;
+            if (ckt_find_detail(o->c, device, word[k], &d) != CKT_FOUND ||
+                !elab_is_computed(word[k], &d))
+                continue;
+            char *name = vs_text("@%s[%s]", device, word[k]);
+            add_detail(o, name, d);
+            vs_free(name);
+        }
+        vec_free(word);
+    }
+}
+
+static bool asks_for(const flat *f, const char *option)
 {
     bool asks = false;
     for (size_t i = 0; i < vec_len(f->option); i++)
-        if (!strcmp(f->option[i].name, "savecurrents"))
+        if (!strcmp(f->option[i].name, option))
             asks = f->option[i].value != 0;
     return asks;
 }
@@ -212,8 +237,10 @@ void elab_outputs(elab_out **out, const ckt *c, const flat *f, diag *d, str_pool
         add_nodes(&o);
         add_currents(&o, branches);
     }
-    if (asks_for_currents(f))
+    if (asks_for(f, "savecurrents"))
         add_device_currents(&o);
+    if (asks_for(f, "savedevices"))
+        add_device_values(&o);
     map_free(&o.seen);
     *out = o.v;
 }

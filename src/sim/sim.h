@@ -273,6 +273,13 @@ void sim_figures_add(sim *s, const sim_figures *f);
 /* "@m1[gm]" at the last operating point, or where a transient has come to if that was the last
  * analysis. false: there is none, or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);
+/* Everything that a device's model has computed there: vec that the caller frees; NAN where there
+ * is no value. NULL or empty: nothing. */
+typedef struct sim_detail {
+    const char *name, *unit; /* "gm", "S" or ""; as long as the circuit */
+    double value;
+} sim_detail;
+sim_detail *sim_device_computed(sim *s, const char *device);
 /* A value inside a device at the point x [n+1] of time `time`, of a transient that is under way; x
  * NULL: at the last operating point. false: there is none, or it has no such value. */
 bool sim_detail_value(sim *s, const ckt_detail *d, double time, const double *x, double *value);

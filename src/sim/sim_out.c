@@ -134,27 +134,55 @@ static void keep_details(sim *s, const char *const *name)
     vec_free(save);
 }
 
-bool sim_device_value(sim *s, const char *name, double *value)
+/* Values of n details where the last analysis has come to; false: it has come to nowhere. */
+static bool values_now(sim *s, const ckt_detail *d, size_t n, double *value)
 {
-    flat_save *save = NULL, o;
     if (!s->ckt || s->stale)
         return false;
     const bool in_time = vec_len(s->last) == (size_t)ckt_n(s->ckt) + 1;
-    if ((!in_time && (!s->x_valid || s->n_x != ckt_n(s->ckt))) || !detail_name(s, name, &o))
+    if (!in_time && (!s->x_valid || s->n_x != ckt_n(s->ckt)))
         return false;
-    vec_push(save, o);
-    elab_out *v = try_outputs(s, save);
-    bool ok = vec_len(v) && v[0].is_detail;
     const bool transient = s->transient;
     s->transient = in_time;
     const ckt_env env = sim_env(s, s->last_time);
     s->transient = transient;
-    if (ok)
-        ok = ckt_details(s->ckt, &env, in_time ? s->last : s->x, &v[0].detail, 1, value) == VS_OK &&
-             !isnan(*value);
+    return ckt_details(s->ckt, &env, in_time ? s->last : s->x, d, n, value) == VS_OK;
+}
+
+bool sim_device_value(sim *s, const char *name, double *value)
+{
+    flat_save *save = NULL, o;
+    if (!s->ckt || s->stale || !detail_name(s, name, &o))
+        return false;
+    vec_push(save, o);
+    elab_out *v = try_outputs(s, save);
+    const bool ok =
+        vec_len(v) && v[0].is_detail && values_now(s, &v[0].detail, 1, value) && !isnan(*value);
     vec_free(v);
     vec_free(save);
     return ok;
+}
+
+sim_detail *sim_device_computed(sim *s, const char *device)
+{
+    const char **name = s->ckt ? ckt_detail_names(s->ckt, device) : NULL;
+    ckt_detail *d = NULL, one;
+    sim_detail *v = NULL;
+    for (size_t i = 0; i < vec_len(name); i++)
+        if (ckt_find_detail(s->ckt, device, name[i], &one) == CKT_FOUND &&
+            elab_is_computed(name[i], &one)) {
+            vec_push(d, one);
+            vec_push(v, ((sim_detail){.name = name[i], .unit = one.unit}));
+        }
+    double *value = vs_calloc(vec_len(d) + 1, sizeof *value);
+    if (!d || !values_now(s, d, vec_len(d), value))
+        vec_clear(v);
+    for (size_t i = 0; i < vec_len(v); i++)
+        v[i].value = value[i];
+    vs_free(value);
+    vec_free(d);
+    vec_free(name);
+    return v;
 }
 
 static void choose_kept(sim *s)
