@@ -64,11 +64,16 @@ typedef enum vsim_inside_task {
 typedef enum vsim_inside_format { VSIM_RAW, VSIM_ASCII, VSIM_CSV } vsim_inside_format;
 typedef struct vsim_inside_ranks vsim_inside_ranks; /* processes of an MPI launcher, below */
 
-/* Hears what a run does besides. */
+/* Hears what a run does besides; each may be NULL. */
 typedef struct vsim_inside_witness {
     void (*plot_card)(void *user, const char *analysis, const char *list); /* "": any analysis */
     void (*measure)(void *user, const char *name);
     void (*picture)(void *user, const char *path); /* a block has drawn it */
+    /* A file that the deck includes, perhaps several times. */
+    void (*file)(void *user, const char *name, const char *text, size_t n);
+    /* What a device has computed at the first operating point of .op; value NAN: nothing. */
+    void (*device)(void *user, const char *device, const char *model, const char *name,
+                   const char *unit, double value);
     void *user;
 } vsim_inside_witness;
 
@@ -122,11 +127,12 @@ typedef struct vsim_inside_job {
     vsim_inside_ranks *ranks; /* NULL: alone */
 
     const char *order, *svg, *mtx, *at; /* analyze (docs/analyze.md); NULL: defaults, none */
-    const char *trace;                  /* profile (docs/profile.md); NULL: none */
+    const char *trace, *steps;          /* profile (docs/profile.md); NULL: none */
 
     /* What the client hears and says; each may be NULL. */
     const vsim_inside_witness *witness;
-    bool no_date;                                /* tables that are printed tell no date */
+    bool pages;   /* `plot` of blocks draws pages of the viewer, .html, in place of .svg */
+    bool no_date; /* tables that are printed tell no date */
     void (*begin)(void *user, const char *what); /* a longer analysis begins: "tran", "dc" */
     void (*progress)(void *user, const vsim_progress *p);
     void (*end)(void *user);

@@ -66,7 +66,7 @@ typedef struct cli_opt {
     size_t n_macro;
     const char *cache_dir;              /* --cache-dir, or the user's; NULL: there is none */
     const char *order, *svg, *mtx, *at; /* analyze */
-    const char *trace;                  /* profile */
+    const char *trace, *steps;          /* profile */
     const char *measures;               /* --measures: the table of .meas results */
     uint64_t seed;                      /* --seed; 0: statistical functions are nominal */
     const char **variable;              /* [n_variable] -D of ngspice's variables, "name=text" */
@@ -130,6 +130,9 @@ int cli_plot(const cli_opt *o);
 int cli_convert(const cli_opt *o);
 int cli_compare(const cli_opt *o);
 int cli_view(const cli_opt *o);
+/* May a browser be opened: is there a display, and nobody against it? Opens it (xdg-open). */
+bool cli_opens(const cli_opt *o);
+void cli_open(const char *file);
 /* Sets o->ranks if an MPI launcher started this process to run a deck. false: a message was
  * printed; exit with *code. */
 bool cli_join(cli_opt *o, int *code);

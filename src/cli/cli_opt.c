@@ -61,6 +61,7 @@ enum {
     OPT_ABSTOL,
     OPT_TIME_SHIFT,
     OPT_COMMON,
+    OPT_STEPS,
     OPT_VIEW,
     OPT_NO_OPEN,
     OPT_NO_TIMES,
@@ -102,6 +103,7 @@ static const struct option options[] = {
     {"mtx", required_argument, NULL, OPT_MTX},
     {"at", required_argument, NULL, OPT_AT},
     {"trace", required_argument, NULL, OPT_TRACE},
+    {"steps", required_argument, NULL, OPT_STEPS},
     {"measures", required_argument, NULL, OPT_MEASURES},
     {"allow-shell", no_argument, NULL, OPT_ALLOW_SHELL},
     {"allow-native", no_argument, NULL, OPT_ALLOW_NATIVE},
@@ -476,6 +478,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_MTX: o->mtx = text; return true;
     case OPT_AT: o->at = text; return true;
     case OPT_TRACE: o->trace = text; return true;
+    case OPT_STEPS: o->steps = text; return true;
     case OPT_MEASURES: o->measures = text; return true;
     case OPT_ALLOW_SHELL: o->allow_shell = true; return true;
     case OPT_ALLOW_NATIVE: o->allow_native = true; return true;
@@ -548,11 +551,14 @@ static bool check_view(const cli_opt *o)
 {
     if (o->command == CMD_VIEW && !o->n_arg)
         return usage("view takes result files: vsim view ring.raw", NULL);
-    if (o->view && o->command != CMD_RUN)
-        return usage("only running a deck takes", "--view");
+    const bool steps = o->command == CMD_PROFILE && o->steps;
+    if (o->view && o->command == CMD_PROFILE && !steps)
+        return usage("profile --view shows the file of --steps, which is missing", NULL);
+    if (o->view && o->command != CMD_RUN && !steps)
+        return usage("only running a deck and profile take", "--view");
     if (o->no_open && o->command != CMD_VIEW && !o->view)
         return usage("only view and --view take", "--no-open");
-    if (o->view && (o->no_output || o->server || (o->raw && !strcmp(o->raw, "-"))))
+    if (o->view && !steps && (o->no_output || o->server || (o->raw && !strcmp(o->raw, "-"))))
         return usage("--view shows a result file; this run writes none", NULL);
     return true;
 }
@@ -633,6 +639,8 @@ static bool check_arguments(const cli_opt *o)
         return false;
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
+    if (o->steps && o->command != CMD_PROFILE)
+        return usage("only profile takes", "--steps");
     if (deck && n != 1)
         return usage(n ? "one deck at a time; not expected:" : "no deck given",
                      n ? o->arg[1] : NULL);
@@ -782,6 +790,9 @@ static const char help_main[] =
     "  --svg FILE, --mtx FILE       picture of the pattern; the matrix as Matrix Market\n"
     "  --at op|TIME                 the Jacobian of the operating point, or at a time\n"
     "  --trace FILE                 profile: events for ui.perfetto.dev and chrome://tracing\n"
+    "  --steps FILE.raw             profile: steps, errors and iterations over time; with --view "
+    "in\n"
+    "                               a browser\n"
     "\n"
     "Plot (docs/results.md): without expressions the vectors are listed\n"
     "  -o FILE.svg|png|pdf|html|txt the picture; its ending decides\n"

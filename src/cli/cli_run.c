@@ -108,6 +108,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .mtx = o->mtx,
                              .at = o->at,
                              .trace = o->trace,
+                             .steps = o->steps,
                              .begin = begin_progress,
                              .progress = show_progress,
                              .end = end_progress,
@@ -154,6 +155,14 @@ int cli_run_report(const cli_opt *o)
     return cli_out_close(&out) || code != CLI_OK ? code : CLI_IO;
 }
 
+/* With --view: `plot` of a block opens its page. */
+static void see_picture(void *user, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && !strcmp(dot, ".html") && cli_opens(user))
+        cli_open(path);
+}
+
 int cli_run(const cli_opt *o)
 {
     cli_out out;
@@ -167,7 +176,11 @@ int cli_run(const cli_opt *o)
         return CLI_IO;
     progress.watch = cli_watch_begin(o);
     listen_to_signals();
-    const vsim_inside_job job = job_of(o, &out, &progress);
+    cli_opt here = *o;
+    const vsim_inside_witness shown = {.picture = see_picture, .user = &here};
+    vsim_inside_job job = job_of(o, &out, &progress);
+    job.witness = o->view ? &shown : NULL;
+    job.pages = o->view;
     const vsim_status st = vsim_inside_run(&job, &quit);
     const bool differ = (o->debug.check_kernels && quit == VSIM_KERNELS_DIFFER) ||
                         (o->verify && quit == VSIM_NOT_VERIFIED);

@@ -80,6 +80,10 @@ static void start_browser(const char *file)
     _exit(127);
 }
 
+bool cli_opens(const cli_opt *o) { return !o->no_open && has_display(); }
+
+void cli_open(const char *file) { start_browser(file); }
+
 static void opened(void *user, const char *address)
 {
     window *w = user;
@@ -87,7 +91,7 @@ static void opened(void *user, const char *address)
     if (!w->o->quiet)
         fputs("           (ends when the page is closed, or by Ctrl-C)\n", stderr);
     fflush(stderr);
-    if (!w->o->no_open && has_display() && write_way(w->file, address))
+    if (cli_opens(w->o) && write_way(w->file, address))
         start_browser(w->file);
 }
 
@@ -159,6 +163,8 @@ int cli_view(const cli_opt *o) { return cli_guarded(o, o->n_arg, view_files); }
 static bool results_of(const cli_opt *o, char path[4096])
 {
     static const char *const ending[] = {".raw", ".raw", ".csv"};
+    if (o->steps)
+        return snprintf(path, 4096, "%s", o->steps) < 4096;
     const char *name = o->raw ? o->raw : o->arg[0], *slash = strrchr(name, '/'),
                *base = o->raw || !slash ? name : slash + 1, *dot = strrchr(base, '.');
     const size_t n = o->raw || !dot || dot == base ? strlen(base) : (size_t)(dot - base);

@@ -17,6 +17,7 @@
 typedef struct ctl_opt {
     FILE *log; /* what the commands print; opened by the caller */
     bool quiet;
+    bool pages;          /* `plot` without a file name writes .html in place of .svg */
     bool no_measures;    /* measures are not printed: the caller has a table of them */
     const char *version; /* of the program; of a session: what `version` prints */
     const char *raw; /* the file that all results go to, for `write` without a name; NULL: none */

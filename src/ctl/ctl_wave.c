@@ -249,7 +249,7 @@ static vs_status draw(ctl *c, const char *path, const char *text)
     return st;
 }
 
-/* plot: DECK_plot1.svg, DECK_plot2.svg, ... in the current folder */
+/* plot: DECK_plot1.svg (or .html), DECK_plot2.svg, ... in the current folder */
 vs_status ctl_plot(ctl *c, const char *text)
 {
     const int32_t file = ctl_own_file(c);
@@ -257,7 +257,10 @@ vs_status ctl_plot(ctl *c, const char *text)
     base = base ? base + 1 : deck;
     const char *dot = strrchr(base, '.');
     int n = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
-    return draw(c, arena_printf(&c->scratch, "%.*s_plot%d.svg", n, base, ++c->n_picture), text);
+    return draw(c,
+                arena_printf(&c->scratch, "%.*s_plot%d.%s", n, base, ++c->n_picture,
+                             c->o.pages ? "html" : "svg"),
+                text);
 }
 
 vs_status ctl_gnuplot(ctl *c, const char *text)

@@ -40,8 +40,9 @@ async function addExpression(text, fresh) {
 
 function toggleSide() { document.body.classList.toggle('narrow'); layoutPanes(); }
 function toggleTheme() { change(() => { S.theme = theme() === 'dark' ? 'light' : 'dark'; }); }
-function applyTheme() {
-  document.documentElement.dataset.theme = S.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+const PAPER = matchMedia('print');
+function applyTheme() { // paper is light
+  document.documentElement.dataset.theme = PAPER.matches ? 'light' : S.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 }
 
 const activeAxis = () => PANES[S.pane]?.axis || PANES[0]?.axis || null;

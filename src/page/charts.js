@@ -176,8 +176,12 @@ async function loadPoles(pane) {
   }
   const d = { series, axis: 'real part', axisUnit: 'rad/s', unit: 'rad/s', quantity: 'imaginary part', facts: [], marks: [], cursors: false, own: true, equal: true };
   const all = series.flatMap((s) => [...s.x].map((re, k) => [re, s.y[k], s.cross])), most = all.reduce((m, [re, im]) => Math.max(m, Math.abs(re), Math.abs(im)), 0);
+  d.fixedX = [-0.35 * most, 0.1 * most]; // the imaginary axis is always there
   d.fixedY = [-0.35 * most, 0.35 * most];
-  for (const [, im] of all) d.fixedY = [Math.min(d.fixedY[0], im), Math.max(d.fixedY[1], im)];
+  for (const [re, im] of all) {
+    d.fixedX = [Math.min(d.fixedX[0], re), Math.max(d.fixedX[1], re)];
+    d.fixedY = [Math.min(d.fixedY[0], im), Math.max(d.fixedY[1], im)];
+  }
   for (const [re, im, cross] of all.filter((v) => v[1] >= 0).sort((p, q) => Math.hypot(p[0], p[1]) - Math.hypot(q[0], q[1])).slice(0, 8)) {
     const w = Math.hypot(re, im);
     d.facts.push(`${cross ? 'pole' : 'zero'} ${eng(w / (2 * Math.PI), 'Hz', 3)}${im ? `, Q ${plain(w / (2 * Math.abs(re)), 3)}` : ''}`);
@@ -223,6 +227,18 @@ async function loadFft(pane) {
 
 // -- eyes --
 
+// {unit, first}: the clock of edges that are a whole number of units apart, but for their jitter: least squares over ever more edges.
+function clockOf(edges, unit) {
+  let first = edges[0];
+  for (let m = Math.min(8, edges.length); ; m = Math.min(2 * m, edges.length)) {
+    const t = edges.slice(0, m), n = t.map((v) => Math.round((v - first) / unit)), mt = mean(t), mn = mean(n);
+    const nn = n.reduce((s, v) => s + (v - mn) ** 2, 0), slope = nn > 0 ? n.reduce((s, v, k) => s + (v - mn) * (t[k] - mt), 0) / nn : unit;
+    if (slope > 0) unit = slope;
+    first = mt - mn * unit;
+    if (m === edges.length) return { unit, first };
+  }
+}
+
 async function loadEye(pane) {
   const c = await fetchCurves(pane, 50000, false), first = c[0];
   const d = { series: [], axis: 'time', axisUnit: first ? first.head.axisUnit : 's', unit: first ? first.head.unit : '', quantity: '', facts: [], marks: [], cursors: false, own: true };
@@ -230,9 +246,9 @@ async function loadEye(pane) {
   let lo = Infinity, hi = -Infinity;
   for (const v of first.y) { if (v < lo) lo = v; if (v > hi) hi = v; }
   const edges = crossings(first.x, first.y, (lo + hi) / 2), all = [...edges.up, ...edges.down].sort((a, b) => a - b), gaps = steps(all);
-  const short = [...gaps].sort((a, b) => a - b)[Math.floor(gaps.length / 20)], unit = pane.spec.period || median(gaps.filter((g) => g < 1.5 * short));
+  const short = [...gaps].sort((a, b) => a - b)[Math.floor(gaps.length / 20)], guess = median(gaps.filter((g) => g < 1.5 * short)), clock = guess > 0 ? clockOf(all, guess) : null, unit = pane.spec.period || (clock ? clock.unit : NaN);
   if (!(unit > 0)) { d.facts.push('no edges to find the unit interval from: give it in the settings (g)'); return d; }
-  const start = all.length ? all[0] - unit / 2 : first.x[0];
+  const start = all.length ? (clock && !pane.spec.period ? clock.first : all[0]) - unit / 2 : first.x[0];
   for (const s of c)
     for (let k = 0; start + (k + 2) * unit <= s.x1 + 1e-9 * unit && k < 2000; k++) {
       const p = cut(s.x, s.y, start + k * unit, start + (k + 2) * unit);

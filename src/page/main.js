@@ -36,6 +36,7 @@ function ranges(pane, d) {
     }
   for (const b of d.bars || []) { lo = Math.min(lo, b.x0); hi = Math.max(hi, b.x1); }
   for (const l of d.limits || []) { lo = Math.min(lo, l); hi = Math.max(hi, l); }
+  if (d.fixedX && lo <= hi) [lo, hi] = d.fixedX;
   const points = d.series[0] && d.series[0].x, ratios = points && points.length > 3 && points[0] > 0 && points[points.length - 1] > 4 * points[0] && Math.abs(points[2] / points[1] / (points[1] / points[0]) - 1) < 1e-4;
   const want = own ? pane.spec.xlog : S.xlog[pane.axis];
   d.xlog = Boolean(want !== undefined ? want : own ? d.logarithmic : d.axis === 'frequency' && ratios) && lo !== Infinity && hi > 0;
@@ -238,6 +239,7 @@ function build() {
   document.addEventListener('keydown', onKey);
   new ResizeObserver(layoutPanes).observe($('main'));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
+  PAPER.addEventListener('change', refresh);
 }
 
 // -- results that grow --
@@ -248,7 +250,6 @@ async function hear(message) {
     INDEX = next;
     GENERATION = message.generation;
     answers.clear();
-    Tree.values = null;
     listPlots();
     if (!S.panes.length && INDEX.groups.length) openFirst(); else refresh();
   }
@@ -280,6 +281,12 @@ function lost() {
   $('live').replaceChildren(el('span', { class: 'wrong', role: 'alert' }, 'vsim has ended: what is shown stays, nothing more can be asked for'));
 }
 
+// The steps of a run (`vsim profile --steps`): how long, how many iterations and rejections, how far from the tolerance.
+function historyPanes(g) {
+  const t = (...names) => names.map((e) => ({ g: keyOf(g), e }));
+  return [{ kind: 'xy', traces: t('step'), ylog: true }, { kind: 'xy', traces: t('iterations', 'rejected', 'not_converged') }, { kind: 'xy', traces: t('error') }];
+}
+
 // What is shown when nothing was chosen.
 function openFirst() {
   const g = groupOf(S.group) || INDEX.groups.find((q) => q.word !== 'op') || INDEX.groups[0], traces = firstTraces(g);
@@ -289,6 +296,7 @@ function openFirst() {
   if (!traces.length) S.panes = [];
   else if (g.word === 'noise') S.panes = [{ kind: 'xy', traces, ylog: true }, { kind: 'shares', traces: traces.map((t) => ({ ...t })) }];
   else if (g.word === 'sp') S.panes = [{ kind: 'smith', traces }];
+  else if (g.what === 'Step History') S.panes = historyPanes(g);
   else if (g.word === 'ac' && complex) S.panes = [{ kind: 'db', traces }, { kind: 'ph', traces: traces.map((t) => ({ ...t })) }];
   else S.panes = [{ kind: g.word === 'op' ? 'op' : g.word === 'pz' ? 'pz' : 'xy', traces }];
   refresh();

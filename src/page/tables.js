@@ -37,23 +37,25 @@ async function exact(cur, rows) {
   return out;
 }
 
-// All values of a plot with one point: devices with their quantities as columns, then the rest.
+// All values of a plot with one point: a table of devices for each kind of them, quantities as columns, then the rest.
 async function opTable(pane) {
   const g = groupOf(pane.spec.traces[0].g), p = await ask('point', { g: g.id, m: pane.spec.member || 0 });
-  const devices = new Map(), plainRows = [], columns = [];
+  const devices = new Map(), plainRows = [], kinds = new Map(), most = 3000, parts = [], unit = (k) => g.types[g.type[k]][1];
   g.names.forEach((name, k) => {
     const m = /^@(.*)\[(.*)\]$/.exec(name);
     if (!m) { plainRows.push(k); return; }
     if (!devices.has(m[1])) devices.set(m[1], new Map());
-    devices.get(m[1]).set(m[2], p.y[k]);
-    if (!columns.includes(m[2])) columns.push(m[2]);
+    devices.get(m[1]).set(m[2], eng(p.y[k], unit(k)));
   });
-  const most = 3000, unit = (k) => g.types[g.type[k]][1], parts = [];
-  if (devices.size)
-    parts.push(el('table', { 'aria-label': 'Operating point by device' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'device'), ...columns.map((c) => el('th', { scope: 'col' }, c)))),
-      el('tbody', {}, ...[...devices].slice(0, most).map(([name, v]) => el('tr', {}, el('td', {}, name), ...columns.map((c) => el('td', {}, v.has(c) ? eng(v.get(c)) : '')))))));
-  parts.push(el('table', { 'aria-label': 'Operating point by node' }, el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'node, branch'), el('th', { scope: 'col' }, 'value'))),
-    el('tbody', {}, ...plainRows.slice(0, most).map((k) => el('tr', {}, el('td', {}, g.names[k]), el('td', {}, eng(p.y[k], unit(k), 6)))))));
+  for (const [name, values] of [...devices].slice(0, most)) { // devices of one kind have the same quantities
+    const key = [...values.keys()].join(' ');
+    if (!kinds.has(key)) kinds.set(key, []);
+    kinds.get(key).push([name, values]);
+  }
+  const head = (...words) => el('thead', {}, el('tr', {}, ...words.map((w) => el('th', { scope: 'col' }, w)))), row = (cells) => el('tr', {}, ...cells.map((c) => el('td', {}, c)));
+  for (const list of kinds.values())
+    parts.push(el('table', { 'aria-label': 'Operating point by device' }, head('device', ...list[0][1].keys()), el('tbody', {}, ...list.map(([name, values]) => row([name, ...values.values()])))));
+  parts.push(el('table', { 'aria-label': 'Operating point by node' }, head('node, branch', 'value'), el('tbody', {}, ...plainRows.slice(0, most).map((k) => row([g.names[k], eng(p.y[k], unit(k), 6)])))));
   if (plainRows.length > most || devices.size > most) parts.push(el('p', { class: 'facts' }, `the first ${most}; search the list at the left for others`));
   return parts;
 }

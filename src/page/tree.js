@@ -1,7 +1,7 @@
 // tree.js - the list of signals: a tree by hierarchy, of which only the rows in sight exist; a flat list while one searches.
 
 const ROW = 24;
-const Tree = { root: null, rows: [], open: new Set(), at: 0, query: '', group: null, values: null };
+const Tree = { root: null, rows: [], open: new Set(), at: 0, query: '', group: null, values: null, key: '' };
 
 // "v(x1.x2.out)" stands in x1 / x2; "@m.x1.m1[gm]" under its device.
 function placeOf(name) {
@@ -51,15 +51,40 @@ function listRows() {
 }
 
 function showTree(g) {
-  if (Tree.group !== g) { Tree.group = g; Tree.root = g ? buildTree(g) : null; Tree.at = 0; Tree.values = null; }
+  if (Tree.group !== g) { Tree.group = g; Tree.root = g ? buildTree(g) : null; Tree.at = 0; }
   Tree.rows = listRows();
   Tree.at = Math.max(0, Math.min(Tree.at, Tree.rows.length - 1));
   const n = g ? g.names.length - (g.axis === g.names[0] ? 1 : 0) : 0;
-  $('count').textContent = Tree.query ? `${Tree.rows.length.toLocaleString('en')} of ${n.toLocaleString('en')} signals` : `${n.toLocaleString('en')} signals`;
+  Tree.count = Tree.query ? `${Tree.rows.length.toLocaleString('en')} of ${n.toLocaleString('en')} signals` : `${n.toLocaleString('en')} signals`;
+  showCount();
   paintTree();
-  if (g && g.word === 'op' && !Tree.values)
-    ask('point', { g: g.id, m: 0 }).then((p) => { if (Tree.group === g) { Tree.values = p.y; paintTree(); } }, () => {});
+  if (g) void annotate(g);
 }
+
+function showCount() { $('count').textContent = Tree.count + (Tree.values ? `, ${Tree.words}` : ''); }
+
+// Values beside the names: at cursor A, or of the operating point, which may be another plot of the file.
+async function annotate(g) {
+  const at = g.members.length === 1 && g.axis && !SOURCE.alone ? cursorsOf(g.axis)[0] ?? null : null;
+  const op = at !== null ? null : g.word === 'op' ? g : INDEX.groups.find((q) => q.file === g.file && q.word === 'op' && q.members.length === 1);
+  const key = `${GENERATION} ${keyOf(g)} ${at} ${op ? keyOf(op) : ''}`;
+  if (Tree.key === key) return;
+  Tree.key = key;
+  Tree.values = null;
+  if (at !== null || op) {
+    try {
+      const { y } = await ask('point', at !== null ? { g: g.id, m: 0, x: at } : { g: op.id, m: 0 });
+      if (Tree.key !== key) return;
+      const place = op && op !== g ? new Map(op.names.map((n, k) => [n, k])) : null;
+      Tree.values = place ? g.names.map((n) => y[place.get(n)]) : y;
+      Tree.words = at !== null ? `at A = ${eng(at, axisUnitOf(g), 5)}` : 'at the operating point';
+    } catch { return; }
+  }
+  showCount();
+  paintTree();
+}
+
+const axisUnitOf = (g) => { const k = g.names.indexOf(g.axis); return k < 0 ? '' : g.types[g.type[k]][1]; };
 
 function paintTree() {
   const box = $('tree'), g = Tree.group, inner = box.firstChild;
@@ -69,7 +94,8 @@ function paintTree() {
   const shown = new Set(g ? S.panes.flatMap((p) => p.traces.filter((t) => t.g === keyOf(g)).map((t) => t.e)) : []);
   const list = [];
   for (let k = from; k < to; k++) {
-    const r = Tree.rows[k], value = Tree.values && r.leaf !== undefined ? eng(Tree.values[r.leaf], g.types[g.type[r.leaf]][1]) : '';
+    const r = Tree.rows[k], known = Tree.values && r.leaf !== undefined ? Tree.values[r.leaf] : undefined;
+    const value = known === undefined || Number.isNaN(known) ? '' : eng(known, g.types[g.type[r.leaf]][1]);
     const e = el('div', { class: `row${k === Tree.at ? ' at' : ''}${shown.has(r.name) && r.leaf !== undefined ? ' shown' : ''}`, role: 'treeitem', id: `row${k}`,
       'aria-level': r.depth + 1, 'aria-setsize': Tree.rows.length, 'aria-posinset': k + 1, 'aria-selected': String(k === Tree.at),
       'aria-expanded': r.node ? String(r.open) : null, title: r.name,

@@ -38,6 +38,7 @@ VS_MUST_USE vs_status rep_matrix(diag *d, const rep_analyze_opt *o, FILE *out);
 typedef struct rep_profile_opt {
     const char *deck;  /* names the report */
     const char *trace; /* file for events, NULL: none */
+    const char *steps; /* result file for the steps (rep_steps), NULL: none */
     bool json;
 } rep_profile_opt;
 /* Looks on while the deck runs. NULL: a message in the diag of s. _end frees it and
@@ -45,6 +46,18 @@ typedef struct rep_profile_opt {
 typedef struct rep_profile rep_profile;
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
 VS_MUST_USE vs_status rep_profile_end(rep_profile *p, FILE *out);
+
+/* -- rep_steps.c: the steps of transients as a result file -- */
+/* Per transient a plot "Step History": over the time of each accepted point the step that led there
+ * (s), the Newton iterations since the point before, the error of the step over its tolerance, and
+ * how many attempts were rejected since the point before, in all and because Newton did not
+ * converge. path and title are the caller's. NULL: a message. */
+typedef struct rep_steps rep_steps;
+rep_steps *rep_steps_open(diag *d, const char *path, const char *title);
+/* iterations: of this attempt, of all of its Newton runs. */
+void rep_steps_see(rep_steps *s, const ana_step *step, int iterations);
+/* *s is NULL afterwards. Status: VS_OK; VS_EIO with a message. */
+vs_status rep_steps_close(rep_steps **s);
 
 /* -- rep_doctor.c: what makes a deck hard (docs/doctor.md) -- */
 /* Findings are warnings with advice in the diag of s, whose circuit is built; their count goes to

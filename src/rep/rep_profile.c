@@ -79,6 +79,7 @@ struct rep_profile {
     double last_best;               /* of the step before; 0: it says nothing about the next */
     int32_t last_worst;
 
+    rep_steps *steps; /* NULL: not wanted */
     FILE *trace;
     bool detail; /* events one by one */
     int64_t n_event;
@@ -292,6 +293,8 @@ static void see_step(void *user, const ana_step *s)
         count_step(p, s);
     }
     trace_point(p, s, now);
+    if (p->steps)
+        rep_steps_see(p->steps, s, p->point_iterations);
     p->point_iterations = 0;
     const double spent = vs_seconds() - now; /* no part of the phase under way */
     p->since += spent;
@@ -328,14 +331,18 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
                        .detail = true};
     p->watch =
         (ana_watch){.phase = see_phase, .iteration = see_iteration, .step = see_step, .user = p};
-    if (o->trace) {
+    if (o->steps)
+        p->steps = rep_steps_open(sim_diag(s), o->steps, sim_flat(s)->title);
+    if (o->trace)
         p->trace = rep_create(sim_diag(s), o->trace, FILES_TRACE);
-        if (!p->trace) {
-            vs_free(p);
-            return NULL;
-        }
-        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
+    if ((o->steps && !p->steps) || (o->trace && !p->trace)) {
+        const bool bad = (p->steps && rep_steps_close(&p->steps)) ||
+                         (p->trace && rep_close(sim_diag(s), p->trace, o->trace));
+        vs_free(p);
+        return (void)bad, NULL; /* what was in the way was told */
     }
+    if (p->trace)
+        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
     sim_opts(s)->watch = &p->watch;
     calibrate(p);
     p->start = p->since = vs_seconds();
@@ -634,7 +641,9 @@ vs_status rep_profile_end(rep_profile *p, FILE *out)
         print_steps(p, out);
         print_deciders(p, out);
     }
-    const vs_status st = close_trace(p, now);
+    vs_status st = close_trace(p, now);
+    if (p->steps && rep_steps_close(&p->steps))
+        st = VS_EIO;
     vec_free(p->by_unknown);
     vs_free(p);
     return st;

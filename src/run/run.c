@@ -113,7 +113,8 @@ static size_t outputs_of(const vsim_inside_job *j, output to[8])
                           {j->stats, "the figures", FILES_FIGURES},
                           {j->svg, "the picture", FILES_PICTURE},
                           {j->mtx, "the matrix", FILES_MATRIX},
-                          {j->trace, "the events", FILES_TRACE}};
+                          {j->trace, "the events", FILES_TRACE},
+                          {j->steps, "the steps", FILES_RESULTS}};
     size_t n = 0;
     for (size_t i = 0; i < VS_COUNT(all); i++)
         if (all[i].path && strcmp(all[i].path, "-") != 0)
@@ -269,6 +270,8 @@ static void analysed(void *user, const flat_ana *a, const sim_stat *before, doub
     run *r = user;
     run_say(r);
     report_analysis(r, a, before, t0, st);
+    if (r->j->witness && a->kind == FLAT_OP && !st)
+        run_tell_devices(r);
 }
 
 static void flush_messages(void *user) { run_say(user); }
@@ -332,28 +335,6 @@ const char *run_deck_name(run *r)
     return arena_printf(&r->mem, "%.*s", (int)n, base);
 }
 
-static void tell_picture(void *user, const char *path)
-{
-    const vsim_inside_witness *w = ((run *)user)->j->witness;
-    w->picture(w->user, path);
-}
-
-/* What the deck's cards ask for. */
-static void tell_witness(run *r)
-{
-    const vsim_inside_witness *w = r->j->witness;
-    ctl_plot_card *card = NULL;
-    const char **name = NULL;
-    ctl_plot_cards(r->sim, &r->mem, &card);
-    ctl_measure_names(r->sim, &name);
-    for (size_t i = 0; i < vec_len(card); i++)
-        w->plot_card(w->user, card[i].analysis, card[i].list);
-    for (size_t i = 0; i < vec_len(name); i++)
-        w->measure(w->user, name[i]);
-    vec_free(card);
-    vec_free(name);
-}
-
 /* What was computed is shown by cards and commands, and .control may change the deck: only of a
  * plain run. */
 static vs_status run_all(run *r)
@@ -370,7 +351,8 @@ static vs_status run_all(run *r)
                         .analysed = analysed,
                         .flush = flush_messages,
                         .append = run_append,
-                        .picture = r->j->witness ? tell_picture : NULL,
+                        .pages = r->j->pages,
+                        .picture = r->j->witness ? run_tell_picture : NULL,
                         .user = r};
     r->ctl = ctl_new(r->sim, &co);
     const bool block = plain(r) && ctl_has_block(r->sim);
@@ -461,7 +443,7 @@ static vs_status run_deck(run *r)
     if (r->empty)
         return VS_OK;
     if (r->j->witness)
-        tell_witness(r);
+        run_tell_cards(r);
     const bool family = swp_wanted(r->sim);
     vs_status st = run_checkpoint_begin(r, family && !(plain(r) && ctl_has_block(r->sim)));
     if (st) {
@@ -498,7 +480,8 @@ static vs_status run_deck(run *r)
 
 static vs_status profile_deck(run *r)
 {
-    const rep_profile_opt o = {.deck = r->j->deck, .trace = r->j->trace, .json = r->j->json};
+    const rep_profile_opt o = {
+        .deck = r->j->deck, .trace = r->j->trace, .steps = r->j->steps, .json = r->j->json};
     rep_profile *p = rep_profile_begin(&o, r->sim);
     vs_status st = p ? run_deck(r) : VS_EIO;
     const vs_status written = p ? rep_profile_end(p, sim_ckt(r->sim) ? r->log : NULL) : VS_OK;

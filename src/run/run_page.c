@@ -10,17 +10,31 @@
 #include <unistd.h>
 
 #include "fig.h"
+#include "hash.h"
 #include "heap.h"
 #include "run_priv.h"
 #include "stream.h"
 #include "vec.h"
 
-enum { MOST_VALUES = 2000, MOST_LOG = 200000 };
+enum { MOST_VALUES = 2000, MOST_COLUMNS = 32, MOST_LOG = 200000 };
 
 /* A .plot card, or a file that a block drew. */
 typedef struct asked {
     char *analysis, *list;
 } asked;
+
+/* A file that the deck includes, and a sum of its bytes. */
+typedef struct included {
+    char *name;
+    size_t n;
+    hash128 sum;
+} included;
+
+/* What a device has computed; names are kept once. */
+typedef struct computed {
+    const char *device, *model, *name, *unit;
+    double value;
+} computed;
 
 typedef struct page {
     const vsim_inside_job *j;
@@ -29,6 +43,8 @@ typedef struct page {
     asked *card;     /* vec */
     char **picture;  /* vec: paths */
     char **measure;  /* vec: names */
+    included *file;  /* vec */
+    computed *value; /* vec: device by device */
     char *log, *say; /* of the run */
     vs_status run;
     bool results; /* the run has written some */
@@ -67,6 +83,30 @@ static void hear_picture(void *user, const char *path)
     heap_use(was);
 }
 
+static void hear_file(void *user, const char *name, const char *text, size_t n)
+{
+    page *p = user;
+    heap *was = heap_use(p->own);
+    size_t k = 0;
+    while (k < vec_len(p->file) && strcmp(p->file[k].name, name))
+        k++;
+    if (k == vec_len(p->file))
+        vec_push(p->file, ((included){vs_strdup(name), n, hash128_of(text, n)}));
+    heap_use(was);
+}
+
+static void hear_device(void *user, const char *device, const char *model, const char *name,
+                        const char *unit, double value)
+{
+    page *p = user;
+    heap *was = heap_use(p->own);
+    str_pool *pool = &p->names;
+    if (vec_len(p->value) < MOST_VALUES * MOST_COLUMNS)
+        vec_push(p->value, ((computed){str_intern0(pool, device), str_intern0(pool, model),
+                                       str_intern0(pool, name), str_intern0(pool, unit), value}));
+    heap_use(was);
+}
+
 /* What tells whether a file was written meanwhile. */
 static struct stat state_of(const char *path)
 {
@@ -80,7 +120,8 @@ static struct stat state_of(const char *path)
 static void run_it(page *p)
 {
     const struct stat before = state_of(p->j->raw);
-    const vsim_inside_witness w = {hear_card, hear_measure, hear_picture, p};
+    const vsim_inside_witness w = {hear_card, hear_measure, hear_picture,
+                                   hear_file, hear_device,  p};
     vsim_inside_job job = *p->j;
     int quit = 0;
     const double t0 = vs_seconds();
@@ -197,6 +238,61 @@ static post_plot *point_plot(const page *p)
     return tran;
 }
 
+/* Devices of one model with the same values are one table. */
+static size_t end_of_device(const computed *v, size_t at)
+{
+    size_t k = at;
+    while (k < vec_len(v) && v[k].device == v[at].device)
+        k++;
+    return k;
+}
+
+static bool same_columns(const computed *v, size_t a, size_t b)
+{
+    const size_t n = end_of_device(v, a) - a;
+    bool same = end_of_device(v, b) - b == n && v[a].model == v[b].model;
+    for (size_t k = 0; k < n && same; k++)
+        same = v[a + k].name == v[b + k].name;
+    return same;
+}
+
+static void put_device_head(const page *p, size_t at, size_t end)
+{
+    fputs("<h3>", p->out);
+    put(p->out, *p->value[at].model ? p->value[at].model : "without a model");
+    fputs("</h3>\n<div class=wide><table><tr><th>device", p->out);
+    for (size_t k = at; k < end; k++) {
+        fputs("<th class=n>", p->out);
+        put(p->out, p->value[k].name);
+        fputs(*p->value[k].unit ? ", " : "", p->out);
+        put(p->out, p->value[k].unit);
+    }
+    fputs("</tr>\n", p->out);
+}
+
+static void put_devices(const page *p)
+{
+    const computed *v = p->value;
+    bool *done = vs_calloc(vec_len(v) + 1, sizeof *done);
+    for (size_t at = 0; at < vec_len(v); at = end_of_device(v, at)) {
+        if (done[at])
+            continue;
+        put_device_head(p, at, end_of_device(v, at));
+        for (size_t i = at; i < vec_len(v); i = end_of_device(v, i)) {
+            if (done[i] || !same_columns(v, at, i))
+                continue;
+            done[i] = true;
+            fputs("<tr><td>", p->out);
+            put(p->out, v[i].device);
+            for (size_t k = i; k < end_of_device(v, i); k++)
+                fprintf(p->out, isnan(v[k].value) ? "<td>" : "<td class=n>%.6g", v[k].value);
+            fputs("</tr>\n", p->out);
+        }
+        fputs("</table></div>\n", p->out);
+    }
+    vs_free(done);
+}
+
 static void put_point(page *p)
 {
     const post_plot *q = point_plot(p);
@@ -211,7 +307,8 @@ static void put_point(page *p)
     fputs("</p>\n<table><tr><th>signal<th>value<th></tr>\n", p->out);
     for (size_t i = 0; i < vec_len(q->vec); i++) {
         const post_vec *v = q->vec[i];
-        if (v == q->scale || v->complex)
+        const bool in_devices = vec_len(p->value) && *v->name == '@';
+        if (v == q->scale || v->complex || in_devices)
             continue;
         if (i > MOST_VALUES) {
             fprintf(p->out, "<tr><td>and %zu more<td><td></tr>\n", vec_len(q->vec) - i);
@@ -222,6 +319,7 @@ static void put_point(page *p)
         fprintf(p->out, "<td class=n>%.9g<td>%s</tr>\n", v->v[0], unit_of(v));
     }
     fputs("</table>\n", p->out);
+    put_devices(p);
 }
 
 /* -- measures -- */
@@ -451,7 +549,8 @@ static const char style[] =
     "border-bottom:1px solid #8886}pre{font:13px/1.4 ui-monospace,monospace;overflow:auto;"
     "background:#8881;padding:.8em;border-radius:4px}pre.bad{border-left:3px solid #c33}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{text-align:left;"
-    "padding:.15em .9em .15em 0;border-bottom:1px solid #8883}td.n{text-align:right}"
+    "padding:.15em .9em .15em 0;border-bottom:1px solid #8883}td.n,th.n{text-align:right}"
+    "div.wide{overflow-x:auto}h3{font-size:1em;margin:1em 0 .2em}"
     "figure{margin:1em 0}img{max-width:100%;background:#fff}figcaption{color:#888;font-size:.9em}"
     "nav a{margin-right:1em}.ok{color:#2a7d3f}.no{color:#c33}"
     "@media print{details{display:block}}</style>";
@@ -501,6 +600,26 @@ static void put_times(const page *p)
     fprintf(p->out, "<h2 id=\"times\">Times</h2>\n<p>%s; %.3g s</p>\n", date, p->seconds);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const included *)a)->name, ((const included *)b)->name);
+}
+
+static void put_files(const page *p)
+{
+    if (!vec_len(p->file))
+        return;
+    qsort(p->file, vec_len(p->file), sizeof *p->file, by_name);
+    fputs("<table><tr><th>included<th class=n>bytes<th>sum</tr>\n", p->out);
+    for (size_t k = 0; k < vec_len(p->file); k++) {
+        fputs("<tr><td>", p->out);
+        put(p->out, p->file[k].name);
+        fprintf(p->out, "<td class=n>%zu<td><code>%016llx</code></tr>\n", p->file[k].n,
+                (unsigned long long)p->file[k].sum.w[0]);
+    }
+    fputs("</table>\n", p->out);
+}
+
 static void put_page(page *p)
 {
     size_t n = 0;
@@ -518,6 +637,7 @@ static void put_page(page *p)
     put_log(p);
     head(p->out, "deck", "Deck");
     put_text(p->out, deck ? deck : "", NULL);
+    put_files(p);
     fputs("<h2 id=\"versions\">Versions</h2>\n<p>vsim ", p->out);
     put(p->out, p->j->version);
     fputs("</p>\n", p->out);

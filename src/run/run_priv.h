@@ -37,6 +37,7 @@ typedef struct run {
     double worker_start;   /* s, to start a process of a sweep; 0: not measured */
     double s_models;       /* s, to open the models: part of the elaboration */
     double total;          /* s */
+    bool told_devices;     /* to the witness */
     bool empty;            /* nothing to compute, which only ngspice's manner lets pass */
     char ng_table;         /* 'v', 'i': the last value that run_ng_value printed; 0: none yet */
     const char *results;   /* the path of the results; NULL: none, or not in a file */
@@ -55,6 +56,11 @@ typedef struct run {
 void run_say(run *r);
 /* The deck's name without folder and ending. */
 const char *run_deck_name(run *r);
+
+/* -- run_witness.c: of a run that has a witness -- */
+void run_tell_picture(void *user, const char *path); /* user: the run */
+void run_tell_cards(run *r); /* .plot cards, names of measures, files that were included */
+void run_tell_devices(run *r);
 
 /* -- run_rights.c -- */
 /* Before the deck is read: from now on its blocks write below the folders of the job alone, and in

@@ -93,7 +93,7 @@ static bool put_point(viewer *w, const char *query, FILE *out)
 {
     return view_point(w->data, whole_of(query, "g", -1, -1, INT32_MAX),
                       whole_of(query, "m", 0, 0, INT32_MAX),
-                      whole_of(query, "k", -1, -1, INT64_MAX / 2), out);
+                      whole_of(query, "k", -1, -1, INT64_MAX / 2), number_of(query, "x"), out);
 }
 
 static void put_list(viewer *w, FILE *out)

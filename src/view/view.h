@@ -48,8 +48,9 @@ typedef struct view_question {
 bool view_curve(view *v, const view_question *q, FILE *out);
 
 /* The k-th point of a member, k -1: the last one: a value for each signal in the order of the
- * index; of complex ones the modulus. */
-bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out);
+ * index; of complex ones the modulus. x, unless NAN: where the axis is x instead, on the line
+ * between the points on both sides. */
+bool view_point(view *v, int64_t group, int64_t member, int64_t k, double x, FILE *out);
 
 typedef struct view_fft {
     int64_t group, member;

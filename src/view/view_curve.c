@@ -369,7 +369,50 @@ static bool read_point(work *w, size_t plot, int64_t k, double *row)
     return true;
 }
 
-bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out)
+/* The point k whose axis is not above x, and how far x is on the way to the next one: 0 to 1. */
+static bool find_point(work *w, size_t plot, double x, int64_t *k, double *part)
+{
+    post_vec *a = w->f->set.plot[plot]->scale;
+    const int64_t n = view_n_point(w->f, plot);
+    const char *why = "";
+    double ends[2] = {NAN, NAN};
+    if (!a || n < 1)
+        return fail(w, "has no axis there");
+    if (w->f->x) {
+        if (idx_at(w->f->x, (int32_t)plot, x, NULL, 0, k, ends, NULL, &why))
+            return fail(w, why);
+    } else {
+        const int64_t w2 = 1 + a->complex;
+        const bool falls = a->v[(n - 1) * w2] < a->v[0];
+        int64_t lo = 0, hi = n - 1;
+        while (hi - lo > 1) {
+            const int64_t mid = lo + (hi - lo) / 2;
+            *((a->v[mid * w2] <= x) != falls ? &lo : &hi) = mid;
+        }
+        *k = lo;
+        ends[0] = a->v[lo * w2];
+        ends[1] = a->v[hi * w2];
+    }
+    const double way = (x - ends[0]) / (ends[1] - ends[0]);
+    *part = ends[1] != ends[0] && way > 0 && *k + 1 < n ? fmin(way, 1) : 0;
+    return true;
+}
+
+static void put_point(const post_plot *p, const double *row, const double *next, double part,
+                      bool pairs, FILE *out)
+{
+    for (size_t i = 0, from = 0; i < vec_len(p->vec); i++) {
+        const bool complex = p->vec[i]->complex;
+        double y[2] = {row[from], complex ? row[from + 1] : 0};
+        for (int c = 0; c < 1 + complex && part > 0; c++)
+            y[c] += part * (next[from + (size_t)c] - y[c]);
+        const double size = complex ? hypot(y[0], y[1]) : y[0];
+        fwrite(&size, sizeof size, 1, out);
+        from += 1 + (complex || pairs);
+    }
+}
+
+bool view_point(view *v, int64_t group, int64_t member, int64_t k, double x, FILE *out)
 {
     work w;
     if (begin(&w, v, group, "", out)) {
@@ -377,19 +420,18 @@ bool view_point(view *v, int64_t group, int64_t member, int64_t k, FILE *out)
         const size_t plot = w.g->member[there ? member : 0];
         const post_plot *p = w.f->set.plot[plot];
         const size_t n = vec_len(p->vec);
-        const int64_t last = view_n_point(w.f, plot) - 1, at = k < 0 || k > last ? last : k;
-        double *row = arena_array(&w.mem, double, 2 * n + 1);
+        const int64_t last = view_n_point(w.f, plot) - 1;
+        int64_t at = k < 0 || k > last ? last : k;
+        double *row = arena_array(&w.mem, double, 2 * n + 1),
+               *next = arena_array(&w.mem, double, 2 * n + 1), part = 0;
         const bool pairs = w.f->x && idx_plot_of(w.f->x, (int32_t)plot)->complex;
-        if (at >= 0 && read_point(&w, plot, at, row)) {
+        const bool found = isnan(x) || find_point(&w, plot, x, &at, &part);
+        if (found && at >= 0 && read_point(&w, plot, at, row) &&
+            (!(part > 0) || read_point(&w, plot, at + 1, next))) {
             char head[64];
             const int size = snprintf(head, sizeof head, "{\"n\":%zu}", n);
             put_head(out, head, (size_t)size);
-            for (size_t i = 0, from = 0; i < n; i++) {
-                const bool complex = p->vec[i]->complex;
-                const double y = complex ? hypot(row[from], row[from + 1]) : row[from];
-                fwrite(&y, sizeof y, 1, out);
-                from += 1 + (complex || pairs);
-            }
+            put_point(p, row, next, part, pairs, out);
         } else if (at < 0) {
             (void)fail(&w, "has no points there");
         }

@@ -30,6 +30,20 @@ PICTURES = os.path.join(ROOT, 'tests', 'data', 'view')
 SIZE = {'width': 900, 'height': 560}
 TRAN, AC, NOISE = 'Transient Analysis', 'AC Analysis', 'Noise Spectral Density Curves'
 
+
+
+def bits(n):
+    """Points of a PWL source: n bits of 10 ns, edges of 0.5 ns."""
+    register, text, last = 0x7f, '0 0', 0
+    for k in range(n):
+        bit = register & 1
+        register = register >> 1 | ((register ^ register >> 1) & 1) << 6
+        if bit != last:
+            text += ' %gn %d %gn %d' % (10 * k + 1, last, 10 * k + 1.5, bit)
+        last = bit
+    return text
+
+
 # 1000 / (1 + s RC)^3: the phase is -180 degrees where w RC = tan 60, the gain there 1000 / 8.
 LOOP = '''loop gain
 V1 in 0 dc 0 ac 1
@@ -81,6 +95,33 @@ TONE = '''sine
 V1 a 0 sin(0 1 1meg)
 R1 a 0 1k
 .tran 5n 10u 0 5n
+.end
+'''
+STAGE = '''common source
+Vdd vdd 0 5
+Vin in 0 dc 1 sin(1 10m 100k)
+M1 out in 0 0 nm w=10u l=1u
+R1 vdd out 10k
+.model nm nmos level=1 vto=0.7 kp=100u
+.option savedevices
+.op
+.tran 1u 20u
+.end
+'''
+# A line of bits (x^7 + x^6 + 1) through an RC of a quarter of a bit.
+BITS = '''bits
+V1 in 0 PWL(%s)
+R1 in out 1k
+C1 out 0 2.5p
+.tran 0.1n 1.2u
+.end
+''' % bits(120)
+RLC = '''series resonance
+V1 in 0 dc 0 ac 1
+R1 in a 10
+L1 a out 1u
+C1 out 0 1n
+.pz in 0 out 0 vol pz
 .end
 '''
 LONG = '''long
@@ -301,10 +342,70 @@ class Kinds(Page):
         self.assertIn('SFDR', self.facts(p)[0])
         self.assertEqual(self.wrong, [])
 
-    def test_an_operating_point_is_a_table(self):
-        self.run_deck(LOOP)
+    def test_an_operating_point_by_device_and_beside_the_names(self):
+        self.run_deck(STAGE)
         p = self.view({'panes': [self.pane('op', 'v(out)', what='Operating Point')]})
         self.assertIn('v(out)', p.locator('table[aria-label="Operating point by node"]').inner_text())
+        table = p.locator('table[aria-label="Operating point by device"]').filter(has_text='gmbs')
+        head = [h.lower() for h in table.locator('thead th').all_inner_texts()]
+        row = table.locator('tbody tr').filter(has_text='m1').first.locator('td').all_inner_texts()
+        cell = dict(zip(head, row))
+        # vgs 1, vto 0.7: id = kp w / (2 l) 0.3^2 = 45 uA, gm = kp w / l 0.3 = 300 uS; out = 5 - 10k id
+        self.assertEqual((cell['id'], cell['gm'], cell['vgs']), ('45 µA', '300 µ', '1 V'))
+        out = p.get_by_role('treeitem', name='v(out)')
+        self.assertIn('4.55 V', out.inner_text())
+        self.looks_like(p, 'point')
+        p.locator('#plot').select_option('0:' + TRAN)
+        p.wait_for_function("document.querySelector('#count').textContent.includes('at the operating point')")
+        self.assertIn('4.55 V', out.inner_text())
+
+    def test_values_at_the_cursor_stand_beside_the_names(self):
+        self.run_deck(TONE)
+        p = self.view({'panes': [self.pane('xy', 'v(a)')], 'cur': {'time': [1.25e-6, None]}})
+        p.wait_for_function("document.querySelector('#count').textContent.includes('at A = 1.25 µs')")
+        value, unit = p.get_by_role('treeitem', name='v(a)').inner_text().split()[1:]
+        # the sine's peak, or up to 1 - cos(pi/400) below it, and the steps' own errors
+        self.assertAlmostEqual(float(value) * (1e-3 if unit == 'mV' else 1), 1, delta=2e-3)
+
+    def test_an_eye(self):
+        self.run_deck(BITS)
+        p = self.view({'panes': [self.pane('eye', 'v(out)')]})
+        told = ' '.join(self.facts(p))
+        self.assertAlmostEqual(float(re.search(r'unit interval (\S+) ns', told).group(1)), 10, delta=0.02)
+        # edges that come after one bit alone begin exp(-4) nearer to the middle: ISI of RC ln(1 / (1 - exp(-4))) and less
+        self.assertLess(float(re.search(r'jitter (\S+) ps', told).group(1)), 1e3 * 2.5 * math.log(1 / (1 - math.exp(-4))) + 20)
+        # half a bit behind the middle of an edge it has gone on by exp(-2) of the half: 1 - exp(-2) of the whole, less the ISI
+        height = float(re.search(r'height (\S+) mV', told).group(1)) / 1e3
+        self.assertAlmostEqual(height, 1 - math.exp(-2), delta=2 * math.exp(-4))
+        self.looks_like(p, 'eye')
+
+    def test_poles_and_zeros(self):
+        self.run_deck(RLC)
+        p = self.view()
+        self.assertEqual(self.state(p)['panes'][0]['kind'], 'pz')
+        told = ' '.join(self.facts(p))
+        # 1 uH, 1 nF in series with 10 ohm: w0 = 1 / sqrt(LC), Q = sqrt(L / C) / R
+        self.assertIn('pole 5.03 MHz, Q 3.16', told)
+        self.assertNotIn('not stable', told)
+        self.looks_like(p, 'poles')
+
+    def test_the_history_of_steps(self):
+        self.write('a.sp', FAMILY.replace('.step param r lin 200 100 2k\n', ''))
+        self.vsim('profile', 'a.sp', '--steps', 's.raw', '-o', 'report.txt')
+        p = self.view(None, 's.raw')
+        self.assertEqual([[t['e'] for t in q['traces']] for q in self.state(p)['panes']],
+                         [['step'], ['iterations', 'rejected', 'not_converged'], ['error']])
+        self.looks_like(p, 'steps')
+
+    def test_paper(self):
+        self.run_deck(LOOP)
+        p = self.view({'panes': [self.pane('db', 'v(out)', what=AC), self.pane('ph', 'v(out)', what=AC)], 'theme': 'dark'})
+        p.emulate_media(media='print')
+        p.wait_for_timeout(300)
+        for hidden in ('#bar', '#side', '.tools >> nth=0'):
+            self.assertFalse(p.locator(hidden).is_visible(), hidden)
+        self.assertEqual(p.locator('.pane canvas').count(), 2)
+        self.looks_like(p, 'paper')
 
 
 class Use(Page):

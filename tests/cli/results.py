@@ -376,6 +376,23 @@ class Report(Results):
         self.assertIn('No picture: .plot tran v(nix)', page)
         self.assertEqual(len(self.pictures(page)), 1)
 
+    def test_devices_stand_by_model_and_included_files_with_their_sums(self):
+        self.write('m.inc', '.model nm nmos level=1 vto=0.7 kp=100u\n')
+        cards = '.include m.inc\nVd d 0 5\nVg g 0 1\nM1 d g 0 0 nm w=10u l=1u\nM2 d g 0 0 nm w=20u l=1u'
+        page = self.page(REPORT % cards)[0]
+        table = re.search(r'<h3>nm</h3>\n<div class=wide><table>(.*?)</table>', page, re.S).group(1)
+        head = re.findall(r'<th[^>]*>([^<]*)', table.split('</tr>')[0])
+        rows = [re.findall(r'<td[^>]*>([^<]*)', r) for r in table.split('</tr>')[1:] if '<td>' in r]
+        self.assertEqual([r[0] for r in rows], ['m1', 'm2'])
+        # kp w / (2 l) (1 - 0.7)^2, and gm = kp w / l (1 - 0.7)
+        for row, w in zip(rows, (10, 20)):
+            self.assertAlmostEqual(float(row[head.index('id, A')]) / (50e-6 * w * 0.09), 1, delta=1e-5)
+            self.assertAlmostEqual(float(row[head.index('gm, S')]) / (100e-6 * w * 0.3), 1, delta=1e-5)
+        line = re.search(r'<td>m.inc<td class=n>%d<td><code>([0-9a-f]{16})' % os.path.getsize(self.path('m.inc')), page)
+        self.write('m.inc', '.model nm nmos level=1 vto=0.7 kp=101u\n')
+        again = re.search(r'<td>m.inc<td[^>]*>[^<]*<td><code>([0-9a-f]{16})', self.page(REPORT % cards)[0])
+        self.assertNotEqual(line.group(1), again.group(1))
+
     def test_a_run_that_fails_is_a_page_too(self):
         page, err = self.page(REPORT.replace('R1 in out', 'M1 a b c d nix\nR1 in out') % '', code=1)
         self.assertIn("unknown model 'nix'", page)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """vsim analyze and vsim profile as users and programs meet them.   tools.py VSIM [test...]"""
+import csv
 import json
 import os
 import re
@@ -223,6 +224,22 @@ class Profile(Tool):
         deck = 'few iterations\nV1 in 0 SIN(0 5 1k)\nD1 in out dm\nR1 out 0 1k\nC1 out 0 1n\n.model dm d(is=1e-14)\n' \
             '.options itl4=2 reltol=1e-9 vntol=1e-12 abstol=1e-18 trtol=1e6\n.tran 10u 2m\n.end\n'
         self.assertGreater(self.profile(self.write('n.sp', deck))['rejected']['newton'], 0)
+
+    def test_steps_over_time_add_up_to_the_totals(self):
+        deck = self.write('d.sp', DIODES)
+        self.vsim('profile', deck, '--steps', 's.raw', '-r', 'd.raw')
+        self.vsim('convert', 's.raw', 's.csv')
+        with open(self.path('s.csv'), newline='') as f:
+            rows = [{k: float(v) for k, v in r.items()} for r in csv.DictReader(f)]
+        r = self.profile(deck)
+        self.assertEqual(len(rows), r['accepted'])
+        self.assertEqual(sum(p['rejected'] for p in rows), sum(r['rejected'].values()))
+        self.assertEqual(sum(p['not_converged'] for p in rows), r['rejected']['newton'])
+        for a, b in zip(rows, rows[1:]):
+            self.assertAlmostEqual(b['time'] - a['time'], b['step'], delta=1e-9 * b['time'])
+        self.assertIn("'s.raw' cannot be written", self.vsim('profile', deck, '--steps', 's.raw', '-r', 's.raw', code=4).stderr)
+        self.assertIn('only profile', self.vsim('--steps', 's.raw', deck, code=2).stderr)
+        self.assertIn('--steps', self.vsim('profile', '--view', deck, code=2).stderr)
 
     def events(self, deck):
         self.vsim('profile', '--trace', 't.json', deck)

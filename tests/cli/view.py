@@ -290,6 +290,82 @@ class Answers(View):
             self.assertIn(told, run.stderr)
 
 
+class Browser(View):
+    """A program called xdg-open in the path, which notes what it is given."""
+
+    def start(self, *words, display=':99'):
+        self.write('bin/xdg-open', '#!/bin/sh\n{ echo "$1"; ls -l "$1"; cat "$1"; } >part.$$\nmv part.$$ opened.$$\n')
+        os.chmod(self.path('bin/xdg-open'), 0o755)
+        env = {k: v for k, v in os.environ.items() if k not in ('DISPLAY', 'WAYLAND_DISPLAY')}
+        env['PATH'] = self.path('bin') + ':' + env['PATH']
+        if display:
+            env['DISPLAY'] = display
+        run = subprocess.Popen([VSIM, *words], cwd=self.tmp.name, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (run.poll() is None and run.kill(), run.communicate()))
+        return run
+
+    def address(self, run):
+        for line in run.stderr:
+            if 'http://' in line:
+                return re.search(r'http://\S+/', line).group(0)
+        self.fail('no address')
+
+    def opened(self, n):
+        """What the program noted, of n calls."""
+        deadline = time.monotonic() + 60
+        while True:
+            names = [e for e in os.listdir(self.tmp.name) if e.startswith('opened.')]
+            if len(names) >= n or time.monotonic() > deadline:
+                return sorted(self.read(e) for e in names)
+            time.sleep(0.05)
+
+    def test_it_is_led_to_the_page_by_a_file_of_this_user_alone(self):
+        os.mkdir(self.path('bin'))
+        self.run_deck()
+        run = self.start('view', 'rc.raw')
+        address = self.address(run)
+        told = self.opened(1)[0].split('\n')
+        self.assertNotIn(address, told[0])
+        self.assertRegex(told[1], '^-rw-------')
+        self.assertIn('url=' + address, '\n'.join(told[2:]))
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=60), 0)
+        self.assertFalse(os.path.exists(told[0]))
+
+    def test_none_without_a_display_or_where_nobody_wants_it(self):
+        os.mkdir(self.path('bin'))
+        self.run_deck()
+        for words, display in ((['view', 'rc.raw'], None), (['view', 'rc.raw', '--no-open'], ':99')):
+            run = self.start(*words, display=display)
+            self.address(run)
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.wait(timeout=60), 0)
+            self.assertEqual(self.opened(0), [], words)
+
+    def test_plot_of_a_block_opens_its_page_with_view_alone(self):
+        os.mkdir(self.path('bin'))
+        self.write('b.sp', RC.replace('.step param r list 1k 2k\n', '.control\nrun\nplot v(out)\nplot v(in)\n.endc\n'))
+        run = self.start('b.sp', '-q')
+        self.assertEqual(run.wait(timeout=60), 0)
+        self.assertTrue(os.path.exists(self.path('b_plot2.svg')))
+        self.assertEqual(self.opened(0), [])
+        run = self.start('b.sp', '-q', '--view', '--no-open')
+        self.address(run)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(self.path('b_plot2.html')) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertTrue(self.read('b_plot1.html').startswith('<!DOCTYPE html>'))
+        self.assertEqual(self.opened(0), [])
+        run.send_signal(signal.SIGINT)
+        run = self.start('b.sp', '-q', '--view')
+        self.address(run)
+        told = [text.split('\n')[0] for text in self.opened(3)]
+        self.assertEqual(len(told), 3, told)
+        self.assertEqual(sum(name.startswith('/tmp/vsim-view-') for name in told), 1)
+        self.assertEqual({'b_plot1.html', 'b_plot2.html'} - set(told), set())
+
+
 class Ends(View):
     def test_a_signal_ends_it(self):
         self.run_deck()

@@ -203,6 +203,21 @@ START_TEST(a_window_of_a_large_plot_has_its_extremes)
 }
 END_TEST
 
+START_TEST(values_between_points_are_on_the_line)
+{
+    static const double expected[] = {3.25, 6.5, 7}; /* a quarter of the way from 3 to 4 */
+    char *text;
+    write_file(5);
+    view *v = open_view();
+    FILE *out = stream_text(&text, NULL);
+    ck_assert(view_point(v, 0, 1, 0, 3.25, out));
+    stream_close(out);
+    ck_assert(!memcmp(numbers_of(text), expected, sizeof expected));
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
 START_TEST(a_point_has_a_value_for_each_signal)
 {
     static const double expected[] = {3, 6, 7, 4, 8, 7};
@@ -211,7 +226,7 @@ START_TEST(a_point_has_a_value_for_each_signal)
     for (int last = 0; last < 2; last++) {
         char *text;
         FILE *out = stream_text(&text, NULL);
-        ck_assert(view_point(v, 0, 1, last ? -1 : 3, out));
+        ck_assert(view_point(v, 0, 1, last ? -1 : 3, NAN, out));
         stream_close(out);
         ck_assert(!memcmp(numbers_of(text), expected + 3 * last, 3 * sizeof *expected));
         vs_free(text);
@@ -260,6 +275,7 @@ int main(void)
     tcase_add_test(t, a_file_that_grows_is_read_again);
     tcase_add_test(t, a_window_of_a_large_plot_has_its_extremes);
     tcase_add_test(t, a_point_has_a_value_for_each_signal);
+    tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
