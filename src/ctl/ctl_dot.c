@@ -272,19 +272,25 @@ static vs_status fft_card(ctl *c, const dot_card *d)
     return ok ? VS_OK : VS_EINPUT;
 }
 
+/* Whether the card's analysis is the one that ran: "pss" names another plot of "hb". */
+static bool is_made_by(const char *analysis, const char *word)
+{
+    return !str_casecmp(strcmp(analysis, "pss") ? analysis : "hb", word);
+}
+
 static vs_status run_card(ctl *c, const dot_card *d, const char *word)
 {
     stand_at(c, d);
     if (!strcmp(d->word, "meas")) {
         const char *of = strcmp(d->analysis, "fft") ? d->analysis : "tran";
-        return str_casecmp(of, word) ? VS_OK : ctl_measure(c, d->analysis, d->text, d->at);
+        return is_made_by(of, word) ? ctl_measure(c, d->analysis, d->text, d->at) : VS_OK;
     }
     if (!strcmp(d->word, "four"))
         return strcmp(word, "tran") ? VS_OK : ctl_fourier(c, d->text);
     if (strcmp(d->word, "print") && strcmp(d->word, "plot"))
         return VS_OK;
-    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, word);
-    if ((*d->analysis && strcmp(d->analysis, word)) || !p)
+    post_plot *was = sim_plots(c->s)->current, *p = plot_of(c, *d->analysis ? d->analysis : word);
+    if ((*d->analysis && !is_made_by(d->analysis, word)) || !p)
         return VS_OK;
     sim_plots(c->s)->current = p;
     vs_status st = print_card(c, d);
@@ -300,13 +306,10 @@ static bool over_time(const dot_card *d)
 /* A card about results that no analysis of the deck makes; a block may still run one. */
 static void warn_idle(ctl *c, const dot_card *d)
 {
-    const char *word = over_time(d)                  ? "tran"
-                       : !strcmp(d->analysis, "pss") ? "hb" /* its other plot */
-                       : strcmp(d->word, "width")    ? d->analysis
-                                                     : "";
+    const char *word = over_time(d) ? "tran" : strcmp(d->word, "width") ? d->analysis : "";
     bool runs = !*word || ctl_has_block(c->s);
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->ana) && !runs; i++)
-        runs = !str_casecmp(sim_analysis_word(sim_flat(c->s)->ana[i].kind), word);
+        runs = is_made_by(word, sim_analysis_word(sim_flat(c->s)->ana[i].kind));
     if (!runs)
         diag_warning(c->d, d->at, "this card does nothing: the deck has no .%s analysis", word);
 }
@@ -355,7 +358,7 @@ static void tell_heading(ctl *c, const char *word)
     bool any = false;
     for (size_t i = 0; i < vec_len(sim_flat(c->s)->post) && !any; i++) {
         const dot_card d = read_card(c->s, &c->scratch, sim_flat(c->s)->post[i]);
-        any = !strcmp(d.word, "meas") && !str_casecmp(d.analysis, word);
+        any = !strcmp(d.word, "meas") && is_made_by(d.analysis, word);
     }
     if (any && p)
         fprintf(c->out, "\n  Measurements for %s\n\n", p->what);
