@@ -35,6 +35,12 @@ typedef enum vsim_kind {
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 /* The loop of LSTB: at one probe; of the difference or of the common part of two. */
+typedef enum vsim_integration { /* of shooting */
+                                VSIM_SDIRK4,
+                                VSIM_TRAP,
+                                VSIM_GEAR,
+                                VSIM_EULER
+} vsim_integration;
 typedef enum vsim_loop { VSIM_LOOP_SINGLE, VSIM_LOOP_DIFF, VSIM_LOOP_COMM } vsim_loop;
 
 typedef struct vsim_dc_sweep {
@@ -90,6 +96,10 @@ typedef struct vsim_analysis {
     bool device_noise;
     double noise_fmax, noise_scale;
     uint64_t noise_seed;
+    /* HB of one tone by shooting, as .pss method=shooting; a driven circuit has no probe, an
+     * oscillator one node */
+    bool shooting;
+    vsim_integration integration;
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)

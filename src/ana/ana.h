@@ -318,6 +318,31 @@ double ana_orbit_period(const ana_orbit *o);
 /* The state as numbers, and how many: where a later search for the same orbit begins. */
 const double *ana_orbit_state(const ana_orbit *o, size_t *n);
 
+/* -- the same of one tone by shooting (shoot.h) -- */
+typedef enum ana_shoot_rule {
+    ANA_SHOOT_SDIRK4, /* order 4 */
+    ANA_SHOOT_TRAP,
+    ANA_SHOOT_GEAR, /* order 2 */
+    ANA_SHOOT_EULER
+} ana_shoot_rule;
+typedef struct ana_shoot_opt {
+    ana_shoot_rule rule;
+    int64_t points; /* to be written, both ends of the period among them, at least 2 */
+} ana_shoot_opt;
+typedef struct ana_shot ana_shot;
+/* Begins behind a transient of o->tstab; o->from is not used. Form MDL_AC is needed.
+ * Status: VS_OK; VS_NOCONV, VS_EINPUT, VS_ESINGULAR with messages; VS_STOP. *shot is NULL unless
+ * VS_OK. The sink must stay as long. */
+VS_MUST_USE vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o,
+                                const ana_shoot_opt *w, const ana_sink *sink);
+void ana_shot_free(ana_shot **shot);
+double ana_shot_period(const ana_shot *s); /* s */
+/* x [n+1] of point k, 0 .. points - 1; its time from the beginning of the period, s. */
+double ana_shot_point(const ana_shot *s, int64_t k, double *x);
+/* to [n+1][2 harmonics + 1][2], from the highest harmonic below 0 to the highest above: the
+ * numbers of ana_orbit_state, from where harmonic balance may go on. */
+void ana_shot_spectrum(const ana_shot *s, double *to);
+
 /* Small signals on an orbit. Sideband k of a signal at f is its part at f + k f_0, with f_0 the
  * first tone; 0 is f itself. Status as the other small-signal analyses. */
 /* What the ac values of the sources drive at f: phasors of the sidebands -most .. most to `point`,

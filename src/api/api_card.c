@@ -45,6 +45,20 @@ static const char *noise_card(arena *mem, const vsim_analysis *a)
                         (long long)a->summary);
 }
 
+/* .pss by shooting */
+static const char *shooting_card(arena *mem, const vsim_analysis *a)
+{
+    static const char *const rule[] = {[VSIM_SDIRK4] = "sdirk4",
+                                       [VSIM_TRAP] = "trap",
+                                       [VSIM_GEAR] = "gear",
+                                       [VSIM_EULER] = "euler"};
+    const int64_t n = a->harmonics[0] ? a->harmonics[0] : 10, points = a->points;
+    return arena_printf(mem, "pss %.17g %.17g %s %lld %lld%s method=shooting integration=%s",
+                        a->tone[0], a->tstab, a->oscillator ? a->probe[0] : "0",
+                        (long long)(points ? points : 20 * n + 101), (long long)n,
+                        a->uic ? " uic" : "", rule[a->integration]);
+}
+
 /* .hb or .hbosc */
 static const char *hb_card(arena *mem, const vsim_analysis *a)
 {
@@ -90,6 +104,10 @@ static const char *missing_of_hb(const vsim_analysis *a)
         return "harmonic balance has 1 to 4 tones";
     if (a->kind == VSIM_HB && a->oscillator && !a->probe[0])
         return "the oscillating node is missing";
+    if (a->kind == VSIM_HB && a->shooting && (a->n_tone != 1 || (a->oscillator && a->probe[1])))
+        return "shooting has one tone, and of an oscillator one node";
+    if (a->kind == VSIM_HB && (a->integration < VSIM_SDIRK4 || a->integration > VSIM_EULER))
+        return "the integration is none of vsim_integration";
     if (a->kind == VSIM_LSTB && (a->loop < VSIM_LOOP_SINGLE || a->loop > VSIM_LOOP_COMM))
         return "the loop is none of vsim_loop";
     if (a->kind == VSIM_LSTB && (!a->probe[0] || (a->loop != VSIM_LOOP_SINGLE && !a->probe[1])))
@@ -152,7 +170,7 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsi
         return a->n_freq > 0 ? arena_printf(mem, "sens %s ac %s", a->out, grid_of(mem, a))
                              : arena_printf(mem, "sens %s", a->out);
     case VSIM_PZ: return pz_card(mem, a);
-    case VSIM_HB: return hb_card(mem, a);
+    case VSIM_HB: return a->shooting ? shooting_card(mem, a) : hb_card(mem, a);
     case VSIM_HBAC:
         return arena_printf(mem, "hbac %s sidebands=%lld", grid_of(mem, a), (long long)a->sideband);
     case VSIM_HBNOISE: return hbnoise_card(mem, a);

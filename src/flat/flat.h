@@ -137,9 +137,11 @@ typedef struct flat_hb {     /* HB HBAC HBNOISE LSTB */
     const char *word;        /* of the card: "hb", "hbosc", "pss", "phasenoise" */
     double tone[FLAT_TONES]; /* Hz, > 0 */
     int32_t harm[FLAT_TONES], n_tone;
-    int32_t intmod;        /* 0: not given */
-    double tstab;          /* s, 0: not given */
-    int64_t points;        /* of the waveform over a period, 0: not given */
+    int32_t intmod; /* 0: not given */
+    double tstab;   /* s, 0: not given */
+    int64_t points; /* of the waveform over a period, 0: not given */
+    bool shooting;  /* .pss: not by harmonic balance; */
+    enum { FLAT_SDIRK4, FLAT_TRAP, FLAT_GEAR, FLAT_EULER } rule; /* its integration */
     int32_t sideband;      /* HBNOISE: of the output; HBAC: highest that is written */
     const char *source[2]; /* LSTB: the probes, with path */
     enum { FLAT_LSTB_SINGLE, FLAT_LSTB_DIFF, FLAT_LSTB_COMM } mode;

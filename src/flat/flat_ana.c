@@ -484,25 +484,66 @@ static bool read_hb(cur *q, flat_ana *a, bool osc)
     return ok;
 }
 
-/* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic] */
+/* One of n words; its number, -1 with a message. */
+static int one_of(cur *q, const char *const *word, size_t n, const char *what)
+{
+    size_t k = 0;
+    while (k < n && cur_more(q) && !cur_is_word(q, word[k]))
+        k++;
+    if (!cur_more(q) || k == n) {
+        cur_unexpected(q, what);
+        return -1;
+    }
+    q->i++;
+    return (int)k;
+}
+
+/* What may follow the numbers of .pss. */
+static bool read_pss_words(cur *q, flat_ana *a)
+{
+    static const char *const method[] = {"hb", "shooting"}, *const rule[] = {"sdirk4", "trap",
+                                                                             "gear", "euler"};
+    while (cur_more(q)) {
+        int k = 0;
+        if (key(q, "method")) {
+            k = one_of(q, method, VS_COUNT(method), "hb or shooting is expected");
+            a->hb.shooting = k == 1;
+        } else if (key(q, "integration")) {
+            k = one_of(q, rule, VS_COUNT(rule), "sdirk4, trap, gear or euler is expected");
+            a->hb.rule = k < 0 ? 0 : (unsigned)k;
+        } else if (cur_is_word(q, "uic")) {
+            a->uic = true;
+            q->i++;
+        } else {
+            cur_unexpected(q, "method=, integration= or uic is expected");
+            return false;
+        }
+        if (k < 0)
+            return false;
+    }
+    return true;
+}
+
+/* pss = ".pss" frequency tstab node points harmonics [iterations [coefficient]] [uic]
+ *       [method = hb | shooting] [integration = sdirk4 | trap | gear | euler] */
 static bool read_pss(cur *q, flat_ana *a)
 {
     double points, harm, skipped;
     const char *name;
     if (!cur_more(q) || !number(q, &a->hb.tone[0]) || !cur_more(q) || !number(q, &a->hb.tstab)) {
         diag_error(q->c->d, a->span,
-                   ".pss frequency tstab node points harmonics [iterations [coefficient]] [uic] is "
-                   "expected");
+                   ".pss frequency tstab node points harmonics [iterations [coefficient]] [uic] "
+                   "[method=shooting] is expected");
         return false;
     }
     if (!read_node(q, &a->out[0], &name) || !whole(q, "a number of points", 2, 1e7, &points) ||
         !whole(q, "a number of harmonics", 1, MAX_HARMONICS, &harm))
         return false;
-    for (int k = 0; k < 2 && cur_more(q) && !cur_is_word(q, "uic"); k++)
+    for (int k = 0; k < 2 && cur_more(q) && !cur_at_key(q) && !cur_is_word(q, "uic"); k++)
         if (!number(q, &skipped))
             return false;
-    if (cur_more(q) && cur_is_word(q, "uic"))
-        a->uic = true, q->i++;
+    if (!read_pss_words(q, a))
+        return false;
     a->out_name = name;
     a->hb.n_tone = 1;
     a->hb.points = (int64_t)points;

@@ -37,20 +37,27 @@ static bool something_moves(const sim *s)
     return false;
 }
 
-/* The orbit of the last card, on the circuit as it is now. A search begins from the first one that
- * was found for the card, and ends one update of Newton's method behind it. */
-static vs_status find(sim *s, ana_orbit **orbit)
+/* Settings of the last card, and what a search found before. */
+static ana_hb_opt settings_now(sim *s)
 {
-    ana_sink sink;
     ana_hb_opt o = settings_of(s, &s->hb);
     if (!strcmp(s->hb.hb.word, "pss"))
         o.osc = !something_moves(s);
-    size_t n = 0;
     if (s->hb_from) {
         o.from = s->hb_from;
         o.from_tone = s->hb_tone;
         o.n_from = vec_len(s->hb_from);
     }
+    return o;
+}
+
+/* The orbit of the last card, on the circuit as it is now. A search begins from the first one that
+ * was found for the card, and ends one update of Newton's method behind it. */
+static vs_status find(sim *s, ana_orbit **orbit)
+{
+    ana_sink sink;
+    const ana_hb_opt o = settings_now(s);
+    size_t n = 0;
     vs_status st = ana_orbit_find(orbit, s->ana, &o, sim_sink(s, &sink));
     if (st)
         return st;
@@ -61,6 +68,75 @@ static vs_status find(sim *s, ana_orbit **orbit)
     memcpy(s->hb_from, x, n * sizeof *x);
     s->hb_tone = 1 / ana_orbit_period(*orbit);
     return VS_OK;
+}
+
+/* -- .pss by shooting -- */
+
+/* The last card's state; harmonic balance begins from it. */
+static vs_status shoot(sim *s, ana_shot **shot)
+{
+    ana_sink sink;
+    static const ana_shoot_rule rule[] = {[FLAT_SDIRK4] = ANA_SHOOT_SDIRK4,
+                                          [FLAT_TRAP] = ANA_SHOOT_TRAP,
+                                          [FLAT_GEAR] = ANA_SHOOT_GEAR,
+                                          [FLAT_EULER] = ANA_SHOOT_EULER};
+    const ana_hb_opt o = settings_now(s);
+    const ana_shoot_opt w = {rule[s->hb.hb.rule], s->hb.hb.points};
+    const vs_status st = ana_shoot(shot, s->ana, &o, &w, sim_sink(s, &sink));
+    if (st)
+        return st;
+    const size_t n = 2 * ((size_t)ckt_n(s->ckt) + 1) * (2 * (size_t)o.harm[0] + 1);
+    vec_free(s->hb_from);
+    vec_extend(s->hb_from, n);
+    ana_shot_spectrum(*shot, s->hb_from);
+    s->hb_tone = 1 / ana_shot_period(*shot);
+    return VS_OK;
+}
+
+static vs_status put_shot(sim *s, const ana_shot *o)
+{
+    double *x = vs_malloc(((size_t)ckt_n(s->ckt) + 1) * sizeof *x);
+    vs_status st = sim_plot_begin(s, "pss", "Periodic Steady State", &period, false);
+    for (int64_t k = 0; k < s->hb.hb.points && !st; k++) {
+        const double t = ana_shot_point(o, k, x);
+        st = sim_plot_point(s, t, x, NULL);
+    }
+    vs_free(x);
+    return sim_plot_end(s, st);
+}
+
+/* Lines from 0 Hz on of the state in s->hb_from. */
+static vs_status put_shot_spectrum(sim *s)
+{
+    const size_t n1 = (size_t)ckt_n(s->ckt) + 1, nh = (size_t)s->hb.hb.harm[0], nk = 2 * nh + 1;
+    double *z = vs_calloc(5 * n1, sizeof *z), *re = z + 2 * n1, *im = re + n1, *mean = im + n1;
+    vs_status st = sim_plot_begin(s, "hb", "Harmonic Balance", &frequency, true);
+    for (size_t k = 0; k <= nh && !st; k++) {
+        for (size_t i = 1; i < n1; i++) {
+            const double *from = s->hb_from + 2 * (i * nk + nh + k);
+            re[i] = z[2 * i] = (k ? 2 : 1) * from[0];
+            im[i] = z[2 * i + 1] = k ? 2 * from[1] : 0;
+            mean[i] = k ? mean[i] : re[i];
+        }
+        s->op_x = mean;
+        s->z = z;
+        st = sim_plot_point(s, (double)k * s->hb_tone, re, im);
+    }
+    s->op_x = s->z = NULL;
+    vs_free(z);
+    return sim_plot_end(s, st);
+}
+
+static vs_status run_shooting(sim *s)
+{
+    ana_shot *shot = NULL;
+    vs_status st = shoot(s, &shot);
+    if (!st)
+        st = put_shot(s, shot);
+    if (!st)
+        st = put_shot_spectrum(s);
+    ana_shot_free(&shot);
+    return st;
 }
 
 static vs_status put_spectrum(sim *s, const ana_orbit *o)
@@ -111,6 +187,11 @@ vs_status sim_run_hb(sim *s, const flat_ana *a)
     vec_free(s->hb_from);
     if (s->opt.hook.begin)
         s->opt.hook.begin(s->opt.hook.user, "hb");
+    if (a->hb.shooting) {
+        st = run_shooting(s);
+        sim_count(s);
+        return st;
+    }
     st = find(s, &o);
     if (!st && a->hb.n_tone == 1)
         st = put_waveform(s, o);
@@ -129,7 +210,9 @@ static vs_status orbit_of(sim *s, const flat_ana *a, ana_orbit **o)
         if (s->todo[i].kind == FLAT_HB)
             s->hb = s->todo[i];
     if (s->hb.hb.n_tone && !s->hb_from) {
-        const vs_status st = find(s, o);
+        ana_shot *shot = NULL;
+        const vs_status st = s->hb.hb.shooting ? shoot(s, &shot) : find(s, o);
+        ana_shot_free(&shot);
         ana_orbit_free(o);
         if (st)
             return st;

@@ -39,7 +39,7 @@ def plots(path):
     return out
 
 
-class Periodic(folder.Folder):
+class Deck(folder.Folder):
     def run_deck(self, text, code=0):
         self.write('deck.sp', text)
         done = subprocess.run([VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name, timeout=300,
@@ -53,6 +53,8 @@ class Periodic(folder.Folder):
     def close(self, a, b, tol, floor=0):
         self.assertLessEqual(abs(a - b), tol * max(abs(b), floor), f'{a} for {b}')
 
+
+class Periodic(Deck):
     def test_the_second_analysis_of_an_orbit_has_the_bits_of_the_first(self):
         noise = '.hbnoise v(b) v1 dec 2 1k 1meg\n'
         deck = """rectifier

@@ -352,7 +352,8 @@ static void grid_of(vsim_analysis *a)
 START_TEST(structs_are_the_cards_of_periodic_states)
 {
     static const char hb[] = "hb tones=1k 1.7k nharms=5 3 intmodmax=6",
-                      osc[] = "hbosc tone=5g nharms=15 probenode=a tstab=20n uic";
+                      osc[] = "hbosc tone=5g nharms=15 probenode=a tstab=20n uic",
+                      shot[] = "pss 1k 1m 0 65 9 uic method=shooting integration=gear";
     periodic all[] = {
         {two_tones, "op", hb, {0}},
         {oscillator, "op", osc, {0}},
@@ -360,13 +361,14 @@ START_TEST(structs_are_the_cards_of_periodic_states)
         {rectifier, "hb 1k", "hbnoise v(out) v1 dec 2 1k 1meg 1 sideband=-1", {0}},
         {oscillator, osc, "phasenoise v(a) dec 2 1k 1meg", {0}},
         {loops, "op", "lstb vsource=vp1", {0}},
-        {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}}};
+        {loops, "op", "lstb mode=diff vsource=vp1,vp2 dec 2 1k 1meg", {0}},
+        {rectifier, "op", shot, {0}}};
     static const vsim_kind kind[] = {VSIM_HB,      VSIM_HB,   VSIM_HBAC, VSIM_HBNOISE,
-                                     VSIM_HBNOISE, VSIM_LSTB, VSIM_LSTB};
+                                     VSIM_HBNOISE, VSIM_LSTB, VSIM_LSTB, VSIM_HB};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         vsim_analysis *a = &all[i].a;
         vsim_analysis_init(a, kind[i]);
-        if (i >= 2 && i != 5)
+        if (i >= 2 && i != 5 && i != 7)
             grid_of(a);
         a->sideband = i == 2 ? 2 : -1;
         a->phase = i == 4;
@@ -387,6 +389,13 @@ START_TEST(structs_are_the_cards_of_periodic_states)
     all[1].a.uic = all[1].a.oscillator = true;
     all[3].a.out = "v(out)";
     all[3].a.summary = 1;
+    all[7].a.n_tone = 1;
+    all[7].a.tone[0] = 1e3;
+    all[7].a.harmonics[0] = 9;
+    all[7].a.points = 65;
+    all[7].a.tstab = 1e-3;
+    all[7].a.uic = all[7].a.shooting = true;
+    all[7].a.integration = VSIM_GEAR;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         vsim *s = simulator(), *other = simulator();
         vsim_deck *d = deck_of(s, all[i].deck), *by_card = deck_of(other, all[i].deck);
@@ -444,6 +453,9 @@ START_TEST(structs_of_periodic_states_are_checked)
         {{.kind = VSIM_HB, .n_tone = 5}, "1 to 4 tones"},
         {{.kind = VSIM_HB, .n_tone = 1, .tone = {-1}}, "a frequency above 0"},
         {{.kind = VSIM_HB, .n_tone = 1, .tone = {1e3}, .oscillator = true}, "node is missing"},
+        {{.kind = VSIM_HB, .n_tone = 2, .tone = {1, 2}, .shooting = true}, "has one tone"},
+        {{.kind = VSIM_HB, .n_tone = 1, .tone = {1}, .integration = (vsim_integration)9},
+         "none of vsim_integration"},
         {{.kind = VSIM_HBNOISE, .out = "v(out)"}, "source is missing"},
         {{.kind = VSIM_HBNOISE, .source = "v1"}, "output is missing"},
         {{.kind = VSIM_LSTB}, "a probe of the loop is missing"},

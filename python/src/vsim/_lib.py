@@ -98,7 +98,7 @@ class Analysis(Structure):
                 ('tstab', c_double), ('oscillator', c_bool), ('probe', c_char_p * 2),
                 ('loop', c_int), ('sideband', c_int64), ('phase', c_bool),
                 ('device_noise', c_bool), ('noise_fmax', c_double), ('noise_scale', c_double),
-                ('noise_seed', ctypes.c_uint64)]
+                ('noise_seed', ctypes.c_uint64), ('shooting', c_bool), ('integration', c_int)]
 
 
 KINDS = ('op', 'dc', 'tran', 'ac', 'noise', 'tf', 'sens', 'pz', 'sp', 'hb', 'hbac', 'hbnoise',

@@ -1,0 +1,551 @@
+/* shoot.c - periodic states by shooting: Newton on the state at the beginning of the period, of
+ * oscillators also on the period. See shoot.h. */
+#include "shoot.h"
+
+#include "ckt_vary.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "fft.h"
+#include "full.h"
+#include "gmres.h"
+#include "vec.h"
+
+enum { MOST_ITERATIONS = 40, MOST_HALVINGS = 10, MOST_LEVELS = 7, FIRST_SAMPLES = 128 };
+enum { MOST_STEPS = 400000 };
+/* Newton inside of a step ends at this part of the user's tolerances. */
+static const double tight = 1e-2;
+/* The update that ends the search, in tolerances; change of ln T. */
+static const double strict = 1e-2, strict_turn = 1e-9;
+/* What halving all steps may change, in tolerances. */
+static const double grid_error = 0.1;
+static const double left = 1e-10; /* of GMRES' residual */
+/* Less than this, in tolerances, is no oscillation. */
+static const double least_swing = 100;
+/* A multiplier of M as near to 1 as this is 1. */
+static const double free_multiplier = 1e-10;
+
+/* -- norms -- */
+
+static double tolerance(const ana_shot *s, int32_t i)
+{
+    return s->reltol * s->x_max[i] + s->tol_x[i];
+}
+
+/* The largest of v over the unknowns of the state, in tolerances. */
+static double size_of(const ana_shot *s, const double *v, int32_t *worst)
+{
+    double most = 0;
+    for (size_t k = 0; k < vec_len(s->state); k++) {
+        const int32_t i = s->state[k];
+        const double t = fabs(v[i]) / tolerance(s, i);
+        if (!(t <= most)) {
+            most = t;
+            *worst = i;
+        }
+    }
+    return most;
+}
+
+static double probe(const ana_shot *s, const double *x)
+{
+    return x[s->o.probe.hi] - x[s->o.probe.lo];
+}
+
+/* -- the linear system: (1 - M) d - x_T dlnT = r, of an oscillator also the probe of
+ *    M d + x_T dlnT = level - probe of x_N -- */
+
+typedef struct update {
+    double *dx; /* [n+1] */
+    double turn;
+} update;
+
+static vs_status not_unique(ana_shot *s, int32_t unknown)
+{
+    diag_error(s->a->d, s->o.span,
+               "a period leaves %s as it is, whatever it is: the periodic state is not unique",
+               ana_unknown_text(s->a, unknown));
+    diag_note(s->a->d, s->o.span,
+              "a node that only capacitors reach keeps any voltage, a loop of inductors and "
+              "sources any current: a resistor there decides it");
+    return VS_ESINGULAR;
+}
+
+/* The column of the smallest pivot that full_solve left, and the pivot. */
+static double weakest(const double *a, int32_t m, int32_t *column)
+{
+    double least = INFINITY;
+    for (int32_t k = 0; k < m; k++)
+        if (!(fabs(a[k * m + k]) >= least)) {
+            least = fabs(a[k * m + k]);
+            *column = k;
+        }
+    return least;
+}
+
+/* Unknown of column or row k of the system below, in what it is measured: tolerances. */
+static double unit(const ana_shot *s, int32_t k)
+{
+    const int32_t n = (int32_t)vec_len(s->state);
+    return k < n ? tolerance(s, s->state[k]) : s->reltol;
+}
+
+static void fill_dense(const ana_shot *s, const double *r, double *a, double *b)
+{
+    const shoot_wave *w = &s->wave;
+    const int32_t n = (int32_t)vec_len(s->state), m = w->n_column;
+    const double swing = s->o.osc ? tolerance(s, s->o.probe.hi ? s->o.probe.hi : s->o.probe.lo) : 1;
+    for (int32_t row = 0; row < m; row++) {
+        const double of = row < n ? unit(s, row) : swing;
+        for (int32_t col = 0; col < m; col++) {
+            const double *x = w->x + (size_t)col * s->n1;
+            const double v = row == n ? probe(s, x) : (row == col) - x[s->state[row]];
+            a[row * m + col] = v * unit(s, col) / of;
+        }
+        b[row] = (row < n ? r[s->state[row]] : s->level - probe(s, shoot_end(s))) / of;
+    }
+}
+
+static vs_status solve_dense(ana_shot *s, const double *r, update *u)
+{
+    const shoot_wave *w = &s->wave;
+    const int32_t n = (int32_t)vec_len(s->state), m = w->n_column;
+    int32_t column = 0;
+    double *a = vs_calloc((size_t)m * (size_t)m + 1, sizeof *a),
+           *b = vs_calloc((size_t)m + 1, sizeof *b);
+    fill_dense(s, r, a, b);
+    const bool good = full_solve(a, b, m) && weakest(a, m, &column) > free_multiplier;
+    memcpy(u->dx, r, s->n1 * sizeof *r);
+    for (int32_t col = 0; col < m; col++)
+        for (size_t i = 1; i < s->n1; i++)
+            u->dx[i] += w->x[(size_t)col * s->n1 + i] * b[col] * unit(s, col);
+    u->turn = s->o.osc ? b[n] * unit(s, n) : 0;
+    const bool of_state = !good && m && (weakest(a, m, &column), column < n);
+    vs_free(a);
+    vs_free(b);
+    return good ? VS_OK : not_unique(s, of_state ? s->state[column] : 0);
+}
+
+typedef struct krylov {
+    ana_shot *s;
+    double *in, *out; /* [n+1] */
+    vs_status st;
+} krylov;
+
+/* Unknowns 1 .. n, then ln T. */
+static void multiply(void *user, const double *x, double *y)
+{
+    krylov *k = user;
+    ana_shot *s = k->s;
+    const size_t n = (size_t)s->n;
+    for (size_t i = 0; i < n; i++)
+        k->in[i + 1] = x[2 * i];
+    const double turn = s->o.osc ? x[2 * n] : 0;
+    const vs_status st = shoot_product(s, k->in, turn, k->out);
+    k->st = k->st ? k->st : st;
+    for (size_t i = 0; i < n; i++) {
+        y[2 * i] = x[2 * i] - k->out[i + 1];
+        y[2 * i + 1] = 0;
+    }
+    if (s->o.osc) {
+        y[2 * n] = probe(s, k->out);
+        y[2 * n + 1] = 0;
+    }
+}
+
+static void as_it_is(void *user, const double *x, double *y)
+{
+    const krylov *k = user;
+    memcpy(y, x, 2 * ((size_t)k->s->n + (k->s->o.osc ? 1 : 0)) * sizeof *x);
+}
+
+static vs_status solve_krylov(ana_shot *s, const double *r, update *u)
+{
+    const size_t n = (size_t)s->n;
+    krylov k = {.s = s};
+    const gmres_opt o = {.n = (int64_t)n + (s->o.osc ? 1 : 0),
+                         .restart = 100,
+                         .most = 600,
+                         .tol = left,
+                         .product = multiply,
+                         .precondition = as_it_is,
+                         .user = &k};
+    double *b = vs_calloc(4 * (n + 2), sizeof *b), *x = b + 2 * (n + 2);
+    int32_t made;
+    k.in = vs_calloc(2 * s->n1, sizeof *k.in);
+    k.out = k.in + s->n1;
+    for (size_t i = 0; i < n; i++)
+        b[2 * i] = r[i + 1];
+    if (s->o.osc)
+        b[2 * n] = s->level - probe(s, shoot_end(s));
+    const vs_status st = gmres(&o, b, x, &made);
+    for (size_t i = 0; i < n; i++)
+        u->dx[i + 1] = x[2 * i];
+    u->turn = s->o.osc ? x[2 * n] : 0;
+    vs_free(b);
+    vs_free(k.in);
+    return k.st ? k.st : st;
+}
+
+/* -- Newton -- */
+
+typedef struct report {
+    int iterations;
+    int32_t worst;
+    double r, dx; /* tolerances */
+} report;
+
+/* x_N - x_0 */
+static void residual(const ana_shot *s, double *r)
+{
+    const double *end = shoot_end(s);
+    for (size_t i = 0; i < s->n1; i++)
+        r[i] = end[i] - s->x0[i];
+}
+
+static void move(ana_shot *s, const double *from, double period, const update *u, double by)
+{
+    for (size_t i = 1; i < s->n1; i++)
+        s->x0[i] = from[i] + by * u->dx[i];
+    s->period = period * exp(by * u->turn);
+}
+
+/* The longest of `first`, half of it, ... after which a pass ends and the residual has not grown
+ * much. */
+static vs_status search(ana_shot *s, const update *u, double first, double before, double *r)
+{
+    double *from = vs_malloc(s->n1 * sizeof *from), part = first;
+    const double period = s->period;
+    int32_t worst;
+    memcpy(from, s->x0, s->n1 * sizeof *from);
+    vs_status st = VS_NOCONV;
+    for (int k = 0; k < MOST_HALVINGS && st == VS_NOCONV; k++, part *= 0.5) {
+        move(s, from, period, u, part);
+        st = shoot_pass(s, true);
+        if (st != VS_OK)
+            continue;
+        residual(s, r);
+        if (!(size_of(s, r, &worst) <= (k < 3 ? 2 : 10) * before + 1))
+            st = VS_NOCONV;
+    }
+    vs_free(from);
+    return st;
+}
+
+static vs_status died(ana_shot *s)
+{
+    diag_error(s->a->d, s->o.span, "the oscillation died away: only the operating point is left");
+    diag_note(s->a->d, s->o.span,
+              "let the transient before it run longer, from a start that is not at rest (.ic, "
+              "uic)");
+    return VS_EINPUT;
+}
+
+static double swing(const ana_shot *s)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t at = 0; at < vec_len(s->xs); at += s->n1) {
+        lo = fmin(lo, probe(s, s->xs + at));
+        hi = fmax(hi, probe(s, s->xs + at));
+    }
+    return hi - lo;
+}
+
+static vs_status newton(ana_shot *s, report *rep)
+{
+    update u = {.dx = vs_calloc(s->n1, sizeof(double))};
+    double *r = vs_calloc(s->n1, sizeof *r);
+    vs_status st = shoot_pass(s, true);
+    *rep = (report){0};
+    for (int it = 1; st == VS_OK; it++) {
+        if (s->o.osc && swing(s) < least_swing * s->tol_x[s->o.probe.hi]) {
+            st = died(s);
+            break;
+        }
+        residual(s, r);
+        rep->iterations = it;
+        rep->r = size_of(s, r, &rep->worst);
+        st = s->dense ? solve_dense(s, r, &u) : solve_krylov(s, r, &u);
+        if (st != VS_OK)
+            break;
+        rep->dx = size_of(s, u.dx, &rep->worst);
+        if (!(rep->dx <= DBL_MAX && fabs(u.turn) <= DBL_MAX)) {
+            st = VS_NOCONV;
+            break;
+        }
+        if (rep->dx <= strict && fabs(u.turn) <= strict_turn) {
+            double *from = vs_malloc(s->n1 * sizeof *from);
+            memcpy(from, s->x0, s->n1 * sizeof *from);
+            move(s, from, s->period, &u, 1);
+            vs_free(from);
+            st = shoot_pass(s, false);
+            break;
+        }
+        st = it == MOST_ITERATIONS
+                 ? VS_NOCONV
+                 : search(s, &u, fabs(u.turn) > 0.1 ? 0.1 / fabs(u.turn) : 1, rep->r, r);
+    }
+    vs_free(u.dx);
+    vs_free(r);
+    return st;
+}
+
+/* -- the grid is fine enough -- */
+
+/* Samples of the last pass [n_sample][n+1]. */
+static void take_samples(const ana_shot *s, double *to)
+{
+    for (int32_t m = 0; m < s->n_sample; m++) {
+        const int32_t k = m ? s->sample_at[m - 1] + 1 : 0;
+        memcpy(to + (size_t)m * s->n1, (k ? s->xs + (size_t)k * s->n1 : shoot_end(s)),
+               s->n1 * sizeof *to);
+    }
+}
+
+/* Currents that only slopes determine are known to one order less: they count less. */
+static const double flow_part = 0.1;
+
+static bool is_flow(const ana_shot *s, size_t i)
+{
+    return s->a->u[i].kind == CKT_CURRENT && !s->a->u[i].has_q;
+}
+
+/* The largest difference of samples in tolerances, over what the order leaves of it. */
+static double compare(const ana_shot *s, const double *a, const double *b, int32_t *worst)
+{
+    double most = 0;
+    for (size_t i = 1; i < s->n1; i++) {
+        double d = 0;
+        for (size_t m = 0; m < (size_t)s->n_sample; m++)
+            d = fmax(d, fabs(a[m * s->n1 + i] - b[m * s->n1 + i]));
+        d *= (is_flow(s, i) ? flow_part : 1) / tolerance(s, (int32_t)i);
+        if (!(d <= most)) {
+            most = d;
+            *worst = (int32_t)i;
+        }
+    }
+    return most / (shoot_order(s->rule) > 1 ? 3 : 1);
+}
+
+static vs_status solve_grid(ana_shot *s, int level, report *rep)
+{
+    shoot_make_grid(s, level);
+    vs_status st = newton(s, rep);
+    if (st == VS_OK && s->rule == ANA_SHOOT_SDIRK4)
+        st = shoot_improve(s);
+    return st;
+}
+
+static vs_status refine(ana_shot *s, report *rep)
+{
+    const size_t bytes = (size_t)s->n_sample * s->n1 * sizeof(double);
+    double *last = vs_malloc(bytes), *now = vs_malloc(bytes), miss = INFINITY, turn = INFINITY,
+           period = 0;
+    int32_t worst = 0;
+    vs_status st = VS_NOCONV;
+    for (int level = 0; level < MOST_LEVELS; level++) {
+        const bool known = st == VS_OK;
+        if (known && 2 * vec_len(s->step) > MOST_STEPS)
+            break;
+        st = solve_grid(s, level, rep);
+        if (st != VS_OK && (known || st != VS_NOCONV || level > 2))
+            break; /* shorter steps may do what long ones did not */
+        if (st != VS_OK)
+            continue;
+        double *t = last;
+        last = now;
+        now = t;
+        take_samples(s, now);
+        miss = known ? compare(s, now, last, &worst) : INFINITY;
+        turn = fabs(log(s->period / period));
+        period = s->period;
+        if (miss <= grid_error && turn <= grid_error * s->reltol)
+            break;
+    }
+    if (st == VS_OK && !(miss <= 1))
+        diag_warning(s->a->d, s->o.span, "%zu steps leave an error of about %.2g tolerances in %s",
+                     vec_len(s->step), miss, ana_unknown_text(s->a, worst));
+    vs_free(last);
+    vs_free(now);
+    return st;
+}
+
+/* -- beginning and end -- */
+
+static vs_status refuse(const ana_shot *s)
+{
+    ana *a = s->a;
+    double by;
+    const char *who = ckt_vary_refuses(a->c);
+    const int32_t wrapped = who ? -1 : ckt_wrapped(a->c, 0, s->x0, &by);
+    const char *why = ckt_has_delays(a->c)  ? "lines and delays remember waves of a whole past"
+                      : who || wrapped >= 0 ? "its state is not among the circuit's unknowns"
+                                            : NULL;
+    if (!why)
+        return VS_OK;
+    const char *what = who ? who : wrapped > 0 ? ana_unknown_text(a, wrapped) : NULL;
+    diag_error(a->d, s->o.span, "shooting is not possible%s%s: %s", what ? " with " : "",
+               what ? what : "", why);
+    diag_note(a->d, s->o.span, "harmonic balance may be: .hb, or method=hb");
+    return VS_EINPUT;
+}
+
+static void explain(ana_shot *s, const report *rep)
+{
+    ana *a = s->a;
+    diag_error(a->d, s->o.span, "no periodic solution was found by shooting");
+    if (!rep->iterations)
+        diag_note(a->d, s->o.span, "Newton did not converge within the period, at t = %.9g s",
+                  s->failed_at);
+    else if (rep->worst > 0)
+        diag_note(a->d, s->o.span,
+                  "after %d iterations %s misses its own value a period later by %.3g tolerances",
+                  rep->iterations, ana_unknown_text(a, rep->worst), rep->r);
+    if (s->o.osc)
+        diag_note(a->d, s->o.span,
+                  "an oscillation that dies away, or grows too slowly to be seen within tstab, has "
+                  "no period: a larger start (.ic, uic, a pulse) or a longer tstab shows which");
+    diag_note(a->d, s->o.span,
+              "a longer tstab begins nearer; a divider repeats after several periods of its input: "
+              "give that frequency; a circuit may have no periodic state (chaos, two frequencies)");
+}
+
+static int32_t samples_for(int32_t harmonics)
+{
+    int32_t n = FIRST_SAMPLES;
+    while (n < 4 * harmonics + 2)
+        n *= 2;
+    return n;
+}
+
+static void allocate(ana_shot *s)
+{
+    s->stride = (size_t)s->a->m + CKT_PADDING;
+    s->n_sample = samples_for(s->o.harm[0]);
+    s->sample_at = vs_calloc((size_t)s->n_sample, sizeof *s->sample_at);
+    s->shown_at = vs_calloc((size_t)s->n_shown + 1, sizeof *s->shown_at);
+    s->x0 = vs_calloc(s->stride, sizeof *s->x0);
+    s->x_max = vs_calloc(s->stride, sizeof *s->x_max);
+    s->r_max = vs_calloc(s->stride, sizeof *s->r_max);
+    s->tol_x = vs_calloc(s->n1, sizeof *s->tol_x);
+    s->c0 = vs_calloc((size_t)s->nnz + 1, sizeof *s->c0);
+}
+
+void ana_shot_free(ana_shot **shot)
+{
+    ana_shot *s = *shot;
+    *shot = NULL;
+    if (!s)
+        return;
+    shoot_pass_free(s);
+    cycle_fini(&s->c);
+    vec_free(s->corner);
+    vec_free(s->step);
+    vec_free(s->xs);
+    vec_free(s->qs);
+    vec_free(s->state);
+    void *const own[] = {s->sample_at, s->shown_at, s->x0, s->x_max, s->r_max, s->tol_x, s->c0};
+    for (size_t i = 0; i < VS_COUNT(own); i++)
+        vs_free(own[i]);
+    vs_free(s);
+}
+
+/* The same with other tolerances of Newton's method inside of steps. */
+static vs_status refine_tightly(ana_shot *s, report *rep)
+{
+    ana *a = s->a;
+    double *tol_r = vs_malloc(s->n1 * sizeof *tol_r);
+    memcpy(tol_r, a->tol_r, s->n1 * sizeof *tol_r);
+    a->opt.reltol *= tight;
+    for (size_t i = 0; i < s->n1; i++) {
+        a->tol_x[i] *= tight;
+        a->tol_r[i] *= tight;
+    }
+    const vs_status st = refine(s, rep);
+    a->opt.reltol = s->reltol;
+    memcpy(a->tol_x, s->tol_x, s->n1 * sizeof *tol_r);
+    memcpy(a->tol_r, tol_r, s->n1 * sizeof *tol_r);
+    vs_free(tol_r);
+    return st;
+}
+
+static vs_status find(ana_shot *s, report *rep)
+{
+    size_t k = 0;
+    const double tstab = s->o.tstab;
+    vs_status st = refuse(s);
+    if (st == VS_OK)
+        st = cycle_record(s->a, &s->o, s->sink, tstab, &s->c);
+    if (st != VS_OK)
+        return st;
+    s->t0 = s->c.begin;
+    s->period = s->c.period;
+    cycle_at(&s->c, s->n1, s->t0, &k, s->x0);
+    s->level = probe(s, s->x0);
+    st = shoot_find_corners(s);
+    if (st == VS_OK)
+        st = refine_tightly(s, rep);
+    if (st == VS_NOCONV)
+        explain(s, rep);
+    return st;
+}
+
+vs_status ana_shoot(ana_shot **shot, ana *a, const ana_hb_opt *o, const ana_shoot_opt *w,
+                    const ana_sink *sink)
+{
+    ana_shot *s = vs_calloc(1, sizeof *s);
+    report rep = {0};
+    *shot = NULL;
+    s->a = a;
+    s->o = *o;
+    s->rule = w->rule;
+    s->n_shown = w->points;
+    s->sink = sink;
+    s->n = a->n;
+    s->n1 = (size_t)a->n + 1;
+    s->nnz = csc_nnz(a->jac);
+    allocate(s);
+    s->reltol = a->opt.reltol;
+    memcpy(s->tol_x, a->tol_x, s->n1 * sizeof *s->tol_x);
+    const vs_status st = find(s, &rep);
+    if (st != VS_OK)
+        ana_shot_free(&s);
+    *shot = s;
+    return st;
+}
+
+/* -- facts -- */
+
+double ana_shot_period(const ana_shot *s) { return s->period; }
+
+double ana_shot_point(const ana_shot *s, int64_t k, double *x)
+{
+    const int32_t at = s->shown_at[k] + 1;
+    memcpy(x, s->xs + (size_t)at * s->n1, s->n1 * sizeof *x);
+    return s->period * (double)k / (double)(s->n_shown - 1);
+}
+
+void ana_shot_spectrum(const ana_shot *s, double *to)
+{
+    const size_t nm = (size_t)s->n_sample, nh = (size_t)s->o.harm[0], nk = 2 * nh + 1;
+    double *grid = vs_malloc(2 * nm * sizeof *grid),
+           *samples = vs_malloc(nm * s->n1 * sizeof *samples);
+    take_samples(s, samples);
+    memset(to, 0, 2 * nk * sizeof *to);
+    for (size_t i = 1; i < s->n1; i++) {
+        for (size_t m = 0; m < nm; m++) {
+            grid[2 * m] = samples[m * s->n1 + i];
+            grid[2 * m + 1] = 0;
+        }
+        fft(grid, (int64_t)nm, false);
+        for (size_t k = 0; k < nk; k++) {
+            const double *z = grid + 2 * ((k + nm - nh) % nm);
+            to[2 * (i * nk + k)] = z[0] / (double)nm;
+            to[2 * (i * nk + k) + 1] = z[1] / (double)nm;
+        }
+    }
+    vs_free(grid);
+    vs_free(samples);
+}

@@ -1,0 +1,111 @@
+/* shoot.h - periodic states by shooting: what the files shoot*.c share.
+ *
+ * The map from x_0 at t_0 to x_N one period later is that of a one-step method on fixed steps. Each
+ * solution of the equations, a stage of a step from q_n, is
+ *   f(x) + k = 0,   k = alpha (q(x) - q_n) + sum_j w_j k_j + b k_n - a (q_n - q_n-1)
+ * with k_j the stages before it, k_n = dq/dt at the end of the step before. Its derivative along a
+ * change of the state (dq_n, ...) and of ln T, by which alpha and a fall,
+ *   (G + alpha C) dx = alpha dq_n - sum_j w_j dk_j - b dk_n + a (dq_n - dq_n-1) + turn dlnT
+ *   dq = C dx,   dk = -G dx,   turn = alpha (q - q_n) - a (q_n - q_n-1)
+ * makes the products with the monodromy matrix M = dx_N/dx_0, from the factors of each stage. A
+ * piece between corners begins with steps that need no past, so that x_N depends on q(x_0) alone.
+ * Source: Aprille & Trick, Proc. IEEE 60(1), 1972; Telichevesky, Kundert & White, "Efficient
+ *         steady-state analysis based on matrix-free Krylov-subspace methods", DAC 1995; Hairer &
+ *         Wanner, Solving ODEs II, table IV.6.5 (SDIRK4). docs/analyses.md. */
+#ifndef SHOOT_H
+#define SHOOT_H
+
+#include "ana_priv.h"
+#include "cycle.h"
+
+enum { SHOOT_STAGES = 5 };
+
+typedef struct shoot_stage {
+    double part; /* of the period: its time */
+    double alpha, a, b;
+    double w[SHOOT_STAGES];
+    int32_t number; /* in its step, from 0 */
+    bool ends;      /* the step */
+} shoot_stage;
+
+typedef struct shoot_lin { /* a stage's linearisation */
+    double *g, *c;         /* [nnz + 1] */
+    csc m;                 /* G + alpha C; the circuit's pattern */
+    lu_solver lu;
+    bool analyzed, factored;
+} shoot_lin;
+
+typedef struct shoot_step {
+    double end; /* in periods */
+    bool fresh; /* it begins at a corner, or at t_0 */
+} shoot_step;
+
+/* Columns of the state's derivative, each vector [n + 1]. */
+typedef struct shoot_wave {
+    int32_t n_column;
+    double *dlnt;         /* [n_column] */
+    double *q, *q_before; /* of q_n, q_n-1 */
+    double *d;            /* of k_n */
+    double *k[SHOOT_STAGES];
+    double *x; /* of the last stage */
+} shoot_wave;
+
+struct ana_shot {
+    ana *a;
+    ana_hb_opt o;
+    ana_shoot_rule rule;
+    int64_t n_shown;
+    const ana_sink *sink;
+    double next_progress;
+    int32_t n, nnz;
+    size_t n1, stride;            /* n + 1; of vectors that are loaded */
+    double t0, period;            /* s */
+    double level;                 /* V, of an oscillator's probe at t_0 */
+    double reltol, *tol_x;        /* the user's; [n+1] */
+    cycle c;                      /* of the transient before */
+    double *corner;               /* vec: of sources, in periods, ascending, within 0 .. 1 */
+    shoot_step *step;             /* vec */
+    int32_t n_sample, *sample_at; /* steps at whose end the samples m / n_sample, m > 0, are */
+    int32_t *shown_at;            /* [n_shown] the same of points to be written; -1: at t_0 */
+    double *x0;                   /* [n+1] the state at t_0 */
+    double *x_max, *r_max; /* [stride] largest values of unknowns, of terms of rows in the pass */
+    double *xs;            /* vec: [n+1] at t_0 and at the end of each step */
+    int32_t *state;        /* vec: unknowns that have charge at t_0 */
+    double *qs;            /* vec: [n+1] charges at the same */
+    bool dense;            /* all columns of M are made in the pass */
+    shoot_wave wave;       /* of the pass; of products */
+    double *c0;            /* [nnz + 1] C at t_0 */
+    shoot_lin lin;         /* of the stage at hand */
+    shoot_lin *kept;       /* vec: of all stages; none: they are made again from xk */
+    bool keeps;            /* there is room for `kept` */
+    double *xk, *turn;     /* vecs: [n+1] of all stages, for products */
+    newton_report rep;
+    double failed_at; /* s, where a pass ended */
+};
+
+/* -- shoot_grid.c -- */
+/* Stages of step k. Returns how many. */
+int32_t shoot_stages(const ana_shot *s, int32_t k, shoot_stage to[SHOOT_STAGES]);
+int shoot_order(ana_shoot_rule r);
+/* Corners of the sources in the period. Status: VS_OK; VS_EINPUT: a source does not repeat
+ * (message). */
+VS_MUST_USE vs_status shoot_find_corners(ana_shot *s);
+/* Steps: between samples, points to be written and corners, as many as the recorded transient had,
+ * each halved `level` times. */
+void shoot_make_grid(ana_shot *s, int level);
+int32_t shoot_n_stage(const ana_shot *s);
+
+/* -- shoot_pass.c -- */
+/* Over the period from s->x0: s->xs; with `derive` also what products need, in s->wave if dense.
+ * Status: VS_OK; VS_NOCONV: s->rep, s->failed_at; VS_ESINGULAR (message); VS_STOP. */
+VS_MUST_USE vs_status shoot_pass(ana_shot *s, bool derive);
+/* x_N of the last pass. */
+const double *shoot_end(const ana_shot *s);
+/* to [n+1] = M v + dx_N/dlnT dlnt. Status: VS_OK, VS_ESINGULAR. */
+VS_MUST_USE vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to);
+/* Currents that only slopes of charges determine, at all points (see there). Status as shoot_pass.
+ */
+VS_MUST_USE vs_status shoot_improve(ana_shot *s);
+void shoot_pass_free(ana_shot *s);
+
+#endif

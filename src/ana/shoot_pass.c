@@ -1,0 +1,511 @@
+/* shoot_pass.c - shooting: one pass over the period, and products with its derivative. */
+#include <math.h>
+#include <string.h>
+
+#include "shoot.h"
+#include "vec.h"
+
+typedef struct now {                           /* where the pass is */
+    double *q, *lo, *d, *q_before, *lo_before; /* [stride] q_n and what rounding took; k_n; q_n-1 */
+    double *x, *f, *hist, *k[SHOOT_STAGES], *dx; /* [stride] */
+} now;
+
+/* -- linearisations -- */
+
+static void lin_begin(ana_shot *s, shoot_lin *l)
+{
+    const csc *j = s->a->jac;
+    const size_t nz = (size_t)s->nnz + 1;
+    const lu_opt o = s->a->lu.opt;
+    if (l->g)
+        return;
+    l->g = vs_calloc(nz, sizeof *l->g);
+    l->c = vs_calloc(nz, sizeof *l->c);
+    l->m = (csc){
+        .n = j->n, .colptr = j->colptr, .row = j->row, .val = vs_calloc(nz, sizeof *l->m.val)};
+    lu_init(&l->lu, &o);
+}
+
+static void lin_end(shoot_lin *l)
+{
+    if (!l->g)
+        return;
+    lu_fini(&l->lu);
+    vs_free(l->g);
+    vs_free(l->c);
+    vs_free(l->m.val);
+    *l = (shoot_lin){0};
+}
+
+static vs_status singular(const ana_shot *s, const shoot_lin *l, double part)
+{
+    diag_error(s->a->d, s->o.span, "the matrix of a step is singular at %s, t = %.9g s",
+               l->lu.stat.singular >= 0 ? ana_unknown_text(s->a, l->lu.stat.singular + 1)
+                                        : "some node",
+               s->t0 + part * s->period);
+    return VS_ESINGULAR;
+}
+
+static ckt_env env_at(const ana_shot *s, const shoot_stage *g)
+{
+    return (ckt_env){.mode = CKT_TRAN,
+                     .time = s->t0 + g->part * s->period,
+                     .alpha = g->alpha,
+                     .gmin = s->a->opt.gmin,
+                     .srcfact = 1,
+                     .iter = 1};
+}
+
+/* G, C at x and the factors of G + alpha C. */
+static vs_status linearise(ana_shot *s, const shoot_stage *g, const double *x, shoot_lin *l)
+{
+    ana *a = s->a;
+    const ckt_env env = env_at(s, g);
+    lin_begin(s, l);
+    vs_status st = ckt_load_ac(a->c, &env, x, false, l->g, l->c);
+    if (st != VS_OK)
+        return st;
+    for (int32_t i = 1; i <= a->n && a->opt.rshunt > 0; i++)
+        if (a->gdiag[i])
+            l->g[a->gdiag[i] - a->jac->val] += 1 / a->opt.rshunt;
+    for (int32_t p = 0; p < s->nnz; p++)
+        l->m.val[p] = l->g[p] + g->alpha * l->c[p];
+    if (!l->analyzed) {
+        st = lu_analyze(&l->lu, &l->m);
+        l->analyzed = st == VS_OK;
+    }
+    if (st == VS_OK)
+        st = l->factored ? lu_refactor(&l->lu, &l->m) : VS_REPIVOT;
+    if (st == VS_REPIVOT)
+        st = lu_factor(&l->lu, &l->m);
+    l->factored = st == VS_OK;
+    return st == VS_ESINGULAR ? singular(s, l, g->part) : st;
+}
+
+/* y += by A v with values in the circuit's pattern; vectors from 1. */
+static void add_product(const ana_shot *s, const double *val, double by, const double *v, double *y)
+{
+    const csc *j = s->a->jac;
+    for (int32_t c = 0; c < j->n; c++) {
+        const double w = by * v[c + 1];
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1] && w != 0; p++)
+            y[j->row[p] + 1] += val[p] * w;
+    }
+}
+
+/* -- columns -- */
+
+static void wave_make(ana_shot *s, int32_t n_column)
+{
+    shoot_wave *w = &s->wave;
+    double **const v[] = {&w->q,    &w->q_before, &w->d,    &w->k[0], &w->k[1],
+                          &w->k[2], &w->k[3],     &w->k[4], &w->x};
+    w->n_column = n_column;
+    w->dlnt = vs_realloc(w->dlnt, (size_t)(n_column + 1) * sizeof(double));
+    memset(w->dlnt, 0, (size_t)(n_column + 1) * sizeof(double));
+    for (size_t i = 0; i < VS_COUNT(v); i++) {
+        const size_t bytes = (size_t)(n_column + 1) * s->n1 * sizeof(double);
+        *v[i] = vs_realloc(*v[i], bytes);
+        memset(*v[i], 0, bytes);
+    }
+}
+
+/* One stage: the columns at its end, from those of the steps before. turn [n+1]: NULL if no column
+ * has dlnt. */
+static void propagate(ana_shot *s, const shoot_stage *g, shoot_lin *l, const double *turn)
+{
+    shoot_wave *w = &s->wave;
+    for (int32_t col = 0; col < w->n_column; col++) {
+        const size_t at = (size_t)col * s->n1;
+        double *q = w->q + at, *before = w->q_before + at, *d = w->d + at, *x = w->x + at,
+               *k = w->k[g->number] + at;
+        for (size_t i = 1; i < s->n1; i++) {
+            x[i] = g->alpha * q[i] - g->b * d[i] + g->a * (q[i] - before[i]);
+            for (int32_t j = 0; j < g->number; j++)
+                x[i] -= g->w[j] * w->k[j][at + i];
+            if (turn)
+                x[i] += w->dlnt[col] * turn[i];
+            k[i] = 0;
+        }
+        lu_solve(&l->lu, x + 1, x + 1);
+        add_product(s, l->g, -1, x, k);
+        if (!g->ends)
+            continue;
+        memcpy(before, q, s->n1 * sizeof *q);
+        memset(q, 0, s->n1 * sizeof *q);
+        add_product(s, l->c, 1, x, q);
+        memcpy(d, k, s->n1 * sizeof *k);
+    }
+}
+
+/* The columns at t_0: those of C for the unknowns of the state, and one for ln T. */
+static void begin_columns(ana_shot *s)
+{
+    const csc *j = s->a->jac;
+    const int32_t n = (int32_t)vec_len(s->state);
+    wave_make(s, n + (s->o.osc ? 1 : 0));
+    for (int32_t col = 0; col < n; col++) {
+        const int32_t c = s->state[col] - 1;
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            s->wave.q[(size_t)col * s->n1 + (size_t)j->row[p] + 1] += s->c0[p];
+    }
+    s->wave.dlnt[n] = s->o.osc ? 1 : 0;
+}
+
+vs_status shoot_product(ana_shot *s, const double *v, double dlnt, double *to)
+{
+    shoot_stage g[SHOOT_STAGES];
+    size_t at = 0;
+    vs_status st = VS_OK;
+    wave_make(s, 1);
+    s->wave.dlnt[0] = dlnt;
+    add_product(s, s->c0, 1, v, s->wave.q);
+    for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
+        const int32_t n = shoot_stages(s, (int32_t)k, g);
+        for (int32_t i = 0; i < n && st == VS_OK; i++, at++) {
+            shoot_lin *l = s->keeps ? &s->kept[at] : &s->lin;
+            if (!s->keeps)
+                st = linearise(s, &g[i], s->xk + at * s->n1, l);
+            if (st == VS_OK)
+                propagate(s, &g[i], l, dlnt != 0 ? s->turn + at * s->n1 : NULL);
+        }
+    }
+    memcpy(to, s->wave.x, s->n1 * sizeof *to);
+    return st;
+}
+
+/* -- the pass -- */
+
+static now now_make(const ana_shot *s)
+{
+    now w;
+    double **const v[] = {&w.q,    &w.lo, &w.d,    &w.q_before, &w.lo_before, &w.x,    &w.f,
+                          &w.hist, &w.dx, &w.k[0], &w.k[1],     &w.k[2],      &w.k[3], &w.k[4]};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        *v[i] = vs_calloc(s->stride, sizeof(double));
+    return w;
+}
+
+static void now_free(now *w)
+{
+    double *const v[] = {w->q,    w->lo, w->d,    w->q_before, w->lo_before, w->x,    w->f,
+                         w->hist, w->dx, w->k[0], w->k[1],     w->k[2],      w->k[3], w->k[4]};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        vs_free(v[i]);
+}
+
+/* All terms of k but alpha (q - q_n); those that a period of another length leaves alone to
+ * `still`. */
+static void set_history(const ana_shot *s, const now *w, const shoot_stage *g, double *still)
+{
+    for (size_t i = 1; i < s->n1; i++) {
+        still[i] = g->b * w->d[i];
+        for (int32_t j = 0; j < g->number; j++)
+            still[i] += g->w[j] * w->k[j][i];
+        w->hist[i] = still[i] - g->a * ((w->q[i] - w->q_before[i]) + (w->lo[i] - w->lo_before[i]));
+    }
+}
+
+static newton_eq equation(const ana_shot *s, const now *w, const shoot_stage *g, bool patient)
+{
+    const option_set *o = &s->a->opt;
+    enum { MORE = 10 };
+    newton_eq eq = {.env = env_at(s, g),
+                    .q_n = w->q,
+                    .qlo_n = w->lo,
+                    .hist = w->hist,
+                    .gshunt = o->rshunt > 0 ? 1 / o->rshunt : 0,
+                    .xmax = s->x_max,
+                    .rmax = s->r_max,
+                    .itl = (patient ? MORE : 1) * (o->itl4 > 10 ? o->itl4 : 10),
+                    .itl_more = 3 * MORE * o->itl4};
+    eq.env.limit = true;
+    return eq;
+}
+
+/* Newton from the last point. If it fails, from there again with new starts of the devices'
+ * limits. */
+static vs_status solve(ana_shot *s, const now *w, const shoot_stage *g)
+{
+    ana *a = s->a;
+    newton_eq eq = equation(s, w, g, false);
+    double *from = w->dx;
+    memcpy(from, w->x, s->n1 * sizeof *from);
+    vs_status st = newton_run(a, &eq, w->x, &s->rep);
+    if (st != VS_NOCONV)
+        return st;
+    memcpy(w->x, from, s->n1 * sizeof *from);
+    ckt_reset_limits(a->c);
+    eq = equation(s, w, g, true);
+    st = newton_run(a, &eq, w->x, &s->rep);
+    s->failed_at = eq.env.time;
+    return st;
+}
+
+/* One more update with the exact matrix, so that what is left is of second order in Newton's
+ * tolerances; charges follow by C. Sets w->k and the charges of the stage into a->q, a->r (what
+ * rounding took). */
+static vs_status polish(ana_shot *s, now *w, const shoot_stage *g, shoot_lin *l)
+{
+    ana *a = s->a;
+    const double shunt = a->opt.rshunt > 0 ? 1 / a->opt.rshunt : 0, *rest = ckt_charge_rest(a->c);
+    double *k = w->k[g->number], *lo = w->f;
+    memcpy(lo, rest, s->n1 * sizeof *lo);
+    for (size_t i = 1; i < s->n1; i++) {
+        k[i] = g->alpha * ((a->q[i] - w->q[i]) + (lo[i] - w->lo[i])) + w->hist[i];
+        w->dx[i] = a->f[i] + k[i] + (a->gdiag[i] ? shunt * w->x[i] : 0);
+    }
+    const vs_status st = linearise(s, g, w->x, l);
+    if (st != VS_OK)
+        return st;
+    lu_solve(&l->lu, w->dx + 1, w->dx + 1);
+    for (size_t i = 1; i < s->n1; i++)
+        w->x[i] -= w->dx[i];
+    add_product(s, l->c, -1, w->dx, lo);
+    for (size_t i = 1; i < s->n1; i++)
+        k[i] = g->alpha * ((a->q[i] - w->q[i]) + (lo[i] - w->lo[i])) + w->hist[i];
+    return VS_OK;
+}
+
+static void end_step(ana_shot *s, now *w, const shoot_stage *g)
+{
+    double *q = w->q_before, *lo = w->lo_before;
+    w->q_before = w->q;
+    w->lo_before = w->lo;
+    w->q = q;
+    w->lo = lo;
+    memcpy(w->q, s->a->q, s->n1 * sizeof *q);
+    memcpy(w->lo, w->f, s->n1 * sizeof *lo);
+    memcpy(w->d, w->k[g->number], s->n1 * sizeof *q);
+    const size_t at = vec_len(s->xs);
+    vec_extend(s->xs, s->n1);
+    memcpy(s->xs + at, w->x, s->n1 * sizeof *q);
+    vec_extend(s->qs, s->n1);
+    for (size_t i = 0; i < s->n1; i++) {
+        s->qs[at + i] = w->q[i] + w->lo[i];
+        s->x_max[i] = fmax(s->x_max[i], fabs(w->x[i]));
+        s->r_max[i] = fmax(s->r_max[i], s->a->fmax[i]);
+    }
+}
+
+/* What a product needs of the stage. */
+static void keep_stage(ana_shot *s, const now *w, const shoot_stage *g, const double *still)
+{
+    size_t at = vec_len(s->xk);
+    vec_extend(s->xk, s->n1);
+    memcpy(s->xk + at, w->x, s->n1 * sizeof *w->x);
+    if (!s->o.osc)
+        return;
+    at = vec_len(s->turn);
+    vec_extend(s->turn, s->n1);
+    for (size_t i = 0; i < s->n1; i++)
+        s->turn[at + i] = w->k[g->number][i] - still[i];
+}
+
+static vs_status one_stage(ana_shot *s, now *w, const shoot_stage *g, int32_t number, bool derive,
+                           double *still)
+{
+    shoot_lin *l = derive && s->keeps && !s->dense ? &s->kept[number] : &s->lin;
+    set_history(s, w, g, still);
+    vs_status st = solve(s, w, g);
+    if (st == VS_OK)
+        st = polish(s, w, g, l);
+    if (st != VS_OK)
+        return st;
+    if (derive && s->dense) {
+        for (size_t i = 0; i < s->n1; i++)
+            still[i] = w->k[g->number][i] - still[i];
+        propagate(s, g, l, s->o.osc ? still : NULL);
+    } else if (derive) {
+        keep_stage(s, w, g, still);
+    }
+    if (g->ends)
+        end_step(s, w, g);
+    return VS_OK;
+}
+
+/* Charges, C and the state's unknowns at t_0. */
+static vs_status begin_pass(ana_shot *s, now *w)
+{
+    ana *a = s->a;
+    const csc *j = a->jac;
+    bool limited;
+    const shoot_stage g = {.alpha = 1 / s->period};
+    ckt_env env = env_at(s, &g);
+    memcpy(w->x, s->x0, s->n1 * sizeof *w->x);
+    ckt_reset_limits(a->c);
+    vs_status st = ckt_load(a->c, &env, w->x, a->f, w->q, a->fmax, a->qmax, &limited);
+    if (st == VS_OK) {
+        memcpy(w->lo, ckt_charge_rest(a->c), s->n1 * sizeof *w->lo);
+        st = ckt_load_ac(a->c, &env, w->x, false, s->lin.g, s->c0);
+    }
+    if (st != VS_OK) {
+        s->failed_at = s->t0;
+        s->rep = (newton_report){.nonfinite = true};
+        return st;
+    }
+    vec_clear(s->state);
+    for (int32_t c = 0; c < j->n; c++) {
+        bool any = false;
+        for (int32_t p = j->colptr[c]; p < j->colptr[c + 1]; p++)
+            any |= s->c0[p] != 0;
+        if (any)
+            vec_push(s->state, c + 1);
+    }
+    vec_clear(s->xs);
+    vec_extend(s->xs, s->n1);
+    memcpy(s->xs, w->x, s->n1 * sizeof *w->x);
+    vec_clear(s->qs);
+    vec_extend(s->qs, s->n1);
+    memcpy(s->qs, w->q, s->n1 * sizeof *w->x);
+    vec_clear(s->xk);
+    vec_clear(s->turn);
+    for (size_t i = 0; i < s->n1; i++) {
+        s->x_max[i] = fabs(w->x[i]);
+        s->r_max[i] = a->fmax[i];
+    }
+    return VS_OK;
+}
+
+/* Linearisations of all stages are kept where they fit into so many bytes. */
+enum { DENSE_STATES = 100 };
+static const double most_bytes = 1e9;
+static void plan_memory(ana_shot *s, bool derive)
+{
+    const int32_t n = shoot_n_stage(s);
+    const double each = 8.0 * (4.0 * s->nnz + 2.0 * fmax(s->a->lu.stat.nnz_lu, s->nnz));
+    s->dense = vec_len(s->state) <= DENSE_STATES;
+    if (!derive || s->dense)
+        return;
+    s->keeps = n * each < most_bytes;
+    while (s->keeps && vec_len(s->kept) < (size_t)n)
+        vec_push(s->kept, ((shoot_lin){0}));
+}
+
+static bool asked_to_stop(ana_shot *s, double part)
+{
+    const ana_sink *k = s->sink;
+    return ana_tick(s->a, &s->next_progress, part, s->t0 + part * s->period, k->progress, k->stop,
+                    k->user);
+}
+
+vs_status shoot_pass(ana_shot *s, bool derive)
+{
+    shoot_stage g[SHOOT_STAGES];
+    now w = now_make(s);
+    double *still = vs_calloc(s->n1, sizeof *still);
+    int32_t number = 0;
+    lin_begin(s, &s->lin);
+    vs_status st = begin_pass(s, &w);
+    if (st == VS_OK) {
+        plan_memory(s, derive);
+        if (derive && s->dense)
+            begin_columns(s);
+    }
+    for (size_t k = 0; k < vec_len(s->step) && st == VS_OK; k++) {
+        const int32_t n = shoot_stages(s, (int32_t)k, g);
+        for (int32_t i = 0; i < n && st == VS_OK; i++)
+            st = one_stage(s, &w, &g[i], number++, derive, still);
+        s->a->st.points_accepted++;
+        if (st == VS_OK && asked_to_stop(s, s->step[k].end))
+            st = VS_STOP;
+    }
+    now_free(&w);
+    vs_free(still);
+    return st;
+}
+
+const double *shoot_end(const ana_shot *s) { return s->xs + vec_len(s->xs) - s->n1; }
+
+/* -- slopes of charges -- */
+
+/* Weights of the derivative at t[at] of the polynomial through (t_j, q_j), n points. */
+static void slope_weights(const double *t, int n, int at, double *w)
+{
+    for (int j = 0; j < n; j++) {
+        double value = 1, sum = 0;
+        for (int m = 0; m < n; m++) {
+            if (m != j && m != at && at != j)
+                value *= (t[at] - t[m]) / (t[j] - t[m]);
+            if (m != j)
+                sum += 1 / (t[j] - t[m]);
+        }
+        w[j] = at == j ? sum : value / (t[j] - t[at]);
+    }
+}
+
+/* The stencil of point k, up to five of its piece first .. last. */
+enum { STENCIL = 5 };
+static int stencil(const ana_shot *s, int32_t k, int32_t first, int32_t last, int32_t *from,
+                   double *w)
+{
+    double t[STENCIL];
+    const int n = last - first + 1 < STENCIL ? last - first + 1 : STENCIL;
+    *from = k - n / 2;
+    *from = *from < first ? first : *from + n - 1 > last ? last - n + 1 : *from;
+    for (int j = 0; j < n; j++)
+        t[j] = (*from + j ? s->step[*from + j - 1].end : 0) * s->period;
+    slope_weights(t, n, k - *from, w);
+    return n;
+}
+
+/* Point k: x changes by A^-1 of what f + dq/dt is short of. */
+static vs_status improve_point(ana_shot *s, int32_t k, int32_t first, int32_t last)
+{
+    ana *a = s->a;
+    double w[STENCIL], *x = s->xs + (size_t)k * s->n1, *r = s->wave.x;
+    int32_t from;
+    bool limited;
+    const int n = stencil(s, k, first, last, &from, w);
+    const double length = s->step[k - 1].end - (k > 1 ? s->step[k - 2].end : 0);
+    const shoot_stage g = {.part = s->step[k - 1].end, .alpha = 1e6 / (length * s->period)};
+    const ckt_env env = env_at(s, &g);
+    vs_status st = ckt_load(a->c, &env, x, a->f, a->q, a->fmax, a->qmax, &limited);
+    if (st == VS_OK)
+        st = linearise(s, &g, x, &s->lin);
+    for (size_t i = 1; i < s->n1; i++) {
+        r[i] = a->f[i] + (a->gdiag[i] && a->opt.rshunt > 0 ? x[i] / a->opt.rshunt : 0);
+        for (int j = 0; j < n; j++)
+            r[i] += w[j] * s->qs[(size_t)(from + j) * s->n1 + i];
+    }
+    if (st != VS_OK)
+        return st;
+    lu_solve(&s->lin.lu, r + 1, r + 1);
+    for (size_t i = 1; i < s->n1; i++)
+        x[i] -= r[i];
+    return VS_OK;
+}
+
+/* The stages of SDIRK4 are of lower order than its steps, and so are slopes of charges at their
+ * ends. Where they determine a current, as that of a source across a capacitor, it is made anew
+ * from slopes of order 4 through the points around; alpha is taken so large that charges stay. */
+vs_status shoot_improve(ana_shot *s)
+{
+    const int32_t n = (int32_t)vec_len(s->step);
+    vs_status st = VS_OK;
+    wave_make(s, 1);
+    for (int32_t first = 0, last; first < n && st == VS_OK; first = last) {
+        last = first + 1;
+        while (last < n && !s->step[last].fresh)
+            last++;
+        for (int32_t k = first + 1; k <= last && st == VS_OK; k++)
+            st = improve_point(s, k, first, last);
+    }
+    memcpy(s->xs, shoot_end(s), s->n1 * sizeof *s->xs);
+    return st;
+}
+
+void shoot_pass_free(ana_shot *s)
+{
+    shoot_wave *w = &s->wave;
+    double *const v[] = {w->dlnt, w->q,    w->q_before, w->d,    w->k[0],
+                         w->k[1], w->k[2], w->k[3],     w->k[4], w->x};
+    for (size_t i = 0; i < VS_COUNT(v); i++)
+        vs_free(v[i]);
+    lin_end(&s->lin);
+    for (size_t i = 0; i < vec_len(s->kept); i++)
+        lin_end(&s->kept[i]);
+    vec_free(s->kept);
+    vec_free(s->xk);
+    vec_free(s->turn);
+}

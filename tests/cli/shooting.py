@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Periodic states by shooting (.pss method=shooting) against closed forms, .ac, harmonic balance and
+transients.
+
+    shooting.py VSIM [test...]
+
+Each bound says where it comes from."""
+import math
+import os
+import subprocess
+import sys
+import unittest
+
+import periodic
+
+RECTIFIER = """rectifier
+v1 in 0 sin(0.2 1 1meg)
+r1 in a 200
+d1 a out dd
+c1 out 0 200p
+r2 out 0 5k
+.model dd d is=1e-14 n=2 cjo=2p rs=5 tt=1n
+"""
+TIGHT = '.options reltol=1e-6 vntol=1e-9 abstol=1e-13\n'
+OSCILLATOR = """van der pol
+l1 a 0 1u ic=0
+c1 a 0 1n ic=1
+r1 a 0 1k
+b1 a 0 i=-2m*v(a)+0.4m*v(a)^3
+"""
+
+
+class Shooting(periodic.Deck):
+    def of_orbit(self, deck):
+        return self.plot(self.run_deck(deck), 'Harmonic')
+
+    def test_a_linear_circuit_answers_as_in_ac(self):
+        # reltol=1e-8: halving the steps changes 1e-9 at most, and of order 4 a tenth is left. v1 is
+        # across a capacitor, whose current is known by the slope of its charge alone.
+        p = self.run_deck("""linear
+v1 in 0 dc 2 sin(2 3 1meg) ac 3
+c3 in 0 1n
+r1 in a 50
+l1 a b 3u
+c1 b 0 1n
+r2 b 0 60
+l2 b c 100u
+c2 c 0 250p
+r3 c 0 10k
+.options reltol=1e-8 vntol=1e-9
+.pss 1meg 2u c 101 4 method=shooting
+.ac lin 1 1meg 1meg
+.op
+.end
+""")
+        hb, ac, op = self.plot(p, 'Harmonic'), self.plot(p, 'AC'), self.plot(p, 'Operating')
+        for name in ('v(a)', 'v(b)', 'v(c)', 'i(l1)', 'i(l2)', 'i(v1)'):
+            # a sine is the phasor -i
+            self.close(hb[name][1], -1j * ac[name][0], 1e-9)
+            self.close(hb[name][0], op[name][0], 1e-9, abs(ac[name][0]))
+            self.close(hb[name][2], 0, 1e-9, abs(ac[name][0]))
+
+    def test_corners_against_exponentials(self):
+        # a square wave of period T into RC: at the rise v = -tanh(T/4RC), whatever the steps. Edges
+        # of 1 ps move that by 1e-12 / 2RC = 5e-6 at most; with the edge in the middle of the ramp
+        # this is of second order.
+        for rule in ('sdirk4', 'trap', 'gear'):
+            p = self.run_deck("""square
+v1 in 0 pulse(-1 1 0 1p 1p 499.999n 1u)
+r1 in out 1k
+c1 out 0 100p
+.options reltol=1e-5
+.pss 1meg 0 out 65 10 method=shooting integration=%s
+.end
+""" % rule)
+            w = self.plot(p, 'Periodic Steady')
+            tau, v = 1e-7, w['v(out)']
+            for t, y in zip(w['time'], v):
+                s = t % 0.5e-6
+                exact = 1 - (1 + math.tanh(2.5)) * math.exp(-s / tau)
+                exact = exact if t < 0.5e-6 else -exact
+                if 1e-9 < s < 0.499e-6:
+                    self.assertLess(abs(y - exact), 1e-5 + 0.6e-12 / tau)
+
+    def test_the_methods_agree_within_what_they_promise(self):
+        # each is refined until halving its steps changes less than a tolerance, or warns
+        got = {}
+        for rule in ('sdirk4', 'trap', 'gear'):
+            got[rule] = self.of_orbit(
+                RECTIFIER + '.pss 1meg 2u out 65 20 method=shooting integration=%s\n.end\n' % rule)
+        for rule in ('trap', 'gear'):
+            for k in range(5):
+                self.close(got[rule]['v(out)'][k], got['sdirk4']['v(out)'][k], 1e-3,
+                           abs(got['sdirk4']['v(out)'][0]))
+
+    def test_a_rectifier_is_what_harmonic_balance_finds(self):
+        # of the largest harmonic 1e-6: reltol, and what 60 harmonics leave out
+        p = self.run_deck(RECTIFIER + TIGHT +
+                          '.hb 1meg nharms=60\n.pss 1meg 2u out 65 60 method=shooting\n.end\n')
+        hb, pss = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
+        for name in ('v(a)', 'v(out)'):
+            largest = max(abs(z) for z in hb[name])
+            for k in range(20):
+                self.assertLess(abs(hb[name][k] - pss[name][k]), 1e-6 * largest)
+
+    def test_a_rectifier_is_what_a_transient_ends_in(self):
+        # the transient's steps of 0.2 ns leave (2 pi f h)^2 / 12 = 1e-7 of each harmonic of order 1,
+        # of order 10 1e-5 of what is 1e-2 there; its start has decayed by exp(-30 us / 1 us)
+        p = self.run_deck(RECTIFIER + TIGHT + '.pss 1meg 2u out 1001 60 method=shooting\n'
+                          '.tran 0.2n 31u 30u 0.2n\n.end\n')
+        pss, tran = self.plot(p, 'Periodic Steady'), self.plot(p, 'Transient')
+        t, v, k = tran['time'], tran['v(out)'], 0
+        for x, y in zip(pss['time'], pss['v(out)']):
+            while k + 2 < len(t) and t[k + 1] < 30e-6 + x:
+                k += 1
+            part = (30e-6 + x - t[k]) / (t[k + 1] - t[k])
+            self.assertLess(abs(v[k] + part * (v[k + 1] - v[k]) - y), 1e-5 * max(v))
+
+    def test_slow_states_need_no_long_transient(self):
+        # the filter's time constant is 1000 periods; the mean of a cosine's rectified half is 1/pi
+        p = self.run_deck("""slow
+v0 x 0 sin(0 1 1meg 0 0 90)
+b1 a 0 v=max(0, v(x))
+r1 a out 1k
+c1 out 0 1u
+.pss 1meg 0 out 65 4 method=shooting
+.end
+""")
+        self.close(self.plot(p, 'Harmonic')['v(out)'][0].real, 1 / math.pi, 1e-4)
+
+    def test_an_oscillator_is_what_harmonic_balance_finds(self):
+        p = self.run_deck(OSCILLATOR + '.hbosc tone=5meg nharms=15 probenode=a tstab=20u uic\n'
+                          '.pss 5meg 20u a 65 15 uic method=shooting\n'
+                          '.phasenoise v(a) dec 1 1k 100k\n'
+                          '.hbosc tone=5meg nharms=15 probenode=a tstab=20u uic\n'
+                          '.phasenoise v(a) dec 1 1k 100k\n.end\n')
+        hb, pss = self.plot(p, 'Harmonic'), self.plot(p, 'Harmonic', 1)
+        # grid_error * reltol of the period, and as much of amplitudes
+        self.close(pss['frequency'][1], hb['frequency'][1], 1e-4)
+        for k in range(4):
+            self.close(abs(pss['v(a)'][k]), abs(hb['v(a)'][k]), 1e-4, abs(hb['v(a)'][1]))
+        # harmonic balance goes on from the shooting's state to the same orbit
+        a, b = self.plot(p, 'Phase Noise'), self.plot(p, 'Phase Noise', 1)
+        for x, y in zip(a['phnoise'], b['phnoise']):
+            self.assertLess(abs(x - y), 1e-4)
+        v = self.plot(p, 'Periodic Steady', 1)['v(a)']
+        self.close(v[0], v[-1], 1e-3, max(v))
+
+    def test_many_states_are_solved_by_krylov_products(self):
+        # 130 states are more than are made column by column; bound: GMRES' and grid_error * reltol
+        rows = ''.join('r%d n%d n%d 10\nc%d n%d 0 10p\n' % (k, k, k + 1, k, k + 1)
+                       for k in range(130))
+        p = self.run_deck('ladder\nv1 n0 0 sin(0 2 1meg) ac 2\n' + rows + """rl n130 0 1k
+.options reltol=1e-5
+.pss 1meg 1u n5 33 3 method=shooting
+.ac lin 1 1meg 1meg
+.end
+""")
+        hb, ac = self.plot(p, 'Harmonic'), self.plot(p, 'AC')
+        for name in ('v(n1)', 'v(n60)', 'v(n130)'):
+            self.close(hb[name][1], -1j * ac[name][0], 1e-5, 2)
+
+    def test_small_signals_go_on_from_its_state(self):
+        deck = RECTIFIER.replace('v1 in 0', 'v1 in 0 ac 1') + TIGHT
+        after = '.hbac dec 1 1k 100k\n.end\n'
+        a = self.run_deck(deck + '.hb 1meg nharms=40\n' + after)
+        b = self.run_deck(deck + '.pss 1meg 2u out 65 40 method=shooting\n' + after)
+        a, b = self.plot(a, 'Periodic AC'), self.plot(b, 'Periodic AC')
+        for x, y in zip(a['v(out)'], b['v(out)']):
+            self.close(x, y, 1e-6)
+
+    def test_steps_and_measures(self):
+        self.write('deck.sp', """stepped
+.param r=1k
+v1 in 0 sin(1 2 1meg)
+r1 in out {r}
+r2 out 0 1k
+.pss 1meg 0 out 65 3 method=shooting
+.meas pss top max v(out)
+.step param r list 1k 3k
+.end
+""")
+        done = subprocess.run([periodic.VSIM, '-r', 'out.raw', 'deck.sp'], cwd=self.tmp.name,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        top = [line.split()[-1] for line in done.stdout.splitlines()
+               if line.split()[:1] in (['1'], ['2'])]
+        # (1 + 2) / 2 and (1 + 2) / 4: one of 64 steps hits the sine's top
+        self.assertEqual(['%.6g' % float(y) for y in top], ['1.5', '0.75'], done.stdout)
+
+    # -- what cannot be --
+
+    def test_messages(self):
+        pss = '.pss 1meg 10u b 17 3 method=shooting\n.end\n'
+        for deck, code, words in (
+                ('v1 b 0 sin(0 1 1.1meg)\nr1 b 0 1k\n', 1, "'v1' does not repeat"),
+                ('v1 a 0 1\nr1 a b 1k\nc1 b 0 1n\n', 1, 'died away'),
+                ('v1 a 0 sin(0 1 1meg)\nc1 a b 1n\nc2 b 0 1n\n', 3, "leaves node 'b' as it is"),
+                ('v1 a 0 sin(0 1 1meg)\nt1 a 0 b 0 z0=50 td=1n\nr1 b 0 50\n', 1, 'waves of a whole'),
+                ('l1 b 0 1u ic=0\nc1 b 0 1n ic=1\nr1 b 0 1k\n', 3, 'no periodic solution'),
+        ):
+            text = self.run_deck('bad\n' + deck + (pss if 'ic=1' not in deck else pss.replace(
+                'method', 'uic method').replace('1meg', '5meg')), code)
+            self.assertIn(words, text)
+        for words in ('method=shoting', 'method=shooting integration=rk', 'method=shooting points'):
+            text = self.run_deck('bad\nv1 a 0 sin(0 1 1meg)\nr1 a 0 1k\n.pss 1meg 1u a 11 3 %s\n.end\n'
+                                 % words, 1)
+            self.assertIn('expected', text)
+
+
+if __name__ == '__main__':
+    periodic.VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
