@@ -145,6 +145,7 @@ typedef struct net_tok {
     X(STEP, "step")                                                                                \
     X(IGNORED, "protect") X(IGNORED, "unprotect")       \
     X(IGNORED, "prot") X(IGNORED, "unprot") X(IGNORED, "data") X(IGNORED, "enddata")              \
+    X(SPEF, "spef")                                                                                \
     X(ALTER, "alter") X(IGNORED, "connect") X(IGNORED, "graph") X(IGNORED, "wave")              \
     X(IGNORED, "backanno") X(DEL, "del") X(IGNORED, "malias") X(IGNORED, "stim")              \
     X(IGNORED, "distribution") X(STEP, "mc") X(STEP, "limits") X(IGNORED, "wcase")
@@ -202,6 +203,7 @@ typedef enum net_card_kind {
     NET_CARD_NEEDED,    /* an analysis that does not exist yet */
     NET_CARD_STEP,      /* .step .mc .limits: families of runs */
     NET_CARD_ALTER,     /* a run with changed cards */
+    NET_CARD_SPEF,      /* wires of a layout */
     NET_CARD_DEL,       /* .del lib in .alter */
     NET_CARD_IGNORED    /* known elsewhere, without effect here */
 } net_card_kind;

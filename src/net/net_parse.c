@@ -4,6 +4,7 @@
 
 #include "net_for.h"
 #include "net_priv.h"
+#include "net_spef.h"
 #include "vec.h"
 
 enum { MAX_INCLUDE_DEPTH = 100, MAX_FILES = 20000, MAX_TOTAL_BYTES = 1 << 29, MAX_NESTING = 200 };
@@ -25,6 +26,11 @@ typedef struct known_file {
                        cards of the same line share */
 } known_file;
 
+typedef struct spef_card {
+    net_card card;
+    net_sub *in; /* definition that it stands in */
+} spef_card;
+
 typedef struct reader {
     net_deck *deck;
     diag *d;
@@ -43,6 +49,7 @@ typedef struct reader {
     bool skip;         /* in an .alter block that is not applied */
     size_t block;      /* first card of the .alter block */
     net_range *range;  /* vec: what files at top level gave */
+    spef_card *spef;   /* vec: .spef cards, read when all other cards are */
     bool expanded;     /* this text has no loops, indices and sums left */
     net_for loop;
     known_file *known; /* vec: included files without messages, whose cards do not move the place of
@@ -619,6 +626,65 @@ static void read_made(reader *r, char *text, size_t len, diag_span from, const c
     r->expanded = before;
 }
 
+/* -- wires -- */
+
+static void note_spef(reader *r, const net_card *c)
+{
+    if (vec_len(r->open))
+        diag_error(r->d, net_card_span(c), ".spef cannot stand inside .if");
+    else if (c->n_tok < 2)
+        diag_error(r->d, net_card_span(c), ".spef needs a file name");
+    else
+        vec_push(r->spef, ((spef_card){*c, r->cur}));
+}
+
+/* spef = ".spef" file [subckt]: the body that the file's nets are of; NULL after a message. */
+static net_sub *spef_body(reader *r, const spef_card *s, const net_tok *sub, int32_t file)
+{
+    const char *name = sub ? sub->text : NULL, **known = NULL;
+    net_sub *found = s->in;
+    if (!sub && !s->in->name)
+        name = net_spef_design(r->d, r->names, file);
+    for (size_t i = 0; name && i < vec_len(s->in->card); i++) {
+        net_sub *one = s->in->card[i].sub;
+        if (one)
+            vec_push(known, one->name);
+        if (one && one->name == name)
+            found = one;
+    }
+    if (sub && found == s->in) {
+        diag_error(r->d, net_tok_span(&s->card, sub), "there is no subcircuit '%s'", name);
+        diag_suggest(r->d, name, known, vec_len(known));
+        found = NULL;
+    }
+    vec_free(known);
+    return found;
+}
+
+static void read_spef(reader *r, const spef_card *s, int32_t number)
+{
+    const net_card *c = &s->card;
+    int32_t k, file;
+    const net_tok t = net_file_tok(c, 1, 0, &k);
+    const net_tok *sub = k < c->n_tok && c->tok[k].text ? &c->tok[k] : NULL;
+    const char *name = net_file_text(r->d, r->mem, c, &t), *why;
+    const char *path = net_find_file(r->d, r->mem, name, c->file, r->opt);
+    if (diag_read_file(r->d, path, net_tok_span(c, &t), &file, &why)) {
+        diag_error(r->d, net_tok_span(c, &t), "file '%s' %s", name, why);
+        return;
+    }
+    net_sub *const body = spef_body(r, s, sub, file), *const cur = r->cur;
+    size_t len = 0;
+    if (!body)
+        return;
+    const net_spef_in in = {
+        .d = r->d, .names = r->names, .mem = r->mem, .body = body, .number = number};
+    char *const text = net_spef_text(&in, file, &len);
+    r->cur = body;
+    read_made(r, text, len, net_card_span(c), "wires");
+    r->cur = cur;
+}
+
 /* A .for card: everything up to its .endfor. */
 static void read_loop(reader *r, net_lex *l, const net_card *c)
 {
@@ -702,6 +768,7 @@ static bool dot_card(reader *r, net_lex *l, net_card c, const char *section)
     case NET_CARD_ALTER: begin_alter(r, &c); break;
     case NET_CARD_DEL: delete_lib(r, &c); break;
     case NET_CARD_FOR: read_loop(r, l, &c); break;
+    case NET_CARD_SPEF: note_spef(r, &c); break;
     case NET_CARD_ENDFOR: diag_error(r->d, net_card_span(&c), ".endfor without .for"); break;
     case NET_CARD_PARAM:
         if (!r->cur->name)
@@ -958,6 +1025,9 @@ static vs_status read_all(reader *r, int32_t file)
         diag_error(r->d, deck->top->span, "the deck has no cards%s",
                    r->opt && r->opt->no_title ? "" : " after its title");
     end_alter(r);
+    r->skip = false;
+    for (size_t i = 0; i < vec_len(r->spef); i++)
+        read_spef(r, &r->spef[i], (int32_t)i + 1);
     freeze_sub(r, deck->top);
     vec_freeze(r->mem, deck->hdl);
     vec_freeze(r->mem, deck->hdl_span);
@@ -965,6 +1035,7 @@ static vs_status read_all(reader *r, int32_t file)
     vec_free(r->chain);
     vec_free(r->open);
     vec_free(r->range);
+    vec_free(r->spef);
     for (size_t i = 0; i < vec_len(r->known); i++)
         vec_free(r->known[i].line);
     vec_free(r->known);
