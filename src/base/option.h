@@ -26,7 +26,7 @@
 /* X(name, C type, default, range, text)
  * Models read these with $simparam, in this order (ir.h); analyses read the tolerances too. */
 #define OPTION_MODEL_LIST(X)                                                                       \
-    X(tnom, double, 27, CELSIUS, "temperature of model parameters, degrees Celsius")               \
+    X(tnom, double, 27, CELSIUS, "of model parameters, degrees Celsius")                           \
     X(scale, double, 1, NUMBER, "factor of `l w pd ps` of MOS transistors, its square of `ad as`") \
     X(shrink, double, 0, NUMBER, "for models that ask for it")                                     \
     X(imax, double, 1e3, NUMBER, "ampere; for models that ask for it")                             \

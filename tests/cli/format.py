@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sources stand as .clang-format says; no line of source or prose is longer than 100 columns; a
-function of more than 60 lines says why (tools/long.py)."""
+"""Sources stand as .clang-format says; no line of source or prose is longer than 100 columns, no row
+of a table in prose longer than 110; a function of more than 60 lines says why (tools/long.py)."""
 import glob
 import os
 import subprocess
@@ -9,6 +9,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 FORMATTER = os.path.join(os.environ.get('VSIM_PEERS', ''), 'bin', 'clang-format')
 WIDTH = 100
+TABLE = 110
 SKIPPED = 77
 
 
@@ -32,11 +33,14 @@ def prose():
 
 
 def too_long(files):
-    """Rows of tables, and what is shown as it is (output, formulas), may be longer in prose."""
+    """In prose a row of a table may have 110 columns (in bench/RESULTS.md any number); what is shown
+    as it is (output, formulas) is not looked at."""
     for f in files:
         with open(os.path.join(ROOT, f), encoding='utf-8') as text:
             for n, line in enumerate(text, 1):
-                if len(line.rstrip('\n')) > WIDTH and not (f.endswith('.md') and line.startswith(('|', '    '))):
+                row = f.endswith('.md') and line.startswith('|')
+                shown = f.endswith('.md') and line.startswith('    ') or row and f.startswith('bench')
+                if len(line.rstrip('\n')) > (TABLE if row else WIDTH) and not shown:
                     yield '%s:%d: %d columns' % (f, n, len(line) - 1)
 
 
