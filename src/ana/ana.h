@@ -33,11 +33,12 @@ typedef struct ana_sink {
     void (*progress)(void *user, double fraction, double axis, const ana_stat *st);
     /* asked between points: true stops the run (Ctrl-C); may be NULL */
     bool (*stop)(void *user);
-    /* asked between the points of a transient, of a small one each 64: true makes it pause there;
-     * may be NULL */
+    /* asked between the points of a transient (of a small circuit after every 64th): true makes it
+     * pause there; may be NULL */
     bool (*pause)(void *user);
-    bool kept; /* images of the transient are taken at times that are not the circuit's: nothing may
-                * be latent, or where it pauses would be seen in its results */
+    /* the client takes images of the transient at times of its own choice. Then no part is latent,
+     * or the results would depend on where it pauses */
+    bool kept;
     /* A transient tried a step of `last` to `time`; refused: it will be shorter. *h is how long the
      * next one may be, and may be made smaller. true: undo the step and try *h, at most `last`,
      * instead. last = 0: `time` was accepted (or is the start), *h is planned. May be NULL. */
@@ -53,7 +54,8 @@ typedef struct ana ana;
  * (structurally; message). */
 VS_MUST_USE vs_status ana_new(ana **a, ckt *c, const option_set *opt, diag *d);
 void ana_free(ana **a);
-/* Operating points by plain Newton alone, without gmin stepping and what follows (tests). */
+/* For tests: operating points by plain Newton alone, without gmin stepping and the methods after
+ * it. */
 void ana_only_newton(ana *a);
 const ana_stat *ana_stats(const ana *a);
 
@@ -75,18 +77,18 @@ void ana_set_stop(ana *a, bool (*stop)(void *user), void *user);
  */
 VS_MUST_USE vs_status ana_op(ana *a, double *x, bool warm, bool tran_op);
 
-/* An operating point that was found, with what devices remember of it. While nothing that it
- * depends on changes another one need not be looked for: x and all that follows are the same to the
- * last bit. It is the owner who knows (sim_memo.c), and clears `valid`. */
+/* An operating point that was found, with the state of devices there. While nothing that it depends
+ * on changes, no other one need be found: x and all that follows are the same to the last bit. The
+ * owner (sim_memo.c) knows when something changes and clears `valid`. */
 typedef struct ana_memo {
     bool valid;
     int32_t n;         /* unknowns */
     double *x, *state; /* [n+1]; ckt_state_save */
     const char *method;
 } ana_memo;
-/* Where ana_op from nothing, and the small-signal analyses, keep theirs; where ana_tran does. NULL:
- * nowhere. With both, ana_op leaves its point for ana_tran too where the circuit makes no
- * difference between the two (ckt_same_start). */
+/* op: the memo of ana_op without an initial guess, and of small-signal analyses; tran_op: that of
+ * ana_tran. NULL: none. If both are given and the two points are the same for this circuit
+ * (ckt_same_start), ana_op writes its point to both. */
 void ana_set_memo(ana *a, ana_memo *op, ana_memo *tran_op);
 void ana_memo_fini(ana_memo *k);
 /* Initial guesses, x [n+1], for ana_op and for the operating point of ana_tran; owned by the
@@ -110,8 +112,9 @@ typedef struct ana_tran_opt {
  * Status: VS_OK; VS_STOP: on request of the sink or of a device; VS_EINPUT: impossible times;
  * VS_NOCONV: no operating point; VS_ESTEP: step too small. The last three with messages. */
 VS_MUST_USE vs_status ana_tran(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
-/* Transients from now on are looked at once more (tran_verify.c); NULL: they are not. Ratios are to
- * what is allowed: above 1, or not a number, is wrong. They add up over transients. */
+/* Results of the second look at transients (tran_verify.c), for ana_set_verify; NULL: no second
+ * look. Ratios are to what is allowed: above 1, or not a number, is wrong. Counts add up over
+ * transients, ratios are the worst so far. */
 typedef struct ana_verified {
     int64_t n_eval, n_point, n_sum; /* evaluations, points, Kirchhoff's sums */
     double worst_sum, at;           /* of them, and when, s */
@@ -120,7 +123,7 @@ typedef struct ana_verified {
     const char *charge_node;
 } ana_verified;
 void ana_set_verify(ana *a, ana_verified *v);
-/* The same in pieces: the steps are those of the whole. ana_tran_begin finds the first point;
+/* ana_tran in pieces, with the same steps as the whole. ana_tran_begin finds the first point;
  * ana_tran_go accepts points up to the first at or behind `until` s, or to one that the sink
  * answers with VS_PAUSED (both: VS_PAUSED), or to the end; ana_tran_end with the status of the last
  * piece. The sink must stay as long. */
@@ -134,17 +137,17 @@ const double *ana_tran_point(const ana *a, double *time);
  * called in place of ana_tran_begin and goes on from there as from a corner. Charges of rows stay
  * what they were, so that voltages may jump where capacitances change.
  *   from  in  [n+1] which unknown of the other circuit each one was
- * Status: VS_OK; VS_NOCONV: not finite there. NULL: its noise belongs to the devices as they are.
- */
+ * Status: VS_OK; VS_NOCONV: not finite there. ana_tran_leave returns NULL if the transient has
+ * noise, which belongs to the devices as they are. */
 typedef struct ana_tran_left ana_tran_left;
 
 ana_tran_left *ana_tran_leave(const ana *a);
 void ana_tran_left_free(ana_tran_left **l);
 VS_MUST_USE vs_status ana_tran_enter(ana *a, const ana_tran_left *l, const int32_t *from,
                                      const ana_sink *sink);
-/* A transient that another process goes on with: ana_tran_ready makes what ana_tran_begin does
- * without finding the first point; then ana_tran_identity and ana_tran_image (image.h) give it the
- * state of the one that paused, and ana_tran_go goes on to the same points, bit by bit.
+/* To go on with a transient of another process: ana_tran_ready does what ana_tran_begin does,
+ * without finding the first point; ana_tran_identity and ana_tran_image (image.h) then put the
+ * state of the paused transient into it, and ana_tran_go reaches the same points, bit by bit.
  * Status: VS_OK; VS_EINPUT: im->wrong, or messages about times. */
 VS_MUST_USE vs_status ana_tran_ready(ana *a, const ana_tran_opt *opt, const ana_sink *sink);
 void ana_tran_identity(const ana *a, image *im);
@@ -152,9 +155,10 @@ VS_MUST_USE vs_status ana_tran_image(ana *a, image *im);
 
 /* -- a transient that is recorded, and its adjoint (tran_tape.c; docs/analyses.md) -- */
 typedef struct ana_tape ana_tape;
-/* Runs the transient and keeps its steps; solutions in about `memory` bytes, what is beyond is
- * computed again from states in between. The sink gets the same rows as from ana_tran, and must
- * stay as long as the tape; the points of the run are those of one without latent parts.
+/* Runs the transient and records its steps. Solutions take about `memory` bytes; those for which
+ * there is no room are computed again from states recorded in between. The sink gets the same rows
+ * as from ana_tran, and must stay as long as the tape; the points of the run are those of one
+ * without latent parts.
  * Status: as ana_tran; *tape is NULL then. */
 VS_MUST_USE vs_status ana_tape_run(ana_tape **tape, ana *a, const ana_tran_opt *opt,
                                    const ana_sink *sink, size_t memory);

@@ -91,7 +91,7 @@ struct ana {
 };
 
 /* -- ana.c -- */
-/* Does the client want the search for an operating point to end? Once it said so a->stopped stays
+/* Asks the client whether the search for an operating point is to end. After a yes a->stopped stays
  * true until the next search. */
 bool ana_asked(ana *a);
 
@@ -110,7 +110,7 @@ double ana_since(const ana *a, double t0); /* seconds since t0 without the cost 
 /* -- tran_latent.c: while parts of the circuit are latent, vectors have its unknowns in slots of
  * cells (ckt_latent.h), n and m are those of the part that is awake -- */
 int32_t ana_latent_unknown(const ana *a, int32_t i); /* of the circuit, at place i */
-/* Unknowns that moved wake their neighbours, before a load at x. */
+/* Before a load at x: wakes the neighbours of unknowns that moved. */
 void ana_latent_load(ana *a, const double *x);
 /* x = A^-1 b; what would move a latent unknown wakes it. */
 void ana_latent_solve(ana *a, const double *b, double *x);
@@ -143,8 +143,8 @@ static inline void ana_solve(ana *a, const double *b, double *x)
 newton_eq ana_static_eq(const ana *a, bool tran_op);
 /* As ana_op, but the point is not yet accepted by the circuit. */
 VS_MUST_USE vs_status op_solve(ana *a, double *x, bool warm, bool tran_op);
-/* The same from nothing for a transient: what follows knows of it x and what devices remember, not
- * the pivots. */
+/* Like op_solve for a transient, without an initial guess. The transient takes over x and the state
+ * of devices, not the pivots. */
 VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 
 /* -- op_levels.c -- */
@@ -154,8 +154,8 @@ VS_MUST_USE vs_status op_of_tran(ana *a, double *x);
 VS_MUST_USE vs_status op_levels(ana *a, const newton_eq *eq, double *x);
 
 /* -- ana_fail.c -- */
-/* A failed run made again: between begin and end every iteration is kept; figures stay as they
- * were. */
+/* For a failed run that is made again: between begin and end every iteration is recorded; the
+ * figures of `a` stay as they were. */
 typedef struct ana_log {
     ana *a;
     ana_watch watch;

@@ -1,5 +1,6 @@
-/* ana_trace.h - watching an analysis: where its time goes, what each Newton iteration and each time
- * step came to. Nothing is watched in normal runs: the hooks are one test of a NULL pointer each.
+/* ana_trace.h - callbacks that watch an analysis: where its time goes, and the outcome of each
+ * Newton iteration and each time step. Nothing is watched in normal runs: the hooks are one test of
+ * a NULL pointer each.
  * Use:    fill an ana_watch (any callback may be NULL), ana_set_watch(a, &w), run; NULL ends it.
  *         `vsim profile`, `vsim analyze` and the table of a failed Newton run are made of it. */
 #ifndef ANA_TRACE_H

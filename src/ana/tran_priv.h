@@ -111,7 +111,8 @@ void tran_begin_equations(tran *t);
 /* Solves the equations at t->t_new with the step t->h. On VS_OK x[0], q[0], dq[0] are those of the
  * new point. Status: VS_OK, VS_NOCONV (t->rep). Allocates nothing but new pivots. */
 VS_MUST_USE vs_status tran_solve(tran *t);
-/* What bypassed instances may leave out, from the largest terms so far. */
+/* Sets t->weight, the bound on what bypassed instances may leave out of each row, from the largest
+ * terms so far. */
 void tran_weigh(tran *t);
 /* f [n+1]: resistive part of the last load without the sources t->src. */
 void tran_take_resistive(const tran *t, double *f);
@@ -121,8 +122,7 @@ void tran_shift(tran *t);
 /* -- tran_latent.c -- */
 /* All is awake, for some points. */
 void tran_latent_pause(tran *t);
-/* From here on parts may be latent, if the circuit and the options allow it; nothing else changes.
- */
+/* From here on parts may be latent, if the circuit and the options allow it. */
 void tran_latent_begin(tran *t);
 /* All is awake, and vectors are in the order of the circuit again. */
 void tran_latent_end(tran *t);
@@ -130,7 +130,7 @@ void tran_latent_end(tran *t);
 void tran_latent_due(tran *t);
 /* The last point is part of the history: cells that have been quiet fall asleep. */
 void tran_latent_rest(tran *t);
-/* The same where there were none for a while, because nearly all was awake. */
+/* Like tran_latent_begin, after a while without latent parts because nearly all was awake. */
 void tran_latent_again(tran *t);
 /* A point x in the order of the circuit; valid until the next one. */
 const double *tran_latent_point(tran *t, const double *x);

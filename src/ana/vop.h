@@ -1,7 +1,7 @@
-/* vop.h - operations on vectors of all unknowns: what a time point is made of.
+/* vop.h - operations on vectors of all unknowns, of which a time point consists.
  * Use:    vectors have VOP_PADDED(n) elements (ana_vector): element 0 belongs to the reference
- * node, those behind n are 0 and stay 0, so whole vector registers are computed without a rest.
- * Method: results do not depend on the processor: no products are fused, no sums reordered. */
+ * node, those behind n are 0 and stay 0, so that loops work on whole vector registers.
+ * Method: results do not depend on the processor: products are not fused and sums not reordered. */
 #ifndef VOP_H
 #define VOP_H
 

@@ -15,7 +15,7 @@ typedef enum chart_format {
     CHART_SVG,
     CHART_PNG,
     CHART_PDF,
-    CHART_HTML, /* one page that needs no other file: not drawn here, but by fig_draw */
+    CHART_HTML, /* one page that needs no other file; fig_draw makes it, not chart_write */
     CHART_TXT,  /* Unicode braille */
     CHART_ANSI  /* the same with a terminal's colours */
 } chart_format;

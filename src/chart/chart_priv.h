@@ -69,9 +69,10 @@ typedef struct chart_scale {
 } chart_scale;
 
 bool chart_usable(double x, bool log);
-/* lo, hi NAN: nothing was seen yet. */
+/* Extends the range to x; lo and hi are NAN before the first value. */
 void chart_widen(chart_scale *s, double x);
-/* Limits that the axis states, room around a single value. */
+/* Ends the collection of values: limits that the axis states replace those of the data, and a range
+ * of one value gets room around it. */
 void chart_close(chart_scale *s, const chart_axis *a);
 /* Steps for at most n ticks; round_lo, round_hi: the ends become ticks. */
 void chart_ticks(chart_scale *s, const chart_axis *a, int n, bool round_lo, bool round_hi);

@@ -112,7 +112,8 @@ typedef struct cli_opt {
 
 /* Reads the command line. false: a message was printed, exit with CLI_USAGE. */
 bool cli_opt_parse(cli_opt *o, int argc, char **argv);
-/* The rest of *o from the environment. The other: what $NAME in names of files stands for. */
+/* cli_env_read sets the rest of *o from the environment. cli_variable: the value of $NAME in names
+ * of files, NULL: none. */
 void cli_env_read(cli_opt *o);
 const char *cli_variable(void *user, const char *name);
 void cli_help(const char *topic, FILE *out);
@@ -158,8 +159,8 @@ typedef struct cli_out {
 bool cli_out_open(cli_out *out, const cli_opt *o);
 bool cli_out_close(cli_out *out);
 
-/* Does `work` in a process of its own where one of the first n_read words, the inputs, is HDF5
- * (cli_result.c). */
+/* Calls `work`, in a process of its own if one of the first n_read words, the inputs, is an HDF5
+ * file (cli_result.c). Returns its exit code. */
 int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o));
 /* "1n,2.5u": two numbers as in decks (cli_result.c). */
 bool cli_numbers(const char *text, double *a, double *b);

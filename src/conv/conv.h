@@ -24,8 +24,8 @@ typedef enum conv_format {
 /* By the ending of a file's name; false: none of them. conv_endings: the list, for messages. */
 bool conv_format_of(const char *path, conv_format *f);
 extern const char conv_endings[];
-/* Has a file of this format room for several plots? For those of one analysis with other values
- * alone (Parquet): their columns are in front. */
+/* How many plots a file of this format holds: one; those of one family, whose values are columns in
+ * front (Parquet); or any number. */
 typedef enum conv_room { CONV_ONE, CONV_FAMILY, CONV_MANY } conv_room;
 conv_room conv_room_of(conv_format f);
 

@@ -1,5 +1,5 @@
-/* ctl.h - what a deck asks to be done with results: .control blocks, and the cards .meas .four
- * .print.
+/* ctl.h - the interpreter of .control blocks, and of the cards that compute from results: .meas
+ * .four .print.
  * Use:    ctl_new on an engine whose deck was read (sim_build); ctl_run, or after each analysis
  *         ctl_dot; ctl_free. The language is that of ngspice's control blocks (manual, ch.
  *         "Interactive Interpreter"); docs/control.md lists the commands.
@@ -25,12 +25,15 @@ typedef struct ctl_opt {
     size_t n_variable;
     uint64_t seed;        /* that rnd, sgauss and sunif begin from; 0: 1 */
     const char *measures; /* file for the table of measures, NULL: none; .json or comma separated */
-    /* an analysis ended; messages are to be shown now. Both may be NULL. */
+    /* analysed: called when an analysis ended. flush: called when messages are to be shown. NULL:
+     * not called. */
     void (*analysed)(void *user, const flat_ana *a, const sim_stat *before, double t0,
                      vs_status st);
     void (*flush)(void *user);
-    void (*picture)(void *user, const char *path); /* a command has drawn it; NULL */
-    void (*append)(void *user, const char *path);  /* a file is going to be made longer; NULL */
+    /* called with the path of each picture that a command drew; NULL: nobody is told */
+    void (*picture)(void *user, const char *path);
+    /* called with the path of a file before a command appends to it; NULL: nobody is told */
+    void (*append)(void *user, const char *path);
     /* Starts a program and returns its status, 0 for success. NULL: refused. */
     int (*shell)(void *user, const char *command);
     /* What only a session can do: commands about circuits, scripts and folders, by their word and
@@ -59,8 +62,8 @@ VS_MUST_USE vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *q
 /* How many blocks a line opens: 1 (while, if, ...), -1 (end), else 0. */
 int ctl_opens(const char *line);
 /* -- of sessions -- */
-/* From now on the commands are about this engine; none: it stands for no circuit at all. A paused
- * run of the one before ends. */
+/* The commands work on engine s from now on; none: s has no circuit. A paused run of the engine
+ * before ends. */
 void ctl_use(ctl *c, sim *s, bool none);
 /* Output goes there from now on. */
 void ctl_set_log(ctl *c, FILE *log);
@@ -70,7 +73,8 @@ bool ctl_paused(const ctl *c);
 bool ctl_in_transient(const ctl *c);
 /* Asked for each point that was accepted: is it time to pause (stop, step)? Only transients do. */
 bool ctl_is_break(ctl *c);
-/* A number that an expression gives, without messages; not inside a command. */
+/* The value of an expression. false: it has none (no message). Not to be called inside a command.
+ */
 bool ctl_number(ctl *c, const char *text, double *value);
 /* A message of the command under way; gives VS_EINPUT. */
 vs_status ctl_fail(ctl *c, const char *fmt, ...) VS_PRINTF(2, 3);
@@ -81,18 +85,19 @@ char **ctl_words(ctl *c, const char *text);
  * it. again: their cards are read again before each, for values may depend on what is stepped.
  * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
 VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
-/* As an image: the results so far, which of the deck's analyses is under way, and which statement
- * of the block: given back, the next ctl_deck and ctl_run begin with these. */
+/* Copies to or from an image the results so far, which of the deck's analyses is under way, and which
+ * statement of the block. After it was given back, the next ctl_deck and ctl_run begin with these. */
 void ctl_image(ctl *c, image *im);
-/* Why the transient under way cannot be kept, as a sentence; NULL: it can. */
+/* Why the transient under way cannot be written to a checkpoint, as a sentence; NULL: it can. */
 const char *ctl_unkept(const ctl *c);
-/* Was the block under way in the image that was given back, and did ctl_run not begin yet? */
+/* Whether a block was under way in the image that was given back, and ctl_run did not begin yet. */
 bool ctl_goes_back(const ctl *c);
-/* Was something written after a stop? */
+/* Whether a command wrote results after the run was stopped. */
 bool ctl_saved(const ctl *c);
-/* Did a command run an analysis, or remove the circuit? */
+/* Whether a command ran an analysis or removed the circuit. */
 bool ctl_analysed(const ctl *c);
-/* The cards for the analysis that ran last, of this kind. */
+/* Runs the deck's cards (.meas, .four, ...) for the analysis that ran last, which is of this kind.
+ */
 VS_MUST_USE vs_status ctl_dot(ctl *c, flat_ana_kind kind);
 /* The names of the deck's measures, in its order, to the vec. */
 void ctl_measure_names(const sim *s, const char ***list);

@@ -114,15 +114,15 @@ double ctl_number_value(const ctl *c, const char *name, double absent);
 bool ctl_whole_value(ctl *c, const char *name, int absent, int lo, int hi, int *value);
 /* How tables are printed: `set numdgt`, `set width`. false: a message was given. */
 bool ctl_table_form(ctl *c, post_table *t);
-/* The numbers that sunif, sgauss and rnd draw begin anew. */
+/* Restarts the sequence of numbers that sunif, sgauss and rnd draw. */
 vs_status ctl_seed(ctl *c, double seed);
 void ctl_put(ctl *c, const char *name, const char *const *word, size_t n);
 void ctl_free_vars(ctl *c);
 /* Takes "> file" or ">> file" off the end of the text and opens it as c->out. *text in scratch. */
 vs_status ctl_redirect(ctl *c, const char **text);
 vs_status ctl_end_redirect(ctl *c);
-/* A file to write. Status: VS_OK; VS_EINPUT: the run has it for something else; VS_EIO. With
- * messages; ctl_no_file gives that of errno. */
+/* Opens a file to write. Status: VS_OK; VS_EINPUT: the run uses the file otherwise; VS_EIO. With
+ * messages. ctl_no_file gives the message of errno, and returns the status that goes with it. */
 vs_status ctl_open(ctl *c, const char *path, bool append, files_role role, FILE **fp);
 vs_status ctl_no_file(ctl *c, const char *path);
 vs_status ctl_set(ctl *c, const char *text);
@@ -200,10 +200,11 @@ vs_status ctl_meas(ctl *c, const char *text);
 vs_status ctl_check_cards(ctl *c);
 
 /* -- ctl_dot.c -- */
-/* A measure on the newest plot of that analysis: result printed, kept, and a vector of the plot. */
+/* Computes a measure on the newest plot of that analysis. The result is printed, stored, and made a
+ * vector of the plot. */
 vs_status ctl_measure(ctl *c, const char *analysis, const char *text, diag_span at);
-/* Around an analysis of the deck: a transient's measures are computed as its points come, where
- * these are not needed for anything else. */
+/* Called before and after an analysis of the deck. If nothing but measures needs a transient's
+ * points, the measures are computed as the points come, and no plot is stored. */
 void ctl_flow_begin(ctl *c, const flat_ana *a);
 void ctl_flow_end(ctl *c);
 

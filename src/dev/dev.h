@@ -24,7 +24,7 @@ enum { DEV_BLOCK = 64 }; /* instances per block; a multiple of every W */
 
 typedef enum dev_lim { DEV_LIM_ACC, DEV_LIM_OLD, DEV_LIM_NEW, DEV_N_LIM } dev_lim;
 
-/* What a piece of a kernel's outputs is: out[begin..end) of every instance are of one kind. */
+/* A run of outputs of one kind: out[begin..end) of every instance. */
 typedef struct dev_run {
     uint8_t kind; /* IR_OUT_RES, REACT, G, J, LIMITED, BOUND_STEP; others are not held */
     int32_t begin, end;
@@ -32,7 +32,7 @@ typedef struct dev_run {
 
 typedef struct dev_form { /* one analysis form of a group; variant NULL: not asked for */
     mdl_variant *variant;
-    bool evaluated; /* false: the form only tells what its equations are made of */
+    bool evaluated; /* false: the form is used for its pattern only, and has no kernel */
     int32_t n_u, n_out, n_cache;
     int32_t *map;      /* [nb * n_u] unknowns of the circuit; 0: reference or not in use */
     int32_t *lane_map; /* [n_pack][n_u][W] the same for kernels */
@@ -50,8 +50,9 @@ typedef struct dev_group {
     int32_t *row_of; /* [nb] index into row; ascending, equal rows stand together */
     int32_t *row;    /* [n_row] rows of the model */
     int32_t n_row;
-    int32_t
-        n_variant; /* 1; more: variants of rows that share one of what is known in all of them */
+    /* 1; more: the rows have so many variants, and share one made of what is known in all of them
+     */
+    int32_t n_variant;
     int32_t lanes, n_pack; /* W; 0 until the first form is added */
     int32_t *first;        /* [n_pack + 1] */
     int32_t *pack_row;     /* [n_pack] index into row (of lane 0) */
@@ -82,19 +83,20 @@ void dev_form_add(dev_group *g, arena *mem, mdl_form_kind form, mdl_variant *v,
 /* Limiting and hidden state, zero. */
 void dev_state_init(dev_group *g, arena *mem);
 
-/* Other rows of the same variants in place of some: g->row[k] was set for k in which[n]. Their
- * setup runs. Returns the forms, bits 1 << mdl_form_kind, whose setup values are others now. */
+/* Called after g->row[k] was set to another row of the same variants, for k in which[n]. Runs the
+ * setup of these rows. Returns the forms, bits 1 << mdl_form_kind, whose setup values have changed.
+ */
 unsigned dev_rows_changed(dev_group *g, const int32_t *which, size_t n);
 /* Limits and state as dev_state_init leaves them; hidden state alone. */
 void dev_state_fresh(dev_group *g);
 void dev_state_zero(dev_group *g);
-/* All of both as numbers: how many; copied out, and back in. */
+/* Limits and hidden state as numbers: how many there are; _save copies them to `to`, _load back. */
 size_t dev_state_size(const dev_group *g);
 void dev_state_save(const dev_group *g, double *to);
 void dev_state_load(dev_group *g, const double *from);
 
-/* dev_image.c. What the group remembers from load to load; what its equations are made of, to be
- * held against another group's. For any number of lanes. */
+/* dev_image.c. dev_image copies to or from the image what the group remembers from load to load.
+ * dev_identity compares what its equations are made of. Both fit groups of any number of lanes. */
 void dev_image(dev_group *g, image *im);
 void dev_identity(const dev_group *g, image *im);
 
@@ -111,14 +113,16 @@ VS_MUST_USE vs_status dev_eval(dev_group *g, mdl_form_kind form, const double *d
 /* The batch as dev_eval hands it to the kernel, from pack `begin` on (effects need it). */
 jit_batch dev_batch(dev_group *g, mdl_form_kind form, const double *dyn, const double *x,
                     int32_t begin, bool last, double *out);
-/* The kernel of a form has evaluated packs [0, n) of b: compared with the interpreter if that is
- * wanted. b begins with pack `begin` of the group; item: of each lane the pack * W + lane of the
- * group that it is a copy of, NULL: they are packs of the group. Before dev_advance. */
+/* Called when the kernel of a form has evaluated packs [0, n) of b: with --check-kernels compares
+ * them with the interpreter. b begins with pack `begin` of the group; item: of each lane the pack *
+ * W + lane of the group that it is a copy of, NULL: they are packs of the group. Before
+ * dev_advance. */
 void dev_compare(const dev_group *g, mdl_form_kind form, const jit_batch *b, int32_t begin,
                  int32_t n, const int32_t *item);
 /* Before the evaluation of a group: fills lim[OLD] from the probes at x if it is fresh. */
 void dev_begin(dev_group *g, mdl_form_kind form, const double *x);
-/* All instances were evaluated: what this one limited to is what the next one compares with. */
+/* Called when all instances were evaluated: the limited voltages of this evaluation become those
+ * that the next one starts from. */
 void dev_advance(dev_group *g);
 void dev_accept(dev_group *g);
 void dev_restore(dev_group *g);

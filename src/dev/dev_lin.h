@@ -24,10 +24,10 @@
  * one, the values are those of another place, so that nothing is held of them: the next load
  * evaluates the instance again.
  *
- * Held as a whole (dev_whole.c; small circuits): one instance that moved lets all of the group be
- * evaluated, and there is nothing to gather, to sum or to correct. Up to a pack this costs no more
- * than evaluating the one; larger groups hold only while the circuit is still (dev_lin_at):
- * dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
+ * A group can be held as a whole (dev_whole.c; small circuits): if one instance moved, the whole
+ * group is evaluated. Nothing is gathered, and there are no sums to correct. Up to a pack this
+ * costs no more than evaluating the one; larger groups hold only while the circuit is still
+ * (dev_lin_at): dev_lin_init with buffers 0; in a load dev_whole_load; dev_lin_outputs. */
 #ifndef DEV_LIN_H
 #define DEV_LIN_H
 
@@ -117,15 +117,15 @@ static inline bool dev_lin_is_row(const dev_lin_out *o)
 /* Makes g->lin, empty; after dev_state_init. buffers: that many calls of dev_lin_eval may wait for
  * their dev_lin_add; 0: held as a whole. */
 void dev_lin_init(dev_group *g, arena *mem, int buffers);
-/* Rows have other setup values. */
+/* Called when setup values of rows have changed: linearisations of these rows no longer hold. */
 void dev_lin_rows_changed(dev_group *g);
-/* As dev_lin_init leaves it: nothing is held. */
+/* Forgets all linearisations, as after dev_lin_init. */
 void dev_lin_fresh(dev_group *g);
 void dev_lin_begin(dev_group *g, const dev_lin_at *at); /* as dev_begin, too */
-/* Which of the packs [begin, end) have instances to be evaluated: the same for any order of calls.
- */
+/* Marks the instances of packs [begin, end) that are to be evaluated. The calls may come in any
+ * order. */
 void dev_lin_select(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end);
-/* Packs of instances to be evaluated; g->lin->n_item of them. */
+/* Puts the g->lin->n_item marked instances into packs, and returns the number of packs. */
 int32_t dev_lin_gather(dev_group *g);
 /* Evaluates those packs from begin to end, end - begin <= DEV_BLOCK / W. Status: as dev_eval. */
 VS_MUST_USE vs_status dev_lin_eval(dev_group *g, const dev_lin_at *at, int32_t begin, int32_t end,

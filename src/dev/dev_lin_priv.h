@@ -1,6 +1,6 @@
 /* dev_lin_priv.h - constants and vectors that dev_lin.c and dev_whole.c share.
- * Lanes are worked on WIDE at a time, whatever the processor: nothing is fused or summed in another
- * order. */
+ * Loops take WIDE lanes at a time on every processor. They fuse nothing and keep the order of sums,
+ * so results do not depend on the processor. */
 #ifndef DEV_LIN_PRIV_H
 #define DEV_LIN_PRIV_H
 
@@ -17,8 +17,9 @@
 /* |i(v) - i0 - G dv| <= 1/2 |G| dv^2 / 25 mV if i follows exp(v / 25 mV), and less for everything
  * slower. */
 #define STEEPEST 20.0
-/* A measurement in one direction says little about others: at least this part of the bound above
- * stays, a new one counts four times, and an old one fades by this at each evaluation. */
+/* A measurement along one direction says little about others. So the bound never falls below
+ * LEAST_PART of the bound above, a new measurement counts SAFETY times, and an old one fades by
+ * FADING at each evaluation. */
 #define LEAST_PART (1.0 / 64)
 #define SAFETY 4
 #define FADING 0.25
@@ -35,7 +36,8 @@ typedef int64_t wide_mask __attribute__((vector_size(WIDE * 8), aligned(8), may_
  * to others. */
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
 
-/* Whether the dynamic inputs are those that linearisations hold for; they are remembered. */
+/* Whether the dynamic inputs are those at which the linearisations were made. Stores the present
+ * ones. */
 static inline bool dev_lin_same_dyn(struct dev_lin *l, const double *dyn)
 {
     bool same = true;

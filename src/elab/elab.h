@@ -42,8 +42,8 @@ typedef struct elab_opt {
  * Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status elab_circuit(ckt **c, diag *d, str_pool *names, mdl_lib *lib, const flat *f,
                                    const elab_opt *opt);
-/* The same, and what is needed to bind single instances again; it needs the flat netlist and the
- * circuit. bound  out  elab_free it before the circuit; NULL on failure */
+/* Like elab_circuit; *bound is also able to bind single instances again, for which the flat netlist
+ * and the circuit must stay. bound out elab_free it before the circuit; NULL on failure */
 typedef struct elab elab;
 VS_MUST_USE vs_status elab_circuit_bound(ckt **c, elab **bound, diag *d, str_pool *names,
                                          mdl_lib *lib, const flat *f, const elab_opt *opt);

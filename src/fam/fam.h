@@ -1,4 +1,4 @@
-/* fam.h - a family of runs: the points of .step and .mc, their values, what each changes.
+/* fam.h - a family of runs: the points of .step and .mc, the values of each, and how they are set.
  * Use:    fam_init on an engine whose deck was expanded (sim_flatten); fam_count; fam_find_loops,
  *         sim_many; fam_set for each point, then fam_build and analyses; fam_fini.
  * A point is a number from 0: the sample is its first digit, then the steps in the deck's order.
@@ -38,16 +38,18 @@ void fam_init(fam *w, sim *s, const char *path, const net_opt *read, int32_t fil
 void fam_fini(fam *w);
 /* How many points there are. false: too many (message). */
 bool fam_count(fam *w);
-/* Which steps decide loops and indices: for them the deck is read again. Before the first point. */
+/* Finds which steps decide the bounds of .for loops and indices; a new value of such a step means
+ * that the deck is read again. Called before the first point. */
 void fam_find_loops(fam *w);
-/* The engine's deck becomes this point: what differs from the point before is set. Status: VS_OK;
- * those of reading another deck, of a value that cannot be. */
+/* Gives the engine's deck the values of this point: sets those that differ from the point before.
+ * Status: VS_OK; those of reading another deck, of a value that cannot be. */
 VS_MUST_USE vs_status fam_set(fam *w, int64_t point);
-/* Values were changed beside the family: the next fam_set sets all. */
+/* Called when a client changed values itself: the next fam_set sets all values. */
 void fam_forget(fam *w);
-/* The circuit of the point, its analyses read with its values. */
+/* Builds the circuit of the point, and reads the cards of analyses with its values. */
 VS_MUST_USE vs_status fam_build(sim *s);
-/* Operating points of all points begin from that of the first (option stepstart). */
+/* With option stepstart=first: finds the operating point of the first point, from which those of
+ * all others start. */
 void fam_find_first(fam *w);
 
 /* The values of a point as CSV; "r=1000 temp=27" from it. For vs_free. */

@@ -1,4 +1,4 @@
-/* fig.h - results as pictures: which curves, axes and panels a list of vectors is.
+/* fig.h - results as pictures: makes curves, axes and panels of a list of vectors.
  * Use:    fig_request with what the user asked for (fig_nothing: nothing); fig_eval for each plot
  *         of a family, or fig_add for vectors that are there; fig_draw; fig_fini.
  * Vectors of different units go to panels of their own, one below the other. Complex ones are drawn
@@ -44,7 +44,8 @@ void fig_add(fig *f, const post_val *v, size_t n, const post_val *over, const ch
  * message was given. */
 bool fig_eval(fig *f, post_env *e, const char *list, const char *over, const char *family);
 void fig_fini(fig *f);
-/* What tells a plot of a family from the others: "r=1000" of "Transient Analysis, r=1000"; NULL. */
+/* The values that tell a plot of a family from the others: "r=1000" of "Transient Analysis,
+ * r=1000"; NULL: it is in no family. */
 const char *fig_family(const post_plot *p);
 
 /* "V" of "voltage"; "" for what has none. Of an axis, whose name may tell more. */

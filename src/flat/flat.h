@@ -20,9 +20,6 @@ typedef struct flat_model { /* one evaluated .model card */
     diag_span span;
 } flat_model;
 
-/* Expression of a behavioural source, parameters already folded to numbers. Nodes of the tree come
- * from net.h (net_expr) with these leaves: number, node voltage, branch current, time, temper,
- * hertz. */
 typedef enum flat_wave_kind {
     FLAT_DC,
     FLAT_PULSE,
@@ -77,13 +74,15 @@ typedef struct flat_inst {
         bin; /* vec; with a plan: the bins among which its length and width choose, NULL: no bins */
     const char
         *word; /* the word where a model or value was expected, if it is neither (for messages) */
-    flat_param *param;    /* vec; key=value pairs, repeated ones last wins (a warning was given);
+    flat_param *param;   /* vec; key=value pairs, repeated ones last wins (a warning was given);
                              a positional value is the parameter "value" (linear E F G H: "gain") */
-    double m;             /* product of all m along the hierarchy, the instance's own included */
-    flat_source *source;  /* V, I */
-    const net_expr *expr; /* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with
-                             one that depends on voltages */
-    bool expr_is_v;       /* B, E: the expression is a voltage */
+    double m;            /* product of all m along the hierarchy, the instance's own included */
+    flat_source *source; /* V, I */
+    /* B: its v= or i= expression; E, G with VALUE/VOL/CUR={..}; R, C, L with one that depends on
+     * voltages. Parameters in it are numbers: leaves are numbers, node voltages, branch currents,
+     * time, temper, hertz */
+    const net_expr *expr;
+    bool expr_is_v; /* B, E: the expression is a voltage */
     bool is_row; /* B made for a shared expression: the row v(node[0]) - expression = 0, no current
                   */
     const char **ref;      /* vec; names of other elements with path: F, H: the controlling source;
@@ -291,13 +290,13 @@ typedef struct flat_owner { /* values that are made again together */
 flat_plan *flat_plan_new(void);
 void flat_plan_free(flat_plan **p);
 const flat_owner *flat_plan_owners(const flat_plan *p, size_t *n);
-/* Knobs that more depends on than values of owners: which elements there are, what the analyses
- * are. */
+/* Knobs on which not only values depend, but which elements there are or what the analyses are. */
 uint64_t flat_plan_structure(const flat_plan *p);
 /* The knob of a parameter from outside, -1: it was none when the deck was expanded. */
 int flat_plan_knob(const flat_plan *p, const char *name);
-/* The parameters of an instance or model card stand in another list now, which has no `gone` and
- * neither what is missing in it: these are not written to any more. */
+/* Called when the parameters of an instance or model card were copied to another list, without the
+ * parameter `gone` and perhaps others. Values are written to the new list from now on; parameters
+ * missing in it are not written. */
 void flat_plan_moved(flat_plan *p, const flat_param *old, flat_param *list, const char *gone);
 /* The number of a parameter of the top level. false: there is none of that name. */
 bool flat_plan_param(flat_plan *p, const char *name, double *value);
@@ -309,9 +308,9 @@ void flat_redo_begin(flat_plan *p, const flat_override *over, size_t n_over, dou
 VS_MUST_USE vs_status flat_redo_owner(flat_plan *p, size_t owner);
 VS_MUST_USE vs_status flat_redo_end(flat_plan *p);
 
-/* After flat_redo_end: instances (paths with the dot behind) that were expanded again, because an
- * .if of them is decided otherwise. There are any: numbers of nodes, elements and owners are
- * others, the circuit is to be built anew. */
+/* After flat_redo_end: the instances (paths that end with a dot) that were expanded again, because
+ * an .if in them is now decided otherwise. If there are any, the numbers of nodes, elements and
+ * owners have changed, and the circuit must be built anew. */
 const char *const *flat_plan_again(const flat_plan *p, size_t *n);
 
 /* Expands a deck. All memory from `mem`.
@@ -324,9 +323,9 @@ VS_MUST_USE vs_status flat_build(flat *f, const net_deck *deck, diag *d, str_poo
 /* Whether @device[param] of an element of that letter is a current that charges something: to save
  * it the expansion puts a source in series (flat_probe.c). */
 bool flat_is_metered(char letter, const char *param);
-/* A card more (an analysis, a .save of .control) for a deck that was expanded into f: what it says
- * is in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK, VS_EINPUT.
- */
+/* Reads one more card (an analysis, a .save of .control) for a deck that was expanded into f. Its
+ * contents are in *out, whose nodes and elements are those of f. Memory from `mem`. Status: VS_OK,
+ * VS_EINPUT. */
 VS_MUST_USE vs_status flat_card(flat *out, const flat *f, const net_deck *deck, diag *d,
                                 str_pool *names, arena *mem, double temper,
                                 const flat_override *over, size_t n_over, const net_card *card);

@@ -291,11 +291,12 @@ bool flat_value(flat_ctx *c, scope *s, const rhs *v, double *y, const char **str
 /* The expression with parameters folded, functions inlined and nodes resolved. */
 const net_expr *flat_fold(flat_ctx *c, scope *s, const rhs *v);
 pval *flat_find_param(flat_ctx *c, scope *s, const char *name);
-/* Under what name a parameter of .csparam is kept: no expression can name it. */
+/* The name under which a parameter of .csparam is stored; no expression can have it. */
 const char *flat_csparam_name(const flat_ctx *c, const char *name);
-/* Is this the first message for the place? An element of a subcircuit is read many times. */
+/* true: no message was given for this place so far. An element of a subcircuit is read many times,
+ * but its message is given once. */
 bool flat_first(flat_ctx *c, diag_span at);
-/* The same of one of several things that can be said there. */
+/* The same for one of several messages that can be given there. */
 bool flat_first_of(flat_ctx *c, diag_span at, uint64_t what);
 /* diag_suggest among names of about the right length, so that large circuits cost little. */
 void flat_suggest(flat_ctx *c, const char *name, const char *const *cand, size_t n);
@@ -362,8 +363,8 @@ void flat_unique_keys(flat_ctx *c, keyval *kv);
 /* The message that this token is not expected. */
 void cur_unexpected(const cur *q, const char *what);
 
-/* flat_file.c: the file that the cursor's word or quoted text names, relative to that of the
- * card, read. what  in   message if there is no name at    out  the name file  out  number of the
+/* flat_file.c: reads the file that the cursor's word or quoted text names, relative to that of the
+ * card. what in message if there is no name at out the place of the name file out number of the
  * file in c->d false: a message was given. */
 bool cur_file(cur *q, const char *what, diag_span *at, int32_t *file);
 /* Offset of the end of the line that begins at i of a table as text. */
@@ -422,8 +423,8 @@ bool flat_probes(flat_ctx *c);
  * there are any. dry: only tells. */
 bool flat_share(flat_ctx *c, bool dry);
 
-/* flat_redo.c: dependences. A value is evaluated between these two; then it is written down as slot
- * of an owner if it depends on a knob. */
+/* flat_redo.c: dependences. The caller evaluates a value between flat_slot_begin and flat_slot_end,
+ * which notes it as slot of an owner if it depends on a knob. */
 typedef enum flat_slot_kind {
     SLOT_NUMBER,
     SLOT_PARAM,
@@ -449,7 +450,8 @@ typedef struct flat_slot_at { /* where the value goes */
 busy flat_slot_begin(flat_ctx *c);
 void flat_slot_end(flat_ctx *c, scope *s, const rhs *v, busy before, flat_slot_at at);
 size_t flat_n_slot(const flat_ctx *c); /* so far; 0 without a plan */
-/* What was evaluated since c->mask was 0 decides more than a value. */
+/* Notes that the values evaluated since c->mask was 0 decide more than a value: which elements
+ * there are. */
 void flat_structural(flat_ctx *c);
 /* Facts that are decided once per scope, with what was evaluated for them: its branches, its m
  * (given by `m`, NULL: that of its caller). They are decided again when what they depend on
@@ -469,7 +471,7 @@ void flat_part_end(flat_ctx *c, int32_t part);
 
 /* flat.c */
 void flat_ctx_free(flat_ctx *c);
-/* flat_inst.c: what take_rcl, take_m, take_source test again when values change. */
+/* flat_inst.c: tests of take_rcl, take_m and take_source that are made again when values change. */
 bool flat_pwl_goes_back(const flat_source *o, size_t *at);
 bool flat_take_m(flat_ctx *c, scope *s, const rhs *m, double *out); /* m NULL: 1 */
 

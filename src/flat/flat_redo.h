@@ -73,10 +73,10 @@ void flat_sort_slots(flat_plan *p);
 /* -- flat_part.c -- */
 /* Is it a scope that is to be expanded again, or inside one? */
 bool flat_is_dirty(const flat_plan *p, const scope *s);
-/* Writes down what was looked up by name, before it is forgotten. */
+/* Notes which names the expansion looked up, before its tables are freed. */
 void flat_note_aims(flat_plan *p, const flat_ctx *c);
-/* Expands the dirty scopes again and puts what they give in the place of what they gave. false: it
- * cannot be told that this is what a whole expansion gives. */
+/* Expands the dirty scopes again and replaces their elements, nodes and models by the new ones.
+ * false: the result might differ from that of a whole expansion. */
 bool flat_redo_parts(flat_plan *p);
 
 #endif

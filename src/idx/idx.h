@@ -9,13 +9,12 @@
  *         below, up to chunks of 32768 points. A cell has the first, least, greatest and last of
  *         its values; what is not finite counts for neither of the middle two. It takes 1/15 of the
  *         values' bytes. It stands beside the file, NAME.idx, if the file is larger than IDX_LARGE
- *         or `keep` is set, and a file can be made there; else in a file without a name. It holds
- *         for the size and the time of change that the file had, has a version, and each part that
- *         is read is summed; where something does not fit, it is made again.
- * Memory: names, and buffers of some 40 MB at most, whatever the points.
- * One thread at a time. *why is a static text, the end of a sentence: "'a.raw' ...".
- * Columns: of a real plot its vectors; of a complex one 2 k and 2 k + 1 are real and imaginary part
- * of vector k. */
+ *         or `keep` is set, and a file can be made there; else in a file without a name. It notes
+ * the size and time of change of the file, has a version, and a checksum for each part; where
+ * something does not fit, it is made again. Memory: names, and buffers of some 40 MB at most,
+ * whatever the points. One thread at a time. *why is a static text, the end of a sentence: "'a.raw'
+ * ...". Columns: of a real plot its vectors; of a complex one 2 k and 2 k + 1 are real and
+ * imaginary part of vector k. */
 #ifndef IDX_H
 #define IDX_H
 
@@ -51,7 +50,7 @@ bool idx_found(const idx *x);
  * Status: VS_OK; VS_EIO: the file ends earlier than it did, or the index cannot be written. */
 VS_MUST_USE vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why);
 
-/* What became of the file since it was opened, or since the last call. REPLACED: another file, or
+/* Whether the file changed since it was opened, or since the last call. REPLACED: another file, or
  * one that was cut off: nothing that was read holds; close, and open again. GONE: its name is. */
 typedef enum idx_change { IDX_SAME, IDX_GREW, IDX_REPLACED, IDX_GONE } idx_change;
 idx_change idx_refresh(idx *x);

@@ -59,8 +59,9 @@ typedef struct jit_opt {
     bool verbose;    /* notes about the cache through note() */
     void (*note)(void *user, const char *text);
     void *user;
-    void (*missing)(void *user); /* something is not on disk: when this returns it may be, and is
-                                  * looked for again; else it is made. NULL: it is made */
+    /* called when a kernel is not on disk. Another process may have written it by the time this
+     * returns, so it is looked for again before it is compiled. NULL: it is compiled at once */
+    void (*missing)(void *user);
     void *missing_user;
 } jit_opt;
 typedef struct jit_stat {
@@ -79,12 +80,12 @@ void jit_close(jit **j); /* kernels become invalid */
 /* Lanes that kernels of this machine should have. Results do not depend on it. */
 int jit_lanes(const jit *j);
 
-/* Of all that a kernel takes from a function. */
+/* A hash of everything that a kernel takes from a function. */
 hash128 jit_fn_key(const ir_fn *fn);
 
 typedef struct jit_job { /* one kernel to be made */
-    const ir_fn *eval; /* NULL: get(user) gives it if it must be compiled; it has n_out outputs and
-                          the key fn_key */
+    /* NULL: get(user) returns it if it must be compiled; n_out and fn_key describe it until then */
+    const ir_fn *eval;
     const jit_layout *lay;
     const ir_fn *(*get)(void *user);
     void *user;
@@ -110,12 +111,13 @@ void jit_compile_all(jit *j, jit_job *job, size_t n, const char **why);
 VS_MUST_USE vs_status jit_compile(jit *j, const ir_fn *eval, const jit_layout *lay,
                                   jit_kernel *kernel, size_t *code_bytes, const char **why);
 const jit_stat *jit_stats(const jit *j);
-/* After a fork: the code in pages that this process shares with no other. Two processes on two
- * processors that fetch long kernels from the same physical pages run some 10 % slower
- * (docs/sweeps.md). false: the system refused, and kernels cannot be called any more. */
+/* After a fork: copies the code to pages that this process shares with no other, since processes
+ * that fetch long kernels from the same physical pages slow each other down (docs/sweeps.md).
+ * false: the system refused, and kernels cannot be called any more. */
 bool jit_own_code(const jit *j);
 
-/* The same contract by the interpreter, lane by lane: the oracle and --interpret.
+/* Does what a kernel does by the interpreter, lane by lane: for --interpret, and as the oracle of
+ * tests.
  * Status: VS_OK, VS_NOCONV (a loop without end). */
 VS_MUST_USE vs_status jit_interpret(const ir_fn *eval, const jit_layout *lay, const jit_batch *b,
                                     int64_t begin, int64_t end);

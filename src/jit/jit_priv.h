@@ -21,8 +21,9 @@ typedef struct jit_cut {
     int32_t *slot; /* vec [n_inst] place of a value that a later piece reads, -1: none does, or it
                     * is a constant or an input other than a probe and is made anew there */
     int32_t n_slot;
-    int32_t *part;  /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so
-                     * that the  objects of one kernel can be made at the same time */
+    /* vec [n_part + 1] pieces part[q] .. part[q + 1] are an object of their own, so that the
+     * objects of one kernel can be made at the same time */
+    int32_t *part;
     int32_t n_part; /* at least 1; depends on the function and the options only */
     uint8_t *fused; /* vec [n_inst] MUL: computed with its sum; ADD, SUB: 1, 2: which operand is */
     bool one_pack;
@@ -30,10 +31,10 @@ typedef struct jit_cut {
 typedef struct jit_cut_opt {
     bool fuse;       /* products are computed with the sum that alone uses them */
     bool interleave; /* chains run beside each other (jit_order.c) */
-    bool one_pack;   /* a long kernel of less than 8 lanes whose calls are of one pack, mostly: no
-                      * other pack fills the   time in which results wait, and each instruction is
-                      * fetched for it alone */
-    int limit;       /* of instructions in a piece, by a rough count; 0: one piece */
+    /* a long kernel of less than 8 lanes whose calls are of one pack, mostly: no other pack fills
+     * the time in which results wait, and its instructions are fetched for one pack alone */
+    bool one_pack;
+    int limit; /* of instructions in a piece, by a rough count; 0: one piece */
 } jit_cut_opt;
 void jit_cut_init(jit_cut *cut, const ir_fn *fn, jit_cut_opt opt);
 void jit_cut_fini(jit_cut *cut);
@@ -53,8 +54,8 @@ typedef struct jit_emit_opt {
 enum { JIT_NO_MEMORY = 2 };
 /* Object file of part q of one eval function cut by `cut`. The last part has the kernel, which
  * calls the pieces of the others. Functions of several threads may run at once. Returns 0 and *obj;
- * JIT_NO_MEMORY; otherwise *err is a text. What is made on the way there is the module's own:
- * it is no part of the caller's heap, and LLVM ends the process where it finds no memory. */
+ * JIT_NO_MEMORY; otherwise *err is a text. Its temporary memory is not in the caller's heap, and
+ * LLVM ends the process if it finds none. */
 typedef int (*jit_emit_fn)(const ir_fn *fn, const jit_layout *lay, const jit_cut *cut, int32_t q,
                            const jit_emit_opt *opt, void **obj, size_t *size, char **err);
 #define JIT_EMIT_SYMBOL "vsim_llvm_emit"
@@ -93,11 +94,11 @@ typedef struct jit_symbol { /* a function of an object that others call */
  *   known   in/out  vec: pieces that the object may call; its own are appended. NULL: none
  *   kernel  out     NULL: the object needs none
  * Status: VS_OK; VS_EUNSUPPORTED: not an object for this machine, or it uses a relocation or a
- * symbol that the loader does not know; VS_ENOMEM. *why is a static text. */
+ * symbol that the loader does not know. *why is a static text. */
 VS_MUST_USE vs_status jit_obj_load(const void *obj, size_t size, jit_symbol **known, jit_code *code,
                                    jit_kernel *kernel, const char **why);
 void jit_obj_unload(jit_code *code);
-/* Of jit_own_code. false: the code cannot be executed any more. */
+/* jit_own_code for one object. false: its code cannot be executed any more. */
 bool jit_obj_own(const jit_code *code);
 /* NULL, or why no object can be loaded on this machine. */
 const char *jit_obj_unsupported(void);

@@ -85,8 +85,9 @@ typedef struct mdl_opt {
 VS_MUST_USE vs_status mdl_lib_new(mdl_lib **lib, diag *d, str_pool *names, const mdl_opt *opt);
 void mdl_lib_free(mdl_lib **lib);
 VS_MUST_USE vs_status mdl_load(mdl_lib *lib, const char *path);
-/* Another deck: modules of files that mdl_load and mdl_load_osdi read are out of sight until they
- * are asked for the file again, which then costs nothing. */
+/* Called before another deck is read: mdl_find no longer finds modules of files that mdl_load and
+ * mdl_load_osdi read, until the file is loaded again. That load reads nothing, since the library
+ * still has the file. */
 void mdl_forget_loads(mdl_lib *lib);
 /* A module written by the program itself (behavioural sources); the text is kept for messages. */
 VS_MUST_USE vs_status mdl_load_text(mdl_lib *lib, const char *name, const char *text);
@@ -122,7 +123,7 @@ typedef struct mdl_env {
     const diag_span *card; /* the model card, for notes; NULL: none */
 } mdl_env;
 /* A parameter that a card may give, by name or alias (interned in the library's names); -1: none.
- * The answer is kept: the circuits of a sweep ask again and again. */
+ * The library stores each answer, since the circuits of a sweep ask again and again. */
 int32_t mdl_find_param(mdl_model *m, const char *name);
 /* The row of one parameter set (model card and instance line merged by the caller, later wins).
  * Equal sets in an equal environment give the same row, found by hash.
@@ -137,14 +138,16 @@ bool mdl_row_is_new(const mdl_model *m, int32_t row);
 /* Forgets the rows of models that have more than `most`: there must be no circuit that uses them. A
  * sweep needs the rows of one point; variants and kernels stay. */
 void mdl_drop_rows(mdl_lib *lib, int32_t most);
-/* A row that nothing uses any more. The last few stay, for values that come back; then its number
- * is given to another one. */
+/* The caller no longer uses this row. The library keeps the rows released last, since their values
+ * may come back; older ones are freed, and their numbers are given to new rows. */
 void mdl_row_release(mdl_model *m, int32_t row);
-/* All that makes a row: values given, environment; key [mdl_key_len]. */
+/* Everything that determines a row, as numbers: the values given and the environment, key
+ * [mdl_key_len]. */
 size_t mdl_key_len(const mdl_model *m);
 void mdl_row_key(const mdl_model *m, int32_t row, double *key);
 bool mdl_row_has_key(const mdl_model *m, int32_t row, const double *key);
-/* The row of a key, of a row of this model that may be gone. Status: VS_OK; VS_EINPUT (message). */
+/* The row of a key that mdl_row_key gave, made again if it was freed. Status: VS_OK; VS_EINPUT
+ * (message). */
 VS_MUST_USE vs_status mdl_row_of_key(mdl_model *m, const double *key, int32_t *row);
 /* Value of a parameter in a row after defaults. */
 double mdl_row_param(const mdl_model *m, int32_t row, int32_t param);
@@ -187,17 +190,17 @@ typedef struct mdl_variant {
     bool from_cache;        /* a kernel was found on disk */
     int32_t n_row;          /* rows that use it */
 } mdl_variant;
-/* Groups of the circuit with models of this library have no more than n instances: decides on the
- * lanes of kernels. Heard once, before the first kernel is asked for; variants that are there get
- * these lanes. */
+/* Tells the library of m that no group of the circuit has more than n instances, which decides the
+ * lanes of kernels. Only the first call counts; it comes before the first kernel is asked for.
+ * Existing variants get these lanes. */
 void mdl_largest_group(const mdl_model *m, int32_t n);
 /* The variant for a row in a form, made if it is new. Variants of a row in different forms are
  * independent. Status: VS_OK, VS_EUNSUPPORTED (message in d). */
 VS_MUST_USE vs_status mdl_variant_get(mdl_model *m, int32_t row, mdl_form_kind form,
                                       mdl_variant **variant);
-/* The variant of what is known in all of the rows, made if it is new: any of them may use it. NULL:
- * their nodes are not one in the same way, or nothing is specialised. Status: as mdl_variant_get.
- */
+/* The variant specialised by what is known in all of the rows, made if it is new: each of the rows
+ * may use it. *variant NULL: the rows collapse nodes differently, or the library does not
+ * specialise. Status: as mdl_variant_get. */
 VS_MUST_USE vs_status mdl_variant_meet(mdl_model *m, const int32_t *row, size_t n,
                                        mdl_form_kind form, mdl_variant **variant);
 /* Like mdl_variant_get and mdl_variant_meet, but load headers only: v->eval has just `in` and
@@ -206,7 +209,8 @@ VS_MUST_USE vs_status mdl_plan_get(mdl_model *m, int32_t row, mdl_form_kind form
                                    mdl_variant **variant);
 VS_MUST_USE vs_status mdl_plan_meet(mdl_model *m, const int32_t *row, size_t n, mdl_form_kind form,
                                     mdl_variant **variant);
-/* Of all that its kernels are made of: equal code has equal ones, in any process. */
+/* A hash of everything that its kernels are made of: variants with equal code have equal hashes, in
+ * any process. */
 hash128 mdl_variant_code(const mdl_variant *v);
 size_t mdl_variant_values(const mdl_variant *v); /* of v->eval */
 void mdl_variant_use(mdl_variant *v);
@@ -214,10 +218,10 @@ void mdl_variant_use(mdl_variant *v);
 void mdl_setup(const mdl_variant *v, int32_t row, double *cache);
 /* Asks for the kernel for packs of one row each, or with a row per lane. */
 void mdl_want(mdl_variant *v, bool row_per_lane);
-/* Makes all kernels of the model's library that were asked for and are not made yet, at the same
- * time. */
+/* Compiles, at the same time, all kernels of the model's library that mdl_want asked for and that
+ * do not exist yet. */
 void mdl_compile_wanted(const mdl_model *m);
-/* Both, for one kernel. */
+/* mdl_want and mdl_compile_wanted for one kernel. */
 void mdl_prepare(mdl_variant *v, bool row_per_lane);
 /* Kernel or interpreter over the packs [begin, end) of v->lay.lanes instances. */
 VS_MUST_USE vs_status mdl_eval(const mdl_variant *v, bool row_per_lane, const jit_batch *b,

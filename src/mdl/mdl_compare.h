@@ -1,4 +1,4 @@
-/* mdl_compare.h - kernels against the interpreter during a run (--check-kernels).
+/* mdl_compare.h - compares kernels with the interpreter during a run (--check-kernels).
  * Use:    mdl_opt.check_kernels; after a kernel has run, mdl_compare_batch with what it was given
  *         and has written; mdl_compare_report at the end. Any thread may compare.
  * Bound:  a kernel and the interpreter compute the same instructions and round differently.
@@ -26,9 +26,9 @@ bool mdl_compare_wanted(const mdl_model *m);
  *   inst  in  instances [(end - begin) * lanes], by lane */
 void mdl_compare_batch(const mdl_variant *v, bool row_per_lane, const jit_batch *b, int64_t begin,
                        int64_t end, const int32_t *inst, mdl_who_fn *who, const void *user);
-/* What was found so far as bytes [*n], the caller's, and no longer here: for another process of
- * this program, which adds it to what it found itself. NULL: kernels are not compared. No thread
- * may compare meanwhile. */
+/* Takes what was found so far out of lib, as bytes [*n] that the caller frees with vs_free. Another
+ * process of this program adds them to its own with mdl_compare_add. NULL: kernels are not
+ * compared. No thread may compare meanwhile. */
 char *mdl_compare_take(const mdl_lib *lib, size_t *n);
 void mdl_compare_add(const mdl_lib *lib, const char *from, size_t n);
 /* The worst difference of each module and kind of output, those beyond their bound first; out NULL:

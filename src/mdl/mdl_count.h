@@ -1,4 +1,4 @@
-/* mdl_count.h - what the model compiler made of a module and of its variants, in numbers.
+/* mdl_count.h - figures about a module and its variants as the model compiler made them.
  * Use:    mdl_count for a module without a circuit; mdl_figure for a variant in use.
  * How branches are counted, and what the numbers mean: docs/explain.md. */
 #ifndef MDL_COUNT_H

@@ -51,8 +51,8 @@ mdl_pipe mdl_pipe_of(mdl_model *m, int form, const ir_fn *from);
 void mdl_pass_module(mdl_pipe *p);
 void mdl_pass_form(mdl_pipe *p);
 void mdl_pass_variant(mdl_pipe *p);
-/* What stands behind each pass: an error in diag if the function is not one that ir_verify accepts.
- * For tests. */
+/* Called after each pass: gives an error in diag and returns false if ir_verify does not accept fn.
+ * Public for tests. */
 bool mdl_pass_verify(const mdl_pipe *p, mdl_pass pass, const ir_fn *fn);
 
 /* -- the passes that are not in src/ir; each changes fn in place -- */
@@ -67,8 +67,8 @@ void mdl_merge(ir_fn *fn, const int32_t *topology, size_t n_noise);
 void mdl_find_quiet(mdl_model *m);
 /* Sets ir_out.still of each G of a static form. */
 void mdl_mark_still(const mdl_model *m, ir_fn *fn);
-/* Internal unknowns of a part that some parameters leave without a drive; no noise source reaches
- * it. */
+/* Finds the internal unknowns of parts of the module that nothing drives with some parameters, and
+ * that no noise source reaches. */
 void mdl_find_may_idle(mdl_model *m);
 void mdl_find_border(form_fn *f);
 
@@ -79,8 +79,8 @@ VS_MUST_USE vs_status mdl_decide(mdl_model *m, const row_data *r, form_fn *f, ui
 /* Arrays are the caller's. */
 mdl_facts mdl_decided(const mdl_model *m, const form_fn *f, const uint8_t *key,
                       const int32_t *topology);
-/* What is known in both: code that one of them does not run is no concern of it, and zeros are
- * zeros. */
+/* What is known in both of two decisions. If one of them does not run the code, the other one's
+ * decision stays; a zero is known only if both are zero. */
 uint8_t mdl_decide_meet(uint8_t a, uint8_t b);
 
 /* -- small helpers of passes -- */

@@ -5,14 +5,14 @@
 #include "store.h"
 #include "mdl.h"
 
-/* A function of only the outputs of one analysis, and what specialisation must know of it.
+/* The function with the outputs of one analysis form, and what specialisation must know of it.
  * FORM_TOPOLOGY: ISPOT, COLLAPSE, DROP and the effects of static code. FORM_IDLE: RES and REACT of
  * the unknowns that may be idle. */
 enum { FORM_TOPOLOGY = MDL_N_FORM, FORM_IDLE, N_FORM };
 enum { QUIET = 1, MAY_IDLE = 2 };
 typedef struct form_fn {
     bool made;
-    bool kept; /* all arrays are those of a mapped file */
+    bool kept; /* all arrays lie in a mapped file */
     ir_fn fn;
     uint8_t *cls;   /* [n_inst] dependence classes */
     ir_val *decide; /* vec; static values that the key of a variant holds, in order */
@@ -31,7 +31,8 @@ typedef struct stored_part {
     hash128 sum;
 } stored_part;
 
-/* What most rows of a model have in common: which parameters are given, and the environment. */
+/* The part of a row's key that most rows of a model share: which parameters are given, and the
+ * environment. */
 typedef struct row_rest {
     int32_t n_user;
     double v[]; /* [key_len - n_param] */
@@ -48,8 +49,8 @@ typedef struct row_data {
     mdl_variant *variant[MDL_N_FORM];     /* NULL until asked for */
     const uint8_t *decisions[MDL_N_FORM]; /* vecs of the model (mdl_known_key); what the variant
                                              was found by; NULL: not asked for */
-    bool keep, on_disk; /* it is to be kept on disk; there is a record of it, with the decisions of
-                           stored_forms */
+    bool keep;                            /* it is to be written to disk */
+    bool on_disk; /* there is a record of it, with the decisions of stored_forms */
     unsigned stored_forms;
     bool released; /* nobody has it */
     bool seen;     /* of mdl_row_is_new */
@@ -183,17 +184,18 @@ void mdl_form_build(mdl_model *m);
 /* The function of one form, made at the first call. */
 form_fn *mdl_form_get(mdl_model *m, int form);
 void mdl_form_free(form_fn *f);
-/* The unknowns of idle[n_unknown] that are 0 whatever the others are: removes those whose rows are
- * not 0 when all of idle[] are. fn: RES and REACT of at least these. val, ran: static values known
- * (ir_interp_static), with cls; NULL: each static branch may go the way that suits. */
+/* Reduces idle[n_unknown] to the unknowns that are 0 whatever the others are: removes from it those
+ * whose rows are not 0 when all unknowns of idle[] are 0. fn: RES and REACT of at least these. val,
+ * ran: static values known (ir_interp_static), with cls; NULL: each static branch may go the way
+ * that suits. */
 void mdl_form_idle(const mdl_model *m, const ir_fn *fn, const uint8_t *cls, const ir_num *val,
                    const uint8_t *ran, uint8_t *idle);
 
 /* mdl_lib.c: takes a module (not owned) into the library. */
 mdl_model *mdl_add_module(mdl_lib *lib, const va_module *mod);
-/* Something of a module is needed now: MOD_INTERFACE, all of mod but its functions, and what
- * mdl_ready makes but full; MOD_PARAMS, MOD_EVAL: functions of mod; MOD_FULL. Nothing to be done if
- * the module was compiled in this run. */
+/* Reads a part of a module from its record: MOD_INTERFACE: all of mod but its functions, and what
+ * mdl_ready makes, but not `full`; MOD_PARAMS, MOD_EVAL: functions of mod; MOD_FULL. Does nothing
+ * if the module was compiled in this run or the part was read before. */
 void mdl_need(mdl_model *m, int part);
 /* Makes the equation form if it is not made yet. */
 mdl_model *mdl_ready(mdl_model *m);
@@ -208,7 +210,7 @@ char *mdl_read_text(const char *path);
 bool mdl_store_load_unit(mdl_lib *lib, lib_unit *lu, const char *const *dir, size_t n_dir);
 /* A part of a module that is ON_DISK; false: it is damaged. */
 bool mdl_store_load_part(mdl_model *m, int part);
-/* After a unit was compiled: what the record will say of its source. */
+/* After a unit was compiled: notes the lengths and hashes of its source texts, for its record. */
 void mdl_store_note_unit(mdl_lib *lib, lib_unit *lu);
 /* Writes the record of a unit as it is now. */
 void mdl_store_unit(mdl_lib *lib, lib_unit *lu);
@@ -228,16 +230,18 @@ void mdl_store_note_damage(const mdl_lib *lib);
 /* A row whose key is set: parameters, topology and some of its decisions from its record; false: to
  * be made. */
 bool mdl_store_load_row(mdl_model *m, row_data *r);
-/* Writes records of rows that are to be kept and of which more is known than their records say. */
+/* Writes the records of rows with `keep` set of which the library knows more than their records
+ * say. */
 void mdl_store_rows(mdl_lib *lib);
 /* ir_fn_fini for a function that points into a mapped file. */
 void mdl_store_drop_fn(ir_fn *fn);
 
-/* mdl_row.c: the inputs of a function for a row, in their types. input [vec_len(fn->in)]; inputs
- * that are not static are 0. */
-/* Where evaluations of static code take memory; arena_release when done. */
+/* -- mdl_row.c -- */
+/* Where evaluations of static code allocate; arena_release(&m->work, ...) when done. */
 arena_pos mdl_work(mdl_model *m);
 void mdl_key_of(const mdl_model *m, const row_data *r, double *key); /* key [key_len] */
+/* The inputs of fn for a row, in their types: input [vec_len(fn->in)]; those that are not static
+ * are 0. */
 void mdl_row_inputs(const mdl_model *m, const row_data *r, const ir_fn *fn, ir_num *input);
 void mdl_row_free(row_data *r);
 void mdl_rest_free(row_rest *rest); /* one user less; NULL is allowed */
@@ -261,7 +265,8 @@ const char *mdl_form_name(int form);
 /* mdl_variant.c */
 const ir_fn *mdl_kernel_fn(const mdl_variant *v);
 void mdl_variant_free(variant_data *v);
-/* The model's own copy of a vector of decisions: equal ones are one. Takes the vec `key`. */
+/* The model's own copy of a vector of decisions; equal vectors give the same pointer. Takes over
+ * the vec `key`. */
 const uint8_t *mdl_known_key(mdl_model *m, uint8_t *key);
 
 #endif

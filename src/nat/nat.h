@@ -37,8 +37,9 @@ typedef struct nat_env { /* what a load sees besides x */
     double reltol; /* TRAN, of an accepted point: corners of waves below this relative size get no
                     * breakpoint; 0: every corner does */
     bool tran_op;  /* STATIC: the operating point of a transient (sources at t = 0) */
-    bool steady; /* TRAN: of a periodic state: what remembers adds only what load_ac gives as G; the
-                    * rest of its terms is at_omega, harmonic by harmonic */
+    /* TRAN: of a periodic state: devices that remember add only what load_ac gives as G; at_omega
+     * adds their other terms, harmonic by harmonic */
+    bool steady;
 } nat_env;
 
 typedef struct nat_host { /* what the circuit lends; it outlives the devices */
@@ -82,11 +83,12 @@ typedef struct nat_device { /* facts about one device */
 } nat_device;
 
 struct nat_kind {
-    const char *name;    /* in lists of kinds: "source", "line", ... */
-    bool first;          /* loads add its terms before those of compiled models, else after */
-    bool remembers;      /* the equations at a time depend on the accepted points before it */
-    const char *no_redo; /* its devices cannot take other values (ckt_redo.c): what they are, for
-                          * the message; NULL: they can */
+    const char *name; /* in lists of kinds: "source", "line", ... */
+    bool first; /* loads add the terms of this kind before those of compiled models; false: after */
+    bool remembers; /* the equations at a time depend on the accepted points before it */
+    /* set if its devices cannot take other values (ckt_redo.c): what the message calls them; NULL:
+     * they can */
+    const char *no_redo;
     void (*free)(nat_set *s);
     int32_t (*count)(const nat_set *s);
     nat_device (*at)(const nat_set *s, int32_t i); /* NULL: they have no name of their own */
@@ -105,9 +107,9 @@ struct nat_kind {
     void (*terms)(nat_set *s, const nat_env *env, double *to);
     /* G and C at x. */
     void (*load_ac)(nat_set *s, const nat_env *env, const double *x, nat_ac *to);
-    /* What is neither G nor j omega C: added to val [2 nnz], re and im in turn. */
+    /* Adds to val [2 nnz], re and im in turn, terms that are neither G nor j omega C. */
     void (*at_omega)(const nat_set *s, double omega, const csc *a, double *val);
-    /* What ac values drive: b [2 (n+1)], re and im in turn, of A x = b. */
+    /* Adds what ac values drive to the right side b [2 (n+1)] of A x = b, re and im in turn. */
     void (*drive)(const nat_set *s, double *b);
     /* Noise density of source k of a device at f hertz after load_ac; its name. */
     double (*density)(nat_set *s, int32_t device, int32_t k, double f);
@@ -126,8 +128,8 @@ struct nat_kind {
     void (*restore)(nat_set *s); /* a step is rejected: as at the last accepted point */
     void (*fresh)(nat_set *s);   /* as if there had been no load */
     void (*uic)(nat_set *s);     /* the start to come is one with uic */
-    /* What the devices remember of accepted points; and what their equations are made of, to be
-     * held against others'. */
+    /* image: copies what the devices remember of accepted points to or from the image. identity:
+     * compares what their equations are made of. */
     void (*image)(nat_set *s, image *im);
     void (*identity)(const nat_set *s, image *im);
 };
@@ -149,7 +151,7 @@ typedef struct nat_list {
 void nat_free(nat_list *l);
 /* Makes the set of a kind if there is none: size bytes from the host's arena, zero. */
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size);
-/* No device but independent sources. */
+/* Whether there is no device other than independent sources. */
 bool nat_only_sources(const nat_list *l);
 bool nat_remembers(const nat_list *l);      /* some kind in use does */
 bool nat_accepts(const nat_list *l);        /* nat_accept has something to do */
@@ -176,7 +178,7 @@ void nat_restore(nat_list *l);
 void nat_fresh(nat_list *l);
 void nat_uic(nat_list *l);
 void nat_image(nat_list *l, image *im);
-/* Of all but sources, whose values may be others: what they remember, behind what they are. */
+/* nat_identity and nat_image of all kinds but sources, whose values may differ. */
 void nat_carry(nat_list *l, image *im);
 void nat_identity(const nat_list *l, image *im);
 

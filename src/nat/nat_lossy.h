@@ -40,7 +40,7 @@ line_eq lossy_equation(lossy *o, double t, const line_point *past, const double 
 void lossy_accept(lossy *o, double t, const line_point *past, const double v[2], const double zi[2],
                   double a[2]);
 
-/* What it remembers of accepted points. */
+/* Copies what the line remembers of accepted points to or from the image. */
 void lossy_image(lossy *o, image *im);
 
 #endif

@@ -1,8 +1,8 @@
-/* nat_past.h - inside src/nat: what delays remember of waves at accepted points.
+/* nat_past.h - inside src/nat: the history of waves at accepted points, for delays and lines.
  * Use:    past_add at each accepted point, past_at for the value one delay ago; past_clear at the
  * first point. Between points waves are parabolas, straight lines beside a corner. A corner of a
- * wave is a corner of what comes out one delay later: a breakpoint. It is seen as one by the point
- * behind it, which must come within the delay. */
+ * wave comes out as a corner one delay later, so it makes a breakpoint there. past_add recognises a
+ * corner when the next point is added, which must come within the delay. */
 #ifndef NAT_PAST_H
 #define NAT_PAST_H
 
@@ -26,10 +26,10 @@ bool past_is_smooth(double other, double own);
  * none. */
 double past_at(const past *p, int port, double t);
 /* The point is accepted. delay: a corner in the point before becomes a breakpoint that much later;
- * 0: none does. reltol: of the analysis, corners that are small beside it are left to the
- * truncation error. */
+ * 0: none does. reltol: of the analysis, corners below this relative size get no breakpoint. */
 void past_add(past *p, const line_point *point, double delay, double reltol);
-/* What lies before `least` goes, half of the history at a time, and breakpoints before `now`. */
+/* Forgets points before `least` (half of the history at a time, so that a call is cheap on
+ * average), and breakpoints before `now`. */
 void past_forget(past *p, double least, double now);
 double past_next_break(const past *p, double t); /* first one after t, +inf if none */
 

@@ -44,19 +44,20 @@ typedef struct nat_sources {
 nat_sources *nat_sources_of(nat_list *l); /* made if there are none */
 /* The waveform is copied; slots, memory and breakpoints of s need not be set. */
 void nat_source_add(nat_list *l, const nat_source *s);
-/* A random waveform has other arguments: the samples that it remembers no longer hold. */
+/* Called when a random waveform got other arguments: forgets the samples that it remembers. */
 void nat_source_forget(nat_sources *s, wave *w);
 /* Volt or ampere in a load. */
 double nat_source_find(nat_source *s, const nat_env *env);
-/* The same; a time of the last call is not computed again: most loads of a transient ask twice. */
+/* The same. A second call for the same time computes nothing: most loads of a transient ask twice.
+ */
 static inline double nat_source_value(nat_source *s, const nat_env *env)
 {
     return env->mode != NAT_STATIC && s->t_last == env->time ? env->srcfact * s->v_last
                                                              : nat_source_find(s, env);
 }
-/* What sources alone add to f at t (nat_terms). */
+/* Adds to `to` what the sources add to f whatever x is (nat_terms). */
 void nat_source_terms(const nat_sources *all, const nat_env *env, double *to);
-/* At a time, 0 in static analyses too; nothing is remembered. */
+/* The value at a time; t = 0 also in static analyses. Changes nothing in s. */
 double nat_source_at(const nat_source *s, double t);
 /* G of one voltage source, added to val. */
 void nat_source_stamp(const nat_source *s, double *val);

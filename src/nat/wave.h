@@ -39,7 +39,7 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop);
 /* After wave_defaults: how far apart the corners are that come again and again, s; INFINITY: there
  * are none. */
 double wave_interval(const wave *w);
-/* At a jump the value before it: what integrates starts anew behind each corner, from the charges
+/* At a jump the value before it, since integration starts anew behind each corner, from the charges
  * alone. */
 double wave_value(const wave *w, double t);
 /* Value in static analyses that are not a transient's operating point. */

@@ -75,10 +75,11 @@ extern ng_state ng __attribute__((visibility("hidden")));
 /* May be nested. */
 void ng_enter(void);
 void ng_leave(void);
-/* Around callbacks: other threads get in. The number is for ng_back. */
+/* Called before and after a callback: in between other threads may enter. ng_out returns the number
+ * that ng_back takes. */
 int ng_out(void);
 void ng_back(int depth);
-/* Whoever waits gets in once; then the caller goes on. */
+/* Lets a waiting thread enter once; then the caller goes on. */
 void ng_window(void);
 
 /* -- ng_text.c -- */

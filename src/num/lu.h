@@ -5,13 +5,13 @@
  *         refactorisation follows SUNDIALS, sunlinsol_klu.c (cheap estimate first).
  *         docs/numerics.md has the limits.
  *
- * LU_AUTO is KLU, which chooses pivots, and with these, by size: a list of operations (lu_tiny.h;
- * from 64 unknowns on when the pivots have served for some time) or supernodes (lu_super.h) for new
- * values and solutions. Large matrices that are symmetric and
- * positive definite, but for rows and columns of one unknown, get Cholesky factors instead. Once
- * the work is known from the first factors it goes over to a dense matrix where the factors are
- * nearly full, and to UMFPACK where fill is great. CHOLMOD, UMFPACK and LAPACK are loaded when they
- * are first needed; LU_AUTO does without what is not installed. */
+ * With LU_AUTO KLU chooses the pivots. New values and solutions with these pivots are computed, by
+ * size, by a list of operations (lu_tiny.h; from 64 unknowns on only after the pivots have served
+ * for some time) or by supernodes (lu_super.h). Large matrices that are symmetric and positive
+ * definite, but for rows and columns of one unknown, get Cholesky factors instead. The first
+ * factors tell the work: if they are nearly full, LU_AUTO goes over to a dense matrix, and if fill
+ * is great to UMFPACK. CHOLMOD, UMFPACK and LAPACK are loaded when they are first needed; LU_AUTO
+ * leaves out those that are not installed. */
 #ifndef LU_H
 #define LU_H
 
@@ -66,15 +66,15 @@ void lu_fini(lu_solver *lu);
  */
 VS_MUST_USE vs_status lu_analyze(lu_solver *lu, const csc *a);
 
-/* The state after lu_analyze, for other values in the same pattern: no factors, counters at 0.
- * false: the factors went over to a method that lu_analyze does not start with, so it must be
- * called again. */
+/* Returns to the state after lu_analyze, for other values in the same pattern: no factors, counters
+ * at 0. false: LU_AUTO had gone over to another method, and lu_analyze must be called again. */
 bool lu_forget(lu_solver *lu);
 
-/* Forgets the factors, so that what follows does not depend on what was factored before; counters
- * stay. false: it goes on with the method that the factors went over to, and knows them. */
+/* Forgets the factors but not the counters, so that later results do not depend on what was
+ * factored before. false: LU_AUTO had gone over to another method, which stays, with its factors.
+ */
 bool lu_restart(lu_solver *lu);
-bool lu_can_restart(const lu_solver *lu); /* whether it would */
+bool lu_can_restart(const lu_solver *lu); /* whether lu_restart would return true */
 
 /* New values, new pivots. Allocates.
  * Status: VS_OK; VS_ESINGULAR (stat.singular), also for values that are not finite. */
@@ -91,8 +91,9 @@ VS_MUST_USE vs_status lu_refactor(lu_solver *lu, const csc *a);
  */
 void lu_solve(lu_solver *lu, const double *b, double *x);
 
-/* The factors as an image: the values that led to them, from which they are made again, bit by bit;
- * and counters. a: the pattern, of the same matrix. Given back after lu_analyze; allocates.
+/* Copies the counters, and the values that led to the factors, to or from the image; giving back
+ * makes the factors again, bit by bit. a: the pattern of the same matrix. It is given back after
+ * lu_analyze. Allocates.
  * Status: VS_OK; VS_EINPUT: im->wrong says why the factors could not be made again. */
 VS_MUST_USE vs_status lu_image(lu_solver *lu, const csc *a, image *im);
 
@@ -108,12 +109,12 @@ typedef struct lu_part {
     double *work;          /* [n_column] */
 } lu_part;
 
-/* As lu_refactor where only entries in the columns of the part changed since the last factors, as
- * far as they are to be seen: others keep the values that they had. */
+/* Like lu_refactor, when only columns of the part are to be looked at: entries of other columns
+ * count with the values that they had in the last factors. */
 VS_MUST_USE vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p);
 
-/* As lu_solve for a right side that is 0 outside of the part. What an update of a resting unknown
- * below its `drop` would do to others is left out. Allocates nothing. */
+/* As lu_solve for a right side that is 0 outside of the part. Updates of resting unknowns up to
+ * their `drop` are taken as 0, with all their effects. Allocates nothing. */
 void lu_solve_part(lu_solver *lu, lu_part *p, const double *b, double *x);
 
 /* The column whose pivot is smallest, the unknown to name when a matrix is nearly singular; -1

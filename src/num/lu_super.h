@@ -7,9 +7,9 @@
  *
  * A supernode is a run of columns of L with the same rows below: they lie in memory as one dense
  * block, and what they do to a later column is a product of this block with a short vector, one
- * index per row instead of one per entry. Rows are not scaled: without choice of pivots that
- * changes rounding only. Columns whose entries of A are the same as in the factorisation before,
- * and which use no column that changed, stay.
+ * index per row instead of one per entry. Rows are not scaled, since with given pivots scaling
+ * changes only the rounding. Columns whose entries of A are the same as in the factorisation
+ * before, and which use no column that changed, stay.
  *
  * Threads: parts of the matrix that do not depend on each other are factored at the same time, then
  * the columns that join them, each waiting for those that it needs. A column's sums have one order:

@@ -1,14 +1,13 @@
-/* lu_tiny.h - LU of a matrix with pivots that are known: a list of operations. For matrices of up
- * to some thousand unknowns, of circuits, which have little fill.
+/* lu_tiny.h - LU of a matrix with pivots that are known: a list of operations. For matrices of
+ * circuits with up to some thousand unknowns, which have little fill.
  * Use:    lu_tiny_new with the pivots of a sparse factorisation; lu_tiny_factor for new values,
  *         lu_tiny_solve; lu_tiny_free.
  * Source: Gustavson, Liniger & Willoughby, J. ACM 17(1), 1970 (the elimination of a fixed pattern
  *         as a program without searching); Doolittle's order, row by row.
  *
- * A sparse solver spends most of its time on such matrices in finding its way: pointers, scatter
- * and gather of columns, row scaling, checks. Here each entry of L and U is one sum of products of
- * entries known before, their places are fixed, and the factors lie in memory in the order of use.
- */
+ * On such matrices a sparse solver spends most of its time with pointers, scatter and gather of
+ * columns, row scaling and checks. Here each entry of L and U is one sum of products of entries
+ * known before, their places are fixed, and the factors lie in memory in the order of use. */
 #ifndef LU_TINY_H
 #define LU_TINY_H
 
@@ -39,7 +38,8 @@ double lu_tiny_factor(lu_tiny *t, const csc *a);
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_tiny_solve(lu_tiny *t, const double *b, double *x);
 
-/* From now on by tables, not by code (tests; other machines have nothing else). */
+/* From now on t works by tables and not by machine code: for tests, and for machines other than
+ * x86-64, which have nothing else. */
 void lu_tiny_use_tables(lu_tiny *t);
 
 int32_t lu_tiny_nnz(const lu_tiny *t);     /* entries of L and U, both with their diagonal */

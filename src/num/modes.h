@@ -4,9 +4,9 @@
  *         v have the matrices T^-1 (R + sL) T^-T and T^T (G + sC) T. For M1 = C + a G = A A^T and
  *         M2 = L + b R with a, b > 0 (weights that make both parts of one size) the eigenvectors Q
  *         of A^T M2 A give T = A^-T Q, which makes M1 and M2 diagonal; that each of the four is
- *         diagonal is tested; losses that are nothing beside the impedances of the modes (the 1e-6
- *         ohm that some decks have for ngspice's sake) may lie beside the diagonal, and are left
- *         out there.
+ *         diagonal is tested; losses that are negligible beside the impedances of the modes may lie
+ * off the diagonal, where they are left out (some decks write 1e-6 ohm because ngspice wants a
+ * resistance).
  * Source: Paul, "Analysis of Multiconductor Transmission Lines", ch. 4;
  *         eigenvectors by Jacobi's rotations (Golub & Van Loan, 8.5). */
 #ifndef MODES_H

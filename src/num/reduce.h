@@ -1,4 +1,4 @@
-/* reduce.h - the points of a curve that a picture shows.
+/* reduce.h - chooses the points of a curve that a picture draws.
  * Use:    reduce_part for the points in sight; reduce_points for those of them that are drawn.
  * Source: Jugel, Jerzak, Hackenbroich & Markl, "M4: A Visualization-Oriented Time Series Data
  *         Aggregation", PVLDB 7(10), 2014: first, least, greatest and last point of each column of
@@ -15,7 +15,7 @@ bool reduce_rises(const double *x, int64_t n);
 void reduce_part(const double *x, int64_t n, double x0, double x1, int64_t *from, int64_t *to);
 /* Which points of y [n] over x [n] are drawn in so many columns: indices, rising, in at, which has
  * room for 4 columns + 2, or n if that is less. Columns 0: all points. Where x does not rise,
- * columns have equally many points. Values that are no numbers are neither least nor greatest.
+ * columns have equally many points. A NaN is neither least nor greatest.
  * Returns how many. */
 int64_t reduce_points(const double *x, const double *y, int64_t n, int64_t columns, int64_t *at);
 

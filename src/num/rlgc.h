@@ -10,10 +10,10 @@
  * v_p, i_p are voltage and current (into the line) of port p; R, L, G, C are of the whole length.
  * With
  *   lambda(s) = sqrt((R + s L)(G + s C)),  A_p = y(s) v_p + z i_p,  B_p = y(s) v_p - z i_p
- * the line is B_1 = exp(-lambda) A_2, B_2 = exp(-lambda) A_1. z is a constant and y has no growth
- * at s -> inf but sqrt(s) of a line without L. Where G/C > R/L (or C = 0) y would be an integrator:
- * then the filter is on the currents, A_p = v_p + y(s) z i_p, B_p = v_p - y(s) z i_p with the roles
- * of (R, L) and (G, C) exchanged.
+ * the line is B_1 = exp(-lambda) A_2, B_2 = exp(-lambda) A_1. z is a constant. For s -> inf y stays
+ * bounded, or grows as sqrt(s) if the line has no L. Where G/C > R/L (or C = 0) y would be an
+ * integrator: then the filter is on the currents, A_p = v_p + y(s) z i_p, B_p = v_p - y(s) z i_p
+ * with the roles of (R, L) and (G, C) exchanged.
  *   y(s)              = y0 + s (direct + sum_k m_k/(s + sigma_k))
  *   exp(-lambda(s))   = gain exp(-s delay) + exp(-s delay) sum_k w_k/(s + sigma_k)
  * with all m_k >= 0, sigma_k >= 0. Errors are below 1e-9 of the largest value for times up to

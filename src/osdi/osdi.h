@@ -7,8 +7,8 @@
  *
  * An instance works on local vectors: its node map is the identity, so that unknowns are gathered
  * into x[n_node] and residuals come back as r[n_node]; every entry of its Jacobian goes to one
- * place of a buffer that all instances of a library share. What is one node with another
- * (collapsed) is one unknown of the circuit, and the sums come right by themselves. */
+ * place of a buffer that all instances of a library share. Nodes that are collapsed share one
+ * unknown of the circuit, where their residuals add up. */
 #ifndef OSDI_H
 #define OSDI_H
 
@@ -43,7 +43,7 @@ void osdi_lib_free(osdi_lib **lib); /* and every model and instance made from it
  * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: not an OSDI library, or of a version that is not
  * known, or with something that is not supported (absdelay). Messages at `at`. */
 VS_MUST_USE vs_status osdi_load(osdi_lib *lib, const char *path, diag *d, diag_span at);
-/* Modules of files that were loaded are out of sight until osdi_load is asked for the file again.
+/* osdi_find no longer finds modules of loaded files, until osdi_load is called for the file again.
  */
 void osdi_forget_loads(osdi_lib *lib);
 const osdi_module *osdi_find(const osdi_lib *lib, const char *name); /* any case; NULL: none */

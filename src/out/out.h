@@ -3,11 +3,11 @@
  *         out_plot_end; out_close.
  * Format: SPICE raw file (ngspice manual, "Spice3f5 raw file"): a header of text lines and then the
  *         points, one plot behind the other; binary doubles in the machine's byte order or text.
- * The point count in a plot's header has a fixed width and is renewed with every flush, after its
- * points: what a reader finds is complete at every moment. A flush happens when the buffer is full,
- * OUT_FLUSH_SECONDS after the last one (when a point or out_tick comes), and at the end. Memory
- * does not grow with the points. Where a point could not be written as a whole, the file ends with
- * the one before, and says so. */
+ * The point count in a plot's header has a fixed width. A flush writes points first and then the
+ * count, so a reader finds a complete file at every moment. A flush happens when the buffer is
+ * full, OUT_FLUSH_SECONDS after the last one (when a point or out_tick comes), and at the end.
+ * Memory does not grow with the points. If a point could not be written as a whole, the file ends
+ * with the point before it, and its header says so. */
 #ifndef OUT_H
 #define OUT_H
 
@@ -36,18 +36,19 @@ VS_MUST_USE vs_status out_open(out_file **f, const char *path, out_format format
 VS_MUST_USE vs_status out_create(out_file **f, const char *path, out_format format);
 VS_MUST_USE vs_status out_append(out_file **f, const char *path, out_format format);
 
-/* A file that another process wrote and that goes on: opened and locked as it is, for out_image. */
+/* Opens and locks a file that another process wrote, without changing it; out_image then goes on
+ * with it. */
 VS_MUST_USE vs_status out_go_on(out_file **f, const char *path, out_format format);
-/* How far the file is, with a sum of what is in it, which is on the disk then; given back, behind
- * out_go_on: points go on there, and with the first of them what was behind it goes. Status: VS_OK;
- * VS_EIO: errno, or the file is a pipe; VS_EINPUT: im->wrong: the file does not begin with what was
- * written. */
+/* Taking: notes the length of the file and a checksum of its contents, after they have reached the
+ * disk. Giving back, after out_go_on: further points go to that place, and the first one cuts off
+ * what stood behind it. Status: VS_OK; VS_EIO: errno, or the file is a pipe; VS_EINPUT: im->wrong:
+ * the file does not begin with what was written. */
 VS_MUST_USE vs_status out_image(out_file *f, image *im);
 
 /* A new file STEM.part.raw, or, if there is one, STEM.part-2.raw ...: *path, for vs_free. */
 VS_MUST_USE vs_status out_unique(out_file **f, const char *stem, char **path);
 
-/* The same for a file that is open: the place is its start; fd stays the caller's. */
+/* Like out_open for an open file: writing starts at its present place; fd stays the caller's. */
 VS_MUST_USE vs_status out_open_fd(out_file **f, int fd, out_format format);
 /* What each plot carries besides: a fixed date in place of now; columns in front of each line of
  * CSV, as text
@@ -66,8 +67,8 @@ typedef struct out_manner {
 } out_manner;
 void out_set_manner(out_file *f, const out_manner *m);
 
-/* Where the count of the last plot's points stands, and the count: what `ngspice -s` tells apart
- * from its results. */
+/* The place in the file where the count of the last plot's points stands, and the count: `ngspice
+ * -s` tells both after its results. */
 void out_last_count(const out_file *f, int64_t *place, int64_t *n);
 
 /* Starts a plot of n vectors; the names are copied.
@@ -79,9 +80,9 @@ VS_MUST_USE vs_status out_plot_begin(out_file *f, const char *title, const char 
 /* One point: value[n], complex: [2 n], real and imaginary part in turn. Allocates nothing. Status:
  * VS_OK; VS_EIO (disk full, ...). */
 VS_MUST_USE vs_status out_point(out_file *f, const double *value);
-/* Asked again and again: if no point came since, flushes what waits for longer than
- * OUT_FLUSH_SECONDS, so that a kill loses no more, however long the next point takes. A failure is
- * told by the next call. */
+/* Called again and again while no point comes: flushes points that have waited for longer than
+ * OUT_FLUSH_SECONDS, so that a kill loses no more than these seconds. The next call returns a
+ * failure. */
 void out_tick(out_file *f);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 /* From now on each flush waits until the disk has it. */

@@ -22,8 +22,9 @@ const char *out_ng_name(char buf[OUT_NAME], const char *name, const char *type);
 const char *out_ng_type(const char *name, const char *type);
 /* As it is called in ngspice's memory: "v(out)" -> "out", "i(x1.l1)" -> "l.x1.l1#branch". */
 const char *out_ng_memory(char buf[OUT_NAME], const char *name);
-/* The way back, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)", "i(@m.x1.m1[id])" ->
- * "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing changes. */
+/* From ngspice's names to ours, for names that a user types: "l.x1.l1#branch" -> "i(x1.l1)",
+ * "i(@m.x1.m1[id])" -> "@x1.m1[id]", "v(v-sweep)" -> "v-sweep". Gives `name` itself if nothing
+ * changes. */
 const char *out_own_name(char buf[OUT_NAME], const char *name);
 /* Is a plot's first vector of this name and type what the others are drawn over? */
 bool out_is_axis(const char *name, const char *type);

@@ -38,9 +38,11 @@ typedef struct post_env {
     bool check;     /* only the form is looked at: every vector is there and is the number 1 */
     bool degrees;   /* angles */
     uint64_t *seed; /* of sunif, sgauss, rnd; the owner's */
-    bool *whole;    /* set where a part of the vectors does not give that part of the value; NULL:
-                     * nobody asks */
-    /* what is no vector: parameters, results of measures, device values. NULL: nothing */
+    /* set to true by an operation that needs whole vectors: from a part of its vectors it does not
+     * give that part of the value. NULL: not wanted */
+    bool *whole;
+    /* called for names that are no vectors: parameters, results of measures, device values. NULL:
+     * there are none */
     bool (*number)(void *user, const char *name, double *value);
     void *user;
     int depth;  /* of user functions */

@@ -1,4 +1,4 @@
-/* meas.h - .measure: what a curve says in one number (ngspice manual, ch. "Measurements").
+/* meas.h - .measure: numbers computed from curves (ngspice manual, ch. "Measurements").
  * Use:    post_measure on the plot env->set->current, with the text behind the analysis' name:
  *             delay TRIG v(in) VAL=0.5 RISE=1 TARG v(out) VAL=0.5 RISE=1
  *             bw WHEN vdb(out)=-3          p FIND v(out) AT=2u        a AVG v(out) FROM=1u TO=2u
@@ -25,7 +25,7 @@ typedef struct post_meas {
 /* Status: VS_OK: look at m->ok; VS_EINPUT: the text is no measure (message). Texts in env->mem.
  *   at   where the text stands in its file; its length is that of the text if columns agree */
 VS_MUST_USE vs_status post_measure(post_env *e, const char *text, diag_span at, post_meas *m);
-/* How much a measure moves when a point of a vector does. */
+/* The derivative of a measure by one point of a vector. */
 typedef struct post_slope {
     size_t vec;    /* of the plot */
     int64_t point; /* of the vector */
@@ -64,7 +64,8 @@ bool post_flow_take(post_flow *f, const post_env *e);
 /* After the last piece, of the text that stands at `at`; texts in mem. false: it was not added, or
  * needs no points. */
 bool post_flow_result(post_flow *f, diag_span at, arena *mem, post_meas *m);
-/* What came of the points so far; given back to one to which the same measures were added. */
+/* Copies the state after the points so far to or from the image. It is given back to a post_flow to
+ * which the same measures were added. */
 void post_flow_image(post_flow *f, image *im);
 
 #endif

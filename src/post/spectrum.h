@@ -1,4 +1,4 @@
-/* spectrum.h - the card .fft: the spectrum of a curve over time, and what it says of distortion.
+/* spectrum.h - the card .fft: the spectrum of a curve over time, and its figures of distortion.
  * Use:    post_fft_read, post_fft_make, post_fft_print for a card; post_tone_of, also as forms of
  *         .meas (meas.h), for the figures of a tone in any plot of a spectrum.
  * Definitions, with P_k half the square of the amplitude of line k (a constant: its square):

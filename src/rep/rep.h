@@ -1,7 +1,7 @@
-/* rep.h - reports: what became of a deck, of its matrix, of models, of the machine, in words and
- * figures for people, or as JSON and CSV for programs. One file a report.
- * A report goes to a stream that the caller opened; what is wrong goes to a diag. The public
- * functions on them are those of vsim/inside.h (src/run). */
+/* rep.h - reports about a deck, its matrix, its models and the machine: in words and figures for
+ * people, as JSON and CSV for programs. One .c file for each report. The caller opens the stream
+ * that a report is written to; messages go to a diag. The public functions on them are those of
+ * vsim/inside.h (src/run). */
 #ifndef REP_H
 #define REP_H
 
@@ -23,14 +23,15 @@ typedef struct rep_analyze_opt {
     const char *svg, *mtx; /* files to write, NULL: none */
     bool json, csv;
 } rep_analyze_opt;
-/* Looks on while the deck runs; the caller ends the run early once _done says so. NULL: a message
- * in the diag of s. After the report the circuit is no longer needed. */
+/* Watches while the deck runs. The caller ends the run early once _done returns true, and frees the
+ * survey with rep_survey_free. NULL: a message in the diag of s. After the report the circuit is no
+ * longer needed. */
 typedef struct rep_survey rep_survey;
 rep_survey *rep_survey_begin(const rep_analyze_opt *o, sim *s);
 bool rep_survey_done(const rep_survey *v); /* what `at` asks for is there */
 VS_MUST_USE vs_status rep_survey_report(rep_survey *v, FILE *out);
 void rep_survey_free(rep_survey *v);
-/* Of a file in Matrix Market format. */
+/* The same report for a file in Matrix Market format. */
 bool rep_is_matrix(const char *path);
 VS_MUST_USE vs_status rep_matrix(diag *d, const rep_analyze_opt *o, FILE *out);
 
@@ -41,8 +42,8 @@ typedef struct rep_profile_opt {
     const char *steps; /* result file for the steps (rep_steps), NULL: none */
     bool json;
 } rep_profile_opt;
-/* Looks on while the deck runs. NULL: a message in the diag of s. _end frees it and
- * prints the report unless out is NULL; the circuit must still be there. */
+/* Watches while the deck runs. NULL: a message in the diag of s. _end frees it and prints the
+ * report unless out is NULL; the circuit must still be there. */
 typedef struct rep_profile rep_profile;
 rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s);
 VS_MUST_USE vs_status rep_profile_end(rep_profile *p, FILE *out);
@@ -77,18 +78,19 @@ void rep_module(mdl_model *model, FILE *out); /* counts of one that was compiled
 VS_MUST_USE vs_status rep_cache(const char *dir, const char *what, FILE *out, const char **why);
 
 /* -- rep_tune.c: from what size on threads and processes pay on this machine -- */
-/* Measures it and keeps it in the cache folder `dir`. It starts processes to time that. Status:
- * VS_OK; VS_EIO with a sentence in why [size]. */
+/* Measures it and writes the figures to the cache folder `dir`. It starts processes to time that.
+ * Status: VS_OK; VS_EIO with a sentence in why [size]. */
 VS_MUST_USE vs_status rep_tune(const char *dir, FILE *out, char *why, size_t size);
-/* What it found: operations from which on threads evaluate; *worker: seconds to start a process.
- * 0: nothing. notes: where to tell of it, NULL: nowhere. */
+/* The figures in folder `dir`: returns from how many operations on threads evaluate; *worker:
+ * seconds to start a process. 0: not measured. notes: stream for a note about the file, NULL: none.
+ */
 double rep_tuned(const char *dir, FILE *notes, double *worker);
 
 /* -- rep_text.c -- */
 /* "1.53 k", "26.0 M": three digits with an SI prefix, into buf[16]. */
 const char *rep_si(char buf[16], double x, const char *unit);
 void rep_json_string(FILE *out, const char *s); /* quoted */
-/* A file to write. NULL: a message was given. rep_close: VS_EIO likewise. */
+/* Opens a file to write. NULL: a message was given. rep_close: VS_EIO with a message. */
 FILE *rep_create(diag *d, const char *path, files_role role);
 VS_MUST_USE vs_status rep_close(diag *d, FILE *fp, const char *path);
 

@@ -74,9 +74,9 @@ VS_MUST_USE vs_status run_confine(run *r);
 VS_MUST_USE vs_status run_checkpoint_begin(run *r, bool family);
 /* st: how the run ended. A run that is done needs no checkpoint. */
 void run_checkpoint_end(run *r, vs_status st);
-/* Of a run that goes on, each with messages, nothing for others: reads the checkpoint; puts the
- * results that are open back to where it was; the same for what ctl has, and from now on the next
- * transient is the one in it. */
+/* Of a run that goes on, each with messages, nothing for others: _read reads the checkpoint;
+ * _results puts the open result file back to where it was then; _deck does so for what ctl has, and
+ * makes the next transient the one of the checkpoint. */
 VS_MUST_USE vs_status run_restart_read(run *r);
 VS_MUST_USE vs_status run_restart_results(run *r);
 VS_MUST_USE vs_status run_restart_deck(run *r);
@@ -102,8 +102,8 @@ typedef struct run_guard {
     vs_status (*body)(void *arg);
     void (*last)(void *arg); /* NULL, or what still can be done without memory for more */
 } run_guard;
-/* body(arg) in a heap that ends with it: nothing that it allocated may be used afterwards. Status:
- * VS_ENOMEM: the streams were told; else that of body. */
+/* Calls body(arg) in a heap of its own, which is freed afterwards: nothing that body allocated may
+ * be used later. Status: VS_ENOMEM: the streams were told; else that of body. */
 VS_MUST_USE vs_status run_guarded(const run_guard *g, void *arg);
 
 /* -- run_report.c -- */
@@ -112,9 +112,10 @@ void run_print_end(const run *r);
 /* The figures of the run as JSON, if a file for them is asked for. Status: VS_OK, VS_EIO. */
 VS_MUST_USE vs_status run_write_stats(run *r);
 void run_dump(const run *r);
-/* How far kernels were from the interpreter; sets the exit code if that is too far. */
+/* Reports how far kernels were from the interpreter (--check-kernels); sets the exit code if that
+ * is too far. */
 void run_tell_kernels(run *r);
-/* What --verify found; sets the exit code if something is wrong. */
+/* Reports what --verify found; sets the exit code if something is wrong. */
 void run_tell_verified(run *r);
 
 /* -- run_ngspice.c: the log of a client that expects ngspice's -- */

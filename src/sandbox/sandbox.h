@@ -1,5 +1,5 @@
-/* sandbox.h - a process gives up the rights that a simulation does not need: from then on the
- * kernel refuses them, to this process and all that it starts, whatever code runs in it.
+/* sandbox.h - a process gives up the rights that a simulation does not need. From then on the
+ * kernel refuses them to this process and to all that it starts, whatever code runs in it.
  * Use:    sandbox_enter once, before threads start.
  * What is left: reading what the user may read; writing, making, renaming and removing files below
  *         the given folders; memory, also of code that is made at run time; threads and processes

@@ -4,8 +4,8 @@
  *         sim_set_option change the circuit: the next sim_run makes what depends on the change
  *         again and keeps the rest. Sweeps, Monte Carlo and .control work that way.
  *         The clients are the run of a deck (src/run), sweeps (src/swp) and .control (src/ctl).
- * Results of an analysis go to the file `out` as they are accepted, and to a plot in memory only
- * when `keep` asks for it: a plain run needs the same memory however long it is. */
+ * Points of an analysis go to the file `out` as they are accepted. A plot in memory gets them only
+ * if `keep` asks for it, so the memory of a plain run does not grow with its length. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -28,17 +28,18 @@ typedef struct sim_hook {
     void (*device)(void *user, const char *device, const char *const *name, const double *value,
                    size_t n);
     bool (*stop)(void *user); /* Ctrl-C */
-    /* Between points of a transient: is it to be kept, so that another process can go on with it?
-     * Then `keep` is called, with the transient at rest. ending: `stop` ends it. Both or none. */
+    /* Between points of a transient, `due` says whether a checkpoint is to be written, from which
+     * another process can go on. Then `keep` is called while the transient rests. ending: `stop`
+     * ends the run. A client sets both or none. */
     bool (*due)(void *user, bool ending);
     void (*keep)(void *user);
-    /* The client's say in the steps of transients: ana_sink (ana.h). */
+    /* How the client influences the steps of transients: see ana_sink (ana.h). */
     bool (*sync)(void *user, double time, double *h, double last, bool refused);
     double (*next)(void *user, double t);
     /* A point that was accepted and kept: x [n+1], ac: the operating point, and phasors z [2
      * (n+1)], else NULL. VS_OK to go on; VS_PAUSED (transients in pieces), VS_STOP, < 0 to end. */
     vs_status (*point)(void *user, double axis, const double *x, const double *z);
-    /* The same of analyses whose points are not solutions: row [n]. */
+    /* The same for analyses whose points are not solutions (noise, poles, ...): row [n]. */
     vs_status (*row)(void *user, const double *row, size_t n);
     void *user;
     bool kept; /* images will be taken, see ana_sink */
@@ -47,7 +48,8 @@ typedef struct sim_hook {
 enum { SIM_PIECE = 4096 };
 typedef enum sim_keep { SIM_KEEP_NOTHING, SIM_KEEP_NAMED, SIM_KEEP_ALL } sim_keep;
 
-/* A value in place of the deck's, by the name of an instance or model of the flat netlist. */
+/* A value that replaces one of the deck, by the name of an instance or model of the flat netlist.
+ */
 typedef struct sim_change {
     const char *name; /* interned lower case: "r1", "x1.m2", "nmos1" */
     bool model;
@@ -58,11 +60,13 @@ typedef struct sim_change {
     int32_t node; /* in sim.gen; -1: none; the engine's */
 } sim_change;
 
-/* What is counted, and adds up over runs and processes. Points, iterations and evaluations of
- * transients, unknowns that were latent in their loads; rows of output written; flat netlists and
- * circuits made; changes of values in place, rows of devices and sources in them; orderings of
- * matrices; operating points found, taken over. Seconds: `other`, of analyses beside operating
- * points and transients; from `evaluate` on parts of these three, some estimated from samples. */
+/* Counts that add up over runs and processes. Of transients: points accepted and rejected,
+ * iterations, evaluations, bypasses, and how often an unknown was latent in a load. written: rows
+ * of output. expanded, built: flat netlists and circuits made. redone: changes of values in place,
+ * with the rows of devices and the sources that they reached. symbolic: orderings of matrices. ops,
+ * ops_taken: operating points found, and taken over from a memo. Seconds: `other` is that of
+ * analyses that are neither operating points nor transients; from `evaluate` on they are parts of
+ * op, tran and other, some estimated from samples. */
 /* clang-format off */
 #define SIM_SECONDS(X) \
     X(parse) X(elaborate) X(compile) X(op) X(tran) X(other) \
@@ -85,8 +89,8 @@ typedef struct sim_stat {
     int n_compiled, n_from_cache; /* kernels, by other processes (sim_figures_add) */
 } sim_stat;
 
-/* What the client decides. It may change any of it between analyses (sim_opts); the pointers stay
- * the client's, the vecs are freed with the engine. */
+/* The client's settings. It may change any of them between analyses (sim_opts). Pointers stay the
+ * client's; the engine frees the vecs. */
 typedef struct sim_opt {
     sim_hook hook;
     mdl_lib *lib;           /* set before sim_build */
@@ -103,17 +107,19 @@ typedef struct sim_opt {
     const char *touchstone; /* S-parameters also go to FILE.sNp; without its ending; NULL: no */
     sim_keep keep;
     const char **keep_name; /* vec, SIM_KEEP_NAMED: vectors as expressions name them, "v(out)" */
-    /* Transients whose plot in memory nobody needs as a whole: it is handed over each time it has
-     * SIM_PIECE points, and is empty then. false: it is not, from then on it grows. What is left
-     * behind the last piece, at least a point, stays in the plot. NULL: plots are kept whole. */
+    /* For transients whose plot in memory nobody needs as a whole. It is called each time the plot
+     * has SIM_PIECE points; if it returns true it has used them, and the plot is emptied; if false,
+     * the plot grows from then on. The points after the last piece, at least one, stay in the plot.
+     * NULL: plots stay whole. */
     bool (*piece)(void *user, post_plot *plot);
     void *piece_user;
     const char **save;    /* vec: vectors instead of the deck's .save (control); "all": these too */
     post_set *plots;      /* where plots go; NULL: to the engine's own */
     ana_verified *verify; /* transients are looked at once more; NULL: no */
-    image *take_up; /* the next transient is one that another process began: what is left of its
-                       image begins with sim_tran_image; its results are open, its plot is the
-                       current one. NULL: none. The engine sets it back */
+    /* the next transient goes on from a checkpoint. The image stands before what sim_tran_image
+     * wrote; the result file is open, the plot is the current one. NULL: none. The engine sets it
+     * back to NULL */
+    image *take_up;
 } sim_opt;
 
 typedef struct sim sim;
@@ -129,17 +135,17 @@ const sim_stat *sim_stats(const sim *s);
 VS_MUST_USE vs_status sim_read(sim *s, const char *path, const net_opt *opt);
 VS_MUST_USE vs_status sim_read_text(sim *s, const char *name, const char *text, size_t len,
                                     const net_opt *opt);
-/* Another deck in its place, e.g. with other sections of a library; it stays the reader's. Status:
- * that of its options. */
+/* The engine works with another deck from now on, e.g. with other sections of a library. The deck
+ * stays the caller's and must outlive this use. Status: that of reading its options. */
 VS_MUST_USE vs_status sim_use_deck(sim *s, const net_deck *deck);
-/* Options again, after those of the deck were looked at and the flat netlist made (sim_flatten). */
+/* Reads the options again, as the flat netlist (sim_flatten) has them. */
 VS_MUST_USE vs_status sim_read_options(sim *s);
 /* The flat netlist with the present parameters; sim_build does it when something changed. */
 VS_MUST_USE vs_status sim_flatten(sim *s);
 /* The circuit, if there is none or something changed. Status: VS_OK, VS_EINPUT, VS_EUNSUPPORTED. */
 VS_MUST_USE vs_status sim_build(sim *s);
 
-/* The same, with what analyses of this kind need of the models. */
+/* Like sim_build, and compiles the forms of the models that analyses of this kind need. */
 VS_MUST_USE vs_status sim_build_for(sim *s, flat_ana_kind kind);
 
 /* One analysis, of the deck or of sim_parse. Status: as of the analysis; messages in d. */
@@ -153,13 +159,13 @@ double sim_analysing(const sim_stat *st);
 VS_MUST_USE vs_status sim_tran_begin(sim *s, const flat_ana *a);
 VS_MUST_USE vs_status sim_tran_go(sim *s, double until);
 VS_MUST_USE vs_status sim_tran_end(sim *s, vs_status st);
-/* What was changed since the last build takes effect in the transient that rests, between
- * sim_tran_go and sim_tran_go. If it cannot, all values become those of `before`, and the transient
- * is as it was. Status: VS_OK; VS_EINPUT with a message; VS_STOP: the transient is lost (message),
- * sim_tran_end is the only call left. */
+/* Between two sim_tran_go: the changes since the last build take effect in the transient that
+ * rests. If they cannot, all values return to those of `before`, and the transient is as it was.
+ * Status: VS_OK; VS_EINPUT with a message; VS_STOP: the transient is lost (message), sim_tran_end
+ * is the only call left. */
 VS_MUST_USE vs_status sim_tran_change(sim *s, const sim_saved *before, diag_span at);
-/* What the engine has of a transient that rests, for one that begins with sim_opt.take_up. Status:
- * VS_OK; VS_EINPUT: im->wrong. */
+/* Copies the engine's part of a resting transient to or from an image; sim_opt.take_up makes
+ * another engine go on from it. Status: VS_OK; VS_EINPUT: im->wrong. */
 VS_MUST_USE vs_status sim_tran_image(sim *s, image *im);
 /* What commands have changed of the deck: parameters, values, temperature, options, the sample,
  * what is saved. Given back, the next build makes that circuit. Another deck is im->wrong. */
@@ -173,12 +179,14 @@ VS_MUST_USE vs_status sim_checkpoint_read(image *im, uint8_t **bytes, const char
 const char *sim_analysis_name(flat_ana_kind kind);
 /* The word of its cards and plots: "op", "dc", "tran", ... */
 const char *sim_analysis_word(flat_ana_kind kind);
-/* An analysis as a card without its dot: "tran 1n 10u". It stays until the next one is read.
+/* Reads an analysis given as a card without its dot: "tran 1n 10u". *a is valid until the next
+ * sim_parse.
  *   text, from   the words; the place that messages show as their origin
  * Status: VS_OK, VS_EINPUT with messages. */
 VS_MUST_USE vs_status sim_parse(sim *s, flat_ana *a, const char *text, diag_span from);
 
-/* -- what is there; the engine's, valid until the next call that changes it -- */
+/* -- access to the engine's objects; they stay the engine's, and are valid until the next call that
+ * changes them -- */
 diag *sim_diag(const sim *s);
 str_pool *sim_names(const sim *s);
 const net_deck *sim_deck(const sim *s);
@@ -191,15 +199,17 @@ const flat_ana *sim_todo(const sim *s, size_t *n); /* [*n] the deck's analyses, 
 flat_override *sim_params(const sim *s); /* vec: values given to .params; readers mark them used */
 double sim_temp(const sim *s);           /* degrees Celsius */
 double sim_build_seconds(const sim *s);  /* of the last circuit, without compiling */
-/* What changed since the client cut the text to `len` bytes, for reports. */
+/* For reports: the names of what changed, a text that grows with each change until the client cuts
+ * it to `len` bytes. */
 const char *sim_why(const sim *s);
 void sim_why_cut(sim *s, size_t len);
 
-/* Frees the analysis object: what it found is in the statistics. */
+/* Frees the analysis object, after adding its figures to the statistics. */
 void sim_end_analysis(sim *s);
 /* Frees the plots in memory. */
 void sim_forget_plots(sim *s);
-/* Files of plots in memory (sim_opt.part) go; keep: they stay, with a message. */
+/* Removes the files of plots in memory (sim_opt.part); keep: they stay, and a message names them.
+ */
 void sim_part_end(sim *s, bool keep);
 
 /* -- changes; the next sim_run or sim_build sees them -- */
@@ -211,8 +221,8 @@ VS_MUST_USE vs_status sim_set_temp(sim *s, double celsius, diag_span span);
 const char *sim_element_name(sim *s, const char *name);
 /* The numbers of `c` are copied. A name that the netlist lacks is a message of the next build. */
 void sim_alter(sim *s, const sim_change *c);
-/* A vector "@c1[i]" is wanted: if its value needs a source in series, the next circuit has it.
- * true: there must be another circuit for that. */
+/* The client will ask for the vector "@c1[i]". If its value needs a source in series with the
+ * device, the next circuit has one. true: the circuit must be built again for that. */
 bool sim_meter(sim *s, const char *name);
 /* Statistical functions draw for this sample. */
 void sim_set_sample(sim *s, uint64_t seed, int64_t sample);
@@ -223,22 +233,25 @@ void sim_many(sim *s);
 /* If something changed, the next build also reads the cards of analyses again: their values may
  * depend on what is stepped. */
 void sim_retake_analyses(sim *s);
-/* The netlist must be expanded again because of `what`. */
+/* The next build expands the netlist again; `what` names the reason (sim_why). */
 void sim_deep(sim *s, const char *what);
 /* Frees the circuit; the next sim_build makes it from the netlist that is there. */
 void sim_drop_circuit(sim *s);
-/* From now on operating points begin from that of the present values, which is found here; tran:
- * those of transients. No message if there is none: they then begin from nothing. */
+/* Finds the operating point of the present values, from which all later operating points start
+ * (tran: those of transients). If there is none, no message is given, and they start from zero. */
 void sim_find_first(sim *s, bool tran);
-/* The same, and what is known of the netlist: before the deck that it was made from goes. */
+/* Like sim_drop_circuit, and frees the flat netlist. Called before the deck that it was made from
+ * is freed. */
 void sim_drop_netlist(sim *s);
 /* The next analysis starts as if the circuit had just been built. */
 void sim_fresh(sim *s);
-/* Takes the last change back, after a build that it made fail. */
+/* Takes the last change back, after a build that failed because of it. */
 void sim_unalter(sim *s);
-/* The deck as it was read: parameters to those of `over` [n], no changes, its temperature. */
+/* Back to the deck as it was read, with its temperature and without changes; parameters get the
+ * values of `over` [n]. */
 void sim_reset(sim *s, const flat_override *over, size_t n);
-/* What may be changed, as it is now, for a change that turns out to be wrong. */
+/* A copy of all values that clients may change, to restore them if a change turns out to be wrong.
+ * The caller frees it with sim_saved_free. */
 sim_saved *sim_save(const sim *s);
 void sim_restore(sim *s, const sim_saved *saved);
 void sim_saved_free(sim_saved **saved);
@@ -255,10 +268,10 @@ const char *sim_card_text(const sim *s, arena *mem, const net_card *c, int32_t f
                           diag_span *at);
 const char *sim_span_text(const sim *s, arena *mem, diag_span at);
 
-/* What was asked for, out of date, made again: of the netlist, and of what is computed. */
+/* How often objects of kind k were asked for, out of date, and made again. */
 gen_count sim_gen_count(const sim *s, gen_kind k);
 
-/* The figures of a run, to add up those of several processes. */
+/* The figures of a run, as one process sends them to another to be added up. */
 typedef struct sim_figures {
     sim_stat st; /* op_method: see below */
     char op_method[24];
@@ -270,8 +283,8 @@ void sim_figures_less(sim_figures *f, const sim_figures *before);
 /* Adds those of another process to this engine's. */
 void sim_figures_add(sim *s, const sim_figures *f);
 
-/* "@m1[gm]" at the last operating point, or where a transient has come to if that was the last
- * analysis. false: there is none, or no such value. */
+/* The value "@m1[gm]" at the last operating point or, if the last analysis was a transient, at its
+ * last point. false: there is no such point or no such value. */
 bool sim_device_value(sim *s, const char *name, double *value);
 /* Everything that a device's model has computed there: vec that the caller frees; NAN where there
  * is no value. NULL or empty: nothing. */

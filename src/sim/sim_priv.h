@@ -5,14 +5,14 @@
 
 #include "sim.h"
 
-/* Multiples of tstep at which a transient's results are written: option interp. */
-/* The points of a plot on disk, too. */
+/* A file with the points of a plot in memory (sim_opt.part). */
 typedef struct sim_part {
     const post_plot *plot;
     out_file *file;
     char *path; /* heap */
 } sim_part;
 
+/* Option interp: a transient's results are written at multiples of tstep. */
 typedef struct sim_grid {
     double start, step; /* step 0: every point is written */
     int64_t next;       /* multiple not written yet */
@@ -121,7 +121,8 @@ struct sim {
 VS_MUST_USE vs_status sim_ready(sim *s, const flat_ana *a);
 /* The analysis object for the present circuit, with options, .ic and .nodeset. */
 VS_MUST_USE vs_status sim_start(sim *s);
-/* Adds the figures of the analysis object to the run's before it is closed or asked again. */
+/* Adds the figures of the analysis object to those of the run. Called before it is freed, and
+ * before the figures are read. */
 void sim_count(sim *s);
 /* The circuit at the present parameters and temperature, and its analysis object: inside a sweep.
  */
@@ -134,7 +135,7 @@ bool sim_stopped(const sim *s);
 VS_MUST_USE vs_status sim_apply_changes(sim *s);
 
 /* -- sim_redo.c: values in place -- */
-/* The circuit was built: from now on it is known what depends on what. */
+/* Called after the circuit was built: makes the graph of what depends on what. */
 void sim_plan_ready(sim *s);
 void sim_plan_drop(sim *s);
 void sim_knob_changed(sim *s, int knob, const char *name);
@@ -145,7 +146,8 @@ void sim_analysis_changed(sim *s, const char *name); /* an option that no device
 /* Status: VS_OK: netlist and circuit are up to date, or the circuit is gone and to be built;
  * VS_REJECT: the netlist must be expanded again. */
 VS_MUST_USE vs_status sim_redo(sim *s);
-/* An analysis needs the circuit's object of this kind and makes it if it is out of date. */
+/* Counts that an analysis asks for the circuit's object of this kind, which it makes if it is out
+ * of date. */
 void sim_ask(sim *s, gen_kind kind);
 
 /* -- sim_memo.c: what is computed from numbers alone, and outlives an analysis -- */
@@ -153,14 +155,14 @@ void sim_memo_init(sim *s);
 void sim_memo_fini(sim *s);
 void sim_number_changed(sim *s, sim_number k);
 void sim_numbers_redone(sim *s, const ckt_redone *what);
-/* sim_start for an analysis that begins with an operating point from nothing; tran: with .ic and
- * the sources at time 0. */
+/* Like sim_start, for an analysis that begins with an operating point without an initial guess.
+ * tran: that of a transient, with .ic and the sources at time 0. */
 VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
-/* As sim_start_op for .op; what is found may serve the next .tran too. */
+/* As sim_start_op for .op; the next .tran may take over the point that is found. */
 VS_MUST_USE vs_status sim_start_both(sim *s);
-/* What an operating point begins from, [n+1]; NULL: nothing. */
+/* The initial guess of operating points, [n+1]; NULL: start from zero. */
 const double *sim_begin(sim *s, bool tran);
-/* The figures of an analysis object are taken: which of them were made. */
+/* Counts, from the figures of an analysis object, which memos and factors it made again. */
 void sim_memo_count(sim *s, const ana_stat *a);
 
 /* -- sim_out.c: results -- */
@@ -176,7 +178,7 @@ VS_MUST_USE vs_status sim_plot_begin(sim *s, const char *word, const char *what,
                                      const sim_axis *axis, bool complex);
 /* A vector at x, once sim_plot_point was there (values inside devices). */
 double sim_value(const sim *s, const elab_out *o, const double *x);
-/* What devices see at a point of the analysis under way. */
+/* What a load sees at a point of the analysis under way. */
 ckt_env sim_env(const sim *s, double time);
 /* A point of it, x[n+1]; xi: imaginary parts, NULL for a real plot. */
 VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const double *xi);
@@ -200,7 +202,8 @@ VS_MUST_USE vs_status sim_plot_end(sim *s, vs_status st);
 /* The sink that passes points of a real analysis on, with progress and stop. */
 const ana_sink *sim_sink(sim *s, ana_sink *sink);
 bool sim_asked_to_stop(void *s); /* the sink's */
-/* The vectors of the circuit that was built since: the plot's columns must still exist. */
+/* After another circuit was built within a sweep: finds the plot's columns in it, which must all
+ * exist still. */
 VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
 
 /* -- sim_client.c: what clients give and ask -- */
@@ -237,7 +240,8 @@ vs_status sim_run_hbac(sim *s, const flat_ana *a);
 vs_status sim_run_hbnoise(sim *s, const flat_ana *a);
 
 /* -- sim_checkpoint.c -- */
-/* ana_tran_begin of a transient that sim_opt.take_up has. */
+/* In place of ana_tran_begin, for a transient that goes on from the checkpoint in sim_opt.take_up.
+ */
 VS_MUST_USE vs_status sim_tran_take_up(sim *s, const ana_tran_opt *o);
 bool sim_is_due(void *s); /* for a sink */
 

@@ -1,5 +1,5 @@
-/* spa.h - what the pattern of a sparse matrix promises a direct solver: blocks, fill-in, flops and
- * parallelism under several orderings; Matrix Market files; pictures.
+/* spa.h - predicts from the pattern of a sparse matrix what a direct solver will need: blocks,
+ * fill-in, flops and parallelism under several orderings. Also Matrix Market files and pictures.
  * Use:    spa_mm_read or a csc of your own; spa_analyze; read spa_report; everything lives in an
  *         arena.
  * Method: as KLU does: A is permuted to block triangular form, each diagonal block is ordered for

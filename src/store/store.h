@@ -1,5 +1,5 @@
-/* store.h - files on disk that a later run reads instead of making them again: kernels and prepared
- * models, found by the hash of all that determines them.
+/* store.h - files on disk that a later run reads instead of making their contents again: kernels
+ * and prepared models. A file is found by the hash of everything that determines its contents.
  * Use:    store_open; store_get, use the item, store_release; after a miss make it and store_put;
  *         store_close. For `vsim cache`: store_look, read the fields, store_look_fini; store_clear.
  * Trust:  what is in the folder may be executed. A folder or file that another user owns or may
@@ -27,25 +27,27 @@ typedef enum store_kind {
 typedef struct store_item { /* a file mapped into memory, to be read only */
     const void *data;       /* aligned to 16 */
     size_t size;
-    size_t now; /* bytes that were summed; what is behind them its user sums when he needs it */
+    /* bytes whose checksum was tested; the user tests those behind them when he needs them */
+    size_t now;
     void *map;
     size_t map_bytes;
 } store_item;
 typedef enum store_found { STORE_MISS, STORE_HIT, STORE_BAD } store_found;
-/* HIT: *item, of its size and unchanged up to item->now since it was put; its user releases it.
- * BAD: a file is there but cannot be used; *why says how. */
+/* HIT: *item is the file, with its right size and unchanged up to item->now; the caller releases it
+ * with store_release. BAD: there is a file, but it cannot be used; *why says why. */
 store_found store_get(const store *c, store_kind kind, hash128 key, store_item *item,
                       const char **why);
 void store_release(store_item *item);
 /* Status: VS_OK, VS_EIO with *why. */
 VS_MUST_USE vs_status store_put(const store *c, store_kind kind, hash128 key, const void *data,
                                 size_t size, const char **why);
-/* The same; store_get sums only the first `now` bytes. */
+/* The same; store_get will test the checksum of the first `now` bytes only. */
 VS_MUST_USE vs_status store_put_now(const store *c, store_kind kind, hash128 key, const void *data,
                                     size_t size, size_t now, const char **why);
-/* The sum that says whether bytes are whole. */
+/* The checksum of bytes. */
 hash128 store_sum(const void *bytes, size_t n);
-/* Bytes of an item that are read next, all of them: their pages at once. */
+/* Tells the system that all these bytes of an item are read next, so that it reads their pages at
+ * once. */
 void store_expect(const void *bytes, size_t n);
 
 typedef struct store_file {

@@ -1,13 +1,12 @@
-/* swp.h - families of runs: the points of .step and .mc, their results in one file
- * (docs/sweeps.md).
- * Use:    after sim_build: if swp_wanted, swp_run in place of the deck's analyses. swp_merge puts
- *         the parts of a sweep together that several machines computed.
- * A point is a number; its values are computed from it (mixed radix, the sample varies fastest,
- * then the steps in the order of the deck), so the number of points costs nothing. Every point
- * starts anew: its results do not depend on what was computed before, by whom, or in which order.
- * Workers are processes, perhaps of other machines (rank.h), forked when the deck is read and its
- * models are compiled. They ask for the next point when they are done; what they return is written
- * in the order of the points. */
+/* swp.h - runs the points of .step and .mc and puts their results into one file (docs/sweeps.md).
+ * Use: after sim_build: if swp_wanted, swp_run in place of the deck's analyses. swp_merge makes one
+ * sweep of the parts that several machines computed. A point is a number. Its values are computed
+ * from it on demand (mixed radix: the sample varies fastest, then the steps in the order of the
+ * deck), so memory does not grow with the number of points. Every point starts anew: its results do
+ * not depend on what was computed before, by whom, or in which order. Workers are processes,
+ * perhaps of other machines (rank.h), forked when the deck is read and its models are compiled.
+ * A worker asks for the next point when it is done. This process writes what they return in the
+ * order of the points. */
 #ifndef SWP_H
 #define SWP_H
 
@@ -25,14 +24,15 @@ typedef struct swp_opt {
     out_format format;
     const char *measures; /* table of measures as CSV, NULL: none */
     double worker_start;  /* s, to start a process; 0: not measured */
-    int jobs;        /* worker processes; 1: none, this one computes; 0: one for each processor */
-    rank_link *link; /* processes of an MPI launcher, NULL: none; a link of rank 0 gives out, others
-                        serve it */
+    int jobs; /* worker processes; 1: none, this one computes; 0: one for each processor */
+    /* processes of an MPI launcher, NULL: none; rank 0 gives points out, the other ranks compute
+     * them */
+    rank_link *link;
     int shard, n_shard; /* this run computes points shard, shard + n_shard, ... of all; 0, 1: all */
     bool resume, fsync; /* fsync: what is written is on disk before the next point is */
     bool quiet;
     const char *version;
-    bool redo; /* tell for each point what was made anew */
+    bool redo; /* report for each point what was made anew */
 } swp_opt;
 
 bool swp_wanted(const sim *s);

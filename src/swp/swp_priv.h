@@ -14,7 +14,7 @@
 #include "swp.h"
 #include "vec.h"
 
-/* What became of a point. */
+/* The outcome of a point. */
 typedef struct swp_rec {
     int64_t point;
     int32_t status;
@@ -72,7 +72,7 @@ VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
  * `header` (NULL: none) if that is not repeated there. */
 VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
                                    off_t at, const char *header);
-/* finished: all points are there. */
+/* Closes the files. finished: all points were added, and the journal is removed. */
 vs_status swp_book_close(swp_book *b, bool finished);
 /* "r=1000 temp=27" */
 char *swp_label(const swp_book *b, const char *csv); /* for vs_free */
@@ -105,7 +105,8 @@ typedef struct swp_journal {
 bool swp_journal_open(swp_journal *j, const char *path, arena *mem);
 bool swp_journal_next(swp_journal *j, arena *mem); /* false: no further whole line */
 void swp_journal_close(swp_journal *j);
-/* Do the bytes from..to of a file have this sum? Not asked of what is no regular file. */
+/* Whether bytes [from, to) of a file have this checksum. true for what is no regular file, such as
+ * a pipe. */
 bool swp_sum_is(int fd, off_t from, off_t to, uint64_t sum);
 
 /* swp_stat.c: the statistics of the samples of one combination of steps. */
@@ -135,8 +136,9 @@ static inline int64_t swp_turn(const swp *w, int64_t point)
 {
     return (point - w->o->shard) / w->o->n_shard;
 }
-/* A file for the results of points: of worker i, RESULTS.point-i; i < 0: one without a name.
- * -1: errno. At the end it is closed, and goes unless it is to be kept. */
+/* Opens a file for the results of points: that of worker i is RESULTS.point-i; i < 0: a file
+ * without a name. Returns its descriptor, -1: errno. swp_end_spool closes it and, unless `keep`,
+ * removes it. */
 int swp_spool(const swp *w, int i);
 void swp_end_spool(swp *w, int i, int fd, bool keep);
 
@@ -178,7 +180,7 @@ typedef struct swp_crew {
 } swp_crew;
 
 enum { SWP_MOST_JOBS = 256 };
-/* From the k-th of this shard's points on. */
+/* Computes the points of this shard from the k-th on: in this process; by `jobs` workers. */
 VS_MUST_USE vs_status swp_alone(swp *w, int64_t k);
 VS_MUST_USE vs_status swp_workers(swp *w, int64_t k, int jobs);
 /* all: [n] the workers of this process, v one of them. false: errno */
@@ -200,11 +202,12 @@ typedef struct swp_ranks swp_ranks;
 /* Of rank 0; w->o->link is the link to the others. It sends them RANK_GO. The caller frees it. */
 swp_ranks *swp_ranks_new(swp *w);
 void swp_ranks_free(swp_ranks *p);
-/* Points to those who have less than they can use. */
+/* Sends points to the ranks that have fewer than they can use. */
 VS_MUST_USE vs_status swp_ranks_give(swp_crew *c);
-/* A frame is there. */
+/* Reads the frames that have arrived from ranks and handles them. */
 VS_MUST_USE vs_status swp_ranks_take(swp_crew *c);
-/* Of the others: is this sweep that of rank 0? Status: VS_OK; VS_EINPUT with a message. */
+/* Called by ranks other than 0: checks that this sweep is that of rank 0. Status: VS_OK; VS_EINPUT
+ * with a message. */
 VS_MUST_USE vs_status swp_ranks_check(const swp *w);
 /* Computes for rank 0 until this process is stopped. Status: VS_STOP, or an error in w->book.why.
  */

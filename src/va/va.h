@@ -69,8 +69,8 @@ typedef struct va_noise {
     bool log_table;
 } va_noise;
 
-/* What functions cannot express, done by the circuit on unknowns of the module (implicit equations,
- * -1: none).
+/* Equations that an SSA function cannot express; the circuit adds them, on unknowns of the module
+ * (implicit equations, -1: none).
  *   VA_DELAY  adds y - u(t - d) to the row of y, which has nothing else; d is taken as it is at t,
  *             at least 0 and at most most; unknowns u, y, d, most
  *   VA_WRAP   after an accepted point z is moved by a multiple of m (if that is above 0) to 0 <= z

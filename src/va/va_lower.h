@@ -2,15 +2,15 @@
  * Method: every variable element has a slot whose current SSA value is `cur[slot]`. A region
  *         (if, loop) writes the slots it changes into a log; at its end the log tells which slots
  *         need a phi. Accumulators of branches, arguments of ddt() and the like are slots too.
- * A module is lowered again from the start when something was learnt too late (a branch turned out
- * to need a current unknown); what was learnt is kept in lw_branch. */
+ * If a pass finds out too late that a branch needs a current unknown, it notes that in lw_branch,
+ * and the module is lowered again from the start. */
 #ifndef VA_LOWER_H
 #define VA_LOWER_H
 
 #include "va_ast.h"
 
-/* Inputs that exist only until va_finish: port currents I(<port>), derivatives asked for by ddx(),
- * and what they derive by. */
+/* Inputs that exist only until va_finish replaces them: port currents I(<port>), derivatives asked
+ * for by ddx(), and the unknowns that they derive by. */
 enum { LW_PORT = 1 << 19, LW_DDX = 1 << 20, LW_PERT_NODE = 1 << 21, LW_PERT_FLOW = 1 << 22 };
 
 typedef struct lw_branch {

@@ -1,4 +1,4 @@
-/* view.h - what the viewer's page asks of result files.
+/* view.h - answers the requests of the viewer's page from result files.
  * Use:    view_init; view_add for each file; per request view_index, view_curve, view_point
  *         or view_spectrum; view_refresh now and then: files may grow; view_fini.
  * Plots of one file that differ by the values of a sweep alone are one group, a family; its members
@@ -22,8 +22,9 @@ void view_free(view **v);
  * damage is used; VS_EIO, VS_EINPUT, VS_EUNSUPPORTED; why: the end of a sentence about the file, in
  * the first case too if there is damage. */
 VS_MUST_USE vs_status view_add(view *v, const char *path, bool live, char why[CONV_WHY]);
-/* What indices of large files lack, in steps: more(path, done) between them, false: enough. Status:
- * VS_OK; VS_EIO with *why. Without it the first curve waits. */
+/* Makes what the indices of large files lack, in steps. Between steps it calls more(path, done),
+ * which returns false to stop. Status: VS_OK; VS_EIO with *why. Without this call the first request
+ * for a curve makes the index. */
 VS_MUST_USE vs_status view_build(view *v, bool (*more)(void *user, const char *path, double done),
                                  void *user, const char **why);
 /* Looks whether files changed and reads those again; true: one did. */

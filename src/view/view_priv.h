@@ -40,14 +40,14 @@ struct view {
 /* What can be read of the file as it is now. Status: as conv_read. */
 VS_MUST_USE vs_status view_file_open(view_file *f, const char *plugins);
 void view_file_close(view_file *f);
-/* true: the file is another one than before, or longer, and was read again. */
+/* true: the file was replaced or has grown, and was read again. */
 bool view_file_refresh(view_file *f, const char *plugins);
 int64_t view_n_point(const view_file *f, size_t plot);
 /* The values of a vector, or of all that an expression over a plot names, and of the axis. false:
  * *why says what is wrong with the file. */
 bool view_need(view_file *f, size_t plot, post_vec *v, const char **why);
 bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why);
-/* Before an answer: values of earlier ones go if they are many. */
+/* Called before an answer: frees values that earlier answers needed, if they take much memory. */
 void view_forget_values(view_file *f);
 
 /* -- view.c -- */
