@@ -1,6 +1,6 @@
 /* ana_fail.c - what to tell when Newton fails: its iterations one by one, and what may help.
- * Runs keep no record of their iterations; the run that failed is made once more with someone who
- * looks on (ana_trace.h), from the same start. */
+ * Runs do not record their iterations. A run that failed is repeated from the same start while an
+ * ana_watch records it (ana_trace.h). */
 #include <math.h>
 #include <string.h>
 

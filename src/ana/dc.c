@@ -1,5 +1,6 @@
-/* dc.c - sweep of a source. Each point starts from the one before; when Newton fails the way
- * between them is halved, and when that does not help the operating point is sought afresh. */
+/* dc.c - sweep of a source. Each point starts from the one before; when Newton fails the step
+ * between them is halved, and when that does not help the operating point is computed without an
+ * initial guess. */
 #include <math.h>
 #include <string.h>
 

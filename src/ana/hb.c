@@ -1,5 +1,5 @@
-/* hb.c - harmonic balance: the lattice of harmonics and samples, what sources give
- * on it, Newton. */
+/* hb.c - harmonic balance: the lattice of harmonics and samples, the values of sources on it,
+ * Newton. */
 #include "hb.h"
 
 #include <float.h>

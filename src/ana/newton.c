@@ -121,11 +121,11 @@ static bool update_is_small(const ana *a, const newton_eq *eq, const double *x, 
     return true;
 }
 
-/* Rows with |r_i| <= c eps sum_j |J_ij x_j| are solved as well as they can be: x solves equations
- * that differ by rounding from the given ones, and no iteration improves them, however far nodes
- * that hang on 1e-9 S still move. Where the others pass their tests, and the update that they alone
- * ask for is small, all is done. (A diode with 1e-5 ohm in series has a current that is known to
- * 1e-11 A; the amplifiers behind it move by that for ever.) */
+/* A row with |r_i| <= c eps sum_j |J_ij x_j| is solved as well as doubles allow: x solves equations
+ * that differ from the given ones by rounding only. No iteration improves such a row, though nodes
+ * that hang on 1e-9 S may still move far. So the run converges if all other rows pass their tests,
+ * and the update that these rows ask for is small. (Example: a diode with 1e-5 ohm in series. Its
+ * current is known to 1e-11 A, and amplifiers behind it follow this rounding for ever.) */
 static bool only_rounding_is_left(ana *a, const newton_eq *eq, const double *x)
 {
     const csc *m = a->jac;

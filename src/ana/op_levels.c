@@ -3,13 +3,13 @@
  * Unknowns that act on each other through a conductance make a block: the output of a gate with the
  * nodes inside it, since a gate's input draws (nearly) no current. Blocks are solved one after the
  * other, each with Newton on its own few equations, in an order in which a block comes after those
- * whose voltages it sees; where there are loops (latches), again until nothing moves. Equal gates
- * at equal inputs are solved once.
+ * whose voltages it sees; where blocks form a loop (latches), this is repeated until nothing moves.
+ * Equal gates at equal inputs are solved once.
  *
- * In plain Newton each iteration moves the first wrong gate of a chain, and where all gates stand
- * at their threshold its gain throws everything behind it: a chain of n inverters asks for some n
- * iterations, or for gmin stepping through a bifurcation. From these levels all gates are where
- * their gain is 0, and Newton needs a few.
+ * Plain Newton corrects one gate of a chain in each iteration, and a gate at its threshold throws
+ * everything behind it far away: a chain of n inverters takes some n iterations, or gmin stepping
+ * through a bifurcation. At the levels found here all gates have gain 0, and Newton needs a few
+ * iterations.
  *
  * Source: nonlinear block Gauss-Seidel: Newton & Sangiovanni-Vincentelli, Relaxation-Based
  *         Electrical Simulation, IEEE Trans. CAD 3(4), 1984; channel-connected parts: Bryant, IEEE

@@ -3,16 +3,13 @@
  *   zeros   [G e; o' 0], [C 0; 0 0]: e where the input acts, o the output's unit vector
  * (both are the numerator and denominator of o' (G + sC)^-1 e by Cramer's rule).
  *
- * Method: 1. tr((P + sQ)^-1 Q) = d/ds ln det = sum of 1/(s - s_i): times s it is the number of
- *         roots
- *            when s is large, and of roots at 0 when s is small. So the count is known beforehand.
- *         2. Starting values: s_i = s_0 - 1/mu_i with mu_i the largest eigenvalues of (P + s_0
- *         Q)^-1 Q
- *            (on the columns of Q that are not 0), by balancing, reduction to Hessenberg form and
- *            the QR algorithm with Wilkinson's shifts.
+ * Method: 1. tr((P + sQ)^-1 Q) = d/ds ln det = sum of 1/(s - s_i). Times s this is the number of
+ *            roots when s is large, and of roots at 0 when s is small: the count is known first.
+ *         2. Starting values: s_i = s_0 - 1/mu_i with mu_i the largest eigenvalues of
+ *            (P + s_0 Q)^-1 Q (on the columns of Q that are not 0), by balancing, reduction to
+ *            Hessenberg form and the QR algorithm with Wilkinson's shifts.
  *         3. All roots together by the iteration of Ehrlich and Aberth with 1/tr as Newton's step:
- *         the
- *            accuracy is that of the sparse factors, whatever the spread of the roots.
+ *            the accuracy is that of the sparse factors, whatever the spread of the roots.
  * Source: Golub & Van Loan, Matrix Computations, ch. 7; Aberth, Math. Comp. 27(122), 1973. */
 #include <math.h>
 #include <stdlib.h>

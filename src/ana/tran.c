@@ -517,11 +517,11 @@ static vs_status newton_failed(tran *t)
     return VS_OK;
 }
 
-/* The worst miss of a prediction stays the same however short the step: something jumped. Steps
- * that are accepted on the way, up to the place of the jump, do not count as an end of the search.
- * One as large as before, just behind that search, is the same jump: a fold at which a solution
- * ends lies a little later each time. A miss that falls, of what is only steep, or of what is steep
- * before it jumps, is the measure for those that follow. */
+/* Detects jumps. If the worst miss of the prediction stays the same however short the step,
+ * something jumped. Steps that are accepted on the way to the place of the jump do not end the
+ * search. A miss of the same size just behind that place is the same jump, since a fold at which a
+ * solution ends lies a little later each time. A miss that falls belongs to something steep; later
+ * misses are compared with it. */
 static bool is_jump(tran *t)
 {
     if (t->lte_fails++ == 0) {

@@ -1,6 +1,6 @@
-/* tran_carry.c - a transient that rests goes on in another circuit: that of the same elements with
- * other values, as after `alter`. Values that change at once are a corner, and so the run goes on
- * as behind one: with a step that needs nothing of the past but charges, which stay. */
+/* tran_carry.c - a transient that rests goes on in another circuit, made of the same elements with
+ * other values, as after `alter`. A sudden change of values is a corner. So the run goes on as
+ * behind a corner: with a step that needs nothing of the past but the charges, which stay. */
 #include <string.h>
 
 #include "tran_priv.h"

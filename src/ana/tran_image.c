@@ -1,6 +1,6 @@
 /* tran_image.c - a transient between two points as an image (image.h): history, step control,
- * noise, and what Newton's method and the factors bring along. What is made from the rest at each
- * step (coefficients apart, which steps of the same length keep) is left out. */
+ * noise, and what Newton's method and the factors bring along. What each step computes from the
+ * rest is left out, except coefficients, which steps of equal length reuse. */
 #include <string.h>
 
 #include "tran_priv.h"

@@ -1,10 +1,10 @@
 /* tran_latent.c - parts of a circuit in which nothing moves fall asleep and cost nothing, until
- * something beside them moves. docs/design.md, 5; docs/numerics.md, 12.
+ * something beside them moves. docs/design.md, 4; docs/numerics.md, 12.
  *
  * While t->a->latent is set, all vectors of the analysis have the unknowns in slots (ckt_latent.h):
  * those of cells that are awake come first, and n and m are their number, so that every loop over
- * vectors is one over what is awake. What a latent cell has stands behind them: values that do not
- * change, the same in all past points, so that the history may go on without it.
+ * vectors covers the awake part only. Values of latent cells stand behind them. They do not change,
+ * and are the same in all past points, so the history need not be shifted for them.
  *
  * A cell falls asleep when in QUIET points in a row none of its unknowns moved by more than PART of
  * its tolerance, and dq/dt of its rows moves none by as much in the next LOOK steps. It wakes

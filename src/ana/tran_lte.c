@@ -1,7 +1,7 @@
 /* tran_lte.c - local truncation error of a step and the step it suggests.
  * error_i = (corrected - predicted)_i c/(c + p), c and p the error constants of corrector and
- * predictor; tolerance_i = trtol max(reltol max_t |x_i|, abstol_i). What a voltage inside of a
- * device is worth is judged by the device's other voltages, see tran_widen.
+ * predictor; tolerance_i = trtol max(reltol max_t |x_i|, abstol_i). The tolerance of a voltage
+ * inside of a device follows from the device's other voltages, see tran_widen.
  * Source: Brayton, Gustavson & Hachtel 1972; the reference |x| is that of VACASK's default
  *         (per unknown, largest so far) and Kundert's (4.57); filter of zigzag: VACASK's idea. */
 #include <math.h>

@@ -1,13 +1,13 @@
-/* tran_verify.c - a transient looked at once more while it runs (--verify).
+/* tran_verify.c - a second look at a transient while it runs (--verify).
  *   Kirchhoff: at some accepted points the currents of some nodes are summed device by device, each
  *     evaluated by the interpreter (ckt_verify.c); with dq/dt by the formula of the step they are 0
  *     within what Newton's method may leave.
  *   Charge: over all points the charge of each node is what flowed into it. A step with the formula
- *     dq/dt = alpha (q_n - q_n-1) + hist has q_n - q_n-1 = -(f_n + hist) / alpha: what is missing
- *     are the residuals, which may not add up to more than they are allowed to be.
- * Bounds: KIRCHHOFF and CHARGE times what the residual test allows. A point may stand one update
- * behind its last evaluation, of at most LAST_UPDATE tolerances of its voltage (newton.c): a
- * current that follows exp(v / 25 mV) is then off by half the square of that part. */
+ *     dq/dt = alpha (q_n - q_n-1) + hist has q_n - q_n-1 = -(f_n + hist) / alpha: the difference is
+ * the sum of the residuals, which is bounded by the residual test. Bounds: KIRCHHOFF and CHARGE
+ * times what the residual test allows. A point may stand one update behind its last evaluation, of
+ * at most LAST_UPDATE tolerances of its voltage (newton.c): a current that follows exp(v / 25 mV)
+ * is then off by half the square of that part. */
 #include <math.h>
 #include <string.h>
 

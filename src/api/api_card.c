@@ -1,5 +1,5 @@
-/* api_card.c - an analysis given as a struct, as the text of its card: it is then checked and read
- * as every card is. */
+/* api_card.c - turns an analysis given as a struct into the text of its card, which is then checked
+ * and read like every card. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* ckt_carry.c - what a circuit remembers between two points of a transient, from one circuit into
- * another that was built from the same elements with other values. Limits are not taken along: the
- * first load in the new circuit begins without. Devices are found by their numbers, which follow
- * the netlist, unknowns by their names. */
+/* ckt_carry.c - copies what a circuit remembers between two points of a transient to another
+ * circuit that was built from the same elements with other values. Limits are not copied: the first
+ * load in the new circuit starts without them. Devices are found by their numbers, which follow the
+ * netlist, unknowns by their names. */
 #include "ckt_priv.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* ckt_group.c - the groups of a circuit: which instances are evaluated together, and reports about
  * it. Instances with one parameter row are a class; classes with the same variants in all forms are
  * a group. Then small groups of one module become one, on a variant of what is known in all of
- * them, where that saves packs (docs/design.md, 3.6). The rule counts packs of eight and
+ * them, where that saves packs (docs/design.md, 3.7). The rule counts packs of eight and
  * operations: the same groups for any lanes, threads and order of points. */
 #include "ckt_priv.h"
 
@@ -194,11 +194,11 @@ static vs_status classify(const ckt *c, plan *p)
 
 /* -- small groups of one module on one variant -- */
 
-/* A model with few instances and groups; an evaluation that is worth it, in operations, and what is
- * known in all is so much that it is not much longer than the longest of them (percent). Setup
- * values of a row per lane are read eight at a time, and something must be won: JOIN_COST percent.
- * With linearisations that are held by instance, one pack at most: with a row per lane, instances
- * that moved are not gathered from several. */
+/* When small groups of a model become one. The model has few instances and groups, an evaluation is
+ * long enough (operations), and the shared code is not much longer than the longest of the variants
+ * (percent). Setup values of a row per lane are read eight at a time, so joining must save
+ * JOIN_COST percent. A group that holds linearisations by instance has one pack at most, since with
+ * a row per lane instances that moved are not gathered from several packs. */
 enum {
     JOIN_MOST = 64,
     JOIN_GROUPS = 6,

@@ -1,4 +1,4 @@
-/* ckt_latent.c - see ckt_latent.h. */
+/* ckt_latent.c - cells of unknowns that fall asleep: see ckt_latent.h. */
 #include "ckt_latent.h"
 
 #include <math.h>

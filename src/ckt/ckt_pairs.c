@@ -1,7 +1,7 @@
 /* ckt_pairs.c - resistors and capacitors of large circuits, in a transient: their kernels do not
- * run, and their matrix entries are summed once. What a load adds is y (x_p - x_n), from the
- * difference, since sums of products with conductances of a mesh would leave their rounding.
- * Values are taken at the first load, and again when a redo may have changed them. */
+ * run, and their matrix entries are summed once. A load adds y (x_p - x_n), computed from the
+ * difference: sums of products G x would show their rounding in a mesh. Values are taken at the
+ * first load, and again when a redo may have changed them. */
 #include <math.h>
 #include <string.h>
 

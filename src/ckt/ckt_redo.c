@@ -1,9 +1,9 @@
 /* ckt_redo.c - other values in a circuit that is built: rows of devices, waveforms, initial
  * conditions. The elements concerned are added a second time; instead of making unknowns and
- * devices, ckt_add_... compares with what is there. What may change are numbers. Everything that a
- * circuit built from the new values would have otherwise is refused: terminals, collapsed nodes,
- * variants, and which instances share a parameter row, because that decides the order in which
- * devices are stamped. Of a group only the setup of the rows that changed runs again. */
+ * devices, ckt_add_... compares with what is there. Only numbers may change. Whatever else would
+ * differ in a circuit built from the new values is refused: terminals, collapsed nodes, variants,
+ * and which instances share a parameter row, because that decides the order in which devices are
+ * stamped. Of a group only the setup of the rows that changed runs again. */
 #include "ckt_priv.h"
 
 #include <math.h>

@@ -1,20 +1,20 @@
 /* ckt_small.c - loads of small circuits in transients: one list of contributions, summed row by
  * row.
  *
- * In a circuit of a few dozen devices the general load (ckt_stamp.c) finds its way for longer than
- * it computes. Here every current and charge has a fixed place in one vector v: the outputs of the
- * kernels, one group behind the other, then those of conductances, capacitances and sources. A row
- * of f is the sum of v at known places, in the order in which the general load adds them: f, q and
- * their maxima are the same bit by bit. In the matrix what conductances, capacitances and sources
- * give stays while alpha does: a base to which the devices' entries are added (rounding differs
- * from the general load).
+ * In a circuit of a few dozen devices the general load (ckt_stamp.c) spends more time on indices
+ * than on arithmetic. Here every current and charge has a fixed place in one vector v: the outputs
+ * of the kernels, one group behind the other, then those of conductances, capacitances and sources.
+ * A row of f is the sum of v at known places, in the order in which the general load adds them: f,
+ * q and their maxima are the same bit by bit. The matrix entries of conductances, capacitances and
+ * sources are computed once for each alpha: a base to which the devices' entries are added
+ * (rounding differs from the general load).
  *
  * A group is linear if its instances have two terminals and a current g v or a charge c v and
  * nothing else: found in its function (every output of degree 1 in the probes, the Jacobian of
- * degree 0) and confirmed by its numbers. Whatever the model's text, its kernel then need not run.
+ * degree 0) and confirmed by its numbers. The kernel of such a group does not run.
  *
- * Groups that keep linearisations do so as a whole (dev_lin.h): what they contribute, evaluated or
- * not, has its places in v like all else.
+ * Groups that hold linearisations are held as a whole (dev_lin.h). Their contributions, evaluated
+ * or not, have places in v like all others.
  *
  * Where straight.h knows the machine the sums are code without loops: the same operations, the same
  * bits. */

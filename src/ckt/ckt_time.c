@@ -1,4 +1,4 @@
-/* ckt_time.c - what sources are at a time, breakpoints, start values for uic, altering sources. */
+/* ckt_time.c - values of sources at a time, breakpoints, start values for uic, altering sources. */
 #include "ckt_priv.h"
 
 #include <math.h>

@@ -85,8 +85,9 @@ char **ctl_words(ctl *c, const char *text);
  * it. again: their cards are read again before each, for values may depend on what is stepped.
  * Status: VS_OK; that of the first analysis that failed, the others did not run; that of a card. */
 VS_MUST_USE vs_status ctl_deck(ctl *c, bool again);
-/* Copies to or from an image the results so far, which of the deck's analyses is under way, and which
- * statement of the block. After it was given back, the next ctl_deck and ctl_run begin with these. */
+/* Copies to or from an image the results so far, which of the deck's analyses is under way, and
+ * which statement of the block. After it was given back, the next ctl_deck and ctl_run begin with
+ * these. */
 void ctl_image(ctl *c, image *im);
 /* Why the transient under way cannot be written to a checkpoint, as a sentence; NULL: it can. */
 const char *ctl_unkept(const ctl *c);

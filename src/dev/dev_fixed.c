@@ -1,10 +1,10 @@
 /* dev_fixed.c - the parts of G and C that no voltage changes, see dev_lin.h.
  * A resistor inside of a device has no curvature, however large its conductance: the network of a
- * transistor's body, its gate and its series resistances. What bypass assumes of currents that
- * were not measured is therefore of the rest of each slope.
+ * transistor's body, its gate and its series resistances. So the bound that bypass assumes for
+ * currents that were not measured applies to the other part of each slope only.
  * Method: a slope is followed through sums, negations and products with static factors down to
- * setup values and constants; what is met on other ways counts as changing. The operations that
- * this takes are listed once for a group and run for each row. */
+ * setup values and constants; everything else counts as changing. The operations that this takes
+ * are listed once for a group and run for each row. */
 #include "dev_lin_priv.h"
 
 struct dev_fixed_op {

@@ -1,8 +1,8 @@
 /* dev_whole.c - linearisations of a group that is evaluated as a whole, see dev_lin.h.
  * All arrays have the lanes of the group's own packs, S of them to a pack: W, but at least WIDE.
  * Lanes without an instance are copies of the last one, as in the kernels, or, from lane W on, 0. A
- * load is lane by lane the same few operations, without a table of instances; so what bypass
- * decides and gives is the same for any W. */
+ * load is lane by lane the same few operations, without a table of instances; so decisions and
+ * results of bypass are the same for any W. */
 #include "dev_lin_priv.h"
 
 /* Places are those of lane 0 in a pack. */

@@ -117,8 +117,8 @@ const osdi_module *elab_osdi_module(elab *e, const flat_inst *in);
 VS_MUST_USE vs_status elab_osdi(elab *e, const flat_inst *in, const osdi_module *m);
 /* The values of card m changed: it is resolved again at its next use. */
 void elab_forget_card(elab *e, const flat_model *m);
-/* Whether p is a parameter that cards of other programs have and that says nothing about the device
- * itself; true gives a warning that it is left out. */
+/* Whether cards of other programs have the parameter p, and vsim may leave it out. A warning says
+ * so, unless p says nothing about the device itself. */
 bool elab_is_accepted(elab *e, const flat_param *p, const char *owner);
 int32_t elab_param(elab *e, mdl_model *m, const char *name); /* -1: none */
 double elab_kelvin(const elab *e);

@@ -1,10 +1,9 @@
-/* flat_part.c - a flat netlist in parts: what each subcircuit instance gave to it. If a change
- * decides an .if of an instance otherwise, that instance alone is expanded again, and what it gives
- * takes the place of what it gave; numbers of nodes and elements behind it move. The result is that
- * of a whole expansion, in the same order. Where that cannot be told - nodes of the top level that
- * the instance was or would be the first to ask for, model cards that it is no longer the first to
- * ask for, names that others look up in it - the answer is no, and the deck is expanded as a whole.
- */
+/* flat_part.c - a flat netlist in parts: the nodes, elements and models of each subcircuit
+ * instance. If a change decides an .if of an instance otherwise, that instance alone is expanded
+ * again, and its new part replaces the old one; numbers of nodes and elements behind it move. The
+ * result is that of a whole expansion, in the same order. In some cases this is not certain: the
+ * instance was or would be the first user of a node of the top level, it is no longer the first
+ * user of a model card, or others look names up in it. Then the deck is expanded as a whole. */
 #include <string.h>
 
 #include "flat_redo.h"

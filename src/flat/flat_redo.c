@@ -1,10 +1,10 @@
-/* flat_redo.c - the values of a flat netlist again, after something that they depend on changed.
- * Knobs are parameters from outside, the temperature that expressions see, the sample of
+/* flat_redo.c - evaluates values of a flat netlist again, after something that they depend on
+ * changed. Knobs are parameters from outside, the temperature that expressions see, the sample of
  * statistical functions: a bit each. While the deck is expanded each value that depends on one
  * becomes a *slot*: its expression, the scope it is evaluated in, its place. Slots of one instance
  * or model card form an owner. The evaluation is that of the expansion, in the same scopes, so that
- * numbers are the same to the last bit. Whatever is decided by numbers and is no value (an .if, a
- * bin, which nodes an expression reads) is seen, and the deck is then expanded anew. */
+ * numbers are the same to the last bit. Numbers may also decide what is no value: an .if, a bin,
+ * which nodes an expression reads. If such a decision changes, the deck is expanded anew. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* idx.c - files, plots, values; what became of a file. See idx.h. */
+/* idx.c - files, plots, values; finds out whether a file changed. See idx.h. */
 #define _GNU_SOURCE
 #include "idx_priv.h"
 

@@ -1,8 +1,9 @@
 /* idx_look.c - windows and cursors: the cells of an index that a picture of some pixels needs, and
  * values where cells are wider than a pixel.
- * Which cells they are the axis alone decides, so all columns of a window have the same. A cell
- * that is no wider than a pixel is taken as it is; else those of the level below are asked, and
- * below the lowest the points themselves. So no more points are read than IDX_BLOCK for a pixel. */
+ * The axis alone decides which cells these are, so all columns of a window have the same ones. A
+ * cell that is no wider than a pixel is taken as it is; else those of the level below are asked,
+ * and below the lowest the points themselves. So no more points are read than IDX_BLOCK for a
+ * pixel. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* jit_pack.c - the objects of one kernel as one block of bytes: what the cache keeps and the loader
- * takes.
+/* jit_pack.c - the objects of one kernel as one block of bytes: the form that the cache stores and
+ * the loader reads.
  * Use:    jit_pack_make, jit_pack_load, jit_pack_unload (jit_priv.h).
  * Layout: head, the sizes of n objects, the objects; each begins at a multiple of 16. Objects come
  *         in the order in which they can be loaded: one may call the pieces of those before it, and

@@ -1,7 +1,7 @@
-/* mdl_decide.c - the decisions that a row takes in one form, as bytes: what its variant is found
- * by. For each static value on the border to dynamic code (mdl_border.c): the branch it decides, or
- * whether it is exactly 0, -0, 1, -1 or another number; then the topology. A vector of what is
- * known in several rows, made of theirs, is a key like any other. */
+/* mdl_decide.c - the decisions that a row takes in one form, as bytes: the key of its variant. For
+ * each static value on the border to dynamic code (mdl_border.c): the branch it decides, or whether
+ * it is exactly 0, -0, 1, -1 or another number; then the topology. A vector of what is known in
+ * several rows, made of theirs, is a key like any other. */
 #include "mdl_pass.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
  *   variant   setup, evaluation and kernel function for one vector of decisions. Form and variant
  *             are found by the hash of the texts themselves, and what they belong to.
  *   index     the names in the files of the standard folder; found by their sizes and times.
- * All keys hold a hash of the code that makes models (hash.py), the macros that were set from
- * outside, and the processor, whose C library may round in its own way. A record that does not fit
- * counts as absent: the model is made from its source.
+ * All keys contain a hash of the code that makes models (hash.py), of the macros that were set from
+ * outside, and of the processor, since its C library may round in its own way. A record that does
+ * not fit counts as absent: the model is made from its source.
  *   row       what a parameter set leads to: parameters after defaults, topology, decisions. Found
  *             by the hash of the set and of the texts. Of each model in a run only the first few
  *             sets.

@@ -8,9 +8,10 @@
  *
  * All quantities are deviations from the state at rest before the first point, which is in balance
  * by itself. A port p with the other one q: with u = v (or z i, see rlgc.h) y*u = (y0 + c) u +
- * history, and the row of i_p is cv v_p - ci z i_p - k (cv v_q + ci z i_q) + s_p = 0 k is not 0
- * where the step is longer than the delay: then the wave that arrives left the other port within
- * it. */
+ * history, and the row of i_p is
+ *   cv v_p - ci z i_p - k (cv v_q + ci z i_q) + s_p = 0
+ * k is not 0 where the step is longer than the delay: then the wave that arrives left the other
+ * port within the step. */
 #ifndef NAT_LOSSY_H
 #define NAT_LOSSY_H
 

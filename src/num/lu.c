@@ -1,4 +1,4 @@
-/* lu.c - choice of the method, values that did not change, counters. See lu.h. */
+/* lu.c - chooses the method, recognises values that did not change, counts. See lu.h. */
 #include "lu_priv.h"
 
 #include <math.h>

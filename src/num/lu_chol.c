@@ -3,7 +3,7 @@
  *
  * Sources of voltage make rows and columns with one unknown: by block triangular form these stand
  * before and behind the mesh and are substituted. What is left must be one block whose rows and
- * columns are the same unknowns. Half of the work and of the factors of an LU, in dense fronts.
+ * columns are the same unknowns. That takes half of the work and memory of an LU, in dense fronts.
  * Source: Chen, Davis, Hager & Rajamanickam, "Algorithm 887: CHOLMOD", ACM TOMS 35(3), 2008. */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* lu_lib.c - UMFPACK, CHOLMOD and LAPACK, loaded when they are first asked for. See lu_priv.h.
- * The one mutable state of this folder: what the dynamic loader gave, the same for every circuit,
- * and who computes with the BLAS of the process. */
+ * This file has the only mutable state of the folder: the addresses that the dynamic loader gave,
+ * which are the same for every circuit, and which thread computes with the BLAS of the process. */
 #include "lu_priv.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,9 @@
 /* lu_tiny.c - see lu_tiny.h.
  * i, j, k count pivots: entry (i, j) is row p[i], column q[j] of the matrix.
- *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i       u_ij = a_ij - sum_{m<i} l_im u_mj,  j
- * >= i Values: L row by row, then U without its diagonal from the last row to the first: the order
- * in which a solution reads them. The diagonal is kept as its reciprocal. The lists of operations
+ *   l_ik = (a_ik - sum_{m<k} l_im u_mk) / u_kk,  k < i
+ *   u_ij =  a_ij - sum_{m<i} l_im u_mj,          j >= i
+ * Values: L row by row, then U without its diagonal from the last row to the first: the order in
+ * which a solution reads them. The diagonal is kept as its reciprocal. The lists of operations
  * are run from tables, or, where straight.h knows the machine, as code without tables: the same
  * operations in the same order, so the same numbers. */
 #include "lu_tiny.h"

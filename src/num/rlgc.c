@@ -1,12 +1,12 @@
 /* rlgc.c - see rlgc.h.
  * Let a = min(R/L, G/C), b = max. With both L and C the cut is [-b, -a] and at s = -sigma beside it
  *   y/s       -> density of m:  sqrt((sigma - a)/(b - sigma)) / (pi sigma)
- *   exp(-l)   -> density of w:  sin(T sqrt((sigma - a)(b - sigma))) exp(-delay sigma) / pi,   T =
- * sqrt(L C). sigma = a + (b - a) sin^2(theta/2) makes both smooth in theta = 0 ... pi. Without L
- * (or C) b is infinite, y = sqrt(tau (s + a)) = lambda, tau = R C (or G L), and sigma = a + x^2, x
- * = 0 ... X. Panels grow by factors of 2 from where sigma t_end is 1. A diffusive line (tau/T >
- * 100) has sent nothing measurable (erfc(5) = 2e-12) before tau/100: delay is put there, which
- * keeps the density of w from oscillating. */
+ *   exp(-l)   -> density of w:  sin(T sqrt((sigma - a)(b - sigma))) exp(-delay sigma) / pi
+ * with T = sqrt(L C). sigma = a + (b - a) sin^2(theta/2) makes both smooth in theta = 0 ... pi.
+ * Without L (or C) b is infinite, y = sqrt(tau (s + a)) = lambda, tau = R C (or G L), and sigma
+ * = a + x^2, x = 0 ... X. Panels grow by factors of 2 from where sigma t_end is 1. A diffusive
+ * line (tau/T > 100) has sent nothing measurable (erfc(5) = 2e-12) before tau/100: delay is put
+ * there, which keeps the density of w from oscillating. */
 #include "rlgc.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* out_read.c - reads the files that out.c writes; also those of ngspice and other SPICEs.
- * A stream is read forwards: of a file that somebody cuts off meanwhile there is less, no more. */
+ * A stream is read forwards: if somebody cuts the file off meanwhile, the reader finds fewer points
+ * and the program goes on. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* load.c - result files as plots in memory, and those of which only what is needed comes there. */
+/* load.c - result files as plots in memory: whole, or with vectors that are read when they are
+ * needed. */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /* meas_slope.c - derivatives of a measure by the points of the curves that it was taken from.
- * Forms are differentiated as meas.c computes them: lines between points, sums of trapezia. What an
- * expression makes of vectors is differentiated by differences of its values: each of its points
- * depends on the same point of the vectors alone, which is tested, so two evaluations give the
- * derivatives by a vector at all points at once. */
+ * Forms are differentiated as meas.c computes them: lines between points, sums of trapezia.
+ * Expressions of vectors are differentiated by differences of their values. Each point of an
+ * expression depends on the same point of the vectors alone (this is tested), so two evaluations
+ * give the derivatives by a vector at all points at once. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* run_checkpoint.c - checkpoints of a deck's transients, and runs that go on from one.
- * What a checkpoint has, in this order: how far the results are, the results of analyses before,
- * the transient itself (sim_tran_image). A run that goes on takes each part when it has made what
- * the part belongs to. docs/checkpoint.md tells what users see. */
+ * A checkpoint has, in this order: how far the result file is, the results of the analyses before,
+ * the transient itself (sim_tran_image). A run that goes on reads each part when it has made the
+ * object that the part belongs to. docs/checkpoint.md tells what users see. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* run_guard.c - each call of a client works in a heap of its own (heap.h). Where memory is missing
- * the call ends with a message; what was written to results until then is in their files. So it
- * does where the client stops what has no results yet. */
+ * the call ends with a message; what was written to results until then is in their files. It ends
+ * in the same way when the client stops a call that has no results yet. */
 #include "files.h"
 #include "heap.h"
 #include "run_priv.h"

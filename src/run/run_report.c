@@ -1,4 +1,4 @@
-/* run_report.c - what the run of a deck tells of itself: the circuit, figures and times, stages. */
+/* run_report.c - the reports of a run about itself: the circuit, figures and times, stages. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

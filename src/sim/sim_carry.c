@@ -1,5 +1,5 @@
-/* sim_carry.c - changes of values while a transient rests: its state goes from the circuit as it
- * was into the circuit as it is to be. */
+/* sim_carry.c - changes of values while a transient rests: copies its state from the old circuit to
+ * the new one. */
 #include "sim_priv.h"
 #include "vec.h"
 

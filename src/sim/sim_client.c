@@ -1,4 +1,4 @@
-/* sim_client.c - what programs beside the command give and ask: changes that are taken back,
+/* sim_client.c - functions for programs other than the command: changes that are taken back,
  * waveforms of sources, single values, the equations at a point. See sim.h. */
 #include "sim_priv.h"
 

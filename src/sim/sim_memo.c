@@ -1,9 +1,9 @@
 /* sim_memo.c - operating points that are taken over: while nothing that one depends on changes, the
- * next analysis and the next point of a sweep have it already. What sim_redo.c made again need not
- * reach an operating point: a row whose static setup gives the same values, an ac value, a waveform
- * that begins as before. ckt_redo_end tells what it reaches; from there on it is generation
- * counters again (gen.h). An operating point is x and what devices remember (ana_memo), so that
- * what follows has the same bits. */
+ * next analysis and the next point of a sweep have it already. A change that sim_redo.c carried out
+ * need not reach an operating point: a row whose static setup gives the same values, an ac value, a
+ * waveform that begins as before. ckt_redo_end tells what a change reaches, and generation counters
+ * (gen.h) mark what depends on that. An operating point is x and what devices remember (ana_memo),
+ * so that what follows has the same bits. */
 #include "sim_priv.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* sim_part.c - points of plots in memory, on disk too: an analysis that takes longer than a second
- * writes what its plot has to a raw file of its own, so that a kill loses as little as with a
- * result file. When the plot goes, or the run ends, the file does. */
+/* sim_part.c - files with the points of plots in memory. An analysis that takes longer than a
+ * second writes its plot to a raw file of its own too, so that a kill loses as little as with a
+ * result file. The file is removed with its plot, or at the end of the run. */
 #include <string.h>
 #include <unistd.h>
 

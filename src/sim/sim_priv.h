@@ -162,7 +162,8 @@ VS_MUST_USE vs_status sim_start_op(sim *s, bool tran);
 VS_MUST_USE vs_status sim_start_both(sim *s);
 /* The initial guess of operating points, [n+1]; NULL: start from zero. */
 const double *sim_begin(sim *s, bool tran);
-/* Counts, from the figures of an analysis object, which memos and factors it made again. */
+/* Adds the figures of an analysis object to the counts of operating points and factors, and marks
+ * the memos that it filled as up to date. */
 void sim_memo_count(sim *s, const ana_stat *a);
 
 /* -- sim_out.c: results -- */

@@ -1,10 +1,10 @@
-/* sim_redo.c - values that change are put into the netlist and the circuit that are there.
- * From the second expansion of a deck on it is known which values depend on what (flat_plan), and
- * the circuit keeps what binds its elements (elab_circuit_bound). Inputs (parameters, temperature,
- * options, the sample, altered values) and what is made from them are nodes with generation
- * counters (gen.h): a change marks its dependents, sim_build makes these again and nothing else.
- * What cannot be done in place is seen where it is decided, and the circuit, or the netlist too, is
- * then made anew; results are the same. */
+/* sim_redo.c - puts changed values into the existing netlist and circuit. From the second expansion
+ * of a deck on it is known which values depend on what (flat_plan), and the circuit keeps what
+ * binds its elements (elab_circuit_bound). Inputs (parameters, temperature, options, the sample,
+ * altered values) and what is made from them are nodes with generation counters (gen.h): a change
+ * marks its dependents, sim_build makes these again and nothing else. The code that would apply a
+ * change recognises what cannot be done in place; then the circuit, or the netlist too, is made
+ * anew, with the same results. */
 #include <stdio.h>
 #include <string.h>
 

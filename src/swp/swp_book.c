@@ -1,6 +1,6 @@
 /* swp_book.c - results in the order of the points: the result file, the table of measures, the
  * journal. The journal has a line for each point whose results are in the files, with the lengths
- * of the files behind it. It is written last, in one write: whatever is cut off behind it was not
+ * of the files behind it. It is written last, in one write, so a point without a whole line was not
  * finished. */
 #include "swp_priv.h"
 

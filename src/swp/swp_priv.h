@@ -72,7 +72,8 @@ VS_MUST_USE vs_status swp_book_open(swp_book *b, bool resume, int64_t *next);
  * `header` (NULL: none) if that is not repeated there. */
 VS_MUST_USE vs_status swp_book_add(swp_book *b, const swp_rec *r, const char *label, int src,
                                    off_t at, const char *header);
-/* Closes the files. finished: all points were added, and the journal is removed. */
+/* Closes the files. finished: all points were added; then the journal is removed, unless this run
+ * is a shard. */
 vs_status swp_book_close(swp_book *b, bool finished);
 /* "r=1000 temp=27" */
 char *swp_label(const swp_book *b, const char *csv); /* for vs_free */

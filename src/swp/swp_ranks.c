@@ -1,9 +1,9 @@
 /* swp_ranks.c - the processes of an MPI launcher: rank 0 gives points out and writes, the others
- * compute. Every rank reads the deck itself, while MPI starts; what is not in the cache of kernels
- * it makes when rank 0 has built the deck (so that a cold cache is filled once). It has --jobs
- * workers. A rank holds as many points as it has workers and one more for each, so that no worker
- * waits for a message: many more if points take less than the way of one, none towards the end.
- * What a rank held when it went is given to others. */
+ * compute. Every rank reads the deck itself, while MPI starts. It compiles kernels only after rank
+ * 0 has built the deck, so that a cold cache is filled once. It has --jobs workers. A rank holds as
+ * many points as it has workers and one more for each, so that no worker waits for a message; many
+ * more if points are shorter than a message's way, none towards the end. Points of a rank that
+ * ended are given to others. */
 #include "swp_priv.h"
 
 #include <errno.h>

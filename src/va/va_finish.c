@@ -512,12 +512,12 @@ static bool read_is_harmless(states *st, ir_val u, int32_t at, ir_val f, bool dy
     return !dynamic && f >= 0 && untouched(st, u, f);
 }
 
-/* True if some point can see what an earlier one has stored:
+/* Whether some point can see a value that an earlier point stored:
  *  - a read sees the state on a path where the variable is assigned afterwards, or
  *  - conditions on the way are dynamic: the variable may have been assigned at the last point.
  * A read sees only the initial value if on its path the variable is not assigned at all and static
  * conditions alone decide that. Values that are static under static conditions are the same at
- * every point, so nothing is remembered by keeping them. */
+ * every point, so a state for them would store nothing new. */
 static bool keep_state(states *st, size_t k)
 {
     reach r = {0};

@@ -370,8 +370,7 @@ static uint8_t *assigned_by_event(lw *L, int when)
 
 /* The body under initial_step or final_step, run always; its results are taken only in the event.
  *  - Static values of variables that nothing but initial_step assigns are taken always: they are
- *  the
- *    same at every point, and stay static (older models keep their setup there).
+ *    the same at every point, and stay static (older models have their setup there).
  *  - So are variables that only final_step assigns: they are for output, and the solution at each
  *    point is as good as the last one.
  * Messages stay conditional by event_cond. */

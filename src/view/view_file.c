@@ -1,4 +1,4 @@
-/* view_file.c - files, and values of them that are read when they are asked for. */
+/* view_file.c - files, and their values, which are read when a request needs them. */
 #include <string.h>
 
 #include "vec.h"
