@@ -16,10 +16,11 @@
 /* A point that one evaluation confirms has not been corrected with what that evaluation found, so
  * its error is that of the tests; after a correction it is mostly the square of that. */
 #define FIRST_STRICT 0.1
-/* An update no evaluation follows: at most this many tolerances, from residuals of at most this
- * many. It is Newton's own, so what it leaves is of second order; how it divides into charge and
- * current is an estimate (vop_last_update), at the first evaluation none: there it must be as
- * small as is accepted anyhow. */
+/* A run may end with an update that no evaluation follows, if the update is at most this many
+ * tolerances and the residuals are at most that many. The error that such an update leaves is of
+ * second order. How it divides into charge and current is an estimate (vop_last_update). At the
+ * first evaluation there is no estimate, so the update must be as small as the test of updates
+ * wants. */
 #define LAST_UPDATE 2
 #define LAST_RESIDUAL 100
 /* Such an update by the factors of the iteration before must be this much smaller than that
@@ -457,10 +458,10 @@ static bool may_go_on(const ana *a, const newton_eq *eq, int iter, double *worst
     return iter == eq->itl || (iter <= eq->itl_more && *worst <= PROGRESS * before);
 }
 
-/* A node at a device of an OSDI library whose voltage is so large that numbers next to each other
- * are more than its tolerance apart. Such a library may give derivatives that do not fit its
- * currents far outside of where it was made for; there updates get small beside the voltage, and
- * the equations hold to rounding, although no current of the circuit flows as they say. */
+/* Finds a node at a device of an OSDI library whose voltage is so large that neighbouring doubles
+ * are more than its tolerance apart. Far outside of its range such a library may give derivatives
+ * that do not fit its currents. Updates are then small beside the voltage and the equations hold to
+ * rounding, but the point is no solution of the circuit. */
 static int32_t node_beyond(const ana *a, const double *x)
 {
     for (size_t i = 0; i < vec_len(a->far); i++)

@@ -50,9 +50,10 @@ typedef struct op_progress {
 
 /* -- points that solve the equations and are none of the circuit -- */
 
-/* Junctions have gmin across them, so a loop of gain may close at -1e10 V, where gmin's current is
- * that of the sources: such voltages are proportional to 1/gmin. And exponentials of models go on
- * as straight lines from some current on, so a loop may close there. */
+/* Solutions without a meaning. Junctions have gmin across them, so a loop with gain may have a
+ * solution at -1e10 V, where gmin carries the current of the sources; such voltages are
+ * proportional to 1/gmin. Models continue their exponentials as straight lines above some current,
+ * and a loop may have a solution there too. */
 #define GMIN_LOOK 10      /* times abstol: gmin currents from which on a node is looked at */
 #define GMIN_SHARE 0.5    /* -d ln v / d ln gmin of a node that gmin carries */
 #define GMIN_CURRENT 1e-9 /* A; gmin carries no more than this where there is nothing better */
@@ -245,9 +246,9 @@ static vs_status pseudo_transient(ana *a, const newton_eq *base, double *reached
     return VS_NOCONV;
 }
 
-/* Newton without gmin whose nodes move by at most 0.3 V at a time, then with it. Where all is off,
- * gmin decides in which direction a loop of gain goes; without it what little the devices conduct
- * does, and short updates stop where they turn on. */
+/* Newton without gmin whose nodes move by at most 0.3 V at a time, then with it. Where all devices
+ * are off, gmin decides in which direction a loop with gain goes. Without gmin the small
+ * conductances of the devices decide, and short updates stop where they turn on. */
 static vs_status limited_newton(ana *a, const newton_eq *base, double *reached)
 {
     newton_eq eq = *base;
@@ -272,9 +273,9 @@ static void start_value(ana *a, double *x)
         x[a->nodeset[i].unknown] = a->nodeset[i].value;
 }
 
-/* The nodes are let go gradually: at once, the output of a gate that was held above its supply is
- * an open circuit to Newton, and the update throws it, and the latch behind it, anywhere. x stays
- * at the last solution. */
+/* Releases the held nodes gradually. Released at once, the output of a gate that was held above its
+ * supply is an open circuit to Newton, whose update throws it, and the latch behind it, anywhere. x
+ * stays at the last solution. */
 static vs_status release_slowly(ana *a, newton_eq *eq, double *x)
 {
     static const double hold[] = {1e-2, 1e-4, 1e-6}; /* S */

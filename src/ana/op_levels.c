@@ -280,9 +280,9 @@ static double residual_of(const levels *l, const ckt_part *p)
     return most;
 }
 
-/* From where x stands. pull > 0: pseudo-transient, the pull follows the residual down (switched
- * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985), and what hangs on leakage
- * alone, the residual of which says nothing, comes at the end. */
+/* From where x stands. pull > 0: pseudo-transient, the pull falls with the residual (switched
+ * evolution relaxation: Mulder & van Leer, J. Comput. Phys. 59, 1985). Nodes that hang on leakage
+ * alone, whose residual tells nothing, settle at the end. */
 static bool newton_in(levels *l, const ckt_part *p, double pull)
 {
     const double span = l->hi - l->lo;

@@ -111,9 +111,10 @@ static void set_limits(tran *t)
     t->grid[0] = 0;
 }
 
-/* With uic the charges are those of sources at 0 V. What flows there is no measure of anything (a
- * junction between a given node and a supply that is still off may carry 1e9 A): Newton starts, and
- * what later tolerances refer to is taken, with the sources on. t->q[0] is scratch. */
+/* With uic the charges are those of sources at 0 V. Currents at that moment tell nothing (a
+ * junction between a given node and a supply that is still off may carry 1e9 A). So Newton starts
+ * with the sources on, and later tolerances refer to values taken with the sources on. t->q[0] is
+ * scratch. */
 static vs_status switch_on(tran *t, ckt_env *env)
 {
     ana *a = t->a;
@@ -222,10 +223,10 @@ static double behind_corner(const tran *t, int32_t i, bool *jumped)
     return value;
 }
 
-/* The first step of a piece was accepted. A point has one value, and at the corner that is the one
- * in front of it. Where a source's current jumps there, as that of a ramp into a capacitor, lines
- * between points would give half of the jump for the whole of the step. So a row just behind the
- * corner shows its other side. */
+/* The first step behind a corner was accepted. A point has one value, and that of the corner is the
+ * value in front of it. If a source's current jumps there, as that of a ramp into a capacitor, a
+ * line between the points would show the jump as a slope over the whole step. So the sink also gets
+ * a row just behind the corner. */
 static vs_status deliver_corner(tran *t)
 {
     const double h = t->past[0];
@@ -261,9 +262,9 @@ static double next_mark(const tran *t)
     return before_start ? fmin(t->brk, t->o.tstart) : t->brk;
 }
 
-/* Where factors are dear steps change seldom, so that factors serve on: the last step stays until
- * one of twice its length may follow, and another divides what is left up to the mark in equal
- * parts. The first step of a piece has a matrix of its own. No longer than h. */
+/* Where factors are dear, steps change seldom, so that factors can be used again: a step keeps its
+ * length until twice that length is allowed, and the way to the next mark is divided into equal
+ * parts. The first step of a piece has a matrix of its own. Returns a step no longer than h. */
 static double lasting_step(const tran *t, double h, double left)
 {
     const double last = t->past[0];
@@ -341,10 +342,10 @@ static void wrap_unknowns(tran *t)
 
 static bool is_bare(const tran *t) { return t->lte_class[t->lte.worst] != LTE_STATE; }
 
-/* What has no memory carries no error on: where it moves too fast for any step, as a voltage that a
- * current drives through zero from one diode to another, it is enough to know when to a part of the
- * step in which this was seen. Steps that follow it further would resolve modes that larger ones
- * leave alone (macro models have negative capacitances: these grow). */
+/* An unknown without memory carries no error to later points. If it moves too fast for any step, as
+ * a voltage that a current drives through zero from one diode to another, it is enough to find the
+ * moment to a part of the step in which this was seen. Still shorter steps would resolve modes that
+ * larger ones do not see (macro models have negative capacitances, whose modes grow). */
 static double best_step(tran *t)
 {
     const double best = tran_best_step(t), least = BARE_PART * t->bare_h;
@@ -541,9 +542,9 @@ static bool is_jump(tran *t)
     return t->h < JUMP_SHRINK * t->jump_h;
 }
 
-/* No step length can improve what is rounding: the miss grows when the step shrinks (charges of
- * large capacitors, over h), or is no more than what Newton leaves open (nodes that hang on 1e-9
- * S). */
+/* Whether the miss is rounding, which no step length improves: it grows when the step shrinks
+ * (charges of large capacitors, over h), or is no more than what Newton leaves (nodes that hang on
+ * 1e-9 S). */
 static bool is_noise(const tran *t)
 {
     return (t->lte_fails >= 1 && t->h < 0.5 * t->first_h && t->lte.size > 1.5 * t->first_size) ||

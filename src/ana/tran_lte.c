@@ -11,10 +11,10 @@
 
 #define EPSILON 2.2e-16
 #define NOISE 4 /* past points of the predictor have their own rounding */
-/* A current without memory carries no error on to later points, and the charge under lines through
- * its points is that of the run however few they are. Its test asks for points that show its
- * course, and for that this reltol is enough: the rule's own error of dq/dt, of order h^2, falls
- * more slowly than the test's h^3 (docs/numerics.md, 4). */
+/* A current without memory carries no error to later points, and the charge under lines through its
+ * points is right however few they are. The test of such a current only asks for enough points to
+ * show its course, for which this reltol is enough: the rule's own error of dq/dt, of order h^2,
+ * falls more slowly than the test's h^3 (docs/numerics.md, 4). */
 #define FLOW_RELTOL 1e-3
 /* Part of the largest such current of the circuit that another one counts as, at least: what flows
  * into the gates behind a control voltage is nothing beside the supply's. */
@@ -61,9 +61,10 @@ void tran_list_devices(tran *t)
     vec_free(device);
 }
 
-/* Unknowns with a charge or flux in their row are seen always, others only when the corner, where
- * they may jump, has left the predictor. Currents without memory (of voltage sources) contain
- * dq/dt, which may zigzag under the trapezoidal rule: they are seen through a filter, see below. */
+/* The test looks at unknowns with a charge or flux in their row always, and at others only when the
+ * predictor no longer uses the corner, where they may jump. Currents without memory (of voltage
+ * sources) contain dq/dt, which may zigzag under the trapezoidal rule, so the test filters them
+ * (see below). */
 void tran_classify(tran *t)
 {
     t->n_flow = 0;
@@ -79,9 +80,9 @@ void tran_classify(tran *t)
     t->n_widened = 0;
 }
 
-/* A voltage inside of a device acts through the device, and there it stands beside the voltages of
- * the terminals: the node below the gate moves by 1 mV, its neighbours by 1 V. Its own size is no
- * measure of what an error of it does. Sizes only grow, so that an old one is no risk. */
+/* A voltage inside of a device acts through the device, together with the voltages of the
+ * terminals: the node below the gate may move by 1 mV while its neighbours move by 1 V. So its
+ * tolerance refers to their size and not to its own. Sizes only grow, so an old one is safe. */
 void tran_widen(tran *t)
 {
     const double part = INNER_PART * t->a->opt.reltol;

@@ -11,8 +11,8 @@
 #define ALPHA_SAME 1e-9 /* relative: the factors of the last point are those of this one */
 
 /* Extrapolation from equal steps, order 3: sum_k (-1)^k (p+1 over k+1) x_{n-k}. Orders 4 and 5
- * start nearer where all is smooth, but carry on by 31 and 63 times what Newton left open:
- * oscillators started another period late. */
+ * start nearer where all is smooth, but multiply the error that Newton left by 31 and 63, which
+ * moves the start of oscillators. */
 #define LEAST_ORDER 2 /* the predictor's own */
 #define MOST_ORDER 3
 static const double equal_weight[VOP_PAST] = {4, -6, 4, -1};
@@ -114,9 +114,9 @@ static void improve_prediction(tran *t)
     vop_move(t->x[0], a->dx, 1, a->m);
 }
 
-/* The residual that the start of this order had to first order, J (x_start - x), as the largest
- * part of a row's tolerance: x and J of the point that Newton found, x_start = x_pred - A^-1
- * r_pred. */
+/* How good the start of this order was: its residual to first order, J (x_start - x), as the
+ * largest part of a row's tolerance. x and J are those of the point that Newton found, x_start =
+ * x_pred - A^-1 r_pred. */
 static double start_miss(tran *t, int order)
 {
     ana *a = t->a;

@@ -8,9 +8,9 @@
 
 #include "heap.h"
 
-/* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps: the
- * gaps between the parallel parts of a Newton iteration are shorter, those between analyses are
- * not. */
+/* Rounds of waiting (some 10 ns each) before a thread lets others run, and before it sleeps. The
+ * gaps between the parallel parts of a Newton iteration are shorter than that, those between
+ * analyses are longer. */
 enum { SPIN_ROUNDS = 200, SLEEP_ROUNDS = 4000 };
 #define CLOSED 0x7fffffffu /* as next piece: there is none */
 

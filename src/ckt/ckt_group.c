@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* Bypass by itself: operations of a model, per output. Circuits of at most BYPASS_SMALL instances
- * mostly have loads of their own (ckt_small.c), and loads made of less: there it pays if an
- * evaluation has so many operations. With lines and the like among so few, if there are so few
- * instances of the model that all of them often rest at once. */
+/* When bypass=auto holds linearisations of a model: from this many operations per output on.
+ * Circuits of at most BYPASS_SMALL instances mostly have the loads of ckt_small.c, which cost less:
+ * there bypass pays from more operations on. If such a small circuit has lines or the like, it pays
+ * only if the model has so few instances that all of them often rest at once. */
 enum { BYPASS_PER_OUT = 30, BYPASS_SMALL = 64, BYPASS_SMALL_OPERATIONS = 2000, BYPASS_FEW = 8 };
 
 typedef struct row_class { /* instances with the same model and row */

@@ -666,9 +666,9 @@ static void sum_hubs(ckt *c, const dev_lin_sums *s, const dev_lin_at *at, bool f
     memset(l->touched, 0, (size_t)l->n_cell);
 }
 
-/* Entries [begin, end) of the column of unknown j, to all rows: sums of latent ones are made anew
- * when they wake. The matrix gets those of rows that are awake: in a latent row all entries are
- * those of one alpha, or a neighbour would seem to move it by the ratio of two. */
+/* Entries [begin, end) of the column of unknown j, for all rows. Sums of latent rows are made anew
+ * when they wake. The matrix gets the entries of awake rows only: all entries of a latent row must
+ * belong to one alpha, or a neighbour would seem to move it by the ratio of two alphas. */
 static inline void multiply_column(const ckt *c, const dev_lin_sums *s, const dev_lin_at *at,
                                    int32_t j, int32_t begin, int32_t end)
 {

@@ -289,8 +289,8 @@ static uint64_t known_key(ckt_parts *p, int32_t group, const dev_form *fm, int32
     return hash128_of(p->word, vec_len(p->word) * sizeof *p->word).w[0];
 }
 
-/* What instances can do is known once for each group and voltages of known terminals: sizes differ,
- * but not by orders of magnitude.
+/* Strengths are computed once for each group and set of voltages at known terminals, and used for
+ * all its instances: sizes differ, but not by orders of magnitude.
  *   all    out  vec of [2 n_out] for each
  *   which  out  key of an instance -> where its own begins in `all` */
 static vs_status sample_all(ckt_parts *p, double lo, double hi, double **all, map *which)

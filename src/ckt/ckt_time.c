@@ -81,10 +81,10 @@ static bool spread_all(const ckt *c, double *x, bool *known)
     return any;
 }
 
-/* Node conditions first, then voltages spread from known nodes through instances; all else is 0,
- * the nodes of sources too: with uic a source is switched on just after t = 0, and its jump from 0
- * reaches the circuit through the capacitances (ngspice and VACASK start the same way). An
- * instance between nodes of which nothing is known starts from its second node at 0. */
+/* Node conditions are set first; then voltages spread from known nodes through instances with a
+ * condition. Everything else is 0, also the nodes of sources: with uic a source is switched on just
+ * after t = 0, and its jump from 0 reaches the circuit through the capacitances (ngspice and VACASK
+ * start the same way). If neither node of an instance is known, its second node is taken as 0. */
 void ckt_uic(ckt *c, double *x)
 {
     bool *known = NULL;

@@ -209,9 +209,9 @@ static bool for_small_groups(const jit *j, const jit_layout *lay)
     return lay->lanes < 8 && (lay->row_per_lane || lay->lanes < jit_lanes(j));
 }
 
-/* Instructions in a piece, and whether chains are interleaved, where neither is asked for: what was
- * measured best (docs/explain.md). Divisions of 8 doubles take so long that it pays to put other
- * work beside them. */
+/* Instructions in a piece, and whether chains are interleaved, if the caller asks for neither: the
+ * best ones measured (docs/explain.md). Divisions of 8 doubles take so long that it pays to put
+ * other work beside them. */
 static jit_cut_opt cut_of(const jit *j, const ir_fn *fn, const jit_layout *lay)
 {
     const bool one_pack = for_small_groups(j, lay) && vec_len(fn->inst) >= JIT_LONG;

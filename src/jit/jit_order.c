@@ -117,9 +117,9 @@ static void find_readers(scheduler *s)
     }
 }
 
-/* Of two values with the same way to go the one that stands earlier in the function comes first,
- * and 100 places are as much as EARLY * 50 half cycles: far jumps ahead make values that wait, and
- * these need memory, and code that moves them, which one pack has to fetch. */
+/* Of two values with the same way to an output the one that stands earlier in the function comes
+ * first; 100 places count as EARLY * 50 half cycles. The reason: values computed far ahead have to
+ * wait, in memory, and one pack has to fetch the code that moves them there and back. */
 enum { EARLY = 3, EARLY_ONE_PACK = 8 };
 
 static void offer(scheduler *s, ir_val k)

@@ -72,10 +72,11 @@ double past_at(const past *h, int port, double t)
     return p[k].a[port] + (p[k + 1].a[port] - p[k].a[port]) * (t - p[k].t) / (p[k + 1].t - p[k].t);
 }
 
-/* Time for which a changed slope counts: what the point after it is off by if nobody announces it
- * there. The step that its image will meet is half a delay at most and where waves have many
- * corners not far from the one it was made in: the geometric mean of both. Without it corners
- * breed: two delays have n corners in n of them, four n^3, each with points of its own. */
+/* The time over which a change of slope is judged: times this it is the error of the next point if
+ * no breakpoint announces the corner. It should be the step in which the corner arrives one delay
+ * later, which is at most half a delay, and, where waves have many corners, about the step in which
+ * the corner arose: so the geometric mean of both. Without such a limit corners multiply: with two
+ * delays there are n corners after n of them, with four n^3, each with points of its own. */
 static double reach_of_corner(double delay, double around)
 {
     return sqrt(delay * fmin(delay, around));

@@ -310,9 +310,9 @@ static void put_csv_header(out_file *f, const out_vector *vec, int32_t n)
     puts_to(f, "\n");
 }
 
-/* The date, and the program behind it as ngspice 44 and later write it. In ngspice's manner the
- * date is part of that line: vlsirtools expects the plot's name in the third line of a header,
- * where it was before ngspice 44, and spicelib the program in any. */
+/* The date, and the program behind it as ngspice 44 and later write it. In ngspice's manner that
+ * line contains the date, since vlsirtools expects the plot's name in the third line of a header,
+ * as before ngspice 44; spicelib looks for the program in any line. */
 static void put_origin(out_file *f, const char *date)
 {
     const bool apart = !f->manner.ngspice || !f->manner.program || f->manner.server;

@@ -71,8 +71,8 @@ static void hand_on(int sig)
 }
 
 /* MPI_Init waits until all ranks are there. If one never comes, the simulator of rank 0 does all
- * the work meanwhile, and this process must not wait longer than for a rank that went silent later.
- * The other ranks cannot know: they wait RANK_START times as long for a beginning. */
+ * the work meanwhile, and this process waits no longer than for a rank that goes silent later. The
+ * other ranks cannot know that, so they wait RANK_START times as long. */
 static unsigned int patience;
 
 static void simulator_ended_early(int sig)

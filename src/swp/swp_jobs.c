@@ -334,9 +334,9 @@ static vs_status take_answer(swp_crew *c, swp_worker *v)
     return VS_OK;
 }
 
-/* A worker makes a circuit of its own: it pays when the points that are left take those at work
- * twice that long. As long as no point is done nothing is known but that one takes longer than it
- * has taken so far. */
+/* Whether another worker pays. It makes a circuit of its own, so it pays if the workers at hand
+ * need more than twice that time for the points that are left. Before the first point is done, the
+ * time so far is taken as the time of a point. */
 static bool another_pays(const swp_crew *c)
 {
     const int64_t left = c->w->book.n_mine - c->due;

@@ -158,8 +158,9 @@ static void resolve_ddx(lw *L, ir_fn *to, const ir_fn *raw)
 /* -- port currents -- */
 
 /* The current of a port is the sum of its row, known only when everything else is. The function is
- * copied twice: from the first copy come the equations, from the second, where I(<port>) has its
- * value, the operating-point variables that use it. Equations must not: that would be a loop. */
+ * copied twice. The first copy gives the equations. The second, in which I(<port>) has its value,
+ * gives the operating-point variables that use it. Equations must not use it, since that would be a
+ * loop. */
 typedef struct ports {
     const ir_fn *fn;
     uint8_t *uses; /* [n_inst] depends on a port current */

@@ -42,9 +42,9 @@ enum {
 
 static ir_val now(lw *L) { return ir_in(L->fn, IR_IN_ABSTIME, 0, IR_F64, false); }
 
-/* A value kept from one accepted point to the next, also if the operator is not evaluated there:
- * the slot holds the old one until lw_set. A pass that needs more of them than were read at its
- * start is done again. */
+/* A value that lasts from one accepted point to the next, also if the operator is not evaluated
+ * there: its slot has the old value until lw_set. If a pass needs more such values than were read
+ * at its start, it is done again. */
 static int32_t new_state(lw *L)
 {
     const int32_t k = (int32_t)vec_len(L->state);
