@@ -27,6 +27,9 @@ GIVEN_UP = re.compile(
     r'(?im)^\s*(fatal )?error\b|simulation\(s\) aborted|simulation interrupted|no circuits? loaded'
     r'|timestep too small|singular matrix|aborting|no such |unknown '
 )
+# What a deck's `plot` in batch says, and its exit code when only its block ran the analyses.
+NO_SCREEN = re.compile(r'(?m)^ERROR: \(internal\)  This operation is not defined for display.*$')
+NO_CARDS = re.compile(r'(?m)^Note: No "\.plot", "\.print", or "\.fourier" lines')
 # What is refused for good (docs/ngspice-compatibility.md), by the deck's text or the message;
 # ngspice is not asked.
 DECIDED = [
@@ -61,7 +64,8 @@ def run(command, folder, seconds):
 
 
 def ngspice_ran(code, said):
-    return code == 0 and not GIVEN_UP.search(said)
+    done = code == 0 or code == 1 and NO_CARDS.search(said)
+    return bool(done) and not GIVEN_UP.search(NO_SCREEN.sub('', said))
 
 
 def reason(code, said, text):

@@ -333,6 +333,32 @@ void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const n
     nat_lossy_add(&c->nat, &o, lossy);
 }
 
+static const double *own_numbers(ckt *c, const double *x, int64_t n)
+{
+    double *own = arena_alloc(&c->mem, (size_t)n * sizeof *own);
+    memcpy(own, x, (size_t)n * sizeof *own);
+    return own;
+}
+
+const nat_table *ckt_own_table(ckt *c, const nat_table *t)
+{
+    nat_table *own = arena_new(&c->mem, nat_table);
+    int64_t n = 1;
+    *own = *t;
+    for (int32_t k = 0; k < t->n_axis; n *= t->n[k], k++)
+        own->axis[k] = own_numbers(c, t->axis[k], t->n[k]);
+    own->value = own_numbers(c, t->value, n);
+    return own;
+}
+
+void ckt_add_table(ckt *c, const nat_table_opt *o)
+{
+    assert(!c->finished);
+    nat_table_opt own = *o;
+    own.name = ckt_own_name(c, o->name);
+    nat_table_add(&c->nat, &own);
+}
+
 static int32_t new_osdi_unknown(ckt *c, const char *device, const osdi_node *n)
 {
     const char *name = arena_printf(&c->mem, "%s#%s", device, n->name);

@@ -21,6 +21,7 @@
 #include "nat_line.h"
 #include "nat_osdi.h"
 #include "nat_source.h"
+#include "nat_table.h"
 
 typedef enum ckt_kind { CKT_VOLTAGE, CKT_CURRENT, CKT_OTHER } ckt_kind;
 typedef struct ckt_unknown {
@@ -101,6 +102,11 @@ void ckt_add_line(ckt *c, const char *name, const int32_t node[4], double z, dou
  * the ports. */
 void ckt_add_lossy_line(ckt *c, const char *name, const int32_t node[4], const nat_lossy_opt *o,
                         double m, diag_span span);
+/* The table with its numbers, copied into the circuit's memory, for ckt_add_table. */
+const nat_table *ckt_own_table(ckt *c, const nat_table *t);
+/* A current in a table over voltages (nat_table.h), whose o->table is one of ckt_own_table. The
+ * name is copied. */
+void ckt_add_table(ckt *c, const nat_table_opt *o);
 /* Groups instances, compiles the variants of the forms in `forms` (bit 1 << mdl_form_kind), makes
  * the pattern, checks the topology: nodes without a dc path to ground and loops of voltage sources
  * are named in messages (floating: warning and a gmin shunt; loop of sources: error).

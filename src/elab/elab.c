@@ -145,6 +145,8 @@ static void fini(elab *e)
     map_free(&e->bound_of);
     map_free(&e->osdi_card);
     vec_free(e->bound);
+    vec_free(e->table);
+    map_free(&e->table_of);
     map_free(&e->inst_of);
     map_free(&e->said);
     map_free(&e->row_of_inst);

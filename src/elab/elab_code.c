@@ -72,6 +72,7 @@ typedef struct code_model {
     {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .least = 2, .macro = "XS_IN"}
 #define PORT_OPTION(text) {.name = text, .dir = IN, .type = T_V, .allowed = INPUTS, .null_ok = true}
 #define PORT_OUT {.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS}
+#define PORT_TABLE {.name = "out", .dir = OUT, .type = T_I, .allowed = OUTPUTS}
 #define PORT_G(text) {.name = text, .dir = INOUT, .type = T_G, .allowed = CONDUCT}
 #define PORT_GD(text) {.name = text, .dir = INOUT, .type = T_GD, .allowed = CONDUCT}
 #define PORT_HD(text) {.name = text, .dir = INOUT, .type = T_HD, .allowed = RESIST}
@@ -129,6 +130,8 @@ static const code_model models[] = {
                .macro = "XS_IN"},
               {.name = "out", .dir = OUT, .type = T_VD, .allowed = 1 << T_VD | 1 << T_ID}},
      .list = POINTS("x", "y")},
+    {.type = "table2d", .port = {PORT_IN("inx"), PORT_IN("iny"), PORT_TABLE}},
+    {.type = "table3d", .port = {PORT_IN("inx"), PORT_IN("iny"), PORT_IN("inz"), PORT_TABLE}},
     {.type = "filesource",
      .port = {{.name = "out", .dir = OUT, .type = T_V, .allowed = OUTPUTS, .least = 1}}},
     {.type = "aswitch", .module = "xs_aswitch", .port = {PORT_IN("cntl_in"), PORT_GD("out")}},
@@ -603,9 +606,12 @@ vs_status elab_code(elab *e, const flat_inst *in)
     vs_status st = b.k && has_needed(&b) && take_ports(&b) ? VS_OK : VS_EINPUT;
     if (st == VS_OK)
         report_idle(&b);
-    if (st == VS_OK)
-        st = b.k->module ? add_module(&b)
-                         : elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
+    if (st == VS_OK && b.k->module)
+        st = add_module(&b);
+    else if (st == VS_OK && !strncmp(b.k->type, "table", 5))
+        st = elab_table(e, in, n_ports(b.k) - 1, b.terminal, vec_last(b.current));
+    else if (st == VS_OK)
+        st = elab_filesource(e, in, b.hi, b.lo, b.current, vec_len(b.hi));
     vec_free(b.hi);
     vec_free(b.lo);
     vec_free(b.terminal);

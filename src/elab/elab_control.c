@@ -52,7 +52,10 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
         [FLAT_EXP] = WAVE_EXP, [FLAT_PWL] = WAVE_PWL,         [FLAT_SFFM] = WAVE_SFFM,
         [FLAT_AM] = WAVE_AM,   [FLAT_TRNOISE] = WAVE_TRNOISE, [FLAT_TRRANDOM] = WAVE_TRRANDOM};
     const flat_source *s = in->source;
-    *w = (wave){.kind = kind[s->wave],
+    const bool all = vec_len(s->arg) == 8;
+    *w = (wave){.kind = all && s->wave == FLAT_AM     ? WAVE_AM_OFFSET
+                        : all && s->wave == FLAT_SFFM ? WAVE_SFFM_DELAY
+                                                      : kind[s->wave],
                 .dc = s->dc,
                 .dc_given = s->dc_given,
                 .ac_mag = s->ac_mag,

@@ -49,20 +49,22 @@ struct elab {
     elab_opt opt;
     const double *simparam;
     arena mem;
-    int32_t *node;       /* vec; flat node -> unknown */
-    elab_card *card;     /* vec */
-    map card_of;         /* flat_model -> card */
-    elab_binding *bound; /* vec */
-    map bound_of;        /* flat_model -> bound */
-    map osdi_card;       /* flat_model of a compiled module -> 1: its warnings were given */
-    mdl_model *plain[3]; /* of R, C, L without a card, once known */
-    int32_t *position;   /* vec; of a parameter in the merged list, for merge_given */
-    map inst_of;         /* name -> instance */
-    map seen_at;         /* hash of what decides a row -> the last elab_seen of that hash */
-    elab_seen *seen;     /* vec */
-    uint64_t *sign;      /* vec; scratch of elab_bind */
-    map said;            /* card and text of a model's warning -> 1 */
-    map row_of_inst;     /* inductor instance -> row (mutual inductance) */
+    int32_t *node;           /* vec; flat node -> unknown */
+    elab_card *card;         /* vec */
+    map card_of;             /* flat_model -> card */
+    elab_binding *bound;     /* vec */
+    map bound_of;            /* flat_model -> bound */
+    const nat_table **table; /* vec */
+    map table_of;            /* flat_model -> table */
+    map osdi_card;           /* flat_model of a compiled module -> 1: its warnings were given */
+    mdl_model *plain[3];     /* of R, C, L without a card, once known */
+    int32_t *position;       /* vec; of a parameter in the merged list, for merge_given */
+    map inst_of;             /* name -> instance */
+    map seen_at;             /* hash of what decides a row -> the last elab_seen of that hash */
+    elab_seen *seen;         /* vec */
+    uint64_t *sign;          /* vec; scratch of elab_bind */
+    map said;                /* card and text of a model's warning -> 1 */
+    map row_of_inst;         /* inductor instance -> row (mutual inductance) */
     double tstep, tstop;
     /* kept: */
     ckt_place *made;  /* vec; for each instance where its devices begin */
@@ -107,6 +109,12 @@ bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given);
 void elab_unknown_model(elab *e, const flat_inst *in);
 /* elab_code.c: A elements */
 VS_MUST_USE vs_status elab_code(elab *e, const flat_inst *in);
+/* elab_table.c: the code models table2d and table3d.
+ *   terminal  [2 n_axis + 2] unknowns: two of each axis, then two of the output
+ *   current   is the output a current, or a voltage
+ * Status: VS_OK, VS_EINPUT (message). */
+VS_MUST_USE vs_status elab_table(elab *e, const flat_inst *in, int32_t n_axis,
+                                 const int32_t *terminal, bool current);
 /* elab_file.c: the code model filesource, n sources from hi[] to lo[] */
 VS_MUST_USE vs_status elab_filesource(elab *e, const flat_inst *in, const int32_t *hi,
                                       const int32_t *lo, const bool *current, size_t n);

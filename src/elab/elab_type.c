@@ -14,16 +14,16 @@
 #include "stream.h"
 
 static const elab_type types[] = {
-    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2}, {"c", 0, "capacitor", 0, 2},
-    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},   {"ind", 0, "inductor", 0, 2},
-    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},    {"pmos", 1, "mos1", -1, 4},
-    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},   {"nmos", 3, "mos3", 1, 4},
-    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},    {"pmos", 6, "mos6", -1, 4},
-    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3}, {"vdmosp", 0, "vdmos", -1, 3},
-    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},     {"njf", 1, "jfet", 1, 3},
-    {"pjf", 1, "jfet", -1, 3},     {"njf", 2, "jfet2", 1, 3},    {"pjf", 2, "jfet2", -1, 3},
-    {"nmf", 1, "mesfet", 1, 3},    {"pmf", 1, "mesfet", -1, 3},  {"sw", 0, "sw", 0, 4},
-    {"csw", 0, "csw", 0, 2},
+    {"r", 0, "resistor", 0, 2},    {"res", 0, "resistor", 0, 2},    {"c", 0, "capacitor", 0, 2},
+    {"cap", 0, "capacitor", 0, 2}, {"l", 0, "inductor", 0, 2},      {"ind", 0, "inductor", 0, 2},
+    {"d", 0, "diode", 0, 2},       {"nmos", 1, "mos1", 1, 4},       {"pmos", 1, "mos1", -1, 4},
+    {"nmos", 2, "mos2", 1, 4},     {"pmos", 2, "mos2", -1, 4},      {"nmos", 3, "mos3", 1, 4},
+    {"pmos", 3, "mos3", -1, 4},    {"nmos", 6, "mos6", 1, 4},       {"pmos", 6, "mos6", -1, 4},
+    {"vdmos", 0, "vdmos", 1, 3},   {"vdmosn", 0, "vdmos", 1, 3},    {"vdmosp", 0, "vdmos", -1, 3},
+    {"npn", 1, "bjt", 1, 3},       {"pnp", 1, "bjt", -1, 3},        {"njf", 1, "jfet", 1, 3},
+    {"pjf", 1, "jfet", -1, 3},     {"njf", 2, "jfet2", 1, 3},       {"pjf", 2, "jfet2", -1, 3},
+    {"nmf", 1, "mesfet", 1, 3},    {"pmf", 1, "mesfet", -1, 3},     {"sw", 0, "sw", 0, 4},
+    {"csw", 0, "csw", 0, 2},       {"vswitch", 0, "vswitch", 0, 4}, {"iswitch", 0, "iswitch", 0, 2},
 };
 
 /* Levels by which programs know a model. `own` comes with vsim if models/ has it; the other names
@@ -393,9 +393,10 @@ void elab_unknown_type(elab *e, const flat_model *c)
     }
     const char **cand = known_types(e);
     diag_suggest(e->d, c->type, cand, vec_len(cand));
-    diag_note(e->d, DIAG_NOWHERE,
-              "types are r c l d sw csw npn pnp njf pjf nmf pmf nmos pmos vdmos and "
-              "the names of Verilog-A modules (vsim models lists them)");
+    diag_note(
+        e->d, DIAG_NOWHERE,
+        "types are r c l d sw csw vswitch iswitch npn pnp njf pjf nmf pmf nmos pmos vdmos and "
+        "the names of Verilog-A modules (vsim models lists them)");
     vec_free(cand);
 }
 

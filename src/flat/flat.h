@@ -41,7 +41,7 @@ typedef struct flat_source { /* V and I elements */
     double pwl_delay;  /* PWL td= */
     double draw;   /* TRNOISE, TRRANDOM: -1 to 1, of the seed and the sample; 0 without a seed */
     int32_t port;  /* V: portnum, from 1; 0: no port */
-    double z0;     /* ohm, in series with a port; 50 */
+    double z0;     /* ohm, in series with a port; 50. With pwr= the wave is its SIN */
     bool external; /* a host gives its value */
     diag_span span;
 } flat_source;

@@ -256,8 +256,8 @@ static const struct wave_word *find_wave(const ereader *r)
 
 static bool is_source_word(const ereader *r)
 {
-    static const char *const word[] = {"dc",      "ac", "distof1", "distof2", "external",
-                                       "portnum", "z0", "r",       "td",      "m"};
+    static const char *const word[] = {"dc", "ac",  "distof1", "distof2", "external", "portnum",
+                                       "z0", "pwr", "freq",    "r",       "td",       "m"};
     for (size_t i = 0; i < VS_COUNT(word); i++)
         if (cur_is_word(&r->q, word[i]))
             return true;
@@ -333,8 +333,8 @@ static bool read_wave(ereader *r, const struct wave_word *w)
         ok = false;
     }
     static const size_t most[] = {
-        [FLAT_PULSE] = 8, [FLAT_SIN] = 6,     [FLAT_EXP] = 6,     [FLAT_SFFM] = 7,
-        [FLAT_AM] = 6,    [FLAT_TRNOISE] = 7, [FLAT_TRRANDOM] = 5};
+        [FLAT_PULSE] = 8, [FLAT_SIN] = 6,     [FLAT_EXP] = 6,     [FLAT_SFFM] = 8,
+        [FLAT_AM] = 8,    [FLAT_TRNOISE] = 7, [FLAT_TRRANDOM] = 5};
     if (ok && w->kind != FLAT_PWL && vec_len(arg) > most[w->kind]) {
         diag_error(r->q.c->d, arg[most[w->kind]].span, "too many values: %s takes at most %zu",
                    w->name, most[w->kind]);
@@ -376,13 +376,18 @@ static bool skip_distof(ereader *r)
 
 static bool is_port_word(const ereader *r)
 {
-    return r->e->letter == 'v' && (cur_is_word(&r->q, "portnum") || cur_is_word(&r->q, "z0"));
+    return r->e->letter == 'v' && (cur_is_word(&r->q, "portnum") || cur_is_word(&r->q, "z0") ||
+                                   cur_is_word(&r->q, "pwr") || cur_is_word(&r->q, "freq"));
 }
 
-/* port = ("portnum" | "z0") ["="] value */
+/* port = ("portnum" | "z0" | "pwr" | "freq") ["="] value */
 static bool read_port(ereader *r)
 {
-    rhs *v = cur_is_word(&r->q, "z0") ? &r->e->src->z0 : &r->e->src->port;
+    source_def *s = r->e->src;
+    rhs *v = cur_is_word(&r->q, "z0")     ? &s->z0
+             : cur_is_word(&r->q, "pwr")  ? &s->power
+             : cur_is_word(&r->q, "freq") ? &s->frequency
+                                          : &s->port;
     r->q.i++;
     if (cur_is(&r->q, '='))
         r->q.i++;

@@ -217,6 +217,21 @@ static int32_t frame_arg(const frame *fr, const char *name)
     return -1;
 }
 
+/* PSpice's names of the temperature and of k T / q, where the deck has no parameter so called. */
+static bool eval_pspice(flat_ctx *c, const net_expr *e, double *y)
+{
+    const double volt_per_kelvin = 1.380649e-23 / 1.602176634e-19;
+    const bool temp = !strcmp(e->name, "temp"), vt = !strcmp(e->name, "vt");
+    if (!temp && !vt)
+        return false;
+    c->mask |= UINT64_C(1) << KNOB_TEMPER;
+    *y = temp ? c->temper : (c->temper + 273.15) * volt_per_kelvin;
+    if (flat_first(c, e->span))
+        diag_warning(c->d, e->span, "no parameter '%s': it is %s, as in PSpice", e->name,
+                     temp ? "the temperature in Celsius" : "the thermal voltage k T / q");
+    return true;
+}
+
 static bool eval_param(flat_ctx *c, scope *s, const net_expr *e, const frame *fr, double *y)
 {
     int32_t k = frame_arg(fr, e->name);
@@ -228,7 +243,7 @@ static bool eval_param(flat_ctx *c, scope *s, const net_expr *e, const frame *fr
         c->touched_local = true;
     pval *p = flat_find_param(c, s, e->name);
     if (!p) {
-        if (constant(e->name, y))
+        if (constant(e->name, y) || eval_pspice(c, e, y))
             return true;
         unknown_param(c, s, e);
         return false;

@@ -140,6 +140,18 @@ static bool take_param(flat_ctx *c, scope *s, flat_param *p, const char *key, co
 
 static const char *interned_key(flat_ctx *c, const char *key) { return str_intern0(c->names, key); }
 
+/* R47 is 0.47 ohm, as parts are marked (IEC 60062), where no model has that name. */
+static bool coded_ohms(flat_ctx *c, const scope *s, const flat_param *p, double *ohms)
+{
+    const char *digits = p->str + 1;
+    const size_t n = strlen(digits);
+    if ((p->str[0] != 'r' && p->str[0] != 'R') || !n || n > 40 ||
+        strspn(digits, "0123456789") < n ||
+        flat_names_model(s->b, str_intern_lower(c->names, p->str, n + 1)))
+        return false;
+    return str_spice_number(arena_printf(&c->scratch, "0.%s", digits), NULL, ohms);
+}
+
 /* R, C, L: a number, or an expression that depends on the circuit; a bare word that is neither is
  * kept for the message. */
 static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_param *p)
@@ -160,6 +172,8 @@ static bool take_rcl(flat_ctx *c, scope *s, const elem *e, flat_inst *x, flat_pa
     if (!flat_value(c, s, &e->expr, &p->value, &p->str))
         return false;
     flat_slot_end(c, s, &e->expr, before, (flat_slot_at){.kind = SLOT_PARAM, .param = p});
+    if (p->str && e->letter == 'r' && !isfinite(p->value) && coded_ohms(c, s, p, &p->value))
+        p->str = NULL;
     if (p->str && !strcmp(e->value_key, "value") && !x->word && !isfinite(p->value)) {
         x->word = p->str;
         x->model_span = p->span;
@@ -312,6 +326,36 @@ static bool take_refs(flat_ctx *c, scope *s, const elem *e, flat_inst *x)
     return true;
 }
 
+/* The wave of a port of power `pwr`: a cosine about the dc value, its amplitude sqrt(4 pwr z0), as
+ * in ngspice. */
+static bool take_power(flat_ctx *c, scope *s, const source_def *d, flat_source *o)
+{
+    double power = 0, frequency = 1e9;
+    if (!d->power.given && !d->frequency.given)
+        return true;
+    const diag_span at = d->power.given ? d->power.span : d->frequency.span;
+    if (!d->port.given || !d->power.given || d->wave != FLAT_DC) {
+        diag_error(c->d, at, "%s",
+                   !d->port.given    ? "pwr and freq belong to a port: portnum 1"
+                   : !d->power.given ? "freq belongs to the power of a port: pwr"
+                                     : "a port has pwr or a waveform, not both");
+        return false;
+    }
+    if (!flat_eval(c, s, &d->power, &power) ||
+        (d->frequency.given && !flat_eval(c, s, &d->frequency, &frequency)))
+        return false;
+    if (!(power >= 0 && frequency > 0)) {
+        diag_error(c->d, at, "a port's pwr is not negative and its freq positive, not %g and %g",
+                   power, frequency);
+        return false;
+    }
+    const double arg[] = {o->dc, sqrt(4 * power * o->z0), frequency, 0, 0, 90};
+    o->wave = FLAT_SIN;
+    o->arg = vec_fixed(c->mem, double, VS_COUNT(arg));
+    memcpy(o->arg, arg, sizeof arg);
+    return true;
+}
+
 static bool take_port(flat_ctx *c, scope *s, const source_def *d, flat_source *o)
 {
     double number = 0;
@@ -373,7 +417,7 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
     if (d->delay.given)
         ok &= take_number(c, s, &d->delay, &o->pwl_delay);
     c->mask = 0;
-    ok = take_port(c, s, d, o) && ok;
+    ok = take_port(c, s, d, o) && take_power(c, s, d, o) && ok;
     flat_structural(c);
     for (size_t i = 0; i < n; i++)
         ok &= take_number(c, s, &d->arg[i], &o->arg[i]);

@@ -45,7 +45,7 @@ typedef struct source_def {
     double *table; /* vec in the arena: PWL pairs of a file */
     rhs repeat, delay;
     rhs draw; /* TRNOISE, TRRANDOM */
-    rhs port, z0;
+    rhs port, z0, power, frequency;
     bool external;
     diag_span span;
 } source_def;

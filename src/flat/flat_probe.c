@@ -46,8 +46,8 @@ static bool read_item(cur *q, probe_item *p)
         while (s < end) {
             const char *colon = memchr(s, ':', (size_t)(end - s));
             const size_t n = (size_t)((colon ? colon : end) - s);
-            ok = ok && n && p->n < MOST;
-            if (ok) {
+            ok = ok && p->n < MOST;
+            if (ok && n) { /* a colon may stand between blanks */
                 p->comma[p->n] = comma;
                 p->word[p->n++] = str_intern_lower(q->c->names, s, n);
             }

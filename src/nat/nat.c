@@ -4,7 +4,8 @@
 static const nat_kind *const kinds[NAT_N_KIND] = {[NAT_SOURCE] = &nat_source_kind,
                                                   [NAT_OSDI] = &nat_osdi_kind,
                                                   [NAT_LINE] = &nat_line_kind,
-                                                  [NAT_DELAY] = &nat_delay_kind};
+                                                  [NAT_DELAY] = &nat_delay_kind,
+                                                  [NAT_TABLE] = &nat_table_kind};
 
 nat_set *nat_need(nat_list *l, nat_kind_id id, size_t size)
 {

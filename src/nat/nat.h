@@ -139,9 +139,10 @@ typedef enum nat_kind_id { /* in the order of loads, which decides the last bits
                            NAT_OSDI,
                            NAT_LINE,
                            NAT_DELAY,
+                           NAT_TABLE,
                            NAT_N_KIND
 } nat_kind_id;
-extern const nat_kind nat_source_kind, nat_osdi_kind, nat_line_kind, nat_delay_kind;
+extern const nat_kind nat_source_kind, nat_osdi_kind, nat_line_kind, nat_delay_kind, nat_table_kind;
 
 typedef struct nat_list {
     nat_host host;

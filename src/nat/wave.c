@@ -12,6 +12,8 @@ enum { SIN_VO, SIN_VA, SIN_FREQ, SIN_TD, SIN_THETA, SIN_PHASE };
 enum { EXP_V1, EXP_V2, EXP_TD1, EXP_TAU1, EXP_TD2, EXP_TAU2 };
 enum { SFFM_VO, SFFM_VA, SFFM_FC, SFFM_MDI, SFFM_FS, SFFM_PHASEC, SFFM_PHASES };
 enum { AM_VA, AM_VO, AM_MF, AM_FC, AM_TD, AM_PHASEC, AM_PHASES };
+enum { SFD_VO, SFD_VA, SFD_FC, SFD_MDI, SFD_FS, SFD_TD, SFD_PHASES, SFD_PHASEC };
+enum { AMO_VO, AMO_VMO, AMO_VMA, AMO_FM, AMO_FC, AMO_TD, AMO_PHASEM, AMO_PHASEC };
 
 static double radian(double degree) { return degree * (M_PI / 180); }
 
@@ -50,6 +52,10 @@ const char *wave_check(const wave *w)
                        "SFFM has at most 7 arguments: vo va fc mdi fs phasec phases"},
         [WAVE_AM] = {2, 7, "AM needs at least amplitude and offset",
                      "AM has at most 7 arguments: va vo mf fc td phasec phases"},
+        [WAVE_SFFM_DELAY] = {8, 8, "",
+                             "SFFM has at most 8 arguments: vo va fc mdi fs td phases phasec"},
+        [WAVE_AM_OFFSET] = {8, 8, "",
+                            "AM has at most 8 arguments: vo vmo vma fm fc td phasem phasec"},
     };
     for (int32_t i = 0; i < w->n_arg; i++)
         if (!isfinite(w->arg[i]))
@@ -106,6 +112,8 @@ void wave_defaults(wave *w, double *arg, double tstep, double tstop)
     case WAVE_AM: default_if_zero(&arg[AM_MF], tstop > 0 ? 1 / tstop : 0); break;
     case WAVE_TRNOISE:
     case WAVE_TRRANDOM: wave_noise_defaults(w, arg, tstop); break;
+    case WAVE_AM_OFFSET:
+    case WAVE_SFFM_DELAY:
     case WAVE_DC:
     case WAVE_PWL: break;
     }
@@ -185,6 +193,17 @@ static double sffm_value(const wave *w, double t)
                                     radian(arg_at(w, SFFM_PHASEC)) + arg_at(w, SFFM_MDI) * signal);
 }
 
+static double sffm_delay_value(const wave *w, double t)
+{
+    t -= arg_at(w, SFD_TD);
+    if (t <= 0)
+        return 0;
+    const double signal = sin(2 * M_PI * arg_at(w, SFD_FS) * t + radian(arg_at(w, SFD_PHASES)));
+    return arg_at(w, SFD_VO) +
+           arg_at(w, SFD_VA) * sin(2 * M_PI * arg_at(w, SFD_FC) * t +
+                                   radian(arg_at(w, SFD_PHASEC)) + arg_at(w, SFD_MDI) * signal);
+}
+
 static double am_value(const wave *w, double t)
 {
     t -= arg_at(w, AM_TD);
@@ -193,6 +212,17 @@ static double am_value(const wave *w, double t)
     const double signal = sin(2 * M_PI * arg_at(w, AM_MF) * t + radian(arg_at(w, AM_PHASES)));
     return arg_at(w, AM_VA) * (arg_at(w, AM_VO) + signal) *
            sin(2 * M_PI * arg_at(w, AM_FC) * t + radian(arg_at(w, AM_PHASEC)));
+}
+
+static double am_offset_value(const wave *w, double t)
+{
+    t -= arg_at(w, AMO_TD);
+    if (t <= 0)
+        return 0;
+    const double signal = sin(2 * M_PI * arg_at(w, AMO_FM) * t + radian(arg_at(w, AMO_PHASEM)));
+    return arg_at(w, AMO_VO) +
+           (arg_at(w, AMO_VMO) + arg_at(w, AMO_VMA) * signal) *
+               sin(2 * M_PI * arg_at(w, AMO_FC) * t + radian(arg_at(w, AMO_PHASEC)));
 }
 
 /* Number of PWL points with time <= t. */
@@ -240,6 +270,8 @@ double wave_value(const wave *w, double t)
     case WAVE_PWL: return pwl_value(w, t);
     case WAVE_SFFM: return sffm_value(w, t);
     case WAVE_AM: return am_value(w, t);
+    case WAVE_AM_OFFSET: return am_offset_value(w, t);
+    case WAVE_SFFM_DELAY: return sffm_delay_value(w, t);
     case WAVE_TRNOISE:
     case WAVE_TRRANDOM: return wave_noise_value(w, t);
     }
@@ -340,6 +372,8 @@ double wave_next_break(const wave *w, double t)
     case WAVE_SIN: return first_after(t, &(double){arg_at(w, SIN_TD)}, 1);
     case WAVE_EXP: return first_after(t, (double[]){arg_at(w, EXP_TD1), arg_at(w, EXP_TD2)}, 2);
     case WAVE_AM: return first_after(t, &(double){arg_at(w, AM_TD)}, 1);
+    case WAVE_AM_OFFSET: return first_after(t, &(double){arg_at(w, AMO_TD)}, 1);
+    case WAVE_SFFM_DELAY: return first_after(t, &(double){arg_at(w, SFD_TD)}, 1);
     case WAVE_PWL: return pwl_break(w, t);
     case WAVE_TRNOISE:
     case WAVE_TRRANDOM: return wave_noise_break(w, t + resolution(t, 0));

@@ -14,6 +14,8 @@ typedef enum wave_kind {
     WAVE_PWL,
     WAVE_SFFM,
     WAVE_AM,
+    WAVE_AM_OFFSET, /* AM and SFFM with all their eight values, as newer versions of ngspice have */
+    WAVE_SFFM_DELAY, /* them: other places, and a delay */
     WAVE_TRNOISE,
     WAVE_TRRANDOM
 } wave_kind;

@@ -419,13 +419,13 @@ static const net_expr *parse_power(eparse *p)
     return e;
 }
 
-/* unary = ("-" | "+" | "!") unary | power */
+/* unary = ("-" | "+" | "!" | "~") unary | power; "~" is PSpice's "!" */
 static const net_expr *parse_unary(eparse *p)
 {
     skip(p);
     uint32_t from = p->pos;
     char c = at(p, 0);
-    if (c != '-' && c != '+' && !(c == '!' && at(p, 1) != '='))
+    if (c != '-' && c != '+' && c != '~' && !(c == '!' && at(p, 1) != '='))
         return parse_power(p);
     p->pos++;
     if (++p->depth > MAX_DEPTH)

@@ -519,7 +519,7 @@ static void read_control(reader *r, net_lex *l, const net_card *c)
             vec_push(r->deck->control, at);
     }
     if (!closed)
-        diag_error(r->d, net_card_span(c), ".control without .endc");
+        diag_warning(r->d, net_card_span(c), ".control without .endc: it ends with the file");
 }
 
 /* -- .lib -- */
@@ -733,6 +733,8 @@ static diag_span card_text(const net_card *c)
  * as well. */
 static bool is_foreign(const reader *r, const net_lex *l, const net_tok *t)
 {
+    if (l->s[t->off] == '\x1a') /* DOS ended files with it */
+        return true;
     if (!strchr("=[]?()&%\"!:,", l->s[t->off]))
         return false;
     if (!r->skip)
@@ -782,7 +784,9 @@ static bool dot_card(reader *r, net_lex *l, net_card c, const char *section)
     case NET_CARD_ELSE:
     case NET_CARD_ENDIF: conditional(r, &c); break;
     case NET_CARD_CONTROL: read_control(r, l, &c); break;
-    case NET_CARD_ENDC: diag_error(r->d, net_card_span(&c), ".endc without .control"); break;
+    case NET_CARD_ENDC:
+        diag_warning(r->d, net_card_span(&c), ".endc without .control has no effect");
+        break;
     case NET_CARD_ENDL:
         if (section)
             return false;

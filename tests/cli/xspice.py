@@ -257,6 +257,49 @@ r1 o91 0 1k
 r2 o92 0 1k
 .model fs filesource(file="%s" amploffset=[0 1] amplscale=[1 2] timeoffset=0 timescale=1m timerelative=false amplstep=false)
 """
+# Values that no polynomial gives, on axes that are not even; the inputs leave both.
+TABLE_2D = """* two axes
+4
+3
+-1 0 0.5 2
+0 1 3
+1m 2m -1m 4m
+2m 5m 3m 1m
+-1m 0 7m 2m
+"""
+TABLE_3D = """2
+3
+2
+0 1
+-1 0 2
+0 4
+1m 2m
+3m 5m
+2m -1m
+4m 1m
+-2m 3m
+1m 6m
+"""
+TABLES = """
+v1 a 0 dc 0.3 sin(0.3 1.5 1k)
+v2 b 0 dc 0.7
+v3 c 0 dc 1.3 sin(1.3 1 2k)
+a1 a b %%i(o1) t2
+r1 o1 0 200
+a2 %%vd(a b) b %%id(o2 o3) t2
+r2 o2 0 500
+r3 o3 0 300
+a3 a b %%vd(o4 o1) t2
+r4 o4 0 1k
+a4 a b c %%i(o5) t3
+r5 o5 0 100
+a5 a b c %%v(o6) t3
+r6 o6 0 1k
+a6 o8 b %%i(o8) t2
+r8 a o8 10
+.model t2 table2d(file="%s" offset=0.1m gain=2 order=2)
+.model t3 table3d(file="%s" order=2)
+"""
 peers.DECKS = {
     'ports': (PORTS, ['.op', '.dc v1 -1 1 0.5', '.tran 1u 1m 0 1u']),
     'static': (STATIC, ['.op', '.dc v1 -3 6 0.0501', '.tran 1u 1m 0 1u']),
@@ -287,5 +330,12 @@ if __name__ == '__main__':
         table.write(TABLE)
         table.flush()
         peers.DECKS['filesource'] = (FILE % table.name, ['.tran 10u 2.5m 0 5u'])
-        status = peers.main()
+        with tempfile.NamedTemporaryFile('w', suffix='.2d') as two, tempfile.NamedTemporaryFile('w', suffix='.3d') as three:
+            two.write(TABLE_2D)
+            two.flush()
+            three.write(TABLE_3D)
+            three.flush()
+            names = (two.name, three.name)
+            peers.DECKS['tables'] = (TABLES % names, ['.op', '.dc v1 -1.3 2.4 0.05', '.dc v2 -0.3 3.3 0.09', '.tran 1u 2m 0 1u'])
+            status = peers.main()
     sys.exit(status or small.main())

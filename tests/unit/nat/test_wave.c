@@ -98,6 +98,20 @@ START_TEST(sffm_and_am_follow_the_manual)
         near(wave_value(&a, t), 0.5 * (1 + sin(2 * M_PI * 200 * u + 25 * M_PI / 180)) *
                                     sin(2 * M_PI * 1500 * u + 15 * M_PI / 180));
     }
+    wave o = WAVE(WAVE_AM_OFFSET, 0.3, 0.5, 2, 200, 1500, 0.001, 25, 15);
+    for (double u = 1e-4; u < 0.02; u += 0.0011)
+        near(wave_value(&o, 0.001 + u),
+             0.3 + (0.5 + 2 * sin(2 * M_PI * 200 * u + 25 * M_PI / 180)) *
+                       sin(2 * M_PI * 1500 * u + 15 * M_PI / 180));
+    near(wave_value(&o, 0.0005), 0);
+    ck_assert_double_eq(wave_next_break(&o, 0), 0.001);
+    wave d = WAVE(WAVE_SFFM_DELAY, 0.3, 2, 1000, 5, 100, 0.001, 20, 10);
+    for (double u = 1e-4; u < 0.02; u += 0.0011)
+        near(wave_value(&d, 0.001 + u),
+             0.3 + 2 * sin(2 * M_PI * 1000 * u + 10 * M_PI / 180 +
+                           5 * sin(2 * M_PI * 100 * u + 20 * M_PI / 180)));
+    near(wave_value(&d, 0.0005), 0);
+    ck_assert_double_eq(wave_next_break(&d, 0), 0.001);
     near(wave_value(&a, 0.0005), 0);
     ck_assert_double_eq(wave_next_break(&a, 0), 0.001);
     ck_assert(isinf(wave_next_break(&f, 0)));

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Words of PSpice's decks and of newer versions of ngspice, against their equations.   dialects.py VSIM [test...]"""
+import csv
+import math
+import os
+import subprocess
+import sys
+import unittest
+
+from folder import Folder
+
+VSIM = ''
+
+
+class Dialects(Folder):
+    def run_deck(self, text, name='d.sp'):
+        """Columns by name, and what was said."""
+        self.write(name, text)
+        r = subprocess.run([VSIM, '--csv', '-r', 'out.csv', name], cwd=self.tmp.name, capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        rows = list(csv.reader(self.read('out.csv').splitlines()))
+        return dict(zip(rows[0], ([float(v) for v in c] for c in zip(*rows[1:])))), r.stdout + r.stderr
+
+    def close(self, a, b, rel=1e-9):
+        self.assertLessEqual(abs(a - b), rel * abs(b), (a, b))
+
+    def resistance(self, u, ron, roff):
+        """PSpice's cubic, u from -1/2 (open) to 1/2 (closed)."""
+        u = max(-0.5, min(0.5, u))
+        return math.exp(math.log(ron * roff) / 2 + math.log(ron / roff) * (1.5 * u - 2 * u ** 3))
+
+    def test_switches(self):
+        v, _ = self.run_deck('switches\nv1 c 0 0\nv2 p 0 1\ns1 p q c 0 smod\nr1 q 0 1k\nvm c2 0 0\ng1 0 c2 c 0 1m\n'
+                             'w1 p s vm wmod\nr2 s 0 1k\n.model smod vswitch(von=2 voff=1 ron=10 roff=1meg)\n'
+                             '.model wmod iswitch ion=0.5m ioff=2.5m ron=2\n.dc v1 0.45 2.6 0.05\n.end\n')
+        x, q, s = v['v-sweep'], v['v(q)'], v['v(s)']
+        self.assertEqual(len(x), 44)
+        for x, q, s in zip(x, q, s):
+            self.close(q, 1e3 / (1e3 + self.resistance(x - 1.5, 10, 1e6)), 1e-6)
+            self.close(s, 1e3 / (1e3 + self.resistance((x - 1.5) / -2, 2, 1e6)), 1e-6)
+
+    def test_not_temp_and_vt(self):
+        v, said = self.run_deck('names\n.param a={temp/10} n={0.3/vt}\nv1 a 0 {a}\nv2 b 0 {n}\nb1 c 0 v=~(~v(a) & v(b)) + 2*~v(b)\n'
+                                'b2 d 0 v=~v(e)\nv3 e 0 0\n.option temp=50\n.op\n.end\n')
+        self.close(v['v(a)'][0], 5)
+        self.close(v['v(b)'][0], 0.3 / (1.380649e-23 * 323.15 / 1.602176634e-19))
+        self.assertEqual((v['v(c)'][0], v['v(d)'][0]), (1, 1))
+        self.assertIn("no parameter 'vt': it is the thermal voltage", said)
+
+    def test_a_parameter_called_vt_is_the_decks(self):
+        v, said = self.run_deck('own\n.param vt=0.7 temp=3\nv1 a 0 {vt*temp}\nr1 a 0 1\n.op\n.end\n')
+        self.close(v['v(a)'][0], 2.1)
+        self.assertNotIn('no parameter', said)
+
+    def test_eight_values(self):
+        v, _ = self.run_deck('waves\nv1 a 0 am(0.3 0.5 2 200 1500 1m 25 15)\nv2 b 0 sffm(0.2 2 1k 5 100 1m 20 10)\n'
+                             'r1 a b 1k\n.tran 20u 5m\n.end\n')
+        deg = math.pi / 180
+        for t, a, b in zip(v['time'], v['v(a)'], v['v(b)']):
+            u = t - 1e-3
+            if u > 1e-8:
+                self.assertAlmostEqual(a, 0.3 + (0.5 + 2 * math.sin(400 * math.pi * u + 25 * deg)) *
+                                       math.sin(3000 * math.pi * u + 15 * deg), delta=1e-9)
+                self.assertAlmostEqual(b, 0.2 + 2 * math.sin(2000 * math.pi * u + 10 * deg + 5 * math.sin(200 * math.pi * u + 20 * deg)),
+                                       delta=1e-9)
+            elif u < -1e-9:
+                self.assertEqual((a, b), (0, 0))
+
+    def test_power_of_a_port(self):
+        """The source behind z0 has the amplitude sqrt(4 P z0), as in ngspice; a load of z0 sees half of it."""
+        v, _ = self.run_deck('port\nv1 a 0 dc 0.5 ac 1 portnum 1 z0 100 pwr 1m freq 1meg\nr1 a 0 100\n.tran 10n 3u\n.end\n')
+        for t, a in zip(v['time'], v['v(a)']):
+            self.assertAlmostEqual(a, 0.25 + math.sqrt(0.1) * math.cos(2e6 * math.pi * t), delta=1e-9)
+
+    def test_marked_resistors(self):
+        v, _ = self.run_deck('marks\nv1 a 0 1\nr1 a b R47\nr2 b c r047\nr3 c 0 R7\n.model r7 r(r=3)\n.op\n.end\n')
+        self.close(v['i(v1)'][0] if 'i(v1)' in v else v['v1#branch'][0], -1 / (0.47 + 0.047 + 3))
+
+    def test_ends_of_files(self):
+        """A block that ends with the file, and the character with which DOS ended files."""
+        self.write('sub.lib', '.subckt s a\nr1 a 0 1k\n.ends\r\n\x1a')
+        v, said = self.run_deck('ends\n.include sub.lib\nx1 a s\nv1 a 0 2\n.op\n.endc\n.control\nop\necho done here\n')
+        self.assertIn('.control without .endc: it ends with the file', said)
+        self.assertIn('.endc without .control has no effect', said)
+        self.assertIn('done here', said)
+
+    def test_probes_that_mean_nothing(self):
+        v, said = self.run_deck('probes\nv1 a 0 2\nr1 a 0 1k\n.probe vd(r1: 1 : 2) i(r1)\n.probe vd(r1: 7 : 0)\n.op\n.end\n')
+        self.assertIn("'r1' has no terminal '7'; nothing is saved for it", said)
+        self.assertEqual(v['v(vd_r1:1:2)'][0], 2)
+
+
+if __name__ == '__main__':
+    VSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
