@@ -28,7 +28,7 @@ def sources():
 
 def prose():
     found = glob.glob(os.path.join(ROOT, 'docs', '**', '*.md'), recursive=True)
-    found += glob.glob(os.path.join(ROOT, '*.md')) + [os.path.join(ROOT, 'bench', 'RESULTS.md')]
+    found += glob.glob(os.path.join(ROOT, '*.md')) + glob.glob(os.path.join(ROOT, 'bench', '*.md'))
     return sorted(os.path.relpath(f, ROOT) for f in found)
 
 
