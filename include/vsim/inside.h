@@ -34,9 +34,9 @@ typedef struct vsim_inside_streams {
     bool warnings;   /* and these */
     bool notes;      /* about caches, in log */
     bool ngspice;    /* names, log and messages in ngspice's form, for programs that read them */
-    /* What goes to log before `begin` was called may not yet replace a file: inputs are still read,
-     * and one of them may be that file; then it is not called. Later calls mean nothing. NULL: log
-     * is no file. */
+    /* Called when the inputs were read. What goes to log before that must not replace a file yet,
+     * since an input may be that very file; in that case `begin` is not called. Only the first call
+     * counts. NULL: log is no file. */
     void (*begin)(void *user);
     void *user;
     const char *log_path; /* of log, so that nothing else is written there; NULL: no file */
@@ -64,14 +64,15 @@ typedef enum vsim_inside_task {
 typedef enum vsim_inside_format { VSIM_RAW, VSIM_ASCII, VSIM_CSV } vsim_inside_format;
 typedef struct vsim_inside_ranks vsim_inside_ranks; /* processes of an MPI launcher, below */
 
-/* Hears what a run does besides; each may be NULL. */
+/* Callbacks that a run calls for a report; each may be NULL. */
 typedef struct vsim_inside_witness {
     void (*plot_card)(void *user, const char *analysis, const char *list); /* "": any analysis */
     void (*measure)(void *user, const char *name);
     void (*picture)(void *user, const char *path); /* a block has drawn it */
     /* A file that the deck includes, perhaps several times. */
     void (*file)(void *user, const char *name, const char *text, size_t n);
-    /* What a device has computed at the first operating point of .op; value NAN: nothing. */
+    /* A value that a device computed at the first operating point of .op; value NAN: it computes
+     * none. */
     void (*device)(void *user, const char *device, const char *model, const char *name,
                    const char *unit, double value);
     void *user;
@@ -111,12 +112,12 @@ typedef struct vsim_inside_job {
     bool no_output;
     bool fsync; /* results wait for the disk at each flush */
     const char *touchstone, *stats, *measures;
-    /* Transients of cards are kept in a file beside the results, so that another run goes on with
-     * them (docs/checkpoint.md): whenever `keep` says so; with `checkpoint` also when `stop` ends
-     * the run, and each `minutes` of them if that is not 0. */
+    /* The run writes transients of cards to a file beside the results, so that another run can go
+     * on with them (docs/checkpoint.md): whenever `keep` returns true; with `checkpoint` also when
+     * `stop` ends the run, and each `minutes` of them if that is not 0. */
     bool checkpoint;
     double minutes;
-    bool verify; /* transients are looked at once more: docs/numerics.md, "A second opinion" */
+    bool verify;         /* a second look at transients: docs/numerics.md, "A second opinion" */
     const char *restart; /* such a file, with which this run begins; NULL: none */
 
     /* families of runs. jobs other than 1 fork worker processes, in this call. */
@@ -129,7 +130,7 @@ typedef struct vsim_inside_job {
     const char *order, *svg, *mtx, *at; /* analyze (docs/analyze.md); NULL: defaults, none */
     const char *trace, *steps;          /* profile (docs/profile.md); NULL: none */
 
-    /* What the client hears and says; each may be NULL. */
+    /* Callbacks of the client; each may be NULL. */
     const vsim_inside_witness *witness;
     bool pages;   /* `plot` of blocks draws pages of the viewer, .html, in place of .svg */
     bool no_date; /* tables that are printed tell no date */
@@ -149,7 +150,7 @@ typedef struct vsim_inside_job {
 enum { VSIM_KERNELS_DIFFER = 6, VSIM_NOT_VERIFIED = 9 };
 VSIM_MUST_USE vsim_status vsim_inside_run(const vsim_inside_job *j, int *quit);
 
-/* The same, and one page of what came of it: messages, operating point, measures, pictures that
+/* Runs the deck and writes one page about it: messages, operating point, measures, pictures that
  * the deck asks for, statistics of sweeps, the deck (docs/results.md). j->raw and j->measures are
  * files; j->streams.log hears nothing. */
 typedef struct vsim_inside_page {
@@ -242,8 +243,8 @@ typedef struct vsim_inside_viewer {
                               * be there yet */
     size_t n_file;
     const char *version; /* of the client */
-    /* The index of a large file is being made, a step was done: the part that there is. NULL:
-     * nobody asks. */
+    /* Called after each step of making the index of a large file; done: the part that exists. NULL:
+     * not called. */
     void (*indexing)(void *user, const char *path, double done);
     /* The page's address, which whoever knows may read the files, once. */
     void (*opened)(void *user, const char *address);

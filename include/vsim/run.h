@@ -34,13 +34,13 @@ typedef enum vsim_kind {
     VSIM_DCXF  /* at the operating point */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
-/* The loop of LSTB: at one probe; of the difference or of the common part of two. */
 typedef enum vsim_integration { /* of shooting */
                                 VSIM_SDIRK4,
                                 VSIM_TRAP,
                                 VSIM_GEAR,
                                 VSIM_EULER
 } vsim_integration;
+/* The loop of LSTB: at one probe; of the difference or of the common part of two. */
 typedef enum vsim_loop { VSIM_LOOP_SINGLE, VSIM_LOOP_DIFF, VSIM_LOOP_COMM } vsim_loop;
 
 typedef struct vsim_dc_sweep {
@@ -180,15 +180,15 @@ VSIM_MUST_USE vsim_status vsim_run_go(vsim_run *r);
  * whole run: no point is put at t). Status: VSIM_PAUSED: there; VSIM_OK: the run's end came first;
  * else as vsim_run_go; VSIM_EINPUT: the analysis has no time. */
 VSIM_MUST_USE vsim_status vsim_run_until(vsim_run *r, double t);
-/* A transient that is paused, to a file from which vsim_run_restart goes on; it stays paused.
- * docs/checkpoint.md tells what is in such files. Status: VSIM_OK; VSIM_EINPUT: it is not a paused
- * transient; VSIM_EIO, with messages. */
+/* Writes a paused transient to a file, from which vsim_run_restart goes on. The transient stays
+ * paused. docs/checkpoint.md tells what is in such files. Status: VSIM_OK; VSIM_EINPUT: it is not a
+ * paused transient; VSIM_EIO, with messages. */
 VSIM_MUST_USE vsim_status vsim_run_checkpoint(vsim_run *r, const char *path);
-/* A new run of the same analysis of the same deck, in any process, becomes the one in the file: it
- * is paused, has the results so far, and goes on to the same points, bit by bit, as the one that
- * was kept. Status: VSIM_PAUSED; VSIM_EINPUT: the file does not fit or is damaged, or the deck has
- * an output file, whose points before are not in the checkpoint; VSIM_EIO; those of building. After
- * an error the run has ended. */
+/* Gives a new run of the same analysis of the same deck, in any process, the state in the file. It
+ * is then paused, has the results so far, and goes on to the same points, bit by bit, as the run
+ * that wrote the file. Status: VSIM_PAUSED; VSIM_EINPUT: the file does not fit or is damaged, or
+ * the deck has an output file, whose points before are not in the checkpoint; VSIM_EIO; those of
+ * building. After an error the run has ended. */
 VSIM_MUST_USE vsim_status vsim_run_restart(vsim_run *r, const char *path);
 /* Ends a run that is paused; its results stay. Another run may then start. */
 VSIM_MUST_USE vsim_status vsim_run_stop(vsim_run *r);

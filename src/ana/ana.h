@@ -232,6 +232,7 @@ typedef struct ana_noise_opt {
 } ana_noise_opt;
 VS_MUST_USE vs_status ana_noise(ana *a, const ana_noise_opt *o, const ana_table *t);
 
+/* A plot of one row: dc gain from the source to the output, output and input resistance. */
 VS_MUST_USE vs_status ana_tf(ana *a, const ana_output *out, int32_t source, const ana_table *t);
 
 /* Derivatives of the output by every parameter that is not 0. freq NULL: of the dc value. */

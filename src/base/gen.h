@@ -72,6 +72,7 @@ void gen_change(gen *g, int32_t node);
 int32_t gen_next(gen *g);
 void gen_rebuilt(gen *g, int32_t node);
 
+/* Whether the object is up to date; counts the question. */
 static inline bool gen_current(gen *g, int32_t node)
 {
     const gen_node_data *n = &g->node[node];

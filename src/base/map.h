@@ -17,6 +17,7 @@ typedef struct map {
 } map;
 
 #define map_key(p) ((uint64_t)(uintptr_t)(p))
+/* The value of a key; absent: what is returned if the map has none. */
 int32_t map_get(const map *m, uint64_t key, int32_t absent);
 void map_set(map *m, uint64_t key, int32_t value);
 void map_remove(map *m, uint64_t key); /* if it is there */

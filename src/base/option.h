@@ -119,6 +119,7 @@ typedef enum option_class {
     OPTION_UNKNOWN
 } option_class;
 
+/* Every field to its default, nothing given. */
 void option_default(option_set *o);
 /* What an option of this name is; *id if it is OPTION_SET. */
 option_class option_find(const char *name, option_id *id);

@@ -1,11 +1,11 @@
-/* ckt_bypass.c - loads of groups that keep linearisations of their instances (dev_lin.h).
+/* ckt_bypass.c - loads of groups that hold linearisations of their instances (dev_lin.h).
  *
  * Over all these groups G, C, i0 - G v0 and q0 - C v0 are summed by places of the circuit. A load
  * evaluates the instances that moved, adds what this changes, and has
  *   f += sum(i0 - G v0) + G x,   q += sum(q0 - C v0) + C x,   J += G + alpha C.
- * Static loads know nothing of it. Loads without tolerances evaluate everything and make the sums
- * anew; so does the first of a transient, one load in EVERY, and the one after a load with values
- * whose rounding would stay in the sums. */
+ * Static loads do not use the sums. A load evaluates everything and makes the sums anew if it has
+ * no tolerances, if it is the first of a transient or one in EVERY, or if the load before had
+ * values whose rounding would stay in the sums. */
 #include "ckt_priv.h"
 
 #include <math.h>

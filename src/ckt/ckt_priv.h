@@ -101,7 +101,7 @@ static inline mdl_form_kind ckt_form_of(const ckt *c, ckt_mode mode)
 /* Whether loads need matrix entries of charges (some form other than MDL_DC is in use). */
 static inline bool ckt_is_reactive(const ckt *c) { return (c->forms & ~(1u << MDL_DC)) != 0; }
 
-/* The same of a group: those that keep linearisations have no kernel of the form TRAN. */
+/* The same of a group: those that hold linearisations have no kernel of the form TRAN. */
 static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt_mode mode)
 {
     return g->lin ? MDL_APART : ckt_form_of(c, mode);

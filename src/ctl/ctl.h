@@ -43,6 +43,7 @@ typedef struct ctl_opt {
 } ctl_opt;
 
 typedef struct ctl ctl;
+/* s must outlive it, and so must the texts of o, which is copied. ctl_free ends a paused run. */
 ctl *ctl_new(sim *s, const ctl_opt *o);
 void ctl_free(ctl **c);
 

@@ -6,6 +6,7 @@
 
 #include "fig.h"
 
+/* Writes the viewer's page with the curves of f in it. Status and why: as fig_draw. */
 vs_status fig_page(const fig *f, post_env *e, const fig_request *r, FILE *out, const char **why);
 
 #endif

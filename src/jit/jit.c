@@ -448,7 +448,7 @@ static void *join_parts(const part_task *part, int32_t n, size_t *size, const ch
     return pack;
 }
 
-/* Loads what became of a task and keeps it on disk. */
+/* Loads the objects of a task, and stores them on disk. */
 static void finish_task(jit *j, const emit_task *k, const part_task *part, const char **why)
 {
     jit_job *job = k->job;

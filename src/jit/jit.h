@@ -45,7 +45,7 @@ typedef struct jit_layout {
 } jit_layout;
 
 typedef struct jit_opt {
-    const char *cache_dir;  /* NULL: nothing is kept on disk */
+    const char *cache_dir;  /* NULL: nothing is stored on disk */
     const char *plugin_dir; /* of plugin_open; NULL: where this program or library is */
     bool no_cache;
     int opt_level;   /* 0..3, default 2 */

@@ -22,7 +22,7 @@ typedef enum mdl_form_kind {
     MDL_DC,    /* RES, G */
     MDL_TRAN,  /* RES, REACT, J = G + alpha C */
     MDL_AC,    /* G, C, NOISE_* */
-    MDL_APART, /* RES, REACT, G, C: transients whose linearisations are kept (dev_lin.h) */
+    MDL_APART, /* RES, REACT, G, C: transients that hold linearisations (dev_lin.h) */
     MDL_FULL,  /* everything with OPVAR: interpreter only */
     MDL_N_FORM
 } mdl_form_kind;

@@ -61,7 +61,7 @@ typedef struct lu_lapack {
     void (*getrs)(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
                   const int *piv, double *b, const int *ldb, int *info, size_t trans_len);
 } lu_lapack;
-const lu_lapack *lu_load_lapack(void);
+const lu_lapack *lu_load_lapack(void); /* NULL: not installed; so the two below */
 
 typedef struct lu_umf_calls {
     lu_blas *blas;

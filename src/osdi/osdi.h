@@ -37,7 +37,7 @@ typedef struct osdi_module {
     int32_t mfactor; /* id of the parameter $mfactor, -1: none */
 } osdi_module;
 
-osdi_lib *osdi_lib_new(void);
+osdi_lib *osdi_lib_new(void);       /* empty; never NULL */
 void osdi_lib_free(osdi_lib **lib); /* and every model and instance made from it */
 /* The modules of a file; loading it again does nothing.
  * Status: VS_OK; VS_EIO: no such file; VS_EINPUT: not an OSDI library, or of a version that is not

@@ -1,4 +1,4 @@
-/* rep_cache.c - `vsim cache`: the compiled models that are kept on disk. */
+/* rep_cache.c - `vsim cache`: the compiled models that are stored on disk. */
 #include <string.h>
 
 #include "store.h"

@@ -1,7 +1,7 @@
-/* rep_tune.c - `vsim tune`: from what size on threads pay here, measured and kept for later runs.
- * Threads change no result, only who computes; so a file that is wrong costs time, not digits. It
- * is text, in the folder of compiled models, and counts only on the processor and the number of
- * processors that it names. */
+/* rep_tune.c - `vsim tune`: measures from what size on threads pay here, and stores that for later
+ * runs. Threads change no result, only who computes; so a file that is wrong costs time, not
+ * digits. It is text, in the folder of compiled models, and counts only on the processor and the
+ * number of processors that it names. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

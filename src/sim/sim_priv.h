@@ -188,12 +188,12 @@ VS_MUST_USE vs_status sim_plot_point(sim *s, double axis, const double *x, const
 VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *what,
                                          const out_vector *v, int32_t n, const sim_axis *axis,
                                          bool complex);
-/* Points between these two are written at multiples of tstep if option interp says so. */
-/* -- sim_part.c: the plot of an analysis begins; it got a point; has all. -- */
+/* -- sim_part.c: called when the plot of an analysis begins, got a point, has all points -- */
 void sim_part_begin(sim *s);
 void sim_part_point(sim *s);
 void sim_part_flush(sim *s);
 
+/* With option interp, points between these two calls are written at multiples of tstep. */
 void sim_grid_begin(sim *s, const flat_ana *a);
 void sim_grid_end(sim *s);
 /* row[n], complex [2 n]. */

@@ -35,6 +35,7 @@ typedef struct swp_opt {
     bool redo; /* report for each point what was made anew */
 } swp_opt;
 
+/* Whether the deck has .step or .mc. */
 bool swp_wanted(const sim *s);
 /* Status: VS_OK; VS_STOP: interrupted; VS_EINPUT: the sweep as a whole is wrong; VS_EIO; else that
  * of the first point that failed, after all were tried. Messages in the diag of s; those of points
