@@ -58,7 +58,7 @@ diag_span ctl_place(const ctl *c, const char *part, size_t len)
 
 /* -- reading -- */
 
-/* A comment behind blanks: ';', "//" or "$ ". */
+/* A comment behind blanks: ';', "//" or "$ "; the last also behind a bracket. */
 static void cut_comment(char *s)
 {
     char quote = 0;
@@ -70,8 +70,9 @@ static void cut_comment(char *s)
         if (*p == '"' || *p == '\'')
             quote = *p;
         bool start = p == s || p[-1] == ' ' || p[-1] == '\t';
-        if (start &&
-            (*p == ';' || (*p == '/' && p[1] == '/') || (*p == '$' && (p[1] == ' ' || !p[1])))) {
+        const bool dollar = *p == '$' && (p[1] == ' ' || (start && !p[1]));
+        if ((start && (*p == ';' || (*p == '/' && p[1] == '/'))) ||
+            (dollar && (start || p[-1] == ')'))) {
             *p = 0;
             return;
         }
@@ -267,6 +268,15 @@ static vs_status cmd_session(ctl *c, const char *text)
     return reads ? cmd_refused(c, text) : cmd_interactive(c, text);
 }
 
+static vs_status cmd_pyplot(ctl *c, const char *text)
+{
+    (void)text;
+    diag_warning(c->d, c->at,
+                 "pyplot would start Python: nothing is drawn; 'plot' and 'hardcopy' "
+                 "draw here");
+    return VS_OK;
+}
+
 static vs_status cmd_nothing(ctl *c, const char *text)
 {
     (void)c;
@@ -381,6 +391,8 @@ static const command commands[] = {
     {"asciiplot", ctl_plot, false},
     {"gnuplot", ctl_gnuplot, false},
     {"hardcopy", ctl_gnuplot, false},
+    {"pyplot", cmd_pyplot, false},
+    {"cutout", ctl_cutout, false},
     {"set", ctl_set, true},
     {"setcs", ctl_set, true}, /* values keep their case in both */
     {"unset", ctl_unset, false},
@@ -436,7 +448,6 @@ static const command commands[] = {
     {"mdump", cmd_interactive, false},
     {"mrdump", cmd_interactive, false},
     {"diff", cmd_interactive, false},
-    {"cutout", cmd_interactive, false},
     {"deftype", cmd_interactive, false},
     {"optran", cmd_interactive, false},
     {"tutorial", cmd_interactive, false},

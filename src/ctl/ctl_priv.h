@@ -189,6 +189,7 @@ vs_status ctl_destroy(ctl *c, const char *text);
 
 /* -- ctl_wave.c -- */
 vs_status ctl_linearize(ctl *c, const char *text);
+vs_status ctl_cutout(ctl *c, const char *text);
 vs_status ctl_fft(ctl *c, const char *text);
 vs_status ctl_psd(ctl *c, const char *text);
 vs_status ctl_spec(ctl *c, const char *text);

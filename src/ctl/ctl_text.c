@@ -116,6 +116,12 @@ static bool words_of(ctl *c, const char *name, const char ***out)
             vec_push(*out, sim_plots(c->s)->plot[i]->name);
     else if (!str_casecmp(name, "program"))
         vec_push(*out, "vsim");
+    else if (!str_casecmp(name, "oscompiled")) /* ngspice's numbers: 7 macOS, 6 Linux */
+#ifdef __APPLE__
+        vec_push(*out, "7");
+#else
+        vec_push(*out, "6");
+#endif
     else if (!str_casecmp(name, "temp"))
         vec_push(*out, arena_printf(&c->scratch, "%.12G", sim_temp(c->s)));
     else if (p && !str_casecmp(name, "curplot"))

@@ -88,7 +88,9 @@ vs_status ctl_let(ctl *c, const char *text)
     const char *whole = name;
     post_plot *p = plot_of(c, &name);
     post_val v;
-    if (!*name || strpbrk(name, " \t()'\"$+-*/<>") || (*name >= '0' && *name <= '9'))
+    const bool limit = !str_ncasecmp(name, "lin-", 4) || !str_ncasecmp(name, "cut-", 4);
+    if (!*name || strpbrk(name, " \t()'\"$+*/<>") || (strchr(name, '-') && !limit) ||
+        (*name >= '0' && *name <= '9'))
         return ctl_fail(c, "'%s' cannot be the name of a vector", name);
     if (!post_eval(&c->e, eq + 1, &v))
         return VS_EINPUT;
@@ -121,10 +123,24 @@ vs_status ctl_unlet(ctl *c, const char *text)
     return st;
 }
 
+/* The text without blanks around its equals signs. */
+static const char *joined(ctl *c, const char *text)
+{
+    char *s = arena_strndup(&c->scratch, text, strlen(text)), *to = s;
+    for (const char *p = text; *p; p++) {
+        const bool blank = *p == ' ' || *p == '\t';
+        if (blank && (p[strspn(p, " \t")] == '=' || (to > s && to[-1] == '=')))
+            continue;
+        *to++ = *p;
+    }
+    *to = 0;
+    return s;
+}
+
 /* compose name values a b c | compose name start=a stop=b (step=d | lin=n | dec=n | log=n) */
 vs_status ctl_compose(ctl *c, const char *text)
 {
-    char **w = ctl_words(c, text);
+    char **w = ctl_words(c, joined(c, text));
     double *x = NULL, start = 0, stop = NAN, step = NAN, lin = NAN, log = NAN;
     vs_status st = VS_OK;
     if (vec_len(w) < 3)
@@ -471,7 +487,7 @@ vs_status ctl_settype(ctl *c, const char *text)
         "notype",      "time",   "frequency",       "voltage",         "current",
         "temperature", "charge", "decibel",         "phase",           "impedance",
         "admittance",  "power",  "onoise-spectrum", "inoise-spectrum", "res",
-        "capacitance"};
+        "capacitance", "s-param"};
     char **w = ctl_words(c, text);
     vs_status st = VS_OK;
     bool known = false;

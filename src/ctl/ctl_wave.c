@@ -35,6 +35,37 @@ vs_status ctl_linearize(ctl *c, const char *text)
     return ok ? VS_OK : VS_EINPUT;
 }
 
+/* cutout: a new plot of what lies between cut-tstart and cut-tstop, vectors of the plot. */
+vs_status ctl_cutout(ctl *c, const char *text)
+{
+    post_plot *from = sim_plots(c->s)->current;
+    if (*text)
+        return ctl_fail(c, "cutout takes no words: let cut-tstart and cut-tstop, then cutout");
+    if (!from || !from->scale || from->scale->complex)
+        return ctl_fail(c, "cutout needs a plot with a real axis");
+    const post_vec *scale = from->scale, *a = post_plot_find(from, "cut-tstart"),
+                   *b = post_plot_find(from, "cut-tstop");
+    int64_t lo = 0, hi = scale->n;
+    while (a && a->n && lo < hi && scale->v[lo] < a->v[0])
+        lo++;
+    while (b && b->n && hi > lo && scale->v[hi - 1] > b->v[0])
+        hi--;
+    if (lo == hi)
+        return ctl_fail(c, "no point lies between cut-tstart and cut-tstop");
+    const size_t type = strcspn(from->name, "0123456789");
+    post_plot *to = post_plot_new(sim_plots(c->s), arena_strndup(&c->scratch, from->name, type),
+                                  from->title, from->what);
+    for (size_t i = 0; i < vec_len(from->vec); i++) {
+        const post_vec *v = from->vec[i];
+        if (v->n != scale->n)
+            continue;
+        post_vec *part = post_plot_add(sim_plots(c->s), to, v->name, v->type, v->complex);
+        post_vec_set(part, v->v + lo * (1 + v->complex), hi - lo, v->complex);
+        to->scale = v == scale ? part : to->scale;
+    }
+    return VS_OK;
+}
+
 static vs_status spectrum(ctl *c, const char *text, bool psd, int average)
 {
     post_val *v;
@@ -173,7 +204,8 @@ static vs_status read_request(ctl *c, const char *text, request *r)
         else if (!str_casecmp(w[i], "xdelta") || !str_casecmp(w[i], "ydelta"))
             i++; /* the grid's steps are chosen here */
         else if (str_casecmp(w[i], "linear") && str_casecmp(w[i], "linplot") &&
-                 str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp")) {
+                 str_casecmp(w[i], "lingrid") && str_casecmp(w[i], "nointerp") &&
+                 str_casecmp(w[i], "retraceplot")) { /* lines go back with their axis anyway */
             for (const char *s = w[i]; *s; s++)
                 vec_push(r->list, *s);
             vec_push(r->list, ' ');

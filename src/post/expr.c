@@ -711,9 +711,9 @@ static bool sum(parser *p, post_val *out)
 
 static bool comparison(parser *p, post_val *out)
 {
-    static const operation op[] = {{"<>", 'n'}, {"!=", 'n'}, {"<=", 'l'}, {">=", 'g'}, {"==", '='},
-                                   {"<", '<'},  {">", '>'},  {"=", '='},  {"eq", '='}, {"ne", 'n'},
-                                   {"lt", '<'}, {"gt", '>'}, {"le", 'l'}, {"ge", 'g'}};
+    static const operation op[] = {{"<>", 'n'}, {"><", 'n'}, {"!=", 'n'}, {"<=", 'l'}, {">=", 'g'},
+                                   {"==", '='}, {"<", '<'},  {">", '>'},  {"=", '='},  {"eq", '='},
+                                   {"ne", 'n'}, {"lt", '<'}, {"gt", '>'}, {"le", 'l'}, {"ge", 'g'}};
     return left(p, out, op, VS_COUNT(op), sum);
 }
 
@@ -777,7 +777,7 @@ bool post_eval(post_env *e, const char *text, post_val *out)
     return !text || post_fail(e, "'%.30s' is not expected behind the expression", text);
 }
 
-/* "all", "tran1.all", "allv", "alli" at the start of the list. */
+/* "all", "tran1.all", "allv", "alli", "ally" (all but the axis) at the start of the list. */
 static bool take_all(post_env *e, const char **text, post_val **out)
 {
     const char *s = *text + strspn(*text, " \t,");
@@ -785,7 +785,7 @@ static bool take_all(post_env *e, const char **text, post_val **out)
     const char *dot = memchr(s, '.', n), *word = dot ? dot + 1 : s;
     size_t len = (size_t)(s + n - word);
     if (!(len == 3 || len == 4) || str_ncasecmp(word, "all", 3) ||
-        (len == 4 && !strchr("vi", str_lower_char(word[3]))))
+        (len == 4 && !strchr("viy", str_lower_char(word[3]))))
         return false;
     const post_plot *p =
         dot ? post_set_find(e->set, arena_strndup(e->mem, s, (size_t)(dot - s))) : e->set->current;
@@ -793,7 +793,9 @@ static bool take_all(post_env *e, const char **text, post_val **out)
         post_fetch_all(p);
     for (size_t i = 0; p && i < vec_len(p->vec); i++) {
         const post_vec *v = p->vec[i];
-        if (len == 3 || !strcmp(v->type, str_lower_char(word[3]) == 'v' ? "voltage" : "current"))
+        const char kind = len == 3 ? 0 : str_lower_char(word[3]);
+        if (!kind || (kind == 'y' && v != p->scale) ||
+            (kind != 'y' && !strcmp(v->type, kind == 'v' ? "voltage" : "current")))
             vec_push(*out, (post_val){.complex = v->complex,
                                       .n = v->n,
                                       .v = v->v,

@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -71,6 +72,47 @@ class Dialects(Folder):
         v, _ = self.run_deck('port\nv1 a 0 dc 0.5 ac 1 portnum 1 z0 100 pwr 1m freq 1meg\nr1 a 0 100\n.tran 10n 3u\n.end\n')
         for t, a in zip(v['time'], v['v(a)']):
             self.assertAlmostEqual(a, 0.25 + math.sqrt(0.1) * math.cos(2e6 * math.pi * t), delta=1e-9)
+
+    def test_words_of_blocks(self):
+        _, said = self.run_deck("""blocks
+v1 1 0 sin(0 1 1k)
+r1 1 0 1k
+.control
+noise v(1) v1 dec 1 10 100
+setplot noise1
+print ally
+plot ally retraceplot
+tran 10u 4m 0 10u
+let cut-tstart = 1m
+let cut-tstop = 2m
+cutout
+let first = time[0]
+let last = time[length(time)-1]
+let n = length(v(1))
+print first last n
+let six = 6
+let five = 5
+if six >< five
+  echo they differ
+end
+compose f start = 1 stop = 4 step =1
+let sum = f[0]+f[1]+f[2]+f[3]
+let g = abs(-3)$ a comment
+print sum g
+settype s-param g
+pyplot out v(1)
+if $oscompiled = 6 | $oscompiled = 7
+  echo a system it knows
+end
+.endc
+.end
+""")
+        value = {k: float(v) for k, v in re.findall(r'(?m)^(\w+) = (\S+)$', said)}
+        self.assertTrue(1e-3 <= value['first'] < 1.02e-3 and 1.98e-3 < value['last'] <= 2e-3, value)
+        self.assertTrue(100 <= value['n'] < 220, value)
+        self.assertEqual((value['sum'], value['g']), (10, 3))
+        for words in ('they differ', 'pyplot would start Python: nothing is drawn', 'a system it knows', 'onoise_spectrum'):
+            self.assertIn(words, said)
 
     def test_marked_resistors(self):
         v, _ = self.run_deck('marks\nv1 a 0 1\nr1 a b R47\nr2 b c r047\nr3 c 0 R7\n.model r7 r(r=3)\n.op\n.end\n')

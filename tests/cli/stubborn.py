@@ -55,7 +55,7 @@ print last
         """The current of 10 A changes sides between two diodes; no node has a capacitance. The stage
         beside it has a negative one, a mode that grows with 40 fs wherever steps resolve it: v(z) is
         v(x) - 1e-6 V, and stays it."""
-        for frequency in ('200meg', '1g'):
+        for frequency in ('200meg', '1g', '5g'):
             text, v = self.run_deck('''* a current through zero between diodes
 i1 0 n sin(0 10 %s)
 d1 n 0 d
