@@ -170,7 +170,8 @@ static bool resolve_params(elab *e, elab_card *k)
         } else if (elab_is_accepted(e, p, owner)) {
             continue;
         } else if (k->spice || e->opt.lenient) {
-            vec_push(unknown, p);
+            if (!diag_said(e->d, p->span)) /* by another element with the card */
+                vec_push(unknown, p);
         } else {
             unknown_param(e, k->mdl, p, owner);
             ok = false;
@@ -183,7 +184,7 @@ static bool resolve_params(elab *e, elab_card *k)
 
 bool elab_given(elab *e, const flat_model *c, mdl_model *m, mdl_given **given)
 {
-    elab_card k = {.model = c, .mdl = m};
+    elab_card k = {.model = c, .mdl = m, .spice = true};
     const bool ok = resolve_params(e, &k);
     *given = k.given;
     return ok;

@@ -20,7 +20,7 @@ static const char *terminals(char letter)
 /* Without the nodes that control it. */
 static int32_t n_terminal(const flat_inst *in)
 {
-    return in->letter == 'e' || in->letter == 'g' ? 2 : in->n_node;
+    return strchr("eghsw", in->letter) ? 2 : in->n_node;
 }
 
 /* item = ("i" | "p" | "vd") "(" element [(":" | ",") (element | terminal) ...] ")"; the cursor is
@@ -191,7 +191,7 @@ static void probe_all(flat_ctx *c, const probe_item *p, size_t n)
     for (size_t k = 0; k < n; k++) {
         const flat_inst *in = &c->f->inst[k];
         const int32_t terms = n_terminal(in);
-        if (!strchr("rcdegbqmjz", in->letter) || strchr(in->name, '.') || in->is_row)
+        if (!strchr("rcdefghswbqmjz", in->letter) || strchr(in->name, '.') || in->is_row)
             continue;
         for (int32_t t = 0; t < (terms == 2 ? 1 : terms); t++) {
             const char *name = terminal_name(c, &c->f->inst[k], t);

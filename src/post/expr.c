@@ -558,6 +558,8 @@ static bool name_or_call(parser *p, post_val *out)
     } else {
         while (name_char(*p->s) || (p->s > a && *p->s == '!' && p->s[1] != '=')) /* node sub! */
             p->s++;
+        if (p->s > a && !str_ncasecmp(p->s, ":power", 6) && !name_char(p->s[6]))
+            p->s += 6; /* of .probe p(q1) */
     }
     size_t n = (size_t)(p->s - a);
     point(p, a, *p->s == '(' ? n + strcspn(p->s, ")") + (strchr(p->s, ')') != NULL) : n);

@@ -126,6 +126,38 @@ end
         self.assertIn('.endc without .control has no effect', said)
         self.assertIn('done here', said)
 
+    def test_probes_of_all_currents(self):
+        """Of controlled sources and switches too; the power of a device is a name in expressions."""
+        v, said = self.run_deck("""alli
+v1 a 0 2
+vf a b 0
+rb b 0 1k
+f1 f 0 vf 3
+rf f 0 1
+s1 a s a 0 sm
+rs s 0 1k
+w1 a w vf wm
+rw w 0 1k
+h1 h 0 vf 500
+rh h 0 1k
+.model sm vswitch(von=1 voff=0 ron=1k)
+.model wm iswitch(ion=1m ioff=0 ron=1k)
+.probe alli p(rs)
+.control
+op
+let a = i(f1)
+let b = i(s1)
+let c = i(w1)
+let d = i(h1)
+let e = 2*rs:power
+print a b c d e
+.endc
+.end
+""")
+        value = {k: float(v) for k, v in re.findall(r'(?m)^(\w+) = (\S+)$', said)}
+        for name, expected in zip('abcde', (6e-3, 1e-3, 1e-3, -1e-3, 2e-3)):
+            self.close(value[name], expected, 1e-6)
+
     def test_probes_that_mean_nothing(self):
         v, said = self.run_deck('probes\nv1 a 0 2\nr1 a 0 1k\n.probe vd(r1: 1 : 2) i(r1)\n.probe vd(r1: 7 : 0)\n.op\n.end\n')
         self.assertIn("'r1' has no terminal '7'; nothing is saved for it", said)
