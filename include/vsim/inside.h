@@ -191,6 +191,9 @@ typedef struct vsim_inside_picture {
     size_t n_word;
     const char *output; /* .svg .png .pdf .html .txt; NULL: letters in the log */
     bool colour;        /* the log is a terminal */
+    const char *pixels; /* "kitty", "sixel": the log is a terminal that shows pixels in this way; of
+                         * width and height a letter is then 8 by 16. NULL: letters */
+    bool or_letters;    /* where pixels cannot be drawn */
     const char *plot;   /* "ac", "2": which plots of the files; NULL: those like the first */
     const char *over, *title, *xlabel, *ylabel; /* NULL: the axis, from the results */
     double xlo, xhi, ylo, yhi;                  /* NAN: from the data */

@@ -383,13 +383,13 @@ static bool begin_frames(const chart *c, frame *f)
     return any;
 }
 
-static vs_status begin_cairo(const chart *c, chart_surface *s, FILE *out, bool pdf,
+static vs_status begin_cairo(const chart *c, chart_surface *s, FILE *out, chart_format f,
                              const char **why)
 {
     static const char *const place[] = {
         ".", "vsim", CHART_FROM_BIN, "src/chart", "../src/chart", CHART_LIBDIR, NULL};
-    *why = "this vsim was built without cairo, which draws PNG and PDF: .svg, .html and .txt need "
-           "nothing";
+    *why = "this vsim was built without cairo, which draws PNG, PDF and pixels: .svg, .html and "
+           ".txt need nothing";
     if (!CHART_HAVE_CAIRO)
         return VS_EUNSUPPORTED;
     void *lib = plugin_open(CAIRO_FILE, c->plugins, place, false);
@@ -404,7 +404,7 @@ static vs_status begin_cairo(const chart *c, chart_surface *s, FILE *out, bool p
     *(void **)&drop = dlsym(lib, CHART_CAIRO_DROP_SYMBOL);
     const double width = c->width ? c->width : 800, height = c->height;
     *why = "the picture does not fit into memory";
-    if (!begin || !drop || !begin(s, out, width, height, pdf))
+    if (!begin || !drop || !begin(s, out, width, height, f))
         return VS_EUNSUPPORTED;
     heap_own(&s->owned, drop, s);
     return VS_OK;
@@ -426,8 +426,8 @@ vs_status chart_write(const chart *given, chart_format f, FILE *out, const char 
         c.height = letters ? (c.n_panel > 1 ? 14 * (int)c.n_panel : 24)
                            : (c.n_panel > 1 ? 300 * (int)c.n_panel : 500);
     c.height = c.height > CHART_MOST ? CHART_MOST : c.height;
-    if (!st && (f == CHART_PNG || f == CHART_PDF))
-        st = begin_cairo(&c, s, out, f == CHART_PDF, why);
+    if (!st && (f == CHART_PNG || f == CHART_PDF || f == CHART_KITTY || f == CHART_SIXEL))
+        st = begin_cairo(&c, s, out, f, why);
     else if (!st && letters)
         chart_text_begin(s, out, c.width ? c.width : 80, c.height, f == CHART_ANSI);
     else if (!st)

@@ -3,7 +3,7 @@
  * Use:    fill a chart (all that it points to stays the caller's), then chart_write.
  * Curves of more points than the picture can show keep the extremes of each column, so that no peak
  * is lost. The same chart gives the same bytes on every machine (SVG, letters).
- * PNG and PDF are drawn by cairo, in a plug-in (libvsim-cairo.so) that a build without it lacks. */
+ * PNG, PDF and pixels for terminals are drawn by cairo, in a plug-in (libvsim-cairo.so) that a build without it lacks. */
 #ifndef CHART_H
 #define CHART_H
 
@@ -17,7 +17,9 @@ typedef enum chart_format {
     CHART_PDF,
     CHART_HTML, /* one page that needs no other file; fig_draw makes it, not chart_write */
     CHART_TXT,  /* Unicode braille */
-    CHART_ANSI  /* the same with a terminal's colours */
+    CHART_ANSI, /* the same with a terminal's colours */
+    CHART_KITTY, /* pixels for a terminal, as kitty takes them */
+    CHART_SIXEL  /* the same as sixels */
 } chart_format;
 /* By the ending of a file's name, ".svg"; false: none of them. */
 bool chart_format_of(const char *path, chart_format *f);

@@ -1,7 +1,8 @@
-/* chart_cairo.c - PNG and PDF by cairo. The plug-in: nothing else of vsim knows of cairo. */
+/* chart_cairo.c - PNG, PDF and pixels for terminals by cairo. The plug-in: nothing else of vsim knows of cairo. */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "chart_build.h"
@@ -17,7 +18,8 @@ EXPORT const char chart_cairo_version[] = CHART_VERSION;
 typedef struct sheet {
     cairo_surface_t *surface;
     cairo_t *cr;
-    bool pdf;
+    chart_format format;
+    double width, height;
 } sheet;
 
 static void use(cairo_t *cr, uint32_t rgb)
@@ -101,12 +103,49 @@ EXPORT void chart_cairo_drop(void *surface, size_t n)
     h->surface = NULL;
 }
 
+/* Letters of a terminal that are as large as the picture: 8 by 16 units each. */
+static bool put_kitty(const sheet *h, FILE *out)
+{
+    char *png = NULL;
+    size_t n = 0;
+    FILE *fp = open_memstream(&png, &n);
+    bool ok = fp && cairo_surface_write_to_png_stream(h->surface, put, fp) == CAIRO_STATUS_SUCCESS;
+    if (fp)
+        ok &= !fclose(fp);
+    ok = ok && chart_put_kitty(out, (unsigned char *)png, n, (int)(h->width / 8),
+                               (int)(h->height / 16));
+    free(png);
+    return ok;
+}
+
+/* Rows of cairo may have something behind them. */
+static bool put_sixel(const sheet *h, FILE *out)
+{
+    const int width = cairo_image_surface_get_width(h->surface),
+              height = cairo_image_surface_get_height(h->surface);
+    const size_t row = (size_t)width * sizeof(uint32_t);
+    uint32_t *pixel = vs_malloc(row * (size_t)height + 1);
+    cairo_surface_flush(h->surface);
+    for (int y = 0; y < height; y++)
+        memcpy(pixel + (size_t)y * (size_t)width,
+               cairo_image_surface_get_data(h->surface) +
+                   (ptrdiff_t)y * cairo_image_surface_get_stride(h->surface),
+               row);
+    const bool ok = chart_put_sixel(out, pixel, width, height);
+    vs_free(pixel);
+    return ok;
+}
+
 static bool end(chart_surface *s)
 {
     sheet *h = s->user;
     bool ok = cairo_status(h->cr) == CAIRO_STATUS_SUCCESS;
-    if (h->pdf)
+    if (h->format == CHART_PDF)
         cairo_surface_finish(h->surface);
+    else if (h->format == CHART_KITTY)
+        ok &= put_kitty(h, s->out);
+    else if (h->format == CHART_SIXEL)
+        ok &= put_sixel(h, s->out);
     else
         ok &= cairo_surface_write_to_png_stream(h->surface, put, s->out) == CAIRO_STATUS_SUCCESS;
     ok &= cairo_surface_status(h->surface) == CAIRO_STATUS_SUCCESS && !ferror(s->out);
@@ -115,13 +154,16 @@ static bool end(chart_surface *s)
     return ok;
 }
 
-EXPORT bool chart_cairo_begin(chart_surface *s, FILE *out, double width, double height, bool pdf)
+EXPORT bool chart_cairo_begin(chart_surface *s, FILE *out, double width, double height,
+                              chart_format f)
 {
     sheet *h = vs_calloc(1, sizeof *h);
-    h->pdf = pdf;
-    h->surface =
-        pdf ? cairo_pdf_surface_create_for_stream(put, out, width, height)
-            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(2 * width), (int)(2 * height));
+    const bool pdf = f == CHART_PDF;
+    const int scale = f == CHART_SIXEL ? 1 : 2; /* a terminal does not scale sixels */
+    *h = (sheet){.format = f, .width = width, .height = height};
+    h->surface = pdf ? cairo_pdf_surface_create_for_stream(put, out, width, height)
+                     : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(scale * width),
+                                                  (int)(scale * height));
     h->cr = cairo_create(h->surface);
     if (cairo_status(h->cr) != CAIRO_STATUS_SUCCESS) {
         cairo_destroy(h->cr);
@@ -130,7 +172,7 @@ EXPORT bool chart_cairo_begin(chart_surface *s, FILE *out, double width, double 
         return false;
     }
     if (!pdf)
-        cairo_scale(h->cr, 2, 2);
+        cairo_scale(h->cr, scale, scale);
     cairo_select_font_face(h->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(h->cr, 12);
     cairo_set_line_join(h->cr, CAIRO_LINE_JOIN_ROUND);

@@ -44,11 +44,18 @@ void chart_svg_begin(chart_surface *s, FILE *out, double width, double height);
 /* A page: what stands in front of its picture, and behind. */
 void chart_text_begin(chart_surface *s, FILE *out, int columns, int rows, bool colours);
 /* false: Cairo has no memory for the picture. */
-typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height, bool pdf);
+typedef bool chart_cairo_fn(chart_surface *s, FILE *out, double width, double height,
+                            chart_format f);
 #define CHART_CAIRO_SYMBOL "chart_cairo_begin"
 #define CHART_CAIRO_VERSION_SYMBOL "chart_cairo_version"
 typedef void chart_drop_fn(void *surface, size_t n);
 #define CHART_CAIRO_DROP_SYMBOL "chart_cairo_drop"
+
+/* -- chart_terminal.c: false: the stream has an error -- */
+/* A PNG file of n bytes, shown on so many letters. */
+bool chart_put_kitty(FILE *out, const unsigned char *png, size_t n, int columns, int rows);
+/* pixel [height][width], 0xrrggbb; what stands above that does not matter. */
+bool chart_put_sixel(FILE *out, const uint32_t *pixel, int width, int height);
 
 /* -- colours -- */
 typedef struct chart_theme {

@@ -93,6 +93,7 @@ typedef struct cli_opt {
     const char *lu;           /* NULL: as the deck says */
     int verbose;
     vsim_inside_picture picture; /* plot, but for its words */
+    const char *graphics;        /* plot: "auto", "kitty", "sixel", "braille"; NULL: auto */
     const char *picture_only;    /* an option that only plot takes, as it was written; NULL */
     double low, high;            /* --threshold, V; NAN */
     double *z0;                  /* [n_z0] --reference, ohm */

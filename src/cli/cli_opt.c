@@ -152,6 +152,7 @@ static const struct option options[] = {
     {"stack", no_argument, NULL, OPT_PICTURE + 14},
     {"dark", no_argument, NULL, OPT_PICTURE + 15},
     {"size", required_argument, NULL, OPT_PICTURE + 16},
+    {"graphics", required_argument, NULL, OPT_PICTURE + 17},
     {"no-spiceinit", no_argument, NULL, 'n'},
     {"no-init", no_argument, NULL, 'n'},
     {0},
@@ -388,6 +389,17 @@ static bool parse_style(vsim_inside_picture *p, const char *text)
     return usage("--style takes lines, points, both, steps or comb, not", text);
 }
 
+static bool parse_graphics(cli_opt *o, const char *text)
+{
+    static const char *const known[] = {"auto", "kitty", "sixel", "braille"};
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (!strcmp(known[i], text)) {
+            o->graphics = known[i];
+            return true;
+        }
+    return usage("--graphics takes auto, kitty, sixel or braille, not", text);
+}
+
 static bool apply_picture(cli_opt *o, int k, const char *text)
 {
     vsim_inside_picture *p = &o->picture;
@@ -396,7 +408,8 @@ static bool apply_picture(cli_opt *o, int k, const char *text)
         o->picture_only = k == 0   ? "--vs"
                           : k < 5  ? "--title, --xlabel, --ylabel"
                           : k < 10 ? "--xlimit, --ylimit, --xlog, --ylog, --loglog"
-                                   : "--bode, --smith, --polar, --style, --stack, --dark, --size";
+                                   : "--bode, --smith, --polar, --style, --stack, --dark, --size, "
+                                     "--graphics";
     switch (k) {
     case 0: p->over = text; return true;
     case 1: p->plot = text; return true;
@@ -418,6 +431,7 @@ static bool apply_picture(cli_opt *o, int k, const char *text)
     case 13: return parse_style(p, text);
     case 14: p->stack = true; return true;
     case 15: p->dark = true; return true;
+    case 17: return parse_graphics(o, text);
     default: return parse_size(p, text);
     }
 }
@@ -801,6 +815,8 @@ static const char help_main[] =
     "  --bode, --smith, --polar     dB and degrees; charts of the complex plane\n"
     "  --xlimit A,B, --ylimit A,B   what is shown; --xlog, --ylog, --loglog\n"
     "  --style lines|points|both|steps|comb\n"
+    "  --graphics auto|kitty|sixel|braille   in the terminal: pixels where it says that it has "
+    "them\n"
     "  --stack                      each expression below the other; else by units\n"
     "  --title, --xlabel, --ylabel TEXT; --size WxH; --dark\n"
     "\n"

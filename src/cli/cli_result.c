@@ -50,6 +50,53 @@ static void fit_terminal(vsim_inside_picture *p)
     p->height = w.ws_row - 1;
 }
 
+enum { LETTER_WIDTH = 8, LETTER_HEIGHT = 16 }; /* pixels (vsim_inside_picture) */
+
+static bool says(const char *variable, const char *part)
+{
+    const char *text = cli_variable(NULL, variable);
+    return text && strstr(text, part);
+}
+
+/* What the terminal says that it shows; it is not asked, because the answer would be typed. NULL:
+ * nothing is known. */
+static const char *pixels_of_terminal(void)
+{
+    static const char *const kitty[] = {"kitty", "ghostty", "WezTerm"},
+                      *const sixel[] = {"sixel", "foot", "mlterm", "contour", "yaft"};
+    if (!isatty(STDOUT_FILENO) || says("TERM", "screen") || says("TERM", "tmux"))
+        return NULL; /* the last two pass nothing on */
+    bool yes = cli_variable(NULL, "KITTY_WINDOW_ID") != NULL;
+    for (size_t i = 0; i < sizeof kitty / sizeof *kitty; i++)
+        yes |= says("TERM", kitty[i]) || says("TERM_PROGRAM", kitty[i]);
+    if (yes)
+        return "kitty";
+    for (size_t i = 0; i < sizeof sixel / sizeof *sixel; i++)
+        if (says("TERM", sixel[i]) || says("TERM_PROGRAM", sixel[i]))
+            return "sixel";
+    return NULL;
+}
+
+/* The size in letters becomes one in pixels; that of sixels is the terminal's own, if it tells. */
+static void choose_pixels(vsim_inside_picture *p, const char *graphics, bool own_size)
+{
+    struct winsize w;
+    const bool any = !graphics || !strcmp(graphics, "auto");
+    if (p->output || (graphics && !strcmp(graphics, "braille")))
+        return;
+    p->pixels = any ? pixels_of_terminal() : graphics;
+    p->or_letters = any;
+    if (!p->pixels)
+        return;
+    p->width = (p->width ? p->width : 80) * LETTER_WIDTH;
+    p->height = (p->height ? p->height : 24) * LETTER_HEIGHT;
+    if (!strcmp(p->pixels, "sixel") && !own_size && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) &&
+        w.ws_xpixel >= 80 && w.ws_ypixel >= 80 && w.ws_row > 1) {
+        p->width = w.ws_xpixel;
+        p->height = w.ws_ypixel / w.ws_row * (w.ws_row - 1);
+    }
+}
+
 bool cli_list(const char *text, double **x, size_t *n)
 {
     *x = calloc(strlen(text) / 2 + 1, sizeof **x);
@@ -160,6 +207,7 @@ static int plot(const cli_opt *o)
     p.output = o->log;
     p.colour = isatty(STDOUT_FILENO);
     fit_terminal(&p);
+    choose_pixels(&p, o->graphics, o->picture.width != 0);
     here.log = NULL; /* -o is the picture */
     if (!cli_out_open(&out, &here))
         return CLI_IO;

@@ -277,12 +277,17 @@ static vs_status evaluate(bench *b, const vsim_inside_picture *p, size_t n_file,
     return st;
 }
 
-/* To the file, or as letters to the log. */
+enum { LETTER_WIDTH = 8, LETTER_HEIGHT = 16 }; /* pixels, of vsim_inside_picture */
+
+/* To the file, or as letters or pixels to the log. */
 static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
 {
     const vsim_inside_picture *p = q->p;
     const fig_request r = request_of(q);
-    chart_format format = q->p->colour ? CHART_ANSI : CHART_TXT;
+    const chart_format letters = p->colour ? CHART_ANSI : CHART_TXT;
+    chart_format format = !p->pixels                 ? letters
+                          : !strcmp(p->pixels, "kitty") ? CHART_KITTY
+                                                     : CHART_SIXEL;
     if (p->output)
         (void)chart_format_of(p->output, &format);
     const char *why = "";
@@ -290,6 +295,12 @@ static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
     size_t n;
     FILE *fp = stream_text(&text, &n);
     vs_status st = fig_draw(f, &b->e, &r, format, fp, &why);
+    if (st == VS_EUNSUPPORTED && p->pixels && p->or_letters && !p->output) {
+        fig_request small = r;
+        small.width /= LETTER_WIDTH;
+        small.height /= LETTER_HEIGHT;
+        st = fig_draw(f, &b->e, &small, letters, fp, &why);
+    }
     if (stream_close(fp) && !st)
         st = VS_EIO;
     if (st) {

@@ -4,6 +4,7 @@ import array
 import base64
 import json
 import os
+import pty
 import random
 import re
 import statistics
@@ -127,6 +128,82 @@ class Plot(Results):
         self.assertNotIn('\033', out)
         self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.txt', '--size', '60x15')
         self.assertEqual(self.read('a.txt'), out)
+
+    def pixels(self, kind):
+        """What the terminal gets; None: this vsim has no cairo."""
+        done = self.vsim('plot', 'family.raw', 'time', '--plot', '1', '--size', '50x15', '--graphics', kind, code=None)
+        if done.returncode == 4 and 'built without cairo' in done.stderr:
+            return None
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_kitty_gets_the_bytes_of_the_png(self):
+        out = self.pixels('kitty')
+        if out is None:
+            return
+        parts = re.findall(r'\x1b_G([^;]*);([A-Za-z0-9+/=]*)\x1b\\', out)
+        self.assertEqual(parts[0][0], 'a=T,f=100,q=2,c=50,r=15,m=1')
+        self.assertEqual([k for k, _ in parts[1:]], ['m=1'] * (len(parts) - 2) + ['m=0'])
+        self.assertTrue(all(len(t) <= 4096 for _, t in parts))
+        self.vsim('plot', 'family.raw', 'time', '--plot', '1', '--size', '400x240', '-o', 'k.png')
+        with open(self.path('k.png'), 'rb') as f:
+            self.assertEqual(base64.b64decode(''.join(t for _, t in parts)), f.read())
+
+    def test_sixels_are_a_picture(self):
+        out = self.pixels('sixel')
+        if out is None:
+            return
+        body = re.match(r'\x1bP0;1;0q"1;1;400;240(.*)\x1b\\\n$', out, re.S).group(1)
+        rows, colour, now, x, y = [[None] * 400 for _ in range(240)], {}, 0, 0, 0
+        for number, r, g, b, use, times, bits, to in re.findall(r'#(\d+);2;(\d+);(\d+);(\d+)|#(\d+)|(?:!(\d+))?([?-~])|([$-])', body):
+            if number:
+                colour[int(number)] = tuple(int(v) / 100 for v in (r, g, b))
+            elif use:
+                now = int(use)
+            elif to:
+                x, y = 0, y + 6 * (to == '-')
+            else:
+                for _ in range(int(times or 1)):
+                    for k in range(6):
+                        if ord(bits) - 63 >> k & 1:
+                            self.assertIsNone(rows[y + k][x])
+                            rows[y + k][x] = colour[now]
+                    x += 1
+        self.assertTrue(all(c for row in rows for c in row))  # each pixel has one colour
+        # time over itself: where it is blue, it rises from the left to the right
+        blue = [[k for k in range(240) if rows[k][x][2] - rows[k][x][0] > 0.4] for x in range(400)]
+        line = [sum(k) / len(k) for k in blue if 0 < len(k) < 8][20:]
+        self.assertGreater(len(line), 200)
+        self.assertTrue(all(b < a + 1 for a, b in zip(line, line[1:])))
+        self.assertGreater(line[0] - line[-1], 100)
+
+    def test_pixels_are_for_terminals_that_say_so(self):
+        def begin(**env):
+            mine, other = pty.openpty()
+            clean = {k: v for k, v in os.environ.items() if not k.startswith(('KITTY', 'TERM'))}
+            run = subprocess.Popen([VSIM, 'plot', 'family.raw', 'v(out)', '--plot', '1'], cwd=self.tmp.name, stdin=subprocess.DEVNULL,
+                                   stdout=other, stderr=subprocess.STDOUT, env={**clean, **env})
+            os.close(other)
+            got = b''
+            while True:
+                try:
+                    part = os.read(mine, 1 << 16)
+                except OSError:
+                    break
+                if not part:
+                    break
+                got += part
+            os.close(mine)
+            self.assertEqual(run.wait(timeout=60), 0)
+            return got
+
+        if self.pixels('kitty') is not None:
+            self.assertTrue(begin(TERM='xterm-kitty').startswith(b'\033_G'))
+            self.assertTrue(begin(TERM='foot').startswith(b'\033P'))
+        for env in ({'TERM': 'xterm'}, {'TERM': 'screen.xterm-kitty', 'KITTY_WINDOW_ID': '1'}):
+            self.assertRegex(begin(**env).decode(), '[\u2801-\u28ff]')
+        self.assertNotIn('\033_G', self.vsim('plot', 'family.raw', 'v(out)', '--plot', '1').stdout)
+        self.assertIn('--graphics takes', self.vsim('plot', 'family.raw', '--graphics', 'vga', code=2).stderr)
 
     def test_png_pdf_and_pages(self):
         done = self.vsim('plot', 'family.raw', 'v(out)', '-o', 'a.png', '--size', '400x300', code=None)
