@@ -15,9 +15,9 @@ typedef enum chart_format {
     CHART_SVG,
     CHART_PNG,
     CHART_PDF,
-    CHART_HTML, /* one page that needs no other file; fig_draw makes it, not chart_write */
-    CHART_TXT,  /* Unicode braille */
-    CHART_ANSI, /* the same with a terminal's colours */
+    CHART_HTML,  /* one page that needs no other file; fig_draw makes it, not chart_write */
+    CHART_TXT,   /* Unicode braille */
+    CHART_ANSI,  /* the same with a terminal's colours */
     CHART_KITTY, /* pixels for a terminal, as kitty takes them */
     CHART_SIXEL  /* the same as sixels */
 } chart_format;

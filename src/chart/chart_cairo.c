@@ -112,8 +112,8 @@ static bool put_kitty(const sheet *h, FILE *out)
     bool ok = fp && cairo_surface_write_to_png_stream(h->surface, put, fp) == CAIRO_STATUS_SUCCESS;
     if (fp)
         ok &= !fclose(fp);
-    ok = ok && chart_put_kitty(out, (unsigned char *)png, n, (int)(h->width / 8),
-                               (int)(h->height / 16));
+    ok = ok &&
+         chart_put_kitty(out, (unsigned char *)png, n, (int)(h->width / 8), (int)(h->height / 16));
     free(png);
     return ok;
 }

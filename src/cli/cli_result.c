@@ -62,8 +62,10 @@ static bool says(const char *variable, const char *part)
  * nothing is known. */
 static const char *pixels_of_terminal(void)
 {
-    static const char *const kitty[] = {"kitty", "ghostty", "WezTerm"},
-                      *const sixel[] = {"sixel", "foot", "mlterm", "contour", "yaft"};
+    static const char *const kitty[] = {"kitty", "ghostty", "WezTerm"}, *const sixel[] = {
+                                                                            "sixel", "foot",
+                                                                            "mlterm", "contour",
+                                                                            "yaft"};
     if (!isatty(STDOUT_FILENO) || says("TERM", "screen") || says("TERM", "tmux"))
         return NULL; /* the last two pass nothing on */
     bool yes = cli_variable(NULL, "KITTY_WINDOW_ID") != NULL;

@@ -78,6 +78,11 @@ VS_MUST_USE vs_status idx_look(idx *x, int32_t plot, const idx_window *w, const 
                                int32_t n_col, idx_view *v, const char **why);
 void idx_view_fini(idx_view *v);
 
+/* The points [*from, *to) that show lo to hi of the axis (NAN: from its ends), one on each side
+ * included; all of an axis that does not rise. *rises: whether it does. Status: as idx_build. */
+VS_MUST_USE vs_status idx_range(idx *x, int32_t plot, double lo, double hi, int64_t *from,
+                                int64_t *to, bool *rises, const char **why);
+
 /* The points on both sides of `at`: *k the left one, the right one behind it (the same at ends).
  * Axes that go to and fro: the nearest point. out[n_col][2]: the columns at both; axis[2].
  * Status: VS_OK; VS_EIO; VS_EINPUT: there are no points. */

@@ -404,6 +404,36 @@ static const char *nearest(const idx *x, const idx_part *p, double at, int64_t *
     return why;
 }
 
+/* As look_at_axis; a damaged index is given up. */
+static const char *know_axis(idx *x, idx_part *p)
+{
+    const char *why = look_at_axis(x, p);
+    if (why == damaged) {
+        idx_store_drop(x);
+        why = look_at_axis(x, p);
+    }
+    return why;
+}
+
+vs_status idx_range(idx *x, int32_t plot, double lo, double hi, int64_t *from, int64_t *to,
+                    bool *rises, const char **why)
+{
+    idx_part *p = &x->part[plot];
+    const int64_t n = p->p.n_point;
+    *from = 0;
+    *to = n;
+    *why = know_axis(x, p);
+    *rises = p->p.axis && p->rises;
+    if (!*why && *rises && !isnan(lo))
+        *why = find(x, p, lo, false, from);
+    if (!*why && *rises && !isnan(hi))
+        *why = find(x, p, hi, true, to);
+    *from -= *from > 0;
+    *to += *to < n;
+    *to = *to < *from ? *from : *to;
+    return *why ? VS_EIO : VS_OK;
+}
+
 vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col, int32_t n_col, int64_t *k,
                  double axis[2], double *out, const char **why)
 {
@@ -413,11 +443,7 @@ vs_status idx_at(idx *x, int32_t plot, double at, const int32_t *col, int32_t n_
     *k = 0;
     if (!n)
         return VS_EINPUT;
-    *why = look_at_axis(x, p);
-    if (*why == damaged) {
-        idx_store_drop(x);
-        *why = look_at_axis(x, p);
-    }
+    *why = know_axis(x, p);
     if (!*why)
         *why = p->rises ? find(x, p, at, true, k) : nearest(x, p, at, k);
     if (*why)

@@ -12,15 +12,26 @@ async function showMeasures() {
   const rows = near.flatMap((p) => p.data.series.map((s) => ({ ...s, pane: p }))).slice(0, 40), columns = both ? MEASURES : MEASURES.slice(0, 1);
   const full = await exact(cur, rows);
   if (turn !== tableTurn) return;
-  const span = cur[1] - cur[0];
-  const caption = el('caption', {}, `A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}`);
+  const span = cur[1] - cur[0], rough = both && full.some((s) => s.rough);
+  const caption = el('caption', {}, `${rough ? '≈ ' : ''}A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}${rough ? '\u2003≈: more points than a page holds; least and greatest are exact, the rest is of their extremes' : ''}`);
   const head = el('tr', {}, el('th', { scope: 'col' }, ''), ...columns.map((c) => el('th', { scope: 'col' }, c[1])));
   const body = rows.map((s, k) => {
-    const m = measure(full[k].x, full[k].y, cur[0], both ? cur[1] : cur[0]), mark = el('i');
+    const m = measure(full[k].x, full[k].y, cur[0], both ? cur[1] : cur[0]), mark = el('i'), at = full[k].at;
+    if (at) { [m.a, m.b] = at; m.delta = m.b - m.a; m.slope = m.delta / span; }
     mark.style.background = s.colour;
-    return el('tr', {}, el('td', {}, mark, s.name), ...columns.map((c) => el('td', {}, eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
+    return el('tr', {}, el('td', {}, mark, s.name), ...columns.map((c) => el('td', {}, full[k].rough && !(EXACT.has(c[0]) && (at || c[0] === 'min' || c[0] === 'max' || c[0] === 'pp')) ? '≈ ' : '', eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
   });
   foot.replaceChildren(el('table', { 'aria-label': 'Measures between the cursors' }, caption, el('thead', {}, head), el('tbody', {}, ...body)));
+}
+
+// What extremes of columns, and two points, tell as all points do.
+const EXACT = new Set(['a', 'b', 'delta', 'slope', 'min', 'max', 'pp']);
+
+// The values of a signal at the cursors, on the line between its points; undefined: it is none.
+async function valuesAt(cur, g, s) {
+  const k = g.names.indexOf(s.trace.e);
+  if (k < 0) return undefined;
+  return Promise.all(cur.map(async (x) => (await ask('point', { g: g.id, m: s.member, x })).y[k]));
 }
 
 // The curves between the cursors with all their points, as far as a page can hold them; those of the picture where there is no raw curve.
@@ -30,8 +41,9 @@ async function exact(cur, rows) {
     const plainCurve = s.pane.spec.kind === 'xy' && s.raw && s.trace && !SOURCE.alone;
     if (!plainCurve) { out.push(s); continue; }
     try {
-      const h = await ask('curve', { g: groupOf(s.trace.g).id, e: s.trace.e, x0: lo, x1: hi, w: 200000, m: s.member });
-      out.push({ x: h.members[0].x, y: modulus(h.members[0]) });
+      const g = groupOf(s.trace.g), h = await ask('curve', { g: g.id, e: s.trace.e, x0: lo, x1: hi, w: 200000, m: s.member });
+      const m = h.members[0], rough = m.part > m.n, at = rough ? await valuesAt(cur, g, s) : undefined;
+      out.push({ x: m.x, y: modulus(m), rough, at });
     } catch { out.push(s); }
   }
   return out;

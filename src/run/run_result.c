@@ -285,9 +285,9 @@ static vs_status put_picture(bench *b, const draw_question *q, const fig *f)
     const vsim_inside_picture *p = q->p;
     const fig_request r = request_of(q);
     const chart_format letters = p->colour ? CHART_ANSI : CHART_TXT;
-    chart_format format = !p->pixels                 ? letters
+    chart_format format = !p->pixels                    ? letters
                           : !strcmp(p->pixels, "kitty") ? CHART_KITTY
-                                                     : CHART_SIXEL;
+                                                        : CHART_SIXEL;
     if (p->output)
         (void)chart_format_of(p->output, &format);
     const char *why = "";

@@ -124,8 +124,10 @@ typedef struct curve {
     int64_t n;       /* points there are */
     double x0, x1;   /* the ends of the axis */
     double *px, *py; /* [n_at] what is drawn, or, */
+    double *pim;     /* its imaginary part; NULL: 0 */
     int64_t *at;     /* if they are NULL, [n_at] which points */
     int64_t n_at;
+    int64_t part; /* points in sight */
     const char *axis, *axis_type;
     size_t member;
 } curve;
@@ -173,6 +175,7 @@ static void choose_points(work *w, const view_question *q, curve *c)
     if (!q->over)
         reduce_part(c->x, c->n, q->x0, q->x1, &from, &to);
     const int64_t n = to - from;
+    c->part = n;
     double *size = NULL;
     if (c->y.complex) {
         size = arena_array(&w->mem, double, n + 1);
@@ -205,14 +208,48 @@ static void put_cell(curve *c, const double x[2], const double y[4], int64_t cou
         }
 }
 
-/* Is it a vector of a large plot with an axis, in less than all its points? */
-static bool by_index(const work *w, const view_question *q, size_t plot)
+/* Is it something over the axis of a large plot, in less than all its points? */
+static bool is_large(const work *w, const view_question *q, size_t plot)
 {
     enum { MANY = 1 << 16 };
-    const post_plot *p = w->f->set.plot[plot];
-    const post_vec *y = vector_of(p, q->expr);
-    return w->f->x && !q->over && q->columns > 0 && p->scale && y && !y->complex && !y->v &&
+    return w->f->x && !q->over && q->columns > 0 && w->f->set.plot[plot]->scale &&
            view_n_point(w->f, plot) > MANY;
+}
+
+/* Is it a vector, which the index has? */
+static bool by_index(const work *w, const view_question *q, size_t plot)
+{
+    const post_vec *y = vector_of(w->f->set.plot[plot], q->expr);
+    return is_large(w, q, plot) && y && !y->complex && !y->v;
+}
+
+/* The ends of the axis; false: *why. */
+static bool find_ends(const work *w, size_t plot, curve *c, const char **why)
+{
+    static const int32_t first = 0;
+    const post_plot *p = w->f->set.plot[plot];
+    c->axis = p->scale->name;
+    c->axis_type = p->scale->type;
+    c->n = view_n_point(w->f, plot);
+    return !idx_read(w->f->x, (int32_t)plot, &first, 1, 0, 1, &c->x0, why) &&
+           !idx_read(w->f->x, (int32_t)plot, &first, 1, c->n - 1, 1, &c->x1, why);
+}
+
+/* Other values, piece by piece. *done: false: they need all points at once. false: a message. */
+static bool thin_out(work *w, const view_question *q, size_t plot, curve *c, bool *done)
+{
+    view_thin t;
+    const char *why = "";
+    if (!view_pieces(w->f, plot, &w->e, q, &t, done, &why) ||
+        (*done && !find_ends(w, plot, c, &why)))
+        return w->d.n_error ? false : fail(w, why);
+    c->px = t.x;
+    c->py = t.y;
+    c->pim = t.im;
+    c->n_at = t.n;
+    c->part = t.part;
+    c->y = (post_val){.type = t.type, .plot = w->f->set.plot[plot], .complex = t.im != NULL};
+    return true;
 }
 
 /* false: a message was given. */
@@ -223,29 +260,38 @@ static bool look(work *w, const view_question *q, size_t plot, curve *c)
     const idx_window window = {
         .lo = q->x0, .hi = q->x1, .width = (int32_t)(q->columns < 1 << 20 ? q->columns : 1 << 20)};
     int32_t col = 0;
-    const int32_t first = 0;
     idx_view cells;
     const char *why = "";
-    double end;
     while (p->vec[col] != y)
         col++;
     c->y = (post_val){.type = y->type, .plot = p, .name = y->name};
-    c->axis = p->scale->name;
-    c->axis_type = p->scale->type;
-    c->n = view_n_point(w->f, plot);
-    vs_status st = idx_look(w->f->x, (int32_t)plot, &window, &col, 1, &cells, &why);
+    const vs_status st = idx_look(w->f->x, (int32_t)plot, &window, &col, 1, &cells, &why);
     if (!st) {
         c->px = arena_array(&w->mem, double, 4 * cells.n + 1);
         c->py = arena_array(&w->mem, double, 4 * cells.n + 1);
-        for (int64_t k = 0; k < cells.n; k++)
+        for (int64_t k = 0; k < cells.n; k++) {
             put_cell(c, &cells.x[2 * k], &cells.y[4 * k], cells.count[k]);
-        st = idx_read(w->f->x, (int32_t)plot, &first, 1, 0, 1, &c->x0, &why);
+            c->part += cells.count[k];
+        }
     }
-    if (!st)
-        st = idx_read(w->f->x, (int32_t)plot, &first, 1, c->n - 1, 1, &end, &why);
     idx_view_fini(&cells);
-    c->x1 = end;
-    return !st || fail(w, why);
+    return (!st && find_ends(w, plot, c, &why)) || fail(w, why);
+}
+
+/* The points of a member that are drawn. false: a message was given. */
+static bool find_points(work *w, const view_question *q, size_t plot, curve *c)
+{
+    bool done = false;
+    if (by_index(w, q, plot))
+        return look(w, q, plot, c);
+    if (is_large(w, q, plot) && !thin_out(w, q, plot, c, &done))
+        return false;
+    if (done)
+        return true;
+    if (!value_of(w, plot, w->e.line, &c->y) || !find_axis(w, q, plot, c))
+        return false;
+    choose_points(w, q, c);
+    return true;
 }
 
 /* A member that lacks a vector is left out, if another has it. */
@@ -258,9 +304,7 @@ static curve *curves_of(work *w, const view_question *q)
         if (q->member >= 0 && (size_t)q->member != k)
             continue;
         const size_t plot = w->g->member[k];
-        const bool large = by_index(w, q, plot);
-        if (large ? !look(w, q, plot, &c)
-                  : !value_of(w, plot, w->e.line, &c.y) || !find_axis(w, q, plot, &c)) {
+        if (!find_points(w, q, plot, &c)) {
             if (all)
                 diag_take_back(&w->d, before);
             continue;
@@ -269,8 +313,6 @@ static curve *curves_of(work *w, const view_question *q)
             diag_take_back(&w->d, before);
             before = diag_try(&w->d);
         }
-        if (!large)
-            choose_points(w, q, &c);
         vec_push(all, c);
     }
     return all;
@@ -295,7 +337,8 @@ static void put_curve_head(const curve *all, const work *w, FILE *out)
         const curve *c = &all[k];
         fprintf(out, "%s{\"member\":%zu,\"label\":", k ? "," : "", c->member);
         page_string(out, view_member_name(w->v, w->g, c->member, buf));
-        fprintf(out, ",\"n\":%lld,\"all\":%lld,\"x0\":", (long long)c->n_at, (long long)c->n);
+        fprintf(out, ",\"n\":%lld,\"all\":%lld,\"part\":%lld,\"x0\":", (long long)c->n_at,
+                (long long)c->n, (long long)c->part);
         page_number(out, c->x0);
         fputs(",\"x1\":", out);
         page_number(out, c->x1);
@@ -312,6 +355,7 @@ static void put_numbers(const curve *c, bool complex, FILE *out)
             const int64_t i = c->px ? k : c->at[k];
             const double y = c->px          ? (!part       ? c->px[i]
                                                : part == 1 ? c->py[i]
+                                               : c->pim    ? c->pim[i]
                                                            : 0)
                              : !part        ? c->x[i]
                              : c->y.complex ? c->y.v[2 * i + (part == 2)]

@@ -171,16 +171,57 @@ bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why
     return good;
 }
 
+static int64_t bytes_of(const post_vec *v)
+{
+    return v->cap * (1 + v->complex) * (int64_t)sizeof *v->v;
+}
+
+bool view_load_part(view_file *f, size_t plot, const size_t *place, size_t n_place, int64_t from,
+                    int64_t n, const char **why)
+{
+    const bool pairs = idx_plot_of(f->x, (int32_t)plot)->complex;
+    const int32_t w = 1 + pairs;
+    int32_t *col = vs_calloc(w * n_place + 1, sizeof *col);
+    for (size_t i = 0; i < n_place; i++)
+        for (int32_t k = 0; k < w; k++)
+            col[w * (int32_t)i + k] = w * (int32_t)place[i] + k;
+    double *all = vs_malloc((size_t)n * n_place * (size_t)w * sizeof *all + 1);
+    const bool ok = !idx_read(f->x, (int32_t)plot, col, w * (int32_t)n_place, from, n, all, why);
+    for (size_t i = 0; i < n_place && ok; i++) {
+        post_vec *v = f->set.plot[plot]->vec[place[i]];
+        const double *re = all + (int64_t)i * w * n;
+        f->loaded -= v->v ? bytes_of(v) : 0;
+        v->v = vs_realloc(v->v, (size_t)n * (1 + v->complex) * sizeof *v->v + 1);
+        for (int64_t k = 0; k < n && v->complex; k++) {
+            v->v[2 * k] = re[k];
+            v->v[2 * k + 1] = re[n + k];
+        }
+        if (!v->complex)
+            memcpy(v->v, re, (size_t)n * sizeof *v->v);
+        v->n = v->cap = n;
+        f->loaded += bytes_of(v);
+    }
+    vs_free(all);
+    vs_free(col);
+    return ok;
+}
+
+void view_forget_plot(view_file *f, size_t plot)
+{
+    post_plot *p = f->set.plot[plot];
+    for (size_t i = 0; i < vec_len(p->vec) && f->x; i++) {
+        post_vec *v = p->vec[i];
+        f->loaded -= v->v ? bytes_of(v) : 0;
+        vs_free(v->v);
+        v->v = NULL;
+        v->n = v->cap = 0;
+    }
+}
+
 void view_forget_values(view_file *f)
 {
     if (!f->x || f->loaded < MOST_LOADED)
         return;
     for (size_t k = 0; k < vec_len(f->set.plot); k++)
-        for (size_t i = 0; i < vec_len(f->set.plot[k]->vec); i++) {
-            post_vec *v = f->set.plot[k]->vec[i];
-            vs_free(v->v);
-            v->v = NULL;
-            v->n = v->cap = 0;
-        }
-    f->loaded = 0;
+        view_forget_plot(f, k);
 }

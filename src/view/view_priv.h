@@ -1,6 +1,7 @@
 /* view_priv.h - between the files of src/view:
  *     view.c         groups of plots, the list of signals
  *     view_file.c    files, values that are read when they are asked for
+ *     view_pieces.c  expressions over large plots
  *     view_curve.c   curves and spectra of expressions */
 #ifndef VIEW_PRIV_H
 #define VIEW_PRIV_H
@@ -47,8 +48,26 @@ int64_t view_n_point(const view_file *f, size_t plot);
  * *why says what is wrong with the file. */
 bool view_need(view_file *f, size_t plot, post_vec *v, const char **why);
 bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why);
-/* Called before an answer: frees values that earlier answers needed, if they take much memory. */
+/* Values [from, from + n) of vectors of a plot, by their places, in place of all: only until the
+ * next view_forget_plot. false: *why. */
+bool view_load_part(view_file *f, size_t plot, const size_t *place, size_t n_place, int64_t from,
+                    int64_t n, const char **why);
+/* Before an answer: values of earlier ones go if they are many. Those of one plot. */
 void view_forget_values(view_file *f);
+void view_forget_plot(view_file *f, size_t plot);
+
+/* -- view_pieces.c -- */
+/* A curve that is drawn instead of all its points. */
+typedef struct view_thin {
+    double *x, *y, *im; /* [n] in the arena; im NULL: real */
+    int64_t n, part;    /* points; of how many */
+    const char *type;
+} view_thin;
+/* An expression, or a vector of that name, over a plot of many points, whose vectors come into
+ * memory in pieces. *thin: it was done; false: a part of its vectors does not give that part of it.
+ * false: a message was given, or *why. */
+bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
+                 bool *thin, const char **why);
 
 /* -- view.c -- */
 /* "r=1000", "#2": what tells a member from the others; text in buf or the plot's. */

@@ -194,10 +194,72 @@ START_TEST(a_window_of_a_large_plot_has_its_extremes)
     ck_assert(good && n - (size_t)((const char *)x - text) == 2 * 5 * sizeof *x);
     ck_assert(x[0] == PEAK - 2 && x[4] == PEAK + 2 && x[5 + 2] == 99);
     vs_free(text);
-    part.expr = "v(out)+1"; /* read as a whole */
+    part.expr = "v(out)+1"; /* in pieces */
     text = curve_of(v, part, &n, &good);
     x = numbers_of(text);
     ck_assert(good && x[2] == PEAK && x[5 + 2] == 100);
+    vs_free(text);
+    view_free(&v);
+}
+END_TEST
+
+/* What a curve has in its first member: points, and the extremes of y. */
+typedef struct seen {
+    size_t n;
+    double lo, hi;
+} seen;
+
+static seen look_at(view *v, const char *expr, int64_t columns)
+{
+    size_t n;
+    bool good;
+    const view_question q = {
+        .expr = expr, .x0 = 1000, .x1 = 190000, .columns = columns, .member = -1};
+    char *text = curve_of(v, q, &n, &good);
+    ck_assert_msg(good, "%s", text);
+    const double *x = numbers_of(text);
+    seen s = {(n - (size_t)((const char *)x - text)) / (2 * sizeof *x), INFINITY, -INFINITY};
+    for (size_t k = 0; k < s.n; k++) {
+        ck_assert(!k || x[k] > x[k - 1]);
+        s.lo = fmin(s.lo, x[s.n + k]);
+        s.hi = fmax(s.hi, x[s.n + k]);
+    }
+    ck_assert(x[0] >= 999 && x[s.n - 1] <= 190001);
+    vs_free(text);
+    return s;
+}
+
+START_TEST(expressions_by_pieces_have_the_extremes_of_all_points)
+{
+    /* the last two need all points at once; the peak is in the second piece of 65536 points */
+    static const char *const expr[] = {"v(out)*2-1",
+                                       "db(v(out)+100)",
+                                       "max(v(out),0)*v(x1.\xff)",
+                                       "v(out) > 0.5 ? 3 : v(out)",
+                                       "deriv(v(out))",
+                                       "v(out)-mean(v(out))"};
+    write_large(200000, 123457);
+    view *v = open_view();
+    for (size_t k = 0; k < VS_COUNT(expr); k++) {
+        const seen few = look_at(v, expr[k], 100), all = look_at(v, expr[k], 0);
+        ck_assert_int_eq(all.n, 189003);
+        ck_assert(few.n > 100 && few.n < 4 * 110);
+        ck_assert_msg(few.lo == all.lo && few.hi == all.hi, "%s", expr[k]);
+    }
+    view_free(&v);
+}
+END_TEST
+
+START_TEST(mistakes_in_expressions_over_large_plots_are_told)
+{
+    size_t n;
+    bool good;
+    write_large(70000, 5);
+    view *v = open_view();
+    const view_question q = {
+        .expr = "v(out)+v(oot)", .x0 = NAN, .x1 = NAN, .columns = 100, .member = -1};
+    char *text = curve_of(v, q, &n, &good);
+    ck_assert(!good && strstr(text, "\"from\":7,\"length\":6") && strstr(text, "v(out)"));
     vs_free(text);
     view_free(&v);
 }
@@ -275,6 +337,8 @@ int main(void)
     tcase_add_test(t, a_file_that_grows_is_read_again);
     tcase_add_test(t, a_window_of_a_large_plot_has_its_extremes);
     tcase_add_test(t, a_point_has_a_value_for_each_signal);
+    tcase_add_test(t, expressions_by_pieces_have_the_extremes_of_all_points);
+    tcase_add_test(t, mistakes_in_expressions_over_large_plots_are_told);
     tcase_add_test(t, values_between_points_are_on_the_line);
     tcase_add_test(t, a_spectrum_has_its_tone);
     suite_add_tcase(s, t);
