@@ -261,6 +261,12 @@ typedef struct vsim_inside_viewer {
 VSIM_MUST_USE vsim_status vsim_inside_view(const vsim_settings *set, const vsim_inside_streams *s,
                                            const vsim_inside_viewer *v);
 
+/* The index of the results at `path` (PATH.idx), while another process writes them: returns when
+ * `ended` does and all is indexed. Status: VSIM_OK; VSIM_EIO, VSIM_EINPUT with a message. */
+VSIM_MUST_USE vsim_status vsim_inside_index(const vsim_settings *set, const vsim_inside_streams *s,
+                                            const char *path, bool (*ended)(void *user),
+                                            void *user);
+
 /* -- processes of an MPI launcher (docs/sweeps.md). Joining forks: call it before there are threads
  * -- */
 /* Did a launcher start this process? `variable` looks names of the environment up. */

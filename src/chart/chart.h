@@ -3,7 +3,8 @@
  * Use:    fill a chart (all that it points to stays the caller's), then chart_write.
  * Curves of more points than the picture can show keep the extremes of each column, so that no peak
  * is lost. The same chart gives the same bytes on every machine (SVG, letters).
- * PNG, PDF and pixels for terminals are drawn by cairo, in a plug-in (libvsim-cairo.so) that a build without it lacks. */
+ * PNG, PDF and pixels for terminals are drawn by cairo, in a plug-in (libvsim-cairo.so) that a
+ * build without it lacks. */
 #ifndef CHART_H
 #define CHART_H
 

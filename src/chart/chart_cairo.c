@@ -1,4 +1,5 @@
-/* chart_cairo.c - PNG, PDF and pixels for terminals by cairo. The plug-in: nothing else of vsim knows of cairo. */
+/* chart_cairo.c - PNG, PDF and pixels for terminals by cairo. The plug-in: nothing else of vsim
+ * knows of cairo. */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>

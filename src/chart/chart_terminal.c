@@ -1,6 +1,6 @@
 /* chart_terminal.c - pictures of pixels for terminals that show them.
- * Source: kitty, "Terminal graphics protocol": ESC _ G keys ; base64 ESC \, in chunks of up to 4096
- *         letters, m=1 while there are more; f=100: PNG; a=T: show it at the cursor; q=2: no answer.
+ * Source: kitty, "Terminal graphics protocol": ESC _ G keys ; base64 ESC \, in chunks of up to
+ *         4096 letters, m=1 while there are more; f=100: PNG; a=T: show it here; q=2: no answer.
  *         DEC, "VT330/VT340 Programmer Reference", ch. 14, sixel: bands of 6 rows, a letter (63 +
  *         bits) for 6 pixels of one colour, !N repeats, $ goes back to the left, - to the next. */
 #include <stdlib.h>

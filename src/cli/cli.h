@@ -102,6 +102,7 @@ typedef struct cli_opt {
     bool no_times;                     /* report */
     bool common;                       /* --common */
     bool view, no_open;                /* --view, --no-open */
+    bool index;                        /* --index */
     /* of the environment: cli_env.c */
     const char *models, *plugins, *cpu;
     size_t memory;    /* bytes that the machine has for us; 0: not known */
@@ -167,6 +168,15 @@ int cli_guarded(const cli_opt *o, size_t n_read, int (*work)(const cli_opt *o));
 bool cli_numbers(const char *text, double *a, double *b);
 /* "50,75": any number of them, to be freed. */
 bool cli_list(const char *text, double **x, size_t *n);
+
+/* -- the index of results beside a run (cli_index.c): NULL, which the other takes, if none is
+ * wanted -- */
+typedef struct cli_index cli_index;
+cli_index *cli_index_begin(const cli_opt *o);
+/* The run is over; waits until the index is whole. false: there is none, as was told. */
+bool cli_index_end(cli_index *x);
+/* Where a run writes its results (cli_view.c). false: the name is too long. */
+bool cli_results_of(const cli_opt *o, char path[4096]);
 
 /* -- the viewer beside a run (cli_view.c): NULL, which all take, if there is none -- */
 typedef struct cli_watch cli_watch;

@@ -62,6 +62,7 @@ enum {
     OPT_TIME_SHIFT,
     OPT_COMMON,
     OPT_STEPS,
+    OPT_INDEX,
     OPT_VIEW,
     OPT_NO_OPEN,
     OPT_NO_TIMES,
@@ -133,6 +134,7 @@ static const struct option options[] = {
     {"time-shift", required_argument, NULL, OPT_TIME_SHIFT},
     {"common", no_argument, NULL, OPT_COMMON},
     {"view", no_argument, NULL, OPT_VIEW},
+    {"index", no_argument, NULL, OPT_INDEX},
     {"no-open", no_argument, NULL, OPT_NO_OPEN},
     {"no-times", no_argument, NULL, OPT_NO_TIMES},
     {"vs", required_argument, NULL, OPT_PICTURE},
@@ -511,6 +513,7 @@ static bool apply(cli_opt *o, int c, const char *text)
     case OPT_ABSTOL: return parse_tolerance("--abstol", text, &o->abstol);
     case OPT_COMMON: o->common = true; return true;
     case OPT_VIEW: o->view = true; return true;
+    case OPT_INDEX: o->index = true; return true;
     case OPT_NO_OPEN: o->no_open = true; return true;
     case OPT_NO_TIMES: o->no_times = true; return true;
     case OPT_TIME_SHIFT: return parse_tolerance("--time-shift", text, &o->time_shift);
@@ -570,6 +573,11 @@ static bool check_view(const cli_opt *o)
         return usage("profile --view shows the file of --steps, which is missing", NULL);
     if (o->view && o->command != CMD_RUN && !steps)
         return usage("only running a deck and profile take", "--view");
+    if (o->index && o->command != CMD_RUN)
+        return usage("only running a deck takes", "--index");
+    if (o->index &&
+        (o->format != VSIM_RAW || o->no_output || o->server || (o->raw && !strcmp(o->raw, "-"))))
+        return usage("--index is of a binary raw file; this run writes none", NULL);
     if (o->no_open && o->command != CMD_VIEW && !o->view)
         return usage("only view and --view take", "--no-open");
     if (o->view && !steps && (o->no_output || o->server || (o->raw && !strcmp(o->raw, "-"))))
@@ -822,6 +830,7 @@ static const char help_main[] =
     "\n"
     "View (docs/view.md)\n"
     "  --view                       look at a run's results in a browser while it goes on\n"
+    "  --index                      make the index of large results while they are written\n"
     "  --no-times                   report: without date and times: the same results, the same "
     "bytes\n"
     "  --no-open                    print the page's address only\n"

@@ -174,6 +174,7 @@ int cli_run(const cli_opt *o)
     }
     if (!cli_out_open(&out, o))
         return CLI_IO;
+    cli_index *index = cli_index_begin(o);
     progress.watch = cli_watch_begin(o);
     listen_to_signals();
     cli_opt here = *o;
@@ -186,7 +187,8 @@ int cli_run(const cli_opt *o)
                         (o->verify && quit == VSIM_NOT_VERIFIED);
     const bool ended = interrupted || cli_watch_stopped(progress.watch);
     const int code = ended ? CLI_INTERRUPT : st == VSIM_OK || differ ? quit : cli_exit_code(st);
-    const bool told = cli_out_close(&out);
+    bool told = cli_out_close(&out);
+    told &= cli_index_end(index);
     cli_watch_end(progress.watch);
     return code == CLI_OK && !told ? CLI_IO : code;
 }

@@ -160,7 +160,7 @@ int cli_view(const cli_opt *o) { return cli_guarded(o, o->n_arg, view_files); }
 /* -- beside a run -- */
 
 /* Where the run writes its results: its own rule (vsim_inside_job.raw). */
-static bool results_of(const cli_opt *o, char path[4096])
+bool cli_results_of(const cli_opt *o, char path[4096])
 {
     static const char *const ending[] = {".raw", ".raw", ".csv"};
     if (o->steps)
@@ -174,7 +174,7 @@ static bool results_of(const cli_opt *o, char path[4096])
 cli_watch *cli_watch_begin(const cli_opt *o)
 {
     char path[4096];
-    if (!o->view || !results_of(o, path))
+    if (!o->view || !cli_results_of(o, path))
         return NULL;
     cli_watch *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (w == MAP_FAILED) {

@@ -322,6 +322,8 @@ idx_change idx_refresh(idx *x)
     return IDX_GREW;
 }
 
+void idx_whole(idx *x) { x->grew = false; }
+
 /* -- values -- */
 
 /* Rows that are short: some at once, and what is asked for out of them. */

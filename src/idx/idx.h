@@ -50,6 +50,10 @@ bool idx_found(const idx *x);
  * Status: VS_OK; VS_EIO: the file ends earlier than it did, or the index cannot be written. */
 VS_MUST_USE vs_status idx_build(idx *x, int64_t bytes, double *done, const char **why);
 
+/* The caller says that the file grows no more: the next idx_build also indexes the points at its
+ * end that wait for others. */
+void idx_whole(idx *x);
+
 /* Whether the file changed since it was opened, or since the last call. REPLACED: another file, or
  * one that was cut off: nothing that was read holds; close, and open again. GONE: its name is. */
 typedef enum idx_change { IDX_SAME, IDX_GREW, IDX_REPLACED, IDX_GONE } idx_change;

@@ -48,24 +48,26 @@ int64_t view_n_point(const view_file *f, size_t plot);
  * *why says what is wrong with the file. */
 bool view_need(view_file *f, size_t plot, post_vec *v, const char **why);
 bool view_need_all(view_file *f, size_t plot, const char *expr, const char **why);
-/* Values [from, from + n) of vectors of a plot, by their places, in place of all: only until the
- * next view_forget_plot. false: *why. */
+/* Reads points [from, from + n) of the vectors at place [n_place] of a plot, and lets the vectors
+ * have these alone until view_forget_plot. false: *why says what is wrong with the file. */
 bool view_load_part(view_file *f, size_t plot, const size_t *place, size_t n_place, int64_t from,
                     int64_t n, const char **why);
-/* Before an answer: values of earlier ones go if they are many. Those of one plot. */
+/* Called before an answer: frees values that earlier answers needed, if they take much memory. */
 void view_forget_values(view_file *f);
+/* Frees the values of one plot. */
 void view_forget_plot(view_file *f, size_t plot);
 
 /* -- view_pieces.c -- */
-/* A curve that is drawn instead of all its points. */
+/* The points of a curve that a picture shows. */
 typedef struct view_thin {
-    double *x, *y, *im; /* [n] in the arena; im NULL: real */
-    int64_t n, part;    /* points; of how many */
+    double *x, *y, *im; /* [n] in the arena of post_env; im NULL: the curve is real */
+    int64_t n, part;    /* points that are shown, of how many in the range */
     const char *type;
 } view_thin;
-/* An expression, or a vector of that name, over a plot of many points, whose vectors come into
- * memory in pieces. *thin: it was done; false: a part of its vectors does not give that part of it.
- * false: a message was given, or *why. */
+/* Evaluates q->expr (a vector of that name, or an expression) over a plot of many points, of which
+ * it has one piece in memory at a time. *thin: false if the expression needs all points at once;
+ * nothing was computed then. Returns false with a message, or with *why (the end of a sentence
+ * about the file). */
 bool view_pieces(view_file *f, size_t plot, post_env *e, const view_question *q, view_thin *to,
                  bool *thin, const char **why);
 

@@ -290,6 +290,33 @@ class Answers(View):
             self.assertIn(told, run.stderr)
 
 
+class Index(View):
+    DECK = 'long\nV1 in 0 sin(0 1 1meg)\nR1 in out 1k\nC1 out 0 1n\n.tran 1n 150u 0 1n\n.op\n.end\n'
+
+    def test_it_is_whole_when_the_run_is_and_gives_the_same_pictures(self):
+        self.write('i.sp', self.DECK)
+        subprocess.run([VSIM, '-q', 'i.sp'], cwd=self.tmp.name, check=True, timeout=240)
+        plain = self.serve('view', 'i.raw').numbers('curve', g=0, e='v(out)', w=100)[1]
+        subprocess.run([VSIM, '-q', 'i.sp', '--index'], cwd=self.tmp.name, check=True, timeout=240)
+        with open(self.path('i.raw.idx'), 'rb') as f:
+            magic, one, size, seconds, nanoseconds = struct.unpack('<8s4q', f.read(40))
+        seen = os.stat(self.path('i.raw'))
+        self.assertEqual((magic[:7], one, size), (b'vsimidx', 1, seen.st_size))
+        self.assertEqual(seconds * 10**9 + nanoseconds, seen.st_mtime_ns)
+        before = os.stat(self.path('i.raw.idx')).st_mtime_ns
+        self.assertEqual(self.serve('view', 'i.raw').numbers('curve', g=0, e='v(out)', w=100)[1], plain)
+        self.assertEqual(os.stat(self.path('i.raw.idx')).st_mtime_ns, before)  # used as it was
+
+    def test_what_has_no_binary_file_has_none(self):
+        self.write('i.sp', self.DECK)
+        for more in ('--csv', '--ascii', '--no-output'):
+            run = subprocess.run([VSIM, 'i.sp', '--index', more], cwd=self.tmp.name, capture_output=True, text=True, timeout=60)
+            self.assertEqual((run.returncode, '--index' in run.stderr), (2, True), more)
+        self.write('bad.sp', 'bad\nR1 a b nix\n.end\n')
+        run = subprocess.run([VSIM, '-q', 'bad.sp', '--index'], cwd=self.tmp.name, capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+
+
 class Browser(View):
     """A program called xdg-open in the path, which notes what it is given."""
 
