@@ -3,7 +3,6 @@
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart_build.h"
@@ -104,18 +103,29 @@ EXPORT void chart_cairo_drop(void *surface, size_t n)
     h->surface = NULL;
 }
 
-/* Letters of a terminal that are as large as the picture: 8 by 16 units each. */
+typedef struct bytes {
+    unsigned char *s;
+    size_t n, cap;
+} bytes;
+
+static cairo_status_t keep(void *user, const unsigned char *data, unsigned n)
+{
+    bytes *b = user;
+    if (b->cap < b->n + n)
+        b->s = vs_realloc(b->s, b->cap = 2 * b->cap + n);
+    memcpy(b->s + b->n, data, n);
+    b->n += n;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+/* On so many letters of a terminal as the picture has room for, 8 by 16 units each. */
 static bool put_kitty(const sheet *h, FILE *out)
 {
-    char *png = NULL;
-    size_t n = 0;
-    FILE *fp = open_memstream(&png, &n);
-    bool ok = fp && cairo_surface_write_to_png_stream(h->surface, put, fp) == CAIRO_STATUS_SUCCESS;
-    if (fp)
-        ok &= !fclose(fp);
-    ok = ok &&
-         chart_put_kitty(out, (unsigned char *)png, n, (int)(h->width / 8), (int)(h->height / 16));
-    free(png);
+    bytes png = {0};
+    const bool ok =
+        cairo_surface_write_to_png_stream(h->surface, keep, &png) == CAIRO_STATUS_SUCCESS &&
+        chart_put_kitty(out, png.s, png.n, (int)(h->width / 8), (int)(h->height / 16));
+    vs_free(png.s);
     return ok;
 }
 

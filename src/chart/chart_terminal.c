@@ -3,7 +3,6 @@
  *         4096 letters, m=1 while there are more; f=100: PNG; a=T: show it here; q=2: no answer.
  *         DEC, "VT330/VT340 Programmer Reference", ch. 14, sixel: bands of 6 rows, a letter (63 +
  *         bits) for 6 pixels of one colour, !N repeats, $ goes back to the left, - to the next. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart_priv.h"

@@ -13,17 +13,21 @@ function valueAt(x, y, at) {
   const k = indexBelow(x, at);
   if (k < 0 || !x.length) return NaN;
   if (k >= x.length - 1) return at <= x[x.length - 1] ? y[x.length - 1] : NaN;
+  if (x[k] === at && x[k + 1] !== at) return y[k]; // whatever the next one is
   return x[k + 1] === x[k] ? y[k + 1] : y[k] + (y[k + 1] - y[k]) * (at - x[k]) / (x[k + 1] - x[k]);
 }
 
 // The part from a to b, its ends interpolated.
 function cut(x, y, a, b) {
-  const xs = [], ys = [];
   const lo = Math.max(a, x[0]), hi = Math.min(b, x[x.length - 1]);
-  if (!(hi >= lo)) return { x: xs, y: ys };
-  xs.push(lo); ys.push(valueAt(x, y, lo));
-  for (let k = indexBelow(x, lo) + 1; k < x.length && x[k] < hi; k++) { xs.push(x[k]); ys.push(y[k]); }
-  if (hi > lo) { xs.push(hi); ys.push(valueAt(x, y, hi)); }
+  if (!(hi >= lo)) return { x: new Float64Array(0), y: new Float64Array(0) };
+  const from = indexBelow(x, lo) + 1;
+  let to = from;
+  while (to < x.length && x[to] < hi) to++;
+  const n = to - from + (hi > lo ? 2 : 1), xs = new Float64Array(n), ys = new Float64Array(n);
+  xs[0] = lo; ys[0] = valueAt(x, y, lo);
+  xs.set(x.subarray(from, to), 1); ys.set(y.subarray(from, to), 1);
+  if (hi > lo) { xs[n - 1] = hi; ys[n - 1] = valueAt(x, y, hi); }
   return { x: xs, y: ys };
 }
 

@@ -119,7 +119,7 @@ function drawMarks(s, g, marks) {
     s.dot(x, y, m.small ? 2.5 : 4, { colour: css('ink'), open: true });
     if (!m.text) continue;
     const left = x > g.right - 150;
-    let at = Math.max(g.top + 9, y - 11);
+    let at = left && !m.small ? Math.min(g.bottom - 9, y + 13) : Math.max(g.top + 9, y - 11); // a falling curve leaves room there
     if (!m.small && Math.abs(x - beside) < 180 && Math.abs(at - above) < 16) at = above + 17;
     [above, beside] = [at, x];
     s.text(x + (left ? -9 : 9), at, m.text, { colour: css('ink'), align: left ? 'right' : 'left', back: css('sheet'), bold: true });

@@ -10,14 +10,16 @@ async function showMeasures() {
   const near = PANES.filter((p) => p.data && p.axis === axis && KINDS[p.spec.kind].follows && p.data.cursors !== false);
   const d = pane.data, both = cur[1] !== null && cur[1] !== undefined, unit = d.axisUnit;
   const rows = near.flatMap((p) => p.data.series.map((s) => ({ ...s, pane: p }))).slice(0, 40), columns = both ? MEASURES : MEASURES.slice(0, 1);
-  const full = await exact(cur, rows);
-  if (turn !== tableTurn) return;
-  const span = cur[1] - cur[0], rough = both && full.some((s) => s.rough);
+  const full = [];
+  for (const s of rows) { // one after the other: each may be all that a page should hold
+    full.push(await measured(cur, s, both));
+    if (turn !== tableTurn) return;
+  }
+  const span = cur[1] - cur[0], rough = full.some((s) => s.rough);
   const caption = el('caption', {}, `${rough ? '≈ ' : ''}A ${eng(cur[0], unit, 6)}${both ? `\u2003B ${eng(cur[1], unit, 6)}\u2003B − A ${eng(span, unit, 6)}${unit === 's' ? `\u20031/(B − A) ${eng(1 / Math.abs(span), 'Hz', 5)}` : ''}` : ''}${rough ? '\u2003≈: more points than a page holds; least and greatest are exact, the rest is of their extremes' : ''}`);
   const head = el('tr', {}, el('th', { scope: 'col' }, ''), ...columns.map((c) => el('th', { scope: 'col' }, c[1])));
   const body = rows.map((s, k) => {
-    const m = measure(full[k].x, full[k].y, cur[0], both ? cur[1] : cur[0]), mark = el('i'), at = full[k].at;
-    if (at) { [m.a, m.b] = at; m.delta = m.b - m.a; m.slope = m.delta / span; }
+    const { m, at } = full[k], mark = el('i');
     mark.style.background = s.colour;
     return el('tr', {}, el('td', {}, mark, s.name), ...columns.map((c) => el('td', {}, full[k].rough && !(EXACT.has(c[0]) && (at || c[0] === 'min' || c[0] === 'max' || c[0] === 'pp')) ? '≈ ' : '', eng(m[c[0]], c[2](s.pane.data.unit, unit), 4))));
   });
@@ -34,19 +36,25 @@ async function valuesAt(cur, g, s) {
   return Promise.all(cur.map(async (x) => (await ask('point', { g: g.id, m: s.member, x })).y[k]));
 }
 
-// The curves between the cursors with all their points, as far as a page can hold them; those of the picture where there is no raw curve.
-async function exact(cur, rows) {
-  const lo = Math.min(cur[0], cur[1] ?? cur[0]), hi = Math.max(cur[0], cur[1] ?? cur[0]), out = [];
-  for (const s of rows) {
-    const plainCurve = s.pane.spec.kind === 'xy' && s.raw && s.trace && !SOURCE.alone;
-    if (!plainCurve) { out.push(s); continue; }
-    try {
-      const g = groupOf(s.trace.g), h = await ask('curve', { g: g.id, e: s.trace.e, x0: lo, x1: hi, w: 200000, m: s.member });
-      const m = h.members[0], rough = m.part > m.n, at = rough ? await valuesAt(cur, g, s) : undefined;
-      out.push({ x: m.x, y: modulus(m), rough, at });
-    } catch { out.push(s); }
-  }
-  return out;
+// The measures of a curve: {m, rough, at}, of all points between the cursors as far as a page can hold them; of those of the picture where there is no raw curve.
+const known = new Map();
+async function measured(cur, s, both) {
+  const a = cur[0], b = both ? cur[1] : a, ofPicture = () => ({ m: measure(s.x, s.y, a, b), rough: false });
+  if (s.pane.spec.kind !== 'xy' || !s.raw || !s.trace || SOURCE.alone) return ofPicture();
+  const g = groupOf(s.trace.g), q = { g: g.id, e: s.trace.e, x0: Math.min(a, b), x1: Math.max(a, b), w: 200000, m: s.member }, key = `${GENERATION} ${a} ${JSON.stringify(q)}`;
+  if (known.has(key)) return known.get(key);
+  try {
+    const c = (await SOURCE.curve(q)).members[0], out = { m: measure(c.x, modulus(c), a, b), rough: both && c.part > c.n };
+    out.at = out.rough ? await valuesAt(cur, g, s) : undefined;
+    if (out.at) {
+      [out.m.a, out.m.b] = out.at;
+      out.m.delta = out.m.b - out.m.a;
+      out.m.slope = out.m.delta / (b - a);
+    }
+    if (known.size > 200) known.clear();
+    known.set(key, out);
+    return out;
+  } catch { return ofPicture(); }
 }
 
 // All values of a plot with one point: a table of devices for each kind of them, quantities as columns, then the rest.

@@ -4,8 +4,11 @@
 Pictures are compared with those of tests/data/view; --keep writes new ones there instead, to be looked at. Two pictures
 agree if not more than 1 % of their blocks of 8 x 8 pixels differ by more than a fifth of the range: fonts and edges may
 differ a little, a missing curve (a block in 60 of a picture's height, along all of its width) may not."""
+import array
 import base64
+import cmath
 import csv
+import glob
 import json
 import math
 import os
@@ -132,6 +135,19 @@ C1 out 0 1n
 .tran 1n 10 0 1n
 .end
 '''
+
+
+def unity_of(rows):
+    """Frequency and phase margin, in degrees, where v(out) of an ac table passes 0 dB, straight over the logarithm."""
+    last = None
+    for r in rows:
+        f, v = float(r['frequency']), complex(float(r['v(out).re']), float(r['v(out).im']))
+        db, phase = 20 * math.log10(abs(v)), cmath.phase(v)
+        if last and last[1] > 0 >= db:
+            part, turn = last[1] / (last[1] - db), (phase - last[2] + math.pi) % (2 * math.pi) - math.pi
+            return last[0] * (f / last[0]) ** part, (math.degrees(last[2] + part * turn) + 360) % 360 - 180
+        last = f, db, phase
+    raise AssertionError('never 0 dB')
 
 
 def why_not():
@@ -285,6 +301,31 @@ class Kinds(Page):
         self.assertAlmostEqual(float(re.search(r'gain margin (\S+) dB', told).group(1)), -20 * math.log10(125), delta=0.1)
         self.assertAlmostEqual(float(re.search(r'unity gain at (\S+) MHz', told).group(1)), unity / (2e-6 * math.pi) / 1e6, delta=0.01)
         self.looks_like(p, 'bode')
+
+    def test_the_op_amp_of_a_real_process(self):
+        kit = glob.glob(os.path.join(PEERS, 'lib', 'python3*', 'site-packages', 'ihp', 'models'))
+        if not kit:
+            self.skipTest('no IHP kit')
+        with open(os.path.join(ROOT, 'tests', 'data', 'ihp', 'ota_ac.sp')) as f:
+            lines = f.read().split('\n')
+        hdl = ['.hdl "$PDK/ngspice/va/%s"' % m for m in ('psp103/psp103.va', 'psp103/psp103_nqs.va', 'r3_cmc/r3_cmc.va', 'mosvar/mosvar.va')]
+        self.write('a.sp', '\n'.join(lines[:1] + hdl + lines[1:]))
+        subprocess.run([VSIM, '-q', '--allow-native', 'a.sp', '-r', 'a.raw'], cwd=self.tmp.name, check=True, timeout=240,
+                       stdin=subprocess.DEVNULL, env={**os.environ, 'PDK': kit[0]})
+        p = self.view({'panes': [self.pane('db', 'v(out)', what=AC), self.pane('ph', 'v(out)', what=AC)]})
+        told = ' '.join(self.facts(p, 0) + self.facts(p, 1)).replace('−', '-')
+        self.vsim('convert', 'a.raw', 'b.csv')
+        with open(self.path('b.csv'), newline='') as f:
+            rows = list(csv.DictReader(f))
+        with open(os.path.join(ROOT, 'tests', 'data', 'ihp', 'ota_ac.csv'), newline='') as f:
+            first = next(r for r in csv.DictReader(f) if r['row'] == '0')  # of ngspice, at 1 Hz
+        self.assertAlmostEqual(float(rows[0]['v(out).re']) / float(first['v(out).re']), 1, delta=1e-3)
+        unity, margin = unity_of(rows)
+        number, prefix = re.search(r'unity gain at (\S+) ([kM])Hz', told).groups()
+        # between points of 10 a decade the page goes straight over the logarithm, as unity_of does
+        self.assertAlmostEqual(float(number) * {'k': 1e3, 'M': 1e6}[prefix] / unity, 1, delta=1e-3)
+        self.assertAlmostEqual(float(re.search(r'phase margin (\S+)°', told).group(1)), margin, delta=0.1)
+        self.looks_like(p, 'opamp')
 
     def test_noise_is_sorted_by_what_devices_give(self):
         self.run_deck(LOOP)
@@ -535,6 +576,47 @@ class Use(Page):
             p.keyboard.press(key)
         self.assertEqual(p.locator('.row.at .name').inner_text(), 'v(x99.y49.z19)')
         self.looks_like(p, 'tree')
+
+    def put_raw(self, rows, what=TRAN, names=('time', 'v(a)')):
+        head = 'Title: t\nPlotname: %s\nFlags: real\nNo. Variables: %d\nNo. Points: %d\nVariables:\n' % (what, len(names), len(rows) // len(names))
+        vectors = ''.join('\t%d\t%s\t%s\n' % (k, n, 'voltage' if k else 'time') for k, n in enumerate(names))
+        with open(self.path('a.raw'), 'ab') as f:
+            f.write((head + vectors).encode() + b'Binary:\n' + rows.tobytes())
+
+    def test_what_is_no_number_is_a_gap(self):
+        nan, inf = math.nan, math.inf
+        self.put_raw(array.array('d', (0, 1, 1, nan, 2, inf, 3, -inf, 4, 5)))
+        p = self.view({'panes': [self.pane('xy', 'v(a)')], 'cur': {'time': [0, 4]}})
+        row = dict(zip([t.lower() for t in p.locator('#foot thead th').all_inner_texts()], p.locator('#foot tbody tr').first.locator('td').all_inner_texts()))
+        self.assertEqual((row['at a'], row['at b']), ('1 V', '5 V'))
+        p.keyboard.press('k')  # logarithmic
+        self.settle(p)
+        for kind in ('fft', 'eye', 'hist', 'polar'):
+            p.locator('#kind').select_option(kind)
+            self.settle(p)
+        self.wrong = [w for w in self.wrong if '400' not in w]  # no spectrum of that; the pane says why
+
+    def test_a_plot_without_points(self):
+        self.put_raw(array.array('d'))
+        self.put_raw(array.array('d', (0, 1, 1, 2)), what='AC Analysis')
+        p = self.view({'panes': [self.pane('xy', 'v(a)')], 'cur': {'time': [0, 4]}})
+        self.assertIn('no points', p.locator('.pane').inner_text())
+        for kind in ('fft', 'eye', 'hist', 'scatter', 'smith', 'op'):
+            p.locator('#kind').select_option(kind)
+            self.settle(p)
+        self.wrong = [w for w in self.wrong if '400' not in w]
+
+    def test_cursors_over_a_million_points_say_what_is_approximate(self):
+        n = 1000000
+        rows = array.array('d', bytes(16 * n))
+        rows[0::2] = array.array('d', range(n))
+        rows[1::2] = array.array('d', (k % 1000 for k in range(n)))  # saw teeth: from 0 to 999
+        self.put_raw(rows)
+        p = self.view({'panes': [self.pane('xy', 'v(a)')], 'cur': {'time': [500.5, 999000.5]}})
+        p.wait_for_selector('#foot tbody tr')
+        row = dict(zip([t.lower() for t in p.locator('#foot thead th').all_inner_texts()], p.locator('#foot tbody tr').first.locator('td').all_inner_texts()))
+        self.assertEqual((row['at a'], row['at b'], row['min'], row['max']), ('500.5 V', '500 mV', '0 V', '999 V'))
+        self.assertTrue(row['average'].startswith('≈') and row['rms'].startswith('≈'))
 
     def test_names_are_text(self):
         bad = '<img src=x onerror=alert(1)>'
