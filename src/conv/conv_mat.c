@@ -27,7 +27,7 @@ enum {
     MI_UTF16
 };
 enum { MX_CELL = 1, MX_STRUCT, MX_CHAR = 4, MX_DOUBLE = 6, MX_UINT64 = 15 };
-enum { FIELD = 64, COMPLEX_FLAG = 0x0800 };
+enum { FIELD = 64, COMPLEX_FLAG = 0x0800, MOST_BYTES = 1 << 30 /* of a compressed variable */ };
 
 /* -- writing: the size of an element stands in front of it, so it is computed first -- */
 
@@ -366,6 +366,39 @@ static bool take_struct(conv_job *j, arena *mem, const matrix *m, const char *na
     return ok;
 }
 
+/* *loose: the table of variables that are in no struct, made when it is needed. */
+static vs_status take_variable(conv_job *j, arena *mem, const element *e, post_plot **loose)
+{
+    matrix m;
+    if (!open_matrix(e, &m))
+        return conv_fail(j, "has a variable that makes no sense");
+    const char *name = arena_strndup(mem, (const char *)m.name.data, m.name.n);
+    if (m.class == MX_STRUCT)
+        return take_struct(j, mem, &m, name)
+                   ? VS_OK
+                   : conv_fail(j, "has a struct that is no single one: '%.40s'", name);
+    if (!*loose)
+        *loose = post_plot_new(j->set, "table", j->path, "Table");
+    (void)take_numbers(j, *loose, &m, name, "notype", false);
+    return VS_OK;
+}
+
+/* One variable that zlib compressed. */
+static vs_status take_compressed(conv_job *j, arena *mem, const element *e, post_plot **loose)
+{
+    size_t n = 0;
+    unsigned char *bytes = conv_inflate(e->data, e->n, MOST_BYTES, &n);
+    const unsigned char *at = bytes;
+    element inner;
+    vs_status st;
+    if (!bytes || !next_element(&at, bytes + n, &inner))
+        st = conv_fail(j, "has a compressed variable that is damaged");
+    else
+        st = take_variable(j, mem, &inner, loose);
+    vs_free(bytes);
+    return st;
+}
+
 vs_status conv_read_mat(conv_job *j)
 {
     size_t n;
@@ -384,24 +417,12 @@ vs_status conv_read_mat(conv_job *j)
                               : "is a MATLAB file of another byte order, or cut off");
     while (!st && at < end) {
         element e;
-        matrix m;
-        if (!next_element(&at, end, &e)) {
+        if (!next_element(&at, end, &e))
             st = conv_fail(j, "ends in the middle of a variable");
-        } else if (e.type == MI_COMPRESSED) {
-            st = conv_fail(j, "is compressed: save it with -v6 (scipy.io: do_compression=False)");
-        } else if (!open_matrix(&e, &m)) {
-            st = conv_fail(j, "has a variable that makes no sense");
-        } else if (m.class == MX_STRUCT) {
-            const char *name = arena_strndup(&mem, (const char *)m.name.data, m.name.n);
-            if (!take_struct(j, &mem, &m, name))
-                st = conv_fail(j, "has a struct that is no single one: '%.40s'", name);
-        } else {
-            if (!loose)
-                loose = post_plot_new(j->set, "table", j->path, "Table");
-            (void)take_numbers(j, loose, &m,
-                               arena_strndup(&mem, (const char *)m.name.data, m.name.n), "notype",
-                               false);
-        }
+        else if (e.type == MI_COMPRESSED)
+            st = take_compressed(j, &mem, &e, &loose);
+        else
+            st = take_variable(j, &mem, &e, &loose);
     }
     arena_fini(&mem);
     vs_free(bytes);

@@ -1,6 +1,7 @@
 /* conv_priv.h - between the files of src/conv:
  *     conv.c             formats, bytes, raw and CSV
  *     conv_hdf5.c        HDF5; the plug-in
+ *     conv_inflate.c     bytes that zlib compressed
  *     conv_mat.c         MATLAB level 5
  *     conv_parquet.c     Apache Parquet
  *     conv_psf.c         PSF as text
@@ -56,6 +57,10 @@ static inline uint64_t conv_u64(const unsigned char *p)
 }
 void conv_put(FILE *fp, uint64_t x, int bytes); /* the least byte first */
 void conv_put_double(FILE *fp, double x);
+
+/* What zlib compressed to s [n], *n_out bytes of `most` at most, for vs_free; NULL: it is damaged,
+ * or more than `most`. */
+unsigned char *conv_inflate(const unsigned char *s, size_t n, size_t most, size_t *n_out);
 
 /* Of each format; false in what they write is told by ferror(j->fp). */
 vs_status conv_read_mat(conv_job *j);

@@ -6,6 +6,7 @@
 Runs in the Python of the peers (VSIM_PEERS): h5py, pyarrow, pandas, scipy.io, scikit-rf, psf_utils, spicelib;
 vcd2fst of GTKWave and ngspice as programs. What is missing is skipped; without any the test is."""
 import importlib
+import math
 import os
 import shutil
 import subprocess
@@ -147,8 +148,18 @@ class Formats(Folder):
         columns = read_raw(self.path('own.raw'))[0][1]
         self.equal(columns['a'], [1, 2, 3])
         self.equal(columns['z'][:2], [1j, 2])
-        io.savemat(self.path('packed.mat'), {'a': [1.0, 2, 3]}, do_compression=True)
-        self.assertIn('compressed', self.vsim('convert', 'packed.mat', 'own.raw', code=1).stderr)
+        values = [math.sin(k) for k in range(5000)] + [0.0] * 5000
+        io.savemat(self.path('packed.mat'), {'a': values, 'z': [1j, 2]}, do_compression=True)
+        self.vsim('convert', 'packed.mat', 'own.raw')
+        self.equal(read_raw(self.path('own.raw'))[0][1]['a'], values)
+        with open(self.path('packed.mat'), 'rb') as f:
+            data = f.read()
+        for at in range(140, len(data), 997):  # the sum at the end of each variable tells
+            with open(self.path('bad.mat'), 'wb') as f:
+                f.write(data[:at] + bytes([data[at] ^ 4]) + data[at + 1:])
+            self.assertIn(self.vsim('convert', 'bad.mat', 'own.raw', code=None).returncode, (0, 1), at)
+        io.savemat(self.path('back.mat'), io.loadmat(self.path('d.mat')), do_compression=True)
+        self.vsim('convert', 'back.mat', 'back.raw')
 
     def test_scikit_rf(self):
         skrf = need('skrf')

@@ -15,6 +15,7 @@ import sys
 import time
 import unittest
 import xml.dom.minidom
+import zlib
 
 from folder import Folder
 
@@ -323,6 +324,37 @@ class Convert(Results):
         self.vsim('convert', 'one.psf', 'one.csv')
         self.vsim('convert', 'family.raw', 'other.csv', '--plot', '4')
         self.assertEqual(self.read('one.csv'), self.read('other.csv'))
+
+    def pack(self, data, level, strategy):
+        """A MATLAB file with each of its variables compressed."""
+        out, at = data[:128], 128
+        while at < len(data):
+            n = 8 + struct.unpack('<I', data[at + 4:at + 8])[0]
+            c = zlib.compressobj(level, strategy=strategy)
+            part = c.compress(data[at:at + n]) + c.flush()
+            out += struct.pack('<II', 15, len(part)) + part
+            at += n
+        return out
+
+    def test_compressed_variables_of_matlab(self):
+        self.vsim('convert', 'family.raw', 'a.mat')
+        with open(self.path('a.mat'), 'rb') as f:
+            data = f.read()
+        self.vsim('convert', 'a.mat', 'plain.raw')
+        with open(self.path('plain.raw'), 'rb') as f:
+            plain = f.read()
+        for level, strategy in ((0, 0), (1, 0), (9, 0), (9, zlib.Z_FIXED), (9, zlib.Z_RLE), (9, zlib.Z_HUFFMAN_ONLY)):
+            packed = self.pack(data, level, strategy)
+            self.put('packed.mat', packed)
+            self.vsim('convert', 'packed.mat', 'packed.raw')
+            with open(self.path('packed.raw'), 'rb') as f:
+                got = f.read()
+            self.assertEqual(re.sub(b'Date: .*', b'', got), re.sub(b'Date: .*', b'', plain))
+        for at in random.Random(1).sample(range(136, len(packed)), 40):
+            self.put('bad.mat', packed[:at] + bytes([packed[at] ^ 1 << at % 8]) + packed[at + 1:])
+            done = self.vsim('convert', 'bad.mat', 'bad.raw', code=None)
+            self.assertIn(done.returncode, (0, 1))  # 0: plots in front of it are used
+            self.assertIn('bad.mat', done.stderr)  # a sum tells
 
     def test_pictures_of_other_formats(self):
         self.vsim('convert', 'family.raw', 'f.mat')
