@@ -138,6 +138,9 @@ typedef struct vsim_inside_job {
     void (*progress)(void *user, const vsim_progress *p);
     void (*end)(void *user);
     bool (*stop)(void *user); /* true: end in order */
+    /* Work of perhaps seconds begins that nothing can interrupt, or is done; the points that there
+     * are were written before. NULL: nobody is told. From the thread of the call. */
+    void (*long_work)(void *user, bool begins);
     bool (*keep)(void *user); /* true: a checkpoint is wanted now; asked between points */
     void *user;
 } vsim_inside_job;

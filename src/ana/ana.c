@@ -131,6 +131,12 @@ bool ana_asked(ana *a)
     return a->stopped;
 }
 
+void ana_set_long_work(ana *a, void (*long_work)(void *user, bool begins), void *user)
+{
+    a->lu.opt.long_work = long_work;
+    a->lu.opt.long_user = user;
+}
+
 void ana_set_stop(ana *a, bool (*stop)(void *user), void *user)
 {
     a->stop = stop;

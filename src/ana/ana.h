@@ -70,6 +70,9 @@ void ana_set_ic(ana *a, const ana_node_value *v, size_t n);
 /* Asked in each iteration of operating points that plain Newton did not find: true ends them with
  * VS_STOP. NULL: never. */
 void ana_set_stop(ana *a, bool (*stop)(void *user), void *user);
+/* Hears of factors that may take seconds, which nothing can interrupt: when they are begun and when
+ * they are made (lu_opt). NULL: nobody. */
+void ana_set_long_work(ana *a, void (*long_work)(void *user, bool begins), void *user);
 
 /* Operating point into x[n+1] (start value on entry if `warm`). tran_op: sources at t = 0, .ic
  * forced.

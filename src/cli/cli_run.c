@@ -2,15 +2,48 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "cli.h"
 
 static volatile sig_atomic_t interrupted;
 
+/* Factors of a large matrix may take minutes, and nothing can interrupt the libraries that make
+ * them. What was asked to end while they do ends without them: all points were written before. */
+static volatile sig_atomic_t working; /* a number for each piece of work, 0: none is under way */
+static volatile sig_atomic_t worked;  /* the one at the last look */
+enum { MOST_PIECES = 1 << 20 };
+/* A look each second of the processor's; SIGALRM is the ranks'. */
+static const struct itimerval look = {{1, 0}, {1, 0}};
+
+static void long_work(void *user, bool begins)
+{
+    static sig_atomic_t number;
+    (void)user;
+    number = number % MOST_PIECES + 1;
+    working = begins ? number : 0;
+}
+
+static void on_look(int sig)
+{
+    static const char text[] =
+        "vsim: stopped within a factorisation, which cannot be interrupted; what was computed "
+        "before is in the results\n";
+    (void)sig;
+    if (working && working == worked) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(CLI_INTERRUPT);
+    }
+    worked = working;
+}
+
 static void on_signal(int sig)
 {
     (void)sig;
     interrupted = 1;
+    worked = working;
+    setitimer(ITIMER_PROF, &look, NULL);
 }
 
 static volatile sig_atomic_t wants_checkpoint;
@@ -33,6 +66,8 @@ static void listen_to_signals(void)
 {
     struct sigaction keep = {.sa_handler = on_keep, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &keep, NULL);
+    struct sigaction looks = {.sa_handler = on_look, .sa_flags = SA_RESTART};
+    sigaction(SIGPROF, &looks, NULL);
     struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
@@ -113,6 +148,7 @@ static vsim_inside_job job_of(const cli_opt *o, const cli_out *out, cli_progress
                              .progress = show_progress,
                              .end = end_progress,
                              .stop = asked_to_stop,
+                             .long_work = long_work,
                              .keep = asked_to_keep,
                              .user = p};
 }

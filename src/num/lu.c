@@ -227,11 +227,25 @@ static vs_status back_to_klu(lu_solver *lu, const csc *a)
     return lu->fac->method->factor(lu, lu->fac, a);
 }
 
-vs_status lu_factor(lu_solver *lu, const csc *a)
+/* The first factors of this many unknowns may take a second or more, and further ones of this many
+ * multiplications a tenth of it. */
+enum { MANY_UNKNOWNS = 2000 };
+static const double MUCH_WORK = 1e8;
+
+static bool takes_long(const lu_solver *lu, const csc *a)
 {
-    assert(lu->fac);
-    if (take_spare(lu, a))
-        return VS_OK;
+    return lu->opt.long_work &&
+           (lu->stat.work > MUCH_WORK || (!lu->stat.n_factor && a->n >= MANY_UNKNOWNS));
+}
+
+static void tell(const lu_solver *lu, bool takes_long, bool begins)
+{
+    if (takes_long)
+        lu->opt.long_work(lu->opt.long_user, begins);
+}
+
+static vs_status factor_anew(lu_solver *lu, const csc *a)
+{
     try_cholesky(lu, a);
     lu_fac *f = lu->fac;
     f->have = false;
@@ -247,6 +261,18 @@ vs_status lu_factor(lu_solver *lu, const csc *a)
     reconsider(lu, a);
     remember_values(lu->fac, a);
     return VS_OK;
+}
+
+vs_status lu_factor(lu_solver *lu, const csc *a)
+{
+    assert(lu->fac);
+    if (take_spare(lu, a))
+        return VS_OK;
+    const bool takes = takes_long(lu, a);
+    tell(lu, takes, true);
+    const vs_status st = factor_anew(lu, a);
+    tell(lu, takes, false);
+    return st;
 }
 
 /* Takes the values of a into f->val; true if they are those that were there. */
@@ -281,8 +307,11 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     lu->stat.n_refactor++;
+    const bool takes = takes_long(lu, a);
+    tell(lu, takes, true);
     const vs_status st =
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
+    tell(lu, takes, false);
     f->have = st == VS_OK;
     return st;
 }

@@ -439,6 +439,12 @@ void out_tick(out_file *f)
         flush(f);
 }
 
+void out_flush(out_file *f)
+{
+    if (f->used)
+        flush(f);
+}
+
 void out_last_count(const out_file *f, int64_t *place, int64_t *n)
 {
     *place = (int64_t)f->count_at;

@@ -84,6 +84,8 @@ VS_MUST_USE vs_status out_point(out_file *f, const double *value);
  * OUT_FLUSH_SECONDS, so that a kill loses no more than these seconds. The next call returns a
  * failure. */
 void out_tick(out_file *f);
+/* What waits is written. A failure is told by the next call. */
+void out_flush(out_file *f);
 VS_MUST_USE vs_status out_plot_end(out_file *f);
 /* From now on each flush waits until the disk has it. */
 void out_set_sync(out_file *f, bool on);

@@ -23,6 +23,12 @@ static bool asked_to_stop(void *user)
     return r->j->stop && r->j->stop(r->j->user);
 }
 
+static void long_work(void *user, bool begins)
+{
+    const run *r = user;
+    r->j->long_work(r->j->user, begins);
+}
+
 static bool survey_stops(void *user)
 {
     return rep_survey_done(((const run *)user)->survey) || asked_to_stop(user);
@@ -567,6 +573,7 @@ static vs_status begin(run *r)
                           .value = print_value,
                           .device = print_device,
                           .stop = asked_to_stop,
+                          .long_work = j->long_work ? long_work : NULL,
                           .user = r};
     so->touchstone = j->touchstone;
     so->verify = j->verify ? &r->verified : NULL;

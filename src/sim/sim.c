@@ -609,6 +609,7 @@ vs_status sim_start(sim *s)
     (void)gen_current(&s->numbers, s->linear_node);
     ana_set_watch(s->ana, s->opt.watch);
     ana_set_verify(s->ana, s->opt.verify);
+    ana_set_long_work(s->ana, s->opt.hook.long_work ? sim_long_work : NULL, s);
     ana_set_stop(s->ana, s->opt.hook.stop ? sim_asked_to_stop : NULL, s);
     ckt_set_line_sink(s->ckt, s->opt.hook.line, s->opt.hook.user);
     st = sim_put_waves(s);

@@ -28,6 +28,9 @@ typedef struct sim_hook {
     void (*device)(void *user, const char *device, const char *const *name, const double *value,
                    size_t n);
     bool (*stop)(void *user); /* Ctrl-C */
+    /* Work of perhaps seconds begins that cannot be interrupted, or is done; before it begins, all
+     * points are written. */
+    void (*long_work)(void *user, bool begins);
     /* Between points of a transient, `due` says whether a checkpoint is to be written, from which
      * another process can go on. Then `keep` is called while the transient rests. ending: `stop`
      * ends the run. A client sets both or none. */

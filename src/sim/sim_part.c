@@ -117,6 +117,16 @@ void sim_part_flush(sim *s)
         give_up(s);
 }
 
+void sim_long_work(void *user, bool begins)
+{
+    sim *s = user;
+    if (begins && s->opt.out)
+        out_flush(s->opt.out);
+    if (begins && s->part_file)
+        out_flush(s->part_file);
+    s->opt.hook.long_work(s->opt.hook.user, begins);
+}
+
 void sim_part_end(sim *s, bool keep)
 {
     for (size_t i = 0; i < vec_len(s->part); i++) {

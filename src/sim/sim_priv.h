@@ -192,6 +192,7 @@ VS_MUST_USE vs_status sim_plot_begin_own(sim *s, const char *word, const char *w
 void sim_part_begin(sim *s);
 void sim_part_point(sim *s);
 void sim_part_flush(sim *s);
+void sim_long_work(void *s, bool begins); /* an analysis'; the points that there are get written */
 
 /* With option interp, points between these two calls are written at multiples of tstep. */
 void sim_grid_begin(sim *s, const flat_ana *a);

@@ -431,6 +431,34 @@ echo $&top $&mean > end.txt
 BLOCKS = {'loops': LOOPS, 'cards': CARDS}
 
 
+class Stopped(Case):
+    """What nothing can interrupt does not keep a run from ending."""
+
+    @staticmethod
+    def processor_seconds(p):
+        with open('/proc/%d/stat' % p.pid) as f:
+            return int(f.read().rsplit(')', 1)[1].split()[11]) / os.sysconf('SC_CLK_TCK')
+
+    def test_within_the_factors_of_a_large_matrix(self):
+        # each node has resistors to two others, at random: no order avoids fill, and the factors
+        # need some 2e10 multiplications, which no processor does in the seconds that this needs
+        n, rng = 14000, random.Random(1)
+        lines = ['random graph', 'v1 n0 0 1', 'd1 n5 0 dm', '.model dm d is=1e-14', 'e1 x 0 n3 0 1']
+        for i in range(n):
+            lines.append('r%d n%d 0 1k' % (3 * i, i))
+            lines += ['r%d n%d n%d 1k' % (3 * i + k, i, rng.randrange(n)) for k in (1, 2)]
+        self.write('deck.sp', '\n'.join(lines + ['.op', '.end', '']))
+        p = self.begin('deck.sp', '-r', 'o.raw', '--lu', 'klu')
+        while self.still_runs(p, 0.2) and 'unknowns' not in self.said():
+            pass
+        loaded = self.processor_seconds(p)
+        while self.still_runs(p, 0.1) and self.processor_seconds(p) < loaded + 1:
+            pass
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(400), 130, self.said())
+        self.assertIn('stopped within a factorisation', self.said())
+
+
 class Blocks(Case):
     """Blocks go on with the statement that was under way: every file is that of a run without an
     interruption, also those that grow."""

@@ -201,6 +201,53 @@ START_TEST(weakest_pivot_is_found)
 }
 END_TEST
 
+typedef struct heard {
+    int n_begin, n_end;
+} heard;
+
+static void hear(void *user, bool begins)
+{
+    heard *h = user;
+    ck_assert_int_eq(h->n_begin - h->n_end, begins ? 0 : 1);
+    h->n_begin += begins;
+    h->n_end += !begins;
+}
+
+/* A tridiagonal matrix is small work whatever its size: only its first factors count as long. */
+START_TEST(first_factors_of_many_unknowns_are_told)
+{
+    static const int32_t size[] = {100, 5000};
+    for (int k = 0; k < 2; k++) {
+        const int32_t n = size[k];
+        csc a = {.n = n};
+        a.colptr = vs_calloc((size_t)n + 1, sizeof(int32_t));
+        a.row = vs_calloc(3 * (size_t)n, sizeof(int32_t));
+        a.val = vs_calloc(3 * (size_t)n, sizeof(double));
+        int32_t nnz = 0;
+        for (int32_t j = 0; j < n; j++) {
+            for (int32_t i = j ? j - 1 : 0; i <= j + 1 && i < n; i++) {
+                a.row[nnz] = i;
+                a.val[nnz++] = i == j ? 4 : i < j ? -1 : -2;
+            }
+            a.colptr[j + 1] = nnz;
+        }
+        heard h = {0, 0};
+        lu_solver lu;
+        lu_init(&lu, NULL);
+        lu.opt.long_work = hear;
+        lu.opt.long_user = &h;
+        ck_assert_int_eq(lu_analyze(&lu, &a), VS_OK);
+        ck_assert_int_eq(lu_factor(&lu, &a), VS_OK);
+        a.val[0] = 5;
+        ck_assert_int_eq(lu_refactor(&lu, &a), VS_OK);
+        ck_assert_int_eq(h.n_begin, k);
+        ck_assert_int_eq(h.n_end, k);
+        lu_fini(&lu);
+        csc_drop(&a);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lu");
@@ -211,6 +258,7 @@ int main(void)
     tcase_add_test(tc, factors_serve_the_next_run_if_they_are_its_first);
     tcase_add_test(tc, singular_matrices_name_an_unknown);
     tcase_add_test(tc, weakest_pivot_is_found);
+    tcase_add_test(tc, first_factors_of_many_unknowns_are_told);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
