@@ -622,12 +622,11 @@ static bool check_report(const cli_opt *o)
 static bool check_json(const cli_opt *o)
 {
     if (o->json && o->command != CMD_EXPLAIN && o->command != CMD_ANALYZE &&
-        o->command != CMD_PROFILE && o->command != CMD_COMPARE &&
+        o->command != CMD_PROFILE && o->command != CMD_COMPARE && o->command != CMD_DOCTOR &&
         !(o->command == CMD_MODELS && o->branches))
-        return usage(
-            "--json is for explain, analyze, profile, compare and models --branches; run writes "
-            "--stats FILE.json",
-            NULL);
+        return usage("--json is for explain, analyze, profile, doctor, compare and models "
+                     "--branches; run writes --stats FILE.json",
+                     NULL);
     return true;
 }
 
@@ -803,7 +802,8 @@ static const char help_main[] =
     "  --touchstone FILE            S-parameters of .sp also as FILE.s2p (.s1p, ...)\n"
     "  --stats FILE.json            figures of the run for programs\n"
     "  --measures FILE              results of .meas as a table (FILE.json: JSON, else CSV)\n"
-    "  --json                       explain, analyze, profile, compare, models --branches: for "
+    "  --json                       explain, analyze, profile, doctor, compare, models --branches: "
+    "for "
     "programs\n"
     "\n"
     "Analyze (docs/analyze.md), profile (docs/profile.md)\n"

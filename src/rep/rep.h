@@ -61,9 +61,10 @@ void rep_steps_see(rep_steps *s, const ana_step *step, int iterations);
 vs_status rep_steps_close(rep_steps **s);
 
 /* -- rep_doctor.c: what makes a deck hard (docs/doctor.md) -- */
-/* Findings are warnings with advice in the diag of s, whose circuit is built; their count goes to
- * out. Finds the operating point. Status: of sim_run. */
-VS_MUST_USE vs_status rep_doctor(sim *s, FILE *out);
+/* Findings are warnings with advice in the diag of s, whose circuit is built, behind those that are
+ * there; their count goes to out, or with `json` all of them. Finds the operating point. Status: of
+ * sim_run. */
+VS_MUST_USE vs_status rep_doctor(sim *s, bool json, FILE *out);
 
 /* -- rep_models.c: what the model compiler knows of modules -- */
 void rep_models(mdl_lib *lib, FILE *out); /* their names */

@@ -29,6 +29,7 @@ typedef struct doctor {
     double supply; /* V, the largest voltage of a source */
     double tstop;  /* s, of the longest transient; 0: none */
     int n_found;
+    const char *method; /* that found the operating point; NULL: none did, or none was looked for */
 } doctor;
 
 /* -- what the cards say -- */
@@ -237,15 +238,22 @@ static void look_at_expression(doctor *w, const flat_inst *in)
 
 typedef struct node_facts {
     int32_t n_touch, n_cap, n_gate, n_current;
-    double least, most; /* ohm, of resistors to other nodes than ground or to ground */
-    const flat_inst *small, *large, *gate;
+    double least, most;    /* ohm, of resistors to other nodes than ground or to ground */
+    double farad, siemens; /* sums of capacitors and resistors that are numbers */
+    bool other;            /* something else is there that may hold its voltage */
+    const flat_inst *small, *large, *gate, *negative;
 } node_facts;
 
 static void add_touch(node_facts *n, const flat_inst *in, int32_t k)
 {
     const double r = fabs(resistance(in));
+    const double c = in->letter == 'c' && !in->expr ? value_of(in, "c") : NAN;
     n->n_touch++;
     n->n_cap += in->letter == 'c';
+    n->farad += isnan(c) ? 0 : c * in->m;
+    n->siemens += r > 0 ? in->m / resistance(in) : 0;
+    n->other |= isnan(c) && !(r > 0);
+    n->negative = c < 0 ? in : n->negative;
     n->n_current += in->letter == 'i';
     if (in->letter == 'm' && k == 1) {
         n->n_gate++;
@@ -279,6 +287,16 @@ static void look_at_node(doctor *w, int32_t k, const node_facts *n)
                      "current in dc",
                      w->f->node[k]);
         diag_note(w->d, DIAG_NOWHERE, "advice: a resistor that bounds its voltage");
+    }
+    if (n->negative && !n->other && n->farad < 0 && n->siemens > 0) {
+        w->n_found++;
+        diag_warning(w->d, n->negative->span,
+                     "at node '%s' capacitances sum up to %.3g F and conductances to %.3g S: while "
+                     "the nodes around it rest, its voltage grows by e each %.3g s",
+                     w->f->node[k], n->farad, n->siemens, -n->farad / n->siemens);
+        diag_note(w->d, n->negative->span,
+                  "advice: a model that is meant so works with steps far above that only; tight "
+                  "tolerances lead below it");
     }
     if (n->small && n->large && n->most * DBL_EPSILON > n->least * w->o->reltol) {
         w->n_found++;
@@ -342,11 +360,12 @@ static vs_status look_at_op(doctor *w)
     const int before = w->d->n_error + w->d->n_warning;
     const vs_status st = sim_run(w->s, &op);
     if (st == VS_OK && w->d->n_error + w->d->n_warning == before) {
-        const char *method = sim_stats(w->s)->op_method;
-        if (is_word(method, "Newton"))
+        w->method = sim_stats(w->s)->op_method;
+        if (is_word(w->method, "Newton"))
             return VS_OK;
         w->n_found++;
-        diag_warning(w->d, DIAG_NOWHERE, "plain Newton finds no operating point; %s does", method);
+        diag_warning(w->d, DIAG_NOWHERE, "plain Newton finds no operating point; %s does",
+                     w->method);
         diag_note(w->d, DIAG_NOWHERE, "advice: .nodeset of what is known, or .tran with uic");
     } else {
         w->n_found++; /* the engine told what */
@@ -354,7 +373,66 @@ static vs_status look_at_op(doctor *w)
     return st;
 }
 
-vs_status rep_doctor(sim *s, FILE *out)
+/* -- the report -- */
+
+static void text_report(const doctor *w, FILE *out)
+{
+    if (w->n_found)
+        fprintf(out, "doctor: %d finding%s, each with its card above or below\n", w->n_found,
+                w->n_found == 1 ? "" : "s");
+    else
+        fputs("doctor: nothing found that makes this deck hard\n", out);
+}
+
+static void json_place(const diag_record *r, FILE *out)
+{
+    if (!r->file)
+        return;
+    fputs("\"file\": ", out);
+    rep_json_string(out, r->file);
+    fprintf(out, ", \"line\": %d, \"column\": %d, ", r->line, r->column);
+}
+
+/* Errors and warnings, each with the notes behind it. */
+static void json_report(const doctor *w, vs_status st, FILE *out)
+{
+    static const char *const level[] = {
+        [DIAG_ERROR] = "error", [DIAG_WARNING] = "warning", [DIAG_NOTE] = "note"};
+    arena mem;
+    arena_init(&mem);
+    fputs("{\n  \"findings\": [", out);
+    bool any = false;
+    for (size_t i = 0; i < vec_len(w->d->msg); i++) {
+        const diag_record r = diag_record_of(w->d, i, &mem);
+        if (r.level == DIAG_NOTE) {
+            fputs(i && w->d->msg[i - 1].level == DIAG_NOTE ? ", " : "", out);
+        } else {
+            fputs(any ? "]},\n    {" : "\n    {", out);
+            any = true;
+        }
+        if (r.level != DIAG_NOTE) {
+            fprintf(out, "\"level\": \"%s\", ", level[r.level]);
+            json_place(&r, out);
+            fputs("\"message\": ", out);
+        }
+        if (r.level != DIAG_NOTE || any)
+            rep_json_string(out, r.text);
+        if (r.level != DIAG_NOTE)
+            fputs(", \"notes\": [", out);
+    }
+    fputs(any ? "]}\n  ],\n" : "],\n", out);
+    fputs("  \"operating_point\": ", out);
+    if (st)
+        fputs("false", out);
+    else if (w->method)
+        rep_json_string(out, w->method);
+    else
+        fputs("null", out);
+    fputs("\n}\n", out);
+    arena_fini(&mem);
+}
+
+vs_status rep_doctor(sim *s, bool json, FILE *out)
 {
     doctor w = {.s = s, .f = sim_flat(s), .o = sim_option(s), .d = sim_diag(s)};
     w.n_found = w.d->n_warning; /* of the structure */
@@ -379,10 +457,9 @@ vs_status rep_doctor(sim *s, FILE *out)
     look_at_nodes(&w);
     look_at_options(&w);
     const vs_status st = needs_op(w.f) ? look_at_op(&w) : VS_OK;
-    if (w.n_found)
-        fprintf(out, "doctor: %d finding%s, each with its card above or below\n", w.n_found,
-                w.n_found == 1 ? "" : "s");
+    if (json)
+        json_report(&w, st, out);
     else
-        fputs("doctor: nothing found that makes this deck hard\n", out);
+        text_report(&w, out);
     return st;
 }

@@ -525,7 +525,7 @@ static vs_status survey_deck(run *r)
 
 static vs_status examine(run *r)
 {
-    const vs_status st = rep_doctor(r->sim, r->log);
+    const vs_status st = rep_doctor(r->sim, r->j->json, r->log);
     run_say(r);
     return st;
 }
@@ -620,8 +620,9 @@ static vs_status run_it(run *r)
     if (may_leave)
         heap_set_stop(heap_now(), NULL, NULL);
     if (r->link && r->link->rank > 0 && !run_go(r->link))
-        return VS_OK; /* nothing to do; what is wrong rank 0 tells */
-    run_say(r);
+        return VS_OK;                      /* nothing to do; what is wrong rank 0 tells */
+    if (st || j->task != VSIM_TASK_DOCTOR) /* its report has what was found so far */
+        run_say(r);
     if (!st)
         st = do_task(r, report);
     r->total = vs_seconds() - t0;

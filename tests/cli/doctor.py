@@ -2,6 +2,7 @@
 """vsim doctor: each thing that makes a deck hard is found at its card, and nothing in decks that are not.
 
     doctor.py VSIM [unittest arguments]"""
+import json
 import os
 import subprocess
 import sys
@@ -34,6 +35,8 @@ BAD = (
     ('V1 a 0 5\nR1 a 0 1\n.options reltol=1e-14\n', 0, 'below what sums of doubles have', '1e-9'),
     ('V1 a 0 5\nR1 a 0 1\n.options reltol=0.2\n', 0, 'errors of this size', '1e-3'),
     ('V1 a 0 5\nR1 a 0 1\n.options vntol=1e-17\n', 0, 'below the rounding of 5 V', 'at least'),
+    # 1.1 uohm and 1 ohm at b: 1e6 S; 40 nF / 1e6 S
+    ('V1 a 0 1\nR1 a b 1\nC1 a b -40n\nR2 b 0 1u\n', 4, "grows by e each 4e-14 s", 'tight tolerances'),
     # told where the circuit is built
     ('V1 a 0 5\nR1 a 0 1\nR2 b c 1k\nC1 c 0 1p\n', 4, 'no dc path to ground from node', ''),
     ('V1 a 0 5\nL1 a b 1u\nL2 a b 1u\nR1 b 0 1\n', 4, 'closes a loop of inductors', "'l1' is part of the loop"),
@@ -66,6 +69,24 @@ class Doctor(folder.Folder):
             self.assertEqual(len(told), 1, (deck, err))
             self.assertIn(at, told[0])
             self.assertIn(advice, err)
+
+    def test_json_has_each_finding_with_its_place_and_notes(self):
+        self.write('deck.sp', 'deck\n' + BAD[0][0] + '.options reltol=0.2\n.end\n')
+        for args in ([], ['-q']):
+            done = subprocess.run([VSIM, 'doctor', '--json', 'deck.sp', *args], cwd=self.tmp.name, capture_output=True,
+                                  text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(done.stdout)
+            self.assertEqual(told['operating_point'], 'Newton')
+            small, loose = told['findings']
+            self.assertEqual((small['level'], small['file'], small['line'], small['column']), ('warning', 'deck.sp', 4, 1))
+            self.assertIn(BAD[0][2], small['message'])
+            self.assertIn(BAD[0][3], small['notes'][0])
+            self.assertNotIn('file', loose)
+        self.write('deck.sp', 'deck\n' + GOOD[0] + '.end\n')
+        done = subprocess.run([VSIM, 'doctor', '--json', 'deck.sp'], cwd=self.tmp.name, capture_output=True, text=True,
+                              timeout=120)
+        self.assertEqual(json.loads(done.stdout), {'findings': [], 'operating_point': 'Newton'})
 
     def test_good_decks_have_none(self):
         for deck in GOOD:
