@@ -652,17 +652,17 @@ class Live(Page):
     def test_waveforms_grow_and_the_run_is_stopped(self):
         self.write('a.sp', LONG)
         p = self.open(self.serve('a.sp', '--view', '-q'))
-        p.wait_for_selector('#stop', timeout=60000)
-        p.wait_for_function("document.querySelectorAll('.pane').length === 1", timeout=60000)
+        p.wait_for_selector('#stop', timeout=180000)
+        p.wait_for_function("document.querySelectorAll('.pane').length === 1", timeout=180000)
         ends = []
         for _ in range(3):
             last = ends[-1] if ends else ''
-            p.wait_for_function('(t) => { const c = document.querySelector("canvas"); return c && c.getAttribute("aria-label") && c.getAttribute("aria-label") !== t; }', arg=last, timeout=60000)
+            p.wait_for_function('(t) => { const c = document.querySelector("canvas"); return c && c.getAttribute("aria-label") && c.getAttribute("aria-label") !== t; }', arg=last, timeout=180000)
             ends.append(p.locator('canvas').get_attribute('aria-label'))
         self.assertEqual(len(set(ends)), 3)
         self.assertRegex(p.locator('#rate').inner_text(), r'[\d,]+ points, .*/s')
         p.keyboard.press('x')
-        p.get_by_text('the run has ended').wait_for(timeout=60000)
+        p.get_by_text('the run has ended').wait_for(timeout=180000)
         p.context.close()
         self.assertEqual(self.server.wait(timeout=60), 130)
         self.vsim('convert', 'a.raw', 'b.csv')
@@ -671,7 +671,7 @@ class Live(Page):
         self.run_deck(TONE)
         p = self.view()
         self.server.terminate()
-        p.get_by_text('vsim has ended').wait_for(timeout=60000)
+        p.get_by_text('vsim has ended').wait_for(timeout=180000)
         self.wrong = []  # the browser tells of the lost connection
 
 
