@@ -374,7 +374,8 @@ static conv_format format_of(const char *path, const char *head, size_t n)
         begins(head, n, "$timescale", 10) || begins(head, n, "$comment", 8))
         return CONV_VCD;
     const bool named = conv_format_of(path, &f);
-    return named && (f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2) ? f : CONV_RAW;
+    const bool taken = f == CONV_TOUCHSTONE || f == CONV_TOUCHSTONE2 || f == CONV_VCD;
+    return named && taken ? f : CONV_RAW;
 }
 
 vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[CONV_WHY])
@@ -399,7 +400,7 @@ vs_status conv_read(post_set *s, const char *path, const conv_opt *o, char why[C
     case CONV_PSF: return conv_read_psf(&j);
     case CONV_TOUCHSTONE:
     case CONV_TOUCHSTONE2: return conv_read_touchstone(&j);
-    case CONV_VCD: return conv_fail(&j, "is a value change dump: these are written, not read");
+    case CONV_VCD: return conv_read_vcd(&j);
     default: break;
     }
     const char *text = NULL;

@@ -2,7 +2,7 @@
  * Use:    conv_format_of(path, &f); conv_read(set, path, ...) makes plots of a file of any of them;
  *         conv_write(plot, n, path, f, ...).
  * Formats: raw (binary, text) and CSV (src/out); HDF5 in a plug-in (libvsim-hdf5.so); Apache
- *         Parquet, MATLAB level 5, Touchstone 1 and 2, PSF as text, VCD (written alone) here.
+ *         Parquet, MATLAB level 5, Touchstone 1 and 2, PSF as text, VCD here.
  * Numbers keep every bit, but in VCD, where they are times of crossings. */
 #ifndef CONV_H
 #define CONV_H

@@ -6,7 +6,8 @@
  *     conv_parquet.c     Apache Parquet
  *     conv_psf.c         PSF as text
  *     conv_touchstone.c  Touchstone
- *     conv_vcd.c         value change dumps */
+ *     conv_vcd.c         value change dumps, written
+ *     conv_vcd_read.c    and read */
 #ifndef CONV_PRIV_H
 #define CONV_PRIV_H
 
@@ -72,6 +73,7 @@ vs_status conv_write_touchstone(conv_job *j);
 vs_status conv_read_psf(conv_job *j);
 vs_status conv_write_psf(conv_job *j);
 vs_status conv_write_vcd(conv_job *j);
+vs_status conv_read_vcd(conv_job *j);
 
 /* -- the plug-in: it allocates nothing of ours, and calls back between its calls of HDF5 -- */
 typedef struct conv_hdf5_sink {

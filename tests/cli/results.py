@@ -356,6 +356,40 @@ class Convert(Results):
             self.assertIn(done.returncode, (0, 1))  # 0: plots in front of it are used
             self.assertIn('bad.mat', done.stderr)  # a sum tells
 
+    def test_value_change_dumps_are_curves_that_step(self):
+        head = '$date today $end $timescale 10ns $end\n$scope module chip $end\n$var wire 1 ! clk $end\n$scope module a $end\n' \
+            '$var reg 4 " bus [3:0] $end\n$var real 64 # level $end\n$var wire 1 ! alias $end\n$upscope $end\n$upscope $end\n' \
+            '$enddefinitions $end\n'
+        self.put('d.vcd', (head + '#0\n$dumpvars\n0!\nb1010 "\nr1.5 #\n$end\n#2\n1!\n#3\nbx "\nr-2e-3 #\n').encode())
+        self.vsim('convert', 'd.vcd', 'd.csv')
+        rows = [[float(v) for v in line.split(',')] for line in self.read('d.csv').strip().split('\n')[1:]]
+        self.assertEqual(self.read('d.csv').split('\n')[0], 'time,chip.clk,chip.a.bus,chip.a.level,chip.a.alias')
+        want = [(0, 0, 10, 1.5, 0), (2e-8, 0, 10, 1.5, 0), (2e-8, 1, 10, 1.5, 1), (3e-8, 1, 10, 1.5, 1), (3e-8, 1, float('nan'), -2e-3, 1)]
+        self.assertEqual(len(rows), len(want))
+        for row, w in zip(rows, want):
+            for a, b in zip(row, w):
+                self.assertTrue(abs(a - b) <= 1e-15 * abs(b) or (a != a and b != b), (row, w))
+        for bad, said in (('#1\n', 'has no signals'), (head + '#5\n#4\n', 'times'), (head + '#1\nq!\n', 'a change that is none'),
+                          (head + '#1\n$var wire 1 % z $end\n', 'behind the first time'), ('$var wire 1\n', 'not whole'),
+                          ('$timescale 3 parsec $end\n', 'time scale'), (head, '')):
+            self.put('bad.vcd', bad.encode())
+            done = self.vsim('convert', 'bad.vcd', 'bad.csv', code=None)
+            self.assertIn(done.returncode, (0, 1))
+            self.assertIn(said, done.stderr)
+        self.vsim('convert', 'family.raw', 'x.vcd', '--plot', '1')
+        self.vsim('convert', 'x.vcd', 'x.raw')
+        self.vsim('convert', 'x.raw', 'y.csv')
+        text = self.read('y.csv').split('\n')
+        column = text[0].split(',').index('out')
+        last, edges = None, 0
+        for line in text[1:-1]:
+            now = line.split(',')[column]
+            edges += last in ('0', '1') and now != last
+            last = now
+        code = re.search(r'\$var wire 1 (\S+) out ', self.read('x.vcd')).group(1)
+        changes = [c for c in re.findall(r'^[01]' + re.escape(code) + '$', self.read('x.vcd'), re.M)]
+        self.assertIn(edges, (len(changes) - 1, len(changes)))
+
     def test_pictures_of_other_formats(self):
         self.vsim('convert', 'family.raw', 'f.mat')
         self.vsim('plot', 'f.mat', 'v(out)', '-o', 'f.svg')
