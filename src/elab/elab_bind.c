@@ -170,8 +170,7 @@ static bool resolve_params(elab *e, elab_card *k)
         } else if (elab_is_accepted(e, p, owner)) {
             continue;
         } else if (k->spice || e->opt.lenient) {
-            if (!diag_said(e->d, p->span)) /* by another element with the card */
-                vec_push(unknown, p);
+            vec_push(unknown, p);
         } else {
             unknown_param(e, k->mdl, p, owner);
             ok = false;

@@ -424,13 +424,14 @@ void elab_say_unknown(elab *e, const flat_model *c, const char *module, const fl
     enum { MOST = 8 };
     const size_t n = vec_len(p);
     const char *s = "";
+    if (!n || diag_said(e->d, p[0]->span)) /* of another element with the card */
+        return;
     for (size_t i = 0; i < n && i < MOST; i++)
         s = elab_printf(e, "%s%s'%s'", s, *s ? ", " : "", p[i]->name);
     if (n > MOST)
         s = elab_printf(e, "%s and %zu more", s, n - MOST);
-    if (n)
-        diag_warning(e->d, p[0]->span, "model '%s': module '%s' has no parameter%s %s: no effect",
-                     c->name, module, n > 1 ? "s" : "", s);
+    diag_warning(e->d, p[0]->span, "model '%s': module '%s' has no parameter%s %s: no effect",
+                 c->name, module, n > 1 ? "s" : "", s);
     if (n == 1 && m)
         elab_suggest_param(e, m, p[0]->name);
 }

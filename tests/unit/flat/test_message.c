@@ -134,8 +134,8 @@ START_TEST(wrong_decks_say_what_and_where)
         {".pss 1k 1m 3 10 5 50", "2:12: error: no node '3'\n"},
         {".disto dec 1 1 2", "2:1: error: there is no .disto analysis; .hb gives the harmonics and "
                              "products of tones\n"},
-        {".control\nrun", "2:1: error: .control without .endc\n"},
-        {".endc", "2:1: error: .endc without .control\n"},
+        {".control\nrun", "2:1: warning: .control without .endc: it ends with the file\n"},
+        {".endc", "2:1: warning: .endc without .control has no effect\n"},
         {".ic a", "2:5: error: v(node)=value is expected, not 'a'\n"},
         {".ic v(zz)=1\nR1 z 0 1", "2:7: error: no node 'zz'\n"
                                   "note: did you mean 'z'?\n"},
