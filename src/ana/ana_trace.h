@@ -59,8 +59,9 @@ typedef struct ana_step {
     int32_t worst;  /* the unknown with the largest error, 0: none */
     int iterations; /* of the last Newton run, transients */
     ana_verdict verdict;
-    bool corner;    /* it ended at a corner of a source */
-    bool is_static; /* an operating point or a point of a dc sweep instead: t is the axis */
+    bool corner;     /* it ended at a corner of a source */
+    int64_t columns; /* of factors, made anew in this analysis so far */
+    bool is_static;  /* an operating point or a point of a dc sweep instead: t is the axis */
 } ana_step;
 
 typedef struct ana_watch {

@@ -65,7 +65,7 @@ static vs_status deliver(ana *a, double value, bool first, const double *x, cons
     if (st < 0)
         return st;
     double t0 = vs_seconds();
-    const ana_step done = {.t = value, .is_static = true};
+    const ana_step done = {.t = value, .is_static = true, .columns = a->lu.stat.n_column};
     watch_step(a->watch, &done);
     watch_phase(a->watch, ANA_IN_OUTPUT);
     vs_status out = sink->point ? sink->point(sink->user, value, x) : VS_OK;

@@ -669,7 +669,7 @@ vs_status ana_op(ana *a, double *x, bool warm, bool tran_op)
         ckt_state_zero(a->c);
     newton_eq eq = ana_static_eq(a, tran_op);
     vs_status st = op_solve(a, x, warm || begin_at(a, tran_op, x), tran_op);
-    const ana_step done = {.is_static = true};
+    const ana_step done = {.is_static = true, .columns = a->lu.stat.n_column};
     if (st == VS_OK)
         watch_step(a->watch, &done);
     if (st == VS_OK && k && serves_transients(a))

@@ -170,7 +170,7 @@ static vs_status initial_point(tran *t)
     ana *a = t->a;
     double *x = t->x[1];
     if (!t->o.uic) {
-        const ana_step done = {.is_static = true};
+        const ana_step done = {.is_static = true, .columns = a->lu.stat.n_column};
         vs_status st = op_of_tran(a, x);
         if (st == VS_OK)
             watch_step(a->watch, &done);
@@ -426,7 +426,8 @@ static void tell_watcher(const tran *t, ana_verdict v, double best)
                         .worst = newton ? 0 : ana_unknown_at(t->a, t->lte.worst),
                         .iterations = t->rep.iter,
                         .verdict = v,
-                        .corner = t->t_new >= t->brk};
+                        .corner = t->t_new >= t->brk,
+                        .columns = t->a->lu.stat.n_column};
     watch_step(t->a->watch, &s);
 }
 

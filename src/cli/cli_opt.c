@@ -642,11 +642,7 @@ static bool check_arguments(const cli_opt *o)
         return false;
     if (o->typed || o->pipe)
         return check_talk(o);
-    const char *analyze_only = o->order ? "--order"
-                               : o->svg ? "--svg"
-                               : o->mtx ? "--mtx"
-                               : o->at  ? "--at"
-                                        : NULL;
+    const char *analyze_only = o->order ? "--order" : o->mtx ? "--mtx" : o->at ? "--at" : NULL;
     if (analyze_only && o->command != CMD_ANALYZE)
         return usage("only analyze takes", analyze_only);
     if (o->debug.dump_ir && !deck && o->command != CMD_COMPILE)
@@ -660,6 +656,8 @@ static bool check_arguments(const cli_opt *o)
         return false;
     if (o->trace && o->command != CMD_PROFILE)
         return usage("only profile takes", "--trace");
+    if (o->svg && o->command != CMD_ANALYZE && o->command != CMD_PROFILE)
+        return usage("only analyze and profile take", "--svg");
     if (o->steps && o->command != CMD_PROFILE)
         return usage("only profile takes", "--steps");
     if (deck && n != 1)
@@ -809,7 +807,9 @@ static const char help_main[] =
     "Analyze (docs/analyze.md), profile (docs/profile.md)\n"
     "  --order amd|colamd|natural|rcm|nd   ordering whose forest is shown and drawn\n"
     "  --csv                        the level sets of the forest as comma separated values\n"
-    "  --svg FILE, --mtx FILE       picture of the pattern; the matrix as Matrix Market\n"
+    "  --svg FILE                   picture of the pattern; profile: of what is worked on, over "
+    "time\n"
+    "  --mtx FILE                   the matrix as Matrix Market\n"
     "  --at op|TIME                 the Jacobian of the operating point, or at a time\n"
     "  --trace FILE                 profile: events for ui.perfetto.dev and chrome://tracing\n"
     "  --steps FILE.raw             profile: steps, errors and iterations over time; with --view "

@@ -250,6 +250,7 @@ static vs_status factor_anew(lu_solver *lu, const csc *a)
     lu_fac *f = lu->fac;
     f->have = false;
     lu->stat.n_factor++;
+    lu->stat.n_column += a->n;
     lu->stat.singular = -1;
     vs_status st = f->method->factor(lu, f, a);
     if (st == VS_ESINGULAR && lu->opt.kind == LU_AUTO && f->method == &lu_method_cholesky)
@@ -307,12 +308,14 @@ vs_status lu_refactor(lu_solver *lu, const csc *a)
         return VS_OK;
     }
     lu->stat.n_refactor++;
+    f->made = a->n;
     const bool takes = takes_long(lu, a);
     tell(lu, takes, true);
     const vs_status st =
         f->method->refactor ? f->method->refactor(lu, f, a) : factor_again(lu, f, a);
     tell(lu, takes, false);
     f->have = st == VS_OK;
+    lu->stat.n_column += f->made;
     return st;
 }
 
@@ -394,6 +397,7 @@ vs_status lu_refactor_part(lu_solver *lu, const csc *a, const lu_part *p)
     if (!f->method->refactor_part(lu, f, a, p))
         return lu_refactor(lu, a);
     lu->stat.n_refactor++;
+    lu->stat.n_column += f->made;
     return VS_OK;
 }
 

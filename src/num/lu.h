@@ -41,6 +41,7 @@ typedef struct lu_opt {
 
 typedef struct lu_stat {
     int64_t n_factor, n_refactor, n_reuse, n_solve; /* n_reuse: values equal to those factored */
+    int64_t n_column;                               /* columns of L and U that were made anew */
     double rcond;       /* min|u_kk|/max|u_kk| of the last factors: a crude estimate */
     int32_t singular;   /* after VS_ESINGULAR: column without pivot, from 0; -1 unknown */
     int32_t nnz_lu;     /* entries of L and U of the last full factorisation */

@@ -324,6 +324,7 @@ static bool k_refactor_part(lu_solver *lu, lu_fac *fac, const csc *a, const lu_p
     if (!(rcond >= lu->opt.rcond_drop * f->rcond_pivot))
         return false;
     lu->stat.rcond = rcond;
+    fac->made = lu_super_made(f->super);
     return true;
 }
 

@@ -18,6 +18,7 @@ typedef struct lu_fac {
                    values */
     lu_stat first; /* as it was when they were made */
     bool no_chol;  /* CHOLMOD cannot do this matrix */
+    int32_t made;  /* columns that the method made anew; lu.c sets it to all of them before */
 } lu_fac;
 
 /* Contracts as those of the functions of lu.h with the same names; values are compared, counted and

@@ -40,6 +40,7 @@ struct lu_super {
         *arow;        /* [n + 1] entries of A in the blocks of a column: place in a->val, row */
     double *av;       /* their values in the last factorisation */
     uint8_t *changed; /* [n] columns of L and U that this factorisation made anew */
+    int32_t made;     /* how many */
     bool have;        /* there is a last factorisation */
     int32_t *fp, *fpos, *frow; /* the same above the blocks */
     double *fx;
@@ -585,8 +586,10 @@ double lu_super_factor(lu_super *s, const csc *a)
     for (int32_t i = 0; i < s->fp[s->n]; i++)
         s->fx[i] = a->val[s->fpos[i]];
     double least = INFINITY, most = 0;
+    s->made = 0;
     for (int32_t k = 0; k < s->n; k++) {
         const double u = fabs(s->diag[k]) / s->scale[k];
+        s->made += s->changed[k];
         if (!(u > 0 && u < INFINITY))
             return 0;
         least = u < least ? u : least;
@@ -595,6 +598,8 @@ double lu_super_factor(lu_super *s, const csc *a)
     s->have = true;
     return s->n ? least / most : 1;
 }
+
+int32_t lu_super_made(const lu_super *s) { return s->made; }
 
 /* -- solution -- */
 
@@ -846,9 +851,12 @@ static void factor_looked_at(lu_super *s)
 static void end_part(lu_super *s)
 {
     uint8_t *look = (uint8_t *)s->partly->look;
+    s->made = 0;
     for (int32_t sn = 0; (sn = next_mark(look, sn, s->n_super)) < s->n_super; sn++) {
-        for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++)
+        for (int32_t k = s->start[sn]; k < s->start[sn + 1]; k++) {
+            s->made += s->changed[k];
             s->changed[k] = 0;
+        }
         measure_supernode(s, sn);
         look[sn] = 0;
     }

@@ -43,6 +43,8 @@ double lu_super_factor(lu_super *s, const csc *a);
 /* x = A^-1 b; b and x [n] may be the same. Allocates nothing. */
 void lu_super_solve(lu_super *s, const double *b, double *x);
 
+/* Columns that the last factorisation, or part of one, made anew. */
+int32_t lu_super_made(const lu_super *s);
 /* lu_refactor_part and lu_solve_part, with the value of lu_super_factor. Only supernodes are looked
  * at that have columns of the part, or use columns that changed; in a solution those that the right
  * side reaches. Allocate nothing but at their first call. */

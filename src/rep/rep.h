@@ -39,6 +39,7 @@ VS_MUST_USE vs_status rep_matrix(diag *d, const rep_analyze_opt *o, FILE *out);
 typedef struct rep_profile_opt {
     const char *deck;  /* names the report */
     const char *trace; /* file for events, NULL: none */
+    const char *svg;   /* file for a picture of the activity (rep_activity.h), NULL: none */
     const char *steps; /* result file for the steps (rep_steps), NULL: none */
     bool json;
 } rep_profile_opt;

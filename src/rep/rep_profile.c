@@ -8,6 +8,7 @@
 
 #include "ana_trace.h"
 #include "rep.h"
+#include "rep_activity.h"
 #include "vec.h"
 
 enum {
@@ -79,6 +80,7 @@ struct rep_profile {
     double last_best;               /* of the step before; 0: it says nothing about the next */
     int32_t last_worst;
 
+    rep_activity *activity;
     rep_steps *steps; /* NULL: not wanted */
     FILE *trace;
     bool detail; /* events one by one */
@@ -99,6 +101,19 @@ static void event(rep_profile *p, const char *name, const char *category, double
             1e6 * fmax(to - from, 0));
 }
 
+/* A counter event: what about the last step worked on. */
+static void trace_activity(rep_profile *p, double now)
+{
+    fprintf(p->trace,
+            ",\n{\"name\":\"worked on, %%\",\"ph\":\"C\",\"pid\":1,\"ts\":%.3f,\"args\":{",
+            1e6 * (now - p->start));
+    for (int k = 0; k < REP_N_ACTIVITY; k++)
+        fprintf(p->trace, "%s\"%s\":%.4g", k ? "," : "", rep_activity_name(k),
+                100 * rep_activity_last(p->activity, k));
+    fputs("}}", p->trace);
+    p->n_event++;
+}
+
 static void end_chunk(rep_profile *p, double now, double t)
 {
     if (!p->chunk_points)
@@ -111,6 +126,7 @@ static void end_chunk(rep_profile *p, double now, double t)
             "%lld}}",
             p->chunk_t, t, (long long)p->chunk_points, (long long)p->chunk_rejected,
             (long long)p->chunk_iterations);
+    trace_activity(p, now);
     p->chunk_points = p->chunk_rejected = p->chunk_iterations = 0;
     p->chunk_start = now;
     p->chunk_t = t;
@@ -147,6 +163,8 @@ static void trace_point(rep_profile *p, const ana_step *s, double now)
         if (!s->is_static)
             fprintf(p->trace, ",\"step\":%.6g,\"verdict\":\"%s\"", s->h, verdict[s->verdict]);
         fprintf(p->trace, ",\"iterations\":%d}}", p->point_iterations);
+        if (!s->is_static)
+            trace_activity(p, now);
     }
     p->point_start = NAN;
     p->detail = p->n_event < TRACE_EVENTS;
@@ -292,6 +310,7 @@ static void see_step(void *user, const ana_step *s)
     } else {
         count_step(p, s);
     }
+    rep_activity_see(p->activity, sim_ckt(p->s), s);
     trace_point(p, s, now);
     if (p->steps)
         rep_steps_see(p->steps, s, p->point_iterations);
@@ -344,6 +363,7 @@ rep_profile *rep_profile_begin(const rep_profile_opt *o, sim *s)
     if (p->trace)
         fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", p->trace);
     sim_opts(s)->watch = &p->watch;
+    p->activity = rep_activity_new();
     calibrate(p);
     p->start = p->since = vs_seconds();
     return p;
@@ -429,10 +449,7 @@ static void print_points(const rep_profile *p, FILE *out)
             fprintf(out, "  %d%s: %lld", i, i == MAX_ITER ? " or more" : "",
                     (long long)p->by_iterations[i]);
     fputs("\n", out);
-    const double latent = latent_share(p);
-    if (latent > 0)
-        fprintf(out, "  latent: %.1f %% of the unknowns, in the mean of all iterations\n",
-                100 * latent);
+    rep_activity_text(p->activity, out);
 }
 
 static void print_steps(const rep_profile *p, FILE *out)
@@ -600,6 +617,7 @@ static void print_json(const rep_profile *p, FILE *out)
             first = false;
         }
     fputs("},\n", out);
+    rep_activity_json(p->activity, out);
     json_tail(p, out);
 }
 
@@ -615,6 +633,20 @@ static vs_status close_trace(rep_profile *p, double now)
     FILE *fp = p->trace;
     p->trace = NULL;
     return rep_close(sim_diag(p->s), fp, p->o.trace);
+}
+
+static vs_status draw_activity(const rep_profile *p)
+{
+    diag *d = sim_diag(p->s);
+    const char *why = NULL;
+    FILE *fp = rep_create(d, p->o.svg, FILES_PICTURE);
+    if (!fp)
+        return VS_EIO;
+    const vs_status st = rep_activity_picture(p->activity, sim_flat(p->s)->title, fp, &why);
+    if (st == VS_EINPUT)
+        diag_error(d, DIAG_NOWHERE, "'%s' was not drawn: %s", p->o.svg, why);
+    const vs_status closed = rep_close(d, fp, p->o.svg);
+    return st != VS_OK ? st : closed;
 }
 
 vs_status rep_profile_end(rep_profile *p, FILE *out)
@@ -644,6 +676,9 @@ vs_status rep_profile_end(rep_profile *p, FILE *out)
     vs_status st = close_trace(p, now);
     if (p->steps && rep_steps_close(&p->steps))
         st = VS_EIO;
+    if (p->o.svg && out && draw_activity(p) != VS_OK)
+        st = VS_EIO;
+    rep_activity_free(&p->activity);
     vec_free(p->by_unknown);
     vs_free(p);
     return st;

@@ -486,8 +486,11 @@ static vs_status run_deck(run *r)
 
 static vs_status profile_deck(run *r)
 {
-    const rep_profile_opt o = {
-        .deck = r->j->deck, .trace = r->j->trace, .steps = r->j->steps, .json = r->j->json};
+    const rep_profile_opt o = {.deck = r->j->deck,
+                               .trace = r->j->trace,
+                               .svg = r->j->svg,
+                               .steps = r->j->steps,
+                               .json = r->j->json};
     rep_profile *p = rep_profile_begin(&o, r->sim);
     vs_status st = p ? run_deck(r) : VS_EIO;
     const vs_status written = p ? rep_profile_end(p, sim_ckt(r->sim) ? r->log : NULL) : VS_OK;

@@ -241,14 +241,51 @@ class Profile(Tool):
         self.assertIn('only profile', self.vsim('--steps', 's.raw', deck, code=2).stderr)
         self.assertIn('--steps', self.vsim('profile', '--view', deck, code=2).stderr)
 
+    def idle_deck(self, still):
+        """Chains of inverters behind one source each, of which all but one stand still."""
+        out = ['chains', '.option bypass=1', '.model n nmos level=1 kp=100u vto=0.5 tox=10n',
+               '.model p pmos level=1 kp=50u vto=-0.5 tox=10n', 'vdd vdd 0 2']
+        for c in range(still + 1):
+            out.append('v%d n%d_0 0 %s' % (c, c, 'pulse(0 2 1n 1n 1n 3n 10n)' if c == 0 else '0'))
+            for k in range(30):
+                a, b = 'n%d_%d' % (c, k), 'n%d_%d' % (c, k + 1)
+                out += ['mn%d_%d %s %s 0 0 n w=2u l=1u' % (c, k, b, a), 'mp%d_%d %s %s vdd vdd p w=4u l=1u' % (c, k, b, a),
+                        'c%d_%d %s 0 5f' % (c, k, b)]
+        return '\n'.join(out + ['.tran 50p 40n', '.end', ''])
+
+    def test_activity_is_that_of_what_moves(self):
+        r = self.profile(self.write('i.sp', self.idle_deck(9)))
+        a = r['activity']
+        self.assertEqual(a['over_time'][-1]['to'], 4e-8)
+        self.assertLess(len(a['over_time']), 513)
+        for k in ('devices', 'unknowns', 'factor columns'):
+            self.assertGreater(a[k], 0)
+            self.assertLessEqual(max(s[k] for s in a['over_time']), 1)
+        self.assertLess(a['devices'], 1)  # at rest nothing is evaluated
+        text = self.vsim('profile', 'i.sp', '--svg', 'i.svg').stdout
+        self.assertRegex(text, r'worked on, in the mean of all iterations: [\d.]+ % of the devices, [\d.]+ % of the unknowns, '
+                               r'[\d.]+ % of the factor columns')
+        svg = self.read('i.svg')
+        for word in ('devices', 'unknowns', 'factor columns', 'worked on'):
+            self.assertIn(word, svg)
+        self.assertEqual(self.events('i.sp')[0]['ph'], 'X')
+
+    def test_without_bypass_all_is_worked_on(self):
+        a = self.profile(self.write('i.sp', self.idle_deck(1).replace('bypass=1', 'bypass=0')))['activity']
+        self.assertEqual((a['devices'], a['unknowns']), (1, 1))
+        self.assertIn('only analyze and profile', self.vsim('--svg', 'i.svg', 'i.sp', code=2).stderr)
+
     def events(self, deck):
         self.vsim('profile', '--trace', 't.json', deck)
         t = json.loads(self.read('t.json'))
         for e in t['traceEvents']:
+            if e['ph'] == 'C':  # a counter
+                self.assertEqual(set(e['args']), {'devices', 'unknowns', 'factor columns'})
+                continue
             self.assertEqual(e['ph'], 'X')
             self.assertGreaterEqual(e['ts'], 0)
             self.assertGreaterEqual(e['dur'], 0)
-        return t['traceEvents']
+        return [e for e in t['traceEvents'] if e['ph'] == 'X']
 
     def test_the_trace_nests(self):
         e = self.events(self.write('d.sp', DIODES))
