@@ -31,7 +31,8 @@ typedef enum vsim_kind {
     VSIM_HBNOISE, /* or of its first card of that kind; .phasenoise too */
     VSIM_LSTB,
     VSIM_ACXF, /* the output per unit of every independent source, over frequency; */
-    VSIM_DCXF  /* at the operating point */
+    VSIM_DCXF, /* at the operating point */
+    VSIM_DISTO /* distortion of small signals */
 } vsim_kind;
 typedef enum vsim_grid { VSIM_DEC, VSIM_OCT, VSIM_LIN } vsim_grid;
 typedef enum vsim_integration { /* of shooting */
@@ -59,8 +60,8 @@ typedef struct vsim_analysis {
     /* TRAN, seconds; tmax 0: min(tstep, (tstop - tstart) / 50) */
     double tstep, tstop, tstart, tmax;
     bool uic;
-    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF; SENS and LSTB if n_freq > 0 (LSTB without: that of the
-     * deck's .ac): points per decade or octave; LIN: in all */
+    /* AC, NOISE, SP, HBAC, HBNOISE, ACXF, DISTO; SENS and LSTB if n_freq > 0 (LSTB without: that of
+     * the deck's .ac): points per decade or octave; LIN: in all */
     vsim_grid grid;
     int64_t n_freq;
     double f_from, f_to; /* hertz */
@@ -100,6 +101,7 @@ typedef struct vsim_analysis {
      * oscillator one node */
     bool shooting;
     vsim_integration integration;
+    double f2_over_f1; /* DISTO: products with distof2 at so many times f_from, 0: harmonics */
 } vsim_analysis;
 VSIM_API void vsim_analysis_init_size(vsim_analysis *a, vsim_kind kind, size_t size);
 static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
@@ -109,10 +111,11 @@ static inline void vsim_analysis_init(vsim_analysis *a, vsim_kind kind)
 
 /* A point that was accepted. Arrays live until the callback returns. */
 typedef struct vsim_point {
-    double axis;       /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
-    const double *x;   /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
+    double axis;     /* s, Hz, or the value of the innermost .dc sweep; 0 if there is no axis */
+    const double *x; /* [n+1] unknowns (vsim_unknown_at), x[0] = 0; ac: of the operating point.
                         * NULL for noise, tf, sens, pz, sp, hbac, hbnoise, lstb */
-    const double *z;   /* ac, hb: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
+    /* ac, hb, disto: [2 (n+1)] phasors, real and imaginary part in turn; else NULL */
+    const double *z;
     const double *row; /* those of which x is NULL: [n_row] values in the order of the plot's
                         * vectors, complex ones as two; else NULL */
     size_t n_row;

@@ -206,6 +206,16 @@ double *ana_frequencies(const ana_freq *f); /* vec */
 /* Every phasor of the circuit to sink->zpoint. */
 VS_MUST_USE vs_status ana_ac(ana *a, const ana_freq *f, const ana_sink *sink);
 
+/* Harmonics of what distof1 of the sources drives at f, of second and third order; with ratio > 0
+ * the products f + f2, f - f2, 2 f - f2 with what distof2 drives at f2 = ratio freq.from
+ * (disto.c). Points are amplitudes, as of ana_ac; those of a product follow its call of `plot`. */
+typedef struct ana_disto_opt {
+    ana_freq freq;
+    double ratio;                                    /* 0: harmonics */
+    vs_status (*plot)(void *user, const char *name); /* user: of the sink */
+} ana_disto_opt;
+VS_MUST_USE vs_status ana_disto(ana *a, const ana_disto_opt *o, const ana_sink *sink);
+
 /* The other analyses give plots of named columns, each plot between begin and end. */
 typedef struct ana_column {
     const char *name, *type;

@@ -177,6 +177,9 @@ const char *api_card_of(vsim_deck *d, arena *mem, const vsim_analysis *from, vsi
     case VSIM_LSTB: return lstb_card(mem, a);
     case VSIM_ACXF: return arena_printf(mem, "acxf %s %s", a->out, grid_of(mem, a));
     case VSIM_DCXF: return arena_printf(mem, "dcxf %s", a->out);
+    case VSIM_DISTO:
+        return arena_printf(mem, a->f2_over_f1 != 0 ? "disto %s %.17g" : "disto %s",
+                            grid_of(mem, a), a->f2_over_f1);
     case VSIM_SP: return arena_printf(mem, "sp %s%s", grid_of(mem, a), a->noise ? " donoise" : "");
     }
     diag_error(&d->s->d, DIAG_NOWHERE, "vsim_analysis.kind is %d, which is no analysis",

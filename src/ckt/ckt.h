@@ -321,6 +321,7 @@ typedef struct ckt_source_facts {
     bool is_v;
     int32_t p, n, k; /* nodes; the current's unknown of a voltage source, else 0 */
     double m, dc, ac_mag, ac_phase;
+    double disto_mag[2], disto_phase[2]; /* of distof1 and distof2; degrees */
     diag_span span;
 } ckt_source_facts;
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source);

@@ -33,8 +33,18 @@ int32_t ckt_n_source(const ckt *c) { return (int32_t)vec_len(c->sources->all); }
 ckt_source_facts ckt_source_at(const ckt *c, int32_t source)
 {
     const nat_source *s = &c->sources->all[source];
-    return (ckt_source_facts){s->name, s->is_v,        s->p,        s->n,          s->k,
-                              s->m,    wave_dc(&s->w), s->w.ac_mag, s->w.ac_phase, s->span};
+    return (ckt_source_facts){.name = s->name,
+                              .is_v = s->is_v,
+                              .p = s->p,
+                              .n = s->n,
+                              .k = s->k,
+                              .m = s->m,
+                              .dc = wave_dc(&s->w),
+                              .ac_mag = s->w.ac_mag,
+                              .ac_phase = s->w.ac_phase,
+                              .disto_mag = {s->w.disto_mag[0], s->w.disto_mag[1]},
+                              .disto_phase = {s->w.disto_phase[0], s->w.disto_phase[1]},
+                              .span = s->span};
 }
 
 const nat_source *ckt_source_all(const ckt *c, int32_t source) { return &c->sources->all[source]; }

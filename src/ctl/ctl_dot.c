@@ -64,14 +64,15 @@ static void keep_result(ctl *c, const char *analysis, const post_plot *p, const 
 
 static bool known_analysis(ctl *c, const char *analysis, diag_span at)
 {
-    static const char *const words[] = {"tran", "ac",   "dc",      "sp",   "noise", "op",   "hb",
-                                        "pss",  "hbac", "hbnoise", "lstb", "fft",   "acxf", "dcxf"};
+    static const char *const words[] = {"tran", "ac",  "dc",   "sp",   "noise",
+                                        "op",   "hb",  "pss",  "hbac", "hbnoise",
+                                        "lstb", "fft", "acxf", "dcxf", "disto"};
     for (size_t i = 0; i < VS_COUNT(words); i++)
         if (!str_casecmp(words[i], analysis))
             return true;
     diag_error(c->d, at,
                "a measure begins with its analysis: tran, ac, dc, sp, noise, hb, pss, hbac, "
-               "hbnoise, lstb, acxf, dcxf or fft, not '%s'",
+               "hbnoise, lstb, acxf, dcxf, disto or fft, not '%s'",
                analysis);
     return false;
 }

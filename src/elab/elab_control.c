@@ -60,6 +60,8 @@ static bool make_wave(elab *e, const flat_inst *in, wave *w, double *arg)
                 .dc_given = s->dc_given,
                 .ac_mag = s->ac_mag,
                 .ac_phase = s->ac_phase,
+                .disto_mag = {s->disto_mag[0], s->disto_mag[1]},
+                .disto_phase = {s->disto_phase[0], s->disto_phase[1]},
                 .arg = s->arg,
                 .n_arg = (int32_t)vec_len(s->arg),
                 .pwl_repeat = s->pwl_repeat,

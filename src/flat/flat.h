@@ -34,7 +34,8 @@ typedef enum flat_wave_kind {
 typedef struct flat_source { /* V and I elements */
     double dc;
     bool dc_given;
-    double ac_mag, ac_phase; /* degrees */
+    double ac_mag, ac_phase;             /* degrees */
+    double disto_mag[2], disto_phase[2]; /* distof1, distof2; degrees */
     flat_wave_kind wave;
     double *arg; /* vec; as written, in the order of the ngspice manual, ch. 4.1; PWL: t, v pairs */
     double pwl_repeat; /* PWL r=: time to repeat from, -1: no repeat */
@@ -120,6 +121,7 @@ typedef enum flat_ana_kind {
     FLAT_LSTB,
     FLAT_ACXF, /* transfer from all sources: .acxf, .dcxf */
     FLAT_DCXF,
+    FLAT_DISTO,
     FLAT_N_ANA
 } flat_ana_kind;
 typedef enum flat_grid { FLAT_DEC, FLAT_OCT, FLAT_LIN } flat_grid;
@@ -176,6 +178,7 @@ typedef struct flat_ana {
     int32_t in[2];              /* PZ: nodes of the input */
     bool voltage, poles, zeros; /* PZ */
     bool donoise;               /* SP */
+    double ratio;               /* DISTO: f2 over the first f1, 0: not given */
     flat_hb hb;
     flat_gradient gradient;
     flat_trannoise noise; /* TRAN, of a program: instead of the deck's */

@@ -339,6 +339,22 @@ static bool read_sp(cur *q, flat_ana *a)
     return true;
 }
 
+/* disto = ".disto" grid [f2 over f1] */
+static bool read_disto(cur *q, flat_ana *a)
+{
+    if (!read_grid(q, a))
+        return false;
+    if (!cur_more(q))
+        return true;
+    if (!number(q, &a->ratio))
+        return false;
+    if (a->ratio > 0 && a->ratio <= 1)
+        return true;
+    diag_error(q->c->d, last_span(q), "f2 over f1 is %g: a ratio above 0, up to 1 is expected",
+               a->ratio);
+    return false;
+}
+
 /* -- periodic analyses and loop gain: keyword = values -- */
 
 /* One number after a keyword, a whole one from lo to hi. */
@@ -655,6 +671,7 @@ void flat_small_card(flat_ctx *c, const net_card *card)
     case NET_CARD_LSTB: a.kind = FLAT_LSTB, ok = read_periodic(&q, &a); break;
     case NET_CARD_ACXF: a.kind = FLAT_ACXF, ok = read_output(&q, &a) && read_grid(&q, &a); break;
     case NET_CARD_DCXF: a.kind = FLAT_DCXF, ok = read_output(&q, &a); break;
+    case NET_CARD_DISTO: a.kind = FLAT_DISTO, ok = read_disto(&q, &a); break;
     default: break;
     }
     if (ok && cur_more(&q)) {

@@ -548,7 +548,8 @@ void flat_top_card(flat_ctx *c, const net_card *card)
     case NET_CARD_HBNOISE:
     case NET_CARD_LSTB:
     case NET_CARD_ACXF:
-    case NET_CARD_DCXF: flat_small_card(c, card); break;
+    case NET_CARD_DCXF:
+    case NET_CARD_DISTO: flat_small_card(c, card); break;
     case NET_CARD_TRANNOISE: flat_trannoise_card(c, card); break;
     case NET_CARD_HDL:
         for (int32_t i = 1; i < card->n_tok; i++) {
@@ -562,10 +563,6 @@ void flat_top_card(flat_ctx *c, const net_card *card)
             flat_step_card(c, card);
         break;
     case NET_CARD_ALTER: flat_alter_card(c, card); break;
-    case NET_CARD_NEEDED:
-        diag_error(c->d, net_card_span(card),
-                   "there is no .disto analysis; .hb gives the harmonics and products of tones");
-        break;
     case NET_CARD_IGNORED:
         diag_warning(c->d, net_card_span(card), "'.%s' is not supported yet; ignored", card->name);
         break;

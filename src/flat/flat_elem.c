@@ -346,32 +346,22 @@ static bool read_wave(ereader *r, const struct wave_word *w)
     return ok;
 }
 
-static bool read_ac(ereader *r)
+/* word ["="] [magnitude [phase]]; the magnitude is 1 if it is not given */
+static bool read_phasor(ereader *r, rhs *mag, rhs *phase)
 {
     r->q.i++;
     if (cur_is(&r->q, '='))
         r->q.i++;
     cur_skip_punct(&r->q);
-    source_def *s = r->e->src;
-    s->ac_mag = flat_number(r->q.c, 1, cur_span(&r->q));
+    *mag = flat_number(r->q.c, 1, cur_span(&r->q));
     if (at_number(r))
-        s->ac_mag = cur_value(&r->q);
+        *mag = cur_value(&r->q);
     cur_skip_punct(&r->q);
-    if (s->ac_mag.e && at_number(r)) {
-        s->ac_phase = cur_value(&r->q);
-        return s->ac_phase.e != NULL;
+    if (mag->e && at_number(r)) {
+        *phase = cur_value(&r->q);
+        return phase->e != NULL;
     }
-    return s->ac_mag.e != NULL;
-}
-
-static bool skip_distof(ereader *r)
-{
-    diag_warning(r->q.c->d, cur_span(&r->q), "'%s' is not supported yet; ignored",
-                 cur_tok(&r->q)->text);
-    r->q.i++;
-    for (int i = 0; i < 2 && at_number(r); i++)
-        (void)cur_value(&r->q);
-    return true;
+    return mag->e != NULL;
 }
 
 static bool is_port_word(const ereader *r)
@@ -434,9 +424,10 @@ static bool read_source_words(ereader *r, source_def *s)
             s->dc = cur_value(&r->q);
             ok = s->dc.e != NULL;
         } else if (cur_is_word(&r->q, "ac")) {
-            ok = read_ac(r);
+            ok = read_phasor(r, &s->ac_mag, &s->ac_phase);
         } else if (cur_is_word(&r->q, "distof1") || cur_is_word(&r->q, "distof2")) {
-            ok = skip_distof(r);
+            const int k = cur_is_word(&r->q, "distof2");
+            ok = read_phasor(r, &s->disto_mag[k], &s->disto_phase[k]);
         } else if (cur_is_word(&r->q, "external")) {
             s->external = true;
             r->q.i++;

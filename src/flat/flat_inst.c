@@ -412,6 +412,12 @@ static bool take_source(flat_ctx *c, scope *s, const source_def *d, flat_inst *x
         ok &= take_number(c, s, &d->ac_mag, &o->ac_mag);
     if (d->ac_phase.given)
         ok &= take_number(c, s, &d->ac_phase, &o->ac_phase);
+    for (int k = 0; k < 2; k++) {
+        if (d->disto_mag[k].given)
+            ok &= take_number(c, s, &d->disto_mag[k], &o->disto_mag[k]);
+        if (d->disto_phase[k].given)
+            ok &= take_number(c, s, &d->disto_phase[k], &o->disto_phase[k]);
+    }
     if (d->repeat.given)
         ok &= take_number(c, s, &d->repeat, &o->pwl_repeat);
     if (d->delay.given)

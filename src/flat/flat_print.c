@@ -26,6 +26,9 @@ static void print_source(const flat_source *s, FILE *out)
         fprintf(out, " dc %.15g", s->dc);
     if (s->ac_mag != 0)
         fprintf(out, " ac %.15g %.15g", s->ac_mag, s->ac_phase);
+    for (int k = 0; k < 2; k++)
+        if (s->disto_mag[k] != 0)
+            fprintf(out, " distof%d %.15g %.15g", k + 1, s->disto_mag[k], s->disto_phase[k]);
     if (s->wave == FLAT_DC)
         return;
     fprintf(out, " %s(", name[s->wave]);
@@ -72,8 +75,9 @@ static void print_inst(const flat *f, const flat_inst *x, FILE *out)
 static void print_small(const flat_ana *a, FILE *out)
 {
     static const char *const word[FLAT_N_ANA] = {
-        [FLAT_AC] = "ac", [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",     [FLAT_SENS] = "sens",
-        [FLAT_PZ] = "pz", [FLAT_SP] = "sp",       [FLAT_ACXF] = "acxf", [FLAT_DCXF] = "dcxf"};
+        [FLAT_AC] = "ac",     [FLAT_NOISE] = "noise", [FLAT_TF] = "tf",
+        [FLAT_SENS] = "sens", [FLAT_PZ] = "pz",       [FLAT_SP] = "sp",
+        [FLAT_ACXF] = "acxf", [FLAT_DCXF] = "dcxf",   [FLAT_DISTO] = "disto"};
     static const char *const grid[] = {"dec", "oct", "lin"};
     fprintf(out, ".%s", a->hb.word ? a->hb.word : word[a->kind]);
     for (int32_t i = 0; i < a->hb.n_tone; i++)

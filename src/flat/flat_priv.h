@@ -40,6 +40,7 @@ typedef struct keyval {
 
 typedef struct source_def {
     rhs dc, ac_mag, ac_phase;
+    rhs disto_mag[2], disto_phase[2];
     flat_wave_kind wave;
     rhs *arg;      /* vec in the arena */
     double *table; /* vec in the arena: PWL pairs of a file */

@@ -24,9 +24,10 @@ typedef enum wave_kind {
 typedef struct wave {
     wave_kind kind;
     double dc;
-    bool dc_given;           /* not given: the dc value is the wave's at t = 0 */
-    double ac_mag, ac_phase; /* degrees */
-    const double *arg;       /* [n_arg]; PWL: t, v pairs */
+    bool dc_given;                       /* not given: the dc value is the wave's at t = 0 */
+    double ac_mag, ac_phase;             /* degrees */
+    double disto_mag[2], disto_phase[2]; /* distof1, distof2; degrees */
+    const double *arg;                   /* [n_arg]; PWL: t, v pairs */
     int32_t n_arg;
     double pwl_repeat, pwl_delay; /* repeat < 0: none */
     uint64_t key;                 /* of the draws of TRNOISE and TRRANDOM */

@@ -139,7 +139,7 @@ typedef struct net_tok {
     X(HDL, "osdi") X(TITLE, "title") X(CONTROL, "control") X(ENDC, "endc")                        \
     X(AC, "ac") X(NOISE, "noise") X(TF, "tf") X(SENS, "sens") X(PZ, "pz") X(SP, "sp")              \
     X(HB, "hb") X(HB, "hbosc") X(HB, "pss") X(HBAC, "hbac") X(HBNOISE, "hbnoise")                  \
-    X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(NEEDED, "disto")          \
+    X(HBNOISE, "phasenoise") X(LSTB, "lstb") X(TRANNOISE, "trannoise") X(DISTO, "disto")           \
     X(ACXF, "acxf") X(DCXF, "dcxf")                                                                \
     X(POST, "four") X(POST, "fft") X(POST, "meas") X(POST, "measure") X(POST, "width")             \
     X(STEP, "step")                                                                                \
@@ -200,12 +200,12 @@ typedef enum net_card_kind {
     NET_CARD_ACXF,
     NET_CARD_DCXF,
     NET_CARD_TRANNOISE, /* noise in every .tran */
-    NET_CARD_NEEDED,    /* an analysis that does not exist yet */
-    NET_CARD_STEP,      /* .step .mc .limits: families of runs */
-    NET_CARD_ALTER,     /* a run with changed cards */
-    NET_CARD_SPEF,      /* wires of a layout */
-    NET_CARD_DEL,       /* .del lib in .alter */
-    NET_CARD_IGNORED    /* known elsewhere, without effect here */
+    NET_CARD_DISTO,
+    NET_CARD_STEP,   /* .step .mc .limits: families of runs */
+    NET_CARD_ALTER,  /* a run with changed cards */
+    NET_CARD_SPEF,   /* wires of a layout */
+    NET_CARD_DEL,    /* .del lib in .alter */
+    NET_CARD_IGNORED /* known elsewhere, without effect here */
 } net_card_kind;
 
 typedef struct net_sub net_sub;

@@ -312,6 +312,7 @@ const sim_kind *sim_kind_of(flat_ana_kind kind)
         [FLAT_LSTB] = {"lstb", "loop stability", 1u << MDL_DC | 1u << MDL_AC, sim_run_lstb},
         [FLAT_ACXF] = {"acxf", "ac transfer functions", 1u << MDL_DC | 1u << MDL_AC, sim_run_xf},
         [FLAT_DCXF] = {"dcxf", "dc transfer functions", 1u << MDL_DC, sim_run_xf},
+        [FLAT_DISTO] = {"disto", "distortion", 1u << MDL_DC | 1u << MDL_AC, sim_run_disto},
     };
     return &kinds[kind];
 }

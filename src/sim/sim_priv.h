@@ -214,6 +214,7 @@ VS_MUST_USE vs_status sim_plot_follow(sim *s, diag_span span);
 VS_MUST_USE vs_status sim_put_waves(sim *s);
 
 /* -- sim_small.c: .ac .noise .tf .sens .pz .sp -- */
+vs_status sim_run_disto(sim *s, const flat_ana *a);
 vs_status sim_run_ac(sim *s, const flat_ana *a);
 vs_status sim_run_noise(sim *s, const flat_ana *a);
 vs_status sim_run_tf(sim *s, const flat_ana *a);

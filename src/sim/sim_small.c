@@ -144,6 +144,61 @@ vs_status sim_run_ac(sim *s, const flat_ana *a)
     return sim_plot_end(s, st);
 }
 
+/* -- .disto -- */
+
+typedef struct disto_job {
+    ac_job ac; /* first: so that its callbacks serve */
+    bool open; /* a plot is */
+} disto_job;
+
+static vs_status disto_plot(void *user, const char *name)
+{
+    disto_job *j = user;
+    sim *s = j->ac.t.s;
+    const vs_status st = j->open ? sim_plot_end(s, VS_OK) : VS_OK;
+    j->open = false;
+    if (st)
+        return st;
+    j->open = true;
+    return sim_plot_begin(s, "disto", name, &frequency, true);
+}
+
+static bool has_tone(const sim *s, int tone)
+{
+    for (int32_t i = 0; i < ckt_n_source(s->ckt); i++)
+        if (ckt_source_at(s->ckt, i).disto_mag[tone] != 0)
+            return true;
+    return false;
+}
+
+vs_status sim_run_disto(sim *s, const flat_ana *a)
+{
+    disto_job j = {.open = false};
+    const ana_disto_opt o = {sim_grid_of(a), a->ratio, disto_plot};
+    vs_status st = sim_start_op(s, false);
+    if (st)
+        return st;
+    for (int k = 0; k < (a->ratio > 0 ? 2 : 1); k++)
+        if (!has_tone(s, k))
+            diag_warning(s->d, a->span,
+                         "no source has a distof%d value: %s; write 'distof%d 1' on the input "
+                         "source",
+                         k + 1, k ? "all products are 0" : "all results are 0", k + 1);
+    (void)sim_table_of(&j.ac.t, s, "disto");
+    const size_t n1 = (size_t)ckt_n(s->ckt) + 1;
+    j.ac.re = vs_calloc(n1, sizeof *j.ac.re);
+    j.ac.im = vs_calloc(n1, sizeof *j.ac.im);
+    const ana_sink sink = {
+        .zpoint = ac_point, .progress = table_progress, .stop = table_stop, .user = &j};
+    if (s->opt.hook.begin)
+        s->opt.hook.begin(s->opt.hook.user, "disto");
+    st = ana_disto(s->ana, &o, &sink);
+    vs_free(j.ac.re);
+    vs_free(j.ac.im);
+    sim_count(s);
+    return j.open ? sim_plot_end(s, st) : st;
+}
+
 /* -- the others -- */
 
 vs_status sim_run_noise(sim *s, const flat_ana *a)

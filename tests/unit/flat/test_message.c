@@ -132,8 +132,8 @@ START_TEST(wrong_decks_say_what_and_where)
         {".dc temp 0 1 1 temp 0 1 1 temp 0 1 1 temp 0 1 1 temp 0 1 1",
          "2:49: error: .dc takes at most four sweeps, not 'temp'\n"},
         {".pss 1k 1m 3 10 5 50", "2:12: error: no node '3'\n"},
-        {".disto dec 1 1 2", "2:1: error: there is no .disto analysis; .hb gives the harmonics and "
-                             "products of tones\n"},
+        {".disto dec 1 1", "2:15: error: the last frequency is missing\n"},
+        {".disto dec 1 1 2 0.5 3", "2:22: error: nothing more is expected, not '3'\n"},
         {".control\nrun", "2:1: warning: .control without .endc: it ends with the file\n"},
         {".endc", "2:1: warning: .endc without .control has no effect\n"},
         {".ic a", "2:5: error: v(node)=value is expected, not 'a'\n"},
