@@ -417,6 +417,7 @@ static const command commands[] = {
     {"load", ctl_load, false},
     {"use", cmd_refused, false},
     {"cd", cmd_session, false},
+    {"pre_set", ctl_set, false},
     {"pre_osdi", cmd_nothing, false},
     {"osdi", cmd_nothing, false}, /* done before the circuit was built */
     {"rehash", cmd_nothing, false},
@@ -939,6 +940,18 @@ static void take_up(ctl *c, const ctl *was)
     c->quit |= was->quit; /* a script's quit ends what called it */
 }
 
+/* pre_set counts before all other commands of its block. */
+static void run_pre_set(ctl *c, stmt *list)
+{
+    const char *rest;
+    for (size_t i = 0; i < vec_len(list); i++) {
+        if (list[i].kind != K_COMMAND || !word_is(list[i].text, "pre_set", &rest))
+            continue;
+        (void)run_stmt(c, &list[i]);
+        list[i].text = "";
+    }
+}
+
 vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *code)
 {
     arena mem;
@@ -954,8 +967,10 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     stop_word by;
     stmt *list = read_block(&p, &by);
     c->worst = p.st || !back ? p.st : was.worst;
-    if (!p.st)
+    if (!p.st) {
+        run_pre_set(c, list);
         run_all(c, list);
+    }
     const vs_status st = c->worst;
     const bool pause = c->run.paused && c->n_pause > was.n_pause;
     free_block(list);

@@ -235,16 +235,25 @@ static const char *model_meant(ctl *c, const char *name)
     return in && in->model ? in->model->name : name;
 }
 
-/* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u"; without '=' the last word is the value. */
+/* Where the value begins that stands behind no '=': a list in brackets of its own, or the last
+ * word. */
+static const char *value_of_change(const char *text)
+{
+    const char *end = text + strlen(text);
+    for (const char *s = text; *s; s++)
+        if (*s == '[' && (s == text || strchr(" \t", s[-1])))
+            return s;
+    while (end > text && !strchr(" \t", end[-1]))
+        end--;
+    return end;
+}
+
+/* "r1 = 2k", "m1 w = 2u", "@m1[w] = 2u", "@v1[sin] = [ 0 1 1k ]", also without '='. */
 static vs_status read_change(ctl *c, const char *text, bool model)
 {
     const char *eq = strchr(text, '='), *value = eq ? eq + 1 : NULL;
-    if (!eq) {
-        const char *end = text + strlen(text);
-        while (end > text && !strchr(" \t", end[-1]))
-            end--;
-        value = eq = end;
-    }
+    if (!eq)
+        value = eq = value_of_change(text);
     char **w = ctl_words(c, arena_strndup(&c->scratch, text, (size_t)(eq - text)));
     sim_change x = {.model = model, .span = c->o.session ? DIAG_NOWHERE : c->at};
     if (!has_circuit(c)) {
@@ -290,28 +299,89 @@ static vs_status read_change(ctl *c, const char *text, bool model)
 vs_status ctl_alter(ctl *c, const char *text) { return read_change(c, text, false); }
 vs_status ctl_altermod(ctl *c, const char *text) { return read_change(c, text, true); }
 
+static const net_sub *find_subcircuit(const net_sub *in, const char *name)
+{
+    for (size_t i = 0; i < vec_len(in->card); i++) {
+        const net_sub *sub = in->card[i].kind == NET_CARD_SUBCKT ? in->card[i].sub : NULL;
+        const net_sub *below = !sub || sub->name == name ? sub : find_subcircuit(sub, name);
+        if (below)
+            return below;
+    }
+    return NULL;
+}
+
+static void list_subcircuits(const net_sub *in, const char ***name)
+{
+    for (size_t i = 0; i < vec_len(in->card); i++)
+        if (in->card[i].kind == NET_CARD_SUBCKT) {
+            vec_push(*name, in->card[i].sub->name);
+            list_subcircuits(in->card[i].sub, name);
+        }
+}
+
+/* On the line of the subcircuit: names before '='. */
+static void list_parameters(const net_sub *sub, const char ***name)
+{
+    const net_tok *t = sub->head->tok;
+    for (int32_t k = 0; k + 1 < sub->head->n_tok; k++)
+        if (t[k].kind == NET_T_WORD && t[k + 1].punct == '=')
+            vec_push(*name, t[k].text);
+}
+
+/* false: a message with the nearest of the names. */
+static bool is_listed(ctl *c, const char *what, const char *word, const char **name)
+{
+    for (size_t i = 0; i < vec_len(name); i++)
+        if (!str_casecmp(name[i], word))
+            return true;
+    ctl_fail(c, "%s '%s'", what, word);
+    diag_suggest(c->d, word, name, vec_len(name));
+    return false;
+}
+
+/* The name of an override: "name" of the top level, "sub.name" of a subcircuit; NULL: a message. */
+static const char *altered_name(ctl *c, char **w)
+{
+    const char *first = str_intern_lower(c->names, w[0], strlen(w[0]));
+    double old;
+    if (vec_len(w) == 1) {
+        if (sim_param(c->s, first, &old))
+            return first;
+        ctl_fail(c, "the deck has no parameter '%s'", first);
+        return NULL;
+    }
+    const char **name = NULL;
+    list_subcircuits(sim_deck(c->s)->top, &name);
+    bool ok = is_listed(c, "the deck has no subcircuit", first, name);
+    vec_clear(name);
+    if (ok)
+        list_parameters(find_subcircuit(sim_deck(c->s)->top, first), &name);
+    ok = ok && is_listed(c, "the line of the subcircuit has no parameter", w[1], name);
+    vec_free(name);
+    const size_t n = strlen(first) + 1 + strlen(w[1]);
+    return ok ? str_intern_lower(c->names, arena_printf(&c->scratch, "%s.%s", first, w[1]), n)
+              : NULL;
+}
+
+/* "wn = 2u", "SUBCKT wn = 2u" */
 vs_status ctl_alterparam(ctl *c, const char *text)
 {
-    const char *eq = strchr(text, '=');
+    const char *eq = strchr(text, '='), *name = NULL;
     char **w = ctl_words(c, eq ? arena_strndup(&c->scratch, text, (size_t)(eq - text)) : "");
-    double x, old;
-    vs_status st = VS_OK;
-    if (!has_circuit(c))
-        st = VS_EINPUT;
-    else if (vec_len(w) != 1)
-        st =
-            ctl_fail(c, "alterparam takes a parameter of the deck and a value: alterparam wn = 2u");
-    const char *name = st ? NULL : str_intern_lower(c->names, w[0], strlen(w[0]));
+    double x;
+    if (has_circuit(c)) {
+        if (vec_len(w) == 1 || vec_len(w) == 2)
+            name = altered_name(c, w);
+        else
+            ctl_fail(c, "alterparam takes a parameter of the deck, or a subcircuit and a parameter "
+                        "of it, and a value: alterparam wn = 2u");
+    }
     vec_free(w);
-    if (!st && !sim_param(c->s, name, &old))
-        st = ctl_fail(c, "the deck has no parameter '%s'", name);
-    if (!st && !post_eval_number(&c->e, eq + 1, &x))
-        st = VS_EINPUT;
-    if (st)
-        return st;
+    if (!name || !post_eval_number(&c->e, eq + 1, &x))
+        return VS_EINPUT;
     sim_saved *before = sim_save(c->s);
     sim_set_param(c->s, name, x);
-    st = take_effect(c, before, false);
+    const vs_status st = take_effect(c, before, false);
     sim_saved_free(&before);
     return st;
 }

@@ -100,6 +100,16 @@ void ctl_free_vars(ctl *c)
     vec_free(c->var);
 }
 
+/* The folder of the circuit's file, "." where its name has none. */
+static const char *input_folder(ctl *c)
+{
+    const int32_t file = ctl_own_file(c);
+    const char *path = file < 0 ? "" : c->d->file[file].name, *slash = strrchr(path, '/');
+    return !slash          ? "."
+           : slash == path ? "/"
+                           : arena_strndup(&c->scratch, path, (size_t)(slash - path));
+}
+
 /* What is known without being set. vec of words in scratch; false: nothing of that name. */
 static bool words_of(ctl *c, const char *name, const char ***out)
 {
@@ -122,6 +132,8 @@ static bool words_of(ctl *c, const char *name, const char ***out)
 #else
         vec_push(*out, "6");
 #endif
+    else if (!str_casecmp(name, "inputdir"))
+        vec_push(*out, input_folder(c));
     else if (!str_casecmp(name, "temp"))
         vec_push(*out, arena_printf(&c->scratch, "%.12G", sim_temp(c->s)));
     else if (p && !str_casecmp(name, "curplot"))

@@ -270,8 +270,8 @@ typedef struct flat {
     diag_span *hdl_span; /* vec */
 } flat;
 
-/* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name.
- */
+/* A parameter set from outside (command line, sweep) that wins over the deck's .param of that name;
+ * "sub.name": over the parameter of a subcircuit, in all its instances. */
 typedef net_define flat_override;
 
 /* -- what depends on what (flat_redo.c) -- */

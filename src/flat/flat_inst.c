@@ -113,10 +113,22 @@ static void declare_over(flat_ctx *c, body *b)
     }
 }
 
+/* Those of subcircuits, "sub.name". A plan needs them when `over` is gone. */
+static void note_altered(flat_ctx *c)
+{
+    c->altered = arena_array(c->mem, const char *, c->n_over);
+    c->n_altered = 0;
+    for (size_t i = 0; i < c->n_over; i++)
+        if (strchr(c->over[i].name, '.'))
+            c->altered[c->n_altered++] =
+                str_intern_lower(c->names, c->over[i].name, strlen(c->over[i].name));
+}
+
 scope *flat_root(flat_ctx *c)
 {
     body *b = flat_body(c, c->deck->top);
     declare_over(c, b);
+    note_altered(c);
     c->root = new_scope(c, b, NULL, NULL);
     give_params(c, c->root);
     flat_decide_guards(c, c->root);
@@ -588,6 +600,28 @@ static void unknown_key(flat_ctx *c, scope *s, const keyval *k, body *b)
     flat_where(c, s);
 }
 
+/* Values from outside for a parameter of all instances of a subcircuit, "sub.name": it stands for
+ * the parameter of that name of the top level (declare_over), so that plans follow it. */
+static void bind_altered(flat_ctx *c, scope *in)
+{
+    const size_t n = strlen(in->b->sub->name);
+    for (size_t i = 0; i < c->n_altered; i++) {
+        const char *name = c->altered[i];
+        if (str_ncasecmp(name, in->b->sub->name, n) || name[n] != '.')
+            continue;
+        const char *own = str_intern(c->names, name + n + 1, strlen(name + n + 1));
+        const int32_t slot = map_get(&in->b->param_slot, map_key(own), -1);
+        if (slot < 0)
+            continue;
+        rhs *v = arena_new(c->mem, rhs);
+        *v = flat_number(c, 0, DIAG_NOWHERE);
+        ((net_expr *)v->e)->op = NET_PARAM;
+        ((net_expr *)v->e)->name = name;
+        in->param[slot] =
+            (pval){.v = v, .where = c->root, .fixed = true, .path = in->path, .span = DIAG_NOWHERE};
+    }
+}
+
 static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
 {
     const rhs *m = NULL;
@@ -602,6 +636,7 @@ static bool bind_params(flat_ctx *c, scope *s, const elem *e, scope *in)
         else
             unknown_key(c, s, k, in->b);
     }
+    bind_altered(c, in);
     c->mask = 0;
     if (!flat_take_m(c, s, m, &in->m))
         return false;

@@ -233,6 +233,8 @@ typedef struct flat_ctx {
     double temper;
     const flat_override *over;
     size_t n_over;
+    const char **altered; /* [n_altered] names in over that have a dot, lower case, interned */
+    size_t n_altered;
     body **body; /* [deck->n_sub] */
     scope *root;
     map top_node;             /* name -> node: ground, top level, .global */

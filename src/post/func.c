@@ -86,11 +86,12 @@ static bool decibel(fargs *f)
     return true;
 }
 
-static bool each(fargs *f, double (*re)(double), cplx (*cx)(cplx), bool negative_is_complex)
+/* A real value outside of lo ... hi makes all complex. */
+static bool each(fargs *f, double (*re)(double), cplx (*cx)(cplx), double lo, double hi)
 {
     bool complex = f->a->complex;
-    for (int64_t k = 0; k < f->a->n && negative_is_complex && !complex; k++)
-        complex = f->a->v[k] < 0;
+    for (int64_t k = 0; k < f->a->n && !complex; k++)
+        complex = f->a->v[k] < lo || f->a->v[k] > hi;
     *f->out = same_shape(f, complex);
     for (int64_t k = 0; k < f->out->n; k++) {
         cplx x = post_at(f->a, k);
@@ -116,23 +117,29 @@ static cplx sign_complex(cplx x) { return sign_real(creal(x)); }
 static bool minus(fargs *f)
 {
     const char *type = f->a->type;
-    bool ok = each(f, minus_real, minus_complex, false);
+    bool ok = each(f, minus_real, minus_complex, -INFINITY, INFINITY);
     f->out->type = type;
     return ok;
 }
-static bool conjugate(fargs *f) { return each(f, same_real, conj_complex, false); }
-static bool f_log(fargs *f) { return each(f, log10, log10_complex, true); }
-static bool f_ln(fargs *f) { return each(f, log, clog, true); }
-static bool f_exp(fargs *f) { return each(f, exp, cexp, false); }
-static bool f_sqrt(fargs *f) { return each(f, sqrt, csqrt, true); }
-static bool f_sinh(fargs *f) { return each(f, sinh, csinh, false); }
-static bool f_cosh(fargs *f) { return each(f, cosh, ccosh, false); }
-static bool f_tanh(fargs *f) { return each(f, tanh, ctanh, false); }
-static bool f_floor(fargs *f) { return each(f, floor, floor_complex, false); }
-static bool f_ceil(fargs *f) { return each(f, ceil, ceil_complex, false); }
-static bool f_nint(fargs *f) { return each(f, nearbyint, round_complex, false); }
-static bool f_pos(fargs *f) { return each(f, positive_real, positive_complex, false); }
-static bool f_sgn(fargs *f) { return each(f, sign_real, sign_complex, false); }
+static bool conjugate(fargs *f) { return each(f, same_real, conj_complex, -INFINITY, INFINITY); }
+static bool f_log(fargs *f) { return each(f, log10, log10_complex, 0, INFINITY); }
+static bool f_ln(fargs *f) { return each(f, log, clog, 0, INFINITY); }
+static bool f_exp(fargs *f) { return each(f, exp, cexp, -INFINITY, INFINITY); }
+static bool f_sqrt(fargs *f) { return each(f, sqrt, csqrt, 0, INFINITY); }
+static bool f_sinh(fargs *f) { return each(f, sinh, csinh, -INFINITY, INFINITY); }
+static bool f_cosh(fargs *f) { return each(f, cosh, ccosh, -INFINITY, INFINITY); }
+static bool f_tanh(fargs *f) { return each(f, tanh, ctanh, -INFINITY, INFINITY); }
+static bool f_asinh(fargs *f) { return each(f, asinh, casinh, -INFINITY, INFINITY); }
+static bool f_acosh(fargs *f) { return each(f, acosh, cacosh, 1, INFINITY); }
+static bool f_atanh(fargs *f) { return each(f, atanh, catanh, -1, 1); }
+static bool f_floor(fargs *f) { return each(f, floor, floor_complex, -INFINITY, INFINITY); }
+static bool f_ceil(fargs *f) { return each(f, ceil, ceil_complex, -INFINITY, INFINITY); }
+static bool f_nint(fargs *f) { return each(f, nearbyint, round_complex, -INFINITY, INFINITY); }
+static bool f_pos(fargs *f)
+{
+    return each(f, positive_real, positive_complex, -INFINITY, INFINITY);
+}
+static bool f_sgn(fargs *f) { return each(f, sign_real, sign_complex, -INFINITY, INFINITY); }
 
 static bool of_angle(fargs *f, double (*re)(double), cplx (*cx)(cplx))
 {
@@ -486,7 +493,8 @@ static bool f_rnd(fargs *f)
     X("sqrt", f_sqrt, 1, 1) X("sin", f_sin, 1, 1) X("cos", f_cos, 1, 1) X("tan", f_tan, 1, 1) \
     X("asin", f_asin, 1, 1) X("acos", f_acos, 1, 1) X("atan", f_atan, 1, 1) \
     X("sinh", f_sinh, 1, 1) \
-    X("cosh", f_cosh, 1, 1) X("tanh", f_tanh, 1, 1) X("floor", f_floor, 1, 1) \
+    X("cosh", f_cosh, 1, 1) X("tanh", f_tanh, 1, 1) X("asinh", f_asinh, 1, 1) \
+    X("acosh", f_acosh, 1, 1) X("atanh", f_atanh, 1, 1) X("floor", f_floor, 1, 1) \
     X("ceil", f_ceil, 1, 1) \
     X("nint", f_nint, 1, 1) X("pos", f_pos, 1, 1) X("sgn", f_sgn, 1, 1) X("j", f_j, 1, 1) \
     X("length", f_length, 1, 1) X("mean", f_mean, 1, 1) X("sum", f_sum, 1, 1) \
@@ -508,14 +516,14 @@ const char *const post_function_names[] = {
 };
 const size_t post_n_function = VS_COUNT(post_function_names);
 
-/* Is value k of the result one of value k of the arguments alone? Not log and sqrt: one negative
- * value makes all complex. */
+/* Is value k of the result one of value k of the arguments alone? Not log, sqrt, acosh and atanh:
+ * one value out of their range makes all complex. */
 static bool value_by_value(fn_run run, int n_arg)
 {
     static const fn_run list[] = {magnitude, phase,  real_part, imag_part, conjugate, decibel,
                                   f_exp,     f_sin,  f_cos,     f_tan,     f_asin,    f_acos,
                                   f_atan,    f_sinh, f_cosh,    f_tanh,    f_floor,   f_ceil,
-                                  f_nint,    f_pos,  f_sgn,     f_j,       minus};
+                                  f_nint,    f_pos,  f_sgn,     f_j,       f_asinh,   minus};
     for (size_t i = 0; i < VS_COUNT(list); i++)
         if (list[i] == run)
             return true;

@@ -362,9 +362,12 @@ vs_status sim_apply_changes(sim *s)
     return st;
 }
 
-/* Is something of the present circuit computed from this parameter of the top level? */
+/* Is something of the present circuit computed from this parameter of the top level? Those of
+ * subcircuits ("sub.name") are none before they are set. */
 static bool is_used(const sim *s, const char *name)
 {
+    if (strchr(name, '.'))
+        return true;
     for (size_t i = 0; i < vec_len(s->flat.used); i++)
         if (s->flat.used[i] == name)
             return true;

@@ -72,6 +72,23 @@ class Blocks(Folder):
         self.assertEqual([row.split()[0] for row in rows],
                          ['0.00000000e+00', '1.00000000e+00', '2.00000000e+00'])
 
+    def test_pre_set_counts_before_its_block_and_inputdir_is_the_folder_of_the_deck(self):
+        out, _ = self.control('echo first=$early dir=$inputdir', 'set early = 3', 'echo then=$early', 'pre_set early = 5')
+        self.assertIn('first=5 dir=.\nthen=3\n', out)
+        os.mkdir(self.path('below'))
+        self.write('below/d.sp', 'd\nv1 a 0 1\n.control\necho dir=$inputdir\n.endc\n.end\n')
+        self.assertIn('dir=below\n', subprocess.run([VSIM, '-q', 'below/d.sp'], cwd=self.tmp.name, capture_output=True,
+                                                    text=True, timeout=60).stdout)
+
+    def test_alterparam_names_what_is_missing(self):
+        deck = 'sub\nv1 a 0 1\nx1 a 0 part rs=1k\n.subckt part p n rs=2k\nr1 p n {rs}\n.ends\n.control\n'
+        for words, want in (('parts rs=1', "no subcircuit 'parts'\n"), ('part rz=1', "no parameter 'rz'\n"),
+                            ('a b c=1', 'a subcircuit and a parameter of it')):
+            _, err = self.run_deck(deck + 'op\nalterparam ' + words + '\n.endc\n', '-q', code=1)
+            self.assertIn(want, err)
+            if 'sub' in want and want[0] == 'n':
+                self.assertIn("did you mean 'part'?", err)
+
     def test_goto_leads_to_a_label_of_a_block_around(self):
         out, _ = self.control(
             'let k = 0', 'label again', 'let k = k + 1', 'if k < 3', 'if k < 3', 'goto again', 'end', 'end',

@@ -174,6 +174,12 @@ DECKS = {
         'alter v1 dc = 1', 'op', 'print v(out)', 'alter r1 = 5k', 'op', 'print v(out) @r1[resistance]',
         'alter @r3[resistance] = 7k', 'op', 'print v(out)', 'alter c1 = 1n', 'ac lin 1 100k 100k', 'print vm(out)',
         'alterparam k = 10', 'reset', 'op', 'print v(out)')),
+    'alterparam': ('.param rr=2k\nV1 in 0 dc 2 sin(2 1 100k)\nX1 in a sub rv=1k\nX2 in b sub\nRa a 0 1k\nRb b 0 {rr}\n'
+                   '.subckt sub p n rv=5k\nX9 p n deep\n.subckt deep p n g=1\nR1 p n {rv*g}\n.ends\n.ends\n' + control(
+                       'op', 'print v(a) v(b)', 'alterparam sub rv=7k', 'reset', 'op', 'let a2 = v(a)', 'let b2 = v(b)', 'print a2 b2',
+                       'alterparam sub rv=9k', 'reset', 'op', 'let a3 = v(a)', 'let b3 = v(b)', 'print a3 b3',
+                       'alterparam rr=4k', 'reset', 'op', 'let b4 = v(b)', 'print b4',
+                       'alter @v1[sin] [ 2 3 100k ]', 'tran 20n 10u', 'meas tran top find v(in) at=2.5u')),
     'altermod': (CMOS + control(
         'dc vin 0 3.3 0.05', 'meas dc switch when v(out)=1.65', 'altermod nm vto = 0.5', 'dc vin 0 3.3 0.05',
         'meas dc switch2 when v(out)=1.65', 'altermod @pm[kp] = 80u', 'dc vin 0 3.3 0.05',
@@ -242,6 +248,10 @@ GRID = [1e6 * 10 ** (k / 20) for k in range(61)]
 
 # what ngspice 39 does not know: name -> (deck, value)
 KNOWN = {
+    'inverse_hyperbolic': ('V1 a 0 1\nR1 a 0 1\n' + control(
+        'op', 'let x = atanh(0.5)', 'let y = asinh(0.5*v(a))', 'let z = acosh(2)', 'let u = re(acosh(0.5))', 'let w = im(acosh(0.5))',
+        'print x y z u w'),
+        {'x': (math.atanh(0.5), 1e-6), 'y': (math.asinh(0.5), 1e-6), 'z': (math.acosh(2), 1e-6), 'u': (0, 1e-9), 'w': (math.acos(0.5), 1e-6)}),
     'meas_curves': (RC + 'E1 twice 0 out 0 2\n' + TRAN + '.meas tran c1 when v(twice)=v(in) cross=1\n.meas tran c2r when v(twice)=v(in) rise=2\n'
                     '.meas tran c3 when v(twice)=v(in) cross=3\n.meas tran cf find v(out) when v(in)=v(twice) cross=1\n'
                     '.meas tran diff find v(in,out) at=1.3u\n.meas tran least min v(out,in)\n.meas tran least_at min_at v(out,in)\n'

@@ -31,10 +31,10 @@ static void expand(fixture *t, const char *deck, flat_override *over, flat_plan 
                      VS_OK);
 }
 
-static char *expanded_text(const char *deck, double p)
+static char *expanded_text(const char *deck, const char *name, double p)
 {
     fixture t;
-    flat_override over = {"p", p, false};
+    flat_override over = {name, p, false};
     expand(&t, deck, &over, NULL);
     char *text = dump(&t.f);
     deck_fini(&t);
@@ -58,11 +58,11 @@ static int redo(flat_plan *plan, double p)
     return (int)n;
 }
 
-static void check_cases(const redo_case *c, size_t n)
+static void check_knob(const redo_case *c, size_t n, const char *knob)
 {
     for (size_t i = 0; i < n; i++) {
         fixture t;
-        flat_override over = {"p", 1, false};
+        flat_override over = {knob, 1, false};
         flat_plan *plan = flat_plan_new();
         expand(&t, c[i].deck, &over, plan);
         static const double value[] = {3, 1, 4, 3.5, 1, 3};
@@ -70,14 +70,14 @@ static void check_cases(const redo_case *c, size_t n)
         for (size_t k = 0; k < VS_COUNT(value); k++) {
             const int want = (value[k] > 2) == high && c[i].parts >= 0 ? 0 : c[i].parts;
             const int got = redo(plan, value[k]);
-            ck_assert_msg(got == want, "%s\np=%g: %d parts, not %d", c[i].deck, value[k], got,
-                          want);
+            ck_assert_msg(got == want, "%s\n%s=%g: %d parts, not %d", c[i].deck, knob, value[k],
+                          got, want);
             high = value[k] > 2;
             if (got < 0)
                 break;
-            char *text = dump(&t.f), *whole = expanded_text(c[i].deck, value[k]);
-            ck_assert_msg(!strcmp(text, whole), "%s\np=%g gives\n%s\nexpected:\n%s", c[i].deck,
-                          value[k], text, whole);
+            char *text = dump(&t.f), *whole = expanded_text(c[i].deck, knob, value[k]);
+            ck_assert_msg(!strcmp(text, whole), "%s\n%s=%g gives\n%s\nexpected:\n%s", c[i].deck,
+                          knob, value[k], text, whole);
             vs_free(text);
             vs_free(whole);
         }
@@ -85,6 +85,8 @@ static void check_cases(const redo_case *c, size_t n)
         deck_fini(&t);
     }
 }
+
+static void check_cases(const redo_case *c, size_t n) { check_knob(c, n, "p"); }
 
 #define CELL                                                                                   \
     ".subckt cell a b k=0\nR1 a m {1+k}\n.if (k>2)\nR2 m q 1\nC2 q r 2 ic={k}\n.else\nR3 m b " \
@@ -222,10 +224,23 @@ START_TEST(a_decision_that_stays_is_a_change_of_values)
 }
 END_TEST
 
+START_TEST(a_parameter_of_a_subcircuit_counts_in_all_its_instances)
+{
+    static const redo_case t[] = {
+        {"t\n" CELL "X1 a b cell k=7\nX2 b c cell\nR9 d e 1\n", 2},
+        {"t\n.param k=9\n" CELL ".subckt two a b k=1\nX1 a m cell k={k}\nR1 m b "
+         "{k}\n.ends\nX1 a b two\nX2 b c two k=5\nR1 c 0 {k}\n",
+         2},
+    };
+    check_knob(t, VS_COUNT(t), "cell.k");
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         one_instance_is_expanded_again, what_reaches_further_is_expanded_as_a_whole,
-        a_value_that_nothing_depended_on, a_decision_that_stays_is_a_change_of_values};
+        a_value_that_nothing_depended_on, a_decision_that_stays_is_a_change_of_values,
+        a_parameter_of_a_subcircuit_counts_in_all_its_instances};
     return run_tests("flat/redo", tests, VS_COUNT(tests));
 }
