@@ -18,8 +18,17 @@ static void free_vec(post_vec *v)
     vs_free(v);
 }
 
+static void drop_index(post_plot *p)
+{
+    map_free(&p->index);
+    vec_free(p->same);
+    p->same = NULL;
+    p->n_indexed = 0;
+}
+
 static void free_plot(post_plot *p)
 {
+    drop_index(p);
     for (size_t i = 0; i < vec_len(p->vec); i++)
         free_vec(p->vec[i]);
     vec_free(p->vec);
@@ -94,23 +103,6 @@ post_vec *post_plot_append(post_set *s, post_plot *p, const char *name, const ch
     return v;
 }
 
-post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex)
-{
-    post_vec *v = NULL;
-    for (size_t i = 0; i < vec_len(p->vec) && !v; i++)
-        if (!str_casecmp(p->vec[i]->name, name))
-            v = p->vec[i];
-    if (!v)
-        return post_plot_append(s, p, name, type, complex);
-    v->name = str_intern0(s->names, name);
-    v->type = str_intern0(s->names, type);
-    v->complex = complex;
-    vs_free(v->v);
-    v->v = NULL;
-    v->n = v->cap = 0;
-    return v;
-}
-
 void post_plot_remove(post_plot *p, const post_vec *v)
 {
     size_t n = 0;
@@ -123,6 +115,7 @@ void post_plot_remove(post_plot *p, const post_vec *v)
         vec_head_of(p->vec)->len = n;
     if (p->scale == v)
         p->scale = NULL;
+    drop_index(p); /* numbers have moved */
 }
 
 /* 0: no; 1: another way to write it, "out" or "v1#branch"; 2: the same name. */
@@ -152,11 +145,62 @@ static int match_any(const char *vector, const char *name)
 
 bool post_name_matches(const char *vector, const char *name) { return match_any(vector, name) > 0; }
 
+/* A number that all ways to write a name share: of "out" for "v(out)", of "v1#branch" for "i(v1)".
+ * FNV-1a, 64 bits. */
+static uint64_t hash_of(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 3 && str_lower_char(name[0]) == 'v' && name[1] == '(' && name[n - 1] == ')') {
+        name += 2;
+        n -= 3;
+    }
+    const bool current =
+        n > 3 && str_lower_char(name[0]) == 'i' && name[1] == '(' && name[n - 1] == ')';
+    if (current) {
+        name += 2;
+        n -= 3;
+    }
+    static const char branch[] = "#branch";
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n + (current ? sizeof branch - 1 : 0); i++)
+        h = (h ^ (unsigned char)str_lower_char(i < n ? name[i] : branch[i - n])) *
+            UINT64_C(0x100000001b3);
+    return h;
+}
+
+static void extend_index(post_plot *p)
+{
+    for (; p->n_indexed < vec_len(p->vec); p->n_indexed++) {
+        const uint64_t h = hash_of(p->vec[p->n_indexed]->name);
+        vec_push(p->same, map_get(&p->index, h, -1));
+        map_set(&p->index, h, (int32_t)p->n_indexed);
+    }
+}
+
+/* Of the vectors that `name` means by itself, or as `also` (name: there is no other form): the
+ * first that has the very name, else the first. */
+static post_vec *find_indexed(const post_plot *p, const char *name, const char *also)
+{
+    int32_t best = -1, other = -1;
+    for (int32_t i = map_get(&p->index, hash_of(name), -1); i >= 0; i = p->same[i]) {
+        const int m = match(p->vec[i]->name, name);
+        best = m == 2 ? i : best;
+        other = m ? i : other;
+    }
+    for (int32_t i = also == name ? -1 : map_get(&p->index, hash_of(also), -1); i >= 0;
+         i = p->same[i])
+        if (match(p->vec[i]->name, also) && (other < 0 || i < other))
+            other = i;
+    return best >= 0 ? p->vec[best] : other >= 0 ? p->vec[other] : NULL;
+}
+
 post_vec *post_plot_find(const post_plot *p, const char *name)
 {
     post_vec *other = NULL;
     char own[OUT_NAME];
     const char *also = out_own_name(own, name);
+    if (p->n_indexed && p->n_indexed == vec_len(p->vec))
+        return find_indexed(p, name, also);
     for (size_t i = 0; i < vec_len(p->vec); i++) {
         int m = match(p->vec[i]->name, name);
         m = m || also == name ? m : match(p->vec[i]->name, also) > 0;
@@ -166,6 +210,27 @@ post_vec *post_plot_find(const post_plot *p, const char *name)
             other = p->vec[i];
     }
     return other;
+}
+
+post_vec *post_plot_add(post_set *s, post_plot *p, const char *name, const char *type, bool complex)
+{
+    extend_index(p);
+    int32_t first = -1;
+    for (int32_t i = map_get(&p->index, hash_of(name), -1); i >= 0; i = p->same[i])
+        first = str_casecmp(p->vec[i]->name, name) ? first : i;
+    if (first < 0) {
+        post_vec *added = post_plot_append(s, p, name, type, complex);
+        extend_index(p);
+        return added;
+    }
+    post_vec *v = p->vec[first];
+    v->name = str_intern0(s->names, name);
+    v->type = str_intern0(s->names, type);
+    v->complex = complex;
+    vs_free(v->v);
+    v->v = NULL;
+    v->n = v->cap = 0;
+    return v;
 }
 
 void post_vec_push(post_vec *v, double re, double im)

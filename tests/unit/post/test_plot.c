@@ -1,0 +1,110 @@
+/* test_plot.c - vectors are found by all ways to write their names, with and without the index. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots.h"
+
+/* Each is the name of a vector as well as what is asked for: all pairs meet. */
+static const char *const name[] = {"time",
+                                   "v(out)",
+                                   "V(Out)",
+                                   "out",
+                                   "OUT",
+                                   "i(v1)",
+                                   "v1#branch",
+                                   "v(v(out))",
+                                   "i(out)",
+                                   "v(i(v1))",
+                                   "v()",
+                                   "i()",
+                                   "v",
+                                   "a",
+                                   "v(a",
+                                   "v(a)",
+                                   "@m1[gm]",
+                                   "v1#b",
+                                   "#branch",
+                                   "i(l1)",
+                                   "l.x1.l1#branch",
+                                   "i(l.x1.l1)",
+                                   "i(x1.l1)",
+                                   "x1.l1#branch",
+                                   "v(x1.l1#branch)",
+                                   "i(v(a))",
+                                   "v(a)#branch",
+                                   "@m.x1.m1[gm]",
+                                   "@x1.m1[gm]",
+                                   ""};
+
+static post_plot *plot_of(bench *b, bool indexed)
+{
+    post_plot *p = post_plot_new(&b->set, "op", "t", "Operating Point");
+    for (size_t i = 0; i < VS_COUNT(name); i++)
+        if (indexed && !post_plot_find(p, name[i])) /* names that are alike would be one vector */
+            (void)post_plot_add(&b->set, p, name[i], "notype", false);
+        else if (!indexed)
+            (void)post_plot_append(&b->set, p, name[i], "notype", false);
+    return p;
+}
+
+static int place(const post_plot *p, const post_vec *v)
+{
+    for (size_t i = 0; i < vec_len(p->vec) && v; i++)
+        if (p->vec[i] == v)
+            return (int)i;
+    return -1;
+}
+
+START_TEST(the_index_finds_what_a_search_finds)
+{
+    bench b;
+    bench_init(&b);
+    post_plot *plain = plot_of(&b, false), *indexed = plot_of(&b, false);
+    (void)post_plot_add(&b.set, indexed, "last", "notype", false); /* makes the index */
+    ck_assert_uint_eq(indexed->n_indexed, vec_len(indexed->vec));
+    ck_assert_uint_eq(plain->n_indexed, 0);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < VS_COUNT(name); i++)
+            ck_assert_msg(place(plain, post_plot_find(plain, name[i])) ==
+                              place(indexed, post_plot_find(indexed, name[i])),
+                          "%s", name[i]);
+        ck_assert_ptr_null(post_plot_find(indexed, "nowhere"));
+        post_plot_remove(plain, plain->vec[1]); /* numbers move */
+        post_plot_remove(indexed, indexed->vec[1]);
+        ck_assert_uint_eq(indexed->n_indexed, 0);
+        (void)post_plot_add(&b.set, indexed, "last", "notype", false);
+    }
+    bench_fini(&b);
+}
+END_TEST
+
+START_TEST(a_vector_of_the_same_name_is_replaced)
+{
+    bench b;
+    bench_init(&b);
+    post_plot *p = plot_of(&b, true);
+    const size_t n = vec_len(p->vec);
+    post_vec *v = post_plot_find(p, "v(out)");
+    post_vec_push(v, 1, 0);
+    ck_assert_ptr_eq(post_plot_add(&b.set, p, "V(OUT)", "voltage", true), v);
+    ck_assert_uint_eq(vec_len(p->vec), n);
+    ck_assert_int_eq(v->n, 0);
+    ck_assert(v->complex);
+    ck_assert_str_eq(v->name, "V(OUT)");
+    bench_fini(&b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("post/plot");
+    TCase *t = tcase_create("post/plot");
+    tcase_add_test(t, the_index_finds_what_a_search_finds);
+    tcase_add_test(t, a_vector_of_the_same_name_is_replaced);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
