@@ -78,6 +78,28 @@ START_TEST(the_index_finds_what_a_search_finds)
 }
 END_TEST
 
+START_TEST(a_name_alone_is_found_by_its_other_forms)
+{
+    bench b;
+    bench_init(&b);
+    int found = 0;
+    for (size_t k = 0; k < VS_COUNT(name); k++) {
+        post_plot *plain = post_plot_new(&b.set, "op", "t", "Operating Point");
+        post_plot *indexed = post_plot_new(&b.set, "op", "t", "Operating Point");
+        (void)post_plot_append(&b.set, plain, name[k], "notype", false);
+        (void)post_plot_add(&b.set, indexed, name[k], "notype", false);
+        for (size_t i = 0; i < VS_COUNT(name); i++) {
+            const int at = place(plain, post_plot_find(plain, name[i]));
+            ck_assert_msg(at == place(indexed, post_plot_find(indexed, name[i])), "%s of %s",
+                          name[i], name[k]);
+            found += at == 0 && i != k;
+        }
+    }
+    ck_assert_int_gt(found, 20);
+    bench_fini(&b);
+}
+END_TEST
+
 START_TEST(a_vector_of_the_same_name_is_replaced)
 {
     bench b;
@@ -100,6 +122,7 @@ int main(void)
     Suite *s = suite_create("post/plot");
     TCase *t = tcase_create("post/plot");
     tcase_add_test(t, the_index_finds_what_a_search_finds);
+    tcase_add_test(t, a_name_alone_is_found_by_its_other_forms);
     tcase_add_test(t, a_vector_of_the_same_name_is_replaced);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
