@@ -940,14 +940,15 @@ static void take_up(ctl *c, const ctl *was)
     c->quit |= was->quit; /* a script's quit ends what called it */
 }
 
-/* pre_set counts before all other commands of its block. */
-static void run_pre_set(ctl *c, stmt *list)
+/* pre_set counts before all other commands of its block; a block that goes on has done so. */
+static void run_pre_set(ctl *c, stmt *list, bool back)
 {
     const char *rest;
     for (size_t i = 0; i < vec_len(list); i++) {
         if (list[i].kind != K_COMMAND || !word_is(list[i].text, "pre_set", &rest))
             continue;
-        (void)run_stmt(c, &list[i]);
+        if (!back)
+            (void)run_stmt(c, &list[i]);
         list[i].text = "";
     }
 }
@@ -968,7 +969,7 @@ vs_status ctl_lines(ctl *c, const diag_span *line, size_t n, bool *quit, int *co
     stmt *list = read_block(&p, &by);
     c->worst = p.st || !back ? p.st : was.worst;
     if (!p.st) {
-        run_pre_set(c, list);
+        run_pre_set(c, list, back);
         run_all(c, list);
     }
     const vs_status st = c->worst;
