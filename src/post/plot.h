@@ -30,7 +30,7 @@ typedef struct post_plot {
     post_vec *scale;   /* the axis, one of them; NULL: none */
     post_source *from; /* of post_load_late: vectors have values after post_fetch; NULL */
     int32_t place;     /* the plot's number there */
-    /* vectors [0, n_indexed) by name, all ways to write it: made by post_plot_add, used if complete */
+    /* vectors [0, n_indexed) by name, all ways to write it: by post_plot_add; used if complete */
     map index;     /* hash of a name -> number of the last vector that has it */
     int32_t *same; /* vec: [n_indexed], number of the one before that has it; -1 */
     size_t n_indexed;
