@@ -338,7 +338,7 @@ VS_MUST_USE vs_status ckt_device_outputs(ckt *c, const ckt_env *env, const doubl
                                          mdl_out **what);
 /* "@device[name]": an operating-point variable or a parameter of a device, what ngspice tells of
  * elements of its letter (i, v, p, current, flux ...; ckt_asked.c), or dc, i, v, p, acmag,
- * acphase of an independent source, whose i is also current and c if it is a current source.
+ * acphase of an independent source, whose i is also current, and dc c, if it is a current source.
  * It is evaluated only when a client asks for its value. */
 typedef struct ckt_detail {
     enum {
@@ -361,6 +361,15 @@ const char **ckt_detail_names(const ckt *c, const char *device);
  */
 VS_MUST_USE vs_status ckt_details(ckt *c, const ckt_env *env, const double *x, const ckt_detail *d,
                                   size_t k, double *value);
+
+/* The phasor of a detail that is a current or a voltage of an element (i, v, ie ... of ckt_asked.c;
+ * i and v of a source), small signals around the operating point. Others keep their value.
+ *   op      in   [n+1] operating point
+ *   z       in   [2(n+1)] phasors at omega (rad/s), re and im in turn
+ *   re, im  i/o  value at the operating point; the phasor */
+VS_MUST_USE vs_status ckt_detail_phasor(ckt *c, const ckt_env *env, const double *op,
+                                        const double *z, double omega, const ckt_detail *d,
+                                        double *re, double *im);
 
 /* -- time -- */
 /* The first breakpoint after t (strictly), +inf if none. Constant memory for periodic waves. */

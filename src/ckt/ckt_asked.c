@@ -5,6 +5,7 @@
  * Source: ngspice's command devhelp. */
 #include "ckt_priv.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,5 +174,75 @@ vs_status ckt_asked_value(ckt *c, const ckt_env *env, const double *x, const ckt
         (a->what == CURRENT || is_capacitor) && charges(in, &o, a->terminal))
         *value = NAN; /* dq/dt is not known here */
     outputs_free(&o);
+    return st;
+}
+
+/* -- phasors -- */
+
+static double complex between(const double *z, int32_t p, int32_t n)
+{
+    return z[2 * p] - z[2 * n] + I * (z[2 * p + 1] - z[2 * n + 1]);
+}
+
+/* (G + j omega C) z, the row of a terminal. */
+static double complex small_current(const ckt *c, const ckt_inst *in, const outputs *o,
+                                    const double *z, double omega, int32_t t)
+{
+    double complex i = 0;
+    for (size_t k = 0; k < vec_len(o->what); k++) {
+        const mdl_out *w = &o->what[k];
+        if ((w->kind != IR_OUT_G && w->kind != IR_OUT_C) || is_one_with(in, w->a) != t)
+            continue;
+        const double complex v = between(z, c->unk[in->first + w->b], 0);
+        i += (w->kind == IR_OUT_G ? 1 : I * omega) * o->v[k] * v;
+    }
+    return i;
+}
+
+static void source_phasor(const ckt *c, const double *z, const ckt_detail *d, double complex *y)
+{
+    const nat_source *s = &c->sources->all[d->device];
+    const double complex v = between(z, s->p, s->n);
+    if (d->k == CKT_SOURCE_I)
+        *y = s->is_v ? between(z, s->k, 0) : s->w.ac_mag * cexp(I * s->w.ac_phase * M_PI / 180);
+    else if (d->k == CKT_SOURCE_V)
+        *y = s->is_v ? v : -v;
+}
+
+static vs_status current_phasor(ckt *c, const ckt_env *env, const double *op, const double *z,
+                                double omega, const ckt_detail *d, double complex *y)
+{
+    const ckt_inst *in = &c->inst[d->device];
+    const int32_t t = table[d->k].terminal, meter = meter_of(c, in, t);
+    if (meter >= 0) {
+        *y = between(z, c->sources->all[meter].k, 0);
+        return VS_OK;
+    }
+    outputs o = {0};
+    const vs_status st = ckt_device_point(c, env, op, d->device, -1, 0, &o.v, &o.what);
+    *y = small_current(c, in, &o, z, omega, t);
+    outputs_free(&o);
+    return st;
+}
+
+vs_status ckt_detail_phasor(ckt *c, const ckt_env *env, const double *op, const double *z,
+                            double omega, const ckt_detail *d, double *re, double *im)
+{
+    double complex y = *re + I * *im;
+    ckt_detail same = *d; /* a model may have a variable for it: i of a resistor */
+    if (d->what == CKT_DETAIL_OPVAR)
+        (void)ckt_asked_find(c, d->device, mdl_module(c->inst[d->device].model)->opvar[d->k].name,
+                             &same);
+    const quantity what = same.what == CKT_DETAIL_ASKED ? table[same.k].what : POWER;
+    const int32_t *to = same.what == CKT_DETAIL_ASKED ? &c->unk[c->inst[d->device].first] : NULL;
+    vs_status st = VS_OK;
+    if (d->what == CKT_DETAIL_SOURCE)
+        source_phasor(c, z, d, &y);
+    else if (what == VOLTAGE)
+        y = between(z, to[0], to[1]);
+    else if (what == CURRENT)
+        st = current_phasor(c, env, op, z, omega, &same, &y);
+    *re = creal(y);
+    *im = cimag(y);
     return st;
 }

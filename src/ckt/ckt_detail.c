@@ -125,6 +125,7 @@ int32_t ckt_find_device(const ckt *cc, const char *name)
     return map_get(&c->inst_by_name, map_key(ckt_own_name(c, name)), -1);
 }
 
+/* CKT_SOURCE_... in this order */
 static const char *const source_detail[] = {"dc", "acmag", "acphase", "i", "v", "p"};
 static const char *const v_unit[] = {"V", "V", "", "A", "V", "W"};
 static const char *const i_unit[] = {"A", "A", "", "A", "V", "W"};
@@ -132,8 +133,10 @@ static const char *const i_unit[] = {"A", "A", "", "A", "V", "W"};
 static ckt_lookup find_source_detail(const ckt *c, int32_t source, const char *name, ckt_detail *d)
 {
     const bool is_v = c->sources->all[source].is_v;
-    if (!is_v && (!strcasecmp(name, "current") || !strcasecmp(name, "c")))
-        name = "i"; /* ngspice's words */
+    if (!is_v && !strcasecmp(name, "current")) /* ngspice's words */
+        name = "i";
+    if (!is_v && !strcasecmp(name, "c"))
+        name = "dc";
     for (size_t k = 0; k < VS_COUNT(source_detail); k++)
         if (!strcasecmp(source_detail[k], name)) {
             const char *unit = is_v ? v_unit[k] : i_unit[k];
@@ -225,11 +228,13 @@ static double source_value(nat_source *s, const ckt_env *env, const double *x, i
     const double e = nat_source_value(s, env), v = x[s->p] - x[s->n];
     const double i = s->is_v ? x[s->k] : e;
     switch (k) {
-    case 0: return wave_dc(&s->w);
-    case 1: return s->w.ac_mag;
-    case 2: return s->w.ac_phase;
-    case 3: return i;
-    case 4: return s->is_v ? v : -v; /* that of a current source: across what it drives */
+    case CKT_SOURCE_DC: return wave_dc(&s->w);
+    case CKT_SOURCE_ACMAG: return s->w.ac_mag;
+    case CKT_SOURCE_ACPHASE: return s->w.ac_phase;
+    case CKT_SOURCE_I: return i;
+    case CKT_SOURCE_V:
+        return s->is_v ? v : -v; /* that of a current source: across what it drives */
+    case CKT_SOURCE_P:
     default: return s->m * v * i;
     }
 }

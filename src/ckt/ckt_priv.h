@@ -107,6 +107,15 @@ static inline mdl_form_kind ckt_group_form(const ckt *c, const dev_group *g, ckt
     return g->lin ? MDL_APART : ckt_form_of(c, mode);
 }
 
+/* Details of sources: ckt_detail.k */
+enum {
+    CKT_SOURCE_DC,
+    CKT_SOURCE_ACMAG,
+    CKT_SOURCE_ACPHASE,
+    CKT_SOURCE_I,
+    CKT_SOURCE_V,
+    CKT_SOURCE_P
+};
 /* ckt_asked.c. What ngspice tells of elements, beside variables and parameters of their models. */
 bool ckt_asked_find(const ckt *c, int32_t device, const char *name, ckt_detail *d);
 void ckt_asked_names(const ckt *c, int32_t device, const char ***names); /* to the vec */

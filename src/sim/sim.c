@@ -91,6 +91,7 @@ void sim_free(sim **at)
     vec_free(s->mem_vec);
     vec_free(s->detail);
     vec_free(s->detail_value);
+    vec_free(s->detail_imag);
     vs_free(s->row);
     vs_free(s->x);
     post_set_fini(&s->plots);

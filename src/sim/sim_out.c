@@ -11,10 +11,9 @@ double sim_value(const sim *s, const elab_out *o, const double *x)
     return o->is_detail ? s->detail_value[o->hi] : o->factor * (x[o->hi] - x[o->lo]);
 }
 
-/* Details have no imaginary part. */
-static double imaginary(const elab_out *o, const double *xi)
+static double imaginary(const sim *s, const elab_out *o, const double *xi)
 {
-    return o->is_detail || !xi ? 0 : o->factor * (xi[o->hi] - xi[o->lo]);
+    return o->is_detail ? s->detail_imag[o->hi] : xi ? o->factor * (xi[o->hi] - xi[o->lo]) : 0;
 }
 
 /* -- values inside devices: evaluated at the points that are written, once for each device -- */
@@ -32,9 +31,11 @@ static void find_details(sim *s)
 {
     vec_clear(s->detail);
     vec_clear(s->detail_value);
+    vec_clear(s->detail_imag);
     number_details(s, s->vec);
     number_details(s, s->mem_vec);
     vec_extend(s->detail_value, vec_len(s->detail));
+    vec_extend(s->detail_imag, vec_len(s->detail));
 }
 
 ckt_env sim_env(const sim *s, double time)
@@ -51,8 +52,15 @@ static vs_status update_details(sim *s, double time, const double *x)
     if (!vec_len(s->detail))
         return VS_OK;
     const ckt_env env = sim_env(s, time);
-    return ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail),
-                       s->detail_value);
+    vs_status st = ckt_details(s->ckt, &env, s->op_x ? s->op_x : x, s->detail, vec_len(s->detail),
+                               s->detail_value);
+    for (size_t i = 0; i < vec_len(s->detail) && !st; i++) {
+        s->detail_imag[i] = 0;
+        if (s->omega > 0)
+            st = ckt_detail_phasor(s->ckt, &env, s->op_x, s->z, s->omega, &s->detail[i],
+                                   &s->detail_value[i], &s->detail_imag[i]);
+    }
+    return st;
 }
 
 static bool listed(const elab_out *v, const elab_out *o)
@@ -273,6 +281,7 @@ vs_status sim_plot_begin(sim *s, const char *word, const char *what, const sim_a
     find_details(s);
     s->transient = !strcmp(word, "tran");
     s->op_x = s->z = NULL;
+    s->omega = 0;
     out_vector *file = columns_of(s->vec, axis), *kept = columns_of(s->mem_vec, axis);
     const vs_status st =
         open_plots(s, word, what, file, (int32_t)vec_len(file), kept, (int32_t)vec_len(kept), axis);
@@ -342,7 +351,7 @@ static vs_status keep_point(sim *s, double axis, const double *x, const double *
             post_vec_push(s->plot->vec[k++], axis, 0);
         for (size_t i = 0; i < vec_len(s->mem_vec); i++)
             post_vec_push(s->plot->vec[k++], sim_value(s, &s->mem_vec[i], x),
-                          imaginary(&s->mem_vec[i], xi));
+                          imaginary(s, &s->mem_vec[i], xi));
         if (s->part_wait)
             sim_part_point(s);
     }
@@ -356,7 +365,7 @@ static vs_status keep_point(sim *s, double axis, const double *x, const double *
     for (size_t i = 0; i < vec_len(s->vec); i++) {
         s->row[n++] = sim_value(s, &s->vec[i], x);
         if (s->complex)
-            s->row[n++] = imaginary(&s->vec[i], xi);
+            s->row[n++] = imaginary(s, &s->vec[i], xi);
     }
     return write_row(s, axis, n);
 }

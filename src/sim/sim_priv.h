@@ -96,6 +96,8 @@ struct sim {
     elab_out *mem_vec;    /* vec: what is kept */
     ckt_detail *detail;   /* vec: those of vec and mem_vec; hi of these is the index */
     double *detail_value; /* vec: at the point under way */
+    double *detail_imag;  /* vec: of phasors (.ac); else 0 */
+    double omega;         /* .ac: rad/s of the phasors; else 0 */
     bool transient;       /* details are those of a point in time */
     const double *op_x;   /* ac: the operating point behind the phasors */
     const double *z;      /* ac: [2 (n+1)] the phasors of the point */

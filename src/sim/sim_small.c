@@ -102,6 +102,7 @@ static vs_status ac_point(void *user, double f, const double *x, const double *z
     ac_job *j = user;
     j->t.s->op_x = x;
     j->t.s->z = z;
+    j->t.s->omega = 2 * M_PI * f;
     for (int32_t i = 0; i <= ckt_n(j->t.s->ckt); i++) {
         j->re[i] = z[2 * i];
         j->im[i] = z[2 * i + 1];
