@@ -58,7 +58,7 @@ static const elab_level levels[] = {
      "bsim3.va",
      "type",
      {1, -1}},
-    {"nmos", "pmos", {9}, "MOS 9", "mos9", {"sp_mos9"}, "mos9.va", "type", {1, -1}},
+    {"nmos", "pmos", {9}, "MOS 9", "mos3", {"sp_mos9", "mos9"}, "mos9.va", "type", {1, -1}},
     {"nmos", "pmos", {4}, "BSIM1", "bsim1", {"sp_bsim1"}, "bsim1.va", "type", {1, -1}},
     {"nmos", "pmos", {5}, "BSIM2", "bsim2", {"sp_bsim2"}, "bsim2.va", "type", {1, -1}},
     {"nmos",

@@ -27,6 +27,7 @@ def run(vsim, deck):
             sys.exit('exit code %d\n%s\n%s' % (done.returncode, deck, done.stdout))
         with open(out) as f:
             rows = list(csv.reader(line for line in f if not line.startswith('#')))
+    rows = [r for r in rows if len(r) == len(rows[0])]  # of noise the densities, not the sums
     col = {n: [float(r[k]) for r in rows[1:]] for k, n in enumerate(rows[0])}
     for n in [n[:-3] for n in col if n.endswith('.re')]:
         col[n] = [complex(a, b) for a, b in zip(col[n + '.re'], col[n + '.im'])]
@@ -768,6 +769,21 @@ def case_coupled(vsim):
         check('coupled lines, dc, ' + name, max(abs(dc['v(%s)' % x][0] - v) for x, v in zip(near + far, answer(0))), 1e-8)
         if n == 1:
             check('Y, ac', max(abs(u - v) for u, v in zip(out['v(z)'], out['v(b1)'])), 1e-12)
+
+
+def case_noise_of_bsim1_and_bsim2(vsim):
+    """Thermal noise 8/3 k T gm, flicker noise kf |id - ibd|^af / (f w l cox^2), w and l in metres, cox in F/cm^2."""
+    for level, card in ((4, 'vfb=-0.9 phi=0.75 k1=0.9 muz=550 mus=620 u0=0.08 u1=0.1 n0=1.3 vdd=5'), (5, 'u10=0.1')):
+        deck = 'noise\nVD d 0 2\nVG g 0 1.8 ac 1\nH1 o 0 VD 1\nR1 o 0 1\nM1 d g 0 0 mm w=10.2u l=2.1u ad=1n\n' \
+               '.model mm nmos level=%d %s tox=0.025 dw=0.2 dl=0.1 js=1 kf=1e-40 af=1.2\n' % (level, card)
+        at = run(vsim, deck + '.save @m1[gm] @m1[id] @m1[ibd]\n.op')
+        noise = run(vsim, deck + '.noise v(o) VG dec 1 1 1meg')
+        gm, drain = at['@m1[gm]'][0], at['@m1[id]'][0] - at['@m1[ibd]'][0]
+        cox = 3.453e-13 / (0.025e-4)
+        white, pink = 4 * 1.38064852e-23 * 300.15 * 2 / 3 * gm, 1e-40 * drain ** 1.2 / (10e-6 * 2e-6 * cox ** 2)
+        error = max(abs(n * n / (white + pink / f) - 1) for f, n in zip(noise['frequency'], noise['onoise_spectrum']))
+        check('noise of level %d' % level, error, 1e-9)
+        check('noise of level %d: both parts show' % level, max(pink / white / 1e6, white / pink), 0.1)
 
 
 def main():

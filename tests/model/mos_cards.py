@@ -32,14 +32,14 @@ PORTS = 'dgsb'
 class Card:
     """What a model's generator returns."""
     def __init__(self, level, module, model, instance, polarity=1, temp=27.0, skip=(), charges=True,
-                 rounding=0.0, unlike=(), freq=1e6, loose=None, abstol=1e-18, theirs=None):
+                 rounding=0.0, unlike=(), freq=1e6, loose=None, abstol=1e-18, theirs=None, gmin=1e-15):
         self.level, self.module, self.model, self.instance = level, module, model, instance
         self.polarity, self.temp, self.skip, self.charges = polarity, temp, set(skip), charges
         self.rounding = rounding      # ampere, siemens: of a series resistance, eps V / R in either program
-        self.freq, self.abstol = freq, abstol
+        self.freq, self.abstol, self.gmin = freq, abstol, gmin
         self.theirs = theirs          # instance parameters for ngspice, where it needs others
         self.bound = dict(BOUND, **(loose or {}))
-        self.unlike = set(unlike)     # admittances, as 'gb' or 'gb5' (bias 5), where ngspice's is no slope of its own charge or current
+        self.unlike = set(unlike)     # admittances, as 'gb' or 'gb5' (bias 5), or 'real', where ngspice's is no slope of its own charge or current
 
 
 def text(params):
@@ -52,7 +52,7 @@ def model_line(card):
 
 
 def head(card):
-    return ['* random card', '.options reltol=1e-9 abstol=%g vntol=1e-12 chgtol=1e-22 gmin=1e-15' % card.abstol,
+    return ['* random card', '.options reltol=1e-9 abstol=%g vntol=1e-12 chgtol=1e-22 gmin=%g' % (card.abstol, card.gmin),
             '.temp %g' % card.temp]
 
 
@@ -177,7 +177,7 @@ def compare_ac(ours, theirs, card):
     for k in range(len(GATES)):
         entry = [(t, e, 'i(v%s%d)' % (t, 10 * j + k)) for t in PORTS for j, e in enumerate('gdb')
                  if not {t + e, t + e + str(k)} & card.unlike]
-        for part in ('real', 'imag'):
+        for part in {'real', 'imag'} - card.unlike if entry else ():
             pairs = [(getattr(column(ours, n)[0], part), getattr(column(theirs, n)[0], part),
                       '%s of i%s by v%s at bias %d' % (part, t, e, k)) for t, e, n in entry]
             top = max(abs(b) for _, b, _ in pairs)

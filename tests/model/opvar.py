@@ -33,6 +33,7 @@ GUMMEL = ('npn is=0.48f nf=1.008 bf=99.655 vaf=90 ikf=0.19 ise=7.49f ne=1.762 nr
           'nc=1.042 cje=1.325p cjc=1.05p tf=56.94p tr=1n xtf=68.398 vtf=0.6 itf=0.7')
 VBIC = ('npn level=4 is=1e-16 ibei=1e-18 ibci=2e-17 nei=1.02 iben=5e-15 nen=2 ibcn=5e-15 ncn=2 vef=10 ver=5 ikf=5m ikr=1m '
         'rcx=0 rci=0 rbx=0 rbi=0 re=0 rbp=0 rs=0 cje=20f cjc=10f tf=2p tr=0.5n')
+EARLY = 'vfb=-0.9 phi=0.75 k1=0.9 k2=0.08 tox=0.025 vdd=5 js=1m cj=1e-4 pb=0.8 mj=0.5 '
 # name: line of the device, model card, voltages, what its values equal
 CASES = {
     'bjt': ('q c b e m=3', GUMMEL.replace('vtf=0.6', ''), {'c': 2, 'b': 0.75, 'e': 0}, dict(BJT, cpi=('cap', 'b', 'e'))),
@@ -64,6 +65,16 @@ CASES = {
     'mos3': ('q d g s b w=10u l=2u', 'nmos level=3 tox=40n nsub=1e16 vto=0.7 theta=0.05 vmax=1e5 eta=0.5 kappa=0.3 xj=0.2u',
              {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, MOS),
     'mos6': ('q d g s b w=10u l=2u', 'nmos level=6 vto=0.7 gamma=0.4 lambda0=0.02', {'d': 2, 'g': 1.5, 's': 0, 'b': -0.5}, MOS),
+    'bsim1': ('q d g s b w=10u l=2u ad=8p as=8p m=3', 'nmos level=4 ' + EARLY + 'muz=550 mus=620 u0=0.08 u1=0.1 n0=1.3 eta=0.02',
+              {'d': 1.5, 'g': 1.2, 's': 0, 'b': -0.5}, dict(MOS, gbd=('slope', {'@q[ibd]': 1}, 'b', {}))),
+    'bsim1_charge': ('q d g s b w=10u l=2u', 'nmos level=4 vfb=-0.9 phi=0.75 k1=0.9 tox=0.025 muz=550 mus=620 vdd=5',
+                     {'d': 0.4, 'g': 1.8, 's': 0, 'b': -0.5},
+                     {'c' + x + y: ('slope', {'@q[q%s]' % x: 1}, y, {}) for x in 'gdb' for y in 'gds'}),
+    'bsim2': ('q d g s b w=10u l=2u ad=8p as=8p m=3', 'nmos level=5 ' + EARLY + 'ai0=0.5 bi0=10 u1d=0.3 eta0=0.02',
+              {'d': 1.5, 'g': 1.2, 's': 0, 'b': -0.5}, dict(MOS, gbd=('slope', {'@q[ibd]': 1}, 'b', {}))),
+    'bsim2_charge': ('q d g s b w=10u l=2u', 'nmos level=5 vfb=-0.9 k1=0.9 tox=0.025 u10=0.1 eta0=0.02',
+                     {'d': 0.4, 'g': 1.8, 's': 0, 'b': -0.5},
+                     {'c' + x + y: ('slope', {'@q[q%s]' % x: 1}, y, {}) for x in 'gdb' for y in 'gds' if x + y != 'bg'}),  # none
     'bsim3': ('q d g s b w=10u l=0.5u ad=8p as=8p pd=20u ps=20u m=3', 'bsim3 rdsw=300 alpha0=1e-7 ngate=5e19',
               {'d': 1.5, 'g': 1.2, 's': 0, 'b': -0.5},
               dict(MOS, gbd=('slope', {'@q[ibd]': 1}, 'b', {}), gbs=('slope', {'@q[ibs]': 1}, 'b', {}))),
